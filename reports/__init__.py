@@ -1,0 +1,48 @@
+"""What was seen: run records, their judgement, and the pages made from them."""
+
+from reports.codec import decode, encode, json_schema, load
+from reports.errors import InputError, RecordError
+from reports.histogram import EMPTY, count_ratios
+from reports.outcome import comparable, passed, problems
+from reports.record import (
+    SCHEMA,
+    AttackRecord,
+    Axiom,
+    Check,
+    ClaimRecord,
+    Environment,
+    FormRecord,
+    Histogram,
+    LedgerRecord,
+    LedgerStep,
+    Run,
+    Tally,
+    VariantRecord,
+)
+
+__all__ = [
+    "EMPTY",
+    "SCHEMA",
+    "AttackRecord",
+    "Axiom",
+    "Check",
+    "ClaimRecord",
+    "Environment",
+    "FormRecord",
+    "Histogram",
+    "InputError",
+    "LedgerRecord",
+    "LedgerStep",
+    "RecordError",
+    "Run",
+    "Tally",
+    "VariantRecord",
+    "comparable",
+    "count_ratios",
+    "decode",
+    "encode",
+    "json_schema",
+    "load",
+    "passed",
+    "problems",
+]

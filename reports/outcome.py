@@ -1,0 +1,89 @@
+"""The verdict on a whole run: it passes only if nothing at all speaks against it."""
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from reports.record import Check, ClaimRecord, Environment, Run, Tally, finite
+from reports.text import plural
+
+
+def passed(run: Run) -> bool:
+    """Whether nothing speaks against the run."""
+    return not problems(run)
+
+
+def problems(run: Run) -> list[str]:
+    """Every reason why the run fails, one line each; an empty list is a pass.
+
+    A run fails by a VIOLATED or UNDECIDED check, a claim or form without one HOLDS, a form whose
+    ledger is missing or unproved, a false variant that survives its attack or that the ledger
+    proves, a part that never reported, or a record that contradicts itself.
+    """
+    found = [f"the part {part!r} never reported" for part in run.missing_parts]
+    if not run.claims:
+        found.append("no claim was tested")
+    for claim in run.claims:
+        found += [f"{claim.id}: {problem}" for problem in claim_problems(claim)]
+    return found
+
+
+def claim_problems(claim: ClaimRecord) -> list[str]:
+    """Every reason why one claim fails."""
+    found = [
+        problem
+        for form in claim.forms
+        for problem in _tally_problems(form.tally, f" (form {form.name})")
+    ] or list(_tally_problems(claim.tally, ""))
+    found += _ledger_problems(claim)
+    for variant in claim.variants:
+        if not variant.convicted:
+            found.append(
+                f"the false variant {variant.id!r} survived {plural(variant.systems, 'system')}"
+            )
+        if not variant.ledger_fails:
+            found.append(f"the ledger proves the false variant {variant.id!r}")
+    found += _contradictions(claim)
+    return found
+
+
+def comparable(run: Run) -> Run:
+    """The run without its environment: equal for two runs of one seed."""
+    return replace(run, environment=Environment())
+
+
+def _tally_problems(tally: Tally, where: str) -> Iterator[str]:
+    if tally.violated:
+        yield f"{plural(tally.violated, 'check')} VIOLATED{where}"
+    if tally.undecided:
+        yield f"{plural(tally.undecided, 'check')} UNDECIDED{where}"
+    if not tally.holds:
+        yield f"never tested in earnest: no check HOLDS{where}"
+
+
+def _ledger_problems(claim: ClaimRecord) -> Iterator[str]:
+    if not claim.forms:
+        yield "no form was stated"
+    ledgers = {ledger.form: ledger for ledger in claim.ledgers}
+    for form in claim.forms:
+        if form.name not in ledgers:
+            yield f"no proof ledger (form {form.name})"
+    for ledger in claim.ledgers:
+        if not ledger.proved:
+            yield f"not proved (form {ledger.form})"
+        elif ledger.human or any(step.verdict != "proved" for step in ledger.steps):
+            yield f"called proved with an unproved step (form {ledger.form})"
+
+
+def _contradictions(claim: ClaimRecord) -> Iterator[str]:
+    shown = [check for check in (claim.worst, *claim.tightest, *claim.failing) if check is not None]
+    if any(check.verdict == "HOLDS" and not _finite_sides(check) for check in shown):
+        yield "a check HOLDS without finite numbers"
+    counts = {"VIOLATED": claim.tally.violated, "UNDECIDED": claim.tally.undecided}
+    for verdict, count in counts.items():
+        if not count and any(check.verdict == verdict for check in shown):
+            yield f"a check is {verdict}, but the tally counts none"
+
+
+def _finite_sides(check: Check) -> bool:
+    return all(map(finite, (check.lhs, check.lhs_error, check.rhs, check.rhs_error)))

@@ -1,0 +1,288 @@
+"""Run records: everything one run saw, as frozen structs with a published JSON Schema.
+
+A record holds the statements, assumptions, ledgers and variants *as tested*, so that a page
+can be made from it alone. Times, versions and devices live in `Environment` and nowhere else:
+two runs of one seed differ in that field only.
+
+JSON has no infinity and no NaN. A number that is not finite travels as the string "inf",
+"-inf" or "nan", in memory too; `float(number)` turns either back. Building a struct from plain
+floats does the conversion, so that NaN compares equal to itself and never looks like a number.
+"""
+
+import math
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+from msgspec.structs import force_setattr
+
+SCHEMA: Literal["rnnbounds/run/1"] = "rnnbounds/run/1"
+
+Verdict = Literal["HOLDS", "VIOLATED", "UNDECIDED", "VACUOUS"]
+Kind = Literal["machine", "axiom", "human"]
+StepVerdict = Literal["proved", "failed", "human"]
+Number = float | Literal["inf", "-inf", "nan"]
+Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+def number(value: Number) -> Number:
+    """A finite float as it is, any other as its name: "inf", "-inf" or "nan"."""
+    real = float(value)
+    if math.isfinite(real):
+        return real
+    return "nan" if math.isnan(real) else ("inf" if real > 0 else "-inf")
+
+
+def finite(value: Number | None) -> bool:
+    """Whether the value is there and is a finite number."""
+    return value is not None and math.isfinite(float(value))
+
+
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of all records; the fields that a class lists in `numbers` go through `number`."""
+
+    numbers: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.numbers:
+            value = getattr(self, name)
+            if value is not None:
+                force_setattr(self, name, number(value))
+
+
+class Check(Record, frozen=True, kw_only=True):
+    """One relation decided on one (system, input sequence) and, where it has one, one window k.
+
+    `lhs_error` and `rhs_error` are rigorous absolute bounds; `ratio` is lhs/rhs, None where it
+    says nothing (rhs = 0, a VACUOUS system).
+    """
+
+    numbers = ("lhs", "lhs_error", "rhs", "rhs_error", "ratio")
+
+    claim: str
+    form: str
+    spec: dict[str, Any]
+    k: Count | None
+    lhs: Number
+    lhs_error: Number
+    rhs: Number
+    rhs_error: Number
+    ratio: Number | None
+    verdict: Verdict
+    replay: str
+    explanation: str = ""
+
+
+class Tally(Record, frozen=True, kw_only=True):
+    """Checks counted by verdict."""
+
+    holds: Count = 0
+    violated: Count = 0
+    undecided: Count = 0
+    vacuous: Count = 0
+
+    @property
+    def total(self) -> int:
+        """All checks, VACUOUS ones included."""
+        return self.holds + self.violated + self.undecided + self.vacuous
+
+    def merge(self, other: "Tally") -> "Tally":
+        """The tally of both parts together."""
+        return Tally(
+            holds=self.holds + other.holds,
+            violated=self.violated + other.violated,
+            undecided=self.undecided + other.undecided,
+            vacuous=self.vacuous + other.vacuous,
+        )
+
+
+class Histogram(Record, frozen=True, kw_only=True):
+    """Counts of lhs/rhs between `edges`; `unmeasured` counts the checks without a ratio."""
+
+    edges: tuple[float, ...]
+    counts: tuple[Count, ...]
+    unmeasured: Count = 0
+
+    def __post_init__(self) -> None:
+        if len(self.counts) != len(self.edges) + 1:
+            raise ValueError("a histogram has one count below, between and above its edges")
+
+    def merge(self, other: "Histogram") -> "Histogram":
+        """The histogram of both parts together; ValueError if their edges differ."""
+        if self.edges != other.edges:
+            raise ValueError("histograms with different edges cannot be merged")
+        counts = tuple(a + b for a, b in zip(self.counts, other.counts, strict=True))
+        unmeasured = self.unmeasured + other.unmeasured
+        return Histogram(edges=self.edges, counts=counts, unmeasured=unmeasured)
+
+
+class AttackRecord(Record, frozen=True, kw_only=True):
+    """How far one attack got: its budget in counts and the greatest certified lhs/rhs."""
+
+    numbers = ("best_ratio",)
+
+    systems: Count
+    pairs: Count
+    checks: Count
+    best_ratio: Number | None
+    note: str = ""
+
+    def merge(self, other: "AttackRecord") -> "AttackRecord":
+        """Both parts together; NaN wins over every ratio, for it must not be hidden."""
+        return AttackRecord(
+            systems=self.systems + other.systems,
+            pairs=self.pairs + other.pairs,
+            checks=self.checks + other.checks,
+            best_ratio=greatest(self.best_ratio, other.best_ratio),
+            note=self.note or other.note,
+        )
+
+
+def greatest(*ratios: Number | None) -> Number | None:
+    """The greatest of the ratios that are there; NaN if one of them is NaN."""
+    present = [float(ratio) for ratio in ratios if ratio is not None]
+    if not present:
+        return None
+    return number(math.nan if any(map(math.isnan, present)) else max(present))
+
+
+class FormRecord(Record, frozen=True, kw_only=True):
+    """One form of a claim: its statement as tested, what it assumes, how it fared."""
+
+    numbers = ("best_ratio",)
+
+    name: str
+    about: str
+    text: str
+    latex: str
+    mathml: str
+    assumptions: tuple[str, ...]
+    tally: Tally
+    escalated: Count
+    best_ratio: Number | None
+    note: str = ""
+
+
+class LedgerStep(Record, frozen=True, kw_only=True):
+    """One step of a proof; `redundant` names the hypotheses that it did not need."""
+
+    id: str
+    statement: str
+    kind: Kind
+    method: str
+    uses: tuple[str, ...]
+    verdict: StepVerdict
+    redundant: tuple[str, ...] = ()
+    detail: str = ""
+    mathml: str = ""
+
+
+class LedgerRecord(Record, frozen=True, kw_only=True):
+    """The proof of one form; `axioms` and `human` name the steps that no machine proved."""
+
+    form: str
+    steps: tuple[LedgerStep, ...]
+    axioms: tuple[str, ...]
+    human: tuple[str, ...]
+    proved: bool
+
+
+class VariantRecord(Record, frozen=True, kw_only=True):
+    """A false variant: how it fell, or that it stands (a failure of the suite).
+
+    `special` names the regime that alone refutes it; `ledger_fails` says that the proof of the
+    true form, run against this statement, failed; `why` says where.
+    """
+
+    id: str
+    text: str
+    form: str
+    statement: str
+    mathml: str
+    special: str | None
+    convicted: bool
+    attack: str | None
+    systems: Count
+    counterexample: Check | None
+    ledger_fails: bool
+    why: str = ""
+
+
+class ClaimRecord(Record, frozen=True, kw_only=True):
+    """One claim: what it says, how it was proved, attacked and distorted."""
+
+    id: str
+    title: str
+    source: str
+    relation: Literal["<=", "<", "==", "!=", "exists"]
+    latex: str
+    mathml: str
+    tally: Tally
+    systems: Count
+    pairs: Count
+    checks: Count
+    escalated: Count
+    vacuous_by_assumption: dict[str, Count]
+    histogram: Histogram
+    attacks: dict[str, AttackRecord]
+    worst: Check | None
+    tightest: tuple[Check, ...]
+    failing: tuple[Check, ...]
+    forms: tuple[FormRecord, ...]
+    ledgers: tuple[LedgerRecord, ...]
+    variants: tuple[VariantRecord, ...]
+    extremal: str = ""
+
+    @property
+    def best_ratio(self) -> Number | None:
+        """The greatest lhs/rhs that any attack reached."""
+        return greatest(*(attack.best_ratio for attack in self.attacks.values()))
+
+    @property
+    def proved(self) -> bool:
+        """Whether every form has a ledger, and every ledger is proved."""
+        proved = {ledger.form for ledger in self.ledgers if ledger.proved}
+        return all(form.name in proved for form in self.forms) and all(
+            ledger.proved for ledger in self.ledgers
+        )
+
+
+class Axiom(Record, frozen=True, kw_only=True):
+    """A textbook lemma that the ledgers use without proof."""
+
+    name: str
+    text: str
+    source: str
+
+
+class Environment(Record, frozen=True, kw_only=True):
+    """Where and when: the only part in which two runs of one seed may differ.
+
+    `float_settings` records what changes results silently (TF32, reduced precision, flushing
+    of subnormals); `durations` are seconds by part.
+    """
+
+    versions: dict[str, str] = {}
+    platform: str = ""
+    device: str = ""
+    threads: Count = 0
+    workers: Count = 0
+    float_settings: dict[str, str] = {}
+    command: str = ""
+    started: str = ""
+    finished: str = ""
+    seconds: float = 0.0
+    durations: dict[str, float] = {}
+
+
+class Run(Record, frozen=True, kw_only=True):
+    """One run. `missing_parts` lists the expected parts that never reported."""
+
+    schema: Literal["rnnbounds/run/1"] = SCHEMA
+    environment: Environment
+    profile: str
+    seed: int
+    attacks: tuple[str, ...]
+    claims: tuple[ClaimRecord, ...]
+    axioms: tuple[Axiom, ...]
+    expected_parts: tuple[str, ...] = ()
+    missing_parts: tuple[str, ...] = ()

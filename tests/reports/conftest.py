@@ -1,0 +1,174 @@
+import random
+from collections.abc import Callable
+
+import pytest
+
+from reports import (
+    AttackRecord,
+    Axiom,
+    Check,
+    ClaimRecord,
+    Environment,
+    FormRecord,
+    LedgerRecord,
+    LedgerStep,
+    Run,
+    Tally,
+    VariantRecord,
+    count_ratios,
+)
+from reports.record import Verdict
+
+TRUNCATION = (
+    "<mrow><msub><mi>h</mi><mi>gap</mi></msub><mo>&#x2264;</mo><mfrac><mrow><msub><mi>S</mi>"
+    "<mn>0</mn></msub><mo>&InvisibleTimes;</mo><mo>(</mo><msup><mi>λ</mi><mi>k</mi></msup>"
+    "<mo>-</mo><msup><mi>λ</mi><mi>T</mi></msup><mo>)</mo></mrow><mrow><mn>1</mn><mo>-</mo>"
+    "<mi>λ</mi></mrow></mfrac></mrow>"
+)
+TITLES = {
+    "certified-norm": ("The Cholesky gate bounds the norm", "Rump; Higham"),
+    "rounding-state": ("Rounding of a rollout", "Higham"),
+    "contraction-linear": ("Linear systems contract", "Miller & Hardt, §2"),
+    "contraction-rnn": ("Recurrent networks contract", "Miller & Hardt, §2"),
+    "contraction-weighted": ("Contraction in a weighted norm", "Miller & Hardt, §2"),
+    "state-bound": ("States stay bounded", "Miller & Hardt"),
+    "truncation": ("Truncation after k steps", "Miller & Hardt, Lemma 1"),
+    "prediction": ("Predictions of the truncated model", "Miller & Hardt, Prop. 3"),
+    "vanishing-gradient": ("Gradients vanish", "Miller & Hardt, §3"),
+    "receptive-field": ("A feed-forward model sees its last k inputs", "the feed-forward form"),
+    "instability": ("An unstable system that no k truncates", "Miller & Hardt, §3"),
+}
+VARIANTS = (
+    ("off-by-one", "One power of λ too many: the window counts k + 1.", None, "random", 12),
+    ("no-drive", "Forgets the drive, as if no state exceeded 1.", None, "random", 3),
+    ("finite-minus", "Subtracts λᵀ twice.", "nilpotent", "extremal", 1204),
+    ("radius", "Takes the spectral radius for λ.", None, "targeted", 431),
+)
+
+
+def sample_check(
+    claim: str = "truncation", ratio: float = 1 - 2.1e-9, verdict: Verdict = "HOLDS"
+) -> Check:
+    """One check with plausible numbers."""
+    rhs = 0.7310585786300049
+    return Check(
+        claim=claim,
+        form="finite",
+        spec={"model": "rnn", "n": 4, "d": 2, "T": 30, "k": 7, "lam": 0.97, "activation": "tanh",
+              "regime": "scaled-orthogonal", "inputs": "impulse", "seed": 20261, "member": 17},
+        k=7,
+        lhs=ratio * rhs,
+        lhs_error=3.1e-16,
+        rhs=rhs,
+        rhs_error=2.3e-16,
+        ratio=ratio,
+        verdict=verdict,
+        replay="""rnnbounds replay '{"model":"rnn","n":4,"d":2,"T":30,"k":7,"seed":20261}'""",
+    )  # fmt: skip
+
+
+def sample_claim(name: str = "truncation") -> ClaimRecord:
+    """A claim that passes, with two forms, two proofs and four variants."""
+    draw = random.Random(name)
+    title, source = TITLES[name]
+    ratios = [1 - 10 ** -draw.uniform(0, 9) for _ in range(400)]
+    ratios += [10 ** -draw.uniform(0, 14) for _ in range(600)] + [float("nan")] * 12
+    tally = Tally(holds=draw.randrange(10**5, 10**7), vacuous=draw.choice([0, 0, 1204]))
+    steps = (
+        LedgerStep(id="gap-recursion", statement="h_gap(t+1) <= lam*h_gap(t)", kind="machine",
+                   method="smt", uses=("contraction", "triangle"), verdict="proved"),
+        LedgerStep(id="start", statement="h_start <= S_0*(1 - lam**(T - k))/(1 - lam)",
+                   kind="axiom", method="axiom", uses=("state-bound",), verdict="proved"),
+        LedgerStep(id="claim", statement="h_gap <= S_0*(lam**k - lam**T)/(1 - lam)",
+                   mathml=TRUNCATION, kind="machine", method="induction",
+                   uses=("gap-recursion", "start"), verdict="proved", redundant=("k <= T",),
+                   detail="base k = 0; step k to k + 1"),
+    )  # fmt: skip
+    forms = tuple(
+        FormRecord(
+            name=form, about="rnn", text="h_gap <= S_0*(lam**k - lam**T)/(1 - lam)",
+            latex=r"h_{gap} \le \frac{S_0 (\lambda^k - \lambda^T)}{1 - \lambda}",
+            mathml=TRUNCATION, tally=tally, escalated=412, best_ratio=1 - 2.1e-9,
+            assumptions=("0 ≤ λ < 1", "the input is bounded: ‖x‖ ≤ B_x", "h_0 = 0"),
+            note="Tight for a scaled rotation driven by a constant." if form == "finite" else "",
+        )
+        for form in ("finite", "uniform")
+    )  # fmt: skip
+    return ClaimRecord(
+        id=name,
+        title=title,
+        source=source,
+        relation="<=",
+        latex=forms[0].latex,
+        mathml=TRUNCATION,
+        tally=tally,
+        systems=12_000,
+        pairs=96_000,
+        checks=tally.total,
+        escalated=824,
+        vacuous_by_assumption={"0 ≤ λ < 1": 1204} if tally.vacuous else {},
+        histogram=count_ratios(ratios),
+        attacks={
+            "random": AttackRecord(systems=4000, pairs=64000, checks=10**6, best_ratio=0.93127),
+            "targeted": AttackRecord(systems=4000, pairs=16000, checks=10**6, best_ratio=0.99904),
+            "gradient": AttackRecord(systems=3990, pairs=15990, checks=10**6, best_ratio=1 - 7e-7),
+            "extremal": AttackRecord(
+                systems=10, pairs=10, checks=10**4, best_ratio=1 - 2.1e-9,
+                note="the constant drive of Lemma 1"),
+        },
+        worst=sample_check(name),
+        tightest=tuple(sample_check(name, 1 - 2.1e-9 * 4**i) for i in range(3)),
+        failing=(),
+        forms=forms,
+        ledgers=tuple(
+            LedgerRecord(form=form.name, steps=steps, axioms=("triangle", "operator-norm"),
+                         human=(), proved=True)
+            for form in forms
+        ),
+        variants=tuple(
+            VariantRecord(
+                id=f"{name}-{word}", text=text, form="finite",
+                statement="h_gap <= S_0*lam**(k + 1)/(1 - lam)", mathml=TRUNCATION,
+                special=special, convicted=True, attack=attack, systems=systems,
+                counterexample=sample_check(name, 1.07, "VIOLATED"), ledger_fails=True,
+                why="step claim: refuted at S_0 = 1, λ = 1/2, k = 0",
+            )
+            for word, text, special, attack, systems in VARIANTS
+        ),
+        extremal="W = λQ with Q a rotation, driven so that every input adds to the same direction.",
+    )  # fmt: skip
+
+
+def sample_run(names: tuple[str, ...] = tuple(TITLES)) -> Run:
+    """A run that passes."""
+    return Run(
+        environment=Environment(
+            versions={"python": "3.11.7", "torch": "2.13.0", "numpy": "2.4.6"}, threads=1,
+            platform="Linux x86-64", device="cpu", workers=2, started="2026-11-21T10:00:00Z",
+            finished="2026-11-21T10:01:40Z", seconds=100.2,
+            command="rnnbounds verify --profile quick",
+            float_settings={"TF32 (matmul)": "off", "subnormals": "kept"},
+            durations={"prove": 8.1, "truncation": 14.0},
+        ),
+        profile="quick",
+        seed=0,
+        attacks=("random", "targeted", "gradient", "extremal"),
+        claims=tuple(sample_claim(name) for name in names),
+        axioms=(
+            Axiom(name="triangle", text="‖a + b‖ ≤ ‖a‖ + ‖b‖", source="any textbook"),
+            Axiom(name="operator-norm", text="‖W v‖ ≤ ‖W‖ ‖v‖", source="Horn & Johnson, §5.6"),
+        ),
+        expected_parts=names,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def run() -> Run:
+    """A run of three claims that passes."""
+    return sample_run(("state-bound", "truncation", "instability"))
+
+
+@pytest.fixture
+def check() -> Callable[..., Check]:
+    """A maker of single checks."""
+    return sample_check
