@@ -1,0 +1,98 @@
+"""Activations and their derivatives in ball arithmetic, tight far out and across kinks.
+
+A ball that is NaN gives NaN. The derivative at an exact kink is torch's choice; a ball that meets
+the kink gets the hull of both sides. Source: Johansson, Arb.
+"""
+
+from collections.abc import Callable
+
+from flint import arb
+
+LEAK = 0.01  # torch's default negative slope of the leaky ReLU, as a float64
+
+
+def relu(z: arb) -> arb:
+    """max(z, 0); a ball that meets 0 ends there, unlike in flint's own maximum."""
+    if z >= 0:
+        return z
+    return arb(0) if z < 0 else arb(0).union(z.upper())
+
+
+def leaky_relu(z: arb) -> arb:
+    """max(z, 0.01 z)."""
+    return relu(z) - LEAK * relu(-z)
+
+
+def step(below: float, above: float) -> Callable[[arb], arb]:
+    """The derivative of a function with a kink at 0, from its slopes on both sides."""
+
+    def derivative(z: arb) -> arb:
+        if z > 0:
+            return arb(above)
+        if z < 0 or z.is_zero():
+            return arb(below)
+        return z if z.is_nan() else arb(below).union(arb(above))
+
+    return derivative
+
+
+def elu(z: arb) -> arb:
+    """z for z > 0, eᶻ − 1 below."""
+    return relu(z) + (-relu(-z)).expm1()
+
+
+def elu_slope(z: arb) -> arb:
+    """min(1, eᶻ)."""
+    return (-relu(-z)).exp()
+
+
+def sigmoid(z: arb) -> arb:
+    """1/(1 + e⁻ᶻ)."""
+    if z < 0:
+        e = z.exp()
+        return e / (1 + e)
+    return 1 / (1 + (-z).exp())
+
+
+def sigmoid_slope(z: arb) -> arb:
+    """σ(z) σ(−z)."""
+    return sigmoid(z) * sigmoid(-z)
+
+
+def softplus(z: arb) -> arb:
+    """log(1 + eᶻ)."""
+    return z + (-z).exp().log1p() if z > 0 else z.exp().log1p()
+
+
+def silu(z: arb) -> arb:
+    """z σ(z)."""
+    return z * sigmoid(z)
+
+
+def silu_slope(z: arb) -> arb:
+    """σ(z) (1 + z σ(−z))."""
+    return sigmoid(z) * (1 + z * sigmoid(-z))
+
+
+def gelu(z: arb) -> arb:
+    """z Φ(z)."""
+    return z * _normal_cdf(z)
+
+
+def gelu_slope(z: arb) -> arb:
+    """Φ(z) + z φ(z)."""
+    return _normal_cdf(z) + z * (-z * z / 2).exp() / (2 * arb.pi()).sqrt()
+
+
+def erf_slope(z: arb) -> arb:
+    """2 exp(−z²)/√π."""
+    return 2 / arb.pi().sqrt() * (-z * z).exp()
+
+
+def one(z: arb) -> arb:
+    """The slope of the identity."""
+    return arb(1) if z.is_finite() else arb.nan()
+
+
+def _normal_cdf(z: arb) -> arb:
+    return (-z / arb(2).sqrt()).erfc() / 2

@@ -1,0 +1,82 @@
+"""Errors of this room: named, built from facts, and ending with the remedy."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class InputError(ValueError):
+    """What was handed in cannot be used; the message is one line and says what to do."""
+
+
+class ShapeError(InputError):
+    """A tensor does not have the shape that its role asks for."""
+
+    def __init__(self, what: str, expected: str, actual: object) -> None:
+        super().__init__(f"{what} has shape {_shape(actual)}, but {expected} is needed; reshape it")
+
+
+class PrecisionError(InputError):
+    """A tensor is not float64, in which all bounds are computed."""
+
+    def __init__(self, what: str, dtype: object) -> None:
+        super().__init__(f"{what} is {dtype}, but bounds need float64; convert it with .double()")
+
+
+class NotFiniteError(InputError):
+    """A number is NaN or infinite where only finite ones make sense."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} holds NaN or infinity; repair or retrain the model")
+
+
+class RangeError(InputError):
+    """A number lies outside the range that makes sense for it."""
+
+    def __init__(self, what: str, value: object, needed: str) -> None:
+        super().__init__(f"{what} = {value}, but it must be {needed}; choose another value")
+
+
+class UnknownNameError(InputError):
+    """A name that no table holds; lists the close matches."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        known = sorted(known)
+        close = get_close_matches(name, known, n=3) or known
+        super().__init__(f"unknown {kind} {name!r}; did you mean {' or '.join(close)}?")
+
+
+class UnknownActivationError(UnknownNameError):
+    """An activation that the table does not hold."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        super().__init__("activation", name, known)
+
+
+class UnknownConstantError(UnknownNameError):
+    """A constant that no certificate supplies."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        super().__init__("constant", name, known)
+
+
+class NotContractiveError(InputError):
+    """A cell whose norm does not certify a contraction."""
+
+    def __init__(self, norm: float, limit: float = 1.0) -> None:
+        super().__init__(
+            f"‖W‖₂ = {norm:.6g}, but the cell needs ‖W‖₂ < {limit:.6g}; "
+            f"project it with impl.projection.project_spectral"
+        )
+
+
+class NoRationalFormError(InputError):
+    """An activation that leaves the rationals, so that no exact rollout exists."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"the activation {name} has no rational values; use identity, relu or leaky-relu"
+        )
+
+
+def _shape(actual: object) -> str:
+    return str(tuple(getattr(actual, "shape", ()))) if hasattr(actual, "shape") else str(actual)

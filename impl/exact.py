@@ -1,0 +1,121 @@
+"""The referee of the certified norm: ‖W‖₂ in ball arithmetic, and decided exactly in rationals."""
+
+import math
+from fractions import Fraction
+
+from flint import acb_mat, arb, arb_mat, ctx, fmpq
+from torch import Tensor
+
+from impl.errors import ShapeError
+
+_GUARD_BITS = 32
+
+
+def ball_norm(W: Tensor | arb_mat) -> arb:
+    """A ball around ‖W‖₂ of one matrix (m, n), of floats or of balls, at flint's precision.
+
+    From certified enclosures of all eigenvalues of MᵀM, M the midpoints, and the Frobenius norm of
+    the radii: its own radius is about n³ 2^−precision of the norm, multiple eigenvalues included,
+    plus that of the balls. NaN where W is not finite. Raises ShapeError.
+    """
+    matrix = W if isinstance(W, arb_mat) else arb_mat(_rows(W))
+    if matrix.nrows() < matrix.ncols():
+        matrix = matrix.transpose()
+    entries = matrix.entries()
+    if not all(entry.is_finite() for entry in entries):
+        return arb.nan()
+    if len(entries) == 1:
+        return abs(entries[0])
+    with ctx.extraprec(_GUARD_BITS):
+        middle = matrix.mid()
+        low, high = _largest_eigenvalue(middle)
+        spread = sum((entry.rad() * entry.rad() for entry in entries), arb(0)).upper().sqrt()
+        least = (low.max(arb(0)).sqrt() - spread).lower()
+        norm = least.max(arb(0)).union((high.max(arb(0)).sqrt() + spread).upper())
+    return +norm
+
+
+def rational_norm_at_most(W: Tensor, s: fmpq | float) -> bool:
+    """Whether ‖W‖₂ ≤ s, exactly and at any scale: s²I − WᵀW ⪰ 0 by Bareiss elimination.
+
+    W (m, n) is taken as the exact rationals that its floats are. False where W or s is not finite.
+    """
+    rows = _rows(W)
+    if not all(math.isfinite(w) for row in rows for w in row):
+        return False
+    if isinstance(s, float) and not math.isfinite(s):
+        return False
+    bound = Fraction(s) if isinstance(s, float | int) else Fraction(int(s.p), int(s.q))
+    if bound < 0:
+        return False
+    ratios = [[w.as_integer_ratio() for w in row] for row in rows]
+    scale = max(q for row in ratios for _, q in row)  # all denominators are powers of two
+    columns = list(zip(*([p * (scale // q) for p, q in row] for row in ratios), strict=True))
+    if len(columns) > len(rows):
+        columns = list(zip(*columns, strict=True))
+    top, bottom = (bound.numerator * scale) ** 2, bound.denominator**2
+    gram = [[sum(map(int.__mul__, a, b)) for b in columns] for a in columns]
+    return positive_semidefinite(
+        [[top * (i == j) - bottom * g for j, g in enumerate(row)] for i, row in enumerate(gram)]
+    )
+
+
+def positive_semidefinite(matrix: list[list[int]]) -> bool:
+    """Whether a symmetric integer matrix is positive semidefinite, by fraction-free elimination.
+
+    Pivots are leading minors; a zero pivot must head a zero row, which then drops out.
+    """
+    rows, before = [list(row) for row in matrix], 1
+    while rows:
+        pivot, *head = rows.pop(0)
+        if pivot < 0 or (pivot == 0 and any(head)):
+            return False
+        if pivot == 0:
+            rows = [row[1:] for row in rows]
+            continue
+        rows = [
+            [(pivot * entry - row[0] * h) // before for entry, h in zip(row[1:], head, strict=True)]
+            for row in rows
+        ]
+        before = pivot
+    return True
+
+
+def _largest_eigenvalue(middle: arb_mat) -> tuple[arb, arb]:
+    """Bounds on the largest eigenvalue of MᵀM for an exact M."""
+    gram = middle.transpose() * middle
+    if gram.nrows() == 1:
+        return gram[0, 0].lower(), gram[0, 0].upper()
+    try:
+        found = [value.real for value in acb_mat(gram).eig(multiple=True)]
+    except ValueError:  # clusters that are not isolated, at any precision
+        return _by_squaring(middle)
+    low, high = found[0].lower(), found[0].upper()
+    for value in found[1:]:
+        low, high = low.max(value.lower()), high.max(value.upper())
+    return low, high
+
+
+def _by_squaring(middle: arb_mat) -> tuple[arb, arb]:
+    """(tr Gᴺ / n)^(1/N) ≤ λ_max ≤ (tr Gᴺ)^(1/N), G = MᵀM, N = 2^precision: slow, never at a loss.
+
+    Each squaring doubles the relative radius, so it takes twice the precision.
+    """
+    squarings = ctx.prec
+    with ctx.extraprec(ctx.prec + _GUARD_BITS):
+        power = middle.transpose() * middle
+        for _ in range(squarings):
+            power = power * power
+        trace = power.trace()
+        if not trace > 0:
+            return arb(0), (middle.transpose() * middle).trace().upper()
+        low, high = trace / power.nrows(), trace
+        root = arb(2) ** -squarings
+        return (low.log() * root).exp().lower(), (high.log() * root).exp().upper()
+
+
+def _rows(W: Tensor) -> list[list[float]]:
+    if W.ndim != 2 or not W.numel():
+        raise ShapeError("W", "(m, n)", W)
+    rows: list[list[float]] = W.detach().cpu().double().tolist()
+    return rows

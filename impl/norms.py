@@ -1,0 +1,163 @@
+"""The norms in which one cell may contract, each with its way back to the Euclidean norm.
+
+A diagonal of slopes |ρ′| ≤ L_ρ commutes with diagonal weights, so in the plain and the diagonally
+weighted norms the cell h ↦ ρ(Wh + …) contracts by λ = L_ρ‖W‖; a full quadratic form certifies
+linear systems only. Sources: Miller & Hardt, section 2; Horn & Johnson, section 8 (Perron).
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import torch
+from flint import arb, ctx
+from torch import Tensor
+
+from impl.adapters import LoadedModel
+from impl.norm import certified_norm
+from impl.outward import (
+    TINY,
+    UNIT,
+    add_up,
+    div_up,
+    float_above,
+    mul_up,
+    norm_up,
+    sqrt_up,
+    subtract_down,
+    sum_up,
+)
+from impl.rounding import gamma
+from impl.weighted import diagonal_scaling, perron_vector, quadratic_norm
+
+_PRECISION = 128
+
+
+@dataclass(frozen=True)
+class StateNorm:
+    """One norm ‖·‖_* on the state, with rigorous upper bounds (infinite where none is known).
+
+    lam: the contraction factor in it. drive: sup ‖φ(0, x)‖_* over ‖x‖₂ ≤ B. equivalence: C with
+    ‖h‖₂ ≤ C‖h‖_*. reach: c with ‖h‖_* ≤ c‖h‖₂. weights: v of max |h_i|/v_i, d of ‖(d_i h_i)‖₂, or
+    the rows of Q of ‖Qh‖₂; None for the plain norms.
+    """
+
+    name: str
+    lam: float
+    drive: float
+    equivalence: float
+    reach: float
+    weights: tuple[float, ...] | tuple[tuple[float, ...], ...] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What all norms are made of: W (1, n, n), U (n, d) and L_ρ; offset (n,) ≥ |ρ(b)|; B ≥ ‖x‖₂."""
+
+    W: Tensor
+    U: Tensor
+    offset: Tensor
+    slope: float
+    B: float
+
+    @property
+    def units(self) -> Tensor:
+        """sup |φ(0, x)_i|, (n,)."""
+        return add_up(mul_up(mul_up(self.slope, norm_up(self.U)), self.B), self.offset)
+
+
+def parts_of(model: LoadedModel, input_bound: float) -> Parts:
+    """The parts of a model; b_ih + b_hh is added in balls, so its rounding is covered."""
+    cell, biases = model.cell, zip(model.bias("bias_ih"), model.bias("bias_hh"), strict=True)
+    with ctx.workprec(_PRECISION):
+        sums = [arb(first) + arb(second) for first, second in biases]
+        offset = [float_above(abs(cell.activation.ball(b))) for b in sums]
+    exact = torch.tensor(offset, dtype=torch.float64)
+    return Parts(cell.W, cell.U[0], exact, cell.activation.slope, input_bound)
+
+
+def state_norm(name: str, parts: Parts) -> StateNorm:
+    """The norm of that name (one of NORMS) with its constants for the cell."""
+    return NORMS[name](parts)
+
+
+def _spectral(p: Parts) -> StateNorm:
+    lam = mul_up(p.slope, certified_norm(p.W))
+    drive = _euclidean_drive(p, p.U, p.offset)
+    return StateNorm("spectral", float(lam), drive, 1.0, 1.0)
+
+
+def _infinity(p: Parts) -> StateNorm:
+    lam = mul_up(p.slope, sum_up(p.W.abs()).amax())
+    root = float(sqrt_up(float(p.W.shape[1])))
+    return StateNorm("infinity", float(lam), float(p.units.amax()), root, 1.0)
+
+
+def _one(p: Parts) -> StateNorm:
+    lam = mul_up(p.slope, sum_up(p.W.mT.abs()).amax())
+    root = float(sqrt_up(float(p.W.shape[1])))
+    return StateNorm("one", float(lam), float(sum_up(p.units)), 1.0, root)
+
+
+def _perron(p: Parts) -> StateNorm:
+    found = perron_vector(p.W)
+    v = found.weights[0]
+    lam = mul_up(p.slope, found.factor)
+    return StateNorm(
+        "perron",
+        float(lam),
+        float(div_up(p.units, v).amax()),
+        float(norm_up(v)),
+        float(div_up(1.0, v.amin())),
+        tuple(v.tolist()),
+    )
+
+
+def _diagonal(p: Parts) -> StateNorm:
+    found = diagonal_scaling(p.W)
+    d = found.weights[0].diagonal()
+    lam = mul_up(p.slope, found.factor)
+    scaled = d[:, None] * p.U
+    lost = add_up(mul_up(2 * UNIT, norm_up(scaled.flatten())), TINY * scaled.numel())
+    drive = _euclidean_drive(p, scaled, mul_up(d, p.offset), lost)
+    smallest, largest = float(div_up(1.0, d.amin())), float(d.amax())
+    return StateNorm("diagonal", float(lam), drive, smallest, largest, tuple(d.tolist()))
+
+
+def _quadratic(p: Parts) -> StateNorm:
+    found = quadratic_norm(p.W)
+    Q = found.weights[0]
+    offset = sum_up(mul_up(Q.abs(), p.offset))
+    lost = mul_up(2 * gamma(Q.shape[0]), norm_up((Q.abs() @ p.U.abs()).flatten()))
+    drive = _euclidean_drive(p, Q @ p.U, offset, add_up(lost, TINY))
+    weights = tuple(tuple(row) for row in Q.tolist())
+    reach = float(certified_norm(Q[None]))
+    return StateNorm("quadratic", float(found.factor), drive, _inverse_norm(Q), reach, weights)
+
+
+NORMS: Mapping[str, Callable[[Parts], StateNorm]] = {
+    "spectral": _spectral,
+    "infinity": _infinity,
+    "one": _one,
+    "perron": _perron,
+    "diagonal": _diagonal,
+    "quadratic": _quadratic,
+}
+
+
+def _euclidean_drive(p: Parts, U: Tensor, offset: Tensor, lost: Tensor | float = 0.0) -> float:
+    """L_ρ(‖U‖₂ + lost)B + ‖offset‖₂, where rounding moved U by at most `lost`."""
+    norm = add_up(certified_norm(U[None]), lost)
+    return float(add_up(mul_up(mul_up(p.slope, norm), p.B), norm_up(offset)))
+
+
+def _inverse_norm(Q: Tensor) -> float:
+    """‖Q⁻¹‖₂ ≤ ‖X‖₂/(1 − ‖QX − I‖) for X ≈ Q⁻¹, rounded up; infinity if Q may be singular."""
+    X, info = torch.linalg.inv_ex(Q)
+    if int(info) != 0:
+        return math.inf
+    eye = torch.eye(Q.shape[0], dtype=Q.dtype)
+    rounding = mul_up(gamma(2 * Q.shape[0]), norm_up((Q.abs() @ X.abs()).flatten()))
+    residual = add_up(mul_up(norm_up((Q @ X - eye).flatten()), 1 + 4 * UNIT), rounding)
+    room = subtract_down(1.0, residual).clamp(min=0.0)
+    return float(div_up(certified_norm(X[None]), room))

@@ -1,0 +1,151 @@
+"""Float64 arithmetic that rounds up, and only when the result is inexact.
+
+Each operation returns the float result if that is at least the exact one, which the error-free
+transformations of Dekker and Knuth decide, and its successor otherwise: so bounds of dyadic systems
+come out exactly. NaN becomes infinity, the bound that always holds.
+"""
+
+import math
+
+import torch
+from flint import arb
+from torch import Tensor
+
+UNIT = 2.0**-53  # the unit roundoff u
+TINY = 2.0**-1000  # far above what underflow loses in any one operation
+
+_SPLITTER = 134217729.0  # 2²⁷ + 1
+_SAFE = 2.0**-900  # above this magnitude no part of a product is lost to underflow
+
+
+def add_up(a: Tensor | float, b: Tensor | float) -> Tensor:
+    """At least a + b (Knuth's TwoSum)."""
+    a, b = _tensors(a, b)
+    s = a + b
+    t = s - a
+    error = (a - (s - t)) + (b - t)
+    return _upward(s, error <= 0)
+
+
+def subtract_down(a: Tensor | float, b: Tensor | float) -> Tensor:
+    """At most a − b; −infinity where that is not a number."""
+    a, b = _tensors(a, b)
+    return -add_up(b, -a)
+
+
+def mul_up(a: Tensor | float, b: Tensor | float) -> Tensor:
+    """At least a b (Dekker's TwoProduct)."""
+    a, b = _tensors(a, b)
+    p, error = _two_product(a, b)
+    return _upward(p, (error <= 0) & (p.abs() > _SAFE) | (a == 0) | (b == 0))
+
+
+def div_up(a: Tensor | float, b: Tensor | float) -> Tensor:
+    """At least a / b for a ≥ 0 and b ≥ 0."""
+    a, b = _tensors(a, b)
+    q = a / b
+    p, error = _two_product(q, b)
+    remainder = (a - p) - error
+    return _upward(q, (remainder <= 0) & (p > _SAFE) | (a == 0))
+
+
+def sqrt_up(a: Tensor | float) -> Tensor:
+    """At least √a."""
+    a = torch.as_tensor(a, dtype=torch.float64)
+    r = a.sqrt()
+    p, error = _two_product(r, r)
+    return _upward(r, ((p - a) + error >= 0) & (p > _SAFE) | (a == 0))
+
+
+def sum_up(x: Tensor) -> Tensor:
+    """At least the sum over the last axis."""
+    while x.shape[-1] > 1:
+        if x.shape[-1] % 2:
+            x = torch.nn.functional.pad(x, (0, 1))
+        x = add_up(x[..., ::2], x[..., 1::2])
+    return x.sum(-1)  # of one number or none
+
+
+def norm_up(x: Tensor) -> Tensor:
+    """At least the Euclidean norm over the last axis, at any scale; infinity for NaN.
+
+    Exact where at most one entry is not zero.
+    """
+    largest = x.abs().amax(-1, keepdim=True)
+    scale = exponent(largest)
+    y = shift(x, -scale)
+    norm = sqrt_up(sum_up(mul_up(y, y)))
+    lossless = (shift(y, scale) == x).all(-1)
+    lost = math.sqrt(x.shape[-1]) * 2.0**-1073  # of entries that scaling made subnormal
+    bound = shift_up(torch.where(lossless, norm, add_up(norm, lost)), scale[..., 0])
+    single = (x != 0).sum(-1) <= 1
+    largest = largest[..., 0]
+    return torch.where(single & torch.isfinite(largest), largest, bound)
+
+
+def exponent(x: Tensor) -> Tensor:
+    """The integer e with 2^(e−1) ≤ |x| < 2^e; 0 for 0, NaN and infinity."""
+    e = torch.frexp(x).exponent.to(torch.int64)
+    return torch.where(torch.isfinite(x), e, torch.zeros_like(e))
+
+
+def shift(x: Tensor, e: Tensor) -> Tensor:
+    """x 2^e for |e| < 2000, exact unless the result overflows or is subnormal."""
+    first = e.clamp(-1000, 1000)
+    y = x * _power_of_two(first)
+    return y if torch.equal(first, e) else y * _power_of_two(e - first)
+
+
+def shift_up(x: Tensor, e: Tensor) -> Tensor:
+    """At least x 2^e."""
+    result = shift(x, e)
+    return _upward(result, shift(result, -e) == x)
+
+
+def underflow(x: Tensor, lost: float = TINY) -> Tensor:
+    """What underflow may lose of the terms that x bounds: nothing where x = 0."""
+    return torch.where(
+        x == 0, 0.0, torch.full_like(x, lost)
+    )  # not of two scalars: those are float32
+
+
+def float_above(x: arb) -> float:
+    """The least float64 known to be at least every number in the ball; infinity for NaN."""
+    if x.is_nan():
+        return math.inf
+    value = float(x.upper())
+    while not arb(value) >= x:
+        value = math.nextafter(value, math.inf)
+    return value
+
+
+def _power_of_two(e: Tensor) -> Tensor:
+    return ((e + 1023) << 52).view(torch.float64)
+
+
+def _two_product(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    """fl(a b) and its error, exactly, unless a part over- or underflows."""
+    p = a * b
+    a_high, b_high = _high(a), _high(b)
+    a_low, b_low = a - a_high, b - b_high
+    error = ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return p, error
+
+
+def _high(a: Tensor) -> Tensor:
+    c = _SPLITTER * a
+    return c - (c - a)
+
+
+def _upward(value: Tensor, enough: Tensor) -> Tensor:
+    above = torch.nextafter(value, torch.full_like(value, math.inf))
+    return torch.where(enough, value, above).nan_to_num(math.inf, math.inf, -math.inf)
+
+
+def _tensors(a: Tensor | float, b: Tensor | float) -> tuple[Tensor, Tensor]:
+    like = a if isinstance(a, Tensor) else b
+    device = like.device if isinstance(like, Tensor) else None
+    return (
+        torch.as_tensor(a, dtype=torch.float64, device=device),
+        torch.as_tensor(b, dtype=torch.float64, device=device),
+    )

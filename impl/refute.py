@@ -1,0 +1,160 @@
+"""Witnesses that a model is not contractive, in any norm whatever.
+
+A contraction forgets: under one constant input all its orbits meet. So two orbits that certainly
+do not are a refutation, and for a linear map an eigenvalue of modulus ≥ 1 is one. Everything is
+searched in floats and proved in ball arithmetic; no witness means no verdict.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from flint import arb, arb_mat, ctx
+
+from impl.adapters import LoadedModel
+from impl.eigenvalues import outside
+from impl.growth import HOMOGENEOUS, growth
+from impl.krawczyk import Vector, column
+from impl.outward import float_above
+from impl.periodic import Frozen, candidates, pair, repeller
+
+SIZE = 128  # larger nonlinear cells are not refuted: ball arithmetic would take minutes
+
+_PRECISION = 128
+
+Kind = Literal["eigenvalue", "two-orbits", "unstable-orbit", "growth"]
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Why a model is not contractive.
+
+    `eigenvalue`: a linear map has an eigenvalue of that `modulus` ≥ 1. `two-orbits`: under the
+    constant `input` (d,) two distinct points of that `period`, one within `radius` of each of the
+    `points` (n,). `unstable-orbit`: one such point, with an eigenvalue of modulus > 1 of the
+    Jacobian of a whole period, so that states near it part. `growth`: the orbits of the two points
+    stay apart, and move apart by the factor `modulus` ≥ 1 each step. Euclidean distances.
+    """
+
+    kind: Kind
+    text: str
+    input: tuple[float, ...] = ()
+    points: tuple[tuple[float, ...], ...] = ()
+    radius: float = 0.0
+    period: int = 1
+    modulus: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The witness as plain JSON data."""
+        return {
+            "kind": self.kind,
+            "text": self.text,
+            "input": list(self.input),
+            "points": [list(point) for point in self.points],
+            "radius": self.radius,
+            "period": self.period,
+            "modulus": self.modulus,
+        }
+
+
+def refute(model: LoadedModel, input_bound: float) -> Witness | None:
+    """A certified witness that the model is not contractive under inputs ‖x_t‖₂ ≤ B, or None.
+
+    None says nothing about the model. Sources: Miller & Hardt, section 3; Krawczyk (1969).
+    """
+    if model.cell.activation.name == "identity":
+        return _eigenvalue(model)
+    if model.n > SIZE:
+        return None
+    with ctx.workprec(_PRECISION):
+        try:
+            for x in _inputs(model, input_bound):
+                frozen = _freeze(model, x)
+                if witness := _periodic(frozen, x):
+                    return witness
+        except np.linalg.LinAlgError:  # the float search lost its way: nothing is claimed
+            return None
+        return _growing(model)
+
+
+def _eigenvalue(model: LoadedModel) -> Witness | None:
+    if (found := outside(model.cell.W[0].tolist())) is None:
+        return None
+    where = f"{found.real:.6g}{found.imag:+.6g}i" if found.imag else f"{found.real:.6g}"
+    text = f"W has the eigenvalue {where}, whose modulus is certified to be ≥ {found.modulus:.6g}"
+    return Witness("eigenvalue", text, modulus=found.modulus)
+
+
+def _periodic(frozen: Frozen, x: Vector) -> Witness | None:
+    size = float(np.linalg.norm(x))
+    where = f"under a constant input of norm {size:.6g}" if size else "under the zero input"
+    what = {1: "fixed points", 2: "points of period 2"}
+    found = {period: candidates(frozen, period) for period in what}
+    for period, points in found.items():
+        if boxes := pair(frozen, points, period):
+            text = f"{where} the model has two {what[period]}, certified to be distinct"
+            return _witness("two-orbits", text, x, boxes, period, None)
+    for period, points in found.items():
+        if repelling := repeller(frozen, points, period):
+            box, modulus = repelling
+            text = f"{where} one of the {what[period]} repels, with a multiplier ≥ {modulus:.6g}"
+            return _witness("unstable-orbit", text, x, (box,), period, modulus)
+    return None
+
+
+def _growing(model: LoadedModel) -> Witness | None:
+    rho, x = model.cell.activation, np.zeros(model.d)
+    if rho.name not in HOMOGENEOUS:
+        return None
+    frozen = _freeze(model, x)
+    if (found := growth(frozen.W, frozen.constant, rho)) is None:
+        return None
+    text = f"under the zero input two orbits stay apart, each step {found.factor:.6g} times as far"
+    points = (found.first, found.second)
+    return Witness("growth", text, tuple(x.tolist()), points, modulus=found.factor)
+
+
+def _freeze(model: LoadedModel, x: Vector) -> Frozen:
+    """The cell under the constant input x (d,), with the two biases added in balls."""
+    cell, biases = model.cell, zip(model.bias("bias_ih"), model.bias("bias_hh"), strict=True)
+    b = arb_mat([[arb(first) + arb(second)] for first, second in biases])
+    return Frozen(cell.W[0].numpy(), b + arb_mat(cell.U[0].tolist()) * column(x), cell.activation)
+
+
+def _inputs(model: LoadedModel, bound: float) -> Iterator[Vector]:
+    """Constant inputs worth trying, all with ‖x‖₂ ≤ B: zero, then those that aim at steep units."""
+    yield np.zeros(model.d)
+    W, U, b = (part[0].numpy() for part in (model.cell.W, model.cell.U, model.cell.b))
+    if not bound > 0:
+        return
+    largest = min(bound, 1e6) * (1 - 2.0**-30)  # short of B by more than any rounding
+    for z in (0.0, 1.5):  # a fixed point whose pre-activations are all z, as nearly as U allows
+        state = model.cell.activation(torch.full((model.n,), z, dtype=torch.float64)).numpy()
+        yield _within(np.linalg.lstsq(U, z - b - W @ state, rcond=None)[0], largest)
+    across = np.linalg.svd(U)[2][0]
+    yield from (largest * across, -largest * across)
+
+
+def _within(x: Vector, largest: float) -> Vector:
+    size = float(np.linalg.norm(x))
+    if not size < np.inf:
+        return np.zeros_like(x)
+    return x * min(1.0, largest / size) if size > 0 else x
+
+
+def _witness(
+    kind: Kind,
+    text: str,
+    x: Vector,
+    boxes: tuple[arb_mat, ...],
+    period: int,
+    modulus: float | None,
+) -> Witness:
+    points = tuple(tuple(float(a.mid()) for a in box.entries()) for box in boxes)
+    radius = 0.0
+    for box, point in zip(boxes, points, strict=True):
+        squares = [(a - p) * (a - p) for a, p in zip(box.entries(), point, strict=True)]
+        radius = max(radius, float_above(sum(squares, arb(0)).upper().sqrt()))
+    return Witness(kind, text, tuple(x.tolist()), points, radius, period, modulus)

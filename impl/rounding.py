@@ -1,0 +1,53 @@
+"""How far float64 steps of a recurrent cell are from exact ones.
+
+|fl(Wh + Ux + b) − (Wh + Ux + b)| ≤ γ_{n+d+2} (|W||h| + |U||x| + |b|) in any order of summation, so
+with Z = ‖|W|‖₂ ‖h‖ + ‖|U|‖₂ ‖x‖ + ‖b‖ a step is off by at most ε = L_ρ γ_{n+d+2} Z + e_ρ (2-norms),
+where e_ρ is the activation's own absolute error at pre-activations up to Z. A contraction keeps the
+sum of all these errors below ε (1 − λᵗ)/(1 − λ). Source: Higham, Accuracy and Stability, Section 3.
+"""
+
+from torch import Tensor
+
+from impl.norm import certified_norm
+from impl.outward import UNIT, add_up, mul_up, norm_up, underflow
+from impl.rnn import RNN
+
+HEADROOM = 1.01  # computed states may exceed B_h by a hundredth
+
+
+def gamma(m: int) -> float:
+    """γ_m = m u/(1 − m u), rounded up."""
+    return m * UNIT / (1 - m * UNIT) * (1 + 4 * UNIT)
+
+
+def local_error(cell: RNN, h_norm: Tensor, x_norm: Tensor) -> Tensor:
+    """ε, the error of one step from float64 states of norm ≤ h_norm, inputs of norm ≤ x_norm.
+
+    h_norm and x_norm (B, …), and so is the result. Source: Higham.
+    """
+    Z = pre_activation_bound(absolute_norms(cell), h_norm, x_norm)
+    carried = mul_up(cell.activation.slope, summation_error(cell, Z))
+    return add_up(carried, activation_error(cell, Z))
+
+
+def absolute_norms(cell: RNN) -> tuple[Tensor, Tensor, Tensor]:
+    """Upper bounds on ‖|W|‖₂, ‖|U|‖₂ and ‖b‖₂, each (B,)."""
+    return certified_norm(cell.W.abs()), certified_norm(cell.U.abs()), norm_up(cell.b.detach())
+
+
+def pre_activation_bound(
+    norms: tuple[Tensor, Tensor, Tensor], h_norm: Tensor, x_norm: Tensor
+) -> Tensor:
+    """Z for absolute norms (B,) and norms of states and inputs (B, …)."""
+    W, U, b = (norm.reshape(-1, *[1] * (h_norm.ndim - 1)) for norm in norms)
+    return add_up(add_up(mul_up(W, h_norm), mul_up(U, x_norm)), b)
+
+
+def summation_error(cell: RNN, Z: Tensor) -> Tensor:
+    """γ_{n+d+2} Z, a bound on ‖fl(Wh + Ux + b) − (Wh + Ux + b)‖₂; 0 where all terms are 0."""
+    return add_up(mul_up(gamma(cell.n + cell.d + 2), Z), underflow(Z))
+
+
+def activation_error(cell: RNN, Z: Tensor) -> Tensor:
+    """e_ρ at computed pre-activations, which may exceed Z by their own rounding."""
+    return cell.activation.error(cell.n, mul_up(1 + 2.0**-20, Z))

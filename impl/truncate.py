@@ -1,0 +1,143 @@
+"""Truncated models as files: the feed-forward form, its window and its certificate together.
+
+A file is safetensors: the weights under torch's names, and in the metadata the window k, the cell,
+the certificate and a digest of all of them. It is written whole or not at all.
+"""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import save
+from torch import Tensor
+
+from impl.adapters import LoadedModel, Source, digest, load_model
+from impl.certificate import SCHEMA, Certificate, certify
+from impl.errors import InputError, RangeError
+from impl.feedforward import FeedForward
+from impl.files import ModelFileError, parse_safetensors, read_file, write_file
+
+FORMAT = "rnnbounds/truncated/1"
+MAX_WINDOW = 1_000_000  # layers beyond this are nobody's feed-forward model
+
+
+class NotCertifiedError(InputError):
+    """A model without a certified window; `certificate` says what was tried."""
+
+    def __init__(self, certificate: Certificate) -> None:
+        super().__init__(
+            f"{certificate.model} is {certificate.verdict} (best factor {certificate.lam:.6g} in "
+            f"the {certificate.norm} norm), so no window is certified; train it with "
+            f"impl.projection.stable"
+        )
+        self.certificate = certificate
+
+
+def truncate(
+    model: Source | LoadedModel, epsilon: float, input_bound: float, *, cell: str | None = None
+) -> tuple[FeedForward, dict[str, Any]]:
+    """The feed-forward equivalent of a model within ε, and its certificate as JSON data.
+
+    ‖h_T − H_T^k‖₂ ≤ ε for every T and all inputs with ‖x_t‖₂ ≤ B, in real arithmetic; the module
+    has the model's own dtype. Raises NotCertifiedError if no norm certifies the model, RangeError
+    if k is above MAX_WINDOW, and what `certify` raises. Source: Miller & Hardt, Lemma 1.
+    """
+    loaded = load_model(model, cell)
+    certificate = certify(loaded, input_bound, (epsilon,))
+    k = certificate.window(epsilon)
+    if certificate.verdict != "certified" or k is None:
+        raise NotCertifiedError(certificate)
+    if k > MAX_WINDOW:
+        raise RangeError("the window k", k, f"at most {MAX_WINDOW}; take a larger ε")
+    return _build(loaded, k), certificate.to_json()
+
+
+def save_truncated(
+    module: FeedForward, certificate: dict[str, Any], path: str | os.PathLike[str]
+) -> None:
+    """Write a truncated model atomically: a reader sees the old file or the new one, never half.
+
+    Raises InputError if the certificate is not the module's, or the file cannot be written.
+    """
+    weights = {name: part.detach().cpu().contiguous() for name, part in _weights(module).items()}
+    told = {
+        "format": FORMAT,
+        "k": str(module.k),
+        "cell": _cell(module),
+        "certificate": json.dumps(certificate, allow_nan=False, sort_keys=True),
+    }
+    _check(Path(path), told, weights)
+    if module.readout is not None:
+        raise InputError("a truncated model is saved without its readout; save that one by itself")
+    write_file(Path(path), save(weights, told | {"sha256": _seal(told, weights)}))
+
+
+def load_truncated(path: str | os.PathLike[str]) -> FeedForward:
+    """Rebuild a truncated model; raises an InputError for a file that is not intact."""
+    return _load(Path(path))[0]
+
+
+def load_certificate(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The certificate that travels with a truncated model; raises as `load_truncated`."""
+    return _load(Path(path))[1]
+
+
+def _load(path: Path) -> tuple[FeedForward, dict[str, Any]]:
+    tensors, told = parse_safetensors(read_file(path), path)
+    loaded = load_model(tensors, told.get("cell"))  # looks at dtypes, shapes and values
+    weights = {f"{role}_l0": part for role, part in loaded.weights.items()}
+    certificate = _check(path, told, weights)
+    if told.get("sha256") != _seal(told, weights):
+        raise ModelFileError(path, "was changed after it was written", "truncate the model again")
+    return _build(loaded, int(told["k"])), certificate
+
+
+def _check(path: Path, told: dict[str, str], weights: dict[str, Tensor]) -> dict[str, Any]:
+    """The certificate, if format, window, cell and weights are those that it speaks of."""
+    again = "truncate the model again"
+    if told.get("format") != FORMAT:
+        raise ModelFileError(path, f"is not of the format {FORMAT}", again)
+    text = told.get("k", "")
+    if not (text.isascii() and text.isdigit() and len(text) < 8 and int(text) <= MAX_WINDOW):
+        raise ModelFileError(path, f"has the window k = {text[:20]!r}", again)
+    try:
+        certificate = json.loads(told.get("certificate", ""))
+        windows = [entry["k"] for entry in certificate["truncation"]]
+        speaks = (certificate["schema"], certificate["verdict"], certificate["cell"])
+        meant = certificate["sha256"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise ModelFileError(path, "holds no readable certificate", again) from None
+    if speaks != (SCHEMA, "certified", told.get("cell")) or int(text) not in windows:
+        raise ModelFileError(path, "holds a certificate of something else", again)
+    roles = {name.removesuffix("_l0"): part for name, part in weights.items()}
+    if meant != digest(told["cell"], roles):
+        raise ModelFileError(path, "holds the certificate of other weights", again)
+    return dict(certificate)
+
+
+def _build(model: LoadedModel, k: int) -> FeedForward:
+    parts = model.weights
+    return FeedForward(
+        parts["weight_ih"],
+        parts["weight_hh"],
+        parts.get("bias_ih"),
+        parts.get("bias_hh"),
+        activation=model.cell.activation.name,
+        k=k,
+    )
+
+
+def _weights(module: FeedForward) -> dict[str, Tensor]:
+    return dict(module.named_parameters(recurse=False))
+
+
+def _cell(module: FeedForward) -> str:
+    return "linear" if module.activation == "identity" else f"rnn-{module.activation}"
+
+
+def _seal(told: dict[str, str], weights: dict[str, Tensor]) -> str:
+    """SHA-256 of the metadata and the weights."""
+    kept = {name: told.get(name, "") for name in ("format", "k", "cell", "certificate")}
+    return digest(hashlib.sha256(json.dumps(kept).encode()).hexdigest(), weights)
