@@ -1,0 +1,26 @@
+"""Errors of this room: each is built from facts and ends with the remedy."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class InputError(ValueError):
+    """The caller's input is wrong; the message is one line that ends with the remedy."""
+
+
+class UnknownNameError(InputError):
+    """A name that is not in a table; lists the close matches."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = list(known)
+        close = get_close_matches(name, names, n=3, cutoff=0.5)
+        remedy = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names)}"
+        super().__init__(f"unknown {kind} {name[:80]!r}; {remedy}")
+
+
+class UnknownClaimError(UnknownNameError):
+    """No claim, form or variant has this name."""
+
+
+class StatementError(InputError):
+    """A statement that cannot be read or evaluated."""

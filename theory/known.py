@@ -1,0 +1,89 @@
+"""What one step of a proof may use: the assumptions granted and the steps proved so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from sympy import Expr, Symbol
+
+from theory.law import Assumption, Clause, Instance, Law, Use
+from theory.methods.base import Gap
+from theory.methods.naturals import require_natural
+from theory.methods.rewriting import is_vector
+from theory.statement import Statement
+from theory.vocabulary import VOCABULARY, unfold
+
+
+@dataclass(frozen=True)
+class Known:
+    """The scope of a step; `explains` asks for counter-models worth printing."""
+
+    assumptions: Mapping[str, Assumption]
+    laws: Mapping[str, Law] = field(default_factory=dict)
+    explains: bool = True
+
+    @property
+    def conditions(self) -> tuple[Clause, ...]:
+        """The conditions of the assumptions granted."""
+        granted = (assumption.condition for assumption in self.assumptions.values())
+        return tuple(Clause(unfold(condition)) for condition in granted if condition is not None)
+
+    @property
+    def constants(self) -> frozenset[Symbol]:
+        """The symbols of which something may be assumed: no step may generalise over them."""
+        quantities = {quantity.symbol for quantity in VOCABULARY.values()}
+        conditions = (clause.conclusion.symbols for clause in self.conditions)
+        laws = (a.law.constants for a in self.assumptions.values() if a.law is not None)
+        return frozenset(quantities.union(*conditions, *laws))
+
+    def with_law(self, law: Law) -> Known:
+        """The same with one more law."""
+        return replace(self, laws={**self.laws, law.id: law})
+
+    def supposing(self, id: str, statement: Statement) -> Known:
+        """The same with one more hypothesis."""
+        return self.with_law(Law(id, (), (Clause(statement),)))
+
+    def require_natural(self, number: Expr, clauses: tuple[Clause, ...]) -> None:
+        """Raise Gap unless the clauses and the claim's conditions make the exponent natural."""
+        require_natural(number, (*clauses, *self.conditions))
+
+    def clauses(self, uses: tuple[Use, ...]) -> tuple[Clause, ...]:
+        """The used statements, instantiated; plain names first, for they may bound the indices."""
+        named = tuple(self._named(use) for use in uses if isinstance(use, str))
+        plain = tuple(clause for law in named for clause in law.clauses)
+        instances = (use for use in uses if isinstance(use, Instance))
+        found = [c for instance in instances for c in self._instantiate(instance, named, plain)]
+        return tuple(
+            Clause(unfold(c.conclusion), tuple(unfold(g) for g in c.given))
+            for c in (*plain, *found)
+        )
+
+    def _named(self, name: str) -> Law:
+        if name in self.laws:
+            return self.laws[name]
+        if name not in self.assumptions:
+            raise Gap(f"{name!r} is neither granted nor proved")
+        assumption = self.assumptions[name]
+        if assumption.law is not None:
+            return assumption.law
+        condition = assumption.condition
+        return Law(name, (), () if condition is None else (Clause(condition),))
+
+    def _instantiate(
+        self, instance: Instance, named: tuple[Law, ...], plain: tuple[Clause, ...]
+    ) -> tuple[Clause, ...]:
+        law = self._named(instance.law) if isinstance(instance.law, str) else instance.law
+        if len(law.variables) != len(instance.terms):
+            raise Gap(f"{instance.name}: {len(law.variables)} terms are needed")
+        values = dict(zip(law.variables, instance.terms, strict=True))
+        for variable, term in values.items():
+            if is_vector(variable) != is_vector(term) and term != 0:
+                raise Gap(f"{instance.name}: {term} cannot stand for {variable}")
+            if variable.is_integer:
+                require_natural(term, plain)
+        objection = law.objection(values, self.assumptions, named)
+        if objection:
+            raise Gap(objection)
+        return law.clauses_at(values)

@@ -1,0 +1,40 @@
+"""What is recorded of a proof that was run."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Kind: TypeAlias = Literal["machine", "human"]
+Verdict: TypeAlias = Literal["proved", "failed", "human"]
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """What became of a step; `redundant` are uses without which it was proved too."""
+
+    id: str
+    statement: str
+    kind: Kind
+    method: str
+    uses: tuple[str, ...]
+    verdict: Verdict
+    redundant: tuple[str, ...]
+    detail: str
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The outcome of a proof, and all that it rests on: textbook axioms and definitions.
+
+    `unused` names the assumptions that no step needed.
+    """
+
+    steps: tuple[StepResult, ...]
+    proved: bool
+    axioms: tuple[str, ...]
+    definitions: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+
+    @property
+    def failures(self) -> tuple[StepResult, ...]:
+        """The machine steps that failed."""
+        return tuple(step for step in self.steps if step.verdict == "failed")

@@ -1,0 +1,82 @@
+"""So do its predictions (Miller & Hardt, Proposition 3)."""
+
+from sympy import Rational
+
+from theory.claim import Claim, Form, Source
+from theory.law import at
+from theory.methods import Smt
+from theory.models import CONTRACTION, CONTRACTIVE, DRIVE, LIPSCHITZ_READOUT, LONG_WINDOW, WINDOW
+from theory.proof import Proof, Step
+from theory.statement import Statement, le
+from theory.terms import state, x
+from theory.truncation import FINITE as TRUNCATION_FINITE
+from theory.truncation import UNIFORM as TRUNCATION_UNIFORM
+from theory.vocabulary import symbols
+
+lam, S_0, B_x, L_x, L_f, T, k, y_gap = symbols("lam S_0 B_x L_x L_f T k y_gap")
+
+MODEL = (CONTRACTION, CONTRACTIVE, DRIVE, WINDOW, LIPSCHITZ_READOUT)
+
+
+def _through_readout(bound: Statement, truncation: Form) -> Proof:
+    lipschitz = at("lipschitz readout", state(x, 0, T), state(x, T - k, k))
+    step = Step("claim", bound, Smt(lipschitz, truncation.lemma("truncation").at(), "contractive"))
+    return Proof((step,))
+
+
+FINITE_BOUND = le(y_gap, L_f * S_0 * (lam**k - lam**T) / (1 - lam))
+FINITE = Form(
+    "finite", FINITE_BOUND, MODEL, "rnn", _through_readout(FINITE_BOUND, TRUNCATION_FINITE)
+)
+
+UNIFORM_BOUND = le(y_gap, L_f * S_0 * lam**k / (1 - lam))
+UNIFORM = Form(
+    "uniform",
+    UNIFORM_BOUND,
+    MODEL,
+    "rnn",
+    _through_readout(UNIFORM_BOUND, TRUNCATION_UNIFORM),
+    note="for every length T",
+)
+
+PREDICTION = Claim(
+    id="prediction",
+    title="Predictions of the truncated model",
+    source=Source("Miller & Hardt, Stable Recurrent Models", "Proposition 3"),
+    forms=(FINITE, UNIFORM),
+    false_variants=(
+        UNIFORM.variant(
+            "next-power",
+            "λ^{k+1} in place of λ^k",
+            le(y_gap, L_f * S_0 * lam ** (k + 1) / (1 - lam)),
+        ),
+        UNIFORM.variant(
+            "no-horizon", "the factor 1/(1 − λ) is missing", le(y_gap, L_f * S_0 * lam**k)
+        ),
+        FINITE.variant(
+            "no-readout",
+            "the readout's constant L_f is missing",
+            le(y_gap, S_0 * (lam**k - lam**T) / (1 - lam)),
+        ),
+        FINITE.variant(
+            "inputs-alone",
+            "the drive counts the inputs and forgets the bias",
+            le(y_gap, L_f * L_x * B_x * (lam**k - lam**T) / (1 - lam)),
+        ),
+        UNIFORM.variant(
+            "a-thousandth-less",
+            "the limit is never reached: 0.999 of it is enough",
+            le(y_gap, Rational(999, 1000) * L_f * S_0 * lam**k / (1 - lam)),
+        ),
+        UNIFORM.variant(
+            "half-by-eight",
+            "eight steps forget half of any prediction, whatever λ is",
+            le(y_gap, L_f * S_0 / (1 - lam) / 2),
+            (*MODEL, LONG_WINDOW),
+        ),
+    ),
+    extremal=(
+        "scalar linear system h = λh + x, y = L_f h, with the constant input x = S_0: equality "
+        "for every k ≤ T"
+    ),
+)

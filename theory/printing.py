@@ -1,0 +1,75 @@
+"""How a statement is shown: plain text, LaTeX, and presentation MathML.
+
+Each quantity has one notation, in a small part of LaTeX, from which its MathML is made too.  A
+sum begins with a positive term, so that λ^k − λ^T reads as it is written.
+"""
+
+from typing import Any
+
+from sympy import Add, Expr, Symbol
+from sympy.printing.latex import LatexPrinter
+from sympy.printing.str import StrPrinter
+
+from theory.mathml import element, markup, notation_markup
+from theory.statement import Statement
+from theory.vocabulary import VOCABULARY
+
+LATEX_SIGNS = {"<=": r"\le", "<": "<", "==": "=", "!=": r"\ne", "exists": r"\le"}
+WITNESS = " on the witness"
+
+
+def notation(symbol: Symbol) -> str:
+    """LaTeX of a symbol: the norm that a quantity names, or the symbol's own name."""
+    quantity = VOCABULARY.get(symbol.name)
+    return symbol.name if quantity is None else quantity.notation
+
+
+def terms(expression: Add) -> list[Expr]:
+    """The terms of a sum; it does not begin with a negative one if there are others."""
+    ordered: list[Expr] = expression.as_ordered_terms()
+    if not ordered[0].could_extract_minus_sign():
+        return ordered
+    return sorted(ordered, key=lambda term: bool(term.could_extract_minus_sign()))
+
+
+class _Plain(StrPrinter):
+    def _as_ordered_terms(self, expr: Add, order: Any = None) -> list[Expr]:
+        return terms(expr)
+
+
+class _Latex(LatexPrinter):
+    def _as_ordered_terms(self, expr: Add, order: Any = None) -> list[Expr]:
+        return terms(expr)
+
+    def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
+        return notation(expr)
+
+
+def plain(expression: Expr) -> str:
+    """Plain text with the names of the vocabulary."""
+    return str(_Plain().doprint(expression))
+
+
+def statement_latex(statement: Statement) -> str:
+    """LaTeX of a statement."""
+    printer = _Latex({"ln_notation": True})
+    lhs, rhs = printer.doprint(statement.lhs), printer.doprint(statement.rhs)
+    witness = rf"\quad\text{{{WITNESS.strip()}}}" if statement.relation == "exists" else ""
+    return f"{lhs} {LATEX_SIGNS[statement.relation]} {rhs}{witness}"
+
+
+def statement_mathml(statement: Statement) -> str:
+    """Presentation MathML of a statement, one `<math>` element."""
+    signs = {"<=": "≤", "==": "=", "!=": "≠", "exists": "≤", "<": "&lt;"}
+
+    def show(symbol: Symbol) -> str:
+        return notation_markup(notation(symbol))
+
+    parts = [
+        markup(statement.lhs, show, terms),
+        element("mo", signs[statement.relation]),
+        markup(statement.rhs, show, terms),
+    ]
+    if statement.relation == "exists":
+        parts.append(element("mtext", WITNESS.replace(" ", "\u00a0", 1)))
+    return element("math", element("mrow", *parts))

@@ -1,0 +1,130 @@
+"""Formal vectors: what the ledgers speak of.
+
+Vectors and operators are non-commutative terms, `norm` is real.  Two runs are compared by one
+function: `state(x, s, j)` is the state after j steps from zero at time s, so that
+h_T = state(x, 0, T) and the truncated h_T^k = state(x, T - k, k).
+"""
+
+from typing import Any
+
+from sympy import Expr, Function, Integer, Symbol, default_sort_key, expand_mul, symbols
+from sympy.core.function import FunctionClass
+
+from theory.law import law
+from theory.statement import eq
+
+
+class Term(Function):
+    """A function whose arguments are kept expanded, so that equal terms are equal trees."""
+
+    @classmethod
+    def eval(cls, *args: Expr) -> Expr | None:
+        """Expand the arguments."""
+        expanded = tuple(expand_mul(arg) for arg in args)
+        return None if expanded == args else cls(*expanded)
+
+
+class Vector(Term):
+    """A term that is a vector or an operator."""
+
+    def _eval_is_commutative(self) -> bool:
+        return False
+
+
+class Norm(Term):
+    """A norm: non-negative, ‖0‖ = 0 and ‖-v‖ = ‖v‖ by evaluation."""
+
+    @classmethod
+    def eval(cls, *args: Expr) -> Expr | None:
+        """Evaluate at zero; choose one of v and -v."""
+        (vector,) = (expand_mul(arg) for arg in args)
+        if vector.is_zero:
+            return Integer(0)
+        if _leading(vector).as_coeff_Mul()[0].is_negative:
+            vector = expand_mul(-vector)
+        return None if (vector,) == args else cls(vector)
+
+    def _eval_is_commutative(self) -> bool:
+        return True
+
+    def _eval_is_real(self) -> bool:
+        return True
+
+    def _eval_is_nonnegative(self) -> bool:
+        return True
+
+
+def _leading(vector: Expr) -> Expr:
+    """The term that decides between v and -v: the first, whatever the signs."""
+    return min(vector.as_ordered_terms(), key=lambda t: default_sort_key(t.as_coeff_Mul()[1]))
+
+
+class Scalar(Term):
+    """A real-valued term about which nothing is known but what laws say."""
+
+    def _eval_is_commutative(self) -> bool:
+        return True
+
+    def _eval_is_real(self) -> bool:
+        return True
+
+
+def function(name: str, base: type[Term] = Vector, module: str = __name__) -> Any:
+    """A new function of formal terms, vector-valued unless the base says otherwise."""
+    return FunctionClass(name, (base,), {"__module__": module})
+
+
+norm = function("norm", Norm)
+phi = function("phi")  # phi(h, x), one step
+readout = function("readout")  # readout(h), the map f of y = f(h)
+entry = function("entry")  # entry(x, t) = x_t
+state = function("state")
+forward = function("forward")  # forward(x, j, t) = H^(j)_t, layer j of the network
+d_state = function("d_state")  # d_state(h, x) = ∂φ/∂h
+d_input = function("d_input")  # d_input(h, x) = ∂φ/∂x
+activation = function("activation")  # activation(z) = ρ(z), component by component
+slopes = function("slopes")  # slopes(a, b), the diagonal matrix of ρ's secant slopes
+derivative = function("derivative", Scalar)  # derivative(z) = ρ'(z), a component
+is_diagonal = function("is_diagonal", Scalar)  # 1 for a diagonal operator
+absolute = function("absolute")  # absolute(A) = |A|, entry by entry
+transpose = function("transpose")
+library = function("library")  # library(z), ρ as the library computes it
+rounded = function("rounded")  # rounded(v), the expression v as float64 computes it
+computed = function("computed")  # computed(x, j), the float64 state after j steps
+least = function("least", Scalar)  # least(A), the least eigenvalue of a symmetric operator
+trace = function("trace", Scalar)  # trace(A) = Σ |A_ii|
+frobenius = function("frobenius", Scalar)  # frobenius(A) = ‖A‖_F²
+completes = function("completes", Scalar)  # 1 if Cholesky's factorisation runs to completion
+jacobian = function("jacobian")  # jacobian(x, T, t) = ∂h_T/∂x_t
+exponential = function("exponential", Scalar)  # SymPy's exp rewrites itself into powers
+differentiable = function("differentiable", Scalar)  # 1 where φ is differentiable at (h, x)
+descent = function("descent", Scalar)  # descent(j), the parameter after j steps of descent
+
+# Bound variables of laws and steps: vectors, operators, naturals, reals.
+a, b, c, v = symbols("a b c v", commutative=False)
+A, B = symbols("A B", commutative=False)
+i, j, m, s = symbols("i j m s", integer=True)
+y, z = symbols("y z", real=True)
+# Input sequences: the given one, and ones that differ from it.
+x, x_past, x_edge, x_zeroed = symbols("x x_past x_edge x_zeroed", commutative=False)
+
+RECURSION = law(
+    "recursion",
+    (x, s, j),
+    eq(state(x, s, 0), Integer(0)),
+    eq(state(x, s, j + 1), phi(state(x, s, j), entry(x, s + j + 1))),
+)
+FEED_FORWARD = law(
+    "feed-forward layers",
+    (x, j, m),
+    eq(forward(x, 0, m), Integer(0)),
+    eq(forward(x, j + 1, m + 1), phi(forward(x, j, m), entry(x, m + 1))),
+)
+
+
+eye = Symbol("I", commutative=False)
+
+
+def vector(name: str) -> Symbol:
+    """A fresh vector or operator symbol."""
+    return Symbol(name, commutative=False)
