@@ -1,0 +1,1 @@
+"""The attack: the only room where claims meet systems."""

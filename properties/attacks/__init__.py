@@ -1,0 +1,1 @@
+"""The attacks, by name: each yields batches for the judge."""

@@ -1,0 +1,183 @@
+"""Gradient search: ascent on lhs/rhs through the model, inside the contractive set.
+
+The search may round as it likes: what it finds is written out as explicit specs, and the judge
+decides about those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import sympy
+import torch
+from msgspec.structs import replace
+
+from impl.activation import ACTIVATIONS
+from impl.rnn import RNN
+from properties.judge import free_names
+from properties.measure import MEASURES
+from properties.spec import Kind, SystemSpec
+from properties.system import Batch, build, explicit
+from theory.claim import Statement
+from theory.vocabulary import VOCABULARY
+
+Tensor = torch.Tensor
+TORCH = {"sqrt": torch.sqrt, "log": torch.log, "exp": torch.exp, "Max": torch.maximum, "Min": torch.minimum,
+         "Abs": torch.abs}  # fmt: skip
+LEARNING_RATE = 0.05
+
+
+def applicable(statement: Statement) -> str:
+    """Why ascent cannot run on a statement; empty where it can."""
+    for name in sorted(free_names(statement)):
+        if VOCABULARY[name].role == "measured" and MEASURES[name].value is None:
+            return f"{name} has no differentiable reading"
+    return ""
+
+
+@dataclass
+class Ascent:
+    """Free parameters of a batch and the projection of them onto contractive systems."""
+
+    spec: SystemSpec
+    parameters: dict[str, Tensor]
+    radius: Tensor
+
+    @classmethod
+    def start(cls, spec: SystemSpec) -> Ascent:
+        batch = build(spec)
+        free = {"W": batch.cell.W, "U": batch.cell.U, "b": batch.cell.b, "C": batch.C, "x": batch.x,
+                "h": batch.h, "h_other": batch.h_other}  # fmt: skip
+        parameters = {name: tensor.clone().requires_grad_() for name, tensor in free.items()}
+        radius = torch.full((batch.cell.batch, 1, 1), spec.lam, dtype=torch.float64)
+        return cls(spec, parameters, radius)
+
+    def batch(self) -> Batch:
+        """The systems at the current parameters: ‖W‖₂ = λ/L_ρ, ‖U‖₂ = ‖C‖₂ = 1, ‖x_t‖₂ ≤ B_x."""
+        p = self.parameters
+
+        def unit(A: Tensor) -> Tensor:
+            return A / torch.linalg.matrix_norm(A, 2, keepdim=True).clamp(min=1e-30)
+
+        size = torch.linalg.vector_norm(p["x"], dim=2, keepdim=True)
+        x = p["x"] * (self.spec.scale / size.clamp(min=self.spec.scale))
+        cell = RNN(
+            W=self.radius * unit(p["W"]), U=unit(p["U"]), b=p["b"],
+            activation=ACTIVATIONS[self.spec.activation],
+        )  # fmt: skip
+        return Batch(self.spec, cell, unit(p["C"]), x, p["h"], p["h_other"])
+
+
+def estimates(batch: Batch) -> dict[str, Callable[[], Tensor]]:
+    """Differentiable estimates of the certified constants: for the search alone, never for a verdict."""
+    cell, rho = batch.cell, batch.cell.activation
+    W, U, C = (torch.linalg.matrix_norm(A, 2) for A in (cell.W, cell.U, batch.C))
+    lam, B_x = rho.slope * W, torch.full_like(W, batch.spec.scale)
+    drive = rho.slope * U * B_x + torch.linalg.vector_norm(rho(cell.b), dim=1)
+    return {
+        "W_norm": lambda: W,
+        "U_norm": lambda: U,
+        "L_rho": lambda: torch.full_like(W, rho.slope),
+        "lam": lambda: lam,
+        "B_x": lambda: B_x,
+        "S_0": lambda: drive,
+        "B_h": lambda: drive / (1 - lam),
+        "L_x": lambda: rho.slope * U,
+        "L_f": lambda: C,
+    }
+
+
+@cache
+def compiled(statement: Statement, names: tuple[str, ...]) -> tuple[Callable[..., Tensor], ...]:
+    """Both sides as functions of tensors, derived from the statement."""
+    symbols = [VOCABULARY[name].symbol for name in names]
+    return tuple(
+        sympy.lambdify(symbols, side, modules=[TORCH]) for side in (statement.lhs, statement.rhs)
+    )
+
+
+def objective(statement: Statement, batch: Batch) -> Tensor:
+    """log(lhs/rhs) of every member at its best window, (B,)."""
+    guesses = estimates(batch)
+    env: dict[str, Tensor] = {}
+    for name in sorted(free_names(statement)):
+        role = VOCABULARY[name].role
+        if role == "parameter":
+            env[name] = torch.from_numpy(batch.parameters[name]).to(batch.x)
+        elif role == "measured":
+            value = MEASURES[name].value
+            assert value is not None
+            env[name] = value(batch)
+        else:
+            guess = guesses[name]() if name in guesses else batch.constants[name].detach()
+            env[name] = guess.reshape(-1, 1, 1)
+    lhs, rhs = (torch.as_tensor(side(*env.values())) for side in compiled(statement, tuple(env)))
+    tiny = 1e-280
+    gain = torch.log(lhs.clamp(min=tiny)) - torch.log(rhs.clamp(min=tiny))
+    gain = torch.where(torch.isfinite(gain) & (rhs > tiny), gain, -1e3)
+    return gain.expand(batch.cell.batch, -1, -1).flatten(1).amax(dim=1)
+
+
+def starts(kind: Kind, count: int, seed: int) -> Iterator[SystemSpec]:
+    """Small systems of the regimes in which bounds are tight, one input sequence each."""
+    activations = (
+        ("identity",) if kind == "linear" else ("tanh", "identity", "relu", "gelu", "sin", "elu")
+    )
+    for i in range(count):
+        activation = activations[i % len(activations)]
+        n, T = 1 + i % 3, (3, 6, 12)[i % 3]
+        yield SystemSpec(
+            kind=kind,
+            activation=activation,
+            regime=("orthogonal", "gaussian", "similar")[(i // 2) % 3],
+            inputs=("constant", "gaussian")[i % 2],
+            n=n,
+            d=1,
+            T=T,
+            K=min(3, T),
+            lam=(0.75, 0.5, 0.9)[i % 3] / ACTIVATIONS[activation].slope,
+            bias=(0.0, 0.25)[(i // 3) % 2],
+            scale=(1.0, 0.125)[(i // 2) % 2],
+            seed=seed + i,
+            batch=4,
+            sequences=1,
+        )
+
+
+def climb(statement: Statement, spec: SystemSpec, steps: int) -> list[SystemSpec]:
+    """Explicit specs of the systems that ``steps`` steps of Adam reach from a drawn batch."""
+    ascent = Ascent.start(spec)
+    optimiser = torch.optim.Adam(ascent.parameters.values(), lr=LEARNING_RATE)
+    for _ in range(steps):
+        optimiser.zero_grad()
+        gain = objective(statement, ascent.batch())
+        if not gain.requires_grad:
+            break
+        (-gain.sum()).backward()  # type: ignore[no-untyped-call]
+        for tensor in ascent.parameters.values():
+            if tensor.grad is not None:
+                tensor.grad.nan_to_num_(0.0, 0.0, 0.0)
+        optimiser.step()
+    with torch.no_grad():
+        end = ascent.batch()
+        return [explicit(one(end, i)) for i in range(spec.batch)]
+
+
+def one(batch: Batch, member: int) -> Batch:
+    """One member of a batch, as a batch."""
+    at = slice(member, member + 1)
+    return Batch(
+        replace(batch.spec, regime="orthogonal", inputs="gaussian"),
+        batch.cell.member(member), batch.C[at], batch.x[at], batch.h[at], batch.h_other[at],
+    )  # fmt: skip
+
+
+def gradient_specs(
+    statement: Statement, kind: Kind, *, count: int, steps: int, seed: int
+) -> Iterator[SystemSpec]:
+    """The systems that ascent on one statement finds."""
+    if not applicable(statement):
+        for spec in starts(kind, count, seed):
+            yield from climb(statement, spec, steps)

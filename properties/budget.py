@@ -1,0 +1,84 @@
+"""How much each profile attacks: counts, never seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from properties.errors import UnknownChoiceError
+from properties.judge import free_names
+from theory.claim import Form
+
+ATTACKS = ("random", "targeted", "gradient", "extremal")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Examples of each attack; an example is one batch of systems with some sequences each."""
+
+    random: int
+    targeted: int
+    gradient: int
+    ascent: int
+    batch: int
+    sequences: int
+
+
+PROFILES: dict[str, Budget] = {
+    "quick": Budget(random=50, targeted=25, gradient=6, ascent=100, batch=48, sequences=12),
+    "ci": Budget(random=300, targeted=120, gradient=12, ascent=200, batch=64, sequences=8),
+    "deep": Budget(random=4000, targeted=1000, gradient=60, ascent=400, batch=64, sequences=8),
+}
+
+# Quantities that the referee alone can read, or that are read module by module: smaller batches.
+COSTLY = {
+    "h_rounding": (4, 2),
+    "W_norm_exact": (16, 1),
+    "forward_gap": (4, 2),
+    "field_gap": (4, 2),
+    "edge_gap": (4, 2),
+    "padding_gap": (4, 2),
+    "recurrent_gap": (4, 2),
+    "dh_dx": (16, 2),
+    "lam_P": (8, 8),
+    "kappa": (8, 8),
+    "lam_D": (24, 8),
+    "lam_v": (24, 8),
+    "W_radius": (8, 8),
+}
+# The main claim is attacked on more systems than the others, the costly one on fewer.
+EMPHASIS = {"truncation": 6.0, "contraction-weighted": 0.4}
+
+
+def profile(name: str) -> Budget:
+    """The budget of a profile.
+
+    Raises:
+        UnknownChoiceError: no such profile.
+    """
+    if name not in PROFILES:
+        raise UnknownChoiceError("profile", name, tuple(PROFILES))
+    return PROFILES[name]
+
+
+def check_attacks(names: Iterable[str]) -> tuple[str, ...]:
+    """The attacks in their own order, each once.
+
+    Raises:
+        UnknownChoiceError: an unknown attack, or none at all.
+    """
+    chosen = set(names)
+    for name in sorted(chosen - set(ATTACKS)) or ([] if chosen else [""]):
+        raise UnknownChoiceError("attack", name, ATTACKS)
+    return tuple(name for name in ATTACKS if name in chosen)
+
+
+def batch_size(budget: Budget, forms: Iterable[Form]) -> tuple[int, int]:
+    """(systems, sequences) of one example, as small as the costliest quantity asks."""
+    batch, sequences = budget.batch, budget.sequences
+    for form in forms:
+        conditions = [a.condition for a in form.assumptions if a.condition is not None]
+        for name in free_names(form.statement, *conditions):
+            most = COSTLY.get(name, (batch, sequences))
+            batch, sequences = min(batch, most[0]), min(sequences, most[1])
+    return batch, sequences

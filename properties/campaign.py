@@ -1,0 +1,132 @@
+"""One attack on one claim: specs in, evidence out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from itertools import groupby
+from math import ceil
+from typing import cast
+
+import numpy as np
+import torch
+
+from properties.attacks.extremal import extremal_specs
+from properties.attacks.gradient import applicable, gradient_specs
+from properties.attacks.search import Enough, random_specs
+from properties.budget import EMPHASIS, Budget, batch_size
+from properties.evidence import Evidence
+from properties.judge import Judgement, free_names, judge
+from properties.spec import Kind, SystemSpec
+from properties.system import Batch, build
+from theory.claim import Assumption, Claim, Form, Statement
+
+# Speaking of these, a statement is worth attacking where ‖W‖₂ itself certifies nothing.
+WEIGHTED = {
+    "lam_P",
+    "kappa",
+    "lam_D",
+    "lam_v",
+    "W_radius",
+    "step_gap_P",
+    "step_gap_D",
+    "step_gap_v",
+}
+STEPWISE = {"step_gap", "step_gap_P", "step_gap_D", "step_gap_v"}
+Seen = Callable[[Batch, Sequence[Judgement]], None]
+Target = tuple[Statement, tuple[Assumption, ...]]
+
+
+def derived_seed(seed: int, *names: str) -> int:
+    """A seed of its own for every part of a run, the same in every process."""
+    text = "/".join((str(seed), *names))
+    return int.from_bytes(sha256(text.encode()).digest()[:6], "big")
+
+
+def by_kind(forms: Sequence[Form]) -> Iterator[tuple[Kind, list[Form]]]:
+    """The forms of a claim by the kind of system that they speak of."""
+    ordered = sorted(forms, key=lambda form: form.about)
+    for kind, group in groupby(ordered, key=lambda form: form.about):
+        yield cast(Kind, kind), list(group)
+
+
+def show(
+    attack: str, kind: Kind, targets: Sequence[Target], seen: Seen,
+    *, budget: Budget, size: tuple[int, int], seed: int, factor: float = 1.0, device: str = "cpu",
+) -> None:  # fmt: skip
+    """Run one attack on statements about one kind of system, showing each judged batch to ``seen``."""
+    torch.set_num_threads(1)
+
+    def visit(spec: SystemSpec) -> float | None:
+        batch = build(spec, device)
+        judged = [judge(statement, assumptions, batch) for statement, assumptions in targets]
+        seen(batch, judged)
+        ratios = np.concatenate([j.ratio.ravel() for j in judged])
+        ratios = ratios[np.isfinite(ratios)]
+        return float(ratios.max()) if ratios.size else None
+
+    names = free_names(*(statement for statement, _ in targets))
+    if attack in ("random", "targeted"):
+        random_specs(
+            kind, visit, batch=size[0], sequences=size[1], seed=seed, target=attack == "targeted",
+            examples=ceil(factor * (budget.random if attack == "random" else budget.targeted)),
+            wide=bool(WEIGHTED & names), stepwise=bool(STEPWISE & names),
+        )  # fmt: skip
+        return
+    try:
+        for spec in chosen_specs(attack, kind, targets, budget, seed):
+            visit(spec)
+    except Enough:
+        return
+
+
+def chosen_specs(
+    attack: str, kind: Kind, targets: Sequence[Target], budget: Budget, seed: int
+) -> Iterator[SystemSpec]:
+    """What the attacks that need no drawing look at."""
+    if attack == "extremal":
+        names = free_names(*(statement for statement, _ in targets))
+        yield from extremal_specs(kind, rounding="h_rounding" in names)
+    elif kind in ("linear", "rnn"):
+        # Weighted norms are certified anew at every step of the ascent.
+        slowness = 5 if WEIGHTED & free_names(*(statement for statement, _ in targets)) else 1
+        by_quantity = {statement.lhs: statement for statement, _ in reversed(targets)}
+        for statement in reversed(by_quantity.values()):
+            yield from gradient_specs(
+                statement,
+                kind,
+                count=budget.gradient,
+                steps=budget.ascent // slowness,
+                seed=seed % 2**32,
+            )
+
+
+def attack_claim(
+    claim: Claim, attack: str, *, budget: Budget, seed: int, device: str = "cpu"
+) -> dict[str, Evidence]:
+    """Attack every form of a claim; the evidence by the form's name."""
+    evidence = {form.name: Evidence.of(claim, form) for form in claim.forms}
+    for kind, forms in by_kind(claim.forms):
+
+        def seen(batch: Batch, judged: Sequence[Judgement], forms: list[Form] = forms) -> None:
+            for form, judgement in zip(forms, judged, strict=True):
+                evidence[form.name].add(batch, judgement)
+
+        show(
+            attack, kind, [(form.statement, form.assumptions) for form in forms], seen,
+            budget=budget, size=batch_size(budget, forms), device=device,
+            seed=derived_seed(seed, claim.id, attack, kind), factor=EMPHASIS.get(claim.id, 1),
+        )  # fmt: skip
+    return evidence
+
+
+def not_applicable(claim: Claim, attack: str) -> str:
+    """Why an attack has nothing to do for a claim; empty where it has."""
+    if attack != "gradient":
+        return ""
+    reasons = {
+        applicable(form.statement)
+        or ("" if form.about in ("linear", "rnn") else f"a {form.about} has no gradient")
+        for form in claim.forms
+    }
+    return "" if "" in reasons else "; ".join(sorted(reasons))

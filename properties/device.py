@@ -1,0 +1,22 @@
+"""Where the engine runs."""
+
+from __future__ import annotations
+
+import torch
+
+from properties.errors import InputError
+
+
+def check_device(name: str) -> str:
+    """The device's name.
+
+    Raises:
+        InputError: it is neither cpu nor a CUDA device that is there.
+    """
+    if name == "cpu":
+        return name
+    if not name.startswith("cuda"):
+        raise InputError(f"unknown device {name!r}; choose cpu or cuda")
+    if not torch.cuda.is_available():
+        raise InputError("no CUDA device is available; choose --device cpu")
+    return name

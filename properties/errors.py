@@ -1,0 +1,30 @@
+"""Named errors of the attack room; each message is one line that ends with the remedy."""
+
+
+class InputError(ValueError):
+    """Something that the caller gave is wrong."""
+
+
+class SpecError(InputError):
+    """A system spec that no system has."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"{reason}; take the spec from a failure or from the page as it was printed"
+        )
+
+
+class QuantityError(InputError):
+    """A quantity that this kind of system does not have."""
+
+    def __init__(self, name: str, kind: str) -> None:
+        super().__init__(
+            f"{name} is not measured on a system of kind {kind!r}; choose another kind"
+        )
+
+
+class UnknownChoiceError(InputError):
+    """A name that is not among the choices."""
+
+    def __init__(self, what: str, name: str, choices: tuple[str, ...]) -> None:
+        super().__init__(f"unknown {what} {name!r}; choose among {', '.join(choices)}")

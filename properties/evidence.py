@@ -1,0 +1,148 @@
+"""What an attack has seen of one form: counts, the distribution of lhs/rhs, the tightest checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import msgspec
+import numpy as np
+
+from properties.judge import Judgement, Verdict, free_names
+from properties.spec import SystemSpec
+from properties.system import Batch
+from reports.histogram import EMPTY, count_ratios
+from reports.record import Check, Histogram, Tally
+from theory.claim import Claim, Form
+
+SHOWN = 3
+
+
+@dataclass
+class Evidence:
+    """Merged over batches; everything in it is independent of the order in which batches came."""
+
+    claim: str
+    form: str
+    windowed: bool
+    tally: Tally = field(default_factory=Tally)
+    histogram: Histogram = EMPTY
+    systems: int = 0
+    pairs: int = 0
+    escalated: int = 0
+    vacuous: dict[str, int] = field(default_factory=dict)
+    tightest: list[Check] = field(default_factory=list)
+    failing: list[Check] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, claim: Claim, form: Form) -> Evidence:
+        return cls(claim.id, form.name, bool({"k", "t"} & free_names(form.statement)))
+
+    @property
+    def best_ratio(self) -> float | None:
+        """The largest lhs/rhs of a judged check."""
+        return (
+            float(self.tightest[0].ratio)
+            if self.tightest and self.tightest[0].ratio is not None
+            else None
+        )
+
+    def add(self, batch: Batch, seen: Judgement) -> None:
+        """Count one judged batch."""
+        counts = np.bincount(seen.verdicts.ravel(), minlength=4)
+        holds, violated, undecided, vacuous = (int(c) for c in counts)
+        self.tally = self.tally.merge(
+            Tally(holds=holds, violated=violated, undecided=undecided, vacuous=vacuous)
+        )
+        ratios = seen.ratio
+        judged = seen.verdicts != Verdict.VACUOUS
+        self.histogram = self.histogram.merge(count_ratios(ratios[judged]))
+        self.systems += int(judged.any(axis=(1, 2)).sum())
+        self.pairs += int(judged.any(axis=2).sum())
+        self.escalated += seen.escalated
+        for reason, count in seen.vacuous.items():
+            self.vacuous[reason] = self.vacuous.get(reason, 0) + count
+        self.keep(batch, seen, ratios)
+
+    def keep(self, batch: Batch, seen: Judgement, ratios: np.ndarray) -> None:
+        """Remember the tightest checks, one for each system, and the first failing ones."""
+        held = np.where(seen.verdicts == Verdict.HOLDS, ratios, np.nan)
+        if np.isfinite(held).any():
+            per_system = np.nanmax(held.reshape(held.shape[0], -1), axis=1, initial=-np.inf)
+            for i in np.argsort(-per_system, kind="stable")[:SHOWN]:
+                if np.isfinite(per_system[i]):
+                    s, k = np.unravel_index(np.nanargmax(held[i]), held[i].shape)
+                    self.tightest.append(self.check(batch, seen, int(i), int(s), int(k)))
+        bad = (seen.verdicts == Verdict.VIOLATED) | (seen.verdicts == Verdict.UNDECIDED)
+        for i, s, k in np.argwhere(bad)[:SHOWN]:
+            self.failing.append(self.check(batch, seen, int(i), int(s), int(k)))
+        self.trim()
+
+    def trim(self) -> None:
+        """Best first; ties broken by the spec's text, so that merging does not depend on order."""
+        self.tightest.sort(key=lambda c: (-float(c.ratio or 0), msgspec.json.encode(c.spec)))
+        self.failing.sort(
+            key=lambda c: (c.verdict != "VIOLATED", msgspec.json.encode(c.spec), c.k or 0)
+        )
+        del self.tightest[SHOWN:], self.failing[SHOWN:]
+
+    def merge(self, other: Evidence) -> None:
+        """Take in what another part saw of the same form."""
+        self.tally = self.tally.merge(other.tally)
+        self.histogram = self.histogram.merge(other.histogram)
+        self.systems += other.systems
+        self.pairs += other.pairs
+        self.escalated += other.escalated
+        for reason, count in other.vacuous.items():
+            self.vacuous[reason] = self.vacuous.get(reason, 0) + count
+        self.tightest += other.tightest
+        self.failing += other.failing
+        self.trim()
+
+    def check(self, batch: Batch, seen: Judgement, i: int, s: int, k: int) -> Check:
+        """The record of one check, with the command that replays it."""
+        spec = batch.spec.alone(batch.spec.members[i], s)
+        window = k if self.windowed else None
+        return record(
+            self.claim, self.form, spec, window, Verdict(int(seen.verdicts[i, s, k])),
+            (seen.lhs.lo[i, s, k], seen.lhs.hi[i, s, k]), (seen.rhs.lo[i, s, k], seen.rhs.hi[i, s, k]),
+        )  # fmt: skip
+
+
+def record(
+    claim: str,
+    form: str,
+    spec: SystemSpec,
+    k: int | None,
+    verdict: Verdict,
+    lhs: tuple[float, float],
+    rhs: tuple[float, float],
+    explanation: str = "",
+) -> Check:
+    """A Check: each side's middle with half its width as the error; lhs/rhs from the upper ends."""
+
+    def middle(ends: tuple[float, float]) -> tuple[float, float]:
+        low, high = float(ends[0]), float(ends[1])
+        if low == high:
+            return low, 0.0
+        centre = low + (high - low) / 2
+        return centre, float(np.nextafter(max(high - centre, centre - low), np.inf))
+
+    with np.errstate(all="ignore"):
+        ratio = float(np.float64(lhs[1]) / np.float64(rhs[1])) if rhs[1] else float("nan")
+    if rhs[1] == 0 and lhs[1] == 0:
+        ratio = 1.0
+    (lhs_mid, lhs_error), (rhs_mid, rhs_error) = middle(lhs), middle(rhs)
+    if verdict == Verdict.HOLDS:
+        ratio = min(ratio, 1.0)
+    judged = verdict in (Verdict.HOLDS, Verdict.VIOLATED) and np.isfinite(ratio)
+    return Check(
+        claim=claim, form=form, spec=msgspec.to_builtins(spec), k=k,
+        lhs=lhs_mid, lhs_error=lhs_error, rhs=rhs_mid, rhs_error=rhs_error,
+        ratio=ratio if judged else None, verdict=verdict.name,
+        replay=replay_command(claim, form, spec), explanation=explanation,
+    )  # fmt: skip
+
+
+def replay_command(claim: str, form: str, spec: SystemSpec) -> str:
+    """The shell command that re-runs one check."""
+    return f"rnnbounds replay '{spec.text}' --claim {claim} --form {form}"

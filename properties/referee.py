@@ -1,0 +1,176 @@
+"""The referee: balls of rising precision, then exact rationals, for what float64 cannot decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, inf, log2, nextafter
+
+import sympy
+from flint import arb, ctx, fmpq
+
+from properties.measure import MEASURES
+from properties.system import Batch
+from theory.claim import Statement
+from theory.evaluate import ball, rational
+from theory.vocabulary import VOCABULARY
+
+LARGEST_PRECISION = 4096
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the referee found: a verdict's name and float64 enclosures of both sides."""
+
+    verdict: str
+    lhs: Ends | None = None
+    rhs: Ends | None = None
+
+
+def settle(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[Outcome]:
+    """Decide the checks of one pair at the windows ``ks``.
+
+    The precision starts at 53 + k log₂(1/λ) + 20 bits, so that λᵏ is resolved, and doubles.
+    """
+    outcomes: dict[int, Outcome] = {}
+    precision = first_precision(pair, max(ks))
+    while precision <= LARGEST_PRECISION and len(outcomes) < len(ks):
+        for k in ks:
+            if k not in outcomes:
+                found = by_balls(statement, pair, k, precision)
+                if found.verdict != "UNDECIDED":
+                    outcomes[k] = found
+                elif (exact := by_rationals(statement, pair, k)) is not None:
+                    outcomes[k] = Outcome(exact.verdict, exact.lhs or found.lhs, exact.rhs or found.rhs)
+        precision *= 2 if precision < 512 else 8
+    return [outcomes.get(k) or Outcome("UNDECIDED") for k in ks]
+
+
+def first_precision(pair: Batch, k: int) -> int:
+    lam = pair.spec.lam
+    bits = 73 + (ceil(k * log2(1 / lam)) if 0 < lam < 1 else k)
+    return min(max(128, 64 * ceil(bits / 64)), LARGEST_PRECISION)
+
+
+def names(*sides: sympy.Expr) -> list[str]:
+    return sorted({symbol.name for side in sides for symbol in side.free_symbols})
+
+
+def by_balls(statement: Statement, pair: Batch, k: int, precision: int) -> Outcome:
+    """Compare both sides in ball arithmetic at one precision."""
+    before = ctx.prec
+    ctx.prec = precision
+    try:
+        env = {
+            name: ball_of(name, pair, k, precision) for name in names(statement.lhs, statement.rhs)
+        }
+        lhs, rhs = ball(statement.lhs, env), ball(statement.rhs, env)
+        return Outcome(
+            compare_balls(statement.relation, lhs, rhs), float_ends(lhs), float_ends(rhs)
+        )
+    finally:
+        ctx.prec = before
+
+
+def ball_of(name: str, pair: Batch, k: int, precision: int) -> arb:
+    role = VOCABULARY[name].role
+    if role == "measured":
+        values = MEASURES[name].ball(pair, precision)
+        return values[k] if len(values) > 1 else values[0]
+    return arb(number(name, pair, k))
+
+
+def number(name: str, pair: Batch, k: int) -> float:
+    """A parameter or a certified constant: a float64 that stands for itself."""
+    if VOCABULARY[name].role == "certified":
+        return float(pair.constant(name).hi.item())
+    values = pair.parameters[name]
+    return float(values[0, 0, k] if values.shape[-1] > 1 else values.item())
+
+
+def compare_balls(relation: str, lhs: arb, rhs: arb) -> str:
+    """The verdict that the balls prove, else UNDECIDED; a NaN proves nothing."""
+    if not (lhs.is_finite() and rhs.is_finite()):
+        return "UNDECIDED"
+    if relation in ("<=", "exists"):
+        holds, fails = bool(lhs <= rhs), bool(lhs > rhs)
+    elif relation == "<":
+        holds, fails = bool(lhs < rhs), bool(lhs >= rhs)
+    else:
+        apart, same = bool(lhs != rhs), bool(lhs == rhs)
+        holds, fails = (same, apart) if relation == "==" else (apart, same)
+    return "HOLDS" if holds else "VIOLATED" if fails else "UNDECIDED"
+
+
+def float_ends(value: arb) -> Ends:
+    """A float64 interval around a ball."""
+    if not value.is_finite():
+        return (-inf, inf)
+    if value.is_exact() and float(value) == value:
+        return (float(value), float(value))
+    return (nextafter(float(value.lower()), -inf), nextafter(float(value.upper()), inf))
+
+
+def by_rationals(statement: Statement, pair: Batch, k: int) -> Outcome | None:
+    """Decide the check exactly, or None where a side has no rational square."""
+    lhs, rhs = statement.lhs, statement.rhs
+    if isinstance(lhs, sympy.Symbol) and lhs.name in MEASURES and statement.relation == "<=":
+        at_most, env = MEASURES[lhs.name].at_most, rational_numbers(rhs, pair, k)
+        bound = rational(rhs, env) if at_most is not None and env is not None else None
+        if at_most is not None and bound is not None:
+            return Outcome("HOLDS" if at_most(pair, bound) else "VIOLATED")
+    left, right = signed_square(lhs, pair, k), signed_square(rhs, pair, k)
+    if left is None or right is None:
+        return None
+    decided = {
+        "<=": left <= right,
+        "exists": left <= right,
+        "<": left < right,
+        "==": left == right,
+        "!=": left != right,
+    }[statement.relation]
+    return Outcome("HOLDS" if decided else "VIOLATED", signed_root(left), signed_root(right))
+
+
+def signed_root(square: fmpq) -> Ends:
+    """A float64 interval around sign(s) √|s|."""
+    root = arb(abs(square)).sqrt()
+    return float_ends(root if square >= 0 else -root)
+
+
+def rational_numbers(side: sympy.Expr, pair: Batch, k: int) -> dict[str, fmpq] | None:
+    """Exact values of a side's parameters and constants; None if a measured quantity occurs."""
+    env = {}
+    for name in names(side):
+        if VOCABULARY[name].role == "measured":
+            return None
+        env[name] = as_fmpq(number(name, pair, k))
+    return env
+
+
+def as_fmpq(value: float) -> fmpq:
+    exact = Fraction(value)
+    return fmpq(exact.numerator, exact.denominator)
+
+
+def signed_square(side: sympy.Expr, pair: Batch, k: int) -> fmpq | None:
+    """sign(side)·side², exactly: x ↦ sign(x)·x² is increasing, so comparisons carry over.
+
+    A side is a product of measured quantities (non-negative, with rational squares) and an
+    expression in parameters and constants.
+    """
+    plain, square = sympy.Integer(1), fmpq(1)
+    for factor in sympy.Mul.make_args(side):
+        if isinstance(factor, sympy.Symbol) and factor.name in MEASURES:
+            measured = MEASURES[factor.name].square
+            value = measured(pair, k) if measured else None
+            if value is None:
+                return None
+            square *= value
+        else:
+            plain *= factor
+    env = rational_numbers(plain, pair, k)
+    value = rational(plain, env) if env is not None else None
+    return None if value is None else square * value * abs(value)

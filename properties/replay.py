@@ -1,0 +1,89 @@
+"""Replay: one check again, from the spec that a failure or a page printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from properties.errors import SpecError
+from properties.evidence import record
+from properties.judge import Verdict, free_names, judge
+from properties.spec import SystemSpec, parse_spec
+from properties.system import Batch, build
+from reports.files import write_atomic
+from reports.record import Check
+from theory import claim as claim_of
+from theory.claim import Assumption, Statement
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """The checks of one pair, one for each window."""
+
+    batch: Batch
+    checks: tuple[Check, ...]
+
+
+def statement_of(claim: str, form: str) -> tuple[Statement, tuple[Assumption, ...]]:
+    """The statement of a claim's form or of one of its false variants.
+
+    Raises:
+        UnknownClaimError: neither is there.
+    """
+    entry = claim_of(claim)
+    for variant in entry.false_variants:
+        if variant.id == form:
+            return variant.statement, variant.assumptions
+    found = entry.form(form) if form else entry.forms[0]
+    return found.statement, found.assumptions
+
+
+def replay(
+    spec: SystemSpec | str, statement: Statement, assumptions: tuple[Assumption, ...],
+    claim: str = "typed", form: str = "typed",
+) -> Replayed:  # fmt: skip
+    """Rebuild one pair and judge it again.
+
+    Raises:
+        SpecError: the spec is not one, or it names a whole batch.
+    """
+    spec = parse_spec(spec) if isinstance(spec, str) else spec
+    if spec.values is None:
+        spec = spec.alone(0 if spec.batch == 1 else -1, 0 if spec.sequences == 1 else -1)
+        if -1 in (spec.member, spec.sequence):
+            raise SpecError("the spec names a whole batch: give its member and sequence")
+    batch = build(spec)
+    seen = judge(statement, assumptions, batch)
+    windowed = bool({"k", "t"} & free_names(statement))
+    checks = tuple(
+        record(
+            claim, form, spec, k if windowed else None, Verdict(int(seen.verdicts[0, 0, k])),
+            (seen.lhs.lo[0, 0, k], seen.lhs.hi[0, 0, k]), (seen.rhs.lo[0, 0, k], seen.rhs.hi[0, 0, k]),
+        )
+        for k in range(seen.verdicts.shape[2])
+    )  # fmt: skip
+    return Replayed(batch, checks)
+
+
+def dump(replayed: Replayed, path: Path) -> None:
+    """Write W, U, b, C, x, the pair of states, the constants and both sides to an .npz file, atomically."""
+    import io
+
+    batch = replayed.batch
+    arrays = {
+        "W": batch.cell.W[0].numpy(),
+        "U": batch.cell.U[0].numpy(),
+        "b": batch.cell.b[0].numpy(),
+        "C": batch.C[0].numpy(),
+        "x": batch.x[0, :, :, 0].numpy(),
+        "h": batch.h[0, :, 0].numpy(),
+        "h_other": batch.h_other[0, :, 0].numpy(),
+        "lhs": np.array([float(check.lhs) for check in replayed.checks]),
+        "rhs": np.array([float(check.rhs) for check in replayed.checks]),
+        "k": np.array([-1 if check.k is None else check.k for check in replayed.checks]),
+    }
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    write_atomic(path, buffer.getvalue())

@@ -1,0 +1,93 @@
+"""Sabotage: the attack must convict every false variant, or it could not have convicted a false claim."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+
+from properties.attacks.search import Enough
+from properties.budget import ATTACKS, Budget, batch_size
+from properties.campaign import derived_seed, show
+from properties.judge import Judgement, Verdict
+from properties.shrink import shrink
+from properties.spec import Kind, SystemSpec
+from properties.system import Batch
+from reports.record import Check, VariantRecord
+from theory.claim import Assumption, Claim, Form, Statement, Variant, prove_variant
+
+
+@dataclass
+class Hunt:
+    """The first violation of a statement, and how many systems were looked at before it."""
+
+    systems: int = 0
+    attack: str | None = None
+    spec: SystemSpec | None = None
+
+    def seen(self, batch: Batch, judged: Sequence[Judgement]) -> None:
+        (judgement,) = judged
+        bad = judgement.verdicts == Verdict.VIOLATED
+        if bad.any():
+            i, s, _ = (int(v) for v in np.argwhere(bad)[0])
+            self.systems += i + 1
+            self.spec = batch.spec.alone(batch.spec.members[i], s)
+            raise Enough
+        self.systems += batch.cell.batch
+
+
+def hunt(
+    statement: Statement, assumptions: tuple[Assumption, ...], kinds: Sequence[Kind], forms: Sequence[Form],
+    *, budget: Budget, attacks: Sequence[str], seed: int, label: str, device: str = "cpu",
+) -> Hunt:  # fmt: skip
+    """Attack a statement until it falls, the plain attacks first."""
+    found = Hunt()
+    for attack in attacks:
+        for kind in kinds:
+            show(
+                attack, kind, [(statement, assumptions)], found.seen, budget=budget,
+                size=batch_size(budget, forms), seed=derived_seed(seed, label, attack, kind), device=device,
+            )  # fmt: skip
+            if found.spec is not None:
+                found.attack = attack
+                return found
+    return found
+
+
+def stand_in(form: Form, variant: Variant) -> Form:
+    """The form with the variant's statement in its place: for what the budget asks of a form."""
+    return replace(form, statement=variant.statement, assumptions=variant.assumptions)
+
+
+def sabotage(
+    claim: Claim, variant: Variant, *, budget: Budget, seed: int,
+    attacks: Sequence[str] = ATTACKS, device: str = "cpu",
+) -> VariantRecord:  # fmt: skip
+    """Run the claim's own attack and its own ledger against one false variant."""
+    form = claim.form(variant.form)
+    found = hunt(
+        variant.statement, variant.assumptions, [cast(Kind, form.about)], [stand_in(form, variant)],
+        budget=budget, attacks=attacks, seed=seed, label=f"{claim.id}/{variant.id}", device=device,
+    )  # fmt: skip
+    counterexample: Check | None = None
+    if found.spec is not None:
+        counterexample = shrink(
+            claim.id, variant.id, variant.statement, variant.assumptions, found.spec
+        )
+    ledger = prove_variant(claim, variant)
+    return VariantRecord(
+        id=variant.id,
+        text=variant.text,
+        form=variant.form,
+        statement=variant.statement.text,
+        mathml=variant.statement.mathml,
+        special=variant.special if found.attack == "extremal" else None,
+        convicted=found.spec is not None,
+        attack=found.attack,
+        systems=found.systems,
+        counterexample=counterexample,
+        ledger_fails=not ledger.proved,
+        why="; ".join(f"{step.id}: {step.detail}" for step in ledger.failures),
+    )

@@ -1,0 +1,85 @@
+"""How far a float64 reading can be from the truth; every bound here is rigorous and absolute.
+
+u = 2⁻⁵³ and γ_m = m u/(1 − m u) (Higham, *Accuracy and Stability of Numerical Algorithms*, Section 3.1).
+Factors (1 + 2⁻⁵⁰) absorb the few roundings of the slack's own evaluation.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from impl.rounding import HEADROOM, local_error
+from properties.system import Batch
+
+Tensor = torch.Tensor
+U = 2.0**-53
+UP = 1 + 2.0**-50
+# A sum of squares below 2⁻¹⁰²² has lost bits; its root is then below 2⁻⁵¹¹ √n: added to every norm.
+NORM_FLOOR = 2.0**-505
+
+
+def gamma(m: int) -> float:
+    """γ_m, rounded up."""
+    return m * U / (1 - m * U) * UP
+
+
+def norms(vectors: Tensor, axis: int = 1) -> Tensor:
+    """‖·‖₂ along an axis; 0 for the zero vector alone, even where squares underflow."""
+    size = torch.linalg.vector_norm(vectors, dim=axis)
+    return torch.where(size == 0, vectors.abs().amax(dim=axis), size)
+
+
+def norm_slack(n: int, value: Tensor) -> Tensor:
+    """Error of a computed ‖v‖₂ of n entries that are each within one rounding of the truth.
+
+    `norms` gives 0 for the zero vector alone.
+    """
+    return gamma(n + 4) * value * UP + torch.where(value == 0, torch.zeros_like(value), NORM_FLOOR)
+
+
+def state_slack(batch: Batch) -> Tensor:
+    """A bound on ‖fl(h_t) − h_t‖ for every t ≤ T and every truncation, (B, 1, 1).
+
+    ε(R) g with g ≥ 1 + λ + … + λ^{T−1} as in claim rounding-state, where ε(R) is the error of a step
+    from states of norm ≤ R. The true states are within B = min(B_h, S_0 g), so the computed ones stay
+    within R if B + ε(R) g ≤ R; R = 1.01 B mostly does, and twice the first attempt where S_0 is no
+    larger than the rounding. With S_0 = 0 every state is 0, computed without rounding.
+    """
+    known, T = batch.constants, float(batch.spec.T)
+    lam, drive = known["lam"], known["S_0"]
+    steps = torch.clamp(torch.where(lam < 1, UP / (1 - lam), torch.inf), max=T)
+    # λ^(T−1) by the library's pow, which is right to far better than 2⁻³⁰.
+    steps = torch.where(lam <= 1, steps, T * lam ** (T - 1) * (1 + 2.0**-30))
+    size = torch.minimum(known["B_h"], drive * steps * UP)
+
+    def error(radius: Tensor) -> Tensor:
+        return local_error(batch.cell, radius, batch.B_x) * steps * UP
+
+    found = torch.full_like(size, torch.inf)
+    narrow = HEADROOM * size
+    for radius in (2 * (size + error(narrow)), narrow):
+        slack = error(radius)
+        found = torch.where((size + slack) * UP <= radius, slack, found)
+    return torch.where(drive == 0, 0.0, found)[:, None, None]
+
+
+def local_slack(batch: Batch) -> Tensor:
+    """A bound on the error of φ(h, x_1) − φ(h', x_1) before its norm is taken, (B, S, 1)."""
+    sizes = torch.maximum(*(torch.linalg.vector_norm(h, dim=1) for h in (batch.h, batch.h_other)))
+    one = local_error(batch.cell, sizes * UP + NORM_FLOOR, batch.B_x[:, None].expand_as(sizes))
+    return 2 * one[:, :, None] * UP
+
+
+def map_slack(
+    Q: Tensor, vectors: Tensor | None, inner: Tensor, value: Tensor, size: Tensor | None = None
+) -> Tensor:
+    """Error of a computed ‖Q v‖ where v itself is off by at most ``inner``.
+
+    ‖Q‖_F ≥ ‖|Q|‖₂ ≥ ‖Q‖₂, so |Q| (inner + γ_{n+1} ‖v‖) bounds the product's error.
+    """
+    if size is None:
+        assert vectors is not None
+        size = torch.linalg.vector_norm(vectors, dim=1)[:, :, None]
+    weight = torch.linalg.matrix_norm(Q)[:, None, None] * UP
+    n = Q.shape[-1]
+    return weight * (inner + gamma(n + 2) * size * UP) * UP + norm_slack(n + 1, value)

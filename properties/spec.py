@@ -1,0 +1,157 @@
+"""SystemSpec: a few small numbers that rebuild a batch of systems bit for bit.
+
+A spec is what Hypothesis draws, what shrinks, what a failure prints and what ``replay`` reads.
+Whole matrices appear only in `Values`, for systems that a search found rather than drew.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from impl.activation import activation
+from impl.errors import UnknownActivationError
+from properties.errors import SpecError
+
+Kind = Literal["linear", "rnn", "matrix", "unstable", "descent"]
+REGIMES = (
+    "orthogonal",
+    "gaussian",
+    "symmetric",
+    "diagonal",
+    "permutation",
+    "block",
+    "rank-one",
+    "nilpotent",
+    "shear",
+    "similar",
+    "zero",
+)
+INPUTS = ("constant", "gaussian", "alternating", "impulse", "resonant", "saturating", "zero")
+LIMITS = {"n": 512, "d": 512, "T": 100_000, "K": 4_096, "batch": 65_536, "sequences": 4_096}
+
+
+class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One system written out: W (n, n), U (n, d), b (n), C (p, n), x (T, d) and a pair of states (n)."""
+
+    W: list[list[float]]
+    U: list[list[float]]
+    b: list[float]
+    C: list[list[float]]
+    x: list[list[float]]
+    h: list[float]
+    h_other: list[float]
+
+
+class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A batch of ``batch`` systems with ``sequences`` input sequences each.
+
+    ``lam`` is the spectral norm aimed at (for ``descent``: the start a_1), ``scale`` the bound B_x on
+    ‖x_t‖₂, ``bias`` the standard deviation of b, ``K`` the largest window. ``member`` and ``sequence``
+    choose one pair of the batch, which is then rebuilt alone, to the same bits.
+    """
+
+    kind: Kind = "rnn"
+    activation: str = "tanh"
+    regime: str = "orthogonal"
+    inputs: str = "constant"
+    n: int = 1
+    d: int = 1
+    T: int = 1
+    K: int = 0
+    lam: float = 0.5
+    scale: float = 1.0
+    bias: float = 0.0
+    epsilon: float = 0.01
+    alpha: float = 1.0
+    seed: int = 0
+    batch: int = 1
+    sequences: int = 1
+    member: int | None = None
+    sequence: int | None = None
+    values: Values | None = None
+
+    def alone(self, member: int, sequence: int) -> SystemSpec:
+        """The spec of one (system, sequence) pair of this batch."""
+        if self.member is not None:
+            member = self.member
+        if self.sequence is not None:
+            sequence = self.sequence
+        return msgspec.structs.replace(self, member=member, sequence=sequence)
+
+    @property
+    def members(self) -> range:
+        """The members of the batch that this spec builds."""
+        return range(self.batch) if self.member is None else range(self.member, self.member + 1)
+
+    @property
+    def text(self) -> str:
+        """The spec as one line of JSON, as ``rnnbounds replay`` takes it."""
+        return msgspec.json.encode(self).decode()
+
+    @property
+    def size(self) -> tuple[float, ...]:
+        """What shrinking makes smaller, most important first."""
+        return (
+            self.values is not None,
+            self.n,
+            self.d,
+            self.T,
+            self.K,
+            REGIMES.index(self.regime),
+            INPUTS.index(self.inputs),
+            self.bias != 0,
+            self.scale != 1,
+            self.seed,
+        )
+
+
+def parse_spec(text: str | bytes) -> SystemSpec:
+    """Read a spec from JSON and check every field.
+
+    Raises:
+        SpecError: not JSON, an unknown field, or a value outside its range.
+    """
+    try:
+        spec = msgspec.json.decode(text, type=SystemSpec)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise SpecError(f"not a system spec ({error})") from None
+    check_spec(spec)
+    return spec
+
+
+def check_spec(spec: SystemSpec) -> None:
+    """Raise SpecError for the first field that no system can have."""
+    try:
+        activation(spec.activation)
+    except UnknownActivationError as error:
+        raise SpecError(str(error)) from None
+    if spec.regime not in REGIMES or spec.inputs not in INPUTS:
+        raise SpecError(f"unknown regime {spec.regime!r} or inputs {spec.inputs!r}")
+    for name, limit in LIMITS.items():
+        value = getattr(spec, name)
+        if not (0 if name == "K" else 1) <= value <= limit:
+            raise SpecError(f"{name} = {value} must lie between 1 and {limit}")
+    if spec.K > spec.T:
+        raise SpecError(f"K = {spec.K} exceeds T = {spec.T}")
+    numbers = (spec.lam, spec.scale, spec.bias, spec.epsilon, spec.alpha)
+    if not all(0 <= value < float("inf") for value in numbers):
+        raise SpecError("lam, scale, bias, epsilon and alpha must be finite and non-negative")
+    if spec.seed < 0 or spec.seed >= 2**64:
+        raise SpecError("seed must lie in [0, 2**64)")
+    if spec.member is not None and not 0 <= spec.member < spec.batch:
+        raise SpecError(f"member {spec.member} is not in a batch of {spec.batch}")
+    if spec.sequence is not None and not 0 <= spec.sequence < spec.sequences:
+        raise SpecError(f"sequence {spec.sequence} is not among {spec.sequences}")
+    if spec.values is not None:
+        check_values(spec, spec.values)
+
+
+def check_values(spec: SystemSpec, values: Values) -> None:
+    """Raise SpecError unless every written-out array has the shape that n, d and T announce."""
+    n, d, T, p = spec.n, spec.d, spec.T, len(values.C)
+    tables = ((values.W, n, n), (values.U, n, d), (values.C, p, n), (values.x, T, d))
+    fits = all(len(a) == r and all(len(row) == c for row in a) for a, r, c in tables)
+    if not fits or p < 1 or {len(values.b), len(values.h), len(values.h_other)} != {n}:
+        raise SpecError(f"the values do not have the shapes of n = {n}, d = {d}, T = {T}")

@@ -1,0 +1,27 @@
+"""Every claim, every part: its proof, its false variants, each attack on it.
+
+Run as ``pytest properties`` in a checkout or ``pytest --pyargs properties`` anywhere;
+``--bounds-report DIR`` writes the record and the page.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from properties.budget import ATTACKS
+from properties.parts import Part, encode_result, failures, parts_of, run_part
+from theory import CLAIMS
+
+PARTS = parts_of(CLAIMS, ATTACKS)
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
+def test_bounds(part: Part, request: pytest.FixtureRequest) -> None:
+    """A claim is proved, its false variants are convicted, and no attack brings it down."""
+    option = request.config.getoption
+    if part.work in ATTACKS and part.work not in option("--bounds-attacks").split(","):
+        pytest.skip(f"the {part.work} attack was not chosen")
+    result = run_part(part, profile_name=option("--bounds-profile"), seed=option("--bounds-seed"))
+    request.node.user_properties.append(("rnnbounds", encode_result(result).decode()))
+    found = failures(result)
+    assert not found, "\n".join([part.name, *found])

@@ -1,0 +1,98 @@
+"""A bound that the user types: attacked like a claim, over systems that are certainly contractive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy
+
+from properties.budget import ATTACKS, Budget
+from properties.errors import InputError
+from properties.judge import free_names
+from properties.sabotage import hunt
+from properties.shrink import shrink
+from properties.spec import Kind
+from reports.record import Check
+from theory.claim import Assumption, Form, Statement
+from theory.proof import Proof
+from theory.vocabulary import VOCABULARY
+
+KINDS: dict[str, tuple[Kind, ...]] = {
+    "W_norm_exact": ("matrix",),
+    "descent_growth": ("descent",),
+    "step_gap_P": ("linear",),
+    "state_gap_P": ("linear",),
+}
+
+
+@dataclass(frozen=True)
+class TypedResult:
+    """What became of a typed bound."""
+
+    statement: Statement
+    systems: int
+    attack: str | None
+    counterexample: Check | None
+
+    @property
+    def stands(self) -> bool:
+        return self.counterexample is None
+
+
+def contractive() -> Assumption:
+    """λ < 1, as certified."""
+    return Assumption(
+        "contractive", "the certified λ is below 1", Statement(lam(), "<", sympy.Integer(1))
+    )
+
+
+def typed_assumptions(statement: Statement) -> tuple[Assumption, ...]:
+    """What a typed statement presupposes of the systems that it is tested on."""
+    return (contractive(),) if {"linear", "rnn"} & set(kinds_of(statement)) else ()
+
+
+def lam() -> sympy.Symbol:
+    symbol = VOCABULARY["lam"].symbol
+    assert isinstance(symbol, sympy.Symbol)
+    return symbol
+
+
+def kinds_of(statement: Statement) -> tuple[Kind, ...]:
+    """Which systems a statement can be tested on.
+
+    Raises:
+        InputError: it measures nothing, or things that no one system has together.
+    """
+    measured = [name for name in free_names(statement) if VOCABULARY[name].role == "measured"]
+    if not measured:
+        raise InputError(
+            "the statement measures nothing; name a measured quantity, h_gap or h_norm say"
+        )
+    choices = {KINDS.get(name, ("linear", "rnn")) for name in sorted(measured)}
+    kinds = set.intersection(*(set(choice) for choice in choices))
+    if not kinds:
+        raise InputError(f"no one system has all of {', '.join(sorted(measured))}; test them apart")
+    order: tuple[Kind, ...] = ("linear", "rnn", "matrix", "descent")
+    return tuple(kind for kind in order if kind in kinds)
+
+
+def attack_typed(
+    statement: Statement,
+    *,
+    budget: Budget,
+    seed: int,
+    attacks: tuple[str, ...] = ATTACKS,
+    device: str = "cpu",
+) -> TypedResult:
+    """Attack a typed statement; a counter-example comes back shrunk and explained."""
+    kinds = kinds_of(statement)
+    assumptions = typed_assumptions(statement)
+    form = Form("typed", statement, assumptions, kinds[0], Proof(()))
+    found = hunt(
+        statement, assumptions, kinds, [form], budget=budget, attacks=attacks, seed=seed,
+        label=statement.text, device=device,
+    )  # fmt: skip
+    if found.spec is None:
+        return TypedResult(statement, found.systems, None, None)
+    check = shrink("typed", "typed", statement, assumptions, found.spec)
+    return TypedResult(statement, found.systems, found.attack, check)

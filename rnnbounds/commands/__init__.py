@@ -1,0 +1,1 @@
+"""The commands, a family a module; each module registers its own."""

@@ -1,0 +1,141 @@
+"""``rnnbounds claims`` and ``rnnbounds prove``: what is claimed, and its proofs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from properties.parts import chosen_claims, ledger_records
+from reports.record import LedgerRecord
+from rnnbounds.output import Format, print_json, print_table, progress
+from theory.claim import Claim
+
+Ids = Annotated[
+    list[str] | None, typer.Argument(metavar="[CLAIM]...", help="claims; all by default")
+]
+As = Annotated[Format, typer.Option("--format", help="text or json")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(claims)
+    app.command()(prove)
+
+
+def claims(format: As = Format.text) -> int:
+    """The table of claims: id, statement, source, proof state, false variants."""
+    entries = chosen_claims(())
+    documents = []
+    with progress(len(entries), "proving") as advance:
+        for entry in entries:
+            advance(entry.id)
+            documents.append(describe(entry, ledger_records(entry)))
+    if format is Format.json:
+        print_json(documents)
+        return 0
+    rows = [
+        (
+            d["id"],
+            entry.statement.text,
+            entry.source.text,
+            proof_text(d["proof"]),
+            len(d["false_variants"]),
+        )
+        for d, entry in zip(documents, entries, strict=True)
+    ]
+    print_table(("claim", "statement", "source", "proof", "false variants"), rows)
+    return 0
+
+
+def describe(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str, Any]:
+    """The JSON document of one claim."""
+    return {
+        "id": entry.id,
+        "title": entry.title,
+        "source": entry.source.text,
+        "relation": entry.relation,
+        "statement": entry.statement.text,
+        "needs": sorted({a.id for form in entry.forms for a in form.assumptions}),
+        "false_variants": [variant.id for variant in entry.false_variants],
+        "proof": {
+            "steps": sum(len(ledger.steps) for ledger in ledgers),
+            "axioms": sorted({axiom for ledger in ledgers for axiom in ledger.axioms}),
+            "human": [step for ledger in ledgers for step in ledger.human],
+            "proved": all(ledger.proved for ledger in ledgers),
+        },
+    }
+
+
+def proof_text(proof: dict[str, Any]) -> str:
+    state = "proved" if proof["proved"] else "NOT PROVED"
+    return f"{state}, {proof['steps']} steps, {len(proof['axioms'])} axioms"
+
+
+def prove(
+    claim: Ids = None,
+    strict: Annotated[bool, typer.Option(help="let a human step fail the command")] = False,
+    format: As = Format.text,
+) -> int:
+    """Run the proof ledgers; exit 1 if a machine step fails."""
+    entries = chosen_claims(claim or ())
+    proofs = []
+    with progress(len(entries), "proving") as advance:
+        for entry in entries:
+            advance(entry.id)
+            proofs.append((entry, ledger_records(entry)))
+    if format is Format.json:
+        print_json([prove_document(entry, ledgers) for entry, ledgers in proofs])
+    else:
+        for entry, ledgers in proofs:
+            print_ledgers(entry, ledgers)
+        summary(proofs)
+    failed = any(
+        step.verdict == "failed" or not ledger.steps
+        for _, ledgers in proofs for ledger in ledgers for step in ledger.steps
+    )  # fmt: skip
+    human = any(ledger.human for _, ledgers in proofs for ledger in ledgers)
+    unproved = any(
+        not ledger.proved and not ledger.human for _, ledgers in proofs for ledger in ledgers
+    )
+    return int(failed or unproved or (strict and human))
+
+
+def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "steps": [
+            {
+                "form": ledger.form,
+                "id": step.id,
+                "statement": step.statement,
+                "kind": step.kind,
+                "method": step.method,
+                "uses": step.uses,
+                "redundant": step.redundant,
+                "verdict": step.verdict,
+            }
+            for ledger in ledgers
+            for step in ledger.steps
+        ],
+        "axioms": sorted({axiom for ledger in ledgers for axiom in ledger.axioms}),
+        "human": [step for ledger in ledgers for step in ledger.human],
+        "proved": all(ledger.proved for ledger in ledgers),
+    }
+
+
+def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
+    for ledger in ledgers:
+        typer.echo(f"{entry.id} ({ledger.form}): {'proved' if ledger.proved else 'NOT PROVED'}")
+        for step in ledger.steps:
+            uses = f"  [{', '.join(step.uses)}]" if step.uses else ""
+            typer.echo(f"  {step.verdict:7} {step.method:10} {step.id}: {step.statement}{uses}")
+            if step.redundant:
+                typer.echo(f"          not needed: {', '.join(step.redundant)}")
+            if step.verdict == "failed":
+                typer.echo(f"          {step.detail}")
+
+
+def summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:
+    axioms = sorted({a for _, ledgers in proofs for ledger in ledgers for a in ledger.axioms})
+    steps = sum(len(ledger.steps) for _, ledgers in proofs for ledger in ledgers)
+    typer.echo(f"{len(proofs)} claims, {steps} steps, {len(axioms)} axioms: {', '.join(axioms)}")

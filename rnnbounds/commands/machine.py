@@ -1,0 +1,32 @@
+"""``rnnbounds doctor``: what this machine can do, and whether its arithmetic keeps its promises."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from properties.device import check_device
+from properties.doctor import examine
+from rnnbounds.output import Format, print_json, print_table
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command()(doctor)
+
+
+def doctor(
+    device: Annotated[str, typer.Option("--device", help="cpu or cuda")] = "cpu",
+    format: Annotated[Format, typer.Option("--format", help="text or json")] = Format.text,
+) -> int:
+    """Check the arithmetic that verdicts rest on, on a device; exit 1 if a check fails."""
+    findings = examine(check_device(device))
+    if format is Format.json:
+        print_json([{"check": f.check, "found": f.found, "ok": f.ok} for f in findings])
+    else:
+        print_table(
+            ("check", "found", "ok"),
+            [(f.check, f.found, "yes" if f.ok else "NO") for f in findings],
+        )
+    return int(not all(finding.ok for finding in findings))
