@@ -85,17 +85,13 @@ class BallPair:
         pairs = zip(entries(a), shift, strict=True)
         return arb_mat([[difference(self.batch.cell.activation, p, q)] for p, q in pairs])
 
-    @cached_property
-    def gaps(self) -> list[Vector]:
-        """h_T − h_T^k for k = 0 … K."""
-        (states, before), T = self.path, self.batch.spec.T
-        gaps = []
-        for k in range(self.batch.K + 1):
-            delta = states[T - k]
-            for a in before[T - k :]:
-                delta = self.advance(delta, a)
-            gaps.append(entries(delta))
-        return gaps
+    def gap(self, k: int) -> Vector:
+        """h_T − h_T^k."""
+        (states, before), start = self.path, self.batch.spec.T - k
+        delta = states[start]
+        for a in before[start:]:
+            delta = self.advance(delta, a)
+        return entries(delta)
 
     @cached_property
     def step_gap(self) -> Vector:
@@ -112,19 +108,15 @@ class BallPair:
         )
         return [arb(p) - arb(q) for p, q in pairs]
 
-    @cached_property
-    def jacobians(self) -> list[arb_mat]:
-        """∂h_T/∂x_{T−k} for k = 0 … min(K, T−1)."""
-        slope, T = self.batch.cell.activation.ball_derivative, self.batch.spec.T
-        before, n = self.path[1], self.batch.cell.n
+    def jacobian(self, k: int) -> arb_mat:
+        """∂h_T/∂x_{T−k}, k < T."""
+        slope, n = self.batch.cell.activation.ball_derivative, self.batch.cell.n
         carried = arb_mat([[arb(int(i == j)) for j in range(n)] for i in range(n)])
-        found = []
-        for k in range(min(self.batch.K, T - 1) + 1):
-            slopes = [slope(a) for a in entries(before[T - 1 - k])]
+        for lag, a in enumerate(reversed(self.path[1][self.batch.spec.T - 1 - k :])):
+            slopes = [slope(z) for z in entries(a)]
+            carried = carried * self.W if lag else carried
             carried = arb_mat([[carried[i, j] * slopes[j] for j in range(n)] for i in range(n)])
-            found.append(carried * self.U)
-            carried = carried * self.W
-        return found
+        return carried * self.U
 
 
 def ball_pair(batch: Batch, precision: int) -> BallPair:

@@ -69,7 +69,7 @@ def show(
     if attack in ("random", "targeted"):
         random_specs(
             kind, visit, batch=size[0], sequences=size[1], seed=seed, target=attack == "targeted",
-            examples=ceil(factor * (budget.random if attack == "random" else budget.targeted)),
+            examples=ceil(factor * budget.random) if attack == "random" else budget.targeted,
             wide=bool(WEIGHTED & names), stepwise=bool(STEPWISE & names),
         )  # fmt: skip
         return

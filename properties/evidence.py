@@ -129,9 +129,6 @@ def record(
 
     with np.errstate(all="ignore"):
         ratio = float(np.float64(lhs[1]) / np.float64(rhs[1])) if rhs[1] else float("nan")
-    if rhs[1] == 0 and lhs[1] == 0:
-        ratio = 1.0
-    (lhs_mid, lhs_error), (rhs_mid, rhs_error) = middle(lhs), middle(rhs)
     if verdict == Verdict.HOLDS:
         ratio = min(ratio, 1.0)
     judged = verdict in (Verdict.HOLDS, Verdict.VIOLATED) and np.isfinite(ratio)

@@ -85,6 +85,12 @@ def edge_inputs(batch: Batch) -> Tensor:
     return torch.where(still, unit, -batch.x)
 
 
+def edge_rows(batch: Batch) -> list[list[float]]:
+    """The other inputs of one pair, (T, d)."""
+    rows: list[list[float]] = edge_inputs(batch)[0, :, :, 0].tolist()
+    return rows
+
+
 def foreign(batch: Batch) -> Tensor:
     """Other inputs of x's shape, from the spec's seed, at least 1 in modulus; a pair's own are the
     same in its batch and alone."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from flint import arb
 
+from impl.exact import ball_norm
 from impl.jacobian import input_jacobians
 from impl.norm import certified_norm
+from properties.balls import BallPair
 from properties.slack import NORM_FLOOR, UP, gamma
 from properties.system import Batch
 from theory.interval import Interval
@@ -52,3 +55,8 @@ def dh_dx_enclosure(batch: Batch) -> Interval:
         np.maximum(np.nextafter(low.cpu().numpy(), -np.inf), 0.0),
         np.nextafter(high.cpu().numpy(), np.inf),
     )
+
+
+def dh_dx_ball(pair: BallPair, k: int) -> arb:
+    """The spectral norm of one pair's Jacobian; 0 beyond the first input."""
+    return ball_norm(pair.jacobian(k)) if k < pair.batch.spec.T else arb(0)

@@ -47,10 +47,10 @@ class Judgement:
 
     @property
     def ratio(self) -> npt.NDArray[np.float64]:
-        """lhs/rhs at the intervals' upper ends where a verdict was reached; 0/0 counts as 1."""
+        """lhs/rhs at the intervals' upper ends where a verdict was reached; NaN for 0/0, which says nothing."""
         lhs, rhs = self.lhs.hi, self.rhs.hi
         with np.errstate(all="ignore"):
-            ratio = np.where((lhs == 0) & (rhs == 0), 1.0, lhs / rhs)
+            ratio = lhs / rhs
         holds, fails = self.verdicts == Verdict.HOLDS, self.verdicts == Verdict.VIOLATED
         # Upper ends may overlap where the referee proved lhs <= rhs: the true ratio is at most 1.
         ratio = np.where(holds, np.minimum(ratio, 1.0), ratio)
@@ -117,7 +117,7 @@ def unmet(
 def judge(statement: Statement, assumptions: tuple[Assumption, ...], batch: Batch) -> Judgement:
     """Judge a statement on every pair of a batch and, where k occurs, every window 0 … K.
 
-    A check whose assumptions are not certainly met, or for which the model supplies no finite
+    A system with a number that is not finite is UNDECIDED, whatever the statement. A check whose assumptions are not certainly met, or for which the model supplies no finite
     constant, is VACUOUS.
     """
     conditions = [a.condition for a in assumptions if a.condition is not None]
@@ -141,13 +141,15 @@ def judge(statement: Statement, assumptions: tuple[Assumption, ...], batch: Batc
         if wide.any():
             result.vacuous[reason] = int(np.sum(wide & (verdicts != Verdict.VACUOUS)))
             verdicts[wide] = Verdict.VACUOUS
+    spoiled = np.broadcast_to(~batch.finite, shape)
+    verdicts[spoiled & (verdicts != Verdict.VACUOUS)] = Verdict.UNDECIDED
     escalate(statement, batch, result)
     return result
 
 
 def escalate(statement: Statement, batch: Batch, result: Judgement) -> None:
-    """Settle every UNDECIDED check, pair by pair, in balls and rationals."""
-    open_checks = result.verdicts == Verdict.UNDECIDED
+    """Settle every UNDECIDED check of a finite system, pair by pair, in balls and rationals."""
+    open_checks = (result.verdicts == Verdict.UNDECIDED) & batch.finite
     result.escalated = int(open_checks.sum())
     for i, s in np.argwhere(open_checks.any(axis=2)):
         ks = np.flatnonzero(open_checks[i, s])

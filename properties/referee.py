@@ -42,8 +42,10 @@ def settle(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[Outcome
                 found = by_balls(statement, pair, k, precision)
                 if found.verdict != "UNDECIDED":
                     outcomes[k] = found
-                elif (exact := by_rationals(statement, pair, k)) is not None:
-                    outcomes[k] = Outcome(exact.verdict, exact.lhs or found.lhs, exact.rhs or found.rhs)
+                elif (exact := by_rationals(statement, pair, k, precision)) is not None:
+                    outcomes[k] = Outcome(
+                        exact.verdict, exact.lhs or found.lhs, exact.rhs or found.rhs
+                    )
         precision *= 2 if precision < 512 else 8
     return [outcomes.get(k) or Outcome("UNDECIDED") for k in ks]
 
@@ -75,10 +77,9 @@ def by_balls(statement: Statement, pair: Batch, k: int, precision: int) -> Outco
 
 
 def ball_of(name: str, pair: Batch, k: int, precision: int) -> arb:
-    role = VOCABULARY[name].role
-    if role == "measured":
-        values = MEASURES[name].ball(pair, precision)
-        return values[k] if len(values) > 1 else values[0]
+    """A quantity of one pair at one window, as a ball."""
+    if VOCABULARY[name].role == "measured":
+        return MEASURES[name].ball(pair, k, precision)
     return arb(number(name, pair, k))
 
 
@@ -113,15 +114,15 @@ def float_ends(value: arb) -> Ends:
     return (nextafter(float(value.lower()), -inf), nextafter(float(value.upper()), inf))
 
 
-def by_rationals(statement: Statement, pair: Batch, k: int) -> Outcome | None:
-    """Decide the check exactly, or None where a side has no rational square."""
+def by_rationals(statement: Statement, pair: Batch, k: int, precision: int) -> Outcome | None:
+    """Decide the check exactly, or None where a side has no known rational square."""
     lhs, rhs = statement.lhs, statement.rhs
     if isinstance(lhs, sympy.Symbol) and lhs.name in MEASURES and statement.relation == "<=":
         at_most, env = MEASURES[lhs.name].at_most, rational_numbers(rhs, pair, k)
         bound = rational(rhs, env) if at_most is not None and env is not None else None
         if at_most is not None and bound is not None:
             return Outcome("HOLDS" if at_most(pair, bound) else "VIOLATED")
-    left, right = signed_square(lhs, pair, k), signed_square(rhs, pair, k)
+    left, right = (signed_square(side, pair, k, precision) for side in (lhs, rhs))
     if left is None or right is None:
         return None
     decided = {
@@ -155,22 +156,26 @@ def as_fmpq(value: float) -> fmpq:
     return fmpq(exact.numerator, exact.denominator)
 
 
-def signed_square(side: sympy.Expr, pair: Batch, k: int) -> fmpq | None:
+def signed_square(side: sympy.Expr, pair: Batch, k: int, precision: int) -> fmpq | None:
     """sign(side)·side², exactly: x ↦ sign(x)·x² is increasing, so comparisons carry over.
 
-    A side is a product of measured quantities (non-negative, with rational squares) and an
-    expression in parameters and constants.
+    A side is a product of measured quantities (non-negative, with rational squares), of square roots
+    and of an expression in parameters and constants.
     """
     plain, square = sympy.Integer(1), fmpq(1)
     for factor in sympy.Mul.make_args(side):
+        value: fmpq | None = None
         if isinstance(factor, sympy.Symbol) and factor.name in MEASURES:
-            measured = MEASURES[factor.name].square
-            value = measured(pair, k) if measured else None
-            if value is None:
-                return None
-            square *= value
+            value = MEASURES[factor.name].exact_square(pair, k, precision)
+        elif isinstance(factor, sympy.Pow) and factor.exp == sympy.Rational(1, 2):
+            inner = rational_numbers(factor.base, pair, k)
+            value = None if inner is None else rational(factor.base, inner)
         else:
             plain *= factor
+            continue
+        if value is None or value < 0:
+            return None
+        square *= value
     env = rational_numbers(plain, pair, k)
     value = rational(plain, env) if env is not None else None
     return None if value is None else square * value * abs(value)

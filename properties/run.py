@@ -15,7 +15,12 @@ import torch
 from properties.evidence import Evidence
 from properties.parts import Part, PartResult, decode_result, encode_result, parts_of, run_part
 from reports.record import (
-    AttackRecord, Axiom, ClaimRecord, Environment, FormRecord, Run,
+    AttackRecord,
+    Axiom,
+    ClaimRecord,
+    Environment,
+    FormRecord,
+    Run,
 )  # fmt: skip
 from theory.axioms import AXIOMS
 from theory.claim import Claim

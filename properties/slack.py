@@ -70,16 +70,11 @@ def local_slack(batch: Batch) -> Tensor:
     return 2 * one[:, :, None] * UP
 
 
-def map_slack(
-    Q: Tensor, vectors: Tensor | None, inner: Tensor, value: Tensor, size: Tensor | None = None
-) -> Tensor:
-    """Error of a computed ‖Q v‖ where v itself is off by at most ``inner``.
+def map_slack(Q: Tensor, size: Tensor, inner: Tensor, value: Tensor) -> Tensor:
+    """Error of a computed ‖Q v‖ with ‖v‖ = ``size``, where v itself is off by at most ``inner``.
 
-    ‖Q‖_F ≥ ‖|Q|‖₂ ≥ ‖Q‖₂, so |Q| (inner + γ_{n+1} ‖v‖) bounds the product's error.
+    ‖Q‖_F ≥ ‖|Q|‖₂ ≥ ‖Q‖₂, so ‖Q‖_F (inner + γ_{n+2} ‖v‖) bounds the product's error.
     """
-    if size is None:
-        assert vectors is not None
-        size = torch.linalg.vector_norm(vectors, dim=1)[:, :, None]
     weight = torch.linalg.matrix_norm(Q)[:, None, None] * UP
     n = Q.shape[-1]
     return weight * (inner + gamma(n + 2) * size * UP) * UP + norm_slack(n + 1, value)

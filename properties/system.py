@@ -11,8 +11,8 @@ import torch
 
 from impl.activation import activation
 from impl.constants import Constants
-from impl.rnn import RNN
 from impl.outward import norm_up
+from impl.rnn import RNN
 from properties.regimes import Array, generator, input_sequences, normal, recurrent_matrix
 from properties.spec import SystemSpec, Values
 from theory.interval import Interval
@@ -45,6 +45,18 @@ class Batch:
     def B_x(self) -> torch.Tensor:
         """An upper bound on every ‖x_t‖₂ of a system, (B,)."""
         return norm_up(self.x.transpose(2, 3)).amax(dim=(1, 2))
+
+    @cached_property
+    def finite(self) -> Array:
+        """Where every number of a pair is finite, (B, S, 1)."""
+        system = [
+            torch.isfinite(A).flatten(1).all(1)
+            for A in (self.cell.W, self.cell.U, self.cell.b, self.C)
+        ]
+        pair = [torch.isfinite(A).all(1) for A in (self.h, self.h_other)]
+        inputs = torch.isfinite(self.x).all(2).all(1)
+        found = torch.stack(system).all(0)[:, None] & inputs & pair[0] & pair[1]
+        return np.asarray(found.cpu().numpy()[:, :, None])
 
     @cached_property
     def constants(self) -> Constants:

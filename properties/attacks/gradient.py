@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 
 import sympy
 import torch
@@ -24,8 +24,21 @@ from theory.claim import Statement
 from theory.vocabulary import VOCABULARY
 
 Tensor = torch.Tensor
-TORCH = {"sqrt": torch.sqrt, "log": torch.log, "exp": torch.exp, "Max": torch.maximum, "Min": torch.minimum,
-         "Abs": torch.abs}  # fmt: skip
+
+
+def on_tensors(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The function for arguments that may be plain numbers."""
+    return lambda *terms: function(*(torch.as_tensor(term, dtype=torch.float64) for term in terms))
+
+
+TORCH = {
+    "sqrt": on_tensors(torch.sqrt),
+    "log": on_tensors(torch.log),
+    "exp": on_tensors(torch.exp),
+    "Abs": on_tensors(torch.abs),
+    "Max": lambda *terms: reduce(on_tensors(torch.maximum), terms),
+    "Min": lambda *terms: reduce(on_tensors(torch.minimum), terms),
+}
 LEARNING_RATE = 0.05
 
 

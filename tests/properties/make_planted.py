@@ -22,16 +22,35 @@ def literal(value: Fraction) -> str:
     return str(top) if bottom == 1 else f"{top}/{bottom}"
 
 
-def case(name: str, statement: str, verdict: str, k: int, why: str, **spec: object) -> dict[str, object]:
-    return {"name": name, "statement": statement, "k": k, "verdict": verdict, "why": why, "spec": spec}
+def case(
+    name: str, statement: str, verdict: str, k: int, why: str, **spec: object
+) -> dict[str, object]:
+    return {
+        "name": name,
+        "statement": statement,
+        "k": k,
+        "verdict": verdict,
+        "why": why,
+        "spec": spec,
+    }
 
 
-def scalar(lam: float, x: list[float], *, b: float = 0.0, u: float = 1.0, K: int, **more: object) -> dict[str, object]:
+def scalar(
+    lam: float, x: list[float], *, b: float = 0.0, u: float = 1.0, K: int, **more: object
+) -> dict[str, object]:
     T = len(x)
     values = {
         "W": [[lam]], "U": [[u]], "b": [b], "C": [[1.0]], "x": [[v] for v in x], "h": [1.0], "h_other": [-1.0],
     }  # fmt: skip
-    return {"kind": "rnn", "activation": "identity", "n": 1, "d": 1, "T": T, "K": K, "values": values} | more
+    return {
+        "kind": "rnn",
+        "activation": "identity",
+        "n": 1,
+        "d": 1,
+        "T": T,
+        "K": K,
+        "values": values,
+    } | more
 
 
 def path(lam: float, x: list[float], b: float, u: float) -> Fraction:
@@ -41,7 +60,9 @@ def path(lam: float, x: list[float], b: float, u: float) -> Fraction:
     return h
 
 
-def around(name: str, quantity: str, truth: Fraction, k: int, spec: dict[str, object]) -> list[dict[str, object]]:
+def around(
+    name: str, quantity: str, truth: Fraction, k: int, spec: dict[str, object]
+) -> list[dict[str, object]]:
     """Equality, and the float64 neighbours of the truth where it is a float64, else a tiny step aside."""
     exact = truth if Fraction(float(truth)) == truth else None
     if exact is not None and truth != 0 and 2.0**-1000 < float(truth) < 2.0**900:
@@ -52,9 +73,30 @@ def around(name: str, quantity: str, truth: Fraction, k: int, spec: dict[str, ob
         above, below = truth + step, truth - step
     return [
         case(f"{name}: equal", f"{quantity} <= {literal(truth)}", "HOLDS", k, "equality", **spec),
-        case(f"{name}: above", f"{quantity} <= {literal(above)}", "HOLDS", k, "one step above", **spec),
-        case(f"{name}: below", f"{quantity} <= {literal(below)}", "VIOLATED", k, "one step below", **spec),
-        case(f"{name}: strict", f"{quantity} < {literal(truth)}", "VIOLATED", k, "equality is not below", **spec),
+        case(
+            f"{name}: above",
+            f"{quantity} <= {literal(above)}",
+            "HOLDS",
+            k,
+            "one step above",
+            **spec,
+        ),
+        case(
+            f"{name}: below",
+            f"{quantity} <= {literal(below)}",
+            "VIOLATED",
+            k,
+            "one step below",
+            **spec,
+        ),
+        case(
+            f"{name}: strict",
+            f"{quantity} < {literal(truth)}",
+            "VIOLATED",
+            k,
+            "equality is not below",
+            **spec,
+        ),
     ]
 
 
@@ -83,11 +125,40 @@ def bound_cases() -> list[dict[str, object]]:
             spec = scalar(lam, [1.0] * T, K=2)
             for k in (0, 1, 2):
                 name = f"lam {lam} T {T} k {k}"
-                true, false = "S_0*(lam**k - lam**T)/(1 - lam)", "S_0*(lam**(k+1) - lam**T)/(1 - lam)"
-                cases.append(case(f"{name} lemma", f"h_gap <= {true}", "HOLDS", k, "attained exactly", **spec))
-                cases.append(case(f"{name} equal", f"h_gap >= {true}", "HOLDS", k, "attained exactly", **spec))
-                cases.append(case(f"{name} short", f"h_gap <= {false}", "VIOLATED", k, "one power too many", **spec))
-                cases.append(case(f"{name} strict", f"h_gap < {true}", "VIOLATED", k, "attained exactly", **spec))
+                true, false = (
+                    "S_0*(lam**k - lam**T)/(1 - lam)",
+                    "S_0*(lam**(k+1) - lam**T)/(1 - lam)",
+                )
+                cases.append(
+                    case(
+                        f"{name} lemma", f"h_gap <= {true}", "HOLDS", k, "attained exactly", **spec
+                    )
+                )
+                cases.append(
+                    case(
+                        f"{name} equal", f"h_gap >= {true}", "HOLDS", k, "attained exactly", **spec
+                    )
+                )
+                cases.append(
+                    case(
+                        f"{name} short",
+                        f"h_gap <= {false}",
+                        "VIOLATED",
+                        k,
+                        "one power too many",
+                        **spec,
+                    )
+                )
+                cases.append(
+                    case(
+                        f"{name} strict",
+                        f"h_gap < {true}",
+                        "VIOLATED",
+                        k,
+                        "attained exactly",
+                        **spec,
+                    )
+                )
             cases.append(case(f"lam {lam} T {T} state", "h_norm <= S_0*(1 - lam**T)/(1 - lam)", "HOLDS", 0,
                               "attained exactly", **spec))  # fmt: skip
     return cases
@@ -96,7 +167,14 @@ def bound_cases() -> list[dict[str, object]]:
 def unstable_cases() -> list[dict[str, object]]:
     """λ = 1 exactly and beyond: no contractive claim applies, whatever the numbers."""
     return [
-        case(f"lam {lam} {quantity}", f"{quantity} <= {bound}", "VACUOUS", 0, "lam >= 1", **scalar(lam, [1.0] * 3, K=2))
+        case(
+            f"lam {lam!r} {quantity} <= {bound}",
+            f"{quantity} <= {bound}",
+            "VACUOUS",
+            0,
+            "lam >= 1",
+            **scalar(lam, [1.0] * 3, K=2),
+        )
         for lam in (1.0, -1.0, 1.5, nextafter(1.0, 2.0))
         for quantity, bound in (("h_norm", 10), ("h_norm", 0), ("h_gap", 10), ("h_gap", 0))
     ]
@@ -105,26 +183,53 @@ def unstable_cases() -> list[dict[str, object]]:
 def barely_stable_cases() -> list[dict[str, object]]:
     """The float just below 1 is contractive."""
     lam = nextafter(1.0, 0.0)
-    return around("lam 1 - 2**-53", "h_norm", abs(path(lam, [1.0] * 3, 0.0, 1.0)), 0, scalar(lam, [1.0] * 3, K=2))
+    return around(
+        "lam 1 - 2**-53",
+        "h_norm",
+        abs(path(lam, [1.0] * 3, 0.0, 1.0)),
+        0,
+        scalar(lam, [1.0] * 3, K=2),
+    )
 
 
 def vector_cases() -> list[dict[str, object]]:
     """W = 0: the state is U x + b, of a length known from Pythagorean triples and from square roots."""
     cases = []
-    for a, b, length in ((3, 4, "5"), (5, 12, "13"), (8, 15, "17"), (1, 1, "sqrt(2)"), (1, 2, "sqrt(5)")):
+    for a, b, length in (
+        (3, 4, "5"),
+        (5, 12, "13"),
+        (8, 15, "17"),
+        (1, 1, "sqrt(2)"),
+        (1, 2, "sqrt(5)"),
+    ):
         for scale in (1.0, 2.0**-100, 2.0**100):
             size = literal(Fraction(scale))
             values = {
                 "W": [[0.0, 0.0], [0.0, 0.0]], "U": [[a * scale], [b * scale]], "b": [0.0, 0.0],
                 "C": [[1.0, 0.0], [0.0, 1.0]], "x": [[1.0], [1.0]], "h": [1.0, 0.0], "h_other": [0.0, 0.0],
             }  # fmt: skip
-            spec = {"kind": "rnn", "activation": "identity", "n": 2, "d": 1, "T": 2, "K": 1, "values": values}
+            spec = {
+                "kind": "rnn",
+                "activation": "identity",
+                "n": 2,
+                "d": 1,
+                "T": 2,
+                "K": 1,
+                "values": values,
+            }
             name = f"triple {a} {b} scale {scale:g}"
             up, down = f"{size}*(1 + 1/2**70)", f"{size}*(1 - 1/2**70)"
             cases += [
                 case(f"{name} equal", f"h_norm <= {size}*{length}", "HOLDS", 0, "equality", **spec),
                 case(f"{name} above", f"h_norm <= {up}*{length}", "HOLDS", 0, "just above", **spec),
-                case(f"{name} below", f"h_norm <= {down}*{length}", "VIOLATED", 0, "just below", **spec),
+                case(
+                    f"{name} below",
+                    f"h_norm <= {down}*{length}",
+                    "VIOLATED",
+                    0,
+                    "just below",
+                    **spec,
+                ),
                 case(f"{name} gap", "h_gap <= 0", "HOLDS", 1, "no memory, no gap", **spec),
             ]
     return cases
