@@ -129,6 +129,7 @@ def record(
 
     with np.errstate(all="ignore"):
         ratio = float(np.float64(lhs[1]) / np.float64(rhs[1])) if rhs[1] else float("nan")
+    (lhs_mid, lhs_error), (rhs_mid, rhs_error) = middle(lhs), middle(rhs)
     if verdict == Verdict.HOLDS:
         ratio = min(ratio, 1.0)
     judged = verdict in (Verdict.HOLDS, Verdict.VIOLATED) and np.isfinite(ratio)
