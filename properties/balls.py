@@ -1,7 +1,8 @@
 """One (system, sequence) pair in ball arithmetic.
 
-Gaps of two rollouts that see the same inputs are carried as differences, δ ↦ ρ(a) − ρ(a − Wδ): where Wδ
-is exactly zero so is the next difference, and a gap that vanishes (λ = 0, nilpotent W) is seen to vanish.
+Gaps of two rollouts that see the same inputs are carried as differences, δ ↦ ρ(a) − ρ(a − Wδ):
+where Wδ is exactly zero so is the next difference, and a gap that vanishes (λ = 0, nilpotent W) is
+seen to vanish.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ Vector = list[arb]
 
 
 def column(values: Sequence[float | arb]) -> arb_mat:
+    """The (n, 1) matrix of n values."""
     return arb_mat([[arb(v)] for v in values])
 
 
 def entries(matrix: arb_mat) -> Vector:
+    """The first column of a matrix as a list."""
     return [matrix[i, 0] for i in range(matrix.nrows())]
 
 
@@ -33,7 +36,7 @@ def matrix_of(tensor: torch.Tensor) -> arb_mat:
 
 
 def length(vector: Vector) -> arb:
-    """‖v‖₂, never NaN for finite balls: ends are taken from |v_i|, whose squares are non-negative."""
+    """‖v‖₂, never NaN for finite balls: the ends come from |v_i|, whose squares are ≥ 0."""
     low = sum((v.abs_lower() * v.abs_lower() for v in vector), arb(0))
     high = sum((v.abs_upper() * v.abs_upper() for v in vector), arb(0))
     return arb(low.lower() if low > 0 else 0).sqrt().union(arb(high.upper()).sqrt())
@@ -56,14 +59,17 @@ class BallPair:
 
     @cached_property
     def W(self) -> arb_mat:
+        """The recurrent matrix (n, n), exactly."""
         return matrix_of(self.batch.cell.W[0])
 
     @cached_property
     def U(self) -> arb_mat:
+        """The input matrix (n, d), exactly."""
         return matrix_of(self.batch.cell.U[0])
 
     @cached_property
     def inputs(self) -> list[arb_mat]:
+        """x_1 … x_T, each (d, 1), exactly."""
         return [column(x) for x in self.batch.x[0, :, :, 0].tolist()]
 
     @cached_property
@@ -72,6 +78,7 @@ class BallPair:
         return self.roll(self.inputs)
 
     def roll(self, inputs: list[arb_mat]) -> tuple[list[arb_mat], list[arb_mat]]:
+        """States and pre-activations of a rollout from the zero state."""
         ball, b = self.batch.cell.activation.ball, column(self.batch.cell.b[0].tolist())
         states, before = [column([0.0] * self.batch.cell.n)], []
         for x in inputs:

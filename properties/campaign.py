@@ -54,7 +54,7 @@ def show(
     attack: str, kind: Kind, targets: Sequence[Target], seen: Seen,
     *, budget: Budget, size: tuple[int, int], seed: int, factor: float = 1.0, device: str = "cpu",
 ) -> None:  # fmt: skip
-    """Run one attack on statements about one kind of system, showing each judged batch to ``seen``."""
+    """Run one attack on statements about one kind of system; ``seen`` gets each judged batch."""
     torch.set_num_threads(1)
 
     def visit(spec: SystemSpec) -> float | None:

@@ -1,4 +1,4 @@
-"""What verdicts rest on, checked on a device: rounding, subnormals, activations, the library's log and exp."""
+"""What verdicts rest on, checked on a device: rounding, subnormals, activations, log and exp."""
 
 from __future__ import annotations
 
@@ -57,10 +57,15 @@ def no_reduced_precision() -> Finding:
 
 
 def activation_error(rho: Activation, device: str) -> Finding:
-    """The library's float64 function against balls, on a grid with the far left, zero and subnormals."""
-    grid = np.concatenate([
-        np.linspace(-40, 40, POINTS), np.geomspace(1e-310, 700, POINTS), -np.geomspace(1e-310, 700, POINTS), [0.0],
-    ])  # fmt: skip
+    """The float64 function against balls, on a grid with the far left, zero and subnormals."""
+    grid = np.concatenate(
+        [
+            np.linspace(-40, 40, POINTS),
+            np.geomspace(1e-310, 700, POINTS),
+            -np.geomspace(1e-310, 700, POINTS),
+            [0.0],
+        ]
+    )
     z = torch.from_numpy(grid).to(device)
     computed, allowed = rho(z).cpu().tolist(), rho.error(1, z.abs()).cpu().tolist()
     worst, ok = 0.0, True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import cast
 
 import msgspec
 import numpy as np
@@ -12,6 +13,7 @@ from properties.spec import SystemSpec
 from properties.system import Batch
 from reports.histogram import EMPTY, count_ratios
 from reports.record import Check, Histogram, Tally
+from reports.record import Verdict as VerdictName
 from theory.claim import Claim, Form
 
 SHOWN = 3
@@ -35,6 +37,7 @@ class Evidence:
 
     @classmethod
     def of(cls, claim: Claim, form: Form) -> Evidence:
+        """Nothing seen yet of one form."""
         return cls(claim.id, form.name, bool({"k", "t"} & free_names(form.statement)))
 
     @property
@@ -104,7 +107,8 @@ class Evidence:
         window = k if self.windowed else None
         return record(
             self.claim, self.form, spec, window, Verdict(int(seen.verdicts[i, s, k])),
-            (seen.lhs.lo[i, s, k], seen.lhs.hi[i, s, k]), (seen.rhs.lo[i, s, k], seen.rhs.hi[i, s, k]),
+            (seen.lhs.lo[i, s, k], seen.lhs.hi[i, s, k]),
+            (seen.rhs.lo[i, s, k], seen.rhs.hi[i, s, k]),
         )  # fmt: skip
 
 
@@ -136,7 +140,7 @@ def record(
     return Check(
         claim=claim, form=form, spec=msgspec.to_builtins(spec), k=k,
         lhs=lhs_mid, lhs_error=lhs_error, rhs=rhs_mid, rhs_error=rhs_error,
-        ratio=ratio if judged else None, verdict=verdict.name,
+        ratio=ratio if judged else None, verdict=cast(VerdictName, verdict.name),
         replay=replay_command(claim, form, spec), explanation=explanation,
     )  # fmt: skip
 

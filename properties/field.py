@@ -1,4 +1,4 @@
-"""What a feed-forward model sees: readings that compare it with the truncated model and with itself.
+"""What a feed-forward model sees: it is compared with the truncated model and with itself.
 
 The field is read bit by bit: outside it the inputs are replaced by huge ones, and the output of the
 module must not change at all. Shapes (B, S, K+1), windows k = 0 … K.
@@ -39,7 +39,7 @@ def last_outputs(batch: Batch, inputs: Callable[[int], Tensor]) -> Tensor:
 
 
 def bitwise(batch: Batch, inputs: Callable[[int], Tensor]) -> Interval:
-    """Gap between the module's outputs on x and on changed inputs: exactly [0, 0] if no bit differs."""
+    """Gap between the module's outputs on x and on changed inputs: [0, 0] if no bit differs."""
     with torch.no_grad():
         one, two = last_outputs(batch, lambda k: batch.x), last_outputs(batch, inputs)
         gap = torch.linalg.vector_norm(one - two, dim=3)
@@ -78,7 +78,7 @@ def edge_gap(batch: Batch) -> Interval:
 
 
 def edge_inputs(batch: Batch) -> Tensor:
-    """Inputs of x's shape that differ from x at every time: −x_t, or the first unit vector for 0."""
+    """Inputs (B, T, d, S) that differ from x at every time: −x_t, or a unit vector for 0."""
     still = (batch.x == 0).all(dim=2, keepdim=True)
     unit = torch.zeros_like(batch.x)
     unit[:, :, 0] = 1.0
@@ -126,7 +126,7 @@ def recurrent_gap(batch: Batch) -> Interval:
 
 
 def changed_rollouts(batch: Batch, other: Tensor) -> Tensor:
-    """h_T of the full model with the inputs at times ≤ T − k taken from ``other``, (B, S, K+1, n)."""
+    """h_T of the full model, inputs at times ≤ T − k taken from ``other``, (B, S, K+1, n)."""
     times = torch.arange(batch.spec.T, device=batch.x.device)[None, :, None, None]
     found = [
         rollout(batch.cell, torch.where(times < batch.spec.T - k, other, batch.x)).transpose(1, 2)

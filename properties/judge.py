@@ -1,9 +1,9 @@
 """The judge: lhs against rhs, with the errors of both, in three arithmetics.
 
-First float64 intervals over the whole batch; what they cannot decide goes, pair by pair, to balls of
-rising precision and at last to exact rationals, where norms are compared by their squares. Nothing
-here is a tolerance: a comparison decides only if no rounding error can change it, and whatever is
-not finite decides nothing.
+First float64 intervals over the whole batch; what they cannot decide goes, pair by pair, to balls
+of rising precision and at last to exact rationals, where norms are compared by their squares.
+Nothing here is a tolerance: a comparison decides only if no rounding error can change it, and
+whatever is not finite decides nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Codes = npt.NDArray[np.int8]
 
 @dataclass
 class Judgement:
-    """Verdicts of one statement on one batch, (B, S, windows); windows is 1 where k plays no part."""
+    """Verdicts of one statement on one batch, (B, S, windows); one window where there is no k."""
 
     verdicts: Codes
     lhs: Interval
@@ -47,7 +47,7 @@ class Judgement:
 
     @property
     def ratio(self) -> npt.NDArray[np.float64]:
-        """lhs/rhs at the intervals' upper ends where a verdict was reached; NaN for 0/0, which says nothing."""
+        """lhs/rhs at the upper ends where a verdict was reached; NaN for 0/0: it says nothing."""
         lhs, rhs = self.lhs.hi, self.rhs.hi
         with np.errstate(all="ignore"):
             ratio = lhs / rhs
@@ -117,8 +117,9 @@ def unmet(
 def judge(statement: Statement, assumptions: tuple[Assumption, ...], batch: Batch) -> Judgement:
     """Judge a statement on every pair of a batch and, where k occurs, every window 0 … K.
 
-    A system with a number that is not finite is UNDECIDED, whatever the statement. A check whose assumptions are not certainly met, or for which the model supplies no finite
-    constant, is VACUOUS.
+    A system with a number that is not finite is UNDECIDED, whatever the statement. A check whose
+    assumptions are not certainly met, or for which the model supplies no finite constant, is
+    VACUOUS.
     """
     conditions = [a.condition for a in assumptions if a.condition is not None]
     names = free_names(statement, *conditions)
@@ -141,7 +142,7 @@ def judge(statement: Statement, assumptions: tuple[Assumption, ...], batch: Batc
         if wide.any():
             result.vacuous[reason] = int(np.sum(wide & (verdicts != Verdict.VACUOUS)))
             verdicts[wide] = Verdict.VACUOUS
-    spoiled = np.broadcast_to(~batch.finite, shape)
+    spoiled = ~np.broadcast_to(batch.finite, shape)
     verdicts[spoiled & (verdicts != Verdict.VACUOUS)] = Verdict.UNDECIDED
     escalate(statement, batch, result)
     return result

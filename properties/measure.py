@@ -1,9 +1,10 @@
 """Measured quantities: each name of the vocabulary bound to what is seen on a system, once.
 
-A measure has up to five readings. ``value`` is a differentiable float64 reading of a whole batch and
-``error`` a rigorous bound on |reading − truth|; together, or as an ``enclosure``, they enclose the
-truth. ``balls`` reads one pair at any precision, ``square`` gives the exact square where it is
-rational, and ``at_most`` decides an exact comparison. Shapes are (B, S, K+1) with k, else (B, S, 1).
+A measure has up to five readings. ``value`` is a differentiable float64 reading of a whole batch
+and ``error`` a rigorous bound on |reading − truth|; together, or as an ``enclosure``, they enclose
+the truth. ``balls`` reads one pair at any precision, ``square`` gives the exact square where it is
+rational, and ``at_most`` decides an exact comparison. Shapes are (B, S, K+1) with k, else
+(B, S, 1).
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class Measure:
         return arb("nan") if self.balls is None else self.balls(ball_pair(pair, precision), k)
 
     def exact_square(self, pair: Batch, k: int, precision: int) -> fmpq | None:
-        """The square, if it is known to be rational: from rational states, or a ball that is zero."""
+        """The square, if it is known to be rational: from rational states or a ball that is 0."""
         found = None if self.square is None else self.square(pair, k)
         if found is None and self.ball(pair, k, precision).is_zero():
             return fmpq(0)
@@ -83,7 +84,7 @@ class Measure:
 
 
 def around(value: Tensor, error: Tensor) -> Interval:
-    """value ± error, rounded outward and cut at 0 (norms are not negative); exact where error is 0."""
+    """value ± error, rounded outward and cut at 0 (norms are ≥ 0); exact where error is 0."""
     v, e = value.detach().cpu().numpy(), error.detach().cpu().numpy()
     with np.errstate(invalid="ignore"):
         low, high = np.nextafter(v - e, -np.inf), np.nextafter(v + e, np.inf)
@@ -121,16 +122,19 @@ def in_quadratic_norm(suffix: str, weights: str) -> tuple[Measure, Measure]:
 
 
 def sup_weights(batch: Batch) -> list[float]:
+    """The n weights of the weighted maximum norm of one system."""
     weights: list[float] = batch.constants.v[0].tolist()
     return weights
 
 
 def read_out(batch: Batch, k: int) -> fmpq | None:
+    """‖C (h_T − h_T^k)‖₂², exactly."""
     gap = rationals.gap(batch, k)
     return None if gap is None else rationals.weighted(batch.C[0].tolist(), gap)
 
 
 def descent_square(batch: Batch, k: int) -> fmpq:
+    """The square of descent's least growth from a_1 = lam, exactly; k plays no part."""
     spec = batch.spec
     start, alpha = rationals.exact(spec.lam), rationals.exact(spec.alpha)
     return rationals.descent_growth(start, alpha, spec.T) ** 2

@@ -1,6 +1,7 @@
 """A run in parts: each claim's proof, each attack on it and the sabotage of it stand alone.
 
-Parts share nothing, so they run in any order and in any process; merging them gives the same record.
+Parts share nothing, so they run in any order and in any process; merging them gives the same
+record.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Part(msgspec.Struct, frozen=True, order=True):
 
     @property
     def name(self) -> str:
+        """CLAIM/WORK."""
         return f"{self.claim}/{self.work}"
 
 
@@ -49,6 +51,7 @@ def encode_result(result: PartResult) -> bytes:
 
 
 def decode_result(data: bytes | str) -> PartResult:
+    """What `encode_result` wrote."""
     return msgspec.json.decode(data, type=PartResult)
 
 
@@ -92,10 +95,11 @@ def ledger_records(entry: Claim) -> tuple[LedgerRecord, ...]:
 
 
 def ledger_record(form: str, ledger: Ledger) -> LedgerRecord:
+    """One ledger as a record; a human step keeps it from being proved."""
     steps = tuple(
         LedgerStep(
-            id=step.id, statement=step.statement, kind=step.kind, method=step.method, uses=step.uses,
-            verdict=step.verdict, redundant=step.redundant, detail=step.detail,
+            id=step.id, statement=step.statement, kind=step.kind, method=step.method,
+            uses=step.uses, verdict=step.verdict, redundant=step.redundant, detail=step.detail,
         )
         for step in ledger.steps
     )  # fmt: skip

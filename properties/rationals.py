@@ -1,7 +1,7 @@
-"""One (system, sequence) pair in exact rationals, for cells whose activation maps rationals to rationals.
+"""One (system, sequence) pair in exact rationals, for activations that map rationals to rationals.
 
-Every float is a rational number, so a linear or ReLU system has exact states, and the squares of their
-norms decide what no precision can: equality.
+Every float is a rational number, so a linear or ReLU system has exact states, and the squares of
+their norms decide what no precision can: equality.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ Vector = list[fmpq]
 
 
 def exact(value: float) -> fmpq:
+    """The rational number that a finite float is."""
     fraction = Fraction(value)
     return fmpq(fraction.numerator, fraction.denominator)
 
 
 def product(matrix: list[list[float]], vector: Vector) -> Vector:
+    """A v, exactly."""
     return [
         sum((exact(w) * v for w, v in zip(row, vector, strict=True)), fmpq(0)) for row in matrix
     ]
@@ -96,7 +98,7 @@ def recurrent_gap(batch: Batch, k: int) -> Vector | None:
 
 
 def edge_gap(batch: Batch, k: int, other: list[list[float]]) -> Vector | None:
-    """H_T^{(k)} minus itself with the oldest input of its window replaced, exactly; None at k = 0."""
+    """H_T^{(k)} minus itself with its oldest input replaced, exactly; None at k = 0."""
     if not 1 <= k <= batch.spec.T:
         return None
     x, edge = batch.x[0, :, :, 0].tolist(), batch.spec.T - k

@@ -102,7 +102,7 @@ def step_sup_error(batch: Batch, value: Tensor) -> Tensor:
 
 
 def before_start(batch: Batch, error: Tensor) -> Tensor:
-    """The error where k < T; at k = T the truncated model is the full one, and the gap is exactly 0."""
+    """The error where k < T; at k = T the truncated model is the full one, and the gap is 0."""
     k = torch.arange(batch.K + 1, device=batch.x.device)
     return torch.where(k < batch.spec.T, error, 0.0)
 

@@ -51,12 +51,14 @@ def settle(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[Outcome
 
 
 def first_precision(pair: Batch, k: int) -> int:
+    """The bits that resolve λᵏ, in words of 64; k + 73 where λ is not in (0, 1)."""
     lam = pair.spec.lam
     bits = 73 + (ceil(k * log2(1 / lam)) if 0 < lam < 1 else k)
     return min(max(128, 64 * ceil(bits / 64)), LARGEST_PRECISION)
 
 
 def names(*sides: sympy.Expr) -> list[str]:
+    """The names in the expressions, sorted."""
     return sorted({symbol.name for side in sides for symbol in side.free_symbols})
 
 
@@ -152,6 +154,7 @@ def rational_numbers(side: sympy.Expr, pair: Batch, k: int) -> dict[str, fmpq] |
 
 
 def as_fmpq(value: float) -> fmpq:
+    """The rational number that a finite float is."""
     exact = Fraction(value)
     return fmpq(exact.numerator, exact.denominator)
 
@@ -159,8 +162,8 @@ def as_fmpq(value: float) -> fmpq:
 def signed_square(side: sympy.Expr, pair: Batch, k: int, precision: int) -> fmpq | None:
     """sign(side)·side², exactly: x ↦ sign(x)·x² is increasing, so comparisons carry over.
 
-    A side is a product of measured quantities (non-negative, with rational squares), of square roots
-    and of an expression in parameters and constants.
+    A side is a product of measured quantities (non-negative, with rational squares), of square
+    roots and of an expression in parameters and constants.
     """
     plain, square = sympy.Integer(1), fmpq(1)
     for factor in sympy.Mul.make_args(side):

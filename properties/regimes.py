@@ -1,8 +1,8 @@
-"""How a spec becomes numbers: recurrent matrices and inputs of every regime, the same bits on any machine.
+"""How a spec becomes numbers: matrices and inputs of every regime, the same bits on any machine.
 
-Randomness is counter-based (Philox, keyed by seed and member), so one member is drawn without the others.
-Normal draws are cut to multiples of 2⁻²⁰ and products run in a fixed order, element by element, so that
-no library's last digit reaches a system.
+Randomness is counter-based (Philox, keyed by seed and member), so one member is drawn without the
+others. Normal draws are cut to multiples of 2⁻²⁰ and products run in a fixed order, element by
+element, so that no library's last digit reaches a system.
 """
 
 from __future__ import annotations
@@ -67,6 +67,7 @@ def orthogonal_matrix(rng: np.random.Generator, n: int) -> Array:
 
 
 def permutation_matrix(rng: np.random.Generator, n: int) -> Array:
+    """A permutation of the unit vectors with signs, (n, n)."""
     signs = np.where(rng.random(n) < 0.5, -1.0, 1.0)
     return np.eye(n)[rng.permutation(n)] * signs
 
@@ -81,12 +82,14 @@ def rotations(rng: np.random.Generator, n: int) -> Array:
 
 
 def diagonal_matrix(rng: np.random.Generator, n: int) -> Array:
+    """Uniform entries in [−1, 1] on the grid, one of them 1."""
     entries = np.round((2 * rng.random(n) - 1) * GRID) / GRID
     entries[int(rng.integers(n))] = 1.0
     return np.diag(entries)
 
 
 def symmetric_matrix(rng: np.random.Generator, n: int) -> Array:
+    """(A + Aᵀ)/2 of a normal A, (n, n)."""
     A = normal(rng, n, n)
     return (A + A.T) / 2
 

@@ -60,7 +60,8 @@ def replay(
     checks = tuple(
         record(
             claim, form, spec, k if windowed else None, Verdict(int(seen.verdicts[0, 0, k])),
-            (seen.lhs.lo[0, 0, k], seen.lhs.hi[0, 0, k]), (seen.rhs.lo[0, 0, k], seen.rhs.hi[0, 0, k]),
+            (seen.lhs.lo[0, 0, k], seen.lhs.hi[0, 0, k]),
+            (seen.rhs.lo[0, 0, k], seen.rhs.hi[0, 0, k]),
         )
         for k in range(seen.verdicts.shape[2])
     )  # fmt: skip
@@ -68,7 +69,7 @@ def replay(
 
 
 def dump(replayed: Replayed, path: Path) -> None:
-    """Write W, U, b, C, x, the pair of states, the constants and both sides to an .npz file, atomically."""
+    """Write W, U, b, C, x, the pair of states, and both sides by k to an .npz file, atomically."""
     import io
 
     batch = replayed.batch

@@ -67,7 +67,7 @@ def merge(
     results: Iterable[PartResult], *, claims: Sequence[Claim], attacks: Sequence[str], profile: str,
     seed: int, environment: Environment | None = None,
 ) -> Run:  # fmt: skip
-    """The run record; independent of the order in which parts ended. A part that is missing is named."""
+    """The run record, whatever the order in which parts ended; a part that is missing is named."""
     done = {result.part: result for result in results}
     expected = parts_of(claims, attacks)
     return Run(
@@ -135,16 +135,18 @@ def claim_record(entry: Claim, attacks: Sequence[str], done: dict[Part, PartResu
 
 
 def distinct(evidence: Sequence[Evidence]) -> list[Evidence]:
-    """Forms of one claim are judged on the same systems: each system counts once, by the fullest form."""
+    """Forms of a claim are judged on the same systems: each counts once, by the fullest form."""
     return sorted(evidence, key=lambda e: -e.pairs)[:1]
 
 
 def form_record(entry: Claim, name: str, evidence: Evidence) -> FormRecord:
+    """One form as tested, and how it fared."""
     form = entry.form(name)
     return FormRecord(
         name=name, about=form.about, text=form.statement.text, latex=form.statement.latex,
         mathml=form.statement.mathml, assumptions=tuple(a.text for a in form.assumptions),
-        tally=evidence.tally, escalated=evidence.escalated, best_ratio=evidence.best_ratio, note=form.note,
+        tally=evidence.tally, escalated=evidence.escalated, best_ratio=evidence.best_ratio,
+        note=form.note,
     )  # fmt: skip
 
 
@@ -177,6 +179,7 @@ def environment(
 
 
 def found(package: str) -> str:
+    """The installed version of a package."""
     try:
         return version(package)
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Sabotage: the attack must convict every false variant, or it could not have convicted a false claim."""
+"""Sabotage: the attack must convict every false variant, or it could not convict a false claim."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ class Hunt:
     spec: SystemSpec | None = None
 
     def seen(self, batch: Batch, judged: Sequence[Judgement]) -> None:
+        """Count a judged batch; raises Enough at its first violation."""
         (judgement,) = judged
         bad = judgement.verdicts == Verdict.VIOLATED
         if bad.any():
@@ -42,7 +43,8 @@ class Hunt:
 
 
 def hunt(
-    statement: Statement, assumptions: tuple[Assumption, ...], kinds: Sequence[Kind], forms: Sequence[Form],
+    statement: Statement, assumptions: tuple[Assumption, ...], kinds: Sequence[Kind],
+    forms: Sequence[Form],
     *, budget: Budget, attacks: Sequence[str], seed: int, label: str, device: str = "cpu",
 ) -> Hunt:  # fmt: skip
     """Attack a statement until it falls, the plain attacks first."""
@@ -51,7 +53,8 @@ def hunt(
         for kind in kinds:
             show(
                 attack, kind, [(statement, assumptions)], found.seen, budget=budget,
-                size=batch_size(budget, forms), seed=derived_seed(seed, label, attack, kind), device=device,
+                size=batch_size(budget, forms), seed=derived_seed(seed, label, attack, kind),
+                device=device,
             )  # fmt: skip
             if found.spec is not None:
                 found.attack = attack

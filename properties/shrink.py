@@ -8,9 +8,10 @@ import numpy as np
 from msgspec.structs import replace
 
 from impl.activation import activation
+from properties.errors import SpecError
 from properties.evidence import record
 from properties.judge import Verdict, free_names, judge
-from properties.spec import INPUTS, REGIMES, SpecError, SystemSpec, Values, check_spec
+from properties.spec import INPUTS, REGIMES, SystemSpec, Values, check_spec
 from properties.strategies import FACTORS
 from properties.system import build
 from reports.record import Check
@@ -22,7 +23,7 @@ ROUNDS = 40
 def violation(
     statement: Statement, assumptions: Sequence[Assumption], spec: SystemSpec
 ) -> tuple[SystemSpec, int, tuple[float, float], tuple[float, float]] | None:
-    """The first violating pair and window of a spec, with both sides; None if nothing is violated."""
+    """The first violating pair and window of a spec, with both sides; None if none is."""
     try:
         check_spec(spec)
     except SpecError:
@@ -98,7 +99,7 @@ def smaller_values(spec: SystemSpec, values: Values) -> Iterator[SystemSpec]:
 def shrink(
     claim: str, form: str, statement: Statement, assumptions: Sequence[Assumption], spec: SystemSpec
 ) -> Check | None:
-    """The smallest violating system that a greedy walk finds, explained; None if ``spec`` violates nothing."""
+    """The smallest violating system that a greedy walk finds, explained; None if there is none."""
     best = violation(statement, assumptions, spec)
     if best is None:
         return None

@@ -1,6 +1,7 @@
 """How far a float64 reading can be from the truth; every bound here is rigorous and absolute.
 
-u = 2⁻⁵³ and γ_m = m u/(1 − m u) (Higham, *Accuracy and Stability of Numerical Algorithms*, Section 3.1).
+u = 2⁻⁵³ and γ_m = m u/(1 − m u) (Higham, *Accuracy and Stability of Numerical Algorithms*,
+Section 3.1).
 Factors (1 + 2⁻⁵⁰) absorb the few roundings of the slack's own evaluation.
 """
 
@@ -40,10 +41,10 @@ def norm_slack(n: int, value: Tensor) -> Tensor:
 def state_slack(batch: Batch) -> Tensor:
     """A bound on ‖fl(h_t) − h_t‖ for every t ≤ T and every truncation, (B, 1, 1).
 
-    ε(R) g with g ≥ 1 + λ + … + λ^{T−1} as in claim rounding-state, where ε(R) is the error of a step
-    from states of norm ≤ R. The true states are within B = min(B_h, S_0 g), so the computed ones stay
-    within R if B + ε(R) g ≤ R; R = 1.01 B mostly does, and twice the first attempt where S_0 is no
-    larger than the rounding. With S_0 = 0 every state is 0, computed without rounding.
+    ε(R) g with g ≥ 1 + λ + … + λ^{T−1} as in claim rounding-state, where ε(R) is the error of a
+    step from states of norm ≤ R. The true states are within B = min(B_h, S_0 g), so the computed
+    ones stay within R if B + ε(R) g ≤ R; R = 1.01 B mostly does, and twice the first attempt where
+    S_0 is no larger than the rounding. With S_0 = 0 every state is 0, computed without rounding.
     """
     known, T = batch.constants, float(batch.spec.T)
     lam, drive = known["lam"], known["S_0"]
@@ -75,6 +76,6 @@ def map_slack(Q: Tensor, size: Tensor, inner: Tensor, value: Tensor) -> Tensor:
 
     ‖Q‖_F ≥ ‖|Q|‖₂ ≥ ‖Q‖₂, so ‖Q‖_F (inner + γ_{n+2} ‖v‖) bounds the product's error.
     """
-    weight = torch.linalg.matrix_norm(Q)[:, None, None] * UP
+    weight: Tensor = torch.linalg.matrix_norm(Q)[:, None, None] * UP
     n = Q.shape[-1]
     return weight * (inner + gamma(n + 2) * size * UP) * UP + norm_slack(n + 1, value)

@@ -33,7 +33,7 @@ LIMITS = {"n": 512, "d": 512, "T": 100_000, "K": 4_096, "batch": 65_536, "sequen
 
 
 class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One system written out: W (n, n), U (n, d), b (n), C (p, n), x (T, d) and a pair of states (n)."""
+    """One system written out: W (n, n), U (n, d), b (n), C (p, n), x (T, d), two states (n)."""
 
     W: list[list[float]]
     U: list[list[float]]
@@ -47,9 +47,9 @@ class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A batch of ``batch`` systems with ``sequences`` input sequences each.
 
-    ``lam`` is the spectral norm aimed at (for ``descent``: the start a_1), ``scale`` the bound B_x on
-    ‖x_t‖₂, ``bias`` the standard deviation of b, ``K`` the largest window. ``member`` and ``sequence``
-    choose one pair of the batch, which is then rebuilt alone, to the same bits.
+    ``lam`` is the spectral norm aimed at (for ``descent``: the start a_1), ``scale`` the bound B_x
+    on ‖x_t‖₂, ``bias`` the standard deviation of b, ``K`` the largest window. ``member`` and
+    ``sequence`` choose one pair of the batch, which is then rebuilt alone, to the same bits.
     """
 
     kind: Kind = "rnn"

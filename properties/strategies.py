@@ -1,8 +1,8 @@
 """What Hypothesis draws: system specs, a few small choices each.
 
-Every choice is made of booleans. Hypothesis mixes constants found in the loaded modules into integer
-and float draws, so that an import would change a campaign; booleans are left alone, and a seed then
-means the same specs in every process.
+Every choice is made of booleans. Hypothesis mixes constants found in the loaded modules into
+integer and float draws, so that an import would change a campaign; booleans are left alone, and a
+seed then means the same specs in every process.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ SIZES = (1, 2, 3, 4, 6, 8, 12, 16)
 LENGTHS = (1, 2, 3, 5, 8, 13, 21, 34, 50, 64)
 WINDOWS = (0, 1, 2, 4, 8, 12, 16, 24)
 STABLE_REGIMES = (
-    "orthogonal", "gaussian", "permutation", "block", "symmetric", "diagonal", "rank-one", "nilpotent",
+    "orthogonal", "gaussian", "permutation", "block", "symmetric", "diagonal", "rank-one",
+    "nilpotent",
 )  # fmt: skip
 ISOMETRIC = ("orthogonal", "permutation", "block")
 WEIGHTED_REGIMES = ("similar", "shear")
@@ -54,7 +55,7 @@ def windows(lam: float, T: int, K: int) -> int:
 
 
 def crowd(spec: SystemSpec, stepwise: bool) -> SystemSpec:
-    """The spec with fewer systems where bounds are met with equality, which the referee alone decides.
+    """The spec with fewer systems where bounds are met with equality: the referee decides those.
 
     A scalar system meets them at every window, an isometric one at windows k ≥ T − 1, and a linear
     isometric one in every single step.
@@ -114,18 +115,17 @@ def specs(
 def unstable(draw: st.DrawFn) -> SystemSpec:
     """One impulse into a scalar system with λ ≥ 1: linear, or tanh with slope 3 at rest."""
     T = draw(pick((2, 3, 5, 8, 13, 21, 34)))
-    if draw(st.booleans()):
-        shape = {"activation": "tanh", "lam": 3.0, "scale": 5.0}
-    else:
-        shape = {"activation": "identity", "lam": draw(pick((1.0, 1.25, 1.5, 2.0, 3.0)))}
+    saturating = draw(st.booleans())
     return SystemSpec(
         kind="unstable",
+        activation="tanh" if saturating else "identity",
         regime="diagonal",
         inputs="impulse",
         T=T,
         K=T - 1,
+        lam=3.0 if saturating else draw(pick((1.0, 1.25, 1.5, 2.0, 3.0))),
+        scale=5.0 if saturating else 1.0,
         seed=draw(seeds()),
-        **shape,
     )
 
 

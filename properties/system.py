@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from impl.activation import activation
@@ -39,6 +40,7 @@ class Batch:
 
     @property
     def K(self) -> int:
+        """The largest window."""
         return self.spec.K
 
     @cached_property
@@ -47,7 +49,7 @@ class Batch:
         return norm_up(self.x.transpose(2, 3)).amax(dim=(1, 2))
 
     @cached_property
-    def finite(self) -> Array:
+    def finite(self) -> npt.NDArray[np.bool_]:
         """Where every number of a pair is finite, (B, S, 1)."""
         system = [
             torch.isfinite(A).flatten(1).all(1)
@@ -60,6 +62,7 @@ class Batch:
 
     @cached_property
     def constants(self) -> Constants:
+        """The certified constants, (B,) each, by the names of the vocabulary."""
         return Constants(self.cell, self.B_x, self.C)
 
     @property
@@ -84,7 +87,7 @@ class Batch:
         return numbers | {"epsilon": target}
 
     def constant(self, name: str) -> Interval:
-        """A certified constant as an exact interval (B, 1, 1): bounds are taken as the numbers they are."""
+        """A certified constant as a point interval (B, 1, 1): the bound as the number it is."""
         value = self.constants[name].detach().cpu().numpy().reshape(-1, 1, 1)
         return Interval(value, value)
 
@@ -115,7 +118,7 @@ def written_out(values: Values) -> dict[str, Array]:
 
 
 def build(spec: SystemSpec, device: str = "cpu") -> Batch:
-    """The batch that a spec describes; with ``member`` and ``sequence`` set, that one pair alone."""
+    """The batch that a spec describes; with ``member`` and ``sequence`` set, that pair alone."""
     if spec.values is not None:
         drawn = [written_out(spec.values)]
     else:
@@ -145,7 +148,7 @@ def build(spec: SystemSpec, device: str = "cpu") -> Batch:
 
 
 def explicit(batch: Batch, **fields: object) -> SystemSpec:
-    """The spec that writes a batch of one pair out in full; ``fields`` change the spec's other fields."""
+    """The spec that writes a batch of one pair out in full; ``fields`` change its other fields."""
     import msgspec
 
     values = Values(

@@ -1,4 +1,4 @@
-"""A bound that the user types: attacked like a claim, over systems that are certainly contractive."""
+"""A bound that the user types: attacked like a claim, over certainly contractive systems."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ class TypedResult:
 
     @property
     def stands(self) -> bool:
+        """Whether no attack brought the statement down."""
         return self.counterexample is None
 
 
@@ -52,6 +53,7 @@ def typed_assumptions(statement: Statement) -> tuple[Assumption, ...]:
 
 
 def lam() -> sympy.Symbol:
+    """The symbol λ."""
     symbol = VOCABULARY["lam"].symbol
     assert isinstance(symbol, sympy.Symbol)
     return symbol

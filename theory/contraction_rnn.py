@@ -58,7 +58,7 @@ STABLE_RADIUS = Assumption(
 
 CONTRACTION_RNN = Claim(
     id="contraction-rnn",
-    title="A vanilla RNN contracts by L_ρ‖W‖",
+    title="A vanilla RNN contracts by its slope times ‖W‖",
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 2"),
     forms=(FORM,),
     false_variants=(

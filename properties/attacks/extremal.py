@@ -1,7 +1,7 @@
 """Extremal and special instances: the systems that theory says are worst, by name.
 
-They are ordinary specs, so that they replay and shrink like any other; a false variant that only one
-of them refutes names it.
+They are ordinary specs, so that they replay and shrink like any other; a false variant that only
+one of them refutes names it.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ def isometric() -> Iterator[SystemSpec]:
 
 
 def written(values: Values, **fields: object) -> SystemSpec:
+    """The spec of one system written out, windows to 8; ``fields`` set the spec's other fields."""
     n, d, T = len(values.W), len(values.U[0]), len(values.x)
     base = SystemSpec(n=n, d=d, T=T, K=min(T, 8), values=values, sequences=1)
     return replace(base, **fields)
@@ -67,15 +68,19 @@ SPECIAL: dict[str, SystemSpec] = {
         kind="linear", activation="identity",
     ),
     "gelu-slope": written(
-        instance([[0.95]], [2.0**-8], [-(2.0**-8)], b=[1.4142135623730951]), kind="rnn", activation="gelu"
+        instance([[0.95]], [2.0**-8], [-(2.0**-8)], b=[1.4142135623730951]),
+        kind="rnn", activation="gelu",
     ),
     "silu-slope": written(
-        instance([[0.95]], [2.0**-8], [-(2.0**-8)], b=[2.399357280515468]), kind="rnn", activation="silu"
+        instance([[0.95]], [2.0**-8], [-(2.0**-8)], b=[2.399357280515468]),
+        kind="rnn", activation="silu",
     ),
     "bias-without-input": written(
         instance([[0.5]], [1.0], [0.0], b=[1.0], T=12), kind="rnn", activation="identity"
     ),
-    "tanh-bias": written(instance([[0.5]], [1.0], [0.0], b=[1.0], T=12), kind="rnn", activation="tanh"),
+    "tanh-bias": written(
+        instance([[0.5]], [1.0], [0.0], b=[1.0], T=12), kind="rnn", activation="tanh"
+    ),
     "dead-relu": written(
         instance([[0.5]], [1.0], [0.0], b=[-64.0], T=6, x=1.0), kind="rnn", activation="relu"
     ),

@@ -60,6 +60,7 @@ class Ascent:
 
     @classmethod
     def start(cls, spec: SystemSpec) -> Ascent:
+        """The drawn batch as free parameters, with ‖W‖₂ held at the spec's ``lam``."""
         batch = build(spec)
         free = {"W": batch.cell.W, "U": batch.cell.U, "b": batch.cell.b, "C": batch.C, "x": batch.x,
                 "h": batch.h, "h_other": batch.h_other}  # fmt: skip
@@ -72,7 +73,8 @@ class Ascent:
         p = self.parameters
 
         def unit(A: Tensor) -> Tensor:
-            return A / torch.linalg.matrix_norm(A, 2, keepdim=True).clamp(min=1e-30)
+            size: Tensor = torch.linalg.matrix_norm(A, 2, keepdim=True)
+            return A / size.clamp(min=1e-30)
 
         size = torch.linalg.vector_norm(p["x"], dim=2, keepdim=True)
         x = p["x"] * (self.spec.scale / size.clamp(min=self.spec.scale))
@@ -84,7 +86,7 @@ class Ascent:
 
 
 def estimates(batch: Batch) -> dict[str, Callable[[], Tensor]]:
-    """Differentiable estimates of the certified constants: for the search alone, never for a verdict."""
+    """Differentiable estimates of the constants: for the search alone, never for a verdict."""
     cell, rho = batch.cell, batch.cell.activation
     W, U, C = (torch.linalg.matrix_norm(A, 2) for A in (cell.W, cell.U, batch.C))
     lam, B_x = rho.slope * W, torch.full_like(W, batch.spec.scale)

@@ -13,7 +13,7 @@ from properties.strategies import specs
 Visit = Callable[[SystemSpec], float | None]
 
 
-class Enough(Exception):
+class Enough(Exception):  # noqa: N818 - a signal, not an error
     """Raised by a visitor that wants no more specs."""
 
 
@@ -29,7 +29,7 @@ def random_specs(
     wide: bool = False,
     stepwise: bool = False,
 ) -> None:
-    """Show ``examples`` drawn specs to ``visit``; with ``target`` climb the ratio that it returns."""
+    """Show ``examples`` drawn specs to ``visit``; with ``target`` climb the ratio it returns."""
     done = False
 
     @hypothesis.seed(seed)
