@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from rnnbounds.experiments import EXPERIMENTS, find_experiment
+from rnnbounds.experiments.record import Sunspots
+from rnnbounds.experiments.sunspots import EPOCHS
 from rnnbounds.output import Format, print_json, print_table, progress
-
-if TYPE_CHECKING:
-    from rnnbounds.experiments.record import Sunspots
 
 
 def register(app: typer.Typer) -> None:
@@ -19,17 +19,17 @@ def register(app: typer.Typer) -> None:
 
 
 def experiment(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="sunspots")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help=", ".join(EXPERIMENTS))],
     out: Annotated[
         Path | None, typer.Option("--out", help="folder to write to; report/NAME by default")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="the seed of the weights")] = 0,
-    epochs: Annotated[int, typer.Option("--epochs", min=1, help="epochs of each training")] = 400,
+    epochs: Annotated[
+        int, typer.Option("--epochs", min=1, help="epochs of each training")
+    ] = EPOCHS,
     format: Annotated[Format, typer.Option("--format", help="text or json")] = Format.text,
 ) -> int:
     """Run an experiment and write its page; exit 1 if what it certifies does not hold."""
-    from rnnbounds.experiments import find_experiment  # draws figures: too slow for every command
-
     run = find_experiment(name)
     folder = Path("report") / name if out is None else out
     with progress(2 * epochs, name) as advance:
@@ -60,10 +60,16 @@ def print_sunspots(record: Sunspots, folder: Path) -> None:
         print_table(
             ("ε", "k", "‖h − hᵏ‖₂ observed", "forecasts observed", "certified"),
             [
-                (f"{c.epsilon:g}", c.k, f"{c.gap:.2g}", f"{c.forecast_gap:.2g}", f"{c.forecast_bound:.3g}")
-                for c in record.truncations
+                (
+                    f"{cut.epsilon:g}",
+                    cut.k,
+                    f"{cut.gap:.2g}",
+                    f"{cut.forecast_gap:.2g}",
+                    f"{cut.forecast_bound:.3g}",
+                )
+                for cut in record.truncations
             ],
-        )  # fmt: skip
+        )
     for problem in record.problems:
         typer.echo(f"FAILS: {problem}")
     typer.echo(f"wrote {folder / 'index.html'} and {folder / 'sunspots.json'}")

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 
 from properties.errors import UnknownChoiceError
-from rnnbounds.experiments.sunspots import Sunspots
-from rnnbounds.experiments.sunspots import run as sunspots
+from rnnbounds.experiments.record import Sunspots
+from rnnbounds.experiments.sunspots import run as run_sunspots
 
 Experiment = Callable[..., Sunspots]
 
-EXPERIMENTS: Mapping[str, Experiment] = {"sunspots": sunspots}
+EXPERIMENTS: Mapping[str, Experiment] = {"sunspots": run_sunspots}
 
 
 def find_experiment(name: str) -> Experiment:

@@ -57,7 +57,8 @@ def train(
     optimiser = torch.optim.Adam(model.parameters(), lr=LEARNING_RATE)
     for _ in range(epochs):
         optimiser.zero_grad()
-        torch.nn.functional.mse_loss(model(x), y).backward()
+        loss = torch.nn.functional.mse_loss(model(x), y)
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
         optimiser.step()
         if ell is not None:

@@ -32,21 +32,24 @@ def certified_gaps(certificate: Certificate, K: int) -> tuple[float, ...]:
     return tuple(map(float, bounds))
 
 
-def observed_gaps(rnn: torch.nn.RNN, x: Tensor, start: int, K: int, rounding: float) -> list[float]:
+def observed_gaps(
+    rnn: torch.nn.RNN, x: Tensor, start: int, K: int, rounding: float
+) -> tuple[float, ...]:
     """max over t ≥ start of ‖h_t − h_t^k‖₂ for k = 0 … K, for one series x (1, T, d).
 
     `rounding` bounds ‖fl(h_t) − h_t‖₂ of either run; 0 leaves the rounding of the runs out.
     """
     model = load_model(rnn)
-    parts = {role: model.weights.get(role) for role in ("bias_ih", "bias_hh")}
-    W, U = model.weights["weight_hh"], model.weights["weight_ih"]
+    U, W = model.weights["weight_ih"], model.weights["weight_hh"]
+    biases = model.weights.get("bias_ih"), model.weights.get("bias_hh")
+    rho = model.cell.activation.name
     gaps = []
     with torch.no_grad():
         h = rnn(x)[0]
         for k in range(K + 1):
-            module = FeedForward(U, W, **parts, activation=model.cell.activation.name, k=k)
+            module = FeedForward(U, W, *biases, activation=rho, k=k)
             gaps.append(state_gap((h - module(x))[0, start:], rounding))
-    return gaps
+    return tuple(gaps)
 
 
 def state_gap(difference: Tensor, rounding: float) -> float:

@@ -73,7 +73,7 @@ def run(
     `advance` is called 2·epochs times. Raises MissingPackageError without statsmodels, and
     WriteError for a bad place, both before anything is trained.
     """
-    from rnnbounds.experiments.sunspots_page import render
+    from rnnbounds.experiments.sunspots_page import render  # draws: too slow for every command
 
     started = datetime.now(UTC)
     torch.set_num_threads(1)

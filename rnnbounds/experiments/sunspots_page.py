@@ -9,13 +9,14 @@ from reports.mathml import mathml
 from reports.page import environment_items
 from reports.plot import Series as Line
 from reports.plot import plot
-from reports.text import NOTHING, error, plural
+from reports.text import NOTHING, error, plural, ratio
 from rnnbounds.experiments.record import Sunspots, Trained
 
+_BAR = '<mo stretchy="false">‖</mo>'
 BOUND = mathml(
-    "<mo>‖</mo><msub><mi>h</mi><mi>T</mi></msub><mo>−</mo>"
-    "<msubsup><mi>h</mi><mi>T</mi><mi>k</mi></msubsup><msub><mo>‖</mo><mn>2</mn></msub>"
-    "<mo>≤</mo><mi>C</mi><mi>S</mi>"
+    f"{_BAR}<msub><mi>h</mi><mi>T</mi></msub><mo>−</mo>"
+    f"<msubsup><mi>h</mi><mi>T</mi><mi>k</mi></msubsup><msub>{_BAR}<mn>2</mn></msub>"
+    "<mo>≤</mo><mi>C</mi><mspace width='0.15em'/><mi>S</mi><mspace width='0.15em'/>"
     "<mfrac><msup><mi>λ</mi><mi>k</mi></msup><mrow><mn>1</mn><mo>−</mo><mi>λ</mi></mrow></mfrac>",
     "‖h_T − h_T^k‖₂ ≤ C S λ^k/(1 − λ)",
     display=True,
@@ -38,50 +39,70 @@ def render(run: Sunspots) -> bytes:
 def lead(run: Sunspots) -> str:
     """The outcome in words."""
     learned = (
-        f"One small recurrent network learned {run.series.split} years of sunspots twice, from the "
-        f"same start. "
+        f"Two recurrent networks, twins at the start, learned {run.series.split + 1} years of "
+        f"sunspots. The one that was projected after every step is {run.stable.verdict}"
     )
+    alone = f"The one that was left alone is {run.unconstrained.verdict}."
     if not run.truncations:
-        return (
-            learned + f"The one that was projected is {run.stable.verdict}: nothing is certified."
-        )
+        return f"{learned}, so nothing is promised about its memory. {alone}"
     middle = run.truncations[len(run.truncations) // 2]
     return (
-        f"{learned}The one that was projected after every step is certified: the last "
-        f"{middle.k} years fix its forecast to within {up(middle.forecast_bound)} sunspots, however "
-        f"long the history before them. The one that was left alone is {run.unconstrained.verdict}."
+        f"{learned}: the last {middle.k} years fix its forecast to within "
+        f"{up(middle.forecast_bound)} sunspots, however long the history before them. {alone}"
     )
 
 
 def networks(run: Sunspots) -> Section:
     """Both networks: certificates and errors."""
-    series, certified = run.series, run.stable.verdict == "certified"
+    series = run.series
     first = series.years[series.split + 1]
     top = series.mean + series.unit * run.input_bound
-    blocks = (
-        Paragraph(
-            f"Each is a torch.nn.RNN with tanh, {run.states} states and a linear readout. It reads "
-            f"one number a year, from {series.years[0]} on, and forecasts the next; the forecasts "
-            f"of {first}–{series.years[-1]} are held out from training and from the scale. After "
-            f"every step of Adam the recurrent matrix of the first is projected onto "
-            f"‖W‖₂ ≤ {run.stable.ell:g}; that is the only difference."
-        ),
-        Table(
-            ("network", "verdict", "λ", "norm", "training error", "held-out error"),
-            (
-                row("projected", run.stable),
-                row("left alone", run.unconstrained),
-                ("as many as this year", "", "", "", "", f"{run.persistence_error:.1f}"),
+    return Section(
+        "Two networks",
+        (
+            Paragraph(
+                f"Each is a torch.nn.RNN with tanh, {run.states} states and a linear readout. It "
+                f"reads one number a year, from {series.years[0]} on, and forecasts the next; the "
+                f"years {first}–{series.years[-1]} are held out from training and from the scale. "
+                f"After every step of Adam the recurrent matrix of the first is projected onto "
+                f"‖W‖₂ ≤ {run.stable.ell:g}; that is the only difference."
             ),
-            frozenset({2, 4, 5}),
-            f"Errors are root mean squares in sunspot numbers. The verdict holds for every series "
-            f"that stays within |x| ≤ {run.input_bound:.4g}, the largest normalised value of the "
-            f"whole series ({top:.1f} sunspots). This is one run: which network forecasts better "
-            f"is an observation, not a claim.",
+            Table(
+                ("network", "verdict", "best λ", "norm", "training error", "held-out error"),
+                (
+                    row("projected", run.stable),
+                    row("left alone", run.unconstrained),
+                    ("“as many as this year”", "", "", "", "", f"{run.persistence_error:.1f}"),
+                ),
+                frozenset({2, 4, 5}),
+                f"Errors are root mean squares in sunspot numbers. The verdicts are about every "
+                f"series with |x| ≤ {run.input_bound:.6g}, the largest normalised value of the "
+                f"whole series ({top:.1f} sunspots). This is one run: which network forecasts "
+                f"better is an observation, not a claim.",
+            ),
+            Paragraph(remark(run.unconstrained)),
         ),
-        *(Paragraph(text) for text in remarks(run, certified)),
     )
-    return Section("Two networks", blocks)
+
+
+def remark(alone: Trained) -> str:
+    """What the verdict on the network that was left alone means, without more than it says."""
+    witness = alone.certificate["witness"]
+    if witness is not None:
+        return (
+            f"A certified witness refutes the network that was left alone: {witness['text']}. "
+            f"So it is a contraction in no norm."
+        )
+    if alone.verdict == "certified":
+        return "The network that was left alone happens to be certified, too."
+    tried = ", ".join(
+        f"{entry['norm']} {NOTHING if entry['lambda'] is None else up(entry['lambda'])}"
+        for entry in alone.certificate["norms_tried"]
+    )
+    return (
+        f"No norm that was tried certifies the network that was left alone ({tried}), and no "
+        f"witness against it was found. It is undecided, which says nothing about it."
+    )
 
 
 def row(name: str, trained: Trained) -> tuple[str, ...]:
@@ -95,24 +116,6 @@ def row(name: str, trained: Trained) -> tuple[str, ...]:
         f"{trained.training_error:.1f}",
         f"{trained.error:.1f}",
     )
-
-
-def remarks(run: Sunspots, certified: bool) -> list[str]:
-    """What the verdicts mean, without more than they say."""
-    meaning = {
-        "certified": "The network that was left alone happens to be certified, too.",
-        "undecided": (
-            "No norm that was tried certifies the network that was left alone, and no witness "
-            "against it was found. It is undecided, which says nothing about it."
-        ),
-    }
-    witness = run.unconstrained.certificate["witness"]
-    if witness is not None:
-        return [
-            f"The network that was left alone is refuted by a certified witness: {witness['text']}. "
-            f"So no norm makes it a contraction, and no bound like the one below exists for it."
-        ]
-    return [meaning[run.unconstrained.verdict]]
 
 
 def forecasts(run: Sunspots) -> Section:
@@ -129,9 +132,9 @@ def forecasts(run: Sunspots) -> Section:
         widest = run.truncations[0]
         lines.append(Line(f"last {widest.k} years only", years, widest.forecasts, "dashed"))
         caption += (
-            f" The dashed line sees the last {widest.k} years alone (ε = {widest.epsilon:g}); it is "
-            f"certified to stay within {up(widest.forecast_bound)} sunspots of the solid one, and "
-            f"stays within {up(widest.forecast_gap)}."
+            f" The dashed line sees the last {widest.k} years alone (ε = {widest.epsilon:g}). It "
+            f"is certified to stay within {up(widest.forecast_bound)} sunspots of the solid one, "
+            f"on any series; here it stays within {error(widest.forecast_gap)}."
         )
         blocks.append(gaps_table(run))
     figure = plot(lines, x_label="year", y_label="sunspot number")
@@ -141,7 +144,7 @@ def forecasts(run: Sunspots) -> Section:
 def gaps_table(run: Sunspots) -> Table:
     """Observed gaps beside the certified ones."""
     return Table(
-        ("ε", "years k", "states, observed", "forecasts, observed", "certified", "held-out error"),
+        ("ε", "years k", "states", "forecasts", "certified forecasts", "held-out error"),
         tuple(
             (
                 f"{cut.epsilon:g}",
@@ -154,68 +157,66 @@ def gaps_table(run: Sunspots) -> Table:
             for cut in run.truncations
         ),
         frozenset(range(6)),
-        "The projected network against its feed-forward form of k layers: the largest difference of "
-        "states (certified to be at most ε) and of forecasts in sunspot numbers (at most ε‖C‖₂, "
-        "with C the readout), over the held-out years. Observed gaps include the rounding of both "
-        "runs, so that they bound those of the models in real arithmetic.",
+        "The projected network against its feed-forward form of k layers, over the held-out years: "
+        "the largest difference of states, certified to be at most ε, and of forecasts in sunspot "
+        "numbers, certified to be at most ε‖C‖₂ with C the readout. What is observed includes the "
+        "rounding of both runs, so it bounds the gap in real arithmetic.",
     )
 
 
 def memory(run: Sunspots) -> Section:
     """The gap against k, on a logarithmic axis, beside its bound."""
+    seen, certificate = run.memory, run.stable.certificate
     lines = [
+        Line("projected, observed", range(len(seen.stable)), logarithmic(seen.stable)),
         Line(
-            "left alone, observed",
-            range(len(run.memory.unconstrained)),
-            logarithmic(run.memory.unconstrained),
-            "dashed",
+            "left alone, observed", range(len(seen.unconstrained)), logarithmic(seen.unconstrained)
         ),
-        Line("projected, observed", range(len(run.memory.stable)), logarithmic(run.memory.stable)),
     ]
-    caption = "The largest ‖h − hᵏ‖₂ over the held-out years when only the last k years are read."
+    caption = (
+        f"The largest ‖h − hᵏ‖₂ over the held-out years when only the last k years are read. With "
+        f"{len(seen.unconstrained) - 1} years the network that was left alone is "
+        f"{ratio(seen.unconstrained[-1])} away"
+    )
     blocks: tuple[Paragraph, ...] = ()
-    if run.memory.certified:
-        k, gaps = range(len(run.memory.certified)), run.memory.certified
+    if seen.certified:
+        free = run.unconstrained.verdict != "certified"
+        caption += "; no bound is certified for it" if free else ""
+        cuts = run.truncations
         lines = [
+            Line("projected, certified", range(len(seen.certified)), seen.certified, "dashed"),
             *lines,
-            Line("projected, certified", k, gaps),
-            Line(
-                "k(ε)",
-                [c.k for c in run.truncations],
-                [c.epsilon for c in run.truncations],
-                "points",
-            ),
+            Line("ε and its k", [cut.k for cut in cuts], [cut.epsilon for cut in cuts], "points"),
         ]
-        caption += " For the network that was left alone there is no bound to draw."
-        constants = run.stable.certificate["constants"]
+        constants = certificate["constants"]
         blocks = (
             Paragraph(
-                f"In the {run.stable.certificate['norm']} norm the projected network contracts by "
-                f"λ ≤ {up(run.stable.certificate['lambda'])}; one input alone moves the zero state by at most S = "
-                f"{up(constants['drive'])}, and C = {up(constants['equivalence'])} leads back to "
-                f"the Euclidean norm. For every T and every series within the input bound:"
+                f"In the {certificate['norm']} norm the projected network contracts by "
+                f"λ ≤ {up(certificate['lambda'])} a year. One input moves the zero state by at "
+                f"most S = {up(constants['drive'])}, and C = {up(constants['equivalence'])} leads "
+                f"back to the Euclidean norm. So for every T and every series within the bound"
             ),
             Paragraph(BOUND),
         )
     figure = plot(lines, x_label="window k, years", y_label="‖h − hᵏ‖₂", log_y=True)
-    return Section("How it forgets", (*blocks, Plot(figure, caption)))
+    return Section("How it forgets", (*blocks, Plot(figure, f"{caption}.")))
 
 
 def yours(run: Sunspots) -> Section:
     """The commands that say the same of the files that were written."""
-    bound = repr(run.input_bound)
+    cuts = ", the truncated ones with their certificates" if run.truncations else ""
+    bound = f"--input-bound {run.input_bound!r} --eps 0.01"
     program = (
-        f"rnnbounds certify {run.stable.file} --input-bound {bound} --eps 0.01\n"
-        f"rnnbounds certify {run.unconstrained.file} --input-bound {bound} --eps 0.01\n"
-        f"rnnbounds truncate {run.stable.file} --input-bound {bound} --eps 0.01 --out small.safetensors"
+        f"rnnbounds certify {run.stable.file} {bound}\n"
+        f"rnnbounds certify {run.unconstrained.file} {bound}\n"
+        f"rnnbounds truncate {run.stable.file} {bound} --out small.safetensors"
     )
     return Section(
         "Check it yourself",
         (
             Paragraph(
-                "Beside this page lie the weights of both networks under torch's names, the "
-                "truncated ones with their certificates, and every number of this page in "
-                "sunspots.json."
+                f"Beside this page lie the weights of both networks under torch’s names{cuts}, and "
+                f"every number of this page in sunspots.json."
             ),
             Code(program),
         ),
