@@ -214,11 +214,13 @@ def _rounding(model: LoadedModel, norm: StateNorm, bound: float, states: float) 
     """Higham's bound in the model's own dtype, carried through the norm: C c ε_1/(1 − λ).
 
     As long as the computed states stay below 1.01 B_h, a step is off by ε_1 in the Euclidean norm,
-    by c ε_1 in ‖·‖_*, and the contraction keeps the sum below c ε_1/(1 − λ).
+    by c ε_1 in ‖·‖_*, and the contraction keeps the sum below c ε_1/(1 − λ). Nothing is known where
+    the dtype may overflow.
     """
     if not norm.lam < 1:
         return None
-    unit = torch.finfo(getattr(torch, model.dtype)).eps / 2
+    info = torch.finfo(getattr(torch, model.dtype))
+    unit = info.eps / 2
     terms = (model.n + model.d + 3) * unit  # one more than with a single bias
     if terms >= 0.5:
         return None
@@ -227,9 +229,13 @@ def _rounding(model: LoadedModel, norm: StateNorm, bound: float, states: float) 
     bias = mul_up(norm_up(torch.tensor(b, dtype=torch.float64)), 1 + 2.0**-50)
     Z = add_up(add_up(mul_up(W, mul_up(HEADROOM, states)), mul_up(U, bound)), bias)
     rho = model.cell.activation
-    summation = mul_up(mul_up(rho.slope, terms / (1 - terms) * (1 + 2.0**-50)), Z)
-    library = mul_up(unit * 2.0**54, rho.error(model.n, mul_up(1.01, Z)))
-    underflow = model.n * (model.n + model.d + 3) * torch.finfo(getattr(torch, model.dtype)).tiny
+    relative = terms / (1 - terms) * (1 + 2.0**-50)
+    computed = mul_up(1 + 2 * relative, Z)  # the pre-activations and all their partial sums
+    if not max(float(computed), HEADROOM * states) < info.max:
+        return None
+    summation = mul_up(mul_up(rho.slope, relative), Z)
+    library = mul_up(unit * 2.0**54, rho.error(model.n, computed))
+    underflow = model.n * (model.n + model.d + 3) * info.tiny
     step = add_up(add_up(summation, library), underflow if float(Z) > 0 else 0.0)
     spread = mul_up(mul_up(norm.equivalence, norm.reach), step)
     error = float(div_up(spread, subtract_down(1.0, norm.lam)))

@@ -16,7 +16,7 @@ from torch import Tensor
 from impl.activation import Activation
 from impl.errors import RangeError
 from impl.norm import certified_norm
-from impl.outward import UNIT, underflow
+from impl.outward import UNIT, add_up, mul_up, underflow
 from impl.rnn import RNN
 from impl.rollout import states
 from impl.rounding import (
@@ -69,15 +69,14 @@ def _slope_errors(cell: RNN, x: Tensor, path: Tensor, z: dict[int, Tensor]) -> d
     rho, W_norm = cell.activation, certified_norm(cell.W)[:, None]
     Z = pre_activation_bound(absolute_norms(cell), _size(path[:, :-1], 2), _size(x, 2))
     summation = summation_error(cell, Z)
-    steps = rho.slope * summation + activation_error(cell, Z)
+    steps = add_up(mul_up(rho.slope, summation), activation_error(cell, Z))
     state_error = torch.zeros_like(Z[:, 0])
     found = {}
     for t in range(x.shape[1]):
-        carried = W_norm * state_error
+        carried = mul_up(W_norm, state_error)
         if t in z:
-            eta = (carried + summation[:, t]) * _UP
-            found[t] = _slope_error(rho, z[t], eta)
-        state_error = (rho.slope * carried + steps[:, t]) * _UP
+            found[t] = _slope_error(rho, z[t], add_up(carried, summation[:, t]))
+        state_error = add_up(mul_up(rho.slope, carried), steps[:, t])
     return found
 
 
@@ -101,10 +100,13 @@ def _errors(cell: RNN, products: list[Tensor], uncertain: list[Tensor]) -> Tenso
         if j:
             # G_j = (G_{j−1} W) D_{T−j}: the errors of the factors, then of their two products.
             before, off = sizes[j - 1], uncertain[j]
-            rounding = gamma(n + 2) * before * W_size * (slope + off) + underflow(before * W_size)
-            error = (slope * W_norm * error + before * W_norm * off + rounding) * _UP
-        rounding = gamma(n + 1) * size * U_size + underflow(size * U_size)
-        bounds.append((U_norm * error + rounding) * _UP)
+            factors = mul_up(before, W_size)
+            rounding = gamma(n + 2) * factors * (slope + off) + underflow(factors)
+            carried = mul_up(mul_up(slope, W_norm), error)
+            error = (carried + before * W_norm * off + rounding) * _UP
+        factors = mul_up(size, U_size)
+        rounding = gamma(n + 1) * factors + underflow(factors)
+        bounds.append((mul_up(U_norm, error) + rounding) * _UP)
     return torch.stack(bounds, dim=1).nan_to_num(math.inf, math.inf)
 
 

@@ -17,7 +17,7 @@ from impl.adapters import LoadedModel
 from impl.eigenvalues import outside
 from impl.growth import HOMOGENEOUS, growth
 from impl.krawczyk import Vector, column
-from impl.outward import float_above
+from impl.outward import float_above, norm_up
 from impl.periodic import Frozen, candidates, pair, repeller
 
 SIZE = 128  # larger nonlinear cells are not refuted: ball arithmetic would take minutes
@@ -71,6 +71,8 @@ def refute(model: LoadedModel, input_bound: float) -> Witness | None:
     with ctx.workprec(_PRECISION):
         try:
             for x in _inputs(model, input_bound):
+                if not _size(x) <= input_bound:
+                    continue
                 frozen = _freeze(model, x)
                 if witness := _periodic(frozen, x):
                     return witness
@@ -88,7 +90,7 @@ def _eigenvalue(model: LoadedModel) -> Witness | None:
 
 
 def _periodic(frozen: Frozen, x: Vector) -> Witness | None:
-    size = float(np.linalg.norm(x))
+    size = _size(x)
     where = f"under a constant input of norm {size:.6g}" if size else "under the zero input"
     what = {1: "fixed points", 2: "points of period 2"}
     found = {period: candidates(frozen, period) for period in what}
@@ -138,10 +140,15 @@ def _inputs(model: LoadedModel, bound: float) -> Iterator[Vector]:
 
 
 def _within(x: Vector, largest: float) -> Vector:
-    size = float(np.linalg.norm(x))
+    size = _size(x)
     if not size < np.inf:
         return np.zeros_like(x)
     return x * min(1.0, largest / size) if size > 0 else x
+
+
+def _size(x: Vector) -> float:
+    """At least ‖x‖₂, at any scale; 0 for the zero input alone."""
+    return float(norm_up(torch.from_numpy(x)))
 
 
 def _witness(

@@ -27,8 +27,8 @@ def truncations(cell: RNN, x: Tensor, K: int) -> tuple[Tensor, Tensor]:
     """h_T and every truncated state h_T^k, k = 0 … K, of x (B, T, d, S), in K²/2 steps.
 
     Returns h_T (B, n, S) and h_T^k (B, n, K+1, S); h_T^k runs the same recursion from the zero
-    state on the last k inputs, so h_T^0 = 0 and h_T^T = h_T. The truncated states are columns that
-    start one after another: column k joins the product when k inputs are left.
+    state on the last k inputs, so h_T^0 = 0 and, to the last bit, h_T^T = h_T. The truncated states
+    are columns that start one after another: column k joins the product when k inputs are left.
     Raises RangeError unless 0 ≤ K ≤ T. Source: Miller & Hardt, Lemma 1.
     """
     T, S = x.shape[1], x.shape[3]
@@ -43,7 +43,9 @@ def truncations(cell: RNN, x: Tensor, K: int) -> tuple[Tensor, Tensor]:
         moved = torch.bmm(cell.W, columns).reshape(B, n, -1, S) + drive[:, :, None]
         columns = cell.activation(torch.cat([drive, moved.flatten(2)], dim=2))
     columns = columns.reshape(B, n, K + 1, S)  # k = 1, …, K and the full state
-    return columns[:, :, K], torch.cat([zero[:, :, None], columns[:, :, :K]], dim=2)
+    # At K = T the full state is column T twice, and a library may round its columns differently.
+    full = columns[:, :, min(K, T - 1)]
+    return full, torch.cat([zero[:, :, None], columns[:, :, :K]], dim=2)
 
 
 def _advance(cell: RNN, drives: Tensor, h: Tensor) -> Tensor:

@@ -42,7 +42,7 @@ def quadratic_norm(W: Tensor) -> WeightedNorm:
     """
     finite = torch.isfinite(W).flatten(1).all(1)
     W = torch.where(finite[:, None, None], W.detach(), 0.0)
-    radius = torch.linalg.eigvals(W).abs().amax(1)
+    radius = _radius(W)
     power = W / ((1 + radius) / 2)[:, None, None]
     eye = torch.eye(W.shape[1], dtype=W.dtype, device=W.device).expand_as(W)
     P = eye
@@ -86,6 +86,16 @@ def perron_vector(W: Tensor) -> WeightedNorm:
     v = _perron(size.nan_to_num(0.0, 0.0))
     rows = div_up(sum_up(mul_up(size, v[:, None, :])), v)
     return WeightedNorm(v, rows.amax(1), div_up(norm_up(v), v.amin(1)))
+
+
+def _radius(W: Tensor) -> Tensor:
+    """max |eigenvalue| of (B, n, n) in floats, infinite where LAPACK finds none."""
+    try:
+        return torch.linalg.eigvals(W).abs().amax(1)
+    except torch.linalg.LinAlgError:
+        if len(W) == 1:
+            return W.new_full((1,), torch.inf)
+        return torch.cat([_radius(one) for one in W.split(1)])
 
 
 def _conjugated_norm(Q: Tensor, W: Tensor) -> tuple[Tensor, Tensor]:

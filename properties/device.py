@@ -19,4 +19,7 @@ def check_device(name: str) -> str:
         raise InputError(f"unknown device {name!r}; choose cpu or cuda")
     if not torch.cuda.is_available():
         raise InputError("no CUDA device is available; choose --device cpu")
+    there = ("cuda", *(f"cuda:{i}" for i in range(torch.cuda.device_count())))
+    if name not in there:
+        raise InputError(f"unknown device {name!r}; choose among {', '.join(there)}")
     return name

@@ -8,7 +8,7 @@ from typing import cast
 import msgspec
 import numpy as np
 
-from properties.judge import Judgement, Verdict, free_names
+from properties.judge import Judgement, Verdict, windowed
 from properties.spec import SystemSpec
 from properties.system import Batch
 from reports.histogram import EMPTY, count_ratios
@@ -38,7 +38,7 @@ class Evidence:
     @classmethod
     def of(cls, claim: Claim, form: Form) -> Evidence:
         """Nothing seen yet of one form."""
-        return cls(claim.id, form.name, bool({"k", "t"} & free_names(form.statement)))
+        return cls(claim.id, form.name, windowed(form.statement))
 
     @property
     def best_ratio(self) -> float | None:

@@ -33,7 +33,8 @@ def last_outputs(batch: Batch, inputs: Callable[[int], Tensor]) -> Tensor:
             module = FeedForward(
                 cell.U[i], cell.W[i], cell.b[i], activation=cell.activation.name, k=k
             )
-            members.append(module(x[i].permute(2, 0, 1))[:, -1])
+            # One layout for all inputs: a library's last bits depend on it.
+            members.append(module(x[i].permute(2, 0, 1).contiguous())[:, -1])
         found.append(torch.stack(members))
     return torch.stack(found, dim=2)
 

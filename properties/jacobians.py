@@ -46,7 +46,7 @@ def dh_dx_enclosure(batch: Batch) -> Interval:
         above = certified_norm(clean).reshape(B, k, S)
         v = torch.linalg.svd(clean, full_matrices=False).Vh[:, 0, :, None]
         image = torch.linalg.vector_norm(clean @ v, dim=(1, 2))
-        loss = gamma(d + n + 8) * torch.linalg.matrix_norm(clean) * UP + NORM_FLOOR
+        loss = gamma(2 * d + n + 8) * torch.linalg.matrix_norm(clean) * UP + NORM_FLOOR
         below = ((image - loss) / (torch.linalg.vector_norm(v, dim=(1, 2)) * UP)).reshape(B, k, S)
         bad = ~torch.isfinite(flat).all(dim=(1, 2)).reshape(B, k, S)
         error = torch.where(bad, torch.inf, error * UP)

@@ -96,6 +96,18 @@ def environment(batch: Batch, names: set[str]) -> dict[str, Interval]:
     return env
 
 
+# Speaking of one of these, a statement is judged at every window k.
+WINDOWED = frozenset({
+    "k", "t", "h_start", "h_gap", "y_gap", "dh_dx",
+    "forward_gap", "field_gap", "edge_gap", "padding_gap", "recurrent_gap",
+})  # fmt: skip
+
+
+def windowed(statement: Statement) -> bool:
+    """Whether a statement's checks differ by the window."""
+    return bool(WINDOWED & free_names(statement))
+
+
 def free_names(*statements: Statement) -> set[str]:
     """The names of the vocabulary in the statements."""
     return {s.name for st in statements for side in (st.lhs, st.rhs) for s in side.free_symbols}

@@ -17,6 +17,7 @@ import torch
 from flint import arb, fmpq
 
 from impl.exact import ball_norm, rational_norm_at_most
+from impl.outward import underflow
 from properties import field, rationals
 from properties.balls import BallPair, ball_pair, entries, length
 from properties.jacobians import dh_dx, dh_dx_ball, dh_dx_enclosure
@@ -153,6 +154,7 @@ ALL = (
         value=each_window(start_vectors),
         error=lambda b, v: state_slack(b) + norm_slack(b.spec.n, v),
         balls=lambda p, k: length(entries(p.path[0][p.batch.spec.T - k])),
+        square=lambda b, k: square_of(rationals.started(b, k)),
     ),
     Measure(
         "h_gap",
@@ -195,7 +197,7 @@ ALL = (
     Measure(
         "state_gap_v",
         value=relative_sup(pair_vectors),
-        error=lambda b, v: v * 2.0**-50,
+        error=lambda b, v: v * 2.0**-50 + underflow(v),
         balls=lambda p, k: sup_ball(p, p.state_gap),
         square=lambda b, k: rationals.relative_sup(sup_weights(b), rationals.state_gap(b)),
     ),

@@ -60,6 +60,11 @@ def rolled(batch: Batch, start: int, inputs: list[list[float]] | None = None) ->
     return found
 
 
+def started(batch: Batch, k: int) -> Vector | None:
+    """h_{T−k}, exactly."""
+    return rolled(batch, 0, batch.x[0, : batch.spec.T - k, :, 0].tolist())
+
+
 def minus(one: Vector | None, two: Vector | None) -> Vector | None:
     """The difference, if both are there."""
     return None if one is None or two is None else [p - q for p, q in zip(one, two, strict=True)]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import torch
 from flint import arb, arb_mat
 
+from impl.outward import mul_up
 from impl.rollout import states, truncations
 from properties.balls import BallPair, entries, length, matrix_of
 from properties.slack import UP, local_slack, map_slack, norm_slack, norms, state_slack
@@ -115,9 +116,9 @@ def gap_error(batch: Batch, value: Tensor) -> Tensor:
 def output_error(batch: Batch, value: Tensor) -> Tensor:
     """Both rollouts' rounding through C, then C's own."""
     gaps = windowed(norms(gap_vectors(batch)))
-    rollouts = batch.constants["L_f"][:, None, None] * (2 * state_slack(batch)) * UP
+    rollouts = mul_up(batch.constants["L_f"][:, None, None], 2 * state_slack(batch))
     own = map_slack(batch.C, gaps, torch.zeros_like(gaps), value)
-    return before_start(batch, rollouts + own)
+    return before_start(batch, (rollouts + own) * UP)
 
 
 def mapped(Q: Tensor, vector: list[arb]) -> list[arb]:

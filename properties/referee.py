@@ -53,7 +53,7 @@ def settle(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[Outcome
 def first_precision(pair: Batch, k: int) -> int:
     """The bits that resolve λᵏ, in words of 64; k + 73 where λ is not in (0, 1)."""
     lam = pair.spec.lam
-    bits = 73 + (ceil(k * log2(1 / lam)) if 0 < lam < 1 else k)
+    bits = 73 + (ceil(-k * log2(lam)) if 0 < lam < 1 else k)
     return min(max(128, 64 * ceil(bits / 64)), LARGEST_PRECISION)
 
 

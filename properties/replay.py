@@ -9,7 +9,7 @@ import numpy as np
 
 from properties.errors import SpecError
 from properties.evidence import record
-from properties.judge import Verdict, free_names, judge
+from properties.judge import Verdict, judge, windowed
 from properties.spec import SystemSpec, parse_spec
 from properties.system import Batch, build
 from reports.files import write_atomic
@@ -56,10 +56,10 @@ def replay(
             raise SpecError("the spec names a whole batch: give its member and sequence")
     batch = build(spec)
     seen = judge(statement, assumptions, batch)
-    windowed = bool({"k", "t"} & free_names(statement))
+    has_windows = windowed(statement)
     checks = tuple(
         record(
-            claim, form, spec, k if windowed else None, Verdict(int(seen.verdicts[0, 0, k])),
+            claim, form, spec, k if has_windows else None, Verdict(int(seen.verdicts[0, 0, k])),
             (seen.lhs.lo[0, 0, k], seen.lhs.hi[0, 0, k]),
             (seen.rhs.lo[0, 0, k], seen.rhs.hi[0, 0, k]),
         )

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from impl.activation import activation
 from properties.errors import SpecError
 from properties.evidence import record
-from properties.judge import Verdict, free_names, judge
+from properties.judge import Verdict, judge, windowed
 from properties.spec import INPUTS, REGIMES, SystemSpec, Values, check_spec
 from properties.strategies import FACTORS
 from properties.system import build
@@ -93,7 +93,6 @@ def smaller_values(spec: SystemSpec, values: Values) -> Iterator[SystemSpec]:
         ):
             if not np.array_equal(rounder, array) and not (name == "C" and not rounder.any()):
                 yield replace(spec, values=replace(values, **{name: rounder.tolist()}))
-                break
 
 
 def shrink(
@@ -112,10 +111,10 @@ def shrink(
         else:
             break
     spec, k, lhs, rhs = best
-    windowed = bool({"k", "t"} & free_names(statement))
+    window = k if windowed(statement) else None
     return record(
-        claim, form, spec, k if windowed else None, Verdict.VIOLATED, lhs, rhs,
-        explanation=explain(statement, spec, k if windowed else None, lhs, rhs),
+        claim, form, spec, window, Verdict.VIOLATED, lhs, rhs,
+        explanation=explain(statement, spec, window, lhs, rhs),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import torch
 
+from impl.outward import mul_up, norm_up, underflow
 from impl.rounding import HEADROOM, local_error
 from properties.system import Batch
 
@@ -74,8 +75,12 @@ def local_slack(batch: Batch) -> Tensor:
 def map_slack(Q: Tensor, size: Tensor, inner: Tensor, value: Tensor) -> Tensor:
     """Error of a computed ‖Q v‖ with ‖v‖ = ``size``, where v itself is off by at most ``inner``.
 
-    ‖Q‖_F ≥ ‖|Q|‖₂ ≥ ‖Q‖₂, so ‖Q‖_F (inner + γ_{n+2} ‖v‖) bounds the product's error.
+    ‖Q‖_F ≥ ‖|Q|‖₂ ≥ ‖Q‖₂, so ‖Q‖_F (inner + γ_{n+2} ‖v‖) bounds the product's error, but for what
+    underflows: the product may be 0 where neither factor is.
     """
-    weight: Tensor = torch.linalg.matrix_norm(Q)[:, None, None] * UP
-    n = Q.shape[-1]
-    return weight * (inner + gamma(n + 2) * size * UP) * UP + norm_slack(n + 1, value)
+    weight = norm_up(Q.flatten(1))[:, None, None]
+    rows, n = Q.shape[-2:]
+    longest = size * UP + underflow(size, NORM_FLOOR)
+    product = mul_up(weight, (inner + gamma(n + 2) * longest) * UP)
+    lost = underflow(mul_up(weight, inner + size))
+    return (product + lost) * UP + norm_slack(max(n, rows) + 1, value)

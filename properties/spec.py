@@ -31,6 +31,9 @@ REGIMES = (
 INPUTS = ("constant", "gaussian", "alternating", "impulse", "resonant", "saturating", "zero")
 LIMITS = {"n": 512, "d": 512, "T": 100_000, "K": 4_096, "batch": 65_536, "sequences": 4_096}
 
+# What one batch may hold: 1 GiB of float64.
+ENTRIES = 2**27
+
 
 class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One system written out: W (n, n), U (n, d), b (n), C (p, n), x (T, d), two states (n)."""
@@ -131,8 +134,9 @@ def check_spec(spec: SystemSpec) -> None:
         raise SpecError(f"unknown regime {spec.regime!r} or inputs {spec.inputs!r}")
     for name, limit in LIMITS.items():
         value = getattr(spec, name)
-        if not (0 if name == "K" else 1) <= value <= limit:
-            raise SpecError(f"{name} = {value} must lie between 1 and {limit}")
+        least = 0 if name == "K" else 1
+        if not least <= value <= limit:
+            raise SpecError(f"{name} = {value} must lie between {least} and {limit}")
     if spec.K > spec.T:
         raise SpecError(f"K = {spec.K} exceeds T = {spec.T}")
     numbers = (spec.lam, spec.scale, spec.bias, spec.epsilon, spec.alpha)
@@ -146,10 +150,15 @@ def check_spec(spec: SystemSpec) -> None:
         raise SpecError(f"sequence {spec.sequence} is not among {spec.sequences}")
     if spec.values is not None:
         check_values(spec, spec.values)
+    drawn = spec.n**2 + spec.sequences * (spec.T * spec.d + (spec.K + 1) * spec.n)
+    if len(spec.members) * drawn > ENTRIES:
+        raise SpecError(f"the systems have more than {ENTRIES} numbers together")
 
 
 def check_values(spec: SystemSpec, values: Values) -> None:
     """Raise SpecError unless every written-out array has the shape that n, d and T announce."""
+    if (spec.batch, spec.sequences) != (1, 1):
+        raise SpecError("values write out one system with one sequence, not a batch")
     n, d, T, p = spec.n, spec.d, spec.T, len(values.C)
     tables = ((values.W, n, n), (values.U, n, d), (values.C, p, n), (values.x, T, d))
     fits = all(len(a) == r and all(len(row) == c for row in a) for a, r, c in tables)

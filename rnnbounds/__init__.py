@@ -6,13 +6,13 @@
 
 from rnnbounds.shadow import check_rooms
 
-check_rooms()
+check_rooms()  # before anything that is shadowed is used
 
-from impl.certificate import Certificate, certify
-from impl.projection import stable
-from impl.truncate import load_certificate, load_truncated, save_truncated, truncate
-from rnnbounds.assertions import assert_contractive, assert_remembers, assert_truncation
-from theory import CLAIMS
+from impl.certificate import Certificate, certify  # noqa: E402
+from impl.projection import stable  # noqa: E402
+from impl.truncate import load_certificate, load_truncated, save_truncated, truncate  # noqa: E402
+from rnnbounds.assertions import assert_contractive, assert_remembers, assert_truncation  # noqa: E402
+from theory import CLAIMS  # noqa: E402
 
 __all__ = [
     "CLAIMS",

@@ -1,4 +1,7 @@
-"""Assertions for a user's own tests; each says what was found and how to mend it."""
+"""Assertions for a user's own tests; each says what was found and how to mend it.
+
+They raise AssertionError themselves, so that they hold under ``python -O`` too.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import torch
 
 from impl.adapters import LoadedModel, Source, load_model
 from impl.certificate import Certificate, certify
-from impl.truncate import truncate
+from impl.errors import ShapeError
+from impl.truncate import NotCertifiedError, truncate
 
 
 def assert_contractive(
@@ -21,17 +25,17 @@ def assert_contractive(
 
     The factor is a rigorous upper bound, in the norm that the returned certificate names. Fails for
     a model that no norm certifies, even if nothing refutes it. Source: Miller & Hardt, section 2.
+
+    Raises:
+        AssertionError: the model is refuted or undecided, or its factor is not below ``lam``.
+        InputError: it is no model, or another argument makes no sense.
     """
-    certificate = certify(model, input_bound, norm=norm, cell=cell)
-    tried = ", ".join(f"{name} {factor:.6g}" for name, factor, _ in certificate.tried)
-    assert certificate.verdict == "certified", (
-        f"the model is {certificate.verdict}: the factors found are {tried}; "
-        "project its recurrent matrix after each step with rnnbounds.stable"
-    )
-    assert certificate.lam < lam, (
-        f"λ = {certificate.lam:.6g} in the {certificate.norm} norm, which is not below {lam:g}; "
-        "project to a smaller norm"
-    )
+    certificate = certified(certify(model, input_bound, norm=norm, cell=cell))
+    if not certificate.lam < lam:
+        raise AssertionError(
+            f"λ = {certificate.lam:.6g} in the {certificate.norm} norm is not below {lam:g}; "
+            "project to a smaller norm with rnnbounds.stable"
+        )
     return certificate
 
 
@@ -46,38 +50,64 @@ def assert_remembers(
     """Assert that the last ``at_most`` inputs fix the state to within ε in the Euclidean norm.
 
     k ≥ ln(C S/((1 − λ) ε))/ln(1/λ) (Miller & Hardt, Lemma 1).
+
+    Raises:
+        AssertionError: no window is certified, or the certified one is longer.
+        InputError: it is no model, or another argument makes no sense.
     """
-    certificate = certify(model, input_bound, (epsilon,), cell=cell)
+    certificate = certified(certify(model, input_bound, (epsilon,), cell=cell))
     k = certificate.window(epsilon)
-    assert certificate.verdict == "certified" and k is not None, (
-        f"the model is {certificate.verdict}; no window is certified"
-    )
-    assert k <= at_most, f"ε = {epsilon:g} needs the last {k} inputs, more than {at_most}"
+    if k is None or k > at_most:
+        needed = "more inputs than can be counted" if k is None else f"the last {k} inputs"
+        raise AssertionError(
+            f"ε = {epsilon:g} needs {needed}, more than {at_most}; "
+            "allow a larger ε or project to a smaller norm with rnnbounds.stable"
+        )
     return certificate
 
 
 def assert_truncation(
-    model: torch.nn.Module, inputs: torch.Tensor, *, epsilon: float, cell: str | None = None
+    model: Source | LoadedModel,
+    inputs: torch.Tensor,
+    *,
+    epsilon: float,
+    cell: str | None = None,
 ) -> None:
-    """Assert, on inputs (N, T, d), that the certified feed-forward model is within ε of the recurrent one.
+    """Assert, on inputs (N, T, d), that the certified feed-forward model is within ε.
 
-    Both are run in float64, so that what is compared is the models and not their rounding.
+    Both models are run in float64, so that what is compared is the models, not their rounding. The
+    input bound is the largest ‖x_t‖₂ among the inputs. Source: Miller & Hardt, Lemma 1.
+
+    Raises:
+        AssertionError: no window is certified, or the models differ by more than ε.
+        InputError: it is no model, or another argument makes no sense.
     """
-    x = inputs.detach().double()
+    loaded, x = load_model(model, cell), inputs.detach().double()
+    if x.ndim != 3 or x.shape[2] != loaded.d or 0 in x.shape:
+        raise ShapeError("inputs", f"(N, T, {loaded.d}) with N, T ≥ 1", x)
     bound = float(torch.linalg.vector_norm(x, dim=2).max()) * (1 + 2.0**-40)
-    loaded = load_model(model, cell)
-    feed_forward, _ = truncate(loaded, epsilon, bound)
-    full = type(feed_forward)(
-        feed_forward.weight_ih_l0,
-        feed_forward.weight_hh_l0,
-        feed_forward.bias_ih_l0,
-        feed_forward.bias_hh_l0,
-        activation=feed_forward.activation,
-        k=x.shape[1],
-    )
+    try:
+        short, _ = truncate(loaded, epsilon, bound)
+    except NotCertifiedError as error:
+        raise AssertionError(str(error)) from None
+    parts = (short.weight_ih_l0, short.weight_hh_l0, short.bias_ih_l0, short.bias_hh_l0)
+    full = type(short)(*parts, activation=short.activation, k=x.shape[1])
     with torch.no_grad():
-        gap = torch.linalg.vector_norm(full.double()(x) - feed_forward.double()(x), dim=2).max()
-    assert float(gap) <= epsilon, (
-        f"the truncated model is {float(gap):.3g} away, more than {epsilon:g}; this contradicts its "
-        "certificate: report it with the model"
+        gap = float(torch.linalg.vector_norm(full.double()(x) - short.double()(x), dim=2).max())
+    if not gap <= epsilon:
+        raise AssertionError(
+            f"the truncated model is {gap:.3g} away, more than {epsilon:g}; "
+            "this contradicts its certificate: report it with the model"
+        )
+
+
+def certified(certificate: Certificate) -> Certificate:
+    """The certificate, if it certifies; raises AssertionError with what was found instead."""
+    if certificate.verdict == "certified":
+        return certificate
+    tried = ", ".join(f"{name} {factor:.6g}" for name, factor, _ in certificate.tried)
+    told = "" if certificate.witness is None else f" ({certificate.witness.text})"
+    raise AssertionError(
+        f"the model is {certificate.verdict}{told}: the factors found are {tried}; "
+        "project its recurrent matrix after each step with rnnbounds.stable"
     )

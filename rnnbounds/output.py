@@ -1,10 +1,12 @@
-"""What the commands print: JSON documents, tables, and progress that vanishes without a terminal."""
+"""What the commands print: JSON documents, tables, and progress that needs a terminal."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,6 +14,10 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+
+from reports.files import WriteError
+
+WIDE = 10_000  # columns: nothing wraps where there is no terminal
 
 
 class Format(StrEnum):
@@ -28,13 +34,26 @@ def print_json(document: Any) -> None:
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """A plain table on standard output; nothing is cut off where it is no terminal."""
-    console = Console(soft_wrap=not Console().is_terminal)
+    console = Console(markup=False, emoji=False, highlight=False)
     table = Table(*columns, box=None, header_style="bold", pad_edge=False)
     for row in rows:
         table.add_row(*(str(cell) for cell in row))
     if not console.is_terminal:
-        console.width = 400
+        console.width = WIDE
     console.print(table)
+
+
+def check_folder(folder: Path) -> Path:
+    """The folder, if files can be written there; asked before the work, not after it.
+
+    Nothing is made. Raises WriteError for what is a file, lies below one, or is not writable.
+    """
+    nearest = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not nearest.is_dir():
+        raise WriteError(folder, NotADirectoryError(0, f"{nearest} is a file"))
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise WriteError(folder, PermissionError(0, f"{nearest} is not writable"))
+    return folder
 
 
 @contextmanager

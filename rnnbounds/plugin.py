@@ -1,6 +1,7 @@
-"""The pytest plugin: ``pytest properties --bounds-report DIR`` writes the record and the page of a run.
+"""The pytest plugin: ``pytest properties --bounds-report DIR`` writes the record and the page.
 
 Under pytest-xdist the parts come from the workers as report properties, and the controller writes.
+The rooms are imported only when an option asks for them: the plugin is loaded in every session.
 """
 
 from __future__ import annotations
@@ -13,25 +14,48 @@ import pytest
 
 if TYPE_CHECKING:
     from properties.parts import PartResult
+    from reports.record import Run
 
 KEY = "rnnbounds"
+PROFILE, SEED, ATTACKS = "quick", 0, "random,targeted,gradient,extremal"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    """Four options, all named --bounds-…."""
     group = parser.getgroup("rnnbounds", "bounds on recurrent networks")
     group.addoption("--bounds-report", metavar="DIR", help="write run.json and index.html to DIR")
-    group.addoption("--bounds-profile", default="quick", help="quick, ci or deep")
-    group.addoption("--bounds-seed", type=int, default=0, help="the seed of the attacks")
-    group.addoption(
-        "--bounds-attacks",
-        default="random,targeted,gradient,extremal",
-        help="attacks, comma-separated",
-    )
+    group.addoption("--bounds-profile", default=PROFILE, help="quick, ci or deep")
+    group.addoption("--bounds-seed", type=int, default=SEED, help="the seed of the attacks")
+    group.addoption("--bounds-attacks", default=ATTACKS, help="attacks, separated by commas")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("--bounds-report") and not hasattr(config, "workerinput"):
+    """Check the options, and collect what is reported if a report is asked for."""
+    if hasattr(config, "workerinput"):
+        return
+    option = config.getoption
+    given = (option("--bounds-profile"), option("--bounds-seed"), option("--bounds-attacks"))
+    folder = option("--bounds-report")
+    if folder or given != (PROFILE, SEED, ATTACKS):
+        check_options(*given, folder)
+    if folder and not config.option.collectonly:
         config.pluginmanager.register(BoundsReport(config), "rnnbounds-report")
+
+
+def check_options(profile_name: str, seed: int, attacks: str, folder: str | None) -> None:
+    """Raise pytest.UsageError, one line, before anything is collected."""
+    from properties.budget import check_attacks, profile
+    from rnnbounds.output import check_folder
+
+    if seed < 0:
+        raise pytest.UsageError(f"the seed {seed} is negative; choose --bounds-seed 0 or above")
+    try:
+        profile(profile_name)
+        check_attacks(attacks.split(","))
+        if folder:
+            check_folder(Path(folder))
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 class BoundsReport:
@@ -39,11 +63,13 @@ class BoundsReport:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
+        self.folder = Path(config.getoption("--bounds-report"))
         self.results: list[PartResult] = []
         self.started = datetime.now(UTC)
-        self.problems: list[str] = []
+        self.lines: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take in the part that a test ran, here or in a worker."""
         from properties.parts import decode_result
 
         if report.when == "call":
@@ -52,37 +78,48 @@ class BoundsReport:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        from properties.budget import check_attacks
-        from properties.run import environment, merge
+        """Write the report; whatever speaks against the run fails the session."""
+        from reports.errors import InputError
         from reports.outcome import problems
         from reports.page import write_report
+
+        run = self.run()
+        found = problems(run)
+        try:
+            write_report(run, self.folder)
+            self.lines.append(f"wrote {self.folder / 'run.json'} and {self.folder / 'index.html'}")
+        except InputError as error:
+            found.append(str(error))
+        self.lines += [f"FAILS: {problem}" for problem in found]
+        if found and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def run(self) -> Run:
+        """The record of the session: all claims, or those seen where a part was selected."""
+        from msgspec.structs import replace
+
+        from properties.budget import check_attacks
+        from properties.run import environment, merge
         from theory import CLAIMS
 
         option = self.config.getoption
         seen = {result.part.claim for result in self.results}
-        narrowed = bool(
-            option("keyword") or option("markexpr") or any("::" in a for a in self.config.args)
-        )
-        claims = [entry for entry in CLAIMS if entry.id in seen or not narrowed]
+        by_node = any("::" in argument for argument in self.config.args)
+        narrowed = bool(option("keyword") or option("markexpr") or by_node)
         workers = int(option("numprocesses", None) or 1)
-        run = merge(
+        told = environment("cpu", workers, self.started, self.results)
+        command = " ".join(["pytest", *map(str, self.config.invocation_params.args)])
+        return merge(
             self.results,
-            claims=claims,
+            claims=[entry for entry in CLAIMS if entry.id in seen or not narrowed],
             attacks=check_attacks(option("--bounds-attacks").split(",")),
             profile=option("--bounds-profile"),
             seed=option("--bounds-seed"),
-            environment=environment("cpu", workers, self.started, self.results),
+            environment=replace(told, command=command),
         )
-        self.problems = problems(run)
-        write_report(run, Path(option("--bounds-report")))
-        if self.problems and session.exitstatus == 0:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        folder = self.config.getoption("--bounds-report")
+        """Say what was written, and why the run fails."""
         terminalreporter.write_sep("=", "bounds")
-        terminalreporter.write_line(
-            f"wrote {Path(folder) / 'run.json'} and {Path(folder) / 'index.html'}"
-        )
-        for problem in self.problems:
-            terminalreporter.write_line(problem, red=True)
+        for line in self.lines:
+            terminalreporter.write_line(line)

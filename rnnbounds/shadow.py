@@ -9,12 +9,14 @@ ROOMS = ("theory", "impl", "properties", "reports")
 
 
 class ShadowedError(ImportError):
-    """Another module is imported in place of a room of rnnbounds."""
+    """Another module is imported in place of a room of rnnbounds, or the room is missing."""
 
-    def __init__(self, room: str, found: str, wanted: Path) -> None:
+    def __init__(self, room: str, found: str | None, wanted: Path) -> None:
         super().__init__(
             f"{found} shadows the package {room!r} of rnnbounds, which lies in {wanted}; "
             "rename that file or start Python elsewhere"
+            if found
+            else f"the package {room!r} is missing in {wanted}; install rnnbounds again"
         )
 
 
@@ -22,7 +24,7 @@ def check_rooms() -> None:
     """Raise ShadowedError unless every room lies beside this package."""
     house = Path(__file__).resolve().parent.parent
     for room in ROOMS:
-        spec = find_spec(room)
-        found = Path(spec.origin).resolve() if spec is not None and spec.origin else None
-        if found is None or found.parent.parent != house:
-            raise ShadowedError(room, str(found or "nothing"), house / room)
+        spec, wanted = find_spec(room), house / room
+        found = None if spec is None else spec.origin
+        if found is None or Path(found).resolve() != wanted / "__init__.py":
+            raise ShadowedError(room, found, wanted)

@@ -7,8 +7,18 @@ from dataclasses import dataclass, field, replace
 
 from sympy import Expr, Symbol
 
-from theory.law import Assumption, Clause, Instance, Law, Use
+from theory.axioms import AXIOMS
+from theory.law import Assumption, Axiom, Clause, Instance, Law, Use
 from theory.methods.base import Gap
+from theory.methods.meaning import (
+    clause_sides,
+    conditions,
+    numeric,
+    partial,
+    require_exact,
+    require_plain,
+    require_total,
+)
 from theory.methods.naturals import require_natural
 from theory.methods.rewriting import is_vector
 from theory.statement import Statement
@@ -33,9 +43,7 @@ class Known:
     def constants(self) -> frozenset[Symbol]:
         """The symbols of which something may be assumed: no step may generalise over them."""
         quantities = {quantity.symbol for quantity in VOCABULARY.values()}
-        conditions = (clause.conclusion.symbols for clause in self.conditions)
-        laws = (a.law.constants for a in self.assumptions.values() if a.law is not None)
-        return frozenset(quantities.union(*conditions, *laws))
+        return frozenset(quantities.union(*map(constants_of, self.assumptions.values())))
 
     def with_law(self, law: Law) -> Known:
         """The same with one more law."""
@@ -55,10 +63,9 @@ class Known:
         plain = tuple(clause for law in named for clause in law.clauses)
         instances = (use for use in uses if isinstance(use, Instance))
         found = [c for instance in instances for c in self._instantiate(instance, named, plain)]
-        return tuple(
-            Clause(unfold(c.conclusion), tuple(unfold(g) for g in c.given))
-            for c in (*plain, *found)
-        )
+        clauses = _unfolded(Law("", (), (*plain, *found))).clauses
+        require_exact(clause_sides(clauses))
+        return clauses
 
     def _named(self, name: str) -> Law:
         if name in self.laws:
@@ -75,9 +82,16 @@ class Known:
         self, instance: Instance, named: tuple[Law, ...], plain: tuple[Clause, ...]
     ) -> tuple[Clause, ...]:
         law = self._named(instance.law) if isinstance(instance.law, str) else instance.law
+        if isinstance(law, Axiom) and law not in AXIOMS:
+            raise Gap(f"{law.id}: no axiom of the list")
         if len(law.variables) != len(instance.terms):
             raise Gap(f"{instance.name}: {len(law.variables)} terms are needed")
         values = dict(zip(law.variables, instance.terms, strict=True))
+        stated = clause_sides(law.clauses)
+        require_plain(law.variables)
+        require_exact(instance.terms)
+        for term in instance.terms:
+            require_total(term, stated)
         for variable, term in values.items():
             if is_vector(variable) != is_vector(term) and term != 0:
                 raise Gap(f"{instance.name}: {term} cannot stand for {variable}")
@@ -86,4 +100,23 @@ class Known:
         objection = law.objection(values, self.assumptions, named)
         if objection:
             raise Gap(objection)
-        return law.clauses_at(values)
+        powers = partial(stated)
+        for power in (*powers, *partial(instance.terms)):
+            if not power.exp.is_number:
+                self.require_natural(power.exp.xreplace(values), plain)
+        before = tuple(s.replace(values) for s in conditions(numeric(powers)))
+        meant = (*before, *conditions(numeric(partial(instance.terms))))
+        return tuple(replace(c, given=(*c.given, *meant)) for c in law.clauses_at(values))
+
+
+def constants_of(assumption: Assumption) -> frozenset[Symbol]:
+    """The symbols of which the assumption speaks, in the definitions of its quantities too."""
+    condition, law = assumption.condition, assumption.law
+    symbols = frozenset() if condition is None else unfold(condition).symbols
+    return symbols if law is None else symbols | _unfolded(law).constants
+
+
+def _unfolded(law: Law) -> Law:
+    """The law with each measured quantity replaced by its definition."""
+    clauses = (Clause(unfold(c.conclusion), tuple(map(unfold, c.given))) for c in law.clauses)
+    return Law(law.id, law.variables, tuple(clauses))

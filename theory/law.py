@@ -84,7 +84,10 @@ class Axiom(Law):
     ) -> str:
         """A requirement that no law used by name states."""
         stated = {(law.variables, law.clauses) for law in named}
+        free = frozenset(symbol for value in values.values() for symbol in value.free_symbols)
         for requirement in self.requires:
+            if not free.isdisjoint(requirement.variables):
+                return f"{self.id}: a term names a variable of what it requires"
             if (requirement.variables, requirement.clauses_at(values)) not in stated:
                 return f"{self.id}: nothing used states what it requires"
         return ""
@@ -129,9 +132,3 @@ class Assumption:
     text: str
     condition: Statement | None = None
     law: Law | None = None
-
-    def mentions(self, symbols: tuple[Symbol, ...]) -> bool:
-        """Whether one of the symbols is free in the condition or in the law."""
-        condition = frozenset() if self.condition is None else self.condition.symbols
-        law = frozenset() if self.law is None else self.law.constants
-        return not (condition | law).isdisjoint(symbols)

@@ -13,11 +13,12 @@ from functools import cache
 
 from sympy import Expr, Symbol
 
-from theory.known import Known
+from theory.known import Known, constants_of
 from theory.law import Assumption, Axiom, Clause, Instance, Law, Use
 from theory.ledger import Kind, Ledger, StepResult, Verdict
 from theory.methods.base import Gap, Method, use_name
 from theory.methods.induction import Induction
+from theory.methods.meaning import require_exact, require_plain, sides
 from theory.statement import Statement
 from theory.vocabulary import DEFINITIONS, VOCABULARY, unfold
 
@@ -58,7 +59,8 @@ class Step:
     @property
     def law(self) -> Law:
         """What later steps may use."""
-        return Law(self.id, self.forall, (Clause(self.conclusion, self.given),))
+        given = tuple(map(unfold, self.given))
+        return Law(self.id, self.forall, (Clause(unfold(self.conclusion), given),))
 
 
 @dataclass(frozen=True)
@@ -83,9 +85,13 @@ class Lemma(Law):
 
     def premise(self, assumption: Assumption) -> Statement | None:
         """The assumption's condition, if it speaks of what varies: then it is to be shown."""
-        if assumption.law is not None or not assumption.mentions(self.variables):
+        if assumption.law is not None or not self._moves(assumption):
             return None
-        return assumption.condition
+        return None if assumption.condition is None else unfold(assumption.condition)
+
+    def _moves(self, assumption: Assumption) -> bool:
+        """Whether the assumption speaks of what varies, in the definitions of its quantities too."""
+        return not constants_of(assumption).isdisjoint(self.variables)
 
     @property
     def clause(self) -> Clause:
@@ -107,11 +113,12 @@ class Lemma(Law):
         """A variable that is no length, an assumption not granted, or a proof that fails."""
         for variable in self.variables:
             quantity = VOCABULARY.get(variable.name)
-            if not variable.is_integer or quantity is None or quantity.lower != 0:
+            known = quantity is not None and quantity.symbol == variable and quantity.lower == 0
+            if not variable.is_integer or not known:
                 return f"{self.id}: {variable} cannot vary"
         for assumption in self.assumptions:
             if self.premise(assumption) is None and (
-                granted.get(assumption.id) != assumption or assumption.mentions(self.variables)
+                granted.get(assumption.id) != assumption or self._moves(assumption)
             ):
                 return f"{self.id}: {assumption.id!r} is neither granted nor proved"
         proved = self.clauses == (self.clause,) and self.ledger.proved
@@ -181,6 +188,12 @@ def _run(step: Step, known: Known, minimal: bool) -> StepResult:
 
 def _require_fresh(step: Step, known: Known) -> None:
     """The name is new, and of the variables nothing is assumed but what the step says."""
+    require_exact(sides((step.conclusion, *step.given)))
+    require_plain(step.forall)
+    for symbol in step.conclusion.symbols.union(*(s.symbols for s in step.given)):
+        quantity = VOCABULARY.get(symbol.name)
+        if quantity is not None and quantity.symbol != symbol:
+            raise Gap(f"{symbol} is not the quantity of that name")
     if step.id in known.laws or step.id in known.assumptions:
         raise Gap(f"the name {step.id!r} is taken")
     if not known.constants.isdisjoint(step.forall):

@@ -5,9 +5,11 @@ SymPy's own relationals are never used, since they fold (`Le(0, r)` becomes `Tru
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from sympy import Expr, Symbol, sympify
+
+from theory.errors import StatementError
 
 Relation: TypeAlias = Literal["<=", "<", "==", "!=", "exists"]
 
@@ -24,6 +26,8 @@ class Statement:
     rhs: Expr
 
     def __post_init__(self) -> None:
+        if self.relation not in get_args(Relation):
+            raise StatementError(f"unknown relation {self.relation!r}; use <=, <, ==, != or exists")
         object.__setattr__(self, "lhs", sympify(self.lhs))
         object.__setattr__(self, "rhs", sympify(self.rhs))
 

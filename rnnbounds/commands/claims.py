@@ -11,13 +11,12 @@ from reports.record import LedgerRecord
 from rnnbounds.output import Format, print_json, print_table, progress
 from theory.claim import Claim
 
-Ids = Annotated[
-    list[str] | None, typer.Argument(metavar="[CLAIM]...", help="claims; all by default")
-]
+Ids = Annotated[list[str] | None, typer.Argument(metavar="CLAIM", help="claims; all by default")]
 As = Annotated[Format, typer.Option("--format", help="text or json")]
 
 
 def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
     app.command()(claims)
     app.command()(prove)
 
@@ -67,13 +66,16 @@ def describe(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str, Any]:
 
 
 def proof_text(proof: dict[str, Any]) -> str:
+    """The state of a proof in a few words."""
     state = "proved" if proof["proved"] else "NOT PROVED"
     return f"{state}, {proof['steps']} steps, {len(proof['axioms'])} axioms"
 
 
 def prove(
     claim: Ids = None,
-    strict: Annotated[bool, typer.Option(help="let a human step fail the command")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="let a human step fail the command")
+    ] = False,
     format: As = Format.text,
 ) -> int:
     """Run the proof ledgers; exit 1 if a machine step fails."""
@@ -89,18 +91,17 @@ def prove(
         for entry, ledgers in proofs:
             print_ledgers(entry, ledgers)
         summary(proofs)
-    failed = any(
-        step.verdict == "failed" or not ledger.steps
-        for _, ledgers in proofs for ledger in ledgers for step in ledger.steps
-    )  # fmt: skip
-    human = any(ledger.human for _, ledgers in proofs for ledger in ledgers)
-    unproved = any(
-        not ledger.proved and not ledger.human for _, ledgers in proofs for ledger in ledgers
-    )
-    return int(failed or unproved or (strict and human))
+    return int(any(fails(ledger, strict) for _, ledgers in proofs for ledger in ledgers))
+
+
+def fails(ledger: LedgerRecord, strict: bool) -> bool:
+    """Whether a machine step fails, or nothing is proved; a human step counts only if strict."""
+    failed = any(step.verdict == "failed" for step in ledger.steps)
+    return failed or (not ledger.proved and (strict or not ledger.human))
 
 
 def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str, Any]:
+    """The JSON document of one claim's proofs."""
     return {
         "id": entry.id,
         "steps": [
@@ -124,6 +125,7 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
 
 
 def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
+    """Every step in a line; what a step did not need, and why one failed, below it."""
     for ledger in ledgers:
         typer.echo(f"{entry.id} ({ledger.form}): {'proved' if ledger.proved else 'NOT PROVED'}")
         for step in ledger.steps:
@@ -136,6 +138,7 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
 
 
 def summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:
+    """The last line: what was proved, from which axioms."""
     axioms = sorted({a for _, ledgers in proofs for ledger in ledgers for a in ledger.axioms})
     steps = sum(len(ledger.steps) for _, ledgers in proofs for ledger in ledgers)
     typer.echo(f"{len(proofs)} claims, {steps} steps, {len(axioms)} axioms: {', '.join(axioms)}")

@@ -12,7 +12,9 @@ from impl.norms import NORMS
 from impl.truncate import NotCertifiedError, save_truncated, truncate
 from rnnbounds.output import Format, print_json, print_table
 
-Model = Annotated[Path, typer.Argument(help="a safetensors file or a weights_only state dict")]
+Model = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="a safetensors file or a weights_only state dict")
+]
 Cell = Annotated[
     str | None, typer.Option("--cell", help="linear, rnn-tanh, rnn-relu, …; rnn-tanh by default")
 ]
@@ -75,7 +77,7 @@ def truncate_model(
     cell: Cell = None,
     format: As = Format.text,
 ) -> int:
-    """Write the feed-forward equivalent within ε, with its certificate; exit 1 if none is certified."""
+    """Write the feed-forward equivalent and its certificate; exit 1 if none is certified."""
     try:
         module, certificate = truncate(model, eps, input_bound, cell=cell)
     except NotCertifiedError as error:

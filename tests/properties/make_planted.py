@@ -25,6 +25,7 @@ def literal(value: Fraction) -> str:
 def case(
     name: str, statement: str, verdict: str, k: int, why: str, **spec: object
 ) -> dict[str, object]:
+    """One planted case: a statement, the window, the verdict, and why."""
     return {
         "name": name,
         "statement": statement,
@@ -38,9 +39,11 @@ def case(
 def scalar(
     lam: float, x: list[float], *, b: float = 0.0, u: float = 1.0, K: int, **more: object
 ) -> dict[str, object]:
+    """The fields of a scalar linear system h = λh + u x + b."""
     T = len(x)
     values = {
-        "W": [[lam]], "U": [[u]], "b": [b], "C": [[1.0]], "x": [[v] for v in x], "h": [1.0], "h_other": [-1.0],
+        "W": [[lam]], "U": [[u]], "b": [b], "C": [[1.0]], "x": [[v] for v in x],
+        "h": [1.0], "h_other": [-1.0],
     }  # fmt: skip
     return {
         "kind": "rnn",
@@ -54,6 +57,7 @@ def scalar(
 
 
 def path(lam: float, x: list[float], b: float, u: float) -> Fraction:
+    """The last state of the scalar linear system, exactly."""
     h = Fraction(0)
     for v in x:
         h = Fraction(lam) * h + Fraction(u) * Fraction(v) + Fraction(b)
@@ -63,7 +67,7 @@ def path(lam: float, x: list[float], b: float, u: float) -> Fraction:
 def around(
     name: str, quantity: str, truth: Fraction, k: int, spec: dict[str, object]
 ) -> list[dict[str, object]]:
-    """Equality, and the float64 neighbours of the truth where it is a float64, else a tiny step aside."""
+    """Equality, and the truth's float64 neighbours if it is a float64, else a tiny step aside."""
     exact = truth if Fraction(float(truth)) == truth else None
     if exact is not None and truth != 0 and 2.0**-1000 < float(truth) < 2.0**900:
         above = Fraction(nextafter(float(truth), inf))
@@ -118,7 +122,7 @@ def scalar_cases() -> list[dict[str, object]]:
 
 
 def bound_cases() -> list[dict[str, object]]:
-    """Lemma 1 and the state bound are attained by the constant input; shorter bounds are not met."""
+    """Lemma 1 and the state bound are attained by the constant input; shorter bounds fail."""
     cases = []
     for lam in (0.5, 0.75, 0.875):
         for T in (3, 6):
@@ -159,8 +163,9 @@ def bound_cases() -> list[dict[str, object]]:
                         **spec,
                     )
                 )
-            cases.append(case(f"lam {lam} T {T} state", "h_norm <= S_0*(1 - lam**T)/(1 - lam)", "HOLDS", 0,
-                              "attained exactly", **spec))  # fmt: skip
+            bound = "h_norm <= S_0*(1 - lam**T)/(1 - lam)"
+            name = f"lam {lam} T {T} state"
+            cases.append(case(name, bound, "HOLDS", 0, "attained exactly", **spec))
     return cases
 
 
@@ -193,7 +198,7 @@ def barely_stable_cases() -> list[dict[str, object]]:
 
 
 def vector_cases() -> list[dict[str, object]]:
-    """W = 0: the state is U x + b, of a length known from Pythagorean triples and from square roots."""
+    """W = 0: the state is U x + b, of a length known from Pythagorean triples and roots."""
     cases = []
     for a, b, length in (
         (3, 4, "5"),
@@ -206,7 +211,8 @@ def vector_cases() -> list[dict[str, object]]:
             size = literal(Fraction(scale))
             values = {
                 "W": [[0.0, 0.0], [0.0, 0.0]], "U": [[a * scale], [b * scale]], "b": [0.0, 0.0],
-                "C": [[1.0, 0.0], [0.0, 1.0]], "x": [[1.0], [1.0]], "h": [1.0, 0.0], "h_other": [0.0, 0.0],
+                "C": [[1.0, 0.0], [0.0, 1.0]], "x": [[1.0], [1.0]],
+                "h": [1.0, 0.0], "h_other": [0.0, 0.0],
             }  # fmt: skip
             spec = {
                 "kind": "rnn",
@@ -243,10 +249,14 @@ def transcendental_cases() -> list[dict[str, object]]:
         for shown in (6, 12, 18, 24, 30, 36, 40):
             cut = Fraction(digits[: shown + 2])
             raised = cut + Fraction(1, 10**shown)
-            cases.append(case(f"{activation} cut at {shown}", f"h_norm <= {literal(cut)}", "VIOLATED", 0,
-                              "the digits go on", **spec))  # fmt: skip
-            cases.append(case(f"{activation} raised at {shown}", f"h_norm <= {literal(raised)}", "HOLDS", 0,
-                              "the next digit up", **spec))  # fmt: skip
+            for name, bound, verdict, why in (
+                ("cut", cut, "VIOLATED", "the digits go on"),
+                ("raised", raised, "HOLDS", "the next digit up"),
+            ):
+                statement = f"h_norm <= {literal(bound)}"
+                cases.append(
+                    case(f"{activation} {name} at {shown}", statement, verdict, 0, why, **spec)
+                )
     return cases
 
 
@@ -255,14 +265,15 @@ def extreme_cases() -> list[dict[str, object]]:
     cases = []
     for scale in (5e-324, 2.0**-1060, 2.0**-600, 2.0**600, 2.0**1000):
         spec = scalar(0.5, [scale, 0.0], K=2)
-        cases.append(case(f"scale {scale:g} halves", f"h_norm <= {literal(Fraction(scale) / 2)}", "HOLDS", 0,
-                          "h_2 is half of x_1, exactly", **spec))  # fmt: skip
-        cases.append(case(f"scale {scale:g} quarter", f"h_norm <= {literal(Fraction(scale) / 4)}", "VIOLATED", 0,
-                          "h_2 is half of x_1, exactly", **spec))  # fmt: skip
+        for name, parts, verdict in (("halves", 2, "HOLDS"), ("quarter", 4, "VIOLATED")):
+            statement = f"h_norm <= {literal(Fraction(scale) / parts)}"
+            why = "h_2 is half of x_1, exactly"
+            cases.append(case(f"scale {scale:g} {name}", statement, verdict, 0, why, **spec))
     return cases
 
 
 def main() -> None:
+    """Write all cases."""
     cases = [
         *scalar_cases(), *bound_cases(), *unstable_cases(), *barely_stable_cases(), *vector_cases(),
         *transcendental_cases(), *extreme_cases(),

@@ -35,6 +35,7 @@ from theory.errors import InputError
 from theory.evaluate import ball
 from theory.law import Clause, Use
 from theory.methods.base import Gap, Method, Scope, use_name
+from theory.methods.rewriting import equations
 from theory.methods.smt import entail
 from theory.statement import Statement, le, lt
 from theory.terms import z
@@ -77,8 +78,8 @@ class BallMaximum(Method):
         is_modulus = goal.lhs.is_nonnegative and expand(function**2 - goal.lhs**2) == 0
         if goal.relation != "<=" or not is_modulus or goal.symbols != {z}:
             raise Gap(f"{goal.text} does not bound |f(z)|")
-        equations = tuple(clause.conclusion for clause in scope.clauses(self.hypotheses))
-        search = _Search(function, goal.rhs, {e.lhs: e.rhs for e in equations}, scope)
+        rules = equations(scope.clauses(self.hypotheses))
+        search = _Search(function, goal.rhs, rules, scope)
         try:
             with ctx.workprec(PRECISION):
                 for peak in self.peaks:

@@ -13,7 +13,7 @@ from sympy import Dummy, Expr, Integer, pi
 
 from theory.law import Clause
 from theory.methods.base import Direct, Scope
-from theory.methods.rewriting import rewrite, split
+from theory.methods.rewriting import prepare
 from theory.methods.smt import entail
 from theory.statement import Statement, le, lt
 
@@ -52,8 +52,7 @@ class Elementary(Direct):
 
     def prove(self, goal: Statement, scope: Scope) -> str:
         """Prove the goal from the hypotheses and the ranges."""
-        rules, facts = split(scope.clauses(self.hypotheses))
-        goal = rewrite(goal, rules)
+        goal, facts, _ = prepare(goal, scope.clauses(self.hypotheses))
         found = goal.lhs.atoms(*RANGES) | goal.rhs.atoms(*RANGES)
         names = {node: Dummy(f"{node}", real=True) for node in sorted(found, key=str)}
         ranges = [c for node, name in names.items() for c in RANGES[node.func](name, *node.args)]

@@ -7,7 +7,8 @@ from sympy import Expr, exp
 
 from theory.evaluate import ball, rational
 from theory.methods.base import Direct, Gap, Scope
-from theory.methods.rewriting import rewrite, split
+from theory.methods.rewriting import prepare
+from theory.methods.smt import require_meaning
 from theory.statement import Statement
 from theory.terms import exponential
 
@@ -21,8 +22,8 @@ class Exact(Direct):
 
     def prove(self, goal: Statement, scope: Scope) -> str:
         """Decide the statement; what no precision decides is a gap."""
-        rules, _ = split(scope.clauses(self.hypotheses))
-        goal = rewrite(goal, rules)
+        goal, facts, _ = prepare(goal, scope.clauses(self.hypotheses))
+        require_meaning(facts, scope)
         if goal.symbols:
             names = ", ".join(sorted(map(str, goal.symbols)))
             raise Gap(f"not a statement about numbers: {names} are free")

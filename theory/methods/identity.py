@@ -10,11 +10,10 @@ from typing import ClassVar
 
 from sympy import Dummy, Expr, Integer, Mul, cancel, fraction, together
 
-from theory.law import Clause
 from theory.methods.base import Direct, Gap, Scope
 from theory.methods.powers import Key, Powers, symbolic_powers
-from theory.methods.rewriting import is_atom, rewrite, split
-from theory.methods.smt import require_nonzero
+from theory.methods.rewriting import prepare
+from theory.methods.smt import require_meaning, require_nonzero
 from theory.statement import Statement
 
 
@@ -27,9 +26,8 @@ class Identity(Direct):
         """Prove an equation of scalars or vectors."""
         if goal.relation != "==":
             raise Gap(f"a {goal.relation} is no identity")
-        rules, facts = split(scope.clauses(self.hypotheses))
-        rules |= _scalar_rules(facts)
-        goal = rewrite(goal, rules)
+        goal, facts, _ = prepare(goal, scope.clauses(self.hypotheses), every=True)
+        require_meaning(facts, scope)
         powers = Powers((goal.lhs, goal.rhs))
         for exponent in powers.exponents:
             scope.require_natural(exponent, facts)
@@ -42,11 +40,6 @@ class Identity(Direct):
         for factor in _divisors(goal):
             require_nonzero(factor, facts, scope)
         return "the difference of both sides has normal form 0"
-
-
-def _scalar_rules(facts: tuple[Clause, ...]) -> dict[Expr, Expr]:
-    equations = (f.conclusion for f in facts if not f.given and f.conclusion.relation == "==")
-    return {e.lhs: e.rhs for e in equations if is_atom(e.lhs)}
 
 
 def _with_atoms(expression: Expr, powers: Powers) -> tuple[Expr, dict[Expr, Expr]]:

@@ -1,14 +1,16 @@
 """Index arithmetic: is this expression a natural number, given linear facts about integers?"""
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import z3
-from sympy import Expr, Poly, PolynomialError
+from sympy import Expr, Poly, PolynomialError, Symbol, default_sort_key
 
 from theory.law import Clause
 from theory.methods.base import Gap
 from theory.methods.translate import least_value
 from theory.statement import Statement
+
+Names: TypeAlias = dict[Symbol, Any]  # z3 ships no types
 
 
 def require_natural(number: Expr, clauses: tuple[Clause, ...]) -> None:
@@ -20,13 +22,18 @@ def require_natural(number: Expr, clauses: tuple[Clause, ...]) -> None:
     solver.set("rlimit", 1_000_000)
     facts = [clause.conclusion for clause in clauses if not clause.given]
     facts = [fact for fact in facts if _is_linear(fact.lhs) and _is_linear(fact.rhs)]
-    solver.add(*(_formula(fact, context) for fact in facts))
     symbols = number.free_symbols.union(*(fact.symbols for fact in facts))
+    # Two symbols may share a name.
+    names = {
+        symbol: z3.Int(f"{symbol} #{index}" if index else str(symbol), context)
+        for index, symbol in enumerate(sorted(symbols, key=default_sort_key))
+    }
+    solver.add(*(_formula(fact, names, context) for fact in facts))
     for symbol in symbols:
         lower = least_value(symbol)
         if lower is not None:
-            solver.add(z3.Int(symbol.name, context) >= lower)
-    solver.add(_linear(number, context) < 0)
+            solver.add(names[symbol] >= lower)
+    solver.add(_linear(number, names, context) < 0)
     answer = solver.check()
     if answer != z3.unsat:
         model = f"; counter-model: {solver.model()}" if answer == z3.sat else ""
@@ -46,19 +53,19 @@ def _is_linear(expression: Expr) -> bool:
     return polynomial.total_degree() <= 1 and all(c.is_Integer for c in polynomial.coeffs())
 
 
-def _linear(expression: Expr, context: Any) -> Any:
+def _linear(expression: Expr, names: Names, context: Any) -> Any:
     terms = expression.expand().as_coefficients_dict()
     return z3.Sum(
         [
-            int(coefficient) * (z3.Int(symbol.name, context) if symbol.is_Symbol else 1)
+            int(coefficient) * (names[symbol] if symbol.is_Symbol else 1)
             for symbol, coefficient in terms.items()
         ]
         + [z3.IntVal(0, context)]
     )
 
 
-def _formula(statement: Statement, context: Any) -> Any:
-    lhs, rhs = _linear(statement.lhs, context), _linear(statement.rhs, context)
+def _formula(statement: Statement, names: Names, context: Any) -> Any:
+    lhs, rhs = (_linear(side, names, context) for side in (statement.lhs, statement.rhs))
     match statement.relation:
         case "<":
             return lhs < rhs

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 
 from sympy import Expr, Integer, Pow
 
+from theory.methods.base import Gap
+
 Key = tuple[Expr, Expr]
 
 
@@ -25,12 +27,14 @@ def decompose(power: Expr) -> tuple[Key, Expr]:
 
 
 class Powers:
-    """The least exponents that occur in a family of expressions."""
+    """The least exponents that occur in a family of expressions; Gap for powers of operators."""
 
     def __init__(self, expressions: Iterable[Expr]) -> None:
         self.least: dict[Key, Expr] = {}
         for expression in expressions:
             for power in symbolic_powers(expression):
+                if not power.is_commutative:
+                    raise Gap(f"the power {power} of an operator has no translation")
                 key, whole = decompose(power)
                 self.least[key] = min(self.least.get(key, whole), whole)
 

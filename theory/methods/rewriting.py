@@ -4,7 +4,8 @@ from sympy import Expr, Symbol
 
 from theory.law import Clause
 from theory.methods.base import Gap
-from theory.statement import Statement
+from theory.methods.meaning import clause_sides, conditions, partial, require_total, sides
+from theory.statement import Statement, eq
 from theory.terms import Scalar
 
 ROUNDS = 100
@@ -20,8 +21,36 @@ def is_vector_equation(statement: Statement) -> bool:
     return is_vector(statement.lhs) or is_vector(statement.rhs)
 
 
-def split(clauses: tuple[Clause, ...]) -> tuple[dict[Expr, Expr], tuple[Clause, ...]]:
-    """The equations that are rules, and the scalar clauses rewritten by them."""
+def prepare(
+    goal: Statement, clauses: tuple[Clause, ...], every: bool = False
+) -> tuple[Statement, tuple[Clause, ...], dict[Expr, Expr]]:
+    """The goal and the scalar clauses, rewritten, and the equations that are rules.
+
+    The rules are those between vectors and between atoms or, with `every`, all for one atom.  A
+    clause that they change becomes conditional: on what gave it, and the rules, a meaning before.
+    The same is asked for the goal by equations p = p, to be translated with the clauses.
+    """
+    rules = _rules(clauses)
+    if every:
+        rules |= equations(_scalars(clauses, rules))
+    within = (*clause_sides(clauses), *sides((goal,)))
+    for rule in rules.values():
+        require_total(rule, within)
+    rewritten = rewrite(goal, rules)
+    if rewritten == goal:
+        return goal, _scalars(clauses, rules), rules
+    powers = partial((*sides((goal,)), *rules.values()))
+    meant = (rewrite(eq(power, power), rules) for power in powers)
+    return rewritten, (*_scalars(clauses, rules), *map(Clause, meant)), rules
+
+
+def equations(clauses: tuple[Clause, ...]) -> dict[Expr, Expr]:
+    """The unconditional equations for one atom."""
+    found = (clause.conclusion for clause in clauses if not clause.given)
+    return {s.lhs: s.rhs for s in found if s.relation == "==" and is_atom(s.lhs)}
+
+
+def _rules(clauses: tuple[Clause, ...]) -> dict[Expr, Expr]:
     rules: dict[Expr, Expr] = {}
     stated = {clause.conclusion for clause in clauses if not clause.given}
     for clause in clauses:
@@ -33,12 +62,19 @@ def split(clauses: tuple[Clause, ...]) -> tuple[dict[Expr, Expr], tuple[Clause, 
             rules[statement.lhs] = statement.rhs
         elif _renames(clause):
             rules[statement.lhs] = statement.rhs
-    others = tuple(
-        Clause(rewrite(c.conclusion, rules), tuple(rewrite(g, rules) for g in c.given))
-        for c in clauses
-        if not is_vector_equation(c.conclusion)
-    )
-    return rules, others
+    return rules
+
+
+def _scalars(clauses: tuple[Clause, ...], rules: dict[Expr, Expr]) -> tuple[Clause, ...]:
+    return tuple(_rewritten(c, rules) for c in clauses if not is_vector_equation(c.conclusion))
+
+
+def _rewritten(clause: Clause, rules: dict[Expr, Expr]) -> Clause:
+    result = Clause(rewrite(clause.conclusion, rules), tuple(rewrite(g, rules) for g in clause.given))
+    if result == clause:
+        return clause
+    meant = conditions(partial((*clause_sides((clause,)), *rules.values())))
+    return Clause(result.conclusion, (*result.given, *(rewrite(s, rules) for s in meant)))
 
 
 def _renames(clause: Clause) -> bool:

@@ -13,9 +13,9 @@ from sympy import Expr, Integer
 
 from theory.law import Clause
 from theory.methods.base import Direct, Gap, Scope
-from theory.methods.rewriting import rewrite, split
+from theory.methods.rewriting import prepare
 from theory.methods.translate import Formula, Translation
-from theory.statement import Statement, ne
+from theory.statement import Statement, eq, ne
 
 RLIMIT = 20_000_000
 LENGTHS = (3, 2, 1, 0, 8, 16)  # where counter-models are looked for
@@ -30,8 +30,8 @@ class Smt(Direct):
     def prove(self, goal: Statement, scope: Scope) -> str:
         """Prove the goal from the hypotheses."""
         clauses = scope.clauses(self.hypotheses)
-        rules, facts = split(clauses)
-        return entail(rewrite(goal, rules), facts, scope)
+        goal, facts, _ = prepare(goal, clauses)
+        return entail(goal, facts, scope)
 
 
 def entail(goal: Statement, facts: tuple[Clause, ...], scope: Scope) -> str:
@@ -88,6 +88,12 @@ def _at_small_lengths(goal: Statement, facts: tuple[Clause, ...], scope: Scope) 
             if answer == z3.sat:
                 return ", ".join([*(f"{symbol} = {n}" for symbol, n in values.items()), model])
     return ""
+
+
+def require_meaning(facts: tuple[Clause, ...], scope: Scope) -> None:
+    """Raise Gap unless the facts are satisfiable and give a meaning to all that they speak of."""
+    if facts:
+        entail(eq(Integer(0), Integer(0)), facts, scope)
 
 
 def require_nonzero(expression: Expr, facts: tuple[Clause, ...], scope: Scope) -> None:

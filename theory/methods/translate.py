@@ -64,6 +64,8 @@ class Translation:
             return z3.Sum([self.real(term) for term in expression.args])
         if expression.is_Mul:
             return z3.Product([self.real(factor) for factor in expression.args])
+        if not expression.is_commutative:
+            raise Gap(f"the vector {expression} stands where a number is needed")
         if isinstance(expression, Pow):
             return self._power(expression)
         if isinstance(expression, Abs):
@@ -72,8 +74,6 @@ class Translation:
         if isinstance(expression, Max | Min):
             larger = isinstance(expression, Max)
             return self._fold([self.real(arg) for arg in expression.args], larger)
-        if not expression.is_commutative:
-            raise Gap(f"the vector {expression} stands where a number is needed")
         return self._atom(expression)
 
     def _number(self, number: Expr) -> Formula:

@@ -1,0 +1,118 @@
+"""``rnnbounds attack`` and ``replay``: one typed statement on many systems, or one check again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from msgspec.structs import replace
+
+from properties.budget import check_attacks, profile
+from properties.device import check_device
+from properties.replay import dump as dump_arrays
+from properties.replay import replay as replay_spec
+from properties.replay import statement_of
+from properties.typed import TypedResult, attack_typed, typed_assumptions
+from reports.record import Check
+from rnnbounds.commands.attacks import ALL, Attacks, Device, Profile, Seed
+from rnnbounds.commands.claims import As
+from rnnbounds.output import Format, print_json, print_table
+from theory import claim as claim_of
+from theory.parse import parse_statement
+
+FAILING = ("VIOLATED", "UNDECIDED")
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command()(attack)
+    app.command()(replay)
+
+
+def attack(
+    statement: Annotated[
+        str,
+        typer.Argument(
+            metavar="STATEMENT",
+            help="a bound over the vocabulary, as 'h_gap <= S_0*lam**k/(1-lam)'",
+        ),
+    ],
+    profile_name: Profile = "quick",
+    attacks: Attacks = ALL,
+    seed: Seed = 0,
+    device: Device = "cpu",
+    format: As = Format.text,
+) -> int:
+    """Attack a bound that you type; exit 1 with a shrunk counter-example if it falls."""
+    result = attack_typed(
+        parse_statement(statement), budget=profile(profile_name), seed=seed,
+        attacks=check_attacks(attacks.split(",")), device=check_device(device),
+    )  # fmt: skip
+    document = attack_document(result)
+    fallen = document["counterexample"]
+    if format is Format.json:
+        print_json(document)
+    elif isinstance(fallen, Check):
+        typer.echo(f"falls: {fallen.explanation} (by the {result.attack} attack)")
+        typer.echo(fallen.replay)
+    else:
+        typer.echo(f"stands: {result.statement.text} ({result.systems} systems)")
+    return int(not result.stands)
+
+
+def attack_document(result: TypedResult) -> dict[str, object]:
+    """The JSON document of an attack on a typed statement."""
+    check = result.counterexample
+    return {
+        "statement": result.statement.text,
+        "stands": result.stands,
+        "systems": result.systems,
+        "attack": result.attack,
+        "counterexample": None if check is None else typed(check, result.statement.text),
+    }
+
+
+def typed(check: Check, statement: str) -> Check:
+    """The check with the command that replays it on the typed statement."""
+    spec = check.replay.split(" --claim ")[0]
+    return replace(check, replay=f"{spec} --statement '{statement}'")
+
+
+def replay(
+    spec: Annotated[
+        str, typer.Argument(metavar="SPEC", help="the spec, as a failure or the page printed it")
+    ],
+    claim: Annotated[str, typer.Option(help="the claim")] = "truncation",
+    form: Annotated[str, typer.Option(help="its form or false variant")] = "",
+    statement: Annotated[
+        str | None, typer.Option(help="a typed statement instead of a claim")
+    ] = None,
+    dump: Annotated[
+        Path | None, typer.Option(help="write W, U, b, C, inputs and both sides to this .npz")
+    ] = None,
+    format: As = Format.text,
+) -> int:
+    """Re-run one check from its spec; exit 1 unless it holds (or is vacuous)."""
+    if statement is not None:
+        stated = parse_statement(statement)
+        replayed = replay_spec(spec, stated, typed_assumptions(stated))
+        checks = [typed(check, stated.text) for check in replayed.checks]
+    else:
+        form = form or claim_of(claim).forms[0].name
+        replayed = replay_spec(spec, *statement_of(claim, form), claim, form)
+        checks = list(replayed.checks)
+    if dump is not None:
+        dump_arrays(replayed, dump)
+    if format is Format.json:
+        print_json(checks)
+    else:
+        print_table(("k", "lhs", "±", "rhs", "±", "lhs/rhs", "verdict"), [row(c) for c in checks])
+    return int(any(check.verdict in FAILING for check in checks))
+
+
+def row(check: Check) -> tuple[object, ...]:
+    """Both sides of a check with their errors."""
+    sides = (check.lhs, check.lhs_error, check.rhs, check.rhs_error)
+    window, ratio = ("-" if value is None else value for value in (check.k, check.ratio))
+    return (window, *sides, ratio, check.verdict)

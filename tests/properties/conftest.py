@@ -1,0 +1,20 @@
+"""Small budgets, so that whole attacks run in seconds."""
+
+import pytest
+
+from properties import budget
+from properties.budget import Budget
+
+SMALL = Budget(random=4, targeted=3, gradient=2, ascent=20, batch=6, sequences=2)
+
+
+@pytest.fixture
+def small() -> Budget:
+    """A budget of a few examples."""
+    return SMALL
+
+
+@pytest.fixture
+def small_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The profile ``quick``, made small (spawned workers do not see it)."""
+    monkeypatch.setitem(budget.PROFILES, "quick", SMALL)

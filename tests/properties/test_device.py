@@ -1,0 +1,40 @@
+"""Devices: a name that is not there is one line with the remedy."""
+
+import pytest
+
+from properties.device import check_device
+from properties.errors import InputError, QuantityError
+
+
+def test_cpu_is_always_there() -> None:
+    """The processor needs no check."""
+    assert check_device("cpu") == "cpu"
+
+
+@pytest.mark.parametrize("name", ["", "tpu", "mps", "CPU", "gpu"])
+def test_unknown_devices(name: str) -> None:
+    """Anything but cpu and cuda is refused."""
+    with pytest.raises(InputError, match="choose cpu or cuda"):
+        check_device(name)
+
+
+def test_no_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a card the remedy is the processor."""
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(InputError, match="choose --device cpu"):
+        check_device("cuda")
+
+
+def test_a_card_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one card, cuda and cuda:0 are it, and nothing else is."""
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    assert [check_device(name) for name in ("cuda", "cuda:0")] == ["cuda", "cuda:0"]
+    for name in ("cuda:1", "cuda:", "cudanymous", "cuda:-1"):
+        with pytest.raises(InputError, match="choose among cuda, cuda:0"):
+            check_device(name)
+
+
+def test_errors_are_one_line() -> None:
+    """The named errors say what is wrong and what to do."""
+    assert str(QuantityError("dh_dx", "matrix")).endswith("choose another kind")

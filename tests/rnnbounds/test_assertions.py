@@ -1,0 +1,110 @@
+"""The assertions that a user's own tests call."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import rnnbounds
+from impl.errors import InputError, RangeError, ShapeError
+from impl.feedforward import FeedForward
+from rnnbounds import assert_contractive, assert_remembers, assert_truncation
+
+
+def network(scale: float) -> torch.nn.RNN:
+    """A tanh network with two inputs, and W of scale times an orthogonal matrix."""
+    torch.manual_seed(1)
+    net = torch.nn.RNN(2, 4, batch_first=True)
+    with torch.no_grad():
+        torch.nn.init.orthogonal_(net.weight_hh_l0).mul_(scale)
+    return net
+
+
+def scalar(weight: float) -> dict[str, torch.Tensor]:
+    """The state dict of one state with one input."""
+    return {"weight_hh_l0": torch.tensor([[weight]]), "weight_ih_l0": torch.ones(1, 1)}
+
+
+def test_a_contractive_model_passes():
+    """The certificate comes back, with its factor and norm."""
+    certificate = assert_contractive(network(0.5), norm="spectral")
+    assert certificate.verdict == "certified"
+    assert 0.4999 < certificate.lam < 0.5001
+    assert assert_contractive(network(0.5), lam=0.51, norm="spectral").lam < 0.51
+
+
+@pytest.mark.parametrize("lam", [0.5, 0.4, float("nan")])
+def test_a_factor_that_is_too_large_fails(lam):
+    """λ must lie below what the test asks for; NaN is below nothing."""
+    with pytest.raises(AssertionError, match=r"spectral norm is not below .*; project"):
+        assert_contractive(scalar(0.5), lam=lam, norm="spectral")
+
+
+def test_an_undecided_model_fails():
+    """tanh(h + x) is not refuted, but no norm certifies it; the factors found are listed."""
+    with pytest.raises(AssertionError, match=r"undecided: .*spectral 1, .*rnnbounds\.stable"):
+        assert_contractive(scalar(1.0))
+
+
+def test_a_refuted_model_fails_with_its_witness():
+    """What refutes the model is part of the message."""
+    with pytest.raises(AssertionError, match=r"refuted \(W has the eigenvalue 1\.5"):
+        assert_contractive(scalar(1.5), cell="linear")
+
+
+def test_bad_input_is_no_failed_assertion():
+    """A wrong call raises an InputError: the model was never looked at."""
+    with pytest.raises(InputError, match="NaN"):
+        assert_contractive(scalar(float("nan")))
+    with pytest.raises(RangeError):
+        assert_remembers(scalar(0.5), at_most=3, epsilon=0.0, input_bound=1.0)
+
+
+def test_memory():
+    """k(ε) is compared with what the test allows."""
+    certificate = assert_remembers(scalar(0.5), at_most=100, epsilon=1e-3, input_bound=1.0)
+    k = certificate.window(1e-3)
+    assert k is not None
+    assert_remembers(scalar(0.5), at_most=k, epsilon=1e-3, input_bound=1.0)
+    with pytest.raises(AssertionError, match=rf"the last {k} inputs, more than {k - 1}; allow"):
+        assert_remembers(scalar(0.5), at_most=k - 1, epsilon=1e-3, input_bound=1.0)
+    with pytest.raises(AssertionError, match="undecided"):
+        assert_remembers(scalar(1.0), at_most=100, epsilon=1e-3, input_bound=1.0)
+
+
+def test_truncation_on_inputs():
+    """The certified window is enough on a user's inputs."""
+    assert_truncation(network(0.5), torch.randn(3, 20, 2), epsilon=1e-3)
+
+
+def test_truncation_needs_a_certificate_and_inputs_that_fit():
+    """No window, no assertion; inputs of another width are named."""
+    with pytest.raises(AssertionError, match="undecided"):
+        assert_truncation(scalar(1.0), torch.ones(1, 5, 1), epsilon=1e-3)
+    for inputs in (torch.ones(5, 1), torch.ones(1, 5, 3), torch.ones(0, 5, 1)):
+        with pytest.raises(ShapeError, match=r"\(N, T, 1\)"):
+            assert_truncation(scalar(0.5), inputs, epsilon=1e-3)
+    with pytest.raises(RangeError):
+        assert_truncation(scalar(0.5), torch.full((1, 5, 1), torch.nan), epsilon=1e-3)
+
+
+def test_truncation_can_fail(monkeypatch):
+    """A window that is too short is noticed: the assertion compares the two models."""
+
+    def too_short(model, epsilon, bound):
+        parts = (model.weights["weight_ih"], model.weights["weight_hh"], None, None)
+        return FeedForward(*parts, activation="tanh", k=1), {}
+
+    monkeypatch.setattr(rnnbounds.assertions, "truncate", too_short)
+    with pytest.raises(AssertionError, match=r"away, more than 0\.001; this contradicts"):
+        assert_truncation(scalar(0.5), torch.ones(1, 5, 1), epsilon=1e-3)
+
+
+def test_assertions_survive_optimisation():
+    """``python -O`` strips assert statements, not these."""
+    path = Path(rnnbounds.assertions.__file__)
+    names: dict[str, Any] = {"__name__": "optimised"}
+    exec(compile(path.read_text(encoding="utf-8"), path, "exec", optimize=1), names)
+    with pytest.raises(AssertionError, match="undecided"):
+        names["assert_contractive"](scalar(1.0))

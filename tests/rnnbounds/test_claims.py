@@ -1,0 +1,123 @@
+"""``claims`` and ``prove``."""
+
+import pytest
+
+from reports.record import LedgerRecord, LedgerStep
+from rnnbounds.commands import claims as module
+from theory import CLAIMS
+
+
+def ledger(*verdicts: str, proved: bool) -> LedgerRecord:
+    """A ledger with a step of each verdict."""
+    steps = tuple(
+        LedgerStep(
+            id=f"step {i}", statement="h_gap <= 1", uses=("lemma",), verdict=verdict,
+            kind="human" if verdict == "human" else "machine", method="smt",
+            redundant=("contractive",), detail="it does not follow",
+        )
+        for i, verdict in enumerate(verdicts)
+    )  # fmt: skip
+    human = tuple(step.id for step in steps if step.verdict == "human")
+    return LedgerRecord(form="finite", steps=steps, axioms=(), human=human, proved=proved)
+
+
+@pytest.fixture
+def proofs(monkeypatch):
+    """Put one ledger in the place of every claim's."""
+
+    def use(found: LedgerRecord) -> None:
+        monkeypatch.setattr(module, "ledger_records", lambda entry: (found,))
+
+    return use
+
+
+def test_claims_document(call):
+    """[{id, title, source, relation, needs, false_variants, proof}] in reading order."""
+    documents = call("claims", "--format", "json").json
+    assert [document["id"] for document in documents] == [claim.id for claim in CLAIMS]
+    for document, claim in zip(documents, CLAIMS, strict=True):
+        assert {"title", "source", "relation", "needs", "false_variants", "proof"} <= set(document)
+        assert document["relation"] == claim.relation
+        assert document["false_variants"] == [variant.id for variant in claim.false_variants]
+        assert {"steps", "axioms", "human"} <= set(document["proof"])
+        assert document["proof"]["proved"] is True
+        assert document["proof"]["human"] == []
+
+
+def test_claims_table(call):
+    """A line for each claim below the header."""
+    outcome = call("claims")
+    assert (outcome.code, outcome.err) == (0, "")
+    header, *rows = outcome.out.splitlines()
+    assert header.split()[:4] == ["claim", "statement", "source", "proof"]
+    assert [row.split()[0] for row in rows] == [claim.id for claim in CLAIMS]
+    assert all(" proved, " in row for row in rows)
+
+
+def test_claims_say_what_is_not_proved(call, proofs):
+    """The table shows the state of the proof, and lists nothing as proved that is not."""
+    proofs(ledger("failed", proved=False))
+    outcome = call("claims")
+    assert outcome.code == 0
+    assert outcome.out.count("NOT PROVED, 1 steps") == len(CLAIMS)
+
+
+def test_prove_document(call):
+    """[{id, steps: [{statement, kind, method, uses, verdict}], axioms, human, proved}]."""
+    (document,) = call("prove", "truncation", "--format", "json").json
+    assert document["id"] == "truncation"
+    assert document["proved"] is True
+    assert document["human"] == []
+    assert document["axioms"] == sorted(set(document["axioms"]))
+    for step in document["steps"]:
+        assert {"statement", "kind", "method", "uses", "verdict"} <= set(step)
+        assert step["verdict"] == "proved"
+
+
+def test_prove_text(call):
+    """The ledger of each form, the last step last, and a summary."""
+    outcome = call("prove", "certified-norm", "state-bound")
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
+    assert lines[0].startswith("state-bound (")
+    assert any(line.startswith("certified-norm (") for line in lines)
+    assert lines[-1].startswith("2 claims, ")
+    assert "NOT PROVED" not in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("found", "plain", "strict"),
+    [
+        (ledger("proved", proved=True), 0, 0),
+        (ledger("proved", "failed", proved=False), 1, 1),
+        (ledger("human", "failed", proved=False), 1, 1),
+        (ledger("proved", "human", proved=False), 0, 1),
+        (ledger(proved=False), 1, 1),
+        (ledger("proved", proved=False), 1, 1),
+    ],
+)
+def test_exit_codes_of_prove(call, proofs, found, plain, strict):
+    """A failed step and an empty ledger fail; a human step fails only with --strict."""
+    proofs(found)
+    assert call("prove", "truncation").code == plain
+    outcome = call("prove", "truncation", "--strict", "--format", "json")
+    assert outcome.code == strict
+    (document,) = outcome.json
+    assert document["proved"] is found.proved
+    assert document["human"] == list(found.human)
+
+
+def test_prove_says_why(call, proofs):
+    """A failed step shows its detail; what a step did not need is listed."""
+    proofs(ledger("failed", proved=False))
+    out = call("prove", "truncation").out
+    assert "truncation (finite): NOT PROVED" in out
+    assert "it does not follow" in out
+    assert "not needed: contractive" in out
+
+
+@pytest.mark.parametrize("command", ["prove", "verify", "sabotage"])
+def test_unknown_claim(refused, command):
+    """The close names, or all of them."""
+    assert "did you mean truncation or " in refused(command, "trunkation")
+    assert "known: contraction-linear, " in refused(command, "truncation", "zzz")

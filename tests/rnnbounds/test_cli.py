@@ -1,0 +1,160 @@
+"""The call itself: exit codes, one line for what is wrong, help."""
+
+import errno
+
+import pytest
+import typer
+
+from impl.errors import InputError as ImplError
+from properties.errors import InputError as PropertiesError
+from reports.errors import InputError as ReportsError
+from rnnbounds import cli
+from rnnbounds.commands import machine
+from theory.errors import InputError as TheoryError
+
+COMMANDS = (
+    "claims", "prove", "verify", "sabotage", "attack", "replay",
+    "certify", "truncate", "report", "experiment", "doctor",
+)  # fmt: skip
+
+
+def test_help_names_every_command(call):
+    """``rnnbounds --help`` is the table of contents; exit 0."""
+    outcome = call("--help")
+    assert (outcome.code, outcome.err) == (0, "")
+    listed = outcome.out.partition("Commands:")[2].splitlines()
+    assert {line.split()[0] for line in listed if line.strip()} >= set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_and_json(call, command):
+    """Each has a one-line description and a --format option."""
+    outcome = call(command, "--help")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.startswith(f"Usage: rnnbounds {command}")
+    assert "--format" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault", "where"),
+    [
+        ((), "Missing command", "rnnbounds"),
+        (("nope",), "No such command 'nope'", "rnnbounds"),
+        (("--nope",), "No such option: --nope", "rnnbounds"),
+        (("verify", "--nope"), "No such option: --nope", "rnnbounds verify"),
+        (("certify",), "Missing argument 'MODEL'", "rnnbounds certify"),
+        (("certify", "m"), "Missing option '--input-bound'", "rnnbounds certify"),
+        (("certify", "m", "--input-bound", "one"), "valid number", "rnnbounds certify"),
+        (("truncate", "m", "--input-bound", "1"), "Missing option '--eps'", "rnnbounds truncate"),
+        (("attack",), "Missing argument 'STATEMENT'", "rnnbounds attack"),
+        (("replay",), "Missing argument 'SPEC'", "rnnbounds replay"),
+        (("report",), "Missing argument 'RUN.json'", "rnnbounds report"),
+        (("report", "run.json"), "Missing option '--out'", "rnnbounds report"),
+        (("report", "run.json", "--out"), "requires an argument", "rnnbounds"),
+        (("report", "a", "b", "--out", "c"), "unexpected extra argument", "rnnbounds report"),
+        (("verify", "--seed", "-1"), "greater than or equal to 0", "rnnbounds verify"),
+        (("verify", "--seed", "1.5"), "valid integer", "rnnbounds verify"),
+        (("verify", "-n", "-1"), "greater than or equal to 0", "rnnbounds verify"),
+        (("claims", "--format", "xml"), "'text', 'json'", "rnnbounds claims"),
+    ],
+)
+def test_wrong_calls(refused, arguments, fault, where):
+    """What is wrong, and where to read how the call goes."""
+    line = refused(*arguments)
+    assert fault in line
+    assert line.endswith(f"; see '{where} --help'")
+
+
+@pytest.mark.parametrize("base", [ImplError, PropertiesError, ReportsError, TheoryError])
+def test_input_errors_of_every_room(refused, monkeypatch, base):
+    """Each room's InputError becomes its own message on one line."""
+
+    def fail(device):
+        raise base("one\nthing is\twrong; do another")
+
+    monkeypatch.setattr(machine, "examine", fail)
+    assert refused("doctor") == "rnnbounds: one thing is wrong; do another"
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (PermissionError(errno.EACCES, "Permission denied", "x"), "x: Permission denied; choose"),
+        (OSError(errno.ENOSPC, "No space left on device"), "a file: No space left on device; choo"),
+        (MemoryError(), "more memory than there is; take a smaller system"),
+        (UnicodeEncodeError("utf-8", "\udcff", 0, 1, "surrogates"), "not valid text here; rename"),
+        (typer.Abort(), "interrupted; run it again"),
+    ],
+)
+def test_what_the_machine_refuses(call, monkeypatch, error, line):
+    """A full disk, too little memory, no terminal to ask: one line as well."""
+
+    def fail(device):
+        raise error
+
+    monkeypatch.setattr(machine, "examine", fail)
+    outcome = call("doctor")
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert line in outcome.err.strip().splitlines()[-1]
+
+
+def test_an_interrupt_is_the_shell_s(call, monkeypatch):
+    """Ctrl-C is neither a verdict nor a wrong call: 130, as shells have it."""
+
+    def fail(device):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(machine, "examine", fail)
+    assert call("doctor").code == 130
+
+
+def test_a_mistake_of_ours_is_no_input_error(call, monkeypatch):
+    """A plain ValueError is a bug: it is not dressed up as the user's."""
+
+    def fail(device):
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(machine, "examine", fail)
+    with pytest.raises(ValueError, match="a bug"):
+        call("doctor")
+
+
+def test_the_line_is_never_endless(capsys):
+    """Hostile input is cut in the middle; its remedy stays."""
+    assert cli.wrong("x" * 10**6 + "; do another") == 2
+    line = capsys.readouterr().err
+    assert len(line) < 2_100
+    assert line.endswith("; do another\n")
+
+
+def test_names_that_are_no_text(call, refused, stable_model):
+    """A file name of arbitrary bytes has no JSON form: one line, not a traceback."""
+    odd = stable_model.rename(stable_model.with_name("\udcff.pt"))
+    assert "not valid text" in refused("certify", odd, "--input-bound", 1, "--format", "json")
+
+
+def test_doctor(call):
+    """Every check of this machine's arithmetic passes, and is printed both ways."""
+    outcome = call("doctor")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "float64 rounds to nearest" in outcome.out
+    findings = call("doctor", "--format", "json").json
+    assert all(set(finding) == {"check", "found", "ok"} for finding in findings)
+    assert all(finding["ok"] for finding in findings)
+
+
+def test_doctor_fails(call, monkeypatch):
+    """One failing check is exit 1, with the document printed all the same."""
+    from properties.doctor import Finding
+
+    monkeypatch.setattr(machine, "examine", lambda device: [Finding("subnormals", "0.0", False)])
+    assert call("doctor").code == 1
+    assert "NO" in call("doctor").out
+    outcome = call("doctor", "--format", "json")
+    assert (outcome.code, outcome.json[0]["ok"]) == (1, False)
+
+
+def test_unknown_device(refused):
+    """Only cpu and cuda are devices."""
+    assert refused("doctor", "--device", "tpu").endswith("choose cpu or cuda")

@@ -1,0 +1,79 @@
+"""What the commands print, and where they may write."""
+
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from reports.files import WriteError
+from rnnbounds import output
+from rnnbounds.output import check_folder, print_json, print_table, progress
+
+
+def test_one_json_document(capsys):
+    """Indented, in UTF-8, and nothing else."""
+    print_json({"λ": 0.5, "stable": None})
+    told = capsys.readouterr().out
+    assert "λ" in told
+    assert json.loads(told) == {"λ": 0.5, "stable": None}
+
+
+def test_a_table_is_neither_cut_nor_interpreted(capsys):
+    """Long cells stay on one line, and square brackets and colons are no markup."""
+    long = "x" * 500
+    print_table(("a", "b"), [("[red]:smile:[/red]", long), (1, None)])
+    header, first, second = capsys.readouterr().out.splitlines()
+    assert header.split() == ["a", "b"]
+    assert first.split() == ["[red]:smile:[/red]", long]
+    assert second.split() == ["1", "None"]
+
+
+def test_progress_is_silent_without_a_terminal(capsys):
+    """Neither stream gets a character."""
+    with progress(2, "attacking") as advance:
+        advance("one")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_progress_shows_on_a_terminal(monkeypatch):
+    """The bar goes where the terminal is, standard error, and names the part."""
+    stream = io.StringIO()
+
+    def console(**kwargs):
+        assert kwargs == {"stderr": True}
+        return Console(file=stream, force_terminal=True, width=120)
+
+    monkeypatch.setattr(output, "Console", console)
+    with progress(2, "attacking") as advance:
+        advance("truncation/random")
+    assert "truncation/random" in stream.getvalue()
+
+
+def test_a_folder_is_checked_without_being_made(tmp_path):
+    """A folder that could be made is fine and is not made."""
+    wanted = tmp_path / "a" / "b"
+    assert check_folder(wanted) == wanted
+    assert check_folder(tmp_path) == tmp_path
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_file_is_no_folder(tmp_path, monkeypatch):
+    """A file, something below a file, and a folder that is not writable are refused."""
+    file = tmp_path / "file"
+    file.touch()
+    for place in (file, file / "below"):
+        with pytest.raises(WriteError, match="is a file; choose another place"):
+            check_folder(place)
+    monkeypatch.setattr(output.os, "access", lambda *_: False)
+    with pytest.raises(WriteError, match="is not writable; choose another place"):
+        check_folder(tmp_path)
+
+
+def test_a_relative_folder_is_looked_for_here(tmp_path, monkeypatch):
+    """Relative paths start in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(WriteError):
+        check_folder(output.Path("file/below"))
+    assert check_folder(output.Path("below"))

@@ -1,0 +1,89 @@
+"""``report``: the page again."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from reports import load
+
+
+@pytest.fixture
+def verified(call, tiny, tmp_path):
+    """The folder of a run of one claim by one attack, which passes."""
+    folder = tmp_path / "verified"
+    arguments = ("certified-norm", "-n", 0, "--attacks", "random", "--out", folder)
+    assert call("verify", *arguments).code == 0
+    return folder
+
+
+def test_the_same_page(call, verified, tmp_path):
+    """From run.json alone the identical page is made, and the record is copied."""
+    out = tmp_path / "again"
+    outcome = call("report", verified / "run.json", "--out", out)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out == f"wrote {out / 'index.html'} and {out / 'run.json'}\n"
+    for name in ("index.html", "run.json"):
+        assert (out / name).read_bytes() == (verified / name).read_bytes()
+    document = call("report", verified / "run.json", "--out", out, "--format", "json").json
+    assert document == {"page": str(out / "index.html"), "problems": []}
+
+
+def test_a_failed_run(call, tiny, tmp_path):
+    """The page of a failed run is written too, and the exit code says that it failed."""
+    record = tmp_path / "a" / "run.json"
+    arguments = ("certified-norm", "-n", 0, "--attacks", "gradient", "--out", record.parent)
+    assert call("verify", *arguments).code == 1
+    outcome = call("report", record, "--out", tmp_path / "b")
+    assert outcome.code == 1
+    assert "FAILS: certified-norm: never tested in earnest" in outcome.out
+    outcome = call("report", record, "--out", tmp_path / "b", "--format", "json")
+    assert outcome.code == 1
+    assert any("never tested" in problem for problem in outcome.json["problems"])
+
+
+def test_records_that_are_none(refused, verified, tmp_path):
+    """Missing, truncated, changed or of another schema: one line, nothing written."""
+    data, out = (verified / "run.json").read_bytes(), tmp_path / "out"
+    line = refused("report", tmp_path / "no.json", "--out", out)
+    assert line.endswith("give the run.json that verify wrote")
+    assert "give the run.json that verify wrote" in refused("report", verified, "--out", out)
+    for changed in (
+        b"",
+        data[: len(data) // 2],
+        b"[" * 10**6,
+        b"\xff\xfe",
+        data.replace(b"rnnbounds/run/1", b"rnnbounds/run/9"),
+        data.replace(b'"HOLDS"', b'"PERFECT"'),
+        data.replace(b'"seed": 0', b'"seed": NaN'),
+    ):
+        (tmp_path / "run.json").write_bytes(changed)
+        line = refused("report", tmp_path / "run.json", "--out", out)
+        assert str(tmp_path / "run.json") in line
+        assert line.endswith("write the run again")
+    assert not out.exists()
+
+
+def test_places_that_cannot_be_written(refused, verified, tmp_path):
+    """A file in the folder's place, or a folder in the page's place: nothing is left behind."""
+    (tmp_path / "file").write_text("kept")
+    for place in (tmp_path / "file", tmp_path / "file" / "below"):
+        assert refused("report", verified / "run.json", "--out", place).endswith("another place")
+    assert (tmp_path / "file").read_text() == "kept"
+    (tmp_path / "out" / "index.html").mkdir(parents=True)
+    assert "a folder has that name" in refused(
+        "report", verified / "run.json", "--out", tmp_path / "out"
+    )
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["index.html"]
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs Linux's /proc")
+def test_a_folder_in_which_nobody_may_write(refused, verified):
+    """Not even root writes into /proc."""
+    line = refused("report", verified / "run.json", "--out", f"/proc/{os.getpid()}/report")
+    assert line.endswith("choose another place")
+
+
+def test_the_record_on_the_page_is_the_run(verified):
+    """What was written reads back as a passing run of the seed."""
+    assert load(verified / "run.json").seed == 0

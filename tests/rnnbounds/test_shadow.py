@@ -1,0 +1,56 @@
+"""A user's folder with the name of a room is named, not imported."""
+
+import importlib.util
+
+import pytest
+
+import rnnbounds
+from rnnbounds.shadow import ROOMS, ShadowedError, check_rooms
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_folder_that_shadows_a_room_is_named(python, tmp_path, room):
+    """``import rnnbounds`` says which file shadows which room, before anything is used."""
+    (tmp_path / room).mkdir()
+    (tmp_path / room / "__init__.py").write_text("raise RuntimeError('this must not run')")
+    result = python("-c", "import rnnbounds")
+    assert result.returncode == 1
+    last = result.stderr.strip().splitlines()[-1]
+    assert last.startswith("rnnbounds.shadow.ShadowedError: ")
+    assert str(tmp_path / room / "__init__.py") in last
+    assert f"shadows the package {room!r}" in last
+    assert "rename that file" in last
+
+
+def test_a_file_just_below_the_house_shadows_too(tmp_path, monkeypatch):
+    """A module in a subfolder of the house is not taken for the room beside it."""
+    house = tmp_path / "house"
+    for room in ROOMS:
+        (house / room).mkdir(parents=True)
+        (house / room / "__init__.py").touch()
+    (house / "examples").mkdir()
+    (house / "examples" / "theory.py").touch()
+    places = {room: house / room / "__init__.py" for room in ROOMS}
+
+    def find(room):
+        return importlib.util.spec_from_file_location(room, places[room])
+
+    monkeypatch.setattr("rnnbounds.shadow.find_spec", find)
+    monkeypatch.setattr("rnnbounds.shadow.__file__", str(house / "rnnbounds" / "shadow.py"))
+    check_rooms()
+    places["theory"] = house / "examples" / "theory.py"
+    with pytest.raises(ShadowedError, match=r"theory\.py shadows"):
+        check_rooms()
+
+
+def test_a_missing_room_is_named(monkeypatch):
+    """A broken installation says so."""
+    monkeypatch.setattr("rnnbounds.shadow.find_spec", lambda room: None)
+    with pytest.raises(ShadowedError, match=r"'theory' is missing in .*; install rnnbounds again"):
+        check_rooms()
+
+
+def test_the_public_names_are_there():
+    """Everything in __all__ exists, and the table of claims is theory's."""
+    assert all(hasattr(rnnbounds, name) for name in rnnbounds.__all__)
+    assert {claim.id for claim in rnnbounds.CLAIMS} >= {"truncation", "certified-norm"}
