@@ -24,15 +24,19 @@ QUICKEST = ("random", "extremal", "targeted", "gradient")
 
 @dataclass
 class Hunt:
-    """The first violation of a statement, and how many systems were looked at before it."""
+    """The first violation of a statement, and what was seen before it."""
 
     systems: int = 0
+    holds: int = 0
+    undecided: int = 0
     attack: str | None = None
     spec: SystemSpec | None = None
 
     def seen(self, batch: Batch, judged: Sequence[Judgement]) -> None:
         """Count a judged batch; raises Enough at its first violation."""
         (judgement,) = judged
+        self.holds += int((judgement.verdicts == Verdict.HOLDS).sum())
+        self.undecided += int((judgement.verdicts == Verdict.UNDECIDED).sum())
         bad = judgement.verdicts == Verdict.VIOLATED
         if bad.any():
             i, s, _ = (int(v) for v in np.argwhere(bad)[0])

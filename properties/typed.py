@@ -31,13 +31,15 @@ class TypedResult:
 
     statement: Statement
     systems: int
+    holds: int
+    undecided: int
     attack: str | None
     counterexample: Check | None
 
     @property
     def stands(self) -> bool:
-        """Whether no attack brought the statement down."""
-        return self.counterexample is None
+        """Whether no attack brought the statement down, and it was tested in earnest."""
+        return self.attack is None and self.holds > 0
 
 
 def contractive() -> Assumption:
@@ -95,6 +97,8 @@ def attack_typed(
         label=statement.text, device=device,
     )  # fmt: skip
     if found.spec is None:
-        return TypedResult(statement, found.systems, None, None)
+        return TypedResult(statement, found.systems, found.holds, found.undecided, None, None)
     check = shrink("typed", "typed", statement, assumptions, found.spec)
-    return TypedResult(statement, found.systems, found.attack, check)
+    return TypedResult(
+        statement, found.systems, found.holds, found.undecided, found.attack, check
+    )

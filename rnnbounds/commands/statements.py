@@ -44,7 +44,7 @@ def attack(
     device: Device = "cpu",
     format: As = Format.text,
 ) -> int:
-    """Attack a bound that you type; exit 1 with a shrunk counter-example if it falls."""
+    """Attack a bound that you type; exit 1, with a shrunk counter-example, unless it stands."""
     result = attack_typed(
         parse_statement(statement), budget=profile(profile_name), seed=seed,
         attacks=check_attacks(attacks.split(",")), device=check_device(device),
@@ -57,7 +57,9 @@ def attack(
         typer.echo(f"falls: {fallen.explanation} (by the {result.attack} attack)")
         typer.echo(fallen.replay)
     else:
-        typer.echo(f"stands: {result.statement.text} ({result.systems} systems)")
+        verdict = "stands" if result.stands else "undecided"
+        counts = f"{result.systems} systems, {result.undecided} checks undecided"
+        typer.echo(f"{verdict}: {result.statement.text} ({counts})")
     return int(not result.stands)
 
 
@@ -68,6 +70,8 @@ def attack_document(result: TypedResult) -> dict[str, object]:
         "statement": result.statement.text,
         "stands": result.stands,
         "systems": result.systems,
+        "holds": result.holds,
+        "undecided": result.undecided,
         "attack": result.attack,
         "counterexample": None if check is None else typed(check, result.statement.text),
     }

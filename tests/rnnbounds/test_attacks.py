@@ -4,24 +4,17 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from time import sleep
 
 import jsonschema
 import pytest
 
 from properties.parts import Part, PartResult
-from reports import comparable, decode, json_schema, load
+from reports import decode, json_schema, load
 from reports.record import VariantRecord
 from rnnbounds.commands import attacks as module
 
 CLAIM = "certified-norm"
-SCRIPT = """
-import sys
-from properties.budget import PROFILES, Budget
-PROFILES["quick"] = Budget(random=2, targeted=1, gradient=1, ascent=4, batch=4, sequences=2)
-from rnnbounds.cli import main
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
-"""
 
 
 def test_verify_document_is_the_record(call, tiny, tmp_path):
@@ -70,16 +63,21 @@ def test_verify_fails_a_claim_that_was_not_tested(call, tiny):
     assert outcome.json["claims"][0]["tally"]["holds"] == 0
 
 
-def test_workers_do_not_change_the_record(call, tiny, tmp_path, python):
-    """One process or two: the same record but for times and the environment."""
-    script = tmp_path / "verify.py"
-    script.write_text(SCRIPT)
-    assert call("verify", CLAIM, "-n", 0, "--out", tmp_path / "0").code == 0
-    result = python(script, "verify", CLAIM, "-n", 2, "--out", tmp_path / "2")
-    assert (result.returncode, result.stderr) == (0, "")
-    one, two = (load(tmp_path / workers / "run.json") for workers in ("0", "2"))
-    assert comparable(one) == comparable(two)
-    assert (one.environment.workers, two.environment.workers) == (0, 2)
+def test_the_parts_run_as_asked(call, monkeypatch):
+    """Profile, seed, device and the number of processes reach the parts; all cores by default."""
+    seen = []
+
+    def record(parts: list[Part], **asked: object) -> list[PartResult]:
+        seen.append({name: asked[name] for name in ("profile", "seed", "device", "workers")})
+        return []
+
+    monkeypatch.setattr(module, "run_parts", record)
+    assert call("verify", CLAIM, "--profile", "ci", "--seed", 7, "-n", 3).code == 1
+    assert call("verify", CLAIM).code == 1
+    assert seen == [
+        {"profile": "ci", "seed": 7, "device": "cpu", "workers": 3},
+        {"profile": "quick", "seed": 0, "device": "cpu", "workers": module.CORES},
+    ]
 
 
 @pytest.mark.parametrize(
@@ -153,6 +151,7 @@ def test_exit_codes_of_sabotage(call, monkeypatch, changes, code, word):
     assert outcome.json[0]["convicted"] is changes.get("convicted", True)
 
 
+@pytest.mark.slow
 def test_two_writers_leave_whole_files(tmp_path, python, call, tiny):
     """While two processes write the same folder, what is read is always a whole record and page."""
     assert call("verify", CLAIM, "-n", 0, "--out", tmp_path / "a").code == 0
@@ -175,6 +174,7 @@ def test_two_writers_leave_whole_files(tmp_path, python, call, tiny):
             assert load(out / "run.json") in allowed
             assert (out / "index.html").read_bytes() in pages
             seen += 1
+        sleep(0.01)
     assert [process.returncode for process in started] == [0, 0]
     assert seen > 0
     assert sorted(path.name for path in out.iterdir()) == ["index.html", "run.json"]

@@ -31,6 +31,7 @@ def proofs(monkeypatch):
     return use
 
 
+@pytest.mark.slow
 def test_claims_document(call):
     """[{id, title, source, relation, needs, false_variants, proof}] in reading order."""
     documents = call("claims", "--format", "json").json

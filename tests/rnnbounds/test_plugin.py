@@ -44,6 +44,7 @@ def session(python, tmp_path) -> Session:
     return run
 
 
+@pytest.mark.slow
 def test_the_same_record_as_verify(session, call, tiny, tmp_path):
     """In one process, in two, and from the command line: one record but for the environment."""
     assert call("verify", CLAIM, "-n", 0, "--out", tmp_path / "cli").code == 0

@@ -59,6 +59,17 @@ def test_the_document_of_a_fallen_bound(call, tiny):
     assert shlex.split(found["replay"]) == [name, *arguments]
 
 
+@pytest.mark.parametrize("statement", ["h_gap <= log(lam - 2)", "h_gap <= sqrt(-1 - lam)"])
+def test_what_nothing_decides_does_not_stand(call, tiny, statement):
+    """A side that is no number is never a pass: exit 1, and no counter-example is claimed."""
+    outcome = call("attack", statement, "--attacks", "random")
+    assert (outcome.code, outcome.err) == (1, "")
+    assert outcome.out.startswith("undecided: ")
+    document = call("attack", statement, "--attacks", "random", "--format", "json").json
+    assert (document["stands"], document["holds"], document["counterexample"]) == (False, 0, None)
+    assert document["undecided"] > 0
+
+
 @pytest.mark.parametrize(
     ("statement", "remedy"),
     [
