@@ -3,6 +3,7 @@
 The weights are float64 numbers that stand for themselves; only the factor is a bound.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -42,7 +43,7 @@ def quadratic_norm(W: Tensor) -> WeightedNorm:
     """
     finite = torch.isfinite(W).flatten(1).all(1)
     W = torch.where(finite[:, None, None], W.detach(), 0.0)
-    radius = _radius(W)
+    radius = _each(_radius, W, torch.full_like(W[:, 0, 0], torch.inf))
     power = W / ((1 + radius) / 2)[:, None, None]
     eye = torch.eye(W.shape[1], dtype=W.dtype, device=W.device).expand_as(W)
     P = eye
@@ -67,7 +68,7 @@ def diagonal_scaling(W: Tensor) -> WeightedNorm:
     where nothing better is found. Sources: Osborne (balancing); Miller & Hardt, Section 2.
     """
     W = W.detach()
-    d = _descend(W.nan_to_num(0.0, 0.0, 0.0))
+    d = _each(_descend, W.nan_to_num(0.0, 0.0, 0.0), torch.ones_like(W[:, 0]))
     scaled = d[:, :, None] * W / d[:, None, :]
     size = norm_up(scaled.flatten(1))
     rounding = add_up(mul_up(3 * UNIT, size), underflow(W.abs().flatten(1).amax(1)))
@@ -89,13 +90,20 @@ def perron_vector(W: Tensor) -> WeightedNorm:
 
 
 def _radius(W: Tensor) -> Tensor:
-    """max |eigenvalue| of (B, n, n) in floats, infinite where LAPACK finds none."""
+    """max |eigenvalue| of (B, n, n) in floats."""
+    radius: Tensor = torch.linalg.eigvals(W).abs().amax(1)
+    return radius
+
+
+def _each(search: Callable[[Tensor], Tensor], W: Tensor, lost: Tensor) -> Tensor:
+    """search(W) of (B, n, n) matrices; ``lost`` for those on which LAPACK gives up."""
     try:
-        return torch.linalg.eigvals(W).abs().amax(1)
-    except torch.linalg.LinAlgError:
+        return search(W)
+    except RuntimeError:  # torch.linalg.LinAlgError is one
         if len(W) == 1:
-            return W.new_full((1,), torch.inf)
-        return torch.cat([_radius(one) for one in W.split(1)])
+            return lost
+        ones = [slice(i, i + 1) for i in range(len(W))]
+        return torch.cat([_each(search, W[one], lost[one]) for one in ones])
 
 
 def _conjugated_norm(Q: Tensor, W: Tensor) -> tuple[Tensor, Tensor]:

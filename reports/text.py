@@ -66,7 +66,11 @@ def spec_items(spec: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _cut(item: object) -> str:
     try:
-        whole = item if isinstance(item, str) else json.dumps(item, separators=(",", ":"), sort_keys=True)
+        whole = (
+            item
+            if isinstance(item, str)
+            else json.dumps(item, separators=(",", ":"), sort_keys=True)
+        )
     except (RecursionError, ValueError):
         return "…"
     return whole if len(whole) <= 300 else whole[:299] + "…"
