@@ -33,8 +33,9 @@ def last_outputs(batch: Batch, inputs: Callable[[int], Tensor]) -> Tensor:
             module = FeedForward(
                 cell.U[i], cell.W[i], cell.b[i], activation=cell.activation.name, k=k
             )
-            # One layout for all inputs: a library's last bits depend on it.
-            members.append(module(x[i].permute(2, 0, 1).contiguous())[:, -1])
+            # A copy, so one layout and alignment for all inputs: a library's last bits depend on it.
+            seen = x[i].permute(2, 0, 1).clone(memory_format=torch.contiguous_format)
+            members.append(module(seen)[:, -1])
         found.append(torch.stack(members))
     return torch.stack(found, dim=2)
 

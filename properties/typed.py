@@ -99,6 +99,4 @@ def attack_typed(
     if found.spec is None:
         return TypedResult(statement, found.systems, found.holds, found.undecided, None, None)
     check = shrink("typed", "typed", statement, assumptions, found.spec)
-    return TypedResult(
-        statement, found.systems, found.holds, found.undecided, found.attack, check
-    )
+    return TypedResult(statement, found.systems, found.holds, found.undecided, found.attack, check)

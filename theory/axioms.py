@@ -1,5 +1,7 @@
 """The textbook lemmas that ledgers may use without proof; a dozen at most, none of them a claim."""
 
+from dataclasses import replace
+
 from sympy import Abs, Expr, Integer, log, symbols
 
 from theory.law import Axiom, Clause, law
@@ -21,11 +23,13 @@ from theory.terms import (
     exponential,
     eye,
     frobenius,
+    in_range,
     is_diagonal,
     j,
     jacobian,
     least,
     m,
+    max_norm,
     norm,
     phi,
     rounded,
@@ -72,6 +76,9 @@ SUBMULTIPLICATIVE = Axiom(
     (Clause(le(norm(A * B), norm(A) * norm(B))),),
     text="‖A B‖ ≤ ‖A‖ ‖B‖ for an operator A and an operator or vector B",
     source="Horn & Johnson, Matrix Analysis, 5.6.1",
+)
+SUBMULTIPLICATIVE_MAX = replace(
+    SUBMULTIPLICATIVE, clauses=(Clause(le(max_norm(A * B), max_norm(A) * max_norm(B))),)
 )
 CHAIN_RULE_START = Axiom(
     "chain rule",
@@ -137,6 +144,15 @@ DIAGONAL_COMMUTES = Axiom(
     source="Horn & Johnson, Matrix Analysis, Theorem 5.6.36",
     requires=(_STEEPEST,),
 )
+DIAGONAL_COMMUTES_MAX = replace(
+    DIAGONAL_COMMUTES,
+    clauses=(
+        Clause(
+            le(max_norm(A * slopes(a, b) * v), L_rho * max_norm(A * v)),
+            (eq(is_diagonal(A), 1),),
+        ),
+    ),
+)
 ROUNDED_STEP = Axiom(
     "rounding of inner products",
     (A, a, B, b, v),
@@ -147,10 +163,11 @@ ROUNDED_STEP = Axiom(
                 gamma(n + d + 2)
                 * (norm(absolute(A)) * norm(a) + norm(absolute(B)) * norm(b) + norm(v)),
             ),
-            (lt((n + d + 2) * u, Integer(1)),),
+            (lt((n + d + 2) * u, Integer(1)), eq(in_range(A * a + B * b + v), 1)),
         ),
     ),
-    text="‖fl(A a + B b + v) − (A a + B b + v)‖ ≤ γ_{n+d+2} (‖|A|‖‖a‖ + ‖|B|‖‖b‖ + ‖v‖)",
+    text="‖fl(A a + B b + v) − (A a + B b + v)‖ ≤ γ_{n+d+2} (‖|A|‖‖a‖ + ‖|B|‖‖b‖ + ‖v‖), "
+    "but for overflow and underflow",
     source="Higham, Accuracy and Stability of Numerical Algorithms, section 3.5",
 )
 _shifted = y**2 * eye - transpose(A) * A - z * eye
@@ -160,10 +177,16 @@ ROUNDED_GRAM = Axiom(
     (
         Clause(
             le(norm(rounded(_shifted) - _shifted), gamma(n) * frobenius(A) + 4 * u * y**2),
-            (eq(completes(rounded(_shifted)), Integer(1)), lt(n * u, Integer(1))),
+            (
+                eq(completes(rounded(_shifted)), Integer(1)),
+                le(Integer(0), z),
+                lt(n * u, Integer(1)),
+                eq(in_range(_shifted), 1),
+            ),
         ),
     ),
-    text="fl(AᵀA) is off by γ_n ‖A‖_F², s² and two subtractions by 4u s² where the result is ≥ 0",
+    text="fl(AᵀA) is off by γ_n ‖A‖_F², s² and two subtractions, of a shift ≥ 0, by 4u s² where "
+    "the result is ≥ 0, but for overflow and underflow",
     source="Higham, Accuracy and Stability of Numerical Algorithms, section 3.5",
 )
 CHOLESKY = Axiom(
@@ -215,6 +238,7 @@ AXIOMS: tuple[Axiom, ...] = (
     TRIANGLE,
     HOMOGENEITY,
     SUBMULTIPLICATIVE,
+    SUBMULTIPLICATIVE_MAX,
     CHAIN_RULE_START,
     CHAIN_RULE,
     DERIVATIVE_IN_STATE,
@@ -222,6 +246,7 @@ AXIOMS: tuple[Axiom, ...] = (
     MEAN_VALUE,
     DIAGONAL_NORM,
     DIAGONAL_COMMUTES,
+    DIAGONAL_COMMUTES_MAX,
     ROUNDED_STEP,
     ROUNDED_GRAM,
     CHOLESKY,

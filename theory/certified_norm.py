@@ -9,7 +9,7 @@ from theory.law import Assumption, law
 from theory.methods import Smt
 from theory.proof import Proof, Step
 from theory.statement import eq, le, lt
-from theory.terms import completes, eye, frobenius, least, norm, rounded, trace, transpose
+from theory.terms import completes, eye, frobenius, in_range, least, norm, rounded, trace, transpose
 from theory.vocabulary import symbols
 
 W_norm_exact, n, u = symbols("W_norm_exact n u")
@@ -23,12 +23,14 @@ matrix = rounded(true_matrix)
 
 GATE = Assumption(
     "gate",
-    "W is scaled by a power of 2 that brings s near 1; Cholesky's factorisation of the computed "
+    "W is scaled by a power of 2 that brings s near 1, where overflow and underflow do not matter; "
+    "Cholesky's factorisation of the computed "
     "s² I − WᵀW − c I completes; c covers its backward error and the rounding of the matrix",
     law=law(
         "gate",
         (),
         eq(completes(matrix), Integer(1)),
+        eq(in_range(true_matrix), Integer(1)),
         le(
             gamma(n + 2) / (1 - gamma(n + 2)) * trace(matrix)
             + gamma(n) * frobenius(W)

@@ -5,13 +5,21 @@ In the norm ‖Q h‖ with Q = P^{1/2} a linear system contracts as soon as its 
 """
 # ruff: noqa: N816 - the names of the vocabulary
 
+from typing import Any
+
 from sympy import Expr, Symbol, sqrt
 
 from theory.activations import SLOPES
-from theory.axioms import DIAGONAL_COMMUTES, MEAN_VALUE, SUBMULTIPLICATIVE
+from theory.axioms import (
+    DIAGONAL_COMMUTES,
+    DIAGONAL_COMMUTES_MAX,
+    MEAN_VALUE,
+    SUBMULTIPLICATIVE,
+    SUBMULTIPLICATIVE_MAX,
+)
 from theory.cells import LINEAR, RNN, U, W, bias
 from theory.claim import Claim, Form, Source
-from theory.law import Assumption, Instance, at, law
+from theory.law import Assumption, Axiom, Instance, at, law
 from theory.methods import Induction, Smt
 from theory.methods.induction import HYPOTHESIS
 from theory.models import WINDOW
@@ -26,6 +34,7 @@ from theory.terms import (
     entry,
     is_diagonal,
     j,
+    max_norm,
     norm,
     phi,
     s,
@@ -46,7 +55,7 @@ state_gap_P, state_gap_D, state_gap_v = symbols("state_gap_P state_gap_D state_g
 x_t, P_root, D, V = vector("x_t"), vector("P_root"), vector("D"), vector("V")
 
 
-def _weighted(weights: Symbol, notation: str) -> tuple[Symbol, Assumption]:
+def _weighted(weights: Symbol, notation: str, norm: Any = norm) -> tuple[Symbol, Assumption]:
     """The inverse of the weights, and what makes it one: ‖A Q⁻¹ Q v‖ = ‖A v‖."""
     inverse = vector(f"{weights.name}_inverse")
     invertible = Assumption(
@@ -148,11 +157,20 @@ EUCLIDEAN = Form(
 
 
 def _diagonal_form(
-    name: str, weights: Symbol, factor: Expr, bound: Statement, texts: tuple[str, str], note: str
+    name: str,
+    weights: Symbol,
+    factor: Expr,
+    bound: Statement,
+    texts: tuple[str, str, str],
+    norms: tuple[Any, Axiom, Axiom],
 ) -> Form:
-    """An RNN in the norm of diagonal weights, which commute with the slopes."""
-    notation, factor_text = texts
-    inverse, invertible = _weighted(weights, notation)
+    """An RNN in a norm of diagonally weighted states: the weights commute with the slopes.
+
+    `norms` are the norm, and what sub-multiplicativity and diagonal matrices are in it.
+    """
+    notation, factor_text, note = texts
+    norm, submultiplicative, diagonal_commutes = norms
+    inverse, invertible = _weighted(weights, notation, norm)
     diagonal = Assumption(
         "diagonal", f"{notation} is diagonal", law=law("diagonal", (), eq(is_diagonal(weights), 1))
     )
@@ -166,7 +184,7 @@ def _diagonal_form(
         at("rnn", a, c),
         at("rnn", b, c),
         MEAN_VALUE.at(first, second),
-        DIAGONAL_COMMUTES.at(weights, first, second, W * (a - b)),
+        diagonal_commutes.at(weights, first, second, W * (a - b)),
     )
     steps = (
         SLOPES,
@@ -182,7 +200,7 @@ def _diagonal_form(
             Smt(
                 at("the slopes come out", a, b, c),
                 at("invertible", weights * W, a - b),
-                SUBMULTIPLICATIVE.at(weights * W * inverse, weights * (a - b)),
+                submultiplicative.at(weights * W * inverse, weights * (a - b)),
                 "factor",
             ),
             forall=(a, b, c),
@@ -197,16 +215,24 @@ DIAGONAL = _diagonal_form(
     D,
     lam_D,
     le(step_gap_D, lam_D * state_gap_D),
-    ("D", "lam_D bounds L_ρ‖D W D⁻¹‖₂"),
-    "the only quadratic norms that survive an activation",
+    (
+        "D",
+        "lam_D bounds L_ρ‖D W D⁻¹‖₂",
+        "the only quadratic norms that survive an activation",
+    ),
+    (norm, SUBMULTIPLICATIVE, DIAGONAL_COMMUTES),
 )
 PERRON = _diagonal_form(
     "perron",
     V,
     lam_v,
     le(step_gap_v, lam_v * state_gap_v),
-    ("V = diag(1/v)", "lam_v bounds L_ρ‖V W V⁻¹‖_∞ = L_ρ max_i (|W| v)_i / v_i"),
-    "in the maximum norm of V h, for v the right Perron vector of |W|",
+    (
+        "V = diag(1/v)",
+        "lam_v bounds L_ρ‖V W V⁻¹‖_∞ = L_ρ max_i (|W| v)_i / v_i",
+        "in the maximum norm of V h, for v the right Perron vector of |W|",
+    ),
+    (max_norm, SUBMULTIPLICATIVE_MAX, DIAGONAL_COMMUTES_MAX),
 )
 
 CONTRACTION_WEIGHTED = Claim(

@@ -84,6 +84,8 @@ class Known:
         law = self._named(instance.law) if isinstance(instance.law, str) else instance.law
         if isinstance(law, Axiom) and law not in AXIOMS:
             raise Gap(f"{law.id}: no axiom of the list")
+        if type(law) is Law and law is instance.law and law.constants:
+            raise Gap(f"{law.id}: a definition has no free symbols")
         if len(law.variables) != len(instance.terms):
             raise Gap(f"{instance.name}: {len(law.variables)} terms are needed")
         values = dict(zip(law.variables, instance.terms, strict=True))

@@ -84,9 +84,9 @@ class Axiom(Law):
     ) -> str:
         """A requirement that no law used by name states."""
         stated = {(law.variables, law.clauses) for law in named}
-        free = frozenset(symbol for value in values.values() for symbol in value.free_symbols)
         for requirement in self.requires:
-            if not free.isdisjoint(requirement.variables):
+            put = (values[variable] for variable in requirement.constants if variable in values)
+            if any(not term.free_symbols.isdisjoint(requirement.variables) for term in put):
                 return f"{self.id}: a term names a variable of what it requires"
             if (requirement.variables, requirement.clauses_at(values)) not in stated:
                 return f"{self.id}: nothing used states what it requires"

@@ -90,7 +90,7 @@ class Lemma(Law):
         return None if assumption.condition is None else unfold(assumption.condition)
 
     def _moves(self, assumption: Assumption) -> bool:
-        """Whether the assumption speaks of what varies, in the definitions of its quantities too."""
+        """Whether the assumption speaks of what varies, if only in a definition."""
         return not constants_of(assumption).isdisjoint(self.variables)
 
     @property
@@ -196,7 +196,9 @@ def _require_fresh(step: Step, known: Known) -> None:
             raise Gap(f"{symbol} is not the quantity of that name")
     if step.id in known.laws or step.id in known.assumptions:
         raise Gap(f"the name {step.id!r} is taken")
-    if not known.constants.isdisjoint(step.forall):
+    used = (use.law for use in step.needs if isinstance(use, Instance))
+    constants = known.constants.union(*(law.constants for law in used if isinstance(law, Law)))
+    if not constants.isdisjoint(step.forall):
         raise Gap("a variable of the step is a constant of the claim")
     if isinstance(step.method, Induction):
         over = step.method.over
@@ -213,14 +215,14 @@ def _proves(method: Method, goal: Statement, known: Known) -> bool:
 
 
 def _rests_on(uses: list[Use], kind: type[Law]) -> tuple[str, ...]:
-    """The names of the laws of exactly this kind, those of the lemmas included."""
+    """The names of the axioms, or of the definitions, those of the lemmas included."""
     found: set[str] = set()
     for use in uses:
         law = use.law if isinstance(use, Instance) else None
-        if type(law) is kind:
-            found.add(law.id)
-        elif isinstance(law, Lemma):
+        if isinstance(law, Lemma):
             found.update(law.ledger.axioms if kind is Axiom else law.ledger.definitions)
+        elif isinstance(law, kind) and isinstance(law, Axiom) == (kind is Axiom):
+            found.add(law.id)
     return tuple(sorted(found))
 
 

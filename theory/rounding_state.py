@@ -26,6 +26,7 @@ from theory.terms import (
     activation,
     computed,
     entry,
+    in_range,
     j,
     library,
     m,
@@ -50,12 +51,14 @@ within = le(norm(h), Rational(101, 100) * B_h)  # what the local error bound pre
 
 FLOATING = Assumption(
     "floating point",
-    "the states are computed in float64, with any order of summation",
+    "the states are computed in float64, with any order of summation, and no part of a "
+    "pre-activation is lost to overflow or underflow",
     law=law(
         "floating point",
         (m,),
         eq(computed(x, 0), Integer(0)),
         eq(computed(x, m + 1), library(floating)),
+        eq(in_range(exact), Integer(1)),
     ),
 )
 LIBRARY = Assumption(
@@ -108,6 +111,7 @@ PRE_ACTIVATION_STEP = Step(
     le(norm(floating - exact), gamma(n + d + 2) * Z_hat),
     Smt(
         ROUNDED_STEP.at(W, h, U, x_next, bias),
+        at("floating point", m),
         at("pre-activations", m),
         "size",
         f"{GIVEN} 1",

@@ -32,7 +32,7 @@ class Vector(Term):
 
 
 class Norm(Term):
-    """A norm: non-negative, ‖0‖ = 0 and ‖-v‖ = ‖v‖ by evaluation."""
+    """A norm or the like: non-negative, ‖0‖ = 0 and ‖-v‖ = ‖v‖ by evaluation."""
 
     @classmethod
     def eval(cls, *args: Expr) -> Expr | None:
@@ -74,7 +74,8 @@ def function(name: str, base: type[Term] = Vector, module: str = __name__) -> An
     return FunctionClass(name, (base,), {"__module__": module})
 
 
-norm = function("norm", Norm)
+norm = function("norm", Norm)  # Euclidean, and spectral for operators
+max_norm = function("max_norm", Norm)  # max |v_i|, and max Σ |A_ij| over the rows of an operator
 phi = function("phi")  # phi(h, x), one step
 readout = function("readout")  # readout(h), the map f of y = f(h)
 entry = function("entry")  # entry(x, t) = x_t
@@ -85,6 +86,8 @@ d_input = function("d_input")  # d_input(h, x) = ∂φ/∂x
 activation = function("activation")  # activation(z) = ρ(z), component by component
 slopes = function("slopes")  # slopes(a, b), the diagonal matrix of ρ's secant slopes
 derivative = function("derivative", Scalar)  # derivative(z) = ρ'(z), a component
+# in_range(v): 1 if v is of float64 operands, and float64 loses no part to overflow or underflow
+in_range = function("in_range", Scalar)
 is_diagonal = function("is_diagonal", Scalar)  # 1 for a diagonal operator
 absolute = function("absolute")  # absolute(A) = |A|, entry by entry
 transpose = function("transpose")
@@ -92,9 +95,10 @@ library = function("library")  # library(z), ρ as the library computes it
 rounded = function("rounded")  # rounded(v), the expression v as float64 computes it
 computed = function("computed")  # computed(x, j), the float64 state after j steps
 least = function("least", Scalar)  # least(A), the least eigenvalue of a symmetric operator
-trace = function("trace", Scalar)  # trace(A) = Σ |A_ii|
-frobenius = function("frobenius", Scalar)  # frobenius(A) = ‖A‖_F²
-completes = function("completes", Scalar)  # 1 if Cholesky's factorisation runs to completion
+trace = function("trace", Norm)  # trace(A) = Σ |A_ii|
+frobenius = function("frobenius", Norm)  # frobenius(A) = ‖A‖_F²
+# completes(A): 1 if Cholesky's factorisation runs to completion, losing nothing to underflow
+completes = function("completes", Scalar)
 jacobian = function("jacobian")  # jacobian(x, T, t) = ∂h_T/∂x_t
 exponential = function("exponential", Scalar)  # SymPy's exp rewrites itself into powers
 differentiable = function("differentiable", Scalar)  # 1 where φ is differentiable at (h, x)

@@ -70,7 +70,9 @@ def _scalars(clauses: tuple[Clause, ...], rules: dict[Expr, Expr]) -> tuple[Clau
 
 
 def _rewritten(clause: Clause, rules: dict[Expr, Expr]) -> Clause:
-    result = Clause(rewrite(clause.conclusion, rules), tuple(rewrite(g, rules) for g in clause.given))
+    result = Clause(
+        rewrite(clause.conclusion, rules), tuple(rewrite(g, rules) for g in clause.given)
+    )
     if result == clause:
         return clause
     meant = conditions(partial((*clause_sides((clause,)), *rules.values())))

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 import z3
-from sympy import Abs, Expr, Integer, Max, Min, Pow, Rational, nan, oo, zoo
+from sympy import Abs, Expr, Integer, Max, Min, NumberSymbol, Pow, Rational, nan, oo, zoo
 
 from theory.law import Clause
 from theory.methods.base import Gap
@@ -95,6 +95,9 @@ class Translation:
         lower = least_value(expression)
         if lower is not None:
             self.ranges.append(atom >= lower)
+        if isinstance(expression, NumberSymbol):  # π, e, …
+            low, high = expression.approximation_interval(Integer)
+            self.ranges += [atom >= self._number(low), atom <= self._number(high)]
         return atom
 
     def _power(self, power: Expr) -> Formula:
