@@ -33,7 +33,7 @@ def last_outputs(batch: Batch, inputs: Callable[[int], Tensor]) -> Tensor:
             module = FeedForward(
                 cell.U[i], cell.W[i], cell.b[i], activation=cell.activation.name, k=k
             )
-            # A copy, so one layout and alignment for all inputs: a library's last bits depend on it.
+            # A copy has one layout and alignment: a library's last bits depend on them.
             seen = x[i].permute(2, 0, 1).clone(memory_format=torch.contiguous_format)
             members.append(module(seen)[:, -1])
         found.append(torch.stack(members))
