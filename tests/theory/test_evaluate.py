@@ -53,7 +53,7 @@ def _grow(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
 
 
 expressions = st.recursive(leaves, _grow, max_leaves=8)
-UNREAL = (sympy.zoo, sympy.nan, sympy.oo, sympy.I, sympy.re, sympy.im, sympy.arg)
+UNREAL = (sympy.zoo, sympy.nan, sympy.oo, -sympy.oo, sympy.I, sympy.re, sympy.im, sympy.arg)
 
 
 @given(
