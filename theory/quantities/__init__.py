@@ -1,0 +1,1 @@
+"""The quantities of the vocabulary, by what they speak of."""

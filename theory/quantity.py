@@ -1,0 +1,54 @@
+"""What a quantity is: one name, one norm, one unit.
+
+Symbols are real and nothing more (never `positive`: λ = 0 is a case); lengths and sizes are
+integers.  The name of the symbol is the name in records.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sympy import Expr, Symbol
+
+Role: TypeAlias = Literal["parameter", "certified", "measured"]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A named quantity.
+
+    `norm` is the norm or unit; `notation` is LaTeX; `lower` is the least value it can take (None:
+    any real); `definition` is the formal term of a measured quantity, which ledgers unfold.
+    """
+
+    symbol: Symbol
+    role: Role
+    meaning: str
+    norm: str
+    notation: str
+    lower: int | None = 0
+    definition: Expr | None = None
+
+    @property
+    def name(self) -> str:
+        """The name in statements and in records."""
+        return str(self.symbol.name)
+
+
+def parameter(name: str, meaning: str, notation: str, lower: int | None = 0) -> Quantity:
+    """A number that the check chooses."""
+    integer = name in ("T", "k", "t", "n", "d", "N")
+    symbol = Symbol(name, integer=True) if integer else Symbol(name, real=True)
+    return Quantity(symbol, "parameter", meaning, "number", notation, lower)
+
+
+def certified(name: str, meaning: str, norm_name: str, notation: str) -> Quantity:
+    """A constant that the model supplies: a rigorous upper bound."""
+    return Quantity(Symbol(name, real=True), "certified", meaning, norm_name, notation)
+
+
+def measured(
+    name: str, meaning: str, notation: str, definition: Expr | None = None, unit: str = "Euclidean"
+) -> Quantity:
+    """What is seen on a system; `definition` is what the ledgers unfold."""
+    symbol = Symbol(name, real=True)
+    return Quantity(symbol, "measured", meaning, unit, notation, 0, definition)
