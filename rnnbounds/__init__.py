@@ -2,17 +2,20 @@
 
 >>> certificate = rnnbounds.certify(torch.nn.RNN(4, 16), input_bound=1.0)
 >>> certificate.verdict, certificate.lam, certificate.windows
+
+The public names are imported when first used: pytest loads the plugin of this package in every
+session, which must neither pay for torch nor fail where a project has a `reports` of its own.
 """
 
-from rnnbounds.shadow import check_rooms
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-check_rooms()  # before anything that is shadowed is used
-
-from impl.certificate import Certificate, certify  # noqa: E402
-from impl.projection import stable  # noqa: E402
-from impl.truncate import load_certificate, load_truncated, save_truncated, truncate  # noqa: E402
-from rnnbounds.assertions import assert_contractive, assert_remembers, assert_truncation  # noqa: E402
-from theory import CLAIMS  # noqa: E402
+if TYPE_CHECKING:
+    from impl.certificate import Certificate, certify
+    from impl.projection import stable
+    from impl.truncate import load_certificate, load_truncated, save_truncated, truncate
+    from rnnbounds.assertions import assert_contractive, assert_remembers, assert_truncation
+    from theory import CLAIMS
 
 __all__ = [
     "CLAIMS",
@@ -27,3 +30,35 @@ __all__ = [
     "stable",
     "truncate",
 ]
+
+_HOMES = {
+    "CLAIMS": "theory",
+    "Certificate": "impl.certificate",
+    "assert_contractive": "rnnbounds.assertions",
+    "assert_remembers": "rnnbounds.assertions",
+    "assert_truncation": "rnnbounds.assertions",
+    "certify": "impl.certificate",
+    "load_certificate": "impl.truncate",
+    "load_truncated": "impl.truncate",
+    "save_truncated": "impl.truncate",
+    "stable": "impl.projection",
+    "truncate": "impl.truncate",
+}
+
+
+def __getattr__(name: str) -> object:
+    """A public name, once the rooms are known to be the ones beside this package.
+
+    Raises ShadowedError if another module would be imported in place of a room.
+    """
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from rnnbounds.shadow import check_rooms
+
+    check_rooms()
+    globals()[name] = found = getattr(import_module(_HOMES[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -10,11 +10,23 @@ import sys
 
 import typer
 
-from impl.errors import InputError as ImplError
-from properties.errors import InputError as PropertiesError
-from reports.errors import InputError as ReportsError
-from rnnbounds.commands import attacks, claims, experiments, machine, models, pages, statements
-from theory.errors import InputError as TheoryError
+from rnnbounds.shadow import check_rooms
+
+check_rooms()  # before anything that is shadowed is used
+
+from impl.errors import InputError as ImplError  # noqa: E402
+from properties.errors import InputError as PropertiesError  # noqa: E402
+from reports.errors import InputError as ReportsError  # noqa: E402
+from rnnbounds.commands import (  # noqa: E402
+    attacks,
+    claims,
+    experiments,
+    machine,
+    models,
+    pages,
+    statements,
+)
+from theory.errors import InputError as TheoryError  # noqa: E402
 
 INPUT_ERRORS = (ImplError, PropertiesError, ReportsError, TheoryError)
 LONGEST = 2_000  # characters of the one line; hostile input can be longer

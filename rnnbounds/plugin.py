@@ -44,6 +44,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def check_options(profile_name: str, seed: int, attacks: str, folder: str | None) -> None:
     """Raise pytest.UsageError, one line, before anything is collected."""
+    from rnnbounds.shadow import ShadowedError, check_rooms
+
+    try:
+        check_rooms()
+    except ShadowedError as error:
+        raise pytest.UsageError(str(error)) from None
     from properties.budget import check_attacks, profile
     from rnnbounds.output import check_folder
 

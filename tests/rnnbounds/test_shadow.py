@@ -8,18 +8,37 @@ import rnnbounds
 from rnnbounds.shadow import ROOMS, ShadowedError, check_rooms
 
 
+USES = ("import rnnbounds; rnnbounds.certify", "import rnnbounds.cli")
+
+
 @pytest.mark.parametrize("room", ROOMS)
-def test_a_folder_that_shadows_a_room_is_named(python, tmp_path, room):
-    """``import rnnbounds`` says which file shadows which room, before anything is used."""
+@pytest.mark.parametrize("use", USES)
+def test_a_folder_that_shadows_a_room_is_named(python, tmp_path, room, use):
+    """The first use of rnnbounds says which file shadows which room, before that file runs."""
     (tmp_path / room).mkdir()
     (tmp_path / room / "__init__.py").write_text("raise RuntimeError('this must not run')")
-    result = python("-c", "import rnnbounds")
+    result = python("-c", use)
     assert result.returncode == 1
     last = result.stderr.strip().splitlines()[-1]
     assert last.startswith("rnnbounds.shadow.ShadowedError: ")
     assert str(tmp_path / room / "__init__.py") in last
     assert f"shadows the package {room!r}" in last
     assert "rename that file" in last
+
+
+def test_the_plugin_stays_out_of_other_projects(python, tmp_path):
+    """A project with folders of these names runs its own tests, and torch is not imported."""
+    for room in ROOMS:
+        (tmp_path / room).mkdir()
+        (tmp_path / room / "__init__.py").touch()
+    (tmp_path / "test_own.py").write_text(
+        "import sys\n\ndef test_own():\n    assert 'torch' not in sys.modules\n"
+    )
+    run = ("-m", "pytest", "-q", "-p", "rnnbounds.plugin", "-p", "no:cacheprovider")
+    assert python(*run).returncode == 0
+    asked = python(*run, "--bounds-report", "out")
+    assert asked.returncode == 4
+    assert "shadows the package" in asked.stderr
 
 
 def test_a_file_just_below_the_house_shadows_too(tmp_path, monkeypatch):
@@ -53,4 +72,7 @@ def test_a_missing_room_is_named(monkeypatch):
 def test_the_public_names_are_there():
     """Everything in __all__ exists, and the table of claims is theory's."""
     assert all(hasattr(rnnbounds, name) for name in rnnbounds.__all__)
+    assert set(rnnbounds.__all__) <= set(dir(rnnbounds))
+    with pytest.raises(AttributeError, match="no attribute 'certifies'"):
+        rnnbounds.certifies  # noqa: B018
     assert {claim.id for claim in rnnbounds.CLAIMS} >= {"truncation", "certified-norm"}
