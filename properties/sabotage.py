@@ -18,8 +18,13 @@ from properties.system import Batch
 from reports.record import Check, VariantRecord
 from theory.claim import Assumption, Claim, Form, Statement, Variant, prove_variant
 
-# A variant said to fall by one instance alone meets the search first; the others, what is quickest.
-QUICKEST = ("random", "extremal", "targeted", "gradient")
+# Attacks with the share of their random budget. A variant said to fall by one instance alone meets
+# the whole search first; the others, what is quickest.
+Order = Sequence[tuple[str, float]]
+SEARCH_FIRST: Order = tuple((attack, 1.0) for attack in ATTACKS)
+QUICKEST: Order = (
+    ("random", 0.25), ("extremal", 1.0), ("random", 1.0), ("targeted", 1.0), ("gradient", 1.0)
+)  # fmt: skip
 
 
 @dataclass
@@ -49,16 +54,17 @@ class Hunt:
 def hunt(
     statement: Statement, assumptions: tuple[Assumption, ...], kinds: Sequence[Kind],
     forms: Sequence[Form],
-    *, budget: Budget, attacks: Sequence[str], seed: int, label: str, device: str = "cpu",
+    *, budget: Budget, attacks: Order, seed: int, label: str, device: str = "cpu",
 ) -> Hunt:  # fmt: skip
-    """Attack a statement until it falls, the plain attacks first."""
+    """Attack a statement until it falls."""
     found = Hunt()
-    for attack in attacks:
+    for attack, share in attacks:
         for kind in kinds:
+            part = () if share == 1 else (f"{share:g} of it",)
             show(
                 attack, kind, [(statement, assumptions)], found.seen, budget=budget,
-                size=batch_size(budget, forms), seed=derived_seed(seed, label, attack, kind),
-                device=device,
+                size=batch_size(budget, forms), seed=derived_seed(seed, label, attack, kind, *part),
+                factor=share, device=device,
             )  # fmt: skip
             if found.spec is not None:
                 found.attack = attack
@@ -77,7 +83,7 @@ def sabotage(
 ) -> VariantRecord:  # fmt: skip
     """Run the claim's own attack and its own ledger against one false variant."""
     form = claim.form(variant.form)
-    order = ATTACKS if variant.special else QUICKEST
+    order = SEARCH_FIRST if variant.special else QUICKEST
     found = hunt(
         variant.statement, variant.assumptions, [cast(Kind, form.about)], [stand_in(form, variant)],
         budget=budget, attacks=order, seed=seed, label=f"{claim.id}/{variant.id}", device=device,

@@ -93,8 +93,8 @@ def attack_typed(
     assumptions = typed_assumptions(statement)
     form = Form("typed", statement, assumptions, kinds[0], Proof(()))
     found = hunt(
-        statement, assumptions, kinds, [form], budget=budget, attacks=attacks, seed=seed,
-        label=statement.text, device=device,
+        statement, assumptions, kinds, [form], budget=budget, seed=seed,
+        attacks=[(attack, 1.0) for attack in attacks], label=statement.text, device=device,
     )  # fmt: skip
     if found.spec is None:
         return TypedResult(statement, found.systems, found.holds, found.undecided, None, None)

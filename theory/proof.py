@@ -102,7 +102,7 @@ class Lemma(Law):
     @property
     def ledger(self) -> Ledger:
         """The lemma's own ledger."""
-        return check(self.proof, self.goal, self.assumptions)
+        return check(self.proof, self.goal, self.assumptions, minimal=False)
 
     def objection(
         self,
@@ -145,24 +145,34 @@ def check(
 
     With `minimal`, each use of a proved step is left out in turn, to find the redundant ones.
     """
-    known = Known({assumption.id: assumption for assumption in assumptions})
-    results: list[StepResult] = []
-    for number, step in enumerate(proof.steps, start=1):
-        if number == len(proof.steps):
-            # Nothing may be left open at the end: no variables, no premises.
-            step = replace(step, conclusion=goal, forall=(), given=())
-        result = _run(step, known, minimal)
-        results.append(result)
-        if result.verdict != "failed":
-            known = known.with_law(step.law)
+    known, results = _before(proof.steps[:-1], assumptions, minimal)
+    if proof.steps:
+        # Nothing may be left open at the end: no variables, no premises.
+        last = replace(proof.steps[-1], conclusion=goal, forall=(), given=())
+        results = (*results, _run(last, known, minimal))
     used = [use for step in proof.steps for use in step.needs]
     return Ledger(
-        tuple(results),
+        results,
         bool(results) and all(result.verdict == "proved" for result in results),
         _rests_on(used, Axiom),
         _rests_on(used, Law),
         _unused(used, assumptions),
     )
+
+
+@cache
+def _before(
+    steps: tuple[Step, ...], assumptions: tuple[Assumption, ...], minimal: bool
+) -> tuple[Known, tuple[StepResult, ...]]:
+    """What the steps before the last one come to: the same for every goal."""
+    known = Known({assumption.id: assumption for assumption in assumptions})
+    results: list[StepResult] = []
+    for step in steps:
+        result = _run(step, known, minimal)
+        results.append(result)
+        if result.verdict != "failed":
+            known = known.with_law(step.law)
+    return known, tuple(results)
 
 
 def _run(step: Step, known: Known, minimal: bool) -> StepResult:
