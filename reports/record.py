@@ -145,8 +145,27 @@ def greatest(*ratios: Number | None) -> Number | None:
     return number(math.nan if any(map(math.isnan, present)) else max(present))
 
 
+class Cost(Record, frozen=True, kw_only=True):
+    """A form's bound over that of the first form with the same left side, over all that held."""
+
+    numbers = ("least", "greatest")
+
+    least: Number
+    greatest: Number
+
+    def merge(self, other: "Cost") -> "Cost":
+        """The range of both parts together."""
+        return Cost(
+            least=min(float(self.least), float(other.least)),
+            greatest=max(float(self.greatest), float(other.greatest)),
+        )
+
+
 class FormRecord(Record, frozen=True, kw_only=True):
-    """One form of a claim: its statement as tested, what it assumes, how it fared."""
+    """One form of a claim: its statement as tested, what it assumes, how it fared.
+
+    `reached` is the greatest lhs/rhs by attack, `cost` what the form gives away.
+    """
 
     numbers = ("best_ratio",)
 
@@ -160,6 +179,8 @@ class FormRecord(Record, frozen=True, kw_only=True):
     escalated: Count
     best_ratio: Number | None
     note: str = ""
+    reached: dict[str, Number | None] = {}
+    cost: Cost | None = None
 
 
 class LedgerStep(Record, frozen=True, kw_only=True):

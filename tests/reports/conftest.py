@@ -8,6 +8,7 @@ from reports import (
     Axiom,
     Check,
     ClaimRecord,
+    Cost,
     Environment,
     FormRecord,
     LedgerRecord,
@@ -91,6 +92,8 @@ def sample_claim(name: str = "truncation") -> ClaimRecord:
             mathml=TRUNCATION, tally=tally, escalated=412, best_ratio=1 - 2.1e-9,
             assumptions=("0 ≤ λ < 1", "the input is bounded: ‖x‖ ≤ B_x", "h_0 = 0"),
             note="Tight for a scaled rotation driven by a constant." if form == "finite" else "",
+            reached={"random": 0.997, "extremal": 1 - 2.1e-9},
+            cost=None if form == "finite" else Cost(least=1.0, greatest=4.5),
         )
         for form in ("finite", "uniform")
     )  # fmt: skip

@@ -3,7 +3,7 @@ import math
 import msgspec
 import pytest
 
-from reports import AttackRecord, Check, Histogram, Tally
+from reports import AttackRecord, Check, Cost, Histogram, Tally
 from reports.record import finite, greatest, number
 
 
@@ -76,3 +76,9 @@ def test_best_ratio_and_proved(run):
     assert not msgspec.structs.replace(claim, ledgers=claim.ledgers[:1]).proved
     failed = msgspec.structs.replace(claim.ledgers[0], proved=False)
     assert not msgspec.structs.replace(claim, ledgers=(*claim.ledgers, failed)).proved
+
+
+def test_costs_merge_to_the_whole_range():
+    """The least and the greatest of both parts, whatever their order."""
+    one, two = Cost(least=1.0, greatest=2.0), Cost(least=1.5, greatest=math.inf)
+    assert one.merge(two) == two.merge(one) == Cost(least=1.0, greatest="inf")
