@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,13 @@ def save(tmp_path: Path) -> Callable[..., Path]:
 def stable_model(save: Callable[..., Path]) -> Path:
     """tanh, three states, ‖W‖₂ = 1/2."""
     return save([[0.5, 0.0, 0.0], [0.0, 0.25, 0.0], [0.0, 0.125, 0.125]])
+
+
+@pytest.fixture
+def plugin() -> tuple[str, ...]:
+    """The options that load the plugin where nothing has installed it."""
+    installed = any(entry.value == "rnnbounds.plugin" for entry in entry_points(group="pytest11"))
+    return () if installed else ("-p", "rnnbounds.plugin")
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import subprocess
 from collections.abc import Callable
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -30,12 +29,10 @@ Session = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def session(python, tmp_path) -> Session:
+def session(python, plugin, tmp_path) -> Session:
     """Run ``pytest properties`` on a tiny budget in a process of its own."""
     (tmp_path / "tiny_budget.py").write_text(TINY)
     (tmp_path / "broken_proofs.py").write_text(BROKEN)
-    installed = any(entry.value == "rnnbounds.plugin" for entry in entry_points(group="pytest11"))
-    plugin = () if installed else ("-p", "rnnbounds.plugin")
 
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
         fixed = ("-p", "tiny_budget", *plugin, "-p", "no:cacheprovider", "-q")

@@ -7,7 +7,6 @@ import pytest
 import rnnbounds
 from rnnbounds.shadow import ROOMS, ShadowedError, check_rooms
 
-
 USES = ("import rnnbounds; rnnbounds.certify", "import rnnbounds.cli")
 
 
@@ -26,7 +25,7 @@ def test_a_folder_that_shadows_a_room_is_named(python, tmp_path, room, use):
     assert "rename that file" in last
 
 
-def test_the_plugin_stays_out_of_other_projects(python, tmp_path):
+def test_the_plugin_stays_out_of_other_projects(python, plugin, tmp_path):
     """A project with folders of these names runs its own tests, and torch is not imported."""
     for room in ROOMS:
         (tmp_path / room).mkdir()
@@ -34,7 +33,7 @@ def test_the_plugin_stays_out_of_other_projects(python, tmp_path):
     (tmp_path / "test_own.py").write_text(
         "import sys\n\ndef test_own():\n    assert 'torch' not in sys.modules\n"
     )
-    run = ("-m", "pytest", "-q", "-p", "rnnbounds.plugin", "-p", "no:cacheprovider")
+    run = ("-m", "pytest", "-q", *plugin, "-p", "no:cacheprovider")
     assert python(*run).returncode == 0
     asked = python(*run, "--bounds-report", "out")
     assert asked.returncode == 4
