@@ -1,18 +1,26 @@
 """What is claimed: statements with explicit constants, their proofs and their false variants."""
 
+from theory.cell_constants import CELL_CONSTANTS
 from theory.certified_norm import CERTIFIED_NORM
 from theory.claim import Claim
 from theory.contraction_linear import CONTRACTION_LINEAR
 from theory.contraction_rnn import CONTRACTION_RNN
 from theory.contraction_weighted import CONTRACTION_WEIGHTED
+from theory.end_to_end import END_TO_END
 from theory.errors import UnknownClaimError
+from theory.gradient_gap import GRADIENT_GAP
+from theory.gradient_lipschitz import GRADIENT_LIPSCHITZ
 from theory.instability import INSTABILITY
+from theory.loss_constants import LOSS_CONSTANTS
 from theory.prediction import PREDICTION
+from theory.projection import PROJECTION_CLAIM
 from theory.receptive_field import RECEPTIVE_FIELD
 from theory.rounding_state import ROUNDING_STATE
 from theory.state_bound import STATE_BOUND
+from theory.tbptt_gap import TBPTT_GAP
 from theory.truncation import TRUNCATION
 from theory.vanishing_gradient import VANISHING_GRADIENT
+from theory.weight_gap import WEIGHT_GAP
 
 __all__ = ["CLAIMS", "claim"]
 
@@ -28,6 +36,14 @@ CLAIMS: tuple[Claim, ...] = (
     RECEPTIVE_FIELD,
     CERTIFIED_NORM,
     ROUNDING_STATE,
+    CELL_CONSTANTS,
+    LOSS_CONSTANTS,
+    GRADIENT_GAP,
+    TBPTT_GAP,
+    GRADIENT_LIPSCHITZ,
+    PROJECTION_CLAIM,
+    WEIGHT_GAP,
+    END_TO_END,
 )
 
 

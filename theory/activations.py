@@ -5,8 +5,6 @@ The slope is sup |ρ'|, the curvature sup |ρ''|: the Lipschitz constants of ρ 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
-from typing import ClassVar
 
 from sympy import (
     Abs,
@@ -31,18 +29,15 @@ from sympy import (
 
 from theory.constants import PEAK_EQUATION, SILU_PEAK
 from theory.errors import UnknownNameError
-from theory.law import Clause, Instance, Use
+from theory.law import Use
 from theory.methods.ball import BallMaximum
-from theory.methods.base import Gap, Method, Scope
+from theory.methods.base import Method
 from theory.methods.elementary import Elementary
 from theory.methods.identity import Identity
-from theory.methods.smt import entail
 from theory.proof import GIVEN, Ledger, Proof, Step, check
-from theory.statement import Statement, eq, le, lt
-from theory.terms import derivative, z
-from theory.vocabulary import symbols
+from theory.statement import Statement, eq, le
+from theory.terms import z
 
-(L_rho,) = symbols("L_rho")
 ORDERS = ("bound", "slope", "curvature")
 
 
@@ -244,59 +239,3 @@ def prove_activation(name: str) -> Ledger:
     """The ledger of an activation's constants; raises UnknownNameError."""
     proof = activation_facts(name).proof
     return check(proof, proof.conclusion, ())
-
-
-@dataclass(frozen=True)
-class EachActivation(Method):
-    """The statement for each activation of the table: its derivative for ρ', its slope for L_ρ.
-
-    The table says what these two mean, so the cases are all there are.
-    """
-
-    name: ClassVar[str] = "cases"
-
-    @property
-    def uses(self) -> tuple[Use, ...]:
-        """What the methods use, but for the regions of the pieces."""
-        methods = (f.method(1, piece) for f in ACTIVATIONS.values() for piece in f.pieces)
-        uses = dict.fromkeys(use for method in methods for use in method.uses)
-        return tuple(use for use in uses if isinstance(use, Instance))
-
-    def prove(self, goal: Statement, scope: Scope) -> str:
-        """Prove it on every piece, and that the pieces make up the activation."""
-        names = []
-        for facts in ACTIVATIONS.values():
-            require_pieces(facts, scope)
-            for index, piece in enumerate(facts.pieces, start=1):
-                names.append(f"{facts.name} {index}" if len(facts.pieces) > 1 else facts.name)
-                within = scope
-                for number, statement in enumerate(piece.where, start=1):
-                    within = within.supposing(f"{GIVEN} {number}", statement)
-                case = goal.replace({derivative(z): piece.rho.diff(z), L_rho: facts.slope})
-                try:
-                    facts.method(1, piece).prove(case, within)
-                except Gap as gap:
-                    raise Gap(f"{names[-1]}: {gap}") from gap
-        return f"{len(names)} cases: {', '.join(names)}"
-
-    def reduced(self) -> Iterator[tuple[str, Method]]:
-        """Every case is needed."""
-        yield from ()
-
-
-def require_pieces(facts: ActivationFacts, scope: Scope) -> None:
-    """Raise Gap unless the pieces cover the real line and meet where they end, at 0."""
-    for first, *others in product(*(piece.where for piece in facts.pieces)):
-        outside = tuple(Clause(lt(other.rhs, other.lhs)) for other in others)
-        try:
-            entail(first, outside, scope)
-        except Gap as gap:
-            raise Gap(f"{facts.name}: the pieces leave a gap: {gap}") from gap
-    for step in facts.joined(0):
-        try:
-            Identity().prove(step.conclusion, scope)
-        except Gap as gap:
-            raise Gap(f"{facts.name}: a jump at 0: {gap}") from gap
-
-
-SLOPES = Step("slopes", le(Abs(derivative(z)), L_rho), EachActivation(), forall=(z,))

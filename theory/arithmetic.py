@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
+from operator import mul
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 import sympy
 from flint import arb, ctx, fmpq
 
-from theory import interval, rounded
+from theory import interval, rounded, special
 from theory.constants import SILU_PEAK, silu_peak
+from theory.functions import LambertRoot, PrincipalRoot, RealPower, StepProduct
 from theory.interval import Interval
 
 
@@ -39,8 +42,8 @@ class IrrationalError(ArithmeticError):
 class Arithmetic(Generic[V]):
     """What a kind of number brings beyond its operators +, *, / and unary minus.
 
-    `number(p, q)` is p/q; `functions` maps a SymPy head to a function of one argument, or of two
-    for the associative ones; `constants` maps a SymPy constant to its value.
+    `number(p, q)` is p/q; `functions` maps a SymPy head to a function of its one or two
+    arguments, of two for the associative ones; `constants` maps a SymPy constant to its value.
     """
 
     number: Callable[[int, int], V]
@@ -96,6 +99,22 @@ def _rational_power(base: fmpq, exponent: fmpq) -> fmpq:
     return base ** int(exponent.p)
 
 
+def _rational_product(steps: fmpq, rate: fmpq) -> fmpq:
+    """Π_{t=1}^N (1 + c/t), multiplied out."""
+    bits = max(int(rate.p).bit_length(), int(rate.q).bit_length(), int(steps.p).bit_length())
+    if steps.q != 1 or steps < 0 or rate < 0 or steps * bits > RATIONAL_BITS:
+        raise IrrationalError
+    factors = (1 + rate / t for t in range(1, int(steps.p) + 1))
+    return reduce(mul, factors, fmpq(1))
+
+
+def _rational_root(level: fmpq) -> fmpq:
+    """The roots of u − ln u = L are rational for L = 1 alone (Lindemann)."""
+    if level != 1:
+        raise IrrationalError
+    return fmpq(1)
+
+
 def _irrational(*_: fmpq) -> fmpq:
     raise IrrationalError
 
@@ -112,6 +131,10 @@ INTERVALS: Arithmetic[Interval] = Arithmetic(
         sympy.Min: interval.minimum,
         sympy.floor: interval.floor,
         sympy.ceiling: interval.ceiling,
+        StepProduct: special.step_product,
+        LambertRoot: special.lambert_root,
+        PrincipalRoot: special.principal_root,
+        RealPower: lambda base, exponent: base**exponent,
     },
     constants={
         sympy.pi: lambda: outward(arb.pi()),
@@ -137,6 +160,10 @@ BALLS: Arithmetic[arb] = Arithmetic(
         sympy.cos: lambda x: x.cos(),
         sympy.atan: lambda x: x.atan(),
         sympy.erf: lambda x: x.erf(),
+        StepProduct: special.ball_step_product,
+        LambertRoot: special.ball_lambert_root,
+        PrincipalRoot: special.ball_principal_root,
+        RealPower: _ball_power,
     },
     constants={sympy.pi: arb.pi, sympy.E: arb.const_e, SILU_PEAK: silu_peak},
 )
@@ -152,6 +179,10 @@ RATIONALS: Arithmetic[fmpq] = Arithmetic(
         sympy.Min: min,
         sympy.floor: lambda x: fmpq(x.floor()),
         sympy.ceiling: lambda x: fmpq(x.ceil()),
+        StepProduct: _rational_product,
+        LambertRoot: _rational_root,
+        PrincipalRoot: _rational_root,
+        RealPower: _rational_power,
     },
     constants=dict.fromkeys(BALLS.constants, _irrational),
 )

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from sympy import Abs, Expr, Integer, log, symbols
 
+from theory.gradient_axioms import GRADIENT_AXIOMS
 from theory.law import Axiom, Clause, law
 from theory.statement import eq, le, lt
 from theory.terms import (
@@ -22,8 +23,10 @@ from theory.terms import (
     entry,
     exponential,
     eye,
+    feasible,
     frobenius,
     in_range,
+    inner,
     is_diagonal,
     j,
     jacobian,
@@ -32,6 +35,8 @@ from theory.terms import (
     max_norm,
     norm,
     phi,
+    project,
+    projects,
     rounded,
     slopes,
     state,
@@ -233,6 +238,25 @@ LOGARITHM = Axiom(
     text="log is the inverse of exp",
     source="Rudin, Principles of Mathematical Analysis, Theorem 8.6",
 )
+PROJECTION = Axiom(
+    "projection onto a convex set",
+    (a, b),
+    (
+        Clause(
+            le(inner(a - project(a), b - project(a)), Integer(0)),
+            (eq(projects(a), Integer(1)), eq(feasible(b), Integer(1))),
+        ),
+    ),
+    text="⟨a − Πa, z − Πa⟩ ≤ 0 for every point z of the set",
+    source="Hiriart-Urruty & Lemaréchal, Fundamentals of Convex Analysis, Theorem A.3.1.1",
+)
+PROJECTION_INSIDE = Axiom(
+    "projection onto a convex set",
+    (a,),
+    (Clause(eq(feasible(project(a)), Integer(1)), (eq(projects(a), Integer(1)),)),),
+    text="Πa is a point of the set",
+    source="Hiriart-Urruty & Lemaréchal, Fundamentals of Convex Analysis, Theorem A.3.1.1",
+)
 
 AXIOMS: tuple[Axiom, ...] = (
     TRIANGLE,
@@ -254,4 +278,7 @@ AXIOMS: tuple[Axiom, ...] = (
     LEAST_EIGENVALUE,
     EXPONENTIAL,
     LOGARITHM,
+    PROJECTION,
+    PROJECTION_INSIDE,
+    *GRADIENT_AXIOMS,
 )

@@ -2,13 +2,13 @@
 
 from sympy import Integer, Rational, sqrt
 
-from theory.activations import SLOPES
 from theory.axioms import DIAGONAL_NORM, MEAN_VALUE, SUBMULTIPLICATIVE
 from theory.cells import RECURRENT_NORM, RNN, U, W, bias
 from theory.claim import Claim, Form, Source
 from theory.law import Assumption, at
 from theory.methods import Smt
 from theory.proof import Proof, Step
+from theory.slopes import SLOPES
 from theory.statement import le, lt
 from theory.terms import a, b, c, norm, phi, slopes, vector
 from theory.vocabulary import symbols

@@ -9,7 +9,6 @@ from typing import Any
 
 from sympy import Expr, Symbol, sqrt
 
-from theory.activations import SLOPES
 from theory.axioms import (
     DIAGONAL_COMMUTES,
     DIAGONAL_COMMUTES_MAX,
@@ -24,6 +23,7 @@ from theory.methods import Induction, Smt
 from theory.methods.induction import HYPOTHESIS
 from theory.models import WINDOW
 from theory.proof import Proof, Step
+from theory.slopes import SLOPES
 from theory.statement import Statement, eq, le
 from theory.terms import (
     RECURSION,

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+MOST_NAMES = 40  # in one line
+
 
 class InputError(ValueError):
     """The caller's input is wrong; the message is one line that ends with the remedy."""
@@ -14,7 +16,8 @@ class UnknownNameError(InputError):
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = list(known)
         close = get_close_matches(name, names, n=3, cutoff=0.5)
-        remedy = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names)}"
+        listed = names if len(names) <= MOST_NAMES else [*names[:MOST_NAMES], "..."]
+        remedy = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(listed)}"
         super().__init__(f"unknown {kind} {name[:80]!r}; {remedy}")
 
 

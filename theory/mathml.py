@@ -4,7 +4,22 @@ import re
 from collections.abc import Callable, Iterator
 from xml.sax.saxutils import escape
 
-from sympy import Abs, E, Expr, Function, Max, Min, Mul, Pow, Rational, Symbol, exp, pi
+from sympy import (
+    Abs,
+    E,
+    Expr,
+    Function,
+    LambertW,
+    Max,
+    Min,
+    Mul,
+    Pow,
+    Rational,
+    Symbol,
+    exp,
+    gamma,
+    pi,
+)
 from sympy import ceiling as ceiling_function
 from sympy import floor as floor_function
 from sympy import log as logarithm
@@ -13,7 +28,7 @@ TIMES = "<mo>\u2062</mo>"  # invisible
 APPLY = "<mo>\u2061</mo>"
 LETTERS = {
     "lambda": "λ", "varepsilon": "ε", "alpha": "α", "beta": "β", "rho": "ρ", "kappa": "κ",
-    "varphi": "φ", "partial": "∂", "min": "min",
+    "varphi": "φ", "partial": "∂", "nabla": "∇", "min": "min", "Pi": "Π",
 }  # fmt: skip
 FENCES = {"lVert": "‖", "rVert": "‖", "(": "(", ")": ")", "|": "|"}
 TOKEN = re.compile(r"\\([A-Za-z]+)|([A-Za-z]+)|(\d+)|(\S)")
@@ -127,11 +142,14 @@ class _Walk:
             return row(element("mo", "⌈"), inner[0], element("mo", "⌉"))
         if isinstance(expr, floor_function):
             return row(element("mo", "⌊"), inner[0], element("mo", "⌋"))
-        names = {logarithm: "ln", Max: "max", Min: "min"}
+        if isinstance(expr, LambertW):
+            branch = inner[1] if len(inner) > 1 else element("mn", "0")
+            name = element("msub", element("mi", "W"), branch)
+            return row(name, APPLY, enclosed("(", inner[0], ")"))
+        names = {logarithm: "ln", gamma: "Γ", Max: "max", Min: "min"}
         if isinstance(expr, Function | Max | Min):
-            name = names.get(type(expr), expr.func.__name__)
-            arguments = element("mo", ",").join(inner)
-            return row(element("mi", escape(name)), APPLY, enclosed("(", arguments, ")"))
+            name = element("mi", escape(names.get(type(expr), expr.func.__name__)))
+            return row(name, APPLY, enclosed("(", element("mo", ",").join(inner), ")"))
         return element("mtext", escape(str(expr)))
 
 

@@ -10,6 +10,7 @@ from sympy import Add, Expr, Symbol
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
+from theory.functions import shown
 from theory.mathml import element, markup, notation_markup
 from theory.statement import Statement
 from theory.vocabulary import VOCABULARY
@@ -47,13 +48,13 @@ class _Latex(LatexPrinter):
 
 def plain(expression: Expr) -> str:
     """Plain text with the names of the vocabulary."""
-    return str(_Plain().doprint(expression))
+    return str(_Plain().doprint(shown(expression)))
 
 
 def statement_latex(statement: Statement) -> str:
     """LaTeX of a statement."""
     printer = _Latex({"ln_notation": True})
-    lhs, rhs = printer.doprint(statement.lhs), printer.doprint(statement.rhs)
+    lhs, rhs = (printer.doprint(shown(side)) for side in (statement.lhs, statement.rhs))
     witness = rf"\quad\text{{{WITNESS.strip()}}}" if statement.relation == "exists" else ""
     return f"{lhs} {LATEX_SIGNS[statement.relation]} {rhs}{witness}"
 
@@ -66,9 +67,9 @@ def statement_mathml(statement: Statement) -> str:
         return notation_markup(notation(symbol))
 
     parts = [
-        markup(statement.lhs, show, terms),
+        markup(shown(statement.lhs), show, terms),
         element("mo", signs[statement.relation]),
-        markup(statement.rhs, show, terms),
+        markup(shown(statement.rhs), show, terms),
     ]
     if statement.relation == "exists":
         parts.append(element("mtext", WITNESS.replace(" ", "\u00a0", 1)))

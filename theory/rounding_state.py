@@ -2,7 +2,6 @@
 
 from sympy import Expr, Integer, Rational
 
-from theory.activations import SLOPES
 from theory.axioms import (
     DIAGONAL_NORM,
     MEAN_VALUE,
@@ -19,6 +18,7 @@ from theory.methods.induction import HYPOTHESIS
 from theory.models import CONTRACTION, CONTRACTIVE
 from theory.powers import POWER_NOT_NEGATIVE
 from theory.proof import GIVEN, Proof, Step
+from theory.slopes import SLOPES
 from theory.statement import eq, le, lt
 from theory.terms import (
     RECURSION,

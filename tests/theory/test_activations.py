@@ -7,7 +7,6 @@ from sympy import Abs, Expr, Integer, Rational, exp, log, oo, sqrt, tanh
 
 from theory.activations import (
     ACTIVATIONS,
-    SLOPES,
     ActivationFacts,
     Piece,
     Supremum,
@@ -22,6 +21,7 @@ from theory.methods.ball import BallMaximum
 from theory.methods.base import Method
 from theory.methods.elementary import Elementary
 from theory.proof import Proof, Step, check
+from theory.slopes import SLOPES
 from theory.statement import Statement, le, lt
 from theory.terms import z
 

@@ -83,7 +83,7 @@ def test_the_three_arithmetics_agree(
             expr, {name: fmpq(*value.as_integer_ratio()) for name, value in values.items()}
         )
         if whole is not None:
-            assert fine.contains(arb(whole))
+            assert fine.overlaps(arb(whole))
             assert fmpq(*lo.as_integer_ratio()) <= whole if np.isfinite(lo) else True
             assert whole <= fmpq(*hi.as_integer_ratio()) if np.isfinite(hi) else True
 

@@ -28,10 +28,23 @@ NEEDED = [
 ]
 DEFINITIONS = {
     "recursion",
+    "recursion, other weights",
+    "truncated back-propagation",
+    "sum of the gaps",
+    "gradients are Euclidean",
+    "lift",
+    "norm of weights",
+    "sums over classes",
     "feed-forward layers",
     "orbit",
     "definition of tanh",
     "series",
+    "recursion with weights",
+    "inner product",
+    "gamma function",
+    "product of steps",
+    "Lambert root",
+    "real power",
     "z_silu",  # the point where SiLU is steepest, by its equation
 }
 

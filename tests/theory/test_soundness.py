@@ -27,7 +27,7 @@ from sympy import (
 )
 
 from theory import CLAIMS
-from theory.activations import ACTIVATIONS, ActivationFacts, Piece, Supremum, require_pieces
+from theory.activations import ACTIVATIONS, ActivationFacts, Piece, Supremum
 from theory.axioms import (
     DERIVATIVE_IN_STATE,
     HOMOGENEITY,
@@ -49,6 +49,7 @@ from theory.methods.induction import HYPOTHESIS
 from theory.methods.naturals import require_natural
 from theory.models import DIFFERENTIABLE, ONE, WINDOW, ZERO
 from theory.proof import Lemma, Proof, Step, check
+from theory.slopes import require_pieces
 from theory.statement import Statement, eq, le, lt, ne
 from theory.terms import (
     RECURSION,

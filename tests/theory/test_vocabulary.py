@@ -23,7 +23,7 @@ def test_symbols_assume_no_sign(entry: Quantity) -> None:
     assert entry.symbol.is_real
     assert entry.symbol.is_positive is None
     assert entry.symbol.is_nonzero is None
-    assert bool(entry.symbol.is_integer) == (entry.name in ("T", "k", "t", "n", "d"))
+    assert bool(entry.symbol.is_integer) == (entry.name in ("T", "k", "t", "n", "d", "N"))
     assert quantity(entry.name) is entry
 
 

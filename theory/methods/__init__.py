@@ -4,6 +4,7 @@ from theory.methods.base import Gap, Method
 from theory.methods.exact import Exact
 from theory.methods.identity import Identity
 from theory.methods.induction import Induction
+from theory.methods.monotone import Monotone
 from theory.methods.smt import Smt
 
-__all__ = ["Exact", "Gap", "Identity", "Induction", "Method", "Smt"]
+__all__ = ["Exact", "Gap", "Identity", "Induction", "Method", "Monotone", "Smt"]

@@ -1,0 +1,221 @@
+"""Truncated back-propagation is close to the full gradient, and is not the truncated model's.
+
+It runs forward over all inputs and cuts the backward pass after k steps, so that only first
+derivatives count: a cell need not be smooth, and there is no factor k.
+"""
+# ruff: noqa: N816 - the names of the vocabulary
+
+from sympy import Integer, Rational
+
+from theory.axioms import SUBMULTIPLICATIVE, TRIANGLE
+from theory.claim import Claim, Form, Source
+from theory.drift import FINITE as GRADIENT_GAP_FINITE
+from theory.drift import three_terms
+from theory.geometry import EUCLIDEAN, ZERO, S_full, S_start, full, x_next
+from theory.gradient_axioms import CHAIN_RULE_WEIGHTS
+from theory.law import at, law
+from theory.methods import Induction, Smt
+from theory.methods.induction import HYPOTHESIS
+from theory.models import DIFFERENTIABLE, LONG_WINDOW, WINDOW
+from theory.proof import Proof, Step
+from theory.quantities.gradients import run_gradient
+from theory.sensitivity import power, sensitive
+from theory.statement import eq, le
+from theory.terms import (
+    d_loss,
+    d_state,
+    d_weights,
+    entry,
+    j,
+    norm,
+    recent,
+    s,
+    sensitivity,
+    state,
+    x,
+)
+from theory.vocabulary import symbols
+
+T, k, lam, L_w, L_p, tbptt_gap, tb_gap = symbols("T k lam L_w L_p tbptt_gap tb_gap")
+
+RECENT = law(
+    "truncated back-propagation",
+    (x, s, j),
+    eq(recent(x, s, 0), ZERO),
+    eq(
+        recent(x, s, j + 1),
+        d_state(state(x, 0, s + j), entry(x, s + j + 1)) * recent(x, s, j)
+        + d_weights(state(x, 0, s + j), entry(x, s + j + 1)),
+    ),
+)
+MODEL = (
+    EUCLIDEAN.contraction,
+    EUCLIDEAN.contractive,
+    EUCLIDEAN.weights,
+    DIFFERENTIABLE,
+    EUCLIDEAN.loss,
+    WINDOW,
+)
+g = EUCLIDEAN.total
+lost = S_full - recent(x, s, j)
+lost_next = sensitivity(x, 0, s + j + 1) - recent(x, s, j + 1)
+h_T, S_T, R_T = state(x, 0, T), sensitivity(x, 0, T), recent(x, T - k, k)
+
+FINITE_BOUND = le(tbptt_gap, lam**k * L_p * L_w * g(T - k))
+FINITE = Form(
+    "finite",
+    FINITE_BOUND,
+    MODEL,
+    "gradient",
+    Proof(
+        (
+            *sensitive(EUCLIDEAN),
+            Step(
+                "one step back",
+                le(norm(lost_next), lam * norm(lost)),
+                Smt(
+                    CHAIN_RULE_WEIGHTS.at(x, 0, s + j),
+                    RECENT.at(x, s, j),
+                    at("differentiable", full, x_next),
+                    SUBMULTIPLICATIVE.at(d_state(full, x_next), lost),
+                    at("factor", 0, s + j),
+                ),
+                forall=(s, j),
+            ),
+            Step(
+                "all steps back",
+                le(norm(lost), lam**j * norm(S_start)),
+                Induction(
+                    j,
+                    base=Smt(RECENT.at(x, s, j)),
+                    step=Smt(HYPOTHESIS, at("one step back", s, j)),
+                ),
+                forall=(s, j),
+            ),
+            power(EUCLIDEAN),
+            Step(
+                "sensitivities",
+                le(norm(S_T - R_T), lam**k * L_w * g(T - k)),
+                Smt(
+                    at("all steps back", T - k, k),
+                    at("sensitivity", 0, T - k),
+                    at("power not negative", k),
+                    "contractive",
+                    "window",
+                ),
+            ),
+            Step(
+                "claim",
+                FINITE_BOUND,
+                Smt(
+                    "sensitivities",
+                    SUBMULTIPLICATIVE.at(d_loss(h_T), S_T - R_T),
+                    at("lipschitz loss", T),
+                    "contractive",
+                ),
+            ),
+        )
+    ),
+)
+LEMMA = FINITE.lemma("tbptt-gap").at()
+
+UNIFORM_BOUND = le(tbptt_gap, lam**k * L_p * L_w / (1 - lam))
+UNIFORM = Form(
+    "uniform",
+    UNIFORM_BOUND,
+    MODEL,
+    "gradient",
+    Proof(
+        (
+            power(EUCLIDEAN),
+            Step(
+                "claim",
+                UNIFORM_BOUND,
+                Smt(
+                    LEMMA,
+                    at("power not negative", k),
+                    at("power not negative", T - k),
+                    "contractive",
+                    "window",
+                ),
+            ),
+        )
+    ),
+    note="for every length T",
+)
+
+AGAINST_BOUND = le(
+    tb_gap,
+    FINITE_BOUND.rhs + three_terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(T - k)),
+)
+AGAINST = Form(
+    "against-truncated",
+    AGAINST_BOUND,
+    GRADIENT_GAP_FINITE.assumptions,
+    "gradient",
+    Proof(
+        (
+            Step(
+                "claim",
+                AGAINST_BOUND,
+                Smt(
+                    LEMMA,
+                    GRADIENT_GAP_FINITE.lemma("gradient-gap").at(),
+                    TRIANGLE.at(
+                        d_loss(h_T) * R_T - run_gradient(0, T),
+                        run_gradient(0, T) - run_gradient(T - k, k),
+                    ),
+                    "contractive",
+                ),
+            ),
+        )
+    ),
+    note="against the truncated model's gradient: there the cell has to be smooth",
+)
+
+TBPTT_GAP = Claim(
+    id="tbptt-gap",
+    title="Truncated back-propagation is close to the gradient",
+    source=Source(
+        "Williams & Peng, Neural Computation 2 (1990)",
+        "truncated back-propagation; the bound is by Miller & Hardt's argument",
+    ),
+    forms=(FINITE, UNIFORM, AGAINST),
+    false_variants=(
+        FINITE.variant(
+            "next-power",
+            "λ^{k+1} in place of λ^k",
+            le(tbptt_gap, lam ** (k + 1) * L_p * L_w * g(T - k)),
+        ),
+        AGAINST.variant(
+            "same-gradient",
+            "truncated back-propagation is taken for the truncated model's gradient",
+            eq(tb_gap, Integer(0)),
+        ),
+        UNIFORM.variant(
+            "no-horizon",
+            "the factor 1/(1 − λ) is missing",
+            le(tbptt_gap, lam**k * L_p * L_w),
+        ),
+        UNIFORM.variant(
+            "a-thousandth-less",
+            "the limit is never reached: 0.999 of it is enough",
+            le(tbptt_gap, Rational(999, 1000) * lam**k * L_p * L_w / (1 - lam)),
+        ),
+        UNIFORM.variant(
+            "half-by-eight",
+            "eight steps forget half of any gradient, whatever λ is",
+            le(tbptt_gap, L_p * L_w / (1 - lam) / 2),
+            (*MODEL, LONG_WINDOW),
+        ),
+        AGAINST.variant(
+            "first-order-alone",
+            "the truncated model's gradient is as close as that of truncated back-propagation",
+            le(tb_gap, FINITE_BOUND.rhs),
+        ),
+    ),
+    extremal=(
+        "scalar linear system h = λh + ux with the one weight u, linear loss and a constant "
+        "input: equality for every k ≤ T"
+    ),
+)
