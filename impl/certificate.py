@@ -16,6 +16,7 @@ from typing import Any, Literal
 import torch
 
 from impl.adapters import LoadedModel, Source, load_model
+from impl.certified_training import Task, TrainingCertificate, certify_training
 from impl.errors import InputError, RangeError, UnknownNameError
 from impl.norm import certified_norm
 from impl.norms import NORMS, Parts, StateNorm, parts_of, state_norm
@@ -44,7 +45,7 @@ class Certificate:
     windows: pairs (ε, k), ε in the Euclidean norm of the state; k None where nothing is known.
     tried: (norm, its factor, its k at the smallest ε). weights: those of the norm (`StateNorm`).
     rounding: a bound on ‖fl(h_t) − h_t‖₂ for all t when the cell is run in its own dtype with
-    accurate activations, None if none is known.
+    accurate activations, None if none is known. training: what is certified about training it.
     """
 
     model: str
@@ -63,6 +64,7 @@ class Certificate:
     weights: tuple[float, ...] | tuple[tuple[float, ...], ...] | None
     rounding: float | None
     witness: Witness | None
+    training: TrainingCertificate
 
     @property
     def stable(self) -> bool | None:
@@ -98,6 +100,7 @@ class Certificate:
             "weights": self.weights,
             "rounding": {"dtype": self.dtype, "state": self.rounding},
             "witness": None if self.witness is None else self.witness.to_json(),
+            "training": self.training.to_json(),
         }
 
 
@@ -108,12 +111,14 @@ def certify(
     norm: str = "auto",
     *,
     cell: str | None = None,
+    training: Task | None = None,
 ) -> Certificate:
     """Certify, refute or leave undecided that a model is stable under inputs ‖x_t‖₂ ≤ B.
 
     `model` and `cell` as in `load_model`; `norm` is one of `NORMS`, or "auto", which keeps the one
-    with the least k at the smallest ε. The model is the cell in real arithmetic with the weights as
-    stored and with b = b_ih + b_hh unrounded; both runs of a gap start from the zero state.
+    with the least k at the smallest ε; `training` is the training that is asked about. The model is
+    the cell in real arithmetic with the weights as stored and with b = b_ih + b_hh unrounded; both
+    runs of a gap start from the zero state.
     Raises an InputError for what is no model, for B < 0, ε ≤ 0, NaN and unknown norms.
     Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
     """
@@ -127,6 +132,7 @@ def certify(
     witness = None if best.lam < 1 else refute(loaded, bound)
     undecided: Verdict = "undecided" if witness is None else "refuted"
     states = _state_bound(loaded, best)
+    trained = certify_training(loaded, bound, epsilons, training or Task(), states)
     return Certificate(
         model=loaded.source,
         cell=loaded.name,
@@ -138,12 +144,13 @@ def certify(
         lam=best.lam,
         verdict="certified" if best.lam < 1 else undecided,
         input_bound=bound,
-        constants=_constants(loaded, parts, best, states),
+        constants=_constants(loaded, parts, best, states) | trained.named,
         windows=tuple((epsilon, _window(best, epsilon)) for epsilon in epsilons),
         tried=tuple((tried.name, tried.lam, _window(tried, smallest)) for tried in norms),
         weights=best.weights,
         rounding=_rounding(loaded, best, bound, states),
         witness=witness,
+        training=trained,
     )
 
 
@@ -193,7 +200,7 @@ def _state_bound(model: LoadedModel, norm: StateNorm) -> float:
 def _constants(
     model: LoadedModel, parts: Parts, norm: StateNorm, states: float
 ) -> dict[str, float]:
-    """All constants by name: those of the cell in the Euclidean norm, then those of the norm."""
+    """All constants of states: those of the cell in the Euclidean norm, then those of the norm."""
     U_norm = float(certified_norm(model.cell.U))
     return {
         "L_rho": parts.slope,

@@ -6,20 +6,20 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from impl.errors import ShapeError, UnknownConstantError
-from impl.norm import certified_norm
-from impl.outward import add_up, div_up, mul_up, norm_up, subtract_down
-from impl.radius import spectral_radius_bound
+from impl.dual import EUCLIDEAN, Dual
+from impl.errors import ShapeError, UnknownConstantError, UnknownNameError
+from impl.inverse import Inverse, certified_inverse
+from impl.loss import Loss
+from impl.outward import subtract_down
+from impl.region import Region
 from impl.rnn import RNN
-from impl.rounding import (
-    HEADROOM,
-    absolute_norms,
-    activation_error,
-    local_error,
-    pre_activation_bound,
-)
-from impl.tempting import power_norm, svd_norm, unscaled_gate_norm, unshifted_gate_norm
+from impl.rounding import absolute_norms
+from impl.smoothness import SMOOTHNESS, gradient_window
+from impl.state_constants import STATES
 from impl.weighted import WeightedNorm, diagonal_scaling, perron_vector, quadratic_norm
+from impl.weighted_smoothness import WEIGHTED_SMOOTHNESS
+
+TRAINABLE = ("W", "U", "b", "WU", "Wb", "Ub", "WUb")
 
 
 class Constants:
@@ -28,24 +28,47 @@ class Constants:
     Each certified constant is at least what its name means, infinite where no bound is known, and
     never NaN; ``e_relative`` and the ``s_`` names other than ``s_gate`` are tempting values that
     bound nothing. Inputs are bounded by ‖x_t‖₂ ≤ B_x (B,); the outputs are C h with C (B, p, n), or
-    h itself. Raises UnknownConstantError. Source: Miller & Hardt, Section 2 and Lemma 1.
+    h itself. The Euclidean constants are uniform on the ``region`` of weights, by default the cell
+    alone; beyond one cell those of weighted norms are infinite, and those of rounding remain the
+    cell's own. Gradients are those of ``loss`` in the blocks ``trained``, some of W, U and b in
+    this order, with b the sum of ``biases`` vectors. Raises UnknownConstantError and ShapeError.
+    Source: Miller & Hardt, Section 2 and Lemmas 1 to 3.
     """
 
-    def __init__(self, cell: RNN, B_x: Tensor, C: Tensor | None = None) -> None:
+    def __init__(
+        self,
+        cell: RNN,
+        B_x: Tensor,
+        C: Tensor | None = None,
+        *,
+        loss: Loss | None = None,
+        trained: str = "WUb",
+        region: Region | None = None,
+        biases: int = 1,
+    ) -> None:
         if B_x.shape != cell.b.shape[:1]:
             raise ShapeError("B_x", f"({cell.batch},)", B_x)
-        if C is not None and (C.ndim != 3 or (C.shape[0], C.shape[2]) != (cell.batch, cell.n)):
-            raise ShapeError("C", f"({cell.batch}, p, {cell.n})", C)
-        self.cell = cell
-        self.B_x = B_x.detach()
-        self.C = C
+        for name, readout in (("C", C), ("the loss's C", None if loss is None else loss.C)):
+            shape = () if readout is None else readout.shape
+            if readout is not None and (len(shape) != 3 or shape[::2] != (cell.batch, cell.n)):
+                raise ShapeError(name, f"({cell.batch}, p, {cell.n})", readout)
+        if trained not in TRAINABLE:
+            raise UnknownNameError("trained part", trained, TRAINABLE)
+        self.cell: RNN = cell
+        self.B_x: Tensor = B_x.detach()
+        self.C: Tensor | None = C
+        self.loss: Loss | None = loss
+        self.trained: str = trained
+        self.biases: int = biases
+        self.region: Region = Region.of(cell) if region is None else region
         self._known: dict[str, Tensor] = {}
 
     def __getitem__(self, name: str) -> Tensor:
         if name not in _FORMULAS:
             raise UnknownConstantError(name, _FORMULAS)
         if name not in self._known:
-            value = _FORMULAS[name](self)
+            known = self.region.single or name not in _OF_ONE_CELL
+            value = _FORMULAS[name](self) if known else self.filled(torch.inf)
             self._known[name] = value.to(self.B_x).nan_to_num(torch.inf, torch.inf)
         return self._known[name]
 
@@ -84,6 +107,11 @@ class Constants:
         """‖|W|‖₂, ‖|U|‖₂ and ‖b‖₂."""
         return absolute_norms(self.cell)
 
+    @cached_property
+    def inverse(self) -> Inverse:
+        """Q⁻¹ of the quadratic norm."""
+        return certified_inverse(self.P_root)
+
     @property
     def gap(self) -> Tensor:
         """A lower bound on 1 − λ, zero if λ ≥ 1."""
@@ -93,61 +121,22 @@ class Constants:
         """The same value for each system."""
         return torch.full_like(self.B_x, value)
 
+    def slope(self, B_h: Tensor, dual: Dual = EUCLIDEAN) -> Tensor:
+        """L_p over ‖h‖ ≤ B_h (B,), infinite without a loss."""
+        return self.filled(torch.inf) if self.loss is None else self.loss.slope(B_h, dual)
 
-def _drive(c: Constants) -> Tensor:
-    """S_0 = L_ρ ‖U‖ B_x + ‖ρ(b)‖ ≥ sup ‖φ(0, x)‖."""
-    return add_up(mul_up(c["L_x"], c.B_x), norm_up(_activated(c.cell)))
+    def curvature(self, dual: Dual = EUCLIDEAN) -> Tensor:
+        """β_p, infinite without a loss."""
+        return self.filled(torch.inf) if self.loss is None else self.loss.curvature_in(dual)
 
-
-def _activated(cell: RNN) -> Tensor:
-    """Upper bounds on |ρ(b)|, entry by entry, from ρ's error model and its Lipschitz constant."""
-    rho, size = cell.activation, cell.b.detach().abs()
-    computed = add_up(rho(cell.b.detach()).abs(), rho.error(1, size))
-    return torch.minimum(computed, add_up(mul_up(rho.slope, size), rho.at_zero))
-
-
-def _state_bound(c: Constants) -> Tensor:
-    """B_h = min(S_0/(1 − λ), M_ρ √n)."""
-    box = mul_up(c["M_rho"], norm_up(torch.ones(c.cell.n, dtype=torch.float64)).item())
-    contracted = torch.where(c.gap > 0, div_up(c["S_0"], c.gap), torch.inf)
-    return torch.minimum(contracted, box)
-
-
-def _rounding(c: Constants) -> Tensor:
-    """ε_1, or infinity unless it keeps the computed states below 1.01 B_h."""
-    error = local_error(c.cell, mul_up(HEADROOM, c["B_h"]), c.B_x)
-    room = 0.0099 * (c.gap * c["B_h"]).nan_to_num(0.0)
-    return torch.where(error <= room, error, torch.inf)
-
-
-def _pre_activation(c: Constants) -> Tensor:
-    return pre_activation_bound(c.absolute, mul_up(HEADROOM, c["B_h"]), c.B_x)
+    def epsilons(self, K: int) -> Tensor:
+        """ε_k ≥ ‖∇p_T − ∇p_T^k‖ for every T, k = 0 … K: (B, K+1), infinite at k = 0."""
+        return gradient_window(self["lam"], self["G_0"], self["D_1"], K)
 
 
 _FORMULAS: dict[str, Callable[[Constants], Tensor]] = {
-    "L_rho": lambda c: c.filled(c.cell.activation.slope),
-    "beta_rho": lambda c: c.filled(c.cell.activation.curvature),
-    "M_rho": lambda c: c.filled(c.cell.activation.bound),
-    "W_norm": lambda c: certified_norm(c.cell.W),
-    "U_norm": lambda c: certified_norm(c.cell.U),
-    "B_x": lambda c: c.B_x,
-    "lam": lambda c: mul_up(c["L_rho"], c["W_norm"]),
-    "L_x": lambda c: mul_up(c["L_rho"], c["U_norm"]),
-    "L_f": lambda c: c.filled(1.0) if c.C is None else certified_norm(c.C),
-    "S_0": _drive,
-    "B_h": _state_bound,
-    "W_radius": lambda c: spectral_radius_bound(c.cell.W),
-    "lam_P": lambda c: c.quadratic.factor,
-    "kappa": lambda c: c.quadratic.condition,
-    "lam_D": lambda c: mul_up(c["L_rho"], c.diagonal.factor),
-    "lam_v": lambda c: mul_up(c["L_rho"], c.perron.factor),
-    "Z_hat": _pre_activation,
-    "e_rho": lambda c: activation_error(c.cell, c["Z_hat"]),
-    "e_relative": lambda c: c.cell.activation.relative_error(mul_up(HEADROOM, c["B_h"])),
-    "eps_1": _rounding,
-    "s_gate": lambda c: c["W_norm"],
-    "s_svd": lambda c: svd_norm(c.cell.W),
-    "s_power": lambda c: power_norm(c.cell.W),
-    "s_unshifted": lambda c: unshifted_gate_norm(c.cell.W),
-    "s_unscaled": lambda c: unscaled_gate_norm(c.cell.W),
+    **STATES,
+    **SMOOTHNESS,
+    **WEIGHTED_SMOOTHNESS,
 }
+_OF_ONE_CELL = {"W_radius", "lam_P", "kappa", "lam_D", "lam_v", *WEIGHTED_SMOOTHNESS}

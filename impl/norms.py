@@ -5,7 +5,6 @@ weighted norms the cell h ↦ ρ(Wh + …) contracts by λ = L_ρ‖W‖; a full
 linear systems only. Sources: Miller & Hardt, section 2; Horn & Johnson, section 8 (Perron).
 """
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from flint import arb, ctx
 from torch import Tensor
 
 from impl.adapters import LoadedModel
+from impl.inverse import certified_inverse
 from impl.norm import certified_norm
 from impl.outward import (
     TINY,
@@ -24,7 +24,6 @@ from impl.outward import (
     mul_up,
     norm_up,
     sqrt_up,
-    subtract_down,
     sum_up,
 )
 from impl.rounding import gamma
@@ -132,7 +131,8 @@ def _quadratic(p: Parts) -> StateNorm:
     drive = _euclidean_drive(p, Q @ p.U, offset, add_up(lost, TINY))
     weights = tuple(tuple(row) for row in Q.tolist())
     reach = float(certified_norm(Q[None]))
-    return StateNorm("quadratic", float(found.factor), drive, _inverse_norm(Q), reach, weights)
+    inverse = float(certified_inverse(found.weights).norm)
+    return StateNorm("quadratic", float(found.factor), drive, inverse, reach, weights)
 
 
 NORMS: Mapping[str, Callable[[Parts], StateNorm]] = {
@@ -149,15 +149,3 @@ def _euclidean_drive(p: Parts, U: Tensor, offset: Tensor, lost: Tensor | float =
     """L_ρ(‖U‖₂ + lost)B + ‖offset‖₂, where rounding moved U by at most `lost`."""
     norm = add_up(certified_norm(U[None]), lost)
     return float(add_up(mul_up(mul_up(p.slope, norm), p.B), norm_up(offset)))
-
-
-def _inverse_norm(Q: Tensor) -> float:
-    """‖Q⁻¹‖₂ ≤ ‖X‖₂/(1 − ‖QX − I‖) for X ≈ Q⁻¹, rounded up; infinity if Q may be singular."""
-    X, info = torch.linalg.inv_ex(Q)
-    if int(info) != 0:
-        return math.inf
-    eye = torch.eye(Q.shape[0], dtype=Q.dtype)
-    rounding = mul_up(gamma(2 * Q.shape[0]), norm_up((Q.abs() @ X.abs()).flatten()))
-    residual = add_up(mul_up(norm_up((Q @ X - eye).flatten()), 1 + 4 * UNIT), rounding)
-    room = subtract_down(1.0, residual).clamp(min=0.0)
-    return float(div_up(certified_norm(X[None]), room))

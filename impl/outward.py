@@ -43,7 +43,7 @@ def mul_up(a: Tensor | float, b: Tensor | float) -> Tensor:
 def div_up(a: Tensor | float, b: Tensor | float) -> Tensor:
     """At least a / b for a ≥ 0 and b ≥ 0."""
     a, b = _tensors(a, b)
-    q = a / b
+    q = a / (b + 0.0)  # −0 would divide to −infinity
     p, error = _two_product(q, b)
     remainder = (a - p) - error
     return _upward(q, (remainder <= 0) & (p > _SAFE) | (a == 0))

@@ -3,7 +3,6 @@ import math
 import pytest
 import torch
 
-from impl import norms
 from impl.adapters import load_model
 from impl.norms import NORMS, Parts, parts_of, state_norm
 
@@ -83,14 +82,6 @@ def test_more_than_spectral():
     factors = {name: state_norm(name, parts).lam for name in NORMS}
     assert min(factors[name] for name in ("spectral", "infinity", "one")) > 100
     assert max(factors[name] for name in ("perron", "diagonal")) < 0.51
-
-
-def test_singular_weights():
-    """A quadratic form that may be singular has no way back to the Euclidean norm."""
-    assert norms._inverse_norm(torch.zeros(2, 2, dtype=torch.float64)) == math.inf
-    nearly = torch.tensor([[1.0, 1.0], [1.0, 1.0 + 2.0**-52]], dtype=torch.float64)
-    assert norms._inverse_norm(nearly) == math.inf
-    assert math.isclose(norms._inverse_norm(torch.eye(2, dtype=torch.float64) / 4), 4.0)
 
 
 def test_huge_weights():

@@ -74,6 +74,13 @@ def test_nothing_is_nan() -> None:
         assert (value == math.inf).all()
 
 
+def test_nothing_left_to_divide_by() -> None:
+    """A difference that vanishes is −0 when rounded down, and dividing by it gives infinity."""
+    room = outward.subtract_down(1.0, 1.0).clamp(min=0.0)
+    assert outward.div_up(1.0, room).item() == math.inf
+    assert outward.div_up(torch.ones(2, dtype=torch.float64), -0.0).tolist() == [math.inf] * 2
+
+
 def test_sums() -> None:
     """A sum of any length is at least the exact one and within a rounding an addition of it."""
     for size in (0, 1, 2, 5, 16, 33):
