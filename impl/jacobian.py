@@ -23,6 +23,7 @@ from impl.rounding import (
     absolute_norms,
     activation_error,
     gamma,
+    norm_bound,
     pre_activation_bound,
     summation_error,
 )
@@ -67,7 +68,7 @@ def input_jacobians(cell: RNN, x: Tensor, K: int) -> Jacobians:
 def _slope_errors(cell: RNN, x: Tensor, path: Tensor, z: dict[int, Tensor]) -> dict[int, Tensor]:
     """max_i |ρ̂′(ẑ_t) − ρ′(z_t)|_i, (B, S), for each t in z."""
     rho, W_norm = cell.activation, certified_norm(cell.W)[:, None]
-    Z = pre_activation_bound(absolute_norms(cell), _size(path[:, :-1], 2), _size(x, 2))
+    Z = pre_activation_bound(absolute_norms(cell), norm_bound(path[:, :-1], 2), norm_bound(x, 2))
     summation = summation_error(cell, Z)
     steps = add_up(mul_up(rho.slope, summation), activation_error(cell, Z))
     state_error = torch.zeros_like(Z[:, 0])
@@ -92,8 +93,8 @@ def _errors(cell: RNN, products: list[Tensor], uncertain: list[Tensor]) -> Tenso
     """‖Ĵ_j − J_j‖_F from the computed G_j = D_T W ⋯ D_{T−j} (B, S, n, n) and the slopes' errors."""
     n, slope = cell.n, cell.activation.slope
     W_norm, U_norm = (certified_norm(M)[:, None] for M in (cell.W, cell.U))
-    W_size, U_size = (_size(M.flatten(1), 1)[:, None] for M in (cell.W, cell.U))
-    sizes = [_size(product.flatten(2), 2) for product in products]
+    W_size, U_size = (norm_bound(M.flatten(1), 1)[:, None] for M in (cell.W, cell.U))
+    sizes = [norm_bound(product.flatten(2), 2) for product in products]
     error = uncertain[0] * n**0.5 * _UP
     bounds = []
     for j, size in enumerate(sizes):
@@ -108,10 +109,3 @@ def _errors(cell: RNN, products: list[Tensor], uncertain: list[Tensor]) -> Tenso
         rounding = gamma(n + 1) * factors + underflow(factors)
         bounds.append((mul_up(U_norm, error) + rounding) * _UP)
     return torch.stack(bounds, dim=1).nan_to_num(math.inf, math.inf)
-
-
-def _size(x: Tensor, axis: int) -> Tensor:
-    """At least the Euclidean norm over an axis; exactly 0 for zeros."""
-    norm: Tensor = torch.linalg.vector_norm(x.detach(), dim=axis)
-    lost = underflow(x.detach().abs().amax(axis), 2.0**-505)  # of squares below 2⁻¹⁰²²
-    return norm * (1 + gamma(x.shape[axis] + 2)) + lost

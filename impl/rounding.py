@@ -6,6 +6,7 @@ where e_ρ is the activation's own absolute error at pre-activations up to Z. A 
 sum of all these errors below ε (1 − λᵗ)/(1 − λ). Source: Higham, Accuracy and Stability, Section 3.
 """
 
+import torch
 from torch import Tensor
 
 from impl.norm import certified_norm
@@ -18,6 +19,14 @@ HEADROOM = 1.01  # computed states may exceed B_h by a hundredth
 def gamma(m: int) -> float:
     """γ_m = m u/(1 − m u), rounded up."""
     return m * UNIT / (1 - m * UNIT) * (1 + 4 * UNIT)
+
+
+def norm_bound(x: Tensor, axis: int | tuple[int, ...]) -> Tensor:
+    """At least the Euclidean norm over the axes, fast and within γ of it; exactly 0 for zeros."""
+    x = x.detach()
+    norm: Tensor = torch.linalg.vector_norm(x, dim=axis)
+    lost = underflow(x.abs().amax(axis), 2.0**-505)  # of squares below 2⁻¹⁰²²
+    return norm * (1 + gamma(x.numel() // max(1, norm.numel()) + 2)) + lost
 
 
 def local_error(cell: RNN, h_norm: Tensor, x_norm: Tensor) -> Tensor:
