@@ -8,8 +8,10 @@ seen to vanish.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf, nextafter
+from typing import Any
 
 import torch
 from flint import arb, arb_mat
@@ -18,6 +20,7 @@ from impl.activation import Activation
 from properties.system import Batch
 
 Vector = list[arb]
+Ends = tuple[float, float]
 
 
 def column(values: Sequence[float | arb]) -> arb_mat:
@@ -56,6 +59,7 @@ class BallPair:
     """Rollouts of one pair at the precision that is current while they are first read."""
 
     batch: Batch
+    cache: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def W(self) -> arb_mat:
@@ -134,3 +138,12 @@ def ball_pair(batch: Batch, precision: int) -> BallPair:
     pair = batch.cache[key]
     assert isinstance(pair, BallPair)
     return pair
+
+
+def float_ends(value: arb) -> Ends:
+    """A float64 interval around a ball."""
+    if not value.is_finite():
+        return (-inf, inf)
+    if value.is_exact() and float(value) == value:
+        return (float(value), float(value))
+    return (nextafter(float(value.lower()), -inf), nextafter(float(value.upper()), inf))

@@ -45,9 +45,24 @@ COSTLY = {
     "lam_D": (24, 8),
     "lam_v": (24, 8),
     "W_radius": (8, 8),
+    "L_w_P": (8, 2),
+    "L_w_v": (16, 2),
+    "grad_gap_mean": (16, 2),
+    "dphi_h_gap": (16, 2),
+    "dphi_w_gap": (16, 4),
+    "w_gap": (16, 1),
+    "trained_gap": (16, 1),
+    "beta_ends": (4, 1),
+    "proj_gap": (16, 1),
+    "proj_distance": (16, 1),
+    "rescaled_gap": (16, 1),
 }
+# Readings that cost no less for a few systems than for many: more systems, one sequence each.
+ROOMY = {"grad_gap": (256, 1), "tbptt_gap": (128, 1), "tb_gap": (128, 1)}
+# Forms that speak of these are attacked apart, so that they do not slow down the claim's others.
+APART = {"grad_gap_mean", "L_w_P", "L_w_v"}
 # The main claim is attacked on more systems than the others, the costly one on fewer.
-EMPHASIS = {"truncation": 6.0, "contraction-weighted": 0.4}
+EMPHASIS = {"truncation": 6.0, "contraction-weighted": 0.4, "gradient-gap": 3}
 
 
 def profile(name: str) -> Budget:
@@ -75,10 +90,22 @@ def check_attacks(names: Iterable[str]) -> tuple[str, ...]:
 
 def batch_size(budget: Budget, forms: Iterable[Form]) -> tuple[int, int]:
     """(systems, sequences) of one example, as small as the costliest quantity asks."""
+    names = set().union(*map(names_of, forms))
     batch, sequences = budget.batch, budget.sequences
-    for form in forms:
-        conditions = [a.condition for a in form.assumptions if a.condition is not None]
-        for name in free_names(form.statement, *conditions):
-            most = COSTLY.get(name, (batch, sequences))
-            batch, sequences = min(batch, most[0]), min(sequences, most[1])
+    for name in sorted(names & set(ROOMY)):
+        scale = budget.batch / PROFILES["quick"].batch
+        batch, sequences = max(1, round(ROOMY[name][0] * scale)), ROOMY[name][1]
+    for name in sorted(names & set(COSTLY)):
+        batch, sequences = min(batch, COSTLY[name][0]), min(sequences, COSTLY[name][1])
     return batch, sequences
+
+
+def names_of(form: Form) -> set[str]:
+    """What a form and its assumptions speak of."""
+    conditions = [a.condition for a in form.assumptions if a.condition is not None]
+    return free_names(form.statement, *conditions)
+
+
+def apart(form: Form) -> bool:
+    """Whether a form is attacked apart from its claim's others."""
+    return bool(APART & names_of(form))

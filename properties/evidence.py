@@ -12,7 +12,7 @@ from properties.judge import Judgement, Verdict, windowed
 from properties.spec import SystemSpec
 from properties.system import Batch
 from reports.histogram import EMPTY, count_ratios
-from reports.record import Check, Histogram, Tally
+from reports.record import Check, Cost, Histogram, Tally
 from reports.record import Verdict as VerdictName
 from theory.claim import Claim, Form
 
@@ -32,6 +32,7 @@ class Evidence:
     pairs: int = 0
     escalated: int = 0
     vacuous: dict[str, int] = field(default_factory=dict)
+    cost: Cost | None = None
     tightest: list[Check] = field(default_factory=list)
     failing: list[Check] = field(default_factory=list)
 
@@ -66,6 +67,20 @@ class Evidence:
             self.vacuous[reason] = self.vacuous.get(reason, 0) + count
         self.keep(batch, seen, ratios)
 
+    def compare(self, seen: Judgement, first: Judgement) -> None:
+        """Note what this form's bound costs beside the first form's, where both hold."""
+        with np.errstate(all="ignore"):
+            ratio = seen.rhs.hi / first.rhs.hi
+        both = (seen.verdicts == Verdict.HOLDS) & (first.verdicts == Verdict.HOLDS)
+        ratio = ratio[both & np.isfinite(ratio)]
+        if ratio.size:
+            self.spend(Cost(least=float(ratio.min()), greatest=float(ratio.max())))
+
+    def spend(self, cost: Cost | None) -> None:
+        """Widen the range of costs."""
+        if cost is not None:
+            self.cost = cost if self.cost is None else self.cost.merge(cost)
+
     def keep(self, batch: Batch, seen: Judgement, ratios: np.ndarray) -> None:
         """Remember the tightest checks, one for each system, and the first failing ones."""
         held = np.where(seen.verdicts == Verdict.HOLDS, ratios, np.nan)
@@ -97,6 +112,7 @@ class Evidence:
         self.escalated += other.escalated
         for reason, count in other.vacuous.items():
             self.vacuous[reason] = self.vacuous.get(reason, 0) + count
+        self.spend(other.cost)
         self.tightest += other.tightest
         self.failing += other.failing
         self.trim()

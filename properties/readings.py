@@ -102,10 +102,10 @@ def step_sup_error(batch: Batch, value: Tensor) -> Tensor:
     return local_slack(batch) / batch.constants.v.amin(1)[:, None, None] * UP + value * 2.0**-50
 
 
-def before_start(batch: Batch, error: Tensor) -> Tensor:
-    """The error where k < T; at k = T the truncated model is the full one, and the gap is 0."""
+def before_start(batch: Batch, value: Tensor) -> Tensor:
+    """A gap or its error where k < T; at k = T the truncated model is the full one: both are 0."""
     k = torch.arange(batch.K + 1, device=batch.x.device)
-    return torch.where(k < batch.spec.T, error, 0.0)
+    return torch.where(k < batch.spec.T, value, 0.0)
 
 
 def gap_error(batch: Batch, value: Tensor) -> Tensor:

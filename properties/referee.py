@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, inf, log2, nextafter
+from math import ceil, isqrt, log2
 
 import sympy
 from flint import arb, ctx, fmpq
 
+from properties.balls import Ends, float_ends
 from properties.measure import MEASURES
 from properties.system import Batch
 from theory.claim import Statement
@@ -17,7 +18,6 @@ from theory.evaluate import ball, rational
 from theory.vocabulary import VOCABULARY
 
 LARGEST_PRECISION = 4096
-Ends = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,8 @@ def ball_of(name: str, pair: Batch, k: int, precision: int) -> arb:
 
 def number(name: str, pair: Batch, k: int) -> float:
     """A parameter or a certified constant: a float64 that stands for itself."""
-    if VOCABULARY[name].role == "certified":
-        return float(pair.constant(name).hi.item())
-    values = pair.parameters[name]
+    certified = VOCABULARY[name].role == "certified"
+    values = pair.constant(name).hi if certified else pair.parameters[name]
     return float(values[0, 0, k] if values.shape[-1] > 1 else values.item())
 
 
@@ -107,15 +106,6 @@ def compare_balls(relation: str, lhs: arb, rhs: arb) -> str:
     return "HOLDS" if holds else "VIOLATED" if fails else "UNDECIDED"
 
 
-def float_ends(value: arb) -> Ends:
-    """A float64 interval around a ball."""
-    if not value.is_finite():
-        return (-inf, inf)
-    if value.is_exact() and float(value) == value:
-        return (float(value), float(value))
-    return (nextafter(float(value.lower()), -inf), nextafter(float(value.upper()), inf))
-
-
 def by_rationals(statement: Statement, pair: Batch, k: int, precision: int) -> Outcome | None:
     """Decide the check exactly, or None where a side has no known rational square."""
     lhs, rhs = statement.lhs, statement.rhs
@@ -125,6 +115,8 @@ def by_rationals(statement: Statement, pair: Batch, k: int, precision: int) -> O
         if at_most is not None and bound is not None:
             return Outcome("HOLDS" if at_most(pair, bound) else "VIOLATED")
     left, right = (signed_square(side, pair, k, precision) for side in (lhs, rhs))
+    if left is None or right is None:
+        left, right = (whole_square(side, pair, k, precision) for side in (lhs, rhs))
     if left is None or right is None:
         return None
     decided = {
@@ -159,6 +151,35 @@ def as_fmpq(value: float) -> fmpq:
     return fmpq(exact.numerator, exact.denominator)
 
 
+def whole_square(side: sympy.Expr, pair: Batch, k: int, precision: int) -> fmpq | None:
+    """The same of any expression, if its measured quantities are themselves rational."""
+    env = {}
+    for name in names(side):
+        if VOCABULARY[name].role == "measured":
+            square = MEASURES[name].exact_square(pair, k, precision)
+            value = None if square is None else root_of(square)
+        else:
+            value = as_fmpq(number(name, pair, k))
+        if value is None:
+            return None
+        env[name] = value
+    found = rational(side, env)
+    return None if found is None else found * abs(found)
+
+
+def root_of(square: fmpq) -> fmpq | None:
+    """√s where that is rational."""
+    p, q = isqrt(int(square.p)), isqrt(int(square.q))
+    return fmpq(p, q) if fmpq(p * p, q * q) == square else None
+
+
+def without_zeros(side: sympy.Expr, env: dict[str, fmpq]) -> sympy.Expr:
+    """The side with vanishing factors left out, so that nothing irrational meets them."""
+    zeros = {s: sympy.Integer(0) for s in side.free_symbols if env[s.name] == 0}
+    found = side.xreplace(zeros)
+    return side if found.has(sympy.zoo, sympy.nan, sympy.oo) else found
+
+
 def signed_square(side: sympy.Expr, pair: Batch, k: int, precision: int) -> fmpq | None:
     """sign(side)·side², exactly: x ↦ sign(x)·x² is increasing, so comparisons carry over.
 
@@ -180,5 +201,5 @@ def signed_square(side: sympy.Expr, pair: Batch, k: int, precision: int) -> fmpq
             return None
         square *= value
     env = rational_numbers(plain, pair, k)
-    value = rational(plain, env) if env is not None else None
+    value = rational(without_zeros(plain, env), env) if env is not None else None
     return None if value is None else square * value * abs(value)

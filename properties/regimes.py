@@ -29,10 +29,10 @@ def normal(rng: np.random.Generator, *shape: int) -> Array:
 
 
 def product(A: Array, v: Array) -> Array:
-    """A v in a fixed order of summation; v may hold columns."""
-    total = np.zeros((A.shape[0], *v.shape[1:]))
-    for j in range(A.shape[1]):
-        total = total + A[:, j].reshape(-1, *([1] * (v.ndim - 1))) * v[j]
+    """A v for (…, m, n) matrices and (…, n, S) columns, in a fixed order of summation."""
+    total = np.zeros((*A.shape[:-1], v.shape[-1]))
+    for j in range(A.shape[-1]):
+        total = total + A[..., :, j, None] * v[..., j, None, :]
     return total
 
 
@@ -62,7 +62,9 @@ def orthogonal_matrix(rng: np.random.Generator, n: int) -> Array:
     for v in normal(rng, n, n):
         square = float(lengths(v)) ** 2
         if square > 0:
-            Q = Q - (2.0 / square) * v[:, None] * product(Q.T, v)[None, :]
+            # Qᵀ v; an accumulation is summed in order.
+            along = np.add.accumulate(Q * v[:, None], axis=0)[-1] + 0.0
+            Q = Q - (2.0 / square) * v[:, None] * along[None, :]
     return Q if n > 1 else np.where(rng.random() < 0.5, -1.0, 1.0) * Q
 
 
@@ -135,33 +137,42 @@ def recurrent_matrix(spec: SystemSpec, rng: np.random.Generator) -> Array:
     return scaled_to(SCALED[spec.regime](rng, spec.n), spec.lam)
 
 
-def input_sequences(
-    spec: SystemSpec, rng: np.random.Generator, W: Array, U: Array, C: Array
-) -> Array:
-    """Inputs x (S, T, d) of the spec's regime; every ‖x_t‖₂ is 0 or ``scale`` to rounding."""
-    S, T, d = spec.sequences, spec.T, spec.d
-    directions = normal(rng, S, T, d)
+def input_draws(spec: SystemSpec, rng: np.random.Generator, p: int) -> Array:
+    """What is random in one member's inputs: directions (S, T, d), or, for ``resonant`` ones, the
+    weights (p, S) of the p outputs that they drive."""
+    directions = normal(rng, spec.sequences, spec.T, spec.d)
+    return normal(rng, p, spec.sequences) if spec.inputs == "resonant" else directions
+
+
+def input_sequences(spec: SystemSpec, draws: Array, W: Array, U: Array, C: Array) -> Array:
+    """Inputs x (B, S, T, d) of the spec's regime; every ‖x_t‖₂ is 0 or ``scale`` to rounding.
+
+    ``draws`` (B, …) and the systems W (B, n, n), U (B, n, d), C (B, p, n).
+    """
+    directions = resonant(draws, W, U, C, spec.T) if spec.inputs == "resonant" else draws
     if spec.inputs in ("constant", "alternating", "impulse"):
-        directions = np.repeat(directions[:, :1], T, axis=1)
+        directions = np.repeat(directions[:, :, :1], spec.T, axis=2)
     if spec.inputs == "alternating":
-        directions[:, 1::2] *= -1
+        directions[:, :, 1::2] *= -1
     elif spec.inputs == "impulse":
-        directions[:, 1:] = 0
+        directions[:, :, 1:] = 0
     elif spec.inputs == "zero":
-        directions[:] = 0
-    elif spec.inputs == "resonant":
-        directions = resonant(rng, W, U, C, S, T)
+        directions = np.zeros_like(directions)
     size = lengths(directions)[..., None]
     unit = np.divide(directions, size, out=np.zeros_like(directions), where=size > 0)
     return unit * (spec.scale * (64.0 if spec.inputs == "saturating" else 1.0))
 
 
-def resonant(rng: np.random.Generator, W: Array, U: Array, C: Array, S: int, T: int) -> Array:
+def resonant(weights: Array, W: Array, U: Array, C: Array, T: int) -> Array:
     """The inputs that drive a linear readout furthest: x_t along Uᵀ (Wᵀ)^{T−t} c."""
-    v = product(C.T, normal(rng, C.shape[0], S))
-    out = np.empty((S, T, U.shape[1]))
+
+    def transposed(A: Array) -> Array:
+        return A.swapaxes(1, 2)
+
+    v = product(transposed(C), weights)
+    out = np.empty((len(W), weights.shape[2], T, U.shape[2]))
     for t in range(T - 1, -1, -1):
-        out[:, t] = product(U.T, v).T
-        v = product(W.T, v)
-        v = v / np.maximum(np.max(np.abs(v), axis=0), 2.0**-500)
+        out[:, :, t] = transposed(product(transposed(U), v))
+        v = product(transposed(W), v)
+        v = v / np.maximum(np.max(np.abs(v), axis=1, keepdims=True), 2.0**-500)
     return out

@@ -20,6 +20,7 @@ from reports.record import (
     ClaimRecord,
     Environment,
     FormRecord,
+    Number,
     Run,
 )  # fmt: skip
 from theory.axioms import AXIOMS
@@ -128,7 +129,10 @@ def claim_record(entry: Claim, attacks: Sequence[str], done: dict[Part, PartResu
         vacuous_by_assumption=dict(sorted(together.vacuous.items())), histogram=together.histogram,
         attacks=reached, worst=together.tightest[0] if together.tightest else None,
         tightest=tuple(together.tightest), failing=tuple(together.failing),
-        forms=tuple(form_record(entry, name, evidence) for name, evidence in forms.items()),
+        forms=tuple(
+            form_record(entry, name, evidence, best_by_attack(entry, name, attacks, done))
+            for name, evidence in forms.items()
+        ),
         ledgers=proof.ledgers if proof else (), variants=false.variants if false else (),
         extremal=entry.extremal,
     )  # fmt: skip
@@ -139,14 +143,24 @@ def distinct(evidence: Sequence[Evidence]) -> list[Evidence]:
     return sorted(evidence, key=lambda e: -e.pairs)[:1]
 
 
-def form_record(entry: Claim, name: str, evidence: Evidence) -> FormRecord:
+def best_by_attack(
+    entry: Claim, form: str, attacks: Sequence[str], done: dict[Part, PartResult]
+) -> dict[str, Number | None]:
+    """The greatest lhs/rhs of one form that each attack reached."""
+    results = {attack: done.get(Part(entry.id, attack)) for attack in attacks}
+    return {a: r.evidence[form].best_ratio for a, r in results.items() if r and form in r.evidence}
+
+
+def form_record(
+    entry: Claim, name: str, evidence: Evidence, reached: dict[str, Number | None]
+) -> FormRecord:
     """One form as tested, and how it fared."""
     form = entry.form(name)
     return FormRecord(
         name=name, about=form.about, text=form.statement.text, latex=form.statement.latex,
         mathml=form.statement.mathml, assumptions=tuple(a.text for a in form.assumptions),
         tally=evidence.tally, escalated=evidence.escalated, best_ratio=evidence.best_ratio,
-        note=form.note,
+        note=form.note, reached=reached, cost=evidence.cost,
     )  # fmt: skip
 
 

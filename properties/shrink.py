@@ -8,10 +8,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from impl.activation import activation
+from properties.draws import LEARNING
 from properties.errors import SpecError
 from properties.evidence import record
 from properties.judge import Verdict, judge, windowed
-from properties.spec import INPUTS, REGIMES, SystemSpec, Values, check_spec
+from properties.spec import INPUTS, LOSSES, REGIMES, TRAINED, SystemSpec, Values, check_spec
 from properties.strategies import FACTORS
 from properties.system import build
 from reports.record import Check
@@ -56,7 +57,7 @@ def smaller(spec: SystemSpec) -> Iterator[SystemSpec]:
     for seed in range(3):
         if seed < spec.seed:
             yield replace(spec, seed=seed)
-    for name, least in (("n", 1), ("d", 1), ("T", 1), ("K", 0)):
+    for name, least in (("n", 1), ("d", 1), ("T", 1), ("K", 0), ("steps", min(spec.steps, 1))):
         value = getattr(spec, name)
         for less in sorted({least, value // 2, value - 1}):
             if least <= less < value:
@@ -70,9 +71,17 @@ def smaller(spec: SystemSpec) -> Iterator[SystemSpec]:
         yield replace(spec, bias=0.0)
     if spec.scale != 1:
         yield replace(spec, scale=1.0)
+    for trained in TRAINED[: TRAINED.index(spec.trained)]:
+        yield replace(spec, trained=trained)
+    for loss in LOSSES[: LOSSES.index(spec.loss)]:
+        yield replace(spec, loss=loss)
+    if spec.target != 1:
+        yield replace(spec, target=1.0)
     slope = activation(spec.activation).slope
     for lam in FACTORS[:2]:
-        if spec.kind in ("linear", "rnn") and spec.lam not in (f / slope for f in FACTORS[:2]):
+        if spec.kind in ("linear", "rnn", *LEARNING) and spec.lam not in (
+            f / slope for f in FACTORS[:2]
+        ):
             yield replace(spec, lam=lam / slope)
 
 
@@ -83,7 +92,11 @@ def smaller_values(spec: SystemSpec, values: Values) -> Iterator[SystemSpec]:
             yield replace(spec, T=T, K=min(spec.K, T), values=replace(values, x=values.x[-T:]))
     if spec.K > 0:
         yield replace(spec, K=spec.K - 1)
+    if spec.steps > 1:
+        yield replace(spec, steps=spec.steps - 1)
     for name in values.__struct_fields__:
+        if getattr(values, name) is None:
+            continue
         array = np.array(getattr(values, name))
         for rounder in (
             np.zeros_like(array),

@@ -14,7 +14,10 @@ from impl.activation import activation
 from impl.errors import UnknownActivationError
 from properties.errors import SpecError
 
-Kind = Literal["linear", "rnn", "matrix", "unstable", "descent"]
+Kind = Literal[
+    "linear", "rnn", "matrix", "unstable", "descent",
+    "gradient", "smooth", "training", "quadratic", "projection",
+]  # fmt: skip
 REGIMES = (
     "orthogonal",
     "gaussian",
@@ -29,14 +32,32 @@ REGIMES = (
     "zero",
 )
 INPUTS = ("constant", "gaussian", "alternating", "impulse", "resonant", "saturating", "zero")
-LIMITS = {"n": 512, "d": 512, "T": 100_000, "K": 4_096, "batch": 65_536, "sequences": 4_096}
+# The kinds with a second set of weights.
+PAIRED = ("smooth", "projection")
+TRAINED = ("WUb", "W", "U", "WU", "b", "Wb", "Ub")
+LOSSES = ("squared", "linear", "cross-entropy")
+SCHEDULES = ("inverse", "constant")
+BALLS = ("spectral", "infinity", "frobenius")
+CHOICES = {
+    "regime": REGIMES, "inputs": INPUTS, "trained": TRAINED, "loss": LOSSES,
+    "schedule": SCHEDULES, "ball": BALLS,
+}  # fmt: skip
+NUMBERS = ("lam", "scale", "bias", "epsilon", "alpha", "target", "distance")
+LIMITS = {
+    "n": 512, "d": 512, "T": 100_000, "K": 4_096, "batch": 65_536, "sequences": 4_096,
+    "steps": 10_000,
+}  # fmt: skip
+LEAST = {"K": 0, "steps": 0}
 
 # What one batch may hold: 1 GiB of float64.
 ENTRIES = 2**27
 
 
 class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One system written out: W (n, n), U (n, d), b (n), C (p, n), x (T, d), two states (n)."""
+    """One system written out: W (n, n), U (n, d), b (n), C (p, n), x (T, d), two states (n).
+
+    Where a loss needs it the target y (p), and where there are two weights the other ones.
+    """
 
     W: list[list[float]]
     U: list[list[float]]
@@ -45,6 +66,10 @@ class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     x: list[list[float]]
     h: list[float]
     h_other: list[float]
+    y: list[float] | None = None
+    W2: list[list[float]] | None = None
+    U2: list[list[float]] | None = None
+    b2: list[float] | None = None
 
 
 class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -53,6 +78,11 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     ``lam`` is the spectral norm aimed at (for ``descent``: the start a_1), ``scale`` the bound B_x
     on ‖x_t‖₂, ``bias`` the standard deviation of b, ``K`` the largest window. ``member`` and
     ``sequence`` choose one pair of the batch, which is then rebuilt alone, to the same bits.
+
+    Losses have targets of size ``target`` and gradients in the ``trained`` weights. The second
+    weights of ``smooth`` and the second matrix of ``projection`` lie about ``distance`` away.
+    ``training`` makes ``steps`` steps α/t (inverse) or α (constant) with αβ = ``alpha``, where β is
+    the certified smoothness; ``quadratic`` has β = ``lam``, ε = ``epsilon`` and α = ``alpha``.
     """
 
     kind: Kind = "rnn"
@@ -74,6 +104,13 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     member: int | None = None
     sequence: int | None = None
     values: Values | None = None
+    trained: str = "WUb"
+    loss: str = "squared"
+    target: float = 1.0
+    distance: float = 0.25
+    steps: int = 0
+    schedule: str = "inverse"
+    ball: str = "spectral"
 
     def alone(self, member: int, sequence: int) -> SystemSpec:
         """The spec of one (system, sequence) pair of this batch."""
@@ -102,10 +139,14 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
             self.d,
             self.T,
             self.K,
+            self.steps,
             REGIMES.index(self.regime),
             INPUTS.index(self.inputs),
             self.bias != 0,
             self.scale != 1,
+            TRAINED.index(self.trained),
+            LOSSES.index(self.loss),
+            self.target != 1,
             self.seed,
         )
 
@@ -130,18 +171,19 @@ def check_spec(spec: SystemSpec) -> None:
         activation(spec.activation)
     except UnknownActivationError as error:
         raise SpecError(str(error)) from None
-    if spec.regime not in REGIMES or spec.inputs not in INPUTS:
-        raise SpecError(f"unknown regime {spec.regime!r} or inputs {spec.inputs!r}")
+    for name, choices in CHOICES.items():
+        if getattr(spec, name) not in choices:
+            raise SpecError(f"unknown {name} {getattr(spec, name)!r}; one of {', '.join(choices)}")
     for name, limit in LIMITS.items():
-        value = getattr(spec, name)
-        least = 0 if name == "K" else 1
+        value, least = getattr(spec, name), LEAST.get(name, 1)
         if not least <= value <= limit:
             raise SpecError(f"{name} = {value} must lie between {least} and {limit}")
     if spec.K > spec.T:
         raise SpecError(f"K = {spec.K} exceeds T = {spec.T}")
-    numbers = (spec.lam, spec.scale, spec.bias, spec.epsilon, spec.alpha)
-    if not all(0 <= value < float("inf") for value in numbers):
-        raise SpecError("lam, scale, bias, epsilon and alpha must be finite and non-negative")
+    if not all(0 <= getattr(spec, name) < float("inf") for name in NUMBERS):
+        raise SpecError(f"{', '.join(NUMBERS)} must be finite and non-negative")
+    if spec.kind == "training" and spec.sequences != 1:
+        raise SpecError("training goes along one sequence")
     if spec.seed < 0 or spec.seed >= 2**64:
         raise SpecError("seed must lie in [0, 2**64)")
     if spec.member is not None and not 0 <= spec.member < spec.batch:
@@ -151,6 +193,10 @@ def check_spec(spec: SystemSpec) -> None:
     if spec.values is not None:
         check_values(spec, spec.values)
     drawn = spec.n**2 + spec.sequences * (spec.T * spec.d + (spec.K + 1) * spec.n)
+    # Training keeps the weights of every window after every step.
+    kept = (spec.K + 2) * (spec.steps + 1) * spec.n * (spec.n + spec.d + 1)
+    if spec.kind == "training":
+        drawn += kept
     if len(spec.members) * drawn > ENTRIES:
         raise SpecError(f"the systems have more than {ENTRIES} numbers together")
 
@@ -162,5 +208,12 @@ def check_values(spec: SystemSpec, values: Values) -> None:
     n, d, T, p = spec.n, spec.d, spec.T, len(values.C)
     tables = ((values.W, n, n), (values.U, n, d), (values.C, p, n), (values.x, T, d))
     fits = all(len(a) == r and all(len(row) == c for row in a) for a, r, c in tables)
+    fits = fits and (values.y is None or len(values.y) == p)
+    other = (values.W2, values.U2, values.b2)
+    if spec.kind in PAIRED or any(part is not None for part in other):
+        if values.W2 is None or values.U2 is None or values.b2 is None:
+            raise SpecError(f"{spec.kind} needs all of the other weights W2, U2, b2, or none")
+        others = ((values.W2, n, n), (values.U2, n, d), ([values.b2], 1, n))
+        fits = fits and all(len(a) == r and all(len(row) == c for row in a) for a, r, c in others)
     if not fits or p < 1 or {len(values.b), len(values.h), len(values.h_other)} != {n}:
         raise SpecError(f"the values do not have the shapes of n = {n}, d = {d}, T = {T}")

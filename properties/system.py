@@ -12,14 +12,24 @@ import torch
 
 from impl.activation import activation
 from impl.constants import Constants
+from impl.descent import Omega
+from impl.loss import Loss
+from impl.loss import loss as make_loss
+from impl.norm import certified_norm
 from impl.outward import norm_up
+from impl.region import Region
 from impl.rnn import RNN
-from properties.regimes import Array, generator, input_sequences, normal, recurrent_matrix
+from properties.derived import DERIVED
+from properties.draws import LEARNING, draw, written_out
+from properties.regimes import Array, input_sequences
 from properties.spec import SystemSpec, Values
 from theory.interval import Interval
 
 # Certified constants and parameters hold for a whole batch along (batch, sequence, window).
 AXES = 3
+LARGEST_STEP = 2.0**500
+# Weights of ``training`` may grow to this multiple of the norms that they were drawn with.
+ROOM = 1.5
 
 
 @dataclass(frozen=True)
@@ -27,7 +37,8 @@ class Batch:
     """B systems with S input sequences each.
 
     cell: h_t = ρ(W h_{t−1} + U x_t + b), y_t = C h_t; x (B, T, d, S); a pair of states h, h_other
-    (B, n, S); everything float64. The pairs' scale shrinks along S.
+    (B, n, S); targets y (B, p) of the loss; other: a second cell, for what compares two weights;
+    everything float64. The pairs' scale shrinks along S.
     """
 
     spec: SystemSpec
@@ -36,6 +47,8 @@ class Batch:
     x: torch.Tensor
     h: torch.Tensor
     h_other: torch.Tensor
+    y: torch.Tensor | None = None
+    other: RNN | None = None
     cache: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -53,7 +66,8 @@ class Batch:
         """Where every number of a pair is finite, (B, S, 1)."""
         system = [
             torch.isfinite(A).flatten(1).all(1)
-            for A in (self.cell.W, self.cell.U, self.cell.b, self.C)
+            for A in (*weights(self.cell), self.C, *weights(self.other), self.y)
+            if A is not None
         ]
         pair = [torch.isfinite(A).all(1) for A in (self.h, self.h_other)]
         inputs = torch.isfinite(self.x).all(2).all(1)
@@ -62,8 +76,39 @@ class Batch:
 
     @cached_property
     def constants(self) -> Constants:
-        """The certified constants, (B,) each, by the names of the vocabulary."""
-        return Constants(self.cell, self.B_x, self.C)
+        """The certified constants, (B,) each, by the names of the vocabulary.
+
+        Uniform on the segment between the two weights of ``smooth``, on Ω in ``training``.
+        """
+        spec = self.spec
+        if spec.kind not in LEARNING:
+            return Constants(self.cell, self.B_x, self.C)
+        region = Region.of(self.cell)
+        if spec.kind == "smooth" and self.other is not None:
+            region = Region.join(region, Region.of(self.other))
+        if spec.kind == "training":
+            region = Region.of_omega(self.omega, self.cell, spec.trained)
+        return Constants(
+            self.cell, self.B_x, self.C, loss=self.loss, trained=spec.trained, region=region
+        )
+
+    @cached_property
+    def loss(self) -> Loss:
+        """The loss on the last state."""
+        y = self.C.new_zeros(self.C.shape[:2]) if self.y is None else self.y
+        return make_loss(self.spec.loss, self.C, y)
+
+    @cached_property
+    def omega(self) -> Omega:
+        """The convex set of the weights of ``training``; the cell lies in it."""
+        W, U, b = self.cell.W, self.cell.U, self.cell.b
+        # What is drawn has norm lam to nine digits; what is written out may have any.
+        aimed = torch.full_like(self.B_x, self.spec.lam * (1 + 2.0**-20))
+        return Omega(
+            W=torch.maximum(aimed, certified_norm(W)),
+            U=ROOM * norm_up(U.flatten(1)),
+            b=ROOM * norm_up(b),
+        )
 
     @property
     def windows(self) -> Array:
@@ -74,47 +119,60 @@ class Batch:
     def parameters(self) -> dict[str, Array]:
         """The spec's numbers by the names of the vocabulary; epsilon is a share of S_0/(1 − λ)."""
         spec = self.spec
-        plain = {"T": spec.T, "n": spec.n, "d": spec.d, "alpha": spec.alpha, "a_1": spec.lam}
+        plain = {
+            "T": spec.T, "n": spec.n, "d": spec.d, "alpha": spec.alpha, "a_1": spec.lam,
+            "N": spec.steps, "inverse_steps": spec.schedule == "inverse",
+            "constant_steps": spec.schedule == "constant",
+        }  # fmt: skip
         numbers = {name: np.full((1, 1, 1), float(value)) for name, value in plain.items()}
         numbers |= {
             "u": np.full((1, 1, 1), 2.0**-53),
             "k": self.windows,
             "t": spec.T - self.windows,
         }
+        if spec.kind == "training":
+            numbers["alpha"] = self.step_size
         with np.errstate(all="ignore"):
             reach = self.constant("S_0").hi / (1 - self.constant("lam").hi)
             target = np.where(np.isfinite(reach) & (reach > 0), spec.epsilon * reach, 0.0)
         return numbers | {"epsilon": target}
 
+    @cached_property
+    def step_size(self) -> Array:
+        """α = c/β with c = the spec's ``alpha``, a float64; 0 where β is no positive number."""
+        beta = self.constants["beta"].detach().cpu().numpy().reshape(-1, 1, 1)
+        with np.errstate(all="ignore"):
+            alpha = np.minimum(self.spec.alpha / beta, LARGEST_STEP)
+        return np.where((beta > 0) & np.isfinite(beta), alpha, 0.0)
+
     def constant(self, name: str) -> Interval:
-        """A certified constant as a point interval (B, 1, 1): the bound as the number it is."""
-        value = self.constants[name].detach().cpu().numpy().reshape(-1, 1, 1)
+        """A certified constant as a point interval: the bound as the number it is.
+
+        (B, 1, 1), but (B, S, 1) of each pair and (B, 1, K+1) of each window.
+        """
+        if self.spec.kind == "quadratic":
+            value = self.quadratic(name)
+        elif name in DERIVED:
+            key = f"constant {name}"
+            if key not in self.cache:
+                self.cache[key] = DERIVED[name](self)
+            value = self.cache[key]
+        else:
+            value = self.constants[name].detach().cpu().numpy().reshape(-1, 1, 1)
         return Interval(value, value)
 
-
-def draw(spec: SystemSpec, member: int) -> dict[str, Array]:
-    """The numbers of one member: W, U, b, C, x (S, T, d), h and h_other (S, n)."""
-    rng = generator(spec, member)
-    n, d, S = spec.n, spec.d, spec.sequences
-    W = recurrent_matrix(spec, rng)
-    rng = generator(spec, member, stream=1)
-    U, b, C = normal(rng, n, d) / 2, spec.bias * normal(rng, n), normal(rng, min(n, 2), n)
-    if spec.kind == "unstable":
-        U = np.eye(n, d)  # the witnesses of instability have input weight 1
-    rng = generator(spec, member, stream=2)
-    x = input_sequences(spec, rng, W, U, C)
-    shrink = np.ldexp(np.ones(S), -3 * (np.arange(S) // 2))[:, None]
-    h, h_other = shrink * normal(rng, S, n), shrink * normal(rng, S, n)
-    h_other[1::2] = -h[1::2]
-    return {"W": W, "U": U, "b": b, "C": C, "x": x, "h": h, "h_other": h_other}
+    def quadratic(self, name: str) -> Array:
+        """The constants of p(w) = −βw²/2 and p^k(w) = p(w) + εw, given by the spec; they have no
+        others but a factor λ."""
+        spec = self.spec
+        given = {"beta": spec.lam, "eps_k": spec.epsilon, "lam": 0.5}
+        value = np.full((len(spec.members), 1, 1), given.get(name, np.inf))
+        return np.repeat(value, self.K + 1, axis=2) if name == "eps_k" else value
 
 
-def written_out(values: Values) -> dict[str, Array]:
-    """The numbers of an explicit spec, one sequence."""
-    arrays = {
-        name: np.array(getattr(values, name), dtype=np.float64) for name in values.__struct_fields__
-    }
-    return arrays | {name: arrays[name][None] for name in ("x", "h", "h_other")}
+def weights(cell: RNN | None) -> tuple[torch.Tensor, ...]:
+    """W, U and b of a cell; nothing without one."""
+    return () if cell is None else (cell.W, cell.U, cell.b)
 
 
 def build(spec: SystemSpec, device: str = "cpu") -> Batch:
@@ -123,27 +181,35 @@ def build(spec: SystemSpec, device: str = "cpu") -> Batch:
         drawn = [written_out(spec.values)]
     else:
         drawn = [draw(spec, member) for member in spec.members]
-    if spec.sequence is not None and spec.values is None:
-        chosen = slice(spec.sequence, spec.sequence + 1)
-        drawn = [m | {name: m[name][chosen] for name in ("x", "h", "h_other")} for m in drawn]
+    stacked = {name: np.stack([member[name] for member in drawn]) for name in drawn[0]}
+    if spec.values is None:
+        known = (stacked[name] for name in ("W", "U", "C"))
+        stacked["x"] = input_sequences(spec, stacked["x"], *known)
+        if spec.sequence is not None:
+            chosen = slice(spec.sequence, spec.sequence + 1)
+            stacked |= {name: stacked[name][:, chosen] for name in ("x", "h", "h_other")}
 
-    def stack(name: str, *axes: int) -> torch.Tensor:
-        array = np.stack([member[name] for member in drawn])
-        return torch.from_numpy(np.ascontiguousarray(array.transpose(0, *axes))).to(device)
+    def tensor(name: str, *axes: int) -> torch.Tensor:
+        array = np.ascontiguousarray(stacked[name].transpose(0, *axes))
+        return torch.from_numpy(array).to(device)
 
-    cell = RNN(
-        W=stack("W", 1, 2),
-        U=stack("U", 1, 2),
-        b=stack("b", 1),
-        activation=activation(spec.activation),
-    )
+    def cell(suffix: str = "") -> RNN:
+        return RNN(
+            W=tensor(f"W{suffix}", 1, 2),
+            U=tensor(f"U{suffix}", 1, 2),
+            b=tensor(f"b{suffix}", 1),
+            activation=activation(spec.activation),
+        )
+
     return Batch(
         spec=spec,
-        cell=cell,
-        C=stack("C", 1, 2),
-        x=stack("x", 2, 3, 1),
-        h=stack("h", 2, 1),
-        h_other=stack("h_other", 2, 1),
+        cell=cell(),
+        C=tensor("C", 1, 2),
+        x=tensor("x", 2, 3, 1),
+        h=tensor("h", 2, 1),
+        h_other=tensor("h_other", 2, 1),
+        y=tensor("y", 1) if "y" in stacked else None,
+        other=cell("2") if "W2" in stacked else None,
     )
 
 
@@ -159,6 +225,10 @@ def explicit(batch: Batch, **fields: object) -> SystemSpec:
         x=batch.x[0, :, :, 0].tolist(),
         h=batch.h[0, :, 0].tolist(),
         h_other=batch.h_other[0, :, 0].tolist(),
+        y=None if batch.y is None else batch.y[0].tolist(),
+        W2=None if batch.other is None else batch.other.W[0].tolist(),
+        U2=None if batch.other is None else batch.other.U[0].tolist(),
+        b2=None if batch.other is None else batch.other.b[0].tolist(),
     )
     alone = {"batch": 1, "sequences": 1, "member": None, "sequence": None, "seed": 0}
     return msgspec.structs.replace(batch.spec, values=values, **(alone | fields))

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from properties.attacks.learning import SPECIAL as LEARNING_SPECIAL
+from properties.attacks.learning import learning_specs
 from properties.spec import Kind, SystemSpec, Values
 
 SCALAR = SystemSpec(kind="linear", activation="identity", regime="diagonal", inputs="constant")
@@ -59,7 +61,7 @@ def instance(
     return Values(W=W, U=unit, b=b or [0.0] * n, C=C, x=[[x]] * T, h=h, h_other=h_other)
 
 
-SPECIAL: dict[str, SystemSpec] = {
+OWN: dict[str, SystemSpec] = {
     "nilpotent-relu": written(
         instance([[2.0, 4.0], [-1.0, -2.0]], [1.0, 0.0], [0.0, 0.0]), kind="rnn", activation="relu"
     ),
@@ -102,6 +104,7 @@ SPECIAL: dict[str, SystemSpec] = {
     ),
 }  # fmt: skip
 
+SPECIAL = OWN | LEARNING_SPECIAL
 FAMILIES = (scalar_linear, long_memory, isometric)
 
 
@@ -120,10 +123,11 @@ def extremal_specs(kind: Kind, rounding: bool = False) -> Iterator[SystemSpec]:
         for spec in family():
             if kind in ("linear", "rnn"):
                 yield replace(spec, kind=kind)
-    for spec in SPECIAL.values():
+    for spec in OWN.values():
         linear = spec.activation == "identity" and spec.kind != "matrix"
         if spec.kind == kind or (linear and kind in ("linear", "rnn")):
             yield replace(spec, kind=kind)
+    yield from learning_specs(kind)
     if kind == "matrix":
         yield from matrices()
     elif kind == "unstable":

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from impl.activation import ACTIVATIONS
 from impl.rnn import RNN
+from properties.attacks.estimates import estimates
 from properties.judge import free_names
 from properties.measure import MEASURES
 from properties.spec import Kind, SystemSpec
@@ -64,6 +65,11 @@ class Ascent:
         batch = build(spec)
         free = {"W": batch.cell.W, "U": batch.cell.U, "b": batch.cell.b, "C": batch.C, "x": batch.x,
                 "h": batch.h, "h_other": batch.h_other}  # fmt: skip
+        if batch.y is not None:
+            free["y"] = batch.y
+        if batch.other is not None:
+            other = batch.other
+            free |= {"V": other.W, "dU": other.U - batch.cell.U, "db": other.b - batch.cell.b}
         parameters = {name: tensor.clone().requires_grad_() for name, tensor in free.items()}
         radius = torch.full((batch.cell.batch, 1, 1), spec.lam, dtype=torch.float64)
         return cls(spec, parameters, radius)
@@ -82,26 +88,22 @@ class Ascent:
             W=self.radius * unit(p["W"]), U=unit(p["U"]), b=p["b"],
             activation=ACTIVATIONS[self.spec.activation],
         )  # fmt: skip
-        return Batch(self.spec, cell, unit(p["C"]), x, p["h"], p["h_other"])
+        other = self.other(cell, unit(p["V"])) if "V" in p else None
+        return Batch(
+            self.spec, cell, unit(p["C"]), x, p["h"], p["h_other"], y=p.get("y"), other=other
+        )
 
-
-def estimates(batch: Batch) -> dict[str, Callable[[], Tensor]]:
-    """Differentiable estimates of the constants: for the search alone, never for a verdict."""
-    cell, rho = batch.cell, batch.cell.activation
-    W, U, C = (torch.linalg.matrix_norm(A, 2) for A in (cell.W, cell.U, batch.C))
-    lam, B_x = rho.slope * W, torch.full_like(W, batch.spec.scale)
-    drive = rho.slope * U * B_x + torch.linalg.vector_norm(rho(cell.b), dim=1)
-    return {
-        "W_norm": lambda: W,
-        "U_norm": lambda: U,
-        "L_rho": lambda: torch.full_like(W, rho.slope),
-        "lam": lambda: lam,
-        "B_x": lambda: B_x,
-        "S_0": lambda: drive,
-        "B_h": lambda: drive / (1 - lam),
-        "L_x": lambda: rho.slope * U,
-        "L_f": lambda: C,
-    }
+    def other(self, cell: RNN, direction: Tensor) -> RNN:
+        """The second weights, about the spec's distance away, the recurrent ones in the same set;
+        what is not trained stays."""
+        tau, p, trained = self.spec.distance, self.parameters, self.spec.trained
+        moved = {
+            "W": (1 - tau) * cell.W + tau * self.radius * direction,
+            "U": cell.U + tau * p["dU"],
+            "b": cell.b + tau * p["db"],
+        }
+        parts = {name: moved[name] if name in trained else getattr(cell, name) for name in moved}
+        return RNN(**parts, activation=cell.activation)
 
 
 @cache
@@ -126,8 +128,8 @@ def objective(statement: Statement, batch: Batch) -> Tensor:
             assert value is not None
             env[name] = value(batch)
         else:
-            guess = guesses[name]() if name in guesses else batch.constants[name].detach()
-            env[name] = guess.reshape(-1, 1, 1)
+            known = torch.from_numpy(batch.constant(name).hi) if name not in guesses else None
+            env[name] = guesses[name]().reshape(-1, 1, 1) if known is None else known.to(batch.x)
     lhs, rhs = (torch.as_tensor(side(*env.values())) for side in compiled(statement, tuple(env)))
     tiny = 1e-280
     gain = torch.log(lhs.clamp(min=tiny)) - torch.log(rhs.clamp(min=tiny))
@@ -137,6 +139,9 @@ def objective(statement: Statement, batch: Batch) -> Tensor:
 
 def starts(kind: Kind, count: int, seed: int) -> Iterator[SystemSpec]:
     """Small systems of the regimes in which bounds are tight, one input sequence each."""
+    if kind in ("gradient", "smooth"):
+        yield from learning_starts(kind, count, seed)
+        return
     activations = (
         ("identity",) if kind == "linear" else ("tanh", "identity", "relu", "gelu", "sin", "elu")
     )
@@ -158,6 +163,29 @@ def starts(kind: Kind, count: int, seed: int) -> Iterator[SystemSpec]:
             seed=seed + i,
             batch=4,
             sequences=1,
+        )
+
+
+def learning_starts(kind: Kind, count: int, seed: int) -> Iterator[SystemSpec]:
+    """Small systems with a loss, long enough for the bounds that no length passes."""
+    for i in range(count):
+        activation = ("identity", "tanh", "sin", "arctan")[i % 4]
+        yield SystemSpec(
+            kind=kind,
+            activation=activation,
+            regime=("diagonal", "orthogonal", "similar")[i % 3],
+            inputs="constant",
+            n=(1, 1, 2)[i % 3],
+            T=(24, 32)[i % 2],
+            K=4,
+            lam=(0.5, 0.75)[(i // 2) % 2],
+            scale=1.0 if activation == "identity" else 2.0**-10,
+            trained=("W", "W", "U", "WU")[(i // 2) % 4],
+            loss=("linear", "squared")[(i // 4) % 2],
+            target=0.0,
+            distance=2.0**-6,
+            seed=seed + i,
+            batch=2,
         )
 
 
@@ -186,6 +214,8 @@ def one(batch: Batch, member: int) -> Batch:
     return Batch(
         replace(batch.spec, regime="orthogonal", inputs="gaussian"),
         batch.cell.member(member), batch.C[at], batch.x[at], batch.h[at], batch.h_other[at],
+        y=None if batch.y is None else batch.y[at],
+        other=None if batch.other is None else batch.other.member(member),
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 import torch
+from msgspec.structs import replace
 
 from impl.activation import ACTIVATIONS
 from properties.attacks.extremal import SPECIAL, extremal_specs
@@ -15,6 +16,7 @@ from properties.attacks.gradient import (
     climb,
     estimates,
     gradient_specs,
+    learning_starts,
     objective,
     starts,
 )
@@ -22,8 +24,8 @@ from properties.attacks.search import Enough, random_specs
 from properties.budget import Budget
 from properties.campaign import attack_claim, show
 from properties.judge import Judgement, Verdict, judge
-from properties.spec import SystemSpec, check_spec
-from properties.strategies import DEPTH, crowd, windows
+from properties.spec import LOSSES, TRAINED, SystemSpec, check_spec
+from properties.strategies import DEPTH, crowd, sparse, windows
 from properties.system import Batch, build
 from theory import CLAIMS, claim
 from theory.claim import Form
@@ -41,7 +43,13 @@ def drawn(kind: str, examples: int = 12, seed: int = 1, **options: bool) -> list
     return found
 
 
-@pytest.mark.parametrize("kind", ["linear", "rnn", "matrix", "unstable", "descent"])
+KINDS = (
+    "linear", "rnn", "matrix", "unstable", "descent",
+    "gradient", "smooth", "training", "quadratic", "projection",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_search_is_deterministic(kind: str) -> None:
     """A seed gives the same valid specs twice, another seed others."""
     one, two = drawn(kind), drawn(kind)
@@ -141,12 +149,19 @@ def test_windows_are_cut_where_powers_vanish() -> None:
     assert 0.3 ** windows(0.3, 64, 64) >= np.exp(-DEPTH) > 0.3 ** (1 + windows(0.3, 64, 64))
 
 
-@pytest.mark.parametrize("kind", ["linear", "rnn", "matrix", "unstable", "descent"])
+KINDS = (
+    "linear", "rnn", "matrix", "unstable", "descent",
+    "gradient", "smooth", "training", "quadratic", "projection",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_extremal_specs_are_valid(kind: str) -> None:
     """Every extremal instance of a kind is a valid spec of that kind."""
     found = list(extremal_specs(kind))
     assert found
-    assert all(spec.kind == kind for spec in found)
+    kinds = {kind, "quadratic"} if kind == "training" else {kind}
+    assert {spec.kind for spec in found} == kinds
     for spec in found:
         check_spec(spec)
     if kind == "rnn":
@@ -185,6 +200,76 @@ def test_the_search_alone_is_tight(id: str) -> None:
         if best >= 0.99:
             break
     assert 0.99 <= best <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("id", "form", "least"),
+    [
+        ("gradient-gap", "finite", 0.99),
+        ("tbptt-gap", "finite", 0.99),
+        ("weight-gap", "recursion", 0.99),
+        ("gradient-lipschitz", "uniform", 0.95),
+        ("cell-constants", "mixed", 0.99),
+        ("loss-constants", "squared", 0.99),
+    ],
+)
+def test_the_search_alone_is_tight_for_gradients(id: str, form: str, least: float) -> None:
+    """The same for bounds on gradients and on training, one form each."""
+    budget = Budget(random=40, targeted=8, gradient=4, ascent=60, batch=8, sequences=2)
+    best = 0.0
+    for attack in ("gradient", "random", "targeted"):
+        evidence = attack_claim(claim(id), attack, budget=budget, seed=0)[form]
+        assert evidence.tally.violated == evidence.tally.undecided == 0
+        best = max(best, evidence.best_ratio or 0.0)
+        if best >= least:
+            break
+    assert least <= best <= 1.0
+
+
+@pytest.mark.parametrize("activation", ["identity", "tanh"])
+def test_the_gradient_alone_is_tight_for_gradients(activation: str) -> None:
+    """Ascent on Lemma 2 ends within a hundredth of it, for linear systems and for tanh."""
+    stated = claim("gradient-gap").form("finite")
+    best = 0.0
+    for spec in learning_starts("gradient", 2, 0):
+        if spec.activation == activation:
+            for found in climb(stated.statement, spec, 40):
+                seen = judge(stated.statement, stated.assumptions, build(found))
+                assert not (seen.verdicts == Verdict.VIOLATED).any()
+                best = max(best, float(np.nanmax(seen.ratio)))
+    assert best >= 0.99
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("kind", ["gradient", "smooth"])
+def test_estimates_of_gradients_are_close_to_the_constants(kind: str, loss: str) -> None:
+    """What the search believes of losses and smoothness is what the model certifies."""
+    for trained in TRAINED:
+        batch = build(
+            SystemSpec(
+                kind=kind, regime="gaussian", n=3, d=2, T=3, K=2, bias=0.5, lam=0.25, batch=2,
+                loss=loss, trained=trained, distance=0.125,
+            )
+        )  # fmt: skip
+        for name, guess in estimates(batch).items():
+            # A segment's offset is bounded by more than its ends: so is all that hangs on it.
+            rel = 1e-6 if kind == "gradient" else 0.5
+            certain = batch.constant(name).hi.reshape(2)
+            np.testing.assert_allclose(guess().numpy(), certain, rtol=rel, err_msg=name)
+
+
+def test_gradients_are_read_where_they_can_be_seen() -> None:
+    """Windows reach 32 where λᵏ allows, and crowds shrink where bounds are met exactly."""
+    found = drawn("gradient", 60)
+    assert max(spec.K for spec in found) == 32
+    scalars = [s for s in found if s.n == 1 and s.activation == "identity"]
+    assert scalars
+    plain = SystemSpec(kind="gradient", n=3, T=9, K=4, lam=0.5, batch=64, sequences=8)
+    assert sparse(plain, stepwise=False) == plain
+    assert sparse(replace(plain, lam=0.0), stepwise=False).batch == 4
+    assert sparse(replace(plain, n=1, trained="U"), stepwise=False).batch == 4
+    assert sparse(replace(plain, inputs="zero", trained="U"), stepwise=False).batch == 4
+    assert sparse(replace(plain, activation="identity"), stepwise=True).sequences == 2
 
 
 @pytest.mark.parametrize(

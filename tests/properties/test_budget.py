@@ -4,7 +4,16 @@ from itertools import pairwise
 
 import pytest
 
-from properties.budget import ATTACKS, COSTLY, PROFILES, batch_size, check_attacks, profile
+from properties.budget import (
+    APART,
+    ATTACKS,
+    COSTLY,
+    PROFILES,
+    ROOMY,
+    batch_size,
+    check_attacks,
+    profile,
+)
 from properties.errors import UnknownChoiceError
 from theory import CLAIMS, claim
 from theory.vocabulary import VOCABULARY
@@ -41,11 +50,11 @@ def test_batches_are_as_small_as_the_costliest_quantity() -> None:
     assert batch_size(budget, claim("truncation").forms) == (budget.batch, budget.sequences)
     for entry in CLAIMS:
         batch, sequences = batch_size(budget, entry.forms)
-        assert 1 <= batch <= budget.batch
+        assert 1 <= batch <= max(budget.batch, *(most for most, _ in ROOMY.values()))
         assert 1 <= sequences <= budget.sequences
     assert batch_size(budget, claim("rounding-state").forms) == COSTLY["h_rounding"]
 
 
 def test_costly_names_are_in_the_vocabulary() -> None:
     """No entry is a misspelt name."""
-    assert set(COSTLY) <= set(VOCABULARY)
+    assert set(COSTLY) | set(ROOMY) | APART <= set(VOCABULARY)

@@ -12,12 +12,17 @@ from impl.activation import ACTIVATIONS
 from impl.constants import Constants
 from properties.attacks.extremal import SPECIAL
 from properties.measure import ALL, MEASURES, Measure, around
+from properties.measures.training import TRAINING
 from properties.spec import INPUTS, REGIMES, SystemSpec
 from properties.system import build
 from theory.vocabulary import VOCABULARY
 
 FLOAT_READ = [m.name for m in ALL if m.enclosure is not None or m.value is not None]
-WITH_BALLS = [m.name for m in ALL if m.balls is not None and m.name in FLOAT_READ]
+# What training gives has tests of its own, and so has what compares two weights or matrices.
+APART = {m.name for m in TRAINING} | {"grad_gap_weights", "weight_distance"}
+WITH_BALLS = [
+    m.name for m in ALL if m.balls is not None and m.name in FLOAT_READ and m.name not in APART
+]
 GAPS_OF_MODULES = ("forward_gap", "edge_gap", "padding_gap", "recurrent_gap")
 PRECISION = 256
 
@@ -34,12 +39,12 @@ def test_every_name_is_bound_once() -> None:
 
 
 def test_certified_names_are_supplied() -> None:
-    """Every certified name is a constant of any cell, a (B,) tensor that is never NaN."""
+    """Every certified name is a constant of any batch, and never NaN."""
     batch = build(SystemSpec(n=3, d=2, T=2, batch=4, bias=0.5))
     for name in names_of("certified"):
-        value = batch.constants[name]
-        assert value.shape == (4,)
-        assert not torch.isnan(value).any(), name
+        value = batch.constant(name).hi
+        assert value.shape[0] == 4
+        assert not np.isnan(value).any(), name
 
 
 def test_parameters_are_bound_once() -> None:
@@ -97,7 +102,10 @@ def test_enclosures_on_special_instances(name: str) -> None:
     from flint import ctx
 
     with ctx.workprec(PRECISION):
-        check_enclosures(SPECIAL[name], [n for n in WITH_BALLS if not n.endswith("_P")])
+        spec = SPECIAL[name]
+        check_enclosures(
+            replace(spec, K=min(spec.K, 4)), [n for n in WITH_BALLS if not n.endswith("_P")]
+        )
 
 
 @pytest.mark.parametrize("scale", [2.0**-1060, 2.0**-530, 2.0**300, 2.0**480])
@@ -170,6 +178,7 @@ def test_squares_agree_with_balls() -> None:
                     measure.square is None
                     or measure.balls is None
                     or measure.name == "descent_growth"
+                    or measure.name in APART
                 ):
                     continue
                 if measure.name.endswith("_P") and activation != "identity":
@@ -201,7 +210,7 @@ def test_no_square_where_the_activation_leaves_the_rationals() -> None:
     pair = build(SystemSpec(n=2, T=3, K=3, bias=0.5))
     for measure in ALL:
         if measure.square is not None and "state_gap" not in measure.name:
-            if measure.name in ("descent_growth", "h_gap", "y_gap"):
+            if measure.name in ("descent_growth", "h_gap", "y_gap", *APART):
                 continue
             assert measure.exact_square(pair, 2, 128) is None, measure.name
     assert MEASURES["h_gap"].exact_square(pair, 1, 128) is None

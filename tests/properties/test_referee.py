@@ -75,12 +75,32 @@ def test_rationals_keep_their_hands_off() -> None:
     for text, pair in (
         ("h_norm <= 1", TANH),
         ("h_norm <= log(2)", LINEAR),
-        ("h_norm + h_gap <= 1", LINEAR),
+        ("h_norm + h_gap <= 1", TANH),
         ("h_norm <= sqrt(h_gap)", LINEAR),
         ("h_norm <= sqrt(lam - 1)", LINEAR),
         ("h_norm <= lam**(1/3)", LINEAR),
     ):
         assert by_rationals(parse_statement(text), build(pair), 1, 128) is None, text
+
+
+def test_sums_of_rational_norms_are_decided() -> None:
+    """Where the norms themselves are rational (scalars), any expression of them is."""
+    for text, verdict in (
+        ("h_norm + h_gap <= 1", "VIOLATED"),
+        ("h_gap <= h_norm + h_gap", "HOLDS"),
+    ):
+        found = by_rationals(parse_statement(text), build(LINEAR), 1, 128)
+        assert found is not None
+        assert found.verdict == verdict
+
+
+def test_vanishing_factors_hide_what_is_irrational() -> None:
+    """0 times a root is 0: with the identity β_ρ = 0, whatever stands beside it."""
+    found = by_rationals(
+        parse_statement("h_gap <= (beta_rho*sqrt(lam**3 + 3) + 1)*h_gap"), build(LINEAR), 1, 128
+    )
+    assert found is not None
+    assert found.verdict == "HOLDS"
 
 
 def test_products_of_measured_quantities_have_squares() -> None:

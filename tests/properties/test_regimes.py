@@ -5,6 +5,7 @@ import pytest
 
 from properties.regimes import (
     generator,
+    input_draws,
     input_sequences,
     lengths,
     normal,
@@ -15,6 +16,15 @@ from properties.regimes import (
     shortened,
 )
 from properties.spec import INPUTS, REGIMES, SystemSpec
+
+
+def inputs_of(
+    spec: SystemSpec, rng: np.random.Generator, W: np.ndarray, U: np.ndarray, C: np.ndarray
+) -> np.ndarray:
+    """The inputs (S, T, d) of one system."""
+    draws = input_draws(spec, rng, len(C))
+    return input_sequences(spec, draws[None], W[None], U[None], C[None])[0]
+
 
 LAMS = (0.0, 2.0**-538, 0.5, 0.999, 1.0, 2.0**500)
 
@@ -86,7 +96,7 @@ def test_inputs_are_bounded(inputs: str, d: int) -> None:
     spec = SystemSpec(inputs=inputs, n=3, d=d, T=6, sequences=4, scale=0.75, seed=3)
     rng = generator(spec, 0)
     W, U, C = normal(rng, 3, 3), normal(rng, 3, d), normal(rng, 2, 3)
-    x = input_sequences(spec, rng, W, U, C)
+    x = inputs_of(spec, rng, W, U, C)
     assert x.shape == (4, 6, d)
     size = np.linalg.norm(x, axis=2)
     bound = 48.0 if inputs == "saturating" else 0.75
@@ -116,7 +126,7 @@ def test_resonant_inputs_drive_the_readout_furthest() -> None:
             h = W @ h + U @ row
         return float((c @ h)[0])
 
-    best = reached(input_sequences(spec, rng, W, U, c)[0])
+    best = reached(inputs_of(spec, rng, W, U, c)[0])
     others = np.random.default_rng(0).standard_normal((200, 5, 2))
     others /= np.linalg.norm(others, axis=2, keepdims=True)
     assert all(abs(reached(x)) <= abs(best) * (1 + 1e-12) for x in others)
@@ -126,7 +136,7 @@ def test_resonant_inputs_survive_a_dead_readout() -> None:
     """Where the readout's gradient vanishes the inputs are zero, not NaN."""
     spec = SystemSpec(inputs="resonant", n=2, d=1, T=4, sequences=2)
     zero = np.zeros((2, 2))
-    x = input_sequences(spec, generator(spec, 0), zero, np.ones((2, 1)), np.ones((1, 2)))
+    x = inputs_of(spec, generator(spec, 0), zero, np.ones((2, 1)), np.ones((1, 2)))
     assert np.isfinite(x).all()
     assert not x[:, :3].any()
 

@@ -8,7 +8,8 @@ import torch
 from msgspec.structs import replace
 
 from properties.attacks.extremal import SPECIAL
-from properties.spec import INPUTS, REGIMES, SystemSpec, check_spec, parse_spec
+from properties.draws import LEARNING
+from properties.spec import INPUTS, PAIRED, REGIMES, TRAINED, SystemSpec, check_spec, parse_spec
 from properties.system import Batch, build, explicit
 
 ARRAYS = ("C", "x", "h", "h_other")
@@ -17,6 +18,8 @@ GOLDEN = {
     "orthogonal/constant": "20c3f532b068a78a8359f90532f0385d092ffa1d45f332033a185ccf13293661",
     "gaussian/resonant": "a02bef67c418a12682d613ffc2fde832c7a4aa606c799e9ac472442c0fb95f34",
     "similar/saturating": "014f13d975b4c77377b39602bf05cdfd3dbb99c11ece555bfa28c6fcebb8e54a",
+    "gradient/cross-entropy": "747a8a91354d10cdddef633007d4a863fe52fe38c7038fd4a15fccf3a8cb089a",
+    "smooth/squared": "d5f75a9ce16d48d95d43865b93be2998cd5437610c6fd9a2a80242a733249608",
     "unstable/impulse": "5e85234b776aef092860fea5a518d0639e628ce96268f8373c53d4291ef5fcee",
 }
 GOLDEN_SPECS = {
@@ -33,6 +36,23 @@ GOLDEN_SPECS = {
         T=2,
         seed=3,
     ),
+    "gradient/cross-entropy": SystemSpec(
+        kind="gradient",
+        loss="cross-entropy",
+        regime="block",
+        inputs="resonant",
+        n=3,
+        d=2,
+        T=4,
+        K=2,
+        seed=4,
+        batch=2,
+        sequences=2,
+        bias=0.5,
+    ),  # fmt: skip
+    "smooth/squared": SystemSpec(
+        kind="smooth", regime="gaussian", inputs="gaussian", n=2, T=3, seed=5, batch=2, bias=0.5
+    ),
     "unstable/impulse": SystemSpec(
         kind="unstable", activation="identity", regime="diagonal", inputs="impulse", T=3, lam=2.0
     ),
@@ -41,8 +61,14 @@ GOLDEN_SPECS = {
 
 def tensors(batch: Batch) -> dict[str, torch.Tensor]:
     """All arrays of a batch."""
-    cell = batch.cell
-    return {"W": cell.W, "U": cell.U, "b": cell.b} | {name: getattr(batch, name) for name in ARRAYS}
+    cell, other = batch.cell, batch.other
+    found = {"W": cell.W, "U": cell.U, "b": cell.b}
+    found |= {name: getattr(batch, name) for name in ARRAYS}
+    if batch.y is not None:
+        found["y"] = batch.y
+    if other is not None:
+        found |= {"W2": other.W, "U2": other.U, "b2": other.b}
+    return found
 
 
 def bits(batch: Batch) -> str:
@@ -74,7 +100,10 @@ def test_a_member_alone(regime: str, inputs: str) -> None:
             assert array.numpy().tobytes() == expected.contiguous().numpy().tobytes(), name
 
 
-@pytest.mark.parametrize("kind", ["linear", "rnn", "matrix", "unstable", "descent"])
+@pytest.mark.parametrize(
+    "kind",
+    ["linear", "rnn", "matrix", "unstable", "descent", "gradient", "smooth", "projection"],
+)
 def test_every_kind_alone(kind: str) -> None:
     """Every kind of system can be built as a batch and as a pair, with the same bits."""
     spec = SystemSpec(
@@ -83,6 +112,17 @@ def test_every_kind_alone(kind: str) -> None:
     whole, alone = tensors(build(spec)), tensors(build(spec.alone(1, 1)))
     assert (alone["W"][0] == whole["W"][1]).all()
     assert (alone["x"][0, ..., 0] == whole["x"][1, ..., 1]).all()
+    if kind in LEARNING:
+        y, own = build(spec).y, build(spec.alone(1, 1)).y
+        assert y is not None
+        assert own is not None
+        assert (own[0] == y[1]).all()
+    if kind in PAIRED:
+        other, own = build(spec).other, build(spec.alone(1, 1)).other
+        assert other is not None
+        assert own is not None
+        assert (own.W[0] == other.W[1]).all()
+        assert (other.W != build(spec).cell.W).any()
     if kind == "unstable":
         assert (alone["U"][0] == torch.eye(2, 1)).all()
 
@@ -97,12 +137,31 @@ def test_sizes_do_not_change_what_is_shared() -> None:
 
 def test_written_out_and_back() -> None:
     """`explicit` writes a pair whose rebuilt arrays have the same bits."""
-    spec = SystemSpec(regime="gaussian", inputs="gaussian", n=3, d=2, T=4, K=2, bias=0.5, batch=4)
-    pair = build(spec.alone(3, 0))
-    again = build(parse_spec(explicit(pair, K=1).text))
-    assert again.K == 1
-    for name, array in tensors(again).items():
-        assert array.numpy().tobytes() == tensors(pair)[name].contiguous().numpy().tobytes()
+    for kind in ("rnn", "gradient", "smooth", "projection"):
+        spec = SystemSpec(
+            kind=kind, regime="gaussian", inputs="gaussian", n=3, d=2, T=4, K=2, bias=0.5, batch=4
+        )
+        pair = build(spec.alone(3, 0))
+        again = build(parse_spec(explicit(pair, K=1).text))
+        assert again.K == 1
+        assert set(tensors(again)) == set(tensors(pair))
+        for name, array in tensors(again).items():
+            assert array.numpy().tobytes() == tensors(pair)[name].contiguous().numpy().tobytes()
+
+
+def test_second_weights() -> None:
+    """They differ in what is trained, by about the distance, and W' stays in the same set."""
+    for trained in TRAINED:
+        spec = SystemSpec(
+            kind="smooth", n=3, d=2, T=2, bias=0.5, trained=trained, distance=0.125, batch=4
+        )
+        batch = build(spec)
+        assert batch.other is not None
+        for name in ("W", "U", "b"):
+            gap = (getattr(batch.cell, name) - getattr(batch.other, name)).abs().amax()
+            assert (gap > 0) == (name in trained)
+            assert gap < 1
+        assert torch.linalg.matrix_norm(batch.other.W, 2).max() <= 0.5 + 1e-12
 
 
 def test_special_instances_are_valid_specs() -> None:

@@ -1,0 +1,72 @@
+"""The numbers of one member of a batch, drawn from streams of its own or read from a spec."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from properties.regimes import Array, generator, input_draws, normal, recurrent_matrix
+from properties.spec import PAIRED, SystemSpec, Values
+
+# The kinds with a loss and gradients.
+LEARNING = ("gradient", "smooth", "training")
+
+
+def draw(spec: SystemSpec, member: int) -> dict[str, Array]:
+    """The numbers of one member: W, U, b, C, what is random in x, h and h_other (S, n); y, W2, U2,
+    b2 where the kind has them."""
+    rng = generator(spec, member)
+    n, d, S = spec.n, spec.d, spec.sequences
+    W = recurrent_matrix(spec, rng)
+    rng = generator(spec, member, stream=1)
+    U, b, C = normal(rng, n, d) / 2, spec.bias * normal(rng, n), normal(rng, min(n, 2), n)
+    if spec.kind == "unstable":
+        U = np.eye(n, d)  # the witnesses of instability have input weight 1
+    drawn = {"W": W, "U": U, "b": b, "C": C}
+    if spec.kind in LEARNING:
+        drawn |= loss_draws(spec, member, C)
+    if spec.kind in PAIRED:
+        drawn |= other_weights(spec, member, W, U, b)
+    rng = generator(spec, member, stream=2)
+    drawn["x"] = input_draws(spec, rng, len(drawn["C"]))
+    shrink = np.ldexp(np.ones(S), -3 * (np.arange(S) // 2))[:, None]
+    h, h_other = shrink * normal(rng, S, n), shrink * normal(rng, S, n)
+    h_other[1::2] = -h[1::2]
+    return drawn | {"h": h, "h_other": h_other}
+
+
+def loss_draws(spec: SystemSpec, member: int, C: Array) -> dict[str, Array]:
+    """The target y of the loss; three logits for cross-entropy."""
+    rng = generator(spec, member, stream=4)
+    if spec.loss == "cross-entropy":
+        C = normal(rng, 3, spec.n)
+    return {"C": C, "y": spec.target * normal(rng, len(C))}
+
+
+def other_weights(spec: SystemSpec, member: int, W: Array, U: Array, b: Array) -> dict[str, Array]:
+    """Second weights at about the spec's distance τ, equal in what is not trained.
+
+    W' = (1 − τ)W + τV with V of the same regime, so that ‖W'‖₂ ≤ lam (−W for a scalar, which has
+    only two); for ``projection`` W' = W + τV with a normal V, anywhere.
+    """
+    rng, tau = generator(spec, member, stream=5), spec.distance
+    if spec.kind == "projection":
+        return {"W2": W + tau * normal(rng, spec.n, spec.n), "U2": U, "b2": b}
+    V = -W if spec.n == 1 else recurrent_matrix(spec, rng)
+    moved = {
+        "W": (1 - tau) * W + tau * V,
+        "U": U + tau * normal(rng, *U.shape) / 2,
+        "b": b + tau * normal(rng, *b.shape) / 4,
+    }
+    own = {"W": W, "U": U, "b": b}
+    return {f"{name}2": (moved if name in spec.trained else own)[name] for name in own}
+
+
+def written_out(values: Values) -> dict[str, Array]:
+    """The numbers of an explicit spec, one sequence."""
+    given = {name: getattr(values, name) for name in values.__struct_fields__}
+    arrays = {
+        name: np.array(value, dtype=np.float64)
+        for name, value in given.items()
+        if value is not None
+    }
+    return arrays | {name: arrays[name][None] for name in ("x", "h", "h_other")}

@@ -1,0 +1,1 @@
+"""The measured quantities by topic, as in the vocabulary."""

@@ -1,0 +1,174 @@
+"""States, outputs and single steps of the models, and what is compared with them."""
+
+from __future__ import annotations
+
+from flint import arb, fmpq
+
+from impl.exact import ball_norm, rational_norm_at_most
+from impl.outward import underflow
+from properties import field, rationals
+from properties.balls import entries, length
+from properties.jacobians import dh_dx, dh_dx_ball, dh_dx_enclosure
+from properties.measured import Measure, square_of
+from properties.readings import (
+    each_window,
+    exact_vectors,
+    gap_error,
+    gap_vectors,
+    last_states,
+    mapped,
+    output_error,
+    pair_vectors,
+    readout,
+    relative_sup,
+    rounding_ball,
+    single,
+    start_vectors,
+    step_sup_error,
+    step_vectors,
+    sup_ball,
+    weighted,
+    weighted_ball,
+    weighted_error,
+)  # fmt: skip
+from properties.slack import local_slack, norm_slack, state_slack
+from properties.system import Batch
+
+
+def in_quadratic_norm(suffix: str, weights: str) -> tuple[Measure, Measure]:
+    """step_gap and state_gap in the norm ‖Q ·‖₂ of the constants' ``weights``."""
+
+    def rows(batch: Batch) -> list[list[float]]:
+        found: list[list[float]] = getattr(batch.constants, weights)[0].tolist()
+        return found
+
+    return (
+        Measure(
+            f"step_gap_{suffix}",
+            value=single(weighted(weights, step_vectors)),
+            error=weighted_error(weights, step_vectors, local_slack),
+            balls=lambda p, k: weighted_ball(p, weights, p.step_gap),
+            square=lambda b, k: rationals.weighted(rows(b), rationals.step_gap(b)),
+        ),
+        Measure(
+            f"state_gap_{suffix}",
+            value=single(weighted(weights, pair_vectors)),
+            error=weighted_error(weights, pair_vectors, exact_vectors),
+            balls=lambda p, k: weighted_ball(p, weights, p.state_gap),
+            square=lambda b, k: rationals.weighted(rows(b), rationals.state_gap(b)),
+        ),
+    )
+
+
+def sup_weights(batch: Batch) -> list[float]:
+    """The n weights of the weighted maximum norm of one system."""
+    weights: list[float] = batch.constants.v[0].tolist()
+    return weights
+
+
+def read_out(batch: Batch, k: int) -> fmpq | None:
+    """‖C (h_T − h_T^k)‖₂², exactly."""
+    gap = rationals.gap(batch, k)
+    return None if gap is None else rationals.weighted(batch.C[0].tolist(), gap)
+
+
+def descent_square(batch: Batch, k: int) -> fmpq:
+    """The square of descent's least growth from a_1 = lam, exactly; k plays no part."""
+    spec = batch.spec
+    start, alpha = rationals.exact(spec.lam), rationals.exact(spec.alpha)
+    return rationals.descent_growth(start, alpha, spec.T) ** 2
+
+
+MODELS = (
+    Measure(
+        "h_norm",
+        value=single(last_states),
+        error=lambda b, v: state_slack(b) + norm_slack(b.spec.n, v),
+        balls=lambda p, k: length(entries(p.path[0][-1])),
+        square=lambda b, k: square_of(rationals.rolled(b, 0)),
+    ),
+    Measure(
+        "h_start",
+        value=each_window(start_vectors),
+        error=lambda b, v: state_slack(b) + norm_slack(b.spec.n, v),
+        balls=lambda p, k: length(entries(p.path[0][p.batch.spec.T - k])),
+        square=lambda b, k: square_of(rationals.started(b, k)),
+    ),
+    Measure(
+        "h_gap",
+        value=each_window(gap_vectors),
+        error=gap_error,
+        balls=lambda p, k: length(p.gap(k)),
+        square=lambda b, k: square_of(rationals.gap(b, k)),
+    ),
+    Measure(
+        "y_gap",
+        value=each_window(lambda b: readout(b, gap_vectors(b))),
+        error=output_error,
+        balls=lambda p, k: length(mapped(p.batch.C[0], p.gap(k))),
+        square=read_out,
+    ),
+    Measure("dh_dx", value=dh_dx, enclosure=dh_dx_enclosure, balls=dh_dx_ball),
+    Measure(
+        "step_gap",
+        value=single(step_vectors),
+        error=lambda b, v: local_slack(b) + norm_slack(b.spec.n + 1, v),
+        balls=lambda p, k: length(p.step_gap),
+        square=lambda b, k: square_of(rationals.step_gap(b)),
+    ),
+    Measure(
+        "state_gap",
+        value=single(pair_vectors),
+        error=lambda b, v: norm_slack(b.spec.n + 1, v),
+        balls=lambda p, k: length(p.state_gap),
+        square=lambda b, k: rationals.square(rationals.state_gap(b)),
+    ),
+    *in_quadratic_norm("P", "P_root"),
+    *in_quadratic_norm("D", "D"),
+    Measure(
+        "step_gap_v",
+        value=relative_sup(step_vectors),
+        error=step_sup_error,
+        balls=lambda p, k: sup_ball(p, p.step_gap),
+        square=lambda b, k: rationals.relative_sup(sup_weights(b), rationals.step_gap(b)),
+    ),
+    Measure(
+        "state_gap_v",
+        value=relative_sup(pair_vectors),
+        error=lambda b, v: v * 2.0**-50 + underflow(v),
+        balls=lambda p, k: sup_ball(p, p.state_gap),
+        square=lambda b, k: rationals.relative_sup(sup_weights(b), rationals.state_gap(b)),
+    ),
+    Measure("h_rounding", balls=lambda p, k: rounding_ball(p)),
+    Measure(
+        "W_norm_exact",
+        balls=lambda p, k: ball_norm(p.batch.cell.W[0]),
+        at_most=lambda b, bound: rational_norm_at_most(b.cell.W[0], bound),
+    ),
+    Measure(
+        "forward_gap",
+        enclosure=field.forward_gap,
+        square=lambda b, k: square_of(rationals.forward_gap(b, k)),
+    ),
+    Measure("field_gap", enclosure=field.field_gap),
+    Measure(
+        "edge_gap",
+        enclosure=field.edge_gap,
+        square=lambda b, k: square_of(rationals.edge_gap(b, k, field.edge_rows(b))),
+    ),
+    Measure(
+        "padding_gap",
+        enclosure=field.padding_gap,
+        square=lambda b, k: square_of(rationals.padding_gap(b, k)),
+    ),
+    Measure(
+        "recurrent_gap",
+        enclosure=field.recurrent_gap,
+        square=lambda b, k: square_of(rationals.recurrent_gap(b, k)),
+    ),
+    Measure(
+        "descent_growth",
+        balls=lambda p, k: arb(descent_square(p.batch, k)).sqrt(),
+        square=descent_square,
+    ),
+)

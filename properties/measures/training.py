@@ -1,0 +1,68 @@
+"""Projected gradient descent, what it ends at, and the projections on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from flint import arb
+
+from properties import exact_training as exact
+from properties import projections, training
+from properties.measured import Error, Measure, Value, around
+from properties.system import Batch
+from theory.interval import Interval
+
+
+def trained(value: Value, error: Error) -> Callable[[Batch], Interval]:
+    """The enclosure of what training gives; nothing is known of systems that are not trained."""
+
+    def enclosure(batch: Batch) -> Interval:
+        if batch.spec.kind == "training":
+            found = value(batch)
+            return around(found, error(batch, found))
+        blank = np.full((batch.cell.batch, batch.x.shape[3], batch.K + 1), np.nan)
+        return Interval(blank, blank)
+
+    return enclosure
+
+
+def weights(name: str, before: int, value: Value, error: Error) -> Measure:
+    """A distance of two weights: of both descents, or of the quadratic instance's."""
+
+    def enclosure(batch: Batch) -> Interval:
+        if batch.spec.kind != "quadratic":
+            return trained(value, error)(batch)
+        gap = exact.quadratic_gap(batch, max(batch.spec.steps - before, 0))
+        return exact.interval(abs(arb(gap)), (batch.cell.batch, batch.x.shape[3], batch.K + 1))
+
+    return Measure(
+        name,
+        enclosure=enclosure,
+        balls=exact.w_gap_ball(before),
+        square=exact.w_gap_square(before),
+    )
+
+
+def between(name: str, one: tuple[str, str], two: tuple[str, str]) -> Measure:
+    """The distance of what becomes of A or of B from what becomes of either."""
+    return Measure(
+        name, enclosure=projections.enclosure(one, two), balls=projections.ball(one, two),
+        square=projections.square(one, two),
+    )  # fmt: skip
+
+
+TRAINING = (
+    weights("w_gap", 0, training.w_gap, training.w_gap_slack),
+    weights("w_gap_before", 1, training.w_gap_before, training.w_gap_before_slack),
+    Measure(
+        "trained_gap",
+        enclosure=trained(training.trained_gap, training.trained_gap_slack),
+        balls=exact.trained_gap_ball,
+    ),
+    between("proj_gap", ("projected", "A"), ("projected", "B")),
+    between("matrix_gap", ("itself", "A"), ("itself", "B")),
+    between("rescaled_gap", ("rescaled", "A"), ("rescaled", "B")),
+    between("proj_distance", ("itself", "A"), ("projected", "A")),
+    between("feasible_distance", ("itself", "A"), ("rescaled", "B")),
+)  # fmt: skip
