@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from impl.certificate import Certificate, certify
+    from impl.certified_training import Task
     from impl.projection import stable
     from impl.truncate import load_certificate, load_truncated, save_truncated, truncate
     from rnnbounds.assertions import assert_contractive, assert_remembers, assert_truncation
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CLAIMS",
     "Certificate",
+    "Task",
     "assert_contractive",
     "assert_remembers",
     "assert_truncation",
@@ -34,6 +36,7 @@ __all__ = [
 _HOMES = {
     "CLAIMS": "theory",
     "Certificate": "impl.certificate",
+    "Task": "impl.certified_training",
     "assert_contractive": "rnnbounds.assertions",
     "assert_remembers": "rnnbounds.assertions",
     "assert_truncation": "rnnbounds.assertions",

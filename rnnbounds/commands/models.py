@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 
 from impl.certificate import EPSILONS, Certificate, certify
+from impl.certified_training import LENGTH, Task, TrainingCertificate
+from impl.loss import LOSSES
 from impl.norms import NORMS
 from impl.truncate import NotCertifiedError, save_truncated, truncate
-from rnnbounds.output import Format, print_json, print_table
+from rnnbounds.output import Format, at_least, at_most, print_json, print_table
 
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", help="a safetensors file or a weights_only state dict")
@@ -34,10 +36,33 @@ def certify_model(
     cell: Cell = None,
     eps: Annotated[list[float] | None, typer.Option("--eps", help="target ε; repeatable")] = None,
     norm: Annotated[str, typer.Option("--norm", help=f"auto, {', '.join(NORMS)}")] = "auto",
+    steps: Annotated[
+        int | None, typer.Option("--steps", help="N, of a training run; needs --alpha")
+    ] = None,
+    alpha: Annotated[
+        float | None, typer.Option("--alpha", help="α, its steps being α/t; needs --steps")
+    ] = None,
+    loss: Annotated[
+        str, typer.Option("--loss", help=f"of the last output: {', '.join(LOSSES)}")
+    ] = "squared",
+    readout_norm: Annotated[
+        float, typer.Option("--readout-norm", help="c ≥ ‖C‖₂ of the outputs C h; 1 for the state")
+    ] = 1.0,
+    target_bound: Annotated[
+        float | None,
+        typer.Option("--target-bound", help="Y ≥ ‖y‖₂ of the squared loss; by default c B_h"),
+    ] = None,
+    length: Annotated[
+        int, typer.Option("--length", help="T of the longest sequence: only k < T says anything")
+    ] = LENGTH,
     format: As = Format.text,
 ) -> int:
-    """Certify λ, the memory length k(ε) and all constants; exit 1 unless certified."""
-    certificate = certify(model, input_bound, eps or EPSILONS, norm, cell=cell)
+    """Certify λ, the memory length k(ε) and all constants; exit 1 unless certified.
+
+    With --steps and --alpha also the k after training, for projected descent in full and truncated.
+    """
+    task = Task(steps, alpha, loss, readout_norm, target_bound, length)
+    certificate = certify(model, input_bound, eps or EPSILONS, norm, cell=cell, training=task)
     if format is Format.json:
         print_json(certificate.to_json())
     else:
@@ -67,6 +92,48 @@ def print_certificate(certificate: Certificate) -> None:
         ("norm tried", "λ", "k"),
         [(name, f"{lam:.9g}", "-" if k is None else k) for name, lam, k in certificate.tried],
     )
+    if certificate.verdict == "certified":
+        print_training(certificate.training)
+
+
+def print_training(training: TrainingCertificate) -> None:
+    """What is certified about training, in lines of text."""
+    if training.reason is not None:
+        typer.echo(f"training: nothing is certified: {training.reason}")
+        return
+    task, known = training.task, training.constants
+    about = f", ‖y‖₂ ≤ {at_most(training.target)}" if task.loss == "squared" else ""
+    typer.echo(
+        f"training: {task.loss} loss of C h, ‖C‖₂ ≤ {task.readout:g}{about}; all weights that are "
+        f"no larger than the model's"
+    )
+    typer.echo(
+        f"gradients of the truncated model are within γ k λ^k, γ = {at_least(known.gamma)} "
+        f"(G_0 = {at_least(known.G_0)}, G_1 = {at_least(known.G_1)}), and β-Lipschitz, "
+        f"β = {at_least(known.beta)}"
+    )
+    if task.steps is None:
+        return
+    typer.echo(
+        f"after N = {task.steps} steps of size α/t, α = {task.alpha:g}, outputs are within ε of "
+        f"those of the model that was trained truncated"
+    )
+    print_table(
+        ("ε", "k after training", "largest α"),
+        [
+            (
+                f"{epsilon:g}",
+                "vacuous" if k is None else k,
+                "none" if rate is None else at_most(rate),
+            )
+            for epsilon, k, rate in training.windows
+        ],
+    )
+    if any(k is None for _, k, _ in training.windows):
+        typer.echo(
+            f"vacuous: at α = {task.alpha:g} no k below T = {task.length} is certified; the bound "
+            f"says something up to the largest α"
+        )
 
 
 def truncate_model(

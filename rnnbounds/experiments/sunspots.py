@@ -10,16 +10,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import torch
 
 from impl.certificate import Certificate, certify
 from impl.feedforward import FeedForward
 from impl.truncate import save_truncated, truncate
 from properties.errors import InputError
-from properties.run import environment, found
-from reports.files import WriteError, write_all
-from reports.record import Environment
+from properties.run import found
+from reports.files import write_all
+from rnnbounds.experiments.common import encode, environment_of, prepare
 from rnnbounds.experiments.forecast import HIDDEN, Forecaster, save_forecaster, train
 from rnnbounds.experiments.gaps import (
     certified_forecast_gap,
@@ -78,7 +77,7 @@ def run(
     started = datetime.now(UTC)
     torch.set_num_threads(1)
     series = load_series()
-    _prepare(out)
+    prepare(out)
     stable = fit("stable", series, seed, epochs, ell, advance)
     free = fit("unconstrained", series, seed, epochs, None, advance)
     cuts = []
@@ -100,7 +99,7 @@ def run(
             memory(stable, series, K),
             memory(free, series, K),
         ),
-        environment=_environment(started),
+        environment=environment_of(started, "safetensors", "statsmodels"),
     )
     record = replace(record, problems=problems(record))
     page = render(record)
@@ -110,11 +109,6 @@ def run(
         save_truncated(module, certificate, out / told.file)
     write_all(out, {"sunspots.json": encode(record), "index.html": page})
     return record
-
-
-def encode(record: Sunspots) -> bytes:
-    """The record as JSON; what is not finite is null."""
-    return msgspec.json.format(msgspec.json.encode(record), indent=2)
 
 
 def load_series() -> Series:
@@ -200,16 +194,3 @@ def memory(fitted: Fitted, series: Series, K: int) -> tuple[float, ...]:
     certified = fitted.told.verdict == "certified"
     rounding = known_rounding(fitted.certificate) if certified else 0.0
     return observed_gaps(fitted.model.rnn, series.x[:, :-1], series.split, K, rounding)
-
-
-def _prepare(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise WriteError(out, error) from None
-
-
-def _environment(started: datetime) -> Environment:
-    told = environment("cpu", 1, started, ())
-    versions = told.versions | {name: found(name) for name in ("safetensors", "statsmodels")}
-    return msgspec.structs.replace(told, versions=versions)

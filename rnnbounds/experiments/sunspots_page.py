@@ -1,15 +1,12 @@
 """The page of the sunspot experiment, made from its record alone."""
 
-import math
-from collections.abc import Sequence
-from decimal import ROUND_CEILING, Context, Decimal
-
 from reports.experiment import Code, Paragraph, Plot, Section, Table, render_experiment
 from reports.mathml import mathml
 from reports.page import environment_items
 from reports.plot import Series as Line
 from reports.plot import plot
 from reports.text import NOTHING, error, plural, ratio
+from rnnbounds.experiments.common import logarithmic, up
 from rnnbounds.experiments.record import Sunspots, Trained
 
 _BAR = '<mo stretchy="false">‖</mo>'
@@ -221,14 +218,3 @@ def yours(run: Sunspots) -> Section:
             Code(program),
         ),
     )
-
-
-def logarithmic(values: Sequence[float]) -> list[float]:
-    """A gap of zero has no place on a logarithmic axis."""
-    return [value if value > 0 else math.nan for value in values]
-
-
-def up(value: float) -> str:
-    """A bound to three digits, rounded up."""
-    rounded = Context(prec=3, rounding=ROUND_CEILING).create_decimal(Decimal(value))
-    return f"{rounded.normalize():f}"

@@ -16,10 +16,11 @@ import rnnbounds
 from rnnbounds import experiments
 from rnnbounds.cli import main
 from rnnbounds.experiments import gaps, sunspots
+from rnnbounds.experiments.common import encode, up
 from rnnbounds.experiments.forecast import Forecaster
 from rnnbounds.experiments.record import problems
-from rnnbounds.experiments.sunspots import encode, run
-from rnnbounds.experiments.sunspots_page import render, up
+from rnnbounds.experiments.sunspots import run
+from rnnbounds.experiments.sunspots_page import render
 
 pytest.importorskip("statsmodels")
 EPOCHS = 12
@@ -265,7 +266,8 @@ def test_command_json(tmp_path, capsys):
 
 def test_command_fails_with_one(tmp_path, capsys, monkeypatch):
     """A run that certifies nothing ends with 1 and says why."""
-    weak = {"sunspots": partial(run, ell=3.0)}
+    known = experiments.EXPERIMENTS["sunspots"]
+    weak = {"sunspots": replace(known, run=partial(run, ell=3.0))}
     monkeypatch.setattr(experiments, "EXPERIMENTS", weak)
     assert main(["experiment", "sunspots", "--out", str(tmp_path), "--epochs", "20"]) == 1
     assert "FAILS: the projected network is" in capsys.readouterr().out
@@ -298,7 +300,7 @@ def test_missing_statsmodels(tmp_path, capsys, monkeypatch):
 def test_unknown_experiment(tmp_path, capsys):
     """An unknown experiment: one line that names the known ones, exit 2, nothing written."""
     line = refused(capsys, "moonspots", "--out", str(tmp_path / "out"))
-    assert "unknown experiment 'moonspots'; choose among sunspots" in line
+    assert "unknown experiment 'moonspots'; choose among sunspots, gradients-close" in line
     assert not (tmp_path / "out").exists()
 
 
@@ -310,3 +312,5 @@ def test_bad_calls(tmp_path, capsys):
     assert place.read_text() == "mine"
     assert "epochs" in refused(capsys, "sunspots", "--out", str(tmp_path), "--epochs", "0")
     assert "seed" in refused(capsys, "sunspots", "--out", str(tmp_path), "--seed", "-1")
+    line = refused(capsys, "sunspots", "--out", str(tmp_path), "--instances", "3")
+    assert line.endswith("the experiment sunspots has no instances; leave --instances out")

@@ -1,0 +1,139 @@
+"""``certify`` on training: γ and β, the k of a training run, and calls that make no sense."""
+
+import pytest
+
+import rnnbounds
+
+NAN, INF = float("nan"), float("inf")
+RUN = ("--steps", 1000, "--alpha", 0.001)
+
+
+def certified(call, model, *options):
+    """The document of a certified model."""
+    outcome = call("certify", model, "--input-bound", 1, *options, "--format", "json")
+    assert outcome.code == 0
+    return outcome.json
+
+
+def test_constants_without_a_run(call, stable_model):
+    """γ, β and what they are made of are in every certificate of a smooth cell."""
+    document = certified(call, stable_model)
+    constants = document["constants"]
+    for name in ("L_w", "beta_hh", "beta_wh", "beta_ww", "L_p", "beta_p", "G_0", "G_1", "beta"):
+        assert constants[name] > 0
+    assert constants["gamma"] == pytest.approx(constants["G_0"] + constants["G_1"])
+    assert document["training"]["windows"] == []
+    assert document["training"]["reason"] is None
+
+
+def test_window_of_a_run(call, stable_model):
+    """k after training is above k before it, grows with 1/ε, and comes with the largest α."""
+    document = certified(call, stable_model, *RUN, "--eps", 0.1, "--eps", 1e-4)
+    training = document["training"]
+    assert (training["steps"], training["alpha"], training["length"]) == (1000, 0.001, 1000)
+    first, second = training["windows"]
+    assert (first["eps"], second["eps"]) == (0.1, 1e-4)
+    assert first["k"] < second["k"]
+    for window, before in zip(training["windows"], document["truncation"], strict=True):
+        assert window["k"] > before["k"]
+        assert window["largest_alpha"] > 0.001
+
+
+def test_from_python(call, stable_model):
+    """The same from Python."""
+    told = rnnbounds.certify(stable_model, 1.0, training=rnnbounds.Task(1000, 0.001)).training
+    assert told.to_json() == certified(call, stable_model, *RUN)["training"]
+
+
+def test_text(call, stable_model):
+    """γ, β and the table in words."""
+    outcome = call("certify", stable_model, "--input-bound", 1, *RUN, "--eps", 0.01)
+    assert outcome.code == 0
+    assert "training: squared loss of C h, ‖C‖₂ ≤ 1, ‖y‖₂ ≤ " in outcome.out
+    assert "within γ k λ^k, γ = " in outcome.out
+    assert "after N = 1000 steps of size α/t, α = 0.001" in outcome.out
+    assert "k after training" in outcome.out
+    assert "vacuous" not in outcome.out
+
+
+@pytest.mark.parametrize("format", ["text", "json"])
+def test_vacuous(call, stable_model, format):
+    """Where no k below T is certified that is said, with the largest α; the model stays so."""
+    options = ("--steps", 1000, "--alpha", 1e6, "--length", 50, "--eps", 0.01)
+    outcome = call("certify", stable_model, "--input-bound", 1, *options, "--format", format)
+    assert outcome.code == 0
+    if format == "text":
+        assert "vacuous: at α = 1e+06 no k below T = 50 is certified" in outcome.out
+    else:
+        (window,) = outcome.json["training"]["windows"]
+        assert window["k"] is None
+        below = window["largest_alpha"]
+        again = ("--steps", 1000, "--alpha", repr(below), "--length", 50, "--eps", 0.01)
+        (window,) = certified(call, stable_model, *again)["training"]["windows"]
+        assert window == {"eps": 0.01, "k": 49, "largest_alpha": below}
+
+
+def test_relu_has_no_smooth_gradients(call, stable_model):
+    """A cell whose slope jumps: certified, but γ and β are null, with the reason in a line."""
+    options = ("--cell", "rnn-relu", *RUN)
+    document = certified(call, stable_model, *options)
+    assert document["constants"]["gamma"] is None
+    assert document["constants"]["beta"] is None
+    outcome = call("certify", stable_model, "--input-bound", 1, *options)
+    assert "training: nothing is certified: the slope of relu jumps" in outcome.out
+
+
+def test_uncertified_models_have_no_training(call, save):
+    """An undecided model says nothing of training in text, and null in JSON."""
+    model = save([[1.0]])
+    outcome = call("certify", model, "--input-bound", 1, *RUN)
+    assert outcome.code == 1
+    assert "training" not in outcome.out
+    document = call("certify", model, "--input-bound", 1, *RUN, "--format", "json").json
+    assert document["training"]["windows"][0] == {"eps": 0.01, "k": None, "largest_alpha": None}
+
+
+def test_loss_and_its_bounds(call, stable_model):
+    """The loss, the readout and the target change the constants as they should."""
+    linear, squared, wide = (
+        certified(call, stable_model, *options)["constants"]
+        for options in (
+            ("--loss", "linear"),
+            ("--target-bound", 0),
+            ("--readout-norm", 2, "--target-bound", 0),
+        )
+    )
+    assert (linear["L_p"], linear["beta_p"]) == (1.0, 0.0)
+    assert (squared["L_p"], squared["beta_p"]) == (squared["B_h"], 1.0)
+    assert wide["L_p"] == pytest.approx(4 * squared["L_p"])
+    assert wide["beta_p"] == 4.0
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        (("--steps", 10), "give both or none"),
+        (("--alpha", 1), "give both or none"),
+        (("--steps", 0, "--alpha", 1), "N = 0, but it must be at least 1"),
+        (("--steps", -3, "--alpha", 1), "N = -3"),
+        (("--steps", 1.5, "--alpha", 1), "--steps"),
+        (("--steps", 10, "--alpha", 0), "α = 0.0, but it must be a number > 0"),
+        (("--steps", 10, "--alpha", -1), "α = -1.0"),
+        (("--steps", 10, "--alpha", NAN), "α = nan"),
+        (("--steps", 10, "--alpha", INF), "α = inf"),
+        (("--loss", "huber"), "unknown loss 'huber'"),
+        (("--readout-norm", NAN), "the norm of the readout = nan"),
+        (("--target-bound", -1), "the bound on the target = -1.0"),
+        (("--length", 0), "the length T = 0"),
+    ],
+)
+def test_bad_runs(refused, stable_model, options, fault):
+    """Exit 2, and one line that says what is wrong."""
+    assert fault in refused("certify", stable_model, "--input-bound", 1, *options)
+
+
+def test_help(call):
+    """The options are explained."""
+    text = call("certify", "--help").out
+    for option in ("--steps", "--alpha", "--loss", "--readout-norm", "--target-bound", "--length"):
+        assert option in text
