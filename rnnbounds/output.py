@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,16 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
     if not console.is_terminal:
         console.width = WIDE
     console.print(table)
+
+
+def at_least(value: float) -> str:
+    """A bound from above to six digits, rounded up."""
+    return f"{Context(prec=6, rounding=ROUND_CEILING).create_decimal(Decimal(value)):g}"
+
+
+def at_most(value: float) -> str:
+    """A bound from below to six digits, rounded down."""
+    return f"{Context(prec=6, rounding=ROUND_FLOOR).create_decimal(Decimal(value)):g}"
 
 
 def check_folder(folder: Path) -> Path:
