@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from impl.dual import EUCLIDEAN, Dual
-from impl.errors import ShapeError, UnknownConstantError, UnknownNameError
+from impl.errors import PrecisionError, ShapeError, UnknownConstantError, UnknownNameError
 from impl.inverse import Inverse, certified_inverse
 from impl.loss import Loss
 from impl.outward import subtract_down
@@ -31,7 +31,7 @@ class Constants:
     h itself. The Euclidean constants are uniform on the ``region`` of weights, by default the cell
     alone; beyond one cell those of weighted norms are infinite, and those of rounding remain the
     cell's own. Gradients are those of ``loss`` in the blocks ``trained``, some of W, U and b in
-    this order, with b the sum of ``biases`` vectors. Raises UnknownConstantError and ShapeError.
+    this order, with b the sum of ``biases`` vectors. Raises an InputError.
     Source: Miller & Hardt, Section 2 and Lemmas 1 to 3.
     """
 
@@ -48,6 +48,8 @@ class Constants:
     ) -> None:
         if B_x.shape != cell.b.shape[:1]:
             raise ShapeError("B_x", f"({cell.batch},)", B_x)
+        if B_x.dtype != torch.float64:
+            raise PrecisionError("B_x", B_x.dtype)
         for name, readout in (("C", C), ("the loss's C", None if loss is None else loss.C)):
             shape = () if readout is None else readout.shape
             if readout is not None and (len(shape) != 3 or shape[::2] != (cell.batch, cell.n)):

@@ -9,8 +9,9 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from impl.constants import TRAINABLE
 from impl.deep import DeepTransition
-from impl.errors import ShapeError
+from impl.errors import PrecisionError, ShapeError, UnknownNameError
 from impl.jet import Jet
 from impl.loss import Loss
 from impl.norm import certified_norm
@@ -25,7 +26,7 @@ class DeepConstants:
     Names: lam, L_x, S_0, B_h, L_w, beta_hh, beta_hw, beta_wh, beta_ww and, with a loss, L_p,
     beta_p, G_0, D_1, G_1 and beta, with the meaning that they have in `Constants`; one layer gives
     the same up to ‖W‖₂ in place of ‖W‖_{2→∞}. ‖x_t‖₂ ≤ B_x (B,); ``trained`` names the blocks that
-    are trained, in all layers. Raises ShapeError.
+    are trained, in all layers. Raises an InputError.
     """
 
     def __init__(
@@ -33,6 +34,12 @@ class DeepConstants:
     ) -> None:
         if B_x.shape != (cell.batch,):
             raise ShapeError("B_x", f"({cell.batch},)", B_x)
+        if B_x.dtype != torch.float64:
+            raise PrecisionError("B_x", B_x.dtype)
+        if loss is not None and loss.C.shape[::2] != (cell.batch, cell.n):
+            raise ShapeError("the loss's C", f"({cell.batch}, p, {cell.n})", loss.C)
+        if trained not in TRAINABLE:
+            raise UnknownNameError("trained part", trained, TRAINABLE)
         self.cell, self.B_x, self.trained = cell, B_x.detach(), trained
         self.known: dict[str, Tensor] = {}
         self.known |= self._states()

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from impl.errors import PrecisionError
 from impl.norm import certified_norm, gate
 from impl.outward import UNIT, add_up, exponent, norm_up, shift, sum_up
 from impl.projection import Ball, BallNorm
@@ -37,6 +38,7 @@ class Point(NamedTuple):
 
 def itself(A: Tensor) -> Point:
     """A (B, m, n), exactly."""
+    _check(A)
     return Point(A, torch.zeros_like(A[:, 0, 0]))
 
 
@@ -48,6 +50,7 @@ def projected(A: Tensor, ball: Ball) -> Point:
 
 def rescaled(A: Tensor, ball: Ball) -> Point:
     """A min(1, ℓ/g(A)), g the ball's norm: in the ball as well, but not its nearest point."""
+    _check(A)
     high, low = ball.bound(A), _norm_below(A, ball.norm)
     least, most = (_quotient(ball.radius, g) for g in (high, low))
     error = _size(A) * ((most - least) + 4 * UNIT * most) * _UP
@@ -73,8 +76,9 @@ def projection_error(A: Tensor, P: Tensor, norm: BallNorm, ell: Tensor) -> Tenso
     """At least ‖P − ΠA‖_F, (B,), for any P (B, m, n) and the balls of radii ell (B,).
 
     Rigorous, and 0 where A certainly lies in the ball and P = A; infinity where something is not
-    finite.
+    finite. Raises PrecisionError.
     """
+    _check(A, P)
     radius = ell.to(A)
     inside, near = _ERRORS[norm](A.detach(), P.detach(), radius)
     moved = _size((P - A).detach()) * (1 + 2 * UNIT)
@@ -143,6 +147,12 @@ def _frobenius(A: Tensor, P: Tensor, ell: Tensor) -> tuple[Tensor, Tensor]:
     away = _size(P - A * least[:, None, None])
     error = away + high * ((most - least) + 6 * UNIT * most) + 2 * UNIT * _size(P)
     return high <= ell, error * _UP
+
+
+def _check(*matrices: Tensor) -> None:
+    for A in matrices:
+        if A.dtype != torch.float64:
+            raise PrecisionError("a matrix", A.dtype)
 
 
 def _size(A: Tensor) -> Tensor:

@@ -64,8 +64,8 @@ def rational_itself(A: Tensor) -> Rational:
 def rational_projected(A: Tensor, ball: Ball) -> Rational | None:
     """ΠA where its entries are known to be rational, else None.
 
-    That is: inside of the ball, for a ball of one point, for row sums, for matrices with at most one entry in each row and
-    column (whose singular values are these), and for Frobenius norms that are rational.
+    That is: inside of the ball, for balls of one point, for row sums, for matrices with at most
+    one entry in each row and column (these are its singular values), for rational Frobenius norms.
     """
     rows, ell = rational_itself(A), fmpq(*ball.radius.as_integer_ratio())
     if ball.norm == "infinity":

@@ -212,7 +212,7 @@ def sparse(spec: SystemSpec, stepwise: bool) -> SystemSpec:
 def training(draw: st.DrawFn, batch: int) -> SystemSpec:
     """Projected gradient descent of a small system, full and truncated, by steps c/(βt) or c/β."""
     lam = draw(pick((0.5, 0.75, 0.25, 0.9)))
-    scalar = draw(pick((False, True, False, False)))
+    scalar = draw(pick((False, True)))
     activation = draw(pick(("identity", "tanh", "identity", "sigmoid", "sin", "arctan")))
     n, T = 1 if scalar else draw(pick((2, 3, 4))), draw(pick((8, 5, 13, 21)))
     spec = SystemSpec(

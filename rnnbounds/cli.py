@@ -25,6 +25,7 @@ from rnnbounds.commands import (  # noqa: E402
     models,
     pages,
     statements,
+    unitary,
 )
 from theory.errors import InputError as TheoryError  # noqa: E402
 
@@ -38,7 +39,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     add_completion=False,
 )
-for commands in (claims, attacks, statements, models, pages, experiments, machine):
+for commands in (claims, attacks, statements, models, unitary, pages, experiments, machine):
     commands.register(app)
 
 

@@ -1,39 +1,73 @@
-"""The README says what the code says."""
+"""The README says what the code says.
 
+``python tests/test_readme.py report/run.json`` writes the table of claims anew, its tightness from
+the record of a run.
+"""
+
+import re
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from properties.parts import ledger_records
+from reports import load
+from reports.record import Run
+from reports.text import ratio
 from theory import CLAIMS
 from theory.axioms import AXIOMS
 
 README = Path(__file__).parents[1] / "README.md"
-HEAD = "| claim | statement | source | proof | false variants |\n|---|---|---|---|---|\n"
+HEAD = (
+    "| claim | statement | source | proof | tightest lhs/rhs, by | false variants |\n"
+    "|---|---|---|---|---|---|\n"
+)
 START, END = "<!-- claims -->\n", "<!-- end of claims -->"
+REACHED = re.compile(r"(\d.*), (random|targeted|gradient|extremal)|–")
 
 
-def table() -> str:
-    """The README's table of claims, from the claims themselves."""
+def table(tightness: Mapping[str, str]) -> str:
+    """The README's table of claims, from the claims themselves and what a run reached."""
     rows = [HEAD]
     for entry in CLAIMS:
         steps = sum(len(ledger.steps) for ledger in ledger_records(entry))
-        proof = f"proved, {steps} steps"
-        cells = (f"`{entry.id}`", f"`{entry.statement.text}`", entry.source.text, proof)
-        rows.append(f"| {' | '.join(cells)} | {len(entry.false_variants)} |\n")
+        cells = (
+            f"`{entry.id}`", f"`{entry.statement.text}`", entry.source.text,
+            f"proved, {steps} steps", tightness[entry.id], str(len(entry.false_variants)),
+        )  # fmt: skip
+        rows.append(f"| {' | '.join(cells)} |\n")
     return "".join(rows)
 
 
+def tightness_of(run: Run) -> dict[str, str]:
+    """The greatest lhs/rhs of each claim, and the first attack that reached it."""
+    found = {}
+    for entry in run.claims:
+        by = [name for name, a in entry.attacks.items() if a.best_ratio == entry.best_ratio]
+        found[entry.id] = f"{ratio(entry.best_ratio)}, {by[0]}" if entry.best_ratio else "–"
+    return found
+
+
+def written() -> dict[str, str]:
+    """The tightness that the README states, by claim."""
+    rows = README.read_text().split(START)[1].split(END)[0].removeprefix(HEAD).splitlines()
+    cells = [row.strip("| ").split(" | ") for row in rows]
+    return {cell[0].strip("`"): cell[-2] for cell in cells}
+
+
 def test_table_of_claims() -> None:
-    """The table is current; ``python tests/test_readme.py`` writes it anew."""
-    text = README.read_text()
-    assert text.split(START)[1].split(END)[0] == table()
+    """The table is current, and states how tight each claim was seen to be."""
+    tightness = written()
+    assert all(REACHED.fullmatch(cell) for cell in tightness.values())
+    assert README.read_text().split(START)[1].split(END)[0] == table(tightness)
 
 
 def test_axioms() -> None:
     """The README counts the axioms right."""
-    assert len({axiom.id for axiom in AXIOMS}) == 11
-    assert "eleven textbook axioms" in README.read_text()
+    assert len({axiom.id for axiom in AXIOMS}) == 12
+    assert "twelve textbook axioms" in README.read_text()
 
 
 if __name__ == "__main__":
     head, rest = README.read_text().split(START)
-    README.write_text(head + START + table() + END + rest.split(END)[1])
+    new = table(tightness_of(load(Path(sys.argv[1]))))
+    README.write_text(head + START + new + END + rest.split(END)[1])

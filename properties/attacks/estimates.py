@@ -31,6 +31,8 @@ def estimates(batch: Batch) -> Estimates:
     rho = batch.cell.activation
     W, U = largest(batch, lambda cell: norm(cell.W)), largest(batch, lambda cell: norm(cell.U))
     lam, B_x = rho.slope * W, torch.full_like(W, batch.spec.scale)
+    if batch.spec.kind in ("gradient", "smooth"):
+        B_x = torch.linalg.vector_norm(batch.x, dim=2).flatten(1).amax(1)
     offset = largest(batch, lambda cell: torch.linalg.vector_norm(rho(cell.b), dim=1))
     drive = rho.slope * U * B_x + offset
     states = drive / (1 - lam)

@@ -66,7 +66,8 @@ class Ascent:
         free = {"W": batch.cell.W, "U": batch.cell.U, "b": batch.cell.b, "C": batch.C, "x": batch.x,
                 "h": batch.h, "h_other": batch.h_other}  # fmt: skip
         if batch.y is not None:
-            free["y"] = batch.y
+            # Small inputs keep a cell in its linear range: a bias is as small.
+            free |= {"y": batch.y, "b": batch.cell.b / spec.scale, "x": batch.x / spec.scale}
         if batch.other is not None:
             other = batch.other
             free |= {"V": other.W, "dU": other.U - batch.cell.U, "db": other.b - batch.cell.b}
@@ -83,9 +84,14 @@ class Ascent:
             return A / size.clamp(min=1e-30)
 
         size = torch.linalg.vector_norm(p["x"], dim=2, keepdim=True)
-        x = p["x"] * (self.spec.scale / size.clamp(min=self.spec.scale))
+        if "y" in p:
+            # Smooth up to the bound, so that a scalar input can change its sign.
+            x = p["x"] * self.spec.scale * torch.rsqrt(1 + size * size)
+        else:
+            x = p["x"] * (self.spec.scale / size.clamp(min=self.spec.scale))
         cell = RNN(
-            W=self.radius * unit(p["W"]), U=unit(p["U"]), b=p["b"],
+            W=self.radius * unit(p["W"]), U=unit(p["U"]),
+            b=p["b"] * (self.spec.scale if "y" in p else 1.0),
             activation=ACTIVATIONS[self.spec.activation],
         )  # fmt: skip
         other = self.other(cell, unit(p["V"])) if "V" in p else None

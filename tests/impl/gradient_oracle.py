@@ -87,8 +87,8 @@ def balls(
             rows.append([slope * v for v in row])
         h = arb_mat([[cell.activation.ball(z[i, 0])] for i in range(n)])
         S = arb_mat(rows)
-    slope = loss.member(0).ball_gradient([h[i, 0] for i in range(n)])
-    return [sum((slope[i] * S[i, j] for i in range(n)), arb(0)) for j in range(size)]
+    gradient = loss.member(0).ball_gradient([h[i, 0] for i in range(n)])
+    return [sum((gradient[i] * S[i, j] for i in range(n)), arb(0)) for j in range(size)]
 
 
 def blocks(n: int, d: int, trained: str) -> list[int]:

@@ -227,17 +227,24 @@ def test_the_search_alone_is_tight_for_gradients(id: str, form: str, least: floa
 
 
 @pytest.mark.parametrize("activation", ["identity", "tanh"])
-def test_the_gradient_alone_is_tight_for_gradients(activation: str) -> None:
-    """Ascent on Lemma 2 ends within a hundredth of it, for linear systems and for tanh."""
+def test_the_gradient_climbs_towards_lemma_2(activation: str) -> None:
+    """Its own starts end within a hundredth of the bound; from drawn systems it climbs."""
     stated = claim("gradient-gap").form("finite")
-    best = 0.0
-    for spec in learning_starts("gradient", 2, 0):
-        if spec.activation == activation:
-            for found in climb(stated.statement, spec, 40):
-                seen = judge(stated.statement, stated.assumptions, build(found))
-                assert not (seen.verdicts == Verdict.VIOLATED).any()
-                best = max(best, float(np.nanmax(seen.ratio)))
-    assert best >= 0.99
+
+    def ratio(spec: SystemSpec) -> float:
+        seen = judge(stated.statement, stated.assumptions, build(spec))
+        assert not (seen.verdicts == Verdict.VIOLATED).any()
+        return float(np.nanmax(seen.ratio, initial=0.0))
+
+    starts = [s for s in learning_starts("gradient", 2, 1) if s.activation == activation]
+    assert max(ratio(found) for s in starts for found in climb(stated.statement, s, 20)) >= 0.99
+    drawn = SystemSpec(
+        kind="gradient", activation=activation, regime="gaussian", inputs="gaussian", n=2, T=20,
+        K=4, lam=0.75, batch=2, trained="W", loss="linear", scale=0.125,
+    )  # fmt: skip
+    first, last = ratio(drawn), max(ratio(s) for s in climb(stated.statement, drawn, 60))
+    assert first < 0.8
+    assert last > first + 0.1
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -318,7 +325,7 @@ def test_estimates_are_close_to_the_constants(activation: str) -> None:
     for name, guess in estimates(batch).items():
         if name == "B_h" and ACTIVATIONS[activation].bound < float("inf"):
             continue
-        assert float(guess()) == pytest.approx(float(batch.constants[name]), rel=1e-6), name
+        assert float(guess()) == pytest.approx(batch.constant(name).hi.item(), rel=1e-6), name
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,8 @@ def check(spec: SystemSpec, names: tuple[str, ...]) -> int:
                 ball = MEASURES[name].ball(pair, k, PRECISION)
                 assert ball.is_finite()
                 assert not math.isnan(low)
-                assert not (arb(low) > ball or arb(high) < ball), (name, k, low, high, ball)
+                assert not arb(low) > ball, (name, k, low, ball)
+                assert not arb(high) < ball, (name, k, high, ball)
                 square = MEASURES[name].exact_square(pair, k, PRECISION)
                 if square is not None:
                     squares += 1

@@ -78,7 +78,8 @@ def test_special_variants_stand_without_their_instance() -> None:
         form = entry.form(variant.form)
         found = hunt(
             variant.statement, variant.assumptions, [form.about], [form], budget=LITTLE,
-            attacks=[(a, 1.0) for a in ("random", "targeted", "gradient")], seed=0, label=variant.id,
+            attacks=[(a, 1.0) for a in ("random", "targeted", "gradient")], seed=0,
+            label=variant.id,
         )  # fmt: skip
         assert found.spec is None
 

@@ -49,7 +49,7 @@ GOLDEN_SPECS = {
         batch=2,
         sequences=2,
         bias=0.5,
-    ),  # fmt: skip
+    ),
     "smooth/squared": SystemSpec(
         kind="smooth", regime="gaussian", inputs="gaussian", n=2, T=3, seed=5, batch=2, bias=0.5
     ),

@@ -1,0 +1,72 @@
+"""Upper bounds on ‖A‖₂ that are proved by positive pivots, in balls and rationals, without torch.
+
+s²I − AᵀA is positive definite, hence ‖A‖₂ < s, if a leading block and its Schur complement are.
+Sources: Johansson, Arb; Haynsworth (1968) for the Schur complement.
+"""
+
+from flint import arb, arb_mat, ctx, fmpq
+
+Rows = list[list[fmpq]]
+
+_PRECISIONS = (256, 1024)
+_LEAF = 24  # rows below which pivots are found one by one
+
+
+def norm_at_most(rows: Rows, s: float) -> bool:
+    """Whether ‖A‖₂ ≤ s is proved: exactly for vectors, by positive pivots of s²I − AᵀA else."""
+    limit = exact(s)
+    entries = [v for row in rows for v in row]
+    if not any(entries) or len(rows) == 1 or len(rows[0]) == 1:
+        return bool(sum((v * v for v in entries), fmpq(0)) <= limit * limit)
+    for precision in _PRECISIONS:
+        with ctx.workprec(precision):
+            if below(arb_mat([[arb(v) for v in row] for row in rows]), arb(limit)):
+                return True
+    return False
+
+
+def below(A: arb_mat, s: arb) -> bool:
+    """Whether ‖A‖₂ < s is proved at this precision."""
+    if A.nrows() < A.ncols():
+        A = A.transpose()
+    n = A.ncols()
+    square = arb_mat([[s * s if i == j else arb(0) for j in range(n)] for i in range(n)])
+    return _positive(square - A.transpose() * A)
+
+
+def _positive(S: arb_mat) -> bool:
+    """Whether a symmetric matrix is proved positive definite: a block and its Schur complement."""
+    n = S.nrows()
+    rows = S.tolist()
+    if n <= _LEAF:
+        for k in range(n):
+            pivot = rows[k][k]
+            if not pivot > 0:
+                return False
+            for i in range(k + 1, n):
+                factor = rows[i][k] / pivot
+                for j in range(k + 1, i + 1):
+                    rows[i][j] -= factor * rows[j][k]
+        return True
+    half = n // 2
+    head, corner = (arb_mat([row[:half] for row in part]) for part in (rows[:half], rows[half:]))
+    tail = arb_mat([row[half:] for row in rows[half:]])
+    if not _positive(head):
+        return False
+    try:
+        return _positive(tail - corner * head.solve(corner.transpose()))
+    except ZeroDivisionError:
+        return False
+
+
+def norm(entries: list[arb]) -> arb:
+    """The Euclidean norm; exact for at most one entry that is not 0."""
+    left = [v for v in entries if not v.is_zero()]
+    if len(left) < 2:
+        return abs(left[0]) if left else arb(0)
+    return sum((v * v for v in left), arb(0)).sqrt()
+
+
+def exact(v: float) -> fmpq:
+    """The rational that a float64 is."""
+    return fmpq(*float(v).as_integer_ratio())

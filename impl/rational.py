@@ -1,0 +1,148 @@
+"""Exact rationals: contractions with exactly orthogonal dilations, and ranks that are decided.
+
+A contraction W = Q₁ Σ Q₂ with rational orthogonal Q₁, Q₂ (Cayley: (I − S)(I + S)⁻¹, S skew) and
+Pythagorean Σ² + K² = I has the orthogonal dilation
+
+    V = ( W     Q₁ K )
+        ( K Q₂  −Σ   )
+
+in rationals; rows and columns where K is 0 drop out, which leaves n + rank(I − WᵀW) of them.
+Sources: Emami et al., Theorem 3.1; Halmos, Normal dilations (1950); Cayley (1846).
+"""
+
+import math
+import random
+from dataclasses import dataclass
+
+import torch
+from flint import fmpq, fmpq_mat, fmpz_mat
+from torch import Tensor
+
+from impl.errors import NotFiniteError, RangeError, ShapeError
+
+_LARGEST = 6  # numerators and denominators that are drawn stay small, so that products do
+
+
+@dataclass(frozen=True, eq=False)
+class RationalContraction:
+    """W = Q₁ Σ Q₂ in rationals: Q₁, Q₂ (n, n) orthogonal, σ and κ (n,) with σ² + κ² = 1, κ ≥ 0."""
+
+    Q1: fmpq_mat
+    sigma: tuple[fmpq, ...]
+    kappa: tuple[fmpq, ...]
+    Q2: fmpq_mat
+
+    @property
+    def W(self) -> fmpq_mat:
+        """The contraction itself, (n, n)."""
+        return self.Q1 * diagonal(self.sigma) * self.Q2
+
+    @property
+    def norm(self) -> fmpq:
+        """‖W‖₂ = max σ, exactly."""
+        return max(self.sigma)
+
+    def dilation(self) -> fmpq_mat:
+        """The minimal orthogonal V (n+q, n+q) with leading block W, q = #{κ ≠ 0}."""
+        kept = [i for i, k in enumerate(self.kappa) if k != 0]
+        W, rows = self.W, self.Q2.tolist()
+        right = (self.Q1 * diagonal(self.kappa)).tolist()
+        top = [row + [right[i][j] for j in kept] for i, row in enumerate(W.tolist())]
+        corner = diagonal([-self.sigma[i] for i in kept]).tolist() if kept else []
+        low = [[self.kappa[i] * v for v in rows[i]] + corner[p] for p, i in enumerate(kept)]
+        return fmpq_mat(top + low)
+
+
+def random_contraction(n: int, draw: random.Random, units: int = 0) -> RationalContraction:
+    """A contraction with `units` singular values equal to 1 and the others below 1.
+
+    Raises RangeError unless 0 ≤ units ≤ n and n ≥ 1.
+    """
+    if n < 1 or not 0 <= units <= n:
+        raise RangeError("the number of unit singular values", units, f"between 0 and n = {n}")
+    pairs = [(fmpq(1), fmpq(0)) if i < units else pythagorean(draw) for i in range(n)]
+    sigma, kappa = zip(*pairs, strict=True)
+    return RationalContraction(cayley(n, draw), sigma, kappa, cayley(n, draw))
+
+
+def pythagorean(draw: random.Random) -> tuple[fmpq, fmpq]:
+    """(σ, κ) = ((p² − q²), 2pq)/(p² + q²) with 0 ≤ σ < 1."""
+    q = draw.randint(1, _LARGEST)
+    p = draw.randint(q, _LARGEST)
+    whole = p * p + q * q
+    return fmpq(p * p - q * q, whole), fmpq(2 * p * q, whole)
+
+
+def cayley(n: int, draw: random.Random) -> fmpq_mat:
+    """A rational orthogonal matrix: the Cayley transform of a random skew one, I + S invertible."""
+    S = fmpq_mat(n, n)
+    for i in range(n):
+        for j in range(i):
+            S[i, j] = fmpq(draw.randint(-2, 2), draw.randint(1, 3))
+            S[j, i] = -S[i, j]
+    one = identity(n)
+    return (one - S) * (one + S).inv()
+
+
+def defect_rank(W: Tensor | fmpq_mat) -> int:
+    """rank(I − WᵀW), decided: W (n, n) in rationals, or the rationals that its floats are.
+
+    A complex W counts over ℂ. Raises ShapeError and NotFiniteError.
+    """
+    if isinstance(W, Tensor) and W.is_complex():
+        return defect_rank(real_form(W)) // 2
+    if isinstance(W, Tensor):
+        whole, scale = integers(W)
+        gram = whole.transpose() * whole
+        square = fmpz_mat(
+            [[scale * scale * (i == j) for j in range(len(W))] for i in range(len(W))]
+        )
+        return int((square - gram).rank())
+    if W.nrows() != W.ncols():
+        raise ShapeError("W", "(n, n)", (W.nrows(), W.ncols()))
+    return int((identity(W.ncols()) - W.transpose() * W).rank())
+
+
+def integers(W: Tensor) -> tuple[fmpz_mat, int]:
+    """Integers M and a power of two 2ᵉ with W = M/2ᵉ exactly."""
+    if W.ndim != 2 or W.shape[0] != W.shape[1] or not W.numel():
+        raise ShapeError("W", "(n, n) with n ≥ 1", W)
+    if not bool(torch.isfinite(W).all()):
+        raise NotFiniteError("W")
+    ratios = [[v.as_integer_ratio() for v in row] for row in W.detach().cpu().double().tolist()]
+    scale = max(q for row in ratios for _, q in row)
+    return fmpz_mat([[p * (scale // q) for p, q in row] for row in ratios]), scale
+
+
+def exactly(W: Tensor) -> fmpq_mat:
+    """The rationals that the floats of W (m, k) are."""
+    return fmpq_mat([[fmpq(*v.as_integer_ratio()) for v in row] for row in W.double().tolist()])
+
+
+def real_form(V: Tensor) -> Tensor:
+    """( Re V  −Im V ; Im V  Re V ): the same map on ℝ^{2m}, with the same norm."""
+    return torch.cat([torch.cat([V.real, -V.imag], 1), torch.cat([V.imag, V.real], 1)])
+
+
+def identity(n: int) -> fmpq_mat:
+    """I in rationals."""
+    return diagonal([fmpq(1)] * n)
+
+
+def diagonal(entries: tuple[fmpq, ...] | list[fmpq]) -> fmpq_mat:
+    """diag(entries)."""
+    n = len(entries)
+    return fmpq_mat(n, n, [entries[i] if i == j else fmpq(0) for i in range(n) for j in range(n)])
+
+
+def root_above(x: fmpq, bits: int = 64) -> fmpq:
+    """A rational that is at least √x and above it by at most 2^−bits, for x ≥ 0; exact for squares.
+
+    The square of a rational in lowest terms has squares above and below the line.
+    """
+    p, q = int(x.p), int(x.q)
+    top, bottom = math.isqrt(p), math.isqrt(q)
+    if top * top == p and bottom * bottom == q:
+        return fmpq(top, bottom)
+    scale = 1 << bits
+    return fmpq(math.isqrt(p * scale * scale // q) + 1, scale)

@@ -1,0 +1,92 @@
+"""``rnnbounds unitary`` and ``rnnbounds check``: the unitary equivalent, and its certificate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import torch
+import typer
+
+from impl.adapters import load_model
+from impl.recheck import check
+from impl.unitary import NoUnitaryError, save_unitary, unitary
+from rnnbounds.commands.models import As, Bound, Cell, Model, print_certificate
+from rnnbounds.output import Format, print_json, print_table
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command("unitary")(unitary_model)
+    app.command("check")(check_file)
+
+
+def unitary_model(
+    model: Model,
+    input_bound: Bound,
+    out: Annotated[Path, typer.Option("--out", help="safetensors file to write")],
+    cell: Cell = None,
+    rescale: Annotated[
+        bool, typer.Option("--rescale", help="search for scales that need fewer states")
+    ] = False,
+    format: As = Format.text,
+) -> int:
+    """Write the unitary equivalent of a ReLU model; exit 1 unless ‖W‖₂ < 1 is certified."""
+    try:
+        made = unitary(model, input_bound, rescale=rescale, cell=cell)
+    except NoUnitaryError as error:
+        if format is Format.json:
+            print_json(error.certificate.to_json())
+        else:
+            print_certificate(error.certificate)
+        return 1
+    save_unitary(made, out)
+    if format is Format.json:
+        print_json(made.certificate)
+        return 0
+    told = made.certificate
+    kept = "" if bool((made.scaling == 1).all()) else ", the first ones rescaled"
+    typer.echo(f"wrote {out}: {made.states} states for {made.n}{kept}")
+    typer.echo(f"orthogonality defect at most {told['orthogonality_defect']:.3g}")
+    typer.echo(f"the same outputs for every ‖x_t‖₂ ≤ {input_bound:g}, in real arithmetic")
+    rounding = told["difference"]["own_dtype"]
+    if rounding is not None:
+        typer.echo(
+            f"rounding ({told['dtype']} against float64) moves a state by at most {rounding:.3g}"
+        )
+    return 0
+
+
+def check_file(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="what 'rnnbounds unitary' wrote")],
+    source: Annotated[
+        Path | None, typer.Option("--source", help="the original model, to compare its weights")
+    ] = None,
+    format: As = Format.text,
+) -> int:
+    """Prove a unitary file's certificate anew in ball arithmetic; exit 1 if any part falls."""
+    original = None
+    if source is not None:
+        weights = load_model(source, "rnn-relu").weights
+        original = {role: part.to(torch.float64).numpy() for role, part in weights.items()}
+    certificate, findings = check(file, original)
+    holds = all(finding.holds for finding in findings)
+    if format is Format.json:
+        print_json(
+            {
+                "file": str(file),
+                "holds": holds,
+                "findings": [
+                    {"name": found.name, "holds": found.holds, "detail": found.detail}
+                    for found in findings
+                ],
+                "certificate": certificate,
+            }
+        )
+    else:
+        typer.echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
+        print_table(
+            ("part", "", "found"),
+            [(found.name, "holds" if found.holds else "FAILS", found.detail) for found in findings],
+        )
+    return int(not holds)

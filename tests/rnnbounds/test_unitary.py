@@ -1,0 +1,160 @@
+"""``unitary`` and ``check``: the equivalent is written, and its certificate proved again."""
+
+import json
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+NAN, INF = float("nan"), float("inf")
+PARTS = [
+    "shape", "rank", "defect", "contraction", "input norm", "states", "killed", "computed states",
+    "killed in float64", "difference (float64)", "difference (own_dtype)",
+]  # fmt: skip
+
+
+@pytest.fixture
+def relu_model(save):
+    """ReLU, two states, ‖W‖₂ = 1/2, strictly triangular."""
+    return save([[0.0, 0.5], [0.0, 0.0]], b=[1.0, -1.0])
+
+
+def write(call, model, out, *more):
+    """Convert the model for inputs of norm up to 2."""
+    return call(
+        "unitary", model, "--cell", "rnn-relu", "--input-bound", 2, "--out", out, *more
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("format", ["text", "json"])
+def test_unitary(call, relu_model, tmp_path, format):
+    """The file loads into torch.nn.RNN; what is printed is its certificate."""
+    out = tmp_path / "u.safetensors"
+    outcome = write(call, relu_model, out, "--format", format)
+    assert (outcome.code, outcome.err) == (0, "")
+    plain = torch.nn.RNN(1, 4, nonlinearity="relu", dtype=torch.float64)
+    plain.load_state_dict(load_file(out))
+    if format == "text":
+        assert outcome.out.startswith(f"wrote {out}: 4 states for 2\n")
+        assert "orthogonality defect at most" in outcome.out
+        assert "the same outputs for every ‖x_t‖₂ ≤ 2, in real arithmetic" in outcome.out
+        assert "rounding (float32 against float64) moves a state by at most" in outcome.out
+    else:
+        told = outcome.json
+        assert told["schema"] == "rnnbounds/unitary-certificate/1"
+        assert (told["states"], told["verdict"], told["input_bound"]) == (4, "certified", 2.0)
+        assert told["orthogonality_defect"] <= 2e-14
+        assert told["difference"]["exact"] == 0.0
+
+
+def test_rescale(call, relu_model, tmp_path):
+    """--rescale finds three states, and says that it changed the scale."""
+    out = tmp_path / "u.safetensors"
+    outcome = write(call, relu_model, out, "--rescale")
+    assert outcome.out.startswith(f"wrote {out}: 3 states for 2, the first ones rescaled\n")
+    assert call("check", out, "--source", relu_model).code == 0
+
+
+@pytest.mark.parametrize("format", ["text", "json"])
+def test_check(call, relu_model, tmp_path, format):
+    """Every part is proved again; the source too where it is given."""
+    out = tmp_path / "u.safetensors"
+    write(call, relu_model, out)
+    outcome = call("check", out, "--source", relu_model, "--format", format)
+    assert (outcome.code, outcome.err) == (0, "")
+    if format == "text":
+        assert outcome.out.startswith(f"{out}: the certificate holds\n")
+        assert "FAILS" not in outcome.out
+        for part in (*PARTS, "source"):
+            assert f"\n{part} " in outcome.out
+    else:
+        document = outcome.json
+        assert document["holds"] is True
+        assert [found["name"] for found in document["findings"]] == [*PARTS, "source"]
+        assert all(found["holds"] for found in document["findings"])
+        assert document["certificate"]["states"] == 4
+
+
+@pytest.mark.parametrize("format", ["text", "json"])
+def test_check_fails(call, relu_model, save, tmp_path, format):
+    """Another source: exit 1, and the part that falls."""
+    out = tmp_path / "u.safetensors"
+    write(call, relu_model, out)
+    other = save([[0.0, 0.25], [0.0, 0.0]], b=[1.0, -1.0], name="other.pt")
+    outcome = call("check", out, "--source", other, "--format", format)
+    assert (outcome.code, outcome.err) == (1, "")
+    if format == "text":
+        assert outcome.out.startswith(f"{out}: the certificate FAILS\n")
+    else:
+        document = outcome.json
+        assert document["holds"] is False
+        fallen = [found["name"] for found in document["findings"] if not found["holds"]]
+        assert fallen == ["source"]
+
+
+@pytest.mark.parametrize("format", ["text", "json"])
+@pytest.mark.parametrize("W", [[[1.0]], [[2.0]]])
+def test_not_certified(call, save, tmp_path, W, format):
+    """‖W‖₂ ≥ 1: exit 1, what is known, and nothing written."""
+    out = tmp_path / "u.safetensors"
+    outcome = write(call, save(W), out, "--format", format)
+    assert (outcome.code, outcome.err) == (1, "")
+    assert not out.exists()
+    if format == "text":
+        assert "spectral" in outcome.out
+    else:
+        assert outcome.json["verdict"] in ("undecided", "refuted")
+
+
+@pytest.mark.parametrize("cell", ["rnn-tanh", "linear", None])
+def test_only_relu(refused, relu_model, tmp_path, cell):
+    """Other activations, also torch's default, are refused with the remedy."""
+    out = tmp_path / "u.safetensors"
+    more = () if cell is None else ("--cell", cell)
+    line = refused("unitary", relu_model, "--input-bound", 1, "--out", out, *more)
+    assert "say --cell rnn-relu" in line
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("bound", [-1, NAN, INF, 1e308])
+def test_wrong_bounds(refused, relu_model, tmp_path, bound):
+    """Input bounds that make no sense."""
+    out = tmp_path / "u.safetensors"
+    line = refused(
+        "unitary", relu_model, "--cell", "rnn-relu", "--input-bound", bound, "--out", out
+    )
+    assert "the input bound B" in line
+    assert not out.exists()
+
+
+def test_unwritable_places(refused, relu_model, tmp_path):
+    """A folder, and a missing one, are refused; nothing is left behind."""
+    for place in (tmp_path, tmp_path / "no" / "u"):
+        line = refused(
+            "unitary", relu_model, "--cell", "rnn-relu", "--input-bound", 1, "--out", place
+        )
+        assert line.endswith("name a file in a folder that can be written")
+    assert [entry.name for entry in tmp_path.iterdir()] == [relu_model.name]
+
+
+def test_check_refuses_other_files(refused, call, relu_model, tmp_path):
+    """Missing, empty, cut, changed and foreign files: one line, exit 2."""
+    out, bad = tmp_path / "u.safetensors", tmp_path / "bad"
+    write(call, relu_model, out)
+    data = out.read_bytes()
+    for content in (b"", b"text", data[: len(data) // 2], data[:-1] + bytes([data[-1] ^ 1])):
+        bad.write_bytes(content)
+        assert "write it again with 'rnnbounds unitary'" in refused("check", bad)
+    assert "does not exist" in refused("check", tmp_path / "no")
+    save_file(torch.nn.RNN(1, 2).state_dict(), bad)
+    assert "bad" in refused("check", bad)
+    assert "is no regular file" in refused("check", out, "--source", tmp_path)
+
+
+def test_documents_are_json(call, relu_model, tmp_path):
+    """The certificate that is printed is the one that is written."""
+    out = tmp_path / "u.safetensors"
+    told = write(call, relu_model, out, "--format", "json").json
+    assert call("check", out, "--format", "json").json["certificate"] == json.loads(
+        json.dumps(told)
+    )
