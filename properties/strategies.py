@@ -171,7 +171,7 @@ def learning(
         activation = draw(pick(("tanh", "identity", "relu", *sorted(ACTIVATIONS))))
         if wide and draw(st.booleans()):
             activation = "identity"
-        n, T = draw(pick((2, 3, 4, 1, 6, 8))), draw(pick((34, 40, 48, 64, 13, 5, 21, 2)))
+        n, T = draw(pick((2, 3, 4, 1, 6, 8))), draw(pick((34, 40, 48, 64, 13, 5, 36, 2)))
         kinked = ACTIVATIONS[activation].curvature == float("inf")
         spec = SystemSpec(
             kind=kind,
@@ -234,7 +234,7 @@ def training(draw: st.DrawFn, batch: int) -> SystemSpec:
         trained=draw(pick(("W", "WUb", "WU", "U"))),
         loss=draw(pick(LOSSES)),
         target=draw(pick((1.0, 0.0))),
-        steps=draw(pick((1, 4, 10, 24))),
+        steps=draw(pick((1, 4, 10, 2))),
         schedule=draw(pick(("inverse", "inverse", "inverse", "constant"))),
     )
     if scalar and draw(st.booleans()):

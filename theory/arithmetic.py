@@ -99,6 +99,23 @@ def _rational_power(base: fmpq, exponent: fmpq) -> fmpq:
     return base ** int(exponent.p)
 
 
+def _interval_real_power(base: Interval, exponent: Interval) -> Interval:
+    """y^z; [nan, nan] where y reaches 0, also for whole z."""
+    return Interval(np.where(base.lo > 0, base.lo, np.nan), base.hi) ** exponent
+
+
+def _ball_real_power(base: arb, exponent: arb) -> arb:
+    """y^z; nan where y reaches 0."""
+    return _ball_power(base, exponent) if base > 0 else arb("nan")
+
+
+def _rational_real_power(base: fmpq, exponent: fmpq) -> fmpq:
+    """y^z, of y > 0 and a whole z."""
+    if base <= 0:
+        raise IrrationalError
+    return _rational_power(base, exponent)
+
+
 def _rational_product(steps: fmpq, rate: fmpq) -> fmpq:
     """Π_{t=1}^N (1 + c/t), multiplied out."""
     bits = max(int(rate.p).bit_length(), int(rate.q).bit_length(), int(steps.p).bit_length())
@@ -134,7 +151,7 @@ INTERVALS: Arithmetic[Interval] = Arithmetic(
         StepProduct: special.step_product,
         LambertRoot: special.lambert_root,
         PrincipalRoot: special.principal_root,
-        RealPower: lambda base, exponent: base**exponent,
+        RealPower: _interval_real_power,
     },
     constants={
         sympy.pi: lambda: outward(arb.pi()),
@@ -163,7 +180,7 @@ BALLS: Arithmetic[arb] = Arithmetic(
         StepProduct: special.ball_step_product,
         LambertRoot: special.ball_lambert_root,
         PrincipalRoot: special.ball_principal_root,
-        RealPower: _ball_power,
+        RealPower: _ball_real_power,
     },
     constants={sympy.pi: arb.pi, sympy.E: arb.const_e, SILU_PEAK: silu_peak},
 )
@@ -182,7 +199,7 @@ RATIONALS: Arithmetic[fmpq] = Arithmetic(
         StepProduct: _rational_product,
         LambertRoot: _rational_root,
         PrincipalRoot: _rational_root,
-        RealPower: _rational_power,
+        RealPower: _rational_real_power,
     },
     constants=dict.fromkeys(BALLS.constants, _irrational),
 )

@@ -8,11 +8,10 @@ from theory.claim import Claim, Form, Source
 from theory.gradient_axioms import (
     CHAIN_RULE_LAYER,
     DIAGONAL_BENDS,
-    DIAGONAL_VECTOR,
+    DIAGONAL_ROWS,
     LINEAR_MAP,
     MEAN_VALUE_SLOPES,
     SUBMULTIPLICATIVE_FROBENIUS,
-    SUBMULTIPLICATIVE_ROWS,
 )
 from theory.law import Assumption, at, law
 from theory.methods import Smt
@@ -164,9 +163,8 @@ APART = Step(
         MEAN_VALUE_SLOPES.at(z_a, z_b),
         "curvatures",
         DIAGONAL_BENDS.at(z_a, z_b),
-        DIAGONAL_VECTOR.at(W * (a - b)),
         SUBMULTIPLICATIVE.at(bends(z_a, z_b), diagonal(W * (a - b))),
-        SUBMULTIPLICATIVE_ROWS.at(W, a - b),
+        DIAGONAL_ROWS.at(W, a - b),
         "rows",
     ),
 )

@@ -139,7 +139,8 @@ cell, run = function("cell"), function("run")
 weights, weights_hat = function("weights"), function("weights_hat")
 loss_gradient, truncated_gradient = function("loss_gradient"), function("truncated_gradient")
 step_size = function("step_size", Scalar)  # step_size(j) = α_{j+1}
-inner = function("inner", Scalar)  # inner(a, b) = ⟨a, b⟩, of vectors or of matrices' entries
+# inner(a, b) = ⟨a, b⟩, of vectors; of matrices only where the vectors of their entries are meant
+inner = function("inner", Scalar)
 project, rescale = function("project"), function("rescale")  # Π(a), and a min(1, ℓ/g(a))
 feasible = function("feasible", Scalar)  # 1 for a point of the set Ω of weights
 projects = function("projects", Scalar)  # 1 where Π(a) is nearest to a in a closed convex Ω

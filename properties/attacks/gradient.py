@@ -187,7 +187,7 @@ def learning_starts(kind: Kind, count: int, seed: int) -> Iterator[SystemSpec]:
             lam=(0.5, 0.75)[(i // 2) % 2],
             scale=1.0 if activation == "identity" else 2.0**-10,
             trained=("W", "W", "U", "WU")[(i // 2) % 4],
-            loss=("linear", "squared")[(i // 4) % 2],
+            loss=("linear", "squared", "cross-entropy")[(i // 2) % 3],
             target=0.0,
             distance=2.0**-6,
             seed=seed + i,

@@ -14,8 +14,9 @@ from sympy import Add, Dummy, Expr, Integer, Mul, Pow, Rational, Symbol, log
 
 from theory.law import Instance, Use
 from theory.methods.base import Direct, Gap, Method, Scope
-from theory.methods.meaning import require_exact, sides
-from theory.statement import Statement, le, lt, ne
+from theory.methods.meaning import partial, require_exact, sides
+from theory.methods.rewriting import is_vector
+from theory.statement import Statement, eq, le, lt, ne
 from theory.terms import exponential
 
 RANGE = "range"
@@ -51,9 +52,12 @@ class Monotone(Method):
         if self.over.assumptions0 != REAL or not isinstance(self.start, Rational):
             raise Gap(f"{self.over} does not range over the reals from a rational number on")
         require_exact(sides((goal,)))
+        if any(map(is_vector, sides((goal,)))):
+            raise Gap(f"{goal.text} compares vectors")
         point = Dummy(self.over.name, real=True)
         moved = goal.replace({self.over: point})
-        conditions: list[Statement] = []
+        # At the start and in the derivative SymPy may cancel what has no value.
+        conditions = [eq(power, power) for power in partial(sides((moved,)))]
         rise = derivative(moved.rhs, point, conditions) - derivative(moved.lhs, point, conditions)
         within = scope.supposing(RANGE, le(self.start, point))
         slope = type(self.slope)(*(_at(use, self.over, point) for use in self.slope.uses))
