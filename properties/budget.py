@@ -14,7 +14,10 @@ ATTACKS = ("random", "targeted", "gradient", "extremal")
 
 @dataclass(frozen=True)
 class Budget:
-    """Examples of each attack; an example is one batch of systems with some sequences each."""
+    """Examples of each attack; an example is one batch of systems with some sequences each.
+
+    ``minimal`` says that ledgers are searched for hypotheses that they do not need.
+    """
 
     random: int
     targeted: int
@@ -22,10 +25,13 @@ class Budget:
     ascent: int
     batch: int
     sequences: int
+    minimal: bool = True
 
 
 PROFILES: dict[str, Budget] = {
-    "quick": Budget(random=50, targeted=25, gradient=6, ascent=100, batch=48, sequences=12),
+    "quick": Budget(
+        random=50, targeted=25, gradient=6, ascent=100, batch=48, sequences=12, minimal=False
+    ),
     "ci": Budget(random=300, targeted=120, gradient=12, ascent=200, batch=64, sequences=8),
     "deep": Budget(random=4000, targeted=1000, gradient=60, ascent=400, batch=64, sequences=8),
 }

@@ -76,7 +76,7 @@ def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -
     entry, budget = claim(part.claim), profile(profile_name)
     found: dict[str, Any] = {}
     if part.work == "proof":
-        found["ledgers"] = ledger_records(entry)
+        found["ledgers"] = ledger_records(entry, budget.minimal)
     elif part.work == "sabotage":
         found["variants"] = tuple(
             sabotage(entry, variant, budget=budget, seed=seed, device=device)
@@ -88,9 +88,9 @@ def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -
     return PartResult(part=part, seconds=perf_counter() - start, **found)
 
 
-def ledger_records(entry: Claim) -> tuple[LedgerRecord, ...]:
+def ledger_records(entry: Claim, minimal: bool = True) -> tuple[LedgerRecord, ...]:
     """The proofs of a claim's forms, as run now."""
-    forms = zip(entry.forms, prove(entry), strict=True)
+    forms = zip(entry.forms, prove(entry, minimal), strict=True)
     return tuple(ledger_record(form.name, ledger) for form, ledger in forms)
 
 

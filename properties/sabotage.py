@@ -23,7 +23,7 @@ from theory.claim import Assumption, Claim, Form, Statement, Variant, prove_vari
 Order = Sequence[tuple[str, float]]
 SEARCH_FIRST: Order = tuple((attack, 1.0) for attack in ATTACKS)
 QUICKEST: Order = (
-    ("random", 0.25), ("extremal", 1.0), ("random", 1.0), ("targeted", 1.0), ("gradient", 1.0)
+    ("random", 0.1), ("extremal", 1.0), ("random", 1.0), ("targeted", 1.0), ("gradient", 1.0)
 )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ def table(tightness: Mapping[str, str]) -> str:
     """The README's table of claims, from the claims themselves and what a run reached."""
     rows = [HEAD]
     for entry in CLAIMS:
-        steps = sum(len(ledger.steps) for ledger in ledger_records(entry))
+        steps = sum(len(ledger.steps) for ledger in ledger_records(entry, minimal=False))
         cells = (
             f"`{entry.id}`", f"`{entry.statement.text}`", entry.source.text,
             f"proved, {steps} steps", tightness[entry.id], str(len(entry.false_variants)),
@@ -42,7 +42,8 @@ def tightness_of(run: Run) -> dict[str, str]:
     """The greatest lhs/rhs of each claim, and the first attack that reached it."""
     found = {}
     for entry in run.claims:
-        by = [name for name, a in entry.attacks.items() if a.best_ratio == entry.best_ratio]
+        reached = {name: attack.best_ratio for name, attack in entry.attacks.items()}
+        by = [name for name in run.attacks if reached.get(name) == entry.best_ratio]
         found[entry.id] = f"{ratio(entry.best_ratio)}, {by[0]}" if entry.best_ratio else "–"
     return found
 

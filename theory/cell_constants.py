@@ -252,7 +252,7 @@ STATE = Form(
 CELL_CONSTANTS = Claim(
     id="cell-constants",
     title="The constants of a vanilla RNN",
-    source=Source("Miller & Hardt, Stable Recurrent Models", "section 3"),
+    source=Source("Miller & Hardt, Stable Recurrent Models", "the constants of section 3"),
     forms=(WEIGHTS, MIXED, STATE),
     false_variants=(
         WEIGHTS.variant(

@@ -151,13 +151,16 @@ class Claim:
         raise UnknownClaimError(f"false variant of {self.id}", id, known)
 
 
-def prove(claim: Claim) -> tuple[Ledger, ...]:
-    """One ledger a form; a ledger whose last step is not the form's statement is not proved."""
-    return tuple(_prove(form) for form in claim.forms)
+def prove(claim: Claim, minimal: bool = True) -> tuple[Ledger, ...]:
+    """One ledger a form; a ledger whose last step is not the form's statement is not proved.
+
+    With `minimal` the hypotheses that a step does not need are looked for, which takes longest.
+    """
+    return tuple(_prove(form, minimal) for form in claim.forms)
 
 
-def _prove(form: Form) -> Ledger:
-    ledger = check(form.proof, form.statement, form.assumptions)
+def _prove(form: Form, minimal: bool) -> Ledger:
+    ledger = check(form.proof, form.statement, form.assumptions, minimal)
     return replace(ledger, proved=ledger.proved and form.proof.conclusion == form.statement)
 
 

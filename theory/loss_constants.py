@@ -98,7 +98,7 @@ SQUARED_CURVATURE = Form(
 LOSS_CONSTANTS = Claim(
     id="loss-constants",
     title="How steep and how curved the losses are",
-    source=Source("Miller & Hardt, Stable Recurrent Models", "section 3"),
+    source=Source("Miller & Hardt, Stable Recurrent Models", "the constants of section 3"),
     forms=(SQUARED_SLOPE, SQUARED_CURVATURE, ENTROPY_SLOPE, ENTROPY_CURVATURE),
     false_variants=(
         SQUARED_SLOPE.variant("no-target", "the target is taken for 0", le(dp, C_norm_sq**2 * H)),

@@ -20,8 +20,8 @@ BROKEN = """
 import msgspec
 from properties import parts
 honest = parts.ledger_records
-def unproved(entry):
-    return tuple(msgspec.structs.replace(ledger, proved=False) for ledger in honest(entry))
+def unproved(entry, minimal):
+    return tuple(msgspec.structs.replace(ledger, proved=False) for ledger in honest(entry, minimal))
 parts.ledger_records = unproved
 """
 
