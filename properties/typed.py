@@ -17,11 +17,20 @@ from theory.claim import Assumption, Form, Statement
 from theory.proof import Proof
 from theory.vocabulary import VOCABULARY
 
+PLAIN: tuple[Kind, ...] = ("linear", "rnn")
+LEARNING: tuple[Kind, ...] = ("gradient", "smooth", "training")
+ORDER: tuple[Kind, ...] = (*PLAIN, *LEARNING, "projection", "matrix", "descent")
 KINDS: dict[str, tuple[Kind, ...]] = {
     "W_norm_exact": ("matrix",),
     "descent_growth": ("descent",),
     "step_gap_P": ("linear",),
     "state_gap_P": ("linear",),
+    **dict.fromkeys(("grad_gap", "grad_gap_mean", "tbptt_gap", "tb_gap"), ("gradient",)),
+    **dict.fromkeys(("dphi_w", "dphi_w_gap", "dphi_h_gap", "dp", "dp_gap"), ("gradient",)),
+    **dict.fromkeys(("grad_gap_weights", "weight_distance"), ("smooth",)),
+    **dict.fromkeys(("w_gap", "w_gap_before", "trained_gap"), ("training",)),
+    **dict.fromkeys(("proj_gap", "rescaled_gap", "matrix_gap"), ("projection",)),
+    **dict.fromkeys(("proj_distance", "feasible_distance"), ("projection",)),
 }
 
 
@@ -51,7 +60,7 @@ def contractive() -> Assumption:
 
 def typed_assumptions(statement: Statement) -> tuple[Assumption, ...]:
     """What a typed statement presupposes of the systems that it is tested on."""
-    return (contractive(),) if {"linear", "rnn"} & set(kinds_of(statement)) else ()
+    return (contractive(),) if {*PLAIN, *LEARNING} & set(kinds_of(statement)) else ()
 
 
 def lam() -> sympy.Symbol:
@@ -72,12 +81,13 @@ def kinds_of(statement: Statement) -> tuple[Kind, ...]:
         raise InputError(
             "the statement measures nothing; name a measured quantity, h_gap or h_norm say"
         )
-    choices = {KINDS.get(name, ("linear", "rnn")) for name in sorted(measured)}
+    choices = {KINDS.get(name, (*PLAIN, "gradient")) for name in sorted(measured)}
     kinds = set.intersection(*(set(choice) for choice in choices))
+    if {*PLAIN} <= kinds:
+        kinds = {*PLAIN}  # a loss adds nothing
     if not kinds:
         raise InputError(f"no one system has all of {', '.join(sorted(measured))}; test them apart")
-    order: tuple[Kind, ...] = ("linear", "rnn", "matrix", "descent")
-    return tuple(kind for kind in order if kind in kinds)
+    return tuple(kind for kind in ORDER if kind in kinds)
 
 
 def attack_typed(
