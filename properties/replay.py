@@ -69,7 +69,11 @@ def replay(
 
 
 def dump(replayed: Replayed, path: Path) -> None:
-    """Write W, U, b, C, x, the pair of states, and both sides by k to an .npz file, atomically."""
+    """Write the system, x, the pair of states, and both sides by k to an .npz file, atomically.
+
+    Where there are any: the loss's target y, the second weights W_other, U_other and b_other, and
+    of training the step size and the radii of the set that it projects onto.
+    """
     import io
 
     batch = replayed.batch
@@ -85,6 +89,15 @@ def dump(replayed: Replayed, path: Path) -> None:
         "rhs": np.array([float(check.rhs) for check in replayed.checks]),
         "k": np.array([-1 if check.k is None else check.k for check in replayed.checks]),
     }
+    if batch.y is not None:
+        arrays["y"] = batch.y[0].numpy()
+    if batch.other is not None:
+        others = {"W_other": batch.other.W, "U_other": batch.other.U, "b_other": batch.other.b}
+        arrays |= {name: other[0].numpy() for name, other in others.items()}
+    if batch.spec.kind == "training":
+        omega = batch.omega
+        arrays["step_size"] = batch.step_size.reshape(-1)
+        arrays["radii"] = np.array([float(r[0]) for r in (omega.W, omega.U, omega.b)])
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
     write_atomic(path, buffer.getvalue())

@@ -142,3 +142,43 @@ def test_dump_is_complete(tmp_path: Path) -> None:
         "lhs": (3,), "rhs": (3,), "k": (3,),
     }  # fmt: skip
     assert list(tmp_path.iterdir()) == [tmp_path / "a.npz"]
+
+
+def test_dump_of_training_tells_all(tmp_path: Path) -> None:
+    """The target, the second weights, and what training steps by and projects onto."""
+    gap = claim("gradient-lipschitz").forms[0]
+    spec = SystemSpec(kind="smooth", n=2, d=2, T=3, loss="squared")
+    dump(replay(spec, gap.statement, gap.assumptions), tmp_path / "pair.npz")
+    pair = dict(np.load(tmp_path / "pair.npz"))
+    assert {"y", "W_other", "U_other", "b_other"} <= pair.keys()
+    form = claim("weight-gap").forms[0]
+    spec = SystemSpec(kind="training", n=2, d=1, T=3, K=1, steps=2, loss="linear")
+    dump(replay(spec, form.statement, form.assumptions), tmp_path / "training.npz")
+    training = dict(np.load(tmp_path / "training.npz"))
+    assert training["step_size"] > 0
+    assert training["radii"].shape == (3,)
+
+
+def test_a_gradient_gap_recomputed(tmp_path: Path) -> None:
+    """From the dump alone, by the chain rule in plain NumPy: a linear system, p = c h."""
+    form = claim("gradient-gap").form("uniform")
+    spec = SystemSpec(
+        kind="gradient", activation="identity", n=3, d=2, T=6, K=4, trained="W", loss="linear",
+        inputs="gaussian", regime="gaussian", bias=0.5,
+    )  # fmt: skip
+    dump(replay(spec, form.statement, form.assumptions), tmp_path / "a.npz")
+    seen = dict(np.load(tmp_path / "a.npz"))
+    W, drive = seen["W"], seen["x"] @ seen["U"].T + seen["b"]
+
+    def gradient(start: int) -> np.ndarray:
+        states = [np.zeros(3)]
+        for row in drive[start:]:
+            states.append(W @ states[-1] + row)
+        total, adjoint = np.zeros((3, 3)), seen["C"][0]
+        for before in reversed(states[:-1]):
+            total += np.outer(adjoint, before)
+            adjoint = W.T @ adjoint
+        return total
+
+    for k, lhs in zip(seen["k"], seen["lhs"], strict=True):
+        assert np.linalg.norm(gradient(0) - gradient(6 - k)) == pytest.approx(lhs, rel=1e-12)
