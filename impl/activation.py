@@ -10,9 +10,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from impl import balls
-from impl.balls import LEAK
+from impl.balls import LEAK, float_above
 from impl.errors import UnknownActivationError
-from impl.outward import TINY, UNIT, add_up, float_above, mul_up
+from impl.outward import TINY, UNIT, add_up, mul_up
 
 _ROUNDINGS = 4 * UNIT  # what torch's functions are off by, relative to their scale
 _THRESHOLD = 40.0  # softplus is the identity above it: off by e⁻⁴⁰ < u

@@ -4,6 +4,7 @@ A ball that is NaN gives NaN. The derivative at an exact kink is torch's choice;
 the kink gets the hull of both sides. Source: Johansson, Arb.
 """
 
+import math
 from collections.abc import Callable
 
 from flint import arb
@@ -96,3 +97,13 @@ def one(z: arb) -> arb:
 
 def _normal_cdf(z: arb) -> arb:
     return (-z / arb(2).sqrt()).erfc() / 2
+
+
+def float_above(x: arb) -> float:
+    """The least float64 known to be at least every number in the ball; infinity for NaN."""
+    if x.is_nan():
+        return math.inf
+    value = float(x.upper())
+    while not arb(value) >= x:
+        value = math.nextafter(value, math.inf)
+    return value

@@ -13,6 +13,7 @@ from flint import arb, ctx
 from torch import Tensor
 
 from impl.adapters import LoadedModel
+from impl.balls import float_above
 from impl.inverse import certified_inverse
 from impl.norm import certified_norm
 from impl.outward import (
@@ -20,7 +21,6 @@ from impl.outward import (
     UNIT,
     add_up,
     div_up,
-    float_above,
     mul_up,
     norm_up,
     sqrt_up,

@@ -8,7 +8,6 @@ come out exactly. NaN becomes infinity, the bound that always holds.
 import math
 
 import torch
-from flint import arb
 from torch import Tensor
 
 UNIT = 2.0**-53  # the unit roundoff u
@@ -107,16 +106,6 @@ def underflow(x: Tensor, lost: float = TINY) -> Tensor:
     return torch.where(
         x == 0, 0.0, torch.full_like(x, lost)
     )  # not of two scalars: those are float32
-
-
-def float_above(x: arb) -> float:
-    """The least float64 known to be at least every number in the ball; infinity for NaN."""
-    if x.is_nan():
-        return math.inf
-    value = float(x.upper())
-    while not arb(value) >= x:
-        value = math.nextafter(value, math.inf)
-    return value
 
 
 def _power_of_two(e: Tensor) -> Tensor:

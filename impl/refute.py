@@ -14,10 +14,11 @@ import torch
 from flint import arb, arb_mat, ctx
 
 from impl.adapters import LoadedModel
+from impl.balls import float_above
 from impl.eigenvalues import outside
 from impl.growth import HOMOGENEOUS, growth
 from impl.krawczyk import Vector, column
-from impl.outward import float_above, norm_up
+from impl.outward import norm_up
 from impl.periodic import Frozen, candidates, pair, repeller
 
 SIZE = 128  # larger nonlinear cells are not refuted: ball arithmetic would take minutes

@@ -23,6 +23,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from impl.adapters import LoadedModel, Source, load_model
+from impl.balls import float_above
 from impl.certificate import Certificate, certify
 from impl.dilation import Dilation, dilate
 from impl.errors import InputError, NotFiniteError, PrecisionError, RangeError, ShapeError
@@ -36,7 +37,6 @@ from impl.unitary_bounds import (
     PRECISION,
     Machine,
     System,
-    above,
     computed_bound,
     drift,
     slack,
@@ -169,7 +169,10 @@ def _assemble(
     least, most = min(1.0, float(D.min())), max(1.0, float(D.max()))
     machine = Machine(n + q + d + 3, n, largest=2.0**1000 / most, least=least)
     with ctx.workprec(PRECISION):
-        states, computed = above(state_bound(system)), above(computed_bound(system, machine))
+        states, computed = (
+            float_above(state_bound(system)),
+            float_above(computed_bound(system, machine)),
+        )
         drifts = (_drift(system, machine), _drift(system, _own(model, machine.terms)))
         a, c = slack(machine)
     b2 = -_off(dilation.W3, D, states if computed == float("inf") else computed, a, c)
@@ -217,7 +220,7 @@ def _system(model: LoadedModel, B: float, lam: float, start: Tensor) -> tuple[Sy
     U_norm = float(certified_norm(model.cell.U))
     drive = add_up(mul_up(U_norm, B), norm_up(parts_of(model, B).offset))
     b = [abs(arb(i)) + abs(arb(h)) for i, h in zip(*map(model.bias, BIASES), strict=True)]
-    bias = norm_up(torch.tensor([above(v) for v in b], dtype=torch.float64))
+    bias = norm_up(torch.tensor([float_above(v) for v in b], dtype=torch.float64))
     weight, inputs = (float(norm_bound(part, (0, 1, 2))) for part in (model.cell.W, model.cell.U))
     pushed, first = float(mul_up(inputs, B)), float(norm_up(start))
     return System(lam, float(drive), weight, pushed, float(bias), first), U_norm
@@ -230,7 +233,7 @@ def _own(model: LoadedModel, terms: int) -> Machine:
 
 
 def _drift(system: System, machine: Machine) -> float:
-    return above(drift(system, machine, arb(above(computed_bound(system, machine)))))
+    return float_above(drift(system, machine, arb(float_above(computed_bound(system, machine)))))
 
 
 def _off(W3: Tensor, D: Tensor, states: float, a: float, c: float) -> Tensor:

@@ -16,10 +16,11 @@ whatever way its sum is rounded. All in ball arithmetic, free of torch, for the 
 checker alike. Sources: Emami et al., Theorem 3.1; Higham, Accuracy and Stability, Section 3.
 """
 
-import math
 from dataclasses import dataclass
 
 from flint import arb
+
+from impl.balls import float_above
 
 PRECISION = 256
 
@@ -94,7 +95,7 @@ def drift(system: System, machine: Machine, states: arb) -> arb:
 def slack(machine: Machine) -> tuple[float, float]:
     """(a, c) for which |b₂| ≥ a‖w‖B̂ + c keeps a unit off: (1 + γ)/(1 − γ) and η/(1 − γ)."""
     gamma = machine.gamma
-    return above((1 + gamma) / (1 - gamma)), above(machine.underflow / (1 - gamma))
+    return float_above((1 + gamma) / (1 - gamma)), float_above(machine.underflow / (1 - gamma))
 
 
 def stays_off(row: arb, states: arb, bias: arb, machine: Machine | None) -> bool:
@@ -103,16 +104,6 @@ def stays_off(row: arb, states: arb, bias: arb, machine: Machine | None) -> bool
         return bool(row * states <= -bias)
     gamma = machine.gamma
     return bool(row * states * (1 + gamma) + machine.underflow <= -bias * (1 - gamma))
-
-
-def above(x: arb) -> float:
-    """A float64 that is certainly at least the ball; infinity for NaN."""
-    if x.is_nan():
-        return math.inf
-    value = float(x.upper())
-    while not arb(value) >= x:
-        value = math.nextafter(value, math.inf)
-    return value
 
 
 def _larger(a: arb, b: arb) -> arb:

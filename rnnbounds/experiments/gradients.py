@@ -16,9 +16,10 @@ from torch import Tensor
 
 from impl.adjoint import gradient_gaps
 from impl.adjoint_error import gradient_gap_error
+from impl.balls import float_above
 from impl.constants import Constants
 from impl.descent import descend, descent_error
-from impl.outward import add_up, float_above
+from impl.outward import add_up
 from impl.region import Region
 from impl.rnn import RNN
 from impl.rollout import rollout

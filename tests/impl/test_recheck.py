@@ -16,6 +16,7 @@ from safetensors.numpy import load_file, save_file
 
 import impl
 from impl.adapters import load_model
+from impl.balls import float_above
 from impl.definite import below, norm_at_most
 from impl.errors import InputError
 from impl.recheck import check
@@ -23,7 +24,6 @@ from impl.unitary import load_unitary, save_unitary, unitary
 from impl.unitary_bounds import (
     Machine,
     System,
-    above,
     computed_bound,
     drift,
     state_bound,
@@ -344,16 +344,16 @@ def test_norms_by_pivots():
 def test_constants():
     """B_h is exact where it is dyadic; NaN, which becomes infinity, where nothing is known."""
     system = System(0.5, 1.0, 0.5, 1.0, 0.0, 0.0)
-    assert above(state_bound(system)) == 2.0
-    assert above(state_bound(System(0.5, 1.0, 0.5, 1.0, 0.0, 7.0))) == 7.0
-    assert above(state_bound(System(1.0, 1.0, 1.0, 1.0, 0.0, 0.0))) == math.inf
+    assert float_above(state_bound(system)) == 2.0
+    assert float_above(state_bound(System(0.5, 1.0, 0.5, 1.0, 0.0, 7.0))) == 7.0
+    assert float_above(state_bound(System(1.0, 1.0, 1.0, 1.0, 0.0, 0.0))) == math.inf
     machine = Machine(4, 1)
     computed = computed_bound(system, machine)
     assert 2 < computed < 2 * (1 + 1e-14)
     assert 0 < drift(system, machine, computed) < 1e-14
-    assert above(computed_bound(System(1 - 2.0**-53, 1, 1, 1, 0, 0), machine)) == math.inf
-    assert above(computed_bound(system, Machine(10**6, 1, roundoff=2.0**-11))) == math.inf
-    assert above(drift(system, Machine(4, 1, largest=2.0), computed)) == math.inf
+    assert float_above(computed_bound(System(1 - 2.0**-53, 1, 1, 1, 0, 0), machine)) == math.inf
+    assert float_above(computed_bound(system, Machine(10**6, 1, roundoff=2.0**-11))) == math.inf
+    assert float_above(drift(system, Machine(4, 1, largest=2.0), computed)) == math.inf
 
 
 def test_units_stay_off():
