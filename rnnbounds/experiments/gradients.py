@@ -19,10 +19,11 @@ from impl.adjoint_error import gradient_gap_error
 from impl.balls import float_above
 from impl.constants import Constants
 from impl.descent import descend, descent_error
-from impl.outward import add_up
+from impl.outward import add_up, mul_up
 from impl.region import Region
 from impl.rnn import RNN
 from impl.rollout import rollout
+from impl.rounding import gamma
 from reports.files import write_all
 from rnnbounds.experiments.closeness import Closeness, Curve, Descent, Rows, problems
 from rnnbounds.experiments.common import encode, environment_of, prepare
@@ -97,8 +98,14 @@ def gradient_curve(drawn: Instances, setting: Setting, constants: Constants) -> 
             tuple(log10_above(arb(epsilon)) for epsilon in row)
             for row in constants.epsilons(K)[:, windows].tolist()
         )
-    error = gradient_gap_error(*part)[:, 0].amax(1)
-    return Curve(rows(gradient_gaps(*part)[:, 0, windows]), bounds, told(error))
+    gaps = gradient_gaps(*part)[:, 0]
+    error = add_up(gradient_gap_error(*part)[:, 0], norm_error(gaps, drawn.cell))
+    return Curve(rows(gaps[:, windows]), bounds, told(error.amax(1)))
+
+
+def norm_error(norms: Tensor, cell: RNN) -> Tensor:
+    """What rounding adds to computed ‖v − w‖ of trained weights: a difference, squares, a root."""
+    return mul_up(gamma(cell.n * (cell.n + cell.d) + 5), norms)
 
 
 def descent(
@@ -123,14 +130,16 @@ def descent(
     error = error.reshape(-1, each)
     W, U = (part.reshape(-1, each, *part.shape[1:]) for part in (last.W, last.U))
     full = RNN(W[:, 0], U[:, 0], drawn.cell.b, drawn.cell.activation)
+    gaps = distance(W[:, :1] - W[:, 1:], U[:, :1] - U[:, 1:])
+    computed = add_up(add_up(error[:, :1], error[:, 1:]), norm_error(gaps, full))
     return Descent(
         name=name,
         decreasing=decreasing,
         alpha=told(alpha),
         weights=Curve(
-            rows(distance(W[:, :1] - W[:, 1:], U[:, :1] - U[:, 1:])),
+            rows(gaps),
             weight_bounds(constants, alpha, decreasing, setting),
-            told(add_up(error[:, 0], error[:, 1:].amax(1))),
+            told(computed.amax(1)),
         ),
         moved=told(distance(full.W - drawn.cell.W, full.U - drawn.cell.U)),
         loss=told(loss_of(drawn, full)),
