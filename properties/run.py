@@ -14,13 +14,13 @@ import torch
 
 from properties.evidence import Evidence
 from properties.parts import Part, PartResult, decode_result, encode_result, parts_of, run_part
+from reports.number import Number
 from reports.record import (
     AttackRecord,
     Axiom,
     ClaimRecord,
     Environment,
     FormRecord,
-    Number,
     Run,
 )  # fmt: skip
 from theory.axioms import AXIOMS

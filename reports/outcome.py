@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from reports.record import Check, ClaimRecord, Environment, Run, Tally, finite
+from reports.number import finite
+from reports.record import Check, ClaimRecord, Environment, Run, Tally
 from reports.text import plural
 
 

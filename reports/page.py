@@ -17,8 +17,9 @@ from reports.chart import chart
 from reports.codec import encode
 from reports.files import write_all
 from reports.mathml import mathml
+from reports.number import Number, finite
 from reports.outcome import claim_problems, problems
-from reports.record import AttackRecord, ClaimRecord, Environment, Number, Run, finite
+from reports.record import AttackRecord, ClaimRecord, Environment, Run
 
 
 @dataclass(frozen=True)

@@ -3,38 +3,21 @@
 A record holds the statements, assumptions, ledgers and variants *as tested*, so that a page
 can be made from it alone. Times, versions and devices live in `Environment` and nowhere else:
 two runs of one seed differ in that field only.
-
-JSON has no infinity and no NaN. A number that is not finite travels as the string "inf",
-"-inf" or "nan", in memory too; `float(number)` turns either back. Building a struct from plain
-floats does the conversion, so that NaN compares equal to itself and never looks like a number.
 """
 
-import math
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec.structs import force_setattr
+
+from reports.number import Number, greatest, number
 
 SCHEMA: Literal["rnnbounds/run/1"] = "rnnbounds/run/1"
 
 Verdict = Literal["HOLDS", "VIOLATED", "UNDECIDED", "VACUOUS"]
 Kind = Literal["machine", "axiom", "human"]
 StepVerdict = Literal["proved", "failed", "human"]
-Number = float | Literal["inf", "-inf", "nan"]
 Count = Annotated[int, msgspec.Meta(ge=0)]
-
-
-def number(value: Number) -> Number:
-    """A finite float as it is, any other as its name: "inf", "-inf" or "nan"."""
-    real = float(value)
-    if math.isfinite(real):
-        return real
-    return "nan" if math.isnan(real) else ("inf" if real > 0 else "-inf")
-
-
-def finite(value: Number | None) -> bool:
-    """Whether the value is there and is a finite number."""
-    return value is not None and math.isfinite(float(value))
 
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -135,14 +118,6 @@ class AttackRecord(Record, frozen=True, kw_only=True):
             best_ratio=greatest(self.best_ratio, other.best_ratio),
             note=self.note or other.note,
         )
-
-
-def greatest(*ratios: Number | None) -> Number | None:
-    """The greatest of the ratios that are there; NaN if one of them is NaN."""
-    present = [float(ratio) for ratio in ratios if ratio is not None]
-    if not present:
-        return None
-    return number(math.nan if any(map(math.isnan, present)) else max(present))
 
 
 class Cost(Record, frozen=True, kw_only=True):

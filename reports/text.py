@@ -4,7 +4,7 @@ import json
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
-from reports.record import Number, finite
+from reports.number import Number, finite
 
 NOTHING = "–"
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from reports import AttackRecord, Check, Cost, Histogram, Tally
-from reports.record import finite, greatest, number
+from reports.number import finite, greatest, number
 
 
 @pytest.mark.parametrize(
