@@ -110,6 +110,7 @@ def ledger_record(form: str, ledger: Ledger) -> LedgerRecord:
         axioms=ledger.axioms,
         human=human,
         proved=ledger.proved and not human,
+        argued=ledger.argued,
     )
 
 
@@ -122,7 +123,7 @@ def failures(result: PartResult) -> list[str]:
         if tally.violated or tally.undecided:
             found.append(f"{form}: {tally.violated} VIOLATED, {tally.undecided} UNDECIDED")
         found += [f"  {c.verdict}: {c.replay}" for c in evidence.failing]
-    found += [f"{ledger.form}: not proved" for ledger in result.ledgers if not ledger.proved]
+    found += [f"{ledger.form}: not proved" for ledger in result.ledgers if not ledger.stands]
     for variant in result.variants:
         if not variant.convicted:
             found.append(f"{variant.id}: survived {variant.systems} systems")

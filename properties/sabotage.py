@@ -105,6 +105,6 @@ def sabotage(
         attack=found.attack,
         systems=found.systems,
         counterexample=counterexample,
-        ledger_fails=not ledger.proved,
+        ledger_fails=not ledger.stands,
         why="; ".join(f"{step.id}: {step.detail}" for step in ledger.failures),
     )

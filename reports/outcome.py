@@ -18,7 +18,7 @@ def problems(run: Run) -> list[str]:
     """Every reason why the run fails, one line each; an empty list is a pass.
 
     A run fails by a VIOLATED or UNDECIDED check, a claim or form without one HOLDS, a form whose
-    ledger is missing or unproved, a false variant that survives its attack or that the ledger
+    ledger is missing or fails in a machine step, a false variant that survives its attack or that the ledger
     proves, a part that never reported, or a record that contradicts itself.
     """
     found = [f"the part {part!r} never reported" for part in run.missing_parts]
@@ -70,10 +70,14 @@ def _ledger_problems(claim: ClaimRecord) -> Iterator[str]:
         if form.name not in ledgers:
             yield f"no proof ledger (form {form.name})"
     for ledger in claim.ledgers:
-        if not ledger.proved:
+        verdicts = {step.verdict for step in ledger.steps}
+        human = bool(ledger.human) or "human" in verdicts
+        if not ledger.stands:
             yield f"not proved (form {ledger.form})"
-        elif ledger.human or any(step.verdict != "proved" for step in ledger.steps):
+        elif ledger.proved and (human or verdicts != {"proved"}):
             yield f"called proved with an unproved step (form {ledger.form})"
+        elif not ledger.proved and (not human or "failed" in verdicts):
+            yield f"called argued without a human step, or with a failed one (form {ledger.form})"
 
 
 def _contradictions(claim: ClaimRecord) -> Iterator[str]:

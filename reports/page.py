@@ -157,8 +157,15 @@ def _lead(rows: tuple[Row, ...], fails: bool) -> str:
         )
     steps = sum(row.steps for row in rows)
     axioms = {name for claim in claims for ledger in claim.ledgers for name in ledger.axioms}
+    proofs = f"proved in {text.plural(steps, 'step')}"
+    if proved < len(claims):
+        prose = sum(len(claim.human) for claim in claims)
+        proofs = (
+            f"{text.count(proved)} of them proved and {text.count(len(claims) - proved)} resting on"
+            f" {text.plural(prose, 'step')} in prose; {text.plural(steps, 'step')} in all"
+        )
     return (
-        f"{text.plural(len(claims), 'claim')}, proved in {text.plural(steps, 'step')} from"
+        f"{text.plural(len(claims), 'claim')}, {proofs} from"
         f" {text.plural(len(axioms), 'textbook axiom')}, stood {text.plural(checks, 'check')} on"
         f" {text.plural(pairs, 'pair')} of system and input: none violated, none undecided."
         f" All {text.plural(variants, 'false variant')} were convicted."

@@ -173,13 +173,22 @@ class LedgerStep(Record, frozen=True, kw_only=True):
 
 
 class LedgerRecord(Record, frozen=True, kw_only=True):
-    """The proof of one form; `axioms` and `human` name the steps that no machine proved."""
+    """The proof of one form; `axioms` and `human` name the steps that no machine proved.
+
+    With a human step it is never `proved`, but `argued` if every machine step is.
+    """
 
     form: str
     steps: tuple[LedgerStep, ...]
     axioms: tuple[str, ...]
     human: tuple[str, ...]
     proved: bool
+    argued: bool = False
+
+    @property
+    def stands(self) -> bool:
+        """Whether the ledger concludes its form: proved, or argued in part."""
+        return self.proved or self.argued
 
 
 class VariantRecord(Record, frozen=True, kw_only=True):
@@ -240,6 +249,17 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
         return all(form.name in proved for form in self.forms) and all(
             ledger.proved for ledger in self.ledgers
         )
+
+    @property
+    def argued(self) -> bool:
+        """Whether nothing but steps in prose keeps the claim from being proved."""
+        standing = {ledger.form for ledger in self.ledgers if ledger.stands}
+        return not self.proved and {form.name for form in self.forms} == standing
+
+    @property
+    def human(self) -> tuple[str, ...]:
+        """The steps, of all forms, that are argued in prose."""
+        return tuple(dict.fromkeys(step for ledger in self.ledgers for step in ledger.human))
 
 
 class Axiom(Record, frozen=True, kw_only=True):

@@ -161,7 +161,8 @@ def prove(claim: Claim, minimal: bool = True) -> tuple[Ledger, ...]:
 
 def _prove(form: Form, minimal: bool) -> Ledger:
     ledger = check(form.proof, form.statement, form.assumptions, minimal)
-    return replace(ledger, proved=ledger.proved and form.proof.conclusion == form.statement)
+    ends = form.proof.conclusion == form.statement
+    return replace(ledger, proved=ledger.proved and ends, argued=ledger.argued and ends)
 
 
 def prove_variant(claim: Claim, variant: Variant) -> Ledger:

@@ -25,7 +25,8 @@ class StepResult:
 class Ledger:
     """The outcome of a proof, and all that it rests on: textbook axioms and definitions.
 
-    `unused` names the assumptions that no step needed.
+    `unused` names the assumptions that no step needed.  With a human step nothing is proved: where
+    every machine step is, the claim is `argued`.
     """
 
     steps: tuple[StepResult, ...]
@@ -33,6 +34,12 @@ class Ledger:
     axioms: tuple[str, ...]
     definitions: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
+    argued: bool = False
+
+    @property
+    def stands(self) -> bool:
+        """Whether the goal is concluded: proved, or argued in part."""
+        return self.proved or self.argued
 
     @property
     def failures(self) -> tuple[StepResult, ...]:

@@ -151,12 +151,16 @@ def check(
         last = replace(proof.steps[-1], conclusion=goal, forall=(), given=())
         results = (*results, _run(last, known, minimal))
     used = [use for step in proof.steps for use in step.needs]
+    verdicts = {result.verdict for result in results}
+    # Prose concludes whatever it is re-targeted at: the last step must be a machine's.
+    ends = bool(results) and results[-1].kind == "machine"
     return Ledger(
         results,
-        bool(results) and all(result.verdict == "proved" for result in results),
+        verdicts == {"proved"},
         _rests_on(used, Axiom),
         _rests_on(used, Law),
         _unused(used, assumptions),
+        argued=ends and "human" in verdicts and "failed" not in verdicts,
     )
 
 

@@ -68,7 +68,8 @@ def describe(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str, Any]:
 def proof_text(proof: dict[str, Any]) -> str:
     """The state of a proof in a few words."""
     state = "proved" if proof["proved"] else "NOT PROVED"
-    return f"{state}, {proof['steps']} steps, {len(proof['axioms'])} axioms"
+    prose = f", {len(proof['human'])} in prose" if proof["human"] else ""
+    return f"{state}, {proof['steps']} steps{prose}, {len(proof['axioms'])} axioms"
 
 
 def prove(
@@ -97,7 +98,7 @@ def prove(
 def fails(ledger: LedgerRecord, strict: bool) -> bool:
     """Whether a machine step fails, or nothing is proved; a human step counts only if strict."""
     failed = any(step.verdict == "failed" for step in ledger.steps)
-    return failed or (not ledger.proved and (strict or not ledger.human))
+    return failed or not (ledger.proved or (ledger.argued and not strict))
 
 
 def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str, Any]:

@@ -143,9 +143,10 @@ def test_long_parts_go_first() -> None:
 def test_human_steps_are_not_proofs() -> None:
     """A ledger with a human step is recorded, and is not proved."""
     step = StepResult("said", "h_norm <= 1", "human", "human", (), "human", (), "in prose")
-    found_ = ledger_record("form", Ledger((step,), True, ()))
+    found_ = ledger_record("form", Ledger((step,), True, (), argued=True))
     assert found_.human == ("said",)
     assert not found_.proved
+    assert found_.stands
 
 
 def test_chosen_claims() -> None:

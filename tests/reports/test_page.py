@@ -101,6 +101,24 @@ def test_hostile_strings_stay_text(run):
     assert "{{7*7}}" in page.text
 
 
+def test_prose_does_not_show_as_a_proof(run):
+    """A claim that rests on a step in prose is shown as not proved, everywhere."""
+    claim = run.claims[1]
+    ledgers = tuple(
+        replace(
+            ledger, proved=False, argued=True, human=("limit",),
+            steps=(replace(ledger.steps[0], verdict="human", kind="human"), *ledger.steps[1:]),
+        )
+        for ledger in claim.ledgers
+    )  # fmt: skip
+    others = (run.claims[0], *run.claims[2:])
+    page = Page(render(replace(run, claims=(*others, replace(claim, ledgers=ledgers)))))
+    text = " ".join(page.text.split())
+    for told in ("△ not proved", "stands, not proved", "1 step in prose", "1 resting on 1 step"):
+        assert told in text, told
+    assert "FAILS" not in text
+
+
 def test_a_failing_run_is_unmistakable(run, check):
     """A failing run says so in title, headline, row and section, with its problems on top."""
     claim = run.claims[1]

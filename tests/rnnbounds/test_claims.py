@@ -18,7 +18,10 @@ def ledger(*verdicts: str, proved: bool) -> LedgerRecord:
         for i, verdict in enumerate(verdicts)
     )  # fmt: skip
     human = tuple(step.id for step in steps if step.verdict == "human")
-    return LedgerRecord(form="finite", steps=steps, axioms=(), human=human, proved=proved)
+    argued = bool(human) and "failed" not in verdicts
+    return LedgerRecord(
+        form="finite", steps=steps, axioms=(), human=human, proved=proved, argued=argued
+    )
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from sympy import Integer
 
 from theory.axioms import DERIVATIVE_IN_STATE, SUBMULTIPLICATIVE, TRIANGLE
-from theory.claim import Form
+from theory.claim import Claim, Form, Source, prove
 from theory.law import Assumption, Instance, at, law
 from theory.methods import Induction, Smt
 from theory.methods.induction import HYPOTHESIS
@@ -143,6 +143,31 @@ def test_a_human_step_is_shown_and_proves_nothing() -> None:
     assert [step.verdict for step in ledger.steps] == ["human", "proved"]
     assert (ledger.steps[0].kind, ledger.steps[0].method) == ("human", "prose")
     assert (human.uses, ledger.proved, ledger.failures) == ((), False, ())
+    assert ledger.argued
+    assert ledger.stands
+
+
+def test_prose_cannot_conclude() -> None:
+    """A human last step, which any goal would fit, or a failed one beside it: nothing stands."""
+    human = Step("human", lt(lam, 1), "it is well known")
+    assert not check(Proof((human,)), human.conclusion, ()).stands
+    end = Step("claim", lt(lam, 0), Smt("human"))
+    assert not check(Proof((human, end)), end.conclusion, ()).stands
+
+
+def test_an_argued_claim_must_conclude_its_statement() -> None:
+    """A ledger that argues for something else does not stand for the form."""
+    human = Step("human", lt(lam, 1), "it is well known")
+    proof = Proof((human, Step("claim", lt(lam, 2), Smt("human"))))
+
+    def standing(statement: Statement) -> bool:
+        form = Form("main", statement, (), "linear", proof)
+        found = Claim("c", "t", Source("p", "1"), (form,), (), "")
+        (ledger,) = prove(found)
+        return ledger.stands
+
+    assert standing(lt(lam, 2))
+    assert not standing(lt(lam, 3))
 
 
 def test_an_empty_proof_proves_nothing() -> None:
@@ -236,7 +261,7 @@ def test_axioms_and_definitions_are_listed() -> None:
         (),
     )
     ledger = check(FINITE.proof, FINITE.statement, FINITE.assumptions)
-    assert (ledger.axioms, ledger.definitions) == (("triangle inequality",), ("recursion",))
+    assert (ledger.axioms, ledger.definitions) == (("norm",), ("recursion",))
 
 
 @pytest.mark.parametrize("goal", [le(h_norm, S_0), lt(h_norm, S_0 / (1 - lam)), eq(h_norm, S_0)])
