@@ -18,8 +18,8 @@ def problems(run: Run) -> list[str]:
     """Every reason why the run fails, one line each; an empty list is a pass.
 
     A run fails by a VIOLATED or UNDECIDED check, a claim or form without one HOLDS, a form whose
-    ledger is missing or fails in a machine step, a false variant that survives its attack or that the ledger
-    proves, a part that never reported, or a record that contradicts itself.
+    ledger is missing or fails in a machine step, a false variant that survives its attack or that
+    the ledger proves, a part that never reported, or a record that contradicts itself.
     """
     found = [f"the part {part!r} never reported" for part in run.missing_parts]
     if not run.claims:
