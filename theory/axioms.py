@@ -6,6 +6,7 @@ from sympy import Abs, Expr, Integer, log, symbols
 
 from theory.gradient_axioms import GRADIENT_AXIOMS
 from theory.law import Axiom, Clause, law
+from theory.rank_axioms import RANK_AXIOMS
 from theory.statement import eq, le, lt
 from theory.terms import (
     A,
@@ -48,6 +49,7 @@ from theory.terms import (
     y,
     z,
 )
+from theory.unitary_axioms import UNITARY_AXIOMS
 from theory.vocabulary import symbols as quantities
 
 _first = state(x, 0, m), entry(x, m + 1)
@@ -62,14 +64,14 @@ def gamma(terms: Expr) -> Expr:
 
 
 TRIANGLE = Axiom(
-    "triangle inequality",
+    "norm",
     (a, b),
     (Clause(le(norm(a + b), norm(a) + norm(b))),),
     text="‖a + b‖ ≤ ‖a‖ + ‖b‖",
     source="definition of a norm; Horn & Johnson, Matrix Analysis, 5.1.1",
 )
 HOMOGENEITY = Axiom(
-    "homogeneity",
+    "norm",
     (z, v),
     (Clause(eq(norm(z * v), z * norm(v)), (le(Integer(0), z),)),),
     text="‖z v‖ = z ‖v‖ for z ≥ 0",
@@ -207,14 +209,14 @@ CHOLESKY = Axiom(
     source="Higham, Accuracy and Stability, Theorem 10.3; Rump, BIT 46 (2006)",
 )
 WEYL = Axiom(
-    "Courant-Fischer",
+    "spectral theorem",
     (A, B),
     (Clause(le(least(A) - norm(B), least(A + B))),),
     text="the least eigenvalue of A + B is at least that of A minus ‖B‖",
     source="Horn & Johnson, Matrix Analysis, Theorem 4.3.1",
 )
 LEAST_EIGENVALUE = Axiom(
-    "Courant-Fischer",
+    "spectral theorem",
     (A, z),
     (Clause(eq(least(z * eye - transpose(A) * A), z - norm(A) ** 2)),),
     text="the least eigenvalue of z I − AᵀA is z − ‖A‖²",
@@ -281,4 +283,6 @@ AXIOMS: tuple[Axiom, ...] = (
     PROJECTION,
     PROJECTION_INSIDE,
     *GRADIENT_AXIOMS,
+    *UNITARY_AXIOMS,
+    *RANK_AXIOMS,
 )

@@ -56,7 +56,7 @@ _RUDIN = "Rudin, Principles of Mathematical Analysis"
 _HORN = "Horn & Johnson, Matrix Analysis"
 
 TRIANGLE_WEIGHTED = Axiom(
-    "triangle inequality",
+    "norm",
     (a, b),
     (Clause(le(weighted(a + b), weighted(a) + weighted(b))),),
     text="‖a + b‖ ≤ ‖a‖ + ‖b‖",
@@ -200,7 +200,7 @@ DIAGONAL_ROWS = Axiom(
     source=f"{_HORN}, Theorem 5.6.36; Theorem 5.1.4, Cauchy-Schwarz",
 )
 RAYLEIGH = Axiom(
-    "Courant-Fischer",
+    "spectral theorem",
     (_L, A),
     (Clause(le(norm(A), _L), (eq(is_symmetric(A), Integer(1)),)),),
     text="if |⟨v, A v⟩| ≤ L ‖v‖² for all v, and A is symmetric, then ‖A‖ ≤ L",

@@ -28,8 +28,10 @@ TIMES = "<mo>\u2062</mo>"  # invisible
 APPLY = "<mo>\u2061</mo>"
 LETTERS = {
     "lambda": "λ", "varepsilon": "ε", "alpha": "α", "beta": "β", "rho": "ρ", "kappa": "κ",
-    "varphi": "φ", "partial": "∂", "nabla": "∇", "min": "min", "Pi": "Π",
+    "varphi": "φ", "partial": "∂", "nabla": "∇", "min": "min", "Pi": "Π", "mu": "μ",
+    "theta": "θ", "tau": "τ", "omega": "ω", "infty": "∞",
 }  # fmt: skip
+ACCENTS = {r"\hat": "^", r"\bar": "¯"}
 FENCES = {"lVert": "‖", "rVert": "‖", "(": "(", ")": ")", "|": "|"}
 TOKEN = re.compile(r"\\([A-Za-z]+)|([A-Za-z]+)|(\d+)|(\S)")
 
@@ -188,8 +190,8 @@ def _group(tokens: Iterator[str]) -> str:
 
 
 def _atom(token: str, tokens: Iterator[str]) -> str:
-    if token == r"\hat":
-        return element("mover", _group(tokens), element("mo", "^"))
+    if token in ACCENTS:
+        return element("mover", _group(tokens), element("mo", ACCENTS[token]))
     name = token.removeprefix("\\")
     if name in FENCES:
         return fence(FENCES[name])

@@ -16,15 +16,13 @@ from sympy import Expr, Symbol
 from theory.known import Known, constants_of
 from theory.law import Assumption, Axiom, Clause, Instance, Law, Use
 from theory.ledger import Kind, Ledger, StepResult, Verdict
-from theory.methods.base import Gap, Method, use_name
+from theory.methods.base import GIVEN, Gap, Method, use_name
 from theory.methods.induction import Induction
 from theory.methods.meaning import require_exact, require_plain, sides
 from theory.statement import Statement
 from theory.vocabulary import DEFINITIONS, VOCABULARY, unfold
 
 __all__ = ["GIVEN", "Ledger", "Lemma", "Proof", "Step", "StepResult", "check", "lemma"]
-
-GIVEN = "given"
 
 
 @dataclass(frozen=True)
@@ -190,7 +188,8 @@ def _run(step: Step, known: Known, minimal: bool) -> StepResult:
     goal = unfold(step.conclusion)
     try:
         _require_fresh(step, known)
-        for index, statement in enumerate(step.given, start=1):
+        carried = isinstance(step.method, Induction) and step.method.given
+        for index, statement in enumerate(() if carried else step.given, start=1):
             known = known.supposing(f"{GIVEN} {index}", statement)
         detail = step.method.prove(goal, known)
     except Gap as gap:
@@ -215,9 +214,9 @@ def _require_fresh(step: Step, known: Known) -> None:
     if not constants.isdisjoint(step.forall):
         raise Gap("a variable of the step is a constant of the claim")
     if isinstance(step.method, Induction):
-        over = step.method.over
-        if over not in step.forall or any(over in statement.symbols for statement in step.given):
-            raise Gap(f"induction over {over}, which is not a free variable of the step")
+        objection = step.method.objection(step.forall, step.given)
+        if objection:
+            raise Gap(objection)
 
 
 def _proves(method: Method, goal: Statement, known: Known) -> bool:

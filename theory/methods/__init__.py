@@ -6,5 +6,6 @@ from theory.methods.identity import Identity
 from theory.methods.induction import Induction
 from theory.methods.monotone import Monotone
 from theory.methods.smt import Smt
+from theory.methods.words import Words
 
-__all__ = ["Exact", "Gap", "Identity", "Induction", "Method", "Monotone", "Smt"]
+__all__ = ["Exact", "Gap", "Identity", "Induction", "Method", "Monotone", "Smt", "Words"]

@@ -9,8 +9,10 @@ from typing import ClassVar, Protocol
 
 from sympy import Expr
 
-from theory.law import Clause, Use
+from theory.law import Clause, Law, Use
 from theory.statement import Statement
+
+GIVEN = "given"
 
 
 class Gap(Exception):  # noqa: N818 - not an error of the program: the step does not follow
@@ -33,6 +35,9 @@ class Scope(Protocol):
 
     def supposing(self, id: str, statement: Statement) -> Scope:
         """The same scope with one more hypothesis."""
+
+    def with_law(self, law: Law) -> Scope:
+        """The same scope with one more law."""
 
     def require_natural(self, number: Expr, clauses: tuple[Clause, ...]) -> None:
         """Raise Gap unless the clauses and the claim's conditions make the exponent natural."""

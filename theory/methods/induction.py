@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from sympy import Integer, Symbol
 
-from theory.law import Use
-from theory.methods.base import Direct, Gap, Method, Scope
+from theory.law import Clause, Instance, Law, Use
+from theory.methods.base import GIVEN, Direct, Gap, Method, Scope
 from theory.statement import Statement
 
 HYPOTHESIS = "induction hypothesis"
@@ -17,11 +17,17 @@ HYPOTHESIS = "induction hypothesis"
 
 @dataclass(frozen=True)
 class Induction(Method):
-    """The conclusion at 0, and at `over` + 1 from the conclusion at `over` (the hypothesis)."""
+    """The conclusion at 0, and at `over` + 1 from the conclusion at `over` (the hypothesis).
+
+    Premises that speak of `over` are listed, as the step's own, in `given`: they are supposed at 0
+    and at `over` + 1, and are premises of the hypothesis, which holds for all values of `others`.
+    """
 
     over: Symbol
     base: Direct
     step: Direct
+    given: tuple[Statement, ...] = ()
+    others: tuple[Symbol, ...] = ()
 
     name: ClassVar[str] = "induction"
 
@@ -29,23 +35,33 @@ class Induction(Method):
     def uses(self) -> tuple[Use, ...]:
         """What base and step use, the induction hypothesis apart."""
         both = (*self.base.uses, *self.step.uses)
-        return tuple(dict.fromkeys(use for use in both if use != HYPOTHESIS))
+        return tuple(dict.fromkeys(use for use in both if not _is_hypothesis(use)))
 
     def prove(self, goal: Statement, scope: Scope) -> str:
         """Prove the base, then the step."""
         if self.over not in goal.symbols:
             raise Gap(f"{self.over} does not occur in {goal.text}")
-        base = goal.replace({self.over: Integer(0)})
-        step = goal.replace({self.over: self.over + 1})
-        for part, method, conclusion, within in (
-            ("base", self.base, base, scope),
-            ("step", self.step, step, scope.supposing(HYPOTHESIS, goal)),
+        hypothesis = Law(HYPOTHESIS, self.others, (Clause(goal, self.given),))
+        for part, method, value, within in (
+            ("base", self.base, Integer(0), scope),
+            ("step", self.step, self.over + 1, scope.with_law(hypothesis)),
         ):
+            conclusion = goal.replace({self.over: value})
+            for index, premise in enumerate(self.given, start=1):
+                within = within.supposing(f"{GIVEN} {index}", premise.replace({self.over: value}))
             try:
                 method.prove(conclusion, within)
             except Gap as gap:
                 raise Gap(f"{part} ({conclusion.text}): {gap}") from gap
         return f"base by {self.base.name}, step by {self.step.name}"
+
+    def objection(self, forall: tuple[Symbol, ...], given: tuple[Statement, ...]) -> str:
+        """Why the step may not be proved so; empty if it may."""
+        moving = {self.over, *self.others}
+        fixed = self.given == given or all(moving.isdisjoint(s.symbols) for s in given)
+        if not moving <= set(forall) or self.over in self.others or not fixed:
+            return f"induction over {self.over}, which is not a free variable of the step"
+        return "" if self.given in ((), given) else "the premises are not the step's"
 
     def reduced(self) -> Iterator[tuple[str, Method]]:
         """Leave out each use of the base and of the step."""
@@ -53,3 +69,7 @@ class Induction(Method):
             yield f"base: {use}", replace(self, base=base)
         for use, step in self.step.reduced():
             yield f"step: {use}", replace(self, step=step)
+
+
+def _is_hypothesis(use: Use) -> bool:
+    return HYPOTHESIS in (use, use.law if isinstance(use, Instance) else "")
