@@ -29,10 +29,15 @@ def table(tightness: Mapping[str, str]) -> str:
     """The README's table of claims, from the claims themselves and what a run reached."""
     rows = [HEAD]
     for entry in CLAIMS:
-        steps = sum(len(ledger.steps) for ledger in ledger_records(entry, minimal=False))
+        ledgers = ledger_records(entry, minimal=False)
+        steps = sum(len(ledger.steps) for ledger in ledgers)
+        prose = sum(len(ledger.human) for ledger in ledgers)
+        proof = f"**not proved**, {prose} of {steps} steps in prose"
+        if all(ledger.proved for ledger in ledgers):
+            proof = f"proved, {steps} steps"
         cells = (
             f"`{entry.id}`", f"`{entry.statement.text}`", entry.source.text,
-            f"proved, {steps} steps", tightness[entry.id], str(len(entry.false_variants)),
+            proof, tightness[entry.id], str(len(entry.false_variants)),
         )  # fmt: skip
         rows.append(f"| {' | '.join(cells)} |\n")
     return "".join(rows)

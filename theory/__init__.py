@@ -19,6 +19,11 @@ from theory.rounding_state import ROUNDING_STATE
 from theory.state_bound import STATE_BOUND
 from theory.tbptt_gap import TBPTT_GAP
 from theory.truncation import TRUNCATION
+from theory.urnn_defect import URNN_DEFECT
+from theory.urnn_equivalence import URNN_EQUIVALENCE
+from theory.urnn_gradient import URNN_GRADIENT
+from theory.urnn_sigmoid import URNN_SIGMOID
+from theory.urnn_tight import URNN_TIGHT
 from theory.vanishing_gradient import VANISHING_GRADIENT
 from theory.weight_gap import WEIGHT_GAP
 
@@ -44,6 +49,11 @@ CLAIMS: tuple[Claim, ...] = (
     PROJECTION_CLAIM,
     WEIGHT_GAP,
     END_TO_END,
+    URNN_EQUIVALENCE,
+    URNN_DEFECT,
+    URNN_TIGHT,
+    URNN_SIGMOID,
+    URNN_GRADIENT,
 )
 
 

@@ -57,7 +57,8 @@ class Form:
     """One statement of a claim.
 
     `about` is the kind of system it speaks of: linear, rnn (any activation), matrix, descent,
-    unstable.
+    unstable; gradient, smooth, training, quadratic, projection; unitary, urnn, block, candidate,
+    sigmoid, planted.
     """
 
     name: str

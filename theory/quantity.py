@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from sympy import Expr, Symbol
 
 Role: TypeAlias = Literal["parameter", "certified", "measured"]
+INTEGERS = ("T", "k", "t", "n", "d", "N", "states")
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Quantity:
 
 def parameter(name: str, meaning: str, notation: str, lower: int | None = 0) -> Quantity:
     """A number that the check chooses."""
-    integer = name in ("T", "k", "t", "n", "d", "N")
+    integer = name in INTEGERS
     symbol = Symbol(name, integer=True) if integer else Symbol(name, real=True)
     return Quantity(symbol, "parameter", meaning, "number", notation, lower)
 

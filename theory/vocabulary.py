@@ -10,12 +10,13 @@ from theory.errors import UnknownNameError
 from theory.quantities.gradients import GRADIENTS
 from theory.quantities.models import MODELS
 from theory.quantities.training import TRAINING
+from theory.quantities.unitary import UNITARY
 from theory.quantity import Quantity
 from theory.statement import Statement
 
 __all__ = ["DEFINITIONS", "QUANTITIES", "VOCABULARY", "Quantity", "quantity", "symbols", "unfold"]
 
-QUANTITIES: tuple[Quantity, ...] = (*MODELS, *GRADIENTS, *TRAINING)
+QUANTITIES: tuple[Quantity, ...] = (*MODELS, *GRADIENTS, *TRAINING, *UNITARY)
 VOCABULARY: dict[str, Quantity] = {quantity.name: quantity for quantity in QUANTITIES}
 DEFINITIONS: dict[Symbol, Expr] = {
     quantity.symbol: quantity.definition

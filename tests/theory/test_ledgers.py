@@ -45,8 +45,16 @@ DEFINITIONS = {
     "product of steps",
     "Lambert root",
     "real power",
+    "Krylov space",
+    "definition of the sigmoid",
+    "entries",
+    "bias below",
+    "largest gap",
+    "largest gap, rescaled",
+    "largest gap of a pulse",
     "z_silu",  # the point where SiLU is steepest, by its equation
 }
+HUMAN = {"urnn-sigmoid"}  # the claims with an argument in prose
 
 
 @pytest.mark.parametrize(("claim", "form"), FORMS)
@@ -54,10 +62,12 @@ def test_every_form_is_proved(claim: Claim, form: Form) -> None:
     """All steps by machine, the last is the statement itself, nothing is redundant or unused."""
     ledger = prove(claim)[claim.forms.index(form)]
     assert not ledger.failures, ledger.failures
-    assert ledger.proved
+    assert ledger.stands
     assert form.proof.conclusion == form.statement
-    assert [step.verdict for step in ledger.steps] == ["proved"] * len(form.proof.steps)
-    assert {step.kind for step in ledger.steps} == {"machine"}
+    assert len(ledger.steps) == len(form.proof.steps)
+    kinds = {step.kind for step in ledger.steps}
+    assert kinds == ({"machine", "human"} if claim.id in HUMAN else {"machine"})
+    assert ledger.proved == (claim.id not in HUMAN)
     assert [name for step in ledger.steps for name in step.redundant] == []
     assert ledger.unused == ()
 
@@ -78,7 +88,7 @@ def test_every_false_variant_fails(claim: Claim, variant: Variant) -> None:
 def test_every_assumption_is_needed(form: Form, assumption: Assumption) -> None:
     """Without it the ledger fails."""
     rest = tuple(other for other in form.assumptions if other is not assumption)
-    assert not check(form.proof, form.statement, rest, minimal=False).proved
+    assert not check(form.proof, form.statement, rest, minimal=False).stands
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: c.id)

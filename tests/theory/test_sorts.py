@@ -15,14 +15,16 @@ from theory.claim import Form
 from theory.gradient_axioms import CAUCHY_SCHWARZ
 from theory.law import Instance
 from theory.projection import INNER_PRODUCT
+from theory.unitary_axioms import EXTENSIONAL, MONOTONE_NORM
+from theory.unitary_terms import d_run
 
 OPERATORS = {
     terms.d_state, terms.d_input, terms.d_weights, terms.slopes, terms.bends, terms.diagonal,
     terms.absolute, terms.transpose, terms.jacobian, terms.d_matrix, terms.d_inputs,
     terms.d_offset, terms.lift, terms.sensitivity, terms.d_loss, terms.hessian,
-    terms.d_state_other, terms.d_weights_other, terms.sensitivity_other,
+    terms.d_state_other, terms.d_weights_other, terms.sensitivity_other, d_run,
 }  # fmt: skip
-VECTORS_ALONE = (INNER_PRODUCT, CAUCHY_SCHWARZ)
+VECTORS_ALONE = (INNER_PRODUCT, CAUCHY_SCHWARZ, EXTENSIONAL, MONOTONE_NORM)
 FORMS = [
     pytest.param(form, id=f"{entry.id}-{form.name}") for entry in CLAIMS for form in entry.forms
 ]
@@ -62,7 +64,7 @@ def test_no_operator_where_only_vectors_may_stand(form: Form) -> None:
 def test_the_check_sees_them() -> None:
     """It finds uses in the claims that need them, and operators where they are planted."""
     seen = {entry.id for entry in CLAIMS for form in entry.forms for _ in uses(form)}
-    assert {"projection", "weight-gap", "loss-constants"} <= seen
+    assert {"projection", "weight-gap", "loss-constants", "urnn-equivalence"} <= seen
     slope = terms.d_state(terms.a, terms.b)
     assert operators(terms.a + slope) == {slope}
     assert operators(slope * terms.a) == set()

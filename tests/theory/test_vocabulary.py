@@ -6,6 +6,7 @@ import pytest
 
 from theory.errors import InputError
 from theory.mathml import notation_markup
+from theory.quantity import INTEGERS
 from theory.statement import le
 from theory.terms import norm, state, x
 from theory.vocabulary import DEFINITIONS, QUANTITIES, Quantity, quantity, symbols, unfold
@@ -23,7 +24,7 @@ def test_symbols_assume_no_sign(entry: Quantity) -> None:
     assert entry.symbol.is_real
     assert entry.symbol.is_positive is None
     assert entry.symbol.is_nonzero is None
-    assert bool(entry.symbol.is_integer) == (entry.name in ("T", "k", "t", "n", "d", "N"))
+    assert bool(entry.symbol.is_integer) == (entry.name in INTEGERS)
     assert quantity(entry.name) is entry
 
 

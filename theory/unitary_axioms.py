@@ -1,0 +1,133 @@
+"""The textbook lemmas behind the claims on unitary equivalents, under the names of `axioms`."""
+
+from sympy import Abs, Integer
+
+from theory.law import Axiom, Clause, law
+from theory.statement import eq, le
+from theory.terms import (
+    A,
+    B,
+    a,
+    b,
+    c,
+    d_state,
+    derivative,
+    differentiable,
+    entry,
+    eye,
+    function,
+    i,
+    j,
+    norm,
+    s,
+    slopes,
+    state,
+    transpose,
+    x,
+)
+from theory.unitary_terms import d_run, eye_added, part
+
+_HORN = "Horn & Johnson, Matrix Analysis"
+_now = state(x, 0, s + j), entry(x, s + j + 1)
+# A = P Σ Qᵀ: left(A) = P, singular(A) = Σ, right(A) = Q.  kept(A) embeds the q coordinates where
+# Σ < I into all; there Σ is low(A), and cosine(A) is (I − Σ²)^½.
+left, right = function("left", module=__name__), function("right", module=__name__)
+singular, kept = function("singular", module=__name__), function("kept", module=__name__)
+low, cosine = function("low", module=__name__), function("cosine", module=__name__)
+
+EXTENSIONAL = Axiom(
+    "norm",
+    (a, b),
+    (Clause(eq(a, b)),),
+    text="vectors with equal entries are equal: ‖a − b‖ = 0 for no others",
+    source=f"definition of the Euclidean norm; {_HORN}, 5.1.1",
+    requires=(law("", (i,), eq(part(a, i), part(b, i))),),
+)
+MONOTONE_NORM = Axiom(
+    "norm of a diagonal matrix",
+    (a, b),
+    (Clause(le(norm(a), norm(b))),),
+    text="in an absolute norm, ‖a‖ ≤ ‖b‖ where |a_i| ≤ |b_i| for all i",
+    source=f"{_HORN}, Theorems 5.4.19 and 5.6.36",
+    requires=(law("", (i,), le(Abs(part(a, i)), Abs(part(b, i)))),),
+)
+IDENTITY_NORM = Axiom(
+    "norm of a diagonal matrix",
+    (),
+    (Clause(eq(norm(eye), Integer(1))),),
+    text="‖I‖ = 1",
+    source=f"{_HORN}, Theorem 5.6.36",
+)
+ZERO_DIAGONAL = Axiom(
+    "norm of a diagonal matrix",
+    (a,),
+    (Clause(eq(slopes(a, a), Integer(0))),),
+    text="diag(ρ'(a_i)) is 0 where all ρ'(a_i) are",
+    source=f"{_HORN}, Theorem 5.6.36",
+    requires=(law("", (i,), eq(derivative(part(a, i)), Integer(0))),),
+)
+SINGULAR_VALUES = Axiom(
+    "spectral theorem",
+    (A, B),
+    (
+        Clause(eq(A, left(A) * singular(A) * transpose(right(A)))),
+        Clause(eq(transpose(left(A)) * left(A) * B, B)),
+        Clause(eq(right(A) * transpose(right(A)), eye)),
+        Clause(eq(transpose(singular(A)), singular(A))),
+    ),
+    text="a square matrix is A = PΣQᵀ with orthogonal P and Q and a diagonal Σ ≥ 0",
+    source=f"{_HORN}, Theorem 2.6.3, the singular value decomposition",
+)
+_small = (le(norm(A), Integer(1)),)
+COSINES = Axiom(
+    "spectral theorem",
+    (A, B, c),
+    tuple(
+        Clause(statement, _small)
+        for statement in (
+            eq(singular(A) * kept(A), kept(A) * low(A)),
+            eq(transpose(kept(A)) * kept(A) * B, B),
+            eq(
+                singular(A) * singular(A) * c,
+                c - kept(A) * cosine(A) * cosine(A) * transpose(kept(A)) * c,
+            ),
+            eq(low(A) * low(A), eye_added - cosine(A) * cosine(A)),
+            eq(low(A) * cosine(A), cosine(A) * low(A)),
+            eq(transpose(low(A)), low(A)),
+            eq(transpose(cosine(A)), cosine(A)),
+        )
+    ),
+    text="if ‖A‖ ≤ 1 then Σ ≤ I: with Σ_q the entries below 1 and K = (I − Σ_q²)^½, "
+    "Σ² = I − J K² Jᵀ, where J embeds these coordinates",
+    source=f"{_HORN}, Theorem 2.6.3, the singular value decomposition; diagonal matrices",
+)
+STATES_START = Axiom(
+    "chain rule",
+    (x, s),
+    (Clause(eq(d_run(x, s, 0), eye)),),
+    text="∂h_s/∂h_s = I",
+    source="Rudin, Principles of Mathematical Analysis, Theorem 9.15",
+)
+CHAIN_RULE_STATES = Axiom(
+    "chain rule",
+    (x, s, j),
+    (
+        Clause(
+            eq(d_run(x, s, j + 1), d_state(*_now) * d_run(x, s, j)),
+            (eq(differentiable(*_now), Integer(1)),),
+        ),
+    ),
+    text="∂h_t/∂h_s = ∂φ/∂h at (h_{t-1}, x_t) · ∂h_{t-1}/∂h_s",
+    source="Rudin, Principles of Mathematical Analysis, Theorem 9.15",
+)
+
+UNITARY_AXIOMS: tuple[Axiom, ...] = (
+    EXTENSIONAL,
+    MONOTONE_NORM,
+    IDENTITY_NORM,
+    ZERO_DIAGONAL,
+    SINGULAR_VALUES,
+    COSINES,
+    STATES_START,
+    CHAIN_RULE_STATES,
+)

@@ -1,0 +1,69 @@
+"""No finite unitary network equals a sigmoid network with |w| ≠ 1 (Emami et al., Theorem 4.1)."""
+
+from sympy import Rational
+
+from theory.claim import Claim, Form, Source
+from theory.independence import INDEPENDENT
+from theory.law import Assumption
+from theory.relations import NOT_ISOMETRIC, SAME, SIGMOIDAL, sigmoid_gap
+from theory.sigmoid_limit import EXCLUDED
+from theory.statement import le
+from theory.vocabulary import symbols
+
+unit_count, equal_classes, sample_rank = symbols("unit_count equal_classes sample_rank")
+analytic_classes, analytic_rank = symbols("analytic_classes analytic_rank")
+
+
+def _without(form: Form, dropped: Assumption) -> tuple[Assumption, ...]:
+    return tuple(assumption for assumption in form.assumptions if assumption != dropped)
+
+
+URNN_SIGMOID = Claim(
+    id="urnn-sigmoid",
+    title="No unitary network equals a sigmoid network that contracts",
+    source=Source(
+        "Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs", "Theorem 4.1"
+    ),
+    forms=(EXCLUDED, INDEPENDENT),
+    false_variants=(
+        EXCLUDED.variant(
+            "unit-weight",
+            "w = ±1 is excluded too",
+            assumptions=_without(EXCLUDED, NOT_ISOMETRIC),
+        ),
+        EXCLUDED.variant(
+            "no-approximation",
+            "the outputs stay 1/50 apart",
+            le(Rational(1, 50), sigmoid_gap),
+        ),
+        EXCLUDED.variant(
+            "relu-too",
+            "with ReLU, too, no unitary network equals a contractive one",
+            assumptions=_without(EXCLUDED, SIGMOIDAL),
+        ),
+        EXCLUDED.variant(
+            "mixed",
+            "a sigmoid network equals no tanh network either",
+            assumptions=_without(EXCLUDED, SAME),
+        ),
+        INDEPENDENT.variant(
+            "every-unit",
+            "all units are independent",
+            le(unit_count, sample_rank),
+        ),
+        INDEPENDENT.variant(
+            "signs-apart",
+            "units that differ by the sign are independent",
+            le(equal_classes, sample_rank),
+        ),
+        INDEPENDENT.variant(
+            "any-analytic",
+            "tanh A_i are independent for any analytic A_i that are not equal up to the sign",
+            le(analytic_classes, analytic_rank),
+        ),
+    ),
+    extremal=(
+        "w = 1, which a single state matches, and any orthogonal U over copies of it; a unit that "
+        "its bias all but switches off comes as near as one likes for |w| < 1"
+    ),
+)
