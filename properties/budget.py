@@ -62,13 +62,30 @@ COSTLY = {
     "proj_gap": (16, 1),
     "proj_distance": (16, 1),
     "rescaled_gap": (16, 1),
+    "unitary_gap": (24, 2),
+    "unitary_gap_unbiased": (24, 2),
+    "unitary_gap_undamped": (24, 2),
+    "unitary_gap_unstarted": (24, 2),
+    "unitary_gap_scant": (24, 2),
+    "unitary_gap_rescaled": (24, 2),
+    "dh_dh": (16, 2),
+    "separation": (16, 1),
+    "sigmoid_gap": (16, 1),
+    "sample_rank": (16, 1),
 }
 # Readings that cost no less for a few systems than for many: more systems, one sequence each.
-ROOMY = {"grad_gap": (448, 1), "tbptt_gap": (128, 1), "tb_gap": (128, 1)}
+ROOMY = {
+    "grad_gap": (448, 1), "tbptt_gap": (128, 1), "tb_gap": (128, 1),
+    "unitary_gap_beyond": (48, 1), "unitary_defect": (48, 1), "defect_rank": (48, 1),
+    "multiplicity": (48, 1),
+}  # fmt: skip
 # Forms that speak of these are attacked apart, so that they do not slow down the claim's others.
 APART = {"grad_gap_mean", "L_w_P", "L_w_v"}
 # The main claim is attacked on more systems than the others, the costly one on fewer.
-EMPHASIS = {"truncation": 6.0, "contraction-weighted": 0.4, "gradient-gap": 3}
+EMPHASIS = {
+    "truncation": 6.0, "contraction-weighted": 0.4, "gradient-gap": 3, "urnn-equivalence": 2,
+    "urnn-gradient": 0.6, "urnn-tight": 2,
+}  # fmt: skip
 
 
 def profile(name: str) -> Budget:

@@ -12,10 +12,10 @@ import numpy as np
 import torch
 
 from properties.attacks.extremal import extremal_specs
-from properties.attacks.gradient import applicable, gradient_specs
+from properties.attacks.gradient import FITS, applicable, gradient_specs
 from properties.attacks.search import Enough, random_specs
 from properties.budget import EMPHASIS, Budget, apart, batch_size
-from properties.draws import LEARNING
+from properties.draws import EXACT, LEARNING
 from properties.evidence import Evidence
 from properties.judge import Judgement, free_names, judge
 from properties.spec import Kind, SystemSpec
@@ -101,6 +101,8 @@ def chosen_specs(
             silent = spec.kind == "quadratic" and "trained_gap" in names
             if not silent and ("grad_gap_mean" not in names or spec.T <= 64):
                 yield spec
+    elif kind in FITS:
+        yield from FITS[kind](budget.gradient, budget.ascent, seed % 2**32)
     elif kind in CLIMBED:
         # Weighted norms are certified anew at every step of the ascent; gradients take longer.
         slow = WEIGHTED | {"grad_gap_mean"}
@@ -154,9 +156,15 @@ def not_applicable(claim: Claim, attack: str) -> str:
     """Why an attack has nothing to do for a claim; empty where it has."""
     if attack != "gradient":
         return ""
-    reasons = {
-        applicable(form.statement)
-        or ("" if form.about in CLIMBED else f"a {form.about} has no gradient")
-        for form in claim.forms
-    }
+    reasons = {unclimbed(form) for form in claim.forms}
     return "" if "" in reasons else "; ".join(sorted(reasons))
+
+
+def unclimbed(form: Form) -> str:
+    """Why optimisation finds nothing for a form; empty where it may."""
+    if form.about in FITS:
+        return ""
+    if form.about in EXACT:
+        return f"{form.about}: decided in exact rationals, there is nothing to ascend"
+    climbed = "" if form.about in CLIMBED else f"a {form.about} has no gradient"
+    return applicable(form.statement) or climbed

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from properties.regimes import Array, generator, input_draws, normal, recurrent_matrix
 from properties.spec import PAIRED, SystemSpec, Values
+from properties.unitary.blocks import block
+from properties.unitary.exact import Exact
+from properties.unitary.misses import candidate
+from properties.unitary.networks import network
+from properties.unitary.orthogonal import recurrent
+from properties.unitary.planted import planted
+from properties.unitary.scalar_pairs import scalar_pair
 
 # The kinds with a loss and gradients.
 LEARNING = ("gradient", "smooth", "training")
+# The kinds whose members are built in rationals; what the tensors hold are their float images.
+EXACT: dict[str, Callable[[SystemSpec, int], Exact]] = {
+    "unitary": network,
+    "urnn": recurrent,
+    "block": block,
+    "candidate": candidate,
+    "sigmoid": scalar_pair,
+    "planted": planted,
+}
 
 
 def draw(spec: SystemSpec, member: int) -> dict[str, Array]:

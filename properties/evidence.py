@@ -21,7 +21,11 @@ SHOWN = 3
 
 @dataclass
 class Evidence:
-    """Merged over batches; everything in it is independent of the order in which batches came."""
+    """Merged over batches; everything in it is independent of the order in which batches came.
+
+    Of a form that says that two things differ, ``nearest`` keeps the check in which they came
+    nearest for each number of states.
+    """
 
     claim: str
     form: str
@@ -35,11 +39,15 @@ class Evidence:
     cost: Cost | None = None
     tightest: list[Check] = field(default_factory=list)
     failing: list[Check] = field(default_factory=list)
+    nearest: dict[str, Check] = field(default_factory=dict)
+    differ: bool = False
 
     @classmethod
     def of(cls, claim: Claim, form: Form) -> Evidence:
         """Nothing seen yet of one form."""
-        return cls(claim.id, form.name, windowed(form.statement))
+        statement = form.statement
+        differ = statement.relation == "!="
+        return cls(claim.id, form.name, windowed(statement), differ=differ)
 
     @property
     def best_ratio(self) -> float | None:
@@ -94,6 +102,25 @@ class Evidence:
         for i, s, k in np.argwhere(bad)[:SHOWN]:
             self.failing.append(self.check(batch, seen, int(i), int(s), int(k)))
         self.trim()
+        self.approach(batch, seen)
+
+    def approach(self, batch: Batch, seen: Judgement) -> None:
+        """Remember where the two sides came nearest, if they are to differ."""
+        if not self.differ:
+            return
+        gap = np.maximum(seen.lhs.hi - seen.rhs.lo, seen.rhs.hi - seen.lhs.lo)
+        gap = np.where(seen.verdicts == Verdict.HOLDS, gap, np.inf)
+        if np.isfinite(gap).any():
+            i, s, k = (int(v) for v in np.unravel_index(np.argmin(gap), gap.shape))
+            self.keep_nearer(str(batch.spec.states), self.check(batch, seen, i, s, k))
+
+    def keep_nearer(self, states: str, check: Check) -> None:
+        """The nearer of two checks for one number of states; ties by the spec's text."""
+
+        def order(one: Check) -> tuple[float, bytes]:
+            return abs(float(one.lhs) - float(one.rhs)), msgspec.json.encode(one.spec)
+
+        self.nearest[states] = min(self.nearest.get(states, check), check, key=order)
 
     def trim(self) -> None:
         """Best first; ties broken by the spec's text, so that merging does not depend on order."""
@@ -115,6 +142,8 @@ class Evidence:
         self.spend(other.cost)
         self.tightest += other.tightest
         self.failing += other.failing
+        for states, check in other.nearest.items():
+            self.keep_nearer(states, check)
         self.trim()
 
     def check(self, batch: Batch, seen: Judgement, i: int, s: int, k: int) -> Check:

@@ -101,7 +101,7 @@ WINDOWED = frozenset({
     "k", "t", "h_start", "h_gap", "y_gap", "dh_dx",
     "forward_gap", "field_gap", "edge_gap", "padding_gap", "recurrent_gap",
     "grad_gap", "grad_gap_mean", "tbptt_gap", "tb_gap",
-    "eps_k", "w_gap", "w_gap_before", "trained_gap",
+    "eps_k", "w_gap", "w_gap_before", "trained_gap", "dh_dh",
 })  # fmt: skip
 
 

@@ -2,10 +2,12 @@
 
 from properties.measured import Measure, around
 from properties.measures.gradients import GRADIENTS
+from properties.measures.limits import LIMITS
 from properties.measures.models import MODELS
 from properties.measures.training import TRAINING
+from properties.measures.unitary import UNITARY
 
 __all__ = ["ALL", "MEASURES", "Measure", "around"]
 
-ALL = (*MODELS, *GRADIENTS, *TRAINING)
+ALL = (*MODELS, *GRADIENTS, *TRAINING, *UNITARY, *LIMITS)
 MEASURES = {measure.name: measure for measure in ALL}

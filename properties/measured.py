@@ -3,8 +3,8 @@
 A measure has up to five readings. ``value`` is a differentiable float64 reading of a whole batch
 and ``error`` a rigorous bound on |reading − truth|; together, or as an ``enclosure``, they enclose
 the truth. ``balls`` reads one pair at any precision, ``square`` gives the exact square where it is
-rational, and ``at_most`` decides an exact comparison. Shapes are (B, S, K+1) with k, else
-(B, S, 1).
+rational, and ``at_most`` decides an exact comparison where it can. Shapes are (B, S, K+1) with k,
+else (B, S, 1).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Measure:
     enclosure: Callable[[Batch], Interval] | None = None
     balls: Callable[[BallPair, int], arb] | None = None
     square: Callable[[Batch, int], fmpq | None] | None = None
-    at_most: Callable[[Batch, fmpq], bool] | None = None
+    at_most: Callable[[Batch, fmpq, int], bool | None] | None = None
 
     def enclose(self, batch: Batch) -> Interval:
         """Float64 enclosures over the batch; [nan, nan] where only the referee can read it."""

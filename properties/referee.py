@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, isqrt, log2
+from math import ceil, isfinite, isqrt, log2
 
 import sympy
 from flint import arb, ctx, fmpq
@@ -112,8 +112,9 @@ def by_rationals(statement: Statement, pair: Batch, k: int, precision: int) -> O
     if isinstance(lhs, sympy.Symbol) and lhs.name in MEASURES and statement.relation == "<=":
         at_most, env = MEASURES[lhs.name].at_most, rational_numbers(rhs, pair, k)
         bound = rational(rhs, env) if at_most is not None and env is not None else None
-        if at_most is not None and bound is not None:
-            return Outcome("HOLDS" if at_most(pair, bound) else "VIOLATED")
+        met = at_most(pair, bound, k) if at_most is not None and bound is not None else None
+        if met is not None:
+            return Outcome("HOLDS" if met else "VIOLATED")
     left, right = (signed_square(side, pair, k, precision) for side in (lhs, rhs))
     if left is None or right is None:
         left, right = (whole_square(side, pair, k, precision) for side in (lhs, rhs))
@@ -141,12 +142,17 @@ def rational_numbers(side: sympy.Expr, pair: Batch, k: int) -> dict[str, fmpq] |
     for name in names(side):
         if VOCABULARY[name].role == "measured":
             return None
-        env[name] = as_fmpq(number(name, pair, k))
+        value = as_fmpq(number(name, pair, k))
+        if value is None:
+            return None
+        env[name] = value
     return env
 
 
-def as_fmpq(value: float) -> fmpq:
-    """The rational number that a finite float is."""
+def as_fmpq(value: float) -> fmpq | None:
+    """The rational number that a finite float is; None for others, which decide nothing."""
+    if not isfinite(value):
+        return None
     exact = Fraction(value)
     return fmpq(exact.numerator, exact.denominator)
 

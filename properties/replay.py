@@ -12,6 +12,7 @@ from properties.evidence import record
 from properties.judge import Verdict, judge, windowed
 from properties.spec import SystemSpec, parse_spec
 from properties.system import Batch, build
+from properties.unitary.exact import strings
 from reports.files import write_atomic
 from reports.record import Check
 from theory import claim as claim_of
@@ -72,7 +73,8 @@ def dump(replayed: Replayed, path: Path) -> None:
     """Write the system, x, the pair of states, and both sides by k to an .npz file, atomically.
 
     Where there are any: the loss's target y, the second weights W_other, U_other and b_other, and
-    of training the step size and the radii of the set that it projects onto.
+    of training the step size and the radii of the set that it projects onto. An exact system comes
+    with every rational as a string p/q too, under exact_W and the like: it is what was judged.
     """
     import io
 
@@ -98,6 +100,9 @@ def dump(replayed: Replayed, path: Path) -> None:
         omega = batch.omega
         arrays["step_size"] = batch.step_size.reshape(-1)
         arrays["radii"] = np.array([float(r[0]) for r in (omega.W, omega.U, omega.b)])
+    for member in batch.exact:
+        tables = member.tables().items()
+        arrays |= {f"exact_{name}": np.array(strings(table)) for name, table in tables}
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
     write_atomic(path, buffer.getvalue())

@@ -12,7 +12,7 @@ from properties.draws import LEARNING
 from properties.errors import SpecError
 from properties.evidence import record
 from properties.judge import Verdict, judge, windowed
-from properties.spec import INPUTS, LOSSES, REGIMES, TRAINED, SystemSpec, Values, check_spec
+from properties.spec import INPUTS, LOSSES, TRAINED, SystemSpec, Values, check_spec
 from properties.strategies import FACTORS
 from properties.system import build
 from reports.record import Check
@@ -57,16 +57,25 @@ def smaller(spec: SystemSpec) -> Iterator[SystemSpec]:
     for seed in range(3):
         if seed < spec.seed:
             yield replace(spec, seed=seed)
-    for name, least in (("n", 1), ("d", 1), ("T", 1), ("K", 0), ("steps", min(spec.steps, 1))):
-        value = getattr(spec, name)
+    floor = {"K": 0, "units": 0, "steps": min(spec.steps, 1)}
+    if spec.kind == "block":
+        floor["states"] = spec.n
+    # What is written out keeps its shapes.
+    sizes = ("n", "d", "T", "K", "steps", "states", "units") if spec.found is None else ("T", "K")
+    for name in sizes:
+        least, value = floor.get(name, 1), getattr(spec, name)
         for less in sorted({least, value // 2, value - 1}):
             if least <= less < value:
                 shorter = replace(spec, **{name: less})
-                yield replace(shorter, K=min(shorter.K, shorter.T))
-    for regime in REGIMES[: REGIMES.index(spec.regime)]:
+                yield replace(
+                    shorter, K=min(shorter.K, shorter.T), units=min(shorter.units, shorter.n)
+                )
+    for regime in spec.regimes[: spec.regimes.index(spec.regime)]:
         yield replace(spec, regime=regime)
     for inputs in INPUTS[: INPUTS.index(spec.inputs)]:
         yield replace(spec, inputs=inputs)
+    if spec.start:
+        yield replace(spec, start=0.0)
     if spec.bias:
         yield replace(spec, bias=0.0)
     if spec.scale != 1:

@@ -6,18 +6,14 @@ Whole matrices appear only in `Values`, for systems that a search found rather t
 
 from __future__ import annotations
 
-from typing import Literal
-
 import msgspec
 
 from impl.activation import activation
 from impl.errors import UnknownActivationError
 from properties.errors import SpecError
+from properties.kinds import ACTIVATIONS_OF, EXACT_LIMITS, EXACT_REGIMES, TIGHTER_LIMITS
+from properties.kinds import Kind as Kind
 
-Kind = Literal[
-    "linear", "rnn", "matrix", "unstable", "descent",
-    "gradient", "smooth", "training", "quadratic", "projection",
-]  # fmt: skip
 REGIMES = (
     "orthogonal",
     "gaussian",
@@ -39,15 +35,14 @@ LOSSES = ("squared", "linear", "cross-entropy")
 SCHEDULES = ("inverse", "constant")
 BALLS = ("spectral", "infinity", "frobenius")
 CHOICES = {
-    "regime": REGIMES, "inputs": INPUTS, "trained": TRAINED, "loss": LOSSES,
-    "schedule": SCHEDULES, "ball": BALLS,
+    "inputs": INPUTS, "trained": TRAINED, "loss": LOSSES, "schedule": SCHEDULES, "ball": BALLS,
 }  # fmt: skip
-NUMBERS = ("lam", "scale", "bias", "epsilon", "alpha", "target", "distance")
+NUMBERS = ("lam", "scale", "bias", "epsilon", "alpha", "target", "distance", "start")
 LIMITS = {
     "n": 512, "d": 512, "T": 100_000, "K": 4_096, "batch": 65_536, "sequences": 4_096,
-    "steps": 10_000,
+    "steps": 10_000, "states": 1024, "units": 512,
 }  # fmt: skip
-LEAST = {"K": 0, "steps": 0}
+LEAST = {"K": 0, "steps": 0, "units": 0}
 
 # What one batch may hold: 1 GiB of float64.
 ENTRIES = 2**27
@@ -72,6 +67,25 @@ class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     b2: list[float] | None = None
 
 
+class Candidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A candidate URNN s_t = ρ(V s_{t−1} + G x_t + d) of m rows with the output E s + e_0.
+
+    ``skew`` holds the entries below the diagonal of a skew S, row by row, and V is the Cayley image
+    (I − S)(I + S)⁻¹ with its rows times ``signs``; G (m, d), d and s = s_{−1} (m), E (p, m), e0
+    (p). Floats are rationals, and everything is decided about these. Empty parts are the kind's to
+    find, or zero. A ``candidate`` has in s and d its pre-activations at the first two times, from
+    which the bias and the initial state follow, and its E is solved for.
+    """
+
+    skew: list[float]
+    signs: list[float]
+    G: list[list[float]]
+    d: list[float]
+    s: list[float]
+    E: list[list[float]] = []
+    e0: list[float] = []
+
+
 class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A batch of ``batch`` systems with ``sequences`` input sequences each.
 
@@ -83,6 +97,9 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     weights of ``smooth`` and the second matrix of ``projection`` lie about ``distance`` away.
     ``training`` makes ``steps`` steps α/t (inverse) or α (constant) with αβ = ``alpha``, where β is
     the certified smoothness; ``quadratic`` has β = ``lam``, ε = ``epsilon`` and α = ``alpha``.
+
+    The exact kinds have ``states`` rows of an orthogonal matrix, an initial state of size ``start``
+    and ``units`` singular values that are exactly 1; ``found`` writes a candidate out.
     """
 
     kind: Kind = "rnn"
@@ -111,6 +128,10 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     steps: int = 0
     schedule: str = "inverse"
     ball: str = "spectral"
+    states: int = 1
+    start: float = 0.0
+    units: int = 0
+    found: Candidate | None = None
 
     def alone(self, member: int, sequence: int) -> SystemSpec:
         """The spec of one (system, sequence) pair of this batch."""
@@ -126,6 +147,17 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         return range(self.batch) if self.member is None else range(self.member, self.member + 1)
 
     @property
+    def chosen(self) -> range:
+        """The sequences of each member that this spec builds."""
+        one = self.sequence
+        return range(self.sequences) if one is None else range(one, one + 1)
+
+    @property
+    def regimes(self) -> tuple[str, ...]:
+        """The regimes of this kind, the simplest first."""
+        return EXACT_REGIMES.get(self.kind, REGIMES)
+
+    @property
     def text(self) -> str:
         """The spec as one line of JSON, as ``rnnbounds replay`` takes it."""
         return msgspec.json.encode(self).decode()
@@ -134,14 +166,17 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     def size(self) -> tuple[float, ...]:
         """What shrinking makes smaller, most important first."""
         return (
-            self.values is not None,
+            self.values is not None or self.found is not None,
             self.n,
             self.d,
             self.T,
             self.K,
             self.steps,
-            REGIMES.index(self.regime),
+            self.states,
+            self.units,
+            self.regimes.index(self.regime),
             INPUTS.index(self.inputs),
+            self.start != 0,
             self.bias != 0,
             self.scale != 1,
             TRAINED.index(self.trained),
@@ -171,7 +206,7 @@ def check_spec(spec: SystemSpec) -> None:
         activation(spec.activation)
     except UnknownActivationError as error:
         raise SpecError(str(error)) from None
-    for name, choices in CHOICES.items():
+    for name, choices in {"regime": spec.regimes, **CHOICES}.items():
         if getattr(spec, name) not in choices:
             raise SpecError(f"unknown {name} {getattr(spec, name)!r}; one of {', '.join(choices)}")
     for name, limit in LIMITS.items():
@@ -190,6 +225,10 @@ def check_spec(spec: SystemSpec) -> None:
         raise SpecError(f"member {spec.member} is not in a batch of {spec.batch}")
     if spec.sequence is not None and not 0 <= spec.sequence < spec.sequences:
         raise SpecError(f"sequence {spec.sequence} is not among {spec.sequences}")
+    if spec.kind in EXACT_REGIMES:
+        check_exact(spec)
+    elif spec.found is not None:
+        raise SpecError(f"a {spec.kind} has no candidate")
     if spec.values is not None:
         check_values(spec, spec.values)
     drawn = spec.n**2 + spec.sequences * (spec.T * spec.d + (spec.K + 1) * spec.n)
@@ -199,6 +238,40 @@ def check_spec(spec: SystemSpec) -> None:
         drawn += kept
     if len(spec.members) * drawn > ENTRIES:
         raise SpecError(f"the systems have more than {ENTRIES} numbers together")
+
+
+def check_exact(spec: SystemSpec) -> None:
+    """Raise SpecError unless the kind's exact construction can be made in reasonable time."""
+    if spec.values is not None:
+        raise SpecError(f"a {spec.kind} is exact: it is drawn in rationals, not written out")
+    known = ACTIVATIONS_OF.get(spec.kind)
+    if known is not None and spec.activation not in known:
+        raise SpecError(f"a {spec.kind} has the activation {' or '.join(known)}")
+    for name, limit in (EXACT_LIMITS | TIGHTER_LIMITS.get(spec.kind, {})).items():
+        if getattr(spec, name) > limit:
+            raise SpecError(f"{name} = {getattr(spec, name)} exceeds {limit}, in rationals")
+    if spec.units > spec.n:
+        raise SpecError(f"units = {spec.units} exceeds n = {spec.n}")
+    if spec.kind == "block" and spec.states < spec.n:
+        raise SpecError(f"a block of n = {spec.n} rows needs states ≥ n")
+    if spec.found is not None:
+        check_candidate(spec, spec.found)
+
+
+def check_candidate(spec: SystemSpec, found: Candidate) -> None:
+    """Raise SpecError unless the candidate has the shapes of n, d and states, and is finite."""
+    n, m, d = spec.n, spec.states, spec.d
+    rows = ([found.skew], [found.signs], [found.d], [found.s], found.G, found.E, [found.e0])
+    fits = len(found.skew) == m * (m - 1) // 2 and len(found.G) == m
+    fits = fits and {len(found.signs), len(found.d), len(found.s)} == {m}
+    fits = fits and all(len(row) == d for row in found.G) and len(found.e0) in (0, n)
+    fits = fits and len(found.E) in (0, n) and all(len(row) == m for row in found.E) and d == n
+    if not fits or not all(abs(v) == 1 for v in found.signs):
+        raise SpecError(f"the candidate does not have the shapes of states = {m}, n = {n}, d = {d}")
+    if not all(abs(v) < float("inf") for table in rows for row in table for v in row):
+        raise SpecError("the candidate must be finite")
+    if (spec.batch, spec.sequences) != (1, 1):
+        raise SpecError("a candidate writes out one system with one sequence, not a batch")
 
 
 def check_values(spec: SystemSpec, values: Values) -> None:

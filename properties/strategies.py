@@ -1,23 +1,21 @@
-"""What Hypothesis draws: system specs, a few small choices each.
-
-Every choice is made of booleans. Hypothesis mixes constants found in the loaded modules into
-integer and float draws, so that an import would change a campaign; booleans are left alone, and a
-seed then means the same specs in every process.
-"""
+"""What Hypothesis draws: system specs, a few small choices each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from math import floor, log
-from typing import TypeVar
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from impl.activation import ACTIVATIONS
+from properties.choices import pick, seeds
 from properties.spec import BALLS, LOSSES, TRAINED, Kind, SystemSpec
+from properties.unitary.drawn import block_specs, unitary_specs, urnn_specs
+from properties.unitary.drawn_limits import candidate_specs, planted_specs, sigmoid_specs
 
-Choice = TypeVar("Choice")
+__all__ = ["pick", "seeds", "specs", "windows"]
+
 FACTORS = (0.5, 0.75, 0.9, 0.25, 0.99, 0.999, 2.0**-10, 1 - 2.0**-20)
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16)
 LENGTHS = (1, 2, 3, 5, 8, 13, 21, 34, 50, 64)
@@ -37,18 +35,15 @@ DEPTH = 24 * log(2)
 GRADIENT_DEPTH = 32 * log(2)
 MEMORIES = (0.75, 0.5, 0.9, 0.25, 0.99, 0.0, 2.0**-10, 0.999)
 DISTANCES = (0.25, 2.0**-12, 2.0**-6, 1.0, 2.0**-20)
-
-
-def pick(options: Sequence[Choice]) -> st.SearchStrategy[Choice]:
-    """One of the options, the first one simplest."""
-    count = max(1, (2 * len(options) - 1).bit_length())
-    bits = st.tuples(*[st.booleans()] * count)
-    return bits.map(lambda bs: options[sum(b << i for i, b in enumerate(bs)) % len(options)])
-
-
-def seeds() -> st.SearchStrategy[int]:
-    """A seed of 48 bits."""
-    return st.tuples(*[st.booleans()] * 48).map(lambda bs: sum(b << i for i, b in enumerate(bs)))
+# What is drawn of the exact kinds, given the systems of a batch and the sequences of each.
+EXACT: dict[str, Callable[[int, int], st.SearchStrategy[SystemSpec]]] = {
+    "unitary": unitary_specs,
+    "urnn": urnn_specs,
+    "block": block_specs,
+    "candidate": candidate_specs,
+    "sigmoid": sigmoid_specs,
+    "planted": planted_specs,
+}
 
 
 def windows(lam: float, T: int, K: int, depth: float = DEPTH) -> int:
@@ -81,6 +76,8 @@ def specs(
 ) -> SystemSpec:
     """A spec of one kind; ``wide`` adds regimes that only a weighted norm certifies, ``stepwise``
     says that single steps are measured."""
+    if kind in EXACT:
+        return draw(EXACT[kind](batch, sequences))
     if kind == "matrix":
         regime = draw(pick((*STABLE_REGIMES, "similar")))
         n, lam = draw(pick((2, 3, 1, 4, 5, 8))), draw(pick(SCALES))

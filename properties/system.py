@@ -20,14 +20,17 @@ from impl.outward import norm_up
 from impl.region import Region
 from impl.rnn import RNN
 from properties.derived import DERIVED
-from properties.draws import LEARNING, draw, written_out
+from properties.draws import EXACT, LEARNING, draw, written_out
 from properties.regimes import Array, input_sequences
 from properties.spec import SystemSpec, Values
+from properties.unitary.exact import Exact, image
 from theory.interval import Interval
 
 # Certified constants and parameters hold for a whole batch along (batch, sequence, window).
 AXES = 3
 LARGEST_STEP = 2.0**500
+# The parameters that only members of exact kinds have.
+OF_EXACT = ("states", "w_abs", "same_activation", "sigmoidal")
 # Weights of ``training`` may grow to this multiple of the norms that they were drawn with.
 ROOM = 1.5
 
@@ -39,6 +42,9 @@ class Batch:
     cell: h_t = ρ(W h_{t−1} + U x_t + b), y_t = C h_t; x (B, T, d, S); a pair of states h, h_other
     (B, n, S); targets y (B, p) of the loss; other: a second cell, for what compares two weights;
     everything float64. The pairs' scale shrinks along S.
+
+    exact: the members in rationals, of the kinds that are; cell, C, x, h and other are then their
+    float images, and the statements are decided about the rationals.
     """
 
     spec: SystemSpec
@@ -49,6 +55,7 @@ class Batch:
     h_other: torch.Tensor
     y: torch.Tensor | None = None
     other: RNN | None = None
+    exact: tuple[Exact, ...] = ()
     cache: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -135,7 +142,19 @@ class Batch:
         with np.errstate(all="ignore"):
             reach = self.constant("S_0").hi / (1 - self.constant("lam").hi)
             target = np.where(np.isfinite(reach) & (reach > 0), spec.epsilon * reach, 0.0)
-        return numbers | {"epsilon": target}
+        return numbers | {"epsilon": target} | self.exact_parameters
+
+    @cached_property
+    def exact_constants(self) -> list[dict[str, float]]:
+        """The certified constants of each exact member."""
+        return [member.constants() for member in self.exact]
+
+    @property
+    def exact_parameters(self) -> dict[str, Array]:
+        """What the exact members add to the parameters, (B, 1, 1) each; NaN where they do not."""
+        given = [member.parameters() for member in self.exact]
+        rows = {name: [one.get(name, np.nan) for one in given] or [np.nan] for name in OF_EXACT}
+        return {name: np.array(row).reshape(-1, 1, 1) for name, row in rows.items()}
 
     @cached_property
     def step_size(self) -> Array:
@@ -152,6 +171,9 @@ class Batch:
         """
         if self.spec.kind == "quadratic":
             value = self.quadratic(name)
+        elif self.exact:
+            given = [member.get(name, np.inf) for member in self.exact_constants]
+            value = np.array(given).reshape(-1, 1, 1)
         elif name in DERIVED:
             key = f"constant {name}"
             if key not in self.cache:
@@ -177,12 +199,16 @@ def weights(cell: RNN | None) -> tuple[torch.Tensor, ...]:
 
 def build(spec: SystemSpec, device: str = "cpu") -> Batch:
     """The batch that a spec describes; with ``member`` and ``sequence`` set, that pair alone."""
-    if spec.values is not None:
+    exact: tuple[Exact, ...] = ()
+    if spec.kind in EXACT:
+        exact = tuple(EXACT[spec.kind](spec, member) for member in spec.members)
+        drawn = [image(member) for member in exact]
+    elif spec.values is not None:
         drawn = [written_out(spec.values)]
     else:
         drawn = [draw(spec, member) for member in spec.members]
     stacked = {name: np.stack([member[name] for member in drawn]) for name in drawn[0]}
-    if spec.values is None:
+    if spec.values is None and not exact:
         known = (stacked[name] for name in ("W", "U", "C"))
         stacked["x"] = input_sequences(spec, stacked["x"], *known)
         if spec.sequence is not None:
@@ -210,6 +236,7 @@ def build(spec: SystemSpec, device: str = "cpu") -> Batch:
         h_other=tensor("h_other", 2, 1),
         y=tensor("y", 1) if "y" in stacked else None,
         other=cell("2") if "W2" in stacked else None,
+        exact=exact,
     )
 
 

@@ -15,11 +15,13 @@ from properties.spec import Kind
 from reports.record import Check
 from theory.claim import Assumption, Form, Statement
 from theory.proof import Proof
+from theory.quantities.unitary import UNITARY
 from theory.vocabulary import VOCABULARY
 
 PLAIN: tuple[Kind, ...] = ("linear", "rnn")
 LEARNING: tuple[Kind, ...] = ("gradient", "smooth", "training")
-ORDER: tuple[Kind, ...] = (*PLAIN, *LEARNING, "projection", "matrix", "descent")
+EXACT: tuple[Kind, ...] = ("unitary", "urnn", "block", "candidate", "sigmoid", "planted")
+ORDER: tuple[Kind, ...] = (*PLAIN, *LEARNING, "projection", "matrix", "descent", *EXACT)
 KINDS: dict[str, tuple[Kind, ...]] = {
     "W_norm_exact": ("matrix",),
     "descent_growth": ("descent",),
@@ -31,6 +33,19 @@ KINDS: dict[str, tuple[Kind, ...]] = {
     **dict.fromkeys(("w_gap", "w_gap_before", "trained_gap"), ("training",)),
     **dict.fromkeys(("proj_gap", "rescaled_gap", "matrix_gap"), ("projection",)),
     **dict.fromkeys(("proj_distance", "feasible_distance"), ("projection",)),
+    **{q.name: ("unitary",) for q in UNITARY if q.name.startswith("unitary_")},
+    **dict.fromkeys(("defect_rank", "multiplicity", "multiplicity_any"), ("block",)),
+    "W_rank": ("block", "candidate"),
+    **dict.fromkeys(("separation", "active", "pattern_constant", "scalar_W"), ("candidate",)),
+    "sigmoid_gap": ("sigmoid",),
+    **dict.fromkeys(("sample_rank", "sign_classes", "equal_classes", "unit_count"), ("planted",)),
+    **dict.fromkeys(("analytic_rank", "analytic_classes"), ("planted",)),
+    "dh_dh": ("urnn", "unitary"),
+}
+# Parameters that only some kinds have.
+PARAMETERS: dict[str, tuple[Kind, ...]] = {
+    "states": ("unitary", "urnn", "block", "candidate", "sigmoid"),
+    **dict.fromkeys(("w_abs", "same_activation", "sigmoidal"), ("sigmoid",)),
 }
 
 
@@ -60,7 +75,8 @@ def contractive() -> Assumption:
 
 def typed_assumptions(statement: Statement) -> tuple[Assumption, ...]:
     """What a typed statement presupposes of the systems that it is tested on."""
-    return (contractive(),) if {*PLAIN, *LEARNING} & set(kinds_of(statement)) else ()
+    given = {*PLAIN, *LEARNING, "unitary"} & set(kinds_of(statement))
+    return (contractive(),) if given and "urnn" not in kinds_of(statement) else ()
 
 
 def lam() -> sympy.Symbol:
@@ -76,17 +92,20 @@ def kinds_of(statement: Statement) -> tuple[Kind, ...]:
     Raises:
         InputError: it measures nothing, or things that no one system has together.
     """
-    measured = [name for name in free_names(statement) if VOCABULARY[name].role == "measured"]
+    names = free_names(statement)
+    measured = [name for name in names if VOCABULARY[name].role == "measured"]
     if not measured:
         raise InputError(
             "the statement measures nothing; name a measured quantity, h_gap or h_norm say"
         )
     choices = {KINDS.get(name, (*PLAIN, "gradient")) for name in sorted(measured)}
+    choices |= {PARAMETERS[name] for name in names & set(PARAMETERS)}
     kinds = set.intersection(*(set(choice) for choice in choices))
     if {*PLAIN} <= kinds:
         kinds = {*PLAIN}  # a loss adds nothing
     if not kinds:
-        raise InputError(f"no one system has all of {', '.join(sorted(measured))}; test them apart")
+        asked = ", ".join(sorted({*measured, *names & set(PARAMETERS)}))
+        raise InputError(f"no one system has all of {asked}; test them apart")
     return tuple(kind for kind in ORDER if kind in kinds)
 
 

@@ -139,7 +139,8 @@ class Cost(Record, frozen=True, kw_only=True):
 class FormRecord(Record, frozen=True, kw_only=True):
     """One form of a claim: its statement as tested, what it assumes, how it fared.
 
-    `reached` is the greatest lhs/rhs by attack, `cost` what the form gives away.
+    `reached` is the greatest lhs/rhs by attack, `cost` what the form gives away; `nearest` are the
+    checks in which what is to differ came nearest, by the number of states.
     """
 
     numbers = ("best_ratio",)
@@ -156,6 +157,7 @@ class FormRecord(Record, frozen=True, kw_only=True):
     note: str = ""
     reached: dict[str, Number | None] = {}
     cost: Cost | None = None
+    nearest: tuple[Check, ...] = ()
 
 
 class LedgerStep(Record, frozen=True, kw_only=True):

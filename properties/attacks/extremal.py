@@ -6,13 +6,15 @@ one of them refutes names it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
 from properties.attacks.learning import SPECIAL as LEARNING_SPECIAL
 from properties.attacks.learning import learning_specs
 from properties.spec import Kind, SystemSpec, Values
+from properties.unitary import extremal_limits as limits
+from properties.unitary.extremal import BLOCKS, NETWORKS, RECURRENT, blocks, networks, recurrents
 
 SCALAR = SystemSpec(kind="linear", activation="identity", regime="diagonal", inputs="constant")
 
@@ -104,7 +106,19 @@ OWN: dict[str, SystemSpec] = {
     ),
 }  # fmt: skip
 
-SPECIAL = OWN | LEARNING_SPECIAL
+# Of the exact kinds: families, and instances by name.
+EXACT: dict[str, Callable[[], Iterator[SystemSpec]]] = {
+    "unitary": networks,
+    "urnn": recurrents,
+    "block": blocks,
+    "candidate": limits.candidates,
+    "sigmoid": limits.scalars,
+    "planted": limits.planted,
+}
+EXACT_SPECIAL: dict[str, SystemSpec] = (
+    NETWORKS | RECURRENT | BLOCKS | limits.CANDIDATES | limits.SCALARS | limits.PLANTS
+)
+SPECIAL = OWN | LEARNING_SPECIAL | EXACT_SPECIAL
 FAMILIES = (scalar_linear, long_memory, isometric)
 
 
@@ -117,6 +131,10 @@ def accumulating() -> Iterator[SystemSpec]:
 def extremal_specs(kind: Kind, rounding: bool = False) -> Iterator[SystemSpec]:
     """Every extremal instance of a kind, those for the engine's rounding on demand; linear systems
     are RNNs too."""
+    if kind in EXACT:
+        yield from (spec for spec in EXACT_SPECIAL.values() if spec.kind == kind)
+        yield from EXACT[kind]()
+        return
     if rounding:
         yield from accumulating()
     for family in FAMILIES:

@@ -21,6 +21,7 @@ from properties.judge import free_names
 from properties.measure import MEASURES
 from properties.spec import Kind, SystemSpec
 from properties.system import Batch, build, explicit
+from properties.unitary.fits import candidate_fits, scalar_fits
 from theory.claim import Statement
 from theory.vocabulary import VOCABULARY
 
@@ -41,6 +42,11 @@ TORCH = {
     "Min": lambda *terms: reduce(on_tensors(torch.minimum), terms),
 }
 LEARNING_RATE = 0.05
+# Exact kinds of which optimisation finds members: fits(count, steps, seed).
+FITS: dict[str, Callable[[int, int, int], Iterator[SystemSpec]]] = {
+    "candidate": candidate_fits,
+    "sigmoid": scalar_fits,
+}
 
 
 def applicable(statement: Statement) -> str:

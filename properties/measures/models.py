@@ -143,7 +143,7 @@ MODELS = (
     Measure(
         "W_norm_exact",
         balls=lambda p, k: ball_norm(p.batch.cell.W[0]),
-        at_most=lambda b, bound: rational_norm_at_most(b.cell.W[0], bound),
+        at_most=lambda b, bound, k: rational_norm_at_most(b.cell.W[0], bound),
     ),
     Measure(
         "forward_gap",

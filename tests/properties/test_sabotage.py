@@ -24,6 +24,27 @@ NEAR: dict[str, tuple[dict[str, object], ...]] = {
         {"steps": 4, "alpha": 0.25, "schedule": schedule, "lam": 0.3, "epsilon": 4.0}
         for schedule in SCHEDULES
     ),
+    "unitary": ({"activation": "relu", "regime": "diagonal", "n": 2, "states": 4, "T": 3, "K": 2},),
+    "urnn": (
+        {"activation": "tanh", "regime": "cayley", "d": 4, "states": 4, "T": 3, "K": 2},
+        {"activation": "identity", "regime": "cayley", "d": 4, "states": 4, "T": 3, "K": 2},
+    ),
+    "block": (
+        {"activation": "identity", "regime": "cayley", "d": 1, "n": 2, "states": 4, "T": 3},
+        {"activation": "identity", "regime": "identity", "d": 1, "n": 2, "states": 4, "T": 3},
+    ),
+    "candidate": (
+        {
+            "activation": "relu",
+            "regime": "unrelated",
+            "d": 4,
+            "states": 7,
+            "T": 2,
+            "K": 0,
+            "lam": 0,
+        },
+    ),
+    "sigmoid": ({"regime": "unrelated", "n": 1, "d": 1, "states": 3},),
 }
 
 

@@ -69,6 +69,17 @@ def test_a_claim_tells_everything(run):
         assert text in page.text
 
 
+def test_what_must_differ_shows_where_it_came_nearest(run, check):
+    """The nearest checks of a form are told with their replay commands; without any, nothing is."""
+    claim = run.claims[1]
+    near = replace(check(), spec={"states": 3}, lhs=2.0**-40, replay="rnnbounds replay nearest")
+    forms = (replace(claim.forms[0], nearest=(near,)), *claim.forms[1:])
+    page = Page(render(replace(run, claims=(replace(claim, forms=forms),))))
+    assert page.text.count("nearest by number of states, and how to replay them (1)") == 1
+    assert near.replay in page.text
+    assert "nearest by number" not in Page(render(run)).text
+
+
 def test_deterministic(run):
     """The same record gives the same page, also after a journey through JSON."""
     assert render(run) == render(run) == render(decode(encode(run)))

@@ -1,0 +1,27 @@
+"""Choices made of booleans, for what Hypothesis draws.
+
+Hypothesis mixes constants found in the loaded modules into integer and float draws, so that an
+import would change a campaign; booleans are left alone, and a seed then means the same specs in
+every process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from hypothesis import strategies as st
+
+Choice = TypeVar("Choice")
+
+
+def pick(options: Sequence[Choice]) -> st.SearchStrategy[Choice]:
+    """One of the options, the first one simplest."""
+    count = max(1, (2 * len(options) - 1).bit_length())
+    bits = st.tuples(*[st.booleans()] * count)
+    return bits.map(lambda bs: options[sum(b << i for i, b in enumerate(bs)) % len(options)])
+
+
+def seeds() -> st.SearchStrategy[int]:
+    """A seed of 48 bits."""
+    return st.tuples(*[st.booleans()] * 48).map(lambda bs: sum(b << i for i, b in enumerate(bs)))

@@ -1,0 +1,89 @@
+"""What no unitary network can do: candidates for equivalents, and relations between tanh units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flint import arb, fmpq
+
+from properties.balls import BallPair, Ends, float_ends
+from properties.measured import Measure
+from properties.system import Batch
+from properties.unitary.candidates import Candidate
+from properties.unitary.planted import Planted
+from properties.unitary.readings import BLANK, counted, each_pair, rooted
+from properties.unitary.scalar_pairs import ScalarPair
+
+
+def of_candidate(count: Callable[[Candidate], int | bool]) -> Callable[[Any], int | None]:
+    """What only a candidate has."""
+    return lambda member: int(count(member)) if isinstance(member, Candidate) else None
+
+
+def of_planted(count: Callable[[Planted], int]) -> Callable[[Any], int | None]:
+    """What only a network with planted relations has."""
+    return lambda member: count(member) if isinstance(member, Planted) else None
+
+
+def separation(member: Any, s: int, k: int) -> fmpq | None:
+    """The square of the largest ‖y − ŷ‖ in one cell of activity patterns."""
+    return member.separation_square if isinstance(member, Candidate) else None
+
+
+def gap_ends(member: Any, s: int, k: int) -> Ends:
+    """The scalar networks' gap, from balls at the first precision that tells it from 0."""
+    return float_ends(member.gap) if isinstance(member, ScalarPair) else BLANK
+
+
+def gap_ball(pair: BallPair, k: int) -> arb:
+    """The same in balls of the current precision."""
+    members = pair.batch.exact
+    scalar = members and isinstance(members[0], ScalarPair)
+    return members[0].ball_gap() if scalar else arb("nan")  # type: ignore[attr-defined]
+
+
+def gap_square(batch: Batch, k: int) -> fmpq | None:
+    """Its square, where both networks are the same map or the gap is rational."""
+    members = batch.exact
+    if not members or not isinstance(members[0], ScalarPair):
+        return None
+    gap = members[0].exact_gap
+    return None if gap is None else gap * gap
+
+
+def rank_ends(member: Any, s: int, k: int) -> Ends:
+    """Between the minor that is found and the classes of units, which are the same functions."""
+    if not isinstance(member, Planted):
+        return BLANK
+    return float(member.least_rank), float(member.sign_classes)
+
+
+def rank_ball(pair: BallPair, k: int) -> arb:
+    """The same as a ball."""
+    low, high = rank_ends(pair.batch.exact[0] if pair.batch.exact else None, 0, k)
+    return arb(low).union(arb(high)) if low <= high else arb("nan")
+
+
+LIMITS = (
+    rooted("separation", separation),
+    counted("active", of_candidate(lambda member: member.active)),
+    counted("pattern_constant", of_candidate(lambda member: member.pattern_constant)),
+    counted("scalar_W", of_candidate(lambda member: member.scalar_W)),
+    Measure(
+        "sigmoid_gap",
+        enclosure=lambda batch: each_pair(batch, gap_ends),
+        balls=gap_ball,
+        square=gap_square,
+    ),
+    Measure(
+        "sample_rank",
+        enclosure=lambda batch: each_pair(batch, rank_ends),
+        balls=rank_ball,
+    ),
+    counted("sign_classes", of_planted(lambda member: member.sign_classes)),
+    counted("equal_classes", of_planted(lambda member: member.equal_classes)),
+    counted("unit_count", of_planted(lambda member: member.unit_count)),
+    counted("analytic_rank", of_planted(lambda member: member.analytic[0])),
+    counted("analytic_classes", of_planted(lambda member: member.analytic[1])),
+)
