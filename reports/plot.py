@@ -43,12 +43,16 @@ class FigureError(InputError):
 
 @dataclass(frozen=True)
 class Series:
-    """One line or cloud of points; `x` and `y` have the same length."""
+    """One line or cloud of points; `x` and `y` have the same length.
+
+    `spread`, of that length too, is shaded about y on both sides.
+    """
 
     label: str
     x: Sequence[float]
     y: Sequence[float]
     style: Literal["line", "dashed", "points"] = "line"
+    spread: Sequence[float] | None = None
 
 
 def plot(
@@ -75,6 +79,14 @@ def plot(
             if len(line.x) != len(line.y):
                 raise FigureError(f"{line.label}: {len(line.x)} x for {len(line.y)} y; pair them")
             axes.plot(line.x, line.y, marks[line.style], color=colour, label=_plain(line.label))
+            if line.spread is not None:
+                if len(line.spread) != len(line.y):
+                    raise FigureError(f"{line.label}: {len(line.spread)} spreads; give one a point")
+                low, high = (
+                    [b + sign * s for b, s in zip(line.y, line.spread, strict=True)]
+                    for sign in (-1, 1)
+                )
+                axes.fill_between(line.x, low, high, color=colour, alpha=0.15, linewidth=0)
         axes.set_xlabel(_plain(x_label))
         axes.set_ylabel(_plain(y_label))
         if log_x:

@@ -2,38 +2,48 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from properties.errors import InputError, UnknownChoiceError
-from rnnbounds.experiments import gradients, sunspots
+from rnnbounds.experiments import digits, gradients, sunspots, urnn
 from rnnbounds.experiments.closeness import Closeness
+from rnnbounds.experiments.digits_record import Digits
 from rnnbounds.experiments.record import Sunspots
+from rnnbounds.experiments.urnn_record import Unitary
 
-Record = Sunspots | Closeness
+Record = Sunspots | Closeness | Unitary | Digits
+Options = Mapping[str, Any]
 
 
-class SizeError(InputError):
-    """A size that an experiment does not have."""
+class OptionError(InputError):
+    """An option that an experiment does not have."""
 
-    def __init__(self, name: str, size: str) -> None:
-        super().__init__(f"the experiment {name} has no {size}; leave --{size} out")
+    def __init__(self, name: str, option: str) -> None:
+        super().__init__(f"the experiment {name} has no {option}; leave --{option} out")
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """`run(folder, seed=…, advance=…, **sizes)`, the sizes by default, how often it advances."""
+    """`run(folder, seed=…, advance=…, **options)`, its options by default, how often it advances.
+
+    An option that is None by default has a value that depends on the others.
+    """
 
     run: Callable[..., Record]
-    sizes: Mapping[str, int]
-    work: Callable[[Mapping[str, int]], int]
+    options: Options
+    work: Callable[..., int]
 
 
+_TRAINED: Options = {"full": False, "epochs": None, "device": "auto"}
 EXPERIMENTS: Mapping[str, Experiment] = {
     "sunspots": Experiment(
-        sunspots.run, {"epochs": sunspots.EPOCHS}, lambda sizes: 2 * sizes["epochs"]
+        sunspots.run, {"epochs": sunspots.EPOCHS}, lambda epochs: 2 * int(epochs)
     ),
     "gradients-close": Experiment(
-        gradients.run, {"instances": gradients.INSTANCES}, lambda sizes: gradients.PARTS
+        gradients.run, {"instances": gradients.INSTANCES}, lambda instances: gradients.PARTS
     ),
+    "urnn": Experiment(urnn.run, {**_TRAINED, "realisations": None}, urnn.work),
+    "permuted-digits": Experiment(digits.run, {**_TRAINED, "data": "digits"}, digits.work),
 }
 
 
@@ -44,12 +54,16 @@ def find_experiment(name: str) -> Experiment:
     return EXPERIMENTS[name]
 
 
-def sizes_of(name: str, asked: Mapping[str, int | None]) -> dict[str, int]:
-    """The sizes of a run: those asked for, else those by default; raises SizeError."""
-    sizes = dict(find_experiment(name).sizes)
-    for size, value in asked.items():
-        if value is not None and size not in sizes:
-            raise SizeError(name, size)
-        if value is not None:
-            sizes[size] = value
-    return sizes
+def options_of(name: str, asked: Options) -> dict[str, Any]:
+    """The options of a run: those asked for, else those by default; raises OptionError.
+
+    What is None or False was not asked for.
+    """
+    options = dict(find_experiment(name).options)
+    for option, value in asked.items():
+        if value is None or value is False:
+            continue
+        if option not in options:
+            raise OptionError(name, option)
+        options[option] = value
+    return options

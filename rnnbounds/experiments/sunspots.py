@@ -15,10 +15,9 @@ import torch
 from impl.certificate import Certificate, certify
 from impl.feedforward import FeedForward
 from impl.truncate import save_truncated, truncate
-from properties.errors import InputError
 from properties.run import found
 from reports.files import write_all
-from rnnbounds.experiments.common import encode, environment_of, prepare
+from rnnbounds.experiments.common import MissingPackageError, encode, environment_of, prepare
 from rnnbounds.experiments.forecast import HIDDEN, Forecaster, save_forecaster, train
 from rnnbounds.experiments.gaps import (
     certified_forecast_gap,
@@ -41,13 +40,6 @@ ELL = 0.8
 EPOCHS = 400
 EPSILONS = (1e-1, 1e-2, 1e-3)
 HELD_OUT = 60  # years
-
-
-class MissingPackageError(InputError):
-    """An optional package that is needed here is not installed."""
-
-    def __init__(self, package: str, purpose: str) -> None:
-        super().__init__(f"{purpose} needs {package}; install it with: pip install {package}")
 
 
 @dataclass(frozen=True)

@@ -37,12 +37,30 @@ def test_plot_scales():
     assert plot(series, x_label="", y_label="", log_x=True) != plain
 
 
+def test_plot_spread():
+    """A spread is a shade of its line's colour; it changes the figure and nothing else is named."""
+    plain, shaded = (
+        plot([Series("a", [1, 2], [1, 2], spread=spread)], x_label="", y_label="")
+        for spread in (None, [0.5, math.nan])
+    )
+    assert "fill-opacity: 0.15" in shaded
+    assert "fill-opacity" not in plain
+    assert "#0a0b" not in shaded
+
+
 @pytest.mark.parametrize(
-    "series", [[], [Series("a", [1], [1])] * 7, [Series("a", [1, 2], [1])]], ids=range(3)
+    "series",
+    [
+        [],
+        [Series("a", [1], [1])] * 7,
+        [Series("a", [1, 2], [1])],
+        [Series("a", [1, 2], [1, 2], spread=[1])],
+    ],
+    ids=range(4),
 )
 def test_plot_refuses(series):
-    """No series, too many, or one whose x and y differ in length is refused by name."""
-    with pytest.raises(FigureError, match=r"; (draw|pair)"):
+    """No series, too many, or one whose x, y and spread differ in length is refused by name."""
+    with pytest.raises(FigureError, match=r"; (draw|pair|give)"):
         plot(series, x_label="", y_label="")
 
 

@@ -1,0 +1,101 @@
+"""Finished parts of a long run, kept in its folder so that an interrupted run can go on.
+
+A part is a safetensors file with a seal over its tensors and over everything that they depend on.
+A part of another run, or one that is not as it was written, is refused: nothing is mixed, and
+nothing that may have taken hours is thrown away.
+"""
+
+import contextlib
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from properties.errors import InputError
+from properties.run import found
+from reports.files import write_atomic
+
+FORMAT = "rnnbounds/part/1"
+_HEADER = 2**20  # bytes, more than any header takes
+
+
+class PartError(InputError):
+    """A stored part that this run cannot go on from."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(
+            f"{path} {reason}; remove {path.parent} to start afresh, or write to another --out"
+        )
+
+
+class Parts:
+    """The parts of one run in OUT/parts; `settings` is all that they depend on."""
+
+    def __init__(self, out: Path, settings: Any) -> None:
+        self.folder = out / "parts"
+        self.run = hashlib.sha256(msgspec.json.encode(settings)).hexdigest()
+        self._names: set[str] = set()
+
+    def load(self, name: str, like: Mapping[str, Tensor]) -> dict[str, Tensor] | None:
+        """The tensors of a part, of the shapes and dtypes of `like`; None if it is not there.
+
+        Raises PartError for a part of other settings and for a damaged one.
+        """
+        path = self._path(name)
+        if not path.exists():
+            return None
+        size = sum(part.numel() * part.element_size() for part in like.values())
+        if not path.is_file() or path.stat().st_size > size + _HEADER:
+            raise PartError(path, "is no part of this run")
+        try:
+            with safe_open(path, "pt") as file:
+                told = file.metadata() or {}
+                if told.get("format") != FORMAT:
+                    raise PartError(path, "is no part of a run")
+                if told.get("run") != self.run:
+                    raise PartError(path, "belongs to a run with other settings")
+                kept = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+        except (SafetensorError, OSError, UnicodeError) as error:
+            raise PartError(path, "is damaged") from error
+        kinds = [{key: (part.shape, part.dtype) for key, part in p.items()} for p in (kept, like)]
+        if kinds[0] != kinds[1] or told.get("sha256") != self._seal(name, kept):
+            raise PartError(path, "is damaged")
+        return kept
+
+    def save(self, name: str, tensors: Mapping[str, Tensor]) -> None:
+        """Write a part whole or not at all, in place of an earlier one; raises WriteError."""
+        kept = {key: part.detach().cpu().contiguous() for key, part in tensors.items()}
+        told = {"format": FORMAT, "run": self.run, "sha256": self._seal(name, kept)}
+        write_atomic(self._path(name), save(kept, told))
+
+    def clear(self) -> None:
+        """Remove the parts, once the record is written; what is not theirs stays."""
+        with contextlib.suppress(OSError):
+            for name in self._names:
+                self._path(name).unlink(missing_ok=True)
+            self.folder.rmdir()
+
+    def _path(self, name: str) -> Path:
+        self._names.add(name)
+        return self.folder / f"{name}.safetensors"
+
+    def _seal(self, name: str, tensors: Mapping[str, Tensor]) -> str:
+        sha = hashlib.sha256(f"{FORMAT}|{self.run}|{name}".encode())
+        for key, part in sorted(tensors.items()):
+            sha.update(f"|{key}|{part.dtype}|{tuple(part.shape)}|".encode())
+            sha.update(part.numpy().tobytes())
+        return sha.hexdigest()
+
+
+def depends(experiment: str, seed: int, setting: Any, device: str, **more: str) -> dict[str, Any]:
+    """What the bits of a result depend on: the settings, and what computes."""
+    name = torch.cuda.get_device_name() if device.startswith("cuda") else device
+    versions = {package: found(package) for package in ("rnnbounds", "torch", "numpy")}
+    told = {"experiment": experiment, "seed": seed, "setting": setting, "device": name}
+    return told | versions | more
