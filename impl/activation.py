@@ -161,7 +161,7 @@ _TABLE = (
     ),
     _smooth(
         "tanh", torch.tanh, lambda z: 1 - torch.tanh(z) ** 2,
-        lambda z: z.tanh(), lambda z: z.sech() * z.sech(),
+        lambda z: z.tanh(), balls.tanh_slope,
         curvature=_SUP["tanh''"], bound=1.0, cap=_ROUNDINGS,
     ),
     _smooth(

@@ -4,28 +4,27 @@ Weights are data: nothing that is read here can run code, and nothing is believe
 dtype, shape, storage and values were looked at. The weights are taken exactly as stored.
 """
 
-import hashlib
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from impl.activation import ACTIVATIONS
-from impl.errors import InputError, NotFiniteError, ShapeError, UnknownNameError
+from impl.cells import CELLS, kind_of
+from impl.errors import InputError, NotFiniteError, ShapeError
 from impl.files import parse_safetensors, read_file, shown, unpickle
-from impl.rnn import RNN
+from impl.kind import Kind
+from impl.model import LoadedModel
 
 Source = str | os.PathLike[str] | torch.nn.Module | Mapping[str, Tensor]
 
 ROLES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-CELLS = ("linear", *(f"rnn-{name}" for name in ACTIVATIONS if name != "identity"))
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _KEY = re.compile(r"(?P<prefix>(?:.+\.)?)(?P<role>(?:weight|bias)_[hi][hir])(?P<layer>_l\d+\w*)?")
-_READS = "this version reads linear and vanilla RNN cells"
+_READS = "this version reads linear, vanilla RNN, LSTM and GRU cells"
 
 
 class UnsupportedModelError(InputError):
@@ -39,60 +38,16 @@ class WeightsError(InputError):
     """Tensors that are not the weights of one recurrent cell."""
 
 
-class UnknownCellError(UnknownNameError):
-    """A cell that is not read."""
+def load_model(source: Source | LoadedModel[Any], cell: str | None = None) -> LoadedModel[Any]:
+    """Read the weights of a recurrent cell, one of those in `impl.cells`.
 
-    def __init__(self, name: str) -> None:
-        super().__init__("cell", name, CELLS)
-
-
-@dataclass(frozen=True, eq=False)
-class LoadedModel:
-    """A recurrent cell as stored, h_t = ρ(W h_{t−1} + U x_t + b_ih + b_hh) in real arithmetic.
-
-    `weights` holds torch's names without the layer (`weight_ih` (n, d), `weight_hh` (n, n),
-    `bias_ih`, `bias_hh` (n,) where present) in the stored dtype; `cell` the same as a batch of
-    one in float64. The conversion is exact, but the sum `cell.b` of two biases may be rounded:
-    what is certified takes both.
-    """
-
-    cell: RNN
-    name: str
-    dtype: str
-    weights: Mapping[str, Tensor]
-    source: str
-    readout: None = None
-
-    @property
-    def n(self) -> int:
-        """The size of the state."""
-        return self.cell.n
-
-    @property
-    def d(self) -> int:
-        """The size of the input."""
-        return self.cell.d
-
-    def bias(self, role: str) -> list[float]:
-        """`bias_ih` or `bias_hh` exactly, zeros where the model has none."""
-        part = self.weights.get(role)
-        values = torch.zeros(self.n) if part is None else part
-        return [float(value) for value in values.double().tolist()]
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the cell's name and of its weights, which ties a certificate to a model."""
-        return digest(self.name, self.weights)
-
-
-def load_model(source: Source | LoadedModel, cell: str | None = None) -> LoadedModel:
-    """Read the weights of a vanilla RNN or of a linear system.
-
-    `source` is a `torch.nn.RNN` or `RNNCell` (or a module that holds exactly one), a state dict
-    with torch's names (`weight_ih_l0`, `weight_hh_l0` and, optionally, `bias_ih_l0`,
-    `bias_hh_l0`; RNNCell's without `_l0`; one prefix such as "rnn." is allowed), a safetensors
-    file or a file of `torch.save(state_dict)`, which is opened with `weights_only=True` alone.
-    `cell` is one of `CELLS`; by default what the module or the file says, else "rnn-tanh".
+    `source` is a `torch.nn.RNN`, `LSTM` or `GRU`, or the module of one of their cells (or a module
+    that holds exactly one of these), a state dict with torch's names (`weight_ih_l0`,
+    `weight_hh_l0` and, optionally, `bias_ih_l0`, `bias_hh_l0`; a single cell's without `_l0`; one
+    prefix such as "rnn." is allowed), a safetensors file or a file of `torch.save(state_dict)`,
+    which is opened with `weights_only=True` alone. `cell` is one of `CELLS`; by default what the
+    module or the file says, else what the shape of `weight_hh` says: "rnn-tanh", "lstm" or "gru",
+    all of them torch's.
     Raises an InputError of one line for everything that is not such a model.
     """
     if isinstance(source, LoadedModel):
@@ -116,25 +71,11 @@ def load_model(source: Source | LoadedModel, cell: str | None = None) -> LoadedM
     return _model(weights, _cell_name(cell, told), str(path))
 
 
-def digest(name: str, weights: Mapping[str, Tensor]) -> str:
-    """SHA-256 over a cell's name and, in a fixed order, its weights' roles, dtypes and bytes."""
-    sha = hashlib.sha256(name.encode())
-    for role in sorted(weights):
-        part = weights[role].detach().cpu().contiguous()
-        sha.update(f"|{role}|{part.dtype}|{tuple(part.shape)}|".encode())
-        sha.update(part.flatten().view(torch.uint8).numpy().tobytes())
-    return sha.hexdigest()
-
-
-def _cell_name(asked: str | None, stated: str | None, *, binding: bool = False) -> str:
-    """The cell that the caller asks for, else what the source states, else torch's default."""
+def _cell_name(asked: str | None, stated: str | None, *, binding: bool = False) -> str | None:
+    """The cell that the caller asks for, else what the source states, else None."""
     if asked is None:
-        return "rnn-tanh" if stated is None else _cell_name(stated, None)
-    if asked in ("lstm", "gru"):
-        raise UnsupportedModelError(f"the cell {asked}")
-    name = "linear" if asked == "rnn-identity" else asked
-    if name not in CELLS:
-        raise UnknownCellError(name)
+        return None if stated is None else _cell_name(stated, None)
+    name = "linear" if asked == "rnn-identity" else kind_of(asked).name
     if binding and name != stated:
         raise WeightsError(f"the module is {stated}, not {name}; leave the cell out")
     return name
@@ -147,18 +88,29 @@ def _from_module(module: torch.nn.Module) -> tuple[dict[str, Tensor], str]:
         raise WeightsError(
             f"{type(module).__name__} holds {len(found)} recurrent modules; pass one torch.nn.RNN"
         )
-    part = found[0]
-    if isinstance(part, torch.nn.RNN):
+    part, suffix = found[0], ""
+    if isinstance(part, torch.nn.RNNBase):
         if part.num_layers != 1 or part.bidirectional:
             ways = "bidirectional" if part.bidirectional else "of one direction"
-            raise UnsupportedModelError(f"an RNN of {part.num_layers} layers, {ways},")
-        stated, suffix = f"rnn-{part.nonlinearity}", "_l0"
-    elif isinstance(part, torch.nn.RNNCell):
-        stated, suffix = f"rnn-{part.nonlinearity}", ""
-    else:
+            what = {"LSTM": "an LSTM", "GRU": "a GRU"}.get(part.mode, "an RNN")
+            raise UnsupportedModelError(f"{what} of {part.num_layers} layers, {ways},")
+        if part.proj_size:
+            raise UnsupportedModelError(f"an LSTM with proj_size = {part.proj_size}")
+        suffix = "_l0"
+    stated = [kind.name for kind in CELLS.values() if kind.mode == _mode(part)]
+    if not stated:
         raise UnsupportedModelError(f"torch.nn.{type(part).__name__}")
     held = {role: getattr(part, role + suffix, None) for role in ROLES}
-    return {role: tensor for role, tensor in held.items() if tensor is not None}, stated
+    return {role: tensor for role, tensor in held.items() if tensor is not None}, stated[0]
+
+
+def _mode(part: torch.nn.Module) -> str:
+    """Torch's word for what a module computes: RNN_TANH, RNN_RELU, LSTM or GRU."""
+    if isinstance(part, torch.nn.RNNCell):
+        return f"RNN_{part.nonlinearity.upper()}"
+    cells = {torch.nn.LSTMCell: "LSTM", torch.nn.GRUCell: "GRU"}
+    found = (mode for cell, mode in cells.items() if isinstance(part, cell))
+    return next(found, str(getattr(part, "mode", "")))
 
 
 def _pick(tensors: Mapping[str, Tensor], where: str) -> dict[str, Tensor]:
@@ -188,35 +140,52 @@ def _pick(tensors: Mapping[str, Tensor], where: str) -> dict[str, Tensor]:
     return {wanted[slot]: tensors[key] for slot, key in group.items()}
 
 
-def _model(weights: Mapping[str, Tensor], name: str, source: str) -> LoadedModel:
+def _model(weights: Mapping[str, Tensor], name: str | None, source: str) -> LoadedModel[Any]:
     for role, tensor in weights.items():
         _check_tensor(role, tensor)
     W, U = weights["weight_hh"], weights["weight_ih"]
+    kind = _of_shape(W) if name is None else CELLS[name]
     n = W.shape[-1] if W.ndim == 2 else 0
-    if n and W.shape[0] in (3 * n, 4 * n):
-        kind = "a GRU" if W.shape[0] == 3 * n else "an LSTM"
-        raise UnsupportedModelError(f"weight_hh of shape {tuple(W.shape)}, that is {kind},")
-    if n == 0 or W.shape != (n, n):
-        raise ShapeError("weight_hh", "(n, n) with n ≥ 1", W)
-    if U.ndim != 2 or U.shape[0] != n or U.shape[1] == 0:
-        raise ShapeError("weight_ih", f"({n}, d) with d ≥ 1", U)
+    rows = kind.gates * n
+    if n == 0 or W.shape[0] != rows:
+        raise _misfit(W, kind)
+    if U.ndim != 2 or U.shape[0] != rows or U.shape[1] == 0:
+        raise ShapeError("weight_ih", f"({rows}, d) with d ≥ 1", U)
     for role in ("bias_ih", "bias_hh"):
-        if role in weights and weights[role].shape != (n,):
-            raise ShapeError(role, f"({n},)", weights[role])
+        if role in weights and weights[role].shape != (rows,):
+            raise ShapeError(role, f"({rows},)", weights[role])
     if len({tensor.dtype for tensor in weights.values()}) > 1:
         raise WeightsError("the weights mix dtypes; convert them to one, say with .float()")
     for role, tensor in weights.items():
         if not bool(torch.isfinite(tensor).all()):
             raise NotFiniteError(role)
     stored = {role: weights[role].detach().cpu().clone() for role in ROLES if role in weights}
-    exact = {role: tensor.double() for role, tensor in stored.items()}
-    zero = torch.zeros(n, dtype=torch.float64)
-    b = exact.get("bias_ih", zero) + exact.get("bias_hh", zero)
-    if not bool(torch.isfinite(b).all()):
+    exact = {role: tensor.double()[None] for role, tensor in stored.items()}
+    zero = torch.zeros(1, rows, dtype=torch.float64)
+    b_ih, b_hh = (exact.get(role, zero) for role in ("bias_ih", "bias_hh"))
+    if not bool(torch.isfinite(b_ih + b_hh).all()):
         raise NotFiniteError("bias_ih + bias_hh")
-    activation = ACTIVATIONS["identity" if name == "linear" else name.removeprefix("rnn-")]
-    cell = RNN(exact["weight_hh"][None], exact["weight_ih"][None], b[None], activation)
-    return LoadedModel(cell, name, str(W.dtype).removeprefix("torch."), stored, source)
+    cell = kind.build(exact["weight_hh"], exact["weight_ih"], b_ih, b_hh)
+    return LoadedModel(cell, kind.name, str(W.dtype).removeprefix("torch."), stored, source)
+
+
+def _of_shape(W: Tensor) -> Kind:
+    """The kind that a recurrent matrix is by default, the one without gates if it fits none."""
+    usual = {kind.gates: kind for kind in CELLS.values() if kind.default}
+    gates = W.shape[0] // W.shape[1] if W.ndim == 2 and W.shape[1] else 1
+    return usual.get(gates, usual[1])
+
+
+def _misfit(W: Tensor, kind: Kind) -> InputError:
+    """What is wrong with a recurrent matrix that is not one of that kind."""
+    blocks = "n" if kind.gates == 1 else f"{kind.gates}n"
+    fits = _of_shape(W)
+    if W.numel() and fits is not kind and W.shape[0] == fits.gates * W.shape[1]:
+        return WeightsError(
+            f"weight_hh of shape {tuple(W.shape)} is that of {fits.name}, but {kind.name} has "
+            f"({blocks}, n); leave the cell out"
+        )
+    return ShapeError("weight_hh", f"({blocks}, n) with n ≥ 1", W)
 
 
 def _check_tensor(role: str, tensor: object) -> None:

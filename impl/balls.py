@@ -60,6 +60,11 @@ def sigmoid_slope(z: arb) -> arb:
     return sigmoid(z) * sigmoid(-z)
 
 
+def tanh_slope(z: arb) -> arb:
+    """1 − tanh² z."""
+    return z.sech() * z.sech()
+
+
 def softplus(z: arb) -> arb:
     """log(1 + eᶻ)."""
     return z + (-z).exp().log1p() if z > 0 else z.exp().log1p()

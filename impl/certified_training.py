@@ -13,10 +13,11 @@ from typing import Any
 
 import torch
 
-from impl.adapters import LoadedModel
 from impl.errors import InputError, RangeError, UnknownNameError
 from impl.loss import LOSSES, Loss, loss
+from impl.model import LoadedModel
 from impl.outward import add_up, mul_up, sqrt_up
+from impl.rnn import RNN
 from impl.training import TrainingConstants, largest_rate, training_constants
 
 CELL = ("L_w", "beta_hh", "beta_wh", "beta_ww", "L_p", "beta_p")
@@ -101,7 +102,11 @@ class TrainingCertificate:
 
 
 def certify_training(
-    model: LoadedModel, input_bound: float, epsilons: Sequence[float], task: Task, states: float
+    model: LoadedModel[RNN],
+    input_bound: float,
+    epsilons: Sequence[float],
+    task: Task,
+    states: float,
 ) -> TrainingCertificate:
     """Certify gradients, smoothness and, for a run, the window for each ε; see `Task`.
 
@@ -135,7 +140,7 @@ def _worst(task: Task, target: float, n: int) -> Loss:
     return loss(task.loss, row, torch.tensor([[target]], dtype=torch.float64))
 
 
-def _reason(model: LoadedModel, constants: TrainingConstants) -> str | None:
+def _reason(model: LoadedModel[RNN], constants: TrainingConstants) -> str | None:
     """Why nothing is known about training, in a line."""
     rho = model.cell.activation
     if not rho.curvature < math.inf:

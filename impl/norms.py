@@ -5,6 +5,7 @@ weighted norms the cell h ↦ ρ(Wh + …) contracts by λ = L_ρ‖W‖; a full
 linear systems only. Sources: Miller & Hardt, section 2; Horn & Johnson, section 8 (Perron).
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -12,9 +13,9 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.adapters import LoadedModel
 from impl.balls import float_above
 from impl.inverse import certified_inverse
+from impl.model import LoadedModel
 from impl.norm import certified_norm
 from impl.outward import (
     TINY,
@@ -24,10 +25,13 @@ from impl.outward import (
     mul_up,
     norm_up,
     sqrt_up,
+    subtract_down,
     sum_up,
 )
+from impl.rnn import RNN
 from impl.rounding import gamma
 from impl.weighted import diagonal_scaling, perron_vector, quadratic_norm
+from impl.window import least_window
 
 _PRECISION = 128
 
@@ -37,8 +41,10 @@ class StateNorm:
     """One norm ‖·‖_* on the state, with rigorous upper bounds (infinite where none is known).
 
     lam: the contraction factor in it. drive: sup ‖φ(0, x)‖_* over ‖x‖₂ ≤ B. equivalence: C with
-    ‖h‖₂ ≤ C‖h‖_*. reach: c with ‖h‖_* ≤ c‖h‖₂. weights: v of max |h_i|/v_i, d of ‖(d_i h_i)‖₂, or
-    the rows of Q of ‖Qh‖₂; None for the plain norms.
+    ‖h‖₂ ≤ C‖s‖_* for the output h of a state s. reach: c with ‖s‖_* ≤ c‖s‖₂. weights: v of
+    max |s_i|/v_i, d of ‖(d_i s_i)‖₂, the rows of Q of ‖Qs‖₂, or w of max ‖s_b‖₂/w_b over the blocks
+    of a gated cell's state; None for the plain norms. radius: a bound on ‖s_t‖_* for all t that
+    needs no contraction.
     """
 
     name: str
@@ -47,6 +53,19 @@ class StateNorm:
     equivalence: float
     reach: float
     weights: tuple[float, ...] | tuple[tuple[float, ...], ...] | None = None
+    radius: float = math.inf
+
+    @property
+    def states(self) -> float:
+        """At least ‖h_t‖₂ for all t: C times the least of S/(1 − λ) and the radius."""
+        gap = subtract_down(1.0, self.lam).clamp(min=0.0)
+        contracted = float(div_up(self.drive, gap)) if gap > 0 else math.inf
+        return float(mul_up(self.equivalence, min(contracted, self.radius)))
+
+    def window(self, epsilon: float) -> int | None:
+        """The least k for which the bound on ‖h_T − h_T^k‖₂ is at most ε; None where none is."""
+        scale, radius = (mul_up(self.equivalence, size) for size in (self.drive, self.radius))
+        return least_window(float(scale), self.lam, epsilon, float(radius))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +84,7 @@ class Parts:
         return add_up(mul_up(mul_up(self.slope, norm_up(self.U)), self.B), self.offset)
 
 
-def parts_of(model: LoadedModel, input_bound: float) -> Parts:
+def parts_of(model: LoadedModel[RNN], input_bound: float) -> Parts:
     """The parts of a model; b_ih + b_hh is added in balls, so its rounding is covered."""
     cell, biases = model.cell, zip(model.bias("bias_ih"), model.bias("bias_hh"), strict=True)
     with ctx.workprec(_PRECISION):

@@ -4,6 +4,7 @@ Searched in floats by Newton's method, proved in ball arithmetic by Krawczyk's.
 """
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -16,6 +17,27 @@ from impl.krawczyk import Vector, disjoint, identity, unique_zero
 _STARTS, _ITERATIONS, _NEWTON = 8, 60, 15
 _APART, _SETTLED = 1e-6, 1e-9  # what is worth a proof, not what proves
 _AROUND = 2.0**-60
+
+
+class Orbits(Protocol):
+    """A cell under one constant input: states of size n; W (n, n) has useful eigenvectors."""
+
+    @property
+    def n(self) -> int:
+        """The size of the state."""
+
+    @property
+    def W(self) -> Vector:
+        """A matrix whose eigenvectors are worth starting from."""
+
+    def step(self, h: Vector) -> Vector:
+        """One float step of many states at once: (M, n) -> (M, n)."""
+
+    def orbit(self, h: Vector, period: int) -> tuple[Vector, Vector]:
+        """φ^period and its Jacobian in floats: (M, n) -> (M, n), (M, n, n)."""
+
+    def enclose(self, h: arb_mat, period: int) -> tuple[arb_mat, arb_mat, bool]:
+        """φ^period(h), its Jacobian, and whether that is continuous on the box h."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +89,7 @@ class Frozen:
         return before
 
 
-def pair(frozen: Frozen, found: list[Vector], period: int) -> tuple[arb_mat, arb_mat] | None:
+def pair(frozen: Orbits, found: list[Vector], period: int) -> tuple[arb_mat, arb_mat] | None:
     """Two disjoint boxes (n, 1) among `found`, each proved to hold a point with φ^period(h) = h."""
     boxes: list[arb_mat] = []
     for h in found if len(found) > 1 else ():
@@ -79,7 +101,7 @@ def pair(frozen: Frozen, found: list[Vector], period: int) -> tuple[arb_mat, arb
     return None
 
 
-def repeller(frozen: Frozen, found: list[Vector], period: int) -> tuple[arb_mat, float] | None:
+def repeller(frozen: Orbits, found: list[Vector], period: int) -> tuple[arb_mat, float] | None:
     """A box proved to hold such a point, and the modulus > 1 of one of its multipliers.
 
     The Jacobian J of φ^period at the point has spectral radius > 1, so ‖J‖ > 1 in every norm.
@@ -96,7 +118,7 @@ def repeller(frozen: Frozen, found: list[Vector], period: int) -> tuple[arb_mat,
     return None
 
 
-def point(frozen: Frozen, near: Vector, period: int) -> arb_mat | None:
+def point(frozen: Orbits, near: Vector, period: int) -> arb_mat | None:
     """A box around `near` proved to hold exactly one point with φ^period(h) = h, or None."""
 
     def displacement(h: arb_mat) -> tuple[arb_mat, arb_mat]:
@@ -106,7 +128,7 @@ def point(frozen: Frozen, near: Vector, period: int) -> arb_mat | None:
     return unique_zero(displacement, near)
 
 
-def candidates(frozen: Frozen, period: int) -> list[Vector]:
+def candidates(frozen: Orbits, period: int) -> list[Vector]:
     """At most four float solutions of φ^period(h) = h, pairwise apart; none if all is lost."""
     n = frozen.n
     symmetric = frozen.W / max(1.0, float(np.abs(frozen.W).max()))

@@ -13,17 +13,19 @@ import numpy as np
 import torch
 from flint import arb, arb_mat, ctx
 
-from impl.adapters import LoadedModel
 from impl.balls import float_above
 from impl.eigenvalues import outside
 from impl.growth import HOMOGENEOUS, growth
 from impl.krawczyk import Vector, column
+from impl.model import LoadedModel
 from impl.outward import norm_up
 from impl.periodic import Frozen, candidates, pair, repeller
+from impl.rnn import RNN
 
 SIZE = 128  # larger nonlinear cells are not refuted: ball arithmetic would take minutes
 
 _PRECISION = 128
+_POINTS = {1: "fixed points", 2: "points of period 2"}
 
 Kind = Literal["eigenvalue", "two-orbits", "unstable-orbit", "growth"]
 
@@ -60,7 +62,7 @@ class Witness:
         }
 
 
-def refute(model: LoadedModel, input_bound: float) -> Witness | None:
+def refute(model: LoadedModel[RNN], input_bound: float) -> Witness | None:
     """A certified witness that the model is not contractive under inputs ‖x_t‖₂ ≤ B, or None.
 
     None says nothing about the model. Sources: Miller & Hardt, section 3; Krawczyk (1969).
@@ -82,7 +84,7 @@ def refute(model: LoadedModel, input_bound: float) -> Witness | None:
         return _growing(model)
 
 
-def _eigenvalue(model: LoadedModel) -> Witness | None:
+def _eigenvalue(model: LoadedModel[RNN]) -> Witness | None:
     if (found := outside(model.cell.W[0].tolist())) is None:
         return None
     where = f"{found.real:.6g}{found.imag:+.6g}i" if found.imag else f"{found.real:.6g}"
@@ -91,23 +93,31 @@ def _eigenvalue(model: LoadedModel) -> Witness | None:
 
 
 def _periodic(frozen: Frozen, x: Vector) -> Witness | None:
-    size = _size(x)
-    where = f"under a constant input of norm {size:.6g}" if size else "under the zero input"
-    what = {1: "fixed points", 2: "points of period 2"}
-    found = {period: candidates(frozen, period) for period in what}
+    found = {period: candidates(frozen, period) for period in _POINTS}
     for period, points in found.items():
         if boxes := pair(frozen, points, period):
-            text = f"{where} the model has two {what[period]}, certified to be distinct"
-            return _witness("two-orbits", text, x, boxes, period, None)
+            return two_orbits(x, boxes, period)
     for period, points in found.items():
         if repelling := repeller(frozen, points, period):
             box, modulus = repelling
-            text = f"{where} one of the {what[period]} repels, with a multiplier ≥ {modulus:.6g}"
+            what = f"one of the {_POINTS[period]} repels"
+            text = f"{_where(x)} {what}, with a multiplier ≥ {modulus:.6g}"
             return _witness("unstable-orbit", text, x, (box,), period, modulus)
     return None
 
 
-def _growing(model: LoadedModel) -> Witness | None:
+def two_orbits(x: Vector, boxes: tuple[arb_mat, arb_mat], period: int) -> Witness:
+    """The witness of two disjoint boxes, each proved to hold a point of that period (1 or 2)."""
+    text = f"{_where(x)} the model has two {_POINTS[period]}, certified to be distinct"
+    return _witness("two-orbits", text, x, boxes, period, None)
+
+
+def _where(x: Vector) -> str:
+    size = _size(x)
+    return f"under a constant input of norm {size:.6g}" if size else "under the zero input"
+
+
+def _growing(model: LoadedModel[RNN]) -> Witness | None:
     rho, x = model.cell.activation, np.zeros(model.d)
     if rho.name not in HOMOGENEOUS:
         return None
@@ -119,14 +129,14 @@ def _growing(model: LoadedModel) -> Witness | None:
     return Witness("growth", text, tuple(x.tolist()), points, modulus=found.factor)
 
 
-def _freeze(model: LoadedModel, x: Vector) -> Frozen:
+def _freeze(model: LoadedModel[RNN], x: Vector) -> Frozen:
     """The cell under the constant input x (d,), with the two biases added in balls."""
     cell, biases = model.cell, zip(model.bias("bias_ih"), model.bias("bias_hh"), strict=True)
     b = arb_mat([[arb(first) + arb(second)] for first, second in biases])
     return Frozen(cell.W[0].numpy(), b + arb_mat(cell.U[0].tolist()) * column(x), cell.activation)
 
 
-def _inputs(model: LoadedModel, bound: float) -> Iterator[Vector]:
+def _inputs(model: LoadedModel[RNN], bound: float) -> Iterator[Vector]:
     """Constant inputs worth trying, all with ‖x‖₂ ≤ B: zero, then those that aim at steep units."""
     yield np.zeros(model.d)
     W, U, b = (part[0].numpy() for part in (model.cell.W, model.cell.U, model.cell.b))

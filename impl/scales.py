@@ -8,13 +8,14 @@ import torch
 from flint import fmpq, fmpq_mat
 from torch import Tensor
 
-from impl.adapters import LoadedModel
+from impl.model import LoadedModel
 from impl.rational import exactly
 from impl.rescaling import Rescaling, rescale
+from impl.rnn import RNN
 from impl.unitary_file import BIASES, MODERATE
 
 
-def scales(model: LoadedModel, start: Tensor) -> Tensor:
+def scales(model: LoadedModel[RNN], start: Tensor) -> Tensor:
     """D of the best rescaling that keeps every weight exact; ones where there is none."""
     W, rest = exactly(model.cell.W[0]), exactly(model.cell.U[0]).tolist()
     sides = [model.bias(role) for role in BIASES] + [start.tolist()]

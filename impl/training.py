@@ -21,14 +21,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.adapters import LoadedModel
 from impl.constants import Constants
 from impl.dual import EUCLIDEAN, Dual
 from impl.errors import RangeError, UnknownNameError
 from impl.loss import Loss, loss
+from impl.model import LoadedModel
 from impl.norm import certified_norm
 from impl.outward import add_up, norm_up
 from impl.region import Region
+from impl.rnn import RNN
 from impl.training_bound import TrainingConstants, largest_rate
 from impl.training_window import training_window
 
@@ -67,7 +68,7 @@ class _Given(Constants):
 
 
 def training_constants(
-    model: LoadedModel,
+    model: LoadedModel[RNN],
     input_bound: float,
     p: Loss | tuple[float, float] | None = None,
     radii: Mapping[str, float] | None = None,
@@ -116,12 +117,12 @@ def state_loss(name: str, n: int, target: float = 0.0) -> Loss:
     return loss(name, torch.eye(n, dtype=torch.float64)[None], y)
 
 
-def _biases(model: LoadedModel) -> int:
+def _biases(model: LoadedModel[RNN]) -> int:
     """How many bias vectors the model has."""
     return sum(role in model.weights for role in ("bias_ih", "bias_hh"))
 
 
-def _radii(model: LoadedModel, asked: Mapping[str, float]) -> dict[str, float]:
+def _radii(model: LoadedModel[RNN], asked: Mapping[str, float]) -> dict[str, float]:
     """The radii of Ω, each at least the norm of what is stored."""
     own = {role: part.double() for role, part in model.weights.items()}
     sizes = {
@@ -137,14 +138,14 @@ def _radii(model: LoadedModel, asked: Mapping[str, float]) -> dict[str, float]:
     return sizes | {role: float(radius) for role, radius in asked.items()}
 
 
-def _omega(model: LoadedModel, radii: Mapping[str, float]) -> Region:
+def _omega(model: LoadedModel[RNN], radii: Mapping[str, float]) -> Region:
     """Ω, where the sum of the biases is at most the sum of their radii."""
     bias = add_up(radii.get("bias_ih", 0.0), radii.get("bias_hh", 0.0))
     W, U = (torch.tensor(radii[role], dtype=torch.float64) for role in ("weight_hh", "weight_ih"))
     return Region.of_omega(_Radii(W[None], U[None], bias[None]), model.cell, "WUb")
 
 
-def _stored(model: LoadedModel) -> Region:
+def _stored(model: LoadedModel[RNN]) -> Region:
     """The stored weights; the sum of two biases lies beside its float64."""
     own = Region.of(model.cell)
     if _biases(model) < 2:

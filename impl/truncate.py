@@ -13,11 +13,13 @@ from typing import Any
 from safetensors.torch import save
 from torch import Tensor
 
-from impl.adapters import LoadedModel, Source, digest, load_model
+from impl.adapters import Source, load_model
+from impl.cells import kind_of
 from impl.certificate import SCHEMA, Certificate, certify
 from impl.errors import InputError, RangeError
 from impl.feedforward import FeedForward
 from impl.files import ModelFileError, parse_safetensors, read_file, write_file
+from impl.model import LoadedModel, digest
 
 FORMAT = "rnnbounds/truncated/1"
 MAX_WINDOW = 1_000_000  # layers beyond this are nobody's feed-forward model
@@ -29,14 +31,18 @@ class NotCertifiedError(InputError):
     def __init__(self, certificate: Certificate) -> None:
         super().__init__(
             f"{certificate.model} is {certificate.verdict} (best factor {certificate.lam:.6g} in "
-            f"the {certificate.norm} norm), so no window is certified; train it with "
-            f"impl.projection.stable"
+            f"the {certificate.norm} norm), so no window is certified; "
+            f"{kind_of(certificate.cell).remedy}"
         )
         self.certificate = certificate
 
 
 def truncate(
-    model: Source | LoadedModel, epsilon: float, input_bound: float, *, cell: str | None = None
+    model: Source | LoadedModel[Any],
+    epsilon: float,
+    input_bound: float,
+    *,
+    cell: str | None = None,
 ) -> tuple[FeedForward, dict[str, Any]]:
     """The feed-forward equivalent of a model within ε, and its certificate as JSON data.
 
@@ -51,7 +57,20 @@ def truncate(
         raise NotCertifiedError(certificate)
     if k > MAX_WINDOW:
         raise RangeError("the window k", k, f"at most {MAX_WINDOW}; take a larger ε")
-    return _build(loaded, k), certificate.to_json()
+    return unrolled(loaded, k), certificate.to_json()
+
+
+def unrolled(model: LoadedModel[Any], k: int) -> FeedForward:
+    """The feed-forward form of a model with the window k, in the model's own dtype."""
+    parts = model.weights
+    return FeedForward(
+        parts["weight_ih"],
+        parts["weight_hh"],
+        parts.get("bias_ih"),
+        parts.get("bias_hh"),
+        cell=model.name,
+        k=k,
+    )
 
 
 def save_truncated(
@@ -65,7 +84,7 @@ def save_truncated(
     told = {
         "format": FORMAT,
         "k": str(module.k),
-        "cell": _cell(module),
+        "cell": module.cell,
         "certificate": json.dumps(certificate, allow_nan=False, sort_keys=True),
     }
     _check(Path(path), told, weights)
@@ -91,7 +110,7 @@ def _load(path: Path) -> tuple[FeedForward, dict[str, Any]]:
     certificate = _check(path, told, weights)
     if told.get("sha256") != _seal(told, weights):
         raise ModelFileError(path, "was changed after it was written", "truncate the model again")
-    return _build(loaded, int(told["k"])), certificate
+    return unrolled(loaded, int(told["k"])), certificate
 
 
 def _check(path: Path, told: dict[str, str], weights: dict[str, Tensor]) -> dict[str, Any]:
@@ -117,24 +136,8 @@ def _check(path: Path, told: dict[str, str], weights: dict[str, Tensor]) -> dict
     return dict(certificate)
 
 
-def _build(model: LoadedModel, k: int) -> FeedForward:
-    parts = model.weights
-    return FeedForward(
-        parts["weight_ih"],
-        parts["weight_hh"],
-        parts.get("bias_ih"),
-        parts.get("bias_hh"),
-        activation=model.cell.activation.name,
-        k=k,
-    )
-
-
 def _weights(module: FeedForward) -> dict[str, Tensor]:
     return dict(module.named_parameters(recurse=False))
-
-
-def _cell(module: FeedForward) -> str:
-    return "linear" if module.activation == "identity" else f"rnn-{module.activation}"
 
 
 def _seal(told: dict[str, str], weights: dict[str, Tensor]) -> str:

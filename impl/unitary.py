@@ -22,15 +22,17 @@ from flint import arb, ctx
 from safetensors.torch import save
 from torch import Tensor
 
-from impl.adapters import LoadedModel, Source, load_model
+from impl.adapters import Source, load_model
 from impl.balls import float_above
 from impl.certificate import Certificate, certify
 from impl.dilation import Dilation, dilate
 from impl.errors import InputError, NotFiniteError, PrecisionError, RangeError, ShapeError
 from impl.files import write_file
+from impl.model import LoadedModel
 from impl.norm import certified_norm
 from impl.norms import parts_of
 from impl.outward import UNIT, add_up, mul_up, norm_up, underflow
+from impl.rnn import RNN
 from impl.rounding import norm_bound
 from impl.scales import scaled, scales
 from impl.unitary_bounds import (
@@ -101,7 +103,7 @@ class UnitaryModel:
 
 
 def unitary(
-    model: Source | LoadedModel,
+    model: Source | LoadedModel[Any],
     input_bound: float,
     *,
     initial: Tensor | None = None,
@@ -162,7 +164,7 @@ def load_unitary(path: str | os.PathLike[str]) -> UnitaryModel:
 
 
 def _assemble(
-    model: LoadedModel, B: float, lam: float, start: Tensor, D: Tensor, dilation: Dilation
+    model: LoadedModel[RNN], B: float, lam: float, start: Tensor, D: Tensor, dilation: Dilation
 ) -> UnitaryModel:
     n, d, q = model.n, model.d, dilation.q
     system, U_norm = _system(model, B, lam, start)
@@ -215,7 +217,7 @@ def _assemble(
     return UnitaryModel(weights, torch.cat([D * start, zeros]), n, D, certificate)
 
 
-def _system(model: LoadedModel, B: float, lam: float, start: Tensor) -> tuple[System, float]:
+def _system(model: LoadedModel[RNN], B: float, lam: float, start: Tensor) -> tuple[System, float]:
     """The network's constants rounded up, and ‖U‖₂."""
     U_norm = float(certified_norm(model.cell.U))
     drive = add_up(mul_up(U_norm, B), norm_up(parts_of(model, B).offset))
@@ -226,7 +228,7 @@ def _system(model: LoadedModel, B: float, lam: float, start: Tensor) -> tuple[Sy
     return System(lam, float(drive), weight, pushed, float(bias), first), U_norm
 
 
-def _own(model: LoadedModel, terms: int) -> Machine:
+def _own(model: LoadedModel[RNN], terms: int) -> Machine:
     """The machine on which the model itself runs, in its own dtype."""
     info = torch.finfo(getattr(torch, model.dtype))
     return Machine(terms, model.n, info.eps / 2, info.tiny, info.max)

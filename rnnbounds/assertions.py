@@ -5,16 +5,20 @@ They raise AssertionError themselves, so that they hold under ``python -O`` too.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
-from impl.adapters import LoadedModel, Source, load_model
+from impl.adapters import Source, load_model
+from impl.cells import kind_of
 from impl.certificate import Certificate, certify
 from impl.errors import ShapeError
-from impl.truncate import NotCertifiedError, truncate
+from impl.model import LoadedModel
+from impl.truncate import NotCertifiedError, truncate, unrolled
 
 
 def assert_contractive(
-    model: Source | LoadedModel,
+    model: Source | LoadedModel[Any],
     *,
     lam: float = 1.0,
     input_bound: float = 1.0,
@@ -34,13 +38,13 @@ def assert_contractive(
     if not certificate.lam < lam:
         raise AssertionError(
             f"λ = {certificate.lam:.6g} in the {certificate.norm} norm is not below {lam:g}; "
-            "project to a smaller norm with rnnbounds.stable"
+            f"{_remedy(certificate)}"
         )
     return certificate
 
 
 def assert_remembers(
-    model: Source | LoadedModel,
+    model: Source | LoadedModel[Any],
     *,
     at_most: int,
     epsilon: float,
@@ -61,13 +65,13 @@ def assert_remembers(
         needed = "more inputs than can be counted" if k is None else f"the last {k} inputs"
         raise AssertionError(
             f"ε = {epsilon:g} needs {needed}, more than {at_most}; "
-            "allow a larger ε or project to a smaller norm with rnnbounds.stable"
+            f"allow a larger ε, or {_remedy(certificate)}"
         )
     return certificate
 
 
 def assert_truncation(
-    model: Source | LoadedModel,
+    model: Source | LoadedModel[Any],
     inputs: torch.Tensor,
     *,
     epsilon: float,
@@ -90,8 +94,7 @@ def assert_truncation(
         short, _ = truncate(loaded, epsilon, bound)
     except NotCertifiedError as error:
         raise AssertionError(str(error)) from None
-    parts = (short.weight_ih_l0, short.weight_hh_l0, short.bias_ih_l0, short.bias_hh_l0)
-    full = type(short)(*parts, activation=short.activation, k=x.shape[1])
+    full = unrolled(loaded, x.shape[1])
     with torch.no_grad():
         gap = float(torch.linalg.vector_norm(full.double()(x) - short.double()(x), dim=2).max())
     if not gap <= epsilon:
@@ -109,5 +112,15 @@ def certified(certificate: Certificate) -> Certificate:
     told = "" if certificate.witness is None else f" ({certificate.witness.text})"
     raise AssertionError(
         f"the model is {certificate.verdict}{told}: the factors found are {tried}; "
-        "project its recurrent matrix after each step with rnnbounds.stable"
+        f"{_remedy(certificate)}"
     )
+
+
+def _remedy(certificate: Certificate) -> str:
+    """What to do about a model whose factor is too large."""
+    kind = kind_of(certificate.cell)
+    if kind.trains:
+        return (
+            "project its recurrent matrix to a smaller norm after each step with rnnbounds.stable"
+        )
+    return kind.remedy

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from impl.cells import NORM_NAMES
 from impl.certificate import EPSILONS, Certificate, certify
 from impl.certified_training import LENGTH, Task, TrainingCertificate
 from impl.loss import LOSSES
-from impl.norms import NORMS
 from impl.truncate import NotCertifiedError, save_truncated, truncate
 from rnnbounds.output import Format, at_least, at_most, print_json, print_table
 
@@ -18,7 +18,11 @@ Model = Annotated[
     Path, typer.Argument(metavar="MODEL", help="a safetensors file or a weights_only state dict")
 ]
 Cell = Annotated[
-    str | None, typer.Option("--cell", help="linear, rnn-tanh, rnn-relu, …; rnn-tanh by default")
+    str | None,
+    typer.Option(
+        "--cell",
+        help="linear, rnn-tanh, rnn-relu, …, lstm, gru (torch's), gru-cho; by shape by default",
+    ),
 ]
 Bound = Annotated[float, typer.Option("--input-bound", help="B, with ‖x_t‖₂ ≤ B for every input")]
 As = Annotated[Format, typer.Option("--format", help="text or json")]
@@ -35,7 +39,7 @@ def certify_model(
     input_bound: Bound,
     cell: Cell = None,
     eps: Annotated[list[float] | None, typer.Option("--eps", help="target ε; repeatable")] = None,
-    norm: Annotated[str, typer.Option("--norm", help=f"auto, {', '.join(NORMS)}")] = "auto",
+    norm: Annotated[str, typer.Option("--norm", help=f"auto, {', '.join(NORM_NAMES)}")] = "auto",
     steps: Annotated[
         int | None, typer.Option("--steps", help="N, of a training run; needs --alpha")
     ] = None,
@@ -75,9 +79,10 @@ def print_certificate(certificate: Certificate) -> None:
     head = f"{certificate.model}: {certificate.cell}, {certificate.n} states, {certificate.dtype}"
     typer.echo(head)
     if certificate.verdict == "certified":
+        what = "state" if certificate.training is not None else "output h"
         typer.echo(f"certified: λ = {certificate.lam:.9g} < 1 in the {certificate.norm} norm")
         typer.echo(
-            f"every ‖x_t‖₂ ≤ {certificate.input_bound:g}; ε bounds the state's Euclidean norm"
+            f"every ‖x_t‖₂ ≤ {certificate.input_bound:g}; ε bounds the {what}'s Euclidean norm"
         )
         print_table(("ε", "k"), [(f"{eps:g}", k) for eps, k in certificate.windows])
         if certificate.rounding is not None:
@@ -96,8 +101,11 @@ def print_certificate(certificate: Certificate) -> None:
         print_training(certificate.training)
 
 
-def print_training(training: TrainingCertificate) -> None:
+def print_training(training: TrainingCertificate | None) -> None:
     """What is certified about training, in lines of text."""
+    if training is None:
+        typer.echo("training: nothing is certified about training cells of this kind")
+        return
     if training.reason is not None:
         typer.echo(f"training: nothing is certified: {training.reason}")
         return

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from impl.activation import ACTIVATIONS
-from impl.errors import RangeError, ShapeError, UnknownActivationError
+from impl.errors import InputError, RangeError, ShapeError, UnknownActivationError
 from impl.feedforward import FeedForward
 
 N, D, T, S = 5, 3, 12, 4
@@ -145,3 +145,15 @@ def test_bad_input():
         FeedForward(U, W, activation="tanhh", k=1)
     with pytest.raises(ShapeError, match=r"\(N, T, 3\)"):
         build(2)(draw(T, D))
+
+
+def test_an_activation_that_no_file_names() -> None:
+    """A vanilla cell with a library's own variant of an activation has a feed-forward form too."""
+    W, U = torch.eye(2, dtype=torch.float64) / 2, torch.ones(2, 1, dtype=torch.float64)
+    module = FeedForward(U, W, activation="softplus-torch", k=2)
+    x = torch.ones(1, 2, 1, dtype=torch.float64)
+    first = torch.nn.functional.softplus(U[:, 0])
+    second = torch.nn.functional.softplus(W @ first + U[:, 0])
+    assert torch.equal(module(x)[0, 1], second)
+    with pytest.raises(InputError, match="unknown cell"):
+        FeedForward(U, W, cell="rnn-softplus-torch", k=2)

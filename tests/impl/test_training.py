@@ -4,9 +4,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from impl.adapters import LoadedModel, load_model
+from impl.adapters import load_model
 from impl.errors import RangeError, ShapeError, UnknownNameError
 from impl.loss import Loss
+from impl.model import LoadedModel
 from impl.projection import project_frobenius, project_spectral
 from impl.training import largest_rate, state_loss, training_constants
 

@@ -154,7 +154,7 @@ def rewritten(path, **changes):
         ({"k": "1"}, "something else"),
         ({"cell": "rnn-relu"}, "something else"),
         ({"cell": "rnn-cosine"}, "unknown cell"),
-        ({"cell": "lstm"}, "not supported"),
+        ({"cell": "lstm"}, "lstm has"),
         ({"certificate": None}, "certificate"),
         ({"certificate": "{"}, "certificate"),
         ({"certificate": "[" * 10**5}, "certificate"),

@@ -65,3 +65,28 @@ def test_unknown_scale(scale, lam):
 def test_unknown_factor(lam):
     """λ outside [0, 1) gives no window."""
     assert least_window(1.0, lam, 1e-3) is None
+
+
+@pytest.mark.parametrize("lam", [1e-3, 0.5, 0.9, 1 - 1e-9])
+@pytest.mark.parametrize("radius", [0.0, 1e-3, 1.0, 7.3, 1e300, math.inf])
+@pytest.mark.parametrize("scale", [0.0, 0.3, 1e9, math.inf])
+def test_radius(lam, radius, scale):
+    """A bound on the state that needs no contraction takes the place of a larger scale/(1 − λ)."""
+    found = least_window(scale, lam, 0.25, radius)
+    if math.isinf(min(scale, radius)):
+        assert found is None
+        return
+    start = Fraction(scale) / (1 - Fraction(lam)) if scale < math.inf else Fraction(radius)
+    start = start if math.isinf(radius) else min(start, Fraction(radius))
+    if lam < 0.99:
+        assert start * Fraction(lam) ** found <= Fraction(1, 4)
+        assert found == 0 or start * Fraction(lam) ** (found - 1) > Fraction(1, 4)
+    assert found <= (least_window(scale, lam, 0.25) if scale < math.inf else found)
+
+
+def test_radius_at_zero():
+    """λ = 0 forgets in one step; NaN tells nothing."""
+    assert least_window(1.0, 0.0, 0.5, 0.4) == 0
+    assert least_window(1.0, 0.0, 0.5, 0.6) == 1
+    for pair in ((math.nan, 1.0), (1.0, math.nan), (1.0, -1.0)):
+        assert least_window(pair[0], 0.5, 0.1, pair[1]) is None

@@ -120,7 +120,7 @@ def test_refuted(call, save, format):
         (("--input-bound", 1, "--eps", "small"), "valid number"),
         (("--input-bound", 1, "--cell", "rnn-tahn"), "did you mean rnn-tanh"),
         (("--input-bound", 1, "--cell", "transformer"), "unknown cell 'transformer'"),
-        (("--input-bound", 1, "--cell", "lstm"), "lstm is not supported"),
+        (("--input-bound", 1, "--cell", "lstm"), "is that of rnn-tanh, but lstm has (4n, n)"),
         (("--input-bound", 1, "--norm", "spectrl"), "did you mean spectral"),
         (("--input-bound", 1, "--norm", "quadratic"), "use the diagonal norm"),
     ],
@@ -186,8 +186,9 @@ def test_the_evil_pickle_is_evil(tmp_path):
         ({"W": [[0.5]], "U": [[1.0], [1.0]]}, "(1, d) with d ≥ 1 is needed; reshape it"),
         ({"W": [[0.5]], "b": [1.0, 1.0]}, "(1,) is needed; reshape it"),
         ({"W": [[1], [1], [1], [1]]}, "float"),
-        ({"W": [[1.0]] * 4}, "LSTM"),
-        ({"W": [[1.0]] * 3}, "GRU"),
+        ({"W": [[1.0]] * 5}, "(n, n) with n ≥ 1 is needed; reshape it"),
+        ({"W": [[1.0]] * 4, "U": [[1.0]] * 3}, "(4, d) with d ≥ 1 is needed; reshape it"),
+        ({"W": [[1.0]] * 3, "b": [0.0] * 4}, "(3,) is needed; reshape it"),
     ],
 )
 def test_bad_weights(refused, save, weights, fault):

@@ -1,0 +1,195 @@
+"""What is certified about gated cells, from a comparison of absolute values on an invariant box.
+
+The state s stays in a box |s_i| ≤ box_i that contains 0, and there one step obeys
+
+    |φ(s, x) − φ(s′, x)|_i ≤ max_r (M_r |s − s′|)_i    with non-negative matrices M_1, …, M_R,
+
+row by row. So for every v > 0 with (M_r v)_i ≤ λ v_i for all r and i, the cell contracts by λ in
+max |s_i|/v_i, and with the output h, the last n entries of s,
+
+    ‖h_T − h_T^k‖₂ ≤ ‖v_h‖₂ λᵏ min(max box_i/v_i, S/(1 − λ)),    S = max sup |φ(0, x)_i|/v_i.
+
+How v was found is of no consequence: the inequality is checked with outward rounding. The spectral
+norm is max ‖s_b‖₂/w_b over the blocks s_b of the state, (c, h) say, for which a matrix of Euclidean
+operator norms takes the place of M: it sees the signs of the weights. Sources:
+Miller & Hardt, Proposition 1; Perron; Horn & Johnson, section 8.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from flint import arb, ctx
+from torch import Tensor
+
+from impl.balls import float_above
+from impl.certified_training import Task, TrainingCertificate
+from impl.gated_refute import GatedCell, refute_gated
+from impl.gates import rows_up
+from impl.norms import StateNorm
+from impl.outward import div_up, mul_up, norm_up, sum_up
+from impl.refute import Witness
+from impl.weighted import perron_vector
+
+_POLICIES = 8
+_PRECISION = 128
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The comparison of B systems: matrices (B, R, N, N), box and drive (B, N), all ≥ 0.
+
+    drive_i ≥ |φ(0, x)_i|. The state is made up of blocks of n, the last of which is the output;
+    euclidean (B, blocks, blocks) compares their Euclidean norms.
+    """
+
+    matrices: Tensor
+    box: Tensor
+    drive: Tensor
+    euclidean: Tensor
+
+    @property
+    def blocks(self) -> int:
+        """How many vectors of n make up a state."""
+        return self.euclidean.shape[1]
+
+    @property
+    def n(self) -> int:
+        """The size of the output."""
+        return self.box.shape[1] // self.blocks
+
+    def image(self, v: Tensor) -> Tensor:
+        """At least max_r M_r v: (B, N) -> (B, N)."""
+        B, R, N, _ = self.matrices.shape
+        return rows_up(self.matrices.reshape(B, R * N, N), v).reshape(B, R, N).amax(1)
+
+    def factor(self, v: Tensor) -> Tensor:
+        """At least the contraction factor in max |s_i|/v_i, for v > 0: (B, N) -> (B,)."""
+        return div_up(self.image(v), v).amax(1)
+
+    def infinity(self) -> Tensor:
+        """v = 1."""
+        return torch.ones_like(self.box)
+
+    def comparison(self) -> Tensor:
+        """The v that is constant on each block, from the matrix of the blocks' largest row sums."""
+        B, _, N, _ = self.matrices.shape
+        rows = sum_up(self.matrices.amax(1).reshape(B, N, self.blocks, self.n))
+        small = rows.reshape(B, self.blocks, self.n, self.blocks).amax(2)
+        return perron_vector(small).weights.repeat_interleave(self.n, dim=1)
+
+    def perron(self) -> Tensor:
+        """v near the Perron vector of the matrix whose rows are the worst for it (by policies)."""
+        M = self.matrices.amax(1)
+        best = self.infinity()
+        least = self.factor(best)
+        for _ in range(_POLICIES if self.matrices.shape[1] > 1 else 1):
+            v = perron_vector(M).weights
+            factor = self.factor(v)
+            better = factor < least
+            best = torch.where(better[:, None], v, best)
+            least = torch.where(better, factor, least)
+            worst = (self.matrices @ v[:, None, :, None]).argmax(1, keepdim=True)
+            M = self.matrices.take_along_dim(worst, 1)[:, 0]
+        return best
+
+    def norm(self, name: str) -> StateNorm:
+        """The norm of that name for the one system of a batch of one."""
+        if name == "spectral":
+            return self._spectral()
+        v = getattr(self, name)()
+        return StateNorm(
+            name,
+            float(self.factor(v)),
+            float(div_up(self.drive, v).amax()),
+            float(norm_up(v[0, -self.n :])),
+            float(div_up(1.0, v.amin())),
+            None if name == "infinity" else tuple(v[0].tolist()),
+            float(div_up(self.box, v).amax()),
+        )
+
+    def _spectral(self) -> StateNorm:
+        found = perron_vector(self.euclidean)
+        w = found.weights[0]
+        drive, box = (
+            div_up(norm_up(part[0].reshape(self.blocks, self.n)), w).amax()
+            for part in (self.drive, self.box)
+        )
+        lam, reach = float(found.factor), float(div_up(1.0, w.amin()))
+        weights = tuple(w.tolist())
+        return StateNorm("spectral", lam, float(drive), weights[-1], reach, weights, float(box))
+
+
+@dataclass(frozen=True, eq=False)
+class GatedAnalysis:
+    """What is certified about one gated cell; the methods are those of `impl.kind.Analysis`.
+
+    `named`: the constants of the cell itself. `B`: the bound on its inputs.
+    """
+
+    cell: GatedCell
+    comparison: Comparison
+    named: Mapping[str, float]
+    B: float
+
+    def norm(self, name: str) -> StateNorm:
+        """The norm of that name, one of its kind's."""
+        return self.comparison.norm(name)
+
+    def states(self, norm: StateNorm) -> float:
+        """B_h: the least of the box's own Euclidean norm and what the norm says."""
+        return min(float(norm_up(self.comparison.box[0, -self.comparison.n :])), norm.states)
+
+    def constants(self, norm: StateNorm) -> dict[str, float]:
+        """The cell's constants, then those of the norm, then the steps that contract in ‖·‖₂.
+
+        `two_norm_steps` r and `two_norm_factor`: r steps contract by that factor < 1 in the
+        Euclidean norm of the whole state.
+        """
+        steps, factor = two_norm_steps(norm, self.comparison.box.shape[1])
+        return {
+            **self.named,
+            "B_x": self.B,
+            "S_0": float(norm_up(self.comparison.drive[0, -self.comparison.n :])),
+            "B_h": self.states(norm),
+            "drive": norm.drive,
+            "radius": norm.radius,
+            "equivalence": norm.equivalence,
+            "reach": norm.reach,
+            "two_norm_steps": steps,
+            "two_norm_factor": factor,
+        }
+
+    def rounding(self, norm: StateNorm) -> None:
+        """Nothing is known."""
+
+    def refute(self) -> Witness | None:
+        """Two orbits that do not meet under one input; see `impl.gated_refute`."""
+        return refute_gated(self.cell, self.comparison.box.shape[1], self.B)
+
+    def training(
+        self, epsilons: Sequence[float], task: Task, norm: StateNorm
+    ) -> TrainingCertificate | None:
+        """Nothing is known."""
+        return None
+
+
+def two_norm_steps(norm: StateNorm, size: int) -> tuple[float, float]:
+    """The least r with C = ‖v‖₂/min v and C λʳ < 1, and C λʳ rounded up; infinite if there is none.
+
+    ‖Δs_r‖₂ ≤ ‖v‖₂ ‖Δs_r‖_v ≤ ‖v‖₂ λʳ ‖Δs_0‖_v ≤ C λʳ ‖Δs_0‖₂ for a state of that size: Miller and
+    Hardt's r = O(log n).
+    """
+    v = torch.tensor(norm.weights or [1.0] * size, dtype=torch.float64)
+    C = float(mul_up(norm_up(v), norm.reach))
+    if not (0 <= norm.lam < 1 and math.isfinite(C)):
+        return math.inf, math.inf
+    if norm.lam == 0:
+        return 1.0, 0.0
+    with ctx.workprec(_PRECISION):
+        rate, start = arb(norm.lam), arb(C)
+        r = max(0, math.floor(float(start.log() / -rate.log())))
+        while not start * rate**r < 1:
+            r += 1
+        return float(r), float_above(start * rate**r)

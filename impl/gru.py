@@ -1,0 +1,227 @@
+"""The GRU in both conventions: the cell, its invariant box, its comparison and its kinds.
+
+    h⁺ = (1 − z)∘ν + z∘h,    r, z = σ(W h + U x + b),    ν = tanh(U_n x + b_n + r∘(W_n h + c_n))
+
+is torch's; Cho's candidate is ν = tanh(U_n x + b_n + c_n + W_n(r∘h)). With bounds |h| ≤ h̄,
+|ν| ≤ ν̄ ≤ h̄, r ≤ r̄ and z̲ ≤ z ≤ z̄, unit by unit, |Δν| ≤ K|Δh| with
+
+    K = tanh′(r̄|W_n| + σ′(|W_n|h̄ + |c_n|)|W_r|)  (torch),   tanh′|W_n|(r̄ + h̄σ′|W_r|)  (Cho),
+
+and |Δh⁺| ≤ ζ|Δh| + (1 − ζ)K|Δh| + σ′(h̄ + ν̄)|W_z||Δh| where ζ = z is linear in each row, so that
+one of its ends z̲ and z̄ is the worst. Sources: Cho et al. (2014); Miller & Hardt, section 4.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from flint import arb, arb_mat
+from torch import Tensor
+
+from impl.balls import sigmoid, sigmoid_slope, tanh_slope
+from impl.gated import Comparison, GatedAnalysis
+from impl.gates import Gates, Interval, product_up, rows_up, scaled_norm, scaled_rows, times
+from impl.kind import Kind
+from impl.krawczyk import identity
+from impl.model import LoadedModel
+from impl.outward import add_up, mul_up, sum_up
+
+_ITERATES = 24
+_SETTLED = 0.99
+
+
+@dataclass(frozen=True, eq=False)
+class GRU(Gates):
+    """B GRU cells: gates in torch's order r, z, n; state h (n); `cho` says which candidate."""
+
+    count = 3
+
+    cho: bool = False
+
+    def step(self, s: Tensor, x: Tensor) -> Tensor:
+        """One step of M columns a system: s (B, n, M), x (B, d, M) -> (B, n, M)."""
+        advance = cho_step if self.cho else step
+        return advance(self.W, self.b_hh[:, None, :], self.drive(x), s.mT).mT
+
+    def ball_step(self, s: arb_mat, x: arb_mat) -> tuple[arb_mat, arb_mat]:
+        """One step in balls of the one system of a batch of one, and its Jacobian in the state.
+
+        s (n, 1), x (d, 1) -> (n, 1), (n, n).
+        """
+        h, n = s.entries(), self.n
+        W_r, W_z, W_n = (arb_mat(W[0].tolist()) for W in self.blocks())
+        drive, fed = self.ball_gates(s, x)
+        sums = [[a + b for a, b in zip(*g, strict=True)] for g in zip(drive, fed, strict=True)]
+        r, z = (list(map(sigmoid, a)) for a in sums[:2])
+        dr, dz = (list(map(sigmoid_slope, a)) for a in sums[:2])
+        if self.cho:
+            offset = [
+                a + arb(c) for a, c in zip(drive[2], self.b_hh[0, 2 * n :].tolist(), strict=True)
+            ]
+            inner = (W_n * arb_mat([[a] for a in times(r, h)])).entries()
+            slopes = W_n * (scaled_rows(r, identity(n)) + scaled_rows(times(dr, h), W_r))
+        else:
+            offset, inner = drive[2], times(r, fed[2])
+            slopes = scaled_rows(r, W_n) + scaled_rows(times(dr, fed[2]), W_r)
+        a_n = [a + b for a, b in zip(offset, inner, strict=True)]
+        nu, left = list(map(arb.tanh, a_n)), [1 - a for a in z]
+        moved = [a + b for a, b in zip(times(left, nu), times(z, h), strict=True)]
+        steered = times(dz, [a - b for a, b in zip(h, nu, strict=True)])
+        jacobian = scaled_rows(z, identity(n)) + scaled_rows(steered, W_z)
+        jacobian += scaled_rows(times(left, list(map(tanh_slope, a_n))), slopes)
+        return arb_mat([[a] for a in moved]), jacobian
+
+
+def step(W: Tensor, b_hh: Tensor | float, drive: Tensor, h: Tensor) -> Tensor:
+    """One step of torch's GRU in rows: h (…, M, n), drive = U x + b_ih (…, M, 3n); W (…, 3n, n)."""
+    fed = h @ W.mT + b_hh
+    (d_r, d_z, d_n), (f_r, f_z, f_n) = drive.chunk(3, dim=-1), fed.chunk(3, dim=-1)
+    r, z = (d_r + f_r).sigmoid(), (d_z + f_z).sigmoid()
+    return (1 - z) * (d_n + r * f_n).tanh() + z * h
+
+
+def cho_step(W: Tensor, b_hh: Tensor | float, drive: Tensor, h: Tensor) -> Tensor:
+    """One step of Cho's GRU in rows: as `step`, but the reset gate acts before the product."""
+    n = h.shape[-1]
+    before = drive + b_hh
+    r, z = (before[..., : 2 * n] + h @ W[..., : 2 * n, :].mT).sigmoid().chunk(2, dim=-1)
+    candidate = (before[..., 2 * n :] + (r * h) @ W[..., 2 * n :, :].mT).tanh()
+    return (1 - z) * candidate + z * h
+
+
+@dataclass(frozen=True, eq=False)
+class Open:
+    """What the gates can be while |h| ≤ h̄, all (B, n).
+
+    The intervals of the pre-activations of r and z and of ν; r and q bound r and |W_n h + c_n|
+    (torch alone) and nu bounds |ν|.
+    """
+
+    reset: Interval
+    update: Interval
+    candidate: Interval
+    r: Tensor
+    q: Tensor
+    nu: Tensor
+
+
+def opened(cell: GRU, B: float | Tensor, h: Tensor) -> Open:
+    """The gates over |h| ≤ h̄ (B, n) and ‖x‖₂ ≤ B."""
+    n, size = cell.n, cell.W.detach().abs()
+    fed = rows_up(size[:, : 2 * n], h)
+    rest = cell.at_rest(B)
+    reset, update = Interval(rest.low[:, : 2 * n], rest.high[:, : 2 * n]).widened(fed).chunk(2)
+    r, W_n = reset.sigmoid(), size[:, 2 * n :]
+    if cell.cho:
+        q = torch.zeros_like(h)
+        around = Interval(rest.low[:, 2 * n :], rest.high[:, 2 * n :])
+        candidate = around.widened(rows_up(W_n, mul_up(r, h)))
+    else:
+        q = add_up(rows_up(W_n, h), cell.b_hh.detach()[:, 2 * n :].abs())
+        b = cell.b_ih.detach()[:, 2 * n :]
+        candidate = Interval(b, b).widened(add_up(cell.reach(B)[:, 2 * n :], mul_up(r, q)))
+    return Open(reset, update, candidate, r, q, candidate.tanh())
+
+
+def invariant_box(cell: GRU, B: float | Tensor) -> Tensor:
+    """h̄ (B, n) with |h_t| ≤ h̄: a few iterates of h̄ ← ν̄(h̄) from 1; each of them is valid."""
+    h = torch.ones_like(cell.W.detach()[:, : cell.n, 0])
+    for _ in range(_ITERATES):
+        before, h = h, torch.minimum(h, opened(cell, B, h).nu)
+        if bool((h >= _SETTLED * before).all()):
+            break
+    return h
+
+
+def candidate_slopes(cell: GRU, on: Open, h: Tensor) -> Tensor:
+    """K (B, n, n) with |Δν| ≤ K|Δh|."""
+    W_r, _, W_n = cell.sizes()
+    slope = on.candidate.tanh_slope()[:, :, None]
+    if cell.cho:
+        by_reset = mul_up(mul_up(on.reset.sigmoid_slope(), h)[:, :, None], W_r)
+        return mul_up(slope, product_up(W_n, add_up(torch.diag_embed(on.r), by_reset)))
+    by_reset = mul_up(mul_up(on.reset.sigmoid_slope(), on.q)[:, :, None], W_r)
+    return mul_up(slope, add_up(mul_up(on.r[:, :, None], W_n), by_reset))
+
+
+def candidate_norm(cell: GRU, on: Open, h: Tensor, rows: Tensor) -> Tensor:
+    """At least ‖rows∘Δν‖₂/‖Δh‖₂, for rows ≥ 0 (B, n): (B,)."""
+    W_r, _, W_n = cell.blocks()
+    steep, slope = on.reset.sigmoid_slope(), mul_up(rows, on.candidate.tanh_slope())
+    if cell.cho:
+        inner = add_up(on.r.amax(1), scaled_norm(mul_up(steep, h), W_r))
+        return mul_up(scaled_norm(slope, W_n), inner)
+    by_reset = scaled_norm(mul_up(slope, mul_up(steep, on.q)), W_r)
+    return add_up(scaled_norm(mul_up(slope, on.r), W_n), by_reset)
+
+
+def comparison(cell: GRU, B: float | Tensor, h: Tensor | None = None) -> Comparison:
+    """The two comparison matrices, with ζ = z̲ and ζ = z̄, on the invariant box."""
+    h = invariant_box(cell, B) if h is None else h
+    on = opened(cell, B, h)
+    K, W_z = candidate_slopes(cell, on, h), cell.blocks()[1]
+    steered = mul_up(on.update.sigmoid_slope(), add_up(h, on.nu))
+    through = mul_up(steered[:, :, None], W_z.abs())
+    low, high = on.update.sigmoid_low(), on.update.sigmoid()
+    matrices = [
+        add_up(add_up(torch.diag_embed(z), mul_up(add_up(1.0, -z)[:, :, None], K)), through)
+        for z in (low, high)
+    ]
+    moved = add_up(candidate_norm(cell, on, h, add_up(1.0, -low)), scaled_norm(steered, W_z))
+    rest = opened(cell, B, torch.zeros_like(h))
+    return Comparison(
+        matrices=torch.stack(matrices, dim=1),
+        box=h,
+        drive=mul_up((-rest.update).sigmoid(), rest.nu),
+        euclidean=add_up(high.amax(1), moved)[:, None, None],
+    )
+
+
+def constants(cell: GRU, B: float, h: Tensor) -> dict[str, float]:
+    """The constants of the cell, each the largest over the units (of one system).
+
+    `kappa` bounds ‖Δν‖_∞/‖Δh‖_∞; `z_low` is the least that the update gate can be.
+    """
+    on = opened(cell, B, h)
+    W_r, W_z, W_n = (sum_up(part).amax() for part in cell.sizes())
+    named = {
+        "r_bar": on.r.amax(), "z_low": on.update.sigmoid_low().amin(),
+        "z_bar": on.update.sigmoid().amax(), "nu_bar": on.nu.amax(), "h_bar": h.amax(),
+        "kappa": sum_up(candidate_slopes(cell, on, h)).amax(),
+        "W_r_norm": W_r, "W_z_norm": W_z, "W_n_norm": W_n,
+    }  # fmt: skip
+    return {name: float(value) for name, value in named.items()}
+
+
+def analyse(model: LoadedModel[GRU], input_bound: float) -> GatedAnalysis:
+    """What is certified about one GRU."""
+    h = invariant_box(model.cell, input_bound)
+    found = comparison(model.cell, input_bound, h)
+    return GatedAnalysis(model.cell, found, constants(model.cell, input_bound, h), input_bound)
+
+
+def _cho(W: Tensor, U: Tensor, b_ih: Tensor, b_hh: Tensor) -> GRU:
+    return GRU(W, U, b_ih, b_hh, cho=True)
+
+
+GRU_KIND = Kind(
+    name="gru",
+    gates=3,
+    width=1,
+    mode="GRU",
+    default=True,
+    norms=("spectral", "infinity", "perron"),
+    build=GRU,
+    step=step,
+    analyse=analyse,
+)
+GRU_CHO_KIND = Kind(
+    name="gru-cho",
+    gates=3,
+    width=1,
+    mode=None,
+    default=False,
+    norms=("spectral", "infinity", "perron"),
+    build=_cho,
+    step=cho_step,
+    analyse=analyse,
+)

@@ -1,0 +1,184 @@
+"""The LSTM: the cell, its invariant box, its comparison matrix and its place in the table.
+
+    c⁺ = f∘c + i∘z,  h⁺ = o∘tanh c⁺,  i, f, o = σ(W h + U x + b),  z = tanh(W_z h + U_z x + b_z).
+
+With upper bounds ī, f̄, ō, z̄ of the gates on |h| ≤ h̄, B_c = ī z̄/(1 − f̄) and τ = tanh B_c, unit by
+unit, the box |c| ≤ B_c, |h| ≤ min(h̄, ō τ) is invariant, so the bounds may be computed anew on it.
+There |Δc⁺| ≤ f̄|Δc| + A|Δh| and |Δh⁺| ≤ ō f̄|Δc| + (σ′τ|W_o| + ō A)|Δh| with
+A = σ′z̄|W_i| + ī tanh′|W_z| + σ′B_c|W_f|, σ′ ≤ 1/4 and tanh′ ≤ 1 being the largest slopes of the
+gate at hand. Source: Miller & Hardt, Proposition 1.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from flint import arb, arb_mat
+from torch import Tensor
+
+from impl.balls import sigmoid, sigmoid_slope, tanh_slope
+from impl.gated import Comparison, GatedAnalysis
+from impl.gates import Gates, Interval, rows_up, scaled_norm, scaled_rows, tanh_up, times
+from impl.kind import Kind
+from impl.krawczyk import identity
+from impl.model import LoadedModel
+from impl.outward import add_up, div_up, mul_up, subtract_down, sum_up
+
+_ITERATES = 24
+_SETTLED = 0.99
+
+
+@dataclass(frozen=True, eq=False)
+class LSTM(Gates):
+    """B LSTM cells, torch's: gates in the order i, f, z, o; state (c, h), stacked to 2n."""
+
+    count = 4
+
+    def step(self, s: Tensor, x: Tensor) -> Tensor:
+        """One step of M columns a system: s (B, 2n, M), x (B, d, M) -> (B, 2n, M)."""
+        return step(self.W, self.b_hh[:, None, :], self.drive(x), s.mT).mT
+
+    def ball_step(self, s: arb_mat, x: arb_mat) -> tuple[arb_mat, arb_mat]:
+        """One step in balls of the one system of a batch of one, and its Jacobian in the state.
+
+        s (2n, 1), x (d, 1) -> (2n, 1), (2n, 2n).
+        """
+        n = self.n
+        before, h = s.entries()[:n], arb_mat([[a] for a in s.entries()[n:]])
+        W_i, W_f, W_z, W_o = (arb_mat(W[0].tolist()) for W in self.blocks())
+        drive, fed = self.ball_gates(h, x)
+        sums = [[a + b for a, b in zip(*g, strict=True)] for g in zip(drive, fed, strict=True)]
+        i, f, o = (list(map(sigmoid, sums[gate])) for gate in (0, 1, 3))
+        di, df, do = (list(map(sigmoid_slope, sums[gate])) for gate in (0, 1, 3))
+        z, dz = list(map(arb.tanh, sums[2])), list(map(tanh_slope, sums[2]))
+        c = [a + b for a, b in zip(times(f, before), times(i, z), strict=True)]
+        t, through = list(map(arb.tanh, c)), times(o, list(map(tanh_slope, c)))
+        A = scaled_rows(times(di, z), W_i) + scaled_rows(times(i, dz), W_z)
+        A += scaled_rows(times(df, before), W_f)
+        F = scaled_rows(f, identity(n))
+        below = scaled_rows(times(do, t), W_o) + scaled_rows(through, A)
+        blocks = [(F, A), (scaled_rows(through, F), below)]
+        rows = [
+            a + b
+            for left, right in blocks
+            for a, b in zip(left.tolist(), right.tolist(), strict=True)
+        ]
+        return arb_mat([[a] for a in c + times(o, t)]), arb_mat(rows)
+
+
+def step(W: Tensor, b_hh: Tensor | float, drive: Tensor, s: Tensor) -> Tensor:
+    """One step in rows: states (…, M, 2n), drive = U x + b_ih (…, M, 4n); W (…, 4n, n)."""
+    c, h = s.chunk(2, dim=-1)
+    i, f, z, o = (drive + (h @ W.mT + b_hh)).chunk(4, dim=-1)
+    c = f.sigmoid() * c + i.sigmoid() * z.tanh()
+    return torch.cat([c, o.sigmoid() * c.tanh()], dim=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """The invariant box |c| ≤ c, |h| ≤ h, and the bounds ī, f̄, ō, z̄ of the gates on it: (B, n).
+
+    `intervals` are those of the pre-activations of i, f, z and o.
+    """
+
+    c: Tensor
+    h: Tensor
+    i: Tensor
+    f: Tensor
+    z: Tensor
+    o: Tensor
+    intervals: tuple[Interval, ...]
+
+
+def invariant_box(cell: LSTM, B: float | Tensor) -> Box:
+    """The box after a few iterates from |h| ≤ 1; each of them is valid."""
+    rest, size = cell.at_rest(B), cell.W.detach().abs()
+    h = torch.ones_like(size[:, : cell.n, 0])
+    c = torch.full_like(h, torch.inf)
+    for _ in range(_ITERATES):
+        i, f, z, o = rest.widened(rows_up(size, h)).chunk(4)
+        c = torch.minimum(c, div_up(mul_up(i.sigmoid(), z.tanh()), (-f).sigmoid_low()))
+        before, h = h, torch.minimum(h, mul_up(o.sigmoid(), tanh_up(c)))
+        if bool((h >= _SETTLED * before).all()):
+            break
+    i, f, z, o = rest.widened(rows_up(size, h)).chunk(4)
+    c = torch.minimum(c, div_up(mul_up(i.sigmoid(), z.tanh()), (-f).sigmoid_low()))
+    return Box(c, h, i.sigmoid(), f.sigmoid(), z.tanh(), o.sigmoid(), (i, f, z, o))
+
+
+def comparison(cell: LSTM, B: float | Tensor, box: Box | None = None) -> Comparison:
+    """The comparison matrix [f̄, A; ō f̄, σ′τ|W_o| + ō A] on the invariant box."""
+    on = invariant_box(cell, B) if box is None else box
+    i, f, z, o = on.intervals
+    W_i, W_f, W_z, W_o = cell.blocks()
+    fed = (
+        (mul_up(i.sigmoid_slope(), on.z), W_i),
+        (mul_up(on.i, z.tanh_slope()), W_z),
+        (mul_up(f.sigmoid_slope(), on.c), W_f),
+    )
+    kept, opening = mul_up(on.o, on.f), mul_up(o.sigmoid_slope(), tanh_up(on.c))
+    A = _sum([mul_up(rows[:, :, None], W.abs()) for rows, W in fed])
+    below = add_up(mul_up(opening[:, :, None], W_o.abs()), mul_up(on.o[:, :, None], A))
+    matrix = [[torch.diag_embed(on.f), A], [torch.diag_embed(kept), below]]
+    euclidean = [
+        [on.f.amax(1), _sum([scaled_norm(rows, W) for rows, W in fed])],
+        [
+            kept.amax(1),
+            _sum(
+                [scaled_norm(mul_up(on.o, rows), W) for rows, W in fed]
+                + [scaled_norm(opening, W_o)]
+            ),
+        ],
+    ]
+    i, f, z, o = cell.at_rest(B).chunk(4)
+    first = mul_up(i.sigmoid(), z.tanh())
+    return Comparison(
+        matrices=torch.cat([torch.cat(row, dim=2) for row in matrix], dim=1)[:, None],
+        box=torch.cat([on.c, on.h], dim=1),
+        drive=torch.cat([first, mul_up(o.sigmoid(), tanh_up(first))], dim=1),
+        euclidean=torch.stack([torch.stack(row, dim=1) for row in euclidean], dim=1),
+    )
+
+
+def constants(cell: LSTM, box: Box) -> dict[str, float]:
+    """The constants of Miller and Hardt's proposition, the largest over the units (of one system).
+
+    `theta` < 1 is their sufficient condition: ‖W_i‖, ‖W_o‖ and 4‖W_z‖ at most θ(1 − f̄), ‖W_f‖ at
+    most θ(1 − f̄)², in the ∞-norm; then λ ≤ 1 − (1 − θ)(1 − f̄).
+    """
+    W_i, W_f, W_z, W_o = (sum_up(part).amax() for part in cell.sizes())
+    i, f, z, o = (bound.amax() for bound in (box.i, box.f, box.z, box.o))
+    c, tau = box.c.amax(), tanh_up(box.c.amax()[None])[0]
+    quarter = [mul_up(0.25, size) for size in (W_i, W_f, W_o)]
+    a = add_up(add_up(mul_up(quarter[0], z), mul_up(i, W_z)), mul_up(quarter[1], c))
+    room = subtract_down(1.0, f)
+    rest = torch.stack([W_i, W_o, mul_up(4.0, W_z), div_up(W_f, room)])
+    named = {
+        "i_bar": i, "f_bar": f, "o_bar": o, "z_bar": z, "B_c": c, "tau": tau, "h_bar": box.h.amax(),
+        "a": a, "q": mul_up(quarter[2], tau), "theta": div_up(rest, room).amax(),
+        "W_i_norm": W_i, "W_f_norm": W_f, "W_o_norm": W_o, "W_z_norm": W_z,
+    }  # fmt: skip
+    return {name: float(value) for name, value in named.items()}
+
+
+def analyse(model: LoadedModel[LSTM], input_bound: float) -> GatedAnalysis:
+    """What is certified about one LSTM."""
+    box = invariant_box(model.cell, input_bound)
+    found = comparison(model.cell, input_bound, box)
+    return GatedAnalysis(model.cell, found, constants(model.cell, box), input_bound)
+
+
+def _sum(parts: list[Tensor]) -> Tensor:
+    return sum_up(torch.stack(parts, dim=-1))
+
+
+LSTM_KIND = Kind(
+    name="lstm",
+    gates=4,
+    width=2,
+    mode="LSTM",
+    default=True,
+    norms=("spectral", "infinity", "comparison", "perron"),
+    build=LSTM,
+    step=step,
+    analyse=analyse,
+)
