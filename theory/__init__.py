@@ -3,7 +3,9 @@
 from theory.cell_constants import CELL_CONSTANTS
 from theory.certified_norm import CERTIFIED_NORM
 from theory.claim import Claim
+from theory.contraction_gru import CONTRACTION_GRU
 from theory.contraction_linear import CONTRACTION_LINEAR
+from theory.contraction_lstm import CONTRACTION_LSTM
 from theory.contraction_rnn import CONTRACTION_RNN
 from theory.contraction_weighted import CONTRACTION_WEIGHTED
 from theory.end_to_end import END_TO_END
@@ -33,6 +35,8 @@ CLAIMS: tuple[Claim, ...] = (
     CONTRACTION_LINEAR,
     CONTRACTION_RNN,
     CONTRACTION_WEIGHTED,
+    CONTRACTION_LSTM,
+    CONTRACTION_GRU,
     STATE_BOUND,
     TRUNCATION,
     PREDICTION,

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from sympy import Abs, Expr, Integer, log, symbols
 
+from theory.gate_axioms import GATE_AXIOMS
 from theory.gradient_axioms import GRADIENT_AXIOMS
 from theory.law import Axiom, Clause, law
 from theory.rank_axioms import RANK_AXIOMS
@@ -285,4 +286,5 @@ AXIOMS: tuple[Axiom, ...] = (
     *GRADIENT_AXIOMS,
     *UNITARY_AXIOMS,
     *RANK_AXIOMS,
+    *GATE_AXIOMS,
 )

@@ -58,7 +58,7 @@ class Form:
 
     `about` is the kind of system it speaks of: linear, rnn (any activation), matrix, descent,
     unstable; gradient, smooth, training, quadratic, projection; unitary, urnn, block, candidate,
-    sigmoid, planted.
+    sigmoid, planted; lstm, gru, gru-cho.
     """
 
     name: str

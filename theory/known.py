@@ -27,11 +27,15 @@ from theory.vocabulary import VOCABULARY, unfold
 
 @dataclass(frozen=True)
 class Known:
-    """The scope of a step; `explains` asks for counter-models worth printing."""
+    """The scope of a step; `explains` asks for counter-models worth printing.
+
+    `found` are the symbols of which a human step speaks: of one value, it may be, that it finds.
+    """
 
     assumptions: Mapping[str, Assumption]
     laws: Mapping[str, Law] = field(default_factory=dict)
     explains: bool = True
+    found: frozenset[Symbol] = frozenset()
 
     @property
     def conditions(self) -> tuple[Clause, ...]:
@@ -43,11 +47,16 @@ class Known:
     def constants(self) -> frozenset[Symbol]:
         """The symbols of which something may be assumed: no step may generalise over them."""
         quantities = {quantity.symbol for quantity in VOCABULARY.values()}
-        return frozenset(quantities.union(*map(constants_of, self.assumptions.values())))
+        assumed = map(constants_of, self.assumptions.values())
+        return frozenset(quantities.union(self.found, *assumed))
 
     def with_law(self, law: Law) -> Known:
         """The same with one more law."""
         return replace(self, laws={**self.laws, law.id: law})
+
+    def with_found(self, law: Law) -> Known:
+        """The same with the law of a human step."""
+        return replace(self.with_law(law), found=self.found | law.constants)
 
     def supposing(self, id: str, statement: Statement) -> Known:
         """The same with one more hypothesis."""

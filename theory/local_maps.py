@@ -3,6 +3,8 @@
 A network h_t = ReLU(W h_{t−1} + x_t + b), y = h, with n units and a candidate
 s_t = ReLU(V s_{t−1} + G x_t + d), ŷ = E s, with m states, on an open set of inputs, a cell, on
 which the activity patterns are the same.  Where the two maps agree there, so do their derivatives.
+Every open set of inputs contains a cell: off finitely many hyperplanes a unit is on, off, or 0 all
+around, which counts as off.
 """
 # ruff: noqa: N816 - the names of the vocabulary
 

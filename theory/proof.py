@@ -172,7 +172,9 @@ def _before(
     for step in steps:
         result = _run(step, known, minimal)
         results.append(result)
-        if result.verdict != "failed":
+        if result.verdict == "human":
+            known = known.with_found(step.law)
+        elif result.verdict == "proved":
             known = known.with_law(step.law)
     return known, tuple(results)
 
@@ -183,11 +185,11 @@ def _run(step: Step, known: Known, minimal: bool) -> StepResult:
         text = step.conclusion.text
         return StepResult(step.id, text, step.kind, method, step.uses, verdict, redundant, detail)
 
-    if not isinstance(step.method, Method):
-        return result("human", step.method)
     goal = unfold(step.conclusion)
     try:
         _require_fresh(step, known)
+        if not isinstance(step.method, Method):
+            return result("human", step.method)
         carried = isinstance(step.method, Induction) and step.method.given
         for index, statement in enumerate(() if carried else step.given, start=1):
             known = known.supposing(f"{GIVEN} {index}", statement)

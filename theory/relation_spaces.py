@@ -33,9 +33,9 @@ from theory.terms import j, norm, transpose, v, z
 from theory.unitary_terms import rank
 
 OUTPUTS = (
-    "Let y_t = c h_t and ŷ_t = e·s_t + e_0 agree at all times on all inputs from an interval."
-    " For tanh, e·τ_t − c r_t = −e_0 there. For the sigmoid put s = ½ + ½τ and h = ½ + ½r, by"
-    " the normal form component by component: e·τ_t − c r_t is constant again. Both sides are"
+    "Let y_t = c·h_t and ŷ_t = e·s_t + e_0 agree at all times on all inputs from an interval."
+    " For tanh, e·τ_t − c·r_t = −e_0 there. For the sigmoid put s = ½ + ½τ and h = ½ + ½r, by"
+    " the normal form component by component: e·τ_t − c·r_t is constant again. Both sides are"
     " real-analytic in the inputs, so that this holds for all real inputs. Activations that "
     "differ would leave two different normal forms on the two sides."
 )
@@ -69,13 +69,14 @@ kept = P_now * back * v
 missing = v - U * kept
 difference = back * e - w * e
 
+NORMAL_FORM = Step(
+    "normal form",
+    eq(sigmoid(z), HALF + HALF * tanh(z / 2)),
+    Smt(SIGMOID.at(z), TANH.at(z / 2)),
+    forall=(z,),
+)
 RELATIONS = (
-    Step(
-        "normal form",
-        eq(sigmoid(z), HALF + HALF * tanh(z / 2)),
-        Smt(SIGMOID.at(z), TANH.at(z / 2)),
-        forall=(z,),
-    ),
+    NORMAL_FORM,
     Step(
         "outputs",
         eq(norm(units(j) * e - c * unit(j)), ZERO),

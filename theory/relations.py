@@ -10,7 +10,7 @@ interval, count up to constants: 0 is any constant, and the norm is half of how 
 from sympy import Abs, Symbol
 
 from theory.law import Assumption, Clause, law
-from theory.local_maps import ONE, ZERO, states
+from theory.local_maps import ONE, ZERO, n, states
 from theory.rank_axioms import projector
 from theory.statement import eq, le, ne
 from theory.terms import A, Scalar, b, exponential, function, j, norm, transpose, v, vector, z
@@ -59,8 +59,9 @@ ORTHOGONAL = Assumption(
 RECURSION = Assumption(
     "networks",
     "a relation between the pre-activations at time j + 1 is one, by the rows of U and by w, "
-    "between the states at time j, on which x_{j+1} has no effect",
-    law=law(
+    "between the states at time j, on which x_{j+1} has no effect; the one network is scalar",
+    eq(n, ONE),
+    law(
         "networks",
         (j, v, z),
         Clause(

@@ -6,10 +6,8 @@ from theory.law import Axiom, Clause, law
 from theory.statement import eq, le
 from theory.terms import (
     A,
-    B,
     a,
     b,
-    c,
     d_state,
     derivative,
     differentiable,
@@ -25,7 +23,7 @@ from theory.terms import (
     transpose,
     x,
 )
-from theory.unitary_terms import d_run, eye_added, part
+from theory.unitary_terms import d_run, part
 
 _HORN = "Horn & Johnson, Matrix Analysis"
 _now = state(x, 0, s + j), entry(x, s + j + 1)
@@ -66,35 +64,36 @@ ZERO_DIAGONAL = Axiom(
     source=f"{_HORN}, Theorem 5.6.36",
     requires=(law("", (i,), eq(derivative(part(a, i)), Integer(0))),),
 )
+# Of no size: I_n is QᵀQ here, for one identity of matrices of all sizes would have any rank.
+_P, _S, _Q, _E = left(A), singular(A), right(A), kept(A)
+_C, _K = low(A), cosine(A)
 SINGULAR_VALUES = Axiom(
     "spectral theorem",
-    (A, B),
+    (A,),
     (
-        Clause(eq(A, left(A) * singular(A) * transpose(right(A)))),
-        Clause(eq(transpose(left(A)) * left(A) * B, B)),
-        Clause(eq(right(A) * transpose(right(A)), eye)),
-        Clause(eq(transpose(singular(A)), singular(A))),
+        Clause(eq(A, _P * _S * transpose(_Q))),
+        Clause(eq(transpose(_P) * _P * _S, _S)),
+        Clause(eq(transpose(_Q) * _Q * transpose(_Q), transpose(_Q))),
+        Clause(eq(transpose(_S), _S)),
     ),
     text="a square matrix is A = PΣQᵀ with orthogonal P and Q and a diagonal Σ ≥ 0",
     source=f"{_HORN}, Theorem 2.6.3, the singular value decomposition",
 )
-_small = (le(norm(A), Integer(1)),)
 COSINES = Axiom(
     "spectral theorem",
-    (A, B, c),
+    (A,),
     tuple(
-        Clause(statement, _small)
+        Clause(statement, (le(norm(A), Integer(1)),))
         for statement in (
-            eq(singular(A) * kept(A), kept(A) * low(A)),
-            eq(transpose(kept(A)) * kept(A) * B, B),
-            eq(
-                singular(A) * singular(A) * c,
-                c - kept(A) * cosine(A) * cosine(A) * transpose(kept(A)) * c,
-            ),
-            eq(low(A) * low(A), eye_added - cosine(A) * cosine(A)),
-            eq(low(A) * cosine(A), cosine(A) * low(A)),
-            eq(transpose(low(A)), low(A)),
-            eq(transpose(cosine(A)), cosine(A)),
+            eq(_S * _E, _E * _C),
+            eq(_S * _S, transpose(_Q) * _Q - _E * _K * _K * transpose(_E)),
+            eq(transpose(_P) * _P * _E, _E),
+            eq(transpose(_E) * _E * _K, _K),
+            eq(_K * transpose(_E) * transpose(_Q) * _Q * _E, _K),
+            eq(_C * _C, transpose(_E) * _E - _K * _K),
+            eq(_C * _K, _K * _C),
+            eq(transpose(_C), _C),
+            eq(transpose(_K), _K),
         )
     ),
     text="if ‖A‖ ≤ 1 then Σ ≤ I: with Σ_q the entries below 1 and K = (I − Σ_q²)^½, "

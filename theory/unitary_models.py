@@ -94,4 +94,4 @@ ENTRIES = law(
     eq(part(a + b, i), part(a, i) + part(b, i)),
     eq(part(A * v, i), inner(line(A, i), v)),
 )
-BELOW = law("bias below", (z, A, i), eq(part(below(z, A), i), -z * norm(line(A, i))))
+BELOW = law("bias below", (z, A, i), le(part(below(z, A), i), -z * norm(line(A, i))))

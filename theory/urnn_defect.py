@@ -1,13 +1,14 @@
-"""How many states a unitary equivalent needs: n + rank(I − WᵀW) (Emami et al.; Halmos).
+"""The rows of an orthogonal matrix with the block W: n + rank(I − WᵀW) (Emami et al.; Halmos).
 
 With W = PΣQᵀ and K = (I − Σ²)^½ on the q coordinates where Σ < I,
 V = (W PJK; KJᵀQᵀ −Σ_q) is orthogonal, and no orthogonal matrix with the block W has fewer rows.
-Positive scales D change the rank but not the outputs, for ReLU commutes with them.
+An equivalent network may have fewer, with another block: positive scales D change the rank but not
+the outputs, for ReLU commutes with them.
 """
 
 from theory.cells import W
 from theory.claim import Claim, Form, Source
-from theory.law import Assumption, at, law
+from theory.law import Assumption, law
 from theory.methods import Smt, Words
 from theory.models import ONE, ZERO
 from theory.proof import Proof, Step
@@ -16,7 +17,6 @@ from theory.rank_axioms import RANK_GRAM, RANK_PRODUCT, RANK_ROWS
 from theory.rescaled import RESCALED
 from theory.statement import eq, le
 from theory.terms import (
-    a,
     eye,
     frobenius,
     norm,
@@ -42,6 +42,7 @@ from theory.unitary_terms import (
     W_4,
     J,
     V,
+    eye_added,
     rank,
     rows,
 )
@@ -59,15 +60,19 @@ P, Q, S = left(W), right(W), singular(W)
 K, E, S_q = cosine(W), kept(W), low(W)
 MINIMAL = Assumption(
     "minimal dilation",
-    "V = (W PJK; KJᵀQᵀ −Σ_q), from the singular values of W",
+    "V = (W PJK; KJᵀQᵀ −Σ_q), from the singular values of W; QQᵀ and JᵀJ are the identities of "
+    "n and of q coordinates",
     law=law(
         "minimal dilation",
         (),
+        eq(eye, Q * transpose(Q)),
+        eq(eye_added, transpose(E) * E),
         eq(W_2, P * E * K),
         eq(W_3, K * transpose(E) * transpose(Q)),
         eq(W_4, -S_q),
     ),
 )
+SMALL = Step("contraction", le(norm(W), ONE), Smt("norm of W", "at most one"))
 NO_DEFECT = eq(unitary_defect, ZERO)
 ORTHOGONAL = Form(
     "dilation",
@@ -76,36 +81,21 @@ ORTHOGONAL = Form(
     "unitary",
     Proof(
         (
-            Step("contraction", le(norm(W), ONE), Smt("norm of W", "at most one")),
+            SMALL,
             Step(
                 "first columns are orthonormal",
                 eq(frobenius(ADDED), ZERO),
-                Words(
-                    "contraction",
-                    "minimal dilation",
-                    SINGULAR_VALUES.at(W, S * transpose(Q)),
-                    COSINES.at(W, 0, transpose(Q)),
-                ),
+                Words("contraction", "minimal dilation", SINGULAR_VALUES.at(W), COSINES.at(W)),
             ),
             Step(
                 "first and last columns are orthogonal",
                 eq(frobenius(MIXED), ZERO),
-                Words(
-                    "contraction",
-                    "minimal dilation",
-                    SINGULAR_VALUES.at(W, E * K),
-                    COSINES.at(W, 0, 0),
-                ),
+                Words("contraction", "minimal dilation", SINGULAR_VALUES.at(W), COSINES.at(W)),
             ),
             Step(
                 "last columns are orthonormal",
                 eq(frobenius(LAST), ZERO),
-                Words(
-                    "contraction",
-                    "minimal dilation",
-                    SINGULAR_VALUES.at(W, E * K),
-                    COSINES.at(W, K, 0),
-                ),
+                Words("contraction", "minimal dilation", COSINES.at(W)),
             ),
             Step(
                 "claim",
@@ -118,7 +108,49 @@ ORTHOGONAL = Form(
             ),
         )
     ),
-    note="with n + rank(I − WᵀW) rows",
+    note="V, of the rows counted next",
+)
+
+# It has n + rank(I − WᵀW) rows.
+FEW_ROWS = Assumption(
+    "few rows",
+    "V has a row more than W for each entry of the diagonal K, which all are positive: "
+    "m = n + rank K",
+    law=law("few rows", (), eq(states, n + rank(K))),
+)
+ENOUGH_ROWS = le(states, n + defect_rank)
+ENOUGH = Form(
+    "enough",
+    ENOUGH_ROWS,
+    (NORM, CONTRACTION, MINIMAL, FEW_ROWS),
+    "unitary",
+    Proof(
+        (
+            SMALL,
+            Step(
+                "defect",
+                eq(rank(eye - transpose(W) * W), rank(transpose(W_3) * W_3)),
+                Words("contraction", "minimal dilation", SINGULAR_VALUES.at(W), COSINES.at(W)),
+            ),
+            Step(
+                "cosines",
+                eq(rank(W_3 * Q * E), rank(K)),
+                Words("contraction", "minimal dilation", COSINES.at(W)),
+            ),
+            Step(
+                "claim",
+                ENOUGH_ROWS,
+                Smt(
+                    "defect",
+                    "cosines",
+                    RANK_GRAM.at(W_3),
+                    RANK_PRODUCT.at(W_3, Q * E),
+                    "few rows",
+                ),
+            ),
+        )
+    ),
+    note="the minimal dilation has no more rows",
 )
 
 # No orthogonal matrix with the block W has fewer rows.
@@ -126,27 +158,27 @@ added = transpose(J_2) * V * J
 BLOCK = Assumption(
     "block",
     "V is orthogonal, with the leading block W",
-    law=law("block", (a,), eq(W, transpose(J) * V * J), eq(transpose(V) * V * a, a)),
+    law=law(
+        "block",
+        (),
+        eq(W, transpose(J) * V * J),
+        eq(transpose(J) * transpose(V) * V * J, eye),
+    ),
 )
 COORDINATES = Assumption(
     "coordinates",
-    "J embeds the first n coordinates, J₂ the other ones",
-    law=law(
-        "coordinates",
-        (a,),
-        eq(transpose(J) * J, eye),
-        eq(J_2 * transpose(J_2) * a, a - J * transpose(J) * a),
-    ),
+    "J embeds the first n of V's m coordinates, J₂ the other ones",
+    law=law("coordinates", (), eq(J_2 * transpose(J_2) * V, V - J * transpose(J) * V)),
 )
 ADDED_ROWS = Assumption(
     "added rows",
     "m − n coordinates are added",
     law=law("added rows", (), eq(rows(transpose(J_2)), states - n)),
 )
-ENOUGH = le(n + defect_rank, states)
+NEEDED_ROWS = le(n + defect_rank, states)
 NEEDED = Form(
     "needed",
-    ENOUGH,
+    NEEDED_ROWS,
     (BLOCK, COORDINATES, ADDED_ROWS),
     "block",
     Proof(
@@ -154,11 +186,11 @@ NEEDED = Form(
             Step(
                 "defect",
                 eq(rank(eye - transpose(W) * W), rank(transpose(added) * added)),
-                Words(at("block", J), at("coordinates", V * J)),
+                Words("block", "coordinates"),
             ),
             Step(
                 "claim",
-                ENOUGH,
+                NEEDED_ROWS,
                 Smt(
                     "defect",
                     RANK_GRAM.at(added),
@@ -174,12 +206,12 @@ NEEDED = Form(
 
 URNN_DEFECT = Claim(
     id="urnn-defect",
-    title="A unitary equivalent needs n + rank(I − WᵀW) states",
+    title="An orthogonal matrix with the block W needs n + rank(I − WᵀW) rows",
     source=Source(
         "Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs; Halmos",
         "Theorem 3.1, its count of states; Normal dilations and extensions of operators (1950)",
     ),
-    forms=(ORTHOGONAL, NEEDED, RESCALED),
+    forms=(ORTHOGONAL, ENOUGH, NEEDED, RESCALED),
     false_variants=(
         ORTHOGONAL.variant(
             "transposed",
@@ -191,6 +223,7 @@ URNN_DEFECT = Claim(
             "one added row can be left out",
             eq(unitary_defect_short, ZERO),
         ),
+        ENOUGH.variant("rank-is-enough", "n + rank W states are enough", le(states, n + W_rank)),
         NEEDED.variant("twice-n", "every dilation has 2n rows", le(2 * n, states)),
         NEEDED.variant(
             "one-more", "a dilation needs one row more", le(n + defect_rank + 1, states)

@@ -1,12 +1,14 @@
-"""No finite unitary network equals a sigmoid network with |w| ≠ 1 (Emami et al., Theorem 4.1)."""
+"""No finite unitary network equals a sigmoid network that contracts (Emami et al., Theorem 4.1)."""
 
 from sympy import Rational
 
 from theory.claim import Claim, Form, Source
+from theory.contraction_linear import STABLE_RADIUS
 from theory.independence import INDEPENDENT
 from theory.law import Assumption
 from theory.relations import NOT_ISOMETRIC, SAME, SIGMOIDAL, sigmoid_gap
 from theory.sigmoid_limit import EXCLUDED
+from theory.sigmoid_vector import DRIVEN, VECTOR
 from theory.statement import le
 from theory.vocabulary import symbols
 
@@ -24,7 +26,7 @@ URNN_SIGMOID = Claim(
     source=Source(
         "Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs", "Theorem 4.1"
     ),
-    forms=(EXCLUDED, INDEPENDENT),
+    forms=(EXCLUDED, VECTOR, INDEPENDENT),
     false_variants=(
         EXCLUDED.variant(
             "unit-weight",
@@ -46,6 +48,16 @@ URNN_SIGMOID = Claim(
             "a sigmoid network equals no tanh network either",
             assumptions=_without(EXCLUDED, SAME),
         ),
+        VECTOR.variant(
+            "radius-one",
+            "W may have any spectral radius",
+            assumptions=_without(VECTOR, STABLE_RADIUS),
+        ),
+        VECTOR.variant(
+            "constant-output",
+            "a constant output is excluded too",
+            assumptions=_without(VECTOR, DRIVEN),
+        ),
         INDEPENDENT.variant(
             "every-unit",
             "all units are independent",
@@ -63,7 +75,8 @@ URNN_SIGMOID = Claim(
         ),
     ),
     extremal=(
-        "w = 1, which a single state matches, and any orthogonal U over copies of it; a unit that "
-        "its bias all but switches off comes as near as one likes for |w| < 1"
+        "w = 1, which a single state matches, and any orthogonal U over copies of it, as an "
+        "orthogonal W matches itself; a unit that its bias all but switches off comes as near as "
+        "one likes for |w| < 1"
     ),
 )

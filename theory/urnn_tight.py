@@ -1,4 +1,4 @@
-"""2n states are needed to match a contractive ReLU network (Emami et al., Theorem 3.2)."""
+"""2n states are needed to match some contractive ReLU networks (Emami et al., Theorem 3.2)."""
 
 from sympy import Rational
 
@@ -30,7 +30,7 @@ def _without(form: Form, dropped: Assumption) -> tuple[Assumption, ...]:
 
 URNN_TIGHT = Claim(
     id="urnn-tight",
-    title="A unitary network needs 2n states to match a contractive ReLU network",
+    title="Some contractive ReLU networks need 2n states of a unitary one",
     source=Source(
         "Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs", "Theorem 3.2"
     ),

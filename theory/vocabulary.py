@@ -7,6 +7,7 @@ the Euclidean norm of all trained weights together.
 from sympy import Expr, Symbol
 
 from theory.errors import UnknownNameError
+from theory.quantities.gates import GATES
 from theory.quantities.gradients import GRADIENTS
 from theory.quantities.models import MODELS
 from theory.quantities.training import TRAINING
@@ -16,7 +17,7 @@ from theory.statement import Statement
 
 __all__ = ["DEFINITIONS", "QUANTITIES", "VOCABULARY", "Quantity", "quantity", "symbols", "unfold"]
 
-QUANTITIES: tuple[Quantity, ...] = (*MODELS, *GRADIENTS, *TRAINING, *UNITARY)
+QUANTITIES: tuple[Quantity, ...] = (*MODELS, *GRADIENTS, *TRAINING, *UNITARY, *GATES)
 VOCABULARY: dict[str, Quantity] = {quantity.name: quantity for quantity in QUANTITIES}
 DEFINITIONS: dict[Symbol, Expr] = {
     quantity.symbol: quantity.definition

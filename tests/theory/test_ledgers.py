@@ -47,11 +47,14 @@ DEFINITIONS = {
     "real power",
     "Krylov space",
     "definition of the sigmoid",
+    "powers of an operator",
     "entries",
     "bias below",
     "largest gap",
     "largest gap, rescaled",
     "largest gap of a pulse",
+    "entries of a difference",
+    "run from a state",
     "z_silu",  # the point where SiLU is steepest, by its equation
 }
 HUMAN = {"urnn-sigmoid"}  # the claims with an argument in prose

@@ -22,9 +22,11 @@ from sympy import (
 
 import theory
 from theory.claim import Claim, Form, prove, prove_variant
+from theory.contraction_linear import STABLE_RADIUS
 from theory.law import Assumption
 from theory.proof import check
 from theory.relations import NOT_ISOMETRIC, SAME, SIGMOIDAL
+from theory.sigmoid_vector import DRIVEN
 from theory.statement import Statement
 
 TIGHT, SIGMOID = theory.claim("urnn-tight"), theory.claim("urnn-sigmoid")
@@ -83,7 +85,8 @@ DIAGONAL = vocabulary(states=3, W_rank=2, active=2, scalar_W=0)
 TURN = vocabulary(n=1, states=2, active=2, W_rank=1)
 BLOCK = {"n": 1, "states": 2, "multiplicity": 1, "multiplicity_any": 1}
 ISOMETRIC = {"n": 2, "states": 3, "multiplicity": 0, "multiplicity_any": 2}
-SCALAR = {"w_abs": Rational(1, 2), "same_activation": 1, "sigmoidal": 1, "sigmoid_gap": 1}
+SCALAR = {"n": 1, "w_abs": Rational(1, 2), "same_activation": 1, "sigmoidal": 1, "sigmoid_gap": 1}
+SEVERAL = SCALAR | {"n": 2, "driven": 1, "W_radius": Rational(1, 2)}
 PLANTS = {
     "unit_count": 4, "equal_classes": 3, "sign_classes": 2, "sample_rank": 2,
     "analytic_classes": 2, "analytic_rank": 1,
@@ -105,6 +108,8 @@ INSTANCES: dict[str, dict[str, object]] = {
     "no-approximation": SCALAR | {"sigmoid_gap": Rational(1, 100)},
     "relu-too": SCALAR | {"sigmoidal": 0, "sigmoid_gap": 0},
     "mixed": SCALAR | {"same_activation": 0, "sigmoid_gap": 0, "w_abs": Rational(1, 4)},
+    "radius-one": SEVERAL | {"W_radius": 1, "sigmoid_gap": 0},
+    "constant-output": SEVERAL | {"driven": 0, "sigmoid_gap": 0},
     "every-unit": PLANTS,
     "signs-apart": PLANTS,
     "any-analytic": PLANTS,
@@ -161,6 +166,7 @@ def test_w_zero_without_two_times() -> None:
 
 HUMAN = {
     "excluded": ["outputs", "independence lemma", "ranks settle", "a length comes twice"],
+    "vector": ["outputs", "independence lemma", "W forgets", "U returns"],
     "independence": ["independence lemma"],
 }
 
@@ -183,10 +189,20 @@ def test_what_is_argued_carries_its_premises(dropped: Assumption) -> None:
     assert not check(form.proof, form.statement, rest_of_it, minimal=False).stands
 
 
-def test_no_prose_speaks_for_all_choices_of_what_it_finds() -> None:
+@pytest.mark.parametrize("dropped", [SAME, SIGMOIDAL, STABLE_RADIUS, DRIVEN], ids=lambda a: a.id)
+def test_several_units_need_their_premises(dropped: Assumption) -> None:
+    """As do those of the vector form."""
+    form = SIGMOID.form("vector")
+    assert dropped in form.assumptions
+    rest_of_it = tuple(a for a in form.assumptions if a is not dropped)
+    assert not check(form.proof, form.statement, rest_of_it, minimal=False).stands
+
+
+@pytest.mark.parametrize("name", ["excluded", "vector"])
+def test_no_prose_speaks_for_all_choices_of_what_it_finds(name: str) -> None:
     """The times that human steps find stand for themselves: no step generalises over them."""
-    form = SIGMOID.form("excluded")
-    found = {Symbol(name, integer=True) for name in ("k_0", "p", "l")}
+    form = SIGMOID.form(name)
+    found = {Symbol(name, integer=True) for name in ("k_0", "p", "l", "t_0")}
     assert all(found.isdisjoint(step.forall) for step in form.proof.steps)
 
 

@@ -153,7 +153,8 @@ _LIMITS = (
     ),
     measured(
         "sigmoid_gap",
-        "the outputs of a scalar network against a unitary one's, the largest of the probes",
+        "the outputs of a sigmoid network against a unitary one's, the largest at all times, for "
+        "all inputs of an interval; probes read it from below",
         r"\max |y-\hat{y}|",
         norm(vector("y_sigmoid") - vector("y_unitary")),
     ),
@@ -204,6 +205,12 @@ UNITARY: tuple[Quantity, ...] = (
         r"same_{\rho}",
     ),
     parameter("sigmoidal", "1 if the activation is sigmoid or tanh, else 0", r"sigmoidal_{\rho}"),
+    parameter(
+        "driven",
+        "1 if all parts c_i f_i of the output's derivative in the latest input have one sign, and "
+        "one is not 0, else 0",
+        r"driven_{c f}",
+    ),
     *_EQUIVALENT,
     *_DILATION,
     *_LIMITS,
