@@ -72,6 +72,13 @@ COSTLY = {
     "separation": (16, 1),
     "sigmoid_gap": (16, 1),
     "sample_rank": (16, 1),
+    "gate_gap": (12, 8),
+    "gate_gap_w": (12, 8),
+    "gate_gap_box": (12, 8),
+    "wide_gap": (12, 8),
+    "h_size": (12, 8),
+    "c_size": (12, 8),
+    "run_gap": (12, 8),
 }
 # Readings that cost no less for a few systems than for many: more systems, one sequence each.
 ROOMY = {
@@ -84,7 +91,7 @@ APART = {"grad_gap_mean", "L_w_P", "L_w_v"}
 # The main claim is attacked on more systems than the others, the costly one on fewer.
 EMPHASIS = {
     "truncation": 6.0, "contraction-weighted": 0.4, "gradient-gap": 3, "urnn-equivalence": 2,
-    "urnn-gradient": 0.6, "urnn-tight": 2,
+    "urnn-gradient": 0.6, "urnn-tight": 2, "contraction-lstm": 0.4, "contraction-gru": 0.4,
 }  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from properties.budget import EMPHASIS, Budget, apart, batch_size
 from properties.draws import EXACT, LEARNING
 from properties.evidence import Evidence
 from properties.judge import Judgement, free_names, judge
+from properties.kinds import GATED
 from properties.spec import Kind, SystemSpec
 from properties.system import Batch, build
 from theory.claim import Assumption, Claim, Form, Statement
@@ -39,7 +40,7 @@ STEPWISE = {
     "step_gap", "step_gap_P", "step_gap_D", "step_gap_v",
     "dphi_w", "dphi_w_gap", "dphi_h_gap", "dp", "dp_gap",
 }  # fmt: skip
-CLIMBED = ("linear", "rnn", "gradient", "smooth")
+CLIMBED = ("linear", "rnn", "gradient", "smooth", *GATED)
 Seen = Callable[[Batch, Sequence[Judgement]], None]
 Target = tuple[Statement, tuple[Assumption, ...]]
 
@@ -107,13 +108,13 @@ def chosen_specs(
         # Weighted norms are certified anew at every step of the ascent; gradients take longer.
         slow = WEIGHTED | {"grad_gap_mean"}
         slowness = 5 if slow & free_names(*(statement for statement, _ in targets)) else 1
-        slowness = max(slowness, 2 if kind in LEARNING else 1)
+        slowness = max(slowness, 2 if kind in LEARNING else 3 if kind in GATED else 1)
         by_quantity = {statement.lhs: statement for statement, _ in reversed(targets)}
         for statement in reversed(by_quantity.values()):
             yield from gradient_specs(
                 statement,
                 kind,
-                count=budget.gradient,
+                count=-(-budget.gradient // 2) if kind in GATED else budget.gradient,
                 steps=budget.ascent // slowness,
                 seed=seed % 2**32,
             )

@@ -16,6 +16,7 @@ from impl.rnn import RNN
 from theory.end_to_end import DRIFT, STILL
 from theory.evaluate import enclose
 from theory.interval import Interval
+from theory.quantities.gates import GATES
 from theory.vocabulary import VOCABULARY
 
 if TYPE_CHECKING:
@@ -83,7 +84,13 @@ def hessian_norm(batch: Batch, cell: RNN) -> torch.Tensor:
     return found
 
 
+def nowhere(batch: Batch) -> Array:
+    """What only a gated cell has, (B, 1, 1)."""
+    return np.full((batch.cell.batch, 1, 1), np.inf)
+
+
 DERIVED: dict[str, Callable[[Batch], Array]] = {
+    **{quantity.name: nowhere for quantity in GATES if quantity.role == "certified"},
     "H": pair_bound,
     "eps_k": window_bounds,
     "K_0": of_predictions(STILL),

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from properties.gated.drawn import drawn as gated_draw
+from properties.kinds import GATED
 from properties.regimes import Array, generator, input_draws, normal, recurrent_matrix
 from properties.spec import PAIRED, SystemSpec, Values
 from properties.unitary.blocks import block
@@ -14,7 +16,7 @@ from properties.unitary.misses import candidate
 from properties.unitary.networks import network
 from properties.unitary.orthogonal import recurrent
 from properties.unitary.planted import planted
-from properties.unitary.scalar_pairs import scalar_pair
+from properties.unitary.vector_pairs import sigmoid_pair
 
 # The kinds with a loss and gradients.
 LEARNING = ("gradient", "smooth", "training")
@@ -24,14 +26,16 @@ EXACT: dict[str, Callable[[SystemSpec, int], Exact]] = {
     "urnn": recurrent,
     "block": block,
     "candidate": candidate,
-    "sigmoid": scalar_pair,
+    "sigmoid": sigmoid_pair,
     "planted": planted,
 }
 
 
 def draw(spec: SystemSpec, member: int) -> dict[str, Array]:
     """The numbers of one member: W, U, b, C, what is random in x, h and h_other (S, n); y, W2, U2,
-    b2 where the kind has them."""
+    b2, b_hh where the kind has them."""
+    if spec.kind in GATED:
+        return gated_draw(spec, member)
     rng = generator(spec, member)
     n, d, S = spec.n, spec.d, spec.sequences
     W = recurrent_matrix(spec, rng)

@@ -23,8 +23,8 @@ SHOWN = 3
 class Evidence:
     """Merged over batches; everything in it is independent of the order in which batches came.
 
-    Of a form that says that two things differ, ``nearest`` keeps the check in which they came
-    nearest for each number of states.
+    Of a form that says that two things differ, ``nearest`` keeps, for each number of states, the
+    check in which they were seen nearest, and by how much they differed.
     """
 
     claim: str
@@ -39,7 +39,7 @@ class Evidence:
     cost: Cost | None = None
     tightest: list[Check] = field(default_factory=list)
     failing: list[Check] = field(default_factory=list)
-    nearest: dict[str, Check] = field(default_factory=dict)
+    nearest: dict[str, tuple[float, Check]] = field(default_factory=dict)
     differ: bool = False
 
     @classmethod
@@ -105,22 +105,24 @@ class Evidence:
         self.approach(batch, seen)
 
     def approach(self, batch: Batch, seen: Judgement) -> None:
-        """Remember where the two sides came nearest, if they are to differ."""
+        """Remember where the two sides were seen nearest to one another, if they are to differ."""
         if not self.differ:
             return
-        gap = np.maximum(seen.lhs.hi - seen.rhs.lo, seen.rhs.hi - seen.lhs.lo)
+        gap = np.maximum(seen.lhs.lo - seen.rhs.hi, seen.rhs.lo - seen.lhs.hi)
         gap = np.where(seen.verdicts == Verdict.HOLDS, gap, np.inf)
         if np.isfinite(gap).any():
             i, s, k = (int(v) for v in np.unravel_index(np.argmin(gap), gap.shape))
-            self.keep_nearer(str(batch.spec.states), self.check(batch, seen, i, s, k))
+            told = f"{batch.spec.states} states, seen to differ by {gap[i, s, k]:.3g}"
+            check = msgspec.structs.replace(self.check(batch, seen, i, s, k), explanation=told)
+            self.keep_nearer(str(batch.spec.states), (float(gap[i, s, k]), check))
 
-    def keep_nearer(self, states: str, check: Check) -> None:
+    def keep_nearer(self, states: str, found: tuple[float, Check]) -> None:
         """The nearer of two checks for one number of states; ties by the spec's text."""
 
-        def order(one: Check) -> tuple[float, bytes]:
-            return abs(float(one.lhs) - float(one.rhs)), msgspec.json.encode(one.spec)
+        def order(one: tuple[float, Check]) -> tuple[float, bytes]:
+            return one[0], msgspec.json.encode(one[1].spec)
 
-        self.nearest[states] = min(self.nearest.get(states, check), check, key=order)
+        self.nearest[states] = min(self.nearest.get(states, found), found, key=order)
 
     def trim(self) -> None:
         """Best first; ties broken by the spec's text, so that merging does not depend on order."""
@@ -142,8 +144,8 @@ class Evidence:
         self.spend(other.cost)
         self.tightest += other.tightest
         self.failing += other.failing
-        for states, check in other.nearest.items():
-            self.keep_nearer(states, check)
+        for states, found in other.nearest.items():
+            self.keep_nearer(states, found)
         self.trim()
 
     def check(self, batch: Batch, seen: Judgement, i: int, s: int, k: int) -> Check:

@@ -1,4 +1,4 @@
-"""The kinds of systems, and what the kinds in exact rationals choose among."""
+"""The kinds of systems, and what gated cells and the kinds in exact rationals choose among."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ Kind = Literal[
     "linear", "rnn", "matrix", "unstable", "descent",
     "gradient", "smooth", "training", "quadratic", "projection",
     "unitary", "urnn", "block", "candidate", "sigmoid", "planted",
+    "lstm", "gru", "gru-cho",
 ]  # fmt: skip
+# How gated cells are drawn, the simplest first.
+GATED_REGIMES = ("zero", "candidate", "signs", "gaussian", "stable", "steep")
+GATED: dict[str, tuple[str, ...]] = dict.fromkeys(("lstm", "gru", "gru-cho"), GATED_REGIMES)
 # Constructors of the kinds that are built and decided in rationals, the simplest first.
 EXACT_REGIMES: dict[str, tuple[str, ...]] = {
     "unitary": ("zero", "diagonal", "pythagorean", "near", "nilpotent"),
@@ -17,7 +21,7 @@ EXACT_REGIMES: dict[str, tuple[str, ...]] = {
     "candidate": (
         "dilated", "unrelated", "solved", "rotated", "rescaled", "similar", "approximate", "scalar",
     ),
-    "sigmoid": ("unrelated", "lumped", "held", "mixed"),
+    "sigmoid": ("unrelated", "lumped", "held", "mixed", "cancelling"),
     "planted": ("none", "duplicates", "signs", "constant", "undriven", "chain", "all"),
 }  # fmt: skip
 # Where the kind prescribes the activation.
@@ -32,6 +36,6 @@ EXACT_LIMITS = {"n": 32, "d": 32, "T": 256, "states": 64}
 # Where a kind takes derivatives in all inputs, or lists all relations.
 TIGHTER_LIMITS: dict[str, dict[str, int]] = {
     "candidate": {"n": 8, "d": 8, "T": 32, "states": 24},
-    "sigmoid": {"n": 1, "d": 1, "states": 32},
+    "sigmoid": {"n": 3, "d": 1, "states": 32},
     "planted": {"n": 16, "d": 1, "T": 16},
 }

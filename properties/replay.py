@@ -72,6 +72,7 @@ def replay(
 def dump(replayed: Replayed, path: Path) -> None:
     """Write the system, x, the pair of states, and both sides by k to an .npz file, atomically.
 
+    W, U and b of a gated cell are stacked as torch's are, and b_hh is the second bias.
     Where there are any: the loss's target y, the second weights W_other, U_other and b_other, and
     of training the step size and the radii of the set that it projects onto. An exact system comes
     with every rational as a string p/q too, under exact_W and the like: it is what was judged.
@@ -80,9 +81,7 @@ def dump(replayed: Replayed, path: Path) -> None:
 
     batch = replayed.batch
     arrays = {
-        "W": batch.cell.W[0].numpy(),
-        "U": batch.cell.U[0].numpy(),
-        "b": batch.cell.b[0].numpy(),
+        **{name: weights[0].numpy() for name, weights in batch.weights.items()},
         "C": batch.C[0].numpy(),
         "x": batch.x[0, :, :, 0].numpy(),
         "h": batch.h[0, :, 0].numpy(),
@@ -101,7 +100,7 @@ def dump(replayed: Replayed, path: Path) -> None:
         arrays["step_size"] = batch.step_size.reshape(-1)
         arrays["radii"] = np.array([float(r[0]) for r in (omega.W, omega.U, omega.b)])
     for member in batch.exact:
-        tables = member.tables().items()
+        tables = getattr(member, "dumped", member.tables)().items()
         arrays |= {f"exact_{name}": np.array(strings(table)) for name, table in tables}
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]

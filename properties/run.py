@@ -161,7 +161,7 @@ def form_record(
         mathml=form.statement.mathml, assumptions=tuple(a.text for a in form.assumptions),
         tally=evidence.tally, escalated=evidence.escalated, best_ratio=evidence.best_ratio,
         note=form.note, reached=reached, cost=evidence.cost,
-        nearest=tuple(evidence.nearest[states] for states in sorted(evidence.nearest, key=int)),
+        nearest=tuple(evidence.nearest[states][1] for states in sorted(evidence.nearest, key=int)),
     )  # fmt: skip
 
 

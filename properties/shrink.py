@@ -12,6 +12,7 @@ from properties.draws import LEARNING
 from properties.errors import SpecError
 from properties.evidence import record
 from properties.judge import Verdict, judge, windowed
+from properties.kinds import GATED
 from properties.spec import INPUTS, LOSSES, TRAINED, SystemSpec, Values, check_spec
 from properties.strategies import FACTORS
 from properties.system import build
@@ -148,11 +149,11 @@ def explain(
     rhs: tuple[float, float],
 ) -> str:
     """One sentence: the system, and both sides."""
-    where = [f"{spec.activation}, n = {spec.n}, T = {spec.T}"]
+    where = [f"{spec.kind if spec.kind in GATED else spec.activation}, n = {spec.n}, T = {spec.T}"]
     if spec.n <= 2:
         batch = build(spec)
-        W = batch.cell.W[0].tolist()
-        where.append(f"W = {W[0][0]!r}" if spec.n == 1 else f"W = {W}")
+        W = batch.weights["W"][0].tolist()
+        where.append(f"W = {W[0][0]!r}" if len(W) == 1 else f"W = {W}")
     if k is not None:
         where.append(f"k = {k}")
     sign = {"<=": ">", "<": ">=", "exists": ">", "==": "!=", "!=": "=="}[statement.relation]

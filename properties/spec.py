@@ -9,10 +9,13 @@ from __future__ import annotations
 import msgspec
 
 from impl.activation import activation
+from impl.cells import CELLS
 from impl.errors import UnknownActivationError
 from properties.errors import SpecError
-from properties.kinds import ACTIVATIONS_OF, EXACT_LIMITS, EXACT_REGIMES, TIGHTER_LIMITS
+from properties.kinds import ACTIVATIONS_OF, EXACT_LIMITS, EXACT_REGIMES, GATED, TIGHTER_LIMITS
 from properties.kinds import Kind as Kind
+from properties.written import Candidate as Candidate
+from properties.written import Values as Values
 
 REGIMES = (
     "orthogonal",
@@ -44,46 +47,10 @@ LIMITS = {
 }  # fmt: skip
 LEAST = {"K": 0, "steps": 0, "units": 0}
 
+# The exact kinds of which a candidate can be written out.
+WRITTEN = ("candidate", "sigmoid")
 # What one batch may hold: 1 GiB of float64.
 ENTRIES = 2**27
-
-
-class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One system written out: W (n, n), U (n, d), b (n), C (p, n), x (T, d), two states (n).
-
-    Where a loss needs it the target y (p), and where there are two weights the other ones.
-    """
-
-    W: list[list[float]]
-    U: list[list[float]]
-    b: list[float]
-    C: list[list[float]]
-    x: list[list[float]]
-    h: list[float]
-    h_other: list[float]
-    y: list[float] | None = None
-    W2: list[list[float]] | None = None
-    U2: list[list[float]] | None = None
-    b2: list[float] | None = None
-
-
-class Candidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A candidate URNN s_t = ρ(V s_{t−1} + G x_t + d) of m rows with the output E s + e_0.
-
-    ``skew`` holds the entries below the diagonal of a skew S, row by row, and V is the Cayley image
-    (I − S)(I + S)⁻¹ with its rows times ``signs``; G (m, d), d and s = s_{−1} (m), E (p, m), e0
-    (p). Floats are rationals, and everything is decided about these. Empty parts are the kind's to
-    find, or zero. A ``candidate`` has in s and d its pre-activations at the first two times, from
-    which the bias and the initial state follow, and its E is solved for.
-    """
-
-    skew: list[float]
-    signs: list[float]
-    G: list[list[float]]
-    d: list[float]
-    s: list[float]
-    E: list[list[float]] = []
-    e0: list[float] = []
 
 
 class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -155,7 +122,7 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     @property
     def regimes(self) -> tuple[str, ...]:
         """The regimes of this kind, the simplest first."""
-        return EXACT_REGIMES.get(self.kind, REGIMES)
+        return (EXACT_REGIMES | GATED).get(self.kind, REGIMES)
 
     @property
     def text(self) -> str:
@@ -225,19 +192,28 @@ def check_spec(spec: SystemSpec) -> None:
         raise SpecError(f"member {spec.member} is not in a batch of {spec.batch}")
     if spec.sequence is not None and not 0 <= spec.sequence < spec.sequences:
         raise SpecError(f"sequence {spec.sequence} is not among {spec.sequences}")
+    if spec.kind in GATED and spec.activation != "tanh":
+        raise SpecError(f"the gates of a {spec.kind} are sigmoids and tanh: its activation is tanh")
     if spec.kind in EXACT_REGIMES:
         check_exact(spec)
     elif spec.found is not None:
         raise SpecError(f"a {spec.kind} has no candidate")
     if spec.values is not None:
         check_values(spec, spec.values)
-    drawn = spec.n**2 + spec.sequences * (spec.T * spec.d + (spec.K + 1) * spec.n)
+    gates, width = shape_of(spec)
+    drawn = gates * spec.n**2 + spec.sequences * (spec.T * spec.d + width * (spec.K + 1) * spec.n)
     # Training keeps the weights of every window after every step.
     kept = (spec.K + 2) * (spec.steps + 1) * spec.n * (spec.n + spec.d + 1)
     if spec.kind == "training":
         drawn += kept
     if len(spec.members) * drawn > ENTRIES:
         raise SpecError(f"the systems have more than {ENTRIES} numbers together")
+
+
+def shape_of(spec: SystemSpec) -> tuple[int, int]:
+    """How many matrices are stacked in W, and how many vectors make up a state."""
+    kind = CELLS[spec.kind] if spec.kind in GATED else None
+    return (1, 1) if kind is None else (kind.gates, kind.width)
 
 
 def check_exact(spec: SystemSpec) -> None:
@@ -255,17 +231,20 @@ def check_exact(spec: SystemSpec) -> None:
     if spec.kind == "block" and spec.states < spec.n:
         raise SpecError(f"a block of n = {spec.n} rows needs states ≥ n")
     if spec.found is not None:
+        if spec.kind not in WRITTEN:
+            raise SpecError(f"a {spec.kind} has no candidate")
         check_candidate(spec, spec.found)
 
 
 def check_candidate(spec: SystemSpec, found: Candidate) -> None:
     """Raise SpecError unless the candidate has the shapes of n, d and states, and is finite."""
     n, m, d = spec.n, spec.states, spec.d
+    p = 1 if spec.kind == "sigmoid" else n
     rows = ([found.skew], [found.signs], [found.d], [found.s], found.G, found.E, [found.e0])
     fits = len(found.skew) == m * (m - 1) // 2 and len(found.G) == m
     fits = fits and {len(found.signs), len(found.d), len(found.s)} == {m}
-    fits = fits and all(len(row) == d for row in found.G) and len(found.e0) in (0, n)
-    fits = fits and len(found.E) in (0, n) and all(len(row) == m for row in found.E) and d == n
+    fits = fits and all(len(row) == d for row in found.G) and len(found.e0) in (0, p)
+    fits = fits and len(found.E) in (0, p) and all(len(row) == m for row in found.E) and d == p
     if not fits or not all(abs(v) == 1 for v in found.signs):
         raise SpecError(f"the candidate does not have the shapes of states = {m}, n = {n}, d = {d}")
     if not all(abs(v) < float("inf") for table in rows for row in table for v in row):
@@ -279,7 +258,9 @@ def check_values(spec: SystemSpec, values: Values) -> None:
     if (spec.batch, spec.sequences) != (1, 1):
         raise SpecError("values write out one system with one sequence, not a batch")
     n, d, T, p = spec.n, spec.d, spec.T, len(values.C)
-    tables = ((values.W, n, n), (values.U, n, d), (values.C, p, n), (values.x, T, d))
+    gates, width = shape_of(spec)
+    g, N = gates * n, width * n
+    tables = ((values.W, g, n), (values.U, g, d), (values.C, p, n), (values.x, T, d))
     fits = all(len(a) == r and all(len(row) == c for row in a) for a, r, c in tables)
     fits = fits and (values.y is None or len(values.y) == p)
     other = (values.W2, values.U2, values.b2)
@@ -288,5 +269,9 @@ def check_values(spec: SystemSpec, values: Values) -> None:
             raise SpecError(f"{spec.kind} needs all of the other weights W2, U2, b2, or none")
         others = ((values.W2, n, n), (values.U2, n, d), ([values.b2], 1, n))
         fits = fits and all(len(a) == r and all(len(row) == c for row in a) for a, r, c in others)
-    if not fits or p < 1 or {len(values.b), len(values.h), len(values.h_other)} != {n}:
+    biases = [values.b] if values.b_hh is None else [values.b, values.b_hh]
+    if (spec.kind in GATED) != (values.b_hh is not None):
+        raise SpecError(f"b_hh = {values.b_hh}: gated cells have a second bias, and no others do")
+    fits = fits and all(len(bias) == g for bias in biases)
+    if not fits or p < 1 or {len(values.h), len(values.h_other)} != {N}:
         raise SpecError(f"the values do not have the shapes of n = {n}, d = {d}, T = {T}")

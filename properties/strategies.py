@@ -10,6 +10,8 @@ from msgspec.structs import replace
 
 from impl.activation import ACTIVATIONS
 from properties.choices import pick, seeds
+from properties.gated.specs import gated_specs
+from properties.kinds import GATED
 from properties.spec import BALLS, LOSSES, TRAINED, Kind, SystemSpec
 from properties.unitary.drawn import block_specs, unitary_specs, urnn_specs
 from properties.unitary.drawn_limits import candidate_specs, planted_specs, sigmoid_specs
@@ -78,6 +80,8 @@ def specs(
     says that single steps are measured."""
     if kind in EXACT:
         return draw(EXACT[kind](batch, sequences))
+    if kind in GATED:
+        return draw(gated_specs(kind, batch, sequences))
     if kind == "matrix":
         regime = draw(pick((*STABLE_REGIMES, "similar")))
         n, lam = draw(pick((2, 3, 1, 4, 5, 8))), draw(pick(SCALES))

@@ -21,6 +21,10 @@ from impl.region import Region
 from impl.rnn import RNN
 from properties.derived import DERIVED
 from properties.draws import EXACT, LEARNING, draw, written_out
+from properties.gated.cell import Gated, made
+from properties.gated.constants import gate_constants
+from properties.kinds import GATED
+from properties.parameters import parameters, quadratic
 from properties.regimes import Array, input_sequences
 from properties.spec import SystemSpec, Values
 from properties.unitary.exact import Exact, image
@@ -29,10 +33,10 @@ from theory.interval import Interval
 # Certified constants and parameters hold for a whole batch along (batch, sequence, window).
 AXES = 3
 LARGEST_STEP = 2.0**500
-# The parameters that only members of exact kinds have.
-OF_EXACT = ("states", "w_abs", "same_activation", "sigmoidal")
 # Weights of ``training`` may grow to this multiple of the norms that they were drawn with.
 ROOM = 1.5
+# Brings inputs of gated cells below the norm that their rounding may take them above.
+INWARD = 1 - 2.0**-40
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,9 @@ class Batch:
     cell: h_t = ρ(W h_{t−1} + U x_t + b), y_t = C h_t; x (B, T, d, S); a pair of states h, h_other
     (B, n, S); targets y (B, p) of the loss; other: a second cell, for what compares two weights;
     everything float64. The pairs' scale shrinks along S.
+
+    gated: the cells of the kinds with gates, whose states (B, N, S), (c, h) or h, lie in the
+    invariant box; ``cell`` is then their candidate alone.
 
     exact: the members in rationals, of the kinds that are; cell, C, x, h and other are then their
     float images, and the statements are decided about the rationals.
@@ -56,6 +63,7 @@ class Batch:
     y: torch.Tensor | None = None
     other: RNN | None = None
     exact: tuple[Exact, ...] = ()
+    gated: Gated | None = None
     cache: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -66,6 +74,8 @@ class Batch:
     @cached_property
     def B_x(self) -> torch.Tensor:
         """An upper bound on every ‖x_t‖₂ of a system, (B,)."""
+        if self.gated is not None:
+            return self.gated.B_x
         return norm_up(self.x.transpose(2, 3)).amax(dim=(1, 2))
 
     @cached_property
@@ -73,13 +83,27 @@ class Batch:
         """Where every number of a pair is finite, (B, S, 1)."""
         system = [
             torch.isfinite(A).flatten(1).all(1)
-            for A in (*weights(self.cell), self.C, *weights(self.other), self.y)
+            for A in (*self.weights.values(), self.C, *weights(self.other), self.y)
             if A is not None
         ]
         pair = [torch.isfinite(A).all(1) for A in (self.h, self.h_other)]
         inputs = torch.isfinite(self.x).all(2).all(1)
         found = torch.stack(system).all(0)[:, None] & inputs & pair[0] & pair[1]
         return np.asarray(found.cpu().numpy()[:, :, None])
+
+    @property
+    def weights(self) -> dict[str, torch.Tensor]:
+        """The weights by name, stacked where there are gates."""
+        if self.gated is not None:
+            return self.gated.tensors
+        return {"W": self.cell.W, "U": self.cell.U, "b": self.cell.b}
+
+    @cached_property
+    def gate_constants(self) -> dict[str, Array]:
+        """The certified constants of gated cells, (B, 1, 1) each."""
+        assert self.gated is not None
+        found = gate_constants(self.gated).items()
+        return {name: value.detach().cpu().numpy().reshape(-1, 1, 1) for name, value in found}
 
     @cached_property
     def constants(self) -> Constants:
@@ -125,36 +149,12 @@ class Batch:
     @cached_property
     def parameters(self) -> dict[str, Array]:
         """The spec's numbers by the names of the vocabulary; epsilon is a share of S_0/(1 − λ)."""
-        spec = self.spec
-        plain = {
-            "T": spec.T, "n": spec.n, "d": spec.d, "alpha": spec.alpha, "a_1": spec.lam,
-            "N": spec.steps, "inverse_steps": spec.schedule == "inverse",
-            "constant_steps": spec.schedule == "constant",
-        }  # fmt: skip
-        numbers = {name: np.full((1, 1, 1), float(value)) for name, value in plain.items()}
-        numbers |= {
-            "u": np.full((1, 1, 1), 2.0**-53),
-            "k": self.windows,
-            "t": spec.T - self.windows,
-        }
-        if spec.kind == "training":
-            numbers["alpha"] = self.step_size
-        with np.errstate(all="ignore"):
-            reach = self.constant("S_0").hi / (1 - self.constant("lam").hi)
-            target = np.where(np.isfinite(reach) & (reach > 0), spec.epsilon * reach, 0.0)
-        return numbers | {"epsilon": target} | self.exact_parameters
+        return parameters(self)
 
     @cached_property
     def exact_constants(self) -> list[dict[str, float]]:
         """The certified constants of each exact member."""
         return [member.constants() for member in self.exact]
-
-    @property
-    def exact_parameters(self) -> dict[str, Array]:
-        """What the exact members add to the parameters, (B, 1, 1) each; NaN where they do not."""
-        given = [member.parameters() for member in self.exact]
-        rows = {name: [one.get(name, np.nan) for one in given] or [np.nan] for name in OF_EXACT}
-        return {name: np.array(row).reshape(-1, 1, 1) for name, row in rows.items()}
 
     @cached_property
     def step_size(self) -> Array:
@@ -170,10 +170,13 @@ class Batch:
         (B, 1, 1), but (B, S, 1) of each pair and (B, 1, K+1) of each window.
         """
         if self.spec.kind == "quadratic":
-            value = self.quadratic(name)
+            value = quadratic(self, name)
         elif self.exact:
             given = [member.get(name, np.inf) for member in self.exact_constants]
             value = np.array(given).reshape(-1, 1, 1)
+        elif self.gated is not None:
+            nothing = np.full((self.cell.batch, 1, 1), np.inf)
+            value = self.gate_constants.get(name, nothing)
         elif name in DERIVED:
             key = f"constant {name}"
             if key not in self.cache:
@@ -182,14 +185,6 @@ class Batch:
         else:
             value = self.constants[name].detach().cpu().numpy().reshape(-1, 1, 1)
         return Interval(value, value)
-
-    def quadratic(self, name: str) -> Array:
-        """The constants of p(w) = −βw²/2 and p^k(w) = p(w) + εw, given by the spec; they have no
-        others but a factor λ."""
-        spec = self.spec
-        given = {"beta": spec.lam, "eps_k": spec.epsilon, "lam": 0.5}
-        value = np.full((len(spec.members), 1, 1), given.get(name, np.inf))
-        return np.repeat(value, self.K + 1, axis=2) if name == "eps_k" else value
 
 
 def weights(cell: RNN | None) -> tuple[torch.Tensor, ...]:
@@ -209,11 +204,14 @@ def build(spec: SystemSpec, device: str = "cpu") -> Batch:
         drawn = [draw(spec, member) for member in spec.members]
     stacked = {name: np.stack([member[name] for member in drawn]) for name in drawn[0]}
     if spec.values is None and not exact:
-        known = (stacked[name] for name in ("W", "U", "C"))
-        stacked["x"] = input_sequences(spec, stacked["x"], *known)
+        rows = of_candidate(spec.n) if spec.kind in GATED else slice(None)
+        W, U = (stacked[name][:, rows] for name in ("W", "U"))
+        stacked["x"] = input_sequences(spec, stacked["x"], W, U, stacked["C"])
         if spec.sequence is not None:
             chosen = slice(spec.sequence, spec.sequence + 1)
             stacked |= {name: stacked[name][:, chosen] for name in ("x", "h", "h_other")}
+    if spec.kind in GATED:
+        return gated_batch(spec, stacked, device)
 
     def tensor(name: str, *axes: int) -> torch.Tensor:
         array = np.ascontiguousarray(stacked[name].transpose(0, *axes))
@@ -240,22 +238,57 @@ def build(spec: SystemSpec, device: str = "cpu") -> Batch:
     )
 
 
+def gated_batch(spec: SystemSpec, stacked: dict[str, Array], device: str) -> Batch:
+    """The batch of a gated kind; inputs may have norms up to the spec's ``scale`` at least."""
+
+    def tensor(name: str, *axes: int) -> torch.Tensor:
+        array = np.ascontiguousarray(stacked[name].transpose(0, *axes))
+        return torch.from_numpy(array).to(device)
+
+    x = tensor("x", 2, 3, 1)
+    if spec.values is None:
+        x = x * INWARD
+    cell = made(spec.kind, tensor("W", 1, 2), tensor("U", 1, 2), tensor("b", 1), tensor("b_hh", 1))
+    aimed = spec.scale * (64.0 if spec.inputs == "saturating" and spec.values is None else 1.0)
+    B_x = norm_up(x.transpose(2, 3)).amax(dim=(1, 2)).clamp(min=aimed)
+    gated = Gated(cell, B_x, tensor("h", 2, 1), tensor("h_other", 2, 1))
+    return with_gates(spec, gated, tensor("C", 1, 2), x)
+
+
+def of_candidate(n: int) -> slice:
+    """The rows of the third gate: g of an LSTM and n of a GRU."""
+    return slice(2 * n, 3 * n)
+
+
+def with_gates(spec: SystemSpec, gated: Gated, C: torch.Tensor, x: torch.Tensor) -> Batch:
+    """A batch of these gated cells."""
+    cell = gated.cell
+    part = of_candidate(cell.n)
+    candidate = RNN(cell.W[:, part], cell.U[:, part], cell.b_ih[:, part], activation("tanh"))
+    h, h_other = gated.states
+    return Batch(spec, candidate, C, x, h, h_other, gated=gated)
+
+
 def explicit(batch: Batch, **fields: object) -> SystemSpec:
     """The spec that writes a batch of one pair out in full; ``fields`` change its other fields."""
     import msgspec
 
+    weights, h, h_other = batch.weights, batch.h, batch.h_other
+    if batch.gated is not None:
+        h, h_other = batch.gated.raw, batch.gated.raw_other
     values = Values(
-        W=batch.cell.W[0].tolist(),
-        U=batch.cell.U[0].tolist(),
-        b=batch.cell.b[0].tolist(),
+        W=weights["W"][0].tolist(),
+        U=weights["U"][0].tolist(),
+        b=weights["b"][0].tolist(),
         C=batch.C[0].tolist(),
         x=batch.x[0, :, :, 0].tolist(),
-        h=batch.h[0, :, 0].tolist(),
-        h_other=batch.h_other[0, :, 0].tolist(),
+        h=h[0, :, 0].tolist(),
+        h_other=h_other[0, :, 0].tolist(),
         y=None if batch.y is None else batch.y[0].tolist(),
         W2=None if batch.other is None else batch.other.W[0].tolist(),
         U2=None if batch.other is None else batch.other.U[0].tolist(),
         b2=None if batch.other is None else batch.other.b[0].tolist(),
+        b_hh=weights["b_hh"][0].tolist() if "b_hh" in weights else None,
     )
     alone = {"batch": 1, "sequences": 1, "member": None, "sequence": None, "seed": 0}
     return msgspec.structs.replace(batch.spec, values=values, **(alone | fields))

@@ -15,13 +15,15 @@ from properties.spec import Kind
 from reports.record import Check
 from theory.claim import Assumption, Form, Statement
 from theory.proof import Proof
+from theory.quantities.gates import GATES
 from theory.quantities.unitary import UNITARY
 from theory.vocabulary import VOCABULARY
 
 PLAIN: tuple[Kind, ...] = ("linear", "rnn")
 LEARNING: tuple[Kind, ...] = ("gradient", "smooth", "training")
 EXACT: tuple[Kind, ...] = ("unitary", "urnn", "block", "candidate", "sigmoid", "planted")
-ORDER: tuple[Kind, ...] = (*PLAIN, *LEARNING, "projection", "matrix", "descent", *EXACT)
+GATED: tuple[Kind, ...] = ("lstm", "gru", "gru-cho")
+ORDER: tuple[Kind, ...] = (*PLAIN, *LEARNING, "projection", "matrix", "descent", *EXACT, *GATED)
 KINDS: dict[str, tuple[Kind, ...]] = {
     "W_norm_exact": ("matrix",),
     "descent_growth": ("descent",),
@@ -41,11 +43,20 @@ KINDS: dict[str, tuple[Kind, ...]] = {
     **dict.fromkeys(("sample_rank", "sign_classes", "equal_classes", "unit_count"), ("planted",)),
     **dict.fromkeys(("analytic_rank", "analytic_classes"), ("planted",)),
     "dh_dh": ("urnn", "unitary"),
+    **{q.name: GATED for q in GATES if q.role == "measured"},
+    **dict.fromkeys(("c_size", "wide_gap", "wide_state_gap"), ("lstm",)),
 }
-# Parameters that only some kinds have.
+OF_LSTM = (
+    "i_bar", "f_bar", "g_bar", "o_bar", "B_c", "tau", "theta", "theta_plain", "omega",
+    *(f"W_{gate}_inf" for gate in "ifgo"),
+)  # fmt: skip
+OF_GRU = ("r_bar", "z_bar", "z_low", "c_n_inf", *(f"W_{gate}_inf" for gate in "rzn"))
+# Parameters and constants that only some kinds have.
 PARAMETERS: dict[str, tuple[Kind, ...]] = {
     "states": ("unitary", "urnn", "block", "candidate", "sigmoid"),
-    **dict.fromkeys(("w_abs", "same_activation", "sigmoidal"), ("sigmoid",)),
+    **dict.fromkeys(OF_LSTM, ("lstm",)),
+    **dict.fromkeys(OF_GRU, ("gru", "gru-cho")),
+    **dict.fromkeys(("w_abs", "same_activation", "sigmoidal", "driven"), ("sigmoid",)),
 }
 
 

@@ -8,6 +8,7 @@ from functools import partial
 import torch
 
 from impl.rnn import RNN
+from properties.gated.ascent import Estimated
 from properties.system import Batch
 
 Tensor = torch.Tensor
@@ -28,6 +29,9 @@ def norm(A: Tensor) -> Tensor:
 
 def estimates(batch: Batch) -> Estimates:
     """The constants by name, (B,) each."""
+    if isinstance(batch.gated, Estimated):
+        found = batch.gated.estimates.items()
+        return {name: partial(given, value) for name, value in found if name not in ("c", "h")}
     rho = batch.cell.activation
     W, U = largest(batch, lambda cell: norm(cell.W)), largest(batch, lambda cell: norm(cell.U))
     lam, B_x = rho.slope * W, torch.full_like(W, batch.spec.scale)
@@ -36,7 +40,7 @@ def estimates(batch: Batch) -> Estimates:
     offset = largest(batch, lambda cell: torch.linalg.vector_norm(rho(cell.b), dim=1))
     drive = rho.slope * U * B_x + offset
     states = drive / (1 - lam)
-    found: Estimates = {
+    known: Estimates = {
         "W_norm": lambda: W,
         "U_norm": lambda: U,
         "L_rho": lambda: torch.full_like(W, rho.slope),
@@ -49,9 +53,9 @@ def estimates(batch: Batch) -> Estimates:
         "H": lambda: torch.maximum(*(h.flatten(1).norm(dim=1) for h in (batch.h, batch.h_other))),
     }
     if batch.spec.kind not in ("gradient", "smooth") or rho.curvature == float("inf"):
-        return found
+        return known
     bounded = states.clamp(max=rho.bound * batch.cell.n**0.5)
-    return found | {"B_h": lambda: bounded} | smoothness(batch, W, lam, B_x, bounded)
+    return known | {"B_h": lambda: bounded} | smoothness(batch, W, lam, B_x, bounded)
 
 
 def smoothness(batch: Batch, W: Tensor, lam: Tensor, B_x: Tensor, B_h: Tensor) -> Estimates:

@@ -12,6 +12,8 @@ from msgspec.structs import replace
 
 from properties.attacks.learning import SPECIAL as LEARNING_SPECIAL
 from properties.attacks.learning import learning_specs
+from properties.gated.extremal import GATED_SPECIAL, cells
+from properties.kinds import GATED
 from properties.spec import Kind, SystemSpec, Values
 from properties.unitary import extremal_limits as limits
 from properties.unitary.extremal import BLOCKS, NETWORKS, RECURRENT, blocks, networks, recurrents
@@ -118,7 +120,7 @@ EXACT: dict[str, Callable[[], Iterator[SystemSpec]]] = {
 EXACT_SPECIAL: dict[str, SystemSpec] = (
     NETWORKS | RECURRENT | BLOCKS | limits.CANDIDATES | limits.SCALARS | limits.PLANTS
 )
-SPECIAL = OWN | LEARNING_SPECIAL | EXACT_SPECIAL
+SPECIAL = OWN | LEARNING_SPECIAL | EXACT_SPECIAL | GATED_SPECIAL
 FAMILIES = (scalar_linear, long_memory, isometric)
 
 
@@ -134,6 +136,10 @@ def extremal_specs(kind: Kind, rounding: bool = False) -> Iterator[SystemSpec]:
     if kind in EXACT:
         yield from (spec for spec in EXACT_SPECIAL.values() if spec.kind == kind)
         yield from EXACT[kind]()
+        return
+    if kind in GATED:
+        yield from (spec for spec in GATED_SPECIAL.values() if spec.kind == kind)
+        yield from cells(kind)
         return
     if rounding:
         yield from accumulating()

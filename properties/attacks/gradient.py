@@ -17,10 +17,12 @@ from msgspec.structs import replace
 from impl.activation import ACTIVATIONS
 from impl.rnn import RNN
 from properties.attacks.estimates import estimates
+from properties.gated.ascent import GatedAscent, gated_starts
 from properties.judge import free_names
+from properties.kinds import GATED
 from properties.measure import MEASURES
 from properties.spec import Kind, SystemSpec
-from properties.system import Batch, build, explicit
+from properties.system import Batch, build, explicit, with_gates
 from properties.unitary.fits import candidate_fits, scalar_fits
 from theory.claim import Statement
 from theory.vocabulary import VOCABULARY
@@ -151,6 +153,9 @@ def objective(statement: Statement, batch: Batch) -> Tensor:
 
 def starts(kind: Kind, count: int, seed: int) -> Iterator[SystemSpec]:
     """Small systems of the regimes in which bounds are tight, one input sequence each."""
+    if kind in GATED:
+        yield from gated_starts(kind, count, seed)
+        return
     if kind in ("gradient", "smooth"):
         yield from learning_starts(kind, count, seed)
         return
@@ -203,7 +208,7 @@ def learning_starts(kind: Kind, count: int, seed: int) -> Iterator[SystemSpec]:
 
 def climb(statement: Statement, spec: SystemSpec, steps: int) -> list[SystemSpec]:
     """Explicit specs of the systems that ``steps`` steps of Adam reach from a drawn batch."""
-    ascent = Ascent.start(spec)
+    ascent = (GatedAscent if spec.kind in GATED else Ascent).start(spec)
     optimiser = torch.optim.Adam(ascent.parameters.values(), lr=LEARNING_RATE)
     for _ in range(steps):
         optimiser.zero_grad()
@@ -223,6 +228,9 @@ def climb(statement: Statement, spec: SystemSpec, steps: int) -> list[SystemSpec
 def one(batch: Batch, member: int) -> Batch:
     """One member of a batch, as a batch."""
     at = slice(member, member + 1)
+    if batch.gated is not None:
+        gated, x = batch.gated.member(member), batch.x[at]
+        return with_gates(replace(batch.spec, inputs="gaussian"), gated, batch.C[at], x)
     return Batch(
         replace(batch.spec, regime="orthogonal", inputs="gaussian"),
         batch.cell.member(member), batch.C[at], batch.x[at], batch.h[at], batch.h_other[at],

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from flint import arb, fmpq
+from flint import arb, ctx, fmpq
 
 from properties.balls import BallPair, Ends, float_ends
 from properties.measured import Measure
 from properties.system import Batch
 from properties.unitary.candidates import Candidate
 from properties.unitary.planted import Planted
-from properties.unitary.readings import BLANK, counted, each_pair, rooted
-from properties.unitary.scalar_pairs import ScalarPair
+from properties.unitary.readings import BLANK, PRECISION, counted, each_pair, rooted
+from properties.unitary.sigmoid_pairs import SigmoidPair
 
 
 def of_candidate(count: Callable[[Candidate], int | bool]) -> Callable[[Any], int | None]:
@@ -32,24 +32,26 @@ def separation(member: Any, s: int, k: int) -> fmpq | None:
 
 
 def gap_ends(member: Any, s: int, k: int) -> Ends:
-    """The scalar networks' gap, from balls at the first precision that tells it from 0."""
-    return float_ends(member.gap) if isinstance(member, ScalarPair) else BLANK
+    """The sigmoid networks' gap: at least what probes see, at most what any input can do."""
+    if not isinstance(member, SigmoidPair):
+        return BLANK
+    with ctx.workprec(PRECISION):
+        (low, seen), (_, most) = float_ends(member.gap), float_ends(member.most())
+    return low, max(seen, most)
 
 
 def gap_ball(pair: BallPair, k: int) -> arb:
     """The same in balls of the current precision."""
-    members = pair.batch.exact
-    scalar = members and isinstance(members[0], ScalarPair)
-    return members[0].ball_gap() if scalar else arb("nan")  # type: ignore[attr-defined]
+    member = pair.batch.exact[0] if pair.batch.exact else None
+    if not isinstance(member, SigmoidPair):
+        return arb("nan")
+    return member.ball_gap().union(member.most())
 
 
 def gap_square(batch: Batch, k: int) -> fmpq | None:
-    """Its square, where both networks are the same map or the gap is rational."""
-    members = batch.exact
-    if not members or not isinstance(members[0], ScalarPair):
-        return None
-    gap = members[0].exact_gap
-    return None if gap is None else gap * gap
+    """Its square, where both networks are shown to be the same map."""
+    member = batch.exact[0] if batch.exact else None
+    return fmpq(0) if isinstance(member, SigmoidPair) and member.equal else None
 
 
 def rank_ends(member: Any, s: int, k: int) -> Ends:

@@ -96,15 +96,26 @@ def beside(n: int, R: fmpq_mat) -> fmpq_mat:
 
 
 def multiplicity(W: fmpq_mat, units: bool) -> int:
-    """The largest geometric multiplicity of a rational eigenvalue |μ| < 1, or ≤ 1 with ``units``.
+    """The largest geometric multiplicity of an eigenvalue |μ| < 1, or ≤ 1 with ``units``, of a
+    block W, of which no eigenvalue exceeds 1.
 
-    The eigenvalues are the roots of the linear factors of the characteristic polynomial.
+    The roots of an irreducible factor p of the characteristic polynomial are conjugate, and share
+    theirs, dim ker p(W)/deg p. If one is on the unit circle, μ̄ = 1/μ is a root as well: p is then
+    its own reciprocal, up to the sign, and the roots come in pairs μ, 1/μ, so that all are there.
     """
-    n = W.nrows()
     best = 0
     for factor, _ in W.charpoly().numer().factor()[1]:
-        if factor.degree() == 1:
-            mu = fmpq(-int(factor[0]), int(factor[1]))
-            if abs(mu) < 1 or (units and abs(mu) == 1):
-                best = max(best, n - int((W - identity(n) * mu).rank()))
+        coefficients = [int(factor[i]) for i in range(factor.degree() + 1)]
+        if units or coefficients[::-1] not in (coefficients, [-c for c in coefficients]):
+            kernel = W.nrows() - int(value_at(coefficients, W).rank())
+            best = max(best, kernel // factor.degree())
     return best
+
+
+def value_at(coefficients: list[int], W: fmpq_mat) -> fmpq_mat:
+    """p(W), from the constant coefficient on."""
+    one = identity(W.nrows())
+    found = one * 0
+    for c in reversed(coefficients):
+        found = found * W + one * c
+    return found

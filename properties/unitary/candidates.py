@@ -16,6 +16,7 @@ from flint import fmpq, fmpq_mat
 
 from impl.rational import identity
 from impl.rational_unitary import RationalRNN
+from properties.errors import SpecError
 from properties.unitary.exact import Table, Vector
 from properties.unitary.linear import beside, column, entries
 
@@ -188,13 +189,15 @@ def settled(rnn: RationalRNN, urnn: RationalRNN, centre: Sequence[Vector]) -> tu
     """The centre, moved where a unit of either network lies on its kink.
 
     The network's units stay active. Moves are small, and the same for the same networks.
+    Raises SpecError where a unit stays on its kink, or one of the network's does not stay active.
     """
     for attempt in range(ATTEMPTS):
         moved = tuple(
             tuple(v + fmpq(attempt, 1024 + 7 * (t * len(x) + j)) for j, v in enumerate(x))
             for t, x in enumerate(centre)
         )
-        cells = [*linearise(rnn, moved), *linearise(urnn, moved)]
-        if not any(step.kinked for step in cells):
+        own, other = linearise(rnn, moved), linearise(urnn, moved)
+        kinked = any(step.kinked for step in (*own, *other))
+        if not kinked and all(all(step.pattern) for step in own):
             return moved
-    raise ArithmeticError(f"a unit lies on its kink at each of {ATTEMPTS} centres")
+    raise SpecError(f"a unit of the candidate lies on its kink at each of {ATTEMPTS} centres")

@@ -1,4 +1,4 @@
-"""What Hypothesis draws of candidates, of scalar networks and of planted relations."""
+"""What Hypothesis draws of candidates, of sigmoid networks and of planted relations."""
 
 from __future__ import annotations
 
@@ -44,14 +44,17 @@ def candidate_specs(draw: st.DrawFn, batch: int, sequences: int) -> SystemSpec:
 
 @st.composite
 def sigmoid_specs(draw: st.DrawFn, batch: int, sequences: int) -> SystemSpec:
-    """A sigmoid or tanh network and a unitary one, of the same activation but in one regime; some
-    ReLU ones with their dilation."""
+    """A sigmoid or tanh network of up to three units and a unitary one, of the same activation but
+    in one regime; some scalar ReLU ones with their dilation."""
     regime = draw(pick((*EXACT_REGIMES["sigmoid"], "unrelated", "lumped", "held")))
+    # The output of one unit alone does not cancel.
+    n = draw(pick((2, 3) if regime == "cancelling" else (1, 1, 2, 1, 1, 3, 1, 2)))
     return SystemSpec(
         kind="sigmoid",
-        activation=draw(pick(RELU_TOO if regime == "held" else SIGMOIDS)),
+        activation=draw(pick(RELU_TOO if regime == "held" and n == 1 else SIGMOIDS)),
         regime=regime,
         inputs="zero",
+        n=n,
         T=1,
         lam=draw(pick(MIXED_WEIGHTS if regime == "mixed" else WEIGHTS)),
         start=draw(pick((0.0, 1.0))),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from fractions import Fraction
+from math import inf, isinf
 from typing import Any, Protocol
 
 import numpy as np
@@ -64,8 +65,11 @@ def fraction(value: fmpq) -> Fraction:
 
 
 def nearest(value: fmpq) -> float:
-    """The nearest float64: Python divides whole numbers with one rounding."""
-    return int(value.p) / int(value.q)
+    """The nearest float64, infinite beyond them: Python divides whole numbers with one rounding."""
+    try:
+        return int(value.p) / int(value.q)
+    except OverflowError:
+        return inf if value > 0 else -inf
 
 
 def rational(value: float) -> fmpq:
@@ -74,9 +78,11 @@ def rational(value: float) -> fmpq:
 
 
 def above(value: fmpq) -> float:
-    """The least float64 that is at least a rational."""
+    """The least float64 that is at least a rational; infinity, or minus it, beyond them."""
     found = nearest(value)
-    return found if rational(found) >= value else float(np.nextafter(found, np.inf))
+    if isinf(found) or rational(found) >= value:
+        return found
+    return float(np.nextafter(found, np.inf))
 
 
 def stream(spec: SystemSpec, member: int, purpose: str) -> random.Random:

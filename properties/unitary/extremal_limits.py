@@ -1,4 +1,4 @@
-"""Extremal and special instances of candidates, scalar networks and planted relations, by name.
+"""Extremal and special instances of candidates, sigmoid networks and planted relations, by name.
 
 Source: Emami et al., Theorems 3.2 and 4.1.
 """
@@ -32,6 +32,8 @@ CANDIDATES: dict[str, SystemSpec] = {
     "near-miss": replace(CANDIDATE, regime="approximate", states=3, distance=2.0**-20),
     # ρI and its dilation, with the pattern constant over as many steps as it has units.
     "multiple-of-the-identity": replace(CANDIDATE, regime="scalar", lam=0.6, T=5),
+    # One step has nothing to forget, and n states match it.
+    "one-step": replace(CANDIDATE, regime="solved", states=2, T=1, seed=1),
     # All units active for as many steps as there are units: the readout can still be solved for.
     "one-step-short": replace(CANDIDATE, regime="solved", n=1, d=1, states=3, T=3, seed=3),
 }
@@ -44,6 +46,13 @@ SCALARS: dict[str, SystemSpec] = {
     # A second unit that its bias all but switches off.
     "held-unit": replace(SCALAR, regime="held", lam=0.6, states=2),
     "relu-dilation": replace(SCALAR, activation="relu", regime="held", lam=0.6, states=2),
+    # An orthogonal W is matched by itself; with four copies of one unit, by five units.
+    "orthogonal-itself": replace(SCALAR, n=2, lam=1.0, states=2),
+    "orthogonal-merged": replace(SCALAR, activation="tanh", n=2, lam=1.0, states=5),
+    # The spectral radius is 1/2, and the norm well above 1.
+    "sheared-radius": replace(SCALAR, regime="unrelated", n=3, states=3, batch=8),
+    # Units that are driven, with readouts that cancel.
+    "cancelling-readouts": replace(SCALAR, regime="cancelling", n=2, states=2),
 }
 PLANTS: dict[str, SystemSpec] = {"all-relations": PLANTED}
 
@@ -61,15 +70,18 @@ def candidates() -> Iterator[SystemSpec]:
 
 
 def scalars() -> Iterator[SystemSpec]:
-    """Both activations and all constructions, weights from 0 to 4."""
+    """Both activations and all constructions, weights from 0 to 4; then some of several units."""
     for activation in ("sigmoid", "tanh"):
         for lam in (0.0, 0.25, 0.5, 0.6, 1.0, 4.0, 1 - 2.0**-20):
-            for regime in EXACT_REGIMES["sigmoid"]:
+            for regime in ("unrelated", "lumped", "held", "mixed"):
                 for states in (1, 2, 4):
                     yield replace(
                         SCALAR, activation=activation, lam=lam, regime=regime, states=states,
                         batch=2, seed=7,
                     )  # fmt: skip
+    for n, lam, states in ((2, 0.25, 2), (2, 0.6, 4), (2, 1 - 2.0**-20, 5), (3, 1.0, 3)):
+        for regime in EXACT_REGIMES["sigmoid"]:
+            yield replace(SCALAR, n=n, lam=lam, regime=regime, states=states, batch=2, seed=7)
 
 
 def planted() -> Iterator[SystemSpec]:

@@ -15,8 +15,8 @@ from properties.unitary.exact import Vector, square, times
 
 def fewest_states(rnn: RationalRNN, bound: fmpq) -> tuple[Vector, RationalRNN] | None:
     """D and the URNN of the states D h, n + rank(I − AᵀA) rows with A = DWD⁻¹; None if no rational
-    D that the search finds needs fewer rows than 2n. ``bound`` is one on ‖h‖, so max D times it is
-    one on ‖D h‖."""
+    D that the search finds needs fewer rows than 2n. ``bound`` is one on ‖h‖: the added units read
+    W₃ D h, and have the biases −bound ‖row of W₃D‖."""
     n = rnn.W.nrows()
 
     def usable(found: Rescaling) -> bool:
@@ -34,7 +34,7 @@ def fewest_states(rnn: RationalRNN, bound: fmpq) -> tuple[Vector, RationalRNN] |
         times(scales, rnn.initial),
     )
     V = completed(fmpq_mat(moved.W.tolist() + rows))
-    return found.D, to_unitary(moved, V, max(found.D) * bound)
+    return found.D, to_unitary(moved, V, bound, fmpq_mat(rows) * scales if rows else None)
 
 
 def added_rows(W: fmpq_mat, scaling: Rescaling) -> list[list[fmpq]] | None:

@@ -1,4 +1,4 @@
-"""Candidates that optimisation finds: a readout of fewer states, the best fit of a scalar network.
+"""Candidates that optimisation finds: a readout of fewer states, the best fit of a sigmoid network.
 
 The search may round as it likes: what it finds is written out in floats, which are rationals, and
 the judge decides about those.
@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from impl.activation import activation
 from properties.spec import Candidate as Written
 from properties.spec import SystemSpec
-from properties.unitary.exact import floats, stream
-from properties.unitary.scalar_pairs import scalar_network
+from properties.unitary.exact import floats
 from properties.unitary.sigmoid import STEPS, probes
+from properties.unitary.vector_pairs import network_of
 
 Tensor = torch.Tensor
 RESTARTS = 8
@@ -31,6 +31,8 @@ COARSE = 2.0**6
 # (n, m) with fewer than 2n states.
 SHORT = ((1, 1), (2, 3), (2, 2), (3, 5), (3, 4), (2, 1), (3, 3))
 WIDEST = 8
+# (n, m) of several units, one of each in a round.
+VECTORS = ((2, 4), (3, 3))
 LEVEL = 2.0
 
 
@@ -161,36 +163,40 @@ def best(losses: Tensor) -> list[int]:
 
 
 def scalar_fits(count: int, steps: int, seed: int) -> Iterator[SystemSpec]:
-    """The best fits of m = 1 … 8 units to a sigmoid and to a tanh network, w = ±1/2."""
+    """The best fits of m = 1 … 8 units to a sigmoid and to a tanh network, w = ±1/2; some to
+    networks of several units, of the spectral radius 1/2."""
     for turn in range(rounds(count)):
         for m in range(1, WIDEST + 1):
             for name in ("sigmoid", "tanh"):
                 yield from fit(name, m, steps, seed + turn)
+        for i, (n, m) in enumerate(VECTORS):
+            yield from fit(("sigmoid", "tanh")[(turn + i) % 2], m, steps // 2, seed + turn, n=n)
 
 
-def fit(name: str, m: int, steps: int, seed: int, lam: float = 0.5) -> list[SystemSpec]:
+def fit(name: str, m: int, steps: int, seed: int, lam: float = 0.5, n: int = 1) -> list[SystemSpec]:
     """The nearest unitary networks of m units on all probes, the readout by least squares."""
     spec = SystemSpec(
         kind="sigmoid", activation=name, regime="unrelated", inputs="zero", lam=lam, states=m,
-        seed=seed % 2**48,
+        n=n, seed=seed % 2**48,
     )  # fmt: skip
-    network = scalar_network(spec, stream(spec, 0, "network"))
+    network = network_of(spec, 0)
     rho = activation(name)
     x = torch.tensor(floats(probes()), dtype=torch.float64)
-    (w,), f, b, start, c = (
-        floats(part) for part in (network.V.entries(), network.g, network.d, network.start,
-                                  network.e)
-    )  # fmt: skip
-    wanted, h = [], torch.full_like(x[:, 0], start[0])
+    W, f, b, start, c = (
+        torch.tensor(floats(part), dtype=torch.float64)
+        for part in (network.V.tolist(), network.g, network.d, network.start, network.e)
+    )
+    wanted, h = [], start.expand(len(x), -1)
     for k in range(STEPS):
-        h = rho(w * h + f[0] * x[:, k] + b[0])
-        wanted.append(c[0] * h)
+        h = rho(h @ W.mT + x[:, k, None] * f + b)
+        wanted.append(h @ c)
     y = torch.stack(wanted, 1).flatten()
     search, _ = started(m, seed + m, {"g": (m, 1), "d": (m, 1), "s": (m, 1)})
     # Units near the network's own.
     search.free["S"] *= 0.25
-    search.free["g"] += f[0]
-    search.free["d"] += b[0]
+    copied = torch.arange(m) % n
+    search.free["g"] += f[copied, None]
+    search.free["d"] += b[copied, None]
 
     def design(at: Search) -> Tensor:
         V, s, rows = at.V, at.free["s"].expand(-1, -1, len(x)), []

@@ -102,6 +102,17 @@ class Network:
             "b2": other.b, "sigma": self.contraction.sigma, "bound": [self.bound],
         }  # fmt: skip
 
+    def dumped(self) -> dict[str, Table]:
+        """The same with B, ‖U‖ and, where a change of scale saves states, D and the URNN of D h."""
+        found = self.tables() | {"scale": [rational(self.spec.scale)], "drive": [self.drive]}
+        if self.rescaled is not None:
+            D, other = self.rescaled
+            found |= {
+                "D": D, "W_D": other.W.tolist(), "U_D": other.U.tolist(), "b_D": other.b,
+                "start_D": other.initial,
+            }  # fmt: skip
+        return found
+
     def constants(self) -> dict[str, float]:
         """The exact constants, rounded up."""
         lam, scale = above(self.lam), self.spec.scale

@@ -35,11 +35,13 @@ def each_pair(batch: Batch, ends: Ended, windows: bool = False) -> Interval:
 
 
 def root_ends(square: fmpq | None) -> Ends:
-    """√s in float64."""
+    """√s in float64; nothing where it is below all floats but not 0, for ``==`` holds of enclosures
+    that meet."""
     if square is None:
         return BLANK
     with ctx.workprec(PRECISION):
-        return float_ends(arb(square).sqrt())
+        ends = float_ends(arb(square).sqrt())
+    return BLANK if ends[0] <= 0 < ends[1] else ends
 
 
 def rooted(name: str, square: Square) -> Measure:

@@ -4,99 +4,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
-from flint import arb, ctx, fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat
 
 from impl.rational import cayley, identity
 from properties.spec import Candidate as Written
 from properties.spec import SystemSpec
-from properties.unitary.exact import Table, fraction, stream
+from properties.unitary.exact import stream
 from properties.unitary.linear import blocks, cayley_of, column, entries, rational
-from properties.unitary.lumping import same_map
 from properties.unitary.matches import can_dilate, root, small
-from properties.unitary.sigmoid import BOUND, Network, probes
+from properties.unitary.sigmoid import BOUND, Network
+from properties.unitary.sigmoid_pairs import SigmoidPair
 
 ZERO, ONE = fmpq(0), fmpq(1)
-# Balls at these precisions, until the gap is told from 0.
-PRECISIONS = (64, 128, 256, 512, 1024)
 Builder = Callable[[Network, int, random.Random], Network]
-
-
-@dataclass(frozen=True, eq=False)
-class ScalarPair:
-    """A scalar network and a unitary one of ``states`` units."""
-
-    network: Network
-    candidate: Network
-
-    @cached_property
-    def same_map(self) -> bool:
-        """Whether lumping shows that both have the same outputs, for all inputs at all times."""
-        one, other = self.network.normal, self.candidate.normal
-        return {one.activation, other.activation} == {"tanh"} and same_map(one, other)
-
-    @cached_property
-    def exact_gap(self) -> fmpq | None:
-        """max |y − ŷ| over the probes where that is rational: 0 for one map, or both ReLU."""
-        if self.same_map:
-            return ZERO
-        outputs, others = self.network.exact_outputs(), self.candidate.exact_outputs()
-        if outputs is None or others is None:
-            return None
-        largest = ZERO
-        for y, z in zip(outputs, others, strict=True):
-            largest = max(largest, *(abs(p - q) for p, q in zip(y, z, strict=True)))
-        return largest
-
-    def ball_gap(self) -> arb:
-        """max |y − ŷ| over the probes in balls of the current precision."""
-        exact = self.exact_gap
-        if exact is not None:
-            return arb(exact)
-        low, high = arb(0), arb(0)
-        for y, z in zip(self.network.outputs(), self.candidate.outputs(), strict=True):
-            for p, q in zip(y, z, strict=True):
-                low, high = low.max((p - q).abs_lower()), high.max((p - q).abs_upper())
-        return low.union(high)
-
-    @cached_property
-    def gap(self) -> arb:
-        """The same at the first precision that tells it from 0, if one does."""
-        found = arb(0)
-        for precision in PRECISIONS:
-            with ctx.workprec(precision):
-                found = self.ball_gap()
-            if found > 0 or found.is_exact():
-                break
-        return found
-
-    def tables(self) -> dict[str, Table]:
-        """Both networks; x holds the first probe."""
-        one, other = self.network, self.candidate
-        return {
-            "W": one.V.tolist(), "U": [[v] for v in one.g], "b": list(one.d),
-            "C": [list(one.e)], "x": [[[v] for v in probes()[0]]], "h": [list(one.start)],
-            "h_other": [list(one.start)], "W2": other.V.tolist(), "U2": [[v] for v in other.g],
-            "b2": list(other.d), "C2": [list(other.e)], "e0": [other.e0],
-            "start2": list(other.start), "probes": [list(x) for x in probes()],
-        }  # fmt: skip
-
-    def constants(self) -> dict[str, float]:
-        """None: no form speaks of any."""
-        return {}
-
-    def parameters(self) -> dict[str, float]:
-        """m, |w|, and whether the activations are the same and sigmoids."""
-        one, other = self.network, self.candidate
-        sigmoidal = {one.activation, other.activation} <= {"tanh", "sigmoid"}
-        return {
-            "states": float(len(other.d)),
-            "w_abs": abs(float(fraction(one.V[0, 0]))),
-            "same_activation": float(one.activation == other.activation),
-            "sigmoidal": float(sigmoidal),
-        }
 
 
 def scalar_network(spec: SystemSpec, draw: random.Random) -> Network:
@@ -141,19 +62,36 @@ def mixed(network: Network, m: int, draw: random.Random) -> Network:
 
 
 def lumps_of(network: Network, activation: str, m: int, draw: random.Random) -> Network:
-    """m units of an activation: up to m lumped ones with V1 = ±1, the others driven but not read.
+    """m units of an activation: up to m lumped ones, V1 = ±1, the others driven but not read."""
+    used = draw.randint(1, m)
+    V = row_sums_one(used, draw) * fmpq(-1 if network.V[0, 0] < 0 else 1)
+    return copies(network, activation, V, [0] * used, m, draw)
+
+
+def copies(
+    network: Network,
+    activation: str,
+    V: fmpq_mat,
+    copied: Sequence[int],
+    m: int,
+    draw: random.Random,
+) -> Network:
+    """m units of an activation: copies of the network's units, recurrent by V, with readouts that
+    sum to each unit's, and others that are driven but not read.
 
     Written down as tanh units t; a sigmoid unit is s = (t + 1)/2 at twice the argument.
     """
-    own, used = network.normal, draw.randint(1, m)
-    V = row_sums_one(used, draw) * fmpq(-1 if network.V[0, 0] < 0 else 1)
-    more = m - used
-    e = [small(draw) for _ in range(used - 1)]
-    e += [own.e[0] - sum(e, ZERO), *[ZERO] * more]
+    own, more = network.normal, m - len(copied)
+    e = [small(draw) for _ in copied]
+    for unit, c in enumerate(own.e):
+        last = max(i for i, copy in enumerate(copied) if copy == unit)
+        e[last] += c - sum((e[i] for i, copy in enumerate(copied) if copy == unit), ZERO)
+    e += [ZERO] * more
     if more:
         V = blocks(V, cayley(more, draw))
     g, d, start = (
-        [*part * used, *(small(draw) for _ in range(more))] for part in (own.g, own.d, own.start)
+        [*(part[i] for i in copied), *(small(draw) for _ in range(more))]
+        for part in (own.g, own.d, own.start)
     )
     if activation != "sigmoid":
         return Network(activation, V, tuple(g), tuple(d), tuple(start), tuple(e), own.e0)
@@ -209,13 +147,14 @@ BUILDERS: dict[str, Builder] = {
 }
 
 
-def scalar_pair(spec: SystemSpec, member: int) -> ScalarPair:
+def scalar_pair(spec: SystemSpec, member: int) -> SigmoidPair:
     """One member of a batch of kind ``sigmoid``; an unrelated one where the regime has none."""
     network = scalar_network(spec, stream(spec, member, "network"))
     if spec.found is not None:
-        return ScalarPair(network, written(network, spec.found))
+        return SigmoidPair(network, written(network, spec.found))
     draw = stream(spec, member, "candidate")
     fits = spec.regime != "held" or (spec.states > 1 and can_dilate(network.V[0, 0]))
     fits = fits and (spec.regime != "mixed" or spec.activation != "relu")
+    fits = fits and spec.regime in BUILDERS
     build = BUILDERS[spec.regime if fits else "unrelated"]
-    return ScalarPair(network, build(network, spec.states, draw))
+    return SigmoidPair(network, build(network, spec.states, draw))

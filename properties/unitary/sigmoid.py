@@ -1,6 +1,6 @@
-"""A scalar network with a sigmoid, and a unitary network of the same inputs that may stand in.
+"""A network with sigmoids, and a unitary network of the same inputs that may stand in.
 
-h_k = ρ(w h_{k−1} + f x_k + b), y = c h, against s_k = ρ̂(V s_{k−1} + g x_k + d), ŷ = eᵀs + e₀, with
+h_k = ρ(W h_{k−1} + f x_k + b), y = cᵀh, against s_k = ρ̂(V s_{k−1} + g x_k + d), ŷ = eᵀs + e₀, with
 rational weights. In t = 2s − 1 the sigmoid is a tanh too: t_k = tanh((V/4) t_{k−1} + …).
 Source: Emami et al., Theorem 4.1.
 """
@@ -81,24 +81,6 @@ class Network:
             moved = V * state + arb_mat(pushed)
             state = arb_mat([[rho(z) for z in row] for row in moved.tolist()])
             found.append([v + arb(self.e0) for v in (e * state).tolist()[0]])
-        return found
-
-    def exact_outputs(self) -> list[Vector] | None:
-        """The same in rationals, where ρ stays there."""
-        rho = activation(self.activation).exact
-        if rho is None:
-            return None
-        found = []
-        inputs = probes()
-        state = fmpq_mat([[v] * len(inputs) for v in self.start])
-        for k in range(STEPS):
-            moved = (self.V * state).tolist()
-            state = fmpq_mat([
-                [rho(z + g * x[k] + d) for z, x in zip(row, inputs, strict=True)]
-                for row, g, d in zip(moved, self.g, self.d, strict=True)
-            ])  # fmt: skip
-            read = fmpq_mat(1, len(self.e), list(self.e)) * state
-            found.append(tuple(v + self.e0 for v in entries(read)))
         return found
 
 

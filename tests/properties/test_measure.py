@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from impl.activation import ACTIVATIONS
 from impl.constants import Constants
 from properties.attacks.extremal import SPECIAL
-from properties.kinds import EXACT_REGIMES
+from properties.kinds import EXACT_REGIMES, GATED
 from properties.measure import ALL, MEASURES, Measure, around
+from properties.measures.gates import GATES
 from properties.measures.limits import LIMITS
 from properties.measures.training import TRAINING
 from properties.measures.unitary import UNITARY
@@ -21,13 +22,15 @@ from properties.system import build
 from theory.vocabulary import VOCABULARY
 
 FLOAT_READ = [m.name for m in ALL if m.enclosure is not None or m.value is not None]
-# What training gives and what is decided in rationals has tests of its own, and so has what
-# compares two weights or matrices.
-APART = {m.name for m in (*TRAINING, *UNITARY, *LIMITS)} | {"grad_gap_weights", "weight_distance"}
+# What training gives, what gated cells do and what is decided in rationals has tests of its own,
+# and so has what compares two weights or matrices.
+OWN_TESTS = {m.name for m in (*TRAINING, *UNITARY, *LIMITS, *GATES)}
+APART = OWN_TESTS | {"grad_gap_weights", "weight_distance"}
 WITH_BALLS = [
     m.name for m in ALL if m.balls is not None and m.name in FLOAT_READ and m.name not in APART
 ]
-PLAIN = [n for n, s in SPECIAL.items() if s.kind != "matrix" and s.kind not in EXACT_REGIMES]
+NOT_PLAIN = ("matrix", *EXACT_REGIMES, *GATED)
+PLAIN = [n for n, s in SPECIAL.items() if s.kind not in NOT_PLAIN]
 GAPS_OF_MODULES = ("forward_gap", "edge_gap", "padding_gap", "recurrent_gap")
 PRECISION = 256
 

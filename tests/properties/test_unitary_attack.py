@@ -13,6 +13,7 @@ from properties.replay import dump, replay
 from properties.sabotage import SEARCH_FIRST, hunt, stand_in
 from properties.shrink import shrink
 from properties.spec import SystemSpec, parse_spec
+from properties.system import build
 from properties.typed import kinds_of, typed_assumptions
 from theory import claim
 from theory.claim import Assumption
@@ -54,6 +55,40 @@ def test_an_independent_program_agrees_with_the_dump(tmp_path: Path) -> None:
     assert any((a != b).any() for a, b in zip(own, outputs("2", wrong), strict=True))
     assert float(exact["W"][0, 0]) == arrays["W"][0, 0]
     assert arrays["W_other"].shape == (4, 4)
+
+
+def rationals(path: Path, spec: SystemSpec, text: str) -> dict[str, np.ndarray]:
+    """What is dumped of an exact system, in Python's rationals where it is numbers."""
+    dump(replay(spec, parse_statement(text), ()), path)
+    arrays = np.load(path)
+    return {
+        name.removeprefix("exact_"): np.vectorize(Fraction, otypes=[object])(arrays[name])
+        for name in arrays.files
+        if name.startswith("exact_") and name != "exact_activations"
+    }
+
+
+def test_the_dump_has_the_rescaled_equivalent(tmp_path: Path) -> None:
+    """D, and the network whose first units are D h, from the strings alone."""
+    shifts = SPECIAL["weighted-shift"]
+    saved = next(i for i, m in enumerate(build(shifts).exact) if getattr(m, "rescaled", None))
+    spec = shifts.alone(saved, 0)
+    seen = rationals(tmp_path / "a.npz", spec, "unitary_gap_rescaled <= 0")
+    D, h, s = seen["D"], seen["h"][0], seen["start_D"]
+    assert len(s) < len(seen["W2"])
+    assert seen["scale"].item() == Fraction(spec.scale)
+    assert (seen["U"].T @ seen["U"] == seen["drive"].item() ** 2).all()
+    for x in seen["x"][0]:
+        h = np.maximum(seen["W"] @ h + seen["U"] @ x + seen["b"], 0)
+        s = np.maximum(seen["W_D"] @ s + seen["U_D"] @ x + seen["b_D"], 0)
+        assert (s[: len(h)] == D * h).all()
+
+
+def test_the_dump_names_both_activations(tmp_path: Path) -> None:
+    """Of a tanh network and its sigmoid candidate neither's weights tell which it is."""
+    spec = SPECIAL["quarter-weight-tanh"].alone(0, 0)
+    dump(replay(spec, parse_statement("1/50 <= sigmoid_gap"), ()), tmp_path / "a.npz")
+    assert np.load(tmp_path / "a.npz")["exact_activations"].tolist() == ["tanh", "sigmoid"]
 
 
 def test_violations_shrink() -> None:

@@ -174,7 +174,7 @@ class TestJudged:
     def test_sizes_are_limited(self) -> None:
         """Derivatives in all inputs are for small systems only, and candidates have d = n."""
         for spec in (
-            replace(CANDIDATE, T=33), replace(CANDIDATE, states=25), replace(SCALAR, n=2),
+            replace(CANDIDATE, T=33), replace(CANDIDATE, states=25), replace(SCALAR, n=4),
             replace(PLANTED, n=17), replace(PLANTED, activation="sigmoid"),
             replace(fits.readouts(2, 2, 1, 0)[0], d=1),
         ):  # fmt: skip
@@ -199,8 +199,9 @@ class TestJudged:
         found = seen(specs)
         assert found.nearest == seen(specs[::-1]).nearest
         assert set(found.nearest) == {"2", "3"}
-        for m, check in found.nearest.items():
-            gaps = [float(scalar_pair(s, 0).gap) for s in specs if s.states == int(m)]
-            assert math.isclose(float(check.lhs), min(gaps), rel_tol=1e-9)
+        for m, (apart, check) in found.nearest.items():
+            gaps = [float(scalar_pair(s, 0).gap.lower()) for s in specs if s.states == int(m)]
+            assert math.isclose(apart, min(gaps), rel_tol=1e-9)
+            assert check.explanation == f"{m} states, seen to differ by {apart:.3g}"
             assert check.replay.startswith("rnnbounds replay")
         assert not seen(specs, differ=False).nearest

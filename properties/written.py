@@ -1,0 +1,46 @@
+"""Systems that are written out in numbers: what a search found rather than drew."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One system written out: W (n, n), U (n, d), b (n), C (p, n), x (T, d), two states (n).
+
+    Where a loss needs it the target y (p), and where there are two weights the other ones. A cell
+    of g gates has W (g n, n), U (g n, d), b and b_hh (g n), and states that may be (c, h); outside
+    of its invariant box they are moved to the nearest ones there.
+    """
+
+    W: list[list[float]]
+    U: list[list[float]]
+    b: list[float]
+    C: list[list[float]]
+    x: list[list[float]]
+    h: list[float]
+    h_other: list[float]
+    y: list[float] | None = None
+    W2: list[list[float]] | None = None
+    U2: list[list[float]] | None = None
+    b2: list[float] | None = None
+    b_hh: list[float] | None = None
+
+
+class Candidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A candidate URNN s_t = ρ(V s_{t−1} + G x_t + d) of m rows with the output E s + e_0.
+
+    ``skew`` holds the entries below the diagonal of a skew S, row by row, and V is the Cayley image
+    (I − S)(I + S)⁻¹ with its rows times ``signs``; G (m, d), d and s = s_{−1} (m), E (p, m), e0
+    (p). Floats are rationals, and everything is decided about these. Empty parts are the kind's to
+    find, or zero. A ``candidate`` has in s and d its pre-activations at the first two times, from
+    which the bias and the initial state follow, and its E is solved for.
+    """
+
+    skew: list[float]
+    signs: list[float]
+    G: list[list[float]]
+    d: list[float]
+    s: list[float]
+    E: list[list[float]] = []
+    e0: list[float] = []
