@@ -183,7 +183,7 @@ def _misfit(W: Tensor, kind: Kind) -> InputError:
     if W.numel() and fits is not kind and W.shape[0] == fits.gates * W.shape[1]:
         return WeightsError(
             f"weight_hh of shape {tuple(W.shape)} is that of {fits.name}, but {kind.name} has "
-            f"({blocks}, n); leave the cell out"
+            f"({blocks}, n); read it as {fits.name}"
         )
     return ShapeError("weight_hh", f"({blocks}, n) with n ≥ 1", W)
 

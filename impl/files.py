@@ -51,7 +51,7 @@ def parse_safetensors(data: bytes, path: Path) -> tuple[dict[str, Tensor], dict[
     except Exception as cause:  # a damaged file makes the parser raise anything
         reason = f"is no intact safetensors file ({_line(cause)})"
         raise ModelFileError(path, reason, "save the weights again") from None
-    return tensors, header.get("__metadata__", {})
+    return tensors, header.get("__metadata__") or {}
 
 
 def unpickle(data: bytes, path: Path) -> Mapping[str, Tensor]:

@@ -176,8 +176,9 @@ class GatedAnalysis:
 
 
 def two_norm_steps(norm: StateNorm, size: int) -> tuple[float, float]:
-    """The least r with C = ‖v‖₂/min v and C λʳ < 1, and C λʳ rounded up; infinite if there is none.
+    """The least r with C λʳ < 1 for C = ‖v‖₂/min v, and C λʳ rounded up; infinite if there is none.
 
+    Both are floats, so r is the least float for which C λʳ rounds up to less than 1.
     ‖Δs_r‖₂ ≤ ‖v‖₂ ‖Δs_r‖_v ≤ ‖v‖₂ λʳ ‖Δs_0‖_v ≤ C λʳ ‖Δs_0‖₂ for a state of that size: Miller and
     Hardt's r = O(log n).
     """
@@ -190,6 +191,6 @@ def two_norm_steps(norm: StateNorm, size: int) -> tuple[float, float]:
     with ctx.workprec(_PRECISION):
         rate, start = arb(norm.lam), arb(C)
         r = max(0, math.floor(float(start.log() / -rate.log())))
-        while not start * rate**r < 1:
-            r += 1
-        return float(r), float_above(start * rate**r)
+        while (factor := float_above(start * rate**r)) >= 1:
+            r = int(max(r + 1, math.nextafter(r, math.inf)))
+        return float(r), factor

@@ -15,6 +15,7 @@ from flint import arb_mat, ctx
 from torch import Tensor
 
 from impl.krawczyk import Vector, column, identity
+from impl.outward import norm_up
 from impl.periodic import candidates, pair
 from impl.refute import Witness, two_orbits
 
@@ -103,5 +104,6 @@ def _inputs(U: Vector, bound: float) -> Iterator[Vector]:
     yield np.zeros(U.shape[1])
     largest = min(bound, 1e6) * (1 - 2.0**-30)  # short of B by more than any rounding
     if largest > 0 and np.isfinite(U).all():
-        across = np.linalg.svd(U)[2][0]
-        yield from (largest * across, -largest * across)
+        x = largest * np.linalg.svd(U)[2][0]
+        if float(norm_up(torch.from_numpy(x))) <= bound:  # a subnormal one may have been rounded up
+            yield from (x, -x)

@@ -59,8 +59,8 @@ class StateNorm:
     def states(self) -> float:
         """At least ‖h_t‖₂ for all t: C times the least of S/(1 − λ) and the radius."""
         gap = subtract_down(1.0, self.lam).clamp(min=0.0)
-        contracted = float(div_up(self.drive, gap)) if gap > 0 else math.inf
-        return float(mul_up(self.equivalence, min(contracted, self.radius)))
+        scale, radius = (mul_up(self.equivalence, size) for size in (self.drive, self.radius))
+        return min(float(div_up(scale, gap)) if gap > 0 else math.inf, float(radius))
 
     def window(self, epsilon: float) -> int | None:
         """The least k for which the bound on ‖h_T − h_T^k‖₂ is at most ε; None where none is."""

@@ -14,6 +14,7 @@ from impl.cells import kind_of
 from impl.certificate import Certificate, certify
 from impl.errors import ShapeError
 from impl.model import LoadedModel
+from impl.outward import norm_up
 from impl.truncate import NotCertifiedError, truncate, unrolled
 
 
@@ -89,7 +90,7 @@ def assert_truncation(
     loaded, x = load_model(model, cell), inputs.detach().double()
     if x.ndim != 3 or x.shape[2] != loaded.d or 0 in x.shape:
         raise ShapeError("inputs", f"(N, T, {loaded.d}) with N, T ≥ 1", x)
-    bound = float(torch.linalg.vector_norm(x, dim=2).max()) * (1 + 2.0**-40)
+    bound = float(norm_up(x).max())
     try:
         short, _ = truncate(loaded, epsilon, bound)
     except NotCertifiedError as error:

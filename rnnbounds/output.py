@@ -44,9 +44,9 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
     console.print(table)
 
 
-def at_least(value: float) -> str:
-    """A bound from above to six digits, rounded up."""
-    return f"{Context(prec=6, rounding=ROUND_CEILING).create_decimal(Decimal(value)):g}"
+def at_least(value: float, digits: int = 6) -> str:
+    """A bound from above to that many digits, rounded up."""
+    return f"{Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(value)):g}"
 
 
 def at_most(value: float) -> str:

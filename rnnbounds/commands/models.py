@@ -80,14 +80,15 @@ def print_certificate(certificate: Certificate) -> None:
     typer.echo(head)
     if certificate.verdict == "certified":
         what = "state" if certificate.training is not None else "output h"
-        typer.echo(f"certified: λ = {certificate.lam:.9g} < 1 in the {certificate.norm} norm")
+        typer.echo(f"certified: λ = {factor(certificate.lam)} < 1 in the {certificate.norm} norm")
         typer.echo(
             f"every ‖x_t‖₂ ≤ {certificate.input_bound:g}; ε bounds the {what}'s Euclidean norm"
         )
         print_table(("ε", "k"), [(f"{eps:g}", k) for eps, k in certificate.windows])
         if certificate.rounding is not None:
             typer.echo(
-                f"{certificate.dtype} rounding adds at most {certificate.rounding:.3g} to a state"
+                f"{certificate.dtype} rounding adds at most {at_least(certificate.rounding, 3)} "
+                f"to a state"
             )
     elif certificate.witness is not None:
         typer.echo(f"refuted: {certificate.witness.text}")
@@ -95,10 +96,16 @@ def print_certificate(certificate: Certificate) -> None:
         typer.echo("undecided: no norm that was tried certifies it, which says nothing about it")
     print_table(
         ("norm tried", "λ", "k"),
-        [(name, f"{lam:.9g}", "-" if k is None else k) for name, lam, k in certificate.tried],
+        [(name, factor(lam), "-" if k is None else k) for name, lam, k in certificate.tried],
     )
     if certificate.verdict == "certified":
         print_training(certificate.training)
+
+
+def factor(lam: float) -> str:
+    """A factor rounded up to nine digits, or to as many as keep it below 1 if it is."""
+    shown = (at_least(lam, digits) for digits in (9, 13, 17))
+    return next((text for text in shown if not lam < 1 <= float(text)), repr(lam))
 
 
 def print_training(training: TrainingCertificate | None) -> None:

@@ -108,3 +108,12 @@ def test_assertions_survive_optimisation():
     exec(compile(path.read_text(encoding="utf-8"), path, "exec", optimize=1), names)
     with pytest.raises(AssertionError, match="undecided"):
         names["assert_contractive"](scalar(1.0))
+
+
+def test_truncation_of_tiny_inputs():
+    """The input bound is right for inputs whose squares underflow."""
+    weights = {"weight_hh": torch.tensor([[0.5]]), "weight_ih": torch.tensor([[1e30]])}
+    weights = {role: part.double() for role, part in weights.items()}
+    weights["weight_ih"] *= 1e140
+    x = torch.full((1, 5, 1), 1e-170, dtype=torch.float64)
+    assert_truncation(weights, x, epsilon=1e-3)

@@ -1,5 +1,7 @@
 """``certify``, ``truncate`` and the assertions on LSTM and GRU models as people have them."""
 
+import math
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import torch
 from safetensors.torch import save_file
 
 import rnnbounds
+from rnnbounds.commands.models import factor
 
 CELLS = pytest.mark.parametrize("cell", ["lstm", "gru", "gru-cho"])
 
@@ -131,7 +134,7 @@ def test_what_does_not_apply(refused, gated, tmp_path):
         (("--norm", "comparisn"), "did you mean comparison"),
         (("--steps", 10, "--alpha", 0.1), "nothing is certified about training lstm cells"),
         (("--loss", "hinge"), "did you mean"),
-        (("--cell", "gru"), "is that of lstm, but gru has (3n, n); leave the cell out"),
+        (("--cell", "gru"), "is that of lstm, but gru has (3n, n); read it as lstm"),
         (("--cell", "lstn"), "did you mean lstm"),
     ):
         assert line in refused("certify", model, "--input-bound", 1, *options)
@@ -152,3 +155,16 @@ def test_what_does_not_apply(refused, gated, tmp_path):
 def test_what_is_not_read(refused, gated, options, line):
     """Stacked, bidirectional and projected models are refused in one line."""
     assert line in refused("certify", gated("lstm", **options), "--input-bound", 1)
+
+
+def test_a_factor_near_one_is_shown_as_it_is(call, tmp_path):
+    """What is printed is never below the certified factor, nor 1 where that is below 1."""
+    b = torch.tensor([0.0, 25.0, 0.0, 0.0], dtype=torch.float64)
+    weights = {"weight_hh": torch.zeros(4, 1).double(), "weight_ih": torch.zeros(4, 1).double()}
+    save_file(weights | {"bias_ih": b}, tmp_path / "slow.safetensors")
+    outcome = call("certify", tmp_path / "slow.safetensors", "--input-bound", 1)
+    assert "certified: λ = 0.9999999999862 < 1" in outcome.out
+    for value in (0.0, 0.1, 0.75, 1 / 3, 1 - 2.0**-53, 1 - 1e-12, 1.0, 1 + 2.0**-52, 1e300):
+        assert Fraction(factor(value)) >= Fraction(value)
+        assert (float(factor(value)) < 1) == (value < 1)
+    assert float(factor(math.inf)) == math.inf
