@@ -122,12 +122,13 @@ def opened(cell: GRU, B: float | Tensor, h: Tensor) -> Open:
     return Open(reset, update, candidate, r, q, candidate.tanh())
 
 
-def invariant_box(cell: GRU, B: float | Tensor) -> Tensor:
-    """h̄ (B, n) with |h_t| ≤ h̄: a few iterates of h̄ ← ν̄(h̄) from 1; each of them is valid."""
+def invariant_box(cell: GRU, B: float | Tensor, iterates: int | None = None) -> Tensor:
+    """h̄ (B, n) with |h_t| ≤ h̄: so many iterates of h̄ ← ν̄(h̄) from 1, each of which is valid; by
+    default until all systems have settled, so that one depends on the others of its batch."""
     h = torch.ones_like(cell.W.detach()[:, : cell.n, 0])
-    for _ in range(_ITERATES):
+    for _ in range(_ITERATES if iterates is None else iterates):
         before, h = h, torch.minimum(h, opened(cell, B, h).nu)
-        if bool((h >= _SETTLED * before).all()):
+        if iterates is None and bool((h >= _SETTLED * before).all()):
             break
     return h
 

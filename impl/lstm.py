@@ -89,16 +89,17 @@ class Box:
     intervals: tuple[Interval, ...]
 
 
-def invariant_box(cell: LSTM, B: float | Tensor) -> Box:
-    """The box after a few iterates from |h| ≤ 1; each of them is valid."""
+def invariant_box(cell: LSTM, B: float | Tensor, iterates: int | None = None) -> Box:
+    """The box after so many iterates from |h| ≤ 1, each of which is valid; by default until all
+    systems have settled, so that a system's box depends on the others of its batch."""
     rest, size = cell.at_rest(B), cell.W.detach().abs()
     h = torch.ones_like(size[:, : cell.n, 0])
     c = torch.full_like(h, torch.inf)
-    for _ in range(_ITERATES):
+    for _ in range(_ITERATES if iterates is None else iterates):
         i, f, z, o = rest.widened(rows_up(size, h)).chunk(4)
         c = torch.minimum(c, div_up(mul_up(i.sigmoid(), z.tanh()), (-f).sigmoid_low()))
         before, h = h, torch.minimum(h, mul_up(o.sigmoid(), tanh_up(c)))
-        if bool((h >= _SETTLED * before).all()):
+        if iterates is None and bool((h >= _SETTLED * before).all()):
             break
     i, f, z, o = rest.widened(rows_up(size, h)).chunk(4)
     c = torch.minimum(c, div_up(mul_up(i.sigmoid(), z.tanh()), (-f).sigmoid_low()))

@@ -14,6 +14,7 @@ from properties.system import Batch
 from reports.histogram import EMPTY, count_ratios
 from reports.record import Check, Cost, Histogram, Tally
 from reports.record import Verdict as VerdictName
+from reports.text import plural
 from theory.claim import Claim, Form
 
 SHOWN = 3
@@ -112,7 +113,8 @@ class Evidence:
         gap = np.where(seen.verdicts == Verdict.HOLDS, gap, np.inf)
         if np.isfinite(gap).any():
             i, s, k = (int(v) for v in np.unravel_index(np.argmin(gap), gap.shape))
-            told = f"{batch.spec.states} states, seen to differ by {gap[i, s, k]:.3g}"
+            states = plural(batch.spec.states, "state")
+            told = f"{states}: the two sides differ by {float(gap[i, s, k])} or more"
             check = msgspec.structs.replace(self.check(batch, seen, i, s, k), explanation=told)
             self.keep_nearer(str(batch.spec.states), (float(gap[i, s, k]), check))
 

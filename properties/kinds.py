@@ -33,6 +33,7 @@ ACTIVATIONS_OF: dict[str, tuple[str, ...]] = {
 }
 # Rationals grow along a run.
 EXACT_LIMITS = {"n": 32, "d": 32, "T": 256, "states": 64}
+LONGEST = 2**11  # n T together
 # Where a kind takes derivatives in all inputs, or lists all relations.
 TIGHTER_LIMITS: dict[str, dict[str, int]] = {
     "candidate": {"n": 8, "d": 8, "T": 32, "states": 24},

@@ -12,7 +12,14 @@ from impl.activation import activation
 from impl.cells import CELLS
 from impl.errors import UnknownActivationError
 from properties.errors import SpecError
-from properties.kinds import ACTIVATIONS_OF, EXACT_LIMITS, EXACT_REGIMES, GATED, TIGHTER_LIMITS
+from properties.kinds import (
+    ACTIVATIONS_OF,
+    EXACT_LIMITS,
+    EXACT_REGIMES,
+    GATED,
+    LONGEST,
+    TIGHTER_LIMITS,
+)
 from properties.kinds import Kind as Kind
 from properties.written import Candidate as Candidate
 from properties.written import Values as Values
@@ -226,6 +233,8 @@ def check_exact(spec: SystemSpec) -> None:
     for name, limit in (EXACT_LIMITS | TIGHTER_LIMITS.get(spec.kind, {})).items():
         if getattr(spec, name) > limit:
             raise SpecError(f"{name} = {getattr(spec, name)} exceeds {limit}, in rationals")
+    if spec.n * spec.T > LONGEST:
+        raise SpecError(f"n T = {spec.n * spec.T} exceeds {LONGEST}, in rationals")
     if spec.units > spec.n:
         raise SpecError(f"units = {spec.units} exceeds n = {spec.n}")
     if spec.kind == "block" and spec.states < spec.n:

@@ -11,10 +11,8 @@ import torch
 from impl import gru, lstm
 from impl.cells import CELLS
 from impl.gated import Comparison
-from impl.gates import rows_up, tanh_up
 from impl.gru import GRU
 from impl.lstm import LSTM
-from impl.outward import div_up, mul_up
 
 Tensor = torch.Tensor
 Cell = LSTM | GRU
@@ -48,7 +46,7 @@ class Gated:
     def open(self) -> lstm.Box | gru.Open:
         """The gates over the invariant box."""
         if isinstance(self.cell, LSTM):
-            return lstm_box(self.cell, self.B_x[:, None])
+            return lstm.invariant_box(self.cell, self.B_x[:, None], ITERATES)
         return gru.opened(self.cell, self.B_x[:, None], self.box)
 
     @cached_property
@@ -58,7 +56,7 @@ class Gated:
             found = self.open
             assert isinstance(found, lstm.Box)
             return torch.cat([found.c, found.h], dim=1)
-        return gru_box(self.cell, self.B_x[:, None])
+        return gru.invariant_box(self.cell, self.B_x[:, None], ITERATES)
 
     @cached_property
     def comparison(self) -> Comparison:
@@ -106,26 +104,6 @@ class Gated:
         if isinstance(self.cell, LSTM):
             return "lstm"
         return "gru-cho" if self.cell.cho else "gru"
-
-
-def lstm_box(cell: LSTM, B: Tensor) -> lstm.Box:
-    """The box |c| ≤ ī z̄/(1 − f̄), |h| ≤ ō tanh of that, refined from |h| ≤ 1, for B (B, 1)."""
-    rest, size = cell.at_rest(B), cell.W.detach().abs()
-    h = torch.ones_like(size[:, : cell.n, 0])
-    for last in [False] * ITERATES + [True]:
-        i, f, z, o = intervals = rest.widened(rows_up(size, h)).chunk(4)
-        c = div_up(mul_up(i.sigmoid(), z.tanh()), (-f).sigmoid_low())
-        if not last:
-            h = torch.minimum(h, mul_up(o.sigmoid(), tanh_up(c)))
-    return lstm.Box(c, h, i.sigmoid(), f.sigmoid(), z.tanh(), o.sigmoid(), intervals)
-
-
-def gru_box(cell: GRU, B: Tensor) -> Tensor:
-    """The box |h| ≤ ν̄, refined from |h| ≤ 1."""
-    h = torch.ones_like(cell.W.detach()[:, : cell.n, 0])
-    for _ in range(ITERATES):
-        h = torch.minimum(h, gru.opened(cell, B, h).nu)
-    return h
 
 
 def made(kind: str, W: Tensor, U: Tensor, b_ih: Tensor, b_hh: Tensor) -> Any:

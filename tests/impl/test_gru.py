@@ -111,6 +111,16 @@ def test_box_is_invariant(make, n):
 
 
 @BOTH
+def test_so_many_iterates_are_a_box_of_each_system(make):
+    """With a given number of iterates a system's box does not depend on its batch."""
+    cell = draw(make, 3, systems=8, scale=1.0)
+    together = invariant_box(cell, 1.0, 5)
+    for i in range(cell.batch):
+        parts = (part[i : i + 1] for part in (cell.W, cell.U, cell.b_ih, cell.b_hh))
+        assert torch.equal(invariant_box(make(*parts), 1.0, 5)[0], together[i])
+
+
+@BOTH
 @pytest.mark.parametrize("n", [1, 2, 4])
 @pytest.mark.parametrize("scale", [0.3, 1.5])
 def test_factors_survive_the_search(make, n, scale):

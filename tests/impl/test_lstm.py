@@ -92,6 +92,17 @@ def test_box_is_invariant(n):
     assert bool((box.h < 1).any())
 
 
+def test_so_many_iterates_are_a_box_of_each_system():
+    """With a given number of iterates a system's box does not depend on its batch."""
+    cell = draw(lstm, 3, systems=8, scale=1.0)
+    together = invariant_box(cell, 1.0, 5)
+    for i in range(cell.batch):
+        one = LSTM(*(part[i : i + 1] for part in (cell.W, cell.U, cell.b_ih, cell.b_hh)))
+        alone = invariant_box(one, 1.0, 5)
+        assert torch.equal(alone.c[0], together.c[i])
+        assert torch.equal(alone.h[0], together.h[i])
+
+
 @pytest.mark.parametrize("n", [1, 2, 4])
 @pytest.mark.parametrize("scale", [0.3, 1.5])
 def test_factors_survive_the_search(n, scale):

@@ -85,6 +85,7 @@ def test_a_pair_alone_is_the_pair_in_its_batch(spec: SystemSpec) -> None:
         (NETWORK, {"units": -1}),
         (NETWORK, {"n": 33}),
         (NETWORK, {"T": 257, "K": 0}),
+        (NETWORK, {"n": 32, "T": 65}),
         (NETWORK, {"start": -1.0}),
         (NETWORK, {"start": float("inf")}),
         (BLOCK, {"states": 1}),

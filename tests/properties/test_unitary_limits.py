@@ -202,6 +202,6 @@ class TestJudged:
         for m, (apart, check) in found.nearest.items():
             gaps = [float(scalar_pair(s, 0).gap.lower()) for s in specs if s.states == int(m)]
             assert math.isclose(apart, min(gaps), rel_tol=1e-9)
-            assert check.explanation == f"{m} states, seen to differ by {apart:.3g}"
+            assert check.explanation == f"{m} states: the two sides differ by {apart} or more"
             assert check.replay.startswith("rnnbounds replay")
         assert not seen(specs, differ=False).nearest
