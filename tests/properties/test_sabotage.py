@@ -24,6 +24,7 @@ NEAR: dict[str, tuple[dict[str, object], ...]] = {
         {"steps": 4, "alpha": 0.25, "schedule": schedule, "lam": 0.3, "epsilon": 4.0}
         for schedule in SCHEDULES
     ),
+    **dict.fromkeys(("lstm", "gru", "gru-cho"), ({"K": 0},)),
     "unitary": ({"activation": "relu", "regime": "diagonal", "n": 2, "states": 4, "T": 3, "K": 2},),
     "urnn": (
         {"activation": "tanh", "regime": "cayley", "d": 4, "states": 4, "T": 3, "K": 2},
