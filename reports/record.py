@@ -260,8 +260,8 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
 
     @property
     def human(self) -> tuple[str, ...]:
-        """The steps, of all forms, that are argued in prose."""
-        return tuple(dict.fromkeys(step for ledger in self.ledgers for step in ledger.human))
+        """The steps, of all forms, that are argued in prose; what two forms share counts twice."""
+        return tuple(step for ledger in self.ledgers for step in ledger.human)
 
 
 class Axiom(Record, frozen=True, kw_only=True):

@@ -125,7 +125,8 @@ def test_prose_does_not_show_as_a_proof(run):
     others = (run.claims[0], *run.claims[2:])
     page = Page(render(replace(run, claims=(*others, replace(claim, ledgers=ledgers)))))
     text = " ".join(page.text.split())
-    for told in ("△ not proved", "stands, not proved", "1 step in prose", "1 resting on 1 step"):
+    prose = f"{len(ledgers)} step{'s' if len(ledgers) > 1 else ''}"
+    for told in ("△ not proved", "stands, not proved", f"1 resting on {prose} in prose"):
         assert told in text, told
     assert "FAILS" not in text
 
