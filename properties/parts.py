@@ -16,7 +16,8 @@ from properties.budget import profile
 from properties.campaign import attack_claim, not_applicable
 from properties.evidence import Evidence
 from properties.sabotage import sabotage
-from reports.record import LedgerRecord, LedgerStep, VariantRecord
+from reports.ledger import LedgerRecord, LedgerStep
+from reports.record import VariantRecord
 from theory import CLAIMS, claim
 from theory.claim import Claim, prove
 from theory.proof import Ledger

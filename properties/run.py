@@ -14,10 +14,10 @@ import torch
 
 from properties.evidence import Evidence
 from properties.parts import Part, PartResult, decode_result, encode_result, parts_of, run_part
+from reports.ledger import Axiom
 from reports.number import Number
 from reports.record import (
     AttackRecord,
-    Axiom,
     ClaimRecord,
     Environment,
     FormRecord,

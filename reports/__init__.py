@@ -3,19 +3,17 @@
 from reports.codec import decode, encode, json_schema, load
 from reports.errors import InputError, RecordError
 from reports.histogram import EMPTY, count_ratios
+from reports.ledger import Axiom, LedgerRecord, LedgerStep
 from reports.outcome import comparable, passed, problems
 from reports.record import (
     SCHEMA,
     AttackRecord,
-    Axiom,
     Check,
     ClaimRecord,
     Cost,
     Environment,
     FormRecord,
     Histogram,
-    LedgerRecord,
-    LedgerStep,
     Run,
     Tally,
     VariantRecord,

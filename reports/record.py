@@ -10,13 +10,12 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec.structs import force_setattr
 
+from reports.ledger import Axiom, LedgerRecord
 from reports.number import Number, greatest, number
 
 SCHEMA: Literal["rnnbounds/run/1"] = "rnnbounds/run/1"
 
 Verdict = Literal["HOLDS", "VIOLATED", "UNDECIDED", "VACUOUS"]
-Kind = Literal["machine", "axiom", "human"]
-StepVerdict = Literal["proved", "failed", "human"]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
@@ -160,39 +159,6 @@ class FormRecord(Record, frozen=True, kw_only=True):
     nearest: tuple[Check, ...] = ()
 
 
-class LedgerStep(Record, frozen=True, kw_only=True):
-    """One step of a proof; `redundant` names the hypotheses that it did not need."""
-
-    id: str
-    statement: str
-    kind: Kind
-    method: str
-    uses: tuple[str, ...]
-    verdict: StepVerdict
-    redundant: tuple[str, ...] = ()
-    detail: str = ""
-    mathml: str = ""
-
-
-class LedgerRecord(Record, frozen=True, kw_only=True):
-    """The proof of one form; `axioms` and `human` name the steps that no machine proved.
-
-    With a human step it is never `proved`, but `argued` if every machine step is.
-    """
-
-    form: str
-    steps: tuple[LedgerStep, ...]
-    axioms: tuple[str, ...]
-    human: tuple[str, ...]
-    proved: bool
-    argued: bool = False
-
-    @property
-    def stands(self) -> bool:
-        """Whether the ledger concludes its form: proved, or argued in part."""
-        return self.proved or self.argued
-
-
 class VariantRecord(Record, frozen=True, kw_only=True):
     """A false variant: how it fell, or that it stands (a failure of the suite).
 
@@ -262,14 +228,6 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
     def human(self) -> tuple[str, ...]:
         """The steps, of all forms, that are argued in prose; what two forms share counts twice."""
         return tuple(step for ledger in self.ledgers for step in ledger.human)
-
-
-class Axiom(Record, frozen=True, kw_only=True):
-    """A textbook lemma that the ledgers use without proof."""
-
-    name: str
-    text: str
-    source: str
 
 
 class Environment(Record, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from properties.parts import chosen_claims, ledger_records
-from reports.record import LedgerRecord
+from reports.ledger import LedgerRecord
 from rnnbounds.output import Format, print_json, print_table, progress
 from theory.claim import Claim
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports.record import LedgerRecord, LedgerStep
+from reports.ledger import LedgerRecord, LedgerStep
 from rnnbounds.commands import claims as module
 from theory import CLAIMS
 

@@ -1,0 +1,49 @@
+"""Records of proofs: the steps of a ledger, and the axioms that ledgers rest on."""
+
+from typing import Literal
+
+import msgspec
+
+Kind = Literal["machine", "axiom", "human"]
+StepVerdict = Literal["proved", "failed", "human"]
+
+
+class LedgerStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One step of a proof; `redundant` names the hypotheses that it did not need."""
+
+    id: str
+    statement: str
+    kind: Kind
+    method: str
+    uses: tuple[str, ...]
+    verdict: StepVerdict
+    redundant: tuple[str, ...] = ()
+    detail: str = ""
+    mathml: str = ""
+
+
+class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The proof of one form; `axioms` and `human` name the steps that no machine proved.
+
+    With a human step it is never `proved`, but `argued` if every machine step is.
+    """
+
+    form: str
+    steps: tuple[LedgerStep, ...]
+    axioms: tuple[str, ...]
+    human: tuple[str, ...]
+    proved: bool
+    argued: bool = False
+
+    @property
+    def stands(self) -> bool:
+        """Whether the ledger concludes its form: proved, or argued in part."""
+        return self.proved or self.argued
+
+
+class Axiom(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A textbook lemma that the ledgers use without proof."""
+
+    name: str
+    text: str
+    source: str
