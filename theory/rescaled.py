@@ -8,19 +8,15 @@ from theory.claim import Form
 from theory.law import Assumption, at, law
 from theory.methods import Identity, Induction, Smt, Words
 from theory.methods.induction import HYPOTHESIS
-from theory.models import CONTRACTIVE, ZERO
+from theory.models import ZERO
 from theory.proof import GIVEN, Proof, Step
 from theory.statement import eq, lt
 from theory.terms import Scalar, a, activation, function, i, j, transpose, v, x
 from theory.unitary_axioms import EXTENSIONAL
 from theory.unitary_models import (
     BLOCKS,
-    BOUNDED_INPUTS,
+    BOUNDED_NETWORK,
     EMBEDDING,
-    NETWORK,
-    NORM,
-    RELU,
-    START,
     h,
     inside,
     x_next,
@@ -152,12 +148,7 @@ RESCALED = Form(
     "rescaled",
     NO_GAP,
     (
-        CONTRACTIVE,
-        NETWORK,
-        RELU,
-        NORM,
-        BOUNDED_INPUTS,
-        START,
+        *BOUNDED_NETWORK,
         SCALES,
         INVERSE,
         SCALED_DILATION,

@@ -4,6 +4,7 @@ from sympy import Max
 
 from theory.cells import U, W, bias
 from theory.law import Assumption, law
+from theory.models import CONTRACTIVE
 from theory.statement import eq, le
 from theory.terms import A, a, activation, b, entry, i, inner, j, norm, transpose, v, x, z
 from theory.unitary_terms import (
@@ -53,6 +54,8 @@ START = Assumption(
     "B_h = max(‖h_0‖, S_0/(1 − λ)): the bound on the states knows where they start",
     law=law("start", (), le(norm(start), B_h), le(S_0 / (1 - lam), B_h)),
 )
+# A contractive ReLU network, and all that bounds its states.
+BOUNDED_NETWORK = (CONTRACTIVE, NETWORK, RELU, NORM, BOUNDED_INPUTS, START)
 BLOCKS = Assumption(
     "blocks",
     "the vectors J a + J₂ c have the blocks a and c, and ρ acts on each by itself",

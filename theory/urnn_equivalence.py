@@ -13,7 +13,7 @@ from theory.gradient_axioms import CAUCHY_SCHWARZ
 from theory.law import at
 from theory.methods import Identity, Induction, Smt, Words
 from theory.methods.induction import HYPOTHESIS
-from theory.models import CONTRACTIVE, ZERO
+from theory.models import ZERO
 from theory.proof import GIVEN, Proof, Step
 from theory.pulse import BEYOND
 from theory.statement import eq, le
@@ -22,15 +22,11 @@ from theory.unitary_axioms import EXTENSIONAL, MONOTONE_NORM
 from theory.unitary_models import (
     BELOW,
     BLOCKS,
-    BOUNDED_INPUTS,
+    BOUNDED_NETWORK,
     DILATION,
     EMBEDDING,
     ENTRIES,
     EQUIVALENT,
-    NETWORK,
-    NORM,
-    RELU,
-    START,
     h,
     inside,
     x_next,
@@ -177,12 +173,7 @@ EQUIVALENCE = Form(
     "equivalent",
     EXACT,
     (
-        CONTRACTIVE,
-        NETWORK,
-        RELU,
-        NORM,
-        BOUNDED_INPUTS,
-        START,
+        *BOUNDED_NETWORK,
         DILATION,
         BLOCKS,
         EMBEDDING,

@@ -14,7 +14,7 @@ from theory.isometry import SLOPE, before, isometric, isometry, x_next
 from theory.law import Assumption, Clause, at, law
 from theory.methods import Identity, Induction, Smt, Words
 from theory.methods.induction import HYPOTHESIS
-from theory.models import CONTRACTIVE, DIFFERENTIABLE, ONE, SOME_WINDOW, WINDOW, ZERO
+from theory.models import DIFFERENTIABLE, ONE, SOME_WINDOW, WINDOW, ZERO
 from theory.proof import Proof, Step
 from theory.slopes import SLOPES
 from theory.statement import eq, le
@@ -38,13 +38,9 @@ from theory.terms import (
 from theory.unitary_axioms import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START, ZERO_DIAGONAL
 from theory.unitary_models import (
     BLOCKS,
-    BOUNDED_INPUTS,
+    BOUNDED_NETWORK,
     DILATION,
     EQUIVALENT,
-    NETWORK,
-    NORM,
-    RELU,
-    START,
     h,
     inside,
 )
@@ -241,12 +237,7 @@ VANISHING = Form(
     "vanishing",
     VANISHES,
     (
-        CONTRACTIVE,
-        NETWORK,
-        RELU,
-        NORM,
-        BOUNDED_INPUTS,
-        START,
+        *BOUNDED_NETWORK,
         DILATION,
         BLOCKS,
         EQUIVALENT,
