@@ -23,11 +23,13 @@ _TANGENT = 2.3993572805154677  # just above the root of z tanh(z/2) = 2
 class Activation:
     """An activation ρ with constants rounded up, and the error model of its float64 function.
 
-    ``slope`` is L_ρ = sup |ρ′|, ``curvature`` β_ρ = sup |ρ″| (infinite where ρ′ jumps), ``bound``
-    M_ρ = sup |ρ| (infinite if there is none), ``at_zero`` ρ(0) rounded up. Per unit, the float64
-    function is off by at most min(cap, rate |z|) + floor at the pre-activation z, and the float64
-    derivative by at most ``derivative_error``: absolute errors, since a relative one is wrong for
-    softplus and for GELU far left. Source: Higham, Accuracy and Stability, for the model.
+    ``slope`` is L_ρ = sup |ρ′|, ``least`` a lower bound on ρ′, ``curvature`` β_ρ = sup |ρ″|
+    (infinite where ρ′ jumps), ``bound`` M_ρ = sup |ρ| (infinite if there is none), ``at_zero`` ρ(0)
+    rounded up; ``linear_above`` says that ρ(z) = z for z ≥ 0, ``exact`` is ρ where it is rational
+    everywhere. Per unit, the float64 function is off by at most min(cap, rate |z|) + floor at the
+    pre-activation z, and the float64 derivative by at most ``derivative_error``: absolute errors,
+    since a relative one is wrong for softplus and for GELU far left.
+    Source: Higham, Accuracy and Stability, for the model.
     """
 
     name: str
@@ -44,6 +46,8 @@ class Activation:
     floor: float
     derivative_error: float
     exact: Callable[[fmpq], fmpq] | None = None
+    least: float = 0.0
+    linear_above: bool = False
 
     def __call__(self, z: Tensor) -> Tensor:
         """ρ(z), entry by entry, differentiable."""
@@ -51,7 +55,9 @@ class Activation:
 
     def rational(self, z: fmpq) -> fmpq | None:
         """ρ(z) exactly, or None where ρ leaves the rationals."""
-        return None if self.exact is None else self.exact(z)
+        if self.exact is not None:
+            return self.exact(z)
+        return z if self.linear_above and z >= 0 else None
 
     def error(self, n: int, Z: Tensor) -> Tensor:
         """At least ‖fl(ρ)(z) − ρ(z)‖₂ over all float64 z ∈ ℝⁿ with ‖z‖₂ ≤ Z, entry by entry of Z.
@@ -88,8 +94,10 @@ def _constants() -> dict[str, float]:
         "tanh''": 4 / (3 * root3),
         "sigmoid''": 1 / (6 * root3),
         "gelu'": (1 + arb(1).erf()) / 2 + arb(-1).exp() / pi.sqrt(),
+        "-gelu'": (arb(1).erf() - 1) / 2 + arb(-1).exp() / pi.sqrt(),  # ρ′(z) + ρ′(−z) = 1
         "gelu''": (2 / pi).sqrt(),
         "silu'": (arb(_TANGENT) + 2) / 4,
+        "-silu'": (arb(_TANGENT) - 2) / 4,
         "erf'": 2 / pi.sqrt(),
         "erf''": 2 * (2 / pi).sqrt() * (arb(-1) / 2).exp(),
         "arctan": pi / 2,
@@ -117,11 +125,13 @@ def _smooth(
     cap: float = math.inf,
     rate: float = _ROUNDINGS,
     floor: float = TINY,
+    least: float = 0.0,
+    linear_above: bool = False,
 ) -> Activation:
     error = 8 * UNIT * slope
     return Activation(
         name, function, derivative, ball, ball_derivative,
-        slope, curvature, bound, at_zero, cap, rate, floor, error,
+        slope, curvature, bound, at_zero, cap, rate, floor, error, None, least, linear_above,
     )  # fmt: skip
 
 
@@ -143,7 +153,7 @@ _TABLE = (
     Activation(
         "identity", lambda z: z, torch.ones_like, lambda z: z, balls.one,
         slope=1.0, curvature=0.0, bound=math.inf, at_zero=0.0,
-        cap=0.0, rate=0.0, floor=0.0, derivative_error=0.0, exact=lambda z: z,
+        cap=0.0, rate=0.0, floor=0.0, derivative_error=0.0, exact=lambda z: z, least=1.0,
     ),
     Activation(
         "relu", torch.relu, lambda z: (z > 0).to(z.dtype), balls.relu,
@@ -157,7 +167,7 @@ _TABLE = (
         balls.step(LEAK, 1.0),
         slope=1.0, curvature=math.inf, bound=math.inf, at_zero=0.0,
         cap=math.inf, rate=LEAK * UNIT * (1 + UNIT), floor=TINY, derivative_error=0.0,
-        exact=lambda z: max(z, z * fmpq(*LEAK.as_integer_ratio())),
+        exact=lambda z: max(z, z * fmpq(*LEAK.as_integer_ratio())), least=LEAK,
     ),
     _smooth(
         "tanh", torch.tanh, lambda z: 1 - torch.tanh(z) ** 2,
@@ -173,17 +183,17 @@ _TABLE = (
     _softplus_with("softplus", _THRESHOLD, 0.0),
     _smooth(
         "gelu", functional.gelu, _gelu_slope, balls.gelu, balls.gelu_slope,
-        slope=_SUP["gelu'"], curvature=_SUP["gelu''"],
+        slope=_SUP["gelu'"], curvature=_SUP["gelu''"], least=-_SUP["-gelu'"],
     ),
     _smooth(
         "silu", functional.silu, lambda z: torch.sigmoid(z) * (1 + z * torch.sigmoid(-z)),
         balls.silu, balls.silu_slope,
-        slope=_SUP["silu'"], curvature=0.5,
+        slope=_SUP["silu'"], curvature=0.5, least=-_SUP["-silu'"],
     ),
     _smooth(
         "elu", functional.elu, lambda z: torch.exp(z.clamp(max=0)),
         balls.elu, balls.elu_slope,
-        curvature=1.0, cap=_ROUNDINGS,
+        curvature=1.0, cap=_ROUNDINGS, linear_above=True,
     ),
     _smooth(
         "erf", torch.erf, lambda z: 2 / math.sqrt(math.pi) * torch.exp(-z * z),
@@ -192,7 +202,7 @@ _TABLE = (
     ),
     _smooth(
         "sin", torch.sin, torch.cos, lambda z: z.sin(), lambda z: z.cos(),
-        curvature=1.0, bound=1.0, cap=_ROUNDINGS,
+        curvature=1.0, bound=1.0, cap=_ROUNDINGS, least=-1.0,
     ),
     _smooth(
         "arctan", torch.arctan, lambda z: 1 / (1 + z * z),

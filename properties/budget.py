@@ -32,7 +32,7 @@ PROFILES: dict[str, Budget] = {
     "quick": Budget(
         random=50, targeted=25, gradient=6, ascent=100, batch=48, sequences=12, minimal=False
     ),
-    "ci": Budget(random=300, targeted=120, gradient=12, ascent=200, batch=64, sequences=8),
+    "ci": Budget(random=120, targeted=50, gradient=8, ascent=150, batch=64, sequences=8),
     "deep": Budget(random=4000, targeted=1000, gradient=60, ascent=400, batch=64, sequences=8),
 }
 
@@ -45,6 +45,8 @@ COSTLY = {
     "edge_gap": (4, 2),
     "padding_gap": (4, 2),
     "recurrent_gap": (4, 2),
+    "causal_gap": (2, 2),
+    "causal_edge_gap": (2, 2),
     "dh_dx": (16, 2),
     "lam_P": (8, 8),
     "kappa": (8, 8),

@@ -22,6 +22,7 @@ from impl.adjoint_error import (
     mean_gradient_gap_error,
     tbptt_error,
 )
+from impl.balls import float_above
 from impl.rnn import RNN
 from properties.adjoints import Arithmetic, Cell, Gap, Run, flat
 from properties.balls import BallPair, length
@@ -131,6 +132,17 @@ def rational_slope(rho: Activation) -> Callable[[fmpq], fmpq]:
     """ρ′ of a piecewise linear activation: it depends on the sign alone."""
     at = {sign: exact(float(rho.ball_derivative(arb(sign)))) for sign in (-1, 0, 1)}
     return lambda z: at[(z > 0) - (z < 0)]
+
+
+def slopes_above(rho: Activation) -> Arithmetic:
+    """Rationals, with upper bounds in place of |ρ′|, for what asks for slopes alone."""
+
+    def slope(z: fmpq) -> fmpq:
+        return exact(float_above(abs(rho.ball_derivative(arb(z)))))
+
+    return Arithmetic(
+        number=exact, matrix=fmpq_mat, rho=rho.rational, slope=slope, gradient=lambda h: h
+    )
 
 
 def run_of(made: Arithmetic, batch: Batch) -> Run:

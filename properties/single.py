@@ -13,9 +13,9 @@ from typing import Any
 from flint import arb, arb_mat, fmpq
 
 from impl.exact import ball_norm
-from properties.adjoints import Matrix, Run, Vector, change, flat
+from properties.adjoints import Matrix, Run, Vector, change, flat, vanishes
 from properties.balls import BallPair, length
-from properties.gradients import ball_run, rational_run
+from properties.gradients import ball_run, rational_run, run_of, slopes_above
 from properties.rationals import square
 from properties.system import Batch
 
@@ -105,6 +105,32 @@ def longest_square(rows: Rows) -> Callable[[Batch, int], fmpq | None]:
         return max(square(row) for row in rows(Single.of(run, batch)))
 
     return read
+
+
+def steepest_square(rows: Rows) -> Callable[[Batch, int], fmpq | None]:
+    """The same of rows that grow with the slopes |d_i|, where no slope changes between h and h'.
+
+    Slopes that are not rational count by upper bounds; the longest row must do without one.
+    """
+    rational = longest_square(rows)
+
+    def read(batch: Batch, k: int) -> fmpq | None:
+        found = rational(batch, k)
+        return steepest(rows, batch) if found is None else found
+
+    return read
+
+
+def steepest(rows: Rows, batch: Batch) -> fmpq | None:
+    """The longest row's square, if its slope is exact."""
+    run = run_of(slopes_above(batch.cell.activation), batch)
+    single = Single.of(run, batch)
+    if not vanishes(flat(run.cell.W * (single.h - single.other))):
+        return None
+    lengths = [square(row) for row in rows(single)]
+    top = max(range(len(lengths)), key=lengths.__getitem__)
+    derivative = batch.cell.activation.ball_derivative(arb(single.before[top]))
+    return lengths[top] if derivative.is_exact() else None
 
 
 def dphi_h_gap_ball(pair: BallPair, k: int) -> arb:

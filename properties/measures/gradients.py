@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from flint import fmpq
+
 from properties.gradients import (
     distance_ball,
     distance_slack,
@@ -17,7 +21,14 @@ from properties.gradients import (
     windowed_slack,
 )
 from properties.measured import Error, Measure, Value
-from properties.single import Rows, Single, dphi_h_gap_ball, longest_ball, longest_square
+from properties.single import (
+    Rows,
+    Single,
+    dphi_h_gap_ball,
+    longest_ball,
+    longest_square,
+    steepest_square,
+)
 from properties.steps import (
     dp,
     dp_gap,
@@ -30,6 +41,9 @@ from properties.steps import (
     dphi_w_gap_slack,
     dphi_w_slack,
 )
+from properties.system import Batch
+
+Squares = Callable[[Rows], Callable[[Batch, int], fmpq | None]]
 
 
 def windowed(name: str) -> Measure:
@@ -40,11 +54,11 @@ def windowed(name: str) -> Measure:
     )  # fmt: skip
 
 
-def in_rows(name: str, rows: Rows, value: Value, error: Error) -> Measure:
+def in_rows(
+    name: str, rows: Rows, value: Value, error: Error, square: Squares = longest_square
+) -> Measure:
     """The length of the longest of the rows that one step gives."""
-    return Measure(
-        name, value=value, error=error, balls=longest_ball(rows), square=longest_square(rows)
-    )
+    return Measure(name, value=value, error=error, balls=longest_ball(rows), square=square(rows))
 
 
 GRADIENTS = (
@@ -57,8 +71,10 @@ GRADIENTS = (
         "weight_distance", value=weight_distance, error=distance_slack, balls=distance_ball,
         square=distance_square,
     ),
-    in_rows("dphi_w", Single.weights, dphi_w, dphi_w_slack),
-    in_rows("dphi_w_gap", Single.weights_gap, dphi_w_gap, dphi_w_gap_slack),
+    in_rows("dphi_w", Single.weights, dphi_w, dphi_w_slack, steepest_square),
+    in_rows(
+        "dphi_w_gap", Single.weights_gap, dphi_w_gap, dphi_w_gap_slack, steepest_square
+    ),
     Measure(
         "dphi_h_gap", value=dphi_h_gap, enclosure=dphi_h_gap_enclosure, balls=dphi_h_gap_ball
     ),

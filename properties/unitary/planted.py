@@ -192,8 +192,8 @@ def planted(spec: SystemSpec, member: int) -> Planted:
             G[j] = ZERO
         else:
             A[j], G[j] = [small(draw) if p == i else ZERO for p in range(n)], ZERO
-    samples = tuple(
-        tuple(fmpq(draw.randint(-24, 24), 16) for _ in range(spec.T)) for _ in range(n + SPARE)
-    )
+    samples: dict[Vector, None] = {}  # two equal ones would show no more than one
+    while len(samples) < n + SPARE:
+        samples[tuple(fmpq(draw.randint(-24, 24), 16) for _ in range(spec.T))] = None
     pair = (small(draw), fmpq(draw.randint(1, 4), 2))
-    return Planted(fmpq_mat(A), tuple(G), tuple(d), tuple(start), spec.T, samples, pair)
+    return Planted(fmpq_mat(A), tuple(G), tuple(d), tuple(start), spec.T, tuple(samples), pair)
