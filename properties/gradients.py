@@ -119,12 +119,20 @@ def in_balls(batch: Batch) -> Arithmetic:
 
 def in_rationals(batch: Batch) -> Arithmetic | None:
     """Rationals, where neither the activation nor the loss leaves them."""
-    rho, exactly = batch.cell.activation, batch.loss.rational_gradient
-    if rho.exact is None or exactly([fmpq(0)] * batch.cell.n) is None:
+    exactly = batch.loss.rational_gradient
+    if exactly([fmpq(0)] * batch.cell.n) is None:
+        return None
+    return rational_steps(batch, lambda h: exactly(h) or [])
+
+
+def rational_steps(batch: Batch, gradient: Callable[[Any], Any]) -> Arithmetic | None:
+    """Rationals with that gradient of the loss, where the activation does not leave them."""
+    rho = batch.cell.activation
+    if rho.exact is None:
         return None
     return Arithmetic(
         number=exact, matrix=fmpq_mat, rho=rho.exact, slope=rational_slope(rho),
-        gradient=lambda h: exactly(h) or [], linear=rho.name == "identity",
+        gradient=gradient, linear=rho.name == "identity",
     )  # fmt: skip
 
 
@@ -135,7 +143,7 @@ def rational_slope(rho: Activation) -> Callable[[fmpq], fmpq]:
 
 
 def slopes_above(rho: Activation) -> Arithmetic:
-    """Rationals, with upper bounds in place of |ρ′|, for what asks for slopes alone."""
+    """Rationals with upper bounds in place of |ρ′|, for what asks for slopes alone."""
 
     def slope(z: fmpq) -> fmpq:
         return exact(float_above(abs(rho.ball_derivative(arb(z)))))

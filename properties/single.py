@@ -15,7 +15,13 @@ from flint import arb, arb_mat, fmpq
 from impl.exact import ball_norm
 from properties.adjoints import Matrix, Run, Vector, change, flat, vanishes
 from properties.balls import BallPair, length
-from properties.gradients import ball_run, rational_run, run_of, slopes_above
+from properties.gradients import (
+    ball_run,
+    rational_run,
+    rational_steps,
+    run_of,
+    slopes_above,
+)
 from properties.rationals import square
 from properties.system import Batch
 
@@ -100,23 +106,28 @@ def longest_square(rows: Rows) -> Callable[[Batch, int], fmpq | None]:
 
     def read(batch: Batch, k: int) -> fmpq | None:
         run = rational_run(batch)
-        if run is None:
-            return None
-        return max(square(row) for row in rows(Single.of(run, batch)))
+        return None if run is None else longest(rows(Single.of(run, batch)))
 
     return read
 
 
-def steepest_square(rows: Rows) -> Callable[[Batch, int], fmpq | None]:
-    """The same of rows that grow with the slopes |d_i|, where no slope changes between h and h'.
+def longest(rows: list[Vector]) -> fmpq:
+    """max_i ‖row_i‖₂²."""
+    return max(square(row) for row in rows)
 
-    Slopes that are not rational count by upper bounds; the longest row must do without one.
+
+def steepest_square(rows: Rows) -> Callable[[Batch, int], fmpq | None]:
+    """The same of rows that grow with the slopes |d_i|, whatever the loss.
+
+    Slopes that are not rational count by upper bounds if none changes between h and h'; the longest
+    row must do without one.
     """
-    rational = longest_square(rows)
 
     def read(batch: Batch, k: int) -> fmpq | None:
-        found = rational(batch, k)
-        return steepest(rows, batch) if found is None else found
+        made = rational_steps(batch, flat)
+        if made is None:
+            return steepest(rows, batch)
+        return longest(rows(Single.of(run_of(made, batch), batch)))
 
     return read
 

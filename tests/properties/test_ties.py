@@ -40,6 +40,15 @@ class TestPartlyLinear:
         """Without recurrent weights the longest row is that of a unit above 0."""
         assert verdicts("cell-constants", form, build(FLAT)) == {Verdict.HOLDS}
 
+    def test_the_loss_has_no_say_in_a_step(self) -> None:
+        """A ReLU is decided in rationals beside cross-entropy, which has none."""
+        spec = SystemSpec(
+            kind="gradient", activation="relu", regime="symmetric", inputs="resonant", T=64,
+            lam=0.25, bias=0.5, seed=16848354682959, batch=4, sequences=2, loss="cross-entropy",
+            target=0.0, distance=2.0**-20,
+        )  # fmt: skip
+        assert verdicts("cell-constants", "weights", build(spec)) == {Verdict.HOLDS}
+
     def test_below_zero_nothing_is_rational(self) -> None:
         """ELU of a negative rational is not one."""
         rho = activation("elu")
