@@ -3,33 +3,52 @@
 from collections.abc import Mapping
 
 from impl.activation import ACTIVATIONS
+from impl.deep_cell import DEEP_KINDS
+from impl.diagonal import DIAGONAL_KIND
 from impl.errors import UnknownNameError
 from impl.gru import GRU_CHO_KIND, GRU_KIND
 from impl.kind import Kind
+from impl.layer_analysis import CASCADE
+from impl.leaky import LEAKY_KINDS
 from impl.lstm import LSTM_KIND
+from impl.lstm_projected import LSTM_PROJECTED_KIND
+from impl.min_gru import MIN_GRU_KIND
+from impl.min_lstm import MIN_LSTM_KIND
+from impl.selective import SELECTIVE_KIND
+from impl.stack import PREFIX, stacked
 from impl.vanilla import vanilla
 
 _KINDS = (
     vanilla("linear", ACTIVATIONS["identity"]),
     *(vanilla(f"rnn-{name}", rho) for name, rho in ACTIVATIONS.items() if name != "identity"),
     LSTM_KIND,
+    LSTM_PROJECTED_KIND,
     GRU_KIND,
     GRU_CHO_KIND,
+    *LEAKY_KINDS,
+    *DEEP_KINDS,
+    DIAGONAL_KIND,
+    MIN_GRU_KIND,
+    MIN_LSTM_KIND,
+    SELECTIVE_KIND,
 )
 
+STACK = "stack"  # of layers of any kind that fits
 CELLS: Mapping[str, Kind] = {kind.name: kind for kind in _KINDS}
-NORM_NAMES = tuple(dict.fromkeys(norm for kind in _KINDS for norm in kind.norms))
+NORM_NAMES = (*dict.fromkeys(norm for kind in _KINDS for norm in kind.norms), CASCADE)
 
 
 class UnknownCellError(UnknownNameError):
     """A cell that is not read."""
 
     def __init__(self, name: str) -> None:
-        super().__init__("cell", name, CELLS)
+        layers = PREFIX if name.startswith(PREFIX) else ""
+        super().__init__("cell", name, [layers + inner for inner in CELLS])
 
 
 def kind_of(name: str) -> Kind:
-    """The kind of that name; raises UnknownCellError."""
-    if name not in CELLS:
+    """The kind of that name, also of a stack: "stacked-lstm"; raises UnknownCellError."""
+    inner = name.removeprefix(PREFIX)
+    if inner not in CELLS:
         raise UnknownCellError(name)
-    return CELLS[name]
+    return CELLS[inner] if inner == name else stacked(CELLS[inner])

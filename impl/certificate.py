@@ -11,18 +11,19 @@ arithmetic. Source: Miller & Hardt, Lemma 1.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from impl.adapters import Source, load_model
-from impl.cells import CELLS, NORM_NAMES
+from impl.cells import CELLS, NORM_NAMES, kind_of
 from impl.certified_training import Task, TrainingCertificate
 from impl.errors import InputError, RangeError, UnknownNameError
 from impl.kind import Kind
 from impl.model import LoadedModel
 from impl.norms import StateNorm
 from impl.refute import Witness
+from impl.semidefinite import SOLVED, left_out
 
 SCHEMA = "rnnbounds/certificate/1"
 EPSILONS = (1e-2, 1e-4, 1e-6)
@@ -35,7 +36,8 @@ class NormError(InputError):
 
     def __init__(self, norm: str, kind: Kind) -> None:
         where = [other.name for other in CELLS.values() if norm in other.norms]
-        only = "linear systems" if where == ["linear"] else f"{where[0]} and the like"
+        only = f"{where[0]} and the like" if where else "stacks of layers"
+        only = "linear systems" if where == ["linear"] else only
         super().__init__(
             f"the {norm} norm certifies {only} only; use the {kind.norms[-1]} norm for {kind.name}"
         )
@@ -62,7 +64,10 @@ class Certificate:
     is known. tried: (norm, its factor, its k at the smallest ε). weights: those of the norm
     (`StateNorm`). rounding: a bound on ‖fl(h_t) − h_t‖₂ for all t when the cell is run in its own
     dtype with accurate activations, None if none is known. training: what is certified about
-    training it, None for cells of which nothing is.
+    training it, None for cells of which nothing is. skipped: norms that were not tried, and why.
+    rounds_to_one: how many decays of the cell round to 1, by dtype; where some do in the model's
+    own, what is certified about real numbers says nothing about the model as it is run, so that the
+    verdict is `undecided`, with the `reason`.
     """
 
     model: str
@@ -82,6 +87,17 @@ class Certificate:
     rounding: float | None
     witness: Witness | None
     training: TrainingCertificate | None
+    skipped: tuple[tuple[str, str], ...] = ()
+    rounds_to_one: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def reason(self) -> str | None:
+        """Why a model that contracts in real numbers is not certified, None for all others."""
+        count = self.rounds_to_one.get(self.dtype, 0)
+        if not (self.lam < 1 and count):
+            return None
+        what = f"{count} decays round" if count > 1 else "1 decay rounds"
+        return f"{what} to 1 in {self.dtype}, so that the model as stored may never forget"
 
     @property
     def stable(self) -> bool | None:
@@ -107,15 +123,21 @@ class Certificate:
             "norm": self.norm,
             "lambda": _finite(self.lam),
             "verdict": self.verdict,
+            "reason": self.reason,
             "stable": self.stable,
             "input_bound": self.input_bound,
             "constants": {name: _finite(value) for name, value in self.constants.items()},
             "truncation": [{"eps": eps, "k": k} for eps, k in self.windows],
             "norms_tried": [
                 {"norm": name, "lambda": _finite(lam), "k": k} for name, lam, k in self.tried
+            ]
+            + [
+                {"norm": name, "lambda": None, "k": None, "skipped": reason}
+                for name, reason in self.skipped
             ],
             "weights": self.weights,
             "rounding": {"dtype": self.dtype, "state": self.rounding},
+            "rounds_to_one": dict(self.rounds_to_one),
             "witness": None if self.witness is None else self.witness.to_json(),
             "training": None if self.training is None else self.training.to_json(),
         }
@@ -141,16 +163,21 @@ def certify(
     """
     loaded = load_model(model, cell)
     bound, epsilons = _checked(input_bound, epsilons)
-    kind, task = CELLS[loaded.name], training or Task()
+    kind, task = kind_of(loaded.name), training or Task()
     if not kind.trains and task != Task():
         raise NotTrainedError(kind)
     names = _names(norm, kind)
+    reason = left_out(loaded.n) if norm == "auto" and SOLVED in names else None
+    skipped = () if reason is None else ((SOLVED, reason),)
+    names = tuple(name for name in names if name not in dict(skipped))
     system = kind.analyse(loaded, bound)
     norms = [system.norm(name) for name in names]
     smallest = min(epsilons)
     best = min(norms, key=lambda tried: _rank(tried, smallest))
     witness = None if best.lam < 1 else system.refute()
     undecided: Verdict = "undecided" if witness is None else "refuted"
+    at_one: Mapping[str, int] = getattr(system, "rounds_to_one", {})
+    forgets = best.lam < 1 and not at_one.get(loaded.dtype, 0)
     trained = system.training(epsilons, task, best)
     return Certificate(
         model=loaded.source,
@@ -161,15 +188,17 @@ def certify(
         digest=loaded.digest,
         norm=best.name,
         lam=best.lam,
-        verdict="certified" if best.lam < 1 else undecided,
+        verdict="certified" if forgets else undecided,
         input_bound=bound,
         constants=system.constants(best) | ({} if trained is None else trained.named),
-        windows=tuple((epsilon, best.window(epsilon)) for epsilon in epsilons),
+        windows=tuple((eps, best.window(eps) if forgets else None) for eps in epsilons),
         tried=tuple((tried.name, tried.lam, tried.window(smallest)) for tried in norms),
         weights=best.weights,
         rounding=system.rounding(best),
         witness=witness,
         training=trained,
+        skipped=skipped,
+        rounds_to_one=at_one,
     )
 
 

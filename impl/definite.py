@@ -31,10 +31,10 @@ def below(A: arb_mat, s: arb) -> bool:
         A = A.transpose()
     n = A.ncols()
     square = arb_mat([[s * s if i == j else arb(0) for j in range(n)] for i in range(n)])
-    return _positive(square - A.transpose() * A)
+    return positive(square - A.transpose() * A)
 
 
-def _positive(S: arb_mat) -> bool:
+def positive(S: arb_mat) -> bool:
     """Whether a symmetric matrix is proved positive definite: a block and its Schur complement."""
     n = S.nrows()
     rows = S.tolist()
@@ -51,10 +51,10 @@ def _positive(S: arb_mat) -> bool:
     half = n // 2
     head, corner = (arb_mat([row[:half] for row in part]) for part in (rows[:half], rows[half:]))
     tail = arb_mat([row[half:] for row in rows[half:]])
-    if not _positive(head):
+    if not positive(head):
         return False
     try:
-        return _positive(tail - corner * head.solve(corner.transpose()))
+        return positive(tail - corner * head.solve(corner.transpose()))
     except ZeroDivisionError:
         return False
 

@@ -3,11 +3,11 @@
 Source: Miller & Hardt, section 3.
 """
 
+from collections.abc import Mapping
 from typing import cast
 
 import torch
 from torch import Tensor
-from torch.nn.functional import linear
 
 from impl.activation import activation as named
 from impl.cells import CELLS, kind_of
@@ -25,26 +25,18 @@ class FeedForward(torch.nn.Module):
     instead would be a different model as soon as φ(0, 0) ≠ 0.) It depends on exactly the last k
     inputs.
 
-    Shapes: weight_ih (g n, d), weight_hh (g n, n), bias_ih and bias_hh (g n,) or None, for the g
-    gates of the `cell`, one of `impl.cells.CELLS` (or the `activation` of a vanilla one). The
-    module maps x (N, T, d) -> (N, T, n), or (N, T, p) through the readout, a
-    `torch.nn.Linear(n, p)`.
+    `weights` are those of the `cell`, one of `impl.cells.CELLS`, by the names of its layout (or of
+    the vanilla one with that `activation`): for an RNN, an LSTM or a GRU of g gates weight_ih
+    (g n, d), weight_hh (g n, n) and, optionally, bias_ih and bias_hh (g n,). The module maps
+    x (N, T, d) -> (N, T, n), or (N, T, p) through the readout, a `torch.nn.Linear(n, p)`.
     The parameters carry torch's names, so that the state dict loads into torch's own module.
     Work: k·T − k(k−1)/2 cells a sequence, in k sequential steps.
     Raises ShapeError, RangeError (k < 0), UnknownActivationError, UnknownNameError.
     """
 
-    weight_ih_l0: Tensor
-    weight_hh_l0: Tensor
-    bias_ih_l0: Tensor | None
-    bias_hh_l0: Tensor | None
-
     def __init__(
         self,
-        weight_ih: Tensor,
-        weight_hh: Tensor,
-        bias_ih: Tensor | None = None,
-        bias_hh: Tensor | None = None,
+        weights: Mapping[str, Tensor],
         *,
         activation: str | None = None,
         cell: str | None = None,
@@ -53,29 +45,29 @@ class FeedForward(torch.nn.Module):
     ) -> None:
         super().__init__()
         kind = _chosen(activation, cell)
-        n = weight_hh.shape[-1]
-        rows = kind.gates * n
-        blocks = "n" if kind.gates == 1 else f"{kind.gates}n"
-        if weight_hh.ndim != 2 or weight_hh.shape[0] != rows:
-            raise ShapeError("weight_hh", f"({blocks}, n)", weight_hh)
-        if weight_ih.ndim != 2 or weight_ih.shape[0] != rows:
-            raise ShapeError("weight_ih", f"({rows}, d)", weight_ih)
-        biases = {"bias_ih": bias_ih, "bias_hh": bias_hh}
-        for name, bias in biases.items():
-            if bias is not None and bias.shape != (rows,):
-                raise ShapeError(name, f"({rows},)", bias)
-        if readout is not None and readout.in_features != n:
-            raise ShapeError("the readout's weight", f"(p, {n})", readout.weight)
+        layout = kind.layout(weights)
+        for name in layout.required:
+            if name not in weights:
+                raise InputError(f"a {kind.name} has a weight {name}; hand it over")
+        self.sizes = layout.sizes(weights)
+        if readout is not None and readout.in_features != self.sizes.n:
+            raise ShapeError("the readout's weight", f"(p, {self.sizes.n})", readout.weight)
         if k < 0:
             raise RangeError("k", k, "at least 0")
         self.k = k
         self.cell = kind.name
         self.readout = readout
-        self.weight_ih_l0 = torch.nn.Parameter(weight_ih.detach().clone())
-        self.weight_hh_l0 = torch.nn.Parameter(weight_hh.detach().clone())
-        for name, bias in biases.items():
-            parameter = None if bias is None else torch.nn.Parameter(bias.detach().clone())
-            self.register_parameter(f"{name}_l0", parameter)
+        self._roles = {name: name + kind.suffix for name in layout.shapes}
+        for name, stored in self._roles.items():
+            part = weights.get(name)
+            parameter = None if part is None else torch.nn.Parameter(part.detach().clone())
+            self.register_parameter(stored, parameter)
+
+    @property
+    def weights(self) -> dict[str, Tensor]:
+        """The parameters by the names of the cell's layout, without those that it lacks."""
+        held = {name: getattr(self, stored) for name, stored in self._roles.items()}
+        return {name: part for name, part in held.items() if part is not None}
 
     @property
     def activation(self) -> str:
@@ -84,25 +76,23 @@ class FeedForward(torch.nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The outputs h_t^k, or what the readout makes of them: (N, T, d) -> (N, T, n or p)."""
-        if x.ndim != 3 or x.shape[2] != self.weight_ih_l0.shape[1]:
-            raise ShapeError("x", f"(N, T, {self.weight_ih_l0.shape[1]})", x)
-        kind, W = _kind(self.cell), self.weight_hh_l0
-        n, bias = W.shape[1], 0.0 if self.bias_hh_l0 is None else self.bias_hh_l0
-        drive = linear(x, self.weight_ih_l0, self.bias_ih_l0)
-        s = drive.new_zeros(*x.shape[:2], kind.width * n)
+        if x.ndim != 3 or x.shape[2] != self.sizes.d:
+            raise ShapeError("x", f"(N, T, {self.sizes.d})", x)
+        kind, weights = _kind(self.cell), self.weights
+        drive = kind.drive(weights, x)
+        s = drive.new_zeros(*x.shape[:2], self.sizes.state)
         if self.k:
-            s = kind.step(W, bias, drive, s)
+            s = kind.step(weights, drive, s)
         for j in range(1, min(self.k, x.shape[1])):  # s_1, …, s_j have seen all their inputs
-            s = torch.cat([s[:, :j], kind.step(W, bias, drive[:, j:], s[:, j - 1 : -1])], dim=1)
-        h = s[..., -n:]
+            s = torch.cat([s[:, :j], kind.step(weights, drive[:, j:], s[:, j - 1 : -1])], dim=1)
+        h = s[..., -self.sizes.n :]
         return h if self.readout is None else cast(Tensor, self.readout(h))
 
     def extra_repr(self) -> str:
         """The sizes, the window and the cell, for `print(module)`."""
-        d, n = self.weight_ih_l0.shape[1], self.weight_hh_l0.shape[1]
-        gated = _kind(self.cell).gates > 1
-        what = f"cell={self.cell!r}" if gated else f"activation={self.activation!r}"
-        return f"{d}, {n}, k={self.k}, {what}"
+        vanilla = self.cell == "linear" or self.cell.startswith("rnn-")
+        what = f"activation={self.activation!r}" if vanilla else f"cell={self.cell!r}"
+        return f"{self.sizes.d}, {self.sizes.n}, k={self.k}, {what}"
 
 
 def _chosen(activation: str | None, cell: str | None) -> Kind:
@@ -116,4 +106,6 @@ def _chosen(activation: str | None, cell: str | None) -> Kind:
 
 def _kind(cell: str) -> Kind:
     """The kind of a cell, that of a vanilla one with an activation that is not listed too."""
-    return CELLS[cell] if cell in CELLS else vanilla(cell, named(cell.removeprefix("rnn-")))
+    if cell in CELLS or not cell.startswith("rnn-"):
+        return kind_of(cell)
+    return vanilla(cell, named(cell.removeprefix("rnn-")))

@@ -40,14 +40,18 @@ _PRECISION = 128
 class Comparison:
     """The comparison of B systems: matrices (B, R, N, N), box and drive (B, N), all ≥ 0.
 
-    drive_i ≥ |φ(0, x)_i|. The state is made up of blocks of n, the last of which is the output;
-    euclidean (B, blocks, blocks) compares their Euclidean norms.
+    drive_i ≥ |φ(0, x)_i|. The state is made up of blocks of one size, the last of which is the
+    output, or its last numbers alone, as many as `output` says unless that is 0; euclidean
+    (B, blocks, blocks) compares the blocks' Euclidean norms. inputs (B, N, d) compares inputs:
+    |φ(s, x) − φ(s, x′)|_i ≤ Σ_j inputs_ij |x_j − x′_j| on the box.
     """
 
     matrices: Tensor
     box: Tensor
     drive: Tensor
     euclidean: Tensor
+    inputs: Tensor
+    output: int = 0
 
     @property
     def blocks(self) -> int:
@@ -55,9 +59,14 @@ class Comparison:
         return self.euclidean.shape[1]
 
     @property
+    def width(self) -> int:
+        """The size of a block."""
+        return self.box.shape[1] // self.blocks
+
+    @property
     def n(self) -> int:
         """The size of the output."""
-        return self.box.shape[1] // self.blocks
+        return self.output or self.width
 
     def image(self, v: Tensor) -> Tensor:
         """At least max_r M_r v: (B, N) -> (B, N)."""
@@ -75,9 +84,9 @@ class Comparison:
     def comparison(self) -> Tensor:
         """The v that is constant on each block, from the matrix of the blocks' largest row sums."""
         B, _, N, _ = self.matrices.shape
-        rows = sum_up(self.matrices.amax(1).reshape(B, N, self.blocks, self.n))
-        small = rows.reshape(B, self.blocks, self.n, self.blocks).amax(2)
-        return perron_vector(small).weights.repeat_interleave(self.n, dim=1)
+        rows = sum_up(self.matrices.amax(1).reshape(B, N, self.blocks, self.width))
+        small = rows.reshape(B, self.blocks, self.width, self.blocks).amax(2)
+        return perron_vector(small).weights.repeat_interleave(self.width, dim=1)
 
     def perron(self) -> Tensor:
         """v near the Perron vector of the matrix whose rows are the worst for it (by policies)."""
@@ -113,7 +122,7 @@ class Comparison:
         found = perron_vector(self.euclidean)
         w = found.weights[0]
         drive, box = (
-            div_up(norm_up(part[0].reshape(self.blocks, self.n)), w).amax()
+            div_up(norm_up(part[0].reshape(self.blocks, self.width)), w).amax()
             for part in (self.drive, self.box)
         )
         lam, reach = float(found.factor), float(div_up(1.0, w.amin()))
@@ -160,6 +169,10 @@ class GatedAnalysis:
             "two_norm_steps": steps,
             "two_norm_factor": factor,
         }
+
+    def inputs(self) -> Tensor:
+        """How far the inputs move a state, unit by unit: (N, d)."""
+        return self.comparison.inputs[0]
 
     def rounding(self, norm: StateNorm) -> None:
         """Nothing is known."""

@@ -9,13 +9,12 @@ All results are rigorous; the functions are evaluated in ball arithmetic. Source
 Proposition 1, made explicit unit by unit.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from flint import arb, arb_mat, ctx
+from flint import arb, ctx
 from torch import Tensor
 
 from impl import balls
@@ -37,11 +36,11 @@ class Interval:
 
     def sigmoid(self) -> Tensor:
         """At least σ(a)."""
-        return _above(balls.sigmoid, self.high).clamp(max=1.0)
+        return above(balls.sigmoid, self.high).clamp(max=1.0)
 
     def sigmoid_low(self) -> Tensor:
         """At most σ(a)."""
-        return (-_above(lambda a: -balls.sigmoid(a), self.low)).clamp(min=0.0)
+        return (-above(lambda a: -balls.sigmoid(a), self.low)).clamp(min=0.0)
 
     def tanh(self) -> Tensor:
         """At least |tanh a|."""
@@ -49,11 +48,11 @@ class Interval:
 
     def sigmoid_slope(self) -> Tensor:
         """At least σ′(a), which is 1/4 where a may be 0."""
-        return _above(balls.sigmoid_slope, self._least()).clamp(max=0.25)
+        return above(balls.sigmoid_slope, self._least()).clamp(max=0.25)
 
     def tanh_slope(self) -> Tensor:
         """At least tanh′(a), which is 1 where a may be 0."""
-        return _above(balls.tanh_slope, self._least()).clamp(max=1.0)
+        return above(balls.tanh_slope, self._least()).clamp(max=1.0)
 
     def __neg__(self) -> "Interval":
         return Interval(-self.high, -self.low)
@@ -117,9 +116,12 @@ class Gates:
         """The size of the input."""
         return self.U.shape[2]
 
-    def drive(self, x: Tensor) -> Tensor:
-        """U x + b_ih in rows, for M columns a system: x (B, d, M) -> (B, M, g n)."""
-        return torch.baddbmm(self.b_ih[:, None, :], x.mT, self.U.mT)
+    @property
+    def parameters(self) -> dict[str, Tensor]:
+        """The weights under torch's names, for `impl.arithmetic`."""
+        return {
+            "weight_ih": self.U, "weight_hh": self.W, "bias_ih": self.b_ih, "bias_hh": self.b_hh
+        }  # fmt: skip
 
     def sizes(self) -> tuple[Tensor, ...]:
         """|W| of each gate, (B, n, n)."""
@@ -128,17 +130,6 @@ class Gates:
     def blocks(self) -> tuple[Tensor, ...]:
         """W of each gate, (B, n, n)."""
         return self.W.detach().chunk(self.count, dim=1)
-
-    def ball_gates(self, h: arb_mat, x: arb_mat) -> tuple[list[list[arb]], list[list[arb]]]:
-        """U x + b_ih and W h + b_hh gate by gate, in balls, of the one system of a batch of one."""
-        n = self.n
-        sides = ((self.U, x, self.b_ih), (self.W, h, self.b_hh))
-        told = []
-        for A, y, b in sides:
-            sums = (arb_mat(A[0].tolist()) * y).entries()
-            all_gates = [a + arb(c) for a, c in zip(sums, b[0].tolist(), strict=True)]
-            told.append([all_gates[i : i + n] for i in range(0, len(all_gates), n)])
-        return told[0], told[1]
 
     def at_rest(self, B: float | Tensor) -> Interval:
         """U x + b_ih + b_hh over ‖x‖₂ ≤ B, all gates: (B, g n)."""
@@ -151,19 +142,9 @@ class Gates:
         return mul_up(norm_up(self.U.detach()), B)
 
 
-def times(*parts: list[arb]) -> list[arb]:
-    """The entrywise product."""
-    return [math.prod(values, start=arb(1)) for values in zip(*parts, strict=True)]
-
-
-def scaled_rows(d: list[arb], W: arb_mat) -> arb_mat:
-    """diag(d) W."""
-    return arb_mat([[a * b for b in row] for a, row in zip(d, W.tolist(), strict=True)])
-
-
 def tanh_up(a: Tensor) -> Tensor:
     """At least tanh a, entry by entry."""
-    return _above(lambda z: z.tanh(), a).clamp(max=1.0)
+    return above(lambda z: z.tanh(), a).clamp(max=1.0)
 
 
 def rows_up(A: Tensor, v: Tensor) -> Tensor:
@@ -184,7 +165,7 @@ def scaled_norm(d: Tensor, W: Tensor) -> Tensor:
     return add_up(certified_norm(scaled), lost)
 
 
-def _above(f: Callable[[arb], arb], x: Tensor) -> Tensor:
+def above(f: Callable[[arb], arb], x: Tensor) -> Tensor:
     """At least f(x), entry by entry."""
     with ctx.workprec(_PRECISION):
         values = [float_above(f(arb(value))) for value in x.flatten().tolist()]

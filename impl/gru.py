@@ -14,19 +14,20 @@ one of its ends z̲ and z̄ is the worst. Sources: Cho et al. (2014); Miller & H
 from dataclasses import dataclass
 
 import torch
-from flint import arb, arb_mat
+from flint import arb_mat
 from torch import Tensor
 
-from impl.balls import sigmoid, sigmoid_slope, tanh_slope
+from impl.arithmetic import Arithmetic, Program, V
 from impl.gated import Comparison, GatedAnalysis
-from impl.gates import Gates, Interval, product_up, rows_up, scaled_norm, scaled_rows, times
-from impl.kind import Kind
-from impl.krawczyk import identity
+from impl.gates import Gates, Interval, product_up, rows_up, scaled_norm
 from impl.model import LoadedModel
 from impl.outward import add_up, mul_up, sum_up
+from impl.programs import ball_step, driven_step, float_step
+from impl.torch_kind import torch_kind
 
 _ITERATES = 24
 _SETTLED = 0.99
+_FEW = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,53 +40,51 @@ class GRU(Gates):
 
     def step(self, s: Tensor, x: Tensor) -> Tensor:
         """One step of M columns a system: s (B, n, M), x (B, d, M) -> (B, n, M)."""
-        advance = cho_step if self.cho else step
-        return advance(self.W, self.b_hh[:, None, :], self.drive(x), s.mT).mT
+        return float_step(self.program, self.parameters, s, x)
 
     def ball_step(self, s: arb_mat, x: arb_mat) -> tuple[arb_mat, arb_mat]:
         """One step in balls of the one system of a batch of one, and its Jacobian in the state.
 
         s (n, 1), x (d, 1) -> (n, 1), (n, n).
         """
-        h, n = s.entries(), self.n
-        W_r, W_z, W_n = (arb_mat(W[0].tolist()) for W in self.blocks())
-        drive, fed = self.ball_gates(s, x)
-        sums = [[a + b for a, b in zip(*g, strict=True)] for g in zip(drive, fed, strict=True)]
-        r, z = (list(map(sigmoid, a)) for a in sums[:2])
-        dr, dz = (list(map(sigmoid_slope, a)) for a in sums[:2])
-        if self.cho:
-            offset = [
-                a + arb(c) for a, c in zip(drive[2], self.b_hh[0, 2 * n :].tolist(), strict=True)
-            ]
-            inner = (W_n * arb_mat([[a] for a in times(r, h)])).entries()
-            slopes = W_n * (scaled_rows(r, identity(n)) + scaled_rows(times(dr, h), W_r))
-        else:
-            offset, inner = drive[2], times(r, fed[2])
-            slopes = scaled_rows(r, W_n) + scaled_rows(times(dr, fed[2]), W_r)
-        a_n = [a + b for a, b in zip(offset, inner, strict=True)]
-        nu, left = list(map(arb.tanh, a_n)), [1 - a for a in z]
-        moved = [a + b for a, b in zip(times(left, nu), times(z, h), strict=True)]
-        steered = times(dz, [a - b for a, b in zip(h, nu, strict=True)])
-        jacobian = scaled_rows(z, identity(n)) + scaled_rows(steered, W_z)
-        jacobian += scaled_rows(times(left, list(map(tanh_slope, a_n))), slopes)
-        return arb_mat([[a] for a in moved]), jacobian
+        return ball_step(self.program, self.parameters, s, x)
+
+    @property
+    def program(self) -> Program:
+        """One step over any arithmetic."""
+        return cho_program if self.cho else program
+
+    def box(self, B: float | Tensor) -> Tensor:
+        """|h| ≤ h̄, (B, n), after always the same number of iterates."""
+        return invariant_box(self, B, _FEW)
+
+
+def program(m: Arithmetic[V], h: V, x: V) -> V:
+    """One step of torch's GRU over any arithmetic."""
+    u_r, u_z, u_n = m.affine("weight_ih", "bias_ih", x).chunk(3)
+    w_r, w_z, w_n = m.affine("weight_hh", "bias_hh", h).chunk(3)
+    nu = (u_n + (u_r + w_r).sigmoid() * w_n).tanh()
+    return m.mix((u_z + w_z).sigmoid(), h, nu)
+
+
+def cho_program(m: Arithmetic[V], h: V, x: V) -> V:
+    """One step of Cho's GRU over any arithmetic: the reset gate acts before the product."""
+    n = h.size
+    u_r, u_z, u_n = m.affine("weight_ih", "bias_ih", x).chunk(3)
+    w_r, w_z = m.affine("weight_hh", "bias_hh", h, slice(2 * n)).chunk(2)
+    reset = (u_r + w_r).sigmoid() * h
+    nu = (u_n + m.affine("weight_hh", "bias_hh", reset, slice(2 * n, 3 * n))).tanh()
+    return m.mix((u_z + w_z).sigmoid(), h, nu)
 
 
 def step(W: Tensor, b_hh: Tensor | float, drive: Tensor, h: Tensor) -> Tensor:
     """One step of torch's GRU in rows: h (…, M, n), drive = U x + b_ih (…, M, 3n); W (…, 3n, n)."""
-    fed = h @ W.mT + b_hh
-    (d_r, d_z, d_n), (f_r, f_z, f_n) = drive.chunk(3, dim=-1), fed.chunk(3, dim=-1)
-    r, z = (d_r + f_r).sigmoid(), (d_z + f_z).sigmoid()
-    return (1 - z) * (d_n + r * f_n).tanh() + z * h
+    return driven_step(program, W, b_hh, drive, h)
 
 
 def cho_step(W: Tensor, b_hh: Tensor | float, drive: Tensor, h: Tensor) -> Tensor:
     """One step of Cho's GRU in rows: as `step`, but the reset gate acts before the product."""
-    n = h.shape[-1]
-    before = drive + b_hh
-    r, z = (before[..., : 2 * n] + h @ W[..., : 2 * n, :].mT).sigmoid().chunk(2, dim=-1)
-    candidate = (before[..., 2 * n :] + (r * h) @ W[..., 2 * n :, :].mT).tanh()
-    return (1 - z) * candidate + z * h
+    return driven_step(cho_program, W, b_hh, drive, h)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +143,16 @@ def candidate_slopes(cell: GRU, on: Open, h: Tensor) -> Tensor:
     return mul_up(slope, add_up(mul_up(on.r[:, :, None], W_n), by_reset))
 
 
+def candidate_inputs(cell: GRU, on: Open, h: Tensor) -> Tensor:
+    """At least |Δν|/|Δx|, (B, n, d), with |U_n| + σ′q|U_r| or, for Cho, |U_n| + |W_n|h̄σ′|U_r|."""
+    U_r, _, U_n = (part.abs() for part in cell.U.detach().chunk(3, dim=1))
+    slope, steep = on.candidate.tanh_slope()[:, :, None], on.reset.sigmoid_slope()
+    by_reset = mul_up(mul_up(steep, h if cell.cho else on.q)[:, :, None], U_r)
+    if cell.cho:
+        by_reset = product_up(cell.sizes()[2], by_reset)
+    return mul_up(slope, add_up(U_n, by_reset))
+
+
 def candidate_norm(cell: GRU, on: Open, h: Tensor, rows: Tensor) -> Tensor:
     """At least ‖rows∘Δν‖₂/‖Δh‖₂, for rows ≥ 0 (B, n): (B,)."""
     W_r, _, W_n = cell.blocks()
@@ -174,6 +183,10 @@ def comparison(cell: GRU, B: float | Tensor, h: Tensor | None = None) -> Compari
         box=h,
         drive=mul_up((-rest.update).sigmoid(), rest.nu),
         euclidean=add_up(high.amax(1), moved)[:, None, None],
+        inputs=add_up(
+            mul_up(add_up(1.0, -low)[:, :, None], candidate_inputs(cell, on, h)),
+            mul_up(steered[:, :, None], cell.U.detach().chunk(3, dim=1)[1].abs()),
+        ),
     )
 
 
@@ -204,7 +217,7 @@ def _cho(W: Tensor, U: Tensor, b_ih: Tensor, b_hh: Tensor) -> GRU:
     return GRU(W, U, b_ih, b_hh, cho=True)
 
 
-GRU_KIND = Kind(
+GRU_KIND = torch_kind(
     name="gru",
     gates=3,
     width=1,
@@ -215,7 +228,7 @@ GRU_KIND = Kind(
     step=step,
     analyse=analyse,
 )
-GRU_CHO_KIND = Kind(
+GRU_CHO_KIND = torch_kind(
     name="gru-cho",
     gates=3,
     width=1,

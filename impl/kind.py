@@ -3,13 +3,14 @@
 A cell is one file that ends in its `Kind`, and one line in `impl.cells`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from torch import Tensor
 
 from impl.certified_training import Task, TrainingCertificate
+from impl.layout import Layout
 from impl.model import Cell, LoadedModel
 from impl.norms import StateNorm
 from impl.refute import Witness
@@ -27,6 +28,9 @@ class Analysis(Protocol):
     def constants(self, norm: StateNorm) -> dict[str, float]:
         """All constants by name, infinite where nothing is known."""
 
+    def inputs(self) -> Tensor:
+        """At least |φ(s, x) − φ(s, x′)|_i for |x_j − x′_j| = 1 and no other: (state, d)."""
+
     def rounding(self, norm: StateNorm) -> float | None:
         """A bound on ‖fl(h_t) − h_t‖₂ in the model's own dtype, None where none is known."""
 
@@ -39,28 +43,55 @@ class Analysis(Protocol):
         """What is certified about training; None for kinds of which nothing is."""
 
 
+Weights = Mapping[str, Tensor]
+
+
+def undriven(weights: Weights, x: Tensor) -> Tensor:
+    """The drive of a cell that prepares nothing: its inputs as they are."""
+    return x
+
+
 @dataclass(frozen=True, eq=False)
 class Kind:
     """One kind of cell.
 
-    name: that of `--cell`. gates: g, as torch stacks the weights of g gates, (g n, n). width: the
-    size of its state is width·n, and its output h is the last n of it. mode: torch's word for the
-    modules that compute it, None if none does. default: whether a file of g gates is one of these
-    unless something else is said. norms: those in which it may contract, in order of trying.
-    build: the float64 cell of W (B, g n, n), U (B, g n, d), b_ih and b_hh (B, g n). step: one step
-    in rows, in any dtype: of W, b_hh, U x + b_ih (…, M, g n) and states (…, M, width·n). analyse:
-    what is certified about a model for an input bound. remedy: what to do about a model that is not
-    certified. trains: whether anything is certified about training.
+    name: that of `--cell`. layout: the named weights of a cell and their shapes, given the names
+    that a model has (which tell how many layers there are; most cells do not ask). norms: those in
+    which it may contract, in order of trying. build: the float64 cells of weights (B, …), one batch
+    axis before each shape. step: one step in rows, in any dtype, of the weights, of what `drive`
+    makes of the inputs (…, M, d), and of states (…, M, state), whose last n numbers are the output
+    h. analyse: what is certified about a model for an input bound.
+
+    drive: what does not depend on the state, for all times at once, (…, M, d) -> (…, M, ·).
+    default: whether weights of these names and shapes are such a cell unless something else is
+    said. suffix: what torch appends to the names. mode: torch's word for the modules that compute
+    it, None if none does. gates and width: g and w of a cell whose weights torch stacks to
+    (g n, n), with states of w n numbers; 0 for all others. remedy: what to do about a model that is
+    not certified. trains: whether anything is certified about training.
     """
 
     name: str
-    gates: int
-    width: int
-    mode: str | None
-    default: bool
+    layout: Callable[[Collection[str]], Layout]
     norms: tuple[str, ...]
-    build: Callable[[Tensor, Tensor, Tensor, Tensor], Cell]
-    step: Callable[[Tensor, Tensor | float, Tensor, Tensor], Tensor]
+    build: Callable[[Weights], Cell]
+    step: Callable[[Weights, Tensor, Tensor], Tensor]
     analyse: Callable[[LoadedModel[Any], float], Analysis]
+    drive: Callable[[Weights, Tensor], Tensor] = undriven
+    default: bool = True
+    suffix: str = ""
+    mode: str | None = None
+    gates: int = 0
+    width: int = 0
     remedy: str = "shrink its recurrent weights, or its inputs"
     trains: bool = False
+
+
+def fixed(
+    shapes: Mapping[str, str],
+    optional: Collection[str] = (),
+    state: str = "n",
+    output: str = "n",
+) -> Callable[[Collection[str]], Layout]:
+    """The layout of a cell whose weights always have the same names."""
+    layout = Layout(shapes, optional, state, output)
+    return lambda names: layout

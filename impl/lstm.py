@@ -12,19 +12,20 @@ gate at hand. Source: Miller & Hardt, Proposition 1.
 from dataclasses import dataclass
 
 import torch
-from flint import arb, arb_mat
+from flint import arb_mat
 from torch import Tensor
 
-from impl.balls import sigmoid, sigmoid_slope, tanh_slope
+from impl.arithmetic import Arithmetic, Program, V
 from impl.gated import Comparison, GatedAnalysis
-from impl.gates import Gates, Interval, rows_up, scaled_norm, scaled_rows, tanh_up, times
-from impl.kind import Kind
-from impl.krawczyk import identity
+from impl.gates import Gates, Interval, rows_up, scaled_norm, tanh_up
 from impl.model import LoadedModel
 from impl.outward import add_up, div_up, mul_up, subtract_down, sum_up
+from impl.programs import ball_step, driven_step, float_step
+from impl.torch_kind import torch_kind
 
 _ITERATES = 24
 _SETTLED = 0.99
+_FEW = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,42 +36,38 @@ class LSTM(Gates):
 
     def step(self, s: Tensor, x: Tensor) -> Tensor:
         """One step of M columns a system: s (B, 2n, M), x (B, d, M) -> (B, 2n, M)."""
-        return step(self.W, self.b_hh[:, None, :], self.drive(x), s.mT).mT
+        return float_step(program, self.parameters, s, x)
 
     def ball_step(self, s: arb_mat, x: arb_mat) -> tuple[arb_mat, arb_mat]:
         """One step in balls of the one system of a batch of one, and its Jacobian in the state.
 
         s (2n, 1), x (d, 1) -> (2n, 1), (2n, 2n).
         """
-        n = self.n
-        before, h = s.entries()[:n], arb_mat([[a] for a in s.entries()[n:]])
-        W_i, W_f, W_z, W_o = (arb_mat(W[0].tolist()) for W in self.blocks())
-        drive, fed = self.ball_gates(h, x)
-        sums = [[a + b for a, b in zip(*g, strict=True)] for g in zip(drive, fed, strict=True)]
-        i, f, o = (list(map(sigmoid, sums[gate])) for gate in (0, 1, 3))
-        di, df, do = (list(map(sigmoid_slope, sums[gate])) for gate in (0, 1, 3))
-        z, dz = list(map(arb.tanh, sums[2])), list(map(tanh_slope, sums[2]))
-        c = [a + b for a, b in zip(times(f, before), times(i, z), strict=True)]
-        t, through = list(map(arb.tanh, c)), times(o, list(map(tanh_slope, c)))
-        A = scaled_rows(times(di, z), W_i) + scaled_rows(times(i, dz), W_z)
-        A += scaled_rows(times(df, before), W_f)
-        F = scaled_rows(f, identity(n))
-        below = scaled_rows(times(do, t), W_o) + scaled_rows(through, A)
-        blocks = [(F, A), (scaled_rows(through, F), below)]
-        rows = [
-            a + b
-            for left, right in blocks
-            for a, b in zip(left.tolist(), right.tolist(), strict=True)
-        ]
-        return arb_mat([[a] for a in c + times(o, t)]), arb_mat(rows)
+        return ball_step(program, self.parameters, s, x)
+
+    @property
+    def program(self) -> Program:
+        """One step over any arithmetic."""
+        return program
+
+    def box(self, B: float | Tensor) -> Tensor:
+        """|c| ≤ c̄ and |h| ≤ h̄, (B, 2n), after always the same number of iterates."""
+        found = invariant_box(self, B, _FEW)
+        return torch.cat([found.c, found.h], dim=1)
+
+
+def program(m: Arithmetic[V], s: V, x: V) -> V:
+    """One step over any arithmetic."""
+    c, h = s.chunk(2)
+    fed = m.affine("weight_ih", "bias_ih", x) + m.affine("weight_hh", "bias_hh", h)
+    i, f, z, o = fed.chunk(4)
+    c = f.sigmoid() * c + i.sigmoid() * z.tanh()
+    return m.join(c, o.sigmoid() * c.tanh())
 
 
 def step(W: Tensor, b_hh: Tensor | float, drive: Tensor, s: Tensor) -> Tensor:
     """One step in rows: states (…, M, 2n), drive = U x + b_ih (…, M, 4n); W (…, 4n, n)."""
-    c, h = s.chunk(2, dim=-1)
-    i, f, z, o = (drive + (h @ W.mT + b_hh)).chunk(4, dim=-1)
-    c = f.sigmoid() * c + i.sigmoid() * z.tanh()
-    return torch.cat([c, o.sigmoid() * c.tanh()], dim=-1)
+    return driven_step(program, W, b_hh, drive, s)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,26 +104,35 @@ def invariant_box(cell: LSTM, B: float | Tensor, iterates: int | None = None) ->
 
 
 def comparison(cell: LSTM, B: float | Tensor, box: Box | None = None) -> Comparison:
-    """The comparison matrix [f̄, A; ō f̄, σ′τ|W_o| + ō A] on the invariant box."""
+    """The comparison matrix [f̄, A; ō f̄, σ′τ|W_o| + ō A] on the invariant box.
+
+    For the inputs [A; σ′τ|U_o| + ō A], with U for W in A.
+    """
     on = invariant_box(cell, B) if box is None else box
     i, f, z, o = on.intervals
-    W_i, W_f, W_z, W_o = cell.blocks()
-    fed = (
-        (mul_up(i.sigmoid_slope(), on.z), W_i),
-        (mul_up(on.i, z.tanh_slope()), W_z),
-        (mul_up(f.sigmoid_slope(), on.c), W_f),
+    fed = (  # how steeply c⁺ follows the pre-activations of i, z and f
+        (0, mul_up(i.sigmoid_slope(), on.z)),
+        (2, mul_up(on.i, z.tanh_slope())),
+        (1, mul_up(f.sigmoid_slope(), on.c)),
     )
     kept, opening = mul_up(on.o, on.f), mul_up(o.sigmoid_slope(), tanh_up(on.c))
-    A = _sum([mul_up(rows[:, :, None], W.abs()) for rows, W in fed])
-    below = add_up(mul_up(opening[:, :, None], W_o.abs()), mul_up(on.o[:, :, None], A))
+
+    def moved(weights: tuple[Tensor, ...]) -> tuple[Tensor, Tensor]:
+        """A, and what h⁺ moves by, for the weights of the four gates."""
+        A = _sum([mul_up(rows[:, :, None], weights[gate].abs()) for gate, rows in fed])
+        opened = mul_up(opening[:, :, None], weights[3].abs())
+        return A, add_up(opened, mul_up(on.o[:, :, None], A))
+
+    W = cell.blocks()
+    A, below = moved(W)
     matrix = [[torch.diag_embed(on.f), A], [torch.diag_embed(kept), below]]
     euclidean = [
-        [on.f.amax(1), _sum([scaled_norm(rows, W) for rows, W in fed])],
+        [on.f.amax(1), _sum([scaled_norm(rows, W[gate]) for gate, rows in fed])],
         [
             kept.amax(1),
             _sum(
-                [scaled_norm(mul_up(on.o, rows), W) for rows, W in fed]
-                + [scaled_norm(opening, W_o)]
+                [scaled_norm(mul_up(on.o, rows), W[gate]) for gate, rows in fed]
+                + [scaled_norm(opening, W[3])]
             ),
         ],
     ]
@@ -137,6 +143,7 @@ def comparison(cell: LSTM, B: float | Tensor, box: Box | None = None) -> Compari
         box=torch.cat([on.c, on.h], dim=1),
         drive=torch.cat([first, mul_up(o.sigmoid(), tanh_up(first))], dim=1),
         euclidean=torch.stack([torch.stack(row, dim=1) for row in euclidean], dim=1),
+        inputs=torch.cat(moved(cell.U.detach().chunk(4, dim=1)), dim=1),
     )
 
 
@@ -172,7 +179,7 @@ def _sum(parts: list[Tensor]) -> Tensor:
     return sum_up(torch.stack(parts, dim=-1))
 
 
-LSTM_KIND = Kind(
+LSTM_KIND = torch_kind(
     name="lstm",
     gates=4,
     width=2,

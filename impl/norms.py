@@ -2,7 +2,8 @@
 
 A diagonal of slopes |ρ′| ≤ L_ρ commutes with diagonal weights, so in the plain and the diagonally
 weighted norms the cell h ↦ ρ(Wh + …) contracts by λ = L_ρ‖W‖; a full quadratic form certifies
-linear systems only. Sources: Miller & Hardt, section 2; Horn & Johnson, section 8 (Perron).
+linear systems only, and a norm of several steps sees that slopes have a sign (`impl.iterated`).
+Sources: Miller & Hardt, section 2; Horn & Johnson, section 8 (Perron).
 """
 
 import math
@@ -15,6 +16,7 @@ from torch import Tensor
 
 from impl.balls import float_above
 from impl.inverse import certified_inverse
+from impl.iterated import Iterated, Steps, iterated
 from impl.model import LoadedModel
 from impl.norm import certified_norm
 from impl.outward import (
@@ -27,13 +29,16 @@ from impl.outward import (
     sqrt_up,
     subtract_down,
     sum_up,
+    underflow,
 )
 from impl.rnn import RNN
 from impl.rounding import gamma
-from impl.weighted import diagonal_scaling, perron_vector, quadratic_norm
+from impl.semidefinite import SOLVED, semidefinite_scaling
+from impl.weighted import WeightedNorm, diagonal_scaling, perron_vector, quadratic_norm
 from impl.window import least_window
 
 _PRECISION = 128
+_USUAL = 1e-6  # the ε at which iterated norms are compared with each other
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,7 @@ class StateNorm:
     ‖h‖₂ ≤ C‖s‖_* for the output h of a state s. reach: c with ‖s‖_* ≤ c‖s‖₂. weights: v of
     max |s_i|/v_i, d of ‖(d_i s_i)‖₂, the rows of Q of ‖Qs‖₂, or w of max ‖s_b‖₂/w_b over the blocks
     of a gated cell's state; None for the plain norms. radius: a bound on ‖s_t‖_* for all t that
-    needs no contraction.
+    needs no contraction. steps: r of an iterated norm, 1 for all others.
     """
 
     name: str
@@ -54,6 +59,7 @@ class StateNorm:
     reach: float
     weights: tuple[float, ...] | tuple[tuple[float, ...], ...] | None = None
     radius: float = math.inf
+    steps: int = 1
 
     @property
     def states(self) -> float:
@@ -70,13 +76,20 @@ class StateNorm:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What all norms are made of: W (1, n, n), U (n, d) and L_ρ; offset (n,) ≥ |ρ(b)|; B ≥ ‖x‖₂."""
+    """What all norms are made of: W (1, n, n), U (n, d), offset (n,) ≥ |ρ(b)|, B ≥ ‖x‖₂.
+
+    slope is L_ρ, and least a lower bound on ρ′. kept: what units keep of their state, (n,), rounded
+    up; 0 for vanilla cells. For the others W and U are rounded once, and the norms by diagonal
+    weights, ‖D·‖₂, alone are theirs.
+    """
 
     W: Tensor
     U: Tensor
     offset: Tensor
     slope: float
     B: float
+    least: float = -math.inf
+    kept: Tensor | None = None
 
     @property
     def units(self) -> Tensor:
@@ -91,7 +104,8 @@ def parts_of(model: LoadedModel[RNN], input_bound: float) -> Parts:
         sums = [arb(first) + arb(second) for first, second in biases]
         offset = [float_above(abs(cell.activation.ball(b))) for b in sums]
     exact = torch.tensor(offset, dtype=torch.float64)
-    return Parts(cell.W, cell.U[0], exact, cell.activation.slope, input_bound)
+    rho = cell.activation
+    return Parts(cell.W, cell.U[0], exact, rho.slope, input_bound, rho.least)
 
 
 def state_norm(name: str, parts: Parts) -> StateNorm:
@@ -132,14 +146,53 @@ def _perron(p: Parts) -> StateNorm:
 
 
 def _diagonal(p: Parts) -> StateNorm:
-    found = diagonal_scaling(p.W)
-    d = found.weights[0].diagonal()
-    lam = mul_up(p.slope, found.factor)
-    scaled = d[:, None] * p.U
-    lost = add_up(mul_up(2 * UNIT, norm_up(scaled.flatten())), TINY * scaled.numel())
-    drive = _euclidean_drive(p, scaled, mul_up(d, p.offset), lost)
+    return _scaled("diagonal", p, diagonal_scaling(p.W))
+
+
+def _semidefinite(p: Parts) -> StateNorm:
+    return _scaled(SOLVED, p, semidefinite_scaling(p.W))
+
+
+def _scaled(name: str, p: Parts, found: WeightedNorm) -> StateNorm:
+    """‖D·‖₂ for the diagonal D that was found."""
+    d, factor = found.weights[0].diagonal(), found.factor[0]
+    if p.kept is not None:
+        size = norm_up((d[:, None] * p.W[0] / d[None, :]).flatten())
+        factor = add_up(factor, add_up(mul_up(4 * UNIT, size), underflow(size)))
+    steep = mul_up(p.slope, factor)
+    lam = float(steep if p.kept is None else add_up(p.kept.amax(), steep))
     smallest, largest = float(div_up(1.0, d.amin())), float(d.amax())
-    return StateNorm("diagonal", float(lam), drive, smallest, largest, tuple(d.tolist()))
+    return StateNorm(name, lam, _scaled_drive(p, d), smallest, largest, tuple(d.tolist()))
+
+
+def _iterated(p: Parts) -> StateNorm:
+    """The best of several numbers of steps, in ‖·‖₂ and in the diagonal norm."""
+    kept = torch.zeros_like(p.offset) if p.kept is None else p.kept
+    steps = Steps(p.W[0].detach(), max(p.least, -p.slope), p.slope, kept)
+    plain, scaled = torch.ones_like(p.offset), diagonal_scaling(p.W).weights[0].diagonal()
+    weights = [plain] if torch.equal(plain, scaled) else [plain, scaled]
+    found = [_adapted(p, one) for d in weights for one in iterated(steps, d)]
+    return min(found, key=_length)
+
+
+def _adapted(p: Parts, one: Iterated) -> StateNorm:
+    """N of `impl.iterated`, with ‖D·‖₂ ≤ N ≤ K‖D·‖₂."""
+    d = one.d
+    return StateNorm(
+        "iterated",
+        one.rate,
+        float(mul_up(one.condition, _scaled_drive(p, d))),
+        float(div_up(1.0, d.amin())),
+        float(mul_up(one.condition, d.amax())),
+        tuple(d.tolist()),
+        steps=len(one.factors),
+    )
+
+
+def _length(norm: StateNorm) -> tuple[bool, float, float]:
+    """Certified first, then the shortest window, then the smallest factor."""
+    k = norm.window(_USUAL)
+    return (not norm.lam < 1, math.inf if k is None else k, norm.lam)
 
 
 def _quadratic(p: Parts) -> StateNorm:
@@ -160,6 +213,8 @@ NORMS: Mapping[str, Callable[[Parts], StateNorm]] = {
     "one": _one,
     "perron": _perron,
     "diagonal": _diagonal,
+    SOLVED: _semidefinite,
+    "iterated": _iterated,
     "quadratic": _quadratic,
 }
 
@@ -168,3 +223,10 @@ def _euclidean_drive(p: Parts, U: Tensor, offset: Tensor, lost: Tensor | float =
     """L_ρ(‖U‖₂ + lost)B + ‖offset‖₂, where rounding moved U by at most `lost`."""
     norm = add_up(certified_norm(U[None]), lost)
     return float(add_up(mul_up(mul_up(p.slope, norm), p.B), norm_up(offset)))
+
+
+def _scaled_drive(p: Parts, d: Tensor) -> float:
+    """sup ‖Dφ(0, x)‖₂."""
+    scaled = d[:, None] * p.U
+    lost = add_up(mul_up(2 * UNIT, norm_up(scaled.flatten())), TINY * scaled.numel())
+    return _euclidean_drive(p, scaled, mul_up(d, p.offset), lost)

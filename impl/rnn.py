@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from impl.activation import Activation
+from impl.arithmetic import Arithmetic, V
 from impl.errors import PrecisionError, ShapeError
 
 
@@ -52,6 +53,20 @@ class RNN:
     def step(self, h: Tensor, x: Tensor) -> Tensor:
         """ρ(W h + U x + b) for M columns a system: h (B, n, M), x (B, d, M) -> (B, n, M)."""
         return self.activation(torch.baddbmm(self.drive(x), self.W, h))
+
+    def program(self, m: Arithmetic[V], s: V, x: V) -> V:
+        """One step over any arithmetic."""
+        driven = m.affine("weight_ih", "bias_ih", x) + m.affine("weight_hh", "bias_hh", s)
+        return m.activate(self.activation.name, driven)
+
+    @property
+    def parameters(self) -> dict[str, Tensor]:
+        """The weights under torch's names, with the one bias as that of the inputs."""
+        return {"weight_ih": self.U, "weight_hh": self.W, "bias_ih": self.b}
+
+    def box(self, B: float | Tensor) -> Tensor:
+        """|h_j| ≤ M_ρ, (B, n); infinite where ρ is not bounded."""
+        return torch.full_like(self.b.detach(), self.activation.bound)
 
     def drive(self, x: Tensor) -> Tensor:
         """U x + b for M columns a system: x (B, d, M) -> (B, n, M)."""

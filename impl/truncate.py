@@ -29,10 +29,10 @@ class NotCertifiedError(InputError):
     """A model without a certified window; `certificate` says what was tried."""
 
     def __init__(self, certificate: Certificate) -> None:
+        told = f"best factor {certificate.lam:.6g} in the {certificate.norm} norm"
         super().__init__(
-            f"{certificate.model} is {certificate.verdict} (best factor {certificate.lam:.6g} in "
-            f"the {certificate.norm} norm), so no window is certified; "
-            f"{kind_of(certificate.cell).remedy}"
+            f"{certificate.model} is {certificate.verdict} ({certificate.reason or told}), so no "
+            f"window is certified; {kind_of(certificate.cell).remedy}"
         )
         self.certificate = certificate
 
@@ -62,15 +62,7 @@ def truncate(
 
 def unrolled(model: LoadedModel[Any], k: int) -> FeedForward:
     """The feed-forward form of a model with the window k, in the model's own dtype."""
-    parts = model.weights
-    return FeedForward(
-        parts["weight_ih"],
-        parts["weight_hh"],
-        parts.get("bias_ih"),
-        parts.get("bias_hh"),
-        cell=model.name,
-        k=k,
-    )
+    return FeedForward(model.weights, cell=model.name, k=k)
 
 
 def save_truncated(
@@ -106,7 +98,8 @@ def load_certificate(path: str | os.PathLike[str]) -> dict[str, Any]:
 def _load(path: Path) -> tuple[FeedForward, dict[str, Any]]:
     tensors, told = parse_safetensors(read_file(path), path)
     loaded = load_model(tensors, told.get("cell"))  # looks at dtypes, shapes and values
-    weights = {f"{role}_l0": part for role, part in loaded.weights.items()}
+    suffix = kind_of(loaded.name).suffix
+    weights = {role + suffix: part for role, part in loaded.weights.items()}
     certificate = _check(path, told, weights)
     if told.get("sha256") != _seal(told, weights):
         raise ModelFileError(path, "was changed after it was written", "truncate the model again")
@@ -130,7 +123,8 @@ def _check(path: Path, told: dict[str, str], weights: dict[str, Tensor]) -> dict
         raise ModelFileError(path, "holds no readable certificate", again) from None
     if speaks != (SCHEMA, "certified", told.get("cell")) or int(text) not in windows:
         raise ModelFileError(path, "holds a certificate of something else", again)
-    roles = {name.removesuffix("_l0"): part for name, part in weights.items()}
+    suffix = kind_of(told["cell"]).suffix
+    roles = {name.removesuffix(suffix): part for name, part in weights.items()}
     if meant != digest(told["cell"], roles):
         raise ModelFileError(path, "holds the certificate of other weights", again)
     return dict(certificate)

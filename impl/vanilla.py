@@ -21,6 +21,7 @@ from impl.outward import add_up, div_up, mul_up, norm_up, subtract_down
 from impl.refute import Witness, refute
 from impl.rnn import RNN
 from impl.rounding import HEADROOM, absolute_norms
+from impl.torch_kind import torch_kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,12 @@ class VanillaAnalysis:
             "drive": norm.drive,
             "equivalence": norm.equivalence,
             "reach": norm.reach,
+            "steps": norm.steps,
         }
+
+    def inputs(self) -> Tensor:
+        """L_ρ|U|."""
+        return mul_up(self.parts.slope, self.parts.U.abs())
 
     def rounding(self, norm: StateNorm) -> float | None:
         """Higham's bound in the model's own dtype, carried through the norm: C c ε_1/(1 − λ)."""
@@ -83,7 +89,7 @@ def vanilla(name: str, rho: Activation) -> Kind:
     def analyse(model: LoadedModel[RNN], input_bound: float) -> VanillaAnalysis:
         return VanillaAnalysis(model, parts_of(model, input_bound))
 
-    return Kind(
+    return torch_kind(
         name=name,
         gates=1,
         width=1,

@@ -68,7 +68,19 @@ def diagonal_scaling(W: Tensor) -> WeightedNorm:
     where nothing better is found. Sources: Osborne (balancing); Miller & Hardt, Section 2.
     """
     W = W.detach()
-    d = _each(_descend, W.nan_to_num(0.0, 0.0, 0.0), torch.ones_like(W[:, 0]))
+    return diagonal_norm(W, _each(_descend, W.nan_to_num(0.0, 0.0, 0.0), torch.ones_like(W[:, 0])))
+
+
+def diagonal_norm(W: Tensor, d: Tensor) -> WeightedNorm:
+    """‖D W D⁻¹‖₂ for D = diag(d), whoever proposes d: W (B, n, n), d (B, n).
+
+    The proposal is not believed: D = I where d is not positive and finite, or spread too far, and
+    where it certifies no less than ‖W‖₂.
+    """
+    top = d.amax(1, keepdim=True)
+    d = d / torch.where((top > 0) & torch.isfinite(top), top, 1.0)
+    usable = ((d > _SMALLEST) & (d <= 1)).all(1, keepdim=True)  # NaN is neither
+    d = torch.where(usable, d, 1.0)
     scaled = d[:, :, None] * W / d[:, None, :]
     size = norm_up(scaled.flatten(1))
     rounding = add_up(mul_up(3 * UNIT, size), underflow(W.abs().flatten(1).amax(1)))
@@ -153,8 +165,7 @@ def _descend(W: Tensor) -> Tensor:
         best = torch.where(better[:, None], log_d, best)
         least = torch.where(better, norms[:, 0], least)
         log_d = log_d - (left[:, :, 0] ** 2 - right[:, 0] ** 2) / step**0.75
-    d = torch.exp(best - best.amax(1, keepdim=True))
-    return torch.where((d > _SMALLEST).all(1, keepdim=True), d, 1.0)
+    return torch.exp(best - best.amax(1, keepdim=True))
 
 
 def _balance(size: Tensor) -> Tensor:

@@ -146,17 +146,15 @@ def refused(source, kind, pattern, cell=None):
     assert re.search(pattern, message), message
 
 
-def test_deeper_models_are_refused(tmp_path):
-    """Several layers, both directions and projections are named and refused."""
+def test_directions_are_refused(tmp_path):
+    """Layers make a stack and projections a cell; a second direction is named and refused."""
     deep, both = torch.nn.RNN(2, 3, num_layers=2), torch.nn.RNN(2, 3, bidirectional=True)
-    projected = torch.nn.LSTM(2, 3, proj_size=2)
-    refused(deep, UnsupportedModelError, "2 layers, of one direction")
-    refused(deep.state_dict(), UnsupportedModelError, "another layer or direction")
-    refused(both, UnsupportedModelError, "bidirectional")
-    refused(both.state_dict(), UnsupportedModelError, "another layer or direction")
-    refused(projected.state_dict(), UnsupportedModelError, "projection")
-    save_file(deep.state_dict(), tmp_path / "deep.safetensors")
-    refused(tmp_path / "deep.safetensors", UnsupportedModelError, "_l1")
+    assert load_model(deep).name == load_model(deep.state_dict()).name == "stacked-rnn-tanh"
+    assert load_model(torch.nn.LSTM(2, 3, proj_size=2)).name == "lstm-projected"
+    refused(both, UnsupportedModelError, "an RNN that is bidirectional is not supported: .*; keep")
+    refused(both.state_dict(), UnsupportedModelError, "another direction")
+    save_file(both.state_dict(), tmp_path / "both.safetensors")
+    refused(tmp_path / "both.safetensors", UnsupportedModelError, "_l0_reverse")
 
 
 def test_modules_without_one_cell():

@@ -17,15 +17,14 @@ def draw(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> torc
 def build(k: int, activation: str = "tanh", *, biases: bool = True, **options) -> FeedForward:
     """A random module with window k."""
     dtype = options.pop("dtype", torch.float64)
-    return FeedForward(
-        draw(N, D, seed=1, dtype=dtype),
-        0.4 * draw(N, N, seed=2, dtype=dtype),
-        draw(N, seed=3, dtype=dtype) if biases else None,
-        draw(N, seed=4, dtype=dtype) if biases else None,
-        activation=activation,
-        k=k,
-        **options,
-    )
+    weights = {
+        "weight_ih": draw(N, D, seed=1, dtype=dtype),
+        "weight_hh": 0.4 * draw(N, N, seed=2, dtype=dtype),
+        "bias_ih": draw(N, seed=3, dtype=dtype),
+        "bias_hh": draw(N, seed=4, dtype=dtype),
+    }
+    held = {role: part for role, part in weights.items() if biases or "bias" not in role}
+    return FeedForward(held, activation=activation, k=k, **options)
 
 
 def truncated(module: FeedForward, x: torch.Tensor, t: int, k: int) -> torch.Tensor:
@@ -130,19 +129,21 @@ def test_cuda():
 
 def test_bad_input():
     """Wrong shapes, windows, activations and readouts are named errors."""
-    W, U = draw(N, N), draw(N, D)
+    good = {"weight_hh": draw(N, N), "weight_ih": draw(N, D)}
     with pytest.raises(ShapeError, match="weight_hh"):
-        FeedForward(U, draw(N, 2), activation="tanh", k=1)
+        FeedForward(good | {"weight_hh": draw(N, 2)}, activation="tanh", k=1)
     with pytest.raises(ShapeError, match="weight_ih"):
-        FeedForward(draw(2, D), W, activation="tanh", k=1)
+        FeedForward(good | {"weight_ih": draw(2, D)}, activation="tanh", k=1)
     with pytest.raises(ShapeError, match="bias_hh"):
-        FeedForward(U, W, None, draw(2), activation="tanh", k=1)
+        FeedForward(good | {"bias_hh": draw(2)}, activation="tanh", k=1)
+    with pytest.raises(InputError, match="has a weight weight_ih; hand it over"):
+        FeedForward({"weight_hh": draw(N, N)}, activation="tanh", k=1)
     with pytest.raises(ShapeError, match="readout"):
-        FeedForward(U, W, activation="tanh", k=1, readout=torch.nn.Linear(2, 2))
+        FeedForward(good, activation="tanh", k=1, readout=torch.nn.Linear(2, 2))
     with pytest.raises(RangeError, match="k = -1"):
-        FeedForward(U, W, activation="tanh", k=-1)
+        FeedForward(good, activation="tanh", k=-1)
     with pytest.raises(UnknownActivationError, match="tanh"):
-        FeedForward(U, W, activation="tanhh", k=1)
+        FeedForward(good, activation="tanhh", k=1)
     with pytest.raises(ShapeError, match=r"\(N, T, 3\)"):
         build(2)(draw(T, D))
 
@@ -150,10 +151,11 @@ def test_bad_input():
 def test_an_activation_that_no_file_names() -> None:
     """A vanilla cell with a library's own variant of an activation has a feed-forward form too."""
     W, U = torch.eye(2, dtype=torch.float64) / 2, torch.ones(2, 1, dtype=torch.float64)
-    module = FeedForward(U, W, activation="softplus-torch", k=2)
+    weights = {"weight_ih": U, "weight_hh": W}
+    module = FeedForward(weights, activation="softplus-torch", k=2)
     x = torch.ones(1, 2, 1, dtype=torch.float64)
     first = torch.nn.functional.softplus(U[:, 0])
     second = torch.nn.functional.softplus(W @ first + U[:, 0])
     assert torch.equal(module(x)[0, 1], second)
     with pytest.raises(InputError, match="unknown cell"):
-        FeedForward(U, W, cell="rnn-softplus-torch", k=2)
+        FeedForward(weights, cell="rnn-softplus-torch", k=2)

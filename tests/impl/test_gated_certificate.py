@@ -227,12 +227,12 @@ def test_table_of_contents():
     """Names are unique, every norm is known, and a cell or an activation is named, not both."""
     assert all(kind_of(name).name == name for name in CELLS)
     assert set(NORM_NAMES) >= {"spectral", "infinity", "comparison", "perron", "quadratic"}
-    defaults = [kind.gates for kind in CELLS.values() if kind.default]
+    defaults = [kind.gates for kind in CELLS.values() if kind.default and kind.gates]
     assert sorted(defaults) == sorted(set(defaults))
-    weights = (torch.ones(4, 1), torch.ones(4, 1))
-    assert "cell='lstm'" in repr(FeedForward(*weights, cell="lstm", k=2))
+    weights = {"weight_ih": torch.ones(4, 1), "weight_hh": torch.ones(4, 1)}
+    assert "cell='lstm'" in repr(FeedForward(weights, cell="lstm", k=2))
     for options in ({}, {"cell": "lstm", "activation": "tanh"}):
         with pytest.raises(InputError, match="give one of them"):
-            FeedForward(*weights, k=1, **options)
+            FeedForward(weights, k=1, **options)
     with pytest.raises(ShapeError, match=r"\(4n, n\)"):
-        FeedForward(torch.ones(4, 1), torch.ones(3, 1), cell="lstm", k=1)
+        FeedForward(weights | {"weight_hh": torch.ones(3, 1)}, cell="lstm", k=1)

@@ -47,7 +47,8 @@ def test_constants_hold(name, cell):
         x = 1.5 * x / x.norm(dim=0)
         moved = [model.cell.step(state[None], x[None])[0] for state in (h, other, 0 * h)]
         ratio = size(norm, moved[0] - moved[1]) / size(norm, h - other)
-        assert float(ratio.max()) <= norm.lam * (1 + 1e-12)
+        if norm.steps == 1:  # else a norm of several steps contracts, of which this is a part
+            assert float(ratio.max()) <= norm.lam * (1 + 1e-12)
         assert float(size(norm, moved[2]).max()) <= norm.drive * (1 + 1e-12)
         assert float((h.norm(dim=0) / size(norm, h)).max()) <= norm.equivalence * (1 + 1e-12)
         assert float((size(norm, h) / h.norm(dim=0)).max()) <= norm.reach * (1 + 1e-12)
@@ -58,7 +59,7 @@ def test_scalar_is_exact():
     weights = {"weight_hh": torch.tensor([[0.5]]), "weight_ih": torch.tensor([[2.0]])}
     for name in NORMS:
         norm = state_norm(name, parts_of(load_model(weights, "linear"), 1.0))
-        assert math.isclose(norm.lam, 0.5, rel_tol=1e-14 if name == "quadratic" else 0)
+        assert math.isclose(norm.lam, 0.5, rel_tol=2e-15 if name in ("quadratic", "iterated") else 0)
         assert math.isclose(norm.drive * norm.equivalence, 2.0, rel_tol=1e-12)
 
 
@@ -81,7 +82,7 @@ def test_more_than_spectral():
     parts = parts_of(load_model(weights), 1.0)
     factors = {name: state_norm(name, parts).lam for name in NORMS}
     assert min(factors[name] for name in ("spectral", "infinity", "one")) > 100
-    assert max(factors[name] for name in ("perron", "diagonal")) < 0.51
+    assert max(factors[name] for name in ("perron", "diagonal", "iterated")) < 0.51
 
 
 def test_huge_weights():

@@ -1,0 +1,103 @@
+"""Which named weights make up a cell, and how their shapes hang together.
+
+A shape is written in symbols: "4n d" is a matrix of four blocks of n rows and of d columns, "n+p" a
+sum. What a symbol stands for is read off the first weight that shows it.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from impl.errors import ShapeError
+
+_TERM = re.compile(r"(\d*)([a-z]\w*)?")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The sizes of a cell: its output h (n), its input (d) and its state."""
+
+    n: int
+    d: int
+    state: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The weights of a cell by name.
+
+    shapes: of each weight, those first that tell most; optional: the names of those that a model
+    may lack. state and output: how many numbers a state has, and the output h, which are the last
+    of them.
+    """
+
+    shapes: Mapping[str, str]
+    optional: Collection[str] = ()
+    state: str = "n"
+    output: str = "n"
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The names that no model lacks."""
+        return tuple(name for name in self.shapes if name not in self.optional)
+
+    def sizes(self, weights: Mapping[str, Tensor]) -> Sizes:
+        """The sizes that all weights agree on, each at least 1; raises ShapeError."""
+        known: dict[str, int] = {}
+        for name, shape in self.shapes.items():
+            if name in weights and not _fit(shape, tuple(weights[name].shape), known):
+                raise ShapeError(name, _told(shape, known), weights[name])
+        return Sizes(_value(self.output, known), known["d"], _value(self.state, known))
+
+    def fitting(self, weights: Mapping[str, Tensor]) -> int:
+        """How many of the weights, in order, fit until one does not."""
+        known: dict[str, int] = {}
+        for count, name in enumerate(self.shapes):
+            if name in weights and not _fit(self.shapes[name], tuple(weights[name].shape), known):
+                return count
+        return len(self.shapes)
+
+
+def _fit(shape: str, actual: tuple[int, ...], known: dict[str, int]) -> bool:
+    """Whether a shape is that one, with what it tells about unknown symbols added to the known."""
+    wanted, found = shape.split(), dict(known)
+    if len(wanted) != len(actual):
+        return False
+    solved = sorted(zip(wanted, actual, strict=True), key=lambda pair: len(pair[0]))
+    for text, size in solved:  # "n" before "4n"
+        count, symbol = _term(text)
+        if "+" not in text and symbol and symbol not in found:
+            if size <= 0 or size % count:
+                return False
+            found[symbol] = size // count
+        if _value(text, found) != size:
+            return False
+    known |= found
+    return True
+
+
+def _value(text: str, known: Mapping[str, int]) -> int:
+    """A sum of multiples of known symbols."""
+    terms = map(_term, text.split("+"))
+    return sum(count * (known[symbol] if symbol else 1) for count, symbol in terms)
+
+
+def _term(text: str) -> tuple[int, str | None]:
+    """The factor and the symbol of a term such as 4n, n or 2."""
+    match = _TERM.match(text)
+    assert match is not None
+    return int(match[1] or 1), match[2]
+
+
+def _told(shape: str, known: Mapping[str, int]) -> str:
+    """A shape with numbers for what is known, and the symbols that are still free."""
+    parts, free = [], []
+    for text in shape.split():
+        symbols = [symbol for _, symbol in map(_term, text.split("+")) if symbol]
+        unknown = [symbol for symbol in symbols if symbol not in known]
+        parts.append(text if unknown else str(_value(text, known)))
+        free += [symbol for symbol in unknown if symbol not in free]
+    listed = f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+    return listed + (f" with {' and '.join(f'{symbol} ≥ 1' for symbol in free)}" if free else "")

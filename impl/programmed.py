@@ -1,0 +1,164 @@
+"""Cells that are their step alone: all else comes from running it over other arithmetics.
+
+A cell says its step, its sizes and a box in which its states stay, from the zero state on; the
+comparison, the Jacobians and what is certified follow.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import torch
+from flint import arb_mat
+from torch import Tensor
+
+from impl.arithmetic import Arithmetic, Floats, Rows, V
+from impl.errors import PrecisionError
+from impl.gated import Comparison, GatedAnalysis
+from impl.gated_refute import refute_gated
+from impl.kind import Kind
+from impl.layout import Layout
+from impl.model import LoadedModel
+from impl.outward import div_up, mul_up, subtract_down
+from impl.programs import ball_step, float_step
+from impl.refute import Witness
+from impl.slopes import compare
+
+_COARSE = (torch.bfloat16, torch.float16, torch.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramCell(ABC):
+    """B cells of one kind: the parameters by the names of their layout, (B, …) in float64.
+
+    Only the step makes sense of parameters in another dtype, or without their leading axis.
+    """
+
+    reads: ClassVar[str]  # the weight that the inputs go through, (B, ·, d)
+
+    parameters: Mapping[str, Tensor]
+
+    @abstractmethod
+    def program(self, m: Arithmetic[V], s: V, x: V, /) -> V:
+        """One step over any arithmetic."""
+
+    def box(self, B: float | Tensor) -> Tensor:
+        """|s_t| ≤ box (B, N) for every t if ‖x_t‖₂ ≤ B and s_0 = 0; infinite where none is known.
+
+        B is a number, or (B, 1).
+        """
+        return self.U.new_full((self.batch, self.n), math.inf)
+
+    def euclidean(self, box: Tensor) -> Tensor | None:
+        """Factors in Euclidean norms on that box, (B, 1, 1); None for those of the comparison."""
+        return None
+
+    @property
+    def n(self) -> int:
+        """The size of the state, which is the output."""
+        return self.U.shape[-2]
+
+    @property
+    def U(self) -> Tensor:
+        """What the inputs go through, (B, ·, d)."""
+        return self.parameters[self.reads]
+
+    @property
+    def batch(self) -> int:
+        """B, how many systems."""
+        return self.U.shape[0]
+
+    @property
+    def d(self) -> int:
+        """The size of the input."""
+        return self.U.shape[-1]
+
+    def step(self, s: Tensor, x: Tensor) -> Tensor:
+        """One step of M columns a system: s (B, N, M), x (B, d, M) -> (B, N, M)."""
+        return float_step(self.program, self.parameters, s, x)
+
+    def ball_step(self, s: arb_mat, x: arb_mat) -> tuple[arb_mat, arb_mat]:
+        """One step in balls of the one system of a batch of one, and its Jacobian in the state."""
+        return ball_step(self.program, self.parameters, s, x)
+
+    def comparison(self, B: float | Tensor) -> Comparison:
+        """The comparison on the box; where that is infinite, on the one that it then implies.
+
+        A cell that contracts by λ in max |s_j|/v_j stays below S/(1 − λ) in that norm.
+        """
+        found = self._compare(self.box(B), B)
+        if bool(torch.isfinite(found.box).all()):
+            return found
+        v = found.perron()
+        gap = subtract_down(1.0, found.factor(v)).clamp(min=0.0)
+        radius = div_up(div_up(found.drive, v).amax(1), gap)
+        return self._compare(torch.minimum(found.box, mul_up(v, radius[:, None])), B)
+
+    def _compare(self, box: Tensor, B: float | Tensor) -> Comparison:
+        told = self.euclidean(box)
+        return compare(self.program, self.parameters, box, B, self.d, euclidean=told)
+
+    def constants(self, B: float) -> dict[str, float]:
+        """What else is worth telling about the one cell of a batch of one."""
+        return {}
+
+    def refute(self, B: float) -> Witness | None:
+        """A witness that the one cell of a batch of one is no contraction; None says nothing."""
+        return refute_gated(self, self.box(B).shape[1], B)
+
+    def decays(self, B: float) -> Tensor | None:
+        """At least how much of itself each unit keeps in a step, (B, n), where that is a number."""
+        return None
+
+    def rounding_to_one(self, dtype: torch.dtype, B: float) -> int:
+        """How many decays round to 1 or above: those from 1 − ε/4 on.
+
+        Below 1 floats are ε/2 apart, and the middle is rounded to even. Source: Higham, Section 2.
+        """
+        decays = self.decays(B)
+        return 0 if decays is None else int((decays >= 1 - torch.finfo(dtype).eps / 4).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramAnalysis(GatedAnalysis):
+    """What is certified about one cell; the methods are those of `impl.kind.Analysis`."""
+
+    cell: ProgramCell
+    rounds_to_one: Mapping[str, int] = field(default_factory=dict)
+
+    def refute(self) -> Witness | None:
+        """What the cell knows of itself."""
+        return self.cell.refute(self.B)
+
+
+def program_kind(
+    name: str,
+    make: Callable[[Mapping[str, Tensor]], ProgramCell],
+    layout: Callable[[Collection[str]], Layout],
+    norms: tuple[str, ...] = ("spectral", "infinity", "perron"),
+    **more: Any,
+) -> Kind:
+    """The kind of cells that `make` makes of parameters; the rest is as in `Kind`."""
+
+    def build(weights: Mapping[str, Tensor]) -> ProgramCell:
+        for key, part in weights.items():
+            if part.dtype != torch.float64:
+                raise PrecisionError(key, part.dtype)
+        return make(weights)
+
+    def step(weights: Mapping[str, Tensor], x: Tensor, s: Tensor) -> Tensor:
+        return make(weights).program(Floats(weights), Rows(s), Rows(x)).value
+
+    def analyse(model: LoadedModel[ProgramCell], B: float) -> ProgramAnalysis:
+        cell = model.cell
+        told = {
+            str(dtype).removeprefix("torch."): cell.rounding_to_one(dtype, B) for dtype in _COARSE
+        }
+        at_one = {} if cell.decays(B) is None else told
+        return ProgramAnalysis(cell, cell.comparison(B), cell.constants(B), B, at_one)
+
+    return Kind(
+        name=name, layout=layout, norms=norms, build=build, step=step, analyse=analyse, **more
+    )

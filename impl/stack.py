@@ -1,0 +1,198 @@
+"""Layers of recurrent cells, each fed by the output of the one below: one cell with one state.
+
+    s^l_t = φ_l(s^l_{t−1}, h^{l−1}_t),    h^0_t = x_t,
+
+with the states of all layers, from below, as the state and the last layer's output as the output.
+The weights carry torch's names: those of layer l end in _l0, _l1, … .
+"""
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from impl.arithmetic import ALL, Arithmetic, V
+from impl.gated import Comparison
+from impl.kind import Kind, Weights
+from impl.layer_analysis import CASCADE
+from impl.layout import Layout
+from impl.model import Cell, LoadedModel
+from impl.outward import div_up, mul_up, norm_up, subtract_down
+from impl.programmed import ProgramCell
+from impl.semidefinite import SOLVED
+from impl.slopes import compare
+from impl.stack_analysis import StackAnalysis
+
+PREFIX = "stacked-"
+_SYMBOL = re.compile(r"[a-z]\w*")
+
+
+@dataclass(frozen=True, eq=False)
+class Stack(ProgramCell):
+    """B stacks of cells, the lowest layer first; `widths` are the sizes of their states."""
+
+    layers: tuple[Any, ...]
+    widths: tuple[int, ...]
+
+    def program(self, m: Arithmetic[V], s: V, x: V) -> V:
+        """One step over any arithmetic."""
+        moved, start = [], 0
+        for l, (cell, width) in enumerate(zip(self.layers, self.widths, strict=True)):
+            told: V = cell.program(_Layer(m, f"_l{l}"), s.part(start, start + width), x)
+            moved.append(told)
+            x, start = told.part(width - cell.n, width), start + width
+        return m.join(*moved)
+
+    @property
+    def n(self) -> int:
+        """The size of the last layer's output."""
+        return int(self.layers[-1].n)
+
+    @property
+    def U(self) -> Tensor:
+        """What the inputs go through, in the first layer."""
+        return torch.as_tensor(self.layers[0].U)
+
+    def step(self, s: Tensor, x: Tensor) -> Tensor:
+        """One step of M columns a system: s (B, N, M), x (B, d, M) -> (B, N, M)."""
+        moved: list[Tensor] = []
+        for cell, width in zip(self.layers, self.widths, strict=True):
+            s, before = s[:, width:], s[:, :width]
+            moved.append(cell.step(before, x))
+            x = moved[-1][:, -cell.n :]
+        return torch.cat(moved, dim=1)
+
+    def box(self, B: float | Tensor) -> Tensor:
+        """The boxes of the layers, each under inputs as large as the box below lets them be."""
+        boxes: list[Tensor] = []
+        for cell in self.layers:
+            boxes.append(_box(cell, B))
+            B = norm_up(boxes[-1][:, -cell.n :])[:, None]
+        return torch.cat(boxes, dim=1)
+
+    def comparison(self, B: float | Tensor) -> Comparison:
+        """The comparison on the box, a block triangular one."""
+        return replace(super().comparison(B), output=self.n)
+
+
+def _box(cell: Any, B: float | Tensor) -> Tensor:
+    """The box of one layer; where that is infinite, S/(1 − λ) in max |s_j|/v_j."""
+    box: Tensor = cell.box(B)
+    if bool(torch.isfinite(box).all()):
+        return box
+    found = compare(cell.program, cell.parameters, box, B, cell.d)
+    v = found.perron()
+    gap = subtract_down(1.0, found.factor(v)).clamp(min=0.0)
+    radius = div_up(div_up(found.drive, v).amax(1), gap)
+    return torch.minimum(box, mul_up(v, radius[:, None]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Layer:
+    """An arithmetic that knows the parameters of one layer."""
+
+    whole: Any
+    suffix: str
+
+    def affine(self, weight: str, bias: str | None, v: V, rows: slice = ALL) -> V:
+        named = None if bias is None else bias + self.suffix
+        told: V = self.whole.affine(weight + self.suffix, named, v, rows)
+        return told
+
+    def vector(self, name: str, rows: slice = ALL) -> Any:
+        return self.whole.vector(name + self.suffix, rows)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.whole, name)
+
+
+def depth(kind: Kind, names: Collection[str]) -> int:
+    """How many layers of that kind the names speak of, up to the first that is missing; ≥ 1."""
+    anchor, layers = kind.layout(()).required[0], 1
+    while f"{anchor}_l{layers}" in names:
+        layers += 1
+    return layers
+
+
+def layer(weights: Weights, index: int) -> dict[str, Tensor]:
+    """The weights of one layer, by the names of a cell."""
+    return {name: weights[f"{name}_l{index}"] for name in _layer_names(weights, index)}
+
+
+def _layer_names(names: Collection[str], index: int) -> list[str]:
+    end = f"_l{index}"
+    return [name.removesuffix(end) for name in names if name.endswith(end)]
+
+
+@cache
+def stacked(kind: Kind) -> Kind:
+    """The kind of a stack of cells of that kind."""
+
+    def layout(names: Collection[str]) -> Layout:
+        fed = "d"
+        shapes: dict[str, str] = {}
+        optional: list[str] = []
+        states: list[str] = []
+        for l in range(depth(kind, names)):
+            one, known = kind.layout(_layer_names(names, l)), _renamed(l, fed)
+            shapes |= {f"{name}_l{l}": known(shape) for name, shape in one.shapes.items()}
+            optional += [f"{name}_l{l}" for name in one.optional]
+            states.append(known(one.state))
+            fed = known(one.output)
+        return Layout(shapes, optional, "+".join(states), fed)
+
+    def parts(weights: Weights) -> list[dict[str, Tensor]]:
+        return [layer(weights, l) for l in range(depth(kind, weights))]
+
+    def build(weights: Weights) -> Cell:
+        found = parts(weights)
+        cells = tuple(kind.build(part) for part in found)
+        single = [{name: w[0] for name, w in part.items()} for part in found]
+        widths = tuple(kind.layout(part).sizes(part).state for part in single)
+        return Stack(weights, cells, widths)
+
+    def drive(weights: Weights, x: Tensor) -> Tensor:
+        return kind.drive(layer(weights, 0), x)
+
+    def step(weights: Weights, driven: Tensor, s: Tensor) -> Tensor:
+        moved: list[Tensor] = []
+        below = driven
+        for part in parts(weights):
+            sizes = kind.layout(part).sizes(part)
+            s, before = s[..., sizes.state :], s[..., : sizes.state]
+            fed = kind.drive(part, below) if moved else driven
+            moved.append(kind.step(part, fed, before))
+            below = moved[-1][..., -sizes.n :]
+        return torch.cat(moved, dim=-1)
+
+    def analyse(model: LoadedModel[Stack], input_bound: float) -> StackAnalysis:
+        told = [
+            LoadedModel(cell, kind.name, model.dtype, layer(model.weights, l), model.source)
+            for l, cell in enumerate(model.cell.layers)
+        ]
+        return StackAnalysis.of(kind, told, input_bound)
+
+    return Kind(
+        name=PREFIX + kind.name,
+        layout=layout,
+        norms=(*(norm for norm in kind.norms if norm != SOLVED), CASCADE),
+        build=build,
+        step=step,
+        analyse=analyse,
+        drive=drive,
+        default=False,
+        remedy=f"{kind.remedy}, in the layers whose factor is not below 1",
+    )
+
+
+def _renamed(index: int, fed: str) -> Callable[[str], str]:
+    """Shapes of one layer by shapes of its cell: its own symbols, and what feeds it for d."""
+
+    def renamed(shape: str) -> str:
+        return _SYMBOL.sub(lambda m: fed if m[0] == "d" else f"{m[0]}_l{index}", shape)
+
+    return renamed
