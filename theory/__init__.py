@@ -3,21 +3,26 @@
 from theory.cell_constants import CELL_CONSTANTS
 from theory.certified_norm import CERTIFIED_NORM
 from theory.claim import Claim
+from theory.contraction_deep import CONTRACTION_DEEP
 from theory.contraction_gru import CONTRACTION_GRU
 from theory.contraction_linear import CONTRACTION_LINEAR
 from theory.contraction_lstm import CONTRACTION_LSTM
 from theory.contraction_rnn import CONTRACTION_RNN
+from theory.contraction_stacked import CONTRACTION_STACKED
 from theory.contraction_weighted import CONTRACTION_WEIGHTED
+from theory.deep_gradient import DEEP_GRADIENT
 from theory.end_to_end import END_TO_END
 from theory.errors import UnknownClaimError
 from theory.gradient_gap import GRADIENT_GAP
 from theory.gradient_lipschitz import GRADIENT_LIPSCHITZ
 from theory.instability import INSTABILITY
+from theory.linear_memory import LINEAR_MEMORY
 from theory.loss_constants import LOSS_CONSTANTS
 from theory.prediction import PREDICTION
 from theory.projection import PROJECTION_CLAIM
 from theory.receptive_field import RECEPTIVE_FIELD
 from theory.rounding_state import ROUNDING_STATE
+from theory.scan_memory import SCAN_MEMORY
 from theory.state_bound import STATE_BOUND
 from theory.tbptt_gap import TBPTT_GAP
 from theory.truncation import TRUNCATION
@@ -37,10 +42,15 @@ CLAIMS: tuple[Claim, ...] = (
     CONTRACTION_WEIGHTED,
     CONTRACTION_LSTM,
     CONTRACTION_GRU,
+    CONTRACTION_DEEP,
+    CONTRACTION_STACKED,
     STATE_BOUND,
     TRUNCATION,
     PREDICTION,
+    LINEAR_MEMORY,
+    SCAN_MEMORY,
     VANISHING_GRADIENT,
+    DEEP_GRADIENT,
     INSTABILITY,
     RECEPTIVE_FIELD,
     CERTIFIED_NORM,

@@ -6,7 +6,9 @@ from sympy import Abs, Expr, Integer, log, symbols
 
 from theory.gate_axioms import GATE_AXIOMS
 from theory.gradient_axioms import GRADIENT_AXIOMS
+from theory.jet_axioms import JET_AXIOMS
 from theory.law import Axiom, Clause, law
+from theory.layer_axioms import LAYER_AXIOMS
 from theory.rank_axioms import RANK_AXIOMS
 from theory.statement import eq, le, lt
 from theory.terms import (
@@ -287,4 +289,6 @@ AXIOMS: tuple[Axiom, ...] = (
     *UNITARY_AXIOMS,
     *RANK_AXIOMS,
     *GATE_AXIOMS,
+    *JET_AXIOMS,
+    *LAYER_AXIOMS,
 )

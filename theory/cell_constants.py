@@ -1,8 +1,9 @@
-"""The constants of a vanilla RNN: how its step varies with the weights, and how it bends."""
+"""The constants of a vanilla RNN and, by jets, of any cell: its derivatives and how they bend."""
 
 from sympy import Expr, Rational, sqrt
 
 from theory.axioms import DIAGONAL_NORM, SUBMULTIPLICATIVE, TRIANGLE
+from theory.box_constants import BOX_FORMS, BOX_VARIANTS
 from theory.cells import RECURRENT_NORM, RNN, U, W, bias
 from theory.claim import Claim, Form, Source
 from theory.gradient_axioms import (
@@ -251,9 +252,9 @@ STATE = Form(
 
 CELL_CONSTANTS = Claim(
     id="cell-constants",
-    title="The constants of a vanilla RNN",
+    title="The constants of a cell",
     source=Source("Miller & Hardt, Stable Recurrent Models", "the constants of section 3"),
-    forms=(WEIGHTS, MIXED, STATE),
+    forms=(WEIGHTS, MIXED, STATE, *BOX_FORMS),
     false_variants=(
         WEIGHTS.variant(
             "inputs-alone",
@@ -290,9 +291,8 @@ CELL_CONSTANTS = Claim(
             "the spectral radius of W in place of its norm",
             le(dphi_h_gap, beta_rho * W_rows * W_radius * state_gap),
         ),
+        *BOX_VARIANTS,
     ),
-    extremal=(
-        "pre-activations where ρ' or ρ'' is largest; for β_hh a W of equal rows, and states apart "
-        "along them"
-    ),
+    extremal="pre-activations where ρ' or ρ'' is largest; for β_hh equal rows, and states apart "
+    "along them",
 )

@@ -32,6 +32,7 @@ from theory.gru_model import (
 )
 from theory.gru_steps import change, steps
 from theory.gru_units import UNITS
+from theory.gru_units_cho import CHO_UNITS
 from theory.law import Assumption, at
 from theory.methods import Induction, Smt
 from theory.methods.induction import HYPOTHESIS
@@ -42,6 +43,7 @@ from theory.terms import a, b, entry, i, j, m, x
 from theory.vocabulary import symbols
 
 gate_gap, gate_state_gap, h_size, lam_box, T = symbols("gate_gap gate_state_gap h_size lam_box T")
+gate_gap_box, gate_state_gap_box = symbols("gate_gap_box gate_state_gap_box")
 
 
 def contraction(
@@ -122,7 +124,7 @@ CONTRACTION_GRU = Claim(
     id="contraction-gru",
     title="A GRU contracts on its invariant box",
     source=Source("Cho et al., Learning Phrase Representations; Miller & Hardt", "section 4"),
-    forms=(TORCH, CHO_FORM, UNITS, INVARIANT),
+    forms=(TORCH, CHO_FORM, UNITS, CHO_UNITS, INVARIANT),
     false_variants=(
         TORCH.variant(
             "update-gate-fixed",
@@ -163,6 +165,16 @@ CONTRACTION_GRU = Claim(
             "without-weights",
             "the factor of the weighted norm in the plain one",
             le(gate_gap, lam_box * gate_state_gap),
+        ),
+        CHO_UNITS.variant(
+            "without-weights-cho",
+            "the factor of the weighted norm in the plain one, in Cho's convention",
+            le(gate_gap, lam_box * gate_state_gap),
+        ),
+        CHO_UNITS.variant(
+            "one-thousandth-cho",
+            "a thousandth less than the comparison matrix says, in Cho's convention",
+            le(gate_gap_box, Rational(999, 1000) * lam_box * gate_state_gap_box),
         ),
         INVARIANT.variant(
             "one-step-size",

@@ -6,6 +6,7 @@ fresh run.
 
 from sympy import Add, Expr
 
+from theory.box_geometry import BOX
 from theory.claim import Form
 from theory.geometry import (
     EUCLIDEAN,
@@ -127,6 +128,7 @@ def _steps(g: Geometry) -> tuple[Step, ...]:
     loss_gap = norm(run_gradient(0, s + j + 1) - run_gradient(s, j + 1))
     curved = d_loss(h) - d_loss(h_fresh)
     return (
+        *g.before,
         *bounded(g),
         *forgetting(g),
         *sensitive(g),
@@ -183,11 +185,11 @@ def _steps(g: Geometry) -> tuple[Step, ...]:
     )
 
 
-def _form(name: str, g: Geometry, note: str = "") -> Form:
+def _form(name: str, g: Geometry, note: str = "", about: str = "gradient") -> Form:
     """The three terms in one norm of states."""
     bound = le(grad_gap, three_terms(g, T - k, k, g.start_bound(T - k)))
     model = (
-        g.contraction,
+        *dict.fromkeys((*g.contracts, *g.slopes)),
         g.contractive,
         g.drive,
         g.states,
@@ -200,9 +202,7 @@ def _form(name: str, g: Geometry, note: str = "") -> Form:
         SOME_WINDOW,
     )
     claim = Smt(at("gradients bounded", T - k, k - 1), "window", "some window", "contractive")
-    return Form(
-        name, bound, model, "gradient", Proof((*_steps(g), Step("claim", bound, claim))), note
-    )
+    return Form(name, bound, model, about, Proof((*_steps(g), Step("claim", bound, claim))), note)
 
 
 FINITE = _form("finite", EUCLIDEAN)
@@ -210,3 +210,4 @@ QUADRATIC_NORM = _form(
     "quadratic-norm", QUADRATIC, "linear models: ∂φ/∂h is constant, and λ_P may be less than ‖W‖"
 )
 PERRON_NORM = _form("perron-norm", PERRON)
+IN_BOX = _form("box", BOX, "any cell with a comparison matrix that is smooth", "cell")

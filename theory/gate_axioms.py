@@ -2,7 +2,7 @@
 
 from sympy import Abs, Expr, Integer, Symbol, sqrt, symbols, tanh
 
-from theory.gate_terms import row_sum, sigmoid
+from theory.gate_terms import boxed, row_sum, sigmoid
 from theory.law import Axiom, Clause, law
 from theory.statement import eq, le
 from theory.terms import A, a, b, i, m, max_norm, norm, v, z
@@ -34,12 +34,13 @@ DEFINITE = Axiom(
     text="‖a − b‖ = 0 only where a = b",
     source=f"definition of a norm; {_HORN}, 5.1.1",
 )
-# Of entries, for the maximum norm of an operator is the largest row sum.
+# Of states alone, for the maximum norm of an operator is the largest row sum.
+_apart = boxed(a) - boxed(b)
 ENTRY_EUCLIDEAN = Axiom(
     "norm",
-    (v, i),
-    (Clause(le(Abs(part(v, i)), norm(v))),),
-    text="|v_i| ≤ ‖v‖₂",
+    (a, b, i),
+    (Clause(le(Abs(part(_apart, i)), norm(_apart))),),
+    text="|v_i| ≤ ‖v‖₂ for v = s − s′",
     source=f"definition of the Euclidean norm; {_HORN}, section 5.2",
 )
 EUCLIDEAN_BY_LARGEST = Axiom(

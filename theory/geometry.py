@@ -14,7 +14,8 @@ from theory.gradient_axioms import (
     SUBMULTIPLICATIVE_WEIGHTED,
     TRIANGLE_WEIGHTED,
 )
-from theory.law import Assumption, Axiom, Use, law
+from theory.law import Assumption, Axiom, Use, at, law
+from theory.proof import Step
 from theory.statement import eq, le, lt
 from theory.terms import (
     a,
@@ -46,6 +47,7 @@ S_full, S_fresh = sensitivity(x, 0, s + j), sensitivity(x, s, j)
 A_full, A_fresh = d_state(full, x_next), d_state(fresh, x_next)
 B_full, B_fresh = d_weights(full, x_next), d_weights(fresh, x_next)
 start, S_start = state(x, 0, s), sensitivity(x, 0, s)
+h, x_first = state(x, 0, j), entry(x, j + 1)
 
 _first, _second = (d_loss(h) * sensitivity(x, *run) for h, run in ((a, (s, j)), (b, (i, m))))
 GRADIENT_NORM = law(
@@ -91,7 +93,40 @@ class Geometry:
             return ()
         return (GRADIENT_NORM.at(first, second, x, *runs[0], *runs[1]),)
 
+    # How the contraction is used, of two runs and of their steps.
+
+    @property
+    def before(self) -> tuple[Step, ...]:
+        """What is to be shown before."""
+        return ()
+
+    @property
+    def from_zero(self) -> tuple[Use, ...]:
+        """‖φ(h_j, x) − φ(0, x)‖ ≤ λ‖h_j‖."""
+        return (at("contraction", h, 0, x_first),)
+
+    @property
+    def together(self) -> tuple[Use, ...]:
+        """‖φ(h, x) − φ(ĥ, x)‖ ≤ λ‖h − ĥ‖ of the full and the fresh run."""
+        return (at("contraction", full, fresh, x_next),)
+
+    @property
+    def slope(self) -> tuple[Use, ...]:
+        """‖∂φ/∂h‖ ≤ λ along a run."""
+        derivative = self.derivative.at(self.lam, fresh, x_next)
+        return (derivative, "contraction", at("differentiable", fresh, x_next))
+
     # What is presupposed of the model.
+
+    @property
+    def contracts(self) -> tuple[Assumption, ...]:
+        """The state contracts, and what it takes to use that."""
+        return (self.contraction,)
+
+    @property
+    def slopes(self) -> tuple[Assumption, ...]:
+        """‖∂φ/∂h‖ ≤ λ, and what it takes to use that."""
+        return (self.contraction,)
 
     @property
     def contraction(self) -> Assumption:
@@ -192,14 +227,16 @@ EUCLIDEAN = Geometry(
 )
 
 
-def _weighted(text: str, suffix: str, *, linear: bool) -> Geometry:
+def in_norm(
+    text: str, suffix: str, *, linear: bool = False, kind: type[Geometry] = Geometry
+) -> Geometry:
     """Another norm of states; of a linear model ∂φ/∂h is constant in every norm."""
     lam, S_0, B_h, L_w, beta_wh, L_p, beta_p = symbols(
         " ".join(f"{name}_{suffix}" for name in "lam S_0 B_h L_w beta_wh L_p beta_p".split())
     )
     beta_hh = ZERO if linear else symbols(f"beta_hh_{suffix}")[0]
-    return Geometry(text, weighted, lam, S_0, B_h, L_w, beta_hh, beta_wh, L_p, beta_p)
+    return kind(text, weighted, lam, S_0, B_h, L_w, beta_hh, beta_wh, L_p, beta_p)
 
 
-QUADRATIC = _weighted(" in the norm ‖P^{1/2}·‖₂ of states", "P", linear=True)
-PERRON = _weighted(" in the norm max |·|_i/v_i of states", "v", linear=False)
+QUADRATIC = in_norm(" in the norm ‖P^{1/2}·‖₂ of states", "P", linear=True)
+PERRON = in_norm(" in the norm max |·|_i/v_i of states", "v")

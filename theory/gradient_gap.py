@@ -5,9 +5,11 @@ from dataclasses import replace
 
 from sympy import Rational
 
+from theory.box_geometry import BOX
 from theory.claim import Claim, Form, Source
 from theory.drift import (
     FINITE,
+    IN_BOX,
     PERRON_NORM,
     QUADRATIC_NORM,
     terms,
@@ -136,13 +138,14 @@ PAPER = Form(
 _at_start = EUCLIDEAN.start_bound(T - k)
 # ReLU's second derivative is 0 but at the kink: what would be left of the drift without kinks
 _flat = lam ** (k - 1) * L_p * _at_start * k * L_rho
+FORGOTTEN_BOX, CURVED_BOX, DRIFTED_BOX = terms(BOX, T - k, k, BOX.start_bound(T - k))
 _other_factor = replace(EUCLIDEAN, lam=lam_P)
 
 GRADIENT_GAP = Claim(
     id="gradient-gap",
     title="The truncated model's gradient is close",
     source=Source("Miller & Hardt, Stable Recurrent Models", "Lemma 2"),
-    forms=(FINITE, UNIFORM, PAPER, AVERAGED, QUADRATIC_NORM, PERRON_NORM),
+    forms=(FINITE, UNIFORM, PAPER, AVERAGED, QUADRATIC_NORM, PERRON_NORM, IN_BOX),
     false_variants=(
         PAPER.variant(
             "without-division",
@@ -188,6 +191,16 @@ GRADIENT_GAP = Claim(
             "averaged-next-power",
             "λ^{k+1} in place of λ^k",
             le(grad_gap_mean, lam * AVERAGED.statement.rhs),
+        ),
+        IN_BOX.variant(
+            "box-without-drift",
+            "the Jacobians of a cell are taken not to change with the state",
+            le(grad_gap, FORGOTTEN_BOX + CURVED_BOX),
+        ),
+        IN_BOX.variant(
+            "box-without-division",
+            "λ^k in place of λ^{k−1} in what the Jacobians of a cell drift",
+            le(grad_gap, FORGOTTEN_BOX + CURVED_BOX + BOX.lam * DRIFTED_BOX),
         ),
     ),
     extremal=(

@@ -210,7 +210,7 @@ ITERATED = Form(
             Step(
                 "each entry at the start",
                 le(Abs(part(one - two, i)), norm(one - two)),
-                Smt(ENTRY_EUCLIDEAN.at(one - two, i)),
+                Smt(ENTRY_EUCLIDEAN.at(a, b, i)),
                 forall=(i,),
             ),
             Step(

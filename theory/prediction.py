@@ -2,6 +2,7 @@
 
 from sympy import Rational
 
+from theory.box_truncation import OUTPUT
 from theory.claim import Claim, Form, Source
 from theory.law import at
 from theory.methods import Smt
@@ -13,14 +14,14 @@ from theory.truncation import FINITE as TRUNCATION_FINITE
 from theory.truncation import UNIFORM as TRUNCATION_UNIFORM
 from theory.vocabulary import symbols
 
-lam, S_0, B_x, L_x, L_f, T, k, y_gap = symbols("lam S_0 B_x L_x L_f T k y_gap")
+lam, S_0, B_x, L_x, L_f, C_box, T, k, y_gap = symbols("lam S_0 B_x L_x L_f C_box T k y_gap")
 
 MODEL = (CONTRACTION, CONTRACTIVE, DRIVE, WINDOW, LIPSCHITZ_READOUT)
 
 
-def _through_readout(bound: Statement, truncation: Form) -> Proof:
+def _through_readout(bound: Statement, truncation: Form, name: str = "truncation") -> Proof:
     lipschitz = at("lipschitz readout", state(x, 0, T), state(x, T - k, k))
-    step = Step("claim", bound, Smt(lipschitz, truncation.lemma("truncation").at(), "contractive"))
+    step = Step("claim", bound, Smt(lipschitz, truncation.lemma(name).at(), "contractive"))
     return Proof((step,))
 
 
@@ -39,11 +40,21 @@ UNIFORM = Form(
     note="for every length T",
 )
 
+IN_BOX_BOUND = le(y_gap, L_f * OUTPUT.statement.rhs)
+IN_BOX = Form(
+    "box",
+    IN_BOX_BOUND,
+    (*OUTPUT.assumptions, LIPSCHITZ_READOUT),
+    "cell",
+    _through_readout(IN_BOX_BOUND, OUTPUT, "truncation, box"),
+    note="any cell with a comparison matrix",
+)
+
 PREDICTION = Claim(
     id="prediction",
     title="Predictions of the truncated model",
     source=Source("Miller & Hardt, Stable Recurrent Models", "Proposition 3"),
-    forms=(FINITE, UNIFORM),
+    forms=(FINITE, UNIFORM, IN_BOX),
     false_variants=(
         UNIFORM.variant(
             "next-power",
@@ -73,6 +84,16 @@ PREDICTION = Claim(
             "eight steps forget half of any prediction, whatever λ is",
             le(y_gap, L_f * S_0 / (1 - lam) / 2),
             (*MODEL, LONG_WINDOW),
+        ),
+        IN_BOX.variant(
+            "box-without-output",
+            "the readout is taken to see the norm of the box: C_box is missing",
+            le(y_gap, IN_BOX_BOUND.rhs / C_box),
+        ),
+        IN_BOX.variant(
+            "box-no-readout",
+            "the readout's constant L_f is missing, of a cell",
+            le(y_gap, OUTPUT.statement.rhs),
         ),
     ),
     extremal=(

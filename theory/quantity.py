@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from sympy import Expr, Symbol
 
 Role: TypeAlias = Literal["parameter", "certified", "measured"]
-INTEGERS = ("T", "k", "t", "n", "d", "N", "states")
+INTEGERS = ("T", "k", "t", "n", "d", "N", "states", "depth")
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """A truncated model is a feed-forward network, which sees exactly its last k inputs."""
 
+from dataclasses import replace
+
 from sympy import Integer
 
 from theory.claim import Claim, Form, Source
@@ -8,6 +10,7 @@ from theory.methods import Identity, Induction, Smt
 from theory.methods.induction import HYPOTHESIS
 from theory.models import CONTRACTIVE, LONG_WINDOW, SOME_WINDOW, WINDOW
 from theory.proof import Proof, Step
+from theory.receptive_field_causal import CAUSAL_FORMS, CAUSAL_VARIANTS
 from theory.statement import eq, le, ne
 from theory.terms import FEED_FORWARD, RECURSION, entry, forward, j, m, state, x, x_past
 from theory.vocabulary import symbols
@@ -69,12 +72,14 @@ FIELD_FORM = Form(
     Proof((SAME_LAYERS, Step("claim", SAME_FIELD, Smt(at("layers agree", k))))),
     note="nothing before the last k inputs is seen",
 )
+# Nothing was said of φ: the states of any cell do.
+CELL_FORM = replace(FIELD_FORM, name="cell", about="cell")
 
 RECEPTIVE_FIELD = Claim(
     id="receptive-field",
     title="A feed-forward model sees exactly its last k inputs",
     source=Source("Miller, When recurrent models don't need to be recurrent", "section 2"),
-    forms=(FEED_FORWARD_FORM, FIELD_FORM),
+    forms=(FEED_FORWARD_FORM, FIELD_FORM, CELL_FORM, *CAUSAL_FORMS),
     false_variants=(
         FEED_FORWARD_FORM.variant(
             "zero-padding",
@@ -109,6 +114,7 @@ RECEPTIVE_FIELD = Claim(
             le(recurrent_gap, S_0 / (1 - lam)),
             (WINDOW, PAST, LONG_WINDOW, CONTRACTIVE),
         ),
+        *CAUSAL_VARIANTS,
     ),
     extremal="every system: an exact equivalence",
 )

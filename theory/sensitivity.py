@@ -12,7 +12,6 @@ from theory.geometry import (
     Geometry,
     S_fresh,
     fresh,
-    full,
     start,
     x_next,
 )
@@ -24,11 +23,12 @@ from theory.law import at
 from theory.methods import Induction, Smt
 from theory.methods.induction import HYPOTHESIS
 from theory.proof import Step
-from theory.statement import le
+from theory.statement import eq, le
 from theory.terms import (
     RECURSION,
     entry,
     j,
+    m,
     phi,
     s,
     sensitivity,
@@ -47,6 +47,16 @@ def power(g: Geometry) -> Step:
     )
 
 
+def power_sum(g: Geometry) -> Step:
+    """λ^{j+m} = λ^j λ^m."""
+    return Step(
+        "power of a sum",
+        eq(g.lam ** (j + m), g.lam**j * g.lam**m),
+        Induction(j, base=Smt(), step=Smt(HYPOTHESIS)),
+        forall=(j, m),
+    )
+
+
 def power_at_most_one(g: Geometry) -> Step:
     """λ^j ≤ 1."""
     return Step(
@@ -57,8 +67,8 @@ def power_at_most_one(g: Geometry) -> Step:
     )
 
 
-def bounded(g: Geometry) -> tuple[Step, ...]:
-    """‖h_t‖ ≤ S_0 g(t), and so ‖h_s‖ ≤ B_s."""
+def states(g: Geometry) -> tuple[Step, ...]:
+    """‖h_t‖ ≤ S_0 g(t)."""
     h, x_first = state(x, 0, j), entry(x, j + 1)
     first = phi(0, x_first)
     return (
@@ -68,7 +78,7 @@ def bounded(g: Geometry) -> tuple[Step, ...]:
             Smt(
                 RECURSION.at(x, 0, j),
                 g.triangle.at(phi(h, x_first) - first, first),
-                at("contraction", h, 0, x_first),
+                *g.from_zero,
                 at("drive", j),
             ),
             forall=(j,),
@@ -83,6 +93,13 @@ def bounded(g: Geometry) -> tuple[Step, ...]:
             ),
             forall=(j,),
         ),
+    )
+
+
+def bounded(g: Geometry) -> tuple[Step, ...]:
+    """The same, and so ‖h_s‖ ≤ B_s."""
+    return (
+        *states(g),
         Step(
             "start",
             le(g.norm(start), g.start_bound(s)),
@@ -102,7 +119,7 @@ def forgetting(g: Geometry) -> tuple[Step, ...]:
             Smt(
                 RECURSION.at(x, 0, s + j),
                 RECURSION.at(x, s, j),
-                at("contraction", full, fresh, x_next),
+                *g.together,
             ),
             forall=(s, j),
         ),
@@ -124,11 +141,7 @@ def factor(g: Geometry) -> Step:
     return Step(
         "factor",
         le(g.norm(A_fresh), g.lam),
-        Smt(
-            g.derivative.at(g.lam, fresh, x_next),
-            "contraction",
-            at("differentiable", fresh, x_next),
-        ),
+        Smt(*g.slope),
         forall=(s, j),
     )
 

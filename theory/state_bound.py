@@ -3,6 +3,7 @@
 from sympy import Rational, sqrt
 
 from theory.axioms import TRIANGLE
+from theory.box_geometry import BOX
 from theory.claim import Claim, Form, Source
 from theory.law import at
 from theory.methods import Induction, Smt
@@ -10,11 +11,12 @@ from theory.methods.induction import HYPOTHESIS
 from theory.models import CONTRACTION, CONTRACTIVE, DRIVE, TWO_STEPS
 from theory.powers import POWER_NOT_NEGATIVE
 from theory.proof import Proof, Step
+from theory.sensitivity import states
 from theory.statement import le
 from theory.terms import RECURSION, entry, j, norm, phi, state, x
 from theory.vocabulary import symbols
 
-lam, S_0, B_x, L_x, T, h_norm = symbols("lam S_0 B_x L_x T h_norm")
+lam, S_0, B_x, L_x, T, h_norm, h_norm_box = symbols("lam S_0 B_x L_x T h_norm h_norm_box")
 
 h, x_next = state(x, 0, j), entry(x, j + 1)
 
@@ -80,11 +82,27 @@ UNIFORM = Form(
     note="for every length T",
 )
 
+IN_BOX_BOUND = le(h_norm_box, BOX.S_0 * BOX.total(T))
+IN_BOX = Form(
+    "box",
+    IN_BOX_BOUND,
+    (*BOX.contracts, BOX.contractive, BOX.drive),
+    "cell",
+    Proof(
+        (
+            *BOX.before,
+            *states(BOX),
+            Step("claim", IN_BOX_BOUND, Smt(at("state", T), "contractive")),
+        )
+    ),
+    note="any cell with a comparison matrix: LSTM, GRU, deep transitions, scans and stacks",
+)
+
 STATE_BOUND = Claim(
     id="state-bound",
     title="The state stays in a ball",
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 2"),
-    forms=(FINITE, UNIFORM),
+    forms=(FINITE, UNIFORM, IN_BOX),
     false_variants=(
         FINITE.variant(
             "one-step-short",
@@ -108,6 +126,17 @@ STATE_BOUND = Claim(
             "independent-inputs",
             "the inputs add up like independent ones, in squares",
             le(h_norm, S_0 / sqrt(1 - lam**2)),
+        ),
+        IN_BOX.variant(
+            "box-one-step-short",
+            "the geometric sum of a cell ends one step early",
+            le(h_norm_box, BOX.S_0 * BOX.total(T - 1)),
+            (*IN_BOX.assumptions, TWO_STEPS),
+        ),
+        IN_BOX.variant(
+            "box-two-drives",
+            "no cell holds more than two drives, whatever λ is",
+            le(h_norm_box, 2 * BOX.S_0),
         ),
     ),
     extremal=(

@@ -7,13 +7,14 @@ derivatives count: a cell need not be smooth, and there is no factor k.
 
 from sympy import Integer, Rational
 
-from theory.axioms import SUBMULTIPLICATIVE, TRIANGLE
+from theory.axioms import TRIANGLE
+from theory.box_geometry import BOX, CUT_GRADIENT_NORM
 from theory.claim import Claim, Form, Source
 from theory.drift import FINITE as GRADIENT_GAP_FINITE
 from theory.drift import three_terms
-from theory.geometry import EUCLIDEAN, ZERO, S_full, S_start, full, x_next
+from theory.geometry import EUCLIDEAN, ZERO, Geometry, S_full, S_start, full, x_next
 from theory.gradient_axioms import CHAIN_RULE_WEIGHTS
-from theory.law import at, law
+from theory.law import Use, at, law
 from theory.methods import Induction, Smt
 from theory.methods.induction import HYPOTHESIS
 from theory.models import DIFFERENTIABLE, LONG_WINDOW, WINDOW
@@ -27,7 +28,6 @@ from theory.terms import (
     d_weights,
     entry,
     j,
-    norm,
     recent,
     s,
     sensitivity,
@@ -48,74 +48,76 @@ RECENT = law(
         + d_weights(state(x, 0, s + j), entry(x, s + j + 1)),
     ),
 )
-MODEL = (
-    EUCLIDEAN.contraction,
-    EUCLIDEAN.contractive,
-    EUCLIDEAN.weights,
-    DIFFERENTIABLE,
-    EUCLIDEAN.loss,
-    WINDOW,
-)
-g = EUCLIDEAN.total
 lost = S_full - recent(x, s, j)
 lost_next = sensitivity(x, 0, s + j + 1) - recent(x, s, j + 1)
 h_T, S_T, R_T = state(x, 0, T), sensitivity(x, 0, T), recent(x, T - k, k)
 
-FINITE_BOUND = le(tbptt_gap, lam**k * L_p * L_w * g(T - k))
-FINITE = Form(
-    "finite",
-    FINITE_BOUND,
-    MODEL,
-    "gradient",
-    Proof(
-        (
-            *sensitive(EUCLIDEAN),
-            Step(
-                "one step back",
-                le(norm(lost_next), lam * norm(lost)),
-                Smt(
-                    CHAIN_RULE_WEIGHTS.at(x, 0, s + j),
-                    RECENT.at(x, s, j),
-                    at("differentiable", full, x_next),
-                    SUBMULTIPLICATIVE.at(d_state(full, x_next), lost),
-                    at("factor", 0, s + j),
-                ),
-                forall=(s, j),
+
+def _form(name: str, g: Geometry, about: str, *measured: Use, note: str = "") -> Form:
+    """One norm of states; `measured` says that gradients are in the Euclidean one all the same."""
+    bound = le(tbptt_gap, g.lam**k * g.L_p * g.L_w * g.total(T - k))
+    model = (*g.slopes, g.contractive, g.weights, DIFFERENTIABLE, g.loss, WINDOW)
+    steps = (
+        *g.before,
+        *sensitive(g),
+        Step(
+            "one step back",
+            le(g.norm(lost_next), g.lam * g.norm(lost)),
+            Smt(
+                CHAIN_RULE_WEIGHTS.at(x, 0, s + j),
+                RECENT.at(x, s, j),
+                at("differentiable", full, x_next),
+                g.submultiplicative.at(d_state(full, x_next), lost),
+                at("factor", 0, s + j),
             ),
-            Step(
-                "all steps back",
-                le(norm(lost), lam**j * norm(S_start)),
-                Induction(
-                    j,
-                    base=Smt(RECENT.at(x, s, j)),
-                    step=Smt(HYPOTHESIS, at("one step back", s, j)),
-                ),
-                forall=(s, j),
+            forall=(s, j),
+        ),
+        Step(
+            "all steps back",
+            le(g.norm(lost), g.lam**j * g.norm(S_start)),
+            Induction(
+                j,
+                base=Smt(RECENT.at(x, s, j)),
+                step=Smt(HYPOTHESIS, at("one step back", s, j)),
             ),
-            power(EUCLIDEAN),
-            Step(
+            forall=(s, j),
+        ),
+        power(g),
+        Step(
+            "sensitivities",
+            le(g.norm(S_T - R_T), g.lam**k * g.L_w * g.total(T - k)),
+            Smt(
+                at("all steps back", T - k, k),
+                at("sensitivity", 0, T - k),
+                at("power not negative", k),
+                "contractive",
+                "window",
+            ),
+        ),
+        Step(
+            "claim",
+            bound,
+            Smt(
                 "sensitivities",
-                le(norm(S_T - R_T), lam**k * L_w * g(T - k)),
-                Smt(
-                    at("all steps back", T - k, k),
-                    at("sensitivity", 0, T - k),
-                    at("power not negative", k),
-                    "contractive",
-                    "window",
-                ),
+                g.submultiplicative.at(d_loss(h_T), S_T - R_T),
+                at("lipschitz loss", T),
+                *measured,
+                "contractive",
             ),
-            Step(
-                "claim",
-                FINITE_BOUND,
-                Smt(
-                    "sensitivities",
-                    SUBMULTIPLICATIVE.at(d_loss(h_T), S_T - R_T),
-                    at("lipschitz loss", T),
-                    "contractive",
-                ),
-            ),
-        )
-    ),
+        ),
+    )
+    return Form(name, bound, model, about, Proof(steps), note)
+
+
+FINITE = _form("finite", EUCLIDEAN, "gradient")
+FINITE_BOUND, MODEL = FINITE.statement, FINITE.assumptions
+IN_BOX = _form(
+    "box",
+    BOX,
+    "cell",
+    CUT_GRADIENT_NORM.at(x, T - k, k),
+    "window",
+    note="any cell with a comparison matrix, smooth or not",
 )
 LEMMA = FINITE.lemma("tbptt-gap").at()
 
@@ -180,12 +182,12 @@ TBPTT_GAP = Claim(
         "Williams & Peng, Neural Computation 2 (1990)",
         "truncated back-propagation; the bound is by Miller & Hardt's argument",
     ),
-    forms=(FINITE, UNIFORM, AGAINST),
+    forms=(FINITE, UNIFORM, AGAINST, IN_BOX),
     false_variants=(
         FINITE.variant(
             "next-power",
             "λ^{k+1} in place of λ^k",
-            le(tbptt_gap, lam ** (k + 1) * L_p * L_w * g(T - k)),
+            le(tbptt_gap, lam ** (k + 1) * L_p * L_w * EUCLIDEAN.total(T - k)),
         ),
         AGAINST.variant(
             "same-gradient",
@@ -212,6 +214,16 @@ TBPTT_GAP = Claim(
             "first-order-alone",
             "the truncated model's gradient is as close as that of truncated back-propagation",
             le(tb_gap, FINITE_BOUND.rhs),
+        ),
+        IN_BOX.variant(
+            "box-next-power",
+            "λ^{k+1} in place of λ^k, of a cell",
+            le(tbptt_gap, BOX.lam * IN_BOX.statement.rhs),
+        ),
+        IN_BOX.variant(
+            "box-without-loss",
+            "the loss's slope L_p is missing",
+            le(tbptt_gap, IN_BOX.statement.rhs / BOX.L_p),
         ),
     ),
     extremal=(

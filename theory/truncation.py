@@ -3,8 +3,10 @@
 from sympy import Rational, floor, log, sqrt
 
 from theory.axioms import EXPONENTIAL, LOGARITHM
+from theory.box_truncation import BOX_FORMS, BOX_VARIANTS
 from theory.claim import Claim, Form, Source
-from theory.law import Assumption, at
+from theory.decay import decay, long_window, positive_rate, rate_of
+from theory.law import at
 from theory.methods import Induction, Smt
 from theory.methods.induction import HYPOTHESIS
 from theory.models import (
@@ -21,8 +23,8 @@ from theory.models import (
 from theory.powers import POWER_NOT_NEGATIVE, POWER_SUM
 from theory.proof import Proof, Step
 from theory.state_bound import FINITE as STATE_BOUND_FINITE
-from theory.statement import Statement, eq, le
-from theory.terms import RECURSION, entry, exponential, j, norm, s, state, x
+from theory.statement import le
+from theory.terms import RECURSION, entry, j, norm, s, state, x
 from theory.vocabulary import symbols
 
 lam, S_0, B_x, L_x, epsilon, T, k, h_gap = symbols("lam S_0 B_x L_x epsilon T k h_gap")
@@ -103,31 +105,16 @@ UNIFORM = Form(
     note="for every length T",
 )
 
-rate = log(1 / lam)
+rate = rate_of(lam)
 needed = S_0 / ((1 - lam) * epsilon)
 reached = lam**T + epsilon * (1 - lam) / S_0
 
 
-def _long(text: str, condition: Statement) -> Assumption:
-    return Assumption("long window", f"the window is long enough: k ≥ {text}", condition)
-
-
-LONG = _long("log S_0/((1 − λ)ε) to the base 1/λ", le(log(needed) / rate, k))
-LONG_FINITE = _long("−ln(λ^T + ε(1 − λ)/S_0)/ln(1/λ)", le(-log(reached) / rate, k))
+LONG = long_window("log S_0/((1 − λ)ε) to the base 1/λ", le(log(needed) / rate, k))
+LONG_FINITE = long_window("−ln(λ^T + ε(1 − λ)/S_0)/ln(1/λ)", le(-log(reached) / rate, k))
 WINDOW_MODEL = (*MODEL, MEMORY, ACCURACY)
 
-DECAY = Step(
-    "decay",
-    eq(exponential(j * rate) * lam**j, 1),
-    Induction(
-        j,
-        base=Smt(EXPONENTIAL.at(0, 0)),
-        step=Smt(HYPOTHESIS, EXPONENTIAL.at(j * rate, rate), LOGARITHM.at(1 / lam), "memory"),
-    ),
-    forall=(j,),
-)
-# ln(1/λ) > 0, since exp(ln(1/λ)) = 1/λ > 1 = exp(0).
-POSITIVE_RATE = (EXPONENTIAL.at(rate, 0), LOGARITHM.at(1 / lam), "memory", "contractive")
+DECAY, POSITIVE_RATE = decay(lam), positive_rate(lam)
 
 TARGET = le(h_gap, epsilon)
 WINDOW_FORM = Form(
@@ -190,7 +177,7 @@ TRUNCATION = Claim(
     id="truncation",
     title="A contractive model forgets",
     source=Source("Miller & Hardt, Stable Recurrent Models", "Lemma 1"),
-    forms=(FINITE, UNIFORM, WINDOW_FORM, WINDOW_FINITE),
+    forms=(FINITE, UNIFORM, WINDOW_FORM, WINDOW_FINITE, *BOX_FORMS),
     false_variants=(
         UNIFORM.variant(
             "next-power",
@@ -228,17 +215,17 @@ TRUNCATION = Claim(
         WINDOW_FORM.variant(
             "floor",
             "the window is rounded down",
-            assumptions=(*WINDOW_MODEL, _long("⌊log⌋", le(floor(log(needed) / rate), k))),
+            assumptions=(*WINDOW_MODEL, long_window("⌊log⌋", le(floor(log(needed) / rate), k))),
         ),
         WINDOW_FORM.variant(
             "no-horizon-window",
             "the window forgets the factor 1/(1 − λ)",
-            assumptions=(*WINDOW_MODEL, _long("log S_0/ε", le(log(S_0 / epsilon) / rate, k))),
+            assumptions=(*WINDOW_MODEL, long_window("log S_0/ε", le(log(S_0 / epsilon) / rate, k))),
         ),
         WINDOW_FORM.variant(
             "one-short",
             "a window one shorter is enough",
-            assumptions=(*WINDOW_MODEL, _long("log − 1", le(log(needed) / rate, k + 1))),
+            assumptions=(*WINDOW_MODEL, long_window("log − 1", le(log(needed) / rate, k + 1))),
         ),
         WINDOW_FINITE.variant(
             "finite-one-short",
@@ -246,9 +233,10 @@ TRUNCATION = Claim(
             assumptions=(
                 *WINDOW_MODEL,
                 DRIVEN,
-                _long("log − 1", le(-log(reached) / rate, k + 1)),
+                long_window("log − 1", le(-log(reached) / rate, k + 1)),
             ),
         ),
+        *BOX_VARIANTS,
     ),
     extremal=(
         "scalar linear system h = λh + x with the constant input x = S_0: equality for every "

@@ -9,18 +9,21 @@ from theory.axioms import (
     DERIVATIVE_IN_STATE,
     SUBMULTIPLICATIVE,
 )
+from theory.box_geometry import BOX, SHOWN_DERIVATIVE
+from theory.box_geometry import LIPSCHITZ_INPUT as LIPSCHITZ_INPUT_BOX
 from theory.claim import Claim, Form, Source
 from theory.law import Assumption, at
 from theory.methods import Induction, Smt
 from theory.methods.induction import HYPOTHESIS
 from theory.models import CONTRACTION, DIFFERENTIABLE, INDEX, LIPSCHITZ_INPUT, PAST_INDEX
 from theory.proof import Proof, Step
+from theory.sensitivity import factor
 from theory.statement import le
 from theory.terms import d_state, entry, j, jacobian, m, norm, state, x
 from theory.vocabulary import symbols
 
 lam, L_x, L_rho, U_norm, W_norm, W_radius = symbols("lam L_x L_rho U_norm W_norm W_radius")
-T, t, dh_dx = symbols("T t dh_dx")
+T, t, dh_dx, C_box, L_x_box = symbols("T t dh_dx C_box L_x_box")
 
 before, x_now = state(x, 0, m), entry(x, m + 1)
 later, x_later = state(x, 0, m + j + 1), entry(x, m + j + 2)
@@ -77,11 +80,71 @@ FORM = Form(
     ),
 )
 
+first_step = BOX.norm(jacobian(x, m + 1, m + 1))
+moved, moved_next = (jacobian(x, m + j + steps, m + 1) for steps in (1, 2))
+IN_BOX_BOUND = le(dh_dx, C_box * L_x_box * BOX.lam ** (T - t))
+IN_BOX = Form(
+    "box",
+    IN_BOX_BOUND,
+    (
+        *BOX.slopes,
+        LIPSCHITZ_INPUT_BOX,
+        DIFFERENTIABLE,
+        SHOWN_DERIVATIVE,
+        INDEX,
+        PAST_INDEX,
+    ),
+    "cell",
+    Proof(
+        (
+            *BOX.before,
+            factor(BOX),
+            Step(
+                "the input's own step",
+                le(first_step, L_x_box),
+                Smt(
+                    CHAIN_RULE_START.at(x, m),
+                    at("lipschitz input", m),
+                    at("differentiable", before, x_now),
+                ),
+                forall=(m,),
+            ),
+            Step(
+                "one step more",
+                le(BOX.norm(moved_next), BOX.lam * BOX.norm(moved)),
+                Smt(
+                    CHAIN_RULE.at(x, m, j),
+                    BOX.submultiplicative.at(d_state(later, x_later), moved),
+                    at("factor", 0, m + j + 1),
+                    at("differentiable", later, x_later),
+                ),
+                forall=(m, j),
+            ),
+            Step(
+                "all steps",
+                le(BOX.norm(moved), L_x_box * BOX.lam**j),
+                Induction(
+                    j,
+                    base=Smt(at("the input's own step", m)),
+                    step=Smt(HYPOTHESIS, at("one step more", m, j)),
+                ),
+                forall=(m, j),
+            ),
+            Step(
+                "claim",
+                IN_BOX_BOUND,
+                Smt(at("all steps", t - 1, T - t), at("output", t - 1, T - t), "index", "past"),
+            ),
+        )
+    ),
+    note="any cell with a comparison matrix",
+)
+
 VANISHING_GRADIENT = Claim(
     id="vanishing-gradient",
     title="Gradients in early inputs vanish",
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 3"),
-    forms=(FORM,),
+    forms=(FORM, IN_BOX),
     false_variants=(
         FORM.variant(
             "next-power", "λ^{T−t+1} in place of λ^{T−t}", le(dh_dx, L_x * lam ** (T - t + 1))
@@ -111,6 +174,16 @@ VANISHING_GRADIENT = Claim(
             "as-the-square-root",
             "the slopes average out, like the square root of the lag",
             le(dh_dx, L_x * lam ** (T - t) / sqrt(T - t + 1)),
+        ),
+        IN_BOX.variant(
+            "box-next-power",
+            "λ^{T−t+1} in place of λ^{T−t}, of a cell",
+            le(dh_dx, BOX.lam * IN_BOX_BOUND.rhs),
+        ),
+        IN_BOX.variant(
+            "box-without-output",
+            "the Euclidean norm of the output is taken for the norm of the box",
+            le(dh_dx, L_x_box * BOX.lam ** (T - t)),
         ),
     ),
     extremal="scalar linear system h = λh + L_x x: equality for every t ≤ T and every input",

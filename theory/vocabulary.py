@@ -7,9 +7,14 @@ the Euclidean norm of all trained weights together.
 from sympy import Expr, Symbol
 
 from theory.errors import UnknownNameError
+from theory.quantities.causal import CAUSAL
+from theory.quantities.cells import CELLS
 from theory.quantities.gates import GATES
 from theory.quantities.gradients import GRADIENTS
+from theory.quantities.layers import LAYERS
+from theory.quantities.memory import MEMORY
 from theory.quantities.models import MODELS
+from theory.quantities.stacks import STACKS
 from theory.quantities.training import TRAINING
 from theory.quantities.unitary import UNITARY
 from theory.quantity import Quantity
@@ -17,7 +22,18 @@ from theory.statement import Statement
 
 __all__ = ["DEFINITIONS", "QUANTITIES", "VOCABULARY", "Quantity", "quantity", "symbols", "unfold"]
 
-QUANTITIES: tuple[Quantity, ...] = (*MODELS, *GRADIENTS, *TRAINING, *UNITARY, *GATES)
+QUANTITIES: tuple[Quantity, ...] = (
+    *MODELS,
+    *GRADIENTS,
+    *TRAINING,
+    *UNITARY,
+    *GATES,
+    *CELLS,
+    *CAUSAL,
+    *LAYERS,
+    *STACKS,
+    *MEMORY,
+)
 VOCABULARY: dict[str, Quantity] = {quantity.name: quantity for quantity in QUANTITIES}
 DEFINITIONS: dict[Symbol, Expr] = {
     quantity.symbol: quantity.definition

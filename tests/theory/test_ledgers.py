@@ -32,6 +32,9 @@ DEFINITIONS = {
     "truncated back-propagation",
     "sum of the gaps",
     "gradients are Euclidean",
+    "cut gradients are Euclidean",
+    "cut gradients are Euclidean",
+    "gradients are Euclidean, other weights",
     "lift",
     "norm of weights",
     "sums over classes",
@@ -55,6 +58,12 @@ DEFINITIONS = {
     "largest gap of a pulse",
     "entries of a difference",
     "run from a state",
+    "rows of a difference",
+    "run of a stack",
+    "product of decays",
+    "product of tangents",
+    "inputs are the first tap",
+    "delays add up",
     "z_silu",  # the point where SiLU is steepest, by its equation
 }
 HUMAN = {"urnn-sigmoid"}  # the claims with an argument in prose

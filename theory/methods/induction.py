@@ -39,7 +39,7 @@ class Induction(Method):
 
     def prove(self, goal: Statement, scope: Scope) -> str:
         """Prove the base, then the step."""
-        if self.over not in goal.symbols:
+        if self.over not in goal.symbols.union(*(premise.symbols for premise in self.given)):
             raise Gap(f"{self.over} does not occur in {goal.text}")
         hypothesis = Law(HYPOTHESIS, self.others, (Clause(goal, self.given),))
         for part, method, value, within in (
@@ -57,6 +57,8 @@ class Induction(Method):
 
     def objection(self, forall: tuple[Symbol, ...], given: tuple[Statement, ...]) -> str:
         """Why the step may not be proved so; empty if it may."""
+        if not self.over.is_integer:
+            return f"induction over {self.over}, which is no natural number"
         moving = {self.over, *self.others}
         fixed = self.given == given or all(moving.isdisjoint(s.symbols) for s in given)
         if not moving <= set(forall) or self.over in self.others or not fixed:

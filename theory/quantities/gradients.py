@@ -92,7 +92,7 @@ _CONSTANTS = (
 )
 
 
-def _in_norm(suffix: str, norm_name: str, second_order: tuple[str, ...]) -> tuple[Quantity, ...]:
+def in_norm(suffix: str, norm_name: str, second_order: tuple[str, ...]) -> tuple[Quantity, ...]:
     """The constants of a model whose states are measured in another norm."""
     entries = {
         "S_0": ("drive, sup ‖φ(0, x)‖", "S_0"),
@@ -177,7 +177,7 @@ _MEASURED = (
 GRADIENTS: tuple[Quantity, ...] = (
     *_SMOOTHNESS,
     *_CONSTANTS,
-    *_in_norm("P", _QUADRATIC, ("beta_wh",)),
-    *_in_norm("v", _MAXIMUM, ("beta_hh", "beta_wh", "beta_ww")),
+    *in_norm("P", _QUADRATIC, ("beta_wh",)),
+    *in_norm("v", _MAXIMUM, ("beta_hh", "beta_wh", "beta_ww")),
     *_MEASURED,
 )
