@@ -32,7 +32,7 @@ PROFILES: dict[str, Budget] = {
     "quick": Budget(
         random=50, targeted=25, gradient=6, ascent=100, batch=48, sequences=12, minimal=False
     ),
-    "ci": Budget(random=120, targeted=50, gradient=8, ascent=150, batch=64, sequences=8),
+    "ci": Budget(random=120, targeted=50, gradient=8, ascent=150, batch=48, sequences=8),
     "deep": Budget(random=4000, targeted=1000, gradient=60, ascent=400, batch=64, sequences=8),
 }
 
@@ -81,6 +81,9 @@ COSTLY = {
     "h_size": (12, 8),
     "c_size": (12, 8),
     "run_gap": (12, 8),
+    "S_0_box": (16, 2),
+    "C_box": (16, 2),
+    "L_w_box": (8, 1),
 }
 # Readings that cost no less for a few systems than for many: more systems, one sequence each.
 ROOMY = {
@@ -94,6 +97,7 @@ APART = {"grad_gap_mean", "L_w_P", "L_w_v"}
 EMPHASIS = {
     "truncation": 6.0, "contraction-weighted": 0.4, "gradient-gap": 3, "urnn-equivalence": 2,
     "urnn-gradient": 0.6, "urnn-tight": 2, "contraction-lstm": 0.4, "contraction-gru": 0.4,
+    "receptive-field": 0.75,
 }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from properties.budget import EMPHASIS, Budget, apart, batch_size
 from properties.draws import EXACT, LEARNING
 from properties.evidence import Evidence
 from properties.judge import Judgement, free_names, judge
-from properties.kinds import GATED
+from properties.kinds import FAMILIES, GATED
 from properties.spec import Kind, SystemSpec
 from properties.system import Batch, build
 from theory.claim import Assumption, Claim, Form, Statement
@@ -40,6 +40,8 @@ STEPWISE = {
     "step_gap", "step_gap_P", "step_gap_D", "step_gap_v",
     "dphi_w", "dphi_w_gap", "dphi_h_gap", "dp", "dp_gap",
 }  # fmt: skip
+# How much of the random budget all kinds of a family share.
+SHARE = 0.25
 CLIMBED = ("linear", "rnn", "gradient", "smooth", *GATED)
 Seen = Callable[[Batch, Sequence[Judgement]], None]
 Target = tuple[Statement, tuple[Assumption, ...]]
@@ -78,11 +80,19 @@ def show(
 
     names = free_names(*(statement for statement, _ in targets))
     if attack in ("random", "targeted"):
-        random_specs(
-            kind, visit, batch=size[0], sequences=size[1], seed=seed, target=attack == "targeted",
-            examples=ceil(factor * budget.random) if attack == "random" else budget.targeted,
-            wide=bool(WEIGHTED & names), stepwise=bool(STEPWISE & names),
-        )  # fmt: skip
+        # The kinds of a family have a share each, under a seed of their own.
+        members = FAMILIES.get(kind, (kind,))
+        share = SHARE / len(members) if kind in FAMILIES else 1.0
+        examples = factor * budget.random if attack == "random" else budget.targeted
+        for place, member in enumerate(members):
+            more = random_specs(
+                member, visit, batch=size[0], sequences=size[1], seed=seed + place,
+                target=attack == "targeted", examples=ceil(share * examples),
+                wide=bool(WEIGHTED & names), stepwise=bool(STEPWISE & names),
+                family=kind in FAMILIES,
+            )  # fmt: skip
+            if not more:
+                return
         return
     try:
         for spec in chosen_specs(attack, kind, targets, budget, seed):
@@ -148,7 +158,7 @@ def attack_claim(
             attack, kind, [(form.statement, form.assumptions) for form in forms], seen,
             budget=budget, size=batch_size(budget, forms), device=device,
             seed=derived_seed(seed, claim.id, attack, kind, *(["apart"] if slow else [])),
-            factor=1 if slow else EMPHASIS.get(claim.id, 1),
+            factor=1 if slow or kind in FAMILIES else EMPHASIS.get(claim.id, 1),
         )  # fmt: skip
     return evidence
 

@@ -16,6 +16,7 @@ from impl.rnn import RNN
 from theory.end_to_end import DRIFT, STILL
 from theory.evaluate import enclose
 from theory.interval import Interval
+from theory.quantities.cells import CELLS
 from theory.quantities.gates import GATES
 from theory.vocabulary import VOCABULARY
 
@@ -85,12 +86,12 @@ def hessian_norm(batch: Batch, cell: RNN) -> torch.Tensor:
 
 
 def nowhere(batch: Batch) -> Array:
-    """What only a gated cell has, (B, 1, 1)."""
+    """What only cells of other kinds have, (B, 1, 1)."""
     return np.full((batch.cell.batch, 1, 1), np.inf)
 
 
 DERIVED: dict[str, Callable[[Batch], Array]] = {
-    **{quantity.name: nowhere for quantity in GATES if quantity.role == "certified"},
+    **{quantity.name: nowhere for quantity in (*GATES, *CELLS) if quantity.role == "certified"},
     "H": pair_bound,
     "eps_k": window_bounds,
     "K_0": of_predictions(STILL),

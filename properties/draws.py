@@ -6,9 +6,23 @@ from collections.abc import Callable
 
 import numpy as np
 
+from properties.causal.model import causal_draw
+from properties.cells.drawn import drawn as cell_draw
 from properties.gated.drawn import drawn as gated_draw
-from properties.kinds import GATED
-from properties.regimes import Array, generator, input_draws, normal, recurrent_matrix
+from properties.kinds import CAUSAL, CELL_KINDS, GATED
+from properties.layered.stack import stack
+from properties.layered.transition import layers
+from properties.regimes import (
+    Array,
+    generator,
+    input_draws,
+    loss_draws,
+    normal,
+    recurrent_matrix,
+)
+from properties.scans.jordan import jordan
+from properties.scans.modes import modes
+from properties.scans.scan import scan
 from properties.spec import PAIRED, SystemSpec, Values
 from properties.unitary.blocks import block
 from properties.unitary.exact import Exact
@@ -28,6 +42,11 @@ EXACT: dict[str, Callable[[SystemSpec, int], Exact]] = {
     "candidate": candidate,
     "sigmoid": sigmoid_pair,
     "planted": planted,
+    "layered": layers,
+    "cascade": stack,
+    "modes": modes,
+    "jordan": jordan,
+    "scan": scan,
 }
 
 
@@ -36,6 +55,10 @@ def draw(spec: SystemSpec, member: int) -> dict[str, Array]:
     b2, b_hh where the kind has them."""
     if spec.kind in GATED:
         return gated_draw(spec, member)
+    if spec.kind in CELL_KINDS:
+        return cell_draw(spec, member)
+    if spec.kind in CAUSAL:
+        return causal_draw(spec, member)
     rng = generator(spec, member)
     n, d, S = spec.n, spec.d, spec.sequences
     W = recurrent_matrix(spec, rng)
@@ -54,14 +77,6 @@ def draw(spec: SystemSpec, member: int) -> dict[str, Array]:
     h, h_other = shrink * normal(rng, S, n), shrink * normal(rng, S, n)
     h_other[1::2] = -h[1::2]
     return drawn | {"h": h, "h_other": h_other}
-
-
-def loss_draws(spec: SystemSpec, member: int, C: Array) -> dict[str, Array]:
-    """The target y of the loss; three logits for cross-entropy."""
-    rng = generator(spec, member, stream=4)
-    if spec.loss == "cross-entropy":
-        C = normal(rng, 3, spec.n)
-    return {"C": C, "y": spec.target * normal(rng, len(C))}
 
 
 def other_weights(spec: SystemSpec, member: int, W: Array, U: Array, b: Array) -> dict[str, Array]:

@@ -8,6 +8,7 @@ from typing import cast
 import msgspec
 import numpy as np
 
+from properties.columns import cell_of
 from properties.judge import Judgement, Verdict, windowed
 from properties.spec import SystemSpec
 from properties.system import Batch
@@ -21,11 +22,25 @@ SHOWN = 3
 
 
 @dataclass
+class CellEvidence:
+    """What was counted on the systems of one cell."""
+
+    tally: Tally = field(default_factory=Tally)
+    vacuous: dict[str, int] = field(default_factory=dict)
+
+    def merge(self, other: CellEvidence) -> None:
+        """Take in what was counted elsewhere on the same cell."""
+        self.tally = self.tally.merge(other.tally)
+        self.vacuous = added(self.vacuous, other.vacuous)
+
+
+@dataclass
 class Evidence:
     """Merged over batches; everything in it is independent of the order in which batches came.
 
-    Of a form that says that two things differ, ``nearest`` keeps, for each number of states, the
-    check in which they were seen nearest, and by how much they differed.
+    ``cells`` counts by the name of the cell that the systems were. Of a form that says that two
+    things differ, ``nearest`` keeps, for each number of states, the check in which they were seen
+    nearest, and by how much they differed.
     """
 
     claim: str
@@ -42,6 +57,7 @@ class Evidence:
     failing: list[Check] = field(default_factory=list)
     nearest: dict[str, tuple[float, Check]] = field(default_factory=dict)
     differ: bool = False
+    cells: dict[str, CellEvidence] = field(default_factory=dict)
 
     @classmethod
     def of(cls, claim: Claim, form: Form) -> Evidence:
@@ -63,18 +79,23 @@ class Evidence:
         """Count one judged batch."""
         counts = np.bincount(seen.verdicts.ravel(), minlength=4)
         holds, violated, undecided, vacuous = (int(c) for c in counts)
-        self.tally = self.tally.merge(
-            Tally(holds=holds, violated=violated, undecided=undecided, vacuous=vacuous)
-        )
+        tally = Tally(holds=holds, violated=violated, undecided=undecided, vacuous=vacuous)
+        self.tally = self.tally.merge(tally)
+        self.count({cell_of(batch.spec): CellEvidence(tally, dict(seen.vacuous))})
         ratios = seen.ratio
         judged = seen.verdicts != Verdict.VACUOUS
         self.histogram = self.histogram.merge(count_ratios(ratios[judged]))
         self.systems += int(judged.any(axis=(1, 2)).sum())
         self.pairs += int(judged.any(axis=2).sum())
         self.escalated += seen.escalated
-        for reason, count in seen.vacuous.items():
-            self.vacuous[reason] = self.vacuous.get(reason, 0) + count
+        self.vacuous = added(self.vacuous, seen.vacuous)
         self.keep(batch, seen, ratios)
+
+    def count(self, cells: dict[str, CellEvidence]) -> None:
+        """Add what was counted on some cells; kept in the order of their names."""
+        for name, found in cells.items():
+            self.cells.setdefault(name, CellEvidence()).merge(found)
+        self.cells = dict(sorted(self.cells.items()))
 
     def compare(self, seen: Judgement, first: Judgement) -> None:
         """Note what this form's bound costs beside the first form's, where both hold."""
@@ -141,8 +162,8 @@ class Evidence:
         self.systems += other.systems
         self.pairs += other.pairs
         self.escalated += other.escalated
-        for reason, count in other.vacuous.items():
-            self.vacuous[reason] = self.vacuous.get(reason, 0) + count
+        self.vacuous = added(self.vacuous, other.vacuous)
+        self.count(other.cells)
         self.spend(other.cost)
         self.tightest += other.tightest
         self.failing += other.failing
@@ -159,6 +180,12 @@ class Evidence:
             (seen.lhs.lo[i, s, k], seen.lhs.hi[i, s, k]),
             (seen.rhs.lo[i, s, k], seen.rhs.hi[i, s, k]),
         )  # fmt: skip
+
+
+def added(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
+    """The counts of both, in the order of their names."""
+    names = sorted(one.keys() | other.keys())
+    return {name: one.get(name, 0) + other.get(name, 0) for name in names}
 
 
 def record(

@@ -30,14 +30,22 @@ def last_outputs(batch: Batch, inputs: Callable[[int], Tensor]) -> Tensor:
         x = inputs(k)
         members = []
         for i in range(cell.batch):
-            module = FeedForward(
-                cell.U[i], cell.W[i], cell.b[i], activation=cell.activation.name, k=k
-            )
+            module = feed_forward(batch, i, k)
             # A copy has one layout and alignment: a library's last bits depend on them.
             seen = x[i].permute(2, 0, 1).clone(memory_format=torch.contiguous_format)
             members.append(module(seen)[:, -1])
         found.append(torch.stack(members))
     return torch.stack(found, dim=2)
+
+
+def feed_forward(batch: Batch, i: int, k: int) -> FeedForward:
+    """The truncated model of one member, of whatever cell it is."""
+    if batch.cells is not None:
+        weights = {name: part[i] for name, part in batch.cells.parameters.items()}
+        return FeedForward(weights, cell=batch.cells.kind, k=k)
+    cell = batch.cell
+    weights = {"weight_hh": cell.W[i], "weight_ih": cell.U[i], "bias_ih": cell.b[i]}
+    return FeedForward(weights, activation=cell.activation.name, k=k)
 
 
 def bitwise(batch: Batch, inputs: Callable[[int], Tensor]) -> Interval:

@@ -100,8 +100,11 @@ def environment(batch: Batch, names: set[str]) -> dict[str, Interval]:
 WINDOWED = frozenset({
     "k", "t", "h_start", "h_gap", "y_gap", "dh_dx",
     "forward_gap", "field_gap", "edge_gap", "padding_gap", "recurrent_gap",
+    "causal_gap", "causal_edge_gap",
     "grad_gap", "grad_gap_mean", "tbptt_gap", "tb_gap",
-    "eps_k", "w_gap", "w_gap_before", "trained_gap", "dh_dh",
+    "h_gap_box", "eps_k", "w_gap", "w_gap_before", "trained_gap", "dh_dh",
+    "dh_dh_deep", "top_memory", "low_before", "top_before", "mode_gap", "mode_start", "power_norm",
+    "scan_gap", "scan_start", "decay_product", "decay_least", "decay_of_mean",
 })  # fmt: skip
 
 

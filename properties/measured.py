@@ -4,7 +4,7 @@ A measure has up to five readings. ``value`` is a differentiable float64 reading
 and ``error`` a rigorous bound on |reading − truth|; together, or as an ``enclosure``, they enclose
 the truth. ``balls`` reads one pair at any precision, ``square`` gives the exact square where it is
 rational, and ``at_most`` decides an exact comparison where it can. Shapes are (B, S, K+1) with k,
-else (B, S, 1).
+else (B, S, 1). Where the systems are cells of any kind, ``of_cells`` has the readings.
 """
 
 from __future__ import annotations
@@ -37,9 +37,12 @@ class Measure:
     balls: Callable[[BallPair, int], arb] | None = None
     square: Callable[[Batch, int], fmpq | None] | None = None
     at_most: Callable[[Batch, fmpq, int], bool | None] | None = None
+    of_cells: Measure | None = None
 
     def enclose(self, batch: Batch) -> Interval:
         """Float64 enclosures over the batch; [nan, nan] where only the referee can read it."""
+        if batch.cells is not None and self.of_cells is not None:
+            return self.of_cells.enclose(batch)
         if self.enclosure is not None:
             return self.enclosure(batch)
         if self.value is None or self.error is None:
@@ -51,11 +54,14 @@ class Measure:
 
     def ball(self, pair: Batch, k: int, precision: int) -> arb:
         """A ball of one pair at one window; NaN where there is no reading."""
+        if pair.cells is not None and self.of_cells is not None:
+            return self.of_cells.ball(pair, k, precision)
         return arb("nan") if self.balls is None else self.balls(ball_pair(pair, precision), k)
 
     def exact_square(self, pair: Batch, k: int, precision: int) -> fmpq | None:
         """The square, if it is known to be rational: from rational states or a ball that is 0."""
-        found = None if self.square is None else self.square(pair, k)
+        apart = pair.cells is not None and self.of_cells is not None
+        found = None if self.square is None or apart else self.square(pair, k)
         if found is None and self.ball(pair, k, precision).is_zero():
             return fmpq(0)
         return found

@@ -6,13 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from properties.causal.model import stated_fields
+from properties.kinds import CAUSAL
 from properties.regimes import Array
 
 if TYPE_CHECKING:
     from properties.system import Batch
 
-# The parameters that only members of exact kinds have.
-OF_EXACT = ("states", "w_abs", "same_activation", "sigmoidal", "driven")
+# The parameters that only causal models have, and those that only members of exact kinds have.
+FIELDS = ("R", "R_undilated", "R_widest", "R_halved", "R_overlap")
+OF_EXACT = (
+    "states", "w_abs", "same_activation", "sigmoidal", "driven",
+    "depth", "isometric", "v_top", "mode_radius", "mode_real", "nilpotency", "log_concave",
+)  # fmt: skip
 
 
 def parameters(batch: Batch) -> dict[str, Array]:
@@ -28,9 +34,20 @@ def parameters(batch: Batch) -> dict[str, Array]:
     if spec.kind == "training":
         numbers["alpha"] = batch.step_size
     with np.errstate(all="ignore"):
-        reach = batch.constant("S_0").hi / (1 - batch.constant("lam").hi)
+        reach = reach_of(batch)
         target = np.where(np.isfinite(reach) & (reach > 0), spec.epsilon * reach, 0.0)
-    return numbers | {"epsilon": target} | of_exact(batch)
+    return numbers | {"epsilon": target} | of_exact(batch) | of_causal(batch)
+
+
+def reach_of(batch: Batch) -> Array:
+    """S_0/(1 − λ), what any run of any length may forget; of a cell that of its output."""
+    if batch.spec.kind in CAUSAL:
+        return np.zeros((1, 1, 1))  # nothing runs
+    names = ("S_0", "lam") if batch.cells is None else ("S_0_box", "lam_box")
+    drive, lam = (batch.constant(name).hi for name in names)
+    size = 1.0 if batch.cells is None else batch.constant("C_box").hi
+    found: Array = size * drive / (1 - lam)
+    return found
 
 
 def of_exact(batch: Batch) -> dict[str, Array]:
@@ -38,6 +55,12 @@ def of_exact(batch: Batch) -> dict[str, Array]:
     given = [member.parameters() for member in batch.exact]
     rows = {name: [one.get(name, np.nan) for one in given] or [np.nan] for name in OF_EXACT}
     return {name: np.array(row).reshape(-1, 1, 1) for name, row in rows.items()}
+
+
+def of_causal(batch: Batch) -> dict[str, Array]:
+    """The receptive fields of causal models, and what they are mistaken for; NaN of others."""
+    found = stated_fields(batch) if batch.spec.kind in CAUSAL else dict.fromkeys(FIELDS, np.nan)
+    return {name: np.full((1, 1, 1), value) for name, value in found.items()}
 
 
 def quadratic(batch: Batch, name: str) -> Array:

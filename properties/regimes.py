@@ -144,6 +144,14 @@ def input_draws(spec: SystemSpec, rng: np.random.Generator, p: int) -> Array:
     return normal(rng, p, spec.sequences) if spec.inputs == "resonant" else directions
 
 
+def loss_draws(spec: SystemSpec, member: int, C: Array) -> dict[str, Array]:
+    """The readout C and the target y of the loss; three logits for cross-entropy."""
+    rng = generator(spec, member, stream=4)
+    if spec.loss == "cross-entropy":
+        C = normal(rng, 3, spec.n)
+    return {"C": C, "y": spec.target * normal(rng, len(C))}
+
+
 def input_sequences(spec: SystemSpec, draws: Array, W: Array, U: Array, C: Array) -> Array:
     """Inputs x (B, S, T, d) of the spec's regime; every ‖x_t‖₂ is 0 or ``scale`` to rounding.
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from properties.causal.model import models
 from properties.errors import SpecError
 from properties.evidence import record
 from properties.judge import Verdict, judge, windowed
+from properties.kinds import CAUSAL
 from properties.spec import SystemSpec, parse_spec
 from properties.system import Batch, build
 from properties.unitary.exact import strings
@@ -72,7 +74,8 @@ def replay(
 def dump(replayed: Replayed, path: Path) -> None:
     """Write the system, x, the pair of states, and both sides by k to an .npz file, atomically.
 
-    W, U and b of a gated cell are stacked as torch's are, and b_hh is the second bias.
+    W, U and b of a gated cell are stacked as torch's are, and b_hh is the second bias; of a causal
+    model there are the module's own parameters by name.
     Where there are any: the loss's target y, the second weights W_other, U_other and b_other, and
     of training the step size and the radii of the set that it projects onto. An exact system comes
     with every rational as a string p/q too, under exact_W and the like: it is what was judged.
@@ -90,6 +93,11 @@ def dump(replayed: Replayed, path: Path) -> None:
         "rhs": np.array([float(check.rhs) for check in replayed.checks]),
         "k": np.array([-1 if check.k is None else check.k for check in replayed.checks]),
     }
+    if batch.spec.kind in CAUSAL:
+        (module,) = models(batch)
+        for name in ("C", "h", "h_other", *batch.weights):
+            del arrays[name]
+        arrays |= {name: weights.numpy() for name, weights in module.named_parameters()}
     if batch.y is not None:
         arrays["y"] = batch.y[0].numpy()
     if batch.other is not None:

@@ -13,6 +13,7 @@ from multiprocessing import get_context
 import torch
 
 from properties.evidence import Evidence
+from properties.matrix import matrix
 from properties.parts import Part, PartResult, decode_result, encode_result, parts_of, run_part
 from reports.ledger import Axiom
 from reports.number import Number
@@ -71,15 +72,18 @@ def merge(
     """The run record, whatever the order in which parts ended; a part that is missing is named."""
     done = {result.part: result for result in results}
     expected = parts_of(claims, attacks)
+    evidence = {entry.id: evidence_of(entry, attacks, done) for entry in claims}
+    records = tuple(claim_record(entry, attacks, done, evidence[entry.id]) for entry in claims)
     return Run(
         environment=environment or Environment(),
         profile=profile,
         seed=seed,
         attacks=tuple(attacks),
-        claims=tuple(claim_record(entry, attacks, done) for entry in claims),
+        claims=records,
         axioms=axiom_records(),
         expected_parts=tuple(part.name for part in expected),
         missing_parts=tuple(part.name for part in expected if part not in done),
+        matrix=matrix(claims, evidence, {record.id: record.ledgers for record in records}),
     )
 
 
@@ -96,16 +100,30 @@ def axiom_records() -> tuple[Axiom, ...]:
     )
 
 
-def claim_record(entry: Claim, attacks: Sequence[str], done: dict[Part, PartResult]) -> ClaimRecord:
-    """Everything that the parts found about one claim."""
+def evidence_of(
+    entry: Claim, attacks: Sequence[str], done: dict[Part, PartResult]
+) -> dict[str, Evidence]:
+    """What the attacks saw of one claim together, by form."""
     forms = {form.name: Evidence.of(entry, form) for form in entry.forms}
+    for attack in attacks:
+        result = done.get(Part(entry.id, attack))
+        for name, evidence in result.evidence.items() if result else ():
+            forms[name].merge(evidence)
+    return forms
+
+
+def claim_record(
+    entry: Claim,
+    attacks: Sequence[str],
+    done: dict[Part, PartResult],
+    forms: dict[str, Evidence],
+) -> ClaimRecord:
+    """Everything that the parts found about one claim; `forms` is what its attacks saw."""
     reached: dict[str, AttackRecord] = {}
     for attack in attacks:
         result = done.get(Part(entry.id, attack))
         if result is None:
             continue
-        for name, evidence in result.evidence.items():
-            forms[name].merge(evidence)
         seen = list(result.evidence.values())
         ratios = [e.best_ratio for e in seen if e.best_ratio is not None]
         reached[attack] = AttackRecord(

@@ -12,7 +12,7 @@ from properties.draws import LEARNING
 from properties.errors import SpecError
 from properties.evidence import record
 from properties.judge import Verdict, judge, windowed
-from properties.kinds import GATED
+from properties.kinds import CAUSAL, CELL_KINDS
 from properties.spec import INPUTS, LOSSES, TRAINED, SystemSpec, Values, check_spec
 from properties.strategies import FACTORS
 from properties.system import build
@@ -20,6 +20,7 @@ from reports.record import Check
 from theory.claim import Assumption, Statement
 
 ROUNDS = 40
+SIZES = ("n", "d", "T", "K", "steps", "states", "units")
 
 
 def violation(
@@ -62,7 +63,8 @@ def smaller(spec: SystemSpec) -> Iterator[SystemSpec]:
     if spec.kind == "block":
         floor["states"] = spec.n
     # What is written out keeps its shapes.
-    sizes = ("n", "d", "T", "K", "steps", "states", "units") if spec.found is None else ("T", "K")
+    shape = ("layers", "taps", "dilation") if spec.kind in CAUSAL else ("layers",)
+    sizes = (*SIZES, *shape) if spec.found is None else ("T", "K")
     for name in sizes:
         least, value = floor.get(name, 1), getattr(spec, name)
         for less in sorted({least, value // 2, value - 1}):
@@ -149,11 +151,16 @@ def explain(
     rhs: tuple[float, float],
 ) -> str:
     """One sentence: the system, and both sides."""
-    where = [f"{spec.kind if spec.kind in GATED else spec.activation}, n = {spec.n}, T = {spec.T}"]
-    if spec.n <= 2:
-        batch = build(spec)
-        W = batch.weights["W"][0].tolist()
-        where.append(f"W = {W[0][0]!r}" if len(W) == 1 else f"W = {W}")
+    named = spec.kind in (*CELL_KINDS, *CAUSAL)
+    where = [f"{spec.kind if named else spec.activation}, n = {spec.n}, T = {spec.T}"]
+    if spec.kind in CAUSAL:
+        where.append(f"{spec.layers} × {spec.taps} taps, dilation {spec.dilation}^l")
+    elif spec.n <= 2:
+        # Of a cell that has no W, the first of its weights.
+        weights = build(spec).weights
+        name = "W" if "W" in weights else next(iter(weights))
+        W = weights[name][0].tolist()
+        where.append(f"{name} = {W[0][0]!r}" if np.shape(W) == (1, 1) else f"{name} = {W}")
     if k is not None:
         where.append(f"k = {k}")
     sign = {"<=": ">", "<": ">=", "exists": ">", "==": "!=", "!=": "=="}[statement.relation]

@@ -11,9 +11,13 @@ import msgspec
 from impl.activation import activation
 from impl.cells import CELLS
 from impl.errors import UnknownActivationError
+from properties.causal.fields import check_causal
+from properties.cells.fields import check_cell
 from properties.errors import SpecError
 from properties.kinds import (
     ACTIVATIONS_OF,
+    CAUSAL,
+    CELL_KINDS,
     EXACT_LIMITS,
     EXACT_REGIMES,
     GATED,
@@ -50,7 +54,7 @@ CHOICES = {
 NUMBERS = ("lam", "scale", "bias", "epsilon", "alpha", "target", "distance", "start")
 LIMITS = {
     "n": 512, "d": 512, "T": 100_000, "K": 4_096, "batch": 65_536, "sequences": 4_096,
-    "steps": 10_000, "states": 1024, "units": 512,
+    "steps": 10_000, "states": 1024, "units": 512, "layers": 64, "taps": 64, "dilation": 64,
 }  # fmt: skip
 LEAST = {"K": 0, "steps": 0, "units": 0}
 
@@ -74,6 +78,8 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
     The exact kinds have ``states`` rows of an orthogonal matrix, an initial state of size ``start``
     and ``units`` singular values that are exactly 1; ``found`` writes a candidate out.
+
+    Causal models have ``layers`` with ``taps`` each (attention: positions), dilation^l apart.
     """
 
     kind: Kind = "rnn"
@@ -106,6 +112,9 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     start: float = 0.0
     units: int = 0
     found: Candidate | None = None
+    layers: int = 1
+    taps: int = 2
+    dilation: int = 1
 
     def alone(self, member: int, sequence: int) -> SystemSpec:
         """The spec of one (system, sequence) pair of this batch."""
@@ -129,7 +138,7 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     @property
     def regimes(self) -> tuple[str, ...]:
         """The regimes of this kind, the simplest first."""
-        return (EXACT_REGIMES | GATED).get(self.kind, REGIMES)
+        return (EXACT_REGIMES | CELL_KINDS | CAUSAL).get(self.kind, REGIMES)
 
     @property
     def text(self) -> str:
@@ -148,6 +157,9 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
             self.steps,
             self.states,
             self.units,
+            self.layers,
+            self.taps,
+            self.dilation,
             self.regimes.index(self.regime),
             INPUTS.index(self.inputs),
             self.start != 0,
@@ -199,8 +211,10 @@ def check_spec(spec: SystemSpec) -> None:
         raise SpecError(f"member {spec.member} is not in a batch of {spec.batch}")
     if spec.sequence is not None and not 0 <= spec.sequence < spec.sequences:
         raise SpecError(f"sequence {spec.sequence} is not among {spec.sequences}")
-    if spec.kind in GATED and spec.activation != "tanh":
-        raise SpecError(f"the gates of a {spec.kind} are sigmoids and tanh: its activation is tanh")
+    if spec.kind in CELL_KINDS:
+        check_cell(spec)
+    if spec.kind in CAUSAL:
+        check_causal(spec)
     if spec.kind in EXACT_REGIMES:
         check_exact(spec)
     elif spec.found is not None:

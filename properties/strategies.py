@@ -9,9 +9,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from impl.activation import ACTIVATIONS
+from properties.causal.specs import causal_specs
+from properties.cells.specs import cell_specs
 from properties.choices import pick, seeds
 from properties.gated.specs import gated_specs
-from properties.kinds import GATED
+from properties.kinds import CAUSAL, CELL_KINDS, GATED
+from properties.layered.specs import cascade_specs, layered_specs
+from properties.scans.specs import jordan_specs, modes_specs, scan_specs
 from properties.spec import BALLS, LOSSES, TRAINED, Kind, SystemSpec
 from properties.unitary.drawn import block_specs, unitary_specs, urnn_specs
 from properties.unitary.drawn_limits import candidate_specs, planted_specs, sigmoid_specs
@@ -45,6 +49,11 @@ EXACT: dict[str, Callable[[int, int], st.SearchStrategy[SystemSpec]]] = {
     "candidate": candidate_specs,
     "sigmoid": sigmoid_specs,
     "planted": planted_specs,
+    "layered": layered_specs,
+    "cascade": cascade_specs,
+    "modes": modes_specs,
+    "jordan": jordan_specs,
+    "scan": scan_specs,
 }
 
 
@@ -75,13 +84,18 @@ def specs(
     sequences: int = 8,
     wide: bool = False,
     stepwise: bool = False,
+    family: bool = False,
 ) -> SystemSpec:
     """A spec of one kind; ``wide`` adds regimes that only a weighted norm certifies, ``stepwise``
-    says that single steps are measured."""
+    says that single steps are measured, ``family`` that all cells are spoken of."""
+    if family or (kind in CELL_KINDS and kind not in GATED):
+        return draw(cell_specs(kind, batch, sequences))
     if kind in EXACT:
         return draw(EXACT[kind](batch, sequences))
     if kind in GATED:
         return draw(gated_specs(kind, batch, sequences))
+    if kind in CAUSAL:
+        return draw(causal_specs(kind, batch, sequences))
     if kind == "matrix":
         regime = draw(pick((*STABLE_REGIMES, "similar")))
         n, lam = draw(pick((2, 3, 1, 4, 5, 8))), draw(pick(SCALES))

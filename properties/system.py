@@ -19,11 +19,14 @@ from impl.norm import certified_norm
 from impl.outward import norm_up
 from impl.region import Region
 from impl.rnn import RNN
+from properties.cells.batch import Cells
+from properties.cells.build import built, driving, fields
+from properties.cells.constants import of_cells
 from properties.derived import DERIVED
 from properties.draws import EXACT, LEARNING, draw, written_out
-from properties.gated.cell import Gated, made
+from properties.gated.cell import Gated
 from properties.gated.constants import gate_constants
-from properties.kinds import GATED
+from properties.kinds import CELL_KINDS
 from properties.parameters import parameters, quadratic
 from properties.regimes import Array, input_sequences
 from properties.spec import SystemSpec, Values
@@ -35,8 +38,6 @@ AXES = 3
 LARGEST_STEP = 2.0**500
 # Weights of ``training`` may grow to this multiple of the norms that they were drawn with.
 ROOM = 1.5
-# Brings inputs of gated cells below the norm that their rounding may take them above.
-INWARD = 1 - 2.0**-40
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,8 @@ class Batch:
     (B, n, S); targets y (B, p) of the loss; other: a second cell, for what compares two weights;
     everything float64. The pairs' scale shrinks along S.
 
-    gated: the cells of the kinds with gates, whose states (B, N, S), (c, h) or h, lie in the
-    invariant box; ``cell`` is then their candidate alone.
+    cells: those of any other kind, whose states (B, N, S) lie in the invariant box; ``cell`` then
+    only has their shape. ``gated`` are they if they are LSTMs or GRUs.
 
     exact: the members in rationals, of the kinds that are; cell, C, x, h and other are then their
     float images, and the statements are decided about the rationals.
@@ -63,7 +64,7 @@ class Batch:
     y: torch.Tensor | None = None
     other: RNN | None = None
     exact: tuple[Exact, ...] = ()
-    gated: Gated | None = None
+    cells: Cells | None = None
     cache: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -74,8 +75,8 @@ class Batch:
     @cached_property
     def B_x(self) -> torch.Tensor:
         """An upper bound on every ‖x_t‖₂ of a system, (B,)."""
-        if self.gated is not None:
-            return self.gated.B_x
+        if self.cells is not None:
+            return self.cells.B_x
         return norm_up(self.x.transpose(2, 3)).amax(dim=(1, 2))
 
     @cached_property
@@ -94,9 +95,14 @@ class Batch:
     @property
     def weights(self) -> dict[str, torch.Tensor]:
         """The weights by name, stacked where there are gates."""
-        if self.gated is not None:
-            return self.gated.tensors
+        if self.cells is not None:
+            return self.cells.tensors
         return {"W": self.cell.W, "U": self.cell.U, "b": self.cell.b}
+
+    @property
+    def gated(self) -> Gated | None:
+        """The cells that have gates."""
+        return self.cells if isinstance(self.cells, Gated) else None
 
     @cached_property
     def gate_constants(self) -> dict[str, Array]:
@@ -174,9 +180,8 @@ class Batch:
         elif self.exact:
             given = [member.get(name, np.inf) for member in self.exact_constants]
             value = np.array(given).reshape(-1, 1, 1)
-        elif self.gated is not None:
-            nothing = np.full((self.cell.batch, 1, 1), np.inf)
-            value = self.gate_constants.get(name, nothing)
+        elif self.cells is not None:
+            value = of_cells(self, name)
         elif name in DERIVED:
             key = f"constant {name}"
             if key not in self.cache:
@@ -204,18 +209,20 @@ def build(spec: SystemSpec, device: str = "cpu") -> Batch:
         drawn = [draw(spec, member) for member in spec.members]
     stacked = {name: np.stack([member[name] for member in drawn]) for name in drawn[0]}
     if spec.values is None and not exact:
-        rows = of_candidate(spec.n) if spec.kind in GATED else slice(None)
-        W, U = (stacked[name][:, rows] for name in ("W", "U"))
+        cells = spec.kind in CELL_KINDS
+        W, U = driving(spec, stacked) if cells else (stacked["W"], stacked["U"])
         stacked["x"] = input_sequences(spec, stacked["x"], W, U, stacked["C"])
         if spec.sequence is not None:
             chosen = slice(spec.sequence, spec.sequence + 1)
             stacked |= {name: stacked[name][:, chosen] for name in ("x", "h", "h_other")}
-    if spec.kind in GATED:
-        return gated_batch(spec, stacked, device)
 
     def tensor(name: str, *axes: int) -> torch.Tensor:
         array = np.ascontiguousarray(stacked[name].transpose(0, *axes))
         return torch.from_numpy(array).to(device)
+
+    if spec.kind in CELL_KINDS:
+        target = tensor("y", 1) if "y" in stacked else None
+        return Batch(spec=spec, y=target, **built(spec, stacked, tensor))
 
     def cell(suffix: str = "") -> RNN:
         return RNN(
@@ -238,35 +245,11 @@ def build(spec: SystemSpec, device: str = "cpu") -> Batch:
     )
 
 
-def gated_batch(spec: SystemSpec, stacked: dict[str, Array], device: str) -> Batch:
-    """The batch of a gated kind; inputs may have norms up to the spec's ``scale`` at least."""
-
-    def tensor(name: str, *axes: int) -> torch.Tensor:
-        array = np.ascontiguousarray(stacked[name].transpose(0, *axes))
-        return torch.from_numpy(array).to(device)
-
-    x = tensor("x", 2, 3, 1)
-    if spec.values is None:
-        x = x * INWARD
-    cell = made(spec.kind, tensor("W", 1, 2), tensor("U", 1, 2), tensor("b", 1), tensor("b_hh", 1))
-    aimed = spec.scale * (64.0 if spec.inputs == "saturating" and spec.values is None else 1.0)
-    B_x = norm_up(x.transpose(2, 3)).amax(dim=(1, 2)).clamp(min=aimed)
-    gated = Gated(cell, B_x, tensor("h", 2, 1), tensor("h_other", 2, 1))
-    return with_gates(spec, gated, tensor("C", 1, 2), x)
-
-
-def of_candidate(n: int) -> slice:
-    """The rows of the third gate: g of an LSTM and n of a GRU."""
-    return slice(2 * n, 3 * n)
-
-
-def with_gates(spec: SystemSpec, gated: Gated, C: torch.Tensor, x: torch.Tensor) -> Batch:
-    """A batch of these gated cells."""
-    cell = gated.cell
-    part = of_candidate(cell.n)
-    candidate = RNN(cell.W[:, part], cell.U[:, part], cell.b_ih[:, part], activation("tanh"))
-    h, h_other = gated.states
-    return Batch(spec, candidate, C, x, h, h_other, gated=gated)
+def with_cells(
+    spec: SystemSpec, cells: Cells, C: torch.Tensor, x: torch.Tensor, y: torch.Tensor | None = None
+) -> Batch:
+    """A batch of these cells."""
+    return Batch(spec=spec, y=y, **fields(cells, C, x))
 
 
 def explicit(batch: Batch, **fields: object) -> SystemSpec:

@@ -9,21 +9,40 @@ import sympy
 from properties.budget import ATTACKS, Budget
 from properties.errors import InputError
 from properties.judge import free_names
+from properties.kinds import FAMILIES
 from properties.sabotage import hunt
 from properties.shrink import shrink
 from properties.spec import Kind
 from reports.record import Check
 from theory.claim import Assumption, Form, Statement
 from theory.proof import Proof
+from theory.quantities.causal import CAUSAL
+from theory.quantities.cells import CELLS
 from theory.quantities.gates import GATES
+from theory.quantities.layers import LAYERS
+from theory.quantities.memory import MEMORY
+from theory.quantities.stacks import STACKS
 from theory.quantities.unitary import UNITARY
 from theory.vocabulary import VOCABULARY
 
 PLAIN: tuple[Kind, ...] = ("linear", "rnn")
 LEARNING: tuple[Kind, ...] = ("gradient", "smooth", "training")
 EXACT: tuple[Kind, ...] = ("unitary", "urnn", "block", "candidate", "sigmoid", "planted")
+LAYERED: tuple[Kind, ...] = ("layered", "cascade", "modes", "jordan", "scan")
 GATED: tuple[Kind, ...] = ("lstm", "gru", "gru-cho")
-ORDER: tuple[Kind, ...] = (*PLAIN, *LEARNING, "projection", "matrix", "descent", *EXACT, *GATED)
+OF_CELLS: tuple[Kind, ...] = FAMILIES["cell"]
+FEED_FORWARD: tuple[Kind, ...] = ("tcn", "gated-conv", "wavenet", "attention", "monotone")
+ORDER: tuple[Kind, ...] = (
+    *PLAIN,
+    *LEARNING,
+    "projection",
+    "matrix",
+    "descent",
+    *EXACT,
+    *LAYERED,
+    *GATED,
+    *FEED_FORWARD,
+)
 KINDS: dict[str, tuple[Kind, ...]] = {
     "W_norm_exact": ("matrix",),
     "descent_growth": ("descent",),
@@ -43,8 +62,15 @@ KINDS: dict[str, tuple[Kind, ...]] = {
     **dict.fromkeys(("sample_rank", "sign_classes", "equal_classes", "unit_count"), ("planted",)),
     **dict.fromkeys(("analytic_rank", "analytic_classes"), ("planted",)),
     "dh_dh": ("urnn", "unitary"),
+    **dict.fromkeys(("deep_gap", "deep_state_gap", "dh_dh_deep"), ("layered",)),
+    **{q.name: ("cascade",) for q in STACKS if q.role == "measured"},
+    **dict.fromkeys(("mode_gap", "mode_start"), ("modes",)),
+    "power_norm": ("jordan",),
+    **{q.name: ("scan",) for q in MEMORY if q.name.startswith(("scan_", "decay_"))},
     **{q.name: GATED for q in GATES if q.role == "measured"},
+    **{q.name: OF_CELLS for q in CELLS if q.role == "measured"},
     **dict.fromkeys(("c_size", "wide_gap", "wide_state_gap"), ("lstm",)),
+    **dict.fromkeys(("causal_gap", "causal_edge_gap"), FEED_FORWARD),
 }
 OF_LSTM = (
     "i_bar", "f_bar", "g_bar", "o_bar", "B_c", "tau", "theta", "theta_plain", "omega",
@@ -54,8 +80,15 @@ OF_GRU = ("r_bar", "z_bar", "z_low", "c_n_inf", *(f"W_{gate}_inf" for gate in "r
 # Parameters and constants that only some kinds have.
 PARAMETERS: dict[str, tuple[Kind, ...]] = {
     "states": ("unitary", "urnn", "block", "candidate", "sigmoid"),
+    **{q.name: ("layered",) for q in LAYERS if q.role != "measured"},
+    **{q.name: ("cascade",) for q in STACKS if q.role != "measured"},
+    **dict.fromkeys(("decay_max", "log_concave"), ("scan",)),
+    "mode_radius": ("modes", "jordan"),
+    "mode_real": ("modes",),
+    "nilpotency": ("jordan",),
     **dict.fromkeys(OF_LSTM, ("lstm",)),
     **dict.fromkeys(OF_GRU, ("gru", "gru-cho")),
+    **{q.name: FEED_FORWARD for q in CAUSAL if q.role == "parameter"},
     **dict.fromkeys(("w_abs", "same_activation", "sigmoidal", "driven"), ("sigmoid",)),
 }
 

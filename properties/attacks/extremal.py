@@ -12,8 +12,12 @@ from msgspec.structs import replace
 
 from properties.attacks.learning import SPECIAL as LEARNING_SPECIAL
 from properties.attacks.learning import learning_specs
+from properties.causal.extremal import causal_models
+from properties.cells.extremal import family_specs
 from properties.gated.extremal import GATED_SPECIAL, cells
-from properties.kinds import GATED
+from properties.kinds import CAUSAL, FAMILIES, GATED
+from properties.layered import specs as layered
+from properties.scans import specs as scans
 from properties.spec import Kind, SystemSpec, Values
 from properties.unitary import extremal_limits as limits
 from properties.unitary.extremal import BLOCKS, NETWORKS, RECURRENT, blocks, networks, recurrents
@@ -116,12 +120,18 @@ EXACT: dict[str, Callable[[], Iterator[SystemSpec]]] = {
     "candidate": limits.candidates,
     "sigmoid": limits.scalars,
     "planted": limits.planted,
+    "layered": layered.transitions,
+    "cascade": layered.stacks,
+    "modes": scans.modes,
+    "jordan": scans.blocks,
+    "scan": scans.scans,
 }
 EXACT_SPECIAL: dict[str, SystemSpec] = (
     NETWORKS | RECURRENT | BLOCKS | limits.CANDIDATES | limits.SCALARS | limits.PLANTS
+    | layered.TRANSITIONS | layered.STACKS | scans.MODES | scans.BLOCKS | scans.SCANS
 )
 SPECIAL = OWN | LEARNING_SPECIAL | EXACT_SPECIAL | GATED_SPECIAL
-FAMILIES = (scalar_linear, long_memory, isometric)
+OF_LINEAR = (scalar_linear, long_memory, isometric)
 
 
 def accumulating() -> Iterator[SystemSpec]:
@@ -137,13 +147,19 @@ def extremal_specs(kind: Kind, rounding: bool = False) -> Iterator[SystemSpec]:
         yield from (spec for spec in EXACT_SPECIAL.values() if spec.kind == kind)
         yield from EXACT[kind]()
         return
+    if kind in FAMILIES:
+        yield from family_specs(FAMILIES[kind])
+        return
     if kind in GATED:
         yield from (spec for spec in GATED_SPECIAL.values() if spec.kind == kind)
         yield from cells(kind)
         return
+    if kind in CAUSAL:
+        yield from causal_models(kind)
+        return
     if rounding:
         yield from accumulating()
-    for family in FAMILIES:
+    for family in OF_LINEAR:
         for spec in family():
             if kind in ("linear", "rnn"):
                 yield replace(spec, kind=kind)

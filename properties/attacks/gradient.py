@@ -22,7 +22,7 @@ from properties.judge import free_names
 from properties.kinds import GATED
 from properties.measure import MEASURES
 from properties.spec import Kind, SystemSpec
-from properties.system import Batch, build, explicit, with_gates
+from properties.system import Batch, build, explicit, with_cells
 from properties.unitary.fits import candidate_fits, scalar_fits
 from theory.claim import Statement
 from theory.vocabulary import VOCABULARY
@@ -230,7 +230,7 @@ def one(batch: Batch, member: int) -> Batch:
     at = slice(member, member + 1)
     if batch.gated is not None:
         gated, x = batch.gated.member(member), batch.x[at]
-        return with_gates(replace(batch.spec, inputs="gaussian"), gated, batch.C[at], x)
+        return with_cells(replace(batch.spec, inputs="gaussian"), gated, batch.C[at], x)
     return Batch(
         replace(batch.spec, regime="orthogonal", inputs="gaussian"),
         batch.cell.member(member), batch.C[at], batch.x[at], batch.h[at], batch.h_other[at],

@@ -28,8 +28,12 @@ def random_specs(
     target: bool = False,
     wide: bool = False,
     stepwise: bool = False,
-) -> None:
-    """Show ``examples`` drawn specs to ``visit``; with ``target`` climb the ratio it returns."""
+    family: bool = False,
+) -> bool:
+    """Show ``examples`` drawn specs to ``visit``; with ``target`` climb the ratio it returns.
+
+    False if the visitor had enough.
+    """
     done = False
 
     @hypothesis.seed(seed)
@@ -43,7 +47,11 @@ def random_specs(
         verbosity=Verbosity.quiet,
         print_blob=False,
     )
-    @hypothesis.given(specs(kind, batch=batch, sequences=sequences, wide=wide, stepwise=stepwise))
+    @hypothesis.given(
+        specs(
+            kind, batch=batch, sequences=sequences, wide=wide, stepwise=stepwise, family=family
+        )
+    )  # fmt: skip
     def campaign(spec: SystemSpec) -> None:
         nonlocal done
         if done:
@@ -57,3 +65,4 @@ def random_specs(
             hypothesis.target(ratio, label="lhs/rhs")
 
     campaign()
+    return not done

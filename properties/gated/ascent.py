@@ -13,9 +13,10 @@ from functools import cached_property
 import torch
 
 from impl.cells import CELLS
+from properties.cells.build import INWARD
 from properties.gated.cell import REACH, Gated, made
 from properties.spec import Kind, SystemSpec
-from properties.system import INWARD, Batch, build, with_gates
+from properties.system import Batch, build, with_cells
 
 Tensor = torch.Tensor
 ITERATES = 2
@@ -78,7 +79,7 @@ def gru_estimates(gated: Estimated, h: Tensor) -> dict[str, Tensor]:
         (middle + sign * reach)[:, : 2 * n].sigmoid().chunk(2, dim=1) for sign in (1, -1)
     )
     c_n, driven = cell.b_hh[:, 2 * n :], gated.driven[:, 2 * n :]
-    if gated.name == "gru":
+    if gated.kind == "gru":
         inner = r * (gated.fed(h)[:, 2 * n :] + c_n.abs())
         size = cell.b_ih[:, 2 * n :].abs() + driven + inner
     else:
@@ -115,7 +116,9 @@ class GatedAscent:
         x = p["x"] * (B * INWARD / size.clamp(min=B))
         cell = made(self.spec.kind, *(p[name] for name in ("W", "U", "b", "b_hh")))
         B_x = torch.full_like(p["C"][:, 0, 0], B).detach()
-        return with_gates(self.spec, Estimated(cell, B_x, p["h"], p["h_other"]), p["C"], x)
+        return with_cells(
+            self.spec, Estimated(cell, self.spec.kind, B_x, p["h"], p["h_other"]), p["C"], x
+        )
 
 
 def gated_starts(kind: Kind, count: int, seed: int) -> Iterator[SystemSpec]:

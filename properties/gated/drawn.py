@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from impl.cells import CELLS
-from properties.regimes import Array, generator, input_draws, normal, shortened
+from properties.regimes import Array, generator, input_draws, loss_draws, normal, shortened
 from properties.spec import SystemSpec
 
 # What moves a state to a corner of any box.
@@ -13,10 +13,12 @@ CORNER = 1024.0
 # torch's order: the candidate is the third gate of both; the last of an LSTM is o.
 CANDIDATE = 2
 FORGET = 1
+# With constant gates a cell is linear but for its candidate.
+LINEAR = ("candidate", "driven")
 
 
 def drawn(spec: SystemSpec, member: int) -> dict[str, Array]:
-    """W (g n, n), U (g n, d), b and b_hh (g n), C, what is random in x, and the states (S, N)."""
+    """W (g n, n), U (g n, d), b, b_hh (g n), C, y, what is random in x, and the states (S, N)."""
     kind, n, S = CELLS[spec.kind], spec.n, spec.sequences
     g, N = kind.gates, kind.width * n
     rng = generator(spec, member, stream=1)
@@ -25,15 +27,20 @@ def drawn(spec: SystemSpec, member: int) -> dict[str, Array]:
     b += np.array((0.0, 2.0, -2.0, 4.0))[rng.integers(0, 4, g)][:, None] * (spec.bias > 0)
     b[CANDIDATE] *= 0.25
     b_hh = spec.bias * normal(rng, g, n) / 4
-    C = normal(rng, min(n, 2), n)
+    targets = loss_draws(spec, member, normal(rng, min(n, 2), n))
     if spec.regime == "candidate":
         # Constant gates, and a candidate in the middle of its range: what is bounded is attained.
         U, b[CANDIDATE], b_hh[CANDIDATE] = 0 * U, 0, 0
+    if spec.regime == "driven":
+        # The same for all units, and inputs that drive the candidate alone.
+        U, b, b_hh = (np.repeat(part[:, :1], n, axis=1) for part in (U, b, b_hh))
+        U[[gate for gate in range(g) if gate != CANDIDATE]] = 0
+        b[CANDIDATE], b_hh[CANDIDATE] = 0, 0
     W = recurrent(spec, generator(spec, member), U, b + b_hh)
     rng = generator(spec, member, stream=2)
-    found = {"W": W.reshape(g * n, n), "U": U.reshape(g * n, -1), "C": C}
+    found: dict[str, Array] = {"W": W.reshape(g * n, n), "U": U.reshape(g * n, -1)} | targets
     found |= {"b": b.reshape(-1), "b_hh": b_hh.reshape(-1)}
-    found["x"] = input_draws(spec, rng, len(C))
+    found["x"] = input_draws(spec, rng, len(found["C"]))
     h, h_other = states(rng, S, N)
     return found | {"h": h, "h_other": h_other}
 
@@ -55,19 +62,21 @@ def states(rng: np.random.Generator, S: int, N: int) -> tuple[Array, Array]:
 def recurrent(spec: SystemSpec, rng: np.random.Generator, U: Array, b: Array) -> Array:
     """W (g, n, n) of the spec's regime, with largest row sums about ``lam``.
 
-    candidate: of that gate alone. signs: all entries of a gate of one size. stable: in Miller and
-    Hardt's set for θ = lam. steep: four times as large.
+    candidate, driven: of that gate alone. signs: all entries of a gate of one size. stable: in
+    Miller and Hardt's set for θ = lam. steep: four times as large.
     """
     g, n = b.shape
     draws = normal(rng, g, n, n)
     if spec.regime == "zero":
         return 0 * draws
-    if spec.regime in ("candidate", "signs"):
+    if spec.regime in (*LINEAR, "signs"):
         draws = np.where(draws < 0, -1.0, 1.0)
+    if spec.regime == "driven":
+        draws = np.repeat(np.repeat(draws[:, :1, :1], n, axis=1), n, axis=2)
     sizes = np.abs(draws).sum(axis=2).max(axis=1)
     factors = np.array([shortened(spec.lam / size) if size else 0.0 for size in sizes])
     W: Array = draws * factors[:, None, None]
-    if spec.regime == "candidate":
+    if spec.regime in LINEAR:
         W[[gate for gate in range(g) if gate != CANDIDATE]] = 0
     if spec.regime == "stable":
         W *= stable_sizes(spec, U, b)[:, None, None]

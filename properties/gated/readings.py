@@ -13,8 +13,8 @@ from flint import arb
 
 from impl.outward import underflow
 from properties.balls import BallPair, column, entries, length
+from properties.cells.rounded import UP, Rounded, step
 from properties.gated.cell import Gated
-from properties.gated.rounded import UP, Rounded, step
 from properties.measured import around
 from properties.slack import norm_slack
 from properties.system import Batch

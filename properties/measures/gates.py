@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from flint import arb
 
+from properties.cells.rounded import Rounded
 from properties.gated.cell import Gated
 from properties.gated.readings import (
     Balls,
@@ -29,7 +30,6 @@ from properties.gated.readings import (
     wide_start,
     wide_step,
 )
-from properties.gated.rounded import Rounded
 from properties.measured import Measure
 
 
@@ -53,13 +53,13 @@ def seen(name: str, differences: Differences, balls: Balls, weights: Weights) ->
 
 def cells(s: Rounded, gated: Gated) -> Rounded:
     """c of an LSTM's state; nothing of a GRU's is one."""
-    found = s.first(gated.cell.n)
+    found = s.part(0, gated.n)
     return found if gated.is_lstm else Rounded(found.value * float("nan"), found.error)
 
 
 def output(s: Rounded, gated: Gated) -> Rounded:
     """h, the last of the state."""
-    return s.last(gated.cell.n)
+    return s.part(s.size - gated.n, s.size)
 
 
 def cell_balls(s: list[arb], n: int) -> list[arb]:

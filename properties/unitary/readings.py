@@ -44,8 +44,8 @@ def root_ends(square: fmpq | None) -> Ends:
     return BLANK if ends[0] <= 0 < ends[1] else ends
 
 
-def rooted(name: str, square: Square) -> Measure:
-    """The root of a rational that each pair has."""
+def rooted(name: str, square: Square, windows: bool = False) -> Measure:
+    """The root of a rational that each pair has, at each window if it has ``windows``."""
 
     def of_pair(batch: Batch, k: int) -> fmpq | None:
         return square(batch.exact[0], 0, k) if batch.exact else None
@@ -56,7 +56,9 @@ def rooted(name: str, square: Square) -> Measure:
 
     return Measure(
         name,
-        enclosure=lambda batch: each_pair(batch, lambda m, s, k: root_ends(square(m, s, k))),
+        enclosure=lambda batch: each_pair(
+            batch, lambda m, s, k: root_ends(square(m, s, k)), windows
+        ),
         balls=lambda pair, k: ball(pair.batch, k),
         square=of_pair,
     )

@@ -12,6 +12,7 @@ from properties.evidence import SHOWN, Evidence, record
 from properties.judge import Judgement, Verdict, judge
 from properties.spec import SystemSpec, parse_spec
 from properties.system import build
+from reports.record import Tally
 from theory import claim
 from theory.claim import Statement
 from theory.interval import Interval
@@ -90,6 +91,18 @@ def test_failing_checks_are_shown_violated_first() -> None:
     violated.add(batch, Judgement(np.full_like(codes, Verdict.VIOLATED), sides, sides))
     found.merge(violated)
     assert {check.verdict for check in found.failing} == {"VIOLATED"}
+
+
+def test_counts_by_cell() -> None:
+    """Each cell's checks and its vacuous ones, named as the command line does; they add up."""
+    found = merged([one(1), one(2, activation="identity"), one(3, lam=1.5), one(4, lam=1.5)])
+    assert list(found.cells) == ["linear", "rnn-tanh"]
+    assert found.cells["linear"].tally == Tally(holds=9)
+    assert found.cells["rnn-tanh"].tally == Tally(holds=9, vacuous=18)
+    assert found.cells["rnn-tanh"].vacuous == found.vacuous == {"contractive": 18}
+    parts = [one(1), one(2)]
+    merged(parts)
+    assert parts[0].cells["rnn-tanh"].tally == Tally(holds=9)
 
 
 def test_checks_replay() -> None:

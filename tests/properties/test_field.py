@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from msgspec.structs import replace
 
 from impl.feedforward import FeedForward
 from properties import field
-from properties.spec import SystemSpec
+from properties.attacks.search import random_specs
+from properties.kinds import FAMILIES
+from properties.spec import Kind, SystemSpec
 from properties.system import build
 
 SPEC = SystemSpec(
@@ -37,6 +40,24 @@ def test_a_leak_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.lo[..., :4] > 0).all()
     assert not found.hi[..., 4].any()
     assert (field.forward_gap(build(SPEC)).lo[..., :3] > 0).all()
+
+
+@pytest.mark.parametrize("kind", FAMILIES["cell"])
+def test_every_cell_has_the_field_of_its_window(
+    kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its truncated model hears nothing outside; one that looks one input further back does."""
+    drawn: list[SystemSpec] = []
+    random_specs(kind, drawn.append, examples=4, batch=2, sequences=2, seed=3, family=True)
+    batches = [build(replace(spec, T=max(spec.T, 3), K=2)) for spec in drawn]
+    assert not any(field.field_gap(batch).hi.any() for batch in batches)
+    init = FeedForward.__init__
+
+    def leaky(self: FeedForward, *args: object, k: int, **named: object) -> None:
+        init(self, *args, k=k + 1, **named)
+
+    monkeypatch.setattr(FeedForward, "__init__", leaky)
+    assert any((field.field_gap(batch).lo > 0).any() for batch in batches)
 
 
 def test_foreign_inputs_are_the_same_alone() -> None:

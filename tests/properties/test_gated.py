@@ -14,10 +14,10 @@ from properties.attacks.extremal import extremal_specs
 from properties.attacks.gradient import gradient_specs, objective
 from properties.budget import Budget
 from properties.campaign import attack_claim
+from properties.cells.rounded import Rounded, step
 from properties.errors import SpecError
 from properties.gated.ascent import GatedAscent
 from properties.gated.extremal import GATED_SPECIAL
-from properties.gated.rounded import Rounded, step
 from properties.judge import Verdict, judge
 from properties.kinds import GATED, GATED_REGIMES
 from properties.measure import MEASURES

@@ -13,6 +13,7 @@ from impl.constants import Constants
 from properties.attacks.extremal import SPECIAL
 from properties.kinds import EXACT_REGIMES, GATED
 from properties.measure import ALL, MEASURES, Measure, around
+from properties.measures.cells import CELLS
 from properties.measures.gates import GATES
 from properties.measures.limits import LIMITS
 from properties.measures.training import TRAINING
@@ -22,9 +23,9 @@ from properties.system import build
 from theory.vocabulary import VOCABULARY
 
 FLOAT_READ = [m.name for m in ALL if m.enclosure is not None or m.value is not None]
-# What training gives, what gated cells do and what is decided in rationals has tests of its own,
+# What training gives, what other cells do and what is decided in rationals has tests of its own,
 # and so has what compares two weights or matrices.
-OWN_TESTS = {m.name for m in (*TRAINING, *UNITARY, *LIMITS, *GATES)}
+OWN_TESTS = {m.name for m in (*TRAINING, *UNITARY, *LIMITS, *GATES, *CELLS)}
 APART = OWN_TESTS | {"grad_gap_weights", "weight_distance"}
 WITH_BALLS = [
     m.name for m in ALL if m.balls is not None and m.name in FLOAT_READ and m.name not in APART

@@ -74,6 +74,19 @@ def test_the_run_passes_and_is_independent_of_order(parts: list[PartResult]) -> 
     assert all(failures(result) == [] for result in parts)
 
 
+def test_the_matrix_of_a_run(parts: list[PartResult]) -> None:
+    """What the attacks saw of each cell and the ledgers found; without its proof nothing holds."""
+    found = run(parts).matrix
+    assert found is not None
+    row = found.rows["instability"]
+    assert [row[name].standing for name in ("linear", "rnn-smooth")] == ["HOLDS"] * 2
+    tallies = [entry.tally for entry in found.entries if entry.tallies]
+    assert sum(t.total for t in tallies) == run(parts).claims[0].tally.total
+    unproved = run([result for result in parts if result.part.work != "proof"]).matrix
+    assert unproved is not None
+    assert unproved.rows["instability"]["linear"].standing == "NOT PROVED"
+
+
 def test_a_missing_part_fails_the_run(parts: list[PartResult]) -> None:
     """Each part in turn is missed by its name."""
     for i, missing in enumerate(parts):

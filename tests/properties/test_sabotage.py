@@ -46,6 +46,21 @@ NEAR: dict[str, tuple[dict[str, object], ...]] = {
         },
     ),
     "sigmoid": ({"regime": "unrelated", "n": 1, "d": 1, "states": 3},),
+    **dict.fromkeys(("tcn", "gated-conv", "wavenet", "attention"), ({"layers": 2},)),
+    "monotone": ({"regime": "tcn", "n": 1, "d": 1},),
+    "layered": (
+        {"activation": "identity", "regime": "signed", "n": 2, "d": 1, "T": 3, "K": 2, "layers": 2},
+        {"activation": "sigmoid", "regime": "signed", "n": 2, "d": 1, "T": 1, "K": 0, "layers": 2},
+    ),
+    "cascade": (
+        {"activation": "identity", "regime": "equal", "n": 2, "T": 1, "K": 0},
+        {"activation": "identity", "regime": "signed", "n": 2, "K": 0},
+    ),
+    "modes": ({"activation": "identity", "regime": "real", "n": 1},),
+    "jordan": ({"activation": "identity", "regime": "block", "n": 1},),
+    "scan": (
+        {"activation": "identity", "regime": "min-gru", "n": 1, "d": 1, "inputs": "constant"},
+    ),
 }
 
 

@@ -1,0 +1,1 @@
+"""Feed-forward causal models: how they are drawn, and the fields that they are said to have."""

@@ -1,0 +1,1 @@
+"""Deep transitions and stacks of layers, in dyadic rationals."""

@@ -1,0 +1,1 @@
+"""Linear recurrences whose memory is exact: modes, Jordan blocks, scans."""
