@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from reports.matrix import matrix_problems
 from reports.number import finite
 from reports.record import Check, ClaimRecord, Environment, Run, Tally
 from reports.text import plural
@@ -19,13 +20,16 @@ def problems(run: Run) -> list[str]:
 
     A run fails by a VIOLATED or UNDECIDED check, a claim or form without one HOLDS, a form whose
     ledger is missing or fails in a machine step, a false variant that survives its attack or that
-    the ledger proves, a part that never reported, or a record that contradicts itself.
+    the ledger proves, a part that never reported, a blank in its matrix, or a record that
+    contradicts itself.
     """
     found = [f"the part {part!r} never reported" for part in run.missing_parts]
     if not run.claims:
         found.append("no claim was tested")
     for claim in run.claims:
         found += [f"{claim.id}: {problem}" for problem in claim_problems(claim)]
+    if run.matrix is not None:
+        found += matrix_problems(run.matrix, tuple(claim.id for claim in run.claims))
     return found
 
 

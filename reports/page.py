@@ -17,6 +17,7 @@ from reports.chart import chart
 from reports.codec import encode
 from reports.files import write_all
 from reports.mathml import mathml
+from reports.matrix import Column, Entry
 from reports.number import Number, finite
 from reports.outcome import claim_problems, problems
 from reports.record import AttackRecord, ClaimRecord, Environment, Run
@@ -110,6 +111,7 @@ def templates() -> Templates:
         "plural": lambda number, noun: text.plural(number, noun),
         "ratio": text.ratio,
         "reach": reach,
+        "seen": seen,
         "spec_items": text.spec_items,
         "value": text.value,
     }
@@ -122,6 +124,25 @@ def reach(ratio: Number | None) -> int:
         return 0
     gap = min(max(1 - float(ratio), 1e-9), 1.0)
     return round(-100 * math.log10(gap) / 9)
+
+
+def seen(entry: Entry, column: Column) -> str:
+    """An entry in full: why, or its counts cell by cell, and the cells without a judged check."""
+    if entry.reason:
+        return f"{entry.words}: {entry.reason}"
+    judged = {cell: tally for cell, tally in entry.tallies.items() if tally.total > tally.vacuous}
+    counts = [
+        f"{cell} {text.count(tally.holds)} of {text.count(tally.total - tally.vacuous)}"
+        for cell, tally in judged.items()
+    ]
+    if not counts:
+        return entry.words
+    others = {
+        "only vacuous": [cell for cell in entry.tallies if cell not in judged],
+        "not drawn": [cell for cell in column.cells if cell not in entry.tallies],
+    }
+    rest = [f"; {why}: {', '.join(cells)}" for why, cells in others.items() if cells]
+    return f"{entry.words}, checks that hold: {', '.join(counts)}{''.join(rest)}"
 
 
 def _row(claim: ClaimRecord, order: tuple[str, ...]) -> Row:

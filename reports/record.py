@@ -5,18 +5,20 @@ can be made from it alone. Times, versions and devices live in `Environment` and
 two runs of one seed differ in that field only.
 """
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 from msgspec.structs import force_setattr
 
 from reports.ledger import Axiom, LedgerRecord
+from reports.matrix import Matrix
 from reports.number import Number, greatest, number
+from reports.tally import Count
+from reports.tally import Tally as Tally
 
 SCHEMA: Literal["rnnbounds/run/1"] = "rnnbounds/run/1"
 
 Verdict = Literal["HOLDS", "VIOLATED", "UNDECIDED", "VACUOUS"]
-Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -52,29 +54,6 @@ class Check(Record, frozen=True, kw_only=True):
     verdict: Verdict
     replay: str
     explanation: str = ""
-
-
-class Tally(Record, frozen=True, kw_only=True):
-    """Checks counted by verdict."""
-
-    holds: Count = 0
-    violated: Count = 0
-    undecided: Count = 0
-    vacuous: Count = 0
-
-    @property
-    def total(self) -> int:
-        """All checks, VACUOUS ones included."""
-        return self.holds + self.violated + self.undecided + self.vacuous
-
-    def merge(self, other: "Tally") -> "Tally":
-        """The tally of both parts together."""
-        return Tally(
-            holds=self.holds + other.holds,
-            violated=self.violated + other.violated,
-            undecided=self.undecided + other.undecided,
-            vacuous=self.vacuous + other.vacuous,
-        )
 
 
 class Histogram(Record, frozen=True, kw_only=True):
@@ -251,7 +230,8 @@ class Environment(Record, frozen=True, kw_only=True):
 
 
 class Run(Record, frozen=True, kw_only=True):
-    """One run. `missing_parts` lists the expected parts that never reported."""
+    """One run. `missing_parts` lists the expected parts that never reported; `matrix` says what
+    each claim comes to on each cell, None in records that are older than it."""
 
     schema: Literal["rnnbounds/run/1"] = SCHEMA
     environment: Environment
@@ -262,3 +242,4 @@ class Run(Record, frozen=True, kw_only=True):
     axioms: tuple[Axiom, ...]
     expected_parts: tuple[str, ...] = ()
     missing_parts: tuple[str, ...] = ()
+    matrix: Matrix | None = None

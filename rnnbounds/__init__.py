@@ -14,8 +14,14 @@ if TYPE_CHECKING:
     from impl.certificate import Certificate, certify
     from impl.certified_training import Task
     from impl.projection import stable
+    from impl.stable_lstm import stable_lstm_
     from impl.truncate import load_certificate, load_truncated, save_truncated, truncate
-    from rnnbounds.assertions import assert_contractive, assert_remembers, assert_truncation
+    from rnnbounds.assertions import (
+        assert_contractive,
+        assert_receptive_field,
+        assert_remembers,
+        assert_truncation,
+    )
     from theory import CLAIMS
 
 __all__ = [
@@ -23,6 +29,7 @@ __all__ = [
     "Certificate",
     "Task",
     "assert_contractive",
+    "assert_receptive_field",
     "assert_remembers",
     "assert_truncation",
     "certify",
@@ -30,6 +37,7 @@ __all__ = [
     "load_truncated",
     "save_truncated",
     "stable",
+    "stable_lstm_",
     "truncate",
 ]
 
@@ -38,6 +46,7 @@ _HOMES = {
     "Certificate": "impl.certificate",
     "Task": "impl.certified_training",
     "assert_contractive": "rnnbounds.assertions",
+    "assert_receptive_field": "rnnbounds.assertions",
     "assert_remembers": "rnnbounds.assertions",
     "assert_truncation": "rnnbounds.assertions",
     "certify": "impl.certificate",
@@ -45,6 +54,7 @@ _HOMES = {
     "load_truncated": "impl.truncate",
     "save_truncated": "impl.truncate",
     "stable": "impl.projection",
+    "stable_lstm_": "impl.stable_lstm",
     "truncate": "impl.truncate",
 }
 

@@ -12,10 +12,11 @@ import torch
 from impl.adapters import Source, load_model
 from impl.cells import kind_of
 from impl.certificate import Certificate, certify
-from impl.errors import ShapeError
+from impl.errors import RangeError, ShapeError
 from impl.model import LoadedModel
 from impl.outward import norm_up
 from impl.truncate import NotCertifiedError, truncate, unrolled
+from rnnbounds.fields import Module, Probe
 
 
 def assert_contractive(
@@ -105,12 +106,60 @@ def assert_truncation(
         )
 
 
+def assert_receptive_field(
+    module: Module,
+    field: int,
+    inputs: torch.Tensor,
+    *,
+    exact: bool = True,
+    largest: float | None = None,
+) -> None:
+    """Assert, on inputs (N, T, d), that y_t depends on its last ``field`` inputs and on no other.
+
+    The module, any causal one x (N, T, d) -> (N, T, …) in evaluation mode, is run again with the
+    inputs at times ≤ s replaced by others, by huge ones up to ``largest`` (the largest float), by
+    −0 and by subnormal ones: no bit of y_t may change for t ≥ s + field. With those after s
+    replaced, none may for t ≤ s. With ``exact``, some change of x_{t−field+1} alone must be seen.
+
+    What is found is shown; what is not found is not disproved: the probe is of these weights, near
+    these inputs, at no more than 32 times s. It is of the program: a convolution by FFT, or a mask
+    that adds −∞ to an overflowed score, lets bits through where the formula lets nothing.
+
+    Raises:
+        AssertionError: an output depends on more, or (``exact``) on less was all that was seen.
+        InputError: the module gives two outputs for the same inputs, or an argument makes no sense.
+    """
+    probe = Probe(module, inputs, largest)
+    T = inputs.shape[1]
+    if not 1 <= field < T:
+        raise RangeError("field", field, f"at least 1 and below the inputs' length T = {T}")
+    leak = next(probe.future(), None)
+    if leak is not None:
+        raise AssertionError(
+            f"y_{leak.t} changed from {leak.before:.6g} to {leak.after:.6g} when the inputs "
+            f"{leak.changed}: the model is not causal; pad its inputs on the left alone"
+        )
+    leak = max(probe.past(field), key=lambda leak: leak.t - leak.since, default=None)
+    if leak is not None:
+        raise AssertionError(
+            f"y_{leak.t} changed from {leak.before:.6g} to {leak.after:.6g} when the inputs "
+            f"{leak.changed}: the field is at least {leak.t - leak.since + 1}, not {field}; state "
+            "that, or mend what leaks (a mask that adds −∞, an FFT, statistics over time)"
+        )
+    if exact and not probe.sees_oldest(field):
+        raise AssertionError(
+            f"no change of the oldest of {field} inputs was seen; state a shorter field, or set "
+            "exact=False if only these weights do not see it"
+        )
+
+
 def certified(certificate: Certificate) -> Certificate:
     """The certificate, if it certifies; raises AssertionError with what was found instead."""
     if certificate.verdict == "certified":
         return certificate
     tried = ", ".join(f"{name} {factor:.6g}" for name, factor, _ in certificate.tried)
-    told = "" if certificate.witness is None else f" ({certificate.witness.text})"
+    found = certificate.reason if certificate.witness is None else certificate.witness.text
+    told = "" if found is None else f" ({found})"
     raise AssertionError(
         f"the model is {certificate.verdict}{told}: the factors found are {tried}; "
         f"{_remedy(certificate)}"

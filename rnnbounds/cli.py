@@ -22,6 +22,7 @@ from rnnbounds.commands import (  # noqa: E402
     claims,
     experiments,
     machine,
+    matrix,
     models,
     pages,
     statements,
@@ -39,7 +40,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     add_completion=False,
 )
-for commands in (claims, attacks, statements, models, unitary, pages, experiments, machine):
+FAMILIES = (claims, attacks, statements, models, unitary, pages, matrix, experiments, machine)
+for commands in FAMILIES:
     commands.register(app)
 
 

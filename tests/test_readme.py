@@ -8,7 +8,13 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import pytest
+import torch
+
+from impl.cells import CELLS
+from impl.truncate import truncate
 from properties.parts import ledger_records
 from reports import load
 from reports.record import Run
@@ -71,6 +77,29 @@ def test_axioms() -> None:
     """The README counts the axioms right."""
     assert len({axiom.id for axiom in AXIOMS}) == 12
     assert "twelve textbook axioms" in README.read_text()
+
+
+def test_the_example_of_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cell that the README adds is read, certified, and truncated to within ε."""
+    (source,) = (block for block in blocks("python") if "KEPT_KIND" in block)
+    known: dict[str, Any] = {}
+    exec(source, known)
+    monkeypatch.setitem(CELLS, "kept", known["KEPT_KIND"])  # the line in impl/cells.py
+    generator = torch.Generator().manual_seed(0)
+    model = {"g": torch.tensor([-1.0, 0.0, 1.0]), "b": torch.ones(3)}
+    model["W"] = torch.randn(3, 3, generator=generator) / 16
+    model["U"] = torch.randn(3, 2, generator=generator)
+    module, certificate = truncate(model, 1e-2, 1.0, cell="kept")
+    assert certificate["verdict"] == "certified"
+    x = torch.nn.functional.normalize(torch.randn(1, 200, 2, generator=generator), dim=2)
+    whole = type(module)(dict(module.named_parameters()), cell="kept", k=200)
+    with torch.no_grad():
+        assert float((whole(x) - module(x)).norm(dim=2).max()) <= 1e-2
+
+
+def blocks(language: str) -> list[str]:
+    """The README's examples in a language."""
+    return re.findall(rf"```{language}\n(.*?)```", README.read_text(), re.DOTALL)
 
 
 if __name__ == "__main__":

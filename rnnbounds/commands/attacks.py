@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -16,18 +15,14 @@ from properties.run import environment, merge, run_parts
 from reports.outcome import problems
 from reports.page import write_report
 from reports.record import Run
-from rnnbounds.commands.claims import As, Ids
+from rnnbounds.commands.claims import CORES, As, Ids, Workers
 from rnnbounds.output import Format, check_folder, print_json, print_table, progress
 
 Profile = Annotated[str, typer.Option("--profile", help="quick, ci or deep")]
 Attacks = Annotated[str, typer.Option("--attacks", help="attacks, separated by commas")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="the seed of everything random")]
 Device = Annotated[str, typer.Option("--device", help="cpu or cuda")]
-Workers = Annotated[
-    int, typer.Option("--workers", "-n", min=0, help="processes; 0 runs in this one")
-]
 Out = Annotated[Path | None, typer.Option("--out", help="folder for run.json and index.html")]
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 ALL = ",".join(ATTACKS)
 
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from properties.parts import chosen_claims, ledger_records
 from reports.ledger import LedgerRecord
+from rnnbounds.commands.matrix import As as As
+from rnnbounds.commands.matrix import show_matrix
 from rnnbounds.output import Format, print_json, print_table, progress
 from theory.claim import Claim
 
 Ids = Annotated[list[str] | None, typer.Argument(metavar="CLAIM", help="claims; all by default")]
-As = Annotated[Format, typer.Option("--format", help="text or json")]
+Workers = Annotated[
+    int, typer.Option("--workers", "-n", min=0, help="processes; 0 runs in this one")
+]
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def register(app: typer.Typer) -> None:
@@ -21,8 +28,19 @@ def register(app: typer.Typer) -> None:
     app.command()(prove)
 
 
-def claims(format: As = Format.text) -> int:
-    """The table of claims: id, statement, source, proof state, false variants."""
+def claims(
+    matrix: Annotated[
+        bool, typer.Option("--matrix", help="what each claim comes to on each cell")
+    ] = False,
+    run: Annotated[
+        Path | None, typer.Option("--run", metavar="RUN.json", help="the matrix of this run")
+    ] = None,
+    workers: Workers = CORES,
+    format: As = Format.text,
+) -> int:
+    """The table of claims: id, statement, source, proof state, false variants; or the matrix."""
+    if matrix or run is not None:
+        return show_matrix(run, workers, format)
     entries = chosen_claims(())
     documents = []
     with progress(len(entries), "proving") as advance:

@@ -9,6 +9,7 @@ from rnnbounds.experiments import Record
 from rnnbounds.experiments.closeness import Closeness
 from rnnbounds.experiments.curves import mean, power
 from rnnbounds.experiments.digits_record import Digits
+from rnnbounds.experiments.norms_record import Norms
 from rnnbounds.experiments.record import Sunspots
 from rnnbounds.experiments.students import KINDS
 from rnnbounds.experiments.urnn_record import Unitary
@@ -26,6 +27,8 @@ def print_record(record: Record) -> None:
             print_unitary(record)
         case Digits():
             print_digits(record)
+        case Norms():
+            print_norms(record)
 
 
 def print_unitary(record: Unitary) -> None:
@@ -56,6 +59,17 @@ def print_digits(record: Digits) -> None:
             for told in record.learned
         ],
     )
+
+
+def print_norms(record: Norms) -> None:
+    """How many systems each norm certifies, and with which windows."""
+    from rnnbounds.experiments.norms_page import outcome, rows  # draws: too slow for every command
+
+    heads = ("norm", "certifies", "shortest k", "it alone", "median k", "greatest k")
+    print_table(heads, list(rows(record)))
+    for name, reason in record.skipped.items():
+        typer.echo(f"{name}: not tried: {reason}")
+    typer.echo(outcome(record))
 
 
 def print_sunspots(record: Sunspots) -> None:

@@ -10,6 +10,7 @@ import typer
 from rnnbounds.commands.experiment_tables import print_record
 from rnnbounds.experiments import EXPERIMENTS, find_experiment, options_of
 from rnnbounds.experiments.gradients import INSTANCES
+from rnnbounds.experiments.norms import SYSTEMS
 from rnnbounds.experiments.sunspots import EPOCHS
 from rnnbounds.output import Format, print_json, progress
 
@@ -36,7 +37,9 @@ def experiment(
     instances: Annotated[
         int | None,
         typer.Option(
-            "--instances", min=1, help=f"of gradients-close: how many are drawn; {INSTANCES}"
+            "--instances",
+            min=1,
+            help=f"how many are drawn; gradients-close: {INSTANCES}, norms: {SYSTEMS}",
         ),
     ] = None,
     realisations: Annotated[

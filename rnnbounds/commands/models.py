@@ -21,7 +21,8 @@ Cell = Annotated[
     str | None,
     typer.Option(
         "--cell",
-        help="linear, rnn-tanh, rnn-relu, …, lstm, gru (torch's), gru-cho; by shape by default",
+        help="linear, rnn-tanh, rnn-relu, …, lstm, gru (torch's), gru-cho, …, stack (of layers); "
+        "by names and shapes by default",
     ),
 ]
 Bound = Annotated[float, typer.Option("--input-bound", help="B, with ‖x_t‖₂ ≤ B for every input")]
@@ -92,12 +93,19 @@ def print_certificate(certificate: Certificate) -> None:
             )
     elif certificate.witness is not None:
         typer.echo(f"refuted: {certificate.witness.text}")
+    elif certificate.reason is not None:
+        typer.echo(f"undecided: {certificate.reason}")
     else:
         typer.echo("undecided: no norm that was tried certifies it, which says nothing about it")
     print_table(
         ("norm tried", "λ", "k"),
         [(name, factor(lam), "-" if k is None else k) for name, lam, k in certificate.tried],
     )
+    for name, reason in certificate.skipped:
+        typer.echo(f"{name}: not tried: {reason}")
+    if any(certificate.rounds_to_one.values()):
+        counts = ", ".join(f"{count} in {at}" for at, count in certificate.rounds_to_one.items())
+        typer.echo(f"decays that round to 1: {counts}")
     if certificate.verdict == "certified":
         print_training(certificate.training)
 

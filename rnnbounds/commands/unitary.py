@@ -1,4 +1,4 @@
-"""``rnnbounds unitary`` and ``rnnbounds check``: the unitary equivalent, and its certificate."""
+"""``rnnbounds unitary`` and ``rnnbounds check``: unitary equivalents, and certificates of files."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import typer
 
 from impl.adapters import load_model
 from impl.recheck import check
+from impl.recheck_truncated import check_truncated
+from impl.truncated_file import is_truncated
 from impl.unitary import NoUnitaryError, save_unitary, unitary
 from rnnbounds.commands.models import As, Bound, Cell, Model, print_certificate
 from rnnbounds.output import Format, print_json, print_table
@@ -58,18 +60,27 @@ def unitary_model(
 
 
 def check_file(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="what 'rnnbounds unitary' wrote")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="what 'rnnbounds unitary' or 'rnnbounds truncate' wrote"
+        ),
+    ],
     source: Annotated[
         Path | None, typer.Option("--source", help="the original model, to compare its weights")
     ] = None,
     format: As = Format.text,
 ) -> int:
-    """Prove a unitary file's certificate anew in ball arithmetic; exit 1 if any part falls."""
+    """Prove the certificate of a file anew in ball arithmetic; exit 1 if any part falls.
+
+    Of truncated models those of vanilla cells can be checked.
+    """
+    truncated = is_truncated(file)
     original = None
     if source is not None:
-        weights = load_model(source, "rnn-relu").weights
+        weights = load_model(source, None if truncated else "rnn-relu").weights
         original = {role: part.to(torch.float64).numpy() for role, part in weights.items()}
-    certificate, findings = check(file, original)
+    certificate, findings = (check_truncated if truncated else check)(file, original)
     holds = all(finding.holds for finding in findings)
     if format is Format.json:
         print_json(

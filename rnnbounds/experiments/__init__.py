@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from properties.errors import InputError, UnknownChoiceError
-from rnnbounds.experiments import digits, gradients, sunspots, urnn
+from rnnbounds.experiments import digits, gradients, norms, sunspots, urnn
 from rnnbounds.experiments.closeness import Closeness
 from rnnbounds.experiments.digits_record import Digits
+from rnnbounds.experiments.norms_record import Norms
 from rnnbounds.experiments.record import Sunspots
 from rnnbounds.experiments.urnn_record import Unitary
 
-Record = Sunspots | Closeness | Unitary | Digits
+Record = Sunspots | Closeness | Unitary | Digits | Norms
 Options = Mapping[str, Any]
 
 
@@ -42,6 +43,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
     "gradients-close": Experiment(
         gradients.run, {"instances": gradients.INSTANCES}, lambda instances: gradients.PARTS
     ),
+    "norms": Experiment(norms.run, {"instances": norms.SYSTEMS}, lambda instances: int(instances)),
     "urnn": Experiment(urnn.run, {**_TRAINED, "realisations": None}, urnn.work),
     "permuted-digits": Experiment(digits.run, {**_TRAINED, "data": "digits"}, digits.work),
 }

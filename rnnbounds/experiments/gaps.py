@@ -40,14 +40,11 @@ def observed_gaps(
     `rounding` bounds ‖fl(h_t) − h_t‖₂ of either run; 0 leaves the rounding of the runs out.
     """
     model = load_model(rnn)
-    U, W = model.weights["weight_ih"], model.weights["weight_hh"]
-    biases = model.weights.get("bias_ih"), model.weights.get("bias_hh")
-    rho = model.cell.activation.name
     gaps = []
     with torch.no_grad():
         h = rnn(x)[0]
         for k in range(K + 1):
-            module = FeedForward(U, W, *biases, activation=rho, k=k)
+            module = FeedForward(model.weights, cell=model.name, k=k)
             gaps.append(state_gap((h - module(x))[0, start:], rounding))
     return tuple(gaps)
 

@@ -93,8 +93,8 @@ def test_truncation_can_fail(monkeypatch):
     """A window that is too short is noticed: the assertion compares the two models."""
 
     def too_short(model, epsilon, bound):
-        parts = (model.weights["weight_ih"], model.weights["weight_hh"], None, None)
-        return FeedForward(*parts, activation="tanh", k=1), {}
+        parts = {role: model.weights[role] for role in ("weight_ih", "weight_hh")}
+        return FeedForward(parts, activation="tanh", k=1), {}
 
     monkeypatch.setattr(rnnbounds.assertions, "truncate", too_short)
     with pytest.raises(AssertionError, match=r"away, more than 0\.001; this contradicts"):

@@ -122,7 +122,7 @@ def test_refuted(call, save, format):
         (("--input-bound", 1, "--cell", "transformer"), "unknown cell 'transformer'"),
         (("--input-bound", 1, "--cell", "lstm"), "is that of rnn-tanh, but lstm has (4n, n)"),
         (("--input-bound", 1, "--norm", "spectrl"), "did you mean spectral"),
-        (("--input-bound", 1, "--norm", "quadratic"), "use the diagonal norm"),
+        (("--input-bound", 1, "--norm", "quadratic"), "use the iterated norm"),
     ],
 )
 def test_wrong_options(refused, stable_model, options, remedy):

@@ -1,0 +1,108 @@
+"""``rnnbounds claims --matrix`` and ``compare``: what each claim comes to on each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from textwrap import wrap
+from typing import Annotated
+
+import typer
+
+from properties.parts import chosen_claims
+from properties.probe import probed
+from reports.codec import load
+from reports.errors import RecordError
+from reports.matrix import Column, Entry, Matrix, lost
+from rnnbounds.output import Format, print_json, print_table, progress
+
+WIDTH = 120
+FAILING = ("VIOLATED", "UNDECIDED", "NOT PROVED")
+Record = Annotated[Path, typer.Argument(metavar="RUN.json", help="a record that verify wrote")]
+As = Annotated[Format, typer.Option("--format", help="text or json")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command()(compare)
+
+
+def matrix_of(record: Path) -> Matrix:
+    """The matrix of a run record; raises RecordError for one that is older than matrices."""
+    found = load(record).matrix
+    if found is None:
+        raise RecordError(f"{record}: this record has no matrix; write the run again")
+    return found
+
+
+def show_matrix(record: Path | None, workers: int, format: Format) -> int:
+    """Print the matrix of a run, or one that is proved and probed now; 1 if an entry fails."""
+    if record is not None:
+        matrix = matrix_of(record)
+    else:
+        entries = chosen_claims(())
+        with progress(len(entries), "probing") as advance:
+            matrix = probed(entries, workers, advance)
+    if format is Format.json:
+        print_json(matrix)
+    else:
+        print_matrix(matrix)
+    return int(any(entry.standing in FAILING for entry in matrix.entries))
+
+
+def print_matrix(matrix: Matrix) -> None:
+    """Tables of as many columns as fit, then the numbered reasons."""
+    numbers, rows = matrix.reasons, matrix.rows
+
+    def text(entry: Entry) -> str:
+        return f"{entry.short} [{numbers[entry.reason]}]" if entry.reason else entry.short
+
+    first = max(len(claim) for claim in (*rows, "claim"))
+    for columns in fitting(matrix, first, text_width=lambda e: len(text(e))):
+        print_table(
+            ("claim", *(column.title for column in columns)),
+            [(claim, *(text(row[c.name]) for c in columns)) for claim, row in rows.items()],
+        )
+        typer.echo()
+    for column in matrix.columns:
+        if len(column.cells) > 1:
+            echo(f"{column.title}: ", ", ".join(column.cells))
+    typer.echo("n/a: not applicable, by the assumption that fails; not yet: not yet proved")
+    for reason, number in numbers.items():
+        echo(f"[{number}] ", reason)
+
+
+def fitting(
+    matrix: Matrix, first: int, text_width: Callable[[Entry], int]
+) -> Iterator[list[Column]]:
+    """The columns in groups that fit beside a first column of that width."""
+    rows = matrix.rows.values()
+    group: list[Column] = []
+    used = first
+    for column in matrix.columns:
+        width = 2 + max(len(column.title), *(text_width(row[column.name]) for row in rows))
+        if group and used + width > WIDTH:
+            yield group
+            group, used = [], first
+        group.append(column)
+        used += width
+    if group:
+        yield group
+
+
+def echo(label: str, text: str) -> None:
+    """A line, or a few with the rest below the text's beginning."""
+    for i, line in enumerate(wrap(text, WIDTH - len(label))):
+        typer.echo((" " * len(label) if i else label) + line)
+
+
+def compare(old: Record, new: Record, format: As = Format.text) -> int:
+    """The entries of the matrix that held in the old run and do not in the new; 1 if any."""
+    found = lost(matrix_of(old), matrix_of(new))
+    if format is Format.json:
+        print_json({"lost": found})
+    else:
+        for line in found:
+            typer.echo(f"LOST: {line}")
+        typer.echo("nothing that held is lost" if not found else f"{len(found)} entries lost")
+    return int(bool(found))

@@ -1,0 +1,119 @@
+"""Which inputs an output depends on: a module is run on changed inputs, and bits are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import torch
+
+from impl.errors import InputError, NotFiniteError, RangeError, ShapeError
+
+Tensor = torch.Tensor
+Module = Callable[[Tensor], Tensor]
+MOST = 32  # times at which inputs are split into changed and unchanged ones
+
+
+@dataclass(frozen=True)
+class Leak:
+    """y_t changed, from one value to the other, when inputs were changed; times count from 1."""
+
+    t: int
+    before: float
+    after: float
+    changed: str
+    since: int
+
+
+class Probe:
+    """A module, the inputs (N, T, d) that it is looked at on, and its outputs (N, T, …) there.
+
+    ``largest`` bounds what the inputs are replaced with. Raises InputError if the inputs or the
+    outputs make no sense, or if the same inputs give two outputs.
+    """
+
+    def __init__(self, module: Module, inputs: Tensor, largest: float | None) -> None:
+        self.module, self.x = module, inputs.detach()
+        if inputs.ndim != 3 or 0 in inputs.shape or not inputs.is_floating_point():
+            raise ShapeError("inputs", "(N, T, d), all positive, of floats", inputs)
+        if not inputs.isfinite().all():
+            raise NotFiniteError("inputs")
+        top = torch.finfo(inputs.dtype).max
+        self.largest = top if largest is None else largest
+        if not 0 < self.largest <= top:
+            raise RangeError("largest", largest, f"positive and at most {top:.3g}")
+        self.y = self.run(self.x)
+        if not self.y.isfinite().all():
+            raise NotFiniteError("the module's output on the inputs")
+        if differs(self.y, self.run(self.x)).any():
+            raise InputError("the module has two outputs for the same inputs; call .eval() first")
+
+    def run(self, x: Tensor) -> Tensor:
+        """The outputs (N, T, m) on a copy of the same layout."""
+        with torch.no_grad():
+            y = self.module(x.clone(memory_format=torch.contiguous_format))
+        if y.ndim < 2 or y.shape[:2] != self.x.shape[:2]:
+            raise ShapeError("the module's output", f"({self.x.shape[0]}, {self.x.shape[1]}, …)", y)
+        return y.flatten(2) if y.ndim > 2 else y[..., None]
+
+    def others(self) -> Iterator[tuple[str, Tensor]]:
+        """What inputs are replaced with, and how it is called."""
+        generator = torch.Generator().manual_seed(0)
+        noise = torch.randn(self.x.shape, generator=generator, dtype=torch.float64).to(self.x)
+        noise = (noise + noise.sign()) * self.x.abs().amax().clamp(min=2.0**-10)
+        signs = noise.sign()
+        tiny = torch.finfo(self.x.dtype).smallest_normal
+        yield "others of their size", noise.clamp(-self.largest, self.largest)
+        yield f"±{self.largest:.3g}", signs * self.largest
+        yield f"{self.largest**0.5:.3g}", torch.full_like(self.x, self.largest**0.5)
+        yield "−0", torch.full_like(self.x, -0.0)
+        yield "subnormal", torch.full_like(self.x, tiny / 4)
+
+    def splits(self, last: int) -> list[int]:
+        """Times from 1 to the last, evenly spaced, both ends among them."""
+        count = min(last, MOST)
+        return sorted({1 + round(i * (last - 1) / max(count - 1, 1)) for i in range(count)})
+
+    def past(self, field: int) -> Iterator[Leak]:
+        """Outputs y_t that changed when inputs at times ≤ s ≤ t − field did."""
+        T = self.x.shape[1]
+        for s in self.splits(T - field):
+            for what, other in self.others():
+                x = torch.cat([other[:, :s], self.x[:, s:]], dim=1)
+                yield from self.leaks(x, s + field, T, f"at times ≤ {s} were {what}", s)
+
+    def future(self) -> Iterator[Leak]:
+        """Outputs y_t that changed when inputs at times > s ≥ t did."""
+        T = self.x.shape[1]
+        for s in self.splits(T - 1):
+            for what, other in self.others():
+                x = torch.cat([self.x[:, :s], other[:, s:]], dim=1)
+                yield from self.leaks(x, 1, s, f"after time {s} were {what}", s + 1)
+
+    def leaks(self, x: Tensor, first: int, last: int, changed: str, since: int) -> Iterator[Leak]:
+        """The latest output among y_first, …, y_last that differs on these inputs."""
+        span = slice(first - 1, last)
+        before, after = self.y[:, span], self.run(x)[:, span]
+        found = differs(before, after)
+        if found.any():
+            times = found.any(2).any(0).nonzero()
+            i = int(times[-1])
+            where = tuple(found[:, i].nonzero()[0].tolist())
+            one, two = (float(part[where[0], i, where[1]]) for part in (before, after))
+            yield Leak(first + i, one, two, changed, since)
+
+    def sees_oldest(self, field: int) -> bool:
+        """Whether some change of one input alone changes the output field − 1 steps later."""
+        for s in self.splits(self.x.shape[1] - field + 1):
+            for _, other in self.others():
+                x = self.x.clone()
+                x[:, s - 1] = other[:, s - 1]
+                t = s + field - 1
+                if differs(self.y[:, t - 1], self.run(x)[:, t - 1]).any():
+                    return True
+        return False
+
+
+def differs(one: Tensor, two: Tensor) -> Tensor:
+    """Where a bit differs: NaN differs from all that is finite, and −0 from 0."""
+    return (one != two) | (one.signbit() != two.signbit())

@@ -1,0 +1,168 @@
+"""The receptive field of a user's own module, probed bit by bit."""
+
+import pytest
+import torch
+from torch.nn.functional import pad, scaled_dot_product_attention
+
+import rnnbounds
+from impl.attention import WindowedAttention
+from impl.convolution import TCN, GatedConvolution, WaveNet
+from impl.errors import InputError, NotFiniteError, RangeError, ShapeError
+from rnnbounds import assert_receptive_field
+
+Tensor = torch.Tensor
+
+
+class Stack(torch.nn.Module):
+    """torch's own convolutions with kernel 3, padded by what a test says: left, right."""
+
+    def __init__(self, *paddings: tuple[int, int], dilation: int = 1) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.paddings = paddings
+        convolutions = (torch.nn.Conv1d(2, 2, 3, dilation=dilation) for _ in paddings)
+        self.convolutions = torch.nn.ModuleList(convolutions)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = x.transpose(1, 2)
+        for convolution, padding in zip(self.convolutions, self.paddings, strict=True):
+            y = torch.tanh(convolution(pad(y, padding)))
+        return y.transpose(1, 2)
+
+
+class Masked(torch.nn.Module):
+    """torch's own attention over three positions, by a mask; a linear map of the inputs first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(1)
+        self.maps = torch.nn.Linear(2, 6)
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.maps(x).chunk(3, dim=2)
+        ages = torch.arange(x.shape[1])[:, None] - torch.arange(x.shape[1])
+        return scaled_dot_product_attention(q, k, v, attn_mask=(ages >= 0) & (ages < 3))
+
+
+def inputs(T: int = 20, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Two sequences of two inputs."""
+    return torch.randn(2, T, 2, generator=torch.Generator().manual_seed(2)).to(dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_reference_models_pass(dtype):
+    """Each of the house's own models has exactly the field that it states, in both dtypes."""
+    torch.manual_seed(3)
+    for model in (
+        TCN(2, 4, 2, (1, 2)),
+        GatedConvolution(2, 2, 2, (1, 3)),
+        WaveNet(2, 2, 2, (1, 2, 4)),
+        WindowedAttention(2, 4, 3, layers=3, heads=2),
+    ):
+        assert_receptive_field(model.to(dtype), model.field, inputs(model.field + 6, dtype))
+
+
+def test_models_of_torch_pass():
+    """A stack of torch's convolutions, and its masked attention where nothing overflows."""
+    assert_receptive_field(Stack((2, 0), (2, 0)), 5, inputs())
+    assert_receptive_field(Stack((4, 0), (4, 0), dilation=2), 9, inputs())
+    assert_receptive_field(Masked(), 3, inputs(), largest=1e9)
+
+
+def test_a_centred_kernel_is_not_causal():
+    """A convolution padded on both sides sees the next input."""
+    with pytest.raises(AssertionError, match=r"after time 1 were .* not causal; pad its inputs"):
+        assert_receptive_field(Stack((2, 0), (1, 1)), 5, inputs())
+
+
+def test_a_field_one_too_small_is_convicted():
+    """What the model sees is said, and that is enough."""
+    with pytest.raises(AssertionError, match="the field is at least 5, not 4; state that"):
+        assert_receptive_field(Stack((2, 0), (2, 0)), 4, inputs())
+    with pytest.raises(AssertionError, match="the field is at least 9, not 5"):
+        assert_receptive_field(Stack((4, 0), (4, 0), dilation=2), 5, inputs())
+
+
+def test_a_recurrent_model_has_no_field():
+    """An LSTM sees all its inputs, if its gates let them through."""
+    torch.manual_seed(4)
+    lstm = torch.nn.LSTM(2, 4, batch_first=True)
+    with pytest.raises(AssertionError, match="the field is at least"):
+        assert_receptive_field(lambda x: lstm(x)[0], 5, inputs(12))
+
+
+def test_statistics_over_time_leak():
+    """A mean over the whole sequence sees the future; one over the past sees all of it."""
+    with pytest.raises(AssertionError, match="not causal"):
+        assert_receptive_field(lambda x: x - x.mean(dim=1, keepdim=True), 1, inputs())
+    with pytest.raises(AssertionError, match="the field is at least"):
+        assert_receptive_field(lambda x: x.cumsum(dim=1), 1, inputs())
+
+
+def test_a_convolution_by_fft_leaks_bits():
+    """In exact arithmetic its field is 2; in floats each output hears of every input."""
+
+    def by_fft(x: Tensor) -> Tensor:
+        size = 2 * x.shape[1]
+        kernel = torch.tensor([1.0, 0.5])[:, None]
+        product = torch.fft.rfft(x, size, dim=1) * torch.fft.rfft(kernel, size, dim=0)
+        return torch.fft.irfft(product, size, dim=1)[:, : x.shape[1]]
+
+    with pytest.raises(AssertionError, match="changed from"):
+        assert_receptive_field(by_fft, 2, inputs())
+
+
+def test_an_added_mask_leaks_overflows():
+    """Minus infinity added to a NaN masks nothing; with inputs that cannot overflow it does."""
+
+    def added(x: Tensor) -> Tensor:
+        ages = torch.arange(x.shape[1])[:, None] - torch.arange(x.shape[1])
+        mask = torch.where((ages >= 0) & (ages < 2), 0.0, -torch.inf)
+        scores = (x @ x.transpose(1, 2)) * torch.tensor(0.5) + mask
+        return torch.softmax(scores, dim=2) @ x.clamp(-1, 1)
+
+    with pytest.raises(AssertionError, match="to nan"):
+        assert_receptive_field(added, 2, inputs())
+
+
+def test_a_field_that_is_too_long_is_noticed():
+    """The oldest of the inputs that are claimed must be seen, unless the caller waives it."""
+    model = Stack((2, 0), (2, 0))
+    with pytest.raises(AssertionError, match=r"the oldest of 6 inputs was seen; .* exact=False"):
+        assert_receptive_field(model, 6, inputs())
+    assert_receptive_field(model, 6, inputs(), exact=False)
+
+
+def test_one_output_and_long_sequences():
+    """Outputs without units are looked at too; of a long sequence 32 times are."""
+    assert_receptive_field(lambda x: x[..., 0] * 2, 1, inputs(100))
+
+
+def test_bad_calls_are_no_failed_assertions():
+    """Wrong shapes, numbers and modules are named."""
+    model = Stack((2, 0))
+    for wrong in (inputs()[0], inputs()[:0], inputs().long()):
+        with pytest.raises(ShapeError, match=r"\(N, T, d\)"):
+            assert_receptive_field(model, 3, wrong)
+    with pytest.raises(NotFiniteError):
+        assert_receptive_field(model, 3, inputs() * torch.nan)
+    with pytest.raises(NotFiniteError, match="output"):
+        assert_receptive_field(lambda x: x / 0, 3, inputs())
+    for field in (0, 20):
+        with pytest.raises(RangeError, match="below the inputs' length T = 20"):
+            assert_receptive_field(model, field, inputs())
+    for largest in (0.0, 1e300, float("nan")):
+        with pytest.raises(RangeError, match="largest"):
+            assert_receptive_field(model, 3, inputs(), largest=largest)
+    with pytest.raises(ShapeError, match="the module's output"):
+        assert_receptive_field(lambda x: x[:, -1], 3, inputs())
+    dropout = torch.nn.Dropout(0.5)
+    with pytest.raises(InputError, match=r"two outputs .* \.eval\(\)"):
+        assert_receptive_field(dropout, 1, inputs())
+    assert_receptive_field(dropout.eval(), 1, inputs())
+
+
+def test_the_name_is_public():
+    """It stands among the package's names."""
+    assert rnnbounds.assert_receptive_field is assert_receptive_field
+    assert "assert_receptive_field" in rnnbounds.__all__
