@@ -16,8 +16,12 @@ from impl.rnn import RNN
 from theory.end_to_end import DRIFT, STILL
 from theory.evaluate import enclose
 from theory.interval import Interval
+from theory.quantities.causal import CAUSAL
 from theory.quantities.cells import CELLS
 from theory.quantities.gates import GATES
+from theory.quantities.layers import LAYERS
+from theory.quantities.memory import MEMORY
+from theory.quantities.stacks import STACKS
 from theory.vocabulary import VOCABULARY
 
 if TYPE_CHECKING:
@@ -90,8 +94,9 @@ def nowhere(batch: Batch) -> Array:
     return np.full((batch.cell.batch, 1, 1), np.inf)
 
 
+OF_OTHERS = (*GATES, *CELLS, *LAYERS, *MEMORY, *STACKS, *CAUSAL)
 DERIVED: dict[str, Callable[[Batch], Array]] = {
-    **{quantity.name: nowhere for quantity in (*GATES, *CELLS) if quantity.role == "certified"},
+    **{quantity.name: nowhere for quantity in OF_OTHERS if quantity.role == "certified"},
     "H": pair_bound,
     "eps_k": window_bounds,
     "K_0": of_predictions(STILL),

@@ -13,9 +13,12 @@ from impl.constants import Constants
 from properties.attacks.extremal import SPECIAL
 from properties.kinds import EXACT_REGIMES, GATED
 from properties.measure import ALL, MEASURES, Measure, around
+from properties.measures.causal import CAUSAL_GAPS
 from properties.measures.cells import CELLS
 from properties.measures.gates import GATES
+from properties.measures.layers import LAYERS
 from properties.measures.limits import LIMITS
+from properties.measures.memory import MEMORY
 from properties.measures.training import TRAINING
 from properties.measures.unitary import UNITARY
 from properties.spec import INPUTS, REGIMES, SystemSpec
@@ -25,7 +28,8 @@ from theory.vocabulary import VOCABULARY
 FLOAT_READ = [m.name for m in ALL if m.enclosure is not None or m.value is not None]
 # What training gives, what other cells do and what is decided in rationals has tests of its own,
 # and so has what compares two weights or matrices.
-OWN_TESTS = {m.name for m in (*TRAINING, *UNITARY, *LIMITS, *GATES, *CELLS)}
+OTHERS = (*TRAINING, *UNITARY, *LIMITS, *GATES, *CELLS, *CAUSAL_GAPS, *LAYERS, *MEMORY)
+OWN_TESTS = {m.name for m in OTHERS}
 APART = OWN_TESTS | {"grad_gap_weights", "weight_distance"}
 WITH_BALLS = [
     m.name for m in ALL if m.balls is not None and m.name in FLOAT_READ and m.name not in APART
