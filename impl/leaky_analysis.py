@@ -5,6 +5,7 @@ With A = diag(a) two runs differ by Δ⁺ = ((I − A) + E A W)Δ, |E| ≤ L, as
 as in `impl.iterated`. Source: Miller & Hardt, section 2, for the diagonal.
 """
 
+import math
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -33,7 +34,7 @@ def leaky_parts(weights: Weights, rho: Activation, B: float) -> Parts:
             [float_above(abs(rho.ball(arb(b)))) for b in bias], dtype=torch.float64
         )
     return Parts(
-        leak[:, :, None] * W,
+        _product(leak[:, :, None], W),
         leak[0, :, None] * U[0],
         mul_up(leak[0], offset),
         rho.slope,
@@ -41,6 +42,13 @@ def leaky_parts(weights: Weights, rho: Activation, B: float) -> Parts:
         rho.least,
         add_up(1.0, -leak[0]),
     )
+
+
+def _product(leak: Tensor, W: Tensor) -> Tensor:
+    """A W, rounded; the least number where it is not 0 but too small for one."""
+    found = leak * W
+    least = torch.full_like(W, math.ulp(0.0)).copysign(W)
+    return torch.where((found == 0) & (W != 0), least, found)
 
 
 @dataclass(frozen=True, eq=False)

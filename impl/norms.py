@@ -228,5 +228,5 @@ def _euclidean_drive(p: Parts, U: Tensor, offset: Tensor, lost: Tensor | float =
 def _scaled_drive(p: Parts, d: Tensor) -> float:
     """sup ‖Dφ(0, x)‖₂."""
     scaled = d[:, None] * p.U
-    lost = add_up(mul_up(2 * UNIT, norm_up(scaled.flatten())), TINY * scaled.numel())
+    lost = add_up(mul_up(3 * UNIT, norm_up(scaled.flatten())), TINY * scaled.numel())
     return _euclidean_drive(p, scaled, mul_up(d, p.offset), lost)

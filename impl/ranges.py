@@ -17,7 +17,7 @@ from impl import balls
 from impl.activation import ACTIVATIONS, Activation, activation
 from impl.balls import float_above
 from impl.gates import Interval, above, tanh_up
-from impl.outward import add_up, div_up, mul_up, norm_up, sum_up
+from impl.outward import add_up, div_up, mul_up, norm_up, subtract_down, sum_up
 
 _PRECISION = 80
 _INCREASING = (
@@ -122,9 +122,17 @@ def mixed(gate: Interval, a: Interval, b: Interval) -> Interval:
     for high, low, top, bottom in (
         (gate.high, gate.low, a.high, b.high), (gate.high, gate.low, -a.low, -b.low)
     ):  # fmt: skip
-        ends = [add_up(mul_up(g, top), mul_up(add_up(1.0, -g), bottom)) for g in (low, high)]
+        ends = [
+            add_up(mul_up(g, top), torch.maximum(*(mul_up(rest, bottom) for rest in _rest(g))))
+            for g in (low, high)
+        ]
         sides.append(torch.minimum(torch.stack(ends).amax(0), torch.maximum(top, bottom)))
     return Interval(-sides[1], sides[0])
+
+
+def _rest(gate: Tensor) -> tuple[Tensor, Tensor]:
+    """1 − g, rounded up and down: a negative number is the larger for less of it."""
+    return add_up(1.0, -gate), subtract_down(1.0, gate)
 
 
 def bounded(name: str) -> Bounded:

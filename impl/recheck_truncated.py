@@ -56,10 +56,9 @@ def check_truncated(
     file = read(path)
     with ctx.workprec(_PRECISION):
         try:
-            claim, norm = _claim(file), _norm(file)
+            claim, norm, cell = _claim(file), _norm(file), _cell(file)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             raise TruncatedFileError(path, "holds no readable certificate") from None
-        cell = _cell(file)
         found = _in_norm(claim, norm, cell, str(file.certificate["norm"]))
         found += _of_states(claim, cell)
     if source is not None:

@@ -19,6 +19,7 @@ from impl.stack import depth, stacked
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _LAYER = re.compile(r"(weight|bias)_[hi][hir]_l\d+")
 _SYMBOL = re.compile(r"_l\d+")
+_ENDING = re.compile(r"_l\d+$")
 _TORCH = re.compile(r"(?P<role>(?:weight|bias)_[hi][hir])(?P<layer>_l\d+\w*)?")
 _PROJECTED = {  # what torch's modules become with a proj_size
     "lstm": "lstm-projected",
@@ -78,16 +79,30 @@ def _deep(kind: Kind, group: Group, forced: bool) -> Kind:
 
 
 def _foreign(kind: Kind, group: Group) -> list[str]:
-    """Names of torch's that are none of the kind's, if the kind has such names."""
+    """Names of torch's that are none of the kind's, if the kind has such names; of a stack of other
+    cells those of further layers."""
     known = [name + kind.suffix for name in kind.layout(group).shapes]
-    if not _TORCH.fullmatch(known[0]):
-        return []
-    return sorted(name for name in group.keys() - set(known) if _TORCH.fullmatch(name))
+    further = group.keys() - set(known)
+    if _TORCH.fullmatch(known[0]):
+        return sorted(name for name in further if _TORCH.fullmatch(name))
+    layers = {_unlayered(name) for name in known} - set(known)
+    return sorted(name for name in further if _unlayered(name) in layers - {name})
+
+
+def _unlayered(name: str) -> str:
+    """A name without the number of a layer at its end."""
+    return _ENDING.sub("", name)
 
 
 def _refusal(kind: Kind, group: Group, where: str) -> InputError:
     """What is wrong with names of torch's: another direction, a layer above a gap, a projection."""
     slots = _foreign(kind, group)
+    names = kind.layout(group).required
+    anchor = _unlayered(names[0])
+    if not _TORCH.fullmatch(anchor):
+        layers = sum(_unlayered(name) == anchor for name in names)
+        what = f"{where} holds {shown(group[slots[0]])}, but no {anchor}_l{layers}"
+        return WeightsError(f"{what}; save the whole state dict")
     parsed = {slot: _LAYER.fullmatch(slot) for slot in slots}
     for slot in slots:
         if parsed[slot] is None:

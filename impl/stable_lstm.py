@@ -119,27 +119,36 @@ class StableLSTM:
         return moved
 
     def _in_cone(self, u: Tensor, biases: list[Tensor]) -> list[Tensor]:
-        """The nearest points of {B‖u‖₂ + Σ b ≤ level}: along the normal, or at u = 0."""
-        B, m = self.input_bound, len(biases)
-        size, total = u.norm(dim=1), sum(biases, torch.zeros_like(u[:, 0]))
-        excess = (B * size + total - self.level).clamp(min=0)
-        along = excess / max(B * B + m, torch.finfo(u.dtype).tiny)
-        left = (size - B * along).clamp(min=0)
-        cut = size - B * along < 0
-        across = (total - self.level) / max(m, 1)
-        scale = torch.where(size > 0, left / size, 1.0).to(u.dtype)
-        lowered = torch.where(cut, across, along)
-        return [u * scale[:, None], *(b - lowered for b in biases)]
+        """The nearest points of {B‖u‖₂ + Σ b ≤ level}: along the normal, or at u = 0.
+
+        In float64 and divided by √(B² + m), so that no large number overflows.
+        """
+        m, length = len(biases), math.hypot(self.input_bound, math.sqrt(len(biases)))
+        if length == 0:
+            return [u]
+        B, exact = self.input_bound / length, u.double()
+        top = exact.abs().amax(1).clamp(min=torch.finfo(torch.float64).tiny)
+        size = (top * (exact / top[:, None]).norm(dim=1)).clamp(max=torch.finfo(top.dtype).max)
+        over = sum((b.double() for b in biases), torch.zeros_like(size)) - self.level
+        excess = (B * size + over / length).clamp(min=0)
+        left = torch.where(excess > 0, (size * (m / length) - B * over) / length, size)
+        lowered = torch.where(left < 0, over / max(m, 1), excess / length)
+        scale = torch.where(size > 0, left.clamp(min=0) / size, 1.0)
+        moved = exact * scale[:, None]
+        return [moved.to(u.dtype), *((b - lowered).to(b.dtype) for b in biases)]
 
     def _shrink(self, u: Tensor, biases: list[Tensor]) -> None:
-        """Lower the last bias, or shorten u, where the forget gate is not certified."""
+        """Lower the last bias, or shorten u, where the forget gate is not certified.
+
+        What no bias of its size makes up for, as when u is subnormal and B huge, u gives way to.
+        """
         slack = torch.finfo(u.dtype).eps
         exact = [part.double() for part in (u, *biases)]
         while not bool((shut := self._shut(*exact)).all()):
             if biases:
                 lower = biases[-1] - slack * (1 + biases[-1].abs())
                 biases[-1].copy_(torch.where(shut, biases[-1], lower))
-            else:
+            if not biases or slack >= 1:
                 u.copy_(torch.where(shut[:, None], u, u * max(0.0, 1 - slack)))
             exact = [part.double() for part in (u, *biases)]
             slack *= 2

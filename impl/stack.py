@@ -69,8 +69,8 @@ class Stack(ProgramCell):
     def box(self, B: float | Tensor) -> Tensor:
         """The boxes of the layers, each under inputs as large as the box below lets them be."""
         boxes: list[Tensor] = []
-        for cell in self.layers:
-            boxes.append(_box(cell, B))
+        for l, cell in enumerate(self.layers):
+            boxes.append(_box(cell, layer(self.parameters, l), B))
             B = norm_up(boxes[-1][:, -cell.n :])[:, None]
         return torch.cat(boxes, dim=1)
 
@@ -79,12 +79,15 @@ class Stack(ProgramCell):
         return replace(super().comparison(B), output=self.n)
 
 
-def _box(cell: Any, B: float | Tensor) -> Tensor:
-    """The box of one layer; where that is infinite, S/(1 − λ) in max |s_j|/v_j."""
+def _box(cell: Any, weights: Weights, B: float | Tensor) -> Tensor:
+    """The box of one layer; where that is infinite, S/(1 − λ) in max |s_j|/v_j.
+
+    Of the weights as stored: a vanilla cell knows the sum of its biases, rounded.
+    """
     box: Tensor = cell.box(B)
     if bool(torch.isfinite(box).all()):
         return box
-    found = compare(cell.program, cell.parameters, box, B, cell.d)
+    found = compare(cell.program, weights, box, B, cell.d)
     v = found.perron()
     gap = subtract_down(1.0, found.factor(v)).clamp(min=0.0)
     radius = div_up(div_up(found.drive, v).amax(1), gap)

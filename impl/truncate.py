@@ -121,7 +121,7 @@ def _check(path: Path, told: dict[str, str], weights: dict[str, Tensor]) -> dict
         meant = certificate["sha256"]
     except (ValueError, TypeError, KeyError, RecursionError):
         raise ModelFileError(path, "holds no readable certificate", again) from None
-    if speaks != (SCHEMA, "certified", told.get("cell")) or int(text) not in windows:
+    if speaks != (SCHEMA, "certified", told.get("cell", "")) or int(text) not in windows:
         raise ModelFileError(path, "holds a certificate of something else", again)
     suffix = kind_of(told["cell"]).suffix
     roles = {name.removesuffix(suffix): part for name, part in weights.items()}
