@@ -13,8 +13,9 @@ its s with products of ℓ^g and ℓ^p + ℓ^q. All is rounded up. Source: Mille
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Self
 
 import torch
@@ -36,6 +37,7 @@ from impl.ranges import (
     product,
     symmetric,
 )
+from impl.spread import Radii, sizes, widened, within
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +95,13 @@ class Jets(Mapped):
 class JetArithmetic:
     """Parameters (B, m, n) and (B, m), of which those in `groups` are trained.
 
-    `groups`: into how many blocks of rows each of them falls. Direction 0 is the state.
+    `groups`: into how many blocks of rows each of them falls. Direction 0 is the state. With radii,
+    whatever the parameters are within these distances; see `impl.spread`.
     """
 
     parameters: Mapping[str, Tensor]
     groups: Mapping[str, int]
+    radii: Radii = field(default_factory=dict)
 
     @property
     def directions(self) -> int:
@@ -124,23 +128,25 @@ class JetArithmetic:
     def affine(self, weight: str, bias: str | None, v: Jets, rows: slice = ALL) -> Jets:
         """W v + b."""
         W = self.parameters[weight].detach()[:, rows]
-        size = W.abs()
+        size = sizes(W, self.radii.get(weight))
         told = mapped(W, v.range) if v.radius is None else of_ball(W, v.radius)
         reach = norm_up(magnitude(v.range)) if v.radius is None else v.radius
+        told = widened(told, self.radii.get(weight), reach)
         own = self.own(weight, rows).expand(len(W), -1, -1)
         first = add_up(product_up(size, v.first), mul_up(own, reach[:, None, None]))
         flat = product_up(size, v.second.flatten(2)).reshape(*first.shape, first.shape[2])
         second = add_up(flat, _crossed(own, norm_up(v.first.mT)[:, None, :]))
         if bias is not None and bias in self.parameters:
-            b = self.parameters[bias].detach()[:, rows]
-            told, first = added(told, Interval(b, b)), add_up(first, self.own(bias, rows))
+            b = within(self.parameters[bias].detach()[:, rows], self.radii.get(bias))
+            told, first = added(told, b), add_up(first, self.own(bias, rows))
         return Jets(told, first, second)
 
     def vector(self, name: str, rows: slice = ALL) -> Jets:
         """A parameter vector."""
         value = self.parameters[name].detach()[:, rows]
         first = self.own(name, rows).expand(*value.shape, -1)
-        return Jets(Interval(value, value), first, first.new_zeros(*first.shape, first.shape[2]))
+        told = within(value, self.radii.get(name))
+        return Jets(told, first, first.new_zeros(*first.shape, first.shape[2]))
 
     def activate(self, name: str, v: Jets) -> Jets:
         """ρ(v)."""
@@ -183,6 +189,7 @@ def jets(
     *,
     trained: Collection[str] | None = None,
     gates: int = 1,
+    radii: Radii = MappingProxyType({}),
 ) -> Jets:
     """One step from |s| ≤ box (B, N) and ‖x‖₂ ≤ B, the state in max |s_j|/v_j (B, N).
 
@@ -191,7 +198,7 @@ def jets(
     """
     names = parameters if trained is None else trained
     groups = {name: gates if parameters[name].shape[1] % gates == 0 else 1 for name in names}
-    m = JetArithmetic(parameters, groups)
+    m = JetArithmetic(parameters, groups, radii)
     batch, D = len(box), m.directions
     radius = torch.as_tensor(B, dtype=box.dtype, device=box.device).reshape(-1).expand(batch)
 

@@ -12,7 +12,8 @@ affine map makes of them is bounded by Cauchy–Schwarz. Sources: Miller & Hardt
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Self
 
 import torch
@@ -22,7 +23,7 @@ from impl.arithmetic import ALL, Program
 from impl.gated import Comparison
 from impl.gates import Interval, product_up
 from impl.norm import certified_norm
-from impl.outward import add_up, mul_up
+from impl.outward import add_up, mul_up, norm_up
 from impl.ranges import (
     Bounded,
     Mapped,
@@ -35,6 +36,7 @@ from impl.ranges import (
     product,
     symmetric,
 )
+from impl.spread import Radii, sizes, widened, within
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,25 +91,32 @@ class Slopes(Mapped):
 
 @dataclass(frozen=True, eq=False)
 class SlopeArithmetic:
-    """Parameters (B, m, n) and (B, m) that stand still; `width` is N + d."""
+    """Parameters (B, m, n) and (B, m) that stand still; `width` is N + d.
+
+    With radii, whatever they are within these distances; see `impl.spread`.
+    """
 
     parameters: Mapping[str, Tensor]
     width: int
+    radii: Radii = field(default_factory=dict)
 
     def affine(self, weight: str, bias: str | None, v: Slopes, rows: slice = ALL) -> Slopes:
         """W v + b."""
         W = self.parameters[weight].detach()[:, rows]
         told = mapped(W, v.range) if v.radius is None else of_ball(W, v.radius)
+        reach = norm_up(magnitude(v.range)) if v.radius is None else v.radius
+        told = widened(told, self.radii.get(weight), reach)
         if bias is not None and bias in self.parameters:
-            b = self.parameters[bias].detach()[:, rows]
-            told = added(told, Interval(b, b))
-        return Slopes(told, product_up(W.abs(), v.worst)[:, None])
+            told = added(
+                told, within(self.parameters[bias].detach()[:, rows], self.radii.get(bias))
+            )
+        return Slopes(told, product_up(sizes(W, self.radii.get(weight)), v.worst)[:, None])
 
     def vector(self, name: str, rows: slice = ALL) -> Slopes:
         """A parameter vector, which depends on nothing."""
         value = self.parameters[name].detach()[:, rows]
         still = value.new_zeros(value.shape[0], 1, value.shape[1], self.width)
-        return Slopes(Interval(value, value), still)
+        return Slopes(within(value, self.radii.get(name)), still)
 
     def activate(self, name: str, v: Slopes) -> Slopes:
         """ρ(v)."""
@@ -136,7 +145,12 @@ class SlopeArithmetic:
 
 
 def stepped(
-    program: Program, parameters: Mapping[str, Tensor], box: Tensor, B: float | Tensor, d: int
+    program: Program,
+    parameters: Mapping[str, Tensor],
+    box: Tensor,
+    B: float | Tensor,
+    d: int,
+    radii: Radii = MappingProxyType({}),
 ) -> Slopes:
     """One step from |s| ≤ box (B, N) and ‖x‖₂ ≤ B: intervals, and slopes in s and in x."""
     batch, N = box.shape
@@ -144,7 +158,7 @@ def stepped(
     eye = torch.eye(N + d, dtype=box.dtype, device=box.device).expand(batch, 1, -1, -1)
     state = Slopes(symmetric(box), eye[:, :, :N])
     x = Slopes(symmetric(radius[:, None].expand(-1, d)), eye[:, :, N:], radius)
-    return program(SlopeArithmetic(parameters, N + d), state, x)
+    return program(SlopeArithmetic(parameters, N + d, radii), state, x)
 
 
 def compare(
@@ -156,14 +170,15 @@ def compare(
     *,
     blocks: int = 1,
     euclidean: Tensor | None = None,
+    radii: Radii = MappingProxyType({}),
 ) -> Comparison:
     """The comparison of B systems on their invariant boxes (B, N); see `impl.gated.Comparison`.
 
     `euclidean` (B, blocks, blocks) where something better is known than the norms of the matrices.
     """
     N = box.shape[1]
-    found = stepped(program, parameters, box, B, d)
-    rest = stepped(program, parameters, torch.zeros_like(box), B, d)
+    found = stepped(program, parameters, box, B, d, radii)
+    rest = stepped(program, parameters, torch.zeros_like(box), B, d, radii)
     if euclidean is None:
         n = N // blocks
         parts = found.worst[:, :, :N].reshape(-1, blocks, n, blocks, n)
