@@ -17,6 +17,7 @@ from theory.jet_model import (
     RANGES,
     RULES,
     VALUES,
+    curved,
 )
 from theory.jet_terms import (
     STATES,
@@ -177,7 +178,7 @@ MIXED = _form(
             le(bent_squares(shown(i), i), (beta_wh_box * unit_weight(i)) ** 2),
         ),
     ),
-    (*PROGRAM_MODEL, VALUES, MULTIPLIED, BLOCKS),
+    (*PROGRAM_MODEL, curved(beta_wh_box), VALUES, MULTIPLIED, BLOCKS),
     (
         *VALUES_OF_UNITS,
         *SLOPES,
@@ -209,7 +210,7 @@ STATE = _form(
         "β_hh_box is at least s_ss/v_i of each row",
         law=law("constants", (i,), le(bent(shown(i), STATES), beta_hh_box * unit_weight(i))),
     ),
-    (*PROGRAM_MODEL, VALUES, MULTIPLIED),
+    (*PROGRAM_MODEL, curved(beta_hh_box), VALUES, MULTIPLIED),
     (*VALUES_OF_UNITS, *SLOPES, *BENDS),
     beta_hh_box * gap,
     in_state - in_state_two,

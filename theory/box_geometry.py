@@ -1,9 +1,11 @@
-"""Cells of any kind in the norm of their comparison matrix, on the box that no step leaves.
+"""Cells of any kind in the norm of their comparison matrix, on the box that no run leaves.
 
 A cell has a comparison matrix M, |φ(s, x) − φ(s′, x)| ≤ M |s − s′| entry by entry for states s, s′
-of an invariant box, and M v ≤ λ v for some v > 0: it contracts in ‖s‖_box = max_j |s_j|/v_j.  What
-a norm without a name measures of states is h, the part of s that the cell shows: half of an LSTM's
-(c, h), the last layer of a stack, all of a GRU.
+of a box, and M v ≤ λ v for some v > 0: it contracts in ‖s‖_box = max_j |s_j|/v_j.  The box itself
+is invariant or, as of complex modes, which turn it, a set in it that contains 0: what is said of
+states of the box is used of that set alone.  What a norm without a name measures of states is h,
+the part of s that the cell shows: half of an LSTM's (c, h), the last layer of a stack, all of a
+GRU.  It is no norm of s, and so of operators nothing is known in it.
 """
 
 from dataclasses import replace
@@ -60,14 +62,15 @@ def inside(state: Expr) -> Statement:
 
 
 class BoxGeometry(Geometry):
-    """The contraction is that of states of the box, which runs from zero do not leave."""
+    """The contraction is that of states of the box, or of a set in it, which runs do not leave."""
 
     @property
     def invariant(self) -> Assumption:
-        """The box is invariant."""
+        """A set in the box is invariant."""
         return Assumption(
             "invariant box",
-            "the state 0 is of the box, and no step on an input of the sequence leaves it",
+            "0 is of an invariant set in the box, discs for complex modes and else the box: no "
+            "step on an input of the sequence leaves it",
             law=law(
                 "invariant box",
                 (a, m),

@@ -166,7 +166,6 @@ EQUAL = Form(
             ),
         )
     ),
-    note="a ReLU network whose units are all active is such a one along its run",
 )
 ANY = tuple(part for part in EQUAL.assumptions if part is not ISOMETRIC)
 

@@ -12,7 +12,7 @@ from theory.unitary_terms import part
 
 # boxed(v), the state of the box nearest to v: each state of the box is one, boxed(v) = v
 boxed = function("boxed", module=__name__)
-in_box = function("in_box", Scalar, __name__)  # in_box(v): 1 for a state of the box
+in_box = function("in_box", Scalar, __name__)  # in_box(v): 1 in an invariant set in the box
 gated_run = function("gated_run", module=__name__)  # gated_run(v, x, j), after j steps from v
 # omega_norm(s) = max(‖c‖_∞, ‖h‖_∞/ω), and row_sum(A, i) = Σ_l |A_il|
 omega_norm = function("omega_norm", Norm, __name__)

@@ -1,112 +1,148 @@
 """The gradient is Lipschitz in the weights (Miller & Hardt, Lemma 3)."""
 
-from sympy import Rational
+from sympy import Expr, Rational, Symbol
 
 from theory.claim import Claim, Form, Source
-from theory.geometry import EUCLIDEAN
-from theory.law import at
+from theory.law import Use, at
 from theory.methods import Smt
-from theory.other_weights import MODEL, g
+from theory.other_weights import ANYWHERE, ON_OMEGA, OtherWeights
 from theory.proof import Proof, Step
 from theory.sensitivity import power, power_at_most_one, sensitive
-from theory.statement import le
+from theory.statement import Statement, le
+from theory.terms import y, z
 from theory.vocabulary import symbols
-from theory.weights_change import (
-    JACOBIANS,
-    LOSSES,
-    STATES,
-    change,
-    change_factors,
-    smoothness,
-)
+from theory.weights_change import change, change_factors, jacobians, losses, smoothness, states
 
+v_1, v_2 = (Symbol(name, real=True) for name in ("v_1", "v_2"))
 T, lam, L_w, L_p, beta_p = symbols("T lam L_w L_p beta_p")
-beta_hh, beta_hw, beta_wh, beta_ww = symbols("beta_hh beta_hw beta_wh beta_ww")
-beta_ends, grad_gap_weights, weight_distance = symbols("beta_ends grad_gap_weights weight_distance")
+beta_wh, beta_ends = symbols("beta_wh beta_ends")
+grad_gap_weights, weight_distance = symbols("grad_gap_weights weight_distance")
 
-FINITE_BOUND = le(grad_gap_weights, smoothness(T) * weight_distance)
-FINITE = Form(
-    "finite",
-    FINITE_BOUND,
-    MODEL,
-    "smooth",
-    Proof(
-        (
-            *sensitive(EUCLIDEAN),
-            *STATES,
-            *JACOBIANS,
-            *LOSSES,
-            Step(
-                "claim",
-                FINITE_BOUND,
-                Smt(at("gradients bounded", T - 1), "some input", "contractive"),
+
+def finite(o: OtherWeights) -> Statement:
+    """What holds for the length T."""
+    return le(grad_gap_weights, smoothness(o, T) * weight_distance)
+
+
+def finite_steps(o: OtherWeights, name: str) -> tuple[Step, ...]:
+    """The ledger of it, the last step under that name."""
+    return (
+        *o.before,
+        *sensitive(o.g),
+        *states(o),
+        *jacobians(o),
+        *losses(o),
+        Step(
+            name,
+            finite(o),
+            Smt(at("gradients bounded", T - 1), "some input", "contractive"),
+        ),
+    )
+
+
+def change_most(o: OtherWeights) -> Expr:
+    """At least d_t, for every t."""
+    g = o.g
+    return (
+        g.beta_hh * g.L_w**2 / (1 - g.lam) ** 3
+        + (o.beta_hw + g.beta_wh) * g.L_w / (1 - g.lam) ** 2
+        + o.beta_ww / (1 - g.lam)
+    )
+
+
+def curvature_most(o: OtherWeights) -> Expr:
+    """At least (L_w g(T))²."""
+    return o.g.L_w**2 / (1 - o.g.lam) ** 2
+
+
+def uniform(o: OtherWeights) -> Expr:
+    """β, for every length T."""
+    return o.g.beta_p * curvature_most(o) + o.g.L_p * change_most(o)
+
+
+def uniform_steps(o: OtherWeights, of_length: Use) -> tuple[Step, ...]:
+    """From the bound for one length to the one for all."""
+    g = o.g
+    last = g.lam ** (T - 1)
+    bent, mixed = change_factors(g, T, last)
+    of_one = (g.L_w * g.total(T)) ** 2, change(o, T, last)
+    return (
+        power(g),
+        power_at_most_one(g),
+        Step(
+            "curvature, every length",
+            le((g.L_w * g.total(T)) ** 2, curvature_most(o)),
+            Smt(at("power not negative", T), at("power at most one", T), "contractive"),
+        ),
+        Step(
+            "mixed",
+            le(mixed, 1 / (1 - g.lam) ** 2),
+            Smt(at("power not negative", T - 1), "some input", "contractive"),
+        ),
+        Step(
+            "bent",
+            le(bent, 1 / (1 - g.lam) ** 3),
+            Smt(at("power not negative", T - 1), "some input", "contractive"),
+        ),
+        Step(
+            "change, every length",
+            le(change(o, T, g.lam ** (T - 1)), change_most(o)),
+            Smt("mixed", "bent", "contractive"),
+        ),
+        Step(
+            "larger",
+            le(grad_gap_weights, (g.beta_p * y + g.L_p * z) * weight_distance),
+            Smt("given 1", "given 2", "given 3"),
+            forall=(v_1, v_2, y, z),
+            given=(
+                le(grad_gap_weights, (g.beta_p * v_1 + g.L_p * v_2) * weight_distance),
+                le(v_1, y),
+                le(v_2, z),
             ),
-        )
-    ),
-)
+        ),
+        Step(
+            "claim",
+            le(grad_gap_weights, uniform(o) * weight_distance),
+            Smt(
+                at("larger", *of_one, curvature_most(o), change_most(o)),
+                of_length,
+                "curvature, every length",
+                "change, every length",
+                "contractive",
+            ),
+        ),
+    )
 
-bent, mixed = change_factors(T, lam ** (T - 1))
-change_most = (
-    beta_hh * L_w**2 / (1 - lam) ** 3
-    + (beta_hw + beta_wh) * L_w / (1 - lam) ** 2
-    + beta_ww / (1 - lam)
-)
-curvature_most = L_w**2 / (1 - lam) ** 2
-beta = beta_p * curvature_most + L_p * change_most
+
+MODEL = ANYWHERE.model
+FINITE_BOUND = finite(ANYWHERE)
+FINITE = Form("finite", FINITE_BOUND, MODEL, "smooth", Proof(finite_steps(ANYWHERE, "claim")))
+LEMMA = FINITE.lemma("gradient-lipschitz").at()
+beta = uniform(ANYWHERE)
 UNIFORM_BOUND = le(grad_gap_weights, beta * weight_distance)
 UNIFORM = Form(
     "uniform",
     UNIFORM_BOUND,
     MODEL,
     "smooth",
-    Proof(
-        (
-            power(EUCLIDEAN),
-            power_at_most_one(EUCLIDEAN),
-            Step(
-                "curvature",
-                le((L_w * g(T)) ** 2, curvature_most),
-                Smt(
-                    at("power not negative", T),
-                    at("power at most one", T),
-                    "contractive",
-                ),
-            ),
-            Step(
-                "mixed",
-                le(mixed, 1 / (1 - lam) ** 2),
-                Smt(at("power not negative", T - 1), "some input", "contractive"),
-            ),
-            Step(
-                "bent",
-                le(bent, 1 / (1 - lam) ** 3),
-                Smt(at("power not negative", T - 1), "some input", "contractive"),
-            ),
-            Step(
-                "change",
-                le(change(T, lam ** (T - 1)), change_most),
-                Smt("mixed", "bent", "contractive"),
-            ),
-            Step(
-                "claim",
-                UNIFORM_BOUND,
-                Smt(
-                    FINITE.lemma("gradient-lipschitz").at(),
-                    "curvature",
-                    "change",
-                    "contractive",
-                ),
-            ),
-        )
-    ),
+    Proof(uniform_steps(ANYWHERE, LEMMA)),
     note="for every length T",
 )
+IN_BOX = Form(
+    "box",
+    le(grad_gap_weights, uniform(ON_OMEGA) * weight_distance),
+    ON_OMEGA.model,
+    "cell",
+    Proof((*finite_steps(ON_OMEGA, "one length"), *uniform_steps(ON_OMEGA, "one length"))),
+    note="any cell with a comparison matrix that is smooth, for every length T",
+)
+_box = ON_OMEGA.g
 
 GRADIENT_LIPSCHITZ = Claim(
     id="gradient-lipschitz",
     title="The gradient is Lipschitz in the weights",
     source=Source("Miller & Hardt, Stable Recurrent Models", "Lemma 3"),
-    forms=(UNIFORM, FINITE),
+    forms=(UNIFORM, FINITE, IN_BOX),
     false_variants=(
         UNIFORM.variant(
             "one-mixed-term",
@@ -123,7 +159,7 @@ GRADIENT_LIPSCHITZ = Claim(
             "β_p L_w²/(1 − λ): the loss's curvature with one horizon in place of two",
             le(
                 grad_gap_weights,
-                (beta_p * L_w**2 / (1 - lam) + L_p * change_most) * weight_distance,
+                (beta_p * L_w**2 / (1 - lam) + L_p * change_most(ANYWHERE)) * weight_distance,
             ),
         ),
         UNIFORM.variant(
@@ -140,7 +176,24 @@ GRADIENT_LIPSCHITZ = Claim(
         FINITE.variant(
             "one-factor-more",
             "λ times the constant, as if the last step only forgot",
-            le(grad_gap_weights, lam * smoothness(T) * weight_distance),
+            le(grad_gap_weights, lam * smoothness(ANYWHERE, T) * weight_distance),
+        ),
+        IN_BOX.variant(
+            "box-loss-alone",
+            "the derivatives of a cell are taken not to change: only the loss is curved",
+            le(grad_gap_weights, _box.beta_p * curvature_most(ON_OMEGA) * weight_distance),
+        ),
+        IN_BOX.variant(
+            "box-state-alone",
+            "the derivatives of a cell change with its state alone, not with its weights",
+            le(
+                grad_gap_weights,
+                (
+                    _box.beta_p * curvature_most(ON_OMEGA)
+                    + _box.L_p * _box.beta_hh * _box.L_w**2 / (1 - _box.lam) ** 3
+                )
+                * weight_distance,
+            ),
         ),
     ),
     extremal=(

@@ -1,6 +1,6 @@
 """What jets presuppose of a cell: its program, the ranges of its units, and the rules."""
 
-from sympy import Abs, Integer
+from sympy import Abs, Expr, Integer
 
 from theory.jet_terms import (
     ACTIVATION,
@@ -105,7 +105,7 @@ RANGES = Assumption(
 _moved = unit_value(p, one) - unit_value(p, two)
 ACTIVATIONS = Assumption(
     "activations",
-    "sup |f′| and sup |f″| on the interval where an activation is taken",
+    "sup |f′| on the interval where an activation is taken, at its corners on either side",
     law=law(
         "activations",
         (v, a, b),
@@ -113,11 +113,29 @@ ACTIVATIONS = Assumption(
             ACTIVATION,
             le(Abs(unit_value(v, one) - unit_value(v, two)), slope_most(v) * Abs(_moved)),
             le(Abs(tangent(v, one)), slope_most(v)),
-            le(ZERO, bend_most(v)),
-            le(Abs(tangent(v, one) - tangent(v, two)), bend_most(v) * Abs(_moved)),
         ),
     ),
 )
+
+
+def curved(constant: Expr) -> Assumption:
+    """What ReLU does not have, whose derivative jumps: there the constant is infinite."""
+    return Assumption(
+        "curvatures",
+        "sup |f″| on the interval where an activation is taken is finite",
+        le(ZERO, constant),
+        law(
+            "curvatures",
+            (v, a, b),
+            *_where(
+                ACTIVATION,
+                le(ZERO, bend_most(v)),
+                le(Abs(tangent(v, one) - tangent(v, two)), bend_most(v) * Abs(_moved)),
+            ),
+        ),
+    )
+
+
 OWN = Assumption(
     "own weights",
     "a sum's derivative in its own weights is made of what they multiply, of which its reach "

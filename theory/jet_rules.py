@@ -199,10 +199,10 @@ RULES_OF_UNITS = (
         turned=((bent_f, dp - dp_two),),
         moves=(at("activations", v, a, b), _rules_of_states),
         steepens=(at("activations", v, a, a), _rules),
-        bends=(at("activations", v, a, b), _rules),
+        bends=(at("activations", v, a, a), _rules),
         crossed=((bent_f - bent_f_two, dp_two),),
         crossing=bend_most(v) * steep(p, STATES) * steep(p, c),
-        crosses=(at("activations", v, a, b),),
+        crosses=(at("curvatures", v, a, b),),
     ),
     Rule(
         SUM,

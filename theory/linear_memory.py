@@ -1,7 +1,7 @@
 """The memory of linear recurrences is exact: |λ|^k in each mode, polynomials in Jordan blocks.
 
 A mode h⁺ = λ h + b x forgets by |λ| a step, neither faster nor slower.  Where A has no basis of
-eigenvectors, A = ρI + N with N^m = 0, a power is Aᵏ = Σ_{i<m} C(k, i) ρ^{k−i} Nⁱ.
+eigenvectors, A = ρI + N with N^m = 0, a power is Aᵏ = Σ_{i<m} C(k, i) ρ^{k−i} Nⁱ; here ρ ≥ 0.
 Source: Orvieto et al., Resurrecting Recurrent Neural Networks for Long Sequences; Horn & Johnson.
 """
 
@@ -72,7 +72,7 @@ EXACT = Form(
 
 JORDAN = Assumption(
     "Jordan block",
-    "A = ρI + N with ‖N‖ ≤ 1, so that Nⁱ A^{j+1} = ρ Nⁱ A^j + N^{i+1} A^j",
+    "A = ρI + N with ρ ≥ 0 and ‖N‖ ≤ 1, so that Nⁱ A^{j+1} = ρ Nⁱ A^j + N^{i+1} A^j",
     law=law(
         "Jordan block",
         (i, j),

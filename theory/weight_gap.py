@@ -212,11 +212,20 @@ CONSTANT = Form(
     note="constant steps: exponential in their number",
 )
 
+IN_BOX = Form(
+    "box",
+    PRODUCT_BOUND,
+    MODEL,
+    "cell",
+    Proof((Step("claim", PRODUCT_BOUND, Smt(LEMMA, "curved")),)),
+    note="any cell, with β and ε_k from Lemmas 2 and 3 in the norm of the box, uniform on Ω",
+)
+
 WEIGHT_GAP = Claim(
     id="weight-gap",
     title="Weights trained on the truncated model stay close",
     source=Source("Miller & Hardt, Stable Recurrent Models", "Proposition 4"),
-    forms=(BY_PRODUCT, RECURSION, BY_LOGARITHM, BY_ZETA, PAPER, CONSTANT),
+    forms=(BY_PRODUCT, RECURSION, BY_LOGARITHM, BY_ZETA, PAPER, CONSTANT, IN_BOX),
     false_variants=(
         BY_LOGARITHM.variant(
             "no-logarithm",
@@ -259,6 +268,11 @@ WEIGHT_GAP = Claim(
             "constant steps, the power of one step less",
             le(w_gap, eps_k / beta * ((1 + c) ** (N - 1) - 1)),
             (*CONSTANT.assumptions, SOME_STEPS),
+        ),
+        IN_BOX.variant(
+            "box-one-step-short",
+            "of a cell, the product of one step less",
+            le(w_gap, eps_k / beta * (StepProduct(N - 1, c) - 1)),
         ),
     ),
     extremal=(

@@ -6,11 +6,10 @@ S_t − S′_t = A′_t (S_{t−1} − S′_{t−1}) + (A_t − A′_t) S_{t−1
 
 from sympy import Expr
 
-from theory.axioms import SUBMULTIPLICATIVE, TRIANGLE
+from theory.geometry import Geometry
 from theory.gradient_axioms import (
     CHAIN_RULE_OTHER,
     CHAIN_RULE_WEIGHTS,
-    DERIVATIVE_IN_STATE_OTHER,
     WEIGHTS_START,
     WEIGHTS_START_OTHER,
 )
@@ -24,13 +23,12 @@ from theory.other_weights import (
     B,
     B_mixed,
     B_other,
+    OtherWeights,
     S,
     S_other,
     distance,
-    g,
     h,
     h_other,
-    moved,
     x_next,
 )
 from theory.proof import Step
@@ -51,189 +49,212 @@ from theory.terms import (
     y,
     z,
 )
-from theory.vocabulary import symbols
-
-lam, L_w, L_p, beta_p = symbols("lam L_w L_p beta_p")
-beta_hh, beta_hw, beta_wh, beta_ww = symbols("beta_hh beta_hw beta_wh beta_ww")
 
 
-def change_factors(steps: Expr, last: Expr) -> tuple[Expr, Expr]:
+def change_factors(g: Geometry, steps: Expr, last: Expr) -> tuple[Expr, Expr]:
     """Σ λ^{t−1−i} g(i)² and Σ λ^{t−1−i} g(i) over i < t, for t = `steps` and last = λ^{t−1}."""
-    bent = (g(steps) * (1 + last) - 2 * steps * last) / (1 - lam) ** 2
-    return bent, (g(steps) - steps * last) / (1 - lam)
+    bent = (g.total(steps) * (1 + last) - 2 * steps * last) / (1 - g.lam) ** 2
+    return bent, (g.total(steps) - steps * last) / (1 - g.lam)
 
 
-def change(steps: Expr, last: Expr) -> Expr:
+def change(o: OtherWeights, steps: Expr, last: Expr) -> Expr:
     """d_t with ‖S_t − S′_t‖ ≤ d_t ‖w − w′‖ for t = `steps`, and last = λ^{t−1}.
 
     d_t = λ d_{t−1} + (β_hh L_w g + β_hw + β_wh) L_w g + β_ww with g = g(t − 1), and d_0 = 0.
     """
-    bent, mixed = change_factors(steps, last)
-    return beta_hh * L_w**2 * bent + (beta_hw + beta_wh) * L_w * mixed + beta_ww * g(steps)
+    g = o.g
+    bent, mixed = change_factors(g, steps, last)
+    turned = (o.beta_hw + g.beta_wh) * g.L_w * mixed
+    return g.beta_hh * g.L_w**2 * bent + turned + o.beta_ww * g.total(steps)
 
 
-def smoothness(steps: Expr) -> Expr:
+def smoothness(o: OtherWeights, steps: Expr) -> Expr:
     """β_T, for T ≥ 1."""
-    return beta_p * (L_w * g(steps)) ** 2 + L_p * change(steps, lam ** (steps - 1))
+    g = o.g
+    last = g.lam ** (steps - 1)
+    return g.beta_p * (g.L_w * g.total(steps)) ** 2 + g.L_p * change(o, steps, last)
 
 
 h_next, h_next_other = state(x, 0, j + 1), state_other(x, j + 1)
 S_next, S_next_other = sensitivity(x, 0, j + 1), sensitivity_other(x, j + 1)
-added = (beta_hh * moved + beta_hw * distance) * norm(S) + beta_wh * moved + beta_ww * distance
-total = (beta_hh * L_w * g(j) + beta_hw + beta_wh) * L_w * g(j) + beta_ww
-STATES = (
-    Step(
-        "states, one step",
-        le(norm(h_next - h_next_other), lam * moved + L_w * distance),
-        Smt(
-            RECURSION.at(x, 0, j),
-            RECURSION_OTHER.at(x, j),
-            TRIANGLE.at(
-                phi(h, x_next) - phi_other(h, x_next),
-                phi_other(h, x_next) - phi_other(h_other, x_next),
+
+
+def states(o: OtherWeights) -> tuple[Step, ...]:
+    """‖h_t − h′_t‖ ≤ L_w g(t)‖w − w′‖."""
+    g, moved = o.g, o.moved
+    return (
+        Step(
+            "states, one step",
+            le(g.norm(h_next - h_next_other), g.lam * moved + g.L_w * distance),
+            Smt(
+                RECURSION.at(x, 0, j),
+                RECURSION_OTHER.at(x, j),
+                g.triangle.at(
+                    phi(h, x_next) - phi_other(h, x_next),
+                    phi_other(h, x_next) - phi_other(h_other, x_next),
+                ),
+                *o.together,
+                at("lipschitz between weights", j),
             ),
-            at("contraction, other weights", h, h_other, x_next),
-            at("lipschitz between weights", j),
+            forall=(j,),
         ),
-        forall=(j,),
-    ),
-    Step(
-        "states",
-        le(moved, L_w * g(j) * distance),
-        Induction(
-            j,
-            base=Smt(RECURSION.at(x, 0, j), RECURSION_OTHER.at(x, j)),
-            step=Smt(HYPOTHESIS, at("states, one step", j), "contractive"),
+        Step(
+            "states",
+            le(moved, g.L_w * g.total(j) * distance),
+            Induction(
+                j,
+                base=Smt(RECURSION.at(x, 0, j), RECURSION_OTHER.at(x, j)),
+                step=Smt(HYPOTHESIS, at("states, one step", j), "contractive"),
+            ),
+            forall=(j,),
         ),
-        forall=(j,),
-    ),
-)
-JACOBIANS = (
-    Step(
-        "jacobians",
-        le(norm(A - A_other), beta_hh * moved + beta_hw * distance),
-        Smt(TRIANGLE.at(A - A_mixed, A_mixed - A_other), at("smooth", j)),
-        forall=(j,),
-    ),
-    Step(
-        "weights' derivatives",
-        le(norm(B - B_other), beta_wh * moved + beta_ww * distance),
-        Smt(TRIANGLE.at(B - B_mixed, B_mixed - B_other), at("smooth", j)),
-        forall=(j,),
-    ),
-    Step(
-        "factor, other weights",
-        le(norm(A_other), lam),
-        Smt(
-            DERIVATIVE_IN_STATE_OTHER.at(lam, h_other, x_next),
-            "contraction, other weights",
-            at("differentiable, other weights", h_other, x_next),
+    )
+
+
+def jacobians(o: OtherWeights) -> tuple[Step, ...]:
+    """‖S_t − S′_t‖ ≤ d_t‖w − w′‖."""
+    g, moved = o.g, o.moved
+    added = (g.beta_hh * moved + o.beta_hw * distance) * g.norm(S)
+    added += g.beta_wh * moved + o.beta_ww * distance
+    reach = g.L_w * g.total(j)
+    total = (g.beta_hh * reach + o.beta_hw + g.beta_wh) * reach + o.beta_ww
+    return (
+        Step(
+            "jacobians",
+            le(g.norm(A - A_other), g.beta_hh * moved + o.beta_hw * distance),
+            Smt(g.triangle.at(A - A_mixed, A_mixed - A_other), at("smooth", j)),
+            forall=(j,),
         ),
-        forall=(j,),
-    ),
-    Step(
-        "change, one step",
-        le(norm(S_next - S_next_other), lam * norm(S - S_other) + added),
-        Smt(
-            CHAIN_RULE_WEIGHTS.at(x, 0, j),
-            CHAIN_RULE_OTHER.at(x, j),
-            at("differentiable", h, x_next),
-            at("differentiable, other weights", h_other, x_next),
-            TRIANGLE.at(A_other * (S - S_other), (A - A_other) * S + (B - B_other)),
-            TRIANGLE.at((A - A_other) * S, B - B_other),
-            SUBMULTIPLICATIVE.at(A_other, S - S_other),
-            SUBMULTIPLICATIVE.at(A - A_other, S),
-            at("jacobians", j),
-            at("weights' derivatives", j),
-            at("factor, other weights", j),
+        Step(
+            "weights' derivatives",
+            le(g.norm(B - B_other), g.beta_wh * moved + o.beta_ww * distance),
+            Smt(g.triangle.at(B - B_mixed, B_mixed - B_other), at("smooth", j)),
+            forall=(j,),
         ),
-        forall=(j,),
-    ),
-    Step(
-        "change, bounded",
-        le(norm(S_next - S_next_other), lam * norm(S - S_other) + total * distance),
-        Smt(
-            at("change, one step", j),
-            at("states", j),
-            at("sensitivity", 0, j),
-            "contractive",
+        Step(
+            "factor, other weights",
+            le(g.norm(A_other), g.lam),
+            Smt(*o.slope),
+            forall=(j,),
         ),
-        forall=(j,),
-    ),
-    Step(
-        "adding",
-        le(norm(S_next - S_next_other), z * distance),
-        Smt("given 1", "given 2", at("change, bounded", j), "contractive"),
-        forall=(y, z, j),
-        given=(le(norm(S - S_other), y * distance), eq(z, lam * y + total)),
-    ),
-    Step(
-        "change",
-        le(norm(S_next - S_next_other), change(j + 1, lam**j) * distance),
-        Induction(
-            j,
-            base=Smt(
-                at("change, bounded", 0),
-                WEIGHTS_START.at(x, 0),
-                WEIGHTS_START_OTHER.at(x),
+        Step(
+            "change, one step",
+            le(g.norm(S_next - S_next_other), g.lam * g.norm(S - S_other) + added),
+            Smt(
+                CHAIN_RULE_WEIGHTS.at(x, 0, j),
+                CHAIN_RULE_OTHER.at(x, j),
+                at("differentiable", h, x_next),
+                at("differentiable, other weights", h_other, x_next),
+                g.triangle.at(A_other * (S - S_other), (A - A_other) * S + (B - B_other)),
+                g.triangle.at((A - A_other) * S, B - B_other),
+                g.submultiplicative.at(A_other, S - S_other),
+                g.submultiplicative.at(A - A_other, S),
+                at("jacobians", j),
+                at("weights' derivatives", j),
+                at("factor, other weights", j),
+            ),
+            forall=(j,),
+        ),
+        Step(
+            "change, bounded",
+            le(g.norm(S_next - S_next_other), g.lam * g.norm(S - S_other) + total * distance),
+            Smt(
+                at("change, one step", j),
+                at("states", j),
+                at("sensitivity", 0, j),
                 "contractive",
             ),
-            step=Smt(
-                HYPOTHESIS,
-                at("adding", change(j + 1, lam**j), change(j + 2, lam ** (j + 1)), j + 1),
+            forall=(j,),
+        ),
+        Step(
+            "adding",
+            le(g.norm(S_next - S_next_other), z * distance),
+            Smt("given 1", "given 2", at("change, bounded", j), "contractive"),
+            forall=(y, z, j),
+            given=(le(g.norm(S - S_other), y * distance), eq(z, g.lam * y + total)),
+        ),
+        Step(
+            "change",
+            le(g.norm(S_next - S_next_other), change(o, j + 1, g.lam**j) * distance),
+            Induction(
+                j,
+                base=Smt(
+                    at("change, bounded", 0),
+                    WEIGHTS_START.at(x, 0),
+                    WEIGHTS_START_OTHER.at(x),
+                    "contractive",
+                ),
+                step=Smt(
+                    HYPOTHESIS,
+                    at(
+                        "adding",
+                        change(o, j + 1, g.lam**j),
+                        change(o, j + 2, g.lam ** (j + 1)),
+                        j + 1,
+                    ),
+                    "contractive",
+                ),
+            ),
+            forall=(j,),
+        ),
+    )
+
+
+def losses(o: OtherWeights) -> tuple[Step, ...]:
+    """‖∇p_T(w) − ∇p_T(w′)‖ ≤ β_T‖w − w′‖."""
+    g = o.g
+    curved = d_loss(h_next) - d_loss(h_next_other)
+    gap = norm(d_loss(h_next) * S_next - d_loss(h_next_other) * S_next_other)
+    return (
+        Step(
+            "gradients",
+            le(
+                gap,
+                g.beta_p * g.norm(h_next - h_next_other) * g.norm(S_next)
+                + g.L_p * g.norm(S_next - S_next_other),
+            ),
+            Smt(
+                g.triangle.at(curved * S_next, d_loss(h_next_other) * (S_next - S_next_other)),
+                g.submultiplicative.at(curved, S_next),
+                g.submultiplicative.at(d_loss(h_next_other), S_next - S_next_other),
+                at("lipschitz loss", j + 1),
+                at("smooth loss", j + 1),
+                *o.gradient_norm,
+            ),
+            forall=(j,),
+        ),
+        Step(
+            "curvature",
+            le(
+                g.norm(h_next - h_next_other) * g.norm(S_next),
+                (g.L_w * g.total(j + 1)) ** 2 * distance,
+            ),
+            Smt(
+                at("states", j + 1),
+                at("sensitivity", 0, j + 1),
                 "contractive",
             ),
+            forall=(j,),
         ),
-        forall=(j,),
-    ),
-)
-curved = d_loss(h_next) - d_loss(h_next_other)
-gap = norm(d_loss(h_next) * S_next - d_loss(h_next_other) * S_next_other)
-LOSSES = (
-    Step(
-        "gradients",
-        le(
-            gap,
-            beta_p * norm(h_next - h_next_other) * norm(S_next) + L_p * norm(S_next - S_next_other),
+        Step(
+            "together",
+            le(gap, (g.beta_p * y + g.L_p * z) * distance),
+            Smt("given 1", "given 2", at("gradients", j)),
+            forall=(y, z, j),
+            given=(
+                le(g.norm(h_next - h_next_other) * g.norm(S_next), y * distance),
+                le(g.norm(S_next - S_next_other), z * distance),
+            ),
         ),
-        Smt(
-            TRIANGLE.at(curved * S_next, d_loss(h_next_other) * (S_next - S_next_other)),
-            SUBMULTIPLICATIVE.at(curved, S_next),
-            SUBMULTIPLICATIVE.at(d_loss(h_next_other), S_next - S_next_other),
-            at("lipschitz loss", j + 1),
-            at("smooth loss", j + 1),
+        Step(
+            "gradients bounded",
+            le(gap, smoothness(o, j + 1) * distance),
+            Smt(
+                at("together", (g.L_w * g.total(j + 1)) ** 2, change(o, j + 1, g.lam**j), j),
+                at("curvature", j),
+                at("change", j),
+                "contractive",
+            ),
+            forall=(j,),
         ),
-        forall=(j,),
-    ),
-    Step(
-        "curvature",
-        le(norm(h_next - h_next_other) * norm(S_next), (L_w * g(j + 1)) ** 2 * distance),
-        Smt(
-            at("states", j + 1),
-            at("sensitivity", 0, j + 1),
-            "contractive",
-        ),
-        forall=(j,),
-    ),
-    Step(
-        "together",
-        le(gap, (beta_p * y + L_p * z) * distance),
-        Smt("given 1", "given 2", at("gradients", j)),
-        forall=(y, z, j),
-        given=(
-            le(norm(h_next - h_next_other) * norm(S_next), y * distance),
-            le(norm(S_next - S_next_other), z * distance),
-        ),
-    ),
-    Step(
-        "gradients bounded",
-        le(gap, smoothness(j + 1) * distance),
-        Smt(
-            at("together", (L_w * g(j + 1)) ** 2, change(j + 1, lam**j), j),
-            at("curvature", j),
-            at("change", j),
-            "contractive",
-        ),
-        forall=(j,),
-    ),
-)
+    )

@@ -247,7 +247,8 @@ def test_a_kink_is_refused(form: Form) -> None:
 
 def certain_with(condition: Statement, curvature: float) -> bool:
     """Whether the judge would find the condition met: both sides finite, and it is true."""
-    env = {"beta_rho": exact(curvature), "beta_hh_box": exact(curvature)}
+    names = ("beta_rho", "beta_hh_box", "beta_hh_omega")
+    env = dict.fromkeys(names, exact(curvature))
     finite = np.isfinite(enclose(condition.rhs, env).hi)
     return bool(finite & certain(condition, env))
 

@@ -33,7 +33,6 @@ DEFINITIONS = {
     "sum of the gaps",
     "gradients are Euclidean",
     "cut gradients are Euclidean",
-    "cut gradients are Euclidean",
     "gradients are Euclidean, other weights",
     "lift",
     "norm of weights",

@@ -12,19 +12,24 @@ from sympy import Basic, Expr, Symbol
 
 from theory import CLAIMS, terms
 from theory.claim import Form
+from theory.gate_axioms import ENTRY_EUCLIDEAN
+from theory.gate_terms import unit_weights
 from theory.gradient_axioms import CAUCHY_SCHWARZ
 from theory.law import Instance
+from theory.layer_terms import layer_matrix
+from theory.memory_terms import shifted
 from theory.projection import INNER_PRODUCT
-from theory.unitary_axioms import EXTENSIONAL, MONOTONE_NORM
-from theory.unitary_terms import d_run
+from theory.unitary_axioms import EXTENSIONAL, MONOTONE_NORM, left, right, singular
+from theory.unitary_terms import beside, d_run, identity
 
 OPERATORS = {
     terms.d_state, terms.d_input, terms.d_weights, terms.slopes, terms.bends, terms.diagonal,
     terms.absolute, terms.transpose, terms.jacobian, terms.d_matrix, terms.d_inputs,
     terms.d_offset, terms.lift, terms.sensitivity, terms.d_loss, terms.hessian,
-    terms.d_state_other, terms.d_weights_other, terms.sensitivity_other, d_run,
+    terms.d_state_other, terms.d_weights_other, terms.sensitivity_other, terms.recent, d_run,
+    layer_matrix, shifted, left, right, singular, beside, identity,
 }  # fmt: skip
-VECTORS_ALONE = (INNER_PRODUCT, CAUCHY_SCHWARZ, EXTENSIONAL, MONOTONE_NORM)
+VECTORS_ALONE = (INNER_PRODUCT, CAUCHY_SCHWARZ, EXTENSIONAL, MONOTONE_NORM, ENTRY_EUCLIDEAN)
 FORMS = [
     pytest.param(form, id=f"{entry.id}-{form.name}") for entry in CLAIMS for form in entry.forms
 ]
@@ -36,7 +41,8 @@ def operators(term: Expr) -> set[Basic]:
     for summand in term.as_ordered_terms():
         last = summand.args_cnc()[1][-1:]
         for factor in last:
-            if factor.func in OPERATORS or (isinstance(factor, Symbol) and str(factor).isupper()):
+            named = isinstance(factor, Symbol) and str(factor)[0].isupper()
+            if named or factor.func in OPERATORS:
                 found.add(factor)
     return found
 
@@ -65,7 +71,9 @@ def test_the_check_sees_them() -> None:
     """It finds uses in the claims that need them, and operators where they are planted."""
     seen = {entry.id for entry in CLAIMS for form in entry.forms for _ in uses(form)}
     assert {"projection", "weight-gap", "loss-constants", "urnn-equivalence"} <= seen
+    assert {"cell-constants", "contraction-lstm"} <= seen
     slope = terms.d_state(terms.a, terms.b)
     assert operators(terms.a + slope) == {slope}
     assert operators(slope * terms.a) == set()
     assert operators(terms.A - terms.a) == {terms.A}
+    assert operators(layer_matrix(terms.j) + unit_weights) == {layer_matrix(terms.j), unit_weights}

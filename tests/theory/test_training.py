@@ -58,7 +58,7 @@ def test_the_forms_have_their_names() -> None:
     """Records name them."""
     assert [form.name for form in CLAIMS["projection"].forms] == ["non-expansive", "nearest"]
     assert {form.name for form in CLAIMS["weight-gap"].forms} == {
-        "recursion", "product", "logarithm", "zeta", "paper", "constant",
+        "recursion", "product", "logarithm", "zeta", "paper", "constant", "box",
     }  # fmt: skip
     assert [form.name for form in CLAIMS["end-to-end"].forms] == [
         "bound", "explicit", "window", "window-any", "elementary",
@@ -67,8 +67,9 @@ def test_the_forms_have_their_names() -> None:
 
 @pytest.mark.parametrize(("claim", "form"), FORMS)
 def test_the_kind_of_system(claim: Claim, form: Form) -> None:
-    """Projections speak of matrices, the others of training."""
-    assert form.about == ("projection" if claim.id == "projection" else "training")
+    """Projections speak of matrices, the others of training, of vanilla networks or of cells."""
+    training = "cell" if form.name == "box" else "training"
+    assert form.about == ("projection" if claim.id == "projection" else training)
 
 
 def test_non_expansiveness_is_proved_and_not_presupposed() -> None:
@@ -188,6 +189,7 @@ REFUTED = {
     "a-thousandth-less": (5, "1/2", "1", True, 1.0005),
     "no-growth": (5, "1/2", "1", True, 1.05),
     "constant-one-step-short": (5, "1/2", "1", False, 1.5),
+    "box-one-step-short": (5, "1/2", "1", True, 1.1),
 }
 
 
