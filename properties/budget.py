@@ -84,6 +84,7 @@ COSTLY = {
     "S_0_box": (16, 2),
     "C_box": (16, 2),
     "L_w_box": (8, 1),
+    "L_w_omega": (24, 2),
 }
 # Readings that cost no less for a few systems than for many: more systems, one sequence each.
 ROOMY = {

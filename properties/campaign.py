@@ -89,7 +89,7 @@ def show(
                 member, visit, batch=size[0], sequences=size[1], seed=seed + place,
                 target=attack == "targeted", examples=ceil(share * examples),
                 wide=bool(WEIGHTED & names), stepwise=bool(STEPWISE & names),
-                family=kind in FAMILIES,
+                family=kind in FAMILIES, descends="w_gap" in names,
             )  # fmt: skip
             if not more:
                 return

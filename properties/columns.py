@@ -54,9 +54,7 @@ COLUMNS: dict[str, Meets] = {
         "linear", (*STATE, "linear", "rnn", "system", "descent", "Jordan block", LAYERS)
     ),
     "rnn-smooth": Meets("RNN, smooth ρ", (*STATE, "rnn", "system", "sigmoidal", LAYERS)),
-    "rnn-kinked": Meets(
-        "RNN, kinked ρ", ("contraction", "gradient gap", "rnn", "relu", "patterns", LAYERS)
-    ),
+    "rnn-kinked": Meets("RNN, kinked ρ", ("contraction", "rnn", "relu", "patterns", LAYERS)),
     "lstm": Meets("LSTM", (*STATE, "cells")),
     "lstm-projected": Meets("LSTM, projected", STATE),
     "gru": Meets("GRU", (*STATE, "gru")),

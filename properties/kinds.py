@@ -9,7 +9,7 @@ Kind = Literal[
     "gradient", "smooth", "training", "quadratic", "projection",
     "unitary", "urnn", "block", "candidate", "sigmoid", "planted",
     "lstm", "gru", "gru-cho",
-    "leaky", "deep", "diagonal", "min-gru", "min-lstm", "selective", "stack",
+    "lstm-projected", "leaky", "deep", "diagonal", "min-gru", "min-lstm", "selective", "stack",
     "tcn", "gated-conv", "wavenet", "attention", "monotone",
     "layered", "cascade", "modes", "jordan", "scan",
 ]  # fmt: skip
@@ -18,7 +18,7 @@ GATED_REGIMES = ("zero", "candidate", "driven", "signs", "gaussian", "stable", "
 GATED: dict[str, tuple[str, ...]] = dict.fromkeys(("lstm", "gru", "gru-cho"), GATED_REGIMES)
 # Of every kind of cell, gated ones first, how it is drawn.
 CELL_KINDS: dict[str, tuple[str, ...]] = GATED | {
-    **dict.fromkeys(("leaky", "deep"), ("zero", "driven", "signs", "gaussian")),
+    **dict.fromkeys(("lstm-projected", "leaky", "deep"), ("zero", "driven", "signs", "gaussian")),
     "diagonal": ("zero", "driven", "real", "complex", "lru", "s4d"),
     **dict.fromkeys(("min-gru", "min-lstm", "selective"), ("driven", "gaussian")),
     "stack": ("driven", "rnn", "gru", "lstm"),
@@ -26,8 +26,8 @@ CELL_KINDS: dict[str, tuple[str, ...]] = GATED | {
 # What `about` may say for any of several kinds.
 FAMILIES: dict[str, tuple[Kind, ...]] = {
     "cell": (
-        "lstm", "gru", "gru-cho", "leaky", "deep", "diagonal", "min-gru", "min-lstm", "selective",
-        "stack",
+        "lstm", "lstm-projected", "gru", "gru-cho", "leaky", "deep", "diagonal", "min-gru",
+        "min-lstm", "selective", "stack",
     ),
 }  # fmt: skip
 # Causal models by the regime of their weights, the monotone ones by their architecture.

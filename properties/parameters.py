@@ -31,7 +31,7 @@ def parameters(batch: Batch) -> dict[str, Array]:
     }  # fmt: skip
     numbers = {name: np.full((1, 1, 1), float(value)) for name, value in plain.items()}
     numbers |= {"k": batch.windows, "t": spec.T - batch.windows}
-    if spec.kind == "training":
+    if spec.kind == "training" or (batch.cells is not None and spec.steps):
         numbers["alpha"] = batch.step_size
     with np.errstate(all="ignore"):
         reach = reach_of(batch)

@@ -148,7 +148,7 @@ def loss_draws(spec: SystemSpec, member: int, C: Array) -> dict[str, Array]:
     """The readout C and the target y of the loss; three logits for cross-entropy."""
     rng = generator(spec, member, stream=4)
     if spec.loss == "cross-entropy":
-        C = normal(rng, 3, spec.n)
+        C = normal(rng, 3, C.shape[1])
     return {"C": C, "y": spec.target * normal(rng, len(C))}
 
 

@@ -73,7 +73,7 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
     Losses have targets of size ``target`` and gradients in the ``trained`` weights. The second
     weights of ``smooth`` and the second matrix of ``projection`` lie about ``distance`` away.
-    ``training`` makes ``steps`` steps α/t (inverse) or α (constant) with αβ = ``alpha``, where β is
+    ``training``, and cells, make ``steps`` steps α/t (inverse) or α with αβ = ``alpha``, where β is
     the certified smoothness; ``quadratic`` has β = ``lam``, ε = ``epsilon`` and α = ``alpha``.
 
     The exact kinds have ``states`` rows of an orthogonal matrix, an initial state of size ``start``

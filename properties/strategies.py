@@ -85,11 +85,13 @@ def specs(
     wide: bool = False,
     stepwise: bool = False,
     family: bool = False,
+    descends: bool = False,
 ) -> SystemSpec:
     """A spec of one kind; ``wide`` adds regimes that only a weighted norm certifies, ``stepwise``
-    says that single steps are measured, ``family`` that all cells are spoken of."""
+    says that single steps are measured, ``family`` that all cells are spoken of, ``descends`` that
+    these are trained."""
     if family or (kind in CELL_KINDS and kind not in GATED):
-        return draw(cell_specs(kind, batch, sequences))
+        return draw(cell_specs(kind, batch, sequences, descends))
     if kind in EXACT:
         return draw(EXACT[kind](batch, sequences))
     if kind in GATED:

@@ -165,7 +165,7 @@ class Batch:
     @cached_property
     def step_size(self) -> Array:
         """α = c/β with c = the spec's ``alpha``, a float64; 0 where β is no positive number."""
-        beta = self.constants["beta"].detach().cpu().numpy().reshape(-1, 1, 1)
+        beta = self.constant("beta").hi
         with np.errstate(all="ignore"):
             alpha = np.minimum(self.spec.alpha / beta, LARGEST_STEP)
         return np.where((beta > 0) & np.isfinite(beta), alpha, 0.0)

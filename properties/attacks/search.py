@@ -29,6 +29,7 @@ def random_specs(
     wide: bool = False,
     stepwise: bool = False,
     family: bool = False,
+    descends: bool = False,
 ) -> bool:
     """Show ``examples`` drawn specs to ``visit``; with ``target`` climb the ratio it returns.
 
@@ -49,7 +50,8 @@ def random_specs(
     )
     @hypothesis.given(
         specs(
-            kind, batch=batch, sequences=sequences, wide=wide, stepwise=stepwise, family=family
+            kind, batch=batch, sequences=sequences, wide=wide, stepwise=stepwise, family=family,
+            descends=descends,
         )
     )  # fmt: skip
     def campaign(spec: SystemSpec) -> None:

@@ -18,6 +18,7 @@ from impl.dual import WeightedMaximumDual
 from impl.jets import constants, jets
 from impl.norm import certified_norm
 from impl.outward import div_up, norm_up, subtract_down
+from properties.cells.omega import UNIFORM
 
 if TYPE_CHECKING:
     from properties.regimes import Array
@@ -93,15 +94,17 @@ BOX: dict[str, Callable[[Batch], Tensor]] = {
     "L_f": lambda batch: certified_norm(batch.C),
     "L_p_box": lambda batch: batch.loss.slope(B_h_box(batch), dual(batch)),
     "beta_p_box": lambda batch: batch.loss.curvature_in(dual(batch)),
+    **UNIFORM,
 }
 
 
 def of_cells(batch: Batch, name: str) -> Array:
-    """A constant of a batch of cells, (B, 1, 1); infinite where nothing is known."""
+    """A constant of a batch of cells, (B, 1, 1), but (B, 1, K+1) of each window; infinite where
+    nothing is known."""
     key = f"constant {name}"
     if key not in batch.cache:
         if name in BOX:
-            value = BOX[name](batch).detach().cpu().numpy().reshape(-1, 1, 1)
+            value = BOX[name](batch).detach().cpu().numpy().reshape(batch.cell.batch, 1, -1)
         elif batch.gated is not None and name in batch.gate_constants:
             value = batch.gate_constants[name]
         else:

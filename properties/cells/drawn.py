@@ -69,6 +69,17 @@ def offset(spec: SystemSpec, rng: Generator, rows: int, gate: bool = False) -> A
     return np.repeat(draws[:1], rows) if gate else 0 * draws
 
 
+def projected(spec: SystemSpec, rng: Generator) -> Weights:
+    """An LSTM of n + 1 cells with n outputs."""
+    n, m = spec.n, spec.n + 1
+    blocks = [recurrent(spec, rng, m, n) for _ in range(4)]
+    return {
+        "weight_hh": np.concatenate(blocks), "weight_ih": fed(spec, rng, 4 * m, spec.d),
+        "weight_hr": normal(rng, n, m) / 4, "bias_ih": offset(spec, rng, 4 * m),
+        "bias_hh": offset(spec, rng, 4 * m),
+    }  # fmt: skip
+
+
 def leaky(spec: SystemSpec, rng: Generator) -> Weights:
     """An echo-state network whose leaks are multiples of 1/8."""
     n = spec.n
@@ -163,6 +174,7 @@ def stack(spec: SystemSpec, rng: Generator) -> Weights:
 
 
 WEIGHTS: dict[str, Callable[[SystemSpec, Generator], Weights]] = {
+    "lstm-projected": projected,
     "leaky": leaky,
     "deep": deep,
     "diagonal": diagonal,

@@ -53,11 +53,20 @@ def steep() -> Iterator[SystemSpec]:
     )  # fmt: skip
 
 
+def trained(kind: Kind) -> Iterator[SystemSpec]:
+    """Few steps of cells that contract whatever weights they come to."""
+    yield SystemSpec(
+        kind=kind, regime="driven", inputs="gaussian", lam=0.0625, scale=0.25, bias=0.25, T=5, K=4,
+        steps=2, distance=0.125, seed=8, batch=4,
+    )  # fmt: skip
+
+
 def family_specs(kinds: Sequence[Kind]) -> Iterator[SystemSpec]:
     """All of these, for each kind of cell."""
     for kind in kinds:
         yield from nearly_linear(kind)
         yield from one_pulse(kind)
+        yield from trained(kind)
     yield from steep()
     yield from at_the_end()
     yield from long_run()

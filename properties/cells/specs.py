@@ -15,11 +15,14 @@ from properties.spec import LOSSES, Kind, SystemSpec
 LINEAR = ("diagonal", "min-gru", "min-lstm", "selective")
 LENGTHS = (3, 5, 8, 2, 12, 4, 16, 1)
 WINDOWS = (4, 8, 2, 15)
+DISTANCES = (2.0**-6, 0.125, 2.0**-12)
 TARGETS = (0.26, 0.1, 0.57, 0.01)
 
 
 @st.composite
-def cell_specs(draw: st.DrawFn, kind: Kind, batch: int, sequences: int) -> SystemSpec:
+def cell_specs(
+    draw: st.DrawFn, kind: Kind, batch: int, sequences: int, descends: bool = False
+) -> SystemSpec:
     """A cell of 1 to 4 units with a loss; every other one is linear but for its candidate, and its
     units are all alike: driven by small or by few inputs, it comes near the bounds.
     """
@@ -32,10 +35,17 @@ def cell_specs(draw: st.DrawFn, kind: Kind, batch: int, sequences: int) -> Syste
         epsilon=draw(pick(TARGETS)),
         loss=draw(pick(LOSSES)),
         target=draw(pick((1.0, 0.0))),
+        distance=draw(pick(DISTANCES)),
         seed=draw(seeds()),
         batch=batch,
         sequences=sequences,
     )
+    if descends:
+        spec = replace(
+            spec, T=min(T, 8), K=min(spec.K, 4), batch=min(batch, 12), sequences=1,
+            steps=draw(pick((1, 2, 3, 4))), alpha=draw(pick((1.0, 0.125, 2.0))),
+            schedule=draw(pick(("inverse", "inverse", "constant"))),
+        )  # fmt: skip
     if kind in ACTIVATED:
         rho = draw(pick(("tanh", "tanh", "identity", "sigmoid", *sorted(ACTIVATIONS))))
         spec = replace(spec, activation=rho)

@@ -8,8 +8,8 @@ import numpy as np
 from flint import arb
 
 from properties.balls import BallPair
+from properties.cells import ball_descent, descent, pairs, single
 from properties.cells import readings as of
-from properties.cells import single
 from properties.measured import Measure
 from properties.system import Batch
 from theory.interval import Interval
@@ -82,6 +82,17 @@ ALSO = {
             enclosure=of.lengths(of.gradient_gaps, 3),
             balls=of.ball_lengths(of.ball_gradient_gap),
         ),
+        Measure(
+            "grad_gap_weights",
+            enclosure=pairs.grad_gap_weights,
+            balls=pairs.grad_gap_weights_ball,
+        ),
+        Measure(
+            "weight_distance",
+            enclosure=pairs.weight_distance,
+            balls=pairs.weight_distance_ball,
+        ),
+        Measure("w_gap", enclosure=descent.w_gap, balls=ball_descent.w_gap_ball),
         Measure(
             "tbptt_gap",
             enclosure=of.lengths(of.early_gradients, 3),
