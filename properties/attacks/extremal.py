@@ -127,8 +127,17 @@ EXACT: dict[str, Callable[[], Iterator[SystemSpec]]] = {
     "scan": scans.scans,
 }
 EXACT_SPECIAL: dict[str, SystemSpec] = (
-    NETWORKS | RECURRENT | BLOCKS | limits.CANDIDATES | limits.SCALARS | limits.PLANTS
-    | layered.TRANSITIONS | layered.STACKS | scans.MODES | scans.BLOCKS | scans.SCANS
+    NETWORKS
+    | RECURRENT
+    | BLOCKS
+    | limits.CANDIDATES
+    | limits.SCALARS
+    | limits.PLANTS
+    | layered.TRANSITIONS
+    | layered.STACKS
+    | scans.MODES
+    | scans.BLOCKS
+    | scans.SCANS
 )
 SPECIAL = OWN | LEARNING_SPECIAL | EXACT_SPECIAL | GATED_SPECIAL
 OF_LINEAR = (scalar_linear, long_memory, isometric)

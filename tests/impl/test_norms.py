@@ -59,7 +59,9 @@ def test_scalar_is_exact():
     weights = {"weight_hh": torch.tensor([[0.5]]), "weight_ih": torch.tensor([[2.0]])}
     for name in NORMS:
         norm = state_norm(name, parts_of(load_model(weights, "linear"), 1.0))
-        assert math.isclose(norm.lam, 0.5, rel_tol=2e-15 if name in ("quadratic", "iterated") else 0)
+        assert math.isclose(
+            norm.lam, 0.5, rel_tol=2e-15 if name in ("quadratic", "iterated") else 0
+        )
         assert math.isclose(norm.drive * norm.equivalence, 2.0, rel_tol=1e-12)
 
 
