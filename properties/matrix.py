@@ -157,11 +157,11 @@ def all_vacuous(
 def unattacked(claim: Claim, column: str) -> tuple[Standing, str]:
     """What the assumptions alone say of a claim on a column where nothing was judged, and why."""
     reach = {column_of(cell) for form in claim.forms for cell in cells_of(form.about)}
-    if column in reach:
+    unmet = unmet_ties(claim, column)
+    if column in reach and not unmet:
         return "NOT TESTED", ""
     if column == NO_CELL or reach == {NO_CELL}:
         return "NOT APPLICABLE", NO_STATE if column == NO_CELL else ALONE
-    unmet = unmet_ties(claim, column)
     if unmet and (claim.id not in OPEN or "contraction" not in met(column)):
         return "NOT APPLICABLE", unmet
     return "NOT YET PROVED", (OPEN if unmet else MISSING).get(claim.id, UNSTATED)
