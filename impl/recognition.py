@@ -21,6 +21,7 @@ _LAYER = re.compile(r"(weight|bias)_[hi][hir]_l\d+")
 _SYMBOL = re.compile(r"_l\d+")
 _ENDING = re.compile(r"_l\d+$")
 _TORCH = re.compile(r"(?P<role>(?:weight|bias)_[hi][hir])(?P<layer>_l\d+\w*)?")
+_BIAS = re.compile(r"(^|_)(b|bias)(_|$)")
 _PROJECTED = {  # what torch's modules become with a proj_size
     "lstm": "lstm-projected",
     "stacked-lstm": "stacked-lstm-projected",
@@ -79,14 +80,16 @@ def _deep(kind: Kind, group: Group, forced: bool) -> Kind:
 
 
 def _foreign(kind: Kind, group: Group) -> list[str]:
-    """Names of torch's that are none of the kind's, if the kind has such names; of a stack of other
-    cells those of further layers."""
+    """Names of torch's that are none of the kind's, if the kind has such names; of other cells the
+    names of further layers, and of biases that would go unread."""
     known = [name + kind.suffix for name in kind.layout(group).shapes]
     further = group.keys() - set(known)
     if _TORCH.fullmatch(known[0]):
         return sorted(name for name in further if _TORCH.fullmatch(name))
     layers = {_unlayered(name) for name in known} - set(known)
-    return sorted(name for name in further if _unlayered(name) in layers - {name})
+    return sorted(
+        name for name in further if _BIAS.search(name) or _unlayered(name) in layers - {name}
+    )
 
 
 def _unlayered(name: str) -> str:
@@ -99,6 +102,10 @@ def _refusal(kind: Kind, group: Group, where: str) -> InputError:
     slots = _foreign(kind, group)
     names = kind.layout(group).required
     anchor = _unlayered(names[0])
+    if not _TORCH.fullmatch(anchor) and _ENDING.search(slots[0]) is None:
+        read = ", ".join(filter(_BIAS.search, kind.layout(group).shapes)) or "none"
+        what = f"{where} holds {shown(group[slots[0]])}, but the biases of {kind.name} are {read}"
+        return WeightsError(f"{what}; rename it or leave it out")
     if not _TORCH.fullmatch(anchor):
         layers = sum(_unlayered(name) == anchor for name in names)
         what = f"{where} holds {shown(group[slots[0]])}, but no {anchor}_l{layers}"

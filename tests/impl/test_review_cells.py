@@ -102,3 +102,25 @@ def test_a_stack_with_a_gap(missing):
         del weights[name]
     with pytest.raises(WeightsError, match="no W_l1; save"):
         load_model(weights, "stacked-leaky-tanh")
+
+
+@pytest.mark.parametrize(
+    ("cell", "name"), [("leaky-tanh", "bias"), ("leaky-tanh", "b_in"), ("diagonal", "bias")]
+)
+def test_a_bias_that_would_go_unread_is_refused(cell, name):
+    """A misspelt bias is not dropped in silence: the certificate would be of another model."""
+    one = torch.ones(1, 1)
+    weights = {"W": one / 2, "W_in": one, "leak": one[0]}
+    if cell == "diagonal":
+        weights = {"lambda_re": one[0] / 2, "B_re": one}
+    assert load_model(weights | {"b": one[0]}, cell).n == 1
+    for asked in (cell, None):
+        with pytest.raises(WeightsError, match=rf"{name}, but the biases of .* are b; rename it"):
+            load_model(weights | {name: one[0]}, asked)
+
+
+def test_other_names_beside_a_cell_are_left_alone():
+    """What reads a model out is none of the cell's."""
+    one = torch.ones(1, 1)
+    weights = {"lambda_re": one[0] / 2, "B_re": one, "C_re": one, "D": one, "head.bias": one[0]}
+    assert load_model(weights, "diagonal").n == 1
