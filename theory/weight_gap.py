@@ -215,7 +215,7 @@ CONSTANT = Form(
 IN_BOX = Form(
     "box",
     PRODUCT_BOUND,
-    MODEL,
+    BY_PRODUCT.assumptions,
     "cell",
     Proof((Step("claim", PRODUCT_BOUND, Smt(LEMMA, "curved")),)),
     note="any cell, with β and ε_k from Lemmas 2 and 3 in the norm of the box, uniform on Ω",
@@ -273,6 +273,7 @@ WEIGHT_GAP = Claim(
             "box-one-step-short",
             "of a cell, the product of one step less",
             le(w_gap, eps_k / beta * (StepProduct(N - 1, c) - 1)),
+            (*IN_BOX.assumptions, SOME_STEPS),
         ),
     ),
     extremal=(
