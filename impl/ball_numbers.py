@@ -3,7 +3,7 @@
 Everything is rigorous at the working precision of flint's context. Source: Johansson, Arb.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -13,13 +13,11 @@ from torch import Tensor
 from impl import balls
 from impl.activation import activation
 from impl.arithmetic import ALL
+from impl.entries import Entries
 
 
-@dataclass(frozen=True, eq=False)
-class Columns:
+class Columns(Entries[arb]):
     """Units of M columns each, as rows of M balls."""
-
-    units: list[list[arb]]
 
     @classmethod
     def of(cls, matrix: arb_mat) -> Self:
@@ -31,34 +29,17 @@ class Columns:
         """The columns as a matrix (N, M)."""
         return arb_mat(self.units)
 
-    @property
-    def size(self) -> int:
-        """N."""
-        return len(self.units)
-
-    def __add__(self, other: Self) -> Self:
-        return self.met(other, lambda a, b: a + b)
-
-    def __sub__(self, other: Self) -> Self:
-        return self.met(other, lambda a, b: a - b)
-
-    def __mul__(self, other: Self) -> Self:
-        return self.met(other, lambda a, b: a * b)
-
-    def __neg__(self) -> Self:
-        return self.mapped(lambda a: -a)
-
     def sigmoid(self) -> Self:
         """1/(1 + e⁻ᵃ)."""
         return self.mapped(balls.sigmoid)
 
     def tanh(self) -> Self:
         """tanh a."""
-        return self.mapped(lambda a: a.tanh())
+        return self.mapped(arb.tanh)
 
     def exp(self) -> Self:
         """eᵃ."""
-        return self.mapped(lambda a: a.exp())
+        return self.mapped(arb.exp)
 
     def softplus(self) -> Self:
         """log(1 + eᵃ)."""
@@ -66,33 +47,11 @@ class Columns:
 
     def sin(self) -> Self:
         """sin a."""
-        return self.mapped(lambda a: a.sin())
+        return self.mapped(arb.sin)
 
     def cos(self) -> Self:
         """cos a."""
-        return self.mapped(lambda a: a.cos())
-
-    def reciprocal(self) -> Self:
-        """1/a."""
-        return self.mapped(lambda a: 1 / a)
-
-    def chunk(self, count: int) -> tuple[Self, ...]:
-        """So many equal parts of the units."""
-        size = self.size // count
-        return tuple(self.part(i * size, (i + 1) * size) for i in range(count))
-
-    def part(self, start: int, stop: int) -> Self:
-        """The units from start on, before stop."""
-        return type(self)(self.units[start:stop])
-
-    def mapped(self, f: Callable[[arb], arb]) -> Self:
-        """f of each ball."""
-        return type(self)([[f(a) for a in unit] for unit in self.units])
-
-    def met(self, other: Self, f: Callable[[arb, arb], arb]) -> Self:
-        """f of each pair of balls; one column meets each of many."""
-        pairs = zip(self.units, other.units, strict=True)
-        return type(self)([[f(a, b) for a, b in zip(*_level(u, v), strict=True)] for u, v in pairs])
+        return self.mapped(arb.cos)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,17 +86,10 @@ class Balls:
 
     def join(self, *parts: Columns) -> Columns:
         """All units of the parts, one after another."""
-        units = [unit for part in parts for unit in part.units]
-        most = max(len(unit) for unit in units)
-        return Columns([unit * most if len(unit) < most else unit for unit in units])
+        return Columns.joined(*parts)
 
     def _matrix(self, weight: str, rows: slice) -> arb_mat:
         key = (weight, str(rows))
         if key not in self._known:
             self._known[key] = arb_mat(self.parameters[weight].detach()[rows].tolist())
         return self._known[key]
-
-
-def _level(u: list[arb], v: list[arb]) -> tuple[list[arb], list[arb]]:
-    """Both of the length of the longer one."""
-    return (u * len(v) if len(u) == 1 else u), (v * len(u) if len(v) == 1 else v)

@@ -19,7 +19,6 @@ from torch import Tensor
 
 from impl.activation import ACTIVATIONS, Activation
 from impl.arithmetic import Arithmetic, V
-from impl.deep import DeepTransition
 from impl.kind import Kind, Weights
 from impl.layout import Layout
 from impl.norm import certified_norm
@@ -73,15 +72,10 @@ class DeepCell(ProgramCell):
         return self.parameters["transition_1_weight"].shape[2]
 
     @cached_property
-    def transition(self) -> DeepTransition:
-        """The same layers, as `impl.deep` has them."""
-        layers = range(1, self.depth + 1)
-        W = tuple(self.parameters[f"transition_{layer}_weight"] for layer in layers)
-        held = [self.parameters.get(f"transition_{layer}_bias") for layer in layers]
-        b = tuple(
-            torch.zeros_like(A[:, :, 0]) if c is None else c for A, c in zip(W, held, strict=True)
-        )
-        return DeepTransition(W, self.U, b, self.activation)
+    def norms(self) -> Tensor:
+        """‖W_l‖₂ rounded up, layer by layer: (L, B)."""
+        layers = (f"transition_{layer}_weight" for layer in range(1, self.depth + 1))
+        return torch.stack([certified_norm(self.parameters[name].detach()) for name in layers])
 
     def box(self, B: float | Tensor) -> Tensor:
         """|h_j| ≤ M, then what a few steps from there leave of it; infinite without M."""
@@ -93,8 +87,8 @@ class DeepCell(ProgramCell):
     def euclidean(self, box: Tensor) -> Tensor:
         """Π L_ρ‖W_l‖₂."""
         lam = torch.ones_like(box[:, 0])
-        for W in self.transition.W:
-            lam = mul_up(mul_up(self.activation.slope, certified_norm(W.detach())), lam)
+        for norm in self.norms:
+            lam = mul_up(mul_up(self.activation.slope, norm), lam)
         return lam[:, None, None]
 
     def constants(self, B: float) -> dict[str, float]:

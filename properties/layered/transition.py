@@ -1,33 +1,39 @@
 """Deep transitions of one size: φ = g_L ∘ … ∘ g_1, g_l(u) = ρ(W_l u + [l = 1] U x + b_l).
 
-All weights are dyadic, so that they are floats and rationals at once. Steps and derivatives are
-rational where ρ is piecewise linear, and balls elsewhere.
+All weights are dyadic, so that they are floats and rationals at once. The cell that ships is run in
+rationals where ρ is piecewise linear, and in balls elsewhere.
 Source: Pascanu et al., How to construct deep recurrent neural networks.
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from math import inf
 from operator import mul
-from typing import Any
+from typing import Any, cast
 
 import torch
-from flint import arb, arb_mat, fmpq, fmpq_mat
+from flint import arb_mat, fmpq, fmpq_mat
 
-from impl.activation import Activation, activation
-from impl.deep import DeepTransition
+from impl.activation import Activation
+from impl.ball_numbers import Balls, Columns
+from impl.cells import kind_of
+from impl.deep_cell import DeepCell
+from impl.duals import Dual, Duals
 from impl.norm import certified_norm
 from impl.outward import mul_up
-from impl.rational import diagonal, identity
+from impl.rational import identity
+from impl.rational_numbers import Rationals, Ratios
+from impl.weighted import perron_vector
 from properties.layered.dyadic import ONE, ZERO, eighths, floats, inputs, matrix
+from properties.layered.twins import Twin, Twins
 from properties.spec import SystemSpec
-from properties.unitary.exact import Table, Vector, above, minus, nearest, rational, stream
+from properties.unitary.exact import Table, Vector, above, minus, rational, stream
 
 FACTORS = (fmpq(1, 2), fmpq(3, 4), ONE, fmpq(1, 4), fmpq(5, 4), fmpq(3, 2))
-Entry = fmpq | arb
 Entries = list[Any]
 
 
@@ -35,14 +41,13 @@ Entries = list[Any]
 class Layered:
     """One transition with its inputs x (S, T, d) and pairs of states (S, n).
 
-    ``sizes`` and ``radii`` are ‖W_l‖₂ and r(W_l) where these are known exactly, ``isometric`` says
-    that every W_l is a multiple of an isometry.
+    ``cell`` is the one that ships, with dyadic weights: it is run, in rationals or balls, and its
+    certified factor is the one that is judged. ``sizes`` and ``radii`` are ‖W_l‖₂ and r(W_l) where
+    these are known exactly, ``isometric`` says that every W_l is a multiple of an isometry.
     """
 
     spec: SystemSpec
-    W: tuple[fmpq_mat, ...]
-    U: fmpq_mat
-    b: tuple[Vector, ...]
+    cell: DeepCell
     x: list[list[Vector]]
     h: list[Vector]
     h_other: list[Vector]
@@ -53,42 +58,57 @@ class Layered:
     @property
     def rho(self) -> Activation:
         """ρ."""
-        return activation(self.spec.activation)
+        return self.cell.activation
+
+    @property
+    def rational(self) -> bool:
+        """Whether ρ, and so every step, stays in the rationals."""
+        return self.rho.exact is not None
+
+    @cached_property
+    def parts(self) -> dict[str, torch.Tensor]:
+        """The weights of this one system."""
+        return {name: part[0] for name, part in self.cell.parameters.items()}
+
+    @cached_property
+    def exact(self) -> Rationals:
+        """The weights as rationals."""
+        return Rationals(self.parts)
+
+    @cached_property
+    def numbers(self) -> Any:
+        """The arithmetic of steps: rationals where ρ stays in them, else balls."""
+        return self.exact if self.rational else Balls(self.parts)
+
+    @property
+    def W(self) -> list[fmpq_mat]:
+        """W_1, …, W_L."""
+        rows = (self.exact.rows(f"transition_{i + 1}_weight") for i in range(self.cell.depth))
+        return [fmpq_mat(A) for A in rows]
 
     def tables(self) -> dict[str, Table]:
         """The first layer stands for the weights."""
+        bias = self.exact.rows("transition_1_bias")
         return {
-            "W": self.W[0].tolist(), "U": self.U.tolist(), "b": self.b[0],
-            "C": identity(self.spec.n).tolist(), "x": self.x, "h": self.h, "h_other": self.h_other,
+            "W": self.exact.rows("transition_1_weight"), "U": self.exact.rows("input_weight"),
+            "b": tuple(v for (v,) in bias), "C": identity(self.spec.n).tolist(),
+            "x": self.x, "h": self.h, "h_other": self.h_other,
         }  # fmt: skip
 
-    @cached_property
-    def transition(self) -> DeepTransition:
-        """The same weights as tensors."""
-        return DeepTransition(
-            tuple(tensor(W) for W in self.W),
-            tensor(self.U),
-            tuple(torch.tensor([[nearest(v) for v in b]], dtype=torch.float64) for b in self.b),
-            self.rho,
-        )
-
     def constants(self) -> dict[str, float]:
-        """What is certified of the transition as by `impl.deep_constants`, and what is tempting."""
-        slope = torch.tensor([self.rho.slope], dtype=torch.float64)
-        norms = [certified_norm(tensor(W)) for W in self.W]
+        """What is certified of the transition, and what is tempting."""
+        everywhere = self.cell.U.new_full((1, self.spec.n), inf)
+        lam = float(perron_vector(self.cell.euclidean(everywhere)).factor)
+        slope, sizes = self.rho.slope, [float(size) for size in self.cell.norms]
         through = certified_norm(tensor(reduce(lambda A, W: W * A, self.W)))
-        lam = reduce(lambda lam, size: mul_up(slope, mul_up(size, lam)), norms, slope / slope)
-        found = {
+        power = rational(slope) ** len(sizes)
+        return {
             "lam_deep": lam,
             "lam": lam,
-            "lam_layer": mul_up(slope, torch.stack(norms).amax(0)),
-            "lam_once": mul_up(slope, reduce(mul_up, norms)),
-            "lam_through": mul_up(reduce(mul_up, [slope] * len(norms)), through),
-        }
-        certified = {name: float(value) for name, value in found.items()}
-        power = rational(self.rho.slope) ** len(self.W)
-        return certified | {
-            "L_rho": self.rho.slope,
+            "lam_layer": float(mul_up(slope, self.cell.norms.amax())),
+            "lam_once": float(mul_up(slope, reduce(mul_up, self.cell.norms))),
+            "lam_through": float(reduce(mul_up, [slope] * len(sizes), through)),
+            "L_rho": slope,
             "W_product": inf if self.sizes is None else above(reduce(mul, self.sizes)),
             "lam_radii": inf if self.radii is None else above(power * reduce(mul, self.radii)),
         }
@@ -96,86 +116,42 @@ class Layered:
     def parameters(self) -> dict[str, float]:
         """The depth, and whether all layers are isometries up to a factor."""
         linear = self.spec.activation == "identity"
-        return {"depth": float(len(self.W)), "isometric": float(linear and self.isometric)}
+        return {"depth": float(self.cell.depth), "isometric": float(linear and self.isometric)}
 
-    @property
-    def number(self) -> Any:
-        """Rationals where ρ is piecewise linear, else balls."""
-        return arb if self.rho.exact is None else fmpq
+    def column(self, v: Sequence[fmpq]) -> Any:
+        """A vector as a column of the arithmetic's numbers."""
+        column = fmpq_mat(len(v), 1, list(v))
+        return Ratios.of(column) if self.rational else Columns.of(arb_mat(column))
 
-    def fed(self, layer: int, u: Entries, x: Vector) -> Entries:
-        """W_l u + [l = 1] U x + b_l; entries of u with weight 0 add nothing, not even a radius."""
-        rows = self.W[layer].tolist()
-        driven = (self.U * fmpq_mat(len(x), 1, list(x))).entries()
-        found = []
-        for i, row in enumerate(rows):
-            own = self.b[layer][i] + (ZERO if layer else driven[i])
-            carried = (self.number(w) * v for w, v in zip(row, u, strict=True) if w != 0)
-            found.append(sum(carried, self.number(own)))
-        return found
-
-    def value(self, z: Entry) -> Entry:
-        """ρ(z)."""
-        rho = self.rho
-        if isinstance(z, fmpq):
-            assert rho.exact is not None
-            return rho.exact(z)
-        return arb(0) if rho.at_zero == 0 and z.is_zero() else rho.ball(z)
-
-    def slope(self, z: Entry) -> Entry:
-        """ρ′(z), that of the left side at a kink."""
-        rho = self.rho
-        if isinstance(z, fmpq):
-            assert rho.exact is not None
-            return rho.exact(ONE) if z > 0 else -rho.exact(-ONE)
-        return rho.ball_derivative(z)
-
-    def step(self, h: Entries, x: Vector) -> Entries:
-        """φ(h, x)."""
-        u = [self.number(v) for v in h]
-        for layer in range(len(self.W)):
-            u = [self.value(z) for z in self.fed(layer, u, x)]
-        return u
+    def step(self, h: Any, x: Vector) -> Any:
+        """φ(h, x) of a column h."""
+        return self.cell.program(self.numbers, h, self.column(x))
 
     def gap(self, s: int) -> Entries:
         """φ(h, x_1) − φ(h', x_1); a unit that sees no difference has none."""
-        x, same = self.x[s][0], [False] * self.spec.n
-        states = [[self.number(v) for v in h] for h in (self.h[s], self.h_other[s])]
-        moved = self.W[0] * fmpq_mat(self.spec.n, 1, list(minus(self.h[s], self.h_other[s])))
-        for layer, W in enumerate(self.W):
-            rows = W.tolist()
-            if layer:
-                same = [all(w == 0 or e for w, e in zip(row, same, strict=True)) for row in rows]
-            else:
-                same = [v == 0 for v in moved.entries()]
-            states = [[self.value(z) for z in self.fed(layer, u, x)] for u in states]
-        zero = self.number(0)
-        return [zero if e else p - q for e, p, q in zip(same, *states, strict=True)]
+        x, pair = self.x[s][0], (self.h[s], self.h_other[s])
+        if self.rational:
+            one, two = (self.step(self.column(h), x) for h in pair)
+            return [v for (v,) in (one - two).units]
+        fed = self.column(x)
+        state = Twin(self.column(pair[0]), self.column(pair[1]), list(minus(*pair)))
+        twins = Twins(self.numbers, self.exact)
+        moved = self.cell.program(twins, state, Twin(fed, fed, [fmpq(0)] * fed.size))
+        return moved.difference()
 
     def jacobian(self, s: int, k: int) -> fmpq_mat | arb_mat:
         """∂h_T/∂h_{T−k} of the run from zero, rational where all slopes are."""
         n, T = self.spec.n, self.spec.T
-        exact = self.number is fmpq
-        J: Any = identity(n) if exact else arb_mat(identity(n))
-        h: Entries = [self.number(0)] * n
-        for t, x in enumerate(self.x[s]):
-            u = h
-            for layer, W in enumerate(self.W):
-                z = self.fed(layer, u, x)
-                u = [self.value(v) for v in z]
-                if t >= T - k:
-                    D: Any = diagonal_of([self.slope(v) for v in z])
-                    J = D * (W if exact else arb_mat(W)) * J
-            h = u
-        return dyadic(J) if not exact and all(v.is_exact() for v in J.entries()) else J
-
-
-def diagonal_of(slopes: Entries) -> fmpq_mat | arb_mat:
-    """diag(ρ′(z))."""
-    if isinstance(slopes[0], fmpq):
-        return diagonal(slopes)
-    n = len(slopes)
-    return arb_mat([[slopes[i] if i == j else arb(0) for j in range(n)] for i in range(n)])
+        h = self.column((fmpq(0),) * n)
+        for x in self.x[s][: T - k]:
+            h = self.step(h, x)
+        still = self.column((fmpq(0),) * self.spec.d)
+        eye = identity(n)
+        run = Dual(h, Ratios.of(eye) if self.rational else Columns.of(arb_mat(eye)))
+        for x in self.x[s][T - k :]:
+            run = self.cell.program(Duals(self.numbers), run, Dual(self.column(x), still))
+        J: fmpq_mat | arb_mat = run.tangent.matrix
+        return dyadic(J) if isinstance(J, arb_mat) and all(v.is_exact() for v in J.entries()) else J
 
 
 def dyadic(J: arb_mat) -> fmpq_mat:
@@ -201,12 +177,15 @@ def layers(spec: SystemSpec, member: int) -> Layered:
     if spec.regime == "zero":
         W[-1] = fmpq_mat(n, n)
     known = spec.regime != "gaussian"
-    U, scale = matrix(n, spec.d, draw), rational(spec.bias)
-    b = tuple(tuple(scale * v for v in eighths(n, draw)) for _ in W)
+    held, scale = {"input_weight": tensor(matrix(n, spec.d, draw))}, rational(spec.bias)
+    for i, A in enumerate(W, 1):
+        b = fmpq_mat(n, 1, [scale * v for v in eighths(n, draw)])
+        held |= {f"transition_{i}_weight": tensor(A), f"transition_{i}_bias": tensor(b)[:, :, 0]}
+    cell = cast(DeepCell, kind_of(f"deep-{spec.activation}").build(held))
     pairs = [states(n, stream(spec, member, f"states {s}")) for s in spec.chosen]
     return Layered(
-        spec, tuple(W), U, b, inputs(spec, member),
-        [one for one, _ in pairs], [two for _, two in pairs],
+        spec, cell, inputs(spec, member), [one for one, _ in pairs],
+        [two for _, two in pairs],
         sizes=tuple(map(size, W)) if known else None,
         radii=tuple(radius(A, spec.regime) for A in W) if known else None,
         isometric=spec.regime in ("zero", "identity", "signed"),

@@ -23,7 +23,7 @@ Value = Callable[[Stack, int, int], fmpq]
 
 def step_square(member: Any, s: int) -> fmpq | None:
     """‖φ(h, x) − φ(h', x)‖₂², where it is rational."""
-    if not isinstance(member, Layered) or member.number is not fmpq:
+    if not isinstance(member, Layered) or not member.rational:
         return None
     return square(member.gap(s))
 

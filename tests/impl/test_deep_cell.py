@@ -7,7 +7,6 @@ from program_draws import cells, inputs, weights
 from impl.cells import kind_of
 from impl.certificate import certify
 from impl.deep_cell import depth, layout
-from impl.deep_constants import DeepConstants
 from impl.errors import ShapeError
 from impl.jets import constants, jets
 
@@ -28,14 +27,14 @@ def test_against_layers_of_torch():
     assert torch.allclose(kind_of("deep-tanh").step(held, x, h), told, rtol=0, atol=1e-15)
 
 
-def test_the_same_step_as_the_batch():
-    """`impl.deep` computes the same, and its factor is the Euclidean one."""
+def test_the_factor_is_the_product_of_norms():
+    """In the Euclidean norm λ = Π L_ρ‖W_l‖₂, never below it."""
     cell = cells("deep-tanh", 6, seed=3)
-    s = torch.randn(6, 4, 3, generator=torch.Generator().manual_seed(4)).double()
-    x = inputs(6, 3, 2, 1.0).mT
-    assert torch.allclose(cell.step(s, x), cell.transition.step(s, x), rtol=0, atol=1e-15)
-    known = DeepConstants(cell.transition, torch.ones(6).double())
-    assert torch.allclose(cell.comparison(1.0).euclidean[:, 0, 0], known["lam"], rtol=1e-14)
+    layers = (cell.parameters[f"transition_{i}_weight"] for i in (1, 2))
+    first, second = (torch.linalg.matrix_norm(W, 2) for W in layers)
+    told = cell.comparison(1.0).euclidean[:, 0, 0]
+    assert torch.allclose(told, first * second, rtol=1e-13)
+    assert bool((told >= first * second * (1 - 1e-15)).all())
 
 
 def test_one_layer_is_the_rnn():

@@ -15,10 +15,8 @@ from impl.adjoint_error import (
     tbptt_error,
 )
 from impl.constants import Constants
-from impl.deep import DeepTransition
-from impl.deep_constants import DeepConstants
 from impl.descent import Omega, descend, descent_error
-from impl.errors import InputError, PrecisionError, RangeError, ShapeError, UnknownNameError
+from impl.errors import InputError, PrecisionError, RangeError, ShapeError
 from impl.loss import loss
 from impl.nearest import itself, projected, projection_error, rescaled
 from impl.nearest_exact import ball_projected, ball_rescaled, frobenius
@@ -162,14 +160,3 @@ def test_single_precision_points() -> None:
     for pair in ((A, A.double()), (A.double(), A)):
         with pytest.raises(PrecisionError):
             projection_error(*pair, "frobenius", ell)
-
-
-def test_deep_constants_of_another_task() -> None:
-    """A loss of other states and an unknown part say nothing about the transition."""
-    cell, _, p = random_system("tanh", "linear", B=1)
-    _, _, other = random_system("tanh", "linear", B=1, n=2)
-    net, one = DeepTransition((cell.W,), cell.U, (cell.b,), cell.activation), doubles([1.0])
-    with pytest.raises(ShapeError):
-        DeepConstants(net, one, loss=other)
-    with pytest.raises(UnknownNameError):
-        DeepConstants(net, one, loss=p, trained="V")

@@ -8,7 +8,7 @@ import torch
 from flint import arb, ctx, fmpq
 from msgspec.structs import replace
 
-from impl.deep_constants import DeepConstants
+from impl.certificate import certify
 from properties.attacks.extremal import SPECIAL, extremal_specs
 from properties.budget import Budget
 from properties.campaign import attack_claim, not_applicable
@@ -54,14 +54,15 @@ def columns(vector: tuple[fmpq, ...]) -> torch.Tensor:
 @pytest.mark.parametrize("activation", ["relu", "leaky-relu", "identity", "gelu", "sigmoid"])
 @pytest.mark.parametrize("regime", EXACT_REGIMES["layered"])
 def test_a_member_is_the_transition_of_impl(activation: str, regime: str) -> None:
-    """Steps agree with the tensors' up to rounding, and the certified factor to the last bit."""
+    """Steps agree with the tensors' up to rounding; the factor is that which `certify` prints."""
     for member in build(replace(LAYERED, activation=activation, regime=regime, batch=2)).exact:
         assert isinstance(member, Layered)
-        cell, constants = member.transition, member.constants()
-        assert float(DeepConstants(cell, torch.ones(1).double())["lam"]) == constants["lam_deep"]
+        cell, constants = member.cell, member.constants()
+        told = certify(member.parts, 9.0, norm="spectral", cell=f"deep-{activation}")
+        assert told.lam == constants["lam_deep"]
         for s, x in ((0, member.x[0][0]), (1, member.x[1][0])):
             found = cell.step(columns(member.h[s]), columns(x))[0, :, 0].tolist()
-            exact = [float(arb(v)) for v in member.step(list(member.h[s]), x)]
+            exact = [float(arb(v)) for (v,) in member.step(member.column(member.h[s]), x).units]
             assert found == pytest.approx(exact, rel=1e-13, abs=1e-15)
 
 
@@ -70,7 +71,7 @@ def test_derivatives_are_those_of_autograd(activation: str) -> None:
     """∂h_T/∂h_{T−k} of the run from zero, for every window."""
     for member in build(replace(LAYERED, activation=activation, batch=2)).exact:
         assert isinstance(member, Layered)
-        T, cell = member.spec.T, member.transition
+        T, cell = member.spec.T, member.cell
         x = [columns(v) for v in member.x[0]]
 
         def later(h: torch.Tensor, k: int, cell=cell, x=x, T=T) -> torch.Tensor:  # type: ignore[no-untyped-def]

@@ -1,0 +1,65 @@
+"""Units of many columns, each entry a number of its own: what balls and rationals share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, Self, TypeVar
+
+N = TypeVar("N")
+
+
+@dataclass(frozen=True, eq=False)
+class Entries(Generic[N]):
+    """Units of M columns each, as rows of M numbers; one column meets each of many."""
+
+    units: list[list[N]]
+
+    @property
+    def size(self) -> int:
+        """How many units."""
+        return len(self.units)
+
+    def __add__(self, other: Self) -> Self:
+        return self.met(other, lambda a, b: a + b)
+
+    def __sub__(self, other: Self) -> Self:
+        return self.met(other, lambda a, b: a - b)
+
+    def __mul__(self, other: Self) -> Self:
+        return self.met(other, lambda a, b: a * b)
+
+    def __neg__(self) -> Self:
+        return self.mapped(lambda a: -a)
+
+    def reciprocal(self) -> Self:
+        """1/a."""
+        return self.mapped(lambda a: 1 / a)
+
+    def chunk(self, count: int) -> tuple[Self, ...]:
+        """So many equal parts of the units."""
+        size = self.size // count
+        return tuple(self.part(i * size, (i + 1) * size) for i in range(count))
+
+    def part(self, start: int, stop: int) -> Self:
+        """The units from start on, before stop."""
+        return type(self)(self.units[start:stop])
+
+    def mapped(self, f: Callable[[Any], Any]) -> Self:
+        """f of each number."""
+        return type(self)([[f(a) for a in unit] for unit in self.units])
+
+    def met(self, other: Self, f: Callable[[Any, Any], Any]) -> Self:
+        """f of each pair of numbers."""
+        pairs = zip(self.units, other.units, strict=True)
+        return type(self)([[f(a, b) for a, b in zip(*_level(u, v), strict=True)] for u, v in pairs])
+
+    @classmethod
+    def joined(cls, *parts: Self) -> Self:
+        """All units of the parts, one after another."""
+        units = [unit for part in parts for unit in part.units]
+        most = max(len(unit) for unit in units)
+        return cls([unit * most if len(unit) < most else unit for unit in units])
+
+
+def _level(u: list[N], v: list[N]) -> tuple[list[N], list[N]]:
+    """Both of the length of the longer one."""
+    return (u * len(v) if len(u) == 1 else u), (v * len(u) if len(v) == 1 else v)
