@@ -187,7 +187,7 @@ def stacked(kind: Kind) -> Kind:
         step=step,
         analyse=analyse,
         drive=drive,
-        default=False,
+        default=kind.default,
         remedy=f"{kind.remedy}, in the layers whose factor is not below 1",
     )
 

@@ -17,11 +17,13 @@ import numpy.typing as npt
 import safetensors.numpy
 
 from impl.errors import InputError
+from impl.origin import described
 
 FORMAT = "rnnbounds/unitary/1"
 SCHEMA = "rnnbounds/unitary-certificate/1"
 BIASES = ("bias_ih", "bias_hh")
 NAMES = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+ROLES = {name.removesuffix("_l0") for name in NAMES}
 LARGEST = 2048  # states beyond which nobody waits for a check
 MODERATE = 2.0**200  # scales beyond it would meet overflow and underflow
 
@@ -135,6 +137,8 @@ def _parse(path: Path, weights: Mapping[str, Array], told: Mapping[str, str]) ->
         good = (certificate["schema"], certificate["cell"], certificate["verdict"]) == (
             SCHEMA, "rnn-relu", "certified",
         ) and certificate["dtype"] in DTYPES and difference["exact"] == 0  # fmt: skip
+        roles = {"weight_hh", "weight_ih", *certificate["tensors"]}
+        good = good and roles <= ROLES and described(certificate, roles)
         good = good and all(_is_number(v) and v >= 0 for v in numbers)
         good = good and all(map(_is_number, (*initial, *scaling)))
         good = good and all(1 / MODERATE <= v <= MODERATE for v in scaling)
