@@ -54,10 +54,9 @@ def test_biases_are_optional():
     weights = state()
     del weights["bias_hh_l0"]
     check(load_model(weights, "rnn-tanh"), weights)
-    assert load_model(weights, "rnn-tanh").bias("bias_hh") == [0.0, 0.0, 0.0]
-    assert (
-        load_model(weights, "rnn-tanh").bias("bias_ih") == weights["bias_ih_l0"].double().tolist()
-    )
+    loaded = load_model(weights, "rnn-tanh")
+    assert loaded.bias("bias_hh") == [0.0, 0.0, 0.0]
+    assert loaded.bias("bias_ih") == weights["bias_ih_l0"].double().tolist()
     del weights["bias_ih_l0"]
     check(load_model(weights, "rnn-tanh"), weights)
 
@@ -175,7 +174,7 @@ def test_modules_without_one_cell():
 def test_cell_names():
     """Unknown, gated and contradictory cells."""
     refused(state(), UnknownCellError, "did you mean rnn-tanh", "rnn-tahn")
-    refused(state(), WeightsError, r"that of rnn-tanh, but lstm has \(4n, n\)", "lstm")
+    refused(state(), WeightsError, r"that of rnn-tanh or rnn-relu, but lstm has \(4n, n\)", "lstm")
     refused(torch.nn.RNN(2, 3), WeightsError, "the module is rnn-tanh", "rnn-relu")
 
 

@@ -132,15 +132,13 @@ def test_window_is_the_least():
 
 def test_vacuous_beyond_the_largest_rate():
     """Above the largest α the bound says nothing, and just there it says something."""
-    first = certify(
-        weights(), 1.0, (1e-3,), cell="rnn-tanh", training=Task(100, 1e6, length=60)
-    ).training
+    task = Task(100, 1e6, length=60)
+    first = certify(weights(), 1.0, (1e-3,), cell="rnn-tanh", training=task).training
     ((_, k, alpha),) = first.windows
     assert k is None
     assert 0 < alpha < 1e6
-    again = certify(
-        weights(), 1.0, (1e-3,), cell="rnn-tanh", training=Task(100, alpha, length=60)
-    ).training
+    task = Task(100, alpha, length=60)
+    again = certify(weights(), 1.0, (1e-3,), cell="rnn-tanh", training=task).training
     ((_, k, rate),) = again.windows
     assert k == 59
     assert rate == alpha
@@ -148,9 +146,8 @@ def test_vacuous_beyond_the_largest_rate():
 
 def test_short_sequences_leave_nothing():
     """Where even the untrained model needs more inputs than there are, no α says anything."""
-    found = certify(
-        weights(scale=0.9), 1.0, (1e-6,), cell="rnn-tanh", training=Task(1, 1e-9, length=5)
-    ).training
+    task = Task(1, 1e-9, length=5)
+    found = certify(weights(scale=0.9), 1.0, (1e-6,), cell="rnn-tanh", training=task).training
     assert found.windows == ((1e-6, None, None),)
     assert found.reason is None
 
