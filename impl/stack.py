@@ -115,8 +115,8 @@ class _Layer:
 
 def depth(kind: Kind, names: Collection[str]) -> int:
     """How many layers of that kind the names speak of, up to the first that is missing; ≥ 1."""
-    anchor, layers = kind.layout(()).required[0], 1
-    while f"{anchor}_l{layers}" in names:
+    layers = 1
+    while kind.layout(own := _layer_names(names, layers)).required[0] in own:
         layers += 1
     return layers
 

@@ -128,7 +128,7 @@ def print_certificate(certificate: Certificate) -> None:
 def read_from(told: Certificate | Mapping[str, Any]) -> str:
     """The full names of the tensors that were read."""
     tensors = told.tensors if isinstance(told, Certificate) else told["tensors"]
-    return f"read from {', '.join(map(shown, tensors.values()))}"
+    return f"read from {', '.join(map(shown, sorted(tensors.values())))}"
 
 
 def print_left_out(told: Mapping[str, Any]) -> None:

@@ -1,0 +1,209 @@
+"""What a certificate says of where its weights came from, and files whose names are exact."""
+
+import json
+
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save, save_file
+
+import rnnbounds
+from impl.errors import InputError
+from impl.recheck import check
+from impl.recheck_truncated import check_truncated
+from impl.truncate import _seal
+from impl.truncated_file import TruncatedFileError
+from impl.unitary import load_unitary
+from impl.unitary_file import UnitaryFileError, seal
+
+BOUND = ("--input-bound", 1)
+WEIGHTS = {
+    "enc.weight_hh_l0": torch.eye(2) / 2,
+    "enc.weight_ih_l0": torch.ones(2, 1),
+    "enc.bias_ih_l0": torch.ones(2),
+    "enc.mask": torch.ones(2),
+    "head.weight": torch.ones(1, 2),
+}
+READ = "read from enc.weight_hh_l0, enc.weight_ih_l0, enc.bias_ih_l0"
+IGNORE = ("--ignore", "enc.mask")
+
+
+@pytest.fixture
+def source(tmp_path):
+    """A state dict with a tensor too many, and one that reads the model out."""
+    torch.save(WEIGHTS, tmp_path / "m.pt")
+    return tmp_path / "m.pt"
+
+
+def test_the_cell_is_asked_for(refused, source, tmp_path):
+    """A vanilla state dict does not say its activation: exit 2 and the candidates, everywhere."""
+    out = tmp_path / "o.safetensors"
+    for call in (
+        ("certify", source),
+        ("truncate", source, "--eps", 1, "--out", out),
+        ("unitary", source, "--out", out),
+    ):
+        line = refused(*call, *BOUND, *IGNORE)
+        assert "m.pt does not say which cell it holds; say --cell rnn-tanh or rnn-relu" in line
+        assert "holds enc.mask, which" in refused(*call, *BOUND, "--cell", "rnn-relu")
+        line = refused(*call, *BOUND, *IGNORE, "--ignore", "enc.weight_hh_l0", "--cell", "rnn-relu")
+        assert "rnn-relu needs enc.weight_hh_l0" in line
+        assert "holds no mask" in refused(*call, *BOUND, "--ignore", "mask", "--cell", "rnn-relu")
+    assert not out.exists()
+
+
+def test_the_first_line_says_what_was_read(call, source):
+    """Model, cell and tensors; then what was left out, and why."""
+    told = call("certify", source, *BOUND, *IGNORE, "--cell", "rnn-relu").out.splitlines()
+    assert told[0] == f"{source}: rnn-relu, 2 states, float32, {READ}"
+    assert told[1] == "ignored: enc.mask"
+    assert told[2] == "not read, under other prefixes: head.weight"
+    document = call(
+        "certify", source, *BOUND, *IGNORE, "--cell", "rnn-relu", "--format", "json"
+    ).json
+    assert document["tensors"] == {
+        role: f"enc.{role}_l0" for role in ("weight_hh", "weight_ih", "bias_ih")
+    }
+    assert (document["ignored"], document["unread"]) == (["enc.mask"], ["head.weight"])
+
+
+@pytest.mark.parametrize("command", ["truncate", "unitary"])
+def test_check_prints_what_was_read(call, source, tmp_path, command):
+    """The files carry it, `check` prints it, and a source is read as it was."""
+    out = tmp_path / "o.safetensors"
+    more = ("--eps", 0.01) if command == "truncate" else ()
+    made = call(command, source, *BOUND, *IGNORE, "--cell", "rnn-relu", "--out", out, *more)
+    assert made.code == 0
+    for told in (made, call("check", out), call("check", out, "--source", source)):
+        assert told.code == 0
+        lines = told.out.splitlines()
+        assert lines[1:4] == [
+            f"rnn-relu, {READ}", "ignored: enc.mask", "not read, under other prefixes: head.weight",
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ["truncate", "unitary"])
+def test_the_source_says_which_cell_it_is(call, refused, source, tmp_path, command):
+    """A source that says it is a tanh network is none of a ReLU network's."""
+    out, other = tmp_path / "o.safetensors", tmp_path / "tanh.safetensors"
+    more = ("--eps", 0.01) if command == "truncate" else ()
+    call(command, source, *BOUND, *IGNORE, "--cell", "rnn-relu", "--out", out, *more)
+    save_file(WEIGHTS, other, metadata={"cell": "rnn-tanh"})
+    assert "is rnn-tanh, but the certificate is" in refused("check", out, "--source", other)
+
+
+def truncated(tmp_path, cell="rnn-tanh"):
+    """A truncated file, its tensors and its metadata."""
+    path = tmp_path / "short.safetensors"
+    weights = {name: part for name, part in WEIGHTS.items() if "mask" not in name}
+    rnnbounds.save_truncated(*rnnbounds.truncate(weights, 1e-2, 1.0, cell=cell), path)
+    with safe_open(path, "pt") as file:
+        return path, load_file(path), dict(file.metadata())
+
+
+def rewritten(path, tensors, told, *, certificate=None):
+    """The file with other tensors, or another certificate, sealed as if it were ours."""
+    if certificate is not None:
+        told = told | {"certificate": json.dumps(certificate, sort_keys=True)}
+    path.write_bytes(save(tensors, told | {"sha256": _seal(told, tensors)}))
+
+
+def test_two_tensors_for_one_place(tmp_path):
+    """`weight_hh` beside `weight_hh_l0` is refused by `check` and by `load_truncated` alike."""
+    path, tensors, told = truncated(tmp_path)
+    assert check_truncated(path)[1]
+    for more in ("weight_hh", "weight_hh_l1", "enc.weight_hh_l0", "bias_hh", "extra"):
+        for held in (
+            tensors | {more: tensors["weight_hh_l0"] * 50},
+            {more: torch.ones(2, 2)} | tensors,
+        ):
+            rewritten(path, held, told)
+            for _ in range(3):
+                with pytest.raises(TruncatedFileError, match="does not hold exactly"):
+                    check_truncated(path)
+                with pytest.raises(InputError):
+                    rnnbounds.load_truncated(path)
+
+
+@pytest.mark.parametrize("cell", ["rnn-tanh", "rnn-relu", "linear"])
+def test_names_that_torch_would_not_load(tmp_path, cell):
+    """Without the layer's number or under a prefix it is no file of a truncated model."""
+    path, tensors, told = truncated(tmp_path, cell)
+    other = {name.removesuffix("_l0"): part for name, part in tensors.items()}
+    prefixed = {f"rnn.{name}": part for name, part in tensors.items()}
+    partly = {name.removesuffix("_l0") if "ih" in name else name: t for name, t in tensors.items()}
+    for held in (other, prefixed, partly):
+        rewritten(path, held, told)
+        with pytest.raises(TruncatedFileError, match="does not hold exactly"):
+            check_truncated(path)
+        with pytest.raises(InputError, match="does not hold exactly|holds no weight_ih_l0"):
+            rnnbounds.load_truncated(path)
+    rewritten(path, tensors, told)
+    net = torch.nn.RNN(1, 2, nonlinearity="relu" if cell == "rnn-relu" else "tanh")
+    found = net.load_state_dict(load_file(path), strict=False)
+    assert found.unexpected_keys == []
+    assert found.missing_keys == ["bias_hh_l0"]
+    for name, part in rnnbounds.load_truncated(path).named_parameters():
+        assert torch.equal(part, tensors[name])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tensors": {}}, {"tensors": None}, {"tensors": {"weight_hh": "a"}},
+        {"tensors": {"weight_hh": "a", "weight_ih": "a", "bias_ih": "b"}},
+        {"tensors": {"weight_hh": "a", "weight_ih": 1, "bias_ih": "b"}},
+        {"ignored": None}, {"ignored": [1]}, {"ignored": ["a", "a"]}, {"unread": "a"},
+        {"ignored": ["enc.weight_hh_l0"]},
+    ],
+)  # fmt: skip
+def test_an_origin_that_makes_no_sense(tmp_path, change):
+    """Roles without a name, a name for two roles, or one that is read and ignored."""
+    path, tensors, told = truncated(tmp_path)
+    rewritten(path, tensors, told, certificate=json.loads(told["certificate"]) | change)
+    with pytest.raises(TruncatedFileError, match="something else"):
+        check_truncated(path)
+
+
+def test_a_unitary_file_holds_its_four_tensors(tmp_path):
+    """No name more, none less, none other."""
+    path = tmp_path / "u.safetensors"
+    from impl.unitary import save_unitary, unitary
+
+    weights = {
+        name.removeprefix("enc."): part for name, part in WEIGHTS.items() if "mask" not in name
+    }
+    made = unitary(weights, 1.0, cell="rnn-relu")
+    save_unitary(made, path)
+    with safe_open(path, "pt") as file:
+        told = dict(file.metadata())
+    assert all(finding.holds for finding in check(path)[1])
+    tensors = {name: part.contiguous() for name, part in made.weights.items()}
+    renamed = {name.removesuffix("_l0"): part for name, part in tensors.items()}
+    for held in (
+        tensors | {"weight_hh": tensors["weight_hh_l0"] * 50},
+        renamed,
+        tensors | {"x": torch.ones(1)},
+    ):
+        stamp = seal(told, {name: part.numpy() for name, part in held.items()})
+        path.write_bytes(save(held, told | {"sha256": stamp}))
+        for reader in (check, load_unitary):
+            with pytest.raises(UnitaryFileError, match="does not hold exactly"):
+                reader(path)
+
+
+def test_names_are_printed_escaped(call, tmp_path):
+    """Line breaks and escape sequences of names do not reach the terminal."""
+    path, evil = tmp_path / "m.safetensors", "a\ncertified: \x1b[31mλ = 0"
+    weights = {f"{evil}.{name}": torch.eye(2) / 2 for name in ("weight_hh_l0", "weight_ih_l0")}
+    save_file(weights | {f"{evil}.x": torch.ones(1), f"y{evil}.z": torch.ones(1)}, path)
+    told = call("certify", path, *BOUND, "--cell", "rnn-relu", "--ignore", f"{evil}.x")
+    assert told.code == 0
+    assert "\x1b" not in told.out
+    assert sum(line.startswith("certified") for line in told.out.splitlines()) == 1
+    out = tmp_path / "o.safetensors"
+    call(
+        "truncate", path, *BOUND, "--cell", "rnn-relu", "--ignore", f"{evil}.x", "--eps", 1,
+        "--out", out,
+    )  # fmt: skip
+    assert "\x1b" not in call("check", out).out
