@@ -15,7 +15,7 @@ from impl.stack import PREFIX
 
 _LAYER = re.compile(r"(weight|bias)_[hi][hir]_l\d+")
 _SYMBOL = re.compile(r"_l\d+")
-_ENDING = re.compile(r"_l\d+$")
+_ENDING = re.compile(r"_l(0|[1-9][0-9]*)$")
 _LISTED = 6
 _USUAL = ("tanh", "relu")
 

@@ -45,7 +45,7 @@ def recognise(
     none of which the cell needs. Raises an InputError.
     """
     known = _named(tensors, where)
-    ignored = tuple(dict.fromkeys(ignore))
+    ignored = tuple(dict.fromkeys([ignore] if isinstance(ignore, str) else ignore))
     if unknown := [full for full in ignored if full not in known]:
         what = f"{where} holds no {shown(unknown[0])}, so that it cannot be ignored"
         raise WeightsError(f"{what}; leave it out of what is ignored")
@@ -60,8 +60,7 @@ def recognise(
         for found in (fit(kind, group, ignored, forced=name == STACK),)
     }
     best = _best(list(fits.values()), known, where)
-    if TORCH.fullmatch(next(iter(best.places.values()))):
-        _no_strays(best, prefix, known, where)
+    _no_strays(best, prefix, known, where)
     read = best.tensors
     further = known.keys() - set(read.values()) - set(ignored)
     weights = {role: known[full] for role, full in read.items()}
@@ -135,13 +134,21 @@ def _nearness(one: Fit, known: Mapping[str, Tensor]) -> tuple[bool, int, int, in
 
 
 def _no_strays(best: Fit, prefix: str, known: Collection[str], where: str) -> None:
-    """Names of torch's cells are nobody else's: alone under another prefix they are lost ones."""
+    """Refuse names that are the cell's but for their prefix.
+
+    Those of torch's cells are nobody else's, as long as no other cell is there to have them; and
+    nothing but the cell has parts below the names of its weights.
+    """
     anchor = next(iter(best.tensors.values()))
+    torchs = TORCH.fullmatch(next(iter(best.places.values()))) is not None
     for other, group in direct(known).items():
         if other == prefix or any(own.startswith("weight_hh") for own in group):
             continue
-        for own, full in group.items():
-            if TORCH.fullmatch(own) and full not in best.ignored:
+        for full in group.values():
+            parts = full.split(".")
+            lost = torchs and any(map(TORCH.fullmatch, parts))
+            below = not prefix and parts[0] in best.places.values()
+            if (lost or below) and full not in best.ignored:
                 what = f"{where} holds {shown(full)} apart from {shown(anchor)}"
                 raise WeightsError(f"{what}; rename it, or say --ignore {shown(full)}")
 

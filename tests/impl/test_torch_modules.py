@@ -7,6 +7,7 @@ from torch.nn.utils import parametrizations, parametrize, prune
 from impl.adapters import load_model
 from impl.errors import InputError
 from impl.misfit import UnsupportedModelError, WeightsError
+from impl.stable_lstm import stable_lstm_
 
 LAYERS = [torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU]
 CELLS = [torch.nn.RNNCell, torch.nn.LSTMCell, torch.nn.GRUCell]
@@ -215,3 +216,38 @@ def test_values_that_are_no_tensors_are_no_comment(base):
 
     twice = {**state, Key("rnn.bias_hh" + "_l0" * (base in LAYERS)): torch.zeros(1)}
     refused(twice, WeightsError, "two keys that read alike", cell=cell)
+
+
+def test_the_stable_set_is_that_of_plain_lstms():
+    """A parameter more, one that is made of others or shared, and another forward: one line."""
+
+    class Own(torch.nn.LSTM):
+        def forward(self, x, state=None):
+            return x, state
+
+    more, tied = made(torch.nn.LSTM), made(torch.nn.LSTMCell)
+    more.register_parameter("peep", torch.nn.Parameter(torch.ones(3)))
+    tied.bias_hh = tied.bias_ih
+    parts = parametrizations.weight_norm(made(torch.nn.LSTM), "weight_hh_l0")
+    for net in (more, tied, parts, made(Own)):
+        with pytest.raises(InputError, match=r"is no plain torch\.nn\.LSTM"):
+            stable_lstm_(net, 0.5, 0.9, 1.0)
+    assert stable_lstm_(torch.nn.LSTM(2, 3, bias=False), 0.1, 0.9, 0.1) is not None
+
+
+def test_parts_of_tensors_are_not_lost():
+    """Below the name of a weight stands nothing else's, and a role is one in any path."""
+    state = dict(made(torch.nn.LSTM).state_dict())
+    for name in ("weight_hh_l0.weight", "x.bias_ih_l0.original", "x.bias_ih.0", "bias_hh_l0.a.b"):
+        refused(state | {name: torch.ones(1)}, WeightsError, "apart from weight_hh_l0")
+        assert load_model(state | {name: torch.ones(1)}, ignore=[name]).ignored == (name,)
+    gru = {"weight_z": torch.ones(1, 1), "weight_h": torch.ones(1, 1)}
+    for name in ("bias_z.value", "weight_z.extra"):
+        refused(gru | {name: torch.ones(1)}, WeightsError, "apart from weight_z")
+    assert load_model(gru | {"head.bias_z": torch.ones(1)}).unread == ("head.bias_z",)
+
+
+def test_one_name_to_ignore():
+    """A single name is one name, not its letters."""
+    state = dict(made(torch.nn.LSTM).state_dict()) | {"ab": torch.ones(1)}
+    assert load_model(state, ignore="ab").ignored == ("ab",)
