@@ -16,7 +16,7 @@ from impl.stack import PREFIX
 _LAYER = re.compile(r"(weight|bias)_[hi][hir]_l\d+")
 _SYMBOL = re.compile(r"_l\d+")
 _ENDING = re.compile(r"_l(0|[1-9][0-9]*)$")
-_LISTED = 6
+LISTED = 6
 _USUAL = ("tanh", "relu")
 
 
@@ -86,7 +86,7 @@ def _twin(own: str, found: Fit) -> str | None:
 
 def _unread(found: Fit, where: str) -> WeightsError:
     names = [shown(found.group[own]) for own in found.unread]
-    listed = ", ".join(names[:_LISTED]) + (" and more" if len(names) > _LISTED else "")
+    listed = ", ".join(names[:LISTED]) + (" and more" if len(names) > LISTED else "")
     free = [own for own in found.places.values() if own not in found.group]
     looked = f" (it looks for {', '.join(free)})" if free else ""
     what = f"{where} holds {listed}, which {found.kind.name} does not read{looked}"
@@ -119,6 +119,6 @@ def _suggestion(found: Fit, weights: Mapping[str, Tensor]) -> WeightsError | Non
     if not others:
         return None
     told = _usual([kind.name for kind in others if kind.default] or [kind.name for kind in others])
-    name, shape = " or ".join(told), tuple(weights[first].shape)
-    what = f"{first} of shape {shape} is that of {name}, but {found.kind.name} has ({needed})"
+    name, actual = " or ".join(told), tuple(weights[first].shape)
+    what = f"{first} of shape {actual} is that of {name}, but {found.kind.name} has ({needed})"
     return WeightsError(f"{what}; read it as {name}")

@@ -14,7 +14,7 @@ from impl.cells import CELLS, STACK, kind_of
 from impl.files import shown
 from impl.fit import TORCH, Fit, direct, fit, holds, owned
 from impl.kind import Kind
-from impl.misfit import AmbiguousCellError, WeightsError, misfit, misshapen
+from impl.misfit import LISTED, AmbiguousCellError, WeightsError, misfit, misshapen
 
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _PLAIN = (Tensor, torch.nn.Parameter)
@@ -99,7 +99,8 @@ def _prefix(
         what = f"{found.kind.name} needs {shown(found.dropped[0])} of {where}"
         raise WeightsError(f"{what}, so that it cannot be ignored; leave it out of what is")
     if len(meant) > 1:
-        listed = ", ".join(sorted(shown(prefix) or "(none)" for prefix in meant))
+        listed = ", ".join(sorted(shown(prefix) or "(none)" for prefix in meant)[:LISTED])
+        listed += ", …" if len(meant) > LISTED else ""
         raise WeightsError(f"{where} holds several cells ({listed}); keep the one that is meant")
     return meant[0]
 

@@ -12,7 +12,7 @@ from impl.cells import CELLS
 from impl.misfit import UnsupportedModelError, WeightsError
 
 _BASES = (torch.nn.RNNBase, torch.nn.RNNCellBase)
-_OWN = {
+_OWN: dict[type[torch.nn.Module], str] = {
     torch.nn.RNN: "", torch.nn.RNNCell: "",
     torch.nn.LSTM: "LSTM", torch.nn.LSTMCell: "LSTM",
     torch.nn.GRU: "GRU", torch.nn.GRUCell: "GRU",

@@ -18,6 +18,7 @@ import safetensors
 
 from impl.ball_activations import BALL_ACTIVATIONS
 from impl.errors import InputError
+from impl.header import header
 from impl.origin import described
 
 FORMAT = "rnnbounds/truncated/1"
@@ -78,7 +79,7 @@ def read(path: Path) -> TruncatedFile:
         data = path.read_bytes()
         parsed = safetensors.deserialize(data)  # type: ignore[no-untyped-call]
         stored = dict(parsed)  # lengths, offsets and shapes were checked
-        told = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+        told = header(data)["__metadata__"]
         certificate = json.loads(told["certificate"])
         windows = [entry["k"] for entry in certificate["truncation"]]
         k, cell = int(told["k"]), str(told["cell"])

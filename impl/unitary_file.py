@@ -17,6 +17,7 @@ import numpy.typing as npt
 import safetensors.numpy
 
 from impl.errors import InputError
+from impl.header import header
 from impl.origin import described
 
 FORMAT = "rnnbounds/unitary/1"
@@ -81,7 +82,7 @@ def read(path: Path) -> UnitaryFile:
         raise UnitaryFileError(path, f"cannot be opened ({type(cause).__name__})") from None
     try:
         weights = safetensors.numpy.load(data)  # checks lengths, offsets and shapes
-        told = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+        told = header(data)["__metadata__"]
     except Exception as cause:  # a damaged file makes the parser raise anything
         reason = f"is no intact file of a unitary network ({type(cause).__name__})"
         raise UnitaryFileError(path, reason) from None

@@ -13,6 +13,7 @@ from impl.certificate import EPSILONS, Certificate, certify
 from impl.certified_training import LENGTH, Task, TrainingCertificate
 from impl.files import shown
 from impl.loss import LOSSES
+from impl.misfit import LISTED
 from impl.truncate import NotCertifiedError, save_truncated, truncate
 from rnnbounds.output import Format, at_least, at_most, print_json, print_table
 
@@ -36,7 +37,6 @@ Ignore = Annotated[
     ),
 ]
 Bound = Annotated[float, typer.Option("--input-bound", help="B, with ‖x_t‖₂ ≤ B for every input")]
-LISTED = 6  # tensors elsewhere that are named
 As = Annotated[Format, typer.Option("--format", help="text or json")]
 
 

@@ -9,6 +9,7 @@ from safetensors.torch import load, save, save_file
 
 import rnnbounds
 from impl.errors import InputError
+from impl.files import ModelFileError
 from impl.recheck import check
 from impl.recheck_truncated import check_truncated
 from impl.truncate import _seal
@@ -197,3 +198,21 @@ def test_names_are_printed_escaped(call, tmp_path):
         "--out", out,
     )  # fmt: skip
     assert "\x1b" not in call("check", out).out
+
+
+@pytest.mark.parametrize("key", ["weight_hh_l0", "weight_ih_l0", "cell"])
+def test_a_key_that_stands_twice(tmp_path, refused, key):
+    """Of two entries of one name in a file's header the library keeps the last: refused."""
+    path, _, _ = truncated(tmp_path)
+    data = path.read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    text = data[8 : 8 + length].decode().rstrip()
+    spelt = json.dumps(key)
+    start = text.index(f"{spelt}:")
+    value, _ = json.JSONDecoder().raw_decode(text[start + len(spelt) + 1 :])
+    more = f"{text[:start]}{spelt}:{json.dumps(value)},{text[start:]}".encode()
+    path.write_bytes(len(more).to_bytes(8, "little") + more + data[8 + length :])
+    assert "no intact" in refused("check", path)
+    assert "no intact" in refused("certify", path, *BOUND)
+    with pytest.raises(ModelFileError, match="a key stands twice"):
+        rnnbounds.load_truncated(path)
