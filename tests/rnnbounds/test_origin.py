@@ -216,3 +216,30 @@ def test_a_key_that_stands_twice(tmp_path, refused, key):
     assert "no intact" in refused("certify", path, *BOUND)
     with pytest.raises(ModelFileError, match="a key stands twice"):
         rnnbounds.load_truncated(path)
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("base", [torch.nn.LSTM, torch.nn.GRU])
+def test_other_truncated_files_hold_their_own_tensors_too(tmp_path, base, layers):
+    """Gated cells and stacks: no tensor more, and none under another name."""
+    torch.manual_seed(0)
+    path, net = tmp_path / "short.safetensors", base(1, 2, num_layers=layers)
+    with torch.no_grad():
+        for part in net.parameters():
+            part.mul_(0.1)
+    rnnbounds.save_truncated(*rnnbounds.truncate(net, 1e-2, 1.0), path)
+    with safe_open(path, "pt") as file:
+        told = dict(file.metadata())
+    tensors = load(path.read_bytes())
+    assert net.load_state_dict(tensors, strict=True)
+    bare = {name.removesuffix("_l0"): part for name, part in tensors.items()}
+    prefixed = {f"a.{name}": part for name, part in tensors.items()}
+    large = {"weight_hh": tensors["weight_hh_l0"] * 50}
+    for held in (tensors | large, large | tensors, bare, prefixed, tensors | {"C": torch.ones(1)}):
+        rewritten(path, held, told)
+        with pytest.raises(InputError):
+            rnnbounds.load_truncated(path)
+    rewritten(path, tensors, told)
+    found = dict(rnnbounds.load_truncated(path).named_parameters())
+    assert found.keys() == tensors.keys()
+    assert all(torch.equal(found[name], part) for name, part in tensors.items())
