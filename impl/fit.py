@@ -16,7 +16,7 @@ from impl.kind import Kind
 from impl.layout import Layout
 from impl.stack import depth, stacked
 
-TORCH = re.compile(r"(?P<role>(?:weight|bias)_[hi][hir])(?P<layer>_l\d+\w*)?")
+TORCH = re.compile(r"(weight|bias)_[hi][hir](_l\d+\w*)?")
 _PARAMETRISED = "parametrizations."
 _PROJECTED = {  # what torch's modules become with a proj_size
     "lstm": "lstm-projected",

@@ -13,10 +13,10 @@ from impl.kind import Kind
 from impl.layout import Layout
 from impl.stack import PREFIX
 
-_LAYER = re.compile(r"(weight|bias)_[hi][hir]_l\d+")
+_PROJECTION = re.compile(r"weight_hr(_l[0-9]+)?")
 _SYMBOL = re.compile(r"_l\d+")
 _ENDING = re.compile(r"_l(0|[1-9][0-9]*)$")
-LISTED = 6
+LISTED = 6  # names in one line
 _USUAL = ("tanh", "relu")
 
 
@@ -66,7 +66,7 @@ def misfit(found: Fit, where: str) -> InputError:
         if twin is not None:
             both = f"{where} holds {full} and {shown(group[twin])} for one place"
             return WeightsError(f"{both}, with and without _l0; keep one of them")
-        if _LAYER.fullmatch(own) and own.startswith("weight_hr"):
+        if _PROJECTION.fullmatch(own):
             what = f"{where} holds {full}, a projection, but {kind.name} has none"
             return WeightsError(f"{what}; read it as lstm")
         further = _ENDING.sub("", own) in {_ENDING.sub("", name) for name in found.places}

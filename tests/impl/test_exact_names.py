@@ -1,6 +1,7 @@
 """Every kind of cell and stacks of them: what is read is what the names say, and nothing else."""
 
 import itertools
+import random
 import re
 
 import pytest
@@ -202,3 +203,33 @@ def test_the_certificate_names_what_was_read(name, sample):
         assert document["tensors"] == roles
         assert document["ignored"] == [f"{PREFIX}C"]
         assert document["unread"] == ["head.bias"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_tensor_is_read_ignored_or_refused(seed):
+    """Of hundreds of cells with tensors added, lost and shuffled, none loses one in silence."""
+    by, seen = random.Random(seed), 0
+    pool = {case.values: model(*case.values, prefix="")[0] for case in CASES}
+    others = sorted({name for weights in pool.values() for name in weights})
+    for _ in range(400):
+        (name, _), weights = by.choice(list(pool.items()))
+        held = {key: part for key, part in weights.items() if by.random() < 0.97}
+        for other in by.sample(others, by.choice((0, 0, 1, 2))):
+            held[other] = by.choice([each[other] for each in pool.values() if other in each])
+        prefix = by.choice(("", PREFIX))
+        source = {prefix + key: held[key] for key in by.sample(list(held), len(held))}
+        ignored = [key for key in source if by.random() < 0.05]
+        try:
+            found = load_model(source, by.choice((None, name, "stack")), ignore=ignored)
+        except InputError as error:
+            assert "\n" not in str(error)
+            continue
+        seen += 1
+        assert {*found.tensors.values(), *ignored} == set(source)
+        assert not set(found.tensors.values()) & set(ignored)
+        assert len(set(found.tensors.values())) == len(found.tensors)
+        for role, full in found.tensors.items():
+            own = full.removeprefix(prefix)
+            assert own in (role, f"{role}_l0") or f"{own}_l0" == role
+            assert torch.equal(found.weights[role], source[full])
+    assert seen > 40
