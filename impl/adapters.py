@@ -5,50 +5,53 @@ dtype, shape, storage and values were looked at. The weights are taken exactly a
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from impl.cells import CELLS, STACK, kind_of
+from impl.cells import STACK, kind_of
 from impl.errors import NotFiniteError
 from impl.files import parse_safetensors, read_file, shown, unpickle
-from impl.kind import Kind
+from impl.misfit import WeightsError
 from impl.model import LoadedModel
-from impl.recognition import UnsupportedModelError, WeightsError, recognise
+from impl.recognition import Reading, recognise
 from impl.stack import PREFIX
+from impl.torch_modules import module_tensors
 
-ROLES = ("weight_hh", "weight_ih", "weight_hr", "bias_ih", "bias_hh")
 Source = str | os.PathLike[str] | torch.nn.Module | Mapping[str, Tensor]
 
 
-def load_model(source: Source | LoadedModel[Any], cell: str | None = None) -> LoadedModel[Any]:
+def load_model(
+    source: Source | LoadedModel[Any], cell: str | None = None, *, ignore: Collection[str] = ()
+) -> LoadedModel[Any]:
     """Read the weights of a recurrent cell, one of those in `impl.cells`.
 
     `source` is a `torch.nn.RNN`, `LSTM` or `GRU` of any number of layers in one direction, or the
     module of one of their cells (or a module that holds exactly one of these), a state dict with
     the names of the cell (torch's `weight_ih_l0`, `weight_hh_l0`, … and, optionally, `bias_ih_l0`,
-    `bias_hh_l0`; a single cell's without `_l0`; one prefix such as "rnn." is allowed), a
+    `bias_hh_l0`; all of a single cell without `_l0`; one prefix such as "rnn." is allowed), a
     safetensors file or a file of `torch.save(state_dict)`, which is opened with
-    `weights_only=True` alone. `cell` is one of `CELLS`, or that with "stacked-" before it; by
-    default what the module or the file says, else what names and shapes say: "rnn-tanh", "lstm" or
-    "gru" of torch's. Layers of them make a stack by themselves.
+    `weights_only=True` alone. `cell` is one of `CELLS`, or that with "stacked-" before it; it may
+    be left out where the module, the file or names and shapes say it: torch's names mean torch's
+    cells, but a state dict of a vanilla RNN does not say its activation. Layers make a stack by
+    themselves. Names are exact: a tensor under the cell's prefix that the cell does not read is an
+    error, unless `ignore` has its full name; what the cell needs cannot be ignored.
     Raises an InputError of one line for everything that is not such a model.
     """
     if isinstance(source, LoadedModel):
-        named, suffix = _cell_name(cell, source.name), kind_of(source.name).suffix
-        if named == source.name:
-            return source
-        kept = {name + suffix: tensor for name, tensor in source.weights.items()}
-        return _model(*recognise(kept, "the model", named), source.source)
+        return _reread(source, _cell_name(cell, source.name), ignore)
     if isinstance(source, torch.nn.Module):
-        held, stated = _from_module(source)
+        held, stated = module_tensors(source)
         named = _cell_name(cell, stated, binding=True)
-        return _model(*recognise(held, "the module", named), type(source).__name__)
+        found = recognise(held, "the module", named, ignore)
+        return _model(found, type(source).__name__)
     if isinstance(source, Mapping):
-        return _model(*recognise(source, "the state dict", _cell_name(cell, None)), "state dict")
+        found = recognise(source, "the state dict", _cell_name(cell, None), ignore)
+        return _model(found, "state dict")
     path, told = Path(source), None
     data = read_file(path)
     tensors: Mapping[str, Tensor]
@@ -57,7 +60,25 @@ def load_model(source: Source | LoadedModel[Any], cell: str | None = None) -> Lo
         told = metadata.get("cell")
     else:
         tensors = unpickle(data, path)
-    return _model(*recognise(tensors, shown(path), _cell_name(cell, told)), str(path))
+    found = recognise(tensors, shown(path), _cell_name(cell, told), ignore)
+    return _model(found, str(path))
+
+
+def _reread(model: LoadedModel[Any], name: str | None, ignore: Collection[str]) -> LoadedModel[Any]:
+    """The same weights as another cell, or without some that are ignored."""
+    if name == model.name and not ignore:
+        return model
+    end = kind_of(model.name).suffix
+    kept = {role + end: tensor for role, tensor in model.weights.items()}
+    found = recognise(kept, "the model", name, ignore)
+    before = {role + end: full for role, full in model.tensors.items()}
+    found = replace(
+        found,
+        tensors={role: before.get(full, full) for role, full in found.tensors.items()},
+        ignored=(*model.ignored, *(before.get(full, full) for full in found.ignored)),
+        unread=model.unread,
+    )
+    return _model(found, model.source)
 
 
 def _cell_name(asked: str | None, stated: str | None, *, binding: bool = False) -> str | None:
@@ -67,49 +88,28 @@ def _cell_name(asked: str | None, stated: str | None, *, binding: bool = False) 
     if asked == STACK:
         return STACK if stated is None else PREFIX + stated.removeprefix(PREFIX)
     name = "linear" if asked == "rnn-identity" else kind_of(asked).name
-    if binding and name.removeprefix(PREFIX) != stated:
+    if binding and stated is not None and _family(name) != _family(stated):
         raise WeightsError(f"the module is {stated}, not {name}; leave the cell out")
     return name
 
 
-def _from_module(module: torch.nn.Module) -> tuple[dict[str, Tensor], str]:
-    kinds = (torch.nn.RNNBase, torch.nn.RNNCellBase)
-    found = [part for part in module.modules() if isinstance(part, kinds)]
-    if len(found) != 1:
-        raise WeightsError(
-            f"{type(module).__name__} holds {len(found)} recurrent modules; pass one torch.nn.RNN"
-        )
-    part, ends = found[0], [""]
-    if isinstance(part, torch.nn.RNNBase):
-        if part.bidirectional:
-            what = {"LSTM": "an LSTM", "GRU": "a GRU"}.get(part.mode, "an RNN")
-            raise UnsupportedModelError(f"{what} that is bidirectional")
-        ends = [f"_l{l}" for l in range(part.num_layers)]
-    stated = [kind.name for kind in CELLS.values() if kind.mode == _mode(part)]
-    if not stated:
-        raise UnsupportedModelError(f"torch.nn.{type(part).__name__}")
-    names = [role + end for end in ends for role in ROLES]
-    held = {name: getattr(part, name, None) for name in names}
-    return {name: tensor for name, tensor in held.items() if tensor is not None}, stated[0]
+def _family(name: str) -> str:
+    """The cell of a stack and of a projection."""
+    return name.removeprefix(PREFIX).removesuffix("-projected")
 
 
-def _mode(part: torch.nn.Module) -> str:
-    """Torch's word for what a module computes: RNN_TANH, RNN_RELU, LSTM or GRU."""
-    if isinstance(part, torch.nn.RNNCell):
-        return f"RNN_{part.nonlinearity.upper()}"
-    cells = {torch.nn.LSTMCell: "LSTM", torch.nn.GRUCell: "GRU"}
-    found = (mode for cell, mode in cells.items() if isinstance(part, cell))
-    return next(found, str(getattr(part, "mode", "")))
-
-
-def _model(kind: Kind, weights: Mapping[str, Tensor], source: str) -> LoadedModel[Any]:
+def _model(found: Reading, source: str) -> LoadedModel[Any]:
     """The model of weights that fit their kind."""
+    kind, weights = found.kind, found.weights
     if len({tensor.dtype for tensor in weights.values()}) > 1:
         raise WeightsError("the weights mix dtypes; convert them to one, say with .float()")
     for role, tensor in weights.items():
         if not bool(torch.isfinite(tensor).all()):
             raise NotFiniteError(role)
-    stored = {role: tensor.detach().cpu().clone() for role, tensor in weights.items()}
+    stored = {role: tensor.detach().cpu().resolve_neg().clone() for role, tensor in weights.items()}
     cell = kind.build({role: tensor.double()[None] for role, tensor in stored.items()})
-    dtype = next(iter(stored.values())).dtype
-    return LoadedModel(cell, kind.name, str(dtype).removeprefix("torch."), stored, source)
+    dtype = str(next(iter(stored.values())).dtype).removeprefix("torch.")
+    return LoadedModel(
+        cell, kind.name, dtype, stored, source,
+        tensors=found.tensors, ignored=found.ignored, unread=found.unread,
+    )  # fmt: skip

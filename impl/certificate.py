@@ -11,7 +11,7 @@ arithmetic. Source: Miller & Hardt, Lemma 1.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -67,7 +67,9 @@ class Certificate:
     training it, None for cells of which nothing is. skipped: norms that were not tried, and why.
     rounds_to_one: how many decays of the cell round to 1, by dtype; where some do in the model's
     own, what is certified about real numbers says nothing about the model as it is run, so that the
-    verdict is `undecided`, with the `reason`.
+    verdict is `undecided`, with the `reason`. tensors: the full names in the source of what was
+    read as the `cell`, by role. ignored, unread: those that the caller said to leave out of it, and
+    those of tensors elsewhere (`LoadedModel`).
     """
 
     model: str
@@ -89,6 +91,9 @@ class Certificate:
     training: TrainingCertificate | None
     skipped: tuple[tuple[str, str], ...] = ()
     rounds_to_one: Mapping[str, int] = field(default_factory=dict)
+    tensors: Mapping[str, str] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def reason(self) -> str | None:
@@ -117,6 +122,9 @@ class Certificate:
             "schema": SCHEMA,
             "model": self.model,
             "cell": self.cell,
+            "tensors": dict(self.tensors),
+            "ignored": list(self.ignored),
+            "unread": list(self.unread),
             "shape": {"n": self.n, "d": self.d},
             "dtype": self.dtype,
             "sha256": self.digest,
@@ -150,18 +158,19 @@ def certify(
     norm: str = "auto",
     *,
     cell: str | None = None,
+    ignore: Collection[str] = (),
     training: Task | None = None,
 ) -> Certificate:
     """Certify, refute or leave undecided that a model is stable under inputs ‖x_t‖₂ ≤ B.
 
-    `model` and `cell` as in `load_model`; `norm` is one of the cell's, or "auto", which keeps the
-    one with the least k at the smallest ε; `training` is the training that is asked about. The
-    model is the cell in real arithmetic with the weights as stored and both biases added unrounded;
-    both runs of a gap start from the zero state.
+    `model`, `cell` and `ignore` as in `load_model`; `norm` is one of the cell's, or "auto", which
+    keeps the one with the least k at the smallest ε; `training` is the training that is asked
+    about. The model is the cell in real arithmetic with the weights as stored and both biases added
+    unrounded; both runs of a gap start from the zero state.
     Raises an InputError for what is no model, for B < 0, ε ≤ 0, NaN, norms and training that the
     cell has not. Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
     """
-    loaded = load_model(model, cell)
+    loaded = load_model(model, cell, ignore=ignore)
     bound, epsilons = _checked(input_bound, epsilons)
     kind, task = kind_of(loaded.name), training or Task()
     if not kind.trains and task != Task():
@@ -199,6 +208,9 @@ def certify(
         training=trained,
         skipped=skipped,
         rounds_to_one=at_one,
+        tensors=loaded.tensors,
+        ignored=loaded.ignored,
+        unread=loaded.unread,
     )
 
 

@@ -102,7 +102,7 @@ def deep(rho: Activation) -> Kind:
     def make(weights: Weights) -> DeepCell:
         return DeepCell(weights, rho)
 
-    return program_kind(f"deep-{rho.name}", make, layout, default=rho.name == "tanh")
+    return program_kind(f"deep-{rho.name}", make, layout, default=False)
 
 
 DEEP_KINDS = tuple(deep(rho) for rho in ACTIVATIONS.values())

@@ -24,7 +24,8 @@ from torch import Tensor
 from impl.arithmetic import Arithmetic, Floats, V
 from impl.ball_numbers import Balls
 from impl.balls import float_above
-from impl.errors import ShapeError
+from impl.errors import InputError, ShapeError
+from impl.files import shown
 from impl.layout import Layout
 from impl.outward import UNIT, div_up, norm_up, subtract_down
 from impl.programmed import ProgramCell, program_kind
@@ -184,7 +185,10 @@ def from_s4d(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     Unit h N + i is the i-th state of channel h, which input h alone feeds, with B = 1. Exact.
     Raises ShapeError.
     """
-    log_dt, log_A, A_imag = (tensors[name] for name in ("log_dt", "log_A_real", "A_imag"))
+    names = ("log_dt", "log_A_real", "A_imag")
+    if further := sorted(tensors.keys() - {*names, "C", "D"}):  # what reads the states is no part
+        raise InputError(f"S4D's kernel has no {shown(further[0])}; leave it out, if it is unused")
+    log_dt, log_A, A_imag = (tensors[name] for name in names)
     if log_A.ndim != 2 or A_imag.shape != log_A.shape:
         raise ShapeError("A_imag", f"the shape of log_A_real, {tuple(log_A.shape)}", A_imag)
     H, N = log_A.shape

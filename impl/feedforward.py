@@ -12,6 +12,7 @@ from torch import Tensor
 from impl.activation import activation as named
 from impl.cells import CELLS, kind_of
 from impl.errors import InputError, RangeError, ShapeError
+from impl.files import shown
 from impl.kind import Kind
 from impl.vanilla import vanilla
 
@@ -49,6 +50,8 @@ class FeedForward(torch.nn.Module):
         for name in layout.required:
             if name not in weights:
                 raise InputError(f"a {kind.name} has a weight {name}; hand it over")
+        if further := sorted(weights.keys() - layout.shapes.keys()):
+            raise InputError(f"a {kind.name} has no weight {shown(further[0])}; leave it out")
         self.sizes = layout.sizes(weights)
         if readout is not None and readout.in_features != self.sizes.n:
             raise ShapeError("the readout's weight", f"(p, {self.sizes.n})", readout.weight)

@@ -64,10 +64,11 @@ class Kind:
 
     drive: what does not depend on the state, for all times at once, (…, M, d) -> (…, M, ·).
     default: whether weights of these names and shapes are such a cell unless something else is
-    said. suffix: what torch appends to the names. mode: torch's word for the modules that compute
-    it, None if none does. gates and width: g and w of a cell whose weights torch stacks to
-    (g n, n), with states of w n numbers; 0 for all others. remedy: what to do about a model that is
-    not certified. trains: whether anything is certified about training.
+    said; where none of several such kinds is, one must be said. suffix: what torch appends to the
+    names. mode: torch's word for the modules that compute it, None if none does. gates and width:
+    g and w of a cell whose weights torch stacks to (g n, n), with states of w n numbers; 0 for all
+    others. remedy: what to do about a model that is not certified. trains: whether anything is
+    certified about training.
     """
 
     name: str

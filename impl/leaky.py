@@ -87,7 +87,7 @@ def leaky(rho: Activation) -> Kind:
         make,
         fixed({"W": "n n", "W_in": "n d", "leak": "n", "b": "n"}, optional=("b",)),
         norms=("spectral", "infinity", "perron", *SCALED),
-        default=rho.name == "tanh",
+        default=False,
     )
     return replace(kind, analyse=analyse)
 

@@ -94,7 +94,6 @@ LSTM_PROJECTED_KIND = replace(
         "lstm-projected",
         _make,
         fixed(_SHAPES, BIASES, state="n+p", output="p"),
-        default=False,
         suffix=SUFFIX,
     ),
     drive=drive,

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 import torch
@@ -34,7 +34,9 @@ class LoadedModel(Generic[C]):
     `weights` holds torch's names without the layer (`weight_ih` (g n, d), `weight_hh` (g n, n),
     `bias_ih`, `bias_hh` (g n,) where present, for g gates) in the stored dtype; `cell` the same as
     a batch of one in float64. The conversion is exact, but the sum `cell.b` of the two biases of a
-    vanilla cell may be rounded: what is certified takes both.
+    vanilla cell may be rounded: what is certified takes both. `tensors` has the full names in the
+    source by role, `ignored` those that the caller said to leave out of the cell, `unread` those of
+    tensors elsewhere, which have another prefix.
     """
 
     cell: C
@@ -43,6 +45,9 @@ class LoadedModel(Generic[C]):
     weights: Mapping[str, Tensor]
     source: str
     readout: None = None
+    tensors: Mapping[str, str] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:

@@ -1,207 +1,167 @@
-"""Which tensors of a state dict are the weights of a recurrent cell, and of which kind.
+"""Which tensors of a source are the weights of a recurrent cell, and of which kind.
 
-Weights are data: none is believed before its dtype, shape and storage were looked at.
+Weights are data: none is believed before its dtype, shape and storage were looked at. Names are
+exact: what stands among a cell's own tensors and is not read makes it another network.
 """
 
-import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from impl.cells import CELLS, STACK, kind_of
-from impl.errors import InputError
 from impl.files import shown
+from impl.fit import TORCH, Fit, direct, fit, holds, owned
 from impl.kind import Kind
-from impl.layout import Layout
-from impl.stack import depth, stacked
+from impl.misfit import LISTED, AmbiguousCellError, WeightsError, misfit, misshapen
 
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-_LAYER = re.compile(r"(weight|bias)_[hi][hir]_l\d+")
-_SYMBOL = re.compile(r"_l\d+")
-_ENDING = re.compile(r"_l\d+$")
-_TORCH = re.compile(r"(?P<role>(?:weight|bias)_[hi][hir])(?P<layer>_l\d+\w*)?")
-_BIAS = re.compile(r"(^|_)(b|bias)(_|$)")
-_PROJECTED = {  # what torch's modules become with a proj_size
-    "lstm": "lstm-projected",
-    "stacked-lstm": "stacked-lstm-projected",
-}
-
-Group = Mapping[str, str]  # the keys of a state dict that share a prefix, by name
+_PLAIN = (Tensor, torch.nn.Parameter)
 
 
-class UnsupportedModelError(InputError):
-    """A recurrent model of a kind that is not read."""
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """The one cell of a source: its kind, and its weights by role.
 
-    def __init__(self, found: str) -> None:
-        super().__init__(
-            f"{found} is not supported: cells and stacks of them in one direction are, linear, "
-            f"vanilla RNN, LSTM and GRU; keep one direction"
-        )
+    tensors: their full names in the source, by role. ignored: the full names that the caller said
+    to leave out. unread: those of all other tensors, which have another prefix than the cell.
+    """
 
-
-class WeightsError(InputError):
-    """Tensors that are not the weights of one recurrent cell."""
+    kind: Kind
+    weights: dict[str, Tensor]
+    tensors: dict[str, str]
+    ignored: tuple[str, ...]
+    unread: tuple[str, ...]
 
 
 def recognise(
-    tensors: Mapping[str, Tensor], where: str, name: str | None
-) -> tuple[Kind, dict[str, Tensor]]:
-    """The kind and the weights by name of the one cell among the tensors, or of the one stack.
+    tensors: Mapping[str, Tensor], where: str, name: str | None, ignore: Collection[str] = ()
+) -> Reading:
+    """The one cell among the tensors, or the one stack.
 
-    name: that of the kind, or STACK for a stack of whatever fits; None takes what fits. A kind of
-    torch's stands for its stacks too. Raises an InputError.
+    name: that of the kind, or STACK for a stack of whatever fits; None takes what fits, if only one
+    kind does. A kind of torch's stands for its stacks too. ignore: full names that are left out,
+    none of which the cell needs. Raises an InputError.
     """
-    if name is None or name == STACK:
-        kinds = [kind for kind in CELLS.values() if kind.default and (name is None or kind.suffix)]
-    else:
-        kinds = [kind_of(name)]
-    group = _group(tensors, where, kinds)
-    kinds = [_deep(kind, group, name == STACK) for kind in kinds if _holds(kind, group)]
-    if not (fitting := [kind for kind in kinds if not _foreign(kind, group)]):
-        raise _refusal(kinds[0], group, where)
-    by_key = {str(key): tensor for key, tensor in tensors.items()}
-    held = [(kind, _weights(kind, group, by_key, where)) for kind in fitting]
-    for role, tensor in (item for _, weights in held for item in weights.items()):
-        _check_tensor(role, tensor)
-    kind, weights = max(held, key=lambda pair: pair[0].layout(pair[1]).fitting(pair[1]))
-    layout = kind.layout(weights)
-    if len(kinds) == 1 and layout.fitting(weights) == 0:
-        _suggest(kind, group, weights)
-    layout.sizes(weights)
-    return kind, weights
-
-
-def _deep(kind: Kind, group: Group, forced: bool) -> Kind:
-    """What a kind of torch's becomes if the names say that it is projected, or of layers."""
-    if "weight_hr_l0" in group and kind.name in _PROJECTED:
-        kind = kind_of(_PROJECTED[kind.name])
-    return stacked(kind) if kind.suffix and (forced or depth(kind, group) > 1) else kind
-
-
-def _foreign(kind: Kind, group: Group) -> list[str]:
-    """Names of torch's that are none of the kind's, if the kind has such names; of other cells the
-    names of further layers, and of biases that would go unread."""
-    known = [name + kind.suffix for name in kind.layout(group).shapes]
-    further = group.keys() - set(known)
-    if _TORCH.fullmatch(known[0]):
-        return sorted(name for name in further if _TORCH.fullmatch(name))
-    layers = {_unlayered(name) for name in known} - set(known)
-    return sorted(
-        name for name in further if _BIAS.search(name) or _unlayered(name) in layers - {name}
-    )
-
-
-def _unlayered(name: str) -> str:
-    """A name without the number of a layer at its end."""
-    return _ENDING.sub("", name)
-
-
-def _refusal(kind: Kind, group: Group, where: str) -> InputError:
-    """What is wrong with names of torch's: another direction, a layer above a gap, a projection."""
-    slots = _foreign(kind, group)
-    names = kind.layout(group).required
-    anchor = _unlayered(names[0])
-    if not _TORCH.fullmatch(anchor) and _ENDING.search(slots[0]) is None:
-        read = ", ".join(filter(_BIAS.search, kind.layout(group).shapes)) or "none"
-        what = f"{where} holds {shown(group[slots[0]])}, but the biases of {kind.name} are {read}"
-        return WeightsError(f"{what}; rename it or leave it out")
-    if not _TORCH.fullmatch(anchor):
-        layers = sum(_unlayered(name) == anchor for name in names)
-        what = f"{where} holds {shown(group[slots[0]])}, but no {anchor}_l{layers}"
-        return WeightsError(f"{what}; save the whole state dict")
-    parsed = {slot: _LAYER.fullmatch(slot) for slot in slots}
-    for slot in slots:
-        if parsed[slot] is None:
-            what = f"{where} with {shown(group[slot])}, that is another direction,"
-            return UnsupportedModelError(what)
-    slot = slots[0]
-    if slot.startswith("weight_hr"):
-        what = f"{where} holds {shown(group[slot])}, a projection, but {kind.name} has none"
-        return WeightsError(f"{what}; read it as lstm")
-    layers = sum(name.startswith("weight_hh") for name in kind.layout(group).shapes)
-    what = f"{where} holds {shown(group[slot])}, but no weight_hh_l{layers}"
-    return WeightsError(f"{what}; save the RNN's whole state dict")
-
-
-def _group(tensors: Mapping[str, Tensor], where: str, kinds: list[Kind]) -> Group:
-    """The keys of the one cell, by their names without a prefix."""
-    groups: dict[str, dict[str, str]] = {}
-    seen = list(map(str, tensors))
-    for key in seen:
-        prefix, dot, name = key.rpartition(".")
-        if (match := _TORCH.fullmatch(name)) and not match["layer"]:
-            name += "_l0"
-        if name in groups.setdefault(prefix + dot, {}):
-            raise WeightsError(f"{where} holds {key} with and without _l0; keep one of them")
-        groups[prefix + dot][name] = key
-    cells = {
-        prefix: group
-        for prefix, group in groups.items()
-        if any(_holds(kind, group) for kind in kinds)
+    known = _named(tensors, where)
+    ignored = tuple(dict.fromkeys([ignore] if isinstance(ignore, str) else ignore))
+    if unknown := [full for full in ignored if full not in known]:
+        what = f"{where} holds no {shown(unknown[0])}, so that it cannot be ignored"
+        raise WeightsError(f"{what}; leave it out of what is ignored")
+    kinds = [kind for kind in CELLS.values() if name is None or kind.suffix]
+    kinds = kinds if name is None or name == STACK else [kind_of(name)]
+    prefix = _prefix(known, where, kinds, ignored, asked=name is not None)
+    group = owned(prefix, known)
+    fits = {
+        found.kind.name: found
+        for kind in kinds
+        if holds(kind, group, asked=name is not None)
+        for found in (fit(kind, group, ignored, forced=name == STACK),)
     }
+    best = _best(list(fits.values()), known, where)
+    _no_strays(best, prefix, known, where)
+    read = best.tensors
+    further = known.keys() - set(read.values()) - set(ignored)
+    weights = {role: known[full] for role, full in read.items()}
+    return Reading(best.kind, weights, read, ignored, tuple(sorted(further)))
+
+
+def _named(tensors: Mapping[str, Tensor], where: str) -> dict[str, Tensor]:
+    """The tensors by names that are text, no two of them alike."""
+    known = {str(key): tensor for key, tensor in tensors.items()}
+    if len(known) < len(tensors):
+        raise WeightsError(f"{where} has two keys that read alike; keep one of them")
+    return known
+
+
+def _prefix(
+    names: Collection[str],
+    where: str,
+    kinds: Sequence[Kind],
+    ignored: Collection[str],
+    *,
+    asked: bool,
+) -> str:
+    """The prefix of the one cell of these kinds: of several, of the one that is not ignored."""
+    cells: dict[str, list[Fit]] = {}
+    for prefix, group in direct(names).items():
+        speaking = [kind for kind in kinds if holds(kind, group, asked=asked)]
+        if speaking:
+            cells[prefix] = [fit(kind, group, ignored) for kind in speaking]
     if not cells:
-        names = ", ".join(map(shown, seen[:4])) or "nothing"
+        held = ", ".join(shown(full) for full in list(names)[:4]) or "nothing"
         wanted, what = _wanted(kinds)
-        raise WeightsError(f"{where} holds {names}, but no {wanted}; save {what} state dict")
-    if len(cells) > 1:
-        listed = ", ".join(sorted(shown(prefix) or "(none)" for prefix in cells))
+        raise WeightsError(f"{where} holds {held}, but no {wanted}; save {what} state dict")
+    meant = [prefix for prefix, fits in cells.items() if not all(one.dropped for one in fits)]
+    if not meant:
+        found = next(iter(cells.values()))[0]
+        what = f"{found.kind.name} needs {shown(found.dropped[0])} of {where}"
+        raise WeightsError(f"{what}, so that it cannot be ignored; leave it out of what is")
+    if len(meant) > 1:
+        listed = ", ".join(sorted(shown(prefix) or "(none)" for prefix in meant)[:LISTED])
+        listed += ", …" if len(meant) > LISTED else ""
         raise WeightsError(f"{where} holds several cells ({listed}); keep the one that is meant")
-    return next(iter(cells.values()))
+    return meant[0]
 
 
-def _holds(kind: Kind, group: Group) -> bool:
-    """Whether the names speak of that kind: of one of torch's and of stacks, the first does."""
-    required = kind.layout(group).required
-    if kind.suffix or not kind.default:
-        return required[0] + kind.suffix in group
-    return all(name in group for name in required)
-
-
-def _wanted(kinds: list[Kind]) -> tuple[str, str]:
+def _wanted(kinds: Sequence[Kind]) -> tuple[str, str]:
     """The first name that a cell of the first of the kinds has, and whose state dict has it."""
     first = kinds[0].layout(()).required[0] + kinds[0].suffix
-    return first, "an RNN's" if _TORCH.fullmatch(first) else f"a {kinds[0].name} cell's"
+    return first, "an RNN's" if TORCH.fullmatch(first) else f"a {kinds[0].name} cell's"
 
 
-def _weights(
-    kind: Kind, group: Group, tensors: Mapping[str, Tensor], where: str
-) -> dict[str, Tensor]:
-    """The weights of that kind by name; raises a WeightsError if one is missing."""
-    layout = kind.layout(group)
-    for name in layout.required:
-        if name + kind.suffix not in group:
-            what = f"{where} holds no {name + kind.suffix}"
-            raise WeightsError(f"{what}; save the RNN's whole state dict")
-    held = [name for name in layout.shapes if name + kind.suffix in group]
-    return {name: tensors[group[name + kind.suffix]] for name in held}
+def _best(fits: Sequence[Fit], known: Mapping[str, Tensor], where: str) -> Fit:
+    """The one kind that fits by names and shapes, or, of several, the one that is the default."""
+    for full in dict.fromkeys(full for one in fits for full in one.tensors.values()):
+        _check_tensor(shown(full), known[full])
+    exact = [one for one in fits if one.exact]
+    if not exact:
+        raise misfit(max(fits, key=lambda one: _nearness(one, known)), where)
+    fitting = [one for one in exact if one.fits(known)]
+    if not fitting:
+        raise misshapen(max(exact, key=lambda one: one.fitting(known)), known, alone=len(fits) == 1)
+    usual = fitting if len(fitting) == 1 else [one for one in fitting if one.kind.default]
+    if len(usual) != 1:
+        raise AmbiguousCellError(where, [one.kind for one in fitting])
+    return usual[0]
 
 
-def _suggest(kind: Kind, group: Group, weights: Mapping[str, Tensor]) -> None:
-    """Raise a WeightsError if the first weight is that of another kind."""
-    first = next(iter(weights))
-    needed = _SYMBOL.sub("", kind.layout(weights).shapes[first])
-    for other in (_deep(kind, group, False) for kind in CELLS.values() if kind.default):
-        shapes = other.layout(weights).shapes
-        if other is kind or first not in shapes or not _fits(shapes[first], weights[first]):
+def _nearness(one: Fit, known: Mapping[str, Tensor]) -> tuple[bool, int, int, int, bool]:
+    """How much a kind that does not fit looks like what was meant; torch's own before others."""
+    named = one.kind.mode is not None
+    shaped = one.fitting(known)
+    return (one.fits(known), -len(one.missing), shaped, -len(one.unread), named)
+
+
+def _no_strays(best: Fit, prefix: str, known: Collection[str], where: str) -> None:
+    """Refuse names that are the cell's but for their prefix.
+
+    Those of torch's cells are nobody else's, as long as no other cell is there to have them; and
+    nothing but the cell has parts below the names of its weights.
+    """
+    anchor = next(iter(best.tensors.values()))
+    torchs = TORCH.fullmatch(next(iter(best.places.values()))) is not None
+    for other, group in direct(known).items():
+        if other == prefix or any(own.startswith("weight_hh") for own in group):
             continue
-        raise WeightsError(
-            f"{first} of shape {tuple(weights[first].shape)} is that of {other.name}, but "
-            f"{kind.name} has ({', '.join(needed.split())}); read it as {other.name}"
-        )
+        for full in group.values():
+            parts = full.split(".")
+            lost = torchs and any(map(TORCH.fullmatch, parts))
+            below = not prefix and parts[0] in best.places.values()
+            if (lost or below) and full not in best.ignored:
+                what = f"{where} holds {shown(full)} apart from {shown(anchor)}"
+                raise WeightsError(f"{what}; rename it, or say --ignore {shown(full)}")
 
 
-def _fits(shape: str, weight: Tensor) -> bool:
-    return Layout({"weight": shape}).fitting({"weight": weight}) == 1
-
-
-def _check_tensor(role: str, tensor: object) -> None:
+def _check_tensor(name: str, tensor: object) -> None:
     """Refuse, before anything is allocated, what is not a plain array of real floats."""
     if not isinstance(tensor, Tensor):
-        raise WeightsError(f"{role} is a {type(tensor).__name__}, not a tensor; save a state dict")
-    if tensor.layout != torch.strided or tensor.is_quantized or tensor.device.type == "meta":
-        raise WeightsError(f"{role} is no plain dense tensor; convert it with .to_dense() first")
+        raise WeightsError(f"{name} is a {type(tensor).__name__}, not a tensor; save a state dict")
+    plain = type(tensor) in _PLAIN and tensor.layout == torch.strided and not tensor.is_quantized
+    if not plain or tensor.device.type == "meta":
+        raise WeightsError(f"{name} is no plain dense tensor; convert it with .to_dense() first")
     if tensor.dtype not in _DTYPES:
-        raise WeightsError(f"{role} is {tensor.dtype}, not a real float; convert it with .float()")
+        raise WeightsError(f"{name} is {tensor.dtype}, not a real float; convert it with .float()")
     if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
-        raise WeightsError(f"{role} claims more entries than it stores; save a contiguous copy")
+        raise WeightsError(f"{name} claims more entries than it stores; save a contiguous copy")

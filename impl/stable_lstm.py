@@ -37,8 +37,8 @@ class NotAnLSTMError(InputError):
 
     def __init__(self, module: object) -> None:
         super().__init__(
-            f"{type(module).__name__} is no torch.nn.LSTM of one layer and one direction without "
-            f"projection; hand one over"
+            f"{type(module).__name__} is no plain torch.nn.LSTM of one layer and one direction "
+            f"without projection; hand one over"
         )
 
 
@@ -166,9 +166,10 @@ def stable_lstm_(
 ) -> torch.nn.Module:
     """Project an LSTM's weights in place onto its stable set, after a step of training, say.
 
-    `module`: a `torch.nn.LSTM` of one layer and one direction, or an `LSTMCell`. Afterwards the
-    weights are certified to be in the set, so that `certify` finds λ ≤ 1 − (1 − θ)(1 − f̄) < 1 for
-    ‖x_t‖₂ ≤ B. Raises an InputError for other modules and for numbers out of range.
+    `module`: a `torch.nn.LSTM` of one layer and one direction, or an `LSTMCell`, whose parameters
+    are torch's, each of its own. Afterwards the weights are certified to be in the set, so that
+    `certify` finds λ ≤ 1 − (1 − θ)(1 − f̄) < 1 for ‖x_t‖₂ ≤ B. Raises an InputError for other
+    modules and for numbers out of range.
     Source: Miller & Hardt, section 4.
     """
     one_layer = isinstance(module, torch.nn.LSTM) and (
@@ -177,8 +178,12 @@ def stable_lstm_(
     if not (one_layer or isinstance(module, torch.nn.LSTMCell)):
         raise NotAnLSTMError(module)
     suffix = "_l0" if one_layer else ""
-    parameters = dict(module.named_parameters(recurse=False))
-    weights = {name.removesuffix(suffix): part for name, part in parameters.items()}
+    roles = ("weight_hh", "weight_ih", "bias_ih", "bias_hh")[: 4 if module.bias else 2]
+    parameters = dict(module.named_parameters())
+    plain = type(module).forward in (torch.nn.LSTM.forward, torch.nn.LSTMCell.forward)
+    if not plain or parameters.keys() != {role + suffix for role in roles}:
+        raise NotAnLSTMError(module)
+    weights = {role: parameters[role + suffix] for role in roles}
     moved = StableLSTM(theta, forget, input_bound).certified(weights)
     with torch.no_grad():
         for name, part in moved.items():

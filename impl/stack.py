@@ -28,6 +28,7 @@ from impl.slopes import compare
 from impl.stack_analysis import StackAnalysis
 
 PREFIX = "stacked-"
+_NUMBERED = re.compile(r"(.*)_l(0|[1-9][0-9]*)", re.DOTALL)
 _SYMBOL = re.compile(r"[a-z]\w*")
 
 
@@ -115,20 +116,23 @@ class _Layer:
 
 def depth(kind: Kind, names: Collection[str]) -> int:
     """How many layers of that kind the names speak of, up to the first that is missing; ≥ 1."""
-    anchor, layers = kind.layout(()).required[0], 1
-    while f"{anchor}_l{layers}" in names:
+    layers, named = 1, _by_layer(names)
+    while kind.layout(own := named.get(str(layers), ())).required[0] in own:
         layers += 1
     return layers
 
 
 def layer(weights: Weights, index: int) -> dict[str, Tensor]:
     """The weights of one layer, by the names of a cell."""
-    return {name: weights[f"{name}_l{index}"] for name in _layer_names(weights, index)}
+    return {name: weights[f"{name}_l{index}"] for name in _by_layer(weights).get(str(index), ())}
 
 
-def _layer_names(names: Collection[str], index: int) -> list[str]:
-    end = f"_l{index}"
-    return [name.removesuffix(end) for name in names if name.endswith(end)]
+def _by_layer(names: Collection[str]) -> dict[str, list[str]]:
+    """The names of a cell by the number of the layer that stands at their end."""
+    found: dict[str, list[str]] = {}
+    for match in filter(None, map(_NUMBERED.fullmatch, names)):
+        found.setdefault(match[2], []).append(match[1])
+    return found
 
 
 @cache
@@ -140,8 +144,9 @@ def stacked(kind: Kind) -> Kind:
         shapes: dict[str, str] = {}
         optional: list[str] = []
         states: list[str] = []
+        named = _by_layer(names)
         for l in range(depth(kind, names)):
-            one, known = kind.layout(_layer_names(names, l)), _renamed(l, fed)
+            one, known = kind.layout(named.get(str(l), ())), _renamed(l, fed)
             shapes |= {f"{name}_l{l}": known(shape) for name, shape in one.shapes.items()}
             optional += [f"{name}_l{l}" for name in one.optional]
             states.append(known(one.state))
@@ -187,7 +192,7 @@ def stacked(kind: Kind) -> Kind:
         step=step,
         analyse=analyse,
         drive=drive,
-        default=False,
+        default=kind.default,
         remedy=f"{kind.remedy}, in the layers whose factor is not below 1",
     )
 

@@ -7,6 +7,7 @@ the certificate and a digest of all of them. It is written whole or not at all.
 import hashlib
 import json
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ def truncate(
     input_bound: float,
     *,
     cell: str | None = None,
+    ignore: Collection[str] = (),
 ) -> tuple[FeedForward, dict[str, Any]]:
     """The feed-forward equivalent of a model within ε, and its certificate as JSON data.
 
@@ -50,7 +52,7 @@ def truncate(
     has the model's own dtype. Raises NotCertifiedError if no norm certifies the model, RangeError
     if k is above MAX_WINDOW, and what `certify` raises. Source: Miller & Hardt, Lemma 1.
     """
-    loaded = load_model(model, cell)
+    loaded = load_model(model, cell, ignore=ignore)
     certificate = certify(loaded, input_bound, (epsilon,))
     k = certificate.window(epsilon)
     if certificate.verdict != "certified" or k is None:
@@ -97,9 +99,14 @@ def load_certificate(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _load(path: Path) -> tuple[FeedForward, dict[str, Any]]:
     tensors, told = parse_safetensors(read_file(path), path)
-    loaded = load_model(tensors, told.get("cell"))  # looks at dtypes, shapes and values
+    if told.get("format") != FORMAT or "cell" not in told:
+        raise ModelFileError(path, f"is not of the format {FORMAT}", "truncate the model again")
+    loaded = load_model(tensors, told["cell"])  # looks at dtypes, shapes and values
     suffix = kind_of(loaded.name).suffix
     weights = {role + suffix: part for role, part in loaded.weights.items()}
+    if weights.keys() != tensors.keys():
+        what = f"does not hold exactly the tensors of a {loaded.name}"
+        raise ModelFileError(path, what, "truncate the model again")
     certificate = _check(path, told, weights)
     if told.get("sha256") != _seal(told, weights):
         raise ModelFileError(path, "was changed after it was written", "truncate the model again")
@@ -109,8 +116,6 @@ def _load(path: Path) -> tuple[FeedForward, dict[str, Any]]:
 def _check(path: Path, told: dict[str, str], weights: dict[str, Tensor]) -> dict[str, Any]:
     """The certificate, if format, window, cell and weights are those that it speaks of."""
     again = "truncate the model again"
-    if told.get("format") != FORMAT:
-        raise ModelFileError(path, f"is not of the format {FORMAT}", again)
     text = told.get("k", "")
     if not (text.isascii() and text.isdigit() and len(text) < 8 and int(text) <= MAX_WINDOW):
         raise ModelFileError(path, f"has the window k = {text[:20]!r}", again)

@@ -18,11 +18,13 @@ import safetensors
 
 from impl.ball_activations import BALL_ACTIVATIONS
 from impl.errors import InputError
+from impl.header import header
+from impl.origin import described
 
 FORMAT = "rnnbounds/truncated/1"
 SCHEMA = "rnnbounds/certificate/1"
 LARGEST = 2048  # states beyond which nobody waits for a check
-ROLES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+ROLES = {f"{role}_l0": role for role in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")}
 
 Array = npt.NDArray[np.float64]
 
@@ -77,7 +79,7 @@ def read(path: Path) -> TruncatedFile:
         data = path.read_bytes()
         parsed = safetensors.deserialize(data)  # type: ignore[no-untyped-call]
         stored = dict(parsed)  # lengths, offsets and shapes were checked
-        told = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+        told = header(data)["__metadata__"]
         certificate = json.loads(told["certificate"])
         windows = [entry["k"] for entry in certificate["truncation"]]
         k, cell = int(told["k"]), str(told["cell"])
@@ -88,14 +90,17 @@ def read(path: Path) -> TruncatedFile:
     seal = digest(hashlib.sha256(json.dumps(kept).encode()).hexdigest(), stored)
     if told.get("format") != FORMAT or told.get("sha256") != seal:
         raise TruncatedFileError(path, "was changed after it was written")
-    parts = {name.removesuffix("_l0"): part for name, part in stored.items()}
-    speaks = (certificate.get("schema"), certificate.get("verdict"), certificate.get("cell"))
-    meant = speaks == (SCHEMA, "certified", cell) and k in windows
-    if not meant or certificate.get("sha256") != digest(cell, parts):
-        raise TruncatedFileError(path, "holds a certificate of something else")
     if cell not in BALL_ACTIVATIONS:
         reason = f"holds {cell}, but only vanilla RNNs and linear systems are checked anew"
         raise TruncatedFileError(path, reason)
+    if len(stored) < len(parsed) or not stored.keys() <= ROLES.keys():
+        raise TruncatedFileError(path, "does not hold exactly a torch.nn.RNN's weights")
+    parts = {ROLES[name]: part for name, part in stored.items()}
+    speaks = (certificate.get("schema"), certificate.get("verdict"), certificate.get("cell"))
+    meant = speaks == (SCHEMA, "certified", cell) and k in windows
+    meant = meant and described(certificate, parts)
+    if not meant or certificate.get("sha256") != digest(cell, parts):
+        raise TruncatedFileError(path, "holds a certificate of something else")
     return TruncatedFile(_arrays(path, parts), cell, k, certificate)
 
 
@@ -112,7 +117,7 @@ def digest(name: str, parts: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _arrays(path: Path, parts: Mapping[str, Mapping[str, Any]]) -> dict[str, Array]:
     """The weights of a cell without gates, in float64."""
-    if not {"weight_ih", "weight_hh"} <= parts.keys() <= set(ROLES):
+    if not {"weight_ih", "weight_hh"} <= parts.keys():
         raise TruncatedFileError(path, "does not hold exactly a torch.nn.RNN's weights")
     if len({part["dtype"] for part in parts.values()} | _DTYPES.keys()) > len(_DTYPES):
         raise TruncatedFileError(path, "has weights of a dtype that is not read")

@@ -12,7 +12,7 @@ Source: Emami et al., Theorem 3.1.
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,16 +109,17 @@ def unitary(
     initial: Tensor | None = None,
     rescale: bool = False,
     cell: str | None = None,
+    ignore: Collection[str] = (),
 ) -> UnitaryModel:
     """The unitary equivalent of a contractive ReLU model, for all inputs with ‖x_t‖₂ ≤ B.
 
-    `model` and `cell` as in `load_model`; `initial` is h_{−1} (n,), zero by default. The minimal
-    dilation is used, n + rank(I − WᵀW) states, which is 2n unless `rescale` finds scales D, exactly
-    representable together with all scaled weights, of which fewer states are enough.
+    `model`, `cell` and `ignore` as in `load_model`; `initial` is h_{−1} (n,), zero by default. The
+    minimal dilation is used, n + rank(I − WᵀW) states, which is 2n unless `rescale` finds scales D,
+    exactly representable together with all scaled weights, of which fewer states are enough.
     Raises NotReluError, NoUnitaryError (‖W‖₂ < 1 not certified), RangeError (B < 0), and what
     `load_model` raises. Source: Emami et al., Theorem 3.1.
     """
-    loaded = load_model(model, cell)
+    loaded = load_model(model, cell, ignore=ignore)
     if loaded.name != "rnn-relu":
         raise NotReluError(loaded.name)
     start = _initial(initial, loaded.n)
@@ -192,6 +193,9 @@ def _assemble(
         "schema": SCHEMA,
         "model": model.source,
         "cell": model.name,
+        "tensors": dict(model.tensors),
+        "ignored": list(model.ignored),
+        "unread": list(model.unread),
         "dtype": model.dtype,
         "sha256": model.digest,
         "verdict": "certified",

@@ -17,11 +17,14 @@ import numpy.typing as npt
 import safetensors.numpy
 
 from impl.errors import InputError
+from impl.header import header
+from impl.origin import described
 
 FORMAT = "rnnbounds/unitary/1"
 SCHEMA = "rnnbounds/unitary-certificate/1"
 BIASES = ("bias_ih", "bias_hh")
 NAMES = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+ROLES = {name.removesuffix("_l0") for name in NAMES}
 LARGEST = 2048  # states beyond which nobody waits for a check
 MODERATE = 2.0**200  # scales beyond it would meet overflow and underflow
 
@@ -79,7 +82,7 @@ def read(path: Path) -> UnitaryFile:
         raise UnitaryFileError(path, f"cannot be opened ({type(cause).__name__})") from None
     try:
         weights = safetensors.numpy.load(data)  # checks lengths, offsets and shapes
-        told = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+        told = header(data)["__metadata__"]
     except Exception as cause:  # a damaged file makes the parser raise anything
         reason = f"is no intact file of a unitary network ({type(cause).__name__})"
         raise UnitaryFileError(path, reason) from None
@@ -135,6 +138,8 @@ def _parse(path: Path, weights: Mapping[str, Array], told: Mapping[str, str]) ->
         good = (certificate["schema"], certificate["cell"], certificate["verdict"]) == (
             SCHEMA, "rnn-relu", "certified",
         ) and certificate["dtype"] in DTYPES and difference["exact"] == 0  # fmt: skip
+        roles = {"weight_hh", "weight_ih", *certificate["tensors"]}
+        good = good and roles <= ROLES and described(certificate, roles)
         good = good and all(_is_number(v) and v >= 0 for v in numbers)
         good = good and all(map(_is_number, (*initial, *scaling)))
         good = good and all(1 / MODERATE <= v <= MODERATE for v in scaling)

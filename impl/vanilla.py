@@ -94,7 +94,7 @@ def vanilla(name: str, rho: Activation) -> Kind:
         gates=1,
         width=1,
         mode={"tanh": "RNN_TANH", "relu": "RNN_RELU"}.get(rho.name),
-        default=rho.name == "tanh",
+        default=False,
         norms=tuple(norm for norm in NORMS if name == "linear" or norm != "quadratic"),
         build=build,
         step=step,

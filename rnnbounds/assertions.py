@@ -5,6 +5,7 @@ They raise AssertionError themselves, so that they hold under ``python -O`` too.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import torch
@@ -26,6 +27,7 @@ def assert_contractive(
     input_bound: float = 1.0,
     norm: str = "auto",
     cell: str | None = None,
+    ignore: Collection[str] = (),
 ) -> Certificate:
     """Assert that a model is certified λ-contractive with a factor below ``lam``.
 
@@ -36,7 +38,7 @@ def assert_contractive(
         AssertionError: the model is refuted or undecided, or its factor is not below ``lam``.
         InputError: it is no model, or another argument makes no sense.
     """
-    certificate = certified(certify(model, input_bound, norm=norm, cell=cell))
+    certificate = certified(certify(model, input_bound, norm=norm, cell=cell, ignore=ignore))
     if not certificate.lam < lam:
         raise AssertionError(
             f"λ = {certificate.lam:.6g} in the {certificate.norm} norm is not below {lam:g}; "
@@ -52,6 +54,7 @@ def assert_remembers(
     epsilon: float,
     input_bound: float,
     cell: str | None = None,
+    ignore: Collection[str] = (),
 ) -> Certificate:
     """Assert that the last ``at_most`` inputs fix the state to within ε in the Euclidean norm.
 
@@ -61,7 +64,7 @@ def assert_remembers(
         AssertionError: no window is certified, or the certified one is longer.
         InputError: it is no model, or another argument makes no sense.
     """
-    certificate = certified(certify(model, input_bound, (epsilon,), cell=cell))
+    certificate = certified(certify(model, input_bound, (epsilon,), cell=cell, ignore=ignore))
     k = certificate.window(epsilon)
     if k is None or k > at_most:
         needed = "more inputs than can be counted" if k is None else f"the last {k} inputs"
@@ -78,6 +81,7 @@ def assert_truncation(
     *,
     epsilon: float,
     cell: str | None = None,
+    ignore: Collection[str] = (),
 ) -> None:
     """Assert, on inputs (N, T, d), that the certified feed-forward model is within ε.
 
@@ -88,7 +92,7 @@ def assert_truncation(
         AssertionError: no window is certified, or the models differ by more than ε.
         InputError: it is no model, or another argument makes no sense.
     """
-    loaded, x = load_model(model, cell), inputs.detach().double()
+    loaded, x = load_model(model, cell, ignore=ignore), inputs.detach().double()
     if x.ndim != 3 or x.shape[2] != loaded.d or 0 in x.shape:
         raise ShapeError("inputs", f"(N, T, {loaded.d}) with N, T ≥ 1", x)
     bound = float(norm_up(x).max())

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from impl.cells import NORM_NAMES
 from impl.certificate import EPSILONS, Certificate, certify
 from impl.certified_training import LENGTH, Task, TrainingCertificate
+from impl.files import shown
 from impl.loss import LOSSES
+from impl.misfit import LISTED
 from impl.truncate import NotCertifiedError, save_truncated, truncate
 from rnnbounds.output import Format, at_least, at_most, print_json, print_table
 
@@ -22,7 +25,15 @@ Cell = Annotated[
     typer.Option(
         "--cell",
         help="linear, rnn-tanh, rnn-relu, …, lstm, gru (torch's), gru-cho, …, stack (of layers); "
-        "by names and shapes by default",
+        "asked for where the file, names and shapes do not say it",
+    ),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ignore",
+        metavar="NAME",
+        help="a tensor beside the cell's own that is left out on purpose; repeatable",
     ),
 ]
 Bound = Annotated[float, typer.Option("--input-bound", help="B, with ‖x_t‖₂ ≤ B for every input")]
@@ -39,6 +50,7 @@ def certify_model(
     model: Model,
     input_bound: Bound,
     cell: Cell = None,
+    ignore: Ignore = None,
     eps: Annotated[list[float] | None, typer.Option("--eps", help="target ε; repeatable")] = None,
     norm: Annotated[str, typer.Option("--norm", help=f"auto, {', '.join(NORM_NAMES)}")] = "auto",
     steps: Annotated[
@@ -67,7 +79,9 @@ def certify_model(
     With --steps and --alpha also the k after training, for projected descent in full and truncated.
     """
     task = Task(steps, alpha, loss, readout_norm, target_bound, length)
-    certificate = certify(model, input_bound, eps or EPSILONS, norm, cell=cell, training=task)
+    certificate = certify(
+        model, input_bound, eps or EPSILONS, norm, cell=cell, ignore=ignore or (), training=task
+    )
     if format is Format.json:
         print_json(certificate.to_json())
     else:
@@ -77,8 +91,9 @@ def certify_model(
 
 def print_certificate(certificate: Certificate) -> None:
     """The certificate in lines of text."""
-    head = f"{certificate.model}: {certificate.cell}, {certificate.n} states, {certificate.dtype}"
-    typer.echo(head)
+    sizes = f"{certificate.n} states, {certificate.dtype}"
+    typer.echo(f"{shown(certificate.model)}: {certificate.cell}, {sizes}, {read_from(certificate)}")
+    print_left_out(certificate.to_json())
     if certificate.verdict == "certified":
         what = "state" if certificate.training is not None else "output h"
         typer.echo(f"certified: λ = {factor(certificate.lam)} < 1 in the {certificate.norm} norm")
@@ -108,6 +123,22 @@ def print_certificate(certificate: Certificate) -> None:
         typer.echo(f"decays that round to 1: {counts}")
     if certificate.verdict == "certified":
         print_training(certificate.training)
+
+
+def read_from(told: Certificate | Mapping[str, Any]) -> str:
+    """The full names of the tensors that were read."""
+    tensors = told.tensors if isinstance(told, Certificate) else told["tensors"]
+    return f"read from {', '.join(map(shown, sorted(tensors.values())))}"
+
+
+def print_left_out(told: Mapping[str, Any]) -> None:
+    """The tensors that were not read, if any: on purpose, or since they are elsewhere."""
+    if told["ignored"]:
+        typer.echo(f"ignored: {', '.join(map(shown, told['ignored']))}")
+    if told["unread"]:
+        names = [shown(name) for name in told["unread"]]
+        more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+        typer.echo(f"not read, under other prefixes: {', '.join(names[:LISTED])}{more}")
 
 
 def factor(lam: float) -> str:
@@ -165,11 +196,12 @@ def truncate_model(
     eps: Annotated[float, typer.Option("--eps", help="target ε")],
     out: Annotated[Path, typer.Option("--out", help="safetensors file to write")],
     cell: Cell = None,
+    ignore: Ignore = None,
     format: As = Format.text,
 ) -> int:
     """Write the feed-forward equivalent and its certificate; exit 1 if none is certified."""
     try:
-        module, certificate = truncate(model, eps, input_bound, cell=cell)
+        module, certificate = truncate(model, eps, input_bound, cell=cell, ignore=ignore or ())
     except NotCertifiedError as error:
         if format is Format.json:
             print_json(error.certificate.to_json())
@@ -181,4 +213,6 @@ def truncate_model(
         print_json(certificate)
     else:
         typer.echo(f"wrote {out}: k = {module.k} inputs, within {eps:g} of the recurrent model")
+        typer.echo(f"{certificate['cell']}, {read_from(certificate)}")
+        print_left_out(certificate)
     return 0

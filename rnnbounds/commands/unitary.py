@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import torch
 import typer
 
+from impl import truncated_file, unitary_file
 from impl.adapters import load_model
+from impl.files import shown
+from impl.misfit import AmbiguousCellError, WeightsError
+from impl.model import LoadedModel
 from impl.recheck import check
 from impl.recheck_truncated import check_truncated
 from impl.truncated_file import is_truncated
 from impl.unitary import NoUnitaryError, save_unitary, unitary
-from rnnbounds.commands.models import As, Bound, Cell, Model, print_certificate
+from rnnbounds.commands.models import (
+    As,
+    Bound,
+    Cell,
+    Ignore,
+    Model,
+    print_certificate,
+    print_left_out,
+    read_from,
+)
 from rnnbounds.output import Format, print_json, print_table
 
 
@@ -28,6 +42,7 @@ def unitary_model(
     input_bound: Bound,
     out: Annotated[Path, typer.Option("--out", help="safetensors file to write")],
     cell: Cell = None,
+    ignore: Ignore = None,
     rescale: Annotated[
         bool, typer.Option("--rescale", help="search for scales that need fewer states")
     ] = False,
@@ -35,7 +50,7 @@ def unitary_model(
 ) -> int:
     """Write the unitary equivalent of a ReLU model; exit 1 unless ‖W‖₂ < 1 is certified."""
     try:
-        made = unitary(model, input_bound, rescale=rescale, cell=cell)
+        made = unitary(model, input_bound, rescale=rescale, cell=cell, ignore=ignore or ())
     except NoUnitaryError as error:
         if format is Format.json:
             print_json(error.certificate.to_json())
@@ -49,6 +64,8 @@ def unitary_model(
     told = made.certificate
     kept = "" if bool((made.scaling == 1).all()) else ", the first ones rescaled"
     typer.echo(f"wrote {out}: {made.states} states for {made.n}{kept}")
+    typer.echo(f"{told['cell']}, {read_from(told)}")
+    print_left_out(told)
     typer.echo(f"orthogonality defect at most {told['orthogonality_defect']:.3g}")
     typer.echo(f"the same outputs for every ‖x_t‖₂ ≤ {input_bound:g}, in real arithmetic")
     rounding = told["difference"]["own_dtype"]
@@ -78,7 +95,8 @@ def check_file(
     truncated = is_truncated(file)
     original = None
     if source is not None:
-        weights = load_model(source, None if truncated else "rnn-relu").weights
+        told = (truncated_file if truncated else unitary_file).read(file).certificate
+        weights = _source(source, told["cell"], told["ignored"]).weights
         original = {role: part.to(torch.float64).numpy() for role, part in weights.items()}
     certificate, findings = (check_truncated if truncated else check)(file, original)
     holds = all(finding.holds for finding in findings)
@@ -96,8 +114,22 @@ def check_file(
         )
     else:
         typer.echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
+        typer.echo(f"{certificate['cell']}, {read_from(certificate)}")
+        print_left_out(certificate)
         print_table(
             ("part", "", "found"),
             [(found.name, "holds" if found.holds else "FAILS", found.detail) for found in findings],
         )
     return int(not holds)
+
+
+def _source(path: Path, cell: str, ignored: Collection[str]) -> LoadedModel[Any]:
+    """The original model, which is the certificate's cell where it does not say what it is."""
+    try:
+        found = load_model(path, ignore=ignored)
+    except AmbiguousCellError:
+        return load_model(path, cell, ignore=ignored)
+    if found.name != cell:
+        what = f"{shown(path)} is {found.name}, but the certificate is that of a {cell}"
+        raise WeightsError(f"{what}; name the model that it was made from")
+    return found

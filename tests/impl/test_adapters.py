@@ -8,10 +8,11 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from impl.adapters import UnsupportedModelError, WeightsError, load_model
+from impl.adapters import load_model
 from impl.cells import CELLS, UnknownCellError
 from impl.errors import InputError, NotFiniteError, ShapeError
 from impl.files import ModelFileError
+from impl.misfit import UnsupportedModelError, WeightsError
 from impl.model import digest
 
 
@@ -42,7 +43,7 @@ def check(loaded, weights, name="rnn-tanh"):
 def test_state_dicts(dtype, suffix, prefix):
     """RNN's and RNNCell's names, with one prefix, in every float dtype, converted exactly."""
     weights = {prefix + key: part for key, part in state(dtype=dtype, suffix=suffix).items()}
-    loaded = load_model(weights | {"readout.weight": torch.ones(1, 3)})
+    loaded = load_model(weights | {"readout.weight": torch.ones(1, 3)}, "rnn-tanh")
     check(loaded, weights)
     assert loaded.dtype == str(dtype).removeprefix("torch.")
     assert (loaded.n, loaded.d) == (3, 2)
@@ -52,11 +53,12 @@ def test_biases_are_optional():
     """A cell without biases, or with one of them."""
     weights = state()
     del weights["bias_hh_l0"]
-    check(load_model(weights), weights)
-    assert load_model(weights).bias("bias_hh") == [0.0, 0.0, 0.0]
-    assert load_model(weights).bias("bias_ih") == weights["bias_ih_l0"].double().tolist()
+    check(load_model(weights, "rnn-tanh"), weights)
+    loaded = load_model(weights, "rnn-tanh")
+    assert loaded.bias("bias_hh") == [0.0, 0.0, 0.0]
+    assert loaded.bias("bias_ih") == weights["bias_ih_l0"].double().tolist()
     del weights["bias_ih_l0"]
-    check(load_model(weights), weights)
+    check(load_model(weights, "rnn-tanh"), weights)
 
 
 @pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])
@@ -85,9 +87,9 @@ def test_files(tmp_path, kind):
         save_file(weights, path)
     else:
         torch.save(weights, path, _use_new_zipfile_serialization=kind == "zip")
-    check(load_model(path), weights)
-    check(load_model(str(path)), weights)
-    assert load_model(path).source == str(path)
+    check(load_model(path, "rnn-tanh"), weights)
+    check(load_model(str(path), "rnn-tanh"), weights)
+    assert load_model(path, "rnn-tanh").source == str(path)
 
 
 def test_cell_from_metadata(tmp_path):
@@ -112,7 +114,7 @@ def test_two_biases_are_kept():
     """b_ih + b_hh may round in float64: both stay at hand."""
     weights = state(dtype=torch.float64)
     weights["bias_ih_l0"][0], weights["bias_hh_l0"][0] = 1.0, 2.0**-60
-    loaded = load_model(weights)
+    loaded = load_model(weights, "rnn-tanh")
     assert float(loaded.cell.b[0, 0]) == 1.0
     assert loaded.bias("bias_hh")[0] == 2.0**-60
 
@@ -120,7 +122,7 @@ def test_two_biases_are_kept():
 def test_loaded_weights_are_copies():
     """Training on does not change what was loaded."""
     weights = state()
-    loaded = load_model(weights)
+    loaded = load_model(weights, "rnn-tanh")
     before = loaded.digest
     weights["weight_hh_l0"].zero_()
     assert loaded.digest == before
@@ -149,7 +151,8 @@ def refused(source, kind, pattern, cell=None):
 def test_directions_are_refused(tmp_path):
     """Layers make a stack and projections a cell; a second direction is named and refused."""
     deep, both = torch.nn.RNN(2, 3, num_layers=2), torch.nn.RNN(2, 3, bidirectional=True)
-    assert load_model(deep).name == load_model(deep.state_dict()).name == "stacked-rnn-tanh"
+    assert load_model(deep).name == "stacked-rnn-tanh"
+    assert load_model(deep.state_dict(), "rnn-tanh").name == "stacked-rnn-tanh"
     assert load_model(torch.nn.LSTM(2, 3, proj_size=2)).name == "lstm-projected"
     refused(both, UnsupportedModelError, "an RNN that is bidirectional is not supported: .*; keep")
     refused(both.state_dict(), UnsupportedModelError, "another direction")
@@ -171,7 +174,7 @@ def test_modules_without_one_cell():
 def test_cell_names():
     """Unknown, gated and contradictory cells."""
     refused(state(), UnknownCellError, "did you mean rnn-tanh", "rnn-tahn")
-    refused(state(), WeightsError, r"that of rnn-tanh, but lstm has \(4n, n\)", "lstm")
+    refused(state(), WeightsError, r"that of rnn-tanh or rnn-relu, but lstm has \(4n, n\)", "lstm")
     refused(torch.nn.RNN(2, 3), WeightsError, "the module is rnn-tanh", "rnn-relu")
 
 
@@ -191,7 +194,7 @@ def test_wrong_state_dicts():
     refused(good | {"weight_ih_l0": torch.ones(2, 2)}, ShapeError, "weight_ih")
     refused(good | {"weight_ih_l0": torch.ones(3, 0)}, ShapeError, "weight_ih")
     refused(good | {"bias_hh_l0": torch.ones(1)}, ShapeError, "bias_hh")
-    refused(good | {"bias_hh_l0": torch.ones(3).double()}, WeightsError, "mix dtypes")
+    refused(good | {"bias_hh_l0": torch.ones(3).double()}, WeightsError, "mix dtypes", "rnn-tanh")
 
 
 @pytest.mark.parametrize("role", ["weight_hh_l0", "weight_ih_l0", "bias_ih_l0", "bias_hh_l0"])
@@ -200,14 +203,14 @@ def test_not_finite(role, value):
     """NaN or infinity anywhere is refused."""
     weights = state()
     weights[role].flatten()[0] = value
-    refused(weights, NotFiniteError, role.removesuffix("_l0"))
+    refused(weights, NotFiniteError, role.removesuffix("_l0"), "rnn-tanh")
 
 
 def test_biases_that_overflow():
     """Two finite biases whose sum is not."""
     weights = state(dtype=torch.float64)
     weights["bias_ih_l0"][0] = weights["bias_hh_l0"][0] = 1.5e308
-    refused(weights, NotFiniteError, r"bias_ih \+ bias_hh")
+    refused(weights, NotFiniteError, r"bias_ih \+ bias_hh", "rnn-tanh")
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.bool, torch.complex64])

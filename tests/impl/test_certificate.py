@@ -201,7 +201,7 @@ def test_rounding_needs_room():
     assert close.verdict == "certified"
     assert close.rounding is None
     wide = {"weight_hh": torch.zeros(2, 2), "weight_ih": torch.ones(2, 1200)}
-    half = load_model({name: part.half() for name, part in wide.items()})
+    half = load_model({name: part.half() for name, part in wide.items()}, "rnn-tanh")
     assert certify(half, 1.0).rounding is None
     assert certify(model([[0.5]], "linear", U=[[0.0]]), 0.0).rounding == 0.0
 

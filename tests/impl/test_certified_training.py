@@ -103,7 +103,7 @@ def test_bounds_dominate_what_autograd_trains(seed, biases):
     y = y / y.norm()
     bound = 1 + 2.0**-40
     task = Task(STEPS, ALPHA, target=bound)
-    certificate = certify(state, bound, training=task)
+    certificate = certify(state, bound, training=task, cell="rnn-tanh")
     known = certificate.training.constants
     full = trained(state, known.radii, x, y, 12)
     change = gradient(full, x, y, 12), gradient(state, x, y, 12)
@@ -119,7 +119,7 @@ def test_bounds_dominate_what_autograd_trains(seed, biases):
 
 def test_window_is_the_least():
     """The k of each ε meets the bound, the k before it does not, and each α is the largest."""
-    certificate = certify(weights(), 1.0, (1e-2, 1e-5), training=Task(50, 1e-3))
+    certificate = certify(weights(), 1.0, (1e-2, 1e-5), cell="rnn-tanh", training=Task(50, 1e-3))
     known = certificate.training.constants
     K_0, K_1 = (float(K.upper()) for K in known.scales(1e-3, 50))
     for epsilon, k, alpha in certificate.training.windows:
@@ -132,11 +132,13 @@ def test_window_is_the_least():
 
 def test_vacuous_beyond_the_largest_rate():
     """Above the largest α the bound says nothing, and just there it says something."""
-    first = certify(weights(), 1.0, (1e-3,), training=Task(100, 1e6, length=60)).training
+    task = Task(100, 1e6, length=60)
+    first = certify(weights(), 1.0, (1e-3,), cell="rnn-tanh", training=task).training
     ((_, k, alpha),) = first.windows
     assert k is None
     assert 0 < alpha < 1e6
-    again = certify(weights(), 1.0, (1e-3,), training=Task(100, alpha, length=60)).training
+    task = Task(100, alpha, length=60)
+    again = certify(weights(), 1.0, (1e-3,), cell="rnn-tanh", training=task).training
     ((_, k, rate),) = again.windows
     assert k == 59
     assert rate == alpha
@@ -144,7 +146,8 @@ def test_vacuous_beyond_the_largest_rate():
 
 def test_short_sequences_leave_nothing():
     """Where even the untrained model needs more inputs than there are, no α says anything."""
-    found = certify(weights(scale=0.9), 1.0, (1e-6,), training=Task(1, 1e-9, length=5)).training
+    task = Task(1, 1e-9, length=5)
+    found = certify(weights(scale=0.9), 1.0, (1e-6,), cell="rnn-tanh", training=task).training
     assert found.windows == ((1e-6, None, None),)
     assert found.reason is None
 
@@ -172,7 +175,7 @@ def test_other_norms_certify_no_training():
     state = {
         "weight_hh_l0": torch.tensor([[0.5, 2.0], [0.0, 0.5]]), "weight_ih_l0": torch.eye(2),
     }  # fmt: skip
-    certificate = certify(state, 1.0)
+    certificate = certify(state, 1.0, cell="rnn-tanh")
     assert certificate.verdict == "certified"
     assert certificate.norm != "spectral"
     assert "Euclidean norm alone" in certificate.training.reason
@@ -181,7 +184,7 @@ def test_other_norms_certify_no_training():
 
 def test_no_task_is_a_task_without_a_run():
     """Without a run γ and β are there and no window is; the target is the state bound."""
-    document = certify(weights(), 1.0).to_json()
+    document = certify(weights(), 1.0, cell="rnn-tanh").to_json()
     assert document["constants"]["gamma"] > 0
     told = document["training"]
     assert (told["steps"], told["alpha"], told["windows"]) == (None, None, [])
@@ -193,7 +196,7 @@ def test_record_is_json():
     """Everything infinite is null, for huge weights too, where it is said why."""
     huge = {name: part * 1e200 for name, part in weights(scale=1e-300).items()}
     for state in (weights(), weights(scale=2.0), huge):
-        document = certify(state, 1.0, training=Task(3, 1.0)).to_json()
+        document = certify(state, 1.0, cell="rnn-tanh", training=Task(3, 1.0)).to_json()
         text = json.dumps(document, allow_nan=False)
         assert json.loads(text)["training"] == document["training"]
 

@@ -5,9 +5,10 @@ import torch
 from gated_draws import layer, model
 from safetensors.torch import save_file
 
-from impl.adapters import UnsupportedModelError, WeightsError, load_model
+from impl.adapters import load_model
 from impl.cells import CELLS
 from impl.errors import InputError, NotFiniteError, ShapeError
+from impl.misfit import UnsupportedModelError, WeightsError
 from impl.truncate import save_truncated, truncate
 
 GATED = ("lstm", "gru", "gru-cho")

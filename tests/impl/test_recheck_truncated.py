@@ -84,7 +84,7 @@ def test_many_steps(tmp_path):
     W = torch.randn(20, 20, generator=generator) / 20**0.5 * 0.58
     large = load_model({"weight_hh": W, "weight_ih": torch.ones(20, 1)}, "rnn-relu")
     W = torch.tensor([[0.2, 1.4], [-0.2, -0.7]])
-    small = load_model({"weight_hh": W, "weight_ih": torch.ones(2, 1)})
+    small = load_model({"weight_hh": W, "weight_ih": torch.ones(2, 1)}, "rnn-tanh")
     for loaded in (large, small):
         path = written(tmp_path / "t", loaded, "iterated")
         assert read(path).certificate["constants"]["steps"] > 1

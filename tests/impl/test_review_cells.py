@@ -6,10 +6,11 @@ import pytest
 import torch
 from safetensors.torch import save
 
-from impl.adapters import WeightsError, load_model
+from impl.adapters import load_model
 from impl.certificate import certify
 from impl.files import ModelFileError
 from impl.gates import Interval
+from impl.misfit import WeightsError
 from impl.ranges import mixed
 from impl.recheck_truncated import check_truncated
 from impl.stable_lstm import StableLSTM, stable_lstm_
@@ -51,13 +52,13 @@ def test_the_box_of_a_stack_holds_both_biases():
 def test_a_truncated_file_that_names_no_cell(tmp_path):
     """A file without a cell, whose certificate has none either, is refused in one line."""
     weights = {"weight_hh_l0": numbers(0.5), "weight_ih_l0": numbers(1.0)}
-    module, certificate = truncate(weights, 1e-2, 1.0)
+    module, certificate = truncate(weights, 1e-2, 1.0, cell="rnn-tanh")
     save_truncated(module, certificate, tmp_path / "whole.safetensors")
     text = json.dumps(certificate | {"cell": None})
     told = {"format": "rnnbounds/truncated/1", "k": str(module.k), "certificate": text}
     path = tmp_path / "m.safetensors"
     path.write_bytes(save(weights, told | {"sha256": _seal(told, weights)}))
-    with pytest.raises(ModelFileError, match="something else"):
+    with pytest.raises(ModelFileError, match="is not of the format"):
         load_truncated(path)
 
 
@@ -83,7 +84,7 @@ def test_the_projection_of_large_weights_ends(dtype, bias, scale, bound):
 def test_a_certificate_whose_input_bound_is_no_number(tmp_path, bound):
     """The checker refuses it in one line."""
     weights = {"weight_hh_l0": numbers(0.5), "weight_ih_l0": numbers(1.0)}
-    module, certificate = truncate(weights, 1e-2, 1.0)
+    module, certificate = truncate(weights, 1e-2, 1.0, cell="rnn-tanh")
     text = json.dumps(certificate | {"input_bound": bound})
     told = {"format": "rnnbounds/truncated/1", "k": str(module.k), "cell": module.cell}
     told |= {"certificate": text}
@@ -115,12 +116,12 @@ def test_a_bias_that_would_go_unread_is_refused(cell, name):
         weights = {"lambda_re": one[0] / 2, "B_re": one}
     assert load_model(weights | {"b": one[0]}, cell).n == 1
     for asked in (cell, None):
-        with pytest.raises(WeightsError, match=rf"{name}, but the biases of .* are b; rename it"):
+        with pytest.raises(WeightsError, match=rf"{name}, which .* does not read .*; rename it"):
             load_model(weights | {name: one[0]}, asked)
 
 
 def test_other_names_beside_a_cell_are_left_alone():
-    """What reads a model out is none of the cell's."""
+    """What reads a model out under a prefix of its own is none of the cell's, and is told."""
     one = torch.ones(1, 1)
-    weights = {"lambda_re": one[0] / 2, "B_re": one, "C_re": one, "D": one, "head.bias": one[0]}
-    assert load_model(weights, "diagonal").n == 1
+    weights = {"lambda_re": one[0] / 2, "B_re": one, "head.C": one, "head.bias": one[0]}
+    assert load_model(weights, "diagonal").unread == ("head.C", "head.bias")

@@ -11,10 +11,11 @@ from flint import arb, ctx
 from gated_draws import layer
 from safetensors.torch import save
 
-from impl.adapters import WeightsError, load_model
+from impl.adapters import load_model
 from impl.files import ModelFileError
 from impl.gated import two_norm_steps
 from impl.gated_refute import _inputs
+from impl.misfit import WeightsError
 from impl.norms import StateNorm
 from impl.truncate import load_truncated
 

@@ -117,7 +117,8 @@ def test_solver_that_gives_up():
 
 def cell(n=3):
     """A model that is certified."""
-    return load_model({"weight_hh": 0.3 * draw(n)[0], "weight_ih": torch.ones(n, 1).double()})
+    weights = {"weight_hh": 0.3 * draw(n)[0], "weight_ih": torch.ones(n, 1).double()}
+    return load_model(weights, "rnn-tanh")
 
 
 def test_without_the_extra(monkeypatch):

@@ -185,12 +185,12 @@ def test_refuted_by_the_first_layer_alone():
     for layers, verdict in (((loud, quiet), "refuted"), ((quiet, loud), "undecided")):
         weights = {f"weight_hh_l{l}": W for l, W in enumerate(layers)}
         weights |= {f"weight_ih_l{l}": torch.eye(2) for l in range(2)}
-        certificate = certify(weights, 1.0)
+        certificate = certify(weights, 1.0, cell="rnn-tanh")
         assert (certificate.cell, certificate.verdict) == ("stacked-rnn-tanh", verdict)
         if certificate.witness is not None:
             assert certificate.witness.text.startswith("of the first layer: under")
         with pytest.raises(NotCertifiedError, match="in the layers whose factor is not below 1"):
-            truncate(weights, 1e-2, 1.0)
+            truncate(weights, 1e-2, 1.0, cell="rnn-tanh")
 
 
 def test_unbounded_below():

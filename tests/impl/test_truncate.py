@@ -95,7 +95,7 @@ def test_not_certified():
     for weight, verdict in ((3.0, "refuted"), (1.0, "undecided")):
         weights = {"weight_hh": torch.tensor([[weight]]), "weight_ih": torch.tensor([[1.0]])}
         with pytest.raises(NotCertifiedError, match=verdict) as caught:
-            truncate(weights, 1e-2, 0.0)
+            truncate(weights, 1e-2, 0.0, cell="rnn-tanh")
         assert caught.value.certificate.verdict == verdict
         assert "\n" not in str(caught.value)
 

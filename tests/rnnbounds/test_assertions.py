@@ -26,6 +26,9 @@ def scalar(weight: float) -> dict[str, torch.Tensor]:
     return {"weight_hh_l0": torch.tensor([[weight]]), "weight_ih_l0": torch.ones(1, 1)}
 
 
+TANH: dict[str, Any] = {"cell": "rnn-tanh"}
+
+
 def test_a_contractive_model_passes():
     """The certificate comes back, with its factor and norm."""
     certificate = assert_contractive(network(0.5), norm="spectral")
@@ -38,13 +41,13 @@ def test_a_contractive_model_passes():
 def test_a_factor_that_is_too_large_fails(lam):
     """λ must lie below what the test asks for; NaN is below nothing."""
     with pytest.raises(AssertionError, match=r"spectral norm is not below .*; project"):
-        assert_contractive(scalar(0.5), lam=lam, norm="spectral")
+        assert_contractive(scalar(0.5), lam=lam, norm="spectral", **TANH)
 
 
 def test_an_undecided_model_fails():
     """tanh(h + x) is not refuted, but no norm certifies it; the factors found are listed."""
     with pytest.raises(AssertionError, match=r"undecided: .*spectral 1, .*rnnbounds\.stable"):
-        assert_contractive(scalar(1.0))
+        assert_contractive(scalar(1.0), **TANH)
 
 
 def test_a_refuted_model_fails_with_its_witness():
@@ -56,21 +59,21 @@ def test_a_refuted_model_fails_with_its_witness():
 def test_bad_input_is_no_failed_assertion():
     """A wrong call raises an InputError: the model was never looked at."""
     with pytest.raises(InputError, match="NaN"):
-        assert_contractive(scalar(float("nan")))
+        assert_contractive(scalar(float("nan")), **TANH)
     with pytest.raises(RangeError):
-        assert_remembers(scalar(0.5), at_most=3, epsilon=0.0, input_bound=1.0)
+        assert_remembers(scalar(0.5), at_most=3, epsilon=0.0, input_bound=1.0, **TANH)
 
 
 def test_memory():
     """k(ε) is compared with what the test allows."""
-    certificate = assert_remembers(scalar(0.5), at_most=100, epsilon=1e-3, input_bound=1.0)
+    certificate = assert_remembers(scalar(0.5), at_most=100, epsilon=1e-3, input_bound=1.0, **TANH)
     k = certificate.window(1e-3)
     assert k is not None
-    assert_remembers(scalar(0.5), at_most=k, epsilon=1e-3, input_bound=1.0)
+    assert_remembers(scalar(0.5), at_most=k, epsilon=1e-3, input_bound=1.0, **TANH)
     with pytest.raises(AssertionError, match=rf"the last {k} inputs, more than {k - 1}; allow"):
-        assert_remembers(scalar(0.5), at_most=k - 1, epsilon=1e-3, input_bound=1.0)
+        assert_remembers(scalar(0.5), at_most=k - 1, epsilon=1e-3, input_bound=1.0, **TANH)
     with pytest.raises(AssertionError, match="undecided"):
-        assert_remembers(scalar(1.0), at_most=100, epsilon=1e-3, input_bound=1.0)
+        assert_remembers(scalar(1.0), at_most=100, epsilon=1e-3, input_bound=1.0, **TANH)
 
 
 def test_truncation_on_inputs():
@@ -81,12 +84,12 @@ def test_truncation_on_inputs():
 def test_truncation_needs_a_certificate_and_inputs_that_fit():
     """No window, no assertion; inputs of another width are named."""
     with pytest.raises(AssertionError, match="undecided"):
-        assert_truncation(scalar(1.0), torch.ones(1, 5, 1), epsilon=1e-3)
+        assert_truncation(scalar(1.0), torch.ones(1, 5, 1), epsilon=1e-3, **TANH)
     for inputs in (torch.ones(5, 1), torch.ones(1, 5, 3), torch.ones(0, 5, 1)):
         with pytest.raises(ShapeError, match=r"\(N, T, 1\)"):
-            assert_truncation(scalar(0.5), inputs, epsilon=1e-3)
+            assert_truncation(scalar(0.5), inputs, epsilon=1e-3, **TANH)
     with pytest.raises(RangeError):
-        assert_truncation(scalar(0.5), torch.full((1, 5, 1), torch.nan), epsilon=1e-3)
+        assert_truncation(scalar(0.5), torch.full((1, 5, 1), torch.nan), epsilon=1e-3, **TANH)
 
 
 def test_truncation_can_fail(monkeypatch):
@@ -98,7 +101,7 @@ def test_truncation_can_fail(monkeypatch):
 
     monkeypatch.setattr(rnnbounds.assertions, "truncate", too_short)
     with pytest.raises(AssertionError, match=r"away, more than 0\.001; this contradicts"):
-        assert_truncation(scalar(0.5), torch.ones(1, 5, 1), epsilon=1e-3)
+        assert_truncation(scalar(0.5), torch.ones(1, 5, 1), epsilon=1e-3, **TANH)
 
 
 def test_assertions_survive_optimisation():
@@ -107,7 +110,7 @@ def test_assertions_survive_optimisation():
     names: dict[str, Any] = {"__name__": "optimised"}
     exec(compile(path.read_text(encoding="utf-8"), path, "exec", optimize=1), names)
     with pytest.raises(AssertionError, match="undecided"):
-        names["assert_contractive"](scalar(1.0))
+        names["assert_contractive"](scalar(1.0), **TANH)
 
 
 def test_truncation_of_tiny_inputs():
@@ -116,4 +119,4 @@ def test_truncation_of_tiny_inputs():
     weights = {role: part.double() for role, part in weights.items()}
     weights["weight_ih"] *= 1e140
     x = torch.full((1, 5, 1), 1e-170, dtype=torch.float64)
-    assert_truncation(weights, x, epsilon=1e-3)
+    assert_truncation(weights, x, epsilon=1e-3, **TANH)

@@ -5,6 +5,8 @@ import torch
 
 import impl.semidefinite
 
+TANH = ("--cell", "rnn-tanh", "--input-bound", 1)
+
 
 @pytest.fixture
 def files(call, tmp_path):
@@ -12,7 +14,7 @@ def files(call, tmp_path):
     source, short = tmp_path / "model.pt", tmp_path / "short.safetensors"
     weights = {"weight_hh_l0": torch.tensor([[0.2, 1.4], [-0.2, -0.7]])}
     torch.save(weights | {"weight_ih_l0": torch.ones(2, 1)}, source)
-    made = call("truncate", source, "--input-bound", 1, "--eps", 0.01, "--out", short)
+    made = call("truncate", source, *TANH, "--eps", 0.01, "--out", short)
     assert made.code == 0
     return source, short
 
@@ -44,12 +46,12 @@ def test_another_source(call, files, tmp_path):
 def test_norms_by_name(call, refused, files, monkeypatch):
     """`--norm` names one norm; without the solver one line says so, and auto goes on."""
     source, _ = files
-    told = call("certify", source, "--input-bound", 1, "--norm", "iterated")
+    told = call("certify", source, *TANH, "--norm", "iterated")
     assert told.code == 0
     assert "in the iterated norm" in told.out
     monkeypatch.setattr(impl.semidefinite, "find_spec", lambda name: None)
-    line = refused("certify", source, "--input-bound", 1, "--norm", "diagonal-sdp")
+    line = refused("certify", source, *TANH, "--norm", "diagonal-sdp")
     assert "pip install 'rnnbounds[sdp]'" in line
-    told = call("certify", source, "--input-bound", 1)
+    told = call("certify", source, *TANH)
     assert told.code == 0
     assert "diagonal-sdp: not tried: the diagonal-sdp norm needs cvxpy" in told.out

@@ -130,8 +130,9 @@ def test_the_line_is_never_endless(capsys):
 
 def test_names_that_are_no_text(call, refused, stable_model):
     """A file name of arbitrary bytes has no JSON form: one line, not a traceback."""
+    options = ("--cell", "rnn-tanh", "--input-bound", 1, "--format", "json")
     odd = stable_model.rename(stable_model.with_name("\udcff.pt"))
-    assert "not valid text" in refused("certify", odd, "--input-bound", 1, "--format", "json")
+    assert "not valid text" in refused("certify", odd, *options)
 
 
 def test_doctor(call):

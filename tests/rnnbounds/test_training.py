@@ -5,12 +5,13 @@ import pytest
 import rnnbounds
 
 NAN, INF = float("nan"), float("inf")
+TANH = ("--cell", "rnn-tanh", "--input-bound", 1)
 RUN = ("--steps", 1000, "--alpha", 0.001)
 
 
 def certified(call, model, *options):
     """The document of a certified model."""
-    outcome = call("certify", model, "--input-bound", 1, *options, "--format", "json")
+    outcome = call("certify", model, *TANH, *options, "--format", "json")
     assert outcome.code == 0
     return outcome.json
 
@@ -41,13 +42,14 @@ def test_window_of_a_run(call, stable_model):
 
 def test_from_python(call, stable_model):
     """The same from Python."""
-    told = rnnbounds.certify(stable_model, 1.0, training=rnnbounds.Task(1000, 0.001)).training
+    task = rnnbounds.Task(1000, 0.001)
+    told = rnnbounds.certify(stable_model, 1.0, cell="rnn-tanh", training=task).training
     assert told.to_json() == certified(call, stable_model, *RUN)["training"]
 
 
 def test_text(call, stable_model):
     """γ, β and the table in words."""
-    outcome = call("certify", stable_model, "--input-bound", 1, *RUN, "--eps", 0.01)
+    outcome = call("certify", stable_model, *TANH, *RUN, "--eps", 0.01)
     assert outcome.code == 0
     assert "training: squared loss of C h, ‖C‖₂ ≤ 1, ‖y‖₂ ≤ " in outcome.out
     assert "within γ k λ^k, γ = " in outcome.out
@@ -60,7 +62,7 @@ def test_text(call, stable_model):
 def test_vacuous(call, stable_model, format):
     """Where no k below T is certified that is said, with the largest α; the model stays so."""
     options = ("--steps", 1000, "--alpha", 1e6, "--length", 50, "--eps", 0.01)
-    outcome = call("certify", stable_model, "--input-bound", 1, *options, "--format", format)
+    outcome = call("certify", stable_model, *TANH, *options, "--format", format)
     assert outcome.code == 0
     if format == "text":
         assert "vacuous: at α = 1e+06 no k below T = 50 is certified" in outcome.out
@@ -79,17 +81,17 @@ def test_relu_has_no_smooth_gradients(call, stable_model):
     document = certified(call, stable_model, *options)
     assert document["constants"]["gamma"] is None
     assert document["constants"]["beta"] is None
-    outcome = call("certify", stable_model, "--input-bound", 1, *options)
+    outcome = call("certify", stable_model, *TANH, *options)
     assert "training: nothing is certified: the slope of relu jumps" in outcome.out
 
 
 def test_uncertified_models_have_no_training(call, save):
     """An undecided model says nothing of training in text, and null in JSON."""
     model = save([[1.0]])
-    outcome = call("certify", model, "--input-bound", 1, *RUN)
+    outcome = call("certify", model, *TANH, *RUN)
     assert outcome.code == 1
     assert "training" not in outcome.out
-    document = call("certify", model, "--input-bound", 1, *RUN, "--format", "json").json
+    document = call("certify", model, *TANH, *RUN, "--format", "json").json
     assert document["training"]["windows"][0] == {"eps": 0.01, "k": None, "largest_alpha": None}
 
 
@@ -129,7 +131,7 @@ def test_loss_and_its_bounds(call, stable_model):
 )
 def test_bad_runs(refused, stable_model, options, fault):
     """Exit 2, and one line that says what is wrong."""
-    assert fault in refused("certify", stable_model, "--input-bound", 1, *options)
+    assert fault in refused("certify", stable_model, *TANH, *options)
 
 
 def test_help(call):
