@@ -61,7 +61,7 @@ _MEASURED = (
         "two runs from two states, under inputs x and x'",
         *_gap("s_T(s,x)-s_T(s',x')", gated_run(a, x, T) - gated_run(b, x_other, T)),
     ),
-    measured("response_start_box", "the states from which these start", *_gap("s-s'", a - b)),
+    measured("response_start_box", "the states from which these start", *_gap("s_0-s'_0", a - b)),
     measured(
         "dphi_w_box",
         "one step's derivative in the weights, at a state of the box",
