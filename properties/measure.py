@@ -11,7 +11,7 @@ from properties.measures.layers import LAYERS
 from properties.measures.limits import LIMITS
 from properties.measures.memory import MEMORY
 from properties.measures.models import MODELS
-from properties.measures.responses import RESPONSES
+from properties.measures.responses import OF_CELLS, RESPONSES
 from properties.measures.training import TRAINING
 from properties.measures.unitary import UNITARY
 
@@ -19,7 +19,7 @@ __all__ = ["ALL", "MEASURES", "Measure", "around"]
 
 ALL = (
     *(*MODELS, *GRADIENTS, *TRAINING, *UNITARY, *LIMITS, *GATES, *CELLS, *CAUSAL_GAPS),
-    *(*LAYERS, *MEMORY, *RESPONSES),
+    *(*LAYERS, *MEMORY, *RESPONSES, *OF_CELLS),
 )
 MEASURES = {
     measure.name: replace(measure, of_cells=ALSO.get(measure.name, measure.of_cells))

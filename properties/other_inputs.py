@@ -9,9 +9,10 @@ both sequences are within it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from impl.outward import add_up, norm_up
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from properties.system import Batch
 
 Tensor = torch.Tensor
+Places = npt.NDArray[np.signedinteger[Any]]
 FURTHEST, NEGATED, DRAWN = range(3)
 # Brings what is moved below the bound that rounding may take it above.
 INWARD = 1 - 2.0**-40
@@ -94,7 +96,7 @@ def strongest(cells: Cells) -> Array:
     return np.asarray(inputs[torch.arange(len(row)), row].cpu().numpy())
 
 
-def drawn(batch: Batch, places: Array) -> Array:
+def drawn(batch: Batch, places: Places) -> Array:
     """Directions of their own, (B, S, T, d)."""
     spec, (_, T, d, _) = batch.spec, batch.x.shape
     shape = spec.sequences, T, d

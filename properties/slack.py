@@ -55,8 +55,10 @@ def state_slack(batch: Batch, start: Tensor | float = 0.0, beyond: Tensor | floa
     # λ^(T−1) by the library's pow, which is right to far better than 2⁻³⁰.
     steps = torch.where(lam <= 1, steps, T * lam ** (T - 1) * (1 + 2.0**-30))
     size = torch.minimum(known["B_h"], drive * steps * UP)
-    grown = start * torch.clamp(lam, min=1.0) ** T * (1 + 2.0**-30), known["L_x"] * beyond * steps
-    added = sum(part.nan_to_num(nan=0.0, posinf=torch.inf) for part in grown)  # 0 ∞ is nothing
+    grown = start * torch.clamp(lam, min=1.0) ** T * (1 + 2.0**-30)
+    fed = known["L_x"] * beyond * steps
+    # NaN is 0 · ∞, where nothing is added.
+    added = grown.nan_to_num(0.0, torch.inf) + fed.nan_to_num(0.0, torch.inf)
     size = torch.where(added == 0, size, (size + added * UP) * UP)
 
     def error(radius: Tensor) -> Tensor:

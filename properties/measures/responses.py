@@ -183,6 +183,8 @@ RESPONSES = (
         balls=lambda p, k: length(ball_apart(p, True)),
         square=lambda b, k: square_of(exactly_apart(b, True)),
     ),
+)
+OF_CELLS = (
     own("forced_gap_box", of.box_norm(cells_apart(False)), of.box_balls(cells_ball(False))),
     own("response_gap_box", of.box_norm(cells_apart(True)), of.box_balls(cells_ball(True))),
     own("response_start_box", of.box_norm(cells_start), of.box_balls(ball_start)),

@@ -87,6 +87,39 @@ def test_enclosures(spec: SystemSpec) -> None:
             assert ball > 0
 
 
+@pytest.mark.parametrize("spec", SPECS, ids=IDS)
+def test_readings_are_those_of_plain_runs(spec: SystemSpec) -> None:
+    """Two runs in floats, one after the other, end as far apart."""
+    batch = build(spec)
+    inputs = batch.x, other_inputs(batch)
+    starts = [batch.h, batch.h_other]
+    if batch.cells is not None:
+        starts = [h / 2 for h in starts]
+    model = batch.cell if batch.cells is None else batch.cells.cell
+
+    def end(start: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        for one in x.unbind(1):
+            start = model.step(start, one)
+        return start
+
+    forced, response = (end(starts[0], inputs[0]) - end(starts[two], inputs[1]) for two in (0, 1))
+    shown = forced[:, -batch.cell.n :]
+    expected = {
+        "forced_gap": shown.norm(dim=1),
+        "forced_gap_y": torch.einsum("bpn,bns->bps", batch.C, shown).norm(dim=1),
+        "response_gap": response.norm(dim=1),
+    }
+    if batch.cells is not None:
+        v = batch.cells.v[:, :, None]
+        boxed = {"forced_gap_box": forced, "response_gap_box": response}
+        boxed["response_start_box"] = starts[0] - starts[1]
+        del expected["response_gap"]
+        expected |= {name: (s.abs() / v).amax(1) for name, s in boxed.items()}
+    for name, value in expected.items():
+        seen = MEASURES[name].enclose(batch).hi[:, :, 0]
+        assert seen == pytest.approx(value.numpy(), rel=1e-9, abs=1e-11), name
+
+
 def test_far_beyond_the_inputs_bound() -> None:
     """Starts and second inputs far larger than the first inputs are accounted for."""
     spec = replace(VANILLA, activation="tanh", inputs="impulse", distance=64.0, regime="similar")
