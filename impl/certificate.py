@@ -199,7 +199,9 @@ def certify(
         lam=best.lam,
         verdict="certified" if forgets else undecided,
         input_bound=bound,
-        constants=system.constants(best) | ({} if trained is None else trained.named),
+        constants=system.constants(best)
+        | {"gain": best.gain if forgets else math.inf}
+        | ({} if trained is None else trained.named),
         windows=tuple((eps, best.window(eps) if forgets else None) for eps in epsilons),
         tried=tuple((tried.name, tried.lam, tried.window(smallest)) for tried in norms),
         weights=best.weights,

@@ -27,6 +27,7 @@ from impl.balls import float_above
 from impl.certified_training import Task, TrainingCertificate
 from impl.gated_refute import GatedCell, refute_gated
 from impl.gates import rows_up
+from impl.norm import certified_norm
 from impl.norms import StateNorm
 from impl.outward import div_up, mul_up, norm_up, sum_up
 from impl.refute import Witness
@@ -116,6 +117,7 @@ class Comparison:
             float(div_up(1.0, v.amin())),
             None if name == "infinity" else tuple(v[0].tolist()),
             float(div_up(self.box, v).amax()),
+            fed=float(div_up(norm_up(self.inputs), v).amax()),
         )
 
     def _spectral(self) -> StateNorm:
@@ -127,7 +129,11 @@ class Comparison:
         )
         lam, reach = float(found.factor), float(div_up(1.0, w.amin()))
         weights = tuple(w.tolist())
-        return StateNorm("spectral", lam, float(drive), weights[-1], reach, weights, float(box))
+        moved = certified_norm(self.inputs.reshape(self.blocks, self.width, -1))
+        fed = float(div_up(moved, w).amax())
+        return StateNorm(
+            "spectral", lam, float(drive), weights[-1], reach, weights, float(box), fed=fed
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,7 +49,8 @@ class StateNorm:
     ‖h‖₂ ≤ C‖s‖_* for the output h of a state s. reach: c with ‖s‖_* ≤ c‖s‖₂. weights: v of
     max |s_i|/v_i, d of ‖(d_i s_i)‖₂, the rows of Q of ‖Qs‖₂, or w of max ‖s_b‖₂/w_b over the blocks
     of a gated cell's state; None for the plain norms. radius: a bound on ‖s_t‖_* for all t that
-    needs no contraction. steps: r of an iterated norm, 1 for all others.
+    needs no contraction. steps: r of an iterated norm, 1 for all others. fed: L with
+    ‖φ(s, x) − φ(s, x′)‖_* ≤ L‖x − x′‖₂.
     """
 
     name: str
@@ -60,6 +61,14 @@ class StateNorm:
     weights: tuple[float, ...] | tuple[tuple[float, ...], ...] | None = None
     radius: float = math.inf
     steps: int = 1
+    fed: float = math.inf
+
+    @property
+    def gain(self) -> float:
+        """G with ‖h_T − h′_T‖₂ ≤ G δ for every T, for two runs from one state whose inputs are
+        within δ of one another: C L/(1 − λ)."""
+        gap = subtract_down(1.0, self.lam)
+        return float(div_up(mul_up(self.equivalence, self.fed), gap)) if gap > 0 else math.inf
 
     @property
     def states(self) -> float:
@@ -92,9 +101,14 @@ class Parts:
     kept: Tensor | None = None
 
     @property
+    def fed(self) -> Tensor:
+        """L_ρ‖U_i‖₂, how far an input moves each unit, (n,)."""
+        return mul_up(self.slope, norm_up(self.U))
+
+    @property
     def units(self) -> Tensor:
         """sup |φ(0, x)_i|, (n,)."""
-        return add_up(mul_up(mul_up(self.slope, norm_up(self.U)), self.B), self.offset)
+        return add_up(mul_up(self.fed, self.B), self.offset)
 
 
 def parts_of(model: LoadedModel[RNN], input_bound: float) -> Parts:
@@ -115,20 +129,22 @@ def state_norm(name: str, parts: Parts) -> StateNorm:
 
 def _spectral(p: Parts) -> StateNorm:
     lam = mul_up(p.slope, certified_norm(p.W))
-    drive = _euclidean_drive(p, p.U, p.offset)
-    return StateNorm("spectral", float(lam), drive, 1.0, 1.0)
+    drive, fed = _euclidean_drive(p, p.U, p.offset)
+    return StateNorm("spectral", float(lam), drive, 1.0, 1.0, fed=fed)
 
 
 def _infinity(p: Parts) -> StateNorm:
     lam = mul_up(p.slope, sum_up(p.W.abs()).amax())
     root = float(sqrt_up(float(p.W.shape[1])))
-    return StateNorm("infinity", float(lam), float(p.units.amax()), root, 1.0)
+    fed = float(p.fed.amax())
+    return StateNorm("infinity", float(lam), float(p.units.amax()), root, 1.0, fed=fed)
 
 
 def _one(p: Parts) -> StateNorm:
     lam = mul_up(p.slope, sum_up(p.W.mT.abs()).amax())
     root = float(sqrt_up(float(p.W.shape[1])))
-    return StateNorm("one", float(lam), float(sum_up(p.units)), 1.0, root)
+    fed = float(sum_up(p.fed))
+    return StateNorm("one", float(lam), float(sum_up(p.units)), 1.0, root, fed=fed)
 
 
 def _perron(p: Parts) -> StateNorm:
@@ -142,6 +158,7 @@ def _perron(p: Parts) -> StateNorm:
         float(norm_up(v)),
         float(div_up(1.0, v.amin())),
         tuple(v.tolist()),
+        fed=float(div_up(p.fed, v).amax()),
     )
 
 
@@ -162,7 +179,8 @@ def _scaled(name: str, p: Parts, found: WeightedNorm) -> StateNorm:
     steep = mul_up(p.slope, factor)
     lam = float(steep if p.kept is None else add_up(p.kept.amax(), steep))
     smallest, largest = float(div_up(1.0, d.amin())), float(d.amax())
-    return StateNorm(name, lam, _scaled_drive(p, d), smallest, largest, tuple(d.tolist()))
+    drive, fed = _scaled_drive(p, d)
+    return StateNorm(name, lam, drive, smallest, largest, tuple(d.tolist()), fed=fed)
 
 
 def _iterated(p: Parts) -> StateNorm:
@@ -178,14 +196,16 @@ def _iterated(p: Parts) -> StateNorm:
 def _adapted(p: Parts, one: Iterated) -> StateNorm:
     """N of `impl.iterated`, with ‖D·‖₂ ≤ N ≤ K‖D·‖₂."""
     d = one.d
+    drive, fed = (float(mul_up(one.condition, size)) for size in _scaled_drive(p, d))
     return StateNorm(
         "iterated",
         one.rate,
-        float(mul_up(one.condition, _scaled_drive(p, d))),
+        drive,
         float(div_up(1.0, d.amin())),
         float(mul_up(one.condition, d.amax())),
         tuple(d.tolist()),
         steps=len(one.factors),
+        fed=fed,
     )
 
 
@@ -200,11 +220,11 @@ def _quadratic(p: Parts) -> StateNorm:
     Q = found.weights[0]
     offset = sum_up(mul_up(Q.abs(), p.offset))
     lost = mul_up(2 * gamma(Q.shape[0]), norm_up((Q.abs() @ p.U.abs()).flatten()))
-    drive = _euclidean_drive(p, Q @ p.U, offset, add_up(lost, TINY))
+    drive, fed = _euclidean_drive(p, Q @ p.U, offset, add_up(lost, TINY))
     weights = tuple(tuple(row) for row in Q.tolist())
     reach = float(certified_norm(Q[None]))
     inverse = float(certified_inverse(found.weights).norm)
-    return StateNorm("quadratic", float(found.factor), drive, inverse, reach, weights)
+    return StateNorm("quadratic", float(found.factor), drive, inverse, reach, weights, fed=fed)
 
 
 NORMS: Mapping[str, Callable[[Parts], StateNorm]] = {
@@ -219,14 +239,16 @@ NORMS: Mapping[str, Callable[[Parts], StateNorm]] = {
 }
 
 
-def _euclidean_drive(p: Parts, U: Tensor, offset: Tensor, lost: Tensor | float = 0.0) -> float:
-    """L_ρ(‖U‖₂ + lost)B + ‖offset‖₂, where rounding moved U by at most `lost`."""
-    norm = add_up(certified_norm(U[None]), lost)
-    return float(add_up(mul_up(mul_up(p.slope, norm), p.B), norm_up(offset)))
+def _euclidean_drive(
+    p: Parts, U: Tensor, offset: Tensor, lost: Tensor | float = 0.0
+) -> tuple[float, float]:
+    """L_ρ(‖U‖₂ + lost)B + ‖offset‖₂, where rounding moved U by at most `lost`, and B's factor."""
+    fed = mul_up(p.slope, add_up(certified_norm(U[None]), lost))
+    return float(add_up(mul_up(fed, p.B), norm_up(offset))), float(fed)
 
 
-def _scaled_drive(p: Parts, d: Tensor) -> float:
-    """sup ‖Dφ(0, x)‖₂."""
+def _scaled_drive(p: Parts, d: Tensor) -> tuple[float, float]:
+    """sup ‖Dφ(0, x)‖₂, and the factor of B in it."""
     scaled = d[:, None] * p.U
     lost = add_up(mul_up(3 * UNIT, norm_up(scaled.flatten())), TINY * scaled.numel())
     return _euclidean_drive(p, scaled, mul_up(d, p.offset), lost)

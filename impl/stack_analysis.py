@@ -40,13 +40,19 @@ class StackAnalysis:
 
     def norm(self, name: str) -> StateNorm:
         """The cascade of the layers' norms of that name, of the best ones if it is CASCADE."""
-        norms, found = self._chosen(name), self._cascade(name)[1]
+        norms, (couplings, found) = self._chosen(name), self._cascade(name)
         reach = max(
             float(div_up(norm.reach, t)) for norm, t in zip(norms, found.weights, strict=True)
         )
         scale = mul_up(norms[-1].equivalence, found.weights[-1])
         rows = tuple((t, *_row(norm)) for norm, t in zip(norms, found.weights, strict=True))
-        return StateNorm(name, found.lam, found.drive, float(scale), reach, rows, found.radius)
+        moved = [norms[0].fed]
+        for coupling in couplings[1:]:
+            moved.append(float(mul_up(coupling, moved[-1])))
+        fed = max(float(div_up(size, t)) for size, t in zip(moved, found.weights, strict=True))
+        return StateNorm(
+            name, found.lam, found.drive, float(scale), reach, rows, found.radius, fed=fed
+        )
 
     def states(self, norm: StateNorm) -> float:
         """B_h: the least of the last layer's own bound and what the norm says."""

@@ -81,18 +81,22 @@ class BallPair:
         """States h_0 … h_T and pre-activations a_1 … a_T of the full rollout."""
         return self.roll(self.inputs)
 
-    def roll(self, inputs: list[arb_mat]) -> tuple[list[arb_mat], list[arb_mat]]:
-        """States and pre-activations of a rollout from the zero state."""
+    def roll(
+        self, inputs: list[arb_mat], start: arb_mat | None = None
+    ) -> tuple[list[arb_mat], list[arb_mat]]:
+        """States and pre-activations of a rollout, from the zero state unless another is given."""
         ball, b = self.batch.cell.activation.ball, column(self.batch.cell.b[0].tolist())
-        states, before = [column([0.0] * self.batch.cell.n)], []
+        states, before = [column([0.0] * self.batch.cell.n) if start is None else start], []
         for x in inputs:
             before.append(self.W * states[-1] + self.U * x + b)
             states.append(arb_mat([[ball(a)] for a in entries(before[-1])]))
         return states, before
 
-    def advance(self, delta: arb_mat, a: arb_mat) -> arb_mat:
-        """The next difference of two states from this one and the first state's pre-activation."""
-        shift = entries(self.W * delta)
+    def advance(self, delta: arb_mat, a: arb_mat, forced: arb_mat | None = None) -> arb_mat:
+        """The next difference of two states from this one and the first state's pre-activation;
+        ``forced`` is by how much the inputs differ, through U."""
+        carried = self.W * delta
+        shift = entries(carried if forced is None else carried + forced)
         pairs = zip(entries(a), shift, strict=True)
         return arb_mat([[difference(self.batch.cell.activation, p, q)] for p, q in pairs])
 

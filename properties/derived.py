@@ -13,6 +13,7 @@ from impl.adjoint import last_gradient
 from impl.adjoint_error import gradient_error
 from impl.outward import norm_up
 from impl.rnn import RNN
+from properties.other_inputs import x_gap
 from theory.end_to_end import DRIFT, STILL
 from theory.evaluate import enclose
 from theory.interval import Interval
@@ -99,6 +100,7 @@ DERIVED: dict[str, Callable[[Batch], Array]] = {
     **{quantity.name: nowhere for quantity in OF_OTHERS if quantity.role == "certified"},
     "H": pair_bound,
     "eps_k": window_bounds,
+    "x_gap": x_gap,
     "K_0": of_predictions(STILL),
     "K_1": of_predictions(DRIFT),
     "beta_ends": curvature_at_ends,

@@ -26,6 +26,7 @@ TIES: dict[str, tuple[str, ...]] = {
     "contraction-deep": ("deep transition",),
     "contraction-stacked": ("lower layer",),
     **dict.fromkeys(("state-bound", "truncation", "prediction"), ("contraction",)),
+    "input-robustness": ("contraction",),
     "linear-memory": ("diagonal", "Jordan block"),
     "scan-memory": ("scan",),
     "vanishing-gradient": ("contraction",),

@@ -11,6 +11,7 @@ from properties.measures.layers import LAYERS
 from properties.measures.limits import LIMITS
 from properties.measures.memory import MEMORY
 from properties.measures.models import MODELS
+from properties.measures.responses import OF_CELLS, RESPONSES
 from properties.measures.training import TRAINING
 from properties.measures.unitary import UNITARY
 
@@ -18,6 +19,9 @@ __all__ = ["ALL", "MEASURES", "Measure", "around"]
 
 ALL = (
     *(*MODELS, *GRADIENTS, *TRAINING, *UNITARY, *LIMITS, *GATES, *CELLS, *CAUSAL_GAPS),
-    *(*LAYERS, *MEMORY),
+    *(*LAYERS, *MEMORY, *RESPONSES, *OF_CELLS),
 )
-MEASURES = {measure.name: replace(measure, of_cells=ALSO.get(measure.name)) for measure in ALL}
+MEASURES = {
+    measure.name: replace(measure, of_cells=ALSO.get(measure.name, measure.of_cells))
+    for measure in ALL
+}

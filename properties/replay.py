@@ -12,6 +12,7 @@ from properties.errors import SpecError
 from properties.evidence import record
 from properties.judge import Verdict, judge, windowed
 from properties.kinds import CAUSAL
+from properties.other_inputs import other_inputs
 from properties.spec import SystemSpec, parse_spec
 from properties.system import Batch, build
 from properties.unitary.exact import strings
@@ -76,9 +77,10 @@ def dump(replayed: Replayed, path: Path) -> None:
 
     W, U and b of a gated cell are stacked as torch's are, and b_hh is the second bias; of a causal
     model there are the module's own parameters by name.
-    Where there are any: the loss's target y, the second weights W_other, U_other and b_other, and
-    of training the step size and the radii of the set that it projects onto. An exact system comes
-    with every rational as a string p/q too, under exact_W and the like: it is what was judged.
+    Where there are any: the loss's target y, the second weights W_other, U_other and b_other, the
+    second inputs x_other, and of training the step size and the radii of the set that it projects
+    onto. An exact system comes with every rational as a string p/q too, under exact_W and the like:
+    it is what was judged.
     """
     import io
 
@@ -103,6 +105,8 @@ def dump(replayed: Replayed, path: Path) -> None:
     if batch.other is not None:
         others = {"W_other": batch.other.W, "U_other": batch.other.U, "b_other": batch.other.b}
         arrays |= {name: other[0].numpy() for name, other in others.items()}
+    if "other inputs" in batch.cache:
+        arrays["x_other"] = other_inputs(batch)[0, :, :, 0].numpy()
     if batch.spec.kind == "training":
         omega = batch.omega
         arrays["step_size"] = batch.step_size.reshape(-1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import torch
 
-from impl.outward import mul_up, norm_up, underflow
+from impl.outward import add_up, mul_up, norm_up, underflow
 from impl.rounding import HEADROOM, local_error
 from properties.system import Batch
 
@@ -39,13 +39,15 @@ def norm_slack(n: int, value: Tensor) -> Tensor:
     return gamma(n + 4) * value * UP + torch.where(value == 0, torch.zeros_like(value), NORM_FLOOR)
 
 
-def state_slack(batch: Batch) -> Tensor:
-    """A bound on ‖fl(h_t) − h_t‖ for every t ≤ T and every truncation, (B, 1, 1).
+def state_slack(batch: Batch, start: Tensor | float = 0.0, beyond: Tensor | float = 0.0) -> Tensor:
+    """A bound on ‖fl(h_t) − h_t‖ for every t ≤ T and every truncation, (B, 1, 1); of runs from
+    ‖h_0‖ ≤ ``start``, and under inputs that exceed B_x by at most ``beyond``, (B,) each.
 
     ε(R) g with g ≥ 1 + λ + … + λ^{T−1} as in claim rounding-state, where ε(R) is the error of a
-    step from states of norm ≤ R. The true states are within B = min(B_h, S_0 g), so the computed
-    ones stay within R if B + ε(R) g ≤ R; R = 1.01 B mostly does, and twice the first attempt where
-    S_0 is no larger than the rounding. With S_0 = 0 every state is 0, computed without rounding.
+    step from states of norm ≤ R. The true states are within B = min(B_h, S_0 g), and what starts
+    and inputs add to that, so the computed ones stay within R if B + ε(R) g ≤ R; R = 1.01 B mostly
+    does, and twice the first attempt where S_0 is no larger than the rounding. With S_0 = 0 every
+    state is 0, computed without rounding.
     """
     known, T = batch.constants, float(batch.spec.T)
     lam, drive = known["lam"], known["S_0"]
@@ -53,16 +55,21 @@ def state_slack(batch: Batch) -> Tensor:
     # λ^(T−1) by the library's pow, which is right to far better than 2⁻³⁰.
     steps = torch.where(lam <= 1, steps, T * lam ** (T - 1) * (1 + 2.0**-30))
     size = torch.minimum(known["B_h"], drive * steps * UP)
+    grown = start * torch.clamp(lam, min=1.0) ** T * (1 + 2.0**-30)
+    fed = known["L_x"] * beyond * steps
+    # NaN is 0 · ∞, where nothing is added.
+    added = grown.nan_to_num(0.0, torch.inf) + fed.nan_to_num(0.0, torch.inf)
+    size = torch.where(added == 0, size, (size + added * UP) * UP)
 
     def error(radius: Tensor) -> Tensor:
-        return local_error(batch.cell, radius, batch.B_x) * steps * UP
+        return local_error(batch.cell, radius, add_up(batch.B_x, beyond)) * steps * UP
 
     found = torch.full_like(size, torch.inf)
     narrow = HEADROOM * size
     for radius in (2 * (size + error(narrow)), narrow):
         slack = error(radius)
         found = torch.where((size + slack) * UP <= radius, slack, found)
-    return torch.where(drive == 0, 0.0, found)[:, None, None]
+    return torch.where((drive == 0) & (added == 0), 0.0, found)[:, None, None]
 
 
 def local_slack(batch: Batch) -> Tensor:

@@ -72,7 +72,8 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     ``sequence`` choose one pair of the batch, which is then rebuilt alone, to the same bits.
 
     Losses have targets of size ``target`` and gradients in the ``trained`` weights. The second
-    weights of ``smooth`` and the second matrix of ``projection`` lie about ``distance`` away.
+    weights of ``smooth`` and the second matrix of ``projection`` lie about ``distance`` away, and
+    second inputs by that share of their bound.
     ``training``, and cells, make ``steps`` steps α/t (inverse) or α with αβ = ``alpha``, where β is
     the certified smoothness; ``quadratic`` has β = ``lam``, ε = ``epsilon`` and α = ``alpha``.
 

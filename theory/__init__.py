@@ -15,6 +15,7 @@ from theory.end_to_end import END_TO_END
 from theory.errors import UnknownClaimError
 from theory.gradient_gap import GRADIENT_GAP
 from theory.gradient_lipschitz import GRADIENT_LIPSCHITZ
+from theory.input_robustness import INPUT_ROBUSTNESS
 from theory.instability import INSTABILITY
 from theory.linear_memory import LINEAR_MEMORY
 from theory.loss_constants import LOSS_CONSTANTS
@@ -47,6 +48,7 @@ CLAIMS: tuple[Claim, ...] = (
     STATE_BOUND,
     TRUNCATION,
     PREDICTION,
+    INPUT_ROBUSTNESS,
     LINEAR_MEMORY,
     SCAN_MEMORY,
     VANISHING_GRADIENT,

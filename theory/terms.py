@@ -152,6 +152,7 @@ i, j, m, s = symbols("i j m s", integer=True)
 y, z = symbols("y z", real=True)
 # Input sequences: the given one, and ones that differ from it.
 x, x_past, x_edge, x_zeroed = symbols("x x_past x_edge x_zeroed", commutative=False)
+x_other = symbols("x_other", commutative=False)  # another one altogether
 
 # The same model with other weights, on the same inputs.
 w, w_other = symbols("w w_other", commutative=False)

@@ -19,6 +19,7 @@ from impl.jets import constants, jets
 from impl.norm import certified_norm
 from impl.outward import div_up, norm_up, subtract_down
 from properties.cells.omega import UNIFORM
+from properties.other_inputs import x_gap
 
 if TYPE_CHECKING:
     from properties.regimes import Array
@@ -99,12 +100,14 @@ BOX: dict[str, Callable[[Batch], Tensor]] = {
 
 
 def of_cells(batch: Batch, name: str) -> Array:
-    """A constant of a batch of cells, (B, 1, 1), but (B, 1, K+1) of each window; infinite where
-    nothing is known."""
+    """A constant of a batch of cells, (B, 1, 1), but (B, 1, K+1) of each window and (B, S, 1) of
+    each pair; infinite where nothing is known."""
     key = f"constant {name}"
     if key not in batch.cache:
         if name in BOX:
             value = BOX[name](batch).detach().cpu().numpy().reshape(batch.cell.batch, 1, -1)
+        elif name == "x_gap":
+            value = x_gap(batch)
         elif batch.gated is not None and name in batch.gate_constants:
             value = batch.gate_constants[name]
         else:

@@ -101,6 +101,10 @@ def print_certificate(certificate: Certificate) -> None:
             f"every ‖x_t‖₂ ≤ {certificate.input_bound:g}; ε bounds the {what}'s Euclidean norm"
         )
         print_table(("ε", "k"), [(f"{eps:g}", k) for eps, k in certificate.windows])
+        typer.echo(
+            f"from one state, under inputs at most δ apart, outputs are at most "
+            f"{at_least(certificate.constants['gain'])} δ apart"
+        )
         if certificate.rounding is not None:
             typer.echo(
                 f"{certificate.dtype} rounding adds at most {at_least(certificate.rounding, 3)} "

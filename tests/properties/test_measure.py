@@ -19,6 +19,7 @@ from properties.measures.gates import GATES
 from properties.measures.layers import LAYERS
 from properties.measures.limits import LIMITS
 from properties.measures.memory import MEMORY
+from properties.measures.responses import OF_CELLS
 from properties.measures.training import TRAINING
 from properties.measures.unitary import UNITARY
 from properties.spec import INPUTS, REGIMES, SystemSpec
@@ -28,7 +29,10 @@ from theory.vocabulary import VOCABULARY
 FLOAT_READ = [m.name for m in ALL if m.enclosure is not None or m.value is not None]
 # What training gives, what other cells do and what is decided in rationals has tests of its own,
 # and so has what compares two weights or matrices.
-OTHERS = (*TRAINING, *UNITARY, *LIMITS, *GATES, *CELLS, *CAUSAL_GAPS, *LAYERS, *MEMORY)
+OTHERS = (
+    *(*TRAINING, *UNITARY, *LIMITS, *GATES, *CELLS, *CAUSAL_GAPS, *LAYERS, *MEMORY),
+    *OF_CELLS,
+)
 OWN_TESTS = {m.name for m in OTHERS}
 APART = OWN_TESTS | {"grad_gap_weights", "weight_distance"}
 WITH_BALLS = [

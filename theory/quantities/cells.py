@@ -6,10 +6,10 @@ s.  A norm without a name is the Euclidean one of h.  The constants hold on the 
 
 from sympy import Expr, Symbol
 
-from theory.gate_terms import boxed
+from theory.gate_terms import boxed, gated_run
 from theory.quantities.gradients import in_norm
 from theory.quantity import Quantity, certified, measured
-from theory.terms import a, b, d_state, d_weights, entry, state, weighted, x
+from theory.terms import a, b, d_state, d_weights, entry, state, weighted, x, x_other
 
 T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 _UNITS = "max |·|_j/v_j"
@@ -51,6 +51,17 @@ _MEASURED = (
         "full against truncated state",
         *_gap("s_T-s_T^{(k)}", state(x, 0, T) - state(x, T - k, k)),
     ),
+    measured(
+        "forced_gap_box",
+        "two runs from one state, under inputs x and x'",
+        *_gap("s_T(x)-s_T(x')", gated_run(a, x, T) - gated_run(a, x_other, T)),
+    ),
+    measured(
+        "response_gap_box",
+        "two runs from two states, under inputs x and x'",
+        *_gap("s_T(s,x)-s_T(s',x')", gated_run(a, x, T) - gated_run(b, x_other, T)),
+    ),
+    measured("response_start_box", "the states from which these start", *_gap("s_0-s'_0", a - b)),
     measured(
         "dphi_w_box",
         "one step's derivative in the weights, at a state of the box",

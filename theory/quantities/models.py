@@ -2,6 +2,7 @@
 
 from sympy import Abs, Symbol
 
+from theory.gate_terms import gated_run
 from theory.quantity import Quantity, certified, measured, parameter
 from theory.terms import (
     Vector,
@@ -20,6 +21,7 @@ from theory.terms import (
     vector,
     x,
     x_edge,
+    x_other,
     x_past,
     x_zeroed,
 )
@@ -28,6 +30,7 @@ T, k, t, n, d = (Symbol(name, integer=True) for name in ("T", "k", "t", "n", "d"
 _root, _scaling, _weights = vector("P_root"), vector("D"), vector("V")
 _input: Vector = vector("x_t")
 _step = phi(a, _input) - phi(b, _input)
+_run, _run_other = gated_run(a, x, T), gated_run(a, x_other, T)
 
 MODELS: tuple[Quantity, ...] = (
     parameter("T", "length of the input sequence", "T"),
@@ -46,6 +49,9 @@ MODELS: tuple[Quantity, ...] = (
     certified("W_norm", "‖W‖₂ of the recurrent matrix", "spectral", r"\lVert W\rVert"),
     certified("U_norm", "‖U‖₂ of the input matrix", "spectral", r"\lVert U\rVert"),
     certified("B_x", "bound on the inputs, sup ‖x_t‖₂", "Euclidean", "B_x"),
+    certified(
+        "x_gap", "distance of two input sequences, sup ‖x_t - x'_t‖₂", "Euclidean", r"\delta"
+    ),
     certified("S_0", "drive, sup ‖φ(0, x)‖₂", "Euclidean", "S_0"),
     certified("B_h", "bound on the states, sup ‖h_t‖₂", "Euclidean", "B_h"),
     certified("L_x", "Lipschitz constant of φ in the input", "Euclidean", "L_x"),
@@ -95,6 +101,24 @@ MODELS: tuple[Quantity, ...] = (
         "two states after one step",
         r"\lVert \varphi(h,x)-\varphi(h',x)\rVert",
         norm(_step),
+    ),
+    measured(
+        "forced_gap",
+        "two runs from one state, under inputs x and x'",
+        r"\lVert h_T(x)-h_T(x')\rVert_{forced}",
+        norm(_run - _run_other),
+    ),
+    measured(
+        "forced_gap_y",
+        "the outputs of two runs from one state, under inputs x and x'",
+        r"\lVert y_T(x)-y_T(x')\rVert_{forced}",
+        norm(readout(_run) - readout(_run_other)),
+    ),
+    measured(
+        "response_gap",
+        "two runs from two states, under inputs x and x'",
+        r"\lVert h_T(h,x)-h_T(h',x')\rVert",
+        norm(_run - gated_run(b, x_other, T)),
     ),
     measured("state_gap", "two states", r"\lVert h-h'\rVert", norm(a - b)),
     measured(

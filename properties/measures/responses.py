@@ -1,0 +1,191 @@
+"""Two runs under two input sequences, from one state or from two.
+
+The states are any two of a vanilla network, and half of two states of the box of a cell: those lie
+in its invariant set, discs for complex modes too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from impl.outward import add_up, mul_up, norm_up
+from properties import rationals
+from properties.balls import BallPair, Vector, column, entries, length
+from properties.cells import ball_runs
+from properties.cells import readings as of
+from properties.cells.ball_runs import BallRuns
+from properties.cells.gaps import Gap, Gaps
+from properties.cells.rounded import Rounded
+from properties.measured import Measure, square_of
+from properties.measures.cells import own
+from properties.other_inputs import other_inputs
+from properties.readings import mapped, readout, single
+from properties.slack import UP, map_slack, norm_slack, norms, state_slack
+from properties.system import Batch
+
+Tensor = torch.Tensor
+
+
+def second(batch: Batch, two: bool) -> Tensor:
+    """Where the second run starts."""
+    return batch.h_other if two else batch.h
+
+
+def apart(two: bool) -> Callable[[Batch], Tensor]:
+    """h_T − h′_T, (B, n, S)."""
+
+    def vectors(batch: Batch) -> Tensor:
+        h, other = batch.h, second(batch, two)
+        for x, changed in zip(batch.x.unbind(1), other_inputs(batch).unbind(1), strict=True):
+            h, other = batch.cell.step(h, x), batch.cell.step(other, changed)
+        return h - other
+
+    return vectors
+
+
+def differ(batch: Batch, value: Tensor) -> Tensor:
+    """What is read of two runs from one state, and its error: 0 where the inputs are the same."""
+    changed = (batch.x != other_inputs(batch)).any(2).any(1)
+    return torch.where(changed[:, :, None], value, 0.0)
+
+
+def rolled_error(batch: Batch) -> Tensor:
+    """Both runs' rounding, (B, 1, 1)."""
+    starts = torch.cat([batch.h, batch.h_other], dim=2).detach().transpose(1, 2)
+    largest = norm_up(other_inputs(batch).detach().transpose(2, 3)).amax(dim=(1, 2))
+    beyond = add_up(largest, -batch.B_x.detach()).clamp(min=0.0)
+    return 2 * state_slack(batch, norm_up(starts).amax(1), beyond)
+
+
+def error(batch: Batch, value: Tensor) -> Tensor:
+    """Both runs' rounding, and the norm's."""
+    return rolled_error(batch) + norm_slack(batch.spec.n + 1, value)
+
+
+def output_error(batch: Batch, value: Tensor) -> Tensor:
+    """Both runs' rounding through C, then C's own."""
+    size = norms(apart(False)(batch))[:, :, None]
+    rolled = mul_up(batch.constants["L_f"][:, None, None], rolled_error(batch))
+    return (rolled + map_slack(batch.C, size, torch.zeros_like(size), value)) * UP
+
+
+def ball_apart(pair: BallPair, two: bool) -> Vector:
+    """h_T − h′_T of one pair: of differences, so that it is 0 where nothing differs."""
+    batch = pair.batch
+    h, other = (column(v[0, :, 0].tolist()) for v in (batch.h, second(batch, two)))
+    before = pair.roll(pair.inputs, h)[1]
+    changed = other_inputs(batch)[0, :, :, 0].tolist()
+    delta = h - other
+    for x, o, a in zip(pair.inputs, changed, before, strict=True):
+        delta = pair.advance(delta, a, pair.U * (x - column(o)))
+    return entries(delta)
+
+
+def exactly_apart(batch: Batch, two: bool) -> rationals.Vector | None:
+    """h_T − h′_T, exactly."""
+    starts = batch.h, second(batch, two)
+    runs: list[rationals.Vector | None] = []
+    for start, inputs in zip(starts, (batch.x, other_inputs(batch)), strict=True):
+        h: rationals.Vector | None = [rationals.exact(v) for v in start[0, :, 0].tolist()]
+        for x in inputs[0, :, :, 0].tolist():
+            h = rationals.step(batch, h, x) if h is not None else None
+        runs.append(h)
+    return rationals.minus(*runs)
+
+
+def halves(batch: Batch, two: bool) -> tuple[Tensor, Tensor]:
+    """The states from which the runs of cells start."""
+    return batch.h / 2, second(batch, two) / 2
+
+
+def cells_start(batch: Batch, two: bool = True) -> Rounded:
+    """s_0 − s′_0."""
+    one, other = halves(batch, two)
+    return Rounded.exact(one) - Rounded.exact(other)
+
+
+def cells_apart(two: bool) -> Callable[[Batch], Rounded]:
+    """s_T − s′_T of cells, (B, N, S)."""
+
+    def seen(batch: Batch) -> Rounded:
+        runs, inputs = of.runs(batch), (batch.x.unbind(1), other_inputs(batch).unbind(1))
+        made, at = (
+            Gaps(runs.plain),
+            Gap(Rounded.exact(halves(batch, two)[0]), cells_start(batch, two)),
+        )
+        for x, other in zip(*(map(Rounded.exact, sequence) for sequence in inputs), strict=True):
+            at = runs.program(made, at, Gap(x, x - other))
+        return at.gap
+
+    return seen
+
+
+def cells_output(batch: Batch) -> Rounded:
+    """h_T − h′_T."""
+    return of.output(cells_apart(False)(batch), batch)
+
+
+def ball_start(runs: BallRuns, batch: Batch, k: int) -> Vector:
+    """s_0 − s′_0 of one pair."""
+    one, other = (ball_runs.column(s[0, :, 0].tolist()) for s in halves(batch, True))
+    return (one - other).matrix.entries()
+
+
+def cells_ball(two: bool) -> Callable[[BallRuns, Batch, int], Vector]:
+    """s_T − s′_T of one pair."""
+
+    def seen(runs: BallRuns, batch: Batch, k: int) -> Vector:
+        one, other = (ball_runs.column(s[0, :, 0].tolist()) for s in halves(batch, two))
+        made, at = Gaps(runs.plain), Gap(one, one - other)
+        changed = map(ball_runs.column, other_inputs(batch)[0, :, :, 0].tolist())
+        for x, o in zip(runs.inputs, changed, strict=True):
+            at = runs.program(made, at, Gap(x, x - o))
+        return at.gap.matrix.entries()
+
+    return seen
+
+
+def ball_output(runs: BallRuns, batch: Batch, k: int) -> Vector:
+    """h_T − h′_T."""
+    assert batch.cells is not None
+    return cells_ball(False)(runs, batch, k)[-batch.cells.n :]
+
+
+RESPONSES = (
+    Measure(
+        "forced_gap",
+        value=lambda b: differ(b, single(apart(False))(b)),
+        error=lambda b, v: differ(b, error(b, v)),
+        balls=lambda p, k: length(ball_apart(p, False)),
+        square=lambda b, k: square_of(exactly_apart(b, False)),
+        of_cells=Measure(
+            "forced_gap", enclosure=of.lengths(cells_output), balls=of.ball_lengths(ball_output)
+        ),
+    ),
+    Measure(
+        "forced_gap_y",
+        value=lambda b: differ(b, single(lambda b: readout(b, apart(False)(b)))(b)),
+        error=lambda b, v: differ(b, output_error(b, v)),
+        balls=lambda p, k: length(mapped(p.batch.C[0], ball_apart(p, False))),
+        square=lambda b, k: rationals.weighted(b.C[0].tolist(), exactly_apart(b, False)),
+        of_cells=Measure(
+            "forced_gap_y",
+            enclosure=of.lengths(lambda b: cells_output(b).mapped(b.C)),
+            balls=of.ball_lengths(lambda r, b, k: mapped(b.C[0], ball_output(r, b, k))),
+        ),
+    ),
+    Measure(
+        "response_gap",
+        value=single(apart(True)),
+        error=error,
+        balls=lambda p, k: length(ball_apart(p, True)),
+        square=lambda b, k: square_of(exactly_apart(b, True)),
+    ),
+)
+OF_CELLS = (
+    own("forced_gap_box", of.box_norm(cells_apart(False)), of.box_balls(cells_ball(False))),
+    own("response_gap_box", of.box_norm(cells_apart(True)), of.box_balls(cells_ball(True))),
+    own("response_start_box", of.box_norm(cells_start), of.box_balls(ball_start)),
+)
