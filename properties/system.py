@@ -27,7 +27,7 @@ from properties.draws import EXACT, LEARNING, draw, written_out
 from properties.gated.cell import Gated
 from properties.gated.constants import gate_constants
 from properties.kinds import CELL_KINDS
-from properties.parameters import parameters, quadratic
+from properties.parameters import Parameters, quadratic
 from properties.regimes import Array, input_sequences
 from properties.spec import SystemSpec, Values
 from properties.unitary.exact import Exact, image
@@ -153,9 +153,9 @@ class Batch:
         return np.arange(self.K + 1, dtype=np.float64).reshape(1, 1, -1)
 
     @cached_property
-    def parameters(self) -> dict[str, Array]:
+    def parameters(self) -> Parameters:
         """The spec's numbers by the names of the vocabulary; epsilon is a share of S_0/(1 − λ)."""
-        return parameters(self)
+        return Parameters(self)
 
     @cached_property
     def exact_constants(self) -> list[dict[str, float]]:
