@@ -77,13 +77,17 @@ def norm_up(x: Tensor) -> Tensor:
 
     Exact where at most one entry is not zero.
     """
+    if x.shape[-1] == 1:
+        return x[..., 0].abs().nan_to_num(math.inf, math.inf)
     largest = x.abs().amax(-1, keepdim=True)
     scale = exponent(largest)
     y = shift(x, -scale)
     norm = sqrt_up(sum_up(square_up(y)))
     lossless = (shift(y, scale) == x).all(-1)
-    lost = math.sqrt(x.shape[-1]) * 2.0**-1073  # of entries that scaling made subnormal
-    bound = shift_up(torch.where(lossless, norm, add_up(norm, lost)), scale[..., 0])
+    if not lossless.all():
+        lost = math.sqrt(x.shape[-1]) * 2.0**-1073  # of entries that scaling made subnormal
+        norm = torch.where(lossless, norm, add_up(norm, lost))
+    bound = shift_up(norm, scale[..., 0])
     single = (x != 0).sum(-1) <= 1
     largest = largest[..., 0]
     return torch.where(single & torch.isfinite(largest), largest, bound)
