@@ -15,6 +15,7 @@ TINY = 2.0**-1000  # far above what underflow loses in any one operation
 
 _SPLITTER = 134217729.0  # 2²⁷ + 1
 _SAFE = 2.0**-900  # above this magnitude no part of a product is lost to underflow
+_INFINITY = torch.tensor(math.inf, dtype=torch.float64)
 
 
 def add_up(a: Tensor | float, b: Tensor | float) -> Tensor:
@@ -39,6 +40,12 @@ def mul_up(a: Tensor | float, b: Tensor | float) -> Tensor:
     return _upward(p, (error <= 0) & (p.abs() > _SAFE) | (a == 0) | (b == 0))
 
 
+def square_up(a: Tensor) -> Tensor:
+    """At least a², as `mul_up` has it."""
+    p, error = _two_square(a)
+    return _upward(p, (error <= 0) & (p > _SAFE) | (a == 0))
+
+
 def div_up(a: Tensor | float, b: Tensor | float) -> Tensor:
     """At least a / b for a ≥ 0 and b ≥ 0."""
     a, b = _tensors(a, b)
@@ -52,7 +59,7 @@ def sqrt_up(a: Tensor | float) -> Tensor:
     """At least √a."""
     a = torch.as_tensor(a, dtype=torch.float64)
     r = a.sqrt()
-    p, error = _two_product(r, r)
+    p, error = _two_square(r)
     return _upward(r, ((p - a) + error >= 0) & (p > _SAFE) | (a == 0))
 
 
@@ -70,13 +77,17 @@ def norm_up(x: Tensor) -> Tensor:
 
     Exact where at most one entry is not zero.
     """
+    if x.shape[-1] == 1:
+        return x[..., 0].abs().nan_to_num(math.inf, math.inf)
     largest = x.abs().amax(-1, keepdim=True)
     scale = exponent(largest)
     y = shift(x, -scale)
-    norm = sqrt_up(sum_up(mul_up(y, y)))
+    norm = sqrt_up(sum_up(square_up(y)))
     lossless = (shift(y, scale) == x).all(-1)
-    lost = math.sqrt(x.shape[-1]) * 2.0**-1073  # of entries that scaling made subnormal
-    bound = shift_up(torch.where(lossless, norm, add_up(norm, lost)), scale[..., 0])
+    if not lossless.all():
+        lost = math.sqrt(x.shape[-1]) * 2.0**-1073  # of entries that scaling made subnormal
+        norm = torch.where(lossless, norm, add_up(norm, lost))
+    bound = shift_up(norm, scale[..., 0])
     single = (x != 0).sum(-1) <= 1
     largest = largest[..., 0]
     return torch.where(single & torch.isfinite(largest), largest, bound)
@@ -121,13 +132,21 @@ def _two_product(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     return p, error
 
 
+def _two_square(a: Tensor) -> tuple[Tensor, Tensor]:
+    """The same of a²."""
+    p, high = a * a, _high(a)
+    low = a - high
+    cross = high * low
+    return p, ((high * high - p) + cross + cross) + low * low
+
+
 def _high(a: Tensor) -> Tensor:
     c = _SPLITTER * a
     return c - (c - a)
 
 
 def _upward(value: Tensor, enough: Tensor) -> Tensor:
-    above = torch.nextafter(value, torch.full_like(value, math.inf))
+    above = torch.nextafter(value, _INFINITY)
     return torch.where(enough, value, above).nan_to_num(math.inf, math.inf, -math.inf)
 
 

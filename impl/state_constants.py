@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING
 
 import torch
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
     from impl.constants import Constants
 
 
+@cache
+def _root(n: int) -> float:
+    """At least √n."""
+    return norm_up(torch.ones(n, dtype=torch.float64)).item()
+
+
 def _drive(c: Constants) -> Tensor:
     """S_0 = L_ρ ‖U‖ B_x + ‖ρ(b)‖ ≥ sup ‖φ(0, x)‖."""
     return add_up(mul_up(c["L_x"], c.B_x), c.region.offset)
@@ -25,7 +32,7 @@ def _drive(c: Constants) -> Tensor:
 
 def _state_bound(c: Constants) -> Tensor:
     """B_h = min(S_0/(1 − λ), M_ρ √n)."""
-    box = mul_up(c["M_rho"], norm_up(torch.ones(c.cell.n, dtype=torch.float64)).item())
+    box = mul_up(c["M_rho"], _root(c.cell.n))
     contracted = torch.where(c.gap > 0, div_up(c["S_0"], c.gap), torch.inf)
     return torch.minimum(contracted, box)
 

@@ -28,3 +28,10 @@ class UnknownChoiceError(InputError):
 
     def __init__(self, what: str, name: str, choices: tuple[str, ...]) -> None:
         super().__init__(f"unknown {what} {name!r}; choose among {', '.join(choices)}")
+
+
+class SeedsError(InputError):
+    """What is no list of seeds."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"{text!r} is no list of seeds; write one such as 1-30 or 1,5,9-12")

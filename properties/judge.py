@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from properties.measure import MEASURES
 from properties.referee import settle
-from properties.system import Batch, build
+from properties.system import Batch
 from theory.claim import Assumption, Statement
 from theory.evaluate import enclose
 from theory.interval import Interval
@@ -171,7 +171,7 @@ def escalate(statement: Statement, batch: Batch, result: Judgement) -> None:
     result.escalated = int(open_checks.sum())
     for i, s in np.argwhere(open_checks.any(axis=2)):
         ks = np.flatnonzero(open_checks[i, s])
-        pair = build(batch.spec.alone(batch.spec.members[int(i)], int(s)))
+        pair = batch.pair(int(i), int(s))
         for k, outcome in zip(ks, settle(statement, pair, [int(k) for k in ks]), strict=True):
             result.verdicts[i, s, k] = Verdict[outcome.verdict]
             if outcome.lhs is not None and outcome.rhs is not None:

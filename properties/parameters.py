@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,9 +10,12 @@ import numpy as np
 from properties.causal.model import stated_fields
 from properties.kinds import CAUSAL
 from properties.regimes import Array
+from properties.spec import SystemSpec
 
 if TYPE_CHECKING:
     from properties.system import Batch
+
+    Read = Callable[[Batch], Array]
 
 # The parameters that only causal models have, and those that only members of exact kinds have.
 FIELDS = ("R", "R_undilated", "R_widest", "R_halved", "R_overlap")
@@ -21,22 +25,24 @@ OF_EXACT = (
 )  # fmt: skip
 
 
-def parameters(batch: Batch) -> dict[str, Array]:
-    """Every parameter, along (batch, sequence, window); epsilon is a share of S_0/(1 − λ)."""
+def plain(read: Callable[[SystemSpec], float]) -> Read:
+    """A number of the spec."""
+    return lambda batch: np.full((1, 1, 1), float(read(batch.spec)))
+
+
+def step_size(batch: Batch) -> Array:
+    """α of training, c/β."""
     spec = batch.spec
-    plain = {
-        "T": spec.T, "n": spec.n, "d": spec.d, "alpha": spec.alpha, "a_1": spec.lam,
-        "N": spec.steps, "inverse_steps": spec.schedule == "inverse",
-        "constant_steps": spec.schedule == "constant", "u": 2.0**-53,
-    }  # fmt: skip
-    numbers = {name: np.full((1, 1, 1), float(value)) for name, value in plain.items()}
-    numbers |= {"k": batch.windows, "t": spec.T - batch.windows}
-    if spec.kind == "training" or (batch.cells is not None and spec.steps):
-        numbers["alpha"] = batch.step_size
+    trains = spec.kind == "training" or (batch.cells is not None and bool(spec.steps))
+    return batch.step_size if trains else np.full((1, 1, 1), spec.alpha)
+
+
+def epsilon(batch: Batch) -> Array:
+    """The spec's share of what may be forgotten; 0 where no bound on that is known."""
     with np.errstate(all="ignore"):
         reach = reach_of(batch)
-        target = np.where(np.isfinite(reach) & (reach > 0), spec.epsilon * reach, 0.0)
-    return numbers | {"epsilon": target} | of_exact(batch) | of_causal(batch)
+        found: Array = np.where(np.isfinite(reach) & (reach > 0), batch.spec.epsilon * reach, 0.0)
+    return found
 
 
 def reach_of(batch: Batch) -> Array:
@@ -50,17 +56,68 @@ def reach_of(batch: Batch) -> Array:
     return found
 
 
-def of_exact(batch: Batch) -> dict[str, Array]:
-    """What the exact members add to the parameters, (B, 1, 1) each; NaN where they do not."""
-    given = [member.parameters() for member in batch.exact]
-    rows = {name: [one.get(name, np.nan) for one in given] or [np.nan] for name in OF_EXACT}
-    return {name: np.array(row).reshape(-1, 1, 1) for name, row in rows.items()}
+def of_exact(name: str) -> Read:
+    """What the exact members add to the parameters, (B, 1, 1); NaN where they do not."""
+
+    def read(batch: Batch) -> Array:
+        key = "parameters of members"
+        if key not in batch.cache:
+            batch.cache[key] = [member.parameters() for member in batch.exact]
+        row = [one.get(name, np.nan) for one in batch.cache[key]] or [np.nan]
+        return np.array(row).reshape(-1, 1, 1)
+
+    return read
 
 
-def of_causal(batch: Batch) -> dict[str, Array]:
-    """The receptive fields of causal models, and what they are mistaken for; NaN of others."""
-    found = stated_fields(batch) if batch.spec.kind in CAUSAL else dict.fromkeys(FIELDS, np.nan)
-    return {name: np.full((1, 1, 1), value) for name, value in found.items()}
+def of_causal(name: str) -> Read:
+    """A receptive field of causal models, or what it is mistaken for; NaN of others."""
+
+    def read(batch: Batch) -> Array:
+        known = batch.spec.kind in CAUSAL
+        return np.full((1, 1, 1), stated_fields(batch)[name] if known else np.nan)
+
+    return read
+
+
+READ: dict[str, Read] = {
+    "T": plain(lambda spec: spec.T),
+    "n": plain(lambda spec: spec.n),
+    "d": plain(lambda spec: spec.d),
+    "a_1": plain(lambda spec: spec.lam),
+    "N": plain(lambda spec: spec.steps),
+    "inverse_steps": plain(lambda spec: spec.schedule == "inverse"),
+    "constant_steps": plain(lambda spec: spec.schedule == "constant"),
+    "u": plain(lambda spec: 2.0**-53),
+    "k": lambda batch: batch.windows,
+    "t": lambda batch: batch.spec.T - batch.windows,
+    "alpha": step_size,
+    "epsilon": epsilon,
+    **{name: of_exact(name) for name in OF_EXACT},
+    **{name: of_causal(name) for name in FIELDS},
+}
+
+
+class Parameters(Mapping[str, Array]):
+    """Every parameter of a batch, along (batch, sequence, window), read when first asked for: most
+    statements speak of few, and ε needs constants that nobody else may."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self.known: dict[str, Array] = {}
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self.known:
+            self.known[name] = READ[name](self.batch)
+        return self.known[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in READ
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(READ)
+
+    def __len__(self) -> int:
+        return len(READ)
 
 
 def quadratic(batch: Batch, name: str) -> Array:

@@ -27,7 +27,7 @@ from properties.draws import EXACT, LEARNING, draw, written_out
 from properties.gated.cell import Gated
 from properties.gated.constants import gate_constants
 from properties.kinds import CELL_KINDS
-from properties.parameters import parameters, quadratic
+from properties.parameters import Parameters, quadratic
 from properties.regimes import Array, input_sequences
 from properties.spec import SystemSpec, Values
 from properties.unitary.exact import Exact, image
@@ -36,6 +36,8 @@ from theory.interval import Interval
 # Certified constants and parameters hold for a whole batch along (batch, sequence, window).
 AXES = 3
 LARGEST_STEP = 2.0**500
+# Pairs of a batch that are kept once built: so many fit into memory with all their balls.
+PAIRS = 64
 # Weights of ``training`` may grow to this multiple of the norms that they were drawn with.
 ROOM = 1.5
 
@@ -153,9 +155,23 @@ class Batch:
         return np.arange(self.K + 1, dtype=np.float64).reshape(1, 1, -1)
 
     @cached_property
-    def parameters(self) -> dict[str, Array]:
+    def parameters(self) -> Parameters:
         """The spec's numbers by the names of the vocabulary; epsilon is a share of S_0/(1 − λ)."""
-        return parameters(self)
+        return Parameters(self)
+
+    def pair(self, i: int, s: int) -> Batch:
+        """One pair alone, on the CPU. The first few are kept: the forms of a claim are decided on
+        the same pairs, which hold their constants and their balls."""
+        if (len(self.spec.members), len(self.spec.chosen), self.x.device.type) == (1, 1, "cpu"):
+            return self
+        key = f"pair {i} {s}"
+        if key in self.cache:
+            found: Batch = self.cache[key]
+            return found
+        found = build(self.spec.alone(self.spec.members[i], s))
+        if sum(name.startswith("pair ") for name in self.cache) < PAIRS:
+            self.cache[key] = found
+        return found
 
     @cached_property
     def exact_constants(self) -> list[dict[str, float]]:

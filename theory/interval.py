@@ -29,7 +29,9 @@ class Interval:
     __array_ufunc__ = None  # array + interval is left to the interval
 
     def __post_init__(self) -> None:
-        lo, hi = np.broadcast_arrays(np.asarray(self.lo, float), np.asarray(self.hi, float))
+        lo, hi = np.asarray(self.lo, float), np.asarray(self.hi, float)
+        if lo.shape != hi.shape:
+            lo, hi = np.broadcast_arrays(lo, hi)
         valid = lo <= hi
         if not valid.all():
             lo, hi = np.where(valid, lo, np.nan), np.where(valid, hi, np.nan)

@@ -22,8 +22,10 @@ from properties.unitary.sigmoid import balls
 ZERO, ONE = fmpq(0), fmpq(1)
 # 77 digits first; then twice and four times as many.
 PRECISIONS = (256, 512, 1024)
-# Samples beyond the number of classes.
-SPARE = 3
+# Samples beyond the number of classes, drawn from multiples of 1/UNIT: from so many of them that
+# sums of several inputs differ too.
+SPARE, UNIT = 3, 2**20
+GRID = range(-3 * UNIT // 2, 3 * UNIT // 2 + 1)
 
 # A linear form: coefficients by symbol; the symbols are ``1``, ``x`` and the classes one step ago.
 Form = tuple[tuple[str, fmpq], ...]
@@ -192,8 +194,8 @@ def planted(spec: SystemSpec, member: int) -> Planted:
             G[j] = ZERO
         else:
             A[j], G[j] = [small(draw) if p == i else ZERO for p in range(n)], ZERO
-    samples: dict[Vector, None] = {}  # two equal ones would show no more than one
-    while len(samples) < n + SPARE:
-        samples[tuple(fmpq(draw.randint(-24, 24), 16) for _ in range(spec.T))] = None
+    # Where two samples had one x_k, units that depend on x_k alone would have too few values.
+    inputs = [draw.sample(GRID, n + SPARE) for _ in range(spec.T)]
+    samples = [tuple(fmpq(v, UNIT) for v in values) for values in zip(*inputs, strict=True)]
     pair = (small(draw), fmpq(draw.randint(1, 4), 2))
     return Planted(fmpq_mat(A), tuple(G), tuple(d), tuple(start), spec.T, tuple(samples), pair)

@@ -12,15 +12,20 @@ from properties.budget import ATTACKS, check_attacks, profile
 from properties.device import check_device
 from properties.parts import Part, PartResult, chosen_claims, parts_of
 from properties.run import environment, merge, run_parts
+from properties.seeds import seeds_of, sweep
 from reports.outcome import problems
 from reports.page import write_report
 from reports.record import Run
 from rnnbounds.commands.claims import CORES, As, Ids, Workers
+from rnnbounds.commands.sweep import show_runs
 from rnnbounds.output import Format, check_folder, print_json, print_table, progress
 
 Profile = Annotated[str, typer.Option("--profile", help="quick, ci or deep")]
 Attacks = Annotated[str, typer.Option("--attacks", help="attacks, separated by commas")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="the seed of everything random")]
+Seeds = Annotated[
+    str | None, typer.Option("--seeds", help="these seeds one by one instead: 1-30, or 1,5,9-12")
+]
 Device = Annotated[str, typer.Option("--device", help="cpu or cuda")]
 Out = Annotated[Path | None, typer.Option("--out", help="folder for run.json and index.html")]
 ALL = ",".join(ATTACKS)
@@ -38,6 +43,7 @@ def verify(
     attacks: Attacks = ALL,
     device: Device = "cpu",
     seed: Seed = 0,
+    seeds: Seeds = None,
     out: Out = None,
     workers: Workers = CORES,
     format: As = Format.text,
@@ -47,6 +53,12 @@ def verify(
     profile(profile_name)
     chosen, entries = check_attacks(attacks.split(",")), chosen_claims(claim or ())
     folder = None if out is None else check_folder(out)
+    if seeds is not None:
+        runs = sweep(
+            entries, seeds_of(seeds), chosen,
+            profile=profile_name, device=check_device(device), workers=workers,
+        )  # fmt: skip
+        return show_runs(runs, folder, format)
     parts = parts_of(entries, chosen)
     results = in_parts(parts, profile_name, seed, check_device(device), workers)
     run = merge(

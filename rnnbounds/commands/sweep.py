@@ -1,0 +1,43 @@
+"""``rnnbounds verify --seeds``: the same claims under many seeds, a line for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import typer
+
+from reports.outcome import problems
+from reports.page import write_report
+from reports.record import Run
+from reports.text import plural
+from rnnbounds.output import Format, print_json
+
+
+def show_runs(runs: Iterable[Run], folder: Path | None, format: Format) -> int:
+    """Say of each run, as soon as it ends, whether all bounds hold; exit 1 if one fails.
+
+    With a folder each seed's report is written to the folder of its number there.
+    """
+    documents = []
+    for run in runs:
+        if folder is not None:
+            write_report(run, folder / str(run.seed))
+        found, replays = problems(run), failing(run)
+        documents.append({"seed": run.seed, "problems": found, "replay": replays})
+        if format is Format.text:
+            verdict = "all bounds hold" if not found else plural(len(found), "problem")
+            lines = [f"FAILS: {problem}" for problem in found]
+            typer.echo("\n  ".join([f"seed {run.seed}: {verdict}", *lines, *replays]))
+    red = [document["seed"] for document in documents if document["problems"]]
+    if format is Format.json:
+        print_json(documents)
+    else:
+        green = len(documents) - len(red)
+        typer.echo(f"{green} of {plural(len(documents), 'seed')} without a problem")
+    return int(bool(red))
+
+
+def failing(run: Run) -> list[str]:
+    """The commands that replay what failed."""
+    return [check.replay for claim in run.claims for check in claim.failing]
