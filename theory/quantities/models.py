@@ -1,8 +1,8 @@
 """States, outputs and certificates of one model."""
 
-from sympy import Abs, Symbol
+from sympy import Abs
 
-from theory.quantity import Quantity, certified, measured, parameter
+from theory.quantity import Quantity, Symbol, certified, measured, parameter
 from theory.terms import (
     Vector,
     a,
