@@ -14,6 +14,7 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
+from properties.errors import QuantityError
 from properties.measure import MEASURES
 from properties.referee import settle
 from properties.system import Batch, build
@@ -84,6 +85,8 @@ def environment(batch: Batch, names: set[str]) -> dict[str, Interval]:
     env: dict[str, Interval] = {}
     for name in sorted(names):
         role = VOCABULARY[name].role
+        if name not in (MEASURES if role == "measured" else parameters) and role != "certified":
+            raise QuantityError(name, batch.spec.kind)
         if role == "parameter":
             env[name] = Interval(parameters[name], parameters[name])
         elif role == "certified":

@@ -10,6 +10,7 @@ from properties.budget import ATTACKS, Budget
 from properties.errors import InputError
 from properties.judge import free_names
 from properties.kinds import FAMILIES
+from properties.registry import UnsuppliedError, missing
 from properties.sabotage import hunt
 from properties.shrink import shrink
 from properties.spec import Kind
@@ -163,6 +164,9 @@ def attack_typed(
 ) -> TypedResult:
     """Attack a typed statement; a counter-example comes back shrunk and explained."""
     kinds = kinds_of(statement)
+    lacking = [missing(kind, statement) for kind in kinds]
+    if all(lacking):
+        raise UnsuppliedError(statement.text, lacking[0][0], kinds)
     assumptions = typed_assumptions(statement)
     form = Form("typed", statement, assumptions, kinds[0], Proof(()))
     found = hunt(
