@@ -14,6 +14,7 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
+from properties.equivalent import at_ends
 from properties.errors import QuantityError
 from properties.measure import MEASURES
 from properties.referee import settle
@@ -134,7 +135,32 @@ def unmet(
     return masks
 
 
-def judge(statement: Statement, assumptions: tuple[Assumption, ...], batch: Batch) -> Judgement:
+@dataclass
+class Patience:
+    """How much the referee may still do for one typed statement, in rough multiplications.
+
+    Checks beyond it stay UNDECIDED; they are counted.
+    """
+
+    left: int
+    skipped: int = 0
+
+    def bears(self, batch: Batch, windows: int) -> bool:
+        """Whether a pair may be settled at so many windows; its work is then spent."""
+        spec = batch.spec
+        if self.left <= 0:
+            self.skipped += windows
+            return False
+        self.left -= 1_000 + windows * (spec.T + spec.K) * spec.n * (spec.n + spec.d)
+        return True
+
+
+def judge(
+    statement: Statement,
+    assumptions: tuple[Assumption, ...],
+    batch: Batch,
+    patience: Patience | None = None,
+) -> Judgement:
     """Judge a statement on every pair of a batch and, where k occurs, every window 0 … K.
 
     A system with a number that is not finite is UNDECIDED, whatever the statement. A check whose
@@ -164,16 +190,44 @@ def judge(statement: Statement, assumptions: tuple[Assumption, ...], batch: Batc
             verdicts[wide] = Verdict.VACUOUS
     spoiled = ~np.broadcast_to(batch.finite, shape)
     verdicts[spoiled & (verdicts != Verdict.VACUOUS)] = Verdict.UNDECIDED
-    escalate(statement, batch, result)
+    if patience is not None:
+        by_ends(statement, batch, result)
+    escalate(statement, batch, result, patience)
     return result
 
 
-def escalate(statement: Statement, batch: Batch, result: Judgement) -> None:
+def by_ends(statement: Statement, batch: Batch, result: Judgement) -> None:
+    """Decide what is open at the windows 0 and T of vanilla networks by what is known there."""
+    if batch.cells is not None or batch.exact or not windowed(statement):
+        return
+    for window, name in ((0, "first"), (batch.spec.T, "last")):
+        known = at_ends(statement, name)
+        changed = window < result.verdicts.shape[2] and known != statement
+        if not changed or not (result.verdicts[:, :, window] == Verdict.UNDECIDED).any():
+            continue
+        env = environment(batch, free_names(known))
+        sides = [enclose(side, env) for side in (known.lhs, known.rhs)]
+        codes = compare(known.relation, *sides)
+        if known.lhs == known.rhs:
+            same = known.relation in ("<=", "==", "exists")
+            valued = np.isfinite(sides[0].lo) & np.isfinite(sides[0].hi)
+            codes = np.where(valued, Verdict.HOLDS if same else Verdict.VIOLATED, codes)
+        there = np.broadcast_to(codes, (*result.verdicts.shape[:2], codes.shape[-1]))
+        there = there[:, :, min(window, codes.shape[-1] - 1)]
+        undecided = (result.verdicts[:, :, window] == Verdict.UNDECIDED) & batch.finite[:, :, 0]
+        result.verdicts[:, :, window] = np.where(undecided, there, result.verdicts[:, :, window])
+
+
+def escalate(
+    statement: Statement, batch: Batch, result: Judgement, patience: Patience | None = None
+) -> None:
     """Settle every UNDECIDED check of a finite system, pair by pair, in balls and rationals."""
     open_checks = (result.verdicts == Verdict.UNDECIDED) & batch.finite
     result.escalated = int(open_checks.sum())
     for i, s in np.argwhere(open_checks.any(axis=2)):
         ks = np.flatnonzero(open_checks[i, s])
+        if patience is not None and not patience.bears(batch, len(ks)):
+            continue
         pair = build(batch.spec.alone(batch.spec.members[int(i)], int(s)))
         for k, outcome in zip(ks, settle(statement, pair, [int(k) for k in ks]), strict=True):
             result.verdicts[i, s, k] = Verdict[outcome.verdict]

@@ -148,6 +148,7 @@ MODELS = (
     Measure(
         "forward_gap",
         enclosure=field.forward_gap,
+        balls=lambda p, k: length(p.forward_gap(k)),
         square=lambda b, k: square_of(rationals.forward_gap(b, k)),
     ),
     Measure("field_gap", enclosure=field.field_gap),
