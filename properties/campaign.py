@@ -11,6 +11,7 @@ from typing import cast
 import numpy as np
 import torch
 
+from properties.attacks.corners import corner_specs
 from properties.attacks.extremal import extremal_specs
 from properties.attacks.gradient import FITS, applicable, gradient_specs
 from properties.attacks.search import Enough, random_specs
@@ -96,6 +97,9 @@ def show(
                 return
         return
     try:
+        if patience is not None and attack == "extremal":  # typed: nothing is known of its worst
+            for spec in corner_specs(kind):
+                visit(spec)
         for spec in chosen_specs(attack, kind, targets, budget, seed):
             visit(spec)
     except Enough:

@@ -135,6 +135,11 @@ def by_rationals(statement: Statement, pair: Batch, k: int, precision: int) -> O
         met = at_most(pair, bound, k) if at_most is not None and bound is not None else None
         if met is not None:
             return Outcome("HOLDS" if met else "VIOLATED")
+        cap = MEASURES[lhs.name].cap
+        most = None if cap is None else cap(pair, k)
+        allowed = None if most is None else signed_square(rhs, pair, k, precision)
+        if most is not None and allowed is not None and most <= allowed:
+            return Outcome("HOLDS")
     left, right = (signed_square(side, pair, k, precision) for side in (lhs, rhs))
     if left is None or right is None:
         left, right = (whole_square(side, pair, k, precision) for side in (lhs, rhs))
