@@ -66,10 +66,13 @@ def positive(statement: Statement) -> tuple[Assumption, ...]:
 
 def at_ends(statement: Statement, window: str) -> Statement:
     """The statement at the window 0, where nothing is remembered, or T, where nothing is cut:
-    h_T⁰ = 0 and h_T^T = h_T, and h_0 = 0."""
+    h_T⁰ = 0 and h_T^T = h_T, and h_0 = 0; as it is where that divides by zero."""
     if window == "first":
-        return statement.replace({h_gap: h_norm, h_start: h_norm, k: Integer(0)})
-    return statement.replace(dict.fromkeys((h_gap, h_start, y_gap), Integer(0)) | {k: T})
+        told = statement.replace({h_gap: h_norm, h_start: h_norm, k: Integer(0)})
+    else:
+        told = statement.replace(dict.fromkeys((h_gap, h_start, y_gap), Integer(0)) | {k: T})
+    valued = not any(side.has(sympy.zoo, sympy.nan, sympy.oo) for side in (told.lhs, told.rhs))
+    return told if valued else statement
 
 
 def scalar_output(statement: Statement, weight: float) -> Statement:

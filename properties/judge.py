@@ -197,25 +197,27 @@ def judge(
 
 
 def by_ends(statement: Statement, batch: Batch, result: Judgement) -> None:
-    """Decide what is open at the windows 0 and T of vanilla networks by what is known there."""
-    if batch.cells is not None or batch.exact or not windowed(statement):
-        return
-    for window, name in ((0, "first"), (batch.spec.T, "last")):
-        known = at_ends(statement, name)
-        changed = window < result.verdicts.shape[2] and known != statement
-        if not changed or not (result.verdicts[:, :, window] == Verdict.UNDECIDED).any():
+    """Decide what is open where both sides are the same, and, of vanilla networks, at the windows
+    0 and T, by what is known there."""
+    told = {0: at_ends(statement, "first"), batch.spec.T: at_ends(statement, "last")}
+    vanilla = batch.cells is None and not batch.exact and windowed(statement)
+    for window in range(result.verdicts.shape[2]):
+        known = told.get(window, statement) if vanilla else statement
+        there = result.verdicts[:, :, window]
+        undecided = (there == Verdict.UNDECIDED) & batch.finite[:, :, 0]
+        same = known.lhs == known.rhs
+        if not undecided.any() or (known == statement and not same):
             continue
         env = environment(batch, free_names(known))
-        sides = [enclose(side, env) for side in (known.lhs, known.rhs)]
-        codes = compare(known.relation, *sides)
-        if known.lhs == known.rhs:
-            same = known.relation in ("<=", "==", "exists")
-            valued = np.isfinite(sides[0].lo) & np.isfinite(sides[0].hi)
-            codes = np.where(valued, Verdict.HOLDS if same else Verdict.VIOLATED, codes)
-        there = np.broadcast_to(codes, (*result.verdicts.shape[:2], codes.shape[-1]))
-        there = there[:, :, min(window, codes.shape[-1] - 1)]
-        undecided = (result.verdicts[:, :, window] == Verdict.UNDECIDED) & batch.finite[:, :, 0]
-        result.verdicts[:, :, window] = np.where(undecided, there, result.verdicts[:, :, window])
+        lhs, rhs = (enclose(side, env) for side in (known.lhs, known.rhs))
+        codes = compare(known.relation, lhs, rhs)
+        if same:
+            truth = known.relation in ("<=", "==", "exists")
+            valued = np.isfinite(lhs.lo) & np.isfinite(lhs.hi)
+            codes = np.where(valued, Verdict.HOLDS if truth else Verdict.VIOLATED, codes)
+        codes = np.atleast_3d(codes)
+        here = codes[:, :, min(window, codes.shape[2] - 1)]
+        result.verdicts[:, :, window] = np.where(undecided, here, there)
 
 
 def escalate(
