@@ -1,11 +1,11 @@
 """The table of contents of cells: all that `--cell` can name."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from impl.activation import ACTIVATIONS
 from impl.deep_cell import DEEP_KINDS
 from impl.diagonal import DIAGONAL_KIND
-from impl.errors import UnknownNameError
+from impl.errors import InputError, UnknownNameError
 from impl.gru import GRU_CHO_KIND, GRU_KIND
 from impl.kind import Kind
 from impl.layer_analysis import CASCADE
@@ -34,7 +34,26 @@ _KINDS = (
 )
 
 STACK = "stack"  # of layers of any kind that fits
-CELLS: Mapping[str, Kind] = {kind.name: kind for kind in _KINDS}
+
+
+class DuplicateCellError(InputError):
+    """Two kinds of one name, of which one would be read for the other."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"two cells are named {name!r}; give one of them another name")
+
+
+def by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
+    """The kinds by their names; raises DuplicateCellError."""
+    found: dict[str, Kind] = {}
+    for kind in kinds:
+        if kind.name in found:
+            raise DuplicateCellError(kind.name)
+        found[kind.name] = kind
+    return found
+
+
+CELLS: Mapping[str, Kind] = by_name(_KINDS)
 NORM_NAMES = (*dict.fromkeys(norm for kind in _KINDS for norm in kind.norms), CASCADE)
 
 

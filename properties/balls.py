@@ -108,6 +108,14 @@ class BallPair:
             delta = self.advance(delta, a)
         return entries(delta)
 
+    def forward_gap(self, k: int) -> Vector:
+        """H_T^{(k)} − h_T^k: the layers' recursion against the truncated rollout, as a difference
+        from H⁽⁰⁾ = 0 = h_{T−k}^k on."""
+        delta = column([0.0] * self.batch.cell.n)
+        for a in self.roll(self.inputs[self.batch.spec.T - k :])[1]:
+            delta = self.advance(delta, a)
+        return entries(delta)
+
     @cached_property
     def step_gap(self) -> Vector:
         """φ(h, x_1) − φ(h', x_1)."""

@@ -11,13 +11,14 @@ from typing import cast
 import numpy as np
 import torch
 
+from properties.attacks.corners import corner_specs
 from properties.attacks.extremal import extremal_specs
 from properties.attacks.gradient import FITS, applicable, gradient_specs
 from properties.attacks.search import Enough, random_specs
 from properties.budget import EMPHASIS, Budget, apart, batch_size
 from properties.draws import EXACT, LEARNING
 from properties.evidence import Evidence
-from properties.judge import Judgement, free_names, judge
+from properties.judge import Judgement, Patience, free_names, judge
 from properties.kinds import FAMILIES, GATED
 from properties.spec import Kind, SystemSpec
 from properties.system import Batch, build
@@ -66,13 +67,14 @@ def by_kind(forms: Sequence[Form]) -> Iterator[tuple[Kind, list[Form]]]:
 def show(
     attack: str, kind: Kind, targets: Sequence[Target], seen: Seen,
     *, budget: Budget, size: tuple[int, int], seed: int, factor: float = 1.0, device: str = "cpu",
+    patience: Patience | None = None,
 ) -> None:  # fmt: skip
     """Run one attack on statements about one kind of system; ``seen`` gets each judged batch."""
     torch.set_num_threads(1)
 
     def visit(spec: SystemSpec) -> float | None:
         batch = build(spec, device)
-        judged = [judge(statement, assumptions, batch) for statement, assumptions in targets]
+        judged = [judge(*target, batch, patience) for target in targets]
         seen(batch, judged)
         ratios = np.concatenate([j.ratio.ravel() for j in judged])
         ratios = ratios[np.isfinite(ratios)]
@@ -95,6 +97,9 @@ def show(
                 return
         return
     try:
+        if patience is not None and attack == "extremal":  # typed: nothing is known of its worst
+            for spec in corner_specs(kind):
+                visit(spec)
         for spec in chosen_specs(attack, kind, targets, budget, seed):
             visit(spec)
     except Enough:

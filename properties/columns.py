@@ -7,6 +7,7 @@ which of the assumptions that tie a claim to some cells each column meets.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from math import isfinite
 from typing import NamedTuple, get_args
 
@@ -117,10 +118,15 @@ def cells_of(kind: str) -> tuple[str, ...]:
     return networks if base is None else (*own, *networks)
 
 
+@cache
+def drawn() -> dict[str, None]:
+    """The cells of which some kind of system is drawn, in order."""
+    return dict.fromkeys(cell for kind in get_args(Kind) for cell in cells_of(kind))
+
+
 def columns(others: Iterable[str] = ()) -> tuple[Column, ...]:
     """The columns of all cells that are read or attacked, those of the table in its order."""
-    drawn = (cell for kind in get_args(Kind) for cell in cells_of(kind))
-    cells = tuple(dict.fromkeys((*CELLS, *drawn, *others)))
+    cells = tuple(dict.fromkeys((*CELLS, *drawn(), *others)))
     names = {column_of(cell) for cell in cells}
     ordered = [name for name in COLUMNS if name in names]
     ordered[-1:-1] = sorted(names - set(COLUMNS))

@@ -14,6 +14,8 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
+from properties.equivalent import at_ends
+from properties.errors import QuantityError
 from properties.measure import MEASURES
 from properties.referee import settle
 from properties.system import Batch
@@ -84,6 +86,8 @@ def environment(batch: Batch, names: set[str]) -> dict[str, Interval]:
     env: dict[str, Interval] = {}
     for name in sorted(names):
         role = VOCABULARY[name].role
+        if name not in (MEASURES if role == "measured" else parameters) and role != "certified":
+            raise QuantityError(name, batch.spec.kind)
         if role == "parameter":
             env[name] = Interval(parameters[name], parameters[name])
         elif role == "certified":
@@ -131,7 +135,32 @@ def unmet(
     return masks
 
 
-def judge(statement: Statement, assumptions: tuple[Assumption, ...], batch: Batch) -> Judgement:
+@dataclass
+class Patience:
+    """How much the referee may still do for one typed statement, in rough multiplications.
+
+    Checks beyond it stay UNDECIDED; they are counted.
+    """
+
+    left: int
+    skipped: int = 0
+
+    def bears(self, batch: Batch, windows: int) -> bool:
+        """Whether a pair may be settled at so many windows; its work is then spent."""
+        spec = batch.spec
+        if self.left <= 0:
+            self.skipped += windows
+            return False
+        self.left -= 1_000 + windows * (spec.T + spec.K) * spec.n * (spec.n + spec.d)
+        return True
+
+
+def judge(
+    statement: Statement,
+    assumptions: tuple[Assumption, ...],
+    batch: Batch,
+    patience: Patience | None = None,
+) -> Judgement:
     """Judge a statement on every pair of a batch and, where k occurs, every window 0 … K.
 
     A system with a number that is not finite is UNDECIDED, whatever the statement. A check whose
@@ -161,16 +190,46 @@ def judge(statement: Statement, assumptions: tuple[Assumption, ...], batch: Batc
             verdicts[wide] = Verdict.VACUOUS
     spoiled = ~np.broadcast_to(batch.finite, shape)
     verdicts[spoiled & (verdicts != Verdict.VACUOUS)] = Verdict.UNDECIDED
-    escalate(statement, batch, result)
+    if patience is not None:
+        by_ends(statement, batch, result)
+    escalate(statement, batch, result, patience)
     return result
 
 
-def escalate(statement: Statement, batch: Batch, result: Judgement) -> None:
+def by_ends(statement: Statement, batch: Batch, result: Judgement) -> None:
+    """Decide what is open where both sides are the same, and, of vanilla networks, at the windows
+    0 and T, by what is known there."""
+    told = {0: at_ends(statement, "first"), batch.spec.T: at_ends(statement, "last")}
+    vanilla = batch.cells is None and not batch.exact and windowed(statement)
+    for window in range(result.verdicts.shape[2]):
+        known = told.get(window, statement) if vanilla else statement
+        there = result.verdicts[:, :, window]
+        undecided = (there == Verdict.UNDECIDED) & batch.finite[:, :, 0]
+        same = known.lhs == known.rhs
+        if not undecided.any() or (known == statement and not same):
+            continue
+        env = environment(batch, free_names(known))
+        lhs, rhs = (enclose(side, env) for side in (known.lhs, known.rhs))
+        codes = compare(known.relation, lhs, rhs)
+        if same:
+            truth = known.relation in ("<=", "==", "exists")
+            valued = np.isfinite(lhs.lo) & np.isfinite(lhs.hi)
+            codes = np.where(valued, Verdict.HOLDS if truth else Verdict.VIOLATED, codes)
+        codes = np.atleast_3d(codes)
+        here = codes[:, :, min(window, codes.shape[2] - 1)]
+        result.verdicts[:, :, window] = np.where(undecided, here, there)
+
+
+def escalate(
+    statement: Statement, batch: Batch, result: Judgement, patience: Patience | None = None
+) -> None:
     """Settle every UNDECIDED check of a finite system, pair by pair, in balls and rationals."""
     open_checks = (result.verdicts == Verdict.UNDECIDED) & batch.finite
     result.escalated = int(open_checks.sum())
     for i, s in np.argwhere(open_checks.any(axis=2)):
         ks = np.flatnonzero(open_checks[i, s])
+        if patience is not None and not patience.bears(batch, len(ks)):
+            continue
         pair = batch.pair(int(i), int(s))
         for k, outcome in zip(ks, settle(statement, pair, [int(k) for k in ks]), strict=True):
             result.verdicts[i, s, k] = Verdict[outcome.verdict]

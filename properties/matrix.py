@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from properties.columns import COLUMNS, NO_CELL, STATE, Meets, cells_of, column_of, columns
+from properties.columns import (
+    COLUMNS,
+    NO_CELL,
+    STATE,
+    Meets,
+    cells_of,
+    column_of,
+    columns,
+    drawn,
+)
 from properties.evidence import CellEvidence, Evidence, added
 from reports.ledger import LedgerRecord
 from reports.matrix import Column, Entry, Matrix, Standing
@@ -53,9 +62,13 @@ OPEN: dict[str, str] = {
     "rounding-state": "the rounding of one step of this cell is not stated",
     "cell-constants": "the constants of this cell's derivatives are not stated",
 }
+# What is proved of every cell as it is, but shown to some alone.
+SHOWN_TO_SOME: dict[str, str] = {
+    "loss-constants": "it is proved for any output h; on this cell nothing was attacked",
+}
+UNDRAWN = "this cell is read, but no kind of system that is attacked is one of it"
 # What is missing where a claim could be stated for a cell as it is.
 MISSING: dict[str, str] = {
-    "loss-constants": "it is proved for any output h; on this cell nothing was attacked",
     "weight-gap": "it is proved for any descent; the constants of this cell's are not supplied",
 }
 # How the judge calls a check vacuous for want of a constant.
@@ -165,6 +178,10 @@ def unattacked(claim: Claim, column: str) -> tuple[Standing, str]:
         return "NOT APPLICABLE", NO_STATE if column == NO_CELL else ALONE
     if unmet and (claim.id not in OPEN or "contraction" not in met(column)):
         return "NOT APPLICABLE", unmet
+    if column not in {column_of(cell) for cell in drawn()}:
+        return "NOT ATTACKED", UNDRAWN
+    if claim.id in SHOWN_TO_SOME:
+        return "NOT ATTACKED", SHOWN_TO_SOME[claim.id]
     return "NOT YET PROVED", (OPEN if unmet else MISSING).get(claim.id, UNSTATED)
 
 

@@ -1,9 +1,10 @@
 """A measured quantity: a name of the vocabulary, bound to what is seen on a system.
 
-A measure has up to five readings. ``value`` is a differentiable float64 reading of a whole batch
+A measure has up to six readings. ``value`` is a differentiable float64 reading of a whole batch
 and ``error`` a rigorous bound on |reading − truth|; together, or as an ``enclosure``, they enclose
 the truth. ``balls`` reads one pair at any precision, ``square`` gives the exact square where it is
-rational, and ``at_most`` decides an exact comparison where it can. Shapes are (B, S, K+1) with k,
+rational, ``cap`` a rational bound of the square that holds whatever the inputs are, and ``at_most``
+decides an exact comparison where it can. Shapes are (B, S, K+1) with k,
 else (B, S, 1). Where the systems are cells of any kind, ``of_cells`` has the readings.
 """
 
@@ -37,6 +38,7 @@ class Measure:
     balls: Callable[[BallPair, int], arb] | None = None
     square: Callable[[Batch, int], fmpq | None] | None = None
     at_most: Callable[[Batch, fmpq, int], bool | None] | None = None
+    cap: Callable[[Batch, int], fmpq | None] | None = None
     of_cells: Measure | None = None
 
     def enclose(self, batch: Batch) -> Interval:

@@ -15,6 +15,7 @@ import msgspec
 from properties.budget import profile
 from properties.campaign import attack_claim, not_applicable
 from properties.evidence import Evidence
+from properties.registry import registered
 from properties.sabotage import sabotage
 from reports.ledger import LedgerRecord, LedgerStep
 from reports.record import VariantRecord
@@ -66,9 +67,12 @@ def chosen_claims(ids: Iterable[str]) -> list[Claim]:
 
     Raises:
         UnknownClaimError: one of them is unknown.
+        InputError: a fault in the table, or in what one of them speaks of.
     """
     wanted = {claim(id).id for id in ids}
-    return [entry for entry in CLAIMS if not wanted or entry.id in wanted]
+    chosen = [entry for entry in CLAIMS if not wanted or entry.id in wanted]
+    registered(CLAIMS, chosen)
+    return chosen
 
 
 def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -> PartResult:

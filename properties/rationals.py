@@ -7,6 +7,7 @@ their norms decide what no precision can: equality.
 from __future__ import annotations
 
 from fractions import Fraction
+from math import isfinite
 
 from flint import fmpq
 
@@ -26,6 +27,13 @@ def product(matrix: list[list[float]], vector: Vector) -> Vector:
     return [
         sum((exact(w) * v for w, v in zip(row, vector, strict=True)), fmpq(0)) for row in matrix
     ]
+
+
+def range_square(batch: Batch) -> fmpq | None:
+    """n sup ρ², which no ‖h_t‖₂² exceeds, of a vanilla network with a bounded activation."""
+    most = batch.cell.activation.bound
+    vanilla = batch.cells is None and not batch.exact and isfinite(most)
+    return batch.cell.n * exact(most) ** 2 if vanilla else None
 
 
 def square(vector: Vector) -> fmpq:

@@ -11,6 +11,7 @@ import sympy
 from flint import arb, ctx, fmpq
 
 from properties.balls import Ends, float_ends
+from properties.equivalent import divided, scalar_output
 from properties.measure import MEASURES
 from properties.system import Batch
 from theory.claim import Statement
@@ -34,7 +35,8 @@ def settle(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[Outcome
 
     The precision starts at 53 + k log₂(1/λ) + 20 bits, so that λᵏ is resolved, and doubles.
     """
-    outcomes: dict[int, Outcome] = {}
+    statement = of_one_unit(statement, pair)
+    outcomes = by_division(statement, pair, ks)
     precision = first_precision(pair, max(ks))
     while precision <= LARGEST_PRECISION and len(outcomes) < len(ks):
         for k in ks:
@@ -48,6 +50,24 @@ def settle(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[Outcome
                     )
         precision *= 2 if precision < 512 else 8
     return [outcomes.get(k) or Outcome("UNDECIDED") for k in ks]
+
+
+def of_one_unit(statement: Statement, pair: Batch) -> Statement:
+    """The statement by what one unit with one output makes of the output's gap."""
+    vanilla = pair.cells is None and not pair.exact
+    single = vanilla and pair.C.shape[1:] == (1, 1) and isfinite(pair.C.item())
+    return scalar_output(statement, pair.C.item()) if single else statement
+
+
+def by_division(statement: Statement, pair: Batch, ks: Sequence[int]) -> dict[int, Outcome]:
+    """What is decided without the measured factors that both sides share, whatever these are."""
+    rest, common = divided(statement)
+    if not common or statement.relation not in ("<=", "<"):
+        return {}
+    # q l <= q r where l <= r and q >= 0, and q l < q r nowhere where l >= r.
+    decided = "HOLDS" if statement.relation == "<=" else "VIOLATED"
+    found = zip(ks, settle(rest, pair, ks), strict=True)
+    return {k: Outcome(decided) for k, outcome in found if outcome.verdict == decided}
 
 
 def first_precision(pair: Batch, k: int) -> int:
@@ -115,6 +135,11 @@ def by_rationals(statement: Statement, pair: Batch, k: int, precision: int) -> O
         met = at_most(pair, bound, k) if at_most is not None and bound is not None else None
         if met is not None:
             return Outcome("HOLDS" if met else "VIOLATED")
+        cap = MEASURES[lhs.name].cap
+        most = None if cap is None else cap(pair, k)
+        allowed = None if most is None else signed_square(rhs, pair, k, precision)
+        if most is not None and allowed is not None and most <= allowed:
+            return Outcome("HOLDS")
     left, right = (signed_square(side, pair, k, precision) for side in (lhs, rhs))
     if left is None or right is None:
         left, right = (whole_square(side, pair, k, precision) for side in (lhs, rhs))

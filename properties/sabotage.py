@@ -11,7 +11,7 @@ import numpy as np
 from properties.attacks.search import Enough
 from properties.budget import ATTACKS, Budget, batch_size
 from properties.campaign import derived_seed, show
-from properties.judge import Judgement, Verdict
+from properties.judge import Judgement, Patience, Verdict
 from properties.shrink import shrink
 from properties.spec import Kind, SystemSpec
 from properties.system import Batch
@@ -55,6 +55,7 @@ def hunt(
     statement: Statement, assumptions: tuple[Assumption, ...], kinds: Sequence[Kind],
     forms: Sequence[Form],
     *, budget: Budget, attacks: Order, seed: int, label: str, device: str = "cpu",
+    patience: Patience | None = None,
 ) -> Hunt:  # fmt: skip
     """Attack a statement until it falls."""
     found = Hunt()
@@ -64,7 +65,7 @@ def hunt(
             show(
                 attack, kind, [(statement, assumptions)], found.seen, budget=budget,
                 size=batch_size(budget, forms), seed=derived_seed(seed, label, attack, kind, *part),
-                factor=share, device=device,
+                factor=share, device=device, patience=patience,
             )  # fmt: skip
             if found.spec is not None:
                 found.attack = attack

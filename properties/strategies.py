@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import floor, log
+from typing import get_args
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -12,6 +13,7 @@ from impl.activation import ACTIVATIONS
 from properties.causal.specs import causal_specs
 from properties.cells.specs import cell_specs
 from properties.choices import pick, seeds
+from properties.errors import UnknownChoiceError
 from properties.gated.specs import gated_specs
 from properties.kinds import CAUSAL, CELL_KINDS, GATED
 from properties.layered.specs import cascade_specs, layered_specs
@@ -114,6 +116,8 @@ def specs(
         return draw(quadratic())
     if kind == "projection":
         return draw(projection(batch))
+    if kind not in ("linear", "rnn"):
+        raise UnknownChoiceError("kind of system", kind, get_args(Kind))
     n, T = draw(pick(SIZES)), draw(pick(LENGTHS))
     activation = "identity"
     if kind == "rnn":

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy
 
 from properties.budget import ATTACKS, Budget
+from properties.equivalent import plainer, positive
 from properties.errors import InputError
-from properties.judge import free_names
+from properties.judge import Patience, free_names
 from properties.kinds import FAMILIES
+from properties.registry import UnsuppliedError, missing
 from properties.sabotage import hunt
 from properties.shrink import shrink
 from properties.spec import Kind
@@ -72,6 +74,8 @@ KINDS: dict[str, tuple[Kind, ...]] = {
     **dict.fromkeys(("c_size", "wide_gap", "wide_state_gap"), ("lstm",)),
     **dict.fromkeys(("causal_gap", "causal_edge_gap"), FEED_FORWARD),
 }
+# What the referee may do for each random example of a budget, in rough multiplications.
+PATIENCE = 1_200_000
 OF_LSTM = (
     "i_bar", "f_bar", "g_bar", "o_bar", "B_c", "tau", "theta", "theta_plain", "omega",
     *(f"W_{gate}_inf" for gate in "ifgo"),
@@ -101,13 +105,14 @@ class TypedResult:
     systems: int
     holds: int
     undecided: int
-    attack: str | None
-    counterexample: Check | None
+    attack: str | None = None
+    counterexample: Check | None = None
+    skipped: int = 0
 
     @property
     def stands(self) -> bool:
-        """Whether no attack brought the statement down, and it was tested in earnest."""
-        return self.attack is None and self.holds > 0
+        """Whether every check was decided, for the statement, and there were some."""
+        return self.attack is None and self.holds > 0 and not self.undecided
 
 
 def contractive() -> Assumption:
@@ -120,7 +125,8 @@ def contractive() -> Assumption:
 def typed_assumptions(statement: Statement) -> tuple[Assumption, ...]:
     """What a typed statement presupposes of the systems that it is tested on."""
     given = {*PLAIN, *LEARNING, "unitary"} & set(kinds_of(statement))
-    return (contractive(),) if given and "urnn" not in kinds_of(statement) else ()
+    contracts = (contractive(),) if given and "urnn" not in kinds_of(statement) else ()
+    return (*contracts, *positive(statement))
 
 
 def lam() -> sympy.Symbol:
@@ -163,13 +169,21 @@ def attack_typed(
 ) -> TypedResult:
     """Attack a typed statement; a counter-example comes back shrunk and explained."""
     kinds = kinds_of(statement)
-    assumptions = typed_assumptions(statement)
+    lacking = [missing(kind, statement) for kind in kinds]
+    if all(lacking):
+        raise UnsuppliedError(statement.text, lacking[0][0], kinds)
+    assumptions, judged = typed_assumptions(statement), plainer(statement)
     form = Form("typed", statement, assumptions, kinds[0], Proof(()))
+    patience = Patience(PATIENCE * budget.random)
     found = hunt(
-        statement, assumptions, kinds, [form], budget=budget, seed=seed,
+        judged, assumptions, kinds, [form], budget=budget, seed=seed,
         attacks=[(attack, 1.0) for attack in attacks], label=statement.text, device=device,
+        patience=patience,
     )  # fmt: skip
+    seen = TypedResult(
+        statement, found.systems, found.holds, found.undecided, skipped=patience.skipped
+    )
     if found.spec is None:
-        return TypedResult(statement, found.systems, found.holds, found.undecided, None, None)
-    check = shrink("typed", "typed", statement, assumptions, found.spec)
-    return TypedResult(statement, found.systems, found.holds, found.undecided, found.attack, check)
+        return seen
+    check = shrink("typed", "typed", judged, assumptions, found.spec)
+    return replace(seen, attack=found.attack, counterexample=check)

@@ -7,7 +7,7 @@ import msgspec
 from reports.tally import Tally
 
 Standing = Literal[
-    "HOLDS", "ARGUED", "NOT APPLICABLE", "NOT YET PROVED",
+    "HOLDS", "ARGUED", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED",
     "NOT TESTED", "NOT PROVED", "UNDECIDED", "VIOLATED",
 ]  # fmt: skip
 # As a reader sees them.
@@ -16,12 +16,14 @@ WORDS: dict[Standing, str] = {
     "ARGUED": "holds, argued",
     "NOT APPLICABLE": "not applicable",
     "NOT YET PROVED": "not yet proved",
+    "NOT ATTACKED": "not attacked",
     "NOT TESTED": "not tested",
     "NOT PROVED": "stands, not proved",
     "UNDECIDED": "undecided",
     "VIOLATED": "violated",
 }
-
+# What must say why.
+GIVE_REASONS = ("NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED")
 SHORT: dict[Standing, str] = {"NOT APPLICABLE": "n/a", "NOT YET PROVED": "not yet"}
 
 
@@ -38,8 +40,9 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     HOLDS: judged there, never against it, and proved by machine; ARGUED: with steps in prose.
     NOT APPLICABLE: `reason` is the assumption that fails. NOT YET PROVED: it could be, `reason`
-    says what is missing. NOT TESTED: proved, but the run judged nothing there. `tallies` counts
-    the checks of each cell, `forms` names the forms that hold there.
+    says what is missing. NOT ATTACKED: no attack draws a system of that cell, whatever is proved.
+    NOT TESTED: proved, but the run judged nothing there. `tallies` counts the checks of each cell,
+    `forms` names the forms that hold there.
     """
 
     claim: str
@@ -104,9 +107,11 @@ def matrix_problems(matrix: Matrix, claims: tuple[str, ...]) -> list[str]:
         where = f"the matrix's entry for {entry.claim} on {entry.column}"
         tally, stands = entry.tally, entry.standing in ("HOLDS", "ARGUED")
         against = tally.violated + tally.undecided
+        if entry.standing == "NOT ATTACKED" and tally.total:
+            found.append(f"{where} is NOT ATTACKED against its own counts")
         if stands and (against or not tally.holds):
             found.append(f"{where} is {entry.standing} against its own counts")
-        if entry.standing in ("NOT APPLICABLE", "NOT YET PROVED") and not entry.reason:
+        if entry.standing in GIVE_REASONS and not entry.reason:
             found.append(f"{where} does not say why")
     return found
 

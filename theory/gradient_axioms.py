@@ -1,6 +1,6 @@
 """The textbook lemmas behind the claims on gradients, under the names that `axioms` has too."""
 
-from sympy import Abs, Integer, Symbol, symbols
+from sympy import Abs, Integer, symbols
 
 from theory.law import Axiom, Clause, law
 from theory.statement import eq, le
@@ -45,8 +45,9 @@ from theory.terms import (
     x,
     z,
 )
+from theory.vocabulary import symbols as quantities
 
-beta_rho = Symbol("beta_rho", real=True)
+(beta_rho,) = quantities("beta_rho")
 _L, _w, _offset = symbols("L", real=True), vector("w_"), vector("offset_")
 _now = state(x, s, j), entry(x, s + j + 1)
 _now_other = state_other(x, j), entry(x, j + 1)

@@ -20,9 +20,16 @@ WITNESS = " on the witness"
 
 
 def notation(symbol: Symbol) -> str:
-    """LaTeX of a symbol: the norm that a quantity names, or the symbol's own name."""
+    """LaTeX of a symbol: the norm that a quantity names, or what is printed of another symbol."""
     quantity = VOCABULARY.get(symbol.name)
-    return symbol.name if quantity is None else quantity.notation
+    known = quantity is not None and quantity.symbol == symbol
+    return quantity.notation if quantity is not None and known else told_apart(symbol)
+
+
+def told_apart(symbol: Symbol) -> str:
+    """The symbol's name; with a prime if a quantity has that name and the symbol is not it."""
+    quantity = VOCABULARY.get(symbol.name)
+    return f"{symbol.name}'" if quantity is not None and quantity.symbol != symbol else symbol.name
 
 
 def terms(expression: Add) -> list[Expr]:
@@ -36,6 +43,9 @@ def terms(expression: Add) -> list[Expr]:
 class _Plain(StrPrinter):
     def _as_ordered_terms(self, expr: Add, order: Any = None) -> list[Expr]:
         return terms(expr)
+
+    def _print_Symbol(self, expr: Symbol) -> str:
+        return told_apart(expr)
 
 
 class _Latex(LatexPrinter):

@@ -205,10 +205,6 @@ def _require_fresh(step: Step, known: Known) -> None:
     """The name is new, and of the variables nothing is assumed but what the step says."""
     require_exact(sides((step.conclusion, *step.given)))
     require_plain(step.forall)
-    for symbol in step.conclusion.symbols.union(*(s.symbols for s in step.given)):
-        quantity = VOCABULARY.get(symbol.name)
-        if quantity is not None and quantity.symbol != symbol:
-            raise Gap(f"{symbol} is not the quantity of that name")
     if step.id in known.laws or step.id in known.assumptions:
         raise Gap(f"the name {step.id!r} is taken")
     used = (use.law for use in step.needs if isinstance(use, Instance))

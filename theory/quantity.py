@@ -5,12 +5,32 @@ integers.  The name of the symbol is the name in records.
 """
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from sympy import Expr, Symbol
+import sympy
+from sympy import Expr
 
 Role: TypeAlias = Literal["parameter", "certified", "measured"]
 INTEGERS = ("T", "k", "t", "n", "d", "N", "states", "depth")
+
+
+class Symbol(sympy.Symbol):
+    """The symbol of a quantity: no plain symbol equals it, so that whatever name a ledger gives to
+    what it binds, a quantity of that name is another thing.
+
+    It sorts as a plain symbol does, and after the one of its name.
+    """
+
+    __slots__ = ()
+
+    def _hashable_content(self) -> tuple[Any, ...]:
+        name, *known, last = super()._hashable_content()
+        return (name, *known, (*last, "quantity"))
+
+    def sort_key(self, order: Any = None) -> Any:
+        """SymPy's own, and by the class after the name."""
+        kind, (_, names), *rest = super().sort_key(order)
+        return kind, (1, (*names, "quantity")), *rest
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,7 @@ MODELS = (
         error=lambda b, v: state_slack(b) + norm_slack(b.spec.n, v),
         balls=lambda p, k: length(entries(p.path[0][-1])),
         square=lambda b, k: square_of(rationals.rolled(b, 0)),
+        cap=lambda b, k: rationals.range_square(b),
     ),
     Measure(
         "h_start",
@@ -93,6 +94,7 @@ MODELS = (
         error=lambda b, v: state_slack(b) + norm_slack(b.spec.n, v),
         balls=lambda p, k: length(entries(p.path[0][p.batch.spec.T - k])),
         square=lambda b, k: square_of(rationals.started(b, k)),
+        cap=lambda b, k: rationals.range_square(b),
     ),
     Measure(
         "h_gap",
@@ -100,6 +102,7 @@ MODELS = (
         error=gap_error,
         balls=lambda p, k: length(p.gap(k)),
         square=lambda b, k: square_of(rationals.gap(b, k)),
+        cap=lambda b, k: None if k else rationals.range_square(b),
     ),
     Measure(
         "y_gap",
@@ -148,6 +151,7 @@ MODELS = (
     Measure(
         "forward_gap",
         enclosure=field.forward_gap,
+        balls=lambda p, k: length(p.forward_gap(k)),
         square=lambda b, k: square_of(rationals.forward_gap(b, k)),
     ),
     Measure("field_gap", enclosure=field.field_gap),

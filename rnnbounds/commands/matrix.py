@@ -67,7 +67,8 @@ def print_matrix(matrix: Matrix) -> None:
     for column in matrix.columns:
         if len(column.cells) > 1:
             echo(f"{column.title}: ", ", ".join(column.cells))
-    typer.echo("n/a: not applicable, by the assumption that fails; not yet: not yet proved")
+    typer.echo("n/a: not applicable, by the assumption that fails; not yet: not yet proved;")
+    typer.echo("not attacked: whatever is proved, no system of that cell was shown to it")
     for reason, number in numbers.items():
         echo(f"[{number}] ", reason)
 

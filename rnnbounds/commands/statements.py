@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from properties.budget import check_attacks, profile
 from properties.device import check_device
+from properties.equivalent import plainer
 from properties.replay import dump as dump_arrays
 from properties.replay import replay as replay_spec
 from properties.replay import statement_of
@@ -44,7 +45,8 @@ def attack(
     device: Device = "cpu",
     format: As = Format.text,
 ) -> int:
-    """Attack a bound that you type; exit 1, with a shrunk counter-example, unless it stands."""
+    """Attack a bound that you type; exit 1 unless it stands: it falls, with a shrunk
+    counter-example, or some check is undecided."""
     result = attack_typed(
         parse_statement(statement), budget=profile(profile_name), seed=seed,
         attacks=check_attacks(attacks.split(",")), device=check_device(device),
@@ -58,9 +60,18 @@ def attack(
         typer.echo(fallen.replay)
     else:
         verdict = "stands" if result.stands else "undecided"
-        counts = f"{result.systems} systems, {result.undecided} checks undecided"
-        typer.echo(f"{verdict}: {result.statement.text} ({counts})")
+        typer.echo(f"{verdict}: {result.statement.text} ({counted(result)})")
     return int(not result.stands)
+
+
+def counted(result: TypedResult) -> str:
+    """How much was judged, and what of it was not decided."""
+    parts = [f"{result.systems} systems", f"{result.holds} checks hold"]
+    if result.undecided:
+        parts.append(f"{result.undecided} undecided")
+    if result.skipped:
+        parts.append(f"{result.skipped} of these beyond the budget of exact arithmetic")
+    return ", ".join(parts)
 
 
 def attack_document(result: TypedResult) -> dict[str, object]:
@@ -72,6 +83,7 @@ def attack_document(result: TypedResult) -> dict[str, object]:
         "systems": result.systems,
         "holds": result.holds,
         "undecided": result.undecided,
+        "skipped": result.skipped,
         "attack": result.attack,
         "counterexample": None if check is None else typed(check, result.statement.text),
     }
@@ -100,7 +112,7 @@ def replay(
     """Re-run one check from its spec; exit 1 unless it holds (or is vacuous)."""
     if statement is not None:
         stated = parse_statement(statement)
-        replayed = replay_spec(spec, stated, typed_assumptions(stated))
+        replayed = replay_spec(spec, plainer(stated), typed_assumptions(stated))
         checks = [typed(check, stated.text) for check in replayed.checks]
     else:
         form = form or claim_of(claim).forms[0].name

@@ -105,7 +105,7 @@ def test_no_blank() -> None:
     assert matrix_problems(bare, IDS) == []
     assert len(bare.entries) == len(CLAIMS) * len(bare.columns)
     standing = {found.standing for found in bare.entries}
-    assert standing == {"NOT TESTED", "NOT APPLICABLE", "NOT YET PROVED"}
+    assert standing == {"NOT TESTED", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED"}
     assert {cell for c in bare.columns for cell in c.cells} >= {"linear", "rnn-tanh", "lstm"}
 
 
@@ -115,7 +115,7 @@ def test_a_new_cell_and_a_new_claim_are_no_blank_either() -> None:
     there = matrix([TRUNCATION, replace(TRUNCATION, id="new")], found, {"truncation": [PROVED]})
     assert [c.name for c in there.columns][-2:] == ["hopfield", NO_CELL]
     assert there.rows["truncation"]["hopfield"].standing == "HOLDS"
-    assert there.rows["new"]["hopfield"].standing == "NOT YET PROVED"
+    assert there.rows["new"]["hopfield"].standing == "NOT ATTACKED"
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_all_claims_on_all_cells(call):
     """No blank, nothing untested, and nothing against any claim."""
     outcome = call("claims", "--matrix", "--format", "json")
     standings = {entry["standing"] for entry in outcome.json["entries"]}
-    assert standings <= {"HOLDS", "ARGUED", "NOT APPLICABLE", "NOT YET PROVED"}
+    assert standings <= {"HOLDS", "ARGUED", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED"}
     assert len(outcome.json["entries"]) == len(CLAIMS) * len(outcome.json["columns"])
     assert outcome.code == 0
 

@@ -286,7 +286,7 @@ def two_symbols_of_one_name() -> Attack:
     other, goal = Dummy("T", integer=True), le(k, 0)
     natural = Step("natural", le(0, j), Smt(), (j,))
     step = Step("s", le(k, other), Smt(use("natural", other - k), "window"), (other,))
-    return (natural, *through(step, goal, 0)), goal, (WINDOW,), "not the quantity of that name"
+    return (natural, *through(step, goal, 0)), goal, (WINDOW,), "not shown to be a natural number"
 
 
 @attack

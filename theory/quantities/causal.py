@@ -4,10 +4,8 @@ Outputs are compared bit by bit, as they are computed.  With K_l taps d_l apart,
 back (K_l − 1) d_l inputs; windowed attention has K_l = w and d_l = 1.
 """
 
-from sympy import Symbol
-
 from theory.causal_terms import J, apart
-from theory.quantity import Quantity, measured, parameter
+from theory.quantity import Quantity, Symbol, measured, parameter
 from theory.terms import x, x_edge, x_past
 
 T = Symbol("T", integer=True)

@@ -4,11 +4,11 @@ s is the state of a cell, (c, h) of an LSTM, and h what it shows, a linear part 
 s.  A norm without a name is the Euclidean one of h.  The constants hold on the invariant box.
 """
 
-from sympy import Expr, Symbol
+from sympy import Expr
 
 from theory.gate_terms import boxed, gated_run
 from theory.quantities.gradients import in_norm
-from theory.quantity import Quantity, certified, measured
+from theory.quantity import Quantity, Symbol, certified, measured
 from theory.terms import a, b, d_state, d_weights, entry, state, weighted, x, x_other
 
 T, k = Symbol("T", integer=True), Symbol("k", integer=True)

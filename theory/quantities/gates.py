@@ -4,10 +4,10 @@ Gates have torch's names: i, f, g (the candidate), o of an LSTM and r, z, n of a
 largest row sum.  The joint state of an LSTM is (c, h), that of a GRU h.
 """
 
-from sympy import Expr, Symbol
+from sympy import Expr
 
 from theory.gate_terms import boxed, gated_run, omega_norm, to_cell, to_output, unit_weights
-from theory.quantity import Quantity, certified, measured
+from theory.quantity import Quantity, Symbol, certified, measured
 from theory.terms import a, b, entry, max_norm, norm, phi, x
 
 T = Symbol("T", integer=True)

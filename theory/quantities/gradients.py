@@ -4,9 +4,9 @@
 both as operators from weights to numbers.
 """
 
-from sympy import Expr, Symbol
+from sympy import Expr
 
-from theory.quantity import Quantity, certified, measured
+from theory.quantity import Quantity, Symbol, certified, measured
 from theory.terms import (
     a,
     b,

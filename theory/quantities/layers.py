@@ -1,8 +1,6 @@
 """Deep transitions and stacks of layers: factors of the layers, and what they do to two states."""
 
-from sympy import Symbol
-
-from theory.quantity import Quantity, certified, measured, parameter
+from theory.quantity import Quantity, Symbol, certified, measured, parameter
 from theory.terms import a, b, norm, phi, vector, x
 from theory.unitary_terms import d_run
 

@@ -1,9 +1,9 @@
 """What linear recurrences remember: modes, Jordan blocks, and scans with decays by the input."""
 
-from sympy import Abs, Expr, Symbol
+from sympy import Abs, Expr
 
 from theory.memory_terms import decay, decays, least_decay, mean_input, mode, scan, shifted
-from theory.quantity import Quantity, certified, measured, parameter
+from theory.quantity import Quantity, Symbol, certified, measured, parameter
 from theory.terms import entry, norm, x
 
 T, k = Symbol("T", integer=True), Symbol("k", integer=True)

@@ -1,9 +1,9 @@
 """States, outputs and certificates of one model."""
 
-from sympy import Abs, Symbol
+from sympy import Abs
 
 from theory.gate_terms import gated_run
-from theory.quantity import Quantity, certified, measured, parameter
+from theory.quantity import Quantity, Symbol, certified, measured, parameter
 from theory.terms import (
     Vector,
     a,

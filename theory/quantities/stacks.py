@@ -1,8 +1,8 @@
 """Stacks of two layers: factors of each, and what the stack does to two states (s¹, s²)."""
 
-from sympy import Expr, Max, Symbol
+from sympy import Expr, Max
 
-from theory.quantity import Quantity, certified, measured, parameter
+from theory.quantity import Quantity, Symbol, certified, measured, parameter
 from theory.stack_terms import p, q, states, upper_run
 from theory.terms import a, b, max_norm, x
 

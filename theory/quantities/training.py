@@ -1,8 +1,6 @@
 """Projected gradient descent, and what it ends at."""
 
-from sympy import Symbol
-
-from theory.quantity import Quantity, certified, measured, parameter
+from theory.quantity import Quantity, Symbol, certified, measured, parameter
 from theory.terms import norm, project, readout, rescale, run, vector, weights, weights_hat, x
 
 T, k, N = (Symbol(name, integer=True) for name in ("T", "k", "N"))

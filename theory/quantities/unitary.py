@@ -1,8 +1,8 @@
 """Unitary equivalents: networks with an orthogonal recurrent matrix, and what they cannot do."""
 
-from sympy import Max, Rational, Symbol, sqrt
+from sympy import Max, Rational, sqrt
 
-from theory.quantity import Quantity, measured, parameter
+from theory.quantity import Quantity, Symbol, measured, parameter
 from theory.terms import Norm, Scalar, eye, frobenius, function, norm, transpose, vector, x
 from theory.unitary_terms import (
     W_2,

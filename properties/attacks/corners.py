@@ -1,0 +1,49 @@
+"""Corners of the space of vanilla networks, for statements of which nothing is known beforehand.
+
+One unit held where its activation is steep and left alone for long, so that λᵏ is felt and not
+‖W‖ᵏ; and many units driven far, so that sums over them, √n and the like, are felt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from impl.activation import ACTIVATIONS
+from properties.spec import Kind, SystemSpec
+from properties.strategies import windows
+
+FACTORS = (0.75, 0.9375, 0.375)
+# (inputs, scale, bias): small around rest at 0; and around the rest that a bias brings about.
+AROUND = (("impulse", 2.0**-6, 0.0), ("zero", 1.0, 1.5))
+LENGTH = 64
+MANY = 48
+
+
+def corner_specs(kind: Kind) -> Iterator[SystemSpec]:
+    """The corners of one kind; nothing for kinds other than vanilla networks."""
+    if kind in ("linear", "rnn"):
+        names = ("identity",) if kind == "linear" else tuple(ACTIVATIONS)
+        for name in names:
+            yield from steep(kind, name)
+        for name in names:
+            yield many(kind, name)
+
+
+def steep(kind: Kind, name: str) -> Iterator[SystemSpec]:
+    """One unit, with every factor and each rest."""
+    rho = ACTIVATIONS[name]
+    for lam in FACTORS:
+        for inputs, scale, bias in AROUND:
+            yield SystemSpec(
+                kind=kind, activation=name, regime="diagonal", inputs=inputs, T=LENGTH,
+                K=windows(lam, LENGTH, LENGTH - 1), lam=lam / rho.slope, scale=scale, bias=bias,
+                seed=1, batch=24 if bias else 2,
+            )  # fmt: skip
+
+
+def many(kind: Kind, name: str) -> SystemSpec:
+    """Many units, driven by large inputs."""
+    return SystemSpec(
+        kind=kind, activation=name, regime="gaussian", inputs="saturating", n=MANY, d=2, T=3, K=2,
+        lam=0.75 / ACTIVATIONS[name].slope, seed=1, batch=4, sequences=2,
+    )  # fmt: skip

@@ -1,0 +1,117 @@
+"""What every claim must be before any work is done with it: named once, about systems that exist,
+and of quantities that those systems have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from typing import cast, get_args
+
+import numpy as np
+
+from properties.attacks.extremal import extremal_specs
+from properties.errors import InputError
+from properties.judge import free_names
+from properties.kinds import FAMILIES, Kind
+from properties.measure import ALL, MEASURES
+from properties.system import Batch, build
+from theory.claim import Claim, Form, Statement, Variant
+from theory.registry import check_claims, stated
+from theory.vocabulary import quantity
+
+KINDS = (*get_args(Kind), *FAMILIES)
+PRECISION = 128  # bits
+# Where a quantity gets its value, by its role.
+PLACES = {
+    "parameter": "properties/parameters.py",
+    "certified": "impl/constants.py",
+    "measured": "properties/measures",
+}
+
+
+class UnknownKindError(InputError):
+    """A form about systems that do not exist."""
+
+    def __init__(self, where: str, kind: str) -> None:
+        super().__init__(
+            f"{where} is about {kind!r}, which is no kind of system; "
+            f"choose among {', '.join(KINDS)}"
+        )
+
+
+class UnsuppliedError(InputError):
+    """A statement speaks of a quantity that no system of its kinds has."""
+
+    def __init__(self, where: str, name: str, kinds: Sequence[str]) -> None:
+        place, given = PLACES[quantity(name).role], ", ".join(kinds)
+        super().__init__(
+            f"{where} speaks of {name!r}, which no system of the kind {given} supplies; "
+            f"supply it in {place}, or state it without"
+        )
+
+
+def registered(table: Sequence[Claim], chosen: Sequence[Claim]) -> None:
+    """Check the table of claims, and what the chosen ones speak of.
+
+    Raises:
+        InputError: the first fault, in one line.
+    """
+    check_claims(table)
+    for name, count in Counter(measure.name for measure in ALL).items():
+        if count > 1:
+            raise InputError(f"{name} is measured twice; leave one of the measures out")
+    for claim in chosen:
+        for form in claim.forms:
+            if form.about not in KINDS:
+                raise UnknownKindError(f"{claim.id} ({form.name})", form.about)
+            supplied(f"{claim.id} ({form.name})", form, form.about)
+        for variant in claim.false_variants:
+            supplied(f"{claim.id} ({variant.id})", variant, claim.form(variant.form).about)
+
+
+def supplied(where: str, part: Form | Variant, about: str) -> None:
+    """Raise UnsuppliedError for what the systems that it is about do not have."""
+    for kind in FAMILIES.get(about, (cast(Kind, about),)):
+        for name in missing(kind, *stated(part)):
+            raise UnsuppliedError(where, name, (about,))
+
+
+def missing(kind: Kind, *statements: Statement) -> list[str]:
+    """The names in the statements for which a system of this kind has no value."""
+    return [name for name in sorted(free_names(*statements)) if not has(kind, name)]
+
+
+@cache
+def has(kind: Kind, name: str) -> bool:
+    """Whether the systems of a kind have the quantity, by one of them."""
+    role, system = quantity(name).role, sample(kind)
+    if role == "measured" and name not in MEASURES:
+        return False
+    if system is None:
+        return True
+    try:
+        if role == "measured":
+            return measurable(name, system)
+        if role == "certified":
+            system.constant(name)  # infinite where the system at hand has none
+            return True
+    except (ValueError, RuntimeError, LookupError, AttributeError, AssertionError, TypeError):
+        return False
+    found = system.parameters.get(name)
+    return found is not None and not bool(np.isnan(found).all())
+
+
+def measurable(name: str, system: Batch) -> bool:
+    """Whether a measured quantity has a value, in floats or in balls."""
+    with np.errstate(all="ignore"):
+        found = MEASURES[name].enclose(system)
+    seen = bool(np.isfinite(found.hi).any())
+    return seen or not MEASURES[name].ball(system, min(system.K, 1), PRECISION).is_nan()
+
+
+@cache
+def sample(kind: Kind) -> Batch | None:
+    """One small system of the kind; None for what has no worst instance."""
+    spec = next(iter(extremal_specs(kind, rounding=False)), None)
+    return None if spec is None else build(spec.alone(0, 0))

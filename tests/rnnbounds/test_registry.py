@@ -1,0 +1,187 @@
+"""A claim that cannot be attacked is refused before any work, in one line with its remedy."""
+
+from dataclasses import replace
+
+import pytest
+
+import theory
+from impl import cells as impl_cells
+from properties import registry
+from properties.attacks.search import random_specs
+from properties.errors import InputError
+from properties.kinds import FAMILIES
+from properties.measure import MEASURES
+from theory import CLAIMS
+from theory.claim import Claim
+from theory.quantity import certified, measured, parameter
+from theory.registry import RegistrationError, check_claims
+from theory.statement import le
+from theory.vocabulary import QUANTITIES, VOCABULARY, symbols
+
+STATE_BOUND = theory.claim("state-bound")
+MAIN = STATE_BOUND.forms[0]
+h_norm, S_0, gate_gap, v_top, lam = symbols("h_norm S_0 gate_gap v_top lam")
+NEW = {
+    "delta": parameter("delta", "forgotten", "d"),
+    "seen": measured("seen", "never measured", "s"),
+    "given": certified("given", "never supplied", "number", "g"),
+}
+
+
+def new(statement=MAIN.statement, about=MAIN.about, **fields) -> Claim:
+    """A claim of one form beside those of the table."""
+    form = replace(MAIN, statement=statement, about=about)
+    given = {"id": "amnesia", "forms": (form,), "false_variants": ()}
+    return replace(STATE_BOUND, **(given | fields))
+
+
+@pytest.fixture
+def enter(monkeypatch):
+    """Enters a claim into the table."""
+
+    def entered(*claims: Claim) -> None:
+        for module in ("theory", "properties.parts"):
+            monkeypatch.setattr(f"{module}.CLAIMS", (*CLAIMS, *claims))
+
+    return entered
+
+
+@pytest.fixture
+def words(monkeypatch):
+    """A vocabulary with quantities that no system has."""
+    for name, quantity in NEW.items():
+        monkeypatch.setitem(VOCABULARY, name, quantity)
+    monkeypatch.setattr("theory.registry.QUANTITIES", (*QUANTITIES, *NEW.values()))
+    registry.has.cache_clear()
+    yield
+    registry.has.cache_clear()
+
+
+@pytest.mark.parametrize("name", NEW)
+@pytest.mark.parametrize("command", ["verify", "sabotage", "prove"])
+def test_a_quantity_that_no_system_has(call, enter, words, monkeypatch, name, command):
+    """A forgotten parameter, measure or constant: named, with the claim and the remedy."""
+    monkeypatch.setattr("properties.parts.run_part", pytest.fail)
+    enter(new(le(h_norm, S_0 * NEW[name].symbol)))
+    outcome = call(command, "amnesia")
+    assert (outcome.code, outcome.out) == (2, "")
+    (line,) = outcome.err.splitlines()
+    assert line.startswith(f"rnnbounds: amnesia (finite) speaks of '{name}', which no system of ")
+    assert line.endswith("or state it without")
+
+
+@pytest.mark.parametrize("name", NEW)
+def test_the_matrix_and_a_typed_statement(call, enter, words, name):
+    """The same of what is probed, of what is typed and of what is replayed."""
+    enter(new(le(h_norm, S_0 * NEW[name].symbol)))
+    spec = '{"n":2,"T":3}'
+    for arguments in (
+        ("claims", "--matrix"),
+        ("attack", f"h_norm <= S_0 + {name}"),
+        ("replay", spec, "--statement", f"h_norm <= S_0 + {name}"),
+    ):
+        outcome = call(*arguments)
+        assert (outcome.code, outcome.out) == (2, ""), arguments
+        (line,) = outcome.err.splitlines()
+        assert name in line
+
+
+@pytest.mark.parametrize("symbol", [gate_gap, v_top])
+def test_a_quantity_of_other_systems(symbol):
+    """A vanilla network has no gates, and no layers on top."""
+    claim = new(le(h_norm, S_0 * symbol))
+    with pytest.raises(registry.UnsuppliedError, match=f"'{symbol.name}'.* of the kind rnn "):
+        registry.registered(CLAIMS, [claim])
+
+
+@pytest.mark.parametrize("condition", [True, False])
+def test_a_name_outside_the_vocabulary(call, enter, condition):
+    """In a statement or in a condition: its symbol is no quantity's."""
+    other = type(lam)("detla", real=True)
+    claim = new(le(h_norm, S_0 * other))
+    if condition:
+        first, *rest = MAIN.assumptions
+        form = replace(MAIN, assumptions=(replace(first, condition=le(other, 1)), *rest))
+        claim = new(forms=(form,))
+    enter(claim)
+    outcome = call("verify", "amnesia")
+    assert outcome.code == 2
+    assert "amnesia (finite) speaks of 'detla', which is no quantity's symbol" in outcome.err
+
+
+def test_a_symbol_of_a_quantitys_name(enter):
+    """A plain one is not the quantity: the ledger would prove it of another number."""
+    from sympy import Symbol
+
+    with pytest.raises(RegistrationError, match="'lam', which is no quantity's symbol"):
+        check_claims((new(le(h_norm, S_0 * Symbol("lam", real=True))),))
+
+
+def test_no_kind_of_system(call, enter):
+    """A misspelt kind is not taken for linear systems."""
+    enter(new(about="rnm"))
+    outcome = call("verify", "amnesia")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "amnesia (finite) is about 'rnm', which is no kind of system; choose" in outcome.err
+    with pytest.raises(InputError, match="unknown kind of system 'rnm'"):
+        random_specs("rnm", lambda spec: None, batch=1, sequences=1, seed=0, examples=1)
+
+
+@pytest.mark.parametrize(
+    ("claims", "fault"),
+    [
+        ((STATE_BOUND, STATE_BOUND), "two claims have the id 'state-bound'"),
+        ((new(forms=(MAIN, MAIN)),), "two forms of amnesia are named 'finite'"),
+        (
+            (new(false_variants=(MAIN.variant("one", ""), MAIN.variant("one", ""))),),
+            "two forms or false variants of amnesia are 'one'",
+        ),
+        (
+            (new(false_variants=(MAIN.variant("finite", ""),)),),
+            "two forms or false variants of amnesia are 'finite'",
+        ),
+        ((new(false_variants=(replace(MAIN.variant("one", ""), form="other"),)),), "of no form"),
+        ((new(forms=()),), "has no form"),
+        (
+            (new(forms=(replace(MAIN, assumptions=MAIN.assumptions[:1] * 2),)),),
+            "has two assumptions",
+        ),
+    ],
+)
+def test_a_name_is_given_once(call, monkeypatch, claims, fault):
+    """Of claims, forms, variants and assumptions."""
+    for module in ("theory", "properties.parts"):
+        monkeypatch.setattr(f"{module}.CLAIMS", claims)
+    outcome = call("verify")
+    assert (outcome.code, outcome.out) == (2, "")
+    (line,) = outcome.err.splitlines()
+    assert fault in line
+
+
+@pytest.mark.parametrize("name", ["lam", "lambda", "exp", "max", "a b", "h'", "λ", ""])
+def test_a_quantity_has_a_name_of_its_own(name):
+    """One that statements can be typed with."""
+    added = (*QUANTITIES, replace(QUANTITIES[0], symbol=type(lam)(name, real=True)))
+    with pytest.raises(RegistrationError, match=r"named 'lam'|no statement can name"):
+        check_claims(CLAIMS, added)
+
+
+def test_a_measure_is_given_once(monkeypatch):
+    """The last of two would be read, whatever the first says."""
+    monkeypatch.setattr(registry, "ALL", (*registry.ALL, MEASURES["h_norm"]))
+    with pytest.raises(InputError, match="h_norm is measured twice"):
+        registry.registered(CLAIMS, [])
+
+
+def test_a_cell_is_given_once():
+    """The last of two would read what the first certified."""
+    kind = impl_cells.CELLS["lstm"]
+    with pytest.raises(impl_cells.DuplicateCellError, match="two cells are named 'lstm'"):
+        impl_cells.by_name((kind, kind))
+
+
+def test_the_table_is_as_it_must_be():
+    """Every claim of today, and every name."""
+    registry.registered(CLAIMS, CLAIMS)
+    assert set(FAMILIES) < set(registry.KINDS)
+    assert {form.about for claim in CLAIMS for form in claim.forms} <= {*registry.KINDS}

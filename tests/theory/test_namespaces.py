@@ -1,0 +1,103 @@
+"""What a ledger binds has a namespace of its own: no quantity's name can reach it."""
+
+from collections.abc import Iterator
+
+import pytest
+from sympy import Dummy, Expr, Symbol
+
+import theory
+from theory import CLAIMS
+from theory.claim import Form
+from theory.law import Instance, at
+from theory.methods import Smt
+from theory.methods.translate import least_value
+from theory.proof import Proof, Step, check
+from theory.quantity import parameter
+from theory.statement import le
+from theory.terms import norm, state, x
+from theory.vocabulary import DEFINITIONS, VOCABULARY, symbols
+
+T, k, lam = symbols("T k lam")
+
+
+def bound(form: Form) -> set[Symbol]:
+    """The symbols of a form's ledger that are no quantities."""
+    expressions: list[Expr] = []
+    for step in form.proof.steps:
+        for statement in (step.conclusion, *step.given):
+            expressions += [statement.lhs, statement.rhs]
+        expressions += list(step.forall)
+        expressions += [
+            term for use in step.needs if isinstance(use, Instance) for term in use.terms
+        ]
+    found = {symbol for expression in expressions for symbol in expression.free_symbols}
+    return {symbol for symbol in found if symbol not in quantities()}
+
+
+def quantities() -> set[Symbol]:
+    """The symbols of the vocabulary."""
+    return {quantity.symbol for quantity in VOCABULARY.values()}
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
+    """A vocabulary in which every name that some ledger binds is that of a quantity above 5."""
+    names = {symbol.name for claim in CLAIMS for form in claim.forms for symbol in bound(form)}
+    for name in sorted(names - set(VOCABULARY)):
+        monkeypatch.setitem(VOCABULARY, name, parameter(name, "new", name, lower=5))
+    check.cache_clear()
+    yield names
+    check.cache_clear()
+
+
+def test_a_quantity_may_have_the_name_of_anything_bound(taken: set[str]) -> None:
+    """`delta` is bound by the ledgers of contraction-lstm, which stay proved, on other terms."""
+    assert {"delta", "moves_i", "x", "P_c", "I"} <= taken
+    for id, name in (("contraction-lstm", "per-unit"), ("truncation", "finite")):
+        form = theory.claim(id).form(name)
+        assert check(form.proof, form.statement, form.assumptions, minimal=False).proved
+
+
+def test_a_range_goes_by_symbol(taken: set[str]) -> None:
+    """What is bound does not inherit the range of the quantity of its name."""
+    assert least_value(VOCABULARY["delta"].symbol) == 5
+    assert least_value(Symbol("delta", real=True)) is None
+
+
+@pytest.mark.parametrize("name", sorted(VOCABULARY))
+def test_no_plain_symbol_is_a_quantity(name: str) -> None:
+    """Nor a dummy; and a quantity equals itself, however it was made."""
+    symbol = VOCABULARY[name].symbol
+    plain = Symbol(name, **symbol._assumptions_orig)
+    assert plain != symbol
+    assert plain.assumptions0 == symbol.assumptions0
+    assert symbol - plain != 0
+    assert symbol + plain == plain + symbol
+    assert type(symbol)(name, **symbol._assumptions_orig) == symbol
+    assert Dummy(name) != symbol
+
+
+def test_nothing_is_captured() -> None:
+    """A law for all bound T bounds every number that it is put at, a fact of one T that T alone."""
+    other = Symbol("T", integer=True)
+    found = Step("found", le(other, 0), "let T be 0")
+    assert not check(Proof((found, Step("claim", le(T, 0), Smt("found")))), le(T, 0), ()).argued
+    every = Step("every", le(other, other + k), Smt(), (other,))
+    put = Step("claim", le(T, T + k), Smt(at("every", T)))
+    assert check(Proof((every, put)), put.conclusion, ()).proved
+
+
+def test_a_definition_speaks_of_the_quantities() -> None:
+    """A plain symbol of a quantity's name would be another number."""
+    for definition in DEFINITIONS.values():
+        for symbol in definition.free_symbols:
+            if symbol.name in VOCABULARY and symbol.is_commutative:
+                assert symbol in quantities()
+
+
+def test_the_two_are_printed_apart() -> None:
+    """A reader sees which of them a step speaks of."""
+    other = Symbol("lam", real=True)
+    assert le(lam, other).text == "lam <= lam'"
+    assert le(lam, other).latex == r"\lambda \le lam'"
+    assert le(norm(state(x, 0, Symbol("T", integer=True))), 1).text == "norm(state(x, 0, T')) <= 1"

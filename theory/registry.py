@@ -1,0 +1,91 @@
+"""What the table of claims and the vocabulary must be before anything is done with them.
+
+Names are how records, commands and parts of a run speak of claims, so that each is given once; and
+statements speak of quantities alone, for a system is asked for each of them by its name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from keyword import iskeyword
+
+from sympy import Symbol
+
+from theory.claim import Claim, Form, Variant
+from theory.errors import InputError
+from theory.law import Assumption
+from theory.parse import EXTREMA, FUNCTIONS
+from theory.quantity import Quantity
+from theory.statement import Statement
+from theory.vocabulary import QUANTITIES
+
+
+class RegistrationError(InputError):
+    """A claim, a form, a variant or a quantity that cannot be entered as it is."""
+
+
+def check_claims(claims: Sequence[Claim], quantities: Sequence[Quantity] | None = None) -> None:
+    """Raise RegistrationError for the first name that is given twice, or that no quantity has."""
+    for fault in faults(claims, QUANTITIES if quantities is None else quantities):
+        raise RegistrationError(fault)
+
+
+def faults(claims: Sequence[Claim], quantities: Sequence[Quantity]) -> Iterator[str]:
+    """What is wrong, one line each."""
+    for name in repeated(quantity.name for quantity in quantities):
+        yield f"two quantities are named {name!r}; give one of them another name"
+    reserved = {*FUNCTIONS, *EXTREMA}
+    for name in (quantity.name for quantity in quantities):
+        if not name.isidentifier() or not name.isascii() or iskeyword(name) or name in reserved:
+            yield f"no statement can name a quantity {name!r}; choose letters, digits and _"
+    for id in repeated(claim.id for claim in claims):
+        yield f"two claims have the id {id!r}; give one of them another id"
+    known = {quantity.symbol for quantity in quantities}
+    for claim in claims:
+        yield from faults_of(claim, known)
+
+
+def faults_of(claim: Claim, known: set[Symbol]) -> Iterator[str]:
+    """What is wrong with one claim."""
+    if not claim.forms:
+        yield f"the claim {claim.id!r} has no form; state it"
+    for name in repeated(form.name for form in claim.forms):
+        yield f"two forms of {claim.id} are named {name!r}; give one of them another name"
+    # One command line names both: `replay --form`.
+    names = [*(form.name for form in claim.forms), *(v.id for v in claim.false_variants)]
+    for name in repeated(names):
+        yield f"two forms or false variants of {claim.id} are {name!r}; give one another name"
+    forms = {form.name for form in claim.forms}
+    for variant in claim.false_variants:
+        if variant.form not in forms:
+            yield f"{claim.id}'s variant {variant.id!r} is of no form {variant.form!r}; name one"
+    for part in (*claim.forms, *claim.false_variants):
+        where = f"{claim.id} ({part.name if isinstance(part, Form) else part.id})"
+        for id in repeated(assumption.id for assumption in part.assumptions):
+            yield f"{where} has two assumptions {id!r}; give one of them another id"
+        for symbol in sorted(strangers(part, known), key=str):
+            yield (
+                f"{where} speaks of {symbol.name!r}, which is no quantity's symbol; "
+                "add it to theory/quantities, or take the symbol from theory.vocabulary"
+            )
+
+
+def strangers(part: Form | Variant, known: set[Symbol]) -> set[Symbol]:
+    """The symbols of a statement and of its conditions that are no quantities."""
+    return {symbol for statement in stated(part) for symbol in statement.symbols} - known
+
+
+def stated(part: Form | Variant) -> tuple[Statement, ...]:
+    """The statement and the conditions of the assumptions."""
+    return (part.statement, *conditions(part.assumptions))
+
+
+def conditions(assumptions: Iterable[Assumption]) -> tuple[Statement, ...]:
+    """The conditions that are tested on each system."""
+    return tuple(a.condition for a in assumptions if a.condition is not None)
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """What occurs more than once, in order."""
+    return [name for name, count in Counter(names).items() if count > 1]
