@@ -25,6 +25,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from impl.definite import Rows, below, exact, norm, norm_at_most
+from impl.machine import require_floats
 from impl.unitary_bounds import (
     PRECISION,
     Machine,
@@ -56,6 +57,7 @@ def check(
     ``source``: the original weights (`weight_hh` (n, n), `weight_ih` (n, d), and biases where there
     are any) in float64. Raises UnitaryFileError for a file that is not intact.
     """
+    require_floats()
     file = read(path)
     with ctx.workprec(PRECISION):
         original = _original(file)

@@ -26,6 +26,7 @@ from flint import arb, ctx
 
 from impl.ball_activations import BALL_ACTIVATIONS
 from impl.definite import exact
+from impl.machine import require_floats
 from impl.recheck import Finding
 from impl.recheck_norms import Cell, Greatest, Norm, Quadratic, Scaled, Total
 from impl.truncated_file import Array, TruncatedFile, TruncatedFileError, number, read
@@ -53,6 +54,7 @@ def check_truncated(
     ``source``: the original weights by role, in float64. Raises TruncatedFileError for a file that
     is not intact, and for cells that are not vanilla.
     """
+    require_floats()
     file = read(path)
     with ctx.workprec(_PRECISION):
         try:

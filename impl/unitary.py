@@ -35,6 +35,7 @@ from impl.outward import UNIT, add_up, mul_up, norm_up, underflow
 from impl.rnn import RNN
 from impl.rounding import norm_bound
 from impl.scales import scaled, scales
+from impl.torch_machine import require_sound
 from impl.unitary_bounds import (
     PRECISION,
     Machine,
@@ -118,6 +119,7 @@ def unitary(
     Raises NotReluError, NoUnitaryError (‖W‖₂ < 1 not certified), RangeError (B < 0), and what
     `load_model` raises. Source: Emami et al., Theorem 3.1.
     """
+    require_sound()
     loaded = load_model(model, cell)
     if loaded.name != "rnn-relu":
         raise NotReluError(loaded.name)
