@@ -1,7 +1,6 @@
 """Files of weights: read whole and without running what they hold, written whole or not at all."""
 
 import io
-import json
 import os
 import secrets
 import warnings
@@ -14,6 +13,7 @@ import torch
 from torch import Tensor
 
 from impl.errors import InputError
+from impl.stored import header
 
 
 class ModelFileError(InputError):
@@ -47,11 +47,11 @@ def parse_safetensors(data: bytes, path: Path) -> tuple[dict[str, Tensor], dict[
     """The tensors and the metadata of a safetensors file; raises ModelFileError."""
     try:
         tensors = safetensors.torch.load(data)  # checks lengths, offsets and shapes
-        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+        told = header(data)
     except Exception as cause:  # a damaged file makes the parser raise anything
         reason = f"is no intact safetensors file ({_line(cause)})"
         raise ModelFileError(path, reason, "save the weights again") from None
-    return tensors, header.get("__metadata__") or {}
+    return tensors, told["__metadata__"]
 
 
 def unpickle(data: bytes, path: Path) -> Mapping[str, Tensor]:

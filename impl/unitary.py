@@ -192,14 +192,12 @@ def _assemble(
     }
     certificate = {
         "schema": SCHEMA,
-        "model": model.source,
         "cell": model.name,
         "dtype": model.dtype,
         "sha256": model.digest,
         "verdict": "certified",
         "shape": {"n": n, "d": d},
         "states": n + q,
-        "rank_decided_by": "certified norm" if dilation.norm < 1 else "exact rationals",
         "input_bound": B,
         "initial_state": start.tolist(),
         "scaling": D.tolist(),
@@ -214,6 +212,10 @@ def _assemble(
             "exact": 0.0,
             "float64": _sum(drifts[0], drifts[0]),
             "own_dtype": _sum(*drifts),
+        },
+        "information": {
+            "model": model.source,
+            "rank_decided_by": "certified norm" if dilation.norm < 1 else "exact rationals",
         },
     }
     return UnitaryModel(weights, torch.cat([D * start, zeros]), n, D, certificate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -9,12 +10,21 @@ import torch
 import typer
 
 from impl.adapters import load_model
-from impl.recheck import check
+from impl.errors import InputError
+from impl.files import shown
+from impl.recheck import Source, check
 from impl.recheck_truncated import check_truncated
 from impl.truncated_file import is_truncated
 from impl.unitary import NoUnitaryError, save_unitary, unitary
 from rnnbounds.commands.models import As, Bound, Cell, Model, print_certificate
 from rnnbounds.output import Format, print_json, print_table
+
+
+class CellError(InputError):
+    """A cell of no source."""
+
+    def __init__(self) -> None:
+        super().__init__("--cell says what --source holds; name a source, or leave the cell out")
 
 
 def register(app: typer.Typer) -> None:
@@ -69,18 +79,24 @@ def check_file(
     source: Annotated[
         Path | None, typer.Option("--source", help="the original model, to compare its weights")
     ] = None,
+    cell: Annotated[
+        str | None,
+        typer.Option("--cell", help="the cell of --source, where its file does not say"),
+    ] = None,
     format: As = Format.text,
 ) -> int:
     """Prove the certificate of a file anew in ball arithmetic; exit 1 if any part falls.
 
     Of truncated models those of vanilla cells can be checked.
     """
-    truncated = is_truncated(file)
     original = None
     if source is not None:
-        weights = load_model(source, None if truncated else "rnn-relu").weights
-        original = {role: part.to(torch.float64).numpy() for role, part in weights.items()}
-    certificate, findings = (check_truncated if truncated else check)(file, original)
+        held = load_model(source, cell)
+        weights = {role: part.to(torch.float64).numpy() for role, part in held.weights.items()}
+        original = Source(held.name, held.dtype, weights)
+    elif cell is not None:
+        raise CellError
+    certificate, findings = (check_truncated if is_truncated(file) else check)(file, original)
     holds = all(finding.holds for finding in findings)
     if format is Format.json:
         print_json(
@@ -94,10 +110,17 @@ def check_file(
                 "certificate": certificate,
             }
         )
-    else:
-        typer.echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
-        print_table(
-            ("part", "", "found"),
-            [(found.name, "holds" if found.holds else "FAILS", found.detail) for found in findings],
-        )
+        return int(not holds)
+    shape = certificate["shape"]
+    typer.echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
+    typer.echo(
+        f"of {certificate['cell']}, n = {shape['n']}, d = {shape['d']}, {certificate['dtype']}, "
+        f"for every ‖x_t‖₂ ≤ {certificate['input_bound']:g}"
+    )
+    print_table(
+        ("part", "", "found"),
+        [(found.name, "holds" if found.holds else "FAILS", found.detail) for found in findings],
+    )
+    for name, value in certificate["information"].items():
+        typer.echo(f"information, not checked: {name}: {shown(json.dumps(value))}")
     return int(not holds)
