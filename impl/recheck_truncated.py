@@ -19,6 +19,7 @@ A constant that is null is one of which nothing is claimed. Sources: Miller & Ha
 Johansson, Arb; Sylvester's law of inertia for the pivots; Higham for the rounding.
 """
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ from impl.unitary_file import DTYPES
 
 _PRECISION = 512  # so that what is equal in floats is equal in balls
 _STEPS = 64
+_FINITE = ("L_rho", "B_x", "drive", "equivalence", "steps")
 
 
 def check_truncated(
@@ -74,7 +76,7 @@ def _in_norm(told: Record, norm: Norm, cell: Cell) -> list[Finding]:
         Finding("drive", bool(driven), f"‖φ(0, x)‖ ≤ {S:.9g}"),
         Finding("equivalence", norm.equivalent(C), f"‖h‖₂ ≤ {C:.9g} ‖h‖"),
     ]
-    if (c := told.constants.get("reach")) is not None:
+    if (c := told.constants["reach"]) < math.inf:
         reached = contracts and norm.reached(cell, lam, c)
         found.append(Finding("reach", reached, f"‖h‖ ≤ {c:.9g} ‖h‖₂"))
     return found
@@ -93,11 +95,11 @@ def _constants(told: Record, cell: Cell) -> list[Finding]:
         "B_x": lambda v: v == told.input_bound,
         "S_0": lambda v: bool(plain.drive(cell, told.lam) <= arb(v)),
     }
-    known = ((name, told.constants.get(name)) for name in proofs)
+    known = ((name, told.constants[name]) for name in proofs)
     return [
         Finding(name, proofs[name](value), f"{name} = {value:.9g}")
         for name, value in known
-        if value is not None
+        if value < math.inf
     ]
 
 
@@ -108,7 +110,7 @@ def _of_states(told: Record, cell: Cell) -> list[Finding]:
     lam = arb(told.lam)
     size = arb(told.constants["equivalence"]) * arb(told.constants["drive"])
     found = []
-    if (states := told.constants.get("B_h")) is not None:
+    if (states := told.constants["B_h"]) < math.inf:
         root = arb(len(cell.W)).sqrt()
         bounded = size <= arb(states) * (1 - lam) or cell.rho.bound * root <= states
         found.append(Finding("states", bool(bounded), f"‖h‖₂ ≤ {states:.9g}"))
@@ -121,12 +123,12 @@ def _of_states(told: Record, cell: Cell) -> list[Finding]:
 def _rounding(file: TruncatedFile, cell: Cell) -> list[Finding]:
     """The bound on rounding, if there is one; it takes B_h, C, c and λ as the file states them."""
     told = file.record
-    if told.rounding is None:
+    if told.rounding == math.inf:
         return []
-    parts = [told.constants.get(name) for name in ("B_h", "equivalence", "reach")]
-    if None in parts or not told.lam < 1 or (told.cell, told.dtype) in BEYOND:
+    states, C, c = (told.constants[name] for name in ("B_h", "equivalence", "reach"))
+    known = max(states, c) < math.inf and told.lam < 1
+    if not known or (told.cell, told.dtype) in BEYOND:
         return [Finding("rounding", False, "nothing bounds it")]
-    states, C, c = (float(part or 0.0) for part in parts)
     biases = [arb(abs(exact(i)) + abs(exact(h))) for i, h in _biases(file)]
     factor = arb(C) * arb(c) / (1 - arb(told.lam))
     bound = rounding_bound(cell, biases, states, factor, Format(*DTYPES[told.dtype]))
@@ -154,10 +156,11 @@ def _biases(file: TruncatedFile) -> list[tuple[float, float]]:
 def _norm(file: TruncatedFile) -> Norm:
     """The norm that a certificate names, with its weights; raises RecordError for what is none."""
     told, n = file.record, file.n
-    steps = told.constants.get("steps", 0.0)
-    needed = {"equivalence", "drive", "steps"}
-    if not needed <= told.constants.keys() <= set(CONSTANTS):
+    if told.constants.keys() != set(CONSTANTS):
         raise RecordError("other constants than those of a vanilla cell")
+    if any(told.constants[name] == math.inf for name in _FINITE):
+        raise RecordError("a window without its constants")
+    steps = told.constants["steps"]
     if steps not in range(1, _STEPS + 1 if told.norm == "iterated" else 2):
         raise RecordError("no number of steps")
     name, weights = told.norm, told.weights

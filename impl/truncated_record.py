@@ -55,9 +55,9 @@ def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Record:
-    """What a record states; a constant that is infinite is not there, `rounding` is None likewise.
+    """What a record states; constants, and the bound on rounding, are infinite where none is known.
 
-    windows: pairs (ε, k). constants: all but the steps, which are r of an iterated norm, else 1.
+    windows: pairs (ε, k). weights: those of the norm, as they stand in the record.
     """
 
     cell: str
@@ -71,7 +71,7 @@ class Record:
     weights: list[Any] | None
     constants: Mapping[str, float]
     windows: tuple[tuple[float, int], ...]
-    rounding: float | None
+    rounding: float
 
     @property
     def longest(self) -> set[int]:
@@ -95,7 +95,6 @@ def record(told: Any) -> Record:
         raise RecordError("constants, or information, are none")
     if not told["information"].keys() <= set(INFORMATION):
         raise RecordError("information of another kind")
-    constants = {name: _known(value) for name, value in told["constants"].items()}
     weights = told["weights"]
     if not (weights is None or type(weights) is list):
         raise RecordError("weights are no list")
@@ -109,7 +108,7 @@ def record(told: Any) -> Record:
         lam=number(told["lambda"]),
         input_bound=number(told["input_bound"]),
         weights=weights,
-        constants={name: value for name, value in constants.items() if value is not None},
+        constants={name: _known(value) for name, value in told["constants"].items()},
         windows=_windows(told["truncation"]),
         rounding=_known(told["rounding"]["state"]),
     )
@@ -131,8 +130,8 @@ def whole(value: object) -> int:
     raise RecordError("no integer ≥ 0")
 
 
-def _known(value: object) -> float | None:
-    return None if value is None else number(value)
+def _known(value: object) -> float:
+    return math.inf if value is None else number(value)
 
 
 def _windows(told: object) -> tuple[tuple[float, int], ...]:

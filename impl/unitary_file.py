@@ -150,7 +150,7 @@ def _parse(path: Path, weights: Mapping[str, Array], told: Mapping[str, str]) ->
         sizes = (len(initial), len(scaling), certificate["states"], certificate["shape"]["d"])
         good = (certificate["schema"], certificate["cell"], told["cell"]) == (SCHEMA, CELL, CELL)
         good = good and certificate["verdict"] == "certified" and difference["exact"] == 0
-        good = good and certificate["dtype"] in DTYPES
+        good = good and certificate["dtype"] in DTYPES and type(certificate["sha256"]) is str
         good = good and all(_is_number(v) and v >= 0 for v in numbers)
         good = good and all(map(_is_number, (*initial, *scaling)))
         good = good and all(1 / MODERATE <= v <= MODERATE for v in scaling)
