@@ -69,8 +69,7 @@ def verdict(path, file, source=None):
     path.write_bytes(written(file, seal))
     try:
         return all(found.holds for found in check_truncated(path, source)[1])
-    except InputError as error:
-        assert "\n" not in str(error)
+    except InputError:
         return None
 
 

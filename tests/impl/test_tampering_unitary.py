@@ -55,8 +55,7 @@ def verdict(path, file, source=None):
     path.write_bytes(written(file, stamp))
     try:
         return all(found.holds for found in check(path, source)[1])
-    except InputError as error:
-        assert "\n" not in str(error)
+    except InputError:
         return None
 
 
