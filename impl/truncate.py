@@ -119,7 +119,7 @@ def _check(path: Path, told: dict[str, str], model: LoadedModel[Any]) -> dict[st
         meant = record(certificate)
     except (RecordError, ValueError, TypeError, RecursionError):
         raise ModelFileError(path, "holds no readable certificate", _AGAIN) from None
-    if told.get("k") not in map(str, meant.longest) or int(told["k"]) > MAX_WINDOW:
+    if told.get("k", "") not in map(str, meant.longest) or int(told["k"]) > MAX_WINDOW:
         raise ModelFileError(path, "has a window k that its certificate has not", _AGAIN)
     speaks = (meant.cell, meant.dtype, meant.n, meant.d)
     if speaks != (told.get("cell"), model.dtype, model.n, model.d) or model.name != meant.cell:

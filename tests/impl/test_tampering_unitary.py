@@ -30,7 +30,7 @@ def good(request, tmp_path):
     dtype = torch.bfloat16 if request.param == "bfloat16" else torch.float32
     rescaled = request.param == "rescaled"
     W = (
-        torch.tensor([[0.0, 0.3], [0.0, 0.0]])
+        torch.tensor([[0.0, 0.3], [-0.0, 0.0]])
         if rescaled
         else torch.tensor([[0.5, -0.25], [0, 0.5]])
     )
