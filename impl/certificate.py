@@ -24,6 +24,7 @@ from impl.model import LoadedModel
 from impl.norms import StateNorm
 from impl.refute import Witness
 from impl.semidefinite import SOLVED, left_out
+from impl.torch_machine import require_sound
 
 SCHEMA = "rnnbounds/certificate/1"
 EPSILONS = (1e-2, 1e-4, 1e-6)
@@ -170,6 +171,7 @@ def certify(
     Raises an InputError for what is no model, for B < 0, ε ≤ 0, NaN, norms and training that the
     cell has not. Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
     """
+    require_sound()
     loaded = load_model(model, cell, ignore=ignore)
     bound, epsilons = _checked(input_bound, epsilons)
     kind, task = kind_of(loaded.name), training or Task()

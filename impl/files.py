@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from impl.errors import InputError
-from impl.header import header
+from impl.stored import header
 
 
 class ModelFileError(InputError):
@@ -51,7 +51,7 @@ def parse_safetensors(data: bytes, path: Path) -> tuple[dict[str, Tensor], dict[
     except Exception as cause:  # a damaged file makes the parser raise anything
         reason = f"is no intact safetensors file ({_line(cause)})"
         raise ModelFileError(path, reason, "save the weights again") from None
-    return tensors, told.get("__metadata__") or {}
+    return tensors, told["__metadata__"]
 
 
 def unpickle(data: bytes, path: Path) -> Mapping[str, Tensor]:

@@ -11,7 +11,11 @@ states and V = ( V₁₁ W₂ ; W₃ W₄ ) it proves, for W = D⁻¹V₁₁D an
 - killed: ‖row of W₃D‖B_h ≤ −b₂ for every further unit, in exact and in rounded arithmetic, whence
   they stay 0 and the outputs are the same;
 - difference: the claimed bounds on what rounding adds;
-- source, where the original weights are given: V₁₁ = DWD⁻¹, and the rest, to the last bit.
+- weights: W = D⁻¹V₁₁D, U and the biases are, in the claimed dtype, those of the claimed digest;
+- source, where the original model is given: its cell, its dtype and these weights are its own.
+
+The input bound, the initial state and the scaling are what the certificate speaks of; what it calls
+information is not looked at.
 
 Sources: Emami et al., Theorem 3.1; Johansson, Arb; Sylvester's law of inertia for the pivots.
 """
@@ -25,6 +29,8 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from impl.definite import Rows, below, exact, norm, norm_at_most
+from impl.machine import require_floats
+from impl.stored import Array, digest, encoded
 from impl.unitary_bounds import (
     PRECISION,
     Machine,
@@ -34,7 +40,7 @@ from impl.unitary_bounds import (
     state_bound,
     stays_off,
 )
-from impl.unitary_file import BIASES, DTYPES, Array, UnitaryFile, read
+from impl.unitary_file import BIASES, CELL, DTYPES, UnitaryFile, read
 
 _EXACT = 64  # rows up to which a rank is found in rationals
 
@@ -48,21 +54,38 @@ class Finding:
     detail: str
 
 
-def check(
-    path: Path, source: Mapping[str, Array] | None = None
-) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+@dataclass(frozen=True, eq=False)
+class Source:
+    """An original model: its cell, its dtype and its weights by role, in float64."""
+
+    cell: str
+    dtype: str
+    weights: Mapping[str, Array]
+
+    def equals(self, cell: str, dtype: str, weights: Mapping[str, Array]) -> bool:
+        """Whether these are its own, to the last bit; no weight is not the same as zeros."""
+        return (
+            (self.cell, self.dtype) == (cell, dtype)
+            and self.weights.keys() == weights.keys()
+            and all(np.array_equal(self.weights[role], part) for role, part in weights.items())
+        )
+
+
+def check(path: Path, source: Source | None = None) -> tuple[dict[str, Any], tuple[Finding, ...]]:
     """The certificate of the file and what was found; it stands if every finding holds.
 
     ``source``: the original weights (`weight_hh` (n, n), `weight_ih` (n, d), and biases where there
     are any) in float64. Raises UnitaryFileError for a file that is not intact.
     """
+    require_floats()
     file = read(path)
     with ctx.workprec(PRECISION):
         original = _original(file)
-        found = [_shape(file), _rank(file), _defect(file)]
+        held = _held(file, original)
+        found = [_shape(file), _rank(file), _defect(file), _weights(file, held)]
         found += _norms(file, original) + _states(file, original)
         if source is not None:
-            found.append(_source(original, source))
+            found.append(_source(file, held, source))
     return file.certificate, tuple(found)
 
 
@@ -181,12 +204,47 @@ def _killed(file: UnitaryFile, states: arb, machine: Machine | None) -> bool:
     return True
 
 
-def _source(original: _Original, source: Mapping[str, Array]) -> Finding:
-    n = len(original.W)
-    zero = np.zeros(n)
-    given = [_rows(source["weight_hh"]), _rows(source["weight_ih"])]
-    given += [[[exact(v) for v in source.get(role, zero).tolist()]] for role in BIASES]
-    same = given == [original.W, original.U, *([b] for b in original.biases)]
+def _held(file: UnitaryFile, original: _Original) -> dict[str, Array] | None:
+    """The original weights by role, signs of zeros too; None where a float64 is none of them."""
+    n = file.n
+    stored = {"weight_hh": file.weights["weight_hh_l0"][:n, :n]}
+    stored |= {role: file.weights[f"{role}_l0"][:n] for role in ("weight_ih", *BIASES)}
+    meant = dict(zip(BIASES, original.biases, strict=True))
+    values = {"weight_hh": original.W, "weight_ih": original.U} | {
+        role: [[v] for v in side] for role, side in meant.items()
+    }
+    held = {}
+    for role, part in stored.items():
+        try:
+            entries = [[int(v.p) / int(v.q) for v in row] for row in values[role]]
+        except OverflowError:
+            return None
+        if _rows(np.array(entries)) != values[role]:
+            return None
+        held[role] = np.copysign(np.array(entries).reshape(part.shape), part)
+    return held
+
+
+def _weights(file: UnitaryFile, held: dict[str, Array] | None) -> Finding:
+    """The digest is that of the weights in the dtype; a bias of zeros may be one that is not there,
+    which is all the same."""
+    dtype, claimed = file.certificate["dtype"], file.certificate["sha256"]
+    parts = {role: encoded(part, dtype) for role, part in (held or {}).items()}
+    known = {role: part for role, part in parts.items() if part is not None}
+    absent = [role for role in BIASES if held is not None and not held[role].any()]
+    choices = [{}, *({role: None} for role in absent), dict.fromkeys(absent)]
+    same = len(known) == len(parts) > 0 and any(
+        digest(CELL, {role: part for role, part in known.items() if role not in choice}) == claimed
+        for choice in choices
+    )
+    detail = f"the first units are the network of the digest, in {dtype}"
+    return Finding("weights", same, detail)
+
+
+def _source(file: UnitaryFile, held: dict[str, Array] | None, source: Source) -> Finding:
+    zeros = {role: np.zeros(file.n) for role in BIASES}
+    given = Source(source.cell, source.dtype, zeros | dict(source.weights))
+    same = held is not None and given.equals(CELL, file.certificate["dtype"], held)
     return Finding("source", same, "the first units are the source's, to the last bit")
 
 

@@ -3,7 +3,7 @@
 Slopes of ρ lie in [l, L] and |ρ(b)| ≤ o unit by unit; see `impl.norms` for the claims themselves.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from flint import arb, arb_mat, fmpq
@@ -51,6 +51,9 @@ class Norm(Protocol):
     def equivalent(self, C: float) -> bool:
         """Whether ‖h‖₂ ≤ C‖h‖_* is proved."""
 
+    def reached(self, cell: Cell, lam: float, c: float) -> bool:
+        """Whether ‖h‖_* ≤ c‖h‖₂ is proved, in the norm in which the cell contracts by λ."""
+
 
 @dataclass(frozen=True)
 class Greatest:
@@ -72,6 +75,10 @@ class Greatest:
         """‖v‖₂ ≤ C."""
         return bool(sum((a * a for a in self.v), fmpq(0)) <= exact(C) ** 2)
 
+    def reached(self, cell: Cell, lam: float, c: float) -> bool:
+        """1/min v ≤ c."""
+        return bool(min(self.v) * exact(c) >= 1)
+
 
 @dataclass(frozen=True)
 class Total:
@@ -90,6 +97,10 @@ class Total:
         """1 ≤ C."""
         return C >= 1
 
+    def reached(self, cell: Cell, lam: float, c: float) -> bool:
+        """√n ≤ c."""
+        return bool(exact(c) ** 2 >= len(cell.W))
+
 
 @dataclass(frozen=True)
 class Scaled:
@@ -97,6 +108,7 @@ class Scaled:
 
     d: list[fmpq]
     steps: int = 1
+    known: dict[float, list[arb]] = field(default_factory=dict)  # of one cell
 
     def contracts(self, cell: Cell, lam: float) -> bool:
         """‖DLWD⁻¹‖₂ ≤ λ by pivots; λ_r ≤ λʳ for several steps."""
@@ -106,22 +118,31 @@ class Scaled:
 
     def factors(self, cell: Cell, lam: float) -> list[arb]:
         """λ_0, …, λ_r."""
-        ends = cell.rho.least, cell.rho.slope
-        return step_factors(scaled(cell.W, self.d), *ends, self.steps, arb(lam) ** self.steps)
+        if lam not in self.known:
+            ends, claimed = (cell.rho.least, cell.rho.slope), arb(lam) ** self.steps
+            self.known[lam] = step_factors(scaled(cell.W, self.d), *ends, self.steps, claimed)
+        return self.known[lam]
+
+    def condition(self, cell: Cell, lam: float) -> arb:
+        """K = max_{m<r} λ_m λ^{−m}, with ‖Dh‖₂ ≤ ‖h‖_* ≤ K‖Dh‖₂; 1 for a single step."""
+        if self.steps == 1:
+            return arb(1)
+        sizes = (f / arb(lam) ** m for m, f in enumerate(self.factors(cell, lam)[:-1]))
+        return largest(list(sizes))
 
     def drive(self, cell: Cell, lam: float) -> arb:
-        """K(L‖DU‖₂B + ‖Do‖₂), K = max_{m<r} λ_m λ^{−m}."""
+        """K(L‖DU‖₂B + ‖Do‖₂)."""
         U = arb_mat([[arb(d * v) for v in row] for d, row in zip(self.d, cell.U, strict=True)])
         offset = norm([arb(d) * o for d, o in zip(self.d, cell.offset, strict=True)])
-        moved = cell.pushed(U) + offset
-        if self.steps == 1:
-            return moved
-        sizes = [f / arb(lam) ** m for m, f in enumerate(self.factors(cell, lam)[:-1])]
-        return largest(sizes) * moved
+        return self.condition(cell, lam) * (cell.pushed(U) + offset)
 
     def equivalent(self, C: float) -> bool:
         """1/min d ≤ C."""
         return bool(min(self.d) * exact(C) >= 1)
+
+    def reached(self, cell: Cell, lam: float, c: float) -> bool:
+        """K max d ≤ c."""
+        return bool(self.condition(cell, lam) * arb(max(self.d)) <= arb(c))
 
 
 @dataclass(frozen=True)
@@ -153,6 +174,10 @@ class Quadratic:
             return bool(abs(self.Q[0][0]) * exact(C) >= 1)
         one = arb_mat([[int(i == j) for j in range(Q.nrows())] for i in range(Q.nrows())])
         return positive(arb(C) ** 2 * (Q.transpose() * Q) - one)
+
+    def reached(self, cell: Cell, lam: float, c: float) -> bool:
+        """‖Q‖₂ ≤ c."""
+        return norm_at_most(self.Q, c)
 
 
 def units(cell: Cell) -> list[arb]:

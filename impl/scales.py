@@ -50,7 +50,7 @@ def scaled(W: Tensor, D: Tensor) -> Tensor:
         return W
     d, w, n = [fmpq(*v.as_integer_ratio()) for v in D.tolist()], exactly(W), len(D)
     found = [[_float(d[i] * w[i, j] / d[j]) for j in range(n)] for i in range(n)]
-    return torch.tensor(found, dtype=torch.float64)
+    return torch.tensor(found, dtype=torch.float64).copysign(W)  # of zeros too
 
 
 def is_float(x: fmpq) -> bool:

@@ -16,14 +16,17 @@ from torch import Tensor
 
 from impl.adapters import Source, load_model
 from impl.cells import kind_of
-from impl.certificate import SCHEMA, Certificate, certify
+from impl.certificate import Certificate, certify
 from impl.errors import InputError, RangeError
 from impl.feedforward import FeedForward
 from impl.files import ModelFileError, parse_safetensors, read_file, write_file
 from impl.model import LoadedModel, digest
+from impl.stored import plain
+from impl.truncated_file import FORMAT, METADATA
+from impl.truncated_record import RecordError, record, stated
 
-FORMAT = "rnnbounds/truncated/1"
 MAX_WINDOW = 1_000_000  # layers beyond this are nobody's feed-forward model
+_AGAIN = "truncate the model again"
 
 
 class NotCertifiedError(InputError):
@@ -46,7 +49,8 @@ def truncate(
     cell: str | None = None,
     ignore: Collection[str] = (),
 ) -> tuple[FeedForward, dict[str, Any]]:
-    """The feed-forward equivalent of a model within ε, and its certificate as JSON data.
+    """The feed-forward equivalent of a model within ε, and its certificate as JSON data: of what
+    `certify` says, that which `impl.recheck_truncated` proves again for a vanilla cell.
 
     ‖h_T − H_T^k‖₂ ≤ ε for every T and all inputs with ‖x_t‖₂ ≤ B, in real arithmetic; the module
     has the model's own dtype. Raises NotCertifiedError if no norm certifies the model, RangeError
@@ -59,7 +63,7 @@ def truncate(
         raise NotCertifiedError(certificate)
     if k > MAX_WINDOW:
         raise RangeError("the window k", k, f"at most {MAX_WINDOW}; take a larger ε")
-    return unrolled(loaded, k), certificate.to_json()
+    return unrolled(loaded, k), stated(certificate.to_json())
 
 
 def unrolled(model: LoadedModel[Any], k: int) -> FeedForward:
@@ -75,13 +79,13 @@ def save_truncated(
     Raises InputError if the certificate is not the module's, or the file cannot be written.
     """
     weights = {name: part.detach().cpu().contiguous() for name, part in _weights(module).items()}
-    told = {
-        "format": FORMAT,
-        "k": str(module.k),
-        "cell": module.cell,
-        "certificate": json.dumps(certificate, allow_nan=False, sort_keys=True),
-    }
-    _check(Path(path), told, weights)
+    again = "hand over the one that 'truncate' gave with it"
+    try:
+        text = json.dumps(stated(certificate), allow_nan=False, sort_keys=True)
+    except (LookupError, TypeError, AttributeError, ValueError):
+        raise InputError(f"this is no certificate of a truncated model; {again}") from None
+    told = {"format": FORMAT, "k": str(module.k), "cell": module.cell, "certificate": text}
+    _check(Path(path), told, load_model(weights, module.cell))
     if module.readout is not None:
         raise InputError("a truncated model is saved without its readout; save that one by itself")
     write_file(Path(path), save(weights, told | {"sha256": _seal(told, weights)}))
@@ -100,39 +104,37 @@ def load_certificate(path: str | os.PathLike[str]) -> dict[str, Any]:
 def _load(path: Path) -> tuple[FeedForward, dict[str, Any]]:
     tensors, told = parse_safetensors(read_file(path), path)
     if told.get("format") != FORMAT or "cell" not in told:
-        raise ModelFileError(path, f"is not of the format {FORMAT}", "truncate the model again")
+        raise ModelFileError(path, f"is not of the format {FORMAT}", _AGAIN)
     loaded = load_model(tensors, told["cell"])  # looks at dtypes, shapes and values
-    suffix = kind_of(loaded.name).suffix
-    weights = {role + suffix: part for role, part in loaded.weights.items()}
-    if weights.keys() != tensors.keys():
-        what = f"does not hold exactly the tensors of a {loaded.name}"
-        raise ModelFileError(path, what, "truncate the model again")
-    certificate = _check(path, told, weights)
-    if told.get("sha256") != _seal(told, weights):
-        raise ModelFileError(path, "was changed after it was written", "truncate the model again")
+    if tensors.keys() != _named(loaded).keys():
+        raise ModelFileError(path, f"does not hold exactly the tensors of {loaded.name}", _AGAIN)
+    certificate = _check(path, told, loaded)
+    if told.keys() != {*METADATA, "sha256"} or told["sha256"] != _seal(told, _named(loaded)):
+        raise ModelFileError(path, "was changed after it was written", _AGAIN)
     return unrolled(loaded, int(told["k"])), certificate
 
 
-def _check(path: Path, told: dict[str, str], weights: dict[str, Tensor]) -> dict[str, Any]:
-    """The certificate, if format, window, cell and weights are those that it speaks of."""
-    again = "truncate the model again"
-    text = told.get("k", "")
-    if not (text.isascii() and text.isdigit() and len(text) < 8 and int(text) <= MAX_WINDOW):
-        raise ModelFileError(path, f"has the window k = {text[:20]!r}", again)
+def _check(path: Path, told: dict[str, str], model: LoadedModel[Any]) -> dict[str, Any]:
+    """The certificate, if it is one of this model and of this window, to the letter."""
     try:
-        certificate = json.loads(told.get("certificate", ""))
-        windows = [entry["k"] for entry in certificate["truncation"]]
-        speaks = (certificate["schema"], certificate["verdict"], certificate["cell"])
-        meant = certificate["sha256"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        raise ModelFileError(path, "holds no readable certificate", again) from None
-    if speaks != (SCHEMA, "certified", told.get("cell", "")) or int(text) not in windows:
-        raise ModelFileError(path, "holds a certificate of something else", again)
-    suffix = kind_of(told["cell"]).suffix
-    roles = {name.removesuffix(suffix): part for name, part in weights.items()}
-    if meant != digest(told["cell"], roles):
-        raise ModelFileError(path, "holds the certificate of other weights", again)
+        certificate = plain(told.get("certificate", ""))
+        meant = record(certificate)
+    except (RecordError, ValueError, TypeError, RecursionError):
+        raise ModelFileError(path, "holds no readable certificate", _AGAIN) from None
+    if told.get("k", "") not in map(str, meant.longest) or int(told["k"]) > MAX_WINDOW:
+        raise ModelFileError(path, "has a window k that its certificate has not", _AGAIN)
+    speaks = (meant.cell, meant.dtype, meant.n, meant.d)
+    if speaks != (told.get("cell"), model.dtype, model.n, model.d) or model.name != meant.cell:
+        raise ModelFileError(path, "holds a certificate of something else", _AGAIN)
+    if meant.digest != model.digest:
+        raise ModelFileError(path, "holds the certificate of other weights", _AGAIN)
     return dict(certificate)
+
+
+def _named(model: LoadedModel[Any]) -> dict[str, Tensor]:
+    """The weights under the names that torch gives them."""
+    suffix = kind_of(model.name).suffix
+    return {role + suffix: part for role, part in model.weights.items()}
 
 
 def _weights(module: FeedForward) -> dict[str, Tensor]:
@@ -141,5 +143,5 @@ def _weights(module: FeedForward) -> dict[str, Tensor]:
 
 def _seal(told: dict[str, str], weights: dict[str, Tensor]) -> str:
     """SHA-256 of the metadata and the weights."""
-    kept = {name: told.get(name, "") for name in ("format", "k", "cell", "certificate")}
+    kept = {name: told.get(name, "") for name in METADATA}
     return digest(hashlib.sha256(json.dumps(kept).encode()).hexdigest(), weights)

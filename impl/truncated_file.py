@@ -6,51 +6,48 @@ written by `impl.truncate`, whose digests are computed here anew from the bytes.
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import safetensors
 
 from impl.ball_activations import BALL_ACTIVATIONS
 from impl.errors import InputError
-from impl.header import header
-from impl.origin import described
+from impl.stored import Array, Part, contents, decoded, digest, dtype_of, plain
+from impl.truncated_record import Record, RecordError, record
 
-FORMAT = "rnnbounds/truncated/1"
-SCHEMA = "rnnbounds/certificate/1"
+FORMAT = "rnnbounds/truncated/2"
+METADATA = ("format", "k", "cell", "certificate")  # and their seal, sha256
 LARGEST = 2048  # states beyond which nobody waits for a check
-ROLES = {f"{role}_l0": role for role in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")}
-
-Array = npt.NDArray[np.float64]
-
-_DTYPES: dict[str, tuple[str, str]] = {
-    "F16": ("torch.float16", "<f2"),
-    "BF16": ("torch.bfloat16", "<u2"),
-    "F32": ("torch.float32", "<f4"),
-    "F64": ("torch.float64", "<f8"),
-}
+SUFFIX = "_l0"
+REQUIRED, OPTIONAL = ("weight_ih", "weight_hh"), ("bias_ih", "bias_hh")
 
 
 class TruncatedFileError(InputError):
     """A file that holds no truncated vanilla model with its certificate."""
 
     def __init__(self, path: Path, reason: str) -> None:
-        plain = str(path)
-        shown = (plain if plain.isprintable() else repr(plain))[:200]
-        super().__init__(f"{shown}: {reason}; write it again with 'rnnbounds truncate'")
+        super().__init__(f"{_shown(path)}: {reason}; write it again with 'rnnbounds truncate'")
+
+
+class UncheckedCellError(InputError):
+    """A truncated model, as it was written, of a cell about which the checker proves nothing."""
+
+    def __init__(self, path: Path, cell: str) -> None:
+        super().__init__(
+            f"{_shown(path)}: holds {_shown(cell)}, but the checker proves vanilla RNNs and linear "
+            f"systems only; certify the model again with 'rnnbounds certify'"
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class TruncatedFile:
-    """The float64 arrays of a file by role, its cell, its window k and its certificate."""
+    """The float64 arrays of a file by role, what it states, and its certificate as it is."""
 
     weights: Mapping[str, Array]
-    cell: str
+    record: Record
     k: int
     certificate: dict[str, Any]
 
@@ -61,91 +58,73 @@ class TruncatedFile:
 
 
 def is_truncated(path: Path) -> bool:
-    """Whether a file says of itself that it holds a truncated model."""
+    """Whether a file says of itself that it holds a truncated model, of this format or another."""
     try:
         data = path.read_bytes()
         told = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
-        return bool(told.get("format") == FORMAT)
+        return str(told.get("format")).startswith("rnnbounds/truncated/")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return False
 
 
 def read(path: Path) -> TruncatedFile:
-    """The file, whole and unchanged since it was written; raises TruncatedFileError.
-
-    It is refused as well if its cell is not vanilla, since nothing checks what it claims.
-    """
+    """The file, whole and unchanged since it was written; raises TruncatedFileError, and
+    UncheckedCellError for one that is both, but of a cell that is not vanilla."""
     try:
-        data = path.read_bytes()
-        parsed = safetensors.deserialize(data)  # type: ignore[no-untyped-call]
-        stored = dict(parsed)  # lengths, offsets and shapes were checked
-        told = header(data)["__metadata__"]
-        certificate = json.loads(told["certificate"])
-        windows = [entry["k"] for entry in certificate["truncation"]]
-        k, cell = int(told["k"]), str(told["cell"])
+        parts, told = contents(path.read_bytes())
     except Exception as cause:  # a damaged file makes the parsers raise anything
         reason = f"is no intact file of a truncated model ({type(cause).__name__})"
         raise TruncatedFileError(path, reason) from None
-    kept = {name: told.get(name, "") for name in ("format", "k", "cell", "certificate")}
-    seal = digest(hashlib.sha256(json.dumps(kept).encode()).hexdigest(), stored)
-    if told.get("format") != FORMAT or told.get("sha256") != seal:
+    if told.get("format") != FORMAT:
+        raise TruncatedFileError(path, f"is not of the format {FORMAT}")
+    if told.keys() != {*METADATA, "sha256"} or told["sha256"] != seal(told, parts):
         raise TruncatedFileError(path, "was changed after it was written")
-    if cell not in BALL_ACTIVATIONS:
-        reason = f"holds {cell}, but only vanilla RNNs and linear systems are checked anew"
-        raise TruncatedFileError(path, reason)
-    if len(stored) < len(parsed) or not stored.keys() <= ROLES.keys():
-        raise TruncatedFileError(path, "does not hold exactly a torch.nn.RNN's weights")
-    parts = {ROLES[name]: part for name, part in stored.items()}
-    speaks = (certificate.get("schema"), certificate.get("verdict"), certificate.get("cell"))
-    meant = speaks == (SCHEMA, "certified", cell) and k in windows
-    meant = meant and described(certificate, parts)
-    if not meant or certificate.get("sha256") != digest(cell, parts):
+    try:
+        certificate = plain(told["certificate"])
+        stated = record(certificate)
+    except (RecordError, ValueError, TypeError, OverflowError, RecursionError):
+        raise TruncatedFileError(path, "holds no readable certificate") from None
+    if told["cell"] != stated.cell or told["k"] not in map(str, stated.longest):
         raise TruncatedFileError(path, "holds a certificate of something else")
-    return TruncatedFile(_arrays(path, parts), cell, k, certificate)
+    if stated.cell not in BALL_ACTIVATIONS:
+        raise UncheckedCellError(path, stated.cell)
+    roles, weights = _weights(path, parts)
+    shape, dtypes = weights["weight_ih"].shape, {dtype_of(part) for part in roles.values()}
+    if (
+        (stated.n, stated.d) != shape
+        or {stated.dtype} != dtypes
+        or stated.digest != digest(stated.cell, roles)
+    ):
+        raise TruncatedFileError(path, "holds a certificate of something else")
+    return TruncatedFile(weights, stated, int(told["k"]), certificate)
 
 
-def digest(name: str, parts: Mapping[str, Mapping[str, Any]]) -> str:
-    """SHA-256 over a name and, in a fixed order, all roles, dtypes, shapes and bytes."""
-    sha = hashlib.sha256(name.encode())
-    for role in sorted(parts):
-        part = parts[role]
-        kind = _DTYPES.get(part["dtype"], (part["dtype"], ""))[0]
-        sha.update(f"|{role}|{kind}|{tuple(part['shape'])}|".encode())
-        sha.update(bytes(part["data"]))
-    return sha.hexdigest()
+def seal(told: Mapping[str, str], parts: Mapping[str, Part]) -> str:
+    """SHA-256 of the metadata and the weights; it guards against accidents, not against intent."""
+    kept = {name: told.get(name, "") for name in METADATA}
+    return digest(hashlib.sha256(json.dumps(kept).encode()).hexdigest(), parts)
 
 
-def _arrays(path: Path, parts: Mapping[str, Mapping[str, Any]]) -> dict[str, Array]:
-    """The weights of a cell without gates, in float64."""
-    if not {"weight_ih", "weight_hh"} <= parts.keys():
+def _weights(path: Path, parts: Mapping[str, Part]) -> tuple[dict[str, Part], dict[str, Array]]:
+    """The tensors of a cell without gates by role, as they are and in float64."""
+    required, optional = ({role + SUFFIX for role in roles} for roles in (REQUIRED, OPTIONAL))
+    if not required <= parts.keys() <= required | optional:
         raise TruncatedFileError(path, "does not hold exactly a torch.nn.RNN's weights")
-    if len({part["dtype"] for part in parts.values()} | _DTYPES.keys()) > len(_DTYPES):
+    roles = {name.removesuffix(SUFFIX): part for name, part in parts.items()}
+    if any(dtype_of(part) is None for part in roles.values()):
         raise TruncatedFileError(path, "has weights of a dtype that is not read")
-    arrays = {role: _array(part) for role, part in parts.items()}
-    U, W = arrays["weight_ih"], arrays["weight_hh"]
-    n = len(W)
+    arrays = {role: decoded(part) for role, part in roles.items()}
+    U, W = (arrays[role] for role in REQUIRED)
+    n = len(W) if W.ndim else 0
     if not 0 < n <= LARGEST or W.shape != (n, n) or U.ndim != 2 or len(U) != n or not U.size:
         raise TruncatedFileError(path, f"has weights of wrong shapes, or over {LARGEST} states")
-    if any(part.shape != (n,) for role, part in arrays.items() if role.startswith("bias")):
+    if any(arrays[role].shape != (n,) for role in OPTIONAL if role in arrays):
         raise TruncatedFileError(path, "has biases of wrong shapes")
     if not all(np.isfinite(part).all() for part in arrays.values()):
         raise TruncatedFileError(path, "holds NaN or infinity")
-    return arrays
+    return roles, arrays
 
 
-def _array(part: Mapping[str, Any]) -> Array:
-    """One tensor; bfloat16 is the upper half of a float32."""
-    numbers = np.frombuffer(bytes(part["data"]), np.dtype(_DTYPES[part["dtype"]][1]))
-    if part["dtype"] == "BF16":
-        numbers = (numbers.astype(np.uint32) << 16).view(np.float32)
-    exact: Array = numbers.astype(np.float64).reshape(part["shape"])
-    return exact
-
-
-def number(value: object) -> float:
-    """A finite number ≥ 0 of a certificate; raises ValueError for anything else."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        raise ValueError(f"{type(value).__name__} is no number")
-    if not 0 <= value < math.inf:
-        raise ValueError(f"{value} is no finite number ≥ 0")
-    return float(value)
+def _shown(name: object) -> str:
+    plain = str(name)
+    return (plain if plain.isprintable() else repr(plain))[:200]

@@ -35,6 +35,7 @@ from impl.outward import UNIT, add_up, mul_up, norm_up, underflow
 from impl.rnn import RNN
 from impl.rounding import norm_bound
 from impl.scales import scaled, scales
+from impl.torch_machine import require_sound
 from impl.unitary_bounds import (
     PRECISION,
     Machine,
@@ -119,6 +120,7 @@ def unitary(
     Raises NotReluError, NoUnitaryError (‖W‖₂ < 1 not certified), RangeError (B < 0), and what
     `load_model` raises. Source: Emami et al., Theorem 3.1.
     """
+    require_sound()
     loaded = load_model(model, cell, ignore=ignore)
     if loaded.name != "rnn-relu":
         raise NotReluError(loaded.name)
@@ -191,17 +193,12 @@ def _assemble(
     }
     certificate = {
         "schema": SCHEMA,
-        "model": model.source,
         "cell": model.name,
-        "tensors": dict(model.tensors),
-        "ignored": list(model.ignored),
-        "unread": list(model.unread),
         "dtype": model.dtype,
         "sha256": model.digest,
         "verdict": "certified",
         "shape": {"n": n, "d": d},
         "states": n + q,
-        "rank_decided_by": "certified norm" if dilation.norm < 1 else "exact rationals",
         "input_bound": B,
         "initial_state": start.tolist(),
         "scaling": D.tolist(),
@@ -216,6 +213,13 @@ def _assemble(
             "exact": 0.0,
             "float64": _sum(drifts[0], drifts[0]),
             "own_dtype": _sum(*drifts),
+        },
+        "information": {
+            "model": model.source,
+            "tensors": dict(model.tensors),
+            "ignored": list(model.ignored),
+            "unread": list(model.unread),
+            "rank_decided_by": "certified norm" if dilation.norm < 1 else "exact rationals",
         },
     }
     return UnitaryModel(weights, torch.cat([D * start, zeros]), n, D, certificate)

@@ -13,22 +13,33 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import safetensors.numpy
 
 from impl.errors import InputError
-from impl.header import header
-from impl.origin import described
+from impl.stored import Array, header, plain
 
-FORMAT = "rnnbounds/unitary/1"
-SCHEMA = "rnnbounds/unitary-certificate/1"
+FORMAT = "rnnbounds/unitary/2"
+SCHEMA = "rnnbounds/unitary-certificate/2"
+METADATA = ("format", "cell", "certificate")  # and their seal, sha256
+CELL = "rnn-relu"
 BIASES = ("bias_ih", "bias_hh")
 NAMES = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
-ROLES = {name.removesuffix("_l0") for name in NAMES}
 LARGEST = 2048  # states beyond which nobody waits for a check
 MODERATE = 2.0**200  # scales beyond it would meet overflow and underflow
 
-Array = npt.NDArray[np.float64]
+KEYS = {
+    "schema", "cell", "dtype", "sha256", "verdict", "shape", "states", "input_bound",
+    "initial_state", "scaling", "constants", "orthogonality_defect", "difference", "information",
+}  # fmt: skip
+CONSTANTS = {"W_norm", "U_norm", "B_h", "B_h_computed"}
+DIFFERENCES = {"exact", "float64", "own_dtype"}
+INFORMATION = {
+    "model",
+    "tensors",
+    "ignored",
+    "unread",
+    "rank_decided_by",
+}  # of which nothing is proved
 
 # Unit roundoff, least normal and greatest number of the dtypes that a model may have.
 DTYPES = {
@@ -81,22 +92,22 @@ def read(path: Path) -> UnitaryFile:
     except (OSError, ValueError) as cause:
         raise UnitaryFileError(path, f"cannot be opened ({type(cause).__name__})") from None
     try:
-        weights = safetensors.numpy.load(data)  # checks lengths, offsets and shapes
         told = header(data)["__metadata__"]
+        weights = safetensors.numpy.load(data)  # checks lengths, offsets and shapes
     except Exception as cause:  # a damaged file makes the parser raise anything
         reason = f"is no intact file of a unitary network ({type(cause).__name__})"
         raise UnitaryFileError(path, reason) from None
     if told.get("format") != FORMAT:
         raise UnitaryFileError(path, f"is not of the format {FORMAT}")
     _look(path, weights)
-    if told.get("sha256") != seal(told, weights):
+    if told.keys() != {*METADATA, "sha256"} or told["sha256"] != seal(told, weights):
         raise UnitaryFileError(path, "was changed after it was written")
     return _parse(path, weights, told)
 
 
 def seal(told: Mapping[str, str], weights: Mapping[str, Array]) -> str:
     """SHA-256 of the metadata and of the weights."""
-    kept = [told.get(name, "") for name in ("format", "cell", "certificate")]
+    kept = [told.get(name, "") for name in METADATA]
     sha = hashlib.sha256(json.dumps(kept).encode())
     for name in sorted(weights):
         part = np.ascontiguousarray(weights[name])
@@ -124,7 +135,7 @@ def _look(path: Path, weights: Mapping[str, Array]) -> None:
 def _parse(path: Path, weights: Mapping[str, Array], told: Mapping[str, str]) -> UnitaryFile:
     """The certificate, with every number that is used a finite float of the right sign."""
     try:
-        certificate = json.loads(told["certificate"])
+        certificate = plain(told["certificate"])
         constants, difference = certificate["constants"], certificate["difference"]
         n, initial, scaling = (
             certificate["shape"]["n"],
@@ -134,20 +145,27 @@ def _parse(path: Path, weights: Mapping[str, Array], told: Mapping[str, str]) ->
         numbers += [constants[name] for name in ("W_norm", "U_norm", "B_h")]
         optional = [constants["B_h_computed"], difference["float64"], difference["own_dtype"]]
         numbers += [difference["exact"], *(v for v in optional if v is not None)]
+        exact = (
+            (certificate, KEYS), (certificate["shape"], {"n", "d"}), (constants, CONSTANTS),
+            (difference, DIFFERENCES),
+        )  # fmt: skip
+        if any(part.keys() != keys for part, keys in exact):
+            raise KeyError
+        if not certificate["information"].keys() <= INFORMATION:
+            raise KeyError
         sizes = (len(initial), len(scaling), certificate["states"], certificate["shape"]["d"])
-        good = (certificate["schema"], certificate["cell"], certificate["verdict"]) == (
-            SCHEMA, "rnn-relu", "certified",
-        ) and certificate["dtype"] in DTYPES and difference["exact"] == 0  # fmt: skip
-        roles = {"weight_hh", "weight_ih", *certificate["tensors"]}
-        good = good and roles <= ROLES and described(certificate, roles)
+        good = (certificate["schema"], certificate["cell"], told["cell"]) == (SCHEMA, CELL, CELL)
+        good = good and certificate["verdict"] == "certified" and difference["exact"] == 0
+        good = good and certificate["dtype"] in DTYPES and type(certificate["sha256"]) is str
         good = good and all(_is_number(v) and v >= 0 for v in numbers)
         good = good and all(map(_is_number, (*initial, *scaling)))
         good = good and all(1 / MODERATE <= v <= MODERATE for v in scaling)
         good = good and all(abs(v) <= MODERATE**4 for v in initial)
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError):
         raise UnitaryFileError(path, "holds no readable certificate") from None
     m, d = weights["weight_ih_l0"].shape
-    if not good or type(n) is not int or not 0 < n <= m or sizes != (n, n, m, d):
+    whole = all(type(size) is int for size in (n, *sizes))
+    if not good or not whole or not 0 < n <= m or sizes != (n, n, m, d):
         raise UnitaryFileError(path, "holds a certificate of something else")
     return UnitaryFile(
         weights, certificate, n, list(map(float, initial)), list(map(float, scaling))
@@ -155,4 +173,6 @@ def _parse(path: Path, weights: Mapping[str, Array], told: Mapping[str, str]) ->
 
 
 def _is_number(value: object) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
+    if type(value) is int:
+        return abs(value) <= 2**53
+    return type(value) is float and math.isfinite(value)

@@ -22,6 +22,7 @@ from impl.refute import Witness, refute
 from impl.rnn import RNN
 from impl.rounding import HEADROOM, absolute_norms
 from impl.torch_kind import torch_kind
+from impl.torch_machine import keeps_to_its_model
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +119,7 @@ def _rounding(
     info = torch.finfo(getattr(torch, model.dtype))
     unit = info.eps / 2
     terms = (model.n + model.d + 3) * unit  # one more than with a single bias
-    if terms >= 0.5:
+    if terms >= 0.5 or not keeps_to_its_model(model.cell.activation.name, dtype=model.dtype):
         return None
     W, U, _ = absolute_norms(model.cell)
     b = [abs(i) + abs(h) for i, h in zip(model.bias("bias_ih"), model.bias("bias_hh"), strict=True)]

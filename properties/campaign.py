@@ -11,6 +11,7 @@ from typing import cast
 import numpy as np
 import torch
 
+from impl.torch_machine import require_sound
 from properties.attacks.corners import corner_specs
 from properties.attacks.extremal import extremal_specs
 from properties.attacks.gradient import FITS, applicable, gradient_specs
@@ -71,6 +72,7 @@ def show(
 ) -> None:  # fmt: skip
     """Run one attack on statements about one kind of system; ``seen`` gets each judged batch."""
     torch.set_num_threads(1)
+    require_sound(device)
 
     def visit(spec: SystemSpec) -> float | None:
         batch = build(spec, device)

@@ -9,6 +9,8 @@ import torch
 from flint import arb, ctx
 
 from impl.activation import ACTIVATIONS, Activation
+from impl.machine import FLUSHED, ailments_of_arrays, ailments_of_floats
+from impl.torch_machine import ailments_of_tensors, worst_error
 from theory.interval import Interval, exp, log
 
 POINTS = 400
@@ -36,19 +38,20 @@ def examine(device: str = "cpu") -> list[Finding]:
 
 
 def rounding_to_nearest(device: str) -> Finding:
-    """1 + u rounds to 1 and 1 + 1.5u to 1 + 2u: float64, to nearest."""
-    u, one = 2.0**-53, torch.ones(3, dtype=torch.float64, device=device)
-    found = (
-        one + torch.tensor([u, 1.5 * u, -0.25 * u], device=device, dtype=torch.float64)
-    ).tolist()
-    return Finding("float64 rounds to nearest", str(found), found == [1.0, 1 + 2 * u, 1.0])
+    """Floats, arrays and tensors round to nearest even, and carry no excess precision."""
+    found = "; ".join(sorted(ailments(device) - {FLUSHED}))
+    return Finding("float64 rounds to nearest", found or "as it should", not found)
 
 
 def subnormals_kept(device: str) -> Finding:
-    """2⁻¹⁰²² halves to a subnormal, not to 0."""
-    half = torch.tensor([2.0**-1022], dtype=torch.float64, device=device) * 0.5
-    # Compared by its bits: where subnormals count as 0 they equal 0.
-    return Finding("subnormals are kept", str(half.item()), half.view(torch.int64).item() == 2**51)
+    """Floats, arrays and tensors keep subnormals, as operands and as results."""
+    flushed = FLUSHED in ailments(device)
+    return Finding("subnormals are kept", FLUSHED if flushed else "as they should", not flushed)
+
+
+def ailments(device: str) -> set[str]:
+    """What is wrong with floats, arrays and tensors; see `impl.machine`."""
+    return ailments_of_floats() | ailments_of_arrays() | ailments_of_tensors(device)
 
 
 def no_reduced_precision() -> Finding:
@@ -59,23 +62,11 @@ def no_reduced_precision() -> Finding:
 
 def activation_error(rho: Activation, device: str) -> Finding:
     """The float64 function against balls, on a grid with the far left, zero and subnormals."""
-    grid = np.concatenate(
-        [
-            np.linspace(-40, 40, POINTS),
-            np.geomspace(1e-310, 700, POINTS),
-            -np.geomspace(1e-310, 700, POINTS),
-            [0.0],
-        ]
-    )
-    z = torch.from_numpy(grid).to(device)
-    computed, allowed = rho(z).cpu().tolist(), rho.error(1, z.abs()).cpu().tolist()
-    worst, ok = 0.0, True
-    with ctx.workprec(200):
-        for point, value, error in zip(grid.tolist(), computed, allowed, strict=True):
-            off = abs(arb(value) - rho.ball(arb(point)))
-            ok = ok and bool(off <= arb(error))
-            worst = max(worst, float(off.upper()) / error if error else 0.0)
-    return Finding(f"{rho.name} within its error model", f"{worst:.3f} of it at worst", ok)
+    far = np.geomspace(1e-300, 700, POINTS)
+    small = np.arange(1, 2**52, 2**45, dtype=np.int64).view(np.float64)  # subnormal, by their bits
+    grid = np.concatenate([np.linspace(-40, 40, POINTS), far, -far, small, -small, [0.0]])
+    worst, within = worst_error(rho, torch.from_numpy(grid), device)
+    return Finding(f"{rho.name} within its error model", f"{worst:.3g} of it at worst", within)
 
 
 def library(name: str, points: np.ndarray) -> Finding:

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from impl.torch_machine import require_sound
 from properties.budget import profile
 from properties.campaign import attack_claim, not_applicable
 from properties.evidence import Evidence
@@ -95,6 +96,7 @@ def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -
 
 def ledger_records(entry: Claim, minimal: bool = True) -> tuple[LedgerRecord, ...]:
     """The proofs of a claim's forms, as run now."""
+    require_sound()
     forms = zip(entry.forms, prove(entry, minimal), strict=True)
     return tuple(ledger_record(form.name, ledger) for form, ledger in forms)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from impl.torch_machine import require_sound
 from properties.causal.model import models
 from properties.errors import SpecError
 from properties.evidence import record
@@ -53,6 +54,7 @@ def replay(
     Raises:
         SpecError: the spec is not one, or it names a whole batch.
     """
+    require_sound()
     spec = parse_spec(spec) if isinstance(spec, str) else spec
     if spec.values is None:
         spec = spec.alone(0 if spec.batch == 1 else -1, 0 if spec.sequences == 1 else -1)

@@ -12,6 +12,7 @@ from multiprocessing import get_context
 
 import torch
 
+from impl.torch_machine import require_sound
 from properties.evidence import Evidence
 from properties.matrix import matrix
 from properties.parts import Part, PartResult, decode_result, encode_result, parts_of, run_part
@@ -38,6 +39,7 @@ def run_parts(
     progress: Callable[[PartResult], None] = lambda result: None,
 ) -> list[PartResult]:  # fmt: skip
     """Run parts here or in fresh processes; each process uses one torch thread."""
+    require_sound(device)
     results = []
     if workers <= 1:
         for part in parts:

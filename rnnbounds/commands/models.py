@@ -217,6 +217,6 @@ def truncate_model(
         print_json(certificate)
     else:
         typer.echo(f"wrote {out}: k = {module.k} inputs, within {eps:g} of the recurrent model")
-        typer.echo(f"{certificate['cell']}, {read_from(certificate)}")
-        print_left_out(certificate)
+        typer.echo(f"{certificate['cell']}, {read_from(certificate['information'])}")
+        print_left_out(certificate["information"])
     return 0

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import torch
 import typer
 
-from impl import truncated_file, unitary_file
 from impl.adapters import load_model
+from impl.errors import InputError
 from impl.files import shown
-from impl.misfit import AmbiguousCellError, WeightsError
-from impl.model import LoadedModel
-from impl.recheck import check
+from impl.recheck import Source, check
 from impl.recheck_truncated import check_truncated
 from impl.truncated_file import is_truncated
 from impl.unitary import NoUnitaryError, save_unitary, unitary
@@ -29,6 +27,15 @@ from rnnbounds.commands.models import (
     read_from,
 )
 from rnnbounds.output import Format, print_json, print_table
+
+
+class CellError(InputError):
+    """A cell of no source."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "--cell and --ignore are about --source; name a source, or leave them out"
+        )
 
 
 def register(app: typer.Typer) -> None:
@@ -64,8 +71,8 @@ def unitary_model(
     told = made.certificate
     kept = "" if bool((made.scaling == 1).all()) else ", the first ones rescaled"
     typer.echo(f"wrote {out}: {made.states} states for {made.n}{kept}")
-    typer.echo(f"{told['cell']}, {read_from(told)}")
-    print_left_out(told)
+    typer.echo(f"{told['cell']}, {read_from(told['information'])}")
+    print_left_out(told["information"])
     typer.echo(f"orthogonality defect at most {told['orthogonality_defect']:.3g}")
     typer.echo(f"the same outputs for every ‖x_t‖₂ ≤ {input_bound:g}, in real arithmetic")
     rounding = told["difference"]["own_dtype"]
@@ -86,19 +93,27 @@ def check_file(
     source: Annotated[
         Path | None, typer.Option("--source", help="the original model, to compare its weights")
     ] = None,
+    cell: Annotated[
+        str | None,
+        typer.Option("--cell", help="the cell of --source, where its file does not say"),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option("--ignore", help="a tensor of --source to leave out")
+    ] = None,
     format: As = Format.text,
 ) -> int:
     """Prove the certificate of a file anew in ball arithmetic; exit 1 if any part falls.
 
     Of truncated models those of vanilla cells can be checked.
     """
-    truncated = is_truncated(file)
     original = None
     if source is not None:
-        told = (truncated_file if truncated else unitary_file).read(file).certificate
-        weights = _source(source, told["cell"], told["ignored"]).weights
-        original = {role: part.to(torch.float64).numpy() for role, part in weights.items()}
-    certificate, findings = (check_truncated if truncated else check)(file, original)
+        held = load_model(source, cell, ignore=ignore or ())
+        weights = {role: part.to(torch.float64).numpy() for role, part in held.weights.items()}
+        original = Source(held.name, held.dtype, weights)
+    elif cell is not None or ignore:
+        raise CellError
+    certificate, findings = (check_truncated if is_truncated(file) else check)(file, original)
     holds = all(finding.holds for finding in findings)
     if format is Format.json:
         print_json(
@@ -112,24 +127,17 @@ def check_file(
                 "certificate": certificate,
             }
         )
-    else:
-        typer.echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
-        typer.echo(f"{certificate['cell']}, {read_from(certificate)}")
-        print_left_out(certificate)
-        print_table(
-            ("part", "", "found"),
-            [(found.name, "holds" if found.holds else "FAILS", found.detail) for found in findings],
-        )
+        return int(not holds)
+    shape = certificate["shape"]
+    typer.echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
+    typer.echo(
+        f"of {certificate['cell']}, n = {shape['n']}, d = {shape['d']}, {certificate['dtype']}, "
+        f"for every ‖x_t‖₂ ≤ {certificate['input_bound']:g}"
+    )
+    print_table(
+        ("part", "", "found"),
+        [(found.name, "holds" if found.holds else "FAILS", found.detail) for found in findings],
+    )
+    for name, value in certificate["information"].items():
+        typer.echo(f"information, not checked: {name}: {shown(json.dumps(value))}")
     return int(not holds)
-
-
-def _source(path: Path, cell: str, ignored: Collection[str]) -> LoadedModel[Any]:
-    """The original model, which is the certificate's cell where it does not say what it is."""
-    try:
-        found = load_model(path, ignore=ignored)
-    except AmbiguousCellError:
-        return load_model(path, cell, ignore=ignored)
-    if found.name != cell:
-        what = f"{shown(path)} is {found.name}, but the certificate is that of a {cell}"
-        raise WeightsError(f"{what}; name the model that it was made from")
-    return found

@@ -15,7 +15,7 @@ from impl.ranges import mixed
 from impl.recheck_truncated import check_truncated
 from impl.stable_lstm import StableLSTM, stable_lstm_
 from impl.truncate import _seal, load_truncated, save_truncated, truncate
-from impl.truncated_file import TruncatedFileError
+from impl.truncated_file import FORMAT, TruncatedFileError
 
 
 def numbers(*values):
@@ -55,7 +55,7 @@ def test_a_truncated_file_that_names_no_cell(tmp_path):
     module, certificate = truncate(weights, 1e-2, 1.0, cell="rnn-tanh")
     save_truncated(module, certificate, tmp_path / "whole.safetensors")
     text = json.dumps(certificate | {"cell": None})
-    told = {"format": "rnnbounds/truncated/1", "k": str(module.k), "certificate": text}
+    told = {"format": FORMAT, "k": str(module.k), "certificate": text}
     path = tmp_path / "m.safetensors"
     path.write_bytes(save(weights, told | {"sha256": _seal(told, weights)}))
     with pytest.raises(ModelFileError, match="is not of the format"):
@@ -86,7 +86,7 @@ def test_a_certificate_whose_input_bound_is_no_number(tmp_path, bound):
     weights = {"weight_hh_l0": numbers(0.5), "weight_ih_l0": numbers(1.0)}
     module, certificate = truncate(weights, 1e-2, 1.0, cell="rnn-tanh")
     text = json.dumps(certificate | {"input_bound": bound})
-    told = {"format": "rnnbounds/truncated/1", "k": str(module.k), "cell": module.cell}
+    told = {"format": FORMAT, "k": str(module.k), "cell": module.cell}
     told |= {"certificate": text}
     path = tmp_path / "m.safetensors"
     path.write_bytes(save(weights, told | {"sha256": _seal(told, weights)}))

@@ -151,7 +151,7 @@ def rewritten(path, **changes):
         ({"k": "²"}, "window"),
         ({"k": "9999999"}, "window"),
         ({"k": "9" * 9999}, "window"),
-        ({"k": "1"}, "something else"),
+        ({"k": "1"}, "window"),
         ({"cell": "rnn-relu"}, "something else"),
         ({"cell": "rnn-cosine"}, "unknown cell"),
         ({"cell": "lstm"}, "lstm has"),

@@ -229,7 +229,7 @@ def test_rescaling_saves_states():
     h, kept, further = both(recurrent, made, inputs(3, 20, 1, 2.0), start)
     assert torch.equal(h, kept)
     assert not further.any()
-    assert made.certificate["rank_decided_by"] == "exact rationals"
+    assert made.certificate["information"]["rank_decided_by"] == "exact rationals"
 
 
 def test_rescaling_needs_exact_floats():

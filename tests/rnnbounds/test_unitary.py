@@ -8,8 +8,8 @@ from safetensors.torch import load_file, save_file
 
 NAN, INF = float("nan"), float("inf")
 PARTS = [
-    "shape", "rank", "defect", "contraction", "input norm", "states", "killed", "computed states",
-    "killed in float64", "difference (float64)", "difference (own_dtype)",
+    "shape", "rank", "defect", "weights", "contraction", "input norm", "states", "killed",
+    "computed states", "killed in float64", "difference (float64)", "difference (own_dtype)",
 ]  # fmt: skip
 
 
@@ -17,6 +17,11 @@ PARTS = [
 def relu_model(save):
     """ReLU, two states, ‖W‖₂ = 1/2, strictly triangular."""
     return save([[0.0, 0.5], [0.0, 0.0]], b=[1.0, -1.0])
+
+
+def of(source):
+    """The source of a file, whose state dict does not say its cell."""
+    return "--source", source, "--cell", "rnn-relu"
 
 
 def write(call, model, out, *more):
@@ -41,7 +46,7 @@ def test_unitary(call, relu_model, tmp_path, format):
         assert "rounding (float32 against float64) moves a state by at most" in outcome.out
     else:
         told = outcome.json
-        assert told["schema"] == "rnnbounds/unitary-certificate/1"
+        assert told["schema"] == "rnnbounds/unitary-certificate/2"
         assert (told["states"], told["verdict"], told["input_bound"]) == (4, "certified", 2.0)
         assert told["orthogonality_defect"] <= 2e-14
         assert told["difference"]["exact"] == 0.0
@@ -52,7 +57,7 @@ def test_rescale(call, relu_model, tmp_path):
     out = tmp_path / "u.safetensors"
     outcome = write(call, relu_model, out, "--rescale")
     assert outcome.out.startswith(f"wrote {out}: 3 states for 2, the first ones rescaled\n")
-    assert call("check", out, "--source", relu_model).code == 0
+    assert call("check", out, *of(relu_model)).code == 0
 
 
 @pytest.mark.parametrize("format", ["text", "json"])
@@ -60,7 +65,7 @@ def test_check(call, relu_model, tmp_path, format):
     """Every part is proved again; the source too where it is given."""
     out = tmp_path / "u.safetensors"
     write(call, relu_model, out)
-    outcome = call("check", out, "--source", relu_model, "--format", format)
+    outcome = call("check", out, *of(relu_model), "--format", format)
     assert (outcome.code, outcome.err) == (0, "")
     if format == "text":
         assert outcome.out.startswith(f"{out}: the certificate holds\n")
@@ -81,7 +86,7 @@ def test_check_fails(call, relu_model, save, tmp_path, format):
     out = tmp_path / "u.safetensors"
     write(call, relu_model, out)
     other = save([[0.0, 0.25], [0.0, 0.0]], b=[1.0, -1.0], name="other.pt")
-    outcome = call("check", out, "--source", other, "--format", format)
+    outcome = call("check", out, *of(other), "--format", format)
     assert (outcome.code, outcome.err) == (1, "")
     if format == "text":
         assert outcome.out.startswith(f"{out}: the certificate FAILS\n")
