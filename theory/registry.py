@@ -60,7 +60,8 @@ def faults_of(claim: Claim, known: set[Symbol]) -> Iterator[str]:
     for variant in claim.false_variants:
         if variant.form not in forms:
             yield f"{claim.id}'s variant {variant.id!r} is of no form {variant.form!r}; name one"
-    for part in (*claim.forms, *claim.false_variants):
+    parts: tuple[Form | Variant, ...] = (*claim.forms, *claim.false_variants)
+    for part in parts:
         where = f"{claim.id} ({part.name if isinstance(part, Form) else part.id})"
         for id in repeated(assumption.id for assumption in part.assumptions):
             yield f"{where} has two assumptions {id!r}; give one of them another id"
