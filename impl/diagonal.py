@@ -147,6 +147,11 @@ class Diagonal(ProgramCell):
         gap = gap if self.real else gap.repeat(1, 2)
         return torch.where(gap > 0, div_up(fed, gap), torch.inf)
 
+    @property
+    def paired(self) -> bool:
+        """Rotations move a box of pairs out of itself, but not their discs."""
+        return not self.real
+
     def euclidean(self, box: Tensor) -> Tensor:
         """max |Λ_j|."""
         return self.moduli().amax(1)[:, None, None]

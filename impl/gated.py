@@ -28,7 +28,7 @@ from impl.certified_training import Task, TrainingCertificate
 from impl.gated_refute import GatedCell, refute_gated
 from impl.gates import rows_up
 from impl.norms import StateNorm
-from impl.outward import div_up, mul_up, norm_up, sum_up
+from impl.outward import div_up, mul_up, norm_up, subtract_down, sum_up
 from impl.refute import Witness
 from impl.weighted import perron_vector
 
@@ -76,6 +76,16 @@ class Comparison:
     def factor(self, v: Tensor) -> Tensor:
         """At least the contraction factor in max |s_i|/v_i, for v > 0: (B, N) -> (B,)."""
         return div_up(self.image(v), v).amax(1)
+
+    def implied(self) -> Tensor:
+        """The box, smaller where a system's is infinite: what contracts by λ in max |s_i|/v_i stays
+        below S/(1 − λ) in that norm."""
+        bounded = torch.isfinite(self.box).all(1, keepdim=True)
+        v = self.perron()
+        gap = subtract_down(1.0, self.factor(v)).clamp(min=0.0)
+        radius = div_up(div_up(self.drive, v).amax(1), gap)
+        smaller = torch.minimum(self.box, mul_up(v, radius[:, None]))
+        return torch.where(bounded, self.box, smaller)
 
     def infinity(self) -> Tensor:
         """v = 1."""
@@ -134,13 +144,15 @@ class Comparison:
 class GatedAnalysis:
     """What is certified about one gated cell; the methods are those of `impl.kind.Analysis`.
 
-    `named`: the constants of the cell itself. `B`: the bound on its inputs.
+    `named`: the constants of the cell itself. `B`: the bound on its inputs. `refused`: why the box
+    that the cell states is not proved, None if it is; nothing then rests on it.
     """
 
     cell: GatedCell
     comparison: Comparison
     named: Mapping[str, float]
     B: float
+    refused: str | None = None
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name, one of its kind's."""

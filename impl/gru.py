@@ -20,6 +20,7 @@ from torch import Tensor
 from impl.arithmetic import Arithmetic, Program, V
 from impl.gated import Comparison, GatedAnalysis
 from impl.gates import Gates, Interval, product_up, rows_up, scaled_norm
+from impl.invariance import Held, held
 from impl.model import LoadedModel
 from impl.outward import add_up, mul_up, sum_up
 from impl.programs import ball_step, driven_step, float_step
@@ -57,6 +58,10 @@ class GRU(Gates):
     def box(self, B: float | Tensor) -> Tensor:
         """|h| ≤ h̄, (B, n), after always the same number of iterates."""
         return invariant_box(self, B, _FEW)
+
+    def held(self, B: float | Tensor) -> Held:
+        """What is proved of that box."""
+        return held(self.program, self.parameters, self.box(B), B, self.d)
 
 
 def program(m: Arithmetic[V], h: V, x: V) -> V:
@@ -132,6 +137,11 @@ def invariant_box(cell: GRU, B: float | Tensor, iterates: int | None = None) -> 
     return h
 
 
+def proved_box(cell: GRU, B: float | Tensor) -> Held:
+    """The invariant box as far as it is proved."""
+    return held(cell.program, cell.parameters, invariant_box(cell, B), B, cell.d)
+
+
 def candidate_slopes(cell: GRU, on: Open, h: Tensor) -> Tensor:
     """K (B, n, n) with |Δν| ≤ K|Δh|."""
     W_r, _, W_n = cell.sizes()
@@ -166,7 +176,7 @@ def candidate_norm(cell: GRU, on: Open, h: Tensor, rows: Tensor) -> Tensor:
 
 def comparison(cell: GRU, B: float | Tensor, h: Tensor | None = None) -> Comparison:
     """The two comparison matrices, with ζ = z̲ and ζ = z̄, on the invariant box."""
-    h = invariant_box(cell, B) if h is None else h
+    h = proved_box(cell, B).box if h is None else h
     on = opened(cell, B, h)
     K, W_z = candidate_slopes(cell, on, h), cell.blocks()[1]
     steered = mul_up(on.update.sigmoid_slope(), add_up(h, on.nu))
@@ -208,9 +218,10 @@ def constants(cell: GRU, B: float, h: Tensor) -> dict[str, float]:
 
 def analyse(model: LoadedModel[GRU], input_bound: float) -> GatedAnalysis:
     """What is certified about one GRU."""
-    h = invariant_box(model.cell, input_bound)
-    found = comparison(model.cell, input_bound, h)
-    return GatedAnalysis(model.cell, found, constants(model.cell, input_bound, h), input_bound)
+    told = proved_box(model.cell, input_bound)
+    found = comparison(model.cell, input_bound, told.box)
+    named = constants(model.cell, input_bound, told.box)
+    return GatedAnalysis(model.cell, found, named, input_bound, told.reason)
 
 
 def _cho(W: Tensor, U: Tensor, b_ih: Tensor, b_hh: Tensor) -> GRU:

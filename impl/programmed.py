@@ -18,10 +18,10 @@ from impl.arithmetic import Arithmetic, Floats, Rows, V
 from impl.errors import PrecisionError
 from impl.gated import Comparison, GatedAnalysis
 from impl.gated_refute import refute_gated
+from impl.invariance import Held, held, implied
 from impl.kind import Kind
 from impl.layout import Layout
 from impl.model import LoadedModel
-from impl.outward import div_up, mul_up, subtract_down
 from impl.programs import ball_step, float_step
 from impl.refute import Witness
 from impl.slopes import compare
@@ -47,9 +47,24 @@ class ProgramCell(ABC):
     def box(self, B: float | Tensor) -> Tensor:
         """|s_t| ≤ box (B, N) for every t if ‖x_t‖₂ ≤ B and s_0 = 0; infinite where none is known.
 
-        B is a number, or (B, 1).
+        B is a number, or (B, 1). It is a proposal: what is used is what `held` proves of it.
         """
         return self.U.new_full((self.batch, self.n), math.inf)
+
+    @property
+    def states_box(self) -> bool:
+        """Whether the cell states a box of its own."""
+        return type(self).box is not ProgramCell.box
+
+    @property
+    def paired(self) -> bool:
+        """Whether states are pairs (s_i, s_{n+i}) that stay in discs; see `impl.invariance`."""
+        return False
+
+    def held(self, B: float | Tensor) -> Held:
+        """What is proved of the box; where that is infinite, of the one that it then implies."""
+        told = held(self.program, self.parameters, self.box(B), B, self.d, self.paired)
+        return implied(self.program, self.parameters, told, B, self.d)
 
     def euclidean(self, box: Tensor) -> Tensor | None:
         """Factors in Euclidean norms on that box, (B, 1, 1); None for those of the comparison."""
@@ -84,19 +99,11 @@ class ProgramCell(ABC):
         return ball_step(self.program, self.parameters, s, x)
 
     def comparison(self, B: float | Tensor) -> Comparison:
-        """The comparison on the box; where that is infinite, on the one that it then implies.
+        """The comparison on the box that is proved."""
+        return self.compared(self.held(B).box, B)
 
-        A cell that contracts by λ in max |s_j|/v_j stays below S/(1 − λ) in that norm.
-        """
-        found = self._compare(self.box(B), B)
-        if bool(torch.isfinite(found.box).all()):
-            return found
-        v = found.perron()
-        gap = subtract_down(1.0, found.factor(v)).clamp(min=0.0)
-        radius = div_up(div_up(found.drive, v).amax(1), gap)
-        return self._compare(torch.minimum(found.box, mul_up(v, radius[:, None])), B)
-
-    def _compare(self, box: Tensor, B: float | Tensor) -> Comparison:
+    def compared(self, box: Tensor, B: float | Tensor) -> Comparison:
+        """The comparison on a box."""
         told = self.euclidean(box)
         return compare(self.program, self.parameters, box, B, self.d, euclidean=told)
 
@@ -157,7 +164,10 @@ def program_kind(
             str(dtype).removeprefix("torch."): cell.rounding_to_one(dtype, B) for dtype in _COARSE
         }
         at_one = {} if cell.decays(B) is None else told
-        return ProgramAnalysis(cell, cell.comparison(B), cell.constants(B), B, at_one)
+        told = cell.held(B)
+        return ProgramAnalysis(
+            cell, cell.compared(told.box, B), cell.constants(B), B, told.reason, at_one
+        )
 
     return Kind(
         name=name, layout=layout, norms=norms, build=build, step=step, analyse=analyse, **more

@@ -17,14 +17,14 @@ from torch import Tensor
 
 from impl.arithmetic import ALL, Arithmetic, V
 from impl.gated import Comparison
+from impl.invariance import Held, held, implied
 from impl.kind import Kind, Weights
 from impl.layer_analysis import CASCADE
 from impl.layout import Layout
 from impl.model import Cell, LoadedModel
-from impl.outward import div_up, mul_up, norm_up, subtract_down
+from impl.outward import norm_up
 from impl.programmed import ProgramCell
 from impl.semidefinite import SOLVED
-from impl.slopes import compare
 from impl.stack_analysis import StackAnalysis
 
 PREFIX = "stacked-"
@@ -67,31 +67,26 @@ class Stack(ProgramCell):
         return torch.cat(moved, dim=1)
 
     def box(self, B: float | Tensor) -> Tensor:
-        """The boxes of the layers, each under inputs as large as the box below lets them be."""
-        boxes: list[Tensor] = []
+        """The boxes of the layers, as far as they are proved."""
+        return self.held(B).box
+
+    def held(self, B: float | Tensor) -> Held:
+        """What is proved of each layer, under inputs as large as the box below lets them be.
+
+        Of the weights as stored: a vanilla cell knows the sum of its biases, rounded.
+        """
+        found: list[Held] = []
         for l, cell in enumerate(self.layers):
-            boxes.append(_box(cell, layer(self.parameters, l), B))
-            B = norm_up(boxes[-1][:, -cell.n :])[:, None]
-        return torch.cat(boxes, dim=1)
+            weights, paired = layer(self.parameters, l), bool(getattr(cell, "paired", False))
+            told = held(cell.program, weights, cell.box(B), B, cell.d, paired)
+            found.append(implied(cell.program, weights, told, B, cell.d))
+            B = norm_up(found[-1].box[:, -cell.n :])[:, None]
+        parts = zip(*((told.box, told.proposed, told.moved) for told in found), strict=True)
+        return Held(*(torch.cat(part, dim=1) for part in parts))
 
-    def comparison(self, B: float | Tensor) -> Comparison:
-        """The comparison on the box, a block triangular one."""
-        return replace(super().comparison(B), output=self.n)
-
-
-def _box(cell: Any, weights: Weights, B: float | Tensor) -> Tensor:
-    """The box of one layer; where that is infinite, S/(1 − λ) in max |s_j|/v_j.
-
-    Of the weights as stored: a vanilla cell knows the sum of its biases, rounded.
-    """
-    box: Tensor = cell.box(B)
-    if bool(torch.isfinite(box).all()):
-        return box
-    found = compare(cell.program, weights, box, B, cell.d)
-    v = found.perron()
-    gap = subtract_down(1.0, found.factor(v)).clamp(min=0.0)
-    radius = div_up(div_up(found.drive, v).amax(1), gap)
-    return torch.minimum(box, mul_up(v, radius[:, None]))
+    def compared(self, box: Tensor, B: float | Tensor) -> Comparison:
+        """The comparison on a box, a block triangular one."""
+        return replace(super().compared(box, B), output=self.n)
 
 
 @dataclass(frozen=True, eq=False)

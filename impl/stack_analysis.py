@@ -85,6 +85,14 @@ class StackAnalysis:
         return torch.cat(moved)
 
     @property
+    def refused(self) -> str | None:
+        """Why the box of the first layer that is not proved is not."""
+        for l, one in enumerate(self.layers, start=1):
+            if reason := getattr(one.analysis, "refused", None):
+                return f"of layer {l}: {reason}"
+        return None
+
+    @property
     def rounds_to_one(self) -> dict[str, int]:
         """How many decays of all layers round to 1, by dtype."""
         found: Counter[str] = Counter()
