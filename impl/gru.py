@@ -18,6 +18,7 @@ from flint import arb_mat
 from torch import Tensor
 
 from impl.arithmetic import Arithmetic, Program, V
+from impl.coarse import at_one, rounds_to_one
 from impl.gated import Comparison, GatedAnalysis
 from impl.gates import Gates, Interval, product_up, rows_up, scaled_norm
 from impl.invariance import Held, held
@@ -58,6 +59,17 @@ class GRU(Gates):
     def box(self, B: float | Tensor) -> Tensor:
         """|h| ≤ h̄, (B, n), after always the same number of iterates."""
         return invariant_box(self, B, _FEW)
+
+    def kept(self, m: Arithmetic[V], h: V, x: V) -> tuple[V, bool]:
+        """The update gate z."""
+        n = h.size
+        w = m.affine("weight_hh", "bias_hh", h, slice(2 * n)).part(n, 2 * n)
+        fed = m.affine("weight_ih", "bias_ih", x).part(n, 2 * n)
+        return (fed + w).sigmoid(), False
+
+    def at_one(self, dtype: torch.dtype, box: Tensor, B: float) -> Tensor | None:
+        """Which update gates may round to 1 as the dtype computes them, (B, n)."""
+        return at_one(self, dtype, box, B)
 
     def held(self, B: float | Tensor) -> Held:
         """What is proved of that box."""
@@ -221,7 +233,8 @@ def analyse(model: LoadedModel[GRU], input_bound: float) -> GatedAnalysis:
     told = proved_box(model.cell, input_bound)
     found = comparison(model.cell, input_bound, told.box)
     named = constants(model.cell, input_bound, told.box)
-    return GatedAnalysis(model.cell, found, named, input_bound, told.reason)
+    ones = rounds_to_one(model.cell, told.box, input_bound)
+    return GatedAnalysis(model.cell, found, named, input_bound, told.reason, ones)
 
 
 def _cho(W: Tensor, U: Tensor, b_ih: Tensor, b_hh: Tensor) -> GRU:

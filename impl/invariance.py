@@ -30,6 +30,7 @@ from impl.spans import Run, reached
 # whatever they are.
 _BITS, _ROUNDS, _MOST = (50, 42, 34, 26, 18, 10, 2), 12, 2.0
 _PRECISIONS = (128, 1280)  # the second one for angles up to the largest float64
+_SHARP = 2.0**-80  # of entries of Jacobians, at which no more precision is asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,11 +113,13 @@ def implied(
     d: int,
 ) -> Held:
     """Where a bound is infinite, that which a contraction implies: S/(1 − λ) in max |s_i|/v_i."""
-    if bool(torch.isfinite(told.box).all()):
+    bounded = torch.isfinite(told.box).all(1, keepdim=True)
+    if bool(bounded.all()):
         return told
     smaller = compare(program, parameters, told.box, B, d).implied()
     proved = held(program, parameters, smaller, B, d)
-    return Held(torch.minimum(told.box, proved.box), told.proposed, told.moved)
+    box = torch.where(bounded, told.box, torch.minimum(told.box, proved.box))
+    return Held(box, told.proposed, told.moved)
 
 
 def _turned(
@@ -153,8 +156,9 @@ def _factors(
             x = Dual(Columns([[arb(0, B)]] * d), Columns.of(arb_mat(d, 2)))
             tangent = program(m, s, x).tangent.matrix.tolist()
             found = [_norm(*tangent[i], *tangent[n + i]) for i in range(n)]
+            sharp = all((a * a).rad() <= _SHARP for row in tangent for a in row)
         best = [min(pair) for pair in zip(best, found, strict=True)]
-        if all(value < 1 for value in best):
+        if sharp:
             break
     return best
 

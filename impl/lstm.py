@@ -16,6 +16,7 @@ from flint import arb_mat
 from torch import Tensor
 
 from impl.arithmetic import Arithmetic, Program, V
+from impl.coarse import at_one, rounds_to_one
 from impl.gated import Comparison, GatedAnalysis
 from impl.gates import Gates, Interval, rows_up, scaled_norm, tanh_up
 from impl.invariance import Held, held
@@ -54,6 +55,15 @@ class LSTM(Gates):
     def box(self, B: float | Tensor) -> Tensor:
         """|c| ≤ c̄ and |h| ≤ h̄, (B, 2n), after always the same number of iterates."""
         return invariant_box(self, B, _FEW).states
+
+    def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool]:
+        """The forget gate f."""
+        fed = m.affine("weight_ih", "bias_ih", x) + m.affine("weight_hh", "bias_hh", s.chunk(2)[1])
+        return fed.chunk(4)[1].sigmoid(), False
+
+    def at_one(self, dtype: torch.dtype, box: Tensor, B: float) -> Tensor | None:
+        """Which forget gates may round to 1 as the dtype computes them, (B, n)."""
+        return at_one(self, dtype, box, B)
 
     def held(self, B: float | Tensor) -> Held:
         """What is proved of that box."""
@@ -194,7 +204,8 @@ def analyse(model: LoadedModel[LSTM], input_bound: float) -> GatedAnalysis:
     """What is certified about one LSTM."""
     box, refused = proved_box(model.cell, input_bound)
     found = comparison(model.cell, input_bound, box)
-    return GatedAnalysis(model.cell, found, constants(model.cell, box), input_bound, refused)
+    named, ones = constants(model.cell, box), rounds_to_one(model.cell, box.states, input_bound)
+    return GatedAnalysis(model.cell, found, named, input_bound, refused, ones)
 
 
 def _sum(parts: list[Tensor]) -> Tensor:

@@ -39,6 +39,12 @@ class ProjectedLSTM(ProgramCell):
         c = f.sigmoid() * c + i.sigmoid() * z.tanh()
         return m.join(c, m.affine("weight_hr", None, o.sigmoid() * c.tanh()))
 
+    def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool]:
+        """The forget gate f."""
+        fed = m.affine("weight_ih", "bias_ih", x)
+        h = s.part(fed.size // 4, s.size)
+        return (fed + m.affine("weight_hh", "bias_hh", h)).chunk(4)[1].sigmoid(), False
+
     @property
     def n(self) -> int:
         """The size p of the output h."""

@@ -17,7 +17,16 @@ from impl.arithmetic import ALL, Program
 from impl.gates import Interval
 from impl.outward import add_up, mul_up, norm_up
 from impl.ranges import (
-    Bounded, Mapped, added, bounded, magnitude, mapped, mixed, of_ball, product, symmetric,
+    Bounded,
+    Mapped,
+    added,
+    bounded,
+    magnitude,
+    mapped,
+    mixed,
+    of_ball,
+    product,
+    symmetric,
 )  # fmt: skip
 
 _LIBRARY = 2.0**-20  # half precision computes in float32: 8 units of that, or of float64
@@ -28,6 +37,7 @@ class Run:
     """The roundings of a dtype."""
 
     dtype: torch.dtype
+    fused: bool = False  # whether a kernel may leave out any of them
 
     @property
     def unit(self) -> float:
@@ -42,7 +52,12 @@ class Run:
     def rounded(self, a: Interval) -> Interval:
         """What an operation returns whose exact result lies in a; nothing known beyond overflow."""
         low, high = (end.to(self.dtype).to(torch.float64) for end in (a.low, a.high))
-        return Interval(low.nan_to_num(-torch.inf), high.nan_to_num(torch.inf))
+        if self.fused:
+            low, high = torch.minimum(low, a.low), torch.maximum(high, a.high)
+        return Interval(
+            low.nan_to_num(-torch.inf, torch.inf, -torch.inf),
+            high.nan_to_num(torch.inf, torch.inf, -torch.inf),
+        )
 
     def off(self, a: Interval, by: Tensor | float) -> Interval:
         """The same of an operation that is off by so much first, and by what underflows."""
@@ -88,8 +103,9 @@ class Spans(Mapped):
         image = f.image(self.range)
         if self.run is None:
             return type(self)(image)
-        off = mul_up(self.run.library, magnitude(image))
-        return type(self)(self.run.off(image, off), self.run)
+        low, high = (mul_up(self.run.library, end.abs()) for end in (image.low, image.high))
+        told = Interval(-add_up(-image.low, low), add_up(image.high, high))
+        return type(self)(self.run.off(told, 0.0), self.run)
 
     def chunk(self, count: int) -> tuple[Self, ...]:
         """So many equal parts of the units."""

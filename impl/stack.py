@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic import ALL, Arithmetic, V
+from impl.coarse import rounds_to_one
 from impl.gated import Comparison
 from impl.invariance import Held, held, implied
 from impl.kind import Kind, Weights
@@ -83,6 +84,28 @@ class Stack(ProgramCell):
             B = norm_up(found[-1].box[:, -cell.n :])[:, None]
         parts = zip(*((told.box, told.proposed, told.moved) for told in found), strict=True)
         return Held(*(torch.cat(part, dim=1) for part in parts))
+
+    def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool] | None:
+        """The gates of all layers."""
+        found, start = [], 0
+        for l, (cell, width) in enumerate(zip(self.layers, self.widths, strict=True)):
+            one, before = _Layer(m, f"_l{l}"), s.part(start, start + width)
+            told = cell.kept(one, before, x) if hasattr(cell, "kept") else None
+            if told is None:
+                return None
+            found.append(told)
+            x, start = cell.program(one, before, x).part(width - cell.n, width), start + width
+        return m.join(*(gate for gate, _ in found)), found[0][1]
+
+    def at_one(self, dtype: torch.dtype, box: Tensor, B: float) -> Tensor | None:
+        """Which decays of all layers may round to 1, by their gates; without such, as each layer
+        knows, whatever its inputs are."""
+        if (told := super().at_one(dtype, box, B)) is not None:
+            return told
+        ends = zip(self.layers, box.split(self.widths, dim=1), strict=True)
+        known = [cell.at_one(dtype, part, B) for cell, part in ends if hasattr(cell, "at_one")]
+        parts = [part for part in known if part is not None]
+        return torch.cat(parts, dim=1) if parts else None
 
     def compared(self, box: Tensor, B: float | Tensor) -> Comparison:
         """The comparison on a box, a block triangular one."""
@@ -172,7 +195,10 @@ def stacked(kind: Kind) -> Kind:
             LoadedModel(cell, kind.name, model.dtype, layer(model.weights, l), model.source)
             for l, cell in enumerate(model.cell.layers)
         ]
-        return StackAnalysis.of(kind, told, input_bound)
+        box = model.cell.held(input_bound).box
+        return StackAnalysis.of(
+            kind, told, input_bound, rounds_to_one(model.cell, box, input_bound)
+        )
 
     return Kind(
         name=PREFIX + kind.name,
