@@ -28,7 +28,8 @@ from impl.spans import Run, reached
 
 # By how much boxes are widened, so many times, and how large they may get; the proof decides,
 # whatever they are.
-_BITS, _ROUNDS, _MOST = (50, 42, 34, 26, 18, 10, 2), 12, 2.0
+_BITS, _ROUNDS, _MOST = (44, 32, 20, 8, 2), 6, 2.0
+_COARSE = (10, 2)  # in the run of a dtype
 _PRECISIONS = (128, 1280)  # the second one for angles up to the largest float64
 _SHARP = 2.0**-80  # of entries of Jacobians, at which no more precision is asked for
 
@@ -89,7 +90,7 @@ def held(
     first = there = moved(box)
     found, open_ = torch.full_like(box, torch.inf), torch.ones_like(box[:, 0], dtype=torch.bool)
     most = mul_up(_MOST, box)
-    for bits in _BITS:
+    for bits in _BITS if run is None else _COARSE:
         start, hopeful = box, open_
         for _ in range(_ROUNDS):
             there = first if start is box else moved(start)

@@ -105,10 +105,13 @@ def product(a: Interval, b: Interval) -> Interval:
 
 def mapped(W: Tensor, v: Interval) -> Interval:
     """W v for W (B, m, N) and v (B, N)."""
-    low, high = v.low[:, None, :], v.high[:, None, :]
-    top = sum_up(torch.maximum(mul_up(W, low), mul_up(W, high)))
-    bottom = sum_up(torch.maximum(mul_up(-W, low), mul_up(-W, high)))
-    return Interval(-bottom, top)
+    ends, still = (v.low[:, None, :], v.high[:, None, :]), W == 0
+
+    def most(A: Tensor) -> Tensor:
+        told = torch.maximum(*(mul_up(A, end) for end in ends))
+        return sum_up(torch.where(still, 0.0, told))  # of numbers of which nothing is known, too
+
+    return Interval(-most(-W), most(W))
 
 
 def of_ball(W: Tensor, radius: Tensor) -> Interval:

@@ -26,4 +26,4 @@ def confirm(batch: Batch) -> None:
             i, j, column = (int(place) for place in torch.nonzero(outside)[0])
             one = batch.spec.alone(batch.spec.members[i], column)
             size, end = float(s.value[i, j, column].abs()), float(stated[i, j, 0])
-            raise BoxError(cells.kind, f"|s_{j + 1}| = {size:.6g} > {end:.6g} at t = {t}", one)
+            raise BoxError(cells.kind, f"|s_{j + 1}| = {size:.6g} > {end:.6g} at t = {t}", one.text)
