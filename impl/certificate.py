@@ -111,7 +111,10 @@ class Certificate:
                 f"never forget"
             )
         if self.states.endswith(BOXLESS):
-            return f"on {self.states}; write one, in which no factor tried need be 1 or above"
+            return (
+                f"no norm that was tried certifies it on {self.states}; write its box(), if there "
+                f"is one that it does not leave"
+            )
         return None
 
     @property
@@ -186,7 +189,7 @@ def certify(
         raise NotTrainedError(kind)
     names = _names(norm, kind)
     reason = left_out(loaded.n) if norm == "auto" and SOLVED in names else None
-    skipped = () if reason is None else ((SOLVED, reason),)
+    skipped: tuple[tuple[str, str], ...] = () if reason is None else ((SOLVED, reason),)
     names = tuple(name for name in names if name not in dict(skipped))
     system = kind.analyse(loaded, bound)
     norms = [system.norm(name) for name in names]

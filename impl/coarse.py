@@ -39,10 +39,10 @@ def at_one(cell: Any, dtype: torch.dtype, box: Tensor, B: float) -> Tensor | Non
     if cell.kept(m, Spans(symmetric(box), run), x) is None:
         return None
     gate, shut = cell.kept(m, Spans(symmetric(_states(cell, run, box, B)), run), x)
-    if not shut:
-        return ~(gate.range.high < 1)
-    low, high = gate.range.low, gate.range.high
-    return ~(run.rounded(Interval(-add_up(-1.0, high), add_up(1.0, -low))).high < 1)
+    kept: Interval = gate.range
+    if shut:
+        kept = run.rounded(Interval(-add_up(-1.0, kept.high), add_up(1.0, -kept.low)))
+    return ~(kept.high < 1)
 
 
 def _states(cell: Any, run: Run, box: Tensor, B: float) -> Tensor:

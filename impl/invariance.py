@@ -38,17 +38,14 @@ _SHARP = 2.0**-80  # of entries of Jacobians, at which no more precision is aske
 class Held:
     """Boxes (B, N) that are proved, infinite in the systems of which nothing is.
 
-    proposed: the boxes as they were stated; moved: at least how far one step leads from there.
+    proposed: the boxes as they were stated; moved: at least how far one step leads from there;
+    refused: where a finite bound was stated and not proved, (B,).
     """
 
     box: Tensor
     proposed: Tensor
     moved: Tensor
-
-    @property
-    def refused(self) -> Tensor:
-        """Where a finite bound was stated and not proved, (B,)."""
-        return (torch.isfinite(self.proposed) & ~torch.isfinite(self.box)).any(1)
+    refused: Tensor
 
     @property
     def reason(self) -> str | None:
@@ -103,7 +100,7 @@ def held(
                 break
         if not bool(open_.any()):
             break
-    return Held(found, box, first)
+    return Held(found, box, first, (torch.isfinite(box) & ~torch.isfinite(found)).any(1))
 
 
 def implied(
@@ -120,7 +117,7 @@ def implied(
     smaller = compare(program, parameters, told.box, B, d).implied()
     proved = held(program, parameters, smaller, B, d)
     box = torch.where(bounded, told.box, torch.minimum(told.box, proved.box))
-    return Held(box, told.proposed, told.moved)
+    return Held(box, told.proposed, told.moved, told.refused)
 
 
 def _turned(

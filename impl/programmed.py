@@ -24,7 +24,7 @@ from impl.kind import Kind
 from impl.layout import Layout
 from impl.model import LoadedModel
 from impl.programs import ball_step, float_step
-from impl.refute import BOXLESS, Witness
+from impl.refute import ALL, BOXLESS, IMPLIED, Witness
 from impl.slopes import compare
 
 
@@ -143,7 +143,9 @@ class ProgramAnalysis(GatedAnalysis):
     @property
     def region(self) -> str:
         """The states that are spoken of."""
-        return super().region + ("" if self.cell.states_box else BOXLESS)
+        if self.cell.states_box:
+            return super().region
+        return (ALL if super().region == ALL else IMPLIED) + BOXLESS
 
 
 def program_kind(

@@ -29,6 +29,7 @@ _POINTS = {1: "fixed points", 2: "points of period 2"}
 
 ALL = "all states (ℝⁿ)"
 BOXLESS = ", as the cell states no box"
+IMPLIED = "the box that its contraction on all states implies"
 BOX = "the box that is proved to hold every state from zero on"
 
 Kind = Literal["eigenvalue", "two-orbits", "unstable-orbit", "growth"]

@@ -82,8 +82,12 @@ class Stack(ProgramCell):
             told = held(cell.program, weights, cell.box(B), B, cell.d, paired)
             found.append(implied(cell.program, weights, told, B, cell.d))
             B = norm_up(found[-1].box[:, -cell.n :])[:, None]
-        parts = zip(*((told.box, told.proposed, told.moved) for told in found), strict=True)
-        return Held(*(torch.cat(part, dim=1) for part in parts))
+        return Held(
+            torch.cat([told.box for told in found], dim=1),
+            torch.cat([told.proposed for told in found], dim=1),
+            torch.cat([told.moved for told in found], dim=1),
+            torch.stack([told.refused for told in found]).any(0),
+        )
 
     def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool] | None:
         """The gates of all layers."""
@@ -102,7 +106,7 @@ class Stack(ProgramCell):
         knows, whatever its inputs are."""
         if (told := super().at_one(dtype, box, B)) is not None:
             return told
-        ends = zip(self.layers, box.split(self.widths, dim=1), strict=True)
+        ends = zip(self.layers, torch.split(box, list(self.widths), dim=1), strict=True)
         known = [cell.at_one(dtype, part, B) for cell, part in ends if hasattr(cell, "at_one")]
         parts = [part for part in known if part is not None]
         return torch.cat(parts, dim=1) if parts else None

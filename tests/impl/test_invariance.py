@@ -131,6 +131,30 @@ def test_intervals_are_those_of_slopes():
         assert torch.equal(told, reached(cell.program, cell.parameters, box, 1.0, 2))
 
 
+def test_a_wrong_box_is_told_although_none_is_needed(monkeypatch):
+    """A cell that contracts everywhere, with a false box: not certified until that is mended."""
+
+    class Mistaken(ProgramCell):
+        """h⁺ = tanh(W h/2 + U x) on a box that it leaves."""
+
+        reads = "U"
+
+        def program(self, m: Arithmetic[V], s: V, x: V) -> V:
+            """One step."""
+            return (m.affine("W", None, s) + m.affine("U", None, x)).tanh()
+
+        def box(self, B):
+            """Too small."""
+            return torch.full((1, 1), 0.1).double()
+
+    kind = program_kind("mistaken", Mistaken, fixed({"W": "n n", "U": "n d"}))
+    monkeypatch.setattr(table, "CELLS", {**table.CELLS, "mistaken": kind})
+    told = certify({"W": torch.tensor([[0.5]]), "U": torch.ones(1, 1)}, 1.0, cell="mistaken")
+    assert told.lam < 0.501
+    assert (told.verdict, told.window(1e-2)) == ("undecided", None)
+    assert "not proved invariant" in told.reason
+
+
 def test_nothing_is_proved_of_numbers_that_are_none():
     """NaN, negative sizes and gates outside of [0, 1] hold nothing."""
     cell = cells("min-gru", 1)

@@ -58,14 +58,12 @@ def test_a_box_that_runs_leave_ends_the_attack(
 
 def test_a_refused_box_is_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no run has left it yet, checks on a box that is not proved are vacuous."""
-    right = MinGRU.box
-
-    def small(self: MinGRU, B: torch.Tensor) -> torch.Tensor:
-        return right(self, B) * 0.4
-
-    monkeypatch.setattr(MinGRU, "box", small)
+    right = GRU.box
+    monkeypatch.setattr(GRU, "box", lambda self, B: right(self, B) * 0.01)
     batch = build(
-        SystemSpec(kind="min-gru", regime="driven", inputs="zero", n=1, d=1, T=2, K=2, batch=2)
+        SystemSpec(kind="gru", regime="gaussian", inputs="zero", n=2, bias=0.0, T=2, K=2, batch=2)
     )
+    assert batch.cells is not None
+    assert bool(batch.cells.held.refused.all())
     found = judge(TRUNCATION.statement, TRUNCATION.assumptions, batch)
     assert bool((found.verdicts == Verdict.VACUOUS).all())
