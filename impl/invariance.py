@@ -75,7 +75,8 @@ def held(
     `run`: of states as that dtype computes them.
     """
     box = torch.where(box >= 0, box, torch.inf)  # NaN and negative sizes hold nothing
-    turned = _turned(program, parameters, box, B, d) if paired else None
+    most = mul_up(_MOST, box)  # no box that is tried is larger
+    turned = _turned(program, parameters, most, B, d) if paired else None
 
     def moved(start: Tensor) -> Tensor:
         if turned is None:
@@ -86,7 +87,6 @@ def held(
 
     first = there = moved(box)
     found, open_ = torch.full_like(box, torch.inf), torch.ones_like(box[:, 0], dtype=torch.bool)
-    most = mul_up(_MOST, box)
     for bits in _BITS if run is None else _COARSE:
         start, hopeful = box, open_
         for _ in range(_ROUNDS):
