@@ -22,12 +22,13 @@ from impl.errors import InputError, RangeError, UnknownNameError
 from impl.kind import Kind
 from impl.model import LoadedModel
 from impl.norms import StateNorm
-from impl.refute import Witness
+from impl.refute import ALL, BOXLESS, Witness
 from impl.semidefinite import SOLVED, left_out
 from impl.torch_machine import require_sound
 
 SCHEMA = "rnnbounds/certificate/1"
 EPSILONS = (1e-2, 1e-4, 1e-6)
+REFUTATION = "refutation"  # among what was skipped
 
 Verdict = Literal["certified", "refuted", "undecided"]
 
@@ -65,12 +66,14 @@ class Certificate:
     is known. tried: (norm, its factor, its k at the smallest ε). weights: those of the norm
     (`StateNorm`). rounding: a bound on ‖fl(h_t) − h_t‖₂ for all t when the cell is run in its own
     dtype with accurate activations, None if none is known. training: what is certified about
-    training it, None for cells of which nothing is. skipped: norms that were not tried, and why.
-    rounds_to_one: how many decays of the cell round to 1, by dtype; where some do in the model's
-    own, what is certified about real numbers says nothing about the model as it is run, so that the
-    verdict is `undecided`, with the `reason`. tensors: the full names in the source of what was
-    read as the `cell`, by role. ignored, unread: those that the caller said to leave out of it, and
-    those of tensors elsewhere (`LoadedModel`).
+    training it, None for cells of which nothing is. skipped: norms that were not tried, and the
+    search for a witness if it was not, each with why. rounds_to_one: how many decays of the cell
+    may round to 1, by dtype; where some do in the model's own, what is certified about real numbers
+    says nothing about the model as it is run, so that the verdict is `undecided`, with the
+    `reason`. unrounded: why no bound on rounding is known. states: those that are spoken of.
+    refused: why the box that the cell states is not proved; nothing is certified on it. tensors:
+    the full names in the source of what was read as the `cell`, by role. ignored, unread: those
+    that the caller said to leave out of it, and those of tensors elsewhere (`LoadedModel`).
     """
 
     model: str
@@ -92,18 +95,33 @@ class Certificate:
     training: TrainingCertificate | None
     skipped: tuple[tuple[str, str], ...] = ()
     rounds_to_one: Mapping[str, int] = field(default_factory=dict)
+    unrounded: str | None = None
+    states: str = ALL
+    refused: str | None = None
     tensors: Mapping[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
 
     @property
     def reason(self) -> str | None:
-        """Why a model that contracts in real numbers is not certified, None for all others."""
+        """Why nothing is certified although something might be, None for all other models."""
         count = self.rounds_to_one.get(self.dtype, 0)
-        if not (self.lam < 1 and count):
+        if self.verdict != "undecided":
             return None
-        what = f"{count} decays round" if count > 1 else "1 decay rounds"
-        return f"{what} to 1 in {self.dtype}, so that the model as stored may never forget"
+        if self.refused is not None:
+            return f"{self.refused}; mend its box()"
+        if self.lam < 1 and count:
+            what = f"{count} decays" if count > 1 else "1 decay"
+            return (
+                f"{what} may round to 1 in {self.dtype}, or overflow, so that the model as run may "
+                f"never forget"
+            )
+        if self.states.endswith(BOXLESS):
+            return (
+                f"no norm that was tried certifies it on {self.states}; write its box(), if there "
+                f"is one that it does not leave"
+            )
+        return None
 
     @property
     def stable(self) -> bool | None:
@@ -143,9 +161,12 @@ class Certificate:
             + [
                 {"norm": name, "lambda": None, "k": None, "skipped": reason}
                 for name, reason in self.skipped
+                if name in NORM_NAMES
             ],
             "weights": self.weights,
-            "rounding": {"dtype": self.dtype, "state": self.rounding},
+            "rounding": {"dtype": self.dtype, "state": self.rounding, "reason": self.unrounded},
+            "states": self.states,
+            "skipped": [{"what": what, "reason": reason} for what, reason in self.skipped],
             "rounds_to_one": dict(self.rounds_to_one),
             "witness": None if self.witness is None else self.witness.to_json(),
             "training": None if self.training is None else self.training.to_json(),
@@ -179,16 +200,19 @@ def certify(
         raise NotTrainedError(kind)
     names = _names(norm, kind)
     reason = left_out(loaded.n) if norm == "auto" and SOLVED in names else None
-    skipped = () if reason is None else ((SOLVED, reason),)
+    skipped: tuple[tuple[str, str], ...] = () if reason is None else ((SOLVED, reason),)
     names = tuple(name for name in names if name not in dict(skipped))
     system = kind.analyse(loaded, bound)
     norms = [system.norm(name) for name in names]
     smallest = min(epsilons)
     best = min(norms, key=lambda tried: _rank(tried, smallest))
     witness = None if best.lam < 1 else system.refute()
+    if not best.lam < 1 and witness is None and (unsought := system.unsought) is not None:
+        skipped += ((REFUTATION, unsought),)
     undecided: Verdict = "undecided" if witness is None else "refuted"
     at_one: Mapping[str, int] = getattr(system, "rounds_to_one", {})
-    forgets = best.lam < 1 and not at_one.get(loaded.dtype, 0)
+    forgets = best.lam < 1 and system.refused is None and not at_one.get(loaded.dtype, 0)
+    rounding = system.rounding(best)
     trained = system.training(epsilons, task, best)
     return Certificate(
         model=loaded.source,
@@ -207,11 +231,14 @@ def certify(
         windows=tuple((eps, best.window(eps) if forgets else None) for eps in epsilons),
         tried=tuple((tried.name, tried.lam, tried.window(smallest)) for tried in norms),
         weights=best.weights,
-        rounding=system.rounding(best),
+        rounding=rounding.bound,
         witness=witness,
         training=trained,
         skipped=skipped,
         rounds_to_one=at_one,
+        unrounded=rounding.reason,
+        states=system.region,
+        refused=system.refused,
         tensors=loaded.tensors,
         ignored=loaded.ignored,
         unread=loaded.unread,

@@ -21,7 +21,7 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.arithmetic import Arithmetic, Floats, V
+from impl.arithmetic import Arithmetic, V
 from impl.ball_numbers import Balls
 from impl.balls import float_above
 from impl.errors import InputError, ShapeError
@@ -32,6 +32,7 @@ from impl.programmed import ProgramCell, program_kind
 from impl.ranges import magnitude
 from impl.refute import Witness
 from impl.slopes import stepped
+from impl.spans import Run, SpanArithmetic
 
 _PRECISION = 128
 
@@ -73,14 +74,19 @@ class Diagonal(ProgramCell):
         moved = m.join(a * re - w * im + p, w * re + a * im + q)
         return moved + m.vector("b") if "b" in self.parameters else moved
 
-    def eigenvalues(self, m: Arithmetic[V]) -> tuple[V, V]:
-        """Re Λ and Im Λ over any arithmetic."""
+    def polar(self, m: Arithmetic[V]) -> tuple[V, V] | None:
+        """|Λ| and the angle over any arithmetic, in the conventions that store these."""
         if "nu_log" in self.parameters:
-            size, angle = (-m.vector("nu_log").exp()).exp(), m.vector("theta_log").exp()
-            return size * angle.cos(), size * angle.sin()
+            return (-m.vector("nu_log").exp()).exp(), m.vector("theta_log").exp()
         if "log_A_real" in self.parameters:
             dt, (a, w) = m.vector("log_dt").exp(), self.rates(m)
-            size, angle = (dt * a).exp(), dt * w
+            return (dt * a).exp(), dt * w
+        return None
+
+    def eigenvalues(self, m: Arithmetic[V]) -> tuple[V, V]:
+        """Re Λ and Im Λ over any arithmetic."""
+        if (polar := self.polar(m)) is not None:
+            size, angle = polar
             return size * angle.cos(), size * angle.sin()
         re = m.vector("lambda_re")
         return re, re - re if self.real else m.vector("lambda_im")
@@ -129,14 +135,16 @@ class Diagonal(ProgramCell):
         found = []
         with ctx.workprec(_PRECISION):
             for i in range(self.batch):
-                found.append([float_above(_modulus(re, im) ** k) for re, im in self._exact(i)])
+                found.append([float_above(size**k) for size in self._sizes(i)])
         return torch.tensor(found, dtype=torch.float64, device=self.U.device)
 
-    def _exact(self, i: int) -> list[tuple[arb, arb]]:
-        """Re Λ and Im Λ of one system in balls."""
+    def _sizes(self, i: int) -> list[arb]:
+        """|Λ| of one system in balls, from no angle where it is stored apart from that."""
         one = Balls({name: part[i] for name, part in self.parameters.items()})
+        if (polar := self.polar(one)) is not None:
+            return [size[0] for size in polar[0].units]
         re, im = self.eigenvalues(one)
-        return [(a[0], w[0]) for a, w in zip(re.units, im.units, strict=True)]
+        return [_modulus(a[0], w[0]) for a, w in zip(re.units, im.units, strict=True)]
 
     def box(self, B: float | Tensor) -> Tensor:
         """u/(1 − |Λ|) for |B̄ x + b| ≤ u, infinite where |Λ| is not below 1."""
@@ -148,6 +156,11 @@ class Diagonal(ProgramCell):
         gap = gap if self.real else gap.repeat(1, 2)
         return torch.where(gap > 0, div_up(fed, gap), torch.inf)
 
+    @property
+    def paired(self) -> bool:
+        """Rotations move a box of pairs out of itself, but not their discs."""
+        return not self.real
+
     def euclidean(self, box: Tensor) -> Tensor:
         """max |Λ_j|."""
         return self.moduli().amax(1)[:, None, None]
@@ -157,26 +170,30 @@ class Diagonal(ProgramCell):
         found = self.moduli()
         return {"decay_high": float(found.amax()), "decay_low": float(found.amin())}
 
-    def refute(self, B: float) -> Witness | None:
+    def refute(self, box: Tensor, B: float) -> Witness | None:
         """An eigenvalue of modulus ≥ 1, for certain."""
         with ctx.workprec(_PRECISION):
-            sizes = [_modulus(re, im) for re, im in self._exact(0)]
-            outside = [-float_above(-size) for size in sizes if size >= 1]
+            outside = [-float_above(-size) for size in self._sizes(0) if size >= 1]
         if not outside:
             return None
         text = f"an eigenvalue has a modulus that is certified to be ≥ {max(outside):.6g}"
-        return Witness("eigenvalue", text, modulus=max(outside))
+        return Witness("eigenvalue", text, modulus=max(outside), bound=B)
 
-    def decays(self, B: float) -> Tensor:
-        """|Λ_j|."""
-        return self.moduli()
+    def at_one(self, dtype: torch.dtype, box: Tensor, B: float) -> Tensor:
+        """Which |Λ_j| round to 1 or above, or are no number, as the dtype computes both parts.
 
-    def rounding_to_one(self, dtype: torch.dtype, B: float) -> int:
-        """How many |Λ_j| round to 1, or are 1 or above when both parts of Λ_j were rounded."""
-        near = self.moduli() >= 1 - torch.finfo(dtype).eps / 4
-        parts = self.eigenvalues(Floats(self.parameters))
-        re, im = (part.value[:, 0].to(dtype).double() for part in parts)
-        return int((near | (re * re + im * im >= 1 - UNIT)).sum())
+        A sine and a cosine of one angle, however large, have squares that add up to 1.
+        """
+        run = Run(dtype)
+        m = SpanArithmetic(self.parameters, run)
+        re, im = (magnitude(part.range) for part in self.eigenvalues(m))
+        size = norm_up(torch.stack([re, im], dim=2))
+        if (polar := self.polar(m)) is not None:
+            told, angle = (magnitude(part.range) for part in polar)
+            once = (1 + run.unit) * (1 + run.unit) * (1 + run.library) * (1 + 4 * UNIT)
+            size = torch.where(told < 1, torch.minimum(size, told * once), torch.inf)
+            size = torch.where(torch.isfinite(angle), size, torch.inf)
+        return ~(size < 1)
 
 
 def from_s4d(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -17,7 +17,7 @@ Miller & Hardt, Proposition 1; Perron; Horn & Johnson, section 8.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from flint import arb, ctx
@@ -29,8 +29,9 @@ from impl.gated_refute import GatedCell, refute_gated
 from impl.gates import rows_up
 from impl.norm import certified_norm
 from impl.norms import StateNorm
-from impl.outward import div_up, mul_up, norm_up, sum_up
-from impl.refute import Witness
+from impl.outward import div_up, mul_up, norm_up, subtract_down, sum_up
+from impl.refute import ALL, BOX, Witness, unsought
+from impl.rounding import Rounding
 from impl.weighted import perron_vector
 
 _POLICIES = 8
@@ -77,6 +78,16 @@ class Comparison:
     def factor(self, v: Tensor) -> Tensor:
         """At least the contraction factor in max |s_i|/v_i, for v > 0: (B, N) -> (B,)."""
         return div_up(self.image(v), v).amax(1)
+
+    def implied(self) -> Tensor:
+        """The box, smaller where a system's is infinite: what contracts by λ in max |s_i|/v_i stays
+        below S/(1 − λ) in that norm."""
+        bounded = torch.isfinite(self.box).all(1, keepdim=True)
+        v = self.perron()
+        gap = subtract_down(1.0, self.factor(v)).clamp(min=0.0)
+        radius = div_up(div_up(self.drive, v).amax(1), gap)
+        smaller = torch.minimum(self.box, mul_up(v, radius[:, None]))
+        return torch.where(bounded, self.box, smaller)
 
     def infinity(self) -> Tensor:
         """v = 1."""
@@ -140,13 +151,17 @@ class Comparison:
 class GatedAnalysis:
     """What is certified about one gated cell; the methods are those of `impl.kind.Analysis`.
 
-    `named`: the constants of the cell itself. `B`: the bound on its inputs.
+    `named`: the constants of the cell itself. `B`: the bound on its inputs. `refused`: why the box
+    that the cell states is not proved, None if it is; nothing then rests on it. `rounds_to_one`:
+    how many decays may round to 1, by dtype.
     """
 
     cell: GatedCell
     comparison: Comparison
     named: Mapping[str, float]
     B: float
+    refused: str | None = None
+    rounds_to_one: Mapping[str, int] = field(default_factory=dict)
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name, one of its kind's."""
@@ -180,12 +195,23 @@ class GatedAnalysis:
         """How far the inputs move a state, unit by unit: (N, d)."""
         return self.comparison.inputs[0]
 
-    def rounding(self, norm: StateNorm) -> None:
+    def rounding(self, norm: StateNorm) -> Rounding:
         """Nothing is known."""
+        return Rounding(reason="nothing is known of it but for vanilla cells")
 
     def refute(self) -> Witness | None:
         """Two orbits that do not meet under one input; see `impl.gated_refute`."""
-        return refute_gated(self.cell, self.comparison.box.shape[1], self.B)
+        return refute_gated(self.cell, self.comparison.box[0], self.B)
+
+    @property
+    def unsought(self) -> str | None:
+        """Why no witness is sought, if it is not."""
+        return unsought(self.comparison.box.shape[1])
+
+    @property
+    def region(self) -> str:
+        """The states that are spoken of."""
+        return BOX if bool(torch.isfinite(self.comparison.box).all()) else ALL
 
     def training(
         self, epsilons: Sequence[float], task: Task, norm: StateNorm

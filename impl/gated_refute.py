@@ -1,12 +1,12 @@
 """Witnesses that a gated cell is no contraction of its invariant box, in any norm whatever.
 
-Under one constant input a contraction has one fixed point, and no point of period 2 beside it. All
-fixed and periodic points of an LSTM or a GRU lie in the box: their c and h are bounded by what the
-gates let in, whatever they start from. So two of them refute. Sought in floats, proved in balls.
+Under one constant input a contraction has one fixed point, and no point of period 2 beside it. So
+two of them in the box that is proved invariant refute, and points outside of it, where no run from
+zero comes, are of no account. Sought in floats, proved in balls to exist and to lie in the box.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -17,9 +17,8 @@ from torch import Tensor
 from impl.krawczyk import Vector, column, identity
 from impl.outward import norm_up
 from impl.periodic import candidates, pair
-from impl.refute import Witness, two_orbits
+from impl.refute import ALL, BOX, SIZE, Witness, two_orbits
 
-SIZE = 128  # of states; ball arithmetic would take minutes for larger ones
 _PRECISION = 128
 
 
@@ -80,20 +79,27 @@ class FrozenGated:
         return h, slopes, True
 
 
-def refute_gated(cell: GatedCell, size: int, input_bound: float) -> Witness | None:
+def refute_gated(cell: GatedCell, box: Tensor, input_bound: float) -> Witness | None:
     """Two fixed points, or two points of period 2, under one constant input with ‖x‖₂ ≤ B, or None.
 
-    None says nothing. size: that of the state. Sources: Banach; Krawczyk (1969).
+    None says nothing. box (N,): both lie in |s_i| ≤ box_i. Sources: Banach; Krawczyk (1969).
     """
+    size, ends = len(box), box.tolist()
     if size > SIZE:
         return None
+
+    def allowed(where: arb_mat) -> bool:
+        return all(abs(a) <= end for a, end in zip(where.entries(), ends, strict=True))
+
+    states = BOX if bool(torch.isfinite(box).all()) else ALL
     with ctx.workprec(_PRECISION):
         try:
             for x in _inputs(cell.U[0].detach().numpy(), input_bound):
                 frozen = FrozenGated(cell, x, size)
                 for period in (1, 2):
-                    if boxes := pair(frozen, candidates(frozen, period), period):
-                        return two_orbits(x, boxes, period)
+                    if boxes := pair(frozen, candidates(frozen, period), period, allowed):
+                        found = two_orbits(x, boxes, period)
+                        return replace(found, states=states, bound=input_bound)
         except np.linalg.LinAlgError:  # the float search lost its way: nothing is claimed
             return None
     return None

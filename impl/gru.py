@@ -18,8 +18,10 @@ from flint import arb_mat
 from torch import Tensor
 
 from impl.arithmetic import Arithmetic, Program, V
+from impl.coarse import at_one, rounds_to_one
 from impl.gated import Comparison, GatedAnalysis
 from impl.gates import Gates, Interval, product_up, rows_up, scaled_norm
+from impl.invariance import Held, held
 from impl.model import LoadedModel
 from impl.outward import add_up, mul_up, sum_up
 from impl.programs import ball_step, driven_step, float_step
@@ -57,6 +59,21 @@ class GRU(Gates):
     def box(self, B: float | Tensor) -> Tensor:
         """|h| ≤ h̄, (B, n), after always the same number of iterates."""
         return invariant_box(self, B, _FEW)
+
+    def kept(self, m: Arithmetic[V], h: V, x: V) -> tuple[V, bool]:
+        """The update gate z."""
+        n = h.size
+        w = m.affine("weight_hh", "bias_hh", h, slice(2 * n)).part(n, 2 * n)
+        fed = m.affine("weight_ih", "bias_ih", x).part(n, 2 * n)
+        return (fed + w).sigmoid(), False
+
+    def at_one(self, dtype: torch.dtype, box: Tensor, B: float) -> Tensor | None:
+        """Which update gates may round to 1 as the dtype computes them, (B, n)."""
+        return at_one(self, dtype, box, B)
+
+    def held(self, B: float | Tensor) -> Held:
+        """What is proved of that box."""
+        return held(self.program, self.parameters, self.box(B), B, self.d)
 
 
 def program(m: Arithmetic[V], h: V, x: V) -> V:
@@ -132,6 +149,11 @@ def invariant_box(cell: GRU, B: float | Tensor, iterates: int | None = None) -> 
     return h
 
 
+def proved_box(cell: GRU, B: float | Tensor) -> Held:
+    """The invariant box as far as it is proved."""
+    return held(cell.program, cell.parameters, invariant_box(cell, B), B, cell.d)
+
+
 def candidate_slopes(cell: GRU, on: Open, h: Tensor) -> Tensor:
     """K (B, n, n) with |Δν| ≤ K|Δh|."""
     W_r, _, W_n = cell.sizes()
@@ -166,7 +188,7 @@ def candidate_norm(cell: GRU, on: Open, h: Tensor, rows: Tensor) -> Tensor:
 
 def comparison(cell: GRU, B: float | Tensor, h: Tensor | None = None) -> Comparison:
     """The two comparison matrices, with ζ = z̲ and ζ = z̄, on the invariant box."""
-    h = invariant_box(cell, B) if h is None else h
+    h = proved_box(cell, B).box if h is None else h
     on = opened(cell, B, h)
     K, W_z = candidate_slopes(cell, on, h), cell.blocks()[1]
     steered = mul_up(on.update.sigmoid_slope(), add_up(h, on.nu))
@@ -208,9 +230,11 @@ def constants(cell: GRU, B: float, h: Tensor) -> dict[str, float]:
 
 def analyse(model: LoadedModel[GRU], input_bound: float) -> GatedAnalysis:
     """What is certified about one GRU."""
-    h = invariant_box(model.cell, input_bound)
-    found = comparison(model.cell, input_bound, h)
-    return GatedAnalysis(model.cell, found, constants(model.cell, input_bound, h), input_bound)
+    told = proved_box(model.cell, input_bound)
+    found = comparison(model.cell, input_bound, told.box)
+    named = constants(model.cell, input_bound, told.box)
+    ones = rounds_to_one(model.cell, told.box, input_bound)
+    return GatedAnalysis(model.cell, found, named, input_bound, told.reason, ones)
 
 
 def _cho(W: Tensor, U: Tensor, b_ih: Tensor, b_hh: Tensor) -> GRU:

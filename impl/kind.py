@@ -14,10 +14,23 @@ from impl.layout import Layout
 from impl.model import Cell, LoadedModel
 from impl.norms import StateNorm
 from impl.refute import Witness
+from impl.rounding import Rounding
 
 
 class Analysis(Protocol):
     """All that can be certified about one model under inputs ‖x_t‖₂ ≤ B."""
+
+    @property
+    def refused(self) -> str | None:
+        """Why the box that the cell states is not proved, None if it is or there is none."""
+
+    @property
+    def region(self) -> str:
+        """The states that are spoken of."""
+
+    @property
+    def unsought(self) -> str | None:
+        """Why no witness is sought, None if one is."""
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name, one of its kind's, with its constants for the model."""
@@ -31,8 +44,8 @@ class Analysis(Protocol):
     def inputs(self) -> Tensor:
         """At least |φ(s, x) − φ(s, x′)|_i for |x_j − x′_j| = 1 and no other: (state, d)."""
 
-    def rounding(self, norm: StateNorm) -> float | None:
-        """A bound on ‖fl(h_t) − h_t‖₂ in the model's own dtype, None where none is known."""
+    def rounding(self, norm: StateNorm) -> Rounding:
+        """A bound on ‖fl(h_t) − h_t‖₂ in the model's own dtype, or why none is known."""
 
     def refute(self) -> Witness | None:
         """A certified witness that the model is no contraction; None says nothing."""

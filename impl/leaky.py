@@ -64,9 +64,9 @@ class Leaky(ProgramCell):
             "leak_high": float(leak.amax()),
         }
 
-    def decays(self, B: float) -> Tensor:
-        """1 − a, rounded up: what a unit keeps beside what comes back through W."""
-        return add_up(1.0, -self.parameters["leak"].detach())
+    def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool]:
+        """1 − a: what a unit keeps beside what comes back through W."""
+        return m.vector("leak"), True
 
 
 def leaky(rho: Activation) -> Kind:

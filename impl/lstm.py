@@ -9,15 +9,17 @@ A = σ′z̄|W_i| + ī tanh′|W_z| + σ′B_c|W_f|, σ′ ≤ 1/4 and tanh′ �
 gate at hand. Source: Miller & Hardt, Proposition 1.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from flint import arb_mat
 from torch import Tensor
 
 from impl.arithmetic import Arithmetic, Program, V
+from impl.coarse import at_one, rounds_to_one
 from impl.gated import Comparison, GatedAnalysis
 from impl.gates import Gates, Interval, rows_up, scaled_norm, tanh_up
+from impl.invariance import Held, held
 from impl.model import LoadedModel
 from impl.outward import add_up, div_up, mul_up, subtract_down, sum_up
 from impl.programs import ball_step, driven_step, float_step
@@ -52,8 +54,20 @@ class LSTM(Gates):
 
     def box(self, B: float | Tensor) -> Tensor:
         """|c| ≤ c̄ and |h| ≤ h̄, (B, 2n), after always the same number of iterates."""
-        found = invariant_box(self, B, _FEW)
-        return torch.cat([found.c, found.h], dim=1)
+        return invariant_box(self, B, _FEW).states
+
+    def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool]:
+        """The forget gate f."""
+        fed = m.affine("weight_ih", "bias_ih", x) + m.affine("weight_hh", "bias_hh", s.chunk(2)[1])
+        return fed.chunk(4)[1].sigmoid(), False
+
+    def at_one(self, dtype: torch.dtype, box: Tensor, B: float) -> Tensor | None:
+        """Which forget gates may round to 1 as the dtype computes them, (B, n)."""
+        return at_one(self, dtype, box, B)
+
+    def held(self, B: float | Tensor) -> Held:
+        """What is proved of that box."""
+        return held(self.program, self.parameters, self.box(B), B, self.d)
 
 
 def program(m: Arithmetic[V], s: V, x: V) -> V:
@@ -85,6 +99,18 @@ class Box:
     o: Tensor
     intervals: tuple[Interval, ...]
 
+    @property
+    def states(self) -> Tensor:
+        """(c, h), (B, 2n)."""
+        return torch.cat([self.c, self.h], dim=1)
+
+
+def gates_over(cell: LSTM, B: float | Tensor, states: Tensor) -> Box:
+    """A box (c, h) of states (B, 2n), with the gates on it."""
+    c, h = states.chunk(2, dim=1)
+    i, f, z, o = cell.at_rest(B).widened(rows_up(cell.W.detach().abs(), h)).chunk(4)
+    return Box(c, h, i.sigmoid(), f.sigmoid(), z.tanh(), o.sigmoid(), (i, f, z, o))
+
 
 def invariant_box(cell: LSTM, B: float | Tensor, iterates: int | None = None) -> Box:
     """The box after so many iterates from |h| ≤ 1, each of which is valid; by default until all
@@ -98,9 +124,15 @@ def invariant_box(cell: LSTM, B: float | Tensor, iterates: int | None = None) ->
         before, h = h, torch.minimum(h, mul_up(o.sigmoid(), tanh_up(c)))
         if iterates is None and bool((h >= _SETTLED * before).all()):
             break
-    i, f, z, o = rest.widened(rows_up(size, h)).chunk(4)
-    c = torch.minimum(c, div_up(mul_up(i.sigmoid(), z.tanh()), (-f).sigmoid_low()))
-    return Box(c, h, i.sigmoid(), f.sigmoid(), z.tanh(), o.sigmoid(), (i, f, z, o))
+    on = gates_over(cell, B, torch.cat([c, h], dim=1))
+    f = on.intervals[1]
+    return replace(on, c=torch.minimum(c, div_up(mul_up(on.i, on.z), (-f).sigmoid_low())))
+
+
+def proved_box(cell: LSTM, B: float | Tensor) -> tuple[Box, str | None]:
+    """The invariant box as far as it is proved, and why it is not where it is not."""
+    told = held(cell.program, cell.parameters, invariant_box(cell, B).states, B, cell.d)
+    return gates_over(cell, B, told.box), told.reason
 
 
 def comparison(cell: LSTM, B: float | Tensor, box: Box | None = None) -> Comparison:
@@ -108,7 +140,7 @@ def comparison(cell: LSTM, B: float | Tensor, box: Box | None = None) -> Compari
 
     For the inputs [A; σ′τ|U_o| + ō A], with U for W in A.
     """
-    on = invariant_box(cell, B) if box is None else box
+    on = proved_box(cell, B)[0] if box is None else box
     i, f, z, o = on.intervals
     fed = (  # how steeply c⁺ follows the pre-activations of i, z and f
         (0, mul_up(i.sigmoid_slope(), on.z)),
@@ -140,7 +172,7 @@ def comparison(cell: LSTM, B: float | Tensor, box: Box | None = None) -> Compari
     first = mul_up(i.sigmoid(), z.tanh())
     return Comparison(
         matrices=torch.cat([torch.cat(row, dim=2) for row in matrix], dim=1)[:, None],
-        box=torch.cat([on.c, on.h], dim=1),
+        box=on.states,
         drive=torch.cat([first, mul_up(o.sigmoid(), tanh_up(first))], dim=1),
         euclidean=torch.stack([torch.stack(row, dim=1) for row in euclidean], dim=1),
         inputs=torch.cat(moved(cell.U.detach().chunk(4, dim=1)), dim=1),
@@ -170,9 +202,10 @@ def constants(cell: LSTM, box: Box) -> dict[str, float]:
 
 def analyse(model: LoadedModel[LSTM], input_bound: float) -> GatedAnalysis:
     """What is certified about one LSTM."""
-    box = invariant_box(model.cell, input_bound)
+    box, refused = proved_box(model.cell, input_bound)
     found = comparison(model.cell, input_bound, box)
-    return GatedAnalysis(model.cell, found, constants(model.cell, box), input_bound)
+    named, ones = constants(model.cell, box), rounds_to_one(model.cell, box.states, input_bound)
+    return GatedAnalysis(model.cell, found, named, input_bound, refused, ones)
 
 
 def _sum(parts: list[Tensor]) -> Tensor:

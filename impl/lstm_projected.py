@@ -39,6 +39,12 @@ class ProjectedLSTM(ProgramCell):
         c = f.sigmoid() * c + i.sigmoid() * z.tanh()
         return m.join(c, m.affine("weight_hr", None, o.sigmoid() * c.tanh()))
 
+    def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool]:
+        """The forget gate f."""
+        fed = m.affine("weight_ih", "bias_ih", x)
+        h = s.part(fed.size // 4, s.size)
+        return (fed + m.affine("weight_hh", "bias_hh", h)).chunk(4)[1].sigmoid(), False
+
     @property
     def n(self) -> int:
         """The size p of the output h."""
@@ -64,13 +70,13 @@ class ProjectedLSTM(ProgramCell):
             h = torch.minimum(h, rows_up(R, mul_up(o.sigmoid(), tanh_up(c))))
         return torch.cat([c, h], dim=1)
 
-    def comparison(self, B: float | Tensor) -> Comparison:
-        """The comparison on the box; for Euclidean norms the state is one block."""
-        return replace(super().comparison(B), output=self.n)
+    def compared(self, box: Tensor, B: float | Tensor) -> Comparison:
+        """The comparison on a box; for Euclidean norms the state is one block."""
+        return replace(super().compared(box, B), output=self.n)
 
     def constants(self, B: float) -> dict[str, float]:
         """The largest |c| and |h|."""
-        box = self.box(B)
+        box = self.held(B).box
         c, h = box[0, : -self.n].amax(), box[0, -self.n :].amax()
         return {"B_c": float(c), "h_bar": float(h)}
 

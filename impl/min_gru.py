@@ -32,6 +32,10 @@ class MinGRU(ScanCell):
         """1 − z = σ(−W_z x − b_z)."""
         return (-m.affine("weight_z", "bias_z", x)).sigmoid()
 
+    def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool]:
+        """1 − z, as it is computed."""
+        return m.affine("weight_z", "bias_z", x).sigmoid(), True
+
     def box(self, B: float | Tensor) -> Tensor:
         """sup |h̃|."""
         m, x = self.over(B)

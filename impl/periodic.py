@@ -3,6 +3,7 @@
 Searched in floats by Newton's method, proved in ball arithmetic by Krawczyk's.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,6 +18,11 @@ from impl.krawczyk import Vector, disjoint, identity, unique_zero
 _STARTS, _ITERATIONS, _NEWTON = 8, 60, 15
 _APART, _SETTLED = 1e-6, 1e-9  # what is worth a proof, not what proves
 _AROUND = 2.0**-60
+
+
+def anywhere(box: arb_mat) -> bool:
+    """All states are allowed."""
+    return True
 
 
 class Orbits(Protocol):
@@ -89,11 +95,14 @@ class Frozen:
         return before
 
 
-def pair(frozen: Orbits, found: list[Vector], period: int) -> tuple[arb_mat, arb_mat] | None:
-    """Two disjoint boxes (n, 1) among `found`, each proved to hold a point with φ^period(h) = h."""
+def pair(
+    frozen: Orbits, found: list[Vector], period: int, allowed: Callable[[arb_mat], bool] = anywhere
+) -> tuple[arb_mat, arb_mat] | None:
+    """Two disjoint boxes (n, 1) among `found`, each proved to hold a point with φ^period(h) = h,
+    and to be allowed."""
     boxes: list[arb_mat] = []
     for h in found if len(found) > 1 else ():
-        if (box := point(frozen, h, period)) is not None:
+        if (box := point(frozen, h, period)) is not None and allowed(box):
             for other in boxes:
                 if disjoint(box, other):
                     return other, box

@@ -7,7 +7,7 @@ comparison, the Jacobians and what is certified follow.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
@@ -15,18 +15,17 @@ from flint import arb_mat
 from torch import Tensor
 
 from impl.arithmetic import Arithmetic, Floats, Rows, V
+from impl.coarse import at_one, rounds_to_one
 from impl.errors import PrecisionError
 from impl.gated import Comparison, GatedAnalysis
 from impl.gated_refute import refute_gated
+from impl.invariance import Held, held, implied
 from impl.kind import Kind
 from impl.layout import Layout
 from impl.model import LoadedModel
-from impl.outward import div_up, mul_up, subtract_down
 from impl.programs import ball_step, float_step
-from impl.refute import Witness
+from impl.refute import ALL, BOXLESS, IMPLIED, Witness
 from impl.slopes import compare
-
-_COARSE = (torch.bfloat16, torch.float16, torch.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +46,24 @@ class ProgramCell(ABC):
     def box(self, B: float | Tensor) -> Tensor:
         """|s_t| ≤ box (B, N) for every t if ‖x_t‖₂ ≤ B and s_0 = 0; infinite where none is known.
 
-        B is a number, or (B, 1).
+        B is a number, or (B, 1). It is a proposal: what is used is what `held` proves of it.
         """
         return self.U.new_full((self.batch, self.n), math.inf)
+
+    @property
+    def states_box(self) -> bool:
+        """Whether the cell states a box of its own."""
+        return type(self).box is not ProgramCell.box
+
+    @property
+    def paired(self) -> bool:
+        """Whether states are pairs (s_i, s_{n+i}) that stay in discs; see `impl.invariance`."""
+        return False
+
+    def held(self, B: float | Tensor) -> Held:
+        """What is proved of the box; where that is infinite, of the one that it then implies."""
+        told = held(self.program, self.parameters, self.box(B), B, self.d, self.paired)
+        return implied(self.program, self.parameters, told, B, self.d)
 
     def euclidean(self, box: Tensor) -> Tensor | None:
         """Factors in Euclidean norms on that box, (B, 1, 1); None for those of the comparison."""
@@ -84,19 +98,11 @@ class ProgramCell(ABC):
         return ball_step(self.program, self.parameters, s, x)
 
     def comparison(self, B: float | Tensor) -> Comparison:
-        """The comparison on the box; where that is infinite, on the one that it then implies.
+        """The comparison on the box that is proved."""
+        return self.compared(self.held(B).box, B)
 
-        A cell that contracts by λ in max |s_j|/v_j stays below S/(1 − λ) in that norm.
-        """
-        found = self._compare(self.box(B), B)
-        if bool(torch.isfinite(found.box).all()):
-            return found
-        v = found.perron()
-        gap = subtract_down(1.0, found.factor(v)).clamp(min=0.0)
-        radius = div_up(div_up(found.drive, v).amax(1), gap)
-        return self._compare(torch.minimum(found.box, mul_up(v, radius[:, None])), B)
-
-    def _compare(self, box: Tensor, B: float | Tensor) -> Comparison:
+    def compared(self, box: Tensor, B: float | Tensor) -> Comparison:
+        """The comparison on a box."""
         told = self.euclidean(box)
         return compare(self.program, self.parameters, box, B, self.d, euclidean=told)
 
@@ -104,21 +110,19 @@ class ProgramCell(ABC):
         """What else is worth telling about the one cell of a batch of one."""
         return {}
 
-    def refute(self, B: float) -> Witness | None:
-        """A witness that the one cell of a batch of one is no contraction; None says nothing."""
-        return refute_gated(self, self.box(B).shape[1], B)
+    def refute(self, box: Tensor, B: float) -> Witness | None:
+        """A witness that the one cell of a batch of one is no contraction of a box (N,), or None,
+        which says nothing."""
+        return refute_gated(self, box, B)
 
-    def decays(self, B: float) -> Tensor | None:
-        """At least how much of itself each unit keeps in a step, (B, n), where that is a number."""
+    def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool] | None:
+        """The gate by which a unit keeps a part of itself as it is, and whether the part is 1 − g,
+        not g; None for cells that keep none."""
         return None
 
-    def rounding_to_one(self, dtype: torch.dtype, B: float) -> int:
-        """How many decays round to 1 or above: those from 1 − ε/4 on.
-
-        Below 1 floats are ε/2 apart, and the middle is rounded to even. Source: Higham, Section 2.
-        """
-        decays = self.decays(B)
-        return 0 if decays is None else int((decays >= 1 - torch.finfo(dtype).eps / 4).sum())
+    def at_one(self, dtype: torch.dtype, box: Tensor, B: float) -> Tensor | None:
+        """Which decays may round to 1, or are no number, as the dtype computes them, (B, n)."""
+        return at_one(self, dtype, box, B)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,11 +130,22 @@ class ProgramAnalysis(GatedAnalysis):
     """What is certified about one cell; the methods are those of `impl.kind.Analysis`."""
 
     cell: ProgramCell
-    rounds_to_one: Mapping[str, int] = field(default_factory=dict)
 
     def refute(self) -> Witness | None:
         """What the cell knows of itself."""
-        return self.cell.refute(self.B)
+        return self.cell.refute(self.comparison.box[0], self.B)
+
+    @property
+    def unsought(self) -> str | None:
+        """Why no witness is sought, if it is not."""
+        return super().unsought if type(self.cell).refute is ProgramCell.refute else None
+
+    @property
+    def region(self) -> str:
+        """The states that are spoken of."""
+        if self.cell.states_box:
+            return super().region
+        return (ALL if super().region == ALL else IMPLIED) + BOXLESS
 
 
 def program_kind(
@@ -153,11 +168,10 @@ def program_kind(
 
     def analyse(model: LoadedModel[ProgramCell], B: float) -> ProgramAnalysis:
         cell = model.cell
-        told = {
-            str(dtype).removeprefix("torch."): cell.rounding_to_one(dtype, B) for dtype in _COARSE
-        }
-        at_one = {} if cell.decays(B) is None else told
-        return ProgramAnalysis(cell, cell.comparison(B), cell.constants(B), B, at_one)
+        told = cell.held(B)
+        found, named = cell.compared(told.box, B), cell.constants(B)
+        at_one = rounds_to_one(cell, told.box, B)
+        return ProgramAnalysis(cell, found, named, B, told.reason, at_one)
 
     return Kind(
         name=name, layout=layout, norms=norms, build=build, step=step, analyse=analyse, **more

@@ -105,10 +105,13 @@ def product(a: Interval, b: Interval) -> Interval:
 
 def mapped(W: Tensor, v: Interval) -> Interval:
     """W v for W (B, m, N) and v (B, N)."""
-    low, high = v.low[:, None, :], v.high[:, None, :]
-    top = sum_up(torch.maximum(mul_up(W, low), mul_up(W, high)))
-    bottom = sum_up(torch.maximum(mul_up(-W, low), mul_up(-W, high)))
-    return Interval(-bottom, top)
+    ends, still = (v.low[:, None, :], v.high[:, None, :]), W == 0
+
+    def most(A: Tensor) -> Tensor:
+        told = torch.maximum(*(mul_up(A, end) for end in ends))
+        return sum_up(torch.where(still, 0.0, told))  # of numbers of which nothing is known, too
+
+    return Interval(-most(-W), most(W))
 
 
 def of_ball(W: Tensor, radius: Tensor) -> Interval:
@@ -117,7 +120,7 @@ def of_ball(W: Tensor, radius: Tensor) -> Interval:
 
 
 def mixed(gate: Interval, a: Interval, b: Interval) -> Interval:
-    """g a + (1 − g) b for 0 ≤ g ≤ 1, which lies between a and b."""
+    """g a + (1 − g) b, which for 0 ≤ g ≤ 1 lies between a and b."""
     sides = []
     for high, low, top, bottom in (
         (gate.high, gate.low, a.high, b.high), (gate.high, gate.low, -a.low, -b.low)
@@ -127,7 +130,11 @@ def mixed(gate: Interval, a: Interval, b: Interval) -> Interval:
             for g in (low, high)
         ]
         sides.append(torch.minimum(torch.stack(ends).amax(0), torch.maximum(top, bottom)))
-    return Interval(-sides[1], sides[0])
+    one = torch.ones_like(gate.low)
+    wide = added(product(gate, a), product(added(Interval(one, one), -gate), b))
+    inside = (gate.low >= 0) & (gate.high <= 1)
+    low, high = torch.where(inside, -sides[1], wide.low), torch.where(inside, sides[0], wide.high)
+    return Interval(low, high)
 
 
 def _rest(gate: Tensor) -> tuple[Tensor, Tensor]:

@@ -6,7 +6,7 @@ searched in floats and proved in ball arithmetic; no witness means no verdict.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -27,6 +27,11 @@ SIZE = 128  # larger nonlinear cells are not refuted: ball arithmetic would take
 _PRECISION = 128
 _POINTS = {1: "fixed points", 2: "points of period 2"}
 
+ALL = "all states (ℝⁿ)"
+BOXLESS = ", as the cell states no box"
+IMPLIED = "the box that its contraction on all states implies"
+BOX = "the box that is proved to hold every state from zero on"
+
 Kind = Literal["eigenvalue", "two-orbits", "unstable-orbit", "growth"]
 
 
@@ -39,6 +44,10 @@ class Witness:
     `points` (n,). `unstable-orbit`: one such point, with an eigenvalue of modulus > 1 of the
     Jacobian of a whole period, so that states near it part. `growth`: the orbits of the two points
     stay apart, and move apart by the factor `modulus` ≥ 1 each step. Euclidean distances.
+
+    What it refutes is that any norm makes the step a contraction of its `states` under the inputs
+    that were asked for, ‖x_t‖₂ ≤ `bound`: of all states, or of the proved box of those that are
+    reached from zero. That the two runs start from zero is not said.
     """
 
     kind: Kind
@@ -48,6 +57,13 @@ class Witness:
     radius: float = 0.0
     period: int = 1
     modulus: float | None = None
+    states: str = ALL
+    bound: float = 0.0
+
+    @property
+    def speaks(self) -> str:
+        """What is refuted, in words."""
+        return f"no norm makes it a contraction of {self.states} under ‖x_t‖₂ ≤ {self.bound:g}"
 
     def to_json(self) -> dict[str, Any]:
         """The witness as plain JSON data."""
@@ -59,6 +75,8 @@ class Witness:
             "radius": self.radius,
             "period": self.period,
             "modulus": self.modulus,
+            "states": self.states,
+            "input_bound": self.bound,
         }
 
 
@@ -67,6 +85,18 @@ def refute(model: LoadedModel[RNN], input_bound: float) -> Witness | None:
 
     None says nothing about the model. Sources: Miller & Hardt, section 3; Krawczyk (1969).
     """
+    found = _sought(model, input_bound)
+    return None if found is None else replace(found, bound=input_bound)
+
+
+def unsought(states: int) -> str | None:
+    """Why no witness is sought against a nonlinear cell of so many states, None if one is."""
+    return (
+        f"not for more than {SIZE} states, of which there are {states}" if states > SIZE else None
+    )
+
+
+def _sought(model: LoadedModel[RNN], input_bound: float) -> Witness | None:
     if model.cell.activation.name == "identity":
         return _eigenvalue(model)
     if model.n > SIZE:

@@ -6,6 +6,8 @@ where e_ρ is the activation's own absolute error at pre-activations up to Z. A 
 sum of all these errors below ε (1 − λᵗ)/(1 − λ). Source: Higham, Accuracy and Stability, Section 3.
 """
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
@@ -14,6 +16,15 @@ from impl.outward import UNIT, add_up, mul_up, norm_up, underflow
 from impl.rnn import RNN
 
 HEADROOM = 1.01  # computed states may exceed B_h by a hundredth
+HEADROOMS = (HEADROOM, 1.1, 1.5, 2.0, 4.0, 16.0)  # and in coarse dtypes by more
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """A bound on ‖fl(h_t) − h_t‖₂ for all t, or why none is known."""
+
+    bound: float | None = None
+    reason: str | None = None
 
 
 def gamma(m: int) -> float:

@@ -1,12 +1,12 @@
 """How far rounding carries the states of a vanilla cell, proved anew in balls, without torch.
 
 With u the unit roundoff of the model's dtype, N = n + d + 3 terms a sum and γ = Nu/(1 − Nu), a step
-from states within 1.01 B_h is off by at most
+from states within q B_h is off by at most
 
-    ε_1 = L_ρ γ Z + e_ρ(Z) + η,   Z = 1.01 ‖|W|‖₂ B_h + ‖|U|‖₂ B + ‖|b_ih| + |b_hh|‖₂,
+    ε_1 = L_ρ γ Z + e_ρ(Z) + η,   Z = q ‖|W|‖₂ B_h + ‖|U|‖₂ B + ‖|b_ih| + |b_hh|‖₂,
 
 and so, in a norm with ‖h‖₂ ≤ C‖h‖_* ≤ C c‖h‖₂ in which the cell contracts by λ, all states by at
-most C c ε_1/(1 − λ), if that keeps them within 1.01 B_h. Source: Higham, Accuracy and Stability.
+most C c ε_1/(1 − λ), if that keeps them within q B_h. Source: Higham, Accuracy and Stability.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from impl.definite import Rows, norm
 from impl.iterated_balls import norm_above
 from impl.recheck_norms import Cell
 
-_HEADROOM, _ROOM = 1.01, 0.0099
+_HEADROOMS = (1.01, 1.1, 1.5, 2.0, 4.0, 16.0)  # q; in coarse dtypes states exceed B_h by more
 _FUNCTIONS = 2.0**54  # of the model's own unit roundoff, on the error model of float64
 BEYOND = {("rnn-erf", "bfloat16")}  # torch's functions that exceed their error model
 
@@ -42,15 +42,19 @@ def rounding_bound(
     if not part < 0.5:
         return None
     gamma = part / (1 - part)
-    reached = arb(_HEADROOM) * states
-    Z = _absolute(cell.W) * reached + _absolute(cell.U) * cell.B + norm(biases)
-    sums = (1 + 2 * gamma) * Z
-    if not (sums < form.largest and reached < form.largest):
-        return None
-    step = arb(cell.slope) * gamma * Z + form.unit * _FUNCTIONS * _error(cell.rho, n, sums)
-    step += 0 if Z.is_zero() else n * (n + d + 3) * arb(form.tiny)
-    error = factor * step
-    return error if error <= arb(_ROOM) * states or error.is_zero() else None
+    W, driven = _absolute(cell.W), _absolute(cell.U) * cell.B + norm(biases)
+    for headroom in _HEADROOMS:
+        reached = arb(headroom) * states
+        Z = W * reached + driven
+        sums = (1 + 2 * gamma) * Z
+        if not (sums < form.largest and reached < form.largest):
+            return None
+        step = arb(cell.slope) * gamma * Z + form.unit * _FUNCTIONS * _error(cell.rho, n, sums)
+        step += 0 if Z.is_zero() else n * (n + d + 3) * arb(form.tiny)
+        error = factor * step
+        if error + states < reached or error.is_zero():
+            return error
+    return None
 
 
 def _error(rho: BallActivation, n: int, Z: arb) -> arb:

@@ -44,7 +44,7 @@ class ScanCell(ProgramCell):
         m, x = self.over(B)
         return magnitude(self.decay(m, x).range)
 
-    def refute(self, B: float) -> None:
+    def refute(self, box: Tensor, B: float) -> None:
         """Nothing: under one input the step is linear in the state, with a decay below 1."""
 
     def constants(self, B: float) -> dict[str, float]:
@@ -52,9 +52,9 @@ class ScanCell(ProgramCell):
         bound = self.decay_bound(B)
         return {"decay_high": float(bound.amax()), "decay_low": float(bound.amin())}
 
-    def decays(self, B: float) -> Tensor:
-        """d̄, which is a bound on the rate over all inputs."""
-        return self.decay_bound(B)
+    def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool]:
+        """The decay d."""
+        return self.decay(m, x), False
 
     def memory(self, B: float, k: int) -> Tensor:
         """At least what is left of each unit after k steps, d̄ᵏ: (B, n)."""

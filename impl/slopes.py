@@ -134,6 +134,8 @@ class SlopeArithmetic:
             add_up(_scaled(g, ours), _scaled(add_up(1.0, -g), theirs)) for g in _ends(gate.range)
         ]
         moved = add_up(torch.stack(ends, dim=1), steered[:, None])
+        inside = (gate.range.low >= 0) & (gate.range.high <= 1)  # what no mix is fails closed
+        moved = torch.where(inside[:, None, :, None], moved, torch.inf)
         return Slopes(mixed(gate.range, a.range, b.range), moved)
 
     def join(self, *parts: Slopes) -> Slopes:

@@ -16,15 +16,16 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic import ALL, Arithmetic, V
+from impl.coarse import rounds_to_one
 from impl.gated import Comparison
+from impl.invariance import Held, held, implied
 from impl.kind import Kind, Weights
 from impl.layer_analysis import CASCADE
 from impl.layout import Layout
 from impl.model import Cell, LoadedModel
-from impl.outward import div_up, mul_up, norm_up, subtract_down
+from impl.outward import norm_up
 from impl.programmed import ProgramCell
 from impl.semidefinite import SOLVED
-from impl.slopes import compare
 from impl.stack_analysis import StackAnalysis
 
 PREFIX = "stacked-"
@@ -68,31 +69,52 @@ class Stack(ProgramCell):
         return torch.cat(moved, dim=1)
 
     def box(self, B: float | Tensor) -> Tensor:
-        """The boxes of the layers, each under inputs as large as the box below lets them be."""
-        boxes: list[Tensor] = []
+        """The boxes of the layers, as far as they are proved."""
+        return self.held(B).box
+
+    def held(self, B: float | Tensor) -> Held:
+        """What is proved of each layer, under inputs as large as the box below lets them be.
+
+        Of the weights as stored: a vanilla cell knows the sum of its biases, rounded.
+        """
+        found: list[Held] = []
         for l, cell in enumerate(self.layers):
-            boxes.append(_box(cell, layer(self.parameters, l), B))
-            B = norm_up(boxes[-1][:, -cell.n :])[:, None]
-        return torch.cat(boxes, dim=1)
+            weights, paired = layer(self.parameters, l), bool(getattr(cell, "paired", False))
+            told = held(cell.program, weights, cell.box(B), B, cell.d, paired)
+            found.append(implied(cell.program, weights, told, B, cell.d))
+            B = norm_up(found[-1].box[:, -cell.n :])[:, None]
+        return Held(
+            torch.cat([told.box for told in found], dim=1),
+            torch.cat([told.proposed for told in found], dim=1),
+            torch.cat([told.moved for told in found], dim=1),
+            torch.stack([told.refused for told in found]).any(0),
+        )
 
-    def comparison(self, B: float | Tensor) -> Comparison:
-        """The comparison on the box, a block triangular one."""
-        return replace(super().comparison(B), output=self.n)
+    def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool] | None:
+        """The gates of all layers."""
+        found, start = [], 0
+        for l, (cell, width) in enumerate(zip(self.layers, self.widths, strict=True)):
+            one, before = _Layer(m, f"_l{l}"), s.part(start, start + width)
+            told = cell.kept(one, before, x) if hasattr(cell, "kept") else None
+            if told is None:
+                return None
+            found.append(told)
+            x, start = cell.program(one, before, x).part(width - cell.n, width), start + width
+        return m.join(*(gate for gate, _ in found)), found[0][1]
 
+    def at_one(self, dtype: torch.dtype, box: Tensor, B: float) -> Tensor | None:
+        """Which decays of all layers may round to 1, by their gates; without such, as each layer
+        knows, whatever its inputs are."""
+        if (told := super().at_one(dtype, box, B)) is not None:
+            return told
+        ends = zip(self.layers, torch.split(box, list(self.widths), dim=1), strict=True)
+        known = [cell.at_one(dtype, part, B) for cell, part in ends if hasattr(cell, "at_one")]
+        parts = [part for part in known if part is not None]
+        return torch.cat(parts, dim=1) if parts else None
 
-def _box(cell: Any, weights: Weights, B: float | Tensor) -> Tensor:
-    """The box of one layer; where that is infinite, S/(1 − λ) in max |s_j|/v_j.
-
-    Of the weights as stored: a vanilla cell knows the sum of its biases, rounded.
-    """
-    box: Tensor = cell.box(B)
-    if bool(torch.isfinite(box).all()):
-        return box
-    found = compare(cell.program, weights, box, B, cell.d)
-    v = found.perron()
-    gap = subtract_down(1.0, found.factor(v)).clamp(min=0.0)
-    radius = div_up(div_up(found.drive, v).amax(1), gap)
-    return torch.minimum(box, mul_up(v, radius[:, None]))
+    def compared(self, box: Tensor, B: float | Tensor) -> Comparison:
+        """The comparison on a box, a block triangular one."""
+        return replace(super().compared(box, B), output=self.n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +204,10 @@ def stacked(kind: Kind) -> Kind:
             LoadedModel(cell, kind.name, model.dtype, layer(model.weights, l), model.source)
             for l, cell in enumerate(model.cell.layers)
         ]
-        return StackAnalysis.of(kind, told, input_bound)
+        box = model.cell.held(input_bound).box
+        return StackAnalysis.of(
+            kind, told, input_bound, rounds_to_one(model.cell, box, input_bound)
+        )
 
     return Kind(
         name=PREFIX + kind.name,

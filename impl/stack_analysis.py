@@ -1,7 +1,6 @@
 """What is certified about stacks of recurrent cells: that of the layers, and their cascade."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,7 +15,8 @@ from impl.layer_analysis import LayerAnalysis, analysed
 from impl.model import LoadedModel
 from impl.norms import StateNorm
 from impl.outward import div_up, mul_up, sum_up
-from impl.refute import Witness
+from impl.refute import ALL, Witness
+from impl.rounding import Rounding
 from impl.semidefinite import SOLVED
 
 
@@ -25,18 +25,23 @@ class StackAnalysis:
     """What is certified about one stack; the methods are those of `impl.kind.Analysis`."""
 
     layers: tuple[LayerAnalysis, ...]
+    rounds_to_one: Mapping[str, int]
 
     @classmethod
     def of(
-        cls, kind: Kind, models: Sequence[LoadedModel[Any]], input_bound: float
+        cls,
+        kind: Kind,
+        models: Sequence[LoadedModel[Any]],
+        input_bound: float,
+        at_one: Mapping[str, int],
     ) -> "StackAnalysis":
-        """The analysis of layers of one kind, the lowest first."""
+        """The analysis of layers of one kind, the lowest first; how many decays round to 1."""
         layers: list[LayerAnalysis] = []
         names = [name for name in kind.norms if name != SOLVED]
         for model in models:
             below = layers[-1] if layers else input_bound
             layers.append(analysed(kind, model, names, below))
-        return cls(tuple(layers))
+        return cls(tuple(layers), at_one)
 
     def norm(self, name: str) -> StateNorm:
         """The cascade of the layers' norms of that name, of the best ones if it is CASCADE."""
@@ -91,15 +96,27 @@ class StackAnalysis:
         return torch.cat(moved)
 
     @property
-    def rounds_to_one(self) -> dict[str, int]:
-        """How many decays of all layers round to 1, by dtype."""
-        found: Counter[str] = Counter()
-        for one in self.layers:
-            found.update(getattr(one.analysis, "rounds_to_one", {}))
-        return dict(found)
+    def refused(self) -> str | None:
+        """Why the box of the first layer that is not proved is not."""
+        for l, one in enumerate(self.layers, start=1):
+            if reason := getattr(one.analysis, "refused", None):
+                return f"of layer {l}: {reason}"
+        return None
 
-    def rounding(self, norm: StateNorm) -> None:
+    @property
+    def region(self) -> str:
+        """The states that are spoken of: a box if each layer has one."""
+        told = {one.analysis.region for one in self.layers}
+        return told.pop() if len(told) == 1 else ALL
+
+    @property
+    def unsought(self) -> str | None:
+        """Why no witness is sought, if it is not."""
+        return self.layers[0].analysis.unsought
+
+    def rounding(self, norm: StateNorm) -> Rounding:
         """Nothing is known."""
+        return Rounding(reason="nothing is known of it but for vanilla cells")
 
     def refute(self) -> Witness | None:
         """A witness against the first layer, which depends on no other."""

@@ -18,9 +18,9 @@ from impl.model import LoadedModel
 from impl.norm import certified_norm
 from impl.norms import NORMS, Parts, StateNorm, parts_of, state_norm
 from impl.outward import add_up, div_up, mul_up, norm_up, subtract_down
-from impl.refute import Witness, refute
+from impl.refute import ALL, Witness, refute, unsought
 from impl.rnn import RNN
-from impl.rounding import HEADROOM, absolute_norms
+from impl.rounding import HEADROOMS, Rounding, absolute_norms
 from impl.torch_kind import torch_kind
 from impl.torch_machine import keeps_to_its_model
 
@@ -31,6 +31,13 @@ class VanillaAnalysis:
 
     model: LoadedModel[RNN]
     parts: Parts
+    refused: None = None  # no box is used
+    region: str = ALL
+
+    @property
+    def unsought(self) -> str | None:
+        """Why no witness is sought, if it is not; of linear systems eigenvalues always are."""
+        return None if self.model.cell.activation.name == "identity" else unsought(self.model.n)
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name, one of NORMS."""
@@ -63,7 +70,7 @@ class VanillaAnalysis:
         """L_ρ|U|."""
         return mul_up(self.parts.slope, self.parts.U.abs())
 
-    def rounding(self, norm: StateNorm) -> float | None:
+    def rounding(self, norm: StateNorm) -> Rounding:
         """Higham's bound in the model's own dtype, carried through the norm: C c ε_1/(1 − λ)."""
         return _rounding(self.model, norm, self.parts.B, self.states(norm))
 
@@ -105,35 +112,39 @@ def vanilla(name: str, rho: Activation) -> Kind:
     )
 
 
-def _rounding(
-    model: LoadedModel[RNN], norm: StateNorm, bound: float, states: float
-) -> float | None:
+def _rounding(model: LoadedModel[RNN], norm: StateNorm, bound: float, states: float) -> Rounding:
     """Higham's bound in the model's own dtype, carried through the norm: C c ε_1/(1 − λ).
 
-    As long as the computed states stay below 1.01 B_h, a step is off by ε_1 in the Euclidean norm,
-    by c ε_1 in ‖·‖_*, and the contraction keeps the sum below c ε_1/(1 − λ). Nothing is known where
-    the dtype may overflow.
+    As long as the computed states stay below q B_h, a step is off by ε_1 in the Euclidean norm,
+    by c ε_1 in ‖·‖_*, and the contraction keeps the sum below c ε_1/(1 − λ); which has to leave
+    them below q B_h, by induction over the steps. The least q that does is taken. Nothing is known
+    where the dtype may overflow.
     """
     if not norm.lam < 1:
-        return None
+        return Rounding(reason="no norm certifies the model")
     info = torch.finfo(getattr(torch, model.dtype))
-    unit = info.eps / 2
-    terms = (model.n + model.d + 3) * unit  # one more than with a single bias
-    if terms >= 0.5 or not keeps_to_its_model(model.cell.activation.name, dtype=model.dtype):
-        return None
+    unit, terms = info.eps / 2, model.n + model.d + 3  # one more than with a single bias
+    if terms * unit >= 0.5:
+        return Rounding(reason=f"sums of {terms} terms may lose half of themselves")
+    name = model.cell.activation.name
+    if not keeps_to_its_model(name, dtype=model.dtype):
+        return Rounding(reason=f"{name} is off by more than its error model in {model.dtype}")
     W, U, _ = absolute_norms(model.cell)
     b = [abs(i) + abs(h) for i, h in zip(model.bias("bias_ih"), model.bias("bias_hh"), strict=True)]
     bias = mul_up(norm_up(torch.tensor(b, dtype=torch.float64)), 1 + 2.0**-50)
-    Z = add_up(add_up(mul_up(W, mul_up(HEADROOM, states)), mul_up(U, bound)), bias)
     rho = model.cell.activation
-    relative = terms / (1 - terms) * (1 + 2.0**-50)
-    computed = mul_up(1 + 2 * relative, Z)  # the pre-activations and all their partial sums
-    if not max(float(computed), HEADROOM * states) < info.max:
-        return None
-    summation = mul_up(mul_up(rho.slope, relative), Z)
-    library = mul_up(unit * 2.0**54, rho.error(model.n, computed))
-    underflow = model.n * (model.n + model.d + 3) * info.tiny
-    step = add_up(add_up(summation, library), underflow if float(Z) > 0 else 0.0)
-    spread = mul_up(mul_up(norm.equivalence, norm.reach), step)
-    error = float(div_up(spread, subtract_down(1.0, norm.lam)))
-    return error if error <= 0.0099 * states < math.inf or error == 0 else None
+    relative = terms * unit / (1 - terms * unit) * (1 + 2.0**-50)
+    for headroom in HEADROOMS:
+        Z = add_up(add_up(mul_up(W, mul_up(headroom, states)), mul_up(U, bound)), bias)
+        computed = mul_up(1 + 2 * relative, Z)  # the pre-activations and all their partial sums
+        if not max(float(computed), headroom * states) < info.max:
+            return Rounding(reason="the dtype may overflow")
+        summation = mul_up(mul_up(rho.slope, relative), Z)
+        library = mul_up(unit * 2.0**54, rho.error(model.n, computed))
+        underflow = model.n * terms * info.tiny
+        step = add_up(add_up(summation, library), underflow if float(Z) > 0 else 0.0)
+        spread = mul_up(mul_up(norm.equivalence, norm.reach), step)
+        error = float(div_up(spread, subtract_down(1.0, norm.lam)))
+        if error <= 0.99 * (headroom - 1) * states < math.inf or error == 0:
+            return Rounding(error)
+    return Rounding(reason=f"it may outgrow the states, {HEADROOMS[-1]:g} times over")

@@ -14,6 +14,16 @@ class SpecError(InputError):
         )
 
 
+class BoxError(InputError):
+    """A cell whose states leave the box that it states."""
+
+    def __init__(self, kind: str, seen: str, spec: str) -> None:
+        super().__init__(
+            f"a run of {kind} from zero leaves the box that the cell states: {seen}, in the system "
+            f"{spec}; mend the cell's box()"
+        )
+
+
 class QuantityError(InputError):
     """A quantity that this kind of system does not have."""
 

@@ -14,6 +14,7 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
+from properties.cells.boxes import confirm
 from properties.equivalent import at_ends
 from properties.errors import QuantityError
 from properties.measure import MEASURES
@@ -170,6 +171,7 @@ def judge(
     conditions = [a.condition for a in assumptions if a.condition is not None]
     names = free_names(statement, *conditions)
     env = environment(batch, names)
+    confirm(batch)
     lhs, rhs = enclose(statement.lhs, env), enclose(statement.rhs, env)
     pairs = (batch.cell.W.shape[0], batch.x.shape[3])
     shape = np.broadcast_shapes((*pairs, 1), *(i.lo.shape for i in (lhs, rhs, *env.values())))

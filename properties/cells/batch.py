@@ -10,7 +10,7 @@ import torch
 
 from impl.cells import kind_of
 from impl.gated import Comparison
-from properties.cells.table import compare
+from impl.invariance import Held
 
 Tensor = torch.Tensor
 # No state is larger, however large a box is: its cells have no bound where a gate may stay open.
@@ -33,14 +33,21 @@ class Cells:
     raw_other: Tensor
 
     @cached_property
+    def held(self) -> Held:
+        """What is proved of the box that the cell states."""
+        found: Held = self.cell.held(self.B_x[:, None])
+        return found
+
+    @cached_property
     def comparison(self) -> Comparison:
         """What bounds |φ(s, x) − φ(s', x)| unit by unit on the box."""
-        return compare(self.cell, self.B_x[:, None])
+        found: Comparison = self.cell.compared(self.box, self.B_x[:, None])
+        return found
 
     @cached_property
     def box(self) -> Tensor:
-        """The invariant box |s_j| ≤ box_j, (B, N)."""
-        return self.comparison.box
+        """The invariant box |s_j| ≤ box_j, (B, N), infinite where none is proved."""
+        return self.held.box
 
     @cached_property
     def v(self) -> Tensor:

@@ -13,9 +13,8 @@ from impl.gru import GRU
 from impl.lstm import LSTM
 from properties.cells.batch import REACH, Cells
 from properties.cells.batch import made as made_of
-from properties.cells.table import ITERATES
 
-__all__ = ["ITERATES", "REACH", "Gated", "made"]
+__all__ = ["REACH", "Gated", "made"]
 
 Tensor = torch.Tensor
 # How far cells reach outside of the box.
@@ -37,17 +36,8 @@ class Gated(Cells):
     def open(self) -> lstm.Box | gru.Open:
         """The gates over the invariant box."""
         if isinstance(self.cell, LSTM):
-            return lstm.invariant_box(self.cell, self.B_x[:, None], ITERATES)
+            return lstm.gates_over(self.cell, self.B_x[:, None], self.box)
         return gru.opened(self.cell, self.B_x[:, None], self.box)
-
-    @cached_property
-    def box(self) -> Tensor:
-        """The invariant box |s_j| ≤ box_j, (B, N)."""
-        if isinstance(self.cell, LSTM):
-            found = self.open
-            assert isinstance(found, lstm.Box)
-            return torch.cat([found.c, found.h], dim=1)
-        return gru.invariant_box(self.cell, self.B_x[:, None], ITERATES)
 
     @cached_property
     def comparison(self) -> Comparison:

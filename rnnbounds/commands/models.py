@@ -110,8 +110,15 @@ def print_certificate(certificate: Certificate) -> None:
                 f"{certificate.dtype} rounding adds at most {at_least(certificate.rounding, 3)} "
                 f"to a state"
             )
+        else:
+            typer.echo(
+                f"{certificate.dtype} rounding is not bounded ({certificate.unrounded}): ε speaks "
+                f"of real arithmetic alone"
+            )
+        typer.echo(f"states: {certificate.states}")
     elif certificate.witness is not None:
         typer.echo(f"refuted: {certificate.witness.text}")
+        typer.echo(f"so {certificate.witness.speaks}")
     elif certificate.reason is not None:
         typer.echo(f"undecided: {certificate.reason}")
     else:
@@ -124,7 +131,7 @@ def print_certificate(certificate: Certificate) -> None:
         typer.echo(f"{name}: not tried: {reason}")
     if any(certificate.rounds_to_one.values()):
         counts = ", ".join(f"{count} in {at}" for at, count in certificate.rounds_to_one.items())
-        typer.echo(f"decays that round to 1: {counts}")
+        typer.echo(f"decays that may round to 1: {counts}")
     if certificate.verdict == "certified":
         print_training(certificate.training)
 

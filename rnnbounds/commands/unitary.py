@@ -33,9 +33,7 @@ class CellError(InputError):
     """A cell of no source."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "--cell and --ignore are about --source; name a source, or leave them out"
-        )
+        super().__init__("--cell and --ignore are about --source; name a source, or leave them out")
 
 
 def register(app: typer.Typer) -> None:

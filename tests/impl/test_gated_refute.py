@@ -10,6 +10,7 @@ from impl.adapters import load_model
 from impl.certificate import certify
 from impl.gated_refute import FrozenGated, refute_gated
 from impl.lstm import comparison, invariant_box
+from impl.refute import SIZE
 
 MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])
 
@@ -87,19 +88,19 @@ def test_certified_cells_have_no_witness(make):
     """What contracts has one fixed point: the search finds no second one."""
     for seed in range(3):
         cell = draw(make, 2, scale=0.1, seed=seed)
-        assert refute_gated(cell, 4 if make is lstm else 2, 1.0) is None
+        assert refute_gated(cell, cell.held(1.0).box[0], 1.0) is None
 
 
 def test_large_cells_are_left_alone(monkeypatch):
     """Beyond the size nothing is sought; a search that fails claims nothing."""
     cell = draw(gru, 2)
-    assert refute_gated(cell, gated_refute.SIZE + 1, 1.0) is None
+    assert refute_gated(cell, torch.ones(SIZE + 1), 1.0) is None
 
     def lost(*_):
         raise np.linalg.LinAlgError
 
     monkeypatch.setattr(gated_refute, "candidates", lost)
-    assert refute_gated(cell, 2, 1.0) is None
+    assert refute_gated(cell, torch.ones(2), 1.0) is None
 
 
 def test_inputs_are_within_the_bound():
