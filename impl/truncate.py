@@ -18,7 +18,7 @@ from impl.cells import kind_of
 from impl.certificate import SCHEMA, Certificate, certify
 from impl.errors import InputError, RangeError
 from impl.feedforward import FeedForward
-from impl.files import ModelFileError, parse_safetensors, read_file, write_file
+from impl.files import ModelFileError, check_target, parse_safetensors, read_file, write_file
 from impl.model import LoadedModel, digest
 
 FORMAT = "rnnbounds/truncated/1"
@@ -70,7 +70,8 @@ def save_truncated(
 ) -> None:
     """Write a truncated model atomically: a reader sees the old file or the new one, never half.
 
-    Raises InputError if the certificate is not the module's, or the file cannot be written.
+    Raises InputError if the certificate is not the module's, or the file cannot be written,
+    has the suffix of another kind, or is the model's own.
     """
     weights = {name: part.detach().cpu().contiguous() for name, part in _weights(module).items()}
     told = {
@@ -79,10 +80,11 @@ def save_truncated(
         "cell": module.cell,
         "certificate": json.dumps(certificate, allow_nan=False, sort_keys=True),
     }
-    _check(Path(path), told, weights)
+    target = Path(path)
+    check_target(target, Path(str(_check(target, told, weights).get("model", ""))))
     if module.readout is not None:
         raise InputError("a truncated model is saved without its readout; save that one by itself")
-    write_file(Path(path), save(weights, told | {"sha256": _seal(told, weights)}))
+    write_file(target, save(weights, told | {"sha256": _seal(told, weights)}))
 
 
 def load_truncated(path: str | os.PathLike[str]) -> FeedForward:

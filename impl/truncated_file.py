@@ -16,12 +16,14 @@ import numpy as np
 import numpy.typing as npt
 import safetensors
 
+from impl import disk
 from impl.ball_activations import BALL_ACTIVATIONS
-from impl.errors import InputError
+from impl.errors import InputError, shown
 
 FORMAT = "rnnbounds/truncated/1"
 SCHEMA = "rnnbounds/certificate/1"
 LARGEST = 2048  # states beyond which nobody waits for a check
+MOST = 2**30  # bytes of a file, more than the states allow
 ROLES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 Array = npt.NDArray[np.float64]
@@ -38,9 +40,7 @@ class TruncatedFileError(InputError):
     """A file that holds no truncated vanilla model with its certificate."""
 
     def __init__(self, path: Path, reason: str) -> None:
-        plain = str(path)
-        shown = (plain if plain.isprintable() else repr(plain))[:200]
-        super().__init__(f"{shown}: {reason}; write it again with 'rnnbounds truncate'")
+        super().__init__(f"{shown(path)}: {reason}; write it again with 'rnnbounds truncate'")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class TruncatedFile:
 def is_truncated(path: Path) -> bool:
     """Whether a file says of itself that it holds a truncated model."""
     try:
-        data = path.read_bytes()
+        data = disk.read(path, MOST)
         told = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
         return bool(told.get("format") == FORMAT)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -74,7 +74,7 @@ def read(path: Path) -> TruncatedFile:
     It is refused as well if its cell is not vanilla, since nothing checks what it claims.
     """
     try:
-        data = path.read_bytes()
+        data = disk.read(path, MOST)
         parsed = safetensors.deserialize(data)  # type: ignore[no-untyped-call]
         stored = dict(parsed)  # lengths, offsets and shapes were checked
         told = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
