@@ -13,16 +13,19 @@ from properties.device import check_device
 from properties.parts import Part, PartResult, chosen_claims, parts_of
 from properties.run import environment, merge, run_parts
 from reports.outcome import problems
-from reports.page import write_report
+from reports.page import FILES, write_report
 from reports.record import Run
 from rnnbounds.commands.claims import CORES, As, Ids, Workers
-from rnnbounds.output import Format, check_folder, print_json, print_table, progress
+from rnnbounds.output import Format, check_folder, echo, path_of, print_json, print_table, progress
 
 Profile = Annotated[str, typer.Option("--profile", help="quick, ci or deep")]
 Attacks = Annotated[str, typer.Option("--attacks", help="attacks, separated by commas")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="the seed of everything random")]
 Device = Annotated[str, typer.Option("--device", help="cpu or cuda")]
-Out = Annotated[Path | None, typer.Option("--out", help="folder for run.json and index.html")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", parser=path_of, metavar="DIR", help="for run.json and index.html"),
+]
 ALL = ",".join(ATTACKS)
 
 
@@ -46,7 +49,7 @@ def verify(
     started = datetime.now(UTC)
     profile(profile_name)
     chosen, entries = check_attacks(attacks.split(",")), chosen_claims(claim or ())
-    folder = None if out is None else check_folder(out)
+    folder = None if out is None else check_folder(out, *FILES)
     parts = parts_of(entries, chosen)
     results = in_parts(parts, profile_name, seed, check_device(device), workers)
     run = merge(
@@ -61,10 +64,10 @@ def verify(
     else:
         print_run(run)
         for problem in found:
-            typer.echo(f"FAILS: {problem}")
-        typer.echo("all bounds hold" if not found else f"{len(found)} problems")
+            echo(f"FAILS: {problem}")
+        echo("all bounds hold" if not found else f"{len(found)} problems")
         if folder is not None:
-            typer.echo(f"wrote {folder / 'index.html'} and {folder / 'run.json'}")
+            echo(f"wrote {folder / 'index.html'} and {folder / 'run.json'}")
     return int(bool(found))
 
 

@@ -9,12 +9,13 @@ import torch
 import typer
 
 from impl.adapters import load_model
+from impl.files import check_target
 from impl.recheck import check
 from impl.recheck_truncated import check_truncated
 from impl.truncated_file import is_truncated
 from impl.unitary import NoUnitaryError, save_unitary, unitary
-from rnnbounds.commands.models import As, Bound, Cell, Model, print_certificate
-from rnnbounds.output import Format, print_json, print_table
+from rnnbounds.commands.models import As, Bound, Cell, Model, Out, print_certificate
+from rnnbounds.output import Format, echo, print_json, print_table
 
 
 def register(app: typer.Typer) -> None:
@@ -26,7 +27,7 @@ def register(app: typer.Typer) -> None:
 def unitary_model(
     model: Model,
     input_bound: Bound,
-    out: Annotated[Path, typer.Option("--out", help="safetensors file to write")],
+    out: Out,
     cell: Cell = None,
     rescale: Annotated[
         bool, typer.Option("--rescale", help="search for scales that need fewer states")
@@ -34,6 +35,7 @@ def unitary_model(
     format: As = Format.text,
 ) -> int:
     """Write the unitary equivalent of a ReLU model; exit 1 unless ‖W‖₂ < 1 is certified."""
+    check_target(out, model)
     try:
         made = unitary(model, input_bound, rescale=rescale, cell=cell)
     except NoUnitaryError as error:
@@ -48,14 +50,12 @@ def unitary_model(
         return 0
     told = made.certificate
     kept = "" if bool((made.scaling == 1).all()) else ", the first ones rescaled"
-    typer.echo(f"wrote {out}: {made.states} states for {made.n}{kept}")
-    typer.echo(f"orthogonality defect at most {told['orthogonality_defect']:.3g}")
-    typer.echo(f"the same outputs for every ‖x_t‖₂ ≤ {input_bound:g}, in real arithmetic")
+    echo(f"wrote {out}: {made.states} states for {made.n}{kept}")
+    echo(f"orthogonality defect at most {told['orthogonality_defect']:.3g}")
+    echo(f"the same outputs for every ‖x_t‖₂ ≤ {input_bound:g}, in real arithmetic")
     rounding = told["difference"]["own_dtype"]
     if rounding is not None:
-        typer.echo(
-            f"rounding ({told['dtype']} against float64) moves a state by at most {rounding:.3g}"
-        )
+        echo(f"rounding ({told['dtype']} against float64) moves a state by at most {rounding:.3g}")
     return 0
 
 
@@ -95,7 +95,7 @@ def check_file(
             }
         )
     else:
-        typer.echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
+        echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
         print_table(
             ("part", "", "found"),
             [(found.name, "holds" if found.holds else "FAILS", found.detail) for found in findings],
