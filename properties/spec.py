@@ -27,6 +27,7 @@ from properties.kinds import (
 from properties.kinds import Kind as Kind
 from properties.written import Candidate as Candidate
 from properties.written import Values as Values
+from reports.codec import require_unique
 
 REGIMES = (
     "orthogonal",
@@ -42,6 +43,8 @@ REGIMES = (
     "zero",
 )
 INPUTS = ("constant", "gaussian", "alternating", "impulse", "resonant", "saturating", "zero")
+# What a spec says even where it is as by default: without it, it is of no system in particular.
+NAMED = ("kind", "n", "d", "T", "seed")
 # The kinds with a second set of weights.
 PAIRED = ("smooth", "projection")
 TRAINED = ("WUb", "W", "U", "WU", "b", "Wb", "Ub")
@@ -143,7 +146,13 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     @property
     def text(self) -> str:
         """The spec as one line of JSON, as ``rnnbounds replay`` takes it."""
-        return msgspec.json.encode(self).decode()
+        return msgspec.json.encode(self.told).decode()
+
+    @property
+    def told(self) -> dict[str, object]:
+        """The fields that are not as by default, and those that every spec must name."""
+        named: dict[str, object] = {name: getattr(self, name) for name in NAMED}
+        return named | msgspec.to_builtins(self)
 
     @property
     def size(self) -> tuple[float, ...]:
@@ -176,12 +185,17 @@ def parse_spec(text: str | bytes) -> SystemSpec:
     """Read a spec from JSON and check every field.
 
     Raises:
-        SpecError: not JSON, an unknown field, or a value outside its range.
+        SpecError: not JSON, an unknown field, one that is missing or there twice, or a value
+            outside its range.
     """
     try:
+        require_unique(text)
         spec = msgspec.json.decode(text, type=SystemSpec)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        missing = [name for name in NAMED if name not in msgspec.json.decode(text)]
+    except (ValueError, RecursionError) as error:
         raise SpecError(f"not a system spec ({error})") from None
+    if missing:
+        raise SpecError(f"a system spec that does not say its {', '.join(missing)}")
     check_spec(spec)
     return spec
 
