@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from math import isfinite
 
 import torch
@@ -40,9 +41,10 @@ def probed(claims: Sequence[Claim], workers: int, progress: Callable[[str], None
             results.append(probe_part(claim.id))
             progress(claim.id)
     else:
-        for answer in each(remote_probe, [(claim.id,) for claim in claims], workers):
-            results.append(decode_result(answer))
-            progress(results[-1].part.claim)
+        with closing(each(remote_probe, [(claim.id,) for claim in claims], workers)) as answers:
+            for answer in answers:
+                results.append(decode_result(answer))
+                progress(results[-1].part.claim)
     evidence = {result.part.claim: result.evidence for result in results}
     return matrix(claims, evidence, {result.part.claim: result.ledgers for result in results})
 

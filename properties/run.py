@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
@@ -44,9 +45,10 @@ def run_parts(
             progress(results[-1])
         return results
     calls = [(part, profile, seed, device) for part in heaviest_first(parts)]
-    for answer in each(remote_part, calls, workers):
-        results.append(decode_result(answer))
-        progress(results[-1])
+    with closing(each(remote_part, calls, workers)) as answers:
+        for answer in answers:
+            results.append(decode_result(answer))
+            progress(results[-1])
     return results
 
 

@@ -152,7 +152,7 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     def told(self) -> dict[str, object]:
         """The fields that are not as by default, and those that every spec must name."""
         named: dict[str, object] = {name: getattr(self, name) for name in NAMED}
-        return named | msgspec.to_builtins(self)
+        return {**named, **msgspec.to_builtins(self)}
 
     @property
     def size(self) -> tuple[float, ...]:

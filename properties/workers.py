@@ -8,7 +8,7 @@ import pickle
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
@@ -35,7 +35,9 @@ class WorkerError(InputError):
         )
 
 
-def each(work: Callable[..., Any], calls: Sequence[Call], workers: int) -> Iterator[Any]:
+def each(
+    work: Callable[..., Any], calls: Sequence[Call], workers: int
+) -> Generator[Any, None, None]:
     """`work(*call)` of all calls, as they are done, by so many processes.
 
     They are killed when the iteration is left, by an error or a signal. What `work` raises is

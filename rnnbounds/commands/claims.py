@@ -111,8 +111,11 @@ def row_of(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> Row:
 
 def describe(row: Row) -> dict[str, Any]:
     """The JSON document of one claim; assumptions by their ids, where this program knows them."""
-    ids = {a.text: a.id for entry in CLAIMS for form in entry.forms for a in form.assumptions}
-    needs = sorted({ids.get(text, text) for text in row.needs})
+    stated = [
+        a for entry in CLAIMS if entry.id == row.id for f in entry.forms for a in f.assumptions
+    ]
+    unknown = set(row.needs) - {a.text for a in stated}
+    needs = sorted({a.id for a in stated if a.text in row.needs} | unknown)
     return {**msgspec.to_builtins(row), "needs": needs}
 
 

@@ -19,6 +19,7 @@ from rnnbounds.terminal import echo
 
 HOUSE = Path(rnnbounds.__file__).resolve().parent.parent
 HOSTILE = "x\ncertified: all is well\x1b[2J\x9b31m\u202e\u200b"
+QUICK = ("--input-bound", 1, "--cell", "linear", "--norm", "spectral")
 RUN = "from rnnbounds.cli import main; import sys; sys.exit(main())"
 
 
@@ -120,7 +121,7 @@ def test_a_reader_that_leaves_changes_no_verdict(program, save):
         reader, writer = os.pipe()
         os.close(reader)
         done = program(
-            "certify", model, "--input-bound", 1, "--cell", "linear", stdout=writer,
+            "certify", model, *QUICK, stdout=writer,
             PYTHONUNBUFFERED="1",
         )  # fmt: skip
         os.close(writer)
@@ -131,7 +132,7 @@ def test_a_reader_that_leaves_changes_no_verdict(program, save):
 def test_a_full_disk_is_said(program, save):
     """What could not be printed is no verdict: one line, exit 2."""
     with Path("/dev/full").open("wb") as full:
-        arguments = ("certify", save([[0.5]]), "--input-bound", 1, "--cell", "linear")
+        arguments = ("certify", save([[0.5]]), *QUICK)
         done = program(*arguments, stdout=full)
     assert done.returncode == 2
     assert done.stderr.decode().endswith("No space left on device; choose another path\n")
@@ -141,7 +142,7 @@ def test_a_full_disk_is_said(program, save):
 def test_a_terminal_of_few_characters(program, save):
     """In the locale C all of a certificate is printed, and the exit code is the verdict's."""
     few = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": ""}
-    arguments = ("certify", save([[0.5]]), "--input-bound", 1, "--cell", "linear")
+    arguments = ("certify", save([[0.5]]), *QUICK)
     done = program(*arguments, **few)
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.isascii()
