@@ -27,6 +27,7 @@ from properties.kinds import (
 from properties.kinds import Kind as Kind
 from properties.written import Candidate as Candidate
 from properties.written import Values as Values
+from properties.written import check_candidate
 from reports.codec import require_unique
 
 REGIMES = (
@@ -271,23 +272,6 @@ def check_exact(spec: SystemSpec) -> None:
         if spec.kind not in WRITTEN:
             raise SpecError(f"a {spec.kind} has no candidate")
         check_candidate(spec, spec.found)
-
-
-def check_candidate(spec: SystemSpec, found: Candidate) -> None:
-    """Raise SpecError unless the candidate has the shapes of n, d and states, and is finite."""
-    n, m, d = spec.n, spec.states, spec.d
-    p = 1 if spec.kind == "sigmoid" else n
-    rows = ([found.skew], [found.signs], [found.d], [found.s], found.G, found.E, [found.e0])
-    fits = len(found.skew) == m * (m - 1) // 2 and len(found.G) == m
-    fits = fits and {len(found.signs), len(found.d), len(found.s)} == {m}
-    fits = fits and all(len(row) == d for row in found.G) and len(found.e0) in (0, p)
-    fits = fits and len(found.E) in (0, p) and all(len(row) == m for row in found.E) and d == p
-    if not fits or not all(abs(v) == 1 for v in found.signs):
-        raise SpecError(f"the candidate does not have the shapes of states = {m}, n = {n}, d = {d}")
-    if not all(abs(v) < float("inf") for table in rows for row in table for v in row):
-        raise SpecError("the candidate must be finite")
-    if (spec.batch, spec.sequences) != (1, 1):
-        raise SpecError("a candidate writes out one system with one sequence, not a batch")
 
 
 def check_values(spec: SystemSpec, values: Values) -> None:
