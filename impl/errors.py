@@ -4,8 +4,17 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
+def printable(text: object) -> str:
+    """The text with everything that is no printable character, newlines too, as its escape: it is
+    one line, and moves no cursor."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
+
+
 class InputError(ValueError):
     """What was handed in cannot be used; the message is one line and says what to do."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(" ".join(str(message).split())))
 
 
 class ShapeError(InputError):
@@ -76,6 +85,11 @@ class NoRationalFormError(InputError):
         super().__init__(
             f"the activation {name} has no rational values; use identity, relu or leaky-relu"
         )
+
+
+def shown(name: object) -> str:
+    """A path or a name in a message: printable, and not too long."""
+    return printable(name)[:200]
 
 
 def _shape(actual: object) -> str:

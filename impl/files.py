@@ -1,8 +1,6 @@
 """Files of weights: read whole and without running what they hold, written whole or not at all."""
 
 import io
-import os
-import secrets
 import warnings
 import zipfile
 from collections.abc import Mapping
@@ -12,8 +10,12 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
+from impl import disk
 from impl.errors import InputError
+from impl.errors import shown as shown
 from impl.stored import header
+
+LARGEST = 2**31  # bytes of a file of weights that anybody waits for
 
 
 class ModelFileError(InputError):
@@ -23,21 +25,15 @@ class ModelFileError(InputError):
         super().__init__(f"{shown(path)}: {reason}; {remedy}")
 
 
-def read_file(path: Path) -> bytes:
+def read_file(path: Path, largest: int = LARGEST) -> bytes:
     """A whole file, read at once: another process may replace it meanwhile.
 
-    Raises ModelFileError for what is no readable file or is empty.
+    Raises ModelFileError for what is no readable regular file, is empty, or larger than that.
     """
     try:
-        if not path.is_file():
-            what = "is no regular file" if path.exists() else "does not exist"
-            raise ModelFileError(path, what, "name a file of weights")
-        data = path.read_bytes()
-    except InputError:
-        raise
-    except (OSError, ValueError) as cause:
-        reason = f"cannot be opened ({type(cause).__name__})"
-        raise ModelFileError(path, reason, "name a readable file") from None
+        data = disk.read(path, largest)
+    except OSError as cause:
+        raise ModelFileError(path, str(cause.strerror), "name a file of weights") from None
     if not data:
         raise ModelFileError(path, "is empty", "save the weights again")
     return data
@@ -83,29 +79,35 @@ def unpickle(data: bytes, path: Path) -> Mapping[str, Tensor]:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a whole file: a reader sees the old one or the new one, never half.
-
-    A temporary file beside it is flushed to the disk and renamed into place. Raises ModelFileError.
-    """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    """Write a whole file: a reader sees the old one or the new one. Raises ModelFileError."""
     try:
-        try:
-            with temporary.open("xb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        disk.write({path: data})
     except OSError as cause:
-        reason = f"cannot be written ({cause.strerror})"
-        raise ModelFileError(path, reason, "name a file in a folder that can be written") from None
+        raise _unwritable(path, cause) from None
 
 
-def shown(text: object) -> str:
-    """A path or a name as one short line."""
-    plain = str(text)
-    return (plain if plain.isprintable() else repr(plain))[:200]
+def check_target(path: Path, *inputs: Path, suffix: str = ".safetensors") -> None:
+    """Raise ModelFileError unless a file can be written there that is none of the inputs.
+
+    Asked before the work, not after it. A name that says that the file is of another kind is
+    refused; one without a suffix says nothing.
+    """
+    if path.suffix not in ("", suffix):
+        reason = f"is no name of a {suffix} file"
+        raise ModelFileError(path, reason, f"let the name end in {suffix}")
+    for source in inputs:
+        if disk.same(path, source):
+            reason = f"is the file that is read ({shown(source)})"
+            raise ModelFileError(path, reason, "write to another file")
+    try:
+        disk.require_writable(path)
+    except OSError as cause:
+        raise _unwritable(path, cause) from None
+
+
+def _unwritable(path: Path, cause: OSError) -> ModelFileError:
+    reason = f"cannot be written ({cause.strerror})"
+    return ModelFileError(path, reason, "name a file in a folder that can be written")
 
 
 def _line(cause: BaseException) -> str:

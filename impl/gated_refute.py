@@ -79,6 +79,7 @@ class FrozenGated:
         return h, slopes, True
 
 
+@np.errstate(all="ignore")  # a float search that overflows loses its way: nothing is claimed
 def refute_gated(cell: GatedCell, box: Tensor, input_bound: float) -> Witness | None:
     """Two fixed points, or two points of period 2, under one constant input with ‖x‖₂ ≤ B, or None.
 

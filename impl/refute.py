@@ -80,6 +80,7 @@ class Witness:
         }
 
 
+@np.errstate(all="ignore")  # a float search that overflows loses its way: nothing is claimed
 def refute(model: LoadedModel[RNN], input_bound: float) -> Witness | None:
     """A certified witness that the model is not contractive under inputs ‖x_t‖₂ ≤ B, or None.
 

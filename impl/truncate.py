@@ -19,7 +19,7 @@ from impl.cells import kind_of
 from impl.certificate import Certificate, certify
 from impl.errors import InputError, RangeError
 from impl.feedforward import FeedForward
-from impl.files import ModelFileError, parse_safetensors, read_file, write_file
+from impl.files import ModelFileError, check_target, parse_safetensors, read_file, write_file
 from impl.model import LoadedModel, digest
 from impl.stored import plain
 from impl.truncated_file import FORMAT, METADATA
@@ -76,7 +76,8 @@ def save_truncated(
 ) -> None:
     """Write a truncated model atomically: a reader sees the old file or the new one, never half.
 
-    Raises InputError if the certificate is not the module's, or the file cannot be written.
+    Raises InputError if the certificate is not the module's, or the file cannot be written,
+    has the suffix of another kind, or is the model's own.
     """
     weights = {name: part.detach().cpu().contiguous() for name, part in _weights(module).items()}
     again = "hand over the one that 'truncate' gave with it"
@@ -85,10 +86,12 @@ def save_truncated(
     except (LookupError, TypeError, AttributeError, ValueError):
         raise InputError(f"this is no certificate of a truncated model; {again}") from None
     told = {"format": FORMAT, "k": str(module.k), "cell": module.cell, "certificate": text}
-    _check(Path(path), told, load_model(weights, module.cell))
+    target = Path(path)
+    checked = _check(target, told, load_model(weights, module.cell))
+    check_target(target, Path(str(checked["information"].get("model", ""))))
     if module.readout is not None:
         raise InputError("a truncated model is saved without its readout; save that one by itself")
-    write_file(Path(path), save(weights, told | {"sha256": _seal(told, weights)}))
+    write_file(target, save(weights, told | {"sha256": _seal(told, weights)}))
 
 
 def load_truncated(path: str | os.PathLike[str]) -> FeedForward:

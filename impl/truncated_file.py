@@ -13,14 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from impl import disk
 from impl.ball_activations import BALL_ACTIVATIONS
-from impl.errors import InputError
+from impl.errors import InputError, shown
 from impl.stored import Array, Part, contents, decoded, digest, dtype_of, plain
 from impl.truncated_record import Record, RecordError, record
 
 FORMAT = "rnnbounds/truncated/2"
 METADATA = ("format", "k", "cell", "certificate")  # and their seal, sha256
 LARGEST = 2048  # states beyond which nobody waits for a check
+MOST = 2**30  # bytes of a file, more than the states allow
 SUFFIX = "_l0"
 REQUIRED, OPTIONAL = ("weight_ih", "weight_hh"), ("bias_ih", "bias_hh")
 
@@ -29,7 +31,7 @@ class TruncatedFileError(InputError):
     """A file that holds no truncated vanilla model with its certificate."""
 
     def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"{_shown(path)}: {reason}; write it again with 'rnnbounds truncate'")
+        super().__init__(f"{shown(path)}: {reason}; write it again with 'rnnbounds truncate'")
 
 
 class UncheckedCellError(InputError):
@@ -37,7 +39,7 @@ class UncheckedCellError(InputError):
 
     def __init__(self, path: Path, cell: str) -> None:
         super().__init__(
-            f"{_shown(path)}: holds {_shown(cell)}, but the checker proves vanilla RNNs and linear "
+            f"{shown(path)}: holds {shown(cell)}, but the checker proves vanilla RNNs and linear "
             f"systems only; certify the model again with 'rnnbounds certify'"
         )
 
@@ -60,7 +62,7 @@ class TruncatedFile:
 def is_truncated(path: Path) -> bool:
     """Whether a file says of itself that it holds a truncated model, of this format or another."""
     try:
-        data = path.read_bytes()
+        data = disk.read(path, MOST)
         told = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
         return str(told.get("format")).startswith("rnnbounds/truncated/")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -71,7 +73,7 @@ def read(path: Path) -> TruncatedFile:
     """The file, whole and unchanged since it was written; raises TruncatedFileError, and
     UncheckedCellError for one that is both, but of a cell that is not vanilla."""
     try:
-        parts, told = contents(path.read_bytes())
+        parts, told = contents(disk.read(path, MOST))
     except Exception as cause:  # a damaged file makes the parsers raise anything
         reason = f"is no intact file of a truncated model ({type(cause).__name__})"
         raise TruncatedFileError(path, reason) from None
@@ -123,8 +125,3 @@ def _weights(path: Path, parts: Mapping[str, Part]) -> tuple[dict[str, Part], di
     if not all(np.isfinite(part).all() for part in arrays.values()):
         raise TruncatedFileError(path, "holds NaN or infinity")
     return roles, arrays
-
-
-def _shown(name: object) -> str:
-    plain = str(name)
-    return (plain if plain.isprintable() else repr(plain))[:200]

@@ -27,7 +27,7 @@ from impl.balls import float_above
 from impl.certificate import Certificate, certify
 from impl.dilation import Dilation, dilate
 from impl.errors import InputError, NotFiniteError, PrecisionError, RangeError, ShapeError
-from impl.files import write_file
+from impl.files import check_target, write_file
 from impl.model import LoadedModel
 from impl.norm import certified_norm
 from impl.norms import parts_of
@@ -139,8 +139,10 @@ def unitary(
 def save_unitary(model: UnitaryModel, path: str | os.PathLike[str]) -> None:
     """Write weights and certificate atomically as safetensors, which loads into `torch.nn.RNN`.
 
-    Raises ModelFileError if the file cannot be written.
+    Raises ModelFileError if the file cannot be written, has the suffix of another kind, or is the
+    model's own.
     """
+    check_target(Path(path), Path(str(model.certificate.get("model", ""))))
     told = {
         "format": FORMAT,
         "cell": "rnn-relu",

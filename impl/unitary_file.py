@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import safetensors.numpy
 
-from impl.errors import InputError
+from impl import disk
+from impl.errors import InputError, shown
 from impl.stored import Array, header, plain
 
 FORMAT = "rnnbounds/unitary/2"
@@ -25,6 +26,7 @@ CELL = "rnn-relu"
 BIASES = ("bias_ih", "bias_hh")
 NAMES = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
 LARGEST = 2048  # states beyond which nobody waits for a check
+MOST = 2**30  # bytes of a file, more than the states allow
 MODERATE = 2.0**200  # scales beyond it would meet overflow and underflow
 
 KEYS = {
@@ -33,13 +35,8 @@ KEYS = {
 }  # fmt: skip
 CONSTANTS = {"W_norm", "U_norm", "B_h", "B_h_computed"}
 DIFFERENCES = {"exact", "float64", "own_dtype"}
-INFORMATION = {
-    "model",
-    "tensors",
-    "ignored",
-    "unread",
-    "rank_decided_by",
-}  # of which nothing is proved
+# Of these nothing is proved.
+INFORMATION = {"model", "tensors", "ignored", "unread", "rank_decided_by"}
 
 # Unit roundoff, least normal and greatest number of the dtypes that a model may have.
 DTYPES = {
@@ -54,9 +51,7 @@ class UnitaryFileError(InputError):
     """A file that holds no unitary network with its certificate."""
 
     def __init__(self, path: Path, reason: str) -> None:
-        plain = str(path)
-        shown = (plain if plain.isprintable() else repr(plain))[:200]
-        super().__init__(f"{shown}: {reason}; write it again with 'rnnbounds unitary'")
+        super().__init__(f"{shown(path)}: {reason}; write it again with 'rnnbounds unitary'")
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,14 +78,9 @@ class UnitaryFile:
 def read(path: Path) -> UnitaryFile:
     """The file, whole and unchanged since it was written; raises UnitaryFileError."""
     try:
-        if not path.is_file():
-            what = "is no regular file" if path.exists() else "does not exist"
-            raise UnitaryFileError(path, what)
-        data = path.read_bytes()
-    except InputError:
-        raise
-    except (OSError, ValueError) as cause:
-        raise UnitaryFileError(path, f"cannot be opened ({type(cause).__name__})") from None
+        data = disk.read(path, MOST)
+    except OSError as cause:
+        raise UnitaryFileError(path, str(cause.strerror)) from None
     try:
         told = header(data)["__metadata__"]
         weights = safetensors.numpy.load(data)  # checks lengths, offsets and shapes

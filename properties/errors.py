@@ -1,8 +1,13 @@
 """Named errors of the attack room; each message is one line that ends with the remedy."""
 
+from reports.errors import printable
+
 
 class InputError(ValueError):
     """Something that the caller gave is wrong."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(" ".join(str(message).split())))
 
 
 class SpecError(InputError):

@@ -214,7 +214,7 @@ def record(
         ratio = min(ratio, 1.0)
     judged = verdict in (Verdict.HOLDS, Verdict.VIOLATED) and np.isfinite(ratio)
     return Check(
-        claim=claim, form=form, spec=msgspec.to_builtins(spec), k=k,
+        claim=claim, form=form, spec=spec.told, k=k,
         lhs=lhs_mid, lhs_error=lhs_error, rhs=rhs_mid, rhs_error=rhs_error,
         ratio=ratio if judged else None, verdict=cast(VerdictName, verdict.name),
         replay=replay_command(claim, form, spec), explanation=explanation,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import closing
 from math import isfinite
-from multiprocessing import get_context
 
 import torch
 from msgspec.structs import replace
@@ -23,6 +22,7 @@ from properties.matrix import matrix
 from properties.parts import Part, PartResult, decode_result, encode_result, ledger_records
 from properties.spec import Kind, SystemSpec
 from properties.system import build
+from properties.workers import each
 from reports.matrix import Matrix
 from theory import claim as claim_of
 from theory.claim import Claim
@@ -41,9 +41,9 @@ def probed(claims: Sequence[Claim], workers: int, progress: Callable[[str], None
             results.append(probe_part(claim.id))
             progress(claim.id)
     else:
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-            for job in as_completed([pool.submit(remote_probe, claim.id) for claim in claims]):
-                results.append(decode_result(job.result()))
+        with closing(each(remote_probe, [(claim.id,) for claim in claims], workers)) as answers:
+            for answer in answers:
+                results.append(decode_result(answer))
                 progress(results[-1].part.claim)
     evidence = {result.part.claim: result.evidence for result in results}
     return matrix(claims, evidence, {result.part.claim: result.ledgers for result in results})

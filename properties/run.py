@@ -5,10 +5,9 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import closing
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from multiprocessing import get_context
 
 import torch
 
@@ -16,6 +15,7 @@ from impl.torch_machine import require_sound
 from properties.evidence import Evidence
 from properties.matrix import matrix
 from properties.parts import Part, PartResult, decode_result, encode_result, parts_of, run_part
+from properties.workers import each
 from reports.ledger import Axiom
 from reports.number import Number
 from reports.record import (
@@ -46,12 +46,10 @@ def run_parts(
             results.append(run_part(part, profile_name=profile, seed=seed, device=device))
             progress(results[-1])
         return results
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        jobs = [
-            pool.submit(remote_part, part, profile, seed, device) for part in heaviest_first(parts)
-        ]
-        for job in as_completed(jobs):
-            results.append(decode_result(job.result()))
+    calls = [(part, profile, seed, device) for part in heaviest_first(parts)]
+    with closing(each(remote_part, calls, workers)) as answers:
+        for answer in answers:
+            results.append(decode_result(answer))
             progress(results[-1])
     return results
 

@@ -27,6 +27,8 @@ from properties.kinds import (
 from properties.kinds import Kind as Kind
 from properties.written import Candidate as Candidate
 from properties.written import Values as Values
+from properties.written import check_candidate
+from reports.codec import require_unique
 
 REGIMES = (
     "orthogonal",
@@ -42,6 +44,8 @@ REGIMES = (
     "zero",
 )
 INPUTS = ("constant", "gaussian", "alternating", "impulse", "resonant", "saturating", "zero")
+# What a spec says even where it is as by default: without it, it is of no system in particular.
+NAMED = ("kind", "n", "d", "T", "seed")
 # The kinds with a second set of weights.
 PAIRED = ("smooth", "projection")
 TRAINED = ("WUb", "W", "U", "WU", "b", "Wb", "Ub")
@@ -144,7 +148,13 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     @property
     def text(self) -> str:
         """The spec as one line of JSON, as ``rnnbounds replay`` takes it."""
-        return msgspec.json.encode(self).decode()
+        return msgspec.json.encode(self.told).decode()
+
+    @property
+    def told(self) -> dict[str, object]:
+        """The fields that are not as by default, and those that every spec must name."""
+        named: dict[str, object] = {name: getattr(self, name) for name in NAMED}
+        return {**named, **msgspec.to_builtins(self)}
 
     @property
     def size(self) -> tuple[float, ...]:
@@ -177,12 +187,17 @@ def parse_spec(text: str | bytes) -> SystemSpec:
     """Read a spec from JSON and check every field.
 
     Raises:
-        SpecError: not JSON, an unknown field, or a value outside its range.
+        SpecError: not JSON, an unknown field, one that is missing or there twice, or a value
+            outside its range.
     """
     try:
+        require_unique(text)
         spec = msgspec.json.decode(text, type=SystemSpec)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        missing = [name for name in NAMED if name not in msgspec.json.decode(text)]
+    except (ValueError, RecursionError) as error:
         raise SpecError(f"not a system spec ({error})") from None
+    if missing:
+        raise SpecError(f"a system spec that does not say its {', '.join(missing)}")
     check_spec(spec)
     return spec
 
@@ -258,23 +273,6 @@ def check_exact(spec: SystemSpec) -> None:
         if spec.kind not in WRITTEN:
             raise SpecError(f"a {spec.kind} has no candidate")
         check_candidate(spec, spec.found)
-
-
-def check_candidate(spec: SystemSpec, found: Candidate) -> None:
-    """Raise SpecError unless the candidate has the shapes of n, d and states, and is finite."""
-    n, m, d = spec.n, spec.states, spec.d
-    p = 1 if spec.kind == "sigmoid" else n
-    rows = ([found.skew], [found.signs], [found.d], [found.s], found.G, found.E, [found.e0])
-    fits = len(found.skew) == m * (m - 1) // 2 and len(found.G) == m
-    fits = fits and {len(found.signs), len(found.d), len(found.s)} == {m}
-    fits = fits and all(len(row) == d for row in found.G) and len(found.e0) in (0, p)
-    fits = fits and len(found.E) in (0, p) and all(len(row) == m for row in found.E) and d == p
-    if not fits or not all(abs(v) == 1 for v in found.signs):
-        raise SpecError(f"the candidate does not have the shapes of states = {m}, n = {n}, d = {d}")
-    if not all(abs(v) < float("inf") for table in rows for row in table for v in row):
-        raise SpecError("the candidate must be finite")
-    if (spec.batch, spec.sequences) != (1, 1):
-        raise SpecError("a candidate writes out one system with one sequence, not a batch")
 
 
 def check_values(spec: SystemSpec, values: Values) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from reports import disk
+from reports.consistency import contradictions
 from reports.errors import RecordError
 from reports.record import SCHEMA, Run
 
@@ -42,23 +44,40 @@ def decode(data: bytes) -> Run:
         header = msgspec.json.decode(data, type=_Header)
         if header.schema != SCHEMA:
             raise RecordError(f"schema {header.schema[:80]!r}, not {SCHEMA!r}; write the run again")
-        return msgspec.json.decode(data, type=Run)
+        run = msgspec.json.decode(data, type=Run)
+        require_unique(data)
+        return run
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise RecordError(f"not a run record ({_line(error)}); write the run again") from None
 
 
+def require_unique(data: bytes | str) -> None:
+    """Raise RecordError if an object of a JSON text has a name twice: readers differ on which."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> None:
+        names = [name for name, _ in pairs]
+        if len(set(names)) < len(names):
+            name = next(name for name in names if names.count(name) > 1)
+            raise RecordError(f"{name[:80]!r} stands twice in one object; keep one of them")
+
+    json.loads(data, object_pairs_hook=unique)
+
+
 def load(path: Path) -> Run:
-    """The record in the file; raises RecordError naming the file."""
+    """The record in the file; raises RecordError naming it, if it contradicts itself too."""
     try:
-        size = path.stat().st_size
-        if size > LIMIT:
-            raise RecordError(f"{size} bytes are too many for a run record (limit {LIMIT})")
-        return decode(path.read_bytes())
+        run = decode(disk.read(path, LIMIT))
     except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise RecordError(f"{path}: {reason}; give the run.json that verify wrote") from None
+        raise RecordError(
+            f"{path}: it {error.strerror}; give the run.json that verify wrote"
+        ) from None
     except RecordError as error:
         raise RecordError(f"{path}: {error}") from None
+    if found := contradictions(run):
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        what = f"the record contradicts itself: {found[0]}{more}"
+        raise RecordError(f"{path}: {what}; write the run again")
+    return run
 
 
 def json_schema() -> dict[str, Any]:

@@ -6,12 +6,10 @@ is replaced by itself: a record and a page that two processes write at the same 
 whole, though they may come from different runs.
 """
 
-import os
-import secrets
 from collections.abc import Mapping
-from contextlib import ExitStack, suppress
 from pathlib import Path
 
+from reports import disk
 from reports.errors import InputError
 
 
@@ -33,38 +31,10 @@ def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
 
     The folder is made if it is missing. Raises WriteError; temporary files never stay behind.
     """
-    target = folder
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with ExitStack() as cleanup:
-            ready = []
-            for name, data in files.items():
-                target = folder / name
-                if target.is_dir():
-                    raise IsADirectoryError(0, "a folder has that name")
-                temporary = folder / f".{name}.{os.getpid()}.{secrets.token_hex(6)}.tmp"
-                cleanup.callback(temporary.unlink, missing_ok=True)
-                _write_through(temporary, data)
-                ready.append((temporary, target))
-            for temporary, target in ready:
-                temporary.replace(target)
-        _sync(folder)
+        disk.write({folder / name: data for name, data in files.items()})
+    except ValueError:
+        raise WriteError(folder, OSError(0, "it is no name of a folder")) from None
     except OSError as error:
-        raise WriteError(target, error) from None
-
-
-def _write_through(path: Path, data: bytes) -> None:
-    with path.open("xb") as stream:
-        stream.write(data)
-        stream.flush()
-        os.fsync(stream.fileno())
-
-
-def _sync(folder: Path) -> None:
-    """Make the renames themselves last, on systems that can open a folder."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        raise WriteError(Path(error.filename or folder), error) from None

@@ -10,6 +10,8 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup, escape
 
+from reports.text import readable
+
 LIMIT = 200_000
 
 ELEMENTS = frozenset(
@@ -21,6 +23,7 @@ ATTRIBUTES = frozenset(
     " movablelimits symmetric minsize maxsize width height depth accent accentunder"
     " linethickness columnalign".split()
 )
+_INVISIBLE = "\u2061\u2062\u2063\u2064"  # MathML's application, product, comma and plus
 _XML_ENTITIES = frozenset({"lt", "gt", "amp", "quot", "apos"})
 
 
@@ -37,7 +40,7 @@ def mathml(source: str, text: str, *, display: bool = False) -> Markup:
             return Markup(ElementTree.tostring(root, encoding="unicode"))
     except RecursionError:
         pass
-    return Markup("<code>{}</code>").format(text)
+    return Markup("<code>{}</code>").format(readable(text))
 
 
 def _parsed(source: str) -> ElementTree.Element | None:
@@ -60,6 +63,10 @@ def _without_entities(source: str) -> str:
     return re.sub(r"&(\w+);", character, source)
 
 
+def _readable(words: str | None) -> str:
+    return "".join(c if c in _INVISIBLE else readable(c) for c in words or "")
+
+
 def _filtered(root: ElementTree.Element) -> bool:
     """Strip unknown attributes and inner <math>, mend minus signs; False at unknown elements."""
     for element in root.iter():
@@ -70,6 +77,7 @@ def _filtered(root: ElementTree.Element) -> bool:
             del element.attrib[name]
         if element.tag == "mo" and element.text == "-":
             element.text = "−"
+        element.text, element.tail = _readable(element.text), _readable(element.tail)
         if element is not root and element.tag == "math":
             element.tag = "mrow"
     return True

@@ -97,6 +97,25 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return {text: number for number, text in enumerate(texts, 1)}
 
 
+def entry_fits(entry: Entry) -> bool:
+    """Whether an entry's standing is one that its own counts allow."""
+    tally = entry.tally
+    against = tally.violated + tally.undecided
+    if bool(entry.forms) != bool(tally.holds):
+        return False
+    match entry.standing:
+        case "HOLDS" | "ARGUED" | "NOT PROVED":
+            return tally.holds > 0 and not against
+        case "VIOLATED":
+            return tally.violated > 0
+        case "UNDECIDED":
+            return tally.undecided > 0 and not tally.violated
+        case "NOT ATTACKED":
+            return not tally.total
+        case _:
+            return not tally.holds and not against
+
+
 def matrix_problems(matrix: Matrix, claims: tuple[str, ...]) -> list[str]:
     """Every blank, and every entry that contradicts its own counts or gives no reason."""
     found, rows = [], matrix.rows
@@ -105,11 +124,7 @@ def matrix_problems(matrix: Matrix, claims: tuple[str, ...]) -> list[str]:
         found += [f"the matrix has no entry for {claim} on {name}" for name in blank]
     for entry in matrix.entries:
         where = f"the matrix's entry for {entry.claim} on {entry.column}"
-        tally, stands = entry.tally, entry.standing in ("HOLDS", "ARGUED")
-        against = tally.violated + tally.undecided
-        if entry.standing == "NOT ATTACKED" and tally.total:
-            found.append(f"{where} is NOT ATTACKED against its own counts")
-        if stands and (against or not tally.holds):
+        if not entry_fits(entry):
             found.append(f"{where} is {entry.standing} against its own counts")
         if entry.standing in GIVE_REASONS and not entry.reason:
             found.append(f"{where} does not say why")

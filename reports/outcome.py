@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from reports.consistency import claim_contradictions, contradictions
 from reports.matrix import matrix_problems
-from reports.number import finite
-from reports.record import Check, ClaimRecord, Environment, Run, Tally
+from reports.record import ClaimRecord, Environment, Run, Tally
 from reports.text import plural
 
 
@@ -30,7 +30,7 @@ def problems(run: Run) -> list[str]:
         found += [f"{claim.id}: {problem}" for problem in claim_problems(claim)]
     if run.matrix is not None:
         found += matrix_problems(run.matrix, tuple(claim.id for claim in run.claims))
-    return found
+    return list(dict.fromkeys([*found, *contradictions(run)]))
 
 
 def claim_problems(claim: ClaimRecord) -> list[str]:
@@ -48,7 +48,7 @@ def claim_problems(claim: ClaimRecord) -> list[str]:
             )
         if not variant.ledger_fails:
             found.append(f"the ledger proves the false variant {variant.id!r}")
-    found += _contradictions(claim)
+    found += claim_contradictions(claim)
     return found
 
 
@@ -82,17 +82,3 @@ def _ledger_problems(claim: ClaimRecord) -> Iterator[str]:
             yield f"called proved with an unproved step (form {ledger.form})"
         elif not ledger.proved and (not human or "failed" in verdicts):
             yield f"called argued without a human step, or with a failed one (form {ledger.form})"
-
-
-def _contradictions(claim: ClaimRecord) -> Iterator[str]:
-    shown = [check for check in (claim.worst, *claim.tightest, *claim.failing) if check is not None]
-    if any(check.verdict == "HOLDS" and not _finite_sides(check) for check in shown):
-        yield "a check HOLDS without finite numbers"
-    counts = {"VIOLATED": claim.tally.violated, "UNDECIDED": claim.tally.undecided}
-    for verdict, count in counts.items():
-        if not count and any(check.verdict == verdict for check in shown):
-            yield f"a check is {verdict}, but the tally counts none"
-
-
-def _finite_sides(check: Check) -> bool:
-    return all(map(finite, (check.lhs, check.lhs_error, check.rhs, check.rhs_error)))

@@ -5,12 +5,14 @@ page's own policy forbids scripts and loads; the same record gives the same byte
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 from jinja2 import Environment as Templates
 from jinja2 import FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from reports import text
 from reports.chart import chart
@@ -21,6 +23,8 @@ from reports.matrix import Column, Entry
 from reports.number import Number, finite
 from reports.outcome import claim_problems, problems
 from reports.record import AttackRecord, ClaimRecord, Environment, Run
+
+FILES = ("run.json", "index.html")
 
 
 @dataclass(frozen=True)
@@ -55,12 +59,13 @@ def render(run: Run) -> bytes:
     ).encode()
 
 
-def write_report(run: Run, folder: Path) -> None:
+def write_report(run: Run, folder: Path, names: Sequence[str] = FILES) -> None:
     """Write run.json and index.html into the folder, each atomically, neither unless both can be.
 
     Raises RecordError for a run without a JSON form and WriteError for a bad place.
     """
-    write_all(folder, {"run.json": encode(run), "index.html": render(run)})
+    made = {"run.json": encode(run), "index.html": render(run)}
+    write_all(folder, {name: made[name] for name in names})
 
 
 def summarise(run: Run) -> Summary:
@@ -99,6 +104,7 @@ def templates() -> Templates:
         loader=loader,
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=visible,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -116,6 +122,12 @@ def templates() -> Templates:
         "value": text.value,
     }
     return environment
+
+
+def visible(value: object) -> object:
+    """What a template puts in; text that is no markup yet is made readable."""
+    plain = isinstance(value, str) and not isinstance(value, Markup)
+    return text.readable(str(value)) if plain else value
 
 
 def reach(ratio: Number | None) -> int:

@@ -4,6 +4,7 @@ import json
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
+from reports.errors import printable
 from reports.number import Number, finite
 
 NOTHING = "–"
@@ -62,6 +63,11 @@ def error(number: Number) -> str:
 def spec_items(spec: dict[str, Any]) -> list[tuple[str, str]]:
     """A spec as (name, value) texts, sorted; nested values as JSON, cut at 300."""
     return [(name, _cut(item)) for name, item in sorted(spec.items())]
+
+
+def readable(words: str) -> str:
+    """Text for a page: what turns it around or hides in it stands as its escape."""
+    return "\n".join(map(printable, words.split("\n")))
 
 
 def _cut(item: object) -> str:

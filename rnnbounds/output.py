@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -16,7 +18,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from reports import disk
 from reports.files import WriteError
+from rnnbounds.terminal import echo as echo
+from rnnbounds.terminal import printable, write
 
 WIDE = 10_000  # columns: nothing wraps where there is no terminal
 
@@ -29,8 +34,20 @@ class Format(StrEnum):
 
 
 def print_json(document: Any) -> None:
-    """One JSON document on standard output."""
-    typer.echo(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+    """One JSON document on standard output; what is not printable stands as JSON's escape."""
+    text = msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+    known = getattr(sys.stdout, "encoding", None) or "utf-8"
+    write(_escaped(text, known) + "\n")
+
+
+def _escaped(text: str, encoding: str) -> str:
+    """Only strings hold what is not printable or not ASCII: there JSON may write it in digits."""
+    ascii_only = not "λ".encode(encoding, "ignore")
+
+    def fine(c: str) -> bool:
+        return c == "\n" or (c.isprintable() and (c.isascii() or not ascii_only))
+
+    return "".join(c if fine(c) else json.dumps(c)[1:-1] for c in text)
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -38,10 +55,12 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
     console = Console(markup=False, emoji=False, highlight=False)
     table = Table(*columns, box=None, header_style="bold", pad_edge=False)
     for row in rows:
-        table.add_row(*(str(cell) for cell in row))
+        table.add_row(*(printable(cell) for cell in row))
     if not console.is_terminal:
         console.width = WIDE
-    console.print(table)
+    with console.capture() as shown:
+        console.print(table)
+    write(shown.get())
 
 
 def at_least(value: float, digits: int = 6) -> str:
@@ -54,8 +73,22 @@ def at_most(value: float) -> str:
     return f"{Context(prec=6, rounding=ROUND_FLOOR).create_decimal(Decimal(value)):g}"
 
 
-def check_folder(folder: Path) -> Path:
-    """The folder, if files can be written there; asked before the work, not after it.
+def path_of(text: str) -> Path:
+    """A path that an option names; an empty one is a variable that was not set."""
+    if not text:
+        raise typer.BadParameter("it is empty")
+    return Path(text)
+
+
+def check_target(path: Path, suffix: str) -> None:
+    """Raise WriteError unless a file of that kind can be written there, folder and all."""
+    if path.suffix != suffix:
+        raise WriteError(path, OSError(0, f"the name does not end in {suffix}"))
+    check_folder(path.parent, path.name)
+
+
+def check_folder(folder: Path, *names: str) -> Path:
+    """The folder, if files of these names can be written there; asked before the work.
 
     Nothing is made. Raises WriteError for what is a file, lies below one, or is not writable.
     """
@@ -64,6 +97,11 @@ def check_folder(folder: Path) -> Path:
         raise WriteError(folder, NotADirectoryError(0, f"{nearest} is a file"))
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise WriteError(folder, PermissionError(0, f"{nearest} is not writable"))
+    for name in names if folder.is_dir() else ():
+        try:
+            disk.require_writable(folder / name)
+        except OSError as error:
+            raise WriteError(folder / name, error) from None
     return folder
 
 
@@ -72,13 +110,13 @@ def progress(total: int, title: str) -> Iterator[Any]:
     """A bar on standard error, gone when done; ``yield``s advance(label)."""
     console = Console(stderr=True)
     bar = Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=console, transient=True, disable=not console.is_terminal,
+        TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
+        TimeElapsedColumn(), console=console, transient=True, disable=not console.is_terminal,
     )  # fmt: skip
     with bar:
         task = bar.add_task(title, total=total)
 
         def advance(label: str) -> None:
-            bar.update(task, advance=1, description=label)
+            bar.update(task, advance=1, description=printable(label))
 
         yield advance

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rnnbounds.terminal import printable
+
 if TYPE_CHECKING:
     from properties.parts import PartResult
     from reports.record import Run
@@ -59,7 +61,7 @@ def check_options(profile_name: str, seed: int, attacks: str, folder: str | None
         profile(profile_name)
         check_attacks(attacks.split(","))
         if folder:
-            check_folder(Path(folder))
+            check_folder(Path(folder), "run.json", "index.html")
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
 
@@ -128,4 +130,4 @@ class BoundsReport:
         """Say what was written, and why the run fails."""
         terminalreporter.write_sep("=", "bounds")
         for line in self.lines:
-            terminalreporter.write_line(line)
+            terminalreporter.write_line(printable(line))

@@ -1,12 +1,12 @@
 """The README says what the code says.
 
-``python tests/test_readme.py report/run.json`` writes the table of claims anew, its tightness from
-the record of a run.
+``python tests/test_readme.py report/run.json`` writes the table of claims anew, there and in the
+record that the package carries, from the record of a run.
 """
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,8 @@ import torch
 
 from impl.cells import CELLS
 from impl.truncate import truncate
-from properties.parts import ledger_records
 from reports import load
-from reports.record import Run
-from reports.text import ratio
-from theory import CLAIMS
+from reports.table import CARRIED, Row, carried, encode_table, table_of
 from theory.axioms import AXIOMS
 
 README = Path(__file__).parents[1] / "README.md"
@@ -28,49 +25,26 @@ HEAD = (
     "|---|---|---|---|---|---|\n"
 )
 START, END = "<!-- claims -->\n", "<!-- end of claims -->"
-REACHED = re.compile(r"(\d.*), (random|targeted|gradient|extremal)|–")
 
 
-def table(tightness: Mapping[str, str]) -> str:
-    """The README's table of claims, from the claims themselves and what a run reached."""
+def table(claims: Iterable[Row]) -> str:
+    """The README's table of claims, from the record that the package carries."""
     rows = [HEAD]
-    for entry in CLAIMS:
-        ledgers = ledger_records(entry, minimal=False)
-        steps = sum(len(ledger.steps) for ledger in ledgers)
-        prose = sum(len(ledger.human) for ledger in ledgers)
-        proof = f"**not proved**, {prose} of {steps} steps in prose"
-        if all(ledger.proved for ledger in ledgers):
-            proof = f"proved, {steps} steps"
+    for row in claims:
+        proof = f"**not proved**, {len(row.proof.human)} of {row.proof.steps} steps in prose"
+        if row.proof.proved:
+            proof = f"proved, {row.proof.steps} steps"
         cells = (
-            f"`{entry.id}`", f"`{entry.statement.text}`", entry.source.text,
-            proof, tightness[entry.id], str(len(entry.false_variants)),
+            f"`{row.id}`", f"`{row.statement}`", row.source,
+            proof, row.reached, str(len(row.false_variants)),
         )  # fmt: skip
         rows.append(f"| {' | '.join(cells)} |\n")
     return "".join(rows)
 
 
-def tightness_of(run: Run) -> dict[str, str]:
-    """The greatest lhs/rhs of each claim, and the first attack that reached it."""
-    found = {}
-    for entry in run.claims:
-        reached = {name: attack.best_ratio for name, attack in entry.attacks.items()}
-        by = [name for name in run.attacks if reached.get(name) == entry.best_ratio]
-        found[entry.id] = f"{ratio(entry.best_ratio)}, {by[0]}" if entry.best_ratio else "–"
-    return found
-
-
-def written() -> dict[str, str]:
-    """The tightness that the README states, by claim."""
-    rows = README.read_text().split(START)[1].split(END)[0].removeprefix(HEAD).splitlines()
-    cells = [row.strip("| ").split(" | ") for row in rows]
-    return {cell[0].strip("`"): cell[-2] for cell in cells}
-
-
 def test_table_of_claims() -> None:
-    """The table is current, and states how tight each claim was seen to be."""
-    tightness = written()
-    assert all(REACHED.fullmatch(cell) for cell in tightness.values())
-    assert README.read_text().split(START)[1].split(END)[0] == table(tightness)
+    """The table is that of the record, which tests/test_claims_record.py keeps current."""
+    assert README.read_text().split(START)[1].split(END)[0] == table(carried().claims)
 
 
 def test_axioms() -> None:
@@ -104,5 +78,6 @@ def blocks(language: str) -> list[str]:
 
 if __name__ == "__main__":
     head, rest = README.read_text().split(START)
-    new = table(tightness_of(load(Path(sys.argv[1]))))
-    README.write_text(head + START + new + END + rest.split(END)[1])
+    found = table_of(load(Path(sys.argv[1])))
+    CARRIED.write_bytes(encode_table(found))
+    README.write_text(head + START + table(found.claims) + END + rest.split(END)[1])

@@ -14,11 +14,11 @@ from properties.parts import Part, PartResult, chosen_claims, parts_of
 from properties.run import environment, merge, run_parts
 from properties.seeds import seeds_of, sweep
 from reports.outcome import problems
-from reports.page import write_report
+from reports.page import FILES, write_report
 from reports.record import Run
 from rnnbounds.commands.claims import CORES, As, Ids, Workers
 from rnnbounds.commands.sweep import show_runs
-from rnnbounds.output import Format, check_folder, print_json, print_table, progress
+from rnnbounds.output import Format, check_folder, echo, path_of, print_json, print_table, progress
 
 Profile = Annotated[str, typer.Option("--profile", help="quick, ci or deep")]
 Attacks = Annotated[str, typer.Option("--attacks", help="attacks, separated by commas")]
@@ -27,7 +27,10 @@ Seeds = Annotated[
     str | None, typer.Option("--seeds", help="these seeds one by one instead: 1-30, or 1,5,9-12")
 ]
 Device = Annotated[str, typer.Option("--device", help="cpu or cuda")]
-Out = Annotated[Path | None, typer.Option("--out", help="folder for run.json and index.html")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", parser=path_of, metavar="DIR", help="for run.json and index.html"),
+]
 ALL = ",".join(ATTACKS)
 
 
@@ -52,7 +55,7 @@ def verify(
     started = datetime.now(UTC)
     profile(profile_name)
     chosen, entries = check_attacks(attacks.split(",")), chosen_claims(claim or ())
-    folder = None if out is None else check_folder(out)
+    folder = None if out is None else check_folder(out, *FILES)
     if seeds is not None:
         runs = sweep(
             entries, seeds_of(seeds), chosen,
@@ -73,10 +76,10 @@ def verify(
     else:
         print_run(run)
         for problem in found:
-            typer.echo(f"FAILS: {problem}")
-        typer.echo("all bounds hold" if not found else f"{len(found)} problems")
+            echo(f"FAILS: {problem}")
+        echo("all bounds hold" if not found else f"{len(found)} problems")
         if folder is not None:
-            typer.echo(f"wrote {folder / 'index.html'} and {folder / 'run.json'}")
+            echo(f"wrote {folder / 'index.html'} and {folder / 'run.json'}")
     return int(bool(found))
 
 

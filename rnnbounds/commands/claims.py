@@ -6,13 +6,17 @@ import os
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 import typer
 
 from properties.parts import chosen_claims, ledger_records
+from reports.codec import load
 from reports.ledger import LedgerRecord
+from reports.table import Proof, Row, carried, table_of
 from rnnbounds.commands.matrix import As as As
-from rnnbounds.commands.matrix import show_matrix
-from rnnbounds.output import Format, print_json, print_table, progress
+from rnnbounds.commands.matrix import matrix_in, matrix_now, show_matrix
+from rnnbounds.output import Format, echo, print_json, print_table, progress
+from theory import CLAIMS
 from theory.claim import Claim
 
 Ids = Annotated[list[str] | None, typer.Argument(metavar="CLAIM", help="claims; all by default")]
@@ -33,61 +37,93 @@ def claims(
         bool, typer.Option("--matrix", help="what each claim comes to on each cell")
     ] = False,
     run: Annotated[
-        Path | None, typer.Option("--run", metavar="RUN.json", help="the matrix of this run")
+        Path | None, typer.Option("--run", metavar="RUN.json", help="the table of this run")
     ] = None,
+    now: Annotated[
+        bool, typer.Option("--now", help="prove (with --matrix: and probe) everything now: minutes")
+    ] = False,
     workers: Workers = CORES,
     format: As = Format.text,
 ) -> int:
-    """The table of claims: id, statement, source, proof state, false variants; or the matrix."""
-    if matrix or run is not None:
-        return show_matrix(run, workers, format)
-    entries = chosen_claims(())
-    documents = []
-    with progress(len(entries), "proving") as advance:
-        for entry in entries:
-            advance(entry.id)
-            documents.append(describe(entry, ledger_records(entry)))
+    """The table of claims: id, statement, source, proof, tightness, false variants; or the matrix.
+
+    As the run that the package carries found it.
+    """
+    if now and run is not None:
+        raise typer.BadParameter("--run tells of a run, and --now makes one: leave one out")
+    if matrix and now:
+        return show_matrix(matrix_now(workers), format)
+    if now:
+        rows = proved_now()
+    else:
+        table = carried() if run is None else table_of(load(run))
+        if matrix:
+            return show_matrix(matrix_in(table, run), format)
+        rows = table.claims
     if format is Format.json:
-        print_json(documents)
+        print_json([describe(row) for row in rows])
         return 0
-    rows = [
-        (
-            d["id"],
-            entry.statement.text,
-            entry.source.text,
-            proof_text(d["proof"]),
-            len(d["false_variants"]),
-        )
-        for d, entry in zip(documents, entries, strict=True)
-    ]
-    print_table(("claim", "statement", "source", "proof", "false variants"), rows)
+    print_table(
+        ("claim", "statement", "source", "proof", "tightest lhs/rhs, by", "false variants"),
+        [
+            (
+                row.id,
+                row.statement,
+                row.source,
+                proof_text(row.proof),
+                row.reached,
+                len(row.false_variants),
+            )
+            for row in rows
+        ],
+    )
     return 0
 
 
-def describe(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str, Any]:
-    """The JSON document of one claim."""
-    return {
-        "id": entry.id,
-        "title": entry.title,
-        "source": entry.source.text,
-        "relation": entry.relation,
-        "statement": entry.statement.text,
-        "needs": sorted({a.id for form in entry.forms for a in form.assumptions}),
-        "false_variants": [variant.id for variant in entry.false_variants],
-        "proof": {
-            "steps": sum(len(ledger.steps) for ledger in ledgers),
-            "axioms": sorted({axiom for ledger in ledgers for axiom in ledger.axioms}),
-            "human": [step for ledger in ledgers for step in ledger.human],
-            "proved": all(ledger.proved for ledger in ledgers),
-        },
-    }
+def proved_now() -> tuple[Row, ...]:
+    """The claims with their ledgers as run now; nothing is attacked."""
+    entries, rows = chosen_claims(()), []
+    with progress(len(entries), "proving") as advance:
+        for entry in entries:
+            advance(entry.id)
+            rows.append(row_of(entry, ledger_records(entry)))
+    return tuple(rows)
 
 
-def proof_text(proof: dict[str, Any]) -> str:
+def row_of(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> Row:
+    """The row of a claim as it is stated, with these proofs."""
+    return Row(
+        id=entry.id,
+        title=entry.title,
+        source=entry.source.text,
+        relation=entry.relation,
+        statement=entry.statement.text,
+        needs=tuple(dict.fromkeys(a.text for form in entry.forms for a in form.assumptions)),
+        false_variants=tuple(variant.id for variant in entry.false_variants),
+        proof=Proof(
+            steps=sum(len(ledger.steps) for ledger in ledgers),
+            axioms=tuple(sorted({axiom for ledger in ledgers for axiom in ledger.axioms})),
+            human=tuple(step for ledger in ledgers for step in ledger.human),
+            proved=bool(ledgers) and all(ledger.proved for ledger in ledgers),
+        ),
+    )
+
+
+def describe(row: Row) -> dict[str, Any]:
+    """The JSON document of one claim; assumptions by their ids, where this program knows them."""
+    stated = [
+        a for entry in CLAIMS if entry.id == row.id for f in entry.forms for a in f.assumptions
+    ]
+    unknown = set(row.needs) - {a.text for a in stated}
+    needs = sorted({a.id for a in stated if a.text in row.needs} | unknown)
+    return {**msgspec.to_builtins(row), "needs": needs}
+
+
+def proof_text(proof: Proof) -> str:
     """The state of a proof in a few words."""
-    state = "proved" if proof["proved"] else "NOT PROVED"
-    prose = f", {len(proof['human'])} in prose" if proof["human"] else ""
-    return f"{state}, {proof['steps']} steps{prose}, {len(proof['axioms'])} axioms"
+    state = "proved" if proof.proved else "NOT PROVED"
+    prose = f", {len(proof.human)} in prose" if proof.human else ""
+    return f"{state}, {proof.steps} steps{prose}, {len(proof.axioms)} axioms"
 
 
 def prove(
@@ -146,18 +182,18 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
 def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
     """Every step in a line; what a step did not need, and why one failed, below it."""
     for ledger in ledgers:
-        typer.echo(f"{entry.id} ({ledger.form}): {'proved' if ledger.proved else 'NOT PROVED'}")
+        echo(f"{entry.id} ({ledger.form}): {'proved' if ledger.proved else 'NOT PROVED'}")
         for step in ledger.steps:
             uses = f"  [{', '.join(step.uses)}]" if step.uses else ""
-            typer.echo(f"  {step.verdict:7} {step.method:10} {step.id}: {step.statement}{uses}")
+            echo(f"  {step.verdict:7} {step.method:10} {step.id}: {step.statement}{uses}")
             if step.redundant:
-                typer.echo(f"          not needed: {', '.join(step.redundant)}")
+                echo(f"          not needed: {', '.join(step.redundant)}")
             if step.verdict == "failed":
-                typer.echo(f"          {step.detail}")
+                echo(f"          {step.detail}")
 
 
 def summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:
     """The last line: what was proved, from which axioms."""
     axioms = sorted({a for _, ledgers in proofs for ledger in ledgers for a in ledger.axioms})
     steps = sum(len(ledger.steps) for _, ledgers in proofs for ledger in ledgers)
-    typer.echo(f"{len(proofs)} claims, {steps} steps, {len(axioms)} axioms: {', '.join(axioms)}")
+    echo(f"{len(proofs)} claims, {steps} steps, {len(axioms)} axioms: {', '.join(axioms)}")

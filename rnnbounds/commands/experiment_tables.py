@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import typer
-
 from reports.text import ratio
 from rnnbounds.experiments import Record
 from rnnbounds.experiments.closeness import Closeness
@@ -13,7 +11,7 @@ from rnnbounds.experiments.norms_record import Norms
 from rnnbounds.experiments.record import Sunspots
 from rnnbounds.experiments.students import KINDS
 from rnnbounds.experiments.urnn_record import Unitary
-from rnnbounds.output import print_table
+from rnnbounds.output import echo, print_table
 
 
 def print_record(record: Record) -> None:
@@ -42,7 +40,7 @@ def print_unitary(record: Unitary) -> None:
             for i, n in enumerate(record.setting.hidden)
         ]
         print_table((f"units, {snr:g} dB (≤ {ceiling:.4f})", *KINDS), rows)
-    typer.echo(outcome(record.comparisons))
+    echo(outcome(record.comparisons))
 
 
 def print_digits(record: Digits) -> None:
@@ -68,8 +66,8 @@ def print_norms(record: Norms) -> None:
     heads = ("norm", "certifies", "shortest k", "it alone", "median k", "greatest k")
     print_table(heads, list(rows(record)))
     for name, reason in record.skipped.items():
-        typer.echo(f"{name}: not tried: {reason}")
-    typer.echo(outcome(record))
+        echo(f"{name}: not tried: {reason}")
+    echo(outcome(record))
 
 
 def print_sunspots(record: Sunspots) -> None:
@@ -124,4 +122,4 @@ def print_closeness(record: Closeness) -> None:
     names = [head for name in curves for head in (name, "certified")]
     print_table(("k", *names), list(rows))
     for told in record.descents:
-        typer.echo(verdict(record, told))
+        echo(verdict(record, told))

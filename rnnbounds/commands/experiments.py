@@ -12,7 +12,7 @@ from rnnbounds.experiments import EXPERIMENTS, find_experiment, options_of
 from rnnbounds.experiments.gradients import INSTANCES
 from rnnbounds.experiments.norms import SYSTEMS
 from rnnbounds.experiments.sunspots import EPOCHS
-from rnnbounds.output import Format, print_json, progress
+from rnnbounds.output import Format, check_folder, echo, path_of, print_json, progress
 
 
 def register(app: typer.Typer) -> None:
@@ -23,7 +23,8 @@ def register(app: typer.Typer) -> None:
 def experiment(
     name: Annotated[str, typer.Argument(metavar="NAME", help=", ".join(EXPERIMENTS))],
     out: Annotated[
-        Path | None, typer.Option("--out", help="folder to write to; report/NAME by default")
+        Path | None,
+        typer.Option("--out", parser=path_of, metavar="DIR", help="report/NAME by default"),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="the seed of everything random")] = 0,
     epochs: Annotated[
@@ -68,6 +69,7 @@ def experiment(
     asked = {"epochs": epochs, "instances": instances, "realisations": realisations, "full": full}
     options = options_of(name, {**asked, "data": data, "device": device})
     folder = Path("report") / name if out is None else out
+    check_folder(folder, f"{name}.json", "index.html")
     with progress(chosen.work(**options), name) as advance:
         record = chosen.run(folder, seed=seed, advance=advance, **options)
     if format is Format.json:
@@ -75,6 +77,6 @@ def experiment(
         return int(bool(record.problems))
     print_record(record)
     for problem in record.problems:
-        typer.echo(f"FAILS: {problem}")
-    typer.echo(f"wrote {folder / 'index.html'} and {folder / f'{name}.json'}")
+        echo(f"FAILS: {problem}")
+    echo(f"wrote {folder / 'index.html'} and {folder / f'{name}.json'}")
     return int(bool(record.problems))

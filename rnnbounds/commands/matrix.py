@@ -14,7 +14,9 @@ from properties.probe import probed
 from reports.codec import load
 from reports.errors import RecordError
 from reports.matrix import Column, Entry, Matrix, lost
-from rnnbounds.output import Format, print_json, print_table, progress
+from reports.record import Run
+from reports.table import Table
+from rnnbounds.output import Format, echo, print_json, print_table, progress
 
 WIDTH = 120
 FAILING = ("VIOLATED", "UNDECIDED", "NOT PROVED")
@@ -27,22 +29,22 @@ def register(app: typer.Typer) -> None:
     app.command()(compare)
 
 
-def matrix_of(record: Path) -> Matrix:
-    """The matrix of a run record; raises RecordError for one that is older than matrices."""
-    found = load(record).matrix
-    if found is None:
+def matrix_in(found: Run | Table, record: Path | None) -> Matrix:
+    """The matrix of a run or of its table; raises RecordError for one that is older than those."""
+    if found.matrix is None:
         raise RecordError(f"{record}: this record has no matrix; write the run again")
-    return found
+    return found.matrix
 
 
-def show_matrix(record: Path | None, workers: int, format: Format) -> int:
-    """Print the matrix of a run, or one that is proved and probed now; 1 if an entry fails."""
-    if record is not None:
-        matrix = matrix_of(record)
-    else:
-        entries = chosen_claims(())
-        with progress(len(entries), "probing") as advance:
-            matrix = probed(entries, workers, advance)
+def matrix_now(workers: int) -> Matrix:
+    """A matrix that is proved and probed now."""
+    entries = chosen_claims(())
+    with progress(len(entries), "probing") as advance:
+        return probed(entries, workers, advance)
+
+
+def show_matrix(matrix: Matrix, format: Format) -> int:
+    """Print a matrix; 1 if an entry fails."""
     if format is Format.json:
         print_json(matrix)
     else:
@@ -63,14 +65,14 @@ def print_matrix(matrix: Matrix) -> None:
             ("claim", *(column.title for column in columns)),
             [(claim, *(text(row[c.name]) for c in columns)) for claim, row in rows.items()],
         )
-        typer.echo()
+        echo()
     for column in matrix.columns:
         if len(column.cells) > 1:
-            echo(f"{column.title}: ", ", ".join(column.cells))
-    typer.echo("n/a: not applicable, by the assumption that fails; not yet: not yet proved;")
-    typer.echo("not attacked: whatever is proved, no system of that cell was shown to it")
+            paragraph(f"{column.title}: ", ", ".join(column.cells))
+    echo("n/a: not applicable, by the assumption that fails; not yet: not yet proved;")
+    echo("not attacked: whatever is proved, no system of that cell was shown to it")
     for reason, number in numbers.items():
-        echo(f"[{number}] ", reason)
+        paragraph(f"[{number}] ", reason)
 
 
 def fitting(
@@ -91,19 +93,19 @@ def fitting(
         yield group
 
 
-def echo(label: str, text: str) -> None:
+def paragraph(label: str, text: str) -> None:
     """A line, or a few with the rest below the text's beginning."""
     for i, line in enumerate(wrap(text, WIDTH - len(label))):
-        typer.echo((" " * len(label) if i else label) + line)
+        echo((" " * len(label) if i else label) + line)
 
 
 def compare(old: Record, new: Record, format: As = Format.text) -> int:
     """The entries of the matrix that held in the old run and do not in the new; 1 if any."""
-    found = lost(matrix_of(old), matrix_of(new))
+    found = lost(*(matrix_in(load(record), record) for record in (old, new)))
     if format is Format.json:
         print_json({"lost": found})
     else:
         for line in found:
-            typer.echo(f"LOST: {line}")
-        typer.echo("nothing that held is lost" if not found else f"{len(found)} entries lost")
+            echo(f"LOST: {line}")
+        echo("nothing that held is lost" if not found else f"{len(found)} entries lost")
     return int(bool(found))

@@ -11,11 +11,19 @@ import typer
 from impl.cells import NORM_NAMES
 from impl.certificate import EPSILONS, Certificate, certify
 from impl.certified_training import LENGTH, Task, TrainingCertificate
-from impl.files import shown
+from impl.files import check_target, shown
 from impl.loss import LOSSES
 from impl.misfit import LISTED
 from impl.truncate import NotCertifiedError, save_truncated, truncate
-from rnnbounds.output import Format, at_least, at_most, print_json, print_table
+from rnnbounds.output import (
+    Format,
+    at_least,
+    at_most,
+    echo,
+    path_of,
+    print_json,
+    print_table,
+)  # fmt: skip
 
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", help="a safetensors file or a weights_only state dict")
@@ -37,6 +45,10 @@ Ignore = Annotated[
     ),
 ]
 Bound = Annotated[float, typer.Option("--input-bound", help="B, with ‖x_t‖₂ ≤ B for every input")]
+Out = Annotated[
+    Path,
+    typer.Option("--out", parser=path_of, metavar="FILE", help="the .safetensors file to write"),
+]
 As = Annotated[Format, typer.Option("--format", help="text or json")]
 
 
@@ -92,46 +104,44 @@ def certify_model(
 def print_certificate(certificate: Certificate) -> None:
     """The certificate in lines of text."""
     sizes = f"{certificate.n} states, {certificate.dtype}"
-    typer.echo(f"{shown(certificate.model)}: {certificate.cell}, {sizes}, {read_from(certificate)}")
+    echo(f"{shown(certificate.model)}: {certificate.cell}, {sizes}, {read_from(certificate)}")
     print_left_out(certificate.to_json())
     if certificate.verdict == "certified":
         what = "state" if certificate.training is not None else "output h"
-        typer.echo(f"certified: λ = {factor(certificate.lam)} < 1 in the {certificate.norm} norm")
-        typer.echo(
-            f"every ‖x_t‖₂ ≤ {certificate.input_bound:g}; ε bounds the {what}'s Euclidean norm"
-        )
+        echo(f"certified: λ = {factor(certificate.lam)} < 1 in the {certificate.norm} norm")
+        echo(f"every ‖x_t‖₂ ≤ {certificate.input_bound:g}; ε bounds the {what}'s Euclidean norm")
         print_table(("ε", "k"), [(f"{eps:g}", k) for eps, k in certificate.windows])
-        typer.echo(
+        echo(
             f"from one state, under inputs at most δ apart, outputs are at most "
             f"{at_least(certificate.constants['gain'])} δ apart"
         )
         if certificate.rounding is not None:
-            typer.echo(
+            echo(
                 f"{certificate.dtype} rounding adds at most {at_least(certificate.rounding, 3)} "
                 f"to a state"
             )
         else:
-            typer.echo(
+            echo(
                 f"{certificate.dtype} rounding is not bounded ({certificate.unrounded}): ε speaks "
                 f"of real arithmetic alone"
             )
-        typer.echo(f"states: {certificate.states}")
+        echo(f"states: {certificate.states}")
     elif certificate.witness is not None:
-        typer.echo(f"refuted: {certificate.witness.text}")
-        typer.echo(f"so {certificate.witness.speaks}")
+        echo(f"refuted: {certificate.witness.text}")
+        echo(f"so {certificate.witness.speaks}")
     elif certificate.reason is not None:
-        typer.echo(f"undecided: {certificate.reason}")
+        echo(f"undecided: {certificate.reason}")
     else:
-        typer.echo("undecided: no norm that was tried certifies it, which says nothing about it")
+        echo("undecided: no norm that was tried certifies it, which says nothing about it")
     print_table(
         ("norm tried", "λ", "k"),
         [(name, factor(lam), "-" if k is None else k) for name, lam, k in certificate.tried],
     )
     for name, reason in certificate.skipped:
-        typer.echo(f"{name}: not tried: {reason}")
+        echo(f"{name}: not tried: {reason}")
     if any(certificate.rounds_to_one.values()):
         counts = ", ".join(f"{count} in {at}" for at, count in certificate.rounds_to_one.items())
-        typer.echo(f"decays that may round to 1: {counts}")
+        echo(f"decays that may round to 1: {counts}")
     if certificate.verdict == "certified":
         print_training(certificate.training)
 
@@ -145,11 +155,11 @@ def read_from(told: Certificate | Mapping[str, Any]) -> str:
 def print_left_out(told: Mapping[str, Any]) -> None:
     """The tensors that were not read, if any: on purpose, or since they are elsewhere."""
     if told["ignored"]:
-        typer.echo(f"ignored: {', '.join(map(shown, told['ignored']))}")
+        echo(f"ignored: {', '.join(map(shown, told['ignored']))}")
     if told["unread"]:
         names = [shown(name) for name in told["unread"]]
         more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-        typer.echo(f"not read, under other prefixes: {', '.join(names[:LISTED])}{more}")
+        echo(f"not read, under other prefixes: {', '.join(names[:LISTED])}{more}")
 
 
 def factor(lam: float) -> str:
@@ -161,25 +171,25 @@ def factor(lam: float) -> str:
 def print_training(training: TrainingCertificate | None) -> None:
     """What is certified about training, in lines of text."""
     if training is None:
-        typer.echo("training: nothing is certified about training cells of this kind")
+        echo("training: nothing is certified about training cells of this kind")
         return
     if training.reason is not None:
-        typer.echo(f"training: nothing is certified: {training.reason}")
+        echo(f"training: nothing is certified: {training.reason}")
         return
     task, known = training.task, training.constants
     about = f", ‖y‖₂ ≤ {at_most(training.target)}" if task.loss == "squared" else ""
-    typer.echo(
+    echo(
         f"training: {task.loss} loss of C h, ‖C‖₂ ≤ {task.readout:g}{about}; all weights that are "
         f"no larger than the model's"
     )
-    typer.echo(
+    echo(
         f"gradients of the truncated model are within γ k λ^k, γ = {at_least(known.gamma)} "
         f"(G_0 = {at_least(known.G_0)}, G_1 = {at_least(known.G_1)}), and β-Lipschitz, "
         f"β = {at_least(known.beta)}"
     )
     if task.steps is None:
         return
-    typer.echo(
+    echo(
         f"after N = {task.steps} steps of size α/t, α = {task.alpha:g}, outputs are within ε of "
         f"those of the model that was trained truncated"
     )
@@ -195,7 +205,7 @@ def print_training(training: TrainingCertificate | None) -> None:
         ],
     )
     if any(k is None for _, k, _ in training.windows):
-        typer.echo(
+        echo(
             f"vacuous: at α = {task.alpha:g} no k below T = {task.length} is certified; the bound "
             f"says something up to the largest α"
         )
@@ -205,12 +215,13 @@ def truncate_model(
     model: Model,
     input_bound: Bound,
     eps: Annotated[float, typer.Option("--eps", help="target ε")],
-    out: Annotated[Path, typer.Option("--out", help="safetensors file to write")],
+    out: Out,
     cell: Cell = None,
     ignore: Ignore = None,
     format: As = Format.text,
 ) -> int:
     """Write the feed-forward equivalent and its certificate; exit 1 if none is certified."""
+    check_target(out, model)
     try:
         module, certificate = truncate(model, eps, input_bound, cell=cell, ignore=ignore or ())
     except NotCertifiedError as error:
@@ -223,7 +234,7 @@ def truncate_model(
     if format is Format.json:
         print_json(certificate)
     else:
-        typer.echo(f"wrote {out}: k = {module.k} inputs, within {eps:g} of the recurrent model")
-        typer.echo(f"{certificate['cell']}, {read_from(certificate['information'])}")
+        echo(f"wrote {out}: k = {module.k} inputs, within {eps:g} of the recurrent model")
+        echo(f"{certificate['cell']}, {read_from(certificate['information'])}")
         print_left_out(certificate["information"])
     return 0

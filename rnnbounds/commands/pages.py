@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
+from reports import disk
 from reports.codec import load
+from reports.files import WriteError
 from reports.outcome import problems
-from reports.page import write_report
+from reports.page import FILES, write_report
 from rnnbounds.commands.claims import As
-from rnnbounds.output import Format, print_json
+from rnnbounds.output import Format, echo, path_of, print_json
 
 
 def register(app: typer.Typer) -> None:
@@ -21,17 +23,23 @@ def register(app: typer.Typer) -> None:
 
 def report(
     run: Annotated[Path, typer.Argument(metavar="RUN.json", help="a record that verify wrote")],
-    out: Annotated[Path, typer.Option("--out", help="folder for run.json and index.html")],
+    out: Annotated[
+        Path,
+        typer.Option("--out", parser=path_of, metavar="DIR", help="for run.json and index.html"),
+    ],
     format: As = Format.text,
 ) -> int:
     """Write the page of a run record; exit 1 if the run it records failed."""
-    record = load(run)
-    write_report(record, out)
-    found, page = problems(record), out / "index.html"
+    record, page = load(run), out / "index.html"
+    if disk.same(run, page):
+        raise WriteError(page, OSError(0, "it is the file that is read"))
+    beside = disk.same(run, out / "run.json")  # the record itself is left as it is
+    write_report(record, out, names=("index.html",) if beside else FILES)
+    found = problems(record)
     if format is Format.json:
         print_json({"page": str(page), "problems": found})
     else:
         for problem in found:
-            typer.echo(f"FAILS: {problem}")
-        typer.echo(f"wrote {page} and {out / 'run.json'}")
+            echo(f"FAILS: {problem}")
+        echo(f"wrote {page}" if beside else f"wrote {page} and {out / 'run.json'}")
     return int(bool(found))

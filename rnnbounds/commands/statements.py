@@ -18,7 +18,7 @@ from properties.typed import TypedResult, attack_typed, typed_assumptions
 from reports.record import Check
 from rnnbounds.commands.attacks import ALL, Attacks, Device, Profile, Seed
 from rnnbounds.commands.claims import As
-from rnnbounds.output import Format, print_json, print_table
+from rnnbounds.output import Format, check_target, echo, path_of, print_json, print_table
 from theory import claim as claim_of
 from theory.parse import parse_statement
 
@@ -56,11 +56,11 @@ def attack(
     if format is Format.json:
         print_json(document)
     elif isinstance(fallen, Check):
-        typer.echo(f"falls: {fallen.explanation} (by the {result.attack} attack)")
-        typer.echo(fallen.replay)
+        echo(f"falls: {fallen.explanation} (by the {result.attack} attack)")
+        echo(fallen.replay)
     else:
         verdict = "stands" if result.stands else "undecided"
-        typer.echo(f"{verdict}: {result.statement.text} ({counted(result)})")
+        echo(f"{verdict}: {result.statement.text} ({counted(result)})")
     return int(not result.stands)
 
 
@@ -99,22 +99,34 @@ def replay(
     spec: Annotated[
         str, typer.Argument(metavar="SPEC", help="the spec, as a failure or the page printed it")
     ],
-    claim: Annotated[str, typer.Option(help="the claim")] = "truncation",
-    form: Annotated[str, typer.Option(help="its form or false variant")] = "",
+    claim: Annotated[str | None, typer.Option(help="the claim")] = None,
+    form: Annotated[
+        str | None, typer.Option(help="its form or false variant; the first by default")
+    ] = None,
     statement: Annotated[
         str | None, typer.Option(help="a typed statement instead of a claim")
     ] = None,
     dump: Annotated[
-        Path | None, typer.Option(help="write W, U, b, C, inputs and both sides to this .npz")
+        Path | None,
+        typer.Option(
+            parser=path_of,
+            metavar="FILE",
+            help="write W, U, b, C, inputs and both sides to this .npz file",
+        ),
     ] = None,
     format: As = Format.text,
 ) -> int:
     """Re-run one check from its spec; exit 1 unless it holds (or is vacuous)."""
+    if (claim is None) == (statement is None) or (statement is not None and form is not None):
+        raise typer.BadParameter("name a --claim (and its --form) or a --statement, as printed")
+    if dump is not None:
+        check_target(dump, ".npz")
     if statement is not None:
         stated = parse_statement(statement)
         replayed = replay_spec(spec, plainer(stated), typed_assumptions(stated))
         checks = [typed(check, stated.text) for check in replayed.checks]
     else:
+        claim = str(claim)
         form = form or claim_of(claim).forms[0].name
         replayed = replay_spec(spec, *statement_of(claim, form), claim, form)
         checks = list(replayed.checks)

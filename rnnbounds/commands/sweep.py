@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-import typer
-
 from reports.outcome import problems
 from reports.page import write_report
 from reports.record import Run
 from reports.text import plural
-from rnnbounds.output import Format, print_json
+from rnnbounds.output import Format, echo, print_json
 
 
 def show_runs(runs: Iterable[Run], folder: Path | None, format: Format) -> int:
@@ -28,13 +26,13 @@ def show_runs(runs: Iterable[Run], folder: Path | None, format: Format) -> int:
         if format is Format.text:
             verdict = "all bounds hold" if not found else plural(len(found), "problem")
             lines = [f"FAILS: {problem}" for problem in found]
-            typer.echo("\n  ".join([f"seed {run.seed}: {verdict}", *lines, *replays]))
+            echo("\n  ".join([f"seed {run.seed}: {verdict}", *lines, *replays]))
     red = [document["seed"] for document in documents if document["problems"]]
     if format is Format.json:
         print_json(documents)
     else:
         green = len(documents) - len(red)
-        typer.echo(f"{green} of {plural(len(documents), 'seed')} without a problem")
+        echo(f"{green} of {plural(len(documents), 'seed')} without a problem")
     return int(bool(red))
 
 

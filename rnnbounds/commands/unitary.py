@@ -11,7 +11,7 @@ import typer
 
 from impl.adapters import load_model
 from impl.errors import InputError
-from impl.files import shown
+from impl.files import check_target, shown
 from impl.recheck import Source, check
 from impl.recheck_truncated import check_truncated
 from impl.truncated_file import is_truncated
@@ -22,11 +22,12 @@ from rnnbounds.commands.models import (
     Cell,
     Ignore,
     Model,
+    Out,
     print_certificate,
     print_left_out,
     read_from,
 )
-from rnnbounds.output import Format, print_json, print_table
+from rnnbounds.output import Format, echo, print_json, print_table
 
 
 class CellError(InputError):
@@ -45,7 +46,7 @@ def register(app: typer.Typer) -> None:
 def unitary_model(
     model: Model,
     input_bound: Bound,
-    out: Annotated[Path, typer.Option("--out", help="safetensors file to write")],
+    out: Out,
     cell: Cell = None,
     ignore: Ignore = None,
     rescale: Annotated[
@@ -54,6 +55,7 @@ def unitary_model(
     format: As = Format.text,
 ) -> int:
     """Write the unitary equivalent of a ReLU model; exit 1 unless ‖W‖₂ < 1 is certified."""
+    check_target(out, model)
     try:
         made = unitary(model, input_bound, rescale=rescale, cell=cell, ignore=ignore or ())
     except NoUnitaryError as error:
@@ -68,16 +70,14 @@ def unitary_model(
         return 0
     told = made.certificate
     kept = "" if bool((made.scaling == 1).all()) else ", the first ones rescaled"
-    typer.echo(f"wrote {out}: {made.states} states for {made.n}{kept}")
-    typer.echo(f"{told['cell']}, {read_from(told['information'])}")
+    echo(f"wrote {out}: {made.states} states for {made.n}{kept}")
+    echo(f"{told['cell']}, {read_from(told['information'])}")
     print_left_out(told["information"])
-    typer.echo(f"orthogonality defect at most {told['orthogonality_defect']:.3g}")
-    typer.echo(f"the same outputs for every ‖x_t‖₂ ≤ {input_bound:g}, in real arithmetic")
+    echo(f"orthogonality defect at most {told['orthogonality_defect']:.3g}")
+    echo(f"the same outputs for every ‖x_t‖₂ ≤ {input_bound:g}, in real arithmetic")
     rounding = told["difference"]["own_dtype"]
     if rounding is not None:
-        typer.echo(
-            f"rounding ({told['dtype']} against float64) moves a state by at most {rounding:.3g}"
-        )
+        echo(f"rounding ({told['dtype']} against float64) moves a state by at most {rounding:.3g}")
     return 0
 
 
@@ -127,8 +127,8 @@ def check_file(
         )
         return int(not holds)
     shape = certificate["shape"]
-    typer.echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
-    typer.echo(
+    echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
+    echo(
         f"of {certificate['cell']}, n = {shape['n']}, d = {shape['d']}, {certificate['dtype']}, "
         f"for every ‖x_t‖₂ ≤ {certificate['input_bound']:g}"
     )
@@ -137,5 +137,5 @@ def check_file(
         [(found.name, "holds" if found.holds else "FAILS", found.detail) for found in findings],
     )
     for name, value in certificate["information"].items():
-        typer.echo(f"information, not checked: {name}: {shown(json.dumps(value))}")
+        echo(f"information, not checked: {name}: {shown(json.dumps(value))}")
     return int(not holds)

@@ -327,5 +327,5 @@ def test_unreadable_file(tmp_path, monkeypatch):
     def denied(*_):
         raise PermissionError("denied")
 
-    monkeypatch.setattr("pathlib.Path.read_bytes", denied)
+    monkeypatch.setattr("os.open", denied)
     refused(path, ModelFileError, "cannot be opened")

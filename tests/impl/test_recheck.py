@@ -315,10 +315,10 @@ def test_damaged_files(path, tmp_path):
 def test_unreadable_files(path, monkeypatch):
     """A file that cannot be read is named."""
 
-    def denied(_):
+    def denied(*_):
         raise PermissionError("denied")
 
-    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr("os.open", denied)
     with pytest.raises(UnitaryFileError, match="cannot be opened"):
         check(path)
 

@@ -1,4 +1,5 @@
 import json
+import os
 import struct
 import threading
 
@@ -7,7 +8,6 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load, load_file, save_file
 
-from impl import files
 from impl import truncate as module
 from impl.adapters import load_model
 from impl.certificate import certify
@@ -219,7 +219,7 @@ def test_nothing_half_written(tmp_path, monkeypatch):
     def full(_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(files.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(ModelFileError, match="No space left"):
         save_truncated(*truncate(rnn(), 1e-3, 1.0), path)
     assert path.read_bytes() == before

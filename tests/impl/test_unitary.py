@@ -10,7 +10,6 @@ from flint import fmpq
 from safetensors.torch import load_file
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from impl import files
 from impl.adapters import load_model
 from impl.errors import InputError, NotFiniteError, PrecisionError, RangeError, ShapeError
 from impl.files import ModelFileError
@@ -327,7 +326,7 @@ def test_nothing_half_written(tmp_path, monkeypatch):
     for target in (tmp_path, tmp_path / "no" / "u"):
         with pytest.raises(ModelFileError, match="cannot be written"):
             save_unitary(made, target)
-    monkeypatch.setattr(files.os, "fsync", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(InputError, match="No space left"):
         save_unitary(made, path)
     assert path.read_bytes() == before

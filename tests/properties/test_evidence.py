@@ -110,7 +110,7 @@ def test_checks_replay() -> None:
     check = one(1).tightest[0]
     words = shlex.split(check.replay)
     assert words[:2] == ["rnnbounds", "replay"]
-    assert msgspec.to_builtins(parse_spec(words[2])) == check.spec
+    assert parse_spec(words[2]).told == check.spec
     assert words[3:] == ["--claim", "truncation", "--form", "uniform"]
     assert json.loads(words[2])["member"] == check.spec["member"]
 

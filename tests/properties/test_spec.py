@@ -167,7 +167,7 @@ def test_size_orders_specs() -> None:
 
 
 def test_text_leaves_defaults_out() -> None:
-    """A spec prints only what differs from the defaults, as one line."""
-    text = SystemSpec(n=3).text
-    assert json.loads(text) == {"n": 3}
-    assert msgspec.json.decode(text, type=SystemSpec) == SystemSpec(n=3)
+    """A spec prints what it must name and what differs from the defaults, as one line."""
+    text = SystemSpec(n=3, lam=0.25).text
+    assert json.loads(text) == {"kind": "rnn", "n": 3, "d": 1, "T": 1, "seed": 0, "lam": 0.25}
+    assert msgspec.json.decode(text, type=SystemSpec) == SystemSpec(n=3, lam=0.25)

@@ -108,7 +108,7 @@ def test_size_limit(run, tmp_path, monkeypatch):
         decode(b" " * 11)
     path = tmp_path / "run.json"
     path.write_bytes(b" " * 11)
-    with pytest.raises(RecordError, match=r"run\.json: 11 bytes are too many"):
+    with pytest.raises(RecordError, match=r"run\.json: it is larger than 10 bytes"):
         load(path)
 
 

@@ -2,8 +2,12 @@
 
 import pytest
 
+from reports import load
 from reports.ledger import LedgerRecord, LedgerStep
+from reports.table import Tightest, table_of
+from reports.text import ratio
 from rnnbounds.commands import claims as module
+from rnnbounds.commands.claims import row_of
 from theory import CLAIMS
 
 # The claims with steps that no machine proves.
@@ -37,7 +41,6 @@ def proofs(monkeypatch):
     return use
 
 
-@pytest.mark.slow
 def test_claims_document(call):
     """[{id, title, source, relation, needs, false_variants, proof}] in reading order."""
     documents = call("claims", "--format", "json").json
@@ -66,7 +69,7 @@ def test_claims_table(call):
 def test_claims_say_what_is_not_proved(call, proofs):
     """The table shows the state of the proof, and lists nothing as proved that is not."""
     proofs(ledger("failed", proved=False))
-    outcome = call("claims")
+    outcome = call("claims", "--now")
     assert outcome.code == 0
     assert outcome.out.count("NOT PROVED, 1 steps") == len(CLAIMS)
 
@@ -130,3 +133,35 @@ def test_unknown_claim(refused, command):
     """The close names, or all of them."""
     assert "did you mean truncation or " in refused(command, "trunkation")
     assert "known: contraction-linear, " in refused(command, "truncation", "zzz")
+
+
+def test_the_table_of_a_run(call, tiny, tmp_path):
+    """`claims --run` tells of that run what `claims` tells of the one that is carried."""
+    arguments = ("--attacks", "random", "-n", 0, "--out", tmp_path)
+    call("verify", "certified-norm", *arguments)
+    (row,) = table_of(load(tmp_path / "run.json")).claims
+    (document,) = call("claims", "--run", tmp_path / "run.json", "--format", "json").json
+    assert (document["id"], document["proof"]["proved"]) == ("certified-norm", True)
+    now = row_of(next(c for c in CLAIMS if c.id == row.id), ())
+    assert (row.statement, row.needs, row.false_variants) == (
+        now.statement, now.needs, now.false_variants,
+    )  # fmt: skip
+    assert isinstance(row.tightest, Tightest)
+    assert row.reached == f"{ratio(row.tightest.ratio)}, random"
+
+
+def test_claims_answer_without_proving(call, monkeypatch):
+    """The table and the matrix come from the record that the package carries."""
+    monkeypatch.setattr(module, "ledger_records", None)
+    monkeypatch.setattr(module, "matrix_now", None)
+    assert call("claims").code == 0
+    assert call("claims", "--matrix").code == 0
+    documents = call("claims", "--format", "json").json
+    for document, claim in zip(documents, CLAIMS, strict=True):
+        needed = {a.id for form in claim.forms for a in form.assumptions}
+        assert document["needs"] == sorted(needed)
+
+
+def test_one_table_at_a_time(refused, tmp_path):
+    """A run's table, or one that is made now."""
+    assert "leave one out" in refused("claims", "--now", "--run", tmp_path / "run.json")

@@ -11,13 +11,17 @@ from theory import CLAIMS, claim
 FEW = ("contraction-rnn", "contraction-linear", "instability", "certified-norm")
 
 
-def but(run, standing):
-    """The run with another standing where its claim holds."""
+def unproved(run):
+    """The run with no ledger that concludes, and what its matrix then says."""
     entries = [
-        replace(entry, standing=standing) if entry.standing == "HOLDS" else entry
+        replace(entry, standing="NOT PROVED") if entry.standing == "HOLDS" else entry
         for entry in run.matrix.entries
     ]
-    return replace(run, matrix=replace(run.matrix, entries=tuple(entries)))
+    claims = tuple(
+        replace(claim, ledgers=tuple(replace(part, proved=False) for part in claim.ledgers))
+        for claim in run.claims
+    )
+    return replace(run, claims=claims, matrix=replace(run.matrix, entries=tuple(entries)))
 
 
 @pytest.fixture
@@ -36,7 +40,7 @@ def record(call, tiny, tmp_path):
 
 def test_the_matrix_as_text(call, few):
     """Within 120 columns, a row for each claim in each block, and every reason below by number."""
-    outcome = call("claims", "--matrix", "-n", 0)
+    outcome = call("claims", "--matrix", "--now", "-n", 0)
     assert (outcome.code, outcome.err) == (0, "")
     lines = [line.rstrip() for line in outcome.out.splitlines()]
     assert max(map(len, lines)) <= 120
@@ -53,7 +57,7 @@ def test_the_matrix_as_text(call, few):
 
 def test_the_matrix_as_a_document(call, few):
     """Columns, and an entry for each claim and column with its tallies or its reason."""
-    document = call("claims", "--matrix", "-n", 0, "--format", "json").json
+    document = call("claims", "--matrix", "--now", "-n", 0, "--format", "json").json
     assert set(document) == {"columns", "entries"}
     assert len(document["entries"]) == len(FEW) * len(document["columns"])
     first = document["entries"][0]
@@ -67,7 +71,7 @@ def test_the_matrix_as_a_document(call, few):
 @pytest.mark.slow
 def test_all_claims_on_all_cells(call):
     """No blank, nothing untested, and nothing against any claim."""
-    outcome = call("claims", "--matrix", "--format", "json")
+    outcome = call("claims", "--matrix", "--now", "--format", "json")
     standings = {entry["standing"] for entry in outcome.json["entries"]}
     assert standings <= {"HOLDS", "ARGUED", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED"}
     assert len(outcome.json["entries"]) == len(CLAIMS) * len(outcome.json["columns"])
@@ -78,7 +82,7 @@ def test_the_matrix_of_a_run(call, record):
     """What the run saw, without proving or probing anything again."""
     found = load(record).matrix
     assert matrix_problems(found, ("certified-norm",)) == []
-    document = call("claims", "--run", record, "--format", "json").json
+    document = call("claims", "--matrix", "--run", record, "--format", "json").json
     assert len(document["entries"]) == len(found.entries)
     outcome = call("claims", "--matrix", "--run", record)
     assert outcome.code == 0
@@ -88,8 +92,8 @@ def test_the_matrix_of_a_run(call, record):
 def test_an_entry_that_fails_fails_the_command(call, record):
     """The record of a claim without its proof: the matrix says so, exit 1."""
     run = load(record)
-    record.write_bytes(encode(but(run, "NOT PROVED")))
-    outcome = call("claims", "--run", record)
+    record.write_bytes(encode(unproved(run)))
+    outcome = call("claims", "--matrix", "--run", record)
     assert outcome.code == 1
     assert "stands, not proved" in outcome.out
 
@@ -97,7 +101,7 @@ def test_an_entry_that_fails_fails_the_command(call, record):
 def test_records_without_a_matrix(refused, record):
     """Older records are refused in one line."""
     record.write_bytes(encode(replace(load(record), matrix=None)))
-    for arguments in (("claims", "--run", record), ("compare", record, record)):
+    for arguments in (("claims", "--matrix", "--run", record), ("compare", record, record)):
         assert refused(*arguments).endswith("this record has no matrix; write the run again")
 
 
@@ -106,10 +110,12 @@ def test_what_held_must_hold(call, record, tmp_path):
     outcome = call("compare", record, record)
     assert (outcome.code, outcome.out) == (0, "nothing that held is lost\n")
     run, new = load(record), tmp_path / "new.json"
-    new.write_bytes(encode(but(run, "NOT TESTED")))
+    new.write_bytes(encode(unproved(run)))
     outcome = call("compare", record, new)
     assert outcome.code == 1
-    assert outcome.out.startswith("LOST: certified-norm on no-cell: holds, now not tested\n")
+    assert outcome.out.startswith(
+        "LOST: certified-norm on no-cell: holds, now stands, not proved\n"
+    )
     assert call("compare", new, record).code == 0
     document = call("compare", record, new, "--format", "json").json
-    assert document == {"lost": ["certified-norm on no-cell: holds, now not tested"]}
+    assert document == {"lost": ["certified-norm on no-cell: holds, now stands, not proved"]}

@@ -7,22 +7,25 @@ import pytest
 import rnnbounds
 from rnnbounds.shadow import ROOMS, ShadowedError, check_rooms
 
-USES = ("import rnnbounds; rnnbounds.certify", "import rnnbounds.cli")
+PROGRAM = "from rnnbounds.cli import main; import sys; sys.exit(main())"
 
 
 @pytest.mark.parametrize("room", ROOMS)
-@pytest.mark.parametrize("use", USES)
-def test_a_folder_that_shadows_a_room_is_named(python, tmp_path, room, use):
-    """The first use of rnnbounds says which file shadows which room, before that file runs."""
+def test_a_folder_that_shadows_a_room_is_named(python, tmp_path, room):
+    """The first use of rnnbounds says which file shadows which room, before that file runs; the
+    command line in one line, exit 2."""
     (tmp_path / room).mkdir()
     (tmp_path / room / "__init__.py").write_text("raise RuntimeError('this must not run')")
-    result = python("-c", use)
+    result = python("-c", "import rnnbounds; rnnbounds.certify")
     assert result.returncode == 1
     last = result.stderr.strip().splitlines()[-1]
     assert last.startswith("rnnbounds.shadow.ShadowedError: ")
     assert str(tmp_path / room / "__init__.py") in last
     assert f"shadows the package {room!r}" in last
     assert "rename that file" in last
+    result = python("-c", PROGRAM, "claims")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == f"rnnbounds: {last.partition('ShadowedError: ')[2]}\n"
 
 
 def test_the_plugin_stays_out_of_other_projects(python, plugin, tmp_path):

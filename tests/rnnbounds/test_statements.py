@@ -10,7 +10,8 @@ from properties.replay import replay
 from rnnbounds.commands.statements import FAILING
 from theory import CLAIMS
 
-SPEC = '{"n":2,"d":1,"T":5,"K":3,"lam":0.75,"seed":4}'
+CLAIM = ("--claim", "truncation")
+SPEC = '{"kind":"rnn","n":2,"d":1,"T":5,"K":3,"lam":0.75,"seed":4}'
 FALSE = "h_gap <= S_0*lam**k"
 
 
@@ -116,7 +117,7 @@ def test_unknown_choices(refused, option, value, remedy):
 
 def test_replay_is_the_check(call):
     """The same checks as from Python, one for each window; the form is named in the command."""
-    checks = call("replay", SPEC, "--format", "json").json
+    checks = call("replay", SPEC, *CLAIM, "--format", "json").json
     truncation = next(claim for claim in CLAIMS if claim.id == "truncation")
     form = truncation.forms[0]
     expected = replay(SPEC, form.statement, form.assumptions, "truncation", form.name).checks
@@ -132,7 +133,7 @@ def test_replay_is_the_check(call):
 
 def test_replay_table(call):
     """A line for each window: both sides, their errors, the ratio and the verdict."""
-    outcome = call("replay", SPEC)
+    outcome = call("replay", SPEC, *CLAIM)
     assert (outcome.code, outcome.err) == (0, "")
     header, *rows = outcome.out.splitlines()
     assert header.split() == ["k", "lhs", "±", "rhs", "±", "lhs/rhs", "verdict"]
@@ -151,7 +152,7 @@ def test_replay_of_a_false_variant(call, tiny):
     """A variant's id is a form: what convicts it is VIOLATED, exit 1."""
     convicted = call("attack", FALSE, "--format", "json").json["counterexample"]
     spec = json.dumps(convicted["spec"])
-    outcome = call("replay", spec, "--form", "half-by-eight")
+    outcome = call("replay", spec, *CLAIM, "--form", "half-by-eight")
     assert outcome.code in (0, 1)
     assert (outcome.code == 1) == any(word in outcome.out for word in FAILING)
     assert call("replay", spec, "--statement", FALSE).code == 1
@@ -160,7 +161,7 @@ def test_replay_of_a_false_variant(call, tiny):
 def test_dump(call, tmp_path):
     """The .npz holds matrices, inputs and both sides; NumPy alone recomputes the left one."""
     file = tmp_path / "deep" / "check.npz"
-    checks = call("replay", SPEC, "--dump", file, "--format", "json").json
+    checks = call("replay", SPEC, *CLAIM, "--dump", file, "--format", "json").json
     with np.load(file, allow_pickle=False) as dumped:
         arrays = dict(dumped)
     assert set(arrays) >= {"W", "U", "b", "C", "x", "h", "h_other", "lhs", "rhs", "k"}
@@ -213,7 +214,7 @@ def test_dump(call, tmp_path):
 )
 def test_hostile_specs(refused, tmp_path, spec):
     """Whatever is no spec gets one line; nothing is written."""
-    line = refused("replay", spec, "--dump", tmp_path / "x.npz")
+    line = refused("replay", spec, *CLAIM, "--dump", tmp_path / "x.npz")
     assert line.endswith("take the spec from a failure or from the page as it was printed")
     assert not list(tmp_path.iterdir())
 
@@ -221,11 +222,11 @@ def test_hostile_specs(refused, tmp_path, spec):
 def test_replay_names_what_is_unknown(refused):
     """Claims and forms list the close names."""
     assert "unknown claim 'nope'" in refused("replay", SPEC, "--claim", "nope")
-    assert "known: finite" in refused("replay", SPEC, "--form", "nope")
+    assert "known: finite" in refused("replay", SPEC, *CLAIM, "--form", "nope")
 
 
 def test_a_dump_that_cannot_be_written(refused, tmp_path):
     """A folder, or something below a file, is no place for a file."""
     (tmp_path / "file").touch()
     for place in (tmp_path, tmp_path / "file" / "x.npz"):
-        assert refused("replay", SPEC, "--dump", place).endswith("choose another place")
+        assert refused("replay", SPEC, *CLAIM, "--dump", place).endswith("choose another place")

@@ -1,0 +1,83 @@
+"""What reaches the terminal: whole lines of printable characters, wherever they came from.
+
+Names of files, tensors and claims are others' to choose: none of them may end a line, move the
+cursor or turn the text around. Imported before the rooms are known to be ours, so it uses none.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+
+LONGEST = 2_000  # characters of the one line; hostile input can be longer
+
+
+def printable(text: object) -> str:
+    """The text with everything that is no printable character, newlines too, as its escape: it is
+    one line, and moves no cursor."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
+
+
+def echo(text: object = "") -> None:
+    """One line on standard output."""
+    write(printable(text) + "\n")
+
+
+def write(text: str) -> None:
+    """Lines that are printable already. That nobody reads any more, as `head` does, is no failure:
+    the verdict and its exit code stand."""
+    if sys.stdout is not None:
+        try:
+            sys.stdout.write(text)
+        except OSError as error:
+            _give_up(error)
+
+
+def flush() -> None:
+    """Send what was printed, while a full disk can still be told."""
+    if sys.stdout is not None:
+        try:
+            sys.stdout.flush()
+        except OSError as error:
+            _give_up(error)
+
+
+def wrong(message: str) -> int:
+    """One line on standard error; exit code 2."""
+    line = printable(" ".join(message.split()))
+    if len(line) > LONGEST:
+        line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
+    tell(line)
+    return 2
+
+
+def tell(line: str) -> None:
+    """A line on standard error, if anybody reads it."""
+    try:
+        print(f"rnnbounds: {line}", file=sys.stderr, flush=True)
+    except OSError:
+        _silence(sys.stderr)
+
+
+def relax() -> None:
+    """Where a stream knows few characters, as in the locale C, print the others as escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _give_up(error: OSError) -> None:
+    """Print no more; raises the error unless it says that nobody reads."""
+    _silence(sys.stdout)
+    if error.errno != errno.EPIPE:
+        raise error
+
+
+def _silence(stream: object) -> None:
+    """What is still in the buffer goes nowhere, lest the interpreter fail on it at exit."""
+    if isinstance(stream, io.TextIOWrapper):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)

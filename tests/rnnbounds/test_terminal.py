@@ -1,0 +1,154 @@
+"""What reaches the terminal: printable lines, whoever chose the names, and whoever reads them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from msgspec.structs import replace
+from safetensors.torch import save_file
+
+import rnnbounds
+from reports import encode, load
+from reports.page import render
+from rnnbounds.output import print_json, print_table
+from rnnbounds.terminal import echo
+
+HOUSE = Path(rnnbounds.__file__).resolve().parent.parent
+HOSTILE = "x\ncertified: all is well\x1b[2J\x9b31m\u202e\u200b"
+QUICK = ("--input-bound", 1, "--cell", "linear", "--norm", "spectral")
+RUN = "from rnnbounds.cli import main; import sys; sys.exit(main())"
+
+
+def printed(text: str) -> bool:
+    """Whether nothing but printable lines reaches the terminal."""
+    return all(line.isprintable() for line in text.split("\n"))
+
+
+@pytest.fixture
+def program(tmp_path):
+    """The whole program in another process: program(*arguments, **environment)."""
+
+    def run(*arguments, stdout=subprocess.PIPE, **environment):
+        environment = os.environ | {"PYTHONPATH": str(HOUSE), "OMP_NUM_THREADS": "1"} | environment
+        return subprocess.run(
+            [sys.executable, "-c", RUN, *map(str, arguments)],
+            cwd=tmp_path, env=environment, stdout=stdout, stderr=subprocess.PIPE,
+            timeout=300, check=False,
+        )  # fmt: skip
+
+    return run
+
+
+def test_a_file_name_cannot_add_a_verdict(call, save, tmp_path):
+    """The lines of a refuted model are its own, whatever the file is called."""
+    path = save([[2.0]], name="model").rename(tmp_path / HOSTILE)
+    outcome = call("certify", path, "--input-bound", 1, "--cell", "linear")
+    assert outcome.code == 1
+    assert printed(outcome.out)
+    assert not any(line.startswith("certified") for line in outcome.out.splitlines())
+    document = call("certify", path, "--input-bound", 1, "--cell", "linear", "--format", "json")
+    assert printed(document.out)
+    assert document.json["model"] == str(path)  # the escapes are JSON's
+
+
+@pytest.mark.parametrize("command", ["certify", "check", "report", "compare", "replay", "prove"])
+def test_errors_name_what_is_hostile_in_escapes(call, tmp_path, command):
+    """Missing files, unknown names, unknown fields: one printable line."""
+    more = {
+        "certify": ("--input-bound", 1),
+        "report": ("--out", tmp_path / "out"),
+        "compare": (tmp_path,),
+        "replay": ("--claim", HOSTILE),
+    }
+    outcome = call(command, HOSTILE, *more.get(command, ()))
+    assert (outcome.code, outcome.out) == (2, "")
+    assert printed(outcome.err)
+    assert outcome.err.count("\n") == 1
+
+
+def test_names_of_tensors_and_fields(call, tmp_path):
+    """What a file holds is others' as well."""
+    save_file({HOSTILE: torch.ones(1)}, tmp_path / "m.safetensors")
+    outcome = call("certify", tmp_path / "m.safetensors", "--input-bound", 1)
+    assert outcome.code == 2
+    assert printed(outcome.err)
+    (tmp_path / "run.json").write_text(json.dumps({"schema": "rnnbounds/run/1", HOSTILE: 1}))
+    outcome = call("report", tmp_path / "run.json", "--out", tmp_path / "out")
+    assert outcome.code == 2
+    assert printed(outcome.err)
+    outcome = call("replay", json.dumps({HOSTILE: 1}), "--claim", "truncation")
+    assert outcome.code == 2
+    assert printed(outcome.err)
+
+
+def test_a_record_s_names_on_every_output(call, tiny, tmp_path):
+    """Claims, variants and forms of a record, in tables, documents and on the page."""
+    place = tmp_path / "run.json"
+    arguments = ("certified-norm", "-n", 0, "--attacks", "random", "--out", tmp_path)
+    assert call("verify", *arguments).code == 0
+    data = place.read_bytes().replace(b'"certified-norm"', json.dumps(HOSTILE).encode())
+    place.write_bytes(data.replace(b'"certified-norm/', json.dumps(HOSTILE).encode()[:-1] + b"/"))
+    for options in ((), ("--matrix",), ("--format", "json"), ("--matrix", "--format", "json")):
+        outcome = call("claims", "--run", place, *options)
+        assert outcome.out
+        assert printed(outcome.out)
+    run = load(place)
+    assert printed(render(run).decode())
+    assert run.claims[0].id == HOSTILE
+    unproved = replace(run, missing_parts=())
+    assert encode(unproved)
+
+
+def test_lines_tables_and_documents(capsys):
+    """The three ways to print, each one line for one."""
+    echo(HOSTILE)
+    print_table(("a",), [(HOSTILE,)])
+    print_json({HOSTILE: "λ 𝕏"})
+    told = capsys.readouterr().out
+    assert printed(told)
+    assert len(told.splitlines()) == 1 + 2 + 3
+    assert "λ 𝕏" in told
+
+
+def test_a_reader_that_leaves_changes_no_verdict(program, save):
+    """Nobody reads standard output any more, as after ``head``: the exit code is the verdict's."""
+    for weight, code in ((0.5, 0), (2.0, 1)):
+        model = save([[weight]])
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = program(
+            "certify", model, *QUICK, stdout=writer,
+            PYTHONUNBUFFERED="1",
+        )  # fmt: skip
+        os.close(writer)
+        assert (done.returncode, done.stderr) == (code, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's /dev/full")
+def test_a_full_disk_is_said(program, save):
+    """What could not be printed is no verdict: one line, exit 2."""
+    with Path("/dev/full").open("wb") as full:
+        arguments = ("certify", save([[0.5]]), *QUICK)
+        done = program(*arguments, stdout=full)
+    assert done.returncode == 2
+    assert done.stderr.decode().endswith("No space left on device; choose another path\n")
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_a_terminal_of_few_characters(program, save):
+    """In the locale C all of a certificate is printed, and the exit code is the verdict's."""
+    few = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": ""}
+    arguments = ("certify", save([[0.5]]), *QUICK)
+    done = program(*arguments, **few)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.isascii()
+    assert b"norm tried" in done.stdout
+    documents = [
+        json.loads(program(*arguments, "--format", "json", **environment).stdout)
+        for environment in (few, {})
+    ]
+    assert documents[0] == documents[1]

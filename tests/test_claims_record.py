@@ -1,0 +1,48 @@
+"""The record of the claims that the package carries says what the code says.
+
+``python tests/test_readme.py report/run.json`` writes it anew, from the record of a run.
+"""
+
+import pytest
+
+from properties.columns import columns
+from properties.matrix import unattacked
+from properties.parts import ledger_records
+from reports.table import carried
+from rnnbounds.commands.claims import row_of
+from theory import CLAIMS
+from theory.claim import Claim
+
+ATTACKS = ("random", "targeted", "gradient", "extremal")
+STANDINGS = {"HOLDS", "ARGUED", "NOT APPLICABLE", "NOT YET PROVED"}
+
+
+def test_every_claim_in_order():
+    """No claim more or less."""
+    assert [row.id for row in carried().claims] == [claim.id for claim in CLAIMS]
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
+def test_a_claim_is_told_as_it_is_stated_and_proved(claim: Claim):
+    """Title, source, statement, assumptions, false variants; steps, axioms and what is in prose."""
+    told = next(row for row in carried().claims if row.id == claim.id)
+    now = row_of(claim, ledger_records(claim, minimal=False))
+    names = [name for name in now.__struct_fields__ if name != "tightest"]
+    assert {n: getattr(told, n) for n in names} == {n: getattr(now, n) for n in names}
+    assert told.tightest is None or told.tightest.attack in ATTACKS
+
+
+def test_every_entry_of_the_matrix():
+    """One for each claim and cell of today, none that fails, and none on a cell out of reach."""
+    matrix = carried().matrix
+    found = {c.name: set(c.cells) for c in matrix.columns}  # with what was drawn besides
+    assert found == {c.name: found[c.name] | set(c.cells) for c in columns()}
+    places = [(entry.claim, entry.column) for entry in matrix.entries]
+    assert places == [(claim.id, column.name) for claim in CLAIMS for column in matrix.columns]
+    assert {entry.standing for entry in matrix.entries} <= STANDINGS
+    claims = {claim.id: claim for claim in CLAIMS}
+    for entry in matrix.entries:
+        claim = claims[entry.claim]
+        assert set(entry.forms) <= {form.name for form in claim.forms}
+        if not entry.tallies:
+            assert (entry.standing, entry.reason) == unattacked(claim, entry.column)

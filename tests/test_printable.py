@@ -1,0 +1,39 @@
+"""What every room makes of text that others chose."""
+
+import unicodedata
+
+import pytest
+
+import impl.errors
+import reports.errors
+import rnnbounds.terminal
+import theory.errors
+from properties.errors import InputError as PropertiesError
+
+HOSTILE = "a\nb\r\x1b[2J\x9b31m\u202e\u2066\u200b\x7f\x00\udcff\u2028"
+SAME = (impl.errors, reports.errors, theory.errors, rnnbounds.terminal)
+
+
+@pytest.mark.parametrize("module", SAME)
+def test_one_function_in_every_room(module):
+    """No control, format or surrogate character survives, every other one does."""
+    every = "".join(map(chr, range(0x110000)))
+    told = module.printable(every)
+    assert told == rnnbounds.terminal.printable(every)
+    assert {unicodedata.category(c)[0] for c in told} <= set("LMNPSZ")
+    assert module.printable("λ ‖x‖ é 漢 'a\\n'") == "λ ‖x‖ é 漢 'a\\n'"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        impl.errors.InputError,
+        theory.errors.InputError,
+        reports.errors.InputError,
+        PropertiesError,
+    ],
+)
+def test_errors_of_every_room_are_one_printable_line(error):
+    """Whatever names they are built from."""
+    assert str(error(f"{HOSTILE}; rename it")).isprintable()
+    assert str(error("one\n  thing")) == "one thing"
