@@ -80,7 +80,7 @@ def test_decays_as_run_are_within_their_count(name, dtype):
     ) else kind_of("diagonal")  # fmt: skip
     for seed in range(3):
         held = stored(weights(name, seed=seed), dtype)
-        told = certify(held, 1.0)
+        told = certify(held, 1.0, cell=kind.name)
         if told.rounds_to_one[told.dtype]:
             continue
         sizes = kind.layout(held).sizes(held)
@@ -92,7 +92,7 @@ def test_decays_as_run_are_within_their_count(name, dtype):
 
 def test_no_gates_no_count():
     """Vanilla and deep cells keep nothing as it is."""
-    assert certify(weights("deep-tanh"), 1.0).rounds_to_one == {}
+    assert certify(weights("deep-tanh"), 1.0, cell="deep-tanh").rounds_to_one == {}
     assert cells("leaky-tanh", 1).kept is not None
 
 

@@ -16,8 +16,8 @@ KEPT = (
     (
         "urnn-sigmoid",
         "independence",
-        '{"kind":"planted","regime":"undriven","inputs":"zero","n":4,"T":2,"seed":187819607761530,'
-        '"batch":16,"member":3,"sequence":0}',
+        '{"kind":"planted","regime":"undriven","inputs":"zero","n":4,"d":1,"T":2,'
+        '"seed":187819607761530,"batch":16,"member":3,"sequence":0}',
     ),
 )
 

@@ -227,11 +227,12 @@ def test_no_square_where_the_activation_leaves_the_rationals() -> None:
     pair = build(SystemSpec(n=2, T=3, K=3, bias=0.5))
     for measure in ALL:
         if measure.square is not None and "state_gap" not in measure.name:
-            if measure.name in ("descent_growth", "h_gap", "y_gap", *APART):
+            if measure.name in ("descent_growth", "h_gap", "y_gap", "forward_gap", *APART):
                 continue
             assert measure.exact_square(pair, 2, 128) is None, measure.name
     assert MEASURES["h_gap"].exact_square(pair, 1, 128) is None
     assert MEASURES["h_gap"].exact_square(pair, 3, 128) == fmpq(0)
+    assert MEASURES["forward_gap"].exact_square(pair, 2, 128) == fmpq(0)  # the same model twice
     assert MEASURES["y_gap"].exact_square(pair, 1, 128) is None
     assert MEASURES["edge_gap"].exact_square(build(SystemSpec(activation="relu")), 0, 128) is None
 

@@ -18,7 +18,7 @@ COMMANDS = (
     ("attack", "h_gap <= B_h"),
     ("prove", "truncation"),
     ("sabotage", "truncation"),
-    ("replay", "{}"),
+    ("replay", '{"kind":"rnn","n":1,"d":1,"T":1,"seed":0}', "--claim", "truncation"),
 )  # fmt: skip
 
 
