@@ -20,7 +20,7 @@ from impl.misfit import WeightsError
 from impl.model import LoadedModel
 from impl.recognition import Reading, recognise
 from impl.stack import PREFIX
-from impl.torch_modules import module_tensors
+from impl.torch_modules import module_tensors, refuse_hooks
 
 Source = str | os.PathLike[str] | torch.nn.Module | Mapping[str, Tensor]
 
@@ -48,6 +48,7 @@ def load_model(
         held, stated = module_tensors(source)
         named = _cell_name(cell, stated, binding=True)
         found = recognise(held, "the module", named, ignore)
+        refuse_hooks(source)  # after weights that are stored in parts, which hooks put together
         return _model(found, type(source).__name__)
     if isinstance(source, Mapping):
         found = recognise(source, "the state dict", _cell_name(cell, None), ignore)
