@@ -9,6 +9,7 @@ for what it calls information; the cell, the input bound and each ε are what it
   steps, by the factors of `impl.iterated_balls`;
 - drive: sup ‖φ(0, x)‖_* over ‖x‖₂ ≤ B is at most the claimed S;
 - equivalence: ‖h‖₂ ≤ C‖h‖_* for all h; reach: ‖h‖_* ≤ c‖h‖₂;
+- gain: C L/(1 − λ), where φ moves by at most L‖Δx‖₂ in ‖·‖_*, is at most the claimed one;
 - constants: each of L_ρ, M_ρ, ‖W‖₂, ‖U‖₂, L_x and S_0 is at least what its name means;
 - states: ‖h_t‖₂ ≤ B_h, by C S/(1 − λ) or by the bound on ρ;
 - window: C S λᵏ/(1 − λ) ≤ ε for each pair (ε, k);
@@ -21,6 +22,7 @@ Johansson, Arb; Sylvester's law of inertia for the pivots; Higham for the roundi
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +81,16 @@ def _in_norm(told: Record, norm: Norm, cell: Cell) -> list[Finding]:
     if (c := told.constants["reach"]) < math.inf:
         reached = contracts and norm.reached(cell, lam, c)
         found.append(Finding("reach", reached, f"‖h‖ ≤ {c:.9g} ‖h‖₂"))
+    if (gain := told.constants["gain"]) < math.inf:
+        detail = f"inputs δ apart drive outputs at most {gain:.9g} δ apart"
+        found.append(Finding("gain", contracts and _gains(cell, norm, lam, C, gain), detail))
     return found
+
+
+def _gains(cell: Cell, norm: Norm, lam: float, C: float, gain: float) -> bool:
+    """Whether C L_*/(1 − λ) is at most the gain; L_* is the drive of ‖x‖₂ ≤ 1 without biases."""
+    alone = replace(cell, offset=[arb(0)] * len(cell.W), B=arb(1))
+    return bool(arb(C) * norm.drive(alone, lam) <= arb(gain) * (1 - arb(lam)))
 
 
 def _constants(told: Record, cell: Cell) -> list[Finding]:

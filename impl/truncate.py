@@ -21,6 +21,7 @@ from impl.errors import InputError, RangeError
 from impl.feedforward import FeedForward
 from impl.files import ModelFileError, check_target, parse_safetensors, read_file, write_file
 from impl.model import LoadedModel, digest
+from impl.origin import described
 from impl.stored import plain
 from impl.truncated_file import FORMAT, METADATA
 from impl.truncated_record import RecordError, record, stated
@@ -128,6 +129,8 @@ def _check(path: Path, told: dict[str, str], model: LoadedModel[Any]) -> dict[st
         raise ModelFileError(path, "has a window k that its certificate has not", _AGAIN)
     speaks = (meant.cell, meant.dtype, meant.n, meant.d)
     if speaks != (told.get("cell"), model.dtype, model.n, model.d) or model.name != meant.cell:
+        raise ModelFileError(path, "holds a certificate of something else", _AGAIN)
+    if not described(certificate["information"], model.weights):
         raise ModelFileError(path, "holds a certificate of something else", _AGAIN)
     if meant.digest != model.digest:
         raise ModelFileError(path, "holds the certificate of other weights", _AGAIN)

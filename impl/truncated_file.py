@@ -16,6 +16,7 @@ import numpy as np
 from impl import disk
 from impl.ball_activations import BALL_ACTIVATIONS
 from impl.errors import InputError, shown
+from impl.origin import described
 from impl.stored import Array, Part, contents, decoded, digest, dtype_of, plain
 from impl.truncated_record import Record, RecordError, record
 
@@ -96,6 +97,7 @@ def read(path: Path) -> TruncatedFile:
         (stated.n, stated.d) != shape
         or {stated.dtype} != dtypes
         or stated.digest != digest(stated.cell, roles)
+        or not described(certificate["information"], roles)
     ):
         raise TruncatedFileError(path, "holds a certificate of something else")
     return TruncatedFile(weights, stated, int(told["k"]), certificate)

@@ -17,6 +17,7 @@ import safetensors.numpy
 
 from impl import disk
 from impl.errors import InputError, shown
+from impl.origin import described
 from impl.stored import Array, header, plain
 
 FORMAT = "rnnbounds/unitary/2"
@@ -25,6 +26,7 @@ METADATA = ("format", "cell", "certificate")  # and their seal, sha256
 CELL = "rnn-relu"
 BIASES = ("bias_ih", "bias_hh")
 NAMES = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+ROLES = {name.removesuffix("_l0") for name in NAMES}
 LARGEST = 2048  # states beyond which nobody waits for a check
 MOST = 2**30  # bytes of a file, more than the states allow
 MODERATE = 2.0**200  # scales beyond it would meet overflow and underflow
@@ -141,7 +143,11 @@ def _parse(path: Path, weights: Mapping[str, Array], told: Mapping[str, str]) ->
         )  # fmt: skip
         if any(part.keys() != keys for part, keys in exact):
             raise KeyError
-        if not certificate["information"].keys() <= INFORMATION:
+        information = certificate["information"]
+        roles = {"weight_hh", "weight_ih", *information.get("tensors", ())}
+        if not information.keys() <= INFORMATION or not roles <= ROLES:
+            raise KeyError
+        if not described(information, roles):
             raise KeyError
         sizes = (len(initial), len(scaling), certificate["states"], certificate["shape"]["d"])
         good = (certificate["schema"], certificate["cell"], told["cell"]) == (SCHEMA, CELL, CELL)

@@ -43,15 +43,17 @@ def true_of_truncated(told, weights):
         K = max(factor / lam**m for m, factor in enumerate(factors[:-1]))
         contracts = factors[-1] <= lam**r * MORE
         drive, C, c = euclidean(D, U, offset, L, B), 1 / D.diagonal().min(), D.max()
+        fed = euclidean(D, U, 0 * offset, L, 1.0)
     else:
         factor, drive, C, c = one_step(told["norm"], told["weights"], W, U, offset, L, B)
+        _, fed, _, _ = one_step(told["norm"], told["weights"], W, U, 0 * offset, L, 1.0)
         contracts = factor <= lam * MORE
     plain = euclidean(np.eye(n), U, offset, L, B)
     reached = [
         (size["drive"], K * drive), (size["equivalence"], C), (size["reach"], K * c),
         (size["L_rho"], L), (size["M_rho"], M), (size["W_norm"], np.linalg.norm(W, 2)),
         (size["U_norm"], np.linalg.norm(U, 2)), (size["L_x"], L * np.linalg.norm(U, 2)),
-        (size["S_0"], plain),
+        (size["S_0"], plain), (size["gain"], C * K * fed / (1 - lam) if lam < 1 else math.inf),
         (size["B_h"], min(C * K * drive / (1 - lam), M * n**0.5) if lam < 1 else math.inf),
     ]  # fmt: skip
     windows = [

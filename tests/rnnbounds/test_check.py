@@ -22,7 +22,7 @@ def files(call, tmp_path):
 def test_truncated(call, files):
     """The certificate is proved anew, and the weights are the source's."""
     source, short = files
-    told = call("check", short, "--source", source)
+    told = call("check", short, "--source", source, "--cell", "rnn-tanh")
     assert told.code == 0
     assert f"{short}: the certificate holds" in told.out
     assert {"contraction", "drive", "equivalence", "states", "window", "source"} <= {
@@ -38,7 +38,7 @@ def test_another_source(call, files, tmp_path):
     _, short = files
     other = tmp_path / "other.pt"
     torch.save({"weight_hh_l0": torch.zeros(2, 2), "weight_ih_l0": torch.ones(2, 1)}, other)
-    told = call("check", short, "--source", other)
+    told = call("check", short, "--source", other, "--cell", "rnn-tanh")
     assert told.code == 1
     assert "the certificate FAILS" in told.out
 

@@ -49,9 +49,7 @@ def test_a_truncated_file_of_another_cell(call, weights):
 def test_a_cell_of_no_source(call, refused, weights):
     """--cell without --source says nothing."""
     call("truncate", "rnn-relu.safetensors", "--input-bound", 1, "--eps", 0.1, "--out", "t")
-    assert refused("check", "t", "--cell", "rnn-relu").endswith(
-        "name a source, or leave the cell out"
-    )
+    assert refused("check", "t", "--cell", "rnn-relu").endswith("name a source, or leave them out")
 
 
 def test_what_is_printed(call, weights):

@@ -75,12 +75,14 @@ def test_check_prints_what_was_read(call, source, tmp_path, command):
     more = ("--eps", 0.01) if command == "truncate" else ()
     made = call(command, source, *BOUND, *IGNORE, "--cell", "rnn-relu", "--out", out, *more)
     assert made.code == 0
-    for told in (made, call("check", out), call("check", out, "--source", source)):
+    left = ["ignored: enc.mask", "not read, under other prefixes: head.weight"]
+    assert made.out.splitlines()[1:4] == [f"rnn-relu, {READ}", *left]
+    again = ("--source", source, "--cell", "rnn-relu", *IGNORE)
+    for told in (call("check", out), call("check", out, *again)):
         assert told.code == 0
-        lines = told.out.splitlines()
-        assert lines[1:4] == [
-            f"rnn-relu, {READ}", "ignored: enc.mask", "not read, under other prefixes: head.weight",
-        ]  # fmt: skip
+        assert told.out.splitlines()[1].startswith("of rnn-relu, n = 2, d = 1, float32")
+        for what in ('"weight_hh": "enc.weight_hh_l0"', 'ignored: ["enc.mask"]', '["head.weight"]'):
+            assert what in told.out
 
 
 @pytest.mark.parametrize("command", ["truncate", "unitary"])
@@ -90,7 +92,11 @@ def test_the_source_says_which_cell_it_is(call, refused, source, tmp_path, comma
     more = ("--eps", 0.01) if command == "truncate" else ()
     call(command, source, *BOUND, *IGNORE, "--cell", "rnn-relu", "--out", out, *more)
     save_file(WEIGHTS, other, metadata={"cell": "rnn-tanh"})
-    assert "is rnn-tanh, but the certificate is" in refused("check", out, "--source", other)
+    told = call("check", out, "--source", other, *IGNORE)
+    assert told.code == 1
+    assert "the certificate FAILS" in told.out
+    assert "enc.mask" in refused("check", out, "--source", other)
+    assert "say --cell" in refused("check", out, "--source", source, *IGNORE)
 
 
 def truncated(tmp_path, cell="rnn-tanh"):
@@ -159,7 +165,9 @@ def test_names_that_torch_would_not_load(tmp_path, cell):
 def test_an_origin_that_makes_no_sense(tmp_path, change):
     """Roles without a name, a name for two roles, or one that is read and ignored."""
     path, tensors, told = truncated(tmp_path)
-    rewritten(path, tensors, told, certificate=json.loads(told["certificate"]) | change)
+    certificate = json.loads(told["certificate"])
+    certificate["information"] |= change
+    rewritten(path, tensors, told, certificate=certificate)
     with pytest.raises(TruncatedFileError, match="something else"):
         check_truncated(path)
 
@@ -214,7 +222,7 @@ def test_a_key_that_stands_twice(tmp_path, refused, key):
     path.write_bytes(len(more).to_bytes(8, "little") + more + data[8 + length :])
     assert "no intact" in refused("check", path)
     assert "no intact" in refused("certify", path, *BOUND)
-    with pytest.raises(ModelFileError, match="a key stands twice"):
+    with pytest.raises(ModelFileError, match="a key comes twice"):
         rnnbounds.load_truncated(path)
 
 
