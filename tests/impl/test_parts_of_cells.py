@@ -6,6 +6,7 @@ import torch
 from impl.adapters import load_model
 from impl.errors import InputError
 from impl.misfit import WeightsError
+from impl.truncate import save_truncated, truncate
 
 READ = {"weight_hh_l0": torch.ones(1, 1) / 2, "weight_ih_l0": torch.ones(1, 1)}
 
@@ -42,3 +43,14 @@ def test_a_module_with_hooks_is_not_believed(base, register):
         load_model(torch.nn.Sequential(net))
     handle.remove()
     assert load_model(net).n == 1
+
+
+def test_a_truncated_file_is_the_cell_that_it_says(tmp_path):
+    """Another cell than that of its certificate is refused; the same one may be named."""
+    path = tmp_path / "t.safetensors"
+    module, certificate = truncate(READ, 0.1, 1.0, cell="rnn-relu")
+    save_truncated(module, certificate, path)
+    for cell in (None, "rnn-relu", "stack", "stacked-rnn-relu"):
+        assert load_model(path, cell).name.removeprefix("stacked-") == "rnn-relu"
+    with pytest.raises(WeightsError, match="the file is rnn-relu, not rnn-tanh; leave the cell"):
+        load_model(path, "rnn-tanh")
