@@ -20,7 +20,9 @@ from impl.misfit import WeightsError
 from impl.model import LoadedModel
 from impl.recognition import Reading, recognise
 from impl.stack import PREFIX
-from impl.torch_modules import module_tensors
+from impl.torch_modules import module_tensors, refuse_hooks
+
+_OURS = "rnnbounds/"  # formats of files that were written with their cell
 
 Source = str | os.PathLike[str] | torch.nn.Module | Mapping[str, Tensor]
 
@@ -46,21 +48,24 @@ def load_model(
         return _reread(source, _cell_name(cell, source.name), ignore)
     if isinstance(source, torch.nn.Module):
         held, stated = module_tensors(source)
-        named = _cell_name(cell, stated, binding=True)
+        named = _cell_name(cell, stated, binding="the module")
         found = recognise(held, "the module", named, ignore)
+        refuse_hooks(source)  # after weights that are stored in parts, which hooks put together
         return _model(found, type(source).__name__)
     if isinstance(source, Mapping):
         found = recognise(source, "the state dict", _cell_name(cell, None), ignore)
         return _model(found, "state dict")
-    path, told = Path(source), None
+    path, told, binding = Path(source), None, None
     data = read_file(path)
     tensors: Mapping[str, Tensor]
     if data[8:9] == b"{" or path.suffix == ".safetensors":
         tensors, metadata = parse_safetensors(data, path)
         told = metadata.get("cell")
+        if metadata.get("format", "").startswith(_OURS):
+            binding = "the file"
     else:
         tensors = unpickle(data, path)
-    found = recognise(tensors, shown(path), _cell_name(cell, told), ignore)
+    found = recognise(tensors, shown(path), _cell_name(cell, told, binding), ignore)
     return _model(found, str(path))
 
 
@@ -81,15 +86,18 @@ def _reread(model: LoadedModel[Any], name: str | None, ignore: Collection[str]) 
     return _model(found, model.source)
 
 
-def _cell_name(asked: str | None, stated: str | None, *, binding: bool = False) -> str | None:
-    """The cell that the caller asks for, else what the source states, else None."""
+def _cell_name(asked: str | None, stated: str | None, binding: str | None = None) -> str | None:
+    """The cell that the caller asks for, else what the source states, else None.
+
+    binding: what the source is called, if what it states is more than a hint.
+    """
     if asked is None:
         return None if stated is None else _cell_name(stated, None)
     if asked == STACK:
         return STACK if stated is None else PREFIX + stated.removeprefix(PREFIX)
     name = "linear" if asked == "rnn-identity" else kind_of(asked).name
     if binding and stated is not None and _family(name) != _family(stated):
-        raise WeightsError(f"the module is {stated}, not {name}; leave the cell out")
+        raise WeightsError(f"{binding} is {shown(stated)}, not {name}; leave the cell out")
     return name
 
 

@@ -18,6 +18,7 @@ from impl.misfit import LISTED, AmbiguousCellError, WeightsError, misfit, missha
 
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _PLAIN = (Tensor, torch.nn.Parameter)
+_ANCHORS = {"weight_hh", "weight_hh_l0"}  # where one stands, it is a cell's that is ignored
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +144,7 @@ def _no_strays(best: Fit, prefix: str, known: Collection[str], where: str) -> No
     anchor = next(iter(best.tensors.values()))
     torchs = TORCH.fullmatch(next(iter(best.places.values()))) is not None
     for other, group in direct(known).items():
-        if other == prefix or any(own.startswith("weight_hh") for own in group):
+        if other == prefix or not _ANCHORS.isdisjoint(group):
             continue
         for full in group.values():
             parts = full.split(".")

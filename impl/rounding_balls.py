@@ -47,7 +47,7 @@ def rounding_bound(
         reached = arb(headroom) * states
         Z = W * reached + driven
         sums = (1 + 2 * gamma) * Z
-        if not (sums < form.largest and reached < form.largest):
+        if not (2 * sums < form.largest and reached < form.largest):  # GELU takes 2z on its way
             return None
         step = arb(cell.slope) * gamma * Z + form.unit * _FUNCTIONS * _error(cell.rho, n, sums)
         step += 0 if Z.is_zero() else n * (n + d + 3) * arb(form.tiny)

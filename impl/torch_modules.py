@@ -41,6 +41,16 @@ def module_tensors(module: torch.nn.Module) -> tuple[dict[str, Tensor], str]:
     return tensors, stated
 
 
+def refuse_hooks(module: torch.nn.Module) -> None:
+    """Raise WeightsError for a recurrent part whose hooks may change what goes in or comes out."""
+    for part in module.modules():
+        if isinstance(part, _BASES) and (part._forward_hooks or part._forward_pre_hooks):
+            raise WeightsError(
+                f"{type(part).__name__} has hooks, so that what it computes is not known; remove "
+                f"them, or pass its state dict with the cell that it is"
+            )
+
+
 def _full(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 

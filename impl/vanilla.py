@@ -137,7 +137,7 @@ def _rounding(model: LoadedModel[RNN], norm: StateNorm, bound: float, states: fl
     for headroom in HEADROOMS:
         Z = add_up(add_up(mul_up(W, mul_up(headroom, states)), mul_up(U, bound)), bias)
         computed = mul_up(1 + 2 * relative, Z)  # the pre-activations and all their partial sums
-        if not max(float(computed), headroom * states) < info.max:
+        if not max(2 * float(computed), headroom * states) < info.max:  # GELU takes 2z on its way
             return Rounding(reason="the dtype may overflow")
         summation = mul_up(mul_up(rho.slope, relative), Z)
         library = mul_up(unit * 2.0**54, rho.error(model.n, computed))
