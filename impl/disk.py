@@ -2,8 +2,9 @@
 
 A file is written beside its target under another name, flushed to the disk and renamed, so that a
 reader sees the old one or the new one. A link is written through: what it names is replaced, and
-what is no regular file, as a pipe or a device, never is. Its writer holds a lock on it: what a killed process left
-is the unlocked, and the next writer in that folder removes it. Everything here raises OSError.
+what is no regular file, as a pipe or a device, never is. Its writer holds a lock on it: what a
+killed process left is the unlocked, and the next writer in that folder removes it.
+Everything here raises OSError.
 
 `impl` and `reports` have the same module, to the letter: neither imports the other.
 """
