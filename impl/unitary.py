@@ -142,7 +142,7 @@ def save_unitary(model: UnitaryModel, path: str | os.PathLike[str]) -> None:
     Raises ModelFileError if the file cannot be written, has the suffix of another kind, or is the
     model's own.
     """
-    check_target(Path(path), Path(str(model.certificate.get("model", ""))))
+    check_target(Path(path), Path(str(model.certificate["information"].get("model", ""))))
     told = {
         "format": FORMAT,
         "cell": "rnn-relu",

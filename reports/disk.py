@@ -1,8 +1,10 @@
 """Files taken whole: read at once if they are regular and not huge, written all or not at all.
 
 A file is written beside its target under another name, flushed to the disk and renamed, so that a
-reader sees the old one or the new one. Its writer holds a lock on it: what a killed process left
-is the unlocked, and the next writer in that folder removes it. Everything here raises OSError.
+reader sees the old one or the new one. A link is written through: what it names is replaced, and
+what is no regular file, as a pipe or a device, never is. Its writer holds a lock on it: what a
+killed process left is the unlocked, and the next writer in that folder removes it.
+Everything here raises OSError.
 
 `impl` and `reports` have the same module, to the letter: neither imports the other.
 """
@@ -63,26 +65,25 @@ def write(files: Mapping[Path, bytes]) -> None:
         ready = []
         for target, data in files.items():
             with _named(target):
-                _require_place(target)
-                temporary, stream = _temporary(target.parent)
+                place = _place(target)
+                temporary, stream = _temporary(place.parent)
                 cleanup.callback(temporary.unlink, missing_ok=True)
                 cleanup.enter_context(stream)
                 stream.write(data)
                 stream.flush()
                 os.fsync(stream.fileno())
-                ready.append((temporary, target))
-        for temporary, target in ready:
+                ready.append((target, temporary, place))
+        for target, temporary, place in ready:
             with _named(target):
-                temporary.replace(target)
-    for folder in {target.parent for target in files}:
+                temporary.replace(place)
+    for folder in {place.parent for _, _, place in ready}:
         _sync(folder)
 
 
 def require_writable(target: Path) -> None:
     """Raise OSError unless a file of that name could be written now; nothing is left behind."""
     with _named(target):
-        _require_place(target)
-        temporary, stream = _temporary(target.parent)
+        temporary, stream = _temporary(_place(target).parent)
         stream.close()
         temporary.unlink(missing_ok=True)
 
@@ -104,14 +105,18 @@ def _named(target: Path) -> Iterator[None]:
         raise OSError(error.errno or errno.EIO, reason, str(target)) from None
 
 
-def _require_place(target: Path) -> None:
-    """Raise OSError for what cannot be the name of a file, and for a folder of that name."""
+def _place(target: Path) -> Path:
+    """Where a file of that name lies, at the end of all links; raises OSError unless one may."""
     if not target.name or "\0" in str(target):
         raise OSError(errno.EINVAL, "that is no name of a file")
-    if target.is_dir():
-        raise OSError(errno.EISDIR, "a folder has that name")
     with suppress(FileNotFoundError):
-        os.lstat(target)  # its name may be too long
+        told = target.stat()  # raises where the name is too long, and for links in a circle
+        if stat.S_ISDIR(told.st_mode):
+            raise OSError(errno.EISDIR, "a folder has that name")
+        _require_regular(told)
+        if not os.access(target, os.W_OK):
+            raise OSError(errno.EACCES, "it is write-protected")
+    return Path(os.path.realpath(target))
 
 
 def _require_regular(told: os.stat_result) -> None:

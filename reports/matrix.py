@@ -116,12 +116,20 @@ def entry_fits(entry: Entry) -> bool:
             return not tally.holds and not against
 
 
+def blanks(matrix: Matrix, claims: tuple[str, ...]) -> list[str]:
+    """The claims and columns of which the matrix says nothing, one line each."""
+    rows = matrix.rows
+    return [
+        f"the matrix has no entry for {claim} on {column.name}"
+        for claim in claims
+        for column in matrix.columns
+        if column.name not in rows.get(claim, {})
+    ]
+
+
 def matrix_problems(matrix: Matrix, claims: tuple[str, ...]) -> list[str]:
     """Every blank, and every entry that contradicts its own counts or gives no reason."""
-    found, rows = [], matrix.rows
-    for claim in claims:
-        blank = [c.name for c in matrix.columns if c.name not in rows.get(claim, {})]
-        found += [f"the matrix has no entry for {claim} on {name}" for name in blank]
+    found = blanks(matrix, claims)
     for entry in matrix.entries:
         where = f"the matrix's entry for {entry.claim} on {entry.column}"
         if not entry_fits(entry):

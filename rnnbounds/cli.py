@@ -25,6 +25,10 @@ def run(arguments: list[str] | None) -> int:
         check_rooms()  # before anything that is shadowed is used
     except ShadowedError as error:
         return wrong(str(error))
-    from rnnbounds.program import call
-
+    try:
+        from rnnbounds.program import call
+    except ImportError as error:
+        return wrong(f"{error}; install rnnbounds again, with what it needs")
+    except ValueError as error:  # a table of contents that contradicts itself
+        return wrong(str(error))
     return call(arguments)

@@ -38,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     option = config.getoption
     given = (option("--bounds-profile"), option("--bounds-seed"), option("--bounds-attacks"))
     folder = option("--bounds-report")
-    if folder or given != (PROFILE, SEED, ATTACKS):
+    if folder is not None or given != (PROFILE, SEED, ATTACKS):
         check_options(*given, folder)
     if folder and not config.option.collectonly:
         config.pluginmanager.register(BoundsReport(config), "rnnbounds-report")
@@ -55,6 +55,8 @@ def check_options(profile_name: str, seed: int, attacks: str, folder: str | None
     from properties.budget import check_attacks, profile
     from rnnbounds.output import check_folder
 
+    if folder == "":
+        raise pytest.UsageError("--bounds-report is empty; name a folder, or leave it out")
     if seed < 0:
         raise pytest.UsageError(f"the seed {seed} is negative; choose --bounds-seed 0 or above")
     try:

@@ -10,11 +10,12 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing import active_children
 from threading import Event, Lock, Thread, current_thread, main_thread
 from types import FrameType
 
-from rnnbounds.terminal import tell
+from rnnbounds.terminal import flush, tell
 
 SECONDS = 1.0  # that the main thread has for leaving
 ENDING = (signal.SIGINT, signal.SIGTERM)
@@ -53,18 +54,31 @@ def guarded(program: Callable[[], int]) -> int:
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
         Thread(target=_insist, args=(reader, farewell), daemon=True).start()
+    sys.unraisablehook = _unraisable
     for number in ENDING:
         signal.signal(number, _end)
     try:
-        return program()
+        code = program()
+        for number in ENDING:
+            signal.signal(number, signal.SIG_IGN)  # what is done is not ended any more
+        return code
     except EndedError as ended:
-        return farewell(ended.number)
+        code = farewell(ended.number)
+        with suppress(OSError):
+            flush()
+        os._exit(code)  # libraries that were left in the middle of a call do not tidy up quietly
 
 
 def _end(number: int, frame: FrameType | None) -> None:
     for each in ENDING:
         signal.signal(each, signal.SIG_IGN)  # once is enough
     raise EndedError(number)
+
+
+def _unraisable(told: sys.UnraisableHookArgs) -> None:
+    """A signal that comes while a finaliser runs is lost on the main thread; the other one ends."""
+    if not isinstance(told.exc_value, EndedError):
+        sys.__unraisablehook__(told)
 
 
 def _insist(reader: int, farewell: Farewell) -> None:

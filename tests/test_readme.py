@@ -7,6 +7,7 @@ record that the package carries, from the record of a run.
 import re
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,11 @@ import torch
 
 from impl.cells import CELLS
 from impl.truncate import truncate
-from reports import load
+from properties.budget import PROFILES
+from reports import disk, load, problems
 from reports.table import CARRIED, Row, carried, encode_table, table_of
+from rnnbounds.cli import main
+from theory import CLAIMS
 from theory.axioms import AXIOMS
 
 README = Path(__file__).parents[1] / "README.md"
@@ -71,13 +75,40 @@ def test_the_example_of_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
         assert float((whole(x) - module(x)).norm(dim=2).max()) <= 1e-2
 
 
+def test_no_part_of_a_run_is_carried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The record of one claim would take the others away: both files stay as they are."""
+    places = {name: tmp_path / name for name in ("README", "CARRIED")}
+    for name, place in places.items():
+        place.write_bytes(globals()[name].read_bytes())
+        monkeypatch.setitem(globals(), name, place)
+    before = [place.read_bytes() for place in places.values()]
+    budget = replace(PROFILES["quick"], random=2, targeted=1, batch=4, sequences=2)
+    monkeypatch.setitem(PROFILES, "quick", budget)
+    one = ("certified-norm", "-n", "0", "--attacks", "random", "--out", str(tmp_path))
+    assert main(["verify", *one]) == 0
+    with pytest.raises(SystemExit, match="it is not of all claims"):
+        write(tmp_path / "run.json")
+    assert [place.read_bytes() for place in places.values()] == before
+
+
 def blocks(language: str) -> list[str]:
     """The README's examples in a language."""
     return re.findall(rf"```{language}\n(.*?)```", README.read_text(), re.DOTALL)
 
 
+def write(record: Path) -> None:
+    """The table of a whole run that holds, to both places or to neither; else SystemExit."""
+    run = load(record)
+    found = problems(run)
+    if {claim.id for claim in run.claims} != {claim.id for claim in CLAIMS}:
+        found.append("it is not of all claims")
+    if found:
+        raise SystemExit(f"{record}: {found[0]}; write the run of all claims again")
+    table_now = table_of(run)
+    head, rest = README.read_bytes().decode().split(START)
+    page = head + START + table(table_now.claims) + END + rest.split(END)[1]
+    disk.write({CARRIED: encode_table(table_now), README: page.encode()})
+
+
 if __name__ == "__main__":
-    head, rest = README.read_text().split(START)
-    found = table_of(load(Path(sys.argv[1])))
-    CARRIED.write_bytes(encode_table(found))
-    README.write_text(head + START + table(found.claims) + END + rest.split(END)[1])
+    write(Path(sys.argv[1]))

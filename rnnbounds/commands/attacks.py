@@ -55,10 +55,13 @@ def verify(
     started = datetime.now(UTC)
     profile(profile_name)
     chosen, entries = check_attacks(attacks.split(",")), chosen_claims(claim or ())
-    folder = None if out is None else check_folder(out, *FILES)
-    if seeds is not None:
+    many = () if seeds is None else seeds_of(seeds)
+    folder = None if out is None else check_folder(out, *(() if many else FILES))
+    if many:
+        for number in many if folder is not None else ():
+            check_folder(folder / str(number), *FILES)
         runs = sweep(
-            entries, seeds_of(seeds), chosen,
+            entries, many, chosen,
             profile=profile_name, device=check_device(device), workers=workers,
         )  # fmt: skip
         return show_runs(runs, folder, format)

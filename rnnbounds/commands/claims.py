@@ -11,8 +11,10 @@ import typer
 
 from properties.parts import chosen_claims, ledger_records
 from reports.codec import load
+from reports.errors import RecordError
 from reports.ledger import LedgerRecord
-from reports.table import Proof, Row, carried, table_of
+from reports.matrix import Matrix, blanks
+from reports.table import CARRIED, Proof, Row, Table, carried, table_of
 from rnnbounds.commands.matrix import As as As
 from rnnbounds.commands.matrix import matrix_in, matrix_now, show_matrix
 from rnnbounds.output import Format, echo, print_json, print_table, progress
@@ -58,7 +60,7 @@ def claims(
     else:
         table = carried() if run is None else table_of(load(run))
         if matrix:
-            return show_matrix(matrix_in(table, run), format)
+            return show_matrix(whole(table, run), format)
         rows = table.claims
     if format is Format.json:
         print_json([describe(row) for row in rows])
@@ -78,6 +80,15 @@ def claims(
         ],
     )
     return 0
+
+
+def whole(table: Table, record: Path | None) -> Matrix:
+    """The matrix of a table; raises RecordError if it leaves a claim out on some cell."""
+    matrix = matrix_in(table, record)
+    claims = dict.fromkeys([row.id for row in table.claims] + list(matrix.claims))
+    if found := blanks(matrix, tuple(claims)):
+        raise RecordError(f"{record or CARRIED}: {found[0]}; write the run again")
+    return matrix
 
 
 def proved_now() -> tuple[Row, ...]:

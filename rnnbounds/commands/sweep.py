@@ -25,8 +25,9 @@ def show_runs(runs: Iterable[Run], folder: Path | None, format: Format) -> int:
         documents.append({"seed": run.seed, "problems": found, "replay": replays})
         if format is Format.text:
             verdict = "all bounds hold" if not found else plural(len(found), "problem")
-            lines = [f"FAILS: {problem}" for problem in found]
-            echo("\n  ".join([f"seed {run.seed}: {verdict}", *lines, *replays]))
+            echo(f"seed {run.seed}: {verdict}")
+            for line in (*(f"FAILS: {problem}" for problem in found), *replays):
+                echo(f"  {line}")
     red = [document["seed"] for document in documents if document["problems"]]
     if format is Format.json:
         print_json(documents)

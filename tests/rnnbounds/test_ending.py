@@ -16,7 +16,8 @@ import pytest
 import rnnbounds
 
 HOUSE = Path(rnnbounds.__file__).resolve().parent.parent
-# A part that never ends, in a library that does not let the interpreter act; and one that can.
+# A part that never ends, in a library that does not let the interpreter act; one that can; and a
+# finaliser, out of which no exception comes.
 FOREVER = """
 import sys
 def told():
@@ -27,6 +28,12 @@ def stuck(*_, **__):
     return pow(3, 10**11)
 def busy(*_, **__):
     told()
+    while True:
+        pass
+class Last:
+    __del__ = busy
+def dying(*_, **__):
+    Last()
     while True:
         pass
 """
@@ -88,9 +95,10 @@ def test_ctrl_c_reaches_all_processes(started, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_run_in_one_process_ends_too(started):
+@pytest.mark.parametrize("work", ["busy", "dying"])
+def test_a_run_in_one_process_ends_too(started, work):
     """Without workers it is the main thread that is interrupted."""
-    process = started("busy", 0)
+    process = started(work, 0)
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (143, "rnnbounds: ended by SIGTERM; run it again\n")

@@ -82,3 +82,22 @@ def test_lists_of_seeds() -> None:
 def test_what_is_no_list_of_seeds_is_refused(refused, text):
     """In one line, before any work."""
     assert "no list of seeds" in refused("verify", *CLAIM, f"--seeds={text}")
+
+
+def test_a_red_seed_is_told_in_lines(call, tiny, monkeypatch):
+    """A line for the seed, for each problem and for each replay, whatever the problem says."""
+    monkeypatch.setattr(module, "problems", lambda run: ["it broke\n\x1b[31m", "twice"])
+    monkeypatch.setattr(module, "failing", lambda run: ["rnnbounds replay X"])
+    assert call("verify", *CLAIM, "--seeds", "2").out.splitlines() == [
+        "seed 2: 2 problems", r"  FAILS: it broke\n\x1b[31m", "  FAILS: twice",
+        "  rnnbounds replay X", "0 of 1 seed without a problem",
+    ]  # fmt: skip
+
+
+def test_every_folder_is_asked_for_before_the_work(refused, tiny, tmp_path):
+    """Not after the seeds before it; what lies beside them hinders nobody."""
+    (tmp_path / "run.json").mkdir()
+    (tmp_path / "2").touch()
+    line = refused("verify", *CLAIM, "--seeds", "1-3", "--out", tmp_path)
+    assert line.startswith(f"rnnbounds: cannot write {tmp_path / '2'}")
+    assert not (tmp_path / "1").exists()
