@@ -82,7 +82,7 @@ def path_of(text: str) -> Path:
 
 def check_target(path: Path, suffix: str) -> None:
     """Raise WriteError unless a file of that kind can be written there, folder and all."""
-    if path.suffix != suffix:
+    if not path.name.endswith(suffix):
         raise WriteError(path, OSError(0, f"the name does not end in {suffix}"))
     check_folder(path.parent, path.name)
 

@@ -58,8 +58,9 @@ def verify(
     many = () if seeds is None else seeds_of(seeds)
     folder = None if out is None else check_folder(out, *(() if many else FILES))
     if many:
-        for number in many if folder is not None else ():
-            check_folder(folder / str(number), *FILES)
+        if folder is not None:
+            for number in many:
+                check_folder(folder / str(number), *FILES)
         runs = sweep(
             entries, many, chosen,
             profile=profile_name, device=check_device(device), workers=workers,
