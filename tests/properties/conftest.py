@@ -1,9 +1,14 @@
 """Small budgets, so that whole attacks run in seconds."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
 from properties import budget
 from properties.budget import Budget
+
+sys.path.insert(0, str(Path(__file__).parent))  # what several processes of a test share
 
 SMALL = Budget(random=4, targeted=3, gradient=2, ascent=20, batch=6, sequences=2)
 

@@ -1,32 +1,12 @@
 """Work shared among fresh processes."""
 
 import os
-import signal
 
 import pytest
+from worker_jobs import fail, square
 
-from properties.errors import InputError, SpecError
+from properties.errors import InputError
 from properties.workers import WorkerError, each
-
-
-def square(number: int) -> tuple[int, int]:
-    """What a worker can do."""
-    return number * number, os.getpid()
-
-
-def fail(kind: str) -> None:
-    """Raise what does travel, what does not, and end without a word."""
-    match kind:
-        case "bug":
-            raise KeyError(kind)
-        case "input":
-            raise InputError("one thing is wrong; do another")
-        case "spec":
-            raise SpecError("no")
-        case "dies":
-            os.kill(os.getpid(), signal.SIGKILL)
-        case "exits":
-            os._exit(3)
 
 
 def test_everything_is_done_once():

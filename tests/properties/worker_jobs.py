@@ -1,0 +1,26 @@
+"""What the workers of tests do: importable by name in a fresh process, wherever it starts."""
+
+import os
+import signal
+
+from properties.errors import InputError, SpecError
+
+
+def square(number: int) -> tuple[int, int]:
+    """What a worker can do."""
+    return number * number, os.getpid()
+
+
+def fail(kind: str) -> None:
+    """Raise what does travel, what does not, and end without a word."""
+    match kind:
+        case "bug":
+            raise KeyError(kind)
+        case "input":
+            raise InputError("one thing is wrong; do another")
+        case "spec":
+            raise SpecError("no")
+        case "dies":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "exits":
+            os._exit(3)
