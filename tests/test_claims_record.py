@@ -14,7 +14,7 @@ from theory import CLAIMS
 from theory.claim import Claim
 
 ATTACKS = ("random", "targeted", "gradient", "extremal")
-STANDINGS = {"HOLDS", "ARGUED", "NOT APPLICABLE", "NOT YET PROVED"}
+STANDINGS = {"HOLDS", "ARGUED", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED"}
 
 
 def test_every_claim_in_order():
