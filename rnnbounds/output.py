@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -52,11 +53,15 @@ def _escaped(text: str, encoding: str) -> str:
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """A plain table on standard output; nothing is cut off where it is no terminal."""
-    console = Console(markup=False, emoji=False, highlight=False)
+    # Rich writes to memory: it would flush standard output and answer for its failures itself.
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    console = Console(
+        file=io.StringIO(), force_terminal=terminal, markup=False, emoji=False, highlight=False
+    )
     table = Table(*columns, box=None, header_style="bold", pad_edge=False)
     for row in rows:
         table.add_row(*(printable(cell) for cell in row))
-    if not console.is_terminal:
+    if not terminal:
         console.width = WIDE
     with console.capture() as shown:
         console.print(table)

@@ -114,7 +114,11 @@ def test_lines_tables_and_documents(capsys):
     assert "λ 𝕏" in told
 
 
-def test_a_reader_that_leaves_changes_no_verdict(program, save):
+BUFFERS = pytest.mark.parametrize("unbuffered", ["", "1"])
+
+
+@BUFFERS
+def test_a_reader_that_leaves_changes_no_verdict(program, save, unbuffered):
     """Nobody reads standard output any more, as after ``head``: the exit code is the verdict's."""
     for weight, code in ((0.5, 0), (2.0, 1)):
         model = save([[weight]])
@@ -122,19 +126,20 @@ def test_a_reader_that_leaves_changes_no_verdict(program, save):
         os.close(reader)
         done = program(
             "certify", model, *QUICK, stdout=writer,
-            PYTHONUNBUFFERED="1",
+            PYTHONUNBUFFERED=unbuffered,
         )  # fmt: skip
         os.close(writer)
         assert (done.returncode, done.stderr) == (code, b"")
 
 
+@BUFFERS
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's /dev/full")
-def test_a_full_disk_is_said(program, save):
+def test_a_full_disk_is_said(program, save, unbuffered):
     """What could not be printed is no verdict: one line, exit 2."""
     with Path("/dev/full").open("wb") as full:
         arguments = ("certify", save([[0.5]]), *QUICK)
-        done = program(*arguments, stdout=full)
-    assert done.returncode == 2
+        done = program(*arguments, stdout=full, PYTHONUNBUFFERED=unbuffered)
+    assert done.returncode == 2, done.stderr
     assert done.stderr.decode().endswith("No space left on device; choose another path\n")
     assert done.stderr.count(b"\n") == 1
 
