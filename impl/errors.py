@@ -74,7 +74,7 @@ class NotContractiveError(InputError):
     def __init__(self, norm: float, limit: float = 1.0) -> None:
         super().__init__(
             f"‖W‖₂ = {norm:.6g}, but the cell needs ‖W‖₂ < {limit:.6g}; "
-            f"project it with impl.projection.project_spectral"
+            f"project it with impl.training.projection.project_spectral"
         )
 
 

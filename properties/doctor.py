@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from flint import arb, ctx
 
-from impl.activation import ACTIVATIONS, Activation
-from impl.machine import FLUSHED, ailments_of_arrays, ailments_of_floats
-from impl.torch_machine import ailments_of_tensors, worst_error
-from theory.interval import Interval, exp, log
+from impl.cells.activation import ACTIVATIONS, Activation
+from impl.checker.machine import FLUSHED, ailments_of_arrays, ailments_of_floats
+from impl.numbers.torch_machine import ailments_of_tensors, worst_error
+from theory.numbers.interval import Interval, exp, log
 
 POINTS = 400
 
@@ -50,7 +50,7 @@ def subnormals_kept(device: str) -> Finding:
 
 
 def ailments(device: str) -> set[str]:
-    """What is wrong with floats, arrays and tensors; see `impl.machine`."""
+    """What is wrong with floats, arrays and tensors; see `impl.checker.machine`."""
     return ailments_of_floats() | ailments_of_arrays() | ailments_of_tensors(device)
 
 

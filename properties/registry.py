@@ -12,20 +12,20 @@ import numpy as np
 
 from properties.attacks.extremal import extremal_specs
 from properties.errors import InputError
-from properties.judge import free_names
-from properties.kinds import FAMILIES, Kind
-from properties.measure import ALL, MEASURES
-from properties.system import Batch, build
-from theory.claim import Claim, Form, Statement, Variant
+from properties.judging.judge import free_names
+from properties.measures.table import ALL, MEASURES
+from properties.systems.batch import Batch, build
+from properties.systems.kinds import FAMILIES, Kind
+from theory.language.claim import Claim, Form, Statement, Variant
+from theory.language.vocabulary import quantity
 from theory.registry import check_claims, stated
-from theory.vocabulary import quantity
 
 KINDS = (*get_args(Kind), *FAMILIES)
 PRECISION = 128  # bits
 # Where a quantity gets its value, by its role.
 PLACES = {
-    "parameter": "properties/parameters.py",
-    "certified": "impl/constants.py",
+    "parameter": "properties/systems/parameters.py",
+    "certified": "impl/gradients/constants.py",
     "measured": "properties/measures",
 }
 

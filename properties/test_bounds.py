@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from properties.budget import ATTACKS
-from properties.parts import (
+from properties.attacks.budget import ATTACKS
+from properties.runs.parts import (
     Part,
     chosen_claims,
     encode_result,

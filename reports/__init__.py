@@ -1,11 +1,11 @@
 """What was seen: run records, their judgement, and the pages made from them."""
 
-from reports.codec import decode, encode, json_schema, load
 from reports.errors import InputError, RecordError
-from reports.histogram import EMPTY, count_ratios
-from reports.ledger import Axiom, LedgerRecord, LedgerStep
-from reports.outcome import comparable, passed, problems
-from reports.record import (
+from reports.records.codec import decode, encode, json_schema, load
+from reports.records.histogram import EMPTY, count_ratios
+from reports.records.ledger import Axiom, LedgerRecord, LedgerStep
+from reports.records.outcome import comparable, passed, problems
+from reports.records.record import (
     SCHEMA,
     AttackRecord,
     Check,

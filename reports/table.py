@@ -9,10 +9,10 @@ from typing import Literal
 
 import msgspec
 
-from reports.matrix import Matrix
-from reports.number import Number
-from reports.record import ClaimRecord, Run
-from reports.text import NOTHING, ratio
+from reports.pages.text import NOTHING, ratio
+from reports.records.matrix import Matrix
+from reports.records.number import Number
+from reports.records.record import ClaimRecord, Run
 
 CARRIED = Path(__file__).with_name("claims.json")
 

@@ -11,11 +11,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from impl.certificate import Certificate, certify
-    from impl.certified_training import Task
-    from impl.projection import stable
-    from impl.stable_lstm import stable_lstm_
-    from impl.truncate import load_certificate, load_truncated, save_truncated, truncate
+    from impl.certificate.certify import Certificate, certify
+    from impl.convert.truncate import load_certificate, load_truncated, save_truncated, truncate
+    from impl.training.certificate import Task
+    from impl.training.projection import stable
+    from impl.training.stable_lstm import stable_lstm_
     from rnnbounds.assertions import (
         assert_contractive,
         assert_receptive_field,
@@ -43,19 +43,19 @@ __all__ = [
 
 _HOMES = {
     "CLAIMS": "theory",
-    "Certificate": "impl.certificate",
-    "Task": "impl.certified_training",
+    "Certificate": "impl.certificate.certify",
+    "Task": "impl.training.certificate",
     "assert_contractive": "rnnbounds.assertions",
     "assert_receptive_field": "rnnbounds.assertions",
     "assert_remembers": "rnnbounds.assertions",
     "assert_truncation": "rnnbounds.assertions",
-    "certify": "impl.certificate",
-    "load_certificate": "impl.truncate",
-    "load_truncated": "impl.truncate",
-    "save_truncated": "impl.truncate",
-    "stable": "impl.projection",
-    "stable_lstm_": "impl.stable_lstm",
-    "truncate": "impl.truncate",
+    "certify": "impl.certificate.certify",
+    "load_certificate": "impl.convert.truncate",
+    "load_truncated": "impl.convert.truncate",
+    "save_truncated": "impl.convert.truncate",
+    "stable": "impl.training.projection",
+    "stable_lstm_": "impl.training.stable_lstm",
+    "truncate": "impl.convert.truncate",
 }
 
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import torch
 
-from impl.adapters import Source, load_model
-from impl.cells import kind_of
-from impl.certificate import Certificate, certify
+from impl.cells.table import kind_of
+from impl.certificate.certify import Certificate, certify
+from impl.convert.truncate import NotCertifiedError, truncate, unrolled
 from impl.errors import RangeError, ShapeError
-from impl.model import LoadedModel
-from impl.outward import norm_up
-from impl.truncate import NotCertifiedError, truncate, unrolled
+from impl.numbers.outward import norm_up
+from impl.reading.adapters import Source, load_model
+from impl.reading.model import LoadedModel
 from rnnbounds.fields import Module, Probe
 
 

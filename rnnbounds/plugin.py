@@ -15,8 +15,8 @@ import pytest
 from rnnbounds.terminal import printable
 
 if TYPE_CHECKING:
-    from properties.parts import PartResult
-    from reports.record import Run
+    from properties.runs.parts import PartResult
+    from reports.records.record import Run
 
 KEY = "rnnbounds"
 PROFILE, SEED, ATTACKS = "quick", 0, "random,targeted,gradient,extremal"
@@ -52,7 +52,7 @@ def check_options(profile_name: str, seed: int, attacks: str, folder: str | None
         check_rooms()
     except ShadowedError as error:
         raise pytest.UsageError(str(error)) from None
-    from properties.budget import check_attacks, profile
+    from properties.attacks.budget import check_attacks, profile
     from rnnbounds.output import check_folder
 
     if folder == "":
@@ -80,7 +80,7 @@ class BoundsReport:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take in the part that a test ran, here or in a worker."""
-        from properties.parts import decode_result
+        from properties.runs.parts import decode_result
 
         if report.when == "call":
             texts = [str(value) for name, value in report.user_properties if name == KEY]
@@ -90,8 +90,8 @@ class BoundsReport:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the report; whatever speaks against the run fails the session."""
         from reports.errors import InputError
-        from reports.outcome import problems
-        from reports.page import write_report
+        from reports.pages.page import write_report
+        from reports.records.outcome import problems
 
         run = self.run()
         found = problems(run)
@@ -108,8 +108,8 @@ class BoundsReport:
         """The record of the session: all claims, or those seen where a part was selected."""
         from msgspec.structs import replace
 
-        from properties.budget import check_attacks
-        from properties.run import environment, merge
+        from properties.attacks.budget import check_attacks
+        from properties.runs.run import environment, merge
         from theory import CLAIMS
 
         option = self.config.getoption

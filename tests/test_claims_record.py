@@ -5,13 +5,13 @@
 
 import pytest
 
-from properties.columns import columns
-from properties.matrix import unattacked
-from properties.parts import ledger_records
+from properties.runs.matrix import unattacked
+from properties.runs.parts import ledger_records
+from properties.systems.columns import columns
 from reports.table import carried
 from rnnbounds.commands.claims import row_of
 from theory import CLAIMS
-from theory.claim import Claim
+from theory.language.claim import Claim
 
 ATTACKS = ("random", "targeted", "gradient", "extremal")
 STANDINGS = {"HOLDS", "ARGUED", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED"}

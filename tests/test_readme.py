@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 import torch
 
-from impl.cells import CELLS
-from impl.truncate import truncate
-from properties.budget import PROFILES
+from impl.cells.table import CELLS
+from impl.convert.truncate import truncate
+from properties.attacks.budget import PROFILES
 from reports import disk, load, problems
 from reports.table import CARRIED, Row, carried, encode_table, table_of
 from rnnbounds.cli import main
 from theory import CLAIMS
-from theory.axioms import AXIOMS
+from theory.axioms.base import AXIOMS
 
 README = Path(__file__).parents[1] / "README.md"
 HEAD = (
@@ -62,7 +62,7 @@ def test_the_example_of_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     (source,) = (block for block in blocks("python") if "KEPT_KIND" in block)
     known: dict[str, Any] = {}
     exec(source, known)
-    monkeypatch.setitem(CELLS, "kept", known["KEPT_KIND"])  # the line in impl/cells.py
+    monkeypatch.setitem(CELLS, "kept", known["KEPT_KIND"])  # the line in impl/cells/table.py
     generator = torch.Generator().manual_seed(0)
     model = {"g": torch.tensor([-1.0, 0.0, 1.0]), "b": torch.ones(3)}
     model["W"] = torch.randn(3, 3, generator=generator) / 16

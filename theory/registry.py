@@ -12,13 +12,13 @@ from keyword import iskeyword
 
 from sympy import Symbol
 
-from theory.claim import Claim, Form, Variant
 from theory.errors import InputError
-from theory.law import Assumption
-from theory.parse import EXTREMA, FUNCTIONS
-from theory.quantity import Quantity
-from theory.statement import Statement
-from theory.vocabulary import QUANTITIES
+from theory.language.claim import Claim, Form, Variant
+from theory.language.law import Assumption
+from theory.language.parse import EXTREMA, FUNCTIONS
+from theory.language.quantity import Quantity
+from theory.language.statement import Statement
+from theory.language.vocabulary import QUANTITIES
 
 
 class RegistrationError(InputError):
@@ -68,7 +68,7 @@ def faults_of(claim: Claim, known: set[Symbol]) -> Iterator[str]:
         for symbol in sorted(strangers(part, known), key=str):
             yield (
                 f"{where} speaks of {symbol.name!r}, which is no quantity's symbol; "
-                "add it to theory/quantities, or take the symbol from theory.vocabulary"
+                "add it to theory/quantities, or take the symbol from theory.language.vocabulary"
             )
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from impl.activation import ACTIVATIONS
-from properties.spec import Kind, SystemSpec
-from properties.strategies import windows
+from impl.cells.activation import ACTIVATIONS
+from properties.systems.drawing.strategies import windows
+from properties.systems.spec import Kind, SystemSpec
 
 FACTORS = (0.75, 0.9375, 0.375)
 # (inputs, scale, bias): small around rest at 0; and around the rest that a bias brings about.

@@ -7,9 +7,9 @@ from functools import partial
 
 import torch
 
-from impl.rnn import RNN
-from properties.gated.ascent import Estimated
-from properties.system import Batch
+from impl.cells.rnn import RNN
+from properties.systems.batch import Batch
+from properties.systems.gated.ascent import Estimated
 
 Tensor = torch.Tensor
 Estimates = dict[str, Callable[[], Tensor]]

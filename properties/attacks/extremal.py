@@ -12,15 +12,22 @@ from msgspec.structs import replace
 
 from properties.attacks.learning import SPECIAL as LEARNING_SPECIAL
 from properties.attacks.learning import learning_specs
-from properties.causal.extremal import causal_models
-from properties.cells.extremal import family_specs
-from properties.gated.extremal import GATED_SPECIAL, cells
-from properties.kinds import CAUSAL, FAMILIES, GATED
-from properties.layered import specs as layered
-from properties.scans import specs as scans
-from properties.spec import Kind, SystemSpec, Values
-from properties.unitary import extremal_limits as limits
-from properties.unitary.extremal import BLOCKS, NETWORKS, RECURRENT, blocks, networks, recurrents
+from properties.systems.causal.extremal import causal_models
+from properties.systems.cells.extremal import family_specs
+from properties.systems.gated.extremal import GATED_SPECIAL, cells
+from properties.systems.kinds import CAUSAL, FAMILIES, GATED
+from properties.systems.layered import specs as layered
+from properties.systems.limits import extremal as limits
+from properties.systems.scans import specs as scans
+from properties.systems.spec import Kind, SystemSpec, Values
+from properties.systems.unitary.extremal import (
+    BLOCKS,
+    NETWORKS,
+    RECURRENT,
+    blocks,
+    networks,
+    recurrents,
+)
 
 SCALAR = SystemSpec(kind="linear", activation="identity", regime="diagonal", inputs="constant")
 

@@ -14,18 +14,18 @@ import sympy
 import torch
 from msgspec.structs import replace
 
-from impl.activation import ACTIVATIONS
-from impl.rnn import RNN
+from impl.cells.activation import ACTIVATIONS
+from impl.cells.rnn import RNN
 from properties.attacks.estimates import estimates
-from properties.gated.ascent import GatedAscent, gated_starts
-from properties.judge import free_names
-from properties.kinds import GATED
-from properties.measure import MEASURES
-from properties.spec import Kind, SystemSpec
-from properties.system import Batch, build, explicit, with_cells
-from properties.unitary.fits import candidate_fits, scalar_fits
-from theory.claim import Statement
-from theory.vocabulary import VOCABULARY
+from properties.judging.judge import free_names
+from properties.measures.table import MEASURES
+from properties.systems.batch import Batch, build, explicit, with_cells
+from properties.systems.gated.ascent import GatedAscent, gated_starts
+from properties.systems.kinds import GATED
+from properties.systems.limits.fitted import candidate_fits, scalar_fits
+from properties.systems.spec import Kind, SystemSpec
+from theory.language.claim import Statement
+from theory.language.vocabulary import VOCABULARY
 
 Tensor = torch.Tensor
 

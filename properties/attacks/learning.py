@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from properties.spec import SystemSpec, Values
+from properties.systems.spec import SystemSpec, Values
 
 SCALAR = SystemSpec(
     kind="gradient", activation="identity", regime="diagonal", inputs="constant", trained="W",

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
 
-from properties.spec import Kind, SystemSpec
-from properties.strategies import specs
+from properties.systems.drawing.strategies import specs
+from properties.systems.spec import Kind, SystemSpec
 
 Visit = Callable[[SystemSpec], float | None]
 

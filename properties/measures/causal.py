@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import torch
 
-from properties.causal.model import models
-from properties.field import HUGE, foreign
-from properties.kinds import CAUSAL
-from properties.measured import Measure
-from properties.system import Batch
-from theory.interval import Interval
+from properties.measures.measure import Measure
+from properties.measures.readings.receptive_field import HUGE, foreign
+from properties.systems.batch import Batch
+from properties.systems.causal.model import models
+from properties.systems.kinds import CAUSAL
+from theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
 LARGE, SUBNORMAL = 1e300, 5e-324

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import numpy as np
 from flint import arb
 
-from properties.balls import BallPair
-from properties.cells import ball_descent, descent, pairs, single
-from properties.cells import readings as of
-from properties.measured import Measure
-from properties.system import Batch
-from theory.interval import Interval
+from properties.measures.measure import Measure
+from properties.measures.readings.balls import BallPair
+from properties.measures.runs import ball_descent, descent, pairs, single
+from properties.measures.runs import readings as of
+from properties.systems.batch import Batch
+from theory.numbers.interval import Interval
 
 
 def own(

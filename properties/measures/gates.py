@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from flint import arb
 
-from properties.cells.rounded import Rounded
-from properties.gated.cell import Gated
-from properties.gated.readings import (
+from properties.measures.measure import Measure
+from properties.measures.runs.rounded import Rounded
+from properties.systems.gated.cell import Gated
+from properties.systems.gated.readings import (
     Balls,
     Differences,
     Weights,
@@ -30,7 +31,6 @@ from properties.gated.readings import (
     wide_start,
     wide_step,
 )
-from properties.measured import Measure
 
 
 def steps_of(count: int) -> Callable[[object], int]:

@@ -6,7 +6,16 @@ from collections.abc import Callable
 
 from flint import fmpq
 
-from properties.gradients import (
+from properties.measures.measure import Error, Measure, Value
+from properties.measures.readings.exact_steps import (
+    Rows,
+    Single,
+    dphi_h_gap_ball,
+    longest_ball,
+    longest_square,
+    steepest_square,
+)
+from properties.measures.readings.gradients import (
     distance_ball,
     distance_slack,
     distance_square,
@@ -20,16 +29,7 @@ from properties.gradients import (
     windowed_gap,
     windowed_slack,
 )
-from properties.measured import Error, Measure, Value
-from properties.single import (
-    Rows,
-    Single,
-    dphi_h_gap_ball,
-    longest_ball,
-    longest_square,
-    steepest_square,
-)
-from properties.steps import (
+from properties.measures.readings.steps import (
     dp,
     dp_gap,
     dp_gap_slack,
@@ -41,7 +41,7 @@ from properties.steps import (
     dphi_w_gap_slack,
     dphi_w_slack,
 )
-from properties.system import Batch
+from properties.systems.batch import Batch
 
 Squares = Callable[[Rows], Callable[[Batch, int], fmpq | None]]
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from flint import arb, ctx, fmpq
 
-from properties.balls import BallPair, Ends, float_ends
-from properties.measured import Measure
-from properties.system import Batch
-from properties.unitary.candidates import Candidate
-from properties.unitary.planted import Planted
-from properties.unitary.readings import BLANK, PRECISION, counted, each_pair, rooted
-from properties.unitary.sigmoid_pairs import SigmoidPair
+from properties.measures.measure import Measure
+from properties.measures.readings.balls import BallPair, Ends, float_ends
+from properties.systems.batch import Batch
+from properties.systems.limits.candidates import Candidate
+from properties.systems.limits.planted import Planted
+from properties.systems.limits.sigmoid_pairs import SigmoidPair
+from properties.systems.unitary.readings import BLANK, PRECISION, counted, each_pair, rooted
 
 
 def of_candidate(count: Callable[[Candidate], int | bool]) -> Callable[[Any], int | None]:

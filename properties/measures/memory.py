@@ -7,15 +7,15 @@ from typing import Any
 
 from flint import arb, arb_mat, ctx, fmpq
 
-from impl.exact import ball_norm
-from properties.balls import BallPair, Ends
-from properties.measured import Measure
-from properties.scans.jordan import Block
-from properties.scans.modes import Mode
-from properties.scans.scan import Scan
-from properties.system import Batch
-from properties.unitary.derivatives import at_most, norm_ends, norm_square
-from properties.unitary.readings import BLANK, PRECISION, each_pair, rooted
+from impl.numbers.exact_norm import ball_norm
+from properties.measures.measure import Measure
+from properties.measures.readings.balls import BallPair, Ends
+from properties.systems.batch import Batch
+from properties.systems.scans.jordan import Block
+from properties.systems.scans.modes import Mode
+from properties.systems.scans.scan import Scan
+from properties.systems.unitary.derivatives import at_most, norm_ends, norm_square
+from properties.systems.unitary.readings import BLANK, PRECISION, each_pair, rooted
 
 
 def of_mode(name: str, square: Callable[[Mode, int, int], fmpq]) -> Measure:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from flint import arb, fmpq
 
-from impl.exact import ball_norm, rational_norm_at_most
-from impl.outward import underflow
-from properties import field, rationals
-from properties.balls import entries, length
-from properties.jacobians import dh_dx, dh_dx_ball, dh_dx_enclosure
-from properties.measured import Measure, square_of
-from properties.readings import (
+from impl.numbers.exact_norm import ball_norm, rational_norm_at_most
+from impl.numbers.outward import underflow
+from properties.measures.measure import Measure, square_of
+from properties.measures.readings import rationals
+from properties.measures.readings import receptive_field as field
+from properties.measures.readings.balls import entries, length
+from properties.measures.readings.jacobians import dh_dx, dh_dx_ball, dh_dx_enclosure
+from properties.measures.readings.slack import local_slack, norm_slack, state_slack
+from properties.measures.readings.states import (
     each_window,
     exact_vectors,
     gap_error,
@@ -31,8 +33,7 @@ from properties.readings import (
     weighted_ball,
     weighted_error,
 )  # fmt: skip
-from properties.slack import local_slack, norm_slack, state_slack
-from properties.system import Batch
+from properties.systems.batch import Batch
 
 
 def in_quadratic_norm(suffix: str, weights: str) -> tuple[Measure, Measure]:

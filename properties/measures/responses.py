@@ -10,20 +10,20 @@ from collections.abc import Callable
 
 import torch
 
-from impl.outward import add_up, mul_up, norm_up
-from properties import rationals
-from properties.balls import BallPair, Vector, column, entries, length
-from properties.cells import ball_runs
-from properties.cells import readings as of
-from properties.cells.ball_runs import BallRuns
-from properties.cells.gaps import Gap, Gaps
-from properties.cells.rounded import Rounded
-from properties.measured import Measure, square_of
+from impl.numbers.outward import add_up, mul_up, norm_up
 from properties.measures.cells import own
-from properties.other_inputs import other_inputs
-from properties.readings import mapped, readout, single
-from properties.slack import UP, map_slack, norm_slack, norms, state_slack
-from properties.system import Batch
+from properties.measures.measure import Measure, square_of
+from properties.measures.readings import rationals
+from properties.measures.readings.balls import BallPair, Vector, column, entries, length
+from properties.measures.readings.slack import UP, map_slack, norm_slack, norms, state_slack
+from properties.measures.readings.states import mapped, readout, single
+from properties.measures.runs import ball_runs
+from properties.measures.runs import readings as of
+from properties.measures.runs.ball_runs import BallRuns
+from properties.measures.runs.gaps import Gap, Gaps
+from properties.measures.runs.rounded import Rounded
+from properties.systems.batch import Batch
+from properties.systems.other_inputs import other_inputs
 
 Tensor = torch.Tensor
 

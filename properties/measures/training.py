@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 from flint import arb
 
-from properties import exact_training as exact
-from properties import projections, training
-from properties.measured import Error, Measure, Value, around
-from properties.system import Batch
-from theory.interval import Interval
+from properties.measures.measure import Error, Measure, Value, around
+from properties.measures.readings import exact_training as exact
+from properties.measures.readings import projections, training
+from properties.systems.batch import Batch
+from theory.numbers.interval import Interval
 
 
 def trained(value: Value, error: Error) -> Callable[[Batch], Interval]:

@@ -7,19 +7,19 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat
 
-from impl.rational import defect_rank, identity
-from properties.measured import Measure
-from properties.unitary import gaps
-from properties.unitary.blocks import Block, multiplicity
-from properties.unitary.derivatives import (
+from impl.numbers.rationals import defect_rank, identity
+from properties.measures.measure import Measure
+from properties.systems.unitary import gaps
+from properties.systems.unitary.blocks import Block, multiplicity
+from properties.systems.unitary.derivatives import (
     dh_dh_at_most,
     dh_dh_ball,
     dh_dh_ends,
     dh_dh_square,
 )
-from properties.unitary.exact import square
-from properties.unitary.networks import Network
-from properties.unitary.readings import counted, each_pair, rooted
+from properties.systems.unitary.exact import square
+from properties.systems.unitary.networks import Network
+from properties.systems.unitary.readings import counted, each_pair, rooted
 
 
 def size(A: fmpq_mat) -> fmpq:

@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
-from properties.budget import ATTACKS, check_attacks, profile
+from properties.attacks.budget import ATTACKS, check_attacks, profile
 from properties.device import check_device
-from properties.parts import Part, PartResult, chosen_claims, parts_of
-from properties.run import environment, merge, run_parts
-from properties.seeds import seeds_of, sweep
-from reports.outcome import problems
-from reports.page import FILES, write_report
-from reports.record import Run
+from properties.runs.parts import Part, PartResult, chosen_claims, parts_of
+from properties.runs.run import environment, merge, run_parts
+from properties.runs.seeds import seeds_of, sweep
+from reports.pages.page import FILES, write_report
+from reports.records.outcome import problems
+from reports.records.record import Run
 from rnnbounds.commands.claims import CORES, As, Ids, Workers
 from rnnbounds.commands.sweep import show_runs
 from rnnbounds.output import Format, check_folder, echo, path_of, print_json, print_table, progress

@@ -9,17 +9,17 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from properties.parts import chosen_claims, ledger_records
-from reports.codec import load
+from properties.runs.parts import chosen_claims, ledger_records
 from reports.errors import RecordError
-from reports.ledger import LedgerRecord
-from reports.matrix import Matrix, blanks
+from reports.records.codec import load
+from reports.records.ledger import LedgerRecord
+from reports.records.matrix import Matrix, blanks
 from reports.table import CARRIED, Proof, Row, Table, carried, table_of
 from rnnbounds.commands.matrix import As as As
 from rnnbounds.commands.matrix import matrix_in, matrix_now, show_matrix
 from rnnbounds.output import Format, echo, print_json, print_table, progress
 from theory import CLAIMS
-from theory.claim import Claim
+from theory.language.claim import Claim
 
 Ids = Annotated[list[str] | None, typer.Argument(metavar="CLAIM", help="claims; all by default")]
 Workers = Annotated[

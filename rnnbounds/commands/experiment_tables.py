@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from reports.text import ratio
+from reports.pages.text import ratio
 from rnnbounds.experiments import Record
-from rnnbounds.experiments.closeness import Closeness
-from rnnbounds.experiments.curves import mean, power
-from rnnbounds.experiments.digits_record import Digits
-from rnnbounds.experiments.norms_record import Norms
-from rnnbounds.experiments.record import Sunspots
+from rnnbounds.experiments.digits.record import Digits
+from rnnbounds.experiments.gradients.curves import mean, power
+from rnnbounds.experiments.gradients.record import Closeness
+from rnnbounds.experiments.norms.record import Norms
 from rnnbounds.experiments.students import KINDS
-from rnnbounds.experiments.urnn_record import Unitary
+from rnnbounds.experiments.sunspots.record import Sunspots
+from rnnbounds.experiments.urnn.record import Unitary
 from rnnbounds.output import echo, print_table
 
 
@@ -31,7 +31,7 @@ def print_record(record: Record) -> None:
 
 def print_unitary(record: Unitary) -> None:
     """Mean R² against hidden units for each SNR, and what it says of URNNs."""
-    from rnnbounds.experiments.urnn_page import outcome  # draws: too slow for every command
+    from rnnbounds.experiments.urnn.page import outcome  # draws: too slow for every command
 
     for snr, ceiling in zip(record.setting.snr, record.ceilings, strict=True):
         curves = [record.curve(kind, snr) for kind in KINDS]
@@ -61,7 +61,7 @@ def print_digits(record: Digits) -> None:
 
 def print_norms(record: Norms) -> None:
     """How many systems each norm certifies, and with which windows."""
-    from rnnbounds.experiments.norms_page import outcome, rows  # draws: too slow for every command
+    from rnnbounds.experiments.norms.page import outcome, rows  # draws: too slow for every command
 
     heads = ("norm", "certifies", "shortest k", "it alone", "median k", "greatest k")
     print_table(heads, list(rows(record)))
@@ -103,7 +103,7 @@ def print_sunspots(record: Sunspots) -> None:
 
 def print_closeness(record: Closeness) -> None:
     """Mean gaps of gradients and weights against k, each beside its bound, as text."""
-    from rnnbounds.experiments.gradients_page import verdict  # draws: too slow for every command
+    from rnnbounds.experiments.gradients.page import verdict  # draws: too slow for every command
 
     curves = {"gradients": record.gradients}
     curves |= {f"weights, steps {told.name}": told.weights for told in record.descents}

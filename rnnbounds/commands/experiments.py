@@ -9,9 +9,9 @@ import typer
 
 from rnnbounds.commands.experiment_tables import print_record
 from rnnbounds.experiments import EXPERIMENTS, find_experiment, options_of
-from rnnbounds.experiments.gradients import INSTANCES
-from rnnbounds.experiments.norms import SYSTEMS
-from rnnbounds.experiments.sunspots import EPOCHS
+from rnnbounds.experiments.gradients.run import INSTANCES
+from rnnbounds.experiments.norms.run import SYSTEMS
+from rnnbounds.experiments.sunspots.run import EPOCHS
 from rnnbounds.output import Format, check_folder, echo, path_of, print_json, progress
 
 

@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from properties.parts import chosen_claims
-from properties.probe import probed
-from reports.codec import load
+from properties.attacks.probe import probed
+from properties.runs.parts import chosen_claims
 from reports.errors import RecordError
-from reports.matrix import Column, Entry, Matrix, lost
-from reports.record import Run
+from reports.records.codec import load
+from reports.records.matrix import Column, Entry, Matrix, lost
+from reports.records.record import Run
 from reports.table import Table
 from rnnbounds.output import Format, echo, print_json, print_table, progress
 

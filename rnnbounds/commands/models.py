@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from impl.cells import NORM_NAMES
-from impl.certificate import EPSILONS, Certificate, certify
-from impl.certified_training import LENGTH, Task, TrainingCertificate
-from impl.files import check_target, shown
-from impl.loss import LOSSES
-from impl.misfit import LISTED
-from impl.truncate import NotCertifiedError, save_truncated, truncate
+from impl.cells.table import NORM_NAMES
+from impl.certificate.certify import EPSILONS, Certificate, certify
+from impl.convert.truncate import NotCertifiedError, save_truncated, truncate
+from impl.gradients.loss import LOSSES
+from impl.reading.files import check_target, shown
+from impl.reading.misfit import LISTED
+from impl.training.certificate import LENGTH, Task, TrainingCertificate
 from rnnbounds.output import (
     Format,
     at_least,

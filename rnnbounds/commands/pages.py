@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from reports import disk
-from reports.codec import load
 from reports.files import WriteError
-from reports.outcome import problems
-from reports.page import FILES, write_report
+from reports.pages.page import FILES, write_report
+from reports.records.codec import load
+from reports.records.outcome import problems
 from rnnbounds.commands.claims import As
 from rnnbounds.output import Format, echo, path_of, print_json
 

@@ -8,19 +8,19 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
-from properties.budget import check_attacks, profile
+from properties.attacks.budget import check_attacks, profile
+from properties.attacks.typed import TypedResult, attack_typed, typed_assumptions
 from properties.device import check_device
-from properties.equivalent import plainer
-from properties.replay import dump as dump_arrays
-from properties.replay import replay as replay_spec
-from properties.replay import statement_of
-from properties.typed import TypedResult, attack_typed, typed_assumptions
-from reports.record import Check
+from properties.judging.equivalent import plainer
+from properties.runs.replay import dump as dump_arrays
+from properties.runs.replay import replay as replay_spec
+from properties.runs.replay import statement_of
+from reports.records.record import Check
 from rnnbounds.commands.attacks import ALL, Attacks, Device, Profile, Seed
 from rnnbounds.commands.claims import As
 from rnnbounds.output import Format, check_target, echo, path_of, print_json, print_table
 from theory import claim as claim_of
-from theory.parse import parse_statement
+from theory.language.parse import parse_statement
 
 FAILING = ("VIOLATED", "UNDECIDED")
 

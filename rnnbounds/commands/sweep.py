@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from reports.outcome import problems
-from reports.page import write_report
-from reports.record import Run
-from reports.text import plural
+from reports.pages.page import write_report
+from reports.pages.text import plural
+from reports.records.outcome import problems
+from reports.records.record import Run
 from rnnbounds.output import Format, echo, print_json
 
 

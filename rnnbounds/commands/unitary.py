@@ -9,13 +9,13 @@ from typing import Annotated
 import torch
 import typer
 
-from impl.adapters import load_model
+from impl.checker.truncated import check_truncated
+from impl.checker.truncated_file import is_truncated
+from impl.checker.unitary import Source, check
+from impl.convert.unitary import NoUnitaryError, save_unitary, unitary
 from impl.errors import InputError
-from impl.files import check_target, shown
-from impl.recheck import Source, check
-from impl.recheck_truncated import check_truncated
-from impl.truncated_file import is_truncated
-from impl.unitary import NoUnitaryError, save_unitary, unitary
+from impl.reading.adapters import load_model
+from impl.reading.files import check_target, shown
 from rnnbounds.commands.models import (
     As,
     Bound,

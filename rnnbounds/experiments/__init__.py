@@ -5,12 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from properties.errors import InputError, UnknownChoiceError
-from rnnbounds.experiments import digits, gradients, norms, sunspots, urnn
-from rnnbounds.experiments.closeness import Closeness
-from rnnbounds.experiments.digits_record import Digits
-from rnnbounds.experiments.norms_record import Norms
-from rnnbounds.experiments.record import Sunspots
-from rnnbounds.experiments.urnn_record import Unitary
+from rnnbounds.experiments.digits import run as digits
+from rnnbounds.experiments.digits.record import Digits
+from rnnbounds.experiments.gradients import run as gradients
+from rnnbounds.experiments.gradients.record import Closeness
+from rnnbounds.experiments.norms import run as norms
+from rnnbounds.experiments.norms.record import Norms
+from rnnbounds.experiments.sunspots import run as sunspots
+from rnnbounds.experiments.sunspots.record import Sunspots
+from rnnbounds.experiments.urnn import run as urnn
+from rnnbounds.experiments.urnn.record import Unitary
 
 Record = Sunspots | Closeness | Unitary | Digits | Norms
 Options = Mapping[str, Any]

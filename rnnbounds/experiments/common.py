@@ -13,9 +13,9 @@ import torch
 
 from properties.device import check_device
 from properties.errors import InputError
-from properties.run import environment, found
+from properties.runs.run import environment, found
 from reports.files import WriteError
-from reports.record import Environment
+from reports.records.record import Environment
 
 
 class MissingPackageError(InputError):

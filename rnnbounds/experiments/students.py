@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from impl.urnn import polar
+from impl.convert.urnn import polar
 
 Kind = Literal["RNN", "URNN", "LSTM"]
 Start = Literal["identity", "random"]
@@ -26,8 +26,8 @@ class Students:
     """G networks of one kind with a linear readout, their loss to be lowered by Adam.
 
     RNN: h_t = ReLU(W h_{t−1} + U x_t + b). URNN: the same, with W replaced by its polar factor
-    after every step (`impl.urnn.polar`), so that it is orthogonal. LSTM: torch's, with one bias.
-    Each from the zero state, ŷ_t = C h_t + c. First weights are those of `draw`.
+    after every step (`impl.convert.urnn.polar`), so that it is orthogonal. LSTM: torch's, with one
+    bias. Each from the zero state, ŷ_t = C h_t + c. First weights are those of `draw`.
 
     Shapes: x (T, G, N, d) -> ŷ (T, G, N, p), in float32. Source: Emami et al., experiments.
     """

@@ -9,15 +9,15 @@ import pytest
 
 import impl.disk
 import reports.disk
-from impl.adapters import load_model
+from impl.checker.truncated import check_truncated
+from impl.checker.truncated_file import is_truncated
+from impl.checker.unitary import check
 from impl.errors import InputError
-from impl.files import LARGEST, write_file
-from impl.recheck import check
-from impl.recheck_truncated import check_truncated
-from impl.truncated_file import is_truncated
-from reports.codec import load
+from impl.reading.adapters import load_model
+from impl.reading.files import LARGEST, write_file
 from reports.errors import InputError as ReportsError
 from reports.files import write_atomic
+from reports.records.codec import load
 
 TWINS = (impl.disk, reports.disk)
 WRITERS = (write_file, write_atomic)

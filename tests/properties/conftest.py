@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from properties import budget
-from properties.budget import Budget
+from properties.attacks import budget
+from properties.attacks.budget import Budget
 
 sys.path.insert(0, str(Path(__file__).parent))  # what several processes of a test share
 

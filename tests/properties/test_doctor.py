@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from impl.activation import ACTIVATIONS
+from impl.cells.activation import ACTIVATIONS
 from properties import doctor
 from properties.doctor import activation_error, examine, library
-from theory.interval import Interval
+from theory.numbers.interval import Interval
 
 
 def test_all_is_well() -> None:

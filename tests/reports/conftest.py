@@ -19,7 +19,7 @@ from reports import (
     VariantRecord,
     count_ratios,
 )
-from reports.record import Verdict
+from reports.records.record import Verdict
 
 TRUNCATION = (
     "<mrow><msub><mi>h</mi><mi>gap</mi></msub><mo>&#x2264;</mo><mfrac><mrow><msub><mi>S</mi>"

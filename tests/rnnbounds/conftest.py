@@ -14,7 +14,7 @@ import pytest
 import torch
 
 import rnnbounds
-from properties.budget import PROFILES, Budget
+from properties.attacks.budget import PROFILES, Budget
 from rnnbounds.cli import main
 
 HOUSE = Path(rnnbounds.__file__).resolve().parent.parent

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import rnnbounds
+from impl.convert.feedforward import FeedForward
 from impl.errors import InputError, RangeError, ShapeError
-from impl.feedforward import FeedForward
 from rnnbounds import assert_contractive, assert_remembers, assert_truncation
 
 

@@ -38,11 +38,11 @@ def dying(*_, **__):
         pass
 """
 VERIFY = """
-import sys, forever, properties.run
+import sys, forever, properties.runs.run
 from rnnbounds.cli import main
 if __name__ == "__main__":
-    properties.run.remote_part = forever.{work}
-    properties.run.run_part = forever.{work}
+    properties.runs.run.remote_part = forever.{work}
+    properties.runs.run.run_part = forever.{work}
     sys.argv = ["rnnbounds", "verify", "truncation", "-n", "{workers}", "--out", "out"]
     sys.exit(main())
 """

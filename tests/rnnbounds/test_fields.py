@@ -5,8 +5,8 @@ import torch
 from torch.nn.functional import pad, scaled_dot_product_attention
 
 import rnnbounds
-from impl.attention import WindowedAttention
-from impl.convolution import TCN, GatedConvolution, WaveNet
+from impl.causal.attention import WindowedAttention
+from impl.causal.convolution import TCN, GatedConvolution, WaveNet
 from impl.errors import InputError, NotFiniteError, RangeError, ShapeError
 from rnnbounds import assert_receptive_field
 

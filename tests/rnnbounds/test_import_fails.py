@@ -3,7 +3,7 @@
 import pytest
 
 PROGRAM = "import sys; {before}; from rnnbounds.cli import main; sys.exit(main())"
-TWICE = "import impl.gru, impl.lstm; impl.gru.GRU_KIND = impl.lstm.LSTM_KIND"
+TWICE = "from impl.cells.gated import gru, lstm; gru.GRU_KIND = lstm.LSTM_KIND"
 ABSENT = "sys.modules['z3'] = None"
 
 

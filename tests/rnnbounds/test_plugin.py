@@ -13,7 +13,7 @@ from rnnbounds.plugin import ATTACKS, PROFILE, SEED, check_options
 CLAIM = "certified-norm"
 BOUNDS = Path(properties.__file__).with_name("test_bounds.py")
 TINY = """
-from properties.budget import PROFILES, Budget
+from properties.attacks.budget import PROFILES, Budget
 PROFILES["quick"] = Budget(random=2, targeted=1, gradient=1, ascent=4, batch=4, sequences=2)
 """
 BROKEN = """

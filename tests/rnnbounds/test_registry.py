@@ -5,18 +5,18 @@ from dataclasses import replace
 import pytest
 
 import theory
-from impl import cells as impl_cells
+from impl.cells import table as impl_cells
 from properties import registry
 from properties.attacks.search import random_specs
 from properties.errors import InputError
-from properties.kinds import FAMILIES
-from properties.measure import MEASURES
+from properties.measures.table import MEASURES
+from properties.systems.kinds import FAMILIES
 from theory import CLAIMS
-from theory.claim import Claim
-from theory.quantity import certified, measured, parameter
+from theory.language.claim import Claim
+from theory.language.quantity import certified, measured, parameter
+from theory.language.statement import le
+from theory.language.vocabulary import QUANTITIES, VOCABULARY, symbols
 from theory.registry import RegistrationError, check_claims
-from theory.statement import le
-from theory.vocabulary import QUANTITIES, VOCABULARY, symbols
 
 STATE_BOUND = theory.claim("state-bound")
 MAIN = STATE_BOUND.forms[0]
@@ -40,7 +40,7 @@ def enter(monkeypatch):
     """Enters a claim into the table."""
 
     def entered(*claims: Claim) -> None:
-        for module in ("theory", "properties.parts"):
+        for module in ("theory", "properties.runs.parts"):
             monkeypatch.setattr(f"{module}.CLAIMS", (*CLAIMS, *claims))
 
     return entered
@@ -61,7 +61,7 @@ def words(monkeypatch):
 @pytest.mark.parametrize("command", ["verify", "sabotage", "prove"])
 def test_a_quantity_that_no_system_has(call, enter, words, monkeypatch, name, command):
     """A forgotten parameter, measure or constant: named, with the claim and the remedy."""
-    monkeypatch.setattr("properties.parts.run_part", pytest.fail)
+    monkeypatch.setattr("properties.runs.parts.run_part", pytest.fail)
     enter(new(le(h_norm, S_0 * NEW[name].symbol)))
     outcome = call(command, "amnesia")
     assert (outcome.code, outcome.out) == (2, "")
@@ -150,7 +150,7 @@ def test_no_kind_of_system(call, enter):
 )
 def test_a_name_is_given_once(call, monkeypatch, claims, fault):
     """Of claims, forms, variants and assumptions."""
-    for module in ("theory", "properties.parts"):
+    for module in ("theory", "properties.runs.parts"):
         monkeypatch.setattr(f"{module}.CLAIMS", claims)
     outcome = call("verify")
     assert (outcome.code, outcome.out) == (2, "")

@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 
 import rnnbounds
 from reports import encode, load
-from reports.page import render
+from reports.pages.page import render
 from rnnbounds.output import print_json, print_table
 from rnnbounds.terminal import echo
 

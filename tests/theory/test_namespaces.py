@@ -7,15 +7,15 @@ from sympy import Dummy, Expr, Symbol
 
 import theory
 from theory import CLAIMS
-from theory.claim import Form
-from theory.law import Instance, at
-from theory.methods import Smt
-from theory.methods.translate import least_value
-from theory.proof import Proof, Step, check
-from theory.quantity import parameter
-from theory.statement import le
-from theory.terms import norm, state, x
-from theory.vocabulary import DEFINITIONS, VOCABULARY, symbols
+from theory.language.claim import Form
+from theory.language.law import Instance, at
+from theory.language.quantity import parameter
+from theory.language.statement import le
+from theory.language.terms.vectors import norm, state, x
+from theory.language.vocabulary import DEFINITIONS, VOCABULARY, symbols
+from theory.proof.methods import Smt
+from theory.proof.methods.translate import least_value
+from theory.proof.proof import Proof, Step, check
 
 T, k, lam = symbols("T k lam")
 

@@ -1,0 +1,95 @@
+"""The arithmetic of balls: one system, its columns enclosed.
+
+Everything is rigorous at the working precision of flint's context. Source: Johansson, Arb.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+from flint import arb, arb_mat
+from torch import Tensor
+
+from impl.arithmetic.base import ALL
+from impl.arithmetic.entries import Entries
+from impl.cells.activation import activation
+from impl.numbers import ball_functions as balls
+
+
+class Columns(Entries[arb]):
+    """Units of M columns each, as rows of M balls."""
+
+    @classmethod
+    def of(cls, matrix: arb_mat) -> Self:
+        """The columns of a matrix (N, M)."""
+        return cls(matrix.tolist())
+
+    @property
+    def matrix(self) -> arb_mat:
+        """The columns as a matrix (N, M)."""
+        return arb_mat(self.units)
+
+    def sigmoid(self) -> Self:
+        """1/(1 + e⁻ᵃ)."""
+        return self.mapped(balls.sigmoid)
+
+    def tanh(self) -> Self:
+        """tanh a."""
+        return self.mapped(arb.tanh)
+
+    def exp(self) -> Self:
+        """eᵃ."""
+        return self.mapped(arb.exp)
+
+    def softplus(self) -> Self:
+        """log(1 + eᵃ)."""
+        return self.mapped(balls.softplus)
+
+    def sin(self) -> Self:
+        """sin a."""
+        return self.mapped(arb.sin)
+
+    def cos(self) -> Self:
+        """cos a."""
+        return self.mapped(arb.cos)
+
+
+@dataclass(frozen=True, eq=False)
+class Balls:
+    """Parameters (m, n) and (m,) of one system, exact as floats are."""
+
+    parameters: Mapping[str, Tensor]
+    _known: dict[tuple[str, str], arb_mat] = field(default_factory=dict)
+
+    def affine(self, weight: str, bias: str | None, v: Columns, rows: slice = ALL) -> Columns:
+        """W v + b."""
+        product = Columns.of(self._matrix(weight, rows) * v.matrix)
+        if bias is None or bias not in self.parameters:
+            return product
+        return product + self.vector(bias, rows)
+
+    def vector(self, name: str, rows: slice = ALL) -> Columns:
+        """A parameter vector."""
+        return Columns([[arb(a)] for a in self.parameters[name].detach()[rows].tolist()])
+
+    def activate(self, name: str, v: Columns) -> Columns:
+        """ρ(v)."""
+        return v.mapped(activation(name).ball)
+
+    def slope(self, name: str, v: Columns) -> Columns:
+        """ρ′(v)."""
+        return v.mapped(activation(name).ball_derivative)
+
+    def mix(self, gate: Columns, a: Columns, b: Columns) -> Columns:
+        """g∘a + (1 − g)∘b."""
+        return gate * a + gate.mapped(lambda g: 1 - g) * b
+
+    def join(self, *parts: Columns) -> Columns:
+        """All units of the parts, one after another."""
+        return Columns.joined(*parts)
+
+    def _matrix(self, weight: str, rows: slice) -> arb_mat:
+        key = (weight, str(rows))
+        if key not in self._known:
+            self._known[key] = arb_mat(self.parameters[weight].detach()[rows].tolist())
+        return self._known[key]

@@ -1,0 +1,203 @@
+"""Arithmetics: a cell is written once, as a step over numbers of any kind.
+
+A step says how the next state of a cell comes from its state, its input and its named parameters:
+
+    def step(m: Arithmetic[V], s: V, x: V) -> V:
+        return m.activate("tanh", m.affine("W", None, s) + m.affine("U", "b", x))
+
+Over `Floats` it runs, over `impl.arithmetic.balls.Balls` it is enclosed, over
+`impl.arithmetic.dual_numbers.Duals` it is differentiated, over
+`impl.arithmetic.slopes.SlopeArithmetic` and `impl.arithmetic.second_order.JetArithmetic` it is
+bounded. A number is a vector of units, of one state or of many, its columns; parameters are
+matrices (m, n) and vectors (m,), by name. Source: Griewank & Walther, Evaluating Derivatives, for
+the idea.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, Self, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from impl.cells.activation import activation
+
+_THRESHOLD = 40.0  # softplus is the identity above it, to less than a rounding
+
+ALL = slice(None)  # all rows of a parameter
+
+
+class Numbers(Protocol):
+    """A vector of units for many columns. Operations are entrywise; one column meets many."""
+
+    def __add__(self, other: Self, /) -> Self: ...
+
+    def __sub__(self, other: Self, /) -> Self: ...
+
+    def __mul__(self, other: Self, /) -> Self: ...
+
+    def __neg__(self) -> Self: ...
+
+    @property
+    def size(self) -> int:
+        """How many units."""
+
+    def sigmoid(self) -> Self:
+        """1/(1 + e⁻ᵃ)."""
+
+    def tanh(self) -> Self:
+        """tanh a."""
+
+    def exp(self) -> Self:
+        """eᵃ."""
+
+    def softplus(self) -> Self:
+        """log(1 + eᵃ)."""
+
+    def sin(self) -> Self:
+        """sin a."""
+
+    def cos(self) -> Self:
+        """cos a."""
+
+    def reciprocal(self) -> Self:
+        """1/a."""
+
+    def chunk(self, count: int) -> tuple[Self, ...]:
+        """So many equal parts of the units."""
+
+    def part(self, start: int, stop: int) -> Self:
+        """The units from start on, before stop."""
+
+
+V = TypeVar("V", bound=Numbers)
+
+
+class Arithmetic(Protocol[V]):
+    """What knows the named parameters of a cell.
+
+    `rows` are those of the parameter that are meant, where several gates share one.
+    """
+
+    def affine(self, weight: str, bias: str | None, v: V, rows: slice = ALL) -> V:
+        """W v + b; without b where it is None or the parameters have none of that name."""
+
+    def vector(self, name: str, rows: slice = ALL) -> V:
+        """A parameter vector."""
+
+    def activate(self, name: str, v: V) -> V:
+        """ρ(v) for an activation of `impl.cells.activation`."""
+
+    def slope(self, name: str, v: V) -> V:
+        """ρ′(v)."""
+
+    def mix(self, gate: V, a: V, b: V) -> V:
+        """g∘a + (1 − g)∘b for 0 ≤ g ≤ 1: one operation, as it moves less than its parts may."""
+
+    def join(self, *parts: V) -> V:
+        """All units of the parts, one after another."""
+
+
+class Program(Protocol):
+    """A step over any arithmetic: the next state of s under x."""
+
+    def __call__(self, m: Arithmetic[V], s: V, x: V, /) -> V:
+        """φ(s, x)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Columns as rows of a tensor (…, M, N), of any dtype and device, differentiable."""
+
+    value: Tensor
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.value + other.value)
+
+    def __sub__(self, other: Self) -> Self:
+        return type(self)(self.value - other.value)
+
+    def __mul__(self, other: Self) -> Self:
+        return type(self)(self.value * other.value)
+
+    def __neg__(self) -> Self:
+        return type(self)(-self.value)
+
+    @property
+    def size(self) -> int:
+        """N."""
+        return self.value.shape[-1]
+
+    def sigmoid(self) -> Self:
+        """1/(1 + e⁻ᵃ)."""
+        return type(self)(self.value.sigmoid())
+
+    def tanh(self) -> Self:
+        """tanh a."""
+        return type(self)(self.value.tanh())
+
+    def exp(self) -> Self:
+        """eᵃ."""
+        return type(self)(self.value.exp())
+
+    def softplus(self) -> Self:
+        """log(1 + eᵃ)."""
+        return type(self)(softplus(self.value, threshold=_THRESHOLD))
+
+    def sin(self) -> Self:
+        """sin a."""
+        return type(self)(self.value.sin())
+
+    def cos(self) -> Self:
+        """cos a."""
+        return type(self)(self.value.cos())
+
+    def reciprocal(self) -> Self:
+        """1/a."""
+        return type(self)(self.value.reciprocal())
+
+    def chunk(self, count: int) -> tuple[Self, ...]:
+        """So many equal parts of the units."""
+        return tuple(type(self)(part) for part in self.value.chunk(count, dim=-1))
+
+    def part(self, start: int, stop: int) -> Self:
+        """The units from start on, before stop."""
+        return type(self)(self.value[..., start:stop])
+
+
+@dataclass(frozen=True, eq=False)
+class Floats:
+    """Parameters (…, m, n) and (…, m) whose leading axes broadcast with those of the rows."""
+
+    parameters: Mapping[str, Tensor]
+
+    def affine(self, weight: str, bias: str | None, v: Rows, rows: slice = ALL) -> Rows:
+        """W v + b."""
+        value = v.value @ self.parameters[weight][..., rows, :].mT
+        b = None if bias is None else self.parameters.get(bias)
+        return Rows(value if b is None else value + b[..., None, rows])
+
+    def vector(self, name: str, rows: slice = ALL) -> Rows:
+        """A parameter vector."""
+        return Rows(self.parameters[name][..., None, rows])
+
+    def activate(self, name: str, v: Rows) -> Rows:
+        """ρ(v)."""
+        return Rows(activation(name)(v.value))
+
+    def slope(self, name: str, v: Rows) -> Rows:
+        """ρ′(v)."""
+        return Rows(activation(name).derivative(v.value))
+
+    def mix(self, gate: Rows, a: Rows, b: Rows) -> Rows:
+        """g∘a + (1 − g)∘b."""
+        g = gate.value
+        return Rows(g * a.value + (1 - g) * b.value)
+
+    def join(self, *parts: Rows) -> Rows:
+        """All units of the parts, one after another."""
+        values = [part.value for part in parts]
+        lead = np.broadcast_shapes(*(value.shape[:-1] for value in values))
+        return Rows(torch.cat([value.expand(*lead, -1) for value in values], dim=-1))

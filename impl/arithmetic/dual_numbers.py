@@ -1,0 +1,170 @@
+"""Forward differentiation over any arithmetic: values with their tangents.
+
+A dual number v + ε v̇ moves by the product and the chain rule; of a value of one column, the
+tangent may have many columns, one for each direction of the state or the input. The parameters move
+along `along`, an arithmetic of their velocities, in all columns alike. Duals over duals give
+derivatives of second order. Source: Griewank & Walther, Evaluating Derivatives, chapter 3.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, Self
+
+from impl.arithmetic.base import ALL, Arithmetic, V
+from impl.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Dual(Generic[V]):
+    """A value and its tangent."""
+
+    value: V
+    tangent: V
+
+    @property
+    def size(self) -> int:
+        """How many units."""
+        return self.value.size
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.value + other.value, self.tangent + other.tangent)
+
+    def __sub__(self, other: Self) -> Self:
+        return type(self)(self.value - other.value, self.tangent - other.tangent)
+
+    def __mul__(self, other: Self) -> Self:
+        tangent = self.value * other.tangent + other.value * self.tangent
+        return type(self)(self.value * other.value, tangent)
+
+    def __neg__(self) -> Self:
+        return type(self)(-self.value, -self.tangent)
+
+    def sigmoid(self) -> Self:
+        """σ, whose slope is σ(a) σ(−a)."""
+        there = self.value.sigmoid()
+        return type(self)(there, there * (-self.value).sigmoid() * self.tangent)
+
+    def tanh(self) -> Self:
+        """tanh, whose slope is 4 σ(2a) σ(−2a)."""
+        return type(self)(self.value.tanh(), _tanh_slope(self.value) * self.tangent)
+
+    def exp(self) -> Self:
+        """eᵃ, its own slope."""
+        there = self.value.exp()
+        return type(self)(there, there * self.tangent)
+
+    def softplus(self) -> Self:
+        """log(1 + eᵃ), whose slope is σ."""
+        return type(self)(self.value.softplus(), self.value.sigmoid() * self.tangent)
+
+    def sin(self) -> Self:
+        """Sin a."""
+        return type(self)(self.value.sin(), self.value.cos() * self.tangent)
+
+    def cos(self) -> Self:
+        """Cos a."""
+        return type(self)(self.value.cos(), -self.value.sin() * self.tangent)
+
+    def reciprocal(self) -> Self:
+        """1/a, whose slope is −1/a²."""
+        there = self.value.reciprocal()
+        return type(self)(there, -(there * there) * self.tangent)
+
+    def chunk(self, count: int) -> tuple[Self, ...]:
+        """So many equal parts of the units."""
+        parts = zip(self.value.chunk(count), self.tangent.chunk(count), strict=True)
+        return tuple(type(self)(value, tangent) for value, tangent in parts)
+
+    def part(self, start: int, stop: int) -> Self:
+        """The units from start on, before stop."""
+        return type(self)(self.value.part(start, stop), self.tangent.part(start, stop))
+
+
+@dataclass(frozen=True, eq=False)
+class Duals(Generic[V]):
+    """Duals over the arithmetic `base`, with parameters that move along another, or stand still."""
+
+    base: Arithmetic[V]
+    along: Arithmetic[V] | None = None
+
+    def affine(self, weight: str, bias: str | None, v: Dual[V], rows: slice = ALL) -> Dual[V]:
+        """W v + b, and W v̇ + Ẇ v + ḃ."""
+        tangent = self.base.affine(weight, None, v.tangent, rows)
+        if self.along is not None:
+            tangent = tangent + self.along.affine(weight, bias, v.value, rows)
+        return Dual(self.base.affine(weight, bias, v.value, rows), tangent)
+
+    def vector(self, name: str, rows: slice = ALL) -> Dual[V]:
+        """A parameter vector."""
+        value = self.base.vector(name, rows)
+        if self.along is None:
+            return Dual(value, value - value)
+        return Dual(value, self.along.vector(name, rows))
+
+    def activate(self, name: str, v: Dual[V]) -> Dual[V]:
+        """ρ(v)."""
+        slope = self.base.slope(name, v.value)
+        return Dual(self.base.activate(name, v.value), slope * v.tangent)
+
+    def slope(self, name: str, v: Dual[V]) -> Dual[V]:
+        """ρ′(v), for the activations whose slope is made of elementary functions."""
+        if name not in _SLOPES:
+            raise InputError(f"{name} is differentiated once only; twice are {', '.join(_SLOPES)}")
+        slope: Dual[V] = _SLOPES[name](v)
+        return slope
+
+    def mix(self, gate: Dual[V], a: Dual[V], b: Dual[V]) -> Dual[V]:
+        """g∘a + (1 − g)∘b, whose tangent is g∘ȧ + (1 − g)∘ḃ + ġ∘(a − b)."""
+        moved = self.base.mix(gate.value, a.tangent, b.tangent)
+        turned = gate.tangent * (a.value - b.value)
+        return Dual(self.base.mix(gate.value, a.value, b.value), moved + turned)
+
+    def join(self, *parts: Dual[V]) -> Dual[V]:
+        """All units of the parts, one after another."""
+        return Dual(
+            self.base.join(*(part.value for part in parts)),
+            self.base.join(*(part.tangent for part in parts)),
+        )
+
+
+def _one(v: V) -> V:
+    return (v - v).exp()
+
+
+def _twice(v: V) -> V:
+    return v + v
+
+
+def _sigmoid_slope(v: V) -> V:
+    return v.sigmoid() * (-v).sigmoid()
+
+
+def _tanh_slope(v: V) -> V:
+    return _twice(_twice(_sigmoid_slope(_twice(v))))
+
+
+def _silu_slope(v: V) -> V:
+    return v.sigmoid() * (_one(v) + v * (-v).sigmoid())
+
+
+def _softplus_slope(v: V) -> V:
+    return v.sigmoid()
+
+
+def _sin_slope(v: V) -> V:
+    return v.cos()
+
+
+def _arctan_slope(v: V) -> V:
+    return (_one(v) + v * v).reciprocal()
+
+
+_SLOPES: dict[str, Callable[..., Any]] = {
+    "identity": _one,
+    "tanh": _tanh_slope,
+    "sigmoid": _sigmoid_slope,
+    "softplus": _softplus_slope,
+    "silu": _silu_slope,
+    "sin": _sin_slope,
+    "arctan": _arctan_slope,
+}

@@ -1,0 +1,236 @@
+"""Interval arithmetic with outward rounding, and how steep functions are on intervals.
+
+Source: Moore, Kearfott & Cloud, Introduction to Interval Analysis.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+from flint import arb, ctx
+from torch import Tensor
+
+from impl.cells.activation import ACTIVATIONS, Activation, activation
+from impl.cells.gated.gate import Interval, above, tanh_up
+from impl.numbers import ball_functions as balls
+from impl.numbers.ball_functions import float_above
+from impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down, sum_up
+
+_PRECISION = 80
+_INCREASING = (
+    "identity", "relu", "leaky-relu", "tanh", "sigmoid", "softplus", "elu", "erf", "arctan",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Bounded:
+    """A function on intervals: where its values lie, and at least |f′| and |f″| there."""
+
+    image: Callable[[Interval], Interval]
+    slope: Callable[[Interval], Tensor]
+    curvature: Callable[[Interval], Tensor]
+
+    @property
+    def derivative(self) -> "Bounded":
+        """f′, of whose own curvature nothing is said."""
+        return Bounded(lambda a: symmetric(self.slope(a)), self.curvature, _constant(math.inf))
+
+
+class Mapped(ABC):
+    """Numbers of which no more than bounds are known: elementary functions are one operation."""
+
+    @abstractmethod
+    def through(self, f: Bounded) -> Self:
+        """f of each unit."""
+
+    def sigmoid(self) -> Self:
+        """1/(1 + e⁻ᵃ)."""
+        return self.through(bounded("sigmoid"))
+
+    def tanh(self) -> Self:
+        """Tanh a."""
+        return self.through(bounded("tanh"))
+
+    def exp(self) -> Self:
+        """eᵃ."""
+        return self.through(bounded("exp"))
+
+    def softplus(self) -> Self:
+        """log(1 + eᵃ)."""
+        return self.through(bounded("softplus"))
+
+    def sin(self) -> Self:
+        """Sin a."""
+        return self.through(bounded("sin"))
+
+    def cos(self) -> Self:
+        """Cos a."""
+        return self.through(bounded("cos"))
+
+    def reciprocal(self) -> Self:
+        """1/a."""
+        return self.through(bounded("reciprocal"))
+
+
+def magnitude(a: Interval) -> Tensor:
+    """At least |a|."""
+    return torch.maximum(a.high.abs(), a.low.abs()).nan_to_num(math.inf, math.inf, math.inf)
+
+
+def least(a: Interval) -> Tensor:
+    """At most |a|."""
+    return torch.maximum(a.low, -a.high).clamp(min=0.0)
+
+
+def symmetric(size: Tensor) -> Interval:
+    """|a| ≤ size."""
+    return Interval(-size, size)
+
+
+def added(a: Interval, b: Interval) -> Interval:
+    """a + b."""
+    return Interval(-add_up(-a.low, -b.low), add_up(a.high, b.high))
+
+
+def product(a: Interval, b: Interval) -> Interval:
+    """a b."""
+    ends = [(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
+    high = torch.stack([mul_up(x, y) for x, y in ends]).amax(0)
+    low = torch.stack([mul_up(-x, y) for x, y in ends]).amax(0)
+    return Interval(-low, high)
+
+
+def mapped(W: Tensor, v: Interval) -> Interval:
+    """W v for W (B, m, N) and v (B, N)."""
+    ends, still = (v.low[:, None, :], v.high[:, None, :]), W == 0
+
+    def most(A: Tensor) -> Tensor:
+        told = torch.maximum(*(mul_up(A, end) for end in ends))
+        return sum_up(torch.where(still, 0.0, told))  # of numbers of which nothing is known, too
+
+    return Interval(-most(-W), most(W))
+
+
+def of_ball(W: Tensor, radius: Tensor) -> Interval:
+    """W x over ‖x‖₂ ≤ radius: W (B, m, d), radius (B,)."""
+    return symmetric(mul_up(norm_up(W), radius[:, None]))
+
+
+def mixed(gate: Interval, a: Interval, b: Interval) -> Interval:
+    """g a + (1 − g) b, which for 0 ≤ g ≤ 1 lies between a and b."""
+    sides = []
+    for high, low, top, bottom in (
+        (gate.high, gate.low, a.high, b.high), (gate.high, gate.low, -a.low, -b.low)
+    ):  # fmt: skip
+        ends = [
+            add_up(mul_up(g, top), torch.maximum(*(mul_up(rest, bottom) for rest in _rest(g))))
+            for g in (low, high)
+        ]
+        sides.append(torch.minimum(torch.stack(ends).amax(0), torch.maximum(top, bottom)))
+    one = torch.ones_like(gate.low)
+    wide = added(product(gate, a), product(added(Interval(one, one), -gate), b))
+    inside = (gate.low >= 0) & (gate.high <= 1)
+    low, high = torch.where(inside, -sides[1], wide.low), torch.where(inside, sides[0], wide.high)
+    return Interval(low, high)
+
+
+def _rest(gate: Tensor) -> tuple[Tensor, Tensor]:
+    """1 − g, rounded up and down: a negative number is the larger for less of it."""
+    return add_up(1.0, -gate), subtract_down(1.0, gate)
+
+
+def bounded(name: str) -> Bounded:
+    """What is known of an elementary function, or else of an activation; raises as `activation`."""
+    return _ELEMENTARY[name] if name in _ELEMENTARY else _of_activation(activation(name))
+
+
+def _increasing(f: Callable[[arb], arb]) -> Callable[[Interval], Interval]:
+    return lambda a: Interval(-above(lambda z: -f(z), a.low), above(f, a.high))
+
+
+def _over(f: Callable[[arb], arb], a: Interval) -> Tensor:
+    """At least f over whole intervals, entry by entry; infinite where balls do not tell."""
+    found = []
+    with ctx.workprec(_PRECISION):
+        for low, high in zip(a.low.flatten().tolist(), a.high.flatten().tolist(), strict=True):
+            found.append(float_above(f(arb(low).union(arb(high)))))
+    return torch.tensor(found, dtype=torch.float64, device=a.low.device).reshape(a.low.shape)
+
+
+def _periodic(f: Callable[[arb], arb], slope: Callable[[arb], arb]) -> Bounded:
+    """A sine or a cosine."""
+
+    def image(a: Interval) -> Interval:
+        low, high = _over(lambda z: -f(z), a), _over(f, a)
+        return Interval(-low.clamp(max=1.0), high.clamp(max=1.0))
+
+    def steepest(of: Callable[[arb], arb]) -> Callable[[Interval], Tensor]:
+        return lambda a: _over(lambda z: abs(of(z)), a).clamp(max=1.0)
+
+    return Bounded(image, steepest(slope), steepest(f))
+
+
+def _reciprocal(a: Interval) -> Interval:
+    inside = (a.low <= 0) & (a.high >= 0)
+    high, low = above(lambda z: 1 / z, a.low), above(lambda z: -1 / z, a.high)
+    return Interval(torch.where(inside, -math.inf, -low), torch.where(inside, math.inf, high))
+
+
+def _inverse_power(a: Interval, power: int) -> Tensor:
+    """At least 1/|a|^power, infinite where a may be 0."""
+    size = div_up(1.0, least(a))
+    result = size
+    for _ in range(power - 1):
+        result = mul_up(result, size)
+    return result
+
+
+def _exponential(a: Interval) -> Tensor:
+    return above(lambda z: z.exp(), a.high)
+
+
+def _constant(value: float) -> Callable[[Interval], Tensor]:
+    return lambda a: torch.full_like(a.low, value)
+
+
+def _of_activation(rho: Activation) -> Bounded:
+    """Its values from its ends where it increases, else by the mean value theorem."""
+
+    def spread(a: Interval) -> Interval:
+        middle = (a.low + a.high) / 2
+        reach = mul_up(rho.slope, torch.maximum(add_up(a.high, -middle), add_up(middle, -a.low)))
+        there = Interval(-above(lambda z: -rho.ball(z), middle), above(rho.ball, middle))
+        wide = there.widened(reach)
+        return Interval(wide.low.clamp(min=-rho.bound), wide.high.clamp(max=rho.bound))
+
+    def slope(a: Interval) -> Tensor:
+        return _over(lambda z: abs(rho.ball_derivative(z)), a).clamp(max=rho.slope)
+
+    image = _increasing(rho.ball) if rho.name in _INCREASING else spread
+    return Bounded(image, slope, _constant(rho.curvature))
+
+
+_ELEMENTARY: Mapping[str, Bounded] = {
+    "sigmoid": Bounded(
+        lambda a: Interval(a.sigmoid_low(), a.sigmoid()),
+        Interval.sigmoid_slope,
+        _constant(ACTIVATIONS["sigmoid"].curvature),
+    ),
+    "tanh": Bounded(
+        lambda a: Interval(-tanh_up(-a.low), tanh_up(a.high)),
+        Interval.tanh_slope,
+        _constant(ACTIVATIONS["tanh"].curvature),
+    ),
+    "exp": Bounded(_increasing(lambda z: z.exp()), _exponential, _exponential),
+    "softplus": Bounded(_increasing(balls.softplus), Interval.sigmoid, Interval.sigmoid_slope),
+    "sin": _periodic(lambda z: z.sin(), lambda z: z.cos()),
+    "cos": _periodic(lambda z: z.cos(), lambda z: z.sin()),
+    "reciprocal": Bounded(
+        _reciprocal,
+        lambda a: _inverse_power(a, 2),
+        lambda a: mul_up(2.0, _inverse_power(a, 3)),
+    ),
+}

@@ -1,0 +1,111 @@
+"""The arithmetic of rationals: one system whose step stays in them, its columns exact."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NoReturn, Self
+
+from flint import fmpq, fmpq_mat
+from torch import Tensor
+
+from impl.arithmetic.base import ALL
+from impl.arithmetic.entries import Entries
+from impl.cells.activation import activation
+from impl.errors import InputError
+from impl.numbers.rationals import exactly
+
+_ONE = fmpq(1)
+
+
+class IrrationalError(InputError):
+    """A function whose values leave the rationals."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name} leaves the rationals; enclose the step in balls")
+
+
+class Ratios(Entries[fmpq]):
+    """Units of M columns each, as rows of M rationals."""
+
+    @classmethod
+    def of(cls, matrix: fmpq_mat) -> Self:
+        """The columns of a matrix (N, M)."""
+        return cls(matrix.tolist())
+
+    @property
+    def matrix(self) -> fmpq_mat:
+        """The columns as a matrix (N, M)."""
+        return fmpq_mat(self.units)
+
+    def sigmoid(self) -> NoReturn:
+        """Raises IrrationalError."""
+        raise IrrationalError("sigmoid")
+
+    def tanh(self) -> NoReturn:
+        """Raises IrrationalError."""
+        raise IrrationalError("tanh")
+
+    def exp(self) -> NoReturn:
+        """Raises IrrationalError."""
+        raise IrrationalError("exp")
+
+    def softplus(self) -> NoReturn:
+        """Raises IrrationalError."""
+        raise IrrationalError("softplus")
+
+    def sin(self) -> NoReturn:
+        """Raises IrrationalError."""
+        raise IrrationalError("sin")
+
+    def cos(self) -> NoReturn:
+        """Raises IrrationalError."""
+        raise IrrationalError("cos")
+
+
+@dataclass(frozen=True, eq=False)
+class Rationals:
+    """Parameters (m, n) and (m,) of one system, exact as floats are."""
+
+    parameters: Mapping[str, Tensor]
+    _known: dict[str, list[list[fmpq]]] = field(default_factory=dict)
+
+    def affine(self, weight: str, bias: str | None, v: Ratios, rows: slice = ALL) -> Ratios:
+        """W v + b."""
+        product = Ratios.of(fmpq_mat(self.rows(weight)[rows]) * v.matrix)
+        if bias is None or bias not in self.parameters:
+            return product
+        return product + self.vector(bias, rows)
+
+    def vector(self, name: str, rows: slice = ALL) -> Ratios:
+        """A parameter vector."""
+        return Ratios(self.rows(name)[rows])
+
+    def activate(self, name: str, v: Ratios) -> Ratios:
+        """ρ(v); raises IrrationalError."""
+        rho = activation(name).exact
+        if rho is None:
+            raise IrrationalError(name)
+        return v.mapped(rho)
+
+    def slope(self, name: str, v: Ratios) -> Ratios:
+        """ρ′(v), that of the left side at a kink; raises IrrationalError."""
+        rho = activation(name).exact
+        if rho is None:
+            raise IrrationalError(name)
+        right, left = rho(_ONE), -rho(-_ONE)
+        return v.mapped(lambda z: right if z > 0 else left)
+
+    def mix(self, gate: Ratios, a: Ratios, b: Ratios) -> Ratios:
+        """g∘a + (1 − g)∘b."""
+        return gate * a + gate.mapped(lambda g: 1 - g) * b
+
+    def join(self, *parts: Ratios) -> Ratios:
+        """All units of the parts, one after another."""
+        return Ratios.joined(*parts)
+
+    def rows(self, name: str) -> list[list[fmpq]]:
+        """A matrix, or a vector as one column."""
+        if name not in self._known:
+            part = self.parameters[name].detach()
+            matrix = part if part.ndim == 2 else part[:, None]
+            self._known[name] = exactly(matrix).tolist()
+        return self._known[name]

@@ -1,0 +1,248 @@
+"""First and second derivatives of the step of any cell, bounded unit by unit and block by block.
+
+The directions are the state, in the norm max |s_j|/v_j, and blocks of trained parameters, each in
+its Euclidean norm: every name, or every gate of one, since ‖δW‖² is the sum over its rows. A number
+is an interval for each unit i, with ℓ_a ≥ |∂_a u_i δ|/‖δ‖ and s_ab ≥ |∂²_ab u_i(δ, δ′)|/‖δ‖‖δ′‖:
+
+  W v + b:  ℓ = |W| ℓ^v + [W] sup‖v‖₂ + [b], s_ab = |W| s^v_ab + [a = W]‖ℓ^v_b‖₂ + [b = W]‖ℓ^v_a‖₂,
+u v:      ℓ = ū ℓ^v + v̄ ℓ^u,              s_ab = ū s^v_ab + v̄ s^u_ab + ℓ^u_a ℓ^v_b + ℓ^u_b ℓ^v_a,
+  f(v):     ℓ = sup|f′| ℓ^v,                 s_ab = sup|f′| s^v_ab + sup|f″| ℓ^v_a ℓ^v_b,
+
+and g∘p + (1 − g)∘q has ζ ℓ^p + (1 − ζ) ℓ^q at the worse end ζ of g, plus sup|p − q| ℓ^g, and so has
+its s with products of ℓ^g and ℓ^p + ℓ^q. All is rounded up. Source: Miller & Hardt, Section 3.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from impl.arithmetic.base import ALL, Program
+from impl.arithmetic.intervals import (
+    Bounded,
+    Mapped,
+    added,
+    bounded,
+    magnitude,
+    mapped,
+    mixed,
+    of_ball,
+    product,
+    symmetric,
+)
+from impl.arithmetic.weight_balls import Radii, sizes, widened, within
+from impl.cells.gated.gate import Interval, product_up
+from impl.numbers.outward import add_up, div_up, mul_up, norm_up
+from impl.numbers.spectral_norm import certified_norm
+
+
+@dataclass(frozen=True, eq=False)
+class Jets(Mapped):
+    """Intervals (B, m), first (B, m, D), second (B, m, D, D); radius (B,) of the inputs alone."""
+
+    range: Interval
+    first: Tensor
+    second: Tensor
+    radius: Tensor | None = None
+
+    @property
+    def size(self) -> int:
+        """How many units."""
+        return self.first.shape[1]
+
+    def __add__(self, other: Self) -> Self:
+        first, second = add_up(self.first, other.first), add_up(self.second, other.second)
+        return type(self)(added(self.range, other.range), first, second)
+
+    def __sub__(self, other: Self) -> Self:
+        return self + -other
+
+    def __neg__(self) -> Self:
+        return type(self)(-self.range, self.first, self.second)
+
+    def __mul__(self, other: Self) -> Self:
+        u, v = magnitude(self.range), magnitude(other.range)
+        first = add_up(_scaled(u, other.first), _scaled(v, self.first))
+        second = add_up(_scaled(u, other.second), _scaled(v, self.second))
+        both = _crossed(self.first, other.first)
+        return type(self)(product(self.range, other.range), first, add_up(second, both))
+
+    def through(self, f: Bounded) -> Self:
+        """f of each unit."""
+        slope, curvature = f.slope(self.range), f.curvature(self.range)
+        bent = _scaled(curvature, _outer(self.first, self.first))
+        second = add_up(_scaled(slope, self.second), bent)
+        return type(self)(f.image(self.range), _scaled(slope, self.first), second)
+
+    def chunk(self, count: int) -> tuple[Self, ...]:
+        """So many equal parts of the units."""
+        size = self.size // count
+        return tuple(self.part(i * size, (i + 1) * size) for i in range(count))
+
+    def part(self, start: int, stop: int) -> Self:
+        """The units from start on, before stop."""
+        low, high = (end[:, start:stop] for end in (self.range.low, self.range.high))
+        return type(self)(
+            Interval(low, high), self.first[:, start:stop], self.second[:, start:stop]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class JetArithmetic:
+    """Parameters (B, m, n) and (B, m), of which those in `groups` are trained.
+
+    `groups`: into how many blocks of rows each of them falls. Direction 0 is the state. With radii,
+    whatever the parameters are within these distances; see `impl.arithmetic.weight_balls`.
+    """
+
+    parameters: Mapping[str, Tensor]
+    groups: Mapping[str, int]
+    radii: Radii = field(default_factory=dict)
+
+    @property
+    def directions(self) -> int:
+        """D."""
+        return 1 + sum(self.groups.values())
+
+    @cached_property
+    def _starts(self) -> dict[str, int]:
+        starts, at = {}, 1
+        for name, count in self.groups.items():
+            starts[name], at = at, at + count
+        return starts
+
+    def own(self, name: str, rows: slice) -> Tensor:
+        """Which direction moves which row of a parameter, (rows, D) of zeros and ones."""
+        part = self.parameters[name]
+        total = part.shape[1]
+        found = part.new_zeros(total, self.directions)
+        if name in self.groups:
+            block = torch.arange(total, device=part.device) * self.groups[name] // total
+            found.scatter_(1, (self._starts[name] + block)[:, None], 1.0)
+        return found[rows]
+
+    def affine(self, weight: str, bias: str | None, v: Jets, rows: slice = ALL) -> Jets:
+        """W v + b."""
+        W = self.parameters[weight].detach()[:, rows]
+        size = sizes(W, self.radii.get(weight))
+        told = mapped(W, v.range) if v.radius is None else of_ball(W, v.radius)
+        reach = norm_up(magnitude(v.range)) if v.radius is None else v.radius
+        told = widened(told, self.radii.get(weight), reach)
+        own = self.own(weight, rows).expand(len(W), -1, -1)
+        first = add_up(product_up(size, v.first), mul_up(own, reach[:, None, None]))
+        flat = product_up(size, v.second.flatten(2)).reshape(*first.shape, first.shape[2])
+        second = add_up(flat, _crossed(own, norm_up(v.first.mT)[:, None, :]))
+        if bias is not None and bias in self.parameters:
+            b = within(self.parameters[bias].detach()[:, rows], self.radii.get(bias))
+            told, first = added(told, b), add_up(first, self.own(bias, rows))
+        return Jets(told, first, second)
+
+    def vector(self, name: str, rows: slice = ALL) -> Jets:
+        """A parameter vector."""
+        value = self.parameters[name].detach()[:, rows]
+        first = self.own(name, rows).expand(*value.shape, -1)
+        told = within(value, self.radii.get(name))
+        return Jets(told, first, first.new_zeros(*first.shape, first.shape[2]))
+
+    def activate(self, name: str, v: Jets) -> Jets:
+        """ρ(v)."""
+        return v.through(bounded(name))
+
+    def slope(self, name: str, v: Jets) -> Jets:
+        """ρ′(v)."""
+        return v.through(bounded(name).derivative)
+
+    def mix(self, gate: Jets, a: Jets, b: Jets) -> Jets:
+        """g∘a + (1 − g)∘b."""
+        apart = magnitude(added(a.range, -b.range))
+        ends = [(g, add_up(1.0, -g)) for g in (gate.range.low, gate.range.high)]
+
+        def between(ours: Tensor, theirs: Tensor, steered: Tensor) -> Tensor:
+            sides = [add_up(_scaled(g, ours), _scaled(rest, theirs)) for g, rest in ends]
+            return add_up(torch.maximum(*sides), _scaled(apart, steered))
+
+        first = between(a.first, b.first, gate.first)
+        both = _crossed(gate.first, add_up(a.first, b.first))
+        second = add_up(between(a.second, b.second, gate.second), both)
+        return Jets(mixed(gate.range, a.range, b.range), first, second)
+
+    def join(self, *parts: Jets) -> Jets:
+        """All units of the parts, one after another."""
+        ends = (torch.cat([getattr(p.range, end) for p in parts], 1) for end in ("low", "high"))
+        first, second = (
+            torch.cat([getattr(p, name) for p in parts], 1) for name in ("first", "second")
+        )
+        return Jets(Interval(*ends), first, second)
+
+
+def jets(
+    program: Program,
+    parameters: Mapping[str, Tensor],
+    box: Tensor,
+    v: Tensor,
+    B: float | Tensor,
+    d: int,
+    *,
+    trained: Collection[str] | None = None,
+    gates: int = 1,
+    radii: Radii = MappingProxyType({}),
+) -> Jets:
+    """One step from |s| ≤ box (B, N) and ‖x‖₂ ≤ B, the state in max |s_j|/v_j (B, N).
+
+    `trained` parameters, by default all; those whose rows are a multiple of `gates` fall into that
+    many blocks.
+    """
+    names = parameters if trained is None else trained
+    groups = {name: gates if parameters[name].shape[1] % gates == 0 else 1 for name in names}
+    m = JetArithmetic(parameters, groups, radii)
+    batch, D = len(box), m.directions
+    radius = torch.as_tensor(B, dtype=box.dtype, device=box.device).reshape(-1).expand(batch)
+
+    def still(units: int) -> tuple[Tensor, Tensor]:
+        return box.new_zeros(batch, units, D), box.new_zeros(batch, units, D, D)
+
+    first, second = still(box.shape[1])
+    first[:, :, 0] = v
+    x = Jets(symmetric(radius[:, None].expand(-1, d)), *still(d), radius)
+    return program(m, Jets(symmetric(box), first, second), x)
+
+
+def constants(found: Jets, v: Tensor) -> dict[str, Tensor]:
+    """L_w, β_hh, β_hw = β_wh and β_ww of a step (B,), states in max |s_j|/v_j, parameters in ‖·‖₂.
+
+    ‖∂_wφ δw‖_v ≤ L_w‖δw‖₂ and so on: with ‖δw‖² the sum over blocks, a unit's is the Euclidean norm
+    of its ℓ, and the spectral norm of its s, over the blocks.
+    """
+    second = found.second
+    own = second[:, :, 1:, 1:]
+    turned = certified_norm(own.flatten(0, 1)).reshape(v.shape)
+    told = {
+        "L_w": norm_up(found.first[:, :, 1:]),
+        "beta_hh": second[:, :, 0, 0],
+        "beta_hw": norm_up(second[:, :, 0, 1:]),
+        "beta_ww": turned,
+    }
+    bounds = {name: div_up(part, v).amax(1) for name, part in told.items()}
+    return bounds | {"beta_wh": bounds["beta_hw"]}
+
+
+def _scaled(rows: Tensor, part: Tensor) -> Tensor:
+    """rows∘part along the units; 0 where the part is."""
+    wide = rows.reshape(*rows.shape, *[1] * (part.ndim - 2))
+    return torch.where(part == 0, 0.0, mul_up(wide, part))
+
+
+def _outer(a: Tensor, b: Tensor) -> Tensor:
+    """a_p b_q for each unit: (B, m, D) -> (B, m, D, D); 0 where one of them is."""
+    left, right = a[..., :, None], b[..., None, :]
+    return torch.where((left == 0) | (right == 0), 0.0, mul_up(left, right))
+
+
+def _crossed(a: Tensor, b: Tensor) -> Tensor:
+    """a_p b_q + a_q b_p."""
+    both = _outer(a, b)
+    return add_up(both, both.mT)

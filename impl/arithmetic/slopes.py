@@ -1,0 +1,230 @@
+"""How steep the step of a cell is over a box of states: its comparison matrix, for any cell.
+
+A number is an interval for each unit and non-negative matrices M_1, …, M_R in the states and inputs
+with |u(s, x) − u(s′, x′)|_i ≤ max_r (M_r (|s − s′|, |x − x′|))_i, row by row:
+
+    W v + b:  |W| M,      f(v):  sup|f′| M,      u v:  sup|u| M^v + sup|v| M^u,
+    g∘a + (1 − g)∘b:  ζ M^a + (1 − ζ) M^b + sup|a − b| M^g   for ζ = g̲ and ζ = ḡ,
+
+since what ζ multiplies is linear in it. All is rounded up. Inputs lie in a Euclidean ball: what an
+affine map makes of them is bounded by Cauchy–Schwarz. Sources: Miller & Hardt, Proposition 1; Horn
+& Johnson, section 8.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from impl.arithmetic.base import ALL, Program
+from impl.arithmetic.intervals import (
+    Bounded,
+    Mapped,
+    added,
+    bounded,
+    magnitude,
+    mapped,
+    mixed,
+    of_ball,
+    product,
+    symmetric,
+)
+from impl.arithmetic.weight_balls import Radii, sizes, widened, within
+from impl.cells.gated.gate import Interval, product_up
+from impl.norms.comparison import Comparison
+from impl.numbers.outward import add_up, mul_up, norm_up
+from impl.numbers.spectral_norm import certified_norm
+
+
+@dataclass(frozen=True, eq=False)
+class Slopes(Mapped):
+    """Intervals (B, m) and slopes (B, R, m, N + d); radius (B,) where the units are the inputs."""
+
+    range: Interval
+    slopes: Tensor
+    radius: Tensor | None = None
+
+    @property
+    def size(self) -> int:
+        """How many units."""
+        return self.slopes.shape[2]
+
+    @property
+    def worst(self) -> Tensor:
+        """One matrix that is at least each of the R, (B, m, N + d)."""
+        return self.slopes.amax(1)
+
+    def __add__(self, other: Self) -> Self:
+        ours, theirs = _alone(self.slopes, other.slopes)
+        return type(self)(added(self.range, other.range), add_up(ours, theirs))
+
+    def __sub__(self, other: Self) -> Self:
+        return self + -other
+
+    def __neg__(self) -> Self:
+        return type(self)(-self.range, self.slopes)
+
+    def __mul__(self, other: Self) -> Self:
+        ours, theirs = _alone(
+            _scaled(magnitude(other.range), self.slopes),
+            _scaled(magnitude(self.range), other.slopes),
+        )
+        return type(self)(product(self.range, other.range), add_up(ours, theirs))
+
+    def through(self, f: Bounded) -> Self:
+        """f of each unit."""
+        return type(self)(f.image(self.range), _scaled(f.slope(self.range), self.slopes))
+
+    def chunk(self, count: int) -> tuple[Self, ...]:
+        """So many equal parts of the units."""
+        size = self.size // count
+        return tuple(self.part(i * size, (i + 1) * size) for i in range(count))
+
+    def part(self, start: int, stop: int) -> Self:
+        """The units from start on, before stop."""
+        low, high = (end[:, start:stop] for end in (self.range.low, self.range.high))
+        return type(self)(Interval(low, high), self.slopes[:, :, start:stop])
+
+
+@dataclass(frozen=True, eq=False)
+class SlopeArithmetic:
+    """Parameters (B, m, n) and (B, m) that stand still; `width` is N + d.
+
+    With radii, whatever they are within these distances; see `impl.arithmetic.weight_balls`.
+    """
+
+    parameters: Mapping[str, Tensor]
+    width: int
+    radii: Radii = field(default_factory=dict)
+
+    def affine(self, weight: str, bias: str | None, v: Slopes, rows: slice = ALL) -> Slopes:
+        """W v + b."""
+        W = self.parameters[weight].detach()[:, rows]
+        told = mapped(W, v.range) if v.radius is None else of_ball(W, v.radius)
+        reach = norm_up(magnitude(v.range)) if v.radius is None else v.radius
+        told = widened(told, self.radii.get(weight), reach)
+        if bias is not None and bias in self.parameters:
+            told = added(
+                told, within(self.parameters[bias].detach()[:, rows], self.radii.get(bias))
+            )
+        return Slopes(told, product_up(sizes(W, self.radii.get(weight)), v.worst)[:, None])
+
+    def vector(self, name: str, rows: slice = ALL) -> Slopes:
+        """A parameter vector, which depends on nothing."""
+        value = self.parameters[name].detach()[:, rows]
+        still = value.new_zeros(value.shape[0], 1, value.shape[1], self.width)
+        return Slopes(within(value, self.radii.get(name)), still)
+
+    def activate(self, name: str, v: Slopes) -> Slopes:
+        """ρ(v)."""
+        return v.through(bounded(name))
+
+    def slope(self, name: str, v: Slopes) -> Slopes:
+        """ρ′(v)."""
+        return v.through(bounded(name).derivative)
+
+    def mix(self, gate: Slopes, a: Slopes, b: Slopes) -> Slopes:
+        """g∘a + (1 − g)∘b."""
+        apart = magnitude(added(a.range, -b.range))
+        steered, ours, theirs = _scaled(apart, gate.worst), a.worst, b.worst
+        ends = [
+            add_up(_scaled(g, ours), _scaled(add_up(1.0, -g), theirs)) for g in _ends(gate.range)
+        ]
+        moved = add_up(torch.stack(ends, dim=1), steered[:, None])
+        inside = (gate.range.low >= 0) & (gate.range.high <= 1)  # what no mix is fails closed
+        moved = torch.where(inside[:, None, :, None], moved, torch.inf)
+        return Slopes(mixed(gate.range, a.range, b.range), moved)
+
+    def join(self, *parts: Slopes) -> Slopes:
+        """All units of the parts, one after another."""
+        ends = (torch.cat([getattr(p.range, end) for p in parts], 1) for end in ("low", "high"))
+        most = max(part.slopes.shape[1] for part in parts)
+        levelled = [part.slopes.expand(-1, most, -1, -1) for part in parts]
+        return Slopes(Interval(*ends), torch.cat(levelled, dim=2))
+
+
+def stepped(
+    program: Program,
+    parameters: Mapping[str, Tensor],
+    box: Tensor,
+    B: float | Tensor,
+    d: int,
+    radii: Radii = MappingProxyType({}),
+) -> Slopes:
+    """One step from |s| ≤ box (B, N) and ‖x‖₂ ≤ B: intervals, and slopes in s and in x."""
+    batch, N = box.shape
+    radius = torch.as_tensor(B, dtype=box.dtype, device=box.device).reshape(-1).expand(batch)
+    eye = torch.eye(N + d, dtype=box.dtype, device=box.device).expand(batch, 1, -1, -1)
+    state = Slopes(symmetric(box), eye[:, :, :N])
+    x = Slopes(symmetric(radius[:, None].expand(-1, d)), eye[:, :, N:], radius)
+    return program(SlopeArithmetic(parameters, N + d, radii), state, x)
+
+
+def compare(
+    program: Program,
+    parameters: Mapping[str, Tensor],
+    box: Tensor,
+    B: float | Tensor,
+    d: int,
+    *,
+    blocks: int = 1,
+    euclidean: Tensor | None = None,
+    radii: Radii = MappingProxyType({}),
+) -> Comparison:
+    """The comparison of B systems on their invariant boxes (B, N); see
+    `impl.norms.comparison.Comparison`.
+
+    `euclidean` (B, blocks, blocks) where something better is known than the norms of the matrices.
+    """
+    N = box.shape[1]
+    found = stepped(program, parameters, box, B, d, radii)
+    rest = stepped(program, parameters, torch.zeros_like(box), B, d, radii)
+    if euclidean is None:
+        n = N // blocks
+        parts = found.worst[:, :, :N].reshape(-1, blocks, n, blocks, n)
+        flat = parts.transpose(2, 3).flatten(0, 2)
+        euclidean = certified_norm(flat).reshape(-1, blocks, blocks)
+    return Comparison(
+        matrices=found.slopes[..., :N],
+        box=box,
+        drive=magnitude(rest.range),
+        euclidean=euclidean,
+        inputs=found.slopes[..., N:].amax(1),
+    )
+
+
+def invariant(
+    program: Program,
+    parameters: Mapping[str, Tensor],
+    start: Tensor,
+    B: float | Tensor,
+    d: int,
+    iterates: int,
+) -> Tensor:
+    """The box (B, N) after so many steps from one that is invariant, each of which is invariant."""
+    box = start
+    for _ in range(iterates):
+        box = torch.minimum(box, magnitude(stepped(program, parameters, box, B, d).range))
+    return box
+
+
+def _scaled(rows: Tensor, slopes: Tensor) -> Tensor:
+    """diag(rows) M, for rows (B, m) and slopes (B, …, m, N + d); 0 where M is."""
+    wide = rows.reshape(rows.shape[0], *[1] * (slopes.ndim - 3), rows.shape[1], 1)
+    return torch.where(slopes == 0, 0.0, mul_up(wide, slopes))
+
+
+def _ends(gate: Interval) -> tuple[Tensor, ...]:
+    """Where a gate ends, which is one place if it stands still."""
+    still = torch.equal(gate.low, gate.high)
+    return (gate.high,) if still else (gate.low, gate.high)
+
+
+def _alone(ours: Tensor, theirs: Tensor) -> tuple[Tensor, Tensor]:
+    """At most one of them with several matrices."""
+    if ours.shape[1] > 1 and theirs.shape[1] > 1:
+        return ours.amax(1, keepdim=True), theirs.amax(1, keepdim=True)
+    return ours, theirs

@@ -1,0 +1,199 @@
+"""Intervals as an arithmetic: where one step of a cell may lead, exactly or as a dtype computes it.
+
+Without a dtype the numbers are real, and all ends are rounded outwards. With one they are those of
+a run in it: rounding to nearest is monotone, so that the ends of what an operation gives are
+rounded as the run rounds them. Sums may be in any order, γ_m of the dtype off (Higham, section
+3.1); functions are off by at most `_LIBRARY` relative to their value, before they are rounded.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from impl.arithmetic.base import ALL, Program
+from impl.arithmetic.intervals import (
+    Bounded,
+    Mapped,
+    added,
+    bounded,
+    magnitude,
+    mapped,
+    mixed,
+    of_ball,
+    product,
+    symmetric,
+)  # fmt: skip
+from impl.cells.gated.gate import Interval
+from impl.numbers.outward import add_up, mul_up, norm_up
+
+_LIBRARY = 2.0**-20  # half precision computes in float32: 8 units of that, or of float64
+
+
+@dataclass(frozen=True)
+class Run:
+    """The roundings of a dtype."""
+
+    dtype: torch.dtype
+    fused: bool = False  # whether a kernel may leave out any of them
+
+    @property
+    def unit(self) -> float:
+        """u."""
+        return float(torch.finfo(self.dtype).eps) / 2
+
+    @property
+    def library(self) -> float:
+        """How far functions are off, relative to their values."""
+        return 16 * self.unit if self.dtype == torch.float64 else _LIBRARY
+
+    def rounded(self, a: Interval) -> Interval:
+        """What an operation returns whose exact result lies in a; nothing known beyond overflow."""
+        low, high = (end.to(self.dtype).to(torch.float64) for end in (a.low, a.high))
+        if self.fused:
+            low, high = torch.minimum(low, a.low), torch.maximum(high, a.high)
+        return Interval(
+            low.nan_to_num(-torch.inf, torch.inf, -torch.inf),
+            high.nan_to_num(torch.inf, torch.inf, -torch.inf),
+        )
+
+    def off(self, a: Interval, by: Tensor | float) -> Interval:
+        """The same of an operation that is off by so much first, and by what underflows."""
+        lost = add_up(by, float(torch.finfo(self.dtype).tiny))
+        return self.rounded(a.widened(lost.expand_as(a.low)))
+
+    def sums(self, terms: int, size: Tensor) -> Tensor:
+        """At least what a sum of so many products is off by, their absolute values adding up to
+        `size`; infinite where γ is not known."""
+        share = terms * self.unit
+        if share >= 0.5:
+            return torch.where(size == 0, 0.0, torch.inf)
+        return mul_up(share / (1 - share) * (1 + 2.0**-50), size)
+
+
+@dataclass(frozen=True, eq=False)
+class Spans(Mapped):
+    """Intervals (B, m); radius (B,) where the units are the inputs of a Euclidean ball."""
+
+    range: Interval
+    run: Run | None = None
+    radius: Tensor | None = None
+
+    @property
+    def size(self) -> int:
+        """How many units."""
+        return self.range.low.shape[1]
+
+    def __add__(self, other: Self) -> Self:
+        return self._told(added(self.range, other.range))
+
+    def __sub__(self, other: Self) -> Self:
+        return self + -other
+
+    def __neg__(self) -> Self:
+        return type(self)(-self.range, self.run)
+
+    def __mul__(self, other: Self) -> Self:
+        return self._told(product(self.range, other.range))
+
+    def through(self, f: Bounded) -> Self:
+        """f of each unit."""
+        image = f.image(self.range)
+        if self.run is None:
+            return type(self)(image)
+        low, high = (mul_up(self.run.library, end.abs()) for end in (image.low, image.high))
+        told = Interval(-add_up(-image.low, low), add_up(image.high, high))
+        return type(self)(self.run.off(told, 0.0), self.run)
+
+    def chunk(self, count: int) -> tuple[Self, ...]:
+        """So many equal parts of the units."""
+        return tuple(type(self)(part, self.run) for part in self.range.chunk(count))
+
+    def part(self, start: int, stop: int) -> Self:
+        """The units from start on, before stop."""
+        low, high = (end[:, start:stop] for end in (self.range.low, self.range.high))
+        return type(self)(Interval(low, high), self.run)
+
+    def _told(self, a: Interval) -> Self:
+        return type(self)(a if self.run is None else self.run.rounded(a), self.run)
+
+
+@dataclass(frozen=True, eq=False)
+class SpanArithmetic:
+    """Parameters (B, m, n) and (B, m), in a dtype's run those that are stored in it."""
+
+    parameters: Mapping[str, Tensor]
+    run: Run | None = None
+    _stored: dict[str, Tensor] = field(default_factory=dict)
+
+    def affine(self, weight: str, bias: str | None, v: Spans, rows: slice = ALL) -> Spans:
+        """W v + b."""
+        W = self._of(weight)[:, rows]
+        told = mapped(W, v.range) if v.radius is None else of_ball(W, v.radius)
+        b = None if bias is None or bias not in self.parameters else self._of(bias)[:, rows]
+        if b is not None:
+            told = added(told, Interval(b, b))
+        if self.run is None:
+            return Spans(told)
+        if v.radius is None:
+            size = mapped(W.abs(), symmetric(magnitude(v.range))).high
+        else:
+            size = mul_up(norm_up(W), v.radius[:, None])
+        size = size if b is None else add_up(size, b.abs())
+        return Spans(self.run.off(told, self.run.sums(W.shape[2] + 1, size)), self.run)
+
+    def vector(self, name: str, rows: slice = ALL) -> Spans:
+        """A parameter vector."""
+        value = self._of(name)[:, rows]
+        return Spans(Interval(value, value), self.run)
+
+    def activate(self, name: str, v: Spans) -> Spans:
+        """ρ(v)."""
+        return v.through(bounded(name))
+
+    def slope(self, name: str, v: Spans) -> Spans:
+        """ρ′(v)."""
+        return v.through(bounded(name).derivative)
+
+    def mix(self, gate: Spans, a: Spans, b: Spans) -> Spans:
+        """g∘a + (1 − g)∘b, of at most four roundings."""
+        told = mixed(gate.range, a.range, b.range)
+        if self.run is None:
+            return Spans(told)
+        most = torch.maximum(magnitude(a.range), magnitude(b.range))
+        return Spans(self.run.off(told, mul_up(4 * self.run.unit, most)), self.run)
+
+    def join(self, *parts: Spans) -> Spans:
+        """All units of the parts, one after another."""
+        ends = (torch.cat([getattr(p.range, end) for p in parts], 1) for end in ("low", "high"))
+        return Spans(Interval(*ends), self.run)
+
+    def _of(self, name: str) -> Tensor:
+        if name not in self._stored:
+            value = self.parameters[name].detach()
+            kept = value if self.run is None else value.to(self.run.dtype).to(torch.float64)
+            self._stored[name] = kept
+        return self._stored[name]
+
+
+def inputs(B: float | Tensor, box: Tensor, d: int, run: Run | None = None) -> Spans:
+    """‖x‖₂ ≤ B, a number or (B, 1), beside states in a box (B, N)."""
+    radius = torch.as_tensor(B, dtype=box.dtype, device=box.device).reshape(-1)
+    radius = radius.expand(len(box))
+    return Spans(symmetric(radius[:, None].expand(-1, d)), run, radius)
+
+
+def reached(
+    program: Program,
+    parameters: Mapping[str, Tensor],
+    box: Tensor,
+    B: float | Tensor,
+    d: int,
+    run: Run | None = None,
+) -> Tensor:
+    """At least |φ(s, x)_i| over |s| ≤ box (B, N) and ‖x‖₂ ≤ B: (B, N)."""
+    m = SpanArithmetic(parameters, run)
+    told: Spans = program(m, Spans(symmetric(box), run), inputs(B, box, d, run))
+    return magnitude(told.range)

@@ -1,0 +1,1 @@
+"""Feed-forward causal models with their receptive fields."""

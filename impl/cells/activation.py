@@ -1,0 +1,219 @@
+"""The activations: in float64, in balls and in rationals, with their constants and their errors."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from flint import arb, ctx, fmpq
+from torch import Tensor
+from torch.nn import functional
+
+from impl.errors import UnknownActivationError
+from impl.numbers import ball_functions as balls
+from impl.numbers.ball_functions import LEAK, float_above
+from impl.numbers.outward import TINY, UNIT, add_up, mul_up
+
+_ROUNDINGS = 4 * UNIT  # what torch's functions are off by, relative to their scale
+_THRESHOLD = 40.0  # softplus is the identity above it: off by e⁻⁴⁰ < u
+_TANGENT = "2.3993572805154676678327396972823"  # the root of z tanh(z/2) = 2, to 10⁻³⁰
+
+
+@dataclass(frozen=True, eq=False)
+class Activation:
+    """An activation ρ with constants rounded up, and the error model of its float64 function.
+
+    ``slope`` is L_ρ = sup |ρ′|, ``least`` a lower bound on ρ′, ``curvature`` β_ρ = sup |ρ″|
+    (infinite where ρ′ jumps), ``bound`` M_ρ = sup |ρ| (infinite if there is none), ``at_zero`` ρ(0)
+    rounded up; ``linear_above`` says that ρ(z) = z for z ≥ 0, ``exact`` is ρ where it is rational
+    everywhere. Per unit, the float64 function is off by at most min(cap, rate |z|) + floor at the
+    pre-activation z, and the float64 derivative by at most ``derivative_error``: absolute errors,
+    since a relative one is wrong for softplus and for GELU far left.
+    Source: Higham, Accuracy and Stability, for the model.
+    """
+
+    name: str
+    function: Callable[[Tensor], Tensor]
+    derivative: Callable[[Tensor], Tensor]
+    ball: Callable[[arb], arb]
+    ball_derivative: Callable[[arb], arb]
+    slope: float
+    curvature: float
+    bound: float
+    at_zero: float
+    cap: float
+    rate: float
+    floor: float
+    derivative_error: float
+    exact: Callable[[fmpq], fmpq] | None = None
+    least: float = 0.0
+    linear_above: bool = False
+
+    def __call__(self, z: Tensor) -> Tensor:
+        """ρ(z), entry by entry, differentiable."""
+        return self.function(z)
+
+    def rational(self, z: fmpq) -> fmpq | None:
+        """ρ(z) exactly, or None where ρ leaves the rationals."""
+        if self.exact is not None:
+            return self.exact(z)
+        return z if self.linear_above and z >= 0 else None
+
+    def error(self, n: int, Z: Tensor) -> Tensor:
+        """At least ‖fl(ρ)(z) − ρ(z)‖₂ over all float64 z ∈ ℝⁿ with ‖z‖₂ ≤ Z, entry by entry of Z.
+
+        Exactly 0 at Z = 0 if ρ(0) = 0, which all of torch's functions return.
+        """
+        units = math.sqrt(n) * (1 + 2 * UNIT)
+        capped = torch.full_like(Z, self.cap * units)
+        error = add_up(torch.minimum(capped, mul_up(self.rate, Z)), self.floor * units)
+        return torch.where((Z == 0) & (self.at_zero == 0), 0.0, error * (1 + 4 * UNIT))
+
+    def relative_error(self, norm: Tensor) -> Tensor:
+        """4u ‖ρ(z)‖₂: the tempting relative model, which no library function is bound to obey."""
+        return mul_up(_ROUNDINGS, norm)
+
+
+def activation(name: str) -> Activation:
+    """The activation of that name; raises UnknownActivationError."""
+    table = ACTIVATIONS | LIBRARY_ACTIVATIONS
+    if name not in table:
+        raise UnknownActivationError(name, ACTIVATIONS)
+    return table[name]
+
+
+def _gelu_slope(z: Tensor) -> Tensor:
+    cdf: Tensor = torch.special.erfc(z * -math.sqrt(0.5)) / 2
+    return cdf + z * torch.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+
+
+def _constants() -> dict[str, float]:
+    """The closed forms of sup |ρ′| and sup |ρ″|, rounded up."""
+    pi, root3, tangent = arb.pi(), arb(3).sqrt(), arb(_TANGENT, 1e-30)
+    closed = {
+        "tanh''": 4 / (3 * root3),
+        "sigmoid''": 1 / (6 * root3),
+        "gelu'": (1 + arb(1).erf()) / 2 + arb(-1).exp() / pi.sqrt(),
+        "-gelu'": (arb(1).erf() - 1) / 2 + arb(-1).exp() / pi.sqrt(),  # ρ′(z) + ρ′(−z) = 1
+        "gelu''": (2 / pi).sqrt(),
+        "silu'": (tangent + 2) / 4,
+        "-silu'": (tangent - 2) / 4,
+        "erf'": 2 / pi.sqrt(),
+        "erf''": 2 * (2 / pi).sqrt() * (arb(-1) / 2).exp(),
+        "arctan": pi / 2,
+        "arctan''": 3 * root3 / 8,
+        "ln2": arb(2).log(),
+    }
+    return {name: float_above(value) for name, value in closed.items()}
+
+
+with ctx.workprec(128):
+    _SUP = _constants()
+
+
+def _smooth(
+    name: str,
+    function: Callable[[Tensor], Tensor],
+    derivative: Callable[[Tensor], Tensor],
+    ball: Callable[[arb], arb],
+    ball_derivative: Callable[[arb], arb],
+    *,
+    slope: float = 1.0,
+    curvature: float,
+    bound: float = math.inf,
+    at_zero: float = 0.0,
+    cap: float = math.inf,
+    rate: float = _ROUNDINGS,
+    floor: float = TINY,
+    least: float = 0.0,
+    linear_above: bool = False,
+) -> Activation:
+    error = 8 * UNIT * slope
+    return Activation(
+        name, function, derivative, ball, ball_derivative,
+        slope, curvature, bound, at_zero, cap, rate, floor, error, None, least, linear_above,
+    )  # fmt: skip
+
+
+def _softplus_with(name: str, threshold: float, jump: float) -> Activation:
+    """Torch's softplus, which is the identity above the threshold and off by the jump there."""
+    return _smooth(
+        name,
+        lambda z: functional.softplus(z, threshold=threshold),
+        torch.sigmoid,
+        balls.softplus,
+        balls.sigmoid,
+        curvature=0.25,
+        at_zero=_SUP["ln2"],
+        floor=_ROUNDINGS + jump,
+    )
+
+
+_TABLE = (
+    Activation(
+        "identity", lambda z: z, torch.ones_like, lambda z: z, balls.one,
+        slope=1.0, curvature=0.0, bound=math.inf, at_zero=0.0,
+        cap=0.0, rate=0.0, floor=0.0, derivative_error=0.0, exact=lambda z: z, least=1.0,
+    ),
+    Activation(
+        "relu", torch.relu, lambda z: (z > 0).to(z.dtype), balls.relu,
+        balls.step(0.0, 1.0),
+        slope=1.0, curvature=math.inf, bound=math.inf, at_zero=0.0,
+        cap=0.0, rate=0.0, floor=0.0, derivative_error=0.0, exact=lambda z: max(z, fmpq(0)),
+    ),
+    Activation(
+        "leaky-relu", lambda z: functional.leaky_relu(z, LEAK),
+        lambda z: torch.where(z > 0, torch.ones_like(z), LEAK), balls.leaky_relu,
+        balls.step(LEAK, 1.0),
+        slope=1.0, curvature=math.inf, bound=math.inf, at_zero=0.0,
+        cap=math.inf, rate=LEAK * UNIT * (1 + UNIT), floor=TINY, derivative_error=0.0,
+        exact=lambda z: max(z, z * fmpq(*LEAK.as_integer_ratio())), least=LEAK,
+    ),
+    _smooth(
+        "tanh", torch.tanh, lambda z: 1 - torch.tanh(z) ** 2,
+        lambda z: z.tanh(), balls.tanh_slope,
+        curvature=_SUP["tanh''"], bound=1.0, cap=_ROUNDINGS,
+    ),
+    _smooth(
+        "sigmoid", torch.sigmoid, lambda z: torch.sigmoid(z) * torch.sigmoid(-z),
+        balls.sigmoid, balls.sigmoid_slope,
+        slope=0.25, curvature=_SUP["sigmoid''"], bound=1.0, at_zero=0.5,
+        cap=_ROUNDINGS, rate=math.inf,
+    ),
+    _softplus_with("softplus", _THRESHOLD, 0.0),
+    _smooth(
+        "gelu", functional.gelu, _gelu_slope, balls.gelu, balls.gelu_slope,
+        slope=_SUP["gelu'"], curvature=_SUP["gelu''"], least=-_SUP["-gelu'"],
+    ),
+    _smooth(
+        "silu", functional.silu, lambda z: torch.sigmoid(z) * (1 + z * torch.sigmoid(-z)),
+        balls.silu, balls.silu_slope,
+        slope=_SUP["silu'"], curvature=0.5, least=-_SUP["-silu'"],
+    ),
+    _smooth(
+        "elu", functional.elu, lambda z: torch.exp(z.clamp(max=0)),
+        balls.elu, balls.elu_slope,
+        curvature=1.0, cap=_ROUNDINGS, linear_above=True,
+    ),
+    _smooth(
+        "erf", torch.erf, lambda z: 2 / math.sqrt(math.pi) * torch.exp(-z * z),
+        lambda z: z.erf(), balls.erf_slope,
+        slope=_SUP["erf'"], curvature=_SUP["erf''"], bound=1.0, cap=_ROUNDINGS,
+    ),
+    _smooth(
+        "sin", torch.sin, torch.cos, lambda z: z.sin(), lambda z: z.cos(),
+        curvature=1.0, bound=1.0, cap=_ROUNDINGS, least=-1.0,
+    ),
+    _smooth(
+        "arctan", torch.arctan, lambda z: 1 / (1 + z * z),
+        lambda z: z.atan(), lambda z: 1 / (1 + z * z),
+        curvature=_SUP["arctan''"], bound=_SUP["arctan"], cap=2 * _ROUNDINGS,
+    ),
+)  # fmt: skip
+
+ACTIVATIONS: dict[str, Activation] = {entry.name: entry for entry in _TABLE}
+
+# Torch's own default, at which softplus jumps by log(1 + e⁻²⁰): its relative error is far above 4u.
+LIBRARY_ACTIVATIONS: dict[str, Activation] = {
+    "softplus-torch": _softplus_with("softplus-torch", 20.0, 2.1e-9)
+}

@@ -1,0 +1,108 @@
+"""Deep transitions as cells: several layers between one state and the next.
+
+    h⁺ = g_L ∘ … ∘ g_1(h),    g_l(u) = ρ(W_l u + [l = 1] U x + b_l),
+
+with W_l and b_l stored as transition_l_weight and transition_l_bias, and U as input_weight, so that
+no layer is mistaken for one of a stack. |Δh⁺| ≤ (Π slope_l|W_l|)|Δh| row by row, with the slopes of
+ρ over what each layer is fed, and in the Euclidean norm λ = Π L_ρ‖W_l‖₂. Source: Pascanu et al.,
+How to construct deep recurrent neural networks (2014).
+"""
+
+import math
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from impl.arithmetic.base import Arithmetic, V
+from impl.arithmetic.slopes import invariant
+from impl.cells.activation import ACTIVATIONS, Activation
+from impl.cells.kind import Kind, Weights
+from impl.cells.layout import Layout
+from impl.cells.program import ProgramCell, program_kind
+from impl.numbers.outward import mul_up
+from impl.numbers.spectral_norm import certified_norm
+
+_LAYER = re.compile(r"transition_([1-9]\d{0,3})_weight")
+_ITERATES = 8
+
+
+def depth(names: Collection[str]) -> int:
+    """L, the number of layers that the names tell of, at least 1."""
+    return max((int(match[1]) for name in names if (match := _LAYER.fullmatch(name))), default=1)
+
+
+def layout(names: Collection[str]) -> Layout:
+    """As many layers as the names tell of, each with a bias that may be missing."""
+    L = depth(names)
+    sizes = ["n", *(f"m{layer}" for layer in range(1, L)), "n"]
+    layers = range(1, L + 1)
+    weights = {f"transition_{i}_weight": f"{sizes[i]} {sizes[i - 1]}" for i in layers}
+    biases = {f"transition_{i}_bias": sizes[i] for i in layers}
+    return Layout(weights | {"input_weight": f"{sizes[1]} d"} | biases, tuple(biases))
+
+
+@dataclass(frozen=True, eq=False)
+class DeepCell(ProgramCell):
+    """B deep transitions."""
+
+    reads = "input_weight"
+
+    activation: Activation
+
+    def program(self, m: Arithmetic[V], s: V, x: V) -> V:
+        """One step over any arithmetic."""
+        for layer in range(1, self.depth + 1):
+            s = m.affine(f"transition_{layer}_weight", f"transition_{layer}_bias", s)
+            fed = s + m.affine("input_weight", None, x) if layer == 1 else s
+            s = m.activate(self.activation.name, fed)
+        return s
+
+    @property
+    def depth(self) -> int:
+        """L."""
+        return depth(self.parameters)
+
+    @property
+    def n(self) -> int:
+        """The size of the state, which is the output."""
+        return self.parameters["transition_1_weight"].shape[2]
+
+    @cached_property
+    def norms(self) -> Tensor:
+        """‖W_l‖₂ rounded up, layer by layer: (L, B)."""
+        layers = (f"transition_{layer}_weight" for layer in range(1, self.depth + 1))
+        return torch.stack([certified_norm(self.parameters[name].detach()) for name in layers])
+
+    def box(self, B: float | Tensor) -> Tensor:
+        """|h_j| ≤ M, then what a few steps from there leave of it; infinite without M."""
+        if math.isinf(self.activation.bound):
+            return super().box(B)
+        start = self.U.new_full((self.batch, self.n), self.activation.bound)
+        return invariant(self.program, self.parameters, start, B, self.d, _ITERATES)
+
+    def euclidean(self, box: Tensor) -> Tensor:
+        """Π L_ρ‖W_l‖₂."""
+        lam = torch.ones_like(box[:, 0])
+        for norm in self.norms:
+            lam = mul_up(mul_up(self.activation.slope, norm), lam)
+        return lam[:, None, None]
+
+    def constants(self, B: float) -> dict[str, float]:
+        """The depth, and how steep ρ is."""
+        return {"depth": float(self.depth), "L_rho": self.activation.slope}
+
+
+def deep(rho: Activation) -> Kind:
+    """The kind with that activation."""
+
+    def make(weights: Weights) -> DeepCell:
+        return DeepCell(weights, rho)
+
+    return program_kind(f"deep-{rho.name}", make, layout, default=False)
+
+
+DEEP_KINDS = tuple(deep(rho) for rho in ACTIVATIONS.values())

@@ -1,0 +1,1 @@
+"""Cells with gates that see the state: LSTM and GRU."""

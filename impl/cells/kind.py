@@ -1,0 +1,111 @@
+"""What the house must know of a kind of cell; everything else asks this record.
+
+A cell is one file that ends in its `Kind`, and one line in `impl.cells.table`.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from torch import Tensor
+
+from impl.cells.layout import Layout
+from impl.certificate.refute import Witness
+from impl.gradients.rounding import Rounding
+from impl.norms.state_norms import StateNorm
+from impl.reading.model import Cell, LoadedModel
+from impl.training.certificate import Task, TrainingCertificate
+
+
+class Analysis(Protocol):
+    """All that can be certified about one model under inputs ‖x_t‖₂ ≤ B."""
+
+    @property
+    def refused(self) -> str | None:
+        """Why the box that the cell states is not proved, None if it is or there is none."""
+
+    @property
+    def region(self) -> str:
+        """The states that are spoken of."""
+
+    @property
+    def unsought(self) -> str | None:
+        """Why no witness is sought, None if one is."""
+
+    def norm(self, name: str) -> StateNorm:
+        """The norm of that name, one of its kind's, with its constants for the model."""
+
+    def states(self, norm: StateNorm) -> float:
+        """B_h ≥ ‖h_t‖₂ for every t."""
+
+    def constants(self, norm: StateNorm) -> dict[str, float]:
+        """All constants by name, infinite where nothing is known."""
+
+    def inputs(self) -> Tensor:
+        """At least |φ(s, x) − φ(s, x′)|_i for |x_j − x′_j| = 1 and no other: (state, d)."""
+
+    def rounding(self, norm: StateNorm) -> Rounding:
+        """A bound on ‖fl(h_t) − h_t‖₂ in the model's own dtype, or why none is known."""
+
+    def refute(self) -> Witness | None:
+        """A certified witness that the model is no contraction; None says nothing."""
+
+    def training(
+        self, epsilons: Sequence[float], task: Task, norm: StateNorm
+    ) -> TrainingCertificate | None:
+        """What is certified about training; None for kinds of which nothing is."""
+
+
+Weights = Mapping[str, Tensor]
+
+
+def undriven(weights: Weights, x: Tensor) -> Tensor:
+    """The drive of a cell that prepares nothing: its inputs as they are."""
+    return x
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """One kind of cell.
+
+    name: that of `--cell`. layout: the named weights of a cell and their shapes, given the names
+    that a model has (which tell how many layers there are; most cells do not ask). norms: those in
+    which it may contract, in order of trying. build: the float64 cells of weights (B, …), one batch
+    axis before each shape. step: one step in rows, in any dtype, of the weights, of what `drive`
+    makes of the inputs (…, M, d), and of states (…, M, state), whose last n numbers are the output
+    h. analyse: what is certified about a model for an input bound.
+
+    drive: what does not depend on the state, for all times at once, (…, M, d) -> (…, M, ·).
+    default: whether weights of these names and shapes are such a cell unless something else is
+    said; where none of several such kinds is, one must be said. suffix: what torch appends to the
+    names. mode: torch's word for the modules that compute it, None if none does. gates and width:
+    g and w of a cell whose weights torch stacks to (g n, n), with states of w n numbers; 0 for all
+    others. remedy: what to do about a model that is not certified. trains: whether anything is
+    certified about training.
+    """
+
+    name: str
+    layout: Callable[[Collection[str]], Layout]
+    norms: tuple[str, ...]
+    build: Callable[[Weights], Cell]
+    step: Callable[[Weights, Tensor, Tensor], Tensor]
+    analyse: Callable[[LoadedModel[Any], float], Analysis]
+    drive: Callable[[Weights, Tensor], Tensor] = undriven
+    default: bool = True
+    suffix: str = ""
+    mode: str | None = None
+    gates: int = 0
+    width: int = 0
+    remedy: str = "shrink its recurrent weights, or its inputs"
+    trains: bool = False
+
+
+def fixed(
+    shapes: Mapping[str, str],
+    optional: Collection[str] = (),
+    state: str = "n",
+    output: str = "n",
+) -> Callable[[Collection[str]], Layout]:
+    """The layout of a cell whose weights always have the same names."""
+    layout = Layout(shapes, optional, state, output)
+    return lambda names: layout

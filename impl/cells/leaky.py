@@ -1,0 +1,95 @@
+"""The echo-state network: a vanilla cell that keeps a part of its state.
+
+    h⁺ = (1 − a)∘h + a∘ρ(W h + W_in x + b),    0 < a ≤ 1 unit by unit,
+
+with a ("leak") stored as a weight, (n,). So |Δh⁺| ≤ ((1 − a) + a L_ρ|W|)|Δh| row by row, and in the
+Euclidean norm λ = max(1 − a) + L_ρ‖diag(a) W‖₂, which for equal leaks is (1 − a) + a L_ρ‖W‖₂; where
+|ρ| ≤ M, states stay in |h_j| ≤ M. Sources: Jaeger (2001); Jaeger et al. (2007), leaky units.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from impl.arithmetic.base import Arithmetic, V
+from impl.arithmetic.slopes import invariant
+from impl.cells.activation import ACTIVATIONS, Activation
+from impl.cells.gated.gate import scaled_norm
+from impl.cells.kind import Kind, Weights, fixed
+from impl.cells.leaky_analysis import SCALED, LeakyAnalysis, leaky_parts
+from impl.cells.program import ProgramCell, program_kind
+from impl.errors import RangeError
+from impl.numbers.outward import add_up, mul_up
+from impl.numbers.spectral_norm import certified_norm
+from impl.reading.model import LoadedModel
+
+_ITERATES = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Leaky(ProgramCell):
+    """B echo-state networks: W (B, n, n), W_in (B, n, d), leak (B, n) and perhaps b (B, n)."""
+
+    reads = "W_in"
+
+    activation: Activation
+
+    def program(self, m: Arithmetic[V], s: V, x: V) -> V:
+        """One step over any arithmetic."""
+        driven = m.affine("W_in", "b", x) + m.affine("W", None, s)
+        return m.mix(m.vector("leak"), m.activate(self.activation.name, driven), s)
+
+    def box(self, B: float | Tensor) -> Tensor:
+        """|h_j| ≤ M, then what a few steps from there leave of it; infinite without M."""
+        if math.isinf(self.activation.bound):
+            return super().box(B)
+        start = torch.full_like(self.parameters["leak"], self.activation.bound)
+        return invariant(self.program, self.parameters, start, B, self.d, _ITERATES)
+
+    def euclidean(self, box: Tensor) -> Tensor:
+        """max(1 − a) + L_ρ‖diag(a) W‖₂."""
+        leak = self.parameters["leak"].detach()
+        turned = scaled_norm(mul_up(self.activation.slope, leak), self.parameters["W"])
+        return add_up(add_up(1.0, -leak).amax(1), turned)[:, None, None]
+
+    def constants(self, B: float) -> dict[str, float]:
+        """The Euclidean norm of W, how steep ρ is, and the least and the largest leak."""
+        leak = self.parameters["leak"].detach()
+        return {
+            "L_rho": self.activation.slope,
+            "W_norm": float(certified_norm(self.parameters["W"])),
+            "leak_low": float(leak.amin()),
+            "leak_high": float(leak.amax()),
+        }
+
+    def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool]:
+        """1 − a: what a unit keeps beside what comes back through W."""
+        return m.vector("leak"), True
+
+
+def leaky(rho: Activation) -> Kind:
+    """The kind with that activation; raises RangeError for leaks that are not in (0, 1]."""
+
+    def make(weights: Weights) -> Leaky:
+        leak = weights["leak"]
+        if not bool(((leak > 0) & (leak <= 1)).all()):
+            raise RangeError("a leak", float(leak.amin()), "in (0, 1]")
+        return Leaky(weights, rho)
+
+    def analyse(model: LoadedModel[Leaky], B: float) -> LeakyAnalysis:
+        told, parts = kind.analyse(model, B), leaky_parts(model.cell.parameters, rho, B)
+        return LeakyAnalysis(**vars(told), parts=parts)
+
+    kind = program_kind(
+        f"leaky-{rho.name}",
+        make,
+        fixed({"W": "n n", "W_in": "n d", "leak": "n", "b": "n"}, optional=("b",)),
+        norms=("spectral", "infinity", "perron", *SCALED),
+        default=False,
+    )
+    return replace(kind, analyse=analyse)
+
+
+LEAKY_KINDS = tuple(leaky(rho) for rho in ACTIVATIONS.values())

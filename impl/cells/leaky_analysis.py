@@ -1,0 +1,76 @@
+"""Echo-state networks in diagonal norms, and after several steps.
+
+With A = diag(a) two runs differ by Δ⁺ = ((I − A) + E A W)Δ, |E| ≤ L, as A and E commute. In
+‖D·‖₂, with which I − A commutes too, a step contracts by max(1 − a) + L‖D A W D⁻¹‖₂; several steps
+as in `impl.norms.iterated`. Source: Miller & Hardt, section 2, for the diagonal.
+"""
+
+import math
+from dataclasses import dataclass, field, replace
+
+import torch
+from flint import arb, ctx
+from torch import Tensor
+
+from impl.cells.activation import Activation
+from impl.cells.kind import Weights
+from impl.cells.program import ProgramAnalysis
+from impl.norms.comparison import two_norm_steps
+from impl.norms.semidefinite import SOLVED
+from impl.norms.state_norms import Parts, StateNorm, state_norm
+from impl.numbers.ball_functions import float_above
+from impl.numbers.outward import add_up, mul_up, norm_up
+
+SCALED = ("diagonal", SOLVED, "iterated")
+_PRECISION = 128
+
+
+def leaky_parts(weights: Weights, rho: Activation, B: float) -> Parts:
+    """The parts of the one network of a batch of one: A W, A W_in, a|ρ(b)| and 1 − a."""
+    W, U, leak = (weights[name].detach() for name in ("W", "W_in", "leak"))
+    bias = weights["b"][0].tolist() if "b" in weights else [0.0] * len(leak[0])
+    with ctx.workprec(_PRECISION):
+        offset: Tensor = torch.tensor(
+            [float_above(abs(rho.ball(arb(b)))) for b in bias], dtype=torch.float64
+        )
+    return Parts(
+        _product(leak[:, :, None], W),
+        leak[0, :, None] * U[0],
+        mul_up(leak[0], offset),
+        rho.slope,
+        B,
+        rho.least,
+        add_up(1.0, -leak[0]),
+    )
+
+
+def _product(leak: Tensor, W: Tensor) -> Tensor:
+    """A W, rounded; the least number where it is not 0 but too small for one."""
+    found = leak * W
+    least = torch.full_like(W, math.ulp(0.0)).copysign(W)
+    return torch.where((found == 0) & (W != 0), least, found)
+
+
+@dataclass(frozen=True, eq=False)
+class LeakyAnalysis(ProgramAnalysis):
+    """What is certified about one echo-state network; `parts` are those of A W and A W_in."""
+
+    parts: Parts = field(kw_only=True)
+
+    def norm(self, name: str) -> StateNorm:
+        """The norm of that name: that of the comparison, or one by diagonal weights."""
+        if name not in SCALED:
+            return super().norm(name)
+        found = state_norm(name, self.parts)
+        d = torch.tensor(found.weights, dtype=torch.float64)
+        spread = found.reach / float(d.amax())  # K of several steps
+        radius = mul_up(mul_up(spread, 1 + 2.0**-50), norm_up(mul_up(d, self.comparison.box[0])))
+        return replace(found, radius=float(radius))
+
+    def constants(self, norm: StateNorm) -> dict[str, float]:
+        """The constants of every cell; the steps r by C c, with ‖h‖₂ ≤ C‖h‖_* ≤ C c‖h‖₂."""
+        told = super().constants(norm)
+        if norm.name in SCALED:
+            plain = replace(norm, weights=(norm.equivalence,))
+            told["two_norm_steps"], told["two_norm_factor"] = two_norm_steps(plain, 1)
+        return {**told, "steps": norm.steps}

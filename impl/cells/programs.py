@@ -1,0 +1,68 @@
+"""Steps that are written over any arithmetic, run in floats and enclosed in balls.
+
+The parameters of B systems are (B, m, n) and (B, m), by name.
+"""
+
+from collections.abc import Mapping
+
+import torch
+from flint import arb_mat
+from torch import Tensor
+
+from impl.arithmetic.balls import Balls, Columns
+from impl.arithmetic.base import ALL, Floats, Program, Rows
+from impl.arithmetic.dual_numbers import Dual, Duals
+from impl.numbers.krawczyk import identity
+
+
+class Driven(Floats):
+    """Floats for a cell of torch's whose inputs come as U x + b_ih, computed for all times."""
+
+    def affine(self, weight: str, bias: str | None, v: Rows, rows: slice = ALL) -> Rows:
+        """W v + b; what U makes of the inputs is there."""
+        return v if weight == "weight_ih" else super().affine(weight, bias, v, rows)
+
+
+def driven_step(
+    program: Program, W: Tensor, b_hh: Tensor | float, drive: Tensor, s: Tensor
+) -> Tensor:
+    """One step in rows: states (…, M, N), drive = U x + b_ih (…, M, g n); W (…, g n, n)."""
+    held = {"weight_hh": W} | ({"bias_hh": b_hh} if isinstance(b_hh, Tensor) else {})
+    return program(Driven(held), Rows(s), Rows(drive)).value
+
+
+def float_step(program: Program, parameters: Mapping[str, Tensor], s: Tensor, x: Tensor) -> Tensor:
+    """One step of M columns a system: s (B, N, M), x (B, d, M) -> (B, N, M)."""
+    return program(Floats(parameters), Rows(s.mT), Rows(x.mT)).value.mT
+
+
+def ball_step(
+    program: Program, parameters: Mapping[str, Tensor], s: arb_mat, x: arb_mat
+) -> tuple[arb_mat, arb_mat]:
+    """One step in balls of the one system of a batch of one, and its Jacobian in the state.
+
+    s (N, 1), x (d, 1) -> (N, 1), (N, N).
+    """
+    state = Dual(Columns.of(s), Columns.of(identity(s.nrows())))
+    drive = Dual(Columns.of(x), Columns.of(arb_mat(x.nrows(), 1)))
+    moved = program(
+        Duals(Balls({name: part[0] for name, part in parameters.items()})), state, drive
+    )
+    return moved.value.matrix, moved.tangent.matrix
+
+
+def jacobian(
+    program: Program, parameters: Mapping[str, Tensor], s: Tensor, x: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The Jacobians of one step in the state and in the input: of s (B, N, M) and x (B, d, M),
+    (B, M, N, N) and (B, M, N, d)."""
+    wide = {name: part[:, None] for name, part in parameters.items()}
+    sizes = s.shape[1], x.shape[1]
+    point = [Rows(part.mT[:, :, None]) for part in (s, x)]
+    still = [Rows(torch.zeros_like(part.value)) for part in point]
+    found = []
+    for moving in (0, 1):
+        eye = Rows(torch.eye(sizes[moving], dtype=s.dtype, device=s.device))
+        duals = [Dual(point[i], eye if i == moving else still[i]) for i in (0, 1)]
+        found.append(program(Duals(Floats(wide)), *duals).tangent.value.mT)
+    return found[0], found[1]

@@ -1,0 +1,101 @@
+"""Cells whose gates see the input alone: linear in the state, so that a scan computes them.
+
+    h⁺ = d(x)∘h + u(x)
+
+forgets by the product of the decays d that it meets: over all inputs ‖x‖₂ ≤ B by at least the
+k-th power of d̄_j = sup d_j, which is certified, and over given data by what is measured there.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from impl.arithmetic.base import Arithmetic, Floats, Rows, V
+from impl.arithmetic.intervals import magnitude, symmetric
+from impl.arithmetic.slopes import SlopeArithmetic, Slopes
+from impl.cells.program import ProgramCell
+from impl.errors import ShapeError
+from impl.numbers.outward import mul_up
+
+
+@dataclass(frozen=True, eq=False)
+class ScanCell(ProgramCell):
+    """B scans, of one state of n numbers each."""
+
+    @abstractmethod
+    def decay(self, m: Arithmetic[V], x: V) -> V:
+        """d(x) over any arithmetic."""
+
+    def over(self, B: float | Tensor) -> tuple[SlopeArithmetic, Slopes]:
+        """The arithmetic of intervals, and the inputs ‖x‖₂ ≤ B in it."""
+        like = self.U.detach()
+        radius = torch.as_tensor(B, dtype=like.dtype, device=like.device)
+        radius = radius.reshape(-1).expand(self.batch)
+        eye = torch.eye(self.d, dtype=like.dtype, device=like.device)
+        told = symmetric(radius[:, None].expand(-1, self.d))
+        x = Slopes(told, eye.expand(self.batch, 1, -1, -1), radius)
+        return SlopeArithmetic(self.parameters, self.d), x
+
+    def decay_bound(self, B: float | Tensor) -> Tensor:
+        """d̄ (B, n), at least |d_j| over ‖x‖₂ ≤ B."""
+        m, x = self.over(B)
+        return magnitude(self.decay(m, x).range)
+
+    def refute(self, box: Tensor, B: float) -> None:
+        """Nothing: under one input the step is linear in the state, with a decay below 1."""
+
+    def constants(self, B: float) -> dict[str, float]:
+        """The largest and the least of the certified bounds on the decays."""
+        bound = self.decay_bound(B)
+        return {"decay_high": float(bound.amax()), "decay_low": float(bound.amin())}
+
+    def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool]:
+        """The decay d."""
+        return self.decay(m, x), False
+
+    def memory(self, B: float, k: int) -> Tensor:
+        """At least what is left of each unit after k steps, d̄ᵏ: (B, n)."""
+        bound = self.decay_bound(B)
+        left = torch.ones_like(bound)
+        for _ in range(k):
+            left = mul_up(left, bound)
+        return left
+
+
+@dataclass(frozen=True)
+class MeasuredRate:
+    """What was measured on data, which bounds nothing beyond these data.
+
+    rate: the largest over units and sequences of (Π_t |d_j(x_t)|)^{1/T}. sequences: how many, of so
+    many steps each.
+    """
+
+    rate: float
+    sequences: int
+    steps: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The measurement as plain JSON data, which says that it is one."""
+        return {
+            "kind": "measurement",
+            "certified": False,
+            "rate": self.rate,
+            "sequences": self.sequences,
+            "steps": self.steps,
+        }
+
+
+def measured_rate(cell: ScanCell, x: Tensor) -> MeasuredRate:
+    """The rate at which the one scan of a batch of one forgets on data x (N, T, d), in floats.
+
+    A measurement, unlike `ScanCell.decay_bound`. Raises ShapeError.
+    """
+    if x.ndim != 3 or x.shape[2] != cell.d or 0 in x.shape:
+        raise ShapeError("x", f"(N, T, {cell.d}) with N, T ≥ 1", x)
+    weights = {name: part[0] for name, part in cell.parameters.items()}
+    decays = cell.decay(Floats(weights), Rows(x.double())).value.abs()
+    rates = decays.log().mean(1).exp()
+    return MeasuredRate(float(rates.max()), x.shape[0], x.shape[1])

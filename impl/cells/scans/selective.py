@@ -1,0 +1,61 @@
+"""A selective scan: the input says how long a step lasts, and so how much of the state is kept.
+
+    h⁺ = exp(−Δ∘exp(A_log))∘h + Δ∘(B x),    Δ = softplus(W_Δ x + b_Δ),
+
+in the manner of Mamba, with one state for each unit and its simplified discretisation. The decay is
+below 1 for every input, but near 1 where Δ is small: the certified rate is that of the least Δ over
+‖x‖₂ ≤ B. Source: Gu & Dao, Mamba (2023), sections 3.2 and 3.5.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from impl.arithmetic.base import Arithmetic, V
+from impl.arithmetic.intervals import magnitude
+from impl.cells.kind import fixed
+from impl.cells.program import program_kind
+from impl.cells.scans.scan import ScanCell
+from impl.numbers.outward import div_up, subtract_down
+
+
+@dataclass(frozen=True, eq=False)
+class Selective(ScanCell):
+    """B scans: weight_delta and weight_B (B, n, d), A_log and perhaps bias_delta (B, n)."""
+
+    reads = "weight_B"
+
+    def program(self, m: Arithmetic[V], s: V, x: V) -> V:
+        """One step over any arithmetic."""
+        return self.decay(m, x) * s + self.fed(m, x)
+
+    def decay(self, m: Arithmetic[V], x: V) -> V:
+        """exp(−Δ∘exp(A_log))."""
+        return (-(self.duration(m, x) * m.vector("A_log").exp())).exp()
+
+    def fed(self, m: Arithmetic[V], x: V) -> V:
+        """Δ∘(B x)."""
+        return self.duration(m, x) * m.affine("weight_B", None, x)
+
+    def duration(self, m: Arithmetic[V], x: V) -> V:
+        """Δ."""
+        return m.affine("weight_delta", "bias_delta", x).softplus()
+
+    def box(self, B: float | Tensor) -> Tensor:
+        """sup |Δ∘(B x)|/(1 − d̄), infinite where d̄ is not below 1."""
+        m, x = self.over(B)
+        gap = subtract_down(1.0, self.decay_bound(B)).clamp(min=0.0)
+        fed = magnitude(self.fed(m, x).range)
+        return torch.where(gap > 0, div_up(fed, gap), torch.inf)
+
+
+SELECTIVE_KIND = program_kind(
+    "selective",
+    Selective,
+    fixed(
+        {"weight_delta": "n d", "weight_B": "n d", "A_log": "n", "bias_delta": "n"},
+        optional=("bias_delta",),
+    ),
+    remedy="raise bias_delta or A_log, or shrink its inputs",
+)

@@ -1,0 +1,124 @@
+"""What is certified about one layer of a stack, whose inputs are the outputs of the one below.
+
+These are bounded by ‖h‖₂ and, for cells with a box, unit by unit: both comparisons are made, and of
+each norm the better one is kept. Where the norms of two layers are maxima over units, such as
+max |s_i|/v_i, they are coupled unit by unit: with |Δs⁺| ≤ … + N|Δx|, and u the weights of what is
+below, the coupling is max_i (N u)_i/v_i; otherwise through ‖·‖₂.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from impl.arithmetic.intervals import magnitude, symmetric
+from impl.arithmetic.slopes import SlopeArithmetic, Slopes
+from impl.cells.kind import Analysis, Kind
+from impl.norms.comparison import Comparison, GatedAnalysis
+from impl.norms.state_norms import StateNorm
+from impl.numbers.outward import div_up, mul_up, norm_up, sum_up
+from impl.numbers.spectral_norm import certified_norm
+from impl.reading.model import LoadedModel
+
+CASCADE = "cascade"  # each layer in the norm that is best for it
+_UNITWISE = ("infinity", "perron", "comparison")
+_WANTED = 1e-6  # the ε at which norms are compared
+_ITERATES = 4
+
+
+@dataclass(frozen=True, eq=False)
+class LayerAnalysis:
+    """One layer: all its norms, with the best one first.
+
+    slopes: N (state, d). box: |h_i| ≤ box_i for the outputs (n,), None where none is known. n: how
+    many they are. B: the bound on the inputs.
+    """
+
+    analysis: Analysis
+    norms: tuple[StateNorm, ...]
+    slopes: Tensor
+    box: Tensor | None
+    n: int
+    B: float
+
+    @property
+    def states(self) -> float:
+        """At least ‖h_t‖₂ for all t."""
+        known = [self.analysis.states(norm) for norm in self.norms]
+        return min(known if self.box is None else [*known, float(norm_up(self.box))])
+
+    def norm(self, name: str) -> StateNorm:
+        """The norm of that name; of CASCADE the best."""
+        return next(norm for norm in self.norms if name in (CASCADE, norm.name))
+
+    def coupling(self, norm: StateNorm, below: StateNorm, n: int) -> float:
+        """μ, at least ‖Δs⁺‖ in the norm for ‖Δs‖ = 1 in the norm of the layer below, of n units."""
+        N, v = self.slopes, _units(norm, len(self.slopes))
+        if v is None:
+            lipschitz = mul_up(norm.reach, certified_norm(N[None])[0])
+        else:
+            lipschitz = div_up(norm_up(N), v).amax()
+        found = mul_up(lipschitz, below.equivalence)
+        u = _units(below, n)
+        if v is not None and u is not None:
+            moved = div_up(sum_up(mul_up(N, u[-n:])), v).amax()
+            found = torch.minimum(found, moved)
+        return float(found)
+
+
+def analysed(
+    kind: Kind, model: LoadedModel[Any], names: Sequence[str], below: LayerAnalysis | float
+) -> LayerAnalysis:
+    """A layer in norms of those names, under the outputs of a layer or ‖x‖₂ ≤ B."""
+    B = below if isinstance(below, float) else below.states
+    found = kind.analyse(model, B)
+    norms = [found.norm(name) for name in names]
+    slopes, box = found.inputs(), None
+    if isinstance(found, GatedAnalysis):
+        told = found.comparison
+        if isinstance(below, LayerAnalysis) and below.box is not None:
+            told = boxed(model.cell, told, below.box)
+            better = [told.norm(norm.name) for norm in norms if norm.name in _UNITWISE]
+            kept = {norm.name: norm for norm in sorted([*norms, *better], key=_rank, reverse=True)}
+            norms = list(kept.values())
+        slopes, box = told.inputs[0], told.box[0, -model.n :]
+    return LayerAnalysis(found, tuple(sorted(norms, key=_rank)), slopes, box, model.n, B)
+
+
+def boxed(cell: Any, found: Comparison, inputs: Tensor) -> Comparison:
+    """The comparison of one system under |x_j| ≤ inputs_j (d,) too, on the box that these leave."""
+    N, d = found.box.shape[1], len(inputs)
+    eye = torch.eye(N + d, dtype=torch.float64)[None, None]
+    m, x = SlopeArithmetic(cell.parameters, N + d), Slopes(symmetric(inputs[None]), eye[:, :, N:])
+
+    def moved(box: Tensor) -> Slopes:
+        told: Slopes = cell.program(m, Slopes(symmetric(box), eye[:, :, :N]), x)
+        return told
+
+    box = found.box
+    for _ in range(_ITERATES):
+        box = torch.minimum(box, magnitude(moved(box).range))
+    told, rest = moved(box).slopes, magnitude(moved(torch.zeros_like(box)).range)
+    return replace(
+        found,
+        matrices=told[..., :N],
+        box=box,
+        drive=torch.minimum(found.drive, rest),
+        inputs=torch.minimum(found.inputs, told[..., N:].amax(1)),
+    )
+
+
+def _units(norm: StateNorm, size: int) -> Tensor | None:
+    """v of max |s_i|/v_i, None for other norms; only as many ones as are asked for."""
+    if norm.name not in _UNITWISE:
+        return None
+    return torch.tensor(norm.weights or [1.0] * size, dtype=torch.float64)
+
+
+def _rank(norm: StateNorm) -> tuple[bool, float, float]:
+    """Certified first, then the shortest window, then the smallest factor."""
+    k = norm.window(_WANTED) if norm.lam < 1 else None
+    return (not norm.lam < 1, math.inf if k is None else k, norm.lam)

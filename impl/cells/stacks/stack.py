@@ -1,0 +1,231 @@
+"""Layers of recurrent cells, each fed by the output of the one below: one cell with one state.
+
+    s^l_t = φ_l(s^l_{t−1}, h^{l−1}_t),    h^0_t = x_t,
+
+with the states of all layers, from below, as the state and the last layer's output as the output.
+The weights carry torch's names: those of layer l end in _l0, _l1, … .
+"""
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from impl.arithmetic.base import ALL, Arithmetic, V
+from impl.boxes.coarse import rounds_to_one
+from impl.boxes.invariance import Held, held, implied
+from impl.cells.kind import Kind, Weights
+from impl.cells.layout import Layout
+from impl.cells.program import ProgramCell
+from impl.cells.stacks.layer_analysis import CASCADE
+from impl.cells.stacks.stack_analysis import StackAnalysis
+from impl.norms.comparison import Comparison
+from impl.norms.semidefinite import SOLVED
+from impl.numbers.outward import norm_up
+from impl.reading.model import Cell, LoadedModel
+
+PREFIX = "stacked-"
+_NUMBERED = re.compile(r"(.*)_l(0|[1-9][0-9]*)", re.DOTALL)
+_SYMBOL = re.compile(r"[a-z]\w*")
+
+
+@dataclass(frozen=True, eq=False)
+class Stack(ProgramCell):
+    """B stacks of cells, the lowest layer first; `widths` are the sizes of their states."""
+
+    layers: tuple[Any, ...]
+    widths: tuple[int, ...]
+
+    def program(self, m: Arithmetic[V], s: V, x: V) -> V:
+        """One step over any arithmetic."""
+        moved, start = [], 0
+        for l, (cell, width) in enumerate(zip(self.layers, self.widths, strict=True)):
+            told: V = cell.program(_Layer(m, f"_l{l}"), s.part(start, start + width), x)
+            moved.append(told)
+            x, start = told.part(width - cell.n, width), start + width
+        return m.join(*moved)
+
+    @property
+    def n(self) -> int:
+        """The size of the last layer's output."""
+        return int(self.layers[-1].n)
+
+    @property
+    def U(self) -> Tensor:
+        """What the inputs go through, in the first layer."""
+        return torch.as_tensor(self.layers[0].U)
+
+    def step(self, s: Tensor, x: Tensor) -> Tensor:
+        """One step of M columns a system: s (B, N, M), x (B, d, M) -> (B, N, M)."""
+        moved: list[Tensor] = []
+        for cell, width in zip(self.layers, self.widths, strict=True):
+            s, before = s[:, width:], s[:, :width]
+            moved.append(cell.step(before, x))
+            x = moved[-1][:, -cell.n :]
+        return torch.cat(moved, dim=1)
+
+    def box(self, B: float | Tensor) -> Tensor:
+        """The boxes of the layers, as far as they are proved."""
+        return self.held(B).box
+
+    def held(self, B: float | Tensor) -> Held:
+        """What is proved of each layer, under inputs as large as the box below lets them be.
+
+        Of the weights as stored: a vanilla cell knows the sum of its biases, rounded.
+        """
+        found: list[Held] = []
+        for l, cell in enumerate(self.layers):
+            weights, paired = layer(self.parameters, l), bool(getattr(cell, "paired", False))
+            told = held(cell.program, weights, cell.box(B), B, cell.d, paired)
+            found.append(implied(cell.program, weights, told, B, cell.d))
+            B = norm_up(found[-1].box[:, -cell.n :])[:, None]
+        return Held(
+            torch.cat([told.box for told in found], dim=1),
+            torch.cat([told.proposed for told in found], dim=1),
+            torch.cat([told.moved for told in found], dim=1),
+            torch.stack([told.refused for told in found]).any(0),
+        )
+
+    def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool] | None:
+        """The gates of all layers."""
+        found, start = [], 0
+        for l, (cell, width) in enumerate(zip(self.layers, self.widths, strict=True)):
+            one, before = _Layer(m, f"_l{l}"), s.part(start, start + width)
+            told = cell.kept(one, before, x) if hasattr(cell, "kept") else None
+            if told is None:
+                return None
+            found.append(told)
+            x, start = cell.program(one, before, x).part(width - cell.n, width), start + width
+        return m.join(*(gate for gate, _ in found)), found[0][1]
+
+    def at_one(self, dtype: torch.dtype, box: Tensor, B: float) -> Tensor | None:
+        """Which decays of all layers may round to 1, by their gates; without such, as each layer
+        knows, whatever its inputs are."""
+        if (told := super().at_one(dtype, box, B)) is not None:
+            return told
+        ends = zip(self.layers, torch.split(box, list(self.widths), dim=1), strict=True)
+        known = [cell.at_one(dtype, part, B) for cell, part in ends if hasattr(cell, "at_one")]
+        parts = [part for part in known if part is not None]
+        return torch.cat(parts, dim=1) if parts else None
+
+    def compared(self, box: Tensor, B: float | Tensor) -> Comparison:
+        """The comparison on a box, a block triangular one."""
+        return replace(super().compared(box, B), output=self.n)
+
+
+@dataclass(frozen=True, eq=False)
+class _Layer:
+    """An arithmetic that knows the parameters of one layer."""
+
+    whole: Any
+    suffix: str
+
+    def affine(self, weight: str, bias: str | None, v: V, rows: slice = ALL) -> V:
+        named = None if bias is None else bias + self.suffix
+        told: V = self.whole.affine(weight + self.suffix, named, v, rows)
+        return told
+
+    def vector(self, name: str, rows: slice = ALL) -> Any:
+        return self.whole.vector(name + self.suffix, rows)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.whole, name)
+
+
+def depth(kind: Kind, names: Collection[str]) -> int:
+    """How many layers of that kind the names speak of, up to the first that is missing; ≥ 1."""
+    layers, named = 1, _by_layer(names)
+    while kind.layout(own := named.get(str(layers), ())).required[0] in own:
+        layers += 1
+    return layers
+
+
+def layer(weights: Weights, index: int) -> dict[str, Tensor]:
+    """The weights of one layer, by the names of a cell."""
+    return {name: weights[f"{name}_l{index}"] for name in _by_layer(weights).get(str(index), ())}
+
+
+def _by_layer(names: Collection[str]) -> dict[str, list[str]]:
+    """The names of a cell by the number of the layer that stands at their end."""
+    found: dict[str, list[str]] = {}
+    for match in filter(None, map(_NUMBERED.fullmatch, names)):
+        found.setdefault(match[2], []).append(match[1])
+    return found
+
+
+@cache
+def stacked(kind: Kind) -> Kind:
+    """The kind of a stack of cells of that kind."""
+
+    def layout(names: Collection[str]) -> Layout:
+        fed = "d"
+        shapes: dict[str, str] = {}
+        optional: list[str] = []
+        states: list[str] = []
+        named = _by_layer(names)
+        for l in range(depth(kind, names)):
+            one, known = kind.layout(named.get(str(l), ())), _renamed(l, fed)
+            shapes |= {f"{name}_l{l}": known(shape) for name, shape in one.shapes.items()}
+            optional += [f"{name}_l{l}" for name in one.optional]
+            states.append(known(one.state))
+            fed = known(one.output)
+        return Layout(shapes, optional, "+".join(states), fed)
+
+    def parts(weights: Weights) -> list[dict[str, Tensor]]:
+        return [layer(weights, l) for l in range(depth(kind, weights))]
+
+    def build(weights: Weights) -> Cell:
+        found = parts(weights)
+        cells = tuple(kind.build(part) for part in found)
+        single = [{name: w[0] for name, w in part.items()} for part in found]
+        widths = tuple(kind.layout(part).sizes(part).state for part in single)
+        return Stack(weights, cells, widths)
+
+    def drive(weights: Weights, x: Tensor) -> Tensor:
+        return kind.drive(layer(weights, 0), x)
+
+    def step(weights: Weights, driven: Tensor, s: Tensor) -> Tensor:
+        moved: list[Tensor] = []
+        below = driven
+        for part in parts(weights):
+            sizes = kind.layout(part).sizes(part)
+            s, before = s[..., sizes.state :], s[..., : sizes.state]
+            fed = kind.drive(part, below) if moved else driven
+            moved.append(kind.step(part, fed, before))
+            below = moved[-1][..., -sizes.n :]
+        return torch.cat(moved, dim=-1)
+
+    def analyse(model: LoadedModel[Stack], input_bound: float) -> StackAnalysis:
+        told = [
+            LoadedModel(cell, kind.name, model.dtype, layer(model.weights, l), model.source)
+            for l, cell in enumerate(model.cell.layers)
+        ]
+        box = model.cell.held(input_bound).box
+        return StackAnalysis.of(
+            kind, told, input_bound, rounds_to_one(model.cell, box, input_bound)
+        )
+
+    return Kind(
+        name=PREFIX + kind.name,
+        layout=layout,
+        norms=(*(norm for norm in kind.norms if norm != SOLVED), CASCADE),
+        build=build,
+        step=step,
+        analyse=analyse,
+        drive=drive,
+        default=kind.default,
+        remedy=f"{kind.remedy}, in the layers whose factor is not below 1",
+    )
+
+
+def _renamed(index: int, fed: str) -> Callable[[str], str]:
+    """Shapes of one layer by shapes of its cell: its own symbols, and what feeds it for d."""
+
+    def renamed(shape: str) -> str:
+        return _SYMBOL.sub(lambda m: fed if m[0] == "d" else f"{m[0]}_l{index}", shape)
+
+    return renamed

@@ -1,0 +1,156 @@
+"""What is certified about stacks of recurrent cells: that of the layers, and their cascade."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from impl.cells.kind import Kind
+from impl.cells.stacks.cascade import Cascade, cascade
+from impl.cells.stacks.layer_analysis import LayerAnalysis, analysed
+from impl.certificate.refute import ALL, Witness
+from impl.gradients.rounding import Rounding
+from impl.norms.semidefinite import SOLVED
+from impl.norms.state_norms import StateNorm
+from impl.numbers.outward import div_up, mul_up, sum_up
+from impl.reading.model import LoadedModel
+from impl.training.certificate import Task, TrainingCertificate
+
+
+@dataclass(frozen=True, eq=False)
+class StackAnalysis:
+    """What is certified about one stack; the methods are those of `impl.cells.kind.Analysis`."""
+
+    layers: tuple[LayerAnalysis, ...]
+    rounds_to_one: Mapping[str, int]
+
+    @classmethod
+    def of(
+        cls,
+        kind: Kind,
+        models: Sequence[LoadedModel[Any]],
+        input_bound: float,
+        at_one: Mapping[str, int],
+    ) -> "StackAnalysis":
+        """The analysis of layers of one kind, the lowest first; how many decays round to 1."""
+        layers: list[LayerAnalysis] = []
+        names = [name for name in kind.norms if name != SOLVED]
+        for model in models:
+            below = layers[-1] if layers else input_bound
+            layers.append(analysed(kind, model, names, below))
+        return cls(tuple(layers), at_one)
+
+    def norm(self, name: str) -> StateNorm:
+        """The cascade of the layers' norms of that name, of the best ones if it is CASCADE."""
+        norms, (couplings, found) = self._chosen(name), self._cascade(name)
+        reach = max(
+            float(div_up(norm.reach, t)) for norm, t in zip(norms, found.weights, strict=True)
+        )
+        scale = mul_up(norms[-1].equivalence, found.weights[-1])
+        rows = tuple((t, *_row(norm)) for norm, t in zip(norms, found.weights, strict=True))
+        moved = [norms[0].fed]
+        for coupling in couplings[1:]:
+            moved.append(float(mul_up(coupling, moved[-1])))
+        fed = max(float(div_up(size, t)) for size, t in zip(moved, found.weights, strict=True))
+        return StateNorm(
+            name, found.lam, found.drive, float(scale), reach, rows, found.radius, fed=fed
+        )
+
+    def states(self, norm: StateNorm) -> float:
+        """B_h: the least of the last layer's own bound and what the norm says."""
+        return min(self.layers[-1].states, norm.states)
+
+    def constants(self, norm: StateNorm) -> dict[str, float]:
+        """The constants of the stack, then those of each layer, which end in _l0, _l1, … .
+
+        Of a layer: its factor lam, what the layer below moves it by, mu, and its weight t.
+        """
+        norms = self._chosen(norm.name)
+        couplings, found = self._cascade(norm.name)
+        top = self.layers[-1].analysis.constants(norms[-1])
+        named = {
+            "layers": float(len(self.layers)),
+            "B_x": self.layers[0].B,
+            "S_0": top["S_0"],
+            "B_h": self.states(norm),
+            "drive": norm.drive,
+            "radius": norm.radius,
+            "equivalence": norm.equivalence,
+            "reach": norm.reach,
+        }
+        for l, one in enumerate(self.layers):
+            own = one.analysis.constants(norms[l])
+            own |= {"lam": norms[l].lam, "mu": couplings[l], "t": found.weights[l]}
+            named |= {f"{name}_l{l}": value for name, value in own.items()}
+        return named
+
+    def inputs(self) -> Tensor:
+        """How far the inputs move a state, unit by unit: (state, d)."""
+        moved = [self.layers[0].slopes]
+        for below, one in zip(self.layers, self.layers[1:], strict=False):
+            fed = moved[-1][-below.n :]
+            moved.append(sum_up(mul_up(one.slopes[:, None, :], fed.mT[None])))
+        return torch.cat(moved)
+
+    @property
+    def refused(self) -> str | None:
+        """Why the box of the first layer that is not proved is not."""
+        for l, one in enumerate(self.layers, start=1):
+            if reason := getattr(one.analysis, "refused", None):
+                return f"of layer {l}: {reason}"
+        return None
+
+    @property
+    def region(self) -> str:
+        """The states that are spoken of: a box if each layer has one."""
+        told = {one.analysis.region for one in self.layers}
+        return told.pop() if len(told) == 1 else ALL
+
+    @property
+    def unsought(self) -> str | None:
+        """Why no witness is sought, if it is not."""
+        return self.layers[0].analysis.unsought
+
+    def rounding(self, norm: StateNorm) -> Rounding:
+        """Nothing is known."""
+        return Rounding(reason="nothing is known of it but for vanilla cells")
+
+    def refute(self) -> Witness | None:
+        """A witness against the first layer, which depends on no other."""
+        if (found := self.layers[0].analysis.refute()) is None:
+            return None
+        return replace(found, text=f"of the first layer: {found.text}")
+
+    def training(
+        self, epsilons: Sequence[float], task: Task, norm: StateNorm
+    ) -> TrainingCertificate | None:
+        """Nothing is known."""
+        return None
+
+    def _chosen(self, name: str) -> list[StateNorm]:
+        return [one.norm(name) for one in self.layers]
+
+    def _cascade(self, name: str) -> tuple[list[float], Cascade]:
+        """μ_1 = 0, μ_2, … and the cascade."""
+        if name not in self._known:
+            norms, couplings = self._chosen(name), [0.0]
+            for l, one in enumerate(self.layers[1:], start=1):
+                below = self.layers[l - 1]
+                couplings.append(one.coupling(norms[l], norms[l - 1], below.n))
+            self._known[name] = couplings, cascade(norms, couplings)
+        return self._known[name]
+
+    @cached_property
+    def _known(self) -> dict[str, tuple[list[float], Cascade]]:
+        return {}
+
+
+def _row(norm: StateNorm) -> tuple[float, ...]:
+    """The weights of a layer's own norm in one row."""
+    flat: list[float] = []
+    for value in norm.weights or ():
+        flat += value if isinstance(value, tuple) else (value,)
+    return tuple(flat)

@@ -1,0 +1,73 @@
+"""The table of contents of cells: all that `--cell` can name."""
+
+from collections.abc import Iterable, Mapping
+
+from impl.cells.activation import ACTIVATIONS
+from impl.cells.deep import DEEP_KINDS
+from impl.cells.gated.gru import GRU_CHO_KIND, GRU_KIND
+from impl.cells.gated.lstm import LSTM_KIND
+from impl.cells.gated.lstm_projected import LSTM_PROJECTED_KIND
+from impl.cells.kind import Kind
+from impl.cells.leaky import LEAKY_KINDS
+from impl.cells.scans.diagonal import DIAGONAL_KIND
+from impl.cells.scans.min_gru import MIN_GRU_KIND
+from impl.cells.scans.min_lstm import MIN_LSTM_KIND
+from impl.cells.scans.selective import SELECTIVE_KIND
+from impl.cells.stacks.layer_analysis import CASCADE
+from impl.cells.stacks.stack import PREFIX, stacked
+from impl.cells.vanilla import vanilla
+from impl.errors import InputError, UnknownNameError
+
+_KINDS = (
+    vanilla("linear", ACTIVATIONS["identity"]),
+    *(vanilla(f"rnn-{name}", rho) for name, rho in ACTIVATIONS.items() if name != "identity"),
+    LSTM_KIND,
+    LSTM_PROJECTED_KIND,
+    GRU_KIND,
+    GRU_CHO_KIND,
+    *LEAKY_KINDS,
+    *DEEP_KINDS,
+    DIAGONAL_KIND,
+    MIN_GRU_KIND,
+    MIN_LSTM_KIND,
+    SELECTIVE_KIND,
+)
+
+STACK = "stack"  # of layers of any kind that fits
+
+
+class DuplicateCellError(InputError):
+    """Two kinds of one name, of which one would be read for the other."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"two cells are named {name!r}; give one of them another name")
+
+
+def by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
+    """The kinds by their names; raises DuplicateCellError."""
+    found: dict[str, Kind] = {}
+    for kind in kinds:
+        if kind.name in found:
+            raise DuplicateCellError(kind.name)
+        found[kind.name] = kind
+    return found
+
+
+CELLS: Mapping[str, Kind] = by_name(_KINDS)
+NORM_NAMES = (*dict.fromkeys(norm for kind in _KINDS for norm in kind.norms), CASCADE)
+
+
+class UnknownCellError(UnknownNameError):
+    """A cell that is not read."""
+
+    def __init__(self, name: str) -> None:
+        layers = PREFIX if name.startswith(PREFIX) else ""
+        super().__init__("cell", name, [layers + inner for inner in CELLS])
+
+
+def kind_of(name: str) -> Kind:
+    """The kind of that name, also of a stack: "stacked-lstm"; raises UnknownCellError."""
+    inner = name.removeprefix(PREFIX)
+    if inner not in CELLS:
+        raise UnknownCellError(name)
+    return CELLS[inner] if inner == name else stacked(CELLS[inner])

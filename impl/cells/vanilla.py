@@ -1,0 +1,154 @@
+"""What is certified about vanilla recurrent cells and linear systems.
+
+Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import linear
+
+from impl.cells.activation import Activation
+from impl.cells.kind import Kind
+from impl.cells.rnn import RNN
+from impl.cells.torch_kind import torch_kind
+from impl.certificate.refute import ALL, Witness, refute, unsought
+from impl.gradients.rounding import HEADROOMS, Rounding, absolute_norms
+from impl.norms.state_norms import NORMS, Parts, StateNorm, parts_of, state_norm
+from impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down
+from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.torch_machine import keeps_to_its_model
+from impl.reading.model import LoadedModel
+from impl.training.certificate import Task, TrainingCertificate, certify_training
+
+
+@dataclass(frozen=True, eq=False)
+class VanillaAnalysis:
+    """What is certified about one vanilla cell; the methods are those of
+    `impl.cells.kind.Analysis`.
+    """
+
+    model: LoadedModel[RNN]
+    parts: Parts
+    refused: None = None  # no box is used
+    region: str = ALL
+
+    @property
+    def unsought(self) -> str | None:
+        """Why no witness is sought, if it is not; of linear systems eigenvalues always are."""
+        return None if self.model.cell.activation.name == "identity" else unsought(self.model.n)
+
+    def norm(self, name: str) -> StateNorm:
+        """The norm of that name, one of NORMS."""
+        return state_norm(name, self.parts)
+
+    def states(self, norm: StateNorm) -> float:
+        """B_h ≥ ‖h_t‖₂: the least of C S/(1 − λ) and M_ρ√n."""
+        units = torch.ones(self.model.n, dtype=torch.float64)
+        return min(float(mul_up(self.model.cell.activation.bound, norm_up(units))), norm.states)
+
+    def constants(self, norm: StateNorm) -> dict[str, float]:
+        """All constants of states: the cell's in the Euclidean norm, then those of the norm."""
+        parts, U_norm = self.parts, float(certified_norm(self.model.cell.U))
+        return {
+            "L_rho": parts.slope,
+            "M_rho": self.model.cell.activation.bound,
+            "W_norm": float(certified_norm(parts.W)),
+            "U_norm": U_norm,
+            "L_x": float(mul_up(parts.slope, U_norm)),
+            "B_x": parts.B,
+            "S_0": state_norm("spectral", parts).drive,
+            "B_h": self.states(norm),
+            "drive": norm.drive,
+            "equivalence": norm.equivalence,
+            "reach": norm.reach,
+            "steps": norm.steps,
+        }
+
+    def inputs(self) -> Tensor:
+        """L_ρ|U|."""
+        return mul_up(self.parts.slope, self.parts.U.abs())
+
+    def rounding(self, norm: StateNorm) -> Rounding:
+        """Higham's bound in the model's own dtype, carried through the norm: C c ε_1/(1 − λ)."""
+        return _rounding(self.model, norm, self.parts.B, self.states(norm))
+
+    def refute(self) -> Witness | None:
+        """Two orbits that do not meet, an eigenvalue, a repeller or growth; see
+        `impl.certificate.refute`.
+        """
+        return refute(self.model, self.parts.B)
+
+    def training(
+        self, epsilons: Sequence[float], task: Task, norm: StateNorm
+    ) -> TrainingCertificate | None:
+        """Gradients, smoothness and, for a run, the window; see `impl.training.certificate`."""
+        return certify_training(self.model, self.parts.B, epsilons, task, self.states(norm))
+
+
+def vanilla(name: str, rho: Activation) -> Kind:
+    """The kind h = ρ(Wh + Ux + b)."""
+
+    def build(W: Tensor, U: Tensor, b_ih: Tensor, b_hh: Tensor) -> RNN:
+        return RNN(W, U, b_ih + b_hh, rho)
+
+    def step(W: Tensor, b_hh: Tensor | float, drive: Tensor, h: Tensor) -> Tensor:
+        return rho(drive + b_hh + linear(h, W))
+
+    def analyse(model: LoadedModel[RNN], input_bound: float) -> VanillaAnalysis:
+        return VanillaAnalysis(model, parts_of(model, input_bound))
+
+    return torch_kind(
+        name=name,
+        gates=1,
+        width=1,
+        mode={"tanh": "RNN_TANH", "relu": "RNN_RELU"}.get(rho.name),
+        default=False,
+        norms=tuple(norm for norm in NORMS if name == "linear" or norm != "quadratic"),
+        build=build,
+        step=step,
+        analyse=analyse,
+        remedy="train it with impl.training.projection.stable",
+        trains=True,
+    )
+
+
+def _rounding(model: LoadedModel[RNN], norm: StateNorm, bound: float, states: float) -> Rounding:
+    """Higham's bound in the model's own dtype, carried through the norm: C c ε_1/(1 − λ).
+
+    As long as the computed states stay below q B_h, a step is off by ε_1 in the Euclidean norm,
+    by c ε_1 in ‖·‖_*, and the contraction keeps the sum below c ε_1/(1 − λ); which has to leave
+    them below q B_h, by induction over the steps. The least q that does is taken. Nothing is known
+    where the dtype may overflow.
+    """
+    if not norm.lam < 1:
+        return Rounding(reason="no norm certifies the model")
+    info = torch.finfo(getattr(torch, model.dtype))
+    unit, terms = info.eps / 2, model.n + model.d + 3  # one more than with a single bias
+    if terms * unit >= 0.5:
+        return Rounding(reason=f"sums of {terms} terms may lose half of themselves")
+    name = model.cell.activation.name
+    if not keeps_to_its_model(name, dtype=model.dtype):
+        return Rounding(reason=f"{name} is off by more than its error model in {model.dtype}")
+    W, U, _ = absolute_norms(model.cell)
+    b = [abs(i) + abs(h) for i, h in zip(model.bias("bias_ih"), model.bias("bias_hh"), strict=True)]
+    bias = mul_up(norm_up(torch.tensor(b, dtype=torch.float64)), 1 + 2.0**-50)
+    rho = model.cell.activation
+    relative = terms * unit / (1 - terms * unit) * (1 + 2.0**-50)
+    for headroom in HEADROOMS:
+        Z = add_up(add_up(mul_up(W, mul_up(headroom, states)), mul_up(U, bound)), bias)
+        computed = mul_up(1 + 2 * relative, Z)  # the pre-activations and all their partial sums
+        if not max(2 * float(computed), headroom * states) < info.max:  # GELU takes 2z on its way
+            return Rounding(reason="the dtype may overflow")
+        summation = mul_up(mul_up(rho.slope, relative), Z)
+        library = mul_up(unit * 2.0**54, rho.error(model.n, computed))
+        underflow = model.n * terms * info.tiny
+        step = add_up(add_up(summation, library), underflow if float(Z) > 0 else 0.0)
+        spread = mul_up(mul_up(norm.equivalence, norm.reach), step)
+        error = float(div_up(spread, subtract_down(1.0, norm.lam)))
+        if error <= 0.99 * (headroom - 1) * states < math.inf or error == 0:
+            return Rounding(error)
+    return Rounding(reason=f"it may outgrow the states, {HEADROOMS[-1]:g} times over")

@@ -1,0 +1,118 @@
+"""Witnesses that a gated cell is no contraction of its invariant box, in any norm whatever.
+
+Under one constant input a contraction has one fixed point, and no point of period 2 beside it. So
+two of them in the box that is proved invariant refute, and points outside of it, where no run from
+zero comes, are of no account. Sought in floats, proved in balls to exist and to lie in the box.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import torch
+from flint import arb_mat, ctx
+from torch import Tensor
+
+from impl.certificate.periodic import candidates, pair
+from impl.certificate.refute import ALL, BOX, SIZE, Witness, two_orbits
+from impl.numbers.krawczyk import Vector, column, identity
+from impl.numbers.outward import norm_up
+
+_PRECISION = 128
+
+
+class GatedCell(Protocol):
+    """What is asked of a cell, of a batch of one."""
+
+    @property
+    def U(self) -> Tensor:
+        """The input weights."""
+
+    def step(self, s: Tensor, x: Tensor) -> Tensor:
+        """One step in floats."""
+
+    def ball_step(self, s: arb_mat, x: arb_mat) -> tuple[arb_mat, arb_mat]:
+        """One step in balls, and its Jacobian in s."""
+
+
+@dataclass(frozen=True, eq=False)
+class FrozenGated:
+    """The cell under one constant input x (d,), in the manner of
+    `impl.certificate.periodic.Frozen`.
+    """
+
+    cell: GatedCell
+    x: Vector
+    n: int
+
+    @property
+    def W(self) -> Vector:
+        """A matrix whose eigenvectors are worth starting from: none is better than another."""
+        return np.eye(self.n)
+
+    def step(self, h: Vector) -> Vector:
+        """One float step of many states at once: (M, n) -> (M, n)."""
+        x = torch.from_numpy(self.x)[None, :, None].expand(1, -1, len(h))
+        moved: Vector = self.cell.step(torch.from_numpy(h).T[None], x)[0].T.numpy()
+        return moved
+
+    def orbit(self, h: Vector, period: int) -> tuple[Vector, Vector]:
+        """φ^period and its Jacobian in floats: (M, n) -> (M, n), (M, n, n)."""
+        x = torch.from_numpy(self.x)[None, :, None]
+
+        def run(state: Tensor) -> Tensor:
+            s = state[None, :, None]
+            for _ in range(period):
+                s = self.cell.step(s, x)
+            return s[0, :, 0]
+
+        slopes = torch.func.vmap(torch.func.jacrev(run))(torch.from_numpy(h))
+        for _ in range(period):
+            h = self.step(h)
+        return h, slopes.numpy()
+
+    def enclose(self, h: arb_mat, period: int) -> tuple[arb_mat, arb_mat, bool]:
+        """φ^period(h) and its Jacobian, which is continuous."""
+        slopes, x = identity(self.n), column(self.x)
+        for _ in range(period):
+            h, turned = self.cell.ball_step(h, x)
+            slopes = turned * slopes
+        return h, slopes, True
+
+
+@np.errstate(all="ignore")  # a float search that overflows loses its way: nothing is claimed
+def refute_gated(cell: GatedCell, box: Tensor, input_bound: float) -> Witness | None:
+    """Two fixed points, or two points of period 2, under one constant input with ‖x‖₂ ≤ B, or None.
+
+    None says nothing. box (N,): both lie in |s_i| ≤ box_i. Sources: Banach; Krawczyk (1969).
+    """
+    size, ends = len(box), box.tolist()
+    if size > SIZE:
+        return None
+
+    def allowed(where: arb_mat) -> bool:
+        return all(abs(a) <= end for a, end in zip(where.entries(), ends, strict=True))
+
+    states = BOX if bool(torch.isfinite(box).all()) else ALL
+    with ctx.workprec(_PRECISION):
+        try:
+            for x in _inputs(cell.U[0].detach().numpy(), input_bound):
+                frozen = FrozenGated(cell, x, size)
+                for period in (1, 2):
+                    if boxes := pair(frozen, candidates(frozen, period), period, allowed):
+                        found = two_orbits(x, boxes, period)
+                        return replace(found, states=states, bound=input_bound)
+        except np.linalg.LinAlgError:  # the float search lost its way: nothing is claimed
+            return None
+    return None
+
+
+def _inputs(U: Vector, bound: float) -> Iterator[Vector]:
+    """Zero, and the two constant inputs of nearly the largest norm that move the gates most."""
+    yield np.zeros(U.shape[1])
+    largest = min(bound, 1e6) * (1 - 2.0**-30)  # short of B by more than any rounding
+    if largest > 0 and np.isfinite(U).all():
+        x = largest * np.linalg.svd(U)[2][0]
+        if float(norm_up(torch.from_numpy(x))) <= bound:  # a subnormal one may have been rounded up
+            yield from (x, -x)

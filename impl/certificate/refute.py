@@ -1,0 +1,209 @@
+"""Witnesses that a model is not contractive, in any norm whatever.
+
+A contraction forgets: under one constant input all its orbits meet. So two orbits that certainly
+do not are a refutation, and for a linear map an eigenvalue of modulus ≥ 1 is one. Everything is
+searched in floats and proved in ball arithmetic; no witness means no verdict.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from flint import arb, arb_mat, ctx
+
+from impl.cells.rnn import RNN
+from impl.certificate.growth import HOMOGENEOUS, growth
+from impl.certificate.periodic import Frozen, candidates, pair, repeller
+from impl.numbers.ball_functions import float_above
+from impl.numbers.eigenvalues import outside
+from impl.numbers.krawczyk import Vector, column
+from impl.numbers.outward import norm_up
+from impl.reading.model import LoadedModel
+
+SIZE = 128  # larger nonlinear cells are not refuted: ball arithmetic would take minutes
+
+_PRECISION = 128
+_POINTS = {1: "fixed points", 2: "points of period 2"}
+
+ALL = "all states (ℝⁿ)"
+BOXLESS = ", as the cell states no box"
+IMPLIED = "the box that its contraction on all states implies"
+BOX = "the box that is proved to hold every state from zero on"
+
+Kind = Literal["eigenvalue", "two-orbits", "unstable-orbit", "growth"]
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Why a model is not contractive.
+
+    `eigenvalue`: a linear map has an eigenvalue of that `modulus` ≥ 1. `two-orbits`: under the
+    constant `input` (d,) two distinct points of that `period`, one within `radius` of each of the
+    `points` (n,). `unstable-orbit`: one such point, with an eigenvalue of modulus > 1 of the
+    Jacobian of a whole period, so that states near it part. `growth`: the orbits of the two points
+    stay apart, and move apart by the factor `modulus` ≥ 1 each step. Euclidean distances.
+
+    What it refutes is that any norm makes the step a contraction of its `states` under the inputs
+    that were asked for, ‖x_t‖₂ ≤ `bound`: of all states, or of the proved box of those that are
+    reached from zero. That the two runs start from zero is not said.
+    """
+
+    kind: Kind
+    text: str
+    input: tuple[float, ...] = ()
+    points: tuple[tuple[float, ...], ...] = ()
+    radius: float = 0.0
+    period: int = 1
+    modulus: float | None = None
+    states: str = ALL
+    bound: float = 0.0
+
+    @property
+    def speaks(self) -> str:
+        """What is refuted, in words."""
+        return f"no norm makes it a contraction of {self.states} under ‖x_t‖₂ ≤ {self.bound:g}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The witness as plain JSON data."""
+        return {
+            "kind": self.kind,
+            "text": self.text,
+            "input": list(self.input),
+            "points": [list(point) for point in self.points],
+            "radius": self.radius,
+            "period": self.period,
+            "modulus": self.modulus,
+            "states": self.states,
+            "input_bound": self.bound,
+        }
+
+
+@np.errstate(all="ignore")  # a float search that overflows loses its way: nothing is claimed
+def refute(model: LoadedModel[RNN], input_bound: float) -> Witness | None:
+    """A certified witness that the model is not contractive under inputs ‖x_t‖₂ ≤ B, or None.
+
+    None says nothing about the model. Sources: Miller & Hardt, section 3; Krawczyk (1969).
+    """
+    found = _sought(model, input_bound)
+    return None if found is None else replace(found, bound=input_bound)
+
+
+def unsought(states: int) -> str | None:
+    """Why no witness is sought against a nonlinear cell of so many states, None if one is."""
+    return (
+        f"not for more than {SIZE} states, of which there are {states}" if states > SIZE else None
+    )
+
+
+def _sought(model: LoadedModel[RNN], input_bound: float) -> Witness | None:
+    if model.cell.activation.name == "identity":
+        return _eigenvalue(model)
+    if model.n > SIZE:
+        return None
+    with ctx.workprec(_PRECISION):
+        try:
+            for x in _inputs(model, input_bound):
+                if not _size(x) <= input_bound:
+                    continue
+                frozen = _freeze(model, x)
+                if witness := _periodic(frozen, x):
+                    return witness
+        except np.linalg.LinAlgError:  # the float search lost its way: nothing is claimed
+            return None
+        return _growing(model)
+
+
+def _eigenvalue(model: LoadedModel[RNN]) -> Witness | None:
+    if (found := outside(model.cell.W[0].tolist())) is None:
+        return None
+    where = f"{found.real:.6g}{found.imag:+.6g}i" if found.imag else f"{found.real:.6g}"
+    text = f"W has the eigenvalue {where}, whose modulus is certified to be ≥ {found.modulus:.6g}"
+    return Witness("eigenvalue", text, modulus=found.modulus)
+
+
+def _periodic(frozen: Frozen, x: Vector) -> Witness | None:
+    found = {period: candidates(frozen, period) for period in _POINTS}
+    for period, points in found.items():
+        if boxes := pair(frozen, points, period):
+            return two_orbits(x, boxes, period)
+    for period, points in found.items():
+        if repelling := repeller(frozen, points, period):
+            box, modulus = repelling
+            what = f"one of the {_POINTS[period]} repels"
+            text = f"{_where(x)} {what}, with a multiplier ≥ {modulus:.6g}"
+            return _witness("unstable-orbit", text, x, (box,), period, modulus)
+    return None
+
+
+def two_orbits(x: Vector, boxes: tuple[arb_mat, arb_mat], period: int) -> Witness:
+    """The witness of two disjoint boxes, each proved to hold a point of that period (1 or 2)."""
+    text = f"{_where(x)} the model has two {_POINTS[period]}, certified to be distinct"
+    return _witness("two-orbits", text, x, boxes, period, None)
+
+
+def _where(x: Vector) -> str:
+    size = _size(x)
+    return f"under a constant input of norm {size:.6g}" if size else "under the zero input"
+
+
+def _growing(model: LoadedModel[RNN]) -> Witness | None:
+    rho, x = model.cell.activation, np.zeros(model.d)
+    if rho.name not in HOMOGENEOUS:
+        return None
+    frozen = _freeze(model, x)
+    if (found := growth(frozen.W, frozen.constant, rho)) is None:
+        return None
+    text = f"under the zero input two orbits stay apart, each step {found.factor:.6g} times as far"
+    points = (found.first, found.second)
+    return Witness("growth", text, tuple(x.tolist()), points, modulus=found.factor)
+
+
+def _freeze(model: LoadedModel[RNN], x: Vector) -> Frozen:
+    """The cell under the constant input x (d,), with the two biases added in balls."""
+    cell, biases = model.cell, zip(model.bias("bias_ih"), model.bias("bias_hh"), strict=True)
+    b = arb_mat([[arb(first) + arb(second)] for first, second in biases])
+    return Frozen(cell.W[0].numpy(), b + arb_mat(cell.U[0].tolist()) * column(x), cell.activation)
+
+
+def _inputs(model: LoadedModel[RNN], bound: float) -> Iterator[Vector]:
+    """Constant inputs worth trying, all with ‖x‖₂ ≤ B: zero, then those that aim at steep units."""
+    yield np.zeros(model.d)
+    W, U, b = (part[0].numpy() for part in (model.cell.W, model.cell.U, model.cell.b))
+    if not bound > 0:
+        return
+    largest = min(bound, 1e6) * (1 - 2.0**-30)  # short of B by more than any rounding
+    for z in (0.0, 1.5):  # a fixed point whose pre-activations are all z, as nearly as U allows
+        state = model.cell.activation(torch.full((model.n,), z, dtype=torch.float64)).numpy()
+        yield _within(np.linalg.lstsq(U, z - b - W @ state, rcond=None)[0], largest)
+    across = np.linalg.svd(U)[2][0]
+    yield from (largest * across, -largest * across)
+
+
+def _within(x: Vector, largest: float) -> Vector:
+    size = _size(x)
+    if not size < np.inf:
+        return np.zeros_like(x)
+    return x * min(1.0, largest / size) if size > 0 else x
+
+
+def _size(x: Vector) -> float:
+    """At least ‖x‖₂, at any scale; 0 for the zero input alone."""
+    return float(norm_up(torch.from_numpy(x)))
+
+
+def _witness(
+    kind: Kind,
+    text: str,
+    x: Vector,
+    boxes: tuple[arb_mat, ...],
+    period: int,
+    modulus: float | None,
+) -> Witness:
+    points = tuple(tuple(float(a.mid()) for a in box.entries()) for box in boxes)
+    radius = 0.0
+    for box, point in zip(boxes, points, strict=True):
+        squares = [(a - p) * (a - p) for a, p in zip(box.entries(), point, strict=True)]
+        radius = max(radius, float_above(sum(squares, arb(0)).upper().sqrt()))
+    return Witness(kind, text, tuple(x.tolist()), points, radius, period, modulus)

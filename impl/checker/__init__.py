@@ -1,0 +1,1 @@
+"""Checks certificates again from the file alone, without torch."""

@@ -1,0 +1,58 @@
+"""The activations of vanilla cells in balls, with their slopes, for a checker without torch."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flint import arb, ctx
+
+from impl.numbers import ball_functions as balls
+from impl.numbers.ball_functions import LEAK
+
+_TANGENT = "2.3993572805154676678327396972823"  # the root of z tanh(z/2) = 2, to 10⁻³⁰
+_PRECISION = 256
+_UNIT, _TINY = 2.0**-53, 2.0**-1000
+_FOUR = 4 * _UNIT  # roundings, the usual error of torch's functions relative to their scale
+_LEAKY = LEAK * _UNIT * (1 + _UNIT)
+
+
+@dataclass(frozen=True)
+class BallActivation:
+    """ρ in balls, and balls that hold inf ρ′, sup |ρ′| and sup |ρ| (infinite if there is none).
+
+    The float64 function is taken to be off by at most min(cap, rate |z|) + floor, per unit; see
+    `impl.cells.activation`.
+    """
+
+    function: Callable[[arb], arb]
+    least: arb
+    slope: arb
+    bound: arb
+    cap: float = math.inf
+    rate: float = _FOUR
+    floor: float = _TINY
+
+
+def _table() -> dict[str, BallActivation]:
+    one, zero, none = arb(1), arb(0), arb("inf")
+    root_pi = arb.pi().sqrt()
+    gelu = (1 + one.erf()) / 2 + (-one).exp() / root_pi  # at √2; ρ′(z) + ρ′(−z) = 1
+    silu = (arb(_TANGENT, 1e-30) + 2) / 4
+    return {
+        "linear": BallActivation(lambda z: z, one, one, none, 0.0, 0.0, 0.0),
+        "rnn-relu": BallActivation(balls.relu, zero, one, none, 0.0, 0.0, 0.0),
+        "rnn-leaky-relu": BallActivation(balls.leaky_relu, arb(LEAK), one, none, rate=_LEAKY),
+        "rnn-tanh": BallActivation(lambda z: z.tanh(), zero, one, one, _FOUR),
+        "rnn-sigmoid": BallActivation(balls.sigmoid, zero, one / 4, one, _FOUR, math.inf),
+        "rnn-softplus": BallActivation(balls.softplus, zero, one, none, floor=_FOUR),
+        "rnn-gelu": BallActivation(balls.gelu, 1 - gelu, gelu, none),
+        "rnn-silu": BallActivation(balls.silu, 1 - silu, silu, none),
+        "rnn-elu": BallActivation(balls.elu, zero, one, none, _FOUR),
+        "rnn-erf": BallActivation(lambda z: z.erf(), zero, 2 / root_pi, one, _FOUR),
+        "rnn-sin": BallActivation(lambda z: z.sin(), -one, one, one, _FOUR),
+        "rnn-arctan": BallActivation(lambda z: z.atan(), zero, one, arb.pi() / 2, 2 * _FOUR),
+    }
+
+
+with ctx.workprec(_PRECISION):
+    BALL_ACTIVATIONS = _table()

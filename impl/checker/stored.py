@@ -1,0 +1,98 @@
+"""What a safetensors file stores, to the letter, read without torch for the checkers.
+
+Nothing is stated twice and nothing goes unread: a key that comes twice, an entry that the format
+does not know and a number that is not in its plain form are refused, as two readers might read two
+things. Source: the safetensors format.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import safetensors
+
+Array = npt.NDArray[np.float64]
+Part = Mapping[str, Any]  # one tensor: its dtype, its shape and its data
+
+_ENTRY = {"dtype", "shape", "data_offsets"}
+_DTYPES: dict[str, tuple[str, str]] = {
+    "F16": ("torch.float16", "<f2"),
+    "BF16": ("torch.bfloat16", "<u2"),
+    "F32": ("torch.float32", "<f4"),
+    "F64": ("torch.float64", "<f8"),
+}
+_CODES = {name.removeprefix("torch."): code for code, (name, _) in _DTYPES.items()}
+
+
+def header(data: bytes) -> dict[str, Any]:
+    """The header of a file, with its metadata under `__metadata__`; raises ValueError."""
+    text = data[8 : 8 + int.from_bytes(data[:8], "little")]
+    told = json.loads(text, object_pairs_hook=_once)
+    entries = {name: entry for name, entry in told.items() if name != "__metadata__"}
+    if any(entry.keys() != _ENTRY for entry in entries.values()):
+        raise ValueError("an entry of something else than a tensor")
+    return entries | {"__metadata__": told.get("__metadata__") or {}}
+
+
+def contents(data: bytes) -> tuple[dict[str, Part], dict[str, str]]:
+    """The tensors of a file by name and its metadata; raises anything for what is no such file."""
+    told = header(data)
+    stored = dict(safetensors.deserialize(data))  # type: ignore[no-untyped-call]  # checks lengths
+    return stored, told["__metadata__"]
+
+
+def plain(text: str) -> Any:
+    """What a JSON text says, if it is written as Python's `json` writes it: each key once, each
+    float by its shortest digits, neither NaN nor infinity. Raises ValueError."""
+    told = json.loads(text)
+    if json.dumps(told, allow_nan=False) != text:
+        raise ValueError("not in its plain form")
+    return told
+
+
+def digest(name: str, parts: Mapping[str, Part]) -> str:
+    """SHA-256 over a name and, in a fixed order, all roles, dtypes, shapes and bytes; the one of
+    `impl.reading.model`."""
+    sha = hashlib.sha256(name.encode())
+    for role in sorted(parts):
+        part = parts[role]
+        kind = _DTYPES.get(part["dtype"], (part["dtype"], ""))[0]
+        sha.update(f"|{role}|{kind}|{tuple(part['shape'])}|".encode())
+        sha.update(bytes(part["data"]))
+    return sha.hexdigest()
+
+
+def dtype_of(part: Part) -> str | None:
+    """The dtype by torch's name, such as float32; None for one that no model has."""
+    kind = _DTYPES.get(part["dtype"])
+    return None if kind is None else kind[0].removeprefix("torch.")
+
+
+def decoded(part: Part) -> Array:
+    """The numbers of a tensor of a known dtype; bfloat16 is the upper half of a float32."""
+    numbers = np.frombuffer(bytes(part["data"]), np.dtype(_DTYPES[part["dtype"]][1]))
+    if part["dtype"] == "BF16":
+        numbers = (numbers.astype(np.uint32) << 16).view(np.float32)
+    exact: Array = numbers.astype(np.float64).reshape(part["shape"])
+    return exact
+
+
+def encoded(numbers: Array, dtype: str) -> Part | None:
+    """The tensor of that dtype with exactly these numbers, signs of zeros too; None if none has."""
+    code = _CODES[dtype]
+    with np.errstate(over="ignore", under="ignore"):
+        short = numbers.astype("<f4" if code == "BF16" else _DTYPES[code][1])
+    if code == "BF16":
+        short = (short.view("<u4") >> 16).astype("<u2")
+    part = {"dtype": code, "shape": list(numbers.shape), "data": short.tobytes()}
+    return part if np.array_equal(decoded(part), numbers) else None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    told = dict(pairs)
+    if len(told) < len(pairs):
+        raise ValueError("a key comes twice")
+    return told

@@ -1,0 +1,150 @@
+"""The certificate of a truncated file: what a checker can prove from the file, and nothing else.
+
+A certificate of `impl.certificate.certify` says more: which other norms were tried, what is known
+of training, how the model was read. None of it is proved again, so it stays out of the file; what
+is worth keeping all the same stands apart, as information. Free of torch.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+SCHEMA = "rnnbounds/truncated-certificate/1"
+WHOLE = "rnnbounds/certificate/1"
+INFORMATION = ("model", "tensors", "ignored", "unread")
+CONSTANTS = (
+    "L_rho", "M_rho", "W_norm", "U_norm", "L_x", "B_x", "S_0", "B_h", "drive", "equivalence",
+    "reach", "steps", "gain",
+)  # fmt: skip
+
+_TEXTS = ("cell", "dtype", "sha256", "norm", "verdict")
+_KEPT = (*_TEXTS, "lambda", "input_bound", "weights")
+_OF_TRAINING = (
+    "L_w", "beta_hh", "beta_wh", "beta_ww", "L_p", "beta_p", "G_0", "G_1", "gamma", "beta"
+)  # fmt: skip
+_KEYS = {"schema", *_KEPT, "shape", "constants", "truncation", "rounding", "information"}
+
+
+class RecordError(ValueError):
+    """A record that states more, less or something else than its format."""
+
+
+def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
+    """The record of a whole certificate; of a record itself, a copy of it.
+
+    Raises LookupError, TypeError and AttributeError for what is neither.
+    """
+    if certificate.get("schema") != WHOLE:
+        return dict(certificate)
+    constants, rounding = certificate["constants"], certificate["rounding"]
+    return {
+        "schema": SCHEMA,
+        **{key: certificate[key] for key in _KEPT},
+        "shape": {key: certificate["shape"][key] for key in ("n", "d")},
+        "constants": {key: constants[key] for key in constants if key not in _OF_TRAINING},
+        "truncation": [
+            {"eps": entry["eps"], "k": entry["k"]}
+            for entry in certificate["truncation"]
+            if entry["k"] is not None
+        ],
+        "rounding": {key: rounding[key] for key in ("dtype", "state")},
+        "information": {key: certificate[key] for key in INFORMATION if key in certificate},
+    }
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a record states; constants, and the bound on rounding, are infinite where none is known.
+
+    windows: pairs (ε, k). weights: those of the norm, as they stand in the record.
+    """
+
+    cell: str
+    dtype: str
+    digest: str
+    n: int
+    d: int
+    norm: str
+    lam: float
+    input_bound: float
+    weights: list[Any] | None
+    constants: Mapping[str, float]
+    windows: tuple[tuple[float, int], ...]
+    rounding: float
+
+    @property
+    def longest(self) -> set[int]:
+        """The windows k."""
+        return {k for _, k in self.windows}
+
+
+def record(told: Any) -> Record:
+    """What a parsed record states; raises RecordError unless it has each key and no other, each of
+    its type, and numbers that are finite and ≥ 0."""
+    _keys(told, _KEYS)
+    _keys(told["shape"], {"n", "d"})
+    _keys(told["rounding"], {"dtype", "state"})
+    if (told["schema"], told["verdict"]) != (SCHEMA, "certified"):
+        raise RecordError("certifies nothing")
+    if not all(type(told[key]) is str for key in _TEXTS):
+        raise RecordError("a name is no text")
+    if told["rounding"]["dtype"] != told["dtype"]:
+        raise RecordError("rounding of another dtype")
+    if type(told["constants"]) is not dict or type(told["information"]) is not dict:
+        raise RecordError("constants, or information, are none")
+    if not told["information"].keys() <= set(INFORMATION):
+        raise RecordError("information of another kind")
+    weights = told["weights"]
+    if not (weights is None or type(weights) is list):
+        raise RecordError("weights are no list")
+    return Record(
+        cell=told["cell"],
+        dtype=told["dtype"],
+        digest=told["sha256"],
+        n=whole(told["shape"]["n"]),
+        d=whole(told["shape"]["d"]),
+        norm=told["norm"],
+        lam=number(told["lambda"]),
+        input_bound=number(told["input_bound"]),
+        weights=weights,
+        constants={name: _known(value) for name, value in told["constants"].items()},
+        windows=_windows(told["truncation"]),
+        rounding=_known(told["rounding"]["state"]),
+    )
+
+
+def number(value: object) -> float:
+    """A finite number ≥ 0, as the float that it is; raises RecordError for anything else."""
+    if type(value) is float and 0 <= value < math.inf:
+        return value
+    if type(value) is int and 0 <= value <= 2**53:
+        return float(value)
+    raise RecordError("no finite number ≥ 0")
+
+
+def whole(value: object) -> int:
+    """An integer from 0 to 10⁹; raises RecordError for anything else."""
+    if type(value) is int and 0 <= value <= 10**9:
+        return value
+    raise RecordError("no integer ≥ 0")
+
+
+def _known(value: object) -> float:
+    return math.inf if value is None else number(value)
+
+
+def _windows(told: object) -> tuple[tuple[float, int], ...]:
+    if type(told) is not list or not told:
+        raise RecordError("no window")
+    for entry in told:
+        _keys(entry, {"eps", "k"})
+    windows = tuple((number(entry["eps"]), whole(entry["k"])) for entry in told)
+    if any(epsilon == 0 for epsilon, _ in windows):
+        raise RecordError("ε = 0")
+    return windows
+
+
+def _keys(told: object, keys: set[str]) -> None:
+    if type(told) is not dict or told.keys() != keys:
+        raise RecordError("other keys than those of its format")

@@ -1,0 +1,256 @@
+"""Checks the certificate of a unitary network anew, from the file alone and without torch.
+
+What is believed is the file's numbers and ball arithmetic (Arb). With D the scaling, n the original
+states and V = ( V₁₁ W₂ ; W₃ W₄ ) it proves, for W = D⁻¹V₁₁D and the other weights alike:
+
+- shape: the further units get no input, their second bias is 0, there are at most n of them, and
+  the initial state is exact; rank: they are as many as rank(I − V₁₁ᵀV₁₁);
+- defect: ‖VᵀV − I‖_F is at most what is claimed;
+- norms: ‖W‖₂ ≤ the claimed λ < 1 and ‖U‖₂ ≤ the claimed one, by positive pivots of s²I − WᵀW;
+- states: B_h ≥ max(‖h_{−1}‖, (‖U‖₂B + ‖ReLU(b)‖)/(1 − λ)), and the same for computed states;
+- killed: ‖row of W₃D‖B_h ≤ −b₂ for every further unit, in exact and in rounded arithmetic, whence
+  they stay 0 and the outputs are the same;
+- difference: the claimed bounds on what rounding adds;
+- weights: W = D⁻¹V₁₁D, U and the biases are, in the claimed dtype, those of the claimed digest;
+- source, where the original model is given: its cell, its dtype and these weights are its own.
+
+The input bound, the initial state and the scaling are what the certificate speaks of; what it calls
+information is not looked at.
+
+Sources: Emami et al., Theorem 3.1; Johansson, Arb; Sylvester's law of inertia for the pivots.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
+
+from impl.checker.definite import Rows, below, exact, norm, norm_at_most
+from impl.checker.machine import require_floats
+from impl.checker.stored import Array, digest, encoded
+from impl.checker.unitary_bounds import (
+    PRECISION,
+    Machine,
+    System,
+    computed_bound,
+    drift,
+    state_bound,
+    stays_off,
+)
+from impl.checker.unitary_file import BIASES, CELL, DTYPES, UnitaryFile, read
+
+_EXACT = 64  # rows up to which a rank is found in rationals
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was checked: its name, whether it is proved, and what was found."""
+
+    name: str
+    holds: bool
+    detail: str
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """An original model: its cell, its dtype and its weights by role, in float64."""
+
+    cell: str
+    dtype: str
+    weights: Mapping[str, Array]
+
+    def equals(self, cell: str, dtype: str, weights: Mapping[str, Array]) -> bool:
+        """Whether these are its own, to the last bit; no weight is not the same as zeros."""
+        return (
+            (self.cell, self.dtype) == (cell, dtype)
+            and self.weights.keys() == weights.keys()
+            and all(np.array_equal(self.weights[role], part) for role, part in weights.items())
+        )
+
+
+def check(path: Path, source: Source | None = None) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+    """The certificate of the file and what was found; it stands if every finding holds.
+
+    ``source``: the original weights (`weight_hh` (n, n), `weight_ih` (n, d), and biases where there
+    are any) in float64. Raises UnitaryFileError for a file that is not intact.
+    """
+    require_floats()
+    file = read(path)
+    with ctx.workprec(PRECISION):
+        original = _original(file)
+        held = _held(file, original)
+        found = [_shape(file), _rank(file), _defect(file), _weights(file, held)]
+        found += _norms(file, original) + _states(file, original)
+        if source is not None:
+            found.append(_source(file, held, source))
+    return file.certificate, tuple(found)
+
+
+@dataclass(frozen=True)
+class _Original:
+    """The weights that the first n units amount to, in rationals, without the scaling."""
+
+    W: Rows
+    U: Rows
+    biases: list[list[fmpq]]
+
+
+def _original(file: UnitaryFile) -> _Original:
+    n, D = file.n, [exact(v) for v in file.scaling]
+    V, U = (_rows(file.weights[name][:n]) for name in ("weight_hh_l0", "weight_ih_l0"))
+    W = [[V[i][j] * D[j] / D[i] for j in range(n)] for i in range(n)]
+    sides = [file.weights[f"{role}_l0"][:n].tolist() for role in BIASES]
+    b = [[exact(v) / d for v, d in zip(side, D, strict=True)] for side in sides]
+    return _Original(W, [[v / d for v in row] for row, d in zip(U, D, strict=True)], b)
+
+
+def _shape(file: UnitaryFile) -> Finding:
+    further = slice(file.n, None)
+    quiet = not file.weights["weight_ih_l0"][further].any()
+    quiet = quiet and not file.weights["bias_hh_l0"][further].any()
+    pairs = list(zip(file.initial, file.scaling, strict=True))
+    lossless = all(exact(h) * exact(d) == exact(h * d) for h, d in pairs)
+    detail = f"{file.states} states for {file.n}, the further ones without input"
+    return Finding("shape", bool(quiet) and lossless and file.states <= 2 * file.n, detail)
+
+
+def _rank(file: UnitaryFile) -> Finding:
+    """As many further units as rank(I − V₁₁ᵀV₁₁), which is n where the norm is below 1."""
+    q, n = file.states - file.n, file.n
+    V = arb_mat(file.weights["weight_hh_l0"][:n, :n].tolist())
+    if below(V, arb(1)):
+        return Finding("rank", q == n, f"{q} further states, as ‖V₁₁‖₂ < 1")
+    if n > _EXACT:
+        return Finding("rank", False, f"‖V₁₁‖₂ < 1 is not proved, and n > {_EXACT}")
+    block = fmpq_mat(_rows(file.weights["weight_hh_l0"][:n, :n]))
+    one = fmpq_mat([[fmpq(int(i == j)) for j in range(n)] for i in range(n)])
+    rank = int((one - block.transpose() * block).rank())
+    return Finding("rank", q == rank, f"{q} further states, rank(I − V₁₁ᵀV₁₁) = {rank}")
+
+
+def _defect(file: UnitaryFile) -> Finding:
+    V, claimed = arb_mat(file.weights["weight_hh_l0"].tolist()), file.certificate
+    gram = V.transpose() * V
+    m = file.states
+    parts = (gram[i, j] - int(i == j) for i in range(m) for j in range(m))
+    size = norm(list(parts))
+    bound = claimed["orthogonality_defect"]
+    return Finding("defect", size <= arb(bound), f"‖VᵀV − I‖_F = {_short(size)} ≤ {bound:.3g}")
+
+
+def _norms(file: UnitaryFile, original: _Original) -> list[Finding]:
+    lam, U_norm = (file.certificate["constants"][name] for name in ("W_norm", "U_norm"))
+    return [
+        Finding("contraction", lam < 1 and norm_at_most(original.W, lam), f"‖W‖₂ ≤ {lam:.9g} < 1"),
+        Finding("input norm", norm_at_most(original.U, U_norm), f"‖U‖₂ ≤ {U_norm:.9g}"),
+    ]
+
+
+def _states(file: UnitaryFile, original: _Original) -> list[Finding]:
+    claimed, n = file.certificate, file.n
+    constants = claimed["constants"]
+    system = _system(file, original)
+    states, computed = constants["B_h"], constants["B_h_computed"]
+    own = DTYPES[claimed["dtype"]]
+    terms = file.states + file.d + 3
+    least, most = min(1.0, *file.scaling), max(1.0, *file.scaling)
+    float64 = Machine(terms, n, largest=2.0**1000 / most, least=least)
+    machines = (float64, Machine(terms, n, *own))
+    found = [
+        Finding("states", arb(states) >= state_bound(system), f"‖h‖ ≤ {states:.9g}"),
+        Finding("killed", _killed(file, arb(states), None), "W₃h + b₂ ≤ 0 in exact arithmetic"),
+    ]
+    if computed is not None:
+        bound, detail = arb(computed), f"≤ {computed:.9g} in float64"
+        found += [
+            Finding("computed states", bound >= computed_bound(system, float64), detail),
+            Finding("killed in float64", _killed(file, bound, float64), "fl(W₃h + b₂) ≤ 0"),
+        ]
+    drifts = [drift(system, machine, computed_bound(system, machine)) for machine in machines]
+    for name, total in (("float64", 2 * drifts[0]), ("own_dtype", drifts[0] + drifts[1])):
+        limit = claimed["difference"][name]
+        if limit is not None:
+            holds = computed is not None and bool(arb(limit) >= total)
+            found.append(Finding(f"difference ({name})", holds, f"≤ {limit:.3g} after rounding"))
+    return found
+
+
+def _system(file: UnitaryFile, original: _Original) -> System:
+    constants, B = file.certificate["constants"], arb(file.certificate["input_bound"])
+    pairs = list(zip(*original.biases, strict=True))
+    offset = norm([arb(i + h) for i, h in pairs if i + h > 0])
+    return System(
+        lam=arb(constants["W_norm"]),
+        drive=arb(constants["U_norm"]) * B + offset,
+        weight=norm([arb(v) for row in original.W for v in row]),
+        inputs=norm([arb(v) for row in original.U for v in row]) * B,
+        bias=norm([arb(abs(i) + abs(h)) for i, h in pairs]),
+        initial=norm(list(map(arb, file.initial))),
+    )
+
+
+def _killed(file: UnitaryFile, states: arb, machine: Machine | None) -> bool:
+    """Whether every further unit stays at 0 while the states are within their bound."""
+    n, D = file.n, list(map(arb, file.scaling))
+    rows = file.weights["weight_hh_l0"][n:, :n].tolist()
+    for row, bias in zip(rows, file.weights["bias_ih_l0"][n:].tolist(), strict=True):
+        size = norm([arb(v) * d for v, d in zip(row, D, strict=True)])
+        off = size.is_zero() or states.is_zero() if bias == 0 else False
+        if not (off or stays_off(size, states, arb(bias), machine)):
+            return False
+    return True
+
+
+def _held(file: UnitaryFile, original: _Original) -> dict[str, Array] | None:
+    """The original weights by role, signs of zeros too; None where a float64 is none of them."""
+    n = file.n
+    stored = {"weight_hh": file.weights["weight_hh_l0"][:n, :n]}
+    stored |= {role: file.weights[f"{role}_l0"][:n] for role in ("weight_ih", *BIASES)}
+    meant = dict(zip(BIASES, original.biases, strict=True))
+    values = {"weight_hh": original.W, "weight_ih": original.U} | {
+        role: [[v] for v in side] for role, side in meant.items()
+    }
+    held = {}
+    for role, part in stored.items():
+        try:
+            entries = [[int(v.p) / int(v.q) for v in row] for row in values[role]]
+        except OverflowError:
+            return None
+        if _rows(np.array(entries)) != values[role]:
+            return None
+        held[role] = np.copysign(np.array(entries).reshape(part.shape), part)
+    return held
+
+
+def _weights(file: UnitaryFile, held: dict[str, Array] | None) -> Finding:
+    """The digest is that of the weights in the dtype; a bias of zeros may be one that is not there,
+    which is all the same."""
+    dtype, claimed = file.certificate["dtype"], file.certificate["sha256"]
+    parts = {role: encoded(part, dtype) for role, part in (held or {}).items()}
+    known = {role: part for role, part in parts.items() if part is not None}
+    absent = [role for role in BIASES if held is not None and not held[role].any()]
+    choices = [{}, *({role: None} for role in absent), dict.fromkeys(absent)]
+    same = len(known) == len(parts) > 0 and any(
+        digest(CELL, {role: part for role, part in known.items() if role not in choice}) == claimed
+        for choice in choices
+    )
+    detail = f"the first units are the network of the digest, in {dtype}"
+    return Finding("weights", same, detail)
+
+
+def _source(file: UnitaryFile, held: dict[str, Array] | None, source: Source) -> Finding:
+    zeros = {role: np.zeros(file.n) for role in BIASES}
+    given = Source(source.cell, source.dtype, zeros | dict(source.weights))
+    same = held is not None and given.equals(CELL, file.certificate["dtype"], held)
+    return Finding("source", same, "the first units are the source's, to the last bit")
+
+
+def _rows(A: Array) -> Rows:
+    return [[exact(v) for v in row] for row in A.tolist()]
+
+
+def _short(x: arb) -> str:
+    return f"{float(x):.3g}"

@@ -1,0 +1,1 @@
+"""What a model becomes: truncated, unitary, rescaled."""

@@ -1,0 +1,70 @@
+"""Scales of a network's units that keep every stored weight exact.
+
+ReLU commutes with D > 0, so D h_t is the state of the network DWD⁻¹, DU, Db. Where all of these
+are float64 numbers nothing is lost by the change. Source: Emami et al., Theorem 3.1.
+"""
+
+import torch
+from flint import fmpq, fmpq_mat
+from torch import Tensor
+
+from impl.cells.rnn import RNN
+from impl.checker.unitary_file import BIASES, MODERATE
+from impl.convert.rescaling import Rescaling, rescale
+from impl.numbers.rationals import exactly
+from impl.reading.model import LoadedModel
+
+
+def scales(model: LoadedModel[RNN], start: Tensor) -> Tensor:
+    """D of the best rescaling that keeps every weight exact; ones where there is none."""
+    W, rest = exactly(model.cell.W[0]), exactly(model.cell.U[0]).tolist()
+    sides = [model.bias(role) for role in BIASES] + [start.tolist()]
+    for values in sides:
+        rest = [[*row, fmpq(*v.as_integer_ratio())] for row, v in zip(rest, values, strict=True)]
+
+    def usable(found: Rescaling) -> bool:
+        D = found.D
+        return (
+            D is not None
+            and all(map(is_float, D))
+            and all(map(_moderate, D))
+            and _stays_exact(W, rest, D)
+        )
+
+    found = rescale(W, usable)
+    D = None if found is None else found.D
+    values = [1.0] * model.n if D is None else [_float(v) for v in D]
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def _stays_exact(W: fmpq_mat, rest: list[list[fmpq]], D: tuple[fmpq, ...]) -> bool:
+    """Whether D, DWD⁻¹ and D times the other weights are float64 numbers."""
+    moved = [D[i] * W[i, j] / D[j] for i in range(len(D)) for j in range(len(D))]
+    moved += [d * v for d, row in zip(D, rest, strict=True) for v in row]
+    return all(map(is_float, moved))
+
+
+def scaled(W: Tensor, D: Tensor) -> Tensor:
+    """DWD⁻¹, of which every entry is a float64 number, but maybe not every step there."""
+    if bool((D == 1).all()):
+        return W
+    d, w, n = [fmpq(*v.as_integer_ratio()) for v in D.tolist()], exactly(W), len(D)
+    found = [[_float(d[i] * w[i, j] / d[j]) for j in range(n)] for i in range(n)]
+    return torch.tensor(found, dtype=torch.float64).copysign(W)  # of zeros too
+
+
+def is_float(x: fmpq) -> bool:
+    """Whether a rational is a float64 number."""
+    try:
+        return bool(fmpq(*_float(x).as_integer_ratio()) == x)
+    except OverflowError:
+        return False
+
+
+def _moderate(d: fmpq) -> bool:
+    return 1 / MODERATE <= _float(d) <= MODERATE
+
+
+def _float(x: fmpq) -> float:
+    """The nearest float64."""
+    return int(x.p) / int(x.q)

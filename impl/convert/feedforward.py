@@ -1,0 +1,114 @@
+"""The feed-forward form of a truncated recurrent model: k layers that share their weights.
+
+Source: Miller & Hardt, section 3.
+"""
+
+from collections.abc import Mapping
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from impl.cells.activation import activation as named
+from impl.cells.kind import Kind
+from impl.cells.table import CELLS, kind_of
+from impl.cells.vanilla import vanilla
+from impl.errors import InputError, RangeError, ShapeError
+from impl.reading.files import shown
+
+
+class FeedForward(torch.nn.Module):
+    """All truncated states h_1^k, …, h_T^k of an input sequence, in k layers instead of T steps.
+
+    Layer j computes S_t^j = φ(S_{t−1}^{j−1}, x_t) for all t at once, where S^0 = 0 and S_t^j = 0
+    for t ≤ 0; then S_t^k = s_t^k, the state that the cell reaches from *the zero state* on the last
+    min(k, t) inputs, and its last n entries are the output h_t^k. (Padding the inputs with zeros
+    instead would be a different model as soon as φ(0, 0) ≠ 0.) It depends on exactly the last k
+    inputs.
+
+    `weights` are those of the `cell`, one of `impl.cells.table.CELLS`, by the names of its layout
+    (or of the vanilla one with that `activation`): for an RNN, an LSTM or a GRU of g gates
+    weight_ih (g n, d), weight_hh (g n, n) and, optionally, bias_ih and bias_hh (g n,). The module
+    maps x (N, T, d) -> (N, T, n), or (N, T, p) through the readout, a `torch.nn.Linear(n, p)`. The
+    parameters carry torch's names, so that the state dict loads into torch's own module. Work: k·T
+    − k(k−1)/2 cells a sequence, in k sequential steps. Raises ShapeError, RangeError (k < 0),
+    UnknownActivationError, UnknownNameError.
+    """
+
+    def __init__(
+        self,
+        weights: Mapping[str, Tensor],
+        *,
+        activation: str | None = None,
+        cell: str | None = None,
+        k: int,
+        readout: torch.nn.Linear | None = None,
+    ) -> None:
+        super().__init__()
+        kind = _chosen(activation, cell)
+        layout = kind.layout(weights)
+        for name in layout.required:
+            if name not in weights:
+                raise InputError(f"a {kind.name} has a weight {name}; hand it over")
+        if further := sorted(weights.keys() - layout.shapes.keys()):
+            raise InputError(f"a {kind.name} has no weight {shown(further[0])}; leave it out")
+        self.sizes = layout.sizes(weights)
+        if readout is not None and readout.in_features != self.sizes.n:
+            raise ShapeError("the readout's weight", f"(p, {self.sizes.n})", readout.weight)
+        if k < 0:
+            raise RangeError("k", k, "at least 0")
+        self.k = k
+        self.cell = kind.name
+        self.readout = readout
+        self._roles = {name: name + kind.suffix for name in layout.shapes}
+        for name, stored in self._roles.items():
+            part = weights.get(name)
+            parameter = None if part is None else torch.nn.Parameter(part.detach().clone())
+            self.register_parameter(stored, parameter)
+
+    @property
+    def weights(self) -> dict[str, Tensor]:
+        """The parameters by the names of the cell's layout, without those that it lacks."""
+        held = {name: getattr(self, stored) for name, stored in self._roles.items()}
+        return {name: part for name, part in held.items() if part is not None}
+
+    @property
+    def activation(self) -> str:
+        """The activation of a vanilla cell."""
+        return "identity" if self.cell == "linear" else self.cell.removeprefix("rnn-")
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The outputs h_t^k, or what the readout makes of them: (N, T, d) -> (N, T, n or p)."""
+        if x.ndim != 3 or x.shape[2] != self.sizes.d:
+            raise ShapeError("x", f"(N, T, {self.sizes.d})", x)
+        kind, weights = _kind(self.cell), self.weights
+        drive = kind.drive(weights, x)
+        s = drive.new_zeros(*x.shape[:2], self.sizes.state)
+        if self.k:
+            s = kind.step(weights, drive, s)
+        for j in range(1, min(self.k, x.shape[1])):  # s_1, …, s_j have seen all their inputs
+            s = torch.cat([s[:, :j], kind.step(weights, drive[:, j:], s[:, j - 1 : -1])], dim=1)
+        h = s[..., -self.sizes.n :]
+        return h if self.readout is None else cast(Tensor, self.readout(h))
+
+    def extra_repr(self) -> str:
+        """The sizes, the window and the cell, for `print(module)`."""
+        vanilla = self.cell == "linear" or self.cell.startswith("rnn-")
+        what = f"activation={self.activation!r}" if vanilla else f"cell={self.cell!r}"
+        return f"{self.sizes.d}, {self.sizes.n}, k={self.k}, {what}"
+
+
+def _chosen(activation: str | None, cell: str | None) -> Kind:
+    if (activation is None) == (cell is None):
+        raise InputError("a feed-forward form has a cell or an activation; give one of them")
+    if activation is None:
+        return kind_of(str(cell))
+    rho = named(activation).name
+    return _kind("linear" if rho == "identity" else f"rnn-{rho}")
+
+
+def _kind(cell: str) -> Kind:
+    """The kind of a cell, that of a vanilla one with an activation that is not listed too."""
+    if cell in CELLS or not cell.startswith("rnn-"):
+        return kind_of(cell)
+    return vanilla(cell, named(cell.removeprefix("rnn-")))

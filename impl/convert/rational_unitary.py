@@ -1,0 +1,78 @@
+"""ReLU networks in exact rationals, and their unitary equivalents: equality that is decided.
+
+Source: Emami et al., Theorem 3.1.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flint import fmpq, fmpq_mat
+
+from impl.errors import NotContractiveError, ShapeError
+from impl.numbers.rationals import RationalContraction, root_above
+
+Vector = tuple[fmpq, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class RationalRNN:
+    """h_t = ReLU(W h_{t−1} + U x_t + b) from h_{−1}: W (n, n), U (n, d), b and initial (n,)."""
+
+    W: fmpq_mat
+    U: fmpq_mat
+    b: Vector
+    initial: Vector
+
+    def __post_init__(self) -> None:
+        n = self.W.nrows()
+        if self.W.ncols() != n or self.U.nrows() != n or {len(self.b), len(self.initial)} != {n}:
+            raise ShapeError("a weight", f"(n, n), (n, d), (n,) or (n,) with n = {n}", self.b)
+
+    def states(self, inputs: Sequence[Vector]) -> list[Vector]:
+        """h_0, …, h_{T−1} for x_0, …, x_{T−1}, exactly."""
+        h, found = self.initial, []
+        n = len(h)
+        for x in inputs:
+            moved = self.W * fmpq_mat(n, 1, list(h)) + self.U * fmpq_mat(len(x), 1, list(x))
+            h = tuple(max(moved[i, 0] + self.b[i], fmpq(0)) for i in range(n))
+            found.append(h)
+        return found
+
+
+def state_bound(lam: fmpq, U: fmpq_mat, b: Vector, initial: Vector, input_bound: fmpq) -> fmpq:
+    """A rational B_h ≥ max(‖h_{−1}‖, (‖U‖_F B + ‖b‖)/(1 − λ)); raises NotContractiveError."""
+    if not 0 <= lam < 1:
+        raise NotContractiveError(float(int(lam.p) / int(lam.q)))
+    pushed = norm_above(U.entries()) * input_bound + norm_above(b)
+    return max(norm_above(initial), pushed / (1 - lam))
+
+
+def to_unitary(
+    rnn: RationalRNN, dilation: fmpq_mat, bound: fmpq, norms: fmpq_mat | None = None
+) -> RationalRNN:
+    """The network of the orthogonal V (m, m) with b₂ = −bound·‖row of W₃‖, rounded away from 0.
+
+    With bound = B_h its state is (h_t, 0) at all times; with less it need not be. ``norms`` (m−n,
+    n) takes the place of W₃ where the row norms of another matrix are meant.
+    """
+    n, m, d = rnn.W.nrows(), dilation.nrows(), rnn.U.ncols()
+    rows = dilation.tolist()
+    read = [row[:n] for row in rows[n:]] if norms is None else norms.tolist()
+    b2 = tuple(-bound * norm_above(row) for row in read)
+    zero = [fmpq(0)] * (m - n)
+    U = fmpq_mat(rnn.U.tolist() + [[fmpq(0)] * d for _ in zero])
+    return RationalRNN(dilation, U, rnn.b + b2, (*rnn.initial, *zero))
+
+
+def equivalent(
+    W: RationalContraction, U: fmpq_mat, b: Vector, initial: Vector, input_bound: fmpq
+) -> tuple[RationalRNN, RationalRNN]:
+    """A network and its unitary equivalent for all inputs with ‖x‖₂ ≤ B, both exact."""
+    rnn = RationalRNN(W.W, U, b, initial)
+    bound = state_bound(W.norm, U, b, initial, input_bound)
+    return rnn, to_unitary(rnn, W.dilation(), bound)
+
+
+def norm_above(entries: Sequence[fmpq]) -> fmpq:
+    """A rational at least the Euclidean norm, and equal to it where that is rational."""
+    return root_above(sum((v * v for v in entries), fmpq(0)))

@@ -1,0 +1,159 @@
+"""Truncated models as files: the feed-forward form, its window and its certificate together.
+
+A file is safetensors: the weights under torch's names, and in the metadata the window k, the cell,
+the certificate and a digest of all of them. It is written whole or not at all.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import save
+from torch import Tensor
+
+from impl.cells.table import kind_of
+from impl.certificate.certify import Certificate, certify
+from impl.checker.origin import described
+from impl.checker.stored import plain
+from impl.checker.truncated_file import FORMAT, METADATA
+from impl.checker.truncated_record import RecordError, record, stated
+from impl.convert.feedforward import FeedForward
+from impl.errors import InputError, RangeError
+from impl.reading.adapters import Source, load_model
+from impl.reading.files import (
+    ModelFileError,
+    check_target,
+    parse_safetensors,
+    read_file,
+    write_file,
+)
+from impl.reading.model import LoadedModel, digest
+
+MAX_WINDOW = 1_000_000  # layers beyond this are nobody's feed-forward model
+_AGAIN = "truncate the model again"
+
+
+class NotCertifiedError(InputError):
+    """A model without a certified window; `certificate` says what was tried."""
+
+    def __init__(self, certificate: Certificate) -> None:
+        told = f"best factor {certificate.lam:.6g} in the {certificate.norm} norm"
+        super().__init__(
+            f"{certificate.model} is {certificate.verdict} ({certificate.reason or told}), so no "
+            f"window is certified; {kind_of(certificate.cell).remedy}"
+        )
+        self.certificate = certificate
+
+
+def truncate(
+    model: Source | LoadedModel[Any],
+    epsilon: float,
+    input_bound: float,
+    *,
+    cell: str | None = None,
+    ignore: Collection[str] = (),
+) -> tuple[FeedForward, dict[str, Any]]:
+    """The feed-forward equivalent of a model within ε, and its certificate as JSON data: of what
+    `certify` says, that which `impl.checker.truncated` proves again for a vanilla cell.
+
+    ‖h_T − H_T^k‖₂ ≤ ε for every T and all inputs with ‖x_t‖₂ ≤ B, in real arithmetic; the module
+    has the model's own dtype. Raises NotCertifiedError if no norm certifies the model, RangeError
+    if k is above MAX_WINDOW, and what `certify` raises. Source: Miller & Hardt, Lemma 1.
+    """
+    loaded = load_model(model, cell, ignore=ignore)
+    certificate = certify(loaded, input_bound, (epsilon,))
+    k = certificate.window(epsilon)
+    if certificate.verdict != "certified" or k is None:
+        raise NotCertifiedError(certificate)
+    if k > MAX_WINDOW:
+        raise RangeError("the window k", k, f"at most {MAX_WINDOW}; take a larger ε")
+    return unrolled(loaded, k), stated(certificate.to_json())
+
+
+def unrolled(model: LoadedModel[Any], k: int) -> FeedForward:
+    """The feed-forward form of a model with the window k, in the model's own dtype."""
+    return FeedForward(model.weights, cell=model.name, k=k)
+
+
+def save_truncated(
+    module: FeedForward, certificate: dict[str, Any], path: str | os.PathLike[str]
+) -> None:
+    """Write a truncated model atomically: a reader sees the old file or the new one, never half.
+
+    Raises InputError if the certificate is not the module's, or the file cannot be written,
+    has the suffix of another kind, or is the model's own.
+    """
+    weights = {name: part.detach().cpu().contiguous() for name, part in _weights(module).items()}
+    again = "hand over the one that 'truncate' gave with it"
+    try:
+        text = json.dumps(stated(certificate), allow_nan=False, sort_keys=True)
+    except (LookupError, TypeError, AttributeError, ValueError):
+        raise InputError(f"this is no certificate of a truncated model; {again}") from None
+    told = {"format": FORMAT, "k": str(module.k), "cell": module.cell, "certificate": text}
+    target = Path(path)
+    checked = _check(target, told, load_model(weights, module.cell))
+    check_target(target, Path(str(checked["information"].get("model", ""))))
+    if module.readout is not None:
+        raise InputError("a truncated model is saved without its readout; save that one by itself")
+    write_file(target, save(weights, told | {"sha256": _seal(told, weights)}))
+
+
+def load_truncated(path: str | os.PathLike[str]) -> FeedForward:
+    """Rebuild a truncated model; raises an InputError for a file that is not intact."""
+    return _load(Path(path))[0]
+
+
+def load_certificate(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The certificate that travels with a truncated model; raises as `load_truncated`."""
+    return _load(Path(path))[1]
+
+
+def _load(path: Path) -> tuple[FeedForward, dict[str, Any]]:
+    tensors, told = parse_safetensors(read_file(path), path)
+    if told.get("format") != FORMAT or "cell" not in told:
+        raise ModelFileError(path, f"is not of the format {FORMAT}", _AGAIN)
+    loaded = load_model(tensors, told["cell"])  # looks at dtypes, shapes and values
+    if tensors.keys() != _named(loaded).keys():
+        raise ModelFileError(path, f"does not hold exactly the tensors of {loaded.name}", _AGAIN)
+    certificate = _check(path, told, loaded)
+    if told.keys() != {*METADATA, "sha256"} or told["sha256"] != _seal(told, _named(loaded)):
+        raise ModelFileError(path, "was changed after it was written", _AGAIN)
+    return unrolled(loaded, int(told["k"])), certificate
+
+
+def _check(path: Path, told: dict[str, str], model: LoadedModel[Any]) -> dict[str, Any]:
+    """The certificate, if it is one of this model and of this window, to the letter."""
+    try:
+        certificate = plain(told.get("certificate", ""))
+        meant = record(certificate)
+    except (RecordError, ValueError, TypeError, RecursionError):
+        raise ModelFileError(path, "holds no readable certificate", _AGAIN) from None
+    if told.get("k", "") not in map(str, meant.longest) or int(told["k"]) > MAX_WINDOW:
+        raise ModelFileError(path, "has a window k that its certificate has not", _AGAIN)
+    speaks = (meant.cell, meant.dtype, meant.n, meant.d)
+    if speaks != (told.get("cell"), model.dtype, model.n, model.d) or model.name != meant.cell:
+        raise ModelFileError(path, "holds a certificate of something else", _AGAIN)
+    if not described(certificate["information"], model.weights):
+        raise ModelFileError(path, "holds a certificate of something else", _AGAIN)
+    if meant.digest != model.digest:
+        raise ModelFileError(path, "holds the certificate of other weights", _AGAIN)
+    return dict(certificate)
+
+
+def _named(model: LoadedModel[Any]) -> dict[str, Tensor]:
+    """The weights under the names that torch gives them."""
+    suffix = kind_of(model.name).suffix
+    return {role + suffix: part for role, part in model.weights.items()}
+
+
+def _weights(module: FeedForward) -> dict[str, Tensor]:
+    return dict(module.named_parameters(recurse=False))
+
+
+def _seal(told: dict[str, str], weights: dict[str, Tensor]) -> str:
+    """SHA-256 of the metadata and the weights."""
+    kept = {name: told.get(name, "") for name in METADATA}
+    return digest(hashlib.sha256(json.dumps(kept).encode()).hexdigest(), weights)

@@ -1,0 +1,279 @@
+"""From a contractive ReLU network to a unitary one with at most twice the states.
+
+For h_t = ReLU(W h_{t−1} + U x_t + b) with ‖W‖₂ < 1 and ‖x_t‖₂ ≤ B let V be an orthogonal dilation
+of W (W = V₁₁, W₃ = V₂₁). The unitary network has the transition matrix V, the input weights (U, 0),
+the bias (b, b₂) with b₂ ≤ −B_h‖row of W₃‖, and the initial state (h_{−1}, 0). Its state is (h_t, 0)
+at all times: the further units have pre-activations W₃h + b₂ ≤ 0, so they stay 0, and the first
+ones see what they saw before. That V is orthogonal only up to rounding changes nothing of this:
+what it takes is that V₁₁ is W to the last bit and that b₂ covers the row norms of the stored W₃;
+b₂ is so far below 0 that the units stay off in float64 too (`impl.checker.unitary_bounds`).
+Source: Emami et al., Theorem 3.1.
+"""
+
+import json
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from flint import arb, ctx
+from safetensors.torch import save
+from torch import Tensor
+
+from impl.cells.rnn import RNN
+from impl.certificate.certify import Certificate, certify
+from impl.checker.unitary_bounds import (
+    PRECISION,
+    Machine,
+    System,
+    computed_bound,
+    drift,
+    slack,
+    state_bound,
+)
+from impl.checker.unitary_file import BIASES, FORMAT, MODERATE, SCHEMA, read, seal
+from impl.convert.dilation import Dilation, dilate
+from impl.convert.exact_rescaling import scaled, scales
+from impl.errors import InputError, NotFiniteError, PrecisionError, RangeError, ShapeError
+from impl.gradients.rounding import norm_bound
+from impl.norms.state_norms import parts_of
+from impl.numbers.ball_functions import float_above
+from impl.numbers.outward import UNIT, add_up, mul_up, norm_up, underflow
+from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.torch_machine import require_sound
+from impl.reading.adapters import Source, load_model
+from impl.reading.files import check_target, write_file
+from impl.reading.model import LoadedModel
+
+
+class NotReluError(InputError):
+    """A cell with another activation, for which the construction is false."""
+
+    def __init__(self, cell: str) -> None:
+        super().__init__(
+            f"{cell} has no unitary equivalent of this kind: the further units are kept at 0 by "
+            f"ReLU; use an rnn-relu model (for an rnn-relu file, say --cell rnn-relu)"
+        )
+
+
+class NoUnitaryError(InputError):
+    """A ReLU model of which ‖W‖₂ < 1 is not certified; `certificate` says what is known."""
+
+    def __init__(self, certificate: Certificate) -> None:
+        super().__init__(
+            f"{certificate.model}: ‖W‖₂ ≤ {certificate.lam:.9g} is all that is certified, but a "
+            f"unitary equivalent needs ‖W‖₂ < 1; train it with impl.training.projection.stable"
+        )
+        self.certificate = certificate
+
+
+@dataclass(frozen=True, eq=False)
+class UnitaryModel:
+    """A unitary network with the states of a contractive one, and its certificate as JSON data.
+
+    weights: float64 under torch's names: `weight_hh_l0` (m, m) = V, `weight_ih_l0` (m, d),
+    `bias_ih_l0` and `bias_hh_l0` (m,). initial: the state (m,) to start from. n: the first n
+    states are D h_t, D = diag(scaling), which is I unless the network was rescaled.
+    """
+
+    weights: Mapping[str, Tensor]
+    initial: Tensor
+    n: int
+    scaling: Tensor
+    certificate: dict[str, Any]
+
+    @property
+    def states(self) -> int:
+        """m ≤ 2n."""
+        return len(self.initial)
+
+    def rnn(self, *, batch_first: bool = False) -> torch.nn.RNN:
+        """A plain `torch.nn.RNN` with these weights, in float64."""
+        made = torch.nn.RNN(
+            self.weights["weight_ih_l0"].shape[1], self.states,
+            nonlinearity="relu", batch_first=batch_first, dtype=torch.float64,
+        )  # fmt: skip
+        made.load_state_dict(dict(self.weights))
+        return made
+
+    def original(self, states: Tensor) -> Tensor:
+        """h_t from the states of this network: (…, m) -> (…, n)."""
+        return states[..., : self.n] / self.scaling
+
+
+def unitary(
+    model: Source | LoadedModel[Any],
+    input_bound: float,
+    *,
+    initial: Tensor | None = None,
+    rescale: bool = False,
+    cell: str | None = None,
+    ignore: Collection[str] = (),
+) -> UnitaryModel:
+    """The unitary equivalent of a contractive ReLU model, for all inputs with ‖x_t‖₂ ≤ B.
+
+    `model`, `cell` and `ignore` as in `load_model`; `initial` is h_{−1} (n,), zero by default. The
+    minimal dilation is used, n + rank(I − WᵀW) states, which is 2n unless `rescale` finds scales D,
+    exactly representable together with all scaled weights, of which fewer states are enough.
+    Raises NotReluError, NoUnitaryError (‖W‖₂ < 1 not certified), RangeError (B < 0), and what
+    `load_model` raises. Source: Emami et al., Theorem 3.1.
+    """
+    require_sound()
+    loaded = load_model(model, cell, ignore=ignore)
+    if loaded.name != "rnn-relu":
+        raise NotReluError(loaded.name)
+    start = _initial(initial, loaded.n)
+    if not 0 <= input_bound < float("inf"):
+        raise RangeError("the input bound B", input_bound, "a number ≥ 0")
+    lam = float(certified_norm(loaded.cell.W))
+    if not lam < 1:
+        raise NoUnitaryError(certify(loaded, input_bound, norm="spectral"))
+    D = scales(loaded, start) if rescale else torch.ones(loaded.n, dtype=torch.float64)
+    unscaled = bool((D == 1).all())
+    dilation = dilate(scaled(loaded.cell.W[0], D), lam if unscaled else None)
+    return _assemble(loaded, float(input_bound), lam, start, D, dilation)
+
+
+def save_unitary(model: UnitaryModel, path: str | os.PathLike[str]) -> None:
+    """Write weights and certificate atomically as safetensors, which loads into `torch.nn.RNN`.
+
+    Raises ModelFileError if the file cannot be written, has the suffix of another kind, or is the
+    model's own.
+    """
+    check_target(Path(path), Path(str(model.certificate["information"].get("model", ""))))
+    told = {
+        "format": FORMAT,
+        "cell": "rnn-relu",
+        "certificate": json.dumps(model.certificate, allow_nan=False, sort_keys=True),
+    }
+    weights = {name: part.contiguous() for name, part in model.weights.items()}
+    stamp = seal(told, {name: part.numpy() for name, part in weights.items()})
+    write_file(Path(path), save(weights, told | {"sha256": stamp}))
+
+
+def load_unitary(path: str | os.PathLike[str]) -> UnitaryModel:
+    """Read a unitary model again; raises an InputError for a file that is not intact.
+
+    Intact means unchanged since it was written; `impl.checker.unitary.check` proves the certificate
+    anew.
+    """
+    file = read(Path(path))
+    weights = {name: torch.from_numpy(part.copy()) for name, part in file.weights.items()}
+    initial = torch.zeros(file.states, dtype=torch.float64)
+    initial[: file.n] = torch.tensor(file.initial, dtype=torch.float64) * torch.tensor(
+        file.scaling, dtype=torch.float64
+    )
+    scaling = torch.tensor(file.scaling, dtype=torch.float64)
+    return UnitaryModel(weights, initial, file.n, scaling, file.certificate)
+
+
+def _assemble(
+    model: LoadedModel[RNN], B: float, lam: float, start: Tensor, D: Tensor, dilation: Dilation
+) -> UnitaryModel:
+    n, d, q = model.n, model.d, dilation.q
+    system, U_norm = _system(model, B, lam, start)
+    least, most = min(1.0, float(D.min())), max(1.0, float(D.max()))
+    machine = Machine(n + q + d + 3, n, largest=2.0**1000 / most, least=least)
+    with ctx.workprec(PRECISION):
+        states, computed = (
+            float_above(state_bound(system)),
+            float_above(computed_bound(system, machine)),
+        )
+        drifts = (_drift(system, machine), _drift(system, _own(model, machine.terms)))
+        a, c = slack(machine)
+    b2 = -_off(dilation.W3, D, states if computed == float("inf") else computed, a, c)
+    if not bool((b2.abs() <= 2.0**1000).all()):
+        raise RangeError("the input bound B", B, "small enough for the states to be finite")
+    b_ih, b_hh = (torch.tensor(model.bias(role), dtype=torch.float64) for role in BIASES)
+    zeros = torch.zeros(q, dtype=torch.float64)
+    weights = {
+        "weight_ih_l0": torch.cat([D[:, None] * model.cell.U[0], zeros[:, None].expand(q, d)]),
+        "weight_hh_l0": dilation.V,
+        "bias_ih_l0": torch.cat([D * b_ih, b2]),
+        "bias_hh_l0": torch.cat([D * b_hh, zeros]),
+    }
+    certificate = {
+        "schema": SCHEMA,
+        "cell": model.name,
+        "dtype": model.dtype,
+        "sha256": model.digest,
+        "verdict": "certified",
+        "shape": {"n": n, "d": d},
+        "states": n + q,
+        "input_bound": B,
+        "initial_state": start.tolist(),
+        "scaling": D.tolist(),
+        "constants": {
+            "W_norm": lam,
+            "U_norm": U_norm,
+            "B_h": states,
+            "B_h_computed": _finite(computed),
+        },
+        "orthogonality_defect": dilation.defect,
+        "difference": {
+            "exact": 0.0,
+            "float64": _sum(drifts[0], drifts[0]),
+            "own_dtype": _sum(*drifts),
+        },
+        "information": {
+            "model": model.source,
+            "tensors": dict(model.tensors),
+            "ignored": list(model.ignored),
+            "unread": list(model.unread),
+            "rank_decided_by": "certified norm" if dilation.norm < 1 else "exact rationals",
+        },
+    }
+    return UnitaryModel(weights, torch.cat([D * start, zeros]), n, D, certificate)
+
+
+def _system(model: LoadedModel[RNN], B: float, lam: float, start: Tensor) -> tuple[System, float]:
+    """The network's constants rounded up, and ‖U‖₂."""
+    U_norm = float(certified_norm(model.cell.U))
+    drive = add_up(mul_up(U_norm, B), norm_up(parts_of(model, B).offset))
+    b = [abs(arb(i)) + abs(arb(h)) for i, h in zip(*map(model.bias, BIASES), strict=True)]
+    bias = norm_up(torch.tensor([float_above(v) for v in b], dtype=torch.float64))
+    weight, inputs = (float(norm_bound(part, (0, 1, 2))) for part in (model.cell.W, model.cell.U))
+    pushed, first = float(mul_up(inputs, B)), float(norm_up(start))
+    return System(lam, float(drive), weight, pushed, float(bias), first), U_norm
+
+
+def _own(model: LoadedModel[RNN], terms: int) -> Machine:
+    """The machine on which the model itself runs, in its own dtype."""
+    info = torch.finfo(getattr(torch, model.dtype))
+    return Machine(terms, model.n, info.eps / 2, info.tiny, info.max)
+
+
+def _drift(system: System, machine: Machine) -> float:
+    return float_above(drift(system, machine, arb(float_above(computed_bound(system, machine)))))
+
+
+def _off(W3: Tensor, D: Tensor, states: float, a: float, c: float) -> Tensor:
+    """|b₂| (q,) ≥ a‖row of W₃D‖B̂ + c; 0 where the states or the row are 0."""
+    rows = mul_up(norm_bound(W3 * D, 1), 1 + 4 * UNIT)
+    rows = add_up(rows, underflow(W3.abs().amax(1), 2.0**-505))
+    bound = mul_up(mul_up(rows, states), a)
+    return torch.where(bound > 0, add_up(bound, c), 0.0)
+
+
+def _initial(initial: Tensor | None, n: int) -> Tensor:
+    if initial is None:
+        return torch.zeros(n, dtype=torch.float64)
+    if initial.shape != (n,):
+        raise ShapeError("the initial state", f"({n},)", initial)
+    if initial.dtype != torch.float64:
+        raise PrecisionError("the initial state", initial.dtype)
+    if not bool(torch.isfinite(initial).all()):
+        raise NotFiniteError("the initial state")
+    if bool((initial.abs() > MODERATE**2).any()):
+        raise RangeError("the initial state", "beyond 2⁴⁰⁰", "smaller")
+    return initial.detach().cpu().clone()
+
+
+def _sum(a: float, b: float) -> float | None:
+    return _finite(float(add_up(a, b)))
+
+
+def _finite(value: float) -> float | None:
+    return value if value < float("inf") else None

@@ -1,0 +1,246 @@
+"""Gradients in the weights of a recurrent cell and of all its truncations, by their adjoints.
+
+With p_T = p(h_T) and δ_t = ∂p_T/∂z_t,
+
+    ∂p_T/∂W = Σ_t δ_t h_{t−1}ᵀ,  ∂p_T/∂U = Σ_t δ_t x_tᵀ,  ∂p_T/∂b = Σ_t δ_t,
+
+for the full run and for each truncated one. Gradients are subtracted before any norm is taken, and
+what truncated back-propagation leaves out, Σ_{t≤T−k} δ_t s_{t−1}ᵀ, is summed without subtraction.
+All of it is differentiable in W, U, b and x. Source: Miller & Hardt, Lemma 2; Williams & Peng,
+An efficient gradient-based algorithm for on-line training of recurrent network trajectories (1990).
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, replace
+from itertools import repeat
+
+import torch
+from torch import Tensor
+
+from impl.cells.rnn import RNN
+from impl.errors import InputError, PrecisionError, RangeError, ShapeError
+from impl.gradients.loss import Loss
+from impl.gradients.sweep import GROUP, products, sweep
+
+TRAINED = ("W", "U", "b")
+_WORKSPACE = 2**23  # float64 numbers that one chunk of pairs may keep
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """A vector of the weights' space for each pair: W (B, S, n, n), U (B, S, n, d), b (B, S, n)."""
+
+    W: Tensor
+    U: Tensor
+    b: Tensor
+
+    def flat(self, trained: str = "WUb") -> Tensor:
+        """The trained blocks as one vector, (B, S, ·)."""
+        return torch.cat([getattr(self, name).flatten(2) for name in trained], dim=2)
+
+    def norm(self, trained: str = "WUb") -> Tensor:
+        """Its Euclidean norm, (B, S)."""
+        return _norm(self.flat(trained))
+
+
+def last_gradient(cell: RNN, x: Tensor, loss: Loss, starts: Tensor | None = None) -> Weights:
+    """∇p_T of the run on x (B, T, d, S) whose state stays zero up to time starts (B,).
+
+    That is the truncated model with k = T − starts; without ``starts`` the full one. Raises
+    ShapeError and PrecisionError.
+    """
+    check_task(cell, x, 0, loss, "WUb")
+    run = sweep(cell, x, starts=starts)
+    found = _matrix(run.adjoints(_gradient(loss, run.h)), run.signals)
+    W, U, b = torch.split(found, [cell.n, cell.d, 1], dim=3)
+    return Weights(W, U, b[..., 0])
+
+
+def gradient_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb") -> Tensor:
+    """‖∇p_T − ∇p_T^k‖ over the trained weights, k = 0 … K, of x (B, T, d, S): (B, S, K+1).
+
+    The gradient of the truncated model with k = 0, whose state is 0, is 0; at k = T the gap is 0
+    exactly. Raises RangeError unless 0 ≤ K ≤ T. Source: Miller & Hardt, Lemma 2.
+    """
+
+    def read(cell: RNN, x: Tensor, loss: Loss) -> Tensor:
+        T = x.shape[1]
+        run = sweep(cell, x)
+        full = _matrix(run.adjoints(_gradient(loss, run.h)), _trained(run.signals, cell, trained))
+        short = _truncated(cell, x, min(K, T - 1), loss, trained)
+        return _norms(repeat(full[:, None]), short, full[:, None], K)
+
+    return in_chunks(read, cell, x, K, loss, trained)
+
+
+def tbptt_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb") -> Tensor:
+    """‖∇p_T − g_k‖, k = 0 … K, for g_k = Σ_{t>T−k} δ_t s_{t−1}ᵀ: (B, S, K+1).
+
+    g_k is the gradient that back-propagation truncated after k steps finds along the full run. What
+    it leaves out is summed as it is. Source: Williams & Peng.
+    """
+
+    def read(cell: RNN, x: Tensor, loss: Loss) -> Tensor:
+        T = x.shape[1]
+        run = sweep(cell, x)
+        adjoints = run.adjoints(_gradient(loss, run.h))
+        signals = _trained(run.signals, cell, trained)
+        left = [_outer(adjoints[T - K :], signals[T - K :])] if K else []  # at lags 0 … K−1
+        if K < T:
+            left.append(_matrix(adjoints[: T - K], signals[: T - K])[:, None])
+        return _padded(_size(torch.cat(left, dim=1).flip(1).cumsum(1).flip(1)), K)
+
+    return in_chunks(read, cell, x, K, loss, trained)
+
+
+def tb_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb") -> Tensor:
+    """‖g_k − ∇p_T^k‖, k = 0 … K, with g_k of ``tbptt_gaps``: (B, S, K+1)."""
+
+    def read(cell: RNN, x: Tensor, loss: Loss) -> Tensor:
+        last = min(K, x.shape[1] - 1)
+        run = sweep(cell, x)
+        adjoints = run.adjoints(_gradient(loss, run.h))
+        signals = _trained(run.signals, cell, trained)
+        if not last:
+            return x.new_zeros(cell.batch, x.shape[3], K + 1)
+        kept = _outer(adjoints[-last:], signals[-last:]).cumsum(1)
+        short = _truncated(cell, x, last, loss, trained)
+        return _norms(torch.split(kept, GROUP, dim=1), short, torch.zeros_like(kept[:, :1]), K)
+
+    return in_chunks(read, cell, x, K, loss, trained)
+
+
+def mean_gradient_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb") -> Tensor:
+    """‖∇p̄ − ∇p̄^k‖, k = 0 … K, for p̄ = (1/T) Σ_t p(h_t) and p̄^k = (1/T) Σ_t p(h_t^k): (B, S,
+    K+1).
+
+    Each h_t^k is the state after the k inputs up to time t, so the cost is T times that of
+    ``gradient_gaps``. Source: Miller & Hardt, Section 3.
+    """
+
+    def read(cell: RNN, x: Tensor, loss: Loss) -> Tensor:
+        T, S = x.shape[1], x.shape[3]
+        run = sweep(cell, x)
+        path = torch.cat([*(signal[..., : cell.n] for signal in run.signals[1:]), run.h], dim=1)
+        each = torch.split(_gradient(loss, path) / T, 1, dim=1)
+        full = _matrix(run.backward(each), _trained(run.signals, cell, trained))
+        last = min(K, T - 1)
+        if not last:
+            return _norms((), (), full[:, None], K)
+        # The inputs up to each time t, right-aligned; those before the first one are never used.
+        padded = torch.nn.functional.pad(x, (0, 0, 0, 0, last - 1, 0))
+        windows = padded.unfold(1, last, 1).permute(0, 4, 2, 3, 1).flatten(3)
+        short = torch.cat(list(_truncated(cell, windows, last, loss, trained)), dim=1)
+        short = short.reshape(cell.batch, last, S, T, *short.shape[3:])
+        lengths = torch.arange(1, T + 1, device=x.device)
+        ages = torch.arange(1, last + 1, device=x.device)[:, None].minimum(lengths) - 1
+        chosen = short[:, ages, :, lengths - 1]
+        return _norms([full[:, None]], [chosen.mean(1).transpose(0, 1)], full[:, None], K)
+
+    return in_chunks(read, cell, x, K, loss, trained, copies=x.shape[1])
+
+
+def _truncated(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str) -> Iterable[Tensor]:
+    """∇p_T^k for k = 1 … K, some at a time, (B, ·, S, n, m)."""
+    if not K:
+        return ()
+    runs = sweep(cell, x[:, x.shape[1] - K :], growing=True)
+    return products(runs.adjoints(_gradient(loss, runs.h)), _trained(runs.signals, cell, trained))
+
+
+def _gradient(loss: Loss, h: Tensor) -> Tensor:
+    """∇p at states in rows (B, M, S, n)."""
+    return loss.gradient(h.flatten(1, 2).mT).mT.reshape(h.shape)
+
+
+def _trained(signals: list[Tensor], cell: RNN, trained: str) -> list[Tensor]:
+    """The parts of the signals that meet trained weights."""
+    if trained == "WUb":
+        return signals
+    ends = {"W": (0, cell.n), "U": (cell.n, cell.n + cell.d), "b": (cell.n + cell.d, None)}
+    return [torch.cat([s[..., slice(*ends[part])] for part in trained], 3) for s in signals]
+
+
+def _matrix(adjoints: list[Tensor], signals: list[Tensor]) -> Tensor:
+    """Σ_t δ_t s_{t−1}ᵀ along one run, (B, S, n, m)."""
+    delta, signal = torch.cat(adjoints, dim=1), torch.cat(signals, dim=1)
+    return delta.permute(0, 2, 3, 1) @ signal.transpose(1, 2)
+
+
+def _outer(adjoints: list[Tensor], signals: list[Tensor]) -> Tensor:
+    """δ_t s_{t−1}ᵀ by lag, the last time first, (B, K, S, n, m)."""
+    delta, signal = (torch.cat(rows[::-1], dim=1) for rows in (adjoints, signals))
+    return delta[..., None] * signal[..., None, :]
+
+
+def _norms(
+    references: Iterable[Tensor], truncated: Iterable[Tensor], empty: Tensor, K: int
+) -> Tensor:
+    """Norms for the empty window, of the differences, and 0 where a window holds all inputs."""
+    # A difference is reduced to its norm before the next product is made.
+    gaps = (_size(one - other) for one, other in zip(references, truncated, strict=False))
+    return _padded(torch.cat([_size(empty), *gaps], dim=2), K)
+
+
+def _size(gaps: Tensor) -> Tensor:
+    """Norms of (B, k, S, n, m) as (B, S, k)."""
+    return _norm(gaps.flatten(3)).transpose(1, 2)
+
+
+def _norm(vectors: Tensor) -> Tensor:
+    """Norms over the last axis; 0 for the zero vector alone, even where squares underflow."""
+    size: Tensor = torch.linalg.vector_norm(vectors, dim=-1)
+    lost = size == 0
+    return torch.where(lost, vectors.abs().amax(-1), size) if lost.any() else size
+
+
+def _padded(sizes: Tensor, K: int) -> Tensor:
+    """(B, S, K+1), 0 for the windows beyond the last one."""
+    return torch.nn.functional.pad(sizes, (0, K + 1 - sizes.shape[2]))
+
+
+def in_chunks(
+    read: Callable[[RNN, Tensor, Loss], Tensor],
+    cell: RNN,
+    x: Tensor,
+    K: int,
+    loss: Loss,
+    trained: str = "WUb",
+    copies: int = 1,
+) -> Tensor:
+    """A reading (B, S, ·) of as many pairs at a time as the workspace holds."""
+    check_task(cell, x, K, loss, trained)
+    width = 2 * cell.n + cell.d + 1
+    pair = copies * K * (2 * K * width + cell.n * width) + 2 * x.shape[1] * width
+    pairs = max(1, _WORKSPACE // pair)
+    many = min(x.shape[3], pairs)
+    systems = max(1, pairs // many)
+    rows = []
+    for i in range(0, cell.batch, systems):
+        part = slice(i, i + systems)
+        some = RNN(cell.W[part], cell.U[part], cell.b[part], cell.activation)
+        its = _part(loss, part)
+        found = [read(some, some_x, its) for some_x in torch.split(x[part], many, dim=3)]
+        rows.append(torch.cat(found, dim=1))
+    return torch.cat(rows)
+
+
+def _part(loss: Loss, part: slice) -> Loss:
+    """The loss of some of the systems."""
+    return replace(loss, **{field.name: getattr(loss, field.name)[part] for field in fields(loss)})
+
+
+def check_task(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str) -> None:
+    """Refuse what is no task: other shapes, other dtypes, windows and parts that there are not."""
+    if x.ndim != 4 or x.shape[0] != cell.batch or x.shape[2] != cell.d:
+        raise ShapeError("x", f"({cell.batch}, T, {cell.d}, S)", x)
+    if loss.C.shape[::2] != (cell.batch, cell.n):
+        raise ShapeError("the loss's C", f"({cell.batch}, p, {cell.n})", loss.C)
+    if x.dtype != torch.float64:
+        raise PrecisionError("x", x.dtype)
+    if not x.shape[1]:
+        raise ShapeError("x", f"({cell.batch}, T, {cell.d}, S) with T ≥ 1", x)
+    if not 0 <= K <= x.shape[1]:
+        raise RangeError("K", K, f"between 0 and the length T = {x.shape[1]}")
+    if not trained or [name for name in TRAINED if name in trained] != list(trained):
+        raise InputError(f"trained = {trained!r} must name some of W, U and b, in this order")

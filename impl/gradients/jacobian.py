@@ -1,0 +1,111 @@
+"""Jacobians ∂h_T/∂x_{T−j} of the last state in the inputs, with rigorous bounds of their errors.
+
+∂h_T/∂x_{T−j} = D_T W D_{T−1} W ⋯ W D_{T−j} U with D_t = diag(ρ′(z_t)), multiplied from the left.
+The bounds run along: the states are off by δ_t ≤ λ δ_{t−1} + ε (the error ε of one step), the
+pre-activations by η_t, the slopes by β_ρ η_t plus the error of the float64 ρ′, and each product by
+γ times the product of Frobenius norms. Where ρ′ jumps, a slope is certain only if |z_t| > η_t in
+each unit (or z_t = 0 exactly); otherwise the bound is infinite. Source: Higham, Section 3.5.
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from impl.cells.activation import Activation
+from impl.cells.rnn import RNN
+from impl.errors import RangeError
+from impl.gradients.rollout import states
+from impl.gradients.rounding import (
+    absolute_norms,
+    activation_error,
+    gamma,
+    norm_bound,
+    pre_activation_bound,
+    summation_error,
+)
+from impl.numbers.outward import UNIT, add_up, mul_up, underflow
+from impl.numbers.spectral_norm import certified_norm
+
+_UP = 1 + 16 * UNIT  # covers the roundings of one line of bounds
+
+
+class Jacobians(NamedTuple):
+    """J (B, K+1, n, d, S) with J[:, j] ≈ ∂h_T/∂x_{T−j}; its error (B, K+1, S) in Frobenius norm."""
+
+    J: Tensor
+    error: Tensor
+
+
+def input_jacobians(cell: RNN, x: Tensor, K: int) -> Jacobians:
+    """∂h_T/∂x_{T−j} for j = 0 … K of x (B, T, d, S), zero state first.
+
+    Differentiable in W, U, b and x; the errors are rigorous and carry no gradient. At a kink it is
+    torch's choice of ρ′. Raises RangeError unless 0 ≤ K < T. Source: Miller & Hardt, Section 3.
+    """
+    T = x.shape[1]
+    if not 0 <= K < T:
+        raise RangeError("K", K, f"between 0 and T − 1 = {T - 1}")
+    path = states(cell, x)
+    last = range(T - 1, T - 2 - K, -1)
+    z = {t: torch.baddbmm(cell.drive(x[:, t]), cell.W, path[:, t]) for t in last}
+    slopes = {t: cell.activation.derivative(z[t]).permute(0, 2, 1)[:, :, None] for t in last}
+    W, U = cell.W[:, None], cell.U[:, None]  # (B, 1, n, ·), products carry S in front
+    product = torch.eye(cell.n, dtype=x.dtype, device=x.device) * slopes[T - 1]
+    found = [product @ U]
+    products = [product.detach()]
+    for t in last[1:]:
+        product = (product @ W) * slopes[t]
+        found.append(product @ U)
+        products.append(product.detach())
+    J = torch.stack(found, dim=1).permute(0, 1, 3, 4, 2)
+    with torch.no_grad():
+        uncertain = _slope_errors(cell, x, path, z)
+        return Jacobians(J, _errors(cell, products, [uncertain[t] for t in last]))
+
+
+def _slope_errors(cell: RNN, x: Tensor, path: Tensor, z: dict[int, Tensor]) -> dict[int, Tensor]:
+    """max_i |ρ̂′(ẑ_t) − ρ′(z_t)|_i, (B, S), for each t in z."""
+    rho, W_norm = cell.activation, certified_norm(cell.W)[:, None]
+    Z = pre_activation_bound(absolute_norms(cell), norm_bound(path[:, :-1], 2), norm_bound(x, 2))
+    summation = summation_error(cell, Z)
+    steps = add_up(mul_up(rho.slope, summation), activation_error(cell, Z))
+    state_error = torch.zeros_like(Z[:, 0])
+    found = {}
+    for t in range(x.shape[1]):
+        carried = mul_up(W_norm, state_error)
+        if t in z:
+            found[t] = _slope_error(rho, z[t], add_up(carried, summation[:, t]))
+        state_error = add_up(mul_up(rho.slope, carried), steps[:, t])
+    return found
+
+
+def _slope_error(rho: Activation, z: Tensor, eta: Tensor) -> Tensor:
+    """The same from computed pre-activations (B, n, S) that are off by at most eta (B, S)."""
+    if rho.curvature < math.inf:
+        return rho.curvature * eta + rho.derivative_error
+    certain = (z.abs() > eta[:, None]).all(1) | (eta == 0)
+    return torch.full_like(eta, rho.derivative_error).masked_fill(~certain, math.inf)
+
+
+def _errors(cell: RNN, products: list[Tensor], uncertain: list[Tensor]) -> Tensor:
+    """‖Ĵ_j − J_j‖_F from the computed G_j = D_T W ⋯ D_{T−j} (B, S, n, n) and the slopes' errors."""
+    n, slope = cell.n, cell.activation.slope
+    W_norm, U_norm = (certified_norm(M)[:, None] for M in (cell.W, cell.U))
+    W_size, U_size = (norm_bound(M.flatten(1), 1)[:, None] for M in (cell.W, cell.U))
+    sizes = [norm_bound(product.flatten(2), 2) for product in products]
+    error = uncertain[0] * n**0.5 * _UP
+    bounds = []
+    for j, size in enumerate(sizes):
+        if j:
+            # G_j = (G_{j−1} W) D_{T−j}: the errors of the factors, then of their two products.
+            before, off = sizes[j - 1], uncertain[j]
+            factors = mul_up(before, W_size)
+            rounding = gamma(n + 2) * factors * (slope + off) + underflow(factors)
+            carried = mul_up(mul_up(slope, W_norm), error)
+            error = (carried + before * W_norm * off + rounding) * _UP
+        factors = mul_up(size, U_size)
+        rounding = gamma(n + 1) * factors + underflow(factors)
+        bounds.append((mul_up(U_norm, error) + rounding) * _UP)
+    return torch.stack(bounds, dim=1).nan_to_num(math.inf, math.inf)

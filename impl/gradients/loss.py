@@ -1,0 +1,213 @@
+"""The losses of the last state: linear, squared and cross-entropy, with their constants.
+
+Each loss is p(h) for a readout C; L_p = sup ‖∇p‖ over ‖h‖ ≤ B_h, and β_p is the Lipschitz constant
+of ∇p, both in the Euclidean norm unless another dual norm is handed in. Sources: Miller & Hardt,
+Section 2; Popoviciu (variance of a bounded variable) for the curvature of the cross-entropy.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from flint import arb, fmpq
+from torch import Tensor
+
+from impl.errors import ShapeError, UnknownNameError
+from impl.gradients.criterion import Loss
+from impl.gradients.rounding import gamma
+from impl.norms.readout_norms import EUCLIDEAN, Dual
+from impl.numbers.outward import add_up, mul_up, norm_up, underflow
+from impl.numbers.spectral_norm import certified_norm
+
+__all__ = ["LABEL", "LOSSES", "CrossEntropy", "Linear", "Loss", "Squared", "loss"]
+
+LABEL = 0  # the class that the cross-entropy asks for
+
+
+@dataclass(frozen=True, eq=False)
+class Linear(Loss):
+    """p(h) = c·h with c the first row of C: L_p = ‖c‖, β_p = 0, both exact."""
+
+    name = "linear"
+
+    def value(self, h: Tensor) -> Tensor:
+        """c·h."""
+        return torch.bmm(self.C[:, :1], h)[:, 0]
+
+    def gradient(self, h: Tensor) -> Tensor:
+        """c, for every column."""
+        return self.C[:, 0, :, None].expand(-1, -1, h.shape[2])
+
+    def slope(self, B_h: Tensor, dual: Dual = EUCLIDEAN) -> Tensor:
+        """‖c‖ in the dual norm."""
+        c = self.C[:, :1].detach()
+        return dual.apart(c, torch.zeros_like(c))[:, 0]
+
+    def curvature_in(self, dual: Dual) -> Tensor:
+        """0."""
+        return torch.zeros_like(self.C[:, 0, 0].detach())
+
+    def _rounding(self, size: Tensor, like: tuple[int, ...]) -> Tensor:
+        return torch.zeros_like(size)
+
+    def ball_gradient(self, h: list[arb]) -> list[arb]:
+        """c."""
+        return [arb(c) for c in self.C[0, 0].tolist()]
+
+    def rational_gradient(self, h: list[fmpq]) -> list[fmpq] | None:
+        """c."""
+        return _rational(self.C[0])[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Squared(Loss):
+    """p(h) = ½‖C h − y‖₂² with y (B, p): L_p = ‖C‖(‖C‖B_h + ‖y‖₂), β_p = ‖C‖²."""
+
+    y: Tensor
+    name = "squared"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.y.shape != self.C.shape[:2]:
+            raise ShapeError("y", str(tuple(self.C.shape[:2])), self.y)
+
+    def value(self, h: Tensor) -> Tensor:
+        """½‖C h − y‖²."""
+        return self._residual(h).square().sum(1) / 2
+
+    def gradient(self, h: Tensor) -> Tensor:
+        """Cᵀ(C h − y)."""
+        return torch.bmm(self.C.mT, self._residual(h))
+
+    def slope(self, B_h: Tensor, dual: Dual = EUCLIDEAN) -> Tensor:
+        """‖C‖(‖C‖B_h + ‖y‖₂), ‖C‖ the operator norm into the Euclidean one."""
+        size = dual.operator(self.C)
+        return mul_up(size, add_up(mul_up(size, B_h), norm_up(self.y.detach())))
+
+    def curvature_in(self, dual: Dual) -> Tensor:
+        """‖C‖²."""
+        size = dual.operator(self.C)
+        return mul_up(size, size)
+
+    def _residual(self, h: Tensor) -> Tensor:
+        return torch.baddbmm(-self.y[:, :, None], self.C, h)
+
+    def _rounding(self, size: Tensor, like: tuple[int, ...]) -> Tensor:
+        """‖C‖e + γ_p ‖|C|‖(‖|C|‖‖h‖ + ‖y‖ + e), e = γ_{n+1}(‖|C|‖‖h‖ + ‖y‖) that of C h − y."""
+        p, n = self.C.shape[1:]
+        absolute = certified_norm(self.C.abs()).reshape(like)
+        terms = add_up(mul_up(absolute, size), norm_up(self.y.detach()).reshape(like))
+        inner = add_up(mul_up(gamma(n + 2), terms), underflow(terms))
+        outer = mul_up(gamma(p + 2), mul_up(absolute, add_up(terms, inner)))
+        carried = add_up(mul_up(certified_norm(self.C).reshape(like), inner), outer)
+        return add_up(carried, underflow(mul_up(absolute, terms)))
+
+    def ball_gradient(self, h: list[arb]) -> list[arb]:
+        """Cᵀ(C h − y)."""
+        rows = [[arb(c) for c in row] for row in self.C[0].tolist()]
+        residual = [_dot(row, h) - y for row, y in zip(rows, self.y[0].tolist(), strict=True)]
+        return [_dot(list(column), residual) for column in zip(*rows, strict=True)]
+
+    def rational_gradient(self, h: list[fmpq]) -> list[fmpq] | None:
+        """Cᵀ(C h − y)."""
+        rows, (target,) = _rational(self.C[0]), _rational(self.y)
+        residual = [
+            sum((c * v for c, v in zip(row, h, strict=True)), -y)
+            for row, y in zip(rows, target, strict=True)
+        ]
+        return [
+            sum((c * r for c, r in zip(column, residual, strict=True)), fmpq(0))
+            for column in zip(*rows, strict=True)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class CrossEntropy(Loss):
+    """p(h) = −log softmax(C h)_0 = log Σ_j exp (C_j − C_0)h, the label being the first class.
+
+    L_p = max_j ‖C_j − C_0‖ and β_p = ¼ max_{i,j} ‖C_i − C_j‖². All is computed from the differences
+    C_j − C_0, as the loss does not change when all rows are moved.
+    """
+
+    name = "cross-entropy"
+
+    def value(self, h: Tensor) -> Tensor:
+        """log Σ_j exp (C_j − C_0)h."""
+        return torch.bmm(self._differences(), h).logsumexp(1)
+
+    def gradient(self, h: Tensor) -> Tensor:
+        """Σ_j s_j (C_j − C_0) with s = softmax(C h)."""
+        D = self._differences()
+        return torch.bmm(D.mT, torch.bmm(D, h).softmax(1))
+
+    def slope(self, B_h: Tensor, dual: Dual = EUCLIDEAN) -> Tensor:
+        """max_j ‖C_j − C_0‖, a supremum over all h: ∇p is a mean of these differences."""
+        C = self.C.detach()
+        return dual.apart(C, C[:, LABEL, None].expand_as(C)).amax(1)
+
+    def curvature_in(self, dual: Dual) -> Tensor:
+        """¼ max_{i,j} ‖C_i − C_j‖²: the variance of a variable is at most ¼ of its range²."""
+        spread = self.spread(dual)
+        return mul_up(0.25, mul_up(spread, spread))
+
+    def spread(self, dual: Dual = EUCLIDEAN) -> Tensor:
+        """max_{i,j} ‖C_i − C_j‖ in the dual norm, (B,)."""
+        C = self.C.detach()
+        rows = range(C.shape[1])
+        apart = [dual.apart(C, C[:, i, None].expand_as(C)).amax(1) for i in rows]
+        return torch.stack(apart).amax(0)
+
+    def _differences(self) -> Tensor:
+        return self.C - self.C[:, LABEL, None]
+
+    def _rounding(self, size: Tensor, like: tuple[int, ...]) -> Tensor:
+        """L_p (η + γ_{3p+20}), with η = γ_{n+2} L_p ‖h‖ the error of a logit.
+
+        ‖softmax(z) − softmax(ẑ)‖₁ ≤ ‖z − ẑ‖_∞, since a mean absolute deviation is at most half of
+        the range. A float64 softmax is off by at most (2p/e + p + 11)u in the sum of its entries:
+        rounding an exponent a = z_j − max z by u|a| moves exp a ≤ 1/|ea| by at most u/e, and its
+        exponentials are taken to be off by 4u, as are all library functions here.
+        """
+        p, n = self.C.shape[1:]
+        far = self.slope(size).reshape(like)
+        logits = add_up(mul_up(gamma(n + 2), mul_up(far, size)), underflow(far))
+        off = add_up(logits, gamma(3 * p + 20))
+        return add_up(torch.where(far == 0, 0.0, mul_up(far, off)), underflow(far))
+
+    def ball_gradient(self, h: list[arb]) -> list[arb]:
+        """Σ_j s_j (C_j − C_0) with s_j = 1/Σ_i exp (C_i − C_j)h."""
+        rows = [[arb(c) for c in row] for row in self.C[0].tolist()]
+        z = [_dot(row, h) for row in rows]
+        s = [1 / sum(((other - own).exp() for other in z), arb(0)) for own in z]
+        far = [[a - b for a, b in zip(row, rows[LABEL], strict=True)] for row in rows]
+        return [_dot(list(column), s) for column in zip(*far, strict=True)]
+
+
+def loss(name: str, C: Tensor, y: Tensor | None = None) -> Loss:
+    """The loss of that name for readouts C (B, p, n) and targets y (B, p), 0 if none is given.
+
+    The target means something to the squared loss alone. Raises an InputError for an unknown name,
+    wrong shapes and other dtypes than float64.
+    """
+    if name not in LOSSES:
+        raise UnknownNameError("loss", name, LOSSES)
+    return LOSSES[name](C, y)
+
+
+def _squared(C: Tensor, y: Tensor | None) -> Loss:
+    return Squared(C, C.new_zeros(C.shape[:2]) if y is None else y)
+
+
+LOSSES: dict[str, Callable[[Tensor, Tensor | None], Loss]] = {
+    "linear": lambda C, y: Linear(C),
+    "squared": _squared,
+    "cross-entropy": lambda C, y: CrossEntropy(C),
+}
+
+
+def _dot(a: list[arb], b: list[arb]) -> arb:
+    return sum((x * y for x, y in zip(a, b, strict=True)), arb(0))
+
+
+def _rational(M: Tensor) -> list[list[fmpq]]:
+    return [[fmpq(*value.as_integer_ratio()) for value in row] for row in M.tolist()]

@@ -1,0 +1,73 @@
+"""How far float64 steps of a recurrent cell are from exact ones.
+
+|fl(Wh + Ux + b) − (Wh + Ux + b)| ≤ γ_{n+d+2} (|W||h| + |U||x| + |b|) in any order of summation, so
+with Z = ‖|W|‖₂ ‖h‖ + ‖|U|‖₂ ‖x‖ + ‖b‖ a step is off by at most ε = L_ρ γ_{n+d+2} Z + e_ρ (2-norms),
+where e_ρ is the activation's own absolute error at pre-activations up to Z. A contraction keeps the
+sum of all these errors below ε (1 − λᵗ)/(1 − λ). Source: Higham, Accuracy and Stability, Section 3.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from impl.cells.rnn import RNN
+from impl.numbers.outward import UNIT, add_up, mul_up, norm_up, underflow
+from impl.numbers.spectral_norm import certified_norm
+
+HEADROOM = 1.01  # computed states may exceed B_h by a hundredth
+HEADROOMS = (HEADROOM, 1.1, 1.5, 2.0, 4.0, 16.0)  # and in coarse dtypes by more
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """A bound on ‖fl(h_t) − h_t‖₂ for all t, or why none is known."""
+
+    bound: float | None = None
+    reason: str | None = None
+
+
+def gamma(m: int) -> float:
+    """γ_m = m u/(1 − m u), rounded up."""
+    return m * UNIT / (1 - m * UNIT) * (1 + 4 * UNIT)
+
+
+def norm_bound(x: Tensor, axis: int | tuple[int, ...]) -> Tensor:
+    """At least the Euclidean norm over the axes, fast and within γ of it; exactly 0 for zeros."""
+    x = x.detach()
+    norm: Tensor = torch.linalg.vector_norm(x, dim=axis)
+    lost = underflow(x.abs().amax(axis), 2.0**-505)  # of squares below 2⁻¹⁰²²
+    return norm * (1 + gamma(x.numel() // max(1, norm.numel()) + 2)) + lost
+
+
+def local_error(cell: RNN, h_norm: Tensor, x_norm: Tensor) -> Tensor:
+    """ε, the error of one step from float64 states of norm ≤ h_norm, inputs of norm ≤ x_norm.
+
+    h_norm and x_norm (B, …), and so is the result. Source: Higham.
+    """
+    Z = pre_activation_bound(absolute_norms(cell), h_norm, x_norm)
+    carried = mul_up(cell.activation.slope, summation_error(cell, Z))
+    return add_up(carried, activation_error(cell, Z))
+
+
+def absolute_norms(cell: RNN) -> tuple[Tensor, Tensor, Tensor]:
+    """Upper bounds on ‖|W|‖₂, ‖|U|‖₂ and ‖b‖₂, each (B,)."""
+    return certified_norm(cell.W.abs()), certified_norm(cell.U.abs()), norm_up(cell.b.detach())
+
+
+def pre_activation_bound(
+    norms: tuple[Tensor, Tensor, Tensor], h_norm: Tensor, x_norm: Tensor
+) -> Tensor:
+    """Z for absolute norms (B,) and norms of states and inputs (B, …)."""
+    W, U, b = (norm.reshape(-1, *[1] * (h_norm.ndim - 1)) for norm in norms)
+    return add_up(add_up(mul_up(W, h_norm), mul_up(U, x_norm)), b)
+
+
+def summation_error(cell: RNN, Z: Tensor) -> Tensor:
+    """γ_{n+d+2} Z, a bound on ‖fl(Wh + Ux + b) − (Wh + Ux + b)‖₂; 0 where all terms are 0."""
+    return add_up(mul_up(gamma(cell.n + cell.d + 2), Z), underflow(Z))
+
+
+def activation_error(cell: RNN, Z: Tensor) -> Tensor:
+    """e_ρ at computed pre-activations, which may exceed Z by their own rounding."""
+    return cell.activation.error(cell.n, mul_up(1 + 2.0**-20, Z))

@@ -1,0 +1,77 @@
+"""Constants of states, of single steps and of their rounding, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from impl.gradients.rounding import HEADROOM, activation_error, local_error, pre_activation_bound
+from impl.norms.false_bounds import power_norm, svd_norm, unscaled_gate_norm, unshifted_gate_norm
+from impl.numbers.outward import add_up, div_up, mul_up, norm_up
+from impl.numbers.radius import spectral_radius_bound
+from impl.numbers.spectral_norm import certified_norm
+
+if TYPE_CHECKING:
+    from impl.gradients.constants import Constants
+
+
+@cache
+def _root(n: int) -> float:
+    """At least √n."""
+    return norm_up(torch.ones(n, dtype=torch.float64)).item()
+
+
+def _drive(c: Constants) -> Tensor:
+    """S_0 = L_ρ ‖U‖ B_x + ‖ρ(b)‖ ≥ sup ‖φ(0, x)‖."""
+    return add_up(mul_up(c["L_x"], c.B_x), c.region.offset)
+
+
+def _state_bound(c: Constants) -> Tensor:
+    """B_h = min(S_0/(1 − λ), M_ρ √n)."""
+    box = mul_up(c["M_rho"], _root(c.cell.n))
+    contracted = torch.where(c.gap > 0, div_up(c["S_0"], c.gap), torch.inf)
+    return torch.minimum(contracted, box)
+
+
+def _rounding(c: Constants) -> Tensor:
+    """ε_1, or infinity unless it keeps the computed states below 1.01 B_h."""
+    error = local_error(c.cell, mul_up(HEADROOM, c["B_h"]), c.B_x)
+    room = 0.0099 * (c.gap * c["B_h"]).nan_to_num(0.0)
+    return torch.where(error <= room, error, torch.inf)
+
+
+def _pre_activation(c: Constants) -> Tensor:
+    return pre_activation_bound(c.absolute, mul_up(HEADROOM, c["B_h"]), c.B_x)
+
+
+STATES: dict[str, Callable[[Constants], Tensor]] = {
+    "L_rho": lambda c: c.filled(c.cell.activation.slope),
+    "beta_rho": lambda c: c.filled(c.cell.activation.curvature),
+    "M_rho": lambda c: c.filled(c.cell.activation.bound),
+    "W_norm": lambda c: c.region.W_norm,
+    "U_norm": lambda c: c.region.U_norm,
+    "B_x": lambda c: c.B_x,
+    "lam": lambda c: mul_up(c["L_rho"], c["W_norm"]),
+    "L_x": lambda c: mul_up(c["L_rho"], c["U_norm"]),
+    "L_f": lambda c: c.filled(1.0) if c.C is None else certified_norm(c.C),
+    "S_0": _drive,
+    "B_h": _state_bound,
+    "W_radius": lambda c: spectral_radius_bound(c.cell.W),
+    "lam_P": lambda c: c.quadratic.factor,
+    "kappa": lambda c: c.quadratic.condition,
+    "lam_D": lambda c: mul_up(c["L_rho"], c.diagonal.factor),
+    "lam_v": lambda c: mul_up(c["L_rho"], c.perron.factor),
+    "Z_hat": _pre_activation,
+    "e_rho": lambda c: activation_error(c.cell, c["Z_hat"]),
+    "e_relative": lambda c: c.cell.activation.relative_error(mul_up(HEADROOM, c["B_h"])),
+    "eps_1": _rounding,
+    "s_gate": lambda c: c["W_norm"],
+    "s_svd": lambda c: svd_norm(c.cell.W),
+    "s_power": lambda c: power_norm(c.cell.W),
+    "s_unshifted": lambda c: unshifted_gate_norm(c.cell.W),
+    "s_unscaled": lambda c: unscaled_gate_norm(c.cell.W),
+}

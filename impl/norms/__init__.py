@@ -1,0 +1,1 @@
+"""When a cell contracts: comparison, weighted, semidefinite and iterated norms."""

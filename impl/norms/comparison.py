@@ -1,0 +1,241 @@
+"""What is certified about gated cells, from a comparison of absolute values on an invariant box.
+
+The state s stays in a box |s_i| ≤ box_i that contains 0, and there one step obeys
+
+    |φ(s, x) − φ(s′, x)|_i ≤ max_r (M_r |s − s′|)_i    with non-negative matrices M_1, …, M_R,
+
+row by row. So for every v > 0 with (M_r v)_i ≤ λ v_i for all r and i, the cell contracts by λ in
+max |s_i|/v_i, and with the output h, the last n entries of s,
+
+    ‖h_T − h_T^k‖₂ ≤ ‖v_h‖₂ λᵏ min(max box_i/v_i, S/(1 − λ)),    S = max sup |φ(0, x)_i|/v_i.
+
+How v was found is of no consequence: the inequality is checked with outward rounding. The spectral
+norm is max ‖s_b‖₂/w_b over the blocks s_b of the state, (c, h) say, for which a matrix of Euclidean
+operator norms takes the place of M: it sees the signs of the weights. Sources:
+Miller & Hardt, Proposition 1; Perron; Horn & Johnson, section 8.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from flint import arb, ctx
+from torch import Tensor
+
+from impl.cells.gated.gate import rows_up
+from impl.certificate.gated_refute import GatedCell, refute_gated
+from impl.certificate.refute import ALL, BOX, Witness, unsought
+from impl.gradients.rounding import Rounding
+from impl.norms.state_norms import StateNorm
+from impl.norms.weighted import perron_vector
+from impl.numbers.ball_functions import float_above
+from impl.numbers.outward import div_up, mul_up, norm_up, subtract_down, sum_up
+from impl.numbers.spectral_norm import certified_norm
+from impl.training.certificate import Task, TrainingCertificate
+
+_POLICIES = 8
+_PRECISION = 128
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The comparison of B systems: matrices (B, R, N, N), box and drive (B, N), all ≥ 0.
+
+    drive_i ≥ |φ(0, x)_i|. The state is made up of blocks of one size, the last of which is the
+    output, or its last numbers alone, as many as `output` says unless that is 0; euclidean
+    (B, blocks, blocks) compares the blocks' Euclidean norms. inputs (B, N, d) compares inputs:
+    |φ(s, x) − φ(s, x′)|_i ≤ Σ_j inputs_ij |x_j − x′_j| on the box.
+    """
+
+    matrices: Tensor
+    box: Tensor
+    drive: Tensor
+    euclidean: Tensor
+    inputs: Tensor
+    output: int = 0
+
+    @property
+    def blocks(self) -> int:
+        """How many vectors of n make up a state."""
+        return self.euclidean.shape[1]
+
+    @property
+    def width(self) -> int:
+        """The size of a block."""
+        return self.box.shape[1] // self.blocks
+
+    @property
+    def n(self) -> int:
+        """The size of the output."""
+        return self.output or self.width
+
+    def image(self, v: Tensor) -> Tensor:
+        """At least max_r M_r v: (B, N) -> (B, N)."""
+        B, R, N, _ = self.matrices.shape
+        return rows_up(self.matrices.reshape(B, R * N, N), v).reshape(B, R, N).amax(1)
+
+    def factor(self, v: Tensor) -> Tensor:
+        """At least the contraction factor in max |s_i|/v_i, for v > 0: (B, N) -> (B,)."""
+        return div_up(self.image(v), v).amax(1)
+
+    def implied(self) -> Tensor:
+        """The box, smaller where a system's is infinite: what contracts by λ in max |s_i|/v_i stays
+        below S/(1 − λ) in that norm."""
+        bounded = torch.isfinite(self.box).all(1, keepdim=True)
+        v = self.perron()
+        gap = subtract_down(1.0, self.factor(v)).clamp(min=0.0)
+        radius = div_up(div_up(self.drive, v).amax(1), gap)
+        smaller = torch.minimum(self.box, mul_up(v, radius[:, None]))
+        return torch.where(bounded, self.box, smaller)
+
+    def infinity(self) -> Tensor:
+        """v = 1."""
+        return torch.ones_like(self.box)
+
+    def comparison(self) -> Tensor:
+        """The v that is constant on each block, from the matrix of the blocks' largest row sums."""
+        B, _, N, _ = self.matrices.shape
+        rows = sum_up(self.matrices.amax(1).reshape(B, N, self.blocks, self.width))
+        small = rows.reshape(B, self.blocks, self.width, self.blocks).amax(2)
+        return perron_vector(small).weights.repeat_interleave(self.width, dim=1)
+
+    def perron(self) -> Tensor:
+        """v near the Perron vector of the matrix whose rows are the worst for it (by policies)."""
+        M = self.matrices.amax(1)
+        best = self.infinity()
+        least = self.factor(best)
+        for _ in range(_POLICIES if self.matrices.shape[1] > 1 else 1):
+            v = perron_vector(M).weights
+            factor = self.factor(v)
+            better = factor < least
+            best = torch.where(better[:, None], v, best)
+            least = torch.where(better, factor, least)
+            worst = (self.matrices @ v[:, None, :, None]).argmax(1, keepdim=True)
+            M = self.matrices.take_along_dim(worst, 1)[:, 0]
+        return best
+
+    def norm(self, name: str) -> StateNorm:
+        """The norm of that name for the one system of a batch of one."""
+        if name == "spectral":
+            return self._spectral()
+        v = getattr(self, name)()
+        return StateNorm(
+            name,
+            float(self.factor(v)),
+            float(div_up(self.drive, v).amax()),
+            float(norm_up(v[0, -self.n :])),
+            float(div_up(1.0, v.amin())),
+            None if name == "infinity" else tuple(v[0].tolist()),
+            float(div_up(self.box, v).amax()),
+            fed=float(div_up(norm_up(self.inputs), v).amax()),
+        )
+
+    def _spectral(self) -> StateNorm:
+        found = perron_vector(self.euclidean)
+        w = found.weights[0]
+        drive, box = (
+            div_up(norm_up(part[0].reshape(self.blocks, self.width)), w).amax()
+            for part in (self.drive, self.box)
+        )
+        lam, reach = float(found.factor), float(div_up(1.0, w.amin()))
+        weights = tuple(w.tolist())
+        moved = certified_norm(self.inputs.reshape(self.blocks, self.width, -1))
+        fed = float(div_up(moved, w).amax())
+        return StateNorm(
+            "spectral", lam, float(drive), weights[-1], reach, weights, float(box), fed=fed
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class GatedAnalysis:
+    """What is certified about one gated cell; the methods are those of `impl.cells.kind.Analysis`.
+
+    `named`: the constants of the cell itself. `B`: the bound on its inputs. `refused`: why the box
+    that the cell states is not proved, None if it is; nothing then rests on it. `rounds_to_one`:
+    how many decays may round to 1, by dtype.
+    """
+
+    cell: GatedCell
+    comparison: Comparison
+    named: Mapping[str, float]
+    B: float
+    refused: str | None = None
+    rounds_to_one: Mapping[str, int] = field(default_factory=dict)
+
+    def norm(self, name: str) -> StateNorm:
+        """The norm of that name, one of its kind's."""
+        return self.comparison.norm(name)
+
+    def states(self, norm: StateNorm) -> float:
+        """B_h: the least of the box's own Euclidean norm and what the norm says."""
+        return min(float(norm_up(self.comparison.box[0, -self.comparison.n :])), norm.states)
+
+    def constants(self, norm: StateNorm) -> dict[str, float]:
+        """The cell's constants, then those of the norm, then the steps that contract in ‖·‖₂.
+
+        `two_norm_steps` r and `two_norm_factor`: r steps contract by that factor < 1 in the
+        Euclidean norm of the whole state.
+        """
+        steps, factor = two_norm_steps(norm, self.comparison.box.shape[1])
+        return {
+            **self.named,
+            "B_x": self.B,
+            "S_0": float(norm_up(self.comparison.drive[0, -self.comparison.n :])),
+            "B_h": self.states(norm),
+            "drive": norm.drive,
+            "radius": norm.radius,
+            "equivalence": norm.equivalence,
+            "reach": norm.reach,
+            "two_norm_steps": steps,
+            "two_norm_factor": factor,
+        }
+
+    def inputs(self) -> Tensor:
+        """How far the inputs move a state, unit by unit: (N, d)."""
+        return self.comparison.inputs[0]
+
+    def rounding(self, norm: StateNorm) -> Rounding:
+        """Nothing is known."""
+        return Rounding(reason="nothing is known of it but for vanilla cells")
+
+    def refute(self) -> Witness | None:
+        """Two orbits that do not meet under one input; see `impl.certificate.gated_refute`."""
+        return refute_gated(self.cell, self.comparison.box[0], self.B)
+
+    @property
+    def unsought(self) -> str | None:
+        """Why no witness is sought, if it is not."""
+        return unsought(self.comparison.box.shape[1])
+
+    @property
+    def region(self) -> str:
+        """The states that are spoken of."""
+        return BOX if bool(torch.isfinite(self.comparison.box).all()) else ALL
+
+    def training(
+        self, epsilons: Sequence[float], task: Task, norm: StateNorm
+    ) -> TrainingCertificate | None:
+        """Nothing is known."""
+        return None
+
+
+def two_norm_steps(norm: StateNorm, size: int) -> tuple[float, float]:
+    """The least r with C λʳ < 1 for C = ‖v‖₂/min v, and C λʳ rounded up; infinite if there is none.
+
+    Both are floats, so r is the least float for which C λʳ rounds up to less than 1.
+    ‖Δs_r‖₂ ≤ ‖v‖₂ ‖Δs_r‖_v ≤ ‖v‖₂ λʳ ‖Δs_0‖_v ≤ C λʳ ‖Δs_0‖₂ for a state of that size: Miller and
+    Hardt's r = O(log n).
+    """
+    v = torch.tensor(norm.weights or [1.0] * size, dtype=torch.float64)
+    C = float(mul_up(norm_up(v), norm.reach))
+    if not (0 <= norm.lam < 1 and math.isfinite(C)):
+        return math.inf, math.inf
+    if norm.lam == 0:
+        return 1.0, 0.0
+    with ctx.workprec(_PRECISION):
+        rate, start = arb(norm.lam), arb(C)
+        r = max(0, math.floor(float(start.log() / -rate.log())))
+        while (factor := float_above(start * rate**r)) >= 1:
+            r = int(max(r + 1, math.nextafter(r, math.inf)))
+        return float(r), factor

@@ -1,0 +1,51 @@
+"""Tempting norms that are no certificates: honest versions of common shortcuts, to be convicted."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from impl.numbers.outward import norm_up
+from impl.numbers.spectral_norm import _completes, _gram, _passes, _prepared
+
+_BISECTIONS = 64
+
+
+def svd_norm(W: Tensor) -> Tensor:
+    """The largest singular value as LAPACK returns it, with an error on either side: (B,)."""
+    norm: Tensor = torch.linalg.svdvals(W.detach())[:, 0]
+    return norm
+
+
+def power_norm(W: Tensor, steps: int = 5) -> Tensor:
+    """Power iteration on WᵀW from the vector of ones, as spectral normalisation does it: (B,)."""
+    W = W.detach()
+    v = torch.ones_like(W[:, :1].mT)
+    for _ in range(steps):
+        v = torch.nn.functional.normalize(W.mT @ (W @ v), dim=1)
+    norm: Tensor = torch.linalg.vector_norm(W @ v, dim=(1, 2))
+    return norm
+
+
+def unshifted_gate_norm(W: Tensor) -> Tensor:
+    """The least s for which Cholesky of fl(s²I − WᵀW) completes, without the shift c: (B,)."""
+    gram = _gram(_prepared(W))
+    return _least(W, lambda s: _completes(gram.neg(), s * s, 0 * s))
+
+
+def unscaled_gate_norm(W: Tensor) -> Tensor:
+    """The least s that passes the gate without scaling, so that underflow is ignored: (B,)."""
+    V = _prepared(W)
+    gram = _gram(V)
+    return _least(W, lambda s: _passes(gram, s * s, V.shape[1]))
+
+
+def _least(W: Tensor, passes: Callable[[Tensor], Tensor]) -> Tensor:
+    """Bisection on (0, 2‖W‖_F] for the least s that passes."""
+    high = 2 * norm_up(W.detach().flatten(1)).cpu()
+    low = torch.zeros_like(high)
+    for _ in range(_BISECTIONS):
+        middle = low + (high - low) / 2
+        passed = passes(middle)
+        low, high = torch.where(passed, low, middle), torch.where(passed, middle, high)
+    return high.to(W.device)

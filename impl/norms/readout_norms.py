@@ -1,0 +1,90 @@
+"""Dual norms: what a norm on the states does to the rows of a readout."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from impl.gradients.rounding import gamma
+from impl.numbers.inverse import Inverse
+from impl.numbers.outward import add_up, div_up, mul_up, norm_up, sqrt_up, sum_up, underflow
+from impl.numbers.spectral_norm import certified_norm
+
+
+class Dual(Protocol):
+    """What a norm ‖·‖ on the states does to the rows of a readout, rounded up."""
+
+    def apart(self, a: Tensor, b: Tensor) -> Tensor:
+        """At least the dual norms sup {(a − b)·h : ‖h‖ ≤ 1} of rows (B, p, n): (B, p)."""
+
+    def operator(self, C: Tensor) -> Tensor:
+        """At least sup {‖C h‖₂ : ‖h‖ ≤ 1} of C (B, p, n): (B,)."""
+
+
+class Euclidean:
+    """The Euclidean norm, which is its own dual."""
+
+    def apart(self, a: Tensor, b: Tensor) -> Tensor:
+        """‖a − b‖₂, row by row."""
+        return norm_up(magnitude(a, b))
+
+    def operator(self, C: Tensor) -> Tensor:
+        """‖C‖₂."""
+        return certified_norm(C)
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticDual:
+    """That of ‖Q h‖₂, for a certified inverse X ≈ Q⁻¹: a row c counts as ‖c Q⁻¹‖₂.
+
+    ‖c Q⁻¹‖ ≤ ‖c X‖/room, and fl(c X) is off by at most γ_n |c||X| (Higham).
+    """
+
+    inverse: Inverse
+
+    def apart(self, a: Tensor, b: Tensor) -> Tensor:
+        """‖(a − b)Q⁻¹‖₂, row by row."""
+        moved, error = self._moved(a - b)
+        return div_up(add_up(norm_up(moved), error), self.inverse.room[:, None])
+
+    def operator(self, C: Tensor) -> Tensor:
+        """‖C Q⁻¹‖₂."""
+        moved, error = self._moved(C.detach())
+        return div_up(add_up(certified_norm(moved), norm_up(error)), self.inverse.room)
+
+    def _moved(self, C: Tensor) -> tuple[Tensor, Tensor]:
+        """C X and its error row by row, that of the differences in C included."""
+        X = self.inverse.X
+        terms = C.abs() @ X.abs()
+        return C @ X, add_up(
+            mul_up(gamma(2 * X.shape[1] + 4), norm_up(terms)), underflow(C.abs().amax(2))
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedMaximumDual:
+    """That of max |h_i|/v_i, v (B, n): a row c counts as Σ_i v_i|c_i|."""
+
+    v: Tensor
+
+    def apart(self, a: Tensor, b: Tensor) -> Tensor:
+        """Σ_i v_i|a_i − b_i|, row by row."""
+        return sum_up(mul_up(magnitude(a, b), self.v[:, None]))
+
+    def operator(self, C: Tensor) -> Tensor:
+        """√(vᵀ|CᵀC|v), since ‖C h‖₂² = hᵀCᵀC h."""
+        above, below = (torch.zeros_like(C.mT @ C) for _ in range(2))
+        for row in C.detach().unbind(1):
+            above = add_up(above, mul_up(row[:, :, None], row[:, None]))
+            below = add_up(below, mul_up(-row[:, :, None], row[:, None]))
+        weighted = mul_up(torch.maximum(above, below), self.v[:, None])
+        return sqrt_up(sum_up(mul_up(sum_up(weighted), self.v)))
+
+
+EUCLIDEAN = Euclidean()
+
+
+def magnitude(a: Tensor, b: Tensor) -> Tensor:
+    """At least |a − b|, entry by entry; infinity for NaN."""
+    return torch.maximum(add_up(a, -b), add_up(b, -a))

@@ -1,0 +1,254 @@
+"""The norms in which one cell may contract, each with its way back to the Euclidean norm.
+
+A diagonal of slopes |ρ′| ≤ L_ρ commutes with diagonal weights, so in the plain and the diagonally
+weighted norms the cell h ↦ ρ(Wh + …) contracts by λ = L_ρ‖W‖; a full quadratic form certifies
+linear systems only, and a norm of several steps sees that slopes have a sign
+(`impl.norms.iterated`). Sources: Miller & Hardt, section 2; Horn & Johnson, section 8 (Perron).
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import torch
+from flint import arb, ctx
+from torch import Tensor
+
+from impl.cells.rnn import RNN
+from impl.gradients.rounding import gamma
+from impl.norms.iterated import Iterated, Steps, iterated
+from impl.norms.semidefinite import SOLVED, semidefinite_scaling
+from impl.norms.weighted import WeightedNorm, diagonal_scaling, perron_vector, quadratic_norm
+from impl.numbers.ball_functions import float_above
+from impl.numbers.inverse import certified_inverse
+from impl.numbers.outward import (
+    TINY,
+    UNIT,
+    add_up,
+    div_up,
+    mul_up,
+    norm_up,
+    sqrt_up,
+    subtract_down,
+    sum_up,
+    underflow,
+)
+from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.window import least_window
+from impl.reading.model import LoadedModel
+
+_PRECISION = 128
+_USUAL = 1e-6  # the ε at which iterated norms are compared with each other
+
+
+@dataclass(frozen=True)
+class StateNorm:
+    """One norm ‖·‖_* on the state, with rigorous upper bounds (infinite where none is known).
+
+    lam: the contraction factor in it. drive: sup ‖φ(0, x)‖_* over ‖x‖₂ ≤ B. equivalence: C with
+    ‖h‖₂ ≤ C‖s‖_* for the output h of a state s. reach: c with ‖s‖_* ≤ c‖s‖₂. weights: v of
+    max |s_i|/v_i, d of ‖(d_i s_i)‖₂, the rows of Q of ‖Qs‖₂, or w of max ‖s_b‖₂/w_b over the blocks
+    of a gated cell's state; None for the plain norms. radius: a bound on ‖s_t‖_* for all t that
+    needs no contraction. steps: r of an iterated norm, 1 for all others. fed: L with
+    ‖φ(s, x) − φ(s, x′)‖_* ≤ L‖x − x′‖₂.
+    """
+
+    name: str
+    lam: float
+    drive: float
+    equivalence: float
+    reach: float
+    weights: tuple[float, ...] | tuple[tuple[float, ...], ...] | None = None
+    radius: float = math.inf
+    steps: int = 1
+    fed: float = math.inf
+
+    @property
+    def gain(self) -> float:
+        """G with ‖h_T − h′_T‖₂ ≤ G δ for every T, for two runs from one state whose inputs are
+        within δ of one another: C L/(1 − λ)."""
+        gap = subtract_down(1.0, self.lam)
+        return float(div_up(mul_up(self.equivalence, self.fed), gap)) if gap > 0 else math.inf
+
+    @property
+    def states(self) -> float:
+        """At least ‖h_t‖₂ for all t: C times the least of S/(1 − λ) and the radius."""
+        gap = subtract_down(1.0, self.lam).clamp(min=0.0)
+        scale, radius = (mul_up(self.equivalence, size) for size in (self.drive, self.radius))
+        return min(float(div_up(scale, gap)) if gap > 0 else math.inf, float(radius))
+
+    def window(self, epsilon: float) -> int | None:
+        """The least k for which the bound on ‖h_T − h_T^k‖₂ is at most ε; None where none is."""
+        scale, radius = (mul_up(self.equivalence, size) for size in (self.drive, self.radius))
+        return least_window(float(scale), self.lam, epsilon, float(radius))
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What all norms are made of: W (1, n, n), U (n, d), offset (n,) ≥ |ρ(b)|, B ≥ ‖x‖₂.
+
+    slope is L_ρ, and least a lower bound on ρ′. kept: what units keep of their state, (n,), rounded
+    up; 0 for vanilla cells. For the others W and U are rounded once, and the norms by diagonal
+    weights, ‖D·‖₂, alone are theirs.
+    """
+
+    W: Tensor
+    U: Tensor
+    offset: Tensor
+    slope: float
+    B: float
+    least: float = -math.inf
+    kept: Tensor | None = None
+
+    @property
+    def fed(self) -> Tensor:
+        """L_ρ‖U_i‖₂, how far an input moves each unit, (n,)."""
+        return mul_up(self.slope, norm_up(self.U))
+
+    @property
+    def units(self) -> Tensor:
+        """sup |φ(0, x)_i|, (n,)."""
+        return add_up(mul_up(self.fed, self.B), self.offset)
+
+
+def parts_of(model: LoadedModel[RNN], input_bound: float) -> Parts:
+    """The parts of a model; b_ih + b_hh is added in balls, so its rounding is covered."""
+    cell, biases = model.cell, zip(model.bias("bias_ih"), model.bias("bias_hh"), strict=True)
+    with ctx.workprec(_PRECISION):
+        sums = [arb(first) + arb(second) for first, second in biases]
+        offset = [float_above(abs(cell.activation.ball(b))) for b in sums]
+    exact = torch.tensor(offset, dtype=torch.float64)
+    rho = cell.activation
+    return Parts(cell.W, cell.U[0], exact, rho.slope, input_bound, rho.least)
+
+
+def state_norm(name: str, parts: Parts) -> StateNorm:
+    """The norm of that name (one of NORMS) with its constants for the cell."""
+    return NORMS[name](parts)
+
+
+def _spectral(p: Parts) -> StateNorm:
+    lam = mul_up(p.slope, certified_norm(p.W))
+    drive, fed = _euclidean_drive(p, p.U, p.offset)
+    return StateNorm("spectral", float(lam), drive, 1.0, 1.0, fed=fed)
+
+
+def _infinity(p: Parts) -> StateNorm:
+    lam = mul_up(p.slope, sum_up(p.W.abs()).amax())
+    root = float(sqrt_up(float(p.W.shape[1])))
+    fed = float(p.fed.amax())
+    return StateNorm("infinity", float(lam), float(p.units.amax()), root, 1.0, fed=fed)
+
+
+def _one(p: Parts) -> StateNorm:
+    lam = mul_up(p.slope, sum_up(p.W.mT.abs()).amax())
+    root = float(sqrt_up(float(p.W.shape[1])))
+    fed = float(sum_up(p.fed))
+    return StateNorm("one", float(lam), float(sum_up(p.units)), 1.0, root, fed=fed)
+
+
+def _perron(p: Parts) -> StateNorm:
+    found = perron_vector(p.W)
+    v = found.weights[0]
+    lam = mul_up(p.slope, found.factor)
+    return StateNorm(
+        "perron",
+        float(lam),
+        float(div_up(p.units, v).amax()),
+        float(norm_up(v)),
+        float(div_up(1.0, v.amin())),
+        tuple(v.tolist()),
+        fed=float(div_up(p.fed, v).amax()),
+    )
+
+
+def _diagonal(p: Parts) -> StateNorm:
+    return _scaled("diagonal", p, diagonal_scaling(p.W))
+
+
+def _semidefinite(p: Parts) -> StateNorm:
+    return _scaled(SOLVED, p, semidefinite_scaling(p.W))
+
+
+def _scaled(name: str, p: Parts, found: WeightedNorm) -> StateNorm:
+    """‖D·‖₂ for the diagonal D that was found."""
+    d, factor = found.weights[0].diagonal(), found.factor[0]
+    if p.kept is not None:
+        size = norm_up((d[:, None] * p.W[0] / d[None, :]).flatten())
+        factor = add_up(factor, add_up(mul_up(4 * UNIT, size), underflow(size)))
+    steep = mul_up(p.slope, factor)
+    lam = float(steep if p.kept is None else add_up(p.kept.amax(), steep))
+    smallest, largest = float(div_up(1.0, d.amin())), float(d.amax())
+    drive, fed = _scaled_drive(p, d)
+    return StateNorm(name, lam, drive, smallest, largest, tuple(d.tolist()), fed=fed)
+
+
+def _iterated(p: Parts) -> StateNorm:
+    """The best of several numbers of steps, in ‖·‖₂ and in the diagonal norm."""
+    kept = torch.zeros_like(p.offset) if p.kept is None else p.kept
+    steps = Steps(p.W[0].detach(), max(p.least, -p.slope), p.slope, kept)
+    plain, scaled = torch.ones_like(p.offset), diagonal_scaling(p.W).weights[0].diagonal()
+    weights = [plain] if torch.equal(plain, scaled) else [plain, scaled]
+    found = [_adapted(p, one) for d in weights for one in iterated(steps, d)]
+    return min(found, key=_length)
+
+
+def _adapted(p: Parts, one: Iterated) -> StateNorm:
+    """N of `impl.norms.iterated`, with ‖D·‖₂ ≤ N ≤ K‖D·‖₂."""
+    d = one.d
+    drive, fed = (float(mul_up(one.condition, size)) for size in _scaled_drive(p, d))
+    return StateNorm(
+        "iterated",
+        one.rate,
+        drive,
+        float(div_up(1.0, d.amin())),
+        float(mul_up(one.condition, d.amax())),
+        tuple(d.tolist()),
+        steps=len(one.factors),
+        fed=fed,
+    )
+
+
+def _length(norm: StateNorm) -> tuple[bool, float, float]:
+    """Certified first, then the shortest window, then the smallest factor."""
+    k = norm.window(_USUAL)
+    return (not norm.lam < 1, math.inf if k is None else k, norm.lam)
+
+
+def _quadratic(p: Parts) -> StateNorm:
+    found = quadratic_norm(p.W)
+    Q = found.weights[0]
+    offset = sum_up(mul_up(Q.abs(), p.offset))
+    lost = mul_up(2 * gamma(Q.shape[0]), norm_up((Q.abs() @ p.U.abs()).flatten()))
+    drive, fed = _euclidean_drive(p, Q @ p.U, offset, add_up(lost, TINY))
+    weights = tuple(tuple(row) for row in Q.tolist())
+    reach = float(certified_norm(Q[None]))
+    inverse = float(certified_inverse(found.weights).norm)
+    return StateNorm("quadratic", float(found.factor), drive, inverse, reach, weights, fed=fed)
+
+
+NORMS: Mapping[str, Callable[[Parts], StateNorm]] = {
+    "spectral": _spectral,
+    "infinity": _infinity,
+    "one": _one,
+    "perron": _perron,
+    "diagonal": _diagonal,
+    SOLVED: _semidefinite,
+    "iterated": _iterated,
+    "quadratic": _quadratic,
+}
+
+
+def _euclidean_drive(
+    p: Parts, U: Tensor, offset: Tensor, lost: Tensor | float = 0.0
+) -> tuple[float, float]:
+    """L_ρ(‖U‖₂ + lost)B + ‖offset‖₂, where rounding moved U by at most `lost`, and B's factor."""
+    fed = mul_up(p.slope, add_up(certified_norm(U[None]), lost))
+    return float(add_up(mul_up(fed, p.B), norm_up(offset))), float(fed)
+
+
+def _scaled_drive(p: Parts, d: Tensor) -> tuple[float, float]:
+    """sup ‖Dφ(0, x)‖₂, and the factor of B in it."""
+    scaled = d[:, None] * p.U
+    lost = add_up(mul_up(3 * UNIT, norm_up(scaled.flatten())), TINY * scaled.numel())
+    return _euclidean_drive(p, scaled, mul_up(d, p.offset), lost)

@@ -1,0 +1,1 @@
+"""Certified primitives: outward rounding, norms, inverses, eigenvalues, ranges of functions."""

@@ -1,0 +1,134 @@
+"""Certified upper bounds on ‖W‖₂ from floating-point Cholesky factorisations, in batch.
+
+If ‖W‖₂ ≤ s then s²I − WᵀW is positive semidefinite. Conversely let A = fl(s²I − WᵀW), with W of m
+rows and n columns, and let the Cholesky factorisation of A − cI run to completion in float64. Then
+
+- R̂ᵀR̂ = A − cI + Δ with ‖Δ‖₂ ≤ γ/(1−γ) tr(A − cI), γ = γ_{n+2} (Demmel; Higham, Theorem 10.3;
+  one rounding more than there, for libraries that multiply by reciprocals of pivots),
+- fl(WᵀW) is off by at most γ_m |W|ᵀ|W|, so by γ_m ‖W‖_F² in the 2-norm, whatever the order of
+  summation (fused or not; only Strassen's products are excluded),
+- the squaring of s and the two subtractions on the diagonal are off by at most 4u s²,
+
+so that s²I − WᵀW ⪰ (c − (n+3)u tr A − (m+1)u ‖W‖_F² − 4u s²) I. With
+c = (n+4)u tr A + (m+2)u ‖W‖_F² + 5u s² the bracket is positive: the surplus u (tr A + ‖W‖_F² + s²)
+covers the rounding of c itself, as long as (m+n+10)² u ≤ 1, and the underflow, as long as s is near
+1, to which W is scaled by a power of two. So a completed factorisation proves ‖W‖₂ < s.
+
+The factorisation is done on the CPU, whatever the device, since the inverted blocks of some GPU
+libraries do not obey the first bound. Sources: Rump, Verification of positive definiteness (2006);
+Higham, Accuracy and Stability of Numerical Algorithms.
+"""
+
+import torch
+from torch import Tensor
+
+from impl.errors import ShapeError
+from impl.numbers.outward import UNIT, exponent, norm_up, shift, shift_up, sqrt_up, sum_up
+
+_BLOCK = 128
+_DOUBLINGS = 12
+_MODERATE = 400  # exponents of s at which neither overflow nor underflow matters
+
+
+def certified_norm(W: Tensor) -> Tensor:
+    """An upper bound on ‖W‖₂ for each matrix, at any scale: W (B, m, n) -> (B,) float64.
+
+    Rigorous, and above the norm by at most 0.7 (m+4)(n+1) u of it in practice, m ≥ n; exact for
+    zero and 1×1 matrices, rounded outward for a row or column; infinity if W is not finite.
+    Raises ShapeError. Source: Rump; Higham.
+    """
+    V = _prepared(W)
+    if V.shape[2] == 1:
+        return norm_up(V[:, :, 0]).to(W.device)
+    largest = V.abs().flatten(1).amax(1)
+    finite = torch.isfinite(largest)
+    if not finite.all():
+        V = torch.where(finite[:, None, None], V, 0.0)
+    scale = exponent(largest)
+    bound = shift_up(_search(shift(V, -scale[:, None, None])), scale)
+    return torch.where(finite, bound, torch.inf).to(W.device)
+
+
+def gate(W: Tensor, s: Tensor) -> Tensor:
+    """Whether ‖W‖₂ < s is proved for each matrix: W (B, m, n), s (B,) -> (B,) booleans.
+
+    False is no refutation. About a quarter of the cost of the singular values.
+    Raises ShapeError. Source: Rump; Higham.
+    """
+    V, target = _prepared(W), s.detach().cpu()
+    scale = exponent(target)
+    if scale.abs().max() > _MODERATE:
+        V, target = shift(V, -scale[:, None, None]), shift(target, -scale)
+    gram, square = _gram(V), target * target
+    c = _shift(gram, square, V.shape[1])
+    return (_completes(gram.neg_(), square, c) & (target > 0)).to(W.device)
+
+
+def frobenius_bound(W: Tensor) -> Tensor:
+    """min(‖W‖_F, √(‖W‖₁ ‖W‖_∞)) rounded up, an upper bound on ‖W‖₂: W (B, m, n) -> (B,)."""
+    frobenius = norm_up(W.flatten(1))
+    scale = exponent(W.abs().flatten(1).amax(1))
+    size = shift(W.abs(), -scale[:, None, None])
+    lost = size.shape[1] * 2.0**-1000
+    rows, columns = sum_up(size).amax(1), sum_up(size.mT).amax(1)
+    schur = sqrt_up((rows + lost) * (columns + lost) * (1 + 4 * UNIT))
+    return torch.minimum(frobenius, shift_up(schur, scale))
+
+
+def _search(V: Tensor) -> Tensor:
+    """A bound for each matrix, scaled so that its greatest entry is near 1."""
+    gram, rows = _gram(V), V.shape[1]
+    top = torch.linalg.eigvalsh(gram)[:, -1].clamp(min=0.0)
+    excess = 1.25 * _shift(gram, top, rows)
+    square = top + excess
+    passed = _passes(gram, square, rows)
+    bound = torch.where(passed, sqrt_up(square), torch.inf)
+    for _ in range(_DOUBLINGS):
+        left = (~passed).nonzero()[:, 0]
+        if not len(left):
+            return bound
+        excess = 2 * excess
+        square = (top + excess)[left]
+        passed[left] = _passes(gram[left], square, rows)
+        bound[left] = torch.where(passed[left], sqrt_up(square), torch.inf)
+    return torch.where(passed, bound, frobenius_bound(V))
+
+
+def _passes(gram: Tensor, square: Tensor, rows: int) -> Tensor:
+    """Whether the factorisation of fl(s²I − WᵀW) − cI completes."""
+    return _completes(gram.neg(), square, _shift(gram, square, rows))
+
+
+def _shift(gram: Tensor, square: Tensor, rows: int) -> Tensor:
+    """c, as derived above."""
+    diagonal = gram.diagonal(dim1=1, dim2=2)
+    trace = (square[:, None] - diagonal).abs().sum(1)
+    n = gram.shape[1]
+    return UNIT * ((n + 4) * trace + (rows + 2) * diagonal.sum(1) + 5 * square)
+
+
+def _completes(negated: Tensor, square: Tensor, c: Tensor) -> Tensor:
+    """The same, given −fl(WᵀW), which it overwrites."""
+    negated.diagonal(dim1=1, dim2=2).add_(square[:, None]).sub_(c[:, None])
+    factor, info = torch.linalg.cholesky_ex(negated)
+    pivots = factor.diagonal(dim1=1, dim2=2)
+    completed: Tensor = (info == 0) & ((pivots > 0) & (pivots < torch.inf)).all(1)
+    return completed
+
+
+def _gram(V: Tensor) -> Tensor:
+    """VᵀV, in its lower triangle: the upper one of large matrices is not computed."""
+    n = V.shape[2]
+    gram = V.new_empty(V.shape[0], n, n)
+    for j in range(0, n, _BLOCK):
+        rest = slice(j, None)
+        torch.bmm(V[:, :, rest].mT, V[:, :, j : j + _BLOCK], out=gram[:, rest, j : j + _BLOCK])
+    return gram
+
+
+def _prepared(W: Tensor) -> Tensor:
+    """W on the CPU in float64, at least as tall as wide."""
+    if W.ndim != 3:
+        raise ShapeError("W", "(batch, m, n)", W)
+    V = W.detach().to("cpu", torch.float64)
+    return V.mT if V.shape[1] < V.shape[2] else V

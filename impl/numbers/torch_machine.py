@@ -1,0 +1,87 @@
+"""The same of torch: its tensors, on every thread that it uses, and its activations.
+
+A thread inherits the register of the one that started it, and keeps it: so the threads of torch's
+pool may flush subnormals though the main thread no longer does. See `impl.checker.machine`.
+"""
+
+from functools import lru_cache
+
+import torch
+from flint import arb, ctx
+from torch import Tensor
+
+from impl.cells.activation import ACTIVATIONS, Activation
+from impl.checker.machine import (
+    FLUSHED,
+    OPERATIONS,
+    Operation,
+    ailing,
+    ailments_at,
+    columns,
+    power,
+    require_floats,
+)
+
+_GRAIN = 32768  # entries of which torch gives each thread at least as many
+_FAR = (1e-310, 1e-300, 1e-160, 1e-20, 1e-8, 1e-3, 0.1, 0.5, 1.0, 2.5, 5.0, 19.0, 21.0, 38.0, 700.0)
+_SOME = 33  # entries, so that vector instructions and what is left over both meet them
+_PRECISION = 200
+
+
+def require_sound(device: str = "cpu") -> None:
+    """Raise MachineError unless floats, arrays and tensors keep to IEEE 754, and torch's float64
+    functions to the error models of `impl.cells.activation`."""
+    require_floats()
+    if found := ailments_of_tensors(device):
+        raise ailing(" and ".join(sorted(found)), f"torch's tensors on {device}")
+    for name in ACTIVATIONS:
+        if not keeps_to_its_model(name, device):
+            raise ailing(f"{name} is off by more than its error model", f"torch on {device}")
+
+
+def ailments_of_tensors(device: str = "cpu") -> set[str]:
+    """What is wrong with torch's float64 tensors, on any of its threads."""
+    found = set()
+    for operation in OPERATIONS:
+        found |= _ailments(operation, _SOME, device)
+    for bits, kind, e in ((torch.int32, torch.float32, -149), (torch.int16, torch.bfloat16, -133)):
+        least = torch.ones(_SOME, dtype=bits, device=device).view(kind).double()
+        if not bool((least.view(torch.int64) == power(e)).all()):
+            found.add(FLUSHED)
+    threads = torch.get_num_threads() if device == "cpu" else 1
+    if threads > 1:
+        found |= _ailments(OPERATIONS[1], threads * _GRAIN // len(OPERATIONS[1].rows), device)
+    return found
+
+
+def _ailments(operation: Operation, times: int, device: str) -> set[str]:
+    """What an operation on all its rows, ``times`` over, shows."""
+    a, b, expected = (torch.from_numpy(part).to(device) for part in columns(operation, times))
+    wrong = operation.apply(a.view(torch.float64), b.view(torch.float64)).view(torch.int64)
+    return ailments_at(operation, (wrong != expected).nonzero()[:, 0].tolist())
+
+
+@lru_cache(maxsize=256)
+def keeps_to_its_model(name: str, device: str = "cpu", dtype: str = "float64") -> bool:
+    """Whether an activation's function in that dtype is within its error model, at a few points:
+    torch's erf in bfloat16 is not, being off by 2·10⁻⁷ near 0."""
+    z = torch.tensor([*(-v for v in _FAR), 0.0, *_FAR], dtype=torch.float64)
+    return worst_error(ACTIVATIONS[name], z.to(getattr(torch, dtype)).double(), device, dtype)[1]
+
+
+def worst_error(
+    rho: Activation, z: Tensor, device: str = "cpu", dtype: str = "float64"
+) -> tuple[float, bool]:
+    """The greatest error of a function at the points z (m,), in units of what its model allows, and
+    whether none exceeds 1; of dtypes below float64 the model allows twice as many of their own."""
+    kind = torch.finfo(getattr(torch, dtype))
+    units, lost = (1.0, 0.0) if dtype == "float64" else (kind.eps * 2.0**53, kind.tiny)
+    computed = rho(z.to(device, getattr(torch, dtype))).double().cpu().tolist()
+    allowed = rho.error(1, z.abs()).tolist()
+    worst, within = 0.0, True
+    with ctx.workprec(_PRECISION):
+        for point, value, error in zip(z.tolist(), computed, allowed, strict=True):
+            off, room = abs(arb(value) - rho.ball(arb(point))), arb(error) * units + lost
+            within = within and bool(off <= room)
+            worst = max(worst, float((off / room).upper()) if room > 0 else 0.0)
+    return worst, within

@@ -1,0 +1,1 @@
+"""Reading a model: files, torch modules, and which cell its tensors are."""

@@ -1,0 +1,114 @@
+"""Files of weights: read whole and without running what they hold, written whole or not at all."""
+
+import io
+import warnings
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from impl import disk
+from impl.checker.stored import header
+from impl.errors import InputError
+from impl.errors import shown as shown
+
+LARGEST = 2**31  # bytes of a file of weights that anybody waits for
+
+
+class ModelFileError(InputError):
+    """A file from which no weights can be taken."""
+
+    def __init__(self, path: Path, reason: str, remedy: str) -> None:
+        super().__init__(f"{shown(path)}: {reason}; {remedy}")
+
+
+def read_file(path: Path, largest: int = LARGEST) -> bytes:
+    """A whole file, read at once: another process may replace it meanwhile.
+
+    Raises ModelFileError for what is no readable regular file, is empty, or larger than that.
+    """
+    try:
+        data = disk.read(path, largest)
+    except OSError as cause:
+        raise ModelFileError(path, str(cause.strerror), "name a file of weights") from None
+    if not data:
+        raise ModelFileError(path, "is empty", "save the weights again")
+    return data
+
+
+def parse_safetensors(data: bytes, path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The tensors and the metadata of a safetensors file; raises ModelFileError."""
+    try:
+        tensors = safetensors.torch.load(data)  # checks lengths, offsets and shapes
+        told = header(data)
+    except Exception as cause:  # a damaged file makes the parser raise anything
+        reason = f"is no intact safetensors file ({_line(cause)})"
+        raise ModelFileError(path, reason, "save the weights again") from None
+    return tensors, told["__metadata__"]
+
+
+def unpickle(data: bytes, path: Path) -> Mapping[str, Tensor]:
+    """A state dict that torch.save wrote; opened as weights alone, so that no code can run.
+
+    Raises ModelFileError for anything else, and for archives that unpack to more than they hold.
+    """
+    try:
+        if data.startswith(b"PK"):
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                entries = archive.infolist()
+            stored = all(entry.compress_type == zipfile.ZIP_STORED for entry in entries)
+            if not stored or sum(entry.file_size for entry in entries) > len(data):
+                raise ModelFileError(
+                    path, "unpacks to more than it holds", "save it with torch.save"
+                )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the unpickler, about what it then refuses
+            state = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+    except InputError:
+        raise
+    except Exception as cause:  # a damaged file makes the unpickler raise anything
+        reason = f"is damaged or wants to run code ({type(cause).__name__})"
+        remedy = "save model.state_dict() again, best as safetensors"
+        raise ModelFileError(path, reason, remedy) from None
+    if not isinstance(state, Mapping):
+        raise ModelFileError(path, "holds no state dict", "save model.state_dict()")
+    return state
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a whole file: a reader sees the old one or the new one. Raises ModelFileError."""
+    try:
+        disk.write({path: data})
+    except OSError as cause:
+        raise _unwritable(path, cause) from None
+
+
+def check_target(path: Path, *inputs: Path, suffix: str = ".safetensors") -> None:
+    """Raise ModelFileError unless a file can be written there that is none of the inputs.
+
+    Asked before the work, not after it. A name that says that the file is of another kind is
+    refused; one without a suffix says nothing.
+    """
+    if path.suffix not in ("", suffix):
+        reason = f"is no name of a {suffix} file"
+        raise ModelFileError(path, reason, f"let the name end in {suffix}")
+    for source in inputs:
+        if disk.same(path, source):
+            reason = f"is the file that is read ({shown(source)})"
+            raise ModelFileError(path, reason, "write to another file")
+    try:
+        disk.require_writable(path)
+    except OSError as cause:
+        raise _unwritable(path, cause) from None
+
+
+def _unwritable(path: Path, cause: OSError) -> ModelFileError:
+    reason = f"cannot be written ({cause.strerror})"
+    return ModelFileError(path, reason, "name a file in a folder that can be written")
+
+
+def _line(cause: BaseException) -> str:
+    return " ".join(str(cause).split())[:120] or type(cause).__name__

@@ -1,0 +1,124 @@
+"""Why tensors are not the weights of a cell: each reason as one line with its remedy."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from torch import Tensor
+
+from impl.cells.kind import Kind
+from impl.cells.layout import Layout
+from impl.cells.stacks.stack import PREFIX
+from impl.cells.table import CELLS
+from impl.errors import InputError, ShapeError
+from impl.reading.files import shown
+from impl.reading.fit import TORCH, Fit, fit
+
+_PROJECTION = re.compile(r"weight_hr(_l[0-9]+)?")
+_SYMBOL = re.compile(r"_l\d+")
+_ENDING = re.compile(r"_l(0|[1-9][0-9]*)$")
+LISTED = 6  # names in one line
+_USUAL = ("tanh", "relu")
+
+
+class UnsupportedModelError(InputError):
+    """A recurrent model of a kind that is not read."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__(
+            f"{found} is not supported: cells and stacks of them in one direction are, linear, "
+            f"vanilla RNN, LSTM and GRU; keep one direction"
+        )
+
+
+class WeightsError(InputError):
+    """Tensors that are not the weights of one recurrent cell."""
+
+
+class AmbiguousCellError(InputError):
+    """Tensors that are the weights of several kinds of cells alike."""
+
+    def __init__(self, where: str, kinds: Sequence[Kind]) -> None:
+        names = [kind.name for kind in kinds]
+        usual = _usual(names)
+        others = ", ".join(name for name in names if name not in usual)
+        told = " or ".join(usual) + (f" (or {others})" if others else "")
+        super().__init__(f"{where} does not say which cell it holds; say --cell {told}")
+
+
+def _usual(names: Sequence[str]) -> list[str]:
+    """Of cells that differ in their activation those with tanh and ReLU; else all of them."""
+    rho = {name: name.removeprefix(PREFIX).partition("-")[2] for name in names}
+    return [name for usual in _USUAL for name in names if rho[name] == usual] or list(names)
+
+
+def misfit(found: Fit, where: str) -> InputError:
+    """What is wrong with the names."""
+    kind, group = found.kind, found.group
+    if found.dropped:
+        what = f"{kind.name} needs {shown(found.dropped[0])} of {where}"
+        return WeightsError(f"{what}, so that it cannot be ignored; leave it out of what is")
+    anchor = _ENDING.sub("", found.layout.required[0])
+    layers = sum(_ENDING.sub("", name) == anchor for name in found.layout.required)
+    for own in found.unread:
+        full, twin = shown(group[own]), _twin(own, found)
+        if TORCH.fullmatch(anchor) and TORCH.fullmatch(own) and own.endswith("_reverse"):
+            return UnsupportedModelError(f"{where} with {full}, that is another direction,")
+        if twin is not None:
+            both = f"{where} holds {full} and {shown(group[twin])} for one place"
+            return WeightsError(f"{both}, with and without _l0; keep one of them")
+        if _PROJECTION.fullmatch(own):
+            what = f"{where} holds {full}, a projection, but {kind.name} has none"
+            return WeightsError(f"{what}; read it as lstm")
+        further = _ENDING.sub("", own) in {_ENDING.sub("", name) for name in found.places}
+        if further and _ENDING.search(own) and f"{anchor}_l{layers}" not in group:
+            what = f"{where} holds {full}, but no {anchor}_l{layers}"
+            return WeightsError(f"{what}; save the whole state dict")
+    if found.missing:
+        return WeightsError(f"{where} holds no {found.missing[0]}; save the whole state dict")
+    return _unread(found, where)
+
+
+def _twin(own: str, found: Fit) -> str | None:
+    """The name that is read for the place of another, which has _l0 where it has not."""
+    other = own.removesuffix("_l0") if own.endswith("_l0") else f"{own}_l0"
+    return other if other in found.places.values() and other in found.group else None
+
+
+def _unread(found: Fit, where: str) -> WeightsError:
+    names = [shown(found.group[own]) for own in found.unread]
+    listed = ", ".join(names[:LISTED]) + (" and more" if len(names) > LISTED else "")
+    free = [own for own in found.places.values() if own not in found.group]
+    looked = f" (it looks for {', '.join(free)})" if free else ""
+    what = f"{where} holds {listed}, which {found.kind.name} does not read{looked}"
+    them = "it" if len(names) == 1 else "them"
+    return WeightsError(f"{what}; rename {them}, or say --ignore {names[0]} to leave {them} out")
+
+
+def misshapen(found: Fit, tensors: Mapping[str, Tensor], *, alone: bool) -> InputError:
+    """What is wrong with the shapes; alone: no other kind was looked at."""
+    weights = {role: tensors[full] for role, full in found.tensors.items()}
+    if alone and found.layout.fitting(weights) == 0 and (told := _suggestion(found, weights)):
+        return told
+    try:
+        found.layout.sizes(weights)
+    except ShapeError as wrong:
+        return wrong
+    raise AssertionError("the shapes fit")
+
+
+def _suggestion(found: Fit, weights: Mapping[str, Tensor]) -> WeightsError | None:
+    """That the first weight is one of other kinds."""
+    first = next(iter(weights))
+    needed = ", ".join(_SYMBOL.sub("", found.layout.shapes[first]).split())
+    others = []
+    for kind in CELLS.values():
+        other = fit(kind, found.group, found.ignored)
+        shape = None if other.missing else other.layout.shapes.get(first)
+        if shape is not None and Layout({"weight": shape}).fitting({"weight": weights[first]}):
+            others.append(other.kind)
+    if not others:
+        return None
+    told = _usual([kind.name for kind in others if kind.default] or [kind.name for kind in others])
+    name, actual = " or ".join(told), tuple(weights[first].shape)
+    what = f"{first} of shape {actual} is that of {name}, but {found.kind.name} has ({needed})"
+    return WeightsError(f"{what}; read it as {name}")

@@ -1,0 +1,168 @@
+"""Which tensors of a source are the weights of a recurrent cell, and of which kind.
+
+Weights are data: none is believed before its dtype, shape and storage were looked at. Names are
+exact: what stands among a cell's own tensors and is not read makes it another network.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from impl.cells.kind import Kind
+from impl.cells.table import CELLS, STACK, kind_of
+from impl.reading.files import shown
+from impl.reading.fit import TORCH, Fit, direct, fit, holds, owned
+from impl.reading.misfit import LISTED, AmbiguousCellError, WeightsError, misfit, misshapen
+
+_DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+_PLAIN = (Tensor, torch.nn.Parameter)
+_ANCHORS = {"weight_hh", "weight_hh_l0"}  # where one stands, it is a cell's that is ignored
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """The one cell of a source: its kind, and its weights by role.
+
+    tensors: their full names in the source, by role. ignored: the full names that the caller said
+    to leave out. unread: those of all other tensors, which have another prefix than the cell.
+    """
+
+    kind: Kind
+    weights: dict[str, Tensor]
+    tensors: dict[str, str]
+    ignored: tuple[str, ...]
+    unread: tuple[str, ...]
+
+
+def recognise(
+    tensors: Mapping[str, Tensor], where: str, name: str | None, ignore: Collection[str] = ()
+) -> Reading:
+    """The one cell among the tensors, or the one stack.
+
+    name: that of the kind, or STACK for a stack of whatever fits; None takes what fits, if only one
+    kind does. A kind of torch's stands for its stacks too. ignore: full names that are left out,
+    none of which the cell needs. Raises an InputError.
+    """
+    known = _named(tensors, where)
+    ignored = tuple(dict.fromkeys([ignore] if isinstance(ignore, str) else ignore))
+    if unknown := [full for full in ignored if full not in known]:
+        what = f"{where} holds no {shown(unknown[0])}, so that it cannot be ignored"
+        raise WeightsError(f"{what}; leave it out of what is ignored")
+    kinds = [kind for kind in CELLS.values() if name is None or kind.suffix]
+    kinds = kinds if name is None or name == STACK else [kind_of(name)]
+    prefix = _prefix(known, where, kinds, ignored, asked=name is not None)
+    group = owned(prefix, known)
+    fits = {
+        found.kind.name: found
+        for kind in kinds
+        if holds(kind, group, asked=name is not None)
+        for found in (fit(kind, group, ignored, forced=name == STACK),)
+    }
+    best = _best(list(fits.values()), known, where)
+    _no_strays(best, prefix, known, where)
+    read = best.tensors
+    further = known.keys() - set(read.values()) - set(ignored)
+    weights = {role: known[full] for role, full in read.items()}
+    return Reading(best.kind, weights, read, ignored, tuple(sorted(further)))
+
+
+def _named(tensors: Mapping[str, Tensor], where: str) -> dict[str, Tensor]:
+    """The tensors by names that are text, no two of them alike."""
+    known = {str(key): tensor for key, tensor in tensors.items()}
+    if len(known) < len(tensors):
+        raise WeightsError(f"{where} has two keys that read alike; keep one of them")
+    return known
+
+
+def _prefix(
+    names: Collection[str],
+    where: str,
+    kinds: Sequence[Kind],
+    ignored: Collection[str],
+    *,
+    asked: bool,
+) -> str:
+    """The prefix of the one cell of these kinds: of several, of the one that is not ignored."""
+    cells: dict[str, list[Fit]] = {}
+    for prefix, group in direct(names).items():
+        speaking = [kind for kind in kinds if holds(kind, group, asked=asked)]
+        if speaking:
+            cells[prefix] = [fit(kind, group, ignored) for kind in speaking]
+    if not cells:
+        held = ", ".join(shown(full) for full in list(names)[:4]) or "nothing"
+        wanted, what = _wanted(kinds)
+        raise WeightsError(f"{where} holds {held}, but no {wanted}; save {what} state dict")
+    meant = [prefix for prefix, fits in cells.items() if not all(one.dropped for one in fits)]
+    if not meant:
+        found = next(iter(cells.values()))[0]
+        what = f"{found.kind.name} needs {shown(found.dropped[0])} of {where}"
+        raise WeightsError(f"{what}, so that it cannot be ignored; leave it out of what is")
+    if len(meant) > 1:
+        listed = ", ".join(sorted(shown(prefix) or "(none)" for prefix in meant)[:LISTED])
+        listed += ", …" if len(meant) > LISTED else ""
+        raise WeightsError(f"{where} holds several cells ({listed}); keep the one that is meant")
+    return meant[0]
+
+
+def _wanted(kinds: Sequence[Kind]) -> tuple[str, str]:
+    """The first name that a cell of the first of the kinds has, and whose state dict has it."""
+    first = kinds[0].layout(()).required[0] + kinds[0].suffix
+    return first, "an RNN's" if TORCH.fullmatch(first) else f"a {kinds[0].name} cell's"
+
+
+def _best(fits: Sequence[Fit], known: Mapping[str, Tensor], where: str) -> Fit:
+    """The one kind that fits by names and shapes, or, of several, the one that is the default."""
+    for full in dict.fromkeys(full for one in fits for full in one.tensors.values()):
+        _check_tensor(shown(full), known[full])
+    exact = [one for one in fits if one.exact]
+    if not exact:
+        raise misfit(max(fits, key=lambda one: _nearness(one, known)), where)
+    fitting = [one for one in exact if one.fits(known)]
+    if not fitting:
+        raise misshapen(max(exact, key=lambda one: one.fitting(known)), known, alone=len(fits) == 1)
+    usual = fitting if len(fitting) == 1 else [one for one in fitting if one.kind.default]
+    if len(usual) != 1:
+        raise AmbiguousCellError(where, [one.kind for one in fitting])
+    return usual[0]
+
+
+def _nearness(one: Fit, known: Mapping[str, Tensor]) -> tuple[bool, int, int, int, bool]:
+    """How much a kind that does not fit looks like what was meant; torch's own before others."""
+    named = one.kind.mode is not None
+    shaped = one.fitting(known)
+    return (one.fits(known), -len(one.missing), shaped, -len(one.unread), named)
+
+
+def _no_strays(best: Fit, prefix: str, known: Collection[str], where: str) -> None:
+    """Refuse names that are the cell's but for their prefix.
+
+    Those of torch's cells are nobody else's, as long as no other cell is there to have them; and
+    nothing but the cell has parts below the names of its weights.
+    """
+    anchor = next(iter(best.tensors.values()))
+    torchs = TORCH.fullmatch(next(iter(best.places.values()))) is not None
+    for other, group in direct(known).items():
+        if other == prefix or not _ANCHORS.isdisjoint(group):
+            continue
+        for full in group.values():
+            parts = full.split(".")
+            lost = torchs and any(map(TORCH.fullmatch, parts))
+            below = not prefix and parts[0] in best.places.values()
+            if (lost or below) and full not in best.ignored:
+                what = f"{where} holds {shown(full)} apart from {shown(anchor)}"
+                raise WeightsError(f"{what}; rename it, or say --ignore {shown(full)}")
+
+
+def _check_tensor(name: str, tensor: object) -> None:
+    """Refuse, before anything is allocated, what is not a plain array of real floats."""
+    if not isinstance(tensor, Tensor):
+        raise WeightsError(f"{name} is a {type(tensor).__name__}, not a tensor; save a state dict")
+    plain = type(tensor) in _PLAIN and tensor.layout == torch.strided and not tensor.is_quantized
+    if not plain or tensor.device.type == "meta":
+        raise WeightsError(f"{name} is no plain dense tensor; convert it with .to_dense() first")
+    if tensor.dtype not in _DTYPES:
+        raise WeightsError(f"{name} is {tensor.dtype}, not a real float; convert it with .float()")
+    if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
+        raise WeightsError(f"{name} claims more entries than it stores; save a contiguous copy")

@@ -1,0 +1,104 @@
+"""The tensors of torch's recurrent modules, read as the module computes, not as it stores.
+
+A module is believed to be torch's own if it runs torch's `forward`; what a subclass computes in
+another one is not known, whatever its weights are called.
+"""
+
+import torch
+from torch import Tensor
+from torch.nn.utils import parametrize
+
+from impl.cells.table import CELLS
+from impl.reading.misfit import UnsupportedModelError, WeightsError
+
+_BASES = (torch.nn.RNNBase, torch.nn.RNNCellBase)
+_OWN: dict[type[torch.nn.Module], str] = {
+    torch.nn.RNN: "", torch.nn.RNNCell: "",
+    torch.nn.LSTM: "LSTM", torch.nn.LSTMCell: "LSTM",
+    torch.nn.GRU: "GRU", torch.nn.GRUCell: "GRU",
+}  # fmt: skip
+
+
+def module_tensors(module: torch.nn.Module) -> tuple[dict[str, Tensor], str]:
+    """All tensors of a module that holds one recurrent one, by full names, and what that is.
+
+    A parametrised weight has its value, and what it is made of is left out. Raises WeightsError for
+    modules that hold none or several or whose values are not fixed, UnsupportedModelError for two
+    directions and for what is none of torch's.
+    """
+    found = [(path, part) for path, part in module.named_modules() if isinstance(part, _BASES)]
+    if len(found) != 1:
+        raise WeightsError(
+            f"{type(module).__name__} holds {len(found)} recurrent modules; pass one torch.nn.RNN"
+        )
+    path, part = found[0]
+    stated = _stated(part)
+    tensors: dict[str, Tensor] = {}
+    for where, one in module.named_modules():
+        if "parametrizations" not in where.split("."):
+            tensors |= {_full(where, name): tensor for name, tensor in _stored(one).items()}
+    tensors |= {_full(path, name): value for name, value in _computed(part).items()}
+    return tensors, stated
+
+
+def refuse_hooks(module: torch.nn.Module) -> None:
+    """Raise WeightsError for a recurrent part whose hooks may change what goes in or comes out."""
+    for part in module.modules():
+        if isinstance(part, _BASES) and (part._forward_hooks or part._forward_pre_hooks):
+            raise WeightsError(
+                f"{type(part).__name__} has hooks, so that what it computes is not known; remove "
+                f"them, or pass its state dict with the cell that it is"
+            )
+
+
+def _full(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _stored(one: torch.nn.Module) -> dict[str, Tensor]:
+    """Parameters and buffers of a module itself, those too that share their storage."""
+    held = {**one._parameters, **one._buffers}
+    return {name: tensor for name, tensor in held.items() if tensor is not None}
+
+
+def _computed(part: torch.nn.Module) -> dict[str, Tensor]:
+    """The values of parametrised tensors; raises WeightsError if they change from use to use."""
+    if not parametrize.is_parametrized(part):
+        return {}
+    values: dict[str, Tensor] = {}
+    for name in part.parametrizations:  # type: ignore[union-attr]
+        value, again = (getattr(part, name).detach() for _ in range(2))
+        if not torch.equal(value, again):
+            raise WeightsError(f"{name} has another value at each use; call .eval() first")
+        values[name] = value
+    return values
+
+
+def _stated(part: torch.nn.Module) -> str:
+    """The name of the cell that a module of torch's computes."""
+    own = next((known for known in _OWN if isinstance(part, known)), None)
+    if own is None:
+        raise UnsupportedModelError(f"torch.nn.{type(part).__name__}")
+    called = type(part).__call__ is torch.nn.Module.__call__ and "forward" not in vars(part)
+    if type(part).forward is not own.forward or not called:
+        raise WeightsError(
+            f"{type(part).__name__} has a forward of its own, so that what it computes is not "
+            f"known; pass its state dict with the cell that it is"
+        )
+    mode = _OWN[own]
+    if isinstance(part, torch.nn.RNNBase):
+        if part.bidirectional:
+            what = {"LSTM": "an LSTM", "GRU": "a GRU"}.get(mode, "an RNN")
+            raise UnsupportedModelError(f"{what} that is bidirectional")
+        if part.training and part.dropout and part.num_layers > 1:
+            raise WeightsError(
+                f"{type(part).__name__} drops out between its layers in training mode; call "
+                f".eval() first"
+            )
+        mode = mode or part.mode
+    elif isinstance(part, torch.nn.RNNCell):
+        mode = f"RNN_{part.nonlinearity.upper()}"
+    stated = next((kind.name for kind in CELLS.values() if kind.mode == mode), None)
+    if stated is None:
+        raise UnsupportedModelError(f"torch.nn.{type(part).__name__} of {mode}")
+    return stated

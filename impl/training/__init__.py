@@ -1,0 +1,1 @@
+"""Projected descent, stable sets, and what is certified of a training run."""

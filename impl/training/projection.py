@@ -1,0 +1,142 @@
+"""Exact Euclidean projections onto sets of stable weights, and membership with a certificate.
+
+Each set is closed and convex, so its Frobenius-nearest point exists and the map to it is
+non-expansive in the Frobenius norm. Rescaling W·min(1, ℓ/‖W‖) also lands in the set but is
+*not* non-expansive, and the theory of projected descent does not cover it.
+
+Sources: Miller & Hardt, section 4; Duchi et al. (2008) for the ℓ1 ball.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from impl.errors import (
+    InputError,
+    NotFiniteError,
+    PrecisionError,
+    RangeError,
+    ShapeError,
+    UnknownNameError,
+)
+from impl.numbers.outward import norm_up, sum_up
+from impl.numbers.spectral_norm import certified_norm
+
+BallNorm = Literal["spectral", "infinity", "frobenius"]
+
+
+def project_spectral(W: Tensor, ell: float) -> Tensor:
+    """Nearest point of {‖W‖₂ ≤ ℓ}: U·min(Σ, ℓ)·Vᵀ.
+
+    W (..., m, n) -> (..., m, n). Raises an InputError for NaN, infinity or ℓ < 0.
+    """
+    _check(W, ell)
+    u, sigma, vh = torch.linalg.svd(W, full_matrices=False)
+    clipped = (u * sigma.clamp(max=ell).unsqueeze(-2)) @ vh
+    return torch.where((sigma <= ell).all(-1)[..., None, None], W, clipped)
+
+
+def project_infinity(W: Tensor, ell: float) -> Tensor:
+    """Nearest point of {‖W‖_∞ ≤ ℓ}: each row goes to the ℓ1 ball of radius ℓ (sort, threshold).
+
+    W (..., m, n) -> (..., m, n). Raises an InputError for NaN, infinity or ℓ < 0.
+    """
+    _check(W, ell)
+    size = W.abs()
+    ordered = size.sort(dim=-1, descending=True).values
+    count = torch.arange(1, W.shape[-1] + 1, dtype=W.dtype, device=W.device)
+    threshold = (ordered.cumsum(-1) - ell) / count
+    last = (ordered > threshold).sum(-1, keepdim=True).clamp(min=1) - 1
+    shrunk = W.sign() * (size - threshold.gather(-1, last)).clamp(min=0)
+    return torch.where(size.sum(-1, keepdim=True) <= ell, W, shrunk)
+
+
+def project_frobenius(W: Tensor, ell: float) -> Tensor:
+    """Nearest point of {‖W‖_F ≤ ℓ}: radial, W·min(1, ℓ/‖W‖_F).
+
+    W (..., m, n) -> (..., m, n). Raises an InputError for NaN, infinity or ℓ < 0.
+    """
+    _check(W, ell)
+    largest = W.abs().amax((-2, -1), keepdim=True)
+    unit = W / torch.where(largest > 0, largest, torch.ones_like(largest))  # squares stay finite
+    norm = torch.linalg.matrix_norm(unit, keepdim=True)
+    return torch.where(norm * largest > ell, unit * (ell / norm), W)
+
+
+_PROJECTIONS = {
+    "spectral": project_spectral,
+    "infinity": project_infinity,
+    "frobenius": project_frobenius,
+}
+
+
+@dataclass(frozen=True)
+class Ball:
+    """{‖W‖ ≤ radius} in the spectral, the infinity (greatest row sum) or the Frobenius norm."""
+
+    norm: BallNorm
+    radius: float
+
+    def __post_init__(self) -> None:
+        if self.norm not in _PROJECTIONS:
+            raise UnknownNameError("norm", self.norm, _PROJECTIONS)
+
+    def project(self, W: Tensor) -> Tensor:
+        """The Frobenius-nearest point of the ball, up to rounding: (..., m, n) -> (..., m, n)."""
+        return _PROJECTIONS[self.norm](W, self.radius)
+
+    def bound(self, W: Tensor) -> Tensor:
+        """A rigorous upper bound on the ball's norm of W (..., m, n): (...) float64."""
+        exact = W.detach().to(torch.float64)
+        if self.norm == "infinity":
+            return sum_up(exact.abs()).amax(-1)
+        if self.norm == "frobenius":
+            return norm_up(exact.flatten(-2))
+        batch = exact.reshape(-1, *exact.shape[-2:])
+        return certified_norm(batch).reshape(exact.shape[:-2])
+
+    def contains(self, W: Tensor) -> Tensor:
+        """Whether W (..., m, n) is *certified* to lie in the ball: (...) booleans."""
+        return self.bound(W) <= self.radius
+
+
+def project_product(parts: Mapping[str, Tensor], balls: Mapping[str, Ball]) -> dict[str, Tensor]:
+    """Projection onto a product of balls: each named part onto its own, the others stay.
+
+    Raises InputError for a ball without its part.
+    """
+    for name in balls:
+        if name not in parts:
+            raise InputError(f"no part is named {name!r}; name one of {', '.join(sorted(parts))}")
+    return {name: balls[name].project(W) if name in balls else W for name, W in parts.items()}
+
+
+def stable(W: Tensor, ell: float, norm: BallNorm = "spectral") -> Tensor:
+    """The projection of W (..., m, n), shrunk by units in the last place until *certified* ≤ ℓ.
+
+    A matrix that is certified as it stands comes back unchanged. The certificate is of the
+    returned floats, in W's own dtype. Raises an InputError for NaN, infinity or ℓ < 0.
+    """
+    ball = Ball(norm, ell)
+    nearest = ball.project(W)
+    nearest = torch.where(ball.contains(W)[..., None, None], W, nearest)
+    shrink = torch.finfo(W.dtype).eps
+    while not bool((inside := ball.contains(nearest)).all()):
+        shorter = nearest * max(0.0, 1.0 - shrink)
+        nearest = torch.where(inside[..., None, None], nearest, shorter)
+        shrink *= 2
+    return nearest
+
+
+def _check(W: Tensor, ell: float) -> None:
+    if W.ndim < 2 or W.numel() == 0:
+        raise ShapeError("W", "(..., m, n) with m, n ≥ 1", W)
+    if W.dtype not in (torch.float32, torch.float64):
+        raise PrecisionError("W", W.dtype)
+    if not ell >= 0:
+        raise RangeError("the radius ℓ", ell, "at least 0")
+    if not bool(torch.isfinite(W).all()):
+        raise NotFiniteError("W")

@@ -1,0 +1,1 @@
+"""Left side against right side, with the errors of both; what is seen of it."""

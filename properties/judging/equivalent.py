@@ -1,0 +1,95 @@
+"""Statements that say the same as a typed one and are easier to decide."""
+
+from __future__ import annotations
+
+from math import log2
+
+import sympy
+from sympy import Add, Expr, Integer, Mul, Rational, Symbol, exp, log
+
+from theory.language.claim import Assumption, Statement
+from theory.language.statement import lt
+from theory.language.vocabulary import VOCABULARY, symbols
+
+# Beyond these float64 loses the numbers that a statement is written with.
+LARGEST = 900  # bits
+h_norm, h_start, h_gap, y_gap, k, T = symbols("h_norm h_start h_gap y_gap k T")
+
+
+def plainer(statement: Statement) -> Statement:
+    """The statement without an exp or log of both sides, and without a huge or tiny factor.
+
+    exp is increasing, and so is log where `positive` holds, and a product with a positive number.
+    """
+    lhs, rhs = statement.lhs, statement.rhs
+    while isinstance(lhs, exp) and isinstance(rhs, exp):
+        lhs, rhs = lhs.args[0], rhs.args[0]
+    if lhs.has(log) or rhs.has(log):
+        products = exponential(lhs), exponential(rhs)
+        if products[0] is not None and products[1] is not None:
+            lhs, rhs = products
+    size = largest(lhs, rhs)
+    if size is not None and abs(log2(size.p) - log2(size.q)) > LARGEST:
+        lhs, rhs = (sympy.expand_mul(side / size) for side in (lhs, rhs))
+    return Statement(lhs, statement.relation, rhs)
+
+
+def exponential(side: Expr) -> Expr | None:
+    """Π a^c of a sum Σ c log(a), where c are numbers or exponents; None for other sides."""
+    product = Integer(1)
+    for term in Add.make_args(side):
+        logs = [factor for factor in Mul.make_args(term) if isinstance(factor, log)]
+        rest = Mul(*(factor for factor in Mul.make_args(term) if not isinstance(factor, log)))
+        if term != 0 and (len(logs) != 1 or rest.has(log) or not rest.is_integer):
+            return None
+        product = product if term == 0 else product * logs[0].args[0] ** rest
+    return product
+
+
+def largest(lhs: Expr, rhs: Expr) -> Rational | None:
+    """The largest coefficient of a term of either side; None if all vanish."""
+    terms = (term for side in (lhs, rhs) for term in Add.make_args(side))
+    found = [abs(term.as_coeff_Mul()[0]) for term in terms]
+    sizes = [number for number in found if number.is_Rational and number > 0]
+    return max(sizes, default=None)
+
+
+def positive(statement: Statement) -> tuple[Assumption, ...]:
+    """That what the statement takes logarithms of is positive: elsewhere it has no value."""
+    found = {node for side in (statement.lhs, statement.rhs) for node in side.atoms(log)}
+    arguments = sorted({node.args[0] for node in found if node.free_symbols}, key=str)
+    return tuple(
+        Assumption(f"logarithm of {one}", f"log({one}) has a value", lt(Integer(0), one))
+        for one in arguments
+    )
+
+
+def at_ends(statement: Statement, window: str) -> Statement:
+    """The statement at the window 0, where nothing is remembered, or T, where nothing is cut:
+    h_T⁰ = 0 and h_T^T = h_T, and h_0 = 0; as it is where that divides by zero."""
+    if window == "first":
+        told = statement.replace({h_gap: h_norm, h_start: h_norm, k: Integer(0)})
+    else:
+        told = statement.replace(dict.fromkeys((h_gap, h_start, y_gap), Integer(0)) | {k: T})
+    valued = not any(side.has(sympy.zoo, sympy.nan, sympy.oo) for side in (told.lhs, told.rhs))
+    return told if valued else statement
+
+
+def scalar_output(statement: Statement, weight: float) -> Statement:
+    """The statement about one unit with one output, where y_gap = |c| h_gap."""
+    return statement.replace({y_gap: abs(Rational(weight)) * h_gap})
+
+
+def divided(statement: Statement) -> tuple[Statement, tuple[Symbol, ...]]:
+    """The statement without the measured factors that both sides share, and these; they are ≥ 0."""
+    lhs, rhs = Mul.make_args(statement.lhs), Mul.make_args(statement.rhs)
+    common = tuple(sorted((f for f in set(lhs) & set(rhs) if is_measured(f)), key=str))
+    rest = (Mul(*(f for f in side if f not in common)) for side in (lhs, rhs))
+    left, right = rest
+    return Statement(left, statement.relation, right), common
+
+
+def is_measured(factor: Expr) -> bool:
+    """Whether it is a measured quantity, which is never negative."""
+    known = VOCABULARY.get(factor.name) if isinstance(factor, Symbol) else None
+    return known is not None and known.role == "measured" and known.lower == 0

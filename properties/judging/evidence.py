@@ -1,0 +1,226 @@
+"""What an attack has seen of one form: counts, the distribution of lhs/rhs, the tightest checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import cast
+
+import msgspec
+import numpy as np
+
+from properties.judging.judge import Judgement, Verdict, windowed
+from properties.systems.batch import Batch
+from properties.systems.columns import cell_of
+from properties.systems.spec import SystemSpec
+from reports.pages.text import plural
+from reports.records.histogram import EMPTY, count_ratios
+from reports.records.record import Check, Cost, Histogram, Tally
+from reports.records.record import Verdict as VerdictName
+from theory.language.claim import Claim, Form
+
+SHOWN = 3
+
+
+@dataclass
+class CellEvidence:
+    """What was counted on the systems of one cell."""
+
+    tally: Tally = field(default_factory=Tally)
+    vacuous: dict[str, int] = field(default_factory=dict)
+
+    def merge(self, other: CellEvidence) -> None:
+        """Take in what was counted elsewhere on the same cell."""
+        self.tally = self.tally.merge(other.tally)
+        self.vacuous = added(self.vacuous, other.vacuous)
+
+
+@dataclass
+class Evidence:
+    """Merged over batches; everything in it is independent of the order in which batches came.
+
+    ``cells`` counts by the name of the cell that the systems were. Of a form that says that two
+    things differ, ``nearest`` keeps, for each number of states, the check in which they were seen
+    nearest, and by how much they differed.
+    """
+
+    claim: str
+    form: str
+    windowed: bool
+    tally: Tally = field(default_factory=Tally)
+    histogram: Histogram = EMPTY
+    systems: int = 0
+    pairs: int = 0
+    escalated: int = 0
+    vacuous: dict[str, int] = field(default_factory=dict)
+    cost: Cost | None = None
+    tightest: list[Check] = field(default_factory=list)
+    failing: list[Check] = field(default_factory=list)
+    nearest: dict[str, tuple[float, Check]] = field(default_factory=dict)
+    differ: bool = False
+    cells: dict[str, CellEvidence] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, claim: Claim, form: Form) -> Evidence:
+        """Nothing seen yet of one form."""
+        statement = form.statement
+        differ = statement.relation == "!="
+        return cls(claim.id, form.name, windowed(statement), differ=differ)
+
+    @property
+    def best_ratio(self) -> float | None:
+        """The largest lhs/rhs of a judged check."""
+        return (
+            float(self.tightest[0].ratio)
+            if self.tightest and self.tightest[0].ratio is not None
+            else None
+        )
+
+    def add(self, batch: Batch, seen: Judgement) -> None:
+        """Count one judged batch."""
+        counts = np.bincount(seen.verdicts.ravel(), minlength=4)
+        holds, violated, undecided, vacuous = (int(c) for c in counts)
+        tally = Tally(holds=holds, violated=violated, undecided=undecided, vacuous=vacuous)
+        self.tally = self.tally.merge(tally)
+        self.count({cell_of(batch.spec): CellEvidence(tally, dict(seen.vacuous))})
+        ratios = seen.ratio
+        judged = seen.verdicts != Verdict.VACUOUS
+        self.histogram = self.histogram.merge(count_ratios(ratios[judged]))
+        self.systems += int(judged.any(axis=(1, 2)).sum())
+        self.pairs += int(judged.any(axis=2).sum())
+        self.escalated += seen.escalated
+        self.vacuous = added(self.vacuous, seen.vacuous)
+        self.keep(batch, seen, ratios)
+
+    def count(self, cells: dict[str, CellEvidence]) -> None:
+        """Add what was counted on some cells; kept in the order of their names."""
+        for name, found in cells.items():
+            self.cells.setdefault(name, CellEvidence()).merge(found)
+        self.cells = dict(sorted(self.cells.items()))
+
+    def compare(self, seen: Judgement, first: Judgement) -> None:
+        """Note what this form's bound costs beside the first form's, where both hold."""
+        with np.errstate(all="ignore"):
+            ratio = seen.rhs.hi / first.rhs.hi
+        both = (seen.verdicts == Verdict.HOLDS) & (first.verdicts == Verdict.HOLDS)
+        ratio = ratio[both & np.isfinite(ratio)]
+        if ratio.size:
+            self.spend(Cost(least=float(ratio.min()), greatest=float(ratio.max())))
+
+    def spend(self, cost: Cost | None) -> None:
+        """Widen the range of costs."""
+        if cost is not None:
+            self.cost = cost if self.cost is None else self.cost.merge(cost)
+
+    def keep(self, batch: Batch, seen: Judgement, ratios: np.ndarray) -> None:
+        """Remember the tightest checks, one for each system, and the first failing ones."""
+        held = np.where(seen.verdicts == Verdict.HOLDS, ratios, np.nan)
+        if np.isfinite(held).any():
+            per_system = np.nanmax(held.reshape(held.shape[0], -1), axis=1, initial=-np.inf)
+            for i in np.argsort(-per_system, kind="stable")[:SHOWN]:
+                if np.isfinite(per_system[i]):
+                    s, k = np.unravel_index(np.nanargmax(held[i]), held[i].shape)
+                    self.tightest.append(self.check(batch, seen, int(i), int(s), int(k)))
+        bad = (seen.verdicts == Verdict.VIOLATED) | (seen.verdicts == Verdict.UNDECIDED)
+        for i, s, k in np.argwhere(bad)[:SHOWN]:
+            self.failing.append(self.check(batch, seen, int(i), int(s), int(k)))
+        self.trim()
+        self.approach(batch, seen)
+
+    def approach(self, batch: Batch, seen: Judgement) -> None:
+        """Remember where the two sides were seen nearest to one another, if they are to differ."""
+        if not self.differ:
+            return
+        gap = np.maximum(seen.lhs.lo - seen.rhs.hi, seen.rhs.lo - seen.lhs.hi)
+        gap = np.where(seen.verdicts == Verdict.HOLDS, gap, np.inf)
+        if np.isfinite(gap).any():
+            i, s, k = (int(v) for v in np.unravel_index(np.argmin(gap), gap.shape))
+            states = plural(batch.spec.states, "state")
+            told = f"{states}: the two sides differ by {float(gap[i, s, k])} or more"
+            check = msgspec.structs.replace(self.check(batch, seen, i, s, k), explanation=told)
+            self.keep_nearer(str(batch.spec.states), (float(gap[i, s, k]), check))
+
+    def keep_nearer(self, states: str, found: tuple[float, Check]) -> None:
+        """The nearer of two checks for one number of states; ties by the spec's text."""
+
+        def order(one: tuple[float, Check]) -> tuple[float, bytes]:
+            return one[0], msgspec.json.encode(one[1].spec)
+
+        self.nearest[states] = min(self.nearest.get(states, found), found, key=order)
+
+    def trim(self) -> None:
+        """Best first; ties broken by the spec's text, so that merging does not depend on order."""
+        self.tightest.sort(key=lambda c: (-float(c.ratio or 0), msgspec.json.encode(c.spec)))
+        self.failing.sort(
+            key=lambda c: (c.verdict != "VIOLATED", msgspec.json.encode(c.spec), c.k or 0)
+        )
+        del self.tightest[SHOWN:], self.failing[SHOWN:]
+
+    def merge(self, other: Evidence) -> None:
+        """Take in what another part saw of the same form."""
+        self.tally = self.tally.merge(other.tally)
+        self.histogram = self.histogram.merge(other.histogram)
+        self.systems += other.systems
+        self.pairs += other.pairs
+        self.escalated += other.escalated
+        self.vacuous = added(self.vacuous, other.vacuous)
+        self.count(other.cells)
+        self.spend(other.cost)
+        self.tightest += other.tightest
+        self.failing += other.failing
+        for states, found in other.nearest.items():
+            self.keep_nearer(states, found)
+        self.trim()
+
+    def check(self, batch: Batch, seen: Judgement, i: int, s: int, k: int) -> Check:
+        """The record of one check, with the command that replays it."""
+        spec = batch.spec.alone(batch.spec.members[i], s)
+        window = k if self.windowed else None
+        return record(
+            self.claim, self.form, spec, window, Verdict(int(seen.verdicts[i, s, k])),
+            (seen.lhs.lo[i, s, k], seen.lhs.hi[i, s, k]),
+            (seen.rhs.lo[i, s, k], seen.rhs.hi[i, s, k]),
+        )  # fmt: skip
+
+
+def added(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
+    """The counts of both, in the order of their names."""
+    names = sorted(one.keys() | other.keys())
+    return {name: one.get(name, 0) + other.get(name, 0) for name in names}
+
+
+def record(
+    claim: str,
+    form: str,
+    spec: SystemSpec,
+    k: int | None,
+    verdict: Verdict,
+    lhs: tuple[float, float],
+    rhs: tuple[float, float],
+    explanation: str = "",
+) -> Check:
+    """A Check: each side's middle with half its width as the error; lhs/rhs from the upper ends."""
+
+    def middle(ends: tuple[float, float]) -> tuple[float, float]:
+        low, high = float(ends[0]), float(ends[1])
+        if low == high:
+            return low, 0.0
+        centre = low + (high - low) / 2
+        return centre, float(np.nextafter(max(high - centre, centre - low), np.inf))
+
+    with np.errstate(all="ignore"):
+        ratio = float(np.float64(lhs[1]) / np.float64(rhs[1])) if rhs[1] else float("nan")
+    (lhs_mid, lhs_error), (rhs_mid, rhs_error) = middle(lhs), middle(rhs)
+    if verdict == Verdict.HOLDS:
+        ratio = min(ratio, 1.0)
+    judged = verdict in (Verdict.HOLDS, Verdict.VIOLATED) and np.isfinite(ratio)
+    return Check(
+        claim=claim, form=form, spec=spec.told, k=k,
+        lhs=lhs_mid, lhs_error=lhs_error, rhs=rhs_mid, rhs_error=rhs_error,
+        ratio=ratio if judged else None, verdict=cast(VerdictName, verdict.name),
+        replay=replay_command(claim, form, spec), explanation=explanation,
+    )  # fmt: skip
+
+
+def replay_command(claim: str, form: str, spec: SystemSpec) -> str:
+    """The shell command that re-runs one check."""
+    return f"rnnbounds replay '{spec.text}' --claim {claim} --form {form}"

@@ -1,0 +1,240 @@
+"""The judge: lhs against rhs, with the errors of both, in three arithmetics.
+
+First float64 intervals over the whole batch; what they cannot decide goes, pair by pair, to balls
+of rising precision and at last to exact rationals, where norms are compared by their squares.
+Nothing here is a tolerance: a comparison decides only if no rounding error can change it, and
+whatever is not finite decides nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from properties.errors import QuantityError
+from properties.judging.equivalent import at_ends
+from properties.judging.referee import settle
+from properties.measures.table import MEASURES
+from properties.systems.batch import Batch
+from properties.systems.cells.boxes import confirm
+from theory.language.claim import Assumption, Statement
+from theory.language.vocabulary import VOCABULARY
+from theory.numbers.evaluate import enclose
+from theory.numbers.interval import Interval
+
+
+class Verdict(IntEnum):
+    """What a check comes to; only HOLDS is a pass."""
+
+    HOLDS = 0
+    VIOLATED = 1
+    UNDECIDED = 2
+    VACUOUS = 3
+
+
+Codes = npt.NDArray[np.int8]
+
+
+@dataclass
+class Judgement:
+    """Verdicts of one statement on one batch, (B, S, windows); one window where there is no k."""
+
+    verdicts: Codes
+    lhs: Interval
+    rhs: Interval
+    vacuous: dict[str, int] = field(default_factory=dict)
+    escalated: int = 0
+
+    @property
+    def ratio(self) -> npt.NDArray[np.float64]:
+        """lhs/rhs at the upper ends where a verdict was reached; NaN for 0/0: it says nothing."""
+        lhs, rhs = self.lhs.hi, self.rhs.hi
+        with np.errstate(all="ignore"):
+            ratio = lhs / rhs
+        holds, fails = self.verdicts == Verdict.HOLDS, self.verdicts == Verdict.VIOLATED
+        # Upper ends may overlap where the referee proved lhs <= rhs: the true ratio is at most 1.
+        ratio = np.where(holds, np.minimum(ratio, 1.0), ratio)
+        return np.where((holds | fails) & np.isfinite(ratio), ratio, np.nan)
+
+
+def compare(relation: str, lhs: Interval, rhs: Interval) -> Codes:
+    """HOLDS or VIOLATED where the enclosures decide it, UNDECIDED elsewhere.
+
+    ``==`` holds if the enclosures meet and are finite: the gap is then below its rigorous rounding
+    bound; ``exists`` asks lhs <= rhs of a witness.
+    """
+    with np.errstate(invalid="ignore"):
+        if relation in ("<=", "exists"):
+            holds, fails = lhs.hi <= rhs.lo, lhs.lo > rhs.hi
+        elif relation == "<":
+            holds, fails = lhs.hi < rhs.lo, lhs.lo >= rhs.hi
+        else:
+            apart = (lhs.lo > rhs.hi) | (lhs.hi < rhs.lo)
+            point = (lhs.lo == lhs.hi) & (rhs.lo == rhs.hi)
+            meet = (lhs.lo <= rhs.hi) & (rhs.lo <= lhs.hi)
+            holds, fails = (meet, apart) if relation == "==" else (apart, meet & point)
+    finite = np.isfinite(lhs.lo) & np.isfinite(lhs.hi) & np.isfinite(rhs.lo) & np.isfinite(rhs.hi)
+    codes = np.where(holds, Verdict.HOLDS, np.where(fails, Verdict.VIOLATED, Verdict.UNDECIDED))
+    return np.asarray(np.where(finite, codes, Verdict.UNDECIDED), dtype=np.int8)
+
+
+def environment(batch: Batch, names: set[str]) -> dict[str, Interval]:
+    """Enclosures of every quantity a statement speaks of, by name."""
+    parameters = batch.parameters
+    env: dict[str, Interval] = {}
+    for name in sorted(names):
+        role = VOCABULARY[name].role
+        if name not in (MEASURES if role == "measured" else parameters) and role != "certified":
+            raise QuantityError(name, batch.spec.kind)
+        if role == "parameter":
+            env[name] = Interval(parameters[name], parameters[name])
+        elif role == "certified":
+            env[name] = batch.constant(name)
+        else:
+            key = f"enclosure of {name}"
+            if key not in batch.cache:
+                batch.cache[key] = MEASURES[name].enclose(batch)
+            env[name] = batch.cache[key]
+    return env
+
+
+# Speaking of one of these, a statement is judged at every window k.
+WINDOWED = frozenset({
+    "k", "t", "h_start", "h_gap", "y_gap", "dh_dx",
+    "forward_gap", "field_gap", "edge_gap", "padding_gap", "recurrent_gap",
+    "causal_gap", "causal_edge_gap",
+    "grad_gap", "grad_gap_mean", "tbptt_gap", "tb_gap",
+    "h_gap_box", "eps_k", "w_gap", "w_gap_before", "trained_gap", "dh_dh",
+    "dh_dh_deep", "top_memory", "low_before", "top_before", "mode_gap", "mode_start", "power_norm",
+    "scan_gap", "scan_start", "decay_product", "decay_least", "decay_of_mean",
+})  # fmt: skip
+
+
+def windowed(statement: Statement) -> bool:
+    """Whether a statement's checks differ by the window."""
+    return bool(WINDOWED & free_names(statement))
+
+
+def free_names(*statements: Statement) -> set[str]:
+    """The names of the vocabulary in the statements."""
+    return {s.name for st in statements for side in (st.lhs, st.rhs) for s in side.free_symbols}
+
+
+def unmet(
+    assumptions: tuple[Assumption, ...], env: dict[str, Interval]
+) -> dict[str, npt.NDArray[np.bool_]]:
+    """Where an assumption is not certainly met, by its id."""
+    masks = {}
+    for assumption in assumptions:
+        if assumption.condition is not None:
+            c = assumption.condition
+            met = compare(c.relation, enclose(c.lhs, env), enclose(c.rhs, env)) == Verdict.HOLDS
+            masks[assumption.id] = ~met
+    return masks
+
+
+@dataclass
+class Patience:
+    """How much the referee may still do for one typed statement, in rough multiplications.
+
+    Checks beyond it stay UNDECIDED; they are counted.
+    """
+
+    left: int
+    skipped: int = 0
+
+    def bears(self, batch: Batch, windows: int) -> bool:
+        """Whether a pair may be settled at so many windows; its work is then spent."""
+        spec = batch.spec
+        if self.left <= 0:
+            self.skipped += windows
+            return False
+        self.left -= 1_000 + windows * (spec.T + spec.K) * spec.n * (spec.n + spec.d)
+        return True
+
+
+def judge(
+    statement: Statement,
+    assumptions: tuple[Assumption, ...],
+    batch: Batch,
+    patience: Patience | None = None,
+) -> Judgement:
+    """Judge a statement on every pair of a batch and, where k occurs, every window 0 … K.
+
+    A system with a number that is not finite is UNDECIDED, whatever the statement. A check whose
+    assumptions are not certainly met, or for which the model supplies no finite constant, is
+    VACUOUS.
+    """
+    conditions = [a.condition for a in assumptions if a.condition is not None]
+    names = free_names(statement, *conditions)
+    env = environment(batch, names)
+    confirm(batch)
+    lhs, rhs = enclose(statement.lhs, env), enclose(statement.rhs, env)
+    pairs = (batch.cell.W.shape[0], batch.x.shape[3])
+    shape = np.broadcast_shapes((*pairs, 1), *(i.lo.shape for i in (lhs, rhs, *env.values())))
+    lhs, rhs = (
+        Interval(*(np.array(np.broadcast_to(end, shape)) for end in (i.lo, i.hi)))
+        for i in (lhs, rhs)
+    )
+    verdicts = np.array(compare(statement.relation, lhs, rhs))
+    result = Judgement(verdicts, lhs, rhs)
+    masks = unmet(assumptions, env)
+    for name in sorted(free_names(statement)):
+        if VOCABULARY[name].role == "certified":
+            masks[f"finite {name}"] = ~np.isfinite(env[name].hi)
+    for reason, mask in masks.items():
+        wide = np.broadcast_to(mask, shape)
+        if wide.any():
+            result.vacuous[reason] = int(np.sum(wide & (verdicts != Verdict.VACUOUS)))
+            verdicts[wide] = Verdict.VACUOUS
+    spoiled = ~np.broadcast_to(batch.finite, shape)
+    verdicts[spoiled & (verdicts != Verdict.VACUOUS)] = Verdict.UNDECIDED
+    if patience is not None:
+        by_ends(statement, batch, result)
+    escalate(statement, batch, result, patience)
+    return result
+
+
+def by_ends(statement: Statement, batch: Batch, result: Judgement) -> None:
+    """Decide what is open where both sides are the same, and, of vanilla networks, at the windows
+    0 and T, by what is known there."""
+    told = {0: at_ends(statement, "first"), batch.spec.T: at_ends(statement, "last")}
+    vanilla = batch.cells is None and not batch.exact and windowed(statement)
+    for window in range(result.verdicts.shape[2]):
+        known = told.get(window, statement) if vanilla else statement
+        there = result.verdicts[:, :, window]
+        undecided = (there == Verdict.UNDECIDED) & batch.finite[:, :, 0]
+        same = known.lhs == known.rhs
+        if not undecided.any() or (known == statement and not same):
+            continue
+        env = environment(batch, free_names(known))
+        lhs, rhs = (enclose(side, env) for side in (known.lhs, known.rhs))
+        codes = compare(known.relation, lhs, rhs)
+        if same:
+            truth = known.relation in ("<=", "==", "exists")
+            valued = np.isfinite(lhs.lo) & np.isfinite(lhs.hi)
+            codes = np.where(valued, Verdict.HOLDS if truth else Verdict.VIOLATED, codes)
+        codes = np.atleast_3d(codes)
+        here = codes[:, :, min(window, codes.shape[2] - 1)]
+        result.verdicts[:, :, window] = np.where(undecided, here, there)
+
+
+def escalate(
+    statement: Statement, batch: Batch, result: Judgement, patience: Patience | None = None
+) -> None:
+    """Settle every UNDECIDED check of a finite system, pair by pair, in balls and rationals."""
+    open_checks = (result.verdicts == Verdict.UNDECIDED) & batch.finite
+    result.escalated = int(open_checks.sum())
+    for i, s in np.argwhere(open_checks.any(axis=2)):
+        ks = np.flatnonzero(open_checks[i, s])
+        if patience is not None and not patience.bears(batch, len(ks)):
+            continue
+        pair = batch.pair(int(i), int(s))
+        for k, outcome in zip(ks, settle(statement, pair, [int(k) for k in ks]), strict=True):
+            result.verdicts[i, s, k] = Verdict[outcome.verdict]
+            if outcome.lhs is not None and outcome.rhs is not None:
+                result.lhs.lo[i, s, k], result.lhs.hi[i, s, k] = outcome.lhs
+                result.rhs.lo[i, s, k], result.rhs.hi[i, s, k] = outcome.rhs

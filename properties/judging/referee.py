@@ -1,0 +1,236 @@
+"""The referee: balls of rising precision, then exact rationals, for what float64 cannot decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, isfinite, isqrt, log2
+
+import sympy
+from flint import arb, ctx, fmpq
+
+from properties.judging.equivalent import divided, scalar_output
+from properties.measures.readings.balls import Ends, float_ends
+from properties.measures.table import MEASURES
+from properties.systems.batch import Batch
+from theory.language.claim import Statement
+from theory.language.vocabulary import VOCABULARY
+from theory.numbers.evaluate import ball, rational
+
+LARGEST_PRECISION = 4096
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the referee found: a verdict's name and float64 enclosures of both sides."""
+
+    verdict: str
+    lhs: Ends | None = None
+    rhs: Ends | None = None
+
+
+def settle(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[Outcome]:
+    """Decide the checks of one pair at the windows ``ks``.
+
+    The precision starts at 53 + k log₂(1/λ) + 20 bits, so that λᵏ is resolved, and doubles.
+    """
+    statement = of_one_unit(statement, pair)
+    outcomes = by_division(statement, pair, ks)
+    precision = first_precision(pair, max(ks))
+    while precision <= LARGEST_PRECISION and len(outcomes) < len(ks):
+        for k in ks:
+            if k not in outcomes:
+                found = by_balls(statement, pair, k, precision)
+                if found.verdict != "UNDECIDED":
+                    outcomes[k] = found
+                elif (exact := by_rationals(statement, pair, k, precision)) is not None:
+                    outcomes[k] = Outcome(
+                        exact.verdict, exact.lhs or found.lhs, exact.rhs or found.rhs
+                    )
+        precision *= 2 if precision < 512 else 8
+    return [outcomes.get(k) or Outcome("UNDECIDED") for k in ks]
+
+
+def of_one_unit(statement: Statement, pair: Batch) -> Statement:
+    """The statement by what one unit with one output makes of the output's gap."""
+    vanilla = pair.cells is None and not pair.exact
+    single = vanilla and pair.C.shape[1:] == (1, 1) and isfinite(pair.C.item())
+    return scalar_output(statement, pair.C.item()) if single else statement
+
+
+def by_division(statement: Statement, pair: Batch, ks: Sequence[int]) -> dict[int, Outcome]:
+    """What is decided without the measured factors that both sides share, whatever these are."""
+    rest, common = divided(statement)
+    if not common or statement.relation not in ("<=", "<"):
+        return {}
+    # q l <= q r where l <= r and q >= 0, and q l < q r nowhere where l >= r.
+    decided = "HOLDS" if statement.relation == "<=" else "VIOLATED"
+    found = zip(ks, settle(rest, pair, ks), strict=True)
+    return {k: Outcome(decided) for k, outcome in found if outcome.verdict == decided}
+
+
+def first_precision(pair: Batch, k: int) -> int:
+    """The bits that resolve λᵏ, in words of 64; k + 73 where λ is not in (0, 1)."""
+    lam = pair.spec.lam
+    bits = 73 + (ceil(-k * log2(lam)) if 0 < lam < 1 else k)
+    return min(max(128, 64 * ceil(bits / 64)), LARGEST_PRECISION)
+
+
+def names(*sides: sympy.Expr) -> list[str]:
+    """The names in the expressions, sorted."""
+    return sorted({symbol.name for side in sides for symbol in side.free_symbols})
+
+
+def by_balls(statement: Statement, pair: Batch, k: int, precision: int) -> Outcome:
+    """Compare both sides in ball arithmetic at one precision."""
+    before = ctx.prec
+    ctx.prec = precision
+    try:
+        env = {
+            name: ball_of(name, pair, k, precision) for name in names(statement.lhs, statement.rhs)
+        }
+        lhs, rhs = ball(statement.lhs, env), ball(statement.rhs, env)
+        return Outcome(
+            compare_balls(statement.relation, lhs, rhs), float_ends(lhs), float_ends(rhs)
+        )
+    finally:
+        ctx.prec = before
+
+
+def ball_of(name: str, pair: Batch, k: int, precision: int) -> arb:
+    """A quantity of one pair at one window, as a ball."""
+    if VOCABULARY[name].role == "measured":
+        return MEASURES[name].ball(pair, k, precision)
+    return arb(number(name, pair, k))
+
+
+def number(name: str, pair: Batch, k: int) -> float:
+    """A parameter or a certified constant: a float64 that stands for itself."""
+    certified = VOCABULARY[name].role == "certified"
+    values = pair.constant(name).hi if certified else pair.parameters[name]
+    return float(values[0, 0, k] if values.shape[-1] > 1 else values.item())
+
+
+def compare_balls(relation: str, lhs: arb, rhs: arb) -> str:
+    """The verdict that the balls prove, else UNDECIDED; a NaN proves nothing."""
+    if not (lhs.is_finite() and rhs.is_finite()):
+        return "UNDECIDED"
+    if relation in ("<=", "exists"):
+        holds, fails = bool(lhs <= rhs), bool(lhs > rhs)
+    elif relation == "<":
+        holds, fails = bool(lhs < rhs), bool(lhs >= rhs)
+    else:
+        apart, same = bool(lhs != rhs), bool(lhs == rhs)
+        holds, fails = (same, apart) if relation == "==" else (apart, same)
+    return "HOLDS" if holds else "VIOLATED" if fails else "UNDECIDED"
+
+
+def by_rationals(statement: Statement, pair: Batch, k: int, precision: int) -> Outcome | None:
+    """Decide the check exactly, or None where a side has no known rational square."""
+    lhs, rhs = statement.lhs, statement.rhs
+    if isinstance(lhs, sympy.Symbol) and lhs.name in MEASURES and statement.relation == "<=":
+        at_most, env = MEASURES[lhs.name].at_most, rational_numbers(rhs, pair, k)
+        bound = rational(rhs, env) if at_most is not None and env is not None else None
+        met = at_most(pair, bound, k) if at_most is not None and bound is not None else None
+        if met is not None:
+            return Outcome("HOLDS" if met else "VIOLATED")
+        cap = MEASURES[lhs.name].cap
+        most = None if cap is None else cap(pair, k)
+        allowed = None if most is None else signed_square(rhs, pair, k, precision)
+        if most is not None and allowed is not None and most <= allowed:
+            return Outcome("HOLDS")
+    left, right = (signed_square(side, pair, k, precision) for side in (lhs, rhs))
+    if left is None or right is None:
+        left, right = (whole_square(side, pair, k, precision) for side in (lhs, rhs))
+    if left is None or right is None:
+        return None
+    decided = {
+        "<=": left <= right,
+        "exists": left <= right,
+        "<": left < right,
+        "==": left == right,
+        "!=": left != right,
+    }[statement.relation]
+    return Outcome("HOLDS" if decided else "VIOLATED", signed_root(left), signed_root(right))
+
+
+def signed_root(square: fmpq) -> Ends:
+    """A float64 interval around sign(s) √|s|."""
+    root = arb(abs(square)).sqrt()
+    return float_ends(root if square >= 0 else -root)
+
+
+def rational_numbers(side: sympy.Expr, pair: Batch, k: int) -> dict[str, fmpq] | None:
+    """Exact values of a side's parameters and constants; None if a measured quantity occurs."""
+    env = {}
+    for name in names(side):
+        if VOCABULARY[name].role == "measured":
+            return None
+        value = as_fmpq(number(name, pair, k))
+        if value is None:
+            return None
+        env[name] = value
+    return env
+
+
+def as_fmpq(value: float) -> fmpq | None:
+    """The rational number that a finite float is; None for others, which decide nothing."""
+    if not isfinite(value):
+        return None
+    exact = Fraction(value)
+    return fmpq(exact.numerator, exact.denominator)
+
+
+def whole_square(side: sympy.Expr, pair: Batch, k: int, precision: int) -> fmpq | None:
+    """The same of any expression, if its measured quantities are themselves rational."""
+    env = {}
+    for name in names(side):
+        if VOCABULARY[name].role == "measured":
+            square = MEASURES[name].exact_square(pair, k, precision)
+            value = None if square is None else root_of(square)
+        else:
+            value = as_fmpq(number(name, pair, k))
+        if value is None:
+            return None
+        env[name] = value
+    found = rational(side, env)
+    return None if found is None else found * abs(found)
+
+
+def root_of(square: fmpq) -> fmpq | None:
+    """√s where that is rational."""
+    p, q = isqrt(int(square.p)), isqrt(int(square.q))
+    return fmpq(p, q) if fmpq(p * p, q * q) == square else None
+
+
+def without_zeros(side: sympy.Expr, env: dict[str, fmpq]) -> sympy.Expr:
+    """The side with vanishing factors left out, so that nothing irrational meets them."""
+    zeros = {s: sympy.Integer(0) for s in side.free_symbols if env[s.name] == 0}
+    found = side.xreplace(zeros)
+    return side if found.has(sympy.zoo, sympy.nan, sympy.oo) else found
+
+
+def signed_square(side: sympy.Expr, pair: Batch, k: int, precision: int) -> fmpq | None:
+    """sign(side)·side², exactly: x ↦ sign(x)·x² is increasing, so comparisons carry over.
+
+    A side is a product of measured quantities (non-negative, with rational squares), of square
+    roots and of an expression in parameters and constants.
+    """
+    plain, square = sympy.Integer(1), fmpq(1)
+    for factor in sympy.Mul.make_args(side):
+        value: fmpq | None = None
+        if isinstance(factor, sympy.Symbol) and factor.name in MEASURES:
+            value = MEASURES[factor.name].exact_square(pair, k, precision)
+        elif isinstance(factor, sympy.Pow) and factor.exp == sympy.Rational(1, 2):
+            inner = rational_numbers(factor.base, pair, k)
+            value = None if inner is None else rational(factor.base, inner)
+        else:
+            plain *= factor
+            continue
+        if value is None or value < 0:
+            return None
+        square *= value
+    env = rational_numbers(plain, pair, k)
+    value = rational(without_zeros(plain, env), env) if env is not None else None
+    return None if value is None else square * value * abs(value)

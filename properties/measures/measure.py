@@ -1,0 +1,82 @@
+"""A measured quantity: a name of the vocabulary, bound to what is seen on a system.
+
+A measure has up to six readings. ``value`` is a differentiable float64 reading of a whole batch
+and ``error`` a rigorous bound on |reading − truth|; together, or as an ``enclosure``, they enclose
+the truth. ``balls`` reads one pair at any precision, ``square`` gives the exact square where it is
+rational, ``cap`` a rational bound of the square that holds whatever the inputs are, and ``at_most``
+decides an exact comparison where it can. Shapes are (B, S, K+1) with k,
+else (B, S, 1). Where the systems are cells of any kind, ``of_cells`` has the readings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from flint import arb, fmpq
+
+from properties.measures.readings import rationals
+from properties.measures.readings.balls import BallPair, ball_pair
+from properties.systems.batch import Batch
+from theory.numbers.interval import Interval
+
+Tensor = torch.Tensor
+Value = Callable[[Batch], Tensor]
+Error = Callable[[Batch, Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measured quantity."""
+
+    name: str
+    value: Callable[[Batch], Tensor] | None = None
+    error: Callable[[Batch, Tensor], Tensor] | None = None
+    enclosure: Callable[[Batch], Interval] | None = None
+    balls: Callable[[BallPair, int], arb] | None = None
+    square: Callable[[Batch, int], fmpq | None] | None = None
+    at_most: Callable[[Batch, fmpq, int], bool | None] | None = None
+    cap: Callable[[Batch, int], fmpq | None] | None = None
+    of_cells: Measure | None = None
+
+    def enclose(self, batch: Batch) -> Interval:
+        """Float64 enclosures over the batch; [nan, nan] where only the referee can read it."""
+        if batch.cells is not None and self.of_cells is not None:
+            return self.of_cells.enclose(batch)
+        if self.enclosure is not None:
+            return self.enclosure(batch)
+        if self.value is None or self.error is None:
+            blank = np.full((batch.cell.batch, batch.x.shape[3], 1), np.nan)
+            return Interval(blank, blank)
+        with torch.no_grad():
+            value = self.value(batch)
+            return around(value, self.error(batch, value))
+
+    def ball(self, pair: Batch, k: int, precision: int) -> arb:
+        """A ball of one pair at one window; NaN where there is no reading."""
+        if pair.cells is not None and self.of_cells is not None:
+            return self.of_cells.ball(pair, k, precision)
+        return arb("nan") if self.balls is None else self.balls(ball_pair(pair, precision), k)
+
+    def exact_square(self, pair: Batch, k: int, precision: int) -> fmpq | None:
+        """The square, if it is known to be rational: from rational states or a ball that is 0."""
+        apart = pair.cells is not None and self.of_cells is not None
+        found = None if self.square is None or apart else self.square(pair, k)
+        if found is None and self.ball(pair, k, precision).is_zero():
+            return fmpq(0)
+        return found
+
+
+def around(value: Tensor, error: Tensor) -> Interval:
+    """value ± error, rounded outward and cut at 0 (norms are ≥ 0); exact where error is 0."""
+    v, e = value.detach().cpu().numpy(), error.detach().cpu().numpy()
+    with np.errstate(invalid="ignore"):
+        low, high = np.nextafter(v - e, -np.inf), np.nextafter(v + e, np.inf)
+    return Interval(np.maximum(np.where(e == 0, v, low), 0.0), np.where(e == 0, v, high))
+
+
+def square_of(vector: list[fmpq] | None) -> fmpq | None:
+    """‖v‖₂², if v is there."""
+    return None if vector is None else rationals.square(vector)

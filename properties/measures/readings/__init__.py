@@ -1,0 +1,1 @@
+"""How quantities are read off a system: in float64, in balls, in rationals."""

@@ -1,0 +1,240 @@
+"""Gradients in the weights: float64 readings with their errors, in balls and in rationals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from flint import arb, arb_mat, fmpq, fmpq_mat
+
+from impl.cells.activation import Activation
+from impl.cells.rnn import RNN
+from impl.gradients.adjoint import (
+    gradient_gaps,
+    last_gradient,
+    mean_gradient_gaps,
+    tb_gaps,
+    tbptt_gaps,
+)
+from impl.gradients.adjoint_error import (
+    gradient_error,
+    gradient_gap_error,
+    mean_gradient_gap_error,
+    tbptt_error,
+)
+from impl.numbers.ball_functions import float_above
+from properties.measures.readings.adjoints import Arithmetic, Cell, Gap, Run, flat
+from properties.measures.readings.balls import BallPair, length
+from properties.measures.readings.rationals import exact, square
+from properties.measures.readings.slack import UP, norm_slack
+from properties.measures.readings.states import before_start
+from properties.systems.batch import Batch
+
+Tensor = torch.Tensor
+# Which part of the difference of two runs a quantity measures.
+PARTS: dict[str, Callable[[Gap], Any]] = {
+    "grad_gap": lambda gap: gap.whole,
+    "tbptt_gap": lambda gap: gap.before,
+    "tb_gap": lambda gap: gap.since,
+}
+READINGS = {
+    "grad_gap": (gradient_gaps, gradient_gap_error),
+    "tbptt_gap": (tbptt_gaps, tbptt_error),
+    "tb_gap": (tb_gaps, gradient_gap_error),
+    "grad_gap_mean": (mean_gradient_gaps, mean_gradient_gap_error),
+}
+
+
+def windowed_gap(name: str) -> Callable[[Batch], Tensor]:
+    """A difference of gradients at every window, (B, S, K+1)."""
+    read, _ = READINGS[name]
+    return lambda batch: read(batch.cell, batch.x, batch.K, batch.loss, batch.spec.trained)
+
+
+def windowed_slack(name: str) -> Callable[[Batch, Tensor], Tensor]:
+    """The error of its norm: that of the vector, and the norm's own; none where k = T."""
+    _, error = READINGS[name]
+
+    def slack(batch: Batch, value: Tensor) -> Tensor:
+        inner = error(batch.cell, batch.x, batch.K, batch.loss, batch.spec.trained)
+        return before_start(batch, inner * UP + norm_slack(entries(batch) + 1, value))
+
+    return slack
+
+
+def weights_gap(batch: Batch) -> Tensor:
+    """‖∇p_T(w) − ∇p_T(w')‖ over the trained weights, (B, S, 1)."""
+    trained, other = batch.spec.trained, batch.other or batch.cell
+    one, two = (last_gradient(cell, batch.x, batch.loss) for cell in (batch.cell, other))
+    gap: Tensor = torch.linalg.vector_norm(one.flat(trained) - two.flat(trained), dim=2)
+    return gap[:, :, None]
+
+
+def weight_distance(batch: Batch) -> Tensor:
+    """‖w − w'‖ over the trained weights, (B, S, 1)."""
+    other, found = batch.other or batch.cell, []
+    for name in batch.spec.trained:
+        found.append((getattr(batch.cell, name) - getattr(other, name)).flatten(1))
+    size: Tensor = torch.linalg.vector_norm(torch.cat(found, dim=1), dim=1)
+    return size[:, None, None].expand(-1, batch.x.shape[3], -1)
+
+
+def own_error(batch: Batch, cell: RNN) -> Tensor:
+    """How far a computed ∇p_T of a cell on the batch's inputs is from the truth, (B, S, 1)."""
+    return gradient_error(cell, batch.x, batch.loss, batch.spec.trained, 0)[:, :, None]
+
+
+def entries(batch: Batch) -> int:
+    """How many weights are trained."""
+    n, d = batch.cell.n, batch.cell.d
+    return n * sum({"W": n, "U": d, "b": 1}[name] for name in batch.spec.trained)
+
+
+def weights_slack(batch: Batch, value: Tensor) -> Tensor:
+    """The error of the difference of two weights' gradients."""
+    inner = own_error(batch, batch.cell) + own_error(batch, batch.other or batch.cell)
+    return inner * UP + norm_slack(entries(batch) + 1, value)
+
+
+def distance_slack(batch: Batch, value: Tensor) -> Tensor:
+    """The norm's own error, (B, S, 1)."""
+    return norm_slack(entries(batch) + 1, value)
+
+
+def cell_of(made: Arithmetic, cell: RNN) -> Cell:
+    """One cell's floats in an arithmetic."""
+    return Cell(made.rows(cell.W[0].tolist()), made.rows(cell.U[0].tolist()),
+                made.column(cell.b[0].tolist()))  # fmt: skip
+
+
+def in_balls(batch: Batch) -> Arithmetic:
+    """Balls at the precision that is current when they are made."""
+    rho = batch.cell.activation
+    return Arithmetic(
+        number=arb, matrix=arb_mat, rho=rho.ball, slope=rho.ball_derivative,
+        gradient=batch.loss.ball_gradient, linear=rho.name == "identity",
+    )  # fmt: skip
+
+
+def in_rationals(batch: Batch) -> Arithmetic | None:
+    """Rationals, where neither the activation nor the loss leaves them."""
+    exactly = batch.loss.rational_gradient
+    if exactly([fmpq(0)] * batch.cell.n) is None:
+        return None
+    return rational_steps(batch, lambda h: exactly(h) or [])
+
+
+def rational_steps(batch: Batch, gradient: Callable[[Any], Any]) -> Arithmetic | None:
+    """Rationals with that gradient of the loss, where the activation does not leave them."""
+    rho = batch.cell.activation
+    if rho.exact is None:
+        return None
+    return Arithmetic(
+        number=exact, matrix=fmpq_mat, rho=rho.exact, slope=rational_slope(rho),
+        gradient=gradient, linear=rho.name == "identity",
+    )  # fmt: skip
+
+
+def rational_slope(rho: Activation) -> Callable[[fmpq], fmpq]:
+    """ρ′ of a piecewise linear activation: it depends on the sign alone."""
+    at = {sign: exact(float(rho.ball_derivative(arb(sign)))) for sign in (-1, 0, 1)}
+    return lambda z: at[(z > 0) - (z < 0)]
+
+
+def slopes_above(rho: Activation) -> Arithmetic:
+    """Rationals with upper bounds in place of |ρ′|, for what asks for slopes alone."""
+
+    def slope(z: fmpq) -> fmpq:
+        return exact(float_above(abs(rho.ball_derivative(arb(z)))))
+
+    return Arithmetic(
+        number=exact, matrix=fmpq_mat, rho=rho.rational, slope=slope, gradient=lambda h: h
+    )
+
+
+def run_of(made: Arithmetic, batch: Batch) -> Run:
+    """The full run of one pair."""
+    inputs = [made.column(x) for x in batch.x[0, :, :, 0].tolist()]
+    return Run(made, cell_of(made, batch.cell), inputs, batch.spec.trained)
+
+
+def ball_run(pair: BallPair) -> Run:
+    """The full run in balls, made once at each precision."""
+    cache = pair.cache
+    if "run" not in cache:
+        cache["run"] = run_of(in_balls(pair.batch), pair.batch)
+    found: Run = cache["run"]
+    return found
+
+
+def rational_run(batch: Batch) -> Run | None:
+    """The full run in rationals, made once; None where it leaves them."""
+    key = "rational run"
+    if key not in batch.cache:
+        made = in_rationals(batch)
+        batch.cache[key] = None if made is None else run_of(made, batch)
+    found: Run | None = batch.cache[key]
+    return found
+
+
+def matrix_gap(run: Run, name: str, k: int) -> list[Any]:
+    """One of the windowed differences of a pair, as a vector."""
+    T = len(run.inputs)
+    if name != "grad_gap_mean":
+        return flat(PARTS[name](run.against(T - k)))
+    made = run.arithmetic
+    total = sum(
+        (run.against(max(t - k, 0), end=t).whole for t in range(2, T + 1)),
+        run.against(max(1 - k, 0), end=1).whole,
+    )
+    return [v / made.number(float(T)) for v in flat(total)]
+
+
+def other_gap(run: Run, batch: Batch) -> list[Any]:
+    """∇p_T(w) − ∇p_T(w') of a pair, as a vector."""
+    other = cell_of(run.arithmetic, batch.other or batch.cell)
+    return flat(run.against(0, run.cell.minus(other)).whole)
+
+
+def weights_moved(made: Arithmetic, batch: Batch) -> list[Any]:
+    """w − w' of a pair, as a vector."""
+    moved = cell_of(made, batch.cell).minus(cell_of(made, batch.other or batch.cell))
+    return [v for name in batch.spec.trained for v in flat(getattr(moved, name))]
+
+
+def gap_ball(name: str) -> Callable[[BallPair, int], arb]:
+    """One of the windowed differences in balls."""
+    return lambda pair, k: length(matrix_gap(ball_run(pair), name, k))
+
+
+def gap_square(name: str) -> Callable[[Batch, int], fmpq | None]:
+    """Its exact square, where there is one."""
+
+    def read(batch: Batch, k: int) -> fmpq | None:
+        run = rational_run(batch)
+        return None if run is None else square(matrix_gap(run, name, k))
+
+    return read
+
+
+def weights_ball(pair: BallPair, k: int) -> arb:
+    """‖∇p_T(w) − ∇p_T(w')‖ in balls; k plays no part."""
+    return length(other_gap(ball_run(pair), pair.batch))
+
+
+def weights_square(batch: Batch, k: int) -> fmpq | None:
+    """Its exact square, where there is one."""
+    run = rational_run(batch)
+    return None if run is None else square(other_gap(run, batch))
+
+
+def distance_ball(pair: BallPair, k: int) -> arb:
+    """‖w − w'‖ in balls."""
+    return length(weights_moved(ball_run(pair).arithmetic, pair.batch))
+
+
+def distance_square(batch: Batch, k: int) -> fmpq:
+    """‖w − w'‖², exactly."""
+    made = Arithmetic(exact, fmpq_mat, lambda z: z, lambda z: z, lambda h: h)
+    return square(weights_moved(made, batch))

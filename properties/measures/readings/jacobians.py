@@ -1,0 +1,62 @@
+"""‖∂h_T/∂x_{T−k}‖₂ for all k: the float64 reading and its enclosure."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from flint import arb
+
+from impl.gradients.jacobian import input_jacobians
+from impl.numbers.exact_norm import ball_norm
+from impl.numbers.spectral_norm import certified_norm
+from properties.measures.readings.balls import BallPair
+from properties.measures.readings.slack import NORM_FLOOR, UP, gamma
+from properties.systems.batch import Batch
+from theory.numbers.interval import Interval
+
+Tensor = torch.Tensor
+
+
+def last(batch: Batch) -> int:
+    """The largest k for which x_{T−k} exists."""
+    return min(batch.K, batch.spec.T - 1)
+
+
+def padded(batch: Batch, values: Tensor) -> Tensor:
+    """(B, k, S) to (B, S, K+1): no input before the first one, so a zero Jacobian there."""
+    B, k, S = values.shape
+    rest = values.new_zeros(B, batch.K + 1 - k, S)
+    return torch.cat([values, rest], dim=1).transpose(1, 2)
+
+
+def dh_dx(batch: Batch) -> Tensor:
+    """Spectral norms of the Jacobians, (B, S, K+1); an estimate of the singular value."""
+    J, _ = input_jacobians(batch.cell, batch.x, last(batch))
+    return padded(batch, torch.linalg.matrix_norm(J.permute(0, 1, 4, 2, 3), 2))
+
+
+def dh_dx_enclosure(batch: Batch) -> Interval:
+    """Certified norm above, ‖J v‖/‖v‖ for the leading singular vector v below."""
+    with torch.no_grad():
+        J, error = input_jacobians(batch.cell, batch.x, last(batch))
+        J = J.permute(0, 1, 4, 2, 3)
+        B, k, S, n, d = J.shape
+        flat = J.reshape(-1, n, d)
+        clean = torch.nan_to_num(flat)
+        above = certified_norm(clean).reshape(B, k, S)
+        v = torch.linalg.svd(clean, full_matrices=False).Vh[:, 0, :, None]
+        image = torch.linalg.vector_norm(clean @ v, dim=(1, 2))
+        loss = gamma(2 * d + n + 8) * torch.linalg.matrix_norm(clean) * UP + NORM_FLOOR
+        below = ((image - loss) / (torch.linalg.vector_norm(v, dim=(1, 2)) * UP)).reshape(B, k, S)
+        bad = ~torch.isfinite(flat).all(dim=(1, 2)).reshape(B, k, S)
+        error = torch.where(bad, torch.inf, error * UP)
+        high, low = padded(batch, above + error), padded(batch, below - error)
+    return Interval(
+        np.maximum(np.nextafter(low.cpu().numpy(), -np.inf), 0.0),
+        np.nextafter(high.cpu().numpy(), np.inf),
+    )
+
+
+def dh_dx_ball(pair: BallPair, k: int) -> arb:
+    """The spectral norm of one pair's Jacobian; 0 beyond the first input."""
+    return ball_norm(pair.jacobian(k)) if k < pair.batch.spec.T else arb(0)

@@ -1,0 +1,88 @@
+"""Projections of two matrices onto a ball, and what is compared with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from flint import arb, arb_mat, fmpq
+from torch import Tensor
+
+from impl.training.nearest import Point, distance, itself, projected, rescaled
+from impl.training.nearest_exact import (
+    ball_distance,
+    ball_itself,
+    ball_projected,
+    ball_rescaled,
+    rational_distance_square,
+    rational_itself,
+    rational_projected,
+    rational_rescaled,
+)
+from impl.training.projection import Ball
+from properties.measures.readings.balls import BallPair
+from properties.systems.batch import Batch
+from theory.numbers.interval import Interval
+
+# What becomes of a matrix: itself, Π of it, or it scaled into the ball.
+FLOATS: dict[str, Callable[[Tensor, Ball], Point]] = {
+    "itself": lambda A, ball: itself(A), "projected": projected, "rescaled": rescaled,
+}  # fmt: skip
+BALLS: dict[str, Callable[[Tensor, Ball], arb_mat]] = {
+    "itself": lambda A, ball: ball_itself(A), "projected": ball_projected,
+    "rescaled": ball_rescaled,
+}  # fmt: skip
+RATIONALS: dict[str, Callable[[Tensor, Ball], list[list[fmpq]] | None]] = {
+    "itself": lambda A, ball: rational_itself(A), "projected": rational_projected,
+    "rescaled": rational_rescaled,
+}  # fmt: skip
+
+
+def ball_of(batch: Batch) -> Ball:
+    """The ball that a spec names."""
+    norms = {"spectral": "spectral", "infinity": "infinity", "frobenius": "frobenius"}
+    return Ball(norms[batch.spec.ball], batch.spec.scale)  # type: ignore[arg-type]
+
+
+def matrix(batch: Batch, which: str) -> Tensor:
+    """A or B, (B, n, n)."""
+    return batch.cell.W if which == "A" or batch.other is None else batch.other.W
+
+
+def enclosure(one: tuple[str, str], two: tuple[str, str]) -> Callable[[Batch], Interval]:
+    """The Frobenius distance of two points, each what becomes of A or of B: (B, S, 1)."""
+
+    def read(batch: Batch) -> Interval:
+        ball = ball_of(batch)
+        points = [FLOATS[kind](matrix(batch, which), ball) for kind, which in (one, two)]
+        ends = [end.detach().cpu().numpy()[:, None, None] for end in distance(*points)]
+        shape = (batch.cell.batch, batch.x.shape[3], 1)
+        return Interval(*(np.array(np.broadcast_to(end, shape)) for end in ends))
+
+    return read
+
+
+def ball(one: tuple[str, str], two: tuple[str, str]) -> Callable[[BallPair, int], arb]:
+    """The same in balls."""
+
+    def read(pair: BallPair, k: int) -> arb:
+        ball = ball_of(pair.batch)
+        points = [BALLS[kind](matrix(pair.batch, which)[0], ball) for kind, which in (one, two)]
+        return ball_distance(*points)
+
+    return read
+
+
+def square(one: tuple[str, str], two: tuple[str, str]) -> Callable[[Batch, int], fmpq | None]:
+    """Its exact square, where both points are known to be rational."""
+
+    def read(batch: Batch, k: int) -> fmpq | None:
+        ball = ball_of(batch)
+        first, second = (
+            RATIONALS[kind](matrix(batch, which)[0], ball) for kind, which in (one, two)
+        )
+        if first is None or second is None:
+            return None
+        return rational_distance_square(first, second)
+
+    return read

@@ -1,0 +1,1 @@
+"""Runs of cells of any kind: several at once, their gaps and their derivatives."""

@@ -1,0 +1,132 @@
+"""Both descents of one pair in ball arithmetic; see `properties.measures.runs.descent`.
+
+What is carried is w − w_1 and w − ŵ, so that both vanish exactly where they do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from flint import arb, arb_mat
+
+from impl.arithmetic.balls import Balls, Columns
+from impl.arithmetic.base import ALL
+from impl.arithmetic.dual_numbers import Dual, Duals
+from properties.measures.readings.balls import BallPair, length
+from properties.measures.runs.ball_runs import column
+from properties.measures.runs.gaps import Gap
+from properties.measures.runs.pairs import OtherWeights, ball_difference
+from properties.measures.runs.readings import rows
+from properties.measures.runs.seeds import BallSeeds
+from properties.systems.cells.omega import omega_of
+
+Blocks = dict[str, list[arb]]
+
+
+@dataclass(frozen=True, eq=False)
+class BallWeights(Balls):
+    """Parameters of one system that are balls themselves, row by row."""
+
+    known: Mapping[str, list[arb]] = field(default_factory=dict)
+
+    def vector(self, name: str, rows: slice = ALL) -> Columns:
+        """A parameter vector."""
+        return Columns([[a] for a in self.known[name][rows]])
+
+    def _matrix(self, weight: str, rows: slice) -> arb_mat:
+        height, width = self.parameters[weight].shape
+        entries = self.known[weight]
+        return arb_mat([entries[i * width : (i + 1) * width] for i in range(height)[rows]])
+
+
+@dataclass(frozen=True, eq=False)
+class BallDescent:
+    """The descents of one pair on its full loss and on that of the window k."""
+
+    pair: BallPair
+    k: int
+
+    @property
+    def start(self) -> Blocks:
+        """w_1."""
+        cells = self.pair.batch.cells
+        assert cells is not None
+        named = cells.parameters.items()
+        return {name: [arb(v) for v in part.flatten().tolist()] for name, part in named}
+
+    def weights(self, blocks: Blocks) -> BallWeights:
+        """The arithmetic of these weights."""
+        cells = self.pair.batch.cells
+        assert cells is not None
+        shapes = {name: part[0] for name, part in cells.parameters.items()}
+        return BallWeights(shapes, known=blocks)
+
+    def gradients(self, w: Blocks, gap: Blocks) -> tuple[list[arb], list[arb]]:
+        """∇p_T(w), and ∇p_T(w) − ∇p_T^k(w − gap)."""
+        batch, cells = self.pair.batch, self.pair.batch.cells
+        assert cells is not None
+        seeds: Any = BallSeeds(cells.parameters, 0, 0)
+
+        def still(values: list[float]) -> Dual[Columns]:
+            return Dual(column(values), Columns([[arb(0)] * seeds.count for _ in values]))
+
+        plain = Duals(self.weights(w), seeds)
+        both = OtherWeights(plain, Duals(self.weights(gap)))
+        inputs = [still(x) for x in batch.x[0, :, :, 0].tolist()]
+        at, cut = still([0.0] * cells.units), max(len(inputs) - self.k, 0)
+        for x in inputs[:cut]:
+            at = cells.cell.program(plain, at, x)
+        ends = Gap(at, at)
+        for x in inputs[cut:]:
+            ends = cells.cell.program(both, ends, Gap(x, x - x))
+        g = batch.loss.ball_gradient(rows(ends.value.value.matrix, batch).entries())
+        full = arb_mat([g]) * rows(ends.value.tangent.matrix, batch)
+        return full.entries(), ball_difference(batch, ends)
+
+    def run(self, steps: int) -> Blocks:
+        """w − ŵ after so many steps."""
+        batch, start = self.pair.batch, self.start
+        alpha = arb(float(batch.step_size[0, 0, 0]))
+        radii = {name: float(radius[0]) for name, radius in omega_of(batch).radii.items()}
+        offset = {name: [arb(0)] * len(part) for name, part in start.items()}
+        gap = dict(offset)
+        for t in range(1, steps + 1):
+            rate = alpha / t if batch.spec.schedule == "inverse" else alpha
+            w = {name: summed(part, offset[name]) for name, part in start.items()}
+            full, apart = self.gradients(w, gap)
+            at = 0
+            for name, part in start.items():
+                where = slice(at, at + len(part))
+                at += len(part)
+                moved = [a - rate * b for a, b in zip(offset[name], full[where], strict=True)]
+                apart_now = [a - rate * b for a, b in zip(gap[name], apart[where], strict=True)]
+                offset[name], gap[name] = nearest(moved, apart_now, radii[name])
+        return gap
+
+
+def summed(one: list[arb], two: list[arb]) -> list[arb]:
+    """one + two."""
+    return [a + b for a, b in zip(one, two, strict=True)]
+
+
+def nearest(y: list[arb], apart: list[arb], radius: float) -> tuple[list[arb], list[arb]]:
+    """Πy and Πy − Π(y − apart) for the radial projection onto a ball about 0."""
+    if radius == 0:
+        return [arb(0)] * len(y), [arb(0)] * len(y)
+    other = [a - b for a, b in zip(y, apart, strict=True)]
+    one, two = (arb(1) if size <= radius else (radius / size).min(arb(1))
+                for size in (length(y), length(other)))  # fmt: skip
+    P = [one * a for a in y]
+    if all(a.is_zero() for a in apart):
+        return P, apart
+    if one == 1 and two == 1:
+        return P, apart
+    return P, [a - two * b for a, b in zip(P, other, strict=True)]
+
+
+def w_gap_ball(pair: BallPair, k: int) -> arb:
+    """‖w_{N+1} − ŵ_{N+1}‖ of one pair."""
+    gap = BallDescent(pair, k).run(pair.batch.spec.steps)
+    return length([a for part in gap.values() for a in part])

@@ -1,0 +1,171 @@
+"""Projected gradient descent of cells on the full and on the truncated loss, side by side.
+
+w_{t+1} = Π(w_t − α_t ∇p(w_t)) over the Ω of `properties.systems.cells.omega`: in each parameter the
+radial projection onto a ball about where it starts. What is computed strays by at most e_{t+1} ≤ (1
++ α_t β) e_t + r_t, with β uniform on Ω, where r_t is α_t times the gradient's error, the rounding
+of w_t − α_t ∇p, and the distance from the exact projection; infinite outside Ω. Source: Miller &
+Hardt, Proposition 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from impl.arithmetic.dual_numbers import Dual, Duals
+from impl.gradients.loss import Loss
+from impl.gradients.loss import loss as make_loss
+from impl.norms.readout_norms import magnitude
+from impl.numbers.outward import UNIT, add_up, mul_up, norm_up, underflow
+from properties.measures.measure import around
+from properties.measures.readings.states import before_start
+from properties.measures.runs.losses import gradient
+from properties.measures.runs.readings import contracted, length_of
+from properties.measures.runs.rounded import UP, Rounded, RoundedCells
+from properties.measures.runs.seeds import RoundedSeeds
+from properties.systems.batch import Batch
+from properties.systems.cells.omega import omega_of
+from theory.numbers.interval import Interval
+
+Tensor = torch.Tensor
+Weights = dict[str, Tensor]
+# What is projected lands inside by this share of the radius, and is off by less than four of it.
+INWARD = 2.0**-40
+# Below it products may underflow.
+SMALLEST = 2.0**-500
+
+
+@dataclass(frozen=True, eq=False)
+class Folded:
+    """A batch with S sequences as (K + 2) B S systems of one: the full ones, then each window's."""
+
+    batch: Batch
+
+    def fold(self, part: Tensor) -> Tensor:
+        """What each system has, (B, …), for all of them."""
+        wide = part.repeat_interleave(self.batch.x.shape[3], dim=0)
+        return wide.repeat(self.batch.K + 2, *[1] * (part.ndim - 1))
+
+    @cached_property
+    def start(self) -> Weights:
+        """w_1."""
+        assert self.batch.cells is not None
+        return {name: self.fold(part) for name, part in self.batch.cells.parameters.items()}
+
+    @cached_property
+    def radii(self) -> Weights:
+        """Of Ω."""
+        return {name: self.fold(part) for name, part in omega_of(self.batch).radii.items()}
+
+    @cached_property
+    def x(self) -> Tensor:
+        """The inputs, (M, T, d, 1)."""
+        x = self.batch.x.permute(0, 3, 1, 2).flatten(0, 1)[..., None]
+        return x.repeat(self.batch.K + 2, 1, 1, 1)
+
+    @cached_property
+    def starts(self) -> Tensor:
+        """From when on the state is not held at zero, (M, 1, 1)."""
+        windows = torch.arange(self.batch.K + 1)
+        times = torch.cat([torch.zeros_like(windows[:1]), self.batch.spec.T - windows])
+        return times.repeat_interleave(len(self.x) // len(times))[:, None, None]
+
+    @cached_property
+    def loss(self) -> Loss:
+        """The loss of all."""
+        batch, y = self.batch, self.batch.y
+        return make_loss(batch.spec.loss, self.fold(batch.C), None if y is None else self.fold(y))
+
+    def gradient(self, weights: Weights) -> Rounded:
+        """∇p at these weights, (M, P)."""
+        cells: Any = self.batch.cells
+        seeds: Any = RoundedSeeds(weights, 0, 0)
+        made = Duals(RoundedCells(weights), seeds)
+
+        def still(value: Tensor) -> Dual[Rounded]:
+            flat = value.new_zeros(*value.shape, seeds.count)
+            return Dual(Rounded.exact(value), Rounded.exact(flat))
+
+        at = still(self.x.new_zeros(len(self.x), cells.units, 1))
+        for t, x in enumerate(self.x.unbind(1)):
+            at, on = cells.cell.program(made, at, still(x)), self.starts <= t
+            at = Dual(at.value.masked(on), at.tangent.masked(on[..., None]))
+        h, D = (part.part(part.size - cells.n, part.size) for part in (at.value, at.tangent))
+        return contracted(gradient(self.loss, h), D)[:, 0]
+
+    def nearest(self, name: str, y: Tensor) -> tuple[Tensor, Tensor]:
+        """Π y of a block, certainly in Ω or nearly so, and at most how far that is from it."""
+        start, radius = self.start[name], self.radii[name]
+        size = norm_up(magnitude(y, start).flatten(1))
+        inside = size <= radius
+        shape = (-1, *[1] * (y.ndim - 1))
+        factor = torch.where(radius == 0, 0.0, radius * (1 - INWARD) / size)
+        shrunk = start + (y - start) * factor.reshape(shape)
+        shrunk = torch.where((radius == 0).reshape(shape), start, shrunk)
+        reach = add_up(norm_up(start.flatten(1)), radius)
+        away = add_up(mul_up(4 * INWARD, radius), mul_up(4 * UNIT, reach))
+        away = torch.where((factor > SMALLEST) & (radius > SMALLEST), away, torch.inf)
+        away = torch.where(inside | (radius == 0), 0.0, away)
+        return torch.where(inside.reshape(shape), y, shrunk), away
+
+    def inside(self, weights: Weights) -> Tensor:
+        """Whether weights certainly lie in Ω, (M,)."""
+        found = [
+            norm_up(magnitude(part, self.start[name]).flatten(1)) <= self.radii[name]
+            for name, part in weights.items()
+        ]
+        return torch.stack(found).all(0)
+
+    def step(self, weights: Weights, rate: Tensor) -> tuple[Weights, Tensor]:
+        """One step of sizes (M,), and r_t."""
+        found = self.gradient(weights)
+        # Its own error, and that of the rounded rate
+        total = add_up(UP * norm_up(found.error), mul_up(2 * UNIT, norm_up(found.value)))
+        total, after, at = mul_up(rate, total), {}, 0
+        for name, part in weights.items():
+            size = part[0].numel()
+            slope = found.value[:, at : at + size].reshape(part.shape)
+            at += size
+            step = rate.reshape(-1, *[1] * (part.ndim - 1)) * slope
+            y = part - step
+            touched = torch.where(slope == 0, 0.0, y)
+            lengths = add_up(norm_up(step.flatten(1)), norm_up(touched.flatten(1)))
+            hidden = underflow(mul_up(rate, norm_up(slope.flatten(1))))
+            after[name], away = self.nearest(name, y)
+            total = add_up(total, add_up(away, add_up(mul_up(2 * UNIT, lengths), hidden)))
+        return after, total
+
+    @cached_property
+    def descents(self) -> list[tuple[Weights, Tensor]]:
+        """w_1 … w_{N+1} of all with their errors, (M,) each."""
+        spec, beta = self.batch.spec, torch.from_numpy(self.batch.constant("beta").hi).flatten()
+        alpha = self.fold(torch.from_numpy(self.batch.step_size).flatten())
+        growth, weights = self.fold(beta), self.start
+        found = [(weights, torch.zeros_like(alpha))]
+        for t in range(1, spec.steps + 1):
+            rate = alpha / t if spec.schedule == "inverse" else alpha
+            error = found[-1][1]
+            grown = mul_up(add_up(1.0, mul_up(UP * rate, growth)), error)
+            weights, strayed = self.step(weights, rate)
+            total = add_up(torch.where(error == 0, 0.0, grown), strayed)
+            total = torch.where(self.inside(weights), total, torch.inf)
+            found.append((weights, total.nan_to_num(torch.inf, torch.inf)))
+        return found
+
+
+def w_gap(batch: Batch) -> Interval:
+    """‖w_{N+1} − ŵ_{N+1}‖ at every window, (B, S, K+1)."""
+    with torch.no_grad():
+        weights, error = Folded(batch).descents[-1]
+        flat = torch.cat([part.flatten(1) for part in weights.values()], dim=1)
+        shape = (batch.K + 2, len(batch.x), -1)
+        every, strayed = flat.reshape(*shape, flat.shape[1]), error.reshape(shape)
+        # Differences, with the windows as columns
+        gaps = Rounded.exact(every[:1]) - Rounded.exact(every[1:])
+        value, own = length_of(gaps, 3)
+        off = add_up(add_up(strayed[:1], strayed[1:]), own)
+        ends = (before_start(batch, part.permute(1, 2, 0)) for part in (value, off))
+        return around(*ends)

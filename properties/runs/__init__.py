@@ -1,0 +1,1 @@
+"""A run in parts, merged to one record; replay; the matrix."""

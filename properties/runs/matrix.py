@@ -1,0 +1,203 @@
+"""The matrix of claims and cells: what each claim comes to on each cell, from what was judged.
+
+Where nothing was judged, the assumptions decide. A claim is tied to some cells by the assumptions
+that `TIES` lists of it, and a cell meets those that `properties.systems.columns.COLUMNS` lists of
+it: the first that it does not meet is why the claim is not applicable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from properties.judging.evidence import CellEvidence, Evidence, added
+from properties.systems.columns import (
+    COLUMNS,
+    NO_CELL,
+    STATE,
+    Meets,
+    cells_of,
+    column_of,
+    columns,
+    drawn,
+)
+from reports.records.ledger import LedgerRecord
+from reports.records.matrix import Column, Entry, Matrix, Standing
+from theory.language.claim import Claim
+from theory.language.vocabulary import VOCABULARY
+
+# The assumptions of each claim that say of which cells it speaks; none where it speaks of all.
+TIES: dict[str, tuple[str, ...]] = {
+    "contraction-linear": ("linear",),
+    "contraction-rnn": ("rnn",),
+    "contraction-weighted": ("rnn", "linear"),
+    "contraction-lstm": ("cells",),
+    "contraction-gru": ("gru",),
+    "contraction-deep": ("deep transition",),
+    "contraction-stacked": ("lower layer",),
+    **dict.fromkeys(("state-bound", "truncation", "prediction"), ("contraction",)),
+    "input-robustness": ("contraction",),
+    "linear-memory": ("diagonal", "Jordan block"),
+    "scan-memory": ("scan",),
+    "vanishing-gradient": ("contraction",),
+    "deep-gradient": ("deep transition",),
+    "instability": ("system", "descent"),
+    "receptive-field": (),
+    "certified-norm": (),
+    "rounding-state": ("rnn",),
+    "cell-constants": ("rnn",),
+    "loss-constants": (),
+    **dict.fromkeys(("gradient-gap", "gradient-lipschitz"), ("contraction", "smooth")),
+    "tbptt-gap": ("contraction",),
+    "projection": (),
+    "weight-gap": ("gradient gap",),
+    "end-to-end": ("contraction", "gradient gap"),
+    **dict.fromkeys(("urnn-equivalence", "urnn-defect"), ("relu",)),
+    "urnn-tight": ("patterns",),
+    "urnn-sigmoid": ("sigmoidal",),
+    "urnn-gradient": ("rnn", "relu"),
+}
+UNSTATED = "no form of it is stated for this cell"
+# What is missing where a theorem could be carried over to cells that do not meet its assumptions.
+OPEN: dict[str, str] = {
+    "rounding-state": "the rounding of one step of this cell is not stated",
+    "cell-constants": "the constants of this cell's derivatives are not stated",
+}
+# What is proved of every cell as it is, but shown to some alone.
+SHOWN_TO_SOME: dict[str, str] = {
+    "loss-constants": "it is proved for any output h; on this cell nothing was attacked",
+}
+UNDRAWN = "this cell is read, but no kind of system that is attacked is one of it"
+# What is missing where a claim could be stated for a cell as it is.
+MISSING: dict[str, str] = {
+    "weight-gap": "it is proved for any descent; the constants of this cell's are not supplied",
+}
+# How the judge calls a check vacuous for want of a constant.
+FINITE = "finite "
+ALONE = "it speaks of a matrix alone, and of no cell"
+NO_STATE = "a matrix alone is no cell"
+
+
+def matrix(
+    claims: Sequence[Claim],
+    evidence: Mapping[str, Mapping[str, Evidence]],
+    ledgers: Mapping[str, Sequence[LedgerRecord]],
+) -> Matrix:
+    """An entry for each claim and each column, from the evidence by claim and form."""
+    seen = {cell for forms in evidence.values() for e in forms.values() for cell in e.cells}
+    across = columns(sorted(seen))
+    return Matrix(
+        columns=across,
+        entries=tuple(
+            entry(claim, column, evidence.get(claim.id, {}), ledgers.get(claim.id, ()))
+            for claim in claims
+            for column in across
+        ),
+    )
+
+
+def entry(
+    claim: Claim, column: Column, evidence: Mapping[str, Evidence], ledgers: Sequence[LedgerRecord]
+) -> Entry:
+    """What a claim comes to on one column; `evidence` by form."""
+    here = {name: within(found, column) for name, found in evidence.items()}
+    here = {name: cells for name, cells in here.items() if cells}
+    tallies: dict[str, CellEvidence] = {}
+    for cells in here.values():
+        for cell, found in cells.items():
+            tallies.setdefault(cell, CellEvidence()).merge(found)
+    held = tuple(name for name, cells in here.items() if any(c.tally.holds for c in cells.values()))
+    judged = standing(tallies.values(), held, ledgers)
+    if judged is not None:
+        reason = ""
+    elif tallies:
+        judged, reason = all_vacuous(claim, column.name, here)
+    else:
+        judged, reason = unattacked(claim, column.name)
+    return Entry(
+        claim=claim.id, column=column.name, standing=judged, reason=reason, forms=held,
+        tallies={cell: found.tally for cell, found in sorted(tallies.items())},
+    )  # fmt: skip
+
+
+def within(evidence: Evidence, column: Column) -> dict[str, CellEvidence]:
+    """What one form's evidence has of the cells of a column."""
+    return {
+        cell: found
+        for cell, found in evidence.cells.items()
+        if column_of(cell) == column.name and found.tally.total
+    }
+
+
+def standing(
+    tallies: Iterable[CellEvidence], held: Iterable[str], ledgers: Sequence[LedgerRecord]
+) -> Standing | None:
+    """What the checks and the ledgers of the forms that held come to; None if none was judged."""
+    counts = [found.tally for found in tallies]
+    if any(tally.violated for tally in counts):
+        return "VIOLATED"
+    if any(tally.undecided for tally in counts):
+        return "UNDECIDED"
+    proofs = {ledger.form: ledger for ledger in ledgers}
+    given = [proofs.get(name) for name in held]
+    if not given:
+        return None
+    if not all(proof and proof.stands for proof in given):
+        return "NOT PROVED"
+    return "HOLDS" if all(proof and proof.proved for proof in given) else "ARGUED"
+
+
+def all_vacuous(
+    claim: Claim, column: str, here: Mapping[str, Mapping[str, CellEvidence]]
+) -> tuple[Standing, str]:
+    """What keeps every check of a column from being one: an assumption that the cell does not meet;
+    a constant that nothing supplies, where the assumptions were met; or the systems drawn."""
+    unmet = unmet_ties(claim, column)
+    if unmet:
+        return "NOT APPLICABLE", unmet
+    counts: dict[str, int] = {}
+    for form, cells in here.items():
+        texts = {a.id: a.text for a in claim.form(form).assumptions}
+        for found in cells.values():
+            for reason, count in found.vacuous.items():
+                counts = added(counts, {texts.get(reason, reason): count})
+    constants = {reason: n for reason, n in counts.items() if reason.startswith(FINITE)}
+    most = max(constants or counts, key=lambda reason: counts[reason])
+    if not constants:
+        return "NOT TESTED", f"of no system drawn: {most}"
+    name = most.removeprefix(FINITE)
+    return "NOT YET PROVED", f"no finite {name} is supplied: {VOCABULARY[name].meaning}"
+
+
+def unattacked(claim: Claim, column: str) -> tuple[Standing, str]:
+    """What the assumptions alone say of a claim on a column where nothing was judged, and why."""
+    reach = {column_of(cell) for form in claim.forms for cell in cells_of(form.about)}
+    unmet = unmet_ties(claim, column)
+    if column in reach and not unmet:
+        return "NOT TESTED", ""
+    if column == NO_CELL or reach == {NO_CELL}:
+        return "NOT APPLICABLE", NO_STATE if column == NO_CELL else ALONE
+    if unmet and (claim.id not in OPEN or "contraction" not in met(column)):
+        return "NOT APPLICABLE", unmet
+    if column not in {column_of(cell) for cell in drawn()}:
+        return "NOT ATTACKED", UNDRAWN
+    if claim.id in SHOWN_TO_SOME:
+        return "NOT ATTACKED", SHOWN_TO_SOME[claim.id]
+    return "NOT YET PROVED", (OPEN if unmet else MISSING).get(claim.id, UNSTATED)
+
+
+def met(column: str) -> tuple[str, ...]:
+    """The ids of the ties that a column meets; those of a cell with states for an unknown one."""
+    return COLUMNS.get(column, Meets(column, STATE)).assumptions
+
+
+def unmet_ties(claim: Claim, column: str) -> str:
+    """The text of the first tie of the claim that the column does not meet; empty if some form has
+    all of its ties met, or none has any."""
+    ties = TIES.get(claim.id, ())
+    texts: dict[str, str] = {}
+    for form in claim.forms:
+        tied = {a.id: a.text for a in form.assumptions if a.id in ties}
+        if tied and set(tied) <= set(met(column)):
+            return ""
+        texts = tied | texts
+    return next((texts[id] for id in ties if id in texts and id not in met(column)), "")

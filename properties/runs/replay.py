@@ -1,0 +1,121 @@
+"""Replay: one check again, from the spec that a failure or a page printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from impl.numbers.torch_machine import require_sound
+from properties.errors import SpecError
+from properties.judging.evidence import record
+from properties.judging.judge import Verdict, judge, windowed
+from properties.systems.batch import Batch, build
+from properties.systems.causal.model import models
+from properties.systems.kinds import CAUSAL
+from properties.systems.other_inputs import other_inputs
+from properties.systems.spec import SystemSpec, parse_spec
+from properties.systems.unitary.exact import strings
+from reports.files import write_atomic
+from reports.records.record import Check
+from theory import claim as claim_of
+from theory.language.claim import Assumption, Statement
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """The checks of one pair, one for each window."""
+
+    batch: Batch
+    checks: tuple[Check, ...]
+
+
+def statement_of(claim: str, form: str) -> tuple[Statement, tuple[Assumption, ...]]:
+    """The statement of a claim's form or of one of its false variants.
+
+    Raises:
+        UnknownClaimError: neither is there.
+    """
+    entry = claim_of(claim)
+    for variant in entry.false_variants:
+        if variant.id == form:
+            return variant.statement, variant.assumptions
+    found = entry.form(form) if form else entry.forms[0]
+    return found.statement, found.assumptions
+
+
+def replay(
+    spec: SystemSpec | str, statement: Statement, assumptions: tuple[Assumption, ...],
+    claim: str = "typed", form: str = "typed",
+) -> Replayed:  # fmt: skip
+    """Rebuild one pair and judge it again.
+
+    Raises:
+        SpecError: the spec is not one, or it names a whole batch.
+    """
+    require_sound()
+    spec = parse_spec(spec) if isinstance(spec, str) else spec
+    if spec.values is None:
+        spec = spec.alone(0 if spec.batch == 1 else -1, 0 if spec.sequences == 1 else -1)
+        if -1 in (spec.member, spec.sequence):
+            raise SpecError("the spec names a whole batch: give its member and sequence")
+    batch = build(spec)
+    seen = judge(statement, assumptions, batch)
+    has_windows = windowed(statement)
+    checks = tuple(
+        record(
+            claim, form, spec, k if has_windows else None, Verdict(int(seen.verdicts[0, 0, k])),
+            (seen.lhs.lo[0, 0, k], seen.lhs.hi[0, 0, k]),
+            (seen.rhs.lo[0, 0, k], seen.rhs.hi[0, 0, k]),
+        )
+        for k in range(seen.verdicts.shape[2])
+    )  # fmt: skip
+    return Replayed(batch, checks)
+
+
+def dump(replayed: Replayed, path: Path) -> None:
+    """Write the system, x, the pair of states, and both sides by k to an .npz file, atomically.
+
+    W, U and b of a gated cell are stacked as torch's are, and b_hh is the second bias; of a causal
+    model there are the module's own parameters by name.
+    Where there are any: the loss's target y, the second weights W_other, U_other and b_other, the
+    second inputs x_other, and of training the step size and the radii of the set that it projects
+    onto. An exact system comes with every rational as a string p/q too, under exact_W and the like:
+    it is what was judged.
+    """
+    import io
+
+    batch = replayed.batch
+    arrays = {
+        **{name: weights[0].numpy() for name, weights in batch.weights.items()},
+        "C": batch.C[0].numpy(),
+        "x": batch.x[0, :, :, 0].numpy(),
+        "h": batch.h[0, :, 0].numpy(),
+        "h_other": batch.h_other[0, :, 0].numpy(),
+        "lhs": np.array([float(check.lhs) for check in replayed.checks]),
+        "rhs": np.array([float(check.rhs) for check in replayed.checks]),
+        "k": np.array([-1 if check.k is None else check.k for check in replayed.checks]),
+    }
+    if batch.spec.kind in CAUSAL:
+        (module,) = models(batch)
+        for name in ("C", "h", "h_other", *batch.weights):
+            del arrays[name]
+        arrays |= {name: weights.numpy() for name, weights in module.named_parameters()}
+    if batch.y is not None:
+        arrays["y"] = batch.y[0].numpy()
+    if batch.other is not None:
+        others = {"W_other": batch.other.W, "U_other": batch.other.U, "b_other": batch.other.b}
+        arrays |= {name: other[0].numpy() for name, other in others.items()}
+    if "other inputs" in batch.cache:
+        arrays["x_other"] = other_inputs(batch)[0, :, :, 0].numpy()
+    if batch.spec.kind == "training":
+        omega = batch.omega
+        arrays["step_size"] = batch.step_size.reshape(-1)
+        arrays["radii"] = np.array([float(r[0]) for r in (omega.W, omega.U, omega.b)])
+    for member in batch.exact:
+        tables = getattr(member, "dumped", member.tables)().items()
+        arrays |= {f"exact_{name}": np.array(strings(table)) for name, table in tables}
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    write_atomic(path, buffer.getvalue())

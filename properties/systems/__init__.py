@@ -1,0 +1,1 @@
+"""The systems under attack: their specs, how they are drawn and built."""

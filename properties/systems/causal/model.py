@@ -1,0 +1,82 @@
+"""Causal models from specs: modules whose weights are drawn, in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import nan
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from impl.causal.attention import WindowedAttention
+from impl.causal.convolution import TCN, GatedConvolution, WaveNet
+from properties.systems.causal.fields import architecture, dilations, fields
+from properties.systems.drawing.regimes import Array, generator, input_draws, normal
+from properties.systems.spec import SystemSpec
+
+if TYPE_CHECKING:
+    from properties.systems.batch import Batch
+
+MODELS: dict[str, Callable[[SystemSpec], torch.nn.Module]] = {
+    "tcn": lambda spec: TCN(spec.d, spec.n, spec.taps, dilations(spec), spec.activation),
+    "gated-conv": lambda spec: GatedConvolution(spec.d, spec.n, spec.taps, dilations(spec)),
+    "wavenet": lambda spec: WaveNet(spec.d, spec.n, spec.taps, dilations(spec)),
+    "attention": lambda spec: WindowedAttention(
+        spec.d, spec.n, spec.taps, spec.layers, heads=2 - spec.n % 2
+    ),
+}
+
+
+def model(spec: SystemSpec, member: int) -> torch.nn.Module:
+    """One member's model, weights in the order of the module's parameters.
+
+    gaussian: normal weights, halved; signs: ±1; steep: eight times as large, so that gates and
+    softmax saturate. monotone: positive weights between ¼ and ½, but no queries and keys.
+    """
+    with torch.device("meta"):  # no random number of torch's own is used
+        module = MODELS[architecture(spec)](spec)
+    shapes = {name: weights.shape for name, weights in module.named_parameters()}
+    z = normal(generator(spec, member), sum(shape.numel() for shape in shapes.values()))
+    parts = np.split(z, np.cumsum([shape.numel() for shape in shapes.values()])[:-1])
+    state = {
+        name: torch.from_numpy(sized(spec, name, part).reshape(tuple(shape)))
+        for (name, shape), part in zip(shapes.items(), parts, strict=True)
+    }
+    module.load_state_dict(state, assign=True)
+    return module.requires_grad_(False)
+
+
+def sized(spec: SystemSpec, name: str, z: Array) -> Array:
+    """Normal draws as the regime has them, for the parameter of that name."""
+    size = spec.bias if name.endswith("bias") else 0.5
+    if spec.kind == "monotone":
+        attends = "query" in name or "key" in name
+        return 0 * z if attends else 0.25 + np.minimum(np.abs(z), 4.0) / 16
+    if spec.regime == "signs":
+        return np.copysign(1.0 if size else 0.0, z)
+    return z * size * (8.0 if spec.regime == "steep" else 1.0)
+
+
+def models(batch: Batch) -> list[torch.nn.Module]:
+    """The models of a batch, one for each member."""
+    if "causal models" not in batch.cache:
+        found = [model(batch.spec, member).to(batch.x.device) for member in batch.spec.members]
+        batch.cache["causal models"] = found
+    models: list[torch.nn.Module] = batch.cache["causal models"]
+    return models
+
+
+def causal_draw(spec: SystemSpec, member: int) -> dict[str, Array]:
+    """The inputs of one member, not negative for a monotone model; no recurrent weights at all."""
+    n, d, S = spec.n, spec.d, spec.sequences
+    x = input_draws(spec, generator(spec, member, stream=2), 1)
+    none = {"W": (n, n), "U": (n, d), "b": (n,), "C": (1, n), "h": (S, n), "h_other": (S, n)}
+    zeros = {name: np.zeros(shape) for name, shape in none.items()}
+    return zeros | {"x": np.abs(x) if spec.kind == "monotone" else x}
+
+
+def stated_fields(batch: Batch) -> dict[str, float]:
+    """R as the models themselves state it, and the wrong fields."""
+    (stated,) = {float(getattr(module, "field", nan)) for module in models(batch)}
+    return fields(batch.spec) | {"R": stated}

@@ -1,0 +1,1 @@
+"""Cells of any kind: how they are drawn, and their certified constants."""

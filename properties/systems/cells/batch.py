@@ -1,0 +1,93 @@
+"""A batch of cells with pairs of states that lie certifiably in their invariant boxes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import torch
+
+from impl.boxes.invariance import Held
+from impl.cells.table import kind_of
+from impl.norms.comparison import Comparison
+
+Tensor = torch.Tensor
+# No state is larger, however large a box is: its cells have no bound where a gate may stay open.
+REACH = 2.0**20
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """B cells under inputs ‖x‖₂ ≤ B_x (B,), and S pairs of states.
+
+    ``kind``: the name that `impl.cells.table` knows. Shapes: the states ``raw`` and ``raw_other``
+    (B, N, S). The pair that is judged is the nearest one in the invariant box, which clamping finds
+    without rounding.
+    """
+
+    cell: Any
+    kind: str
+    B_x: Tensor
+    raw: Tensor
+    raw_other: Tensor
+
+    @cached_property
+    def held(self) -> Held:
+        """What is proved of the box that the cell states."""
+        found: Held = self.cell.held(self.B_x[:, None])
+        return found
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """What bounds |φ(s, x) − φ(s', x)| unit by unit on the box."""
+        found: Comparison = self.cell.compared(self.box, self.B_x[:, None])
+        return found
+
+    @cached_property
+    def box(self) -> Tensor:
+        """The invariant box |s_j| ≤ box_j, (B, N), infinite where none is proved."""
+        return self.held.box
+
+    @cached_property
+    def v(self) -> Tensor:
+        """The unit weights (B, N) of max |s_j|/v_j, close to Perron's vector."""
+        return self.comparison.perron()
+
+    @property
+    def n(self) -> int:
+        """The size of the output, which ends the state."""
+        return int(self.cell.n)
+
+    @property
+    def units(self) -> int:
+        """N, the size of the state."""
+        return self.raw.shape[1]
+
+    @property
+    def parameters(self) -> dict[str, Tensor]:
+        """The weights by name, (B, …) each."""
+        return dict(self.cell.parameters)
+
+    @property
+    def states(self) -> tuple[Tensor, Tensor]:
+        """The pair in the box."""
+        box = self.box.clamp(max=REACH)[:, :, None]
+        return self.raw.clamp(-box, box), self.raw_other.clamp(-box, box)
+
+    @property
+    def tensors(self) -> dict[str, Tensor]:
+        """The weights by name, as a dump has them."""
+        return self.parameters
+
+    def member(self, index: int) -> Self:
+        """One system of the batch, as a batch of one."""
+        one = slice(index, index + 1)
+        cell = made(self.kind, {name: part[one] for name, part in self.parameters.items()})
+        given = {name: getattr(self, name)[one] for name in ("B_x", "raw", "raw_other")}
+        return replace(self, cell=cell, **given)
+
+
+def made(kind: str, parameters: dict[str, Tensor]) -> Any:
+    """The cells of a kind with these weights."""
+    return kind_of(kind).build(parameters)

@@ -1,0 +1,29 @@
+"""The boxes that cells state, against the runs under attack.
+
+All that is certified of a cell rests on its box, which `impl.boxes.invariance` proves or refuses.
+Of one that is refused nothing is certified, so that its checks are vacuous; but a run from zero
+that has certainly left the box which its cell states convicts the cell, and ends the attack.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from properties.errors import BoxError
+from properties.measures.runs.readings import runs
+from properties.systems.batch import Batch
+
+
+def confirm(batch: Batch) -> None:
+    """Raise BoxError if a run from zero leaves the stated box by more than its rounding."""
+    cells = batch.cells
+    if cells is None or not ("runs" in batch.cache or bool(cells.held.refused.any())):
+        return
+    stated = cells.held.proposed[:, :, None]
+    for t, s in enumerate(runs(batch).states):
+        outside = s.value.abs() - s.error > stated
+        if bool(outside.any()):
+            i, j, column = (int(place) for place in torch.nonzero(outside)[0])
+            one = batch.spec.alone(batch.spec.members[i], column)
+            size, end = float(s.value[i, j, column].abs()), float(stated[i, j, 0])
+            raise BoxError(cells.kind, f"|s_{j + 1}| = {size:.6g} > {end:.6g} at t = {t}", one.text)

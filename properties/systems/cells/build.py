@@ -1,0 +1,78 @@
+"""What a batch holds of cells, from the numbers of its members."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from impl.cells.activation import activation
+from impl.cells.rnn import RNN
+from impl.numbers.outward import norm_up
+from properties.systems.cells.batch import Cells
+from properties.systems.cells.batch import made as cells_of
+from properties.systems.cells.drawn import OF_CELL
+from properties.systems.cells.table import name_of
+from properties.systems.drawing.regimes import Array
+from properties.systems.gated.cell import Gated, made
+from properties.systems.kinds import GATED
+from properties.systems.spec import SystemSpec
+
+Tensor = torch.Tensor
+# Brings inputs of cells below the norm that their rounding may take them above.
+INWARD = 1 - 2.0**-40
+
+
+def built(
+    spec: SystemSpec, stacked: Mapping[str, Array], tensor: Callable[..., Tensor]
+) -> dict[str, Any]:
+    """The fields of a batch of cells; inputs may have norms up to the spec's ``scale`` at least."""
+    x = tensor("x", 2, 3, 1)
+    if spec.values is None:
+        x = x * INWARD
+    aimed = spec.scale * (64.0 if spec.inputs == "saturating" and spec.values is None else 1.0)
+    B_x = norm_up(x.transpose(2, 3)).amax(dim=(1, 2)).clamp(min=aimed)
+    name = name_of(spec.kind, spec.activation, spec.regime)
+    given = name, B_x, tensor("h", 2, 1), tensor("h_other", 2, 1)
+    if spec.kind in GATED:
+        weights = (tensor(part, *range(1, stacked[part].ndim)) for part in ("W", "U", "b", "b_hh"))
+        return fields(Gated(made(name, *weights), *given), tensor("C", 1, 2), x)
+    named = {
+        part.removeprefix(OF_CELL): tensor(part, *range(1, array.ndim))
+        for part, array in stacked.items()
+        if part.startswith(OF_CELL)
+    }
+    return fields(Cells(cells_of(name, named), *given), tensor("C", 1, 2), x)
+
+
+def fields(cells: Cells, C: Tensor, x: Tensor) -> dict[str, Any]:
+    """The fields of a batch of these cells."""
+    h, h_other = cells.states
+    return {"cell": shadow(cells, x), "C": C, "x": x, "h": h, "h_other": h_other, "cells": cells}
+
+
+def shadow(cells: Cells, x: Tensor) -> RNN:
+    """The candidate of gated cells alone; a network without weights beside others."""
+    n, rho = cells.n, activation("tanh")
+    if isinstance(cells, Gated):
+        part, cell = of_candidate(n), cells.cell
+        return RNN(cell.W[:, part], cell.U[:, part], cell.b_ih[:, part], rho)
+    zero = x.new_zeros(len(x), n, n + x.shape[2] + 1)
+    return RNN(zero[:, :, :n], zero[:, :, n:-1], zero[:, :, -1], rho)
+
+
+def of_candidate(n: int) -> slice:
+    """The rows of the third gate: g of an LSTM and n of a GRU."""
+    return slice(2 * n, 3 * n)
+
+
+def driving(spec: SystemSpec, stacked: Mapping[str, Array]) -> tuple[Array, Array]:
+    """The W and U that resonant inputs are made for."""
+    if spec.kind in GATED:
+        rows = of_candidate(spec.n)
+        return stacked["W"][:, rows], stacked["U"][:, rows]
+    count, _, n = stacked["C"].shape
+    W = np.broadcast_to(np.eye(n) / 2, (count, n, n))
+    return W, np.ones((count, n, spec.d))

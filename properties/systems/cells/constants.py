@@ -1,0 +1,117 @@
+"""The certified constants of cells in the norm of the box, by the names of the vocabulary.
+
+‖s‖_box = max |s_j|/v_j over the state, for the unit weights v of the comparison; all is rounded up.
+Gradients of the loss have the dual norm: a row c counts as Σ v_j|c_j|, over the output alone.
+Source: Miller & Hardt, Section 3, in this norm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from impl.arithmetic.second_order import constants, jets
+from impl.cells.table import kind_of
+from impl.norms.readout_norms import WeightedMaximumDual
+from impl.numbers.outward import div_up, norm_up, subtract_down
+from impl.numbers.spectral_norm import certified_norm
+from properties.systems.cells.omega import UNIFORM
+from properties.systems.other_inputs import x_gap
+
+if TYPE_CHECKING:
+    from properties.systems.batch import Batch
+    from properties.systems.drawing.regimes import Array
+
+Tensor = torch.Tensor
+
+
+def lam_box(batch: Batch) -> Tensor:
+    """λ, the contraction factor."""
+    assert batch.cells is not None
+    return batch.cells.comparison.factor(batch.cells.v)
+
+
+def S_0_box(batch: Batch) -> Tensor:
+    """S_0 ≥ ‖φ(0, x)‖_box."""
+    assert batch.cells is not None
+    return div_up(batch.cells.comparison.drive, batch.cells.v).amax(1)
+
+
+def B_h_box(batch: Batch) -> Tensor:
+    """B_h ≥ ‖s_t‖_box: the box's own size, or S_0/(1 − λ)."""
+    assert batch.cells is not None
+    lam, size = lam_box(batch), div_up(batch.cells.box, batch.cells.v).amax(1)
+    driven = div_up(S_0_box(batch), subtract_down(1.0, lam).clamp(min=0.0))
+    return torch.where(lam < 1, torch.minimum(size, driven), size)
+
+
+def C_box(batch: Batch) -> Tensor:
+    """C ≥ ‖h‖₂/‖s‖_box."""
+    assert batch.cells is not None
+    return norm_up(batch.cells.v[:, -batch.cells.n :])
+
+
+def L_x_box(batch: Batch) -> Tensor:
+    """L_x, in the input."""
+    assert batch.cells is not None
+    return div_up(norm_up(batch.cells.comparison.inputs), batch.cells.v).amax(1)
+
+
+def dual(batch: Batch) -> WeightedMaximumDual:
+    """What the norm does to rows that meet the output."""
+    assert batch.cells is not None
+    return WeightedMaximumDual(batch.cells.v[:, -batch.cells.n :])
+
+
+def smoothness(name: str) -> Callable[[Batch], Tensor]:
+    """One of L_w, β_hh, β_wh and β_ww, of a step in the state and in all weights."""
+
+    def read(batch: Batch) -> Tensor:
+        key = "smoothness of cells"
+        if key not in batch.cache:
+            cells = batch.cells
+            assert cells is not None
+            found = jets(
+                cells.cell.program, cells.parameters, cells.box, cells.v, cells.B_x[:, None],
+                batch.x.shape[2], gates=kind_of(cells.kind).gates or 1,
+            )  # fmt: skip
+            batch.cache[key] = constants(found, cells.v)
+        known: dict[str, Tensor] = batch.cache[key]
+        return known[name]
+
+    return read
+
+
+BOX: dict[str, Callable[[Batch], Tensor]] = {
+    "lam_box": lam_box,
+    "S_0_box": S_0_box,
+    "B_h_box": B_h_box,
+    "C_box": C_box,
+    "L_x_box": L_x_box,
+    **{f"{name}_box": smoothness(name) for name in ("L_w", "beta_hh", "beta_wh", "beta_ww")},
+    "L_f": lambda batch: certified_norm(batch.C),
+    "L_p_box": lambda batch: batch.loss.slope(B_h_box(batch), dual(batch)),
+    "beta_p_box": lambda batch: batch.loss.curvature_in(dual(batch)),
+    **UNIFORM,
+}
+
+
+def of_cells(batch: Batch, name: str) -> Array:
+    """A constant of a batch of cells, (B, 1, 1), but (B, 1, K+1) of each window and (B, S, 1) of
+    each pair; infinite where nothing is known."""
+    key = f"constant {name}"
+    if key not in batch.cache:
+        if name in BOX:
+            value = BOX[name](batch).detach().cpu().numpy().reshape(batch.cell.batch, 1, -1)
+        elif name == "x_gap":
+            value = x_gap(batch)
+        elif batch.gated is not None and name in batch.gate_constants:
+            value = batch.gate_constants[name]
+        else:
+            value = np.full((batch.cell.batch, 1, 1), np.inf)
+        batch.cache[key] = value
+    found: Array = batch.cache[key]
+    return found

@@ -1,0 +1,72 @@
+"""The cells in which what is claimed of all of them is nearly attained.
+
+Units whose gates are constant, driven by inputs so small that they are linear: nothing is forgotten
+faster than λᵏ. One large input, and a truncated run that misses it alone, for what drifts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from properties.systems.cells.specs import LINEAR
+from properties.systems.spec import Kind, SystemSpec
+
+
+def nearly_linear(kind: Kind) -> Iterator[SystemSpec]:
+    """Two units that are alike, under a constant input."""
+    base = SystemSpec(
+        kind=kind, regime="driven", inputs="constant", scale=2.0**-12, loss="linear", batch=4,
+        target=0.0,
+    )  # fmt: skip
+    few = 1 if kind in LINEAR else 4  # met with equality
+    yield replace(base, n=2, lam=0.5, bias=0.5, T=7, K=6, seed=6, epsilon=2.0**-4, batch=few)
+
+
+def at_the_end() -> Iterator[SystemSpec]:
+    """Equality, and a window as long as the run."""
+    yield SystemSpec(kind="gru", regime="driven", lam=0.0, T=2, K=2, seed=3, loss="linear")
+
+
+def long_run() -> Iterator[SystemSpec]:
+    """More than eight windows that forget less than half, of a run that is long beside them."""
+    yield SystemSpec(
+        kind="gru", regime="driven", inputs="constant", scale=2.0**-12, loss="linear", batch=4,
+        n=2, lam=0.9375, T=64, K=9, bias=0.5, seed=7, epsilon=0.5,
+    )  # fmt: skip
+
+
+def one_pulse(kind: Kind) -> Iterator[SystemSpec]:
+    """A large first input, and nothing after it."""
+    yield SystemSpec(
+        kind=kind, regime="driven", inputs="impulse", loss="linear", batch=4, T=9, K=8,
+        scale=4.0, lam=0.75, bias=0.5, seed=5,
+    )  # fmt: skip
+
+
+def steep() -> Iterator[SystemSpec]:
+    """Large weights, whose second derivatives are larger than the first; pairs near one another."""
+    yield SystemSpec(
+        kind="leaky", regime="signs", inputs="zero", lam=8.0, bias=0.25, seed=4, batch=12,
+        sequences=3,
+    )  # fmt: skip
+
+
+def trained(kind: Kind) -> Iterator[SystemSpec]:
+    """Few steps of cells that contract whatever weights they come to."""
+    yield SystemSpec(
+        kind=kind, regime="driven", inputs="gaussian", lam=0.0625, scale=0.25, bias=0.25, T=5, K=4,
+        steps=2, distance=0.125, seed=8, batch=4,
+    )  # fmt: skip
+
+
+def family_specs(kinds: Sequence[Kind]) -> Iterator[SystemSpec]:
+    """All of these, for each kind of cell."""
+    for kind in kinds:
+        yield from nearly_linear(kind)
+        yield from one_pulse(kind)
+        yield from trained(kind)
+    yield from steep()
+    yield from at_the_end()
+    yield from long_run()

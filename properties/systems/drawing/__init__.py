@@ -1,0 +1,1 @@
+"""What Hypothesis draws, and how a spec becomes numbers."""

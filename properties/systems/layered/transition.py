@@ -1,0 +1,234 @@
+"""Deep transitions of one size: φ = g_L ∘ … ∘ g_1, g_l(u) = ρ(W_l u + [l = 1] U x + b_l).
+
+All weights are dyadic, so that they are floats and rationals at once. The cell that ships is run in
+rationals where ρ is piecewise linear, and in balls elsewhere.
+Source: Pascanu et al., How to construct deep recurrent neural networks.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from math import inf
+from operator import mul
+from typing import Any, cast
+
+import torch
+from flint import arb_mat, fmpq, fmpq_mat
+
+from impl.arithmetic.balls import Balls, Columns
+from impl.arithmetic.dual_numbers import Dual, Duals
+from impl.arithmetic.rationals import Rationals, Ratios
+from impl.cells.activation import Activation
+from impl.cells.deep import DeepCell
+from impl.cells.table import kind_of
+from impl.norms.weighted import perron_vector
+from impl.numbers.outward import mul_up
+from impl.numbers.rationals import identity
+from impl.numbers.spectral_norm import certified_norm
+from properties.systems.layered.dyadic import ONE, ZERO, eighths, floats, inputs, matrix
+from properties.systems.layered.twins import Twin, Twins
+from properties.systems.spec import SystemSpec
+from properties.systems.unitary.exact import Table, Vector, above, minus, rational, stream
+
+FACTORS = (fmpq(1, 2), fmpq(3, 4), ONE, fmpq(1, 4), fmpq(5, 4), fmpq(3, 2))
+Entries = list[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Layered:
+    """One transition with its inputs x (S, T, d) and pairs of states (S, n).
+
+    ``cell`` is the one that ships, with dyadic weights: it is run, in rationals or balls, and its
+    certified factor is the one that is judged. ``sizes`` and ``radii`` are ‖W_l‖₂ and r(W_l) where
+    these are known exactly, ``isometric`` says that every W_l is a multiple of an isometry.
+    """
+
+    spec: SystemSpec
+    cell: DeepCell
+    x: list[list[Vector]]
+    h: list[Vector]
+    h_other: list[Vector]
+    sizes: tuple[fmpq, ...] | None
+    radii: tuple[fmpq, ...] | None
+    isometric: bool
+
+    @property
+    def rho(self) -> Activation:
+        """ρ."""
+        return self.cell.activation
+
+    @property
+    def rational(self) -> bool:
+        """Whether ρ, and so every step, stays in the rationals."""
+        return self.rho.exact is not None
+
+    @cached_property
+    def parts(self) -> dict[str, torch.Tensor]:
+        """The weights of this one system."""
+        return {name: part[0] for name, part in self.cell.parameters.items()}
+
+    @cached_property
+    def exact(self) -> Rationals:
+        """The weights as rationals."""
+        return Rationals(self.parts)
+
+    @cached_property
+    def numbers(self) -> Any:
+        """The arithmetic of steps: rationals where ρ stays in them, else balls."""
+        return self.exact if self.rational else Balls(self.parts)
+
+    @property
+    def W(self) -> list[fmpq_mat]:
+        """W_1, …, W_L."""
+        rows = (self.exact.rows(f"transition_{i + 1}_weight") for i in range(self.cell.depth))
+        return [fmpq_mat(A) for A in rows]
+
+    def tables(self) -> dict[str, Table]:
+        """The first layer stands for the weights."""
+        bias = self.exact.rows("transition_1_bias")
+        return {
+            "W": self.exact.rows("transition_1_weight"), "U": self.exact.rows("input_weight"),
+            "b": tuple(v for (v,) in bias), "C": identity(self.spec.n).tolist(),
+            "x": self.x, "h": self.h, "h_other": self.h_other,
+        }  # fmt: skip
+
+    def constants(self) -> dict[str, float]:
+        """What is certified of the transition, and what is tempting."""
+        everywhere = self.cell.U.new_full((1, self.spec.n), inf)
+        lam = float(perron_vector(self.cell.euclidean(everywhere)).factor)
+        slope, sizes = self.rho.slope, [float(size) for size in self.cell.norms]
+        through = certified_norm(tensor(reduce(lambda A, W: W * A, self.W)))
+        power = rational(slope) ** len(sizes)
+        return {
+            "lam_deep": lam,
+            "lam": lam,
+            "lam_layer": float(mul_up(slope, self.cell.norms.amax())),
+            "lam_once": float(mul_up(slope, reduce(mul_up, self.cell.norms))),
+            "lam_through": float(reduce(mul_up, [slope] * len(sizes), through)),
+            "L_rho": slope,
+            "W_product": inf if self.sizes is None else above(reduce(mul, self.sizes)),
+            "lam_radii": inf if self.radii is None else above(power * reduce(mul, self.radii)),
+        }
+
+    def parameters(self) -> dict[str, float]:
+        """The depth, and whether all layers are isometries up to a factor."""
+        linear = self.spec.activation == "identity"
+        return {"depth": float(self.cell.depth), "isometric": float(linear and self.isometric)}
+
+    def column(self, v: Sequence[fmpq]) -> Any:
+        """A vector as a column of the arithmetic's numbers."""
+        column = fmpq_mat(len(v), 1, list(v))
+        return Ratios.of(column) if self.rational else Columns.of(arb_mat(column))
+
+    def step(self, h: Any, x: Vector) -> Any:
+        """φ(h, x) of a column h."""
+        return self.cell.program(self.numbers, h, self.column(x))
+
+    def gap(self, s: int) -> Entries:
+        """φ(h, x_1) − φ(h', x_1); a unit that sees no difference has none."""
+        x, pair = self.x[s][0], (self.h[s], self.h_other[s])
+        if self.rational:
+            one, two = (self.step(self.column(h), x) for h in pair)
+            return [v for (v,) in (one - two).units]
+        fed = self.column(x)
+        state = Twin(self.column(pair[0]), self.column(pair[1]), list(minus(*pair)))
+        twins = Twins(self.numbers, self.exact)
+        moved = self.cell.program(twins, state, Twin(fed, fed, [fmpq(0)] * fed.size))
+        return moved.difference()
+
+    def jacobian(self, s: int, k: int) -> fmpq_mat | arb_mat:
+        """∂h_T/∂h_{T−k} of the run from zero, rational where all slopes are."""
+        n, T = self.spec.n, self.spec.T
+        h = self.column((fmpq(0),) * n)
+        for x in self.x[s][: T - k]:
+            h = self.step(h, x)
+        still = self.column((fmpq(0),) * self.spec.d)
+        eye = identity(n)
+        run = Dual(h, Ratios.of(eye) if self.rational else Columns.of(arb_mat(eye)))
+        for x in self.x[s][T - k :]:
+            run = self.cell.program(Duals(self.numbers), run, Dual(self.column(x), still))
+        J: fmpq_mat | arb_mat = run.tangent.matrix
+        return dyadic(J) if isinstance(J, arb_mat) and all(v.is_exact() for v in J.entries()) else J
+
+
+def dyadic(J: arb_mat) -> fmpq_mat:
+    """The rationals that exact balls are."""
+    parts = [[v.man_exp() for v in row] for row in J.tolist()]
+    return fmpq_mat([[fmpq(m) * fmpq(2) ** int(e) for m, e in row] for row in parts])
+
+
+def tensor(A: fmpq_mat) -> torch.Tensor:
+    """(1, m, n) of a dyadic matrix."""
+    return torch.tensor([floats(A)], dtype=torch.float64)
+
+
+def layers(spec: SystemSpec, member: int) -> Layered:
+    """The member of a ``layered`` spec with ``layers`` layers of ``n`` units.
+
+    identity: W_l = a_l I; signed: a_l times a signed permutation; nilpotent: a_l times a shift;
+    cancelling: rows of one size, whose signs alternate in every second layer; gaussian: multiples
+    of 1/8, of unknown norm; zero: one layer sees nothing.
+    """
+    draw, n = stream(spec, member, "system"), spec.n
+    W = [weights(spec.regime, n, layer, draw) for layer in range(spec.layers)]
+    if spec.regime == "zero":
+        W[-1] = fmpq_mat(n, n)
+    known = spec.regime != "gaussian"
+    held, scale = {"input_weight": tensor(matrix(n, spec.d, draw))}, rational(spec.bias)
+    for i, A in enumerate(W, 1):
+        b = fmpq_mat(n, 1, [scale * v for v in eighths(n, draw)])
+        held |= {f"transition_{i}_weight": tensor(A), f"transition_{i}_bias": tensor(b)[:, :, 0]}
+    cell = cast(DeepCell, kind_of(f"deep-{spec.activation}").build(held))
+    pairs = [states(n, stream(spec, member, f"states {s}")) for s in spec.chosen]
+    return Layered(
+        spec, cell, inputs(spec, member), [one for one, _ in pairs],
+        [two for _, two in pairs],
+        sizes=tuple(map(size, W)) if known else None,
+        radii=tuple(radius(A, spec.regime) for A in W) if known else None,
+        isometric=spec.regime in ("zero", "identity", "signed"),
+    )  # fmt: skip
+
+
+def weights(regime: str, n: int, layer: int, draw: random.Random) -> fmpq_mat:
+    """One W_l."""
+    factor = draw.choice(FACTORS)
+    if regime == "gaussian":
+        return factor * matrix(n, n, draw)
+    if regime == "cancelling":
+        row = [factor * (-1) ** (j if layer % 2 else 0) / 4 for j in range(n)]
+        return fmpq_mat([row] * n)
+    places, signs = list(range(n)), [1] * n
+    if regime == "signed":
+        places, signs = draw.sample(places, n), [draw.choice((1, -1)) for _ in range(n)]
+    if regime == "nilpotent":
+        places = [i + 1 for i in range(n)]
+    W = fmpq_mat(n, n)
+    for i, j in enumerate(places):
+        if j < n:
+            W[i, j] = factor * signs[i]
+    return W
+
+
+def size(W: fmpq_mat) -> fmpq:
+    """‖W‖₂ of what is built: one entry at most in each row and column, or all of one size."""
+    entry = max(abs(v) for v in W.entries())
+    return entry * W.nrows() if all(v != 0 for v in W.entries()) else entry
+
+
+def radius(W: fmpq_mat, regime: str) -> fmpq:
+    """r(W): of rank one it is the trace."""
+    if regime in ("nilpotent", "cancelling"):
+        return abs(sum((W[i, i] for i in range(W.nrows())), ZERO))
+    return size(W)
+
+
+def states(n: int, draw: random.Random) -> tuple[Vector, Vector]:
+    """Two states, apart by powers of two."""
+    h, size = eighths(n, draw), fmpq(1, draw.choice((1, 4, 256)))
+    if draw.randrange(4) == 0:
+        h = tuple(-size * v / 2 for v in eighths(n, draw))
+        return h, tuple(-v for v in h)
+    return h, tuple(v + size * w for v, w in zip(h, eighths(n, draw), strict=True))

@@ -1,0 +1,1 @@
+"""What no unitary network can do: candidates, exact, near and fitted."""

@@ -1,0 +1,203 @@
+"""A candidate for the unitary equivalent of a ReLU network, judged on an open set of inputs.
+
+h_t = ReLU(W h_{t−1} + x_t + b), y_t = h_t, against s_t = ReLU(V s_{t−1} + G x_t + d),
+ŷ_t = E s_t + e. Around a centre at which no pre-activation is zero, unless identically so, both
+activity patterns are constant, so that both maps are affine there: they agree on that open set if
+and only if they agree at the centre and at one more point in each direction of the input space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from flint import fmpq, fmpq_mat
+
+from impl.convert.rational_unitary import RationalRNN
+from impl.numbers.rationals import identity
+from properties.errors import SpecError
+from properties.systems.unitary.exact import Table, Vector
+from properties.systems.unitary.linear import beside, column, entries
+
+# Centres that are tried; the first one mostly will do, and kinks are finitely many hyperplanes.
+ATTEMPTS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Linearised:
+    """A ReLU network at one time: pre-activations (m,), and how they change with all inputs."""
+
+    before: Vector
+    slopes: fmpq_mat
+    states: Vector
+    tangents: fmpq_mat
+
+    @property
+    def kinked(self) -> bool:
+        """Whether a unit that depends on the inputs lies exactly on its kink."""
+        rows = self.slopes.tolist()
+        return any(z == 0 and any(rows[i]) for i, z in enumerate(self.before))
+
+    @property
+    def pattern(self) -> tuple[bool, ...]:
+        """The active units; one that is zero all around counts as inactive."""
+        return tuple(z > 0 for z in self.before)
+
+
+def linearise(network: RationalRNN, inputs: Sequence[Vector]) -> list[Linearised]:
+    """The network along the inputs, with exact derivatives in all T·d of them."""
+    m, d, T = network.W.nrows(), network.U.ncols(), len(inputs)
+    state, tangent = column(network.initial), fmpq_mat(m, d * T)
+    found = []
+    for t, x in enumerate(inputs):
+        before = network.W * state + network.U * column(x) + column(network.b)
+        slopes = network.W * tangent
+        for i in range(m):
+            for j in range(d):
+                slopes[i, t * d + j] += network.U[i, j]
+        on = [int(z > 0) for z in entries(before)]
+        state = fmpq_mat(m, 1, [z * s for z, s in zip(entries(before), on, strict=True)])
+        rows = slopes.tolist()
+        tangent = fmpq_mat(
+            [row if s else [fmpq(0)] * (d * T) for row, s in zip(rows, on, strict=True)]
+        )
+        found.append(Linearised(tuple(entries(before)), slopes, tuple(entries(state)), tangent))
+    return found
+
+
+def run_all(network: RationalRNN, inputs: Sequence[fmpq_mat]) -> list[fmpq_mat]:
+    """The states (m, P) of P runs at once, from inputs (d, P) at each time."""
+    m, count = network.W.nrows(), inputs[0].ncols()
+    states = beside(*[column(network.initial)] * count)
+    offset = beside(*[column(network.b)] * count)
+    found = []
+    for x in inputs:
+        moved = network.W * states + network.U * x + offset
+        states = fmpq_mat(m, count, [max(v, fmpq(0)) for v in entries(moved)])
+        found.append(states)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A network (n units, all read), a unitary one (m units), its readout E (n, m) and e (n,), and
+    the inputs (T vectors of n) around which they are compared."""
+
+    rnn: RationalRNN
+    urnn: RationalRNN
+    E: fmpq_mat
+    e: Vector
+    centre: tuple[Vector, ...]
+
+    @property
+    def n(self) -> int:
+        """The network's units."""
+        return int(self.rnn.W.nrows())
+
+    @property
+    def states(self) -> int:
+        """The candidate's units."""
+        return int(self.urnn.W.nrows())
+
+    @cached_property
+    def network_cell(self) -> list[Linearised]:
+        """The network along the centre."""
+        return linearise(self.rnn, self.centre)
+
+    @cached_property
+    def candidate_cell(self) -> list[Linearised]:
+        """The candidate along the centre."""
+        return linearise(self.urnn, self.centre)
+
+    @property
+    def all_active(self) -> bool:
+        """Whether every unit of the network is active around the centre."""
+        return all(all(step.pattern) for step in self.network_cell)
+
+    @property
+    def pattern_constant(self) -> bool:
+        """Whether the candidate's active units are the same at all times."""
+        return len({step.pattern for step in self.candidate_cell}) == 1
+
+    @property
+    def active(self) -> int:
+        """How many units of the candidate are active at the first time."""
+        return sum(self.candidate_cell[0].pattern)
+
+    @cached_property
+    def radius(self) -> fmpq:
+        """A power of two δ ≤ 1: both patterns are constant where each input is within δ of the
+        centre's. Every pre-activation changes there by at most half of itself."""
+        radius = fmpq(1)
+        for step in (*self.network_cell, *self.candidate_cell):
+            for z, row in zip(step.before, step.slopes.tolist(), strict=True):
+                reach = 2 * sum((abs(v) for v in row), fmpq(0))
+                while reach * radius > abs(z):
+                    radius /= 2
+        return radius
+
+    @cached_property
+    def separation_square(self) -> fmpq:
+        """max ‖y_t − ŷ_t‖₂² over all times and the centre and centre ± δ e_j, exactly."""
+        n, T = self.n, len(self.centre)
+        count = 2 * n * T + 1
+        inputs = []
+        for t, x in enumerate(self.centre):
+            points = beside(*[column(x)] * count)
+            for j in range(n):
+                points[j, 1 + 2 * (t * n + j)] += self.radius
+                points[j, 2 + 2 * (t * n + j)] -= self.radius
+            inputs.append(points)
+        largest = fmpq(0)
+        offset = beside(*[column(self.e)] * count)
+        pairs = zip(run_all(self.rnn, inputs), run_all(self.urnn, inputs), strict=True)
+        for h, s in pairs:
+            gap = (h - self.E * s - offset).tolist()
+            sizes = (sum((row[p] * row[p] for row in gap), fmpq(0)) for p in range(count))
+            largest = max(largest, *sizes)
+        return largest
+
+    @property
+    def scalar_W(self) -> bool:
+        """Whether W = ρI with 0 ≤ ρ < 1."""
+        W, rho = self.rnn.W, self.rnn.W[0, 0]
+        return 0 <= rho < 1 and identity(self.n) * rho == W
+
+    def tables(self) -> dict[str, Table]:
+        """Both networks, the inputs around which they are compared and how far around."""
+        rnn, urnn = self.rnn, self.urnn
+        return {
+            "W": rnn.W.tolist(), "U": rnn.U.tolist(), "b": list(rnn.b),
+            "C": identity(self.n).tolist(), "x": [[list(x) for x in self.centre]],
+            "h": [list(rnn.initial)], "h_other": [list(rnn.initial)],
+            "W2": urnn.W.tolist(), "U2": urnn.U.tolist(), "b2": list(urnn.b),
+            "C2": self.E.tolist(), "e0": list(self.e), "start2": list(urnn.initial),
+            "radius": [self.radius],
+        }  # fmt: skip
+
+    def constants(self) -> dict[str, float]:
+        """None: no form speaks of any."""
+        return {}
+
+    def parameters(self) -> dict[str, float]:
+        """m."""
+        return {"states": float(self.states)}
+
+
+def settled(rnn: RationalRNN, urnn: RationalRNN, centre: Sequence[Vector]) -> tuple[Vector, ...]:
+    """The centre, moved where a unit of either network lies on its kink.
+
+    The network's units stay active. Moves are small, and the same for the same networks.
+    Raises SpecError where a unit stays on its kink, or one of the network's does not stay active.
+    """
+    for attempt in range(ATTEMPTS):
+        moved = tuple(
+            tuple(v + fmpq(attempt, 1024 + 7 * (t * len(x) + j)) for j, v in enumerate(x))
+            for t, x in enumerate(centre)
+        )
+        own, other = linearise(rnn, moved), linearise(urnn, moved)
+        kinked = any(step.kinked for step in (*own, *other))
+        if not kinked and all(all(step.pattern) for step in own):
+            return moved
+    raise SpecError(f"a unit of the candidate lies on its kink at each of {ATTEMPTS} centres")

@@ -1,0 +1,206 @@
+"""Candidates that match a network by construction, all of them from one place.
+
+With V orthogonal, A its leading n × n block and T invertible
+such that W = T A T⁻¹, the first n units of the candidate are T⁻¹h + q, q large enough to keep them
+active, and the others are held at zero by their biases. Sources: Emami et al., Theorems 3.1, 3.2.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flint import fmpq, fmpq_mat
+
+from impl.convert.rational_unitary import RationalRNN
+from impl.numbers.rationals import cayley, diagonal, identity, random_contraction, root_above
+from properties.systems.limits.candidates import Candidate, settled
+from properties.systems.unitary.exact import Vector
+from properties.systems.unitary.linear import (
+    beside,
+    blocks,
+    column,
+    contractive,
+    corner,
+    entries,
+)
+
+ZERO, ONE = fmpq(0), fmpq(1)
+# Draws of V and T until T A T⁻¹ is a contraction.
+TRIES = 400
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a spec asks of a construction: n units, m states, T times, ‖W‖ > 0 or W = 0."""
+
+    n: int
+    m: int
+    T: int
+    lam: fmpq = ZERO
+    distance: fmpq = ONE
+    start: fmpq = ZERO
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """V (m, m) orthogonal and T (n, n): the candidate's view of W = T A T⁻¹."""
+
+    V: fmpq_mat
+    T: fmpq_mat
+
+    @property
+    def W(self) -> fmpq_mat:
+        """T A T⁻¹ with A the leading block of V."""
+        n = range(self.T.nrows())
+        found: fmpq_mat = self.T * corner(self.V, n, n) * self.T.inv()
+        return found
+
+
+def small(draw: random.Random, largest: int = 3) -> fmpq:
+    """A rational of small numerator and denominator, seldom 0."""
+    return fmpq(draw.randint(-largest, largest), draw.randint(1, 3))
+
+
+def table(draw: random.Random, rows: int, columns: int) -> fmpq_mat:
+    """A matrix of small rationals."""
+    return fmpq_mat(rows, columns, [small(draw) for _ in range(rows * columns)])
+
+
+def network(ask: Request, W: fmpq_mat, draw: random.Random) -> tuple[RationalRNN, list[Vector]]:
+    """h = ReLU(W h + x + β1) and inputs that keep it at h = β1, where all its units are active."""
+    beta = fmpq(draw.randint(1, 4), 2)
+    level = [beta] * ask.n
+    initial = [fmpq(draw.randint(0, 4), 4) * ask.start for _ in range(ask.n)]
+    first, later = (tuple(-v for v in entries(W * column(h))) for h in (initial, level))
+    rnn = RationalRNN(W, identity(ask.n), tuple(level), tuple(initial))
+    return rnn, [first, *[later] * (ask.T - 1)]
+
+
+def finished(
+    rnn: RationalRNN, urnn: RationalRNN, E: fmpq_mat, e: Sequence[fmpq], centre: Sequence[Vector]
+) -> Candidate:
+    """The candidate around the centre, moved off every kink."""
+    return Candidate(rnn, urnn, E, tuple(e), settled(rnn, urnn, centre))
+
+
+def view(ask: Request, seen: Seen, draw: random.Random) -> Candidate:
+    """The candidate that sees the network through T, with as many idle states as are left."""
+    n, used = ask.n, seen.V.nrows()
+    rnn, centre = network(ask, seen.W, draw)
+    back = seen.T.inv()
+    runs = [rnn.initial, *rnn.states(centre)]
+    lowest = min(v for h in runs for v in entries(back * column(h)))
+    # Without need of it the first units are the network's own.
+    q = column([max(ZERO, ONE - lowest) if identity(n) != seen.T else ZERO] * n)
+    inside = [back * column(h) + q for h in runs]
+    top = range(n)
+    A, low = corner(seen.V, top, top), corner(seen.V, range(n, used), top)
+    d = [*entries(back * column(rnn.b) + q - A * q)]
+    d += [-ONE - max(entries(low * s)[i] for s in inside) for i in range(used - n)]
+    G = back.tolist() + [[ZERO] * n] * (used - n)
+    E = beside(seen.T, fmpq_mat(n, used - n)) if used > n else seen.T
+    urnn = RationalRNN(seen.V, fmpq_mat(G), tuple(d), (*entries(inside[0]), *[ZERO] * (used - n)))
+    urnn, E = extended(urnn, E, ask.m - used, draw)
+    return finished(rnn, urnn, E, [-v for v in entries(seen.T * q)], centre)
+
+
+def extended(
+    urnn: RationalRNN, E: fmpq_mat, more: int, draw: random.Random
+) -> tuple[RationalRNN, fmpq_mat]:
+    """The same with more states, which nobody reads, and all of them in another order."""
+    if more > 0:
+        V, G = cayley(more, draw), table(draw, more, urnn.U.ncols())
+        # Half of them are active near any centre, half are not.
+        level = fmpq(draw.choice((-16, 16)))
+        d = entries(column([level] * more) - V * column([max(level, ZERO)] * more))
+        urnn = RationalRNN(
+            blocks(urnn.W, V), fmpq_mat(urnn.U.tolist() + G.tolist()), (*urnn.b, *d),
+            (*urnn.initial, *[max(level, ZERO)] * more),
+        )  # fmt: skip
+        E = beside(E, fmpq_mat(E.nrows(), more))
+    order = draw.sample(range(len(urnn.b)), len(urnn.b)) if draw.random() < 0.5 else None
+    if order is None:
+        return urnn, E
+    rows = urnn.W.tolist()
+    return RationalRNN(
+        fmpq_mat([[rows[i][j] for j in order] for i in order]),
+        fmpq_mat([urnn.U.tolist()[i] for i in order]),
+        tuple(urnn.b[i] for i in order), tuple(urnn.initial[i] for i in order),
+    ), fmpq_mat([[row[j] for j in order] for row in E.tolist()])  # fmt: skip
+
+
+def swap(n: int) -> fmpq_mat:
+    """(0 I; I 0), the dilation of W = 0."""
+    return fmpq_mat(2 * n, 2 * n, [fmpq(j == (i + n) % (2 * n)) for i in range(2 * n)
+                                   for j in range(2 * n)])  # fmt: skip
+
+
+def dilation(ask: Request, draw: random.Random) -> fmpq_mat:
+    """A dilation (2n, 2n) of W = 0 or of a random contraction, its added rows and columns each
+    turned by an orthogonal matrix."""
+    V = swap(ask.n) if ask.lam == 0 else random_contraction(ask.n, draw).dilation()
+    if draw.random() < 0.5:
+        return V
+    left, right = (blocks(identity(ask.n), cayley(ask.n, draw)) for _ in range(2))
+    return left * V * right
+
+
+def dilated(ask: Request, draw: random.Random) -> Candidate:
+    """The unitary equivalent of 2n states in the network's own coordinates."""
+    return view(ask, Seen(dilation(ask, draw), identity(ask.n)), draw)
+
+
+def rotated(ask: Request, draw: random.Random) -> Candidate:
+    """The same, seen through an orthogonal matrix: no unit of it is one of the network."""
+    return view(ask, Seen(dilation(ask, draw), cayley(ask.n, draw)), draw)
+
+
+def rescaled(ask: Request, draw: random.Random) -> Candidate:
+    """W moves unit i to i + 1 with a weight below 1; scaled to weights 1 it needs n + 1 states."""
+    n = ask.n
+    V = fmpq_mat(n + 1, n + 1, [fmpq(i == (j + 1) % (n + 1)) for i in range(n + 1)
+                                for j in range(n + 1)])  # fmt: skip
+    weights = [fmpq(1, draw.randint(2, 4)) for _ in range(n - 1)]
+    scale = [ONE]
+    for weight in weights:
+        scale.append(scale[-1] * weight)
+    return view(ask, Seen(V, diagonal(scale)), draw)
+
+
+def similar(ask: Request, draw: random.Random) -> Candidate:
+    """W is similar to the leading block of an orthogonal matrix with one row more (a balanced
+    realisation): n + 1 states match it. Identity of the two where no contraction is drawn."""
+    n = ask.n
+    for _ in range(TRIES):
+        T = fmpq_mat(n, n, [fmpq(draw.randint(-4, 4), 4) + (i == j) for i in range(n)
+                            for j in range(n)])  # fmt: skip
+        seen = Seen(cayley(n + 1, draw), T)
+        if T.det() != 0 and contractive(seen.W):
+            return view(ask, seen, draw)
+    return rescaled(ask, draw)
+
+
+def scalar(ask: Request, draw: random.Random) -> Candidate:
+    """W = ρI, ρ = p/q with q² − p² a square, and (ρI κI; κI −ρI) seen through an orthogonal T."""
+    rho, one = ask.lam, identity(ask.n)
+    kappa = root(1 - rho * rho)
+    V = fmpq_mat(
+        (beside(rho * one, kappa * one)).tolist() + beside(kappa * one, -rho * one).tolist()
+    )
+    return view(ask, Seen(V, one if draw.random() < 0.5 else cayley(ask.n, draw)), draw)
+
+
+def root(square: fmpq) -> fmpq:
+    """√s, of the square of a rational."""
+    found = root_above(square)
+    if found * found != square:
+        raise ArithmeticError(f"√({square}) is not rational")
+    return found
+
+
+def can_dilate(rho: fmpq) -> bool:
+    """Whether |ρ| < 1 and √(1 − ρ²) is rational."""
+    gap = 1 - rho * rho
+    return bool(gap > 0 and root_above(gap) ** 2 == gap)

@@ -1,0 +1,59 @@
+"""Lumping: units of tanh networks that are equal for all inputs, up to the sign, in rationals."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from flint import fmpq, fmpq_mat
+
+from properties.systems.limits.sigmoid import Network
+from properties.systems.unitary.linear import blocks
+
+ZERO = fmpq(0)
+# (i, ±1): plus or minus unit i.
+Signed = tuple[int, int]
+
+
+def lumps(
+    V: fmpq_mat, g: Sequence[fmpq], d: Sequence[fmpq], start: Sequence[fmpq]
+) -> list[set[Signed]]:
+    """Sets of signed units that are equal at all times, whatever the inputs are.
+
+    The coarsest partition in which those of one set have the same input weight, bias and initial
+    state, and the same signed sums of recurrent weights from every set: equal states stay equal. A
+    set comes with its negative, but once where it is its own negative, which is then 0.
+    """
+    rows = V.tolist()
+    signed = [(i, s) for i in range(len(rows)) for s in (1, -1)]
+    keys: dict[Signed, tuple[object, ...]] = {
+        (i, s): (s * g[i], s * d[i], s * start[i]) for i, s in signed
+    }
+    count = 0
+    while True:
+        numbers: dict[tuple[object, ...], int] = {}
+        label = {unit: numbers.setdefault(keys[unit], len(numbers)) for unit in signed}
+        sets: list[set[Signed]] = [set() for _ in numbers]
+        for unit, number in label.items():
+            sets[number].add(unit)
+        if len(sets) == count:
+            return sets
+        count = len(sets)
+        keys = {
+            (i, s): (label[i, s], *(s * signed_sum(rows[i], lump) for lump in sets))
+            for i, s in signed
+        }
+
+
+def signed_sum(weights: Sequence[fmpq], lump: Collection[Signed]) -> fmpq:
+    """Σ ± of the weights from a set; 0 from one that is its own negative."""
+    if any((i, -s) in lump for i, s in lump):
+        return ZERO
+    return sum((s * weights[i] for i, s in lump), ZERO)
+
+
+def same_map(one: Network, other: Network) -> bool:
+    """Whether lumping proves that two tanh networks have the same outputs for all inputs; no is no
+    proof."""
+    sets = lumps(blocks(one.V, other.V), one.g + other.g, one.d + other.d, one.start + other.start)
+    read = [*(-v for v in one.e), *other.e]
+    return one.e0 == other.e0 and all(signed_sum(read, lump) == 0 for lump in sets)

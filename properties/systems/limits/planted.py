@@ -1,0 +1,201 @@
+"""tanh networks with planted relations: duplicates, opposite, constant and undriven units, delays.
+
+Pre-activations are linear forms in the last input and in the units of one step before, where equal
+and opposite units are one symbol. Units are equal or opposite as functions of the inputs if their
+forms are, which bounds the rank of their values from above; a minor in balls that excludes 0 bounds
+it from below. Source: Emami et al., proof of Theorem 4.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
+
+from properties.systems.limits.exact_candidates import small
+from properties.systems.limits.sigmoid import balls
+from properties.systems.spec import SystemSpec
+from properties.systems.unitary.exact import Table, Vector, stream
+
+ZERO, ONE = fmpq(0), fmpq(1)
+# 77 digits first; then twice and four times as many.
+PRECISIONS = (256, 512, 1024)
+# Samples beyond the number of classes, drawn from multiples of 1/UNIT: from so many of them that
+# sums of several inputs differ too.
+SPARE, UNIT = 3, 2**20
+GRID = range(-3 * UNIT // 2, 3 * UNIT // 2 + 1)
+
+# A linear form: coefficients by symbol; the symbols are ``1``, ``x`` and the classes one step ago.
+Form = tuple[tuple[str, fmpq], ...]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit at one time: ± tanh of a form whose first coefficient is positive, or 0."""
+
+    sign: int
+    form: Form
+    constant: bool
+
+
+def unit_of(terms: dict[str, fmpq], constants: set[str]) -> Unit:
+    """tanh of a form; tanh is odd, and 0 at 0."""
+    form = tuple(sorted((name, v) for name, v in terms.items() if v != 0))
+    if not form:
+        return Unit(0, (), True)
+    sign = 1 if form[0][1] > 0 else -1
+    form = tuple((name, sign * v) for name, v in form)
+    return Unit(sign, form, all(name in constants for name, _ in form))
+
+
+@dataclass(frozen=True, eq=False)
+class Planted:
+    """t_k = tanh(A t_{k−1} + G x_k + d), k < T, from ``start``; scalar inputs."""
+
+    A: fmpq_mat
+    G: Vector
+    d: Vector
+    start: Vector
+    T: int
+    samples: tuple[Vector, ...]
+    # A_1 = θ + g x of the pair tanh A_1, tanh A_2 = tanh(A_1)/2.
+    pair: tuple[fmpq, fmpq]
+
+    @cached_property
+    def units(self) -> list[Unit]:
+        """The units at the last time."""
+        rows = self.A.tolist()
+        # Before the first input the units are the rationals that they start at.
+        before = [{"1": v} for v in self.start]
+        constants = {"1"}
+        for k in range(self.T):
+            units = []
+            for row, g, d in zip(rows, self.G, self.d, strict=True):
+                terms = {"1": d, f"x{k}": g}
+                for weight, value in zip(row, before, strict=True):
+                    for name, v in value.items():
+                        terms[name] = terms.get(name, ZERO) + weight * v
+                units.append(unit_of(terms, constants))
+            names: dict[Form, str] = {}
+            for u in units:
+                names.setdefault(u.form, f"t{len(names)}")
+            before = [{names[u.form]: fmpq(u.sign)} for u in units]
+            constants = {"1", *(names[u.form] for u in units if u.constant)}
+        return units
+
+    @property
+    def sign_classes(self) -> int:
+        """Units that are not constant, equal and opposite ones counted once."""
+        return len({u.form for u in self.units if not u.constant})
+
+    @property
+    def equal_classes(self) -> int:
+        """Units that are not constant, equal ones counted once."""
+        return len({(u.sign, u.form) for u in self.units if not u.constant})
+
+    @property
+    def unit_count(self) -> int:
+        """All units."""
+        return len(self.d)
+
+    def values(self, inputs: Sequence[fmpq]) -> list[arb]:
+        """t at the last time, in balls of the current precision."""
+        A, state = balls(self.A), arb_mat([[arb(v)] for v in self.start])
+        for x in inputs:
+            pushed = arb_mat([[arb(g * x + d)] for g, d in zip(self.G, self.d, strict=True)])
+            state = arb_mat([[z.tanh()] for z in (A * state + pushed).entries()])
+        return list(state.entries())
+
+    @cached_property
+    def least_rank(self) -> int:
+        """A certified lower bound on the rank of the values, each minus the first sample's."""
+        best = 0
+        for precision in PRECISIONS:
+            with ctx.workprec(precision):
+                first, *others = (self.values(x) for x in self.samples)
+                rows = [[p - q for p, q in zip(row, first, strict=True)] for row in others]
+                best = max(best, certain_rank(rows))
+            if best == self.sign_classes:
+                break
+        return best
+
+    @cached_property
+    def analytic(self) -> tuple[int, int]:
+        """Certified lower bounds on the rank of tanh A_1 and tanh A_2 and on the number of their
+        ±-classes, A_2 = artanh(tanh(A_1)/2): the first is 1, as one is half of the other."""
+        theta, g = self.pair
+        with ctx.workprec(PRECISIONS[0]):
+            ones = [arb(theta + g * x[0]) for x in self.samples]
+            twos = [(a.tanh() / 2).atanh() for a in ones]
+            moved = any(a.tanh() != ones[0].tanh() for a in ones)
+            differ = any(a != b for a, b in zip(ones, twos, strict=True))
+            oppose = any(a != -b for a, b in zip(ones, twos, strict=True))
+        return int(moved), 2 if differ and oppose and moved else int(moved)
+
+    def tables(self) -> dict[str, Table]:
+        """The network, read in full, and the inputs of all samples."""
+        size = range(self.unit_count)
+        return {
+            "W": self.A.tolist(), "U": [[v] for v in self.G], "b": list(self.d),
+            "C": [[fmpq(i == j) for j in size] for i in size],
+            "x": [[[v] for v in self.samples[0]]], "h": [list(self.start)],
+            "h_other": [list(self.start)], "samples": [list(x) for x in self.samples],
+            "pair": list(self.pair),
+        }  # fmt: skip
+
+    def constants(self) -> dict[str, float]:
+        """None: no form speaks of any."""
+        return {}
+
+    def parameters(self) -> dict[str, float]:
+        """None of its own."""
+        return {}
+
+
+def certain_rank(rows: list[list[arb]]) -> int:
+    """How many pivots elimination finds that exclude 0: so many rows and columns have a minor that
+    does."""
+    left, rank = [list(row) for row in rows], 0
+    while left and left[0]:
+        sizes = [(row[j].abs_lower(), i, j) for i, row in enumerate(left) for j in range(len(row))]
+        size, i, j = max(sizes, key=lambda entry: float(entry[0]))
+        if not size > 0:
+            break
+        pivot, rank = left.pop(i), rank + 1
+        left = [
+            [v - row[j] / pivot[j] * p for c, (v, p) in enumerate(zip(row, pivot, strict=True))
+             if c != j]
+            for row in left
+        ]  # fmt: skip
+    return rank
+
+
+PLANTS = ("duplicates", "signs", "constant", "undriven", "chain")
+
+
+def planted(spec: SystemSpec, member: int) -> Planted:
+    """One member: n units with the regime's relations planted, seen after T steps."""
+    draw, n = stream(spec, member, "planted"), spec.n
+    A = [[small(draw) for _ in range(n)] for _ in range(n)]
+    G, d, start = ([small(draw) for _ in range(n)] for _ in range(3))
+    chosen = PLANTS if spec.regime == "all" else (spec.regime,)
+    for j in range(1, n):
+        if spec.regime == "none" or draw.random() < 0.25:
+            continue
+        plant, i = draw.choice(chosen), draw.randrange(j)
+        if plant in ("duplicates", "signs"):
+            sign = -1 if plant == "signs" else 1
+            A[j], G[j], d[j] = [sign * v for v in A[i]], sign * G[i], sign * d[i]
+        elif plant == "constant":
+            A[j], G[j] = [ZERO] * n, ZERO
+        elif plant == "undriven":
+            G[j] = ZERO
+        else:
+            A[j], G[j] = [small(draw) if p == i else ZERO for p in range(n)], ZERO
+    # Where two samples had one x_k, units that depend on x_k alone would have too few values.
+    inputs = [draw.sample(GRID, n + SPARE) for _ in range(spec.T)]
+    samples = [tuple(fmpq(v, UNIT) for v in values) for values in zip(*inputs, strict=True)]
+    pair = (small(draw), fmpq(draw.randint(1, 4), 2))
+    return Planted(fmpq_mat(A), tuple(G), tuple(d), tuple(start), spec.T, tuple(samples), pair)

@@ -1,0 +1,119 @@
+"""A sigmoid network with a unitary candidate: how far apart they are, and what is known of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from flint import arb, ctx, fmpq, fmpq_mat
+
+from properties.systems.limits.gap_bounds import relu_equivalent, tanh_gap
+from properties.systems.limits.lumping import same_map
+from properties.systems.limits.sigmoid import Network, balls, probes
+from properties.systems.unitary.exact import Table, above, fraction
+
+ZERO = fmpq(0)
+# Balls at these precisions, until the gap is told from 0.
+PRECISIONS = (64, 128, 256, 512, 1024)
+# The spectral radius is bounded by the powers W^(2^p) up to this p, in balls.
+SQUARINGS, PRECISION = 9, 256
+
+
+@dataclass(frozen=True, eq=False)
+class SigmoidPair:
+    """A network of n units and a unitary one of ``states`` units."""
+
+    network: Network
+    candidate: Network
+
+    @cached_property
+    def same_map(self) -> bool:
+        """Whether lumping shows that both have the same outputs, for all inputs at all times."""
+        one, other = self.network.normal, self.candidate.normal
+        return {one.activation, other.activation} == {"tanh"} and same_map(one, other)
+
+    @cached_property
+    def equal(self) -> bool:
+        """Whether the outputs are shown to be the same at all times, for all inputs |x| ≤ BOUND."""
+        return self.same_map or relu_equivalent(self.network, self.candidate)
+
+    def ball_gap(self) -> arb:
+        """max |y − ŷ| over the probes in balls of the current precision."""
+        if self.equal:
+            return arb(0)
+        low, high = arb(0), arb(0)
+        for y, z in zip(self.network.outputs(), self.candidate.outputs(), strict=True):
+            for p, q in zip(y, z, strict=True):
+                low, high = low.max((p - q).abs_lower()), high.max((p - q).abs_upper())
+        return low.union(high)
+
+    def most(self) -> arb:
+        """At least |y − ŷ| at all times for all inputs |x| ≤ BOUND; NaN where nothing is known."""
+        if self.equal:
+            return arb(0)
+        one, other = self.network.normal, self.candidate.normal
+        known = {one.activation, other.activation} == {"tanh"}
+        return tanh_gap(one, other) if known else arb("nan")
+
+    @cached_property
+    def gap(self) -> arb:
+        """What probes see, at the first precision that tells it from 0, if one does."""
+        found = arb(0)
+        for precision in PRECISIONS:
+            with ctx.workprec(precision):
+                found = self.ball_gap()
+            if found > 0 or found.is_exact():
+                break
+        return found
+
+    def tables(self) -> dict[str, Table]:
+        """Both networks; x holds the first probe."""
+        one, other = self.network, self.candidate
+        return {
+            "W": one.V.tolist(), "U": [[v] for v in one.g], "b": list(one.d),
+            "C": [list(one.e)], "x": [[[v] for v in probes()[0]]], "h": [list(one.start)],
+            "h_other": [list(one.start)], "W2": other.V.tolist(), "U2": [[v] for v in other.g],
+            "b2": list(other.d), "C2": [list(other.e)], "e0": [other.e0],
+            "start2": list(other.start), "probes": [list(x) for x in probes()],
+        }  # fmt: skip
+
+    def dumped(self) -> dict[str, Table]:
+        """The same with the activations of both, which are words."""
+        both = [self.network.activation, self.candidate.activation]
+        return self.tables() | {"activations": both}
+
+    def constants(self) -> dict[str, float]:
+        """A bound on the spectral radius of W."""
+        return {"W_radius": radius_bound(self.network.V)}
+
+    def parameters(self) -> dict[str, float]:
+        """m, |w| of a scalar network, whether the activations are the same and sigmoids, and
+        whether the output is bound to depend on the latest input."""
+        one, other = self.network, self.candidate
+        sigmoidal = {one.activation, other.activation} <= {"tanh", "sigmoid"}
+        parts = [c * f for c, f in zip(one.e, one.g, strict=True)]
+        scalar = {"w_abs": abs(float(fraction(one.V[0, 0])))} if len(one.d) == 1 else {}
+        return scalar | {
+            "states": float(len(other.d)),
+            "same_activation": float(one.activation == other.activation),
+            "sigmoidal": float(sigmoidal),
+            "driven": float((min(parts) < 0) != (max(parts) > 0)),
+        }
+
+
+def radius_bound(W: fmpq_mat) -> float:
+    """An upper bound on max |eigenvalue|: the least ‖W^k‖₂^(1/k) for powers of two k, where ‖A‖₂²
+    is at most the largest absolute row sum of AᵀA. Source: Gelfand."""
+    if W.nrows() == 1:
+        return above(abs(W[0, 0]))
+    found = np.inf
+    with ctx.workprec(PRECISION):
+        A = balls(W)
+        for p in range(SQUARINGS + 1):
+            sums = [sum((abs(v) for v in row), arb(0)) for row in (A.transpose() * A).tolist()]
+            largest = max(v.upper() for v in sums)
+            bound = largest.root(2 ** (p + 1)).upper()
+            found = min(found, float(np.nextafter(float(bound), np.inf)))
+            A = A * A
+    return found

@@ -1,0 +1,111 @@
+"""A second input sequence beside each one.
+
+It follows from the system, the inputs and the seed alone. Of the sequences of a system in turn one
+is moved along the directions that move the last state furthest, one is negated, and one is moved
+along directions that are drawn; a lone sequence is moved furthest. Moves are ``distance`` times the
+bound, and shrink along the sequences. What is certified of cells holds for inputs up to B_x: there
+both sequences are within it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from impl.numbers.outward import add_up, norm_up
+from properties.systems.drawing.regimes import Array, generator, lengths, normal, resonant
+
+if TYPE_CHECKING:
+    from properties.systems.batch import Batch
+    from properties.systems.cells.batch import Cells
+
+Tensor = torch.Tensor
+Places = npt.NDArray[np.signedinteger[Any]]
+FURTHEST, NEGATED, DRAWN = range(3)
+# Brings what is moved below the bound that rounding may take it above.
+INWARD = 1 - 2.0**-40
+
+
+def other_inputs(batch: Batch) -> Tensor:
+    """x′ (B, T, d, S)."""
+    if "other inputs" not in batch.cache:
+        batch.cache["other inputs"] = batch.x + moves(batch)
+    found: Tensor = batch.cache["other inputs"]
+    return found
+
+
+def x_gap(batch: Batch) -> Array:
+    """δ ≥ ‖x_t − x′_t‖₂ for every t, (B, S, 1); infinite of cells where x′ may exceed B_x."""
+    x, other = (inputs.detach().transpose(2, 3) for inputs in (batch.x, other_inputs(batch)))
+    apart = norm_up(torch.maximum(add_up(x, -other), add_up(other, -x))).amax(1)
+    if batch.cells is not None:
+        apart = torch.where(norm_up(other).amax(1) <= batch.B_x[:, None], apart, torch.inf)
+    return np.asarray(apart.cpu().numpy()[:, :, None])
+
+
+def moves(batch: Batch) -> Tensor:
+    """x′ − x before it is rounded, no part of any gradient."""
+    spec = batch.spec
+    x = batch.x.detach().cpu().numpy().transpose(0, 3, 1, 2)  # (B, S, T, d)
+    places = np.arange(x.shape[1]) if spec.sequence is None else np.array([spec.sequence])
+    turns = (places + spec.seed) % 3 if spec.sequences > 1 else np.array([FURTHEST])
+    turns, shrink = (a[:, None, None] for a in (turns, np.ldexp(1.0, -3 * (places // 3))))
+    direction = unit(furthest(batch))
+    if (turns == DRAWN).any():
+        direction = np.where(turns == DRAWN, unit(drawn(batch, places)), direction)
+    bound = np.maximum(batch.B_x.detach().cpu().numpy(), spec.scale)[:, None, None, None]
+    move = spec.distance * bound * shrink * direction
+    if batch.cells is not None:
+        move = within(x + move * inward(direction, x), bound) - x
+    negated = (turns == NEGATED) & (x != 0).any(axis=(2, 3), keepdims=True)
+    found = np.where(negated, -2 * x, move)
+    return torch.from_numpy(np.ascontiguousarray(found.transpose(0, 2, 3, 1))).to(batch.x)
+
+
+def within(x: Array, bound: Array) -> Array:
+    """What is longer than the bound cut to it, or a little less."""
+    size, limit = lengths(x)[..., None], bound * INWARD
+    return np.asarray(x * np.divide(limit, size, out=np.ones_like(size), where=size > limit))
+
+
+def inward(direction: Array, x: Array) -> Array:
+    """The sign against the first input, (B, S, 1, 1), so that the bound cuts off little."""
+    along = np.zeros(x.shape[:2])
+    for j in range(x.shape[3]):
+        along = along + x[:, :, 0, j] * direction[:, :, 0, j]
+    return np.where(along > 0, -1.0, 1.0)[:, :, None, None]
+
+
+def furthest(batch: Batch) -> Array:
+    """What moves the last state furthest, (B, S, T, d): along Uᵀ(Wᵀ)^{T−t}c, or the row of a cell's
+    inputs that has the largest norm against its unit's weight."""
+    B, T, d, S = batch.x.shape
+    if batch.cells is not None:
+        return np.broadcast_to(strongest(batch.cells)[:, None, None], (B, S, T, d))
+    W, U, C = (A.detach().cpu().numpy() for A in (batch.cell.W, batch.cell.U, batch.C))
+    return resonant(np.ones((B, C.shape[1], S)), W, U, C, T)
+
+
+def strongest(cells: Cells) -> Array:
+    """The row, (B, d)."""
+    inputs = cells.comparison.inputs.detach()
+    row = (norm_up(inputs) / cells.v).argmax(1)
+    return np.asarray(inputs[torch.arange(len(row)), row].cpu().numpy())
+
+
+def drawn(batch: Batch, places: Places) -> Array:
+    """Directions of their own, (B, S, T, d)."""
+    spec, (_, T, d, _) = batch.spec, batch.x.shape
+    shape = spec.sequences, T, d
+    draws = [normal(generator(spec, member, stream=6), *shape) for member in spec.members]
+    return np.stack(draws)[:, places]
+
+
+def unit(directions: Array) -> Array:
+    """Of length 1, or 0 where there is none."""
+    size = lengths(directions)[..., None]
+    known = (size > 0) & np.isfinite(size)
+    return np.divide(directions, size, out=np.zeros_like(directions), where=known)

@@ -1,0 +1,127 @@
+"""One unit of a scan, s⁺ = a(x) s + b(x), in dyadic rationals: the decays of today's cells.
+
+    minGRU  a = 1 − z,   minLSTM  a = f/(f + i),   selective  a = (1 − z)^p,
+
+with gates z, f, i = hs(w x + c), where hs is the hard sigmoid clip(½ + z/4, 0, 1), log-concave as
+the sigmoid is; of a selective scan exp(−p softplus z) = (1 − σ(z))^p.
+Source: Feng et al., Were RNNs All We Needed?; Gu & Dao, Mamba.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from flint import fmpq
+
+from properties.systems.layered.dyadic import ONE, ZERO, inputs
+from properties.systems.spec import SystemSpec
+from properties.systems.unitary.exact import Table, Vector, above, rational, stream
+
+LEAST = fmpq(1, 64)  # of minLSTM's gates, which are divided by
+
+
+@dataclass(frozen=True)
+class Gate:
+    """hs(w x + c), or ``least`` where that is less."""
+
+    w: fmpq
+    c: fmpq
+    least: fmpq = ZERO
+
+    def __call__(self, x: fmpq) -> fmpq:
+        """Its value."""
+        return min(max((self.w * x + self.c) / 4 + fmpq(1, 2), self.least), ONE)
+
+    @property
+    def kinks(self) -> list[fmpq]:
+        """Where it is clipped."""
+        if self.w == 0:
+            return []
+        return [((end - fmpq(1, 2)) * 4 - self.c) / self.w for end in (self.least, ONE)]
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """The gates and the power of the decay, u and v of what is new, u x + v; |x_t| ≤ B."""
+
+    spec: SystemSpec
+    gates: tuple[Gate, Gate]
+    power: int
+    u: fmpq
+    v: fmpq
+    x: list[list[Vector]]
+
+    def tables(self) -> dict[str, Table]:
+        """The unit at rest as a linear system."""
+        nothing = [(ZERO,)] * len(self.x)
+        return {
+            "W": [[self.decay(ZERO)]], "U": [[self.u]], "b": (self.v,), "C": [[ONE]],
+            "x": self.x, "h": nothing, "h_other": nothing,
+        }  # fmt: skip
+
+    def constants(self) -> dict[str, float]:
+        """ā: between kinks a decay is monotone in the input, a quotient of linear functions too."""
+        B = rational(self.spec.scale)
+        kinks = [x for gate in self.gates for x in gate.kinks if -B <= x <= B]
+        largest = above(max(self.decay(x) for x in (-B, B, *kinks)))
+        return {"decay_max": largest, "lam": largest}
+
+    def parameters(self) -> dict[str, float]:
+        """Whether log a is concave."""
+        return {"log_concave": float(self.spec.regime != "min-lstm")}
+
+    def decay(self, x: fmpq) -> fmpq:
+        """a(x)."""
+        one, two = (gate(x) for gate in self.gates)
+        if self.spec.regime == "min-lstm":
+            return one / (one + two)
+        return (1 - one) ** self.power
+
+    def decays(self, s: int, k: int) -> list[fmpq]:
+        """Those of the window."""
+        return [self.decay(x) for (x,) in self.x[s][self.spec.T - k :]]
+
+    def run(self, s: int, first: int) -> list[fmpq]:
+        """The states from zero before input ``first`` on."""
+        states = [ZERO]
+        for (x,) in self.x[s][first:]:
+            states.append(self.decay(x) * states[-1] + self.u * x + self.v)
+        return states
+
+    @cached_property
+    def paths(self) -> list[list[fmpq]]:
+        """The full runs."""
+        return [self.run(s, 0) for s in range(len(self.x))]
+
+    def gap(self, s: int, k: int) -> fmpq:
+        """s_T − s_T^k."""
+        return self.paths[s][-1] - self.run(s, self.spec.T - k)[-1]
+
+    def start(self, s: int, k: int) -> fmpq:
+        """s_{T−k}."""
+        return self.paths[s][self.spec.T - k]
+
+    def product(self, s: int, k: int) -> fmpq:
+        """Π a(x_t) over the window."""
+        found = ONE
+        for value in self.decays(s, k):
+            found *= value
+        return found
+
+    def mean(self, s: int, k: int) -> fmpq:
+        """The mean input of the window, 0 of an empty one."""
+        return sum((x for (x,) in self.x[s][self.spec.T - k :]), ZERO) / max(k, 1)
+
+
+def scan(spec: SystemSpec, member: int) -> Scan:
+    """The member of a ``scan`` spec: its gates move with the input by up to 2 ``lam`` times it."""
+    draw = stream(spec, member, "system")
+    steep, least = rational(spec.lam), LEAST if spec.regime == "min-lstm" else ZERO
+    one, two = (
+        Gate(steep * fmpq(draw.randint(-8, 8), 4), fmpq(draw.randint(-8, 8), 4), least)
+        for _ in range(2)
+    )
+    u, v = (fmpq(draw.randint(-8, 8), 8) for _ in range(2))
+    power = draw.choice((1, 2, 3)) if spec.regime == "selective" else 1
+    return Scan(spec, (one, two), power, u, rational(spec.bias) * v, inputs(spec, member))

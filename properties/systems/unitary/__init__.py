@@ -1,0 +1,1 @@
+"""Networks in exact rationals, and their unitary equivalents."""

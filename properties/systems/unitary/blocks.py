@@ -1,0 +1,121 @@
+"""Rational orthogonal matrices with a leading block: what dilations need, and their eigenvalues.
+
+Source: Emami et al., Theorem 3.2; Horn & Johnson, Matrix Analysis.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from functools import cached_property
+
+from flint import fmpq, fmpq_mat
+
+from impl.numbers.rationals import RationalContraction, cayley, diagonal, identity, pythagorean
+from properties.systems.spec import SystemSpec
+from properties.systems.unitary.exact import Table, stream
+from properties.systems.unitary.orthogonal import ONE, ZERO, orthogonal
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """An orthogonal V (m, m) and its leading block W (n, n)."""
+
+    spec: SystemSpec
+    V: fmpq_mat
+
+    @cached_property
+    def W(self) -> fmpq_mat:
+        """The leading block."""
+        n = self.spec.n
+        return fmpq_mat([row[:n] for row in self.V.tolist()[:n]])
+
+    def tables(self) -> dict[str, Table]:
+        """W and V; there are no inputs."""
+        spec, n, m = self.spec, self.spec.n, self.V.nrows()
+        S, nothing = len(spec.chosen), [ZERO] * n
+        return {
+            "W": self.W.tolist(), "U": [[ZERO] * spec.d] * n, "b": nothing,
+            "C": identity(n).tolist(), "x": [[[ZERO] * spec.d] * spec.T] * S,
+            "h": [nothing] * S, "h_other": [nothing] * S,
+            "W2": self.V.tolist(), "U2": [[ZERO] * spec.d] * m, "b2": [ZERO] * m,
+        }  # fmt: skip
+
+    def constants(self) -> dict[str, float]:
+        """A block of an orthogonal matrix has a norm of at most 1."""
+        return {"lam": 1.0, "W_norm": 1.0, "L_rho": 1.0}
+
+    def parameters(self) -> dict[str, float]:
+        """The rows of V."""
+        return {"states": float(self.V.nrows())}
+
+
+def block(spec: SystemSpec, member: int) -> Block:
+    """The member of a ``block`` spec: V with ``states`` rows.
+
+    dilation, multiple: V dilates a contraction with as many singular values below 1 as the added
+    rows have room for, all equal for ``multiple``, which makes W a multiple of a symmetric
+    orthogonal matrix there.
+    """
+    draw, n, m = stream(spec, member, "system"), spec.n, spec.states
+    if spec.regime not in ("dilation", "multiple"):
+        return Block(spec, orthogonal(spec.regime, m, draw))
+    return Block(spec, dilated(n, m, draw, spec.units, spec.regime == "multiple"))
+
+
+def dilated(n: int, m: int, draw: random.Random, units: int, multiple: bool) -> fmpq_mat:
+    """An orthogonal V (m, m) whose leading block (n, n) has at least ``units`` singular values 1,
+    and the others Pythagorean; with ``multiple`` it is symmetric, with one eigenvalue |ρ| < 1."""
+    one = pythagorean(draw)
+    below = min(n - units, m - n)
+    pairs = [(ONE, ZERO)] * (n - below)
+    pairs += [one if multiple else pythagorean(draw) for _ in range(below)]
+    sigma, kappa = zip(*pairs, strict=True)
+    Q = cayley(n, draw)
+    W = RationalContraction(Q, sigma, kappa, Q.transpose() if multiple else cayley(n, draw))
+    V = W.dilation() * fmpq(draw.choice((1, -1)))
+    extra = m - V.nrows()
+    rows = [row + [ZERO] * extra for row in V.tolist()]
+    rows += [[ZERO] * V.nrows() + row for row in identity(extra).tolist()] if extra else []
+    padded = fmpq_mat(rows)
+    if m == n:
+        return padded
+    # Rotating the added rows, and then the added columns, leaves the block as it is.
+    left, right = (beside(n, cayley(m - n, draw)) for _ in range(2))
+    return left * padded * right
+
+
+def beside(n: int, R: fmpq_mat) -> fmpq_mat:
+    """diag(I_n, R)."""
+    size = n + R.nrows()
+    found = diagonal([ONE] * size)
+    for i, row in enumerate(R.tolist()):
+        for j, entry in enumerate(row):
+            found[n + i, n + j] = entry
+    return found
+
+
+def multiplicity(W: fmpq_mat, units: bool) -> int:
+    """The largest geometric multiplicity of an eigenvalue |μ| < 1, or ≤ 1 with ``units``, of a
+    block W, of which no eigenvalue exceeds 1.
+
+    The roots of an irreducible factor p of the characteristic polynomial are conjugate, and share
+    theirs, dim ker p(W)/deg p. If one is on the unit circle, μ̄ = 1/μ is a root as well: p is then
+    its own reciprocal, up to the sign, and the roots come in pairs μ, 1/μ, so that all are there.
+    """
+    best = 0
+    for factor, _ in W.charpoly().numer().factor()[1]:
+        coefficients = [int(factor[i]) for i in range(factor.degree() + 1)]
+        if units or coefficients[::-1] not in (coefficients, [-c for c in coefficients]):
+            kernel = W.nrows() - int(value_at(coefficients, W).rank())
+            best = max(best, kernel // factor.degree())
+    return best
+
+
+def value_at(coefficients: list[int], W: fmpq_mat) -> fmpq_mat:
+    """p(W), from the constant coefficient on."""
+    one = identity(W.nrows())
+    found = one * 0
+    for c in reversed(coefficients):
+        found = found * W + one * c
+    return found

@@ -1,0 +1,189 @@
+"""‖∂s_T/∂s_{T−k}‖₂ of networks with an orthogonal recurrent matrix, exactly or in balls.
+
+A piecewise linear activation, and any other at rest, has rational derivatives. Whether a norm is
+at most 1, or is 1, is then decided in rationals: I − JᵀJ is semidefinite, and singular. At a kink
+the derivative is that of the left side.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
+
+from impl.cells.activation import Activation, activation
+from impl.checker.definite import below
+from impl.numbers.exact_norm import ball_norm, positive_semidefinite
+from impl.numbers.rationals import diagonal, identity
+from properties.measures.readings.balls import BallPair, Ends, float_ends
+from properties.systems.batch import Batch
+from properties.systems.unitary.exact import Vector, times
+from properties.systems.unitary.networks import Network
+from properties.systems.unitary.orthogonal import Recurrent
+from properties.systems.unitary.readings import BLANK, PRECISION, root_ends
+
+NEAR_ONE = 2.0**-40  # within it a float64 estimate leaves to rationals whether a norm is 1
+WIDER = 1 + 2.0**-40
+
+
+def jacobian(member: Any, s: int, k: int) -> fmpq_mat | arb_mat | None:
+    """D_T V ⋯ D_{T−k+1} V, rational where all slopes are; balls at the current precision."""
+    if not isinstance(member, Network | Recurrent):
+        return None
+    start, V = member.spec.T - k, member.V
+    exact = rational_slopes(member, s, start)
+    if exact is not None:
+        steps = (diagonal(list(row)) * V for row in exact)
+        return reduce(lambda J, step: step * J, steps, identity(V.nrows()))
+    assert isinstance(member, Recurrent)
+    J = arb_mat(identity(V.nrows()))
+    for row in ball_slopes(member, s)[start:]:
+        moved = (arb_mat(V) * J).tolist()
+        J = arb_mat([[d * v for v in line] for d, line in zip(row, moved, strict=True)])
+    return J
+
+
+def rational_slopes(member: Network | Recurrent, s: int, start: int) -> list[Vector] | None:
+    """ρ′(a_t) of every unit at the steps from ``start`` on; None where one is irrational."""
+    if isinstance(member, Network):
+        return [tuple(fmpq(int(v > 0)) for v in h) for h in member.unitary_states[s][start:]]
+    if activation(member.spec.activation).exact is not None:
+        return piecewise_slopes(member, s)[start:]
+    rows = ball_slopes(member, s)[start:]
+    exact = all(d.is_exact() for row in rows for d in row)
+    return [tuple(dyadic(d) for d in row) for row in rows] if exact else None
+
+
+def piecewise_slopes(member: Recurrent, s: int) -> list[Vector]:
+    """The slopes of a piecewise linear activation along one rollout."""
+    rho, h, found = activation(member.spec.activation), member.initial, []
+    assert rho.exact is not None
+    for x in member.x[s]:
+        a = preactivation(member, h, x)
+        h = tuple(rho.exact(z) for z in a)
+        found.append(tuple(slope(rho, z) for z in a))
+    return found
+
+
+def dyadic(exact: arb) -> fmpq:
+    """The rational that an exact ball is."""
+    mantissa, exponent = exact.man_exp()
+    return fmpq(mantissa) * fmpq(2) ** int(exponent)
+
+
+def ball_slopes(member: Recurrent, s: int) -> list[list[arb]]:
+    """The slopes in balls at the current precision."""
+    key = (s, ctx.prec)
+    if key not in member.cache:
+        rho, V, U = activation(member.spec.activation), arb_mat(member.V), arb_mat(member.U)
+        column, rows = balls(member.initial), []
+        for x in member.x[s]:
+            z = (V * column + U * balls(x) + balls(member.b)).entries()
+            resting = rho.at_zero == 0  # ρ(0) = 0, which a formula in balls may miss by a bit
+            column = arb_mat([[arb(0) if resting and v.is_zero() else rho.ball(v)] for v in z])
+            rows.append([rho.ball_derivative(v) for v in z])
+        member.cache[key] = rows
+    return member.cache[key]
+
+
+def preactivation(member: Recurrent, h: Vector, x: Vector) -> Vector:
+    """V h + U x + b."""
+    carried, driven = times(member.V, h), times(member.U, x)
+    return tuple(v + u + b for v, u, b in zip(carried, driven, member.b, strict=True))
+
+
+def slope(rho: Activation, z: fmpq) -> fmpq:
+    """ρ′ of a piecewise linear activation with its kink at 0."""
+    assert rho.exact is not None
+    return rho.exact(fmpq(1)) if z > 0 else -rho.exact(fmpq(-1))
+
+
+def balls(v: Vector) -> arb_mat:
+    """A column of balls."""
+    return arb_mat([[arb(entry)] for entry in v])
+
+
+def dh_dh_ends(member: Any, s: int, k: int) -> Ends:
+    """Float64 ends of the norm."""
+    with ctx.workprec(PRECISION):
+        J = jacobian(member, s, k)
+        return BLANK if J is None else norm_ends(J)
+
+
+def norm_ends(J: fmpq_mat | arb_mat) -> Ends:
+    """Ends of ‖J‖₂: a definite pivot test above, the leading singular vector below; 0 and 1 are
+    recognised in rationals."""
+    square = norm_square(J)
+    if square is not None:
+        return root_ends(square)
+    A = arb_mat(J)
+    middle = np.array([[float(v.mid()) for v in row] for row in A.tolist()])
+    size, leading = float(np.linalg.norm(middle, 2)), np.linalg.svd(middle)[2][0].tolist()
+    low = length((A * arb_mat([[arb(v)] for v in leading])).entries()) / length(
+        [arb(v) for v in leading]
+    )
+    high = size * WIDER
+    if isinstance(J, fmpq_mat) and abs(size - 1) < NEAR_ONE and at_most(J, fmpq(1)):
+        high = 1.0
+    elif not below(A, arb(high)):
+        high = np.inf
+    return max(0.0, float_ends(low)[0]), float(high)
+
+
+def length(v: list[arb]) -> arb:
+    """‖v‖₂."""
+    return sum((abs(entry) * abs(entry) for entry in v), arb(0)).sqrt()
+
+
+def norm_square(J: fmpq_mat | arb_mat) -> fmpq | None:
+    """‖J‖₂² where it is known in rationals: rank at most 1, or a norm of exactly 1."""
+    if not isinstance(J, fmpq_mat):
+        return None
+    gram = J.transpose() * J
+    rank = int(J.rank())
+    if rank < 2:
+        return sum((gram[i, i] for i in range(J.ncols())), fmpq(0))
+    singular = (identity(J.ncols()) - gram).rank() < J.ncols()
+    return fmpq(1) if singular and at_most(J, fmpq(1)) else None
+
+
+def at_most(J: fmpq_mat, bound: fmpq) -> bool:
+    """Whether ‖J‖₂ ≤ bound: bound²I − JᵀJ is positive semidefinite, decided exactly."""
+    if bound < 0:
+        return False
+    whole = (identity(J.ncols()) * (bound * bound) - J.transpose() * J).numer_denom()[0]
+    return positive_semidefinite([[int(v) for v in row] for row in whole.tolist()])
+
+
+def dh_dh_ball(pair: BallPair, k: int) -> arb:
+    """The norm in balls at the current precision."""
+    J = jacobian(pair.batch.exact[0], 0, k) if pair.batch.exact else None
+    return arb("nan") if J is None else ball_norm(arb_mat(J))
+
+
+def dh_dh_square(batch: Batch, k: int) -> fmpq | None:
+    """The norm's square where it is known in rationals."""
+    J = jacobian(batch.exact[0], 0, k) if batch.exact else None
+    return None if J is None else norm_square(J)
+
+
+def dh_dh_at_most(batch: Batch, bound: fmpq, k: int) -> bool | None:
+    """Whether the norm is at most a rational; None where the derivatives leave it open.
+
+    Where some slopes are 1 and others irrational, no ball decides that a product of norm 1 has it.
+    Its factors do: ‖D_t V‖ ≤ 1 if V is orthogonal in rationals and all slopes are at most 1, as
+    balls or as the activation's certified L_ρ.
+    """
+    member = batch.exact[0] if batch.exact else None
+    J = jacobian(member, 0, k)
+    if isinstance(J, fmpq_mat):
+        return at_most(J, bound)
+    if not isinstance(member, Recurrent) or bound < 1:
+        return None
+    steps = ball_slopes(member, 0)[member.spec.T - k :]
+    flat = activation(member.spec.activation).slope <= 1
+    flat = flat or all(bool(abs(d) <= 1) for row in steps for d in row)
+    orthogonal = member.V.transpose() * member.V == identity(member.V.nrows())
+    return True if flat and orthogonal else None

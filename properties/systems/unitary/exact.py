@@ -1,0 +1,105 @@
+"""What a member of an exact kind is: tables of rationals, their float images, and its constants."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+from math import inf, isinf
+from typing import Any, Protocol
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from properties.systems.drawing.regimes import Array
+from properties.systems.spec import SystemSpec
+
+Vector = tuple[fmpq, ...]
+Table = Any  # nested lists of rationals
+# The tables that the tensors of a batch are images of; a kind may have others.
+TENSORS = ("W", "U", "b", "C", "x", "h", "h_other", "W2", "U2", "b2")
+
+
+class Exact(Protocol):
+    """One member of a batch, in rationals."""
+
+    def tables(self) -> dict[str, Table]:
+        """Everything by name: W (n, n), U (n, d), b (n), C (p, n), x (S, T, d), h and h_other
+        (S, n), the second network W2 (m, m), U2 (m, d), b2 (m), if there is one, and more."""
+        ...
+
+    def constants(self) -> dict[str, float]:
+        """The certified constants: upper bounds by the names of the vocabulary."""
+        ...
+
+    def parameters(self) -> dict[str, float]:
+        """The parameters in which the members of a batch differ, ``states`` for one."""
+        ...
+
+
+def image(member: Exact) -> dict[str, Array]:
+    """The nearest float64 to every number that tensors hold."""
+    tables = member.tables()
+    return {
+        name: np.array(floats(tables[name]), dtype=np.float64) for name in TENSORS if name in tables
+    }
+
+
+def floats(table: Table) -> Table:
+    """The nearest float64 to every rational of nested lists."""
+    if isinstance(table, list | tuple):
+        return [floats(part) for part in table]
+    return nearest(table)
+
+
+def strings(table: Table) -> Table:
+    """Every rational of nested lists as p/q."""
+    if isinstance(table, list | tuple):
+        return [strings(part) for part in table]
+    return str(table)
+
+
+def fraction(value: fmpq) -> Fraction:
+    """The same number as Python's own rational."""
+    return Fraction(int(value.p), int(value.q))
+
+
+def nearest(value: fmpq) -> float:
+    """The nearest float64, infinite beyond them: Python divides whole numbers with one rounding."""
+    try:
+        return int(value.p) / int(value.q)
+    except OverflowError:
+        return inf if value > 0 else -inf
+
+
+def rational(value: float) -> fmpq:
+    """The rational that a finite float is."""
+    return fmpq(*float(value).as_integer_ratio())
+
+
+def above(value: fmpq) -> float:
+    """The least float64 that is at least a rational; infinity, or minus it, beyond them."""
+    found = nearest(value)
+    if isinf(found) or rational(found) >= value:
+        return found
+    return float(np.nextafter(found, np.inf))
+
+
+def stream(spec: SystemSpec, member: int, purpose: str) -> random.Random:
+    """Random numbers of one member for one purpose, the same in every process."""
+    return random.Random(f"{spec.seed}/{member}/{purpose}")
+
+
+def times(A: fmpq_mat, v: Sequence[fmpq]) -> Vector:
+    """A v."""
+    return tuple((A * fmpq_mat(len(v), 1, list(v))).entries())
+
+
+def square(v: Sequence[fmpq]) -> fmpq:
+    """‖v‖₂²."""
+    return sum((entry * entry for entry in v), fmpq(0))
+
+
+def minus(one: Sequence[fmpq], two: Sequence[fmpq]) -> Vector:
+    """The difference of two vectors."""
+    return tuple(p - q for p, q in zip(one, two, strict=True))

@@ -1,0 +1,71 @@
+"""Extremal and special instances of unitary equivalents, orthogonal networks and blocks, by name.
+
+Source: Emami et al., Theorems 3.1 and 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from impl.cells.activation import ACTIVATIONS
+from properties.systems.kinds import EXACT_REGIMES
+from properties.systems.spec import SystemSpec
+
+NETWORK = SystemSpec(
+    kind="unitary", activation="relu", regime="diagonal", inputs="resonant", T=4, K=4
+)
+URNN = SystemSpec(kind="urnn", activation="relu", regime="identity", inputs="zero", T=3, K=3)
+BLOCK = SystemSpec(kind="block", activation="identity", regime="multiple", inputs="zero")
+
+NETWORKS: dict[str, SystemSpec] = {
+    # A constant drive: the states come near B_h, and a bias for a hundredth less lets them through.
+    "slow-drive": replace(NETWORK, T=24, K=4, seed=2, bias=0.5, batch=4),
+    "far-start": replace(NETWORK, start=50.0, regime="pythagorean", n=2, batch=8),
+    # W = 0: V swaps the states with the added ones, up to rotations.
+    "swap": replace(NETWORK, regime="zero", n=2, d=2, bias=0.5, batch=4),
+    # A weighted shift, for which a change of scale saves all added states but one.
+    "weighted-shift": replace(NETWORK, regime="nilpotent", inputs="gaussian", n=2, batch=8),
+}
+RECURRENT: dict[str, SystemSpec] = {
+    # All units active: every product is orthogonal.
+    "all-active": replace(URNN, n=3, activation="identity", regime="cayley", batch=4),
+}
+BLOCKS: dict[str, SystemSpec] = {
+    # ρI_n inside an orthogonal matrix of 2n rows: the multiplicity is as large as it can be.
+    "multiple-of-identity": replace(BLOCK, n=3, states=6, batch=4),
+    # The whole matrix: eigenvalues on the unit circle need no added rows.
+    "whole-identity": replace(BLOCK, n=2, states=2, regime="identity"),
+}
+
+
+def networks() -> Iterator[SystemSpec]:
+    """Every constructor with small and large starts, and singular values that are 1."""
+    for regime in EXACT_REGIMES["unitary"]:
+        for n, start in ((1, 0.0), (2, 8.0), (3, 0.0)):
+            spec = replace(
+                NETWORK, regime=regime, n=n, start=start, inputs="saturating", bias=0.5, batch=4
+            )
+            yield spec
+            yield replace(spec, inputs="gaussian", seed=1, K=2)
+    for n, units in ((2, 1), (3, 2), (2, 2)):
+        yield replace(NETWORK, regime="pythagorean", n=n, units=units, inputs="gaussian", batch=4)
+
+
+def recurrents() -> Iterator[SystemSpec]:
+    """Every activation at rest, where the slope is largest, and away from it."""
+    for activation in sorted(ACTIVATIONS):
+        for scale in (0.0625, 2.0):
+            yield replace(
+                URNN, activation=activation, regime="cayley", n=2, inputs="gaussian", scale=scale,
+                bias=1.0, batch=4,
+            )  # fmt: skip
+        yield replace(URNN, activation=activation, regime="signed", n=2, batch=2)
+
+
+def blocks() -> Iterator[SystemSpec]:
+    """Multiples of the identity and dilations in every number of rows, and whole matrices."""
+    for regime in EXACT_REGIMES["block"]:
+        for n, m in ((1, 1), (1, 2), (2, 2), (2, 3), (2, 4), (3, 4), (3, 6), (2, 6)):
+            yield replace(BLOCK, regime=regime, n=n, states=m, batch=4)

@@ -1,0 +1,72 @@
+"""A network's outputs against those of its unitary equivalent, and of tempting ones, exactly.
+
+Source: Emami et al., Theorem 3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from flint import fmpq, fmpq_mat
+
+from impl.convert.rational_unitary import equivalent, norm_above
+from impl.numbers.rationals import RationalContraction, diagonal, identity
+from properties.systems.unitary.exact import Vector, minus, rational, square, times
+from properties.systems.unitary.networks import Network
+from properties.systems.unitary.orthogonal import ZERO
+
+
+def largest(C: fmpq_mat, one: Sequence[Vector], other: Sequence[Vector]) -> fmpq:
+    """max_t ‖C (h_t − p_t)‖², p_t the leading entries of the other states."""
+    n = C.ncols()
+    gaps = (minus(h, p[:n]) for h, p in zip(one, other, strict=True))
+    return max(square(times(C, gap)) if any(gap) else ZERO for gap in gaps)
+
+
+def gap(bound: Callable[[Network], fmpq | None]) -> Callable[[Any, int, int], fmpq | None]:
+    """The largest gap with the added biases that a bound on the states gives."""
+
+    def of(member: Any, s: int, k: int) -> fmpq | None:
+        limit = bound(member) if isinstance(member, Network) else None
+        if limit is None:
+            return None
+        return largest(member.C, member.states[s], member.unitary(limit).states(member.x[s]))
+
+    return of
+
+
+def undamped(member: Network) -> fmpq:
+    """max(‖h_{−1}‖, S_0): the 1/(1 − λ) is forgotten."""
+    return max(norm_above(member.rnn.initial), member.pushed)
+
+
+def unstarted(member: Network) -> fmpq | None:
+    """S_0/(1 − λ): the initial state is forgotten."""
+    return None if member.lam == 1 else member.pushed / (1 - member.lam)
+
+
+def beyond(member: Any, s: int, k: int) -> fmpq | None:
+    """The scalar network W = λ, U = 1, b = 0 and its URNN for inputs up to B, on the inputs
+    2B/(1 − λ), 0, 0, …"""
+    if not isinstance(member, Network) or member.lam == 1:
+        return None
+    C, B = member.contraction, rational(member.spec.scale)
+    place = C.sigma.index(member.lam)
+    scalar = RationalContraction(identity(1), (C.sigma[place],), (C.kappa[place],), identity(1))
+    network, other = equivalent(scalar, identity(1), (ZERO,), (ZERO,), B)
+    x = [(2 * B / (1 - member.lam),), *[(ZERO,)] * (member.spec.T - 1)]
+    return largest(identity(1), network.states(x), other.states(x))
+
+
+def rescaled(member: Any, s: int, k: int) -> fmpq | None:
+    """The equivalent of the network with the states D h, by the D that needs fewest states."""
+    if not isinstance(member, Network):
+        return None
+    other = member.rescaled
+    if other is None:
+        return gap(lambda m: m.bound)(member, s, k)  # no D is better than I
+    D, unitary = other
+    back = diagonal([1 / entry for entry in D])
+    seen = [times(back, p[: len(D)]) for p in unitary.states(member.x[s])]
+    return largest(member.C, member.states[s], seen)

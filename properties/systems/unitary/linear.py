@@ -1,0 +1,93 @@
+"""Linear algebra in exact rationals that the exact kinds share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from flint import fmpq, fmpq_mat
+
+from impl.numbers.rationals import identity
+
+SMALL = 64
+
+
+def rational(value: float) -> fmpq:
+    """The rational of denominator at most 64 that rounds to a float; else what the float is."""
+    near = Fraction(value).limit_denominator(SMALL)
+    found = near if float(near) == value else Fraction(value)
+    return fmpq(found.numerator, found.denominator)
+
+
+def column(values: Sequence[fmpq]) -> fmpq_mat:
+    """The (m, 1) matrix of m values."""
+    return fmpq_mat(len(values), 1, list(values))
+
+
+def entries(matrix: fmpq_mat) -> list[fmpq]:
+    """All entries, row by row."""
+    return [matrix[i, j] for i in range(matrix.nrows()) for j in range(matrix.ncols())]
+
+
+def beside(*parts: fmpq_mat) -> fmpq_mat:
+    """[A B …]."""
+    rows = zip(*(part.tolist() for part in parts), strict=True)
+    return fmpq_mat([[v for row in pieces for v in row] for pieces in rows])
+
+
+def blocks(A: fmpq_mat, B: fmpq_mat) -> fmpq_mat:
+    """diag(A, B)."""
+    found = fmpq_mat(A.nrows() + B.nrows(), A.ncols() + B.ncols())
+    for part, i, j in ((A, 0, 0), (B, A.nrows(), A.ncols())):
+        for p in range(part.nrows()):
+            for q in range(part.ncols()):
+                found[i + p, j + q] = part[p, q]
+    return found
+
+
+def corner(A: fmpq_mat, rows: range, columns: range) -> fmpq_mat:
+    """The entries of A in these rows and columns."""
+    return fmpq_mat(len(rows), len(columns), [A[i, j] for i in rows for j in columns])
+
+
+def scaled(A: fmpq_mat, factors: Sequence[fmpq]) -> fmpq_mat:
+    """diag(factors) A."""
+    rows = zip(factors, A.tolist(), strict=True)
+    return fmpq_mat([[f * v for v in row] for f, row in rows])
+
+
+def cayley_of(below: Sequence[fmpq], signs: Sequence[int]) -> fmpq_mat:
+    """diag(signs) (I − S)(I + S)⁻¹, exactly orthogonal, from the entries of a skew S below its
+    diagonal, row by row.
+
+    Every orthogonal matrix is of this form (Cayley 1846; Liebeck and Osborne 1991).
+    """
+    m, left = len(signs), iter(below)
+    skew = fmpq_mat(m, m)
+    for i in range(m):
+        for j in range(i):
+            skew[i, j] = next(left)
+            skew[j, i] = -skew[i, j]
+    one = identity(m)
+    return scaled((one - skew) * (one + skew).inv(), [fmpq(s) for s in signs])
+
+
+def contractive(W: fmpq_mat) -> bool:
+    """Whether ‖W‖₂ < 1, decided: all leading minors of I − WᵀW are positive."""
+    gap = identity(W.ncols()) - W.transpose() * W
+    sizes = range(1, W.ncols() + 1)
+    return all(corner(gap, range(k), range(k)).det() > 0 for k in sizes)
+
+
+def least_squares(M: fmpq_mat, B: fmpq_mat) -> fmpq_mat:
+    """E (r, m) with the least ‖E M − B‖_F for M (m, c), B (r, c): E M = B exactly where that has a
+    solution. From the normal equations M Mᵀ Eᵀ = M Bᵀ, free unknowns 0."""
+    m, r = M.nrows(), B.nrows()
+    system = beside(M * M.transpose(), M * B.transpose())
+    reduced, rank = system.rref()
+    E = fmpq_mat(r, m)
+    for row in range(rank):
+        pivot = next(j for j in range(m) if reduced[row, j] != 0)
+        for i in range(r):
+            E[i, pivot] = reduced[row, m + i]
+    return E

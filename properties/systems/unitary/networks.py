@@ -1,0 +1,182 @@
+"""Contractive ReLU networks with exactly rational dilations, and their unitary equivalents.
+
+Source: Emami et al., Theorem 3.1.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from functools import cached_property
+
+from flint import fmpq, fmpq_mat
+
+from impl.convert.rational_unitary import RationalRNN, norm_above, to_unitary
+from impl.numbers.rationals import RationalContraction, cayley, identity, pythagorean
+from properties.systems.spec import SystemSpec
+from properties.systems.unitary.exact import Table, Vector, above, rational, stream
+from properties.systems.unitary.fewer import fewest_states
+from properties.systems.unitary.orthogonal import (
+    ONE,
+    ZERO,
+    biases,
+    direction,
+    inputs,
+    isometry,
+    orthogonal,
+    scaled,
+)
+
+NEAR = (4, 16, 100, 1000)
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """h_t = ReLU(W h_{t−1} + U x_t + b) from h_{−1} with y = C h, inputs ‖x_t‖ ≤ B, and V ⊃ W.
+
+    ``drive`` is ‖U‖ exactly.
+    """
+
+    spec: SystemSpec
+    contraction: RationalContraction
+    rnn: RationalRNN
+    C: fmpq_mat
+    drive: fmpq
+    x: list[list[Vector]]
+
+    @property
+    def lam(self) -> fmpq:
+        """λ = ‖W‖, exactly."""
+        return self.contraction.norm
+
+    @property
+    def pushed(self) -> fmpq:
+        """S_0 = ‖U‖ B + ‖b‖: rounded up where ‖b‖ is irrational."""
+        return self.drive * rational(self.spec.scale) + norm_above(self.rnn.b)
+
+    @property
+    def bound(self) -> fmpq:
+        """B_h = max(‖h_{−1}‖, S_0/(1 − λ)); where λ = 1, what T steps can reach."""
+        start = norm_above(self.rnn.initial)
+        if self.lam == 1:
+            return start + self.spec.T * self.pushed
+        return max(start, self.pushed / (1 - self.lam))
+
+    @cached_property
+    def V(self) -> fmpq_mat:
+        """The orthogonal V with the fewest rows and leading block W."""
+        return self.contraction.dilation()
+
+    def unitary(self, bound: fmpq) -> RationalRNN:
+        """The URNN whose added units have the bias −bound ‖row of W_3‖."""
+        return to_unitary(self.rnn, self.V, bound)
+
+    @cached_property
+    def equivalent(self) -> RationalRNN:
+        """The unitary equivalent for inputs up to B."""
+        return self.unitary(self.bound)
+
+    @cached_property
+    def rescaled(self) -> tuple[Vector, RationalRNN] | None:
+        """D and the equivalent of the network with the states D h, by the rational D found that
+        needs fewest states; None if none needs fewer than D = I."""
+        return fewest_states(self.rnn, self.bound)
+
+    @cached_property
+    def unitary_states(self) -> list[list[Vector]]:
+        """The states of the unitary equivalent, of every sequence."""
+        return [self.equivalent.states(x) for x in self.x]
+
+    @cached_property
+    def states(self) -> list[list[Vector]]:
+        """h_0, …, h_{T−1} of every sequence."""
+        return [self.rnn.states(x) for x in self.x]
+
+    def tables(self) -> dict[str, Table]:
+        """Both networks, the inputs, h_{−1}, and the singular values of W."""
+        S, n, other = len(self.x), len(self.rnn.b), self.equivalent
+        return {
+            "W": self.rnn.W.tolist(), "U": self.rnn.U.tolist(), "b": self.rnn.b,
+            "C": self.C.tolist(), "x": self.x, "h": [self.rnn.initial] * S,
+            "h_other": [(ZERO,) * n] * S, "W2": other.W.tolist(), "U2": other.U.tolist(),
+            "b2": other.b, "sigma": self.contraction.sigma, "bound": [self.bound],
+        }  # fmt: skip
+
+    def dumped(self) -> dict[str, Table]:
+        """The same with B, ‖U‖ and, where a change of scale saves states, D and the URNN of D h."""
+        found = self.tables() | {"scale": [rational(self.spec.scale)], "drive": [self.drive]}
+        if self.rescaled is not None:
+            D, other = self.rescaled
+            found |= {
+                "D": D, "W_D": other.W.tolist(), "U_D": other.U.tolist(), "b_D": other.b,
+                "start_D": other.initial,
+            }  # fmt: skip
+        return found
+
+    def constants(self) -> dict[str, float]:
+        """The exact constants, rounded up."""
+        lam, scale = above(self.lam), self.spec.scale
+        return {
+            "lam": lam, "W_norm": lam, "L_rho": 1.0, "B_x": scale, "U_norm": above(self.drive),
+            "L_x": above(self.drive), "L_f": above(norm_above(self.C.entries())),
+            "S_0": above(self.pushed), "B_h": above(self.bound),
+        }  # fmt: skip
+
+    def parameters(self) -> dict[str, float]:
+        """The rows of V."""
+        return {"states": float(self.V.nrows())}
+
+
+def network(spec: SystemSpec, member: int) -> Network:
+    """The member of a ``unitary`` spec: W of its regime, h_{−1} of size ``start``."""
+    draw = stream(spec, member, "system")
+    W = contraction(spec.regime, spec.n, spec.units, draw)
+    drive = fmpq(draw.choice((4, 2, 3, 8)), 4)
+    plain = spec.regime == "diagonal"
+    U = isometry(spec.n, spec.d, draw, "identity" if plain else "cayley") * drive
+    b = biases(spec, spec.n, draw)
+    if plain:
+        # One direction for the drive, the bias and the slowest state: these come near their bound.
+        b = (rational(spec.bias), *[ZERO] * (spec.n - 1))
+    initial = scaled(rational(spec.start), direction(spec.n, draw))
+    # Invertible: no difference of states is lost.
+    C = cayley(spec.n, draw) * fmpq(draw.choice((4, 2, 3, 8)), 4)
+    rnn = RationalRNN(W.W, U, b, initial)
+    return Network(spec, W, rnn, C, drive, inputs(spec, member))
+
+
+def contraction(regime: str, n: int, units: int, draw: random.Random) -> RationalContraction:
+    """W = Q_1 Σ Q_2 with ``units`` singular values 1 and Pythagorean others.
+
+    zero: W = 0 up to the units; diagonal: Q_1 = Q_2 = I, the largest σ first; near: σ near 1;
+    nilpotent: weighted shifts, of which a change of scale lowers the defect.
+    """
+    rest = [weight(regime, draw) for _ in range(n - units)]
+    if regime == "nilpotent" and rest:
+        rest[-1] = (ZERO, ONE)
+    pairs = [(ONE, ZERO)] * units + rest
+    if regime == "diagonal":
+        pairs.sort(key=lambda pair: -pair[0])
+        Q1 = Q2 = identity(n)
+    elif regime == "nilpotent":
+        Q1, Q2 = identity(n), shift(n)
+    else:
+        kinds = ("identity", "signed", "cayley") if regime == "zero" else ("cayley",)
+        Q1, Q2 = (orthogonal(draw.choice(kinds), n, draw) for _ in range(2))
+    sigma, kappa = zip(*pairs, strict=True)
+    return RationalContraction(Q1, sigma, kappa, Q2)
+
+
+def weight(regime: str, draw: random.Random) -> tuple[fmpq, fmpq]:
+    """(σ, κ) of one singular value below 1."""
+    if regime == "zero":
+        return ZERO, ONE
+    if regime == "near":
+        p = draw.choice(NEAR)
+        return fmpq(p * p - 1, p * p + 1), fmpq(2 * p, p * p + 1)
+    return pythagorean(draw)
+
+
+def shift(n: int) -> fmpq_mat:
+    """The cyclic shift (n, n): unit i reads unit i + 1."""
+    return fmpq_mat([[fmpq(int((i + 1) % n == j)) for j in range(n)] for i in range(n)])

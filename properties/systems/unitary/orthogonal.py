@@ -1,0 +1,123 @@
+"""Rational orthogonal matrices, directions and inputs, and networks that an orthogonal one drives.
+
+Source: Cayley (1846); Emami et al., section 2.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+from flint import arb, fmpq, fmpq_mat
+
+from impl.cells.activation import activation
+from impl.numbers.rationals import cayley, identity
+from properties.systems.spec import SystemSpec
+from properties.systems.unitary.exact import Table, Vector, rational, stream
+
+ZERO, ONE = fmpq(0), fmpq(1)
+
+
+def signed(n: int, draw: random.Random) -> fmpq_mat:
+    """A signed permutation matrix."""
+    places, V = draw.sample(range(n), n), fmpq_mat(n, n)
+    for i, j in enumerate(places):
+        V[i, j] = fmpq(draw.choice((-1, 1)))
+    return V
+
+
+def orthogonal(regime: str, n: int, draw: random.Random) -> fmpq_mat:
+    """A rational orthogonal matrix (n, n): identity, signed (permutation) or Cayley's."""
+    return {"identity": lambda: identity(n), "signed": lambda: signed(n, draw)}.get(
+        regime, lambda: cayley(n, draw)
+    )()
+
+
+def direction(n: int, draw: random.Random) -> Vector:
+    """A rational unit vector: along an axis, or a column of a Cayley transform."""
+    Q = orthogonal(draw.choice(("signed", "cayley")), n, draw)
+    return tuple(Q[i, 0] for i in range(n))
+
+
+def scaled(factor: fmpq, v: Vector) -> Vector:
+    """factor · v."""
+    return tuple(factor * entry for entry in v)
+
+
+def isometry(n: int, d: int, draw: random.Random, regime: str = "cayley") -> fmpq_mat:
+    """(n, d) with orthonormal columns, or rows where d > n: its norm is exactly 1."""
+    rows = orthogonal(regime, max(n, d), draw).tolist()
+    return fmpq_mat([row[:d] for row in rows[:n]])
+
+
+def biases(spec: SystemSpec, n: int, draw: random.Random) -> Vector:
+    """b (n): quarters between −1 and 1 times the spec's ``bias``."""
+    return tuple(rational(spec.bias) * fmpq(draw.randint(-4, 4), 4) for _ in range(n))
+
+
+def inputs(spec: SystemSpec, member: int) -> list[list[Vector]]:
+    """The chosen sequences x (S, T, d) in rationals, every ‖x_t‖ ≤ B, and where the regime has one
+    direction, ``saturating`` or ``resonant`` inputs, exactly B.
+
+    ``resonant`` ones stay on the first axis; ``gaussian`` ones vary in size and direction.
+    """
+    found = []
+    for s in spec.chosen:
+        draw, B = stream(spec, member, f"inputs {s}"), rational(spec.scale)
+        one = direction(spec.d, draw)
+        if spec.inputs == "resonant":
+            one = (ONE, *[ZERO] * (spec.d - 1))
+        found.append([step(spec.inputs, t, B, one, draw) for t in range(spec.T)])
+    return found
+
+
+def step(regime: str, t: int, B: fmpq, one: Vector, draw: random.Random) -> Vector:
+    """One input of a sequence along ``one``."""
+    if regime == "zero" or (regime == "impulse" and t > 0):
+        return (ZERO,) * len(one)
+    if regime == "alternating" and t % 2:
+        return scaled(-B, one)
+    if regime == "saturating":
+        return scaled(B, direction(len(one), draw))
+    if regime == "gaussian":
+        return scaled(B * fmpq(draw.randint(-4, 4), 4), direction(len(one), draw))
+    return scaled(B, one)
+
+
+@dataclass(frozen=True, eq=False)
+class Recurrent:
+    """s_t = ρ(V s_{t−1} + U x_t + b) from s_{−1}, V orthogonal: the kind ``urnn``."""
+
+    spec: SystemSpec
+    V: fmpq_mat
+    U: fmpq_mat
+    b: Vector
+    initial: Vector
+    x: list[list[Vector]]
+    cache: dict[tuple[int, int], list[list[arb]]] = field(default_factory=dict, repr=False)
+
+    def tables(self) -> dict[str, Table]:
+        """The network, its inputs and where it starts."""
+        m, S = self.V.nrows(), len(self.x)
+        return {
+            "W": self.V.tolist(), "U": self.U.tolist(), "b": self.b, "C": identity(m).tolist(),
+            "x": self.x, "h": [self.initial] * S, "h_other": [(ZERO,) * m] * S,
+        }  # fmt: skip
+
+    def constants(self) -> dict[str, float]:
+        """‖V‖ = 1 exactly, so that λ is the activation's slope."""
+        slope = activation(self.spec.activation).slope
+        return {"L_rho": slope, "lam": slope, "W_norm": 1.0, "B_x": self.spec.scale}
+
+    def parameters(self) -> dict[str, float]:
+        """The rows of V."""
+        return {"states": float(self.V.nrows())}
+
+
+def recurrent(spec: SystemSpec, member: int) -> Recurrent:
+    """The member of a ``urnn`` spec: V, b and s_{−1} of size ``start`` have ``n`` rows."""
+    draw = stream(spec, member, "system")
+    V = orthogonal(spec.regime, spec.n, draw)
+    U = isometry(spec.n, spec.d, draw, draw.choice(("identity", "cayley")))
+    initial = scaled(rational(spec.start), direction(spec.n, draw))
+    return Recurrent(spec, V, U, biases(spec, spec.n, draw), initial, inputs(spec, member))

@@ -1,1 +1,0 @@
-"""Systems in exact rationals: unitary equivalents, and what may or may not stand in for one."""

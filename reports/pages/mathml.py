@@ -1,0 +1,83 @@
+"""MathML let into a page: what a record carries is parsed, filtered and written anew.
+
+A record may come from anywhere. Only elements of presentation MathML and harmless attributes
+survive; whatever is not well formed is refused, and the page shows the plain text instead.
+"""
+
+import re
+from html.entities import html5
+from xml.etree import ElementTree
+
+from markupsafe import Markup, escape
+
+from reports.pages.text import readable
+
+LIMIT = 200_000
+
+ELEMENTS = frozenset(
+    "math mrow mi mn mo mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover"
+    " mtable mtr mtd mstyle mpadded mphantom".split()
+)
+ATTRIBUTES = frozenset(
+    "mathvariant displaystyle scriptlevel stretchy fence separator form lspace rspace largeop"
+    " movablelimits symmetric minsize maxsize width height depth accent accentunder"
+    " linethickness columnalign".split()
+)
+_INVISIBLE = "\u2061\u2062\u2063\u2064"  # MathML's application, product, comma and plus
+_XML_ENTITIES = frozenset({"lt", "gt", "amp", "quot", "apos"})
+
+
+def mathml(source: str, text: str, *, display: bool = False) -> Markup:
+    """`source` as one safe <math> element; `text`, as code, where the source cannot be trusted.
+
+    `source` may have a <math> element around it or not.
+    """
+    try:
+        root = _parsed(source)
+        if root is not None and _filtered(root):
+            if display:
+                root.set("display", "block")
+            return Markup(ElementTree.tostring(root, encoding="unicode"))
+    except RecursionError:
+        pass
+    return Markup("<code>{}</code>").format(readable(text))
+
+
+def _parsed(source: str) -> ElementTree.Element | None:
+    """The tree of `source` under a new root; None if too long, ill-formed or more than elements."""
+    if not source.strip() or len(source) > LIMIT or "<!" in source or "<?" in source:
+        return None
+    try:
+        return ElementTree.fromstring(f"<math>{_without_entities(source)}</math>")
+    except (ElementTree.ParseError, ValueError):
+        return None
+
+
+def _without_entities(source: str) -> str:
+    """Named characters of HTML (&InvisibleTimes;) as themselves: XML knows only five of them."""
+
+    def character(match: re.Match[str]) -> str:
+        name = match[1]
+        return match[0] if name in _XML_ENTITIES else str(escape(html5.get(f"{name};", match[0])))
+
+    return re.sub(r"&(\w+);", character, source)
+
+
+def _readable(words: str | None) -> str:
+    return "".join(c if c in _INVISIBLE else readable(c) for c in words or "")
+
+
+def _filtered(root: ElementTree.Element) -> bool:
+    """Strip unknown attributes and inner <math>, mend minus signs; False at unknown elements."""
+    for element in root.iter():
+        element.tag = element.tag.removeprefix("{http://www.w3.org/1998/Math/MathML}")
+        if element.tag not in ELEMENTS:
+            return False
+        for name in set(element.attrib) - ATTRIBUTES:
+            del element.attrib[name]
+        if element.tag == "mo" and element.text == "-":
+            element.text = "−"
+        element.text, element.tail = _readable(element.text), _readable(element.tail)
+        if element is not root and element.tag == "math":
+            element.tag = "mrow"
+    return True

@@ -1,0 +1,88 @@
+"""Numbers as a reader wants them: counts grouped, errors rounded up, ratios near 1 told apart."""
+
+import json
+from decimal import ROUND_CEILING, Context, Decimal
+from typing import Any
+
+from reports.errors import printable
+from reports.records.number import Number, finite
+
+NOTHING = "–"
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_UNITS = " kMGT"
+_NAMES = {"inf": "∞", "-inf": "−∞", "nan": "NaN"}
+
+
+def count(value: int) -> str:
+    """Thousands grouped: 1,234,567."""
+    return f"{value:,}"
+
+
+def short_count(value: int) -> str:
+    """At most four characters, rounded down, for the axis of a chart: 950, 1.2k, 12k, 3M."""
+    power = min((len(str(value)) - 1) // 3, 4)
+    if power == 0:
+        return str(value)
+    tenths = value * 10 // 1000**power
+    return f"{tenths / 10:g}{_UNITS[power]}" if tenths < 100 else f"{tenths // 10}{_UNITS[power]}"
+
+
+def plural(value: int, noun: str) -> str:
+    """1 step, 2 steps."""
+    return f"{count(value)} {noun}" if value == 1 else f"{count(value)} {noun}s"
+
+
+def ratio(value: Number | None) -> str:
+    """lhs/rhs so that tight bounds can be told apart: 0.9312, 1 − 2.1·10⁻⁹, 1, 3.2·10⁻⁷."""
+    if value is None:
+        return NOTHING
+    if not finite(value):
+        return _NAMES[str(value)]
+    real = float(value)
+    gap = abs(1 - real)
+    if 0 < gap < 1e-3:
+        return f"1 {'−' if real < 1 else '+'} {_scientific(gap, 2)}"
+    if real == 0 or 1e-3 <= abs(real) < 1e4:
+        return f"{real:.4g}".replace("-", "−")
+    return _scientific(real, 2)
+
+
+def value(number: Number) -> str:
+    """All digits of one side of a check: what reads back as the same float."""
+    return repr(float(number)) if finite(number) else _NAMES[str(number)]
+
+
+def error(number: Number) -> str:
+    """An error bound to two digits, rounded up."""
+    if not finite(number):
+        return _NAMES[str(number)]
+    rounded = Context(prec=2, rounding=ROUND_CEILING).create_decimal(Decimal(float(number)))
+    return _scientific(rounded, 2) if rounded else "0"
+
+
+def spec_items(spec: dict[str, Any]) -> list[tuple[str, str]]:
+    """A spec as (name, value) texts, sorted; nested values as JSON, cut at 300."""
+    return [(name, _cut(item)) for name, item in sorted(spec.items())]
+
+
+def readable(words: str) -> str:
+    """Text for a page: what turns it around or hides in it stands as its escape."""
+    return "\n".join(map(printable, words.split("\n")))
+
+
+def _cut(item: object) -> str:
+    try:
+        whole = (
+            item
+            if isinstance(item, str)
+            else json.dumps(item, separators=(",", ":"), sort_keys=True)
+        )
+    except (RecursionError, ValueError):
+        return "…"
+    return whole if len(whole) <= 300 else whole[:299] + "…"
+
+
+def _scientific(real: float | Decimal, digits: int) -> str:
+    mantissa, exponent = f"{real:.{digits - 1}e}".split("e")
+    power = str(int(exponent)).translate(_SUPERSCRIPTS)
+    return f"{mantissa}·10{power}".replace("-", "−")

@@ -1,0 +1,1 @@
+"""Run records: what one run saw, and whether it passes."""

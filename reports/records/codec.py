@@ -1,0 +1,101 @@
+"""Run records to bytes and back: canonical JSON out, nothing but a whole valid record in."""
+
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from reports import disk
+from reports.errors import RecordError
+from reports.records.consistency import contradictions
+from reports.records.record import SCHEMA, Run
+
+LIMIT = 64 * 2**20
+"""The greatest size of a record in bytes: no run of ours comes near, and decoding costs memory."""
+
+
+class _Header(msgspec.Struct):
+    schema: str
+
+
+def encode(run: Run) -> bytes:
+    """The record as canonical JSON: UTF-8, keys of mappings sorted, one final newline.
+
+    Equal runs give equal bytes. Raises RecordError if the bytes would not read back as the
+    same record (a NaN in a spec, an object that JSON does not know).
+    """
+    try:
+        data = msgspec.json.encode(run, order="deterministic")
+        same = decode(data) == run
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise RecordError(f"this run has no JSON form ({_line(error)}); use plain values") from None
+    if not same:
+        raise RecordError("this run would read back differently; use finite numbers, lists, dicts")
+    return msgspec.json.format(data, indent=1) + b"\n"
+
+
+def decode(data: bytes) -> Run:
+    """The record in `data`; raises RecordError, one line, on anything but a whole valid one."""
+    if len(data) > LIMIT:
+        raise RecordError(f"{len(data)} bytes are too many for a run record (limit {LIMIT})")
+    try:
+        header = msgspec.json.decode(data, type=_Header)
+        if header.schema != SCHEMA:
+            raise RecordError(f"schema {header.schema[:80]!r}, not {SCHEMA!r}; write the run again")
+        run = msgspec.json.decode(data, type=Run)
+        require_unique(data)
+        return run
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise RecordError(f"not a run record ({_line(error)}); write the run again") from None
+
+
+def require_unique(data: bytes | str) -> None:
+    """Raise RecordError if an object of a JSON text has a name twice: readers differ on which."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> None:
+        names = [name for name, _ in pairs]
+        if len(set(names)) < len(names):
+            name = next(name for name in names if names.count(name) > 1)
+            raise RecordError(f"{name[:80]!r} stands twice in one object; keep one of them")
+
+    json.loads(data, object_pairs_hook=unique)
+
+
+def load(path: Path) -> Run:
+    """The record in the file; raises RecordError naming it, if it contradicts itself too."""
+    try:
+        run = decode(disk.read(path, LIMIT))
+    except OSError as error:
+        raise RecordError(
+            f"{path}: it {error.strerror}; give the run.json that verify wrote"
+        ) from None
+    except RecordError as error:
+        raise RecordError(f"{path}: {error}") from None
+    if found := contradictions(run):
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        what = f"the record contradicts itself: {found[0]}{more}"
+        raise RecordError(f"{path}: {what}; write the run again")
+    return run
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a run record, as published in reports/schema/run-1.json."""
+    schema = msgspec.json.schema(Run)
+    for definition in schema["$defs"].values():
+        definition["description"] = inspect.cleandoc(definition["description"])
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"{SCHEMA}: everything one run of rnnbounds saw",
+        **schema,
+    }
+
+
+def published_schema() -> bytes:
+    """The bytes of the published schema file: `json_schema()`, indented."""
+    return (json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:300]

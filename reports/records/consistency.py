@@ -1,0 +1,202 @@
+"""What a record says twice, it must say alike: a record that contradicts itself is no evidence.
+
+Every count, ratio and verdict that follows from others is compared with them. Nothing here says
+that a run fails; it says that what the record tells cannot all be so.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from reports.records.matrix import Entry, entry_fits
+from reports.records.number import finite, greatest
+from reports.records.record import Check, ClaimRecord, Run, VariantRecord
+from reports.records.tally import Tally
+
+WORKS = ("proof", "sabotage")  # the parts of a claim beside its attacks
+
+
+def contradictions(run: Run) -> list[str]:
+    """Every contradiction in a record, one line each."""
+    found = [
+        *_twice("claims", (claim.id for claim in run.claims)),
+        *_twice("attacks", run.attacks),
+        *_twice("axioms", (axiom.name for axiom in run.axioms)),
+        *_parts(run),
+    ]
+    axioms = {axiom.name for axiom in run.axioms}
+    for claim in run.claims:
+        told = [*claim_contradictions(claim), *_unlisted(claim, run.attacks, axioms)]
+        found += [f"{claim.id}: {line}" for line in told]
+    return found + list(_matrix(run))
+
+
+def claim_contradictions(claim: ClaimRecord) -> Iterator[str]:
+    """The contradictions within what is told of one claim."""
+    names = [form.name for form in claim.forms]
+    yield from _twice("forms", names)
+    yield from _twice("ledgers", (ledger.form for ledger in claim.ledgers))
+    yield from _twice("false variants", (variant.id for variant in claim.variants))
+    for what, forms in (
+        ("ledger", (ledger.form for ledger in claim.ledgers)),
+        ("false variant", (variant.form for variant in claim.variants)),
+    ):
+        yield from (f"a {what} is of the form {f}, of which nothing else is told"
+                    for f in forms if f not in names)  # fmt: skip
+    yield from _counts(claim)
+    yield from _ratios(claim)
+    yield from _checks(claim)
+    for variant in claim.variants:
+        yield from _variant(variant, claim)
+
+
+def _counts(claim: ClaimRecord) -> Iterator[str]:
+    together = Tally()
+    for form in claim.forms:
+        together = together.merge(form.tally)
+    if claim.forms and together != claim.tally:
+        yield f"the forms count {_told(together)}, but the tally {_told(claim.tally)}"
+    attacks = claim.attacks.values()
+    histogram = sum(claim.histogram.counts) + claim.histogram.unmeasured
+    for what, counted, said in (
+        ("checks", claim.tally.total, claim.checks),
+        ("checks of attacks", sum(attack.checks for attack in attacks), claim.checks),
+        ("systems of attacks", sum(attack.systems for attack in attacks), claim.systems),
+        ("pairs of attacks", sum(attack.pairs for attack in attacks), claim.pairs),
+        ("escalations of forms", sum(form.escalated for form in claim.forms), claim.escalated),
+        ("judged checks", claim.tally.total - claim.tally.vacuous, histogram),
+        ("vacuous checks", claim.tally.vacuous, sum(claim.vacuous_by_assumption.values())),
+    ):
+        if counted != said:
+            yield f"{counted} {what}, but {said} elsewhere"
+
+
+def _ratios(claim: ClaimRecord) -> Iterator[str]:
+    for form in claim.forms:
+        if form.reached and form.best_ratio != greatest(*form.reached.values()):
+            yield f"the form {form.name} reached another ratio than its attacks"
+    for name, attack in claim.attacks.items():
+        reached = [form.reached[name] for form in claim.forms if name in form.reached]
+        if reached and attack.best_ratio != greatest(*reached):
+            yield f"the {name} attack reached another ratio than on the forms"
+    if claim.worst != (claim.tightest[0] if claim.tightest else None):
+        yield "the worst check is not the first of the tightest"
+    worst = None if claim.worst is None else claim.worst.ratio
+    if (claim.best_ratio or 0) != (worst or 0):  # no ratio, 0/0 say, is shown as readily as 0
+        yield "the worst check has another ratio than the attacks"
+    ratios = [check.ratio for check in claim.tightest if finite(check.ratio)]
+    if ratios != sorted(ratios, key=lambda ratio: -float(ratio or 0)):
+        yield "the tightest checks are not in order"
+
+
+def _checks(claim: ClaimRecord) -> Iterator[str]:
+    nearest = [check for form in claim.forms for check in form.nearest]
+    shown = [*claim.tightest, *nearest, *claim.failing]
+    forms = {form.name for form in claim.forms}
+    if any(check.claim != claim.id or check.form not in forms for check in shown):
+        yield "a check is of another claim or form"
+    if any(check.verdict != "HOLDS" for check in (*claim.tightest, *nearest)):
+        yield "a check is among the tightest that does not hold"
+    if any(check.verdict not in ("VIOLATED", "UNDECIDED") for check in claim.failing):
+        yield "a check is among the failing that does not fail"
+    told = [*shown, *([] if claim.worst is None else [claim.worst])]
+    if any(check.verdict == "HOLDS" and not _can_hold(check) for check in told):
+        yield "a check HOLDS without finite numbers, or with a ratio above 1"
+    counts = {"VIOLATED": claim.tally.violated, "UNDECIDED": claim.tally.undecided}
+    for verdict, count in counts.items():
+        if not count and any(check.verdict == verdict for check in told):
+            yield f"a check is {verdict}, but the tally counts none"
+        elif sum(check.verdict == verdict for check in claim.failing) > count:
+            yield f"more checks are {verdict} than the tally counts"
+    if sum(counts.values()) and not claim.failing:
+        yield "checks fail, but none is shown"
+
+
+def _variant(variant: VariantRecord, claim: ClaimRecord) -> Iterator[str]:
+    found = variant.counterexample
+    if not variant.convicted and (found is not None or variant.attack is not None):
+        yield f"the false variant {variant.id} is not convicted, but fell"
+    if variant.convicted and variant.attack is None:
+        yield f"the false variant {variant.id} is convicted by no attack"
+    if found is not None and (found.verdict != "VIOLATED" or found.claim != claim.id):
+        yield f"the counter-example to {variant.id} is none"
+
+
+def _unlisted(claim: ClaimRecord, attacks: tuple[str, ...], axioms: set[str]) -> Iterator[str]:
+    """What a claim refers to that the run does not list."""
+    if not set(claim.attacks) <= set(attacks):
+        yield "an attack is not among those of the run"
+    if not {name for ledger in claim.ledgers for name in ledger.axioms} <= axioms:
+        yield "an axiom is not among those of the run"
+
+
+def _parts(run: Run) -> Iterator[str]:
+    yield from _twice("expected parts", run.expected_parts)
+    yield from _twice("missing parts", run.missing_parts)
+    if not run.expected_parts:
+        return
+    works = {claim.id: (*WORKS, *run.attacks) for claim in run.claims}
+    if set(run.expected_parts) != {f"{id}/{work}" for id, all in works.items() for work in all}:
+        yield "the expected parts are not those of the claims and attacks"
+    for claim in run.claims:
+        told = set(claim.attacks) | ({"proof"} if claim.ledgers else set())
+        told |= {"sabotage"} if claim.variants else set()
+        for work in works[claim.id]:
+            missing = f"{claim.id}/{work}" in run.missing_parts
+            if missing == (work in told) and not (work == "sabotage" and not missing):
+                yield f"{claim.id}/{work} is missing, or told of although it never reported"
+
+
+def _matrix(run: Run) -> Iterator[str]:
+    if run.matrix is None:
+        return
+    claims = {claim.id: claim for claim in run.claims}
+    columns = {column.name: column for column in run.matrix.columns}
+    yield from _twice("columns", (column.name for column in run.matrix.columns))
+    places = [f"{entry.claim} on {entry.column}" for entry in run.matrix.entries]
+    yield from _twice("entries of the matrix", places)
+    for entry in run.matrix.entries:
+        where = f"the matrix's entry for {entry.claim} on {entry.column}"
+        claim, column = claims.get(entry.claim), columns.get(entry.column)
+        if claim is None or column is None:
+            yield f"{where} is of no claim or column of the run"
+            continue
+        if not entry_fits(entry) or not _proved(entry, claim):
+            yield f"{where} is {entry.standing} against its own counts or proofs"
+        if not set(entry.tallies) <= set(column.cells):
+            yield f"{where} counts on cells of another column"
+        if not set(entry.forms) <= {form.name for form in claim.forms}:
+            yield f"{where} names a form of another claim"
+    for id, claim in claims.items():
+        row = [entry for entry in run.matrix.entries if entry.claim == id]
+        together = Tally()
+        for entry in row:
+            together = together.merge(entry.tally)
+        if len(row) == len(columns) and together != claim.tally:
+            yield f"the matrix counts {_told(together)} of {id}, not {_told(claim.tally)}"
+
+
+def _proved(entry: Entry, claim: ClaimRecord) -> bool:
+    """Whether an entry that was never judged against says of its proofs what the ledgers say."""
+    if entry.standing not in ("HOLDS", "ARGUED", "NOT PROVED"):
+        return True
+    ledgers = {ledger.form: ledger for ledger in claim.ledgers}
+    given = [ledgers.get(name) for name in entry.forms]
+    if not all(ledger is not None and ledger.stands for ledger in given):
+        return entry.standing == "NOT PROVED"
+    proved = all(ledger is not None and ledger.proved for ledger in given)
+    return entry.standing == ("HOLDS" if proved else "ARGUED")
+
+
+def _twice(what: str, names: Iterable[str]) -> Iterator[str]:
+    listed = list(names)
+    yield from (f"{name} is twice among the {what}"
+                for name in dict.fromkeys(listed) if listed.count(name) > 1)  # fmt: skip
+
+
+def _told(tally: Tally) -> str:
+    counts = (tally.holds, tally.violated, tally.undecided, tally.vacuous)
+    return "/".join(map(str, counts))
+
+
+def _can_hold(check: Check) -> bool:
+    sides = all(map(finite, (check.lhs, check.lhs_error, check.rhs, check.rhs_error)))
+    return sides and (check.ratio is None or (finite(check.ratio) and float(check.ratio) <= 1))

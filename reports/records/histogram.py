@@ -1,0 +1,34 @@
+"""Histograms of lhs/rhs with fixed edges, so that any two parts of a run can be merged.
+
+Decades where a bound is slack, tenths where it is used, and ever finer towards 1, where it is
+tight. A ratio of exactly 1 lies in the last bin that holds; one above 1 in the bin beyond.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reports.records.record import Histogram
+
+EDGES: tuple[float, ...] = (
+    1e-12, 1e-9, 1e-6, 1e-3, 1e-2,
+    0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9,
+    0.99, 0.999, 1.0,
+)  # fmt: skip
+
+EMPTY = Histogram(edges=EDGES, counts=(0,) * (len(EDGES) + 1))
+
+
+def count_ratios(ratios: ArrayLike) -> Histogram:
+    """Counts of the ratios (any shape); NaN means a check without a ratio.
+
+    Bins are half open, (a, b]: the first is all up to 1e-12, the last all above 1.
+    """
+    values = np.asarray(ratios, dtype=np.float64).ravel()
+    known = values[~np.isnan(values)]
+    bins = np.searchsorted(np.asarray(EDGES), known, side="left")
+    counts = np.bincount(bins, minlength=len(EDGES) + 1)
+    return Histogram(
+        edges=EDGES,
+        counts=tuple(int(count) for count in counts),
+        unmeasured=values.size - known.size,
+    )

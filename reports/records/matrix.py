@@ -1,0 +1,151 @@
+"""The matrix of a run: what each claim comes to on each cell that people run, and no blank."""
+
+from typing import Literal
+
+import msgspec
+
+from reports.records.tally import Tally
+
+Standing = Literal[
+    "HOLDS", "ARGUED", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED",
+    "NOT TESTED", "NOT PROVED", "UNDECIDED", "VIOLATED",
+]  # fmt: skip
+# As a reader sees them.
+WORDS: dict[Standing, str] = {
+    "HOLDS": "holds",
+    "ARGUED": "holds, argued",
+    "NOT APPLICABLE": "not applicable",
+    "NOT YET PROVED": "not yet proved",
+    "NOT ATTACKED": "not attacked",
+    "NOT TESTED": "not tested",
+    "NOT PROVED": "stands, not proved",
+    "UNDECIDED": "undecided",
+    "VIOLATED": "violated",
+}
+# What must say why.
+GIVE_REASONS = ("NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED")
+SHORT: dict[Standing, str] = {"NOT APPLICABLE": "n/a", "NOT YET PROVED": "not yet"}
+
+
+class Column(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A cell, or a few that share what is proved of them; `cells` are their names, one by one."""
+
+    name: str
+    title: str
+    cells: tuple[str, ...]
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One claim on one column.
+
+    HOLDS: judged there, never against it, and proved by machine; ARGUED: with steps in prose.
+    NOT APPLICABLE: `reason` is the assumption that fails. NOT YET PROVED: it could be, `reason`
+    says what is missing. NOT ATTACKED: no attack draws a system of that cell, whatever is proved.
+    NOT TESTED: proved, but the run judged nothing there. `tallies` counts the checks of each cell,
+    `forms` names the forms that hold there.
+    """
+
+    claim: str
+    column: str
+    standing: Standing
+    reason: str = ""
+    forms: tuple[str, ...] = ()
+    tallies: dict[str, Tally] = {}
+
+    @property
+    def words(self) -> str:
+        """The standing as a reader sees it."""
+        return WORDS[self.standing]
+
+    @property
+    def short(self) -> str:
+        """The same as a table has room for."""
+        return SHORT.get(self.standing, self.words)
+
+    @property
+    def tally(self) -> Tally:
+        """All checks of the column together."""
+        total = Tally()
+        for tally in self.tallies.values():
+            total = total.merge(tally)
+        return total
+
+
+class Matrix(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An entry for each claim and each column."""
+
+    columns: tuple[Column, ...]
+    entries: tuple[Entry, ...]
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """The claims, in the order of the entries."""
+        return tuple(dict.fromkeys(entry.claim for entry in self.entries))
+
+    @property
+    def rows(self) -> dict[str, dict[str, Entry]]:
+        """The entries by claim and column."""
+        rows: dict[str, dict[str, Entry]] = {claim: {} for claim in self.claims}
+        for entry in self.entries:
+            rows[entry.claim][entry.column] = entry
+        return rows
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """What keeps claims from columns, each once, numbered from 1."""
+        texts = dict.fromkeys(entry.reason for entry in self.entries if entry.reason)
+        return {text: number for number, text in enumerate(texts, 1)}
+
+
+def entry_fits(entry: Entry) -> bool:
+    """Whether an entry's standing is one that its own counts allow."""
+    tally = entry.tally
+    against = tally.violated + tally.undecided
+    if bool(entry.forms) != bool(tally.holds):
+        return False
+    match entry.standing:
+        case "HOLDS" | "ARGUED" | "NOT PROVED":
+            return tally.holds > 0 and not against
+        case "VIOLATED":
+            return tally.violated > 0
+        case "UNDECIDED":
+            return tally.undecided > 0 and not tally.violated
+        case "NOT ATTACKED":
+            return not tally.total
+        case _:
+            return not tally.holds and not against
+
+
+def blanks(matrix: Matrix, claims: tuple[str, ...]) -> list[str]:
+    """The claims and columns of which the matrix says nothing, one line each."""
+    rows = matrix.rows
+    return [
+        f"the matrix has no entry for {claim} on {column.name}"
+        for claim in claims
+        for column in matrix.columns
+        if column.name not in rows.get(claim, {})
+    ]
+
+
+def matrix_problems(matrix: Matrix, claims: tuple[str, ...]) -> list[str]:
+    """Every blank, and every entry that contradicts its own counts or gives no reason."""
+    found = blanks(matrix, claims)
+    for entry in matrix.entries:
+        where = f"the matrix's entry for {entry.claim} on {entry.column}"
+        if not entry_fits(entry):
+            found.append(f"{where} is {entry.standing} against its own counts")
+        if entry.standing in GIVE_REASONS and not entry.reason:
+            found.append(f"{where} does not say why")
+    return found
+
+
+def lost(old: Matrix, new: Matrix) -> list[str]:
+    """The entries that held in the old matrix and do not in the new one, one line each."""
+    found, rows = [], new.rows
+    for entry in old.entries:
+        now = rows.get(entry.claim, {}).get(entry.column)
+        kept = now is not None and now.standing in ("HOLDS", entry.standing)
+        if entry.standing in ("HOLDS", "ARGUED") and not kept:
+            words = "missing" if now is None else now.words
+            found.append(f"{entry.claim} on {entry.column}: {entry.words}, now {words}")
+    return found

@@ -1,0 +1,84 @@
+"""The verdict on a whole run: it passes only if nothing at all speaks against it."""
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from reports.pages.text import plural
+from reports.records.consistency import claim_contradictions, contradictions
+from reports.records.matrix import matrix_problems
+from reports.records.record import ClaimRecord, Environment, Run, Tally
+
+
+def passed(run: Run) -> bool:
+    """Whether nothing speaks against the run."""
+    return not problems(run)
+
+
+def problems(run: Run) -> list[str]:
+    """Every reason why the run fails, one line each; an empty list is a pass.
+
+    A run fails by a VIOLATED or UNDECIDED check, a claim or form without one HOLDS, a form whose
+    ledger is missing or fails in a machine step, a false variant that survives its attack or that
+    the ledger proves, a part that never reported, a blank in its matrix, or a record that
+    contradicts itself.
+    """
+    found = [f"the part {part!r} never reported" for part in run.missing_parts]
+    if not run.claims:
+        found.append("no claim was tested")
+    for claim in run.claims:
+        found += [f"{claim.id}: {problem}" for problem in claim_problems(claim)]
+    if run.matrix is not None:
+        found += matrix_problems(run.matrix, tuple(claim.id for claim in run.claims))
+    return list(dict.fromkeys([*found, *contradictions(run)]))
+
+
+def claim_problems(claim: ClaimRecord) -> list[str]:
+    """Every reason why one claim fails."""
+    found = [
+        problem
+        for form in claim.forms
+        for problem in _tally_problems(form.tally, f" (form {form.name})")
+    ] or list(_tally_problems(claim.tally, ""))
+    found += _ledger_problems(claim)
+    for variant in claim.variants:
+        if not variant.convicted:
+            found.append(
+                f"the false variant {variant.id!r} survived {plural(variant.systems, 'system')}"
+            )
+        if not variant.ledger_fails:
+            found.append(f"the ledger proves the false variant {variant.id!r}")
+    found += claim_contradictions(claim)
+    return found
+
+
+def comparable(run: Run) -> Run:
+    """The run without its environment: equal for two runs of one seed."""
+    return replace(run, environment=Environment())
+
+
+def _tally_problems(tally: Tally, where: str) -> Iterator[str]:
+    if tally.violated:
+        yield f"{plural(tally.violated, 'check')} VIOLATED{where}"
+    if tally.undecided:
+        yield f"{plural(tally.undecided, 'check')} UNDECIDED{where}"
+    if not tally.holds:
+        yield f"never tested in earnest: no check HOLDS{where}"
+
+
+def _ledger_problems(claim: ClaimRecord) -> Iterator[str]:
+    if not claim.forms:
+        yield "no form was stated"
+    ledgers = {ledger.form: ledger for ledger in claim.ledgers}
+    for form in claim.forms:
+        if form.name not in ledgers:
+            yield f"no proof ledger (form {form.name})"
+    for ledger in claim.ledgers:
+        verdicts = {step.verdict for step in ledger.steps}
+        human = bool(ledger.human) or "human" in verdicts
+        if not ledger.stands:
+            yield f"not proved (form {ledger.form})"
+        elif ledger.proved and (human or verdicts != {"proved"}):
+            yield f"called proved with an unproved step (form {ledger.form})"
+        elif not ledger.proved and (not human or "failed" in verdicts):
+            yield f"called argued without a human step, or with a failed one (form {ledger.form})"

@@ -1,0 +1,245 @@
+"""Run records: everything one run saw, as frozen structs with a published JSON Schema.
+
+A record holds the statements, assumptions, ledgers and variants *as tested*, so that a page
+can be made from it alone. Times, versions and devices live in `Environment` and nowhere else:
+two runs of one seed differ in that field only.
+"""
+
+from typing import Any, ClassVar, Literal
+
+import msgspec
+from msgspec.structs import force_setattr
+
+from reports.records.ledger import Axiom, LedgerRecord
+from reports.records.matrix import Matrix
+from reports.records.number import Number, greatest, number
+from reports.records.tally import Count
+from reports.records.tally import Tally as Tally
+
+SCHEMA: Literal["rnnbounds/run/1"] = "rnnbounds/run/1"
+
+Verdict = Literal["HOLDS", "VIOLATED", "UNDECIDED", "VACUOUS"]
+
+
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of all records; the fields that a class lists in `numbers` go through `number`."""
+
+    numbers: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.numbers:
+            value = getattr(self, name)
+            if value is not None:
+                force_setattr(self, name, number(value))
+
+
+class Check(Record, frozen=True, kw_only=True):
+    """One relation decided on one (system, input sequence) and, where it has one, one window k.
+
+    `lhs_error` and `rhs_error` are rigorous absolute bounds; `ratio` is lhs/rhs, None where it
+    says nothing (rhs = 0, a VACUOUS system).
+    """
+
+    numbers = ("lhs", "lhs_error", "rhs", "rhs_error", "ratio")
+
+    claim: str
+    form: str
+    spec: dict[str, Any]
+    k: Count | None
+    lhs: Number
+    lhs_error: Number
+    rhs: Number
+    rhs_error: Number
+    ratio: Number | None
+    verdict: Verdict
+    replay: str
+    explanation: str = ""
+
+
+class Histogram(Record, frozen=True, kw_only=True):
+    """Counts of lhs/rhs between `edges`; `unmeasured` counts the checks without a ratio."""
+
+    edges: tuple[float, ...]
+    counts: tuple[Count, ...]
+    unmeasured: Count = 0
+
+    def __post_init__(self) -> None:
+        if len(self.counts) != len(self.edges) + 1:
+            raise ValueError("a histogram has one count below, between and above its edges")
+
+    def merge(self, other: "Histogram") -> "Histogram":
+        """The histogram of both parts together; ValueError if their edges differ."""
+        if self.edges != other.edges:
+            raise ValueError("histograms with different edges cannot be merged")
+        counts = tuple(a + b for a, b in zip(self.counts, other.counts, strict=True))
+        unmeasured = self.unmeasured + other.unmeasured
+        return Histogram(edges=self.edges, counts=counts, unmeasured=unmeasured)
+
+
+class AttackRecord(Record, frozen=True, kw_only=True):
+    """How far one attack got: its budget in counts and the greatest certified lhs/rhs."""
+
+    numbers = ("best_ratio",)
+
+    systems: Count
+    pairs: Count
+    checks: Count
+    best_ratio: Number | None
+    note: str = ""
+
+    def merge(self, other: "AttackRecord") -> "AttackRecord":
+        """Both parts together; NaN wins over every ratio, for it must not be hidden."""
+        return AttackRecord(
+            systems=self.systems + other.systems,
+            pairs=self.pairs + other.pairs,
+            checks=self.checks + other.checks,
+            best_ratio=greatest(self.best_ratio, other.best_ratio),
+            note=self.note or other.note,
+        )
+
+
+class Cost(Record, frozen=True, kw_only=True):
+    """A form's bound over that of the first form with the same left side, over all that held."""
+
+    numbers = ("least", "greatest")
+
+    least: Number
+    greatest: Number
+
+    def merge(self, other: "Cost") -> "Cost":
+        """The range of both parts together."""
+        return Cost(
+            least=min(float(self.least), float(other.least)),
+            greatest=max(float(self.greatest), float(other.greatest)),
+        )
+
+
+class FormRecord(Record, frozen=True, kw_only=True):
+    """One form of a claim: its statement as tested, what it assumes, how it fared.
+
+    `reached` is the greatest lhs/rhs by attack, `cost` what the form gives away; `nearest` are the
+    checks in which what is to differ came nearest, by the number of states.
+    """
+
+    numbers = ("best_ratio",)
+
+    name: str
+    about: str
+    text: str
+    latex: str
+    mathml: str
+    assumptions: tuple[str, ...]
+    tally: Tally
+    escalated: Count
+    best_ratio: Number | None
+    note: str = ""
+    reached: dict[str, Number | None] = {}
+    cost: Cost | None = None
+    nearest: tuple[Check, ...] = ()
+
+
+class VariantRecord(Record, frozen=True, kw_only=True):
+    """A false variant: how it fell, or that it stands (a failure of the suite).
+
+    `special` names the regime that alone refutes it; `ledger_fails` says that the proof of the
+    true form, run against this statement, failed; `why` says where.
+    """
+
+    id: str
+    text: str
+    form: str
+    statement: str
+    mathml: str
+    special: str | None
+    convicted: bool
+    attack: str | None
+    systems: Count
+    counterexample: Check | None
+    ledger_fails: bool
+    why: str = ""
+
+
+class ClaimRecord(Record, frozen=True, kw_only=True):
+    """One claim: what it says, how it was proved, attacked and distorted."""
+
+    id: str
+    title: str
+    source: str
+    relation: Literal["<=", "<", "==", "!=", "exists"]
+    latex: str
+    mathml: str
+    tally: Tally
+    systems: Count
+    pairs: Count
+    checks: Count
+    escalated: Count
+    vacuous_by_assumption: dict[str, Count]
+    histogram: Histogram
+    attacks: dict[str, AttackRecord]
+    worst: Check | None
+    tightest: tuple[Check, ...]
+    failing: tuple[Check, ...]
+    forms: tuple[FormRecord, ...]
+    ledgers: tuple[LedgerRecord, ...]
+    variants: tuple[VariantRecord, ...]
+    extremal: str = ""
+
+    @property
+    def best_ratio(self) -> Number | None:
+        """The greatest lhs/rhs that any attack reached."""
+        return greatest(*(attack.best_ratio for attack in self.attacks.values()))
+
+    @property
+    def proved(self) -> bool:
+        """Whether every form has a ledger, and every ledger is proved."""
+        proved = {ledger.form for ledger in self.ledgers if ledger.proved}
+        return all(form.name in proved for form in self.forms) and all(
+            ledger.proved for ledger in self.ledgers
+        )
+
+    @property
+    def argued(self) -> bool:
+        """Whether nothing but steps in prose keeps the claim from being proved."""
+        standing = {ledger.form for ledger in self.ledgers if ledger.stands}
+        return not self.proved and {form.name for form in self.forms} == standing
+
+    @property
+    def human(self) -> tuple[str, ...]:
+        """The steps, of all forms, that are argued in prose; what two forms share counts twice."""
+        return tuple(step for ledger in self.ledgers for step in ledger.human)
+
+
+class Environment(Record, frozen=True, kw_only=True):
+    """Where and when: the only part in which two runs of one seed may differ.
+
+    `float_settings` records what changes results silently (TF32, reduced precision, flushing
+    of subnormals); `durations` are seconds by part.
+    """
+
+    versions: dict[str, str] = {}
+    platform: str = ""
+    device: str = ""
+    threads: Count = 0
+    workers: Count = 0
+    float_settings: dict[str, str] = {}
+    command: str = ""
+    started: str = ""
+    finished: str = ""
+    seconds: float = 0.0
+    durations: dict[str, float] = {}
+
+
+class Run(Record, frozen=True, kw_only=True):
+    """One run. `missing_parts` lists the expected parts that never reported; `matrix` says what
+    each claim comes to on each cell, None in records that are older than it."""
+
+    schema: Literal["rnnbounds/run/1"] = SCHEMA
+    environment: Environment
+    profile: str
+    seed: int
+    attacks: tuple[str, ...]
+    claims: tuple[ClaimRecord, ...]
+    axioms: tuple[Axiom, ...]
+    expected_parts: tuple[str, ...] = ()
+    missing_parts: tuple[str, ...] = ()
+    matrix: Matrix | None = None

@@ -1,0 +1,1 @@
+"""Images pixel by pixel, in a random order."""

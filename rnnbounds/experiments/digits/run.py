@@ -1,0 +1,167 @@
+"""``rnnbounds experiment permuted-digits``: images pixel by pixel, in a random order.
+
+RNN, URNN and LSTM read the pixels one by one in an order that is the same for all images and then
+name the digit, so that all depends on long memory. Source: Emami et al., experiments.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from reports.files import write_all
+from rnnbounds.experiments.common import chance, choose_device, encode, environment_of, prepare
+from rnnbounds.experiments.digits.pixels import DATA, Pixels, load
+from rnnbounds.experiments.digits.record import Digits, Learned, Setting, problems
+from rnnbounds.experiments.parts import Parts, depends
+from rnnbounds.experiments.students import KINDS, Kind, Students, draw
+
+CLASSES = 10
+TOGETHER = 500  # images that are tested at once
+SMALL = Setting()
+LONG = replace(SMALL, images=1000, epochs=15)  # of 28 × 28 pixels
+FULL = Setting(images=10**6, hidden=128, networks=3, epochs=100, batch=128, block=1)
+_STUDENTS, _ORDER = 3, 4  # keys of what is drawn
+
+
+def setting_of(data: str = "digits", full: bool = False, epochs: int | None = None) -> Setting:
+    """The small sizes or the full ones, with this number of epochs in place of theirs."""
+    sizes = FULL if full else SMALL if data == "digits" else LONG
+    told = replace(sizes, data=data if data in DATA else "folder")
+    return replace(told, epochs=epochs or told.epochs)
+
+
+def work(
+    data: str = "digits", full: bool = False, epochs: int | None = None, device: str = "auto"
+) -> int:
+    """How often a run with these options advances."""
+    return len(KINDS) * setting_of(data, full, epochs).epochs
+
+
+def run(
+    out: Path,
+    *,
+    seed: int = 0,
+    data: str = "digits",
+    full: bool = False,
+    epochs: int | None = None,
+    device: str = "auto",
+    setting: Setting | None = None,
+    advance: Callable[[str], None] = lambda label: None,
+) -> Digits:
+    """Train and test; write permuted-digits.json and index.html to `out`.
+
+    The networks' state is stored in OUT/parts every few epochs, and a run with the same settings
+    goes on from there to the same record; `advance` is called `work` times. Raises what `load` and
+    `Parts.load` raise, WriteError for a bad place, and InputError for a missing device.
+    """
+    from rnnbounds.experiments.digits.page import render  # draws: too slow for every command
+
+    started = datetime.now(UTC)
+    torch.set_num_threads(1)
+    setting = setting or setting_of(data, full, epochs)
+    device = choose_device(device)
+    pixels = load(data, seed, setting.images)
+    digest = pixels.digest
+    parts = Parts(out, depends("permuted-digits", seed, setting, device, data=digest))
+    prepare(parts.folder)
+    trainings = [Training(kind, pixels, setting, seed, device, parts) for kind in KINDS]
+    for training in trainings:
+        training.finish(partial(advance, training.kind))
+    counts = torch.bincount(pixels.digits_test, minlength=CLASSES)
+    record = Digits(
+        seed=seed,
+        setting=setting,
+        source=pixels.source,
+        digest=digest,
+        pixels=len(pixels.x),
+        training=len(pixels.digits),
+        testing=len(pixels.digits_test),
+        chance=float(counts.max()) / len(pixels.digits_test),
+        learned=tuple(training.learned for training in trainings),
+        environment=environment_of(started, "safetensors", "scikit-learn", device=device),
+    )
+    record = replace(record, problems=problems(record))
+    write_all(out, {"permuted-digits.json": encode(record), "index.html": render(record)})
+    parts.clear()
+    return record
+
+
+class Training:
+    """The networks of one kind, as far as they are trained; taken up from a stored part."""
+
+    def __init__(
+        self, kind: Kind, pixels: Pixels, setting: Setting, seed: int, device: str, parts: Parts
+    ) -> None:
+        self.kind, self.setting, self.seed, self.parts = kind, setting, seed, parts
+        self.device, self.pixels = device, pixels
+        sizes = (setting.hidden,) * setting.networks
+        by = [chance(seed, _STUDENTS, network) for network in range(setting.networks)]
+        first = draw(kind, sizes, 1, CLASSES, by, start="random")
+        self.students = Students(kind, sizes, {key: v.to(device) for key, v in first.items()})
+        self.curves = torch.zeros(2, setting.epochs, setting.networks, dtype=torch.float64)
+        self.epoch = 0
+        kept = parts.load(kind, self.state())
+        if kept is not None:
+            self.curves, self.epoch = kept.pop("curves"), int(kept.pop("epoch"))
+            self.students.recall(kept)
+
+    def state(self) -> dict[str, Tensor]:
+        """All that the rest of the training depends on."""
+        told = {"curves": self.curves, "epoch": torch.tensor(self.epoch)}
+        return told | self.students.memory()
+
+    def finish(self, advance: Callable[[], None]) -> None:
+        """Train to the end, storing the state on the way."""
+        for _ in range(self.epoch):
+            advance()
+        while self.epoch < self.setting.epochs:
+            self.curves[0, self.epoch] = self.learn()
+            self.curves[1, self.epoch] = self.accuracy()
+            self.epoch += 1
+            if self.epoch % self.setting.block == 0 or self.epoch == self.setting.epochs:
+                self.parts.save(self.kind, self.state())
+            advance()
+
+    def learn(self) -> Tensor:
+        """One epoch; each network's mean loss in it, (G,)."""
+        setting, digits = self.setting, self.pixels.digits
+        rate = setting.rate * (1 + math.cos(math.pi * self.epoch / setting.epochs)) / 2
+        order = torch.randperm(len(digits), generator=chance(self.seed, _ORDER, self.epoch))
+        total = torch.zeros(setting.networks, dtype=torch.float64)
+        for chosen in torch.split(order, setting.batch):
+            scores = self.scores(self.pixels.x[:, chosen])
+            target = digits[chosen].to(self.device).expand(setting.networks, -1)
+            losses = cross_entropy(scores.permute(0, 2, 1), target, reduction="none").mean(1)
+            self.students.step(losses, rate)
+            total += losses.detach().cpu().double() * len(chosen)
+        return total / len(digits)
+
+    @torch.no_grad()
+    def accuracy(self) -> Tensor:
+        """Each network's share of the test images that it names, (G,)."""
+        right = torch.zeros(self.setting.networks, dtype=torch.float64)
+        pairs = (
+            torch.split(self.pixels.x_test, TOGETHER, dim=1),
+            torch.split(self.pixels.digits_test, TOGETHER),
+        )
+        for x, digits in zip(*pairs, strict=True):
+            right += (self.scores(x).argmax(-1).cpu() == digits).sum(1)
+        return right / len(self.pixels.digits_test)
+
+    def scores(self, x: Tensor) -> Tensor:
+        """After the last pixel, x (T, N, 1) -> (G, N, 10)."""
+        given = x.to(self.device)[:, None].expand(-1, self.setting.networks, -1, -1)
+        return self.students.readout(self.students.states(given)[-1])
+
+    @property
+    def learned(self) -> Learned:
+        """The curves as they are recorded."""
+        loss, accuracy = (tuple(tuple(row) for row in part.tolist()) for part in self.curves)
+        return Learned.of(self.kind, loss, accuracy)

@@ -1,0 +1,1 @@
+"""Gradients and weights of truncated models, against k."""

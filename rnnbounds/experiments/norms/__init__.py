@@ -1,0 +1,1 @@
+"""Which norms certify networks that the spectral norm does not."""

@@ -1,0 +1,1 @@
+"""A forecaster of the yearly sunspot number, and its memory."""

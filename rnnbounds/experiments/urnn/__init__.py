@@ -1,0 +1,1 @@
+"""Whether a URNN learns a contractive network from twice the states."""

@@ -1,0 +1,172 @@
+import pytest
+import torch
+from flint import arb, ctx
+from gated_draws import cho, corners, directions, draw, generator, gru, lstm
+
+from impl.arithmetic.balls import Balls, Columns
+from impl.arithmetic.base import Arithmetic, V
+from impl.arithmetic.intervals import bounded, mixed, product
+from impl.arithmetic.slopes import compare, invariant, stepped
+from impl.cells.activation import ACTIVATIONS
+from impl.cells.gated import gru as grus
+from impl.cells.gated import lstm as lstms
+from impl.cells.gated.gate import Interval
+from impl.cells.programs import jacobian
+
+MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])
+
+
+def explicit(cell):
+    """The comparison that was worked out by hand, and the box."""
+    told = (lstms if isinstance(cell, lstms.LSTM) else grus).comparison(cell, 1.0)
+    return told, told.box
+
+
+@MAKES
+@pytest.mark.parametrize("scale", [0.3, 2.0])
+def test_no_worse_than_by_hand(make, scale):
+    """The generic comparison is the explicit one, or below it."""
+    cell = draw(make, 4, systems=40, scale=scale, seed=3)
+    told, box = explicit(cell)
+    blocks = 2 if make is lstm else 1
+    found = compare(cell.program, cell.parameters, box, 1.0, cell.d, blocks=blocks)
+    for name in ("matrices", "drive", "inputs"):
+        mine, theirs = getattr(found, name), getattr(told, name)
+        assert mine.shape == theirs.shape
+        finite = torch.isfinite(theirs)
+        assert bool((mine[finite] <= theirs[finite] * (1 + 1e-12)).all()), name
+        assert float((mine[finite] / theirs[finite].clamp(min=1e-300)).quantile(0.9)) > 0.5
+    assert bool((found.euclidean > 0).all())
+
+
+@MAKES
+def test_slopes_survive_the_search(make):
+    """No Jacobian at random points of the box exceeds the slopes, and some come close."""
+    cell = draw(make, 3, systems=200, scale=1.0, seed=5)
+    _, box = explicit(cell)
+    s = corners(box, 24, generator(6))
+    x = directions(cell, 24, generator(7))
+    by_state, by_input = jacobian(cell.program, cell.parameters, s, x)
+    found = compare(cell.program, cell.parameters, box, 1.0, cell.d)
+    assert bool((by_input.abs() <= found.inputs[:, None] * (1 + 1e-10) + 1e-14).all())
+    v = found.perron()
+    factor = ((by_state.abs() @ v[:, None, :, None])[..., 0] / v[:, None]).amax((1, 2))
+    ratio = factor / found.factor(v)
+    assert float(ratio.max()) <= 1 + 1e-10
+    assert float(ratio.max()) > 0.5
+
+
+def test_near_one_is_reached():
+    """One unit with large reach: the state that the bound is made for is found."""
+
+    def step(m: Arithmetic[V], s: V, x: V) -> V:
+        return m.mix(m.affine("U", "b", x).sigmoid(), s, m.activate("tanh", m.affine("W", None, s)))
+
+    parameters = {
+        "U": torch.full((1, 1, 1), 2.0).double(),
+        "b": torch.zeros(1, 1).double(),
+        "W": torch.full((1, 1, 1), 0.5).double(),
+    }
+    found = compare(step, parameters, torch.ones(1, 1).double(), 1.0, 1)
+    s, x = torch.zeros(1, 1, 1).double(), torch.ones(1, 1, 1).double()
+    slope = float(jacobian(step, parameters, s, x)[0])
+    assert slope <= float(found.factor(found.infinity())) <= slope * (1 + 1e-12)
+
+
+def test_false_slopes_are_convicted():
+    """The test of the test: half of the slopes fall to the same search."""
+    cell = draw(gru, 3, systems=200, scale=1.0, seed=5)
+    _, box = explicit(cell)
+    s, x = corners(box, 24, generator(6)), directions(cell, 24, generator(7))
+    by_state, _ = jacobian(cell.program, cell.parameters, s, x)
+    found = stepped(cell.program, cell.parameters, box, 1.0, cell.d).worst[:, :, :3]
+    assert bool((by_state.abs() > found[:, None] / 2).any())
+    assert not bool((by_state.abs() > found[:, None] * (1 + 1e-10)).any())
+
+
+@pytest.mark.parametrize(
+    "name", [*ACTIVATIONS, "exp", "softplus", "sin", "cos", "reciprocal", "gelu", "silu"]
+)
+def test_functions_on_intervals(name):
+    """Values and slopes at points of an interval lie within what is said of it."""
+    by = generator(11)
+    ends = 3 * torch.randn(50, 2, generator=by, dtype=torch.float64)
+    if name == "reciprocal":
+        ends = ends.abs() + 0.1
+    a = Interval(ends.amin(1, keepdim=True), ends.amax(1, keepdim=True))
+    f = bounded(name)
+    z = a.low + (a.high - a.low) * torch.linspace(0, 1, 101).double()
+    z.requires_grad_()
+    own = {"exp": torch.exp, "cos": torch.cos, "reciprocal": torch.reciprocal}
+    y = own[name](z) if name in own else ACTIVATIONS[name](z)
+    (slope,) = torch.autograd.grad(y.sum(), z, create_graph=True)
+    told = f.image(a)
+    assert bool(((told.low <= y + 1e-12) & (y - 1e-12 <= told.high)).all())
+    assert bool((slope.abs() <= f.slope(a) * (1 + 1e-10) + 1e-12).all())
+    if slope.requires_grad:
+        (curvature,) = torch.autograd.grad(slope.sum(), z, allow_unused=True)
+        if curvature is not None:
+            assert bool((curvature.abs() <= f.curvature(a) * (1 + 1e-9) + 1e-9).all())
+
+
+def test_intervals_are_exact_on_dyadic_numbers():
+    """Products and mixtures of dyadic intervals come out as they are."""
+    one = lambda low, high: Interval(*torch.tensor([[low], [high]]).double()[:, :, None])  # noqa: E731
+    told = product(one(-2.0, 3.0), one(-1.0, 4.0))
+    assert (float(told.low), float(told.high)) == (-8.0, 12.0)
+    told = mixed(one(0.25, 0.5), one(-1.0, 1.0), one(-8.0, 2.0))
+    assert (float(told.low), float(told.high)) == (-6.25, 1.75)
+
+
+def test_reciprocal_through_zero_fails_closed():
+    """An interval that meets 0 has no bounded reciprocal."""
+    a = Interval(torch.tensor([[-1.0]]).double(), torch.tensor([[1.0]]).double())
+    f = bounded("reciprocal")
+    assert float(f.slope(a)) == torch.inf
+    assert float(f.image(a).high) == torch.inf
+
+
+def test_iterated_boxes_are_invariant():
+    """From a box in which tanh leaves all states, each iterate is invariant and no larger."""
+
+    def step(m: Arithmetic[V], s: V, x: V) -> V:
+        return (m.affine("W", "b", s) + m.affine("U", None, x)).tanh()
+
+    by = generator(2)
+    W, U, b = (torch.randn(30, 3, size, generator=by).double() / 4 for size in (3, 2, 1))
+    parameters = {"W": W, "U": U, "b": b[:, :, 0]}
+    box = invariant(step, parameters, torch.ones(30, 3).double(), 1.0, 2, 6)
+    assert bool((box < 1).all())
+    s = corners(box, 40, by)
+    x = torch.randn(30, 2, 40, generator=by).double()
+    x = x / x.norm(dim=1, keepdim=True)
+    moved = torch.tanh(W @ s + b + U @ x)
+    assert bool((moved.abs() <= box[:, :, None] * (1 + 1e-12)).all())
+
+
+@MAKES
+def test_differences_in_balls(make):
+    """|φ(s, x) − φ(s′, x′)| ≤ max_r M_r (|s − s′|, |x − x′|), row by row and without rounding."""
+    cell = draw(make, 2, seed=12)
+    _, box = explicit(cell)
+    d = cell.d
+    found = stepped(cell.program, cell.parameters, box, 1.0, d).slopes[0]
+    s, x = corners(box, 30, generator(1))[0].mT, directions(cell, 30, generator(2))[0].mT
+    m = Balls({name: part[0] for name, part in cell.parameters.items()})
+    closest = 0.0
+    with ctx.workprec(160):
+        for i in range(29):
+            ends = [
+                [Columns([[arb(a)] for a in p[j].tolist()]) for p in (s, x)] for j in (i, i + 1)
+            ]
+            gaps = [abs(a[0]) for p in (0, 1) for a in (ends[0][p] - ends[1][p]).units]
+            moved = cell.program(m, *ends[0]) - cell.program(m, *ends[1])
+            for row, gap in enumerate(moved.units):
+                bounds = [
+                    sum((arb(a) * b for a, b in zip(M[row].tolist(), gaps, strict=True)), arb(0))
+                    for M in found
+                ]
+                reach = max(bounds, key=lambda b: float(b.mid()))
+                assert any(abs(gap[0]) <= bound for bound in bounds)
+                closest = max(closest, float(abs(gap[0]).mid()) / float(reach.mid()))
+    assert 0.1 < closest <= 1

@@ -1,0 +1,106 @@
+import math
+
+import pytest
+import torch
+from flint import arb, arb_mat
+from gated_draws import draw, lstm
+
+from impl.cells.gated.gate import Interval, product_up, rows_up, scaled_norm, tanh_up
+from impl.cells.gated.lstm import LSTM
+from impl.errors import PrecisionError, ShapeError
+from impl.numbers import ball_functions as balls
+
+INF = math.inf
+
+
+def interval(low: float, high: float) -> Interval:
+    """One interval."""
+    return Interval(
+        torch.tensor([[low]], dtype=torch.float64), torch.tensor([[high]], dtype=torch.float64)
+    )
+
+
+@pytest.mark.parametrize("low", [-1e300, -800.0, -3.0, -1e-9, 0.0, 1e-300, 2.0, 40.0])
+@pytest.mark.parametrize("length", [0.0, 1e-6, 5.0, 1e300])
+def test_gates_enclose(low, length):
+    """The gate's bounds and slopes hold at many points of the interval, in balls."""
+    on = interval(low, low + length)
+    high = float(on.high)
+    for part in (0.0, 0.3, 0.5, 1.0, max(0.0, min(1.0, -low / (length or 1.0)))):
+        a = arb(min(high, max(low, low + part * (high - low))))
+        assert not balls.sigmoid(a) > float(on.sigmoid())
+        assert not balls.sigmoid(a) < float(on.sigmoid_low())
+        assert not abs(a.tanh()) > float(on.tanh())
+        assert not balls.sigmoid_slope(a) > float(on.sigmoid_slope())
+        assert not a.sech() * a.sech() > float(on.tanh_slope())
+
+
+def test_gates_are_tight():
+    """At 0 all is exact; the slopes fall away from it; 1 − σ(a) is σ(−a) without cancellation."""
+    rest = interval(0.0, 0.0)
+    told = (rest.sigmoid(), rest.sigmoid_low(), rest.tanh(), rest.sigmoid_slope())
+    assert [float(value) for value in told] == [0.5, 0.5, 0.0, 0.25]
+    assert float(rest.tanh_slope()) == 1.0
+    assert float(interval(-1.0, 1.0).sigmoid_slope()) == 0.25
+    assert float(interval(2.0, 3.0).tanh_slope()) == pytest.approx(1 / math.cosh(2) ** 2)
+    assert float(interval(-3.0, -2.0).tanh_slope()) == pytest.approx(1 / math.cosh(2) ** 2)
+    shut = (-interval(40.0, 50.0)).sigmoid_low()
+    assert float(shut) == pytest.approx(math.exp(-50), rel=1e-12)
+
+
+def test_unbounded_and_unknown():
+    """An infinite interval has the bounds 1 and the slopes 1/4 and 1, and so has NaN."""
+    for on in (interval(-INF, INF), interval(math.nan, math.nan)):
+        told = (on.sigmoid(), on.sigmoid_low(), on.tanh(), on.sigmoid_slope(), on.tanh_slope())
+        assert [float(value) for value in told] == [1.0, 0.0, 1.0, 0.25, 1.0]
+    assert float(tanh_up(torch.tensor([INF], dtype=torch.float64))) == 1.0
+
+
+def test_products_are_upper_bounds():
+    """A v and A C from above, against sums in balls; 0 stays 0."""
+    A = torch.tensor([[[0.1, 0.2, 0.3], [0.0, 0.0, 0.0]]], dtype=torch.float64)
+    v = torch.tensor([[0.7, 1e-20, 3.0]], dtype=torch.float64)
+    exact = (arb_mat(A[0].tolist()) * arb_mat([[a] for a in v[0].tolist()])).entries()
+    rows = rows_up(A, v)[0].tolist()
+    assert all(not value > bound for value, bound in zip(exact, rows, strict=True))
+    assert rows[1] == 0.0
+    square = product_up(A, torch.diag_embed(v))
+    assert not exact[0] > float(square[0, 0].sum()) * (1 + 1e-15)
+    assert (square[0, 1] == 0).all()
+    tiny = torch.full((1, 1, 1), 1e-200, dtype=torch.float64)
+    assert float(product_up(tiny, tiny)) > 0
+
+
+def test_scaled_norms():
+    """‖diag(d) W‖₂ from above, close, infinite for an infinite scale and 0 for a zero one."""
+    W = torch.tensor([[[3.0, 4.0], [0.0, 0.0]]], dtype=torch.float64)
+    one = scaled_norm(torch.tensor([[0.1, 7.0]], dtype=torch.float64), W)
+    assert 0.5 <= float(one) <= 0.5 * (1 + 1e-12)
+    assert float(scaled_norm(torch.tensor([[INF, 1.0]], dtype=torch.float64), W)) == INF
+    assert float(scaled_norm(torch.zeros(1, 2).double(), W)) == 0.0
+
+
+def test_both_biases_count():
+    """b_ih + b_hh is enclosed, though the float sum loses the smaller one."""
+    cell = LSTM(
+        torch.zeros(1, 4, 1).double(),
+        torch.zeros(1, 4, 1).double(),
+        torch.ones(1, 4).double(),
+        torch.full((1, 4), 2.0**-60, dtype=torch.float64),
+    )
+    rest = cell.at_rest(1.0)
+    assert (rest.high > 1).all()
+    assert (rest.low <= 1).all()
+
+
+@pytest.mark.parametrize("role", ["W", "U", "b_ih", "b_hh"])
+def test_wrong_weights(role):
+    """A shape that does not fit, and single precision, are named."""
+    good = draw(lstm, 2)
+    parts = {name: getattr(good, name) for name in ("W", "U", "b_ih", "b_hh")}
+    with pytest.raises(ShapeError, match=role):
+        LSTM(
+            **parts | {role: parts[role][..., :-1]} if role != "U" else parts | {"U": parts["W"][0]}
+        )
+    with pytest.raises(PrecisionError, match=role):
+        LSTM(**parts | {role: parts[role].float()})

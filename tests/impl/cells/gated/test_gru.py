@@ -1,0 +1,265 @@
+import math
+
+import pytest
+import torch
+from flint import arb, arb_mat, ctx
+from gated_draws import (
+    cho,
+    corners,
+    directions,
+    draw,
+    generator,
+    gru,
+    steepest,
+    steepest_spectral,
+)
+from torch import Tensor
+
+from impl.cells.gated.gru import GRU, analyse, comparison, constants, invariant_box
+from impl.norms.weighted import perron_vector
+from impl.reading.adapters import load_model
+
+MANY = 1200
+BOTH = pytest.mark.parametrize("make", [gru, cho])
+
+
+def scalar(make, **parts: float) -> GRU:
+    """A one-unit GRU with one input, its parts by name: W_r, U_z, b_n, c_n, …; the rest is zero."""
+    W, U, b, c = (
+        torch.tensor([[parts.get(f"{kind}_{gate}", 0.0) for gate in "rzn"]], dtype=torch.float64)
+        for kind in "WUbc"
+    )
+    return make(W[:, :, None], U[:, :, None], b, c)
+
+
+def slope(cell: GRU, h: float, x: float) -> float:
+    """|dh⁺/dh| of a scalar system."""
+    state = torch.tensor([[[h]]], dtype=torch.float64, requires_grad=True)
+    cell.step(state, torch.tensor([[[x]]], dtype=torch.float64)).sum().backward()
+    return abs(float(state.grad))
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("single", [True, False])
+def test_against_torch(bias, single):
+    """Step by step the states of torch.nn.GRU and GRUCell, to rounding."""
+    torch.manual_seed(0)
+    kind = torch.nn.GRUCell if single else torch.nn.GRU
+    module = kind(3, 5, bias=bias, dtype=torch.float64)
+    cell = load_model(module).cell
+    x = torch.randn(20, 3, dtype=torch.float64)
+    s, h = torch.zeros(1, 5, 1).double(), torch.zeros(1, 5).double()
+    for t in range(20):
+        s = cell.step(s, x[t][None, :, None])
+        h = module(x[t][None], h) if single else module(x[: t + 1, None])[1][0]
+        assert float((s[0, :, 0] - h[0]).abs().max().detach()) <= 4e-16
+
+
+def test_conventions_differ():
+    """Torch resets after the product, Cho before it: two models, unless r is constant."""
+    weights = draw(gru, 3, scale=6.0)
+    parts = (weights.W, weights.U, weights.b_ih, torch.zeros_like(weights.b_hh))
+    s = corners(torch.ones(1, 3).double(), 4, generator(0))
+    x = directions(weights, 4, generator(1))
+    torchs, chos = gru(*parts).step(s, x), cho(*parts).step(s, x)
+    assert float((torchs - chos).abs().max()) > 1e-2
+    same = torch.cat([torch.zeros(1, 3, 3).double(), weights.W[:, 3:]], dim=1)
+    open_ = torch.cat([torch.zeros(1, 3, 2).double(), weights.U[:, 3:]], dim=1)
+    b = torch.cat([torch.zeros(1, 3).double(), weights.b_ih[:, 3:]], dim=1)
+    torchs, chos = (make(same, open_, b, 0 * b).step(s, x) for make in (gru, cho))
+    assert torch.allclose(torchs, chos, rtol=0, atol=1e-15)
+
+
+def test_cho_by_his_formula():
+    """h⁺ = (1 − z) tanh(U_n x + b_n + W_n(r∘h)) + z h, written out."""
+    cell = draw(cho, 3)
+    s = corners(torch.ones(1, 3).double(), 1, generator(5))
+    x = directions(cell, 1, generator(6))
+    h = s[0, :, 0]
+    fed = (cell.U @ x)[0, :, 0] + (cell.b_ih + cell.b_hh)[0]
+    W_r, W_z, W_n = cell.W[0].chunk(3)
+    r, z = torch.sigmoid(fed[:3] + W_r @ h), torch.sigmoid(fed[3:6] + W_z @ h)
+    expected = (1 - z) * torch.tanh(fed[6:] + W_n @ (r * h)) + z * h
+    assert torch.allclose(cell.step(s, x)[0, :, 0], expected, rtol=0, atol=1e-15)
+
+
+@BOTH
+def test_step_in_balls(make):
+    """The exact referee agrees with the float step to rounding, over a run."""
+    cell = draw(make, 3)
+    x = directions(cell, 1, generator(3))
+    s = torch.zeros(1, 3, 1).double()
+    with ctx.workprec(200):
+        exact, drive = arb_mat(3, 1), arb_mat(x[0].tolist())
+        for _ in range(12):
+            s, (exact, _) = cell.step(s, x), cell.ball_step(exact, drive)
+        assert all(a.rad() < 1e-40 for a in exact.entries())
+        away = [abs(a - arb(b)) for a, b in zip(exact.entries(), s[0, :, 0].tolist(), strict=True)]
+        assert all(gap < 1e-14 for gap in away)
+
+
+@BOTH
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_box_is_invariant(make, n):
+    """From anywhere in the box no step leaves it, and it is less than [−1, 1]ⁿ."""
+    cell = draw(make, n, systems=MANY, scale=2.0)
+    box = invariant_box(cell, 1.0)
+    s = corners(box, 32, generator(n))
+    moved = cell.step(s, directions(cell, 32, generator(n + 1)))
+    assert bool((moved.abs() <= box[:, :, None] * (1 + 1e-13)).all())
+    assert float(box.min()) < 0.9
+
+
+@BOTH
+def test_so_many_iterates_are_a_box_of_each_system(make):
+    """With a given number of iterates a system's box does not depend on its batch."""
+    cell = draw(make, 3, systems=8, scale=1.0)
+    together = invariant_box(cell, 1.0, 5)
+    for i in range(cell.batch):
+        parts = (part[i : i + 1] for part in (cell.W, cell.U, cell.b_ih, cell.b_hh))
+        assert torch.equal(invariant_box(make(*parts), 1.0, 5)[0], together[i])
+
+
+@BOTH
+@pytest.mark.parametrize("n", [1, 2, 4])
+@pytest.mark.parametrize("scale", [0.3, 1.5])
+def test_factors_survive_the_search(make, n, scale):
+    """No pair of states in the box parts faster than certified, in any of the norms."""
+    cell = draw(make, n, systems=MANY, scale=scale, seed=n)
+    found = comparison(cell, 1.0)
+    best = 0.0
+    for name in ("infinity", "perron"):
+        v = getattr(found, name)()
+        ratio = steepest(cell, found, v, seed=n) / found.factor(v)
+        assert float(ratio.max()) <= 1 + 1e-9
+        best = max(best, float(ratio.max()))
+    small = perron_vector(found.euclidean)
+    ratio = steepest_spectral(cell, found, small.weights) / small.factor
+    assert float(ratio.max()) <= 1 + 1e-9
+    assert n > 1 or best > 0.97
+
+
+@BOTH
+def test_the_search_convicts(make):
+    """The test of the test: without the update gate's own slope the factor falls."""
+    cell = draw(make, 2, systems=MANY, scale=6.0, seed=1)
+    found = comparison(cell, 1.0)
+    kept = cell.W.clone()
+    kept[:, 2:4] = 0
+    without = comparison(make(kept, cell.U, cell.b_ih, cell.b_hh), 1.0)
+    v = found.infinity()
+    assert float((steepest(cell, found, v) / without.factor(v)).max()) > 1.05
+
+
+def published(cell: GRU, B: float) -> float:
+    """The coarse factor on [−1, 1]ⁿ: gates and norms at their largest."""
+    n, size = cell.n, cell.W[0].abs()
+    rows = size.sum(1) + cell.U[0].norm(dim=1) * B
+    b = (cell.b_ih + cell.b_hh)[0]
+    r_bar = float(torch.sigmoid(rows + b)[:n].max())
+    z_bar = float(torch.sigmoid(rows + b)[n : 2 * n].max())
+    z_low = float(torch.sigmoid(b - rows)[n : 2 * n].min())
+    W_r, W_z, W_n = (float(part.sum(1).max()) for part in size.chunk(3))
+    c_n = float(cell.b_hh[0, 2 * n :].abs().max())
+    kappa = W_n * (r_bar + W_r / 4) if cell.cho else r_bar * W_n + W_r / 4 * (W_n + c_n)
+    return max(z + (1 - z) * kappa for z in (z_low, z_bar)) + W_z / 2
+
+
+@BOTH
+def test_better_than_the_coarse_bound(make):
+    """Row sums unit by unit are at most the coarse formula, and Perron's factor at most those."""
+    worse = 0
+    for seed in range(120):
+        cell = draw(make, 3, scale=0.7, seed=seed)
+        found = comparison(cell, 1.0)
+        infinity, perron = (
+            float(found.factor(getattr(found, name)())) for name in ("infinity", "perron")
+        )
+        assert infinity <= published(cell, 1.0) * (1 + 1e-12)
+        assert perron <= infinity
+        entrywise = perron_vector(found.matrices.amax(1)).factor
+        worse += float(entrywise) > infinity
+    assert worse > 0  # taking the largest entries instead of rows can lose to the plain norm
+
+
+def test_perron_chooses_rows():
+    """The weights are found for the worst rows: no worse than for either end of the gates alone."""
+    for seed in range(40):
+        found = comparison(draw(gru, 3, scale=0.7, seed=seed), 1.0)
+        at_ends = [perron_vector(found.matrices[:, end]).weights for end in (0, 1)]
+        factor = float(found.factor(found.perron()))
+        assert factor <= min(float(found.factor(v)) for v in at_ends) * (1 + 1e-6)
+
+
+@BOTH
+def test_update_gate_counts(make):
+    """Without ½‖W_z‖ the factor would be 1/2; the slope is 2.5 in the box, and is covered."""
+    cell = scalar(make, W_z=4.0, b_z=-4.0, U_n=20.0)
+    found = comparison(cell, 1.0)
+    box = float(found.box)
+    steep = slope(cell, box, -1.0)
+    assert steep > 2.4
+    assert steep <= found.norm("infinity").lam
+
+
+@BOTH
+def test_attained(make):
+    """W_z = W_r = 0, r → 1, h = 0: the factor is the slope, z + (1 − z) W_n."""
+    cell = scalar(make, W_n=0.5, b_r=40.0)
+    found = comparison(cell, 0.0).norm("infinity")
+    assert found.lam == pytest.approx(0.75, abs=1e-12)
+    assert slope(cell, 0.0, 0.0) == pytest.approx(found.lam, abs=1e-12)
+
+
+@BOTH
+def test_zero_weights(make):
+    """Without weights the state rests at zero and halves at each step."""
+    cell = scalar(make)
+    found = comparison(cell, 1.0)
+    assert float(found.box) == 0.0
+    assert float(found.drive) == 0.0
+    assert found.norm("infinity").lam == 0.5
+
+
+@BOTH
+@pytest.mark.parametrize("b", [1e300, -1e300, 700.0, -700.0])
+def test_saturated_gates(make, b):
+    """An update gate that copies for ever never certifies; one that overwrites does."""
+    cell = scalar(make, W_n=0.3, b_z=b, U_n=1.0)
+    norm = comparison(cell, 1.0).norm("infinity")
+    assert (norm.lam < 1) == (b < 0)
+    assert (norm.window(1e-3) is None) == (b > 0)
+
+
+@BOTH
+@pytest.mark.parametrize("size", [1e10, 1e300])
+def test_huge_weights(make, size):
+    """Weights beyond all measure are not certified, and nothing becomes NaN."""
+    found = comparison(draw(make, 3, scale=size), 1.0)
+    for name in ("spectral", "infinity", "perron"):
+        norm = found.norm(name)
+        assert norm.lam >= 1
+        assert not math.isnan(norm.lam + norm.drive + norm.equivalence)
+
+
+@pytest.mark.parametrize("cell", ["gru", "gru-cho"])
+def test_constants(cell):
+    """What the certificate names bounds what a run of the cell does."""
+    torch.manual_seed(1)
+    model = load_model(torch.nn.GRU(2, 4).state_dict(), cell)
+    told = constants(model.cell, 1.0, invariant_box(model.cell, 1.0))
+    assert 0 < told["z_low"] < told["z_bar"] < 1
+    assert told["nu_bar"] <= told["h_bar"] * (1 + 1e-12)
+    norm = analyse(model, 1.0).norm("infinity")
+    assert norm.lam <= max(z + (1 - z) * told["kappa"] for z in (told["z_low"], told["z_bar"])) + (
+        0.25 * (told["h_bar"] + told["nu_bar"]) * told["W_z_norm"] + 1e-12
+    )
+
+
+def test_no_gradients_needed():
+    """Weights that carry gradients are certified as numbers."""
+    module = torch.nn.GRUCell(1, 2, dtype=torch.float64)
+    parts = (module.weight_hh, module.weight_ih, module.bias_ih, module.bias_hh)
+    cell = GRU(*(part[None] for part in parts))
+    found: Tensor = comparison(cell, 1.0).matrices
+    assert not found.requires_grad

@@ -1,0 +1,77 @@
+import math
+
+import pytest
+import torch
+from stack_draws import inputs, net
+
+from impl.certificate.certify import certify
+from impl.convert.truncate import unrolled
+from impl.errors import NotFiniteError
+from impl.reading.adapters import load_model
+
+
+def model(**options):
+    """A projected LSTM in float64, d = 3, n = 5, p = 3."""
+    return load_model(net("lstm-projected", 1, dtype=torch.float64, **options))
+
+
+@pytest.mark.parametrize("scale", [0.3, 2.0])
+def test_box(scale):
+    """States stay in the box, which is not much larger than need be."""
+    loaded = model(scale=scale)
+    box = loaded.cell.box(1.0)[0]
+    x, s = inputs(T=40), torch.zeros(1, 8, 8, dtype=torch.float64)
+    largest = torch.zeros(8, dtype=torch.float64)
+    for t in range(40):
+        s = loaded.cell.step(s, x[:, t].mT[None])
+        largest = torch.maximum(largest, s[0].abs().amax(1))
+    assert (largest <= box).all()
+    assert (box <= 100 * largest).all()
+
+
+def test_box_by_hand():
+    """Without recurrence and inputs: c = σ(b_i) tanh(b_z)/(1 − σ(b_f)) at most, h = R(o tanh c)."""
+    b = {"i": 0.3, "f": -0.2, "z": 0.7, "o": 0.1}
+    weights = {
+        "weight_ih_l0": torch.zeros(4, 1), "weight_hh_l0": torch.zeros(4, 1),
+        "weight_hr_l0": torch.tensor([[-2.0]]), "bias_ih_l0": torch.tensor(list(b.values())),
+    }  # fmt: skip
+    b = {gate: float(torch.tensor(value)) for gate, value in b.items()}
+    i, f, o = (1 / (1 + math.exp(-b[gate])) for gate in "ifo")
+    c = i * math.tanh(b["z"]) / (1 - f)
+    box = load_model(weights).cell.box(1.0)[0].tolist()
+    assert box == pytest.approx([c, 2 * o * math.tanh(c)], rel=1e-14)
+    assert box[0] >= c
+    constants = certify(weights, 1.0).constants
+    assert constants["B_c"] == box[0]
+    assert constants["h_bar"] == box[1]
+    assert constants["B_h"] <= box[1] * (1 + 1e-15)
+
+
+def test_comparison_of_the_output():
+    """The output is the projection: the equivalence and B_h are about its p numbers alone."""
+    loaded = model()
+    comparison = loaded.cell.comparison(1.0)
+    assert (comparison.n, comparison.box.shape) == (3, (1, 8))
+    norm = comparison.norm("infinity")
+    assert norm.equivalence == pytest.approx(math.sqrt(3))
+    certificate = certify(loaded, 1.0, norm="infinity")
+    assert certificate.constants["B_h"] <= float(comparison.box[0, 5:].norm()) * (1 + 1e-12)
+
+
+def test_biases():
+    """One bias, none, and two whose sum is not finite."""
+    state = dict(net("lstm-projected", 1, dtype=torch.float64).state_dict())
+    x = inputs(T=5)
+    zero = {
+        role: torch.zeros_like(part) if "bias" in role else part for role, part in state.items()
+    }
+    none = {role: part for role, part in state.items() if "bias" not in role}
+    assert torch.equal(unrolled(load_model(zero), 5)(x), unrolled(load_model(none), 5)(x))
+    one = none | {"bias_hh_l0": state["bias_hh_l0"]}
+    other = none | {"bias_ih_l0": state["bias_hh_l0"]}
+    pair = [unrolled(load_model(weights), 5)(x) for weights in (one, other)]
+    assert torch.allclose(*pair, rtol=0, atol=1e-14)
+    huge = {role: torch.full_like(state[role], 1.5e308) for role in state if "bias" in role}
+    with pytest.raises(NotFiniteError, match=r"bias_ih \+ bias_hh"):
+        load_model(state | huge)

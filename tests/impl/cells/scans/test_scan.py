@@ -1,0 +1,184 @@
+import math
+
+import pytest
+import torch
+from flint import arb, arb_mat, ctx
+from program_draws import cells, inputs, weights
+
+from impl.arithmetic.balls import Balls, Columns
+from impl.cells.programs import jacobian
+from impl.cells.scans.scan import measured_rate
+from impl.cells.table import kind_of
+from impl.certificate.certify import certify
+from impl.convert.truncate import NotCertifiedError, truncate
+from impl.errors import ShapeError
+
+SCANS = ("min-gru", "min-lstm", "selective")
+EACH = pytest.mark.parametrize("name", SCANS)
+
+
+def published(name: str, part, h: list[arb], x: list[arb]) -> list[arb]:
+    """One step by the formula of the paper, number by number in balls."""
+
+    def affine(gate: str) -> list[arb]:
+        rows = part[f"weight_{gate}"]
+        b = part.get(f"bias_{gate}", [0.0] * len(rows))
+        return [
+            sum((arb(w) * v for w, v in zip(row, x, strict=True)), arb(c))
+            for row, c in zip(rows, b, strict=True)
+        ]
+
+    def sigmoid(a: arb) -> arb:
+        return 1 / (1 + (-a).exp())
+
+    told = []
+    if name == "min-gru":
+        for z, c, s in zip(map(sigmoid, affine("z")), affine("h"), h, strict=True):
+            told.append((1 - z) * s + z * c)
+    elif name == "min-lstm":
+        gates = zip(map(sigmoid, affine("f")), map(sigmoid, affine("i")), strict=True)
+        for (f, i), c, s in zip(gates, affine("h"), h, strict=True):
+            told.append(f / (f + i) * s + i / (f + i) * c)
+    else:
+        for d, c, a, s in zip(affine("delta"), affine("B"), part["A_log"], h, strict=True):
+            delta = (1 + d.exp()).log()
+            told.append((delta * -arb(a).exp()).exp() * s + delta * c)
+    return told
+
+
+@EACH
+def test_against_the_published_formula(name):
+    """The step over balls is the paper's formula, to the last of 150 bits, along a run."""
+    cell, x = cells(name, 1, seed=3), inputs(1, 8, 2, 1.0)[0]
+    part = {key: value[0].tolist() for key, value in cell.parameters.items()}
+    with ctx.workprec(150):
+        m = Balls({key: value[0] for key, value in cell.parameters.items()})
+        mine, told = Columns.of(arb_mat(4, 1)), [arb(0)] * 4
+        for row in x.tolist():
+            drive = [arb(a) for a in row]
+            told = published(name, part, told, drive)
+            mine = cell.program(m, mine, Columns([[a] for a in drive]))
+            for a, b in zip(mine.matrix.entries(), told, strict=True):
+                assert abs(a - b) < 1e-35
+
+
+@EACH
+def test_decays_are_the_jacobian(name):
+    """The step is linear in the state, with the decays as its Jacobian, below their bound."""
+    cell = cells(name, 40, seed=5)
+    x = inputs(40, 30, 2, 2.0).mT
+    s = torch.randn(40, 4, 30, generator=torch.Generator().manual_seed(1)).double()
+    by_state, _ = jacobian(cell.program, cell.parameters, s, x)
+    bound = cell.decay_bound(2.0)
+    diagonal = by_state.diagonal(dim1=2, dim2=3)
+    assert torch.allclose(torch.diag_embed(diagonal), by_state, rtol=0, atol=0)
+    assert bool((diagonal.abs() <= bound[:, None] * (1 + 1e-12)).all())
+    steep = cell.parameters["weight_z" if name == "min-gru" else "weight_delta"] if (
+        name != "min-lstm"
+    ) else None  # fmt: skip
+    if steep is not None:
+        way = -2 * (1 - 1e-12) * (steep / steep.norm(dim=2, keepdim=True)).mT
+        by_state, _ = jacobian(cell.program, cell.parameters, torch.zeros(40, 4, 4).double(), way)
+        reached = by_state.diagonal(dim1=2, dim2=3).diagonal(dim1=1, dim2=2)
+        assert bool((reached >= bound * (1 - 1e-9)).all())
+
+
+@EACH
+def test_memory(name):
+    """What is left after k steps is at most the k-th power of the certified decay."""
+    cell = cells(name, 5, seed=6)
+    x = inputs(5, 12, 2, 1.0)
+    s, other = torch.ones(5, 4, 1).double(), torch.zeros(5, 4, 1).double()
+    for t in range(12):
+        s, other = (cell.step(part, x[:, t, :, None]) for part in (s, other))
+    left = (s - other).abs()[:, :, 0]
+    assert bool((left <= cell.memory(1.0, 12) * (1 + 1e-12) + 1e-15).all())
+
+
+@EACH
+def test_measured_and_certified_rates(name):
+    """On data the rate is no larger than the certified one, and the record says what it is."""
+    held = weights(name, seed=2)
+    told = certify(held, 1.0)
+    cell = kind_of(name).build({key: part[None] for key, part in held.items()})
+    found = measured_rate(cell, inputs(6, 50, 2, 1.0))
+    assert 0 < found.rate <= told.constants["decay_high"]
+    record = found.to_json()
+    assert (record["kind"], record["certified"]) == ("measurement", False)
+    assert (record["sequences"], record["steps"]) == (6, 50)
+    assert "rate" not in told.constants
+    for bad in (torch.ones(3, 2), torch.ones(2, 0, 2), torch.ones(2, 3, 5)):
+        with pytest.raises(ShapeError):
+            measured_rate(cell, bad)
+
+
+def test_measured_rate_of_constant_decays():
+    """Weights of zero: the rate is the decay of the bias, exactly certified too."""
+    held = {"weight_z": torch.zeros(1, 1), "weight_h": torch.ones(1, 1), "bias_z": torch.zeros(1)}
+    cell = kind_of("min-gru").build({name: part[None].double() for name, part in held.items()})
+    assert measured_rate(cell, torch.ones(1, 4, 1)).rate == pytest.approx(0.5, rel=1e-15)
+    assert float(cell.decay_bound(5.0)) == 0.5
+    assert float(cell.memory(5.0, 3)) == 0.125
+
+
+def test_the_bound_depends_on_the_inputs():
+    """Larger inputs may keep a selective state longer: the certified rate grows with B."""
+    held = weights("selective", seed=4)
+    rates = [certify(held, B).lam for B in (0.0, 1.0, 4.0)]
+    assert rates == sorted(rates)
+    assert rates[0] < rates[2] < 1
+
+
+def test_scans_that_round_to_one():
+    """A gate that hardly opens rounds to one in half precision, and is reported."""
+    held = {
+        "weight_z": torch.zeros(2, 1), "weight_h": torch.ones(2, 1),
+        "bias_z": torch.tensor([0.0, -8.0]),
+    }  # fmt: skip
+    told = certify(held, 1.0)
+    assert told.rounds_to_one == {"bfloat16": 1, "float16": 0, "float32": 0, "float64": 0}
+    assert told.verdict == "certified"
+    short = certify({name: part.bfloat16() for name, part in held.items()}, 1.0)
+    assert (short.verdict, short.rounds_to_one["bfloat16"]) == ("undecided", 1)
+    many = held | {"bias_z": torch.tensor([-9.0, -8.0])}
+    short = certify({name: part.bfloat16() for name, part in many.items()}, 1.0)
+    assert "2 decays may round to 1" in str(short.reason)
+
+
+def test_a_step_that_lasts_no_time_is_not_certified():
+    """Δ that underflows to nothing leaves a decay of 1, which fails closed."""
+    held = {
+        "weight_delta": torch.zeros(1, 1), "weight_B": torch.ones(1, 1),
+        "A_log": torch.zeros(1), "bias_delta": torch.tensor([-100.0]),
+    }  # fmt: skip
+    told = certify(held, 1.0)
+    assert told.verdict == "undecided"
+    assert told.lam >= 1
+    assert told.constants["B_h"] == math.inf
+
+
+def test_stacks_of_scans_report_all_layers():
+    """The decays of every layer of a stack count, so that none is passed in its own dtype."""
+    held = {}
+    for layer, d in ((0, 2), (1, 3)):
+        held |= {
+            f"weight_z_l{layer}": torch.zeros(3, d),
+            f"weight_h_l{layer}": torch.ones(3, d),
+            f"bias_z_l{layer}": torch.tensor([0.0, 0.0, -8.0]),
+        }
+    told = certify(held, 1.0, cell="stacked-min-gru")
+    assert (told.verdict, told.rounds_to_one["bfloat16"]) == ("certified", 2)
+    short = certify(
+        {name: part.bfloat16() for name, part in held.items()}, 1.0, cell="stacked-min-gru"
+    )
+    assert short.verdict == "undecided"
+
+
+def test_what_rounds_to_one_has_no_window():
+    """A model that its own dtype keeps from forgetting is not truncated, and the error says why."""
+    held = {"weight_z": torch.zeros(1, 1), "weight_h": torch.ones(1, 1)}
+    held = {**held, "bias_z": torch.tensor([-8.0])}
+    held = {name: part.bfloat16() for name, part in held.items()}
+    assert {k for _, k in certify(held, 1.0).windows} == {None}
+    with pytest.raises(NotCertifiedError, match="1 decay may round to 1 in bfloat16"):
+        truncate(held, 1e-2, 1.0)

@@ -1,0 +1,244 @@
+import math
+
+import pytest
+import torch
+from flint import arb_mat
+from stack_draws import MODULES, inputs, net
+
+from impl.cells.stacks.stack import stacked
+from impl.cells.table import CELLS, kind_of
+from impl.certificate.certify import NormError, NotTrainedError, certify
+from impl.convert.truncate import (
+    NotCertifiedError,
+    truncate,
+    unrolled,
+)
+from impl.reading.adapters import load_model
+from impl.training.certificate import Task
+
+NAMES = tuple(MODULES)
+
+
+def told(name: str, layers: int) -> str:
+    """What a model of that many layers is called."""
+    return name if layers == 1 else f"stacked-{name}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("layers", [1, 2, 3])
+@pytest.mark.parametrize(("bias", "dtype"), [(True, torch.float32), (False, torch.float64)])
+def test_equals_torch(name, layers, bias, dtype):
+    """With k ≥ T the feed-forward form is torch's own module; so is the cell, step by step."""
+    module = net(name, layers, bias=bias, dtype=dtype, scale=1.0)
+    loaded, x = load_model(module), inputs(T=9, dtype=dtype)
+    assert loaded.name == told(name, layers)
+    expected = module(x)[0].detach()
+    precision = 1e-12 if dtype == torch.float64 else 1e-5
+    assert torch.allclose(unrolled(loaded, 9)(x), expected, rtol=0, atol=precision)
+    cell = loaded.cell
+    size = kind_of(loaded.name).layout(loaded.weights).sizes(loaded.weights).state
+    s = torch.zeros(1, size, len(x), dtype=torch.float64)
+    for t in range(9):
+        s = cell.step(s, x[:, t].double().mT[None])
+        h = s[0, -cell.n :].mT
+        assert torch.allclose(h, expected[:, t].double(), rtol=0, atol=precision)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_layers_keep_to_their_order(name):
+    """The test above convicts a stack whose layers are exchanged, or fed by what was a step ago."""
+    module = net(name, 2, scale=1.0, dtype=torch.float64)
+    x, weights = inputs(T=9), dict(module.state_dict())
+    for role in [key.removesuffix("_l0") for key in weights if key.endswith("_l0")]:
+        if weights[f"{role}_l0"].shape == weights[f"{role}_l1"].shape:
+            pair = weights[f"{role}_l0"], weights[f"{role}_l1"]
+            weights[f"{role}_l1"], weights[f"{role}_l0"] = pair
+    wrong = unrolled(load_model(weights, name), 9)(x)
+    late = unrolled(load_model(module), 9)(x)[:, :-1]
+    assert not torch.allclose(wrong, module(x)[0], rtol=0, atol=1e-3)
+    assert not torch.allclose(late, module(x)[0][:, 1:], rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("layers", [1, 3])
+def test_truncated_within_epsilon(name, layers):
+    """Certified, and the truncated model is within ε of torch's module for every input tried."""
+    module = net(name, layers, dtype=torch.float64)
+    short, certificate = truncate(module, 1e-3, 1.0)
+    assert certificate["cell"] == told(name, layers)
+    x = torch.cat([inputs(T=60, seed=seed) for seed in range(3)])
+    full = module(x)[0]
+    assert float((full - short(x)).detach().norm(dim=2).max()) <= 1e-3
+    largest = float(full.detach().norm(dim=2).max())
+    assert largest <= certificate["constants"]["B_h"]
+    few = unrolled(load_model(module), 1 if layers > 1 else 0)
+    assert float((full - few(x)).detach().norm(dim=2).max()) > 1e-3
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("norm", ["infinity", "perron", "spectral", "cascade"])
+def test_steps_contract(name, norm):
+    """‖φ(s, x) − φ(s′, x)‖ ≤ λ‖s − s′‖ in the norm that the certificate writes down."""
+    model = load_model(net(name, 3, scale=0.3))
+    certificate = certify(model, 1.0, norm=norm)
+    cell = model.cell
+    single = CELLS[name].norms if norm == "cascade" else (norm,)
+    norms = [layer.norm(norm) for layer in stacked_analysis(model).layers]
+    assert {found.name for found in norms} <= set(single)
+    box = cell.box(1.0).clamp(max=3.0)[:, :, None]
+    generator = torch.Generator().manual_seed(3)
+    draws = 2 * torch.rand(4, *box.shape[:2], 200, generator=generator, dtype=torch.float64) - 1
+    s, near, sign = box * draws[0], box * draws[1], torch.sign(draws[2]) * box
+    for one, two in ((s, near), (s, (s + 1e-3 * near).clamp(-box, box)), (sign, -sign)):
+        x = draws[3][:, :3] / draws[3][:, :3].norm(dim=1, keepdim=True)
+        before, after = one - two, cell.step(one, x) - cell.step(two, x)
+        sizes = [weighed(gap[0], cell.widths, norms, certificate) for gap in (after, before)]
+        assert (sizes[0] <= certificate.lam * sizes[1] * (1 + 1e-12) + 1e-15).all()
+
+
+def stacked_analysis(model):
+    """What is certified about it for ‖x‖₂ ≤ 1."""
+    return kind_of(model.name).analyse(model, 1.0)
+
+
+def weighed(gap, widths, norms, certificate):
+    """max over the layers of ‖gap‖/t, (M,), for norms whose weights are written down."""
+    found = []
+    for part, norm, row in zip(gap.split(widths), norms, certificate.weights, strict=True):
+        t, own = row[0], torch.tensor(row[1:], dtype=torch.float64)
+        if norm.name in ("infinity", "perron", "comparison"):
+            v = own[:, None] if len(own) else torch.ones(len(part), 1, dtype=torch.float64)
+            found.append((part.abs() / v).amax(0) / t)
+        elif len(own) == 0 or norm.name == "diagonal":
+            found.append((part * (own[:, None] if len(own) else 1)).norm(dim=0) / t)
+        elif norm.name == "spectral":
+            blocks = part.reshape(len(own), -1, part.shape[1])
+            found.append((blocks.norm(dim=1) / own[:, None]).amax(0) / t)
+        else:
+            found.append(torch.zeros(part.shape[1], dtype=torch.float64))
+    return torch.stack(found).amax(0)
+
+
+def test_factor_is_attained():
+    """Layers of non-negative weights stretch the vector of the weights by λ itself."""
+    generator = torch.Generator().manual_seed(0)
+    weights = {
+        f"weight_{role}_l{l}": torch.rand(3, 3, generator=generator, dtype=torch.float64) / 4
+        for role in ("hh", "ih")
+        for l in range(3)
+    }
+    model = load_model(weights, "linear")
+    certificate = certify(model, 1.0, norm="perron")
+    norms = [layer.norm("perron") for layer in stacked_analysis(model).layers]
+    v = torch.tensor([t * a for t, *own in certificate.weights for a in own], dtype=torch.float64)
+    moved = model.cell.step(v[None, :, None], torch.zeros(1, 3, 1, dtype=torch.float64))[0]
+    ratio = weighed(moved, model.cell.widths, norms, certificate) / certificate.lam
+    assert 1 - 1e-6 <= float(ratio) <= 1 + 1e-12
+
+
+def test_scalar_cascade_by_hand():
+    """h¹ = a h¹ + x, h² = b h² + c h¹: the window holds against the exact gap, and barely more."""
+    a, b, c = 0.5, 0.75, 4.0
+    weights = {
+        "weight_hh_l0": [[a]], "weight_ih_l0": [[1.0]],
+        "weight_hh_l1": [[b]], "weight_ih_l1": [[c]],
+    }  # fmt: skip
+    state = {name: torch.tensor(w, dtype=torch.float64) for name, w in weights.items()}
+    certificate = certify(state, 1.0, (1e-2, 1e-6), cell="stacked-linear")
+    assert certificate.verdict == "certified"
+    assert b <= certificate.lam < 1
+    response = [c * sum(a**i * b ** (m - i) for i in range(m + 1)) for m in range(200)]
+    for epsilon, k in certificate.windows:
+        gaps = [sum(response[m:]) for m in range(200)]
+        least = next(m for m, gap in enumerate(gaps) if gap <= epsilon)
+        assert least <= k <= 1.4 * least + 2
+
+
+@pytest.mark.parametrize(
+    ("cell", "coupling", "factors"),
+    [
+        ("linear", 0.0, (0.5, 0.99)),
+        ("linear", 1e9, (0.99, 0.5)),
+        ("rnn-tanh", 1e3, (0.5, 0.99)),
+        ("rnn-tanh", 1e9, (0.9, 0.9, 0.9)),
+        ("rnn-relu", 1e9, (0.9, 0.9)),
+        ("rnn-relu", 1.0, (0.0, 0.0, 0.0)),
+    ],
+)
+def test_certified_whenever_each_layer_is(cell, coupling, factors):
+    """However strongly the layers are coupled, and however close to 1 their factors are."""
+    weights = {}
+    for layer, factor in enumerate(factors):
+        weights[f"weight_hh_l{layer}"] = factor * torch.eye(2, dtype=torch.float64)
+        weights[f"weight_ih_l{layer}"] = coupling * torch.ones(2, 2, dtype=torch.float64)
+    certificate = certify(weights, 1.0, (1e-3,), cell=cell)
+    assert certificate.verdict == "certified", certificate.tried
+    assert max(factors) <= certificate.lam < 1
+    assert certificate.window(1e-3) is not None
+    worse = weights | {"weight_hh_l1": 1.5 * torch.eye(2, dtype=torch.float64)}
+    assert certify(worse, 1.0, (1e-3,), norm="spectral", cell=cell).verdict != "certified"
+
+
+def test_refuted_by_the_first_layer_alone():
+    """Two fixed points in the first layer refute a stack; in the second they decide nothing."""
+    quiet, loud = 0.5 * torch.eye(2), 3.0 * torch.eye(2)
+    for layers, verdict in (((loud, quiet), "refuted"), ((quiet, loud), "undecided")):
+        weights = {f"weight_hh_l{l}": W for l, W in enumerate(layers)}
+        weights |= {f"weight_ih_l{l}": torch.eye(2) for l in range(2)}
+        certificate = certify(weights, 1.0, cell="rnn-tanh")
+        assert (certificate.cell, certificate.verdict) == ("stacked-rnn-tanh", verdict)
+        if certificate.witness is not None:
+            assert certificate.witness.text.startswith("of the first layer: under")
+        with pytest.raises(NotCertifiedError, match="in the layers whose factor is not below 1"):
+            truncate(weights, 1e-2, 1.0, cell="rnn-tanh")
+
+
+def test_unbounded_below():
+    """A layer whose states have no bound certifies nothing above it, and breaks nothing."""
+    weights = {"weight_hh_l0": 2 * torch.eye(2), "weight_hh_l1": torch.zeros(2, 2)}
+    weights |= {f"weight_ih_l{l}": torch.eye(2) for l in range(2)}
+    for cell in ("rnn-relu", "linear"):
+        certificate = certify(weights, 1.0, cell=cell)
+        assert (certificate.verdict, certificate.constants["B_h"]) == ("refuted", math.inf)
+    lstm = dict(net("lstm", 2).state_dict())
+    lstm["bias_hh_l0"][5:10] = 60.0  # a forget gate that may round to 1
+    assert certify(lstm, 1.0).verdict == "undecided"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_program(name):
+    """The stack as one program: its step, its enclosure in balls, and a sound comparison."""
+    model = load_model(net(name, 2, dtype=torch.float64))
+    cell = model.cell
+    comparison = cell.comparison(1.0)
+    box, N = comparison.box, comparison.box.shape[1]
+    assert comparison.n == cell.n
+    assert float(box.amax()) < 20
+    generator = torch.Generator().manual_seed(1)
+    draws = 2 * torch.rand(4, N, 50, generator=generator, dtype=torch.float64) - 1
+    s, other = box[:, :, None] * draws[0], box[:, :, None] * draws[1]
+    x, far = (part[None, :3] / part[:3].norm(dim=0) for part in (draws[2], draws[3]))
+    moved = cell.step(s, x)
+    bound = comparison.matrices.amax(1) @ (s - other).abs()
+    assert ((moved - cell.step(other, x)).abs() <= bound + 1e-14).all()
+    reached = comparison.inputs @ (x - far).abs()
+    assert ((moved - cell.step(s, far)).abs() <= reached + 1e-14).all()
+    upper = comparison.matrices[:, :, : cell.widths[0], cell.widths[0] :]
+    assert not upper.any()
+    columns = [arb_mat([[a] for a in part[0, :, 0].tolist()]) for part in (s, x)]
+    enclosed, _ = cell.ball_step(*columns)
+    assert all(abs(float(a.mid()) - b) < 1e-12 * (1 + abs(b)) for a, b in zip(
+        enclosed.entries(), moved[0, :, 0].tolist(), strict=True
+    ))  # fmt: skip
+
+
+def test_what_a_stack_has_not():
+    """Norms and training that say nothing about it are refused by name."""
+    module = net("lstm", 2)
+    with pytest.raises(NormError, match="stacks of layers only; use the perron norm for lstm"):
+        certify(net("lstm", 1), 1.0, norm="cascade")
+    with pytest.raises(NormError, match="use the cascade norm for stacked-lstm"):
+        certify(module, 1.0, norm="one")
+    with pytest.raises(NotTrainedError):
+        certify(net("rnn-tanh", 2), 1.0, training=Task(steps=5, alpha=0.1))
+    assert kind_of("stacked-lstm") is stacked(CELLS["lstm"])

@@ -1,0 +1,181 @@
+import math
+import random
+from itertools import pairwise
+
+import pytest
+import torch
+from flint import arb, ctx, fmpq
+
+from impl.cells.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS, Activation, activation
+from impl.errors import UnknownActivationError
+from impl.numbers.outward import UNIT
+
+ALL = [*ACTIVATIONS.values(), *LIBRARY_ACTIVATIONS.values()]
+SMOOTH = [rho for rho in ALL if rho.curvature < math.inf]
+NAMES = {"argvalues": ALL, "ids": lambda rho: rho.name}
+
+
+def grid() -> list[float]:
+    """Floats of every scale on both sides: subnormal, overflowing, and where functions switch."""
+    draw = random.Random(1)
+    scales = [*range(-1074, -60, 40), *range(-60, 12), *range(12, 1024, 40)]
+    points = [2.0**e * (1 + draw.random()) for e in scales]
+    points += [i / 8 + draw.random() / 8 for i in range(8 * 45)]
+    points += [
+        0.0,
+        5e-324,
+        8.3,
+        20.0,
+        20.000000000000004,
+        20.5,
+        26.6,
+        38.6,
+        40.0,
+        40.01,
+        700.0,
+        746.0,
+    ]
+    return points + [-p for p in points]
+
+
+GRID = grid()
+
+
+def ball_ratio(error: arb, allowed: float) -> float:
+    """How much of what is allowed an error uses."""
+    if error == 0:
+        return 0.0
+    return float((error / allowed).upper()) if allowed > 0 else math.inf
+
+
+@pytest.fixture(autouse=True)
+def _precise() -> object:
+    with ctx.workprec(256):
+        yield
+
+
+@pytest.mark.parametrize("rho", **NAMES)
+def test_error_model(rho: Activation) -> None:
+    """The float64 function stays within its own absolute error model of the ball's value."""
+    z = torch.tensor(GRID, dtype=torch.float64)
+    computed, allowed = rho(z).tolist(), rho.error(1, z.abs()).tolist()
+    ratios = [
+        ball_ratio(abs(arb(value) - rho.ball(arb(x))), bound)
+        for x, value, bound in zip(GRID, computed, allowed, strict=True)
+    ]
+    assert all(ratio <= 1 for ratio in ratios)
+
+
+@pytest.mark.parametrize("rho", **NAMES)
+def test_derivative(rho: Activation) -> None:
+    """The float64 derivative is within its error of the ball's, and close to autograd's."""
+    z = torch.tensor(GRID, dtype=torch.float64, requires_grad=True)
+    computed = rho.derivative(z.detach()).tolist()
+    for x, value in zip(GRID, computed, strict=True):
+        assert ball_ratio(abs(arb(value) - rho.ball_derivative(arb(x))), rho.derivative_error) <= 1
+    if rho in SMOOTH and rho.name != "softplus-torch":
+        small = z.abs() < 1e100  # torch's own derivatives overflow beyond
+        (slope,) = torch.autograd.grad(rho(z).sum(), z)
+        gap = (slope - rho.derivative(z)).abs()[small]
+        assert gap.max() <= 1e-13
+
+
+@pytest.mark.parametrize("rho", **NAMES)
+def test_balls_enclose(rho: Activation) -> None:
+    """A wide ball's image holds the images of its points, also across a kink; so does its slope."""
+    for centre in (-41.0, -3.0, -0.25, 0.0, 0.125, 2.0, 30.0):
+        for radius in (1e-3, 0.5, 4.0):
+            wide = arb(centre, radius)
+            for part in (-1.0, -0.5, 0.0, 0.25, 1.0):
+                point = arb(centre + part * radius)
+                assert rho.ball(wide).overlaps(rho.ball(point))
+                assert rho.ball_derivative(wide).overlaps(rho.ball_derivative(point))
+    assert not rho.ball(arb.nan()).is_finite()
+    assert not rho.ball_derivative(arb.nan()).is_finite()
+
+
+@pytest.mark.parametrize("rho", **NAMES)
+def test_constants_bound(rho: Activation) -> None:
+    """Slope, curvature, bound and the value at zero are upper bounds, and nearly attained."""
+    points = [i / 64 for i in range(-64 * 45, 64 * 45 + 1)]
+    slopes = [rho.ball_derivative(arb(x)) for x in points]
+    assert all(abs(slope) <= rho.slope for slope in slopes)
+    assert max(float(abs(slope)) for slope in slopes) >= rho.slope * (1 - 1e-3)
+    assert rho.ball(arb(0)) <= rho.at_zero <= float(rho.ball(arb(0))) + 1e-15
+    if rho.curvature < math.inf:
+        bends = [64 * abs(b - a) for a, b in pairwise(slopes)]
+        assert all(bend <= rho.curvature for bend in bends)
+        assert max(map(float, bends)) >= rho.curvature * (1 - 2e-2)
+    values = [abs(rho.ball(arb(x))) for x in [*points, 1e300, -1e300]]
+    assert not any(value > rho.bound for value in values)
+    if rho.bound < math.inf:
+        assert max(map(float, values)) >= rho.bound * (1 - 1e-3)
+
+
+def test_slope_of_silu() -> None:
+    """The bound of SiLU's slope stands on a point just above the root of z tanh(z/2) = 2."""
+    z = arb(4 * ACTIVATIONS["silu"].slope - 2)
+    assert z * (z / 2).tanh() >= 2
+    below = arb(4 * ACTIVATIONS["silu"].slope - 2 - 1e-14)
+    assert below * (below / 2).tanh() < 2
+
+
+@pytest.mark.parametrize("rho", [r for r in ALL if r.exact], ids=lambda rho: rho.name)
+def test_rationals(rho: Activation) -> None:
+    """Exact values agree with the balls."""
+    for x in (-3.5, -0.25, 0.0, 0.125, 7.0):
+        p, q = x.as_integer_ratio()
+        value = rho.rational(fmpq(p, q))
+        assert value is not None
+        assert rho.ball(arb(x)).contains(arb(value))
+
+
+def test_no_rationals() -> None:
+    """An activation that leaves the rationals says so."""
+    assert ACTIVATIONS["tanh"].rational(fmpq(1, 2)) is None
+
+
+def test_errors_vanish_at_zero() -> None:
+    """Nothing is lost at Z = 0 where ρ(0) = 0, and something is allowed where it is not."""
+    Z = torch.zeros(3, dtype=torch.float64)
+    assert ACTIVATIONS["tanh"].error(4, Z).tolist() == [0.0] * 3
+    assert (ACTIVATIONS["sigmoid"].error(4, Z) > 0).all()
+    for rho in ALL:
+        assert rho.at_zero > 0 or rho(Z).tolist() == [0.0] * 3
+
+
+def test_errors_are_float64() -> None:
+    """Error bounds grow with √n and with Z, in the precision of Z."""
+    Z = torch.tensor([1e-12, 1.0, 1e3], dtype=torch.float64)
+    for rho in ALL:
+        error = rho.error(4, Z)
+        assert error.dtype == torch.float64
+        assert (error[1:] >= error[:-1]).all()
+        assert (rho.error(16, Z) >= error).all()
+
+
+@pytest.mark.parametrize(("name", "z"), [("gelu", -8.5), ("softplus-torch", 20.5)])
+def test_relative_model_is_wrong(name: str, z: float) -> None:
+    """A relative error of 4u does not hold for GELU far left or for torch's own softplus."""
+    rho = activation(name)
+    value = rho(torch.tensor(z, dtype=torch.float64))
+    true = rho.ball(arb(z))
+    allowed = rho.relative_error(value.abs()).item()
+    assert abs(arb(value.item()) - true) > allowed
+    assert allowed <= 5 * UNIT * abs(value.item())
+
+
+def test_a_library_without_threshold_is_convicted() -> None:
+    """Torch's default threshold violates the error model of our softplus: the test can fail."""
+    z = torch.tensor([20.5], dtype=torch.float64)
+    wrong = abs(
+        arb(activation("softplus-torch")(z).item()) - ACTIVATIONS["softplus"].ball(arb(20.5))
+    )
+    assert wrong > ACTIVATIONS["softplus"].error(1, z).item()
+
+
+def test_unknown_name() -> None:
+    """An unknown activation is named together with close matches."""
+    with pytest.raises(UnknownActivationError, match="tanh"):
+        activation("tahn")
+    assert activation("tanh") is ACTIVATIONS["tanh"]

@@ -1,0 +1,78 @@
+import math
+
+import pytest
+import torch
+from program_draws import cells, inputs, weights
+
+from impl.arithmetic.second_order import constants, jets
+from impl.cells.deep import depth, layout
+from impl.cells.table import kind_of
+from impl.certificate.certify import certify
+from impl.errors import ShapeError
+
+
+def test_against_layers_of_torch():
+    """A step is torch.nn.Linear and tanh, layer by layer."""
+    held, x = weights("deep-tanh", seed=1), inputs(5, 1, 2, 1.0)[:, 0]
+    first, second, fed = (torch.nn.Linear(*size).double() for size in ((4, 5), (5, 4), (2, 5)))
+    with torch.no_grad():
+        for layer, name in ((first, "transition_1_weight"), (second, "transition_2_weight")):
+            layer.weight.set_(held[name])
+        fed.weight.set_(held["input_weight"])
+        first.bias.set_(torch.zeros(5).double())
+        fed.bias.set_(torch.zeros(5).double())
+        second.bias.set_(held["transition_2_bias"])
+        h = torch.randn(5, 4, generator=torch.Generator().manual_seed(2)).double()
+        told = torch.tanh(second(torch.tanh(first(h) + fed(x))))
+    assert torch.allclose(kind_of("deep-tanh").step(held, x, h), told, rtol=0, atol=1e-15)
+
+
+def test_the_factor_is_the_product_of_norms():
+    """In the Euclidean norm λ = Π L_ρ‖W_l‖₂, never below it."""
+    cell = cells("deep-tanh", 6, seed=3)
+    layers = (cell.parameters[f"transition_{i}_weight"] for i in (1, 2))
+    first, second = (torch.linalg.matrix_norm(W, 2) for W in layers)
+    told = cell.comparison(1.0).euclidean[:, 0, 0]
+    assert torch.allclose(told, first * second, rtol=1e-13)
+    assert bool((told >= first * second * (1 - 1e-15)).all())
+
+
+def test_one_layer_is_the_rnn():
+    """A transition of one layer is certified as the vanilla cell is."""
+    torch.manual_seed(0)
+    W, U, b = torch.randn(3, 3).double() / 4, torch.randn(3, 2).double(), torch.randn(3).double()
+    held = {"transition_1_weight": W, "input_weight": U, "transition_1_bias": b}
+    told = certify(held, 1.0, norm="spectral", cell="deep-tanh")
+    vanilla = {"weight_hh_l0": W, "weight_ih_l0": U, "bias_ih_l0": b}
+    plain = certify(vanilla, 1.0, norm="spectral", cell="rnn-tanh")
+    assert math.isclose(told.lam, plain.lam, rel_tol=1e-13)
+
+
+def test_jets_of_one_layer_know_the_published_constants():
+    """With v = 1 and one layer: L_w = L_ρ R and β_hw ≤ β_ρ R‖W‖_∞ + L_ρ√n."""
+    by = torch.Generator().manual_seed(5)
+    W, U = (torch.randn(1, 3, size, generator=by).double() / 4 for size in (3, 2))
+    cell = kind_of("deep-tanh").build(
+        {
+            "transition_1_weight": W,
+            "input_weight": U,
+            "transition_1_bias": torch.zeros(1, 3).double(),
+        }
+    )
+    box = torch.ones(1, 3).double()
+    told = constants(jets(cell.program, cell.parameters, box, box, 1.0, 2), box)
+    R = math.sqrt(3 + 1 + 1)
+    assert float(told["L_w"]) == pytest.approx(R, rel=1e-12)
+    rows, curvature = float(W.abs().sum(2).amax()), 4 / (3 * math.sqrt(3))
+    assert float(told["beta_hh"]) == pytest.approx(curvature * rows**2, rel=1e-12)
+    assert float(told["beta_hw"]) <= curvature * R * rows + math.sqrt(3) + 1e-12
+
+
+def test_names_tell_the_depth():
+    """As many layers as are named; a layer that is left out is missed by name."""
+    held = weights("deep-tanh")
+    assert depth(held) == 2
+    assert depth(()) == 1
+    assert layout(held).required == ("transition_1_weight", "transition_2_weight", "input_weight")
+    with pytest.raises(ShapeError, match="transition_2_weight"):
+        certify(held | {"transition_2_weight": torch.ones(4, 4).double()}, 1.0)

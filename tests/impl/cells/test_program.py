@@ -1,0 +1,262 @@
+import json
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from flint import arb, arb_mat, ctx
+from program_draws import KIND, SAMPLES, cells, inputs, weights
+from safetensors.torch import save_file
+
+from impl.arithmetic.base import Arithmetic, V
+from impl.arithmetic.second_order import constants, jets
+from impl.cells.kind import fixed
+from impl.cells.program import ProgramCell, program_kind
+from impl.cells.programs import jacobian
+from impl.cells.table import kind_of
+from impl.certificate.certify import certify
+from impl.convert.feedforward import FeedForward
+from impl.convert.truncate import NotCertifiedError, load_truncated, save_truncated, truncate
+from impl.errors import PrecisionError, RangeError, ShapeError
+from impl.numbers.outward import mul_up
+from impl.reading.misfit import AmbiguousCellError
+
+EACH = pytest.mark.parametrize("name", SAMPLES)
+
+
+def certified(name: str, bound: float = 1.0, **options):
+    """The weights of a sample, and their certificate."""
+    held = weights(name, **options)
+    return held, certify(held, bound, (1e-1, 1e-3), cell=KIND.get(name, name))
+
+
+def run(name: str, held, x: torch.Tensor) -> torch.Tensor:
+    """The outputs of the recurrent model: (N, T, n)."""
+    kind = kind_of(KIND.get(name, name))
+    sizes = kind.layout(held).sizes(held)
+    s, told = x.new_zeros(len(x), sizes.state), []
+    for t in range(x.shape[1]):
+        s = kind.step(held, kind.drive(held, x[:, t]), s)
+        told.append(s[:, -sizes.n :])
+    return torch.stack(told, dim=1)
+
+
+@EACH
+def test_recognised_by_its_names(name):
+    """A state dict without a word on its cell is read as what it is, where only one kind can be."""
+    kind = KIND.get(name, name)
+    if kind.startswith(("leaky", "deep")):
+        with pytest.raises(AmbiguousCellError, match=rf"say --cell .*\b{kind}\b"):
+            certify(weights(name), 1.0)
+    else:
+        assert certify(weights(name), 1.0).cell == kind
+
+
+@EACH
+@pytest.mark.parametrize("bound", [0.3, 2.0])
+def test_gap_is_never_violated(name, bound):
+    """The runs on the last k inputs stay within ε for every k, and all states within B_h."""
+    for seed in range(3):
+        held, told = certified(name, bound, seed=seed, scale=0.1)
+        assert told.verdict == "certified", name
+        x = inputs(8, 80, 2, bound)
+        full = run(name, held, x)
+        assert float(full.norm(dim=2).max()) <= told.constants["B_h"] * (1 + 1e-12)
+        for epsilon, k in told.windows:
+            if k is not None and k < 80:
+                gap = full[:, -1] - run(name, held, x[:, 80 - k :])[:, -1] if k else full[:, -1]
+                assert float(gap.norm(dim=1).max()) <= epsilon
+
+
+@EACH
+def test_truncated_models_travel(name, tmp_path):
+    """The feed-forward form is the recurrent one to within ε, and comes back from its file."""
+    held = {key: part.float() for key, part in weights(name, scale=0.1).items()}
+    kind = KIND.get(name, name)
+    save_file(held, tmp_path / "model.safetensors", metadata={"cell": kind})
+    module, record = truncate(tmp_path / "model.safetensors", 1e-2, 1.0)
+    x = inputs(4, module.k + 30, 2, 1.0)[:, -60:].float()
+    with torch.no_grad():
+        gap = (module(x) - run(name, held, x)).norm(dim=2).max()
+        assert float(gap) <= 1e-2 * (1 + 1e-3) + 1e-5
+        save_truncated(module, record, tmp_path / "short.safetensors")
+        again = load_truncated(tmp_path / "short.safetensors")
+        assert torch.equal(again(x), module(x))
+    json.dumps(record, allow_nan=False)
+
+
+@EACH
+def test_feed_forward_is_the_recursion(name):
+    """With the window T, and gradients to all weights."""
+    held = {key: part.clone() for key, part in weights(name).items()}
+    x = inputs(2, 6, 2, 1.0)
+    module = FeedForward(held, cell=KIND.get(name, name), k=6)
+    assert torch.allclose(module(x), run(name, held, x), rtol=0, atol=1e-12)
+    module(x).square().sum().backward()
+    assert all(part.grad is not None for part in module.parameters())
+
+
+@EACH
+def test_slopes_survive_the_search(name):
+    """No Jacobian at reachable states exceeds the comparison, nor any factor its own."""
+    cell = cells(name, 60, seed=5)
+    found = cell.comparison(1.0)
+    by = torch.Generator().manual_seed(3)
+    box = torch.where(torch.isfinite(found.box), found.box, 1.0)[:, :, None]
+    s = (2 * torch.rand(60, found.box.shape[1], 12, generator=by).double() - 1) * box
+    x = inputs(60, 12, 2, 1.0).mT
+    by_state, by_input = jacobian(cell.program, cell.parameters, s, x)
+    size = 1 + 1e-9
+    assert bool((by_state.abs() <= found.matrices.amax(1)[:, None] * size + 1e-12).all())
+    assert bool((by_input.abs() <= found.inputs[:, None] * size + 1e-12).all())
+    spectral = torch.linalg.matrix_norm(by_state, 2).amax(1)
+    assert bool((spectral <= found.euclidean[:, 0, 0] * size).all())
+    assert float((spectral / found.euclidean[:, 0, 0]).max()) > 0.5
+    v = found.perron()
+    reach = ((by_state.abs() @ v[:, None, :, None])[..., 0] / v[:, None]).amax((1, 2))
+    assert bool((reach <= found.factor(v) * size).all())
+    attained = 0.6 if name.startswith("deep") else 0.9  # |W_2||W_1| is above |W_2 W_1|
+    assert float((reach / found.factor(v)).max()) > attained
+
+
+@EACH
+def test_states_stay_in_the_box(name):
+    """All states reached from zero are in the box, and the first step is within the drive."""
+    cell = cells(name, 60, seed=7)
+    found = cell.comparison(1.5)
+    x = inputs(60, 100, 2, 1.5).mT
+    s = torch.zeros(60, found.box.shape[1], 1).double()
+    for t in range(100):
+        s = cell.step(s, x[:, :, t : t + 1])
+        assert bool((s[:, :, 0].abs() <= found.box * (1 + 1e-12)).all())
+        rest = cell.step(0 * s, x[:, :, t : t + 1])
+        assert bool((rest[:, :, 0].abs() <= found.drive * (1 + 1e-12) + 1e-300).all())
+
+
+@EACH
+def test_jets_survive_the_search(name):
+    """First derivatives in each parameter, and second ones in the state, within their bounds."""
+    cell = cells(name, 30, seed=8)
+    found = cell.comparison(1.0)
+    box = torch.where(torch.isfinite(found.box), found.box, 3.0)
+    v = torch.ones_like(box)
+    told = jets(cell.program, cell.parameters, box, v, 1.0, 2)
+    by = torch.Generator().manual_seed(4)
+    s = (2 * torch.rand(*box.shape, 6, generator=by).double() - 1) * box[:, :, None]
+    x = inputs(30, 6, 2, 1.0).mT
+    steepest = 0.0
+    for index, (key, part) in enumerate(cell.parameters.items()):
+        way = torch.randn(part.shape, generator=by, dtype=torch.float64)
+        way /= way.flatten(1).norm(dim=1).reshape(-1, *[1] * (part.ndim - 1))
+        moved = torch.func.jvp(
+            lambda p, key=key: type(cell).step(_with(cell, key, p), s, x), (part,), (way,)
+        )[1]
+        bound = told.first[:, :, 1 + index, None]
+        assert bool((moved.abs() <= bound * (1 + 1e-9) + 1e-12).all()), key
+        steepest = max(steepest, float((moved.abs() / bound).nan_to_num(0.0).max()))
+    assert steepest > 0.3
+    ahead = torch.randn(s.shape, generator=by, dtype=torch.float64).sign()
+    bent = torch.func.jvp(
+        lambda a: torch.func.jvp(lambda b: cell.step(b, x), (a,), (ahead,))[1], (s,), (ahead,)
+    )[1]
+    assert bool((bent.abs() <= told.second[:, :, 0, 0, None] * (1 + 1e-9) + 1e-12).all())
+    for bound in constants(told, v).values():
+        assert not bool(bound.isnan().any())
+
+
+def _with(cell, key: str, part: torch.Tensor):
+    """The cell with another parameter of that name."""
+    return replace(cell, parameters={**cell.parameters, key: part})
+
+
+@EACH
+def test_step_in_balls(name):
+    """The step in balls agrees with the float one over a run."""
+    cell = cells(name, 1, seed=9)
+    x = inputs(1, 6, 2, 1.0)
+    s = torch.zeros(1, cell.comparison(1.0).box.shape[1], 1).double()
+    with ctx.workprec(200):
+        exact = arb_mat(s.shape[1], 1)
+        for t in range(6):
+            s = cell.step(s, x[:, t, :, None])
+            exact, _ = cell.ball_step(exact, arb_mat(x[0, t, :, None].tolist()))
+        away = [abs(a - arb(b)) for a, b in zip(exact.entries(), s[0, :, 0].tolist(), strict=True)]
+        assert all(a.rad() < 1e-40 for a in exact.entries())
+        assert all(gap < 1e-13 for gap in away)
+
+
+@EACH
+def test_batches_are_independent(name):
+    """A system's comparison is that which it has alone."""
+    cell = cells(name, 4, seed=2)
+    together = cell.comparison(torch.full((4, 1), 1.0).double())
+    for i in range(4):
+        alone = type(cell)(**_one(cell, i)).comparison(1.0)
+        for part in ("box", "drive", "matrices", "inputs"):
+            assert torch.equal(getattr(alone, part)[0], getattr(together, part)[i])
+
+
+def _one(cell, i: int):
+    held = {key: part[i : i + 1] for key, part in cell.parameters.items()}
+    rho = {"activation": cell.activation} if hasattr(cell, "activation") else {}
+    return {"parameters": held, **rho}
+
+
+def test_a_cell_in_one_file():
+    """A new cell is its step, its sizes and its box; the rest follows."""
+
+    class Decay(ProgramCell):
+        """h⁺ = tanh(w)∘half∘h + U x, written for this test."""
+
+        reads = "U"
+
+        def program(self, m: Arithmetic[V], s: V, x: V) -> V:
+            """One step."""
+            return m.vector("w").tanh() * m.vector("half") * s + m.affine("U", None, x)
+
+    kind = program_kind("decay", Decay, fixed({"w": "n", "half": "n", "U": "n d"}))
+    held = {"w": torch.ones(3), "half": torch.full((3,), 0.5), "U": torch.ones(3, 1)}
+    cell = kind.build({key: part[None].double() for key, part in held.items()})
+    found = cell.comparison(1.0)
+    rate = math.tanh(1.0) / 2
+    assert rate <= float(found.factor(found.infinity())) <= rate * (1 + 1e-12)
+    assert bool((found.box <= 1 / (1 - rate) * (1 + 1e-9)).all())
+    assert kind.step(held, torch.ones(2, 1), torch.zeros(2, 3)).shape == (2, 3)
+    with pytest.raises(PrecisionError):
+        kind.build(held)
+
+
+def test_expanding_cells_are_not_certified():
+    """Reservoirs, transitions and eigenvalues that grow have no certificate, and no window."""
+    for name in ("leaky-tanh", "deep-tanh"):
+        told = certified(name, scale=3.0)[1]
+        assert told.verdict != "certified"
+    held = weights("real")
+    held["lambda_re"][0] = 1.0
+    told = certify(held, 1.0)
+    assert told.verdict != "certified"
+    assert told.constants["B_h"] == math.inf
+    with pytest.raises(NotCertifiedError):
+        truncate(held, 1e-2, 1.0)
+
+
+def test_wrong_shapes_and_leaks_are_named():
+    """Shapes that do not fit, and leaks outside (0, 1]."""
+    held = weights("min-gru")
+    with pytest.raises(ShapeError, match="weight_h"):
+        certify(held | {"weight_h": torch.ones(3, 3)}, 1.0)
+    with pytest.raises(RangeError, match="a leak"):
+        certify(weights("leaky-tanh") | {"leak": torch.zeros(4).double()}, 1.0, cell="leaky-tanh")
+
+
+def test_false_factors_are_convicted():
+    """The test of the test: slightly less than the certified decay is exceeded by a run."""
+    held, told = certified("real", seed=3)
+    lam = told.constants["decay_high"]
+    kind = kind_of("diagonal")
+    s = torch.eye(4).double()
+    moved = kind.step(held, torch.zeros(4, 2).double(), s) - kind.step(
+        held, torch.zeros(4, 2).double(), 0 * s
+    )
+    assert float(moved.norm(dim=1).max()) > lam * (1 - 1e-12)
+    assert float(moved.norm(dim=1).max()) <= float(mul_up(lam, 1 + 1e-12))

@@ -1,0 +1,54 @@
+import pytest
+import torch
+
+from impl.cells.activation import activation
+from impl.cells.rnn import RNN
+from impl.errors import PrecisionError, ShapeError
+
+
+def cell(batch: int = 3, n: int = 4, d: int = 2) -> RNN:
+    """A tanh cell with weights of every sign."""
+    draw = torch.Generator().manual_seed(0)
+    W, U, b = (
+        torch.randn(*shape, dtype=torch.float64, generator=draw)
+        for shape in ((batch, n, n), (batch, n, d), (batch, n))
+    )
+    return RNN(W, U, b, activation("tanh"))
+
+
+def test_step() -> None:
+    """One step is ρ(Wh + Ux + b), column by column."""
+    c = cell()
+    h, x = torch.ones(3, 4, 5, dtype=torch.float64), torch.full((3, 2, 5), 0.5, dtype=torch.float64)
+    expected = torch.tanh(c.W @ h + c.U @ x + c.b[:, :, None])
+    torch.testing.assert_close(c.step(h, x), expected)
+    assert (c.batch, c.n, c.d) == (3, 4, 2)
+
+
+def test_member() -> None:
+    """A member of the batch is the same system alone."""
+    one = cell().member(1)
+    assert one.batch == 1
+    assert torch.equal(one.W[0], cell().W[1])
+    assert torch.equal(one.b[0], cell().b[1])
+    assert one.activation is cell().activation
+
+
+def test_wrong_shapes() -> None:
+    """Weights that do not fit together are named."""
+    c = cell()
+    with pytest.raises(ShapeError, match="W has shape"):
+        RNN(c.W[0], c.U, c.b, c.activation)
+    with pytest.raises(ShapeError, match="W has shape"):
+        RNN(c.U, c.U, c.b, c.activation)
+    with pytest.raises(ShapeError, match="U has shape"):
+        RNN(c.W, c.U[:, :3], c.b, c.activation)
+    with pytest.raises(ShapeError, match="b has shape"):
+        RNN(c.W, c.U, c.b[:, :3], c.activation)
+
+
+def test_wrong_precision() -> None:
+    """Bounds of float32 weights would be wrong, so they are refused."""
+    c = cell()
+    with pytest.raises(PrecisionError, match="U is"):
+        RNN(c.W, c.U.float(), c.b, c.activation)

@@ -1,0 +1,134 @@
+"""Certificates of half precision: gates that round to 1 as run, and what rounding adds."""
+
+import math
+
+import pytest
+import torch
+from program_draws import SAMPLES, cells, weights
+
+from impl.cells.rnn import RNN
+from impl.cells.table import kind_of
+from impl.certificate.certify import certify
+from impl.convert.feedforward import FeedForward
+from impl.reading.adapters import load_model
+
+HALVES = pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+
+
+def stored(held, dtype):
+    """The weights in that dtype."""
+    return {name: torch.as_tensor(part).to(dtype) for name, part in held.items()}
+
+
+def test_the_rounding_of_a_gate_counts():
+    """1 − z is exactly 1 at x = −1 in bfloat16, and 0.998 in real numbers: not certified."""
+    held = {"weight_z": [[0.015625]], "bias_z": [-6.21875], "weight_h": [[1.0]]}
+    held = stored({name: torch.tensor(part) for name, part in held.items()}, torch.bfloat16)
+    kind, s = kind_of("min-gru"), torch.tensor([[0.9], [-0.9]]).bfloat16()
+    start = float(s[0] - s[1])
+    for _ in range(500):
+        s = kind.step(held, torch.full((2, 1), -1.0).bfloat16(), s)
+    assert float(s[0] - s[1]) == start > 1.79
+    told = certify(held, 1.0)
+    assert (told.verdict, told.window(1e-2)) == ("undecided", None)
+    assert told.lam < 1 - 2.0**-9
+    assert "1 decay may round to 1 in bfloat16" in told.reason
+    wider = certify({name: part.float() for name, part in held.items()}, 1.0)
+    assert (wider.verdict, wider.rounds_to_one["bfloat16"]) == ("certified", 1)
+
+
+def latching(cell: str, open_: float) -> dict[str, torch.Tensor]:
+    """One unit whose forget or update gate is held open by its bias."""
+    gates, at = {"lstm": (4, 1), "gru": (3, 1), "gru-cho": (3, 1)}[cell]
+    b = torch.zeros(gates)
+    b[at] = open_
+    return {"weight_hh": torch.zeros(gates, 1), "weight_ih": torch.ones(gates, 1) / 8, "bias_ih": b}
+
+
+@HALVES
+@pytest.mark.parametrize("cell", ["lstm", "gru", "gru-cho"])
+def test_gates_of_torch_that_round_to_one(cell, dtype):
+    """f, or z, that rounds to 1 never forgets: undecided there, certified in float32."""
+    open_ = -math.log(torch.finfo(dtype).eps) + 1.75
+    held = stored(latching(cell, open_), dtype)
+    told = certify(held, 1.0, cell=cell)
+    assert told.lam < 1
+    assert (told.verdict, told.rounds_to_one[told.dtype]) == ("undecided", 1)
+    same = certify({name: part.float() for name, part in held.items()}, 1.0, cell=cell)
+    assert same.verdict == "certified"
+    shut = certify(stored(latching(cell, 1.0), dtype), 1.0, cell=cell)
+    assert (shut.verdict, shut.rounds_to_one[shut.dtype]) == ("certified", 0)
+
+
+def test_layers_of_a_stack_count_as_run():
+    """The upper layer's forget gate, too."""
+    lower, upper = latching("lstm", 0.0), latching("lstm", 8.0)
+    held = {f"{name}_l0": part for name, part in lower.items()}
+    held |= {f"{name}_l1": part for name, part in upper.items()}
+    told = certify(stored(held, torch.bfloat16), 1.0, cell="stacked-lstm")
+    assert (told.verdict, told.rounds_to_one["bfloat16"]) == ("undecided", 1)
+    told = certify(held, 1.0, cell="stacked-lstm")
+    assert told.verdict == "certified"
+
+
+@pytest.mark.parametrize("name", [name for name in SAMPLES if not name.startswith("deep")])
+@HALVES
+def test_decays_as_run_are_within_their_count(name, dtype):
+    """Where no decay may round to 1, none does on inputs at the bound."""
+    kind = kind_of({"real": "diagonal", "complex": "diagonal"}.get(name, name)) if name not in (
+        "lru", "s4d"
+    ) else kind_of("diagonal")  # fmt: skip
+    for seed in range(3):
+        held = stored(weights(name, seed=seed), dtype)
+        told = certify(held, 1.0, cell=kind.name)
+        if told.rounds_to_one[told.dtype]:
+            continue
+        sizes = kind.layout(held).sizes(held)
+        x = torch.nn.functional.normalize(torch.randn(64, sizes.d), dim=1).to(dtype)
+        s = torch.ones(64, sizes.state, dtype=dtype)
+        moved = kind.step(held, x, s) - kind.step(held, x, -s)
+        assert not bool((moved.double() == 2.0).all(0).any())
+
+
+def test_no_gates_no_count():
+    """Vanilla and deep cells keep nothing as it is."""
+    assert certify(weights("deep-tanh"), 1.0, cell="deep-tanh").rounds_to_one == {}
+    assert cells("leaky-tanh", 1).kept is not None
+
+
+@HALVES
+def test_rounding_of_gated_cells_is_not_bounded_and_says_so(dtype):
+    """ε speaks of real arithmetic alone, in the record too."""
+    told = certify(stored(latching("lstm", 0.0), dtype), 1.0)
+    assert (told.verdict, told.rounding) == ("certified", None)
+    record = told.to_json()["rounding"]
+    assert record == {"dtype": told.dtype, "state": None, "reason": told.unrounded}
+    assert "nothing is known" in told.unrounded
+
+
+@HALVES
+def test_small_networks_have_a_rounding_bound(dtype):
+    """Half precision against float64, along a run: within the bound."""
+    by = torch.Generator().manual_seed(3)
+    held = {"weight_hh": torch.randn(4, 4, generator=by) / 8, "weight_ih": torch.randn(4, 2)}
+    held = stored(held, dtype)
+    told = certify(held, 1.0, cell="rnn-tanh")
+    assert (told.verdict, told.unrounded) == ("certified", None)
+    assert told.rounding is not None
+    x = torch.nn.functional.normalize(torch.randn(8, 40, 2, generator=by), dim=2).to(dtype) * 0.99
+    assert float(x.double().norm(dim=2).max()) <= 1
+    run = FeedForward(held, cell="rnn-tanh", k=40)
+    true = FeedForward({name: part.double() for name, part in held.items()}, cell="rnn-tanh", k=40)
+    with torch.no_grad():
+        off = float((run(x).double() - true(x.double())).norm(dim=2).max())
+    assert 0 < off <= told.rounding
+    assert isinstance(load_model(held, "rnn-tanh").cell, RNN)
+
+
+def test_wide_networks_in_bfloat16_say_why_not():
+    """Sums of 128 terms may lose half of themselves: no bound, and the reason."""
+    held = {"weight_hh": torch.eye(128) / 2, "weight_ih": torch.ones(128, 1)}
+    told = certify(stored(held, torch.bfloat16), 1.0, norm="infinity", cell="rnn-tanh")
+    assert (told.verdict, told.rounding) == ("certified", None)
+    assert "sums of 132 terms" in told.unrounded
+    assert "sums of 132 terms" in told.to_json()["rounding"]["reason"]

@@ -1,0 +1,254 @@
+import json
+import math
+
+import pytest
+import torch
+
+from impl.certificate.certify import Certificate, NormError, certify
+from impl.errors import InputError, RangeError, UnknownNameError
+from impl.gradients.rollout import truncations
+from impl.norms.state_norms import NORMS
+from impl.numbers.window import least_window
+from impl.reading.adapters import load_model
+
+NILPOTENT = [[2.0, 4.0], [-1.0, -2.0]]
+
+
+def model(W, cell="rnn-tanh", b=None, U=None, dtype=torch.float64):
+    """A loaded cell of those weights."""
+    n = len(W)
+    tensors = {
+        "weight_hh": torch.tensor(W, dtype=dtype),
+        "weight_ih": torch.ones(n, 1, dtype=dtype) if U is None else torch.tensor(U, dtype=dtype),
+    }
+    if b is not None:
+        tensors["bias_hh"] = torch.tensor(b, dtype=dtype)
+    return load_model(tensors, cell)
+
+
+def draw(*shape: int, seed: int = 0) -> torch.Tensor:
+    """Gaussian numbers of that seed."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+
+def contractive(n, cell, lam, seed=0, d=2):
+    """A random cell with ‖W‖₂ = lam."""
+    W = draw(n, n, seed=seed)
+    W = W * (lam / torch.linalg.matrix_norm(W, 2))
+    U, b = draw(n, d, seed=seed + 1), draw(n, seed=seed + 2)
+    return model(W.tolist(), cell, b.tolist(), U.tolist())
+
+
+def test_scalar_linear_by_hand():
+    """h = h/2 + x with B = 1: the gap of a long run is exactly 2·2⁻ᵏ, and so is the window."""
+    certificate = certify(model([[0.5]], "linear"), 1.0, (2.0**-9, 2.0**-10))
+    assert (certificate.verdict, certificate.stable) == ("certified", True)
+    assert certificate.lam == 0.5
+    assert certificate.windows == ((2.0**-9, 10), (2.0**-10, 11))
+    assert certificate.window(2.0**-9) == 10
+
+
+@pytest.mark.parametrize("cell", ["linear", "rnn-tanh", "rnn-relu", "rnn-gelu", "rnn-softplus"])
+@pytest.mark.parametrize("lam", [0.3, 0.9])
+def test_gap_is_never_violated(cell, lam):
+    """Truncated rollouts stay within C S λᵏ/(1 − λ) for every k, and within ε at k(ε)."""
+    for seed in range(6):
+        loaded = contractive(4, cell, lam / 1.13, seed=10 * seed)
+        certificate = certify(loaded, 2.0, (1e-1, 1e-3))
+        assert certificate.verdict == "certified"
+        K, T, S = 60, 90, 16
+        x = draw(1, T, 2, S, seed=seed + 70)
+        x[..., : S // 2] = x[:, :1, :, : S // 2].expand(1, T, 2, S // 2)  # constant inputs
+        x = 2.0 * x / x.norm(dim=2, keepdim=True)
+        full, short = truncations(loaded.cell, x, K)
+        gap = (full[:, :, None] - short).norm(dim=1)[0].amax(-1)
+        scale = certificate.constants["drive"] * certificate.constants["equivalence"]
+        for k in range(K + 1):
+            bound = scale * certificate.lam**k / (1 - certificate.lam)
+            assert float(gap[k]) <= bound * (1 + 1e-12) + 1e-12
+        for epsilon, k in certificate.windows:
+            assert k is not None
+            assert k > K or float(gap[k]) <= epsilon
+        assert float(full.norm(dim=1).max()) <= certificate.constants["B_h"] * (1 + 1e-12)
+
+
+def test_gap_convicts_a_short_window():
+    """The test above bites: one input less than certified and a scalar system exceeds ε."""
+    certificate = certify(model([[0.5]], "linear"), 1.0, (2.0**-9,))
+    k = certificate.window(2.0**-9)
+    x = torch.ones(1, 100, 1, 1, dtype=torch.float64)
+    full, short = truncations(model([[0.5]], "linear").cell, x, k)
+    assert (
+        float((full - short[:, :, k]).abs()) <= 2.0**-9 < float((full - short[:, :, k - 1]).abs())
+    )
+
+
+@pytest.mark.parametrize("cell", ["linear", "rnn-tanh"])
+def test_beyond_the_spectral_norm(cell):
+    """‖W‖₂ = 100 and yet certified, in a weighted norm or after several steps; the gap holds."""
+    loaded = model([[0.5, 100.0], [0.0, 0.5]], cell)
+    certificate = certify(loaded, 1.0, (1e-3,))
+    assert certificate.verdict == "certified"
+    assert certificate.norm in ("perron", "diagonal", "diagonal-sdp", "iterated")
+    assert certificate.weights is not None
+    k = certificate.window(1e-3)
+    full, short = truncations(loaded.cell, torch.ones(1, 80, 1, 1, dtype=torch.float64), k)
+    assert float((full - short[:, :, k]).norm()) <= 1e-3
+
+
+def test_quadratic_norm_for_linear_systems():
+    """A nilpotent linear system, which no diagonal norm certifies in one step, and its gap."""
+    tried = {name: lam < 1 for name, lam, _ in certify(model(NILPOTENT, "linear"), 1.0).tried}
+    assert {name for name, certified in tried.items() if certified} == {"quadratic", "iterated"}
+    nilpotent = certify(model(NILPOTENT, "linear"), 1.0, (1e-3,), "quadratic")
+    assert (nilpotent.verdict, nilpotent.norm) == ("certified", "quadratic")
+    k = nilpotent.window(1e-3)
+    loaded = model(NILPOTENT, "linear")
+    full, short = truncations(loaded.cell, torch.ones(1, k + 20, 1, 1, dtype=torch.float64), k)
+    assert float((full - short[:, :, k]).norm()) <= 1e-3
+
+
+def test_refuted():
+    """Two fixed points, an eigenvalue on the circle, an orbit that grows: refuted with witness."""
+    for loaded, bound in (
+        (model([[3.0]]), 0.0),
+        (model([[1.0, 0.0], [0.0, 1.0]], "linear"), 1.0),
+        (model(NILPOTENT, "rnn-relu"), 0.0),
+    ):
+        certificate = certify(loaded, bound)
+        assert (certificate.verdict, certificate.stable) == ("refuted", False)
+        assert certificate.witness is not None
+        assert all(k is None for _, k in certificate.windows)
+        assert certificate.rounding is None
+
+
+def test_undecided():
+    """tanh(h + x) at λ = 1 exactly: no norm certifies it and no witness exists."""
+    certificate = certify(model([[1.0]]), 1.0)
+    assert (certificate.verdict, certificate.stable) == ("undecided", None)
+    assert certificate.lam == 1.0
+    assert certificate.witness is None
+    tried = [name for name, _, _ in certificate.tried] + [name for name, _ in certificate.skipped]
+    assert sorted(tried) == sorted(name for name in NORMS if name != "quadratic")
+    assert all(k is None for _, _, k in certificate.tried)
+
+
+@pytest.mark.parametrize("lam", [math.nextafter(1, 0), 1.0, math.nextafter(1, 2)])
+def test_one_unit_around_one(lam):
+    """λ one unit below 1 is certified, 1 and one unit above are refuted."""
+    certificate = certify(model([[lam]], "linear"), 1.0)
+    assert certificate.stable == (lam < 1)
+
+
+def test_no_drive_no_memory():
+    """Without input and bias the state is zero; with W = 0 one input is remembered."""
+    assert certify(model([[0.5]], U=[[0.0]]), 1.0).windows[0][1] == 0
+    assert certify(model([[0.5]]), 0.0).windows[0][1] == 0
+    assert certify(model([[0.0]]), 1.0).windows[0][1] == 1
+
+
+def test_best_norm_is_kept():
+    """The norm with the least k at the smallest ε wins; a norm by name is that one alone."""
+    loaded = contractive(6, "rnn-tanh", 0.8)
+    auto = certify(loaded, 1.0)
+    alone = {name: certify(loaded, 1.0, norm=name) for name, _, _ in auto.tried}
+    assert all(certificate.norm == name for name, certificate in alone.items())
+    known = [c.window(1e-6) for c in alone.values() if c.verdict == "certified"]
+    assert auto.window(1e-6) == min(known)
+    assert {name: k for name, _, k in auto.tried} == {
+        name: c.windows[-1][1] for name, c in alone.items()
+    }
+
+
+def test_json():
+    """The record has the documented keys, is strict JSON and says null for infinity."""
+    record = certify(contractive(3, "rnn-relu", 0.5), 1.0, (1e-2,)).to_json()
+    assert {
+        "schema", "model", "dtype", "norm", "lambda", "verdict", "stable", "input_bound",
+        "constants", "truncation", "norms_tried", "weights", "rounding", "witness",
+    } <= record.keys()  # fmt: skip
+    text = json.dumps(record, allow_nan=False)
+    assert json.loads(text)["truncation"][0].keys() == {"eps", "k"}
+    assert record["constants"]["M_rho"] is None
+    refuted = certify(model([[3.0]]), 0.0).to_json()
+    assert json.loads(json.dumps(refuted, allow_nan=False))["witness"]["kind"] == "two-orbits"
+
+
+def test_from_a_module_as_torch_runs_it():
+    """A torch.nn.RNN in float32: its own outputs obey window and rounding bound."""
+    torch.manual_seed(0)
+    rnn = torch.nn.RNN(2, 5)
+    with torch.no_grad():
+        rnn.weight_hh_l0 *= 0.7 / float(torch.linalg.matrix_norm(rnn.weight_hh_l0, 2))
+    certificate = certify(rnn, 3.0, (1e-2,))
+    assert certificate.dtype == "float32"
+    assert certificate.rounding is not None
+    x = draw(40, 2)
+    x = (3 * x / x.norm(dim=1, keepdim=True)).float() * 0.999
+    k = certificate.window(1e-2)
+    with torch.no_grad():
+        full, short = rnn(x)[0][-1], rnn(x[-k:])[0][-1]
+        exact = rnn.double()(x.double())[0]
+        assert float((full - short).norm()) <= 1e-2 + 2 * certificate.rounding
+        away = (exact - rnn.float()(x)[0].double()).norm(dim=1).max()
+    assert 0 < float(away) <= certificate.rounding
+
+
+def test_rounding_needs_room():
+    """Half precision of a wide cell, or λ next to 1, leaves no rounding bound."""
+    close = certify(model([[1 - 2.0**-52]], "rnn-relu"), 1.0)
+    assert close.verdict == "certified"
+    assert close.rounding is None
+    wide = {"weight_hh": torch.zeros(2, 2), "weight_ih": torch.ones(2, 1200)}
+    half = load_model({name: part.half() for name, part in wide.items()}, "rnn-tanh")
+    assert certify(half, 1.0).rounding is None
+    assert certify(model([[0.5]], "linear", U=[[0.0]]), 0.0).rounding == 0.0
+
+
+def test_huge_weights():
+    """Weights whose products overflow are undecided or certified without a window, never NaN."""
+    certificate = certify(model([[0.5]], "linear", U=[[1e308]]), 1e10)
+    assert certificate.verdict == "certified"
+    assert certificate.windows[0][1] is None
+    json.dumps(certificate.to_json(), allow_nan=False)
+    several = certify(model([[1e308, 1e308], [1e308, 1e308]]), 1.0)
+    assert several.verdict != "certified"
+    json.dumps(several.to_json(), allow_nan=False)
+
+
+def test_window_is_that_of_the_record():
+    """The windows follow from the numbers of the record alone."""
+    certificate = certify(contractive(5, "rnn-sigmoid", 0.9), 1.0)
+    scale = certificate.constants["drive"] * certificate.constants["equivalence"]
+    for epsilon, k in certificate.windows:
+        assert least_window(scale, certificate.lam, epsilon) in (k, k - 1)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, -1e-3, math.nan, math.inf])
+def test_bad_epsilon(epsilon):
+    """ε must be a number above zero."""
+    with pytest.raises(RangeError, match="ε"):
+        certify(model([[0.5]]), 1.0, (1e-2, epsilon))
+
+
+@pytest.mark.parametrize("bound", [-1.0, math.nan, math.inf])
+def test_bad_input_bound(bound):
+    """B must be a number, at least zero."""
+    with pytest.raises(RangeError, match="input bound"):
+        certify(model([[0.5]]), bound)
+
+
+def test_bad_calls():
+    """No ε, an unknown norm, a norm that does not fit, an ε that was not asked for."""
+    with pytest.raises(RangeError, match="list of ε"):
+        certify(model([[0.5]]), 1.0, ())
+    with pytest.raises(UnknownNameError, match="perron"):
+        certify(model([[0.5]]), 1.0, norm="peron")
+    with pytest.raises(NormError, match="linear systems only"):
+        certify(model([[0.5]]), 1.0, norm="quadratic")
+    with pytest.raises(RangeError, match=r"one of 0\.01"):
+        certify(model([[0.5]]), 1.0).window(0.5)
+    for error in (NormError, RangeError, UnknownNameError):
+        assert issubclass(error, InputError)
+    assert isinstance(certify(model([[0.5]]), 1.0), Certificate)

@@ -1,0 +1,245 @@
+import json
+import math
+
+import pytest
+import torch
+from flint import arb, ctx
+from gated_draws import generator, layer, model
+from safetensors.torch import load_file, save_file
+
+from impl.cells.table import CELLS, NORM_NAMES, kind_of
+from impl.certificate.certify import Certificate, NormError, NotTrainedError, certify
+from impl.convert.feedforward import FeedForward
+from impl.convert.truncate import (
+    NotCertifiedError,
+    load_truncated,
+    save_truncated,
+    truncate,
+    unrolled,
+)
+from impl.convert.unitary import NotReluError, unitary
+from impl.errors import InputError, NotFiniteError, RangeError, ShapeError
+from impl.norms.comparison import two_norm_steps
+from impl.norms.state_norms import StateNorm
+from impl.reading.adapters import load_model
+from impl.reading.files import ModelFileError
+from impl.training.certificate import Task
+
+GATED = ("lstm", "gru", "gru-cho")
+DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
+
+def run(cell: str, weights, x: torch.Tensor) -> torch.Tensor:
+    """The outputs of the recurrent model, by torch's own layer, or by Cho's formula: (N, T, n)."""
+    if cell != "gru-cho":
+        made = layer(cell, weights["weight_hh"].shape[1], bias="bias_ih" in weights)
+        made.load_state_dict({f"{role}_l0": part.double() for role, part in weights.items()})
+        with torch.no_grad():
+            return made(x)[0]
+    W_r, W_z, W_n = weights["weight_hh"].double().chunk(3)
+    b = weights["bias_ih"].double() + weights["bias_hh"].double()
+    fed = x @ weights["weight_ih"].double().T + b
+    h, told = x.new_zeros(len(x), len(W_r)), []
+    for t in range(x.shape[1]):
+        d_r, d_z, d_n = fed[:, t].chunk(3, dim=1)
+        r, z = torch.sigmoid(d_r + h @ W_r.T), torch.sigmoid(d_z + h @ W_z.T)
+        h = (1 - z) * torch.tanh(d_n + (r * h) @ W_n.T) + z * h
+        told.append(h)
+    return torch.stack(told, dim=1)
+
+
+def inputs(T: int = 60, N: int = 8, bound: float = 1.0) -> torch.Tensor:
+    """Sequences at the bound, half of them constant: (N, T, 2)."""
+    x = torch.randn(N, T, 2, generator=generator(7), dtype=torch.float64)
+    x[: N // 2] = x[: N // 2, :1]
+    return bound * (1 - 1e-12) * x / x.norm(dim=2, keepdim=True)
+
+
+@pytest.mark.parametrize("cell", GATED)
+@pytest.mark.parametrize("norm", ["auto", "spectral", "infinity", "perron"])
+@pytest.mark.parametrize(("bound", "scale"), [(0.5, 0.2), (3.0, 0.05)])
+def test_gap_is_never_violated(cell, norm, bound, scale):
+    """The runs on the last k inputs stay within the certified bound for every k, in every norm."""
+    for seed in range(3):
+        loaded = model(cell, seed=seed, n=3, scale=scale)
+        certificate = certify(loaded, bound, (1e-1, 1e-3), norm)
+        assert certificate.verdict == "certified"
+        x = inputs(bound=bound)
+        full = run(cell, loaded.weights, x)[:, -1]
+        told = certificate.constants
+        for k in range(1, 50):
+            short = run(cell, loaded.weights, x[:, -k:])[:, -1]
+            gap = float((full - short).norm(dim=1).max())
+            start = min(told["radius"], told["drive"] / (1 - certificate.lam))
+            assert gap <= told["equivalence"] * start * certificate.lam**k + 1e-14
+            for epsilon, window in certificate.windows:
+                assert k < window or gap <= epsilon
+        assert float(full.norm(dim=1).max()) <= told["B_h"]
+
+
+@pytest.mark.parametrize("cell", GATED)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("bias", [True, False])
+def test_truncated_form(cell, dtype, bias, tmp_path):
+    """Written, read again and run on inputs at the bound, the module is within ε at every time."""
+    weights = {role: part.to(dtype) for role, part in layer(cell, bias=bias).state_dict().items()}
+    forward, certificate = truncate(weights, 1e-2, 1.0, cell=cell)
+    assert certificate["dtype"] == str(dtype).removeprefix("torch.")
+    save_truncated(forward, certificate, tmp_path / "t.safetensors")
+    again = load_truncated(tmp_path / "t.safetensors")
+    assert (again.cell, again.k, again.weight_hh_l0.dtype) == (cell, forward.k, dtype)
+    x = inputs()
+    exact = {role.removesuffix("_l0"): part for role, part in weights.items()}
+    if not bias and cell == "gru-cho":
+        exact |= {role: torch.zeros(12) for role in ("bias_ih", "bias_hh")}
+    gap = (run(cell, exact, x) - again.double()(x)).detach().norm(dim=2).max()
+    assert 0 < float(gap) <= 1e-2
+
+
+@pytest.mark.parametrize("cell", GATED)
+@pytest.mark.parametrize("k", [0, 1, 5, 80])
+def test_unrolled_is_the_truncated_run(cell, k):
+    """Every output of the feed-forward form is the recurrent one on the last k inputs, from 0."""
+    loaded, x = model(cell, scale=1.0), inputs(T=20)
+    with torch.no_grad():
+        outputs = unrolled(loaded, k)(x)
+    for t in range(1, 21):
+        last = x[:, max(0, t - k) : t]
+        expected = run(cell, loaded.weights, last)[:, -1] if k else torch.zeros(8, 4)
+        assert torch.allclose(outputs[:, t - 1], expected.double(), rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("cell", ["lstm", "gru"])
+def test_files_load_into_torch(cell, tmp_path):
+    """The truncated file is itself a model: for torch's layer, and certified as the original."""
+    path = tmp_path / "t.safetensors"
+    forward, certificate = truncate(layer(cell), 1e-2, 1.0)
+    save_truncated(forward, certificate, path)
+    layer(cell, seed=9).load_state_dict(load_file(path))
+    assert load_model(path).name == cell
+    again = certify(path, 1.0, (1e-2,)).to_json()
+    assert again["truncation"] == certificate["truncation"]
+    assert again["sha256"] == certificate["sha256"]
+
+
+@pytest.mark.parametrize("change", ["cell", "weights"])
+def test_tampering_is_noticed(tmp_path, change):
+    """The other convention, or one flipped bit, and the file is refused."""
+    path = tmp_path / "t.safetensors"
+    save_truncated(*truncate(layer("gru"), 1e-2, 1.0), path)
+    data = path.read_bytes()
+    if change == "cell":
+        told = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+        save_file(load_file(path), path, metadata=told | {"cell": "gru-cho"})
+    else:
+        path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    with pytest.raises(ModelFileError):
+        load_truncated(path)
+
+
+@pytest.mark.parametrize("cell", GATED)
+@pytest.mark.parametrize("size", [1e300, -1e300])
+def test_huge_biases(cell, size):
+    """Biases of 10³⁰⁰ saturate the gates: certified or undecided, never NaN; sums must exist."""
+    weights = layer(cell).state_dict()
+    weights["bias_ih_l0"].fill_(size)
+    record = certify(weights, 1.0, cell=cell).to_json()
+    json.dumps(record, allow_nan=False)
+    assert record["verdict"] == ("certified" if size < 0 else "undecided")
+    weights["bias_ih_l0"].fill_(1.5e308)
+    weights["bias_hh_l0"].fill_(1.5e308)
+    with pytest.raises(NotFiniteError, match=r"bias_ih \+ bias_hh"):
+        load_model(weights, cell)
+
+
+@pytest.mark.parametrize("cell", GATED)
+def test_undecided(cell):
+    """Torch's own weights: undecided, all norms listed, no window and no truncated model."""
+    certificate = certify(model(cell, scale=1.0), 1.0)
+    assert (certificate.verdict, certificate.stable) == ("undecided", None)
+    assert tuple(name for name, _, _ in certificate.tried) == CELLS[cell].norms
+    assert all(k is None for _, k in certificate.windows)
+    assert certificate.witness is None
+    with pytest.raises(NotCertifiedError, match="undecided"):
+        truncate(model(cell, scale=1.0), 1e-2, 1.0)
+
+
+@pytest.mark.parametrize("cell", GATED)
+def test_record(cell):
+    """The documented keys, strict JSON; rounding and training are null, as nothing is known."""
+    certificate = certify(model(cell), 1.0, (1e-2,))
+    record = json.loads(json.dumps(certificate.to_json(), allow_nan=False))
+    assert record["cell"] == cell
+    assert record["shape"] == {"n": 4, "d": 2}
+    assert record["rounding"]["state"] is None
+    assert "nothing is known" in record["rounding"]["reason"]
+    assert record["training"] is None
+    assert len(record["norms_tried"]) == len(CELLS[cell].norms)
+    assert record["constants"]["two_norm_steps"] >= 1
+    assert record["constants"]["two_norm_factor"] < 1
+    assert isinstance(certificate, Certificate)
+
+
+def test_two_norm_steps():
+    """The least r with C λʳ < 1, against a loop in balls; nothing unless λ < 1 and C is known."""
+    for lam in (0.0, 0.3, 0.9, 1 - 1e-9):
+        for C in (1.0, 1.5, 28.0, 1e9):
+            norm = StateNorm("perron", lam, 1.0, 1.0, 1.0, (C,))
+            r, factor = two_norm_steps(norm, 1)
+            with ctx.workprec(2000):
+                assert arb(C) * arb(lam) ** int(r) <= factor < 1
+                assert r == 1 or arb(C) * arb(lam) ** (int(r) - 1) >= 1
+    for norm in (StateNorm("i", 1.0, 1, 1, 1), StateNorm("i", 0.5, 1, 1, math.inf)):
+        assert two_norm_steps(norm, 4) == (math.inf, math.inf)
+
+
+@pytest.mark.parametrize("cell", GATED)
+def test_what_does_not_apply(cell):
+    """Unitary equivalents, training runs and norms of other cells are refused in one line."""
+    loaded = model(cell)
+    with pytest.raises(NotReluError, match=cell):
+        unitary(loaded, 1.0)
+    with pytest.raises(NotTrainedError, match=f"training {cell} cells"):
+        certify(loaded, 1.0, training=Task(100, 0.1))
+    with pytest.raises(NormError, match=f"use the perron norm for {cell}"):
+        certify(loaded, 1.0, norm="diagonal")
+    with pytest.raises(NormError, match="lstm and the like only"):
+        certify(load_model(torch.nn.RNN(2, 3)), 1.0, norm="comparison")
+    with pytest.raises(RangeError):
+        certify(loaded, -1.0)
+
+
+def test_the_best_norm_is_kept():
+    """Each norm wins somewhere, and the certificate's k is the least of all that certify."""
+    won = set()
+    for seed in range(12):
+        for n, scale in ((1, 0.8), (3, 0.4), (12, 0.25)):
+            loaded = model("lstm", n=n, scale=scale, seed=seed)
+            auto = certify(loaded, 1.0)
+            if auto.verdict == "certified":
+                won.add(auto.norm)
+                known = [k for _, lam, k in auto.tried if lam < 1 and k is not None]
+                assert auto.window(1e-6) == min(known)
+    assert won >= {"spectral", "perron"}
+
+
+def test_without_inputs():
+    """B = 0 is certified with a window no longer than with inputs."""
+    for cell in GATED:
+        quiet, loud = (certify(model(cell), B, (1e-4,)).window(1e-4) for B in (0.0, 1.0))
+        assert quiet <= loud
+
+
+def test_table_of_contents():
+    """Names are unique, every norm is known, and a cell or an activation is named, not both."""
+    assert all(kind_of(name).name == name for name in CELLS)
+    assert set(NORM_NAMES) >= {"spectral", "infinity", "comparison", "perron", "quadratic"}
+    defaults = [kind.gates for kind in CELLS.values() if kind.default and kind.gates]
+    assert sorted(defaults) == sorted(set(defaults))
+    weights = {"weight_ih": torch.ones(4, 1), "weight_hh": torch.ones(4, 1)}
+    assert "cell='lstm'" in repr(FeedForward(weights, cell="lstm", k=2))
+    for options in ({}, {"cell": "lstm", "activation": "tanh"}):
+        with pytest.raises(InputError, match="give one of them"):
+            FeedForward(weights, k=1, **options)
+    with pytest.raises(ShapeError, match=r"\(4n, n\)"):
+        FeedForward(weights | {"weight_hh": torch.ones(3, 1)}, cell="lstm", k=1)

@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+from flint import ctx
+
+from impl.cells.activation import ACTIVATIONS
+from impl.certificate.periodic import Frozen, candidates, pair, point, repeller
+from impl.numbers.krawczyk import column
+
+
+@pytest.fixture(autouse=True)
+def _precision():
+    with ctx.workprec(128):
+        yield
+
+
+def scalar(w, c=0.0, name="tanh"):
+    """h ↦ ρ(wh + c)."""
+    return Frozen(np.array([[w]]), column(np.array([c])), ACTIVATIONS[name])
+
+
+def test_two_fixed_points():
+    """tanh(3h) rests at 0 and at ±0.9949…: two disjoint boxes."""
+    cell = scalar(3.0)
+    found = pair(cell, candidates(cell, 1), 1)
+    assert found is not None
+    centres = sorted(abs(float(box[0, 0].mid())) for box in found)
+    assert centres[0] < 1e-15
+    assert abs(centres[1] - 0.99490152845) < 1e-9
+
+
+def test_two_cycle():
+    """tanh(−3h) has one fixed point, which repels, and swaps ±0.9949…"""
+    cell = scalar(-3.0)
+    assert pair(cell, candidates(cell, 1), 1) is None
+    assert pair(cell, candidates(cell, 2), 2) is not None
+    found = repeller(cell, candidates(cell, 1), 1)
+    assert found is not None
+    assert abs(found[1] - 3) < 1e-9
+
+
+@pytest.mark.parametrize("name", ["tanh", "sigmoid", "softplus", "gelu", "sin", "relu"])
+@pytest.mark.parametrize("period", [1, 2])
+def test_contractions_have_one(name, period):
+    """A contraction has one point of each period, which attracts."""
+    cell = scalar(0.7, 0.3, name)
+    found = candidates(cell, period)
+    assert len(found) == 1
+    assert point(cell, found[0], period) is not None
+    assert pair(cell, found, period) is None
+    assert repeller(cell, found, period) is None
+
+
+def test_neutral_point():
+    """tanh(h) attracts to 0 with the multiplier 1: neither a pair nor a repeller."""
+    cell = scalar(1.0)
+    found = candidates(cell, 1)
+    assert pair(cell, found, 1) is None
+    assert repeller(cell, found, 1) is None
+
+
+def test_kinks_are_not_trusted():
+    """At the kink of ReLU the derivative is a set: no point, no multiplier is certified."""
+    cell = scalar(3.0, 0.0, "relu")
+    assert point(cell, np.zeros(1), 1) is None
+    assert repeller(cell, [np.zeros(1)], 1) is None
+    assert not cell.enclose(column(np.zeros(1)), 1)[2]
+    assert cell.enclose(column(np.ones(1)), 1)[2]
+
+
+def test_kinks_of_other_units():
+    """A dead unit that sits on its kink is a certified point, but its multiplier is not trusted."""
+    W = np.array([[2.0, 0.0], [0.0, 0.0]])
+    cell = Frozen(W, column(np.array([-1.0, 0.0])), ACTIVATIONS["relu"])
+    rest = np.array([1.0, 0.0])
+    assert point(cell, rest, 1) is not None
+    assert repeller(cell, [rest], 1) is None
+
+
+def test_claims_nothing_without_proof():
+    """Float candidates that are no fixed points stay unproved."""
+    cell = scalar(3.0)
+    assert pair(cell, [np.array([0.5]), np.array([-0.5])], 1) is None
+    assert pair(cell, [np.zeros(1), np.zeros(1)], 1) is None
+    assert repeller(cell, [np.array([0.2])], 1) is None
+
+
+def test_repeller_in_the_plane():
+    """A rotation blown up by 1.5 under tanh repels from 0 with that modulus."""
+    turn = 1.5 * np.array([[0.0, -1.0], [1.0, 0.0]])
+    cell = Frozen(turn, column(np.zeros(2)), ACTIVATIONS["tanh"])
+    found = repeller(cell, [np.zeros(2)], 1)
+    assert found is not None
+    assert abs(found[1] - 1.5) < 1e-9
+
+
+def test_overflow():
+    """Weights that overflow give candidates or none, never an exception."""
+    cell = scalar(1e308, 1e308)
+    assert len(candidates(cell, 2)) <= 4

@@ -1,0 +1,73 @@
+"""A witness says which inputs and which states it speaks of, and speaks of no others."""
+
+import math
+
+import pytest
+import torch
+from gated_draws import draw, lstm
+
+from impl.certificate.certify import certify
+from impl.certificate.gated_refute import refute_gated
+from impl.certificate.refute import ALL, BOX, SIZE
+from impl.reading.adapters import load_model
+
+
+def latch(forget: float = 9.0) -> dict[str, torch.Tensor]:
+    """One LSTM unit that keeps the sign of its cell; the larger the bias, the larger c may be."""
+    W, b = [[0.0], [0.0], [6.0], [0.0]], [9.0, forget, 0.0, 9.0]
+    return {
+        "weight_hh": torch.tensor(W).double(),
+        "weight_ih": torch.ones(4, 1).double() / 8,
+        "bias_ih": torch.tensor(b).double(),
+    }
+
+
+@pytest.mark.parametrize("forget", [-9.0, 2.0, 7.0])
+def test_gated_witnesses_lie_in_the_proved_box(forget):
+    """Both points are in the box, under an input within the bound, and the record says so."""
+    told = certify(latch(forget), 0.5)
+    assert told.verdict == "refuted"
+    witness, box = told.witness, load_model(latch(forget)).cell.held(0.5).box[0]
+    for point in witness.points:
+        assert bool((torch.tensor(point).double().abs() <= box).all())
+    assert math.hypot(*witness.input) <= witness.bound == 0.5
+    record = witness.to_json()
+    assert (record["states"], record["input_bound"]) == (BOX, 0.5)
+    assert BOX in witness.speaks
+    assert "‖x_t‖₂ ≤ 0.5" in witness.speaks
+
+
+def test_points_outside_of_the_box_are_of_no_account():
+    """The same two fixed points, of a box that holds neither or one of them: no witness."""
+    cell = load_model(latch()).cell
+    box = cell.held(0.5).box[0]
+    assert refute_gated(cell, box, 0.5) is not None
+    assert refute_gated(cell, box / 4096, 0.5) is None
+    assert refute_gated(cell, torch.full_like(box, torch.inf), 0.5).states == ALL
+
+
+@pytest.mark.parametrize("name", ["rnn-tanh", "rnn-relu", "linear"])
+def test_witnesses_without_a_box_speak_of_all_states(name):
+    """Of vanilla cells and linear systems ℝⁿ is refuted, whether inputs reach it or not."""
+    held = {"weight_hh": torch.tensor([[2.0]]), "weight_ih": torch.tensor([[0.0]])}
+    witness = certify(held, 1.0, cell=name).witness
+    assert (witness.states, witness.bound) == (ALL, 1.0)
+    assert "ℝⁿ" in witness.speaks
+
+
+def test_what_is_not_sought_is_listed():
+    """Above 128 states no witness is sought: listed among what was skipped, with the reason."""
+    n = SIZE // 2 + 1
+    cell = draw(lstm, n, scale=30.0, seed=1)
+    held = {name: part[0] for name, part in cell.parameters.items()}
+    told = certify(held, 1.0, norm="infinity")
+    assert told.verdict == "undecided"
+    reason = dict(told.skipped)["refutation"]
+    assert f"more than {SIZE} states" in reason
+    assert {"what": "refutation", "reason": reason} in told.to_json()["skipped"]
+    assert all(entry["norm"] != "refutation" for entry in told.to_json()["norms_tried"])
+    wide = {"weight_hh": 3 * torch.eye(SIZE + 1), "weight_ih": torch.ones(SIZE + 1, 1)}
+    told = certify(wide, 1.0, norm="infinity", cell="rnn-tanh")
+    assert "refutation" in dict(told.skipped)
+    told = certify(wide, 1.0, norm="infinity", cell="linear")
+    assert (told.verdict, told.skipped) == ("refuted", ())

@@ -1,0 +1,236 @@
+"""Files of certificates that were tampered with, and sealed anew: none that is false may hold.
+
+Each leaf of the certificate is changed in some twenty ways, left out and said twice; so are the
+metadata, the header and the tensors. A judge of its own (`truths`) says what is still true: a
+larger bound may well be.
+"""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from tampering import doubled, statements, taken_apart, written
+from truths import true_of_truncated
+
+from impl.certificate.certify import certify
+from impl.checker.stored import decoded, digest, encoded
+from impl.checker.truncated import check_truncated
+from impl.checker.truncated_file import seal
+from impl.checker.truncated_record import INFORMATION
+from impl.checker.unitary import Source
+from impl.convert.truncate import load_truncated, save_truncated, unrolled
+from impl.errors import InputError
+from impl.norms.semidefinite import installed
+from impl.reading.adapters import load_model
+
+GOOD = [
+    ("rnn-tanh", "spectral", torch.float32, True),
+    ("rnn-tanh", "perron", torch.float64, False),
+    ("rnn-relu", "diagonal", torch.bfloat16, True),
+    ("rnn-relu", "iterated", torch.float32, False),
+    ("linear", "infinity", torch.float64, True),
+    ("linear", "quadratic", torch.float32, True),
+    ("rnn-sigmoid", "one", torch.float16, True),
+    ("rnn-tanh", "diagonal-sdp", torch.float64, True),
+]
+SPEAKS_OF = {("input_bound",), ("truncation", 0, "eps"), ("truncation", 1, "eps")}
+LESS = {"half", "less", "zero", "tiny", "one less", "negative"}
+NEVER = {"left out", "true", "text", "list", "infinite", "NaN", "huge integer", "object", "extra"}
+
+
+def model(cell, dtype, biases, seed=3):
+    """Two states and one input."""
+    draw = torch.Generator().manual_seed(seed)
+    shapes = {"weight_hh": (2, 2), "weight_ih": (2, 1)}
+    shapes |= {"bias_ih": (2,), "bias_hh": (2,)} if biases else {}
+    weights = {name: torch.randn(shape, generator=draw) for name, shape in shapes.items()}
+    weights["weight_hh"] *= 0.3
+    return load_model({name: part.to(dtype) for name, part in weights.items()}, cell)
+
+
+@pytest.fixture(params=GOOD, ids=lambda told: f"{told[0]}-{told[1]}")
+def good(request, tmp_path):
+    """A path, a good file that is taken apart, and its source."""
+    cell, norm, dtype, biases = request.param
+    if norm == "diagonal-sdp" and not installed():
+        pytest.skip("needs the solver")
+    held, path = model(cell, dtype, biases), tmp_path / "t"
+    certificate = certify(held, 1.5, (1e-2, 1e-5), norm)
+    save_truncated(unrolled(held, certificate.windows[0][1]), certificate.to_json(), path)
+    weights = {role: part.double().numpy() for role, part in held.weights.items()}
+    return path, taken_apart(path.read_bytes()), Source(held.name, held.dtype, weights)
+
+
+def verdict(path, file, source=None):
+    """True if the certificate holds, False if a part falls, None if the file is refused."""
+    path.write_bytes(written(file, seal))
+    try:
+        return all(found.holds for found in check_truncated(path, source)[1])
+    except InputError:
+        return None
+
+
+def loads(path):
+    """Whether torch's reader takes the file."""
+    try:
+        load_truncated(path)
+    except InputError:
+        return False
+    return True
+
+
+def weights_of(file):
+    """The weights by role, in float64."""
+    return {name.removesuffix("_l0"): decoded(part) for name, part in file.parts.items()}
+
+
+def test_statements(good):
+    """Each statement in all its tampered forms: what holds is true, and what is less falls."""
+    path, file, source = good
+    assert verdict(path, file, source)
+    assert true_of_truncated(file.certificate, source.weights)
+    count = 0
+    for place, name, tampered in statements(file):
+        held = verdict(path, tampered, source)
+        count += 1
+        about = (place, name)
+        if place and place[0] == "information":
+            assert held is (None if name == "extra" or name.startswith("twice") else held), about
+            continue
+        if held:
+            assert true_of_truncated(tampered.certificate, source.weights), about
+        if name.startswith("twice") or (name in NEVER and place != ("truncation", 1)):
+            assert held is None, about
+        if name in LESS and place[-1] != "state" and place[0] != "weights":
+            allowed = place in SPEAKS_OF or place == ("constants", "steps")
+            grown = name == "tiny" and _at(file.certificate, place) < 1e-9
+            assert not held or allowed or grown, about
+        if held is None and place[:1] not in (("weights",), ("norm",), ("constants",)):
+            assert not loads(path), about
+    assert count > 500
+
+
+def _at(told, place):
+    for key in place:
+        told = told[key]
+    return math.inf if told is None else told
+
+
+def resealed(file, weights=None, cell=None, dtype=None):
+    """Other weights, another cell or dtype, and the digests that go with them."""
+    told = file.certificate
+    told["cell"], told["dtype"] = cell or told["cell"], dtype or told["dtype"]
+    told["rounding"]["dtype"] = told["dtype"]
+    numbers = weights_of(file) | (weights or {})
+    parts = {role: encoded(part, told["dtype"]) for role, part in numbers.items()}
+    told["sha256"] = digest(told["cell"], parts)
+    tensors = tuple(
+        (f"{role}_l0", part["dtype"], tuple(part["shape"]), bytes(part["data"]))
+        for role, part in parts.items()
+    )
+    return replace(file, tensors=tensors).stating(told).with_told(cell=told["cell"])
+
+
+def test_weights(good):
+    """Other weights, with all digests in order: what holds is true of them, and never the source's;
+    with the old digest they are refused."""
+    path, file, source = good
+    for role, part in weights_of(file).items():
+        grown = {role: part * 64}
+        for other in (grown, {role: -part}, {role: part[::-1].copy()}, {role: part * 0}):
+            if np.array_equal(other[role], part):
+                continue
+            tampered = resealed(file, other)
+            assert not verdict(path, tampered, source), role
+            if verdict(path, tampered):
+                assert true_of_truncated(tampered.certificate, weights_of(tampered)), role
+            kept = replace(tampered, text=file.text)
+            assert verdict(path, kept) is None, role
+            assert not loads(path)
+        if role.startswith("weight"):
+            assert verdict(path, resealed(file, grown)) is False, role
+
+
+def test_other_cells_and_dtypes(good):
+    """Another cell or dtype is another model: true of it at most, and never the source's."""
+    path, file, source = good
+    for cell in ("rnn-tanh", "rnn-relu", "linear", "rnn-sin", "rnn-sigmoid"):
+        if cell == source.cell:
+            continue
+        tampered = resealed(file, cell=cell)
+        assert not verdict(path, tampered, source), cell
+        if verdict(path, tampered):
+            assert true_of_truncated(tampered.certificate, source.weights), cell
+        assert verdict(path, file.with_told(cell=cell)) is None
+        assert not loads(path)
+    for dtype in ("float32", "float64"):
+        if dtype != source.dtype and (dtype, source.dtype) != ("float32", "float64"):
+            tampered = resealed(file, dtype=dtype)
+            assert not verdict(path, tampered, source), dtype
+            assert verdict(path, replace(tampered, text=file.text)) is None
+
+
+def test_metadata(good):
+    """The window, the cell and the format in any other form, missing, further and said twice."""
+    path, file, _ = good
+    k = dict(file.told)["k"]
+    assert {name for name, _ in file.told} == {"format", "k", "cell"}
+    others = [f" {k}", f"+{k}", f"0{k}", f"{k}.0", f"{k}_0", f"-{k}", "", "x", str(int(k) + 1), "²"]
+    changes = [{"k": other} for other in others]
+    changes += [{"cell": other} for other in ("", "lstm", "rnn-foo", " linear", "stacked-gru")]
+    changes += [{"format": other} for other in ("", "rnnbounds/truncated/1", "rnnbounds/unitary/2")]
+    changes += [{name: None} for name in ("k", "cell", "format")]
+    changes += [{"extra": "1"}, {"λ": "0.1"}]
+    tampered = [file.with_told(**change) for change in changes]
+    tampered += [replace(file, told=((name, value), *file.told)) for name, value in file.told]
+    tampered += [replace(file, told=(("k", "9"), *file.told))]
+    told = file.certificate
+    tampered += [file.stating(value) for value in (None, [], 1, "x", [told], told | {"extra": 1})]
+    tampered += [replace(file, text=text) for text in (
+        json.dumps(told, indent=1), file.text + " ", " " + file.text, "", "{", "[" * 10**5,
+        file.text.replace("1.5", "1.50"), file.text.replace("0.01", "1e-2"),
+    )]  # fmt: skip
+    tampered += [replace(file, text=doubled(told, (key,), "0.1")) for key in told]
+    for number, other in enumerate(tampered):
+        assert verdict(path, other) is None, number
+        assert not loads(path), number
+
+
+def test_tensors(good):
+    """Names without their layer, further tensors, tensors that come twice and other shapes."""
+    path, file, _ = good
+    name, code, shape, data = next(entry for entry in file.tensors if entry[0] == "weight_hh_l0")
+    rest = tuple(entry for entry in file.tensors if entry[0] != name)
+    larger = encoded(decoded(file.parts[name]) * 64, file.certificate["dtype"])["data"]
+    further = (
+        "weight_hh",
+        "weight_hh_l1",
+        "weight_hr_l0",
+        "bias",
+        "bias_ih",
+        "W",
+        "x.weight_hh_l0",
+    )
+    tampered = [(*file.tensors, (other, code, shape, larger)) for other in further]
+    tampered += [((other, code, shape, larger), *file.tensors) for other in further]
+    tampered += [
+        (*rest, (other, code, shape, data)) for other in ("weight_hh", "weight_hh_l1", "W")
+    ]
+    tampered += [(*file.tensors, (name, code, shape, larger)), rest, ()]
+    tampered += [(*rest, (name, code, other, data)) for other in ((4, 1), (1, 4), (4,), (2, 2, 1))]
+    tampered += [tuple(entry for entry in file.tensors if entry[0] != gone)
+                 for gone, *_ in file.tensors]  # fmt: skip
+    for number, other in enumerate(tampered):
+        assert verdict(path, replace(file, tensors=other)) is None, number
+        assert not loads(path), number
+
+
+def test_information_is_called_that(good):
+    """What is not proved stands apart in the certificate, and only what may stand there does."""
+    _, file, _ = good
+    assert file.certificate["information"].keys() <= set(INFORMATION)
+    assert "model" in file.certificate["information"]
+    assert not {"model", "training", "norms_tried", "skipped"} & file.certificate.keys()

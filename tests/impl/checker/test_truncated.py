@@ -1,0 +1,265 @@
+"""The re-checker of truncated models: it needs no torch, and every part of it can fail."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from flint import arb, arb_mat
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+
+import impl
+from impl.cells.activation import ACTIVATIONS
+from impl.certificate.certify import certify
+from impl.checker.ball_activations import BALL_ACTIVATIONS
+from impl.checker.iterated_balls import norm_above
+from impl.checker.truncated import check_truncated
+from impl.checker.truncated_file import TruncatedFileError, UncheckedCellError, is_truncated, read
+from impl.checker.unitary import Source
+from impl.convert.truncate import _seal, save_truncated, truncate, unrolled
+from impl.norms.semidefinite import installed
+from impl.norms.state_norms import NORMS
+from impl.numbers.ball_functions import float_above
+from impl.reading.adapters import load_model
+from impl.reading.model import digest
+
+EPSILON = 1e-3
+
+
+def model(n=4, cell="rnn-tanh", dtype=torch.float32, scale=0.4, seed=0):
+    """A random model."""
+    draw = torch.Generator().manual_seed(seed)
+    shapes = {"weight_hh": (n, n), "weight_ih": (n, 2), "bias_ih": (n,), "bias_hh": (n,)}
+    weights = {k: torch.randn(v, generator=draw).to(dtype) for k, v in shapes.items()}
+    weights["weight_hh"] = weights["weight_hh"] * (scale / n**0.5)
+    return load_model(weights, cell)
+
+
+def written(path, loaded, norm="auto"):
+    """The path of the truncated model, certified in that norm."""
+    certificate = certify(loaded, 1.5, (EPSILON,), norm)
+    save_truncated(unrolled(loaded, certificate.window(EPSILON)), certificate.to_json(), path)
+    return path
+
+
+def fallen(path, source=None):
+    """The names of the findings that do not hold."""
+    return {found.name for found in check_truncated(path, source)[1] if not found.holds}
+
+
+def arrays(loaded):
+    """The weights as the checker takes them."""
+    weights = {role: part.double().numpy() for role, part in loaded.weights.items()}
+    return Source(loaded.name, loaded.dtype, weights)
+
+
+@pytest.mark.parametrize("name", NORMS)
+@pytest.mark.parametrize("cell", ["linear", "rnn-tanh", "rnn-silu", "rnn-sigmoid"])
+def test_good_files(tmp_path, name, cell):
+    """Every certificate that is written is proved again, with and without the source."""
+    if (name == "quadratic" and cell != "linear") or (name == "diagonal-sdp" and not installed()):
+        return
+    scale = {"infinity": 0.15, "one": 0.15}.get(name, 0.4)
+    for seed, dtype in enumerate((torch.float32, torch.float64, torch.bfloat16, torch.float16)):
+        loaded = model(1 + 2 * seed, cell, dtype, scale, seed)
+        path = written(tmp_path / "t.safetensors", loaded, name)
+        assert is_truncated(path)
+        assert fallen(path) == set()
+        assert fallen(path, arrays(loaded)) == set()
+        assert fallen(path, arrays(model(1 + 2 * seed, cell, dtype, seed=99))) == {"source"}
+
+
+def test_ties(tmp_path):
+    """A scalar dyadic model, whose bounds are equalities, is proved in the plain norms."""
+    weights = {"weight_hh": torch.tensor([[0.5]]), "weight_ih": torch.tensor([[2.0]])}
+    for norm in ("spectral", "infinity", "one", "perron", "diagonal"):
+        assert fallen(written(tmp_path / "t", load_model(weights, "linear"), norm)) == set()
+
+
+def test_many_steps(tmp_path):
+    """A model that only several steps certify, by expansion as well as by vertices."""
+    generator = torch.Generator().manual_seed(3)
+    W = torch.randn(20, 20, generator=generator) / 20**0.5 * 0.58
+    large = load_model({"weight_hh": W, "weight_ih": torch.ones(20, 1)}, "rnn-relu")
+    W = torch.tensor([[0.2, 1.4], [-0.2, -0.7]])
+    small = load_model({"weight_hh": W, "weight_ih": torch.ones(2, 1)}, "rnn-tanh")
+    for loaded in (large, small):
+        path = written(tmp_path / "t", loaded, "iterated")
+        assert read(path).certificate["constants"]["steps"] > 1
+        assert fallen(path) == set()
+
+
+def test_needs_no_torch(tmp_path):
+    """The checker runs where torch cannot be imported."""
+    path = written(tmp_path / "t", model(), "iterated")
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "from pathlib import Path; from impl.checker.truncated import check_truncated\n"
+        f"print(all(found.holds for found in check_truncated(Path({str(path)!r}))[1]))"
+    )
+    house = Path(impl.__file__).parent.parent
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=house, capture_output=True, text=True, check=False
+    )
+    assert (ran.stdout.strip(), ran.stderr) == ("True", "")
+
+
+def forged(path, certify):
+    """The file with a changed certificate, and with good seals."""
+    with safe_open(path, framework="pt") as file:
+        told = dict(file.metadata())
+    weights, certificate = load_file(path), json.loads(told["certificate"])
+    certify(certificate)
+    told["certificate"] = json.dumps(certificate)
+    told["k"] = str(certificate["truncation"][0]["k"])
+    save_file(weights, path, told | {"sha256": _seal(told, weights)})
+    return path
+
+
+LESS = 1 - 2**-30
+
+
+def lower(*keys, factor=LESS):
+    """A certificate with one number changed."""
+
+    def change(certificate):
+        *path, last = keys
+        for key in path:
+            certificate = certificate[key]
+        certificate[last] = type(certificate[last])(certificate[last] * factor)
+
+    return change
+
+
+@pytest.mark.parametrize("name", [n for n in NORMS if n != "quadratic"])
+@pytest.mark.parametrize(
+    ("change", "falls"),
+    [
+        (lower("lambda", factor=0.97), {"contraction", "drive", "reach"}),
+        (lower("lambda", factor=10), {"contraction", "drive", "reach", "states"}),
+        (lower("constants", "drive"), {"drive"}),
+        (lower("constants", "equivalence"), {"equivalence"}),
+        (lower("constants", "B_h", factor=0.4), {"states"}),
+        (lower("truncation", 0, "k", factor=0.8), {"window"}),
+        (lower("truncation", 0, "eps", factor=0.1), {"window"}),
+    ],
+)
+def test_forged_certificates(tmp_path, name, change, falls):
+    """Every number that is claimed is looked at: a lower one falls, and what rests on it."""
+    if name == "diagonal-sdp" and not installed():
+        return
+    loaded = model(3, "rnn-relu", torch.float64, scale=0.3)
+    path = forged(written(tmp_path / "t", loaded, name), change)
+    assert fallen(path) >= falls
+    assert fallen(path) <= falls | {"drive", "window", "states", "rounding", "gain"}
+
+
+def test_lying_weights(tmp_path):
+    """Weights of a norm that do not certify, and a quadratic form for a ReLU, are found out."""
+
+    def skew(certificate):
+        certificate["weights"][0] *= 1e6
+
+    path = written(tmp_path / "t", model(scale=0.7), "diagonal")
+    assert "contraction" in fallen(forged(path, skew))
+
+    def quadratic(certificate):
+        n = certificate["shape"]["n"]
+        certificate["norm"] = "quadratic"
+        certificate["weights"] = [[float(i == j) for j in range(n)] for i in range(n)]
+
+    path = written(tmp_path / "t", model(cell="rnn-relu", scale=0.2), "spectral")
+    assert fallen(forged(path, quadratic)) >= {"contraction"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda told: told.update(weights=[0.0] * 4),
+        lambda told: told.update(weights=[1.0] * 3),
+        lambda told: told.update(weights=[-1.0] * 4),
+        lambda told: told.update(weights=None),
+        lambda told: told.update({"lambda": None}),
+        lambda told: told.update({"lambda": True}),
+        lambda told: told.update(norm="best"),
+        lambda told: told["constants"].update(steps=10**9),
+        lambda told: told["constants"].update(drive=math.nan),
+        lambda told: told["constants"].pop("equivalence"),
+        lambda told: told["truncation"].append({"eps": 1.0, "k": -1}),
+        lambda told: told["truncation"].append({"eps": 1.0, "k": 2.5}),
+    ],
+)
+def test_unreadable_certificates(tmp_path, change):
+    """Numbers that make no sense are refused in one line."""
+    path = forged(written(tmp_path / "t", model(), "iterated"), change)
+    with pytest.raises(TruncatedFileError, match="holds no readable certificate") as caught:
+        check_truncated(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_damaged_files(tmp_path):
+    """Changed bytes, other weights and other formats are refused, missing files too."""
+    path = written(tmp_path / "t", model())
+    data = bytearray(path.read_bytes())
+    data[-3] ^= 64
+    (tmp_path / "bytes").write_bytes(data)
+    with pytest.raises(TruncatedFileError, match="was changed"):
+        read(tmp_path / "bytes")
+    with safe_open(path, framework="pt") as file:
+        told = dict(file.metadata())
+    weights = load_file(path)
+    weights["weight_hh_l0"] = weights["weight_hh_l0"] * 1.5
+    save_file(weights, path, told | {"sha256": _seal(told, weights)})
+    with pytest.raises(TruncatedFileError, match="of something else"):
+        read(path)
+    (tmp_path / "text").write_text("no weights")
+    for name in ("text", "nothing"):
+        assert not is_truncated(tmp_path / name)
+        with pytest.raises(TruncatedFileError, match="is no intact file"):
+            read(tmp_path / name)
+
+
+def test_other_cells(tmp_path):
+    """A gated cell is refused in one line, for its certificate is of another kind."""
+    torch.manual_seed(0)
+    layer = torch.nn.GRU(1, 2)
+    with torch.no_grad():
+        layer.weight_hh_l0.mul_(0.1)
+    save_truncated(*truncate(layer, 1e-2, 1.0), tmp_path / "t")
+    with pytest.raises(UncheckedCellError, match="holds gru, but the checker proves vanilla RNNs"):
+        check_truncated(tmp_path / "t")
+
+
+def test_activations_are_the_same():
+    """The table that needs no torch holds the cells and the constants of the other one."""
+    names = {"identity": "linear"}
+    assert BALL_ACTIVATIONS.keys() == {names.get(name, f"rnn-{name}") for name in ACTIVATIONS}
+    for name, rho in ACTIVATIONS.items():
+        told = BALL_ACTIVATIONS[names.get(name, f"rnn-{name}")]
+        assert float_above(told.slope) == rho.slope
+        assert float_above(told.bound) == rho.bound
+        assert rho.least <= float(told.least) <= rho.least + 1e-15
+        z = arb(0.7)
+        assert abs(told.function(z) - rho.ball(z)) < 1e-10
+
+
+def test_norm_above():
+    """At least the norm, by hardly anything; exact for vectors; infinite for what is none."""
+    A = arb_mat([[0.5, 2.0], [-1.0, 0.25]])
+    exact = float(torch.linalg.matrix_norm(torch.tensor([[0.5, 2.0], [-1.0, 0.25]]).double(), 2))
+    found = float(norm_above([A, arb_mat([[0, 0], [0, 0]])]))
+    assert exact * (1 - 1e-15) <= found <= exact * (1 + 1e-14)
+    assert norm_above([arb_mat([[3], [4]])]) == 5
+    assert norm_above([]) == 0
+    assert float(norm_above([arb_mat([[math.inf, 1], [1, 1]])])) == math.inf
+
+
+def test_digests_are_the_same(tmp_path):
+    """The digest that is computed without torch is the one of the writer."""
+    loaded = model(dtype=torch.bfloat16)
+    path = written(tmp_path / "t", loaded)
+    assert read(path).certificate["sha256"] == digest(loaded.name, loaded.weights)

@@ -1,0 +1,371 @@
+"""The re-checker: it needs no torch, believes nothing, and every part of it can fail."""
+
+import json
+import math
+import struct
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from flint import arb, arb_mat, fmpq
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
+
+import impl
+from impl.checker.definite import below, norm_at_most
+from impl.checker.unitary import Source, check
+from impl.checker.unitary_bounds import (
+    Machine,
+    System,
+    computed_bound,
+    drift,
+    state_bound,
+    stays_off,
+)
+from impl.checker.unitary_file import DTYPES, UnitaryFileError, read, seal
+from impl.convert.unitary import load_unitary, save_unitary, unitary
+from impl.errors import InputError
+from impl.numbers.ball_functions import float_above
+from impl.reading.adapters import load_model
+
+
+def model(n=3, d=2, lam=0.9, dtype=torch.float32, seed=0):
+    """Weights of a random ReLU network with ‖W‖₂ near lam."""
+    draw = torch.Generator().manual_seed(seed)
+    shapes = {"weight_hh": (n, n), "weight_ih": (n, d), "bias_ih": (n,), "bias_hh": (n,)}
+    weights = {k: torch.randn(v, dtype=dtype, generator=draw) for k, v in shapes.items()}
+    weights["weight_hh"] *= lam / float(torch.linalg.matrix_norm(weights["weight_hh"].double(), 2))
+    return load_model(weights, "rnn-relu")
+
+
+def arrays(loaded):
+    """The weights as the checker takes them."""
+    weights = {role: part.double().numpy() for role, part in loaded.weights.items()}
+    return Source(loaded.name, loaded.dtype, weights)
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A good file."""
+    start = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
+    save_unitary(unitary(model(), 1.0, initial=start), tmp_path / "u.safetensors")
+    return tmp_path / "u.safetensors"
+
+
+def forged(path, change=None, certify=None):
+    """The file with changed weights and certificate, and with a good seal."""
+    with safe_open(path, framework="numpy") as file:
+        told = dict(file.metadata())
+    weights, certificate = load_file(path), json.loads(told["certificate"])
+    if change:
+        change(weights)
+    if certify:
+        certify(certificate)
+    told["certificate"] = json.dumps(certificate)
+    told["sha256"] = seal(told, weights)
+    save_file(weights, path, told)
+
+
+def fallen(path, source=None):
+    """The names of the findings that do not hold."""
+    return {found.name for found in check(path, source)[1] if not found.holds}
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 30])
+@pytest.mark.parametrize("lam", [0.0, 0.5, 1 - 1e-9])
+def test_good_files(tmp_path, n, lam):
+    """Every certificate that is written is proved again, with and without the source."""
+    for seed, dtype in enumerate((torch.float32, torch.float64, torch.bfloat16)):
+        loaded = model(n, 1 + n % 3, lam * (1 if dtype == torch.float64 else 0.99), dtype, seed)
+        save_unitary(unitary(loaded, 2.5), tmp_path / "u")
+        assert fallen(tmp_path / "u") == set()
+        assert fallen(tmp_path / "u", arrays(loaded)) == set()
+
+
+def test_rescaled_files(tmp_path):
+    """Scaled networks are proved too: fewer states, and the source's weights through D."""
+    weights = {
+        "weight_hh": torch.tensor([[0.0, 0.3], [0.0, 0.0]], dtype=torch.float64),
+        "weight_ih": torch.tensor([[1.0], [0.5]], dtype=torch.float64),
+    }
+    loaded = load_model(weights, "rnn-relu")
+    made = unitary(loaded, 1.0, rescale=True)
+    assert made.states == 3
+    save_unitary(made, tmp_path / "u")
+    assert fallen(tmp_path / "u", arrays(loaded)) == set()
+
+
+def test_needs_no_torch(path):
+    """The checker runs where torch cannot be imported."""
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "from pathlib import Path; from impl.checker.unitary import check\n"
+        f"print(all(found.holds for found in check(Path({str(path)!r}))[1]))"
+    )
+    house = Path(impl.__file__).parent.parent
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=house, capture_output=True, text=True, check=False
+    )
+    assert (ran.stdout.strip(), ran.stderr) == ("True", "")
+
+
+def put(name, index, value):
+    """A change of one entry."""
+
+    def change(weights):
+        weights[name][index] = value
+
+    return change
+
+
+def scale(*keys, factor):
+    """A certificate with one number changed."""
+
+    def certify(certificate):
+        *path, last = keys
+        for key in path:
+            certificate = certificate[key]
+        certificate[last] *= factor
+
+    return certify
+
+
+LESS = 1 - 1e-6
+
+
+@pytest.mark.parametrize(
+    ("change", "certify", "names"),
+    [
+        (put("weight_hh_l0", (5, 5), 0.5), None, {"defect"}),
+        (put("weight_hh_l0", (0, 0), 0.5), None, {"defect"}),
+        (put("weight_ih_l0", (4, 0), 1e-300), None, {"shape"}),
+        (put("bias_hh_l0", 5, 1e-9), None, {"shape"}),
+        (put("bias_ih_l0", 3, 0.0), None, {"killed", "killed in float64"}),
+        (put("bias_ih_l0", 4, 1.0), None, {"killed", "killed in float64"}),
+        (put("bias_ih_l0", 0, 50.0), None, {"states", "computed states"}),
+        (put("weight_ih_l0", (0, 0), 50.0), None, {"input norm"}),
+        (None, scale("orthogonality_defect", factor=LESS), {"defect"}),
+        (None, scale("constants", "W_norm", factor=LESS), {"contraction"}),
+        (None, scale("constants", "U_norm", factor=LESS), {"input norm"}),
+        (None, scale("constants", "B_h", factor=LESS), {"states"}),
+        (None, scale("constants", "B_h_computed", factor=LESS), {"computed states"}),
+        (None, scale("input_bound", factor=1 + 1e-6), {"states"}),
+        (None, scale("difference", "float64", factor=LESS), {"difference (float64)"}),
+        (None, scale("difference", "own_dtype", factor=LESS), {"difference (own_dtype)"}),
+        (None, scale("constants", "W_norm", factor=2), {"contraction"}),
+    ],
+)
+def test_every_part_can_fail(path, change, certify, names):
+    """A forged file with a good seal falls, at the part that was forged."""
+    forged(path, change, certify)
+    assert names <= fallen(path)
+
+
+def test_float64_margin_can_fail(path):
+    """b₂ = −B_h‖row of W₃‖ to the last bit is enough in real arithmetic, not after rounding."""
+    file = read(path)
+    bound = file.certificate["constants"]["B_h"]
+
+    def change(weights):
+        rows = np.linalg.norm(weights["weight_hh_l0"][3:, :3], axis=1)
+        weights["bias_ih_l0"][3:] = -rows * bound * (1 + 4e-16)
+
+    forged(path, change)
+    assert fallen(path) == {"killed in float64"}
+
+
+def test_claims_without_computed_states(path):
+    """A difference is not proved where no bound on computed states is claimed."""
+
+    def certify(certificate):
+        certificate["constants"]["B_h_computed"] = None
+
+    forged(path, None, certify)
+    assert fallen(path) == {"difference (float64)", "difference (own_dtype)"}
+
+
+def test_more_states_than_needed(tmp_path):
+    """W = 1/2 with two further units: not the minimal dilation, and more than 2n states."""
+    made = unitary({"weight_hh": torch.tensor([[0.5]]), "weight_ih": torch.ones(1, 1)}, 1.0,
+                   cell="rnn-relu")  # fmt: skip
+    save_unitary(made, tmp_path / "u")
+
+    def change(weights):
+        weights["weight_hh_l0"] = np.pad(weights["weight_hh_l0"], (0, 1))
+        weights["weight_hh_l0"][2, 2] = 1.0
+        weights["weight_ih_l0"] = np.pad(weights["weight_ih_l0"], ((0, 1), (0, 0)))
+        for role in ("bias_ih_l0", "bias_hh_l0"):
+            weights[role] = np.pad(weights[role], (0, 1))
+
+    forged(tmp_path / "u", change, lambda told: told.update(states=3))
+    assert {"shape", "rank"} <= fallen(tmp_path / "u")
+
+
+def test_other_sources(path):
+    """Another source, one ulp away in any weight or of another shape, is told apart."""
+    good = arrays(model())
+    assert fallen(path, good) == set()
+    for role in good.weights:
+        other = {name: part.copy() for name, part in good.weights.items()}
+        other[role].flat[0] = np.nextafter(other[role].flat[0], 9)
+        assert fallen(path, replace(good, weights=other)) == {"source"}
+    assert fallen(path, arrays(model(2))) == {"source"}
+    fewer = {k: v for k, v in good.weights.items() if k != "bias_hh"}
+    assert fallen(path, replace(good, weights=fewer)) == {"source"}
+    for other in (replace(good, cell="rnn-tanh"), replace(good, dtype="float64")):
+        assert fallen(path, other) == {"source"}
+
+
+@pytest.mark.parametrize(
+    ("certify", "reason"),
+    [
+        (lambda told: told.pop("constants"), "no readable certificate"),
+        (lambda told: told.update(shape=3), "no readable certificate"),
+        (lambda told: told.update(dtype="int8"), "something else"),
+        (lambda told: told.update(dtype=["float32"]), "no readable certificate"),
+        (lambda told: told.update(schema="?"), "something else"),
+        (lambda told: told.update(verdict="refuted"), "something else"),
+        (lambda told: told.update(states=5), "something else"),
+        (lambda told: told["shape"].update(n=4), "something else"),
+        (lambda told: told["shape"].update(n=3.0), "something else"),
+        (lambda told: told["shape"].update(d=3), "something else"),
+        (lambda told: told.update(input_bound=-1.0), "something else"),
+        (lambda told: told.update(input_bound=math.nan), "no readable certificate"),
+        (lambda told: told.update(input_bound=math.inf), "no readable certificate"),
+        (lambda told: told.update(input_bound=True), "something else"),
+        (lambda told: told.update(input_bound="1"), "readable|something else"),
+        (lambda told: told.update(input_bound=10**400), "something else"),
+        (lambda told: told["difference"].update(exact=1.0), "something else"),
+        (lambda told: told.update(scaling=[1.0, 1.0]), "something else"),
+        (lambda told: told.update(scaling=[1.0, 1.0, 0.0]), "something else"),
+        (lambda told: told.update(scaling=[1.0, 1.0, 1e300]), "something else"),
+        (lambda told: told.update(initial_state=[1e300] * 3), "something else"),
+    ],
+)
+def test_forged_certificates(path, certify, reason):
+    """Certificates of something else, with numbers that make no sense, or without their parts."""
+    forged(path, None, certify)
+    with pytest.raises(UnitaryFileError, match=reason) as caught:
+        check(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda w: w.pop("bias_hh_l0"), "exactly"),
+        (lambda w: w.update(weight_hr_l0=np.ones(3)), "exactly"),
+        (lambda w: w.update(weight_hh_l0=np.ones((6, 5))), "wrong shapes"),
+        (lambda w: w.update(weight_hh_l0=np.ones(6)), "wrong shapes"),
+        (lambda w: w.update(weight_hh_l0=np.ones((0, 0))), "wrong shapes"),
+        (lambda w: w.update(weight_ih_l0=np.ones((6, 0))), "wrong shapes"),
+        (lambda w: w.update(weight_ih_l0=np.ones((5, 2))), "wrong shapes"),
+        (lambda w: w.update(bias_ih_l0=np.ones(5)), "biases"),
+        (lambda w: w.update(bias_ih_l0=np.ones(6, dtype=np.float32)), "float64"),
+        (lambda w: w.update(bias_ih_l0=np.full(6, math.nan)), "NaN"),
+    ],
+)
+def test_forged_weights(path, change, reason):
+    """Missing, further, misshapen and non-finite weights."""
+    forged(path, change)
+    with pytest.raises(UnitaryFileError, match=reason):
+        check(path)
+
+
+def test_changed_files(path):
+    """One flipped bit, one changed word of the certificate: the seal is broken."""
+    data = path.read_bytes()
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    with pytest.raises(UnitaryFileError, match="was changed"):
+        check(path)
+    path.write_bytes(data.replace(b"rnn-relu", b"rnn-tanh", 1))
+    with pytest.raises(UnitaryFileError, match="was changed"):
+        load_unitary(path)
+
+
+def test_damaged_files(path, tmp_path):
+    """Files cut anywhere, lying headers, other files, and none at all."""
+    data = path.read_bytes()
+    cut = tmp_path / "cut"
+    for length in (0, 1, 7, 8, 9, 100, len(data) // 2, len(data) - 1):
+        cut.write_bytes(data[:length])
+        with pytest.raises(UnitaryFileError, match="no intact file"):
+            check(cut)
+    for text in (b"[]", b"{}", b"{}{", b"[" * 10**5):
+        cut.write_bytes(struct.pack("<Q", len(text)) + text)
+        with pytest.raises(UnitaryFileError, match=r"no intact file|not of the format"):
+            check(cut)
+    save_file({"weight_hh_l0": np.ones((2, 2))}, cut, {"format": "rnnbounds/truncated/1"})
+    with pytest.raises(UnitaryFileError, match="not of the format"):
+        check(cut)
+    for missing, reason in (
+        (tmp_path / "no", "does not exist"),
+        (tmp_path, "no regular file"),
+        (Path("/dev/zero"), "no regular file"),
+        (Path("a\0b"), "cannot be opened|does not exist"),
+    ):
+        with pytest.raises(InputError, match=reason):
+            check(missing)
+
+
+def test_unreadable_files(path, monkeypatch):
+    """A file that cannot be read is named."""
+
+    def denied(*_):
+        raise PermissionError("denied")
+
+    monkeypatch.setattr("os.open", denied)
+    with pytest.raises(UnitaryFileError, match="cannot be opened"):
+        check(path)
+
+
+def test_dtypes_are_torch():
+    """The table of dtypes, which the checker holds without torch, is torch's."""
+    for name, numbers in DTYPES.items():
+        info = torch.finfo(getattr(torch, name))
+        assert numbers == (info.eps / 2, info.tiny, info.max)
+
+
+def test_norms_by_pivots():
+    """‖A‖₂ ≤ s is proved just above the norm and not below it, at any size and scale."""
+    draw = torch.Generator().manual_seed(0)
+    for shape in ((1, 1), (1, 4), (4, 1), (3, 3), (5, 2), (2, 5), (40, 40)):
+        A = torch.randn(shape, dtype=torch.float64, generator=draw)
+        s = float(torch.linalg.matrix_norm(A, 2))
+        for power in (0, -300, 300):
+            rows = [[fmpq(*(v * 2.0**power).as_integer_ratio()) for v in r] for r in A.tolist()]
+            assert norm_at_most(rows, s * 2.0**power * (1 + 1e-12))
+            assert not norm_at_most(rows, s * 2.0**power * (1 - 1e-12))
+    assert norm_at_most([[fmpq(0)] * 2] * 2, 0.0)
+    assert norm_at_most([[fmpq(3), fmpq(4)]], 5.0)
+    assert not below(arb_mat([[1, 0], [0, 1]]), arb(1))
+    assert not below(arb_mat([[arb.nan()]]), arb(1))
+
+
+def test_constants():
+    """B_h is exact where it is dyadic; NaN, which becomes infinity, where nothing is known."""
+    system = System(0.5, 1.0, 0.5, 1.0, 0.0, 0.0)
+    assert float_above(state_bound(system)) == 2.0
+    assert float_above(state_bound(System(0.5, 1.0, 0.5, 1.0, 0.0, 7.0))) == 7.0
+    assert float_above(state_bound(System(1.0, 1.0, 1.0, 1.0, 0.0, 0.0))) == math.inf
+    machine = Machine(4, 1)
+    computed = computed_bound(system, machine)
+    assert 2 < computed < 2 * (1 + 1e-14)
+    assert 0 < drift(system, machine, computed) < 1e-14
+    assert float_above(computed_bound(System(1 - 2.0**-53, 1, 1, 1, 0, 0), machine)) == math.inf
+    assert float_above(computed_bound(system, Machine(10**6, 1, roundoff=2.0**-11))) == math.inf
+    assert float_above(drift(system, Machine(4, 1, largest=2.0), computed)) == math.inf
+
+
+def test_units_stay_off():
+    """At equality in real arithmetic, and with room for rounding on a machine."""
+    row, states, machine = arb(0.5), arb(2), Machine(4, 1)
+    assert stays_off(row, states, arb(-1), None)
+    assert not stays_off(row, states, arb(-1 + 2.0**-53), None)
+    assert not stays_off(row, states, arb(-1), machine)
+    assert stays_off(row, states, arb(-1 - 2.0**-48), machine)
+    assert not stays_off(row, states, arb.nan(), None)

@@ -1,0 +1,148 @@
+"""Dilations of contractions: leading block, orthogonality, and how many rows they need."""
+
+import math
+
+import pytest
+import torch
+from flint import arb, arb_mat, ctx
+
+from impl.convert import dilation as module
+from impl.convert.dilation import NotContractionError, dilate, halmos, orthogonality_defect
+from impl.errors import PrecisionError, ShapeError
+from impl.numbers.rationals import real_form
+from impl.training.projection import project_spectral
+
+
+def contraction(n, lam=0.9, seed=0, dtype=torch.float64):
+    """A random matrix with ‖W‖₂ near lam."""
+    W = torch.randn(n, n, dtype=dtype, generator=torch.Generator().manual_seed(seed))
+    return W * (lam / torch.linalg.matrix_norm(W, 2))
+
+
+def matrix(rows):
+    """A float64 matrix."""
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+def exact_defect(V):
+    """‖VᵀV − I‖_F in balls; a complex V in its real form, whose Frobenius norm is √2 as large."""
+    real = real_form(V) if V.is_complex() else V
+    with ctx.workprec(256):
+        A = arb_mat(real.tolist())
+        gram = A.transpose() * A
+        m = gram.nrows()
+        entries = [gram[i, j] - int(i == j) for i in range(m) for j in range(m)]
+        return sum((v * v for v in entries), arb(0)).sqrt()
+
+
+@pytest.mark.parametrize("make", [dilate, halmos])
+@pytest.mark.parametrize("lam", [0.0, 0.5, 1 - 1e-9, 1 - 1e-13])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
+def test_dilations(make, lam, dtype):
+    """W is the leading block to the last bit, and V is unitary to 1e-14 n, near ‖W‖ = 1 too."""
+    for n in (1, 2, 3, 5, 8, 16):
+        W = contraction(n, lam, seed=n, dtype=dtype)
+        found = make(W)
+        assert torch.equal(found.V[:n, :n], W)
+        assert (len(found.V), found.n, found.q) == (2 * n, n, n)
+        assert found.defect <= 1e-14 * n
+        assert exact_defect(found.V) <= found.defect
+        gap = found.W3.mH @ found.W3 - (torch.eye(n) - W.mH @ W)
+        assert float(gap.abs().max()) < 1e-14
+        assert lam <= found.norm + 1e-15 < 1 + 1e-15
+
+
+def test_halmos_blocks():
+    """Halmos' blocks are those of the formula: W₃ = (I − WᵀW)^½ is symmetric, W₄ = −Wᵀ."""
+    W = contraction(4)
+    V = halmos(W).V
+    for block in (V[:4, 4:], V[4:, :4]):
+        assert torch.allclose(block, block.mT, atol=1e-15)
+        assert bool((torch.linalg.eigvalsh(block) > 0).all())
+    assert torch.equal(V[4:, 4:], -W.mT)
+
+
+@pytest.mark.parametrize(
+    ("W", "q"),
+    [
+        ([[0.0]], 1),
+        ([[1.0]], 0),
+        ([[-1.0]], 0),
+        ([[0.0, 1.0], [0.0, 0.0]], 1),
+        ([[0.0, 1.0], [1.0, 0.0]], 0),
+        ([[0.5, 0.5], [0.5, 0.5]], 1),
+        ([[1.0, 0.0], [0.0, math.nextafter(1.0, 0.0)]], 1),
+        ([[1.0, 0.0, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 2.0**-1000]], 2),
+    ],
+)
+def test_minimal(W, q):
+    """At ‖W‖ = 1 the rank is decided in rationals: one ulp below 1 counts, rounding does not."""
+    found = dilate(matrix(W))
+    assert (found.q, found.norm) == (q, 1.0 if q < len(W) else 0.0)
+    assert torch.equal(found.V[: len(W), : len(W)], matrix(W))
+    assert found.defect <= 1e-14 * len(W)
+
+
+def test_complex_rank():
+    """A complex contraction counts over ℂ: a unitary one needs no further row."""
+    W = torch.diag(torch.tensor([1j, 0.5j, -1.0], dtype=torch.complex128))
+    found = dilate(W)
+    assert found.q == 1
+    assert found.defect <= 3e-14
+
+
+def test_not_contractions():
+    """Norms above 1, by as little as one ulp, and what is not decided, are refused."""
+    above = math.nextafter(1.0, 2.0)
+    for W in (matrix([[above]]), matrix([[0.0, above], [0.0, 0.0]]), 2 * contraction(3)):
+        with pytest.raises(NotContractionError, match="project it") as caught:
+            dilate(W)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(NotContractionError):
+        halmos(torch.eye(module.EXACT + 1, dtype=torch.float64))
+    with pytest.raises(NotContractionError):
+        dilate(matrix([[float("nan")]]))
+    dilate(project_spectral(2 * contraction(3), 0.5))
+
+
+def test_wrong_matrices():
+    """Shapes and dtypes that are not one float64 or complex128 matrix."""
+    for shape in ((2, 3), (2,), (1, 2, 2), (0, 0)):
+        with pytest.raises(ShapeError):
+            dilate(torch.zeros(shape, dtype=torch.float64))
+    with pytest.raises(PrecisionError):
+        dilate(torch.eye(2))
+    with pytest.raises(PrecisionError):
+        orthogonality_defect(torch.eye(2))
+
+
+def test_defect_is_a_bound():
+    """The float64 bound is above the exact defect, and near it, from 0 to far from orthogonal."""
+    draw = torch.Generator().manual_seed(3)
+    for n in (1, 2, 7, 30):
+        Q = torch.linalg.qr(torch.randn(n, n, dtype=torch.float64, generator=draw))[0]
+        for noise in (0.0, 1e-16, 1e-12, 1e-6, 1e-2):
+            V = Q + noise * torch.randn(n, n, dtype=torch.float64, generator=draw)
+            exact, bound = exact_defect(V), orthogonality_defect(V)
+            assert exact <= bound
+            assert bound <= 1.001 * float(exact) + 1e-17 * n
+    assert orthogonality_defect(torch.eye(3, dtype=torch.float64)) < 1e-250
+    tall = torch.linalg.qr(torch.randn(6, 2, dtype=torch.float64, generator=draw))[0]
+    assert exact_defect(tall) <= orthogonality_defect(tall) < 1e-14
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), 3.0, 1.9])
+def test_defect_fails_closed(bad):
+    """NaN, infinity and entries for which the splitting is not exact give infinity."""
+    V = torch.eye(2, dtype=torch.float64)
+    V[0, 1] = bad
+    assert orthogonality_defect(V) == math.inf
+
+
+def test_defect_sees_what_float64_hides():
+    """A defect below the roundoff of plain products is found, not rounded to 0."""
+    c = 1 - 2.0**-53
+    V = torch.diag(torch.tensor([c, 1.0, 1.0], dtype=torch.float64))
+    assert float((V.mT @ V - torch.eye(3)).abs().max()) in (2.0**-52, 2.0**-53, 0.0)
+    exact = exact_defect(V)
+    assert exact <= orthogonality_defect(V) <= float(exact) * (1 + 1e-12)

@@ -1,0 +1,161 @@
+import pytest
+import torch
+
+from impl.cells.activation import ACTIVATIONS
+from impl.convert.feedforward import FeedForward
+from impl.errors import InputError, RangeError, ShapeError, UnknownActivationError
+
+N, D, T, S = 5, 3, 12, 4
+
+
+def draw(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> torch.Tensor:
+    """Gaussian numbers of that seed."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype)
+
+
+def build(k: int, activation: str = "tanh", *, biases: bool = True, **options) -> FeedForward:
+    """A random module with window k."""
+    dtype = options.pop("dtype", torch.float64)
+    weights = {
+        "weight_ih": draw(N, D, seed=1, dtype=dtype),
+        "weight_hh": 0.4 * draw(N, N, seed=2, dtype=dtype),
+        "bias_ih": draw(N, seed=3, dtype=dtype),
+        "bias_hh": draw(N, seed=4, dtype=dtype),
+    }
+    held = {role: part for role, part in weights.items() if biases or "bias" not in role}
+    return FeedForward(held, activation=activation, k=k, **options)
+
+
+def truncated(module: FeedForward, x: torch.Tensor, t: int, k: int) -> torch.Tensor:
+    """The recurrent truncated model, one step at a time: the state h_t^k (t counts from 1)."""
+    rho = ACTIVATIONS[module.activation]
+    h = x.new_zeros(x.shape[0], N)
+    for s in range(max(0, t - k), t):
+        z = x[:, s] @ module.weight_ih_l0.T + h @ module.weight_hh_l0.T
+        for bias in (module.bias_ih_l0, module.bias_hh_l0):
+            z = z if bias is None else z + bias
+        h = rho(z)
+    return h
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("k", [0, 1, 4, T, T + 5])
+def test_equals_truncated_rollout(activation, k):
+    """Every output is the truncated recurrent state, also before the first k inputs are there."""
+    module, x = build(k, activation), draw(S, T, D)
+    states = module(x)
+    for t in range(1, T + 1):
+        assert torch.allclose(states[:, t - 1], truncated(module, x, t, k), rtol=0, atol=1e-13)
+
+
+def test_zero_padding_is_another_model():
+    """The test above convicts the model that pads the inputs with zeros: b ≠ 0 tells them apart."""
+    module, x = build(4), draw(S, T, D)
+    padded = torch.cat([x.new_zeros(S, 4, D), x], dim=1)
+    wrong = module(padded).detach()[:, 4:]
+    right = truncated(module, x, 1, 4).detach()
+    assert float((wrong[:, 0] - right).abs().max()) > 1e-2
+
+
+@pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])
+def test_equals_torch_rnn(nonlinearity):
+    """With k ≥ T it is torch's own RNN, into which its state dict loads."""
+    module, x = build(T, nonlinearity), draw(S, T, D)
+    rnn = torch.nn.RNN(D, N, nonlinearity=nonlinearity, batch_first=True, dtype=torch.float64)
+    rnn.load_state_dict(module.state_dict())
+    assert torch.allclose(module(x), rnn(x)[0], rtol=0, atol=1e-14)
+
+
+def test_receptive_field_is_exactly_k():
+    """What is older than k inputs changes no bit of the output; the k-th last input does."""
+    module, x = build(4), draw(S, T, D)
+    older, edge = x.clone(), x.clone()
+    older[:, : T - 4] = 1e6
+    edge[:, T - 4] += 1.0
+    assert torch.equal(module(x)[:, -1], module(older)[:, -1])
+    assert not torch.equal(module(x)[:, -1], module(edge)[:, -1])
+
+
+def test_without_biases():
+    """A cell without biases, and one without inputs yet: k = 0 gives the zero state."""
+    module, x = build(3, biases=False), draw(S, T, D)
+    assert torch.allclose(module(x)[:, -1], truncated(module, x, T, 3), rtol=0, atol=1e-14)
+    assert not build(0, biases=False)(x).any()
+
+
+def test_float32_and_gradients():
+    """The module keeps the dtype of its weights, and its weights train."""
+    module, x = build(3, dtype=torch.float32), draw(S, T, D, dtype=torch.float32)
+    states = module(x)
+    assert states.dtype == torch.float32
+    states.square().sum().backward()
+    for parameter in module.parameters():
+        assert parameter.grad is not None
+        assert bool(parameter.grad.any())
+
+
+def test_readout():
+    """With a readout the module gives y = C h + c for every t."""
+    readout = torch.nn.Linear(N, 2, dtype=torch.float64)
+    module, x = build(3, readout=readout), draw(S, T, D)
+    assert torch.equal(module(x), readout(build(3)(x)))
+
+
+def test_exports():
+    """The module is plain torch: torch.export takes it, and the exported program agrees."""
+    module, x = build(3), draw(S, T, D)
+    exported = torch.export.export(module, (x,)).module()
+    assert torch.equal(exported(x), module(x))
+
+
+def test_empty_sequence():
+    """A sequence of no inputs has no outputs."""
+    assert build(3)(draw(S, 0, D)).shape == (S, 0, N)
+
+
+def test_prints_its_window():
+    """The printed module says sizes, window and activation."""
+    assert "k=3, activation='tanh'" in repr(build(3))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_cuda():
+    """The same module on a CUDA device, to rounding."""
+    module, x = build(4), draw(S, T, D)
+    assert torch.allclose(module.cuda()(x.cuda()).cpu(), module.cpu()(x), rtol=0, atol=1e-12)
+
+
+def test_bad_input():
+    """Wrong shapes, windows, activations and readouts are named errors."""
+    good = {"weight_hh": draw(N, N), "weight_ih": draw(N, D)}
+    with pytest.raises(ShapeError, match="weight_hh"):
+        FeedForward(good | {"weight_hh": draw(N, 2)}, activation="tanh", k=1)
+    with pytest.raises(ShapeError, match="weight_ih"):
+        FeedForward(good | {"weight_ih": draw(2, D)}, activation="tanh", k=1)
+    with pytest.raises(ShapeError, match="bias_hh"):
+        FeedForward(good | {"bias_hh": draw(2)}, activation="tanh", k=1)
+    with pytest.raises(InputError, match="has a weight weight_ih; hand it over"):
+        FeedForward({"weight_hh": draw(N, N)}, activation="tanh", k=1)
+    with pytest.raises(ShapeError, match="readout"):
+        FeedForward(good, activation="tanh", k=1, readout=torch.nn.Linear(2, 2))
+    with pytest.raises(RangeError, match="k = -1"):
+        FeedForward(good, activation="tanh", k=-1)
+    with pytest.raises(UnknownActivationError, match="tanh"):
+        FeedForward(good, activation="tanhh", k=1)
+    with pytest.raises(ShapeError, match=r"\(N, T, 3\)"):
+        build(2)(draw(T, D))
+
+
+def test_an_activation_that_no_file_names() -> None:
+    """A vanilla cell with a library's own variant of an activation has a feed-forward form too."""
+    W, U = torch.eye(2, dtype=torch.float64) / 2, torch.ones(2, 1, dtype=torch.float64)
+    weights = {"weight_ih": U, "weight_hh": W}
+    module = FeedForward(weights, activation="softplus-torch", k=2)
+    x = torch.ones(1, 2, 1, dtype=torch.float64)
+    first = torch.nn.functional.softplus(U[:, 0])
+    second = torch.nn.functional.softplus(W @ first + U[:, 0])
+    assert torch.equal(module(x)[0, 1], second)
+    with pytest.raises(InputError, match="unknown cell"):
+        FeedForward(weights, cell="rnn-softplus-torch", k=2)

@@ -1,0 +1,262 @@
+import json
+import os
+import struct
+import threading
+
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load, load_file, save_file
+
+from impl.certificate.certify import certify
+from impl.convert import truncate as module
+from impl.convert.truncate import (
+    NotCertifiedError,
+    load_certificate,
+    load_truncated,
+    save_truncated,
+    truncate,
+)
+from impl.errors import InputError, RangeError
+from impl.reading.adapters import load_model
+from impl.reading.files import ModelFileError
+
+
+def rnn(seed=0, lam=0.6, dtype=torch.float32, **options):
+    """A random torch RNN with ‖W‖₂ = lam."""
+    torch.manual_seed(seed)
+    made = torch.nn.RNN(2, 4, batch_first=True, dtype=dtype, **options)
+    with torch.no_grad():
+        made.weight_hh_l0 *= lam / float(torch.linalg.matrix_norm(made.weight_hh_l0, 2))
+    return made
+
+
+def inputs(bound=1.0, dtype=torch.float32):
+    """Random inputs of norm just below the bound."""
+    x = torch.randn(3, 50, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    return (0.999 * bound * x / x.norm(dim=2, keepdim=True)).to(dtype)
+
+
+def names(folder):
+    """The names of all files in a folder."""
+    return [entry.name for entry in folder.iterdir()]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])
+def test_within_epsilon(dtype, bias, nonlinearity):
+    """The feed-forward module follows torch's own RNN to within ε at every time."""
+    recurrent = rnn(dtype=dtype, bias=bias, nonlinearity=nonlinearity)
+    forward, certificate = truncate(recurrent, 1e-3, 1.0)
+    assert certificate["verdict"] == "certified"
+    assert forward.k == certificate["truncation"][0]["k"]
+    x = inputs(dtype=dtype)
+    gap = (recurrent(x)[0] - forward(x)).detach().norm(dim=2).max()
+    assert 0 < float(gap) <= 1e-3 + 2 * certificate["rounding"]["state"]
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_round_trip(tmp_path, bias):
+    """Written and read again: the same module, bit for bit, with its certificate."""
+    forward, certificate = truncate(rnn(bias=bias), 1e-2, 1.0)
+    save_truncated(forward, certificate, tmp_path / "t.safetensors")
+    again = load_truncated(str(tmp_path / "t.safetensors"))
+    assert torch.equal(again(inputs()), forward(inputs()))
+    assert (again.k, again.activation) == (forward.k, "tanh")
+    assert load_certificate(tmp_path / "t.safetensors") == json.loads(json.dumps(certificate))
+    assert names(tmp_path) == ["t.safetensors"]
+
+
+def test_file_is_a_model(tmp_path):
+    """The file is itself a model: it loads into torch.nn.RNN and certifies as the original."""
+    path = tmp_path / "t.safetensors"
+    recurrent = rnn(nonlinearity="relu")
+    forward, certificate = truncate(recurrent, 1e-2, 1.0)
+    save_truncated(forward, certificate, path)
+    recurrent.load_state_dict(load_file(path))
+    loaded = load_model(path)
+    assert loaded.name == "rnn-relu"
+    assert certify(loaded, 1.0, (1e-2,)).to_json()["truncation"] == certificate["truncation"]
+    with safe_open(path, framework="pt") as file:
+        assert file.metadata()["k"] == str(forward.k)
+
+
+def test_linear(tmp_path):
+    """A linear system travels as one."""
+    weights = {"weight_hh": torch.tensor([[0.5]]), "weight_ih": torch.tensor([[1.0]])}
+    forward, certificate = truncate(weights, 1e-2, 1.0, cell="linear")
+    save_truncated(forward, certificate, tmp_path / "t")
+    assert load_truncated(tmp_path / "t").activation == "identity"
+
+
+def test_not_certified():
+    """A refuted or undecided model is not truncated; the error carries the certificate."""
+    for weight, verdict in ((3.0, "refuted"), (1.0, "undecided")):
+        weights = {"weight_hh": torch.tensor([[weight]]), "weight_ih": torch.tensor([[1.0]])}
+        with pytest.raises(NotCertifiedError, match=verdict) as caught:
+            truncate(weights, 1e-2, 0.0, cell="rnn-tanh")
+        assert caught.value.certificate.verdict == verdict
+        assert "\n" not in str(caught.value)
+
+
+def test_window_too_long():
+    """A window beyond any use asks for a larger ε."""
+    weights = {"weight_hh": torch.tensor([[1 - 2.0**-22]]), "weight_ih": torch.tensor([[1.0]])}
+    with pytest.raises(RangeError, match="larger ε"):
+        truncate(weights, 1e-6, 1.0, cell="linear")
+
+
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan")])
+def test_bad_epsilon(epsilon):
+    """ε must be a number above zero."""
+    with pytest.raises(RangeError):
+        truncate(rnn(), epsilon, 1.0)
+
+
+def test_certificate_of_another_model(tmp_path):
+    """A certificate of other weights, or of another window, is not written."""
+    forward, certificate = truncate(rnn(), 1e-2, 1.0)
+    other, _ = truncate(rnn(seed=1), 1e-2, 1.0)
+    longer, _ = truncate(rnn(), 1e-6, 1.0)
+    relu, _ = truncate(rnn(nonlinearity="relu"), 1e-2, 1.0)
+    for wrong in (other, longer, relu):
+        with pytest.raises(InputError, match="certificate"):
+            save_truncated(wrong, certificate, tmp_path / "t")
+    for record in ({}, {"truncation": 3}, {"truncation": [3]}, certificate | {"schema": "?"}):
+        with pytest.raises(InputError, match="certificate"):
+            save_truncated(forward, record, tmp_path / "t")
+    forward.readout = torch.nn.Linear(4, 1)
+    with pytest.raises(InputError, match="readout"):
+        save_truncated(forward, certificate, tmp_path / "t")
+    assert names(tmp_path) == []
+
+
+def rewritten(path, **changes):
+    """The same file with some of its metadata changed, or dropped if None."""
+    with safe_open(path, framework="pt") as file:
+        told = dict(file.metadata())
+    told |= changes
+    save_file(load_file(path), path, {key: text for key, text in told.items() if text is not None})
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"format": None}, "format"),
+        ({"format": "rnnbounds/truncated/9"}, "format"),
+        ({"k": None}, "window"),
+        ({"k": "-1"}, "window"),
+        ({"k": "3.5"}, "window"),
+        ({"k": "²"}, "window"),
+        ({"k": "9999999"}, "window"),
+        ({"k": "9" * 9999}, "window"),
+        ({"k": "1"}, "window"),
+        ({"cell": "rnn-relu"}, "something else"),
+        ({"cell": "rnn-cosine"}, "unknown cell"),
+        ({"cell": "lstm"}, "lstm has"),
+        ({"certificate": None}, "certificate"),
+        ({"certificate": "{"}, "certificate"),
+        ({"certificate": "[" * 10**5}, "certificate"),
+        ({"certificate": "[]"}, "certificate"),
+        ({"sha256": None}, "changed"),
+        ({"sha256": "0" * 64}, "changed"),
+    ],
+)
+def test_tampered_metadata(tmp_path, changes, reason):
+    """Whatever is changed in the metadata is noticed, with one line."""
+    path = tmp_path / "t.safetensors"
+    save_truncated(*truncate(rnn(), 1e-2, 1.0), path)
+    rewritten(path, **changes)
+    with pytest.raises(InputError, match=reason) as caught:
+        load_truncated(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_tampered_certificate(tmp_path):
+    """A certificate that says more than was certified is noticed."""
+    path = tmp_path / "t.safetensors"
+    forward, certificate = truncate(rnn(), 1e-2, 1.0)
+    save_truncated(forward, certificate, path)
+    rewritten(path, certificate=json.dumps(certificate | {"input_bound": 100.0}))
+    with pytest.raises(ModelFileError, match="changed"):
+        load_truncated(path)
+
+
+def test_tampered_weights(tmp_path):
+    """One flipped bit of a weight is noticed; so are NaN and a missing bias."""
+    path = tmp_path / "t.safetensors"
+    save_truncated(*truncate(rnn(), 1e-2, 1.0), path)
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(ModelFileError, match="other weights"):
+        load_truncated(path)
+    data[-4:] = struct.pack("<f", float("nan"))
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="NaN"):
+        load_truncated(path)
+
+
+def test_other_files(tmp_path):
+    """A model that is not truncated, a pickle and a missing file."""
+    torch.save(rnn().state_dict(), tmp_path / "m.pt")
+    with pytest.raises(ModelFileError, match="no intact safetensors"):
+        load_truncated(tmp_path / "m.pt")
+    save_file(rnn().state_dict(), tmp_path / "m.safetensors")
+    with pytest.raises(ModelFileError, match="format"):
+        load_certificate(tmp_path / "m.safetensors")
+    with pytest.raises(ModelFileError, match="does not exist"):
+        load_truncated(tmp_path / "missing")
+
+
+def test_nothing_half_written(tmp_path, monkeypatch):
+    """If writing fails, the old file stays as it was and nothing is left beside it."""
+    path = tmp_path / "t.safetensors"
+    save_truncated(*truncate(rnn(), 1e-2, 1.0), path)
+    before = path.read_bytes()
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ModelFileError, match="No space left"):
+        save_truncated(*truncate(rnn(), 1e-3, 1.0), path)
+    assert path.read_bytes() == before
+    assert names(tmp_path) == ["t.safetensors"]
+
+
+def test_bad_targets(tmp_path):
+    """A folder, and a folder that does not exist, are named errors."""
+    forward, certificate = truncate(rnn(), 1e-2, 1.0)
+    for target in (tmp_path, tmp_path / "no" / "t"):
+        with pytest.raises(ModelFileError, match="cannot be written"):
+            save_truncated(forward, certificate, target)
+    assert names(tmp_path) == []
+
+
+def test_concurrent_writers(tmp_path):
+    """While two writers replace one file again and again, every reader finds a whole one."""
+    path = tmp_path / "t.safetensors"
+    versions = [truncate(rnn(seed), 1e-2, 1.0) for seed in (0, 1)]
+    save_truncated(*versions[0], path)
+    stop = threading.Event()
+
+    def write(version):
+        while not stop.is_set():
+            save_truncated(*version, path)
+
+    writers = [threading.Thread(target=write, args=(version,)) for version in versions]
+    for writer in writers:
+        writer.start()
+    try:
+        expected = {module.digest("", dict(v[0].named_parameters())) for v in versions}
+        for _ in range(50):
+            # From the bytes: load_file opens the path twice, so that two versions may meet.
+            weights = load(path.read_bytes())
+            assert module.digest("", weights) in expected
+    finally:
+        stop.set()
+        for writer in writers:
+            writer.join()
+    assert names(tmp_path) == ["t.safetensors"]

@@ -1,0 +1,363 @@
+"""The unitary equivalent of a contractive ReLU model: the same outputs, proved and measured."""
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from flint import fmpq
+from safetensors.torch import load_file
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from impl.convert.exact_rescaling import is_float, scales
+from impl.convert.rational_unitary import RationalRNN
+from impl.convert.unitary import NotReluError, NoUnitaryError, load_unitary, save_unitary, unitary
+from impl.errors import InputError, NotFiniteError, PrecisionError, RangeError, ShapeError
+from impl.numbers.rationals import defect_rank, exactly
+from impl.reading.adapters import load_model
+from impl.reading.files import ModelFileError
+
+FLOPS = {"_linalg_svd": 22, "_linalg_eigh": 9, "linalg_cholesky_ex": 1 / 3, "mm": 2, "bmm": 2}
+NAMES = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+
+
+def model(n, d=2, lam=0.9, seed=0, dtype=torch.float64, kind="dense"):
+    """A random torch.nn.RNN with ReLU and ‖W‖₂ near lam, dense, defective or 0."""
+    draw = torch.Generator().manual_seed(seed)
+    made = torch.nn.RNN(d, n, nonlinearity="relu", batch_first=True, dtype=dtype)
+    with torch.no_grad():
+        for part in made.parameters():
+            part.copy_(torch.randn(part.shape, dtype=dtype, generator=draw))
+        W = made.weight_hh_l0
+        if kind == "defective":
+            W.copy_(0.5 * torch.eye(n, dtype=dtype) + torch.diag(W.new_ones(n - 1), 1))
+        if kind == "zero":
+            W.zero_()
+        else:
+            W *= lam / float(torch.linalg.matrix_norm(W.double(), 2))
+    return made
+
+
+def float64(values):
+    """Numbers that do not pass through float32."""
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def inputs(N, T, d, bound=1.0, seed=1, dtype=torch.float64):
+    """Random inputs on the sphere of that radius, just inside."""
+    x = torch.randn(N, T, d, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    return (x * (bound * (1 - 1e-12) / x.norm(dim=2, keepdim=True))).to(dtype)
+
+
+def worst(recurrent, h, steps, bound):
+    """Inputs at the bound that push along the state: the largest states there are."""
+    U, path = recurrent.weight_ih_l0.detach(), []
+    for _ in range(steps):
+        push = U.mT @ (h + 1e-3)
+        x = bound * (1 - 1e-12) * push / push.norm().clamp(min=1e-300)
+        h = recurrent(x[None, None], h[None, None])[0][0, 0].detach()
+        path.append(x)
+    return torch.stack(path)[None]
+
+
+def both(recurrent, made, x, start):
+    """The states of the model and of its equivalent, and the equivalent's further units."""
+    N = len(x)
+    h = recurrent(x, start.to(x.dtype).expand(1, N, -1).contiguous())[0].detach()
+    first = made.initial.expand(1, N, -1).contiguous()
+    s = made.rnn(batch_first=True)(x.double(), first)[0].detach()
+    return h, made.original(s), s[..., made.n :]
+
+
+@pytest.mark.slow
+def test_a_thousand_models():
+    """n = 1 … 32, biases, initial states: equal to rounding, ≤ 2n states, defect ≤ 1e-14 n."""
+    lams = (0.3, 0.9, 0.999, 1 - 1e-6, 1 - 1e-9)
+    kinds = ("dense", "dense", "dense", "defective", "zero")
+    for seed in range(1000):
+        n, d = 1 + seed % 32, 1 + seed % 5
+        lam, kind = lams[seed % 7 % 5], kinds[seed % 11 % 5]
+        recurrent = model(n, d, lam, seed, kind=kind)
+        start = torch.randn(n, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+        start *= 10.0 ** (seed % 4 - 1)
+        made = unitary(recurrent, 1.0, initial=start)
+        told = made.certificate
+        W = recurrent.weight_hh_l0.detach()
+        assert made.states == told["states"] == 2 * n
+        assert told["orthogonality_defect"] <= 1e-14 * n
+        assert torch.equal(made.weights["weight_hh_l0"][:n, :n], W)
+        x = torch.cat([inputs(2, 12, d, seed=seed), worst(recurrent, start, 12, 1.0)])
+        h, kept, further = both(recurrent, made, x, start)
+        assert not further.any()
+        gap = float((h - kept).norm(dim=2).max())
+        assert gap <= told["difference"]["float64"]
+        assert float(kept.norm(dim=2).max()) <= told["constants"]["B_h_computed"]
+        assert gap <= 1e-13 * n * max(1.0, float(h.norm(dim=2).max()))
+
+
+def test_minimal_rank():
+    """The states are n + rank(I − WᵀW), the rank of the stored floats decided in rationals."""
+    for n in (1, 2, 3, 6):
+        recurrent = model(n, lam=1 - 1e-12, seed=n)
+        made = unitary(recurrent, 1.0)
+        assert made.states == n + defect_rank(recurrent.weight_hh_l0.detach())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_exact_in_rationals(seed):
+    """Run in exact rationals, the stored float64 networks have the same states, bit for bit."""
+    n, d = 1 + seed % 3, 1 + seed % 2
+    recurrent, start = model(n, d, 0.95, seed), torch.randn(n, dtype=torch.float64) * 5
+    made = unitary(recurrent, 1.0, initial=start)
+
+    def exact(weights, start):
+        W, U, *b = (exactly(torch.atleast_2d(weights[name])) for name in ("hh", "ih", "bi", "bh"))
+        sides = (side.entries() for side in b)
+        total = tuple(x + y for x, y in zip(*sides, strict=True))
+        return RationalRNN(W, U, total, tuple(exactly(start[None]).entries()))
+
+    keys = {"ih": NAMES[0], "hh": NAMES[1], "bi": NAMES[2], "bh": NAMES[3]}
+    state = recurrent.state_dict()
+    plain = exact({short: state[name] for short, name in keys.items()}, start)
+    large = exact({short: made.weights[name] for short, name in keys.items()}, made.initial)
+    x = [tuple(exactly(v[None]).entries()) for v in worst(recurrent, start, 5, 1.0)[0]]
+    for h, s in zip(plain.states(x), large.states(x), strict=True):
+        assert s == (*h, *[fmpq(0)] * (made.states - n))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_own_dtype(dtype):
+    """A model in its own dtype stays within the certificate's bound of its float64 equivalent."""
+    recurrent = model(3, dtype=dtype)
+    made = unitary(recurrent, 1.0)
+    assert made.certificate["dtype"] == str(dtype).removeprefix("torch.")
+    x = inputs(4, 60, 2, dtype=dtype)
+    x = x * (1 - 2 * torch.finfo(dtype).eps)
+    h, kept, further = both(recurrent, made, x, made.initial[:3])
+    assert not further.any()
+    gap = float((h.double() - kept).norm(dim=2).max())
+    assert (
+        0 < gap <= made.certificate["difference"]["own_dtype"] < 100 * torch.finfo(dtype).eps * 50
+    )
+
+
+def test_false_variants_fall():
+    """b₂ = 0, and b₂ without 1/(1 − λ), change the outputs of the scalar system at its bound."""
+    weights, made = scalar(0.9)
+    x = torch.full((1, 60, 1), 1.0, dtype=torch.float64)
+    row = made.weights["weight_hh_l0"][1:, 0].abs()
+    right = made.weights["bias_ih_l0"][1:]
+    for b2, falls in ((right, False), (0 * row, True), (-row, True)):
+        changed = dict(made.weights) | {"bias_ih_l0": torch.cat([torch.zeros_like(b2), b2])}
+        wrong = replace(made, weights=changed)
+        h = RationalRNN(*(exactly(weights[f"weight_{r}"]) for r in ("hh", "ih")), *[(fmpq(0),)] * 2)
+        expected = [v[0] for v in h.states([(fmpq(1),)] * 60)]
+        found = wrong.original(wrong.rnn(batch_first=True)(x)[0])[0, :, 0].tolist()
+        gap = max(abs(f - int(e.p) / int(e.q)) for f, e in zip(found, expected, strict=True))
+        assert (gap > 1e-6) == falls
+
+
+def scalar(w=0.6, bound=1.0, **options):
+    """n = 1, W = w, U = 1, no bias."""
+    weights = {"weight_hh": float64([[w]]), "weight_ih": float64([[1.0]])}
+    return weights, unitary(weights, bound, cell="rnn-relu", **options)
+
+
+def test_ignored_initial_state_falls():
+    """With B_h = B/(1 − λ) alone, h_{−1} = 50 wakes the further unit; with ‖h_{−1}‖ it does not."""
+    start = float64([50.0])
+    for given, wakes in ((None, True), (start, False)):
+        _, made = scalar(initial=given)
+        x = torch.zeros(1, 3, 1, dtype=torch.float64)
+        s = made.rnn(batch_first=True)(x, float64([[[50.0, 0.0]]]))[0]
+        assert (s[0, 0, 1].item() > 0) == wakes
+
+
+def test_beyond_the_bound():
+    """W = 0.6, B = 1, inputs (10, 0, 0): equal for two steps, off by 4.8 at the third."""
+    _, made = scalar()
+    x = float64([[[10.0], [0.0], [0.0]]])
+    found = made.original(made.rnn(batch_first=True)(x)[0])[0, :, 0].tolist()
+    expected = (10.0, 6.0, 3.6 + 4.8)
+    assert all(math.isclose(f, e, rel_tol=1e-9) for f, e in zip(found, expected, strict=True))
+
+
+def test_margin_is_derived_and_tight():
+    """The margin of b₂ over B_h‖row of W₃‖ is rounding's, not a tuned factor."""
+    _, made = scalar(0.5)
+    told = made.certificate["constants"]
+    assert told["B_h"] == 2.0
+    row = float(made.weights["weight_hh_l0"][1, 0])
+    ratio = -float(made.weights["bias_ih_l0"][1]) / (2 * row)
+    assert 1 < ratio < 1 + 1e-13
+
+
+def test_no_float_guarantee_at_the_edge():
+    """Where rounding may undo the contraction nothing is claimed of float64; equality stays."""
+    _, made = scalar(1 - 2.0**-52)
+    told = made.certificate
+    assert told["constants"]["B_h_computed"] is None
+    assert (told["difference"]["exact"], told["difference"]["float64"]) == (0.0, None)
+
+
+def test_zero_system():
+    """No input, no bias: states 0, and the further units too."""
+    weights = {"weight_hh": torch.zeros(2, 2), "weight_ih": torch.zeros(2, 1)}
+    made = unitary(weights, 0.0, cell="rnn-relu")
+    assert made.certificate["constants"]["B_h"] == 0.0
+    assert not made.rnn()(torch.zeros(3, 1, 1).double())[0].any()
+
+
+def test_rescaling_saves_states():
+    """(0 ½; 0 0) takes 3 states with scales, 4 without; the original states come back exactly."""
+    weights = {
+        "weight_hh": torch.tensor([[0.0, 0.5], [0.0, 0.0]]),
+        "weight_ih": torch.tensor([[1.0], [0.7]]),
+        "bias_ih": torch.tensor([0.1, 0.2]),
+        "bias_hh": torch.tensor([-0.3, 0.4]),
+    }
+    recurrent = torch.nn.RNN(1, 2, nonlinearity="relu", batch_first=True)
+    recurrent.load_state_dict({f"{role}_l0": part for role, part in weights.items()})
+    recurrent = recurrent.double()
+    start = float64([3.0, -1.0])
+    plain, made = (unitary(recurrent, 2.0, initial=start, rescale=r) for r in (False, True))
+    assert (plain.states, made.states) == (4, 3)
+    assert plain.scaling.tolist() == [1.0, 1.0]
+    assert made.scaling[0] == 2 * made.scaling[1]
+    h, kept, further = both(recurrent, made, inputs(3, 20, 1, 2.0), start)
+    assert torch.equal(h, kept)
+    assert not further.any()
+    assert made.certificate["information"]["rank_decided_by"] == "exact rationals"
+
+
+def test_rescaling_needs_exact_floats():
+    """Scales that would round a weight are not taken: 0.3 · 0.7 is no float64 number."""
+    W = torch.zeros(3, 3, dtype=torch.float64)
+    W[0, 1], W[1, 2] = 0.3, 0.7
+    chain = load_model({"weight_hh": W, "weight_ih": torch.ones(3, 1).double()}, "rnn-relu")
+    D = scales(chain, torch.zeros(3, dtype=torch.float64))
+    made = unitary(chain, 1.0, rescale=True)
+    assert made.states < 6
+    assert torch.equal(made.scaling, D)
+    V, s = made.weights["weight_hh_l0"], made.scaling.tolist()
+    for i in range(3):
+        for j in range(3):
+            v, w = (fmpq(*part[i, j].item().as_integer_ratio()) for part in (V, W))
+            assert v * fmpq(*s[j].as_integer_ratio()) == w * fmpq(*s[i].as_integer_ratio())
+
+
+def test_scales_that_overflow():
+    """Weights at the end of the range are left as they are."""
+    weights = {
+        "weight_hh": float64([[0.0, 2.0**-300], [0.0, 0.0]]),
+        "weight_ih": float64([[1.0], [1.0]]),
+    }
+    assert unitary(weights, 1.0, rescale=True, cell="rnn-relu").states == 4
+    assert not is_float(fmpq(2) ** 1100)
+
+
+@pytest.mark.parametrize("cell", ["rnn-tanh", "linear", "rnn-leaky-relu"])
+def test_only_relu(cell):
+    """Another activation is named, with the remedy."""
+    with pytest.raises(NotReluError, match="use an rnn-relu model"):
+        unitary(model(2).state_dict(), 1.0, cell=cell)
+
+
+@pytest.mark.parametrize("W", [[[1.0]], [[0.0, 2.0], [0.0, 0.0]], [[1.5]]])
+def test_only_contractions(W):
+    """‖W‖₂ ≥ 1 raises NoUnitaryError with what is known, as one line."""
+    weights = {"weight_hh": torch.tensor(W), "weight_ih": torch.ones(len(W), 1)}
+    with pytest.raises(NoUnitaryError, match="needs ‖W‖₂ < 1") as caught:
+        unitary(weights, 1.0, cell="rnn-relu")
+    assert caught.value.certificate.norm == "spectral"
+    assert caught.value.certificate.verdict != "certified"
+    assert "\n" not in str(caught.value)
+
+
+def test_wrong_numbers():
+    """Bounds and initial states that make no sense."""
+    for bound in (-1.0, math.nan, math.inf):
+        with pytest.raises(RangeError, match="input bound"):
+            scalar(bound=bound)
+    with pytest.raises(RangeError, match="input bound"):
+        scalar(bound=1e308)
+    for start, error in (
+        (torch.zeros(2).double(), ShapeError),
+        (torch.zeros(1), PrecisionError),
+        (float64([math.nan]), NotFiniteError),
+        (float64([1e200]), RangeError),
+    ):
+        with pytest.raises(error):
+            scalar(initial=start)
+
+
+@pytest.mark.parametrize("rescale", [False, True])
+def test_round_trip(tmp_path, rescale):
+    """Written and read again bit for bit; the file loads into torch.nn.RNN and as a model."""
+    path, recurrent = tmp_path / "u.safetensors", model(3)
+    start = float64([1.0, -2.0, 3.5])
+    made = unitary(recurrent, 1.0, initial=start, rescale=rescale)
+    save_unitary(made, path)
+    again = load_unitary(str(path))
+    assert again.certificate == json.loads(json.dumps(made.certificate))
+    assert torch.equal(again.initial, made.initial)
+    assert torch.equal(again.scaling, made.scaling)
+    assert all(torch.equal(again.weights[name], made.weights[name]) for name in NAMES)
+    plain = torch.nn.RNN(2, 6, nonlinearity="relu", batch_first=True, dtype=torch.float64)
+    plain.load_state_dict(load_file(path))
+    x = inputs(2, 9, 2)
+    h = recurrent(x, start.expand(1, 2, 3).contiguous())[0]
+    s = plain(x, made.initial.expand(1, 2, 6).contiguous())[0]
+    assert torch.allclose(h, s[..., :3], rtol=0, atol=made.certificate["difference"]["float64"])
+    assert load_model(path).name == "rnn-relu"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["u.safetensors"]
+
+
+def test_nothing_half_written(tmp_path, monkeypatch):
+    """If writing fails, the old file stays and nothing lies beside it; bad targets are named."""
+    path, made = tmp_path / "u", unitary(model(2), 1.0)
+    save_unitary(made, path)
+    before = path.read_bytes()
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    for target in (tmp_path, tmp_path / "no" / "u"):
+        with pytest.raises(ModelFileError, match="cannot be written"):
+            save_unitary(made, target)
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(InputError, match="No space left"):
+        save_unitary(made, path)
+    assert path.read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+class Counter(TorchDispatchMode):
+    """Counts the cubic operations that are dispatched, and their floating-point operations."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls, self.flops = {}, 0.0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        name = function.overloadpacket.__name__
+        if name in FLOPS:
+            self.calls[name] = self.calls.get(name, 0) + 1
+            rows, columns = args[0].shape[-2:]
+            last = args[1].shape[-1] if name in ("mm", "bmm") else columns
+            self.flops += FLOPS[name] * rows * columns * last
+        return function(*args, **(kwargs or {}))
+
+
+def test_cost_of_large_models():
+    """n = 256: one decomposition, and all cubic work together is below ten of them."""
+    recurrent = load_model(model(256, 16))
+    with Counter() as svd:
+        torch.linalg.svd(recurrent.cell.W[0])
+    with Counter() as counted:
+        unitary(recurrent, 1.0)
+    assert svd.calls == {"_linalg_svd": 1}
+    assert counted.calls["_linalg_svd"] == 1
+    assert counted.flops < 10 * svd.flops
+    assert sum(counted.calls.values()) < 30

@@ -1,0 +1,181 @@
+from collections.abc import Callable
+
+import pytest
+import torch
+from gradient_oracle import autograd, blocks, random_system
+from torch import Tensor
+
+import impl.gradients.adjoint
+from impl.cells.activation import ACTIVATIONS
+from impl.cells.rnn import RNN
+from impl.errors import InputError, PrecisionError, RangeError, ShapeError
+from impl.gradients.adjoint import (
+    gradient_gaps,
+    last_gradient,
+    mean_gradient_gaps,
+    tb_gaps,
+    tbptt_gaps,
+)
+from impl.gradients.loss import LOSSES, loss
+
+T = 6
+READINGS = (gradient_gaps, tbptt_gaps, tb_gaps, mean_gradient_gaps)
+SUBSETS = ("W", "U", "b", "WU", "Wb", "Ub", "WUb")
+CLOSE = {"rtol": 1e-11, "atol": 1e-12}
+
+
+def one_pair(cell: RNN, x: Tensor, member: int, s: int) -> tuple[RNN, Tensor]:
+    """One system with one of its sequences."""
+    return cell.member(member), x[member : member + 1, :, :, s : s + 1]
+
+
+def detached(cell: RNN, x: Tensor, criterion: object, k: int) -> Tensor:
+    """g_k by autograd: the state k steps before the end is a constant."""
+    W, U, b = (v.clone().requires_grad_() for v in (cell.W, cell.U, cell.b))
+    h = torch.zeros(1, cell.n, 1, dtype=torch.float64)
+    for t in range(x.shape[1]):
+        h = h.detach() if t == x.shape[1] - k else h
+        h = cell.activation(W @ h + U @ x[:, t] + b[:, :, None])
+    found = torch.autograd.grad(criterion.value(h).sum(), (W, U, b))
+    return torch.cat([g.flatten() for g in found])
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("criterion", LOSSES)
+def test_gaps_are_autograds(name: str, criterion: str) -> None:
+    """All four readings agree with one autograd pass a gradient, for each pair of the batch."""
+    cell, x, p = random_system(name, criterion)
+    gaps = [reading(cell, x, T, p) for reading in READINGS]
+    assert all(gap.shape == (2, 2, T + 1) for gap in gaps)
+    one, inputs = one_pair(cell, x, 1, 1)
+    its = p.member(1)
+    full = autograd(one, inputs, its)
+    ends = [autograd(one, inputs, its, 0, t) for t in range(T + 1)]
+    for k in range(T + 1):
+        begun = bool(k)
+        short = autograd(one, inputs, its, T - k) * begun
+        kept = detached(one, inputs, its, k) if k else torch.zeros_like(full)
+        behind = [autograd(one, inputs, its, max(0, t - k), t) * begun for t in range(1, T + 1)]
+        mean = torch.stack([a - b for a, b in zip(ends[1:], behind, strict=True)]).mean(0)
+        expected = (full - short, full - kept, kept - short, mean)
+        for gap, vector in zip(gaps, expected, strict=True):
+            torch.testing.assert_close(gap[1, 1, k], vector.norm(), **CLOSE)
+
+
+@pytest.mark.parametrize("trained", SUBSETS)
+def test_trained_weights_alone_count(trained: str) -> None:
+    """A norm is taken over the trained blocks only."""
+    cell, x, p = random_system("tanh", "squared")
+    full, short = autograd(cell, x, p), autograd(cell, x, p, T - 2)
+    chosen = blocks(cell.n, cell.d, trained)
+    gap = gradient_gaps(cell, x, 2, p, trained)[0, 0, 2]
+    torch.testing.assert_close(gap, (full - short)[chosen].norm(), **CLOSE)
+    found = last_gradient(cell, x, p)
+    torch.testing.assert_close(found.flat(trained)[0, 0], full[chosen], **CLOSE)
+    torch.testing.assert_close(found.norm(trained)[0, 0], full[chosen].norm(), **CLOSE)
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("K", [0, 1, 3, T])
+def test_windows_do_not_depend_on_their_number(reading: Callable[..., Tensor], K: int) -> None:
+    """The first windows read the same whatever the last one is; with all inputs the gap is 0."""
+    cell, x, p = random_system("gelu", "cross-entropy")
+    every = reading(cell, x, T, p)
+    torch.testing.assert_close(reading(cell, x, K, p), every[..., : K + 1], **CLOSE)
+    assert (every[..., T] == 0).all()
+
+
+def test_one_input() -> None:
+    """With T = 1 there is one gradient, and the empty window misses all of it."""
+    cell, x, p = random_system("tanh", "linear", T=1)
+    full = last_gradient(cell, x, p).norm()
+    for reading in (gradient_gaps, tbptt_gaps, mean_gradient_gaps):
+        torch.testing.assert_close(reading(cell, x, 1, p)[..., 0], full)
+    assert (tb_gaps(cell, x, 1, p) == 0).all()
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_chunks(reading: Callable[..., Tensor], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs that are read one at a time read the same."""
+    cell, x, p = random_system("tanh", "squared", B=3, S=3)
+    together = reading(cell, x, 4, p)
+    monkeypatch.setattr(impl.gradients.adjoint, "_WORKSPACE", 1)
+    torch.testing.assert_close(reading(cell, x, 4, p), together, **CLOSE)
+
+
+def test_starts() -> None:
+    """A member's state that stays zero up to its own start gives the truncated gradient."""
+    cell, x, p = random_system("sigmoid", "squared", B=3)
+    starts = torch.tensor([0, 2, T])
+    found = last_gradient(cell, x, p, starts).flat()
+    for member in range(3):
+        one, inputs = one_pair(cell, x, member, 1)
+        expected = autograd(one, inputs, p.member(member), int(starts[member]))
+        torch.testing.assert_close(found[member, 1], expected, **CLOSE)
+    assert (found[2] == 0).all()
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_differentiable(reading: Callable[..., Tensor]) -> None:
+    """A gap can be climbed in W, U, b and x, also where it is 0."""
+    cell, x, p = random_system("tanh", "squared")
+    leaves = [v.requires_grad_() for v in (cell.W, cell.U, cell.b, x)]
+    slopes = torch.autograd.grad(reading(cell, x, T, p).sum(), leaves)
+    assert all(torch.isfinite(slope).all() and slope.abs().sum() > 0 for slope in slopes)
+    step = [1e-6 * torch.ones_like(v) for v in leaves]
+    with torch.no_grad():
+        ends = []
+        for sign in (1, -1):
+            W, U, b, inputs = (v + sign * h for v, h in zip(leaves, step, strict=True))
+            ends.append(reading(RNN(W, U, b, cell.activation), inputs, T, p).sum())
+    quotient = ((ends[0] - ends[1]) / 2e-6).item()
+    assert sum(slope.sum().item() for slope in slopes) == pytest.approx(quotient, rel=1e-5)
+
+
+@pytest.mark.parametrize("lam", [0.0, 1e-30, 1e-200])
+def test_tiny_contraction(lam: float) -> None:
+    """Where λ^k underflows the gaps do too, without NaN."""
+    cell, x, p = random_system("identity", "squared", lam=lam)
+    for reading in READINGS:
+        gaps = reading(cell, x, T, p)
+        assert torch.isfinite(gaps).all()
+        assert (gaps[..., 4:] <= 1e-12 * (1 + gaps[..., :1])).all()
+    assert (tbptt_gaps(cell, x, T, p)[..., 5] == 0).all() == (lam < 1e-100)
+
+
+def test_tiny_gradients() -> None:
+    """A gradient whose squares underflow does not read as 0."""
+    cell, x, p = random_system("tanh", "linear")
+    tiny = loss("linear", p.C * 1e-170)
+    for read in (
+        lambda q: gradient_gaps(cell, x, 3, q),
+        lambda q: last_gradient(cell, x, q).norm(),
+    ):
+        assert (read(p) > 0).all()
+        assert (read(tiny) >= read(p) * 1e-170 / cell.n**2).all()
+
+
+def test_bad_calls() -> None:
+    """Windows beyond the sequence, wrong inputs and unknown weights are refused."""
+    cell, x, p = random_system("tanh", "linear")
+    for K in (-1, T + 1):
+        with pytest.raises(RangeError, match="K ="):
+            gradient_gaps(cell, x, K, p)
+    for bad in (x[:, :, :1], x[:, :0]):
+        with pytest.raises(ShapeError, match="x has shape"):
+            last_gradient(cell, bad, p)
+    with pytest.raises(PrecisionError, match="x is"):
+        gradient_gaps(cell, x.float(), 1, p)
+    for trained in ("", "UW", "WW", "V"):
+        with pytest.raises(InputError, match="must name"):
+            gradient_gaps(cell, x, 1, p, trained)
+
+
+def test_by_hand() -> None:
+    """h = a h + x with p = h: ∇_a p_3 = x_2 + 2a x_1, of which one step knows x_2 + a x_1."""
+    one = torch.ones(1, 1, 1, dtype=torch.float64)
+    cell = RNN(one / 2, one, torch.zeros(1, 1, dtype=torch.float64), ACTIVATIONS["identity"])
+    x = torch.tensor([8.0, 3.0, 1.0], dtype=torch.float64).reshape(1, 3, 1, 1)
+    p = loss("linear", one)
+    gaps = [reading(cell, x, 3, p, "W")[0, 0].tolist() for reading in READINGS[:3]]
+    assert gaps == [[11.0, 11.0, 8.0, 0.0], [11.0, 4.0, 0.0, 0.0], [0.0, 7.0, 8.0, 0.0]]

@@ -1,0 +1,139 @@
+import math
+
+import pytest
+import torch
+from flint import arb, ctx
+from gradient_oracle import balls, blocks, length, random_system
+
+from impl.cells.activation import ACTIVATIONS
+from impl.cells.rnn import RNN
+from impl.gradients.adjoint import (
+    gradient_gaps,
+    last_gradient,
+    mean_gradient_gaps,
+    tb_gaps,
+    tbptt_gaps,
+)
+from impl.gradients.adjoint_error import (
+    gradient_error,
+    gradient_gap_error,
+    mean_gradient_gap_error,
+    tbptt_error,
+)
+from impl.gradients.loss import LOSSES, loss
+from impl.gradients.rounding import gamma
+
+T = 6
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("criterion", LOSSES)
+@pytest.mark.parametrize("trained", ["W", "Ub", "WUb"])
+def test_gradients_are_within_their_errors(name: str, criterion: str, trained: str) -> None:
+    """Gradients in balls, by forward sensitivities, are within the bounds; and these are small."""
+    cell, x, p = random_system(name, criterion, seed=1)
+    chosen = blocks(cell.n, cell.d, trained)
+    found = last_gradient(cell, x, p).flat(trained)[0, 0].tolist()
+    error = gradient_error(cell, x, p, trained)
+    assert error.shape == (2, 2)
+    assert (error < 1e-8).all()
+    with ctx.workprec(200):
+        exact = balls(cell, x, p)
+        away = length([exact[i] - v for i, v in zip(chosen, found, strict=True)])
+        assert away <= error[0, 0].item()
+
+
+@pytest.mark.parametrize("name", ["identity", "tanh", "sigmoid", "gelu", "softplus"])
+@pytest.mark.parametrize("criterion", LOSSES)
+@pytest.mark.parametrize("lam", [0.8, 0.05])
+def test_gaps_are_within_their_errors(name: str, criterion: str, lam: float) -> None:
+    """So are all gaps of all windows, up to the rounding of their norms."""
+    cell, x, p = random_system(name, criterion, lam=lam, seed=2)
+    readings = (gradient_gaps, tb_gaps, tbptt_gaps, mean_gradient_gaps)
+    bounds = (gradient_gap_error, gradient_gap_error, tbptt_error, mean_gradient_gap_error)
+    gaps = [reading(cell, x, T, p)[0, 0].tolist() for reading in readings]
+    errors = [bound(cell, x, T, p)[0, 0].tolist() for bound in bounds]
+    with ctx.workprec(300):
+        ends = [balls(cell, x, p, 0, t) for t in range(T + 1)]
+        zero = [arb(0)] * len(ends[0])
+        for k in range(T):
+            short = balls(cell, x, p, T - k) if k else zero
+            kept = balls(cell, x, p, kept=T - k) if k else zero
+            mean = zero
+            for t in range(k + 1, T + 1):
+                behind = balls(cell, x, p, t - k, t) if k else zero
+                mean = [m + (a - b) / T for m, a, b in zip(mean, ends[t], behind, strict=True)]
+            pairs = ((ends[T], short), (kept, short), (ends[T], kept), (mean, zero))
+            for gap, error, pair in zip(gaps, errors, pairs, strict=True):
+                exact = length([a - b for a, b in zip(*pair, strict=True)])
+                assert abs(exact - gap[k]) <= error[k] + gamma(40) * gap[k]
+    assert all(error[T] == 0 for error in errors)
+
+
+def test_error_of_the_forgotten_part_decays() -> None:
+    """What truncated back-propagation leaves out is read to an error that shrinks with λ^k."""
+    cell, x, p = random_system("tanh", "linear", T=60, lam=0.1)
+    gap, error = tbptt_gaps(cell, x, 50, p), tbptt_error(cell, x, 50, p)
+    assert (gap[..., 50] > 0).all()
+    assert (error[..., 50] < 1e-60).all()
+    assert (error[..., 1:] <= error[..., :-1]).all()
+
+
+def test_uncertain_kink() -> None:
+    """A pre-activation that rounding could move across a ReLU's kink makes the bounds infinite."""
+    cell, x, p = random_system("relu", "linear", B=1)
+    assert torch.isfinite(gradient_error(cell, x, p)).all()
+    assert torch.isfinite(tbptt_error(cell, x, 3, p)).all()
+    z = cell.drive(x[:, T - 2])  # the first one of the truncated run with k = 2
+    x[:, T - 2, 0] -= z[:, 0] / cell.U[:, 0, 0, None]
+    assert (gradient_error(cell, x, p) == math.inf).all()
+    assert torch.isfinite(gradient_error(cell, x, p, K=1)).all()
+    assert torch.isfinite(tbptt_error(cell, x, 3, p)).all()  # sees the full run alone
+    error = mean_gradient_gap_error(cell, x, T, p)
+    assert (error[..., :T] == math.inf).all()
+    assert (error[..., T] == 0).all()
+
+
+def test_exact_zeros() -> None:
+    """A loss without slope has gradient 0, and a resting ReLU system certain slopes: no error."""
+    cell, x, p = random_system("relu", "linear", B=1)
+    flat = loss("linear", torch.zeros_like(p.C))
+    assert (gradient_error(cell, x, flat) == 0).all()
+    still = RNN(cell.W, cell.U, torch.zeros_like(cell.b), cell.activation)
+    assert (gradient_error(still, 0 * x, p) < 1e-12).all()
+    assert (last_gradient(still, 0 * x, p).norm() == 0).all()
+
+
+@pytest.mark.parametrize("name", ["identity", "tanh"])
+def test_beyond_contraction(name: str) -> None:
+    """Where λ ≥ 1 the bound may be useless, but it holds."""
+    cell, x, p = random_system(name, "squared", lam=1.7)
+    found = last_gradient(cell, x, p).flat()[0, 0].tolist()
+    with ctx.workprec(200):
+        away = length([e - v for e, v in zip(balls(cell, x, p), found, strict=True)])
+    assert away <= gradient_error(cell, x, p)[0, 0].item()
+    wild = RNN(1e200 * cell.W, cell.U, cell.b, cell.activation)
+    assert not torch.isnan(gradient_error(wild, x, p)).any()
+    assert (gradient_error(wild, x, p) == math.inf).all()
+
+
+def test_not_finite() -> None:
+    """A sequence with NaN has an infinite bound, its neighbours keep theirs."""
+    cell, x, p = random_system("tanh", "squared")
+    before = gradient_error(cell, x, p)
+    x[0, 3, 0, 1] = math.nan
+    error = gradient_error(cell, x, p)
+    assert (error[0, 1], error[0, 0] <= before[0, 0] * 1.01) == (math.inf, True)
+    assert torch.equal(error[1], before[1])
+
+
+def test_bounds_can_fail() -> None:
+    """A gradient that is off by little more than its bound is convicted."""
+    cell, x, p = random_system("tanh", "linear")
+    error = gradient_error(cell, x, p)[0, 0].item()
+    found = last_gradient(cell, x, p).flat()[0, 0]
+    found[0] += 1.01 * error
+    with ctx.workprec(200):
+        exact = balls(cell, x, p)
+        away = length([e - v for e, v in zip(exact, found.tolist(), strict=True)])
+    assert away > error

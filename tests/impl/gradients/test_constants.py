@@ -1,0 +1,155 @@
+import math
+
+import pytest
+import torch
+from flint import arb, ctx
+from torch import Tensor
+
+from impl.cells.activation import ACTIVATIONS, activation
+from impl.cells.rnn import RNN
+from impl.errors import ShapeError, UnknownConstantError
+from impl.gradients.constants import Constants
+from impl.gradients.rollout import states
+
+NAMES = (
+    "lam L_rho beta_rho M_rho W_norm U_norm B_x S_0 B_h L_x L_f W_radius lam_P kappa lam_D lam_v "
+    "Z_hat e_rho e_relative eps_1 s_gate s_svd s_power s_unshifted s_unscaled"
+).split()
+
+
+def tensor(*values: float) -> Tensor:
+    """A float64 vector."""
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def scalar(w: float, u: float, b: float, name: str = "identity", B_x: float = 1.0) -> Constants:
+    """The constants of h = ρ(wh + ux + b)."""
+    cell = RNN(tensor(w)[None, None], tensor(u)[None, None], tensor(b)[None], activation(name))
+    return Constants(cell, tensor(B_x))
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_states_obey_the_bounds(name: str) -> None:
+    """On random systems the states and single steps stay below B_h, S_0 and Ẑ."""
+    draw = torch.Generator().manual_seed(0)
+    W, U, b, x = (
+        torch.randn(*shape, dtype=torch.float64, generator=draw)
+        for shape in ((5, 4, 4), (5, 4, 2), (5, 4), (5, 60, 2, 3))
+    )
+    W = 0.8 * W / torch.linalg.matrix_norm(W, 2)[:, None, None]
+    cell = RNN(W, U, b, activation(name))
+    c = Constants(cell, torch.linalg.vector_norm(x, dim=2).amax((1, 2)), W[:, :2])
+    path = states(cell, x)
+    first = cell.step(torch.zeros_like(path[:, 0]), x[:, 0])
+    assert (torch.linalg.vector_norm(path, dim=2).amax((1, 2)) <= c["B_h"]).all()
+    assert (torch.linalg.vector_norm(first, dim=1).amax(1) <= c["S_0"]).all()
+    assert (c["lam"] <= 0.8 * activation(name).slope * (1 + 1e-13)).all()
+    assert (c["L_f"] <= c["W_norm"] * (1 + 1e-13)).all()
+    expected = activation(name).slope < 1.25
+    assert (torch.isfinite(c["eps_1"]) & (c["eps_1"] > 0)).all() == expected
+    for constant in NAMES:
+        assert c[constant].shape == (5,)
+        assert c[constant].dtype == torch.float64
+        assert not torch.isnan(c[constant]).any()
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e6])
+def test_rounding_does_not_accumulate(name: str, scale: float) -> None:
+    """Float64 states stay within ε₁ (1 − λᵗ)/(1 − λ) of the exact ones, found in balls."""
+    draw = torch.Generator().manual_seed(0)
+    W, U, b, x = (
+        torch.randn(1, *shape, dtype=torch.float64, generator=draw)
+        for shape in ((3, 3), (3, 2), (3,), (25, 2, 1))
+    )
+    W = 0.7 * W / torch.linalg.matrix_norm(W, 2)
+    b, x = scale * b, scale * x
+    cell = RNN(W, U, b, activation(name))
+    c = Constants(cell, torch.linalg.vector_norm(x, dim=2).amax((1, 2)))
+    lam, eps = c["lam"].item(), c["eps_1"].item()
+    path = states(cell, x)[0, :, :, 0].tolist()
+    with ctx.workprec(200):
+        h = [arb(0)] * 3
+        for t, inputs in enumerate(x[0, :, :, 0].tolist(), start=1):
+            h = [
+                cell.activation.ball(
+                    sum((arb(w) * v for w, v in zip(W[0, i].tolist(), h, strict=True)), arb(0))
+                    + sum(
+                        (arb(u) * v for u, v in zip(U[0, i].tolist(), inputs, strict=True)), arb(0)
+                    )
+                    + b[0, i].item()
+                )
+                for i in range(3)
+            ]
+            gaps = [arb(value) - exact for value, exact in zip(path[t], h, strict=True)]
+            gap = sum((abs(g) * abs(g) for g in gaps), arb(0)).upper().sqrt()
+            assert gap <= eps * (1 - arb(lam) ** t) / (1 - arb(lam))
+
+
+def test_dyadic_systems_are_exact() -> None:
+    """The constants of a dyadic scalar system come out exactly, so that equality cases stay so."""
+    c = scalar(0.75, -2.0, 0.5)
+    assert [c[name].item() for name in ("lam", "L_x", "S_0", "B_h")] == [0.75, 2.0, 2.5, 10.0]
+    assert c["L_f"].item() == 1.0
+    assert scalar(0.3, 1.0, 0.0)["lam"].item() == 0.3
+
+
+def test_drive_without_bias() -> None:
+    """With b = 0 nothing is added to L_x B_x where ρ(0) = 0, and ρ(0) √n where it is not."""
+    assert scalar(0.5, 1.0, 0.0, "tanh", B_x=1e-200)["S_0"].item() == 1e-200
+    assert scalar(0.5, 0.0, 0.0, "sigmoid")["S_0"].item() == pytest.approx(0.5, rel=1e-14)
+    assert scalar(0.5, 0.0, 0.0, "sigmoid")["S_0"].item() >= 0.5
+
+
+def test_system_at_rest() -> None:
+    """A system without drive has bounds of exactly 0 and makes no rounding error."""
+    c = scalar(0.5, 1.0, 0.0, "tanh", B_x=0.0)
+    assert [c[name].item() for name in ("S_0", "B_h", "Z_hat", "eps_1")] == [0.0] * 4
+
+
+def test_expansive_systems() -> None:
+    """Beyond λ = 1 only a bounded activation bounds the states, and rounding is not bounded."""
+    assert scalar(1.0, 1.0, 0.0)["B_h"].item() == math.inf
+    assert scalar(2.0, 1.0, 0.0, "tanh")["B_h"].item() == 1.0
+    for name in ("identity", "tanh"):
+        assert scalar(2.0, 1.0, 0.0, name)["eps_1"].item() == math.inf
+    assert scalar(1 - 2**-52, 1.0, 0.0)["eps_1"].item() == math.inf
+
+
+def test_broken_systems_fail_closed() -> None:
+    """NaN anywhere makes the bounds that depend on it infinite, never NaN."""
+    for broken in (scalar(math.nan, 1, 0), scalar(0.5, math.nan, 0), scalar(0.5, 1, math.nan)):
+        assert broken["B_h"].item() == math.inf
+        assert not any(math.isnan(broken[name].item()) for name in NAMES if name[:2] != "s_")
+    assert scalar(math.nan, 1, 0)["lam"].item() == math.inf
+
+
+def test_liars_are_lower() -> None:
+    """The relative error model of softplus forgets what its absolute model allows."""
+    c = scalar(0.0, 0.0, 20.5, "softplus-torch")
+    assert c["e_relative"].item() < 1e-13 < c["e_rho"].item()
+
+
+def test_weights() -> None:
+    """The weights of the weighted norms are those that were certified, made once."""
+    W = torch.tensor([[[0.5, 3.0], [0.0, 0.5]]], dtype=torch.float64)
+    c = Constants(RNN(W, W, W[:, 0], activation("tanh")), tensor(1.0))
+    assert c.P_root.shape == c.D.shape == (1, 2, 2)
+    assert c.v.shape == (1, 2)
+    assert c.P_root is c.quadratic.weights
+    assert c.D is c.diagonal.weights
+    assert c["lam_D"].item() == c.diagonal.factor.item() < 1 < c["lam"].item()
+    assert c["lam_P"].item() < 1 <= c["kappa"].item()
+    assert c["lam_v"].item() < 1
+    assert c["lam"] is c["lam"]
+
+
+def test_bad_calls() -> None:
+    """Unknown names are told apart, and bounds of a wrong shape refused."""
+    c = scalar(0.5, 1.0, 0.0)
+    with pytest.raises(UnknownConstantError, match="lam"):
+        c["lamda"]
+    with pytest.raises(ShapeError, match="B_x"):
+        Constants(c.cell, torch.ones(2, dtype=torch.float64))
+    with pytest.raises(ShapeError, match="C has"):
+        Constants(c.cell, tensor(1.0), torch.ones(1, 2, 3, dtype=torch.float64))

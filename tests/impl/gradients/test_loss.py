@@ -1,0 +1,166 @@
+import math
+
+import pytest
+import torch
+from flint import arb, ctx, fmpq
+from torch import Tensor
+
+from impl.errors import PrecisionError, ShapeError, UnknownNameError
+from impl.gradients.loss import LOSSES, CrossEntropy, Linear, Loss, Squared, loss
+from impl.norms.readout_norms import QuadraticDual, WeightedMaximumDual
+from impl.numbers.inverse import certified_inverse
+
+B, P, N, M = 4, 3, 5, 200
+HAIR = 1 + 1e-12
+
+
+def normal(*shape: int, seed: int = 0) -> Tensor:
+    """A Gaussian tensor."""
+    draw = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, dtype=torch.float64, generator=draw)
+
+
+def example(name: str) -> Loss:
+    """Random readouts and targets."""
+    return loss(name, normal(B, P, N), normal(B, P, seed=1))
+
+
+def states(radius: float) -> Tensor:
+    """States on a sphere, (B, n, M)."""
+    return radius * torch.nn.functional.normalize(normal(B, N, M, seed=2), dim=1)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_gradient(name: str) -> None:
+    """The gradient is the derivative of the value, and the sequel of both is differentiable."""
+    p, h = example(name), states(2.0).requires_grad_()
+    (expected,) = torch.autograd.grad(p.value(h).sum(), h)
+    torch.testing.assert_close(p.gradient(h), expected, rtol=1e-12, atol=1e-13)
+    assert p.value(h).shape == (B, M)
+    assert p.name == name
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_constants_hold(name: str) -> None:
+    """No gradient exceeds L_p and no difference of two gradients β_p times that of the states."""
+    p, h, other = example(name), states(2.0), states(0.5).flip(2)
+    slope = p.slope(torch.full((B,), 2.0, dtype=torch.float64))
+    assert (p.gradient(h).norm(dim=1).amax(1) <= slope * HAIR).all()
+    ratios = (p.gradient(h) - p.gradient(other)).norm(dim=1) / (h - other).norm(dim=1)
+    assert (ratios.amax(1) <= p.curvature * HAIR).all()
+    assert (p.curvature >= 0).all()
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_constants_hold_in_other_norms(name: str) -> None:
+    """The same for ‖Q h‖₂ and for max |h_i|/v_i, with the dual norms of the gradients."""
+    p, v = example(name), normal(B, N, seed=3).abs() + 0.1
+    Q = torch.eye(N, dtype=torch.float64) + 0.3 * normal(B, N, N, seed=4)
+    inverse = torch.linalg.inv(Q)
+    sphere = states(1.0)
+    box = v[:, :, None] * sphere.sign()
+    quadratic, maximum = QuadraticDual(certified_inverse(Q)), WeightedMaximumDual(v)
+    one = torch.ones(B, dtype=torch.float64)
+    for dual, h in ((quadratic, inverse @ sphere), (maximum, box)):
+        step = p.gradient(h) - p.gradient(-h)
+        sizes = [p.gradient(h), step / 2]
+        if dual is quadratic:
+            sizes = [(inverse.mT @ g).norm(dim=1) for g in sizes]
+        else:
+            sizes = [(g.abs() * v[:, :, None]).sum(1) for g in sizes]
+        assert (sizes[0].amax(1) <= p.slope(one, dual) * HAIR).all()
+        assert (sizes[1].amax(1) <= p.curvature_in(dual) * HAIR).all()
+
+
+def test_dyadic_constants_are_exact() -> None:
+    """Dyadic readouts have exact constants in all norms of one unit."""
+    C, y = (torch.tensor(values, dtype=torch.float64) for values in ([[[-1.5]]], [[0.5]]))
+    radius, two = (torch.tensor([value], dtype=torch.float64) for value in (4.0, 2.0))
+    squared = Squared(C, y)
+    assert squared.slope(radius).item() == 1.5 * (1.5 * 4 + 0.5)
+    assert squared.curvature.item() == 2.25
+    maximum = WeightedMaximumDual(two[:, None])
+    assert squared.slope(radius, maximum).item() == 3 * (3 * 4 + 0.5)
+    assert Linear(C).slope(radius, maximum).item() == 3.0
+    assert (Linear(C).slope(radius).item(), Linear(C).curvature.item()) == (1.5, 0.0)
+
+
+def test_cross_entropy_constants() -> None:
+    """Two opposite rows: L_p = 2‖e‖, above ‖C‖₂ = √2‖e‖, and β_p = ‖e‖², above ‖C‖₂²/4."""
+    p = CrossEntropy(torch.tensor([[[1.0], [-1.0]]], dtype=torch.float64))
+    one = torch.ones(1, dtype=torch.float64)
+    assert (p.slope(one).item(), p.spread().item(), p.curvature.item()) == (2.0, 2.0, 1.0)
+    h = torch.tensor([[[-30.0, 1e-4]]], dtype=torch.float64)
+    far, near = p.gradient(h)[0, 0].tolist()
+    assert far == pytest.approx(-2.0)
+    assert abs(near - p.gradient(0 * h)[0, 0, 1].item()) / 1e-4 == pytest.approx(1.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e3])
+def test_gradient_error(name: str, scale: float) -> None:
+    """A float64 gradient at a perturbed state is as close to the exact one as is said."""
+    p, h = example(name), states(scale)
+    inner = 1e-14 * scale * torch.arange(M, dtype=torch.float64).expand(B, M)
+    moved = h + inner[:, None] * states(0.999)
+    bounds = p.gradient_error(torch.full_like(inner, scale * HAIR), inner)
+    computed = p.gradient(moved)
+    with ctx.workprec(200):
+        for b in range(B):
+            for m in range(0, M, 20):
+                exact = p.member(b).ball_gradient([arb(value) for value in h[b, :, m].tolist()])
+                gaps = [arb(g) - e for g, e in zip(computed[b, :, m].tolist(), exact, strict=True)]
+                error = sum((gap * gap for gap in gaps), arb(0)).upper().sqrt()
+                assert error <= bounds[b, m].item()
+
+
+def test_exact_zeros() -> None:
+    """Nothing is lost where every term is zero, whatever the state."""
+    zero = torch.zeros(1, 2, 2, dtype=torch.float64)
+    size = torch.ones(1, 1, dtype=torch.float64)
+    for name in LOSSES:
+        assert loss(name, zero).gradient_error(size, 0 * size).item() == 0.0
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_rational_gradient(name: str) -> None:
+    """Rational gradients lie in the balls; the cross-entropy has none."""
+    p = example(name).member(1)
+    values = [fmpq(1, 3), fmpq(-2), fmpq(0), fmpq(5, 7), fmpq(1)]
+    exact = p.rational_gradient(values)
+    assert (exact is None) == (name == "cross-entropy")
+    for q, ball in zip(exact or [], p.ball_gradient([arb(v) for v in values]), strict=False):
+        assert ball.contains(arb(q))
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_broken_losses_fail_closed(name: str) -> None:
+    """NaN in the readout or the target makes the constants infinite, never NaN."""
+    C = normal(1, P, N)
+    C[0, 0, 0] = math.nan
+    size = torch.ones(1, dtype=torch.float64)
+    p = loss(name, C)
+    assert p.slope(size).item() == math.inf
+    assert p.curvature.item() == (0.0 if name == "linear" else math.inf)
+    for dual in (
+        WeightedMaximumDual(normal(1, N).abs()),
+        QuadraticDual(certified_inverse(C.new_ones(1, N, N))),
+    ):
+        assert p.slope(size, dual).item() == math.inf
+    target = torch.full((1, P), math.nan, dtype=torch.float64)
+    assert Squared(normal(1, P, N), target).slope(size).item() == math.inf
+
+
+def test_bad_calls() -> None:
+    """Unknown names, wrong shapes and wrong dtypes are told apart."""
+    C = normal(B, P, N)
+    with pytest.raises(UnknownNameError, match="squared"):
+        loss("square", C)
+    with pytest.raises(ShapeError, match="C has"):
+        loss("linear", C[0])
+    with pytest.raises(ShapeError, match="C has"):
+        loss("linear", C[:, :0])
+    with pytest.raises(ShapeError, match="y has"):
+        loss("squared", C, C[:, 0])
+    with pytest.raises(PrecisionError, match="y is"):
+        loss("squared", C, C[:, :, 0].float())

@@ -1,0 +1,90 @@
+import pytest
+import torch
+from torch import Tensor
+
+from impl.cells.activation import activation
+from impl.cells.rnn import RNN
+from impl.errors import PrecisionError, RangeError, ShapeError
+from impl.gradients.rollout import rollout, states, truncations
+
+B, N, D, T, S = 3, 5, 2, 9, 4
+
+
+def random_cell(name: str = "tanh", seed: int = 0) -> tuple[RNN, Tensor]:
+    """A cell with inputs, some of them large."""
+    draw = torch.Generator().manual_seed(seed)
+    shapes = ((B, N, N), (B, N, D), (B, N), (B, T, D, S))
+    W, U, b, x = (torch.randn(*s, dtype=torch.float64, generator=draw) for s in shapes)
+    return RNN(W / 3, U, b, activation(name)), x
+
+
+def one_at_a_time(cell: RNN, member: int, inputs: Tensor) -> Tensor:
+    """The plain loop: one system, one sequence, inputs (T, d)."""
+    h = torch.zeros(cell.n, dtype=torch.float64)
+    for x in inputs:
+        h = cell.activation(cell.W[member] @ h + cell.U[member] @ x + cell.b[member])
+    return h
+
+
+@pytest.mark.parametrize("name", ["identity", "relu", "sigmoid", "softplus"])
+@pytest.mark.parametrize("K", [0, 1, 4, T])
+def test_truncations_are_the_plain_loop(name: str, K: int) -> None:
+    """All truncated states at once agree with restarting the plain loop k steps before the end."""
+    cell, x = random_cell(name)
+    full, short = truncations(cell, x, K)
+    assert full.shape == (B, N, S)
+    assert short.shape == (B, N, K + 1, S)
+    for member in range(B):
+        for s in range(S):
+            inputs = x[member, :, :, s]
+            close = {"rtol": 1e-13, "atol": 1e-13}
+            torch.testing.assert_close(
+                full[member, :, s], one_at_a_time(cell, member, inputs), **close
+            )
+            for k in range(K + 1):
+                expected = one_at_a_time(cell, member, inputs[T - k :])
+                torch.testing.assert_close(short[member, :, k, s], expected, **close)
+
+
+def test_ends() -> None:
+    """h_T^0 is zero exactly, and h_T^T is h_T."""
+    cell, x = random_cell("sigmoid")
+    full, short = truncations(cell, x, T)
+    assert (short[:, :, 0] == 0).all()
+    torch.testing.assert_close(short[:, :, T], full, rtol=1e-14, atol=1e-14)
+
+
+def test_states() -> None:
+    """The states start at zero, end at the rollout's result, and obey the recursion."""
+    cell, x = random_cell()
+    path = states(cell, x)
+    assert path.shape == (B, T + 1, N, S)
+    assert (path[:, 0] == 0).all()
+    torch.testing.assert_close(path[:, T], rollout(cell, x))
+    torch.testing.assert_close(path[:, 4], cell.step(path[:, 3], x[:, 3]))
+
+
+def test_gradients_flow() -> None:
+    """Autograd's gradient of a truncation gap agrees with a difference quotient."""
+    cell, x = random_cell()
+    x = x.requires_grad_()
+    full, short = truncations(cell, x, 3)
+    gap = (full - short[:, :, 3]).square().sum()
+    (slope,) = torch.autograd.grad(gap, x)
+    step = 1e-6 * torch.ones_like(x)
+    with torch.no_grad():
+        ends = [truncations(cell, x + sign * step, 3) for sign in (1, -1)]
+        up, down = ((h - short[:, :, 3]).square().sum() for h, short in ends)
+    assert slope.sum().item() == pytest.approx(((up - down) / 2e-6).item(), rel=1e-5)
+
+
+def test_bad_calls() -> None:
+    """Windows longer than the sequence and inputs of a wrong shape or precision are refused."""
+    cell, x = random_cell()
+    for K in (-1, T + 1):
+        with pytest.raises(RangeError, match="K ="):
+            truncations(cell, x, K)
+    with pytest.raises(ShapeError, match="x has shape"):
+        rollout(cell, x[:, :, :1])
+    with pytest.raises(PrecisionError, match="x is"):
+        states(cell, x.float())

@@ -1,0 +1,266 @@
+import itertools
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from flint import arb, ctx
+from torch import Tensor
+
+from impl.cells.activation import ACTIVATIONS, activation
+from impl.cells.rnn import RNN
+from impl.errors import ShapeError, UnknownNameError
+from impl.gradients.constants import TRAINABLE, Constants
+from impl.gradients.loss import LOSSES, loss
+from impl.gradients.weight_sets import Region
+
+HAIR = 1 + 1e-11
+SMOOTH = [name for name, rho in ACTIVATIONS.items() if rho.curvature < math.inf]
+N, D = 3, 2
+
+
+def system(name: str, lam: float = 0.6, seed: int = 0) -> RNN:
+    """One random cell with L_ρ‖W‖₂ = lam."""
+    draw = torch.Generator().manual_seed(seed)
+    W, U, b = (
+        torch.randn(1, *shape, dtype=torch.float64, generator=draw)
+        for shape in ((N, N), (N, D), (N,))
+    )
+    rho = activation(name)
+    return RNN(lam * W / (torch.linalg.matrix_norm(W, 2) * rho.slope), U, b, rho)
+
+
+def constants(cell: RNN, trained: str = "WUb", kind: str = "squared") -> Constants:
+    """Its constants for inputs of norm 1 and a fixed readout."""
+    C = torch.tensor([[[1.0, -2.0, 0.5], [0.0, 1.0, 1.0]]], dtype=torch.float64)
+    y = torch.tensor([[0.5, -1.0]], dtype=torch.float64)
+    return Constants(
+        cell, torch.ones(1, dtype=torch.float64), loss=loss(kind, C, y), trained=trained
+    )
+
+
+def cell_map(
+    cell: RNN, trained: str, x: Tensor
+) -> tuple[Callable[[Tensor, Tensor], Tensor], Tensor]:
+    """φ as a function of the state and of the trained weights as one vector, and that vector."""
+    parts = {p: getattr(cell, p)[0] for p in ("W", "U", "b")}
+    sizes = [parts[p].numel() for p in trained]
+
+    def phi(h: Tensor, w: Tensor) -> Tensor:
+        moved = dict(parts)
+        for p, flat in zip(trained, w.split(sizes), strict=True):
+            moved[p] = flat.reshape(parts[p].shape)
+        return cell.activation(moved["W"] @ h + moved["U"] @ x + moved["b"])
+
+    return phi, torch.cat([parts[p].flatten() for p in trained])
+
+
+def points(B_h: float, count: int = 5) -> list[tuple[Tensor, Tensor]]:
+    """States of norm ≤ B_h, inputs of norm ≤ 1; some inside, some on the boundary."""
+    draw = torch.Generator().manual_seed(3)
+    found = []
+    for i in range(count):
+        h, x = (torch.randn(size, dtype=torch.float64, generator=draw) for size in (N, D))
+        share = 1.0 if i % 2 else torch.rand((), dtype=torch.float64, generator=draw).item()
+        found.append((min(B_h, 50.0) * share * h / h.norm(), x / x.norm()))
+    return found
+
+
+def largest(form: Tensor) -> float:
+    """A local maximum of ‖form(u, v)‖ over unit vectors u and v, by alternation."""
+    best = 0.0
+    for start in torch.eye(form.shape[1], dtype=form.dtype)[:2]:
+        u = start + 0.1
+        for _ in range(12):
+            matrix = torch.einsum("iab,a->ib", form, u / u.norm())
+            _, sigma, v = torch.linalg.svd(matrix)
+            _, _, u = torch.linalg.svd(torch.einsum("iab,b->ia", form, v[0]))
+            u = u[0]
+        best = max(best, sigma[0].item())
+    return best
+
+
+def derivatives(cell: RNN, trained: str, h: Tensor, x: Tensor) -> dict[str, Tensor]:
+    """∂_wφ and the second derivatives at one point, by automatic differentiation."""
+    phi, w = cell_map(cell, trained, x)
+    (hh, hw), (wh, ww) = torch.func.jacfwd(torch.func.jacfwd(phi, (0, 1)), (0, 1))(h, w)
+    first = torch.func.jacfwd(phi, 1)(h, w)
+    return {"L_w": first, "beta_hh": hh, "beta_hw": hw, "beta_wh": wh, "beta_ww": ww}
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize("trained", TRAINABLE)
+def test_derivatives_obey_the_constants(name: str, trained: str) -> None:
+    """Operator norms of first and second derivatives, climbed in their directions, stay below."""
+    cell = system(name)
+    c = constants(cell, trained)
+    for h, x in points(c["B_h"].item()):
+        for constant, form in derivatives(cell, trained, h, x).items():
+            matrix = form.ndim == 2
+            size = torch.linalg.matrix_norm(form, 2).item() if matrix else largest(form)
+            assert size <= c[constant].item() * HAIR
+
+
+@pytest.mark.parametrize("trained", TRAINABLE)
+def test_linear_constants_are_attained(trained: str) -> None:
+    """Of a linear system L_w, β_wh and β_hw are attained at the boundary."""
+    cell = system("identity")
+    c = constants(cell, trained)
+    h, x = points(c["B_h"].item())[1]
+    found = derivatives(cell, trained, h, x)
+    assert torch.linalg.matrix_norm(found["L_w"], 2).item() == pytest.approx(c["L_w"].item())
+    for constant in ("beta_wh", "beta_hw"):
+        assert largest(found[constant]) == pytest.approx(c[constant].item(), abs=1e-12)
+    assert c["beta_hh"].item() == c["beta_ww"].item() == 0.0
+
+
+def gradient(cell: RNN, x: Tensor, c: Constants, trained: str, k: int) -> Tensor:
+    """∇p_T^k in the trained weights by automatic differentiation, x (T, d)."""
+    parts = {p: getattr(cell, p).clone().requires_grad_(p in trained) for p in ("W", "U", "b")}
+    moved, h = RNN(**parts, activation=cell.activation), torch.zeros(1, N, 1, dtype=torch.float64)
+    for row in x[len(x) - k :]:
+        h = moved.step(h, row[None, :, None])
+    assert c.loss is not None
+    value = c.loss.value(h).sum()
+    found = torch.autograd.grad(value, [parts[p] for p in trained], allow_unused=True)
+    zero = {p: torch.zeros_like(parts[p]) for p in trained}
+    return torch.cat(
+        [(zero[p] if g is None else g).flatten() for p, g in zip(trained, found, strict=True)]
+    )
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize("kind", LOSSES)
+def test_gradients_obey_the_window(name: str, kind: str) -> None:
+    """‖∇p_T − ∇p_T^k‖ ≤ ε_k ≤ (G_0 + G_1) k λᵏ for full and truncated runs."""
+    cell, T = system(name), 14
+    draw = torch.Generator().manual_seed(5)
+    x = torch.nn.functional.normalize(torch.randn(T, D, dtype=torch.float64, generator=draw), dim=1)
+    for trained in ("W", "U", "WUb"):
+        c = constants(cell, trained, kind)
+        bounds = c.epsilons(T)
+        assert bounds.shape == (1, T + 1)
+        assert bounds[0, 0].item() == math.inf
+        full = gradient(cell, x, c, trained, T)
+        steps = torch.arange(1, T + 1)
+        paper = (c["G_0"] + c["G_1"]) * steps * c["lam"] ** steps
+        assert (bounds[0, 1:] <= paper * HAIR).all()
+        for k in range(1, T + 1):
+            gap = (full - gradient(cell, x, c, trained, k)).norm().item()
+            assert gap <= bounds[0, k].item() + 1e-12
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize("kind", LOSSES)
+def test_gradients_are_lipschitz(name: str, kind: str) -> None:
+    """‖∇p_T(w) − ∇p_T(w′)‖ ≤ β‖w − w′‖ with the constants of the segment."""
+    first = system(name)
+    draw = torch.Generator().manual_seed(6)
+    x = torch.nn.functional.normalize(torch.randn(9, D, dtype=torch.float64, generator=draw), dim=1)
+    for trained, reach in itertools.product(("W", "b", "WUb"), (1e-3, 0.3)):
+        far = system(name, seed=1)
+        parts = {p: getattr(first, p) for p in ("W", "U", "b")}
+        parts |= {p: torch.lerp(parts[p], getattr(far, p), reach) for p in trained}
+        second = RNN(**parts, activation=first.activation)
+        plain = constants(first, trained, kind)
+        region = Region.join(Region.of(first), Region.of(second))
+        c = Constants(first, plain.B_x, loss=plain.loss, trained=trained, region=region)
+        moved = math.sqrt(
+            sum((getattr(second, p) - getattr(first, p)).square().sum().item() for p in trained)
+        )
+        for k in (3, 9):
+            change = gradient(first, x, c, trained, k) - gradient(second, x, c, trained, k)
+            assert change.norm().item() <= c["beta"].item() * moved
+
+
+def test_dyadic_scalars_are_exact() -> None:
+    """All constants of a dyadic scalar system come out exactly."""
+    w = torch.tensor([[[0.5]]], dtype=torch.float64)
+    cell = RNN(w, 2 * w, 0 * w[0], activation("identity"))
+    c = Constants(cell, w[0, 0] * 4, loss=loss("linear", 3 * w), trained="W")
+    expected = {
+        "S_0": 2.0, "B_h": 4.0, "W_rows": 0.5, "L_w": 4.0, "L_p": 1.5, "beta_p": 0.0,
+        "beta_hh": 0.0, "beta_wh": 1.0, "beta_hw": 1.0, "beta_ww": 0.0,
+        "G_0": 12.0, "D_1": 6.0, "G_1": 12.0, "beta": 48.0,
+        "S_0_v": 2.0, "B_h_v": 4.0, "L_w_v": 4.0, "beta_wh_v": 1.0, "L_p_v": 1.5, "beta_p_v": 0.0,
+    }  # fmt: skip
+    assert {name: c[name].item() for name in expected} == expected
+    assert c.epsilons(3).tolist() == [[math.inf, 12.0, 9.0, 6.0]]
+    squared = Constants(cell, w[0, 0] * 4, loss=loss("squared", 4 * w, 2 * w[0]), trained="Ub")
+    assert [squared[name].item() for name in ("L_p", "beta_p", "y_norm", "C_norm_sq")] == [
+        2.0 * (2 * 4 + 1), 4.0, 1.0, 2.0,
+    ]  # fmt: skip
+    assert squared["beta_wh"].item() == 0.0
+
+
+def test_no_contraction_left() -> None:
+    """At λ = 0 the bound of k = 1 is D_1, though G_1 is infinite; at λ = 1 nothing is known."""
+    w = torch.zeros(1, 1, 1, dtype=torch.float64)
+    one = torch.ones(1, dtype=torch.float64)
+    c = Constants(RNN(w, w + 1, w[0], activation("identity")), one, loss=loss("linear", w + 1))
+    assert c["G_1"].item() == math.inf
+    assert c.epsilons(2).tolist() == [[math.inf, 1.0, 0.0]]
+    wide = Constants(RNN(w + 1, w + 1, w[0], activation("sin")), one, loss=loss("linear", w + 1))
+    assert [wide[name].item() for name in ("G_0", "D_1", "beta")] == [math.inf] * 3
+    assert wide.epsilons(2).tolist() == [[math.inf] * 3]
+
+
+@pytest.mark.parametrize("kind", LOSSES)
+def test_formulas_in_balls(kind: str) -> None:
+    """G_0, D_1, β and ε_k are at least the formulas of the constants, and hardly more."""
+    c = constants(system("tanh"), kind=kind)
+    with ctx.workprec(200):
+        names = "lam L_w L_p beta_p B_h beta_hh beta_hw beta_wh beta_ww".split()
+        a = {name: arb(c[name].item()) for name in names}
+        gap = 1 - a["lam"]
+        G_0 = a["L_w"] * (a["L_p"] + a["beta_p"] * a["B_h"]) / gap
+        D_1 = a["L_p"] * a["B_h"] * (a["beta_wh"] + a["L_w"] * a["beta_hh"] / gap)
+        beta = a["beta_p"] * a["L_w"] * a["L_w"] / gap**2
+        beta += a["L_p"] * a["L_w"] / gap**2 * (a["beta_hh"] * a["L_w"] / gap + a["beta_hw"])
+        beta += a["L_p"] / gap * (a["beta_wh"] * a["L_w"] / gap + a["beta_ww"])
+        eps = a["lam"] ** 5 * G_0 + 5 * a["lam"] ** 4 * D_1
+        found = [c["G_0"], c["D_1"], c["beta"], c.epsilons(5)[:, 5], c["G_1"]]
+        for value, exact in zip(found, (G_0, D_1, beta, eps, D_1 / a["lam"]), strict=True):
+            assert exact <= value.item() <= float(exact) * (1 + 1e-13)
+
+
+@pytest.mark.parametrize("kind", LOSSES)
+def test_broken_systems_fail_closed(kind: str) -> None:
+    """NaN in any weight makes the constants that depend on it infinite, and none is NaN."""
+    for part in ("W", "U", "b"):
+        cell = system("tanh")
+        getattr(cell, part)[0, 0] = math.nan
+        c = constants(cell, kind=kind)
+        named = ("L_w", "D_1", "beta", "L_w_v", "L_p_v", "S_0_P", "L_w_P", "C_norm_sq", "y_norm")
+        assert not any(math.isnan(c[name].item()) for name in named)
+        assert not torch.isnan(c.epsilons(3)).any()
+    assert c["beta_hh"].item() < math.inf
+    broken = system("tanh")
+    broken.W[0, 0] = math.nan
+    assert constants(broken)["beta"].item() == math.inf
+
+
+def test_what_is_not_known() -> None:
+    """Without a loss, at a kink, or for another loss the constants are infinite."""
+    cell = system("tanh")
+    bare = Constants(cell, torch.ones(1, dtype=torch.float64))
+    assert all(
+        bare[name].item() == math.inf for name in ("L_p", "beta_p", "beta", "y_norm", "C_label")
+    )
+    assert bare["L_w"].item() < math.inf
+    kinked = constants(system("relu"))
+    assert all(kinked[name].item() == math.inf for name in ("beta_hh", "beta_wh", "D_1", "beta"))
+    assert kinked["G_0"].item() < math.inf
+    entropy = constants(cell, kind="cross-entropy")
+    assert entropy["C_label"].item() <= entropy["C_spread"].item() < math.inf
+    assert entropy["C_norm_ce"].item() < math.inf == entropy["C_norm_sq"].item()
+    assert constants(cell)["C_norm_ce"].item() == math.inf
+
+
+def test_bad_calls() -> None:
+    """Trained parts out of order and losses of another size are refused."""
+    cell, one = system("tanh"), torch.ones(1, dtype=torch.float64)
+    with pytest.raises(UnknownNameError, match="trained part"):
+        Constants(cell, one, trained="UW")
+    with pytest.raises(ShapeError, match="loss's C"):
+        Constants(cell, one, loss=loss("linear", torch.ones(1, 1, 2, dtype=torch.float64)))

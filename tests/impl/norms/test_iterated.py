@@ -1,0 +1,164 @@
+"""Iterated maps: what several steps contract, against orbits, products and published formulas."""
+
+import itertools
+import math
+
+import pytest
+import torch
+from flint import arb_mat, ctx
+
+from impl.cells.activation import ACTIVATIONS
+from impl.certificate.certify import certify
+from impl.gradients.rollout import truncations
+from impl.norms.iterated import STEPS, Steps, iterated, step_factors
+from impl.norms.state_norms import parts_of, state_norm
+from impl.numbers.exact_norm import ball_norm
+from impl.numbers.outward import norm_up
+from impl.reading.adapters import load_model
+
+SLOPES = ((0.0, 1.0), (-0.13, 1.13), (-1.0, 1.0), (0.01, 1.0))
+
+
+def draw(*shape, seed=0):
+    """Gaussian numbers of that seed."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+
+def steps(W, slopes=(0.0, 1.0), kept=None):
+    """The steps of a cell."""
+    return Steps(W, *slopes, torch.zeros_like(W[0]) if kept is None else kept)
+
+
+def products(V, kept, chosen):
+    """J_m ⋯ J_1 for m = 1, …, with slopes (count, steps, n): (steps, count, n, n)."""
+    found = [torch.eye(len(V), dtype=V.dtype).expand(len(chosen), -1, -1)]
+    for slopes in chosen.unbind(1):
+        found.append((kept.diag() + slopes[:, :, None] * V) @ found[-1])
+    return torch.stack(found[1:])
+
+
+@pytest.mark.parametrize("leak", [1.0, 0.3])
+@pytest.mark.parametrize("n", [1, 3, 9, 20])
+def test_factors_bound_products(n, leak):
+    """‖D J_m ⋯ J_1 D⁻¹‖₂ ≤ λ_m for random, extreme and alternating slopes, all m."""
+    for seed, (least, most) in enumerate(SLOPES):
+        kept = torch.linspace(0.9 * (1 - leak), 1 - leak, n, dtype=torch.float64)
+        W = 0.8 * (1 - kept)[:, None] * draw(n, n, seed=seed) / n**0.5
+        d = draw(n, seed=seed + 9).exp()
+        factors = torch.tensor(step_factors(steps(W, (least, most), kept), d), dtype=torch.float64)
+        chosen = torch.rand(
+            300, STEPS, n, generator=torch.Generator().manual_seed(seed), dtype=torch.float64
+        )
+        chosen[100:] = chosen[100:].round()
+        chosen[-2:] = torch.tensor([0.0, 1.0])[:, None, None]
+        chosen = least + (most - least) * chosen
+        seen = torch.linalg.matrix_norm(products(d[:, None] * W / d, kept, chosen), 2).amax(1)
+        assert (seen <= factors * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("slopes", SLOPES)
+def test_two_steps_are_exact(slopes):
+    """λ_2 = M max ‖WEW‖₂ over the vertices, in balls: no less, and hardly more."""
+    W = draw(4, 4, seed=3) / 2
+    factor = step_factors(steps(W, slopes), torch.ones(4, dtype=torch.float64))[1]
+    size = max(map(abs, slopes))
+    with ctx.workprec(200):
+        norms = [
+            size * ball_norm(arb_mat((W @ torch.tensor(E, dtype=W.dtype).diag() @ W).tolist()))
+            for E in itertools.product(slopes, repeat=4)
+        ]
+    worst = max(map(float, norms))
+    assert worst * (1 - 1e-13) <= factor <= worst * (1 + 1e-12)
+
+
+def test_linear_cells_are_exact():
+    """For slopes that are all 1, λ_m is ‖W^m‖₂, and ‖(κI + W)^m‖₂ for a cell that keeps κ."""
+    W, one = draw(16, 16) / 5, torch.ones(16, dtype=torch.float64)
+    factors = step_factors(steps(W, (1.0, 1.0)), one)
+    for m, factor in enumerate(factors, 1):
+        exact = float(torch.linalg.matrix_norm(torch.linalg.matrix_power(W, m), 2))
+        assert exact <= factor <= exact * (1 + 1e-9)
+    G = 0.7 * one.diag() + 0.3 * W
+    factors = step_factors(steps(0.3 * W, (1.0, 1.0), 0.7 * one), one)
+    for m, factor in enumerate(factors, 1):
+        exact = float(torch.linalg.matrix_norm(torch.linalg.matrix_power(G, m), 2))
+        assert exact * (1 - 1e-12) <= factor <= exact * (1 + 1e-9)
+
+
+def test_expansion():
+    """Beyond the vertices λ_2 is the least of M(c‖W²‖ + ρ‖W‖²) and M²‖W‖²."""
+    W, one = draw(30, 30) / 6, torch.ones(30, dtype=torch.float64)
+    p = [float(torch.linalg.matrix_norm(torch.linalg.matrix_power(W, m), 2)) for m in (1, 2)]
+    expected = min(0.375 * p[1] + 0.625 * p[0] ** 2, p[0] ** 2)
+    assert step_factors(steps(W, (-0.25, 1.0)), one)[1] == pytest.approx(expected, rel=1e-12)
+
+
+def test_norm_of_all_steps():
+    """The adapted norm: μ^r ≥ λ_r and K ≥ λ_m μ^{−m}, so that λ_r^q λ_m ≤ Kμ^k for every k."""
+    W = draw(6, 6, seed=1) / 2
+    for one in iterated(steps(W), torch.ones(6, dtype=torch.float64)):
+        r, lam = len(one.factors), (1.0, *one.factors)
+        for k in range(40):
+            whole, rest = divmod(k, r)
+            assert lam[r] ** whole * lam[rest] <= one.condition * one.rate**k * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("name", ["relu", "gelu", "sin", "sigmoid"])
+def test_gap_is_never_violated(name):
+    """‖h_T − h_T^k‖₂ ≤ ε for the certified k, on cells that no single step certifies."""
+    slope = ACTIVATIONS[name].slope
+    for seed in range(4):
+        W = draw(5, 5, seed=seed)
+        W = W * (1.05 / slope / float(torch.linalg.matrix_norm(W, 2)))
+        loaded = load_model({"weight_hh": W, "weight_ih": draw(5, 2, seed=9)}, f"rnn-{name}")
+        norm = state_norm("iterated", parts_of(loaded, 1.0))
+        if not norm.lam < 1:
+            continue
+        x = draw(1, 120, 2, 20, seed=seed)
+        x = x / norm_up(x.movedim(2, -1))[:, :, None]
+        for epsilon in (1.0, 1e-2):
+            k = min(norm.window(epsilon), 100)
+            full, short = truncations(loaded.cell, x, k)
+            assert float((full - short[:, :, k]).norm(dim=1).max()) <= max(
+                epsilon, norm.equivalence * norm.states * norm.lam**k
+            )
+
+
+def test_beyond_every_single_step():
+    """A cell that no diagonal norm certifies in one step is certified, with its window."""
+    W = torch.tensor([[0.2, 1.4], [-0.2, -0.7]], dtype=torch.float64)
+    log_d = torch.linspace(-6, 6, 2001, dtype=torch.float64)
+    entries = W * torch.exp(torch.stack([log_d * 0, log_d, -log_d, log_d * 0], 1).view(-1, 2, 2))
+    assert float(torch.linalg.matrix_norm(entries, 2).min()) > 1.03
+    loaded = load_model({"weight_hh": W, "weight_ih": torch.ones(2, 1).double()}, "rnn-tanh")
+    certificate = certify(loaded, 1.0, (1e-2,))
+    assert (certificate.verdict, certificate.norm) == ("certified", "iterated")
+    assert certificate.constants["steps"] > 1
+    k = certificate.window(1e-2)
+    full, short = truncations(loaded.cell, torch.ones(1, 80, 1, 1, dtype=torch.float64), k)
+    assert float((full - short[:, :, k]).norm()) <= 1e-2
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_least_slope(name):
+    """No secant slope of an activation is below its `least`, and some come near."""
+    rho = ACTIVATIONS[name]
+    z = torch.linspace(-12, 12, 200_001, dtype=torch.float64)
+    slopes = rho(z).diff() / z.diff()
+    assert float(slopes.min()) >= rho.least - 1e-9
+    assert float(slopes.min()) <= rho.least + 1e-2
+
+
+def test_fails_closed():
+    """Weights that overflow or are not finite give infinite factors, zero ones vanish."""
+    one = torch.ones(3, dtype=torch.float64)
+    for value in (1e308, math.inf, math.nan):
+        W = torch.full((3, 3), value, dtype=torch.float64)
+        for found in iterated(steps(W), one):
+            assert not found.rate < 1
+            assert found.condition >= 1
+    zero = iterated(steps(torch.zeros(3, 3, dtype=torch.float64)), one)
+    assert all(found.rate < 1e-17 and found.condition == 1 for found in zero)
+    tiny = iterated(steps(torch.full((3, 3), 1e-308, dtype=torch.float64)), one)
+    assert all(found.factors[-1] > 0 for found in tiny)

@@ -1,0 +1,127 @@
+import math
+
+import pytest
+import torch
+from flint import arb, arb_mat, ctx, fmpq
+
+from impl.errors import ShapeError
+from impl.numbers.exact_norm import (
+    _by_squaring,
+    ball_norm,
+    positive_semidefinite,
+    rational_norm_at_most,
+)
+
+HADAMARD = torch.tensor(
+    [[1.0, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]], dtype=torch.float64
+)  # norm 2
+KNOWN = [
+    (torch.eye(3, dtype=torch.float64) * 0.75, 0.75),
+    (HADAMARD, 2.0),
+    (torch.tensor([[3.0], [4.0]], dtype=torch.float64), 5.0),
+    (torch.tensor([[3.0, 4.0]], dtype=torch.float64), 5.0),
+    (torch.tensor([[3.0, 0.0], [4.0, 0.0]], dtype=torch.float64), 5.0),
+    (torch.tensor([[0.0, 2.0], [0.0, 0.0]], dtype=torch.float64), 2.0),
+    (torch.tensor([[-0.3]], dtype=torch.float64), 0.3),
+    (torch.zeros(2, 3, dtype=torch.float64), 0.0),
+]
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0**-1000, 2.0**1000])
+@pytest.mark.parametrize(("W", "norm"), KNOWN)
+def test_known_norms(W: torch.Tensor, norm: float, scale: float) -> None:
+    """At the exact norm the rationals say yes, one unit in the last place below they say no."""
+    assert rational_norm_at_most(scale * W, scale * norm)
+    if norm:
+        assert not rational_norm_at_most(scale * W, math.nextafter(scale * norm, 0.0))
+    ball = ball_norm(scale * W)
+    assert ball.contains(arb(scale * norm))
+    assert ball.rad() <= 1e-12 * scale * norm
+
+
+def test_balls_and_rationals_agree() -> None:
+    """The ends of the ball are on the right sides of the norm, at rising precision."""
+    draw = torch.Generator().manual_seed(0)
+    for n in (1, 2, 5):
+        W = torch.randn(n, n + 1, dtype=torch.float64, generator=draw)
+        for bits in (53, 200):
+            with ctx.workprec(bits):
+                ball = ball_norm(W)
+                assert ball.rad() <= arb(2) ** (16 - bits)
+                assert rational_norm_at_most(W, ball.upper().fmpq())
+                low = ball.lower().fmpq()
+                assert not rational_norm_at_most(W, low - fmpq(1, 2**bits))
+
+
+def test_clusters() -> None:
+    """Repeated and zero eigenvalues that flint does not isolate are enclosed all the same."""
+    half = torch.full((2, 2), 0.5, dtype=torch.float64)
+    blocks = torch.block_diag(half, half, half)
+    singular = torch.tensor([[0.0, 1.0, 2.0]] * 3, dtype=torch.float64)
+    stairs = torch.diag(torch.tensor([1.0, 0.0, 2.0, 2.0, 0.0, -1.0], dtype=torch.float64))
+    for W, norm in ((blocks, arb(1)), (singular, arb(15).sqrt()), (stairs, arb(2))):
+        for bits in (53, 128):
+            with ctx.workprec(bits):
+                ball = ball_norm(W)
+                assert ball.overlaps(norm)
+                assert ball.rad() <= arb(2) ** (8 - bits)
+
+
+@pytest.mark.parametrize("n", [1, 3, 8])
+def test_squaring_agrees_with_eigenvalues(n: int) -> None:
+    """The slow way to the largest eigenvalue encloses what the quick way finds."""
+    W = torch.randn(n, n, dtype=torch.float64, generator=torch.Generator().manual_seed(n))
+    low, high = _by_squaring(arb_mat(W.tolist()))
+    norm = ball_norm(W)
+    assert low.union(high).overlaps(norm * norm)
+    assert high - low <= 1e-13 * high
+    assert _by_squaring(arb_mat(n, n)) == (arb(0), arb(0))
+
+
+def test_wide_balls() -> None:
+    """The norm of wide balls is the midpoints' give or take the radii's; NaN stays NaN."""
+    middle, wide = (
+        arb_mat([[arb(0), 1], [1, arb(0)]]),
+        arb_mat([[arb(0, 0.5), 1], [1, arb(0, 0.5)]]),
+    )
+    ball = ball_norm(wide)
+    assert ball.contains(ball_norm(middle))
+    assert ball.contains(arb(1.5))
+    assert ball.contains(arb(0.5))
+    assert ball.rad() <= 0.8
+    assert ball_norm(arb_mat(3, 3, [arb(0, 1)] * 9)).contains(arb(3))
+    assert ball_norm(arb_mat([[arb(0, 1)], [arb(2)]])).contains(arb(5).sqrt())
+    assert ball_norm(arb_mat([[arb(0, 1)]])).contains(arb(0))
+    for entry in (math.nan, math.inf):
+        assert not ball_norm(torch.tensor([[entry, 1.0]])).is_finite()
+    assert ball_norm(torch.zeros(3, 3)) == 0
+
+
+def test_rational_bounds() -> None:
+    """A bound may be any rational; what is negative or not finite never holds."""
+    third = torch.tensor([[1 / 3]], dtype=torch.float64)
+    assert rational_norm_at_most(third, fmpq(1, 3))  # the float is just below
+    assert not rational_norm_at_most(third, fmpq(1, 3) - fmpq(1, 10**16))
+    for bad in (-1.0, math.nan, math.inf):
+        assert not rational_norm_at_most(third, bad)
+    assert not rational_norm_at_most(torch.tensor([[math.nan]]), 1.0)
+    with pytest.raises(ShapeError):
+        rational_norm_at_most(torch.zeros(2), 1.0)
+
+
+def test_semidefinite() -> None:
+    """Elimination tells semidefinite from indefinite matrices, zero pivots included."""
+    assert positive_semidefinite([[0, 0], [0, 1]])
+    assert positive_semidefinite([[1, 1, 2], [1, 1, 2], [2, 2, 4]])
+    assert not positive_semidefinite([[0, 1], [1, 5]])
+    assert not positive_semidefinite([[1, 2], [2, 3]])
+    assert not positive_semidefinite([[1, 0], [0, -1]])
+    draw = torch.Generator().manual_seed(1)
+    for _ in range(50):
+        G = torch.randint(-3, 4, (4, 3), generator=draw)
+        gram = (G @ G.mT).tolist()
+        assert positive_semidefinite(gram)
+        gram[3][3] -= 1
+        least = torch.linalg.eigvalsh(torch.tensor(gram, dtype=torch.float64))[0].item()
+        if abs(least) > 1e-9:
+            assert positive_semidefinite(gram) == (least > 0)

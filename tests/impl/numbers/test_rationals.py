@@ -1,0 +1,174 @@
+"""Exact rationals: dilations, ranks, and networks whose equality is decided."""
+
+import random
+
+import pytest
+import torch
+from flint import fmpq, fmpq_mat
+
+from impl.convert.rational_unitary import (
+    RationalRNN,
+    equivalent,
+    norm_above,
+    state_bound,
+    to_unitary,
+)
+from impl.errors import NotContractiveError, NotFiniteError, RangeError, ShapeError
+from impl.numbers.rationals import (
+    cayley,
+    defect_rank,
+    exactly,
+    identity,
+    random_contraction,
+    root_above,
+)
+
+
+def draws(n, d, T, seed, size=4):
+    """Random rational weights, biases, initial state and inputs with ‖x‖ ≤ 1, some at the bound."""
+    draw = random.Random(seed)
+
+    def vector(m):
+        return tuple(fmpq(draw.randint(-size, size), draw.randint(1, 3)) for _ in range(m))
+
+    U = fmpq_mat([list(vector(d)) for _ in range(n)])
+    inputs = []
+    for _ in range(T):
+        x = [fmpq(0)] * d
+        x[draw.randrange(d)] = fmpq(draw.choice((-1, 1)))  # a unit vector, turned by a rational Q
+        turned = cayley(d, draw) * fmpq_mat(d, 1, x)
+        inputs.append(tuple(turned[i, 0] for i in range(d)))
+    return draw, U, vector(n), vector(n), inputs
+
+
+def first(states, n):
+    """The original states, and whether the further ones are 0."""
+    return [s[:n] for s in states], all(v == 0 for s in states for v in s[n:])
+
+
+@pytest.mark.parametrize("units", [0, 1, 3])
+def test_rational_dilations(units):
+    """VᵀV = I exactly, W leads, and V has n + rank(I − WᵀW) rows."""
+    draw = random.Random(units)
+    for n in range(max(1, units), 6):
+        C = random_contraction(n, draw, units)
+        V, W = C.dilation(), C.W
+        m = 2 * n - units
+        assert V.nrows() == m
+        assert V.transpose() * V == identity(m)
+        assert [row[:n] for row in V.tolist()[:n]] == W.tolist()
+        assert defect_rank(W) == n - units == sum(k != 0 for k in C.kappa)
+        assert C.norm == (1 if units else max(C.sigma))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_equal_outputs(seed):
+    """All states of the unitary network are (h, 0), in exact rationals, at the bound B too."""
+    n, d = 1 + seed % 4, 1 + seed % 3
+    draw, U, b, initial, inputs = draws(n, d, 6, seed)
+    rnn, urnn = equivalent(random_contraction(n, draw), U, b, initial, fmpq(1))
+    kept, dead = first(urnn.states(inputs), n)
+    assert dead
+    assert kept == rnn.states(inputs)
+    assert len(urnn.b) == 2 * n
+
+
+def falls(make, seeds=range(40)):
+    """Whether a variant's outputs differ from the network's for one of the seeds."""
+    for seed in seeds:
+        n = 2
+        draw, U, b, initial, inputs = draws(n, 2, 5, seed)
+        C = random_contraction(n, draw)
+        rnn = RationalRNN(C.W, U, b, initial)
+        bound = state_bound(C.norm, U, b, initial, fmpq(1))
+        kept, _ = first(make(rnn, C, bound).states(inputs), n)
+        if kept != rnn.states(inputs):
+            return True
+    return False
+
+
+def test_right_bias_never_falls():
+    """The right construction survives the seeds on which its variants fall."""
+    assert not falls(lambda rnn, C, bound: to_unitary(rnn, C.dilation(), bound))
+
+
+def test_no_bias_falls():
+    """b₂ = 0: the further units wake up."""
+    assert falls(lambda rnn, C, _: to_unitary(rnn, C.dilation(), fmpq(0)))
+
+
+def test_bias_without_the_sum_falls():
+    """b₂ = −B‖row of W₃‖ without 1/(1 − ‖W‖): states outgrow one step's drive."""
+    assert falls(lambda rnn, C, _: to_unitary(rnn, C.dilation(), fmpq(1)))
+
+
+def test_ignored_initial_state_falls():
+    """B_h without ‖h_{−1}‖: a large initial state wakes the further units."""
+
+    def make(rnn, C, _):
+        start = tuple(50 * v for v in rnn.initial)
+        object.__setattr__(rnn, "initial", start)
+        zero = (fmpq(0),) * len(start)
+        return to_unitary(rnn, C.dilation(), state_bound(C.norm, rnn.U, rnn.b, zero, fmpq(1)))
+
+    assert falls(make)
+
+
+def test_wrong_defect_is_not_orthogonal():
+    """W₃ᵀW₃ = I − WWᵀ: the first columns are orthonormal only where W is normal."""
+    draw = random.Random(0)
+    C = random_contraction(2, draw)
+    W, one = C.W, identity(2)
+    for A in (W, fmpq_mat([[fmpq(0), fmpq(1, 2)], [fmpq(0), fmpq(0)]])):
+        assert A.transpose() * A + (one - A * A.transpose()) != one
+    normal = fmpq_mat([[fmpq(3, 5), fmpq(0)], [fmpq(0), fmpq(1, 2)]])
+    assert normal.transpose() * normal + (one - normal * normal.transpose()) == one
+
+
+def test_beyond_the_bound():
+    """W = 3/5, B = 1, inputs (X, 0, 0): off at k = 2 by (1 − λ²)(X − B/(1 − λ)), not before."""
+    V = fmpq_mat([[fmpq(3, 5), fmpq(4, 5)], [fmpq(4, 5), fmpq(-3, 5)]])
+    rnn = RationalRNN(fmpq_mat([[fmpq(3, 5)]]), fmpq_mat([[fmpq(1)]]), (fmpq(0),), (fmpq(0),))
+    urnn = to_unitary(rnn, V, state_bound(fmpq(3, 5), rnn.U, rnn.b, rnn.initial, fmpq(1)))
+    for X, gap in ((10, fmpq(24, 5)), (fmpq(5, 2), fmpq(0)), (3, fmpq(8, 25))):
+        inputs = [(fmpq(X),), (fmpq(0),), (fmpq(0),)]
+        (a, b, c), (p, q, r) = rnn.states(inputs), urnn.states(inputs)
+        assert (a[0], b[0]) == (p[0], q[0])
+        assert r[0] - c[0] == gap
+
+
+def test_ranks_of_floats():
+    """The rank is that of the rationals which the floats are: 0.6 and 0.8 are no unit vector."""
+    W = torch.tensor([[0.0, 0.6, 0.8], [0.0] * 3, [0.0] * 3], dtype=torch.float64)
+    assert defect_rank(W) == defect_rank(exactly(W)) == 3
+    assert defect_rank(torch.eye(3, dtype=torch.float64)) == 0
+    assert defect_rank(1j * torch.eye(3, dtype=torch.complex128)) == 0
+    assert defect_rank(torch.tensor([[2.0**-1074]], dtype=torch.float64)) == 1
+
+
+def test_bad_input():
+    """Shapes, NaN and counts out of range are named."""
+    with pytest.raises(ShapeError):
+        defect_rank(torch.zeros(2, 3, dtype=torch.float64))
+    with pytest.raises(ShapeError):
+        defect_rank(fmpq_mat(2, 3))
+    with pytest.raises(NotFiniteError):
+        defect_rank(torch.tensor([[float("nan")]], dtype=torch.float64))
+    for n, units in ((0, 0), (2, 3), (2, -1)):
+        with pytest.raises(RangeError):
+            random_contraction(n, random.Random(0), units)
+    with pytest.raises(NotContractiveError):
+        state_bound(fmpq(1), fmpq_mat(1, 1), (), (), fmpq(1))
+    with pytest.raises(ShapeError):
+        RationalRNN(identity(2), fmpq_mat(2, 1), (fmpq(0),), (fmpq(0), fmpq(0)))
+
+
+def test_roots():
+    """Exact for squares, above and near otherwise."""
+    assert root_above(fmpq(9, 25)) == fmpq(3, 5)
+    assert norm_above([fmpq(3), fmpq(4)]) == 5
+    assert root_above(fmpq(0)) == 0
+    for x in (fmpq(2), fmpq(1, 3), fmpq(10**30 + 1)):
+        root = root_above(x)
+        assert x < root * root
+        assert (root - fmpq(1, 2**64)) ** 2 <= x

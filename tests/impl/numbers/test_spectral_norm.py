@@ -1,0 +1,131 @@
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from impl.errors import ShapeError
+from impl.numbers import spectral_norm as norm_module
+from impl.numbers.exact_norm import rational_norm_at_most
+from impl.numbers.spectral_norm import certified_norm, frobenius_bound, gate
+
+SIZES = [(1, 1), (1, 4), (2, 2), (3, 5), (8, 8), (16, 16)]
+
+
+def matrices(m: int, n: int, count: int = 6) -> Tensor:
+    """Gaussian, orthogonal, rank-one, graded, integer and sparse matrices."""
+    draw = torch.Generator().manual_seed(100 * m + n)
+    kinds = []
+    for _ in range(count):
+        G = torch.randn(m, n, dtype=torch.float64, generator=draw)
+        left, _, right = torch.linalg.svd(G, full_matrices=False)
+        grades = torch.logspace(0, -30, n, dtype=torch.float64)
+        sparse = torch.where(torch.rand(m, n, generator=draw) < 0.3, G, 0.0)
+        kinds += [G, left @ right, G[:, :1] @ G[:1], G * grades, (3 * G).round(), sparse]
+    return torch.stack(kinds)
+
+
+def sound(W: Tensor, bounds: Tensor) -> list[bool]:
+    """Whether each bound is at least the norm, decided in rationals."""
+    return [rational_norm_at_most(w, s) for w, s in zip(W, bounds.tolist(), strict=True)]
+
+
+@pytest.mark.parametrize(("m", "n"), SIZES)
+def test_sound_and_tight(m: int, n: int) -> None:
+    """The bound is never below the norm and above it by 0.7 (m+4)(n+1) u at most."""
+    W = matrices(m, n, count=1 if n == 16 else 6)
+    bounds = certified_norm(W)
+    assert all(sound(W, bounds))
+    tightness = 0.7 * (max(m, n) + 4) * (min(m, n) + 1) * 2.0**-53
+    assert not any(sound(W[bounds > 0], bounds[bounds > 0] * (1 - tightness)))
+
+
+@pytest.mark.parametrize("exponent", [-1060, -540, 500, 1000])
+def test_any_scale(exponent: int) -> None:
+    """Tiny, subnormal and huge matrices are certified as tightly."""
+    W = matrices(4, 4, count=2) / 64
+    for factor in (exponent // 2, exponent - exponent // 2):
+        W = W * 2.0**factor
+    bounds = certified_norm(W)
+    assert all(sound(W, bounds))
+    if exponent > -1000:
+        assert not any(sound(W[bounds > 0], bounds[bounds > 0] * (1 - 1e-13)))
+
+
+def test_exact_cases() -> None:
+    """Scalars, zero matrices and single entries come out exactly, and rotations within rounding."""
+    assert certified_norm(torch.tensor([[[-0.3]], [[5e-324]]]).double()).tolist() == [
+        torch.tensor(0.3).double().item(),
+        0.0,
+    ]
+    assert certified_norm(torch.tensor([[[0.1]]], dtype=torch.float64)).item() == 0.1
+    assert certified_norm(torch.zeros(2, 3, 4, dtype=torch.float64)).tolist() == [0.0, 0.0]
+    one = torch.zeros(1, 1, 5, dtype=torch.float64)
+    one[0, 0, 3] = -0.7
+    assert certified_norm(one).item() == 0.7
+    assert certified_norm(torch.eye(2, dtype=torch.float64)[None]).item() <= 1 + 1e-14
+
+
+def test_not_finite() -> None:
+    """NaN and infinity give the bound infinity, without harm to the rest of the batch."""
+    W = matrices(3, 3, count=1)
+    clean = certified_norm(W)
+    W[0, 1, 1], W[2, 0, 2] = math.nan, math.inf
+    bounds = certified_norm(W)
+    assert bounds[0] == bounds[2] == math.inf
+    assert torch.equal(bounds[3:], clean[3:])
+    assert not gate(W, torch.full((len(W),), 100.0, dtype=torch.float64))[[0, 2]].any()
+
+
+@pytest.mark.parametrize("n", [1, 4, 40, 150])
+def test_gate(n: int) -> None:
+    """The gate passes just above the norm and never at it, its predecessor, or for nonsense."""
+    draw = torch.Generator().manual_seed(n)
+    W = torch.zeros(3, n, n, dtype=torch.float64)
+    W[:, torch.arange(n), torch.randperm(n, generator=draw)] = 0.75  # of norm 3/4 exactly
+    ones = torch.ones(3, dtype=torch.float64)
+    assert gate(W, 0.75 * ones * (1 + 1e-10)).all()
+    for s in (0.75, math.nextafter(0.75, 0), 0.5, 0.0, -1.0, math.nan):
+        assert not gate(W, s * ones).any()
+
+
+@pytest.mark.parametrize("scale", [2.0**-1070, 2.0**-538, 2.0**390, 2.0**1000])
+def test_gate_at_any_scale(scale: float) -> None:
+    """The gate neither passes what underflow hides nor stops at what would overflow."""
+    W = scale * torch.tensor([[[3.0, 1.0], [1.0, 2.0]]], dtype=torch.float64)
+    for factor in (3.0, 3.5, 3.6, 3.7, 4.0):
+        s = torch.tensor([factor * scale], dtype=torch.float64)
+        assert gate(W, s).item() == rational_norm_at_most(W[0], s.item())
+
+
+def test_gate_is_sound_around_the_norm() -> None:
+    """Whatever the gate passes in steps of one unit around the norm is true."""
+    for W in matrices(5, 5, count=2):
+        estimate = torch.linalg.matrix_norm(W, 2).item()
+        steps = estimate * (1 + torch.arange(-40, 200, 4, dtype=torch.float64) * 2.0**-53)
+        passed = gate(W.expand(len(steps), -1, -1), steps)
+        assert all(sound(W.expand(len(steps), -1, -1)[passed], steps[passed]))
+
+
+def test_fallback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If no factorisation completes, the Frobenius or Schur bound stands in, soundly."""
+    monkeypatch.setattr(norm_module, "_completes", lambda gram, square, c: square < 0)
+    W = matrices(4, 4, count=2)
+    bounds = certified_norm(W)
+    assert all(sound(W, bounds))
+    torch.testing.assert_close(bounds, frobenius_bound(W), rtol=1e-14, atol=0)
+
+
+def test_frobenius_bound() -> None:
+    """√(‖W‖₁‖W‖_∞) beats ‖W‖_F on permutations, and neither overflows."""
+    W = torch.eye(4, dtype=torch.float64)[None] * 1e300
+    assert frobenius_bound(W).item() == pytest.approx(1e300, rel=1e-14)
+    assert all(sound(W, frobenius_bound(W)))
+
+
+def test_no_gradient_and_shape() -> None:
+    """Bounds carry no gradient; a single matrix must be put into a batch."""
+    W = torch.eye(2, dtype=torch.float64)[None].requires_grad_()
+    assert not certified_norm(W).requires_grad
+    with pytest.raises(ShapeError):
+        certified_norm(W[0])

@@ -1,0 +1,331 @@
+import os
+import pickle
+import re
+import struct
+import zipfile
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from impl.cells.table import CELLS, UnknownCellError
+from impl.errors import InputError, NotFiniteError, ShapeError
+from impl.reading.adapters import load_model
+from impl.reading.files import ModelFileError
+from impl.reading.misfit import UnsupportedModelError, WeightsError
+from impl.reading.model import digest
+
+
+def state(n: int = 3, d: int = 2, dtype: torch.dtype = torch.float32, suffix: str = "_l0"):
+    """A torch state dict of random weights."""
+    generator = torch.Generator().manual_seed(0)
+    shapes = {"weight_ih": (n, d), "weight_hh": (n, n), "bias_ih": (n,), "bias_hh": (n,)}
+    return {
+        role + suffix: torch.randn(shape, generator=generator).to(dtype)
+        for role, shape in shapes.items()
+    }
+
+
+def check(loaded, weights, name="rnn-tanh"):
+    """The loaded cell is the weights, exactly."""
+    short = {key.rsplit(".", 1)[-1].removesuffix("_l0"): part for key, part in weights.items()}
+    assert loaded.name == name
+    assert torch.equal(loaded.cell.W[0], short["weight_hh"].double())
+    assert torch.equal(loaded.cell.U[0], short["weight_ih"].double())
+    zero = torch.zeros(loaded.n, dtype=torch.float64)
+    b = short.get("bias_ih", zero).double() + short.get("bias_hh", zero).double()
+    assert torch.equal(loaded.cell.b[0], b)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("suffix", ["_l0", ""])
+@pytest.mark.parametrize("prefix", ["", "rnn.", "model.encoder.rnn."])
+def test_state_dicts(dtype, suffix, prefix):
+    """RNN's and RNNCell's names, with one prefix, in every float dtype, converted exactly."""
+    weights = {prefix + key: part for key, part in state(dtype=dtype, suffix=suffix).items()}
+    loaded = load_model(weights | {"readout.weight": torch.ones(1, 3)}, "rnn-tanh")
+    check(loaded, weights)
+    assert loaded.dtype == str(dtype).removeprefix("torch.")
+    assert (loaded.n, loaded.d) == (3, 2)
+
+
+def test_biases_are_optional():
+    """A cell without biases, or with one of them."""
+    weights = state()
+    del weights["bias_hh_l0"]
+    check(load_model(weights, "rnn-tanh"), weights)
+    loaded = load_model(weights, "rnn-tanh")
+    assert loaded.bias("bias_hh") == [0.0, 0.0, 0.0]
+    assert loaded.bias("bias_ih") == weights["bias_ih_l0"].double().tolist()
+    del weights["bias_ih_l0"]
+    check(load_model(weights, "rnn-tanh"), weights)
+
+
+@pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])
+def test_modules(nonlinearity):
+    """torch's own modules, alone or as the one recurrent part of a larger module."""
+    rnn = torch.nn.RNN(2, 3, nonlinearity=nonlinearity)
+    cell = torch.nn.RNNCell(2, 3, nonlinearity=nonlinearity, bias=False)
+    check(load_model(rnn), rnn.state_dict(), f"rnn-{nonlinearity}")
+    check(load_model(cell), cell.state_dict(), f"rnn-{nonlinearity}")
+    check(load_model(torch.nn.Sequential(rnn)), rnn.state_dict(), f"rnn-{nonlinearity}")
+    assert load_model(rnn, f"rnn-{nonlinearity}").source == "RNN"
+
+
+def test_parametrised_module():
+    """A module with spectral normalisation is read as it computes, not as it stores."""
+    rnn = torch.nn.RNN(2, 3)
+    torch.nn.utils.parametrizations.spectral_norm(rnn, "weight_hh_l0")
+    assert torch.equal(load_model(rnn.eval()).cell.W[0], rnn.weight_hh_l0.double())
+
+
+@pytest.mark.parametrize("kind", ["safetensors", "zip", "legacy", "renamed"])
+def test_files(tmp_path, kind):
+    """A safetensors file, both of torch.save's formats, and a safetensors file of another name."""
+    weights, path = state(), tmp_path / ("m.safetensors" if kind == "safetensors" else "m.pt")
+    if kind in ("safetensors", "renamed"):
+        save_file(weights, path)
+    else:
+        torch.save(weights, path, _use_new_zipfile_serialization=kind == "zip")
+    check(load_model(path, "rnn-tanh"), weights)
+    check(load_model(str(path), "rnn-tanh"), weights)
+    assert load_model(path, "rnn-tanh").source == str(path)
+
+
+def test_cell_from_metadata(tmp_path):
+    """The metadata's cell is the default; the caller's word wins over a file's."""
+    path = tmp_path / "m.safetensors"
+    save_file(state(), path, metadata={"cell": "rnn-relu"})
+    assert load_model(path).name == "rnn-relu"
+    assert load_model(path, "linear").cell.activation.name == "identity"
+
+
+@pytest.mark.parametrize("cell", [name for name, kind in CELLS.items() if kind.gates == 1])
+def test_every_cell(cell):
+    """Every cell by its name; a loaded model can be read as another cell."""
+    loaded = load_model(state(), cell)
+    assert loaded.name == cell
+    assert load_model(loaded) is loaded
+    assert load_model(loaded, "rnn-sin").cell.activation.name == "sin"
+    assert load_model(state(), "rnn-identity").name == "linear"
+
+
+def test_two_biases_are_kept():
+    """b_ih + b_hh may round in float64: both stay at hand."""
+    weights = state(dtype=torch.float64)
+    weights["bias_ih_l0"][0], weights["bias_hh_l0"][0] = 1.0, 2.0**-60
+    loaded = load_model(weights, "rnn-tanh")
+    assert float(loaded.cell.b[0, 0]) == 1.0
+    assert loaded.bias("bias_hh")[0] == 2.0**-60
+
+
+def test_loaded_weights_are_copies():
+    """Training on does not change what was loaded."""
+    weights = state()
+    loaded = load_model(weights, "rnn-tanh")
+    before = loaded.digest
+    weights["weight_hh_l0"].zero_()
+    assert loaded.digest == before
+
+
+def test_digest_tells_models_apart():
+    """Any change of cell, weights, dtype or shape changes the digest."""
+    weights = {key.removesuffix("_l0"): part for key, part in state().items()}
+    other = weights | {"bias_hh": torch.nextafter(weights["bias_hh"], torch.tensor(9.0))}
+    wide = {role: part.double() for role, part in weights.items()}
+    less = {role: part for role, part in weights.items() if role != "bias_hh"}
+    names = [("rnn-relu", weights), *(("rnn-tanh", w) for w in (weights, other, wide, less))]
+    assert len({digest(name, part) for name, part in names}) == 5
+
+
+def refused(source, kind, pattern, cell=None):
+    """One line, of the named kind, that says what is wrong and ends with a remedy."""
+    with pytest.raises(kind) as caught:
+        load_model(source, cell)
+    message = str(caught.value)
+    assert isinstance(caught.value, InputError)
+    assert "\n" not in message
+    assert re.search(pattern, message), message
+
+
+def test_directions_are_refused(tmp_path):
+    """Layers make a stack and projections a cell; a second direction is named and refused."""
+    deep, both = torch.nn.RNN(2, 3, num_layers=2), torch.nn.RNN(2, 3, bidirectional=True)
+    assert load_model(deep).name == "stacked-rnn-tanh"
+    assert load_model(deep.state_dict(), "rnn-tanh").name == "stacked-rnn-tanh"
+    assert load_model(torch.nn.LSTM(2, 3, proj_size=2)).name == "lstm-projected"
+    refused(both, UnsupportedModelError, "an RNN that is bidirectional is not supported: .*; keep")
+    refused(both.state_dict(), UnsupportedModelError, "another direction")
+    save_file(both.state_dict(), tmp_path / "both.safetensors")
+    refused(tmp_path / "both.safetensors", UnsupportedModelError, "_l0_reverse")
+
+
+def test_modules_without_one_cell():
+    """No recurrent module, or two of them."""
+    refused(torch.nn.Linear(2, 2), WeightsError, "holds 0 recurrent modules")
+    two = torch.nn.ModuleList([torch.nn.RNN(2, 3), torch.nn.RNN(2, 3)])
+    refused(two, WeightsError, "holds 2 recurrent modules")
+    refused(two.state_dict(), WeightsError, r"several cells \(0\., 1\.\)")
+    refused(torch.nn.RNN(2, 3, device="meta"), WeightsError, "no plain dense tensor")
+    other = torch.nn.RNNCellBase(2, 3, True, num_chunks=2)
+    refused(other, UnsupportedModelError, "torch.nn.RNNCellBase")
+
+
+def test_cell_names():
+    """Unknown, gated and contradictory cells."""
+    refused(state(), UnknownCellError, "did you mean rnn-tanh", "rnn-tahn")
+    refused(state(), WeightsError, r"that of rnn-tanh or rnn-relu, but lstm has \(4n, n\)", "lstm")
+    refused(torch.nn.RNN(2, 3), WeightsError, "the module is rnn-tanh", "rnn-relu")
+
+
+def test_wrong_state_dicts():
+    """Missing names, wrong shapes, mixed dtypes and values that are no tensors."""
+    good = state()
+    for missing in ("weight_hh_l0", "weight_ih_l0"):
+        left = {key: part for key, part in good.items() if key != missing}
+        refused(left, WeightsError, f"no {missing}")
+    refused({}, WeightsError, "holds nothing")
+    refused({3: good}, WeightsError, "holds 3, but no weight_hh_l0")
+    refused(good | {"weight_hh": torch.ones(3, 3)}, WeightsError, "with and without _l0")
+    refused(good | {"weight_hh_l0": [[1.0]]}, WeightsError, "is a list, not a tensor")
+    refused(good | {"weight_hh_l0": torch.ones(3, 2)}, ShapeError, "weight_hh")
+    refused(good | {"weight_hh_l0": torch.ones(3)}, ShapeError, "weight_hh")
+    refused(good | {"weight_hh_l0": torch.ones(0, 0)}, ShapeError, "weight_hh")
+    refused(good | {"weight_ih_l0": torch.ones(2, 2)}, ShapeError, "weight_ih")
+    refused(good | {"weight_ih_l0": torch.ones(3, 0)}, ShapeError, "weight_ih")
+    refused(good | {"bias_hh_l0": torch.ones(1)}, ShapeError, "bias_hh")
+    refused(good | {"bias_hh_l0": torch.ones(3).double()}, WeightsError, "mix dtypes", "rnn-tanh")
+
+
+@pytest.mark.parametrize("role", ["weight_hh_l0", "weight_ih_l0", "bias_ih_l0", "bias_hh_l0"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_not_finite(role, value):
+    """NaN or infinity anywhere is refused."""
+    weights = state()
+    weights[role].flatten()[0] = value
+    refused(weights, NotFiniteError, role.removesuffix("_l0"), "rnn-tanh")
+
+
+def test_biases_that_overflow():
+    """Two finite biases whose sum is not."""
+    weights = state(dtype=torch.float64)
+    weights["bias_ih_l0"][0] = weights["bias_hh_l0"][0] = 1.5e308
+    refused(weights, NotFiniteError, r"bias_ih \+ bias_hh", "rnn-tanh")
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.bool, torch.complex64])
+def test_wrong_dtypes(dtype):
+    """Integers, booleans and complex numbers are no weights."""
+    refused(state(dtype=dtype), WeightsError, "not a real float")
+
+
+def test_strange_tensors():
+    """Sparse tensors, and views that claim more entries than they store, allocate nothing."""
+    refused(state() | {"weight_hh_l0": torch.eye(3).to_sparse()}, WeightsError, "dense")
+    huge = torch.zeros(1).expand(10**6, 10**6)
+    refused(state() | {"weight_hh_l0": huge}, WeightsError, "claims more entries")
+
+
+class Hostile:
+    """A pickle that would create a file when it is opened."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+def test_hostile_pickles(tmp_path):
+    """A pickle that wants to run code is refused, in both formats, and nothing runs."""
+    marker = tmp_path / "ran"
+    for new in (True, False):
+        path = tmp_path / f"m{new}.pt"
+        torch.save(state() | {"x": Hostile(marker)}, path, _use_new_zipfile_serialization=new)
+        refused(path, ModelFileError, "wants to run code")
+    (tmp_path / "bare.pt").write_bytes(pickle.dumps(Hostile(marker)))
+    refused(tmp_path / "bare.pt", ModelFileError, "wants to run code")
+    assert not marker.exists()
+
+
+def test_whole_modules_are_refused(tmp_path):
+    """A pickled module would need its class: state dicts only."""
+    torch.save(torch.nn.RNN(2, 3), tmp_path / "m.pt")
+    refused(tmp_path / "m.pt", ModelFileError, "save model.state_dict")
+    torch.save(torch.ones(3), tmp_path / "t.pt")
+    refused(tmp_path / "t.pt", ModelFileError, "holds no state dict")
+
+
+def test_pickled_view_bomb(tmp_path):
+    """A small file whose tensor claims 10¹² entries is refused before they are allocated."""
+    torch.save(state() | {"weight_hh_l0": torch.zeros(1).expand(10**6, 10**6)}, tmp_path / "m.pt")
+    assert (tmp_path / "m.pt").stat().st_size < 10_000
+    refused(tmp_path / "m.pt", WeightsError, "claims more entries")
+
+
+def test_zip_bomb(tmp_path):
+    """A zip file that unpacks to more than it holds is not unpacked."""
+    with zipfile.ZipFile(tmp_path / "m.pt", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("m/data.pkl", b"0" * 10**6)
+    refused(tmp_path / "m.pt", ModelFileError, "unpacks to more")
+
+
+@pytest.mark.parametrize("kind", ["safetensors", "zip", "legacy"])
+def test_truncated_files(tmp_path, kind):
+    """A file cut anywhere is a named error."""
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    if kind == "safetensors":
+        save_file(state(), whole)
+    else:
+        torch.save(state(), whole, _use_new_zipfile_serialization=kind == "zip")
+    data = whole.read_bytes()
+    for length in (1, 4, 9, 20, len(data) // 2, len(data) - 1):
+        cut.write_bytes(data[:length])
+        refused(cut, ModelFileError, "damaged|no intact")
+
+
+def test_lying_safetensors(tmp_path):
+    """Headers that lie about their length, their offsets or their shapes."""
+    path = tmp_path / "m.safetensors"
+    entry = '{"weight_hh_l0":{"dtype":"F32","shape":[%s],"data_offsets":[0,%d]}}'
+    for header in (entry % ("1000000,1000000", 4), entry % ("1,1", 10**12), '{"a":', "{}{"):
+        path.write_bytes(struct.pack("<Q", len(header)) + header.encode() + b"\0" * 4)
+        refused(path, ModelFileError, "no intact safetensors")
+    path.write_bytes(struct.pack("<Q", 2**60) + b"{}")
+    refused(path, ModelFileError, "no intact safetensors")
+    path.write_bytes(b"not weights at all")
+    refused(path, ModelFileError, "no intact safetensors")
+    header = "{}"
+    path.write_bytes(struct.pack("<Q", len(header)) + header.encode())
+    refused(path, WeightsError, "holds nothing")
+
+
+def test_wrong_paths(tmp_path):
+    """Missing and empty files, folders, devices, impossible names."""
+    (tmp_path / "empty").touch()
+    refused(tmp_path / "missing.pt", ModelFileError, "does not exist")
+    refused(tmp_path / "empty", ModelFileError, "is empty")
+    refused(tmp_path, ModelFileError, "no regular file")
+    refused("/dev/zero", ModelFileError, "no regular file")
+    refused("a\0b", ModelFileError, "cannot be opened|does not exist")
+    refused("x" * 5000, ModelFileError, "cannot be opened|does not exist")
+
+
+def test_messages_stay_one_line(tmp_path):
+    """Names with line breaks do not break the message; a file's cell must be a known one."""
+    refused(tmp_path / "a\nb", ModelFileError, r"a\\nb")
+    refused({"a\nb.weight": torch.ones(1)}, WeightsError, r"a\\nb")
+    save_file(state(), tmp_path / "m.safetensors", metadata={"cell": "rnn-\nx"})
+    refused(tmp_path / "m.safetensors", UnknownCellError, "unknown cell")
+
+
+def test_unreadable_file(tmp_path, monkeypatch):
+    """A file that cannot be read is a named error."""
+    path = tmp_path / "m.pt"
+    path.write_bytes(b"x")
+
+    def denied(*_):
+        raise PermissionError("denied")
+
+    monkeypatch.setattr("os.open", denied)
+    refused(path, ModelFileError, "cannot be opened")

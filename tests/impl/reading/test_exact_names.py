@@ -1,0 +1,247 @@
+"""Every kind of cell and stacks of them: what is read is what the names say, and nothing else."""
+
+import itertools
+import random
+import re
+
+import pytest
+import torch
+
+from impl.cells.scans.diagonal import from_s4d
+from impl.cells.table import CELLS, kind_of
+from impl.certificate.certify import certify
+from impl.convert.feedforward import FeedForward
+from impl.errors import InputError
+from impl.reading.adapters import load_model
+from impl.reading.misfit import AmbiguousCellError, WeightsError
+
+LAYERS = {"": 1, "stacked-": 2}
+NAMES = [layers + name for layers in LAYERS for name in CELLS]
+SAMPLES = {
+    "diagonal": [
+        ("lambda_re", "B_re"),
+        ("lambda_re", "lambda_im", "B_re"),
+        ("nu_log", "theta_log", "B_re", "B_im"),
+        ("log_A_real", "A_imag", "log_dt", "B_re"),
+    ]
+}
+SIZES = {"n": 3, "d": 2, "p": 2}
+CASES = [
+    pytest.param(name, sample, id=f"{name}-{sample[0]}" if sample else name)
+    for name in NAMES
+    for sample in SAMPLES.get(name.removeprefix("stacked-"), [()])
+]
+EACH = pytest.mark.parametrize(("name", "sample"), CASES)
+PREFIX = "net.cell."
+
+
+def model(name: str, sample: tuple[str, ...] = (), prefix: str = PREFIX):
+    """A state dict with all tensors that a kind may have, and its roles by full names."""
+    stack = name.startswith("stacked-")
+    kind = kind_of(name.removeprefix("stacked-"))
+    by, weights, roles = torch.Generator().manual_seed(0), {}, {}
+    layout = kind.layout(sample or ("transition_2_weight",))
+    fed = SIZES["d"]
+    for layer in range(LAYERS["stacked-" if stack else ""]):
+        sizes = {"m1": 3, **SIZES, "d": fed}
+        for role, shape in layout.shapes.items():
+            own = f"{role}_l{layer}" if stack else role
+            full = prefix + (own if stack else role + kind.suffix)
+            shaped = [_size(text, sizes) for text in shape.split()]
+            weights[full] = torch.rand(*shaped, generator=by, dtype=torch.float64) / 8 + 0.01
+            roles[own] = full
+        fed = _size(layout.output, sizes)
+    return weights, roles
+
+
+def _size(text: str, sizes: dict[str, int]) -> int:
+    count, symbol = re.fullmatch(r"(\d*)([a-z]\w*)", text).groups()
+    return int(count or 1) * sizes[symbol]
+
+
+def optional(name: str, sample: tuple[str, ...], roles: dict[str, str]) -> dict[str, str]:
+    """The roles that a model may lack."""
+    layout = kind_of(name).layout(roles)
+    return {role: full for role, full in roles.items() if role in layout.optional}
+
+
+def refused(weights, name: str, pattern: str, **options) -> None:
+    """One line, that names what is wrong."""
+    with pytest.raises(WeightsError, match=pattern) as caught:
+        load_model(weights, name, **options)
+    assert "\n" not in str(caught.value)
+
+
+@EACH
+@pytest.mark.parametrize("prefix", ["", PREFIX])
+def test_its_own_tensors_are_read(name, sample, prefix):
+    """Each role is the tensor of its full name; what stands elsewhere is listed as not read."""
+    weights, roles = model(name, sample, prefix)
+    loaded = load_model(weights | {"head.weight": torch.ones(1, 3)}, name)
+    assert loaded.name == name
+    assert dict(loaded.tensors) == roles
+    assert loaded.ignored == ()
+    assert loaded.unread == ("head.weight",)
+    for role, full in roles.items():
+        assert torch.equal(loaded.weights[role], weights[full])
+
+
+@EACH
+@pytest.mark.parametrize("prefix", ["", PREFIX])
+def test_one_tensor_more_is_refused_or_ignored(name, sample, prefix):
+    """A tensor among a cell's own is named; ignored on purpose, that is recorded."""
+    weights, roles = model(name, sample, prefix)
+    for extra in ("extra", "bias", "C", "readout", "bias_l0x", "WEIGHT_HH_L0"):
+        full = prefix + extra
+        more = weights | {full: torch.ones(3, dtype=torch.float64)}
+        refused(more, name, rf"holds {re.escape(full)}, which {name} does not read")
+        loaded = load_model(more, name, ignore=(full,))
+        assert dict(loaded.tensors) == roles
+        assert loaded.ignored == (full,)
+        assert loaded.digest == load_model(weights, name).digest
+
+
+@EACH
+def test_one_place_has_one_tensor(name, sample):
+    """A role with a number and one without are two for one place, whichever comes first."""
+    weights, roles = model(name, sample)
+    for full in roles.values():
+        twin = full.removesuffix("_l0") if full.endswith("_l0") else f"{full}_l0"
+        if twin in weights:
+            continue
+        both = [{twin: weights[full] * 50, **weights}, {**weights, twin: weights[full] * 50}]
+        if not re.search(r"_l[1-9]$", full):
+            for held in both:
+                refused(held, name, "for one place, with and without _l0; keep one")
+        for held in both:
+            refused(held, name, re.escape(twin.rpartition(".")[2]))
+            loaded = load_model(held, name, ignore=(twin,))
+            assert torch.equal(next(iter(loaded.weights.values())), next(iter(weights.values())))
+
+
+@EACH
+def test_misspelt_tensors_are_refused(name, sample):
+    """Nothing that a model may lack is lost by a misspelling; nor is what it needs."""
+    weights, roles = model(name, sample)
+    free = optional(name, sample, roles)
+    for role, full in roles.items():
+        prefix, dot, own = full.rpartition(".")
+        spellings = [own.upper() if own != own.upper() else own.lower(), own[:-1], own + "_"]
+        spellings += [own.replace("_", "-"), own.replace("i", "\u0456"), f"{own}.weight"]
+        for other in spellings:
+            wrong = prefix + dot + other
+            if wrong in weights:
+                continue
+            held = {wrong if key == full else key: part for key, part in weights.items()}
+            if role in free:
+                refused(held, name, "does not read|but no |another direction|apart from")
+            else:
+                with pytest.raises(InputError):
+                    load_model(held, name)
+
+
+@EACH
+def test_what_is_needed_cannot_be_ignored(name, sample):
+    """`ignore` drops what may be lacking, and says so; a name that is not there is refused."""
+    weights, roles = model(name, sample)
+    free = optional(name, sample, roles)
+    for role, full in roles.items():
+        if role in free:
+            loaded = load_model(weights, name, ignore=[full])
+            assert loaded.ignored == (full,)
+            assert role not in loaded.weights
+            assert role not in loaded.tensors
+        else:
+            refused(weights, name, rf"needs {re.escape(full)} .*cannot be ignored", ignore=[full])
+    for other in ("nothing", "extra", next(iter(roles)) + "_"):
+        refused(weights, name, "so that it cannot be ignored", ignore=[other])
+
+
+@EACH
+def test_what_the_names_do_not_say_is_asked_for(name, sample):
+    """Without a word a source is what it says it is, or a line lists what it could be."""
+    weights, _ = model(name, sample)
+    layers, inner = "stacked-", kind_of(name.removeprefix("stacked-"))
+    if not inner.suffix and name.startswith(layers):
+        with pytest.raises(WeightsError):
+            load_model(weights)
+    elif inner.name == "gru-cho":
+        assert load_model(weights).name == name.replace("-cho", "")
+    elif re.match("linear|rnn|leaky|deep", inner.name):
+        with pytest.raises(AmbiguousCellError, match=rf"--cell .*\b{name}\b") as caught:
+            load_model(weights)
+        assert "\n" not in str(caught.value)
+        assert re.search(r"--cell \S+-tanh or \S+-relu \(or ", str(caught.value))
+    else:
+        assert load_model(weights).name == name
+
+
+@pytest.mark.parametrize("name", [name for name, kind in CELLS.items() if kind.suffix])
+def test_names_of_cells_and_of_layers_are_not_mixed(name):
+    """torch.nn's cells have no number in any name, its layers in every one."""
+    weights, roles = model(name, prefix="")
+    bare = {full.removesuffix("_l0"): part for full, part in weights.items()}
+    assert dict(load_model(bare, name).tensors) == {role: role for role in roles}
+    assert load_model(bare, name).digest == load_model(weights, name).digest
+    for numbered in itertools.product((True, False), repeat=len(roles)):
+        if len(set(numbered)) == 1:
+            continue
+        mixed = {
+            role + "_l0" * number: weights[f"{role}_l0"]
+            for role, number in zip(roles, numbered, strict=True)
+        }
+        with pytest.raises(WeightsError):
+            load_model(mixed, name)
+
+
+@pytest.mark.parametrize("name", ["linear", "gru", "min-gru", "leaky-tanh", "stacked-lstm"])
+def test_the_certificate_names_what_was_read(name):
+    """Cell, tensors, what was ignored and what stands elsewhere are in the record."""
+    weights, roles = model(name)
+    held = weights | {f"{PREFIX}C": torch.ones(1), "head.bias": torch.ones(1)}
+    told = certify(held, 1.0, norm="spectral", cell=name, ignore=[f"{PREFIX}C"]).to_json()
+    assert told["cell"] == name
+    assert told["tensors"] == roles
+    assert (told["ignored"], told["unread"]) == ([f"{PREFIX}C"], ["head.bias"])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_tensor_is_read_ignored_or_refused(seed):
+    """Of hundreds of cells with tensors added, lost and shuffled, none loses one in silence."""
+    by, seen = random.Random(seed), 0
+    pool = {case.values: model(*case.values, prefix="")[0] for case in CASES}
+    others = sorted({name for weights in pool.values() for name in weights})
+    for _ in range(400):
+        (name, _), weights = by.choice(list(pool.items()))
+        held = {key: part for key, part in weights.items() if by.random() < 0.97}
+        for other in by.sample(others, by.choice((0, 0, 1, 2))):
+            held[other] = by.choice([each[other] for each in pool.values() if other in each])
+        prefix = by.choice(("", PREFIX))
+        source = {prefix + key: held[key] for key in by.sample(list(held), len(held))}
+        ignored = [key for key in source if by.random() < 0.05]
+        try:
+            found = load_model(source, by.choice((None, name, "stack")), ignore=ignored)
+        except InputError:
+            continue
+        seen += 1
+        assert {*found.tensors.values(), *ignored} == set(source)
+        assert not set(found.tensors.values()) & set(ignored)
+        assert len(set(found.tensors.values())) == len(found.tensors)
+        for role, full in found.tensors.items():
+            own = full.removeprefix(prefix)
+            assert own in (role, f"{role}_l0") or f"{own}_l0" == role
+            assert torch.equal(found.weights[role], source[full])
+    assert seen > 40
+
+
+def test_weights_that_are_handed_over_are_all_used():
+    """The feed-forward form and S4D's kernel refuse what they would drop."""
+    one = torch.ones(1, 1)
+    weights = {"weight_hh": one, "weight_ih": one}
+    for further in ("bias", "bias_ih_l0", "weight_hh_l0"):
+        with pytest.raises(InputError, match=f"has no weight {further}; leave it out"):
+            FeedForward(weights | {further: one[0]}, cell="rnn-tanh", k=1)
+    kernel = {"log_dt": one[0], "log_A_real": one, "A_imag": one}
+    assert from_s4d(kernel | {"C": one, "D": one}).keys() >= kernel.keys()
+    with pytest.raises(InputError, match="S4D's kernel has no B; leave it out"):
+        from_s4d(kernel | {"B": one})

@@ -1,0 +1,253 @@
+"""torch's recurrent modules: read as they compute, and not where that is not known."""
+
+import pytest
+import torch
+from torch.nn.utils import parametrizations, parametrize, prune
+
+from impl.errors import InputError
+from impl.reading.adapters import load_model
+from impl.reading.misfit import UnsupportedModelError, WeightsError
+from impl.training.stable_lstm import stable_lstm_
+
+LAYERS = [torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU]
+CELLS = [torch.nn.RNNCell, torch.nn.LSTMCell, torch.nn.GRUCell]
+EACH = pytest.mark.parametrize("base", LAYERS + CELLS, ids=lambda base: base.__name__)
+
+
+def refused(source, kind, pattern: str, **options) -> None:
+    """One line of the named kind."""
+    with pytest.raises(kind, match=pattern) as caught:
+        load_model(source, **options)
+    assert isinstance(caught.value, InputError)
+    assert "\n" not in str(caught.value)
+
+
+def made(base):
+    """The module as d = 2, n = 3."""
+    torch.manual_seed(0)
+    return base(2, 3)
+
+
+@EACH
+def test_tensors_have_their_names_in_the_module(base):
+    """The path of the one recurrent part comes first; what stands beside it is listed."""
+    whole = torch.nn.Sequential(made(base), torch.nn.Linear(3, 1))
+    loaded = load_model(whole)
+    assert set(loaded.tensors.values()) == {f"0.{name}" for name in whole[0].state_dict()}
+    assert loaded.unread == ("1.bias", "1.weight")
+    assert loaded.digest == load_model(whole[0]).digest
+
+
+@EACH
+def test_a_parameter_more_is_refused_or_ignored(base):
+    """A parameter, a buffer or a part that a subclass adds is named; on purpose it is left out."""
+    extra = (
+        lambda m: m.register_parameter("peep", torch.nn.Parameter(torch.ones(3))),
+        lambda m: m.register_buffer("peep", torch.ones(3)),
+    )
+    for add in extra:
+        net = made(base)
+        add(net)
+        refused(net, WeightsError, "holds peep, which .* does not read")
+        refused(torch.nn.Sequential(net), WeightsError, r"holds 0\.peep, which")
+        loaded = load_model(torch.nn.Sequential(net), ignore=["0.peep"])
+        assert loaded.ignored == ("0.peep",)
+        assert "0.peep" not in loaded.tensors.values()
+    net = made(base)
+    net.norm = torch.nn.LayerNorm(3)
+    refused(torch.nn.Sequential(net), WeightsError, r"holds 0\.norm\.bias, 0\.norm\.weight")
+
+
+@EACH
+def test_another_forward_is_not_believed(base):
+    """What a subclass computes is not known, nor what a replaced method does."""
+
+    class Residual(base):
+        def forward(self, x, state=None):
+            return super().forward(x, state)
+
+    class Called(base):
+        def __call__(self, *inputs):
+            return super().__call__(*inputs)
+
+    for kind in (Residual, Called):
+        refused(made(kind), WeightsError, f"{kind.__name__} has a forward of its own")
+    net = made(base)
+    net.forward = lambda x: x
+    refused(net, WeightsError, "has a forward of its own")
+
+    class Named(base):
+        """A subclass that changes nothing."""
+
+    assert load_model(made(Named)).source == "Named"
+
+
+@pytest.mark.parametrize("base", LAYERS, ids=lambda base: base.__name__)
+def test_dropout_between_layers(base):
+    """In training mode it makes the model random; in evaluation mode there is none."""
+    torch.manual_seed(0)
+    net = base(2, 3, num_layers=2, dropout=0.5)
+    refused(net, WeightsError, r"drops out between its layers .* call \.eval\(\) first")
+    assert load_model(net.eval()).name.startswith("stacked-")
+    assert load_model(base(2, 3, num_layers=2)).n == 3
+
+
+@EACH
+def test_parametrised_weights_have_their_values(base):
+    """Weight normalisation is read as it computes; what changes at each use is refused."""
+    role = "weight_hh_l0" if base in LAYERS else "weight_hh"
+    net = parametrizations.weight_norm(made(base), role)
+    loaded = load_model(torch.nn.Sequential(net))
+    assert torch.equal(loaded.weights["weight_hh"], getattr(net, role).detach())
+    assert loaded.tensors["weight_hh"] == f"0.{role}"
+    assert loaded.unread == ()
+
+    class Noise(torch.nn.Module):
+        def forward(self, w):
+            return w + torch.rand(()) if self.training else w
+
+    net = made(base)
+    parametrize.register_parametrization(net, role, Noise())
+    refused(net, WeightsError, r"another value at each use; call \.eval\(\) first")
+    assert load_model(net.eval()).n == 3
+
+
+@EACH
+@pytest.mark.parametrize("wrap", [lambda net: net, torch.nn.Sequential], ids=["root", "part"])
+def test_what_stores_weights_in_parts_is_refused(base, wrap):
+    """State dicts of parametrised and of pruned weights: the parts are no weights."""
+    end, cell = "_l0" if base in LAYERS else "", load_model(made(base)).name
+    for role in (f"weight_hh{end}", f"bias_ih{end}"):
+        net = made(base)
+        parametrize.register_parametrization(net, role, torch.nn.Identity())
+        refused(wrap(net).state_dict(), WeightsError, role, cell=cell)
+        net = prune.identity(made(base), role)
+        refused(wrap(net), WeightsError, role)
+        refused(wrap(net).state_dict(), WeightsError, role, cell=cell)
+
+
+@EACH
+def test_tied_parameters_are_both_read(base):
+    """One tensor in two places is two weights."""
+    net, end = made(base), "_l0" if base in LAYERS else ""
+    setattr(net, f"bias_hh{end}", getattr(net, f"bias_ih{end}"))
+    loaded = load_model(net)
+    assert torch.equal(loaded.weights["bias_hh"], loaded.weights["bias_ih"])
+
+
+def test_one_module_under_two_names():
+    """A module that is registered twice is one; its state dict holds two cells."""
+    whole = torch.nn.ModuleDict({"a": made(torch.nn.LSTM)})
+    whole["b"] = whole["a"]
+    assert load_model(whole).tensors["weight_hh"] == "a.weight_hh_l0"
+    refused(whole.state_dict(), WeightsError, r"several cells \(a\., b\.\)")
+    left = [name for name in whole.state_dict() if name.startswith("b.")]
+    assert load_model(whole.state_dict(), ignore=left).ignored == tuple(left)
+    assert load_model(whole.state_dict(), ignore=["b.weight_hh_l0"]).tensors["weight_hh"][0] == "a"
+
+
+def test_the_nonlinearity_is_the_one_that_runs():
+    """torch.nn.RNN runs its `mode`, RNNCell its `nonlinearity`."""
+    layer, cell = made(torch.nn.RNN), made(torch.nn.RNNCell)
+    layer.mode = "RNN_RELU"
+    cell.nonlinearity = "relu"
+    assert load_model(layer).name == load_model(cell).name == "rnn-relu"
+    layer.mode, cell.nonlinearity = "RNN_SIN", "sin"
+    for net in (layer, cell):
+        refused(net, UnsupportedModelError, "RNN_SIN is not supported")
+    lstm = made(torch.nn.LSTM)
+    lstm.mode = "RNN_TANH"
+    assert load_model(lstm).name == "lstm"
+
+
+@pytest.mark.parametrize("wrap", ["module.", "_orig_mod.", "module._orig_mod.rnn."])
+def test_prefixes_of_wrappers(wrap):
+    """DataParallel's and torch.compile's are prefixes like others."""
+    state = {wrap + name: part for name, part in made(torch.nn.GRU).state_dict().items()}
+    assert load_model(state).tensors["weight_hh"] == f"{wrap}weight_hh_l0"
+
+
+@pytest.mark.parametrize("base", LAYERS, ids=lambda base: base.__name__)
+def test_names_under_two_prefixes(base):
+    """A bias that stands apart from its weights is not lost, whatever its prefix looks like."""
+    cell = load_model(made(base)).name
+    state = {f"rnn.{name}": part for name, part in made(base).state_dict().items()}
+    for lost in ("bias_ih_l0", "bias_hh_l0"):
+        for prefix in ("", "other.", "\u0433nn.", "rnn..", "rnn.rnn."):
+            held = {key: part for key, part in state.items() if key != f"rnn.{lost}"}
+            held[prefix + lost] = state[f"rnn.{lost}"]
+            refused(held, WeightsError, "apart from rnn|does not read", cell=cell)
+
+
+def test_negative_views_are_resolved():
+    """The imaginary part of a conjugate is a lazy negation; its value counts."""
+    lam = torch.tensor([0.25 + 0.5j, 0.5 - 0.25j], dtype=torch.complex128)
+    weights = {"lambda_re": lam.real, "lambda_im": lam.conj().imag}
+    weights["B_re"] = torch.ones(2, 1, dtype=torch.float64)
+    assert weights["lambda_im"].is_neg()
+    plain = {name: torch.tensor(part.tolist()).double() for name, part in weights.items()}
+    assert load_model(weights).digest == load_model(plain).digest
+
+
+def test_tensors_that_are_more_than_arrays():
+    """A subclass of torch.Tensor may compute anything."""
+
+    class Doubled(torch.Tensor):
+        pass
+
+    state = dict(made(torch.nn.LSTM).state_dict())
+    state["bias_ih_l0"] = state["bias_ih_l0"].as_subclass(Doubled)
+    refused(state, WeightsError, "bias_ih_l0 is no plain dense tensor")
+
+
+@EACH
+def test_values_that_are_no_tensors_are_no_comment(base):
+    """What stands in a state dict beside the weights belongs to it, a tensor or not."""
+    state = {f"rnn.{name}": part for name, part in made(base).state_dict().items()}
+    cell = load_model(made(base)).name
+    refused(state | {"rnn.nonlinearity": "relu"}, WeightsError, "holds rnn.nonlinearity", cell=cell)
+
+    class Key(str):
+        def __hash__(self):
+            return 1
+
+        def __eq__(self, other):
+            return self is other
+
+    twice = {**state, Key("rnn.bias_hh" + "_l0" * (base in LAYERS)): torch.zeros(1)}
+    refused(twice, WeightsError, "two keys that read alike", cell=cell)
+
+
+def test_the_stable_set_is_that_of_plain_lstms():
+    """A parameter more, one that is made of others or shared, and another forward: one line."""
+
+    class Own(torch.nn.LSTM):
+        def forward(self, x, state=None):
+            return x, state
+
+    more, tied = made(torch.nn.LSTM), made(torch.nn.LSTMCell)
+    more.register_parameter("peep", torch.nn.Parameter(torch.ones(3)))
+    tied.bias_hh = tied.bias_ih
+    parts = parametrizations.weight_norm(made(torch.nn.LSTM), "weight_hh_l0")
+    for net in (more, tied, parts, made(Own)):
+        with pytest.raises(InputError, match=r"is no plain torch\.nn\.LSTM"):
+            stable_lstm_(net, 0.5, 0.9, 1.0)
+    assert stable_lstm_(torch.nn.LSTM(2, 3, bias=False), 0.1, 0.9, 0.1) is not None
+
+
+def test_parts_of_tensors_are_not_lost():
+    """Below the name of a weight stands nothing else's, and a role is one in any path."""
+    state = dict(made(torch.nn.LSTM).state_dict())
+    for name in ("weight_hh_l0.weight", "x.bias_ih_l0.original", "x.bias_ih.0", "bias_hh_l0.a.b"):
+        refused(state | {name: torch.ones(1)}, WeightsError, "apart from weight_hh_l0")
+        assert load_model(state | {name: torch.ones(1)}, ignore=[name]).ignored == (name,)
+    gru = {"weight_z": torch.ones(1, 1), "weight_h": torch.ones(1, 1)}
+    for name in ("bias_z.value", "weight_z.extra"):
+        refused(gru | {name: torch.ones(1)}, WeightsError, "apart from weight_z")
+    assert load_model(gru | {"head.bias_z": torch.ones(1)}).unread == ("head.bias_z",)
+
+
+def test_one_name_to_ignore():
+    """A single name is one name, not its letters."""
+    state = dict(made(torch.nn.LSTM).state_dict()) | {"ab": torch.ones(1)}
+    assert load_model(state, ignore="ab").ignored == ("ab",)

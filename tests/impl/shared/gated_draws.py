@@ -1,0 +1,104 @@
+"""Random gated cells, and the steepest steps that a search finds in their boxes."""
+
+import torch
+from torch import Tensor
+
+from impl.cells.gated.gru import GRU
+from impl.cells.gated.lstm import LSTM
+from impl.norms.comparison import Comparison
+from impl.reading.adapters import load_model
+
+Cell = LSTM | GRU
+
+
+def generator(seed: int) -> torch.Generator:
+    """A generator of its own."""
+    return torch.Generator().manual_seed(seed)
+
+
+def lstm(W: Tensor, U: Tensor, b_ih: Tensor, b_hh: Tensor) -> LSTM:
+    """The LSTM of these weights."""
+    return LSTM(W, U, b_ih, b_hh)
+
+
+def gru(W: Tensor, U: Tensor, b_ih: Tensor, b_hh: Tensor) -> GRU:
+    """Torch's GRU of these weights."""
+    return GRU(W, U, b_ih, b_hh)
+
+
+def cho(W: Tensor, U: Tensor, b_ih: Tensor, b_hh: Tensor) -> GRU:
+    """Cho's GRU of these weights."""
+    return GRU(W, U, b_ih, b_hh, cho=True)
+
+
+def draw(make, n: int, *, systems: int = 1, d: int = 2, scale: float = 1.0, seed: int = 0) -> Cell:
+    """Gaussian weights, the recurrent ones of row sums near `scale`; some with large biases."""
+    by, rows = generator(seed), (4 if make is lstm else 3) * n
+    shapes = ((rows, n), (rows, d), (rows,), (rows,))
+    W, U, b, c = (torch.randn(systems, *s, generator=by, dtype=torch.float64) for s in shapes)
+    wide = torch.rand(systems, 1, generator=by, dtype=torch.float64) < 0.3
+    return make(scale * W / n, U, torch.where(wide, 4 * b, b), c)
+
+
+def corners(box: Tensor, count: int, by: torch.Generator) -> Tensor:
+    """States in the box, (B, N, count), half of them at its corners."""
+    inside = 2 * torch.rand(*box.shape, count, generator=by, dtype=torch.float64) - 1
+    at_corner = torch.rand(box.shape[0], 1, count, generator=by, dtype=torch.float64) < 0.5
+    return torch.where(at_corner, inside.sign(), inside) * box.clamp(max=1e6)[:, :, None]
+
+
+def directions(cell: Cell, count: int, by: torch.Generator) -> Tensor:
+    """Inputs of norm 1, (B, d, count)."""
+    x = torch.randn(cell.batch, cell.d, count, generator=by, dtype=torch.float64)
+    return x / x.norm(dim=1, keepdim=True) * (1 - 1e-12)
+
+
+def steepest(cell: Cell, found: Comparison, v: Tensor, seed: int = 0, count: int = 64) -> Tensor:
+    """The largest ‖φ(s, x) − φ(s′, x)‖_v/‖s − s′‖_v of random pairs in the box, ‖x‖ ≤ 1: (B,)."""
+    by = generator(seed)
+    box, s = found.box.clamp(max=1e6)[:, :, None], corners(found.box, count, by)
+    x, signs = directions(cell, count, by), torch.randn(s.shape, generator=by, dtype=torch.float64)
+    near = 1e-4 * (box / v[:, :, None]).amin(1, keepdim=True) * v[:, :, None] * signs.sign()
+    far = corners(found.box, count, by)
+    best = torch.zeros_like(box[:, 0, 0])
+    for other in ((s + near).clamp(-box, box), far):
+        moved, apart = (
+            ((a - b).abs() / v[:, :, None]).amax(1)
+            for a, b in ((cell.step(s, x), cell.step(other, x)), (s, other))
+        )
+        ratio = torch.where(apart > 0, moved / apart, 0.0)
+        best = torch.maximum(best, ratio.amax(1))
+    return best
+
+
+def steepest_spectral(cell: Cell, found: Comparison, w: Tensor, seed: int = 0) -> Tensor:
+    """As `steepest`, in max ‖s_b‖₂/w_b over the blocks of the state: w (B, blocks)."""
+    by = generator(seed)
+    s, x = corners(found.box, 64, by), directions(cell, 64, by)
+    box = found.box.clamp(max=1e6)[:, :, None]
+    near = 1e-4 * box * torch.randn(s.shape, generator=by, dtype=torch.float64)
+    other = (s + near).clamp(-box, box)
+
+    def norm(difference: Tensor) -> Tensor:
+        parts = difference.unflatten(1, (found.blocks, found.n)).norm(dim=2)
+        return (parts / w[:, :, None]).amax(1)
+
+    apart = norm(s - other)
+    ratio = torch.where(apart > 0, norm(cell.step(s, x) - cell.step(other, x)) / apart, 0.0)
+    return ratio.amax(1)
+
+
+def layer(cell: str, n: int = 4, *, scale: float = 0.2, seed: int = 0, bias: bool = True):
+    """A torch layer with small recurrent weights, in float64."""
+    torch.manual_seed(seed)
+    made = (torch.nn.LSTM if cell == "lstm" else torch.nn.GRU)(
+        2, n, bias=bias, batch_first=True, dtype=torch.float64
+    )
+    with torch.no_grad():
+        made.weight_hh_l0.mul_(scale)
+    return made
+
+
+def model(cell: str, **options):
+    """It, as loaded."""
+    return load_model(layer(cell, **options).state_dict(), cell)

@@ -1,0 +1,104 @@
+"""Plain loops that find the same gradients: one system and one sequence, in floats and in balls."""
+
+import torch
+from flint import arb, arb_mat
+from torch import Tensor
+
+from impl.cells.activation import activation as named_activation
+from impl.cells.rnn import RNN
+from impl.gradients.loss import Loss, loss
+
+Blocks = tuple[arb_mat, arb_mat, arb_mat]  # W, U, b
+
+
+def random_system(
+    activation: str,
+    criterion: str,
+    *,
+    B: int = 2,
+    n: int = 3,
+    d: int = 2,
+    T: int = 6,
+    S: int = 2,
+    lam: float = 0.8,
+    seed: int = 0,
+) -> tuple[RNN, Tensor, Loss]:
+    """Systems with ‖W‖₂ = lam/L_ρ, inputs x (B, T, d, S) and a loss of three outputs."""
+    draw = torch.Generator().manual_seed(seed)
+    shapes = ((B, n, n), (B, n, d), (B, n), (B, T, d, S), (B, 3, n), (B, 3))
+    W, U, b, x, C, y = (torch.randn(*s, dtype=torch.float64, generator=draw) for s in shapes)
+    rho = named_activation(activation)
+    W = W * (lam / rho.slope / torch.linalg.matrix_norm(W, 2))[:, None, None]
+    return RNN(W, U, b, rho), x, loss(criterion, C, y)
+
+
+def autograd(cell: RNN, x: Tensor, loss: Loss, start: int = 0, last: int | None = None) -> Tensor:
+    """∇p of the run of the first pair from time ``start`` to ``last``, by autograd: (W, U, b)."""
+    W, U, b = (v[:1].clone().requires_grad_() for v in (cell.W, cell.U, cell.b))
+    h = torch.zeros(1, cell.n, 1, dtype=torch.float64)
+    for t in range(start, x.shape[1] if last is None else last):
+        h = cell.activation(W @ h + U @ x[:1, t, :, :1] + b[:, :, None])
+    value = loss.member(0).value(h).sum()
+    if not value.requires_grad:
+        return torch.zeros(W.numel() + U.numel() + b.numel(), dtype=torch.float64)
+    found = torch.autograd.grad(value, (W, U, b))
+    return torch.cat([g.flatten() for g in found])
+
+
+def exactly(cell: RNN) -> Blocks:
+    """The weights of the first system as balls without radius."""
+    return arb_mat(cell.W[0].tolist()), arb_mat(cell.U[0].tolist()), arb_mat([cell.b[0].tolist()])
+
+
+def balls(
+    cell: RNN,
+    x: Tensor,
+    loss: Loss,
+    start: int = 0,
+    last: int | None = None,
+    *,
+    kept: int = 0,
+    weights: Blocks | None = None,
+) -> list[arb]:
+    """The same in balls by the forward sensitivities S_t = A_t S_{t−1} + B_t, not by any adjoint.
+
+    With ``kept`` the sensitivity is reset to 0 after that many steps, which leaves what
+    back-propagation truncated there finds.
+    """
+    n, d = cell.n, cell.d
+    W, U, b = exactly(cell) if weights is None else weights
+    size = n * n + n * d + n
+    h, S = arb_mat(n, 1), arb_mat(n, size)
+    for t in range(start, x.shape[1] if last is None else last):
+        if t == kept:
+            S = arb_mat(n, size)
+        inputs = [arb(v) for v in x[0, t, :, 0].tolist()]
+        z = W * h + U * arb_mat([[v] for v in inputs]) + b.transpose()
+        S = W * S
+        rows = []
+        for i in range(n):
+            row = [S[i, j] for j in range(size)]
+            for j in range(n):
+                row[i * n + j] += h[j, 0]
+            for j in range(d):
+                row[n * n + i * d + j] += inputs[j]
+            row[n * n + n * d + i] += 1
+            slope = cell.activation.ball_derivative(z[i, 0])
+            rows.append([slope * v for v in row])
+        h = arb_mat([[cell.activation.ball(z[i, 0])] for i in range(n)])
+        S = arb_mat(rows)
+    gradient = loss.member(0).ball_gradient([h[i, 0] for i in range(n)])
+    return [sum((gradient[i] * S[i, j] for i in range(n)), arb(0)) for j in range(size)]
+
+
+def blocks(n: int, d: int, trained: str) -> list[int]:
+    """Where the trained blocks lie in the flat gradient."""
+    ends = {"W": (0, n * n), "U": (n * n, n * n + n * d), "b": (n * n + n * d, n * n + n * d + n)}
+    return [i for name in trained for i in range(*ends[name])]
+
+
+def length(vector: list[arb]) -> arb:
+    """‖v‖₂."""
+    low = sum((v.abs_lower() * v.abs_lower() for v in vector), arb(0)).lower()
+    high = sum((v.abs_upper() * v.abs_upper() for v in vector), arb(0)).upper()
+    return arb(low if low > 0 else 0).sqrt().union(arb(high).sqrt())

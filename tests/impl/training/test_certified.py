@@ -1,0 +1,212 @@
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from impl.errors import RangeError, ShapeError, UnknownNameError
+from impl.gradients.loss import Loss
+from impl.reading.adapters import load_model
+from impl.reading.model import LoadedModel
+from impl.training.certified import largest_rate, state_loss, training_constants
+from impl.training.projection import project_frobenius, project_spectral
+
+N, D, T = 3, 2, 40
+HAIR = 1 + 1e-9
+
+
+def loaded(cell: str = "rnn-tanh", biases: int = 2, lam: float = 0.4) -> LoadedModel:
+    """A random model with ‖W‖₂ = lam."""
+    draw = torch.Generator().manual_seed(1)
+    shapes = {
+        "weight_hh_l0": (N, N),
+        "weight_ih_l0": (N, D),
+        "bias_ih_l0": (N,),
+        "bias_hh_l0": (N,),
+    }
+    weights = {
+        name: 0.5 * torch.randn(*shape, dtype=torch.float64, generator=draw)
+        for name, shape in list(shapes.items())[: 2 + biases]
+    }
+    W = weights["weight_hh_l0"]
+    weights["weight_hh_l0"] = lam * W / torch.linalg.matrix_norm(W, 2)
+    return load_model(weights, cell)
+
+
+def inputs(seed: int = 2) -> Tensor:
+    """Inputs of norm 1, (T, d)."""
+    draw = torch.Generator().manual_seed(seed)
+    return torch.nn.functional.normalize(
+        torch.randn(T, D, dtype=torch.float64, generator=draw), dim=1
+    )
+
+
+def run(model: LoadedModel, parts: dict[str, Tensor], x: Tensor, k: int) -> Tensor:
+    """h_T^k (1, n, 1) with the given weights."""
+    h = torch.zeros(N, dtype=torch.float64)
+    bias = sum((parts[role] for role in parts if "bias" in role), torch.zeros(N))
+    for row in x[len(x) - k :]:
+        h = model.cell.activation(parts["weight_hh"] @ h + parts["weight_ih"] @ row + bias)
+    return h[None, :, None]
+
+
+def gradients(
+    model: LoadedModel, parts: dict[str, Tensor], x: Tensor, k: int, p: Loss
+) -> list[Tensor]:
+    """∇p_T^k in all stored blocks, each bias its own."""
+    free = {role: part.clone().requires_grad_() for role, part in parts.items()}
+    found = torch.autograd.grad(p.value(run(model, free, x, k)).sum(), list(free.values()))
+    return list(found)
+
+
+def train(
+    model: LoadedModel,
+    radii: dict[str, float],
+    x: Tensor,
+    k: int,
+    p: Loss,
+    alpha: float,
+    steps: int,
+) -> dict[str, Tensor]:
+    """The weights after projected gradient descent with steps α/t."""
+    parts = {role: part.double() for role, part in model.weights.items()}
+    for t in range(1, steps + 1):
+        moves = gradients(model, parts, x, k, p)
+        for (role, part), move in zip(list(parts.items()), moves, strict=True):
+            moved = part - alpha / t * move
+            if role == "weight_hh":
+                parts[role] = project_spectral(moved, radii[role])
+            else:
+                flat = moved if moved.ndim == 2 else moved[None]
+                parts[role] = project_frobenius(flat, radii[role]).reshape(part.shape)
+    return parts
+
+
+@pytest.mark.parametrize("cell", ["linear", "rnn-tanh", "rnn-gelu"])
+@pytest.mark.parametrize("biases", [0, 1, 2])
+def test_trained_models_agree(cell: str, biases: int) -> None:
+    """Both models, trained in all their blocks, agree to ε at the certified window."""
+    model, x, steps = loaded(cell, biases), inputs(), 20
+    p = state_loss("squared", N, 1.0)
+    c = training_constants(model, 1.0, p)
+    for alpha in (0.1 / c.beta, 2 / c.beta):
+        full = train(model, dict(c.radii), x, T, p, alpha, steps)
+        for epsilon in (0.3, 1e-2, 1e-4):
+            k = c.window(alpha, steps, epsilon)
+            assert k is not None
+            short = train(model, dict(c.radii), x, min(k, T), p, alpha, steps)
+            gap = run(model, full, x, T) - run(model, short, x, min(k, T))
+            assert gap.norm().item() <= epsilon
+        K_0, K_1 = c.scales(alpha, steps)
+        for k in (1, 3, 6):
+            short = train(model, dict(c.radii), x, k, p, alpha, steps)
+            gap = (run(model, full, x, T) - run(model, short, x, k)).norm().item()
+            assert gap <= c.lam**k * float(K_0 + k * K_1) * HAIR
+
+
+@pytest.mark.parametrize("cell", ["linear", "rnn-tanh", "rnn-sigmoid"])
+@pytest.mark.parametrize("biases", [0, 1, 2])
+def test_gradients_at_the_stored_weights(cell: str, biases: int) -> None:
+    """γ of the stored weights bounds the gap of gradients over all blocks, each bias its own."""
+    model, p = loaded(cell, biases), state_loss("squared", N, 1.0)
+    c = training_constants(model, 1.0, p)
+    own = c.stored
+    assert own["gamma"] <= c.gamma
+    parts, x = {role: part.double() for role, part in model.weights.items()}, inputs()
+    full = gradients(model, parts, x, T, p)
+    for k in (1, 2, 5, 9):
+        short = gradients(model, parts, x, k, p)
+        gap = math.sqrt(
+            sum((a - b).square().sum().item() for a, b in zip(full, short, strict=True))
+        )
+        assert gap <= own["gamma"] * k * own["lam"] ** k
+
+
+def test_two_biases_count_twice() -> None:
+    """With ‖h‖ ≤ B_h, L_w of a linear model is √(B_h² + B² + number of biases)."""
+    for biases in (0, 1, 2):
+        c = training_constants(loaded("linear", biases), 1.5)
+        assert c.L_w == pytest.approx(math.sqrt(c.B_h**2 + 1.5**2 + biases), rel=1e-12)
+    model = loaded("linear", 2)
+    whole = training_constants(model, 1.0, radii={"bias_ih": 5.0, "bias_hh": 7.0})
+    U, lam = whole.radii["weight_ih"], whole.lam
+    assert whole.B_h == pytest.approx((U + 12.0) / (1 - lam), rel=1e-12)
+
+
+def test_radii() -> None:
+    """Ω defaults to the stored norms; the weights must lie in it, and the larger the looser."""
+    model = loaded()
+    c = training_constants(model, 1.0)
+    assert c.radii["weight_hh"] == pytest.approx(0.4)
+    assert c.lam == c.radii["weight_hh"]
+    wider = training_constants(model, 1.0, radii={"weight_hh": 0.8})
+    assert wider.lam == 0.8
+    assert wider.beta > c.beta
+    assert wider.stored == c.stored
+    unstable = training_constants(model, 1.0, radii={"weight_hh": 1.0})
+    assert unstable.window(1e-3, 10, 0.1) is None
+    with pytest.raises(RangeError, match="weight_hh"):
+        training_constants(model, 1.0, radii={"weight_hh": 0.39})
+    with pytest.raises(RangeError, match="bias_ih"):
+        training_constants(model, 1.0, radii={"bias_ih": math.nan})
+    with pytest.raises(UnknownNameError, match="weight_hh"):
+        training_constants(model, 1.0, radii={"weight_h": 1.0})
+
+
+def test_given_constants() -> None:
+    """L_p and β_p may be stated, and then stand in for those of a loss."""
+    model = loaded()
+    p = state_loss("squared", N, 2.0)
+    by_loss = training_constants(model, 1.0, p)
+    stated = training_constants(model, 1.0, (by_loss.L_p, by_loss.beta_p))
+    for name in ("G_0", "G_1", "beta", "lam", "B_h"):
+        assert getattr(stated, name) == getattr(by_loss, name)
+    assert stated.L_f == 1.0
+    assert training_constants(model, 1.0, state_loss("linear", N)).beta_p == 0.0
+    for pair in ((-1.0, 1.0), (1.0, math.nan)):
+        with pytest.raises(RangeError):
+            training_constants(model, 1.0, pair)
+    with pytest.raises(RangeError, match="B"):
+        training_constants(model, math.inf)
+    with pytest.raises(ShapeError):
+        training_constants(model, 1.0, state_loss("squared", N + 1))
+
+
+def test_largest_rate() -> None:
+    """Up to the largest step size the bound says something, beyond it nothing, to the last bits."""
+    c = training_constants(loaded(), 1.0)
+    rate = largest_rate(c, 50, 1e-2, cap=40)
+    assert rate is not None
+    assert c.window(rate, 50, 1e-2, cap=40) == 40
+    assert c.window(rate * (1 + 1e-12), 50, 1e-2, cap=40) is None
+    assert largest_rate(c, 50, 1e-2, cap=2) is None
+    kinked = training_constants(loaded("rnn-relu"), 1.0)
+    assert kinked.beta == math.inf
+    assert largest_rate(kinked, 50, 1e-2) is None
+    assert kinked.window(0.0, 50, 1e-2) == kinked.window(1.0, 0, 1e-2) is not None
+    assert kinked.window(1e-300, 1, 1e-2) is None
+    assert largest_rate(c, 1, 1e-2) > 1e300
+
+
+def test_no_recurrence() -> None:
+    """At W = 0 with Ω = {0} a second input is the last that counts."""
+    c = training_constants(loaded(lam=0.0), 1.0)
+    assert (c.lam, c.G_1) == (0.0, math.inf)
+    assert c.window(1e-3, 10, 1e-4) == 2
+    assert c.window(1e-3, 10, 1e-4, cap=1) is None
+    assert c.window(1e-9, 10, 1e-2) == 1
+    assert training_constants(loaded("rnn-relu", lam=0.0), 1.0).window(1e-3, 10, 1e-4) is None
+    assert c.window(0.0, 10, 1e-9) == 1
+
+
+def test_bad_calls() -> None:
+    """Numbers out of range are refused."""
+    c = training_constants(loaded(), 1.0)
+    for alpha, steps, epsilon in (
+        (-1.0, 1, 0.1),
+        (math.inf, 1, 0.1),
+        (1.0, -1, 0.1),
+        (1.0, 1, 0.0),
+    ):
+        with pytest.raises(RangeError):
+            c.window(alpha, steps, epsilon)

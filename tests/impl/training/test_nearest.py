@@ -1,0 +1,94 @@
+import math
+
+import pytest
+import torch
+from flint import arb_mat, ctx
+from torch import Tensor
+
+from impl.training.nearest import distance, itself, projected, projection_error, rescaled
+from impl.training.nearest_exact import ball_itself, ball_projected, ball_rescaled, frobenius
+from impl.training.projection import Ball
+
+NORMS = ("spectral", "infinity", "frobenius")
+
+
+def matrices(m: int, n: int) -> Tensor:
+    """Random ones, and zero, tiny, orthogonal, huge and rank-one ones."""
+    draw = torch.Generator().manual_seed(m * n)
+    A = torch.randn(8, m, n, dtype=torch.float64, generator=draw)
+    A[0] = 0
+    A[1] *= 1e-3
+    A[2] = 3 * torch.eye(m, n)
+    A[3] *= 1e100
+    A[4] = A[4, :, :1] @ A[4, :1, :]
+    A[5] *= 1e-200
+    return A
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("shape", [(1, 1), (2, 2), (3, 5), (5, 3), (6, 6)])
+def test_points_are_within_their_errors(norm: str, shape: tuple[int, int]) -> None:
+    """Exact points are within the bounds of the float64 ones, and these are near rounding."""
+    A, ball = matrices(*shape), Ball(norm, 0.9)
+    for point, exact in ((projected, ball_projected), (rescaled, ball_rescaled)):
+        found = point(A, ball)
+        assert (found.error <= 1e-12 * (1 + A.flatten(1).norm(dim=1))).all()
+        with ctx.workprec(500):
+            for i, error in enumerate(found.error.tolist()):
+                gap = frobenius(exact(A[i], ball) - arb_mat(found.value[i].tolist()))
+                assert gap <= error * (1 + 1e-15)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_distances(norm: str) -> None:
+    """The distance of two exact points lies between the two bounds."""
+    A, ball = matrices(4, 4), Ball(norm, 0.9)
+    B = A + 1e-3 * matrices(4, 4).flip(0).clamp(-1, 1)
+    for point, exact in (
+        (lambda M: itself(M), lambda M: ball_itself(M)),
+        (lambda M: projected(M, ball), lambda M: ball_projected(M, ball)),
+    ):
+        low, high = distance(point(A), point(B))
+        with ctx.workprec(500):
+            for i in range(8):
+                gap = frobenius(exact(A[i]) - exact(B[i]))
+                assert not gap < low[i].item() * (1 - 1e-15)
+                assert gap <= high[i].item() * (1 + 1e-15)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_inside_is_exact(norm: str) -> None:
+    """A matrix that certainly lies in the ball is its own nearest point, without error."""
+    A = matrices(3, 3)[:2]
+    for point in (projected, rescaled):
+        found = point(A, Ball(norm, 0.9))
+        assert torch.equal(found.value, A)
+        assert (found.error == 0).all()
+    low, high = distance(itself(A), itself(A))
+    assert (low == 0).all()
+    assert (high == 0).all()
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_wrong_points_are_seen(norm: str) -> None:
+    """The bound covers any distance: of a moved point, of a rescaled one, of NaN."""
+    A, ball = matrices(4, 4)[6:], Ball(norm, 0.5)
+    ell = torch.full((2,), 0.5, dtype=torch.float64)
+    P = ball.project(A)
+    moved = P.clone()
+    moved[:, 0, 0] += 1e-6
+    assert (projection_error(A, moved, norm, ell) >= 1e-6 * (1 - 1e-6)).all()
+    assert (projection_error(A, moved, norm, ell) <= 4e-6).all()
+    shrunk = rescaled(A, ball).value
+    away = torch.linalg.matrix_norm(shrunk - P)
+    assert (projection_error(A, shrunk, norm, ell) >= away * (1 - 1e-9)).all()
+    for bad in ((A * math.nan, P), (A, P * math.nan)):
+        assert (projection_error(*bad, norm, ell) == math.inf).all()
+
+
+def test_not_finite() -> None:
+    """Distances of points that are not finite are unbounded."""
+    A = matrices(2, 2)[6:]
+    low, high = distance(itself(A * math.nan), itself(A))
+    assert (low == 0).all()
+    assert (high == math.inf).all()

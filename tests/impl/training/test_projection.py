@@ -1,0 +1,180 @@
+import math
+
+import pytest
+import torch
+
+from impl.errors import InputError, NotFiniteError, PrecisionError, RangeError, ShapeError
+from impl.training.projection import (
+    Ball,
+    project_frobenius,
+    project_infinity,
+    project_product,
+    project_spectral,
+    stable,
+)
+
+PROJECTIONS = {
+    "spectral": project_spectral,
+    "infinity": project_infinity,
+    "frobenius": project_frobenius,
+}
+NORMS = tuple(PROJECTIONS)
+
+
+def draw(*shape: int, seed: int = 0) -> torch.Tensor:
+    """Gaussian numbers of that seed."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_idempotent(norm):
+    """A projected matrix is projected onto itself, up to rounding."""
+    W = PROJECTIONS[norm](draw(5, 4, 3), 0.9)
+    assert torch.allclose(PROJECTIONS[norm](W, 0.9), W, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_inside_untouched(norm):
+    """A matrix of the set comes back bit for bit."""
+    W = draw(2, 3, 3) * 1e-3
+    assert torch.equal(PROJECTIONS[norm](W, 0.9), W)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_optimality(norm):
+    """⟨A − ΠA, Z − ΠA⟩ ≤ 0 for every Z of the set, which only the nearest point fulfils."""
+    A = draw(200, 4, 4, seed=1)
+    Z = PROJECTIONS[norm](A + 0.3 * draw(200, 4, 4, seed=2), 0.7)
+    projected = PROJECTIONS[norm](A, 0.7)
+    assert float(((A - projected) * (Z - projected)).sum((1, 2)).max()) <= 1e-13
+
+
+@pytest.mark.parametrize("norm", ["spectral", "infinity"])
+def test_optimality_convicts_rescaling(norm):
+    """The optimality test is no formality: rescaling to the sphere fails it."""
+    A = draw(200, 4, 4, seed=1)
+    Z = PROJECTIONS[norm](A + 0.3 * draw(200, 4, 4, seed=2), 0.7)
+    rescaled = A * (0.7 / Ball(norm, 0.7).bound(A)).clamp(max=1)[:, None, None]
+    assert float(((A - rescaled) * (Z - rescaled)).sum((1, 2)).max()) > 0.1
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_non_expansive(norm):
+    """‖ΠA − ΠB‖_F ≤ ‖A − B‖_F."""
+    A, step = draw(300, 3, 3, seed=3), draw(300, 3, 3, seed=4)
+    for size in (1.0, 1e-3):
+        B = A + size * step
+        moved = torch.linalg.matrix_norm(PROJECTIONS[norm](A, 1.0) - PROJECTIONS[norm](B, 1.0))
+        assert bool((moved <= torch.linalg.matrix_norm(A - B) + 1e-13).all())
+
+
+def test_rescaling_is_expansive():
+    """Rescaling W·min(1, ℓ/‖W‖₂) near the identity expands by √n; the projection does not."""
+    A = torch.eye(3, dtype=torch.float64)[None]
+    A = A + torch.diag(torch.tensor([1e-6, 0.0, 0.0], dtype=torch.float64))
+    B = A + torch.diag(torch.tensor([1e-7, 0.0, 0.0], dtype=torch.float64))
+
+    def rescale(W: torch.Tensor) -> torch.Tensor:
+        return W * min(1.0, 1.0 / float(torch.linalg.svdvals(W).max()))
+
+    distance = float(torch.linalg.matrix_norm(A - B))
+    assert float(torch.linalg.matrix_norm(rescale(A) - rescale(B))) > 1.4 * distance
+    projected = project_spectral(A, 1.0) - project_spectral(B, 1.0)
+    assert float(torch.linalg.matrix_norm(projected)) <= distance
+
+
+def test_infinity_by_hand():
+    """The row (3, 1) goes to (1, 0) on the unit ℓ1 ball, the row (0.75, −0.75) to (0.5, −0.5)."""
+    W = torch.tensor([[3.0, 1.0], [0.75, -0.75], [0.2, 0.1]], dtype=torch.float64)
+    expected = torch.tensor([[1.0, 0.0], [0.5, -0.5], [0.2, 0.1]], dtype=torch.float64)
+    assert torch.equal(project_infinity(W, 1.0), expected)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_zero_radius(norm):
+    """The ball of radius 0 holds the zero matrix alone."""
+    assert not PROJECTIONS[norm](draw(2, 3, 3), 0.0).any()
+    assert bool(Ball(norm, 0.0).contains(stable(draw(2, 3, 3), 0.0, norm)).all())
+
+
+def test_frobenius_of_huge_entries():
+    """Squares that would overflow do not turn the projection into zero."""
+    W = torch.full((2, 2), 1e200, dtype=torch.float64)
+    assert torch.allclose(project_frobenius(W, 1.0), torch.full_like(W, 0.5), rtol=1e-15)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("norm", NORMS)
+def test_stable_is_certified(norm, dtype):
+    """What `stable` returns is certified to lie in the ball, in the matrix's own dtype."""
+    W = draw(40, 6, 6).to(dtype)
+    nearest = stable(W, 0.95, norm)
+    ball = Ball(norm, 0.95)
+    assert nearest.dtype == dtype
+    assert bool(ball.contains(nearest).all())
+    away = torch.linalg.matrix_norm(nearest - ball.project(W))
+    assert float(away.max()) <= 200 * torch.finfo(dtype).eps
+
+
+def test_stable_convicts_the_bare_projection():
+    """The bare projection is not certified for every matrix: this is why `stable` exists."""
+    projected = project_spectral(draw(40, 6, 6), 0.95)
+    assert not bool(Ball("spectral", 0.95).contains(projected).all())
+
+
+def test_stable_keeps_certified_matrices():
+    """A matrix that is certified as it stands comes back unchanged, without a batch too."""
+    W = torch.eye(3, dtype=torch.float64) / 2
+    assert torch.equal(stable(W, 0.5, "infinity"), W)
+    assert torch.equal(stable(W, 0.75), W)
+
+
+def test_bounds_are_upper_bounds():
+    """Each certified norm is at least the float one and hardly more."""
+    W = draw(20, 5, 3)
+    floats = {
+        "spectral": torch.linalg.matrix_norm(W, 2),
+        "infinity": torch.linalg.matrix_norm(W, math.inf),
+        "frobenius": torch.linalg.matrix_norm(W),
+    }
+    for norm, value in floats.items():
+        bound = Ball(norm, 1.0).bound(W)
+        assert bool((bound >= value * (1 - 1e-15)).all())
+        assert bool((bound <= value * (1 + 1e-12)).all())
+
+
+def test_product():
+    """A product of balls is projected part by part; parts without a ball stay."""
+    parts = {"W": draw(3, 3), "U": draw(3, 2), "b": draw(3, 1)}
+    balls = {"W": Ball("spectral", 0.5), "U": Ball("frobenius", 0.1)}
+    projected = project_product(parts, balls)
+    assert torch.equal(projected["W"], project_spectral(parts["W"], 0.5))
+    assert torch.equal(projected["U"], project_frobenius(parts["U"], 0.1))
+    assert projected["b"] is parts["b"]
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_bad_input(norm):
+    """NaN, infinity, negative radii, vectors and halves are named errors."""
+    project = PROJECTIONS[norm]
+    good = draw(2, 2)
+    for bad in (math.nan, math.inf):
+        with pytest.raises(NotFiniteError):
+            project(torch.full((2, 2), bad), 1.0)
+    for radius in (-1.0, math.nan):
+        with pytest.raises(RangeError, match="radius"):
+            project(good, radius)
+    for shape in (good[0], good[:0]):
+        with pytest.raises(ShapeError):
+            project(shape, 1.0)
+    with pytest.raises(PrecisionError):
+        project(good.half(), 1.0)
+
+
+def test_bad_names():
+    """An unknown norm or part is a named error with the remedy."""
+    with pytest.raises(InputError, match="spectral"):
+        Ball("spectrall", 1.0)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="name one of W"):
+        project_product({"W": draw(2, 2)}, {"V": Ball("spectral", 1.0)})

@@ -1,0 +1,197 @@
+"""The stable set of LSTMs: the projection, the paper's membership test and the map together."""
+
+import math
+
+import pytest
+import torch
+from scipy.optimize import minimize
+
+from impl.cells.gated.lstm import constants, invariant_box
+from impl.certificate.certify import certify
+from impl.errors import InputError, NotFiniteError, RangeError
+from impl.reading.adapters import load_model
+from impl.training.stable_lstm import NotAnLSTMError, StableLSTM, stable_lstm_
+
+SETS = (StableLSTM(0.5, 0.6, 1.0), StableLSTM(0.9, 0.9, 2.0), StableLSTM(0.0, 0.3, 0.0))
+
+
+def draw(n=3, d=2, seed=0, size=1.0, dtype=torch.float64, bias=True):
+    """Gaussian weights under torch's names."""
+    generator = torch.Generator().manual_seed(seed)
+    shapes = {"weight_ih": (4 * n, d), "weight_hh": (4 * n, n)}
+    shapes |= {"bias_ih": (4 * n,), "bias_hh": (4 * n,)} if bias else {}
+    return {
+        name: (size * torch.randn(shape, generator=generator, dtype=torch.float64)).to(dtype)
+        for name, shape in shapes.items()
+    }
+
+
+def flat(weights):
+    """All weights as one vector."""
+    return torch.cat([part.flatten() for part in weights.values()])
+
+
+def bound(W, U, b, h, B):
+    """‖W_j‖₁h + ‖U_j‖₂B + b_j, by hand."""
+    return W.abs().sum(1) * h + U.norm(dim=1) * B + b
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("stable", SETS[:2])
+def test_nearest_point(stable, bias):
+    """⟨a − Πa, z − Πa⟩ ≤ 0 for all z of the set, which only the nearest point fulfils."""
+    for seed in range(20):
+        a = draw(seed=seed, size=3.0, bias=bias)
+        nearest = stable.project(a)
+        for other in range(4):
+            z = stable.project(draw(seed=100 + other, size=2.0, bias=bias))
+            mixed = {k: nearest[k] + 0.3 * (z[k] - nearest[k]) for k in a}
+            for point in (z, mixed):
+                ahead = (flat(a) - flat(nearest)) @ (flat(point) - flat(nearest))
+                assert float(ahead) <= 1e-10
+
+
+def test_cone_by_search():
+    """The rows of the forget gate go where SciPy's constrained search puts them."""
+    stable = StableLSTM(0.5, 0.6, 1.5)
+    for seed in range(6):
+        a = draw(1, 2, seed, size=2.0)
+        row = torch.cat([a["weight_ih"][1], a["bias_ih"][1:2], a["bias_hh"][1:2]]).numpy()
+        found = minimize(
+            lambda x, row=row: ((x - row) ** 2).sum(),
+            [0.1, 0.1, stable.level / 2 - 1, stable.level / 2 - 1],
+            constraints={
+                "type": "ineq",
+                "fun": lambda x: stable.level - 1.5 * math.hypot(*x[:2]) - x[2] - x[3],
+            },
+            options={"ftol": 1e-14, "maxiter": 500},
+        )
+        told = stable.project(a)
+        mine = torch.cat([told["weight_ih"][1], told["bias_ih"][1:2], told["bias_hh"][1:2]])
+        assert torch.allclose(mine, torch.from_numpy(found.x), atol=1e-5)
+
+
+@pytest.mark.parametrize("stable", SETS)
+def test_non_expansive(stable):
+    """No two points come further apart, and a point of the set stays, bit for bit."""
+    for seed in range(50):
+        a, b = draw(seed=seed, size=4.0), draw(seed=seed + 1, size=0.5 + seed % 3)
+        moved = [stable.project(part) for part in (a, b)]
+        before, after = flat(a) - flat(b), flat(moved[0]) - flat(moved[1])
+        assert float(after.norm()) <= float(before.norm()) * (1 + 1e-14)
+        inside = stable.certified(a)
+        again = stable.certified(inside)
+        assert all(torch.equal(inside[name], again[name]) for name in a)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("stable", SETS)
+def test_set_test_and_map(stable, dtype):
+    """Certified weights pass the paper's test, keep f ≤ f̄, and contract by no more than said."""
+    for seed in range(6):
+        weights = stable.certified(draw(seed=seed, size=3.0, dtype=dtype))
+        assert stable.contains(weights)
+        loaded = load_model(weights, "lstm")
+        box = invariant_box(loaded.cell, stable.input_bound)
+        assert float(box.f.max()) <= stable.forget
+        assert constants(loaded.cell, box)["theta"] <= stable.theta
+        certificate = certify(loaded, stable.input_bound, norm="infinity")
+        assert certificate.verdict == "certified"
+        assert certificate.lam <= stable.factor
+        s, t = (2 * torch.rand(6, 50, dtype=torch.float64) - 1 for _ in range(2))
+        s, t = (box.c.new_tensor(0) + torch.cat([box.c, box.h], 1).mT * part for part in (s, t))
+        x = torch.randn(2, 50, dtype=torch.float64)
+        x = stable.input_bound * x / x.norm(dim=0).clamp(min=1.0)
+        moved = [loaded.cell.step(part[None], x[None])[0] for part in (s, t)]
+        ratio = (moved[0] - moved[1]).abs().amax(0) / (s - t).abs().amax(0)
+        assert float(ratio.max()) <= stable.factor * (1 + 1e-12)
+
+
+def test_set_is_what_is_said():
+    """Each radius and the level, by hand; weights just beyond are outside."""
+    stable = StableLSTM(0.5, 0.6, 1.0)
+    assert stable.radii == pytest.approx({"i": 0.2, "f": 0.08, "z": 0.05, "o": 0.2}, rel=1e-11)
+    assert stable.level == pytest.approx(math.log(1.5) - 0.08, abs=1e-11)
+    assert stable.factor == pytest.approx(0.8, rel=1e-15)
+    n = 2
+    for gate, radius in enumerate(stable.radii[name] for name in "ifzo"):
+        for scale, inside in ((1 - 1e-9, True), (1 + 1e-9, False)):
+            weights = draw(n, 1, size=0.0)
+            weights["weight_hh"][gate * n, 0] = -scale * radius
+            assert stable.contains(weights) == inside
+    for scale, inside in ((1 - 1e-9, True), (1 + 1e-9, False)):
+        weights = draw(n, 1, size=0.0)
+        weights["weight_ih"][n, 0] = -0.1 * scale
+        weights["bias_ih"][n] = scale * (stable.level - 0.2)
+        weights["bias_hh"][n] = 0.1 * scale
+        assert stable.contains(weights) == inside
+        weights["bias_hh"][n] = math.nan
+        assert not stable.contains(weights)
+
+
+def test_training_stays_certified():
+    """A torch.nn.LSTM that is projected after every step is certified each time, and learns."""
+    torch.manual_seed(0)
+    layer, readout = torch.nn.LSTM(2, 3, batch_first=True), torch.nn.Linear(3, 1)
+    both = [*layer.parameters(), *readout.parameters()]
+    optimiser = torch.optim.Adam(both, lr=0.1)
+    x = torch.rand(8, 12, 2) - 0.5
+    y = x.sum(2, keepdim=True).roll(1, dims=1)
+    stable, losses = StableLSTM(0.9, 0.8, 1.0), []
+    assert stable_lstm_(layer, 0.9, 0.8, 1.0) is layer
+    for _ in range(30):
+        optimiser.zero_grad()
+        loss = (readout(layer(x)[0]) - y)[:, 1:].square().mean()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+        stable_lstm_(layer, 0.9, 0.8, 1.0)
+        assert certify(layer, 1.0, norm="infinity").lam <= stable.factor < 1
+    assert losses[-1] < 0.5 * losses[0]
+    assert all(part.requires_grad for part in layer.parameters())
+
+
+def test_free_weights_stay():
+    """What the set says nothing of is not touched; a cell without layers is projected too."""
+    cell = torch.nn.LSTMCell(2, 3)
+    before = {name: part.detach().clone() for name, part in cell.named_parameters()}
+    stable_lstm_(cell, 0.5, 0.6, 1.0)
+    forget = slice(3, 6)
+    for name in ("weight_ih", "bias_ih", "bias_hh"):
+        after, kept = getattr(cell, name).detach(), torch.ones(12, dtype=torch.bool)
+        kept[forget] = False
+        assert torch.equal(after[kept], before[name][kept])
+    assert certify(cell, 1.0).verdict == "certified"
+
+
+def test_refused():
+    """Other modules, numbers out of range, weights that are none: one line each."""
+    for module in (
+        torch.nn.LSTM(1, 2, num_layers=2),
+        torch.nn.LSTM(1, 2, bidirectional=True),
+        torch.nn.LSTM(1, 2, proj_size=1),
+        torch.nn.GRU(1, 2),
+    ):
+        with pytest.raises(NotAnLSTMError, match="one layer and one direction"):
+            stable_lstm_(module, 0.5, 0.6, 1.0)
+    for numbers in ((1.0, 0.6, 1.0), (-0.1, 0.6, 1.0), (0.5, 1.0, 1.0), (0.5, 0.0, 1.0),
+                    (0.5, 0.6, math.inf), (math.nan, 0.6, 1.0), (0.5, 0.6, -1.0)):  # fmt: skip
+        with pytest.raises(RangeError):
+            StableLSTM(*numbers)
+    with pytest.raises(RangeError, match="where there are no biases"):
+        StableLSTM(0.5, 0.4, 1.0).project(draw(bias=False))
+    broken = draw()
+    broken["bias_hh"][0] = math.nan
+    with pytest.raises(NotFiniteError, match="bias_hh"):
+        StableLSTM(0.5, 0.6, 1.0).project(broken)
+    with pytest.raises(InputError):
+        StableLSTM(0.5, 0.6, 1.0).project(draw(dtype=torch.bfloat16))
+
+
+def test_without_biases():
+    """Without biases U_f alone is shortened, into the set and certified."""
+    stable = StableLSTM(0.5, 0.7, 1.0)
+    for dtype in (torch.float32, torch.float64):
+        weights = stable.certified(draw(bias=False, size=5.0, dtype=dtype))
+        assert stable.contains(weights)
+        assert certify(load_model(weights, "lstm"), 1.0, norm="infinity").lam <= stable.factor

@@ -1,0 +1,373 @@
+"""The attacks: deterministic, far-reaching, and each stopped when it is asked to stop."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from msgspec.structs import replace
+
+from impl.cells.activation import ACTIVATIONS
+from properties.attacks.budget import Budget
+from properties.attacks.campaign import attack_claim, show
+from properties.attacks.extremal import SPECIAL, extremal_specs
+from properties.attacks.gradient import (
+    Ascent,
+    applicable,
+    climb,
+    estimates,
+    gradient_specs,
+    learning_starts,
+    objective,
+    starts,
+)
+from properties.attacks.search import Enough, random_specs
+from properties.judging.judge import Judgement, Verdict, judge
+from properties.systems.batch import Batch, build
+from properties.systems.drawing.strategies import DEPTH, crowd, sparse, windows
+from properties.systems.spec import LOSSES, TRAINED, SystemSpec, check_spec
+from theory import CLAIMS, claim
+from theory.language.claim import Form
+from theory.language.parse import parse_statement
+
+REACH = Budget(random=12, targeted=8, gradient=6, ascent=80, batch=8, sequences=4)
+
+
+def drawn(kind: str, examples: int = 12, seed: int = 1, **options: bool) -> list[SystemSpec]:
+    """The specs that a random search draws."""
+    found: list[SystemSpec] = []
+    random_specs(
+        kind, found.append, examples=examples, batch=4, sequences=2, seed=seed, **options
+    )  # fmt: skip
+    return found
+
+
+KINDS = (
+    "linear", "rnn", "matrix", "unstable", "descent",
+    "gradient", "smooth", "training", "quadratic", "projection",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_search_is_deterministic(kind: str) -> None:
+    """A seed gives the same valid specs twice, another seed others."""
+    one, two = drawn(kind), drawn(kind)
+    assert one == two
+    assert len(one) >= 10
+    assert all(spec.kind == kind for spec in one)
+    for spec in one:
+        check_spec(spec)
+        build(spec.alone(0, 0))
+    assert drawn(kind, seed=2) != one
+
+
+PROGRAM = """
+import sys
+{extra}
+from properties.attacks.search import random_specs
+found = []
+random_specs("rnn", found.append, examples=15, batch=4, sequences=2, seed=1)
+print([s.text for s in found])
+"""
+
+
+def test_search_is_independent_of_loaded_modules(tmp_path: object) -> None:
+    """Modules full of constants, loaded before, change nothing of what a seed draws."""
+    (tmp_path / "full.py").write_text("A = [123456789, 0.123456789, 7.5, 'orthogonal', 1e300]\n")
+    outs = []
+    for extra in ("", f"sys.path.insert(0, {str(tmp_path)!r}); import full, rnnbounds.cli, jinja2"):
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM.format(extra=extra)],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        outs.append(done.stdout)
+    assert outs[0] == outs[1]
+    assert outs[0].count("{") >= 15
+
+
+def test_search_stops_when_asked() -> None:
+    """A visitor that has enough is shown nothing more."""
+    seen: list[SystemSpec] = []
+
+    def visit(spec: SystemSpec) -> float:
+        seen.append(spec)
+        if len(seen) == 3:
+            raise Enough
+        return 0.5
+
+    random_specs("rnn", visit, examples=50, batch=2, sequences=1, seed=0, target=True)
+    assert len(seen) == 3
+
+
+def test_targeted_search_climbs() -> None:
+    """With a target the last specs are far better than without, by the ratio that was returned."""
+
+    def reached(seed: int, target: bool) -> float:
+        ratios: list[float] = []
+
+        def visit(spec: SystemSpec) -> float:
+            ratios.append((spec.n / 16 + spec.seed.bit_count() / 48) / 2)
+            return ratios[-1]
+
+        random_specs("linear", visit, examples=150, batch=2, sequences=1, seed=seed, target=target)
+        return float(np.mean(ratios[-50:]))
+
+    for seed in range(3):
+        assert reached(seed, target=True) > reached(seed, target=False) + 0.2
+
+
+def test_targets_that_are_no_numbers_are_left_alone() -> None:
+    """None, negative, huge and NaN ratios neither stop the search nor count."""
+    odd = iter([None, -1.0, 1e301, float("nan"), float("inf")] * 10)
+    seen: list[SystemSpec] = []
+
+    def visit(spec: SystemSpec) -> float | None:
+        seen.append(spec)
+        return next(odd)
+
+    random_specs("rnn", visit, examples=20, batch=2, sequences=1, seed=0, target=True)
+    assert len(seen) == 20
+
+
+def test_wide_and_stepwise_draws() -> None:
+    """Wide draws have regimes that only weights certify; stepwise ones few isometric systems."""
+    wide = {spec.regime for spec in drawn("linear", 60, wide=True)}
+    assert {"shear", "similar"} & wide
+    assert not {"shear", "similar"} & {spec.regime for spec in drawn("linear", 60)}
+    linear = SystemSpec(activation="identity", n=3, T=9, K=2, batch=64, sequences=8)
+    assert crowd(linear, stepwise=False).batch == 64
+    assert crowd(linear, stepwise=True).batch == 4
+    assert crowd(SystemSpec(n=1, T=9, batch=64, sequences=8), stepwise=False).sequences == 2
+
+
+def test_windows_are_cut_where_powers_vanish() -> None:
+    """λᵏ stays above 2⁻²⁴, and k within T."""
+    assert windows(0.5, 100, 64) == 24
+    assert windows(0.99, 10, 64) == 10
+    assert windows(0.0, 8, 4) == windows(1.0, 8, 4) == 4
+    assert 0.3 ** windows(0.3, 64, 64) >= np.exp(-DEPTH) > 0.3 ** (1 + windows(0.3, 64, 64))
+
+
+KINDS = (
+    "linear", "rnn", "matrix", "unstable", "descent",
+    "gradient", "smooth", "training", "quadratic", "projection",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_extremal_specs_are_valid(kind: str) -> None:
+    """Every extremal instance of a kind is a valid spec of that kind."""
+    found = list(extremal_specs(kind))
+    assert found
+    kinds = {kind, "quadratic"} if kind == "training" else {kind}
+    assert {spec.kind for spec in found} == kinds
+    for spec in found:
+        check_spec(spec)
+    if kind == "rnn":
+        assert len(list(extremal_specs(kind, rounding=True))) > len(found)
+
+
+@pytest.mark.parametrize(("id", "form"), [("state-bound", "finite"), ("truncation", "finite")])
+def test_extremal_instances_attain_equality(id: str, form: str) -> None:
+    """The scalar system with a constant input meets the bound exactly: < is VIOLATED, <= HOLDS."""
+    from dataclasses import replace as changed
+
+    stated = claim(id).form(form)
+    batch = build(SystemSpec(activation="identity", regime="diagonal", T=5, K=3, lam=0.75))
+    assert (judge(stated.statement, stated.assumptions, batch).verdicts == Verdict.HOLDS).all()
+    strict = changed(stated.statement, relation="<")
+    seen = judge(strict, stated.assumptions, batch)
+    assert (seen.verdicts == Verdict.VIOLATED).all()
+
+
+def test_special_instances_are_named_by_the_variants_that_need_them() -> None:
+    """Whatever a false variant names is among the instances."""
+    named = {v.special for c in CLAIMS for v in c.false_variants if v.special}
+    assert named <= set(SPECIAL) | {"rounding-accumulates"}
+
+
+@pytest.mark.parametrize(
+    "id", ["contraction-rnn", "state-bound", "truncation", "prediction", "vanishing-gradient"]
+)
+def test_the_search_alone_is_tight(id: str) -> None:
+    """Without the extremal instances the search reaches 0.99 of the bound, and never passes it."""
+    best = 0.0
+    for attack in ("random", "targeted", "gradient"):
+        for evidence in attack_claim(claim(id), attack, budget=REACH, seed=0).values():
+            assert evidence.tally.violated == evidence.tally.undecided == 0
+            best = max(best, evidence.best_ratio or 0.0)
+        if best >= 0.99:
+            break
+    assert 0.99 <= best <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("id", "form", "least"),
+    [
+        ("gradient-gap", "finite", 0.99),
+        ("tbptt-gap", "finite", 0.99),
+        ("weight-gap", "recursion", 0.99),
+        ("gradient-lipschitz", "uniform", 0.95),
+        ("cell-constants", "mixed", 0.99),
+        ("loss-constants", "squared", 0.99),
+    ],
+)
+def test_the_search_alone_is_tight_for_gradients(id: str, form: str, least: float) -> None:
+    """The same for bounds on gradients and on training, one form each."""
+    budget = Budget(random=40, targeted=8, gradient=4, ascent=60, batch=8, sequences=2)
+    best = 0.0
+    for attack in ("gradient", "random", "targeted"):
+        evidence = attack_claim(claim(id), attack, budget=budget, seed=0)[form]
+        assert evidence.tally.violated == evidence.tally.undecided == 0
+        best = max(best, evidence.best_ratio or 0.0)
+        if best >= least:
+            break
+    assert least <= best <= 1.0
+
+
+@pytest.mark.parametrize("activation", ["identity", "tanh"])
+def test_the_gradient_climbs_towards_lemma_2(activation: str) -> None:
+    """Its own starts end within a hundredth of the bound; from drawn systems it climbs."""
+    stated = claim("gradient-gap").form("finite")
+
+    def ratio(spec: SystemSpec) -> float:
+        seen = judge(stated.statement, stated.assumptions, build(spec))
+        assert not (seen.verdicts == Verdict.VIOLATED).any()
+        return float(np.nanmax(seen.ratio, initial=0.0))
+
+    starts = [s for s in learning_starts("gradient", 2, 1) if s.activation == activation]
+    assert max(ratio(found) for s in starts for found in climb(stated.statement, s, 20)) >= 0.99
+    drawn = SystemSpec(
+        kind="gradient", activation=activation, regime="gaussian", inputs="gaussian", n=2, T=20,
+        K=4, lam=0.75, batch=2, trained="W", loss="linear", scale=0.125,
+    )  # fmt: skip
+    first, last = ratio(drawn), max(ratio(s) for s in climb(stated.statement, drawn, 60))
+    assert first < 0.8
+    assert last > first + 0.1
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("kind", ["gradient", "smooth"])
+def test_estimates_of_gradients_are_close_to_the_constants(kind: str, loss: str) -> None:
+    """What the search believes of losses and smoothness is what the model certifies."""
+    for trained in TRAINED:
+        batch = build(
+            SystemSpec(
+                kind=kind, regime="gaussian", n=3, d=2, T=3, K=2, bias=0.5, lam=0.25, batch=2,
+                loss=loss, trained=trained, distance=0.125,
+            )
+        )  # fmt: skip
+        for name, guess in estimates(batch).items():
+            # A segment's offset is bounded by more than its ends: so is all that hangs on it.
+            rel = 1e-6 if kind == "gradient" else 0.5
+            certain = batch.constant(name).hi.reshape(2)
+            np.testing.assert_allclose(guess().numpy(), certain, rtol=rel, err_msg=name)
+
+
+def test_gradients_are_read_where_they_can_be_seen() -> None:
+    """Windows reach 32 where λᵏ allows, and crowds shrink where bounds are met exactly."""
+    found = drawn("gradient", 60)
+    assert max(spec.K for spec in found) == 32
+    scalars = [s for s in found if s.n == 1 and s.activation == "identity"]
+    assert scalars
+    plain = SystemSpec(kind="gradient", n=3, T=9, K=4, lam=0.5, batch=64, sequences=8)
+    assert sparse(plain, stepwise=False) == plain
+    assert sparse(replace(plain, lam=0.0), stepwise=False).batch == 4
+    assert sparse(replace(plain, n=1, trained="U"), stepwise=False).batch == 4
+    assert sparse(replace(plain, inputs="zero", trained="U"), stepwise=False).batch == 4
+    assert sparse(replace(plain, activation="identity"), stepwise=True).sequences == 2
+
+
+@pytest.mark.parametrize(
+    ("id", "form"), [("contraction-rnn", "euclidean"), ("state-bound", "finite")]
+)
+def test_the_gradient_climbs(id: str, form: str) -> None:
+    """From a drawn start, ascent alone raises the ratio and reaches 0.99."""
+    stated = claim(id).form(form)
+
+    def ratio(spec: SystemSpec) -> float:
+        seen = judge(stated.statement, stated.assumptions, build(spec))
+        assert not (seen.verdicts == Verdict.VIOLATED).any()
+        return float(np.nanmax(seen.ratio, initial=0.0))
+
+    found = gradient_specs(stated.statement, "rnn", count=6, steps=100, seed=0)
+    assert max(ratio(spec) for spec in found) >= 0.99
+    start = SystemSpec(
+        activation="tanh", regime="gaussian", inputs="gaussian", n=3, d=2, T=4, K=2, lam=0.75,
+        scale=0.125, batch=3,
+    )  # fmt: skip
+    first, last = ratio(start), max(ratio(s) for s in climb(stated.statement, start, 60))
+    assert first < 0.8
+    assert last > first + 0.1
+
+
+def test_the_gradient_is_deterministic_and_stays_contractive() -> None:
+    """Two climbs end in the same specs, with ‖W‖₂ as it was set and inputs within B_x."""
+    stated = claim("truncation").form("uniform")
+    spec = next(starts("rnn", 1, 7))
+    one, two = (climb(stated.statement, spec, 10) for _ in range(2))
+    assert one == two
+    for found in one:
+        check_spec(found)
+        batch = build(found)
+        assert float(batch.constants["lam"][0]) == pytest.approx(0.75, rel=1e-6)
+        assert float(batch.B_x[0]) <= spec.scale * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("activation", sorted(ACTIVATIONS))
+def test_estimates_are_close_to_the_constants(activation: str) -> None:
+    """What the search believes is what the model certifies, to six digits."""
+    spec = SystemSpec(
+        activation=activation, regime="gaussian", n=3, d=2, T=3, K=2, bias=0.5, lam=0.25
+    )
+    batch = build(spec)
+    for name, guess in estimates(batch).items():
+        if name == "B_h" and ACTIVATIONS[activation].bound < float("inf"):
+            continue
+        assert float(guess()) == pytest.approx(batch.constant(name).hi.item(), rel=1e-6), name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "h_gap <= min(S_0, 1)*max(lam, k)",
+        "h_norm <= sqrt(S_0) + exp(lam) - log(2 - lam)",
+        "y_gap <= W_radius + 1",
+        "h_norm <= 0",
+    ],
+)
+def test_objectives_of_any_statement(text: str) -> None:
+    """Min, max, roots, logarithms and constants without an estimate have finite objectives."""
+    batch = Ascent.start(SystemSpec(n=2, T=3, K=2, batch=3)).batch()
+    gain = objective(parse_statement(text), batch)
+    assert gain.shape == (3,)
+    assert torch.isfinite(gain).all()
+
+
+def test_what_has_no_gradient_is_left_alone() -> None:
+    """Without a differentiable reading there are no specs; a flat objective stops at once."""
+    assert "h_rounding" in applicable(parse_statement("h_rounding <= 1"))
+    assert (
+        list(gradient_specs(parse_statement("h_rounding <= 1"), "rnn", count=2, steps=2, seed=0))
+        == []
+    )
+    spec = SystemSpec(n=1, T=2, K=1, batch=2)
+    assert len(climb(parse_statement("L_rho <= 2"), spec, 5)) == 2
+
+
+def test_show_stops_an_attack_without_drawing(small: Budget) -> None:
+    """A visitor that has enough ends the extremal and the gradient attack too."""
+    form: Form = claim("state-bound").form("finite")
+    for attack in ("extremal", "gradient"):
+        seen: list[int] = []
+
+        def visit(batch: Batch, judged: list[Judgement], seen: list[int] = seen) -> None:
+            seen.append(len(judged))
+            raise Enough
+
+        show(
+            attack, "rnn", [(form.statement, form.assumptions)], visit,
+            budget=small, size=(2, 1), seed=0,
+        )  # fmt: skip
+        assert seen == [1]

@@ -1,0 +1,61 @@
+"""Budgets: counts by profile, smaller batches where a quantity is costly."""
+
+from itertools import pairwise
+
+import pytest
+
+from properties.attacks.budget import (
+    APART,
+    ATTACKS,
+    COSTLY,
+    PROFILES,
+    ROOMY,
+    batch_size,
+    check_attacks,
+    profile,
+)
+from properties.errors import UnknownChoiceError
+from theory import CLAIMS, claim
+from theory.language.vocabulary import VOCABULARY
+
+
+def test_profiles_grow() -> None:
+    """ci attacks more than quick in every count of examples, deep more than ci."""
+    sizes = [profile(name) for name in ("quick", "ci", "deep")]
+    for less, more in pairwise(sizes):
+        assert less.random < more.random
+        assert less.targeted < more.targeted
+        assert less.gradient < more.gradient
+    assert set(PROFILES) == {"quick", "ci", "deep"}
+
+
+def test_unknown_names() -> None:
+    """Unknown profiles and attacks, and no attack at all, are one line with the choices."""
+    with pytest.raises(UnknownChoiceError, match="quick, ci, deep"):
+        profile("slow")
+    for names in (["random", "brute"], [], [""]):
+        with pytest.raises(UnknownChoiceError, match="random, targeted, gradient, extremal"):
+            check_attacks(names)
+
+
+def test_attacks_in_their_own_order() -> None:
+    """Any order and repetition of names gives the attacks once, in order."""
+    assert check_attacks(reversed(ATTACKS)) == ATTACKS
+    assert check_attacks(["gradient", "random", "random"]) == ("random", "gradient")
+
+
+def test_batches_are_as_small_as_the_costliest_quantity() -> None:
+    """A plain claim has the profile's batch, one with a referee's reading a small one."""
+    budget = profile("quick")
+    plain = [form for form in claim("truncation").forms if form.about == "rnn"]
+    assert batch_size(budget, plain) == (budget.batch, budget.sequences)
+    for entry in CLAIMS:
+        batch, sequences = batch_size(budget, entry.forms)
+        assert 1 <= batch <= max(budget.batch, *(most for most, _ in ROOMY.values()))
+        assert 1 <= sequences <= budget.sequences
+    assert batch_size(budget, claim("rounding-state").forms) == COSTLY["h_rounding"]
+
+
+def test_costly_names_are_in_the_vocabulary() -> None:
+    """No entry is a misspelt name."""
+    assert set(COSTLY) | set(ROOMY) | APART <= set(VOCABULARY)

@@ -1,0 +1,131 @@
+"""Shrinking: smaller, still wrong, the same every time, and said in one sentence."""
+
+import pytest
+from msgspec.structs import replace
+
+from properties.attacks.extremal import SPECIAL
+from properties.attacks.shrink import explain, shrink, smaller, violation
+from properties.attacks.typed import typed_assumptions
+from properties.systems.batch import build, explicit
+from properties.systems.spec import SystemSpec, parse_spec
+from theory.language.claim import Statement
+from theory.language.parse import parse_statement
+
+BIG = SystemSpec(
+    kind="rnn", activation="identity", regime="orthogonal", inputs="gaussian", n=6, d=3, T=21, K=8,
+    lam=0.9, bias=0.5, scale=4.0, seed=123456, batch=8, sequences=4, member=5, sequence=2,
+)  # fmt: skip
+FALSE = "h_norm <= S_0/8"
+
+
+def shrunk(text: str, spec: SystemSpec):
+    """What a typed statement shrinks to from a spec."""
+    statement = parse_statement(text)
+    return shrink("typed", "typed", statement, typed_assumptions(statement), spec)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [FALSE, "h_gap <= S_0*lam**k/8", "y_gap <= h_gap/8", "step_gap <= state_gap/8", "1 < h_norm/8"],
+)
+def test_the_result_still_violates_and_is_not_larger(text: str) -> None:
+    """The shrunk spec is a violation of its own, in no field larger than the first one."""
+    check = shrunk(text, BIG)
+    assert check is not None
+    statement = parse_statement(text)
+    spec = parse_spec(check.replay.split("'")[1])
+    again = violation(statement, typed_assumptions(statement), spec)
+    assert again is not None
+    assert again[0] == spec
+    assert all(a <= b for a, b in zip(spec.size, BIG.size, strict=True))
+    assert spec.size < BIG.size
+    assert check.verdict == "VIOLATED"
+    assert check == shrunk(text, BIG)
+
+
+def test_it_reaches_one_state() -> None:
+    """A bound that falls everywhere shrinks to one state, one step, a constant input."""
+    check = shrunk("h_norm <= S_0/100", BIG)
+    assert check is not None
+    spec = parse_spec(check.replay.split("'")[1])
+    assert (spec.n, spec.d, spec.T, spec.K, spec.bias, spec.scale) == (1, 1, 1, 0, 0, 1)
+    assert (spec.regime, spec.inputs) == ("orthogonal", "constant")
+    assert spec.seed < 3
+    assert "n = 1, T = 1" in check.explanation
+
+
+def test_a_whole_batch_shrinks_to_a_pair() -> None:
+    """A spec that names no pair comes back as one."""
+    check = shrunk(FALSE, replace(BIG, member=None, sequence=None))
+    assert check is not None
+    assert check.spec["member"] == 0
+    assert check.spec["sequence"] == 0
+
+
+def test_nothing_to_shrink() -> None:
+    """A spec that violates nothing, or that is none, gives nothing."""
+    assert shrunk("h_norm <= 100*S_0/(1 - lam)", BIG) is None
+    assert shrunk(FALSE, replace(BIG, n=0)) is None
+
+
+def test_written_out_values_become_shorter_and_rounder() -> None:
+    """An explicit spec loses the inputs, windows and digits that the violation does not need."""
+    spec = SystemSpec(
+        activation="identity",
+        regime="gaussian",
+        inputs="gaussian",
+        n=1,
+        T=6,
+        K=4,
+        lam=0.7,
+        bias=0.4,
+    )
+    long = explicit(build(spec.alone(0, 0)))
+    check = shrunk("h_norm <= 0", long)
+    assert check is not None
+    small = parse_spec(check.replay.split("'")[1])
+    assert small.values is not None
+    assert (small.T, small.K) == (1, 0)
+    values = small.values
+    assert values.W == [[0.0]]
+    assert values.h == [0.0]
+    for rows in (values.U, values.x, [values.b]):
+        assert all(v == round(v, 3) for row in rows for v in row)
+    assert any(v for row in values.C for v in row)
+
+
+def test_every_rounding_is_tried() -> None:
+    """Where zeros do not do, rounder numbers are still offered."""
+    spec = SPECIAL["gelu-slope"]
+    assert spec.values is not None
+    entries = {tuple(c.values.b) for c in smaller(spec) if c.values is not None}
+    assert {(0.0,), (1.0,), (1.375,), (1.414,)} <= entries
+
+
+def test_neighbours_are_valid_and_never_larger() -> None:
+    """Every neighbour of a valid spec is one, and in no field larger."""
+    from properties.systems.spec import check_spec
+
+    for spec in (BIG, replace(BIG, member=None, sequence=None), *SPECIAL.values()):
+        for neighbour in smaller(spec):
+            check_spec(neighbour)
+            assert all(a <= b for a, b in zip(neighbour.size, spec.size, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("relation", "sign"), [("<=", ">"), ("<", ">="), ("exists", ">"), ("==", "!="), ("!=", "==")]
+)
+def test_explanations_name_both_sides(relation: str, sign: str) -> None:
+    """The sentence holds the system, both sides by name, their numbers and the true relation."""
+    parsed = parse_statement("h_gap <= S_0*lam**k")
+    statement = Statement(parsed.lhs, relation, parsed.rhs)
+    text = explain(statement, SystemSpec(n=2, T=3, K=2), 1, (2.0, 2.0), (0.5, 1.0))
+    assert "tanh, n = 2, T = 3, W = [[" in text
+    assert "k = 1" in text
+    assert f"h_gap = 2 {sign} 1 = S_0*lam**k" in text
+    assert "W =" not in explain(statement, SystemSpec(n=3), None, (2.0, 2.0), (0.5, 1.0))
+    number = explain(parse_statement("h_norm <= 1"), SystemSpec(), None, (2.0, 2.0), (1.0, 1.0))
+    assert number.endswith("h_norm = 2 > 1")
+    assert "W = " in number
+    flipped = explain(parse_statement("h_norm >= 1"), SystemSpec(), None, (1.0, 1.0), (0.5, 0.5))
+    assert flipped.endswith("1 > 0.5 = h_norm")

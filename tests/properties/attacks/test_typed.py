@@ -1,0 +1,108 @@
+"""Bounds that a user types: what stands, what falls, what cannot be asked."""
+
+import pytest
+
+from properties.attacks.budget import Budget
+from properties.attacks.shrink import violation
+from properties.attacks.typed import attack_typed, kinds_of, typed_assumptions
+from properties.errors import InputError
+from properties.judging.judge import windowed
+from properties.systems.spec import parse_spec
+from theory.language.parse import parse_statement
+
+BUDGET = Budget(random=12, targeted=4, gradient=2, ascent=30, batch=16, sequences=4)
+
+
+def attacked(text: str, **options: object):
+    """What becomes of a typed bound under a small budget."""
+    return attack_typed(parse_statement(text), budget=BUDGET, seed=0, **options)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "h_gap <= S_0*lam**k/(1-lam)",
+        "h_norm <= S_0/(1 - lam)",
+        "S_0/(1 - lam) >= h_norm",
+        "y_gap <= L_f*h_gap",
+        "h_gap <= max(2*S_0, 1)*lam**k/(1 - lam)",
+        "W_norm_exact <= s_gate",
+        "tbptt_gap <= L_p*L_w*lam**k/(1-lam)",
+        "dp_gap <= beta_p*state_gap",
+        "proj_gap <= matrix_gap",
+    ],
+)
+def test_true_bounds_stand(text: str) -> None:
+    """A bound that is a theorem survives all four attacks on many systems."""
+    result = attacked(text)
+    assert result.stands
+    assert result.attack is None
+    assert result.counterexample is None
+    assert result.systems > 100
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "h_gap <= S_0*lam**(k+1)/(1-lam)",
+        "h_gap <= S_0*lam**k",
+        "h_norm <= 0.999*S_0/(1-lam)",
+        "h_gap <= min(S_0, 1)",
+        "h_norm <= 1",
+        "h_gap < 1/4",
+        "h_norm <= h_gap",
+        "W_norm_exact <= s_gate*999/1000",
+        "descent_growth <= 2",
+        "grad_gap <= k*lam**k*(G_0 + G_1)",
+        "grad_gap_weights <= beta_p*weight_distance",
+        "w_gap <= alpha*eps_k",
+        "rescaled_gap <= matrix_gap",
+    ],
+)
+def test_false_bounds_fall(text: str) -> None:
+    """A false bound falls with a counter-example that violates it when rebuilt from its text."""
+    result = attacked(text)
+    assert not result.stands
+    assert result.attack
+    check = result.counterexample
+    assert check is not None
+    spec = parse_spec(check.replay.split("'")[1])
+    statement = parse_statement(text)
+    assert violation(statement, typed_assumptions(statement), spec) is not None
+    if "S_0" in text and "min" not in text:
+        assert spec.n == 1
+    if windowed(statement):
+        assert check.k is not None
+        assert f"k = {check.k}" in check.explanation
+
+
+def test_a_statement_that_measures_nothing() -> None:
+    """Constants alone are no bound on anything."""
+    for text in ("lam <= 1", "1 <= 2", "S_0*lam**k <= B_h"):
+        with pytest.raises(InputError, match="measures nothing"):
+            attacked(text)
+
+
+def test_a_statement_about_no_one_system() -> None:
+    """Quantities of different kinds of system cannot be compared."""
+    with pytest.raises(InputError, match="no one system has all of W_norm_exact, h_gap"):
+        attacked("h_gap <= W_norm_exact")
+
+
+def test_kinds() -> None:
+    """Each statement is tested on every kind of system that has what it measures."""
+    assert kinds_of(parse_statement("h_gap <= 1")) == ("linear", "rnn")
+    assert kinds_of(parse_statement("step_gap_P <= step_gap")) == ("linear",)
+    assert kinds_of(parse_statement("W_norm_exact <= 1")) == ("matrix",)
+    assert kinds_of(parse_statement("descent_growth <= 1")) == ("descent",)
+    assert typed_assumptions(parse_statement("W_norm_exact <= 1")) == ()
+    (contractive,) = typed_assumptions(parse_statement("h_gap <= 1"))
+    assert contractive.id == "contractive"
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    """A typed attack is deterministic, and a chosen attack is the one that is named."""
+    one, two = attacked("h_norm <= S_0"), attacked("h_norm <= S_0")
+    assert one == two
+    assert attacked("h_norm <= S_0", attacks=("extremal",)).attack == "extremal"
+    assert attacked("h_norm <= S_0", attacks=("gradient",)).attack == "gradient"

@@ -1,0 +1,149 @@
+"""What a typed statement is judged as: the same, said more plainly."""
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+from sympy import Integer
+
+from properties.attacks.budget import Budget
+from properties.attacks.typed import TypedResult, attack_typed, typed_assumptions
+from properties.judging.equivalent import at_ends, divided, plainer, positive, scalar_output
+from properties.judging.judge import Judgement, Patience, Verdict, judge
+from properties.judging.referee import settle
+from properties.systems.batch import build
+from properties.systems.spec import SystemSpec
+from theory.language.parse import parse_statement
+
+TINY = Budget(random=2, targeted=1, gradient=1, ascent=4, batch=4, sequences=2)
+TANH = SystemSpec(kind="rnn", n=3, T=5, K=5, lam=0.75, seed=4, batch=4, sequences=2)
+ONE = SystemSpec(kind="rnn", T=5, K=5, lam=0.75, seed=4, batch=4, sequences=2)
+
+
+def verdicts(text: str, spec: SystemSpec, patience: int = 10**6) -> set[str]:
+    """What a typed statement comes to on a batch."""
+    statement = parse_statement(text)
+    found = judge(plainer(statement), typed_assumptions(statement), build(spec), Patience(patience))
+    return {Verdict(int(code)).name for code in found.verdicts.ravel()}
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("exp(h_gap) <= exp(B_h*lam**k)", "h_gap <= B_h*lam**k"),
+        ("exp(exp(h_gap)) < exp(exp(B_h))", "h_gap < B_h"),
+        ("log(h_gap) <= log(B_h) + k*log(lam)", "h_gap <= B_h*lam**k"),
+        ("log(h_gap) - log(B_h) <= 0", "h_gap/B_h <= 1"),
+        ("2*log(h_gap) <= log(exp(2)*B_h)", None),
+        ("exp(h_gap) <= 1 + B_h", None),
+        ("log(h_gap) <= B_h", None),
+        ("lam*log(h_gap) <= lam*log(B_h)", None),  # λ may be any real
+        ("h_gap <= 1e400*(1 + B_h)", f"h_gap/{10**400} <= B_h + 1"),
+        ("1e-399*h_gap <= 1e-400*B_h", "h_gap <= B_h/10"),
+        ("h_gap <= 1e3*B_h", None),
+        ("0 <= 0*h_gap", None),
+    ],
+)
+def test_plainer(text: str, plain: str | None) -> None:
+    """An increasing function, or a positive factor, of both sides; all else stays as it is."""
+    statement = parse_statement(text)
+    told = plainer(statement)
+    if text.startswith("2*log"):
+        assert told != statement  # the square, of the same
+    elif plain is None:
+        assert told == statement
+    else:
+        assert told.text == plain
+
+
+def test_logarithms_have_no_value_at_zero() -> None:
+    """Where a gap vanishes, or is not told from 0, the statement says nothing: vacuous."""
+    statement = parse_statement("log(h_gap) <= log(2) + log(B_h)")
+    told = [assumption.condition.text for assumption in positive(statement) if assumption.condition]
+    assert told == ["0 < B_h", "0 < h_gap"]
+    assert verdicts("log(h_gap) <= log(B_h)", TANH) == {"HOLDS", "VACUOUS"}
+    assert verdicts("log(h_gap) <= log(h_gap)/1 - 1", TANH) <= {"VIOLATED", "VACUOUS"}
+
+
+def test_the_ends() -> None:
+    """At k = 0 all is forgotten, at k = T nothing."""
+    statement = parse_statement("h_gap <= h_start*lam**k")
+    assert at_ends(statement, "first").text == "h_norm <= h_norm"
+    assert at_ends(statement, "last").text == "0 <= 0"
+    assert verdicts("h_gap <= h_start*lam**k", TANH, patience=0) == {"HOLDS"}
+    assert "VIOLATED" in verdicts("h_gap < h_start*lam**k", TANH, patience=0)
+    assert verdicts("1/h_gap <= 1/h_start", TANH, patience=0) != {"HOLDS"}
+
+
+def test_what_both_sides_share() -> None:
+    """A measured factor is not negative, so that the rest decides; a constant may be."""
+    rest, common = divided(parse_statement("h_gap*h_start <= 2*h_gap"))
+    assert (rest.text, [str(symbol) for symbol in common]) == ("h_start <= 2", ["h_gap"])
+    assert divided(parse_statement("B_h*h_gap <= B_h*2"))[1] == ()
+    pair = build(TANH.alone(0, 0))
+    for text, verdict in (
+        ("h_gap*lam <= h_gap", "HOLDS"),
+        ("h_gap < h_gap*lam", "VIOLATED"),
+        ("h_gap <= h_gap*lam", "VIOLATED"),
+    ):
+        assert settle(parse_statement(text), pair, [2])[0].verdict == verdict
+
+
+def test_one_unit_with_one_output() -> None:
+    """y = c h: an equality of irrational numbers is decided."""
+    statement = parse_statement("y_gap <= L_f*h_gap")
+    assert scalar_output(statement, -0.5).lhs == Integer(1) / 2 * statement.rhs.args[1]
+    assert verdicts("y_gap <= L_f*h_gap", ONE) == {"HOLDS"}
+    assert "VIOLATED" in verdicts("y_gap <= L_f*h_gap*(1 - 2e-16)", ONE)
+
+
+def test_a_bounded_activation_caps_the_state() -> None:
+    """erf rounds to 1 in any precision; ‖h‖ ≤ √n all the same."""
+    spec = SystemSpec(kind="rnn", activation="erf", inputs="saturating", scale=64.0, n=4, d=2, T=2)
+    assert verdicts("h_norm <= sqrt(n)*M_rho", spec) == {"HOLDS"}
+    assert verdicts("h_norm <= 2*M_rho", spec) == {"HOLDS"}
+    assert verdicts("h_norm < 2*M_rho", spec) == {"UNDECIDED"}
+
+
+@pytest.mark.parametrize(
+    "text", ["h_gap**3 <= h_gap**2*h_gap*lam**0", "sqrt(h_norm) <= h_norm**0.5"]
+)
+def test_the_same_on_both_sides(text: str) -> None:
+    """Decided at any window, by what both sides share."""
+    assert verdicts(text, TANH) == {"HOLDS"}
+
+
+def test_patience_ends() -> None:
+    """Exact arithmetic has a budget; what is beyond it stays open, and is counted."""
+    patience = Patience(1)
+    equality = parse_statement("(h_norm + 1)*(h_norm + 1) <= h_norm**2 + 2*h_norm + 1")
+    seen = judge(equality, (), build(replace(TANH, n=1)), patience)
+    assert isinstance(seen, Judgement)
+    open_checks = int(np.sum(seen.verdicts == Verdict.UNDECIDED))
+    assert patience.left < 0
+    assert open_checks >= patience.skipped > 0
+
+
+@pytest.mark.parametrize(
+    ("undecided", "holds", "attack", "stands"),
+    [(0, 5, None, True), (1, 5, None, False), (0, 0, None, False), (0, 5, "random", False)],
+)
+def test_stands(undecided: int, holds: int, attack: str | None, stands: bool) -> None:
+    """Every check decided, and one at least."""
+    statement = parse_statement("h_gap <= B_h")
+    assert TypedResult(statement, 3, holds, undecided, attack).stands is stands
+
+
+@pytest.mark.parametrize(
+    ("text", "least"),
+    [
+        ("h_gap <= B_h*W_norm**k*(1 + k)", ("n", 1)),
+        ("h_norm <= 6*M_rho", ("n", 37)),
+    ],
+)
+def test_the_corners_convict(text: str, least: tuple[str, int]) -> None:
+    """Slopes above 1, and many units: shrunk to one system that needs no more."""
+    found = attack_typed(parse_statement(text), budget=TINY, seed=0, attacks=("extremal",))
+    assert found.counterexample is not None
+    assert found.counterexample.verdict == "VIOLATED"
+    name, value = least
+    assert found.counterexample.spec.get(name, 1) == value

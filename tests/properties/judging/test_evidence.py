@@ -1,0 +1,151 @@
+"""Evidence: counted right, merged in any order, shown with the command that replays it."""
+
+import itertools
+import json
+import shlex
+
+import msgspec
+import numpy as np
+import pytest
+
+from properties.judging.evidence import SHOWN, Evidence, record
+from properties.judging.judge import Judgement, Verdict, judge
+from properties.systems.batch import build
+from properties.systems.spec import SystemSpec, parse_spec
+from reports.records.record import Tally
+from theory import claim
+from theory.language.claim import Statement
+from theory.language.parse import parse_statement
+from theory.numbers.interval import Interval
+
+CLAIM = claim("truncation")
+FORM = CLAIM.form("uniform")
+
+
+def one(seed: int, lam: float = 0.5, **fields: object) -> Evidence:
+    """Evidence from one small batch."""
+    found = Evidence.of(CLAIM, FORM)
+    spec = SystemSpec(regime="gaussian", n=2, T=4, K=2, lam=lam, seed=seed, batch=3, **fields)
+    batch = build(spec)
+    found.add(batch, judge(FORM.statement, FORM.assumptions, batch))
+    return found
+
+
+def merged(parts: list[Evidence]) -> Evidence:
+    """All parts merged, first to last."""
+    total = Evidence.of(CLAIM, FORM)
+    for part in parts:
+        total.merge(part)
+    return total
+
+
+def test_merging_is_independent_of_order() -> None:
+    """All orders of merging, and all groupings, give the same evidence to the last byte."""
+    parts = [one(1), one(2, inputs="resonant"), one(3, lam=1.5), one(1)]
+    first = msgspec.json.encode(merged(parts))
+    for order in itertools.permutations(parts):
+        assert msgspec.json.encode(merged(list(order))) == first
+    grouped = merged([merged(parts[:2]), merged(parts[2:])])
+    assert msgspec.json.encode(grouped) == first
+
+
+def test_counts() -> None:
+    """Systems and pairs that met no assumption are not evidence; every check is in the tally."""
+    good, vacuous = one(1, sequences=2), one(3, lam=1.5)
+    assert (good.systems, good.pairs, good.tally.total) == (3, 6, 18)
+    assert good.tally.holds == 18
+    assert (vacuous.systems, vacuous.pairs, vacuous.tally.vacuous) == (0, 0, 9)
+    assert vacuous.vacuous == {"contractive": 9}
+    assert vacuous.best_ratio is None
+    assert merged([good, vacuous, vacuous]).vacuous == {"contractive": 18}
+
+
+def test_tightest_are_the_largest_ratios() -> None:
+    """The shown checks are the largest ratios of different systems, best first."""
+    spec = SystemSpec(regime="gaussian", n=2, T=4, K=2, seed=4, batch=8)
+    found, batch = Evidence.of(CLAIM, FORM), build(spec)
+    seen = judge(FORM.statement, FORM.assumptions, batch)
+    found.add(batch, seen)
+    best = np.sort(np.nanmax(seen.ratio, axis=(1, 2)))[::-1][:SHOWN]
+    assert [check.ratio for check in found.tightest] == best.tolist()
+    assert found.best_ratio == best[0]
+    assert len({check.spec["member"] for check in found.tightest}) == SHOWN
+
+
+def test_failing_checks_are_shown_violated_first() -> None:
+    """Violations come before open checks, at most a few are kept, and none is called tight."""
+    found = Evidence.of(CLAIM, FORM)
+    batch = build(SystemSpec(n=2, T=4, K=2, batch=3))
+    codes = np.full((3, 1, 3), Verdict.UNDECIDED, dtype=np.int8)
+    codes[2] = Verdict.VIOLATED
+    sides = Interval(np.full((3, 1, 3), 2.0), np.full((3, 1, 3), 3.0))
+    found.add(batch, Judgement(codes, sides, Interval(sides.lo - 1, sides.lo - 1)))
+    assert (found.tally.violated, found.tally.undecided) == (3, 6)
+    assert len(found.failing) == SHOWN
+    assert found.tightest == []
+    again = Evidence.of(CLAIM, FORM)
+    again.add(batch, Judgement(codes[:], sides, sides))
+    found.merge(again)
+    assert len(found.failing) == SHOWN
+    violated = Evidence.of(CLAIM, FORM)
+    violated.add(batch, Judgement(np.full_like(codes, Verdict.VIOLATED), sides, sides))
+    found.merge(violated)
+    assert {check.verdict for check in found.failing} == {"VIOLATED"}
+
+
+def test_counts_by_cell() -> None:
+    """Each cell's checks and its vacuous ones, named as the command line does; they add up."""
+    found = merged([one(1), one(2, activation="identity"), one(3, lam=1.5), one(4, lam=1.5)])
+    assert list(found.cells) == ["linear", "rnn-tanh"]
+    assert found.cells["linear"].tally == Tally(holds=9)
+    assert found.cells["rnn-tanh"].tally == Tally(holds=9, vacuous=18)
+    assert found.cells["rnn-tanh"].vacuous == found.vacuous == {"contractive": 18}
+    parts = [one(1), one(2)]
+    merged(parts)
+    assert parts[0].cells["rnn-tanh"].tally == Tally(holds=9)
+
+
+def test_checks_replay() -> None:
+    """The printed command holds the very spec, claim and form."""
+    check = one(1).tightest[0]
+    words = shlex.split(check.replay)
+    assert words[:2] == ["rnnbounds", "replay"]
+    assert parse_spec(words[2]).told == check.spec
+    assert words[3:] == ["--claim", "truncation", "--form", "uniform"]
+    assert json.loads(words[2])["member"] == check.spec["member"]
+
+
+@pytest.mark.parametrize("verdict", list(Verdict))
+def test_record_of_both_sides(verdict: Verdict) -> None:
+    """Middles with errors that cover the enclosures; a ratio only where a verdict was reached."""
+    check = record("c", "f", SystemSpec(), 1, verdict, (0.1, 0.3), (0.25, 0.25))
+    assert check.lhs - check.lhs_error <= 0.1 <= 0.3 <= check.lhs + check.lhs_error
+    assert (check.rhs, check.rhs_error) == (0.25, 0.0)
+    expected = {"HOLDS": 1.0, "VIOLATED": 0.3 / 0.25}.get(verdict.name)
+    assert check.ratio == expected
+
+
+def test_record_with_nothing_to_divide() -> None:
+    """0/0, x/0, NaN and infinity leave no ratio, and never look like numbers."""
+    for lhs, rhs in (
+        ((0.0, 0.0), (0.0, 0.0)),
+        ((1.0, 1.0), (0.0, 0.0)),
+        ((1.0, 1.0), (float("nan"), float("nan"))),
+        ((-float("inf"), float("inf")), (1.0, 1.0)),
+    ):
+        check = record("c", "f", SystemSpec(), None, Verdict.VIOLATED, lhs, rhs)
+        assert check.ratio is None
+        msgspec.json.encode(check)
+    assert (
+        record("c", "f", SystemSpec(), None, Verdict.HOLDS, (0, float("inf")), (1, 1)).lhs == "inf"
+    )
+
+
+def test_windows_are_recorded_only_where_there_are_any() -> None:
+    """A statement without k and t has checks without a window."""
+    state = claim("state-bound")
+    assert not Evidence.of(state, state.forms[0]).windowed
+    assert Evidence.of(CLAIM, FORM).windowed
+    gradient = claim("vanishing-gradient")
+    assert Evidence.of(gradient, gradient.forms[0]).windowed
+    assert isinstance(parse_statement("h_gap <= 1"), Statement)

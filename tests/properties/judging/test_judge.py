@@ -1,0 +1,229 @@
+"""The judge: its truth table, its escalation, and that it is not fooled."""
+
+import numpy as np
+import pytest
+import torch
+from msgspec.structs import replace
+
+from impl.gradients.constants import Constants
+from properties.attacks.typed import typed_assumptions
+from properties.judging.judge import WINDOWED, Verdict, compare, free_names, judge, unmet, windowed
+from properties.measures.table import MEASURES
+from properties.systems.batch import build
+from properties.systems.spec import SystemSpec, Values
+from theory import claim
+from theory.language.claim import Assumption
+from theory.language.parse import parse_statement
+from theory.numbers.interval import Interval
+
+INF, NAN = float("inf"), float("nan")
+H, V, U = Verdict.HOLDS, Verdict.VIOLATED, Verdict.UNDECIDED
+POINT, BELOW, ABOVE, AROUND = (1.0, 1.0), (0.25, 0.5), (2.0, 3.0), (0.5, 2.0)
+TABLE = [
+    # relation, lhs, rhs, verdict
+    ("<=", BELOW, POINT, H), ("<=", POINT, POINT, H), ("<=", ABOVE, POINT, V),
+    ("<=", AROUND, POINT, U),
+    ("<", BELOW, POINT, H), ("<", POINT, POINT, V), ("<", ABOVE, POINT, V), ("<", AROUND, POINT, U),
+    ("exists", BELOW, POINT, H), ("exists", POINT, POINT, H), ("exists", ABOVE, POINT, V),
+    ("exists", AROUND, POINT, U),
+    ("==", POINT, POINT, H), ("==", BELOW, POINT, V), ("==", ABOVE, POINT, V),
+    ("==", AROUND, POINT, H),
+    ("!=", POINT, POINT, V), ("!=", BELOW, POINT, H), ("!=", ABOVE, POINT, H),
+    ("!=", AROUND, POINT, U),
+    ("<=", (0.5, 1.0), POINT, H), ("<", (0.5, 1.0), POINT, U), ("<", (1.0, 2.0), POINT, V),
+    ("<=", (1.0, 2.0), POINT, U), ("<=", AROUND, AROUND, U),
+]  # fmt: skip
+ENDS = [(NAN, NAN), (0.0, INF), (-INF, 0.0), (INF, INF), (-INF, -INF), (-INF, INF)]
+
+
+@pytest.mark.parametrize(("relation", "lhs", "rhs", "verdict"), TABLE)
+def test_truth_table(
+    relation: str, lhs: tuple[float, float], rhs: tuple[float, float], verdict: Verdict
+) -> None:
+    """Each relation holds, fails or stays open as its enclosures say."""
+    sides = (Interval(*(np.array([end]) for end in side)) for side in (lhs, rhs))
+    assert compare(relation, *sides).tolist() == [verdict]
+
+
+@pytest.mark.parametrize("relation", ["<=", "<", "==", "!=", "exists"])
+@pytest.mark.parametrize("bad", ENDS, ids=str)
+def test_what_is_not_finite_decides_nothing(relation: str, bad: tuple[float, float]) -> None:
+    """NaN or infinity on either side is UNDECIDED in every relation."""
+    spoiled, plain = Interval(*bad), Interval(1.0, 1.0)
+    for sides in ((spoiled, plain), (plain, spoiled), (spoiled, spoiled)):
+        assert int(compare(relation, *sides)) == U
+
+
+def verdict_of(text: str, spec: SystemSpec, k: int = 0) -> Verdict:
+    """The judge's verdict on the first pair of a spec."""
+    statement = parse_statement(text)
+    seen = judge(statement, typed_assumptions(statement), build(spec))
+    return Verdict(int(seen.verdicts[0, 0, k if seen.verdicts.shape[2] > 1 else 0]))
+
+
+SCALAR = SystemSpec(kind="linear", activation="identity", regime="diagonal", T=3, K=3, lam=0.5)
+
+
+def test_equality_is_decided_by_escalation() -> None:
+    """The scalar system meets Lemma 1 with equality: HOLDS, by the referee, and is counted."""
+    form = claim("truncation").form("finite")
+    seen = judge(form.statement, form.assumptions, build(SCALAR))
+    assert (seen.verdicts == H).all()
+    assert 0 < seen.escalated <= 4
+    assert (seen.lhs.hi >= seen.lhs.lo).all()
+    # 0/0 at k = T says nothing.
+    assert np.isnan(seen.ratio[0, 0, 3])
+    assert seen.ratio[0, 0, 0] == 1.0
+
+
+def test_strict_equality_is_violated_by_escalation() -> None:
+    """Equality is not below: the same check with < is VIOLATED."""
+    assert verdict_of("h_gap < S_0*(lam**k - lam**T)/(1 - lam)", SCALAR) == V
+    assert verdict_of("h_gap >= S_0*(lam**k - lam**T)/(1 - lam)", SCALAR) == H
+
+
+@pytest.mark.parametrize("k", [20, 100, 170])
+def test_a_tiny_gap_is_judged_by_escalation(k: int) -> None:
+    """λᵏ down to 1e-51, far below the rounding of a state, is judged to its last bit."""
+    spec = replace(SCALAR, T=200, K=180)
+    assert verdict_of("h_gap <= S_0*lam**k/(1 - lam)", spec, k) == H
+    assert verdict_of("h_gap <= 999/1000*S_0*lam**k/(1 - lam)", spec, k) == V
+    assert verdict_of("h_gap <= S_0*(lam**k - lam**T)/(1 - lam)", spec, k) == H
+    assert verdict_of("h_gap < S_0*(lam**k - lam**T)/(1 - lam)", spec, k) == V
+
+
+class Liar(Constants):
+    """Constants whose λ is off by a factor."""
+
+    factor = 1.0
+
+    def __getitem__(self, name: str) -> torch.Tensor:
+        value = super().__getitem__(name)
+        return value * self.factor if name == "lam" else value
+
+
+def lying(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
+    """Let every batch take its constants from a liar."""
+    monkeypatch.setattr(Liar, "factor", factor)
+    monkeypatch.setattr("properties.systems.batch.Constants", Liar)
+
+
+@pytest.mark.parametrize("regime", ["diagonal", "orthogonal"])
+def test_a_liar_is_violated(monkeypatch: pytest.MonkeyPatch, regime: str) -> None:
+    """λ understated by 1e-6 is VIOLATED; an honest and a cautious model are not."""
+    spec = SystemSpec(
+        activation="identity", regime=regime, n=1 if regime == "diagonal" else 4, d=1, T=24, K=8,
+        lam=0.75, batch=4, inputs="resonant", kind="linear",
+    )  # fmt: skip
+    form = claim("truncation").form("finite")
+    state = claim("state-bound").form("finite")
+
+    def violated() -> bool:
+        batches = (build(replace(spec, n=1, inputs="constant")), build(spec))
+        seen = [
+            judge(f.statement, f.assumptions, b).verdicts for f in (form, state) for b in batches
+        ]
+        return any((verdicts == V).any() for verdicts in seen)
+
+    assert not violated()
+    lying(monkeypatch, 1 - 1e-6)
+    assert violated()
+    lying(monkeypatch, 1 + 1e-6)
+    assert not violated()
+
+
+def test_a_liar_by_one_rounding_is_violated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even λ one unit in the last place too small is convicted, by the referee."""
+    lying(monkeypatch, 1 - 2.0**-53)
+    form = claim("state-bound").form("finite")
+    seen = judge(form.statement, form.assumptions, build(SCALAR))
+    assert (seen.verdicts == V).all()
+    assert seen.escalated == 1
+
+
+def test_vacuous_by_assumption() -> None:
+    """A system with λ ≥ 1 is VACUOUS, counted under the assumption that it misses."""
+    form = claim("truncation").form("uniform")
+    seen = judge(form.statement, form.assumptions, build(replace(SCALAR, lam=1.0, batch=2)))
+    assert (seen.verdicts == Verdict.VACUOUS).all()
+    assert seen.vacuous == {"contractive": 8}
+    assert np.isnan(seen.ratio).all()
+
+
+def test_a_constant_that_is_not_finite_is_vacuous() -> None:
+    """A bound that the model cannot supply is no evidence, and the reason is named."""
+    statement = parse_statement("h_norm <= M_rho")
+    seen = judge(statement, (), build(SCALAR))
+    assert (seen.verdicts == Verdict.VACUOUS).all()
+    assert seen.vacuous == {"finite M_rho": 1}
+
+
+def test_a_check_is_vacuous_once() -> None:
+    """Where two assumptions fail, the check is counted under the first one alone."""
+    statement = parse_statement("h_gap <= 9")
+    assumptions = tuple(
+        Assumption(name, name, parse_statement(text))
+        for name, text in (("first", "k <= 1"), ("second", "k <= 0"))
+    )
+    seen = judge(statement, assumptions, build(SCALAR))
+    assert seen.vacuous == {"first": 2, "second": 1}
+    assert seen.verdicts[0, 0].tolist() == [H, *[Verdict.VACUOUS] * 3]
+
+
+def test_an_assumption_that_is_not_certain_is_not_met() -> None:
+    """A condition on an enclosure that is too wide, or NaN, is not met."""
+    condition = Assumption("small", "h is small", parse_statement("h_norm <= 1"))
+    for ends, missed in (((0.5, 2.0), True), ((NAN, NAN), True), ((0.5, 1.0), False)):
+        assert bool(unmet((condition,), {"h_norm": Interval(*ends)})["small"]) is missed
+    assert unmet((Assumption("prose", "no condition", None),), {}) == {}
+
+
+def test_a_spoiled_system_does_not_spoil_its_neighbours() -> None:
+    """NaN in one member leaves the verdicts of the others."""
+    spec = SystemSpec(activation="tanh", n=2, T=3, K=2, batch=3, sequences=2, inputs="gaussian")
+    batch = build(spec)
+    batch.cell.W[1, 0, 0] = NAN
+    seen = judge(parse_statement("h_norm <= 100"), (), batch)
+    assert (seen.verdicts[1] == U).all()
+    assert (seen.verdicts[[0, 2]] == H).all()
+    assert seen.escalated == 0
+
+
+def test_windows_only_where_k_occurs() -> None:
+    """A statement without k is judged once a pair, one with k at every window."""
+    batch = build(replace(SCALAR, batch=2, sequences=3))
+    assert judge(parse_statement("h_norm <= 9"), (), batch).verdicts.shape == (2, 3, 1)
+    assert judge(parse_statement("h_gap <= 9"), (), batch).verdicts.shape == (2, 3, 4)
+    assert judge(parse_statement("h_norm <= 9 + k"), (), batch).verdicts.shape == (2, 3, 4)
+
+
+def test_windowed_names_are_those_read_at_every_window() -> None:
+    """A statement has windows just where a reading has K + 1 of them, or k or t occurs."""
+    batch = build(SystemSpec(activation="identity", n=2, T=3, K=2))
+    many = {name for name, m in MEASURES.items() if m.enclose(batch).lo.shape[2] == 3}
+    assert many | {"k", "t", "eps_k"} == WINDOWED
+    assert windowed(parse_statement("h_gap <= epsilon"))
+    assert not windowed(parse_statement("h_norm <= epsilon*T"))
+
+
+def test_violated_ratio_is_above_one() -> None:
+    """The ratio of a violated check is lhs/rhs; of an undecided one there is none."""
+    seen = judge(parse_statement("h_norm <= 1/1000"), (), build(SCALAR))
+    assert seen.verdicts[0, 0, 0] == V
+    assert seen.ratio[0, 0, 0] > 1
+    nothing = judge(parse_statement("h_rounding <= 0"), (), build(SystemSpec(n=2, T=2)))
+    assert nothing.verdicts[0, 0, 0] in (H, V)
+
+
+def test_free_names() -> None:
+    """All names of all statements."""
+    found = free_names(parse_statement("h_gap <= lam**k"), parse_statement("h_norm <= 1"))
+    assert found == {"h_gap", "lam", "k", "h_norm"}
+
+
+def test_values_with_zero_inputs() -> None:
+    """0 <= 0 is decided: a system without inputs has h = 0 and S_0 = 0."""
+    values = Values(W=[[0.5]], U=[[1.0]], b=[0.0], C=[[1.0]], x=[[0.0]], h=[0.0], h_other=[0.0])
+    spec = SystemSpec(activation="identity", values=values)
+    assert verdict_of("h_norm <= S_0", spec) == H
+    assert verdict_of("h_norm < S_0", spec) == V

@@ -1,0 +1,188 @@
+"""The referee: balls that rise, rationals that decide, and what neither can."""
+
+import math
+
+import pytest
+import sympy
+from flint import arb, ctx, fmpq
+
+from properties.judging.referee import (
+    LARGEST_PRECISION,
+    as_fmpq,
+    by_balls,
+    by_rationals,
+    compare_balls,
+    first_precision,
+    float_ends,
+    number,
+    settle,
+    signed_root,
+    signed_square,
+)
+from properties.systems.batch import build
+from properties.systems.spec import SystemSpec
+from theory.language.claim import Statement
+from theory.language.parse import parse_statement
+from theory.language.vocabulary import symbols
+
+LINEAR = SystemSpec(activation="identity", regime="diagonal", T=3, K=2, lam=0.5)
+TANH = SystemSpec(n=2, T=3, K=2, bias=0.5)
+
+
+@pytest.mark.parametrize(
+    ("relation", "below", "same", "above"),
+    [
+        ("<=", "HOLDS", "HOLDS", "VIOLATED"),
+        ("exists", "HOLDS", "HOLDS", "VIOLATED"),
+        ("<", "HOLDS", "VIOLATED", "VIOLATED"),
+        ("==", "VIOLATED", "HOLDS", "VIOLATED"),
+        ("!=", "HOLDS", "VIOLATED", "HOLDS"),
+    ],
+)
+def test_relations_in_balls(relation: str, below: str, same: str, above: str) -> None:
+    """Exact balls decide each relation; overlapping ones and NaN decide nothing."""
+    assert compare_balls(relation, arb(1), arb(2)) == below
+    assert compare_balls(relation, arb(1), arb(1)) == same
+    assert compare_balls(relation, arb(2), arb(1)) == above
+    assert compare_balls(relation, arb(1, 0.5), arb(1, 0.5)) == "UNDECIDED"
+    for bad in (arb("nan"), arb("inf"), arb("-inf")):
+        assert compare_balls(relation, bad, arb(1)) == "UNDECIDED"
+        assert compare_balls(relation, arb(1), bad) == "UNDECIDED"
+
+
+@pytest.mark.parametrize("relation", ["<=", "<", "==", "!=", "exists"])
+@pytest.mark.parametrize("offset", [-1, 0, 1])
+def test_relations_in_rationals(relation: str, offset: int) -> None:
+    """Squares decide each relation exactly, at the value and a hair on either side."""
+    (h_norm,) = symbols("h_norm")
+    pair = build(LINEAR)
+    square = signed_square(h_norm, pair, 0, 128)
+    assert square is not None
+    bound = sympy.sqrt(sympy.Rational(int(square.p), int(square.q))) + sympy.Rational(
+        offset, 2**200
+    )
+    outcome = by_rationals(Statement(h_norm, relation, bound), pair, 0, 128)
+    truth = {
+        "<=": offset >= 0, "exists": offset >= 0, "<": offset > 0,
+        "==": offset == 0, "!=": offset != 0,
+    }[relation]  # fmt: skip
+    assert outcome is not None
+    assert outcome.verdict == ("HOLDS" if truth else "VIOLATED")
+
+
+def test_rationals_keep_their_hands_off() -> None:
+    """No exact verdict where the activation, a logarithm or a sum of norms leaves the rationals."""
+    for text, pair in (
+        ("h_norm <= 1", TANH),
+        ("h_norm <= log(2)", LINEAR),
+        ("h_norm + h_gap <= 1", TANH),
+        ("h_norm <= sqrt(h_gap)", LINEAR),
+        ("h_norm <= sqrt(lam - 1)", LINEAR),
+        ("h_norm <= lam**(1/3)", LINEAR),
+    ):
+        assert by_rationals(parse_statement(text), build(pair), 1, 128) is None, text
+
+
+def test_sums_of_rational_norms_are_decided() -> None:
+    """Where the norms themselves are rational (scalars), any expression of them is."""
+    for text, verdict in (
+        ("h_norm + h_gap <= 1", "VIOLATED"),
+        ("h_gap <= h_norm + h_gap", "HOLDS"),
+    ):
+        found = by_rationals(parse_statement(text), build(LINEAR), 1, 128)
+        assert found is not None
+        assert found.verdict == verdict
+
+
+def test_vanishing_factors_hide_what_is_irrational() -> None:
+    """0 times a root is 0: with the identity β_ρ = 0, whatever stands beside it."""
+    found = by_rationals(
+        parse_statement("h_gap <= (beta_rho*sqrt(lam**3 + 3) + 1)*h_gap"), build(LINEAR), 1, 128
+    )
+    assert found is not None
+    assert found.verdict == "HOLDS"
+
+
+def test_products_of_measured_quantities_have_squares() -> None:
+    """A side may be a product of norms, roots and constants, with a sign."""
+    pair = build(LINEAR)
+    h_norm, h_gap, lam = symbols("h_norm h_gap lam")
+    one, two = (signed_square(q, pair, 1, 128) for q in (h_norm, h_gap))
+    assert signed_square(-3 * h_norm * h_gap * sympy.sqrt(lam), pair, 1, 128) == -9 * one * two / 2
+    assert signed_square(sympy.Integer(0), pair, 0, 128) == 0
+
+
+def test_exact_norms_against_bounds() -> None:
+    """‖W‖₂ ≤ s goes to rationals at once, and equality holds."""
+    pair = build(SystemSpec(kind="matrix", regime="permutation", n=3, lam=0.75))
+    for bound, verdict in (("3/4", "HOLDS"), ("3/4 - 1/2**70", "VIOLATED")):
+        outcomes = settle(parse_statement(f"W_norm_exact <= {bound}"), pair, [0])
+        assert [o.verdict for o in outcomes] == [verdict]
+    assert by_rationals(parse_statement("W_norm_exact <= log(2)"), pair, 0, 128) is None
+
+
+def test_settle_decides_each_window_in_order() -> None:
+    """The outcomes come in the order of the windows that were asked for."""
+    statement = parse_statement("h_gap <= 1/2")
+    outcomes = settle(statement, build(LINEAR), [2, 0, 1])
+    singles = [settle(statement, build(LINEAR), [k])[0] for k in (2, 0, 1)]
+    assert [o.verdict for o in outcomes] == [o.verdict for o in singles]
+
+
+def test_what_nobody_can_decide_stays_open() -> None:
+    """An equality of transcendental numbers is UNDECIDED at the largest precision."""
+    statement = parse_statement("h_norm*exp(lam) <= h_norm*exp(lam)")
+    (outcome,) = settle(statement, build(SystemSpec(T=1, bias=0.5)), [0])
+    assert outcome.verdict == "UNDECIDED"
+    (edge,) = settle(parse_statement("edge_gap <= 1"), build(TANH), [0])
+    assert edge.verdict == "UNDECIDED"
+    assert edge.lhs is None
+
+
+def test_precision_starts_where_powers_are_seen() -> None:
+    """The first precision resolves λᵏ, rises with k, and is capped."""
+    pair = build(SystemSpec(lam=2.0**-10, T=3))
+    assert first_precision(pair, 0) == 128
+    assert first_precision(pair, 100) >= 1073
+    assert first_precision(pair, 10**6) == LARGEST_PRECISION
+    assert first_precision(build(SystemSpec(lam=0.0)), 300) >= 373
+    assert first_precision(build(SystemSpec(lam=1.5)), 300) >= 373
+
+
+def test_the_precision_is_given_back() -> None:
+    """A comparison leaves the library's precision as it was, even when it fails."""
+    before = ctx.prec
+    by_balls(parse_statement("h_norm <= 1"), build(LINEAR), 0, 333)
+    assert ctx.prec == before
+    with pytest.raises(KeyError):
+        by_balls(Statement(sympy.Symbol("no_such"), "<=", sympy.Integer(1)), build(LINEAR), 0, 333)
+    assert ctx.prec == before
+
+
+def test_float_ends() -> None:
+    """A float is itself, anything else has a float on either side, and NaN has no ends."""
+    assert float_ends(arb(0.5)) == (0.5, 0.5)
+    low, high = float_ends(arb(1) / 3)
+    assert low < 1 / 3 < high or low <= 1 / 3 <= high
+    assert low < high
+    assert float_ends(arb("nan")) == (-math.inf, math.inf)
+    assert float_ends(arb("inf")) == (-math.inf, math.inf)
+    tiny = float_ends(arb(2) ** -2000)
+    assert tiny[0] < 0 < tiny[1] or tiny[0] <= 0 < tiny[1]
+
+
+def test_signed_roots() -> None:
+    """The root of a signed square, with its sign."""
+    assert signed_root(fmpq(1, 4)) == (0.5, 0.5)
+    assert signed_root(fmpq(-1, 4)) == (-0.5, -0.5)
+    low, high = signed_root(fmpq(2))
+    assert low < math.sqrt(2) < high
+
+
+def test_numbers_stand_for_themselves() -> None:
+    """Parameters are read at their window, constants as the floats they are."""
+    pair = build(LINEAR)
+    assert [number("k", pair, k) for k in (0, 2)] == [0.0, 2.0]
+    assert number("T", pair, 2) == 3.0
+    assert number("lam", pair, 0) == pair.constants["lam"].item()
+    assert as_fmpq(0.1) == fmpq(3602879701896397, 36028797018963968)

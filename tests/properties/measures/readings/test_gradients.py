@@ -1,0 +1,155 @@
+"""Gradients of pairs: float64 against balls against rationals, at any depth."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+from flint import arb, ctx, fmpq
+from msgspec.structs import replace
+
+from properties.attacks.learning import SCALAR, SPECIAL
+from properties.judging.judge import Verdict, judge
+from properties.measures.readings.gradients import in_balls, run_of
+from properties.measures.table import MEASURES
+from properties.systems.batch import build
+from properties.systems.spec import INPUTS, LOSSES, REGIMES, TRAINED, SystemSpec
+from theory.language.parse import parse_statement
+
+WINDOWED = ("grad_gap", "grad_gap_mean", "tbptt_gap", "tb_gap")
+SINGLE = ("dphi_w", "dphi_w_gap", "dphi_h_gap", "dp", "dp_gap")
+OF_WEIGHTS = ("grad_gap_weights", "weight_distance")
+PRECISION = 256
+
+
+def spec_of(i: int, kind: str, activation: str, loss: str) -> SystemSpec:
+    """Another regime, input, size, scale and trained part for every i."""
+    return SystemSpec(
+        kind=kind, activation=activation, loss=loss, trained=TRAINED[i % len(TRAINED)],
+        regime=REGIMES[i % len(REGIMES)], inputs=INPUTS[i % len(INPUTS)], n=1 + i % 4, d=1 + i % 2,
+        T=4 + i % 3, K=4, lam=(0.9, 0.5, 1.5, 0.0)[i % 4], scale=(1.0, 2.0**-40, 30.0)[i % 3],
+        bias=0.5, target=float(i % 3), distance=(0.25, 2.0**-20)[i % 2], seed=i, batch=2,
+        sequences=2,
+    )  # fmt: skip
+
+
+def check(spec: SystemSpec, names: tuple[str, ...]) -> int:
+    """Float enclosure ∋ ball ∋ root of the rational square; how many squares there were."""
+    batch, squares = build(spec), 0
+    for name in names:
+        found = MEASURES[name].enclose(batch)
+        for i, s in ((0, 0), (1, 1)):
+            pair = build(spec.alone(i, s))
+            for k in range(found.lo.shape[2]):
+                low, high = float(found.lo[i, s, k]), float(found.hi[i, s, k])
+                ball = MEASURES[name].ball(pair, k, PRECISION)
+                assert ball.is_finite()
+                assert not math.isnan(low)
+                assert not arb(low) > ball, (name, k, low, ball)
+                assert not arb(high) < ball, (name, k, high, ball)
+                square = MEASURES[name].exact_square(pair, k, PRECISION)
+                if square is not None:
+                    squares += 1
+                    assert arb(square).sqrt().overlaps(ball), (name, k)
+    return squares
+
+
+@pytest.mark.parametrize("kind", ["gradient", "smooth"])
+@pytest.mark.parametrize("activation", ["tanh", "identity", "relu", "sigmoid", "gelu"])
+def test_three_arithmetics_agree(kind: str, activation: str) -> None:
+    """Float64 encloses the balls, and the balls the exact roots, for every loss and regime."""
+    names = WINDOWED + SINGLE + (OF_WEIGHTS if kind == "smooth" else ())
+    squares = 0
+    with ctx.workprec(PRECISION):
+        for i, loss in enumerate(LOSSES):
+            squares += check(spec_of(i + 3 * len(activation), kind, activation, loss), names)
+    assert squares > 100 or activation not in ("identity", "relu")
+
+
+def test_balls_agree_with_autograd() -> None:
+    """The adjoint in balls is the gradient that torch finds, for every loss and part."""
+    for i, (loss, trained) in enumerate(itertools.product(LOSSES, TRAINED)):
+        pair = build(
+            replace(spec_of(i, "gradient", "tanh", loss), lam=0.5, trained=trained).alone(0, 0)
+        )
+        leaves = {
+            name: getattr(pair.cell, name).clone().requires_grad_() for name in ("W", "U", "b")
+        }
+        h = torch.zeros(1, pair.cell.n, 1, dtype=torch.float64)
+        for t in range(pair.spec.T):
+            drive = leaves["W"] @ h + leaves["U"] @ pair.x[:, t] + leaves["b"][:, :, None]
+            h = torch.tanh(drive)
+        pair.loss.value(h).sum().backward()
+        expected = torch.cat([leaves[name].grad.reshape(pair.cell.n, -1) for name in trained], 1)
+        with ctx.workprec(128):
+            found = run_of(in_balls(pair), pair).gradient().tolist()
+        computed = [[float(v) for v in row] for row in found]
+        np.testing.assert_allclose(computed, expected.numpy(), rtol=1e-11, atol=1e-12)
+
+
+def test_what_vanishes_is_exactly_zero() -> None:
+    """Without memory the truncated gradient is the full one from k = 2 on, in every ball."""
+    spec = replace(SCALAR, activation="tanh", lam=0.0, T=6, K=6, trained="WUb", loss="squared")
+    pair = build(spec)
+    with ctx.workprec(128):
+        for k in range(2, 7):
+            assert MEASURES["grad_gap"].ball(pair, k, 128).is_zero()
+            assert MEASURES["grad_gap"].exact_square(pair, k, 128) == fmpq(0)
+        assert not MEASURES["grad_gap"].ball(pair, 1, 128).is_zero()
+    same = build(replace(spec, kind="smooth", trained="W", regime="zero", n=2))
+    with ctx.workprec(128):
+        assert MEASURES["grad_gap_weights"].ball(same, 0, 128).is_zero()
+        assert MEASURES["weight_distance"].ball(same, 0, 128).is_zero()
+
+
+@pytest.mark.parametrize("activation", ["tanh", "identity"])
+def test_far_below_the_rounding_of_a_gradient(activation: str) -> None:
+    """At k = 250 of T = 300 the bound is near 10⁻⁵⁵: balls decide, and a planted excess falls."""
+    bound = "lam**k*G_0 + k*lam**(k - 1)*D_1"
+    spec = replace(SCALAR, activation=activation, lam=0.6, T=300, K=250, scale=0.5)
+    batch = build(spec)
+    lam, k = batch.constant("lam").hi.item(), 250
+    assert lam**k * batch.constant("G_0").hi.item() < 1e-50
+    from properties.judging.referee import settle
+
+    for text, verdict in ((f"grad_gap <= {bound}", "HOLDS"), (f"grad_gap > {bound}", "VIOLATED")):
+        statement = parse_statement(text.replace(">", "<=") if verdict == "HOLDS" else text)
+        found = settle(statement, batch, [k])[0]
+        assert found.verdict == verdict
+
+
+def test_relu_is_vacuous_but_not_for_back_propagation() -> None:
+    """ρ′ jumps: no bound of second order is supplied, but those of first order are met."""
+    spec = replace(
+        SCALAR, activation="relu", n=3, trained="WUb", regime="gaussian", T=12, K=6, bias=0.5,
+        batch=8, sequences=2,
+    )  # fmt: skip
+    batch = build(spec)
+    second = judge(parse_statement("grad_gap <= lam**k*G_0 + k*lam**(k - 1)*D_1"), (), batch)
+    assert (second.verdicts == Verdict.VACUOUS).all()
+    first = judge(parse_statement("tbptt_gap <= lam**k*L_p*L_w/(1 - lam)"), (), batch)
+    assert (first.verdicts == Verdict.HOLDS).all()
+
+
+def test_truncated_back_propagation_meets_its_bound_exactly() -> None:
+    """In the input weight of the scalar linear system <= HOLDS and < is VIOLATED, in rationals."""
+    from dataclasses import replace as changed
+
+    bound = parse_statement("tbptt_gap <= lam**k*L_p*L_w*(1 - lam**(T - k))/(1 - lam)")
+    batch = build(replace(SCALAR, lam=0.75, trained="U", T=9, K=8))
+    assert (judge(bound, (), batch).verdicts == Verdict.HOLDS).all()
+    strict = judge(changed(bound, relation="<"), (), batch)
+    assert (strict.verdicts == Verdict.VIOLATED).all()
+
+
+def test_constants_of_pairs_and_windows() -> None:
+    """H is a pair's own, ε_k a window's; a curvature at two flat ends is small."""
+    spec = spec_of(1, "gradient", "tanh", "squared")
+    batch = build(replace(spec, lam=0.5))
+    assert batch.constant("H").hi.shape == (2, 2, 1)
+    assert batch.constant("eps_k").hi.shape == (2, 1, 5)
+    assert np.isinf(batch.constant("eps_k").hi[..., 0]).all()
+    assert np.isinf(batch.constant("K_0").hi).all()
+    flat = build(SPECIAL["between-flat-ends"])
+    assert flat.constant("beta_ends").hi.item() == pytest.approx(0.0196, rel=0.01)

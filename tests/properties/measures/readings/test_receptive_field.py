@@ -1,0 +1,95 @@
+"""What a feed-forward model sees: huge inputs outside, and the edge inside."""
+
+import numpy as np
+import pytest
+import torch
+from msgspec.structs import replace
+
+from impl.convert.feedforward import FeedForward
+from properties.attacks.search import random_specs
+from properties.measures.readings import receptive_field as field
+from properties.systems.batch import build
+from properties.systems.kinds import FAMILIES
+from properties.systems.spec import Kind, SystemSpec
+
+SPEC = SystemSpec(
+    regime="gaussian", inputs="gaussian", n=2, d=2, T=4, K=4, bias=0.5, batch=2, sequences=2
+)
+
+
+def test_the_field_is_exactly_the_window() -> None:
+    """No bit of the output changes with inputs before the window; the oldest inside matters."""
+    batch = build(SPEC)
+    found = field.field_gap(batch)
+    assert not found.lo.any()
+    assert not found.hi.any()
+    edge = field.edge_gap(batch)
+    assert np.isnan(edge.lo[..., 0]).all()
+    assert (edge.lo[..., 1:] > 0).all()
+
+
+def test_a_leak_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module that looks one input too far back has a field gap that is certainly not zero."""
+    init = FeedForward.__init__
+
+    def leaky(self: FeedForward, *args: object, k: int, **named: object) -> None:
+        init(self, *args, k=min(k + 1, 4), **named)
+
+    monkeypatch.setattr(FeedForward, "__init__", leaky)
+    found = field.field_gap(build(SPEC))
+    assert (found.lo[..., :4] > 0).all()
+    assert not found.hi[..., 4].any()
+    assert (field.forward_gap(build(SPEC)).lo[..., :3] > 0).all()
+
+
+@pytest.mark.parametrize("kind", FAMILIES["cell"])
+def test_every_cell_has_the_field_of_its_window(
+    kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its truncated model hears nothing outside; one that looks one input further back does."""
+    drawn: list[SystemSpec] = []
+    random_specs(kind, drawn.append, examples=4, batch=2, sequences=2, seed=3, family=True)
+    batches = [build(replace(spec, T=max(spec.T, 3), K=2)) for spec in drawn]
+    assert not any(field.field_gap(batch).hi.any() for batch in batches)
+    init = FeedForward.__init__
+
+    def leaky(self: FeedForward, *args: object, k: int, **named: object) -> None:
+        init(self, *args, k=k + 1, **named)
+
+    monkeypatch.setattr(FeedForward, "__init__", leaky)
+    assert any((field.field_gap(batch).lo > 0).any() for batch in batches)
+
+
+def test_foreign_inputs_are_the_same_alone() -> None:
+    """The inputs outside the field are a pair's own, in its batch and rebuilt alone, at least 1."""
+    whole = field.foreign(build(SPEC))
+    for member, sequence in ((0, 1), (1, 0)):
+        alone = field.foreign(build(SPEC.alone(member, sequence)))
+        assert (alone[0, ..., 0] == whole[member, ..., sequence]).all()
+    assert (whole.abs() >= 1).all()
+    zero = build(SystemSpec(inputs="zero", d=2, T=3))
+    edges = field.edge_inputs(zero)
+    assert (edges[:, :, 0] == 1).all()
+    assert (edges[:, :, 1] == 0).all()
+    assert (field.edge_inputs(build(SPEC)) == -build(SPEC).x).all()
+
+
+def test_gaps_between_programs() -> None:
+    """Module and truncated model agree within rounding; a full model forgets nothing exactly."""
+    batch = build(SPEC)
+    same = field.forward_gap(batch)
+    assert (same.lo == 0).all()
+    assert (same.hi < 1e-12).all()
+    assert (field.recurrent_gap(batch).lo[..., :3] > 0).all()
+    padding = field.padding_gap(batch)
+    assert (padding.lo[..., 1:3] > 0).all()
+    silent = build(SystemSpec(activation="identity", n=2, T=4, K=4))
+    assert (field.padding_gap(silent).lo == 0).all()
+
+
+def test_nan_is_not_the_same() -> None:
+    """An output that is NaN does not equal itself, so its gap decides nothing."""
+    batch = build(SPEC)
+    batch.cell.b[0] = float("nan")
+    assert not np.isfinite(field.field_gap(batch).hi[0, :, 1:]).any()
+    assert torch.isfinite(batch.x).all()

@@ -1,0 +1,161 @@
+"""Training and projections: what float64 encloses, what balls follow, what is exact."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from flint import arb, ctx, fmpq
+from msgspec.structs import replace
+
+from properties.attacks.learning import SCALAR, projections, quadratics, rising
+from properties.errors import SpecError
+from properties.judging.judge import Verdict, judge
+from properties.measures.readings.exact_training import quadratic_gap
+from properties.measures.table import MEASURES
+from properties.systems.batch import build
+from properties.systems.spec import BALLS, LOSSES, SystemSpec, check_spec
+from theory.language.parse import parse_statement
+
+PRECISION = 256
+TRAINED_GAPS = ("w_gap", "w_gap_before", "trained_gap")
+MATRIX_GAPS = ("proj_gap", "matrix_gap", "rescaled_gap", "proj_distance", "feasible_distance")
+STEP = "(1 + alpha*beta/N)*w_gap_before + alpha/N*eps_k"
+
+
+def check(spec: SystemSpec, names: tuple[str, ...]) -> int:
+    """Float enclosure ∋ ball ∋ root of the rational square; how many balls were finite."""
+    batch, finite = build(spec), 0
+    for name in names:
+        found = MEASURES[name].enclose(batch)
+        for i in {0, batch.cell.batch - 1}:
+            pair = build(spec.alone(i, 0))
+            for k in range(found.lo.shape[2]):
+                low, high = float(found.lo[i, 0, k]), float(found.hi[i, 0, k])
+                assert math.isfinite(high)
+                ball = MEASURES[name].ball(pair, k, PRECISION)
+                if ball.is_finite():
+                    finite += 1
+                    assert not arb(low) > ball, (name, k, low, ball)
+                    assert not arb(high) < ball, (name, k, high, ball)
+                square = MEASURES[name].exact_square(pair, k, PRECISION)
+                if square is not None:
+                    assert arb(square).sqrt().overlaps(ball)
+    return finite
+
+
+@pytest.mark.parametrize("activation", ["identity", "tanh", "sigmoid", "sin"])
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_descents_are_enclosed(activation: str, n: int) -> None:
+    """Both descents in float64 hold those in balls, where these can follow the projections."""
+    spec = SystemSpec(
+        kind="training", activation=activation, inputs="gaussian",
+        regime=("diagonal", "gaussian", "orthogonal")[n - 1], n=n, T=6, K=6, lam=0.75, bias=0.5,
+        steps=4, batch=3, seed=n,
+        alpha=(1.0, 0.125, 16.0)[n - 1], trained=("W", "WUb", "U")[n - 1], loss=LOSSES[n - 1],
+        schedule=("inverse", "constant")[n % 2],
+    )  # fmt: skip
+    with ctx.workprec(PRECISION):
+        finite = check(spec, TRAINED_GAPS)
+    assert n > 1 or finite > 15
+
+
+def test_outside_of_training_nothing_is_known() -> None:
+    """Descents of systems that are not trained are NaN in every arithmetic."""
+    batch = build(SystemSpec(n=2, T=3, K=2, sequences=2))
+    for name in TRAINED_GAPS:
+        assert np.isnan(MEASURES[name].enclose(batch).hi).all()
+        assert not MEASURES[name].ball(build(SystemSpec()), 0, 64).is_finite()
+
+
+def test_the_step_size_is_what_the_spec_says() -> None:
+    """αβ is the spec's alpha to rounding; where β is not finite there is no step."""
+    batch = build(replace(SCALAR, kind="training", T=8, K=4, steps=3, alpha=0.5))
+    alpha, beta = batch.parameters["alpha"].item(), batch.constant("beta").hi.item()
+    assert alpha * beta == pytest.approx(0.5, rel=1e-15)
+    kinked = build(replace(SCALAR, kind="training", activation="relu", T=8, steps=3))
+    assert kinked.parameters["alpha"].item() == 0
+
+
+def test_equal_gradients_give_equal_weights() -> None:
+    """Without memory the weights stay together from k = 2 on, exactly."""
+    spec = replace(
+        SCALAR, kind="training", activation="tanh", regime="zero", n=2, lam=0.0, T=5, K=4, steps=3,
+        alpha=1.0, trained="U", loss="squared",
+    )  # fmt: skip
+    pair = build(spec)
+    with ctx.workprec(128):
+        assert MEASURES["w_gap"].ball(pair, 3, 128).is_zero()
+        assert not MEASURES["w_gap"].ball(pair, 0, 128).is_zero()
+
+
+def test_the_quadratic_instance_is_exact() -> None:
+    """δ_{N+1} = (1 + αβ/N)δ_N + (α/N)ε: <= HOLDS, < is VIOLATED, and the closed form agrees."""
+    from dataclasses import replace as changed
+
+    recursion = parse_statement(f"w_gap <= {STEP}")
+    for spec in quadratics():
+        batch = build(spec)
+        if spec.schedule == "inverse" and spec.steps <= 100:
+            seen = judge(recursion, (), batch)
+            assert (seen.verdicts == Verdict.HOLDS).all()
+            strict = judge(changed(recursion, relation="<"), (), batch)
+            assert (strict.verdicts == Verdict.VIOLATED).all()
+    one = build(SystemSpec(kind="quadratic", lam=0.5, epsilon=0.25, alpha=0.75, steps=3))
+    c, product = fmpq(3, 8), fmpq(1)
+    for t in (1, 2, 3):
+        product *= 1 + c / t
+    assert quadratic_gap(one, 3) == (product - 1) / 2
+
+
+def test_rising_weights_nearly_meet_the_theorem() -> None:
+    """One step towards the edge of Ω comes within a third of the bound on predictions."""
+    bound = parse_statement(
+        "trained_gap <= L_f/(1 - lam)*(L_w*alpha*eps_k + lam**k*S_0)"  # M_1 = α
+    )
+    best = 0.0
+    for spec in rising():
+        seen = judge(bound, (), build(spec))
+        assert (seen.verdicts[..., 1:] == Verdict.HOLDS).all()
+        best = max(best, float(np.nanmax(seen.ratio)))
+    assert best > 2 / 3
+
+
+@pytest.mark.parametrize("ball", BALLS)
+def test_matrices_are_enclosed(ball: str) -> None:
+    """What projections and rescaling do to two matrices, in three arithmetics."""
+    with ctx.workprec(PRECISION):
+        for n, radius, distance in itertools.product((1, 2, 3), (1.0, 0.5, 4.0), (0.25, 2.0**-20)):
+            spec = SystemSpec(
+                kind="projection", regime="orthogonal", n=n, lam=1.0, scale=radius,
+                distance=distance, ball=ball, batch=2,
+            )  # fmt: skip
+            assert check(spec, MATRIX_GAPS) == 2 * len(MATRIX_GAPS)
+
+
+def test_projections_do_not_expand_but_rescaling_does() -> None:
+    """All instances: Π brings no two matrices apart, rescaling does by √(n − 1) and more."""
+    fair, false = (parse_statement(f"{a} <= matrix_gap") for a in ("proj_gap", "rescaled_gap"))
+    worst = dict.fromkeys(BALLS, 0.0)
+    for spec in projections():
+        batch = build(spec)
+        assert (judge(fair, (), batch).verdicts == Verdict.HOLDS).all()
+        seen = judge(false, (), batch)
+        worst[spec.ball] = max(worst[spec.ball], float(np.nanmax(seen.ratio)))
+    assert worst["spectral"] > 2
+    assert worst["infinity"] > 4
+    assert worst["frobenius"] == 1
+
+
+def test_specs_of_training_and_pairs() -> None:
+    """Training goes along one sequence; two weights written out are both there."""
+    with pytest.raises(SpecError, match="one sequence"):
+        check_spec(SystemSpec(kind="training", sequences=2))
+    pair = next(projections())
+    assert pair.values is not None
+    with pytest.raises(SpecError, match="other weights"):
+        check_spec(replace(pair, values=replace(pair.values, W2=None)))
+    with pytest.raises(SpecError, match="shapes"):
+        check_spec(replace(pair, values=replace(pair.values, b2=[1.0, 2.0, 3.0])))
+    with pytest.raises(SpecError, match="unknown loss"):
+        check_spec(SystemSpec(loss="absolute"))

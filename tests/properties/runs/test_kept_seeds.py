@@ -1,0 +1,38 @@
+"""Systems that some seed drew and that the suite once could not decide: each is kept, and holds."""
+
+from __future__ import annotations
+
+import pytest
+
+from properties.runs.replay import replay, statement_of
+from properties.systems.kinds import EXACT_REGIMES
+from properties.systems.limits.planted import planted
+from properties.systems.spec import SystemSpec
+
+# (claim, form, spec): what a run printed for replaying.
+KEPT = (
+    # Seven input sequences with three values of x_0 between them: four functions of x_0 alone have
+    # values of rank two on these, though they are independent.
+    (
+        "urnn-sigmoid",
+        "independence",
+        '{"kind":"planted","regime":"undriven","inputs":"zero","n":4,"d":1,"T":2,'
+        '"seed":187819607761530,"batch":16,"member":3,"sequence":0}',
+    ),
+)
+
+
+@pytest.mark.parametrize(("claim", "form", "spec"), KEPT)
+def test_what_was_undecided_once_holds(claim: str, form: str, spec: str) -> None:
+    """Every check of the system is decided, and well."""
+    found = replay(spec, *statement_of(claim, form), claim, form)
+    assert {check.verdict for check in found.checks} == {"HOLDS"}
+
+
+@pytest.mark.parametrize("regime", EXACT_REGIMES["planted"])
+def test_a_unit_of_one_input_alone_has_as_many_values_as_there_are_samples(regime: str) -> None:
+    """Functions of x_t alone are told apart only by samples that differ at t."""
+    for seed in range(40):
+        spec = SystemSpec(kind="planted", regime=regime, n=6, T=4, seed=seed)
+        samples = planted(spec, 0).samples
+        assert [len(set(inputs)) for inputs in zip(*samples, strict=True)] == [len(samples)] * 4

@@ -1,0 +1,253 @@
+"""The matrix of claims and cells: no blank, and nothing holds but what was judged and proved."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+from msgspec.structs import replace as replace_record
+
+from properties.attacks.probe import probe, probed, specs_about
+from properties.judging.evidence import CellEvidence, Evidence
+from properties.runs.matrix import MISSING, OPEN, TIES, entry, matrix, unattacked
+from properties.systems.columns import (
+    CELL_OF,
+    COLUMNS,
+    NO_CELL,
+    REGIME,
+    cell_of,
+    cells_of,
+    column_of,
+)
+from properties.systems.columns import columns as all_columns
+from properties.systems.kinds import FAMILIES, Kind
+from properties.systems.spec import SystemSpec
+from reports.records.ledger import LedgerRecord
+from reports.records.matrix import Column, Matrix, matrix_problems
+from reports.records.record import Tally
+from theory import CLAIMS, claim
+from theory.language.claim import Claim
+
+TRUNCATION = claim("truncation")
+IDS = tuple(entry.id for entry in CLAIMS)
+PROVED = LedgerRecord(form="finite", steps=(), axioms=(), human=(), proved=True)
+FAILED = replace_record(PROVED, proved=False)
+
+
+def unanswered(kinds: Iterable[str], cells: Iterable[str], claims: Sequence[Claim]) -> list[str]:
+    """What a new kind of system, cell or claim must say, one sentence each."""
+    found = [
+        f"add the kind {kind!r} to CELL_OF in properties/systems/columns.py:"
+        " which cell are its systems?"
+        for kind in kinds
+        if kind not in CELL_OF and kind not in FAMILIES
+    ]
+    found += [
+        f"add the cell {cell!r} to COLUMNS in properties/systems/columns.py: its title,"
+        " and which of the assumptions that tie claims to cells it meets"
+        for cell in cells
+        if column_of(cell) not in COLUMNS
+    ]
+    for one in claims:
+        if one.id not in TIES:
+            found.append(
+                f"add {one.id} to TIES in properties/runs/matrix.py: which of its assumptions"
+                " say of which cells it speaks?"
+            )
+        known = {a.id for form in one.forms for a in form.assumptions}
+        found += [
+            f"no form of {one.id} has the assumption {tie!r} of its TIES"
+            " in properties/runs/matrix.py"
+            for tie in TIES.get(one.id, ())
+            if tie not in known
+        ]
+    return found
+
+
+def seen(form: str = "finite", **cells: Tally) -> dict[str, Evidence]:
+    """Evidence of one form of the truncation, by cell with _ for -."""
+    found = Evidence.of(TRUNCATION, TRUNCATION.form(form))
+    for name, tally in cells.items():
+        vacuous = {"contractive": 1, "finite lam": tally.vacuous - 1}
+        vacuous = {reason: count for reason, count in vacuous.items() if tally.vacuous and count}
+        found.count({name.replace("_", "-"): CellEvidence(tally, vacuous)})
+    return {form: found}
+
+
+def standings(claims: Sequence[Claim], found: Matrix) -> dict[str, list[str]]:
+    """The columns of one claim by standing."""
+    (one,) = claims
+    by: dict[str, list[str]] = {}
+    for column, there in found.rows[one.id].items():
+        by.setdefault(there.standing, []).append(column)
+    return by
+
+
+def column(name: str) -> Column:
+    """The column of that name."""
+    return next(c for c in all_columns() if c.name == name)
+
+
+def test_everything_registered_has_an_answer() -> None:
+    """Each kind of system has its cell, each cell its column, each claim what ties it to cells."""
+    cells = [cell for c in all_columns() for cell in c.cells]
+    assert unanswered(get_args(Kind), cells, CLAIMS) == []
+    met = {id for meets in COLUMNS.values() for id in meets.assumptions}
+    assert met == {id for ties in TIES.values() for id in ties}
+    assert set(OPEN) | set(MISSING) <= set(TIES)
+
+
+def test_what_is_new_must_say_what_to_add() -> None:
+    """A kind, a cell and a claim that nobody entered are each asked for by name."""
+    new = replace(TRUNCATION, id="amnesia")
+    asked = unanswered(["hopfield"], ["hopfield-net"], [new])
+    assert len(asked) == 3
+    assert "'hopfield' to CELL_OF" in asked[0]
+    assert "'hopfield-net' to COLUMNS" in asked[1]
+    assert "amnesia to TIES" in asked[2]
+    stale = replace(TRUNCATION, id="contraction-lstm")
+    assert "has the assumption 'cells'" in unanswered([], [], [stale])[0]
+
+
+def test_no_blank() -> None:
+    """Every claim has an entry on every column, with its reason; without evidence nothing holds."""
+    bare = matrix(CLAIMS, {}, {})
+    assert matrix_problems(bare, IDS) == []
+    assert len(bare.entries) == len(CLAIMS) * len(bare.columns)
+    standing = {found.standing for found in bare.entries}
+    assert standing == {"NOT TESTED", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED"}
+    assert {cell for c in bare.columns for cell in c.cells} >= {"linear", "rnn-tanh", "lstm"}
+
+
+def test_a_new_cell_and_a_new_claim_are_no_blank_either() -> None:
+    """Before anybody enters them, a cell may contract, and a claim may speak of it."""
+    found = {"truncation": seen(hopfield=Tally(holds=1))}
+    there = matrix([TRUNCATION, replace(TRUNCATION, id="new")], found, {"truncation": [PROVED]})
+    assert [c.name for c in there.columns][-2:] == ["hopfield", NO_CELL]
+    assert there.rows["truncation"]["hopfield"].standing == "HOLDS"
+    assert there.rows["new"]["hopfield"].standing == "NOT ATTACKED"
+
+
+@pytest.mark.parametrize(
+    ("spec", "cell", "name"),
+    [
+        (SystemSpec(kind="linear", activation="identity"), "linear", "linear"),
+        (SystemSpec(kind="rnn", activation="identity"), "linear", "linear"),
+        (SystemSpec(kind="gradient", activation="tanh"), "rnn-tanh", "rnn-smooth"),
+        (SystemSpec(activation="softplus-torch"), "rnn-softplus-torch", "rnn-smooth"),
+        (SystemSpec(kind="unitary", activation="relu"), "rnn-relu", "rnn-kinked"),
+        (SystemSpec(kind="urnn", activation="leaky-relu"), "rnn-leaky-relu", "rnn-kinked"),
+        (SystemSpec(kind="gru-cho"), "gru-cho", "gru-cho"),
+        (SystemSpec(kind="layered", layers=2), "deep-tanh", "deep"),
+        (SystemSpec(kind="layered", layers=1), "rnn-tanh", "rnn-smooth"),
+        (SystemSpec(kind="matrix"), NO_CELL, NO_CELL),
+        (SystemSpec(kind="quadratic"), NO_CELL, NO_CELL),
+    ],
+)
+def test_the_cell_of_a_system(spec: SystemSpec, cell: str, name: str) -> None:
+    """By its kind, or by its activation, as the command line names cells."""
+    assert cell_of(spec) == cell
+    assert column_of(cell) == name
+    assert cell in cells_of(spec.kind) or spec.activation == "softplus-torch"
+
+
+def test_kinds_that_name_their_cell_in_the_regime() -> None:
+    """A kind for several architectures tells them by its regime; a family is all its kinds."""
+    for kind in (kind for kind, base in CELL_OF.items() if base == REGIME):
+        for name in cells_of(kind):
+            assert cell_of(SystemSpec(kind=kind, regime=name)) == name
+    assert {"lstm", "gru", "gru-cho"} <= set(cells_of("cell"))
+
+
+@pytest.mark.parametrize(
+    ("tally", "ledgers", "standing"),
+    [
+        (Tally(holds=2, vacuous=3), (PROVED,), "HOLDS"),
+        (Tally(holds=2), (), "NOT PROVED"),
+        (Tally(holds=2), (FAILED,), "NOT PROVED"),
+        (Tally(holds=9, violated=1, undecided=1), (PROVED,), "VIOLATED"),
+        (Tally(holds=9, undecided=1), (PROVED,), "UNDECIDED"),
+        (Tally(vacuous=5), (PROVED,), "NOT YET PROVED"),
+        (Tally(), (PROVED,), "NOT TESTED"),
+    ],
+)
+def test_what_was_judged_decides(tally: Tally, ledgers: tuple, standing: str) -> None:
+    """One check against it outweighs all that hold; without a proof nothing holds."""
+    found = entry(TRUNCATION, column("rnn-smooth"), seen(rnn_tanh=tally), ledgers)
+    assert found.standing == standing
+    assert found.tally == tally
+    assert found.forms == (("finite",) if tally.holds else ())
+    elsewhere = entry(TRUNCATION, column("linear"), seen(rnn_tanh=tally), ledgers)
+    assert elsewhere.standing == "NOT TESTED"
+
+
+def test_steps_in_prose_are_told() -> None:
+    """A form that is argued holds by argument; one that failed nowhere does not spoil others."""
+    prose = replace_record(PROVED, human=("step",), proved=False, argued=True)
+    held = seen(rnn_tanh=Tally(holds=1)) | seen("uniform", rnn_relu=Tally(holds=1))
+    proofs = (prose, replace_record(PROVED, form="uniform"))
+    assert entry(TRUNCATION, column("rnn-smooth"), held, proofs).standing == "ARGUED"
+    assert entry(TRUNCATION, column("rnn-kinked"), held, proofs).standing == "HOLDS"
+
+
+def test_why_every_check_was_vacuous() -> None:
+    """For want of a constant where assumptions were met; else by what was drawn, or by the cell."""
+    numbers, drawn = (seen(rnn_tanh=Tally(vacuous=n)) for n in (2, 1))
+    found = entry(TRUNCATION, column("rnn-smooth"), numbers, (PROVED,))
+    assert (found.standing, found.reason[:26]) == ("NOT YET PROVED", "no finite lam is supplied:")
+    found = entry(TRUNCATION, column("rnn-smooth"), drawn, (PROVED,))
+    assert (found.standing, found.reason) == ("NOT TESTED", "of no system drawn: λ < 1")
+    gap = claim("gradient-gap")
+    kinked = Evidence.of(gap, gap.forms[0])
+    kinked.count({"rnn-relu": CellEvidence(Tally(vacuous=1), {"finite beta_hh": 1})})
+    found = entry(gap, column("rnn-kinked"), {gap.forms[0].name: kinked}, (PROVED,))
+    assert found.standing == "NOT APPLICABLE"
+    assert "φ is smooth" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("id", "name", "standing", "reason"),
+    [
+        ("contraction-lstm", "gru", "NOT APPLICABLE", "c⁺ = f∘c + i∘g"),
+        ("contraction-weighted", "lstm", "NOT APPLICABLE", "φ(h, x) = ρ(W h + U x + b)"),
+        ("certified-norm", "lstm", "NOT APPLICABLE", "a matrix alone"),
+        ("truncation", NO_CELL, "NOT APPLICABLE", "no cell"),
+        ("gradient-gap", "min-gru", "NOT YET PROVED", "no form"),
+        ("rounding-state", "lstm", "NOT YET PROVED", "rounding"),
+        ("rounding-state", "tcn", "NOT APPLICABLE", "φ(h, x) = ρ(W h + U x + b)"),
+        ("truncation", "wavenet", "NOT APPLICABLE", "φ is λ-Lipschitz"),
+        ("urnn-sigmoid", "linear", "NOT APPLICABLE", "sigmoid or tanh"),
+        ("truncation", "rnn-smooth", "NOT TESTED", ""),
+        ("weight-gap", "rnn-kinked", "NOT APPLICABLE", "ε_k"),
+        ("end-to-end", "rnn-kinked", "NOT APPLICABLE", "ε_k"),
+    ],
+)
+def test_assumptions_decide_where_nothing_was_judged(
+    id: str, name: str, standing: str, reason: str
+) -> None:
+    """The first that the cell does not meet, what is missing, or that the run did not look."""
+    one = claim(id)
+    vanilla = replace(one, forms=tuple(form for form in one.forms if form.about not in FAMILIES))
+    found, why = unattacked(vanilla, name)
+    assert (found, reason in why) == (standing, True)
+
+
+def test_a_probe_looks_at_every_cell_of_a_claim() -> None:
+    """Nothing is left untested, the same at every call, and each activation is among it."""
+    heard: list[str] = []
+    one = [claim("contraction-rnn")]
+    found = probed(one, 0, heard.append)
+    assert heard == ["contraction-rnn"]
+    assert standings(one, found)["HOLDS"] == ["linear", "rnn-smooth", "rnn-kinked"]
+    assert "NOT TESTED" not in standings(one, found)
+    assert set(found.rows["contraction-rnn"]["rnn-smooth"].tallies) >= {"rnn-tanh", "rnn-arctan"}
+    assert probe(one[0]) == probe(one[0])
+    assert probed(one, 2, heard.append) == found
+
+
+@pytest.mark.parametrize("kind", ["gradient", "urnn", "sigmoid", "matrix", "descent", "lstm"])
+def test_specs_about_are_of_the_kind(kind: Kind) -> None:
+    """Every cell that a kind can be, and no more than a few systems of each."""
+    specs = list(specs_about(kind))
+    assert {cell_of(spec) for spec in specs} >= set(cells_of(kind)) - {"rnn-softplus-torch"}
+    assert len(specs) < 100

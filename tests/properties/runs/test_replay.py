@@ -1,0 +1,184 @@
+"""Replay: the same check again, and an independent program that agrees with what it dumps."""
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from properties.attacks.budget import Budget
+from properties.attacks.campaign import attack_claim
+from properties.errors import SpecError
+from properties.runs.replay import dump, replay, statement_of
+from properties.systems.spec import SystemSpec
+from reports.records.record import Check
+from theory import claim
+from theory.errors import UnknownClaimError
+from theory.language.parse import parse_statement
+
+FIVE = ("state-bound", "truncation", "prediction", "contraction-rnn", "vanishing-gradient")
+RHO = {
+    "identity": lambda z: z,
+    "tanh": np.tanh,
+    "relu": lambda z: np.maximum(z, 0),
+    "sin": np.sin,
+    "arctan": np.arctan,
+    "sigmoid": lambda z: 1 / (1 + np.exp(-z)),
+    "softplus": lambda z: np.logaddexp(0, z),
+}
+
+
+def worst_of(id: str, small: Budget) -> list[Check]:
+    """The tightest checks of a small random attack."""
+    evidence = attack_claim(claim(id), "random", budget=small, seed=5)
+    return [check for e in evidence.values() for check in e.tightest]
+
+
+def lhs_in_numpy(id: str, a: dict[str, np.ndarray], k: int, rho) -> float:
+    """The left-hand side from the dumped arrays alone, one step at a time."""
+    W, U, b, C, x = (a[name] for name in ("W", "U", "b", "C", "x"))
+    T = len(x)
+
+    def run(rows: np.ndarray) -> np.ndarray:
+        h = np.zeros(len(W))
+        for row in rows:
+            h = rho(W @ h + U @ row + b)
+        return h
+
+    if id == "contraction-rnn":
+        one, two = (rho(W @ a[h] + U @ x[0] + b) for h in ("h", "h_other"))
+        return float(np.linalg.norm(one - two))
+    if id == "state-bound":
+        return float(np.linalg.norm(run(x)))
+    if id == "vanishing-gradient":
+        columns = []
+        for j in range(x.shape[1]):
+            up, down = x.copy(), x.copy()
+            up[T - 1 - k, j] += 1e-6
+            down[T - 1 - k, j] -= 1e-6
+            columns.append((run(up) - run(down)) / 2e-6)
+        return float(np.linalg.norm(np.stack(columns, axis=1), 2))
+    gap = run(x) - run(x[T - k :] if k else x[:0])
+    return float(np.linalg.norm(C @ gap if id == "prediction" else gap))
+
+
+@pytest.mark.parametrize("id", FIVE)
+def test_worst_checks_recomputed(id: str, small: Budget, tmp_path: Path) -> None:
+    """The worst checks of a claim replay to the same record, and plain NumPy gives their lhs."""
+    seen = 0
+    for check in worst_of(id, small):
+        spec = msgspec.json.encode(check.spec).decode()
+        statement, assumptions = statement_of(id, check.form)
+        replayed = replay(spec, statement, assumptions, id, check.form)
+        (again,) = (c for c in replayed.checks if c.k == check.k)
+        assert again.verdict == check.verdict == "HOLDS"
+        assert again.replay == check.replay
+        assert float(again.lhs) == pytest.approx(float(check.lhs), rel=1e-12)
+        assert float(again.rhs) == pytest.approx(float(check.rhs), rel=1e-12)
+        dump(replayed, tmp_path / "check.npz")
+        arrays = dict(np.load(tmp_path / "check.npz"))
+        at = arrays["k"].tolist().index(-1 if check.k is None else check.k)
+        name = replayed.batch.cell.activation.name
+        if name in RHO and replayed.batch.cells is None:
+            lhs = lhs_in_numpy(id, arrays, check.k or 0, RHO[name])
+            accuracy = {"rel": 1e-6, "abs": 1e-7} if id == "vanishing-gradient" else {"rel": 1e-9}
+            assert float(arrays["lhs"][at]) == pytest.approx(lhs, **accuracy)
+            seen += 1
+    assert seen
+
+
+def test_statements_by_name() -> None:
+    """A form, the first form, a false variant; anything else is an unknown name."""
+    entry = claim("truncation")
+    assert statement_of("truncation", "")[0] == entry.statement
+    assert statement_of("truncation", "uniform")[0] == entry.form("uniform").statement
+    assert statement_of("truncation", "next-power")[0] == entry.variant("next-power").statement
+    for id, form in (("truncation", "no-such-form"), ("no-such-claim", "")):
+        with pytest.raises(UnknownClaimError):
+            statement_of(id, form)
+
+
+def test_a_whole_batch_cannot_be_replayed() -> None:
+    """A spec of many pairs needs a member and a sequence; one of a single pair does not."""
+    statement = parse_statement("h_gap <= 9")
+    for spec in (
+        SystemSpec(batch=2),
+        SystemSpec(sequences=2),
+        SystemSpec(batch=2, member=1, sequences=2),
+    ):
+        with pytest.raises(SpecError, match="member and sequence"):
+            replay(spec.text, statement, ())
+    pair = replay(SystemSpec(batch=2, sequences=2).alone(1, 1), statement, ())
+    assert len(pair.checks) == 1
+    assert replay(SystemSpec(T=2, K=2), statement, ()).checks[2].k == 2
+    assert replay(SystemSpec(), parse_statement("h_norm <= 9"), ()).checks[0].k is None
+
+
+def test_hostile_text_is_not_replayed() -> None:
+    """Text that is no spec is refused before anything is built."""
+    with pytest.raises(SpecError):
+        replay("__import__('os')", parse_statement("h_gap <= 9"), ())
+
+
+def test_a_written_out_system_is_replayed() -> None:
+    """A special instance replays from its own text."""
+    from properties.attacks.extremal import SPECIAL
+
+    form = claim("contraction-rnn").variant("radius-below-one")
+    found = replay(SPECIAL["nilpotent-relu"].text, form.statement, form.assumptions)
+    assert [check.verdict for check in found.checks] == ["VIOLATED"]
+
+
+def test_dump_is_complete(tmp_path: Path) -> None:
+    """The file holds the system, the inputs, the pair, and both sides at every window."""
+    statement = parse_statement("h_gap <= S_0*lam**k/(1 - lam)")
+    spec = SystemSpec(n=3, d=2, T=4, K=2, activation="identity")
+    replayed = replay(spec, statement, ())
+    dump(replayed, tmp_path / "a.npz")
+    arrays = dict(np.load(tmp_path / "a.npz"))
+    shapes = {name: array.shape for name, array in arrays.items()}
+    assert shapes == {
+        "W": (3, 3), "U": (3, 2), "b": (3,), "C": (2, 3), "x": (4, 2), "h": (3,), "h_other": (3,),
+        "lhs": (3,), "rhs": (3,), "k": (3,),
+    }  # fmt: skip
+    assert list(tmp_path.iterdir()) == [tmp_path / "a.npz"]
+
+
+def test_dump_of_training_tells_all(tmp_path: Path) -> None:
+    """The target, the second weights, and what training steps by and projects onto."""
+    gap = claim("gradient-lipschitz").forms[0]
+    spec = SystemSpec(kind="smooth", n=2, d=2, T=3, loss="squared")
+    dump(replay(spec, gap.statement, gap.assumptions), tmp_path / "pair.npz")
+    pair = dict(np.load(tmp_path / "pair.npz"))
+    assert {"y", "W_other", "U_other", "b_other"} <= pair.keys()
+    form = claim("weight-gap").forms[0]
+    spec = SystemSpec(kind="training", n=2, d=1, T=3, K=1, steps=2, loss="linear")
+    dump(replay(spec, form.statement, form.assumptions), tmp_path / "training.npz")
+    training = dict(np.load(tmp_path / "training.npz"))
+    assert training["step_size"] > 0
+    assert training["radii"].shape == (3,)
+
+
+def test_a_gradient_gap_recomputed(tmp_path: Path) -> None:
+    """From the dump alone, by the chain rule in plain NumPy: a linear system, p = c h."""
+    form = claim("gradient-gap").form("uniform")
+    spec = SystemSpec(
+        kind="gradient", activation="identity", n=3, d=2, T=6, K=4, trained="W", loss="linear",
+        inputs="gaussian", regime="gaussian", bias=0.5,
+    )  # fmt: skip
+    dump(replay(spec, form.statement, form.assumptions), tmp_path / "a.npz")
+    seen = dict(np.load(tmp_path / "a.npz"))
+    W, drive = seen["W"], seen["x"] @ seen["U"].T + seen["b"]
+
+    def gradient(start: int) -> np.ndarray:
+        states = [np.zeros(3)]
+        for row in drive[start:]:
+            states.append(W @ states[-1] + row)
+        total, adjoint = np.zeros((3, 3)), seen["C"][0]
+        for before in reversed(states[:-1]):
+            total += np.outer(adjoint, before)
+            adjoint = W.T @ adjoint
+        return total
+
+    for k, lhs in zip(seen["k"], seen["lhs"], strict=True):
+        assert np.linalg.norm(gradient(0) - gradient(6 - k)) == pytest.approx(lhs, rel=1e-12)

@@ -1,0 +1,209 @@
+"""Runs: the same for a seed, whoever did the parts; and a part that is missing fails the run."""
+
+import itertools
+from datetime import UTC, datetime
+
+import pytest
+from msgspec.structs import replace
+
+from properties.attacks.budget import Budget
+from properties.attacks.campaign import attack_claim, derived_seed, not_applicable
+from properties.judging.evidence import Evidence
+from properties.runs.parts import (
+    Part,
+    PartResult,
+    chosen_claims,
+    decode_result,
+    encode_result,
+    failures,
+    ledger_record,
+    parts_of,
+    run_part,
+)
+from properties.runs.run import axiom_records, environment, found, heaviest_first, merge, run_parts
+from reports.records.outcome import comparable, problems
+from reports.records.record import Tally
+from theory import CLAIMS, claim
+from theory.axioms.base import AXIOMS
+from theory.errors import UnknownClaimError
+from theory.proof.proof import Ledger, StepResult
+
+CHEAP = [claim("instability")]
+ATTACKS = ("random", "extremal")
+
+
+def run(results: list[PartResult], attacks: tuple[str, ...] = ATTACKS):
+    """The record of these parts."""
+    return merge(results, claims=CHEAP, attacks=attacks, profile="quick", seed=3)
+
+
+@pytest.fixture(scope="module")
+def parts() -> list[PartResult]:
+    """The parts of a cheap claim, done here."""
+    return run_parts(parts_of(CHEAP, ATTACKS), profile="quick", seed=3, workers=0)
+
+
+def test_a_seed_gives_the_same_run_with_two_workers(parts: list[PartResult]) -> None:
+    """Spawned processes give the same record, in whatever order they end."""
+    heard: list[Part] = []
+    there = run_parts(
+        parts_of(CHEAP, ATTACKS), profile="quick", seed=3, workers=2,
+        progress=lambda result: heard.append(result.part),
+    )  # fmt: skip
+    assert sorted(heard) == sorted(parts_of(CHEAP, ATTACKS))
+    assert comparable(run(there)) == comparable(run(parts))
+
+
+def test_a_seed_gives_the_same_run_twice(parts: list[PartResult]) -> None:
+    """The same seed again is the same record; another seed is another one."""
+    wanted = [p for p in parts_of(CHEAP, ATTACKS) if p.work in ATTACKS]
+    before = {r.part: r for r in parts}
+    again = [run_part(part, profile_name="quick", seed=3) for part in wanted]
+    assert all(replace(r, seconds=0) == replace(before[r.part], seconds=0) for r in again)
+    other = [run_part(part, profile_name="quick", seed=4) for part in wanted]
+    assert run(other) != run(again)
+
+
+def test_the_run_passes_and_is_independent_of_order(parts: list[PartResult]) -> None:
+    """Nothing speaks against the true claims, and every order of parts merges to one record."""
+    whole = run(parts)
+    assert problems(whole) == []
+    assert whole.missing_parts == ()
+    for order in (parts[::-1], parts[2:] + parts[:2]):
+        assert run(order) == whole
+    assert all(failures(result) == [] for result in parts)
+
+
+def test_the_matrix_of_a_run(parts: list[PartResult]) -> None:
+    """What the attacks saw of each cell and the ledgers found; without its proof nothing holds."""
+    found = run(parts).matrix
+    assert found is not None
+    row = found.rows["instability"]
+    assert [row[name].standing for name in ("linear", "rnn-smooth")] == ["HOLDS"] * 2
+    tallies = [entry.tally for entry in found.entries if entry.tallies]
+    assert sum(t.total for t in tallies) == run(parts).claims[0].tally.total
+    unproved = run([result for result in parts if result.part.work != "proof"]).matrix
+    assert unproved is not None
+    assert unproved.rows["instability"]["linear"].standing == "NOT PROVED"
+
+
+def test_a_missing_part_fails_the_run(parts: list[PartResult]) -> None:
+    """Each part in turn is missed by its name."""
+    for i, missing in enumerate(parts):
+        partial = run(parts[:i] + parts[i + 1 :])
+        assert partial.missing_parts == (missing.part.name,)
+        assert any(missing.part.name in problem for problem in problems(partial))
+
+
+def test_results_travel(parts: list[PartResult]) -> None:
+    """A result survives the way between processes."""
+    for result in parts:
+        assert decode_result(encode_result(result)) == result
+        assert decode_result(encode_result(result).decode()) == result
+
+
+def test_a_violation_fails_the_part_and_the_run(parts: list[PartResult]) -> None:
+    """A counted violation, an open check, an unproved ledger and a survivor are each reported."""
+    by_work = {result.part.name: result for result in parts}
+    attack = by_work["instability/random"]
+    evidence = attack.evidence["no-window"]
+    for tally in (Tally(holds=1, violated=1), Tally(holds=1, undecided=1)):
+        bad = Evidence(evidence.claim, evidence.form, False, tally, failing=evidence.tightest[:1])
+        spoiled = replace(attack, evidence={"no-window": bad})
+        assert len(failures(spoiled)) == 2
+        others = [r for r in parts if r is not attack]
+        assert problems(run([*others, spoiled]))
+    proof = by_work["instability/proof"]
+    unproved = replace(proof, ledgers=tuple(replace(x, proved=False) for x in proof.ledgers))
+    assert failures(unproved)[0] == "no-window: not proved"
+    sabotage = by_work["instability/sabotage"]
+    variant = sabotage.variants[0]
+    stands = replace(variant, convicted=False, ledger_fails=False)
+    found_ = failures(replace(sabotage, variants=(stands,)))
+    assert len(found_) == 2
+    assert "survived" in found_[0]
+    assert "ledger proves" in found_[1]
+
+
+def test_counts_of_a_run_add_up(parts: list[PartResult]) -> None:
+    """A claim's systems are those of its attacks, and its tally is the forms' together."""
+    for entry in run(parts).claims:
+        assert entry.systems == sum(attack.systems for attack in entry.attacks.values())
+        assert entry.tally.total == sum(form.tally.total for form in entry.forms) == entry.checks
+        assert entry.histogram.unmeasured + sum(entry.histogram.counts) == (
+            entry.tally.total - entry.tally.vacuous
+        )
+        assert entry.worst == entry.tightest[0]
+
+
+def test_a_claim_without_parts_has_no_evidence() -> None:
+    """An empty run names all that is missing and passes nothing."""
+    empty = run([])
+    assert len(empty.missing_parts) == len(parts_of(CHEAP, ATTACKS))
+    assert all(entry.worst is None and entry.tally.total == 0 for entry in empty.claims)
+    assert any("never tested in earnest" in problem for problem in problems(empty))
+
+
+def test_long_parts_go_first() -> None:
+    """Sabotage before random search before proofs; an unknown work last."""
+    order = [
+        p.work
+        for p in heaviest_first([Part("c", w) for w in ("proof", "new", "random", "sabotage")])
+    ]
+    assert order == ["sabotage", "random", "proof", "new"]
+
+
+def test_human_steps_are_not_proofs() -> None:
+    """A ledger with a human step is recorded, and is not proved."""
+    step = StepResult("said", "h_norm <= 1", "human", "human", (), "human", (), "in prose")
+    found_ = ledger_record("form", Ledger((step,), True, (), argued=True))
+    assert found_.human == ("said",)
+    assert not found_.proved
+    assert found_.stands
+
+
+def test_chosen_claims() -> None:
+    """No ids mean all claims; some come in reading order, once; an unknown one is named."""
+    assert chosen_claims(()) == list(CLAIMS)
+    chosen = chosen_claims(["truncation", "state-bound", "truncation"])
+    assert [entry.id for entry in chosen] == ["state-bound", "truncation"]
+    with pytest.raises(UnknownClaimError, match="truncation"):
+        chosen_claims(["truncatoin"])
+
+
+def test_axioms_are_grouped() -> None:
+    """Clauses of one lemma are shown together, at most a dozen lemmas in all."""
+    records = axiom_records()
+    assert {r.name for r in records} == {a.id for a in AXIOMS}
+    assert len(records) == len({r.name for r in records}) <= 12
+
+
+def test_environment(parts: list[PartResult], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Versions, device and settings are recorded; a package that is not there is said not to be."""
+    here = environment("cpu", 2, datetime.now(UTC), parts)
+    assert here.workers == 2
+    assert here.versions["torch"]
+    assert set(here.durations) == {r.part.name for r in parts}
+    assert here.float_settings["subnormals"] == "kept"
+    assert found("no-such-package-anywhere") == "not installed"
+    monkeypatch.setattr("torch.cuda.get_device_name", lambda: "a card")
+    assert environment("cuda:0", 1, datetime.now(UTC), ()).device == "a card"
+
+
+def test_seeds_of_parts_differ() -> None:
+    """Each part of each claim has a seed of its own, the same in every process."""
+    names = [(c.id, a) for c, a in itertools.product(CLAIMS, ATTACKS)]
+    assert len({derived_seed(0, *n) for n in names}) == len(names)
+    assert derived_seed(0, "truncation", "random") == derived_seed(0, "truncation", "random")
+    assert derived_seed(0, "truncation") != derived_seed(1, "truncation")
+
+
+def test_attacks_that_do_not_apply_say_why(small: Budget) -> None:
+    """The gradient has nothing to do on matrices, and the evidence is then empty."""
+    reason = not_applicable(claim("certified-norm"), "gradient")
+    assert reason == "W_norm_exact has no differentiable reading"
+    assert not_applicable(claim("truncation"), "gradient") == ""
+    assert not_applicable(claim("certified-norm"), "random") == ""
+    assert "has no gradient" in not_applicable(claim("instability"), "gradient")
+    empty = attack_claim(claim("certified-norm"), "gradient", budget=small, seed=0)
+    assert empty["gate"].tally.total == 0

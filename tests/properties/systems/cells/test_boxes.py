@@ -1,0 +1,69 @@
+"""The boxes of cells under attack are those of the product, proved, and runs are held to them."""
+
+import pytest
+import torch
+
+from impl.cells.gated.gru import GRU
+from impl.cells.gated.lstm import LSTM
+from impl.cells.scans.diagonal import Diagonal
+from impl.cells.scans.min_gru import MinGRU
+from properties.errors import BoxError
+from properties.judging.judge import Verdict, judge
+from properties.systems.batch import Batch, build
+from properties.systems.cells.boxes import confirm
+from properties.systems.kinds import CELL_KINDS
+from properties.systems.spec import Kind, SystemSpec, parse_spec
+from theory import claim as claim_of
+
+TRUNCATION = next(form for form in claim_of("truncation").forms if form.name == "box")
+
+
+def batch_of(kind: Kind, seed: int = 3) -> Batch:
+    """A few systems of that kind."""
+    regime = CELL_KINDS[kind][-1]
+    return build(
+        SystemSpec(
+            kind=kind, regime=regime, n=2, d=1, T=4, K=4, lam=0.5, bias=0.5, layers=2,
+            batch=4, sequences=2, seed=seed,
+        )
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", CELL_KINDS)
+def test_what_ships_is_what_is_attacked(kind: Kind) -> None:
+    """The box under attack is the one that the cell's own certificate rests on, and is proved."""
+    batch = batch_of(kind)
+    assert batch.cells is not None
+    told = batch.cells.cell.held(batch.cells.B_x[:, None])
+    assert torch.equal(batch.cells.box, told.box)
+    assert not bool(told.refused.any())
+    confirm(batch)
+
+
+@pytest.mark.parametrize(
+    ("kind", "cell"), [("min-gru", MinGRU), ("diagonal", Diagonal), ("lstm", LSTM), ("gru", GRU)]
+)
+def test_a_box_that_runs_leave_ends_the_attack(
+    kind: Kind, cell: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A box 64 times too small is no evidence: the run that leaves it is shown, with its system."""
+    right = cell.box  # type: ignore[attr-defined]
+    monkeypatch.setattr(cell, "box", lambda self, B: right(self, B) / 64)
+    with pytest.raises(BoxError, match="mend the cell's box") as caught:
+        judge(TRUNCATION.statement, TRUNCATION.assumptions, batch_of(kind))
+    text = str(caught.value)
+    shown = parse_spec(text[text.index("{") : text.rindex("}") + 1])
+    assert (shown.kind, shown.member is None) == (kind, False)
+
+
+def test_a_refused_box_is_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no run has left it yet, checks on a box that is not proved are vacuous."""
+    right = GRU.box
+    monkeypatch.setattr(GRU, "box", lambda self, B: right(self, B) * 0.01)
+    batch = build(
+        SystemSpec(kind="gru", regime="gaussian", inputs="zero", n=2, bias=0.0, T=2, K=2, batch=2)
+    )
+    assert batch.cells is not None
+    assert bool(batch.cells.held.refused.all())
+    found = judge(TRUNCATION.statement, TRUNCATION.assumptions, batch)
+    assert bool((found.verdicts == Verdict.VACUOUS).all())

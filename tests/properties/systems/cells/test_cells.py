@@ -1,0 +1,286 @@
+"""Cells of any kind: their runs and derivatives, what bounds them, and the family's attack."""
+
+import math
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+import torch
+from flint import arb, ctx
+from msgspec.structs import replace
+
+from impl.arithmetic.base import Floats, Rows
+from properties.attacks.extremal import extremal_specs
+from properties.attacks.shrink import shrink
+from properties.errors import SpecError
+from properties.judging.judge import Verdict, judge
+from properties.measures.cells import ALSO, CELLS
+from properties.measures.readings.balls import ball_pair
+from properties.measures.runs.gaps import Gap
+from properties.measures.runs.readings import runs
+from properties.measures.runs.rounded import Rounded
+from properties.measures.table import MEASURES
+from properties.runs.replay import dump, replay
+from properties.systems.batch import Batch, build
+from properties.systems.cells.fields import ACTIVATED
+from properties.systems.cells.specs import LINEAR
+from properties.systems.kinds import CELL_KINDS, FAMILIES, GATED
+from properties.systems.spec import LOSSES, Kind, SystemSpec, Values, check_spec, parse_spec
+from theory import CLAIMS
+from theory import claim as claim_of
+from theory.language.parse import parse_statement
+
+FAMILY = cast(Kind, "cell")
+KINDS = FAMILIES["cell"]
+NAMES = (*(measure.name for measure in CELLS), *ALSO)
+PRECISION = 160
+TRUNCATION = "h_gap <= C_box*S_0_box*(lam_box**k - lam_box**T)/(1 - lam_box)"
+STEP = "dphi_w_box <= L_w_box"
+(CONTRACTIVE,) = (
+    tuple(a for a in form.assumptions if a.id == "contractive")
+    for form in claim_of("state-bound").forms
+    if form.name == "box"
+)
+
+
+def spec_of(kind: Kind, i: int) -> SystemSpec:
+    """Another regime, input, size and loss for every i."""
+    regimes = CELL_KINDS[kind]
+    return SystemSpec(
+        kind=kind, regime=regimes[(3 * i + 1) % len(regimes)], n=1 + i % 3, d=1 + i % 2,
+        inputs=("gaussian", "impulse", "zero")[i % 3], T=4, K=4 - i % 2, lam=0.5, bias=0.5,
+        loss=LOSSES[i % 3], layers=2, seed=i, batch=3, sequences=2,
+        activation=("tanh", "sin", "relu")[i % 3] if kind in ACTIVATED else "tanh",
+    )  # fmt: skip
+
+
+CASES = [pytest.param(kind, i, id=f"{kind}-{i}") for kind in KINDS for i in range(3)]
+# The referee is slow, so that two of each kind are enough for it.
+FEWER = [case for place, case in enumerate(CASES) if place % 3 != 1]
+
+
+def roll(batch: Batch, member: int, s: int, start: int, weights: dict[str, torch.Tensor],
+         x: torch.Tensor) -> torch.Tensor:  # fmt: skip
+    """The state at the end of a run from zero, differentiable, by the cell's step in floats."""
+    cells = batch.cells
+    assert cells is not None
+    at = Rows(torch.zeros(1, cells.units, dtype=torch.float64))
+    for t in range(start, batch.spec.T):
+        at = cells.cell.program(Floats(weights), at, Rows(x[t][None]))
+    return at.value[0]
+
+
+def near(seen: Rounded, true: torch.Tensor, tolerance: float = 1e-12) -> bool:
+    """Whether the computed value is that, to the last digits."""
+    return torch.allclose(seen.value, true, rtol=1e-9, atol=tolerance)
+
+
+@pytest.mark.parametrize(("kind", "i"), CASES)
+def test_readings_are_those_of_autograd(kind: Kind, i: int) -> None:
+    """torch's reverse mode finds the gaps, the gradients and the Jacobians."""
+    batch, member, s = build(spec_of(kind, i)), 1, 1
+    assert batch.cells is not None
+    of, n, T = runs(batch), batch.cells.n, batch.spec.T
+    weights = {name: part[member].clone().requires_grad_() for name, part in of.parameters.items()}
+    x = batch.x[member, :, :, s].clone().requires_grad_()
+    full = roll(batch, member, s, 0, weights, x)
+    loss = loss_of(batch, member)
+
+    def gradient(h: torch.Tensor) -> torch.Tensor:
+        found = torch.autograd.grad(
+            loss(h[-n:]), list(weights.values()), retain_graph=True, allow_unused=True
+        ) if h.requires_grad else [None] * len(weights)  # fmt: skip
+        parts = zip(found, weights.values(), strict=True)
+        return torch.cat([(torch.zeros_like(w) if g is None else g).flatten() for g, w in parts])
+
+    seen = {name: MEASURES[name].enclose(batch).hi[member, s] for name in NAMES}
+    assert seen["h_norm_box"][0] == near_to(box_norm(batch, full, member))
+    for k in range(batch.K + 1):
+        short = roll(batch, member, s, T - k, weights, x)
+        assert near(of.gaps[member, :, k, s], full - short)
+        assert seen["h_gap_box"][k] == near_to(box_norm(batch, full - short, member))
+        assert seen["grad_gap"][k] == near_to(float((gradient(full) - gradient(short)).norm()))
+    jacobian: Any = torch.autograd.functional.jacobian
+    J = jacobian(lambda z: roll(batch, member, s, 0, weights, z)[-n:], x, vectorize=True)
+    for k in range(min(batch.K, T - 1) + 1):
+        size = float(torch.linalg.matrix_norm(J[:, T - 1 - k], 2))
+        assert seen["dh_dx"][k] == near_to(size)
+    assert seen["tbptt_gap"][0] == near_to(float(gradient(full).norm()))
+
+
+def near_to(value: float) -> object:
+    """That number, to the last digits."""
+    return pytest.approx(value, rel=1e-9, abs=1e-11)
+
+
+def loss_of(batch: Batch, member: int):  # type: ignore[no-untyped-def]
+    """The loss of one member as a function of its output."""
+    C, y = batch.C[member], batch.y[member] if batch.y is not None else None
+    return {
+        "linear": lambda h: C[0] @ h,
+        "squared": lambda h: (C @ h - y).square().sum() / 2,
+        "cross-entropy": lambda h: -(C @ h).log_softmax(0)[0],
+    }[batch.spec.loss]
+
+
+def box_norm(batch: Batch, s: torch.Tensor, member: int) -> float:
+    """max |s_j|/v_j."""
+    assert batch.cells is not None
+    return float((s.detach().abs() / batch.cells.v[member]).max())
+
+
+@pytest.mark.parametrize(("kind", "i"), FEWER)
+def test_enclosures_hold_the_balls(kind: Kind, i: int) -> None:
+    """What float64 encloses contains what balls see, and is exactly 0 from k = T on."""
+    spec = spec_of(kind, i)
+    batch, pair = build(spec), build(spec.alone(2, 1))
+    with ctx.workprec(PRECISION):
+        for name in NAMES:
+            found = MEASURES[name].enclose(batch)
+            for k in range(found.hi.shape[2]):
+                low, high = (float(end[2, 1, k]) for end in (found.lo, found.hi))
+                ball = MEASURES[name].ball(pair, k, PRECISION)
+                assert ball.is_finite()
+                assert not ball < arb(low), (name, k)
+                assert not ball > arb(high), (name, k)
+                assert high - low <= 1e-7 * high + 1e-13, (name, k)
+                if k == spec.T:
+                    assert high == 0, name
+                    assert ball.is_zero(), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_member_alone_is_the_same(kind: Kind) -> None:
+    """Weights, states, inputs and constants do not depend on the rest of the batch."""
+    for regime in CELL_KINDS[kind][-2:]:
+        spec = replace(spec_of(kind, 0), regime=regime, n=2)
+        batch, pair = build(spec), build(spec.alone(1, 1))
+        for name, part in batch.weights.items():
+            assert torch.equal(part[1:2], pair.weights[name])
+        for name in ("x", "h", "h_other"):
+            assert torch.equal(getattr(batch, name)[1:2, ..., 1:2], getattr(pair, name))
+        for name in ("lam_box", "S_0_box", "B_h_box", "L_x_box", "L_w_box", "beta_ww_box"):
+            assert batch.constant(name).hi[1] == pair.constant(name).hi[0], (regime, name)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_states_stay_in_the_box(kind: Kind) -> None:
+    """The pair and the run from zero lie in the box, whatever the regime."""
+    for regime in CELL_KINDS[kind]:
+        batch = build(replace(spec_of(kind, 0), regime=regime, n=2, T=8, K=2))
+        assert batch.cells is not None
+        box = batch.cells.box[:, :, None]
+        for h in (batch.h, batch.h_other):
+            assert (h.abs() <= box).all()
+        for s in runs(batch).states:
+            assert (s.value.abs() - s.error <= box).all()
+
+
+def verdicts(text: str, spec: SystemSpec) -> set[int]:
+    """All that comes of a statement on the contractive systems of a spec."""
+    batch = build(spec)
+    seen = judge(parse_statement(text), CONTRACTIVE, batch).verdicts
+    return set(seen.ravel().tolist()) - {Verdict.VACUOUS}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_liar_is_convicted(kind: Kind) -> None:
+    """Nine tenths of λ, of C, or half of L_w are too little; the true bounds hold."""
+    specs = [spec for spec in extremal_specs(FAMILY) if spec.kind == kind and spec.T == 7]
+    for spec in specs:
+        assert verdicts(TRUNCATION, spec) == {Verdict.HOLDS}
+        assert verdicts(STEP, spec) == {Verdict.HOLDS}
+        for part in ("lam_box", "C_box"):
+            assert Verdict.VIOLATED in verdicts(TRUNCATION.replace(part, f"({part}*0.9)"), spec)
+        assert Verdict.VIOLATED in verdicts(STEP + "/2", spec)
+    assert len(specs) == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_violations_shrink(kind: Kind) -> None:
+    """A false bound comes back small and explained."""
+    statement = parse_statement("h_norm_box <= S_0_box/2")
+    spec = replace(spec_of(kind, 0), regime="driven", n=2, T=2, K=0)
+    check = shrink("typed", "typed", statement, (), spec)
+    assert check is not None
+    small = parse_spec(check.replay.split("'")[1])
+    assert (small.n, small.T) == (1, 1)
+    assert check.explanation.startswith(f"{kind}, n = 1")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_cell_is_replayed_and_dumped(kind: Kind, tmp_path: Path) -> None:
+    """One pair again, from its line of JSON, with all weights by name."""
+    spec = spec_of(kind, 0).alone(1, 0)
+    assert parse_spec(spec.text) == spec
+    seen = replay(spec.text, parse_statement(TRUNCATION), ())
+    assert len(seen.checks) == spec.K + 1
+    dump(seen, tmp_path / "system.npz")
+    arrays = np.load(tmp_path / "system.npz")
+    for name, part in seen.batch.weights.items():
+        assert np.array_equal(arrays[name], part[0].numpy())
+    assert arrays["h"].shape == (seen.batch.h.shape[1],)
+
+
+def test_differences_are_seen_where_values_cancel() -> None:
+    """A difference of 10⁻²⁰ at 1 is carried to twelve digits, and none at all stays none."""
+    one, tiny = (torch.full((1, 1, 1), v, dtype=torch.float64) for v in (1.0, 1e-20))
+    functions: dict[str, Any] = {
+        "tanh": arb.tanh, "exp": arb.exp, "reciprocal": lambda a: 1 / a,
+        "sigmoid": lambda a: 1 / (1 + (-a).exp()),
+    }  # fmt: skip
+    for name, f in functions.items():
+        moved = getattr(Gap(Rounded.exact(one), Rounded.exact(tiny)), name)().gap
+        with ctx.workprec(PRECISION):
+            at, delta = arb(1), arb(1e-20)
+            true = f(at) - f(at - delta)
+            assert abs(true - moved.value.item()) <= moved.error.item()
+        assert moved.error.item() <= 1e-12 * abs(moved.value.item())
+        still = getattr(Gap(Rounded.exact(one), Rounded.exact(0 * tiny)), name)().gap
+        assert still.value.item() == still.error.item() == 0
+    for name in ("softplus", "sin", "cos"):
+        still = getattr(Gap(Rounded.exact(one), Rounded.exact(0 * tiny)), name)().gap
+        assert still.value.item() == still.error.item() == 0
+
+
+def test_only_cells_have_them() -> None:
+    """On other systems the names of cells are NaN, and their constants infinite."""
+    batch = build(SystemSpec(n=2))
+    for measure in CELLS:
+        assert np.isnan(measure.enclose(batch).hi).all()
+        assert not measure.ball(batch, 0, 64).is_finite()
+    assert math.isinf(batch.constant("L_w_box").hi.item())
+    assert ball_pair(batch, 64).batch is batch
+
+
+def test_the_family_is_attacked_on_each_member() -> None:
+    """Extremal instances are valid and of every kind; claims speak of cells."""
+    found = list(extremal_specs(FAMILY))
+    assert {spec.kind for spec in found} == set(KINDS) == set(CELL_KINDS)
+    for spec in found:
+        check_spec(spec)
+    assert {claim.id for claim in CLAIMS if any(f.about == "cell" for f in claim.forms)} >= {
+        "state-bound", "truncation", "prediction", "vanishing-gradient", "gradient-gap",
+    }  # fmt: skip
+    assert set(GATED) < set(KINDS)
+    assert set(LINEAR) < set(KINDS)
+
+
+def test_impossible_cells() -> None:
+    """What no such cell can be is refused with a reason."""
+    for fields, reason in (
+        ({"kind": "leaky", "activation": "softplus-torch"}, "one of the activations"),
+        ({"kind": "min-gru", "activation": "relu"}, "name tanh"),
+        ({"kind": "deep", "regime": "steep"}, "unknown regime"),
+    ):
+        with pytest.raises(SpecError, match=reason):
+            check_spec(SystemSpec(**({"regime": "driven"} | fields)))  # type: ignore[arg-type]
+    values = build_values()
+    with pytest.raises(SpecError, match="drawn, not written out"):
+        check_spec(SystemSpec(kind="leaky", regime="driven", values=values))
+
+
+def build_values() -> Values:
+    """One unit, written out."""
+    return Values(W=[[0.5]], U=[[1.0]], b=[0.0], C=[[1.0]], x=[[1.0]], h=[0.0], h_other=[1.0])

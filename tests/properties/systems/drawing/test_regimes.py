@@ -1,0 +1,184 @@
+"""Regimes: what each promises about W and about the inputs."""
+
+import numpy as np
+import pytest
+
+from properties.systems.drawing.regimes import (
+    generator,
+    input_draws,
+    input_sequences,
+    lengths,
+    normal,
+    orthogonal_matrix,
+    product,
+    recurrent_matrix,
+    scaled_to,
+    shortened,
+)
+from properties.systems.spec import INPUTS, REGIMES, SystemSpec
+
+
+def inputs_of(
+    spec: SystemSpec, rng: np.random.Generator, W: np.ndarray, U: np.ndarray, C: np.ndarray
+) -> np.ndarray:
+    """The inputs (S, T, d) of one system."""
+    draws = input_draws(spec, rng, len(C))
+    return input_sequences(spec, draws[None], W[None], U[None], C[None])[0]
+
+
+LAMS = (0.0, 2.0**-538, 0.5, 0.999, 1.0, 2.0**500)
+
+
+def matrices(regime: str, n: int, lam: float, count: int = 5) -> list[np.ndarray]:
+    """The recurrent matrices of a few members."""
+    spec = SystemSpec(regime=regime, n=n, lam=lam, seed=7, batch=count)
+    return [recurrent_matrix(spec, generator(spec, member)) for member in range(count)]
+
+
+@pytest.mark.parametrize("lam", LAMS)
+@pytest.mark.parametrize("n", [1, 2, 3, 8])
+@pytest.mark.parametrize("regime", [r for r in REGIMES if r not in ("shear", "similar", "zero")])
+def test_spectral_norm(regime: str, n: int, lam: float) -> None:
+    """‖W‖₂ = lam to eight digits, but where W = 0 (a nilpotent scalar)."""
+    for W in matrices(regime, n, lam):
+        assert W.shape == (n, n)
+        expected = 0.0 if regime == "nilpotent" and n == 1 else lam
+        size = float(np.linalg.norm(W / lam, 2)) * lam if lam else float(np.abs(W).max())
+        assert size == pytest.approx(expected, rel=1e-8, abs=0)
+
+
+@pytest.mark.parametrize("regime", ["orthogonal", "permutation", "block"])
+@pytest.mark.parametrize("n", [1, 2, 5, 8])
+def test_isometric_regimes(regime: str, n: int) -> None:
+    """W is lam times an orthogonal matrix."""
+    for W in matrices(regime, n, 0.5):
+        np.testing.assert_allclose(W.T @ W, 0.25 * np.eye(n), atol=1e-14)
+
+
+def test_structure() -> None:
+    """Each regime has the structure of its name."""
+    for W in matrices("symmetric", 4, 0.7):
+        assert (W == W.T).all()
+    for W in matrices("diagonal", 4, 0.7):
+        assert (np.diag(np.diag(W)) == W).all()
+        assert np.abs(W).max() == pytest.approx(0.7)
+    for W in matrices("permutation", 5, 0.5):
+        assert (np.count_nonzero(W, axis=0) == 1).all()
+        assert (np.count_nonzero(W, axis=1) == 1).all()
+    for W in matrices("rank-one", 4, 0.7):
+        assert np.linalg.matrix_rank(W) == 1
+    for W in matrices("nilpotent", 4, 0.7):
+        assert not np.linalg.matrix_power(W, 4).any()
+        assert W.any()
+    for W in matrices("shear", 4, 0.7):
+        assert (np.diag(W) == 0.7).all()
+        assert np.linalg.norm(W, 2) >= 0.7
+        assert (np.tril(W, -1) == 0).all()
+    assert not any(W.any() for W in matrices("zero", 4, 0.7))
+
+
+def test_similar_is_contractive_in_a_diagonal_norm() -> None:
+    """D W D⁻¹ has norm lam for a diagonal of powers of two, though ‖W‖₂ may exceed it."""
+    norms = []
+    scales = [2.0 ** np.array([0, i, j]) for i in range(-6, 7) for j in range(-6, 7)]
+    for W in matrices("similar", 3, 0.5, count=12):
+        norms.append(np.linalg.norm(W, 2))
+        assert np.abs(np.linalg.eigvals(W)).max() <= 0.5 + 1e-9
+        best = min(np.linalg.norm(W * D[:, None] / D[None, :], 2) for D in scales)
+        assert best <= 0.5 + 1e-8
+    assert max(norms) > 1
+
+
+@pytest.mark.parametrize("inputs", INPUTS)
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_inputs_are_bounded(inputs: str, d: int) -> None:
+    """Every ‖x_t‖₂ is 0 or the scale (64 times it, saturating) to rounding."""
+    spec = SystemSpec(inputs=inputs, n=3, d=d, T=6, sequences=4, scale=0.75, seed=3)
+    rng = generator(spec, 0)
+    W, U, C = normal(rng, 3, 3), normal(rng, 3, d), normal(rng, 2, 3)
+    x = inputs_of(spec, rng, W, U, C)
+    assert x.shape == (4, 6, d)
+    size = np.linalg.norm(x, axis=2)
+    bound = 48.0 if inputs == "saturating" else 0.75
+    assert np.all((size == 0) | (np.abs(size - bound) <= 1e-14 * bound))
+    if inputs == "zero":
+        assert not x.any()
+    if inputs == "impulse":
+        assert size[:, 0].all()
+        assert not x[:, 1:].any()
+    if inputs == "constant":
+        assert (x == x[:, :1]).all()
+    if inputs == "alternating":
+        assert (x[:, 1:] == -x[:, :-1]).all()
+    if inputs in ("gaussian", "resonant", "saturating"):
+        assert size.all()
+
+
+def test_resonant_inputs_drive_the_readout_furthest() -> None:
+    """No other inputs of the same lengths give a linear system a larger c h_T."""
+    spec = SystemSpec(regime="gaussian", inputs="resonant", n=3, d=2, T=5, lam=0.9, seed=4)
+    rng = generator(spec, 0)
+    W, U, c = recurrent_matrix(spec, rng), normal(rng, 3, 2), normal(rng, 1, 3)
+
+    def reached(x: np.ndarray) -> float:
+        h = np.zeros(3)
+        for row in x:
+            h = W @ h + U @ row
+        return float((c @ h)[0])
+
+    best = reached(inputs_of(spec, rng, W, U, c)[0])
+    others = np.random.default_rng(0).standard_normal((200, 5, 2))
+    others /= np.linalg.norm(others, axis=2, keepdims=True)
+    assert all(abs(reached(x)) <= abs(best) * (1 + 1e-12) for x in others)
+
+
+def test_resonant_inputs_survive_a_dead_readout() -> None:
+    """Where the readout's gradient vanishes the inputs are zero, not NaN."""
+    spec = SystemSpec(inputs="resonant", n=2, d=1, T=4, sequences=2)
+    zero = np.zeros((2, 2))
+    x = inputs_of(spec, generator(spec, 0), zero, np.ones((2, 1)), np.ones((1, 2)))
+    assert np.isfinite(x).all()
+    assert not x[:, :3].any()
+
+
+def test_members_and_streams_are_independent() -> None:
+    """Another member, stream or seed gives other numbers; the same give the same."""
+    spec = SystemSpec(seed=1)
+    first = normal(generator(spec, 0), 8)
+    assert (first == normal(generator(spec, 0), 8)).all()
+    assert (first != normal(generator(spec, 1), 8)).any()
+    assert (first != normal(generator(spec, 0, stream=1), 8)).any()
+    assert (first != normal(generator(SystemSpec(seed=2), 0), 8)).any()
+
+
+def test_normal_draws_lie_on_the_grid() -> None:
+    """Normal draws are multiples of 2⁻²⁰, so that a library's last digit is lost."""
+    draws = normal(generator(SystemSpec(), 0), 1000) * 2**20
+    assert (draws == np.round(draws)).all()
+
+
+def test_shortened_cuts_to_thirty_bits() -> None:
+    """A shortened number has thirty bits and is at most 2⁻²⁹ below, relatively."""
+    for value in (1 / 3, 1e300, 1e-300, 1.0):
+        cut = shortened(value)
+        mantissa = np.frexp(cut)[0] * 2.0**30
+        assert mantissa == np.round(mantissa)
+        assert 0 <= (value - cut) / value < 2.0**-29
+
+
+def test_helpers_on_edges() -> None:
+    """A zero matrix is not scaled, products hold columns, lengths go along the last axis."""
+    assert not scaled_to(np.zeros((2, 2)), 3.0).any()
+    A, v = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
+    assert (product(A, v) == A @ v).all()
+    assert (lengths(np.array([[3.0, 4.0], [0.0, 0.0]])) == [5.0, 0.0]).all()
+
+
+def test_a_zero_reflection_is_the_identity() -> None:
+    """A Householder vector that happens to be zero is left out."""
+
+    class Zero:
+        def standard_normal(self, shape: tuple[int, ...]) -> np.ndarray:
+            return np.zeros(shape)
+
+    assert (orthogonal_matrix(Zero(), 2) == np.eye(2)).all()  # type: ignore[arg-type]

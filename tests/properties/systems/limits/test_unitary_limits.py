@@ -1,0 +1,207 @@
+"""Candidates, scalar networks and planted relations as they are found, judged and kept."""
+
+import math
+
+import numpy as np
+import pytest
+from flint import fmpq
+from msgspec.structs import replace
+
+from properties.attacks.extremal import SPECIAL, extremal_specs
+from properties.attacks.gradient import FITS
+from properties.attacks.search import random_specs
+from properties.attacks.typed import kinds_of
+from properties.errors import InputError, SpecError
+from properties.judging.evidence import Evidence
+from properties.judging.judge import Verdict, judge
+from properties.measures.limits import LIMITS
+from properties.measures.table import Measure
+from properties.systems.batch import build
+from properties.systems.kinds import EXACT_REGIMES
+from properties.systems.limits import fitted as fits
+from properties.systems.limits.near import candidate
+from properties.systems.limits.scalar_pairs import scalar_pair
+from properties.systems.spec import Kind, SystemSpec, check_spec, parse_spec
+from theory.language.law import Assumption
+from theory.language.statement import Statement, eq, le, lt, ne
+from theory.language.vocabulary import symbols
+
+ZERO, ONE = fmpq(0), fmpq(1)
+CANDIDATE = SystemSpec(
+    kind="candidate", activation="relu", regime="dilated", inputs="zero", n=2, d=2, T=2, lam=0.0,
+    states=4,
+)  # fmt: skip
+SCALAR = SystemSpec(kind="sigmoid", activation="sigmoid", regime="lumped", lam=1.0, inputs="zero")
+PLANTED = SystemSpec(kind="planted", activation="tanh", regime="all", inputs="zero", n=5, T=3)
+n, states, T, separation, W_rank = symbols("n states T separation W_rank")
+sigmoid_gap, w_abs, same_activation, sigmoidal = symbols(
+    "sigmoid_gap w_abs same_activation sigmoidal"
+)
+sample_rank, sign_classes = symbols("sample_rank sign_classes")
+
+
+def given(*conditions: Statement) -> tuple[Assumption, ...]:
+    """Assumptions with these conditions."""
+    return tuple(Assumption(str(i), "", condition) for i, condition in enumerate(conditions))
+
+
+class TestFits:
+    """What optimisation finds."""
+
+    def test_every_fit_is_a_spec(self) -> None:
+        """Both kinds have an attack; what it finds can be written, read and judged."""
+        for kind in ("candidate", "sigmoid"):
+            found = list(FITS[kind](6, 2, 0))
+            assert found
+            for spec in found:
+                check_spec(spec)
+                assert parse_spec(spec.text) == spec
+            if kind == "sigmoid":
+                assert {spec.states for spec in found} == set(range(1, 9))
+            else:
+                assert all(spec.states < 2 * spec.n for spec in found)
+
+    @pytest.mark.parametrize("units", [1, 2, 3])
+    def test_the_search_reaches_a_match_where_there_is_one(self, units: int) -> None:
+        """With 2n states the readout is exact; with one state fewer a separation is left."""
+        full = [candidate(s, 0) for s in fits.readouts(units, 2 * units, 100, 0)]
+        short = [candidate(s, 0) for s in fits.readouts(units, 2 * units - 1, 100, 0)]
+        assert min(one.separation_square for one in full) == 0
+        assert min(one.separation_square for one in short) > 0
+
+    @pytest.mark.parametrize("name", ["sigmoid", "tanh"])
+    def test_the_fit_convicts_a_unit_weight(self, name: str) -> None:
+        """With |w| = 1 the best fit of one unit is exact; with w = 1/2 it is near and no more."""
+        exact = [scalar_pair(s, 0) for s in fits.fit(name, 1, 300, 0, lam=1.0)]
+        assert any(pair.gap.is_zero() for pair in exact)
+        near = [scalar_pair(s, 0) for s in fits.fit(name, 4, 100, 0)]
+        assert all(pair.gap > 0 for pair in near)
+        one = [scalar_pair(s, 0) for s in fits.fit(name, 1, 100, 0)]
+        assert min(float(p.gap) for p in near) < min(float(p.gap) for p in one)
+
+
+class TestJudged:
+    """The kinds as the attack sees them."""
+
+    def verdicts(self, statement: Statement, spec: SystemSpec, *conditions: Statement) -> set[str]:
+        """The verdicts of all members of a batch."""
+        found = judge(statement, given(*conditions), build(spec)).verdicts.ravel()
+        return {Verdict(int(v)).name for v in found}
+
+    def test_separations_are_decided(self) -> None:
+        """A match is VIOLATED, a near miss HOLDS, a network with W ≠ 0 is VACUOUS."""
+        statement, forgets = ne(separation, 0), eq(W_rank, 0)
+        assert self.verdicts(statement, SPECIAL["swap-of-states"], forgets) == {"VIOLATED"}
+        near = SPECIAL["near-miss"]
+        assert self.verdicts(statement, near, forgets, lt(states, 2 * n)) == {"HOLDS"}
+        nearer = replace(near, distance=2.0**-1000)
+        assert self.verdicts(statement, nearer, forgets) == {"HOLDS"}
+        other = SPECIAL["rescaled-nilpotent"]
+        assert self.verdicts(statement, other, forgets) == {"VACUOUS"}
+        assert self.verdicts(statement, other) == {"VIOLATED"}
+
+    def test_gaps_are_decided(self) -> None:
+        """Unit weights, mixed activations and ReLU fall; a held unit does not."""
+        statement = ne(sigmoid_gap, 0)
+        for name in ("unit-weight", "unit-weight-lumped", "quarter-weight-tanh", "relu-dilation"):
+            assert self.verdicts(statement, SPECIAL[name]) == {"VIOLATED"}
+        assert self.verdicts(statement, SPECIAL["held-unit"], ne(w_abs, 1)) == {"HOLDS"}
+        assert self.verdicts(statement, SPECIAL["unit-weight"], ne(w_abs, 1)) == {"VACUOUS"}
+
+    def test_the_constant_pattern_needs_its_steps(self) -> None:
+        """One step short, a candidate with all units active matches ρ with too few states."""
+        active, constant = symbols("active pattern_constant")
+        conditions = (eq(separation, 0), eq(constant, 1))
+        short = SPECIAL["one-step-short"]
+        assert self.verdicts(le(active + n, states), short, *conditions) >= {"VIOLATED"}
+        enough = SPECIAL["multiple-of-the-identity"]
+        assert self.verdicts(le(active + n, states), enough, *conditions) == {"HOLDS"}
+
+    @pytest.mark.parametrize("measure", LIMITS, ids=lambda measure: measure.name)
+    def test_other_kinds_have_no_reading(self, measure: Measure) -> None:
+        """A quantity of one kind is NaN on the others, in all arithmetics."""
+        read = []
+        for spec in (CANDIDATE, SCALAR, PLANTED):
+            batch = build(spec)
+            ends = measure.enclose(batch)
+            square, ball = measure.exact_square(batch, 0, 64), measure.ball(batch, 0, 64)
+            assert np.isnan(ends.lo).all() == (square is None and ball.is_nan())
+            read.append(not np.isnan(ends.lo).any())
+        assert sum(read) == 1
+
+    @pytest.mark.parametrize("kind", ["candidate", "sigmoid", "planted"])
+    def test_what_is_drawn_is_decided(self, kind: Kind) -> None:
+        """Drawn specs can be read back, and both claims of each kind hold or say nothing."""
+        statement, conditions = {
+            "candidate": (ne(separation, 0), (eq(W_rank, 0), lt(states, 2 * n))),
+            "sigmoid": (
+                ne(sigmoid_gap, 0),
+                (ne(w_abs, 1), eq(same_activation, 1), eq(sigmoidal, 1)),
+            ),
+            "planted": (le(sign_classes, sample_rank), ()),
+        }[kind]
+        seen: set[str] = set()
+
+        def visit(spec: SystemSpec) -> None:
+            assert parse_spec(spec.text) == spec
+            seen.update(self.verdicts(statement, spec, *conditions))
+
+        random_specs(kind, visit, examples=20, batch=4, sequences=1, seed=3)
+        assert "HOLDS" in seen <= {"HOLDS", "VACUOUS"}
+
+    def test_extremal_instances_are_specs(self) -> None:
+        """All of them can be read back, and every construction is among them."""
+        for kind in ("candidate", "sigmoid", "planted"):
+            found = list(extremal_specs(kind))
+            for spec in found:
+                assert parse_spec(spec.text) == spec
+            assert {spec.regime for spec in found} == set(EXACT_REGIMES[kind])
+
+    def test_a_parameter_that_a_kind_lacks_decides_nothing(self) -> None:
+        """A number of states said of a plain network is UNDECIDED, not an error."""
+        plain = SystemSpec(activation="identity", regime="diagonal", T=3, lam=0.5)
+        assert self.verdicts(le(*symbols("h_norm states")), plain) == {"UNDECIDED"}
+        assert self.verdicts(eq(states, states + 1), plain) == {"UNDECIDED"}
+
+    def test_typed_statements_find_their_kind(self) -> None:
+        """Measures and parameters choose the systems; what no system has together is refused."""
+        assert kinds_of(le(sign_classes, sample_rank)) == ("planted",)
+        assert kinds_of(le(sigmoid_gap, w_abs)) == ("sigmoid",)
+        assert kinds_of(le(W_rank, states)) == ("block", "candidate")
+        with pytest.raises(InputError, match="all of h_norm, states"):
+            kinds_of(le(*symbols("h_norm states")))
+
+    def test_sizes_are_limited(self) -> None:
+        """Derivatives in all inputs are for small systems only, and candidates have d = n."""
+        for spec in (
+            replace(CANDIDATE, T=33), replace(CANDIDATE, states=25), replace(SCALAR, n=4),
+            replace(PLANTED, n=17), replace(PLANTED, activation="sigmoid"),
+            replace(fits.readouts(2, 2, 1, 0)[0], d=1),
+        ):  # fmt: skip
+            with pytest.raises(SpecError):
+                check_spec(spec)
+
+    def test_the_nearest_are_kept_by_states(self) -> None:
+        """The smallest gap of each number of states, whatever the order, of what differs alone."""
+        specs = [replace(SCALAR, regime="held", lam=0.6, states=m, seed=s) for m in (2, 3)
+                 for s in range(3)]  # fmt: skip
+        statement = ne(sigmoid_gap, 0)
+
+        def seen(order: list[SystemSpec], differ: bool = True) -> Evidence:
+            whole = Evidence("claim", "form", windowed=False, differ=differ)
+            for spec in order:
+                part = Evidence("claim", "form", windowed=False, differ=differ)
+                batch = build(spec)
+                part.add(batch, judge(statement, (), batch))
+                whole.merge(part)
+            return whole
+
+        found = seen(specs)
+        assert found.nearest == seen(specs[::-1]).nearest
+        assert set(found.nearest) == {"2", "3"}
+        for m, (apart, check) in found.nearest.items():
+            gaps = [float(scalar_pair(s, 0).gap.lower()) for s in specs if s.states == int(m)]
+            assert math.isclose(apart, min(gaps), rel_tol=1e-9)
+            assert check.explanation == f"{m} states: the two sides differ by {apart} or more"
+            assert check.replay.startswith("rnnbounds replay")
+        assert not seen(specs, differ=False).nearest

@@ -1,0 +1,207 @@
+"""Causal models: how they are drawn, the fields that they state, and what their outputs hear."""
+
+import numpy as np
+import pytest
+import torch
+from msgspec.structs import replace
+from torch import Tensor
+
+from impl.causal.attention import Attention
+from impl.causal.base import Convolution
+from impl.causal.convolution import TCN
+from properties.attacks.extremal import extremal_specs
+from properties.attacks.search import random_specs
+from properties.attacks.shrink import smaller
+from properties.errors import SpecError
+from properties.judging.judge import Verdict, judge
+from properties.measures.table import MEASURES
+from properties.runs.replay import dump, replay
+from properties.systems.batch import build
+from properties.systems.causal.fields import fields, layers_of
+from properties.systems.causal.model import models
+from properties.systems.kinds import CAUSAL
+from properties.systems.spec import Kind, SystemSpec, check_spec, parse_spec
+from theory import claim
+
+CLAIM = claim("receptive-field")
+KINDS: tuple[Kind, ...] = ("tcn", "gated-conv", "wavenet", "attention")
+BASE = SystemSpec(
+    kind="gated-conv", regime="gaussian", inputs="gaussian", n=2, d=2, T=12, K=12,
+    layers=2, taps=3, dilation=2, bias=0.5, batch=2, sequences=2,
+)  # fmt: skip
+FORMS = {form.about: form for form in CLAIM.forms}
+
+
+def drawn(kind: Kind, examples: int = 12) -> list[SystemSpec]:
+    """What the random attack and the extremal one look at."""
+    found = list(extremal_specs(kind))
+    random_specs(kind, found.append, examples=examples, batch=2, sequences=2, seed=1)
+    return found
+
+
+@pytest.mark.parametrize("kind", sorted(CAUSAL))
+def test_what_is_drawn_can_be_built(kind: Kind) -> None:
+    """Every spec is valid, its sequences are longer than the field that the module states, and the
+    formula of the claim gives the same number."""
+    for spec in drawn(kind):
+        check_spec(spec)
+        batch = build(spec)
+        (stated,) = {module.field for module in models(batch)}
+        assert stated == fields(spec)["R"] == 1 + sum((K - 1) * d for K, d in layers_of(spec))
+        assert batch.parameters["R"].item() == stated < spec.T
+        assert all(p.dtype == torch.float64 for p in models(batch)[0].parameters())
+
+
+@pytest.mark.parametrize("kind", sorted(CAUSAL))
+def test_forms_hold(kind: Kind) -> None:
+    """Nothing is violated or undecided, and where the window is the field something is decided."""
+    form = FORMS[kind]
+    for spec in drawn(kind, examples=4):
+        seen = judge(form.statement, form.assumptions, build(spec)).verdicts
+        assert set(np.unique(seen)) == {Verdict.HOLDS, Verdict.VACUOUS}
+
+
+def test_fields_by_hand() -> None:
+    """Two layers of three taps, dilations 1 and 2; a TCN has each twice, WaveNet one more."""
+    table = {kind: fields(replace(BASE, kind=kind)) for kind in KINDS}
+    assert [table[kind]["R"] for kind in KINDS] == [13, 7, 9, 5]
+    assert [table[kind]["R_undilated"] for kind in KINDS] == [9, 5, 7, 5]
+    assert [table[kind]["R_widest"] for kind in KINDS] == [5, 5, 5, 3]
+    assert [table[kind]["R_overlap"] for kind in KINDS] == [18, 9, 12, 6]
+    assert table["tcn"]["R_halved"] == 7
+    assert np.isnan(table["wavenet"]["R_halved"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gaps_by_window(kind: Kind) -> None:
+    """Zero from the field on, and seen in every shorter window; the oldest input inside is seen."""
+    spec = replace(BASE, kind=kind, n=4, T=15, K=15, batch=4)
+    batch, R = build(spec), int(fields(spec)["R"])
+    gap, edge = (MEASURES[name].enclose(batch) for name in ("causal_gap", "causal_edge_gap"))
+    assert (gap.lo[..., :R] > 0).mean() > 0.75
+    assert not gap.hi[..., R:].any()
+    assert np.isnan(edge.lo[..., 0]).all()
+    assert (edge.lo[..., R] > 0).any()
+    assert not edge.hi[..., R + 1 :].any()
+
+
+def test_a_member_alone_is_the_same() -> None:
+    """Rebuilt alone, a pair has the same model, the same inputs and the same gaps, to the bit."""
+    batch, alone = build(BASE), build(BASE.alone(1, 0))
+    one, two = models(batch)[1].state_dict(), models(alone)[0].state_dict()
+    assert all(torch.equal(one[name], two[name]) for name in one)
+    assert torch.equal(batch.x[1, :, :, 0], alone.x[0, :, :, 0])
+    for name in ("causal_gap", "causal_edge_gap"):
+        whole, single = (MEASURES[name].enclose(b).hi for b in (batch, alone))
+        assert np.array_equal(whole[1, 0], single[0, 0], equal_nan=True)
+
+
+def test_building_draws_nothing_of_torchs() -> None:
+    """torch's own random numbers go on as if no model had been built."""
+    torch.manual_seed(0)
+    before = torch.get_rng_state()
+    models(build(BASE))
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def convicted(kind: Kind) -> bool:
+    """Whether the claim falls on a batch of this kind."""
+    form = FORMS[kind]
+    batch = build(replace(BASE, kind=kind, n=4, T=16, K=16, batch=4))
+    return bool((judge(form.statement, form.assumptions, batch).verdicts == Verdict.VIOLATED).any())
+
+
+def test_a_centred_kernel_is_convicted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A TCN that pads on both sides hears of the inputs after time T."""
+    forward = Convolution.forward
+
+    def centred(self: Convolution, x: Tensor) -> Tensor:
+        ahead = (self.field - 1) // 2
+        later = torch.cat([x[:, ahead:], torch.zeros_like(x[:, :ahead])], dim=1)
+        return forward(self, later)
+
+    assert not convicted("tcn")
+    monkeypatch.setattr(Convolution, "forward", centred)
+    assert convicted("tcn")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_field_one_too_small_is_convicted(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module that states one input less than it sees does not get away with it."""
+    owner = type(models(build(replace(BASE, kind=kind)))[0])
+    stated = owner.field.fget
+    assert not convicted(kind)
+    monkeypatch.setattr(owner, "field", property(lambda self: stated(self) - 1))
+    assert convicted(kind)
+
+
+def test_an_overflow_in_the_mask_is_not_passed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attention that multiplies what is outside by zero hears huge inputs as NaN: no pass."""
+    forward = Attention.forward
+
+    def masked(self: Attention, x: Tensor) -> Tensor:
+        return forward(self, x) + 0.0 * (x * 1e10).sum(1, keepdim=True)
+
+    monkeypatch.setattr(Attention, "forward", masked)
+    form = FORMS["attention"]
+    batch = build(replace(BASE, kind="attention"))
+    assert Verdict.UNDECIDED in judge(form.statement, form.assumptions, batch).verdicts
+
+
+def test_shrinking_keeps_to_the_kind() -> None:
+    """Layers, taps and dilation shrink where there are any, and nowhere else."""
+    shapes = {(s.layers, s.taps, s.dilation) for s in smaller(replace(BASE, batch=1, sequences=1))}
+    assert shapes == {(2, 3, 2), (1, 3, 2), (2, 1, 2), (2, 2, 2), (2, 3, 1)}
+    plain = smaller(SystemSpec(n=2, T=3))
+    assert {(s.layers, s.taps, s.dilation) for s in plain} == {(1, 2, 1)}
+
+
+def test_replay_and_dump(tmp_path) -> None:
+    """A pair is judged again from its text; the dump has the module's parameters and inputs."""
+    variant = CLAIM.variant("dilation-forgotten")
+    spec = parse_spec(replace(BASE, batch=1, sequences=1).text)
+    found = replay(spec, variant.statement, variant.assumptions)
+    assert {check.verdict for check in found.checks} == {"HOLDS", "VIOLATED", "VACUOUS"}
+    dump(found, tmp_path / "found.npz")
+    with np.load(tmp_path / "found.npz") as arrays:
+        assert arrays["layers.1.gate.weight"].shape == (2, 2, 3)
+        assert arrays["x"].shape == (12, 2)
+        assert "W" not in arrays
+        assert arrays["lhs"].shape == (13,)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"activation": "relu"}, "activation tanh"),
+        ({"kind": "tcn", "activation": "sin"}, "activation relu or tanh"),
+        ({"regime": "zero"}, "unknown regime"),
+        ({"inputs": "resonant"}, "no resonant inputs"),
+        ({"layers": 9}, "layers = 9 exceeds 8"),
+        ({"layers": 0}, "layers = 0 must lie between"),
+        ({"layers": 8, "dilation": 4}, "receptive field .* exceeds 512"),
+        ({"kind": "monotone", "regime": "tcn"}, "n = 2 exceeds 1"),
+        ({"kind": "monotone", "regime": "gaussian"}, "unknown regime"),
+        (
+            {"kind": "monotone", "regime": "tcn", "n": 1, "d": 1, "inputs": "alternating"},
+            "no alternating inputs",
+        ),
+    ],
+)
+def test_bad_specs(fields: dict[str, object], message: str) -> None:
+    """What cannot be built is named."""
+    with pytest.raises(SpecError, match=message):
+        check_spec(replace(BASE, **fields))
+
+
+def test_other_kinds_have_no_such_quantities() -> None:
+    """On a recurrent model fields and gaps are not defined, and decide nothing."""
+    batch = build(SystemSpec(n=2, T=3, K=2))
+    assert np.isnan(MEASURES["causal_gap"].enclose(batch).hi).all()
+    assert np.isnan(batch.parameters["R"]).all()
+
+
+def test_a_tcn_of_the_house_is_drawn() -> None:
+    """The drawn module is the reference model itself."""
+    (module, _) = models(build(replace(BASE, kind="tcn")))
+    assert isinstance(module, TCN)

@@ -1,0 +1,413 @@
+"""Gated cells: pairs in the box, certified constants, readings, instances, and the search."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from flint import arb, ctx
+from msgspec.structs import replace
+
+from impl.numbers.ball_functions import sigmoid
+from properties.attacks.budget import Budget
+from properties.attacks.campaign import attack_claim
+from properties.attacks.extremal import extremal_specs
+from properties.attacks.gradient import gradient_specs, objective
+from properties.attacks.sabotage import hunt, stand_in
+from properties.attacks.shrink import shrink
+from properties.attacks.typed import kinds_of
+from properties.errors import SpecError
+from properties.judging.judge import Verdict, judge
+from properties.measures.gates import GATES
+from properties.measures.runs.rounded import Rounded, step
+from properties.measures.table import MEASURES
+from properties.runs.replay import dump, replay
+from properties.systems.batch import build, explicit
+from properties.systems.gated.ascent import GatedAscent
+from properties.systems.gated.extremal import GATED_SPECIAL
+from properties.systems.kinds import GATED, GATED_REGIMES
+from properties.systems.spec import Kind, SystemSpec, check_spec, parse_spec
+from theory import claim as claim_of
+from theory.language.parse import parse_statement
+
+KINDS: tuple[Kind, ...] = ("lstm", "gru", "gru-cho")
+CLAIMS = ("contraction-lstm", "contraction-gru")
+SMALL = Budget(random=15, targeted=3, gradient=6, ascent=120, batch=16, sequences=4)
+PRECISION = 256
+A = "(W_i_inf*g_bar/4 + i_bar*W_g_inf + W_f_inf*B_c/4)"
+Q = "W_o_inf*tau/4"
+LSTM_FACTOR = f"max({A} + f_bar, {Q} + o_bar*({A} + f_bar))"
+TORCH = "(r_bar*W_n_inf + W_r_inf*(W_n_inf + c_n_inf)/4)"
+CHO = "W_n_inf*(r_bar + W_r_inf/4)"
+
+
+def gru_factor(kappa: str, update: str = "W_z_inf/2") -> str:
+    """max over ζ of ζ + (1 − ζ)κ + ½‖W_z‖."""
+    ends = (f"{end} + (1 - {end})*{kappa} + {update}" for end in ("z_low", "z_bar"))
+    return f"max({', '.join(ends)})"
+
+
+FIRST = {
+    "lstm": f"gate_gap <= {LSTM_FACTOR}*gate_state_gap",
+    "gru": f"gate_gap <= {gru_factor(TORCH)}*gate_state_gap",
+    "gru-cho": f"gate_gap <= {gru_factor(CHO)}*gate_state_gap",
+}
+EVERY = (
+    "gate_gap_box <= lam_box*gate_state_gap_box",
+    "h_size <= 1",
+)
+OF_LSTM = (
+    "c_size <= B_c",
+    "h_size <= o_bar*tau",
+    f"gate_gap_w <= max(f_bar + {A}*omega, o_bar*f_bar/omega + {Q} + o_bar*{A})*gate_state_gap_w",
+    f"run_gap <= sqrt(2*n)*{LSTM_FACTOR}**T*start_gap",
+)
+
+
+def spec_of(kind: Kind, i: int) -> SystemSpec:
+    """Another regime, input, size and scale for every i."""
+    return SystemSpec(
+        kind=kind, regime=GATED_REGIMES[i % len(GATED_REGIMES)], n=1 + i % 3, d=1 + i % 2, T=3,
+        inputs=("gaussian", "resonant", "constant", "saturating", "zero")[i % 5],
+        lam=(0.9, 2.0, 0.25)[i % 3], scale=(1.0, 0.25)[i % 2], bias=(0.5, 0.0, 2.0)[i % 3], seed=i,
+        batch=4, sequences=8,
+    )  # fmt: skip
+
+
+CASES = [pytest.param(kind, i, id=f"{kind}-{i}") for kind in KINDS for i in range(8)]
+
+
+@pytest.mark.parametrize(("kind", "i"), CASES)
+def test_pairs_lie_in_the_box(kind: Kind, i: int) -> None:
+    """Both states, and what steps from them, stay in the box; inputs within B_x."""
+    batch = build(spec_of(kind, i))
+    assert batch.gated is not None
+    box = batch.gated.box[:, :, None]
+    for h in (batch.h, batch.h_other):
+        assert (h.abs() <= box).all()
+        for t in range(batch.spec.T):
+            x = batch.x[:, t]
+            assert (torch.linalg.vector_norm(x, dim=1) <= batch.B_x[:, None]).all()
+            moved = step(batch.gated.cell, Rounded.exact(h), x)
+            assert (moved.value.abs() - moved.error <= box).all()
+            h = moved.value.clamp(-box, box)
+
+
+@pytest.mark.parametrize(("kind", "i"), CASES)
+def test_a_pair_alone_is_the_same_to_the_last_bit(kind: Kind, i: int) -> None:
+    """No member depends on its batch, nor on the other sequences; nor does what is written out."""
+    spec = spec_of(kind, i)
+    batch = build(spec)
+    for member, sequence in ((0, 0), (3, 7), (2, 5)):
+        pair = build(spec.alone(member, sequence))
+        written = explicit(pair)
+        check_spec(written)
+        assert parse_spec(written.text) == written
+        for one in (pair, build(replace(written, scale=float(pair.B_x)))):
+            for name in ("h", "h_other", "x"):
+                whole = getattr(batch, name)[member, ..., sequence]
+                assert torch.equal(getattr(one, name)[0, ..., 0], whole)
+
+
+@pytest.mark.parametrize(("kind", "i"), CASES)
+def test_enclosures_hold_the_balls(kind: Kind, i: int) -> None:
+    """The float64 enclosure of each quantity contains its reading in 256-bit balls."""
+    spec = spec_of(kind, i)
+    batch = build(spec)
+    with ctx.workprec(PRECISION):
+        for measure in GATES:
+            found = measure.enclose(batch)
+            if measure.name == "c_size" and kind != "lstm":
+                assert np.isnan(found.hi).all()
+                continue
+            for m, s in ((0, 0), (3, 7), (1, 6)):
+                ball = measure.ball(build(spec.alone(m, s)), 0, PRECISION)
+                low, high = float(found.lo[m, s, 0]), float(found.hi[m, s, 0])
+                assert arb(low) <= ball, measure.name
+                assert ball <= arb(high), measure.name
+                assert high - low <= 1e-6 * high + 1e-290, measure.name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_liar_is_outside(kind: Kind) -> None:
+    """The enclosures are narrow enough to notice one part in 10⁹."""
+    batch = build(SystemSpec(kind=kind, regime="gaussian", n=2, T=2, bias=0.5))
+    for name in ("gate_gap", "gate_gap_box", "run_gap", "h_size"):
+        found = MEASURES[name].enclose(batch)
+        low, high = float(found.lo.item()), float(found.hi.item())
+        assert high * (1 - 1e-9) < low < high < low * (1 + 1e-9)
+
+
+def test_not_measured_on_other_systems() -> None:
+    """What only gated cells have is NaN elsewhere, and their constants are infinite."""
+    batch = build(SystemSpec(n=2))
+    for measure in GATES:
+        assert np.isnan(measure.enclose(batch).hi).all()
+        assert not measure.ball(batch, 0, 64).is_finite()
+    assert np.isinf(batch.constant("theta").hi).all()
+    cho = build(SystemSpec(kind="gru-cho", regime="zero"))
+    assert np.isinf(cho.constant("i_bar").hi).all()
+    assert np.isinf(cho.constant("W_norm").hi).all()
+
+
+@pytest.mark.parametrize("module", [torch.nn.LSTMCell, torch.nn.GRUCell])
+def test_steps_are_torch_s(module: type[torch.nn.RNNCellBase]) -> None:
+    """torch's own cells take the same steps, within the error that is claimed and theirs."""
+    torch.manual_seed(3)
+    reference = module(2, 3, dtype=torch.float64)
+    W, U, b, c = (p.detach()[None] for p in (reference.weight_hh, reference.weight_ih,
+                                             reference.bias_ih, reference.bias_hh))  # fmt: skip
+    lstm = module is torch.nn.LSTMCell
+    spec = SystemSpec(kind="lstm" if lstm else "gru", regime="gaussian", n=3, d=2, bias=0.5)
+    batch = build(spec)
+    assert batch.gated is not None
+    cell = type(batch.gated.cell)(W, U, b, c)
+    s, x = torch.randn(1, 6 if lstm else 3, 1, dtype=torch.float64), torch.randn(1, 2, 1).double()
+    moved = step(cell, Rounded.exact(s), x)
+    with torch.no_grad():
+        if lstm:
+            h, c_next = reference(x[:, :, 0], (s[:, 3:, 0], s[:, :3, 0]))
+            true = torch.cat([c_next, h], dim=1)
+        else:
+            true = reference(x[:, :, 0], s[:, :, 0])
+    assert ((moved.value[:, :, 0] - true).abs() <= 2 * moved.error[:, :, 0]).all()
+    assert (moved.error < 1e-13).all()
+
+
+def test_cho_s_step_by_hand() -> None:
+    """One unit of Cho's GRU, from its published formula in balls."""
+    w, u, b, c, h, x = (0.5, -1.0, 2.0), (0.25, 0.5, 1.0), (0.1, 0.2, 0.3), (0.4, 0.5, 0.6), 0.5, 1
+    spec = replace(
+        GATED_SPECIAL["open-reset-cho"],
+        values=replace(
+            GATED_SPECIAL["open-reset-cho"].values, W=[[v] for v in w], U=[[v] for v in u],
+            b=list(b), b_hh=list(c), x=[[float(x)]], h=[h], h_other=[0.0],
+        ),
+    )  # fmt: skip
+    batch = build(spec)
+    assert batch.gated is not None
+    moved = step(batch.gated.cell, Rounded.exact(batch.h), batch.x[:, 0])
+    with ctx.workprec(PRECISION):
+        at = arb(batch.h.item())
+        reset, update = (sigmoid(w[i] * at + u[i] * x + b[i] + arb(c[i])) for i in (0, 1))
+        nu = (w[2] * (reset * at) + u[2] * x + b[2] + arb(c[2])).tanh()
+        true = (1 - update) * nu + update * at
+        assert abs(true - moved.value.item()) <= moved.error.item()
+
+
+def test_errors_are_carried() -> None:
+    """What goes in with an error comes out with one, in every operation."""
+    one = Rounded(*(torch.full((1, 2, 1), v, dtype=torch.float64) for v in (0.5, 1e-6)))
+    for out in (one + one, one - one, one * one, one.tanh()):
+        assert (out.error >= 4e-7).all()
+    assert (one.sigmoid().error >= 2.5e-7).all()
+    W = torch.ones(1, 3, 2).double()
+    assert (one.mapped(W, torch.zeros(1, 3).double()).error >= 2e-6).all()
+
+
+@pytest.mark.parametrize(("kind", "i"), CASES)
+def test_constants_bound_what_is_seen(kind: Kind, i: int) -> None:
+    """θ meets its conditions, weights are positive, and no statement that is true is violated."""
+    batch = build(spec_of(kind, i))
+    known = {name: batch.constant(name).hi.ravel() for name in batch.gate_constants}
+    if kind == "lstm":
+        stable = known["theta"] < 1
+        room = 1 - known["f_bar"]
+        for name, factor in (("i", 1), ("o", 1), ("g", 4)):
+            bound = known["theta"][stable] * room[stable]
+            assert (factor * known[f"W_{name}_inf"][stable] <= bound).all()
+        assert (known["W_f_inf"][stable] <= (known["theta"] * room**2)[stable]).all()
+        assert (known["theta_plain"] <= known["theta"]).all()
+        assert (known["omega"] > 0).all()
+    for text in (FIRST[kind], *EVERY, *(OF_LSTM if kind == "lstm" else ())):
+        found = judge(parse_statement(text), (), batch).verdicts
+        assert np.isin(found, (Verdict.HOLDS, Verdict.VACUOUS)).all(), text
+
+
+def test_stable_cells_are_stable() -> None:
+    """The regime of Miller and Hardt's set has θ < 1, the steep one has not."""
+    for regime, stable in (("stable", True), ("steep", False)):
+        spec = SystemSpec(kind="lstm", regime=regime, n=2, lam=0.99, bias=0.5, batch=16)
+        assert ((build(spec).constant("theta").hi < 1) == stable).all()
+
+
+def test_wide_states_leave_the_box() -> None:
+    """Cells reach to ±1000 there, outputs to ±1."""
+    batch = build(GATED_SPECIAL["far-cells"])
+    assert batch.gated is not None
+    h, other = batch.gated.wide
+    assert h[0, :, 0].tolist() == [1000.0, 0.5]
+    assert other[0, :, 0].tolist() == [1000.0, -0.5]
+    assert (batch.h.abs() < 10).all()
+
+
+def test_equal_states_have_no_gap() -> None:
+    """Two equal states stay so: 0 ≤ 0 holds without rounding, and in balls."""
+    for kind in KINDS:
+        spec = explicit(build(SystemSpec(kind=kind, regime="gaussian", n=2, T=2, bias=0.5)))
+        same = replace(spec, values=replace(spec.values, h_other=spec.values.h))
+        batch = build(same)
+        for name in ("gate_gap", "gate_gap_box", "run_gap", "start_gap", "gate_state_gap"):
+            assert MEASURES[name].enclose(batch).hi.item() == 0, name
+            assert MEASURES[name].ball(batch, 0, 128).is_zero(), name
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("one-column", f"run_gap <= {LSTM_FACTOR}*start_gap"),
+        ("steep-candidate", FIRST["lstm"].replace("i_bar*W_g_inf", "i_bar*W_g_inf/4")),
+        ("steep-output", f"gate_gap <= max({A} + f_bar, {Q} + o_bar*{A})*gate_state_gap"),
+        ("forget-without-square", "gate_gap <= (1 - (1-theta_plain)*(1-f_bar))*gate_state_gap"),
+        ("far-cells", f"wide_gap <= {LSTM_FACTOR}*wide_state_gap"),
+        ("full-cell", "c_size <= B_c*0.999"),
+        ("open-reset", f"gate_gap <= 0.999*{gru_factor(TORCH)}*gate_state_gap"),
+        ("open-reset-cho", f"gate_gap <= 0.999*{gru_factor(CHO)}*gate_state_gap"),
+        ("steep-update", f"gate_gap <= {gru_factor(TORCH, '0')}*gate_state_gap"),
+        ("steep-update-cho", f"gate_gap <= {gru_factor(CHO, '0')}*gate_state_gap"),
+        ("steep-reset", f"gate_gap <= {gru_factor(CHO)}*gate_state_gap"),
+        ("steep-reset-cho", f"gate_gap <= {gru_factor('W_n_inf*r_bar')}*gate_state_gap"),
+    ],
+)
+def test_special_instances_refute(name: str, text: str) -> None:
+    """Each named instance refutes what it is there for, and never the true statement."""
+    spec = GATED_SPECIAL[name]
+    check_spec(spec)
+    batch = build(spec)
+    assert judge(parse_statement(text), (), batch).verdicts.item() == Verdict.VIOLATED
+    assert judge(parse_statement(FIRST[spec.kind]), (), batch).verdicts.item() == Verdict.HOLDS
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_extremal_specs_are_valid(kind: Kind) -> None:
+    """Every regime is there, and each spec is one of the kind."""
+    found = list(extremal_specs(kind))
+    assert {spec.regime for spec in found} == set(GATED[kind])
+    for spec in found:
+        assert spec.kind == kind
+        check_spec(spec)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ascent_comes_near_the_bound(kind: Kind) -> None:
+    """Hill climbing over weights, states and inputs reaches a ratio of 0.99, and no more than 1."""
+    statement = parse_statement(FIRST[kind])
+    best = 0.0
+    for spec in gradient_specs(statement, kind, count=3, steps=40, seed=1):
+        check_spec(spec)
+        seen = judge(statement, (), build(spec))
+        assert (seen.verdicts == Verdict.HOLDS).all()
+        best = max(best, float(np.nanmax(seen.ratio, initial=0)))
+    assert best >= 0.99
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_estimates_are_near_the_constants(kind: Kind) -> None:
+    """What the ascent climbs is, to a hundredth, what the judge decides about."""
+    statement = parse_statement(FIRST[kind])
+    spec = SystemSpec(kind=kind, regime="gaussian", inputs="zero", lam=0.5, bias=0.5, batch=4)
+    climbed = GatedAscent.start(spec).batch()
+    with torch.no_grad():
+        gain = objective(statement, climbed)
+    for i in range(4):
+        parts = {name: p[i : i + 1].detach() for name, p in climbed.weights.items()}
+        assert torch.equal(parts["W"], build(spec).weights["W"][i : i + 1])
+    assert (gain <= 0.01).all()
+
+
+def test_violations_shrink_and_are_dumped(tmp_path: Path) -> None:
+    """A false bound on an LSTM comes back small and explained; its dump holds all gates."""
+    statement = parse_statement("gate_gap <= f_bar*gate_state_gap/2")
+    spec = SystemSpec(
+        kind="lstm", regime="signs", n=3, d=2, T=4, lam=0.9, bias=0.5, batch=4, sequences=8, seed=9
+    )
+    check = shrink("typed", "typed", statement, (), spec)
+    assert check is not None
+    small = parse_spec(check.replay.split("'")[1])
+    assert small.n == 1
+    assert small.T == 1
+    assert check.explanation.startswith("lstm, n = 1")
+    dump(replay(small, statement, ()), tmp_path / "system.npz")
+    arrays = np.load(tmp_path / "system.npz")
+    assert arrays["W"].shape == (4, 1)
+    assert arrays["b_hh"].shape == (4,)
+    assert arrays["h"].shape == (2,)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"activation": "relu"}, "its activation is tanh"),
+        ({"regime": "orthogonal"}, "unknown regime"),
+        ({"n": 2}, "shapes"),
+        ({"kind": "gru"}, "shapes"),
+        ({"kind": "rnn", "regime": "zero"}, "second bias"),
+    ],
+)
+def test_impossible_specs(change: dict[str, object], reason: str) -> None:
+    """What no gated cell can be is refused with a reason."""
+    with pytest.raises(SpecError, match=reason):
+        check_spec(replace(GATED_SPECIAL["full-cell"], **change))
+
+
+def test_a_second_bias_is_asked_for() -> None:
+    """A cell that is written out has both biases."""
+    spec = GATED_SPECIAL["full-cell"]
+    with pytest.raises(SpecError, match="second bias"):
+        check_spec(replace(spec, values=replace(spec.values, b_hh=None)))
+
+
+def test_boxes_without_end_decide_nothing() -> None:
+    """A forget gate that cannot be told from 1 leaves the cells unbounded: vacuous, not a pass."""
+    spec = GATED_SPECIAL["full-cell"]
+    stuck = replace(spec, values=replace(spec.values, b=[0.0, 1000.0, 1.0, 0.0]))
+    batch = build(stuck)
+    assert math.isinf(batch.constant("B_c").hi.item())
+    assert judge(parse_statement("c_size <= B_c"), (), batch).verdicts.item() == Verdict.VACUOUS
+    assert batch.finite.all()
+
+
+def test_a_nan_weight_spoils_a_system() -> None:
+    """NaN in any gate fails closed."""
+    batch = build(SystemSpec(kind="gru", regime="gaussian", batch=2))
+    assert batch.finite.all()
+    for name in ("W", "U", "b", "b_hh"):
+        batch = build(SystemSpec(kind="gru", regime="gaussian", batch=2))
+        batch.weights[name][1].fill_(math.nan)
+        assert batch.finite[:, 0, 0].tolist() == [True, False]
+
+
+def test_typed_statements_know_their_kinds() -> None:
+    """Gates of an LSTM ask for LSTMs, those of a GRU for GRUs."""
+    assert kinds_of(parse_statement(FIRST["lstm"])) == ("lstm",)
+    assert kinds_of(parse_statement(FIRST["gru"])) == ("gru", "gru-cho")
+    assert kinds_of(parse_statement("h_size <= 1")) == KINDS
+    assert kinds_of(parse_statement("c_size <= 1")) == ("lstm",)
+
+
+@pytest.mark.parametrize("id", CLAIMS)
+def test_the_search_alone_reaches_the_bound(id: str) -> None:
+    """Random, targeted and gradient attacks decide all and reach 0.99 of the first form."""
+    entry, best = claim_of(id), 0.0
+    for attack in ("random", "targeted", "gradient"):
+        for evidence in attack_claim(entry, attack, budget=SMALL, seed=0).values():
+            assert evidence.tally.violated == evidence.tally.undecided == 0
+            if evidence.form == entry.forms[0].name:
+                assert evidence.tally.holds > 0
+                best = max(best, evidence.best_ratio or 0.0)
+    assert best >= 0.99
+
+
+@pytest.mark.parametrize("id", CLAIMS)
+def test_a_near_miss_falls_to_the_search_alone(id: str) -> None:
+    """A thousandth less than the factor is convicted without any special instance."""
+    entry = claim_of(id)
+    (variant,) = (v for v in entry.false_variants if v.id == "one-thousandth")
+    form = entry.form(variant.form)
+    found = hunt(
+        variant.statement, variant.assumptions, [form.about], [stand_in(form, variant)],
+        budget=SMALL, attacks=[("random", 1.0), ("targeted", 1.0), ("gradient", 1.0)], seed=0,
+        label=id,
+    )  # fmt: skip
+    assert found.attack in ("random", "targeted", "gradient")

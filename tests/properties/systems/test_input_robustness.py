@@ -1,0 +1,228 @@
+"""Two runs under two input sequences: the second inputs, how far apart they drive states."""
+
+import dataclasses
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from flint import arb
+from msgspec.structs import replace
+
+from impl.certificate.certify import certify
+from impl.numbers.outward import div_up, mul_up, subtract_down
+from properties.attacks.extremal import SCALAR
+from properties.judging.judge import Verdict, judge
+from properties.measures.table import MEASURES
+from properties.runs.replay import dump, replay
+from properties.systems.batch import Batch, build
+from properties.systems.other_inputs import other_inputs, x_gap
+from properties.systems.spec import Kind, SystemSpec
+from theory import claim
+from theory.language.parse import parse_statement
+
+CLAIM = claim("input-robustness")
+VANILLA = SystemSpec(
+    kind="rnn", activation="gelu", regime="gaussian", inputs="gaussian", n=3, d=2, T=5, lam=0.5,
+    bias=0.5, seed=4, batch=3, sequences=6,
+)  # fmt: skip
+CELLS = [
+    SystemSpec(
+        kind=kind, regime=regime, inputs="gaussian", n=2, d=2, T=4, lam=0.25, bias=0.5, seed=5,
+        layers=2, batch=2, sequences=3,
+    )
+    for kind, regime in (
+        ("lstm", "gaussian"), ("gru", "driven"), ("stack", "lstm"), ("diagonal", "complex"),
+        ("selective", "gaussian"), ("leaky", "signs"),
+    )
+]  # fmt: skip
+SPECS = [VANILLA, replace(VANILLA, inputs="zero", activation="tanh"), *CELLS]
+IDS = [f"{spec.kind}-{spec.inputs}" for spec in SPECS]
+FORMS = {"rnn": ("finite", "prediction", "two-states"), "cell": ("box", "box-two-states")}
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=IDS)
+def test_second_inputs(spec: SystemSpec) -> None:
+    """Rebuilt alone to the same bits, within the bound of cells, and truly within δ of the first;
+    all of the three ways differ from the first."""
+    batch = build(spec)
+    other, delta = other_inputs(batch), x_gap(batch)
+    assert (delta > 0).all()
+    assert np.isfinite(delta).all()
+    for member in range(spec.batch):
+        for sequence in range(spec.sequences):
+            alone = build(spec.alone(member, sequence))
+            same = other[member : member + 1, :, :, sequence : sequence + 1]
+            assert torch.equal(other_inputs(alone), same)
+            assert x_gap(alone).item() == delta[member, sequence, 0]
+            steps = zip(alone.x[0, :, :, 0].tolist(), same[0, :, :, 0].tolist(), strict=True)
+            squares = [
+                sum((Fraction(p) - Fraction(q)) ** 2 for p, q in zip(x, y, strict=True))
+                for x, y in steps
+            ]
+            bound = Fraction(delta[member, sequence, 0])
+            assert max(squares) <= bound**2 <= max(squares) * Fraction(1001, 1000)
+    if batch.cells is not None:
+        assert bool((other.norm(dim=2).amax((1, 2)) <= batch.B_x).all())
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=IDS)
+def test_enclosures(spec: SystemSpec) -> None:
+    """Float64 intervals hold the balls, and are not much wider than rounding."""
+    batch = build(spec)
+    names = {name for name in MEASURES if name.startswith(("forced_gap", "response_"))}
+    names = {name for name in names if name.endswith("_box") == (batch.cells is not None)}
+    names |= {"forced_gap", "forced_gap_y"}
+    assert len(names) >= 3
+    for name in names:
+        seen = MEASURES[name].enclose(batch)
+        for member, sequence in ((0, 0), (1, 1), (1, 2)):
+            lone = build(spec.alone(member, sequence))
+            ball: arb = MEASURES[name].ball(lone, 0, 192)
+            low, high = seen.lo[member, sequence, 0], seen.hi[member, sequence, 0]
+            assert arb(low) <= ball <= arb(high), name
+            assert high - low <= 1e-11 * max(1.0, high)
+            assert ball > 0
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=IDS)
+def test_readings_are_those_of_plain_runs(spec: SystemSpec) -> None:
+    """Two runs in floats, one after the other, end as far apart."""
+    batch = build(spec)
+    inputs = batch.x, other_inputs(batch)
+    starts = [batch.h, batch.h_other]
+    if batch.cells is not None:
+        starts = [h / 2 for h in starts]
+    model = batch.cell if batch.cells is None else batch.cells.cell
+
+    def end(start: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        for one in x.unbind(1):
+            start = model.step(start, one)
+        return start
+
+    forced, response = (end(starts[0], inputs[0]) - end(starts[two], inputs[1]) for two in (0, 1))
+    shown = forced[:, -batch.cell.n :]
+    expected = {
+        "forced_gap": shown.norm(dim=1),
+        "forced_gap_y": torch.einsum("bpn,bns->bps", batch.C, shown).norm(dim=1),
+        "response_gap": response.norm(dim=1),
+    }
+    if batch.cells is not None:
+        v = batch.cells.v[:, :, None]
+        boxed = {"forced_gap_box": forced, "response_gap_box": response}
+        boxed["response_start_box"] = starts[0] - starts[1]
+        del expected["response_gap"]
+        expected |= {name: (s.abs() / v).amax(1) for name, s in boxed.items()}
+    for name, value in expected.items():
+        seen = MEASURES[name].enclose(batch).hi[:, :, 0]
+        assert seen == pytest.approx(value.numpy(), rel=1e-9, abs=1e-11), name
+
+
+def test_far_beyond_the_inputs_bound() -> None:
+    """Starts and second inputs far larger than the first inputs are accounted for."""
+    spec = replace(VANILLA, activation="tanh", inputs="impulse", distance=64.0, regime="similar")
+    batch = build(spec)
+    h, h_other = 1e3 * batch.h, 1e3 * batch.h_other
+    far = from_states(batch, h, h_other)
+    for name in ("forced_gap", "response_gap"):
+        seen = MEASURES[name].enclose(far)
+        for member in range(3):
+            lone = build(spec.alone(member, 2))
+            at = slice(member, member + 1)
+            moved = from_states(lone, h[at, :, 2:3], h_other[at, :, 2:3])
+            ball = MEASURES[name].ball(moved, 0, 256)
+            assert arb(seen.lo[member, 2, 0]) <= ball <= arb(seen.hi[member, 2, 0])
+
+
+def from_states(batch: Batch, h: torch.Tensor, h_other: torch.Tensor) -> Batch:
+    """The batch with another pair of states."""
+    return dataclasses.replace(batch, h=h, h_other=h_other, cache={})
+
+
+@pytest.mark.parametrize("activation", ["identity", "relu", "leaky-relu"])
+def test_exact_squares(activation: str) -> None:
+    """Where ρ is piecewise linear, the squares are rational and agree with the balls."""
+    pair = build(replace(VANILLA, activation=activation).alone(1, 1))
+    for name in ("forced_gap", "forced_gap_y", "response_gap"):
+        square = MEASURES[name].exact_square(pair, 0, 192)
+        assert square is not None
+        ball = MEASURES[name].ball(pair, 0, 192)
+        assert (ball * ball).overlaps(arb(square))
+
+
+@pytest.mark.parametrize("lam", [0.75, 0.5, 0.0])
+@pytest.mark.parametrize("T", [1, 3, 17])
+def test_attained(lam: float, T: int) -> None:
+    """The scalar instance: equality, decided in rationals; a thousandth less is violated."""
+    batch = build(replace(SCALAR, kind="rnn", lam=lam, T=T))
+    less = parse_statement("forced_gap <= 0.999*L_x*x_gap*(1 - lam**T)/(1 - lam)")
+    seen = judge(CLAIM.forms[0].statement, (), batch)
+    assert (seen.verdicts == Verdict.HOLDS).all()
+    assert seen.lhs.hi.item() >= seen.rhs.lo.item()
+    assert seen.escalated
+    assert (judge(less, (), batch).verdicts == Verdict.VIOLATED).all()
+
+
+@pytest.mark.parametrize("T", [2, 5])
+def test_what_is_dropped_is_missed(T: int) -> None:
+    """Without L_x, with λ^{T+1} for the starts, with one input fewer: violated somewhere, while the
+    bound itself holds everywhere."""
+    batch = build(replace(VANILLA, activation="identity", n=1, d=1, T=T, batch=12))
+    contractive = CLAIM.forms[0].assumptions
+    for form in FORMS["rnn"]:
+        found = CLAIM.form(form)
+        assert (judge(found.statement, contractive, batch).verdicts == Verdict.HOLDS).all()
+    for text in (
+        "forced_gap <= x_gap*(1 - lam**T)/(1 - lam)/4",
+        "forced_gap <= L_x*x_gap*(1 - lam**(T - 1))/(1 - lam)",
+        "response_gap <= L_x*x_gap*(1 - lam**T)/(1 - lam) + lam**(T + 1)*state_gap",
+    ):
+        seen = judge(parse_statement(text), contractive, batch)
+        assert (seen.verdicts == Verdict.VIOLATED).any(), text
+
+
+@pytest.mark.parametrize("spec", CELLS, ids=[spec.kind for spec in CELLS])
+def test_cells(spec: SystemSpec) -> None:
+    """Each form is judged, in its own norm, and none is violated or undecided."""
+    batch = build(spec)
+    for form in CLAIM.forms:
+        if form.about == "cell":
+            seen = judge(form.statement, form.assumptions, batch)
+            assert set(np.unique(seen.verdicts)) <= {Verdict.HOLDS, Verdict.VACUOUS}
+    assert Verdict.HOLDS in seen.verdicts
+
+
+def test_not_said_of_inputs_beyond_the_bound() -> None:
+    """What leaves the ball on which a cell's constants hold is vacuous."""
+    batch = build(CELLS[0])
+    batch.cache["other inputs"] = 3 * batch.x
+    assert (x_gap(batch) == math.inf).all()
+    seen = judge(CLAIM.form("box").statement, (), batch)
+    assert seen.vacuous == {"finite x_gap": seen.verdicts.size}
+
+
+@pytest.mark.parametrize("kind", ["leaky", "diagonal", "min-gru", "selective"])
+def test_gain_that_a_certificate_prints(kind: Kind) -> None:
+    """The number that the claim judges, C L_x/(1 − λ) in the norm of the box."""
+    spec = SystemSpec(
+        kind=kind, regime="driven", n=2, d=1, T=3, lam=0.5, bias=0.5, seed=3, scale=0.5
+    )
+    batch = build(spec)
+    assert batch.cells is not None
+    weights = {name: part[0] for name, part in batch.cells.parameters.items()}
+    found = certify(weights, float(batch.B_x), norm="perron", cell=batch.cells.kind)
+    C, L, lam = (batch.constant(f"{name}_box").hi.item() for name in ("C", "L_x", "lam"))
+    gain = div_up(mul_up(C, L), subtract_down(1.0, lam)).item()
+    assert found.constants["gain"] == gain
+
+
+def test_dump(tmp_path: Path) -> None:
+    """A replayed check comes with the second inputs."""
+    found = CLAIM.forms[0]
+    replayed = replay(VANILLA.alone(0, 1), found.statement, found.assumptions)
+    dump(replayed, tmp_path / "pair.npz")
+    held = np.load(tmp_path / "pair.npz")
+    assert held["x_other"].shape == held["x"].shape
+    assert (held["x_other"] != held["x"]).any()

@@ -1,0 +1,226 @@
+"""Deep transitions and stacks: members against torch, impl and NumPy, and the claims on them."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from flint import arb, ctx, fmpq
+from msgspec.structs import replace
+
+from impl.certificate.certify import certify
+from properties.attacks.budget import Budget
+from properties.attacks.campaign import attack_claim, not_applicable
+from properties.attacks.extremal import SPECIAL, extremal_specs
+from properties.attacks.sabotage import sabotage
+from properties.attacks.typed import kinds_of
+from properties.errors import SpecError
+from properties.judging.judge import Verdict, judge
+from properties.measures.table import MEASURES
+from properties.systems.batch import build
+from properties.systems.kinds import EXACT_REGIMES
+from properties.systems.layered.dyadic import floats, row_sum
+from properties.systems.layered.stack import Stack
+from properties.systems.layered.transition import Layered
+from properties.systems.spec import SystemSpec, check_spec
+from properties.systems.unitary.exact import nearest, rational, square
+from theory import claim
+from theory.language.claim import Statement
+from theory.language.parse import parse_statement
+
+LAYERED = SystemSpec(
+    kind="layered", activation="relu", regime="gaussian", inputs="gaussian", n=3, T=3, K=3,
+    layers=3, bias=0.5, seed=4, batch=6, sequences=2,
+)  # fmt: skip
+CASCADE = SystemSpec(
+    kind="cascade", activation="relu", regime="gaussian", inputs="gaussian", n=2, d=2, T=5, K=5,
+    bias=0.5, seed=4, batch=6, sequences=2,
+)  # fmt: skip
+SMALL = Budget(random=8, targeted=2, gradient=1, ascent=2, batch=4, sequences=2, minimal=False)
+CLAIMS = ("contraction-deep", "deep-gradient", "contraction-stacked")
+
+
+def verdicts(text: str, spec: SystemSpec) -> set[str]:
+    """The verdicts of one statement on a spec."""
+    seen = judge(parse_statement(text), (), build(spec))
+    return {Verdict(int(v)).name for v in seen.verdicts.ravel()}
+
+
+def columns(vector: tuple[fmpq, ...]) -> torch.Tensor:
+    """(1, n, 1) of a rational vector."""
+    return torch.tensor([[[nearest(v)] for v in vector]], dtype=torch.float64)
+
+
+@pytest.mark.parametrize("activation", ["relu", "leaky-relu", "identity", "gelu", "sigmoid"])
+@pytest.mark.parametrize("regime", EXACT_REGIMES["layered"])
+def test_a_member_is_the_transition_of_impl(activation: str, regime: str) -> None:
+    """Steps agree with the tensors' up to rounding; the factor is that which `certify` prints."""
+    for member in build(replace(LAYERED, activation=activation, regime=regime, batch=2)).exact:
+        assert isinstance(member, Layered)
+        cell, constants = member.cell, member.constants()
+        told = certify(member.parts, 9.0, norm="spectral", cell=f"deep-{activation}")
+        assert told.lam == constants["lam_deep"]
+        for s, x in ((0, member.x[0][0]), (1, member.x[1][0])):
+            found = cell.step(columns(member.h[s]), columns(x))[0, :, 0].tolist()
+            exact = [float(arb(v)) for (v,) in member.step(member.column(member.h[s]), x).units]
+            assert found == pytest.approx(exact, rel=1e-13, abs=1e-15)
+
+
+@pytest.mark.parametrize("activation", ["leaky-relu", "identity", "tanh", "gelu"])
+def test_derivatives_are_those_of_autograd(activation: str) -> None:
+    """∂h_T/∂h_{T−k} of the run from zero, for every window."""
+    for member in build(replace(LAYERED, activation=activation, batch=2)).exact:
+        assert isinstance(member, Layered)
+        T, cell = member.spec.T, member.cell
+        x = [columns(v) for v in member.x[0]]
+
+        def later(h: torch.Tensor, k: int, cell=cell, x=x, T=T) -> torch.Tensor:  # type: ignore[no-untyped-def]
+            for step in x[T - k :]:
+                h = cell.step(h[None, :, None], step)[0, :, 0]
+            return h
+
+        h = torch.zeros(member.spec.n, dtype=torch.float64)
+        path = [h]
+        for step in x:
+            path.append(cell.step(path[-1][None, :, None], step)[0, :, 0])
+        for k in range(T + 1):
+            jacobian = torch.autograd.functional.jacobian(  # type: ignore[no-untyped-call]
+                lambda h, k=k, later=later: later(h, k), path[T - k]
+            )
+            found = [[float(arb(v)) for v in row] for row in member.jacobian(0, k).tolist()]
+            assert found == pytest.approx(jacobian.numpy(), rel=1e-10, abs=1e-14)
+
+
+@pytest.mark.parametrize("regime", EXACT_REGIMES["layered"])
+def test_norms_are_what_they_are_said_to_be(regime: str) -> None:
+    """‖W_l‖₂ and r(W_l) against NumPy's, and isometries keep lengths."""
+    for n, member in product((1, 2, 3), range(3)):
+        (found,) = build(replace(LAYERED, n=n, regime=regime).alone(member, 0)).exact
+        assert isinstance(found, Layered)
+        if found.sizes is None or found.radii is None:
+            assert regime == "gaussian"
+            continue
+        for W, size, radius in zip(found.W, found.sizes, found.radii, strict=True):
+            A = np.array(floats(W))
+            assert np.linalg.norm(A, 2) == pytest.approx(nearest(size), abs=1e-15)
+            eigenvalues = np.abs(np.linalg.eigvals(A))
+            assert eigenvalues.max() == pytest.approx(nearest(radius), abs=1e-7)
+            gram = W.transpose() * W
+            scaled = all(
+                gram[i, j] == (size * size if i == j else 0) for i in range(n) for j in range(n)
+            )
+            assert scaled or not found.isometric
+
+
+def test_the_gradient_of_isometries_is_known_exactly() -> None:
+    """The product of norms to the k-th power, decided in rationals; of a shift it vanishes."""
+    spec = replace(LAYERED, activation="identity", regime="signed", T=4, K=4)
+    equality = claim("deep-gradient").form("equality").statement
+    assert (judge(equality, (), build(spec)).verdicts == Verdict.HOLDS).all()
+    for member in build(spec).exact:
+        assert member.parameters()["isometric"] == 1
+    pair = build(spec.alone(0, 0))
+    exact = MEASURES["dh_dh_deep"].exact_square(pair, 3, 128)
+    assert exact == rational(pair.exact[0].constants()["W_product"]) ** 6
+    shift = build(SPECIAL["nilpotent-layers"].alone(0, 0))
+    assert MEASURES["dh_dh_deep"].exact_square(shift, 1, 128) == 0
+
+
+def test_what_sees_no_difference_has_none() -> None:
+    """Differences that W_1 maps to 0 stay exactly 0, through smooth activations too."""
+    spec = replace(LAYERED, activation="tanh", regime="zero")
+    assert verdicts("deep_gap <= 0", spec) == {"HOLDS"}
+    assert verdicts("deep_gap <= 0", replace(spec, regime="signed")) != {"HOLDS"}
+
+
+def test_balls_and_rationals_agree() -> None:
+    """The ball of a gap and of a gradient meets its exact square."""
+    pair = build(LAYERED.alone(1, 1))
+    for name, k in product(("deep_gap", "deep_state_gap", "dh_dh_deep"), range(3)):
+        found = MEASURES[name].exact_square(pair, k, 128)
+        with ctx.workprec(128):
+            ball = MEASURES[name].ball(pair, k, 128)
+            assert found is None or (ball * ball).contains(found)
+
+
+def test_a_stack_is_two_networks() -> None:
+    """The path against NumPy's, and norms that are the largest row sums."""
+    for member in build(CASCADE).exact:
+        assert isinstance(member, Stack)
+        W_1, W_2, V, U = (np.array(floats(A)) for A in (*member.W, member.V, member.U))
+        b = [np.array([nearest(v) for v in part]) for part in member.b]
+        low, top = np.zeros(2), np.zeros(2)
+        for x, state in zip(member.x[0], member.path[0][1:], strict=True):
+            low = np.maximum(W_1 @ low + U @ np.array([nearest(v) for v in x]) + b[0], 0)
+            top = np.maximum(W_2 @ top + V @ low + b[1], 0)
+            for part, exact in zip((low, top), state, strict=True):
+                assert part == pytest.approx([nearest(v) for v in exact], rel=1e-13)
+        constants = member.constants()
+        assert constants["mu"] == np.abs(V).sum(1).max()
+        assert rational(constants["lam_2"]) == row_sum(member.W[1])
+
+
+def test_the_cascade_is_attained() -> None:
+    """Where nothing is negative the upper layer moves by the whole bound, at every length."""
+    text = "lam_2**T*top_start + mu*lam_1*(lam_1**T - lam_2**T)/(lam_1 - lam_2)*low_start"
+    bound = parse_statement(f"top_gap <= {text}")
+    equality = Statement(bound.lhs, "==", bound.rhs)
+    for T in (1, 3, 6):
+        batch = build(replace(SPECIAL["scalar-cascade"], T=T, K=T, seed=9, batch=16))
+        assert {Verdict(int(v)).name for v in judge(equality, (), batch).verdicts.ravel()} == {
+            "HOLDS"
+        }
+
+
+def test_nothing_is_measured_on_other_kinds() -> None:
+    """A stack has no layers' gap, and a transition no cascade."""
+    for name, spec in (("top_gap", LAYERED), ("deep_gap", CASCADE), ("dh_dh_deep", CASCADE)):
+        assert np.isnan(MEASURES[name].enclose(build(spec)).hi).all()
+        assert not MEASURES[name].ball(build(spec.alone(0, 0)), 0, 64).is_finite()
+
+
+def test_typed_statements_find_their_kinds() -> None:
+    """Layers and stacks are told by what is measured, and by the constants."""
+    assert kinds_of(parse_statement("deep_gap <= lam_deep*deep_state_gap")) == ("layered",)
+    assert kinds_of(parse_statement("top_gap <= mu*low_start")) == ("cascade",)
+
+
+def test_limits() -> None:
+    """A stack has no smooth activation, and no transition more than eight layers."""
+    for spec in (replace(CASCADE, activation="tanh"), replace(LAYERED, layers=9)):
+        with pytest.raises(SpecError):
+            check_spec(spec)
+
+
+def test_members_are_rebuilt_alone() -> None:
+    """One pair of a batch is the same system as in it."""
+    for spec in (LAYERED, CASCADE):
+        whole = build(spec).exact[3].tables()
+        (one,) = build(spec.alone(3, 1)).exact
+        for name, table in one.tables().items():
+            of_sequence = name in ("x", "h", "h_other")
+            assert table == (whole[name][1:] if of_sequence else whole[name])
+
+
+@pytest.mark.parametrize("id", CLAIMS)
+def test_claims_hold_and_their_variants_fall(id: str) -> None:
+    """On a small budget nothing is violated or undecided, and every false variant is convicted."""
+    entry = claim(id)
+    assert "exact rationals" in not_applicable(entry, "gradient")
+    for attack in ("random", "extremal"):
+        for name, evidence in attack_claim(entry, attack, budget=SMALL, seed=1).items():
+            assert evidence.tally.violated == evidence.tally.undecided == 0, name
+            assert evidence.tally.holds > 0, name
+            assert attack != "extremal" or float(evidence.tightest[0].ratio or 0) > 1 - 1e-12
+    for variant in entry.false_variants:
+        found = sabotage(entry, variant, budget=SMALL, seed=1)
+        assert found.convicted, variant.id
+        assert found.counterexample is not None
+
+
+def test_extremal_instances_are_specs() -> None:
+    """Each one can be built and replayed."""
+    for kind in ("layered", "cascade"):
+        for spec in extremal_specs(kind):
+            check_spec(spec)
+            assert square(build(spec.alone(0, 0)).exact[0].tables()["b"]) >= 0

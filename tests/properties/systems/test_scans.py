@@ -1,0 +1,200 @@
+"""Modes, Jordan blocks and scans: members against SciPy and NumPy, and the claims on them."""
+
+from math import comb
+
+import numpy as np
+import pytest
+from flint import fmpq
+from msgspec.structs import replace
+from scipy.signal import lfilter
+
+from properties.attacks.budget import Budget
+from properties.attacks.campaign import attack_claim, not_applicable
+from properties.attacks.extremal import SPECIAL, extremal_specs
+from properties.attacks.sabotage import sabotage
+from properties.attacks.typed import kinds_of
+from properties.errors import SpecError
+from properties.judging.judge import Verdict, judge
+from properties.measures.table import MEASURES
+from properties.systems.batch import build
+from properties.systems.kinds import EXACT_REGIMES
+from properties.systems.scans.jordan import Block
+from properties.systems.scans.modes import Mode
+from properties.systems.scans.scan import LEAST, Gate, Scan
+from properties.systems.spec import SystemSpec, check_spec
+from properties.systems.unitary.exact import nearest, rational, square
+from theory import claim
+from theory.language.parse import parse_statement
+
+MODE = SystemSpec(
+    kind="modes", activation="identity", regime="complex", inputs="gaussian", d=2, T=6, K=6,
+    seed=3, batch=8, sequences=2,
+)  # fmt: skip
+BLOCK = replace(MODE, kind="jordan", regime="turned", n=3, d=1, T=8, K=8, sequences=1)
+SCAN = replace(MODE, kind="scan", regime="min-lstm", d=1, bias=1.0, lam=2.0)
+SMALL = Budget(random=8, targeted=2, gradient=1, ascent=2, batch=4, sequences=2, minimal=False)
+
+
+def verdicts(text: str, spec: SystemSpec) -> set[str]:
+    """The verdicts of one statement on a spec."""
+    seen = judge(parse_statement(text), (), build(spec))
+    return {Verdict(int(v)).name for v in seen.verdicts.ravel()}
+
+
+@pytest.mark.parametrize("regime", EXACT_REGIMES["modes"])
+def test_a_mode_is_a_filter(regime: str) -> None:
+    """The path against SciPy's lfilter with the pole λ, complex ones as one complex number."""
+    for member in build(replace(MODE, regime=regime)).exact:
+        assert isinstance(member, Mode)
+        A = np.array([[nearest(v) for v in row] for row in member.A.tolist()])
+        B = np.array([[nearest(v) for v in row] for row in member.B.tolist()])
+        x = np.array([[nearest(v) for v in row] for row in member.x[0]])
+        pole = complex(A[0, 0], A[1, 0] if len(A) == 2 else 0)
+        driven = x @ B.T
+        signal = driven[:, 0] + 1j * (driven[:, 1] if len(A) == 2 else 0)
+        expected = lfilter([1], [1, -pole], signal)
+        path = np.array([[nearest(v) for v in h] for h in member.paths[0][1:]])
+        found = path[:, 0] + 1j * (path[:, 1] if len(A) == 2 else 0)
+        assert found == pytest.approx(expected, rel=1e-12, abs=1e-14)
+        assert abs(pole) == pytest.approx(nearest(member.radius), abs=1e-15)
+        gram = member.A.transpose() * member.A
+        assert all(gram[i, i] == member.radius**2 for i in range(len(A)))
+
+
+def test_a_mode_forgets_exactly() -> None:
+    """|h_T − h_T^k|² is |λ|^2k |h_{T−k}|² in rationals, at every window."""
+    for member in build(MODE).exact:
+        assert isinstance(member, Mode)
+        for k in range(7):
+            assert member.gap(1, k) == member.radius ** (2 * k) * member.start(1, k)
+
+
+@pytest.mark.parametrize("regime", EXACT_REGIMES["jordan"])
+def test_powers_are_numpys(regime: str) -> None:
+    """‖A^k‖₂ is enclosed, and its corner is C(k, i) ρ^{k−i}."""
+    batch = build(replace(BLOCK, regime=regime))
+    ends = MEASURES["power_norm"].enclose(batch)
+    for i, member in enumerate(batch.exact):
+        assert isinstance(member, Block)
+        A = np.array([[nearest(v) for v in row] for row in member.A.tolist()])
+        for k in range(9):
+            norm = np.linalg.norm(np.linalg.matrix_power(A, k), 2)
+            low, high = ends.lo[i, 0, k], ends.hi[i, 0, k]
+            assert low - 1e-14 <= norm <= high + 1e-14
+            assert high <= low * (1 + 1e-6) + 1e-300
+            if regime == "block" and k > 1:
+                assert member.power(k)[0, 2] == comb(k, 2) * member.radius ** (k - 2)
+
+
+def test_no_constant_is_enough() -> None:
+    """Where ρ is small, a thousand times ρ^k is passed, and the polynomial is not."""
+    spec = replace(SPECIAL["slow-corner"], batch=32)
+    assert "VIOLATED" in verdicts("power_norm <= 1000*mode_radius**k", spec)
+
+
+@pytest.mark.parametrize("regime", EXACT_REGIMES["scan"])
+def test_a_scan_is_its_recursion(regime: str) -> None:
+    """States against a loop of floats with the hard sigmoid; the product is the whole memory."""
+    for member in build(replace(SCAN, regime=regime)).exact:
+        assert isinstance(member, Scan)
+
+        def decay(x: float, member: Scan = member) -> float:
+            floor = 1 / 64 if regime == "min-lstm" else 0.0
+            one, two = (
+                float(np.clip(0.5 + (nearest(g.w) * x + nearest(g.c)) / 4, floor, 1))
+                for g in member.gates
+            )
+            return one / (one + two) if regime == "min-lstm" else (1 - one) ** member.power
+
+        s = 0.0
+        for (x,), exact in zip(member.x[0], member.paths[0][1:], strict=True):
+            s = decay(nearest(x)) * s + nearest(member.u) * nearest(x) + nearest(member.v)
+            assert s == pytest.approx(nearest(exact), rel=1e-12, abs=1e-14)
+        for k in range(7):
+            assert member.gap(1, k) == member.product(1, k) * member.start(1, k)
+
+
+@pytest.mark.parametrize("regime", EXACT_REGIMES["scan"])
+def test_the_largest_decay_is_found(regime: str) -> None:
+    """No input of a fine grid on the set decays more slowly, and some point attains it."""
+    for seed in range(4):
+        for member in build(replace(SCAN, regime=regime, seed=seed)).exact:
+            assert isinstance(member, Scan)
+            largest = member.constants()["decay_max"]
+            grid = [member.decay(fmpq(i, 256)) for i in range(-256, 257)]
+            assert max(grid) <= rational(largest)
+            assert nearest(max(grid)) > largest - 0.05
+
+
+def test_decays_of_the_mean() -> None:
+    """Jensen: below the mean's for the log-concave ones, above it somewhere for minLSTM's."""
+    for regime, seed in (("min-gru", 0), ("selective", 0), ("min-lstm", 0)):
+        passed = False
+        for member in build(replace(SCAN, regime=regime, seed=seed, batch=32)).exact:
+            assert isinstance(member, Scan)
+            for k in range(1, 7):
+                mean = member.decay(member.mean(0, k))
+                passed |= member.product(0, k) > mean**k
+            assert member.parameters()["log_concave"] == (regime != "min-lstm")
+        assert passed == (regime == "min-lstm")
+
+
+def test_gates() -> None:
+    """A gate's kinks are where it is clipped."""
+    gate = Gate(fmpq(2), fmpq(1), LEAST)
+    low, high = gate.kinks
+    assert gate(low) == LEAST
+    assert gate(high) == 1
+    assert gate(low - 1) == LEAST
+    assert Gate(fmpq(0), fmpq(1)).kinks == []
+
+
+def test_nothing_is_measured_on_other_kinds() -> None:
+    """A scan has no powers, and a mode no decays."""
+    for name, spec in (("power_norm", SCAN), ("decay_last", MODE), ("mode_gap", BLOCK)):
+        assert np.isnan(MEASURES[name].enclose(build(spec)).hi).all()
+        assert not MEASURES[name].ball(build(spec.alone(0, 0)), 1, 64).is_finite()
+    assert MEASURES["power_norm"].at_most is not None
+    assert MEASURES["power_norm"].at_most(build(SCAN.alone(0, 0)), fmpq(1), 1) is None
+
+
+def test_typed_statements_find_their_kinds() -> None:
+    """The radius is of modes and of blocks, decays are a scan's."""
+    for text, kinds in (
+        ("mode_gap <= mode_radius**k*mode_start", ("modes",)),
+        ("power_norm <= mode_radius**k", ("jordan",)),
+        ("scan_gap <= decay_max**k*scan_start", ("scan",)),
+    ):
+        assert kinds_of(parse_statement(text)) == kinds
+
+
+def test_limits() -> None:
+    """One mode, one unit, and no other activation than the identity."""
+    for spec in (replace(MODE, n=2), replace(SCAN, d=2), replace(SCAN, activation="tanh")):
+        with pytest.raises(SpecError):
+            check_spec(spec)
+
+
+@pytest.mark.parametrize("id", ["linear-memory", "scan-memory"])
+def test_claims_hold_and_their_variants_fall(id: str) -> None:
+    """On a small budget nothing is violated or undecided, and every false variant is convicted."""
+    entry = claim(id)
+    assert "exact rationals" in not_applicable(entry, "gradient")
+    for attack in ("random", "extremal"):
+        for name, evidence in attack_claim(entry, attack, budget=SMALL, seed=1).items():
+            assert evidence.tally.violated == evidence.tally.undecided == 0, name
+            assert evidence.tally.holds > 0, name
+    for variant in entry.false_variants:
+        found = sabotage(entry, variant, budget=SMALL, seed=1)
+        assert found.convicted, variant.id
+        assert found.counterexample is not None
+
+
+def test_extremal_instances_are_specs() -> None:
+    """Each one can be built, alone as in its batch."""
+    for kind in ("modes", "jordan", "scan"):
+        for spec in extremal_specs(kind):
+            check_spec(spec)
+            one, whole = build(spec.alone(1, 0)).exact[0], build(spec).exact[1]
+            assert one.tables()["W"] == whole.tables()["W"]
+            assert square(one.tables()["b"]) >= 0

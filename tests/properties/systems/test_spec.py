@@ -1,0 +1,173 @@
+"""Specs: read, written, and refused."""
+
+import json
+import math
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from properties.errors import SpecError
+from properties.systems.drawing.strategies import specs
+from properties.systems.spec import (
+    INPUTS,
+    LIMITS,
+    REGIMES,
+    SystemSpec,
+    Values,
+    check_spec,
+    parse_spec,
+)
+
+ONE = Values(
+    W=[[0.1]], U=[[1 / 3]], b=[5e-324], C=[[-0.0]], x=[[1.7e308]], h=[2.0**-1074], h_other=[0.3]
+)
+
+
+@given(st.one_of(specs("rnn"), specs("linear", wide=True), specs("matrix"), specs("descent")))
+def test_round_trip_of_drawn_specs(spec: SystemSpec) -> None:
+    """What a strategy draws is valid and survives its own JSON."""
+    assert parse_spec(spec.text) == spec
+    assert parse_spec(spec.text).text == spec.text
+
+
+@given(st.floats(0, allow_infinity=False), st.floats(0, allow_infinity=False))
+def test_round_trip_of_floats(lam: float, scale: float) -> None:
+    """Every finite float comes back bit for bit."""
+    back = parse_spec(SystemSpec(lam=lam, scale=scale).text)
+    assert (back.lam.hex(), back.scale.hex()) == (lam.hex(), scale.hex())
+
+
+def test_round_trip_of_written_out_values() -> None:
+    """Subnormal, huge and negative zero entries come back bit for bit."""
+    spec = SystemSpec(values=ONE)
+    back = parse_spec(spec.text).values
+    assert back is not None
+    for name in ONE.__struct_fields__:
+        assert str(getattr(back, name)) == str(getattr(ONE, name))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "null",
+        "[]",
+        "not JSON",
+        '{"n": NaN}',
+        '{"lam": 1e999}',
+        '{"lam": null}',
+        '{"lam": -0.5}',
+        '{"scale": "1"}',
+        '{"unknown": 1}',
+        '{"kind": "lstm"}',
+        '{"activation": "swish"}',
+        '{"activation": "__import__"}',
+        '{"regime": "tame"}',
+        '{"inputs": "none"}',
+        '{"n": 0}',
+        '{"n": 513}',
+        '{"n": 1.5}',
+        '{"n": 1e400}',
+        '{"T": 100001}',
+        '{"batch": 65537}',
+        '{"sequences": 0}',
+        '{"K": -1}',
+        '{"T": 2, "K": 3}',
+        '{"seed": -1}',
+        '{"seed": 18446744073709551616}',
+        '{"member": 1}',
+        '{"member": -1}',
+        '{"sequence": 1}',
+        '{"alpha": -1}',
+        '{"values": {}}',
+        '{"values": {"W": [[null]]}}',
+        '{"T": 100000, "d": 512, "n": 512, "sequences": 4096, "member": 0, "sequence": 0}',
+        '{"n": 512, "batch": 65536}',
+        "[" * 100_000,
+        '{"values":' + "[" * 100_000,
+        b"\xff\xfe",
+        b'{"kind": "\xff"}',
+    ],
+)
+def test_hostile_text(text: str | bytes) -> None:
+    """Whatever is not a spec of a system of reasonable size is one line with the remedy."""
+    with pytest.raises(SpecError) as caught:
+        parse_spec(text)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith("as it was printed")
+
+
+@pytest.mark.parametrize("field", ["lam", "scale", "bias", "epsilon", "alpha"])
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, -1.0])
+def test_numbers_are_finite_and_not_negative(field: str, bad: float) -> None:
+    """NaN and infinity are refused in every real field."""
+    with pytest.raises(SpecError, match="finite"):
+        check_spec(replace(SystemSpec(), **{field: bad}))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"W": [[1.0, 2.0]]},
+        {"W": []},
+        {"U": [[1.0, 1.0]]},
+        {"C": []},
+        {"C": [[1.0, 2.0]]},
+        {"x": [[1.0], [1.0]]},
+        {"b": []},
+        {"h": [1.0, 1.0]},
+        {"h_other": []},
+    ],
+    ids=str,
+)
+def test_values_have_the_announced_shapes(change: dict[str, object]) -> None:
+    """An array of another shape than n, d and T announce is refused."""
+    with pytest.raises(SpecError, match="shapes"):
+        check_spec(SystemSpec(values=replace(ONE, **change)))
+
+
+def test_values_are_one_system_and_one_sequence() -> None:
+    """Numbers written out cannot be a batch."""
+    for more in ({"batch": 2}, {"sequences": 2}):
+        with pytest.raises(SpecError, match="one system"):
+            check_spec(SystemSpec(values=ONE, **more))
+
+
+def test_limits_are_reached() -> None:
+    """The largest allowed value of each size is allowed, and the message names the true range."""
+    for name, limit in LIMITS.items():
+        fields = {name: limit} | ({"T": limit} if name == "K" else {})
+        check_spec(SystemSpec(**fields))
+    with pytest.raises(SpecError, match="K = -1 must lie between 0 and"):
+        check_spec(SystemSpec(K=-1))
+    with pytest.raises(SpecError, match="n = 0 must lie between 1 and"):
+        check_spec(SystemSpec(n=0))
+
+
+def test_alone_keeps_a_choice_that_was_made() -> None:
+    """A pair of a pair is that pair."""
+    pair = SystemSpec(batch=4, sequences=3).alone(2, 1)
+    assert (pair.member, pair.sequence) == (2, 1)
+    assert pair.alone(0, 0) == pair
+    assert list(pair.members) == [2]
+    assert list(SystemSpec(batch=4).members) == [0, 1, 2, 3]
+
+
+def test_size_orders_specs() -> None:
+    """Written-out values are larger than drawn ones, then n counts, then the regime's place."""
+    plain = SystemSpec(n=2)
+    assert plain.size < replace(plain, n=3).size < replace(plain, values=ONE).size
+    assert plain.size < replace(plain, regime=REGIMES[1]).size
+    assert plain.size < replace(plain, inputs=INPUTS[1]).size
+    assert plain.size < replace(plain, bias=0.5).size
+    assert plain.size < replace(plain, scale=2.0).size
+
+
+def test_text_leaves_defaults_out() -> None:
+    """A spec prints what it must name and what differs from the defaults, as one line."""
+    text = SystemSpec(n=3, lam=0.25).text
+    assert json.loads(text) == {"kind": "rnn", "n": 3, "d": 1, "T": 1, "seed": 0, "lam": 0.25}
+    assert msgspec.json.decode(text, type=SystemSpec) == SystemSpec(n=3, lam=0.25)

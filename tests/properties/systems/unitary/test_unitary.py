@@ -1,0 +1,244 @@
+"""Networks and their unitary equivalents: built, judged and replayed in rationals."""
+
+import hypothesis
+import numpy as np
+import pytest
+from flint import ctx, fmpq, fmpq_mat
+from hypothesis import HealthCheck, Phase
+from msgspec.structs import replace
+
+from impl.convert.rescaling import Rescaling, proved
+from impl.numbers.rationals import diagonal, identity
+from properties.attacks.extremal import SPECIAL, extremal_specs
+from properties.judging.judge import Verdict, judge
+from properties.measures.table import MEASURES
+from properties.systems.batch import build
+from properties.systems.drawing.strategies import specs
+from properties.systems.kinds import EXACT_REGIMES
+from properties.systems.spec import SystemSpec
+from properties.systems.unitary.derivatives import at_most
+from properties.systems.unitary.exact import above, nearest, rational, square, times
+from properties.systems.unitary.fewer import added_rows, completed
+from properties.systems.unitary.gaps import largest
+from properties.systems.unitary.orthogonal import ONE, orthogonal
+from properties.systems.unitary.readings import counted, root_ends
+from theory.language.claim import Assumption
+from theory.language.parse import parse_statement
+
+NETWORK = SystemSpec(
+    kind="unitary", activation="relu", regime="pythagorean", inputs="gaussian", n=2, d=2, T=3, K=3,
+    bias=0.5, start=2.0, batch=6, sequences=2,
+)  # fmt: skip
+BLOCK = SystemSpec(
+    kind="block", activation="identity", regime="dilation", n=2, states=3, inputs="zero", batch=4
+)
+CONTRACTIVE = Assumption("contractive", "λ < 1", parse_statement("lam < 1"))
+
+
+def drawn() -> list[SystemSpec]:
+    """What the strategy draws first."""
+    found: list[SystemSpec] = []
+
+    @hypothesis.seed(3)
+    @hypothesis.settings(
+        max_examples=30, database=None, deadline=None, phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @hypothesis.given(specs("unitary", batch=3, sequences=2))
+    def collect(spec: SystemSpec) -> None:
+        found.append(spec)
+
+    collect()
+    return found
+
+
+def verdicts(text: str, spec: SystemSpec, *assumptions: Assumption) -> set[str]:
+    """The verdicts of one statement on a spec."""
+    seen = judge(parse_statement(text), assumptions, build(spec))
+    return {Verdict(int(v)).name for v in seen.verdicts.ravel()}
+
+
+@pytest.mark.parametrize("regime", EXACT_REGIMES["unitary"])
+@pytest.mark.parametrize("units", [0, 1])
+def test_networks_are_what_their_constants_say(regime: str, units: int) -> None:
+    """‖W‖ = λ and ‖U‖ to the last rational, V orthogonal around W, inputs up to B and at it."""
+    spec = replace(NETWORK, regime=regime, units=units, n=3, inputs="saturating", scale=0.75)
+    for member in build(spec).exact:
+        W, U = member.rnn.W, member.rnn.U
+        assert at_most(W, member.lam)
+        assert (identity(3) * member.lam**2 - W.transpose() * W).det() == 0
+        assert at_most(U, member.drive)
+        assert not at_most(U, member.drive * fmpq(999, 1000))
+        V = member.V
+        assert V.transpose() * V == identity(V.nrows())
+        assert [row[:3] for row in V.tolist()[:3]] == W.tolist()
+        assert all(square(x) == fmpq(9, 16) for path in member.x for x in path)
+        assert square(member.rnn.initial) == 4
+        assert (member.lam == 1) == (units == 1)
+        assert rational(member.constants()["lam"]) >= member.lam
+        for path in member.states:
+            assert all(square(h) <= member.bound**2 for h in path)
+
+
+def test_inputs_keep_to_their_bound() -> None:
+    """Every regime of inputs has ‖x_t‖ ≤ B, and all but zero ones attain it."""
+    for inputs in ("constant", "gaussian", "alternating", "impulse", "resonant", "zero"):
+        sizes = [
+            square(x)
+            for member in build(replace(NETWORK, inputs=inputs, T=6)).exact
+            for path in member.x
+            for x in path
+        ]
+        assert max(sizes) == (0 if inputs == "zero" else 1)
+
+
+def test_a_slow_drive_comes_near_the_bound() -> None:
+    """Some state is beyond 99/100 of B_h: a bias for less lets it through."""
+    reached = [
+        max(square(h) for h in member.states[0]) / member.bound**2
+        for member in build(SPECIAL["slow-drive"]).exact
+    ]
+    assert fmpq(99, 100) ** 2 < max(reached) <= 1
+
+
+@pytest.mark.parametrize("name", ["unitary_gap", "unitary_gap_rescaled", "unitary_defect"])
+def test_equivalents_are_equal(name: str) -> None:
+    """The gap is 0, decided, on everything drawn and on every extremal instance."""
+    for spec in (*drawn(), *extremal_specs("unitary")):
+        assert verdicts(f"{name} <= 0", spec) == {"HOLDS"}
+        assert MEASURES[name].exact_square(build(spec.alone(0, 0)), 0, 128) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "instance"),
+    [
+        ("unitary_gap_unbiased", "far-start"),
+        ("unitary_gap_undamped", "slow-drive"),
+        ("unitary_gap_unstarted", "far-start"),
+        ("unitary_gap_scant", "slow-drive"),
+        ("unitary_gap_scant", "swap"),
+        ("unitary_gap_beyond", "slow-drive"),
+        ("unitary_defect_transposed", "weighted-shift"),
+        ("unitary_defect_short", "weighted-shift"),
+    ],
+)
+def test_tempting_equivalents_are_not(name: str, instance: str) -> None:
+    """Each wrong bias and each wrong row shows on the instance made for it."""
+    assert "VIOLATED" in verdicts(f"{name} <= 0", SPECIAL[instance], CONTRACTIVE)
+
+
+def test_a_wrong_equivalent_is_seen() -> None:
+    """One entry of V off by 10⁻³⁰, and the gap is not 0."""
+    member = build(SPECIAL["slow-drive"]).exact[0]
+    other = member.equivalent
+    other.W[0, 0] += fmpq(1, 10**30)
+    assert largest(member.C, member.states[0], other.states(member.x[0])) > 0
+
+
+def test_beyond_the_bound_by_hand() -> None:
+    """λ = 3/5, B = 1, X = 5: at the third step the gap is (1 − λ²)(X − B/(1 − λ)) = 8/5."""
+    spec = replace(NETWORK, n=1, T=3, K=0, batch=64, sequences=1)
+    batch = build(spec)
+    square_of = MEASURES["unitary_gap_beyond"].square
+    assert square_of is not None
+    seen = 0
+    for i, member in enumerate(batch.exact):
+        if member.lam == fmpq(3, 5):
+            seen += 1
+            assert square_of(build(spec.alone(i, 0)), 0) == fmpq(8, 5) ** 2
+    assert seen
+    short = build(replace(spec, T=2))
+    assert (MEASURES["unitary_gap_beyond"].enclose(short).hi == 0).all()
+
+
+def test_unit_singular_values_have_no_bound_of_their_own() -> None:
+    """λ = 1: what needs 1/(1 − λ) has no reading, and the equivalence speaks of nothing."""
+    spec = replace(NETWORK, units=1)
+    assert verdicts("unitary_gap <= 0", spec) == {"HOLDS"}
+    for name in ("unitary_gap_unstarted", "unitary_gap_beyond"):
+        assert verdicts(f"{name} <= 0", spec) == {"UNDECIDED"}
+        assert verdicts(f"{name} <= 0", spec, CONTRACTIVE) == {"VACUOUS"}
+
+
+def test_a_change_of_scale_saves_states() -> None:
+    """Weighted shifts of two units need three rows, not four, and D h is followed exactly."""
+    saved = 0
+    for member in build(SPECIAL["weighted-shift"]).exact:
+        if member.rescaled is not None:
+            saved += 1
+            D, other = member.rescaled
+            assert other.W.nrows() == 3 < member.V.nrows()
+            assert other.W.transpose() * other.W == identity(3)
+            path = other.states(member.x[0])
+            for h, s in zip(member.states[0], path, strict=True):
+                assert tuple(s[:2]) == times(diagonal(D), h)
+                assert s[2] == 0
+    assert saved
+
+
+def test_rows_are_added_only_in_rationals() -> None:
+    """√(3/4) is not rational, 4/5 is; D = diag(√2, 1) is not."""
+    half = fmpq_mat([[0, fmpq(1, 2)], [0, 0]])
+    plain, moved = proved(half, (ONE, ONE)), proved(half, (fmpq(4), ONE))
+    assert plain is not None
+    assert moved is not None
+    assert added_rows(half, plain) is None
+    rows = added_rows(half, rescaling(half, (fmpq(1), fmpq(1, 4))))
+    assert rows == [[1, 0]]
+    third = proved(half, (ONE, fmpq(1, 2)))
+    assert third is not None
+    assert added_rows(half, third) is None
+
+
+def rescaling(W: fmpq_mat, P: tuple[fmpq, ...]) -> Rescaling:
+    """A rescaling that is proved."""
+    found = proved(W, P)
+    assert found is not None
+    return found
+
+
+def test_columns_are_completed() -> None:
+    """Orthonormal rational columns are the first of an orthogonal matrix."""
+    import random
+
+    for seed in range(6):
+        Q = orthogonal("cayley", 4, random.Random(seed))
+        columns = fmpq_mat([row[:2] for row in Q.tolist()])
+        V = completed(columns)
+        assert V.transpose() * V == identity(4)
+        assert fmpq_mat([row[:2] for row in V.tolist()]) == columns
+
+
+def test_readings_of_other_kinds_are_none() -> None:
+    """A plain system has no exact reading, and an exact one none of another kind's."""
+    plain = build(SystemSpec(n=2, T=2))
+    for name in ("unitary_gap", "dh_dh", "defect_rank"):
+        assert np.isnan(MEASURES[name].enclose(plain).lo).all()
+        assert MEASURES[name].exact_square(plain, 0, 128) is None
+    block = build(BLOCK)
+    for name in ("unitary_gap", "unitary_gap_beyond", "unitary_gap_rescaled", "unitary_defect"):
+        assert np.isnan(MEASURES[name].enclose(block).hi).all()
+    assert np.isnan(MEASURES["dh_dh"].enclose(block).hi).all()
+    assert np.isnan(MEASURES["multiplicity"].enclose(build(NETWORK)).hi).all()
+    at_most_of = MEASURES["dh_dh"].at_most
+    assert at_most_of is not None
+    assert at_most_of(block, ONE, 0) is None
+    assert at_most_of(plain, ONE, 0) is None
+    with ctx.workprec(64):
+        assert MEASURES["dh_dh"].ball(plain, 0, 64).is_nan()
+        assert MEASURES["unitary_gap"].ball(plain, 0, 64).is_nan()
+    assert block.constant("B_h").hi.min() == np.inf
+
+
+def test_readings_are_points_where_floats_are() -> None:
+    """Counts and roots of squares of floats are points, others have the floats to both sides."""
+    assert root_ends(fmpq(9, 4)) == (1.5, 1.5)
+    assert root_ends(fmpq(0)) == (0.0, 0.0)
+    low, high = root_ends(fmpq(2))
+    assert low < 2**0.5 < high
+    assert np.isnan(root_ends(None)).all()
+    five = counted("W_rank", lambda member: 5).enclose(build(BLOCK))
+    assert (five.lo == 5).all()
+    assert (five.hi == 5).all()
+    assert above(fmpq(1, 3)) > nearest(fmpq(1, 3))
+    assert above(fmpq(1, 2)) == 0.5

@@ -1,0 +1,139 @@
+"""Attacks on the claims about unitary equivalents, their counter-examples and what is dumped."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from properties.attacks.budget import Budget
+from properties.attacks.campaign import attack_claim, not_applicable
+from properties.attacks.extremal import SPECIAL
+from properties.attacks.sabotage import SEARCH_FIRST, hunt, stand_in
+from properties.attacks.shrink import shrink
+from properties.attacks.typed import kinds_of, typed_assumptions
+from properties.runs.replay import dump, replay
+from properties.systems.batch import build
+from properties.systems.spec import SystemSpec, parse_spec
+from theory import claim
+from theory.language.claim import Assumption
+from theory.language.parse import parse_statement
+
+NETWORK = SystemSpec(
+    kind="unitary", activation="relu", regime="pythagorean", inputs="gaussian", n=2, d=2, T=3, K=3,
+    bias=0.5, start=2.0, batch=6, sequences=2,
+)  # fmt: skip
+CONTRACTIVE = Assumption("contractive", "λ < 1", parse_statement("lam < 1"))
+
+
+def test_an_independent_program_agrees_with_the_dump(tmp_path: Path) -> None:
+    """From the strings alone, in Python's rationals: both networks have the same outputs."""
+    statement = parse_statement("unitary_gap <= 0")
+    path = tmp_path / "pair.npz"
+    dump(replay(NETWORK.alone(1, 1), statement, ()), path)
+    arrays = np.load(path)
+    exact = {
+        name.removeprefix("exact_"): np.vectorize(Fraction, otypes=[object])(arrays[name])
+        for name in arrays.files
+        if name.startswith("exact_")
+    }
+
+    def outputs(suffix: str, bias: np.ndarray) -> list[np.ndarray]:
+        W, U = exact[f"W{suffix}"], exact[f"U{suffix}"]
+        n = len(exact["C"])
+        h = np.array([*exact["h"][0], *[Fraction(0)] * (len(W) - n)], dtype=object)
+        found = []
+        for x in exact["x"][0]:
+            h = np.maximum(W @ h + U @ x + bias, 0)
+            found.append(exact["C"] @ h[:n])
+        return found
+
+    own = outputs("", exact["b"])
+    assert all((a == b).all() for a, b in zip(own, outputs("2", exact["b2"]), strict=True))
+    wrong = exact["b2"].copy()
+    wrong[2:] = Fraction(0)
+    assert any((a != b).any() for a, b in zip(own, outputs("2", wrong), strict=True))
+    assert float(exact["W"][0, 0]) == arrays["W"][0, 0]
+    assert arrays["W_other"].shape == (4, 4)
+
+
+def rationals(path: Path, spec: SystemSpec, text: str) -> dict[str, np.ndarray]:
+    """What is dumped of an exact system, in Python's rationals where it is numbers."""
+    dump(replay(spec, parse_statement(text), ()), path)
+    arrays = np.load(path)
+    return {
+        name.removeprefix("exact_"): np.vectorize(Fraction, otypes=[object])(arrays[name])
+        for name in arrays.files
+        if name.startswith("exact_") and name != "exact_activations"
+    }
+
+
+def test_the_dump_has_the_rescaled_equivalent(tmp_path: Path) -> None:
+    """D, and the network whose first units are D h, from the strings alone."""
+    shifts = SPECIAL["weighted-shift"]
+    saved = next(i for i, m in enumerate(build(shifts).exact) if getattr(m, "rescaled", None))
+    spec = shifts.alone(saved, 0)
+    seen = rationals(tmp_path / "a.npz", spec, "unitary_gap_rescaled <= 0")
+    D, h, s = seen["D"], seen["h"][0], seen["start_D"]
+    assert len(s) < len(seen["W2"])
+    assert seen["scale"].item() == Fraction(spec.scale)
+    assert (seen["U"].T @ seen["U"] == seen["drive"].item() ** 2).all()
+    for x in seen["x"][0]:
+        h = np.maximum(seen["W"] @ h + seen["U"] @ x + seen["b"], 0)
+        s = np.maximum(seen["W_D"] @ s + seen["U_D"] @ x + seen["b_D"], 0)
+        assert (s[: len(h)] == D * h).all()
+
+
+def test_the_dump_names_both_activations(tmp_path: Path) -> None:
+    """Of a tanh network and its sigmoid candidate neither's weights tell which it is."""
+    spec = SPECIAL["quarter-weight-tanh"].alone(0, 0)
+    dump(replay(spec, parse_statement("1/50 <= sigmoid_gap"), ()), tmp_path / "a.npz")
+    assert np.load(tmp_path / "a.npz")["exact_activations"].tolist() == ["tanh", "sigmoid"]
+
+
+def test_violations_shrink() -> None:
+    """A scant bias falls to a scalar network, explained and replayable."""
+    statement = parse_statement("unitary_gap_scant <= 0")
+    found = shrink("typed", "typed", statement, (CONTRACTIVE,), SPECIAL["slow-drive"])
+    assert found is not None
+    spec = parse_spec(found.replay.split("'")[1])
+    assert spec.n == 1
+    assert spec.batch == 1
+    assert replay(spec, statement, (CONTRACTIVE,)).checks[0].verdict == "VIOLATED"
+    assert "unitary_gap_scant" in found.explanation
+
+
+def test_typed_statements_find_their_kinds() -> None:
+    """Gaps are a network's, ranks a block's, derivatives an orthogonal network's first."""
+    for text, kinds in (
+        ("unitary_gap <= 0", ("unitary",)),
+        ("multiplicity <= n", ("block",)),
+        ("dh_dh <= 1", ("unitary", "urnn")),
+    ):
+        assert kinds_of(parse_statement(text)) == kinds
+    assert typed_assumptions(parse_statement("unitary_gap <= 0"))
+    assert not typed_assumptions(parse_statement("dh_dh <= 1"))
+
+
+def test_optimisation_has_nothing_to_do() -> None:
+    """What is decided exactly has no gradient, and the run says so."""
+    entry = claim("urnn-equivalence")
+    assert "exact rationals" in not_applicable(entry, "gradient")
+    assert not_applicable(entry, "random") == ""
+
+
+@pytest.mark.parametrize("id", ["urnn-equivalence", "urnn-defect", "urnn-gradient"])
+def test_claims_hold_and_their_variants_fall(id: str, small: Budget) -> None:
+    """On a small budget nothing is violated or undecided, and every false variant is convicted."""
+    entry = claim(id)
+    for attack in ("random", "extremal"):
+        for name, evidence in attack_claim(entry, attack, budget=small, seed=1).items():
+            assert evidence.tally.violated == evidence.tally.undecided == 0, name
+            assert evidence.tally.holds > 0, name
+    for variant in entry.false_variants:
+        form = entry.form(variant.form)
+        found = hunt(
+            variant.statement, variant.assumptions, [form.about], [stand_in(form, variant)],
+            budget=small, attacks=SEARCH_FIRST, seed=1, label=variant.id,
+        )  # fmt: skip
+        assert found.spec is not None, variant.id

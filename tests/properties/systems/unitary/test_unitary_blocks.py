@@ -1,0 +1,172 @@
+"""Blocks of orthogonal matrices, and derivatives of networks that one drives: decided exactly."""
+
+import numpy as np
+import pytest
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
+from msgspec.structs import replace
+
+from impl.numbers.exact_norm import ball_norm
+from impl.numbers.rationals import identity
+from properties.attacks.extremal import SPECIAL
+from properties.judging.judge import Verdict, judge
+from properties.measures.table import MEASURES
+from properties.systems.batch import build
+from properties.systems.kinds import EXACT_REGIMES
+from properties.systems.spec import SystemSpec
+from properties.systems.unitary.blocks import multiplicity
+from properties.systems.unitary.derivatives import at_most, jacobian, norm_ends, norm_square
+from properties.systems.unitary.orthogonal import ONE
+from theory.language.claim import Assumption
+from theory.language.parse import parse_statement
+
+NETWORK = SystemSpec(
+    kind="unitary", activation="relu", regime="pythagorean", inputs="gaussian", n=2, d=2, T=3, K=3,
+    bias=0.5, start=2.0, batch=6, sequences=2,
+)  # fmt: skip
+URNN = SystemSpec(
+    kind="urnn", activation="relu", regime="cayley", inputs="gaussian", n=3, d=2, T=4, K=4,
+    bias=0.5, batch=4, sequences=2,
+)  # fmt: skip
+BLOCK = SystemSpec(
+    kind="block", activation="identity", regime="dilation", n=2, states=3, inputs="zero", batch=4
+)
+CONTRACTIVE = Assumption("contractive", "λ < 1", parse_statement("lam < 1"))
+LAGGED = Assumption("lagged", "k ≥ 1", parse_statement("1 <= k"))
+
+
+def verdicts(text: str, spec: SystemSpec, *assumptions: Assumption) -> set[str]:
+    """The verdicts of one statement on a spec."""
+    seen = judge(parse_statement(text), assumptions, build(spec))
+    return {Verdict(int(v)).name for v in seen.verdicts.ravel()}
+
+
+@pytest.mark.parametrize("regime", EXACT_REGIMES["block"])
+def test_blocks_are_blocks_of_orthogonal_matrices(regime: str) -> None:
+    """V is orthogonal, W its leading block, and n + rank(I − WᵀW) is at most its rows."""
+    for n, m, units in ((1, 1, 0), (2, 2, 1), (2, 3, 0), (3, 5, 1), (2, 6, 0), (3, 6, 3)):
+        spec = replace(BLOCK, regime=regime, n=n, states=m, units=units)
+        batch = build(spec)
+        assert (batch.parameters["states"] == m).all()
+        for member in batch.exact:
+            assert member.V.transpose() * member.V == identity(m)
+            assert [row[:n] for row in member.V.tolist()[:n]] == member.W.tolist()
+        assert verdicts("n + defect_rank <= states", spec) == {"HOLDS"}
+        assert verdicts("multiplicity <= states - n", spec) == {"HOLDS"}
+
+
+def test_what_blocks_do_not_obey() -> None:
+    """2n rows are not needed, one more than n + rank neither; units need no rows."""
+    for text, spec in (
+        ("2*n <= states", replace(BLOCK, regime="cayley")),
+        ("n + defect_rank + 1 <= states", BLOCK),
+        ("n + W_rank <= states", replace(BLOCK, regime="cayley")),
+        ("multiplicity + 1 <= states - n", SPECIAL["multiple-of-identity"]),
+        ("multiplicity_any <= states - n", SPECIAL["whole-identity"]),
+    ):
+        assert "VIOLATED" in verdicts(text, spec)
+
+
+def test_multiplicities_by_hand() -> None:
+    """Geometric, not algebraic; of eigenvalues inside the circle, or on it."""
+    third = fmpq(1, 3)
+    W = fmpq_mat([[third, 1, 0, 0], [0, third, 0, 0], [0, 0, third, 0], [0, 0, 0, -1]])
+    assert multiplicity(W, units=False) == 2
+    assert multiplicity(fmpq_mat([[third, 1], [0, third]]), units=False) == 1
+    assert multiplicity(identity(3), units=False) == 0
+    assert multiplicity(identity(3), units=True) == 3
+    assert multiplicity(-identity(3), units=True) == 3
+    assert multiplicity(fmpq_mat([[0, third], [1, 0]]), units=True) == 1
+
+
+def test_all_active_products_have_norm_one() -> None:
+    """Exactly 1 at every window: `== 1` and `<= 1` hold, `< 1` does not."""
+    spec = SPECIAL["all-active"]
+    assert verdicts("dh_dh <= 1", spec) == {"HOLDS"}
+    assert verdicts("dh_dh < 1", spec) == {"VIOLATED"}
+    found = MEASURES["dh_dh"].enclose(build(spec))
+    assert (found.lo == 1).all()
+    assert (found.hi == 1).all()
+
+
+@pytest.mark.parametrize("activation", ["relu", "leaky-relu", "tanh", "elu", "softplus", "gelu"])
+def test_derivatives_against_numpy(activation: str) -> None:
+    """The enclosure holds numpy's norm of the product of diag(ρ′) V, and the ball at 200 bits."""
+    spec = replace(URNN, activation=activation)
+    batch = build(spec)
+    found = MEASURES["dh_dh"].enclose(batch)
+    rho = batch.cell.activation
+    for i in range(spec.batch):
+        for s in range(spec.sequences):
+            h, J = batch.h[i, :, s], [np.eye(spec.n)]
+            for t in range(spec.T):
+                z = batch.cell.W[i] @ h + batch.cell.U[i] @ batch.x[i, t, :, s] + batch.cell.b[i]
+                h = rho(z)
+                step = rho.derivative(z)[:, None].numpy() * batch.cell.W[i].numpy()
+                J = [np.eye(spec.n), *(step @ A for A in J)]
+            pair = build(spec.alone(i, s))
+            for k in range(spec.K + 1):
+                norm = np.linalg.norm(J[k], 2)
+                assert found.lo[i, s, k] - 1e-9 <= norm <= found.hi[i, s, k] + 1e-9
+                with ctx.workprec(200):
+                    ball = MEASURES["dh_dh"].ball(pair, k, 200)
+                    assert not ball < arb(found.lo[i, s, k])
+                    assert not ball > arb(found.hi[i, s, k])
+
+
+def test_slopes_at_rest_are_recognised() -> None:
+    """tanh at rest has slope 1: the product is exactly orthogonal, whatever the precision."""
+    rest = replace(URNN, activation="tanh", inputs="zero", bias=0.0)
+    assert verdicts("dh_dh <= 1", rest) == {"HOLDS"}
+    assert verdicts("dh_dh < 1", rest) == {"VIOLATED"}
+    # One unit is driven, the others rest: the norm is 1, but not in rationals.
+    mixed = replace(rest, inputs="impulse", regime="signed", d=1, T=1, K=1)
+    assert verdicts("dh_dh <= 1", mixed) == {"HOLDS"}
+    assert "VIOLATED" in verdicts(
+        "dh_dh <= 1",
+        replace(
+            mixed, activation="gelu", inputs="constant", T=3, K=3, scale=4.0, bias=4.0, batch=16
+        ),
+    )
+
+
+def test_norms_are_decided_in_rationals() -> None:
+    """‖diag(1, 1/2)‖ = 1 and not less; one 10⁻⁴⁰ above 1 is seen; irrational norms are enclosed."""
+    A = fmpq_mat([[1, 0], [0, fmpq(1, 2)]])
+    assert at_most(A, ONE)
+    assert not at_most(A, 1 - fmpq(1, 10**40))
+    assert not at_most(A, fmpq(-1))
+    assert norm_square(A) == 1
+    more = fmpq_mat([[1 + fmpq(1, 10**40), 0], [0, fmpq(1, 2)]])
+    assert not at_most(more, ONE)
+    assert norm_square(more) is None
+    low, high = norm_ends(more)
+    assert low <= 1 < high
+    assert norm_square(fmpq_mat(2, 2)) == 0
+    assert norm_square(fmpq_mat([[3, 4], [0, 0]])) == 25
+    golden = fmpq_mat([[1, 1], [1, 0]])
+    low, high = norm_ends(golden)
+    assert low < (1 + 5**0.5) / 2 < high < low + 1e-10
+    with ctx.workprec(128):
+        low, high = norm_ends(arb_mat(golden))
+        assert ball_norm(arb_mat(golden)) > arb(low)
+        assert norm_ends(arb_mat([[arb("1 +/- 1"), arb(0)], [arb(0), arb(1)]]))[1] == np.inf
+    just_below = fmpq_mat([[1 - fmpq(1, 10**40), 0], [0, fmpq(1, 2)]])
+    assert norm_ends(just_below)[1] == 1
+
+
+def test_vanishing_along_the_equivalent() -> None:
+    """The equivalent's derivative obeys λ^(k−1), and λ^k it does not; W = 0 forgets at k = 2."""
+    for regime in EXACT_REGIMES["unitary"]:
+        spec = replace(NETWORK, regime=regime)
+        given = (CONTRACTIVE, LAGGED)
+        assert verdicts("dh_dh <= lam**(k - 1)", spec, *given) <= {"HOLDS", "VACUOUS"}
+        assert "VIOLATED" in verdicts("dh_dh <= lam**k", spec, *given)
+    zero = build(replace(NETWORK, regime="zero", bias=2.0))
+    found = MEASURES["dh_dh"].enclose(zero)
+    assert (found.hi[:, :, 2:] == 0).all()
+    assert (found.lo[:, :, 0] == 1).all()
+
+
+def test_jacobian_of_nothing() -> None:
+    """What has no orthogonal matrix has no such derivative."""
+    assert jacobian(object(), 0, 0) is None

@@ -1,0 +1,137 @@
+"""What the exact kinds refuse or leave open: what underflows, overflows or has no cell."""
+
+import numpy as np
+import pytest
+from flint import fmpq, fmpq_mat
+from msgspec.structs import replace
+
+from impl.convert.rational_unitary import RationalRNN, norm_above
+from impl.numbers.rationals import identity
+from properties.attacks.extremal import SPECIAL
+from properties.errors import SpecError
+from properties.judging.judge import Verdict, judge
+from properties.measures.table import MEASURES
+from properties.measures.unitary import defect
+from properties.systems.batch import build
+from properties.systems.spec import Candidate, SystemSpec, check_spec
+from properties.systems.unitary.blocks import multiplicity
+from properties.systems.unitary.exact import above, nearest
+from properties.systems.unitary.fewer import fewest_states
+from properties.systems.unitary.readings import root_ends
+from theory import claim
+from theory.language.claim import Statement
+from theory.language.parse import parse_statement
+from theory.language.statement import eq, ne
+from theory.language.vocabulary import symbols
+
+CANDIDATE = SystemSpec(
+    kind="candidate", activation="relu", regime="solved", inputs="zero", n=2, d=2, T=2, lam=0.0,
+    states=3,
+)  # fmt: skip
+(separation,) = symbols("separation")
+TINY = fmpq(1, 2**1100)
+
+
+def verdicts(statement: Statement, spec: SystemSpec) -> set[str]:
+    """The verdicts of one statement on a spec."""
+    return {Verdict(int(v)).name for v in judge(statement, (), build(spec)).verdicts.ravel()}
+
+
+def test_what_is_below_all_floats_is_not_zero() -> None:
+    """2⁻¹¹⁰⁰ has no enclosure that tells it from 0, so that float64 says nothing of it."""
+    assert np.isnan(root_ends(TINY * TINY)).all()
+    assert root_ends(fmpq(0)) == (0.0, 0.0)
+
+
+def test_a_near_miss_below_all_floats_is_no_match() -> None:
+    """3 states come within 2⁻¹⁰⁷⁴ of a match; what presupposes one speaks of nothing there."""
+    spec = replace(CANDIDATE, regime="approximate", distance=2.0**-1074)
+    assert verdicts(eq(separation, 0), spec) == {"VIOLATED"}
+    assert verdicts(ne(separation, 0), spec) == {"HOLDS"}
+    for name in ("needed", "kernel"):
+        form = claim("urnn-tight").form(name)
+        seen = judge(form.statement, form.assumptions, build(spec))
+        assert (seen.verdicts == Verdict.VACUOUS).all()
+
+
+def test_multiplicities_of_irrational_eigenvalues() -> None:
+    """√½ twice, a pair of complex ones, and i and −i on the circle."""
+    half, third = fmpq(1, 2), fmpq(1, 3)
+    W = fmpq_mat([[0, half, 0, 0], [1, 0, 0, 0], [0, 0, 0, half], [0, 0, 1, 0]])
+    assert multiplicity(W, units=False) == 2
+    assert multiplicity(fmpq_mat([[0, -third], [third, 0]]), units=False) == 1
+    turn = fmpq_mat([[0, -1], [1, 0]])
+    assert multiplicity(turn, units=False) == 0
+    assert multiplicity(turn, units=True) == 1
+    # A block of a drawn orthogonal matrix with one row more has a simple eigenvalue.
+    spec = SystemSpec(
+        kind="block", activation="identity", regime="cayley", inputs="zero", n=3, states=4, batch=24
+    )
+    found = MEASURES["multiplicity"].enclose(build(spec))
+    assert (found.lo == 1).all()
+    assert verdicts(parse_statement("multiplicity + 1 <= states - n"), spec) == {"VIOLATED"}
+
+
+def test_the_rescaled_bias_is_that_of_the_statement() -> None:
+    """b₂ = −B_h ‖row of W₃ D‖, and no more: the row reads the unit of the smallest scale."""
+    W = fmpq_mat(3, 3)
+    W[0, 1], W[1, 2], W[2, 2] = fmpq(1, 4), fmpq(-1, 3), fmpq(1, 3)
+    one = (fmpq(1),) * 3
+    found = fewest_states(RationalRNN(W, identity(3), one, one), fmpq(7))
+    assert found is not None
+    D, other = found
+    for row, b in zip(other.W.tolist()[3:], other.b[3:], strict=True):
+        assert b == -7 * norm_above([v * s for v, s in zip(row[:3], D, strict=True)])
+
+
+def test_too_large_for_floats_is_undecided() -> None:
+    """No crash and no verdict where the constants are beyond all floats."""
+    assert nearest(fmpq(2) ** 2000) == np.inf
+    assert nearest(-(fmpq(2) ** 2000)) == -np.inf
+    assert above(fmpq(2) ** 2000) == np.inf
+    form = claim("urnn-equivalence").form("equivalent")
+    for field in ("scale", "bias", "start"):
+        spec = replace(SPECIAL["slow-drive"], T=4, **{field: 1.7e308})
+        seen = judge(form.statement, form.assumptions, build(spec))
+        assert set(seen.verdicts.ravel()) <= {Verdict.UNDECIDED, Verdict.HOLDS}
+
+
+def test_a_candidate_on_a_kink_wherever_it_is_moved_is_refused() -> None:
+    """G orthogonal to every move, and pre-activations of 0."""
+    found = Candidate(
+        skew=[0.5] * 3, signs=[1.0] * 3, G=[[1024.0, -1031.0]] * 3, d=[2.0] * 3, s=[0.0] * 3
+    )
+    spec = replace(CANDIDATE, found=found)
+    check_spec(spec)
+    with pytest.raises(SpecError, match="kink"):
+        build(spec)
+
+
+@pytest.mark.parametrize("kind", ["unitary", "urnn", "block", "planted"])
+def test_no_candidate_is_written_out_in_vain(kind: str) -> None:
+    """A kind that has no candidate does not ignore one."""
+    activation = {"unitary": "relu", "block": "identity"}.get(kind, "tanh")
+    regime = {"unitary": "zero", "planted": "none"}.get(kind, "identity")
+    found = Candidate(skew=[], signs=[1.0], G=[[1.0]], d=[2.0], s=[2.0])
+    spec = SystemSpec(kind=kind, activation=activation, regime=regime, found=found)  # type: ignore[arg-type]
+    check_spec(replace(spec, found=None))
+    with pytest.raises(SpecError, match="candidate"):
+        check_spec(spec)
+
+
+def test_the_defect_counts_every_entry() -> None:
+    """Two columns of length 1 that are not orthogonal: ‖VᵀV − I‖_F² = 2 (3/5)²."""
+    V = fmpq_mat([[1, fmpq(3, 5)], [0, fmpq(4, 5)]])
+    member = build(SPECIAL["slow-drive"]).exact[0]
+    vars(member)["V"] = V
+    assert defect(member) == fmpq(18, 25)  # type: ignore[arg-type]
+
+
+def test_one_step_is_too_few() -> None:
+    """Without two steps every form that speaks of them falls: n states match one."""
+    spec = SPECIAL["one-step"]
+    for name in ("excluded", "needed", "kernel"):
+        form = claim("urnn-tight").form(name)
+        without = tuple(part for part in form.assumptions if part.id != "two steps")
+        assert (judge(form.statement, form.assumptions, build(spec)).verdicts == 3).all()
+        assert Verdict.VIOLATED in judge(form.statement, without, build(spec)).verdicts

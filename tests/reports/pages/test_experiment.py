@@ -1,0 +1,106 @@
+import math
+
+import pytest
+
+from reports.pages.experiment import Code, Paragraph, Plot, Section, Table, render_experiment
+from reports.pages.mathml import mathml
+from reports.pages.plot import FigureError, Series, plot
+
+
+def figure(label="bound $x$"):
+    """A figure with a line, a dashed line and points with a gap."""
+    k = range(20)
+    gaps = [4 * 0.7**i if i != 5 else math.nan for i in k]
+    series = [
+        Series(label, k, [5 * 0.8**i for i in k], "dashed"),
+        Series("measured <gap>", k, gaps, "points"),
+        Series("ε", k, [0.1] * 20),
+    ]
+    return plot(series, x_label="window k", y_label="‖h − hᵏ‖", log_y=True)
+
+
+def test_plot_is_deterministic_and_inline():
+    """The same data gives the same figure: no time, no address, no style of its own."""
+    drawn = figure()
+    assert drawn == figure()
+    assert drawn.startswith('<svg viewBox="')
+    for absent in ("http", "<style", "<metadata", "<?xml", "<!DOCTYPE", "#0102", "#0a0b", "<gap>"):
+        assert absent not in drawn
+    assert "var(--series-1)" in drawn
+    assert "currentColor" in drawn
+
+
+def test_plot_scales():
+    """A logarithmic axis changes the figure."""
+    series = [Series("a", [1, 10, 100], [1, 2, 3])]
+    plain = plot(series, x_label="", y_label="")
+    assert plot(series, x_label="", y_label="", log_x=True) != plain
+
+
+def test_plot_spread():
+    """A spread is a shade of its line's colour; it changes the figure and nothing else is named."""
+    plain, shaded = (
+        plot([Series("a", [1, 2], [1, 2], spread=spread)], x_label="", y_label="")
+        for spread in (None, [0.5, math.nan])
+    )
+    assert "fill-opacity: 0.15" in shaded
+    assert "fill-opacity" not in plain
+    assert "#0a0b" not in shaded
+
+
+@pytest.mark.parametrize(
+    "series",
+    [
+        [],
+        [Series("a", [1], [1])] * 7,
+        [Series("a", [1, 2], [1])],
+        [Series("a", [1, 2], [1, 2], spread=[1])],
+    ],
+    ids=range(4),
+)
+def test_plot_refuses(series):
+    """No series, too many, or one whose x, y and spread differ in length is refused by name."""
+    with pytest.raises(FigureError, match=r"; (draw|pair|give)"):
+        plot(series, x_label="", y_label="")
+
+
+def test_experiment_page():
+    """A page holds its sections in order, escapes text and keeps formulas and figures."""
+    sections = [
+        Section(
+            "Memory",
+            (
+                Paragraph("it forgets <b>fast</b>"),
+                Paragraph(mathml("<mi>k</mi>", "k")),
+                Plot(figure(), "The gap & its bound."),
+                Table(("ε", "k"), (("1e-2", "12"),), frozenset({1}), "Truncations."),
+                Table(("a",), ()),
+                Code("rnnbounds certify <MODEL>"),
+            ),
+        ),
+        Section("Accuracy", ()),
+    ]
+    page = render_experiment(
+        "Sunspots", sections, lead="A lead.", kicker="seed 0", environment=[("torch", "2.13.0")]
+    ).decode()
+    for text in (
+        "it forgets &lt;b&gt;fast&lt;/b&gt;",
+        "<math><mi>k</mi></math>",
+        "The gap &amp; its bound.",
+        '<td class="number">12</td>',
+        "rnnbounds certify &lt;MODEL&gt;",
+        "<dt>torch</dt>",
+        "var(--series-2)",
+    ):
+        assert text in page
+    assert page.index("Memory") < page.index("Accuracy")
+    assert "<script" not in page
+    assert "fails" not in page.split("</style>")[1]
+
+
+def test_failing_experiment():
+    """An experiment with problems says so in title and head."""
+    page = render_experiment("Sunspots", [], problems=["the bound fell <here>"]).decode()
+    assert "FAILS · Sunspots" in page
+    assert 'class="masthead fails"' in page
+    assert "the bound fell &lt;here&gt;" in page

@@ -1,0 +1,235 @@
+import re
+from html.parser import HTMLParser
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from reports import Run, decode, encode, load
+from reports.pages.mathml import mathml
+from reports.pages.page import reach, render, summarise, write_report
+
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7*7}}"
+
+
+class Page(HTMLParser):
+    """All tags with their attributes, the ids, and the text of a page."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(data.decode())
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.text += data
+
+    @property
+    def ids(self) -> list[str]:
+        return [attrs["id"] for _, attrs in self.tags if attrs.get("id")]
+
+
+def poisoned(value):
+    """The record as plain values with a hostile string in place of every free string."""
+    keep = {"rnnbounds/run/1", "<=", "HOLDS", "VIOLATED", "proved", "machine", "axiom"}
+    if isinstance(value, dict):
+        return {key: poisoned(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [poisoned(item) for item in value]
+    return HOSTILE if isinstance(value, str) and value not in keep else value
+
+
+def test_every_claim_has_its_row_and_section(run):
+    """Each claim is linked from the table and told in a section of its own."""
+    page = Page(render(run))
+    links = [attrs.get("href") for tag, attrs in page.tags if tag == "a"]
+    for claim in run.claims:
+        assert f"claim-{claim.id}" in page.ids
+        assert f"#claim-{claim.id}" in links
+        assert claim.title in page.text
+        assert claim.source in page.text
+        assert claim.extremal in page.text
+    for attack in run.attacks:
+        assert attack in page.text
+
+
+def test_a_claim_tells_everything(run):
+    """Statement, assumptions, ledger, redundancy, tallies, variants and replay are on the page."""
+    claim = replace(run.claims[1], vacuous_by_assumption={"0 ≤ λ < 1": 1204})
+    page = Page(render(replace(run, claims=(claim,))))
+    assert sum(tag == "math" for tag, _ in page.tags) > 5
+    wanted = [claim.worst.replay, claim.forms[0].assumptions[1], claim.ledgers[0].steps[0].id]
+    wanted += [variant.text for variant in claim.variants]
+    wanted += ["not needed: k <= T", "only the regime nilpotent refutes it", "1,204"]
+    wanted += ["✓ proved", f"{claim.tally.holds:,}", "1 − 2.1·10⁻⁹", "2.13.0", "TF32 (matmul)"]
+    for text in wanted:
+        assert text in page.text
+
+
+def test_what_must_differ_shows_where_it_came_nearest(run, check):
+    """The nearest checks of a form are told with their replay commands; without any, nothing is."""
+    claim = run.claims[1]
+    near = replace(check(), spec={"states": 3}, lhs=2.0**-40, replay="rnnbounds replay nearest")
+    forms = (replace(claim.forms[0], nearest=(near,)), *claim.forms[1:])
+    page = Page(render(replace(run, claims=(replace(claim, forms=forms),))))
+    assert page.text.count("nearest by number of states, and how to replay them (1)") == 1
+    assert near.replay in page.text
+    assert "nearest by number" not in Page(render(run)).text
+
+
+def test_deterministic(run):
+    """The same record gives the same page, also after a journey through JSON."""
+    assert render(run) == render(run) == render(decode(encode(run)))
+
+
+def test_self_contained(run):
+    """The page has no script, loads nothing, and forbids itself to."""
+    data = render(run)
+    page = Page(data)
+    assert not {"script", "link", "iframe", "object", "embed", "img"} & {t for t, _ in page.tags}
+    for _, attrs in page.tags:
+        assert not {"src", "srcset", "data", "action", "xlink:href"} & attrs.keys()
+        assert not any(name.startswith("on") for name in attrs)
+        assert (attrs.get("href") or "#").startswith("#")
+    assert not re.search(rb"https?:|@import|url\(", data)
+    policy = [a["content"] for _, a in page.tags if a.get("http-equiv")]
+    assert policy == ["default-src 'none'; style-src 'unsafe-inline'; img-src data:"]
+
+
+def test_hostile_strings_stay_text(run):
+    """A record in which every string is hostile makes a page without a tag of theirs."""
+    plain = msgspec.to_builtins(run)
+    evil = msgspec.convert(poisoned(plain), Run)
+    evil = replace(evil, claims=(replace(evil.claims[0], vacuous_by_assumption={HOSTILE: 1}),))
+    data = render(evil)
+    page = Page(data)
+    assert not {"script", "img"} & {tag for tag, _ in page.tags}
+    assert not any(name.startswith("on") for _, attrs in page.tags for name in attrs)
+    assert HOSTILE in page.text
+    assert "{{7*7}}" in page.text
+
+
+def test_prose_does_not_show_as_a_proof(run):
+    """A claim that rests on a step in prose is shown as not proved, everywhere."""
+    claim = run.claims[1]
+    ledgers = tuple(
+        replace(
+            ledger, proved=False, argued=True, human=("limit",),
+            steps=(replace(ledger.steps[0], verdict="human", kind="human"), *ledger.steps[1:]),
+        )
+        for ledger in claim.ledgers
+    )  # fmt: skip
+    others = (run.claims[0], *run.claims[2:])
+    page = Page(render(replace(run, claims=(*others, replace(claim, ledgers=ledgers)))))
+    text = " ".join(page.text.split())
+    prose = f"{len(ledgers)} step{'s' if len(ledgers) > 1 else ''}"
+    for told in ("△ not proved", "stands, not proved", f"1 resting on {prose} in prose"):
+        assert told in text, told
+    assert "FAILS" not in text
+
+
+def test_a_failing_run_is_unmistakable(run, check):
+    """A failing run says so in title, headline, row and section, with its problems on top."""
+    claim = run.claims[1]
+    variant = replace(claim.variants[0], convicted=False, counterexample=None, attack=None)
+    ledger = replace(claim.ledgers[0], proved=False, axioms=(), human=("limit",))
+    bad = replace(
+        claim,
+        tally=replace(claim.tally, holds=0, violated=2, undecided=1),
+        failing=(replace(check(ratio=1.07, verdict="VIOLATED"), explanation="n = 1, W = λ"),),
+        variants=(variant, replace(claim.variants[1], ledger_fails=False)),
+        ledgers=(ledger,),
+    )
+    failing = replace(run, claims=(run.claims[0], bad), missing_parts=("instability/random",))
+    page = Page(render(failing))
+    for text in (
+        "FAILS · rnnbounds: This run fails.",
+        "'instability/random' never reported",
+        "2 checks VIOLATED",
+        "Failing checks",
+        "n = 1, W = λ",
+        "✗ not proved",
+        "survives",
+        "proves it",
+        "argued in prose",
+    ):
+        assert text in page.text
+    assert "Every claim holds" not in page.text
+    classes = [attrs.get("class") for _, attrs in page.tags]
+    assert "masthead fails" in classes
+    assert "fails" in classes
+    assert "Every claim holds." in Page(render(run)).text
+
+
+def test_a_bare_record(run):
+    """A record with nothing in it still makes a page, and it fails."""
+    claim = replace(
+        run.claims[0], attacks={}, worst=None, tightest=(), forms=(), ledgers=(), variants=(),
+        mathml="",
+    )  # fmt: skip
+    bare = replace(run, claims=(claim,), axioms=())
+    page = Page(render(bare))
+    assert claim.latex in page.text
+    assert "No ledger was run." in page.text
+    assert summarise(bare).rows[0].best_attack == ""
+    assert "no claim was tested" in Page(render(replace(run, claims=()))).text
+
+
+def test_unlisted_attacks_come_last(run):
+    """An attack that the run did not announce is shown all the same."""
+    claim = run.claims[0]
+    extra = replace(claim, attacks={"a-new-one": claim.attacks["random"], **claim.attacks})
+    assert summarise(replace(run, claims=(extra,))).attacks == (*run.attacks, "a-new-one")
+
+
+def test_write_report(run, tmp_path):
+    """Record and page lie side by side."""
+    write_report(run, tmp_path / "out")
+    assert load(tmp_path / "out" / "run.json") == run
+    assert (tmp_path / "out" / "index.html").read_bytes() == render(run)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "percent"),
+    [(None, 0), ("nan", 0), (0.0, 0), (-1.0, 0), (0.9, 11), (1.0, 100), (2.0, 100)],
+)
+def test_reach_counts_nines(ratio, percent):
+    """The bar behind a ratio is full at nine nines and empty without a number."""
+    assert reach(ratio) == percent
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "",
+        "<script>1</script>",
+        "<mi>x</mi><svg/>",
+        "<mi>x",
+        "</math><script/><math>",
+        "<!DOCTYPE math [<!ENTITY x 'y'>]><mi>&x;</mi>",
+        "<?xml version='1.0'?><mi/>",
+        "<svg:mi xmlns:svg='http://www.w3.org/2000/svg'/>",
+        "<mrow>" * 5000 + "</mrow>" * 5000,
+        "<mi>" + "x" * 200_000 + "</mi>",
+        "<mi>\x00</mi>",
+    ],
+    ids=range(11),
+)
+def test_mathml_that_is_refused(source):
+    """What is not plain presentation MathML is shown as its text, escaped."""
+    assert mathml(source, "a<b") == "<code>a&lt;b</code>"
+
+
+def test_mathml_that_is_kept():
+    """Elements stay, unknown attributes go, names of characters become characters."""
+    source = (
+        "<math xmlns='http://www.w3.org/1998/Math/MathML'><mi onclick='x' mathvariant='bold'>&lt;"
+        "</mi><mo>-</mo><mo>&InvisibleTimes;</mo><mo>&#x2264;</mo><mi>&unknown;&amp;</mi></math>"
+    )
+    kept = '<math display="block"><mrow><mi mathvariant="bold">&lt;</mi><mo>−</mo><mo>\u2062</mo>'
+    kept += "<mo>≤</mo><mi>&amp;unknown;&amp;</mi></mrow></math>"
+    assert mathml(source, "", display=True) == kept
+    assert mathml("<mi>x</mi>", "") == "<math><mi>x</mi></math>"

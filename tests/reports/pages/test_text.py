@@ -1,0 +1,110 @@
+import math
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from reports import EMPTY, Histogram, count_ratios
+from reports.pages import text
+from reports.pages.chart import chart
+from reports.records.histogram import EDGES
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, "–"),
+        (math.inf, "∞"),
+        ("nan", "NaN"),
+        (0.0, "0"),
+        (1.0, "1"),
+        (0.93127, "0.9313"),
+        (1 - 2.1e-9, "1 − 2.1·10⁻⁹"),
+        (1 + 2**-52, "1 + 2.2·10⁻¹⁶"),
+        (3.24e-9, "3.2·10⁻⁹"),
+        (-0.5, "−0.5"),
+        (123456.0, "1.2·10⁵"),
+    ],
+)
+def test_ratio(value, expected):
+    """Ratios near 1 and near 0 keep the digits that matter."""
+    assert text.ratio(value) == expected
+
+
+def test_counts():
+    """Counts are grouped, or cut to four characters without ever rounding up."""
+    assert text.count(1234567) == "1,234,567"
+    cases = {0: "0", 999: "999", 1250: "1.2k", 12999: "12k", 999_999: "999k", 3 * 10**6: "3M"}
+    assert {value: text.short_count(value) for value in cases} == cases
+    assert text.plural(1, "step") == "1 step"
+    assert text.plural(0, "step") == "0 steps"
+
+
+def test_value_reads_back():
+    """A side of a check is printed so that it reads back as the same float."""
+    assert float(text.value(0.1 + 0.2)) == 0.1 + 0.2
+    assert text.value("inf") == "∞"
+
+
+@pytest.mark.parametrize("bound", [1.01e-16, 5e-324, 0.1, 2.0**-53, 1.0, 9.99e-8])
+def test_error_is_rounded_up(bound):
+    """A printed error bound is never smaller than the bound."""
+    mantissa, power = text.error(bound).split("·10")
+    digits = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+    printed = Decimal(mantissa).scaleb(int(power.translate(digits)))
+    assert Decimal(bound) <= printed <= Decimal(bound) * Decimal("1.1")
+
+
+def test_error_of_nothing():
+    """No error prints as 0, an unknown one as infinite."""
+    assert text.error(0.0) == "0"
+    assert text.error("inf") == "∞"
+
+
+def test_spec_items():
+    """A spec prints sorted by name, nested values as JSON, long ones cut."""
+    deep = []
+    for _ in range(10**5):
+        deep = [deep]
+    items = text.spec_items({"x": [1, 2], "regime": "orthogonal", "n": 4, "deep": deep})
+    assert items == [("deep", "…"), ("n", "4"), ("regime", "orthogonal"), ("x", "[1,2]")]
+    assert len(dict(text.spec_items({"x": "a" * 1000}))["x"]) == 300
+
+
+def test_count_ratios():
+    """Each ratio falls in the bin (a, b] of its edges; NaN is unmeasured, more than 1 beyond."""
+    counted = count_ratios(np.array([[0.0, 1.0], [1 + 2**-52, math.inf], [math.nan, 0.95]]))
+    assert sum(counted.counts) == 5
+    assert counted.unmeasured == 1
+    assert counted.counts[0] == 1
+    assert counted.counts[-1] == 2
+    assert counted.counts[EDGES.index(1.0)] == 1
+    assert counted.counts[EDGES.index(0.99)] == 1
+
+
+def test_count_ratios_merge():
+    """Counting in parts and merging is counting at once."""
+    ratios = np.linspace(0, 1.1, 1001)
+    assert count_ratios(ratios[:300]).merge(count_ratios(ratios[300:])) == count_ratios(ratios)
+    assert count_ratios([]) == EMPTY
+
+
+def test_chart():
+    """Bars stand inside of the frame, taller for more; only what lies beyond 1 is marked."""
+    drawn = chart(count_ratios([0.5] * 10 + [0.95] * 1000 + [2.0]))
+    tall = {bar.label: bar.height for bar in drawn.bars if bar.label}
+    assert tall["1k"] > tall["10"] > tall["1"] > 0
+    assert [bar.label for bar in drawn.bars if bar.beyond] == ["1"]
+    assert drawn.bars[-1].title == "above 1: 1"
+    assert drawn.bars[0].title == "up to 10⁻¹²: 0"
+    assert all(bar.y >= 0 and bar.x + bar.width <= drawn.right for bar in drawn.bars)
+    assert [tick.label for tick in drawn.up] == ["1", "10", "100", "1k"]
+    assert drawn.across[-1].label == "1"
+
+
+def test_chart_of_other_edges():
+    """A record may carry other edges, or an empty histogram, and still be drawn."""
+    drawn = chart(Histogram(edges=(2e-3, 0.5), counts=(0, 0, 0)))
+    assert drawn.one is None
+    assert [tick.label for tick in drawn.across] == ["2·10⁻³", "0.5"]
+    assert not any(bar.label for bar in drawn.bars)

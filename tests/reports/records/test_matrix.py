@@ -1,0 +1,147 @@
+"""The matrix: no blank, no entry against its own counts, and all of it on the page."""
+
+import re
+
+import pytest
+from msgspec.structs import replace
+
+from reports import Tally, decode, encode, problems
+from reports.pages.page import render, seen
+from reports.records.matrix import WORDS, Column, Entry, Matrix, lost, matrix_problems
+
+NAMES = ("state-bound", "truncation", "instability")
+COLUMNS = (
+    Column(name="linear", title="linear", cells=("linear",)),
+    Column(name="rnn-smooth", title="RNN, smooth ρ", cells=("rnn-tanh", "rnn-erf")),
+)
+HOSTILE = "<script>alert(1)</script>\"'{{7*7}}"
+
+
+def entry(claim: str, column: str, **fields) -> Entry:
+    """An entry that holds, unless the fields say otherwise."""
+    cell = {"rnn-smooth": "rnn-tanh"}.get(column, column)
+    held = {"standing": "HOLDS", "forms": ("finite",), "tallies": {cell: Tally(holds=1234)}}
+    return Entry(claim=claim, column=column, **(held | fields))
+
+
+@pytest.fixture
+def matrix(run) -> Matrix:
+    """Three claims on two columns: four hold, one is not applicable, one not yet proved."""
+    found = {(claim, c.name): entry(claim, c.name) for claim in NAMES for c in COLUMNS}
+    nothing = {"forms": (), "tallies": {}}
+    found["truncation", "rnn-smooth"] = entry(
+        "truncation", "rnn-smooth", standing="NOT YET PROVED", reason="nobody did", **nothing
+    )
+    found["instability", "rnn-smooth"] = entry(
+        "instability", "rnn-smooth", standing="NOT APPLICABLE", reason="φ is linear", **nothing
+    )
+    for claim in run.claims:  # the counts of a claim are those of its entries together
+        there = found[claim.id, "rnn-smooth"].tally
+        rest = replace(claim.tally, holds=claim.tally.holds - there.holds)
+        found[claim.id, "linear"] = entry(claim.id, "linear", tallies={"linear": rest})
+    return Matrix(columns=COLUMNS, entries=tuple(found.values()))
+
+
+def changed(matrix: Matrix, i: int, **fields) -> Matrix:
+    """The matrix with other fields in one entry."""
+    entries = list(matrix.entries)
+    entries[i] = replace(entries[i], **fields)
+    return replace(matrix, entries=tuple(entries))
+
+
+def test_a_run_keeps_its_matrix(run, matrix):
+    """It reads back as it was written, passes, and a record without one is read as well."""
+    whole = replace(run, matrix=matrix)
+    assert decode(encode(whole)) == whole
+    assert problems(whole) == []
+    older = encode(run).replace(b',\n "matrix": null', b"")
+    assert older != encode(run)
+    assert decode(older) == run
+
+
+def test_every_blank_is_a_problem(run, matrix):
+    """Each entry in turn is missed by its claim and column."""
+    for i, missing in enumerate(matrix.entries):
+        fewer = replace(matrix, entries=matrix.entries[:i] + matrix.entries[i + 1 :])
+        (line,) = problems(replace(run, matrix=fewer))
+        assert line == f"the matrix has no entry for {missing.claim} on {missing.column}"
+        assert "missing" in render(replace(run, matrix=fewer)).decode()
+    assert len(matrix_problems(replace(matrix, entries=()), NAMES)) == 6
+
+
+@pytest.mark.parametrize(
+    "tally", [Tally(), Tally(vacuous=3), Tally(holds=5, violated=1), Tally(holds=5, undecided=1)]
+)
+def test_an_entry_cannot_hold_against_its_counts(matrix, tally):
+    """Nothing judged, or anything but HOLDS, and the entry is a contradiction."""
+    for standing in ("HOLDS", "ARGUED"):
+        bad = changed(matrix, 1, standing=standing, tallies={"rnn-tanh": tally})
+        (line,) = matrix_problems(bad, NAMES)
+        assert "against its own counts" in line
+
+
+def test_why_must_be_said(matrix):
+    """What does not hold says which assumption fails, or what is missing."""
+    for i in (3, 5):
+        (line,) = matrix_problems(changed(matrix, i, reason=""), NAMES)
+        assert line.endswith("does not say why")
+
+
+def test_the_page_shows_every_entry(run, matrix):
+    """A row for each claim, linked; numbered reasons; counts and what was not drawn in tooltips."""
+    page = render(replace(run, matrix=matrix)).decode()
+    table = page.split('<table class="cells">')[1].split("</table>")[0]
+    assert [f'href="#claim-{name}"' in table for name in NAMES] == [True] * 3
+    assert len(re.findall("<td", table)) == 6
+    assert table.count(">holds</td>") == 4
+    assert "not yet<sup>1</sup>" in table
+    assert "n/a<sup>2</sup>" in table
+    assert "<li>nobody did</li>\n<li>φ is linear</li>" in page
+    assert "checks that hold: rnn-tanh 1,234 of 1,234; not drawn: rnn-erf" in table
+    assert "RNN, smooth ρ: rnn-tanh, rnn-erf." in page
+    assert 'class="cells"' not in render(run).decode()
+
+
+def test_hostile_text_stays_text(run, matrix):
+    """Names, titles and reasons of a record are escaped."""
+    column = Column(name=HOSTILE, title=HOSTILE, cells=(HOSTILE, HOSTILE))
+    bad = entry(HOSTILE, HOSTILE, standing="NOT APPLICABLE", reason=HOSTILE)
+    page = render(replace(run, matrix=Matrix(columns=(column,), entries=(bad,)))).decode()
+    assert "<script" not in page
+    assert "{{7*7}}" in page
+
+
+def test_cells_without_a_judged_check_are_told(matrix):
+    """A cell whose systems met no assumption does not hide behind another of its column."""
+    both = {"rnn-tanh": Tally(holds=2), "rnn-erf": Tally(vacuous=7)}
+    told = seen(entry("truncation", "rnn-smooth", tallies=both), COLUMNS[1])
+    assert told == "holds, checks that hold: rnn-tanh 2 of 2; only vacuous: rnn-erf"
+
+
+@pytest.mark.parametrize("standing", list(WORDS))
+def test_every_standing_has_its_words(matrix, standing):
+    """In full where there is room, short in a table, and in the tooltip."""
+    one = replace(matrix.entries[0], standing=standing, tallies={})
+    assert one.words == WORDS[standing] == seen(one, COLUMNS[0])
+    assert len(one.short) <= len(one.words)
+    assert seen(replace(one, reason="so"), COLUMNS[0]) == f"{one.words}: so"
+
+
+def test_what_was_lost(matrix):
+    """Only what held and does not any more, or only by an argument; what is new is no loss."""
+    assert lost(matrix, matrix) == []
+    for standing in ("VIOLATED", "ARGUED", "NOT TESTED"):
+        worse = changed(matrix, 0, standing=standing)
+        (line,) = lost(matrix, worse)
+        assert line == f"state-bound on linear: holds, now {WORDS[standing]}"
+        assert lost(worse, matrix) == []
+    fewer = replace(matrix, entries=matrix.entries[1:])
+    assert lost(matrix, fewer) == ["state-bound on linear: holds, now missing"]
+    assert lost(changed(matrix, 0, standing="ARGUED"), matrix) == []
+
+
+def test_tallies_add_up():
+    """An entry's tally is that of its cells together."""
+    both = {"rnn-tanh": Tally(holds=2, vacuous=1), "rnn-erf": Tally(holds=3, undecided=1)}
+    found = entry("truncation", "rnn-smooth", tallies=both).tally
+    assert found == Tally(holds=5, undecided=1, vacuous=1)

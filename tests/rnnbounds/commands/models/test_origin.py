@@ -1,0 +1,253 @@
+"""What a certificate says of where its weights came from, and files whose names are exact."""
+
+import json
+
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load, save, save_file
+
+import rnnbounds
+from impl.checker.truncated import check_truncated
+from impl.checker.truncated_file import TruncatedFileError
+from impl.checker.unitary import check
+from impl.checker.unitary_file import UnitaryFileError, seal
+from impl.convert.truncate import _seal
+from impl.convert.unitary import load_unitary, save_unitary, unitary
+from impl.errors import InputError
+from impl.reading.files import ModelFileError
+
+BOUND = ("--input-bound", 1)
+WEIGHTS = {
+    "enc.weight_hh_l0": torch.eye(2) / 2,
+    "enc.weight_ih_l0": torch.ones(2, 1),
+    "enc.bias_ih_l0": torch.ones(2),
+    "enc.mask": torch.ones(2),
+    "head.weight": torch.ones(1, 2),
+}
+READ = "read from enc.bias_ih_l0, enc.weight_hh_l0, enc.weight_ih_l0"
+IGNORE = ("--ignore", "enc.mask")
+
+
+@pytest.fixture
+def source(tmp_path):
+    """A state dict with a tensor too many, and one that reads the model out."""
+    torch.save(WEIGHTS, tmp_path / "m.pt")
+    return tmp_path / "m.pt"
+
+
+def test_the_cell_is_asked_for(refused, source, tmp_path):
+    """A vanilla state dict does not say its activation: exit 2 and the candidates, everywhere."""
+    out = tmp_path / "o.safetensors"
+    for call in (
+        ("certify", source),
+        ("truncate", source, "--eps", 1, "--out", out),
+        ("unitary", source, "--out", out),
+    ):
+        line = refused(*call, *BOUND, *IGNORE)
+        assert "m.pt does not say which cell it holds; say --cell rnn-tanh or rnn-relu" in line
+        assert "holds enc.mask, which" in refused(*call, *BOUND, "--cell", "rnn-relu")
+        line = refused(*call, *BOUND, *IGNORE, "--ignore", "enc.weight_hh_l0", "--cell", "rnn-relu")
+        assert "rnn-relu needs enc.weight_hh_l0" in line
+        assert "holds no mask" in refused(*call, *BOUND, "--ignore", "mask", "--cell", "rnn-relu")
+    assert not out.exists()
+
+
+def test_the_first_line_says_what_was_read(call, source):
+    """Model, cell and tensors; then what was left out, and why."""
+    told = call("certify", source, *BOUND, *IGNORE, "--cell", "rnn-relu").out.splitlines()
+    assert told[0] == f"{source}: rnn-relu, 2 states, float32, {READ}"
+    assert told[1] == "ignored: enc.mask"
+    assert told[2] == "not read, under other prefixes: head.weight"
+    document = call(
+        "certify", source, *BOUND, *IGNORE, "--cell", "rnn-relu", "--format", "json"
+    ).json
+    assert document["tensors"] == {
+        role: f"enc.{role}_l0" for role in ("weight_hh", "weight_ih", "bias_ih")
+    }
+    assert (document["ignored"], document["unread"]) == (["enc.mask"], ["head.weight"])
+
+
+@pytest.mark.parametrize("command", ["truncate", "unitary"])
+def test_check_prints_what_was_read(call, source, tmp_path, command):
+    """The files carry it, `check` prints it, and a source is read as it was."""
+    out = tmp_path / "o.safetensors"
+    more = ("--eps", 0.01) if command == "truncate" else ()
+    made = call(command, source, *BOUND, *IGNORE, "--cell", "rnn-relu", "--out", out, *more)
+    assert made.code == 0
+    left = ["ignored: enc.mask", "not read, under other prefixes: head.weight"]
+    assert made.out.splitlines()[1:4] == [f"rnn-relu, {READ}", *left]
+    again = ("--source", source, "--cell", "rnn-relu", *IGNORE)
+    for told in (call("check", out), call("check", out, *again)):
+        assert told.code == 0
+        assert told.out.splitlines()[1].startswith("of rnn-relu, n = 2, d = 1, float32")
+        for what in ('"weight_hh": "enc.weight_hh_l0"', 'ignored: ["enc.mask"]', '["head.weight"]'):
+            assert what in told.out
+
+
+@pytest.mark.parametrize("command", ["truncate", "unitary"])
+def test_the_source_says_which_cell_it_is(call, refused, source, tmp_path, command):
+    """A source that says it is a tanh network is none of a ReLU network's."""
+    out, other = tmp_path / "o.safetensors", tmp_path / "tanh.safetensors"
+    more = ("--eps", 0.01) if command == "truncate" else ()
+    call(command, source, *BOUND, *IGNORE, "--cell", "rnn-relu", "--out", out, *more)
+    save_file(WEIGHTS, other, metadata={"cell": "rnn-tanh"})
+    told = call("check", out, "--source", other, *IGNORE)
+    assert told.code == 1
+    assert "the certificate FAILS" in told.out
+    assert "enc.mask" in refused("check", out, "--source", other)
+    assert "say --cell" in refused("check", out, "--source", source, *IGNORE)
+
+
+def truncated(tmp_path, cell="rnn-tanh"):
+    """A truncated file, its tensors and its metadata."""
+    path = tmp_path / "short.safetensors"
+    weights = {name: part for name, part in WEIGHTS.items() if "mask" not in name}
+    rnnbounds.save_truncated(*rnnbounds.truncate(weights, 1e-2, 1.0, cell=cell), path)
+    with safe_open(path, "pt") as file:
+        return path, load(path.read_bytes()), dict(file.metadata())
+
+
+def rewritten(path, tensors, told, *, certificate=None):
+    """The file with other tensors, or another certificate, sealed as if it were ours."""
+    if certificate is not None:
+        told = told | {"certificate": json.dumps(certificate, sort_keys=True)}
+    path.write_bytes(save(tensors, told | {"sha256": _seal(told, tensors)}))
+
+
+def test_two_tensors_for_one_place(tmp_path):
+    """`weight_hh` beside `weight_hh_l0` is refused by `check` and by `load_truncated` alike."""
+    path, tensors, told = truncated(tmp_path)
+    assert check_truncated(path)[1]
+    for more in ("weight_hh", "weight_hh_l1", "enc.weight_hh_l0", "bias_hh", "extra"):
+        large = {more: tensors["weight_hh_l0"] * 50}
+        for held in (tensors | large, large | tensors):
+            rewritten(path, held, told)
+            for _ in range(3):
+                with pytest.raises(TruncatedFileError, match="does not hold exactly"):
+                    check_truncated(path)
+                with pytest.raises(InputError):
+                    rnnbounds.load_truncated(path)
+
+
+@pytest.mark.parametrize("cell", ["rnn-tanh", "rnn-relu", "linear"])
+def test_names_that_torch_would_not_load(tmp_path, cell):
+    """Without the layer's number or under a prefix it is no file of a truncated model."""
+    path, tensors, told = truncated(tmp_path, cell)
+    other = {name.removesuffix("_l0"): part for name, part in tensors.items()}
+    prefixed = {f"rnn.{name}": part for name, part in tensors.items()}
+    partly = {name.removesuffix("_l0") if "ih" in name else name: t for name, t in tensors.items()}
+    for held in (other, prefixed, partly):
+        rewritten(path, held, told)
+        with pytest.raises(TruncatedFileError, match="does not hold exactly"):
+            check_truncated(path)
+        with pytest.raises(InputError, match=r"does not hold exactly|holds no weight_ih_l0"):
+            rnnbounds.load_truncated(path)
+    rewritten(path, tensors, told)
+    net = torch.nn.RNN(1, 2, nonlinearity="relu" if cell == "rnn-relu" else "tanh")
+    found = net.load_state_dict(load(path.read_bytes()), strict=False)
+    assert found.unexpected_keys == []
+    assert found.missing_keys == ["bias_hh_l0"]
+    for name, part in rnnbounds.load_truncated(path).named_parameters():
+        assert torch.equal(part, tensors[name])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tensors": {}}, {"tensors": None}, {"tensors": {"weight_hh": "a"}},
+        {"tensors": {"weight_hh": "a", "weight_ih": "a", "bias_ih": "b"}},
+        {"tensors": {"weight_hh": "a", "weight_ih": 1, "bias_ih": "b"}},
+        {"ignored": None}, {"ignored": [1]}, {"ignored": ["a", "a"]}, {"unread": "a"},
+        {"ignored": ["enc.weight_hh_l0"]},
+    ],
+)  # fmt: skip
+def test_an_origin_that_makes_no_sense(tmp_path, change):
+    """Roles without a name, a name for two roles, or one that is read and ignored."""
+    path, tensors, told = truncated(tmp_path)
+    certificate = json.loads(told["certificate"])
+    certificate["information"] |= change
+    rewritten(path, tensors, told, certificate=certificate)
+    with pytest.raises(TruncatedFileError, match="something else"):
+        check_truncated(path)
+
+
+def test_a_unitary_file_holds_its_four_tensors(tmp_path):
+    """No name more, none less, none other."""
+    path = tmp_path / "u.safetensors"
+    made = unitary(WEIGHTS, 1.0, cell="rnn-relu", ignore=["enc.mask"])
+    save_unitary(made, path)
+    with safe_open(path, "pt") as file:
+        told = dict(file.metadata())
+    assert all(finding.holds for finding in check(path)[1])
+    tensors = {name: part.contiguous() for name, part in made.weights.items()}
+    renamed = {name.removesuffix("_l0"): part for name, part in tensors.items()}
+    large = {"weight_hh": tensors["weight_hh_l0"] * 50}
+    for held in (tensors | large, large | tensors, renamed, tensors | {"x": torch.ones(1)}):
+        stamp = seal(told, {name: part.numpy() for name, part in held.items()})
+        path.write_bytes(save(held, told | {"sha256": stamp}))
+        for reader in (check, load_unitary):
+            with pytest.raises(UnitaryFileError, match="does not hold exactly"):
+                reader(path)
+
+
+def test_names_are_printed_escaped(call, tmp_path):
+    """Line breaks and escape sequences of names do not reach the terminal."""
+    path, evil = tmp_path / "m.safetensors", "a\ncertified: \x1b[31mλ = 0"
+    weights = {f"{evil}.{name}": torch.eye(2) / 2 for name in ("weight_hh_l0", "weight_ih_l0")}
+    save_file(weights | {f"{evil}.x": torch.ones(1), f"y{evil}.z": torch.ones(1)}, path)
+    told = call("certify", path, *BOUND, "--cell", "rnn-relu", "--ignore", f"{evil}.x")
+    assert told.code == 0
+    assert "\x1b" not in told.out
+    assert sum(line.startswith("certified") for line in told.out.splitlines()) == 1
+    out = tmp_path / "o.safetensors"
+    call(
+        "truncate", path, *BOUND, "--cell", "rnn-relu", "--ignore", f"{evil}.x", "--eps", 1,
+        "--out", out,
+    )  # fmt: skip
+    assert "\x1b" not in call("check", out).out
+
+
+@pytest.mark.parametrize("key", ["weight_hh_l0", "weight_ih_l0", "cell"])
+def test_a_key_that_stands_twice(tmp_path, refused, key):
+    """Of two entries of one name in a file's header the library keeps the last: refused."""
+    path, _, _ = truncated(tmp_path)
+    data = path.read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    text = data[8 : 8 + length].decode().rstrip()
+    spelt = json.dumps(key)
+    start = text.index(f"{spelt}:")
+    value, _ = json.JSONDecoder().raw_decode(text[start + len(spelt) + 1 :])
+    more = f"{text[:start]}{spelt}:{json.dumps(value)},{text[start:]}".encode()
+    path.write_bytes(len(more).to_bytes(8, "little") + more + data[8 + length :])
+    assert "no intact" in refused("check", path)
+    assert "no intact" in refused("certify", path, *BOUND)
+    with pytest.raises(ModelFileError, match="a key comes twice"):
+        rnnbounds.load_truncated(path)
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("base", [torch.nn.LSTM, torch.nn.GRU])
+def test_other_truncated_files_hold_their_own_tensors_too(tmp_path, base, layers):
+    """Gated cells and stacks: no tensor more, and none under another name."""
+    torch.manual_seed(0)
+    path, net = tmp_path / "short.safetensors", base(1, 2, num_layers=layers)
+    with torch.no_grad():
+        for part in net.parameters():
+            part.mul_(0.1)
+    rnnbounds.save_truncated(*rnnbounds.truncate(net, 1e-2, 1.0), path)
+    with safe_open(path, "pt") as file:
+        told = dict(file.metadata())
+    tensors = load(path.read_bytes())
+    assert net.load_state_dict(tensors, strict=True)
+    bare = {name.removesuffix("_l0"): part for name, part in tensors.items()}
+    prefixed = {f"a.{name}": part for name, part in tensors.items()}
+    large = {"weight_hh": tensors["weight_hh_l0"] * 50}
+    for held in (tensors | large, large | tensors, bare, prefixed, tensors | {"C": torch.ones(1)}):
+        rewritten(path, held, told)
+        with pytest.raises(InputError):
+            rnnbounds.load_truncated(path)
+    rewritten(path, tensors, told)
+    found = dict(rnnbounds.load_truncated(path).named_parameters())
+    assert found.keys() == tensors.keys()
+    assert all(torch.equal(found[name], part) for name, part in tensors.items())

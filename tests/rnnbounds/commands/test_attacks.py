@@ -1,0 +1,181 @@
+"""``verify`` and ``sabotage``: the main job, on few systems."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from time import sleep
+
+import jsonschema
+import pytest
+
+from properties.runs.parts import Part, PartResult
+from reports import decode, json_schema, load
+from reports.records.record import VariantRecord
+from rnnbounds.commands import attacks as module
+
+CLAIM = "certified-norm"
+
+
+def test_verify_document_is_the_record(call, tiny, tmp_path):
+    """--format json prints run.json, which keeps to the published schema."""
+    outcome = call("verify", CLAIM, "-n", 0, "--out", tmp_path / "a" / "b", "--format", "json")
+    assert outcome.code == 0
+    document = outcome.json
+    jsonschema.validate(document, json_schema())
+    assert set(document) >= {"schema", "environment", "profile", "seed", "claims"}
+    (claim,) = document["claims"]
+    assert claim["id"] == CLAIM
+    assert set(claim["tally"]) == {"holds", "violated", "undecided", "vacuous"}
+    assert set(claim) >= {"latex", "source", "systems", "pairs", "attacks", "worst"}
+    assert set(claim["worst"]) >= {"ratio", "lhs", "rhs", "spec"}
+    assert all({"pairs", "best_ratio"} <= set(entry) for entry in claim["attacks"].values())
+    written = load(tmp_path / "a" / "b" / "run.json")
+    assert decode(outcome.out.encode()) == written
+    page = (tmp_path / "a" / "b" / "index.html").read_text(encoding="utf-8")
+    assert CLAIM in page
+    assert sorted(p.name for p in (tmp_path / "a" / "b").iterdir()) == ["index.html", "run.json"]
+
+
+def test_verify_text(call, tiny, tmp_path):
+    """A row for each claim, the verdict, and where the page is."""
+    outcome = call("verify", CLAIM, "-n", 0, "--seed", 3, "--out", tmp_path / "r")
+    assert (outcome.code, outcome.err) == (0, "")
+    header, row, verdict, wrote = outcome.out.splitlines()
+    assert header.split() == [
+        "claim", "proof", "holds", "violated", "undecided", "vacuous", "pairs", "lhs/rhs",
+        "convicted",
+    ]  # fmt: skip
+    assert row.split()[:2] == [CLAIM, "proved"]
+    assert verdict == "all bounds hold"
+    assert wrote == f"wrote {tmp_path / 'r' / 'index.html'} and {tmp_path / 'r' / 'run.json'}"
+    assert load(tmp_path / "r" / "run.json").seed == 3
+
+
+def test_verify_fails_a_claim_that_was_not_tested(call, tiny):
+    """No gradient reaches the gate, so nothing HOLDS: exit 1, said in text and in JSON."""
+    outcome = call("verify", CLAIM, "-n", 0, "--attacks", "gradient")
+    assert outcome.code == 1
+    assert f"FAILS: {CLAIM}: never tested in earnest" in outcome.out
+    outcome = call("verify", CLAIM, "-n", 0, "--attacks", "gradient", "--format", "json")
+    assert outcome.code == 1
+    assert outcome.json["attacks"] == ["gradient"]
+    assert outcome.json["claims"][0]["tally"]["holds"] == 0
+
+
+def test_the_parts_run_as_asked(call, monkeypatch):
+    """Profile, seed, device and the number of processes reach the parts; all cores by default."""
+    seen = []
+
+    def record(parts: list[Part], **asked: object) -> list[PartResult]:
+        seen.append({name: asked[name] for name in ("profile", "seed", "device", "workers")})
+        return []
+
+    monkeypatch.setattr(module, "run_parts", record)
+    assert call("verify", CLAIM, "--profile", "ci", "--seed", 7, "-n", 3).code == 1
+    assert call("verify", CLAIM).code == 1
+    assert seen == [
+        {"profile": "ci", "seed": 7, "device": "cpu", "workers": 3},
+        {"profile": "quick", "seed": 0, "device": "cpu", "workers": module.CORES},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "remedy"),
+    [
+        ("--profile", "slow", "choose among quick, ci, deep"),
+        ("--attacks", "random,brute", "choose among random, targeted, gradient, extremal"),
+        ("--attacks", "", "choose among random, targeted, gradient, extremal"),
+        ("--device", "tpu", "choose cpu or cuda"),
+    ],
+)
+def test_unknown_choices(refused, tmp_path, option, value, remedy):
+    """Named at once, before any work and before anything is written."""
+    line = refused("verify", CLAIM, option, value, "--out", tmp_path / "report")
+    assert line.endswith(remedy)
+    assert not (tmp_path / "report").exists()
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(refused, tmp_path, monkeypatch):
+    """A file in the folder's place is named before the minutes that a run takes."""
+    monkeypatch.setattr(module, "run_parts", None)
+    (tmp_path / "file").write_text("kept")
+    for place in (tmp_path / "file", tmp_path / "file" / "below"):
+        assert "is a file; choose another place" in refused("verify", CLAIM, "--out", place)
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_sabotage_document(call, tiny):
+    """[{claim, variant, convicted, systems, attack}]; exit 0 when all are convicted."""
+    outcome = call("sabotage", CLAIM, "-n", 0, "--format", "json")
+    assert outcome.code == 0
+    assert len(outcome.json) >= 4
+    for entry in outcome.json:
+        assert set(entry) >= {"claim", "variant", "convicted", "systems", "attack"}
+        assert entry["claim"] == CLAIM
+        assert entry["convicted"] is True
+        assert entry["systems"] >= 1
+        assert entry["attack"] in ("random", "targeted", "gradient", "extremal")
+
+
+def variant(**changes: object) -> VariantRecord:
+    """A convicted variant, but for the changes."""
+    told = {
+        "id": "off-by-one", "text": "", "form": "gate", "statement": "h_gap <= 0", "mathml": "",
+        "special": None, "convicted": True, "attack": "random", "systems": 7,
+        "counterexample": None, "ledger_fails": True,
+    }  # fmt: skip
+    return VariantRecord(**(told | changes))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "word"),
+    [
+        ({}, 0, "yes"),
+        ({"convicted": False, "attack": None}, 1, "SURVIVED"),
+        ({"ledger_fails": False}, 1, "PROVES IT"),
+    ],
+)
+def test_exit_codes_of_sabotage(call, monkeypatch, changes, code, word):
+    """A variant that survives, or that the ledger proves, fails the command and is shown."""
+
+    def results(parts: list[Part], **_: object) -> list[PartResult]:
+        return [PartResult(part=part, variants=(variant(**changes),)) for part in parts]
+
+    monkeypatch.setattr(module, "run_parts", results)
+    outcome = call("sabotage", CLAIM)
+    assert outcome.code == code
+    assert word in outcome.out
+    outcome = call("sabotage", CLAIM, "--format", "json")
+    assert outcome.code == code
+    assert outcome.json[0]["convicted"] is changes.get("convicted", True)
+
+
+@pytest.mark.slow
+def test_two_writers_leave_whole_files(tmp_path, python, call, tiny):
+    """While two processes write the same folder, what is read is always a whole record and page."""
+    assert call("verify", CLAIM, "-n", 0, "--out", tmp_path / "a").code == 0
+    assert call("verify", CLAIM, "-n", 0, "--seed", 1, "--out", tmp_path / "b").code == 0
+    out, command = tmp_path / "out", "from rnnbounds.cli import main; import sys\n"
+    command += "for _ in range(8): assert main(['report', *sys.argv[1:]]) == 0"
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", command, str(tmp_path / name / "run.json"), "--out", str(out)],
+            stdout=subprocess.DEVNULL,
+            cwd=Path(module.__file__).parents[2],
+        )
+        for name in ("a", "b")
+    ]
+    allowed = [load(tmp_path / name / "run.json") for name in ("a", "b")]
+    pages = [(tmp_path / name / "index.html").read_bytes() for name in ("a", "b")]
+    seen = 0
+    while any(process.poll() is None for process in started):
+        if (out / "index.html").exists():
+            assert load(out / "run.json") in allowed
+            assert (out / "index.html").read_bytes() in pages
+            seen += 1
+        sleep(0.01)
+    assert [process.returncode for process in started] == [0, 0]
+    assert seen > 0
+    assert sorted(path.name for path in out.iterdir()) == ["index.html", "run.json"]
+    assert json.loads((out / "run.json").read_text())["schema"]

@@ -1,0 +1,167 @@
+"""``claims`` and ``prove``."""
+
+import pytest
+
+from reports import load
+from reports.pages.text import ratio
+from reports.records.ledger import LedgerRecord, LedgerStep
+from reports.table import Tightest, table_of
+from rnnbounds.commands import claims as module
+from rnnbounds.commands.claims import row_of
+from theory import CLAIMS
+
+# The claims with steps that no machine proves.
+IN_PROSE = {"urnn-sigmoid"}
+
+
+def ledger(*verdicts: str, proved: bool) -> LedgerRecord:
+    """A ledger with a step of each verdict."""
+    steps = tuple(
+        LedgerStep(
+            id=f"step {i}", statement="h_gap <= 1", uses=("lemma",), verdict=verdict,
+            kind="human" if verdict == "human" else "machine", method="smt",
+            redundant=("contractive",), detail="it does not follow",
+        )
+        for i, verdict in enumerate(verdicts)
+    )  # fmt: skip
+    human = tuple(step.id for step in steps if step.verdict == "human")
+    argued = bool(human) and "failed" not in verdicts
+    return LedgerRecord(
+        form="finite", steps=steps, axioms=(), human=human, proved=proved, argued=argued
+    )
+
+
+@pytest.fixture
+def proofs(monkeypatch):
+    """Put one ledger in the place of every claim's."""
+
+    def use(found: LedgerRecord) -> None:
+        monkeypatch.setattr(module, "ledger_records", lambda entry: (found,))
+
+    return use
+
+
+def test_claims_document(call):
+    """[{id, title, source, relation, needs, false_variants, proof}] in reading order."""
+    documents = call("claims", "--format", "json").json
+    assert [document["id"] for document in documents] == [claim.id for claim in CLAIMS]
+    for document, claim in zip(documents, CLAIMS, strict=True):
+        assert {"title", "source", "relation", "needs", "false_variants", "proof"} <= set(document)
+        assert document["relation"] == claim.relation
+        assert document["false_variants"] == [variant.id for variant in claim.false_variants]
+        assert {"steps", "axioms", "human"} <= set(document["proof"])
+        assert document["proof"]["proved"] is (claim.id not in IN_PROSE)
+        assert bool(document["proof"]["human"]) is (claim.id in IN_PROSE)
+
+
+def test_claims_table(call):
+    """A line for each claim below the header."""
+    outcome = call("claims")
+    assert (outcome.code, outcome.err) == (0, "")
+    header, *rows = outcome.out.splitlines()
+    assert header.split()[:4] == ["claim", "statement", "source", "proof"]
+    assert [row.split()[0] for row in rows] == [claim.id for claim in CLAIMS]
+    for row, claim in zip(rows, CLAIMS, strict=True):
+        assert (" proved, " in row) is (claim.id not in IN_PROSE)
+        assert (" NOT PROVED, " in row and " in prose" in row) is (claim.id in IN_PROSE)
+
+
+def test_claims_say_what_is_not_proved(call, proofs):
+    """The table shows the state of the proof, and lists nothing as proved that is not."""
+    proofs(ledger("failed", proved=False))
+    outcome = call("claims", "--now")
+    assert outcome.code == 0
+    assert outcome.out.count("NOT PROVED, 1 steps") == len(CLAIMS)
+
+
+def test_prove_document(call):
+    """[{id, steps: [{statement, kind, method, uses, verdict}], axioms, human, proved}]."""
+    (document,) = call("prove", "truncation", "--format", "json").json
+    assert document["id"] == "truncation"
+    assert document["proved"] is True
+    assert document["human"] == []
+    assert document["axioms"] == sorted(set(document["axioms"]))
+    for step in document["steps"]:
+        assert {"statement", "kind", "method", "uses", "verdict"} <= set(step)
+        assert step["verdict"] == "proved"
+
+
+def test_prove_text(call):
+    """The ledger of each form, the last step last, and a summary."""
+    outcome = call("prove", "certified-norm", "state-bound")
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
+    assert lines[0].startswith("state-bound (")
+    assert any(line.startswith("certified-norm (") for line in lines)
+    assert lines[-1].startswith("2 claims, ")
+    assert "NOT PROVED" not in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("found", "plain", "strict"),
+    [
+        (ledger("proved", proved=True), 0, 0),
+        (ledger("proved", "failed", proved=False), 1, 1),
+        (ledger("human", "failed", proved=False), 1, 1),
+        (ledger("proved", "human", proved=False), 0, 1),
+        (ledger(proved=False), 1, 1),
+        (ledger("proved", proved=False), 1, 1),
+    ],
+)
+def test_exit_codes_of_prove(call, proofs, found, plain, strict):
+    """A failed step and an empty ledger fail; a human step fails only with --strict."""
+    proofs(found)
+    assert call("prove", "truncation").code == plain
+    outcome = call("prove", "truncation", "--strict", "--format", "json")
+    assert outcome.code == strict
+    (document,) = outcome.json
+    assert document["proved"] is found.proved
+    assert document["human"] == list(found.human)
+
+
+def test_prove_says_why(call, proofs):
+    """A failed step shows its detail; what a step did not need is listed."""
+    proofs(ledger("failed", proved=False))
+    out = call("prove", "truncation").out
+    assert "truncation (finite): NOT PROVED" in out
+    assert "it does not follow" in out
+    assert "not needed: contractive" in out
+
+
+@pytest.mark.parametrize("command", ["prove", "verify", "sabotage"])
+def test_unknown_claim(refused, command):
+    """The close names, or all of them."""
+    assert "did you mean truncation or " in refused(command, "trunkation")
+    assert "known: contraction-linear, " in refused(command, "truncation", "zzz")
+
+
+def test_the_table_of_a_run(call, tiny, tmp_path):
+    """`claims --run` tells of that run what `claims` tells of the one that is carried."""
+    arguments = ("--attacks", "random", "-n", 0, "--out", tmp_path)
+    call("verify", "certified-norm", *arguments)
+    (row,) = table_of(load(tmp_path / "run.json")).claims
+    (document,) = call("claims", "--run", tmp_path / "run.json", "--format", "json").json
+    assert (document["id"], document["proof"]["proved"]) == ("certified-norm", True)
+    now = row_of(next(c for c in CLAIMS if c.id == row.id), ())
+    assert (row.statement, row.needs, row.false_variants) == (
+        now.statement, now.needs, now.false_variants,
+    )  # fmt: skip
+    assert isinstance(row.tightest, Tightest)
+    assert row.reached == f"{ratio(row.tightest.ratio)}, random"
+
+
+def test_claims_answer_without_proving(call, monkeypatch):
+    """The table and the matrix come from the record that the package carries."""
+    monkeypatch.setattr(module, "ledger_records", None)
+    monkeypatch.setattr(module, "matrix_now", None)
+    assert call("claims").code == 0
+    assert call("claims", "--matrix").code == 0
+    documents = call("claims", "--format", "json").json
+    for document, claim in zip(documents, CLAIMS, strict=True):
+        needed = {a.id for form in claim.forms for a in form.assumptions}
+        assert document["needs"] == sorted(needed)
+
+
+def test_one_table_at_a_time(refused, tmp_path):
+    """A run's table, or one that is made now."""
+    assert "leave one out" in refused("claims", "--now", "--run", tmp_path / "run.json")

@@ -1,0 +1,62 @@
+"""The commands refuse a processor on whose arithmetic no bound can rest; `doctor` reports it."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+
+FLUSH = "import torch; torch.set_flush_denormal(True)"
+UPWARD = "import ctypes; ctypes.CDLL('libm.so.6').fesetround(0x800)"
+TINY = {"weight_hh_l0": [[0.5]], "weight_ih_l0": [[1e-40]]}
+COMMANDS = (
+    ("certify", "m.pt", "--input-bound", "1e38", "--cell", "linear"),
+    ("truncate", "m.pt", "--input-bound", "1", "--eps", "0.01", "--out", "t", "--cell", "linear"),
+    ("unitary", "m.pt", "--input-bound", "1", "--out", "u", "--cell", "rnn-relu"),
+    ("check", "good"),
+    ("verify", "truncation", "--profile", "quick", "--workers", "1"),
+    ("attack", "h_gap <= B_h"),
+    ("prove", "truncation"),
+    ("sabotage", "truncation"),
+    ("replay", '{"kind":"rnn","n":1,"d":1,"T":1,"seed":0}', "--claim", "truncation"),
+)  # fmt: skip
+
+
+@pytest.fixture
+def folder(call, tmp_path, monkeypatch):
+    """A model whose input weights are tiny, and its truncated form."""
+    monkeypatch.chdir(tmp_path)
+    weights = {name: torch.tensor(value, dtype=torch.float64) for name, value in TINY.items()}
+    torch.save(weights, "m.pt")
+    asked = ("--cell", "linear", "--input-bound", 1e38, "--eps", 0.01)
+    assert call("truncate", "m.pt", *asked, "--out", "good").code == 0
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("setting", "ailment"), [(FLUSH, "flushed to 0"), (UPWARD, "not rounded once, to nearest even")]
+)
+def test_commands_refuse(folder, setting, ailment):
+    """One line and exit code 2, whatever is asked for, and nothing is written; a worker, which is
+    asked by itself, raises what the parent prints; and the doctor says what ails."""
+    code = (
+        "import sys\nfrom rnnbounds.cli import main\n"
+        "from impl.checker.machine import MachineError\n"
+        "from properties.runs.parts import Part\nfrom properties.runs.run import remote_part\n"
+        f"{setting}\n"
+        f"for words in {COMMANDS!r}: print(main(list(words)), file=sys.stderr)\n"
+        "for work in ('proof', 'sabotage', 'extremal'):\n"
+        "    try: remote_part(Part('truncation', work), 'quick', 0, 'cpu')\n"
+        "    except MachineError as error: print(error, 2, sep='\\n', file=sys.stderr)\n"
+        "print(main(['doctor']), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+    *lines, last = done.stderr.splitlines()
+    assert lines[1::2] == ["2"] * (len(COMMANDS) + 3)
+    assert all("so that no bound computed here is sound" in line for line in lines[::2])
+    assert sorted(entry.name for entry in folder.iterdir()) == ["good", "m.pt"]
+    assert last == "1"
+    assert done.stdout.startswith("check ")
+    assert ailment in done.stdout

@@ -1,0 +1,121 @@
+"""``claims --matrix`` and ``compare``."""
+
+import pytest
+from msgspec.structs import replace
+
+from reports import encode, load
+from reports.records.matrix import matrix_problems
+from rnnbounds.commands import matrix as module
+from theory import CLAIMS, claim
+
+FEW = ("contraction-rnn", "contraction-linear", "instability", "certified-norm")
+
+
+def unproved(run):
+    """The run with no ledger that concludes, and what its matrix then says."""
+    entries = [
+        replace(entry, standing="NOT PROVED") if entry.standing == "HOLDS" else entry
+        for entry in run.matrix.entries
+    ]
+    claims = tuple(
+        replace(claim, ledgers=tuple(replace(part, proved=False) for part in claim.ledgers))
+        for claim in run.claims
+    )
+    return replace(run, claims=claims, matrix=replace(run.matrix, entries=tuple(entries)))
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """A few claims in the place of all."""
+    monkeypatch.setattr(module, "chosen_claims", lambda ids: [claim(id) for id in FEW])
+
+
+@pytest.fixture
+def record(call, tiny, tmp_path):
+    """The record of a run of one claim by one attack."""
+    arguments = ("certified-norm", "-n", 0, "--attacks", "random", "--out", tmp_path / "run")
+    assert call("verify", *arguments).code == 0
+    return tmp_path / "run" / "run.json"
+
+
+def test_the_matrix_as_text(call, few):
+    """Within 120 columns, a row for each claim in each block, and every reason below by number."""
+    outcome = call("claims", "--matrix", "--now", "-n", 0)
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = [line.rstrip() for line in outcome.out.splitlines()]
+    assert max(map(len, lines)) <= 120
+    blocks = sum(line.startswith("claim ") for line in lines)
+    assert blocks > 1
+    for id in FEW:
+        assert sum(line.startswith(f"{id} ") for line in lines) == blocks
+    row = next(line.split() for line in lines if line.startswith("contraction-rnn "))
+    assert row[1:4] == ["holds"] * 3
+    assert row[4:6] == ["n/a", "[1]"]
+    assert "[1] φ(h, x) = ρ(W h + U x + b), with ρ from the table of activations" in outcome.out
+    assert "RNN, kinked ρ: rnn-relu, rnn-leaky-relu" in lines
+
+
+def test_the_matrix_as_a_document(call, few):
+    """Columns, and an entry for each claim and column with its tallies or its reason."""
+    document = call("claims", "--matrix", "--now", "-n", 0, "--format", "json").json
+    assert set(document) == {"columns", "entries"}
+    assert len(document["entries"]) == len(FEW) * len(document["columns"])
+    first = document["entries"][0]
+    assert (first["claim"], first["column"], first["standing"]) == (FEW[0], "linear", "HOLDS")
+    assert first["tallies"]["linear"]["holds"] > 0
+    for entry in document["entries"]:
+        assert (entry["standing"] == "HOLDS") is bool(entry["forms"])
+        assert (entry["standing"] == "HOLDS") is not bool(entry["reason"])
+
+
+@pytest.mark.slow
+def test_all_claims_on_all_cells(call):
+    """No blank, nothing untested, and nothing against any claim."""
+    outcome = call("claims", "--matrix", "--now", "--format", "json")
+    standings = {entry["standing"] for entry in outcome.json["entries"]}
+    assert standings <= {"HOLDS", "ARGUED", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED"}
+    assert len(outcome.json["entries"]) == len(CLAIMS) * len(outcome.json["columns"])
+    assert outcome.code == 0
+
+
+def test_the_matrix_of_a_run(call, record):
+    """What the run saw, without proving or probing anything again."""
+    found = load(record).matrix
+    assert matrix_problems(found, ("certified-norm",)) == []
+    document = call("claims", "--matrix", "--run", record, "--format", "json").json
+    assert len(document["entries"]) == len(found.entries)
+    outcome = call("claims", "--matrix", "--run", record)
+    assert outcome.code == 0
+    assert "holds" in outcome.out
+
+
+def test_an_entry_that_fails_fails_the_command(call, record):
+    """The record of a claim without its proof: the matrix says so, exit 1."""
+    run = load(record)
+    record.write_bytes(encode(unproved(run)))
+    outcome = call("claims", "--matrix", "--run", record)
+    assert outcome.code == 1
+    assert "stands, not proved" in outcome.out
+
+
+def test_records_without_a_matrix(refused, record):
+    """Older records are refused in one line."""
+    record.write_bytes(encode(replace(load(record), matrix=None)))
+    for arguments in (("claims", "--matrix", "--run", record), ("compare", record, record)):
+        assert refused(*arguments).endswith("this record has no matrix; write the run again")
+
+
+def test_what_held_must_hold(call, record, tmp_path):
+    """A run against itself loses nothing; an entry that does not hold any more is named, exit 1."""
+    outcome = call("compare", record, record)
+    assert (outcome.code, outcome.out) == (0, "nothing that held is lost\n")
+    run, new = load(record), tmp_path / "new.json"
+    new.write_bytes(encode(unproved(run)))
+    outcome = call("compare", record, new)
+    assert outcome.code == 1
+    assert outcome.out.startswith(
+        "LOST: certified-norm on no-cell: holds, now stands, not proved\n"
+    )
+    assert call("compare", new, record).code == 0
+    document = call("compare", record, new, "--format", "json").json
+    assert document == {"lost": ["certified-norm on no-cell: holds, now stands, not proved"]}

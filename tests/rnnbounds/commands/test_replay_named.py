@@ -1,0 +1,78 @@
+"""A replay judges what its command names, and every command that is printed can be replayed."""
+
+import json
+import shlex
+
+import pytest
+
+from properties.attacks.extremal import extremal_specs
+from properties.systems.spec import NAMED, SystemSpec, parse_spec
+from reports import load
+from theory import CLAIMS
+
+NAMED_SPEC = {"kind": "rnn", "n": 2, "d": 1, "T": 5, "seed": 4}
+
+
+@pytest.mark.parametrize("name", [*NAMED, "all"])
+def test_a_spec_that_does_not_say_what_it_is_of(refused, name):
+    """There is no system by default, and so no verdict on it."""
+    spec = {} if name == "all" else {key: v for key, v in NAMED_SPEC.items() if key != name}
+    line = refused("replay", json.dumps(spec), "--claim", "truncation")
+    assert f"does not say its {', '.join(NAMED) if name == 'all' else name};" in line
+
+
+def test_a_replay_that_does_not_say_what_is_judged(refused):
+    """There is no claim by default; a claim and a typed statement at once are none."""
+    spec, typed = json.dumps(NAMED_SPEC), ("--statement", "h_gap <= 2*B_h")
+    for arguments in ((), ("--form", "finite"), (*typed, "--claim", "truncation"),
+                      (*typed, "--form", "finite")):  # fmt: skip
+        assert "name a --claim" in refused("replay", spec, *arguments)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        json.dumps(NAMED_SPEC | {"surprise": 1}),
+        json.dumps(NAMED_SPEC)[:-1] + ', "seed": 5}',
+        json.dumps(NAMED_SPEC)[:-1] + ', "values": {"W": [], "W": []}}',
+        json.dumps([NAMED_SPEC]),
+        "3",
+        "null",
+    ],
+)
+def test_fields_that_are_unknown_or_said_twice(refused, spec):
+    """Which of two seeds was meant nobody knows."""
+    line = refused("replay", spec, "--claim", "truncation")
+    assert line.endswith("take the spec from a failure or from the page as it was printed")
+
+
+def test_what_is_printed_is_read():
+    """Each kind's specs come back from their text, all fields as by default included."""
+    specs = [SystemSpec()]
+    for about in {form.about for claim in CLAIMS for form in claim.forms}:
+        specs += [spec for spec, _ in zip(extremal_specs(about), range(3), strict=False)]
+    assert len(specs) > 50
+    for spec in specs:
+        assert parse_spec(spec.text) == spec
+        assert set(json.loads(spec.text)) >= set(NAMED)
+        assert json.loads(spec.text) == json.loads(json.dumps(spec.told))
+
+
+@pytest.mark.parametrize("claim", ["state-bound", "certified-norm"])
+def test_what_a_run_prints_is_replayed(call, tiny, tmp_path, claim):
+    """Every command of a record, counter-examples included, gives the same check; and so does the
+    record's own spec."""
+    assert call("verify", claim, "-n", 0, "--attacks", "random,extremal", "--out", tmp_path)
+    (record,) = load(tmp_path / "run.json").claims
+    fallen = [variant.counterexample for variant in record.variants]
+    checks = [*record.tightest, *[check for check in fallen if check is not None]]
+    assert len(checks) > 4
+    for check in checks:
+        name, *arguments = shlex.split(check.replay)
+        assert name == "rnnbounds"
+        seen = call(*arguments, "--format", "json")
+        assert seen.code in (0, 1)
+        same = [other for other in seen.json if other["k"] == check.k]
+        assert [other["verdict"] for other in same] == [check.verdict]
+        arguments[1] = json.dumps(check.spec)
+        assert call(*arguments, "--format", "json").json == seen.json

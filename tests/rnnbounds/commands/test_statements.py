@@ -1,0 +1,232 @@
+"""``attack`` and ``replay``: a typed bound, and one check again."""
+
+import json
+import shlex
+
+import numpy as np
+import pytest
+
+from properties.runs.replay import replay
+from rnnbounds.commands.statements import FAILING
+from theory import CLAIMS
+
+CLAIM = ("--claim", "truncation")
+SPEC = '{"kind":"rnn","n":2,"d":1,"T":5,"K":3,"lam":0.75,"seed":4}'
+FALSE = "h_gap <= S_0*lam**k"
+
+
+@pytest.mark.parametrize("format", ["text", "json"])
+def test_a_true_bound_stands(call, tiny, format):
+    """Exit 0, with the number of systems that it stood."""
+    outcome = call("attack", "h_gap <= S_0*lam**k/(1-lam)", "--format", format)
+    assert (outcome.code, outcome.err) == (0, "")
+    if format == "text":
+        assert outcome.out.startswith("stands: h_gap <= S_0*lam**k/(1 - lam) (")
+    else:
+        document = outcome.json
+        assert (document["stands"], document["counterexample"]) == (True, None)
+        assert document["systems"] > 0
+
+
+@pytest.mark.parametrize(
+    "statement", ["h_gap <= S_0*lam**(k+1)/(1-lam)", FALSE, "h_norm <= 0.999*S_0/(1-lam)"]
+)
+def test_a_false_bound_falls(call, tiny, statement):
+    """Exit 1 with a shrunk counter-example, whose command replays the violation."""
+    outcome = call("attack", statement)
+    assert (outcome.code, outcome.err) == (1, "")
+    falls, command = outcome.out.splitlines()
+    assert falls.startswith("falls: ")
+    assert falls.endswith(" attack)")
+    again = call(*shlex.split(command)[1:])
+    assert again.code == 1
+    assert "VIOLATED" in again.out
+
+
+def test_the_document_of_a_fallen_bound(call, tiny):
+    """One JSON document with exit 1; its replay command speaks of the typed statement."""
+    outcome = call("attack", FALSE, "--format", "json")
+    assert outcome.code == 1
+    document = outcome.json
+    assert (document["stands"], document["attack"]) == (False, "random")
+    check = document["counterexample"]
+    assert check["verdict"] == "VIOLATED"
+    name, *arguments = shlex.split(check["replay"])
+    assert name == "rnnbounds"
+    again = call(*arguments, "--format", "json")
+    assert again.code == 1
+    (found,) = [entry for entry in again.json if entry["k"] == check["k"]]
+    assert (found["lhs"], found["rhs"]) == (check["lhs"], check["rhs"])
+    assert shlex.split(found["replay"]) == [name, *arguments]
+
+
+@pytest.mark.parametrize("statement", ["h_gap <= log(lam - 2)", "h_gap <= sqrt(-1 - lam)"])
+def test_what_nothing_decides_does_not_stand(call, tiny, statement):
+    """A side that is no number is never a pass: exit 1, and no counter-example is claimed."""
+    outcome = call("attack", statement, "--attacks", "random")
+    assert (outcome.code, outcome.err) == (1, "")
+    assert outcome.out.startswith("undecided: ")
+    document = call("attack", statement, "--attacks", "random", "--format", "json").json
+    assert (document["stands"], document["holds"], document["counterexample"]) == (False, 0, None)
+    # Where a logarithm has no value the statement says nothing: vacuous, not undecided.
+    assert (document["undecided"] > 0) == ("log" not in statement)
+
+
+@pytest.mark.parametrize(
+    ("statement", "remedy"),
+    [
+        ("__import__('os')", "unknown quantity '__import__'"),
+        ("h_gap.__class__ <= 1", "contains '.'; use names"),
+        ("(" * 10**6 + "h_gap" + ")" * 10**6 + " <= 1", "at most 10000 are read"),
+        ("(" * 100 + "h_gap" + ")" * 100 + " <= 1", "at most 60 brackets are nested"),
+        ("h_gap\0 <= 1", r"contains '\x00'; use names"),
+        ("h_gap <= 9**9**9**9", "too large"),
+        ("h_gap <= 1/0", "divides by zero"),
+        ("h_gap <= nan", "unknown quantity 'nan'"),
+        ("h_gap <= 1e999999", "too long"),
+        ("h_gap = 1", "contains '='; use names"),
+        ("h_gap <= T <= 2", "one at a time"),
+        ("h_gap", "write it as lhs <= rhs"),
+        ("", "write it as lhs <= rhs"),
+        ("lam <= 1", "name a measured quantity"),
+        ("h_gap <= descent_growth", "test them apart"),
+        ("h_gap <= 1\nimport os", "unknown quantity 'import'"),
+    ],
+)
+def test_hostile_statements(refused, tiny, statement, remedy):
+    """Nothing is evaluated as code, and nothing takes long: one line."""
+    for arguments in (("attack", statement), ("replay", "{}", "--statement", statement)):
+        line = refused(*arguments)
+        assert remedy in line
+        assert len(line) < 2_100
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "remedy"),
+    [
+        ("--profile", "slow", "choose among quick"),
+        ("--attacks", "brute", "choose among random"),
+        ("--device", "tpu", "choose cpu or cuda"),
+        ("--seed", "-1", "--help"),
+    ],
+)
+def test_unknown_choices(refused, option, value, remedy):
+    """The choices are checked before the attack."""
+    assert remedy in refused("attack", FALSE, option, value)
+
+
+def test_replay_is_the_check(call):
+    """The same checks as from Python, one for each window; the form is named in the command."""
+    checks = call("replay", SPEC, *CLAIM, "--format", "json").json
+    truncation = next(claim for claim in CLAIMS if claim.id == "truncation")
+    form = truncation.forms[0]
+    expected = replay(SPEC, form.statement, form.assumptions, "truncation", form.name).checks
+    assert [check["k"] for check in checks] == [0, 1, 2, 3]
+    for check, other in zip(checks, expected, strict=True):
+        assert (check["lhs"], check["rhs"]) == (other.lhs, other.rhs)
+        assert check["verdict"] == "HOLDS"
+        assert check["form"] == form.name
+        assert shlex.split(check["replay"])[-2:] == ["--form", form.name]
+    again = call(*shlex.split(checks[0]["replay"])[1:], "--format", "json")
+    assert again.json == checks
+
+
+def test_replay_table(call):
+    """A line for each window: both sides, their errors, the ratio and the verdict."""
+    outcome = call("replay", SPEC, *CLAIM)
+    assert (outcome.code, outcome.err) == (0, "")
+    header, *rows = outcome.out.splitlines()
+    assert header.split() == ["k", "lhs", "±", "rhs", "±", "lhs/rhs", "verdict"]
+    assert [row.split()[0] for row in rows] == ["0", "1", "2", "3"]
+    assert all(row.split()[-1] == "HOLDS" for row in rows)
+
+
+def test_replay_without_windows(call):
+    """A statement without k has one check."""
+    outcome = call("replay", SPEC, "--claim", "state-bound")
+    assert outcome.code == 0
+    assert outcome.out.splitlines()[1].split()[0] == "-"
+
+
+def test_replay_of_a_false_variant(call, tiny):
+    """A variant's id is a form: what convicts it is VIOLATED, exit 1."""
+    convicted = call("attack", FALSE, "--format", "json").json["counterexample"]
+    spec = json.dumps(convicted["spec"])
+    outcome = call("replay", spec, *CLAIM, "--form", "half-by-eight")
+    assert outcome.code in (0, 1)
+    assert (outcome.code == 1) == any(word in outcome.out for word in FAILING)
+    assert call("replay", spec, "--statement", FALSE).code == 1
+
+
+def test_dump(call, tmp_path):
+    """The .npz holds matrices, inputs and both sides; NumPy alone recomputes the left one."""
+    file = tmp_path / "deep" / "check.npz"
+    checks = call("replay", SPEC, *CLAIM, "--dump", file, "--format", "json").json
+    with np.load(file, allow_pickle=False) as dumped:
+        arrays = dict(dumped)
+    assert set(arrays) >= {"W", "U", "b", "C", "x", "h", "h_other", "lhs", "rhs", "k"}
+    assert arrays["W"].shape == (2, 2)
+    assert arrays["x"].shape == (5, 1)
+
+    def run(inputs):
+        h = np.zeros(2)
+        for x in inputs:
+            h = np.tanh(arrays["W"] @ h + arrays["U"] @ x + arrays["b"])
+        return h
+
+    full = run(arrays["x"])
+    for k, lhs, check in zip(arrays["k"], arrays["lhs"], checks, strict=True):
+        gap = np.linalg.norm(full - run(arrays["x"][len(arrays["x"]) - k :]))
+        assert gap == pytest.approx(lhs, rel=1e-12)
+        assert lhs == check["lhs"]
+    assert arrays["rhs"].tolist() == [check["rhs"] for check in checks]
+    assert [path.name for path in file.parent.iterdir()] == ["check.npz"]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "",
+        "nope",
+        "[" * 10**6,
+        '{"values":' * 10**6,
+        '{"T":[' + "[" * 10**6,
+        '{"lam":NaN}',
+        '{"lam":1e999}',
+        '{"lam":-0.5}',
+        '{"lam":"0.5"}',
+        '{"batch":1000000000}',
+        '{"T":1000000000}',
+        '{"T":' + "9" * 5000 + "}",
+        '{"K":2,"T":1}',
+        '{"n":0}',
+        '{"seed":-1}',
+        '{"batch":4}',
+        '{"batch":4,"member":4,"sequence":0}',
+        '{"kind":"lstm"}',
+        '{"activation":"cosine"}',
+        '{"regime":"nope"}',
+        '{"surprise":1}',
+        '{"values":{"W":[[1.0]]}}',
+        '{"n":512,"d":512,"T":100000,"K":4096,"batch":65536,"sequences":4096}',
+    ],
+    ids=lambda spec: spec[:24],
+)
+def test_hostile_specs(refused, tmp_path, spec):
+    """Whatever is no spec gets one line; nothing is written."""
+    line = refused("replay", spec, *CLAIM, "--dump", tmp_path / "x.npz")
+    assert line.endswith("take the spec from a failure or from the page as it was printed")
+    assert not list(tmp_path.iterdir())
+
+
+def test_replay_names_what_is_unknown(refused):
+    """Claims and forms list the close names."""
+    assert "unknown claim 'nope'" in refused("replay", SPEC, "--claim", "nope")
+    assert "known: finite" in refused("replay", SPEC, *CLAIM, "--form", "nope")
+
+
+def test_a_dump_that_cannot_be_written(refused, tmp_path):
+    """A folder, or something below a file, is no place for a file."""
+    (tmp_path / "file").touch()
+    for place in (tmp_path, tmp_path / "file" / "x.npz"):
+        assert refused("replay", SPEC, *CLAIM, "--dump", place).endswith("choose another place")

@@ -1,0 +1,103 @@
+"""``verify --seeds``: each seed's run is the run of that seed, and one red seed fails the call."""
+
+from __future__ import annotations
+
+import pytest
+
+from properties.runs import parts
+from properties.runs.seeds import seeds_of
+from reports import load
+from reports.records.outcome import comparable
+from reports.records.record import VariantRecord
+from rnnbounds.commands import sweep as module
+
+CLAIM = ("contraction-linear", "--attacks", "random", "-n", 0)
+
+
+@pytest.fixture(autouse=True)
+def convicted(monkeypatch):
+    """Every false variant falls at once: what a sweep does with seeds is in question here."""
+
+    def falls(claim, variant, *, budget, seed, device):
+        return VariantRecord(
+            id=variant.id, text=variant.text, form=variant.form, statement=str(seed), mathml="",
+            special=None, convicted=True, attack="random", systems=1, counterexample=None,
+            ledger_fails=True,
+        )  # fmt: skip
+
+    monkeypatch.setattr(parts, "sabotage", falls)
+
+
+def test_every_seed_has_the_record_of_its_own_run(call, tiny, tmp_path):
+    """But for its surroundings, which say when it ran."""
+    outcome = call("verify", *CLAIM, "--seeds", "3,1", "--out", tmp_path / "all")
+    assert outcome.code == 0
+    assert outcome.out.splitlines() == [
+        "seed 1: all bounds hold", "seed 3: all bounds hold", "2 of 2 seeds without a problem",
+    ]  # fmt: skip
+    for seed in (1, 3):
+        call("verify", *CLAIM, "--seed", seed, "--out", tmp_path / "alone")
+        alone = load(tmp_path / "alone" / "run.json")
+        assert comparable(load(tmp_path / "all" / str(seed) / "run.json")) == comparable(alone)
+
+
+def test_proofs_are_run_once(call, tiny, monkeypatch):
+    """They do not depend on the seed."""
+    proved, honest = [], parts.ledger_records
+
+    def counting(entry, minimal=True):
+        proved.append(entry.id)
+        return honest(entry, minimal)
+
+    monkeypatch.setattr(parts, "ledger_records", counting)
+    assert call("verify", *CLAIM, "--seeds", "1-3").code == 0
+    assert proved == ["contraction-linear"]
+
+
+def test_one_red_seed_fails_the_call(call, tiny, monkeypatch):
+    """It says which, why, and how to see it again; so does the document."""
+    monkeypatch.setattr(module, "problems", lambda run: ["it broke"] if run.seed == 2 else [])
+    monkeypatch.setattr(module, "failing", lambda run: ["rnnbounds replay X"] * (run.seed == 2))
+    outcome = call("verify", *CLAIM, "--seeds", "1-2")
+    assert outcome.code == 1
+    assert outcome.out.splitlines() == [
+        "seed 1: all bounds hold", "seed 2: 1 problem", "  FAILS: it broke",
+        "  rnnbounds replay X", "1 of 2 seeds without a problem",
+    ]  # fmt: skip
+    outcome = call("verify", *CLAIM, "--seeds", "1-2", "--format", "json")
+    assert (outcome.code, [document["problems"] for document in outcome.json]) == (
+        1, [[], ["it broke"]],
+    )  # fmt: skip
+
+
+def test_lists_of_seeds() -> None:
+    """Ranges and numbers, each once, in order."""
+    assert seeds_of("5,1-3, 2") == (1, 2, 3, 5)
+    assert seeds_of("0") == (0,)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "1-", "-1", "3-1", "1..3", "a", "1,,2", "1-1e9", "0-99999999"]
+)
+def test_what_is_no_list_of_seeds_is_refused(refused, text):
+    """In one line, before any work."""
+    assert "no list of seeds" in refused("verify", *CLAIM, f"--seeds={text}")
+
+
+def test_a_red_seed_is_told_in_lines(call, tiny, monkeypatch):
+    """A line for the seed, for each problem and for each replay, whatever the problem says."""
+    monkeypatch.setattr(module, "problems", lambda run: ["it broke\n\x1b[31m", "twice"])
+    monkeypatch.setattr(module, "failing", lambda run: ["rnnbounds replay X"])
+    assert call("verify", *CLAIM, "--seeds", "2").out.splitlines() == [
+        "seed 2: 2 problems", r"  FAILS: it broke\n\x1b[31m", "  FAILS: twice",
+        "  rnnbounds replay X", "0 of 1 seed without a problem",
+    ]  # fmt: skip
+
+
+def test_every_folder_is_asked_for_before_the_work(refused, tiny, tmp_path):
+    """Not after the seeds before it; what lies beside them hinders nobody."""
+    (tmp_path / "run.json").mkdir()
+    (tmp_path / "2").touch()
+    line = refused("verify", *CLAIM, "--seeds", "1-3", "--out", tmp_path)
+    assert line.startswith(f"rnnbounds: cannot write {tmp_path / '2'}")
+    assert not (tmp_path / "1").exists()

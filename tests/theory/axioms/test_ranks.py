@@ -1,0 +1,263 @@
+"""The laws of ranks and kernels, tried on random integer matrices of all shapes.
+
+Shapes that do not fit are included: a matrix stands for the infinite one that continues it by
+zeros, so that no law can be used at operators of the wrong sizes to prove something false.
+"""
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from flint import fmpq, fmpq_mat
+from sympy import Expr, Integer
+
+from theory.axioms.base import AXIOMS
+from theory.axioms.ranks import (
+    KERNEL_PROJECTOR,
+    RANK_AXIOMS,
+    RANK_KERNEL,
+    RANK_PRODUCT,
+    C,
+    projector,
+)
+from theory.language.law import Assumption, Clause, at
+from theory.language.statement import Statement, eq, le
+from theory.language.terms.unitary import beside, identity, rank, rows
+from theory.language.terms.vectors import A, B, c, j, m, norm, transpose, v, y, z
+from theory.language.vocabulary import symbols as quantities
+from theory.models.unitary.local_maps import ORTHOGONAL, PATTERNS, E, G, V, pattern, rest
+from theory.proof.methods import Smt
+from theory.proof.proof import Proof, Step, check
+
+SIZE = 6  # of the matrices that stand for infinite ones
+Matrix = fmpq_mat
+(states,) = quantities("states")
+
+
+def matrix(entries: list[list[object]]) -> Matrix:
+    """A rational matrix, continued by zeros."""
+    full = fmpq_mat(SIZE, SIZE)
+    for row, line in enumerate(entries):
+        for column, entry in enumerate(line):
+            full[row, column] = fmpq(entry) if isinstance(entry, int) else entry
+    return full
+
+
+def drawn(random: Random) -> Matrix:
+    """A product of two small integer matrices of any shapes: all ranks occur."""
+    r, k, q = (random.randrange(1, SIZE + 1) for _ in range(3))
+    first = matrix([[random.randrange(-2, 3) for _ in range(k)] for _ in range(r)])
+    second = matrix([[random.randrange(-2, 3) for _ in range(q)] for _ in range(k)])
+    return first * second
+
+
+def last_row(value: Matrix) -> int:
+    """How many rows there are, the last ones that are 0 not counted."""
+    found = [r for r in range(value.nrows()) if any(x != 0 for x in value.table()[r])]
+    return max(found, default=-1) + 1
+
+
+def side_by_side(first: Matrix, second: Matrix) -> Matrix:
+    """(A, B)."""
+    lines = [a + b for a, b in zip(first.table(), second.table(), strict=True)]
+    return fmpq_mat(lines)
+
+
+def squared(value: Matrix) -> fmpq:
+    """The sum of the squares of the entries."""
+    return sum((x * x for line in value.table() for x in line), fmpq(0))
+
+
+Values = dict[Expr, Matrix | fmpq | int]
+
+
+def evaluate(term: Expr, given: Values) -> Matrix | fmpq:
+    """The term in rationals; `norm` stands for its square, which is 0 where the norm is."""
+    if term in given:
+        found = given[term]
+        return fmpq(found) if isinstance(found, int) else found
+    if term.is_Rational:
+        return fmpq(int(term.p), int(term.q))
+    if term.func == identity:
+        size = int(evaluate(term.args[0], given).p)
+        return matrix([[int(r == k) for k in range(size)] for r in range(size)])
+    inner = [evaluate(argument, given) for argument in term.args]
+    if term.func == rank:
+        return fmpq(inner[0].rank() if isinstance(inner[0], fmpq_mat) else 0)
+    if term.func == rows:
+        return fmpq(last_row(inner[0]))
+    if term.func == norm:
+        return squared(inner[0])
+    if term.func == transpose:
+        return inner[0].transpose()
+    if term.func == beside:
+        return side_by_side(*inner)
+    if term.is_Pow:
+        return inner[0] ** int(term.args[1])
+    total = inner[0]
+    for value in inner[1:]:
+        total = total * value if term.is_Mul else total + value
+    return total
+
+
+def holds(statement: Statement, given: Values) -> bool:
+    """Whether the statement is true, in rationals."""
+    lhs, rhs = evaluate(statement.lhs, given), evaluate(statement.rhs, given)
+    if statement.relation == "==":
+        return bool(lhs == rhs)
+    return bool(lhs <= rhs if statement.relation == "<=" else lhs < rhs)
+
+
+def follows(clause: Clause, given: Values) -> bool:
+    """Whether the premises fail or the conclusion holds."""
+    return not all(holds(s, given) for s in clause.given) or holds(clause.conclusion, given)
+
+
+def kernel(value: Matrix) -> list[Matrix]:
+    """Columns that span the kernel."""
+    reduced, order = value.rref()
+    table = reduced.table()
+    pivots = [next(k for k in range(SIZE) if table[r][k] != 0) for r in range(order)]
+    found = []
+    for free in set(range(value.ncols())) - set(pivots):
+        column = [[0] for _ in range(SIZE)]
+        column[free] = [fmpq(1)]
+        for r, pivot in enumerate(pivots):
+            column[pivot] = [-table[r][free]]
+        found.append(matrix(column))
+    return found
+
+
+PLAIN = [axiom for axiom in RANK_AXIOMS if not axiom.requires and axiom != KERNEL_PROJECTOR]
+INCLUDED = [axiom for axiom in RANK_AXIOMS if axiom.requires]
+
+
+@pytest.mark.parametrize("number", range(len(PLAIN)))
+def test_a_law_of_ranks_holds_for_all_shapes(number: int) -> None:
+    """Hundreds of random matrices, of sizes that fit or do not."""
+    axiom, random = PLAIN[number], Random(number)
+    for _ in range(300):
+        given: Values = {A: drawn(random), B: drawn(random), C: drawn(random), v: drawn(random)}
+        given |= {m: random.randrange(5), j: random.randrange(9), y: random.randrange(7)}
+        given[z] = fmpq(random.randrange(-3, 4), 2)
+        for clause in axiom.clauses:
+            assert follows(clause, given), axiom.text
+
+
+@pytest.mark.parametrize("number", range(len(INCLUDED)))
+def test_a_law_of_kernels_holds_for_all_shapes(number: int) -> None:
+    """Wherever the required inclusion of kernels is met, it follows."""
+    axiom, random, met = INCLUDED[number], Random(number), 0
+    (requirement,) = (clause for required in axiom.requires for clause in required.clauses)
+    for _ in range(300):
+        first, second = drawn(random), drawn(random)
+        combined = drawn(random) * first + drawn(random) * second * random.randrange(2)
+        by_rows = {A: first, B: second, C: combined}
+        if axiom.clauses == RANK_KERNEL.clauses:
+            by_rows = {A: first, B: random.choice((combined, drawn(random) * first))}
+        elif c in axiom.variables:
+            by_rows = {A: drawn(random) * first, B: first}
+        given: Values = {**by_rows, c: drawn(random)}
+        shared = fmpq_mat(0, SIZE)
+        for premise in requirement.given:
+            operator = premise.lhs.args[0].args[0]
+            shared = fmpq_mat(shared.table() + by_rows[operator].table())
+        inside = all(follows(requirement, given | {v: vector}) for vector in kernel(shared))
+        met += inside
+        for clause in axiom.clauses if inside else ():
+            assert follows(clause, given), axiom.text
+    assert met >= 100
+
+
+def test_the_projector_along_a_kernel() -> None:
+    """With P = Aᵀ(A Aᵀ)⁻¹A for an A of full row rank."""
+    random = Random(0)
+    for _ in range(100):
+        lines = [[random.randrange(-2, 3) for _ in range(5)] for _ in range(3)]
+        value = fmpq_mat(lines)
+        if value.rank() < 3:
+            continue
+        found = value.transpose() * (value * value.transpose()).inv() * value
+        inside = matrix(kernel(fmpq_mat(matrix(lines).table()))[0].table())
+        for vector in (drawn(random), inside):
+            top = matrix([list(line) for line in vector.table()[:5]])
+            given: Values = {A: matrix(lines), v: top, projector(A): matrix(found.table())}
+            assert all(follows(clause, given) for clause in KERNEL_PROJECTOR.clauses)
+
+
+def test_without_its_premises_a_law_would_be_false() -> None:
+    """The check sees it: rank A + rank B ≤ 2 + rank(A B), right for 2 columns, wrong for others."""
+    naive = Clause(le(rank(A) + rank(B), 2 + rank(A * B)))
+    one, five = matrix([[1]]), evaluate(identity(Integer(5)), {})
+    assert not follows(naive, {A: one, B: five})
+    assert follows(naive, {A: one, B: one})
+    assert not follows(Clause(le(rank(A), rank(A * B))), {A: one, B: five - five})
+
+
+def test_sizes_that_do_not_fit_prove_nothing() -> None:
+    """rank I_5 ≤ rank I_2 does not follow from any law at I_2 and I_5."""
+    small, large = identity(2), identity(5)
+    uses = [
+        axiom.at(*({A: small, B: large, C: small, m: Integer(2), j: Integer(1)}.get(x, x)
+                   for x in axiom.variables))
+        for axiom in PLAIN
+    ]  # fmt: skip
+    goal = le(rank(large), rank(small))
+    ledger = check(Proof((Step("claim", goal, Smt(*uses)),)), goal, (), minimal=False)
+    assert not ledger.proved
+    assert "counter-model" in ledger.failures[0].detail
+
+
+@pytest.mark.parametrize(
+    ("assumption", "fact"),
+    [
+        (ORTHOGONAL, eq(norm(V * v), norm(v))),
+        (PATTERNS, le(norm(pattern(0) * v), norm(v))),
+    ],
+    ids=["orthogonal", "patterns"],
+)
+def test_an_isometry_of_m_states_is_none_of_longer_vectors(
+    assumption: Assumption, fact: Statement
+) -> None:
+    """Without `rows(v) <= m` nothing follows, with it the fact does."""
+    terms = (v,) if assumption is ORTHOGONAL else (0, v)
+    use = at(assumption.id, *terms)
+    free = Step("fact", fact, Smt(use), forall=(v,))
+    bound = replace(free, method=Smt(use, "given 1"), given=(le(rows(v), states),))
+    for step, verdict in ((free, "failed"), (bound, "proved")):
+        end = Step("claim", le(Integer(0), Integer(0)), Smt())
+        (found, _) = check(Proof((step, end)), end.conclusion, (assumption,)).steps
+        assert found.verdict == verdict
+
+
+def test_a_kernel_needs_the_law_that_it_rests_on() -> None:
+    """Without the inclusion, or with the one of other operators, rank B ≤ rank A is not proved."""
+    included = Step("included", eq(norm(B * v), 0), Smt("given 1"), (v,), (eq(norm(B * v), 0),))
+    goal = le(rank(B), rank(A))
+    for uses in ((), ("included",)):
+        end = Step("claim", goal, Smt(RANK_KERNEL.at(A, B), *uses))
+        ledger = check(Proof((included, end)), goal, ())
+        assert "nothing used states what it requires" in ledger.failures[0].detail
+
+
+def test_no_law_of_ranks_is_used_in_disguise() -> None:
+    """An axiom that is not in the list is refused."""
+    false = replace(RANK_PRODUCT, clauses=(Clause(le(rank(A), rank(A * B))),))
+    goal = le(rank(E), rank(E * G))
+    ledger = check(Proof((Step("claim", goal, Smt(false.at(E, G))),)), goal, ())
+    assert "no axiom of the list" in ledger.failures[0].detail
+    assert set(RANK_AXIOMS) <= set(AXIOMS)
+
+
+def test_the_assumptions_of_two_steps_hold_of_the_swap() -> None:
+    """V = (0 I; I 0) with n = 1: what the ledger takes for granted of V and of its patterns."""
+    swap, top, bottom = (matrix(e) for e in ([[0, 1], [1, 0]], [[1, 0]], [[0, 0], [0, 1]]))
+    given: Values = {V: swap, pattern(m): top, rest(m): bottom, states: 2, m: 0}
+    for entries in ([[3], [-4]], [[0], [2]], [[1], [1], [1]]):
+        for assumption in (ORTHOGONAL, PATTERNS):
+            assert assumption.law is not None
+            for clause in assumption.law.clauses:
+                squares = clause.replace(
+                    {norm(top_) ** 2: norm(top_) for top_ in (pattern(m) * v, rest(m) * v, v)}
+                )
+                assert follows(squares, given | {v: matrix(entries)}), clause

@@ -1,0 +1,181 @@
+"""Cells in the norm of the box: what their laws say, in numbers, and what the proofs rest on."""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from sympy import Expr
+
+from theory.axioms.base import AXIOMS
+from theory.axioms.jets import JET_AXIOMS
+from theory.claims.gradients.jacobian_gap import IN_BOX
+from theory.language.law import Assumption, Clause, Use, at, law
+from theory.language.statement import Statement, le, lt
+from theory.language.terms.jets import (
+    ACTIVATION,
+    MIXTURE,
+    PRODUCT,
+    STATES,
+    bend_most,
+    bent,
+    gate_least,
+    gate_most,
+    size,
+    slope_most,
+    spread,
+    steep,
+)
+from theory.language.terms.vectors import Scalar, c, function, j, v
+from theory.models.box_geometry import BOX
+from theory.models.geometry import EUCLIDEAN
+from theory.models.jets.model import RULES, g, of_kind, p, q
+from theory.models.system import ONE
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Proof, Step, check
+
+Array = npt.NDArray[np.float64]
+GRID = np.linspace(-1, 1, 4001)
+
+
+def sigmoid(s: Array) -> Array:
+    """σ."""
+    return 1 / (1 + np.exp(-s))
+
+
+def most(values: Array) -> float:
+    """Its largest absolute value on the box |s| ≤ 1."""
+    return float(np.abs(values).max())
+
+
+def derivatives(values: Array) -> tuple[float, float]:
+    """sup |u′| and sup |u″| of one unit of one state, by central differences."""
+    first = np.gradient(values, GRID)
+    return most(first[2:-2]), most(np.gradient(first, GRID)[2:-2])
+
+
+def by_rules(number: int, numbers: dict[Expr, float]) -> dict[Expr, float]:
+    """ℓ and s of a unit, no larger than the rules of its kind ask for."""
+    found: dict[Expr, float] = {}
+    assert RULES.law is not None
+    for clause in RULES.law.clauses_at({c: STATES}):
+        if clause.given == (of_kind(number),):
+            lhs = float(clause.conclusion.lhs.xreplace(numbers))
+            found[clause.conclusion.rhs] = max(found.get(clause.conclusion.rhs, 0.0), lhs)
+    return found
+
+
+P, Q, G = sigmoid(3 * GRID + 1), np.tanh(2 * GRID), sigmoid(2 * GRID)
+LINE = GRID.copy()
+
+
+def jets(unit: Expr, values: Array) -> dict[Expr, float]:
+    """What is known of an operand."""
+    first, second = derivatives(values)
+    return {size(unit): most(values), steep(unit, STATES): first, bent(unit, STATES): second}
+
+
+def product(one: Array, other: Array) -> tuple[Array, int, dict[Expr, float]]:
+    """u w."""
+    return one * other, PRODUCT, jets(p, one) | jets(q, other)
+
+
+def mixture(gate: Array, one: Array, other: Array) -> tuple[Array, int, dict[Expr, float]]:
+    """g u + (1 − g) w."""
+    ends = {gate_least(v): float(gate.min()), gate_most(v): float(gate.max())}
+    known = jets(g, gate) | jets(p, one) | jets(q, other) | ends
+    return gate * one + (1 - gate) * other, MIXTURE, known | {spread(v): most(one - other)}
+
+
+def squashed(one: Array) -> tuple[Array, int, dict[Expr, float]]:
+    """Tanh u."""
+    steepest = {slope_most(v): 1.0, bend_most(v): 4 / (3 * np.sqrt(3))}
+    return np.tanh(one), ACTIVATION, jets(p, one) | steepest
+
+
+@pytest.mark.parametrize(
+    ("unit", "tight"),
+    [
+        (lambda: product(P, Q), 0.5),
+        (lambda: product(LINE, LINE), 0.999),
+        (lambda: mixture(G, P, Q), 0.3),
+        (lambda: mixture(G, LINE, -LINE), 0.6),
+        (lambda: squashed(3 * LINE), 0.999),
+        (lambda: squashed(Q), 0.5),
+    ],
+)
+def test_rules_in_numbers(
+    unit: Callable[[], tuple[Array, int, dict[Expr, float]]], tight: float
+) -> None:
+    """What the rules say of a unit bounds its slope and its bend, without being far from them."""
+    values, number, known = unit()
+    told = by_rules(number, known)
+    first, second = derivatives(values)
+    assert first <= told[steep(v, STATES)] * (1 + 1e-5)
+    assert second <= told[bent(v, STATES)] * (1 + 1e-5)
+    assert second >= tight * told[bent(v, STATES)]
+
+
+def test_rules_need_their_cross_terms() -> None:
+    """s² has the second derivative 2, and its factors have none."""
+    values, _, known = product(LINE, LINE)
+    straight = known[size(p)] * known[bent(q, STATES)] + known[size(q)] * known[bent(p, STATES)]
+    assert straight < 1e-6
+    assert derivatives(values)[1] == pytest.approx(2)
+
+
+def test_no_new_kind_of_axiom() -> None:
+    """The lemmas on jets stand under names that the table had before."""
+    others = {axiom.id for axiom in AXIOMS if axiom not in JET_AXIOMS}
+    assert {axiom.id for axiom in JET_AXIOMS} <= others
+
+
+def test_largest_row_in_numbers() -> None:
+    """Into max |·|_i/v_i an operator has the norm of its largest row, which a sign vector shows."""
+    generator = np.random.default_rng(3)
+    A, weights = generator.normal(size=(4, 4)), generator.uniform(0.5, 2, 4)
+    rows = np.abs(A) @ weights / weights  # the dual norm of max |·|_j/v_j is Σ v_j |·|
+    signs = np.sign(A[rows.argmax()]) * weights
+    assert np.abs(A @ signs / weights).max() == pytest.approx(rows.max())
+
+
+def test_contraction_is_that_of_the_box() -> None:
+    """Of a cell nothing is presupposed at states that its runs cannot reach; of others it is."""
+    (everywhere,) = EUCLIDEAN.contracts
+    assert everywhere.law is not None
+    assert BOX.contraction.law is not None
+    assert [clause.given for clause in everywhere.law.clauses] == [()]
+    assert all(len(clause.given) == 2 for clause in BOX.contraction.law.clauses)
+    rest = tuple(a for a in IN_BOX.assumptions if a.id != "invariant box")
+    assert not check(IN_BOX.proof, IN_BOX.statement, rest, minimal=False).stands
+
+
+def test_induction_on_a_premise_alone() -> None:
+    """Of all that come late at most j times, from what they come from: j is in the premise only."""
+    late, value = (function(name, Scalar, __name__) for name in ("late", "value"))
+    parent = function("parent", module=__name__)(v)
+    above = (le(ONE, late(v)),)
+    tree = Assumption(
+        "tree",
+        "",
+        law=law(
+            "tree",
+            (v,),
+            Clause(le(0, value(v)), (lt(late(v), ONE),)),
+            Clause(le(value(parent), value(v)), above),
+            Clause(le(late(parent) + 1, late(v)), above),
+        ),
+    )
+    early, goal = (le(late(v), j),), le(0, value(v))
+
+    def verdict(*step: Use, premise: tuple[Statement, ...] = early) -> str:
+        base = Smt("given 1", at("tree", v)) if premise else Smt(at("tree", v))
+        method = Induction(j, base, Smt(at("tree", v), *step), premise, (v,) if premise else ())
+        proof = Proof((Step("all", goal, method, (v, j), premise), Step("end", le(0, 1), Smt())))
+        return check(proof, le(0, 1), (tree,), minimal=False).steps[0].verdict
+
+    assert verdict("given 1", at(HYPOTHESIS, parent)) == "proved"
+    assert verdict("given 1", at(HYPOTHESIS, v)) == "failed"
+    assert verdict(at(HYPOTHESIS, parent)) == "failed"
+    assert verdict(HYPOTHESIS, premise=()) == "failed"

@@ -1,0 +1,129 @@
+"""What a hostile reader tried on the claims on unitary equivalents: proofs of what is false."""
+
+import pytest
+from sympy import Symbol
+
+from theory.axioms.ranks import RANK_GRAM, RANK_IDENTITY, RANK_PRODUCT, RANK_ROWS, RANK_SUM
+from theory.axioms.unitary import COSINES, SINGULAR_VALUES, left, right, singular
+from theory.claims.unitary.urnn_defect import NEEDED
+from theory.language.law import Assumption, Instance, at, law
+from theory.language.statement import eq, le
+from theory.language.terms.unitary import J_2, J, V, eye_added, identity, rank
+from theory.language.terms.vectors import Scalar, eye, function, j, transpose
+from theory.language.vocabulary import symbols
+from theory.models.cells import W
+from theory.models.unitary.networks import BELOW
+from theory.proof.methods import Smt, Words
+from theory.proof.proof import Proof, Step, check
+
+n, states, W_rank, defect_rank = symbols("n states W_rank defect_rank")
+
+
+def test_singular_values_of_two_sizes_make_no_identity_larger() -> None:
+    """One I for matrices of all sizes would have any rank: 2n < rank W + rank(I − WᵀW) for all."""
+    large = identity(2 * n + 1)
+    P, Q = left(large), right(large)
+    values = SINGULAR_VALUES.at(*(large for _ in SINGULAR_VALUES.variables))
+    goal = le(2 * n + 1, W_rank + defect_rank)
+    steps = (
+        Step("values", eq(rank(large), rank(P * singular(large) * transpose(Q))), Words(values)),
+        Step("gram", eq(rank(transpose(transpose(Q)) * transpose(Q)), rank(eye)), Words(values)),
+        Step(
+            "claim",
+            goal,
+            Smt(
+                "values",
+                "gram",
+                RANK_IDENTITY.at(2 * n + 1),
+                RANK_PRODUCT.at(P * singular(large), transpose(Q)),
+                RANK_GRAM.at(transpose(Q)),
+                RANK_SUM.at(eye - transpose(W) * W, transpose(W) * W),
+                RANK_PRODUCT.at(transpose(W), W),
+            ),
+        ),
+    )
+    assert not check(Proof(steps), goal, (), minimal=False).proved
+    assert {eye, eye_added}.isdisjoint(SINGULAR_VALUES.constants | COSINES.constants)
+
+
+def test_coordinates_are_those_of_one_size() -> None:
+    """Were J and J₂ all coordinates of longer vectors too, W would have any rank."""
+    large = identity(n + 1 + 2 * states)
+    first, other = J * transpose(J) * large, J_2 * transpose(J_2) * large
+    read = J_2 * transpose(J_2) * V * J
+    goal = le(n + 1, W_rank)
+
+    def law_at(name: str, *terms: Symbol) -> Instance | str:
+        (found,) = (part.law for part in NEEDED.assumptions if part.id == name)
+        return at(name, *terms) if found is not None and found.variables else name
+
+    steps = (
+        Step("whole", eq(rank(large), rank(first + other)), Words(law_at("coordinates", large))),
+        Step("kept", eq(rank(J), rank(transpose(V) * V * J)), Words(law_at("block", J))),
+        Step(
+            "block below",
+            eq(rank(V * J), rank(J * W + read)),
+            Words(law_at("coordinates", V * J), law_at("block", J)),
+        ),
+        Step(
+            "claim",
+            goal,
+            Smt(
+                "whole",
+                "kept",
+                "block below",
+                "added rows",
+                RANK_IDENTITY.at(n + 1 + 2 * states),
+                RANK_SUM.at(first, other),
+                RANK_SUM.at(J * W, read),
+                RANK_ROWS.at(transpose(J_2)),
+                *(
+                    RANK_PRODUCT.at(A, B)
+                    for A, B in (
+                        (J, transpose(J) * large),
+                        (J_2, transpose(J_2) * large),
+                        (transpose(J_2), large),
+                        (transpose(V), V * J),
+                        (J, W),
+                        (J_2, transpose(J_2) * V * J),
+                        (transpose(J_2), V * J),
+                    )
+                ),
+            ),
+        ),
+    )
+    assert not check(Proof(steps), goal, NEEDED.assumptions, minimal=False).proved
+
+
+values = function("values", Scalar, __name__)
+later = Symbol("k_0", integer=True)
+FROM_LATER_ON = Step("settled", eq(values(later + j), 0), "From some time k_0 on.", forall=(j,))
+
+
+def test_what_prose_finds_is_not_generalised() -> None:
+    """From some time on a sequence is 0: that is not from any time on."""
+    goal = eq(values(0), 0)
+    steps = (
+        FROM_LATER_ON,
+        Step("always", eq(values(later), 0), Smt(at("settled", 0)), forall=(later,)),
+        Step("claim", goal, Smt(at("always", 0))),
+    )
+    ledger = check(Proof(steps), goal, ())
+    assert not ledger.stands
+    assert "a constant of the claim" in ledger.failures[0].detail
+
+
+@pytest.mark.parametrize("step", [FROM_LATER_ON, Step("settled", eq(n, 0), "Of all n.", (n,))])
+def test_prose_takes_no_name_and_no_constant(step: Step) -> None:
+    """A human step neither replaces what is granted nor speaks of all values of a constant."""
+    granted = Assumption("settled", "", law=law("settled", (), eq(values(0), 0)))
+    end = Step("claim", eq(values(0), 0), Smt("settled"))
+    ledger = check(Proof((step, end)), end.conclusion, (granted,) if step.forall != (n,) else ())
+    assert ledger.steps[0].verdict == "failed"
+    assert not ledger.stands
+
+
+def test_a_bias_may_be_rounded_away_from_zero() -> None:
+    """Row norms are roots: what is proved must hold of the bias that is computed."""
+    (clause,) = BELOW.clauses
+    assert clause.conclusion.relation == "<="

@@ -1,0 +1,261 @@
+"""The claims on unitary equivalents: sorts of their terms, axioms in numbers, small instances.
+
+Each variant is refuted here by an instance worked out by hand, in rationals.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from sympy import Expr
+
+import theory
+from theory.axioms import unitary as unitary_axioms
+from theory.language.claim import Form, prove
+from theory.language.law import Clause, Instance
+from theory.language.statement import Statement
+from theory.language.terms import unitary as unitary_terms
+from theory.language.terms import vectors as terms
+from theory.language.terms.vectors import Norm, Scalar, eye, transpose
+from theory.language.vocabulary import unfold
+from theory.proof.proof import Proof
+
+CLAIMS = tuple(theory.claim(f"urnn-{name}") for name in ("equivalence", "defect", "gradient"))
+FORMS = [pytest.param(form, id=f"{c.id}/{form.name}") for c in CLAIMS for form in c.forms]
+
+Shape = tuple[str, str]
+FREE = ("?", "?")  # of a variable that stands for anything
+SYMBOLS: dict[str, Shape] = {
+    "W": ("n", "n"), "U": ("n", "d"), "bias": ("n", "1"), "h_start": ("n", "1"),
+    "V": ("m", "m"), "J": ("m", "n"), "J_2": ("m", "q"),
+    "W_2": ("n", "q"), "W_3": ("q", "n"), "W_4": ("q", "q"), "I_q": ("q", "q"),
+    "D": ("n", "n"), "D_inverse": ("n", "n"),
+    "W_3_transposed": ("q", "n"), "W_3_short": ("q", "n"),
+}  # fmt: skip
+FUNCTIONS: dict[str, Shape] = {
+    "network": ("n", "1"), "upper": ("n", "1"), "unscaled": ("n", "1"), "entry": ("d", "1"),
+    "urnn": ("m", "1"), "preactivation": ("m", "1"), "readout": ("p", "1"),
+    "scaled_urnn": ("m", "1"), "scaled_preactivation": ("m", "1"),
+    "left": ("n", "n"), "right": ("n", "n"), "singular": ("n", "n"),
+    "d_weights": FREE, "lift": FREE, "kept": ("n", "q"), "low": ("q", "q"), "cosine": ("q", "q"),
+}  # fmt: skip
+
+
+class Sorts:
+    """The shape of every operator; the states of a form's model and its identity have one size."""
+
+    def __init__(self, size: str) -> None:
+        self.size = size
+
+    def statement(self, statement: Statement) -> None:
+        """Both sides have one shape, if they are operators."""
+        for side in (statement.lhs, statement.rhs):
+            if side.is_commutative:
+                self.scalar(side)
+        if not (statement.lhs.is_commutative or statement.rhs.is_commutative):
+            self.same(self.shape(statement.lhs), self.shape(statement.rhs), statement.text)
+
+    def scalar(self, expression: Expr) -> None:
+        """Every operator inside has a shape."""
+        for node in expression.atoms(Norm, Scalar):
+            for argument in node.args:
+                if not argument.is_commutative:
+                    self.shape(argument)
+
+    def same(self, first: Shape, second: Shape, where: str) -> Shape:
+        """The shape, if there is one."""
+        pairs = tuple(zip(first, second, strict=True))
+        assert all(p == q or "?" in (p, q) for p, q in pairs), (first, second, where)
+        return tuple(q if p == "?" else p for p, q in pairs)  # type: ignore[return-value]
+
+    def shape(self, expression: Expr) -> Shape:
+        """Rows and columns."""
+        if expression == 0:
+            return FREE
+        if expression.is_Add:
+            shape = FREE
+            for term in expression.args:
+                shape = self.same(shape, self.shape(term), str(expression))
+            return shape
+        if expression.is_Mul:
+            shape = None
+            for factor in expression.args_cnc()[1]:
+                right = self.shape(factor)
+                if shape is not None:
+                    self.same(("1", shape[1]), ("1", right[0]), str(expression))
+                shape = right if shape is None else (shape[0], right[1])
+            assert shape is not None
+            return shape
+        if expression.is_Pow:
+            return self.shape(expression.base)
+        if expression == eye:
+            return (self.size, self.size)
+        if expression.is_Symbol:
+            return SYMBOLS.get(expression.name, FREE)
+        return self.function(expression)
+
+    def function(self, expression: Expr) -> Shape:
+        """The shape of a function's value."""
+        name = expression.func.__name__
+        if name in FUNCTIONS:
+            return FUNCTIONS[name]
+        if name in ("state", "d_run", "d_state"):
+            return (self.size, "1" if name == "state" else self.size)
+        first = self.shape(expression.args[-1 if name == "below" else 0])
+        return {
+            "transpose": (first[1], first[0]),
+            "line": (first[1], "1"),
+            "below": (first[0], "1"),
+            "activation": first,
+            "phi": first,
+            "slopes": (first[0], first[0]),
+        }[name]
+
+
+def clauses(form: Form) -> Iterator[Clause]:
+    """All that is concluded, assumed, or used at terms."""
+    laws = {part.id: part.law for part in form.assumptions if part.law is not None}
+    for step in form.proof.steps:
+        yield Clause(unfold(step.conclusion), step.given)
+        for use in step.needs:
+            if isinstance(use, Instance):
+                law = laws.get(use.law) if isinstance(use.law, str) else use.law
+                if law is not None:
+                    yield from law.clauses_at(dict(zip(law.variables, use.terms, strict=True)))
+            elif use in laws:
+                yield from laws[use].clauses
+        laws[step.id] = step.law
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_product_and_sum_has_a_shape(form: Form) -> None:
+    """In each form the identity, the model's states and W, V have one size each."""
+    sorts = Sorts("m" if form.name == "vanishing" else "n")
+    found = list(clauses(form))
+    assert len(found) > 3
+    for clause in found:
+        for statement in (clause.conclusion, *clause.given):
+            sorts.statement(statement)
+
+
+def test_the_sorts_see_what_does_not_fit() -> None:
+    """V W, W + V and JᵀJ = I of the larger size."""
+    J, V, W = unitary_terms.J, unitary_terms.V, terms.vector("W")
+    for bad in (V * W, W + V, J * V, transpose(J) * J + V):
+        with pytest.raises(AssertionError):
+            Sorts("n").shape(bad)
+    with pytest.raises(AssertionError):
+        Sorts("m").statement(Statement(transpose(J) * J, "==", eye))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_machine_proofs(form: Form) -> None:
+    """No step is left to a human, and every form is proved."""
+    (claim,) = (claim for claim in CLAIMS if form in claim.forms)
+    ledger = prove(claim, minimal=False)[claim.forms.index(form)]
+    assert ledger.proved
+    assert isinstance(form.proof, Proof)
+
+
+Values = dict[str, np.ndarray]  # type: ignore[type-arg]
+
+
+def value(expression: Expr, values: Values) -> np.ndarray:  # type: ignore[type-arg]
+    """The operator in numbers."""
+    if expression.is_Add:
+        return np.sum([value(term, values) for term in expression.args], axis=0)
+    if expression.is_Mul:
+        scalars, factors = expression.args_cnc()
+        product = value(factors[0], values)
+        for factor in factors[1:]:
+            product = product @ value(factor, values)
+        return np.prod([float(scalar) for scalar in scalars]) * product
+    if expression.is_Pow:
+        return np.linalg.matrix_power(value(expression.base, values), int(expression.exp))
+    if isinstance(expression, transpose):
+        return value(expression.args[0], values).T
+    return values[expression.name if expression.is_Symbol else expression.func.__name__]
+
+
+@pytest.mark.parametrize("sigma", [(1.0, 0.6, 0.0), (0.8, 0.5, 0.3), (1.0, 1.0, 0.3)])
+def test_singular_values_in_numbers(sigma: tuple[float, ...]) -> None:
+    """The axioms hold of a matrix with these singular values, also if zeros continue it."""
+    generator = np.random.default_rng(7)
+    P, Q = (np.linalg.qr(generator.normal(size=(3, 3)))[0] for _ in range(2))
+    S, E = np.diag(sigma), np.eye(3)[:, [entry < 1 for entry in sigma]]
+    low = E.T @ S @ E
+    K = np.diag(np.sqrt(1 - np.diag(low) ** 2))
+    fitting = {
+        "A": P @ S @ Q.T, "left": P, "right": Q, "singular": S, "kept": E, "low": low, "cosine": K,
+    }  # fmt: skip
+    continued = {name: np.zeros((5, 5)) for name in fitting}
+    for name, found in fitting.items():
+        continued[name][: found.shape[0], : found.shape[1]] = found
+    for values in (fitting, continued):
+        for axiom in (unitary_axioms.SINGULAR_VALUES, unitary_axioms.COSINES):
+            for clause in axiom.clauses:
+                lhs, rhs = (
+                    value(side, values) for side in (clause.conclusion.lhs, clause.conclusion.rhs)
+                )
+                assert np.allclose(lhs, rhs, atol=1e-12), clause.conclusion.text
+
+
+def test_monotone_and_extensional_need_all_entries() -> None:
+    """The axioms ask for every entry, by a law for all i."""
+    for axiom in (
+        unitary_axioms.EXTENSIONAL,
+        unitary_axioms.MONOTONE_NORM,
+        unitary_axioms.ZERO_DIAGONAL,
+    ):
+        (requirement,) = axiom.requires
+        assert requirement.variables == (terms.i,)
+
+
+Vector = list[Fraction]
+LAM, MU = Fraction(3, 5), Fraction(4, 5)
+
+
+def scalar_gaps(inputs: list[int], bias: Fraction, start: Fraction = Fraction(0)) -> list[Fraction]:
+    """|h_t − ĥ_t| of h = max(3/5 h + x, 0) and its equivalent with this bias of the added unit."""
+    h, p, q, gaps = start, start, Fraction(0), []
+    for x in inputs:
+        h = max(LAM * h + x, Fraction(0))
+        p, q = max(LAM * p + MU * q + x, Fraction(0)), max(MU * p - LAM * q + bias, Fraction(0))
+        gaps.append(abs(h - p))
+    return gaps
+
+
+def test_the_equivalent_in_rationals() -> None:
+    """Equal for inputs up to B = 1; beyond, (1 − λ²)(X − B/(1 − λ)) apart at the third step."""
+    bias = -MU * Fraction(5, 2)
+    assert set(scalar_gaps([1] * 12, bias)) == {0}
+    assert scalar_gaps([10, 0, 0], bias) == [0, 0, (1 - LAM**2) * (10 - Fraction(5, 2))]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "bias", "start"),
+    [
+        ([1] * 4, Fraction(0), Fraction(0)),
+        ([1] * 8, -MU, Fraction(0)),
+        ([1] * 4, -MU * Fraction(5, 2), Fraction(50)),
+        ([1] * 20, -MU * Fraction(5, 2) * Fraction(99, 100), Fraction(0)),
+    ],
+    ids=["unbiased", "undamped", "unstarted", "scant"],
+)
+def test_false_variants_in_rationals(inputs: list[int], bias: Fraction, start: Fraction) -> None:
+    """The scalar network refutes each variant of the bias."""
+    assert max(scalar_gaps(inputs, bias, start)) > 0
+
+
+def test_one_more_power_in_rationals() -> None:
+    """∂s_1/∂s_0 = diag(1, 0) V has norm 1, not 3/5."""
+    derivative = np.array([[LAM, MU], [0, 0]], dtype=float)
+    assert np.linalg.norm(derivative, 2) == pytest.approx(1)
+
+
+def test_blocks_in_rationals() -> None:
+    """A permutation has defect 0: n = m rows, neither 2n, nor one more, nor n + rank W."""
+    swap = np.array([[0, 1], [1, 0]])
+    assert np.linalg.matrix_rank(np.eye(2) - swap.T @ swap) == 0
+    assert np.linalg.matrix_rank(swap) == 2

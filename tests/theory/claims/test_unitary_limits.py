@@ -1,0 +1,252 @@
+"""The limits of unitary networks: 2n states for ReLU, none that are enough for sigmoid."""
+
+from math import exp as exp_
+
+import pytest
+from sympy import (
+    Expr,
+    I,
+    Matrix,
+    Rational,
+    Symbol,
+    atanh,
+    diag,
+    exp,
+    eye,
+    limit,
+    pi,
+    simplify,
+    symbols,
+    tanh,
+)
+
+import theory
+from theory.claims.contraction.linear import STABLE_RADIUS
+from theory.claims.unitary.sigmoid_vector import DRIVEN
+from theory.language.claim import Claim, Form, prove, prove_variant
+from theory.language.law import Assumption
+from theory.language.statement import Statement
+from theory.models.unitary.relations import NOT_ISOMETRIC, SAME, SIGMOIDAL
+from theory.proof.proof import check
+
+TIGHT, SIGMOID = theory.claim("urnn-tight"), theory.claim("urnn-sigmoid")
+
+
+@pytest.mark.parametrize(
+    ("V", "E", "G", "W"),
+    [
+        # the swap of two states with two others
+        (
+            [[0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0]],
+            [[1, 0, 0, 0], [0, 1, 0, 0]],
+            [[1, 0], [0, 1], [0, 0], [0, 0]],
+            [[0, 0], [0, 0]],
+        ),
+        # W = (0 ½; 0 0), whose first state, doubled, makes the shift
+        (
+            [[0, 1, 0], [0, 0, 1], [1, 0, 0]],
+            [[Rational(1, 2), 0, 0], [0, 1, 0]],
+            [[2, 0], [0, 1], [0, 0]],
+            [[0, Rational(1, 2)], [0, 0]],
+        ),
+        # a rotation, all active, for two steps
+        (
+            [[Rational(3, 5), Rational(-4, 5)], [Rational(4, 5), Rational(3, 5)]],
+            [[1, 0]],
+            [[1], [0]],
+            [[Rational(3, 5)]],
+        ),
+    ],
+    ids=["swap", "rescaled", "rotation"],
+)
+def test_what_two_steps_of_candidates_do(
+    V: list[list[Expr]], E: list[list[Expr]], G: list[list[Expr]], W: list[list[Expr]]
+) -> None:
+    """E D₀ G = I, E D₁ G = I and E D₁ V D₀ G = W, for the candidates that make bounds tight."""
+    V_, E_, G_, W_ = map(Matrix, (V, E, G, W))
+    active = G_.shape[1] if len(V) > 2 else 2
+    D = diag(*(int(r < active) for r in range(len(V))))
+    assert eye(len(V)) == V_ * V_.T
+    assert eye(len(W)) == E_ * D * G_
+    assert E_ * D * V_ * D * G_ == W_
+
+
+def vocabulary(**given: object) -> dict[str, object]:
+    """Values of the quantities, by name."""
+    usual = {"T": 2, "n": 2, "separation": 0, "W_rank": 0, "pattern_constant": 1, "scalar_W": 1}
+    return usual | given
+
+
+SWAP = vocabulary(states=4, active=2)
+NILPOTENT = vocabulary(states=3, W_rank=1, active=2, scalar_W=0)
+NEARLY = vocabulary(states=3, separation=Rational(1, 2**20))
+# Eigenvalues that differ: n + 1 states, in other coordinates of the state.
+DIAGONAL = vocabulary(states=3, W_rank=2, active=2, scalar_W=0)
+TURN = vocabulary(n=1, states=2, active=2, W_rank=1)
+BLOCK = {"n": 1, "states": 2, "multiplicity": 1, "multiplicity_any": 1}
+ISOMETRIC = {"n": 2, "states": 3, "multiplicity": 0, "multiplicity_any": 2}
+SCALAR = {"n": 1, "w_abs": Rational(1, 2), "same_activation": 1, "sigmoidal": 1, "sigmoid_gap": 1}
+SEVERAL = SCALAR | {"n": 2, "driven": 1, "W_radius": Rational(1, 2)}
+PLANTS = {
+    "unit_count": 4, "equal_classes": 3, "sign_classes": 2, "sample_rank": 2,
+    "analytic_classes": 2, "analytic_rank": 1,
+}  # fmt: skip
+INSTANCES: dict[str, dict[str, object]] = {
+    "at-2n": SWAP,
+    "bounded-away": NEARLY,
+    "one-fewer-suffices": NEARLY,
+    "one-more": SWAP,
+    "any-contraction": NILPOTENT,
+    "rank-of-w": DIAGONAL,
+    "half-the-rank": DIAGONAL | {"n": 3, "states": 4, "W_rank": 3, "active": 3},
+    "one-more-than-active": SWAP | {"T": 5},
+    "one-step-shorter": TURN,
+    "any-contraction-active": NILPOTENT,
+    "one-less": BLOCK,
+    "unit-eigenvalues": ISOMETRIC,
+    "unit-weight": SCALAR | {"w_abs": 1, "sigmoid_gap": 0},
+    "no-approximation": SCALAR | {"sigmoid_gap": Rational(1, 100)},
+    "relu-too": SCALAR | {"sigmoidal": 0, "sigmoid_gap": 0},
+    "mixed": SCALAR | {"same_activation": 0, "sigmoid_gap": 0, "w_abs": Rational(1, 4)},
+    "radius-one": SEVERAL | {"W_radius": 1, "sigmoid_gap": 0},
+    "constant-output": SEVERAL | {"driven": 0, "sigmoid_gap": 0},
+    "every-unit": PLANTS,
+    "signs-apart": PLANTS,
+    "any-analytic": PLANTS,
+}
+
+
+def true_at(statement: Statement, given: dict[str, object]) -> bool:
+    """Whether the statement holds at the values."""
+    lhs, rhs = (
+        side.subs({symbol: given[symbol.name] for symbol in side.free_symbols})
+        for side in (statement.lhs, statement.rhs)
+    )
+    return {"<=": lhs <= rhs, "<": lhs < rhs, "==": lhs == rhs, "!=": lhs != rhs}[
+        statement.relation
+    ]
+
+
+def implied(
+    statement: Statement, assumptions: tuple[Assumption, ...], given: dict[str, object]
+) -> bool:
+    """Whether a condition fails or the statement holds."""
+    conditions = [a.condition for a in assumptions if a.condition is not None]
+    return not all(true_at(s, given) for s in conditions) or true_at(statement, given)
+
+
+@pytest.mark.parametrize("claim", [TIGHT, SIGMOID], ids=lambda entry: entry.id)
+def test_every_variant_falls_to_an_instance_that_the_form_allows(claim: Claim) -> None:
+    """The conditions of the variant hold there, and not its statement; the form stands."""
+    for variant in claim.false_variants:
+        given = INSTANCES[variant.id]
+        form = claim.form(variant.form)
+        assert implied(form.statement, form.assumptions, given), variant.id
+        assert not implied(variant.statement, variant.assumptions, given), variant.id
+        assert not prove_variant(claim, variant).stands
+
+
+def test_the_claims_on_relu_are_proved_by_ranks_alone() -> None:
+    """No axiom but that of ranks, and of norms where the pattern is constant."""
+    for form, ledger in zip(TIGHT.forms, prove(TIGHT, minimal=False), strict=True):
+        assert ledger.proved
+        norms = {"norm"} if form.name == "constant-pattern" else set()
+        assert set(ledger.axioms) == {"rank-nullity"} | norms
+
+
+def test_w_zero_without_two_times() -> None:
+    """One time alone is matched with n states: the ledger needs T ≥ 2."""
+    form = TIGHT.form("needed")
+    rest_of_it = tuple(a for a in form.assumptions if a.id != "two steps")
+    assert not implied(form.statement, rest_of_it, vocabulary(T=1, states=2))
+    assert implied(form.statement, form.assumptions, vocabulary(T=1, states=2))
+
+
+# No sigmoid network.
+
+HUMAN = {
+    "excluded": ["outputs", "independence lemma", "ranks settle", "a length comes twice"],
+    "vector": ["outputs", "independence lemma", "W forgets", "U returns"],
+    "independence": ["independence lemma"],
+}
+
+
+@pytest.mark.parametrize("form", SIGMOID.forms, ids=lambda form: form.name)
+def test_what_is_argued_is_never_proved(form: Form) -> None:
+    """The human steps are these, everything else is by machine, and the claim is not `proved`."""
+    ledger = check(form.proof, form.statement, form.assumptions, minimal=False)
+    assert [step.id for step in ledger.steps if step.kind == "human"] == HUMAN[form.name]
+    assert not ledger.failures
+    assert ledger.argued
+    assert not ledger.proved
+
+
+@pytest.mark.parametrize("dropped", [SAME, SIGMOIDAL, NOT_ISOMETRIC], ids=lambda a: a.id)
+def test_what_is_argued_carries_its_premises(dropped: Assumption) -> None:
+    """Without them the machine's steps have no use for what the human ones conclude."""
+    form = SIGMOID.form("excluded")
+    rest_of_it = tuple(a for a in form.assumptions if a is not dropped)
+    assert not check(form.proof, form.statement, rest_of_it, minimal=False).stands
+
+
+@pytest.mark.parametrize("dropped", [SAME, SIGMOIDAL, STABLE_RADIUS, DRIVEN], ids=lambda a: a.id)
+def test_several_units_need_their_premises(dropped: Assumption) -> None:
+    """As do those of the vector form."""
+    form = SIGMOID.form("vector")
+    assert dropped in form.assumptions
+    rest_of_it = tuple(a for a in form.assumptions if a is not dropped)
+    assert not check(form.proof, form.statement, rest_of_it, minimal=False).stands
+
+
+@pytest.mark.parametrize("name", ["excluded", "vector"])
+def test_no_prose_speaks_for_all_choices_of_what_it_finds(name: str) -> None:
+    """The times that human steps find stand for themselves: no step generalises over them."""
+    form = SIGMOID.form(name)
+    found = {Symbol(name, integer=True) for name in ("k_0", "p", "l", "t_0")}
+    assert all(found.isdisjoint(step.forall) for step in form.proof.steps)
+
+
+a, g, t = symbols("a g t", real=True)
+
+
+def test_the_poles_of_level_zero() -> None:
+    """tanh(θ + g x) has the residue 1/g at (iπ/2 − θ)/g; the others follow by iπ/g."""
+    at_pole = (I * pi / 2 - a) / g
+    assert simplify(limit(t * tanh(a + g * (at_pole + t)), t, 0) - 1 / g) == 0
+
+
+def test_with_imaginary_shifts_relations_do_exist() -> None:
+    """tanh(z − iπ/3) + tanh z + tanh(z + iπ/3) = 3 tanh 3z: the lemma needs real weights."""
+    for point in (Rational(1, 3), Rational(-2), Rational(5, 7)):
+        shifted = sum(tanh(point + s * I * pi / 3) for s in (-1, 0, 1))
+        assert abs((shifted - 3 * tanh(3 * point)).evalf(40)) < Rational(1, 10**30)
+
+
+def test_other_analytic_functions_are_related() -> None:
+    """A₂ = artanh(½ tanh A₁), not ±A₁, gives tanh A₂ = ½ tanh A₁."""
+    assert tanh(atanh(tanh(a) / 2)) == tanh(a) / 2
+
+
+def test_mixed_activations_agree() -> None:
+    """tanh(r/4 + x) = 2σ(s + 2x − ½) − 1 for r = 2s − 1: |w| = ¼ is matched by U = 1."""
+    s, x = symbols("s x", real=True)
+    left = tanh((2 * s - 1) / 4 + x)
+    right = 2 / (1 + exp(-(s + 2 * x - Rational(1, 2)))) - 1
+    assert simplify((left - right).rewrite(exp)) == 0
+
+
+def test_agreement_at_two_times_is_not_enough() -> None:
+    """Units equal at time 0, and a row of U that sums to w: equal at times 0 and 1, not at 2."""
+
+    def sigma(value: float) -> float:
+        return 1 / (1 + exp_(-value))
+
+    w, half = 0.5, 7**0.5 / 4
+    U = ((0.25 + half, 0.25 - half), (-0.25 + half, 0.25 + half))
+    h, s, gaps = 0.0, (0.0, 0.0), []
+    for x in (0.3, -1.1, 0.7):
+        h = sigma(w * h + x)
+        s = tuple(sigma(row[0] * s[0] + row[1] * s[1] + x) for row in U)  # type: ignore[assignment]
+        gaps.append(abs(h - s[0]))
+    assert max(gaps[:2]) < 1e-15
+    assert gaps[2] > 1e-3

@@ -1,0 +1,101 @@
+"""Claims are inert data that can be looked up."""
+
+import dataclasses
+
+import pytest
+from sympy import Integer, Symbol
+
+import theory
+from theory import CLAIMS
+from theory.errors import InputError, UnknownClaimError
+from theory.language.claim import Claim, Form, Source, prove
+from theory.language.statement import Statement, eq, exists, le, lt, ne
+from theory.language.vocabulary import symbols
+from theory.models.system import CONTRACTIVE, WINDOW
+from theory.proof.methods import Smt
+from theory.proof.proof import Proof, Step
+
+lam, S_0, h_norm = symbols("lam S_0 h_norm")
+
+
+def test_a_statement_does_not_fold() -> None:
+    """A true inequality keeps both sides, which SymPy's own relational would not."""
+    positive = Symbol("positive", positive=True)
+    statement = le(Integer(0), positive)
+    assert (statement.lhs, statement.relation, statement.rhs) == (0, "<=", positive)
+
+
+def test_statements_compare_by_structure() -> None:
+    """Equal trees are equal statements with equal hashes, and nothing else is."""
+    assert le(h_norm, S_0) == Statement(h_norm, "<=", S_0)
+    assert len({le(h_norm, S_0), le(h_norm, S_0), lt(h_norm, S_0), le(S_0, h_norm)}) == 3
+
+
+def test_numbers_become_expressions() -> None:
+    """Python numbers are accepted on either side."""
+    assert eq(0, h_norm).lhs == Integer(0)
+
+
+def test_replacement_is_simultaneous() -> None:
+    """Swapping two symbols swaps them."""
+    assert le(h_norm, S_0).replace({h_norm: S_0, S_0: h_norm}) == le(S_0, h_norm)
+
+
+@pytest.mark.parametrize(
+    ("statement", "text"),
+    [
+        (le(h_norm, S_0), "h_norm <= S_0"),
+        (ne(h_norm, 0), "h_norm != 0"),
+        (exists(1, h_norm), "1 <= h_norm on the witness"),
+    ],
+)
+def test_plain_text(statement: Statement, text: str) -> None:
+    """The text is what a reader would type."""
+    assert statement.text == text
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: c.id)
+def test_a_claim_is_its_first_form(claim: Claim) -> None:
+    """The shorthands of a claim are those of its first form."""
+    first = claim.forms[0]
+    assert Statement(claim.lhs, claim.relation, claim.rhs) == first.statement
+    assert (claim.assumptions, claim.proof) == (first.assumptions, first.proof)
+    assert claim.form(first.name) is first
+    assert theory.claim(claim.id) is claim
+    assert claim.variant(claim.false_variants[0].id) is claim.false_variants[0]
+
+
+def test_unknown_names_list_close_matches() -> None:
+    """A wrong id, form or variant is an input error that ends with the remedy."""
+    with pytest.raises(UnknownClaimError, match="did you mean truncation"):
+        theory.claim("trunkation")
+    claim = theory.claim("truncation")
+    with pytest.raises(UnknownClaimError, match=r"known: .*finite"):
+        claim.form("#")
+    with pytest.raises(InputError, match="false variant of truncation"):
+        claim.variant("next-powr")
+
+
+def test_claims_are_frozen() -> None:
+    """Nothing of a claim can be changed."""
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        theory.claim("truncation").title = "other"  # type: ignore[misc]
+
+
+def test_a_variant_inherits_what_it_does_not_change() -> None:
+    """Statement and assumptions default to the form's."""
+    form = theory.claim("state-bound").forms[0]
+    assert form.variant("a", "b").statement == form.statement
+    assert form.variant("a", "b", le(h_norm, S_0)).assumptions == form.assumptions
+    assert form.variant("a", "b", assumptions=(WINDOW,)).assumptions == (WINDOW,)
+
+
+def test_a_proof_of_something_else_proves_nothing() -> None:
+    """A ledger whose last step is not the claim, structurally, does not prove it."""
+    other = Step("claim", lt(lam, Integer(2)), Smt("contractive"))
+    goal = lt(lam, Integer(1))
+    form = Form("only", goal, (CONTRACTIVE,), "rnn", Proof((other,)))
+    claim = Claim("test", "Test", Source("Somebody", "1"), (form,), (), "none")
+    (ledger,) = prove(claim)
+    assert not ledger.proved
+    assert claim.source.text == "Somebody, 1"

@@ -1,0 +1,143 @@
+"""Typed statements: what is read, and that hostile text gets one clear line at once."""
+
+import time
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sympy import Integer, Max, Min, Rational, exp, log, sqrt
+
+from theory.errors import InputError, StatementError
+from theory.language.parse import MAX_DEPTH, parse_statement
+from theory.language.statement import Statement, le, lt
+from theory.language.vocabulary import VOCABULARY, symbols
+
+lam, S_0, T, k, h_gap, h_norm = symbols("lam S_0 T k h_gap h_norm")
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("h_gap <= S_0*lam**k/(1-lam)", le(h_gap, S_0 * lam**k / (1 - lam))),
+        (
+            "  h_gap<=\n S_0 * lam ** (k + 1) / (1 - lam)\t",
+            le(h_gap, S_0 * lam ** (k + 1) / (1 - lam)),
+        ),
+        ("0.999*S_0/(1-lam) >= h_norm", le(h_norm, Rational(999, 1000) * S_0 / (1 - lam))),
+        ("h_norm < 1e-9", lt(h_norm, Rational(1, 10**9))),
+        ("S_0 > h_norm", lt(h_norm, S_0)),
+        ("h_gap <= -.5e-3*+lam", le(h_gap, -lam / 2000)),
+        ("h_gap <= lam**k**2", le(h_gap, lam ** (k**2))),
+        ("h_gap <= sqrt(lam) + log(T)/exp(-k)", le(h_gap, sqrt(lam) + log(T) / exp(-k))),
+        ("h_gap <= 2**-3 - 1./4", le(h_gap, Rational(-1, 8))),
+        ("h_gap <= (-2)**3", le(h_gap, Integer(-8))),
+        ("h_gap <= max(lam, min(S_0, T, 1))", le(h_gap, Max(lam, Min(S_0, T, 1)))),
+        ("h_gap <= min(lam)", le(h_gap, lam)),
+        ("h_gap <= 0**k", le(h_gap, Integer(0) ** k)),
+    ],
+)
+def test_statements_are_read_exactly(text: str, statement: Statement) -> None:
+    """Decimals become rationals, >= swaps the sides, and precedence is Python's."""
+    parsed = parse_statement(text)
+    assert parsed.relation == statement.relation
+    assert parsed.lhs.doit() == statement.lhs.doit()
+    assert parsed.rhs.doit() == statement.rhs.doit()
+
+
+@pytest.mark.parametrize("name", VOCABULARY)
+def test_every_quantity_can_be_typed(name: str) -> None:
+    """All names of the vocabulary are known."""
+    assert parse_statement(f"{name} <= 1").lhs == VOCABULARY[name].symbol
+
+
+@pytest.mark.parametrize("name", ["h_gap <= S_0*lam**k/(1-lam)", "min(lam, 2*k) <= sqrt(1.5)"])
+def test_printed_text_reads_back(name: str) -> None:
+    """A statement's own text is a typed statement."""
+    statement = parse_statement(name)
+    assert parse_statement(statement.text.lower().replace("s_0", "S_0")) == statement
+
+
+HOSTILE = {
+    "__import__('os')": "unknown quantity '__import__'",
+    "__import__('os').system('ls') <= 1": "unknown quantity '__import__'",
+    "(" * 10**6: "1000000 characters",
+    "(" * 9_000: "nested",
+    "h_gap <= " + "(" * 3_000 + "lam" + ")" * 3_000: "nested",
+    "h_gap <= " + "-" * 900 + "lam": f"at most {MAX_DEPTH} levels",
+    "h_gap <= " + "-" * 9_900 + "lam": "names and signs",
+    "h_gap <= " + "lam**" * 900 + "lam": "names and signs",
+    "h_gap <= " + "sqrt(" * 61 + "lam" + ")" * 61: "nested",
+    "9**9**9**9 <= lam": "constant power",
+    "h_gap <= (2*lam)**(10**9)": "constant power",
+    "h_gap <= ((2*lam)**1000)**1000": "constant power",
+    "h_gap <= 2**(-9999999)": "constant power",
+    "h_gap <= " + "9" * 5_000: "too long",
+    "h_gap <= 1e999999999": "too long",
+    "h_gap <= 1e-5000": "too long",
+    "": "empty",
+    " \n\t": "empty",
+    "\0": "contains",
+    "h_gap <= lam\0": "contains",
+    "h_gap": "compares nothing",
+    "h_gap <= lam, 2": "compares nothing",
+    "h_gap <= lam <= 1": "more than one comparison",
+    "h_gap = lam": "contains '='",
+    "h_gap == lam": "contains '='",
+    "h_gap =< lam": "contains '='",
+    "h_gap ≤ lam": "contains '≤'",
+    "h_gap <= λ": "contains 'λ'",
+    "h_gap <= lam.real": "contains '.'",
+    "h_gap <= lam[0]": "contains '['",
+    "h_gap <= (lam := 2)": "contains ':'",
+    "h_gap <= lam % 2": "contains '%'",
+    "h_gap <= `ls`": "contains '`'",
+    "h_gap <= lam // 2": "cannot be read",
+    "h_gap <= (lam, 2)": "cannot be read",
+    "h_gap <= sqrt()": "cannot be read",
+    "h_gap <= sqrt": "cannot be read",
+    "h_gap <= lam(2)": "cannot be read",
+    "h_gap <= min(*lam)": "cannot be read",
+    "(h_gap <= lam) <= 2": "cannot be read",
+    "h_gap <= 3 lam": "not an inequality",
+    "h_gap <= 1 2": "not an inequality",
+    "h_gap <=": "not an inequality",
+    "h_gap <= 012": "not an inequality",
+    "h_gap <= 0x10": "letter after 0",
+    "h_gap <= 1_000": "letter after 1",
+    "h_gap <= 1j": "letter after 1",
+    "h_gap <= lam if k else T": "unknown quantity 'if'",
+    "h_gap <= lambda**k": "did you mean lam",
+    "h_gap <= S0": "did you mean S_0",
+    "h_gapp <= lam": "did you mean h_gap",
+    "h_gap <= 1/0": "divides by zero",
+    "h_gap <= 1/(lam - lam)": "divides by zero",
+    "h_gap <= 0**-1": "divides by zero",
+    "h_gap <= sqrt(-1)": "not real",
+    "h_gap <= log(0)": "not real",
+    "h_gap <= (-8)**(1/3)": "negative number",
+    "h_gap <= sqrt(1, 2)": "gives sqrt 2 arguments",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), HOSTILE.items(), ids=range(len(HOSTILE)))
+def test_bad_text_gets_one_clear_line(text: str, message: str) -> None:
+    """The error is named, says what is wrong in one short line, and comes at once."""
+    start = time.process_time()
+    with pytest.raises(StatementError) as raised:
+        parse_statement(text)
+    line = str(raised.value)
+    assert message in line
+    assert "\n" not in line
+    assert "\0" not in line
+    assert len(line) < 1_000
+    assert isinstance(raised.value, InputError)
+    assert time.process_time() - start < 1
+
+
+@given(st.text(max_size=60) | st.text("hgaplmTkS_0()*+-/<=.,e19 \n'\"", max_size=60))
+@settings(deadline=None, derandomize=True, max_examples=500)
+def test_any_text_is_read_or_refused(text: str) -> None:
+    """No text does anything else than give a statement or the named error."""
+    with suppress(StatementError):
+        assert parse_statement(text).relation in ("<=", "<")

@@ -1,0 +1,130 @@
+"""How statements are shown."""
+
+import re
+from xml.dom.minidom import parseString
+
+import pytest
+from sympy import (
+    Abs,
+    E,
+    Expr,
+    Integer,
+    Max,
+    Min,
+    Rational,
+    Symbol,
+    ceiling,
+    exp,
+    floor,
+    log,
+    oo,
+    pi,
+    sqrt,
+)
+
+from theory import CLAIMS
+from theory.language.printing import plain
+from theory.language.statement import Statement, exists, le
+from theory.language.vocabulary import symbols
+
+lam, S_0, B_x, h_gap, T, k, t = symbols("lam S_0 B_x h_gap T k t")
+BOUND = le(h_gap, S_0 * (lam**k - lam**T) / (1 - lam))
+
+STATEMENTS = {
+    f"{claim.id}/{name}": statement
+    for claim in CLAIMS
+    for name, statement in [
+        *((form.name, form.statement) for form in claim.forms),
+        *((variant.id, variant.statement) for variant in claim.false_variants),
+        *(
+            (f"{part.id}/{assumption.id}", assumption.condition)
+            for part in claim.false_variants
+            for assumption in part.assumptions
+            if assumption.condition is not None
+        ),
+    ]
+}
+
+
+def words(statement: Statement) -> str:
+    """What a reader sees of the MathML, without its structure."""
+    return re.sub(r"<[^>]*>|[\u2061\u2062]", "", statement.mathml)
+
+
+def show(expression: Expr) -> str:
+    """The right side of a statement, as a reader sees it."""
+    return words(le(Symbol("y"), expression)).removeprefix("y≤")
+
+
+def test_lemma_one() -> None:
+    """Lemma 1 reads as in the paper, in all three notations."""
+    assert BOUND.text == "h_gap <= S_0*(lam**k - lam**T)/(1 - lam)"
+    assert words(BOUND) == "‖hT−hT(k)‖≤S0(λk−λT)1−λ"
+    lhs, rhs = BOUND.latex.split(r" \le ")
+    assert lhs == r"\lVert h_T-h_T^{(k)}\rVert"
+    assert rhs == r"\frac{S_0 \left(\lambda^{k} - \lambda^{T}\right)}{1 - \lambda}"
+
+
+def test_lemma_one_in_mathml() -> None:
+    """Subscripts, superscripts and fractions are elements."""
+    assert "<msub><mi>S</mi><mn>0</mn></msub>" in BOUND.mathml
+    assert "<msup><mi>λ</mi><mi>k</mi></msup>" in BOUND.mathml
+    assert BOUND.mathml.startswith("<math><mrow><mrow><mo fence")
+    assert BOUND.mathml.count("<mfrac>") == 1
+
+
+@pytest.mark.parametrize(
+    ("expression", "seen"),
+    [
+        (sqrt(1 - lam**2), "1−λ2"),
+        (log(1 / lam), "ln(1λ)"),
+        (log(S_0) / log(1 / lam), "ln(S0)ln(1λ)"),
+        (ceiling(S_0), "⌈S0⌉"),
+        (floor(S_0), "⌊S0⌋"),
+        (Abs(lam), "|λ|"),
+        (Max(lam, S_0), "max(S0,λ)"),
+        (Min(lam, S_0), "min(S0,λ)"),
+        (exp(lam), "eλ"),
+        (E, "e"),
+        (pi, "π"),
+        (-lam, "−λ"),
+        (-sqrt(2) * (1 + lam) * S_0, "−S02(λ+1)"),
+        (Rational(-1, 2), "−12"),
+        (Rational(3, 4), "34"),
+        (Rational(999, 1000) * S_0, "9991000S0"),
+        (Rational(999, 1000) * S_0 / lam, "9991000S0λ"),
+        (S_0 / 2, "S02"),
+        (2 * S_0, "2S0"),
+        (1 / sqrt(lam), "1λ"),
+        (lam ** (T - t + 1), "λT−t+1"),
+        ((lam * S_0) ** k, "(S0λ)k"),
+        (Integer(2) ** k, "2k"),
+        (-lam - S_0, "−S0−λ"),
+        (oo, "oo"),
+    ],
+)
+def test_expressions(expression: Expr, seen: str) -> None:
+    """Each kind of node has its own form."""
+    assert show(expression) == seen
+
+
+def test_the_witness_is_named() -> None:
+    """An existence statement says that it speaks of the witness."""
+    assert words(exists(Integer(1), h_gap)) == "1≤‖hT−hT(k)‖\u00a0on the witness"
+    assert exists(Integer(1), h_gap).latex.endswith(r"\text{on the witness}")
+
+
+def test_plain_text_begins_with_a_positive_term() -> None:
+    """A difference reads as it is written."""
+    assert plain(lam**k - lam**T) == "lam**k - lam**T"
+    assert plain(T - t + 1) == "T - t + 1"
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_every_statement_is_well_formed(name: str) -> None:
+    """Statements, variants and conditions give XML without named entities or leftovers."""
+    markup = STATEMENTS[name].mathml
+    parseString(markup)
+    assert not re.search(r"&(?!lt;|gt;|amp;)", markup)
+    assert "<mtext>" not in markup or STATEMENTS[name].relation == "exists"
+    assert STATEMENTS[name].latex

@@ -1,0 +1,61 @@
+"""One name, one norm, one definition."""
+
+from xml.dom.minidom import parseString
+
+import pytest
+
+from theory.errors import InputError
+from theory.language.mathml import notation_markup
+from theory.language.quantity import INTEGERS
+from theory.language.statement import le
+from theory.language.terms.vectors import norm, state, x
+from theory.language.vocabulary import DEFINITIONS, QUANTITIES, Quantity, quantity, symbols, unfold
+
+
+def test_every_name_is_bound_once() -> None:
+    """No two quantities share a name or a notation."""
+    assert len({q.name for q in QUANTITIES}) == len(QUANTITIES)
+    assert len({q.notation for q in QUANTITIES}) == len(QUANTITIES)
+
+
+@pytest.mark.parametrize("entry", QUANTITIES, ids=lambda q: q.name)
+def test_symbols_assume_no_sign(entry: Quantity) -> None:
+    """Symbols are real, or integers, and may be zero: λ = 0 is a case."""
+    assert entry.symbol.is_real
+    assert entry.symbol.is_positive is None
+    assert entry.symbol.is_nonzero is None
+    assert bool(entry.symbol.is_integer) == (entry.name in INTEGERS)
+    assert quantity(entry.name) is entry
+
+
+@pytest.mark.parametrize("entry", QUANTITIES, ids=lambda q: q.name)
+def test_notations_are_well_formed(entry: Quantity) -> None:
+    """Every notation has MathML without entities."""
+    markup = notation_markup(entry.notation)
+    parseString(markup)
+    assert "&" not in markup
+    assert "\\" not in markup
+
+
+def test_scripts() -> None:
+    """Subscripts and superscripts, alone and together."""
+    assert notation_markup("x^{2}") == "<msup><mi>x</mi><mn>2</mn></msup>"
+    assert notation_markup("x_1") == "<msub><mi>x</mi><mn>1</mn></msub>"
+    assert notation_markup("x_1^2") == "<msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup>"
+
+
+def test_measured_quantities_have_definitions() -> None:
+    """A ledger can unfold whatever is measured, and nothing else."""
+    assert set(DEFINITIONS) == {q.symbol for q in QUANTITIES if q.role == "measured"}
+
+
+def test_unfolding_replaces_a_quantity_by_its_term() -> None:
+    """h_norm is the norm of the state after T steps."""
+    h_norm, S_0, T = symbols("h_norm S_0 T")
+    assert unfold(le(h_norm, S_0)) == le(norm(state(x, 0, T)), S_0)
+
+
+def test_unknown_quantity() -> None:
+    """A wrong name lists the close ones."""
+    with pytest.raises(InputError, match="did you mean h_norm"):
+        quantity("h_nrm")

@@ -1,0 +1,208 @@
+"""The table of activations: every constant is proved on all of ℝ, and no smaller one is."""
+
+import pytest
+import sympy
+from flint import arb, ctx
+from sympy import Abs, Expr, Integer, Rational, exp, log, oo, sqrt, tanh
+
+from theory.errors import UnknownNameError
+from theory.language.constants import PEAK_EQUATION, SILU_PEAK, silu_peak
+from theory.language.statement import Statement, le, lt
+from theory.language.terms.vectors import z
+from theory.models.activations import (
+    ACTIVATIONS,
+    ActivationFacts,
+    Piece,
+    Supremum,
+    activation_facts,
+    prove_activation,
+)
+from theory.models.slopes import SLOPES
+from theory.numbers.evaluate import ball
+from theory.proof.ledger import Ledger
+from theory.proof.methods.ball import BallMaximum
+from theory.proof.methods.base import Method
+from theory.proof.methods.elementary import Elementary
+from theory.proof.proof import Proof, Step, check
+
+NAMES = tuple(ACTIVATIONS)
+# name: (sup |ρ'|, sup |ρ''|, ρ(0), sup |ρ|) to six digits
+TABLE = {
+    "identity": (1, 0, 0, None),
+    "relu": (1, None, 0, None),
+    "leaky-relu": (1, None, 0, None),
+    "tanh": (1, 0.769800, 0, 1),
+    "sigmoid": (0.25, 0.096225, 0.5, 1),
+    "softplus": (1, 0.25, 0.693147, None),
+    "gelu": (1.128904, 0.797885, 0, None),
+    "silu": (1.099839, 0.5, 0, None),
+    "elu": (1, 1, 0, None),
+    "erf": (1.128379, 0.967883, 0, 1),
+    "sin": (1, 1, 0, 1),
+    "arctan": (1, 0.649519, 0, 1.570796),
+}
+
+
+def run(method: Method, goal: Statement) -> Ledger:
+    """The ledger of one step."""
+    return check(Proof((Step("it", goal, method, forall=(z,)),)), goal, ())
+
+
+def gap(method: Method, goal: Statement) -> str:
+    """Why the step fails."""
+    ledger = run(method, goal)
+    assert not ledger.proved
+    return ledger.failures[0].detail
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_constants_are_those_of_the_table(name: str) -> None:
+    """Slope, curvature, value at 0 and bound, to six digits."""
+    facts = ACTIVATIONS[name]
+    for value, expected in zip(
+        (facts.slope, facts.curvature, facts.at_zero, facts.bound), TABLE[name], strict=True
+    ):
+        assert (
+            value == oo if expected is None else float(value) == pytest.approx(expected, abs=1e-6)
+        )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_constants_are_proved(name: str) -> None:
+    """Bounded on every piece, joined at the kinks, and reached: all by machine, without axioms."""
+    ledger = prove_activation(name)
+    assert ledger.proved, ledger.failures
+    assert ledger.axioms == ()
+    assert [step.redundant for step in ledger.steps if step.redundant] == []
+    finite = [supremum for supremum in activation_facts(name).suprema if supremum.value != oo]
+    assert sum(step.id.endswith("reached") for step in ledger.steps) == len(finite)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2], ids=["bound", "slope", "curvature"])
+@pytest.mark.parametrize("name", NAMES)
+def test_no_smaller_constant_is_proved(name: str, order: int) -> None:
+    """The same method refuses the constant less a thousandth."""
+    facts = ACTIVATIONS[name]
+    value = facts.suprema[order].value
+    if value in (0, oo):
+        return
+    steps = tuple(facts.bounded(order, value * Rational(999, 1000)))
+    ledger = check(Proof(steps), steps[-1].conclusion, ())
+    assert not ledger.proved
+    assert any("counter-model" in step.detail for step in ledger.failures)
+
+
+@pytest.mark.parametrize("name", ["gelu", "silu"])
+def test_gelu_and_silu_are_not_1_lipschitz(name: str) -> None:
+    """The fallacy falls at the point where the slope is largest."""
+    (step,) = ACTIVATIONS[name].bounded(1, Integer(1))
+    assert gap(step.method, step.conclusion).startswith("counter-model: f = [1.")
+
+
+def test_a_slope_at_a_kink_is_no_curvature() -> None:
+    """ELU with α = 2 has a jump in its slope, which the table's joints would refuse."""
+    elu = ActivationFacts(
+        "elu 2",
+        z,
+        (Piece(2 * exp(z) - 2, (le(z, Integer(0)),)), Piece(z, (le(Integer(0), z),))),
+        (Supremum(oo, None), Supremum(Integer(2), Integer(0)), Supremum(Integer(2), Integer(0))),
+    )
+    ledger = check(elu.proof, elu.proof.conclusion, ())
+    assert {step.id for step in ledger.failures} == {"elu 2: order 1 continuous"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rho_agrees_with_its_pieces(name: str) -> None:
+    """The formula and the pieces give the same values on either side of 0."""
+    facts = ACTIVATIONS[name]
+    with ctx.workprec(200):
+        for point in (-3, -1, 0, 1, 3):
+            for piece in facts.pieces:
+                inside = all(
+                    bool(s.lhs.subs(z, point) <= s.rhs.subs(z, point)) for s in piece.where
+                )
+                if inside:
+                    values = {"z": arb(point)}
+                    assert ball(facts.rho, values).overlaps(ball(piece.rho, values))
+
+
+def test_the_slopes_are_one_step_of_other_ledgers() -> None:
+    """Twelve activations in fifteen cases; with a smaller constant the first steep one is named."""
+    assert check(Proof((SLOPES,)), SLOPES.conclusion, ()).proved
+    lower = le(SLOPES.conclusion.lhs, SLOPES.conclusion.rhs * Rational(9, 10))
+    ledger = check(Proof((SLOPES,)), lower, ())
+    assert ledger.failures[0].detail.startswith("identity: counter-model")
+
+
+def test_unknown_activations_are_named() -> None:
+    """The error lists close matches."""
+    with pytest.raises(UnknownNameError, match="did you mean gelu"):
+        activation_facts("gelo")
+
+
+def test_the_peak_of_silu() -> None:
+    """z tanh(z/2) = 2 at every precision, and SymPy knows the number."""
+    for precision in (53, 300):
+        with ctx.workprec(precision):
+            peak = silu_peak()
+            assert (peak * (peak / 2).tanh() - 2).contains(0)
+            assert peak.rel_accuracy_bits() > precision - 8
+    assert str(SILU_PEAK) == "z_silu"
+    assert sympy.latex(SILU_PEAK) == "z_{*}"
+    assert abs(sympy.N(SILU_PEAK, 40) * sympy.N(tanh(SILU_PEAK / 2), 40) - 2) < 1e-38
+    assert 2 < SILU_PEAK < Rational(12, 5)
+    for kind in (Integer, Rational):
+        low, high = SILU_PEAK.approximation_interval(kind)
+        assert low < SILU_PEAK < high
+
+
+NORMAL = exp(-(z**2))
+PEAK = BallMaximum((Integer(0),))
+
+
+def test_ball_maximum_on_a_bell() -> None:
+    """e^{-z²} is at most 1 everywhere, exactly."""
+    assert run(PEAK, le(Abs(NORMAL), Integer(1))).proved
+
+
+@pytest.mark.parametrize(
+    ("method", "function", "bound", "message"),
+    [
+        (BallMaximum((Integer(1),)), NORMAL, 1, "not shown to vanish"),
+        (BallMaximum(()), NORMAL, 1, "undecided after"),
+        (BallMaximum(()), NORMAL, Rational(1, 2), "counter-model: |f(z)| > 1/2 at z = 0"),
+        (BallMaximum(()), z, 100, "counter-model"),
+        (BallMaximum(()), exp(z), 3000, "counter-model"),
+        (BallMaximum(()), sympy.sin(z) / 2, 1, "undecided"),
+        (BallMaximum(()), sympy.erfc(z) / 4, 1, "undecided"),
+        (BallMaximum((Integer(0),), reach=2.0), NORMAL, 1, "keeps no sign"),
+        (BallMaximum((Integer(0),)), NORMAL * (1 + z**2 / 2) ** 2, 1, "second derivative"),
+        (BallMaximum((Integer(0),)), 1 - 200 * z**2, 1, "other sign"),
+    ],
+)
+def test_ball_maximum_fails_closed(
+    method: BallMaximum, function: Expr, bound: Expr, message: str
+) -> None:
+    """A wrong peak, a missing one, a false bound, an unbounded tail: a gap with its reason."""
+    assert message in gap(method, le(Abs(function), bound))
+
+
+def test_ball_maximum_wants_a_modulus() -> None:
+    """A bound on f alone, a strict one, or one in another variable is not what it proves."""
+    for goal in (le(-NORMAL, Integer(1)), lt(NORMAL, Integer(2)), le(Integer(1), Integer(1))):
+        assert "does not bound" in gap(PEAK, goal)
+
+
+def test_ball_maximum_uses_equations_only_where_needed() -> None:
+    """Without the equation of its peak SiLU's slope is not proved, and the ledger says so."""
+    (step,) = ACTIVATIONS["silu"].bounded(1, ACTIVATIONS["silu"].slope)
+    assert step.uses == (PEAK_EQUATION.at().name,)
+    assert "not shown to vanish" in gap(BallMaximum((SILU_PEAK,)), step.conclusion)
+
+
+def test_ranges_prove_what_they_entail_and_no_more() -> None:
+    """|tanh z| < 1 is a range; |tanh z| <= 1/2 is not, nor e^z <= 1 without z <= 0."""
+    assert run(Elementary(), lt(Abs(tanh(z)), Integer(1))).proved
+    assert "counter-model" in gap(Elementary(), le(Abs(tanh(z)), Rational(1, 2)))
+    assert "counter-model" in gap(Elementary(), le(exp(z), Integer(1)))
+    assert "no translation" in gap(Elementary(), le(log(z) ** sqrt(2), Integer(1)))

@@ -1,0 +1,347 @@
+"""Training: the ledgers of projection, weight gap and predictions, and their numbers."""
+
+from fractions import Fraction
+from math import exp, floor, inf, log
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb, ctx, fmpq
+from sympy import Expr, Integer, Symbol
+from sympy import log as logarithm
+
+import theory
+from theory.language.claim import Claim, Form, Variant, prove, prove_variant
+from theory.language.functions import StepProduct
+from theory.language.law import Axiom, Instance, at
+from theory.language.statement import eq, le
+from theory.language.terms.vectors import norm, project, weights, weights_hat
+from theory.language.vocabulary import symbols
+from theory.models.lemmas.window import elementary, level, long_enough, surplus
+from theory.numbers.evaluate import ball, certain, enclose, rational
+from theory.numbers.interval import exact
+from theory.proof.methods import Smt
+from theory.proof.proof import Proof, Step, check
+
+IDS = ("projection", "weight-gap", "end-to-end")
+CLAIMS = {id: theory.claim(id) for id in IDS}
+FORMS = [
+    pytest.param(claim, form, id=f"{claim.id}/{form.name}")
+    for claim in CLAIMS.values()
+    for form in claim.forms
+]
+VARIANTS = [
+    pytest.param(claim, variant, id=f"{claim.id}/{variant.id}")
+    for claim in CLAIMS.values()
+    for variant in claim.false_variants
+]
+N, alpha, beta, eps_k, w_gap, k = symbols("N alpha beta eps_k w_gap k")
+lam, epsilon, K_0, K_1 = symbols("lam epsilon K_0 K_1")
+
+
+@pytest.mark.parametrize("claim", CLAIMS.values(), ids=lambda c: c.id)
+def test_no_step_is_human(claim: Claim) -> None:
+    """Every step of every form is proved by machine."""
+    for ledger in prove(claim):
+        assert ledger.proved, ledger.failures
+        assert {step.kind for step in ledger.steps} == {"machine"}
+
+
+@pytest.mark.parametrize(("claim", "variant"), VARIANTS)
+def test_the_ledgers_of_variants_fail(claim: Claim, variant: Variant) -> None:
+    """At the last step, for only the goal or its assumptions are false."""
+    ledger = prove_variant(claim, variant)
+    assert [result.id for result in ledger.failures] == ["claim"]
+
+
+def test_the_forms_have_their_names() -> None:
+    """Records name them."""
+    assert [form.name for form in CLAIMS["projection"].forms] == ["non-expansive", "nearest"]
+    assert {form.name for form in CLAIMS["weight-gap"].forms} == {
+        "recursion", "product", "logarithm", "zeta", "paper", "constant", "box",
+    }  # fmt: skip
+    assert [form.name for form in CLAIMS["end-to-end"].forms] == [
+        "bound", "explicit", "window", "window-any", "elementary",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("claim", "form"), FORMS)
+def test_the_kind_of_system(claim: Claim, form: Form) -> None:
+    """Projections speak of matrices, the others of training, of vanilla networks or of cells."""
+    training = "cell" if form.name == "box" else "training"
+    assert form.about == ("projection" if claim.id == "projection" else training)
+
+
+def test_non_expansiveness_is_proved_and_not_presupposed() -> None:
+    """The weights' ledger goes back to the variational inequality."""
+    for form in CLAIMS["weight-gap"].forms:
+        ledger = check(form.proof, form.statement, form.assumptions)
+        assert "projection onto a convex set" in ledger.axioms
+        assert not any("expansive" in assumption.id for assumption in form.assumptions)
+
+
+def test_only_a_projection_is_non_expansive() -> None:
+    """Without the convex set the axiom says nothing."""
+    form = CLAIMS["projection"].forms[0]
+    ledger = check(form.proof, form.statement, ())
+    assert "'projection' is neither granted nor proved" in ledger.failures[0].detail
+    for step in form.proof.steps:
+        for use in step.needs:
+            if isinstance(use, Instance) and isinstance(use.law, Axiom):
+                assert all(clause.given for clause in use.law.clauses)
+
+
+def test_the_projection_axiom_needs_a_point_of_the_set() -> None:
+    """⟨a − Πa, z − Πa⟩ ≤ 0 is false for z = a outside of the set."""
+    form = CLAIMS["projection"].form("nearest")
+    rest = tuple(a for a in form.assumptions if a.id != "feasible")
+    assert not check(form.proof, form.statement, rest).proved
+    (steps,) = (form.proof.steps[:-1],)
+    uses = tuple(use for use in form.proof.steps[-1].needs if use != "feasible")
+    end = Step("claim", form.statement, Smt(*uses))
+    ledger = check(Proof((*steps, end)), form.statement, rest, minimal=False)
+    assert "counter-model" in ledger.failures[0].detail
+
+
+def test_the_descents_part_only_by_their_gradients() -> None:
+    """The ledger does not prove that the weights agree, or that one step never hurts."""
+    form = CLAIMS["weight-gap"].form("recursion")
+    for goal in (eq(weights(1), weights_hat(1)), le(norm(weights(1) - weights_hat(1)), 0)):
+        end = Step("claim", goal, Smt(at("one step", 0), at("descent", 0)))
+        ledger = check(Proof((*form.proof.steps[:-1], end)), goal, form.assumptions, minimal=False)
+        assert not ledger.proved
+    goal = eq(project(weights(0)), weights(0))
+    end = Step("claim", goal, Smt(at("descent", 0)))
+    ledger = check(Proof((*form.proof.steps[:-1], end)), goal, form.assumptions, minimal=False)
+    assert not ledger.proved
+
+
+# The quadratic p(w) = −βw²/2 with p^k(w) = p(w) + εw: the gap obeys the recursion with equality.
+
+
+def quadratic(steps: int, c: Fraction, b: Fraction, inverse: bool) -> list[Fraction]:
+    """|w_t − ŵ_t| for t = 1 … N + 1 with ε = 1, from w_1 = 1."""
+    size = c / b
+    w, w_hat = Fraction(1), Fraction(1)
+    gaps = [Fraction(0)]
+    for t in range(1, steps + 1):
+        rate = size / t if inverse else size
+        w, w_hat = w + rate * b * w, w_hat + rate * (b * w_hat - 1)
+        gaps.append(abs(w - w_hat))
+    return gaps
+
+
+def environment(steps: int, c: Fraction, b: Fraction, inverse: bool) -> dict[str, fmpq]:
+    """The quadratic's numbers by name."""
+    gaps = quadratic(steps, c, b, inverse)
+    values = {
+        "N": Fraction(steps), "alpha": c / b, "beta": b, "eps_k": Fraction(1), "w_gap": gaps[-1],
+        "w_gap_before": gaps[-2], "inverse_steps": Fraction(inverse),
+        "constant_steps": Fraction(not inverse),
+    }  # fmt: skip
+    return {name: fmpq(value.numerator, value.denominator) for name, value in values.items()}
+
+
+def decided(expr: Expr, values: dict[str, fmpq]) -> arb:
+    """In rationals where possible, else in balls of 200 bits."""
+    whole = rational(expr, values)
+    with ctx.workprec(200):
+        return ball(expr, {n: arb(v) for n, v in values.items()}) if whole is None else arb(whole)
+
+
+CASES = [
+    (steps, Fraction(c), Fraction(b))
+    for steps in (1, 2, 7, 40)
+    for c in ("1/100", "1/2", "1", "2")
+    for b in ("1", "1/3", "10")
+]
+
+
+@pytest.mark.parametrize("name", ["recursion", "product", "logarithm", "zeta"])
+def test_the_quadratic_attains_the_bounds(name: str) -> None:
+    """Equality in the recursion and the product, for all N and αβ; the chain lies above."""
+    statement = CLAIMS["weight-gap"].form(name).statement
+    for steps, c, b in CASES:
+        values = environment(steps, c, b, inverse=True)
+        lhs, rhs = rational(statement.lhs, values), rational(statement.rhs, values)
+        if name in ("recursion", "product"):
+            assert lhs == rhs
+        else:
+            with ctx.workprec(200):
+                upper = decided(statement.rhs, values)
+                assert arb(lhs) <= upper or (steps == 1 and upper.overlaps(arb(lhs)))
+
+
+def test_constant_steps_attain_their_bound() -> None:
+    """Equality with the power."""
+    statement = CLAIMS["weight-gap"].form("constant").statement
+    for steps, c, b in CASES:
+        values = environment(steps, c, b, inverse=False)
+        assert rational(statement.lhs, values) == rational(statement.rhs, values)
+
+
+REFUTED = {
+    "no-logarithm": (2000, "1/100", "1", True, 7),
+    "exponent-without-step": (200, "2", "1/4", True, 50),
+    "inverse-for-constant": (200, "1/10", "1", False, 10**6),
+    "no-first-step": (1, "2", "1", True, 1.5),
+    "one-step-short": (5, "1/2", "1", True, 1.1),
+    "a-thousandth-less": (5, "1/2", "1", True, 1.0005),
+    "no-growth": (5, "1/2", "1", True, 1.05),
+    "constant-one-step-short": (5, "1/2", "1", False, 1.5),
+    "box-one-step-short": (5, "1/2", "1", True, 1.1),
+}
+
+
+def test_every_variant_of_the_weight_gap_is_refuted_below() -> None:
+    """No variant is missing."""
+    assert set(REFUTED) == {variant.id for variant in CLAIMS["weight-gap"].false_variants}
+
+
+@pytest.mark.parametrize("id", REFUTED)
+def test_the_quadratic_refutes_the_variants(id: str) -> None:
+    """lhs/rhs exceeds 1, and by how much; the schedule's condition holds."""
+    steps, c, b, inverse, ratio = REFUTED[id]
+    variant = CLAIMS["weight-gap"].variant(id)
+    values = environment(steps, Fraction(c), Fraction(b), inverse)
+    lhs, rhs = (decided(side, values) for side in (variant.statement.lhs, variant.statement.rhs))
+    assert lhs > ratio * rhs
+    schedule = next(a for a in variant.assumptions if a.id.endswith("steps") and a.condition)
+    assert schedule.condition is not None
+    assert rational(schedule.condition.lhs, values) == 1
+
+
+def test_the_paper_pays_a_factor() -> None:
+    """N^{c+1} against the product: a factor of the order of N/c at k = 1, λ = G_0 = G_1 = 1/2."""
+    forms = CLAIMS["weight-gap"]
+    for steps in (1, 10, 100):
+        values = environment(steps, Fraction(1), Fraction(1), inverse=True)
+        values |= {"G_0": fmpq(1), "G_1": fmpq(1), "lam": fmpq(1, 2), "k": fmpq(1)}
+        exact_bound = rational(forms.form("product").statement.rhs, values)
+        paper = rational(forms.form("paper").statement.rhs, values)
+        assert paper / exact_bound == steps
+
+
+# λ^k (K_0 + k K_1) ≤ ε
+
+
+def bound(rate: float, still: float, drift: float, window: Any) -> Any:
+    """λ^k (K_0 + k K_1)."""
+    return rate**window * (still + window * drift)
+
+
+def test_lambert_windows_are_the_least() -> None:
+    """On 3000 random constants: k meets the bound, so does every larger one, and k − 1 does not."""
+    random = np.random.default_rng(0)
+    rates = random.uniform(0.05, 0.99, 3000)
+    still, drift = (10 ** random.uniform(-4, 4, 3000) for _ in range(2))
+    targets = 10 ** random.uniform(-6, 2, 3000)
+    env = {
+        "lam": exact(rates), "K_0": exact(still), "K_1": exact(drift), "epsilon": exact(targets),
+    }  # fmt: skip
+    levels = enclose(level(K_0, K_1), env)
+    windows = enclose(long_enough(K_0, K_1), env)
+    simple = enclose(elementary(K_0, K_1), env)
+    positive = enclose(surplus(K_0, K_1), env).lo >= 0
+    applied = 0
+    for i in range(3000):
+        numbers = rates[i], still[i], drift[i]
+        if levels.hi[i] <= 1:
+            assert all(bound(*numbers, k) <= targets[i] * (1 + 1e-12) for k in range(1, 400))
+            continue
+        if levels.lo[i] < 1:
+            continue
+        applied += 1
+        least = max(1, floor(windows.lo[i]) + 1 if windows.lo[i] % 1 else floor(windows.lo[i]))
+        assert all(
+            bound(*numbers, k) <= targets[i] * (1 + 1e-12) for k in range(least, least + 400)
+        )
+        if least > 1:
+            assert bound(*numbers, least - 1) > targets[i] * (1 - 1e-12)
+        if positive[i]:
+            assert simple.hi[i] >= least - 1
+            assert bound(*numbers, max(1, floor(simple.hi[i]) + 1)) <= targets[i] * (1 + 1e-12)
+    assert applied > 1500
+
+
+def test_the_first_window_may_be_shorter() -> None:
+    """(k + K_0/K_1) λ^k rises before it falls: 1 meets the bound by chance, 2 and all later do."""
+    numbers = {"lam": 0.5118, "K_0": 1.229, "K_1": 29.395, "epsilon": 16.222}
+    env = {name: exact(value) for name, value in numbers.items()}
+    window = enclose(long_enough(K_0, K_1), env)
+    assert 1 < float(window.lo) <= float(window.hi) <= 2
+    assert bound(0.5118, 1.229, 29.395, 1) <= 16.222
+
+
+def test_the_factor_k_is_needed() -> None:
+    """log K/ε to the base 1/λ gives 44, where 44 · 0.9^44 = 0.43 is no 0.01."""
+    window = log(1 / 0.01) / log(1 / 0.9)
+    assert 43 < window < 44
+    assert bound(0.9, 0, 1, 44) > 40 * 0.01
+    variant = CLAIMS["end-to-end"].variant("logarithm-window")
+    condition = variant.assumptions[-1].condition
+    assert condition is not None
+    env = {"lam": 0.9, "K_0": 0.0, "K_1": 1.0, "epsilon": 0.01, "k": 44}
+    assert certain(condition, {name: exact(value) for name, value in env.items()})
+
+
+def test_the_principal_branch_is_too_short() -> None:
+    """W₀ gives a window below 1/c."""
+    variant = CLAIMS["end-to-end"].variant("principal-branch")
+    condition = variant.assumptions[-1].condition
+    assert condition is not None
+    env = {"lam": 0.9, "K_0": 0.0, "K_1": 1.0, "epsilon": 0.01, "k": 1}
+    assert certain(condition, {name: exact(value) for name, value in env.items()})
+    assert bound(0.9, 0, 1, 1) > 0.01
+
+
+@pytest.mark.parametrize("id", ["no-root", "one-short"])
+def test_near_misses_are_short(id: str) -> None:
+    """There are windows that they allow and that miss the bound."""
+    variant = CLAIMS["end-to-end"].variant(id)
+    condition = variant.assumptions[-1].condition
+    assert condition is not None
+    windows = np.arange(1, 200)
+    missed = 0
+    for still in (0.01, 1.0, 30.0):
+        env = {"lam": 0.9, "K_0": still, "K_1": 1.0, "epsilon": 0.01, "k": windows}
+        allowed = certain(condition, {name: exact(value) for name, value in env.items()})
+        missed += np.sum(allowed & (bound(0.9, still, 1.0, windows) > 0.01))
+    assert missed
+
+
+def test_constants_at_lambda_zero() -> None:
+    """K_1 is infinite there, and no window follows; the first form still has a value."""
+    form = CLAIMS["end-to-end"].form("window")
+    env = {name: exact(1.0) for name in ("K_0", "epsilon", "k")}
+    env |= {"lam": exact(0.0), "K_1": exact(inf)}
+    long = next(a for a in form.assumptions if a.id == "long window")
+    assert long.condition is not None
+    assert not certain(long.condition, env)
+    first = CLAIMS["end-to-end"].form("bound").statement.rhs
+    names = {str(symbol): exact(0.5) for symbol in first.free_symbols}
+    names |= {"lam": exact(0.0), "N": exact(3), "k": exact(2)}
+    value = enclose(first, names)
+    assert 0 < float(value.lo) <= float(value.hi) < 1
+
+
+def test_the_chain_of_the_product() -> None:
+    """Γ quotient ≤ (1 + c) N^c and ≤ 1 + c N^c (1 + ln N), as the ledgers prove."""
+    for steps, c, _ in CASES:
+        values = {"N": fmpq(steps), "alpha": fmpq(c.numerator, c.denominator)}
+        product = rational(StepProduct(N, alpha), values)
+        power = exp(float(c) * log(steps))
+        assert float(Fraction(int(product.p), int(product.q))) <= (1 + float(c)) * power * (
+            1 + 1e-12
+        )
+        assert float(Fraction(int(product.p), int(product.q))) <= (
+            1 + float(c) * power * (1 + log(steps))
+        ) * (1 + 1e-12)
+
+
+def test_the_levels_are_the_papers() -> None:
+    """L = c K_0/K_1 − ln(ε/K_1) − ln c."""
+    rate = logarithm(1 / Symbol("lam", real=True))
+    ours = level(K_0, K_1).subs({K_0: 2, K_1: 3, epsilon: Integer(1) / 7, lam: Integer(1) / 2})
+    direct = rate * 2 / 3 - logarithm(Integer(1) / 21) - logarithm(rate)
+    assert abs(float(ours) - float(direct.subs(Symbol("lam", real=True), Integer(1) / 2))) < 1e-12

@@ -1,0 +1,333 @@
+"""Each method proves what follows and nothing else."""
+
+import pytest
+from sympy import (
+    Abs,
+    Expr,
+    Float,
+    Function,
+    Integer,
+    Max,
+    Min,
+    Rational,
+    Symbol,
+    exp,
+    log,
+    oo,
+    sqrt,
+)
+
+from theory.language.law import Assumption, Clause, Law, at, law
+from theory.language.statement import Statement, eq, exists, le, lt, ne
+from theory.language.terms.vectors import (
+    a,
+    b,
+    c,
+    exponential,
+    j,
+    m,
+    norm,
+    phi,
+    s,
+    state,
+    vector,
+    x,
+    y,
+    z,
+)
+from theory.language.vocabulary import symbols
+from theory.proof.methods import Exact, Gap, Identity, Induction, Method, Smt, smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.methods.naturals import require_natural
+from theory.proof.methods.powers import Powers
+from theory.proof.methods.rewriting import rewrite
+from theory.proof.scope import Known
+
+lam, S_0, L_x, epsilon, T, k = symbols("lam S_0 L_x epsilon T k")
+A, v = vector("A"), vector("v")
+CUT = "counter-model"
+
+
+def scope(*statements: Statement) -> Known:
+    """A scope that grants the statements, by the names h0, h1, …"""
+    granted = (Assumption(f"h{i}", "", statement) for i, statement in enumerate(statements))
+    return Known({assumption.id: assumption for assumption in granted})
+
+
+def proves(goal: Statement, *statements: Statement, by: type[Method] = Smt) -> str:
+    """Prove the goal from all the statements."""
+    names = [f"h{i}" for i in range(len(statements))]
+    return by(*names).prove(goal, scope(*statements))
+
+
+@pytest.mark.parametrize(
+    ("goal", "given"),
+    [
+        (le(lam**2, lam), (le(lam, 1),)),
+        (lt(0, S_0 / lam), (lt(0, lam), lt(0, S_0))),
+        (le(sqrt(lam), 1), (le(lam, 1),)),
+        (eq(sqrt(lam) ** 3, lam * sqrt(lam)), ()),
+        (le(1, 1 / sqrt(lam)), (lt(0, lam), le(lam, 1))),
+        (le(0, Abs(y)), ()),
+        (le(y, Max(y, z)), ()),
+        (le(Min(y, z, 1), 1), ()),
+        (le(k + 1, T), (lt(k, T),)),
+        (le(0, norm(a)), ()),
+        (exists(1, y), (le(2, y),)),
+        (ne(lam, 0), (lt(1, lam),)),
+        (le(lam ** (T + 2), lam**T), (le(lam, 1), le(0, lam**T))),
+        (eq(phi(a, c), 0), (eq(phi(a, c), 0),)),
+    ],
+)
+def test_smt_proves(goal: Statement, given: tuple[Statement, ...]) -> None:
+    """What follows over the reals is proved."""
+    if goal.lhs.is_commutative:
+        assert "unsatisfiable" in proves(goal, *given)
+    else:
+        assert proves(goal, *given, by=Identity)
+
+
+@pytest.mark.parametrize(
+    ("goal", "given", "reason"),
+    [
+        (le(lam**2, lam), (), CUT),
+        (le(S_0 / lam, S_0 / lam), (), "do not give lam != 0"),
+        (le(sqrt(y), sqrt(y)), (), "do not give y >= 0"),
+        (le(lam, 0), (lt(lam, 0),), "not shown satisfiable"),
+        (le(k + 1, T), (le(k, T),), CUT),
+        (le(0, lam ** (T - k)), (), "T - k is not shown to be a natural number"),
+        (le(0, lam**y), (), "not shown to be a natural number"),
+        (le(0, lam ** Rational(1, 3)), (), "no translation"),
+        (le(0, oo), (), "no real number"),
+        (le(0, norm(a)), (le(0, phi(a, c)),), "no granted equation"),
+        (eq(norm(a), norm(b)), (), CUT),
+        (le(lam ** (2 * T), lam**T), (), CUT),
+        (le(0, log(lam)), (), CUT),
+    ],
+)
+def test_smt_refuses(goal: Statement, given: tuple[Statement, ...], reason: str) -> None:
+    """What does not follow, or has no meaning, is a gap with its reason."""
+    with pytest.raises(Gap, match=reason):
+        proves(goal, *given)
+
+
+def test_smt_refuses_a_vector() -> None:
+    """A vector is no number."""
+    with pytest.raises(Gap, match="where a number is needed"):
+        proves(le(0, norm(a) * a + y))
+
+
+def test_smt_divides_by_what_was_shown_not_to_vanish_first() -> None:
+    """1/y ≥ 1 and y ≠ 0 give a meaning to 1/(1/y), step by step."""
+    assert proves(le(1, 1 / (2 - y)), le(1, y), lt(y, 2))
+    assert proves(lt(0, 1 / (1 + 1 / y)), lt(0, y))
+
+
+def test_unknown_is_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the solver gives up, nothing is proved."""
+    monkeypatch.setattr(smt, "RLIMIT", 1)
+    with pytest.raises(Gap, match="unknown"):
+        proves(le(lam**3 * S_0**2, y**5 * z**3), le(lam * S_0, y * z), le(z**4, y))
+
+
+def test_unknown_after_satisfiable_hypotheses_is_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The solver may give up on the negated goal alone."""
+    answers = iter([(smt.z3.sat, None), (smt.z3.unknown, None)])
+    monkeypatch.setattr(smt, "_solve", lambda query, formulas: next(answers))
+    with pytest.raises(Gap, match="gives up"):
+        proves(le(lam, 1))
+
+
+def test_counter_models_have_true_powers() -> None:
+    """Lengths are made numbers, so that the powers in a counter-model are powers."""
+    with pytest.raises(Gap, match=r"counter-model: T = \d+, lam = \S+$"):
+        proves(le(lam**T, lam ** (T + 1)))
+
+
+def test_counter_models_meet_conditions_that_no_step_uses() -> None:
+    """The search respects the claim's own conditions."""
+    with pytest.raises(Gap, match="T = 8"):
+        Smt().prove(le(lam**T, lam), scope(le(8, T)))
+
+
+def test_counter_models_without_explanation() -> None:
+    """Without the search the first model is printed."""
+    known = Known({}, explains=False)
+    with pytest.raises(Gap, match=r"lam\*\*T = "):
+        Smt().prove(le(lam**T, 1), known)
+
+
+def test_irrational_counter_models() -> None:
+    """Algebraic numbers are printed as decimals."""
+    with pytest.raises(Gap, match=r"1\.414213"):
+        proves(ne(y * y, 2), lt(0, y))
+
+
+def test_symbols_of_one_name_stay_apart() -> None:
+    """An integer and a real of the same name are different numbers."""
+    with pytest.raises(Gap, match=CUT):
+        proves(eq(Symbol("j", real=True), j))
+
+
+@pytest.mark.parametrize(
+    ("goal", "given"),
+    [
+        (eq((1 - lam**2) / (1 - lam), 1 + lam), (lt(lam, 1),)),
+        (eq(lam ** (j + 1) * S_0, lam * (lam**j * S_0)), ()),
+        (eq(A * (v + a) - A * v, A * a), ()),
+        (eq(phi(a, c) + phi(a, c), 2 * (a + c)), (eq(phi(a, c), a + c),)),
+        (eq(lam**T * a - lam**T * a, 0), ()),
+        (eq((a * lam + b * lam) / lam, a + b), (lt(0, lam),)),
+        (eq(exponential(y) ** 2, z * z), (eq(exponential(y), z),)),
+    ],
+)
+def test_identity_proves(goal: Statement, given: tuple[Statement, ...]) -> None:
+    """Equal normal forms, of scalars and of vectors."""
+    assert "normal form 0" in proves(goal, *given, by=Identity)
+
+
+@pytest.mark.parametrize(
+    ("goal", "given", "reason"),
+    [
+        (eq((1 - lam**2) / (1 - lam), 1 + lam), (), CUT),
+        (eq(lam**k * lam ** (T - k), lam**T), (), "not shown to be a natural number"),
+        (eq(lam**k * lam ** (T - k), lam**T), (le(k, T),), "differ by"),
+        (eq(A * v, v * A), (), r"differ by A\*v - v\*A|differ by"),
+        (le(lam, lam), (), "no identity"),
+        (eq(a, 2 * a), (), "differ by -a"),
+    ],
+)
+def test_identity_refuses(goal: Statement, given: tuple[Statement, ...], reason: str) -> None:
+    """Different normal forms, doubtful denominators, and λ^{T−k} as λ^T/λ^k at λ = 0."""
+    with pytest.raises(Gap, match=reason):
+        proves(goal, *given, by=Identity)
+
+
+def test_induction_needs_base_and_step() -> None:
+    """A false base and a false step are named as such."""
+    known = Known({})
+    grows = Induction(j, base=Smt(), step=Smt(HYPOTHESIS))
+    assert grows.prove(le(0, lam**j), known) == "base by smt, step by smt"
+    with pytest.raises(Gap, match=r"base \(1 <= 0\)"):
+        grows.prove(le(1, j), known)
+    with pytest.raises(Gap, match=r"step \(lam\*\*\(j \+ 1\) <= 1\)"):
+        grows.prove(le(lam**j, 1), known)
+    with pytest.raises(Gap, match="does not occur"):
+        grows.prove(le(0, lam), known)
+
+
+def test_induction_lists_its_uses() -> None:
+    """The induction hypothesis is not among them, and each part is reduced on its own."""
+    method = Induction(j, base=Smt("one"), step=Smt(HYPOTHESIS, "one", at("two", j)))
+    assert method.uses == ("one", at("two", j))
+    assert [name for name, _ in method.reduced()] == [
+        "base: one",
+        f"step: {HYPOTHESIS}",
+        "step: one",
+        "step: two[j]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("goal", "where"),
+    [
+        (le(Rational(1, 3), Rational(1, 2)), "rationals"),
+        (eq(Integer(2) ** 10, 1024), "rationals"),
+        (ne(1, 2), "rationals"),
+        (lt(sqrt(2), Rational(3, 2)), "balls of 64 bits"),
+        (le(199, exponential(Rational(297, 50))), "balls of 64 bits"),
+        (exists(2, exp(1)), "balls of 64 bits"),
+        (lt(1, 1 + Rational(1, 10**40) * sqrt(2)), "balls of 256 bits"),
+    ],
+)
+def test_exact_decides(goal: Statement, where: str) -> None:
+    """Numbers are compared in rationals, else in balls of rising precision."""
+    assert proves(goal, by=Exact) == f"decided in {where}"
+
+
+@pytest.mark.parametrize(
+    ("goal", "reason"),
+    [
+        (le(1, Rational(1, 2)), "is false"),
+        (eq(sqrt(2), Rational(3, 2)), "is false"),
+        (eq(sqrt(2) * sqrt(3), sqrt(6) + exp(-(10**4))), "undecided"),
+        (le(0, lam), "lam are free"),
+    ],
+)
+def test_exact_refuses(goal: Statement, reason: str) -> None:
+    """False, undecided and open statements are gaps."""
+    with pytest.raises(Gap, match=reason):
+        proves(goal, by=Exact)
+
+
+def test_rewriting_in_circles_is_a_gap() -> None:
+    """Two rules that undo each other do not loop."""
+    with pytest.raises(Gap, match="does not end"):
+        rewrite(eq(a, b), {a: b, b: a})
+
+
+def test_conditional_vector_equations_need_their_premises() -> None:
+    """The premise must be stated in the same step."""
+    conditional = Law("l", (), (Clause(eq(v, 0), (eq(y, 1),)),))
+    known = Known({}, {"l": conditional, "p": law("p", (), eq(y, 1))})
+    assert Identity("l", "p").prove(eq(v, 0), known)
+    with pytest.raises(Gap, match="no granted equation"):
+        Identity("l").prove(eq(v, 0), known)
+
+
+def test_a_sum_is_no_rule() -> None:
+    """Only single terms are rewritten."""
+    with pytest.raises(Gap, match="no granted equation"):
+        proves(eq(a, 0), eq(a + b, b), by=Identity)
+
+
+@pytest.mark.parametrize(
+    ("number", "given"),
+    [
+        (T - k, (le(k, T),)),
+        (T - 1, (lt(k, T),)),
+        (2 * T - 4, (le(3, T),)),
+        (j + 2 * m, ()),
+        (T, (ne(T, 0),)),
+        (T - 2, (eq(T, 5),)),
+        (Integer(0), ()),
+        (j, (le(y, 1), le(T**2, k), le(T, oo))),
+    ],
+)
+def test_naturals(number: Expr, given: tuple[Statement, ...]) -> None:
+    """Linear index arithmetic."""
+    require_natural(number, tuple(map(Clause, given)))
+
+
+@pytest.mark.parametrize(
+    "number", [T - k, T - 1, Integer(-1), T / 2, T * k, 2**T, y, Rational(1, 2), -s]
+)
+def test_not_shown_natural(number: Expr) -> None:
+    """What may be negative, fractional or not linear is refused."""
+    with pytest.raises(Gap, match="natural"):
+        require_natural(number, ())
+
+
+def test_powers_share_the_least_exponent() -> None:
+    """λ^{t+2} is λ^{t−1} λ³ where both occur, and half an exponent stays apart."""
+    powers = Powers((lam ** (T + 2) + lam ** (T - 1), lam ** (T + Rational(1, 2))))
+    assert set(powers.exponents) == {T - 1, T + Rational(1, 2)}
+    assert powers.atom(lam ** (T + 2)) == ((lam, T), 3)
+
+
+@pytest.mark.parametrize("term", [log(lam), Function("f")(y), Float(0.5) * y], ids=str)
+def test_unknown_terms_are_free(term: Expr) -> None:
+    """Nothing is assumed of a function that no law describes."""
+    assert proves(le(term, term + 1))
+    with pytest.raises(Gap, match=CUT):
+        proves(le(term, 0))
+
+
+def test_states_are_vectors() -> None:
+    """Arguments are kept expanded, norms do not see a sign."""
+    assert not state(x, 0, T).is_commutative
+    assert phi(lam * (a + b), c) == phi(lam * a + lam * b, c)
+    assert norm(a - b) == norm(b - a)
+    assert norm(a - a) == 0
+    assert norm(a).is_nonnegative
+    assert exponential(y).is_real

@@ -1,0 +1,279 @@
+"""The ledger's checks: each can fail."""
+
+from dataclasses import replace
+
+import pytest
+from sympy import Integer
+
+from theory.axioms.base import DERIVATIVE_IN_STATE, SUBMULTIPLICATIVE, TRIANGLE
+from theory.claims.memory.state_bound import FINITE
+from theory.language.claim import Claim, Form, Source, prove
+from theory.language.law import Assumption, Instance, at, law
+from theory.language.statement import Statement, eq, le, lt
+from theory.language.terms.vectors import a, b, c, d_state, j, m, norm, state, vector, x, y, z
+from theory.language.vocabulary import symbols
+from theory.models.system import CONTRACTION, CONTRACTIVE, DIFFERENTIABLE, DRIVE, WINDOW
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Proof, Step, StepResult, check
+
+lam, S_0, h_norm, state_gap, T, k = symbols("lam S_0 h_norm state_gap T k")
+NATURAL = Step("natural", le(0, lam**j), Induction(j, Smt(), Smt(HYPOTHESIS)), forall=(j,))
+
+
+def only(step: Step, *assumptions: Assumption) -> StepResult:
+    """The result of the first of two steps, the second of which is trivial."""
+    end = Step("claim", le(0, h_norm), Smt())
+    return check(Proof((step, end)), end.conclusion, assumptions).steps[0]
+
+
+def refused(step: Step, reason: str, *assumptions: Assumption) -> None:
+    """The step fails for the reason."""
+    result = only(step, *assumptions)
+    assert (result.verdict, reason in result.detail) == ("failed", True), result.detail
+
+
+def test_a_step_may_use_only_what_is_granted_or_proved() -> None:
+    """Neither unknown names, nor later steps, nor failed ones."""
+    refused(Step("s", lt(lam, 1), Smt("contractive")), "neither granted nor proved")
+    refused(Step("s", lt(lam, 1), Smt("claim")), "neither granted nor proved", CONTRACTIVE)
+    false = Step("false", lt(lam, 0), Smt())
+    after = Step("claim", lt(lam, 1), Smt("false"))
+    ledger = check(Proof((false, after)), after.conclusion, ())
+    assert [step.id for step in ledger.failures] == ["false", "claim"]
+
+
+def test_contradictory_hypotheses_prove_nothing() -> None:
+    """λ < 1 and λ > 1 would prove anything."""
+    expansive = Assumption("expansive", "", lt(Integer(1), lam))
+    step = Step("s", eq(lam, 7), Smt("contractive", "expansive"))
+    refused(step, "not shown satisfiable", CONTRACTIVE, expansive)
+
+
+def test_redundant_hypotheses_are_named() -> None:
+    """A use without which the step holds too is reported, and only then."""
+    step = Step("s", lt(lam, 2), Smt("contractive", "window"))
+    assert only(step, CONTRACTIVE, WINDOW).redundant == ("window",)
+    ledger = check(Proof((step,)), step.conclusion, (CONTRACTIVE, WINDOW), minimal=False)
+    assert ledger.steps[0].redundant == ()
+
+
+def test_unused_assumptions_are_named() -> None:
+    """An assumption that no step uses is listed."""
+    step = Step("s", lt(lam, 2), Smt("contractive"))
+    assert check(Proof((step,)), step.conclusion, (CONTRACTIVE, WINDOW)).unused == ("window",)
+
+
+@pytest.mark.parametrize(
+    ("instance", "reason"),
+    [
+        (at("natural", 1, 2), "1 terms are needed"),
+        (at("natural", -1), "-1 is not shown to be a natural number"),
+        (at("natural", T - k), "T - k is not shown to be a natural number"),
+        (at("natural", a), "a cannot stand for j"),
+        (TRIANGLE.at(lam, a), "lam cannot stand for a"),
+    ],
+)
+def test_instances_have_the_right_sorts(instance: Instance, reason: str) -> None:
+    """Arity, vectors and natural numbers are checked."""
+    step = Step("claim", le(0, h_norm), Smt(instance))
+    ledger = check(Proof((NATURAL, step)), step.conclusion, ())
+    assert reason in ledger.steps[1].detail
+
+
+def test_zero_is_a_vector_too() -> None:
+    """The zero vector may stand for a vector variable."""
+    step = Step("s", le(norm(a), norm(a)), Smt(TRIANGLE.at(a, 0)))
+    assert only(step).verdict == "proved"
+
+
+def test_a_bound_on_an_index_must_be_used() -> None:
+    """T − k is natural where the step uses k ≤ T."""
+    step = Step("claim", le(0, lam ** (T - k)), Smt(at("natural", T - k), "window"))
+    assert check(Proof((NATURAL, step)), step.conclusion, (WINDOW,)).proved
+
+
+def test_variables_are_no_constants() -> None:
+    """A step may not generalise over what is assumed to be special."""
+    special = Assumption("special", "", le(y, Integer(1)))
+    refused(Step("s", le(y, 1), Smt("special"), forall=(y,)), "a constant of the claim", special)
+    refused(Step("s", lt(lam, 1), Smt("contractive"), forall=(lam,)), "a constant", CONTRACTIVE)
+    near = Assumption("near", "", le(state_gap, Integer(1)))
+    gap = Step("s", le(norm(a - b), 1), Smt("near"), forall=(a, b))
+    refused(gap, "a constant of the claim", near)
+    unit = Assumption("unit", "", law=law("unit", (), eq(norm(a), Integer(1))))
+    refused(Step("s", eq(norm(a), 1), Smt("unit"), forall=(a,)), "a constant of the claim", unit)
+
+
+def test_names_are_used_once() -> None:
+    """A step may not shadow an assumption."""
+    refused(Step("contractive", lt(lam, 2), Smt("contractive")), "is taken", CONTRACTIVE)
+
+
+def test_induction_runs_over_a_free_variable() -> None:
+    """Not over a constant, nor over one of which something is given."""
+    by = Induction(j, Smt(), Smt(HYPOTHESIS))
+    refused(Step("s", le(0, lam**j), by), "not a free variable")
+    refused(Step("s", le(0, lam**j), by, (j,), (le(j, 1),)), "not a free variable")
+
+
+def test_premises_go_with_the_step() -> None:
+    """What is given must be shown where the step is used."""
+    step = Step("s", le(y, z + 1), Smt("given 1"), (y, z), (le(y, z),))
+    good = Step("claim", le(lam, 2), Smt(at("s", lam, 1), "contractive"))
+    assert check(Proof((step, good)), good.conclusion, (CONTRACTIVE,)).proved
+    bad = Step("claim", le(lam, 2), Smt(at("s", lam, 1)))
+    assert not check(Proof((step, bad)), bad.conclusion, ()).proved
+
+
+def test_nothing_is_left_open_at_the_end() -> None:
+    """Premises and variables of the last step do not count."""
+    goal = lt(lam, Integer(1))
+    step = Step("claim", goal, Smt("given 1"), given=(goal,))
+    ledger = check(Proof((step,)), goal, ())
+    assert not ledger.proved
+    assert "neither granted nor proved" in ledger.steps[0].detail
+
+
+def test_a_human_step_is_shown_and_proves_nothing() -> None:
+    """Later steps may use it, but the ledger is not proved."""
+    human = Step("human", lt(lam, 1), "it is well known")
+    end = Step("claim", lt(lam, 2), Smt("human"))
+    ledger = check(Proof((human, end)), end.conclusion, ())
+    assert [step.verdict for step in ledger.steps] == ["human", "proved"]
+    assert (ledger.steps[0].kind, ledger.steps[0].method) == ("human", "prose")
+    assert (human.uses, ledger.proved, ledger.failures) == ((), False, ())
+    assert ledger.argued
+    assert ledger.stands
+
+
+def test_prose_cannot_conclude() -> None:
+    """A human last step, which any goal would fit, or a failed one beside it: nothing stands."""
+    human = Step("human", lt(lam, 1), "it is well known")
+    assert not check(Proof((human,)), human.conclusion, ()).stands
+    end = Step("claim", lt(lam, 0), Smt("human"))
+    assert not check(Proof((human, end)), end.conclusion, ()).stands
+
+
+def test_an_argued_claim_must_conclude_its_statement() -> None:
+    """A ledger that argues for something else does not stand for the form."""
+    human = Step("human", lt(lam, 1), "it is well known")
+    proof = Proof((human, Step("claim", lt(lam, 2), Smt("human"))))
+
+    def standing(statement: Statement) -> bool:
+        form = Form("main", statement, (), "linear", proof)
+        found = Claim("c", "t", Source("p", "1"), (form,), (), "")
+        (ledger,) = prove(found)
+        return ledger.stands
+
+    assert standing(lt(lam, 2))
+    assert not standing(lt(lam, 3))
+
+
+def test_an_empty_proof_proves_nothing() -> None:
+    """No steps, no claim."""
+    assert not check(Proof(()), le(0, lam), ()).proved
+
+
+def lemma_use(form: Form, *terms: object, granted: tuple[Assumption, ...]) -> StepResult:
+    """Use a form as a lemma, at the terms."""
+    instance = form.lemma("lemma", T).at(*terms)  # type: ignore[arg-type]
+    return only(Step("s", le(0, norm(state(x, 0, 3))), Smt(instance, "contractive")), *granted)
+
+
+def test_a_lemma_brings_its_assumptions() -> None:
+    """All that the lemma assumes must be granted, the same to the letter."""
+    granted = FINITE.assumptions
+    assert lemma_use(FINITE, 3, granted=granted).verdict == "proved"
+    assert "'drive' is neither" in lemma_use(FINITE, 3, granted=granted[:2]).detail
+    weaker = replace(CONTRACTIVE, condition=lt(lam, Integer(2)))
+    result = lemma_use(FINITE, 3, granted=(CONTRACTION, weaker, DRIVE))
+    assert "'contractive' is neither" in result.detail
+
+
+def test_a_lemma_must_be_proved() -> None:
+    """A form whose ledger fails is no lemma."""
+    false = replace(FINITE, statement=le(h_norm, S_0))
+    assert "is not proved" in lemma_use(false, 3, granted=FINITE.assumptions).detail
+
+
+def test_a_lemma_cannot_be_forged() -> None:
+    """What a lemma says is computed from what was proved."""
+    honest = FINITE.lemma("lemma", T)
+    forged = replace(honest, clauses=law("", (), le(h_norm, Integer(0))).clauses)
+    step = Step("s", le(h_norm, S_0), Smt(forged.at(T)))
+    refused(step, "is not proved", *FINITE.assumptions)
+
+
+def test_only_lengths_vary_in_a_lemma() -> None:
+    """λ is a constant of the model: a lemma holds for the λ that is assumed."""
+    instance = FINITE.lemma("lemma", lam).at(Integer(0))
+    refused(Step("s", le(0, S_0), Smt(instance)), "lam cannot vary", *FINITE.assumptions)
+
+
+def test_conditions_on_what_varies_become_premises() -> None:
+    """k ≤ T is shown anew at each instance; a law that speaks of T cannot move."""
+    goal = le(lam ** (T - k), 1)
+    steps = (
+        Step(
+            "power",
+            le(lam**j, 1),
+            Induction(j, Smt(), Smt(HYPOTHESIS, "contractive", at("natural", j))),
+            forall=(j,),
+        ),
+        Step("claim", goal, Smt(at("power", T - k), "window")),
+    )
+    form = Form("f", goal, (CONTRACTIVE, WINDOW), "rnn", Proof((NATURAL, *steps)))
+    lemma = form.lemma("lemma", T)
+    assert lemma.clause.given == (le(k, T),)
+    use = Step("claim", le(lam ** (T + 1), 1), Smt(lemma.at(T + k + 1), "contractive"))
+    assert check(Proof((use,)), use.conclusion, (CONTRACTIVE,)).proved
+    moving = Assumption("moving", "", law=law("moving", (m,), eq(state(x, 0, T), Integer(0))))
+    pinned = replace(form, assumptions=(*form.assumptions, moving)).lemma("lemma", T)
+    step = Step("s", le(0, S_0), Smt(pinned.at(3)))
+    refused(step, "'moving' is neither", CONTRACTIVE, WINDOW, moving)
+
+
+def test_an_axiom_needs_what_it_requires() -> None:
+    """The derivative's bound needs the Lipschitz condition with the same constant."""
+    vector_w = vector("w")
+    smooth = at("differentiable", a, vector_w)
+
+    def derivative(constant: object, *uses: str) -> Step:
+        instance = DERIVATIVE_IN_STATE.at(constant, a, vector_w)  # type: ignore[arg-type]
+        conclusion = le(norm(d_state(a, vector_w)), constant)  # type: ignore[arg-type]
+        return Step("s", conclusion, Smt(instance, smooth, *uses))
+
+    granted = (CONTRACTION, DIFFERENTIABLE)
+    assert only(derivative(lam, "contraction"), *granted).verdict == "proved"
+    refused(derivative(lam), "nothing used states what it requires", *granted)
+    refused(derivative(lam / 2, "contraction"), "nothing used states", *granted)
+
+
+def test_axioms_and_definitions_are_listed() -> None:
+    """A ledger names what it rests on, lemmas included."""
+    v, A = vector("v"), vector("A")
+    step = Step("claim", le(norm(A * v), norm(A) * norm(v)), Smt(SUBMULTIPLICATIVE.at(A, v)))
+    ledger = check(Proof((step,)), step.conclusion, ())
+    assert (ledger.proved, ledger.axioms, ledger.definitions) == (
+        True,
+        ("sub-multiplicativity",),
+        (),
+    )
+    ledger = check(FINITE.proof, FINITE.statement, FINITE.assumptions)
+    assert (ledger.axioms, ledger.definitions) == (("norm",), ("recursion",))
+
+
+@pytest.mark.parametrize("goal", [le(h_norm, S_0), lt(h_norm, S_0 / (1 - lam)), eq(h_norm, S_0)])
+def test_retargeting_at_something_false_fails(goal: Statement) -> None:
+    """The same steps do not prove another conclusion; the counter-model is in the ledger."""
+    ledger = check(FINITE.proof, goal, FINITE.assumptions, minimal=False)
+    assert not ledger.proved
+    assert "counter-model" in ledger.failures[-1].detail
+
+
+def test_uses_are_named_once_with_the_quantities_unfolded() -> None:
+    """The ledger's uses are names, with those measured quantities that were unfolded."""
+    step = Step("s", le(h_norm, S_0), Smt("contractive", at("one", T), at("one", T)))
+    assert step.uses == ("contractive", "one[T]", "h_norm")
+    assert c not in step.conclusion.symbols

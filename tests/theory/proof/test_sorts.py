@@ -1,0 +1,80 @@
+"""Laws that hold for vectors alone are used at vectors alone.
+
+The engine's variables range over vectors and operators.  The inner product's laws are false of
+operators, whose norm is spectral, so where they are used is checked here, steps that rest on them
+included.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from sympy import Basic, Expr, Symbol
+
+from theory import CLAIMS
+from theory.axioms.gates import ENTRY_EUCLIDEAN
+from theory.axioms.gradients import CAUCHY_SCHWARZ
+from theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM, left, right, singular
+from theory.claims.training.projection import INNER_PRODUCT
+from theory.language.claim import Form
+from theory.language.law import Instance
+from theory.language.terms import vectors as terms
+from theory.language.terms.gates import unit_weights
+from theory.language.terms.layers import layer_matrix
+from theory.language.terms.memory import shifted
+from theory.language.terms.unitary import beside, d_run, identity
+
+OPERATORS = {
+    terms.d_state, terms.d_input, terms.d_weights, terms.slopes, terms.bends, terms.diagonal,
+    terms.absolute, terms.transpose, terms.jacobian, terms.d_matrix, terms.d_inputs,
+    terms.d_offset, terms.lift, terms.sensitivity, terms.d_loss, terms.hessian,
+    terms.d_state_other, terms.d_weights_other, terms.sensitivity_other, terms.recent, d_run,
+    layer_matrix, shifted, left, right, singular, beside, identity,
+}  # fmt: skip
+VECTORS_ALONE = (INNER_PRODUCT, CAUCHY_SCHWARZ, EXTENSIONAL, MONOTONE_NORM, ENTRY_EUCLIDEAN)
+FORMS = [
+    pytest.param(form, id=f"{entry.id}-{form.name}") for entry in CLAIMS for form in entry.forms
+]
+
+
+def operators(term: Expr) -> set[Basic]:
+    """What in the term may be an operator; a product with a vector is a vector."""
+    found: set[Basic] = set()
+    for summand in term.as_ordered_terms():
+        last = summand.args_cnc()[1][-1:]
+        for factor in last:
+            named = isinstance(factor, Symbol) and str(factor)[0].isupper()
+            if named or factor.func in OPERATORS:
+                found.add(factor)
+    return found
+
+
+def uses(form: Form) -> Iterator[tuple[str, Instance]]:
+    """The instances, in the proof, of laws for vectors and of steps that rest on them."""
+    resting: set[str] = set()
+    for step in form.proof.steps:
+        for use in step.needs:
+            if not isinstance(use, Instance):
+                continue
+            if use.law in VECTORS_ALONE or use.law in resting:
+                resting.add(step.id)
+                yield step.id, use
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_operator_where_only_vectors_may_stand(form: Form) -> None:
+    """No term of such an instance is an operator."""
+    for step, use in uses(form):
+        for term in use.terms:
+            assert not operators(term), (step, use.name)
+
+
+def test_the_check_sees_them() -> None:
+    """It finds uses in the claims that need them, and operators where they are planted."""
+    seen = {entry.id for entry in CLAIMS for form in entry.forms for _ in uses(form)}
+    assert {"projection", "weight-gap", "loss-constants", "urnn-equivalence"} <= seen
+    assert {"cell-constants", "contraction-lstm"} <= seen
+    slope = terms.d_state(terms.a, terms.b)
+    assert operators(terms.a + slope) == {slope}
+    assert operators(slope * terms.a) == set()
+    assert operators(terms.A - terms.a) == {terms.A}
+    assert operators(layer_matrix(terms.j) + unit_weights) == {layer_matrix(terms.j), unit_weights}

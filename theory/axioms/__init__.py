@@ -1,0 +1,1 @@
+"""The textbook lemmas that ledgers may use without proof, by family."""

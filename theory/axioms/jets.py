@@ -1,0 +1,70 @@
+"""The textbook lemmas behind jets, under names that `axioms` has too."""
+
+from sympy import Abs, Integer, Symbol
+
+from theory.language.law import Axiom, Clause, law
+from theory.language.statement import eq, le
+from theory.language.terms.jets import (
+    ACTIVATION,
+    MIXTURE,
+    PRODUCT,
+    SUM,
+    factor,
+    first,
+    gate,
+    kind,
+    own_slope,
+    row,
+    second,
+    tangent,
+    unit_slope,
+    unit_value,
+    unit_weight,
+)
+from theory.language.terms.vectors import A, B, a, c, i, v, weighted, z
+
+_HORN = "Horn & Johnson, Matrix Analysis"
+_RUDIN = "Rudin, Principles of Mathematical Analysis"
+_L = Symbol("L", real=True)
+_p, _q, _g = first(v), second(v), gate(v)
+_dp, _dq, _dg = (unit_slope(u, a, c) for u in (_p, _q, _g))
+_SLOPES = {
+    PRODUCT: unit_value(_p, a) * _dq + unit_value(_q, a) * _dp,
+    ACTIVATION: tangent(v, a) * _dp,
+    SUM: _dp + factor(v) * _dq + own_slope(v, a, c),
+    MIXTURE: (unit_value(_p, a) - unit_value(_q, a)) * _dg
+    + unit_value(_g, a) * _dp
+    + (1 - unit_value(_g, a)) * _dq,
+}
+
+HOMOGENEITY_WEIGHTED = Axiom(
+    "norm",
+    (z, v),
+    (Clause(eq(weighted(z * v), Abs(z) * weighted(v))),),
+    text="‖z v‖ = |z| ‖v‖",
+    source=f"definition of a norm; {_HORN}, 5.1.1",
+)
+LARGEST_ROW = Axiom(
+    "norm",
+    (_L, A),
+    (Clause(le(weighted(A), _L)),),
+    text="into max |·|_i/v_i an operator has the norm max ‖A_i‖/v_i, the rows in the dual norm",
+    source=f"{_HORN}, Example 5.6.5 and Definition 5.4.12",
+    requires=(law("", (i,), le(weighted(row(A, i)), _L * unit_weight(i))),),
+)
+CHAIN_RULE_UNITS = {
+    number: Axiom(
+        "chain rule",
+        (v, a, c),
+        (Clause(eq(unit_slope(v, a, c), slope), (eq(kind(v), Integer(number)),)),),
+        text="(p q)′ = p q′ + q p′, f(p)′ = f′(p) p′, (p + c q)′ = p′ + c q′ + c′ q and "
+        "(g p + (1 − g) q)′ = (p − q) g′ + g p′ + (1 − g) q′",
+        source=f"{_RUDIN}, Theorems 5.3, 5.5 and 9.15",
+    )
+    for number, slope in _SLOPES.items()
+}
+ROWS_OF_DIFFERENCE = law(
+    "rows of a difference", (A, B, i), eq(row(A - B, i), row(A, i) - row(B, i))
+)
+
+JET_AXIOMS: tuple[Axiom, ...] = (HOMOGENEITY_WEIGHTED, LARGEST_ROW, *CHAIN_RULE_UNITS.values())

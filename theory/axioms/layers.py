@@ -1,0 +1,45 @@
+"""The textbook lemmas behind the claims on layers, under the names of `axioms`."""
+
+from sympy import Integer, Symbol
+
+from theory.language.law import Axiom, Clause, law
+from theory.language.statement import eq, le
+from theory.language.terms.vectors import (
+    B,
+    a,
+    b,
+    c,
+    d_state,
+    differentiable,
+    max_norm,
+    norm,
+    phi,
+    v,
+    vector,
+)
+
+_L, _w = Symbol("L", real=True), vector("w")
+
+DERIVATIVE_NO_LESS = Axiom(
+    "derivative of a Lipschitz map",
+    (_L, v, _w, B),
+    (
+        Clause(
+            le(_L * norm(B), norm(d_state(v, _w) * B)),
+            (eq(differentiable(v, _w), Integer(1)),),
+        ),
+    ),
+    text="if ‖φ(h, x) − φ(h′, x)‖ ≥ L‖h − h′‖, then ‖∂_hφ B‖ ≥ L‖B‖ for every operator B",
+    source="Rudin, Principles of Mathematical Analysis, Theorem 9.19 and its converse",
+    requires=(law("", (a, b, c), le(_L * norm(a - b), norm(phi(a, c) - phi(b, c)))),),
+)
+
+TRIANGLE_MAX = Axiom(
+    "norm",
+    (a, b),
+    (Clause(le(max_norm(a + b), max_norm(a) + max_norm(b))),),
+    text="‖a + b‖_∞ ≤ ‖a‖_∞ + ‖b‖_∞",
+    source="definition of a norm; Horn & Johnson, Matrix Analysis, 5.1.1",
+)
+
+LAYER_AXIOMS: tuple[Axiom, ...] = (DERIVATIVE_NO_LESS, TRIANGLE_MAX)

@@ -1,0 +1,1 @@
+"""When a model is a contraction, and in which norm."""

@@ -1,0 +1,90 @@
+"""A cell of any kind contracts as its comparison matrix says: λ of its program, unit by unit.
+
+|φ_i(s) − φ_i(s′)| ≤ ℓ_i max_j |s_j − s′_j|/v_j ≤ λ v_i ‖s − s′‖_box
+"""
+
+from sympy import Abs
+
+from theory.axioms.gates import LEAST_BOUND
+from theory.language.claim import Form
+from theory.language.law import Assumption, at, law
+from theory.language.statement import eq, le, lt
+from theory.language.terms.gates import DIFFERENCES, unit_weights
+from theory.language.terms.jets import (
+    STATES,
+    depth,
+    gap,
+    one,
+    shown,
+    steep,
+    two,
+    unit_value,
+    unit_weight,
+)
+from theory.language.terms.unitary import part
+from theory.language.terms.units import UNIT_BOUND
+from theory.language.terms.vectors import a, b, entry, i, phi, v, x
+from theory.language.vocabulary import symbols
+from theory.models.jets.model import ACTIVATIONS, LEAVES, PROGRAM, RANGES, RULES, VALUES
+from theory.models.jets.units import VALUES_OF_UNITS
+from theory.models.system import ZERO
+from theory.proof.methods import Smt
+from theory.proof.proof import Proof, Step
+
+lam_box, gate_gap, gate_state_gap = symbols("lam_box gate_gap gate_state_gap")
+new = entry(x, 1)
+next_gap = phi(one, new) - phi(two, new)
+NEXT_STATE = Assumption(
+    "next state",
+    "the entries of φ(s, x) are units, numbered so that the i-th comes from at most i operations, "
+    "and ‖s‖_box = max |s_i|/v_i",
+    law=law(
+        "next state",
+        (a, i, v),
+        eq(part(phi(a, new), i), unit_value(shown(i), a)),
+        eq(part(v, i), unit_weight(i) * part(unit_weights * v, i)),
+        le(depth(shown(i)), i),
+        lt(ZERO, unit_weight(i)),
+    ),
+)
+CONTRACTS = Form(
+    "box-contraction",
+    UNIT_BOUND,
+    (
+        *(PROGRAM, VALUES, RANGES, ACTIVATIONS, RULES, LEAVES, NEXT_STATE),
+        Assumption(
+            "constants",
+            "lam_box is at least ℓ_s/v_i of each row, max_i (M v)_i/v_i of the comparison matrix",
+            law=law("constants", (i,), le(steep(shown(i), STATES), lam_box * unit_weight(i))),
+        ),
+    ),
+    "cell",
+    Proof(
+        (
+            *VALUES_OF_UNITS,
+            Step(
+                "each entry",
+                le(Abs(part(unit_weights * next_gap, i)), lam_box * gap),
+                Smt(
+                    DIFFERENCES.at(phi(one, new), phi(two, new), i),
+                    at("next state", one, i, next_gap),
+                    at("next state", two, i, next_gap),
+                    at("values of all units", shown(i), a, b, i),
+                    at("constants", i),
+                ),
+                (i,),
+            ),
+            Step(
+                "claim",
+                UNIT_BOUND,
+                Smt("each entry", LEAST_BOUND.at(lam_box * gap, unit_weights * next_gap)),
+            ),
+        )
+    ),
+    note="any cell, by its comparison matrix",
+)
+PLAIN = CONTRACTS.variant(
+    "box-plain",
+    "the factor in the norm of the box is one in the maximum norm",
+    le(gate_gap, lam_box * gate_state_gap),
+)

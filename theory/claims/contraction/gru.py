@@ -1,0 +1,186 @@
+"""A GRU contracts on its invariant box, in the maximum norm, in torch's convention and in Cho's.
+
+λ = max_ζ (ζ + (1 − ζ)κ) + ½‖W_z‖ over the ends ζ of the update gate, with
+κ = r̄‖W_n‖ + ¼‖W_r‖(‖W_n‖ + ‖c_n‖)  (torch),   κ = ‖W_n‖(r̄ + ¼‖W_r‖)  (Cho).
+"""
+
+from sympy import Abs, Expr, Rational
+
+from theory.axioms.gates import LEAST_BOUND
+from theory.language.claim import Claim, Form, Source
+from theory.language.law import Assumption, at
+from theory.language.statement import Statement, le
+from theory.language.terms.gates import DIFFERENCES, GATED_RUN, gated_run, to_output
+from theory.language.terms.vectors import a, b, entry, i, j, m, x
+from theory.language.vocabulary import symbols
+from theory.models.gates.gate import one, two
+from theory.models.gates.gated_steps import SIGMOID_BELOW_ONE, SIGMOID_POSITIVE, TANH_BELOW_ONE
+from theory.models.gates.gru_model import (
+    BOX,
+    CHO,
+    CHO_N,
+    GRU,
+    HIDDEN_BIAS,
+    OPEN,
+    ROWS,
+    STATE,
+    Candidate,
+    N,
+    R,
+    Z,
+    cho_kappa,
+    factor,
+    output,
+    torch_kappa,
+    z_low,
+)
+from theory.models.gates.gru_steps import change, steps
+from theory.models.gates.gru_units import UNITS
+from theory.models.gates.gru_units_cho import CHO_UNITS
+from theory.models.system import ONE, ZERO
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Proof, Step
+
+gate_gap, gate_state_gap, h_size, lam_box, T = symbols("gate_gap gate_state_gap h_size lam_box T")
+gate_gap_box, gate_state_gap_box = symbols("gate_gap_box gate_state_gap_box")
+
+
+def contraction(
+    name: str, candidate: Candidate, kappa: Expr, about: str, *assumptions: Assumption
+) -> Form:
+    """The one-step bound in one of the conventions."""
+    bound = le(gate_gap, factor(kappa) * gate_state_gap)
+    whole = Smt(
+        at("the outputs move", a, b, 0),
+        at("joint state", 0, change.subs(m, 0)),
+        at("joint state", 0, one - two),
+    )
+    proof = Proof((*steps(candidate, kappa), Step("claim", bound, whole)))
+    note = "λ < 1 if and only if ½‖W_z‖ < (1 − z̄)(1 − κ)"
+    return Form(name, bound, (*assumptions, STATE, BOX, OPEN, ROWS), about, proof, note)
+
+
+TORCH = contraction("torch", N, torch_kappa, "gru", GRU, HIDDEN_BIAS)
+CHO_FORM = contraction("cho", CHO_N, cho_kappa, "gru-cho", CHO)
+
+run, last = gated_run(0, x, j), gated_run(0, x, T)
+new = entry(x, j + 1)
+INSIDE_BOUND = le(h_size, ONE)
+INVARIANT = Form(
+    "invariant",
+    INSIDE_BOUND,
+    (GRU,),
+    "gru",
+    Proof(
+        (
+            SIGMOID_POSITIVE,
+            SIGMOID_BELOW_ONE,
+            TANH_BELOW_ONE,
+            Step(
+                "outputs of the run",
+                le(Abs(output(run)), ONE),
+                Induction(
+                    j,
+                    base=Smt(GATED_RUN.at(0, x, 0), DIFFERENCES.at(0, 0, i)),
+                    step=Smt(
+                        HYPOTHESIS,
+                        GATED_RUN.at(0, x, j),
+                        at("gru", run, new, i),
+                        at("σ is positive", Z.fed(run, new)),
+                        at("σ is at most 1", Z.fed(run, new)),
+                        at("tanh is at most 1", N.fed(run, new)),
+                    ),
+                ),
+                forall=(j, i),
+            ),
+            Step(
+                "each output",
+                le(Abs(output(last)), ONE),
+                Smt(at("outputs of the run", T, i)),
+                forall=(i,),
+            ),
+            Step(
+                "claim",
+                INSIDE_BOUND,
+                Smt("each output", LEAST_BOUND.at(1, to_output * last)),
+            ),
+        )
+    ),
+    note="new outputs are between the candidate and the old output",
+)
+
+
+def _torch(kappa: Expr = torch_kappa, turned: Expr = Z.size / 2) -> Statement:
+    return le(gate_gap, factor(kappa, turned) * gate_state_gap)
+
+
+def _at(kept: Expr) -> Statement:
+    """The factor with one end of the update gate alone."""
+    return le(gate_gap, (kept + (1 - kept) * torch_kappa + Z.size / 2) * gate_state_gap)
+
+
+CONTRACTION_GRU = Claim(
+    id="contraction-gru",
+    title="A GRU contracts on its invariant box",
+    source=Source("Cho et al., Learning Phrase Representations; Miller & Hardt", "section 4"),
+    forms=(TORCH, CHO_FORM, UNITS, CHO_UNITS, INVARIANT),
+    false_variants=(
+        TORCH.variant(
+            "update-gate-fixed",
+            "the update gate is taken not to move with the state",
+            _torch(turned=ZERO),
+        ),
+        TORCH.variant(
+            "update-gate-half",
+            "half of what the update gate moves: as if |h − ν| ≤ 1",
+            _torch(turned=Z.size / 4),
+        ),
+        TORCH.variant(
+            "cho-factor",
+            "Cho's κ for torch's convention: the hidden bias is left out",
+            _torch(cho_kappa),
+        ),
+        TORCH.variant(
+            "reset-gate-fixed",
+            "the reset gate is taken not to move with the state",
+            _torch(R.bar * N.size),
+        ),
+        TORCH.variant(
+            "update-gate-low",
+            "the least update gate is taken for the worst",
+            _at(z_low),
+        ),
+        TORCH.variant(
+            "one-thousandth",
+            "a thousandth less than the factor",
+            le(gate_gap, Rational(999, 1000) * factor(torch_kappa) * gate_state_gap),
+        ),
+        CHO_FORM.variant(
+            "cho-reset-gate-fixed",
+            "the reset gate is taken not to move with the state, in Cho's convention",
+            le(gate_gap, factor(R.bar * N.size) * gate_state_gap),
+        ),
+        UNITS.variant(
+            "without-weights",
+            "the factor of the weighted norm in the plain one",
+            le(gate_gap, lam_box * gate_state_gap),
+        ),
+        CHO_UNITS.variant(
+            "without-weights-cho",
+            "the factor of the weighted norm in the plain one, in Cho's convention",
+            le(gate_gap, lam_box * gate_state_gap),
+        ),
+        CHO_UNITS.variant(
+            "one-thousandth-cho",
+            "a thousandth less than the comparison matrix says, in Cho's convention",
+            le(gate_gap_box, Rational(999, 1000) * lam_box * gate_state_gap_box),
+        ),
+        INVARIANT.variant(
+            "one-step-size",
+            "the outputs are taken to stay where one step can bring them",
+            le(h_size, 1 - z_low),
+        ),
+    ),
+    extremal="one unit, W_z = W_r = 0, an open reset gate and states around 0, where tanh is steep",
+)

@@ -1,0 +1,68 @@
+"""A linear system contracts by the norm of its recurrent matrix (Miller & Hardt, section 2)."""
+
+from sympy import Integer, Rational, sqrt
+
+from theory.axioms.base import SUBMULTIPLICATIVE
+from theory.language.claim import Claim, Form, Source
+from theory.language.law import Assumption, at
+from theory.language.statement import le, lt
+from theory.language.terms.vectors import a, b, c, norm, phi, vector
+from theory.language.vocabulary import symbols
+from theory.models.cells import LINEAR, RECURRENT_NORM, W
+from theory.proof.methods import Smt
+from theory.proof.proof import Proof, Step
+
+W_norm, W_radius, step_gap, state_gap = symbols("W_norm W_radius step_gap state_gap")
+x_t = vector("x_t")
+
+ONE_STEP = Step(
+    "one step",
+    le(norm(phi(a, c) - phi(b, c)), norm(W) * norm(a - b)),
+    Smt(at("linear", a, c), at("linear", b, c), SUBMULTIPLICATIVE.at(W, a - b)),
+    forall=(a, b, c),
+)
+BOUND = le(step_gap, W_norm * state_gap)
+FORM = Form(
+    "euclidean",
+    BOUND,
+    (LINEAR, RECURRENT_NORM),
+    "linear",
+    Proof((ONE_STEP, Step("claim", BOUND, Smt(at("one step", a, b, x_t), "recurrent norm")))),
+)
+
+STABLE_RADIUS = Assumption(
+    "stable radius", "the spectral radius is below 1", lt(W_radius, Integer(1))
+)
+
+CONTRACTION_LINEAR = Claim(
+    id="contraction-linear",
+    title="A linear system contracts by ‖W‖",
+    source=Source("Miller & Hardt, Stable Recurrent Models", "section 2"),
+    forms=(FORM,),
+    false_variants=(
+        FORM.variant(
+            "spectral-radius",
+            "the spectral radius is taken for the norm",
+            le(step_gap, W_radius * state_gap),
+        ),
+        FORM.variant(
+            "radius-below-one",
+            "a spectral radius below 1 is taken for a contraction",
+            le(step_gap, state_gap),
+            (*FORM.assumptions, STABLE_RADIUS),
+            special="shear-100",
+        ),
+        FORM.variant(
+            "root-twice",
+            "the root of ‖W‖ in place of that of ‖WᵀW‖",
+            le(step_gap, sqrt(W_norm) * state_gap),
+            special="shear-100",
+        ),
+        FORM.variant(
+            "one-thousandth",
+            "a thousandth less than the norm",
+            le(step_gap, Rational(999, 1000) * W_norm * state_gap),
+        ),
+    ),
+    extremal="λ times an orthogonal matrix, or two states along the first right singular vector",
+)

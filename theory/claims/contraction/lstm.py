@@ -1,0 +1,221 @@
+"""An LSTM contracts on its invariant box, in the maximum norm (Miller & Hardt, Proposition 1).
+
+λ = max(a + f̄, q + ō(a + f̄)),  a = ¼‖W_i‖ḡ + ī‖W_g‖ + ¼‖W_f‖B_c,  q = ¼‖W_o‖ tanh B_c.
+"""
+
+from sympy import Expr, Integer, Max, Rational
+
+from theory.language.claim import Claim, Form, Source
+from theory.language.law import Assumption, Clause, at, law
+from theory.language.statement import le, lt
+from theory.language.terms.gates import omega_norm, to_cell, to_output
+from theory.language.terms.vectors import a, b, m, max_norm, v, z
+from theory.language.vocabulary import symbols
+from theory.models.box_runs import JOINT
+from theory.models.gates.gate import one, two
+from theory.models.gates.lstm_model import BOX, LSTM, OPEN, ROWS, TAU, B_c, F, G, I, O, tau
+from theory.models.gates.lstm_runs import (
+    FACTOR,
+    INVARIANT_CELL,
+    INVARIANT_OUTPUT,
+    ITERATED,
+    ONE_STEP,
+)
+from theory.models.gates.lstm_steps import STEPS, moved_a, moved_q, next_one, next_two
+from theory.models.gates.lstm_units import UNITS
+from theory.models.system import ONE, ZERO
+from theory.proof.methods import Smt
+from theory.proof.proof import Proof, Step
+
+theta, theta_plain, omega, T, lam_box = symbols("theta theta_plain omega T lam_box")
+gate_gap, gate_state_gap, gate_gap_w, gate_state_gap_w = symbols(
+    "gate_gap gate_state_gap gate_gap_w gate_state_gap_w"
+)
+wide_gap, wide_state_gap, run_gap, start_gap = symbols("wide_gap wide_state_gap run_gap start_gap")
+c_size, h_size = symbols("c_size h_size")
+
+CELL = (*LSTM, BOX, OPEN, TAU, ROWS)
+ONE_STEP_BOUND = le(gate_gap, FACTOR * gate_state_gap)
+STEPWISE = Form(
+    "one-step",
+    ONE_STEP_BOUND,
+    (*CELL, JOINT),
+    "lstm",
+    Proof((*STEPS, ONE_STEP, Step("claim", ONE_STEP_BOUND, Smt(at("one step", a, b, 0))))),
+    note="λ < 1 makes it a contraction; it says something of each LSTM",
+)
+
+room = 1 - F.bar
+THETA = Assumption(
+    "theta",
+    "theta is large enough: ‖W_i‖, ‖W_o‖, 4‖W_g‖ ≤ θ(1 − f̄) and ‖W_f‖ ≤ θ(1 − f̄)²",
+    law=law(
+        "theta",
+        (),
+        le(I.size, theta * room),
+        le(O.size, theta * room),
+        le(4 * G.size, theta * room),
+        le(F.size, theta * room**2),
+    ),
+)
+AT_MOST_ONE = Assumption(
+    "at most one",
+    "ī, ḡ, ō, tau ≤ 1, as the gates are",
+    law=law("at most one", (), *(le(bar, ONE) for bar in (I.bar, G.bar, O.bar, tau))),
+)
+FORGETS = Assumption("forgets", "f̄ < 1", lt(F.bar, ONE))
+BOUNDED_CELLS = Assumption("bounded cells", "B_c ≤ 1/(1 − f̄)", le(B_c, 1 / room))
+SUFFICIENT_BOUND = le(gate_gap, (1 - (1 - theta) * room) * gate_state_gap)
+SUFFICIENT = Form(
+    "sufficient",
+    SUFFICIENT_BOUND,
+    (*CELL, JOINT, THETA, AT_MOST_ONE, FORGETS, BOUNDED_CELLS),
+    "lstm",
+    Proof(
+        (
+            *STEPS,
+            ONE_STEP,
+            Step(
+                "what moves the cells",
+                le(moved_a, Rational(3, 4) * theta * room),
+                Smt("theta", "at most one", "forgets", "bounded cells"),
+            ),
+            Step(
+                "what moves the outputs",
+                le(moved_q, theta * room / 4),
+                Smt("theta", "at most one"),
+            ),
+            Step(
+                "factor",
+                le(FACTOR, 1 - (1 - theta) * room),
+                Smt("what moves the cells", "what moves the outputs", "at most one"),
+            ),
+            Step("claim", SUFFICIENT_BOUND, Smt(at("one step", a, b, 0), "factor")),
+        )
+    ),
+    note="Miller & Hardt's condition is θ < 1: then λ < 1",
+)
+
+JOINT_WEIGHTED = Assumption(
+    "joint state",
+    "‖s‖_ω = max(‖c‖_∞, ‖h‖_∞/ω) for s = (c, h)",
+    law=law(
+        "joint state",
+        (z, v),
+        le(max_norm(to_cell * v), omega_norm(v)),
+        le(max_norm(to_output * v), omega * omega_norm(v)),
+        Clause(
+            le(omega_norm(v), z),
+            (le(max_norm(to_cell * v), z), le(max_norm(to_output * v), omega * z)),
+        ),
+    ),
+)
+POSITIVE = Assumption("positive weight", "ω > 0", lt(ZERO, omega))
+
+
+def weighted_factor(kept: Expr = O.bar * F.bar / omega) -> Expr:
+    """max(f̄ + aω, ōf̄/ω + q + ōa), which is λ for ω = 1."""
+    return Max(F.bar + moved_a * omega, kept + moved_q + O.bar * moved_a)
+
+
+WEIGHTED_BOUND = le(gate_gap_w, weighted_factor() * gate_state_gap_w)
+WEIGHTED = Form(
+    "weighted",
+    WEIGHTED_BOUND,
+    (*CELL, JOINT_WEIGHTED, POSITIVE),
+    "lstm",
+    Proof(
+        (
+            *STEPS,
+            Step(
+                "claim",
+                WEIGHTED_BOUND,
+                Smt(
+                    at("the cells move", a, b, 0),
+                    at("the outputs move", a, b, 0),
+                    at(
+                        "joint state",
+                        weighted_factor() * omega_norm(one - two),
+                        (next_one - next_two).xreplace({m: Integer(0)}),
+                    ),
+                    at("joint state", 0, one - two),
+                    "positive weight",
+                ),
+            ),
+        )
+    ),
+    note="some ω makes it a contraction if and only if ō a < (1 − f̄)(1 − q)",
+)
+
+
+def _factor(cells: Expr = moved_a, fed: Expr = moved_a + F.bar) -> Expr:
+    """max(a + f̄, q + ō(a + f̄))."""
+    return Max(cells + F.bar, moved_q + O.bar * fed)
+
+
+no_quarter = moved_a - Rational(3, 4) * I.bar * G.size
+unforgetful = moved_a - F.size * B_c / 4
+CONTRACTION_LSTM = Claim(
+    id="contraction-lstm",
+    title="An LSTM contracts on its invariant box",
+    source=Source("Miller & Hardt, Stable Recurrent Models", "Proposition 1"),
+    forms=(STEPWISE, INVARIANT_CELL, INVARIANT_OUTPUT, SUFFICIENT, WEIGHTED, UNITS, ITERATED),
+    false_variants=(
+        STEPWISE.variant(
+            "candidate-slope",
+            "a slope of 1/4 for the candidate too, which is tanh",
+            le(gate_gap, _factor(no_quarter, no_quarter + F.bar) * gate_state_gap),
+        ),
+        STEPWISE.variant(
+            "forget-gate-fixed",
+            "the forget gate is taken not to move with the state",
+            le(gate_gap, _factor(unforgetful, unforgetful + F.bar) * gate_state_gap),
+        ),
+        STEPWISE.variant(
+            "output-of-new-cells",
+            "the output is taken not to see the old cells",
+            le(gate_gap, _factor(fed=moved_a) * gate_state_gap),
+        ),
+        STEPWISE.variant(
+            "all-cells",
+            "the factor of the box for all cells, up to 1000",
+            le(wide_gap, FACTOR * wide_state_gap),
+        ),
+        STEPWISE.variant(
+            "one-thousandth",
+            "a thousandth less than the factor",
+            le(gate_gap, Rational(999, 1000) * FACTOR * gate_state_gap),
+        ),
+        INVARIANT_CELL.variant(
+            "one-step-size",
+            "the cells are taken to stay where one step from zero can bring them",
+            le(c_size, I.bar * G.bar),
+        ),
+        INVARIANT_OUTPUT.variant(
+            "squared-output-gate",
+            "the output gate is counted twice",
+            le(h_size, O.bar**2 * tau),
+        ),
+        SUFFICIENT.variant(
+            "square-dropped",
+            "‖W_f‖ ≤ θ(1 − f̄) in place of θ(1 − f̄)²",
+            le(gate_gap, (1 - (1 - theta_plain) * room) * gate_state_gap),
+        ),
+        WEIGHTED.variant(
+            "without-weight",
+            "the factor of the weighted norm in the plain one",
+            le(gate_gap, weighted_factor() * gate_state_gap),
+        ),
+        UNITS.variant(
+            "without-unit-weights",
+            "the factor of the norm weighted by unit in the plain one",
+            le(gate_gap, lam_box * gate_state_gap),
+        ),
+        ITERATED.variant(
+            "two-norm",
+            "the factor of the maximum norm in the Euclidean one, from the first step on",
+            le(run_gap, FACTOR**T * start_gap),
+        ),
+    ),
+    extremal="one unit at a corner of its box, the gates at their largest where they are steepest",
+)

@@ -1,0 +1,227 @@
+"""A stack of two contractive layers contracts, in a weighted norm and as a cascade.
+
+    s¹⁺ = φ_1(s¹, x),  s²⁺ = φ_2(s², s¹⁺),
+
+with factors λ_1 and λ_2, and φ_2 μ-Lipschitz in its input, in the maximum norm: the comparison
+matrix of the norms is the triangular (λ_1 0; μλ_1 λ_2).
+"""
+
+from sympy import Expr, Max
+
+from theory.axioms.layers import TRIANGLE_MAX
+from theory.language.claim import Claim, Form, Source
+from theory.language.law import Assumption, at, law
+from theory.language.statement import Statement, eq, le, lt, ne
+from theory.language.terms.stacks import STACK_RUN, lower, p, q, states, upper
+from theory.language.terms.vectors import a, b, c, entry, j, max_norm, s, x
+from theory.language.vocabulary import symbols
+from theory.models.system import WINDOW, ZERO
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Proof, Step
+
+lam_1, lam_2, mu, v_top, T, k = symbols("lam_1 lam_2 mu v_top T k")
+stack_gap, stack_state_gap, top_gap, low_start, top_start = symbols(
+    "stack_gap stack_state_gap top_gap low_start top_start"
+)
+top_memory, low_before, top_before = symbols("top_memory low_before top_before")
+
+LOWER = Assumption(
+    "lower layer",
+    "φ_1 is λ_1-Lipschitz in the state",
+    law=law(
+        "lower layer", (a, b, c), le(max_norm(lower(a, c) - lower(b, c)), lam_1 * max_norm(a - b))
+    ),
+)
+UPPER = Assumption(
+    "upper layer",
+    "φ_2 is λ_2-Lipschitz in the state and μ-Lipschitz in its input",
+    law=law(
+        "upper layer",
+        (p, q, a, b),
+        le(max_norm(upper(p, a) - upper(q, a)), lam_2 * max_norm(p - q)),
+        le(max_norm(upper(q, a) - upper(q, b)), mu * max_norm(a - b)),
+    ),
+)
+WEIGHT = Assumption("weight", "v > 0", lt(ZERO, v_top))
+DISTINCT = Assumption("distinct factors", "λ_1 ≠ λ_2", ne(lam_1, lam_2))
+SAME = Assumption("equal factors", "λ_1 = λ_2", eq(lam_1, lam_2))
+
+UPPER_MOVES = Step(
+    "the upper layer moves",
+    le(max_norm(upper(p, a) - upper(q, b)), lam_2 * max_norm(p - q) + mu * max_norm(a - b)),
+    Smt(
+        TRIANGLE_MAX.at(upper(p, a) - upper(q, a), upper(q, a) - upper(q, b)),
+        at("upper layer", p, q, a, b),
+    ),
+    forall=(p, q, a, b),
+)
+one, two = states(a, p, s, j), states(b, q, s, j)
+next_one, next_two = states(a, p, s, j + 1), states(b, q, s, j + 1)
+RUNS = (STACK_RUN.at(a, p, x, s, j), STACK_RUN.at(b, q, x, s, j))
+BEGIN = (STACK_RUN.at(a, p, x, s, 0), STACK_RUN.at(b, q, x, s, 0))
+LOWER_STEP = Step(
+    "the lower layer, one step",
+    le(max_norm(next_one[0] - next_two[0]), lam_1 * max_norm(one[0] - two[0])),
+    Smt(*RUNS, at("lower layer", one[0], two[0], entry(x, s + j + 1))),
+    forall=(a, p, b, q, s, j),
+)
+UPPER_STEP = Step(
+    "the upper layer, one step",
+    le(
+        max_norm(next_one[1] - next_two[1]),
+        lam_2 * max_norm(one[1] - two[1]) + mu * max_norm(next_one[0] - next_two[0]),
+    ),
+    Smt(*RUNS, at("the upper layer moves", one[1], two[1], next_one[0], next_two[0])),
+    forall=(a, p, b, q, s, j),
+)
+ALL = (a, p, b, q, s)
+ONE_STEP = (UPPER_MOVES, LOWER_STEP, UPPER_STEP)
+
+FACTOR = Max(lam_1, lam_2 + mu * lam_1 / v_top)
+WEIGHTED_BOUND = le(stack_gap, FACTOR * stack_state_gap)
+WEIGHTED = Form(
+    "weighted",
+    WEIGHTED_BOUND,
+    (LOWER, UPPER, WEIGHT),
+    "cascade",
+    Proof(
+        (
+            *ONE_STEP,
+            Step(
+                "claim",
+                WEIGHTED_BOUND,
+                Smt(
+                    at("the lower layer, one step", a, p, b, q, 0, 0),
+                    at("the upper layer, one step", a, p, b, q, 0, 0),
+                    STACK_RUN.at(a, p, x, 0, 0),
+                    STACK_RUN.at(b, q, x, 0, 0),
+                    "weight",
+                ),
+            ),
+        )
+    ),
+    note="below 1 wherever both factors are, for v large enough",
+)
+
+LOWER_DECAY = Step(
+    "the lower layer forgets",
+    le(max_norm(one[0] - two[0]), lam_1**j * max_norm(a - b)),
+    Induction(
+        j,
+        base=Smt(*BEGIN),
+        step=Smt(HYPOTHESIS, at("the lower layer, one step", *ALL, j)),
+    ),
+    forall=(*ALL, j),
+)
+
+
+def through(steps: Expr) -> Expr:
+    """Σ_{i=1}^{steps} λ_2^{steps−i} λ_1^i, where λ_1 ≠ λ_2."""
+    return lam_1 * (lam_1**steps - lam_2**steps) / (lam_1 - lam_2)
+
+
+def through_equal(steps: Expr) -> Expr:
+    """The same where λ_1 = λ_2."""
+    return steps * lam_1**steps
+
+
+def cascade(total: Expr, which: str) -> tuple[Step, ...]:
+    """‖Δs²_j‖ ≤ λ_2^j‖Δs²_0‖ + μ(Σ λ_2^{j−i} λ_1^i)‖Δs¹_0‖."""
+    return (
+        *ONE_STEP,
+        LOWER_DECAY,
+        Step(
+            "the cascade",
+            le(
+                max_norm(one[1] - two[1]), lam_2**j * max_norm(p - q) + mu * total * max_norm(a - b)
+            ),
+            Induction(
+                j,
+                base=Smt(*BEGIN),
+                step=Smt(
+                    HYPOTHESIS,
+                    at("the upper layer, one step", *ALL, j),
+                    at("the lower layer forgets", *ALL, j + 1),
+                    which,
+                ),
+            ),
+            forall=(*ALL, j),
+        ),
+    )
+
+
+def bound(total: Expr) -> Statement:
+    """On two runs of T steps."""
+    return le(top_gap, lam_2**T * top_start + mu * total * low_start)
+
+
+def memory_bound(total: Expr) -> Statement:
+    """On what the truncated stack forgets."""
+    return le(top_memory, lam_2**k * top_before + mu * total * low_before)
+
+
+def form(name: str, statement: Statement, total: Expr, which: Assumption, claim: Smt) -> Form:
+    """A bound by the cascade."""
+    windowed = (WINDOW,) if "window" in claim.uses else ()
+    return Form(
+        name,
+        statement,
+        (LOWER, UPPER, which, *windowed),
+        "cascade",
+        Proof((*cascade(total, which.id), Step("claim", statement, claim))),
+    )
+
+
+whole = at("the cascade", a, p, b, q, 0, T)
+nothing = a - a
+CASCADE = form("cascade", bound(through(T)), through(j), DISTINCT, Smt(whole, DISTINCT.id))
+CASCADE_EQUAL = form("cascade-equal", bound(through_equal(T)), through_equal(j), SAME, Smt(whole))
+start = states(nothing, nothing, 0, T - k)
+MEMORY = form(
+    "truncation",
+    memory_bound(through(k)),
+    through(j),
+    DISTINCT,
+    Smt(at("the cascade", *start, nothing, nothing, T - k, k), "window", DISTINCT.id),
+)
+
+CONTRACTION_STACKED = Claim(
+    id="contraction-stacked",
+    title="A stack of contractive layers contracts, as a cascade",
+    source=Source("Miller & Hardt, Stable Recurrent Models", "section 2"),
+    forms=(WEIGHTED, CASCADE, CASCADE_EQUAL, MEMORY),
+    false_variants=(
+        WEIGHTED.variant(
+            "larger-factor",
+            "the larger of the two factors, as if the layers did not speak to one another",
+            le(stack_gap, Max(lam_1, lam_2) * stack_state_gap),
+        ),
+        WEIGHTED.variant(
+            "weight-inverted",
+            "the weight is taken the wrong way round",
+            le(stack_gap, Max(lam_1, lam_2 + mu * lam_1 * v_top) * stack_state_gap),
+        ),
+        CASCADE.variant(
+            "coupling-dropped",
+            "the constant μ of the upper layer's input is missing",
+            le(top_gap, lam_2**T * top_start + through(T) * low_start),
+        ),
+        CASCADE.variant(
+            "old-state",
+            "the upper layer is taken to see the lower one's old state, λ_1^{i−1} for λ_1^i",
+            bound((lam_1**T - lam_2**T) / (lam_1 - lam_2)),
+        ),
+        CASCADE_EQUAL.variant(
+            "factor-dropped",
+            "the factor T of equal rates is missing",
+            bound(lam_1**T),
+        ),
+        MEMORY.variant(
+            "slower-layer",
+            "the slower of the two layers rules what is forgotten",
+            le(top_memory, Max(lam_1, lam_2) ** k * (top_before + low_before)),
+        ),
+    ),
+    extremal="scalar linear layers, with states of one sign: the cascade is attained at every k",
+)

@@ -1,0 +1,281 @@
+"""Contraction in weighted norms (Miller & Hardt, section 2; Lyapunov; Perron).
+
+In the norm ‖Q h‖ with Q = P^{1/2} a linear system contracts as soon as its spectral radius is below
+1.  An activation spoils that, unless Q is diagonal: then it commutes with the slopes.
+"""
+# ruff: noqa: N816 - the names of the vocabulary
+
+from typing import Any
+
+from sympy import Expr, Symbol, sqrt
+
+from theory.axioms.base import (
+    DIAGONAL_COMMUTES,
+    DIAGONAL_COMMUTES_MAX,
+    MEAN_VALUE,
+    SUBMULTIPLICATIVE,
+    SUBMULTIPLICATIVE_MAX,
+)
+from theory.language.claim import Claim, Form, Source
+from theory.language.law import Assumption, Axiom, Instance, at, law
+from theory.language.statement import Statement, eq, le
+from theory.language.terms.vectors import (
+    RECURSION,
+    A,
+    a,
+    b,
+    c,
+    entry,
+    is_diagonal,
+    j,
+    max_norm,
+    norm,
+    phi,
+    s,
+    state,
+    v,
+    vector,
+    x,
+)
+from theory.language.vocabulary import symbols
+from theory.models.cells import LINEAR, RNN, U, W, bias
+from theory.models.slopes import SLOPES
+from theory.models.system import WINDOW
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Proof, Step
+
+L_rho, W_radius, kappa, lam_P, lam_D, lam_v, T, k = symbols(
+    "L_rho W_radius kappa lam_P lam_D lam_v T k"
+)
+h_gap, h_start, step_gap, state_gap = symbols("h_gap h_start step_gap state_gap")
+step_gap_P, step_gap_D, step_gap_v = symbols("step_gap_P step_gap_D step_gap_v")
+state_gap_P, state_gap_D, state_gap_v = symbols("state_gap_P state_gap_D state_gap_v")
+
+x_t, P_root, D, V = vector("x_t"), vector("P_root"), vector("D"), vector("V")
+
+
+def _weighted(weights: Symbol, notation: str, norm: Any = norm) -> tuple[Symbol, Assumption]:
+    """The inverse of the weights, and what makes it one: ‖A Q⁻¹ Q v‖ = ‖A v‖."""
+    inverse = vector(f"{weights.name}_inverse")
+    invertible = Assumption(
+        "invertible",
+        f"{notation} is invertible",
+        law=law(
+            "invertible",
+            (A, v),
+            eq(norm(A * inverse * weights * v), norm(A * v)),
+            eq(norm(inverse * weights * v), norm(v)),
+        ),
+    )
+    return inverse, invertible
+
+
+P_inverse, INVERTIBLE_P = _weighted(P_root, "Q = P^{1/2}")
+QUADRATIC_FACTOR = Assumption(
+    "factor",
+    "lam_P bounds ‖Q W Q⁻¹‖₂",
+    law=law("factor", (), le(norm(P_root * W * P_inverse), lam_P)),
+)
+CONDITION = Assumption(
+    "condition",
+    "kappa bounds ‖Q‖₂‖Q⁻¹‖₂",
+    law=law("condition", (), le(norm(P_root) * norm(P_inverse), kappa)),
+)
+
+QUADRATIC_STEP = Step(
+    "one step",
+    le(norm(P_root * (phi(a, c) - phi(b, c))), lam_P * norm(P_root * (a - b))),
+    Smt(
+        at("linear", a, c),
+        at("linear", b, c),
+        at("invertible", P_root * W, a - b),
+        SUBMULTIPLICATIVE.at(P_root * W * P_inverse, P_root * (a - b)),
+        "factor",
+    ),
+    forall=(a, b, c),
+)
+QUADRATIC_BOUND = le(step_gap_P, lam_P * state_gap_P)
+QUADRATIC = Form(
+    "quadratic",
+    QUADRATIC_BOUND,
+    (LINEAR, INVERTIBLE_P, QUADRATIC_FACTOR),
+    "linear",
+    Proof((QUADRATIC_STEP, Step("claim", QUADRATIC_BOUND, Smt(at("one step", a, b, x_t))))),
+    note="Q solves a Lyapunov equation; lam_P is close to the spectral radius if need be",
+)
+
+full, fresh = state(x, 0, s + j), state(x, s, j)
+gap, start = state(x, 0, T) - state(x, T - k, k), state(x, 0, T - k)
+EUCLIDEAN_BOUND = le(h_gap, kappa * lam_P**k * h_start)
+EUCLIDEAN = Form(
+    "euclidean",
+    EUCLIDEAN_BOUND,
+    (LINEAR, INVERTIBLE_P, QUADRATIC_FACTOR, CONDITION, WINDOW),
+    "linear",
+    Proof(
+        (
+            QUADRATIC_STEP,
+            Step(
+                "forgetting",
+                le(norm(P_root * (full - fresh)), lam_P**j * norm(P_root * state(x, 0, s))),
+                Induction(
+                    j,
+                    base=Smt(RECURSION.at(x, s, 0)),
+                    step=Smt(
+                        HYPOTHESIS,
+                        RECURSION.at(x, 0, s + j),
+                        RECURSION.at(x, s, j),
+                        at("one step", full, fresh, entry(x, s + j + 1)),
+                    ),
+                ),
+                forall=(s, j),
+            ),
+            Step(
+                "power not negative",
+                le(0, lam_P**j),
+                Induction(j, base=Smt(), step=Smt(HYPOTHESIS)),
+                forall=(j,),
+            ),
+            Step(
+                "claim",
+                EUCLIDEAN_BOUND,
+                Smt(
+                    at("forgetting", T - k, k),
+                    at("invertible", P_root, gap),
+                    SUBMULTIPLICATIVE.at(P_inverse, P_root * gap),
+                    SUBMULTIPLICATIVE.at(P_root, start),
+                    at("power not negative", k),
+                    "condition",
+                    "window",
+                ),
+            ),
+        )
+    ),
+    note="Lemma 1 in the Euclidean norm: log(kappa)/log(1/lam_P) more steps",
+)
+
+
+def _diagonal_form(
+    name: str,
+    weights: Symbol,
+    factor: Expr,
+    bound: Statement,
+    texts: tuple[str, str, str],
+    norms: tuple[Any, Axiom, Axiom],
+) -> Form:
+    """An RNN in a norm of diagonally weighted states: the weights commute with the slopes.
+
+    `norms` are the norm, and what sub-multiplicativity and diagonal matrices are in it.
+    """
+    notation, factor_text, note = texts
+    norm, submultiplicative, diagonal_commutes = norms
+    inverse, invertible = _weighted(weights, notation, norm)
+    diagonal = Assumption(
+        "diagonal", f"{notation} is diagonal", law=law("diagonal", (), eq(is_diagonal(weights), 1))
+    )
+    factors = Assumption(
+        "factor",
+        factor_text,
+        law=law("factor", (), le(L_rho * norm(weights * W * inverse), factor)),
+    )
+    first, second = (W * h + U * c + bias for h in (a, b))
+    spoiled: tuple[Instance, ...] = (
+        at("rnn", a, c),
+        at("rnn", b, c),
+        MEAN_VALUE.at(first, second),
+        diagonal_commutes.at(weights, first, second, W * (a - b)),
+    )
+    steps = (
+        SLOPES,
+        Step(
+            "the slopes come out",
+            le(norm(weights * (phi(a, c) - phi(b, c))), L_rho * norm(weights * W * (a - b))),
+            Smt(*spoiled, "slopes", "diagonal"),
+            forall=(a, b, c),
+        ),
+        Step(
+            "one step",
+            le(norm(weights * (phi(a, c) - phi(b, c))), factor * norm(weights * (a - b))),
+            Smt(
+                at("the slopes come out", a, b, c),
+                at("invertible", weights * W, a - b),
+                submultiplicative.at(weights * W * inverse, weights * (a - b)),
+                "factor",
+            ),
+            forall=(a, b, c),
+        ),
+        Step("claim", bound, Smt(at("one step", a, b, x_t))),
+    )
+    return Form(name, bound, (RNN, invertible, diagonal, factors), "rnn", Proof(steps), note)
+
+
+DIAGONAL = _diagonal_form(
+    "diagonal",
+    D,
+    lam_D,
+    le(step_gap_D, lam_D * state_gap_D),
+    (
+        "D",
+        "lam_D bounds L_ρ‖D W D⁻¹‖₂",
+        "the only quadratic norms that survive an activation",
+    ),
+    (norm, SUBMULTIPLICATIVE, DIAGONAL_COMMUTES),
+)
+PERRON = _diagonal_form(
+    "perron",
+    V,
+    lam_v,
+    le(step_gap_v, lam_v * state_gap_v),
+    (
+        "V = diag(1/v)",
+        "lam_v bounds L_ρ‖V W V⁻¹‖_∞ = L_ρ max_i (|W| v)_i / v_i",
+        "in the maximum norm of V h, for v the right Perron vector of |W|",
+    ),
+    (max_norm, SUBMULTIPLICATIVE_MAX, DIAGONAL_COMMUTES_MAX),
+)
+
+CONTRACTION_WEIGHTED = Claim(
+    id="contraction-weighted",
+    title="Contraction in weighted norms",
+    source=Source("Miller & Hardt, Stable Recurrent Models", "section 2"),
+    forms=(QUADRATIC, EUCLIDEAN, DIAGONAL, PERRON),
+    false_variants=(
+        EUCLIDEAN.variant(
+            "without-condition",
+            "the rate of the quadratic norm without its condition number",
+            le(h_gap, lam_P**k * h_start),
+        ),
+        EUCLIDEAN.variant(
+            "root-of-condition",
+            "the root of the condition number",
+            le(h_gap, sqrt(kappa) * lam_P**k * h_start),
+        ),
+        DIAGONAL.variant(
+            "any-quadratic",
+            "any quadratic norm of W is taken to certify the RNN",
+            le(step_gap_P, L_rho * lam_P * state_gap_P),
+        ),
+        DIAGONAL.variant(
+            "plain-norm",
+            "the factor of the diagonal norm without its condition number",
+            le(step_gap, lam_D * state_gap),
+        ),
+        PERRON.variant(
+            "radius-of-w",
+            "the spectral radius of W in place of that of |W|",
+            le(step_gap_v, L_rho * W_radius * state_gap_v),
+        ),
+        PERRON.variant(
+            "without-equivalence",
+            "the factor of the maximum norm in the Euclidean one",
+            le(step_gap, lam_v * state_gap),
+        ),
+        PERRON.variant(
+            "unit-slope",
+            "the activation is taken for 1-Lipschitz",
+            le(step_gap_v, lam_v / L_rho * state_gap_v),
+        ),
+    ),
+    extremal="pairs along a signed Perron vector; in the quadratic norm, along W's singular vector",
+)

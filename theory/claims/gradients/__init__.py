@@ -1,0 +1,1 @@
+"""How gradients vanish, and how close those of the truncated model are."""

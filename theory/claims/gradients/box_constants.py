@@ -1,0 +1,243 @@
+"""The constants of any cell in the norm of the box, by jets (Miller & Hardt, section 3).
+
+‖∂φ/∂w‖ ≤ L_w,  ‖∂φ/∂w(s) − ∂φ/∂w(s′)‖ ≤ β_wh ‖s − s′‖,  ‖∂φ/∂s(s) − ∂φ/∂s(s′)‖ ≤ β_hh ‖s − s′‖
+"""
+
+from sympy import Expr, Symbol
+
+from theory.axioms.jets import LARGEST_ROW, ROWS_OF_DIFFERENCE
+from theory.claims.contraction.box import CONTRACTS, PLAIN
+from theory.language.claim import Form
+from theory.language.law import Assumption, Use, at, law
+from theory.language.statement import Statement, eq, le, lt
+from theory.language.terms.jets import (
+    STATES,
+    before,
+    bent,
+    bent_squares,
+    block,
+    depth,
+    gap,
+    one,
+    row,
+    shown,
+    steep,
+    steep_squares,
+    two,
+    unit_slope,
+    unit_weight,
+)
+from theory.language.terms.vectors import a, b, d_state, d_weights, entry, i, j, m, v, weighted, x
+from theory.language.vocabulary import symbols
+from theory.models.jets.model import (
+    ACTIVATIONS,
+    LEAVES,
+    MULTIPLIED,
+    OWN,
+    PROGRAM,
+    RANGES,
+    RULES,
+    VALUES,
+    curved,
+)
+from theory.models.jets.units import BENDS, SLOPES, STEEP_BETWEEN, VALUES_OF_UNITS
+from theory.models.system import ZERO
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Proof, Step
+
+L_w_box, beta_wh_box, beta_hh_box, L_x_box = symbols("L_w_box beta_wh_box beta_hh_box L_x_box")
+dphi_w_box, dphi_w_gap_box, dphi_h_gap_box = symbols("dphi_w_box dphi_w_gap_box dphi_h_gap_box")
+gate_state_gap_box, lam_box = symbols("gate_state_gap_box lam_box")
+
+new = entry(x, 1)
+in_state, in_state_two = d_state(one, new), d_state(two, new)
+in_weights, in_weights_two = d_weights(one, new), d_weights(two, new)
+DIFFERENTIATED = Assumption(
+    "rows",
+    "the rows of ∂φ/∂s and of ∂φ/∂w are derivatives of units, numbered so that the i-th comes "
+    "from at most i operations and its weights fall into at most i blocks",
+    law=law(
+        "rows",
+        (a, i),
+        eq(row(d_state(a, new), i), unit_slope(shown(i), a, STATES)),
+        eq(row(d_weights(a, new), i), unit_slope(shown(i), a, before(i))),
+        le(depth(shown(i)), i),
+        lt(ZERO, unit_weight(i)),
+    ),
+)
+
+
+def _split(slope: Expr, last: Expr, rest: Expr) -> Statement:
+    return eq(weighted(slope) ** 2, weighted(rest) ** 2 + weighted(last) ** 2)
+
+
+def _slopes(state: Expr) -> tuple[Expr, Expr, Expr]:
+    """In the first m + 1 blocks, in the last of them, and in those before it."""
+    first, last, rest = (unit_slope(v, state, c) for c in (before(m + 1), block(m), before(m)))
+    return first, last, rest
+
+
+_ones, _twos = _slopes(one), _slopes(two)
+BLOCKS = Assumption(
+    "blocks",
+    "the square of a derivative's Euclidean norm is the sum of those in the blocks of weights",
+    law=law(
+        "blocks",
+        (v, a, b, m),
+        eq(unit_slope(v, one, before(0)), ZERO),
+        eq(unit_slope(v, two, before(0)), ZERO),
+        _split(*_ones),
+        _split(*(here - there for here, there in zip(_ones, _twos, strict=True))),
+        eq(steep_squares(v, 0), ZERO),
+        eq(steep_squares(v, m + 1), steep_squares(v, m) + steep(v, block(m)) ** 2),
+        eq(bent_squares(v, 0), ZERO),
+        eq(bent_squares(v, m + 1), bent_squares(v, m) + bent(v, block(m)) ** 2),
+    ),
+)
+PROGRAM_MODEL = (PROGRAM, RANGES, ACTIVATIONS, OWN, RULES, LEAVES, DIFFERENTIATED)
+
+
+def _in_blocks(name: str, goal: Statement, forall: tuple[Symbol, ...], slopes: Use) -> Step:
+    """Over the first m blocks, one after another."""
+    at_states = (v, a, b if b in forall else a)
+    return Step(
+        name,
+        goal,
+        Induction(
+            m,
+            base=Smt(at("blocks", *at_states, 0)),
+            step=Smt(HYPOTHESIS, "given 1", at("blocks", *at_states, m), slopes),
+        ),
+        (*forall, j, m),
+        (le(depth(v), j),),
+    )
+
+
+def _form(
+    name: str,
+    statement: Statement,
+    constant: Assumption,
+    model: tuple[Assumption, ...],
+    steps: tuple[Step, ...],
+    bound: Expr,
+    operator: Expr,
+    *uses: Use,
+    note: str,
+) -> Form:
+    """From each row to the whole operator."""
+    rows = Step(
+        "each row", le(weighted(row(operator, i)), bound * unit_weight(i)), Smt(*uses), (i,)
+    )
+    claim = Step("claim", statement, Smt("each row", LARGEST_ROW.at(bound, operator)))
+    proof = Proof((*steps, rows, claim))
+    return Form(name, statement, (*model, constant), "cell", proof, note)
+
+
+WEIGHTS = _form(
+    "box-weights",
+    le(dphi_w_box, L_w_box),
+    Assumption(
+        "constants",
+        "L_w_box is at least √(Σ ℓ_c²)/v_i over the blocks c of weights, of each row",
+        law=law(
+            "constants",
+            (i,),
+            le(ZERO, L_w_box),
+            le(steep_squares(shown(i), i), (L_w_box * unit_weight(i)) ** 2),
+        ),
+    ),
+    (*PROGRAM_MODEL, BLOCKS),
+    (
+        STEEP_BETWEEN,
+        *SLOPES,
+        _in_blocks(
+            "slopes in the weights",
+            le(weighted(unit_slope(v, one, before(m))) ** 2, steep_squares(v, m)),
+            (v, a),
+            at("slopes of all units", v, a, block(m), j),
+        ),
+    ),
+    L_w_box,
+    in_weights,
+    at("rows", one, i),
+    at("slopes in the weights", shown(i), a, i, i),
+    at("constants", i),
+    note="any cell, by jets",
+)
+MIXED = _form(
+    "box-mixed",
+    le(dphi_w_gap_box, beta_wh_box * gate_state_gap_box),
+    Assumption(
+        "constants",
+        "β_wh_box is at least √(Σ s_sc²)/v_i over the blocks c of weights, of each row",
+        law=law(
+            "constants",
+            (i,),
+            le(ZERO, beta_wh_box),
+            le(bent_squares(shown(i), i), (beta_wh_box * unit_weight(i)) ** 2),
+        ),
+    ),
+    (*PROGRAM_MODEL, curved(beta_wh_box), VALUES, MULTIPLIED, BLOCKS),
+    (
+        *VALUES_OF_UNITS,
+        *SLOPES,
+        *BENDS,
+        _in_blocks(
+            "bends in the weights",
+            le(
+                weighted(unit_slope(v, one, before(m)) - unit_slope(v, two, before(m))) ** 2,
+                bent_squares(v, m) * gap**2,
+            ),
+            (v, a, b),
+            at("bends of all units", v, a, b, block(m), j),
+        ),
+    ),
+    beta_wh_box * gap,
+    in_weights - in_weights_two,
+    ROWS_OF_DIFFERENCE.at(in_weights, in_weights_two, i),
+    at("rows", one, i),
+    at("rows", two, i),
+    at("bends in the weights", shown(i), a, b, i, i),
+    at("constants", i),
+    note="any cell, by jets; β_hw is the same",
+)
+STATE = _form(
+    "box-state",
+    le(dphi_h_gap_box, beta_hh_box * gate_state_gap_box),
+    Assumption(
+        "constants",
+        "β_hh_box is at least s_ss/v_i of each row",
+        law=law("constants", (i,), le(bent(shown(i), STATES), beta_hh_box * unit_weight(i))),
+    ),
+    (*PROGRAM_MODEL, curved(beta_hh_box), VALUES, MULTIPLIED),
+    (*VALUES_OF_UNITS, *SLOPES, *BENDS),
+    beta_hh_box * gap,
+    in_state - in_state_two,
+    ROWS_OF_DIFFERENCE.at(in_state, in_state_two, i),
+    at("rows", one, i),
+    at("rows", two, i),
+    at("bends of all units", shown(i), a, b, STATES, i),
+    at("constants", i),
+    note="any cell, by jets",
+)
+
+BOX_FORMS = (CONTRACTS, WEIGHTS, MIXED, STATE)
+BOX_VARIANTS = (
+    PLAIN,
+    WEIGHTS.variant(
+        "box-inputs-alone",
+        "a cell's weights are taken for no more than its inputs",
+        le(dphi_w_box, L_x_box),
+    ),
+    MIXED.variant(
+        "box-mixed-as-state",
+        "the state bends the derivative in the weights no more than that in the state",
+        le(dphi_w_gap_box, beta_hh_box * gate_state_gap_box),
+    ),
+    STATE.variant(
+        "box-first-order",
+        "the second derivative is no larger than the first",
+        le(dphi_h_gap_box, lam_box * gate_state_gap_box),
+    ),
+)

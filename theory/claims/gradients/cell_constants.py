@@ -1,0 +1,298 @@
+"""The constants of a vanilla RNN and, by jets, of any cell: its derivatives and how they bend."""
+
+from sympy import Expr, Rational, sqrt
+
+from theory.axioms.base import DIAGONAL_NORM, SUBMULTIPLICATIVE, TRIANGLE
+from theory.axioms.gradients import (
+    CHAIN_RULE_LAYER,
+    DIAGONAL_BENDS,
+    DIAGONAL_ROWS,
+    LINEAR_MAP,
+    MEAN_VALUE_SLOPES,
+    SUBMULTIPLICATIVE_FROBENIUS,
+)
+from theory.claims.gradients.box_constants import BOX_FORMS, BOX_VARIANTS
+from theory.language.claim import Claim, Form, Source
+from theory.language.law import Assumption, at, law
+from theory.language.statement import eq, le
+from theory.language.terms.vectors import (
+    A,
+    B,
+    a,
+    b,
+    bends,
+    c,
+    d_inputs,
+    d_matrix,
+    d_offset,
+    d_weights,
+    diagonal,
+    frobenius,
+    lift,
+    norm,
+    row_norm,
+    slopes,
+    v,
+    vector,
+)
+from theory.language.vocabulary import symbols
+from theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
+from theory.models.slopes import CURVATURES, SLOPES
+from theory.models.system import DIFFERENTIABLE
+from theory.proof.methods import Smt
+from theory.proof.proof import Proof, Step
+
+L_rho, beta_rho, W_norm, W_rows, W_radius, B_x, H = symbols(
+    "L_rho beta_rho W_norm W_rows W_radius B_x H"
+)
+dphi_w, dphi_w_gap, dphi_h_gap, state_gap = symbols("dphi_w dphi_w_gap dphi_h_gap state_gap")
+
+x_t = vector("x_t")
+
+
+def shift(h: Expr) -> Expr:
+    """What a change of the weights adds to the pre-activation: δW h + δU x + δb."""
+    return d_matrix(v) * h + d_inputs(v) * x_t + d_offset(v)
+
+
+LIFT = law(
+    "lift",
+    (A, B, a, b, c, v),
+    eq(
+        norm(A * lift(a, c) * v + B * lift(b, c) * v),
+        norm(
+            A * (d_matrix(v) * a + d_inputs(v) * c + d_offset(v))
+            + B * (d_matrix(v) * b + d_inputs(v) * c + d_offset(v))
+        ),
+    ),
+)
+SIZE_OF_WEIGHTS = law(
+    "norm of weights",
+    (v,),
+    eq(norm(v) ** 2, frobenius(d_matrix(v)) + frobenius(d_inputs(v)) + norm(d_offset(v)) ** 2),
+)
+SIZES = Assumption(
+    "sizes",
+    "H bounds ‖h‖ and ‖h′‖, B_x bounds ‖x‖",
+    law=law("sizes", (), le(norm(a), H), le(norm(b), H), le(norm(x_t), B_x)),
+)
+ROWS = Assumption(
+    "rows",
+    "W_rows bounds the 2-norm of each row of W",
+    law=law("rows", (), le(row_norm(W), W_rows)),
+)
+
+z_a, z_b = (W * h + U * x_t + bias for h in (a, b))
+slopes_a, slopes_b = slopes(z_a, z_a), slopes(z_b, z_b)
+bound_a = sqrt(norm(a) ** 2 + norm(x_t) ** 2 + 1)
+R = sqrt(H**2 + B_x**2 + 1)
+
+SLOPE = Step(
+    "slope",
+    le(norm(slopes(c, c)), L_rho),
+    Smt("slopes", DIAGONAL_NORM.at(c, c)),
+    forall=(c,),
+)
+changed = (d_matrix(v) * a, d_inputs(v) * x_t, d_offset(v))
+SHIFT = (
+    Step(
+        "shift, squared",
+        le(
+            (norm(changed[0]) + norm(changed[1]) + norm(changed[2])) ** 2,
+            (norm(a) ** 2 + norm(x_t) ** 2 + 1)
+            * (frobenius(d_matrix(v)) + frobenius(d_inputs(v)) + norm(d_offset(v)) ** 2),
+        ),
+        Smt(
+            SUBMULTIPLICATIVE_FROBENIUS.at(d_matrix(v), a),
+            SUBMULTIPLICATIVE_FROBENIUS.at(d_inputs(v), x_t),
+        ),
+        forall=(v,),
+    ),
+    Step(
+        "shift",
+        le(norm(shift(a)), bound_a * norm(v)),
+        Smt(
+            at("shift, squared", v),
+            SIZE_OF_WEIGHTS.at(v),
+            TRIANGLE.at(changed[0] + changed[1], changed[2]),
+            TRIANGLE.at(changed[0], changed[1]),
+        ),
+        forall=(v,),
+    ),
+)
+OPERATOR = Step(
+    "all weights",
+    le(norm(d_weights(a, x_t) * v), L_rho * bound_a * norm(v)),
+    Smt(
+        CHAIN_RULE_LAYER.at(W, U, bias, a, x_t),
+        "rnn",
+        at("differentiable", a, x_t),
+        LIFT.at(slopes_a, 0, a, a, x_t, v),
+        SUBMULTIPLICATIVE.at(slopes_a, shift(a)),
+        at("slope", z_a),
+        at("shift", v),
+    ),
+    forall=(v,),
+)
+WEIGHTS_BOUND = le(dphi_w, L_rho * R)
+WEIGHTS = Form(
+    "weights",
+    WEIGHTS_BOUND,
+    (RNN, DIFFERENTIABLE, SIZES),
+    "gradient",
+    Proof(
+        (
+            SLOPES,
+            SLOPE,
+            *SHIFT,
+            OPERATOR,
+            Step(
+                "operator",
+                le(norm(d_weights(a, x_t)), L_rho * bound_a),
+                Smt(LINEAR_MAP.at(L_rho * bound_a, d_weights(a, x_t)), "all weights"),
+            ),
+            Step("claim", WEIGHTS_BOUND, Smt("operator", "sizes")),
+        )
+    ),
+    note="L_w, with the bounds on states and inputs for H and B_x",
+)
+
+APART = Step(
+    "slopes apart",
+    le(norm(slopes_a - slopes_b), beta_rho * W_rows * norm(a - b)),
+    Smt(
+        MEAN_VALUE_SLOPES.at(z_a, z_b),
+        "curvatures",
+        DIAGONAL_BENDS.at(z_a, z_b),
+        SUBMULTIPLICATIVE.at(bends(z_a, z_b), diagonal(W * (a - b))),
+        DIAGONAL_ROWS.at(W, a - b),
+        "rows",
+    ),
+)
+MATRIX_CHANGE = Step(
+    "matrix change",
+    le(norm(d_matrix(v) * (a - b)), norm(v) * norm(a - b)),
+    Smt(SUBMULTIPLICATIVE_FROBENIUS.at(d_matrix(v), a - b), SIZE_OF_WEIGHTS.at(v)),
+    forall=(v,),
+)
+mixed = beta_rho * W_rows * norm(a - b) * bound_a + L_rho * norm(a - b)
+MIXED_BOUND = le(dphi_w_gap, (beta_rho * R * W_rows + L_rho) * state_gap)
+MIXED = Form(
+    "mixed",
+    MIXED_BOUND,
+    (RNN, DIFFERENTIABLE, SIZES, ROWS),
+    "gradient",
+    Proof(
+        (
+            SLOPES,
+            CURVATURES,
+            SLOPE,
+            *SHIFT,
+            APART,
+            MATRIX_CHANGE,
+            Step(
+                "all weights",
+                le(norm((d_weights(a, x_t) - d_weights(b, x_t)) * v), mixed * norm(v)),
+                Smt(
+                    CHAIN_RULE_LAYER.at(W, U, bias, a, x_t),
+                    CHAIN_RULE_LAYER.at(W, U, bias, b, x_t),
+                    "rnn",
+                    at("differentiable", a, x_t),
+                    at("differentiable", b, x_t),
+                    LIFT.at(slopes_a, -slopes_b, a, b, x_t, v),
+                    TRIANGLE.at((slopes_a - slopes_b) * shift(a), slopes_b * d_matrix(v) * (a - b)),
+                    SUBMULTIPLICATIVE.at(slopes_a - slopes_b, shift(a)),
+                    SUBMULTIPLICATIVE.at(slopes_b, d_matrix(v) * (a - b)),
+                    "slopes apart",
+                    at("slope", z_b),
+                    at("shift", v),
+                    at("matrix change", v),
+                ),
+                forall=(v,),
+            ),
+            Step(
+                "operator",
+                le(norm(d_weights(a, x_t) - d_weights(b, x_t)), mixed),
+                Smt(LINEAR_MAP.at(mixed, d_weights(a, x_t) - d_weights(b, x_t)), "all weights"),
+            ),
+            Step("claim", MIXED_BOUND, Smt("operator", "sizes")),
+        )
+    ),
+    note="β_wh; β_hw is the same",
+)
+
+STATE_BOUND = le(dphi_h_gap, beta_rho * W_rows * W_norm * state_gap)
+STATE = Form(
+    "state",
+    STATE_BOUND,
+    (RNN, DIFFERENTIABLE, RECURRENT_NORM, ROWS),
+    "gradient",
+    Proof(
+        (
+            CURVATURES,
+            APART,
+            Step(
+                "claim",
+                STATE_BOUND,
+                Smt(
+                    CHAIN_RULE_LAYER.at(W, U, bias, a, x_t),
+                    CHAIN_RULE_LAYER.at(W, U, bias, b, x_t),
+                    "rnn",
+                    at("differentiable", a, x_t),
+                    at("differentiable", b, x_t),
+                    SUBMULTIPLICATIVE.at(slopes_a - slopes_b, W),
+                    "slopes apart",
+                    "recurrent norm",
+                ),
+            ),
+        )
+    ),
+    note="β_hh",
+)
+
+CELL_CONSTANTS = Claim(
+    id="cell-constants",
+    title="The constants of a cell",
+    source=Source("Miller & Hardt, Stable Recurrent Models", "the constants of section 3"),
+    forms=(WEIGHTS, MIXED, STATE, *BOX_FORMS),
+    false_variants=(
+        WEIGHTS.variant(
+            "inputs-alone",
+            "the derivative in W, which is the state, is forgotten",
+            le(dphi_w, L_rho * sqrt(B_x**2 + 1)),
+        ),
+        WEIGHTS.variant(
+            "no-bias",
+            "the derivative in the bias is forgotten",
+            le(dphi_w, L_rho * sqrt(H**2 + B_x**2)),
+        ),
+        WEIGHTS.variant(
+            "a-thousandth-less",
+            "the bound is never reached: 0.999 of it is enough",
+            le(dphi_w, Rational(999, 1000) * L_rho * R),
+        ),
+        MIXED.variant(
+            "curvature-alone",
+            "the change of the state in δW h is forgotten: no L_ρ",
+            le(dphi_w_gap, beta_rho * R * W_rows * state_gap),
+        ),
+        MIXED.variant(
+            "slope-alone",
+            "the activation's curvature is forgotten",
+            le(dphi_w_gap, L_rho * state_gap),
+        ),
+        STATE.variant(
+            "rows-twice",
+            "the largest row of W in place of its norm",
+            le(dphi_h_gap, beta_rho * W_rows**2 * state_gap),
+        ),
+        STATE.variant(
+            "spectral-radius",
+            "the spectral radius of W in place of its norm",
+            le(dphi_h_gap, beta_rho * W_rows * W_radius * state_gap),
+        ),
+        *BOX_VARIANTS,
+    ),
+    extremal="pre-activations where ρ' or ρ'' is largest; for β_hh equal rows, and states apart "
+    "along them",
+)

@@ -1,0 +1,210 @@
+"""The gradient of a truncated model is close to that of the full one (Miller & Hardt, Lemma 2)."""
+# ruff: noqa: N816 - the names of the vocabulary
+
+from dataclasses import replace
+
+from sympy import Rational
+
+from theory.claims.gradients.gradient_average import AVERAGED
+from theory.claims.gradients.jacobian_gap import (
+    FINITE,
+    IN_BOX,
+    PERRON_NORM,
+    QUADRATIC_NORM,
+    terms,
+    three_terms,
+    total_at_most_steps,
+)
+from theory.language.claim import Claim, Form, Source
+from theory.language.law import Assumption, at, law
+from theory.language.statement import le
+from theory.language.vocabulary import symbols
+from theory.models.box_geometry import BOX
+from theory.models.geometry import EUCLIDEAN
+from theory.models.sensitivity import power, power_at_most_one
+from theory.models.system import MEMORY
+from theory.proof.methods import Smt
+from theory.proof.proof import Proof, Step
+
+T, k, lam, lam_P, L_rho, S_0, B_h = symbols("T k lam lam_P L_rho S_0 B_h")
+L_w, beta_hh, beta_wh, L_p, beta_p = symbols("L_w beta_hh beta_wh L_p beta_p")
+G_0, G_1, D_1, grad_gap, grad_gap_mean = symbols("G_0 G_1 D_1 grad_gap grad_gap_mean")
+
+MODEL = FINITE.assumptions
+LEMMA = FINITE.lemma("gradient-gap").at()
+FORGOTTEN, CURVED, DRIFTED = terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(T - k))
+FORGOTTEN_MOST = lam**k * L_p * L_w / (1 - lam)
+CURVED_MOST = lam**k * beta_p * L_w * B_h / (1 - lam)
+DRIFTED_MOST = k * lam ** (k - 1) * L_p * B_h * (beta_wh + L_w * beta_hh / (1 - lam))
+POWERS = (power(EUCLIDEAN), power_at_most_one(EUCLIDEAN), total_at_most_steps(EUCLIDEAN))
+
+FACTORS = Assumption(
+    "factors",
+    "G_0 is at least L_w(L_p + β_p B_h)/(1 − λ), and D_1 at least L_p B_h(β_wh + L_w β_hh/(1 − λ))",
+    law=law(
+        "factors",
+        (),
+        le(L_w * (L_p + beta_p * B_h) / (1 - lam), G_0),
+        le(L_p * B_h * (beta_wh + L_w * beta_hh / (1 - lam)), D_1),
+    ),
+)
+UNIFORM_BOUND = le(grad_gap, lam**k * G_0 + k * lam ** (k - 1) * D_1)
+UNIFORM = Form(
+    "uniform",
+    UNIFORM_BOUND,
+    (*MODEL, FACTORS),
+    "gradient",
+    Proof(
+        (
+            *POWERS,
+            Step(
+                "forgotten",
+                le(FORGOTTEN, FORGOTTEN_MOST),
+                Smt(
+                    at("power not negative", k),
+                    at("power not negative", T - k),
+                    "contractive",
+                    "window",
+                ),
+            ),
+            Step(
+                "curved",
+                le(CURVED, CURVED_MOST),
+                Smt(
+                    at("power not negative", k),
+                    at("power at most one", k),
+                    "contractive",
+                ),
+            ),
+            Step(
+                "drifted",
+                le(DRIFTED, DRIFTED_MOST),
+                Smt(
+                    at("power not negative", k - 1),
+                    at("power at most one", k),
+                    at("total", k),
+                    "contractive",
+                    "some window",
+                ),
+            ),
+            Step(
+                "claim",
+                UNIFORM_BOUND,
+                Smt(
+                    LEMMA,
+                    "forgotten",
+                    "curved",
+                    "drifted",
+                    at("power not negative", k - 1),
+                    "factors",
+                    "contractive",
+                    "some window",
+                ),
+            ),
+        )
+    ),
+    note="for every length T",
+)
+
+PAPER_FACTOR = Assumption(
+    "division", "G_1 is at least D_1/λ", law=law("division", (), le(D_1 / lam, G_1))
+)
+PAPER_BOUND = le(grad_gap, (G_0 + G_1) * k * lam**k)
+PAPER = Form(
+    "paper",
+    PAPER_BOUND,
+    (*UNIFORM.assumptions, MEMORY, PAPER_FACTOR),
+    "gradient",
+    Proof(
+        (
+            power(EUCLIDEAN),
+            Step(
+                "claim",
+                PAPER_BOUND,
+                Smt(
+                    UNIFORM.lemma("gradient-gap, uniform").at(),
+                    at("power not negative", k - 1),
+                    "division",
+                    "memory",
+                    "some window",
+                ),
+            ),
+        )
+    ),
+    note="γ k λ^k with γ = G_0 + G_1, where G_1 is D_1/λ",
+)
+
+
+_at_start = EUCLIDEAN.start_bound(T - k)
+# ReLU's second derivative is 0 but at the kink: what would be left of the drift without kinks
+_flat = lam ** (k - 1) * L_p * _at_start * k * L_rho
+FORGOTTEN_BOX, CURVED_BOX, DRIFTED_BOX = terms(BOX, T - k, k, BOX.start_bound(T - k))
+_other_factor = replace(EUCLIDEAN, lam=lam_P)
+
+GRADIENT_GAP = Claim(
+    id="gradient-gap",
+    title="The truncated model's gradient is close",
+    source=Source("Miller & Hardt, Stable Recurrent Models", "Lemma 2"),
+    forms=(FINITE, UNIFORM, PAPER, AVERAGED, QUADRATIC_NORM, PERRON_NORM, IN_BOX),
+    false_variants=(
+        PAPER.variant(
+            "without-division",
+            "γ k λ^k with γ = G_0 + D_1, without the 1/λ",
+            le(grad_gap, (G_0 + D_1) * k * lam**k),
+            UNIFORM.assumptions,
+        ),
+        PAPER.variant(
+            "without-k", "γ λ^k without the factor k", le(grad_gap, (G_0 + G_1) * lam**k)
+        ),
+        UNIFORM.variant(
+            "one-horizon",
+            "one factor 1/(1 − λ) less: the forgotten sensitivity is that of one step",
+            le(grad_gap, (1 - lam) * lam**k * G_0 + k * lam ** (k - 1) * D_1),
+        ),
+        FINITE.variant(
+            "without-curvature",
+            "the loss is taken for linear: no β_p",
+            le(grad_gap, FORGOTTEN + DRIFTED),
+        ),
+        FINITE.variant(
+            "almost-everywhere",
+            "ReLU is taken for smooth, since its second derivative is 0 almost everywhere",
+            le(grad_gap, FORGOTTEN + CURVED + _flat),
+            tuple(a for a in MODEL if a.id != "smooth"),
+        ),
+        QUADRATIC_NORM.variant(
+            "euclidean-constants",
+            "the factor of the quadratic norm with the constants of the Euclidean one",
+            le(grad_gap, three_terms(_other_factor, T - k, k, _other_factor.start_bound(T - k))),
+        ),
+        UNIFORM.variant(
+            "one-step-less",
+            "k − 1 steps of drift in place of k",
+            le(grad_gap, lam**k * G_0 + (k - 1) * lam ** (k - 1) * D_1),
+        ),
+        UNIFORM.variant(
+            "a-thousandth-less",
+            "the limit is never reached: 0.999 of it is enough",
+            le(grad_gap, Rational(999, 1000) * UNIFORM_BOUND.rhs),
+        ),
+        AVERAGED.variant(
+            "averaged-next-power",
+            "λ^{k+1} in place of λ^k",
+            le(grad_gap_mean, lam * AVERAGED.statement.rhs),
+        ),
+        IN_BOX.variant(
+            "box-without-drift",
+            "the Jacobians of a cell are taken not to change with the state",
+            le(grad_gap, FORGOTTEN_BOX + CURVED_BOX),
+        ),
+        IN_BOX.variant(
+            "box-without-division",
+            "λ^k in place of λ^{k−1} in what the Jacobians of a cell drift",
+            le(grad_gap, FORGOTTEN_BOX + CURVED_BOX + BOX.lam * DRIFTED_BOX),
+        ),
+    ),
+    extremal=(
+        "scalar linear system h = ah + x with the one weight a = λ, linear loss and the constant "
+        "input x = B_x: equality for every k in the limit T → ∞"
+    ),
+)

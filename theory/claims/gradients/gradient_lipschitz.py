@@ -1,0 +1,216 @@
+"""The gradient is Lipschitz in the weights (Miller & Hardt, Lemma 3)."""
+
+from sympy import Expr, Rational, Symbol
+
+from theory.language.claim import Claim, Form, Source
+from theory.language.law import Use, at
+from theory.language.statement import Statement, le
+from theory.language.terms.vectors import y, z
+from theory.language.vocabulary import symbols
+from theory.models.sensitivity import power, power_at_most_one, sensitive
+from theory.models.weights.other_weights import ANYWHERE, ON_OMEGA, OtherWeights
+from theory.models.weights.weights_change import (
+    change,
+    change_factors,
+    jacobians,
+    losses,
+    smoothness,
+    states,
+)
+from theory.proof.methods import Smt
+from theory.proof.proof import Proof, Step
+
+v_1, v_2 = (Symbol(name, real=True) for name in ("v_1", "v_2"))
+T, lam, L_w, L_p, beta_p = symbols("T lam L_w L_p beta_p")
+beta_wh, beta_ends = symbols("beta_wh beta_ends")
+grad_gap_weights, weight_distance = symbols("grad_gap_weights weight_distance")
+
+
+def finite(o: OtherWeights) -> Statement:
+    """What holds for the length T."""
+    return le(grad_gap_weights, smoothness(o, T) * weight_distance)
+
+
+def finite_steps(o: OtherWeights, name: str) -> tuple[Step, ...]:
+    """The ledger of it, the last step under that name."""
+    return (
+        *o.before,
+        *sensitive(o.g),
+        *states(o),
+        *jacobians(o),
+        *losses(o),
+        Step(
+            name,
+            finite(o),
+            Smt(at("gradients bounded", T - 1), "some input", "contractive"),
+        ),
+    )
+
+
+def change_most(o: OtherWeights) -> Expr:
+    """At least d_t, for every t."""
+    g = o.g
+    return (
+        g.beta_hh * g.L_w**2 / (1 - g.lam) ** 3
+        + (o.beta_hw + g.beta_wh) * g.L_w / (1 - g.lam) ** 2
+        + o.beta_ww / (1 - g.lam)
+    )
+
+
+def curvature_most(o: OtherWeights) -> Expr:
+    """At least (L_w g(T))²."""
+    return o.g.L_w**2 / (1 - o.g.lam) ** 2
+
+
+def uniform(o: OtherWeights) -> Expr:
+    """β, for every length T."""
+    return o.g.beta_p * curvature_most(o) + o.g.L_p * change_most(o)
+
+
+def uniform_steps(o: OtherWeights, of_length: Use, by_parts: bool) -> tuple[Step, ...]:
+    """From the bound for one length to the one for all; by parts, if z3 gives up on the whole."""
+    g = o.g
+    last = g.lam ** (T - 1)
+    bent, mixed = change_factors(g, T, last)
+    of_one = (g.L_w * g.total(T)) ** 2, change(o, T, last)
+    larger = Step(
+        "larger",
+        le(grad_gap_weights, (g.beta_p * y + g.L_p * z) * weight_distance),
+        Smt("given 1", "given 2", "given 3"),
+        forall=(v_1, v_2, y, z),
+        given=(
+            le(grad_gap_weights, (g.beta_p * v_1 + g.L_p * v_2) * weight_distance),
+            le(v_1, y),
+            le(v_2, z),
+        ),
+    )
+    return (
+        power(g),
+        power_at_most_one(g),
+        Step(
+            "curvature, every length",
+            le((g.L_w * g.total(T)) ** 2, curvature_most(o)),
+            Smt(at("power not negative", T), at("power at most one", T), "contractive"),
+        ),
+        Step(
+            "mixed",
+            le(mixed, 1 / (1 - g.lam) ** 2),
+            Smt(at("power not negative", T - 1), "some input", "contractive"),
+        ),
+        Step(
+            "bent",
+            le(bent, 1 / (1 - g.lam) ** 3),
+            Smt(at("power not negative", T - 1), "some input", "contractive"),
+        ),
+        Step(
+            "change, every length",
+            le(change(o, T, g.lam ** (T - 1)), change_most(o)),
+            Smt("mixed", "bent", "contractive"),
+        ),
+        *([larger] if by_parts else []),
+        Step(
+            "claim",
+            le(grad_gap_weights, uniform(o) * weight_distance),
+            Smt(
+                *([at("larger", *of_one, curvature_most(o), change_most(o))] if by_parts else []),
+                of_length,
+                "curvature, every length",
+                "change, every length",
+                "contractive",
+            ),
+        ),
+    )
+
+
+MODEL = ANYWHERE.model
+FINITE_BOUND = finite(ANYWHERE)
+FINITE = Form("finite", FINITE_BOUND, MODEL, "smooth", Proof(finite_steps(ANYWHERE, "claim")))
+LEMMA = FINITE.lemma("gradient-lipschitz").at()
+beta = uniform(ANYWHERE)
+UNIFORM_BOUND = le(grad_gap_weights, beta * weight_distance)
+UNIFORM = Form(
+    "uniform",
+    UNIFORM_BOUND,
+    MODEL,
+    "smooth",
+    Proof(uniform_steps(ANYWHERE, LEMMA, by_parts=False)),
+    note="for every length T",
+)
+IN_BOX = Form(
+    "box",
+    le(grad_gap_weights, uniform(ON_OMEGA) * weight_distance),
+    ON_OMEGA.model,
+    "cell",
+    Proof(
+        (
+            *finite_steps(ON_OMEGA, "one length"),
+            *uniform_steps(ON_OMEGA, "one length", by_parts=True),
+        )
+    ),
+    note="any cell with a comparison matrix that is smooth, for every length T",
+)
+_box = ON_OMEGA.g
+
+GRADIENT_LIPSCHITZ = Claim(
+    id="gradient-lipschitz",
+    title="The gradient is Lipschitz in the weights",
+    source=Source("Miller & Hardt, Stable Recurrent Models", "Lemma 3"),
+    forms=(UNIFORM, FINITE, IN_BOX),
+    false_variants=(
+        UNIFORM.variant(
+            "one-mixed-term",
+            "the change of ∂φ/∂w with the state is forgotten: only one of the two mixed terms",
+            le(grad_gap_weights, (beta - L_p * beta_wh * L_w / (1 - lam) ** 2) * weight_distance),
+        ),
+        UNIFORM.variant(
+            "one-horizon-less",
+            "one factor 1/(1 − λ) less throughout",
+            le(grad_gap_weights, (1 - lam) * beta * weight_distance),
+        ),
+        UNIFORM.variant(
+            "curvature-once",
+            "β_p L_w²/(1 − λ): the loss's curvature with one horizon in place of two",
+            le(
+                grad_gap_weights,
+                (beta_p * L_w**2 / (1 - lam) + L_p * change_most(ANYWHERE)) * weight_distance,
+            ),
+        ),
+        UNIFORM.variant(
+            "ends-alone",
+            "the curvature at the two weights is taken for that between them, as on a set of "
+            "weights that is not convex",
+            le(grad_gap_weights, beta_ends * weight_distance),
+        ),
+        UNIFORM.variant(
+            "a-thousandth-less",
+            "the limit is never reached: 0.999 of it is enough",
+            le(grad_gap_weights, Rational(999, 1000) * beta * weight_distance),
+        ),
+        FINITE.variant(
+            "one-factor-more",
+            "λ times the constant, as if the last step only forgot",
+            le(grad_gap_weights, lam * smoothness(ANYWHERE, T) * weight_distance),
+        ),
+        IN_BOX.variant(
+            "box-loss-alone",
+            "the derivatives of a cell are taken not to change: only the loss is curved",
+            le(grad_gap_weights, _box.beta_p * curvature_most(ON_OMEGA) * weight_distance),
+        ),
+        IN_BOX.variant(
+            "box-state-alone",
+            "the derivatives of a cell change with its state alone, not with its weights",
+            le(
+                grad_gap_weights,
+                (
+                    _box.beta_p * curvature_most(ON_OMEGA)
+                    + _box.L_p * _box.beta_hh * _box.L_w**2 / (1 - _box.lam) ** 3
+                )
+                * weight_distance,
+            ),
+        ),
+    ),
+    extremal=(
+        "scalar linear system h = ah + x with the one weight a = λ, linear loss, constant input "
+        "and w′ → w: equality in the limit T → ∞"
+    ),
+)

@@ -1,0 +1,213 @@
+"""The Jacobians of a truncated run drift from the full run's: Lemma 2, term by term.
+
+D_t = S_t − Ŝ_t obeys D_t = A_t D_{t-1} + (A_t − Â_t) Ŝ_{t-1} + (B_t − B̂_t), where hats are of the
+fresh run.
+"""
+
+from sympy import Add, Expr
+
+from theory.axioms.gradients import CHAIN_RULE_WEIGHTS, WEIGHTS_START
+from theory.language.claim import Form
+from theory.language.law import at
+from theory.language.quantities.gradients import run_gradient
+from theory.language.statement import le
+from theory.language.terms.vectors import d_loss, j, norm, s, sensitivity, state, x
+from theory.language.vocabulary import symbols
+from theory.models.box_geometry import BOX
+from theory.models.geometry import (
+    EUCLIDEAN,
+    PERRON,
+    QUADRATIC,
+    A_fresh,
+    A_full,
+    B_fresh,
+    B_full,
+    Geometry,
+    S_fresh,
+    S_full,
+    S_start,
+    fresh,
+    full,
+    start,
+    x_next,
+)
+from theory.models.sensitivity import bounded, forgetting, power, power_at_most_one, sensitive
+from theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Proof, Step
+
+T, k, grad_gap = symbols("T k grad_gap")
+
+
+def drift(g: Geometry, steps: Expr) -> Expr:
+    """What the Jacobians' change adds to S in so many steps, but for a factor λ^{steps−1}‖h_s‖."""
+    bent = g.beta_hh * g.L_w / (1 - g.lam)
+    return steps * g.beta_wh + bent * (steps - g.total(steps))
+
+
+def terms(g: Geometry, time: Expr, steps: Expr, at_start: Expr) -> tuple[Expr, Expr, Expr]:
+    """Forgotten sensitivity, curvature of the loss, drift of the Jacobians."""
+    return (
+        g.lam**steps * g.L_p * g.L_w * g.total(time),
+        g.lam**steps * g.beta_p * g.L_w * at_start * g.total(steps),
+        g.lam ** (steps - 1) * g.L_p * at_start * drift(g, steps),
+    )
+
+
+def three_terms(g: Geometry, time: Expr, steps: Expr, at_start: Expr) -> Expr:
+    """Their sum, which bounds the gap after so many steps of a run that has lost its past."""
+    return Add(*terms(g, time, steps, at_start))
+
+
+def sensitivity_gap(g: Geometry) -> tuple[Step, ...]:
+    """S_t − Ŝ_t: one step, and all of them."""
+    bent, changed = (A_full - A_fresh) * S_fresh, B_full - B_fresh
+    gap, gap_next = (
+        g.norm(sensitivity(x, 0, s + steps) - sensitivity(x, s, steps)) for steps in (j, j + 1)
+    )
+    state_gap, at_start = g.norm(full - fresh), g.norm(start)
+    added = g.beta_hh * g.norm(S_fresh) + g.beta_wh
+    # With β_hh = 0, for a linear model, nothing is divided by 1 − λ.
+    bent_sensitivity = (at("sensitivity", s, j), "contractive") if g.beta_hh else ()
+    divided = ("contractive",) if g.beta_hh else ()
+    return (
+        Step(
+            "drift, one step",
+            le(gap_next, g.lam * gap + state_gap * added),
+            Smt(
+                CHAIN_RULE_WEIGHTS.at(x, 0, s + j),
+                CHAIN_RULE_WEIGHTS.at(x, s, j),
+                at("differentiable", full, x_next),
+                at("differentiable", fresh, x_next),
+                g.triangle.at(A_full * (S_full - S_fresh), bent + changed),
+                g.triangle.at(bent, changed),
+                g.submultiplicative.at(A_full, S_full - S_fresh),
+                g.submultiplicative.at(A_full - A_fresh, S_fresh),
+                at("factor", 0, s + j),
+                at("smooth", s, j),
+            ),
+            forall=(s, j),
+        ),
+        Step(
+            "drift, bounded",
+            le(gap_next, g.lam * gap + g.lam**j * at_start * (drift(g, j + 1) - drift(g, j))),
+            Smt(at("drift, one step", s, j), at("forgetting", s, j), *bent_sensitivity),
+            forall=(s, j),
+        ),
+        Step(
+            "drift",
+            le(
+                g.norm(sensitivity(x, 0, s + j + 1) - sensitivity(x, s, j + 1)),
+                g.lam ** (j + 1) * g.norm(S_start) + g.lam**j * at_start * drift(g, j + 1),
+            ),
+            Induction(
+                j,
+                base=Smt(at("drift, bounded", s, 0), WEIGHTS_START.at(x, s), *divided),
+                step=Smt(HYPOTHESIS, at("drift, bounded", s, j + 1), *divided),
+            ),
+            forall=(s, j),
+        ),
+    )
+
+
+def total_at_most_steps(g: Geometry) -> Step:
+    """g(j) ≤ j."""
+    return Step(
+        "total",
+        le(g.total(j), j),
+        Induction(j, base=Smt(), step=Smt(HYPOTHESIS, "contractive")),
+        forall=(j,),
+    )
+
+
+def _steps(g: Geometry) -> tuple[Step, ...]:
+    """All steps up to the bound for runs of j + 1 steps from time s."""
+    h, h_fresh = state(x, 0, s + j + 1), state(x, s, j + 1)
+    S, S_hat = sensitivity(x, 0, s + j + 1), sensitivity(x, s, j + 1)
+    loss_gap = norm(run_gradient(0, s + j + 1) - run_gradient(s, j + 1))
+    curved = d_loss(h) - d_loss(h_fresh)
+    return (
+        *g.before,
+        *bounded(g),
+        *forgetting(g),
+        *sensitive(g),
+        *sensitivity_gap(g),
+        power(g),
+        power_at_most_one(g),
+        *((total_at_most_steps(g),) if g.beta_hh else ()),
+        Step(
+            "gradients",
+            le(
+                loss_gap,
+                g.L_p * g.norm(S - S_hat) + g.beta_p * g.norm(h - h_fresh) * g.norm(S_hat),
+            ),
+            Smt(
+                g.triangle.at(d_loss(h) * (S - S_hat), curved * S_hat),
+                g.submultiplicative.at(d_loss(h), S - S_hat),
+                g.submultiplicative.at(curved, S_hat),
+                at("lipschitz loss", s + j + 1),
+                at("smooth loss", s, j + 1),
+                *g.gradient_norm(h, h_fresh, (0, s + j + 1), (s, j + 1)),
+            ),
+            forall=(s, j),
+        ),
+        Step(
+            "gradients at the start",
+            le(
+                loss_gap,
+                three_terms(g, s, j + 1, g.norm(start)),
+            ),
+            Smt(
+                at("gradients", s, j),
+                at("drift", s, j),
+                at("forgetting", s, j + 1),
+                at("sensitivity", 0, s),
+                at("sensitivity", s, j + 1),
+                at("power not negative", j + 1),
+                "contractive",
+            ),
+            forall=(s, j),
+        ),
+        Step(
+            "gradients bounded",
+            le(loss_gap, three_terms(g, s, j + 1, g.start_bound(s))),
+            Smt(
+                at("gradients at the start", s, j),
+                at("start", s),
+                *((at("total", j + 1),) if g.beta_hh else ()),
+                at("power not negative", j),
+                at("power at most one", j + 1),
+                "contractive",
+            ),
+            forall=(s, j),
+        ),
+    )
+
+
+def _form(name: str, g: Geometry, note: str = "", about: str = "gradient") -> Form:
+    """The three terms in one norm of states."""
+    bound = le(grad_gap, three_terms(g, T - k, k, g.start_bound(T - k)))
+    model = (
+        *dict.fromkeys((*g.contracts, *g.slopes)),
+        g.contractive,
+        g.drive,
+        g.states,
+        g.weights,
+        DIFFERENTIABLE,
+        g.smooth,
+        g.loss,
+        g.smooth_loss,
+        WINDOW,
+        SOME_WINDOW,
+    )
+    claim = Smt(at("gradients bounded", T - k, k - 1), "window", "some window", "contractive")
+    return Form(name, bound, model, about, Proof((*_steps(g), Step("claim", bound, claim))), note)
+
+
+FINITE = _form("finite", EUCLIDEAN)
+QUADRATIC_NORM = _form(
+    "quadratic-norm", QUADRATIC, "linear models: ∂φ/∂h is constant, and λ_P may be less than ‖W‖"
+)
+PERRON_NORM = _form("perron-norm", PERRON)
+IN_BOX = _form("box", BOX, "any cell with a comparison matrix that is smooth", "cell")

@@ -1,0 +1,134 @@
+"""How steep and how curved the losses are: squared loss and cross-entropy (Miller & Hardt)."""
+
+from sympy import Rational
+
+from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
+from theory.axioms.gradients import (
+    SUBMULTIPLICATIVE_TRANSPOSED,
+)
+from theory.claims.gradients.cross_entropy import ENTROPY_CURVATURE, ENTROPY_SLOPE
+from theory.language.claim import Claim, Form, Source
+from theory.language.law import Assumption, at, law
+from theory.language.statement import eq, le
+from theory.language.terms.vectors import (
+    a,
+    b,
+    c,
+    gradient,
+    norm,
+    transpose,
+    vector,
+)
+from theory.language.vocabulary import symbols
+from theory.proof.methods import Smt
+from theory.proof.proof import Proof, Step
+
+H, y_norm, C_norm_sq, C_norm_ce = symbols("H y_norm C_norm_sq C_norm_ce")
+C_label, C_spread, dp, dp_gap, state_gap = symbols("C_label C_spread dp dp_gap state_gap")
+C, target = vector("C"), vector("target")
+
+SQUARED = Assumption(
+    "squared loss",
+    "p(h) = ½‖C h − y‖², with the gradient Cᵀ(C h − y)",
+    law=law("squared loss", (c,), eq(gradient(c), transpose(C) * (C * c - target))),
+)
+READOUT = Assumption(
+    "readout", "C_norm_sq bounds ‖C‖₂", law=law("readout", (), le(norm(C), C_norm_sq))
+)
+SIZES = Assumption(
+    "sizes",
+    "y_norm bounds ‖y‖, and H ‖h‖ and ‖h′‖",
+    law=law("sizes", (), le(norm(target), y_norm), le(norm(a), H), le(norm(b), H)),
+)
+
+SQUARED_SLOPE_BOUND = le(dp, C_norm_sq * (C_norm_sq * H + y_norm))
+SQUARED_SLOPE = Form(
+    "squared",
+    SQUARED_SLOPE_BOUND,
+    (SQUARED, READOUT, SIZES),
+    "gradient",
+    Proof(
+        (
+            Step(
+                "residual",
+                le(norm(C * a - target), C_norm_sq * H + y_norm),
+                Smt(
+                    TRIANGLE.at(C * a, -target),
+                    SUBMULTIPLICATIVE.at(C, a),
+                    "readout",
+                    "sizes",
+                ),
+            ),
+            Step(
+                "claim",
+                SQUARED_SLOPE_BOUND,
+                Smt(
+                    at("squared loss", a),
+                    SUBMULTIPLICATIVE_TRANSPOSED.at(C, C * a - target),
+                    "residual",
+                    "readout",
+                ),
+            ),
+        )
+    ),
+)
+SQUARED_CURVATURE_BOUND = le(dp_gap, C_norm_sq**2 * state_gap)
+SQUARED_CURVATURE = Form(
+    "squared-curvature",
+    SQUARED_CURVATURE_BOUND,
+    (SQUARED, READOUT),
+    "gradient",
+    Proof(
+        (
+            Step(
+                "claim",
+                SQUARED_CURVATURE_BOUND,
+                Smt(
+                    at("squared loss", a),
+                    at("squared loss", b),
+                    SUBMULTIPLICATIVE_TRANSPOSED.at(C, C * (a - b)),
+                    SUBMULTIPLICATIVE.at(C, a - b),
+                    "readout",
+                ),
+            ),
+        )
+    ),
+)
+
+LOSS_CONSTANTS = Claim(
+    id="loss-constants",
+    title="How steep and how curved the losses are",
+    source=Source("Miller & Hardt, Stable Recurrent Models", "the constants of section 3"),
+    forms=(SQUARED_SLOPE, SQUARED_CURVATURE, ENTROPY_SLOPE, ENTROPY_CURVATURE),
+    false_variants=(
+        SQUARED_SLOPE.variant("no-target", "the target is taken for 0", le(dp, C_norm_sq**2 * H)),
+        SQUARED_SLOPE.variant(
+            "a-thousandth-less",
+            "the bound is never reached: 0.999 of it is enough",
+            le(dp, Rational(999, 1000) * SQUARED_SLOPE_BOUND.rhs),
+        ),
+        SQUARED_CURVATURE.variant(
+            "readout-once", "‖C‖ in place of its square", le(dp_gap, C_norm_sq * state_gap)
+        ),
+        ENTROPY_SLOPE.variant("without-root", "‖C‖ without the factor √2", le(dp, C_norm_ce)),
+        ENTROPY_SLOPE.variant(
+            "half-the-spread",
+            "half the spread of the rows, as if the softmax stayed between them",
+            le(dp, C_spread / 2),
+        ),
+        ENTROPY_CURVATURE.variant(
+            "quarter-of-the-norm",
+            "‖C‖ in place of the rows' spread",
+            le(dp_gap, C_norm_ce**2 / 4 * state_gap),
+        ),
+        ENTROPY_CURVATURE.variant(
+            "spread-from-the-label",
+            "the spread from the label's row in place of that of all rows",
+            le(dp_gap, C_label**2 / 4 * state_gap),
+        ),
+    ),
+    extremal=(
+        "squared loss along C's singular vector with y against it; cross-entropy far out where "
+        "another class is certain, and half way between two classes"
+    ),
+)

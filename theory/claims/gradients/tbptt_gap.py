@@ -1,0 +1,233 @@
+"""Truncated back-propagation is close to the full gradient, and is not the truncated model's.
+
+It runs forward over all inputs and cuts the backward pass after k steps, so that only first
+derivatives count: a cell need not be smooth, and there is no factor k.
+"""
+# ruff: noqa: N816 - the names of the vocabulary
+
+from sympy import Integer, Rational
+
+from theory.axioms.base import TRIANGLE
+from theory.axioms.gradients import CHAIN_RULE_WEIGHTS
+from theory.claims.gradients.jacobian_gap import FINITE as GRADIENT_GAP_FINITE
+from theory.claims.gradients.jacobian_gap import three_terms
+from theory.language.claim import Claim, Form, Source
+from theory.language.law import Use, at, law
+from theory.language.quantities.gradients import run_gradient
+from theory.language.statement import eq, le
+from theory.language.terms.vectors import (
+    d_loss,
+    d_state,
+    d_weights,
+    entry,
+    j,
+    recent,
+    s,
+    sensitivity,
+    state,
+    x,
+)
+from theory.language.vocabulary import symbols
+from theory.models.box_geometry import BOX, CUT_GRADIENT_NORM
+from theory.models.geometry import EUCLIDEAN, ZERO, Geometry, S_full, S_start, full, x_next
+from theory.models.sensitivity import power, sensitive
+from theory.models.system import DIFFERENTIABLE, LONG_WINDOW, WINDOW
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Proof, Step
+
+T, k, lam, L_w, L_p, tbptt_gap, tb_gap = symbols("T k lam L_w L_p tbptt_gap tb_gap")
+
+RECENT = law(
+    "truncated back-propagation",
+    (x, s, j),
+    eq(recent(x, s, 0), ZERO),
+    eq(
+        recent(x, s, j + 1),
+        d_state(state(x, 0, s + j), entry(x, s + j + 1)) * recent(x, s, j)
+        + d_weights(state(x, 0, s + j), entry(x, s + j + 1)),
+    ),
+)
+lost = S_full - recent(x, s, j)
+lost_next = sensitivity(x, 0, s + j + 1) - recent(x, s, j + 1)
+h_T, S_T, R_T = state(x, 0, T), sensitivity(x, 0, T), recent(x, T - k, k)
+
+
+def _form(name: str, g: Geometry, about: str, *measured: Use, note: str = "") -> Form:
+    """One norm of states; `measured` says that gradients are in the Euclidean one all the same."""
+    bound = le(tbptt_gap, g.lam**k * g.L_p * g.L_w * g.total(T - k))
+    model = (*g.slopes, g.contractive, g.weights, DIFFERENTIABLE, g.loss, WINDOW)
+    steps = (
+        *g.before,
+        *sensitive(g),
+        Step(
+            "one step back",
+            le(g.norm(lost_next), g.lam * g.norm(lost)),
+            Smt(
+                CHAIN_RULE_WEIGHTS.at(x, 0, s + j),
+                RECENT.at(x, s, j),
+                at("differentiable", full, x_next),
+                g.submultiplicative.at(d_state(full, x_next), lost),
+                at("factor", 0, s + j),
+            ),
+            forall=(s, j),
+        ),
+        Step(
+            "all steps back",
+            le(g.norm(lost), g.lam**j * g.norm(S_start)),
+            Induction(
+                j,
+                base=Smt(RECENT.at(x, s, j)),
+                step=Smt(HYPOTHESIS, at("one step back", s, j)),
+            ),
+            forall=(s, j),
+        ),
+        power(g),
+        Step(
+            "sensitivities",
+            le(g.norm(S_T - R_T), g.lam**k * g.L_w * g.total(T - k)),
+            Smt(
+                at("all steps back", T - k, k),
+                at("sensitivity", 0, T - k),
+                at("power not negative", k),
+                "contractive",
+                "window",
+            ),
+        ),
+        Step(
+            "claim",
+            bound,
+            Smt(
+                "sensitivities",
+                g.submultiplicative.at(d_loss(h_T), S_T - R_T),
+                at("lipschitz loss", T),
+                *measured,
+                "contractive",
+            ),
+        ),
+    )
+    return Form(name, bound, model, about, Proof(steps), note)
+
+
+FINITE = _form("finite", EUCLIDEAN, "gradient")
+FINITE_BOUND, MODEL = FINITE.statement, FINITE.assumptions
+IN_BOX = _form(
+    "box",
+    BOX,
+    "cell",
+    CUT_GRADIENT_NORM.at(x, T - k, k),
+    "window",
+    note="any cell with a comparison matrix, smooth or not",
+)
+LEMMA = FINITE.lemma("tbptt-gap").at()
+
+UNIFORM_BOUND = le(tbptt_gap, lam**k * L_p * L_w / (1 - lam))
+UNIFORM = Form(
+    "uniform",
+    UNIFORM_BOUND,
+    MODEL,
+    "gradient",
+    Proof(
+        (
+            power(EUCLIDEAN),
+            Step(
+                "claim",
+                UNIFORM_BOUND,
+                Smt(
+                    LEMMA,
+                    at("power not negative", k),
+                    at("power not negative", T - k),
+                    "contractive",
+                    "window",
+                ),
+            ),
+        )
+    ),
+    note="for every length T",
+)
+
+AGAINST_BOUND = le(
+    tb_gap,
+    FINITE_BOUND.rhs + three_terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(T - k)),
+)
+AGAINST = Form(
+    "against-truncated",
+    AGAINST_BOUND,
+    GRADIENT_GAP_FINITE.assumptions,
+    "gradient",
+    Proof(
+        (
+            Step(
+                "claim",
+                AGAINST_BOUND,
+                Smt(
+                    LEMMA,
+                    GRADIENT_GAP_FINITE.lemma("gradient-gap").at(),
+                    TRIANGLE.at(
+                        d_loss(h_T) * R_T - run_gradient(0, T),
+                        run_gradient(0, T) - run_gradient(T - k, k),
+                    ),
+                    "contractive",
+                ),
+            ),
+        )
+    ),
+    note="against the truncated model's gradient: there the cell has to be smooth",
+)
+
+TBPTT_GAP = Claim(
+    id="tbptt-gap",
+    title="Truncated back-propagation is close to the gradient",
+    source=Source(
+        "Williams & Peng, Neural Computation 2 (1990)",
+        "truncated back-propagation; the bound is by Miller & Hardt's argument",
+    ),
+    forms=(FINITE, UNIFORM, AGAINST, IN_BOX),
+    false_variants=(
+        FINITE.variant(
+            "next-power",
+            "λ^{k+1} in place of λ^k",
+            le(tbptt_gap, lam ** (k + 1) * L_p * L_w * EUCLIDEAN.total(T - k)),
+        ),
+        AGAINST.variant(
+            "same-gradient",
+            "truncated back-propagation is taken for the truncated model's gradient",
+            eq(tb_gap, Integer(0)),
+        ),
+        UNIFORM.variant(
+            "no-horizon",
+            "the factor 1/(1 − λ) is missing",
+            le(tbptt_gap, lam**k * L_p * L_w),
+        ),
+        UNIFORM.variant(
+            "a-thousandth-less",
+            "the limit is never reached: 0.999 of it is enough",
+            le(tbptt_gap, Rational(999, 1000) * lam**k * L_p * L_w / (1 - lam)),
+        ),
+        UNIFORM.variant(
+            "half-by-eight",
+            "eight steps forget half of any gradient, whatever λ is",
+            le(tbptt_gap, L_p * L_w / (1 - lam) / 2),
+            (*MODEL, LONG_WINDOW),
+        ),
+        AGAINST.variant(
+            "first-order-alone",
+            "the truncated model's gradient is as close as that of truncated back-propagation",
+            le(tb_gap, FINITE_BOUND.rhs),
+        ),
+        IN_BOX.variant(
+            "box-next-power",
+            "λ^{k+1} in place of λ^k, of a cell",
+            le(tbptt_gap, BOX.lam * IN_BOX.statement.rhs),
+        ),
+        IN_BOX.variant(
+            "box-without-loss",
+            "the loss's slope L_p is missing",
+            le(tbptt_gap, IN_BOX.statement.rhs / BOX.L_p),
+        ),
+    ),
+    extremal=(
+        "scalar linear system h = λh + ux with the one weight u, linear loss and a constant "
+        "input: equality for every k ≤ T"
+    ),
+)

@@ -1,0 +1,1 @@
+"""What a contractive model remembers, and how far it may be truncated."""

@@ -1,0 +1,138 @@
+"""What a truncated cell forgets, in the norm of its comparison matrix and of what it shows.
+
+‖s_T − s_T^k‖_box ≤ S_0 (λ^k − λ^T)/(1 − λ),  ‖h_T − h_T^k‖₂ ≤ C_box S_0 (λ^k − λ^T)/(1 − λ)
+"""
+
+from sympy import log
+
+from theory.axioms.base import EXPONENTIAL, LOGARITHM
+from theory.language.claim import Form
+from theory.language.law import Assumption, at
+from theory.language.statement import le, lt
+from theory.language.vocabulary import symbols
+from theory.models.box_geometry import BOX, SHOWN
+from theory.models.lemmas.decay import decay, long_window, positive_rate, rate_of
+from theory.models.sensitivity import forgetting, power, power_sum, states
+from theory.models.system import ACCURACY, LONG_WINDOW, WINDOW, ZERO
+from theory.proof.methods import Smt
+from theory.proof.proof import Proof, Step
+
+T, k, epsilon, C_box, h_gap, h_gap_box = symbols("T k epsilon C_box h_gap h_gap_box")
+lam, S_0 = BOX.lam, BOX.S_0
+
+MODEL = (*BOX.contracts, BOX.contractive, BOX.drive, WINDOW)
+forgotten = S_0 * (lam**k - lam**T) / (1 - lam)
+
+STATE_BOUND = le(h_gap_box, forgotten)
+STATE = Form(
+    "box-state",
+    STATE_BOUND,
+    MODEL,
+    "cell",
+    Proof(
+        (
+            *BOX.before,
+            *states(BOX),
+            *forgetting(BOX),
+            power_sum(BOX),
+            power(BOX),
+            Step(
+                "claim",
+                STATE_BOUND,
+                Smt(
+                    at("forgetting", T - k, k),
+                    at("state", T - k),
+                    at("power of a sum", k, T - k),
+                    at("power not negative", k),
+                    "contractive",
+                    "window",
+                ),
+            ),
+        )
+    ),
+    note="the whole state of a cell, (c, h) of an LSTM",
+)
+
+OUTPUT_BOUND = le(h_gap, C_box * forgotten)
+OUTPUT = Form(
+    "box",
+    OUTPUT_BOUND,
+    (*MODEL, SHOWN),
+    "cell",
+    Proof(
+        (
+            Step(
+                "claim",
+                OUTPUT_BOUND,
+                Smt(
+                    STATE.lemma("truncation, box-state").at(),
+                    at("output", T - k, k),
+                    "window",
+                    "contractive",
+                ),
+            ),
+        )
+    ),
+    note="any cell with a comparison matrix, by what it shows",
+)
+
+MEMORY = Assumption("memory", "λ_box > 0", lt(ZERO, lam))
+rate, needed = rate_of(lam), C_box * S_0 / ((1 - lam) * epsilon)
+WINDOW_MODEL = (*OUTPUT.assumptions, MEMORY, ACCURACY)
+LONG = long_window("log C_box S_0/((1 − λ)ε) to the base 1/λ", le(log(needed) / rate, k))
+TARGET = le(h_gap, epsilon)
+WINDOW_FORM = Form(
+    "box-window",
+    TARGET,
+    (*WINDOW_MODEL, LONG),
+    "cell",
+    Proof(
+        (
+            decay(lam),
+            power(BOX),
+            Step(
+                "claim",
+                TARGET,
+                Smt(
+                    OUTPUT.lemma("truncation, box").at(),
+                    "long window",
+                    at("decay", k),
+                    LOGARITHM.at(needed),
+                    EXPONENTIAL.at(log(needed), k * rate),
+                    at("power not negative", T),
+                    *positive_rate(lam),
+                    "accuracy",
+                ),
+            ),
+        )
+    ),
+    note="how long a window is enough for a cell, in the Euclidean norm of its output",
+)
+
+BOX_FORMS = (STATE, OUTPUT, WINDOW_FORM)
+BOX_VARIANTS = (
+    STATE.variant(
+        "box-next-power",
+        "λ^{k+1} in place of λ^k, in the norm of the box",
+        le(h_gap_box, S_0 * lam ** (k + 1) / (1 - lam)),
+    ),
+    OUTPUT.variant(
+        "box-without-output",
+        "the Euclidean norm of the output is taken for the norm of the box",
+        le(h_gap, forgotten),
+    ),
+    OUTPUT.variant(
+        "box-half-by-eight",
+        "eight steps halve what any cell remembers, whatever λ is",
+        le(h_gap, C_box * S_0 / (1 - lam) / 2),
+        (*OUTPUT.assumptions, LONG_WINDOW),
+    ),
+    WINDOW_FORM.variant(
+        "box-window-without-output",
+        "the window of a cell forgets the factor C_box",
+        assumptions=(
+            *WINDOW_MODEL,
+            long_window("log S_0/((1 − λ)ε)", le(log(needed / C_box) / rate, k)),
+        ),
+    ),
+)

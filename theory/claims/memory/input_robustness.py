@@ -1,0 +1,227 @@
+"""A contractive model is robust: inputs that are near give states that are near.
+
+‖h_T − h′_T‖ ≤ L_x δ (1 − λ^T)/(1 − λ) + λ^T ‖h_0 − h′_0‖ for inputs with ‖x_t − x′_t‖ ≤ δ.
+"""
+
+from sympy import Expr, Max, Rational, sqrt
+
+from theory.language.claim import Claim, Form, Source
+from theory.language.law import Assumption, Use, at
+from theory.language.statement import Statement, le
+from theory.language.terms.gates import gated_run
+from theory.language.terms.vectors import a, b, x, x_other
+from theory.language.vocabulary import symbols
+from theory.models.driven_runs import OF_CELLS, OF_VANILLA, SHOWN, Driven
+from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
+from theory.models.sensitivity import power
+from theory.models.system import LIPSCHITZ_READOUT, TWO_STEPS
+from theory.proof.methods import Smt
+from theory.proof.proof import Proof, Step
+
+lam, L_x, L_f, B_x, x_gap, T = symbols("lam L_x L_f B_x x_gap T")
+forced_gap, forced_gap_y, response_gap, state_gap = symbols(
+    "forced_gap forced_gap_y response_gap state_gap"
+)
+lam_box, L_x_box, C_box = symbols("lam_box L_x_box C_box")
+forced_gap_box, response_gap_box, response_start_box = symbols(
+    "forced_gap_box response_gap_box response_start_box"
+)
+
+FORCED, FORCED_BOX = OF_VANILLA.bound(T), OF_CELLS.bound(T)
+EVER, EVER_BOX = L_x * x_gap / (1 - lam), L_x_box * x_gap / (1 - lam_box)
+run, run_other = gated_run(a, x, T), gated_run(a, x_other, T)
+
+
+def of_runs(bound: Statement, model: Driven, *starts: Expr) -> Proof:
+    """From the steps of two runs from these states."""
+    more: tuple[Use, ...] = ("starts",) if model.given else ()
+    last = Step("claim", bound, Smt(at("all steps", *starts, T), *more, "contractive"))
+    return Proof((*model.steps, last))
+
+
+def of_form(bound: Statement, form: Form, *uses: Use, before: tuple[Step, ...] = ()) -> Proof:
+    """From another form of the claim."""
+    name = f"input-robustness, {form.name}"
+    return Proof((*before, Step("claim", bound, Smt(form.lemma(name).at(), *uses))))
+
+
+def in_vanilla(
+    name: str, bound: Statement, proof: Proof, *more: Assumption, note: str = ""
+) -> Form:  # fmt: skip
+    """A form about vanilla networks."""
+    return Form(name, bound, (*OF_VANILLA.assumptions, *more), "rnn", proof, note)
+
+
+def in_cells(name: str, bound: Statement, proof: Proof, *more: Assumption, note: str = "") -> Form:
+    """A form about cells of any kind."""
+    return Form(name, bound, (*OF_CELLS.assumptions, *more), "cell", proof, note)
+
+
+BOUND = le(forced_gap, FORCED)
+FINITE = in_vanilla("finite", BOUND, of_runs(BOUND, OF_VANILLA, a, a))
+UNIFORM_BOUND = le(forced_gap, EVER)
+UNIFORM = in_vanilla(
+    "uniform",
+    UNIFORM_BOUND,
+    of_form(
+        UNIFORM_BOUND, FINITE, at("power not negative", T), "contractive",
+        before=(POWER_NOT_NEGATIVE,),
+    ),
+    note="for every length T",
+)  # fmt: skip
+PREDICTION_BOUND = le(forced_gap_y, L_f * FORCED)
+READ_OUT = at("lipschitz readout", run, run_other)
+PREDICTION = in_vanilla(
+    "prediction",
+    PREDICTION_BOUND,
+    of_form(PREDICTION_BOUND, FINITE, READ_OUT, "contractive"),
+    LIPSCHITZ_READOUT,
+)
+APART_BOUND = le(response_gap, FORCED + lam**T * state_gap)
+APART = in_vanilla(
+    "two-states",
+    APART_BOUND,
+    of_runs(APART_BOUND, OF_VANILLA, a, b),
+    note="from two states",
+)
+
+BOX_BOUND = le(forced_gap_box, FORCED_BOX)
+IN_BOX = in_cells(
+    "box-state",
+    BOX_BOUND,
+    of_runs(BOX_BOUND, OF_CELLS, a, a),
+    note="the whole state of a cell, (c, h) of an LSTM",
+)
+OUTPUT_BOUND = le(forced_gap, C_box * FORCED_BOX)
+OUTPUT = in_cells(
+    "box",
+    OUTPUT_BOUND,
+    of_form(OUTPUT_BOUND, IN_BOX, at("output", a, a, T), "contractive"),
+    SHOWN,
+    note="any cell with a comparison matrix, by what it shows",
+)
+GAIN_BOUND = le(forced_gap, C_box * EVER_BOX)
+GAIN = in_cells(
+    "box-uniform",
+    GAIN_BOUND,
+    of_form(
+        GAIN_BOUND, OUTPUT, at("power not negative", T), "contractive",
+        before=(power(OF_CELLS.norm),),
+    ),
+    SHOWN,
+    note="the gain that a certificate states, for every length T",
+)  # fmt: skip
+BOX_PREDICTION_BOUND = le(forced_gap_y, L_f * C_box * FORCED_BOX)
+BOX_PREDICTION = in_cells(
+    "box-prediction",
+    BOX_PREDICTION_BOUND,
+    of_form(BOX_PREDICTION_BOUND, OUTPUT, READ_OUT, "contractive"),
+    SHOWN,
+    LIPSCHITZ_READOUT,
+)
+BOX_APART_BOUND = le(response_gap_box, FORCED_BOX + lam_box**T * response_start_box)
+BOX_APART = in_cells(
+    "box-two-states",
+    BOX_APART_BOUND,
+    of_runs(BOX_APART_BOUND, OF_CELLS, a, b),
+    note="from two states of the invariant set",
+)
+
+INPUT_ROBUSTNESS = Claim(
+    id="input-robustness",
+    title="Inputs that are near give states that are near",
+    source=Source(
+        "Angeli, A Lyapunov Approach to Incremental Stability Properties",
+        "incremental input-to-state stability; the bound is by Miller & Hardt's argument",
+    ),
+    forms=(
+        FINITE,
+        UNIFORM,
+        PREDICTION,
+        APART,
+        OUTPUT,
+        GAIN,
+        IN_BOX,
+        BOX_PREDICTION,
+        BOX_APART,
+    ),
+    false_variants=(
+        FINITE.variant(
+            "one-step-short",
+            "the geometric sum ends one step early",
+            le(forced_gap, OF_VANILLA.bound(T - 1)),
+            (*FINITE.assumptions, TWO_STEPS),
+        ),
+        FINITE.variant(
+            "no-input-slope",
+            "the constant L_x of the input is missing",
+            le(forced_gap, FORCED / L_x),
+        ),
+        FINITE.variant(
+            "within-the-ball",
+            "no two inputs are further apart than the largest is long",
+            le(forced_gap, L_x * B_x * (1 - lam**T) / (1 - lam)),
+        ),
+        UNIFORM.variant(
+            "no-horizon",
+            "what was forced by earlier inputs is forgotten at once",
+            le(forced_gap, L_x * x_gap),
+        ),
+        UNIFORM.variant(
+            "a-thousandth-less",
+            "the limit is never reached: 0.999 of it is enough",
+            le(forced_gap, Rational(999, 1000) * EVER),
+        ),
+        UNIFORM.variant(
+            "independent-inputs",
+            "the differences add up like independent ones, in squares",
+            le(forced_gap, L_x * x_gap / sqrt(1 - lam**2)),
+        ),
+        PREDICTION.variant(
+            "no-readout", "the readout's constant L_f is missing", le(forced_gap_y, FORCED)
+        ),
+        APART.variant(
+            "starts-forgotten", "where the runs start is left out", le(response_gap, FORCED)
+        ),
+        APART.variant(
+            "starts-next-power",
+            "λ^{T+1} in place of λ^T",
+            le(response_gap, FORCED + lam ** (T + 1) * state_gap),
+        ),
+        APART.variant(
+            "the-larger",
+            "the larger of the two terms in place of their sum",
+            le(response_gap, Max(FORCED, lam**T * state_gap)),
+        ),
+        IN_BOX.variant(
+            "box-one-step-short",
+            "the geometric sum of a cell ends one step early",
+            le(forced_gap_box, OF_CELLS.bound(T - 1)),
+            (*IN_BOX.assumptions, TWO_STEPS),
+        ),
+        OUTPUT.variant(
+            "box-without-output",
+            "the Euclidean norm of the output is taken for the norm of the box",
+            le(forced_gap, FORCED_BOX),
+        ),
+        GAIN.variant(
+            "box-two-inputs",
+            "no cell gathers more than two inputs, whatever λ is",
+            le(forced_gap, 2 * C_box * L_x_box * x_gap),
+        ),
+        BOX_PREDICTION.variant(
+            "box-no-readout",
+            "the readout's constant L_f is missing, of a cell",
+            le(forced_gap_y, C_box * FORCED_BOX),
+        ),
+        BOX_APART.variant(
+            "box-starts-forgotten",
+            "where the runs of a cell start is left out",
+            le(response_gap_box, FORCED_BOX),
+        ),
+    ),
+    extremal=(
+        "scalar linear system h = λh + L_x x with constant inputs δ apart: equality for every T, "
+        "from one state, and from two if they differ the same way"
+    ),
+)

@@ -1,0 +1,203 @@
+"""A causal feed-forward model sees exactly the last 1 + Σ (K_l − 1) d_l inputs.
+
+Fields add: a step whose old tap lies d back sees d inputs more than the step before.  Sources: Bai,
+Kolter & Koltun (temporal convolution), van den Oord et al. (gated convolution, WaveNet), Vaswani
+et al. (attention, here over the last w positions).
+"""
+
+from sympy import Expr, Integer
+
+from theory.language.claim import Form, Variant
+from theory.language.law import Assumption, Clause, at, law
+from theory.language.statement import Statement, eq, le, lt
+from theory.language.terms.causal import INPUTS, REACH, TWO_TAPS, J, apart, delay, reach
+from theory.language.terms.vectors import entry, j, norm, x, x_edge, x_past, z
+from theory.language.vocabulary import symbols
+from theory.models.system import SOME_WINDOW
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.base import GIVEN
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Proof, Step
+
+T, k, R, causal_gap, causal_edge_gap = symbols("T k R causal_gap causal_edge_gap")
+R_undilated, R_widest, R_halved, R_overlap = symbols("R_undilated R_widest R_halved R_overlap")
+ZERO, ONE = Integer(0), Integer(1)
+
+
+def wide(field: Expr) -> Assumption:
+    """The window is no shorter than this field."""
+    return Assumption("wide window", f"the window covers the field: k ≥ {field}", le(field, k))
+
+
+def exact(field: Expr) -> Assumption:
+    """The window is exactly this field."""
+    return Assumption("exact window", f"the window is the field: k = {field}", eq(k, field))
+
+
+def unchanged(other: Expr, *when: Statement) -> Clause:
+    """The two input sequences have the same input at all such times z."""
+    return Clause(eq(norm(entry(x, z) - entry(other, z)), ZERO), when)
+
+
+LOCAL = Assumption(
+    "two taps",
+    "a step computes, at each time, a function of two values of the step before",
+    law=TWO_TAPS,
+)
+CAUSAL = Assumption(
+    "causal",
+    "no step looks ahead: its delay is not negative",
+    law=law("causal", (j,), le(ZERO, delay(j))),
+)
+DELAYED = Assumption(
+    "delayed", "the two taps of a step differ", law=law("delayed", (j,), lt(ZERO, delay(j)))
+)
+FIELD = Assumption(
+    "field",
+    "R is one more than all delays together",
+    law=law("field", (), eq(R, ONE + reach(J))),
+)
+PAST = Assumption(
+    "changed past",
+    "x′ agrees with x at the last k times up to T, and is arbitrary before and after",
+    law=law("changed past", (z,), unchanged(x_past, lt(T - k, z), le(z, T))),
+)
+EDGE = Assumption(
+    "changed edge",
+    "x″ differs from x at time T − k + 1, and agrees with it at all later times",
+    law=law(
+        "changed edge",
+        (z,),
+        unchanged(x_edge, lt(T - k + ONE, z)),
+        Clause(lt(ZERO, norm(entry(x, z) - entry(x_edge, z))), (eq(z, T - k + ONE),)),
+    ),
+)
+TELLS_APART = Assumption(
+    "tells apart",
+    "along the two runs each step, where its new taps agree, tells its old ones apart",
+    law=law(
+        "tells apart",
+        (j, z),
+        Clause(
+            lt(ZERO, apart(x, x_edge, j + 1, z)),
+            (eq(apart(x, x_edge, j, z), ZERO), lt(ZERO, apart(x, x_edge, j, z - delay(j)))),
+        ),
+    ),
+)
+
+
+def agreement(other: Expr, assumed: str, causal: str, *given: Statement) -> Step:
+    """Step j computes the same at all times z that are ``given``: late enough for its reach."""
+    premises = tuple(f"{GIVEN} {index}" for index, _ in enumerate(given, start=1))
+    return Step(
+        "later values agree",
+        eq(apart(x, other, j, z), ZERO),
+        Induction(
+            j,
+            base=Smt(*premises, INPUTS.at(x, z), INPUTS.at(other, z), REACH.at(0), at(assumed, z)),
+            step=Smt(
+                *premises,
+                at(HYPOTHESIS, z),
+                at(HYPOTHESIS, z - delay(j)),
+                at("two taps", x, other, j, z),
+                REACH.at(j),
+                at(causal, j),
+            ),
+            given=given,
+            others=(z,),
+        ),
+        forall=(j, z),
+        given=given,
+    )
+
+
+UNSEEN = eq(causal_gap, ZERO)
+OUTSIDE = Proof(
+    (
+        agreement(x_past, "changed past", "causal", lt(T - k + reach(j), z), le(z, T)),
+        Step("claim", UNSEEN, Smt(at("later values agree", J, T), "wide window", "field")),
+    )
+)
+
+
+def outside(name: str, about: str, note: str) -> Form:
+    """Of one kind of model: nothing before the last R inputs is seen, and nothing after them."""
+    return Form(name, UNSEEN, (wide(R), LOCAL, CAUSAL, FIELD, PAST), about, OUTSIDE, note)
+
+
+DILATED = outside("dilated", "tcn", "R = 1 + Σ 2(K − 1)d over the blocks of two convolutions")
+GATED = outside("gated convolution", "gated-conv", "R = 1 + Σ (K − 1)d")
+WAVENET = outside("wavenet", "wavenet", "R = K + Σ (K − 1)d: one convolution before the stack")
+ATTENTION = outside("attention", "attention", "R = 1 + L(w − 1) for L layers over w positions")
+
+_oldest = (eq(z, T - k + ONE + reach(j)),)
+SEEN = lt(ZERO, causal_edge_gap)
+SEEN_FORM = Form(
+    "oldest input",
+    SEEN,
+    (exact(R), LOCAL, DELAYED, FIELD, EDGE, TELLS_APART),
+    "monotone",
+    Proof(
+        (
+            agreement(x_edge, "changed edge", "delayed", lt(T - k + ONE + reach(j), z)),
+            Step(
+                "the oldest is seen",
+                lt(ZERO, apart(x, x_edge, j, z)),
+                Induction(
+                    j,
+                    base=Smt(
+                        f"{GIVEN} 1",
+                        INPUTS.at(x, z),
+                        INPUTS.at(x_edge, z),
+                        REACH.at(0),
+                        at("changed edge", z),
+                    ),
+                    step=Smt(
+                        f"{GIVEN} 1",
+                        at(HYPOTHESIS, z - delay(j)),
+                        at("later values agree", j, z),
+                        at("tells apart", j, z),
+                        REACH.at(j),
+                        at("delayed", j),
+                    ),
+                    given=_oldest,
+                    others=(z,),
+                ),
+                forall=(j, z),
+                given=_oldest,
+            ),
+            Step("claim", SEEN, Smt(at("the oldest is seen", J, T), "exact window", "field")),
+        )
+    ),
+    note="the field is no shorter: the oldest of the R inputs changes the output",
+)
+CAUSAL_FORMS = (DILATED, GATED, WAVENET, ATTENTION, SEEN_FORM)
+
+
+def shorter(form: Form, id: str, text: str, field: Expr) -> Variant:
+    """The same field said to be shorter."""
+    return form.variant(id, text, assumptions=(wide(field), *form.assumptions[1:]))
+
+
+INSIDE = Assumption("exact window", "the input lies inside of the field: k ≤ R", le(k, R))
+CAUSAL_VARIANTS = (
+    DILATED.variant(
+        "causal-one-shorter",
+        "the oldest input of the field is not seen",
+        assumptions=(wide(R - 1), SOME_WINDOW, *DILATED.assumptions[1:]),
+    ),
+    shorter(DILATED, "blocks-halved", "a block counts as one convolution, not as two", R_halved),
+    shorter(GATED, "dilation-forgotten", "every tap counts once, however far apart", R_undilated),
+    shorter(WAVENET, "widest-layer", "a stack sees as far as its widest layer", R_widest),
+    shorter(ATTENTION, "one-window", "layers of attention share one window", R_widest),
+    SEEN_FORM.variant(
+        "no-holes",
+        "every input inside of the field is seen",
+        assumptions=(SOME_WINDOW, INSIDE, *SEEN_FORM.assumptions[1:]),
+    ),
+    SEEN_FORM.variant(
+        "overlap-counted",
+        "a layer sees K_l d_l inputs more, the overlap with the next counted twice",
+        assumptions=(exact(R_overlap), *SEEN_FORM.assumptions[1:]),
+    ),
+)

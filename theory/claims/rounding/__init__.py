@@ -1,0 +1,1 @@
+"""The trust base: the norm's certificate and the rounding of a rollout."""

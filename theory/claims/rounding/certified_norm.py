@@ -1,0 +1,125 @@
+"""A completed Cholesky factorisation certifies a bound on ‖W‖₂ (Rump; Higham)."""
+
+from sympy import Integer, Rational, Symbol, sqrt
+
+from theory.axioms.base import CHOLESKY, LEAST_EIGENVALUE, ROUNDED_GRAM, WEYL, gamma
+from theory.language.claim import Claim, Form, Source
+from theory.language.law import Assumption, law
+from theory.language.statement import eq, le, lt
+from theory.language.terms.vectors import (
+    completes,
+    eye,
+    frobenius,
+    in_range,
+    least,
+    norm,
+    rounded,
+    trace,
+    transpose,
+)
+from theory.language.vocabulary import symbols
+from theory.models.cells import W
+from theory.proof.methods import Smt
+from theory.proof.proof import Proof, Step
+
+W_norm_exact, n, u = symbols("W_norm_exact n u")
+s_gate, s_svd, s_power, s_unshifted, s_unscaled = symbols(
+    "s_gate s_svd s_power s_unshifted s_unscaled"
+)
+shift = Symbol("c", real=True)
+
+true_matrix = s_gate**2 * eye - transpose(W) * W - shift * eye
+matrix = rounded(true_matrix)
+
+GATE = Assumption(
+    "gate",
+    "W is scaled by a power of 2 that brings s near 1, where overflow and underflow do not matter; "
+    "Cholesky's factorisation of the computed "
+    "s² I − WᵀW − c I completes; c covers its backward error and the rounding of the matrix",
+    law=law(
+        "gate",
+        (),
+        eq(completes(matrix), Integer(1)),
+        eq(in_range(true_matrix), Integer(1)),
+        le(
+            gamma(n + 2) / (1 - gamma(n + 2)) * trace(matrix)
+            + gamma(n) * frobenius(W)
+            + 4 * u * s_gate**2,
+            shift,
+        ),
+    ),
+)
+SIZE = Assumption("size", "n is at most 2^40", lt(n * u, Rational(1, 2**13)))
+
+BOUND = le(W_norm_exact, s_gate)
+FORM = Form(
+    "gate",
+    BOUND,
+    (GATE, SIZE),
+    "matrix",
+    Proof(
+        (
+            Step(
+                "nearly positive",
+                le(-gamma(n + 2) / (1 - gamma(n + 2)) * trace(matrix), least(matrix)),
+                Smt(CHOLESKY.at(matrix), "gate", "size"),
+            ),
+            Step(
+                "close to the true matrix",
+                le(
+                    norm(matrix - true_matrix),
+                    gamma(n) * frobenius(W) + 4 * u * s_gate**2,
+                ),
+                Smt(ROUNDED_GRAM.at(W, s_gate, shift), "gate", "size"),
+            ),
+            Step(
+                "the shift pays",
+                le(norm(W) ** 2, s_gate**2),
+                Smt(
+                    "nearly positive",
+                    "close to the true matrix",
+                    "gate",
+                    "size",
+                    WEYL.at(matrix, true_matrix - matrix),
+                    LEAST_EIGENVALUE.at(W, s_gate**2 - shift),
+                ),
+            ),
+            Step("claim", BOUND, Smt("the shift pays")),
+        )
+    ),
+)
+
+CERTIFIED_NORM = Claim(
+    id="certified-norm",
+    title="The certificate of the norm",
+    source=Source("Rump; Higham, Accuracy and Stability of Numerical Algorithms", "Theorem 10.3"),
+    forms=(FORM,),
+    false_variants=(
+        FORM.variant(
+            "singular-value",
+            "a library's largest singular value is taken for a bound",
+            le(W_norm_exact, s_svd),
+        ),
+        FORM.variant(
+            "power-iteration",
+            "the estimate of power iteration is taken for a bound",
+            le(W_norm_exact, s_power),
+        ),
+        FORM.variant(
+            "unshifted",
+            "the factorisation of s² I − WᵀW itself, rounding ignored",
+            le(W_norm_exact, s_unshifted),
+        ),
+        FORM.variant(
+            "unscaled",
+            "the gate without scaling, underflow ignored",
+            le(W_norm_exact, s_unscaled),
+        ),
+        FORM.variant(
+            "unsquared",
+            "s I − WᵀW in place of s² I − WᵀW",
+            le(W_norm_exact, sqrt(s_gate)),
+        ),
+    ),
+    extremal="λ times a near-orthogonal matrix; tiny and huge scales; rank one; zero",
+)

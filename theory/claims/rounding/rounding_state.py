@@ -1,0 +1,234 @@
+"""The rounding errors of a rollout do not pile up in a contractive model (Higham)."""
+
+from sympy import Expr, Integer, Rational
+
+from theory.axioms.base import (
+    DIAGONAL_NORM,
+    MEAN_VALUE,
+    ROUNDED_STEP,
+    SUBMULTIPLICATIVE,
+    TRIANGLE,
+    gamma,
+)
+from theory.language.claim import Claim, Form, Source
+from theory.language.law import Assumption, Clause, at, law
+from theory.language.statement import eq, le, lt
+from theory.language.terms.vectors import (
+    RECURSION,
+    absolute,
+    activation,
+    computed,
+    entry,
+    in_range,
+    j,
+    library,
+    m,
+    norm,
+    phi,
+    rounded,
+    slopes,
+    state,
+    x,
+)
+from theory.language.vocabulary import symbols
+from theory.models.cells import RNN, U, W, bias
+from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
+from theory.models.slopes import SLOPES
+from theory.models.system import CONTRACTION, CONTRACTIVE
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import GIVEN, Proof, Step
+
+lam, L_rho, B_x, B_h, Z_hat, e_rho, e_relative, eps_1 = symbols(
+    "lam L_rho B_x B_h Z_hat e_rho e_relative eps_1"
+)
+n, d, u, T, h_rounding = symbols("n d u T h_rounding")
+
+h, x_next = computed(x, m), entry(x, m + 1)
+exact = W * h + U * x_next + bias
+floating = rounded(exact)
+within = le(norm(h), Rational(101, 100) * B_h)  # what the local error bound presupposes
+
+FLOATING = Assumption(
+    "floating point",
+    "the states are computed in float64, with any order of summation, and no part of a "
+    "pre-activation is lost to overflow or underflow",
+    law=law(
+        "floating point",
+        (m,),
+        eq(computed(x, 0), Integer(0)),
+        eq(computed(x, m + 1), library(floating)),
+        eq(in_range(exact), Integer(1)),
+    ),
+)
+LIBRARY = Assumption(
+    "library",
+    "e_rho bounds the error of the library's ρ, at pre-activations of states up to 1.01 B_h",
+    law=law(
+        "library",
+        (m,),
+        Clause(le(norm(library(floating) - activation(floating)), e_rho), (within,)),
+    ),
+)
+PRE_ACTIVATIONS = Assumption(
+    "pre-activations",
+    "Z_hat is at least 1.01 ‖|W|‖ B_h + ‖|U|‖ B_x + ‖b‖, and ‖x_t‖ ≤ B_x",
+    law=law(
+        "pre-activations",
+        (m,),
+        le(
+            Rational(101, 100) * norm(absolute(W)) * B_h + norm(absolute(U)) * B_x + norm(bias),
+            Z_hat,
+        ),
+        le(norm(entry(x, m + 1)), B_x),
+    ),
+)
+STATES = Assumption(
+    "states", "B_h bounds ‖h_t‖", law=law("states", (j,), le(norm(state(x, 0, j)), B_h))
+)
+SIZE = Assumption("size", "n + d + 2 is at most 2^40", lt((n + d + 2) * u, Rational(1, 2**12)))
+TOTAL = (1 - lam**T) / (1 - lam)
+LOCAL = L_rho * gamma(n + d + 2) * Z_hat + e_rho
+ONE_ERROR = Assumption(
+    "one error",
+    "eps_1 is at least L_ρ γ_{n+d+2} Z_hat + e_rho",
+    law=law("one error", (), le(LOCAL, eps_1)),
+)
+
+
+def _small(error: Expr) -> Assumption:
+    return Assumption(
+        "small",
+        "the error of one step is at most (1 − λ) B_h/100",
+        le(error, (1 - lam) * B_h / 100),
+    )
+
+
+MODEL = (RNN, CONTRACTION, CONTRACTIVE, STATES, FLOATING, LIBRARY, PRE_ACTIVATIONS, SIZE)
+
+PRE_ACTIVATION_STEP = Step(
+    "rounding before the activation",
+    le(norm(floating - exact), gamma(n + d + 2) * Z_hat),
+    Smt(
+        ROUNDED_STEP.at(W, h, U, x_next, bias),
+        at("floating point", m),
+        at("pre-activations", m),
+        "size",
+        f"{GIVEN} 1",
+    ),
+    forall=(m,),
+    given=(within,),
+)
+SECANTS = Step(
+    "secants",
+    le(norm(activation(floating) - activation(exact)), L_rho * norm(floating - exact)),
+    Smt(
+        "slopes",
+        DIAGONAL_NORM.at(floating, exact),
+        MEAN_VALUE.at(floating, exact),
+        SUBMULTIPLICATIVE.at(slopes(floating, exact), floating - exact),
+    ),
+    forall=(m,),
+)
+
+
+def _form(name: str, error: Expr, known: tuple[Assumption, ...]) -> Form:
+    """The bound with this expression for the error of one step."""
+    explicit = () if known else ("size",)  # the expression divides by 1 − (n + d + 2) u
+    bound = le(h_rounding, error * TOTAL)
+    local = Step(
+        "one step",
+        le(norm(computed(x, m + 1) - phi(h, x_next)), error),
+        Smt(
+            at("floating point", m),
+            at("rnn", h, x_next),
+            TRIANGLE.at(
+                library(floating) - activation(floating), activation(floating) - activation(exact)
+            ),
+            at("library", m),
+            at("secants", m),
+            at("rounding before the activation", m),
+            "size",
+            *(assumption.id for assumption in known),
+            f"{GIVEN} 1",
+        ),
+        forall=(m,),
+        given=(within,),
+    )
+    later = computed(x, j), entry(x, j + 1)
+    accumulated = Step(
+        "all steps",
+        le(norm(computed(x, j) - state(x, 0, j)), error * (1 - lam**j) / (1 - lam)),
+        Induction(
+            j,
+            base=Smt(at("floating point", j), RECURSION.at(x, 0, 0)),
+            step=Smt(
+                HYPOTHESIS,
+                at("one step", j),
+                RECURSION.at(x, 0, j),
+                at("contraction", computed(x, j), state(x, 0, j), entry(x, j + 1)),
+                TRIANGLE.at(computed(x, j) - state(x, 0, j), state(x, 0, j)),
+                TRIANGLE.at(computed(x, j + 1) - phi(*later), phi(*later) - state(x, 0, j + 1)),
+                at("states", j),
+                at("power not negative", j),
+                "contractive",
+                "small",
+                *explicit,
+            ),
+        ),
+        forall=(j,),
+    )
+    return Form(
+        name,
+        bound,
+        (*MODEL, *known, _small(error)),
+        "rnn",
+        Proof(
+            (
+                SLOPES,
+                PRE_ACTIVATION_STEP,
+                SECANTS,
+                local,
+                POWER_NOT_NEGATIVE,
+                accumulated,
+                Step("claim", bound, Smt(at("all steps", T), "contractive", *explicit)),
+            )
+        ),
+    )
+
+
+STATE = _form("state", eps_1, (ONE_ERROR,))
+EXPLICIT = _form("explicit", LOCAL, ())
+
+ROUNDING_STATE = Claim(
+    id="rounding-state",
+    title="The rounding of a rollout",
+    source=Source("Higham, Accuracy and Stability of Numerical Algorithms", "section 3.5"),
+    forms=(STATE, EXPLICIT),
+    false_variants=(
+        STATE.variant(
+            "no-accumulation",
+            "the error of one step alone",
+            le(h_rounding, eps_1),
+            special="rounding-accumulates",
+        ),
+        EXPLICIT.variant(
+            "exact-activation",
+            "the library's activation is taken for exact",
+            le(h_rounding, (LOCAL - e_rho) * TOTAL),
+            special="softplus-threshold",
+        ),
+        EXPLICIT.variant(
+            "relative-error",
+            "the library's activation is taken to err by 4u of its value",
+            le(h_rounding, (LOCAL - e_rho + e_relative) * TOTAL),
+            special="softplus-threshold",
+        ),
+        STATE.variant(
+            "one-step-short",
+            "the errors of all steps but one",
+            le(h_rounding, eps_1 * (1 - lam ** (T - 1)) / (1 - lam)),
+        ),
+    ),
+    extremal="scalar linear system near λ = 1 with constant input: the same error in every step",
+)

@@ -1,0 +1,1 @@
+"""How close training the truncated model comes to training the full one."""

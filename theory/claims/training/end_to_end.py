@@ -1,0 +1,278 @@
+"""Trained models make close predictions (Miller & Hardt, Theorem 1)."""
+
+from sympy import Expr, log
+
+from theory.claims.memory.truncation import POSITIVE_RATE, rate
+from theory.claims.training.weight_gap import LEMMA as WEIGHT_GAP
+from theory.language.claim import Claim, Form, Source
+from theory.language.functions import PrincipalRoot, StepProduct
+from theory.language.law import Assumption, at
+from theory.language.statement import le, lt
+from theory.language.vocabulary import symbols
+from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
+from theory.models.lemmas.window import (
+    ANY_STEPS,
+    ELEMENTARY_STEPS,
+    LAMBERT_STEPS,
+    elementary,
+    level,
+    long_enough,
+    surplus,
+)
+from theory.models.system import (
+    ACCURACY,
+    CONTRACTIVE,
+    LIPSCHITZ_READOUT,
+    MEMORY,
+    ONE,
+    SOME_WINDOW,
+    WINDOW,
+    ZERO,
+)
+from theory.models.weights.descent import FEASIBLE, TRAINING
+from theory.models.weights.training import (
+    CONTRACTION,
+    CURVED,
+    DRIVE,
+    GAMMA_BOUND,
+    GRADIENT_BOUND,
+    LIPSCHITZ_WEIGHTS,
+)
+from theory.models.weights.weighted_runs import PREDICTIONS, RUNS
+from theory.proof.methods import Smt
+from theory.proof.proof import Proof, Step
+
+N, T, k, lam, epsilon, alpha, beta = symbols("N T k lam epsilon alpha beta")
+S_0, L_f, L_w, G_0, G_1, eps_k = symbols("S_0 L_f L_w G_0 G_1 eps_k")
+K_0, K_1, trained_gap = symbols("K_0 K_1 trained_gap")
+
+spread = (StepProduct(N, alpha * beta) - 1) / beta  # M_N: the weights' gap is at most ε_k M_N
+stretch = L_f / (1 - lam)
+# What K_0 and K_1 are at least.
+STILL = stretch * (L_w * spread * G_0 + S_0)
+DRIFT = stretch * L_w * spread * G_1
+
+MODEL = (
+    *TRAINING,
+    CURVED,
+    CONTRACTION,
+    CONTRACTIVE,
+    DRIVE,
+    LIPSCHITZ_WEIGHTS,
+    LIPSCHITZ_READOUT,
+    WINDOW,
+)
+BOUND = le(trained_gap, stretch * (L_w * spread * eps_k + lam**k * S_0))
+BOUND_FORM = Form(
+    "bound",
+    BOUND,
+    MODEL,
+    "training",
+    Proof(
+        (
+            *FEASIBLE,
+            POWER_NOT_NEGATIVE,
+            *RUNS,
+            PREDICTIONS,
+            Step(
+                "claim",
+                BOUND,
+                Smt("predictions by the weights", WEIGHT_GAP, "contractive", "curved"),
+            ),
+        )
+    ),
+)
+
+CONSTANTS = (
+    Assumption("K_0", "K_0 bounds L_f (L_w M_N G_0 + S_0)/(1 − λ)", le(STILL, K_0)),
+    Assumption("K_1", "K_1 bounds L_f L_w M_N G_1/(1 − λ)", le(DRIFT, K_1)),
+)
+EXPLICIT_MODEL = (*MODEL, GRADIENT_BOUND, GAMMA_BOUND, SOME_WINDOW, MEMORY, *CONSTANTS)
+EXPLICIT_BOUND = le(trained_gap, lam**k * (K_0 + k * K_1))
+EXPLICIT = Form(
+    "explicit",
+    EXPLICIT_BOUND,
+    EXPLICIT_MODEL,
+    "training",
+    Proof(
+        (
+            POWER_NOT_NEGATIVE,
+            Step(
+                "claim",
+                EXPLICIT_BOUND,
+                Smt(
+                    BOUND_FORM.lemma("end-to-end").at(),
+                    "K_0",
+                    "K_1",
+                    at("gradient bound", k - 1),
+                    at("power not negative", k),
+                    "gamma",
+                    "memory",
+                    "some window",
+                    "contractive",
+                    "curved",
+                ),
+            ),
+        )
+    ),
+    note="K_0 and K_1 do not depend on the window",
+)
+
+TARGET = le(trained_gap, epsilon)
+WINDOWED = (*EXPLICIT_MODEL, ACCURACY)
+DRIFTING = Assumption("drifting", "K_1 > 0", lt(ZERO, K_1))
+LEVELS = Assumption(
+    "level", "L = c K_0/K_1 + ln(K_1/(c ε)) ≥ 1, with c = ln(1/λ)", le(ONE, level(K_0, K_1))
+)
+LOW_LEVEL = Assumption(
+    "low level", "L = c K_0/K_1 + ln(K_1/(c ε)) ≤ 1, with c = ln(1/λ)", le(level(K_0, K_1), ONE)
+)
+SURPLUS = Assumption(
+    "surplus", "ς = ln((K_0 + K_1)/(c ε)) − 1 ≥ 0, with c = ln(1/λ)", le(ZERO, surplus(K_0, K_1))
+)
+
+
+def _long(text: str, least: Expr) -> Assumption:
+    return Assumption("long window", f"the window is long enough: k ≥ {text}", le(least, k))
+
+
+LONG = _long("−W₋₁(−e^{−L})/c − K_0/K_1", long_enough(K_0, K_1))
+LONG_ELEMENTARY = _long("(1 + √(2ς) + ς)/c", elementary(K_0, K_1))
+MEANINGFUL = ("accuracy", *POSITIVE_RATE)  # no quotient divides by 0
+LEMMA = EXPLICIT.lemma("end-to-end").at()
+
+WINDOW_FORM = Form(
+    "window",
+    TARGET,
+    (*WINDOWED, DRIFTING, LEVELS, LONG),
+    "training",
+    Proof(
+        (
+            *LAMBERT_STEPS,
+            Step(
+                "claim",
+                TARGET,
+                Smt(
+                    LEMMA,
+                    at("enough by Lambert's function", K_0, K_1, k),
+                    "drifting",
+                    "level",
+                    "long window",
+                    *MEANINGFUL,
+                ),
+            ),
+        )
+    ),
+    note="the least window after which the explicit bound stays below ε",
+)
+
+ANY = Form(
+    "window-any",
+    TARGET,
+    (*WINDOWED, DRIFTING, LOW_LEVEL),
+    "training",
+    Proof(
+        (
+            *ANY_STEPS,
+            Step(
+                "claim",
+                TARGET,
+                Smt(
+                    LEMMA,
+                    at("enough for any window", K_0, K_1, k),
+                    "drifting",
+                    "low level",
+                    *MEANINGFUL,
+                ),
+            ),
+        )
+    ),
+    note="a target so large that every window with k ≥ 1 meets it",
+)
+ELEMENTARY_FORM = Form(
+    "elementary",
+    TARGET,
+    (*WINDOWED, SURPLUS, LONG_ELEMENTARY),
+    "training",
+    Proof(
+        (
+            *ELEMENTARY_STEPS,
+            Step(
+                "claim",
+                TARGET,
+                Smt(
+                    LEMMA,
+                    at("enough by elementary functions", K_0, K_1, k),
+                    "some window",
+                    "surplus",
+                    "long window",
+                    *MEANINGFUL,
+                ),
+            ),
+        )
+    ),
+    note="without special functions",
+)
+
+
+def _windowed(assumption: Assumption) -> tuple[Assumption, ...]:
+    return (*WINDOWED, DRIFTING, LEVELS, assumption)
+
+
+END_TO_END = Claim(
+    id="end-to-end",
+    title="Trained models make close predictions",
+    source=Source("Miller & Hardt, Stable Recurrent Models", "Theorem 1"),
+    forms=(BOUND_FORM, EXPLICIT, WINDOW_FORM, ANY, ELEMENTARY_FORM),
+    false_variants=(
+        BOUND_FORM.variant(
+            "weights-alone",
+            "close weights are enough: the truncation of the trained model is forgotten",
+            le(trained_gap, stretch * L_w * spread * eps_k),
+        ),
+        BOUND_FORM.variant(
+            "truncation-alone",
+            "the truncation is enough: that the weights differ is forgotten",
+            le(trained_gap, stretch * lam**k * S_0),
+        ),
+        EXPLICIT.variant(
+            "next-power",
+            "λ^{k+1} in place of λ^k",
+            le(trained_gap, lam ** (k + 1) * (K_0 + k * K_1)),
+        ),
+        ELEMENTARY_FORM.variant(
+            "logarithm-window",
+            "the window is log K/ε to the base 1/λ: the factor k is forgotten",
+            assumptions=(
+                *WINDOWED,
+                SURPLUS,
+                _long("log (K_0 + K_1)/ε", log((K_0 + K_1) / epsilon) / rate),
+            ),
+        ),
+        ELEMENTARY_FORM.variant(
+            "no-root",
+            "(1 + ς)/c, without the root",
+            assumptions=(
+                *WINDOWED,
+                SURPLUS,
+                _long("(1 + ς)/c", (1 + surplus(K_0, K_1)) / rate),
+            ),
+        ),
+        WINDOW_FORM.variant(
+            "principal-branch",
+            "the principal branch of Lambert's function",
+            assumptions=_windowed(
+                _long("−W₀(−e^{−L})/c − K_0/K_1", long_enough(K_0, K_1, PrincipalRoot))
+            ),
+        ),
+        WINDOW_FORM.variant(
+            "one-short",
+            "a window one shorter is enough",
+            assumptions=_windowed(_long("… − 1", long_enough(K_0, K_1) - 1)),
+        ),
+    ),
+    extremal=(
+        "scalar linear system with a linear loss whose descent raises the weight: every step of "
+        "the chain is met in the limit of small steps, long sequences and weights close to λ"
+    ),
+)

@@ -1,0 +1,160 @@
+"""Projections onto convex sets of weights bring no two points further apart.
+
+The spectral ball, the row-sum ball and the Euclidean ball of matrices are closed and convex, and
+weights are measured in the Euclidean norm of their entries.
+"""
+
+from sympy import Integer, Rational
+
+from theory.axioms.base import PROJECTION, PROJECTION_INSIDE
+from theory.language.claim import Claim, Form, Source
+from theory.language.law import Assumption, at, law
+from theory.language.statement import eq, le, lt
+from theory.language.terms.vectors import (
+    a,
+    b,
+    c,
+    feasible,
+    inner,
+    norm,
+    project,
+    projects,
+    v,
+    vector,
+)
+from theory.language.vocabulary import symbols
+from theory.proof.methods import Smt
+from theory.proof.proof import Proof, Step
+
+proj_gap, matrix_gap, rescaled_gap = symbols("proj_gap matrix_gap rescaled_gap")
+proj_distance, feasible_distance = symbols("proj_distance feasible_distance")
+ONE = Integer(1)
+first, second, inside = vector("vec_A"), vector("vec_B"), vector("vec_Z")
+
+PROJECTS = Assumption(
+    "projection",
+    "Π a is the point nearest to a, in the Euclidean norm, of a closed convex set",
+    law=law("projection", (v,), eq(projects(v), ONE)),
+)
+FEASIBLE = Assumption(
+    "feasible", "Z is a point of the set", law=law("feasible", (), eq(feasible(inside), ONE))
+)
+INNER_PRODUCT = law(
+    "inner product",
+    (a, b, c),
+    eq(inner(a - b, c), inner(a, c) - inner(b, c)),
+    eq(inner(a, -c) + inner(a, c), Integer(0)),
+    eq(inner(a, c) - inner(c, a), Integer(0)),
+    eq(inner(c, c), norm(c) ** 2),
+)
+
+moved, before = project(a) - project(b), a - b
+MOVES_ALONG = Step(
+    "the projections move along",
+    le(norm(moved) ** 2, inner(before, moved)),
+    Smt(
+        at("projection", a),
+        at("projection", b),
+        PROJECTION.at(a, project(b)),
+        PROJECTION.at(b, project(a)),
+        PROJECTION_INSIDE.at(a),
+        PROJECTION_INSIDE.at(b),
+        INNER_PRODUCT.at(a - project(a), b - project(b), moved),
+        INNER_PRODUCT.at(before, moved, moved),
+    ),
+    forall=(a, b),
+)
+# 0 ≤ ‖a − c‖² = ‖a‖² − 2⟨a, c⟩ + ‖c‖²
+SQUARE = Step(
+    "square of a difference",
+    eq(norm(a - c) ** 2, norm(a) ** 2 - 2 * inner(a, c) + norm(c) ** 2),
+    Smt(
+        INNER_PRODUCT.at(a, c, a - c),
+        INNER_PRODUCT.at(c, a, a - c),
+        INNER_PRODUCT.at(a, c, a),
+        INNER_PRODUCT.at(a, c, c),
+    ),
+    forall=(a, c),
+)
+NON_EXPANSIVE = Step(
+    "non-expansive",
+    le(norm(project(a) - project(b)), norm(a - b)),
+    Smt(
+        at("the projections move along", a, b),
+        at("square of a difference", before, moved),
+    ),
+    forall=(a, b),
+)
+LEMMAS = (MOVES_ALONG, SQUARE, NON_EXPANSIVE)
+
+GAP_BOUND = le(proj_gap, matrix_gap)
+GAP = Form(
+    "non-expansive",
+    GAP_BOUND,
+    (PROJECTS,),
+    "projection",
+    Proof((*LEMMAS, Step("claim", GAP_BOUND, Smt(at("non-expansive", first, second))))),
+    note="weight-gap rests on it",
+)
+
+NEAREST_BOUND = le(proj_distance, feasible_distance)
+NEAREST = Form(
+    "nearest",
+    NEAREST_BOUND,
+    (PROJECTS, FEASIBLE),
+    "projection",
+    Proof(
+        (
+            SQUARE,
+            Step(
+                "claim",
+                NEAREST_BOUND,
+                Smt(
+                    at("projection", first),
+                    "feasible",
+                    PROJECTION.at(first, inside),
+                    at("square of a difference", first - project(first), inside - project(first)),
+                ),
+            ),
+        )
+    ),
+    note="no point of the set is nearer",
+)
+
+PROJECTION_CLAIM = Claim(
+    id="projection",
+    title="Projections onto convex sets of weights are non-expansive",
+    source=Source("Miller & Hardt, Stable Recurrent Models", "section 4"),
+    forms=(GAP, NEAREST),
+    false_variants=(
+        GAP.variant(
+            "rescaling",
+            "scaling down to the ball does as well as projecting",
+            le(rescaled_gap, matrix_gap),
+        ),
+        GAP.variant(
+            "rescaling-by-a-quarter-more",
+            "scaling down to the ball brings points at most a quarter further apart",
+            le(rescaled_gap, Rational(5, 4) * matrix_gap),
+        ),
+        GAP.variant(
+            "strict",
+            "a projection brings any two points nearer",
+            lt(proj_gap, matrix_gap),
+        ),
+        GAP.variant(
+            "a-hundredth-less",
+            "a projection brings any two points nearer by a hundredth",
+            le(proj_gap, Rational(99, 100) * matrix_gap),
+        ),
+        NEAREST.variant(
+            "nearer-by-a-hundredth",
+            "any other point of the set is further away by a hundredth",
+            le(proj_distance, Rational(99, 100) * feasible_distance),
+        ),
+    ),
+    extremal=(
+        "two matrices inside the ball: nothing moves. Rescaling falls next to the identity, by "
+        "√n for the spectral ball and by nearly n for the row-sum ball"
+    ),
+)

@@ -1,0 +1,283 @@
+"""Weights trained on the truncated model stay close (Miller & Hardt, Proposition 4)."""
+
+from sympy import Rational, log
+
+from theory.axioms.base import EXPONENTIAL, LOGARITHM
+from theory.claims.training.projection import PROJECTS
+from theory.language.claim import Claim, Form, Source
+from theory.language.functions import REAL_POWER, RealPower, StepProduct
+from theory.language.law import at
+from theory.language.statement import le
+from theory.language.terms.vectors import j, norm
+from theory.language.vocabulary import symbols
+from theory.models.lemmas.growth import (
+    LOGARITHM_POSITIVE,
+    POWER_LARGE,
+    POWERS,
+    PRODUCT,
+    PRODUCT_BY_LOGARITHM,
+    PRODUCT_BY_ZETA,
+    TANGENTS,
+)
+from theory.models.system import MEMORY, SOME_WINDOW
+from theory.models.weights.descent import CONSTANT_SIZE_STEPS, STEPS, TRAINING, here, there
+from theory.models.weights.training import (
+    CONSTANT_STEPS,
+    CURVED,
+    DESCENT,
+    GAMMA_BOUND,
+    GRADIENT_BOUND,
+    GRADIENT_GAP,
+    INVERSE_STEPS,
+    SMOOTH,
+    SOME_STEPS,
+    STEP,
+)
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Proof, Step
+
+N, k, lam, alpha, beta, eps_k = symbols("N k lam alpha beta eps_k")
+G_0, G_1, w_gap, w_gap_before = symbols("G_0 G_1 w_gap w_gap_before")
+c = alpha * beta
+
+RECURSION_BOUND = le(w_gap, (1 + alpha * beta / N) * w_gap_before + alpha / N * eps_k)
+RECURSION = Form(
+    "recursion",
+    RECURSION_BOUND,
+    (*TRAINING, SOME_STEPS),
+    "training",
+    Proof(
+        (
+            *STEPS,
+            Step(
+                "claim",
+                RECURSION_BOUND,
+                Smt(at("one step", N - 1), at("inverse steps", N - 1), "some steps"),
+            ),
+        )
+    ),
+    note="one step of size α/N",
+)
+
+PRODUCT_BOUND = le(w_gap, eps_k / beta * (StepProduct(N, c) - 1))
+BY_PRODUCT = Form(
+    "product",
+    PRODUCT_BOUND,
+    (*TRAINING, CURVED),
+    "training",
+    Proof(
+        (
+            *STEPS,
+            *PRODUCT,
+            Step(
+                "weights by the product",
+                le(beta * norm(here - there), eps_k * (StepProduct(j, c) - 1)),
+                Induction(
+                    j,
+                    base=Smt(at("descent", 0), at("empty product", c), "step"),
+                    step=Smt(
+                        HYPOTHESIS,
+                        at("one step", j),
+                        at("next factor", j, c),
+                        at("inverse steps", j),
+                        "step",
+                    ),
+                ),
+                forall=(j,),
+            ),
+            Step("claim", PRODUCT_BOUND, Smt(at("weights by the product", N), "curved")),
+        )
+    ),
+    note="the Γ quotient is the product of all 1 + αβ/t",
+)
+LEMMA = BY_PRODUCT.lemma("weight-gap").at()
+
+MODEL = (*TRAINING, CURVED, SOME_STEPS)
+LOGARITHM_BOUND = le(w_gap, alpha * eps_k * RealPower(N, c) * (1 + log(N)))
+BY_LOGARITHM = Form(
+    "logarithm",
+    LOGARITHM_BOUND,
+    MODEL,
+    "training",
+    Proof(
+        (
+            *POWERS,
+            POWER_LARGE,
+            LOGARITHM_POSITIVE,
+            *PRODUCT,
+            PRODUCT_BY_LOGARITHM,
+            Step(
+                "claim",
+                LOGARITHM_BOUND,
+                Smt(
+                    LEMMA,
+                    at("product by a logarithm", c, N - 1),
+                    REAL_POWER.at(N, c),
+                    "curved",
+                    "step",
+                    "some steps",
+                ),
+            ),
+        )
+    ),
+    note="sharper for small αβ",
+)
+
+ZETA_BOUND = le(w_gap, alpha * eps_k * RealPower(N, c) * (1 + 1 / c))
+BY_ZETA = Form(
+    "zeta",
+    ZETA_BOUND,
+    MODEL,
+    "training",
+    Proof(
+        (
+            *POWERS,
+            *PRODUCT,
+            PRODUCT_BY_ZETA,
+            Step(
+                "claim",
+                ZETA_BOUND,
+                Smt(
+                    LEMMA,
+                    at("product by a power", c, N - 1),
+                    REAL_POWER.at(N, c),
+                    "curved",
+                    "step",
+                    "some steps",
+                ),
+            ),
+        )
+    ),
+    note="sharper for many steps",
+)
+
+PAPER_BOUND = le(w_gap, alpha * (G_0 + G_1) * k * lam**k * RealPower(N, c + 1))
+PAPER = Form(
+    "paper",
+    PAPER_BOUND,
+    (*MODEL, GRADIENT_BOUND, GAMMA_BOUND, MEMORY, SOME_WINDOW),
+    "training",
+    Proof(
+        (
+            *TANGENTS,
+            Step(
+                "gradient bound by γ",
+                le(eps_k, (G_0 + G_1) * k * lam**k),
+                Smt(at("gradient bound", k - 1), "gamma", "memory", "some window"),
+            ),
+            Step(
+                "claim",
+                PAPER_BOUND,
+                Smt(
+                    BY_LOGARITHM.lemma("weight-gap").at(),
+                    "gradient bound by γ",
+                    REAL_POWER.at(N, c),
+                    REAL_POWER.at(N, c + 1),
+                    EXPONENTIAL.at(c * log(N), log(N)),
+                    at("exp positive", c * log(N)),
+                    LOGARITHM.at(N),
+                    at("tangent of exp", log(N)),
+                    "step",
+                    "some steps",
+                ),
+            ),
+        )
+    ),
+    note="γ = G_0 + G_1; a factor N more than need be",
+)
+
+CONSTANT_BOUND = le(w_gap, eps_k / beta * ((1 + c) ** N - 1))
+CONSTANT = Form(
+    "constant",
+    CONSTANT_BOUND,
+    (PROJECTS, DESCENT, CONSTANT_STEPS, STEP, SMOOTH, GRADIENT_GAP, CURVED),
+    "training",
+    Proof(
+        (
+            *CONSTANT_SIZE_STEPS,
+            Step(
+                "weights by the power",
+                le(beta * norm(here - there), eps_k * ((1 + c) ** j - 1)),
+                Induction(
+                    j,
+                    base=Smt(at("descent", 0)),
+                    step=Smt(HYPOTHESIS, at("one step", j), at("constant steps", j)),
+                ),
+                forall=(j,),
+            ),
+            Step("claim", CONSTANT_BOUND, Smt(at("weights by the power", N), "curved")),
+        )
+    ),
+    note="constant steps: exponential in their number",
+)
+
+IN_BOX = Form(
+    "box",
+    PRODUCT_BOUND,
+    BY_PRODUCT.assumptions,
+    "cell",
+    Proof((Step("claim", PRODUCT_BOUND, Smt(LEMMA, "curved")),)),
+    note="any cell, with β and ε_k from Lemmas 2 and 3 in the norm of the box, uniform on Ω",
+)
+
+WEIGHT_GAP = Claim(
+    id="weight-gap",
+    title="Weights trained on the truncated model stay close",
+    source=Source("Miller & Hardt, Stable Recurrent Models", "Proposition 4"),
+    forms=(BY_PRODUCT, RECURSION, BY_LOGARITHM, BY_ZETA, PAPER, CONSTANT, IN_BOX),
+    false_variants=(
+        BY_LOGARITHM.variant(
+            "no-logarithm",
+            "N^{αβ} alone, without the logarithm",
+            le(w_gap, alpha * eps_k * RealPower(N, c)),
+        ),
+        BY_LOGARITHM.variant(
+            "exponent-without-step",
+            "the exponent β in place of αβ",
+            le(w_gap, alpha * eps_k * RealPower(N, beta) * (1 + log(N))),
+        ),
+        BY_LOGARITHM.variant(
+            "inverse-for-constant",
+            "constant steps are as good as steps of size α/t",
+            assumptions=tuple(CONSTANT_STEPS if p is INVERSE_STEPS else p for p in MODEL),
+        ),
+        BY_ZETA.variant(
+            "no-first-step",
+            "1/(αβ) in place of 1 + 1/(αβ)",
+            le(w_gap, alpha * eps_k * RealPower(N, c) / c),
+        ),
+        BY_PRODUCT.variant(
+            "one-step-short",
+            "the product of one step less",
+            le(w_gap, eps_k / beta * (StepProduct(N - 1, c) - 1)),
+            (*TRAINING, CURVED, SOME_STEPS),
+        ),
+        BY_PRODUCT.variant(
+            "a-thousandth-less",
+            "the worst case is never reached: 0.999 of it is enough",
+            le(w_gap, Rational(999, 1000) * eps_k / beta * (StepProduct(N, c) - 1)),
+        ),
+        RECURSION.variant(
+            "no-growth",
+            "the gaps of the steps add up, and none of them grows",
+            le(w_gap, w_gap_before + alpha / N * eps_k),
+        ),
+        CONSTANT.variant(
+            "constant-one-step-short",
+            "constant steps, the power of one step less",
+            le(w_gap, eps_k / beta * ((1 + c) ** (N - 1) - 1)),
+            (*CONSTANT.assumptions, SOME_STEPS),
+        ),
+        IN_BOX.variant(
+            "box-one-step-short",
+            "of a cell, the product of one step less",
+            le(w_gap, eps_k / beta * (StepProduct(N - 1, c) - 1)),
+            (*IN_BOX.assumptions, SOME_STEPS),
+        ),
+    ),
+    extremal=(
+        "p(w) = −βw²/2 and p^k(w) = p(w) + εw on the line, without constraint: equality in the "
+        "recursion, the product and the constant steps, for every N"
+    ),
+)

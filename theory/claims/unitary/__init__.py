@@ -1,0 +1,1 @@
+"""Unitary equivalents of contractive networks, and what has none."""

@@ -1,0 +1,270 @@
+"""A candidate whose activity pattern D never changes needs m ≥ rank D + n states for W = ρ I.
+
+With A = D V and B = A − ρ I let X_j = (D G, B D G, …, B^j D G).  E takes B X_j to 0, and B takes
+nothing but 0 to 0 up to m − rank D dimensions, since ‖A v‖ = ρ ‖v‖ only where I − D sees V v.  So
+each step adds n − (m − rank D) to rank X_j, which is at most rank D.
+"""
+
+from theory.axioms.base import HOMOGENEITY, TRIANGLE
+from theory.axioms.ranks import (
+    RANK_BESIDE,
+    RANK_IDENTITY,
+    RANK_KERNELS,
+    RANK_PRODUCT,
+    RANK_SCALED,
+    RANK_SUM,
+    RANK_WHOLE,
+    ROWS_BESIDE,
+    ROWS_OF_PRODUCT,
+    ROWS_OF_SUM,
+)
+from theory.language.claim import Form
+from theory.language.law import at
+from theory.language.statement import eq, le
+from theory.language.terms.unitary import rank, rows
+from theory.language.terms.vectors import i, j, norm, v
+from theory.models.system import TWO_STEPS
+from theory.models.unitary.krylov import (
+    A_1,
+    CONSTANT,
+    CROWDED,
+    LONG,
+    SCALAR,
+    SELECTS,
+    X,
+    X_next,
+    active,
+    definition,
+    first,
+    idle,
+    image,
+    seen,
+    shifted,
+)
+from theory.models.unitary.local_maps import (
+    AGREEMENT,
+    MATCH,
+    ONE,
+    ORTHOGONAL,
+    ZERO,
+    D,
+    E,
+    G,
+    T,
+    V,
+    n,
+    response_candidate,
+    rho,
+    states,
+)
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Proof, Step
+
+BOUND = le(active + n, states)
+FACTOR = (
+    Step("one step", le(ONE, T), Smt("two steps")),
+    Step(
+        "composed",
+        eq(rank(E * first), rank(response_candidate(0, 0))),
+        Smt(at("constant pattern", 0)),
+    ),
+    Step(
+        "composed over steps",
+        eq(
+            rank(shifted(seen(i), first)),
+            rank(response_candidate(i + 1, 0) - rho * response_candidate(i, 0)),
+        ),
+        Smt(at("constant pattern", i), at("constant pattern", i + 1)),
+        forall=(i,),
+    ),
+    Step(
+        "the input is seen",
+        eq(rank(E * first), n),
+        Smt(
+            "match",
+            "one step",
+            "composed",
+            at("agreement", 0, 0),
+            at("scalar", 0),
+            RANK_IDENTITY.at(n),
+        ),
+    ),
+    Step(
+        "nothing else is",
+        eq(rank(shifted(seen(i), first)), ZERO),
+        Smt(
+            "match",
+            "given 1",
+            "given 2",
+            at("composed over steps", i),
+            at("agreement", i, 0),
+            at("agreement", i + 1, 0),
+            at("scalar", i),
+        ),
+        forall=(i,),
+        given=(le(i + 1, T), le(i + 2, T)),
+    ),
+    Step(
+        "E takes B X to 0",
+        eq(rank(shifted(seen(i), X)), ZERO),
+        Induction(
+            j,
+            base=Smt(definition, at("nothing else is", i), "given 1"),
+            step=Smt(
+                "given 1",
+                definition,
+                at("constant pattern", i),
+                at(HYPOTHESIS, i),
+                at(HYPOTHESIS, i + 1),
+                at("nothing else is", i),
+                RANK_BESIDE.at(seen(i) * A_1 - rho * seen(i), first, image),
+                RANK_SUM.at(shifted(seen(i + 1), X), -rho * shifted(seen(i), X)),
+                RANK_SCALED.at(rho, shifted(seen(i), X)),
+            ),
+            given=(le(i + j + 2, T),),
+            others=(i,),
+        ),
+        forall=(i, j),
+        given=(le(i + j + 2, T),),
+    ),
+)
+FRAME = (
+    Step(
+        "rows",
+        le(rows(X), states),
+        Induction(
+            j,
+            base=Smt(definition, ROWS_OF_PRODUCT.at(D, G), "pattern"),
+            step=Smt(
+                HYPOTHESIS,
+                definition,
+                "pattern",
+                ROWS_BESIDE.at(first, image, states),
+                ROWS_OF_SUM.at(A_1 * X, X, states, -rho),
+                ROWS_OF_PRODUCT.at(D, G),
+                ROWS_OF_PRODUCT.at(D, V * X),
+            ),
+        ),
+        forall=(j,),
+    ),
+    Step(
+        "no inactive unit",
+        eq(rank(idle * X), ZERO),
+        Induction(
+            j,
+            base=Smt(definition, RANK_PRODUCT.at(idle * D, G), "pattern"),
+            step=Smt(
+                HYPOTHESIS,
+                definition,
+                "pattern",
+                RANK_BESIDE.at(idle, first, image),
+                RANK_SUM.at(idle * A_1 * X, -rho * idle * X),
+                RANK_SCALED.at(rho, idle * X),
+                RANK_PRODUCT.at(idle * D, G),
+                RANK_PRODUCT.at(idle * D, V * X),
+            ),
+        ),
+        forall=(j,),
+    ),
+    Step(
+        "active or not",
+        eq(norm(X * v), ZERO),
+        Smt(
+            "given 1",
+            "given 2",
+            at("pattern", X * v),
+            at("rows", j),
+            ROWS_OF_PRODUCT.at(X, v),
+        ),
+        forall=(v,),
+        given=(eq(norm(D * X * v), ZERO), eq(norm(idle * X * v), ZERO)),
+    ),
+    Step(
+        "at most the active units",
+        le(rank(X), rank(D)),
+        Smt(
+            at("no inactive unit", j),
+            "active or not",
+            RANK_KERNELS.at(D * X, idle * X, X),
+            RANK_PRODUCT.at(D, X),
+        ),
+        forall=(j,),
+    ),
+)
+GROWTH = (
+    Step(
+        "eigenvectors are seen by the rest",
+        eq(norm(X * v), ZERO),
+        Smt(
+            "given 1",
+            "given 2",
+            TRIANGLE.at(image * v, rho * X * v),
+            HOMOGENEITY.at(rho, X * v),
+            at("scalar", 0),
+            at("pattern", V * X * v),
+            at("orthogonal", X * v),
+            at("rows", j),
+            ROWS_OF_PRODUCT.at(X, v),
+            ROWS_OF_PRODUCT.at(V, X * v),
+        ),
+        forall=(v,),
+        given=(eq(norm(image * v), ZERO), eq(norm(idle * V * X * v), ZERO)),
+    ),
+    Step(
+        "growth",
+        le(rank(X) + n + rank(D), rank(X_next) + states),
+        Smt(
+            "given 1",
+            definition,
+            "the input is seen",
+            at("E takes B X to 0", 0, j),
+            at("constant pattern", 0),
+            RANK_BESIDE.at(E, first, image),
+            "eigenvectors are seen by the rest",
+            RANK_KERNELS.at(image, idle * V * X, X),
+            RANK_PRODUCT.at(idle, V * X),
+            "pattern",
+        ),
+        forall=(j,),
+        given=(le(j + 2, T),),
+    ),
+    Step(
+        "growth by one",
+        le(n + j, rank(X)),
+        Induction(
+            j,
+            base=Smt(definition, RANK_PRODUCT.at(E, first), "the input is seen"),
+            step=Smt(
+                HYPOTHESIS,
+                "given 1",
+                "given 2",
+                at("growth", j),
+                RANK_WHOLE.at(D, n, states),
+            ),
+            given=(CROWDED, le(j + 1, T)),
+        ),
+        forall=(j,),
+        given=(CROWDED, le(j + 1, T)),
+    ),
+    Step(
+        "with fewer states",
+        le(n + T - 1, rank(D)),
+        Smt(
+            "given 1",
+            "two steps",
+            at("growth by one", T - 1),
+            at("at most the active units", T - 1),
+        ),
+        given=(CROWDED,),
+    ),
+)
+CONSTANT_PATTERN = Form(
+    "constant-pattern",
+    BOUND,
+    (ORTHOGONAL, SELECTS, CONSTANT, SCALAR, AGREEMENT, MATCH, TWO_STEPS, LONG),
+    "candidate",
+    Proof(
+        (*FACTOR, *FRAME, *GROWTH, Step("claim", BOUND, Smt("with fewer states", "long enough")))
+    ),
+)

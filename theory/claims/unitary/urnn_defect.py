@@ -1,0 +1,236 @@
+"""The rows of an orthogonal matrix with the block W: n + rank(I − WᵀW) (Emami et al.; Halmos).
+
+With W = PΣQᵀ and K = (I − Σ²)^½ on the q coordinates where Σ < I,
+V = (W PJK; KJᵀQᵀ −Σ_q) is orthogonal, and no orthogonal matrix with the block W has fewer rows.
+An equivalent network may have fewer, with another block: positive scales D change the rank but not
+the outputs, for ReLU commutes with them.
+"""
+
+from theory.axioms.ranks import RANK_GRAM, RANK_PRODUCT, RANK_ROWS
+from theory.axioms.unitary import (
+    COSINES,
+    SINGULAR_VALUES,
+    cosine,
+    kept,
+    left,
+    low,
+    right,
+    singular,
+)
+from theory.claims.unitary.rescaled import RESCALED
+from theory.language.claim import Claim, Form, Source
+from theory.language.law import Assumption, law
+from theory.language.quantities.unitary import ADDED, LAST, MIXED
+from theory.language.statement import eq, le
+from theory.language.terms.unitary import (
+    J_2,
+    W_2,
+    W_3,
+    W_4,
+    J,
+    V,
+    eye_added,
+    rank,
+    rows,
+)
+from theory.language.terms.vectors import (
+    eye,
+    frobenius,
+    norm,
+    transpose,
+)
+from theory.language.vocabulary import symbols
+from theory.models.cells import W
+from theory.models.system import ONE, ZERO
+from theory.models.unitary.networks import (
+    NORM,
+)
+from theory.proof.methods import Smt, Words
+from theory.proof.proof import Proof, Step
+
+lam, n, states = symbols("lam n states")
+unitary_defect, unitary_defect_transposed, unitary_defect_short = symbols(
+    "unitary_defect unitary_defect_transposed unitary_defect_short"
+)
+defect_rank, W_rank = symbols("defect_rank W_rank")
+
+# The minimal dilation is orthogonal.
+CONTRACTION = Assumption("at most one", "λ ≤ 1", le(lam, ONE))
+P, Q, S = left(W), right(W), singular(W)
+K, E, S_q = cosine(W), kept(W), low(W)
+MINIMAL = Assumption(
+    "minimal dilation",
+    "V = (W PJK; KJᵀQᵀ −Σ_q), from the singular values of W; QQᵀ and JᵀJ are the identities of "
+    "n and of q coordinates",
+    law=law(
+        "minimal dilation",
+        (),
+        eq(eye, Q * transpose(Q)),
+        eq(eye_added, transpose(E) * E),
+        eq(W_2, P * E * K),
+        eq(W_3, K * transpose(E) * transpose(Q)),
+        eq(W_4, -S_q),
+    ),
+)
+SMALL = Step("contraction", le(norm(W), ONE), Smt("norm of W", "at most one"))
+NO_DEFECT = eq(unitary_defect, ZERO)
+ORTHOGONAL = Form(
+    "dilation",
+    NO_DEFECT,
+    (NORM, CONTRACTION, MINIMAL),
+    "unitary",
+    Proof(
+        (
+            SMALL,
+            Step(
+                "first columns are orthonormal",
+                eq(frobenius(ADDED), ZERO),
+                Words("contraction", "minimal dilation", SINGULAR_VALUES.at(W), COSINES.at(W)),
+            ),
+            Step(
+                "first and last columns are orthogonal",
+                eq(frobenius(MIXED), ZERO),
+                Words("contraction", "minimal dilation", SINGULAR_VALUES.at(W), COSINES.at(W)),
+            ),
+            Step(
+                "last columns are orthonormal",
+                eq(frobenius(LAST), ZERO),
+                Words("contraction", "minimal dilation", COSINES.at(W)),
+            ),
+            Step(
+                "claim",
+                NO_DEFECT,
+                Smt(
+                    "first columns are orthonormal",
+                    "first and last columns are orthogonal",
+                    "last columns are orthonormal",
+                ),
+            ),
+        )
+    ),
+    note="V, of the rows counted next",
+)
+
+# It has n + rank(I − WᵀW) rows.
+FEW_ROWS = Assumption(
+    "few rows",
+    "V has a row more than W for each entry of the diagonal K, which all are positive: "
+    "m = n + rank K",
+    law=law("few rows", (), eq(states, n + rank(K))),
+)
+ENOUGH_ROWS = le(states, n + defect_rank)
+ENOUGH = Form(
+    "enough",
+    ENOUGH_ROWS,
+    (NORM, CONTRACTION, MINIMAL, FEW_ROWS),
+    "unitary",
+    Proof(
+        (
+            SMALL,
+            Step(
+                "defect",
+                eq(rank(eye - transpose(W) * W), rank(transpose(W_3) * W_3)),
+                Words("contraction", "minimal dilation", SINGULAR_VALUES.at(W), COSINES.at(W)),
+            ),
+            Step(
+                "cosines",
+                eq(rank(W_3 * Q * E), rank(K)),
+                Words("contraction", "minimal dilation", COSINES.at(W)),
+            ),
+            Step(
+                "claim",
+                ENOUGH_ROWS,
+                Smt(
+                    "defect",
+                    "cosines",
+                    RANK_GRAM.at(W_3),
+                    RANK_PRODUCT.at(W_3, Q * E),
+                    "few rows",
+                ),
+            ),
+        )
+    ),
+    note="the minimal dilation has no more rows",
+)
+
+# No orthogonal matrix with the block W has fewer rows.
+added = transpose(J_2) * V * J
+BLOCK = Assumption(
+    "block",
+    "V is orthogonal, with the leading block W",
+    law=law(
+        "block",
+        (),
+        eq(W, transpose(J) * V * J),
+        eq(transpose(J) * transpose(V) * V * J, eye),
+    ),
+)
+COORDINATES = Assumption(
+    "coordinates",
+    "J embeds the first n of V's m coordinates, J₂ the other ones",
+    law=law("coordinates", (), eq(J_2 * transpose(J_2) * V, V - J * transpose(J) * V)),
+)
+ADDED_ROWS = Assumption(
+    "added rows",
+    "m − n coordinates are added",
+    law=law("added rows", (), eq(rows(transpose(J_2)), states - n)),
+)
+NEEDED_ROWS = le(n + defect_rank, states)
+NEEDED = Form(
+    "needed",
+    NEEDED_ROWS,
+    (BLOCK, COORDINATES, ADDED_ROWS),
+    "block",
+    Proof(
+        (
+            Step(
+                "defect",
+                eq(rank(eye - transpose(W) * W), rank(transpose(added) * added)),
+                Words("block", "coordinates"),
+            ),
+            Step(
+                "claim",
+                NEEDED_ROWS,
+                Smt(
+                    "defect",
+                    RANK_GRAM.at(added),
+                    RANK_PRODUCT.at(transpose(J_2), V * J),
+                    RANK_ROWS.at(transpose(J_2)),
+                    "added rows",
+                ),
+            ),
+        )
+    ),
+    note="no orthogonal matrix with the block W is smaller",
+)
+
+URNN_DEFECT = Claim(
+    id="urnn-defect",
+    title="An orthogonal matrix with the block W needs n + rank(I − WᵀW) rows",
+    source=Source(
+        "Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs; Halmos",
+        "Theorem 3.1, its count of states; Normal dilations and extensions of operators (1950)",
+    ),
+    forms=(ORTHOGONAL, ENOUGH, NEEDED, RESCALED),
+    false_variants=(
+        ORTHOGONAL.variant(
+            "transposed",
+            "the added rows complete the rows of W, W₃ᵀW₃ = I − WWᵀ",
+            eq(unitary_defect_transposed, ZERO),
+        ),
+        ORTHOGONAL.variant(
+            "one-row-fewer",
+            "one added row can be left out",
+            eq(unitary_defect_short, ZERO),
+        ),
+        ENOUGH.variant("rank-is-enough", "n + rank W states are enough", le(states, n + W_rank)),
+        NEEDED.variant("twice-n", "every dilation has 2n rows", le(2 * n, states)),
+        NEEDED.variant(
+            "one-more", "a dilation needs one row more", le(n + defect_rank + 1, states)
+        ),
+        NEEDED.variant("rank-of-w", "the rank of W itself is to be added", le(n + W_rank, states)),
+    ),
+    extremal=(
+        "every minimal dilation: exact, and of n + rank(I − WᵀW) rows; singular values equal to 1"
+    ),
+)

@@ -1,0 +1,232 @@
+"""A contractive ReLU network has a unitary equivalent (Emami et al., Theorem 3.1).
+
+The added units have the bias b_2,i = −B_h ‖row_i(W_3)‖.  As ‖h_t‖ ≤ B_h, they stay off, and V acts
+on the others as W does.
+"""
+
+from sympy import Abs, Expr
+
+from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
+from theory.axioms.gradients import CAUCHY_SCHWARZ
+from theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM
+from theory.claims.unitary.pulse import BEYOND
+from theory.language.claim import Claim, Form, Source
+from theory.language.law import at
+from theory.language.statement import eq, le
+from theory.language.terms.unitary import (
+    J_2,
+    LARGEST_GAP,
+    W_3,
+    J,
+    below,
+    largest_gap,
+    line,
+    part,
+    preactivation,
+    upper,
+    urnn,
+)
+from theory.language.terms.vectors import activation, i, j, norm, v, x
+from theory.language.vocabulary import symbols
+from theory.models.cells import U, W, bias
+from theory.models.system import ZERO
+from theory.models.unitary.networks import (
+    BELOW,
+    BLOCKS,
+    BOUNDED_NETWORK,
+    DILATION,
+    EMBEDDING,
+    ENTRIES,
+    EQUIVALENT,
+    h,
+    inside,
+    x_next,
+)
+from theory.proof.methods import Identity, Induction, Smt, Words
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import GIVEN, Proof, Step
+
+B_h, T = symbols("B_h T")
+unitary_gap, unitary_gap_unbiased, unitary_gap_undamped = symbols(
+    "unitary_gap unitary_gap_unbiased unitary_gap_undamped"
+)
+unitary_gap_unstarted, unitary_gap_scant, unitary_gap_beyond = symbols(
+    "unitary_gap_unstarted unitary_gap_scant unitary_gap_beyond"
+)
+
+SHRINKS_ENTRIES = Step(
+    "ReLU shrinks entries",
+    le(Abs(part(activation(v), i)), Abs(part(v, i))),
+    Smt(at("relu", v, i)),
+    forall=(i,),
+)
+SHRINKS = Step(
+    "ReLU shrinks",
+    le(norm(activation(v)), norm(v)),
+    Smt("ReLU shrinks entries", MONOTONE_NORM.at(activation(v), v)),
+    forall=(v,),
+)
+BOUNDED = Step(
+    "the states are bounded",
+    le(norm(h), B_h),
+    Induction(
+        j,
+        base=Smt(at("network", 0), "start", "contractive"),
+        step=Smt(
+            HYPOTHESIS,
+            at("network", j),
+            at("ReLU shrinks", inside),
+            TRIANGLE.at(W * h, U * x_next + bias),
+            SUBMULTIPLICATIVE.at(W, h),
+            "norm of W",
+            at("bounded inputs", j),
+            "start",
+            "contractive",
+        ),
+    ),
+    forall=(j,),
+)
+STATES = (SHRINKS_ENTRIES, SHRINKS, BOUNDED)
+
+
+def off(reads: Expr) -> tuple[Step, ...]:
+    """The added units read `reads` h_t; with the bias −B_h ‖row‖ they stay off."""
+    added = reads * h + below(B_h, reads)
+    return (
+        Step(
+            "no entry is positive",
+            le(part(added, i), ZERO),
+            Smt(
+                ENTRIES.at(reads, reads * h, below(B_h, reads), h, i),
+                BELOW.at(B_h, reads, i),
+                CAUCHY_SCHWARZ.at(line(reads, i), h),
+                at("the states are bounded", j),
+            ),
+            forall=(i, j),
+        ),
+        Step(
+            "entries are off",
+            eq(part(activation(added), i), part(ZERO, i)),
+            Smt(
+                at("relu", added, i),
+                at("no entry is positive", i, j),
+                ENTRIES.at(0, 0, 0, 0, i),
+            ),
+            forall=(i,),
+        ),
+        Step(
+            "the added units are off",
+            eq(activation(added), ZERO),
+            Identity("entries are off", EXTENSIONAL.at(activation(added), 0)),
+            forall=(j,),
+        ),
+    )
+
+
+b_2 = below(B_h, W_3)
+SAME = eq(urnn(b_2, x, j), J * h)
+EQUAL_STATES = (
+    *off(W_3),
+    Step(
+        "pre-activation",
+        eq(preactivation(b_2, x, j), J * inside + J_2 * (W_3 * h + b_2)),
+        Words(f"{GIVEN} 1", "dilation", at("unitary equivalent", b_2, j)),
+        forall=(j,),
+        given=(SAME,),
+    ),
+    Step(
+        "equal states",
+        SAME,
+        Induction(
+            j,
+            base=Identity(at("unitary equivalent", b_2, 0), at("network", 0)),
+            step=Identity(
+                HYPOTHESIS,
+                at("unitary equivalent", b_2, j),
+                at("pre-activation", j),
+                at("blocks", inside, W_3 * h + b_2),
+                at("the added units are off", j),
+                at("network", j),
+            ),
+        ),
+        forall=(j,),
+    ),
+)
+FIRST_UNITS = Step(
+    "equal first units",
+    eq(upper(b_2, x, j), h),
+    Words(at("unitary equivalent", b_2, j), at("equal states", j), at("embedding", h)),
+    forall=(j,),
+)
+NO_GAP = Step(
+    "equal outputs",
+    eq(largest_gap(b_2, x, j), ZERO),
+    Induction(
+        j,
+        base=Smt(LARGEST_GAP.at(b_2, x, 0)),
+        step=Smt(HYPOTHESIS, LARGEST_GAP.at(b_2, x, j), at("equal first units", j + 1)),
+    ),
+    forall=(j,),
+)
+EXACT = eq(unitary_gap, ZERO)
+EQUIVALENCE = Form(
+    "equivalent",
+    EXACT,
+    (
+        *BOUNDED_NETWORK,
+        DILATION,
+        BLOCKS,
+        EMBEDDING,
+        EQUIVALENT,
+    ),
+    "unitary",
+    Proof(
+        (
+            *STATES,
+            *EQUAL_STATES,
+            FIRST_UNITS,
+            NO_GAP,
+            Step("claim", EXACT, Smt(at("equal outputs", T))),
+        )
+    ),
+)
+
+URNN_EQUIVALENCE = Claim(
+    id="urnn-equivalence",
+    title="A contractive ReLU network has a unitary equivalent",
+    source=Source(
+        "Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs", "Theorem 3.1"
+    ),
+    forms=(EQUIVALENCE, BEYOND),
+    false_variants=(
+        EQUIVALENCE.variant(
+            "unbiased",
+            "the added units need no bias",
+            eq(unitary_gap_unbiased, ZERO),
+        ),
+        EQUIVALENCE.variant(
+            "undamped",
+            "their bias counts one drive, without 1/(1 − λ)",
+            eq(unitary_gap_undamped, ZERO),
+        ),
+        EQUIVALENCE.variant(
+            "unstarted",
+            "their bias forgets where the states start",
+            eq(unitary_gap_unstarted, ZERO),
+        ),
+        EQUIVALENCE.variant(
+            "scant",
+            "a bias a hundredth smaller does as well",
+            eq(unitary_gap_scant, ZERO),
+        ),
+        BEYOND.variant(
+            "any-input",
+            "the equivalent is one for all inputs, not for bounded ones alone",
+            eq(unitary_gap_beyond, ZERO),
+        ),
+    ),
+    extremal=(
+        "every network: an exact equivalence. The bias is reached by the scalar network whose "
+        "inputs all are B: h_t → B/(1 − λ)"
+    ),
+)

@@ -1,0 +1,109 @@
+"""Gradients of unitary networks: they do not grow, and the equivalents' vanish as W's do.
+
+A step's derivative is diag(ρ') V.  V keeps norms, but ρ' is 0 of the units that are off: of an
+equivalent of a contractive network all added ones, at all times.
+"""
+
+from theory.axioms.base import SUBMULTIPLICATIVE
+from theory.axioms.gradients import CHAIN_RULE_LAYER
+from theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START
+from theory.claims.contraction.rnn import SECANTS
+from theory.claims.unitary.vanishing_equivalent import VANISHING
+from theory.language.claim import Claim, Form, Source
+from theory.language.law import at
+from theory.language.statement import eq, le, lt
+from theory.language.terms.unitary import d_run
+from theory.language.terms.vectors import (
+    j,
+    norm,
+    s,
+    slopes,
+    x,
+)
+from theory.language.vocabulary import symbols
+from theory.models.cells import RNN, U, W, bias
+from theory.models.slopes import SLOPES
+from theory.models.system import DIFFERENTIABLE, ONE, SOME_WINDOW, WINDOW
+from theory.models.unitary.isometry import SLOPE, before, isometric, isometry, x_next
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Proof, Step
+
+lam, T, k, dh_dh = symbols("lam T k dh_dh")
+
+# A unitary network, of which W is the orthogonal matrix.
+ISOMETRY = isometry("W", W)
+inside = W * before + U * x_next + bias
+BOUND = le(dh_dh, ONE)
+BOUNDED = Form(
+    "bounded",
+    BOUND,
+    (RNN, ISOMETRY, SLOPE, DIFFERENTIABLE, WINDOW),
+    "urnn",
+    Proof(
+        (
+            SLOPES,
+            SECANTS,
+            *isometric(W),
+            Step(
+                "one step more",
+                le(norm(d_run(x, s, j + 1)), norm(d_run(x, s, j))),
+                Smt(
+                    "rnn",
+                    at("differentiable", before, x_next),
+                    CHAIN_RULE_STATES.at(x, s, j),
+                    CHAIN_RULE_LAYER.at(W, U, bias, before, x_next),
+                    SUBMULTIPLICATIVE.at(slopes(inside, inside), W * d_run(x, s, j)),
+                    SUBMULTIPLICATIVE.at(W, d_run(x, s, j)),
+                    at("secants", inside, inside),
+                    "norm of an isometry",
+                    "slope at most one",
+                ),
+                forall=(s, j),
+            ),
+            Step(
+                "all steps",
+                le(norm(d_run(x, s, j)), ONE),
+                Induction(
+                    j,
+                    base=Smt(STATES_START.at(x, s), IDENTITY_NORM.at()),
+                    step=Smt(HYPOTHESIS, at("one step more", s, j)),
+                ),
+                forall=(s, j),
+            ),
+            Step("claim", BOUND, Smt(at("all steps", T - k, k), "window")),
+        )
+    ),
+)
+
+URNN_GRADIENT = Claim(
+    id="urnn-gradient",
+    title="Gradients of unitary networks do not grow, but they may vanish",
+    source=Source(
+        "Arjovsky, Shah & Bengio, Unitary Evolution Recurrent Neural Networks",
+        "section 2, equation (4)",
+    ),
+    forms=(BOUNDED, VANISHING),
+    false_variants=(
+        BOUNDED.variant(
+            "isometric", "an orthogonal matrix keeps the gradient's length", eq(dh_dh, ONE)
+        ),
+        BOUNDED.variant(
+            "strict",
+            "every step shrinks the gradient",
+            lt(dh_dh, ONE),
+            (*BOUNDED.assumptions, SOME_WINDOW),
+        ),
+        BOUNDED.variant(
+            "any-slope",
+            "the matrix alone decides, whatever the slope of ρ is",
+            assumptions=tuple(part for part in BOUNDED.assumptions if part is not SLOPE),
+        ),
+        VANISHING.variant(
+            "one-more-power",
+            "the equivalent's gradients vanish like the network's own, λ^k",
+            le(dh_dh, lam**k),
+        ),
+    ),
+    extremal="linear networks and permutations: equality; the equivalent of λI, with all units on",
+)

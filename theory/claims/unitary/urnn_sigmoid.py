@@ -1,0 +1,82 @@
+"""No finite unitary network equals a sigmoid network that contracts (Emami et al., Theorem 4.1)."""
+
+from sympy import Rational
+
+from theory.claims.contraction.linear import STABLE_RADIUS
+from theory.claims.unitary.sigmoid_vector import DRIVEN, VECTOR
+from theory.language.claim import Claim, Form, Source
+from theory.language.law import Assumption
+from theory.language.statement import le
+from theory.language.vocabulary import symbols
+from theory.models.unitary.independence import INDEPENDENT
+from theory.models.unitary.relations import NOT_ISOMETRIC, SAME, SIGMOIDAL, sigmoid_gap
+from theory.models.unitary.sigmoid_limit import EXCLUDED
+
+unit_count, equal_classes, sample_rank = symbols("unit_count equal_classes sample_rank")
+analytic_classes, analytic_rank = symbols("analytic_classes analytic_rank")
+
+
+def _without(form: Form, dropped: Assumption) -> tuple[Assumption, ...]:
+    return tuple(assumption for assumption in form.assumptions if assumption != dropped)
+
+
+URNN_SIGMOID = Claim(
+    id="urnn-sigmoid",
+    title="No unitary network equals a sigmoid network that contracts",
+    source=Source(
+        "Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs", "Theorem 4.1"
+    ),
+    forms=(EXCLUDED, VECTOR, INDEPENDENT),
+    false_variants=(
+        EXCLUDED.variant(
+            "unit-weight",
+            "w = ±1 is excluded too",
+            assumptions=_without(EXCLUDED, NOT_ISOMETRIC),
+        ),
+        EXCLUDED.variant(
+            "no-approximation",
+            "the outputs stay 1/50 apart",
+            le(Rational(1, 50), sigmoid_gap),
+        ),
+        EXCLUDED.variant(
+            "relu-too",
+            "with ReLU, too, no unitary network equals a contractive one",
+            assumptions=_without(EXCLUDED, SIGMOIDAL),
+        ),
+        EXCLUDED.variant(
+            "mixed",
+            "a sigmoid network equals no tanh network either",
+            assumptions=_without(EXCLUDED, SAME),
+        ),
+        VECTOR.variant(
+            "radius-one",
+            "W may have any spectral radius",
+            assumptions=_without(VECTOR, STABLE_RADIUS),
+        ),
+        VECTOR.variant(
+            "constant-output",
+            "a constant output is excluded too",
+            assumptions=_without(VECTOR, DRIVEN),
+        ),
+        INDEPENDENT.variant(
+            "every-unit",
+            "all units are independent",
+            le(unit_count, sample_rank),
+        ),
+        INDEPENDENT.variant(
+            "signs-apart",
+            "units that differ by the sign are independent",
+            le(equal_classes, sample_rank),
+        ),
+        INDEPENDENT.variant(
+            "any-analytic",
+            "tanh A_i are independent for any analytic A_i that are not equal up to the sign",
+            le(analytic_classes, analytic_rank),
+        ),
+    ),
+    extremal=(
+        "w = 1, which a single state matches, and any orthogonal U over copies of it, as an "
+        "orthogonal W matches itself; a unit that its bias all but switches off comes as near as "
+        "one likes for |w| < 1"
+    ),
+)

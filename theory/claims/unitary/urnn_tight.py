@@ -1,0 +1,100 @@
+"""2n states are needed to match some contractive ReLU networks (Emami et al., Theorem 3.2)."""
+
+from sympy import Rational
+
+from theory.claims.unitary.constant_pattern import CONSTANT_PATTERN
+from theory.claims.unitary.multiplicity import MULTIPLICITY
+from theory.claims.unitary.two_steps import EXCLUDED, FEWER, FORGETFUL, KERNEL, NEEDED
+from theory.language.claim import Claim, Form, Source
+from theory.language.law import Assumption
+from theory.language.statement import eq, le
+from theory.language.vocabulary import symbols
+from theory.models.unitary.krylov import LONG, SCALAR
+from theory.models.unitary.local_maps import ZERO, T, n, separation, states
+
+W_rank, active = symbols("W_rank active")
+multiplicity, multiplicity_any = symbols("multiplicity multiplicity_any")
+
+FORMS = (EXCLUDED, NEEDED, KERNEL, CONSTANT_PATTERN, MULTIPLICITY)
+
+
+def _with(form: Form, *changed: Assumption) -> tuple[Assumption, ...]:
+    """The form's assumptions, with others of the same names."""
+    by_id = {assumption.id: assumption for assumption in changed}
+    return tuple(by_id.get(assumption.id, assumption) for assumption in form.assumptions)
+
+
+def _without(form: Form, dropped: Assumption) -> tuple[Assumption, ...]:
+    return tuple(assumption for assumption in form.assumptions if assumption != dropped)
+
+
+URNN_TIGHT = Claim(
+    id="urnn-tight",
+    title="Some contractive ReLU networks need 2n states of a unitary one",
+    source=Source(
+        "Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs", "Theorem 3.2"
+    ),
+    forms=FORMS,
+    false_variants=(
+        EXCLUDED.variant(
+            "at-2n",
+            "2n states are too few as well",
+            assumptions=_with(EXCLUDED, Assumption(FEWER.id, "m ≤ 2n", le(states, 2 * n))),
+        ),
+        EXCLUDED.variant(
+            "bounded-away",
+            "with fewer states the outputs stay 1/8 apart",
+            le(Rational(1, 8), separation),
+        ),
+        EXCLUDED.variant(
+            "one-fewer-suffices",
+            "2n − 1 states match W = 0",
+            eq(separation, ZERO),
+            _with(EXCLUDED, Assumption(FEWER.id, "m = 2n − 1", eq(states, 2 * n - 1))),
+        ),
+        NEEDED.variant("one-more", "2n + 1 states are needed", le(2 * n + 1, states)),
+        NEEDED.variant(
+            "any-contraction",
+            "every contraction needs 2n states",
+            assumptions=_without(NEEDED, FORGETFUL),
+        ),
+        KERNEL.variant("rank-of-w", "n + rank W states are needed", le(n + W_rank, states)),
+        KERNEL.variant(
+            "half-the-rank",
+            "only half of the rank of W saves states",
+            le(2 * n - W_rank / 2, states),
+        ),
+        CONSTANT_PATTERN.variant(
+            "one-more-than-active",
+            "one state more than the active units and n",
+            le(active + n + 1, states),
+        ),
+        CONSTANT_PATTERN.variant(
+            "one-step-shorter",
+            "one step fewer tells as much",
+            assumptions=_with(
+                CONSTANT_PATTERN,
+                Assumption(LONG.id, "at least p − n + 1 steps", le(active + 1, T + n)),
+            ),
+        ),
+        CONSTANT_PATTERN.variant(
+            "any-contraction-active",
+            "the same for any contraction W",
+            assumptions=_without(CONSTANT_PATTERN, SCALAR),
+        ),
+        MULTIPLICITY.variant(
+            "one-less",
+            "an eigenvalue has a multiplicity below m − n",
+            le(multiplicity + 1, states - n),
+        ),
+        MULTIPLICITY.variant(
+            "unit-eigenvalues",
+            "eigenvalues with |μ| = 1 too",
+            le(multiplicity_any, states - n),
+        ),
+    ),
+    extremal=(
+        "W = 0 and the swap of n states with n others: 2n states match. ρ I in the leading block "
+        "of its dilation: the multiplicity is m − n"
+    ),
+)

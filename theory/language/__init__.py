@@ -1,0 +1,1 @@
+"""What statements are made of, and how they are read and shown."""

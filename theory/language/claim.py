@@ -1,0 +1,174 @@
+"""A claim: its forms, each with assumptions and a proof, and the false variants near them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sympy import Expr, Symbol
+
+from theory.errors import UnknownClaimError
+from theory.language.law import Assumption
+from theory.language.statement import Relation, Statement
+from theory.proof.proof import Ledger, Lemma, Proof, check, lemma
+
+__all__ = [
+    "Assumption",
+    "Claim",
+    "Form",
+    "Relation",
+    "Source",
+    "Statement",
+    "Variant",
+    "prove",
+    "prove_variant",
+]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the claim is stated."""
+
+    paper: str
+    number: str
+
+    @property
+    def text(self) -> str:
+        """As cited on a page."""
+        return f"{self.paper}, {self.number}"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A false statement near a form.
+
+    `special` names the regime that alone refutes it; None where ordinary systems do.
+    """
+
+    id: str
+    text: str
+    form: str
+    statement: Statement
+    assumptions: tuple[Assumption, ...]
+    special: str | None = None
+
+
+@dataclass(frozen=True)
+class Form:
+    """One statement of a claim.
+
+    `about` is the kind of system it speaks of: linear, rnn (any activation), matrix, descent,
+    unstable; gradient, smooth, training, quadratic, projection; unitary, urnn, block, candidate,
+    sigmoid, planted; lstm, gru, gru-cho; layered, cascade, modes, jordan, scan;
+    tcn, gated-conv, wavenet, attention, monotone; or a family of kinds: cell, of all that have a
+    comparison matrix on an invariant box, whatever their gates, layers and depth are.
+    """
+
+    name: str
+    statement: Statement
+    assumptions: tuple[Assumption, ...]
+    about: str
+    proof: Proof
+    note: str = ""
+
+    def variant(
+        self,
+        id: str,
+        text: str,
+        statement: Statement | None = None,
+        assumptions: tuple[Assumption, ...] | None = None,
+        special: str | None = None,
+    ) -> Variant:
+        """A distortion of this form; what is not given is as in the form."""
+        return Variant(
+            id,
+            text,
+            self.name,
+            self.statement if statement is None else statement,
+            self.assumptions if assumptions is None else assumptions,
+            special,
+        )
+
+    def lemma(self, id: str, *variables: Symbol) -> Lemma:
+        """The proved statement, for all values of the given parameters, as a law."""
+        return lemma(id, variables, self.assumptions, self.statement, self.proof)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A theorem with explicit constants.
+
+    The first form is the claim; the others are its corollaries and restatements.  `extremal`
+    describes the worst instance.
+    """
+
+    id: str
+    title: str
+    source: Source
+    forms: tuple[Form, ...]
+    false_variants: tuple[Variant, ...]
+    extremal: str
+
+    @property
+    def statement(self) -> Statement:
+        """The first form's."""
+        return self.forms[0].statement
+
+    @property
+    def lhs(self) -> Expr:
+        """Left side of the first form."""
+        return self.statement.lhs
+
+    @property
+    def relation(self) -> Relation:
+        """Relation of the first form."""
+        return self.statement.relation
+
+    @property
+    def rhs(self) -> Expr:
+        """Right side of the first form."""
+        return self.statement.rhs
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """Assumptions of the first form."""
+        return self.forms[0].assumptions
+
+    @property
+    def proof(self) -> Proof:
+        """Proof of the first form."""
+        return self.forms[0].proof
+
+    def form(self, name: str) -> Form:
+        """The form of this name; raises UnknownClaimError."""
+        for form in self.forms:
+            if form.name == name:
+                return form
+        raise UnknownClaimError(f"form of {self.id}", name, [form.name for form in self.forms])
+
+    def variant(self, id: str) -> Variant:
+        """The false variant of this id; raises UnknownClaimError."""
+        for variant in self.false_variants:
+            if variant.id == id:
+                return variant
+        known = [variant.id for variant in self.false_variants]
+        raise UnknownClaimError(f"false variant of {self.id}", id, known)
+
+
+def prove(claim: Claim, minimal: bool = True) -> tuple[Ledger, ...]:
+    """One ledger a form; a ledger whose last step is not the form's statement is not proved.
+
+    With `minimal` the hypotheses that a step does not need are looked for, which takes longest.
+    """
+    return tuple(_prove(form, minimal) for form in claim.forms)
+
+
+def _prove(form: Form, minimal: bool) -> Ledger:
+    ledger = check(form.proof, form.statement, form.assumptions, minimal)
+    ends = form.proof.conclusion == form.statement
+    return replace(ledger, proved=ledger.proved and ends, argued=ledger.argued and ends)
+
+
+def prove_variant(claim: Claim, variant: Variant) -> Ledger:
+    """The form's own ledger, re-targeted at the variant: it must fail."""
+    form = claim.form(variant.form)
+    return check(form.proof, variant.statement, variant.assumptions, minimal=False)

@@ -1,0 +1,99 @@
+"""Special functions that statements contain beside the elementary ones, and what defines them.
+
+They are formal scalars, so that ledgers know of them only what the laws say.  `shown` is the same
+in textbook notation: it is printed, never computed with.
+"""
+
+from sympy import Expr, Integer, LambertW, exp, gamma, log
+
+from theory.language.law import Clause, law
+from theory.language.statement import eq, le, lt
+from theory.language.terms.vectors import Scalar, exponential, function, m, y, z
+
+ZERO, ONE = Integer(0), Integer(1)
+
+
+class Special(Scalar):
+    """A formal scalar with a textbook notation."""
+
+    @property
+    def shown(self) -> Expr:
+        """The value, in SymPy's functions."""
+        raise NotImplementedError
+
+
+class StepProduct(Special):
+    """Π_{t=1}^N (1 + c/t) = Γ(N + 1 + c)/(Γ(N + 1) Γ(1 + c)), of a natural N and a real c ≥ 0."""
+
+    @property
+    def shown(self) -> Expr:
+        """The quotient."""
+        steps, rate = self.args
+        return gamma(steps + 1 + rate) / (gamma(steps + 1) * gamma(1 + rate))
+
+
+class LambertRoot(Special):
+    """The root u ≥ 1 of u − ln u = L, for L ≥ 1: u = −W₋₁(−e^{−L}), without its underflow."""
+
+    @property
+    def shown(self) -> Expr:
+        """−W₋₁(−e^{−L})."""
+        return -LambertW(-exp(-self.args[0]), -1)
+
+
+class PrincipalRoot(Special):
+    """The other root u ≤ 1 of u − ln u = L, for L ≥ 1: u = −W₀(−e^{−L})."""
+
+    @property
+    def shown(self) -> Expr:
+        """−W(−e^{−L}), the principal branch."""
+        return -LambertW(-exp(-self.args[0]))
+
+
+class RealPower(Special):
+    """y^z = exp(z ln y), of a real y > 0 and a real z."""
+
+    @property
+    def shown(self) -> Expr:
+        """The power."""
+        base, exponent = self.args
+        return base**exponent
+
+
+gamma_function = function("gamma_function", Scalar, __name__)
+_positive = (lt(ZERO, z),)
+# All that is used of Γ on z > 0.
+GAMMA = law(
+    "gamma function",
+    (z,),
+    eq(gamma_function(1), ONE),
+    Clause(lt(ZERO, gamma_function(z)), _positive),
+    Clause(eq(gamma_function(z + 1), z * gamma_function(z)), _positive),
+)
+STEP_PRODUCT = law(
+    "product of steps",
+    (m, z),
+    Clause(
+        eq(
+            StepProduct(m, z) * gamma_function(m + 1) * gamma_function(1 + z),
+            gamma_function(m + 1 + z),
+        ),
+        (le(ZERO, z),),
+    ),
+)
+LAMBERT_ROOT = law(
+    "Lambert root",
+    (z,),
+    Clause(le(ONE, LambertRoot(z)), (le(ONE, z),)),
+    Clause(eq(LambertRoot(z) - log(LambertRoot(z)), z), (le(ONE, z),)),
+)
+REAL_POWER = law(
+    "real power",
+    (y, z),
+    Clause(eq(RealPower(y, z) - exponential(z * log(y)), ZERO), (lt(ZERO, y),)),
+)
+
+
+def shown(expression: Expr) -> Expr:
+    """The expression in textbook notation."""
+    return expression.replace(lambda node: isinstance(node, Special), lambda node: node.shown)

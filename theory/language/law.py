@@ -1,0 +1,134 @@
+"""What a step may use: laws, and their instances at given terms.
+
+A law is a schema.  Its variables say what they range over: a non-commutative symbol over vectors
+and operators, an integer symbol over the natural numbers, any other symbol over the reals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sympy import Expr, Symbol, sympify
+
+from theory.language.statement import Statement
+
+
+@dataclass(frozen=True)
+class Clause:
+    """If every statement in `given` holds, so does `conclusion`."""
+
+    conclusion: Statement
+    given: tuple[Statement, ...] = ()
+
+    def replace(self, values: Mapping[Expr, Expr]) -> Clause:
+        """The clause with every key replaced by its value."""
+        return Clause(self.conclusion.replace(values), tuple(g.replace(values) for g in self.given))
+
+    @property
+    def symbols(self) -> frozenset[Symbol]:
+        """The free symbols."""
+        return self.conclusion.symbols.union(*(premise.symbols for premise in self.given))
+
+
+@dataclass(frozen=True)
+class Law:
+    """Clauses that hold for all values of the variables (a definition, or an assumption's law)."""
+
+    id: str
+    variables: tuple[Symbol, ...]
+    clauses: tuple[Clause, ...]
+
+    def at(self, *terms: Expr) -> Instance:
+        """The law at the given terms, one for each variable."""
+        return Instance(self, tuple(sympify(term) for term in terms))
+
+    def clauses_at(self, values: Mapping[Expr, Expr]) -> tuple[Clause, ...]:
+        """The clauses with values for the variables."""
+        return tuple(clause.replace(values) for clause in self.clauses)
+
+    @property
+    def constants(self) -> frozenset[Symbol]:
+        """The free symbols that are no variables."""
+        free = frozenset(symbol for clause in self.clauses for symbol in clause.symbols)
+        return free - set(self.variables)
+
+    def objection(
+        self,
+        values: Mapping[Expr, Expr],
+        granted: Mapping[str, Assumption],
+        named: tuple[Law, ...],
+    ) -> str:
+        """Why a step may not use the law; empty if it may."""
+        return ""
+
+
+@dataclass(frozen=True)
+class Axiom(Law):
+    """A textbook lemma, taken without proof.
+
+    `requires` are laws (a Lipschitz condition, say) which a law used in the same step must state
+    word for word, once the axiom's variables have their values.
+    """
+
+    text: str = ""
+    source: str = ""
+    requires: tuple[Law, ...] = ()
+
+    def objection(
+        self,
+        values: Mapping[Expr, Expr],
+        granted: Mapping[str, Assumption],
+        named: tuple[Law, ...],
+    ) -> str:
+        """A requirement that no law used by name states."""
+        stated = {(law.variables, law.clauses) for law in named}
+        for requirement in self.requires:
+            put = (values[variable] for variable in requirement.constants if variable in values)
+            if any(not term.free_symbols.isdisjoint(requirement.variables) for term in put):
+                return f"{self.id}: a term names a variable of what it requires"
+            if (requirement.variables, requirement.clauses_at(values)) not in stated:
+                return f"{self.id}: nothing used states what it requires"
+        return ""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A law at terms; a law given by name is an assumption's or an earlier step's."""
+
+    law: Law | str
+    terms: tuple[Expr, ...]
+
+    @property
+    def name(self) -> str:
+        """How the ledger prints it."""
+        law = self.law if isinstance(self.law, str) else self.law.id
+        return f"{law}[{', '.join(map(str, self.terms))}]"
+
+
+Use: TypeAlias = str | Instance
+
+
+def at(name: str, *terms: Expr) -> Instance:
+    """The assumption or earlier step of this name, at the given terms."""
+    return Instance(name, tuple(sympify(term) for term in terms))
+
+
+def law(id: str, variables: tuple[Symbol, ...], *clauses: Statement | Clause) -> Law:
+    """A law from statements and clauses."""
+    return Law(id, variables, tuple(c if isinstance(c, Clause) else Clause(c) for c in clauses))
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """What a claim presupposes.
+
+    `condition`, over the vocabulary, is tested on each system: where it is not certain, the check
+    is vacuous.  `law` is what the ledger uses of a property that holds by construction.
+    """
+
+    id: str
+    text: str
+    condition: Statement | None = None
+    law: Law | None = None

@@ -1,0 +1,173 @@
+"""Reads `h_gap <= S_0*lam**k/(1 - lam)` into a Statement.
+
+The text is never evaluated as code: its tokens are checked against a whitelist, Python's `ast`
+gives the tree, and the tree is rebuilt node by node.  Decimal numbers become exact rationals; caps
+on length, depth and the size of numbers keep hostile text from taking time.
+"""
+
+import ast
+import re
+from collections.abc import Callable
+from typing import Any
+
+import sympy
+from sympy import Expr, Integer, Rational
+
+from theory.errors import StatementError, UnknownNameError
+from theory.language.statement import Relation, Statement
+from theory.language.vocabulary import VOCABULARY
+
+MAX_LENGTH = 10_000
+MAX_DEPTH = 60
+MAX_TOKENS = 1_000
+MAX_LITERAL = 400  # digits
+MAX_BITS = 2_048  # of a constant's numerator and denominator
+
+NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+TOKEN = re.compile(rf"(?P<number>{NUMBER})|(?P<name>[A-Za-z_]\w*)|\*\*|[<>]=?|[-+*/(),]", re.ASCII)
+EXPECTED = "names of the vocabulary, numbers, + - * / **, sqrt, log, exp, min, max and one <= or <"
+
+RELATIONS: dict[type[ast.cmpop], tuple[Relation, bool]] = {  # (relation, sides swapped)
+    ast.LtE: ("<=", False),
+    ast.Lt: ("<", False),
+    ast.GtE: ("<=", True),
+    ast.Gt: ("<", True),
+}
+FUNCTIONS: dict[str, Callable[..., Expr]] = {"sqrt": sympy.sqrt, "log": sympy.log, "exp": sympy.exp}
+EXTREMA: dict[str, Any] = {"min": sympy.Min, "max": sympy.Max}
+
+
+def parse_statement(text: str) -> Statement:
+    """The statement that a user typed; `a >= b` becomes `b <= a`.
+
+    Raises StatementError, one line, for anything else.
+    """
+    line = " ".join(text.split())
+    _check_tokens(line)
+    try:
+        tree = ast.parse(line, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise _error(line, "is not an inequality; write it as lhs <= rhs") from None
+    if not isinstance(tree, ast.Compare):
+        raise _error(line, "compares nothing; write it as lhs <= rhs")
+    if len(tree.ops) > 1:
+        raise _error(line, "has more than one comparison; state one at a time")
+    relation, swapped = RELATIONS[type(tree.ops[0])]
+    lhs, rhs = (_Reader(line).read(side, 0) for side in (tree.left, tree.comparators[0]))
+    return Statement(rhs, relation, lhs) if swapped else Statement(lhs, relation, rhs)
+
+
+def _error(line: str, fault: str) -> StatementError:
+    shown = line if len(line) <= 60 else line[:57] + "..."
+    return StatementError(f"{shown!r} {fault}")
+
+
+def _check_tokens(line: str) -> None:
+    """Only whitelisted tokens, known names, and no more than the parser bears."""
+    if not line:
+        raise StatementError("the statement is empty; write it as lhs <= rhs")
+    if len(line) > MAX_LENGTH:
+        raise _error(line, f"has {len(line)} characters; at most {MAX_LENGTH} are read")
+    depth = position = count = 0
+    while position < len(line):
+        if line[position] == " ":
+            position += 1
+            continue
+        token = TOKEN.match(line, position)
+        if token is None:
+            raise _error(line, f"contains {line[position]!r}; use {EXPECTED}")
+        if token["name"]:
+            _check_name(token["name"])
+        elif token["number"]:
+            _check_number(line, token["number"], line[token.end() : token.end() + 1])
+        depth += (token[0] == "(") - (token[0] == ")")
+        count += 1
+        position = token.end()
+        if depth > MAX_DEPTH:
+            raise _error(line, f"is too deep; at most {MAX_DEPTH} brackets are nested")
+        if count > MAX_TOKENS:
+            raise _error(line, f"is too long; at most {MAX_TOKENS} names and signs are read")
+
+
+def _check_name(name: str) -> None:
+    known = [*VOCABULARY, *FUNCTIONS, *EXTREMA]
+    if name not in known:
+        raise StatementError(str(UnknownNameError("quantity", name, known)))
+
+
+def _check_number(line: str, literal: str, follower: str) -> None:
+    exponent = literal.lower().partition("e")[2] or "0"
+    if follower.isalnum() or follower == "_":
+        raise _error(line, f"has a letter after {literal[:20]}; write numbers in plain decimals")
+    if len(literal) > MAX_LITERAL or len(exponent) > 4 or abs(int(exponent)) > MAX_LITERAL:
+        raise _error(line, f"has the number {literal[:20]}..., which is too long")
+
+
+class _Reader:
+    """Rebuilds the tree of one line."""
+
+    def __init__(self, line: str) -> None:
+        self.line = line
+
+    def read(self, node: ast.expr, depth: int) -> Expr:
+        """The node as a SymPy expression."""
+        if depth > MAX_DEPTH:
+            raise _error(self.line, f"is too deep; at most {MAX_DEPTH} levels are read")
+        match node:
+            case ast.Constant():
+                return Rational(self.line[node.col_offset : node.end_col_offset])
+            case ast.Name(id=name) if name in VOCABULARY:
+                return VOCABULARY[name].symbol
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -self.read(operand, depth + 1)
+            case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+                return self.read(operand, depth + 1)
+            case ast.BinOp(left=left, op=operator, right=right):
+                return self._binary(
+                    operator, self.read(left, depth + 1), self.read(right, depth + 1)
+                )
+            case ast.Call(func=ast.Name(id=name), args=args) if args and name not in VOCABULARY:
+                return self._call(name, [self.read(arg, depth + 1) for arg in args])
+        raise _error(self.line, f"cannot be read; use {EXPECTED}")
+
+    def _binary(self, operator: ast.operator, left: Expr, right: Expr) -> Expr:
+        match operator:
+            case ast.Add():
+                return left + right
+            case ast.Sub():
+                return left - right
+            case ast.Mult():
+                return left * right
+            case ast.Div() if right != 0:
+                return left / right
+            case ast.Div():
+                raise _error(self.line, "divides by zero")
+            case ast.Pow():
+                return self._power(left, right)
+        raise _error(self.line, f"cannot be read; use {EXPECTED}")
+
+    def _power(self, base: Expr, exponent: Expr) -> Expr:
+        """SymPy computes constant powers at once, so they are capped first."""
+        size = max((_bits(number) for number in base.atoms(Rational)), default=1)
+        if isinstance(exponent, Rational):
+            if abs(exponent) * size > MAX_BITS:
+                raise _error(self.line, "has a constant power that is too large")
+            if base == 0 and exponent < 0:
+                raise _error(self.line, "divides by zero")
+            if base.is_negative and not exponent.is_integer:
+                raise _error(self.line, "takes a root of a negative number")
+        return base**exponent
+
+    def _call(self, name: str, arguments: list[Expr]) -> Expr:
+        if name in EXTREMA:
+            return EXTREMA[name](*arguments, evaluate=False)
+        if len(arguments) != 1:
+            raise _error(self.line, f"gives {name} {len(arguments)} arguments; it takes one")
+        (argument,) = arguments
+        if (name == "sqrt" and argument.is_negative) or (name == "log" and argument.is_nonpositive):
+            raise _error(self.line, f"takes {name} of {argument}, which is not real")
+        return FUNCTIONS[name](argument)
+
+
+def _bits(number: Rational) -> int:
+    return int(max(abs(Integer(number.p)), Integer(number.q))).bit_length()

@@ -1,0 +1,183 @@
+"""Gradients in the weights, and the smoothness that bounds them.
+
+∇p_T is the gradient in the trained weights of the loss p(h_T), ∇p_T^k that of the truncated model,
+both as operators from weights to numbers.
+"""
+
+from sympy import Expr
+
+from theory.language.quantity import Quantity, Symbol, certified, measured
+from theory.language.terms.vectors import (
+    a,
+    b,
+    d_loss,
+    d_state,
+    d_weights,
+    gap_sum,
+    gradient,
+    norm,
+    recent,
+    sensitivity,
+    sensitivity_other,
+    state,
+    state_other,
+    vector,
+    w,
+    w_other,
+    x,
+)
+
+T, k = Symbol("T", integer=True), Symbol("k", integer=True)
+_input = vector("x_t")
+
+
+def run_gradient(start: Expr, steps: Expr) -> Expr:
+    """∇_w p of the run of so many steps from zero at the start, by the chain rule."""
+    return d_loss(state(x, start, steps)) * sensitivity(x, start, steps)
+
+
+_full, _truncated = run_gradient(0, T), run_gradient(T - k, k)
+_cut = d_loss(state(x, 0, T)) * recent(x, T - k, k)
+_other = d_loss(state_other(x, T)) * sensitivity_other(x, T)
+
+_EUCLIDEAN, _QUADRATIC, _MAXIMUM = "Euclidean", "‖P^{1/2}·‖₂", "max |·|_i/v_i"
+_SMOOTHNESS = (
+    certified("W_rows", "‖W‖ from 2 to ∞, the largest row", "2 to ∞", r"\lVert W\rVert_{rows}"),
+    certified("L_w", "Lipschitz constant of φ in the weights", _EUCLIDEAN, "L_w"),
+    certified("beta_hh", "smoothness: ∂φ/∂h in h", _EUCLIDEAN, r"\beta_{hh}"),
+    certified("beta_hw", "smoothness: ∂φ/∂h in w", _EUCLIDEAN, r"\beta_{hw}"),
+    certified("beta_wh", "smoothness: ∂φ/∂w in h", _EUCLIDEAN, r"\beta_{wh}"),
+    certified("beta_ww", "smoothness: ∂φ/∂w in w", _EUCLIDEAN, r"\beta_{ww}"),
+    certified("L_p", "Lipschitz constant of the loss, sup ‖∇p‖", _EUCLIDEAN, "L_p"),
+    certified("beta_p", "smoothness of the loss: ∇p in h", _EUCLIDEAN, r"\beta_p"),
+    certified(
+        "G_0",
+        "the gradient gap's factor of λ^k, L_w(L_p + β_p B_h)/(1 − λ)",
+        _EUCLIDEAN,
+        "G_0",
+    ),
+    certified(
+        "D_1",
+        "the gradient gap's factor of kλ^{k−1}, L_p B_h(β_wh + L_w β_hh/(1 − λ))",
+        _EUCLIDEAN,
+        "D_1",
+    ),
+    certified("G_1", "the gradient gap's factor of kλ^k, D_1/λ", _EUCLIDEAN, "G_1"),
+    certified(
+        "beta_ends",
+        "smoothness of p_T at the two weights alone: it bounds nothing between them",
+        _EUCLIDEAN,
+        r"\beta_{ends}",
+    ),
+)
+_CONSTANTS = (
+    certified("H", "bound on the two states, max(‖h‖, ‖h′‖)", _EUCLIDEAN, "H"),
+    certified("y_norm", "the target of the squared loss", _EUCLIDEAN, r"\lVert y\rVert"),
+    certified(
+        "C_norm_sq", "‖C‖₂ of the squared loss's readout", "spectral", r"\lVert C\rVert_{sq}"
+    ),
+    certified("C_norm_ce", "‖C‖₂ of the logits", "spectral", r"\lVert C\rVert_{ce}"),
+    certified(
+        "C_label",
+        "the rows of the logits from the label's, max_j ‖C_j − C_label‖",
+        _EUCLIDEAN,
+        r"\lVert C\rVert_{label}",
+    ),
+    certified(
+        "C_spread",
+        "the rows of the logits from one another, max_{i,j} ‖C_i − C_j‖",
+        _EUCLIDEAN,
+        r"\lVert C\rVert_{spread}",
+    ),
+)
+
+
+def in_norm(suffix: str, norm_name: str, second_order: tuple[str, ...]) -> tuple[Quantity, ...]:
+    """The constants of a model whose states are measured in another norm."""
+    entries = {
+        "S_0": ("drive, sup ‖φ(0, x)‖", "S_0"),
+        "B_h": ("bound on the states", "B_h"),
+        "L_w": ("Lipschitz constant of φ in the weights", "L_w"),
+        "beta_hh": ("smoothness: ∂φ/∂h in h", r"\beta_{hh}"),
+        "beta_wh": ("smoothness: ∂φ/∂w in h", r"\beta_{wh}"),
+        "beta_ww": ("smoothness: ∂φ/∂w in w", r"\beta_{ww}"),
+        "L_p": ("Lipschitz constant of the loss, in the dual norm", "L_p"),
+        "beta_p": ("smoothness of the loss, in the dual norm", r"\beta_p"),
+    }
+    absent = {"beta_hh", "beta_wh", "beta_ww"} - set(second_order)
+    return tuple(
+        certified(f"{name}_{suffix}", meaning, norm_name, f"{notation}^{{({suffix})}}")
+        for name, (meaning, notation) in entries.items()
+        if name not in absent
+    )
+
+
+_MEASURED = (
+    measured(
+        "grad_gap",
+        "full against truncated gradient of the loss at the last step",
+        r"\lVert \nabla p_T-\nabla p_T^{(k)}\rVert",
+        norm(_full - _truncated),
+    ),
+    measured(
+        "grad_gap_mean",
+        "full against truncated gradient of the loss averaged over all steps",
+        r"\lVert \nabla p_{mean}-\nabla p_{mean}^{(k)}\rVert",
+        norm(gap_sum(x, k, T - k)) / T,
+    ),
+    measured(
+        "tbptt_gap",
+        "full gradient against truncated back-propagation",
+        r"\lVert \nabla p_T-g_{TB}\rVert",
+        norm(_full - _cut),
+    ),
+    measured(
+        "tb_gap",
+        "truncated back-propagation against the truncated model's gradient",
+        r"\lVert g_{TB}-\nabla p_T^{(k)}\rVert",
+        norm(_cut - _truncated),
+    ),
+    measured(
+        "grad_gap_weights",
+        "gradients of the loss at two weights",
+        r"\lVert \nabla p_T(w)-\nabla p_T(w')\rVert",
+        norm(_full - _other),
+    ),
+    measured("weight_distance", "two weights", r"\lVert w-w'\rVert", norm(w - w_other)),
+    measured(
+        "dphi_w",
+        "one step's derivative in the weights",
+        r"\lVert \partial_w\varphi(h,x)\rVert",
+        norm(d_weights(a, _input)),
+        "spectral",
+    ),
+    measured(
+        "dphi_w_gap",
+        "one step's derivatives in the weights, at two states",
+        r"\lVert \partial_w\varphi(h,x)-\partial_w\varphi(h',x)\rVert",
+        norm(d_weights(a, _input) - d_weights(b, _input)),
+        "spectral",
+    ),
+    measured(
+        "dphi_h_gap",
+        "one step's derivatives in the state, at two states",
+        r"\lVert \partial_h\varphi(h,x)-\partial_h\varphi(h',x)\rVert",
+        norm(d_state(a, _input) - d_state(b, _input)),
+        "spectral",
+    ),
+    measured("dp", "the loss's gradient", r"\lVert \nabla p(h)\rVert", norm(gradient(a))),
+    measured(
+        "dp_gap",
+        "the loss's gradients at two states",
+        r"\lVert \nabla p(h)-\nabla p(h')\rVert",
+        norm(gradient(a) - gradient(b)),
+    ),
+)
+
+GRADIENTS: tuple[Quantity, ...] = (
+    *_SMOOTHNESS,
+    *_CONSTANTS,
+    *in_norm("P", _QUADRATIC, ("beta_wh",)),
+    *in_norm("v", _MAXIMUM, ("beta_hh", "beta_wh", "beta_ww")),
+    *_MEASURED,
+)

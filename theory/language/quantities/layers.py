@@ -1,0 +1,49 @@
+"""Deep transitions and stacks of layers: factors of the layers, and what they do to two states."""
+
+from theory.language.quantity import Quantity, Symbol, certified, measured, parameter
+from theory.language.terms.unitary import d_run
+from theory.language.terms.vectors import a, b, norm, phi, vector, x
+
+T, k = Symbol("T", integer=True), Symbol("k", integer=True)
+_input = vector("x_t")
+_PRODUCT = "product of layers"
+
+LAYERS: tuple[Quantity, ...] = (
+    parameter("depth", "number of layers between one state and the next", "L", 1),
+    parameter(
+        "isometric",
+        "1 where all layers are the identity's and each W_l is a multiple of an isometry",
+        r"[W_l=a_l Q_l]",
+    ),
+    certified("lam_deep", "contraction factor, Π L_ρ‖W_l‖₂", _PRODUCT, r"\lambda_{deep}"),
+    certified(
+        "W_product",
+        "the product of ‖W_l‖₂ where these are known exactly",
+        _PRODUCT,
+        r"\prod_l \lVert W_l\rVert",
+    ),
+    certified("lam_layer", "the largest factor of a layer, L_ρ‖W_l‖₂", _PRODUCT, r"\lambda_{max}"),
+    certified("lam_once", "Π‖W_l‖₂ with L_ρ counted once", _PRODUCT, r"\lambda_{once}"),
+    certified("lam_radii", "Π L_ρ r(W_l), r the spectral radius", _PRODUCT, r"\lambda_{r}"),
+    certified(
+        "lam_through", "L_ρ^L ‖W_L ⋯ W_1‖₂, as if nothing came between", _PRODUCT,
+        r"\lambda_{through}",
+    ),
+    measured(
+        "deep_gap",
+        "two states after one step of a deep transition",
+        r"\lVert \varphi(h,x)-\varphi(h',x)\rVert_{deep}",
+        norm(phi(a, _input) - phi(b, _input)),
+    ),
+    measured(
+        "deep_state_gap", "two states of a deep transition", r"\lVert h-h'\rVert_{deep}",
+        norm(a - b),
+    ),
+    measured(
+        "dh_dh_deep",
+        "the derivative of a deep transition's state in the one at the start of the window",
+        r"\lVert \partial h_T/\partial h_{T-k}\rVert_{deep}",
+        norm(d_run(x, T - k, k)),
+        "spectral",
+    ),
+)  # fmt: skip

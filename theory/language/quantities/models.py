@@ -1,0 +1,202 @@
+"""States, outputs and certificates of one model."""
+
+from sympy import Abs
+
+from theory.language.quantity import Quantity, Symbol, certified, measured, parameter
+from theory.language.terms.gates import gated_run
+from theory.language.terms.vectors import (
+    Vector,
+    a,
+    b,
+    computed,
+    descent,
+    forward,
+    i,
+    jacobian,
+    max_norm,
+    norm,
+    phi,
+    readout,
+    state,
+    vector,
+    x,
+    x_edge,
+    x_other,
+    x_past,
+    x_zeroed,
+)
+
+T, k, t, n, d = (Symbol(name, integer=True) for name in ("T", "k", "t", "n", "d"))
+_root, _scaling, _weights = vector("P_root"), vector("D"), vector("V")
+_input: Vector = vector("x_t")
+_step = phi(a, _input) - phi(b, _input)
+_run, _run_other = gated_run(a, x, T), gated_run(a, x_other, T)
+
+MODELS: tuple[Quantity, ...] = (
+    parameter("T", "length of the input sequence", "T"),
+    parameter("k", "length of the window: the truncated model sees the last k inputs", "k"),
+    parameter("t", "index of an input, t = T - k", "t"),
+    parameter("n", "number of states", "n", 1),
+    parameter("d", "number of inputs", "d", 1),
+    parameter("epsilon", "target accuracy", r"\varepsilon", None),
+    parameter("u", "unit roundoff of float64, 2^-53", "u"),
+    parameter("alpha", "step size of gradient descent", r"\alpha", None),
+    parameter("a_1", "start of gradient descent on a scalar linear system", "a_1", None),
+    certified("lam", "contraction factor", "of the certificate", r"\lambda"),
+    certified("L_rho", "Lipschitz constant of the activation, sup |ρ'|", "slope", r"L_\rho"),
+    certified("beta_rho", "smoothness of the activation, sup |ρ''|", "curvature", r"\beta_\rho"),
+    certified("M_rho", "bound on the activation, sup |ρ|", "absolute value", r"M_\rho"),
+    certified("W_norm", "‖W‖₂ of the recurrent matrix", "spectral", r"\lVert W\rVert"),
+    certified("U_norm", "‖U‖₂ of the input matrix", "spectral", r"\lVert U\rVert"),
+    certified("B_x", "bound on the inputs, sup ‖x_t‖₂", "Euclidean", "B_x"),
+    certified(
+        "x_gap", "distance of two input sequences, sup ‖x_t - x'_t‖₂", "Euclidean", r"\delta"
+    ),
+    certified("S_0", "drive, sup ‖φ(0, x)‖₂", "Euclidean", "S_0"),
+    certified("B_h", "bound on the states, sup ‖h_t‖₂", "Euclidean", "B_h"),
+    certified("L_x", "Lipschitz constant of φ in the input", "Euclidean", "L_x"),
+    certified("L_f", "Lipschitz constant of the readout", "Euclidean", "L_f"),
+    certified("W_radius", "spectral radius of W", "eigenvalues", r"r(W)"),
+    certified("lam_P", "contraction factor in ‖P^{1/2}·‖₂ (linear)", "quadratic", r"\lambda_P"),
+    certified("kappa", "condition number of P^{1/2}", "spectral", r"\kappa"),
+    certified("lam_D", "contraction factor in ‖D·‖₂, D diagonal", "diagonal", r"\lambda_D"),
+    certified("lam_v", "contraction factor in max |·|_i/v_i", "weighted maximum", r"\lambda_v"),
+    certified("Z_hat", "bound on the computed pre-activations", "Euclidean", r"\hat{Z}"),
+    certified("e_rho", "absolute error of the library's activation", "Euclidean", r"e_\rho"),
+    certified("eps_1", "rounding error of one step", "Euclidean", r"\varepsilon_1"),
+    certified("s_gate", "bound returned by the Cholesky gate", "spectral", "s_{gate}"),
+    certified("s_svd", "a library's singular value, rounding ignored", "spectral", "s_{svd}"),
+    certified("s_power", "power iteration's estimate", "spectral", "s_{power}"),
+    certified("s_unshifted", "the gate without its shift", "spectral", "s_{unshifted}"),
+    certified("s_unscaled", "the gate without its scaling", "spectral", "s_{unscaled}"),
+    certified("e_relative", "the activation's error if it were relative", "Euclidean", "e_{rel}"),
+    measured("h_norm", "the state", r"\lVert h_T\rVert", norm(state(x, 0, T))),
+    measured(
+        "h_start",
+        "the state at the start of the window",
+        r"\lVert h_{T-k}\rVert",
+        norm(state(x, 0, T - k)),
+    ),
+    measured(
+        "h_gap",
+        "full against truncated state",
+        r"\lVert h_T-h_T^{(k)}\rVert",
+        norm(state(x, 0, T) - state(x, T - k, k)),
+    ),
+    measured(
+        "y_gap",
+        "full against truncated output",
+        r"\lVert y_T-y_T^{(k)}\rVert",
+        norm(readout(state(x, 0, T)) - readout(state(x, T - k, k))),
+    ),
+    measured(
+        "dh_dx",
+        "the state's derivative in the input at time t",
+        r"\lVert \partial h_T/\partial x_t\rVert",
+        norm(jacobian(x, T, t)),
+        "spectral",
+    ),
+    measured(
+        "step_gap",
+        "two states after one step",
+        r"\lVert \varphi(h,x)-\varphi(h',x)\rVert",
+        norm(_step),
+    ),
+    measured(
+        "forced_gap",
+        "two runs from one state, under inputs x and x'",
+        r"\lVert h_T(x)-h_T(x')\rVert_{forced}",
+        norm(_run - _run_other),
+    ),
+    measured(
+        "forced_gap_y",
+        "the outputs of two runs from one state, under inputs x and x'",
+        r"\lVert y_T(x)-y_T(x')\rVert_{forced}",
+        norm(readout(_run) - readout(_run_other)),
+    ),
+    measured(
+        "response_gap",
+        "two runs from two states, under inputs x and x'",
+        r"\lVert h_T(h,x)-h_T(h',x')\rVert",
+        norm(_run - gated_run(b, x_other, T)),
+    ),
+    measured("state_gap", "two states", r"\lVert h-h'\rVert", norm(a - b)),
+    measured(
+        "step_gap_P",
+        "two states after one step",
+        r"\lVert \varphi(h,x)-\varphi(h',x)\rVert_P",
+        norm(_root * _step),
+        "‖P^{1/2}·‖₂",
+    ),
+    measured(
+        "state_gap_P", "two states", r"\lVert h-h'\rVert_P", norm(_root * (a - b)), "‖P^{1/2}·‖₂"
+    ),
+    measured(
+        "step_gap_D",
+        "two states after one step",
+        r"\lVert \varphi(h,x)-\varphi(h',x)\rVert_D",
+        norm(_scaling * _step),
+        "‖D·‖₂",
+    ),
+    measured(
+        "state_gap_D", "two states", r"\lVert h-h'\rVert_D", norm(_scaling * (a - b)), "‖D·‖₂"
+    ),
+    measured(
+        "step_gap_v",
+        "two states after one step",
+        r"\lVert \varphi(h,x)-\varphi(h',x)\rVert_v",
+        max_norm(_weights * _step),
+        "max |·|_i/v_i",
+    ),
+    measured(
+        "state_gap_v",
+        "two states",
+        r"\lVert h-h'\rVert_v",
+        max_norm(_weights * (a - b)),
+        "max |·|_i/v_i",
+    ),
+    measured(
+        "h_rounding",
+        "computed against exact state",
+        r"\lVert \hat{h}_T-h_T\rVert",
+        norm(computed(x, T) - state(x, 0, T)),
+    ),
+    measured("W_norm_exact", "the true ‖W‖₂", r"\lVert W\rVert_2", norm(vector("W")), "spectral"),
+    measured(
+        "forward_gap",
+        "feed-forward network against truncated model",
+        r"\lVert H_T^{(k)}-h_T^{(k)}\rVert",
+        norm(forward(x, k, T) - state(x, T - k, k)),
+    ),
+    measured(
+        "field_gap",
+        "feed-forward network, inputs changed at times ≤ T - k",
+        r"\lVert H_T^{(k)}(x)-H_T^{(k)}(x')\rVert",
+        norm(forward(x, k, T) - forward(x_past, k, T)),
+    ),
+    measured(
+        "edge_gap",
+        "feed-forward network, input changed at time T - k + 1 alone",
+        r"\lVert H_T^{(k)}(x)-H_T^{(k)}(x'')\rVert",
+        norm(forward(x, k, T) - forward(x_edge, k, T)),
+    ),
+    measured(
+        "padding_gap",
+        "truncated model against the full one on inputs zeroed before the window",
+        r"\lVert h_T^{(k)}-h_T(0,x)\rVert",
+        norm(state(x, T - k, k) - state(x_zeroed, 0, T)),
+    ),
+    measured(
+        "recurrent_gap",
+        "recurrent model, inputs changed at times ≤ T - k",
+        r"\lVert h_T(x)-h_T(x')\rVert",
+        norm(state(x, 0, T) - state(x_past, 0, T)),
+    ),
+    measured(
+        "descent_growth",
+        "least growth of a parameter in one step of gradient descent",
+        r"\min_i |a_{i+1}|/|a_i|",
+        Abs(descent(i + 1) / descent(i)),
+        "number",
+    ),
+)

@@ -1,0 +1,97 @@
+"""Projected gradient descent, and what it ends at."""
+
+from theory.language.quantity import Quantity, Symbol, certified, measured, parameter
+from theory.language.terms.vectors import (
+    norm,
+    project,
+    readout,
+    rescale,
+    run,
+    vector,
+    weights,
+    weights_hat,
+    x,
+)
+
+T, k, N = (Symbol(name, integer=True) for name in ("T", "k", "N"))
+# Matrices, as the vectors of their entries.
+_first, _second, _inside = vector("vec_A"), vector("vec_B"), vector("vec_Z")
+
+TRAINING: tuple[Quantity, ...] = (
+    parameter("N", "number of steps of projected gradient descent", "N"),
+    parameter("inverse_steps", "1 if the step sizes are α/t, else 0", "inverse"),
+    parameter("constant_steps", "1 if the step sizes are all α, else 0", "constant"),
+    certified(
+        "beta",
+        "smoothness: Lipschitz constant of ∇p_T on the set of weights",
+        "Euclidean",
+        r"\beta",
+    ),
+    certified(
+        "eps_k",
+        "bound on ‖∇p_T − ∇p_T^k‖ on the set of weights",
+        "Euclidean",
+        r"\varepsilon_k",
+    ),
+    certified(
+        "K_0",
+        "the part of the bound on predictions that does not grow with the window",
+        "Euclidean",
+        "K_0",
+    ),
+    certified(
+        "K_1",
+        "the part of the bound on predictions that grows with the window",
+        "Euclidean",
+        "K_1",
+    ),
+    measured(
+        "w_gap",
+        "weights after N steps on the full and on the truncated model",
+        r"\lVert w_{N+1}-\hat{w}_{N+1}\rVert",
+        norm(weights(N) - weights_hat(N)),
+    ),
+    measured(
+        "w_gap_before",
+        "the same one step earlier",
+        r"\lVert w_N-\hat{w}_N\rVert",
+        norm(weights(N - 1) - weights_hat(N - 1)),
+    ),
+    measured(
+        "trained_gap",
+        "full output with the one's final weights against truncated output with the other's",
+        r"\lVert y_T(w_{N+1})-y_T^{(k)}(\hat{w}_{N+1})\rVert",
+        norm(readout(run(weights(N), x, 0, T)) - readout(run(weights_hat(N), x, T - k, k))),
+    ),
+    measured(
+        "proj_gap",
+        "two matrices, projected",
+        r"\lVert\Pi A-\Pi B\rVert_F",
+        norm(project(_first) - project(_second)),
+        "Frobenius",
+    ),
+    measured(
+        "matrix_gap", "two matrices", r"\lVert A-B\rVert_F", norm(_first - _second), "Frobenius"
+    ),
+    measured(
+        "rescaled_gap",
+        "two matrices, scaled down to the ball (R A = A min(1, ℓ/g(A)))",
+        r"\lVert RA-RB\rVert_F",
+        norm(rescale(_first) - rescale(_second)),
+        "Frobenius",
+    ),
+    measured(
+        "proj_distance",
+        "a matrix and its projection",
+        r"\lVert A-\Pi A\rVert_F",
+        norm(_first - project(_first)),
+        "Frobenius",
+    ),
+    measured(
+        "feasible_distance",
+        "a matrix and a point of the set",
+        r"\lVert A-Z\rVert_F",
+        norm(_first - _inside),
+        "Frobenius",
+    ),
+)

@@ -1,0 +1,90 @@
+"""A statement is inert data: left side, relation, right side, kept apart.
+
+SymPy's own relationals are never used, since they fold (`Le(0, r)` becomes `True`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from sympy import Expr, Symbol, sympify
+
+from theory.errors import StatementError
+
+Relation: TypeAlias = Literal["<=", "<", "==", "!=", "exists"]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """`lhs relation rhs` over the vocabulary.
+
+    `exists` says that on the named witness lhs <= rhs, for every k < T.
+    """
+
+    lhs: Expr
+    relation: Relation
+    rhs: Expr
+
+    def __post_init__(self) -> None:
+        if self.relation not in get_args(Relation):
+            raise StatementError(f"unknown relation {self.relation!r}; use <=, <, ==, != or exists")
+        object.__setattr__(self, "lhs", sympify(self.lhs))
+        object.__setattr__(self, "rhs", sympify(self.rhs))
+
+    @property
+    def symbols(self) -> frozenset[Symbol]:
+        """The free symbols of both sides."""
+        return frozenset(self.lhs.free_symbols | self.rhs.free_symbols)
+
+    def replace(self, values: Mapping[Expr, Expr]) -> "Statement":
+        """The statement with every key replaced by its value, all at once."""
+        table = dict(values)
+        return Statement(self.lhs.xreplace(table), self.relation, self.rhs.xreplace(table))
+
+    @property
+    def text(self) -> str:
+        """Plain text, as a reader types it."""
+        from theory.language.printing import plain
+
+        if self.relation == "exists":
+            return f"{plain(self.lhs)} <= {plain(self.rhs)} on the witness"
+        return f"{plain(self.lhs)} {self.relation} {plain(self.rhs)}"
+
+    @property
+    def latex(self) -> str:
+        """LaTeX with each quantity printed as the norm that it names."""
+        from theory.language.printing import statement_latex
+
+        return statement_latex(self)
+
+    @property
+    def mathml(self) -> str:
+        """Presentation MathML, one `<math>` element."""
+        from theory.language.printing import statement_mathml
+
+        return statement_mathml(self)
+
+
+def le(lhs: Expr, rhs: Expr) -> Statement:
+    """`lhs <= rhs`."""
+    return Statement(lhs, "<=", rhs)
+
+
+def lt(lhs: Expr, rhs: Expr) -> Statement:
+    """`lhs < rhs`."""
+    return Statement(lhs, "<", rhs)
+
+
+def eq(lhs: Expr, rhs: Expr) -> Statement:
+    """`lhs == rhs`."""
+    return Statement(lhs, "==", rhs)
+
+
+def ne(lhs: Expr, rhs: Expr) -> Statement:
+    """`lhs != rhs`."""
+    return Statement(lhs, "!=", rhs)
+
+
+def exists(lhs: Expr, rhs: Expr) -> Statement:
+    """On the witness, `lhs <= rhs`."""
+    return Statement(lhs, "exists", rhs)

@@ -1,0 +1,1 @@
+"""Formal vectors, operators and runs: what ledgers speak of."""

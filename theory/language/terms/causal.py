@@ -1,0 +1,40 @@
+"""Formal terms of causal models, step by step, each step with two taps.
+
+A convolution with K taps and dilation d is K − 1 steps of delay d (Horner's scheme), attention over
+w positions is w − 1 steps of delay 1 that gather them.  What is done at one time alone (gates,
+softmax, residual and skip connections, padding before the first input) belongs to a step, and may
+differ from time to time.  A time is a real variable here: inputs have whole ones.
+"""
+
+from sympy import Expr, Integer, Symbol
+
+from theory.language.law import Clause, law
+from theory.language.statement import eq
+from theory.language.terms.vectors import Scalar, a, b, entry, function, j, norm, z
+
+tap = function("tap", module=__name__)  # tap(x, j, t), what step j has gathered at time t
+delay = function("delay", Scalar, __name__)  # delay(j), from the new tap of step j to the old one
+reach = function("reach", Scalar, __name__)  # reach(j), the delays of the first j steps together
+J = Symbol("J", integer=True)  # how many steps there are: y_t = tap(x, J, t)
+
+
+def apart(one: Expr, two: Expr, step: Expr, time: Expr) -> Expr:
+    """How far apart two input sequences take a step at one time."""
+    return norm(tap(one, step, time) - tap(two, step, time))
+
+
+INPUTS = law("inputs are the first tap", (a, z), eq(tap(a, 0, z), entry(a, z)))
+REACH = law(
+    "delays add up",
+    (j,),
+    eq(reach(0), Integer(0)),
+    eq(reach(j + 1), reach(j) + delay(j)),
+)
+TWO_TAPS = law(
+    "two taps",
+    (a, b, j, z),
+    Clause(
+        eq(apart(a, b, j + 1, z), Integer(0)),
+        (eq(apart(a, b, j, z), Integer(0)), eq(apart(a, b, j, z - delay(j)), Integer(0))),
+    ),
+)

@@ -1,0 +1,52 @@
+"""Formal terms of gated cells: a state s = (c, h), the box in which it stays, and the norms there.
+
+A gate is σ or tanh, entry by entry, of W h + U x + b.  A GRU's state is its output h alone.
+"""
+
+from sympy import Expr, tanh
+
+from theory.language.law import law
+from theory.language.statement import eq
+from theory.language.terms.unitary import part
+from theory.language.terms.vectors import (
+    Norm,
+    Scalar,
+    a,
+    b,
+    entry,
+    function,
+    i,
+    j,
+    phi,
+    v,
+    vector,
+    x,
+)
+
+# boxed(v), the state of the box nearest to v: each state of the box is one, boxed(v) = v
+boxed = function("boxed", module=__name__)
+in_box = function("in_box", Scalar, __name__)  # in_box(v): 1 in an invariant set in the box
+gated_run = function("gated_run", module=__name__)  # gated_run(v, x, j), after j steps from v
+# omega_norm(s) = max(‖c‖_∞, ‖h‖_∞/ω), and row_sum(A, i) = Σ_l |A_il|
+omega_norm = function("omega_norm", Norm, __name__)
+row_sum = function("row_sum", Scalar, __name__)
+# Unit by unit: the box |c_i| ≤ cell_box(i), |h_i| ≤ output_box(i).
+cell_box = function("cell_box", Scalar, __name__)
+output_box = function("output_box", Scalar, __name__)
+
+to_cell, to_output = vector("P_c"), vector("P_h")  # c = P_c s and h = P_h s
+unit_weights = vector("V_unit")  # diag(1/v) over the whole state
+
+
+def sigmoid(z: Expr) -> Expr:
+    """σ(z) = 1/(1 + exp(−z))."""
+    return (1 + tanh(z / 2)) / 2
+
+
+DIFFERENCES = law("entries of a difference", (a, b, i), eq(part(a - b, i), part(a, i) - part(b, i)))
+GATED_RUN = law(
+    "run from a state",
+    (v, x, j),
+    eq(gated_run(v, x, 0), v),
+    eq(gated_run(v, x, j + 1), phi(gated_run(v, x, j), entry(x, j + 1))),
+)

@@ -1,0 +1,45 @@
+"""Formal terms of a cell's program: its units one after another, and their jets.
+
+A unit u is a real function of the state and of the weights: a leaf (an entry of the state, of the
+input or of a weight, a constant), a product p q, an activation f(p), a sum p + c q with a number c,
+or a mixture g p + (1 − g) q.  A row of W h is a chain of sums, the last of which counts what all of
+its own weights multiply.  Directions come in blocks, all states or some of the weights, and a
+derivative in a block is a covector in the dual norm: that of ‖·‖_box, or the Euclidean one.
+"""
+
+from theory.language.terms.gates import boxed, unit_weights
+from theory.language.terms.vectors import Scalar, a, b, function, max_norm, vector
+
+unit_value = function("unit_value", Scalar, __name__)  # unit_value(u, s) = u(s)
+unit_slope = function("unit_slope", module=__name__)  # unit_slope(u, s, c) = ∂u/∂c at s
+# The operands p, q and g of a unit; which kind it is of, and from how many operations it comes
+first, second, gate = (function(name, module=__name__) for name in ("first", "second", "gate"))
+kind, depth = function("kind", Scalar, __name__), function("depth", Scalar, __name__)
+factor = function("factor", Scalar, __name__)  # the number c of p + c q
+tangent = function("tangent", Scalar, __name__)  # tangent(u, s) = f'(p(s)) of u = f(p)
+# own_slope(u, s, c): the derivative of a sum in those of its weights that are in block c.  Its i-th
+# entry is the unit that the weight multiplies, and the i-th of moves(u, c, z) is z ℓ_s of that unit
+own_slope, moves = function("own_slope", module=__name__), function("moves", module=__name__)
+multiplied = function("multiplied", module=__name__)
+# Bounds on the box: sup |u| of a unit, its jets ℓ_c and s_sc
+size = function("size", Scalar, __name__)
+steep, bent = function("steep", Scalar, __name__), function("bent", Scalar, __name__)
+# of an activation sup |f'| and sup |f''|; of a mixture inf g, sup g and sup |p − q|
+slope_most, bend_most = (function(f"{name}_most", Scalar, __name__) for name in ("slope", "bend"))
+gate_least, gate_most = (function(f"gate_{name}", Scalar, __name__) for name in ("least", "most"))
+spread = function("spread", Scalar, __name__)
+# of a sum's own slope its largest norm, and the norm of ℓ_s of what its weights multiply
+reach, tilt = function("reach", Scalar, __name__), function("tilt", Scalar, __name__)
+# The block m of weights, and all before it; Σ ℓ_c² and Σ s_sc² over the first m blocks c
+block, before = function("block", module=__name__), function("before", module=__name__)
+steep_squares, bent_squares = (
+    function(f"{name}_squares", Scalar, __name__) for name in ("steep", "bent")
+)
+row = function("row", module=__name__)  # row(A, i), the i-th row of an operator into states
+shown = function("shown", module=__name__)  # shown(i), the unit which the i-th row is of
+unit_weight = function("unit_weight", Scalar, __name__)  # v_i
+
+LEAF, PRODUCT, ACTIVATION, SUM, MIXTURE = range(5)
+STATES = vector("all_states")
+one, two = boxed(a), boxed(b)
+gap = max_norm(unit_weights * (one - two))

@@ -1,0 +1,91 @@
+"""Formal terms of the claims on unitary equivalents: networks, their blocks, and ranks.
+
+A network h_j = ReLU(W h_{j−1} + U x_j + b) starts from any h_0.  Its unitary equivalent has the
+recurrent matrix V = (W W_2; W_3 W_4) and the states s_j.  J embeds the network's n units into the
+m units of V, J_2 the added ones.
+"""
+
+from sympy import Abs, Expr, Integer
+
+from theory.language.law import Clause, law
+from theory.language.statement import eq, le
+from theory.language.terms.vectors import Norm, Scalar, b, function, j, norm, readout, vector, x
+
+network = function("network", module=__name__)  # network(x, j) = h_j
+# urnn(b_2, x, j) = s_j with the bias b_2 of the added units, upper(b_2, x, j) its first n entries,
+# preactivation(b_2, x, j) what the activation then makes s_{j+1} of
+urnn, upper = function("urnn", module=__name__), function("upper", module=__name__)
+preactivation = function("preactivation", module=__name__)
+# The same of the equivalent of the rescaled network, the one with the states D h_j; its readout
+# undoes the scales: unscaled(x, j) is D⁻¹ times the first n entries.
+scaled_urnn = function("scaled_urnn", module=__name__)
+scaled_preactivation = function("scaled_preactivation", module=__name__)
+unscaled = function("unscaled", module=__name__)
+# below(z, A), whose entries are -z ‖i-th row of A‖, or less where such roots are rounded
+below = function("below", module=__name__)
+part = function("part", Scalar, __name__)  # part(v, i), the i-th entry of v
+line = function("line", module=__name__)  # line(A, i), the i-th row of A, as a vector
+d_run = function("d_run", module=__name__)  # d_run(x, s, j) = ∂h_{s+j}/∂h_s
+
+rank = function("rank", Norm, __name__)  # rank(0) = 0 and rank(-A) = rank(A)
+# rows(A), the number of rows of A, the last ones that are 0 not counted
+rows = function("rows", Scalar, __name__)
+identity = function("identity", module=__name__)  # identity(m), the m × m identity
+beside = function("beside", module=__name__)  # beside(A, B), the matrix (A, B)
+
+# The scalar network h = max(λ h + x, 0) and the two units of its equivalent, on inputs that are 0
+# but for the first.
+pulse = function("pulse", Scalar, __name__)
+pulse_upper = function("pulse_upper", Scalar, __name__)
+pulse_lower = function("pulse_lower", Scalar, __name__)
+
+# The largest gap between the outputs of a network and of its equivalent in the first j steps.
+largest_gap = function("largest_gap", Scalar, __name__)
+largest_scaled_gap = function("largest_scaled_gap", Scalar, __name__)
+largest_pulse_gap = function("largest_pulse_gap", Scalar, __name__)
+
+V, W_2, W_3, W_4 = vector("V"), vector("W_2"), vector("W_3"), vector("W_4")
+J, J_2 = vector("J"), vector("J_2")
+start = vector("h_start")
+D, D_inverse = vector("D"), vector("D_inverse")
+eye_added = vector("I_q")  # the identity of the added units
+
+
+def larger(value: Expr, first: Expr, second: Expr) -> tuple[Clause, ...]:
+    """value = max(first, second), case by case: SymPy's own Max compares what it cannot."""
+    return (
+        Clause(eq(value, first), (le(second, first),)),
+        Clause(eq(value, second), (le(first, second),)),
+    )
+
+
+LARGEST_GAP = law(
+    "largest gap",
+    (b, x, j),
+    eq(largest_gap(b, x, 0), Integer(0)),
+    *larger(
+        largest_gap(b, x, j + 1),
+        largest_gap(b, x, j),
+        norm(readout(network(x, j + 1)) - readout(upper(b, x, j + 1))),
+    ),
+)
+LARGEST_SCALED_GAP = law(
+    "largest gap, rescaled",
+    (x, j),
+    eq(largest_scaled_gap(x, 0), Integer(0)),
+    *larger(
+        largest_scaled_gap(x, j + 1),
+        largest_scaled_gap(x, j),
+        norm(readout(network(x, j + 1)) - readout(unscaled(x, j + 1))),
+    ),
+)
+LARGEST_PULSE_GAP = law(
+    "largest gap of a pulse",
+    (j,),
+    eq(largest_pulse_gap(0), Integer(0)),
+    *larger(
+        largest_pulse_gap(j + 1),
+        largest_pulse_gap(j),
+        Abs(pulse(j + 1) - pulse_upper(j + 1)),
+    ),
+)

@@ -1,0 +1,59 @@
+"""The vocabulary of all statements: every quantity bound once, by its name.
+
+States and outputs are measured in the Euclidean norm unless the name says otherwise, weights in
+the Euclidean norm of all trained weights together.
+"""
+
+from sympy import Expr, Symbol
+
+from theory.errors import UnknownNameError
+from theory.language.quantities.causal import CAUSAL
+from theory.language.quantities.cells import CELLS
+from theory.language.quantities.gates import GATES
+from theory.language.quantities.gradients import GRADIENTS
+from theory.language.quantities.layers import LAYERS
+from theory.language.quantities.memory import MEMORY
+from theory.language.quantities.models import MODELS
+from theory.language.quantities.stacks import STACKS
+from theory.language.quantities.training import TRAINING
+from theory.language.quantities.unitary import UNITARY
+from theory.language.quantity import Quantity
+from theory.language.statement import Statement
+
+__all__ = ["DEFINITIONS", "QUANTITIES", "VOCABULARY", "Quantity", "quantity", "symbols", "unfold"]
+
+QUANTITIES: tuple[Quantity, ...] = (
+    *MODELS,
+    *GRADIENTS,
+    *TRAINING,
+    *UNITARY,
+    *GATES,
+    *CELLS,
+    *CAUSAL,
+    *LAYERS,
+    *STACKS,
+    *MEMORY,
+)
+VOCABULARY: dict[str, Quantity] = {quantity.name: quantity for quantity in QUANTITIES}
+DEFINITIONS: dict[Symbol, Expr] = {
+    quantity.symbol: quantity.definition
+    for quantity in QUANTITIES
+    if quantity.definition is not None
+}
+
+
+def quantity(name: str) -> Quantity:
+    """The quantity of this name; raises UnknownNameError."""
+    if name not in VOCABULARY:
+        raise UnknownNameError("quantity", name, VOCABULARY)
+    return VOCABULARY[name]
+
+
+def symbols(names: str) -> tuple[Symbol, ...]:
+    """The symbols of several quantities, separated by blanks."""
+    return tuple(quantity(name).symbol for name in names.split())
+
+
+def unfold(statement: Statement) -> Statement:
+    """The statement with each measured quantity replaced by its formal definition."""
+    return statement.replace(DEFINITIONS)

@@ -1,0 +1,1 @@
+"""What claims presuppose, and the lemmas that several of them share."""

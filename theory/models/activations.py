@@ -1,0 +1,241 @@
+"""The activations and their constants, each proved on all of ℝ.
+
+The slope is sup |ρ'|, the curvature sup |ρ''|: the Lipschitz constants of ρ and of ρ'.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sympy import (
+    Abs,
+    E,
+    Expr,
+    Integer,
+    Max,
+    Min,
+    Rational,
+    atan,
+    atanh,
+    erf,
+    exp,
+    limit,
+    log,
+    oo,
+    pi,
+    sin,
+    sqrt,
+    tanh,
+)
+
+from theory.errors import UnknownNameError
+from theory.language.constants import PEAK_EQUATION, SILU_PEAK
+from theory.language.law import Use
+from theory.language.statement import Statement, eq, le
+from theory.language.terms.vectors import z
+from theory.proof.methods.ball import BallMaximum
+from theory.proof.methods.base import Method
+from theory.proof.methods.elementary import Elementary
+from theory.proof.methods.identity import Identity
+from theory.proof.proof import GIVEN, Ledger, Proof, Step, check
+
+ORDERS = ("bound", "slope", "curvature")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The activation where z satisfies the statements."""
+
+    rho: Expr
+    where: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True)
+class Supremum:
+    """The exact supremum of |ρ| or of a derivative, and where the first piece reaches it.
+
+    `at` is a point, ∞ for a limit, or None where the supremum is infinite.  With `peaks` the proof
+    is by ball arithmetic, otherwise by the ranges of the elementary functions.  `equations` define
+    constants that have no closed form.
+    """
+
+    value: Expr
+    at: Expr | None
+    peaks: tuple[Expr, ...] | None = None
+    equations: tuple[Use, ...] = ()
+
+
+@dataclass(frozen=True)
+class ActivationFacts:
+    """An activation ρ, an expression in the real z, and the suprema of |ρ|, |ρ'| and |ρ''|."""
+
+    name: str
+    rho: Expr
+    pieces: tuple[Piece, ...]
+    suprema: tuple[Supremum, Supremum, Supremum]
+
+    @property
+    def bound(self) -> Expr:
+        """sup |ρ|, which may be ∞."""
+        return self.suprema[0].value
+
+    @property
+    def slope(self) -> Expr:
+        """sup |ρ'|, the Lipschitz constant of ρ."""
+        return self.suprema[1].value
+
+    @property
+    def curvature(self) -> Expr:
+        """sup |ρ''|, the Lipschitz constant of ρ'; ∞ where ρ' jumps."""
+        return self.suprema[2].value
+
+    @property
+    def at_zero(self) -> Expr:
+        """ρ(0)."""
+        return self.rho.subs(z, 0)
+
+    def bounded(self, order: int, bound: Expr) -> Iterator[Step]:
+        """On each piece the derivative of this order is at most the bound."""
+        for index, piece in enumerate(self.pieces, start=1):
+            yield Step(
+                f"{self.name}: {ORDERS[order]}, piece {index}",
+                le(Abs(piece.rho.diff(z, order)), bound),
+                self.method(order, piece),
+                forall=(z,),
+                given=piece.where,
+            )
+
+    def joined(self, order: int) -> Iterator[Step]:
+        """At 0, where the pieces meet, the derivative of this order is continuous."""
+        ends = [piece.rho.diff(z, order).subs(z, 0) for piece in self.pieces]
+        for left, right in zip(ends[1:], ends, strict=False):
+            yield Step(f"{self.name}: order {order} continuous", eq(left, right), Identity())
+
+    def steps(self, order: int) -> tuple[Step, ...]:
+        """What makes `suprema[order]` the supremum, and reached; none where it is infinite."""
+        supremum = self.suprema[order]
+        if supremum.at is None:
+            return ()
+        reached = limit(self.pieces[0].rho.diff(z, order), z, supremum.at)
+        signed = supremum.value if reached.evalf() >= 0 else -supremum.value
+        return (
+            *self.bounded(order, supremum.value),
+            *(self.joined(order - 1) if order else ()),
+            Step(
+                f"{self.name}: {ORDERS[order]} reached",
+                eq(reached, signed),
+                Identity(*supremum.equations),
+            ),
+        )
+
+    @property
+    def proof(self) -> Proof:
+        """All that makes the three constants suprema."""
+        return Proof(tuple(step for order in range(len(ORDERS)) for step in self.steps(order)))
+
+    def method(self, order: int, piece: Piece) -> Method:
+        """How the derivative of this order is bounded on the piece."""
+        supremum = self.suprema[order]
+        if supremum.peaks is not None:
+            return BallMaximum(supremum.peaks, supremum.equations)
+        region = piece.where if piece.rho.diff(z, order).has(z) else ()
+        return Elementary(*(f"{GIVEN} {index + 1}" for index in range(len(region))))
+
+
+def _smooth(name: str, rho: Expr, *suprema: Supremum) -> ActivationFacts:
+    bound, slope, curvature = suprema
+    return ActivationFacts(name, rho, (Piece(rho),), (bound, slope, curvature))
+
+
+ZERO, ONE = Integer(0), Integer(1)
+NONE = Supremum(oo, None)
+POSITIVE, NEGATIVE = (le(ZERO, z),), (le(z, ZERO),)
+SIGMOID = (1 + tanh(z / 2)) / 2
+NORMAL_CDF = (1 + erf(z / sqrt(2))) / 2
+LEAK = Rational(1, 100)  # torch's default
+
+_TABLE = (
+    _smooth("identity", z, NONE, Supremum(ONE, ZERO), Supremum(ZERO, ZERO)),
+    ActivationFacts(
+        "relu",
+        Max(0, z),
+        (Piece(z, POSITIVE), Piece(ZERO, NEGATIVE)),
+        (NONE, Supremum(ONE, ONE), NONE),
+    ),
+    ActivationFacts(
+        "leaky-relu",
+        Max(z, LEAK * z),
+        (Piece(z, POSITIVE), Piece(LEAK * z, NEGATIVE)),
+        (NONE, Supremum(ONE, ONE), NONE),
+    ),
+    _smooth(
+        "tanh",
+        tanh(z),
+        Supremum(ONE, oo),
+        Supremum(ONE, ZERO),
+        Supremum(4 / (3 * sqrt(3)), atanh(1 / sqrt(3))),
+    ),
+    _smooth(
+        "sigmoid",
+        SIGMOID,
+        Supremum(ONE, oo),
+        Supremum(Rational(1, 4), ZERO),
+        Supremum(1 / (6 * sqrt(3)), 2 * atanh(1 / sqrt(3))),
+    ),
+    _smooth(
+        "softplus",
+        log(1 + exp(z)),
+        NONE,
+        Supremum(ONE, oo),
+        Supremum(Rational(1, 4), ZERO),
+    ),
+    _smooth(
+        "gelu",
+        z * NORMAL_CDF,
+        NONE,
+        Supremum(NORMAL_CDF.subs(z, sqrt(2)) + exp(-1) / sqrt(pi), sqrt(2), (sqrt(2),)),
+        Supremum(sqrt(2 / pi), ZERO, (ZERO,)),
+    ),
+    _smooth(
+        "silu",
+        z * SIGMOID,
+        NONE,
+        Supremum((SILU_PEAK + 2) / 4, SILU_PEAK, (SILU_PEAK,), (PEAK_EQUATION.at(),)),
+        Supremum(Rational(1, 2), ZERO, (ZERO,)),
+    ),
+    ActivationFacts(
+        "elu",
+        Max(z, 0) + exp(Min(z, 0)) - 1,
+        (Piece(exp(z) - 1, NEGATIVE), Piece(z, POSITIVE)),
+        (NONE, Supremum(ONE, ZERO), Supremum(ONE, ZERO)),
+    ),
+    _smooth(
+        "erf",
+        erf(z),
+        Supremum(ONE, oo),
+        Supremum(2 / sqrt(pi), ZERO, (ZERO,)),
+        Supremum(2 * sqrt(2 / (pi * E)), 1 / sqrt(2), (1 / sqrt(2), -1 / sqrt(2))),
+    ),
+    _smooth("sin", sin(z), Supremum(ONE, pi / 2), Supremum(ONE, ZERO), Supremum(ONE, pi / 2)),
+    _smooth(
+        "arctan",
+        atan(z),
+        Supremum(pi / 2, oo),
+        Supremum(ONE, ZERO),
+        Supremum(3 * sqrt(3) / 8, 1 / sqrt(3)),
+    ),
+)
+
+ACTIVATIONS: dict[str, ActivationFacts] = {facts.name: facts for facts in _TABLE}
+
+
+def activation_facts(name: str) -> ActivationFacts:
+    """The facts about this activation; raises UnknownNameError."""
+    if name not in ACTIVATIONS:
+        raise UnknownNameError("activation", name, ACTIVATIONS)
+    return ACTIVATIONS[name]
+
+
+def prove_activation(name: str) -> Ledger:
+    """The ledger of an activation's constants; raises UnknownNameError."""
+    proof = activation_facts(name).proof
+    return check(proof, proof.conclusion, ())

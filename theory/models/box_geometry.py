@@ -1,0 +1,184 @@
+"""Cells of any kind in the norm of their comparison matrix, on the box that no run leaves.
+
+A cell has a comparison matrix M, |φ(s, x) − φ(s′, x)| ≤ M |s − s′| entry by entry for states s, s′
+of a box, and M v ≤ λ v for some v > 0: it contracts in ‖s‖_box = max_j |s_j|/v_j.  The box itself
+is invariant or, as of complex modes, which turn it, a set in it that contains 0: what is said of
+states of the box is used of that set alone.  What a norm without a name measures of states is h,
+the part of s that the cell shows: half of an LSTM's (c, h), the last layer of a stack, all of a
+GRU.  It is no norm of s, and so of operators nothing is known in it.
+"""
+
+from dataclasses import replace
+
+from sympy import Expr
+
+from theory.language.law import Assumption, Clause, Use, at, law
+from theory.language.statement import Statement, eq, le
+from theory.language.terms.gates import in_box
+from theory.language.terms.vectors import (
+    RECURSION,
+    a,
+    b,
+    d_input,
+    d_loss,
+    d_state,
+    differentiable,
+    entry,
+    j,
+    jacobian,
+    m,
+    norm,
+    phi,
+    recent,
+    s,
+    state,
+    weighted,
+    x,
+)
+from theory.language.vocabulary import symbols
+from theory.models.geometry import (
+    ONE,
+    ZERO,
+    Geometry,
+    S_full,
+    fresh,
+    full,
+    h,
+    in_norm,
+    x_next,
+)
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Step
+
+C_box, L_x_box = symbols("C_box L_x_box")
+new = entry(x, m + 1)
+A_new = d_state(a, new)
+
+
+def inside(state: Expr) -> Statement:
+    """The state is of the box."""
+    return eq(in_box(state), ONE)
+
+
+class BoxGeometry(Geometry):
+    """The contraction is that of states of the box, or of a set in it, which runs do not leave."""
+
+    @property
+    def invariant(self) -> Assumption:
+        """A set in the box is invariant."""
+        return Assumption(
+            "invariant box",
+            "0 is of an invariant set in the box, discs for complex modes and else the box: no "
+            "step on an input of the sequence leaves it",
+            law=law(
+                "invariant box",
+                (a, m),
+                inside(ZERO),
+                Clause(inside(phi(a, new)), (inside(a),)),
+            ),
+        )
+
+    @property
+    def contraction(self) -> Assumption:
+        """φ contracts on the box."""
+        bound = le(self.norm(phi(a, new) - phi(b, new)), self.lam * self.norm(a - b))
+        return Assumption(
+            "contraction",
+            f"φ is λ-Lipschitz in the state on the box{self.text}: ‖φ(s, x) − φ(s′, x)‖ ≤ "
+            "λ‖s − s′‖, for M v ≤ λ v",
+            law=law("contraction", (a, b, m), Clause(bound, (inside(a), inside(b)))),
+        )
+
+    @property
+    def contracts(self) -> tuple[Assumption, ...]:
+        """The contraction on the box, and that runs are there."""
+        return (self.invariant, self.contraction)
+
+    @property
+    def slopes(self) -> tuple[Assumption, ...]:
+        """M bounds the derivative too, entry by entry: on the edges of the box as well."""
+        smooth = (inside(a), eq(differentiable(a, new), ONE))
+        return (
+            self.invariant,
+            Assumption(
+                "slopes",
+                f"‖∂φ/∂s‖ ≤ λ at the states of the box where φ is differentiable{self.text}, for "
+                "|∂φ/∂s| ≤ M",
+                law=law("slopes", (a, m), Clause(le(self.norm(A_new), self.lam), smooth)),
+            ),
+        )
+
+    @property
+    def smooth(self) -> Assumption:
+        """β_hh and β_wh, of any cell."""
+        return replace(
+            super().smooth,
+            text="φ is smooth, β_hh_box is finite: β_hh_box and β_wh_box are Lipschitz constants "
+            f"of ∂φ/∂s and of ∂φ/∂w in the state{self.text}",
+            condition=le(ZERO, self.beta_hh),
+        )
+
+    @property
+    def before(self) -> tuple[Step, ...]:
+        """Runs from zero stay in the box."""
+        again = at("invariant box", fresh, s + j)
+        return (
+            Step(
+                "runs stay in the box",
+                inside(fresh),
+                Induction(
+                    j,
+                    base=Smt(RECURSION.at(x, s, 0), at("invariant box", 0, 0)),
+                    step=Smt(HYPOTHESIS, RECURSION.at(x, s, j), again),
+                ),
+                forall=(s, j),
+            ),
+        )
+
+    @property
+    def from_zero(self) -> tuple[Use, ...]:
+        """Of a run and 0."""
+        zero = at("invariant box", 0, 0)
+        return (at("contraction", h, 0, j), at("runs stay in the box", 0, j), zero)
+
+    @property
+    def together(self) -> tuple[Use, ...]:
+        """Of two runs."""
+        stay = (at("runs stay in the box", 0, s + j), at("runs stay in the box", s, j))
+        return (at("contraction", full, fresh, s + j), *stay)
+
+    @property
+    def slope(self) -> tuple[Use, ...]:
+        """Along a run."""
+        stays = at("runs stay in the box", s, j)
+        return (at("slopes", fresh, s + j), stays, at("differentiable", fresh, x_next))
+
+
+BOX = in_norm(" in the norm max |·|_j/v_j of states", "box", kind=BoxGeometry)
+
+SHOWN = Assumption(
+    "output",
+    "C_box is at least ‖h‖₂/‖s‖_box, for h is a linear part of s",
+    law=law("output", (s, j), le(norm(full - fresh), C_box * weighted(full - fresh))),
+)
+SHOWN_DERIVATIVE = Assumption(
+    "output",
+    "C_box is at least ‖h‖₂/‖s‖_box, and so ‖∂h_T/∂x_t‖ ≤ C_box‖∂s_T/∂x_t‖, from ‖·‖₂ to ‖·‖_box",
+    law=law(
+        "output",
+        (m, j),
+        le(
+            norm(jacobian(x, m + j + 1, m + 1)),
+            C_box * weighted(jacobian(x, m + j + 1, m + 1)),
+        ),
+    ),
+)
+_before = state(x, 0, m)
+LIPSCHITZ_INPUT = Assumption(
+    "lipschitz input",
+    "L_x_box bounds ‖∂φ/∂x‖ along the run, from ‖·‖₂ to ‖·‖_box",
+    law=law("lipschitz input", (m,), le(weighted(d_input(_before, new)), L_x_box)),
+)
+_cut = d_loss(full) * S_full - d_loss(full) * recent(x, s, j)
+CUT_GRADIENT_NORM = law("cut gradients are Euclidean", (x, s, j), eq(norm(_cut), weighted(_cut)))

@@ -1,0 +1,110 @@
+"""A run that starts in the invariant box stays there."""
+
+from sympy import Abs, Expr, Symbol
+
+from theory.axioms.gates import DEFINITE, LEAST_BOUND
+from theory.language.law import Assumption, Clause, Use, at, law
+from theory.language.statement import Statement, eq, le
+from theory.language.terms.gates import (
+    DIFFERENCES,
+    GATED_RUN,
+    boxed,
+    cell_box,
+    gated_run,
+    output_box,
+    to_cell,
+    to_output,
+)
+from theory.language.terms.unitary import part
+from theory.language.terms.vectors import entry, i, j, m, max_norm, phi, v, x, z
+from theory.models.system import ZERO
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Step
+
+new = entry(x, m + 1)
+SIDES = (("cell", to_cell, cell_box), ("output", to_output, output_box))
+
+NEAREST = Assumption(
+    "nearest state",
+    "what stands for a state of the box is one, and each state of the box stands for itself",
+    law=law(
+        "nearest state",
+        (v, i),
+        *(le(Abs(part(P * boxed(v), i)), size(i)) for _, P, size in SIDES),
+        *(
+            Clause(eq(part(P * boxed(v), i), part(P * v, i)), (le(Abs(part(P * v, i)), size(i)),))
+            for _, P, size in SIDES
+        ),
+    ),
+)
+JOINT = Assumption(
+    "joint state",
+    "‖s‖_∞ = max(‖c‖_∞, ‖h‖_∞) for s = (c, h)",
+    law=law(
+        "joint state",
+        (z, v),
+        *(le(max_norm(P * v), max_norm(v)) for _, P, _ in SIDES),
+        Clause(le(max_norm(v), z), tuple(le(max_norm(P * v), z) for _, P, _ in SIDES)),
+    ),
+)
+
+
+def in_box(state: Expr) -> Statement:
+    """The state stands for itself."""
+    return eq(max_norm(state - boxed(state)), ZERO)
+
+
+def member(name: str, state: Expr, forall: tuple[Symbol, ...], *why: Use) -> tuple[Step, ...]:
+    """The state is in the box, for each of its entries is: by the one reason, or one for each."""
+    apart = state - boxed(state)
+    entries = tuple(
+        Step(
+            f"{name}: each {side}",
+            le(Abs(part(P * apart, i)), ZERO),
+            Smt(
+                DIFFERENCES.at(P * state, P * boxed(state), i),
+                at("nearest state", state, i),
+                reason,
+            ),
+            forall=(i,),
+        )
+        for (side, P, _), reason in zip(SIDES, why * (2 // len(why)), strict=True)
+    )
+    whole = Step(
+        name,
+        in_box(state),
+        Smt(
+            *(step.id for step in entries),
+            *(LEAST_BOUND.at(0, P * apart) for _, P, _ in SIDES),
+            at("joint state", 0, apart),
+        ),
+        forall=forall,
+    )
+    return (*entries, whole)
+
+
+run = gated_run(boxed(v), x, j)
+KEPT_IN_BOX = member(
+    "the box is kept",
+    phi(boxed(v), new),
+    (v, m),
+    at("a cell stays", v, m, i),
+    at("an output stays", v, m, i),
+)
+STARTS = member("the box is itself", boxed(v), (v,), at("nearest state", v, i))
+RUNS_STAY = Step(
+    "runs stay",
+    in_box(run),
+    Induction(
+        j,
+        base=Smt(GATED_RUN.at(boxed(v), x, 0), at("the box is itself", v)),
+        step=Smt(
+            HYPOTHESIS,
+            GATED_RUN.at(boxed(v), x, j),
+            DEFINITE.at(boxed(run), run),
+            at("the box is kept", run, j),
+        ),
+    ),
+    forall=(v, j),
+)

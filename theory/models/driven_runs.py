@@ -1,0 +1,160 @@
+"""Two runs under two input sequences, step by step, in any norm of states.
+
+‖s_T − s′_T‖ ≤ λ‖s_{T−1} − s′_{T−1}‖ + L_x δ, and so ‖s_T − s′_T‖ ≤ L_x δ g(T) + λ^T ‖s_0 − s′_0‖.
+"""
+
+from dataclasses import dataclass
+
+from sympy import Expr
+
+from theory.language.law import Assumption, Clause, Use, at, law
+from theory.language.statement import Statement, le
+from theory.language.terms.gates import GATED_RUN, gated_run
+from theory.language.terms.vectors import a, b, c, entry, j, m, norm, phi, v, x, x_other
+from theory.language.vocabulary import symbols
+from theory.models.box_geometry import BOX, inside
+from theory.models.geometry import EUCLIDEAN, Geometry
+from theory.models.system import LIPSCHITZ_INPUT
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Step
+
+x_gap, L_x, L_x_box, C_box = symbols("x_gap L_x L_x_box C_box")
+
+one, two = gated_run(c, x, j), gated_run(v, x_other, j)
+now, other = entry(x, j + 1), entry(x_other, j + 1)
+
+INPUTS = Assumption(
+    "inputs",
+    "δ bounds ‖x_t − x′_t‖ for every t",
+    law=law("inputs", (m,), le(norm(entry(x, m + 1) - entry(x_other, m + 1)), x_gap)),
+)
+
+
+@dataclass(frozen=True)
+class Driven:
+    """What is presupposed of a model in one norm, and how it is used of the two runs."""
+
+    norm: Geometry
+    L_x: Expr
+    assumptions: tuple[Assumption, ...]
+    contraction: tuple[Use, ...]
+    moved: tuple[Use, ...]
+    before: tuple[Step, ...] = ()
+    given: tuple[Statement, ...] = ()
+
+    def bound(self, steps: Expr) -> Expr:
+        """L_x δ g(t)."""
+        return self.L_x * x_gap * self.norm.total(steps)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """From one step to all."""
+        g = self.norm
+        gap, gap_next = (
+            g.norm(gated_run(c, x, t) - gated_run(v, x_other, t)) for t in (j, j + 1)
+        )  # fmt: skip
+        return (
+            *self.before,
+            Step(
+                "one step",
+                le(gap_next, g.lam * gap + self.L_x * x_gap),
+                Smt(
+                    GATED_RUN.at(c, x, j),
+                    GATED_RUN.at(v, x_other, j),
+                    g.triangle.at(phi(one, now) - phi(two, now), phi(two, now) - phi(two, other)),
+                    *self.contraction,
+                    *self.moved,
+                    at("inputs", j),
+                ),
+                forall=(c, v, j),
+                given=self.given,
+            ),
+            Step(
+                "all steps",
+                le(gap, self.bound(j) + g.lam**j * g.norm(c - v)),
+                Induction(
+                    j,
+                    base=Smt(GATED_RUN.at(c, x, 0), GATED_RUN.at(v, x_other, 0)),
+                    step=Smt(HYPOTHESIS, at("one step", c, v, j), *self.premises, "contractive"),
+                ),
+                forall=(c, v, j),
+                given=self.given,
+            ),
+        )
+
+    @property
+    def premises(self) -> tuple[Use, ...]:
+        """What is given, by name."""
+        return tuple(f"given {index}" for index, _ in enumerate(self.given, start=1))
+
+
+OF_VANILLA = Driven(
+    EUCLIDEAN,
+    L_x,
+    (EUCLIDEAN.contraction, EUCLIDEAN.contractive, LIPSCHITZ_INPUT, INPUTS),
+    (at("contraction", one, two, now),),
+    (at("lipschitz input", now, other, two),),
+)
+
+both = (entry(x, m + 1), entry(x_other, m + 1))
+INVARIANT = Assumption(
+    "invariant box",
+    "a set in the box is invariant, discs for complex modes and else the box: no step on an input "
+    "of either sequence leaves it",
+    law=law(
+        "invariant box",
+        (a, m),
+        *(Clause(inside(phi(a, new)), (inside(a),)) for new in both),
+    ),
+)
+STARTS = Assumption(
+    "starts",
+    "both runs start in the invariant set",
+    law=law("starts", (), inside(a), inside(b)),
+)
+LIPSCHITZ_INPUT_BOX = Assumption(
+    "lipschitz input",
+    "φ is L_x_box-Lipschitz in the input on the box, from ‖·‖₂ to ‖·‖_box",
+    law=law(
+        "lipschitz input",
+        (a, m),
+        Clause(
+            le(BOX.norm(phi(a, both[0]) - phi(a, both[1])), L_x_box * norm(both[0] - both[1])),
+            (inside(a),),
+        ),
+    ),
+)
+SHOWN = Assumption(
+    "output",
+    "C_box is at least ‖h‖₂/‖s‖_box, for h is a linear part of s",
+    law=law("output", (c, v, j), le(norm(one - two), C_box * BOX.norm(one - two))),
+)
+
+
+def stays(name: str, inputs: Expr) -> Step:
+    """The run from a state of the set stays there."""
+    run = gated_run(v, inputs, j)
+    return Step(
+        name,
+        inside(run),
+        Induction(
+            j,
+            base=Smt("given 1", GATED_RUN.at(v, inputs, 0)),
+            step=Smt(HYPOTHESIS, GATED_RUN.at(v, inputs, j), at("invariant box", run, j)),
+        ),
+        forall=(v, j),
+        given=(inside(v),),
+    )
+
+
+stay = ("given 1", "given 2", at("run stays", c, j), at("other run stays", v, j))
+OF_CELLS = Driven(
+    BOX,
+    L_x_box,
+    (INVARIANT, STARTS, BOX.contraction, BOX.contractive, LIPSCHITZ_INPUT_BOX, INPUTS),
+    (at("contraction", one, two, j), *stay),
+    (at("lipschitz input", two, j),),
+    before=(stays("run stays", x), stays("other run stays", x_other)),
+    given=(inside(c), inside(v)),
+)

@@ -1,0 +1,214 @@
+"""One step of a GRU in its box: what it makes of two states, unit by unit.
+
+    Δh⁺ = z Δh + (1 − z) Δν + Δz (h′ − ν′),
+
+and as z is between two bounds, the worst is one of them.
+"""
+
+from sympy import Abs, Expr, symbols
+
+from theory.axioms.base import SUBMULTIPLICATIVE_MAX
+from theory.axioms.gates import LARGEST_ENTRY, LEAST_BOUND
+from theory.language.law import at
+from theory.language.statement import le
+from theory.language.terms.gates import DIFFERENCES, boxed, to_output
+from theory.language.terms.unitary import part
+from theory.language.terms.vectors import a, b, i, m, max_norm, phi, v
+from theory.models.gates.gate import dh, new, one, two
+from theory.models.gates.gated_steps import (
+    ENTRY,
+    FED,
+    SIGMOID_BELOW_ONE,
+    SIGMOID_GAP,
+    SIGMOID_POSITIVE,
+    SIGMOID_SLOPE,
+    TANH_BELOW_ONE,
+    TANH_GAP,
+    TANH_SLOPE,
+)
+from theory.models.gates.gru_model import (
+    CHO_N,
+    Candidate,
+    N,
+    R,
+    Z,
+    c_n_inf,
+    cho_kappa,
+    factor,
+    hidden_bias,
+    output,
+    reset,
+    torch_kappa,
+    z_low,
+)
+from theory.models.system import ONE, ZERO
+from theory.proof.methods import Smt
+from theory.proof.proof import Step
+
+# Bounds, whatever they are: on how far h, ν and z move, on |h′| and |ν′|, and on z.
+moves_h, moves_n, moves_z = symbols("moves_h moves_n moves_z", real=True)
+most_h, most_n, low, high, L = symbols("most_h most_n low high L_", real=True)
+EVERY = (a, b, m, i, moves_h, moves_n, moves_z, most_h, most_n, low, high, L)
+
+change = phi(one, new) - phi(two, new)
+
+
+def output_moves(candidate: Candidate) -> Step:
+    """|Δh⁺_i|, from how far ν and z move."""
+    kept = Z.opened(one)
+    return Step(
+        "an output moves",
+        le(
+            Abs(output(phi(one, new)) - output(phi(two, new))),
+            L + (most_h + most_n) * moves_z,
+        ),
+        Smt(
+            *(f"given {number}" for number in range(1, 10)),
+            at("gru", one, new, i),
+            at("gru", two, new, i),
+            at("σ is positive", Z.fed(one)),
+            at("σ is at most 1", Z.fed(one)),
+        ),
+        EVERY,
+        (
+            le(Abs(output(one) - output(two)), moves_h),
+            le(Abs(candidate.opened(one) - candidate.opened(two)), moves_n),
+            le(Abs(Z.opened(one) - Z.opened(two)), moves_z),
+            le(Abs(output(two)), most_h),
+            le(Abs(candidate.opened(two)), most_n),
+            le(low, kept),
+            le(kept, high),
+            le(low * moves_h + (1 - low) * moves_n, L),
+            le(high * moves_h + (1 - high) * moves_n, L),
+        ),
+    )
+
+
+INSIDE = (
+    Step("an output inside", le(Abs(output(boxed(v))), ONE), Smt(at("box", v, i)), (i,)),
+    Step(
+        "outputs inside",
+        le(max_norm(to_output * boxed(v)), ONE),
+        Smt("an output inside", LEAST_BOUND.at(1, to_output * boxed(v))),
+        (v,),
+    ),
+)
+HIDDEN = Step(
+    "hidden part",
+    le(Abs(N.hidden(boxed(v))), N.size + c_n_inf),
+    Smt(
+        DIFFERENCES.at(N.matrix * to_output * boxed(v), -hidden_bias, i),
+        LARGEST_ENTRY.at(N.matrix * to_output * boxed(v), i),
+        LARGEST_ENTRY.at(-hidden_bias, i),
+        SUBMULTIPLICATIVE_MAX.at(N.matrix, to_output * boxed(v)),
+        at("outputs inside", v),
+        "gate norms",
+        "hidden bias",
+    ),
+    (v, i),
+)
+TORCH_CANDIDATE = (
+    HIDDEN,
+    Step(
+        "the candidate moves",
+        le(Abs(N.opened(one) - N.opened(two)), torch_kappa * dh),
+        Smt(
+            at("tanh moves no more", N.fed(one), N.fed(two)),
+            at("pre-activations", N.matrix, to_output * one, to_output * two, hidden_bias, i),
+            at("hidden part", b, i),
+            at("gate r", a, b, m, i),
+            at("gates", a, m, i),
+            "gate norms",
+        ),
+        (a, b, m, i),
+    ),
+)
+resets, resets_move = tuple(reset(s, new) for s in (one, two)), (R.bar + R.size / 4) * dh
+CHO_CANDIDATE = (
+    Step(
+        "a reset output moves",
+        le(Abs(part(resets[0] - resets[1], i)), resets_move),
+        Smt(
+            DIFFERENCES.at(*resets, i),
+            at("gru", one, new, i),
+            at("gru", two, new, i),
+            at("an entry moves", to_output, one, two, i),
+            at("box", b, i),
+            at("gate r", a, b, m, i),
+            at("gates", a, m, i),
+        ),
+        (i,),
+    ),
+    Step(
+        "the reset outputs move",
+        le(max_norm(resets[0] - resets[1]), resets_move),
+        Smt("a reset output moves", LEAST_BOUND.at(resets_move, resets[0] - resets[1])),
+        (a, b, m),
+    ),
+    Step(
+        "the candidate moves",
+        le(Abs(CHO_N.opened(one) - CHO_N.opened(two)), cho_kappa * dh),
+        Smt(
+            at("tanh moves no more", CHO_N.fed(one), CHO_N.fed(two)),
+            at("pre-activations", N.matrix, *resets, N.offset(new), i),
+            at("the reset outputs move", a, b, m),
+            "gate norms",
+        ),
+        (a, b, m, i),
+    ),
+)
+
+
+def steps(candidate: Candidate, kappa: Expr) -> tuple[Step, ...]:
+    """All, in the maximum norm."""
+    outputs, bound = to_output * change, factor(kappa) * dh
+    return (
+        SIGMOID_SLOPE,
+        TANH_SLOPE,
+        SIGMOID_GAP,
+        TANH_GAP,
+        TANH_BELOW_ONE,
+        SIGMOID_POSITIVE,
+        SIGMOID_BELOW_ONE,
+        FED,
+        ENTRY,
+        R.step,
+        Z.step,
+        *(CHO_CANDIDATE if candidate.cho else (*INSIDE, *TORCH_CANDIDATE)),
+        output_moves(candidate),
+        Step(
+            "the outputs move, each",
+            le(Abs(part(outputs, i)), bound),
+            Smt(
+                DIFFERENCES.at(to_output * phi(one, new), to_output * phi(two, new), i),
+                at(
+                    "an output moves",
+                    a,
+                    b,
+                    m,
+                    i,
+                    dh,
+                    kappa * dh,
+                    Z.moves,
+                    1,
+                    1,
+                    z_low,
+                    Z.bar,
+                    factor(kappa, ZERO) * dh,
+                ),
+                at("an entry moves", to_output, one, two, i),
+                at("the candidate moves", a, b, m, i),
+                at("gate z", a, b, m, i),
+                at("box", b, i),
+                at("tanh is at most 1", candidate.fed(two)),
+                at("gates", a, m, i),
+            ),
+            (i,),
+        ),
+        Step(
+            "the outputs move",
+            le(max_norm(outputs), bound),
+            Smt("the outputs move, each", LEAST_BOUND.at(bound, outputs)),
+            (a, b, m),
+        ),
+    )

@@ -1,0 +1,242 @@
+"""A norm of states, and what claims on gradients presuppose of a model in that norm.
+
+All of it is valid in any norm of states, so that ledgers are written once, for a `Geometry`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sympy import Expr, Integer, Min
+
+from theory.axioms.base import DERIVATIVE_IN_STATE, SUBMULTIPLICATIVE, TRIANGLE
+from theory.axioms.gradients import (
+    DERIVATIVE_IN_STATE_WEIGHTED,
+    SUBMULTIPLICATIVE_WEIGHTED,
+    TRIANGLE_WEIGHTED,
+)
+from theory.language.law import Assumption, Axiom, Use, at, law
+from theory.language.statement import eq, le, lt
+from theory.language.terms.vectors import (
+    a,
+    b,
+    c,
+    d_loss,
+    d_state,
+    d_weights,
+    entry,
+    i,
+    j,
+    m,
+    norm,
+    phi,
+    s,
+    sensitivity,
+    state,
+    weighted,
+    x,
+)
+from theory.language.vocabulary import symbols
+from theory.proof.proof import Step
+
+(beta_rho,) = symbols("beta_rho")
+ZERO, ONE = Integer(0), Integer(1)
+
+x_next = entry(x, s + j + 1)
+full, fresh = state(x, 0, s + j), state(x, s, j)
+S_full, S_fresh = sensitivity(x, 0, s + j), sensitivity(x, s, j)
+A_full, A_fresh = d_state(full, x_next), d_state(fresh, x_next)
+B_full, B_fresh = d_weights(full, x_next), d_weights(fresh, x_next)
+start, S_start = state(x, 0, s), sensitivity(x, 0, s)
+h, x_first = state(x, 0, j), entry(x, j + 1)
+
+_first, _second = (d_loss(h) * sensitivity(x, *run) for h, run in ((a, (s, j)), (b, (i, m))))
+GRADIENT_NORM = law(
+    "gradients are Euclidean",
+    (a, b, x, s, j, i, m),
+    eq(norm(_first - _second), weighted(_first - _second)),
+)
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """A norm of states, and the constants of a model in that norm.
+
+    Operators from weights to states, L_w bounds them, have the norm induced by it and by the
+    Euclidean norm of the weights; ∂p/∂h, which L_p bounds, the dual norm.
+    """
+
+    text: str
+    norm: Callable[[Expr], Expr]
+    lam: Expr
+    S_0: Expr
+    B_h: Expr
+    L_w: Expr
+    beta_hh: Expr
+    beta_wh: Expr
+    L_p: Expr
+    beta_p: Expr
+    triangle: Axiom = TRIANGLE_WEIGHTED
+    submultiplicative: Axiom = SUBMULTIPLICATIVE_WEIGHTED
+    derivative: Axiom = DERIVATIVE_IN_STATE_WEIGHTED
+
+    def total(self, steps: Expr) -> Expr:
+        """g(t) = 1 + λ + … + λ^{t−1} = (1 − λ^t)/(1 − λ)."""
+        return (1 - self.lam**steps) / (1 - self.lam)
+
+    def start_bound(self, time: Expr) -> Expr:
+        """B_s = min(S_0 g(s), B_h), which bounds ‖h_s‖."""
+        return Min(self.S_0 * self.total(time), self.B_h)
+
+    def gradient_norm(self, first: Expr, second: Expr, *runs: tuple[Expr, Expr]) -> tuple[Use, ...]:
+        """What says that gradients are measured in the Euclidean norm, whatever states are in."""
+        if self.norm is norm:
+            return ()
+        return (GRADIENT_NORM.at(first, second, x, *runs[0], *runs[1]),)
+
+    # How the contraction is used, of two runs and of their steps.
+
+    @property
+    def before(self) -> tuple[Step, ...]:
+        """What is to be shown before."""
+        return ()
+
+    @property
+    def from_zero(self) -> tuple[Use, ...]:
+        """‖φ(h_j, x) − φ(0, x)‖ ≤ λ‖h_j‖."""
+        return (at("contraction", h, 0, x_first),)
+
+    @property
+    def together(self) -> tuple[Use, ...]:
+        """‖φ(h, x) − φ(ĥ, x)‖ ≤ λ‖h − ĥ‖ of the full and the fresh run."""
+        return (at("contraction", full, fresh, x_next),)
+
+    @property
+    def slope(self) -> tuple[Use, ...]:
+        """‖∂φ/∂h‖ ≤ λ along a run."""
+        derivative = self.derivative.at(self.lam, fresh, x_next)
+        return (derivative, "contraction", at("differentiable", fresh, x_next))
+
+    # What is presupposed of the model.
+
+    @property
+    def contracts(self) -> tuple[Assumption, ...]:
+        """The state contracts, and what it takes to use that."""
+        return (self.contraction,)
+
+    @property
+    def slopes(self) -> tuple[Assumption, ...]:
+        """‖∂φ/∂h‖ ≤ λ, and what it takes to use that."""
+        return (self.contraction,)
+
+    @property
+    def contraction(self) -> Assumption:
+        """The state contracts."""
+        bound = le(self.norm(phi(a, c) - phi(b, c)), self.lam * self.norm(a - b))
+        return Assumption(
+            "contraction",
+            f"φ is λ-Lipschitz in the state{self.text}: ‖φ(h, x) − φ(h′, x)‖ ≤ λ‖h − h′‖",
+            law=law("contraction", (a, b, c), bound),
+        )
+
+    @property
+    def contractive(self) -> Assumption:
+        """λ < 1."""
+        return Assumption("contractive", "λ < 1", lt(self.lam, ONE))
+
+    @property
+    def drive(self) -> Assumption:
+        """S_0 bounds the inputs' effect."""
+        return Assumption(
+            "drive",
+            f"S_0 bounds ‖φ(0, x_t)‖ for every input{self.text}",
+            law=law("drive", (m,), le(self.norm(phi(0, entry(x, m + 1))), self.S_0)),
+        )
+
+    @property
+    def states(self) -> Assumption:
+        """B_h bounds the states."""
+        return Assumption(
+            "states",
+            f"B_h bounds ‖h_t‖{self.text}",
+            law=law("states", (j,), le(self.norm(state(x, 0, j)), self.B_h)),
+        )
+
+    @property
+    def weights(self) -> Assumption:
+        """L_w bounds ∂φ/∂w."""
+        return Assumption(
+            "lipschitz weights",
+            f"L_w bounds ‖∂φ/∂w‖ along the runs{self.text}",
+            law=law("lipschitz weights", (s, j), le(self.norm(B_fresh), self.L_w)),
+        )
+
+    @property
+    def smooth(self) -> Assumption:
+        """β_hh and β_wh, which ReLU does not have."""
+        gap = self.norm(full - fresh)
+        return Assumption(
+            "smooth",
+            "φ is smooth, β_ρ is finite: β_hh and β_wh are Lipschitz constants of ∂φ/∂h and of "
+            f"∂φ/∂w in the state{self.text}",
+            le(ZERO, beta_rho),
+            law(
+                "smooth",
+                (s, j),
+                le(self.norm(A_full - A_fresh), self.beta_hh * gap),
+                le(self.norm(B_full - B_fresh), self.beta_wh * gap),
+            ),
+        )
+
+    @property
+    def loss(self) -> Assumption:
+        """L_p bounds ∂p/∂h."""
+        return Assumption(
+            "lipschitz loss",
+            f"L_p bounds ‖∇p(h_t)‖{self.text}",
+            law=law("lipschitz loss", (j,), le(self.norm(d_loss(state(x, 0, j))), self.L_p)),
+        )
+
+    @property
+    def smooth_loss(self) -> Assumption:
+        """β_p, the loss's curvature."""
+        bound = le(self.norm(d_loss(full) - d_loss(fresh)), self.beta_p * self.norm(full - fresh))
+        return Assumption(
+            "smooth loss",
+            f"∇p is β_p-Lipschitz{self.text}",
+            law=law("smooth loss", (s, j), bound),
+        )
+
+
+lam, S_0, B_h, L_w, beta_hh, beta_wh, L_p, beta_p = symbols(
+    "lam S_0 B_h L_w beta_hh beta_wh L_p beta_p"
+)
+EUCLIDEAN = Geometry(
+    "",
+    norm,
+    lam,
+    S_0,
+    B_h,
+    L_w,
+    beta_hh,
+    beta_wh,
+    L_p,
+    beta_p,
+    TRIANGLE,
+    SUBMULTIPLICATIVE,
+    DERIVATIVE_IN_STATE,
+)
+
+
+def in_norm(
+    text: str, suffix: str, *, linear: bool = False, kind: type[Geometry] = Geometry
+) -> Geometry:
+    """Another norm of states; of a linear model ∂φ/∂h is constant in every norm."""
+    lam, S_0, B_h, L_w, beta_wh, L_p, beta_p = symbols(
+        " ".join(f"{name}_{suffix}" for name in "lam S_0 B_h L_w beta_wh L_p beta_p".split())
+    )
+    beta_hh = ZERO if linear else symbols(f"beta_hh_{suffix}")[0]
+    return kind(text, weighted, lam, S_0, B_h, L_w, beta_hh, beta_wh, L_p, beta_p)
+
+
+QUADRATIC = in_norm(" in the norm ‖P^{1/2}·‖₂ of states", "P", linear=True)
+PERRON = in_norm(" in the norm max |·|_i/v_i of states", "v")

@@ -1,0 +1,1 @@
+"""First and second derivatives of a cell's program, unit by unit."""

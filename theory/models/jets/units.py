@@ -1,0 +1,112 @@
+"""The jets of all units of a program, by induction on its operations, and of its step's rows."""
+
+from collections.abc import Callable
+
+from sympy import Abs, Expr, Symbol
+
+from theory.axioms.unitary import MONOTONE_NORM
+from theory.language.law import Use, at
+from theory.language.statement import Statement, le
+from theory.language.terms.gates import DIFFERENCES
+from theory.language.terms.jets import (
+    STATES,
+    depth,
+    gap,
+    moves,
+    multiplied,
+    one,
+    own_slope,
+    tilt,
+    two,
+)
+from theory.language.terms.unitary import part
+from theory.language.terms.vectors import a, b, c, i, j, v, weighted
+from theory.models.jets.model import OPERANDS, p
+from theory.models.jets.rules import (
+    BETWEEN,
+    RULES_OF_UNITS,
+    slope_bounded,
+    slopes_move,
+    values_move,
+)
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Step
+
+STEEP_BETWEEN, BENT_BETWEEN = BETWEEN
+
+
+def _of_all(
+    name: str,
+    goal: Callable[[Expr], Statement],
+    forall: tuple[Symbol, ...],
+    *uses: Use,
+) -> Step:
+    """Of all units that come from at most j operations, from those that come from fewer."""
+    block = c if c in forall else STATES
+    leaf = at("leaves", v, a, b if b in forall else a, block)
+    rules = (at(f"{name} of {rule.name}", *forall) for rule in RULES_OF_UNITS)
+    operands = (at(HYPOTHESIS, u) for u in OPERANDS)
+    made = le(depth(v), j)
+    return Step(
+        f"{name}s of all units",
+        goal(v),
+        Induction(
+            j,
+            base=Smt("given 1", at("program", v), at("program", p), leaf),
+            step=Smt("given 1", at("program", v), leaf, *rules, *operands, *uses),
+            given=(made,),
+            others=(v,),
+        ),
+        (*forall, j),
+        (made,),
+    )
+
+
+VALUES_OF_UNITS = (
+    STEEP_BETWEEN,
+    *(rule.value_step for rule in RULES_OF_UNITS),
+    _of_all("value", values_move, (v, a, b)),
+)
+SLOPES = (
+    *(rule.slope_step for rule in RULES_OF_UNITS),
+    _of_all("slope", slope_bounded, (v, a, c)),
+)
+
+own_gap = own_slope(v, one, c) - own_slope(v, two, c)
+OWN_SLOPES = (
+    Step(
+        "each unit multiplied",
+        le(Abs(part(own_gap, i)), Abs(part(moves(v, c, gap), i))),
+        Smt(
+            DIFFERENCES.at(own_slope(v, one, c), own_slope(v, two, c), i),
+            at("multiplied units", v, one, a, c, i, gap),
+            at("multiplied units", v, two, a, c, i, gap),
+            at("values of all units", multiplied(v, c, i), a, b, i),
+        ),
+        (i,),
+    ),
+    Step(
+        "own slopes",
+        le(weighted(own_gap), tilt(v, c) * gap),
+        Smt(
+            "each unit multiplied",
+            MONOTONE_NORM.at(own_gap, moves(v, c, gap)),
+            at("multiplied units", v, a, b, c, 0, gap),
+        ),
+        (v, a, b, c),
+    ),
+)
+CROSSINGS = tuple(step for rule in RULES_OF_UNITS for step in rule.crossing_steps)
+BENDS = (
+    *OWN_SLOPES,
+    BENT_BETWEEN,
+    *CROSSINGS,
+    *(step for rule in RULES_OF_UNITS for step in rule.bend_steps),
+    _of_all(
+        "bend",
+        slopes_move,
+        (v, a, b, c),
+        *(at(step.id, v, a, b, c, j) for step in CROSSINGS),
+    ),
+)

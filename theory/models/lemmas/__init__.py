@@ -1,0 +1,1 @@
+"""Lemmas on powers, growth and windows."""

@@ -1,0 +1,188 @@
+"""How long a window makes λ^k (p + k q) ≤ ε: by Lambert's function, and by elementary ones.
+
+With c = ln(1/λ) and u = c (k + p/q) the condition is u − ln u ≥ L, L = c p/q + ln(q/(c ε)).
+"""
+
+from sympy import Expr, Symbol, log, sqrt
+
+from theory.axioms.base import EXPONENTIAL, LOGARITHM
+from theory.claims.memory.truncation import DECAY, POSITIVE_RATE, rate
+from theory.language.functions import LAMBERT_ROOT, LambertRoot
+from theory.language.law import at
+from theory.language.statement import le, lt
+from theory.language.terms.vectors import exponential, j, y, z
+from theory.language.vocabulary import symbols
+from theory.models.lemmas.growth import TANGENTS
+from theory.models.system import ONE, ZERO
+from theory.proof.methods import Monotone, Smt
+from theory.proof.proof import Step
+
+lam, epsilon = symbols("lam epsilon")
+p, q = (Symbol(name, real=True) for name in "pq")
+
+
+def level(p: Expr, q: Expr) -> Expr:
+    """L = c p/q + ln(q/(c ε))."""
+    return rate * p / q + log(q / (rate * epsilon))
+
+
+def surplus(p: Expr, q: Expr) -> Expr:
+    """ς = ln((p + q)/(c ε)) − 1."""
+    return log((p + q) / (rate * epsilon)) - 1
+
+
+def long_enough(p: Expr, q: Expr, root: type[Expr] = LambertRoot) -> Expr:
+    """u(L)/c − p/q."""
+    return root(level(p, q)) / rate - p / q
+
+
+def elementary(p: Expr, q: Expr) -> Expr:
+    """(1 + √(2ς) + ς)/c."""
+    return _elementary_root(surplus(p, q)) / rate
+
+
+def _elementary_root(surplus: Expr) -> Expr:
+    """1 + √(2ς) + ς, the root in the form that SymPy leaves alone."""
+    return 1 + sqrt(2) * sqrt(surplus) + surplus
+
+
+goal = le(lam**j * (p + j * q), epsilon)
+total = rate * (j + p / q)
+
+EXP_OVER_IDENTITY = Step(
+    "exp(z)/z grows",
+    le(z * exponential(y), y * exponential(z)),
+    Smt(
+        "given 1",
+        "given 2",
+        EXPONENTIAL.at(y, z - y),
+        at("tangent of exp", z - y),
+        at("exp positive", y),
+    ),
+    forall=(y, z),
+    given=(le(ONE, y), le(y, z)),
+)
+# λ^k (p + kq) = (q/c) u e^{−u} e^{c p/q}, and e^{−L} = (c ε/q) e^{−c p/q}.
+BY_LEVEL = Step(
+    "enough by its level",
+    goal,
+    Smt(
+        "given 1",
+        "given 2",
+        at("decay", j),
+        EXPONENTIAL.at(rate * j, rate * p / q),
+        EXPONENTIAL.at(rate * p / q, log(q / (rate * epsilon))),
+        at("exp positive", rate * j),
+        at("exp positive", rate * p / q),
+        LOGARITHM.at(q / (rate * epsilon)),
+        *POSITIVE_RATE,
+        "accuracy",
+    ),
+    forall=(p, q, j),
+    given=(lt(ZERO, q), le(total * exponential(level(p, q)), exponential(total))),
+)
+
+lambert = LambertRoot(z)
+AT_ROOT = Step(
+    "exp at the root",
+    le(lambert * exponential(z), exponential(lambert)),
+    Smt(
+        "given 1",
+        LAMBERT_ROOT.at(z),
+        LOGARITHM.at(lambert),
+        EXPONENTIAL.at(z, log(lambert)),
+        EXPONENTIAL.at(z + log(lambert), lambert),
+    ),
+    forall=(z,),
+    given=(le(ONE, z),),
+)
+# exp(u) = u exp(L), and exp(z)/z grows from u ≥ 1 on.
+BY_LAMBERT = Step(
+    "enough by Lambert's function",
+    goal,
+    Smt(
+        "given 1",
+        "given 2",
+        "given 3",
+        LAMBERT_ROOT.at(level(p, q)),
+        at("exp at the root", level(p, q)),
+        at("exp(z)/z grows", LambertRoot(level(p, q)), total),
+        at("enough by its level", p, q, j),
+        *POSITIVE_RATE,
+        "accuracy",
+    ),
+    forall=(p, q, j),
+    given=(lt(ZERO, q), le(ONE, level(p, q)), le(long_enough(p, q), j)),
+)
+BY_TANGENT = Step(
+    "enough for any window",
+    goal,
+    Smt(
+        "given 1",
+        "given 2",
+        "given 3",
+        at("tangent of exp", total - 1),
+        EXPONENTIAL.at(total - 1, 1),
+        EXPONENTIAL.at(level(p, q), 1),
+        at("exp positive", level(p, q)),
+        at("enough by its level", p, q, j),
+        *POSITIVE_RATE,
+        "accuracy",
+    ),
+    forall=(p, q, j),
+    given=(lt(ZERO, q), le(ZERO, p), le(level(p, q), ONE)),
+)
+# s ≥ ln(1 + s + s²/2): equality at 0, and the difference has the slope s²/(s² + 2s + 2).
+QUADRATIC = Step(
+    "exp above its square",
+    le(log(1 + y + y**2 / 2), y),
+    Monotone(y, start=ZERO, base=Smt(), slope=Smt(), inside=Smt("given 1")),
+    forall=(y,),
+    given=(le(ZERO, y),),
+)
+root = sqrt(2) * sqrt(z)
+bound = _elementary_root(z)
+# v = 1 + √(2ς) + ς has v − ln v ≥ 1 + ς.
+ELEMENTARY = Step(
+    "elementary root",
+    le(bound * exponential(1 + z), exponential(bound)),
+    Smt(
+        "given 1",
+        at("exp above its square", root),
+        LOGARITHM.at(1 + root + root**2 / 2),
+        EXPONENTIAL.at(log(1 + root + root**2 / 2), root),
+        EXPONENTIAL.at(1 + z, root),
+        at("exp positive", 1 + z),
+    ),
+    forall=(z,),
+    given=(le(ZERO, z),),
+)
+BY_ELEMENTARY = Step(
+    "enough by elementary functions",
+    goal,
+    Smt(
+        "given 1",
+        "given 2",
+        "given 3",
+        "given 4",
+        at("elementary root", surplus(p, q)),
+        at("exp(z)/z grows", _elementary_root(surplus(p, q)), rate * j),
+        at("decay", j),
+        at("exp positive", rate * j),
+        LOGARITHM.at((p + q) / (rate * epsilon)),
+        *POSITIVE_RATE,
+        "accuracy",
+    ),
+    forall=(p, q, j),
+    given=(
+        le(ZERO, p),
+        le(ONE, j),
+        le(ZERO, surplus(p, q)),
+        le(elementary(p, q), j),
+    ),
+)
+
+_BEYOND = (DECAY, *TANGENTS, EXP_OVER_IDENTITY)
+LAMBERT_STEPS = (*_BEYOND, BY_LEVEL, AT_ROOT, BY_LAMBERT)
+ANY_STEPS = (DECAY, *TANGENTS, BY_LEVEL, BY_TANGENT)
+ELEMENTARY_STEPS = (*_BEYOND, QUADRATIC, ELEMENTARY, BY_ELEMENTARY)

@@ -1,0 +1,93 @@
+"""The slope and the curvature of ρ, whichever activation of the table it is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import ClassVar
+
+from sympy import Abs
+
+from theory.language.law import Clause, Instance, Use
+from theory.language.statement import Statement, le, lt
+from theory.language.terms.vectors import curvature, derivative, z
+from theory.language.vocabulary import symbols
+from theory.models.activations import ACTIVATIONS, ActivationFacts
+from theory.proof.methods.base import Gap, Method, Scope
+from theory.proof.methods.identity import Identity
+from theory.proof.methods.smt import entail
+from theory.proof.proof import GIVEN, Step
+
+L_rho, beta_rho = symbols("L_rho beta_rho")
+STATED = {1: (derivative, L_rho), 2: (curvature, beta_rho)}
+
+
+@dataclass(frozen=True)
+class EachActivation(Method):
+    """The statement for each activation of the table: its derivative for ρ', its slope for L_ρ.
+
+    The table says what these two mean, so the cases are all there are.  With order 2 it is of ρ''
+    and β_ρ.  Some activations have no finite β_ρ, and only |ρ''| ≤ β_ρ says nothing of them.
+    """
+
+    order: int = 1
+
+    name: ClassVar[str] = "cases"
+
+    @property
+    def table(self) -> tuple[ActivationFacts, ...]:
+        """The activations with a finite constant."""
+        return tuple(f for f in ACTIVATIONS.values() if f.suprema[self.order].at is not None)
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        """What the methods use, but for the regions of the pieces."""
+        methods = (f.method(self.order, piece) for f in self.table for piece in f.pieces)
+        uses = dict.fromkeys(use for method in methods for use in method.uses)
+        return tuple(use for use in uses if isinstance(use, Instance))
+
+    def prove(self, goal: Statement, scope: Scope) -> str:
+        """Prove it on every piece, and that the pieces make up the activation."""
+        names = []
+        function, constant = STATED[self.order]
+        if len(self.table) < len(ACTIVATIONS) and goal != le(Abs(function(z)), constant):
+            raise Gap(f"{goal.text} is not shown where {constant} is infinite")
+        for facts in self.table:
+            require_pieces(facts, scope, self.order)
+            for index, piece in enumerate(facts.pieces, start=1):
+                names.append(f"{facts.name} {index}" if len(facts.pieces) > 1 else facts.name)
+                within = scope
+                for number, statement in enumerate(piece.where, start=1):
+                    within = within.supposing(f"{GIVEN} {number}", statement)
+                meant = piece.rho.diff(z, self.order)
+                case = goal.replace({function(z): meant, constant: facts.suprema[self.order].value})
+                try:
+                    facts.method(self.order, piece).prove(case, within)
+                except Gap as gap:
+                    raise Gap(f"{names[-1]}: {gap}") from gap
+        return f"{len(names)} cases: {', '.join(names)}"
+
+    def reduced(self) -> Iterator[tuple[str, Method]]:
+        """Every case is needed."""
+        yield from ()
+
+
+def require_pieces(facts: ActivationFacts, scope: Scope, order: int = 1) -> None:
+    """Raise Gap unless the pieces cover the real line and meet where they end, at 0.
+
+    So do their derivatives of less than the order.
+    """
+    for first, *others in product(*(piece.where for piece in facts.pieces)):
+        outside = tuple(Clause(lt(other.rhs, other.lhs)) for other in others)
+        try:
+            entail(first, outside, scope)
+        except Gap as gap:
+            raise Gap(f"{facts.name}: the pieces leave a gap: {gap}") from gap
+    for step in (step for below in range(order) for step in facts.joined(below)):
+        try:
+            Identity().prove(step.conclusion, scope)
+        except Gap as gap:
+            raise Gap(f"{facts.name}: a jump at 0: {gap}") from gap
+
+
+SLOPES = Step("slopes", le(Abs(derivative(z)), L_rho), EachActivation(), forall=(z,))
+CURVATURES = Step("curvatures", le(Abs(curvature(z)), beta_rho), EachActivation(2), forall=(z,))

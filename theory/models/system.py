@@ -1,0 +1,51 @@
+"""What the claims presuppose of a model: the recursion, its contraction and its drive."""
+
+from sympy import Integer
+
+from theory.language.law import Assumption, law
+from theory.language.statement import eq, le, lt
+from theory.language.terms.vectors import a, b, c, differentiable, entry, m, norm, phi, readout, x
+from theory.language.vocabulary import symbols
+
+lam, S_0, L_x, L_f, epsilon, T, k, t = symbols("lam S_0 L_x L_f epsilon T k t")
+ZERO, ONE = Integer(0), Integer(1)
+
+CONTRACTION = Assumption(
+    "contraction",
+    "φ is λ-Lipschitz in the state: ‖φ(h, x) − φ(h′, x)‖ ≤ λ‖h − h′‖",
+    law=law("contraction", (a, b, c), le(norm(phi(a, c) - phi(b, c)), lam * norm(a - b))),
+)
+CONTRACTIVE = Assumption("contractive", "λ < 1", lt(lam, ONE))
+DRIVE = Assumption(
+    "drive",
+    "S_0 bounds ‖φ(0, x_t)‖ for every input",
+    law=law("drive", (m,), le(norm(phi(0, entry(x, m + 1))), S_0)),
+)
+LIPSCHITZ_INPUT = Assumption(
+    "lipschitz input",
+    "φ is L_x-Lipschitz in the input: ‖φ(h, x) − φ(h, x′)‖ ≤ L_x‖x − x′‖",
+    law=law("lipschitz input", (a, b, c), le(norm(phi(c, a) - phi(c, b)), L_x * norm(a - b))),
+)
+LIPSCHITZ_READOUT = Assumption(
+    "lipschitz readout",
+    "y = f(h), and f is L_f-Lipschitz: ‖f(h) − f(h′)‖ ≤ L_f‖h − h′‖",
+    law=law("lipschitz readout", (a, b), le(norm(readout(a) - readout(b)), L_f * norm(a - b))),
+)
+DIFFERENTIABLE = Assumption(
+    "differentiable",
+    "φ is differentiable along the run",
+    law=law("differentiable", (a, c), eq(differentiable(a, c), ONE)),
+)
+
+WINDOW = Assumption("window", "the window is no longer than the sequence: k ≤ T", le(k, T))
+SHORT_WINDOW = Assumption(
+    "short window", "the window is shorter than the sequence: k < T", lt(k, T)
+)
+SOME_WINDOW = Assumption("some window", "the window is not empty: k ≥ 1", le(ONE, k))
+INDEX = Assumption("index", "the input is one of the sequence: t ≥ 1", le(ONE, t))
+PAST_INDEX = Assumption("past", "the input comes no later than the state: t ≤ T", le(t, T))
+TWO_STEPS = Assumption("two steps", "T ≥ 2", le(Integer(2), T))
+LONG_WINDOW = Assumption("eight steps", "the window has at least 8 steps: k ≥ 8", le(Integer(8), k))
+MEMORY = Assumption("memory", "λ > 0", lt(ZERO, lam))
+DRIVEN = Assumption("driven", "S_0 > 0", lt(ZERO, S_0))
+ACCURACY = Assumption("accuracy", "ε > 0", lt(ZERO, epsilon))

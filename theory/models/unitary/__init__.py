@@ -1,0 +1,1 @@
+"""Networks and their unitary candidates: patterns, relations between units, ranks."""

@@ -1,0 +1,41 @@
+"""What claims on gradients use of an orthogonal matrix: its norm is 1."""
+
+from sympy import Expr
+
+from theory.axioms.base import LEAST_EIGENVALUE
+from theory.language.law import Assumption, law
+from theory.language.statement import eq, le
+from theory.language.terms.vectors import entry, eye, j, least, norm, s, state, transpose, x
+from theory.language.vocabulary import symbols
+from theory.models.system import ONE
+from theory.proof.methods import Smt, Words
+from theory.proof.proof import Step
+
+(L_rho,) = symbols("L_rho")
+
+SLOPE = Assumption("slope at most one", "L_ρ ≤ 1", le(L_rho, ONE))
+
+
+def isometry(name: str, matrix: Expr) -> Assumption:
+    """The matrix is orthogonal."""
+    identity = eq(transpose(matrix) * matrix, eye)
+    return Assumption("isometry", f"{name}ᵀ{name} = I", law=law("isometry", (), identity))
+
+
+def isometric(matrix: Expr) -> tuple[Step, Step]:
+    """‖V‖ = 1, as the least eigenvalue of I − VᵀV = 0 is 0."""
+    return (
+        Step(
+            "no defect",
+            eq(least(eye - transpose(matrix) * matrix), least(0)),
+            Words("isometry"),
+        ),
+        Step(
+            "norm of an isometry",
+            eq(norm(matrix), ONE),
+            Smt("no defect", LEAST_EIGENVALUE.at(matrix, 1), LEAST_EIGENVALUE.at(0, 0)),
+        ),
+    )
+
+
+before, x_next = state(x, 0, s + j), entry(x, s + j + 1)

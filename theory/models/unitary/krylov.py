@@ -1,0 +1,105 @@
+"""What a candidate with a constant activity pattern D sees of its inputs, step by step."""
+
+from sympy import Expr
+
+from theory.language.law import Assumption, Clause, law
+from theory.language.statement import eq, le, lt
+from theory.language.terms.unitary import beside, identity, rank, rows
+from theory.language.terms.vectors import A, B, function, j, norm, v, vector, z
+from theory.language.vocabulary import symbols
+from theory.models.unitary.local_maps import (
+    ONE,
+    ZERO,
+    D,
+    E,
+    G,
+    T,
+    V,
+    n,
+    pattern_constant,
+    response,
+    response_candidate,
+    rho,
+    scalar_W,
+    states,
+)
+
+(active,) = symbols("active")
+idle = vector("D_idle")
+
+# krylov(A, B, z, j) = (B, (A − z) B, …, (A − z)^j B)
+krylov = function("krylov", module=__name__)
+KRYLOV = law(
+    "Krylov space",
+    (A, B, z, j),
+    eq(krylov(A, B, z, 0), B),
+    eq(
+        krylov(A, B, z, j + 1),
+        beside(B, A * krylov(A, B, z, j) - z * krylov(A, B, z, j)),
+    ),
+)
+# seen(j) = E (D V)^j
+seen = function("seen", module=__name__)
+
+CONSTANT = Assumption(
+    "constant pattern",
+    "the candidate's pattern D is the same at all times: ∂ŷ_j/∂x_0 = E (D V)^j D G",
+    eq(pattern_constant, ONE),
+    law(
+        "constant pattern",
+        (j,),
+        eq(seen(0), E),
+        eq(seen(j + 1), seen(j) * D * V),
+        eq(response_candidate(j, 0), seen(j) * D * G),
+    ),
+)
+SELECTS = Assumption(
+    "pattern",
+    "D and I − D select the active units and the others",
+    law=law(
+        "pattern",
+        (v,),
+        Clause(eq(norm(D * v) ** 2 + norm(idle * v) ** 2, norm(v) ** 2), (le(rows(v), states),)),
+        le(rank(D) + rank(idle), states),
+        le(rows(D), states),
+        eq(rank(idle * D), ZERO),
+    ),
+)
+SCALAR = Assumption(
+    "scalar",
+    "W = ρ I with 0 ≤ ρ < 1, all units active: ∂y_0/∂x_0 = I and ∂y_{j+1}/∂x_0 = ρ ∂y_j/∂x_0",
+    eq(scalar_W, ONE),
+    law(
+        "scalar",
+        (j,),
+        eq(response(0, 0), identity(n)),
+        eq(response(j + 1, 0), rho * response(j, 0)),
+        le(ZERO, rho),
+        lt(rho, ONE),
+    ),
+)
+LONG = Assumption(
+    "long enough",
+    "the sequence has at least p − n + 2 steps, p the number of active units",
+    le(active + 2, T + n),
+)
+CROWDED = lt(states, active + n)
+
+first, A_1 = D * G, D * V
+
+
+def space(index: Expr) -> Expr:
+    """X_j."""
+    return krylov(A_1, first, rho, index)
+
+
+X, X_next = space(j), space(j + 1)
+
+
+def shifted(left: Expr, right: Expr) -> Expr:
+    """left (D V − ρ) right."""
+    return left * A_1 * right - rho * left * right
+
+
+image = A_1 * X - rho * X
+definition = KRYLOV.at(A_1, first, rho, j)

@@ -1,0 +1,184 @@
+"""The relations between the units of sigmoid networks at one time, and at the time before.
+
+Uᵀ carries those at time j + 1 into those at time j; where their numbers are the same, onto them.
+"""
+
+from sympy import Expr, Rational, Symbol, tanh
+
+from theory.axioms.base import HOMOGENEITY, TRIANGLE
+from theory.axioms.ranks import KERNEL_PROJECTOR, RANK_KERNEL_BACK, ROWS_OF_PRODUCT, projector
+from theory.claims.memory.lasting_memory import TANH
+from theory.language.law import at
+from theory.language.statement import eq, le
+from theory.language.terms.unitary import rank
+from theory.language.terms.vectors import j, norm, transpose, v, z
+from theory.models.unitary.independence import INDEPENDENCE
+from theory.models.unitary.local_maps import ONE, ZERO
+from theory.models.unitary.relations import (
+    EQUAL,
+    SIGMOID,
+    U,
+    argument,
+    arguments,
+    c,
+    e,
+    same_activation,
+    sigmoid,
+    sigmoidal,
+    unit,
+    units,
+    w,
+)
+from theory.proof.methods import Smt
+from theory.proof.proof import Step
+
+OUTPUTS = (
+    "Let y_t = c·h_t and ŷ_t = e·s_t + e_0 agree at all times on all inputs from an interval."
+    " For tanh, e·τ_t − c·r_t = −e_0 there. For the sigmoid put s = ½ + ½τ and h = ½ + ½r, by"
+    " the normal form component by component: e·τ_t − c·r_t is constant again. Both sides are"
+    " real-analytic in the inputs, so that this holds for all real inputs. Activations that "
+    "differ would leave two different normal forms on the two sides."
+)
+SETTLED = (
+    "The rank of the units, as functions, never decreases: relations at time j + 1 are "
+    "carried by the regular Uᵀ into relations at time j. It is at most m, so that from some "
+    "time k_0 on it stays the same; and U, being regular, changes no rank."
+)
+HALF = Rational(1, 2)
+ACTIVATIONS = (eq(same_activation, ONE), eq(sigmoidal, ONE))
+# A time from which on ranks stay, and two later ones, that human steps find.
+k_0, p, l = (Symbol(name, integer=True) for name in ("k_0", "p", "l"))
+
+
+def beside_relations(time: Expr) -> Expr:
+    """P_t, the projector along the relations between the units."""
+    return projector(units(time))
+
+
+def rest(time: Expr) -> Expr:
+    """‖P_t e‖, what is left of e beside the relations."""
+    return norm(beside_relations(time) * e)
+
+
+back = transpose(U)
+now, later = k_0 + j, k_0 + j + 1
+P, P_next = beside_relations(j), beside_relations(j + 1)
+P_now, P_later = beside_relations(now), beside_relations(later)
+left_over = v - P_next * v
+kept = P_now * back * v
+missing = v - U * kept
+difference = back * e - w * e
+
+NORMAL_FORM = Step(
+    "normal form",
+    eq(sigmoid(z), HALF + HALF * tanh(z / 2)),
+    Smt(SIGMOID.at(z), TANH.at(z / 2)),
+    forall=(z,),
+)
+RELATIONS = (
+    NORMAL_FORM,
+    Step(
+        "outputs",
+        eq(norm(units(j) * e - c * unit(j)), ZERO),
+        OUTPUTS,
+        forall=(j,),
+        given=(EQUAL, *ACTIVATIONS),
+    ),
+    Step(
+        "independence lemma",
+        eq(norm(arguments(j) * v + z * argument(j)), ZERO),
+        INDEPENDENCE,
+        forall=(j, v, z),
+        given=(eq(norm(units(j) * v + z * unit(j)), ZERO), *ACTIVATIONS),
+    ),
+    Step(
+        "relations move back",
+        eq(norm(units(j) * back * v + z * w * unit(j)), ZERO),
+        Smt(
+            "given 1",
+            "same activation",
+            "sigmoidal",
+            at("independence lemma", j + 1, v, z),
+            at("networks", j, v, z),
+        ),
+        forall=(j, v, z),
+        given=(eq(norm(units(j + 1) * v + z * unit(j + 1)), ZERO),),
+    ),
+    Step(
+        "U moves e as w does",
+        eq(norm(units(j) * difference), ZERO),
+        Smt(
+            "given 1",
+            "same activation",
+            "sigmoidal",
+            at("outputs", j),
+            at("outputs", j + 1),
+            at("relations move back", j, e, -c),
+            TRIANGLE.at(units(j) * back * e - c * w * unit(j), w * (c * unit(j) - units(j) * e)),
+            HOMOGENEITY.at(w, c * unit(j) - units(j) * e),
+            HOMOGENEITY.at(-w, c * unit(j) - units(j) * e),
+        ),
+        forall=(j,),
+        given=(EQUAL,),
+    ),
+)
+PROJECTORS = (
+    Step(
+        "ranks settle",
+        le(rank(units(later)), rank(units(now) * back)),
+        SETTLED,
+        forall=(j,),
+        given=ACTIVATIONS,
+    ),
+    Step(
+        "from the later to the earlier",
+        eq(norm(units(now) * back * v), ZERO),
+        Smt("given 1", at("relations move back", now, v, 0)),
+        forall=(v,),
+        given=(eq(norm(units(later) * v), ZERO),),
+    ),
+    Step(
+        "relations move forth",
+        eq(norm(units(later) * v), ZERO),
+        Smt(
+            "given 1",
+            "same activation",
+            "sigmoidal",
+            "from the later to the earlier",
+            at("ranks settle", j),
+            RANK_KERNEL_BACK.at(units(now) * back, units(later), v),
+        ),
+        forall=(j, v),
+        given=(eq(norm(units(now) * back * v), ZERO),),
+    ),
+    Step(
+        "no more is left before",
+        le(norm(P * back * v), norm(P_next * v)),
+        Smt(
+            KERNEL_PROJECTOR.at(units(j + 1), v),
+            at("relations move back", j, left_over, 0),
+            KERNEL_PROJECTOR.at(units(j), back * left_over),
+            TRIANGLE.at(P * back * left_over, P * back * P_next * v),
+            KERNEL_PROJECTOR.at(units(j), back * P_next * v),
+            at("orthogonal", U, v, P_next * v),
+            at("networks", j + 1, v, 0),
+            ROWS_OF_PRODUCT.at(P_next, v),
+        ),
+        forall=(j, v),
+    ),
+    Step(
+        "no less is left before",
+        le(norm(P_later * v), norm(P_now * back * v)),
+        Smt(
+            KERNEL_PROJECTOR.at(units(now), back * v),
+            at("orthogonal", units(now), back * v, kept),
+            at("networks", now, v, 0),
+            ROWS_OF_PRODUCT.at(P_now, back * v),
+            at("relations move forth", j, missing),
+            KERNEL_PROJECTOR.at(units(later), missing),
+            TRIANGLE.at(P_later * missing, P_later * U * kept),
+            KERNEL_PROJECTOR.at(units(later), U * kept),
+        ),
+        forall=(j, v),
+    ),
+)

@@ -1,0 +1,150 @@
+"""What is left of e beside the relations is multiplied by w in each step, and keeps its length."""
+
+from theory.axioms.base import HOMOGENEITY, SUBMULTIPLICATIVE, TRIANGLE
+from theory.axioms.ranks import KERNEL_PROJECTOR
+from theory.language.claim import Form
+from theory.language.law import at
+from theory.language.statement import eq, le, ne
+from theory.language.terms.vectors import i, j
+from theory.models.unitary.local_maps import ONE, ZERO
+from theory.models.unitary.relation_spaces import (
+    ACTIVATIONS,
+    PROJECTORS,
+    RELATIONS,
+    P,
+    P_now,
+    back,
+    difference,
+    k_0,
+    l,
+    later,
+    now,
+    p,
+    rest,
+)
+from theory.models.unitary.relations import (
+    DRIVEN,
+    EQUAL,
+    NOT_ISOMETRIC,
+    ORTHOGONAL,
+    RECURSION,
+    SAME,
+    SIGMOIDAL,
+    c,
+    e,
+    sigmoid_gap,
+    unit,
+    units,
+    w,
+    w_abs,
+)
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Proof, Step
+
+REPEATS = (
+    "By the independence lemma the relations at any time are spanned by some of the finitely "
+    "many vectors e_i and e_i ± e_j. So the projectors along them are finitely many, and of "
+    "the numbers ‖P_k e‖, k ≥ k_0, two at different times are equal."
+)
+GEOMETRY = (
+    Step(
+        "one step",
+        eq(rest(later), w_abs * rest(now)),
+        Smt(
+            "given 1",
+            at("U moves e as w does", now),
+            KERNEL_PROJECTOR.at(units(now), difference),
+            at("networks", now, e, 0),
+            at("no more is left before", now, e),
+            at("no less is left before", j, e),
+            TRIANGLE.at(P_now * difference, w * P_now * e),
+            TRIANGLE.at(-P_now * difference, P_now * back * e),
+            HOMOGENEITY.at(w, P_now * e),
+            HOMOGENEITY.at(-w, P_now * e),
+        ),
+        forall=(j,),
+        given=(EQUAL,),
+    ),
+    Step(
+        "geometric",
+        eq(rest(k_0 + i + j), w_abs**j * rest(k_0 + i)),
+        Induction(
+            j,
+            base=Smt(),
+            step=Smt(HYPOTHESIS, "given 1", at("one step", i + j)),
+        ),
+        forall=(i, j),
+        given=(EQUAL,),
+    ),
+    Step(
+        "something is left",
+        ne(rest(j), ZERO),
+        Smt(
+            "given 1",
+            "same activation",
+            "sigmoidal",
+            at("outputs", j),
+            at("driven", j),
+            KERNEL_PROJECTOR.at(units(j), e),
+            TRIANGLE.at(units(j) * (e - P * e), units(j) * P * e),
+            SUBMULTIPLICATIVE.at(units(j), P * e),
+            TRIANGLE.at(c * unit(j) - units(j) * e, units(j) * e),
+            HOMOGENEITY.at(c, unit(j)),
+            HOMOGENEITY.at(-c, unit(j)),
+        ),
+        forall=(j,),
+        given=(EQUAL,),
+    ),
+    Step(
+        "a length comes twice",
+        eq(rest(k_0 + p), rest(k_0 + p + l + 1)),
+        REPEATS,
+        given=ACTIVATIONS,
+    ),
+    Step(
+        "powers below one",
+        le(w_abs ** (j + 1), w_abs),
+        Induction(j, base=Smt(), step=Smt(HYPOTHESIS, "given 1")),
+        forall=(j,),
+        given=(le(w_abs, ONE),),
+    ),
+    Step(
+        "powers above one",
+        le(w_abs, w_abs ** (j + 1)),
+        Induction(j, base=Smt(), step=Smt(HYPOTHESIS, "given 1")),
+        forall=(j,),
+        given=(le(ONE, w_abs),),
+    ),
+    Step(
+        "w is isometric",
+        eq(w_abs, ONE),
+        Smt(
+            "given 1",
+            "same activation",
+            "sigmoidal",
+            "a length comes twice",
+            at("something is left", k_0 + p),
+            at("geometric", p, l + 1),
+            at("powers below one", l),
+            at("powers above one", l),
+        ),
+        given=(EQUAL,),
+    ),
+)
+EXCLUDED_BOUND = ne(sigmoid_gap, ZERO)
+EXCLUDED = Form(
+    "excluded",
+    EXCLUDED_BOUND,
+    (SAME, SIGMOIDAL, NOT_ISOMETRIC, ORTHOGONAL, RECURSION, DRIVEN),
+    "sigmoid",
+    Proof(
+        (
+            *RELATIONS,
+            *PROJECTORS,
+            *GEOMETRY,
+            Step("claim", EXCLUDED_BOUND, Smt("w is isometric", "not isometric")),
+        )
+    ),
+    note="exact equality is excluded at all times together; any finite accuracy is not",
+)

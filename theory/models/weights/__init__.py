@@ -1,0 +1,1 @@
+"""The same model with other weights, and what training makes of them."""

@@ -1,0 +1,70 @@
+"""Steps of two projected gradient descents: what every ledger about training begins with."""
+
+from theory.axioms.base import HOMOGENEITY, PROJECTION_INSIDE, TRIANGLE
+from theory.claims.training.projection import LEMMAS as PROJECTION_LEMMAS
+from theory.claims.training.projection import PROJECTS
+from theory.language.law import at
+from theory.language.statement import eq, le
+from theory.language.terms.vectors import (
+    feasible,
+    j,
+    loss_gradient,
+    norm,
+    step_size,
+    truncated_gradient,
+    weights,
+    weights_hat,
+)
+from theory.language.vocabulary import symbols
+from theory.models.system import ONE, ZERO
+from theory.models.weights.training import DESCENT, GRADIENT_GAP, INVERSE_STEPS, SMOOTH, STEP, moved
+from theory.proof.methods import Induction, Smt
+from theory.proof.proof import Step
+
+beta, eps_k = symbols("beta eps_k")
+
+here, there, size = weights(j), weights_hat(j), step_size(j)
+gradient, same, other = loss_gradient(here), loss_gradient(there), truncated_gradient(there)
+after, after_hat = moved(here, gradient, size), moved(there, other, size)
+
+FEASIBLE = tuple(
+    Step(
+        f"the {name} weights are feasible",
+        eq(feasible(point(j)), ONE),
+        Induction(
+            j,
+            base=Smt(at("descent", 0)),
+            step=Smt(at("descent", j), at("projection", inside), PROJECTION_INSIDE.at(inside)),
+        ),
+        forall=(j,),
+    )
+    for name, point, inside in (("full", weights, after), ("truncated", weights_hat, after_hat))
+)
+STEP_SIZE, CONSTANT_SIZE = (
+    Step("step sizes are positive", le(ZERO, size), Smt(at(schedule, j), "step"), forall=(j,))
+    for schedule in ("inverse steps", "constant steps")
+)
+ONE_STEP = Step(
+    "one step",
+    le(
+        norm(weights(j + 1) - weights_hat(j + 1)),
+        (1 + size * beta) * norm(here - there) + size * eps_k,
+    ),
+    Smt(
+        at("descent", j),
+        at("non-expansive", after, after_hat),
+        TRIANGLE.at(here - there, -size * (gradient - other)),
+        HOMOGENEITY.at(size, gradient - other),
+        TRIANGLE.at(gradient - same, same - other),
+        at("smooth", here, there),
+        at("gradient gap", there),
+        at("the full weights are feasible", j),
+        at("the truncated weights are feasible", j),
+        at("step sizes are positive", j),
+    ),
+    forall=(j,),
+)
+STEPS = (*PROJECTION_LEMMAS, *FEASIBLE, STEP_SIZE, ONE_STEP)
+CONSTANT_SIZE_STEPS = (*PROJECTION_LEMMAS, *FEASIBLE, CONSTANT_SIZE, ONE_STEP)
+
+TRAINING = (PROJECTS, DESCENT, INVERSE_STEPS, STEP, SMOOTH, GRADIENT_GAP)

@@ -1,0 +1,275 @@
+"""The same model with other weights, on the same inputs: what Lemma 3 presupposes of both."""
+
+from dataclasses import dataclass, replace
+
+from sympy import Expr
+
+from theory.axioms.gradients import DERIVATIVE_IN_STATE_OTHER
+from theory.language.law import Assumption, Clause, Use, at, law
+from theory.language.statement import eq, le
+from theory.language.terms.vectors import (
+    RECURSION_OTHER,
+    a,
+    b,
+    c,
+    d_loss,
+    d_state,
+    d_state_other,
+    d_weights,
+    d_weights_other,
+    differentiable_other,
+    entry,
+    j,
+    m,
+    norm,
+    phi,
+    phi_other,
+    sensitivity,
+    sensitivity_other,
+    state,
+    state_other,
+    w,
+    w_other,
+    weighted,
+    x,
+)
+from theory.language.vocabulary import symbols
+from theory.models.box_geometry import BoxGeometry, inside, new
+from theory.models.geometry import EUCLIDEAN, ONE, ZERO, Geometry, in_norm
+from theory.models.system import DIFFERENTIABLE
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Step
+
+T, beta_rho = symbols("T beta_rho")
+
+x_next, distance = entry(x, j + 1), norm(w - w_other)
+h, h_other = state(x, 0, j), state_other(x, j)
+S, S_other = sensitivity(x, 0, j), sensitivity_other(x, j)
+A, A_other = d_state(h, x_next), d_state_other(h_other, x_next)
+B, B_other = d_weights(h, x_next), d_weights_other(h_other, x_next)
+# At the one run's states, with the other weights
+A_mixed, B_mixed = d_state_other(h, x_next), d_weights_other(h, x_next)
+
+DIFFERENTIABLE_OTHER = Assumption(
+    "differentiable, other weights",
+    "φ is differentiable along the run with the other weights too",
+    law=law("differentiable, other weights", (a, c), eq(differentiable_other(a, c), ONE)),
+)
+SOME_INPUT = Assumption("some input", "the sequence is not empty: T ≥ 1", le(ONE, T))
+_gradients = d_loss(a) * sensitivity(x, 0, j) - d_loss(b) * sensitivity_other(x, j)
+GRADIENT_NORM_OTHER = law(
+    "gradients are Euclidean, other weights",
+    (a, b, x, j),
+    eq(norm(_gradients), weighted(_gradients)),
+)
+
+
+@dataclass(frozen=True)
+class OtherWeights:
+    """Both models in one norm of states, and the constants that speak of both weights."""
+
+    g: Geometry
+    beta_hw: Expr
+    beta_ww: Expr
+
+    @property
+    def moved(self) -> Expr:
+        """‖h_t − h′_t‖."""
+        return self.g.norm(h - h_other)
+
+    # How the contraction is used, of the run with the other weights.
+
+    @property
+    def before(self) -> tuple[Step, ...]:
+        """What is to be shown before."""
+        return ()
+
+    @property
+    def together(self) -> tuple[Use, ...]:
+        """‖φ′(h, x) − φ′(h′, x)‖ ≤ λ‖h − h′‖."""
+        return (at("contraction, other weights", h, h_other, x_next),)
+
+    @property
+    def slope(self) -> tuple[Use, ...]:
+        """‖∂φ′/∂h‖ ≤ λ along the other run."""
+        return (
+            DERIVATIVE_IN_STATE_OTHER.at(self.g.lam, h_other, x_next),
+            "contraction, other weights",
+            at("differentiable, other weights", h_other, x_next),
+        )
+
+    @property
+    def gradient_norm(self) -> tuple[Use, ...]:
+        """What says that gradients are measured in the Euclidean norm, whatever states are in."""
+        if self.g.norm is norm:
+            return ()
+        ends = state(x, 0, j + 1), state_other(x, j + 1)
+        return (GRADIENT_NORM_OTHER.at(*ends, x, j + 1),)
+
+    # What is presupposed of both models.
+
+    @property
+    def contracts(self) -> tuple[Assumption, ...]:
+        """The state contracts with either weights."""
+        bound = le(self.g.norm(phi_other(a, c) - phi_other(b, c)), self.g.lam * self.g.norm(a - b))
+        other = Assumption(
+            "contraction, other weights",
+            "φ is λ-Lipschitz in the state with the other weights too",
+            law=law("contraction, other weights", (a, b, c), bound),
+        )
+        return (self.g.contraction, other)
+
+    @property
+    def between(self) -> Assumption:
+        """L_w, between the weights."""
+        change = self.g.norm(phi(h, x_next) - phi_other(h, x_next))
+        return Assumption(
+            "lipschitz between weights",
+            "φ is L_w-Lipschitz in the weights: ‖φ_w(h, x) − φ_w′(h, x)‖ ≤ L_w‖w − w′‖, and so on "
+            "every segment of a convex set of weights",
+            law=law("lipschitz between weights", (j,), le(change, self.g.L_w * distance)),
+        )
+
+    @property
+    def smooth(self) -> Assumption:
+        """All four constants of second order."""
+        g = self.g
+        return Assumption(
+            "smooth",
+            "φ is smooth, β_ρ is finite: ∂φ/∂h is β_hh-Lipschitz in the state and β_hw-Lipschitz "
+            "in the weights, ∂φ/∂w is β_wh- and β_ww-Lipschitz",
+            le(ZERO, beta_rho),
+            law(
+                "smooth",
+                (j,),
+                le(g.norm(A - A_mixed), self.beta_hw * distance),
+                le(g.norm(A_mixed - A_other), g.beta_hh * self.moved),
+                le(g.norm(B - B_mixed), self.beta_ww * distance),
+                le(g.norm(B_mixed - B_other), g.beta_wh * self.moved),
+            ),
+        )
+
+    @property
+    def loss(self) -> tuple[Assumption, ...]:
+        """L_p and β_p."""
+        g = self.g
+        change = g.norm(d_loss(h) - d_loss(h_other))
+        return (
+            Assumption(
+                "lipschitz loss",
+                "L_p bounds ‖∇p(h_t)‖ with the other weights",
+                law=law("lipschitz loss", (j,), le(g.norm(d_loss(h_other)), g.L_p)),
+            ),
+            Assumption(
+                "smooth loss",
+                "∇p is β_p-Lipschitz",
+                law=law("smooth loss", (j,), le(change, g.beta_p * self.moved)),
+            ),
+        )
+
+    @property
+    def model(self) -> tuple[Assumption, ...]:
+        """All of it."""
+        return (
+            *self.contracts,
+            self.g.contractive,
+            self.g.weights,
+            self.between,
+            DIFFERENTIABLE,
+            DIFFERENTIABLE_OTHER,
+            self.smooth,
+            *self.loss,
+            SOME_INPUT,
+        )
+
+
+class OtherInBox(OtherWeights):
+    """Cells that contract on one box, which no weights of Ω leave."""
+
+    @property
+    def contracts(self) -> tuple[Assumption, ...]:
+        """The slopes of the one, and of the other what states of the box do."""
+        bound = le(
+            self.g.norm(phi_other(a, new) - phi_other(b, new)), self.g.lam * self.g.norm(a - b)
+        )
+        slopes = le(self.g.norm(d_state_other(a, new)), self.g.lam)
+        smooth = (inside(a), eq(differentiable_other(a, new), ONE))
+        return (
+            *self.g.slopes,
+            Assumption(
+                "invariant box, other weights",
+                "no step with the other weights leaves the box",
+                law=law(
+                    "invariant box, other weights",
+                    (a, m),
+                    Clause(inside(phi_other(a, new)), (inside(a),)),
+                ),
+            ),
+            Assumption(
+                "contraction, other weights",
+                "with the other weights too φ is λ-Lipschitz in the state on the box, and "
+                "‖∂φ/∂s‖ ≤ λ where it is differentiable",
+                law=law(
+                    "contraction, other weights",
+                    (a, b, m),
+                    Clause(bound, (inside(a), inside(b))),
+                    Clause(slopes, smooth),
+                ),
+            ),
+        )
+
+    @property
+    def smooth(self) -> Assumption:
+        """Of any cell."""
+        return replace(
+            super().smooth,
+            text="φ is smooth on Ω, β_hh_omega is finite: ∂φ/∂s is β_hh_omega-Lipschitz in the "
+            "state and β_wh_omega-Lipschitz in the weights, ∂φ/∂w is β_wh_omega- and "
+            "β_ww_omega-Lipschitz",
+            condition=le(ZERO, self.g.beta_hh),
+        )
+
+    @property
+    def before(self) -> tuple[Step, ...]:
+        """Both runs stay in the box."""
+        zero = at("invariant box", 0, 0)
+        stays = at("invariant box, other weights", h_other, j)
+        return (
+            *self.g.before,
+            Step(
+                "runs stay in the box, other weights",
+                inside(h_other),
+                Induction(
+                    j,
+                    base=Smt(RECURSION_OTHER.at(x, 0), zero),
+                    step=Smt(HYPOTHESIS, RECURSION_OTHER.at(x, j), stays),
+                ),
+                forall=(j,),
+            ),
+        )
+
+    @property
+    def _both(self) -> tuple[Use, ...]:
+        return (at("runs stay in the box", 0, j), at("runs stay in the box, other weights", j))
+
+    @property
+    def together(self) -> tuple[Use, ...]:
+        """Of two runs."""
+        return (at("contraction, other weights", h, h_other, j), *self._both)
+
+    @property
+    def slope(self) -> tuple[Use, ...]:
+        """Along the other run."""
+        return (
+            at("contraction, other weights", h_other, h_other, j),
+            at("runs stay in the box, other weights", j),
+            at("differentiable, other weights", h_other, x_next),
+        )
+
+
+ANYWHERE = OtherWeights(EUCLIDEAN, *symbols("beta_hw beta_ww"))
+_OMEGA = in_norm(
+    " in the norm max |·|_j/v_j of states, for all weights of Ω", "omega", kind=BoxGeometry
+)
+ON_OMEGA = OtherInBox(_OMEGA, *symbols("beta_wh_omega beta_ww_omega"))

@@ -1,0 +1,119 @@
+"""Runs with any weights of Ω: bounded, forgetful, Lipschitz in the weights; what they predict."""
+
+from theory.axioms.base import TRIANGLE
+from theory.language.law import at
+from theory.language.statement import eq, le
+from theory.language.terms.vectors import (
+    cell,
+    entry,
+    feasible,
+    j,
+    norm,
+    readout,
+    run,
+    s,
+    v,
+    weights,
+    weights_hat,
+    x,
+)
+from theory.language.vocabulary import symbols
+from theory.models.system import ONE
+from theory.models.weights.training import RUN, w
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Step
+
+N, T, k, lam, S_0, L_f, L_w = symbols("N T k lam S_0 L_f L_w")
+
+state, other = run(v, x, 0, j), run(w, x, 0, j)
+given = (eq(feasible(v), ONE), eq(feasible(w), ONE))
+
+BOUNDED = Step(
+    "states are bounded",
+    le(norm(state), S_0 * (1 - lam**j) / (1 - lam)),
+    Induction(
+        j,
+        base=Smt(RUN.at(v, x, 0, 0)),
+        step=Smt(
+            HYPOTHESIS,
+            "given 1",
+            RUN.at(v, x, 0, j),
+            TRIANGLE.at(
+                cell(v, state, entry(x, j + 1)) - cell(v, 0, entry(x, j + 1)),
+                cell(v, 0, entry(x, j + 1)),
+            ),
+            at("contraction", v, state, 0, entry(x, j + 1)),
+            at("drive", v, j),
+            "contractive",
+        ),
+    ),
+    forall=(v, j),
+    given=given[:1],
+)
+FORGETTING = Step(
+    "forgetting",
+    le(norm(run(v, x, 0, s + j) - run(v, x, s, j)), lam**j * norm(run(v, x, 0, s))),
+    Induction(
+        j,
+        base=Smt(RUN.at(v, x, s, 0)),
+        step=Smt(
+            HYPOTHESIS,
+            "given 1",
+            RUN.at(v, x, 0, s + j),
+            RUN.at(v, x, s, j),
+            at("contraction", v, run(v, x, 0, s + j), run(v, x, s, j), entry(x, s + j + 1)),
+        ),
+    ),
+    forall=(v, s, j),
+    given=given[:1],
+)
+SENSITIVITY = Step(
+    "states of other weights",
+    le(norm(state - other), L_w * (1 - lam**j) / (1 - lam) * norm(v - w)),
+    Induction(
+        j,
+        base=Smt(RUN.at(v, x, 0, 0), RUN.at(w, x, 0, 0)),
+        step=Smt(
+            HYPOTHESIS,
+            "given 1",
+            "given 2",
+            RUN.at(v, x, 0, j),
+            RUN.at(w, x, 0, j),
+            TRIANGLE.at(
+                cell(v, state, entry(x, j + 1)) - cell(w, state, entry(x, j + 1)),
+                cell(w, state, entry(x, j + 1)) - cell(w, other, entry(x, j + 1)),
+            ),
+            at("lipschitz weights", v, w, j),
+            at("contraction", w, state, other, entry(x, j + 1)),
+            "contractive",
+        ),
+    ),
+    forall=(v, w, j),
+    given=given,
+)
+RUNS = (BOUNDED, FORGETTING, SENSITIVITY)
+
+full, hat = run(weights(N), x, 0, T), run(weights_hat(N), x, 0, T)
+truncated = run(weights_hat(N), x, T - k, k)
+PREDICTIONS = Step(
+    "predictions by the weights",
+    le(
+        norm(readout(full) - readout(truncated)),
+        L_f / (1 - lam) * (L_w * norm(weights(N) - weights_hat(N)) + lam**k * S_0),
+    ),
+    Smt(
+        at("lipschitz readout", full, truncated),
+        TRIANGLE.at(full - hat, hat - truncated),
+        at("states of other weights", weights(N), weights_hat(N), T),
+        at("forgetting", weights_hat(N), T - k, k),
+        at("states are bounded", weights_hat(N), T - k),
+        at("the full weights are feasible", N),
+        at("the truncated weights are feasible", N),
+        at("power not negative", T),
+        at("power not negative", T - k),
+        at("power not negative", k),
+        "contractive",
+        "window",
+    ),
+)

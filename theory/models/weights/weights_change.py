@@ -1,0 +1,260 @@
+"""How the states and their derivatives change with the weights: Lemma 3, step by step.
+
+Two runs on the same inputs, with weights w and w′: ‖h_t − h′_t‖ ≤ L_w g(t)‖w − w′‖, and
+S_t − S′_t = A′_t (S_{t−1} − S′_{t−1}) + (A_t − A′_t) S_{t−1} + (B_t − B′_t).
+"""
+
+from sympy import Expr
+
+from theory.axioms.gradients import (
+    CHAIN_RULE_OTHER,
+    CHAIN_RULE_WEIGHTS,
+    WEIGHTS_START,
+    WEIGHTS_START_OTHER,
+)
+from theory.language.law import at
+from theory.language.statement import eq, le
+from theory.language.terms.vectors import (
+    RECURSION,
+    RECURSION_OTHER,
+    d_loss,
+    j,
+    norm,
+    phi,
+    phi_other,
+    sensitivity,
+    sensitivity_other,
+    state,
+    state_other,
+    x,
+    y,
+    z,
+)
+from theory.models.geometry import Geometry
+from theory.models.weights.other_weights import (
+    A,
+    A_mixed,
+    A_other,
+    B,
+    B_mixed,
+    B_other,
+    OtherWeights,
+    S,
+    S_other,
+    distance,
+    h,
+    h_other,
+    x_next,
+)
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Step
+
+
+def change_factors(g: Geometry, steps: Expr, last: Expr) -> tuple[Expr, Expr]:
+    """Σ λ^{t−1−i} g(i)² and Σ λ^{t−1−i} g(i) over i < t, for t = `steps` and last = λ^{t−1}."""
+    bent = (g.total(steps) * (1 + last) - 2 * steps * last) / (1 - g.lam) ** 2
+    return bent, (g.total(steps) - steps * last) / (1 - g.lam)
+
+
+def change(o: OtherWeights, steps: Expr, last: Expr) -> Expr:
+    """d_t with ‖S_t − S′_t‖ ≤ d_t ‖w − w′‖ for t = `steps`, and last = λ^{t−1}.
+
+    d_t = λ d_{t−1} + (β_hh L_w g + β_hw + β_wh) L_w g + β_ww with g = g(t − 1), and d_0 = 0.
+    """
+    g = o.g
+    bent, mixed = change_factors(g, steps, last)
+    turned = (o.beta_hw + g.beta_wh) * g.L_w * mixed
+    return g.beta_hh * g.L_w**2 * bent + turned + o.beta_ww * g.total(steps)
+
+
+def smoothness(o: OtherWeights, steps: Expr) -> Expr:
+    """β_T, for T ≥ 1."""
+    g = o.g
+    last = g.lam ** (steps - 1)
+    return g.beta_p * (g.L_w * g.total(steps)) ** 2 + g.L_p * change(o, steps, last)
+
+
+h_next, h_next_other = state(x, 0, j + 1), state_other(x, j + 1)
+S_next, S_next_other = sensitivity(x, 0, j + 1), sensitivity_other(x, j + 1)
+
+
+def states(o: OtherWeights) -> tuple[Step, ...]:
+    """‖h_t − h′_t‖ ≤ L_w g(t)‖w − w′‖."""
+    g, moved = o.g, o.moved
+    return (
+        Step(
+            "states, one step",
+            le(g.norm(h_next - h_next_other), g.lam * moved + g.L_w * distance),
+            Smt(
+                RECURSION.at(x, 0, j),
+                RECURSION_OTHER.at(x, j),
+                g.triangle.at(
+                    phi(h, x_next) - phi_other(h, x_next),
+                    phi_other(h, x_next) - phi_other(h_other, x_next),
+                ),
+                *o.together,
+                at("lipschitz between weights", j),
+            ),
+            forall=(j,),
+        ),
+        Step(
+            "states",
+            le(moved, g.L_w * g.total(j) * distance),
+            Induction(
+                j,
+                base=Smt(RECURSION.at(x, 0, j), RECURSION_OTHER.at(x, j)),
+                step=Smt(HYPOTHESIS, at("states, one step", j), "contractive"),
+            ),
+            forall=(j,),
+        ),
+    )
+
+
+def jacobians(o: OtherWeights) -> tuple[Step, ...]:
+    """‖S_t − S′_t‖ ≤ d_t‖w − w′‖."""
+    g, moved = o.g, o.moved
+    added = (g.beta_hh * moved + o.beta_hw * distance) * g.norm(S)
+    added += g.beta_wh * moved + o.beta_ww * distance
+    reach = g.L_w * g.total(j)
+    total = (g.beta_hh * reach + o.beta_hw + g.beta_wh) * reach + o.beta_ww
+    return (
+        Step(
+            "jacobians",
+            le(g.norm(A - A_other), g.beta_hh * moved + o.beta_hw * distance),
+            Smt(g.triangle.at(A - A_mixed, A_mixed - A_other), at("smooth", j)),
+            forall=(j,),
+        ),
+        Step(
+            "weights' derivatives",
+            le(g.norm(B - B_other), g.beta_wh * moved + o.beta_ww * distance),
+            Smt(g.triangle.at(B - B_mixed, B_mixed - B_other), at("smooth", j)),
+            forall=(j,),
+        ),
+        Step(
+            "factor, other weights",
+            le(g.norm(A_other), g.lam),
+            Smt(*o.slope),
+            forall=(j,),
+        ),
+        Step(
+            "change, one step",
+            le(g.norm(S_next - S_next_other), g.lam * g.norm(S - S_other) + added),
+            Smt(
+                CHAIN_RULE_WEIGHTS.at(x, 0, j),
+                CHAIN_RULE_OTHER.at(x, j),
+                at("differentiable", h, x_next),
+                at("differentiable, other weights", h_other, x_next),
+                g.triangle.at(A_other * (S - S_other), (A - A_other) * S + (B - B_other)),
+                g.triangle.at((A - A_other) * S, B - B_other),
+                g.submultiplicative.at(A_other, S - S_other),
+                g.submultiplicative.at(A - A_other, S),
+                at("jacobians", j),
+                at("weights' derivatives", j),
+                at("factor, other weights", j),
+            ),
+            forall=(j,),
+        ),
+        Step(
+            "change, bounded",
+            le(g.norm(S_next - S_next_other), g.lam * g.norm(S - S_other) + total * distance),
+            Smt(
+                at("change, one step", j),
+                at("states", j),
+                at("sensitivity", 0, j),
+                "contractive",
+            ),
+            forall=(j,),
+        ),
+        Step(
+            "adding",
+            le(g.norm(S_next - S_next_other), z * distance),
+            Smt("given 1", "given 2", at("change, bounded", j), "contractive"),
+            forall=(y, z, j),
+            given=(le(g.norm(S - S_other), y * distance), eq(z, g.lam * y + total)),
+        ),
+        Step(
+            "change",
+            le(g.norm(S_next - S_next_other), change(o, j + 1, g.lam**j) * distance),
+            Induction(
+                j,
+                base=Smt(
+                    at("change, bounded", 0),
+                    WEIGHTS_START.at(x, 0),
+                    WEIGHTS_START_OTHER.at(x),
+                    "contractive",
+                ),
+                step=Smt(
+                    HYPOTHESIS,
+                    at(
+                        "adding",
+                        change(o, j + 1, g.lam**j),
+                        change(o, j + 2, g.lam ** (j + 1)),
+                        j + 1,
+                    ),
+                    "contractive",
+                ),
+            ),
+            forall=(j,),
+        ),
+    )
+
+
+def losses(o: OtherWeights) -> tuple[Step, ...]:
+    """‖∇p_T(w) − ∇p_T(w′)‖ ≤ β_T‖w − w′‖."""
+    g = o.g
+    curved = d_loss(h_next) - d_loss(h_next_other)
+    gap = norm(d_loss(h_next) * S_next - d_loss(h_next_other) * S_next_other)
+    return (
+        Step(
+            "gradients",
+            le(
+                gap,
+                g.beta_p * g.norm(h_next - h_next_other) * g.norm(S_next)
+                + g.L_p * g.norm(S_next - S_next_other),
+            ),
+            Smt(
+                g.triangle.at(curved * S_next, d_loss(h_next_other) * (S_next - S_next_other)),
+                g.submultiplicative.at(curved, S_next),
+                g.submultiplicative.at(d_loss(h_next_other), S_next - S_next_other),
+                at("lipschitz loss", j + 1),
+                at("smooth loss", j + 1),
+                *o.gradient_norm,
+            ),
+            forall=(j,),
+        ),
+        Step(
+            "curvature",
+            le(
+                g.norm(h_next - h_next_other) * g.norm(S_next),
+                (g.L_w * g.total(j + 1)) ** 2 * distance,
+            ),
+            Smt(
+                at("states", j + 1),
+                at("sensitivity", 0, j + 1),
+                "contractive",
+            ),
+            forall=(j,),
+        ),
+        Step(
+            "together",
+            le(gap, (g.beta_p * y + g.L_p * z) * distance),
+            Smt("given 1", "given 2", at("gradients", j)),
+            forall=(y, z, j),
+            given=(
+                le(g.norm(h_next - h_next_other) * g.norm(S_next), y * distance),
+                le(g.norm(S_next - S_next_other), z * distance),
+            ),
+        ),
+        Step(
+            "gradients bounded",
+            le(gap, smoothness(o, j + 1) * distance),
+            Smt(
+                at("together", (g.L_w * g.total(j + 1)) ** 2, change(o, j + 1, g.lam**j), j),
+                at("curvature", j),
+                at("change", j),
+                "contractive",
+            ),
+            forall=(j,),
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Statements evaluated: float64 intervals, balls, rationals."""

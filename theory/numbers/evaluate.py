@@ -1,0 +1,138 @@
+"""One walk over an expression, three arithmetics: its value is derived from the symbolic statement.
+
+`enclose` gives float64 intervals for whole batches, `ball` real balls at the current precision of
+python-flint, `rational` exact rationals.  Quantities are passed by name.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+from operator import add, mul
+
+import numpy as np
+from flint import arb, fmpq
+from numpy.typing import NDArray
+from sympy import Add, Expr, Float, Mul, Pow, Rational, Symbol
+
+from theory.errors import InputError
+from theory.language.statement import Statement
+from theory.numbers.arithmetic import BALLS, INTERVALS, RATIONALS, Arithmetic, IrrationalError, V
+from theory.numbers.interval import Interval
+
+
+class UnboundQuantityError(InputError):
+    """The expression names a quantity that has no value."""
+
+    def __init__(self, name: str, known: Mapping[str, object]) -> None:
+        bound = ", ".join(sorted(known)) or "none"
+        super().__init__(f"no value for {name!r} (bound: {bound}); measure it or bind it")
+
+
+class UnsupportedExpressionError(InputError):
+    """The expression contains a function that this arithmetic does not have."""
+
+    def __init__(self, node: Expr) -> None:
+        text = str(node)[:80]
+        super().__init__(
+            f"cannot evaluate {node.func.__name__} in {text!r}; "
+            "use + - * / **, sqrt, log, exp, Min, Max, Abs, floor, ceiling"
+        )
+
+
+def enclose(expr: Expr, env: Mapping[str, Interval]) -> Interval:
+    """A rigorous float64 enclosure, broadcast over the quantities' shapes.
+
+    Raises UnboundQuantityError, UnsupportedExpressionError.
+    """
+    return _walk(expr, env, INTERVALS)
+
+
+def ball(expr: Expr, env: Mapping[str, arb]) -> arb:
+    """A rigorous real ball at the current precision of python-flint; nan where undefined.
+
+    Raises UnboundQuantityError, UnsupportedExpressionError.
+    """
+    return _walk(expr, env, BALLS)
+
+
+def rational(expr: Expr, env: Mapping[str, fmpq]) -> fmpq | None:
+    """The exact value; None where it is undefined, irrational or too long to write down.
+
+    Raises UnboundQuantityError, UnsupportedExpressionError.
+    """
+    try:
+        return _walk(expr, env, RATIONALS)
+    except (IrrationalError, ZeroDivisionError):
+        return None
+
+
+def certain(statement: Statement, env: Mapping[str, Interval]) -> NDArray[np.bool_]:
+    """Where the statement (<=, <, == or !=) is true beyond rounding; never where a side is NaN."""
+    lhs, rhs = enclose(statement.lhs, env), enclose(statement.rhs, env)
+    match statement.relation:
+        case "<=":
+            return np.asarray(lhs.hi <= rhs.lo)
+        case "<":
+            return np.asarray(lhs.hi < rhs.lo)
+        case "==":
+            return np.asarray((lhs.hi <= rhs.lo) & (rhs.hi <= lhs.lo))
+        case "!=":
+            return np.asarray((lhs.hi < rhs.lo) | (rhs.hi < lhs.lo))
+        case relation:
+            raise InputError(f"no numbers decide {relation!r}; state it with <=, <, == or !=")
+
+
+def _walk(expr: Expr, env: Mapping[str, V], arithmetic: Arithmetic[V]) -> V:
+    def value(node: Expr) -> V:
+        return _walk(node, env, arithmetic)
+
+    match expr:
+        case Symbol():
+            if expr.name not in env:
+                raise UnboundQuantityError(expr.name, env)
+            return env[expr.name]
+        case Rational() | Float():
+            p, q = Rational(expr).as_numer_denom()
+            return arithmetic.number(int(p), int(q))
+        case Add():
+            return reduce(add, map(value, expr.args))
+        case Mul():
+            return _product(expr, value, arithmetic)
+        case Pow():
+            return _power(expr, value, arithmetic)
+    if expr in arithmetic.constants:
+        return arithmetic.constants[expr]()
+    if expr.func not in arithmetic.functions:
+        raise UnsupportedExpressionError(expr)
+    function = arithmetic.functions[expr.func]
+    arguments = [value(arg) for arg in expr.args]
+    return reduce(function, arguments) if len(arguments) > 1 else function(arguments[0])
+
+
+def _product(expr: Mul, value: Callable[[Expr], V], arithmetic: Arithmetic[V]) -> V:
+    """Numerator over denominator, so that a quotient is rounded once."""
+    above: list[V] = []
+    below: list[V] = []
+    sign = 1
+    for factor in expr.args:
+        if isinstance(factor, Rational):
+            sign = 1 if factor > 0 else -1
+            above += [arithmetic.number(abs(int(factor.p)), 1)] if abs(factor.p) != 1 else []
+            below += [arithmetic.number(int(factor.q), 1)] if factor.q != 1 else []
+        elif isinstance(factor, Pow) and factor.exp.is_Rational and factor.exp.is_negative:
+            below.append(value(Pow(factor.base, -factor.exp)))
+        else:
+            above.append(value(factor))
+    numerator = reduce(mul, above) if above else arithmetic.number(1, 1)
+    signed = numerator if sign > 0 else -numerator
+    return signed / reduce(mul, below) if below else signed
+
+
+def _power(expr: Pow, value: Callable[[Expr], V], arithmetic: Arithmetic[V]) -> V:
+    """Half-integer exponents by the square root, negative constants by division."""
+    base, exponent = expr.args
+    if isinstance(exponent, Rational) and exponent.is_negative:
+        return arithmetic.number(1, 1) / value(Pow(base, -exponent))
+    if isinstance(exponent, Rational) and exponent.q == 2:
+        root = arithmetic.root(value(base))
+        return arithmetic.power(root, arithmetic.number(int(exponent.p), 1))
+    return arithmetic.power(value(base), value(exponent))

@@ -1,0 +1,157 @@
+"""Rigorous values of the special functions, in float64 intervals and in real balls.
+
+The roots of u − ln u = L are computed by Newton's method and then proved: a number is a bound on
+the root once outward-rounded arithmetic shows on which side of L it puts u − ln u.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from flint import arb, ctx
+from numpy.typing import NDArray
+
+from theory.numbers import interval
+from theory.numbers.interval import Interval, exact
+from theory.numbers.rounded import Floats
+
+MOST_FACTORS = 4_096  # of a product that is multiplied out in floats
+NEWTON = 12  # from where it starts it converges quadratically
+MARGINS = tuple(0.25**count for count in range(2, 27))
+
+
+def step_product(steps: Interval, rate: Interval) -> Interval:
+    """Π_{t=1}^N (1 + c/t), broadcast; [nan, nan] unless N is one natural number and c ≥ 0."""
+    count, low, high = np.broadcast_arrays(steps.lo, rate.lo, rate.hi)
+    natural = (steps.lo == steps.hi) & (count >= 0) & (count == np.floor(count)) & (low >= 0)
+    rate, count = Interval(low, high), np.where(natural, count, np.nan)
+    product = exact(np.where(natural, 1.0, np.nan))
+    for t in range(1, int(np.max(count, initial=0, where=count <= MOST_FACTORS)) + 1):
+        more = product * (rate + float(t)) / float(t)
+        product = _where(t <= count, more, product)
+    lo, hi = product.lo.copy(), product.hi.copy()
+    for at in map(tuple, np.argwhere(count > MOST_FACTORS)):
+        lo[at], hi[at] = _many(count[at], low[at])[0], _many(count[at], high[at])[1]
+    return Interval(lo, hi)
+
+
+def lambert_root(level: Interval) -> Interval:
+    """The root u ≥ 1 of u − ln u = L; [nan, nan] where L reaches below 1."""
+    at_lo, at_hi = _valid(level)
+    surplus = exact(at_lo) - 1.0, exact(at_hi) - 1.0
+    above = [1.0 + interval.sqrt(2.0 * s) + s for s in surplus]
+    low = np.maximum(at_lo, 1.0)
+    for candidate in _candidates(_newton(at_lo, above[0].lo), -1.0):
+        inside = np.maximum(candidate, 1.0)
+        low = np.fmax(low, np.where(_level(inside).hi <= at_lo, inside, 1.0))
+    high = above[1].hi
+    for candidate in _candidates(_newton(at_hi, high), 1.0):
+        proved = (candidate >= 1) & (_level(candidate).lo >= at_hi)
+        high = np.fmin(high, np.where(proved, candidate, np.inf))
+    return Interval(np.where(np.isnan(at_lo), np.nan, low), high)
+
+
+def principal_root(level: Interval) -> Interval:
+    """The root 0 < u ≤ 1 of u − ln u = L; [nan, nan] where L reaches below 1."""
+    at_lo, at_hi = _valid(level)
+    low, high = interval.exp(-exact(at_hi)).lo, interval.exp(1.0 - exact(at_lo)).hi
+    for candidate in _candidates(_newton(at_hi, _left(at_hi)), -1.0):
+        proved = (candidate > 0) & (candidate <= 1) & (_level(candidate).lo >= at_hi)
+        low = np.fmax(low, np.where(proved, candidate, 0.0))
+    for candidate in _candidates(_newton(at_lo, _left(at_lo)), 1.0):
+        inside = np.minimum(candidate, 1.0)
+        proved = (inside > 0) & (_level(inside).hi <= at_lo)
+        high = np.fmin(high, np.where(proved, inside, 1.0))
+    return Interval(low, np.where(np.isnan(at_lo), np.nan, np.minimum(high, 1.0)))
+
+
+def _where(condition: NDArray[np.bool_], x: Interval, y: Interval) -> Interval:
+    return Interval(np.where(condition, x.lo, y.lo), np.where(condition, x.hi, y.hi))
+
+
+def _many(count: float, rate: float) -> tuple[float, float]:
+    """The floats around the product, which grows with c."""
+    with ctx.workprec(128):
+        value = ball_step_product(arb(float(count)), arb(float(rate)))
+        ends = float(value.lower()), float(value.upper())
+    return float(np.nextafter(ends[0], -np.inf)), float(np.nextafter(ends[1], np.inf))
+
+
+def _valid(level: Interval) -> tuple[Floats, Floats]:
+    """The ends of L, NaN where the roots are not defined for all of it."""
+    return np.where(level.lo >= 1, level.lo, np.nan), np.where(level.lo >= 1, level.hi, np.nan)
+
+
+def _level(root: Floats) -> Interval:
+    """u − ln u."""
+    return exact(root) - interval.log(exact(root))
+
+
+def _left(level: Floats) -> Floats:
+    """A start left of the principal root: u − ln u exceeds L at e^{−L} and at 1 − √(2(L − 1))."""
+    with np.errstate(all="ignore"):
+        return np.fmax(np.exp(-level), 1.0 - np.sqrt(2.0 * (level - 1.0)))
+
+
+def _newton(level: Floats, start: Floats) -> Floats:
+    """Newton's method for the convex u − ln u − L, from where it is not negative."""
+    root = start
+    with np.errstate(all="ignore"):
+        for _ in range(NEWTON):
+            new = root * (level + np.log(root) - 1.0) / (root - 1.0)
+            root = np.where(np.isfinite(new) & (new > 0), new, root)
+    return root
+
+
+def _candidates(root: Floats, side: float) -> Iterator[Floats]:
+    """Numbers ever closer to the computed root, and then the root itself."""
+    with np.errstate(all="ignore"):
+        for margin in MARGINS:
+            yield root * (1.0 + side * margin)
+    yield root
+
+
+def ball_step_product(steps: arb, rate: arb) -> arb:
+    """Π_{t=1}^N (1 + c/t) = (1 + c)(2 + c)…(N + c)/N!; nan unless N is natural and c ≥ 0."""
+    count = steps.unique_fmpz() if steps.is_exact() else None
+    if count is None or count < 0 or not rate >= 0:
+        return arb("nan")
+    return (1 + rate).rising(steps) / (steps + 1).gamma()
+
+
+def ball_lambert_root(level: arb) -> arb:
+    """The root u ≥ 1 of u − ln u = L; nan where L reaches below 1."""
+    return _ball_root(level, 1)
+
+
+def ball_principal_root(level: arb) -> arb:
+    """The root 0 < u ≤ 1 of u − ln u = L; nan where L reaches below 1."""
+    return _ball_root(level, -1)
+
+
+def _ball_root(level: arb, side: int) -> arb:
+    """The roots of all L in the ball lie between those of its ends."""
+    low, high = level.lower(), level.upper()
+    if not (level.is_finite() and low >= 1):
+        return arb("nan")
+    with ctx.workprec(2 * ctx.prec):  # near L = 1 half of the digits cancel
+        return _exact_root(low, side).union(_exact_root(high, side))
+
+
+def _exact_root(level: arb, side: int) -> arb:
+    """The root on one side of 1: a sign change of u − ln u − L there.
+
+    Newton's iterates are exact numbers of which nothing is assumed.
+    """
+    if level == 1:
+        return arb(1)
+    reach = (2 * (level - 1)).sqrt()
+    root = (1 + reach + (level - 1) if side > 0 else (-level).exp().max(1 - reach)).mid()
+    for _ in range(ctx.prec.bit_length() + NEWTON):
+        new = (root * (level + root.log() - 1) / (root - 1)).mid()
+        root = new if new.is_finite() and new > 0 else root
+    for bits in range(ctx.prec - 2, 1, -2):
+        left, right = (root * (1 + sign * arb(2) ** -bits) for sign in (-1, 1))
+        on_its_side = left > 1 if side > 0 else right < 1 and left > 0
+        if on_its_side and (left - left.log() - level) * (right - right.log() - level) < 0:
+            return left.union(right)
+    return arb("nan")

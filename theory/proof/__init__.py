@@ -1,0 +1,1 @@
+"""The proof engine: steps, what they may use, and the methods that prove them."""

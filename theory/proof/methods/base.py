@@ -1,0 +1,89 @@
+"""What every method has, and what it may ask of the ledger."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from sympy import Expr
+
+from theory.language.law import Clause, Law, Use
+from theory.language.statement import Statement
+
+GIVEN = "given"
+
+
+class Gap(Exception):  # noqa: N818 - not an error of the program: the step does not follow
+    """The step does not follow; the message says why, with a counter-model where there is one."""
+
+
+class Scope(Protocol):
+    """What a method sees of the ledger: the facts that it may use."""
+
+    @property
+    def explains(self) -> bool:
+        """Whether a failure should look for a counter-model worth printing."""
+
+    @property
+    def conditions(self) -> tuple[Clause, ...]:
+        """The claim's own conditions."""
+
+    def clauses(self, uses: tuple[Use, ...]) -> tuple[Clause, ...]:
+        """The used statements; raises Gap if one is not at hand or its side conditions fail."""
+
+    def supposing(self, id: str, statement: Statement) -> Scope:
+        """The same scope with one more hypothesis."""
+
+    def with_law(self, law: Law) -> Scope:
+        """The same scope with one more law."""
+
+    def require_natural(self, number: Expr, clauses: tuple[Clause, ...]) -> None:
+        """Raise Gap unless the clauses and the claim's conditions make the exponent natural."""
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """A way to prove a step from the uses that it lists."""
+
+    name: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def uses(self) -> tuple[Use, ...]:
+        """Everything that the method may use."""
+
+    @abstractmethod
+    def prove(self, goal: Statement, scope: Scope) -> str:
+        """A line on how the goal follows; raises Gap if it does not."""
+
+    @abstractmethod
+    def reduced(self) -> Iterator[tuple[str, Method]]:
+        """The method without each of its uses in turn, and the name of the one left out."""
+
+
+@dataclass(frozen=True)
+class Direct(Method):
+    """A method that uses all its hypotheses at once."""
+
+    hypotheses: tuple[Use, ...]
+
+    def __init__(self, *hypotheses: Use) -> None:
+        object.__setattr__(self, "hypotheses", hypotheses)
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        """The hypotheses."""
+        return self.hypotheses
+
+    def reduced(self) -> Iterator[tuple[str, Direct]]:
+        """Leave out each hypothesis in turn."""
+        for index, use in enumerate(self.hypotheses):
+            rest = self.hypotheses[:index] + self.hypotheses[index + 1 :]
+            yield use_name(use), type(self)(*rest)
+
+
+def use_name(use: Use) -> str:
+    """How the ledger prints a use."""
+    return use if isinstance(use, str) else use.name

@@ -1,0 +1,77 @@
+"""Mathematical induction on a natural variable; base and step are proved each by its own method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from sympy import Integer, Symbol
+
+from theory.language.law import Clause, Instance, Law, Use
+from theory.language.statement import Statement
+from theory.proof.methods.base import GIVEN, Direct, Gap, Method, Scope
+
+HYPOTHESIS = "induction hypothesis"
+
+
+@dataclass(frozen=True)
+class Induction(Method):
+    """The conclusion at 0, and at `over` + 1 from the conclusion at `over` (the hypothesis).
+
+    Premises that speak of `over` are listed, as the step's own, in `given`: they are supposed at 0
+    and at `over` + 1, and are premises of the hypothesis, which holds for all values of `others`.
+    """
+
+    over: Symbol
+    base: Direct
+    step: Direct
+    given: tuple[Statement, ...] = ()
+    others: tuple[Symbol, ...] = ()
+
+    name: ClassVar[str] = "induction"
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        """What base and step use, the induction hypothesis apart."""
+        both = (*self.base.uses, *self.step.uses)
+        return tuple(dict.fromkeys(use for use in both if not _is_hypothesis(use)))
+
+    def prove(self, goal: Statement, scope: Scope) -> str:
+        """Prove the base, then the step."""
+        if self.over not in goal.symbols.union(*(premise.symbols for premise in self.given)):
+            raise Gap(f"{self.over} does not occur in {goal.text}")
+        hypothesis = Law(HYPOTHESIS, self.others, (Clause(goal, self.given),))
+        for part, method, value, within in (
+            ("base", self.base, Integer(0), scope),
+            ("step", self.step, self.over + 1, scope.with_law(hypothesis)),
+        ):
+            conclusion = goal.replace({self.over: value})
+            for index, premise in enumerate(self.given, start=1):
+                within = within.supposing(f"{GIVEN} {index}", premise.replace({self.over: value}))
+            try:
+                method.prove(conclusion, within)
+            except Gap as gap:
+                raise Gap(f"{part} ({conclusion.text}): {gap}") from gap
+        return f"base by {self.base.name}, step by {self.step.name}"
+
+    def objection(self, forall: tuple[Symbol, ...], given: tuple[Statement, ...]) -> str:
+        """Why the step may not be proved so; empty if it may."""
+        if not self.over.is_integer:
+            return f"induction over {self.over}, which is no natural number"
+        moving = {self.over, *self.others}
+        fixed = self.given == given or all(moving.isdisjoint(s.symbols) for s in given)
+        if not moving <= set(forall) or self.over in self.others or not fixed:
+            return f"induction over {self.over}, which is not a free variable of the step"
+        return "" if self.given in ((), given) else "the premises are not the step's"
+
+    def reduced(self) -> Iterator[tuple[str, Method]]:
+        """Leave out each use of the base and of the step."""
+        for use, base in self.base.reduced():
+            yield f"base: {use}", replace(self, base=base)
+        for use, step in self.step.reduced():
+            yield f"step: {use}", replace(self, step=step)
+
+
+def _is_hypothesis(use: Use) -> bool:
+    return HYPOTHESIS in (use, use.law if isinstance(use, Instance) else "")

@@ -1,0 +1,245 @@
+"""Ledgers: a proof is a list of steps, the last of which concludes the claim itself.
+
+Each step names all that it uses and its method; nothing else is visible to it, but for the ranges
+of the vocabulary (norms and lengths are not negative).  `check` re-targets the last step at any
+goal: run against a false variant the same ledger must fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+from sympy import Expr, Symbol
+
+from theory.language.law import Assumption, Axiom, Clause, Instance, Law, Use
+from theory.language.statement import Statement
+from theory.language.vocabulary import DEFINITIONS, VOCABULARY, unfold
+from theory.proof.ledger import Kind, Ledger, StepResult, Verdict
+from theory.proof.methods.base import GIVEN, Gap, Method, use_name
+from theory.proof.methods.induction import Induction
+from theory.proof.methods.meaning import require_exact, require_plain, sides
+from theory.proof.scope import Known, constants_of
+
+__all__ = ["GIVEN", "Ledger", "Lemma", "Proof", "Step", "StepResult", "check", "lemma"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One conclusion, for all values of the variables `forall` for which `given` holds.
+
+    A human step is an argument in prose, which no method checks.
+    """
+
+    id: str
+    conclusion: Statement
+    method: Method | str
+    forall: tuple[Symbol, ...] = ()
+    given: tuple[Statement, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """Whether a machine checks the step."""
+        return "machine" if isinstance(self.method, Method) else "human"
+
+    @property
+    def needs(self) -> tuple[Use, ...]:
+        """What the method uses."""
+        return self.method.uses if isinstance(self.method, Method) else ()
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The names of all that the step uses; measured quantities are unfolded to their terms."""
+        unfolded = sorted(s.name for s in self.conclusion.symbols if s in DEFINITIONS)
+        return tuple(dict.fromkeys([*map(use_name, self.needs), *unfolded]))
+
+    @property
+    def law(self) -> Law:
+        """What later steps may use."""
+        given = tuple(map(unfold, self.given))
+        return Law(self.id, self.forall, (Clause(unfold(self.conclusion), given),))
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The steps, in order."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def conclusion(self) -> Statement:
+        """What the last step concludes."""
+        return self.steps[-1].conclusion
+
+
+@dataclass(frozen=True)
+class Lemma(Law):
+    """The proved conclusion of another claim; its assumptions go with it."""
+
+    assumptions: tuple[Assumption, ...]
+    goal: Statement
+    proof: Proof
+
+    def premise(self, assumption: Assumption) -> Statement | None:
+        """The assumption's condition, if it speaks of what varies: then it is to be shown."""
+        if assumption.law is not None or not self._moves(assumption):
+            return None
+        return None if assumption.condition is None else unfold(assumption.condition)
+
+    def _moves(self, assumption: Assumption) -> bool:
+        """Whether the assumption speaks of what varies, if only in a definition."""
+        return not constants_of(assumption).isdisjoint(self.variables)
+
+    @property
+    def clause(self) -> Clause:
+        """What the lemma says, for all values of its variables."""
+        premises = (self.premise(assumption) for assumption in self.assumptions)
+        return Clause(unfold(self.goal), tuple(p for p in premises if p is not None))
+
+    @property
+    def ledger(self) -> Ledger:
+        """The lemma's own ledger."""
+        return check(self.proof, self.goal, self.assumptions, minimal=False)
+
+    def objection(
+        self,
+        values: Mapping[Expr, Expr],
+        granted: Mapping[str, Assumption],
+        named: tuple[Law, ...],
+    ) -> str:
+        """A variable that is no length, an assumption not granted, or a proof that fails."""
+        for variable in self.variables:
+            quantity = VOCABULARY.get(variable.name)
+            known = quantity is not None and quantity.symbol == variable and quantity.lower == 0
+            if not variable.is_integer or not known:
+                return f"{self.id}: {variable} cannot vary"
+        for assumption in self.assumptions:
+            if self.premise(assumption) is None and (
+                granted.get(assumption.id) != assumption or self._moves(assumption)
+            ):
+                return f"{self.id}: {assumption.id!r} is neither granted nor proved"
+        proved = self.clauses == (self.clause,) and self.ledger.proved
+        return "" if proved else f"{self.id} is not proved"
+
+
+def lemma(
+    id: str,
+    variables: tuple[Symbol, ...],
+    assumptions: tuple[Assumption, ...],
+    goal: Statement,
+    proof: Proof,
+) -> Lemma:
+    """A proved goal, for all values of the given lengths, as a law of other proofs."""
+    bare = Lemma(id, variables, (), assumptions, goal, proof)
+    return replace(bare, clauses=(bare.clause,))
+
+
+@cache
+def check(
+    proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...], minimal: bool = True
+) -> Ledger:
+    """Run the proof with its last step re-targeted at the goal, from the given assumptions.
+
+    With `minimal`, each use of a proved step is left out in turn, to find the redundant ones.
+    """
+    known, results = _before(proof.steps[:-1], assumptions, minimal)
+    if proof.steps:
+        # Nothing may be left open at the end: no variables, no premises.
+        last = replace(proof.steps[-1], conclusion=goal, forall=(), given=())
+        results = (*results, _run(last, known, minimal))
+    used = [use for step in proof.steps for use in step.needs]
+    verdicts = {result.verdict for result in results}
+    # Prose concludes whatever it is re-targeted at: the last step must be a machine's.
+    ends = bool(results) and results[-1].kind == "machine"
+    return Ledger(
+        results,
+        verdicts == {"proved"},
+        _rests_on(used, Axiom),
+        _rests_on(used, Law),
+        _unused(used, assumptions),
+        argued=ends and "human" in verdicts and "failed" not in verdicts,
+    )
+
+
+@cache
+def _before(
+    steps: tuple[Step, ...], assumptions: tuple[Assumption, ...], minimal: bool
+) -> tuple[Known, tuple[StepResult, ...]]:
+    """What the steps before the last one come to: the same for every goal."""
+    known = Known({assumption.id: assumption for assumption in assumptions})
+    results: list[StepResult] = []
+    for step in steps:
+        result = _run(step, known, minimal)
+        results.append(result)
+        if result.verdict == "human":
+            known = known.with_found(step.law)
+        elif result.verdict == "proved":
+            known = known.with_law(step.law)
+    return known, tuple(results)
+
+
+def _run(step: Step, known: Known, minimal: bool) -> StepResult:
+    def result(verdict: Verdict, detail: str, redundant: tuple[str, ...] = ()) -> StepResult:
+        method = step.method.name if isinstance(step.method, Method) else "prose"
+        text = step.conclusion.text
+        return StepResult(step.id, text, step.kind, method, step.uses, verdict, redundant, detail)
+
+    goal = unfold(step.conclusion)
+    try:
+        _require_fresh(step, known)
+        if not isinstance(step.method, Method):
+            return result("human", step.method)
+        carried = isinstance(step.method, Induction) and step.method.given
+        for index, statement in enumerate(() if carried else step.given, start=1):
+            known = known.supposing(f"{GIVEN} {index}", statement)
+        detail = step.method.prove(goal, known)
+    except Gap as gap:
+        return result("failed", str(gap))
+    known = replace(known, explains=False)
+    fewer = step.method.reduced() if minimal else ()
+    return result("proved", detail, tuple(n for n, method in fewer if _proves(method, goal, known)))
+
+
+def _require_fresh(step: Step, known: Known) -> None:
+    """The name is new, and of the variables nothing is assumed but what the step says."""
+    require_exact(sides((step.conclusion, *step.given)))
+    require_plain(step.forall)
+    if step.id in known.laws or step.id in known.assumptions:
+        raise Gap(f"the name {step.id!r} is taken")
+    used = (use.law for use in step.needs if isinstance(use, Instance))
+    constants = known.constants.union(*(law.constants for law in used if isinstance(law, Law)))
+    if not constants.isdisjoint(step.forall):
+        raise Gap("a variable of the step is a constant of the claim")
+    if isinstance(step.method, Induction):
+        objection = step.method.objection(step.forall, step.given)
+        if objection:
+            raise Gap(objection)
+
+
+def _proves(method: Method, goal: Statement, known: Known) -> bool:
+    try:
+        method.prove(goal, known)
+    except Gap:
+        return False
+    return True
+
+
+def _rests_on(uses: list[Use], kind: type[Law]) -> tuple[str, ...]:
+    """The names of the axioms, or of the definitions, those of the lemmas included."""
+    found: set[str] = set()
+    for use in uses:
+        law = use.law if isinstance(use, Instance) else None
+        if isinstance(law, Lemma):
+            found.update(law.ledger.axioms if kind is Axiom else law.ledger.definitions)
+        elif isinstance(law, kind) and isinstance(law, Axiom) == (kind is Axiom):
+            found.add(law.id)
+    return tuple(sorted(found))
+
+
+def _unused(uses: list[Use], assumptions: tuple[Assumption, ...]) -> tuple[str, ...]:
+    named = {use if isinstance(use, str) else use.law for use in uses}
+    for use in uses:
+        if isinstance(use, Instance) and isinstance(use.law, Lemma):
+            named |= {assumption.id for assumption in use.law.assumptions}
+    return tuple(assumption.id for assumption in assumptions if assumption.id not in named)

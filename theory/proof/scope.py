@@ -1,0 +1,133 @@
+"""What one step of a proof may use: the assumptions granted and the steps proved so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from sympy import Expr, Symbol
+
+from theory.axioms.base import AXIOMS
+from theory.language.law import Assumption, Axiom, Clause, Instance, Law, Use
+from theory.language.statement import Statement
+from theory.language.vocabulary import VOCABULARY, unfold
+from theory.proof.methods.base import Gap
+from theory.proof.methods.meaning import (
+    clause_sides,
+    conditions,
+    numeric,
+    partial,
+    require_exact,
+    require_plain,
+    require_total,
+)
+from theory.proof.methods.naturals import require_natural
+from theory.proof.methods.rewriting import is_vector
+
+
+@dataclass(frozen=True)
+class Known:
+    """The scope of a step; `explains` asks for counter-models worth printing.
+
+    `found` are the symbols of which a human step speaks: of one value, it may be, that it finds.
+    """
+
+    assumptions: Mapping[str, Assumption]
+    laws: Mapping[str, Law] = field(default_factory=dict)
+    explains: bool = True
+    found: frozenset[Symbol] = frozenset()
+
+    @property
+    def conditions(self) -> tuple[Clause, ...]:
+        """The conditions of the assumptions granted."""
+        granted = (assumption.condition for assumption in self.assumptions.values())
+        return tuple(Clause(unfold(condition)) for condition in granted if condition is not None)
+
+    @property
+    def constants(self) -> frozenset[Symbol]:
+        """The symbols of which something may be assumed: no step may generalise over them."""
+        quantities = {quantity.symbol for quantity in VOCABULARY.values()}
+        assumed = map(constants_of, self.assumptions.values())
+        return frozenset(quantities.union(self.found, *assumed))
+
+    def with_law(self, law: Law) -> Known:
+        """The same with one more law."""
+        return replace(self, laws={**self.laws, law.id: law})
+
+    def with_found(self, law: Law) -> Known:
+        """The same with the law of a human step."""
+        return replace(self.with_law(law), found=self.found | law.constants)
+
+    def supposing(self, id: str, statement: Statement) -> Known:
+        """The same with one more hypothesis."""
+        return self.with_law(Law(id, (), (Clause(statement),)))
+
+    def require_natural(self, number: Expr, clauses: tuple[Clause, ...]) -> None:
+        """Raise Gap unless the clauses and the claim's conditions make the exponent natural."""
+        require_natural(number, (*clauses, *self.conditions))
+
+    def clauses(self, uses: tuple[Use, ...]) -> tuple[Clause, ...]:
+        """The used statements, instantiated; plain names first, for they may bound the indices."""
+        named = tuple(self._named(use) for use in uses if isinstance(use, str))
+        plain = tuple(clause for law in named for clause in law.clauses)
+        instances = (use for use in uses if isinstance(use, Instance))
+        found = [c for instance in instances for c in self._instantiate(instance, named, plain)]
+        clauses = _unfolded(Law("", (), (*plain, *found))).clauses
+        require_exact(clause_sides(clauses))
+        return clauses
+
+    def _named(self, name: str) -> Law:
+        if name in self.laws:
+            return self.laws[name]
+        if name not in self.assumptions:
+            raise Gap(f"{name!r} is neither granted nor proved")
+        assumption = self.assumptions[name]
+        if assumption.law is not None:
+            return assumption.law
+        condition = assumption.condition
+        return Law(name, (), () if condition is None else (Clause(condition),))
+
+    def _instantiate(
+        self, instance: Instance, named: tuple[Law, ...], plain: tuple[Clause, ...]
+    ) -> tuple[Clause, ...]:
+        law = self._named(instance.law) if isinstance(instance.law, str) else instance.law
+        if isinstance(law, Axiom) and law not in AXIOMS:
+            raise Gap(f"{law.id}: no axiom of the list")
+        if type(law) is Law and law is instance.law and law.constants:
+            raise Gap(f"{law.id}: a definition has no free symbols")
+        if len(law.variables) != len(instance.terms):
+            raise Gap(f"{instance.name}: {len(law.variables)} terms are needed")
+        values = dict(zip(law.variables, instance.terms, strict=True))
+        stated = clause_sides(law.clauses)
+        require_plain(law.variables)
+        require_exact(instance.terms)
+        for term in instance.terms:
+            require_total(term, stated)
+        for variable, term in values.items():
+            if is_vector(variable) != is_vector(term) and term != 0:
+                raise Gap(f"{instance.name}: {term} cannot stand for {variable}")
+            if variable.is_integer:
+                require_natural(term, plain)
+        objection = law.objection(values, self.assumptions, named)
+        if objection:
+            raise Gap(objection)
+        powers = partial(stated)
+        for power in (*powers, *partial(instance.terms)):
+            if not power.exp.is_number:
+                self.require_natural(power.exp.xreplace(values), plain)
+        before = tuple(s.replace(values) for s in conditions(numeric(powers)))
+        meant = (*before, *conditions(numeric(partial(instance.terms))))
+        return tuple(replace(c, given=(*c.given, *meant)) for c in law.clauses_at(values))
+
+
+def constants_of(assumption: Assumption) -> frozenset[Symbol]:
+    """The symbols of which the assumption speaks, in the definitions of its quantities too."""
+    condition, law = assumption.condition, assumption.law
+    symbols = frozenset() if condition is None else unfold(condition).symbols
+    return symbols if law is None else symbols | _unfolded(law).constants
+
+
+def _unfolded(law: Law) -> Law:
+    """The law with each measured quantity replaced by its definition."""
+    clauses = (Clause(unfold(c.conclusion), tuple(map(unfold, c.given))) for c in law.clauses)
+    return Law(law.id, law.variables, tuple(clauses))
