@@ -1,10 +1,14 @@
-"""Pages of experiments: sections of paragraphs, tables and figures on the page of a run."""
+"""Pages of experiments: sections of paragraphs, tables and figures.
+
+A page is a value: `render_experiment` makes HTML of it, and its tables can be told as text.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from reports.pages.figure import Series
 from reports.pages.page import templates
 
 
@@ -34,10 +38,20 @@ class Table:
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure drawn by `reports.pages.plot.plot`, with its caption."""
+    """At most six lines with a caption; they are drawn when the page is rendered."""
 
-    svg: Markup
+    lines: Sequence[Series]
+    x_label: str
+    y_label: str
     caption: str
+    log_y: bool = False
+
+    @property
+    def svg(self) -> Markup:
+        """The figure; raises FigureError."""
+        from reports.pages.plot import plot  # draws: too slow for a page that is told as text
+
+        return plot(self.lines, x_label=self.x_label, y_label=self.y_label, log_y=self.log_y)
 
 
 Block = Paragraph | Code | Table | Plot
@@ -51,25 +65,28 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-def render_experiment(
-    title: str,
-    sections: Sequence[Section],
-    *,
-    lead: str = "",
-    kicker: str = "",
-    problems: Sequence[str] = (),
-    environment: Sequence[tuple[str, str]] = (),
-) -> bytes:
-    """One self-contained page, UTF-8; with `problems` it says unmistakably that it fails."""
-    page = templates().get_template("experiment.html.j2")
-    return page.render(
-        title=title,
-        sections=[(section.title, [(_kind(b), b) for b in section.blocks]) for section in sections],
-        lead=lead,
-        kicker=kicker,
-        problems=problems,
-        environment=environment,
-    ).encode()
+@dataclass(frozen=True)
+class Page:
+    """Sections under a title; with `problems` the page says unmistakably that it fails."""
+
+    title: str
+    sections: tuple[Section, ...]
+    lead: str = ""
+    kicker: str = ""
+    problems: tuple[str, ...] = ()
+    environment: Sequence[tuple[str, str]] = ()
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """All tables in order."""
+        blocks = (block for section in self.sections for block in section.blocks)
+        return tuple(block for block in blocks if isinstance(block, Table))
+
+
+def render_experiment(page: Page) -> bytes:
+    """One self-contained page, UTF-8."""
+    template = templates().get_template("experiment.html.j2")
+    return template.render(page=page, kind=_kind).encode()
 
 
 def _kind(block: Block) -> str:

@@ -7,8 +7,7 @@ and in dark, and everything that names a time, a program or an address is left o
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import matplotlib
 from markupsafe import Markup
@@ -16,6 +15,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from reports.errors import InputError
+from reports.pages.figure import Series
 
 _INK = "#010203"
 _COLOURS = {f"#0a0b{index:02x}": f"var(--series-{index})" for index in range(1, 7)}
@@ -39,20 +39,6 @@ _STYLE |= dict.fromkeys(
 
 class FigureError(InputError):
     """Data that cannot be drawn."""
-
-
-@dataclass(frozen=True)
-class Series:
-    """One line or cloud of points; `x` and `y` have the same length.
-
-    `spread`, of that length too, is shaded about y on both sides.
-    """
-
-    label: str
-    x: Sequence[float]
-    y: Sequence[float]
-    style: Literal["line", "dashed", "points"] = "line"
-    spread: Sequence[float] | None = None
 
 
 def plot(

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from rnnbounds.commands.experiment_tables import print_record
+from reports.pages.experiment import Page
 from rnnbounds.experiments import EXPERIMENTS, find_experiment, options_of
 from rnnbounds.experiments.gradients.run import INSTANCES
 from rnnbounds.experiments.norms.run import SYSTEMS
 from rnnbounds.experiments.sunspots.run import EPOCHS
-from rnnbounds.output import Format, check_folder, echo, path_of, print_json, progress
+from rnnbounds.output import Format, check_folder, echo, path_of, print_json, print_table, progress
 
 
 def register(app: typer.Typer) -> None:
@@ -75,8 +75,15 @@ def experiment(
     if format is Format.json:
         print_json(record)
         return int(bool(record.problems))
-    print_record(record)
+    print_page(chosen.page(record))
     for problem in record.problems:
         echo(f"FAILS: {problem}")
     echo(f"wrote {folder / 'index.html'} and {folder / f'{name}.json'}")
     return int(bool(record.problems))
+
+
+def print_page(page: Page) -> None:
+    """What the page says, as text: its tables, and what it comes to."""
+    for table in page.tables:
+        print_table(table.columns, table.rows)
+    echo(page.lead)

@@ -5,14 +5,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from properties.errors import InputError, UnknownChoiceError
+from reports.pages.experiment import Page
+from rnnbounds.experiments.digits import page as digits_page
 from rnnbounds.experiments.digits import run as digits
 from rnnbounds.experiments.digits.record import Digits
+from rnnbounds.experiments.gradients import page as gradients_page
 from rnnbounds.experiments.gradients import run as gradients
 from rnnbounds.experiments.gradients.record import Closeness
+from rnnbounds.experiments.norms import page as norms_page
 from rnnbounds.experiments.norms import run as norms
 from rnnbounds.experiments.norms.record import Norms
+from rnnbounds.experiments.sunspots import page as sunspots_page
 from rnnbounds.experiments.sunspots import run as sunspots
 from rnnbounds.experiments.sunspots.record import Sunspots
+from rnnbounds.experiments.urnn import page as urnn_page
 from rnnbounds.experiments.urnn import run as urnn
 from rnnbounds.experiments.urnn.record import Unitary
 
@@ -35,6 +41,7 @@ class Experiment:
     """
 
     run: Callable[..., Record]
+    page: Callable[[Any], Page]
     options: Options
     work: Callable[..., int]
 
@@ -42,14 +49,24 @@ class Experiment:
 _TRAINED: Options = {"full": False, "epochs": None, "device": "auto"}
 EXPERIMENTS: Mapping[str, Experiment] = {
     "sunspots": Experiment(
-        sunspots.run, {"epochs": sunspots.EPOCHS}, lambda epochs: 2 * int(epochs)
+        sunspots.run,
+        sunspots_page.page,
+        {"epochs": sunspots.EPOCHS},
+        lambda epochs: 2 * int(epochs),
     ),
     "gradients-close": Experiment(
-        gradients.run, {"instances": gradients.INSTANCES}, lambda instances: gradients.PARTS
+        gradients.run,
+        gradients_page.page,
+        {"instances": gradients.INSTANCES},
+        lambda instances: gradients.PARTS,
     ),
-    "norms": Experiment(norms.run, {"instances": norms.SYSTEMS}, lambda instances: int(instances)),
-    "urnn": Experiment(urnn.run, {**_TRAINED, "realisations": None}, urnn.work),
-    "permuted-digits": Experiment(digits.run, {**_TRAINED, "data": "digits"}, digits.work),
+    "norms": Experiment(
+        norms.run, norms_page.page, {"instances": norms.SYSTEMS}, lambda instances: int(instances)
+    ),
+    "urnn": Experiment(urnn.run, urnn_page.page, {**_TRAINED, "realisations": None}, urnn.work),
+    "permuted-digits": Experiment(
+        digits.run, digits_page.page, {**_TRAINED, "data": "digits"}, digits.work
+    ),
 }
 
 

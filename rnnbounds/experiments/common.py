@@ -14,7 +14,8 @@ import torch
 from properties.device import check_device
 from properties.errors import InputError
 from properties.runs.run import environment, found
-from reports.files import WriteError
+from reports.files import WriteError, write_all
+from reports.pages.experiment import Code, Page, Paragraph, Section, render_experiment
 from reports.records.record import Environment
 
 
@@ -36,6 +37,22 @@ def prepare(out: Path) -> None:
 def encode(record: Any) -> bytes:
     """A record as JSON; what is not finite is null."""
     return msgspec.json.format(msgspec.json.encode(record), indent=2)
+
+
+def publish(out: Path, name: str, record: Any, page: Page) -> None:
+    """Write NAME.json and index.html, both or neither; raises WriteError."""
+    write_all(out, {f"{name}.json": encode(record), "index.html": render_experiment(page)})
+
+
+def again(name: str, options: str) -> Section:
+    """The command that makes a page again."""
+    return Section(
+        "Run it again",
+        (
+            Paragraph(f"Every number of this page is in {name}.json beside it."),
+            Code(f"rnnbounds experiment {name} {options}"),
+        ),
+    )
 
 
 def environment_of(started: datetime, *packages: str, device: str = "cpu") -> Environment:

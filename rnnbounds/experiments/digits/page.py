@@ -1,24 +1,24 @@
 """The page of the permuted-digits experiment, made from its record alone."""
 
-from reports.pages.experiment import Code, Paragraph, Plot, Section, Table, render_experiment
+from reports.pages.experiment import Page, Paragraph, Plot, Section, Table
+from reports.pages.figure import Series as Line
 from reports.pages.page import environment_items
-from reports.pages.plot import Series as Line
-from reports.pages.plot import plot
 from reports.pages.text import count, plural, ratio
+from rnnbounds.experiments.common import again
 from rnnbounds.experiments.digits.record import Digits, Learned
 
 
-def render(run: Digits) -> bytes:
-    """The page, UTF-8; it fails unmistakably if the run has problems."""
+def page(run: Digits) -> Page:
+    """What is told of a run; it fails unmistakably if the run has problems."""
     setting = run.setting
-    return render_experiment(
+    return Page(
         "Digits, pixel by pixel in a random order",
-        [accuracy(run), loss(run), how(run), yours(run)],
+        (accuracy(run), loss(run), how(run), yours(run)),
         lead=lead(run),
         kicker=f"experiment permuted-digits · seed {run.seed} · "
         f"{plural(setting.networks, 'network')} of each kind · {plural(setting.epochs, 'epoch')}",
         problems=run.problems,
-        environment=[("data", run.source), *environment_items(run.environment)],
+        environment=(("data", run.source), *environment_items(run.environment)),
     )
 
 
@@ -41,7 +41,6 @@ def accuracy(run: Digits) -> Section:
     """Test accuracy against epochs."""
     epochs = range(1, run.setting.epochs + 1)
     lines = [Line(told.kind, epochs, told.mean, spread=told.spread) for told in run.learned]
-    figure = plot(lines, x_label="epoch", y_label="test accuracy")
     rows = tuple(
         (
             told.kind,
@@ -56,7 +55,9 @@ def accuracy(run: Digits) -> Section:
         "Accuracy",
         (
             Plot(
-                figure,
+                lines,
+                "epoch",
+                "test accuracy",
                 f"Share of the test images that are named rightly after each epoch: the mean over "
                 f"{plural(run.setting.networks, 'network')} that differ in their start, shaded by "
                 f"the standard deviation.",
@@ -93,14 +94,11 @@ def loss(run: Digits) -> Section:
     lines = [
         Line(told.kind, epochs, [sum(row) / len(row) for row in told.loss]) for told in run.learned
     ]
-    figure = plot(lines, x_label="epoch", y_label="training loss", log_y=True)
     ends = ", ".join(
         f"{told.kind} {ratio(sum(told.loss[-1]) / len(told.loss[-1]))}" for told in run.learned
     )
-    return Section(
-        "Training loss",
-        (Plot(figure, f"Mean cross-entropy during each epoch, over the networks; last: {ends}."),),
-    )
+    caption = f"Mean cross-entropy during each epoch, over the networks; last: {ends}."
+    return Section("Training loss", (Plot(lines, "epoch", "training loss", caption, log_y=True),))
 
 
 def how(run: Digits) -> Section:
@@ -135,10 +133,4 @@ def yours(run: Digits) -> Section:
     plain = setting_of(s.data, full)
     told = f"{data}{' --full' if full else ''}"
     told += "" if s.epochs == plain.epochs else f" --epochs {s.epochs}"
-    return Section(
-        "Run it again",
-        (
-            Paragraph("Every number of this page is in permuted-digits.json beside it."),
-            Code(f"rnnbounds experiment permuted-digits --seed {run.seed}{told}"),
-        ),
-    )
+    return again("permuted-digits", f"--seed {run.seed}{told}")

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from reports.files import write_all
-from rnnbounds.experiments.common import chance, choose_device, encode, environment_of, prepare
+from rnnbounds.experiments.common import chance, choose_device, environment_of, prepare, publish
+from rnnbounds.experiments.digits.page import page
 from rnnbounds.experiments.digits.pixels import DATA, Pixels, load
 from rnnbounds.experiments.digits.record import Digits, Learned, Setting, problems
 from rnnbounds.experiments.parts import Parts, depends
@@ -61,8 +61,6 @@ def run(
     goes on from there to the same record; `advance` is called `work` times. Raises what `load` and
     `Parts.load` raise, WriteError for a bad place, and InputError for a missing device.
     """
-    from rnnbounds.experiments.digits.page import render  # draws: too slow for every command
-
     started = datetime.now(UTC)
     torch.set_num_threads(1)
     setting = setting or setting_of(data, full, epochs)
@@ -88,7 +86,7 @@ def run(
         environment=environment_of(started, "safetensors", "scikit-learn", device=device),
     )
     record = replace(record, problems=problems(record))
-    write_all(out, {"permuted-digits.json": encode(record), "index.html": render(record)})
+    publish(out, "permuted-digits", record, page(record))
     parts.clear()
     return record
 

@@ -4,12 +4,11 @@ import math
 from collections.abc import Sequence
 from statistics import fmean
 
-from reports.pages.experiment import Code, Paragraph, Plot, Section, Table, render_experiment
+from reports.pages.experiment import Page, Paragraph, Plot, Section, Table
+from reports.pages.figure import Series as Line
 from reports.pages.page import environment_items
-from reports.pages.plot import Series as Line
-from reports.pages.plot import plot
 from reports.pages.text import error, plural, ratio
-from rnnbounds.experiments.common import logarithmic
+from rnnbounds.experiments.common import again, logarithmic
 from rnnbounds.experiments.gradients.curves import (
     cloud,
     columns,
@@ -25,12 +24,12 @@ from rnnbounds.experiments.gradients.formulas import LEMMA, PROPOSITION
 from rnnbounds.experiments.gradients.record import Closeness, Curve, Descent
 
 
-def render(run: Closeness) -> bytes:
-    """The page, UTF-8; it fails unmistakably if the run has problems."""
+def page(run: Closeness) -> Page:
+    """What is told of a run; it fails unmistakably if the run has problems."""
     setting = run.setting
-    return render_experiment(
+    return Page(
         "Gradients and weights of truncated models",
-        [gradients(run), weights(run), instances(run), yours(run)],
+        (gradients(run), weights(run), instances(run), yours(run)),
         lead=lead(run),
         kicker=f"experiment gradients-close · seed {run.seed} · "
         f"{plural(setting.instances, 'instance')} · {plural(setting.steps, 'step')}",
@@ -57,15 +56,10 @@ def gradients(run: Closeness) -> Section:
     """Gradients at the first weights against k."""
     curve, windows, lam = run.gradients, run.setting.windows, run.setting.lam
     means, bounds = mean(curve), mean_bound(curve)
-    figure = plot(
-        [
-            Line("each instance", *cloud(windows, curve), "points"),
-            Line("mean", windows, logarithmic(means)),
-            Line("certified, mean", windows, bounds, "dashed"),
-        ],
-        x_label="window k",
-        y_label="‖∇p − ∇pᵏ‖",
-        log_y=True,
+    lines = (
+        Line("each instance", *cloud(windows, curve), "points"),
+        Line("mean", windows, logarithmic(means)),
+        Line("certified, mean", windows, bounds, "dashed"),
     )
     caption = (
         f"The gradient of the loss in W and U, at the same Gaussian weights: the truncated model "
@@ -95,7 +89,7 @@ def gradients(run: Closeness) -> Section:
                 "Lemma 2 of Miller & Hardt with explicit constants, uniform in the length T:"
             ),
             Paragraph(LEMMA),
-            Plot(figure, caption),
+            Plot(lines, "window k", "‖∇p − ∇pᵏ‖", caption, log_y=True),
             Paragraph(f"{decay(windows, means, lam)} {floor(windows, curve)}"),
             table,
         ),
@@ -140,7 +134,6 @@ def weights(run: Closeness) -> Section:
         for told in run.descents
         if not vacuous(run, told, 0)
     ]
-    figure = plot(lines, x_label="window k", y_label="‖w − ŵ‖ after N steps", log_y=True)
     caption = (
         f"Projected gradient descent from the same start, {plural(run.setting.steps, 'step')}: the "
         f"weights of the truncated model against those of the full one, mean over the instances. "
@@ -155,7 +148,7 @@ def weights(run: Closeness) -> Section:
                 "power αβ of N, for constant steps exponentially in N:"
             ),
             Paragraph(PROPOSITION),
-            Plot(figure, caption),
+            Plot(lines, "window k", "‖w − ŵ‖ after N steps", caption, log_y=True),
             observed_table(run),
             certified_table(run),
             Paragraph(beside(run)),
@@ -279,13 +272,4 @@ def instances(run: Closeness) -> Section:
 
 def yours(run: Closeness) -> Section:
     """The command that makes this page again."""
-    return Section(
-        "Run it again",
-        (
-            Paragraph("Every number of this page is in gradients-close.json beside it."),
-            Code(
-                f"rnnbounds experiment gradients-close --seed {run.seed} "
-                f"--instances {run.setting.instances}"
-            ),
-        ),
-    )
+    return again("gradients-close", f"--seed {run.seed} --instances {run.setting.instances}")

@@ -24,9 +24,9 @@ from impl.gradients.weight_sets import Region
 from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import add_up, mul_up
 from impl.training.descent import descend, descent_error
-from reports.files import write_all
-from rnnbounds.experiments.common import encode, environment_of, prepare
+from rnnbounds.experiments.common import environment_of, prepare, publish
 from rnnbounds.experiments.gradients.instances import TRAINED, Instances, Setting, draw
+from rnnbounds.experiments.gradients.page import page
 from rnnbounds.experiments.gradients.record import Closeness, Curve, Descent, Rows, problems
 from theory.numbers.special import ball_step_product
 
@@ -49,8 +49,6 @@ def run(
 
     `advance` is called PARTS times. Raises WriteError for a bad place before anything is trained.
     """
-    from rnnbounds.experiments.gradients.page import render  # draws: too slow for every command
-
     started = datetime.now(UTC)
     torch.set_num_threads(1)
     setting = replace(setting or Setting(), instances=instances)
@@ -84,7 +82,7 @@ def run(
         environment=environment_of(started),
     )
     record = replace(record, problems=problems(record))
-    write_all(out, {"gradients-close.json": encode(record), "index.html": render(record)})
+    publish(out, "gradients-close", record, page(record))
     return record
 
 

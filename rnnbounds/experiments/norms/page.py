@@ -1,21 +1,20 @@
 """The page of the experiment on norms, made from its record alone."""
 
-from reports.pages.experiment import Block, Code, Paragraph, Plot, Section, Table, render_experiment
+from reports.pages.experiment import Block, Page, Paragraph, Plot, Section, Table
+from reports.pages.figure import Series as Line
 from reports.pages.page import environment_items
-from reports.pages.plot import Series as Line
-from reports.pages.plot import plot
 from reports.pages.text import NOTHING, plural
-from rnnbounds.experiments.common import up
+from rnnbounds.experiments.common import again, up
 from rnnbounds.experiments.norms.record import Norms, middle
 
 _LINES = 6  # that a figure holds
 
 
-def render(run: Norms) -> bytes:
-    """The page, UTF-8; it fails unmistakably if the run has problems."""
-    return render_experiment(
+def page(run: Norms) -> Page:
+    """What is told of a run; it fails unmistakably if the run has problems."""
+    return Page(
         "Beyond the spectral norm",
-        [methods(run), memory(run), how(run), yours(run)],
+        (methods(run), memory(run), how(run), yours(run)),
         lead=outcome(run),
         kicker=f"experiment norms · seed {run.seed} · {plural(len(run.systems), 'system')}",
         problems=run.problems,
@@ -89,10 +88,13 @@ def memory(run: Norms) -> Section:
     lines.append(Line("auto", range(1, len(run.chosen) + 1), run.chosen, "dashed"))
     blocks: list[Block] = [
         Plot(
-            plot(lines, x_label="systems", y_label="window k", log_y=True),
+            lines,
+            "systems",
+            "window k",
             f"The certified windows for ε = {run.setting.epsilon:g}, in increasing order: so many "
             f"systems are certified to remember at most k inputs. A curve ends where its norm "
             f"certifies no further system; norms that certify none have no curve.",
+            log_y=True,
         )
     ]
     if len(told) >= _LINES:
@@ -125,10 +127,4 @@ def how(run: Norms) -> Section:
 
 def yours(run: Norms) -> Section:
     """The command that makes this page again."""
-    return Section(
-        "Run it again",
-        (
-            Paragraph("Every number of this page is in norms.json beside it."),
-            Code(f"rnnbounds experiment norms --seed {run.seed} --instances {len(run.systems)}"),
-        ),
-    )
+    return again("norms", f"--seed {run.seed} --instances {len(run.systems)}")

@@ -22,8 +22,8 @@ from impl.norms.weighted import diagonal_norm
 from impl.numbers.outward import mul_up
 from impl.numbers.spectral_norm import certified_norm
 from impl.reading.adapters import load_model
-from reports.files import write_all
-from rnnbounds.experiments.common import chance, encode, environment_of, prepare
+from rnnbounds.experiments.common import chance, environment_of, prepare, publish
+from rnnbounds.experiments.norms.page import page
 from rnnbounds.experiments.norms.record import Method, Norms, Setting, System, problems
 
 CELL = "rnn-tanh"
@@ -53,8 +53,6 @@ def run(
 
     `advance` is called once a system. Raises WriteError for a bad place before anything is done.
     """
-    from rnnbounds.experiments.norms.page import render  # draws: too slow for every command
-
     started = datetime.now(UTC)
     torch.set_num_threads(1)
     setting = replace(setting or Setting(), systems=instances)
@@ -72,7 +70,7 @@ def run(
         environment=environment_of(started, "cvxpy", "clarabel"),
     )
     record = replace(record, problems=problems(record))
-    write_all(out, {"norms.json": encode(record), "index.html": render(record)})
+    publish(out, "norms", record, page(record))
     return record
 
 

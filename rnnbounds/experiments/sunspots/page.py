@@ -1,10 +1,9 @@
 """The page of the sunspot experiment, made from its record alone."""
 
-from reports.pages.experiment import Code, Paragraph, Plot, Section, Table, render_experiment
+from reports.pages.experiment import Code, Page, Paragraph, Plot, Section, Table
+from reports.pages.figure import Series as Line
 from reports.pages.mathml import mathml
 from reports.pages.page import environment_items
-from reports.pages.plot import Series as Line
-from reports.pages.plot import plot
 from reports.pages.text import NOTHING, error, plural, ratio
 from rnnbounds.experiments.common import logarithmic, up
 from rnnbounds.experiments.sunspots.record import Sunspots, Trained
@@ -20,16 +19,15 @@ BOUND = mathml(
 )
 
 
-def render(run: Sunspots) -> bytes:
-    """The page, UTF-8; it fails unmistakably if the run has problems."""
-    sections = [networks(run), forecasts(run), memory(run), yours(run)]
-    return render_experiment(
+def page(run: Sunspots) -> Page:
+    """What is told of a run; it fails unmistakably if the run has problems."""
+    return Page(
         "Sunspots, with a certified memory",
-        sections,
+        (networks(run), forecasts(run), memory(run), yours(run)),
         lead=lead(run),
         kicker=f"experiment sunspots · seed {run.seed} · {plural(run.epochs, 'epoch')} each",
         problems=run.problems,
-        environment=[("data", run.series.source), *environment_items(run.environment)],
+        environment=(("data", run.series.source), *environment_items(run.environment)),
     )
 
 
@@ -124,7 +122,7 @@ def forecasts(run: Sunspots) -> Section:
         Line("recurrent", years, run.stable.forecasts),
     ]
     caption = "Held-out years: observed, and forecast one year ahead by the projected network."
-    blocks: list[Plot | Table] = []
+    blocks: list[Table] = []
     if run.truncations:
         widest = run.truncations[0]
         lines.append(Line(f"last {widest.k} years only", years, widest.forecasts, "dashed"))
@@ -134,8 +132,8 @@ def forecasts(run: Sunspots) -> Section:
             f"on any series; here it stays within {error(widest.forecast_gap)}."
         )
         blocks.append(gaps_table(run))
-    figure = plot(lines, x_label="year", y_label="sunspot number")
-    return Section("Truncated to a window", (Plot(figure, caption), *blocks))
+    figure = Plot(lines, "year", "sunspot number", caption)
+    return Section("Truncated to a window", (figure, *blocks))
 
 
 def gaps_table(run: Sunspots) -> Table:
@@ -195,8 +193,8 @@ def memory(run: Sunspots) -> Section:
             ),
             Paragraph(BOUND),
         )
-    figure = plot(lines, x_label="window k, years", y_label="‖h − hᵏ‖₂", log_y=True)
-    return Section("How it forgets", (*blocks, Plot(figure, f"{caption}.")))
+    figure = Plot(lines, "window k, years", "‖h − hᵏ‖₂", f"{caption}.", log_y=True)
+    return Section("How it forgets", (*blocks, figure))
 
 
 def yours(run: Sunspots) -> Section:

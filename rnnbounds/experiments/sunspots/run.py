@@ -16,8 +16,7 @@ from impl.certificate.certify import Certificate, certify
 from impl.convert.feedforward import FeedForward
 from impl.convert.truncate import save_truncated, truncate
 from properties.runs.run import found
-from reports.files import write_all
-from rnnbounds.experiments.common import MissingPackageError, encode, environment_of, prepare
+from rnnbounds.experiments.common import MissingPackageError, environment_of, prepare, publish
 from rnnbounds.experiments.gaps import (
     certified_forecast_gap,
     certified_gaps,
@@ -27,6 +26,7 @@ from rnnbounds.experiments.gaps import (
     state_gap,
 )
 from rnnbounds.experiments.sunspots.forecast import HIDDEN, Forecaster, save_forecaster, train
+from rnnbounds.experiments.sunspots.page import page
 from rnnbounds.experiments.sunspots.record import (
     Memory,
     Series,
@@ -64,8 +64,6 @@ def run(
     `advance` is called 2·epochs times. Raises MissingPackageError without statsmodels, and
     WriteError for a bad place, both before anything is trained.
     """
-    from rnnbounds.experiments.sunspots.page import render  # draws: too slow for every command
-
     started = datetime.now(UTC)
     torch.set_num_threads(1)
     series = load_series()
@@ -94,12 +92,12 @@ def run(
         environment=environment_of(started, "safetensors", "statsmodels"),
     )
     record = replace(record, problems=problems(record))
-    page = render(record)
+    whole = page(record)  # before anything is written
     for fitted in (stable, free):
         save_forecaster(fitted.model, out / fitted.told.file)
     for told, module, certificate in cuts:
         save_truncated(module, certificate, out / told.file)
-    write_all(out, {"sunspots.json": encode(record), "index.html": page})
+    publish(out, "sunspots", record, whole)
     return record
 
 

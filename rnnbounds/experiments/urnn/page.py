@@ -1,21 +1,20 @@
 """The page of the URNN experiment, made from its record alone."""
 
-from reports.pages.experiment import Block, Code, Paragraph, Plot, Section, Table, render_experiment
+from reports.pages.experiment import Block, Page, Paragraph, Plot, Section, Table
+from reports.pages.figure import Series as Line
 from reports.pages.page import environment_items
-from reports.pages.plot import Series as Line
-from reports.pages.plot import plot
 from reports.pages.text import error, plural, ratio
-from rnnbounds.experiments.common import up
+from rnnbounds.experiments.common import again, up
 from rnnbounds.experiments.students import KINDS
 from rnnbounds.experiments.urnn.record import Comparison, Unitary
 
 
-def render(run: Unitary) -> bytes:
-    """The page, UTF-8; it fails unmistakably if the run has problems."""
+def page(run: Unitary) -> Page:
+    """What is told of a run; it fails unmistakably if the run has problems."""
     setting = run.setting
-    return render_experiment(
+    return Page(
         "Learning contractive networks with unitary ones",
-        [*(fitted(run, snr) for snr in setting.snr), twice(run), exact(run), how(run), yours(run)],
+        (*(fitted(run, snr) for snr in setting.snr), twice(run), exact(run), how(run), yours(run)),
         lead=lead(run),
         kicker=f"experiment urnn · seed {run.seed} · "
         f"{plural(setting.realisations, 'realisation')} · {plural(setting.epochs, 'epoch')} each",
@@ -68,7 +67,6 @@ def fitted(run: Unitary, snr: float) -> Section:
     curves = [run.curve(kind, snr) for kind in KINDS]
     lines = [Line(curve.kind, hidden, curve.mean, spread=curve.spread) for curve in curves]
     lines.append(Line("noise ceiling", (hidden[0], hidden[-1]), (top, top), "dashed"))
-    figure = plot(lines, x_label="hidden units", y_label="test R²")
     rows = tuple(
         (str(n), *(f"{curve.mean[i]:.4f} ± {curve.spread[i]:.4f}" for curve in curves))
         for i, n in enumerate(hidden)
@@ -77,13 +75,15 @@ def fitted(run: Unitary, snr: float) -> Section:
         f"Noise at {snr:g} dB",
         (
             Plot(
-                figure,
+                lines,
+                "hidden units",
+                "test R²",
                 f"R² on the test sequences against hidden units: the mean over "
                 f"{plural(run.setting.realisations, 'realisation')}, shaded by the standard "
                 f"deviation. Dashed: what the noise allows, {top:.4f}.",
             ),
             Table(
-                ("hidden units", *KINDS),
+                (f"units, {snr:g} dB (≤ {top:.4f})", *KINDS),
                 rows,
                 frozenset(range(1 + len(KINDS))),
                 "Mean ± standard deviation; each realisation’s R² is in urnn.json.",
@@ -202,13 +202,7 @@ def how(run: Unitary) -> Section:
 
 def yours(run: Unitary) -> Section:
     """The command that makes this page again."""
-    return Section(
-        "Run it again",
-        (
-            Paragraph("Every number of this page is in urnn.json beside it, with all settings."),
-            Code(f"rnnbounds experiment urnn --seed {run.seed}{options(run)}"),
-        ),
-    )
+    return again("urnn", f"--seed {run.seed}{options(run)}")
 
 
 def options(run: Unitary) -> str:

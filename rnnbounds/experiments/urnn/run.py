@@ -13,10 +13,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from reports.files import write_all
-from rnnbounds.experiments.common import choose_device, encode, environment_of, prepare
+from rnnbounds.experiments.common import choose_device, environment_of, prepare, publish
 from rnnbounds.experiments.parts import Parts, depends
 from rnnbounds.experiments.students import KINDS, Kind
+from rnnbounds.experiments.urnn.page import page
 from rnnbounds.experiments.urnn.record import Curve, Unitary, ceiling, compare, problems
 from rnnbounds.experiments.urnn.teacher import Setting, draw
 from rnnbounds.experiments.urnn.training import equivalent, train
@@ -72,8 +72,6 @@ def run(
     them to the same record; `advance` is called `work` times. Raises PartError for parts of another
     run, WriteError for a bad place and InputError for a device that is not there.
     """
-    from rnnbounds.experiments.urnn.page import render  # draws: too slow for every command
-
     started = datetime.now(UTC)
     torch.set_num_threads(1)
     setting = setting or setting_of(full, epochs, realisations)
@@ -110,7 +108,7 @@ def run(
         environment=environment_of(started, "safetensors", device=device),
     )
     record = replace(record, problems=problems(record))
-    write_all(out, {"urnn.json": encode(record), "index.html": render(record)})
+    publish(out, "urnn", record, page(record))
     parts.clear()
     return record
 

@@ -2,27 +2,35 @@ import math
 
 import pytest
 
-from reports.pages.experiment import Code, Paragraph, Plot, Section, Table, render_experiment
+from reports.pages.experiment import (
+    Code,
+    Page,
+    Paragraph,
+    Plot,
+    Section,
+    Table,
+    render_experiment,
+)
+from reports.pages.figure import Series
 from reports.pages.mathml import mathml
-from reports.pages.plot import FigureError, Series, plot
+from reports.pages.plot import FigureError, plot
 
 
-def figure(label="bound $x$"):
-    """A figure with a line, a dashed line and points with a gap."""
+def lines(label="bound $x$"):
+    """A line, a dashed line and points with a gap."""
     k = range(20)
     gaps = [4 * 0.7**i if i != 5 else math.nan for i in k]
-    series = [
+    return [
         Series(label, k, [5 * 0.8**i for i in k], "dashed"),
         Series("measured <gap>", k, gaps, "points"),
         Series("ε", k, [0.1] * 20),
     ]
-    return plot(series, x_label="window k", y_label="‖h − hᵏ‖", log_y=True)
 
 
 def test_plot_is_deterministic_and_inline():
     """The same data gives the same figure: no time, no address, no style of its own."""
-    drawn = figure()
-    assert drawn == figure()
+    drawn = plot(lines(), x_label="window k", y_label="‖h − hᵏ‖", log_y=True)
+    assert drawn == Plot(lines(), "window k", "‖h − hᵏ‖", "", log_y=True).svg
     assert drawn.startswith('<svg viewBox="')
     for absent in ("http", "<style", "<metadata", "<?xml", "<!DOCTYPE", "#0102", "#0a0b", "<gap>"):
         assert absent not in drawn
@@ -66,23 +74,25 @@ def test_plot_refuses(series):
 
 def test_experiment_page():
     """A page holds its sections in order, escapes text and keeps formulas and figures."""
-    sections = [
+    sections = (
         Section(
             "Memory",
             (
                 Paragraph("it forgets <b>fast</b>"),
                 Paragraph(mathml("<mi>k</mi>", "k")),
-                Plot(figure(), "The gap & its bound."),
+                Plot(lines(), "window k", "gap", "The gap & its bound."),
                 Table(("ε", "k"), (("1e-2", "12"),), frozenset({1}), "Truncations."),
                 Table(("a",), ()),
                 Code("rnnbounds certify <MODEL>"),
             ),
         ),
         Section("Accuracy", ()),
-    ]
-    page = render_experiment(
+    )
+    told = Page(
         "Sunspots", sections, lead="A lead.", kicker="seed 0", environment=[("torch", "2.13.0")]
-    ).decode()
+    )
+    assert [table.columns for table in told.tables] == [("ε", "k"), ("a",)]
+    page = render_experiment(told).decode()
     for text in (
         "it forgets &lt;b&gt;fast&lt;/b&gt;",
         "<math><mi>k</mi></math>",
@@ -100,7 +110,7 @@ def test_experiment_page():
 
 def test_failing_experiment():
     """An experiment with problems says so in title and head."""
-    page = render_experiment("Sunspots", [], problems=["the bound fell <here>"]).decode()
+    page = render_experiment(Page("Sunspots", (), problems=("the bound fell <here>",))).decode()
     assert "FAILS · Sunspots" in page
     assert 'class="masthead fails"' in page
     assert "the bound fell &lt;here&gt;" in page

@@ -11,8 +11,10 @@ import torch
 import impl.norms.semidefinite
 from impl.certificate.certify import certify
 from impl.reading.adapters import load_model
+from reports.pages.experiment import render_experiment
 from rnnbounds import experiments
-from rnnbounds.experiments.norms.page import outcome, render, rows
+from rnnbounds.experiments.norms.page import outcome, rows
+from rnnbounds.experiments.norms.page import page as page_of
 from rnnbounds.experiments.norms.record import Method, Setting, problems, windows
 from rnnbounds.experiments.norms.run import CELL, certified, draw, run
 
@@ -96,7 +98,7 @@ def test_counts(ran):
     assert (told.alone("first"), told.alone("second")) == (0, 1)
     assert rows(told)[0] == ("first", "3", "2", "0", "3", "4")
     assert "auto certifies 5" in outcome(told)
-    assert b"<svg" in render(told)
+    assert b"<svg" in render_experiment(page_of(told))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +118,7 @@ def test_problems(ran, change, words):
     assert problems(record) == ()
     broken = replace(record, systems=(replace(record.systems[0], **change), *record.systems[1:]))
     assert any(words in problem for problem in problems(broken))
-    shown = render(replace(broken, problems=problems(broken))).decode()
+    shown = render_experiment(page_of(replace(broken, problems=problems(broken)))).decode()
     assert words.split("[")[0] in shown
 
 

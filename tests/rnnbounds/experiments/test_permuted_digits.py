@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 import torch
 
+from reports.pages.experiment import render_experiment
 from rnnbounds import experiments
 from rnnbounds.experiments.common import chance
 from rnnbounds.experiments.digits import idx, pixels
 from rnnbounds.experiments.digits import run as digits
 from rnnbounds.experiments.digits.idx import NAMES, IdxError
-from rnnbounds.experiments.digits.page import render
+from rnnbounds.experiments.digits.page import page as page_of
 from rnnbounds.experiments.digits.record import Learned, Setting, problems
 from rnnbounds.experiments.digits.run import run, setting_of, work
 from rnnbounds.experiments.parts import PartError
@@ -302,14 +303,14 @@ def test_lost_training_is_convicted(ran):
     lost = Learned.of(first.kind, ((math.nan, 1.0), *first.loss[1:]), first.accuracy)
     broken = replace(record, learned=(lost, *rest))
     assert problems(broken) == ("RNN: a loss is not finite",)
-    assert b"FAILS" in render(replace(broken, problems=problems(broken)))
+    assert b"FAILS" in render_experiment(page_of(replace(broken, problems=problems(broken))))
 
 
 def test_page_stands_alone(ran):
     """The page loads nothing, runs nothing, and is made from the record alone."""
     folder, record, _ = ran
     page = (folder / "index.html").read_text()
-    assert page.encode() == render(record)
+    assert page.encode() == render_experiment(page_of(record))
     for absent in ("http:", "https:", "<script", "<link", "src=", "FAILS"):
         assert absent not in page
     assert page.count("<svg") == 2
@@ -323,9 +324,11 @@ def test_page_says_who_is_idle(ran):
     first, *rest = record.learned
     idle = replace(first, mean=(*first.mean[:-1], record.chance))
     good = [replace(told, mean=(*told.mean[:-1], 0.5)) for told in rest]
-    page = render(replace(record, learned=(idle, *good))).decode()
+    page = render_experiment(page_of(replace(record, learned=(idle, *good)))).decode()
     assert "No better than always the same answer: RNN." in page
-    page = render(replace(record, learned=(replace(idle, mean=good[0].mean), *good))).decode()
+    page = render_experiment(
+        page_of(replace(record, learned=(replace(idle, mean=good[0].mean), *good)))
+    ).decode()
     assert "No better" not in page
 
 
@@ -344,7 +347,7 @@ def test_command(call, data, tmp_path):
     outcome = call("experiment", "permuted-digits", *options)
     assert (outcome.code, outcome.err) == (0, "")
     head, *rows = outcome.out.splitlines()
-    assert head.split()[:3] == ["network", "test", "accuracy"]
+    assert head.split()[:3] == ["kind", "after", "the"]
     assert [row.split()[0] for row in rows[:3]] == list(KINDS)
     told = call("experiment", "permuted-digits", *options, "--format", "json").json
     assert told == json.loads((tmp_path / "permuted-digits.json").read_text())

@@ -13,13 +13,14 @@ from safetensors import safe_open
 from safetensors.numpy import load_file
 
 import rnnbounds
+from reports.pages.experiment import render_experiment
 from rnnbounds import experiments
 from rnnbounds.cli import main
 from rnnbounds.experiments import gaps
 from rnnbounds.experiments.common import encode, up
 from rnnbounds.experiments.sunspots import run as sunspots
 from rnnbounds.experiments.sunspots.forecast import Forecaster
-from rnnbounds.experiments.sunspots.page import render
+from rnnbounds.experiments.sunspots.page import page as page_of
 from rnnbounds.experiments.sunspots.record import problems
 from rnnbounds.experiments.sunspots.run import run
 
@@ -157,7 +158,7 @@ def test_page_stands_alone(ran):
     """The page loads nothing, runs nothing, and shows both verdicts and both figures."""
     folder, record = ran
     page = (folder / "index.html").read_text()
-    assert page.encode() == render(record)
+    assert page.encode() == render_experiment(page_of(record))
     for absent in ("http:", "https:", "<script", "<link", "src=", "FAILS"):
         assert absent not in page
     assert page.count("url(") == page.count("url(#")
@@ -172,8 +173,10 @@ def test_page_says_each_verdict(ran, verdict):
     _, record = ran
     witness = {"text": "a fixed point repels"} if verdict == "refuted" else None
     certificate = record.unconstrained.certificate | {"verdict": verdict, "witness": witness}
-    page = render(
-        replace(record, unconstrained=replace(record.unconstrained, certificate=certificate))
+    page = render_experiment(
+        page_of(
+            replace(record, unconstrained=replace(record.unconstrained, certificate=certificate))
+        )
     )
     text = page.decode()
     assert f"The one that was left alone is {verdict}." in text

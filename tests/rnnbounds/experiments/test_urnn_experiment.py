@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from reports.pages.experiment import render_experiment
 from rnnbounds import experiments
 from rnnbounds.experiments.common import chance, choose_device
 from rnnbounds.experiments.parts import PartError
@@ -16,7 +17,8 @@ from rnnbounds.experiments.students import KINDS, Students, draw
 from rnnbounds.experiments.urnn import run as urnn
 from rnnbounds.experiments.urnn import teacher
 from rnnbounds.experiments.urnn import training as urnn_training
-from rnnbounds.experiments.urnn.page import outcome, render
+from rnnbounds.experiments.urnn.page import outcome
+from rnnbounds.experiments.urnn.page import page as page_of
 from rnnbounds.experiments.urnn.record import Curve, ceiling, compare, problems
 from rnnbounds.experiments.urnn.run import FULL, run, units, work
 from rnnbounds.experiments.urnn.teacher import Setting
@@ -307,7 +309,7 @@ def test_broken_equivalents_are_convicted(ran, field, wrong, words):
     (line,) = problems(broken)
     assert line.startswith("realisation 0: ")
     assert words in line
-    page = render(replace(broken, problems=(line,))).decode()
+    page = render_experiment(page_of(replace(broken, problems=(line,)))).decode()
     assert "FAILS · Learning contractive networks" in page
 
 
@@ -318,14 +320,14 @@ def test_lost_student_is_convicted(ran):
     lost = Curve.of(first.kind, first.snr, ((-math.inf, 0.1), (0.1, 0.1)), first.validation)
     broken = replace(record, curves=(lost, *rest))
     assert problems(broken) == ("RNN at 15 dB: an R² is not finite",)
-    assert b"FAILS" in render(replace(broken, problems=problems(broken)))
+    assert b"FAILS" in render_experiment(page_of(replace(broken, problems=problems(broken))))
 
 
 def test_page_stands_alone(ran):
     """The page loads nothing, runs nothing, and is made from the record alone."""
     folder, record, _ = ran
     page = (folder / "index.html").read_text()
-    assert page.encode() == render(record)
+    assert page.encode() == render_experiment(page_of(record))
     for absent in ("http:", "https:", "<script", "<link", "src=", "FAILS"):
         assert absent not in page
     assert page.count("<svg") == 2

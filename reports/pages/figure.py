@@ -1,0 +1,19 @@
+"""Lines of a figure, as plain numbers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line or cloud of points; `x` and `y` have the same length.
+
+    `spread`, of that length too, is shaded about y on both sides.
+    """
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    style: Literal["line", "dashed", "points"] = "line"
+    spread: Sequence[float] | None = None
