@@ -132,3 +132,14 @@ class Assumption:
     text: str
     condition: Statement | None = None
     law: Law | None = None
+
+
+def assume(
+    id: str,
+    text: str,
+    variables: tuple[Symbol, ...],
+    *clauses: Statement | Clause,
+    condition: Statement | None = None,
+) -> Assumption:
+    """An assumption and the law, under its own name, that ledgers use of it."""
+    return Assumption(id, text, condition, law(id, variables, *clauses))

@@ -32,39 +32,23 @@ from theory.models.geometry import (
     start,
     x_next,
 )
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Step
+from theory.proof.steps import induction, step
 
 
 def power(g: Geometry) -> Step:
     """λ^j ≥ 0."""
-    return Step(
-        "power not negative",
-        le(ZERO, g.lam**j),
-        Induction(j, base=Smt(), step=Smt(HYPOTHESIS)),
-        forall=(j,),
-    )
+    return induction("power not negative", le(ZERO, g.lam**j), forall=(j,))
 
 
 def power_sum(g: Geometry) -> Step:
     """λ^{j+m} = λ^j λ^m."""
-    return Step(
-        "power of a sum",
-        eq(g.lam ** (j + m), g.lam**j * g.lam**m),
-        Induction(j, base=Smt(), step=Smt(HYPOTHESIS)),
-        forall=(j, m),
-    )
+    return induction("power of a sum", eq(g.lam ** (j + m), g.lam**j * g.lam**m), forall=(j, m))
 
 
 def power_at_most_one(g: Geometry) -> Step:
     """λ^j ≤ 1."""
-    return Step(
-        "power at most one",
-        le(g.lam**j, ONE),
-        Induction(j, base=Smt(), step=Smt(HYPOTHESIS, "contractive")),
-        forall=(j,),
-    )
+    return induction("power at most one", le(g.lam**j, ONE), step="contractive", forall=(j,))
 
 
 def states(g: Geometry) -> tuple[Step, ...]:
@@ -72,25 +56,20 @@ def states(g: Geometry) -> tuple[Step, ...]:
     h, x_first = state(x, 0, j), entry(x, j + 1)
     first = phi(0, x_first)
     return (
-        Step(
+        step(
             "state, one step",
             le(g.norm(state(x, 0, j + 1)), g.lam * g.norm(h) + g.S_0),
-            Smt(
-                RECURSION.at(x, 0, j),
-                g.triangle.at(phi(h, x_first) - first, first),
-                *g.from_zero,
-                at("drive", j),
-            ),
+            RECURSION.at(x, 0, j),
+            g.triangle.at(phi(h, x_first) - first, first),
+            *g.from_zero,
+            at("drive", j),
             forall=(j,),
         ),
-        Step(
+        induction(
             "state",
             le(g.norm(h), g.S_0 * g.total(j)),
-            Induction(
-                j,
-                base=Smt(RECURSION.at(x, 0, j)),
-                step=Smt(HYPOTHESIS, at("state, one step", j), "contractive"),
-            ),
+            base=RECURSION.at(x, 0, j),
+            step=(at("state, one step", j), "contractive"),
             forall=(j,),
         ),
     )
@@ -100,10 +79,12 @@ def bounded(g: Geometry) -> tuple[Step, ...]:
     """The same, and so ‖h_s‖ ≤ B_s."""
     return (
         *states(g),
-        Step(
+        step(
             "start",
             le(g.norm(start), g.start_bound(s)),
-            Smt(at("state", s), at("states", s), "contractive"),
+            at("state", s),
+            at("states", s),
+            "contractive",
             forall=(s,),
         ),
     )
@@ -113,24 +94,19 @@ def forgetting(g: Geometry) -> tuple[Step, ...]:
     """‖h_{s+j} − ĥ_{s+j}‖ ≤ λ^j ‖h_s‖."""
     gap, gap_next = (g.norm(state(x, 0, s + steps) - state(x, s, steps)) for steps in (j, j + 1))
     return (
-        Step(
+        step(
             "the same input to both",
             le(gap_next, g.lam * gap),
-            Smt(
-                RECURSION.at(x, 0, s + j),
-                RECURSION.at(x, s, j),
-                *g.together,
-            ),
+            RECURSION.at(x, 0, s + j),
+            RECURSION.at(x, s, j),
+            *g.together,
             forall=(s, j),
         ),
-        Step(
+        induction(
             "forgetting",
             le(gap, g.lam**j * g.norm(start)),
-            Induction(
-                j,
-                base=Smt(RECURSION.at(x, s, 0)),
-                step=Smt(HYPOTHESIS, at("the same input to both", s, j)),
-            ),
+            base=RECURSION.at(x, s, 0),
+            step=at("the same input to both", s, j),
             forall=(s, j),
         ),
     )
@@ -138,42 +114,32 @@ def forgetting(g: Geometry) -> tuple[Step, ...]:
 
 def factor(g: Geometry) -> Step:
     """‖∂φ/∂h‖ ≤ λ."""
-    return Step(
-        "factor",
-        le(g.norm(A_fresh), g.lam),
-        Smt(*g.slope),
-        forall=(s, j),
-    )
+    return step("factor", le(g.norm(A_fresh), g.lam), *g.slope, forall=(s, j))
 
 
 def sensitive(g: Geometry) -> tuple[Step, ...]:
     """‖S_j‖ ≤ L_w g(j) of a run from zero at any time."""
     return (
         factor(g),
-        Step(
+        step(
             "sensitivity, one step",
             le(
                 g.norm(sensitivity(x, s, j + 1)),
                 g.lam * g.norm(S_fresh) + g.L_w,
             ),
-            Smt(
-                CHAIN_RULE_WEIGHTS.at(x, s, j),
-                at("differentiable", fresh, x_next),
-                g.triangle.at(A_fresh * S_fresh, B_fresh),
-                g.submultiplicative.at(A_fresh, S_fresh),
-                at("factor", s, j),
-                at("lipschitz weights", s, j),
-            ),
+            CHAIN_RULE_WEIGHTS.at(x, s, j),
+            at("differentiable", fresh, x_next),
+            g.triangle.at(A_fresh * S_fresh, B_fresh),
+            g.submultiplicative.at(A_fresh, S_fresh),
+            at("factor", s, j),
+            at("lipschitz weights", s, j),
             forall=(s, j),
         ),
-        Step(
+        induction(
             "sensitivity",
             le(g.norm(S_fresh), g.L_w * g.total(j)),
-            Induction(
-                j,
-                base=Smt(WEIGHTS_START.at(x, s)),
-                step=Smt(HYPOTHESIS, at("sensitivity, one step", s, j), "contractive"),
-            ),
+            base=WEIGHTS_START.at(x, s),
+            step=(at("sensitivity, one step", s, j), "contractive"),
             forall=(s, j),
         ),
     )

@@ -2,7 +2,7 @@
 
 from sympy import Integer
 
-from theory.language.law import Assumption, law
+from theory.language.law import Assumption, assume
 from theory.language.statement import eq, le, lt
 from theory.language.terms.vectors import a, b, c, differentiable, entry, m, norm, phi, readout, x
 from theory.language.vocabulary import symbols
@@ -10,31 +10,30 @@ from theory.language.vocabulary import symbols
 lam, S_0, L_x, L_f, epsilon, T, k, t = symbols("lam S_0 L_x L_f epsilon T k t")
 ZERO, ONE = Integer(0), Integer(1)
 
-CONTRACTION = Assumption(
+CONTRACTION = assume(
     "contraction",
     "φ is λ-Lipschitz in the state: ‖φ(h, x) − φ(h′, x)‖ ≤ λ‖h − h′‖",
-    law=law("contraction", (a, b, c), le(norm(phi(a, c) - phi(b, c)), lam * norm(a - b))),
+    (a, b, c),
+    le(norm(phi(a, c) - phi(b, c)), lam * norm(a - b)),
 )
 CONTRACTIVE = Assumption("contractive", "λ < 1", lt(lam, ONE))
-DRIVE = Assumption(
-    "drive",
-    "S_0 bounds ‖φ(0, x_t)‖ for every input",
-    law=law("drive", (m,), le(norm(phi(0, entry(x, m + 1))), S_0)),
+DRIVE = assume(
+    "drive", "S_0 bounds ‖φ(0, x_t)‖ for every input", (m,), le(norm(phi(0, entry(x, m + 1))), S_0)
 )
-LIPSCHITZ_INPUT = Assumption(
+LIPSCHITZ_INPUT = assume(
     "lipschitz input",
     "φ is L_x-Lipschitz in the input: ‖φ(h, x) − φ(h, x′)‖ ≤ L_x‖x − x′‖",
-    law=law("lipschitz input", (a, b, c), le(norm(phi(c, a) - phi(c, b)), L_x * norm(a - b))),
+    (a, b, c),
+    le(norm(phi(c, a) - phi(c, b)), L_x * norm(a - b)),
 )
-LIPSCHITZ_READOUT = Assumption(
+LIPSCHITZ_READOUT = assume(
     "lipschitz readout",
     "y = f(h), and f is L_f-Lipschitz: ‖f(h) − f(h′)‖ ≤ L_f‖h − h′‖",
-    law=law("lipschitz readout", (a, b), le(norm(readout(a) - readout(b)), L_f * norm(a - b))),
+    (a, b),
+    le(norm(readout(a) - readout(b)), L_f * norm(a - b)),
 )
-DIFFERENTIABLE = Assumption(
-    "differentiable",
-    "φ is differentiable along the run",
-    law=law("differentiable", (a, c), eq(differentiable(a, c), ONE)),
+DIFFERENTIABLE = assume(
+    "differentiable", "φ is differentiable along the run", (a, c), eq(differentiable(a, c), ONE)
 )
 
 WINDOW = Assumption("window", "the window is no longer than the sequence: k ≤ T", le(k, T))

@@ -38,9 +38,9 @@ from theory.models.gates.gru_steps import change, steps
 from theory.models.gates.gru_units import UNITS
 from theory.models.gates.gru_units_cho import CHO_UNITS
 from theory.models.system import ONE, ZERO
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step
+from theory.proof.steps import induction, step, theorem
 
 gate_gap, gate_state_gap, h_size, lam_box, T = symbols("gate_gap gate_state_gap h_size lam_box T")
 gate_gap_box, gate_state_gap_box = symbols("gate_gap_box gate_state_gap_box")
@@ -66,47 +66,34 @@ CHO_FORM = contraction("cho", CHO_N, cho_kappa, "gru-cho", CHO)
 
 run, last = gated_run(0, x, j), gated_run(0, x, T)
 new = entry(x, j + 1)
-INSIDE_BOUND = le(h_size, ONE)
-INVARIANT = Form(
+INVARIANT = theorem(
     "invariant",
-    INSIDE_BOUND,
+    le(h_size, ONE),
     (GRU,),
     "gru",
-    Proof(
-        (
-            SIGMOID_POSITIVE,
-            SIGMOID_BELOW_ONE,
-            TANH_BELOW_ONE,
-            Step(
-                "outputs of the run",
-                le(Abs(output(run)), ONE),
-                Induction(
-                    j,
-                    base=Smt(GATED_RUN.at(0, x, 0), DIFFERENCES.at(0, 0, i)),
-                    step=Smt(
-                        HYPOTHESIS,
-                        GATED_RUN.at(0, x, j),
-                        at("gru", run, new, i),
-                        at("σ is positive", Z.fed(run, new)),
-                        at("σ is at most 1", Z.fed(run, new)),
-                        at("tanh is at most 1", N.fed(run, new)),
-                    ),
-                ),
-                forall=(j, i),
+    (
+        SIGMOID_POSITIVE,
+        SIGMOID_BELOW_ONE,
+        TANH_BELOW_ONE,
+        induction(
+            "outputs of the run",
+            le(Abs(output(run)), ONE),
+            base=(GATED_RUN.at(0, x, 0), DIFFERENCES.at(0, 0, i)),
+            step=(
+                GATED_RUN.at(0, x, j),
+                at("gru", run, new, i),
+                at("σ is positive", Z.fed(run, new)),
+                at("σ is at most 1", Z.fed(run, new)),
+                at("tanh is at most 1", N.fed(run, new)),
             ),
-            Step(
-                "each output",
-                le(Abs(output(last)), ONE),
-                Smt(at("outputs of the run", T, i)),
-                forall=(i,),
-            ),
-            Step(
-                "claim",
-                INSIDE_BOUND,
-                Smt("each output", LEAST_BOUND.at(1, to_output * last)),
-            ),
-        )
+            forall=(j, i),
+        ),
+        step(
+            "each output", le(Abs(output(last)), ONE), at("outputs of the run", T, i), forall=(i,)
+        ),
     ),
+    "each output",
+    LEAST_BOUND.at(1, to_output * last),
     note="new outputs are between the candidate and the old output",
 )
 

@@ -3,31 +3,33 @@
 from sympy import Integer, Rational, sqrt
 
 from theory.axioms.base import SUBMULTIPLICATIVE
-from theory.language.claim import Claim, Form, Source
+from theory.language.claim import Claim, Source
 from theory.language.law import Assumption, at
 from theory.language.statement import le, lt
 from theory.language.terms.vectors import a, b, c, norm, phi, vector
 from theory.language.vocabulary import symbols
 from theory.models.cells import LINEAR, RECURRENT_NORM, W
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 W_norm, W_radius, step_gap, state_gap = symbols("W_norm W_radius step_gap state_gap")
 x_t = vector("x_t")
 
-ONE_STEP = Step(
+ONE_STEP = step(
     "one step",
     le(norm(phi(a, c) - phi(b, c)), norm(W) * norm(a - b)),
-    Smt(at("linear", a, c), at("linear", b, c), SUBMULTIPLICATIVE.at(W, a - b)),
+    at("linear", a, c),
+    at("linear", b, c),
+    SUBMULTIPLICATIVE.at(W, a - b),
     forall=(a, b, c),
 )
-BOUND = le(step_gap, W_norm * state_gap)
-FORM = Form(
+FORM = theorem(
     "euclidean",
-    BOUND,
+    le(step_gap, W_norm * state_gap),
     (LINEAR, RECURRENT_NORM),
     "linear",
-    Proof((ONE_STEP, Step("claim", BOUND, Smt(at("one step", a, b, x_t), "recurrent norm")))),
+    (ONE_STEP,),
+    at("one step", a, b, x_t),
+    "recurrent norm",
 )
 
 STABLE_RADIUS = Assumption(

@@ -3,53 +3,42 @@
 from sympy import Integer, Rational, sqrt
 
 from theory.axioms.base import DIAGONAL_NORM, MEAN_VALUE, SUBMULTIPLICATIVE
-from theory.language.claim import Claim, Form, Source
+from theory.language.claim import Claim, Source
 from theory.language.law import Assumption, at
 from theory.language.statement import le, lt
 from theory.language.terms.vectors import a, b, c, norm, phi, slopes, vector
 from theory.language.vocabulary import symbols
 from theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
 from theory.models.slopes import SLOPES
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 L_rho, W_norm, W_radius, step_gap, state_gap = symbols("L_rho W_norm W_radius step_gap state_gap")
 x_t = vector("x_t")
 first, second = (W * state + U * c + bias for state in (a, b))
 
-SECANTS = Step(
-    "secants",
-    le(norm(slopes(a, b)), L_rho),
-    Smt("slopes", DIAGONAL_NORM.at(a, b)),
-    forall=(a, b),
+SECANTS = step(
+    "secants", le(norm(slopes(a, b)), L_rho), "slopes", DIAGONAL_NORM.at(a, b), forall=(a, b)
 )
-ONE_STEP = Step(
+ONE_STEP = step(
     "one step",
     le(norm(phi(a, c) - phi(b, c)), L_rho * norm(W) * norm(a - b)),
-    Smt(
-        at("rnn", a, c),
-        at("rnn", b, c),
-        MEAN_VALUE.at(first, second),
-        SUBMULTIPLICATIVE.at(slopes(first, second), W * (a - b)),
-        SUBMULTIPLICATIVE.at(W, a - b),
-        at("secants", first, second),
-    ),
+    at("rnn", a, c),
+    at("rnn", b, c),
+    MEAN_VALUE.at(first, second),
+    SUBMULTIPLICATIVE.at(slopes(first, second), W * (a - b)),
+    SUBMULTIPLICATIVE.at(W, a - b),
+    at("secants", first, second),
     forall=(a, b, c),
 )
 BOUND = le(step_gap, L_rho * W_norm * state_gap)
-FORM = Form(
+FORM = theorem(
     "euclidean",
     BOUND,
     (RNN, RECURRENT_NORM),
     "rnn",
-    Proof(
-        (
-            SLOPES,
-            SECANTS,
-            ONE_STEP,
-            Step("claim", BOUND, Smt(at("one step", a, b, x_t), "recurrent norm")),
-        )
-    ),
+    (SLOPES, SECANTS, ONE_STEP),
+    at("one step", a, b, x_t),
+    "recurrent norm",
 )
 
 STABLE_RADIUS = Assumption(

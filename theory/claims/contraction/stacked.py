@@ -10,15 +10,15 @@ from sympy import Expr, Max
 
 from theory.axioms.layers import TRIANGLE_MAX
 from theory.language.claim import Claim, Form, Source
-from theory.language.law import Assumption, at, law
+from theory.language.law import Assumption, assume, at
 from theory.language.statement import Statement, eq, le, lt, ne
 from theory.language.terms.stacks import STACK_RUN, lower, p, q, states, upper
 from theory.language.terms.vectors import a, b, c, entry, j, max_norm, s, x
 from theory.language.vocabulary import symbols
 from theory.models.system import WINDOW, ZERO
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step
+from theory.proof.steps import induction, step, theorem
 
 lam_1, lam_2, mu, v_top, T, k = symbols("lam_1 lam_2 mu v_top T k")
 stack_gap, stack_state_gap, top_gap, low_start, top_start = symbols(
@@ -26,92 +26,74 @@ stack_gap, stack_state_gap, top_gap, low_start, top_start = symbols(
 )
 top_memory, low_before, top_before = symbols("top_memory low_before top_before")
 
-LOWER = Assumption(
+LOWER = assume(
     "lower layer",
     "φ_1 is λ_1-Lipschitz in the state",
-    law=law(
-        "lower layer", (a, b, c), le(max_norm(lower(a, c) - lower(b, c)), lam_1 * max_norm(a - b))
-    ),
+    (a, b, c),
+    le(max_norm(lower(a, c) - lower(b, c)), lam_1 * max_norm(a - b)),
 )
-UPPER = Assumption(
+UPPER = assume(
     "upper layer",
     "φ_2 is λ_2-Lipschitz in the state and μ-Lipschitz in its input",
-    law=law(
-        "upper layer",
-        (p, q, a, b),
-        le(max_norm(upper(p, a) - upper(q, a)), lam_2 * max_norm(p - q)),
-        le(max_norm(upper(q, a) - upper(q, b)), mu * max_norm(a - b)),
-    ),
+    (p, q, a, b),
+    le(max_norm(upper(p, a) - upper(q, a)), lam_2 * max_norm(p - q)),
+    le(max_norm(upper(q, a) - upper(q, b)), mu * max_norm(a - b)),
 )
 WEIGHT = Assumption("weight", "v > 0", lt(ZERO, v_top))
 DISTINCT = Assumption("distinct factors", "λ_1 ≠ λ_2", ne(lam_1, lam_2))
 SAME = Assumption("equal factors", "λ_1 = λ_2", eq(lam_1, lam_2))
 
-UPPER_MOVES = Step(
+UPPER_MOVES = step(
     "the upper layer moves",
     le(max_norm(upper(p, a) - upper(q, b)), lam_2 * max_norm(p - q) + mu * max_norm(a - b)),
-    Smt(
-        TRIANGLE_MAX.at(upper(p, a) - upper(q, a), upper(q, a) - upper(q, b)),
-        at("upper layer", p, q, a, b),
-    ),
+    TRIANGLE_MAX.at(upper(p, a) - upper(q, a), upper(q, a) - upper(q, b)),
+    at("upper layer", p, q, a, b),
     forall=(p, q, a, b),
 )
 one, two = states(a, p, s, j), states(b, q, s, j)
 next_one, next_two = states(a, p, s, j + 1), states(b, q, s, j + 1)
 RUNS = (STACK_RUN.at(a, p, x, s, j), STACK_RUN.at(b, q, x, s, j))
 BEGIN = (STACK_RUN.at(a, p, x, s, 0), STACK_RUN.at(b, q, x, s, 0))
-LOWER_STEP = Step(
+LOWER_STEP = step(
     "the lower layer, one step",
     le(max_norm(next_one[0] - next_two[0]), lam_1 * max_norm(one[0] - two[0])),
-    Smt(*RUNS, at("lower layer", one[0], two[0], entry(x, s + j + 1))),
+    *RUNS,
+    at("lower layer", one[0], two[0], entry(x, s + j + 1)),
     forall=(a, p, b, q, s, j),
 )
-UPPER_STEP = Step(
+UPPER_STEP = step(
     "the upper layer, one step",
     le(
         max_norm(next_one[1] - next_two[1]),
         lam_2 * max_norm(one[1] - two[1]) + mu * max_norm(next_one[0] - next_two[0]),
     ),
-    Smt(*RUNS, at("the upper layer moves", one[1], two[1], next_one[0], next_two[0])),
+    *RUNS,
+    at("the upper layer moves", one[1], two[1], next_one[0], next_two[0]),
     forall=(a, p, b, q, s, j),
 )
 ALL = (a, p, b, q, s)
 ONE_STEP = (UPPER_MOVES, LOWER_STEP, UPPER_STEP)
 
 FACTOR = Max(lam_1, lam_2 + mu * lam_1 / v_top)
-WEIGHTED_BOUND = le(stack_gap, FACTOR * stack_state_gap)
-WEIGHTED = Form(
+WEIGHTED = theorem(
     "weighted",
-    WEIGHTED_BOUND,
+    le(stack_gap, FACTOR * stack_state_gap),
     (LOWER, UPPER, WEIGHT),
     "cascade",
-    Proof(
-        (
-            *ONE_STEP,
-            Step(
-                "claim",
-                WEIGHTED_BOUND,
-                Smt(
-                    at("the lower layer, one step", a, p, b, q, 0, 0),
-                    at("the upper layer, one step", a, p, b, q, 0, 0),
-                    STACK_RUN.at(a, p, x, 0, 0),
-                    STACK_RUN.at(b, q, x, 0, 0),
-                    "weight",
-                ),
-            ),
-        )
-    ),
+    ONE_STEP,
+    at("the lower layer, one step", a, p, b, q, 0, 0),
+    at("the upper layer, one step", a, p, b, q, 0, 0),
+    STACK_RUN.at(a, p, x, 0, 0),
+    STACK_RUN.at(b, q, x, 0, 0),
+    "weight",
     note="below 1 wherever both factors are, for v large enough",
 )
 
-LOWER_DECAY = Step(
+LOWER_DECAY = induction(
     "the lower layer forgets",
     le(max_norm(one[0] - two[0]), lam_1**j * max_norm(a - b)),
-    Induction(
-        j,
-        base=Smt(*BEGIN),
-        step=Smt(HYPOTHESIS, at("the lower layer, one step", *ALL, j)),
-    ),
+    base=(*BEGIN,),
+    step=at("the lower layer, one step", *ALL, j),
     forall=(*ALL, j),
 )
 
@@ -131,20 +113,16 @@ def cascade(total: Expr, which: str) -> tuple[Step, ...]:
     return (
         *ONE_STEP,
         LOWER_DECAY,
-        Step(
+        induction(
             "the cascade",
             le(
                 max_norm(one[1] - two[1]), lam_2**j * max_norm(p - q) + mu * total * max_norm(a - b)
             ),
-            Induction(
-                j,
-                base=Smt(*BEGIN),
-                step=Smt(
-                    HYPOTHESIS,
-                    at("the upper layer, one step", *ALL, j),
-                    at("the lower layer forgets", *ALL, j + 1),
-                    which,
-                ),
+            base=(*BEGIN,),
+            step=(
+                at("the upper layer, one step", *ALL, j),
+                at("the lower layer forgets", *ALL, j + 1),
+                which,
             ),
             forall=(*ALL, j),
         ),

@@ -10,8 +10,8 @@ from theory.axioms.base import DERIVATIVE_IN_STATE, SUBMULTIPLICATIVE
 from theory.axioms.layers import DERIVATIVE_NO_LESS
 from theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START
 from theory.claims.contraction.deep import DEEP, LAYER_NORMS, STEPS, first, gap, second
-from theory.language.claim import Claim, Form, Source
-from theory.language.law import Assumption, at, law
+from theory.language.claim import Claim, Source
+from theory.language.law import assume, at
 from theory.language.statement import eq, le
 from theory.language.terms.layers import layer, layer_matrix, layer_product
 from theory.language.terms.unitary import d_run
@@ -19,9 +19,8 @@ from theory.language.terms.vectors import a, activation, b, c, d_state, j, norm,
 from theory.language.vocabulary import symbols
 from theory.models.system import DIFFERENTIABLE, ONE, WINDOW
 from theory.models.unitary.isometry import before, x_next
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.proof import Step
+from theory.proof.steps import induction, step, theorem
 
 lam_deep, lam_layer, W_product, isometric, depth = symbols(
     "lam_deep lam_layer W_product isometric depth"
@@ -35,137 +34,110 @@ CHAIN = (CHAIN_RULE_STATES.at(x, s, j), at("differentiable", before, x_next))
 def powers(factor: Expr, lipschitz: str) -> tuple[Step, Step]:
     """‖∂h_{s+j}/∂h_s‖ ≤ factor^j, from the step that says that φ is Lipschitz."""
     return (
-        Step(
+        step(
             "one step more",
             le(norm(d_run(x, s, j + 1)), factor * norm(run)),
-            Smt(
-                *CHAIN,
-                SUBMULTIPLICATIVE.at(slope, run),
-                DERIVATIVE_IN_STATE.at(factor, before, x_next),
-                lipschitz,
-            ),
+            *CHAIN,
+            SUBMULTIPLICATIVE.at(slope, run),
+            DERIVATIVE_IN_STATE.at(factor, before, x_next),
+            lipschitz,
             forall=(s, j),
         ),
-        Step(
+        induction(
             "all steps",
             le(norm(run), factor**j),
-            Induction(
-                j,
-                base=Smt(STATES_START.at(x, s), IDENTITY_NORM.at()),
-                step=Smt(HYPOTHESIS, at("one step more", s, j)),
-            ),
+            base=(STATES_START.at(x, s), IDENTITY_NORM.at()),
+            step=at("one step more", s, j),
             forall=(s, j),
         ),
     )
 
 
-BOUND = le(dh_dh, lam_deep**k)
-UPPER = Form(
+UPPER = theorem(
     "bound",
-    BOUND,
+    le(dh_dh, lam_deep**k),
     (DEEP, LAYER_NORMS, DIFFERENTIABLE, WINDOW),
     "layered",
-    Proof(
-        (
-            *STEPS,
-            *powers(lam_deep, "one step"),
-            Step("claim", BOUND, Smt(at("all steps", T - k, k), "window")),
-        )
-    ),
+    (*STEPS, *powers(lam_deep, "one step")),
+    at("all steps", T - k, k),
+    "window",
 )
 
-ISOMETRIC = Assumption(
+ISOMETRIC = assume(
     "isometric layers",
     "ρ is the identity, every W_l is a multiple of an isometry, a_l I say, and W_product is Π‖W_l‖",
-    eq(isometric, ONE),
-    law(
-        "isometric layers",
-        (v, j),
-        eq(activation(v), v),
-        eq(norm(layer_matrix(j) * v), norm(layer_matrix(j)) * norm(v)),
-        eq(layer_product(0), ONE),
-        eq(layer_product(j + 1), norm(layer_matrix(j + 1)) * layer_product(j)),
-        eq(layer_product(depth), W_product),
-    ),
+    (v, j),
+    eq(activation(v), v),
+    eq(norm(layer_matrix(j) * v), norm(layer_matrix(j)) * norm(v)),
+    eq(layer_product(0), ONE),
+    eq(layer_product(j + 1), norm(layer_matrix(j + 1)) * layer_product(j)),
+    eq(layer_product(depth), W_product),
+    condition=eq(isometric, ONE),
 )
-KEPT = (
-    Step(
-        "one layer",
-        eq(gap.xreplace({j: j + 1}), norm(layer_matrix(j + 1)) * gap),
-        Smt(
-            at("deep transition", a, c, j),
-            at("deep transition", b, c, j),
-            at("isometric layers", first, 0),
-            at("isometric layers", second, 0),
-            at("isometric layers", layer(a, c, j) - layer(b, c, j), j + 1),
-        ),
-        forall=(a, b, c, j),
-    ),
-    Step(
-        "all layers",
-        eq(gap, layer_product(j) * norm(a - b)),
-        Induction(
-            j,
-            base=Smt(
-                at("deep transition", a, c, 0),
-                at("deep transition", b, c, 0),
-                at("isometric layers", 0, 0),
-            ),
-            step=Smt(HYPOTHESIS, at("one layer", a, b, c, j), at("isometric layers", 0, j)),
-        ),
-        forall=(a, b, c, j),
-    ),
-    *(
-        Step(
-            name,
-            statement,
-            Smt(
-                at("deep transition", a, c, 0),
-                at("deep transition", b, c, 0),
-                at("all layers", a, b, c, depth),
-                at("isometric layers", 0, 0),
-            ),
-            forall=(a, b, c),
-        )
-        for name, statement in (
-            ("no more", le(norm(phi(a, c) - phi(b, c)), W_product * norm(a - b))),
-            ("no less", le(W_product * norm(a - b), norm(phi(a, c) - phi(b, c)))),
-        )
-    ),
-)
-EQUALITY = eq(dh_dh, W_product**k)
-EQUAL = Form(
+EQUAL = theorem(
     "equality",
-    EQUALITY,
+    eq(dh_dh, W_product**k),
     (DEEP, ISOMETRIC, DIFFERENTIABLE, WINDOW),
     "layered",
-    Proof(
-        (
-            *KEPT,
-            *powers(W_product, "no more"),
-            Step(
-                "one step more, at least",
-                le(W_product * norm(run), norm(d_run(x, s, j + 1))),
-                Smt(*CHAIN, DERIVATIVE_NO_LESS.at(W_product, before, x_next, run), "no less"),
-                forall=(s, j),
+    (
+        *(
+            step(
+                "one layer",
+                eq(gap.xreplace({j: j + 1}), norm(layer_matrix(j + 1)) * gap),
+                at("deep transition", a, c, j),
+                at("deep transition", b, c, j),
+                at("isometric layers", first, 0),
+                at("isometric layers", second, 0),
+                at("isometric layers", layer(a, c, j) - layer(b, c, j), j + 1),
+                forall=(a, b, c, j),
             ),
-            Step(
-                "all steps, at least",
-                le(W_product**j, norm(run)),
-                Induction(
-                    j,
-                    base=Smt(STATES_START.at(x, s), IDENTITY_NORM.at()),
-                    step=Smt(HYPOTHESIS, at("one step more, at least", s, j)),
+            induction(
+                "all layers",
+                eq(gap, layer_product(j) * norm(a - b)),
+                base=(
+                    at("deep transition", a, c, 0),
+                    at("deep transition", b, c, 0),
+                    at("isometric layers", 0, 0),
                 ),
-                forall=(s, j),
+                step=(at("one layer", a, b, c, j), at("isometric layers", 0, j)),
+                forall=(a, b, c, j),
             ),
-            Step(
-                "claim",
-                EQUALITY,
-                Smt(at("all steps", T - k, k), at("all steps, at least", T - k, k), "window"),
+            *(
+                step(
+                    name,
+                    statement,
+                    at("deep transition", a, c, 0),
+                    at("deep transition", b, c, 0),
+                    at("all layers", a, b, c, depth),
+                    at("isometric layers", 0, 0),
+                    forall=(a, b, c),
+                )
+                for name, statement in (
+                    ("no more", le(norm(phi(a, c) - phi(b, c)), W_product * norm(a - b))),
+                    ("no less", le(W_product * norm(a - b), norm(phi(a, c) - phi(b, c)))),
+                )
             ),
-        )
+        ),
+        *powers(W_product, "no more"),
+        step(
+            "one step more, at least",
+            le(W_product * norm(run), norm(d_run(x, s, j + 1))),
+            *CHAIN,
+            DERIVATIVE_NO_LESS.at(W_product, before, x_next, run),
+            "no less",
+            forall=(s, j),
+        ),
+        induction(
+            "all steps, at least",
+            le(W_product**j, norm(run)),
+            base=(STATES_START.at(x, s), IDENTITY_NORM.at()),
+            step=at("one step more, at least", s, j),
+            forall=(s, j),
+        ),
     ),
+    at("all steps", T - k, k),
+    at("all steps, at least", T - k, k),
+    "window",
 )
 ANY = tuple(part for part in EQUAL.assumptions if part is not ISOMETRIC)
 

@@ -17,8 +17,8 @@ from theory.models.weights.weights_change import (
     smoothness,
     states,
 )
-from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step
+from theory.proof.steps import step
 
 v_1, v_2 = (Symbol(name, real=True) for name in ("v_1", "v_2"))
 T, lam, L_w, L_p, beta_p = symbols("T lam L_w L_p beta_p")
@@ -39,11 +39,7 @@ def finite_steps(o: OtherWeights, name: str) -> tuple[Step, ...]:
         *states(o),
         *jacobians(o),
         *losses(o),
-        Step(
-            name,
-            finite(o),
-            Smt(at("gradients bounded", T - 1), "some input", "contractive"),
-        ),
+        step(name, finite(o), at("gradients bounded", T - 1), "some input", "contractive"),
     )
 
 
@@ -73,10 +69,9 @@ def uniform_steps(o: OtherWeights, of_length: Use, by_parts: bool) -> tuple[Step
     last = g.lam ** (T - 1)
     bent, mixed = change_factors(g, T, last)
     of_one = (g.L_w * g.total(T)) ** 2, change(o, T, last)
-    larger = Step(
+    larger = step(
         "larger",
         le(grad_gap_weights, (g.beta_p * y + g.L_p * z) * weight_distance),
-        Smt("given 1", "given 2", "given 3"),
         forall=(v_1, v_2, y, z),
         given=(
             le(grad_gap_weights, (g.beta_p * v_1 + g.L_p * v_2) * weight_distance),
@@ -87,50 +82,54 @@ def uniform_steps(o: OtherWeights, of_length: Use, by_parts: bool) -> tuple[Step
     return (
         power(g),
         power_at_most_one(g),
-        Step(
+        step(
             "curvature, every length",
             le((g.L_w * g.total(T)) ** 2, curvature_most(o)),
-            Smt(at("power not negative", T), at("power at most one", T), "contractive"),
+            at("power not negative", T),
+            at("power at most one", T),
+            "contractive",
         ),
-        Step(
+        step(
             "mixed",
             le(mixed, 1 / (1 - g.lam) ** 2),
-            Smt(at("power not negative", T - 1), "some input", "contractive"),
+            at("power not negative", T - 1),
+            "some input",
+            "contractive",
         ),
-        Step(
+        step(
             "bent",
             le(bent, 1 / (1 - g.lam) ** 3),
-            Smt(at("power not negative", T - 1), "some input", "contractive"),
+            at("power not negative", T - 1),
+            "some input",
+            "contractive",
         ),
-        Step(
+        step(
             "change, every length",
             le(change(o, T, g.lam ** (T - 1)), change_most(o)),
-            Smt("mixed", "bent", "contractive"),
+            "mixed",
+            "bent",
+            "contractive",
         ),
         *([larger] if by_parts else []),
-        Step(
+        step(
             "claim",
             le(grad_gap_weights, uniform(o) * weight_distance),
-            Smt(
-                *([at("larger", *of_one, curvature_most(o), change_most(o))] if by_parts else []),
-                of_length,
-                "curvature, every length",
-                "change, every length",
-                "contractive",
-            ),
+            *([at("larger", *of_one, curvature_most(o), change_most(o))] if by_parts else []),
+            of_length,
+            "curvature, every length",
+            "change, every length",
+            "contractive",
         ),
     )
 
 
 MODEL = ANYWHERE.model
-FINITE_BOUND = finite(ANYWHERE)
-FINITE = Form("finite", FINITE_BOUND, MODEL, "smooth", Proof(finite_steps(ANYWHERE, "claim")))
+FINITE = Form("finite", finite(ANYWHERE), MODEL, "smooth", Proof(finite_steps(ANYWHERE, "claim")))
 LEMMA = FINITE.lemma("gradient-lipschitz").at()
 beta = uniform(ANYWHERE)
-UNIFORM_BOUND = le(grad_gap_weights, beta * weight_distance)
 UNIFORM = Form(
     "uniform",
-    UNIFORM_BOUND,
+    le(grad_gap_weights, beta * weight_distance),
     MODEL,
     "smooth",
     Proof(uniform_steps(ANYWHERE, LEMMA, by_parts=False)),

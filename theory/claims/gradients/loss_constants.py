@@ -7,8 +7,8 @@ from theory.axioms.gradients import (
     SUBMULTIPLICATIVE_TRANSPOSED,
 )
 from theory.claims.gradients.cross_entropy import ENTROPY_CURVATURE, ENTROPY_SLOPE
-from theory.language.claim import Claim, Form, Source
-from theory.language.law import Assumption, at, law
+from theory.language.claim import Claim, Source
+from theory.language.law import assume, at
 from theory.language.statement import eq, le
 from theory.language.terms.vectors import (
     a,
@@ -20,79 +20,60 @@ from theory.language.terms.vectors import (
     vector,
 )
 from theory.language.vocabulary import symbols
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 H, y_norm, C_norm_sq, C_norm_ce = symbols("H y_norm C_norm_sq C_norm_ce")
 C_label, C_spread, dp, dp_gap, state_gap = symbols("C_label C_spread dp dp_gap state_gap")
 C, target = vector("C"), vector("target")
 
-SQUARED = Assumption(
+SQUARED = assume(
     "squared loss",
     "p(h) = ½‖C h − y‖², with the gradient Cᵀ(C h − y)",
-    law=law("squared loss", (c,), eq(gradient(c), transpose(C) * (C * c - target))),
+    (c,),
+    eq(gradient(c), transpose(C) * (C * c - target)),
 )
-READOUT = Assumption(
-    "readout", "C_norm_sq bounds ‖C‖₂", law=law("readout", (), le(norm(C), C_norm_sq))
-)
-SIZES = Assumption(
+READOUT = assume("readout", "C_norm_sq bounds ‖C‖₂", (), le(norm(C), C_norm_sq))
+SIZES = assume(
     "sizes",
     "y_norm bounds ‖y‖, and H ‖h‖ and ‖h′‖",
-    law=law("sizes", (), le(norm(target), y_norm), le(norm(a), H), le(norm(b), H)),
+    (),
+    le(norm(target), y_norm),
+    le(norm(a), H),
+    le(norm(b), H),
 )
 
 SQUARED_SLOPE_BOUND = le(dp, C_norm_sq * (C_norm_sq * H + y_norm))
-SQUARED_SLOPE = Form(
+SQUARED_SLOPE = theorem(
     "squared",
     SQUARED_SLOPE_BOUND,
     (SQUARED, READOUT, SIZES),
     "gradient",
-    Proof(
-        (
-            Step(
-                "residual",
-                le(norm(C * a - target), C_norm_sq * H + y_norm),
-                Smt(
-                    TRIANGLE.at(C * a, -target),
-                    SUBMULTIPLICATIVE.at(C, a),
-                    "readout",
-                    "sizes",
-                ),
-            ),
-            Step(
-                "claim",
-                SQUARED_SLOPE_BOUND,
-                Smt(
-                    at("squared loss", a),
-                    SUBMULTIPLICATIVE_TRANSPOSED.at(C, C * a - target),
-                    "residual",
-                    "readout",
-                ),
-            ),
-        )
+    (
+        step(
+            "residual",
+            le(norm(C * a - target), C_norm_sq * H + y_norm),
+            TRIANGLE.at(C * a, -target),
+            SUBMULTIPLICATIVE.at(C, a),
+            "readout",
+            "sizes",
+        ),
     ),
+    at("squared loss", a),
+    SUBMULTIPLICATIVE_TRANSPOSED.at(C, C * a - target),
+    "residual",
+    "readout",
 )
-SQUARED_CURVATURE_BOUND = le(dp_gap, C_norm_sq**2 * state_gap)
-SQUARED_CURVATURE = Form(
+SQUARED_CURVATURE = theorem(
     "squared-curvature",
-    SQUARED_CURVATURE_BOUND,
+    le(dp_gap, C_norm_sq**2 * state_gap),
     (SQUARED, READOUT),
     "gradient",
-    Proof(
-        (
-            Step(
-                "claim",
-                SQUARED_CURVATURE_BOUND,
-                Smt(
-                    at("squared loss", a),
-                    at("squared loss", b),
-                    SUBMULTIPLICATIVE_TRANSPOSED.at(C, C * (a - b)),
-                    SUBMULTIPLICATIVE.at(C, a - b),
-                    "readout",
-                ),
-            ),
-        )
-    ),
+    (),
+    at("squared loss", a),
+    at("squared loss", b),
+    SUBMULTIPLICATIVE_TRANSPOSED.at(C, C * (a - b)),
+    SUBMULTIPLICATIVE.at(C, a - b),
+    "readout",
 )
 
 LOSS_CONSTANTS = Claim(

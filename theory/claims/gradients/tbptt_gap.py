@@ -32,9 +32,8 @@ from theory.models.box_geometry import BOX, CUT_GRADIENT_NORM
 from theory.models.geometry import EUCLIDEAN, ZERO, Geometry, S_full, S_start, full, x_next
 from theory.models.sensitivity import power, sensitive
 from theory.models.system import DIFFERENTIABLE, LONG_WINDOW, WINDOW
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.proof import Proof
+from theory.proof.steps import induction, step, theorem
 
 T, k, lam, L_w, L_p, tbptt_gap, tb_gap = symbols("T k lam L_w L_p tbptt_gap tb_gap")
 
@@ -60,50 +59,41 @@ def _form(name: str, g: Geometry, about: str, *measured: Use, note: str = "") ->
     steps = (
         *g.before,
         *sensitive(g),
-        Step(
+        step(
             "one step back",
             le(g.norm(lost_next), g.lam * g.norm(lost)),
-            Smt(
-                CHAIN_RULE_WEIGHTS.at(x, 0, s + j),
-                RECENT.at(x, s, j),
-                at("differentiable", full, x_next),
-                g.submultiplicative.at(d_state(full, x_next), lost),
-                at("factor", 0, s + j),
-            ),
+            CHAIN_RULE_WEIGHTS.at(x, 0, s + j),
+            RECENT.at(x, s, j),
+            at("differentiable", full, x_next),
+            g.submultiplicative.at(d_state(full, x_next), lost),
+            at("factor", 0, s + j),
             forall=(s, j),
         ),
-        Step(
+        induction(
             "all steps back",
             le(g.norm(lost), g.lam**j * g.norm(S_start)),
-            Induction(
-                j,
-                base=Smt(RECENT.at(x, s, j)),
-                step=Smt(HYPOTHESIS, at("one step back", s, j)),
-            ),
+            base=RECENT.at(x, s, j),
+            step=at("one step back", s, j),
             forall=(s, j),
         ),
         power(g),
-        Step(
+        step(
             "sensitivities",
             le(g.norm(S_T - R_T), g.lam**k * g.L_w * g.total(T - k)),
-            Smt(
-                at("all steps back", T - k, k),
-                at("sensitivity", 0, T - k),
-                at("power not negative", k),
-                "contractive",
-                "window",
-            ),
+            at("all steps back", T - k, k),
+            at("sensitivity", 0, T - k),
+            at("power not negative", k),
+            "contractive",
+            "window",
         ),
-        Step(
+        step(
             "claim",
             bound,
-            Smt(
-                "sensitivities",
-                g.submultiplicative.at(d_loss(h_T), S_T - R_T),
-                at("lipschitz loss", T),
-                *measured,
-                "contractive",
-            ),
+            "sensitivities",
+            g.submultiplicative.at(d_loss(h_T), S_T - R_T),
+            at("lipschitz loss", T),
+            *measured,
+            "contractive",
         ),
     )
     return Form(name, bound, model, about, Proof(steps), note)
@@ -121,57 +111,36 @@ IN_BOX = _form(
 )
 LEMMA = FINITE.lemma("tbptt-gap").at()
 
-UNIFORM_BOUND = le(tbptt_gap, lam**k * L_p * L_w / (1 - lam))
-UNIFORM = Form(
+UNIFORM = theorem(
     "uniform",
-    UNIFORM_BOUND,
+    le(tbptt_gap, lam**k * L_p * L_w / (1 - lam)),
     MODEL,
     "gradient",
-    Proof(
-        (
-            power(EUCLIDEAN),
-            Step(
-                "claim",
-                UNIFORM_BOUND,
-                Smt(
-                    LEMMA,
-                    at("power not negative", k),
-                    at("power not negative", T - k),
-                    "contractive",
-                    "window",
-                ),
-            ),
-        )
-    ),
+    (power(EUCLIDEAN),),
+    LEMMA,
+    at("power not negative", k),
+    at("power not negative", T - k),
+    "contractive",
+    "window",
     note="for every length T",
 )
 
-AGAINST_BOUND = le(
-    tb_gap,
-    FINITE_BOUND.rhs + three_terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(T - k)),
-)
-AGAINST = Form(
+AGAINST = theorem(
     "against-truncated",
-    AGAINST_BOUND,
+    le(
+        tb_gap,
+        FINITE_BOUND.rhs + three_terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(T - k)),
+    ),
     GRADIENT_GAP_FINITE.assumptions,
     "gradient",
-    Proof(
-        (
-            Step(
-                "claim",
-                AGAINST_BOUND,
-                Smt(
-                    LEMMA,
-                    GRADIENT_GAP_FINITE.lemma("gradient-gap").at(),
-                    TRIANGLE.at(
-                        d_loss(h_T) * R_T - run_gradient(0, T),
-                        run_gradient(0, T) - run_gradient(T - k, k),
-                    ),
-                    "contractive",
-                ),
-            ),
-        )
+    (),
+    LEMMA,
+    GRADIENT_GAP_FINITE.lemma("gradient-gap").at(),
+    TRIANGLE.at(
+        d_loss(h_T) * R_T - run_gradient(0, T),
+        run_gradient(0, T) - run_gradient(T - k, k),
     ),
+    "contractive",
     note="against the truncated model's gradient: there the cell has to be smooth",
 )
 

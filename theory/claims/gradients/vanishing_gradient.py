@@ -9,7 +9,7 @@ from theory.axioms.base import (
     DERIVATIVE_IN_STATE,
     SUBMULTIPLICATIVE,
 )
-from theory.language.claim import Claim, Form, Source
+from theory.language.claim import Claim, Source
 from theory.language.law import Assumption, at
 from theory.language.statement import le
 from theory.language.terms.vectors import d_state, entry, j, jacobian, m, norm, state, x
@@ -18,9 +18,7 @@ from theory.models.box_geometry import BOX, SHOWN_DERIVATIVE
 from theory.models.box_geometry import LIPSCHITZ_INPUT as LIPSCHITZ_INPUT_BOX
 from theory.models.sensitivity import factor
 from theory.models.system import CONTRACTION, DIFFERENTIABLE, INDEX, LIPSCHITZ_INPUT, PAST_INDEX
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import induction, step, theorem
 
 lam, L_x, L_rho, U_norm, W_norm, W_radius = symbols("lam L_x L_rho U_norm W_norm W_radius")
 T, t, dh_dx, C_box, L_x_box = symbols("T t dh_dx C_box L_x_box")
@@ -31,59 +29,51 @@ later, x_later = state(x, 0, m + j + 1), entry(x, m + j + 2)
 MODEL = (CONTRACTION, LIPSCHITZ_INPUT, DIFFERENTIABLE, INDEX, PAST_INDEX)
 OLD = Assumption("old input", "the input is at least 8 steps old: T − t ≥ 8", le(t + 8, T))
 
-BOUND = le(dh_dx, L_x * lam ** (T - t))
-FORM = Form(
+FORM = theorem(
     "finite",
-    BOUND,
+    le(dh_dx, L_x * lam ** (T - t)),
     MODEL,
     "rnn",
-    Proof(
-        (
-            Step(
-                "the input's own step",
-                le(norm(jacobian(x, m + 1, m + 1)), L_x),
-                Smt(
-                    CHAIN_RULE_START.at(x, m),
-                    DERIVATIVE_IN_INPUT.at(L_x, before, x_now),
-                    "lipschitz input",
-                    at("differentiable", before, x_now),
-                ),
-                forall=(m,),
+    (
+        step(
+            "the input's own step",
+            le(norm(jacobian(x, m + 1, m + 1)), L_x),
+            CHAIN_RULE_START.at(x, m),
+            DERIVATIVE_IN_INPUT.at(L_x, before, x_now),
+            "lipschitz input",
+            at("differentiable", before, x_now),
+            forall=(m,),
+        ),
+        step(
+            "one step more",
+            le(
+                norm(jacobian(x, m + j + 2, m + 1)),
+                lam * norm(jacobian(x, m + j + 1, m + 1)),
             ),
-            Step(
-                "one step more",
-                le(
-                    norm(jacobian(x, m + j + 2, m + 1)),
-                    lam * norm(jacobian(x, m + j + 1, m + 1)),
-                ),
-                Smt(
-                    CHAIN_RULE.at(x, m, j),
-                    SUBMULTIPLICATIVE.at(d_state(later, x_later), jacobian(x, m + j + 1, m + 1)),
-                    DERIVATIVE_IN_STATE.at(lam, later, x_later),
-                    "contraction",
-                    at("differentiable", later, x_later),
-                ),
-                forall=(m, j),
-            ),
-            Step(
-                "all steps",
-                le(norm(jacobian(x, m + j + 1, m + 1)), L_x * lam**j),
-                Induction(
-                    j,
-                    base=Smt(at("the input's own step", m)),
-                    step=Smt(HYPOTHESIS, at("one step more", m, j)),
-                ),
-                forall=(m, j),
-            ),
-            Step("claim", BOUND, Smt(at("all steps", t - 1, T - t), "index", "past")),
-        )
+            CHAIN_RULE.at(x, m, j),
+            SUBMULTIPLICATIVE.at(d_state(later, x_later), jacobian(x, m + j + 1, m + 1)),
+            DERIVATIVE_IN_STATE.at(lam, later, x_later),
+            "contraction",
+            at("differentiable", later, x_later),
+            forall=(m, j),
+        ),
+        induction(
+            "all steps",
+            le(norm(jacobian(x, m + j + 1, m + 1)), L_x * lam**j),
+            base=at("the input's own step", m),
+            step=at("one step more", m, j),
+            forall=(m, j),
+        ),
     ),
+    at("all steps", t - 1, T - t),
+    "index",
+    "past",
 )
 
 first_step = BOX.norm(jacobian(x, m + 1, m + 1))
 moved, moved_next = (jacobian(x, m + j + steps, m + 1) for steps in (1, 2))
 IN_BOX_BOUND = le(dh_dx, C_box * L_x_box * BOX.lam ** (T - t))
-IN_BOX = Form(
+IN_BOX = theorem(
     "box",
     IN_BOX_BOUND,
     (
@@ -95,48 +85,38 @@ IN_BOX = Form(
         PAST_INDEX,
     ),
     "cell",
-    Proof(
-        (
-            *BOX.before,
-            factor(BOX),
-            Step(
-                "the input's own step",
-                le(first_step, L_x_box),
-                Smt(
-                    CHAIN_RULE_START.at(x, m),
-                    at("lipschitz input", m),
-                    at("differentiable", before, x_now),
-                ),
-                forall=(m,),
-            ),
-            Step(
-                "one step more",
-                le(BOX.norm(moved_next), BOX.lam * BOX.norm(moved)),
-                Smt(
-                    CHAIN_RULE.at(x, m, j),
-                    BOX.submultiplicative.at(d_state(later, x_later), moved),
-                    at("factor", 0, m + j + 1),
-                    at("differentiable", later, x_later),
-                ),
-                forall=(m, j),
-            ),
-            Step(
-                "all steps",
-                le(BOX.norm(moved), L_x_box * BOX.lam**j),
-                Induction(
-                    j,
-                    base=Smt(at("the input's own step", m)),
-                    step=Smt(HYPOTHESIS, at("one step more", m, j)),
-                ),
-                forall=(m, j),
-            ),
-            Step(
-                "claim",
-                IN_BOX_BOUND,
-                Smt(at("all steps", t - 1, T - t), at("output", t - 1, T - t), "index", "past"),
-            ),
-        )
+    (
+        *BOX.before,
+        factor(BOX),
+        step(
+            "the input's own step",
+            le(first_step, L_x_box),
+            CHAIN_RULE_START.at(x, m),
+            at("lipschitz input", m),
+            at("differentiable", before, x_now),
+            forall=(m,),
+        ),
+        step(
+            "one step more",
+            le(BOX.norm(moved_next), BOX.lam * BOX.norm(moved)),
+            CHAIN_RULE.at(x, m, j),
+            BOX.submultiplicative.at(d_state(later, x_later), moved),
+            at("factor", 0, m + j + 1),
+            at("differentiable", later, x_later),
+            forall=(m, j),
+        ),
+        induction(
+            "all steps",
+            le(BOX.norm(moved), L_x_box * BOX.lam**j),
+            base=at("the input's own step", m),
+            step=at("one step more", m, j),
+            forall=(m, j),
+        ),
     ),
+    at("all steps", t - 1, T - t),
+    at("output", t - 1, T - t),
+    "index",
+    "past",
     note="any cell with a comparison matrix",
 )
 

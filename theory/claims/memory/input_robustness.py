@@ -15,8 +15,8 @@ from theory.models.driven_runs import OF_CELLS, OF_VANILLA, SHOWN, Driven
 from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
 from theory.models.sensitivity import power
 from theory.models.system import LIPSCHITZ_READOUT, TWO_STEPS
-from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step
+from theory.proof.steps import step
 
 lam, L_x, L_f, B_x, x_gap, T = symbols("lam L_x L_f B_x x_gap T")
 forced_gap, forced_gap_y, response_gap, state_gap = symbols(
@@ -35,14 +35,14 @@ run, run_other = gated_run(a, x, T), gated_run(a, x_other, T)
 def of_runs(bound: Statement, model: Driven, *starts: Expr) -> Proof:
     """From the steps of two runs from these states."""
     more: tuple[Use, ...] = ("starts",) if model.given else ()
-    last = Step("claim", bound, Smt(at("all steps", *starts, T), *more, "contractive"))
+    last = step("claim", bound, at("all steps", *starts, T), *more, "contractive")
     return Proof((*model.steps, last))
 
 
 def of_form(bound: Statement, form: Form, *uses: Use, before: tuple[Step, ...] = ()) -> Proof:
     """From another form of the claim."""
     name = f"input-robustness, {form.name}"
-    return Proof((*before, Step("claim", bound, Smt(form.lemma(name).at(), *uses))))
+    return Proof((*before, step("claim", bound, form.lemma(name).at(), *uses)))
 
 
 def in_vanilla(

@@ -3,7 +3,7 @@
 from sympy import Rational, sqrt
 
 from theory.axioms.base import TRIANGLE
-from theory.language.claim import Claim, Form, Source
+from theory.language.claim import Claim, Source
 from theory.language.law import at
 from theory.language.statement import le
 from theory.language.terms.vectors import RECURSION, entry, j, norm, phi, state, x
@@ -12,89 +12,57 @@ from theory.models.box_geometry import BOX
 from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
 from theory.models.sensitivity import states
 from theory.models.system import CONTRACTION, CONTRACTIVE, DRIVE, TWO_STEPS
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import induction, step, theorem
 
 lam, S_0, B_x, L_x, T, h_norm, h_norm_box = symbols("lam S_0 B_x L_x T h_norm h_norm_box")
 
 h, x_next = state(x, 0, j), entry(x, j + 1)
 
-ONE_STEP = Step(
+ONE_STEP = step(
     "one step",
     le(norm(state(x, 0, j + 1)), lam * norm(h) + S_0),
-    Smt(
-        RECURSION.at(x, 0, j),
-        TRIANGLE.at(phi(h, x_next) - phi(0, x_next), phi(0, x_next)),
-        at("contraction", h, 0, x_next),
-        at("drive", j),
-    ),
+    RECURSION.at(x, 0, j),
+    TRIANGLE.at(phi(h, x_next) - phi(0, x_next), phi(0, x_next)),
+    at("contraction", h, 0, x_next),
+    at("drive", j),
     forall=(j,),
 )
-ALL_STEPS = Step(
+ALL_STEPS = induction(
     "all steps",
     le(norm(h), S_0 * (1 - lam**j) / (1 - lam)),
-    Induction(
-        j,
-        base=Smt(RECURSION.at(x, 0, j)),
-        step=Smt(HYPOTHESIS, at("one step", j), "contractive"),
-    ),
+    base=RECURSION.at(x, 0, j),
+    step=(at("one step", j), "contractive"),
     forall=(j,),
 )
 
 MODEL = (CONTRACTION, CONTRACTIVE, DRIVE)
 
 FINITE_BOUND = le(h_norm, S_0 * (1 - lam**T) / (1 - lam))
-FINITE = Form(
-    "finite",
-    FINITE_BOUND,
-    MODEL,
-    "rnn",
-    Proof(
-        (
-            ONE_STEP,
-            ALL_STEPS,
-            Step("claim", FINITE_BOUND, Smt(at("all steps", T), "contractive")),
-        )
-    ),
+FINITE = theorem(
+    "finite", FINITE_BOUND, MODEL, "rnn", (ONE_STEP, ALL_STEPS), at("all steps", T), "contractive"
 )
 
 UNIFORM_BOUND = le(h_norm, S_0 / (1 - lam))
-UNIFORM = Form(
+UNIFORM = theorem(
     "uniform",
     UNIFORM_BOUND,
     MODEL,
     "rnn",
-    Proof(
-        (
-            POWER_NOT_NEGATIVE,
-            Step(
-                "claim",
-                UNIFORM_BOUND,
-                Smt(
-                    FINITE.lemma("state-bound", T).at(T),
-                    at("power not negative", T),
-                    "contractive",
-                ),
-            ),
-        )
-    ),
+    (POWER_NOT_NEGATIVE,),
+    FINITE.lemma("state-bound", T).at(T),
+    at("power not negative", T),
+    "contractive",
     note="for every length T",
 )
 
-IN_BOX_BOUND = le(h_norm_box, BOX.S_0 * BOX.total(T))
-IN_BOX = Form(
+IN_BOX = theorem(
     "box",
-    IN_BOX_BOUND,
+    le(h_norm_box, BOX.S_0 * BOX.total(T)),
     (*BOX.contracts, BOX.contractive, BOX.drive),
     "cell",
-    Proof(
-        (
-            *BOX.before,
-            *states(BOX),
-            Step("claim", IN_BOX_BOUND, Smt(at("state", T), "contractive")),
-        )
-    ),
+    (*BOX.before, *states(BOX)),
+    at("state", T),
+    "contractive",
     note="any cell with a comparison matrix: LSTM, GRU, deep transitions, scans and stacks",
 )
 

@@ -5,7 +5,7 @@ from sympy import Rational, floor, log, sqrt
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
 from theory.claims.memory.box_truncation import BOX_FORMS, BOX_VARIANTS
 from theory.claims.memory.state_bound import FINITE as STATE_BOUND_FINITE
-from theory.language.claim import Claim, Form, Source
+from theory.language.claim import Claim, Source
 from theory.language.law import at
 from theory.language.statement import le
 from theory.language.terms.vectors import RECURSION, entry, j, norm, s, state, x
@@ -23,9 +23,7 @@ from theory.models.system import (
     SHORT_WINDOW,
     WINDOW,
 )
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import induction, step, theorem
 
 lam, S_0, B_x, L_x, epsilon, T, k, h_gap = symbols("lam S_0 B_x L_x epsilon T k h_gap")
 
@@ -33,75 +31,49 @@ MODEL = (CONTRACTION, CONTRACTIVE, DRIVE, WINDOW)
 
 full, fresh = state(x, 0, s + j), state(x, s, j)
 
-TOGETHER = Step(
+TOGETHER = step(
     "the same input to both",
     le(
         norm(state(x, 0, s + j + 1) - state(x, s, j + 1)),
         lam * norm(full - fresh),
     ),
-    Smt(
-        RECURSION.at(x, 0, s + j),
-        RECURSION.at(x, s, j),
-        at("contraction", full, fresh, entry(x, s + j + 1)),
-    ),
+    RECURSION.at(x, 0, s + j),
+    RECURSION.at(x, s, j),
+    at("contraction", full, fresh, entry(x, s + j + 1)),
     forall=(s, j),
 )
-FORGETTING = Step(
+FORGETTING = induction(
     "forgetting",
     le(norm(full - fresh), lam**j * norm(state(x, 0, s))),
-    Induction(
-        j,
-        base=Smt(RECURSION.at(x, s, 0)),
-        step=Smt(HYPOTHESIS, at("the same input to both", s, j)),
-    ),
+    base=RECURSION.at(x, s, 0),
+    step=at("the same input to both", s, j),
     forall=(s, j),
 )
 
-FINITE_BOUND = le(h_gap, S_0 * (lam**k - lam**T) / (1 - lam))
-FINITE = Form(
+FINITE = theorem(
     "finite",
-    FINITE_BOUND,
+    le(h_gap, S_0 * (lam**k - lam**T) / (1 - lam)),
     MODEL,
     "rnn",
-    Proof(
-        (
-            TOGETHER,
-            FORGETTING,
-            POWER_SUM,
-            POWER_NOT_NEGATIVE,
-            Step(
-                "claim",
-                FINITE_BOUND,
-                Smt(
-                    at("forgetting", T - k, k),
-                    STATE_BOUND_FINITE.lemma("state-bound", T).at(T - k),
-                    at("power of a sum", k, T - k),
-                    at("power not negative", k),
-                    "contractive",
-                    "window",
-                ),
-            ),
-        )
-    ),
+    (TOGETHER, FORGETTING, POWER_SUM, POWER_NOT_NEGATIVE),
+    at("forgetting", T - k, k),
+    STATE_BOUND_FINITE.lemma("state-bound", T).at(T - k),
+    at("power of a sum", k, T - k),
+    at("power not negative", k),
+    "contractive",
+    "window",
 )
 LEMMA = FINITE.lemma("truncation").at()
 
-UNIFORM_BOUND = le(h_gap, S_0 * lam**k / (1 - lam))
-UNIFORM = Form(
+UNIFORM = theorem(
     "uniform",
-    UNIFORM_BOUND,
+    le(h_gap, S_0 * lam**k / (1 - lam)),
     MODEL,
     "rnn",
-    Proof(
-        (
-            POWER_NOT_NEGATIVE,
-            Step(
-                "claim",
-                UNIFORM_BOUND,
-                Smt(LEMMA, at("power not negative", T), "contractive"),
-            ),
-        )
-    ),
+    (POWER_NOT_NEGATIVE,),
+    LEMMA,
+    at("power not negative", T),
+    "contractive",
     note="for every length T",
 )
 
@@ -117,59 +89,38 @@ WINDOW_MODEL = (*MODEL, MEMORY, ACCURACY)
 DECAY, POSITIVE_RATE = decay(lam), positive_rate(lam)
 
 TARGET = le(h_gap, epsilon)
-WINDOW_FORM = Form(
+WINDOW_FORM = theorem(
     "window",
     TARGET,
     (*WINDOW_MODEL, LONG),
     "rnn",
-    Proof(
-        (
-            DECAY,
-            Step(
-                "claim",
-                TARGET,
-                Smt(
-                    UNIFORM.lemma("truncation").at(),
-                    "long window",
-                    at("decay", k),
-                    LOGARITHM.at(needed),
-                    EXPONENTIAL.at(log(needed), k * rate),
-                    *POSITIVE_RATE,
-                    "accuracy",
-                ),
-            ),
-        )
-    ),
+    (DECAY,),
+    UNIFORM.lemma("truncation").at(),
+    "long window",
+    at("decay", k),
+    LOGARITHM.at(needed),
+    EXPONENTIAL.at(log(needed), k * rate),
+    *POSITIVE_RATE,
+    "accuracy",
     note="how long a window is enough, for every T; for T → ∞ none shorter is",
 )
 
-WINDOW_FINITE = Form(
+WINDOW_FINITE = theorem(
     "window-finite",
     TARGET,
     (*WINDOW_MODEL, DRIVEN, LONG_FINITE),
     "rnn",
-    Proof(
-        (
-            DECAY,
-            POWER_NOT_NEGATIVE,
-            Step(
-                "claim",
-                TARGET,
-                Smt(
-                    LEMMA,
-                    "long window",
-                    at("decay", k),
-                    LOGARITHM.at(reached),
-                    EXPONENTIAL.at(-log(reached), log(reached)),
-                    EXPONENTIAL.at(-log(reached), k * rate),
-                    at("power not negative", T),
-                    *POSITIVE_RATE,
-                    "driven",
-                    "accuracy",
-                ),
-            ),
-        )
-    ),
+    (DECAY, POWER_NOT_NEGATIVE),
+    LEMMA,
+    "long window",
+    at("decay", k),
+    LOGARITHM.at(reached),
+    EXPONENTIAL.at(-log(reached), log(reached)),
+    EXPONENTIAL.at(-log(reached), k * rate),
+    at("power not negative", T),
+    *POSITIVE_RATE,
+    "driven",
+    "accuracy",
     note="the least window for one given T",
 )
 

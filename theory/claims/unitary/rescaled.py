@@ -5,8 +5,7 @@ ReLU commutes with a positive diagonal D: the network of D W D⁻¹, D U, D b ha
 
 from theory.axioms.unitary import EXTENSIONAL
 from theory.claims.unitary.urnn_equivalence import STATES, off
-from theory.language.claim import Form
-from theory.language.law import Assumption, at, law
+from theory.language.law import assume, at
 from theory.language.statement import eq, lt
 from theory.language.terms.unitary import (
     J_2,
@@ -36,57 +35,50 @@ from theory.models.unitary.networks import (
     inside,
     x_next,
 )
-from theory.proof.methods import Identity, Induction, Smt, Words
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import GIVEN, Proof, Step
+from theory.proof.methods import Identity, Words
+from theory.proof.proof import GIVEN, Step
+from theory.proof.steps import induction, step, theorem
 
 B_h, T, unitary_gap_rescaled = symbols("B_h T unitary_gap_rescaled")
 
 factor = function("factor", Scalar, __name__)  # factor(i) = D_ii
-SCALES = Assumption(
+SCALES = assume(
     "scales",
     "D is diagonal with positive entries",
-    law=law(
-        "scales",
-        (v, i),
-        lt(ZERO, factor(i)),
-        eq(part(D * v, i), factor(i) * part(v, i)),
-    ),
+    (v, i),
+    lt(ZERO, factor(i)),
+    eq(part(D * v, i), factor(i) * part(v, i)),
 )
-INVERSE = Assumption("inverse", "D⁻¹ undoes D", law=law("inverse", (a,), eq(D_inverse * D * a, a)))
-SCALED_DILATION = Assumption(
+INVERSE = assume("inverse", "D⁻¹ undoes D", (a,), eq(D_inverse * D * a, a))
+SCALED_DILATION = assume(
     "dilation",
     "V has D W D⁻¹ above W₃ in its first n columns",
-    law=law("dilation", (), eq(V * J, J * D * W * D_inverse + J_2 * W_3)),
+    (),
+    eq(V * J, J * D * W * D_inverse + J_2 * W_3),
 )
 b_2 = below(B_h, W_3 * D)
-SCALED_EQUIVALENT = Assumption(
+SCALED_EQUIVALENT = assume(
     "rescaled equivalent",
     "s_t = ρ(V s_{t−1} + (D U x_t + D b, b₂)) from s_0 = (D h_0, 0), with b₂ = −B_h ‖row of W₃D‖; "
     "the first n units are read, divided by the scales",
-    law=law(
-        "rescaled equivalent",
-        (j,),
-        eq(scaled_urnn(x, 0), J * D * start),
-        eq(scaled_urnn(x, j + 1), activation(scaled_preactivation(x, j))),
-        eq(
-            scaled_preactivation(x, j),
-            V * scaled_urnn(x, j) + J * D * U * x_next + J * D * bias + J_2 * b_2,
-        ),
-        eq(unscaled(x, j), D_inverse * transpose(J) * scaled_urnn(x, j)),
+    (j,),
+    eq(scaled_urnn(x, 0), J * D * start),
+    eq(scaled_urnn(x, j + 1), activation(scaled_preactivation(x, j))),
+    eq(
+        scaled_preactivation(x, j),
+        V * scaled_urnn(x, j) + J * D * U * x_next + J * D * bias + J_2 * b_2,
     ),
+    eq(unscaled(x, j), D_inverse * transpose(J) * scaled_urnn(x, j)),
 )
 SAME = eq(scaled_urnn(x, j), J * D * h)
 RESCALED_STATES = (
-    Step(
+    step(
         "entries of scaled states",
         eq(part(activation(D * v), i), part(D * activation(v), i)),
-        Smt(
-            at("relu", D * v, i),
-            at("relu", v, i),
-            at("scales", v, i),
-            at("scales", activation(v), i),
-        ),
+        at("relu", D * v, i),
+        at("relu", v, i),
+        at("scales", v, i),
+        at("scales", activation(v), i),
         forall=(i,),
     ),
     Step(
@@ -103,23 +95,20 @@ RESCALED_STATES = (
         forall=(j,),
         given=(SAME,),
     ),
-    Step(
+    induction(
         "scaled states",
         SAME,
-        Induction(
-            j,
-            base=Identity(at("rescaled equivalent", 0), at("network", 0)),
-            step=Identity(
-                HYPOTHESIS,
-                at("rescaled equivalent", j),
-                at("pre-activation", j),
-                at("blocks", D * inside, W_3 * D * h + b_2),
-                at("ReLU commutes with the scales", inside),
-                at("the added units are off", j),
-                at("network", j),
-            ),
+        base=(at("rescaled equivalent", 0), at("network", 0)),
+        step=(
+            at("rescaled equivalent", j),
+            at("pre-activation", j),
+            at("blocks", D * inside, W_3 * D * h + b_2),
+            at("ReLU commutes with the scales", inside),
+            at("the added units are off", j),
+            at("network", j),
         ),
         forall=(j,),
+        by=Identity,
     ),
     Step(
         "scales undone",
@@ -132,21 +121,17 @@ RESCALED_STATES = (
         ),
         forall=(j,),
     ),
-    Step(
+    induction(
         "equal outputs",
         eq(largest_scaled_gap(x, j), ZERO),
-        Induction(
-            j,
-            base=Smt(LARGEST_SCALED_GAP.at(x, 0)),
-            step=Smt(HYPOTHESIS, LARGEST_SCALED_GAP.at(x, j), at("scales undone", j + 1)),
-        ),
+        base=LARGEST_SCALED_GAP.at(x, 0),
+        step=(LARGEST_SCALED_GAP.at(x, j), at("scales undone", j + 1)),
         forall=(j,),
     ),
 )
-NO_GAP = eq(unitary_gap_rescaled, ZERO)
-RESCALED = Form(
+RESCALED = theorem(
     "rescaled",
-    NO_GAP,
+    eq(unitary_gap_rescaled, ZERO),
     (
         *BOUNDED_NETWORK,
         SCALES,
@@ -157,6 +142,7 @@ RESCALED = Form(
         SCALED_EQUIVALENT,
     ),
     "unitary",
-    Proof((*STATES, *RESCALED_STATES, Step("claim", NO_GAP, Smt(at("equal outputs", T))))),
+    (*STATES, *RESCALED_STATES),
+    at("equal outputs", T),
     note="the rank is that of DWD⁻¹, which may be smaller",
 )

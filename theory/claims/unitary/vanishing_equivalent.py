@@ -10,8 +10,7 @@ from theory.axioms.base import SUBMULTIPLICATIVE
 from theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START, ZERO_DIAGONAL
 from theory.claims.contraction.rnn import SECANTS
 from theory.claims.unitary.urnn_equivalence import EQUAL_STATES, STATES, b_2
-from theory.language.claim import Form
-from theory.language.law import Assumption, Clause, at, law
+from theory.language.law import Clause, assume, at
 from theory.language.statement import eq, le
 from theory.language.terms.unitary import J_2, W_3, J, V, d_run, part, preactivation
 from theory.language.terms.vectors import (
@@ -44,64 +43,53 @@ from theory.models.unitary.networks import (
     h,
     inside,
 )
-from theory.proof.methods import Identity, Induction, Smt, Words
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.methods import Identity, Words
+from theory.proof.proof import Step
+from theory.proof.steps import induction, step, theorem
 
 lam, T, k, dh_dh = symbols("lam T k dh_dh")
 
 added = W_3 * h + b_2
-RUN = Assumption(
+RUN = assume(
     "run",
     "the model is the unitary equivalent, so that ∂φ/∂h = diag(ρ') V, of its pre-activations",
-    law=law(
-        "run",
-        (j,),
-        eq(
-            d_state(state(x, 0, j), entry(x, j + 1)),
-            slopes(preactivation(b_2, x, j), preactivation(b_2, x, j)) * V,
-        ),
+    (j,),
+    eq(
+        d_state(state(x, 0, j), entry(x, j + 1)),
+        slopes(preactivation(b_2, x, j), preactivation(b_2, x, j)) * V,
     ),
 )
-FLAT = Assumption(
+FLAT = assume(
     "flat",
     "ReLU'(z) = 0 for z ≤ 0; at 0 this is a convention",
-    law=law("flat", (z,), Clause(eq(derivative(z), ZERO), (le(z, ZERO),))),
+    (z,),
+    Clause(eq(derivative(z), ZERO), (le(z, ZERO),)),
 )
-SLOPE_BLOCKS = Assumption(
+SLOPE_BLOCKS = assume(
     "slopes by blocks",
     "the slopes at J a + J₂ c are those at a and those at c",
-    law=law(
-        "slopes by blocks",
-        (a, b),
-        eq(
-            slopes(J * a + J_2 * b, J * a + J_2 * b),
-            J * slopes(a, a) * transpose(J) + J_2 * slopes(b, b) * transpose(J_2),
-        ),
+    (a, b),
+    eq(
+        slopes(J * a + J_2 * b, J * a + J_2 * b),
+        J * slopes(a, a) * transpose(J) + J_2 * slopes(b, b) * transpose(J_2),
     ),
 )
 UNITARY = isometry("V", V)
-COORDINATES = Assumption(
+COORDINATES = assume(
     "coordinates",
     "J embeds the first n coordinates, J₂ the other ones",
-    law=law(
-        "coordinates",
-        (a, b),
-        eq(transpose(J) * J * a, a),
-        eq(transpose(J) * J_2, ZERO),
-        eq(transpose(J_2) * J, ZERO),
-        eq(J * transpose(J) * b, b - J_2 * transpose(J_2) * b),
-    ),
+    (a, b),
+    eq(transpose(J) * J * a, a),
+    eq(transpose(J) * J_2, ZERO),
+    eq(transpose(J_2) * J, ZERO),
+    eq(J * transpose(J) * b, b - J_2 * transpose(J_2) * b),
 )
-LENGTHS = Assumption(
+LENGTHS = assume(
     "lengths",
     "J keeps the length, Jᵀ leaves out entries",
-    law=law(
-        "lengths",
-        (a, b),
-        le(norm(J * a), norm(a)),
-        le(norm(transpose(J) * b), norm(b)),
-    ),
+    (a, b),
+    le(norm(J * a), norm(a)),
+    le(norm(transpose(J) * b), norm(b)),
 )
 
 
@@ -113,10 +101,11 @@ def _at(time: Expr, *terms: Expr) -> tuple[Expr, ...]:
 first = inside.xreplace({j: s + j})
 slope = slopes(first, first)
 EQUIVALENT_RUN = (
-    Step(
+    step(
         "added slopes",
         eq(derivative(part(added, i)), ZERO),
-        Smt(at("flat", part(added, i)), at("no entry is positive", i, j)),
+        at("flat", part(added, i)),
+        at("no entry is positive", i, j),
         forall=(i,),
     ),
     Step(
@@ -159,20 +148,18 @@ FIRST_STEP = (
         ),
         forall=(s,),
     ),
-    Step(
+    step(
         "first step",
         le(norm(transpose(J) * d_run(x, s, 1)), ONE),
-        Smt(
-            at("first rows after one step", s),
-            STATES_START.at(x, s),
-            SUBMULTIPLICATIVE.at(start_slope, transpose(J) * V * eye),
-            at("secants", *_at(ZERO, first, first)),
-            "slope at most one",
-            at("lengths", 0, V * eye),
-            SUBMULTIPLICATIVE.at(V, eye),
-            "norm of an isometry",
-            IDENTITY_NORM.at(),
-        ),
+        at("first rows after one step", s),
+        STATES_START.at(x, s),
+        SUBMULTIPLICATIVE.at(start_slope, transpose(J) * V * eye),
+        at("secants", *_at(ZERO, first, first)),
+        "slope at most one",
+        at("lengths", 0, V * eye),
+        SUBMULTIPLICATIVE.at(V, eye),
+        "norm of an isometry",
+        IDENTITY_NORM.at(),
         forall=(s,),
     ),
 )
@@ -201,27 +188,22 @@ LATER_STEPS = (
         ),
         forall=(s, j),
     ),
-    Step(
+    step(
         "one step more",
         le(norm(transpose(J) * after), lam * norm(first_rows)),
-        Smt(
-            at("first rows", s, j),
-            SUBMULTIPLICATIVE.at(later_slope, W * first_rows),
-            SUBMULTIPLICATIVE.at(W, first_rows),
-            at("secants", later_first, later_first),
-            "slope at most one",
-            "norm of W",
-        ),
+        at("first rows", s, j),
+        SUBMULTIPLICATIVE.at(later_slope, W * first_rows),
+        SUBMULTIPLICATIVE.at(W, first_rows),
+        at("secants", later_first, later_first),
+        "slope at most one",
+        "norm of W",
         forall=(s, j),
     ),
-    Step(
+    induction(
         "all steps",
         le(norm(first_rows), lam**j),
-        Induction(
-            j,
-            base=Smt(at("first step", s)),
-            step=Smt(HYPOTHESIS, at("one step more", s, j)),
-        ),
+        base=at("first step", s),
+        step=at("one step more", s, j),
         forall=(s, j),
     ),
     Step(
@@ -231,11 +213,10 @@ LATER_STEPS = (
         forall=(s, j),
     ),
 )
-VANISHES = le(dh_dh, lam ** (k - 1))
 last = transpose(J) * d_run(x, T - k, k)
-VANISHING = Form(
+VANISHING = theorem(
     "vanishing",
-    VANISHES,
+    le(dh_dh, lam ** (k - 1)),
     (
         *BOUNDED_NETWORK,
         DILATION,
@@ -253,28 +234,20 @@ VANISHING = Form(
         WINDOW,
     ),
     "unitary",
-    Proof(
-        (
-            SLOPES,
-            SECANTS,
-            *STATES,
-            *EQUAL_STATES,
-            *EQUIVALENT_RUN,
-            *isometric(V),
-            *FIRST_STEP,
-            *LATER_STEPS,
-            Step(
-                "claim",
-                VANISHES,
-                Smt(
-                    at("no other rows", T - k, k - 1),
-                    at("lengths", last, 0),
-                    at("all steps", T - k, k - 1),
-                    "some window",
-                    "window",
-                ),
-            ),
-        )
+    (
+        SLOPES,
+        SECANTS,
+        *STATES,
+        *EQUAL_STATES,
+        *EQUIVALENT_RUN,
+        *isometric(V),
+        *FIRST_STEP,
+        *LATER_STEPS,
     ),
+    at("no other rows", T - k, k - 1),
+    at("lengths", last, 0),
+    at("all steps", T - k, k - 1),
+    "some window",
+    "window",
     note="along the run of the unitary equivalent of a contractive network",
 )

@@ -36,6 +36,7 @@ from theory.models.jets.model import g, mixed_bent, mixed_crossing, mixed_steep,
 from theory.models.system import ONE, ZERO
 from theory.proof.methods import Smt
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 Parts: TypeAlias = tuple[tuple[Expr, Expr], ...]  # (z, A), … for z A + …
 
@@ -127,12 +128,13 @@ class Rule:
         chain = (CHAIN_RULE_UNITS[self.number].at(v, state, c) for state in (one, two))
         whole = weighted(unit_slope(v, one, c) - unit_slope(v, two, c))
         change, variables = (*self.turned, *self.crossed), (v, a, b, c)
-        parts = Step(
+        parts = step(
             f"bend of {self.name}, in parts",
             le(whole, _sizes(change)),
-            Smt("given 1", *chain, *_apart(change)),
-            variables,
-            (self.kind,),
+            *chain,
+            *_apart(change),
+            forall=variables,
+            given=(self.kind,),
         )
         known = (self.kind, *map(slopes_move, self.operands), *self._crossing)
         uses = (*_given(len(known)), at(parts.id, *variables), *self.bends)
@@ -168,12 +170,13 @@ _rules, _rules_of_states = at("jet rules", v, c), at("jet rules", v, STATES)
 
 # A gate's mixture is as steep, and as bent, as at the worse end of the gate.
 BETWEEN = tuple(
-    Step(
+    step(
         f"{name} between the ends",
         le(vg * jet(p, c) + (1 - vg) * jet(q, c) + rest, jet(v, c)),
-        Smt("given 1", at("ranges", v, a), _rules),
-        (v, a, c),
-        (of_kind(MIXTURE),),
+        at("ranges", v, a),
+        _rules,
+        forall=(v, a, c),
+        given=(of_kind(MIXTURE),),
     )
     for name, jet, rest in (("steep", steep, mixed_steep), ("bent", bent, mixed_bent))
 )

@@ -32,6 +32,7 @@ from theory.models.jets.rules import (
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 STEEP_BETWEEN, BENT_BETWEEN = BETWEEN
 
@@ -75,26 +76,22 @@ SLOPES = (
 
 own_gap = own_slope(v, one, c) - own_slope(v, two, c)
 OWN_SLOPES = (
-    Step(
+    step(
         "each unit multiplied",
         le(Abs(part(own_gap, i)), Abs(part(moves(v, c, gap), i))),
-        Smt(
-            DIFFERENCES.at(own_slope(v, one, c), own_slope(v, two, c), i),
-            at("multiplied units", v, one, a, c, i, gap),
-            at("multiplied units", v, two, a, c, i, gap),
-            at("values of all units", multiplied(v, c, i), a, b, i),
-        ),
-        (i,),
+        DIFFERENCES.at(own_slope(v, one, c), own_slope(v, two, c), i),
+        at("multiplied units", v, one, a, c, i, gap),
+        at("multiplied units", v, two, a, c, i, gap),
+        at("values of all units", multiplied(v, c, i), a, b, i),
+        forall=(i,),
     ),
-    Step(
+    step(
         "own slopes",
         le(weighted(own_gap), tilt(v, c) * gap),
-        Smt(
-            "each unit multiplied",
-            MONOTONE_NORM.at(own_gap, moves(v, c, gap)),
-            at("multiplied units", v, a, b, c, 0, gap),
-        ),
-        (v, a, b, c),
+        "each unit multiplied",
+        MONOTONE_NORM.at(own_gap, moves(v, c, gap)),
+        at("multiplied units", v, a, b, c, 0, gap),
+        forall=(v, a, b, c),
     ),
 )
 CROSSINGS = tuple(step for rule in RULES_OF_UNITS for step in rule.crossing_steps)
