@@ -120,6 +120,24 @@ def law(id: str, variables: tuple[Symbol, ...], *clauses: Statement | Clause) ->
     return Law(id, variables, tuple(c if isinstance(c, Clause) else Clause(c) for c in clauses))
 
 
+def axiom(
+    id: str,
+    variables: tuple[Symbol, ...],
+    *clauses: Statement | Clause,
+    text: str,
+    source: str,
+    requires: Law | None = None,
+) -> Axiom:
+    """A textbook lemma from statements and clauses."""
+    needed = () if requires is None else (requires,)
+    return Axiom(id, variables, law(id, variables, *clauses).clauses, text, source, needed)
+
+
+def stated(module: Mapping[str, object]) -> tuple[Axiom, ...]:
+    """All axioms among the names of a module, in the order in which it states them."""
+    return tuple(value for value in module.values() if isinstance(value, Axiom))
+
+
 @dataclass(frozen=True)
 class Assumption:
     """What a claim presupposes.

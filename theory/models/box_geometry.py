@@ -36,17 +36,7 @@ from theory.language.terms.vectors import (
     x,
 )
 from theory.language.vocabulary import symbols
-from theory.models.geometry import (
-    ONE,
-    ZERO,
-    Geometry,
-    S_full,
-    fresh,
-    full,
-    h,
-    in_norm,
-    x_next,
-)
+from theory.models.geometry import ONE, ZERO, Geometry, S_full, fresh, full, h, in_norm, x_next
 from theory.proof.proof import Step
 from theory.proof.steps import induction
 

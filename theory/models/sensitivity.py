@@ -4,23 +4,10 @@ S_t = dh_t/dw obeys S_t = A_t S_{t-1} + B_t with A_t = ∂φ/∂h and B_t = ∂�
 inputs, the full one and a fresh one from zero at time s, are compared j steps later.
 """
 
-from theory.axioms.gradients import (
-    CHAIN_RULE_WEIGHTS,
-    WEIGHTS_START,
-)
+from theory.axioms.gradients import CHAIN_RULE_WEIGHTS, WEIGHTS_START
 from theory.language.law import at
 from theory.language.statement import eq, le
-from theory.language.terms.vectors import (
-    RECURSION,
-    entry,
-    j,
-    m,
-    phi,
-    s,
-    sensitivity,
-    state,
-    x,
-)
+from theory.language.terms.vectors import RECURSION, entry, j, m, phi, s, sensitivity, state, x
 from theory.models.geometry import (
     ONE,
     ZERO,

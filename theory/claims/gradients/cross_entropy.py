@@ -7,11 +7,7 @@ With logits C h and s = softmax(C h), ∇p = Σ s_j (C_j − C_label), and vᵀ�
 from sympy import Abs, Symbol
 
 from theory.axioms.base import HOMOGENEITY, TRIANGLE
-from theory.axioms.gradients import (
-    CAUCHY_SCHWARZ,
-    MEAN_VALUE_GRADIENT,
-    RAYLEIGH,
-)
+from theory.axioms.gradients import CAUCHY_SCHWARZ, MEAN_VALUE_GRADIENT, RAYLEIGH
 from theory.claims.training.projection import INNER_PRODUCT
 from theory.language.law import assume, at, law
 from theory.language.statement import eq, le

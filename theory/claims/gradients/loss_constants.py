@@ -3,22 +3,12 @@
 from sympy import Rational
 
 from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
-from theory.axioms.gradients import (
-    SUBMULTIPLICATIVE_TRANSPOSED,
-)
+from theory.axioms.gradients import SUBMULTIPLICATIVE_TRANSPOSED
 from theory.claims.gradients.cross_entropy import ENTROPY_CURVATURE, ENTROPY_SLOPE
 from theory.language.claim import Claim, Source
 from theory.language.law import assume, at
 from theory.language.statement import eq, le
-from theory.language.terms.vectors import (
-    a,
-    b,
-    c,
-    gradient,
-    norm,
-    transpose,
-    vector,
-)
+from theory.language.terms.vectors import a, b, c, gradient, norm, transpose, vector
 from theory.language.vocabulary import symbols
 from theory.proof.steps import step, theorem
 

@@ -27,14 +27,7 @@ from theory.language.terms.vectors import Scalar, a, activation, function, i, j,
 from theory.language.vocabulary import symbols
 from theory.models.cells import U, W, bias
 from theory.models.system import ZERO
-from theory.models.unitary.networks import (
-    BLOCKS,
-    BOUNDED_NETWORK,
-    EMBEDDING,
-    h,
-    inside,
-    x_next,
-)
+from theory.models.unitary.networks import BLOCKS, BOUNDED_NETWORK, EMBEDDING, h, inside, x_next
 from theory.proof.methods import Identity, Words
 from theory.proof.proof import GIVEN, Step
 from theory.proof.steps import induction, step, theorem

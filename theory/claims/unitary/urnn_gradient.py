@@ -13,13 +13,7 @@ from theory.language.claim import Claim, Source
 from theory.language.law import at
 from theory.language.statement import eq, le, lt
 from theory.language.terms.unitary import d_run
-from theory.language.terms.vectors import (
-    j,
-    norm,
-    s,
-    slopes,
-    x,
-)
+from theory.language.terms.vectors import j, norm, s, slopes, x
 from theory.language.vocabulary import symbols
 from theory.models.cells import RNN, U, W, bias
 from theory.models.slopes import SLOPES

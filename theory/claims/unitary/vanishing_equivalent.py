@@ -35,14 +35,7 @@ from theory.models.cells import W
 from theory.models.slopes import SLOPES
 from theory.models.system import DIFFERENTIABLE, ONE, SOME_WINDOW, WINDOW, ZERO
 from theory.models.unitary.isometry import SLOPE, before, isometric, isometry, x_next
-from theory.models.unitary.networks import (
-    BLOCKS,
-    BOUNDED_NETWORK,
-    DILATION,
-    EQUIVALENT,
-    h,
-    inside,
-)
+from theory.models.unitary.networks import BLOCKS, BOUNDED_NETWORK, DILATION, EQUIVALENT, h, inside
 from theory.proof.methods import Identity, Words
 from theory.proof.proof import Step
 from theory.proof.steps import induction, step, theorem

@@ -3,12 +3,7 @@
 from sympy import Abs, Rational, tanh
 
 from theory.axioms.base import SUBMULTIPLICATIVE_MAX
-from theory.axioms.gates import (
-    LARGEST_ENTRY,
-    SIGMOID_LIPSCHITZ,
-    TANH_INCREASES,
-    TANH_LIPSCHITZ,
-)
+from theory.axioms.gates import LARGEST_ENTRY, SIGMOID_LIPSCHITZ, TANH_INCREASES, TANH_LIPSCHITZ
 from theory.language.statement import le
 from theory.language.terms.gates import DIFFERENCES, sigmoid
 from theory.language.terms.unitary import part
