@@ -153,8 +153,7 @@ DIAGONAL_COMMUTES_MAX = replace(
     DIAGONAL_COMMUTES,
     clauses=(
         Clause(
-            le(max_norm(A * slopes(a, b) * v), L_rho * max_norm(A * v)),
-            (eq(is_diagonal(A), 1),),
+            le(max_norm(A * slopes(a, b) * v), L_rho * max_norm(A * v)), (eq(is_diagonal(A), 1),)
         ),
     ),
 )

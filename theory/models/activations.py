@@ -181,13 +181,7 @@ _TABLE = (
         Supremum(Rational(1, 4), ZERO),
         Supremum(1 / (6 * sqrt(3)), 2 * atanh(1 / sqrt(3))),
     ),
-    _smooth(
-        "softplus",
-        log(1 + exp(z)),
-        NONE,
-        Supremum(ONE, oo),
-        Supremum(Rational(1, 4), ZERO),
-    ),
+    _smooth("softplus", log(1 + exp(z)), NONE, Supremum(ONE, oo), Supremum(Rational(1, 4), ZERO)),
     _smooth(
         "gelu",
         z * NORMAL_CDF,

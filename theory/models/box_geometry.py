@@ -152,10 +152,7 @@ SHOWN_DERIVATIVE = assume(
     "output",
     "C_box is at least ‖h‖₂/‖s‖_box, and so ‖∂h_T/∂x_t‖ ≤ C_box‖∂s_T/∂x_t‖, from ‖·‖₂ to ‖·‖_box",
     (m, j),
-    le(
-        norm(jacobian(x, m + j + 1, m + 1)),
-        C_box * weighted(jacobian(x, m + j + 1, m + 1)),
-    ),
+    le(norm(jacobian(x, m + j + 1, m + 1)), C_box * weighted(jacobian(x, m + j + 1, m + 1))),
 )
 _before = state(x, 0, m)
 LIPSCHITZ_INPUT = assume(

@@ -52,9 +52,7 @@ class Driven:
     def steps(self) -> tuple[Step, ...]:
         """From one step to all."""
         g = self.norm
-        gap, gap_next = (
-            g.norm(gated_run(c, x, t) - gated_run(v, x_other, t)) for t in (j, j + 1)
-        )  # fmt: skip
+        gap, gap_next = (g.norm(gated_run(c, x, t) - gated_run(v, x_other, t)) for t in (j, j + 1))
         return (
             *self.before,
             Step(

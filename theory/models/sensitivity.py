@@ -110,10 +110,7 @@ def sensitive(g: Geometry) -> tuple[Step, ...]:
         factor(g),
         step(
             "sensitivity, one step",
-            le(
-                g.norm(sensitivity(x, s, j + 1)),
-                g.lam * g.norm(S_fresh) + g.L_w,
-            ),
+            le(g.norm(sensitivity(x, s, j + 1)), g.lam * g.norm(S_fresh) + g.L_w),
             CHAIN_RULE_WEIGHTS.at(x, s, j),
             at("differentiable", fresh, x_next),
             g.triangle.at(A_fresh * S_fresh, B_fresh),

@@ -99,8 +99,7 @@ JOINT_WEIGHTED = assume(
     le(max_norm(to_cell * v), omega_norm(v)),
     le(max_norm(to_output * v), omega * omega_norm(v)),
     Clause(
-        le(omega_norm(v), z),
-        (le(max_norm(to_cell * v), z), le(max_norm(to_output * v), omega * z)),
+        le(omega_norm(v), z), (le(max_norm(to_cell * v), z), le(max_norm(to_output * v), omega * z))
     ),
 )
 POSITIVE = Assumption("positive weight", "ω > 0", lt(ZERO, omega))

@@ -181,11 +181,7 @@ DIAGONAL = _diagonal_form(
     D,
     lam_D,
     le(step_gap_D, lam_D * state_gap_D),
-    (
-        "D",
-        "lam_D bounds L_ρ‖D W D⁻¹‖₂",
-        "the only quadratic norms that survive an activation",
-    ),
+    ("D", "lam_D bounds L_ρ‖D W D⁻¹‖₂", "the only quadratic norms that survive an activation"),
     (norm, SUBMULTIPLICATIVE, DIAGONAL_COMMUTES),
 )
 PERRON = _diagonal_form(

@@ -72,10 +72,7 @@ SECOND_DERIVATIVE = assume(
     "⟨C_j, v⟩ under s",
     (c, v),
     eq(is_symmetric(hessian(c)), ONE),
-    eq(
-        inner(v, hessian(c) * v),
-        second_moment(c, v, classes) - first_moment(c, v, classes) ** 2,
-    ),
+    eq(inner(v, hessian(c) * v), second_moment(c, v, classes) - first_moment(c, v, classes) ** 2),
 )
 highest, lowest = inner(top(v), v), inner(bottom(v), v)
 SPREAD = assume(

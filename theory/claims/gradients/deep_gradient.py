@@ -157,7 +157,8 @@ DEEP_GRADIENT = Claim(
         ),
         UPPER.variant("next-power", "λ^{k+1} in place of λ^k", le(dh_dh, lam_deep ** (k + 1))),
         EQUAL.variant(
-            "any-matrix", "the gradient is the product of norms, whatever the matrices are",
+            "any-matrix",
+            "the gradient is the product of norms, whatever the matrices are",
             assumptions=ANY,
         ),
         EQUAL.variant(
@@ -173,4 +174,4 @@ DEEP_GRADIENT = Claim(
         ),
     ),
     extremal="multiples of isometries; a nilpotent A = (0 1; 0 0), whose gradient vanishes",
-)  # fmt: skip
+)

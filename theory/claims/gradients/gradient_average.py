@@ -21,8 +21,7 @@ GAP_SUM = law(
     (x, m, j),
     eq(gap_sum(x, m, 0), ZERO),
     eq(
-        gap_sum(x, m, j + 1),
-        gap_sum(x, m, j) + run_gradient(0, m + j + 1) - run_gradient(j + 1, m),
+        gap_sum(x, m, j + 1), gap_sum(x, m, j) + run_gradient(0, m + j + 1) - run_gradient(j + 1, m)
     ),
 )
 _, CURVED_LATER, DRIFTED_LATER = terms(EUCLIDEAN, T - k, k, B_h)

@@ -131,8 +131,7 @@ def _steps(g: Geometry) -> tuple[Step, ...]:
         step(
             "gradients",
             le(
-                loss_gap,
-                g.L_p * g.norm(S - S_hat) + g.beta_p * g.norm(h - h_fresh) * g.norm(S_hat),
+                loss_gap, g.L_p * g.norm(S - S_hat) + g.beta_p * g.norm(h - h_fresh) * g.norm(S_hat)
             ),
             g.triangle.at(d_loss(h) * (S - S_hat), curved * S_hat),
             g.submultiplicative.at(d_loss(h), S - S_hat),
@@ -144,10 +143,7 @@ def _steps(g: Geometry) -> tuple[Step, ...]:
         ),
         step(
             "gradients at the start",
-            le(
-                loss_gap,
-                three_terms(g, s, j + 1, g.norm(start)),
-            ),
+            le(loss_gap, three_terms(g, s, j + 1, g.norm(start))),
             at("gradients", s, j),
             at("drift", s, j),
             at("forgetting", s, j + 1),

@@ -127,18 +127,14 @@ UNIFORM = theorem(
 
 AGAINST = theorem(
     "against-truncated",
-    le(
-        tb_gap,
-        FINITE_BOUND.rhs + three_terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(T - k)),
-    ),
+    le(tb_gap, FINITE_BOUND.rhs + three_terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(T - k))),
     GRADIENT_GAP_FINITE.assumptions,
     "gradient",
     (),
     LEMMA,
     GRADIENT_GAP_FINITE.lemma("gradient-gap").at(),
     TRIANGLE.at(
-        d_loss(h_T) * R_T - run_gradient(0, T),
-        run_gradient(0, T) - run_gradient(T - k, k),
+        d_loss(h_T) * R_T - run_gradient(0, T), run_gradient(0, T) - run_gradient(T - k, k)
     ),
     "contractive",
     note="against the truncated model's gradient: there the cell has to be smooth",

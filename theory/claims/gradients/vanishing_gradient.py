@@ -46,10 +46,7 @@ FORM = theorem(
         ),
         step(
             "one step more",
-            le(
-                norm(jacobian(x, m + j + 2, m + 1)),
-                lam * norm(jacobian(x, m + j + 1, m + 1)),
-            ),
+            le(norm(jacobian(x, m + j + 2, m + 1)), lam * norm(jacobian(x, m + j + 1, m + 1))),
             CHAIN_RULE.at(x, m, j),
             SUBMULTIPLICATIVE.at(d_state(later, x_later), jacobian(x, m + j + 1, m + 1)),
             DERIVATIVE_IN_STATE.at(lam, later, x_later),
@@ -76,14 +73,7 @@ IN_BOX_BOUND = le(dh_dx, C_box * L_x_box * BOX.lam ** (T - t))
 IN_BOX = theorem(
     "box",
     IN_BOX_BOUND,
-    (
-        *BOX.slopes,
-        LIPSCHITZ_INPUT_BOX,
-        DIFFERENTIABLE,
-        SHOWN_DERIVATIVE,
-        INDEX,
-        PAST_INDEX,
-    ),
+    (*BOX.slopes, LIPSCHITZ_INPUT_BOX, DIFFERENTIABLE, SHOWN_DERIVATIVE, INDEX, PAST_INDEX),
     "cell",
     (
         *BOX.before,

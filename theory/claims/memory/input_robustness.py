@@ -47,7 +47,7 @@ def of_form(bound: Statement, form: Form, *uses: Use, before: tuple[Step, ...] =
 
 def in_vanilla(
     name: str, bound: Statement, proof: Proof, *more: Assumption, note: str = ""
-) -> Form:  # fmt: skip
+) -> Form:
     """A form about vanilla networks."""
     return Form(name, bound, (*OF_VANILLA.assumptions, *more), "rnn", proof, note)
 
@@ -64,11 +64,14 @@ UNIFORM = in_vanilla(
     "uniform",
     UNIFORM_BOUND,
     of_form(
-        UNIFORM_BOUND, FINITE, at("power not negative", T), "contractive",
+        UNIFORM_BOUND,
+        FINITE,
+        at("power not negative", T),
+        "contractive",
         before=(POWER_NOT_NEGATIVE,),
     ),
     note="for every length T",
-)  # fmt: skip
+)
 PREDICTION_BOUND = le(forced_gap_y, L_f * FORCED)
 READ_OUT = at("lipschitz readout", run, run_other)
 PREDICTION = in_vanilla(
@@ -79,10 +82,7 @@ PREDICTION = in_vanilla(
 )
 APART_BOUND = le(response_gap, FORCED + lam**T * state_gap)
 APART = in_vanilla(
-    "two-states",
-    APART_BOUND,
-    of_runs(APART_BOUND, OF_VANILLA, a, b),
-    note="from two states",
+    "two-states", APART_BOUND, of_runs(APART_BOUND, OF_VANILLA, a, b), note="from two states"
 )
 
 BOX_BOUND = le(forced_gap_box, FORCED_BOX)
@@ -105,12 +105,15 @@ GAIN = in_cells(
     "box-uniform",
     GAIN_BOUND,
     of_form(
-        GAIN_BOUND, OUTPUT, at("power not negative", T), "contractive",
+        GAIN_BOUND,
+        OUTPUT,
+        at("power not negative", T),
+        "contractive",
         before=(power(OF_CELLS.norm),),
     ),
     SHOWN,
     note="the gain that a certificate states, for every length T",
-)  # fmt: skip
+)
 BOX_PREDICTION_BOUND = le(forced_gap_y, L_f * C_box * FORCED_BOX)
 BOX_PREDICTION = in_cells(
     "box-prediction",
@@ -134,17 +137,7 @@ INPUT_ROBUSTNESS = Claim(
         "Angeli, A Lyapunov Approach to Incremental Stability Properties",
         "incremental input-to-state stability; the bound is by Miller & Hardt's argument",
     ),
-    forms=(
-        FINITE,
-        UNIFORM,
-        PREDICTION,
-        APART,
-        OUTPUT,
-        GAIN,
-        IN_BOX,
-        BOX_PREDICTION,
-        BOX_APART,
-    ),
+    forms=(FINITE, UNIFORM, PREDICTION, APART, OUTPUT, GAIN, IN_BOX, BOX_PREDICTION, BOX_APART),
     false_variants=(
         FINITE.variant(
             "one-step-short",

@@ -38,10 +38,7 @@ EXACT = theorem(
     (
         step(
             "the same input to both",
-            eq(
-                norm(mode(x, 0, s + j + 1) - mode(x, s, j + 1)),
-                mode_radius * norm(full - fresh),
-            ),
+            eq(norm(mode(x, 0, s + j + 1) - mode(x, s, j + 1)), mode_radius * norm(full - fresh)),
             at("diagonal", x, 0, s + j, full, fresh),
             at("diagonal", x, s, j, full, fresh),
             forall=(s, j),

@@ -33,10 +33,7 @@ full, fresh = state(x, 0, s + j), state(x, s, j)
 
 TOGETHER = step(
     "the same input to both",
-    le(
-        norm(state(x, 0, s + j + 1) - state(x, s, j + 1)),
-        lam * norm(full - fresh),
-    ),
+    le(norm(state(x, 0, s + j + 1) - state(x, s, j + 1)), lam * norm(full - fresh)),
     RECURSION.at(x, 0, s + j),
     RECURSION.at(x, s, j),
     at("contraction", full, fresh, entry(x, s + j + 1)),

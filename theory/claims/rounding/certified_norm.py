@@ -62,10 +62,7 @@ FORM = theorem(
         ),
         step(
             "close to the true matrix",
-            le(
-                norm(matrix - true_matrix),
-                gamma(n) * frobenius(W) + 4 * u * s_gate**2,
-            ),
+            le(norm(matrix - true_matrix), gamma(n) * frobenius(W) + 4 * u * s_gate**2),
             ROUNDED_GRAM.at(W, s_gate, shift),
             "gate",
             "size",

@@ -68,10 +68,7 @@ PRE_ACTIVATIONS = assume(
     "pre-activations",
     "Z_hat is at least 1.01 ‖|W|‖ B_h + ‖|U|‖ B_x + ‖b‖, and ‖x_t‖ ≤ B_x",
     (m,),
-    le(
-        Rational(101, 100) * norm(absolute(W)) * B_h + norm(absolute(U)) * B_x + norm(bias),
-        Z_hat,
-    ),
+    le(Rational(101, 100) * norm(absolute(W)) * B_h + norm(absolute(U)) * B_x + norm(bias), Z_hat),
     le(norm(entry(x, m + 1)), B_x),
 )
 STATES = assume("states", "B_h bounds ‖h_t‖", (j,), le(norm(state(x, 0, j)), B_h))

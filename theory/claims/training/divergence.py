@@ -25,10 +25,7 @@ DESCENT = assume(
     "with white inputs and target x_T",
     (j,),
     eq(descent(0), a_1),
-    eq(
-        descent(j + 1),
-        descent(j) - rate(j) * descent(j) * series(T - 1, descent(j)),
-    ),
+    eq(descent(j + 1), descent(j) - rate(j) * descent(j) * series(T - 1, descent(j))),
 )
 STEP_SIZES = assume(
     "step sizes",
@@ -40,11 +37,7 @@ STEP_SIZES = assume(
 )
 LENGTH = Assumption("length", "T ≥ 3", le(Integer(3), T))
 steepness = alpha * (T - 1) * a_1 ** (2 * T - 4)
-STEEP = Assumption(
-    "steep start",
-    "α(T − 1)a_1^{2T−4} ≥ 3",
-    le(Integer(3), steepness),
-)
+STEEP = Assumption("steep start", "α(T − 1)a_1^{2T−4} ≥ 3", le(Integer(3), steepness))
 now, then = descent(j), descent(j + 1)
 
 

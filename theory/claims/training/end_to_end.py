@@ -201,11 +201,7 @@ END_TO_END = Claim(
         ELEMENTARY_FORM.variant(
             "no-root",
             "(1 + ς)/c, without the root",
-            assumptions=(
-                *WINDOWED,
-                SURPLUS,
-                _long("(1 + ς)/c", (1 + surplus(K_0, K_1)) / rate),
-            ),
+            assumptions=(*WINDOWED, SURPLUS, _long("(1 + ς)/c", (1 + surplus(K_0, K_1)) / rate)),
         ),
         WINDOW_FORM.variant(
             "principal-branch",

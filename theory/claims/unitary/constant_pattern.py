@@ -211,11 +211,7 @@ GROWTH = (
             j,
             base=Smt(definition, RANK_PRODUCT.at(E, first), "the input is seen"),
             step=Smt(
-                HYPOTHESIS,
-                "given 1",
-                "given 2",
-                at("growth", j),
-                RANK_WHOLE.at(D, n, states),
+                HYPOTHESIS, "given 1", "given 2", at("growth", j), RANK_WHOLE.at(D, n, states)
             ),
             given=(CROWDED, le(j + 1, T)),
         ),

@@ -125,15 +125,7 @@ RESCALED_STATES = (
 RESCALED = theorem(
     "rescaled",
     eq(unitary_gap_rescaled, ZERO),
-    (
-        *BOUNDED_NETWORK,
-        SCALES,
-        INVERSE,
-        SCALED_DILATION,
-        BLOCKS,
-        EMBEDDING,
-        SCALED_EQUIVALENT,
-    ),
+    (*BOUNDED_NETWORK, SCALES, INVERSE, SCALED_DILATION, BLOCKS, EMBEDDING, SCALED_EQUIVALENT),
     "unitary",
     (*STATES, *RESCALED_STATES),
     at("equal outputs", T),

@@ -151,13 +151,7 @@ FIRST_UNITS = Step(
 EQUIVALENCE = theorem(
     "equivalent",
     eq(unitary_gap, ZERO),
-    (
-        *BOUNDED_NETWORK,
-        DILATION,
-        BLOCKS,
-        EMBEDDING,
-        EQUIVALENT,
-    ),
+    (*BOUNDED_NETWORK, DILATION, BLOCKS, EMBEDDING, EQUIVALENT),
     "unitary",
     (
         *STATES,

@@ -119,11 +119,7 @@ EQUIVALENT_RUN = (
         ),
         forall=(s, j),
     ),
-    Step(
-        "leading block",
-        eq(W, transpose(J) * V * J),
-        Words("dilation", at("coordinates", W, 0)),
-    ),
+    Step("leading block", eq(W, transpose(J) * V * J), Words("dilation", at("coordinates", W, 0))),
 )
 start, x_start, start_slope, begun = _at(ZERO, before, x_next, slope, d_run(x, s, j))
 now, after = d_run(x, s, j + 1), d_run(x, s, j + 2)

@@ -16,12 +16,7 @@ from theory.proof.steps import step
 
 QUARTER = Rational(1, 4)
 
-SIGMOID_SLOPE = Step(
-    "slope of σ",
-    le(Abs(sigmoid(z).diff(z)), QUARTER),
-    Elementary(),
-    forall=(z,),
-)
+SIGMOID_SLOPE = Step("slope of σ", le(Abs(sigmoid(z).diff(z)), QUARTER), Elementary(), forall=(z,))
 TANH_SLOPE = Step("slope of tanh", le(Abs(tanh(z).diff(z)), ONE), Elementary(), forall=(z,))
 TANH_RISES = Step("tanh rises", le(ZERO, tanh(z).diff(z)), Elementary(), forall=(z,))
 SIGMOID_POSITIVE = Step("σ is positive", le(ZERO, sigmoid(z)), Elementary(), forall=(z,))

@@ -63,9 +63,7 @@ def _cell(candidate: Candidate, text: str, *more: Statement) -> Assumption:
 
 GRU = _cell(N, "ν = tanh(U_n x + b_n + r∘(W_n h + c_n))")
 CHO = _cell(
-    CHO_N,
-    "ν = tanh(W_n(r∘h) + U_n x + b_n)",
-    eq(part(reset(v, c), i), R.opened(v, c) * output(v)),
+    CHO_N, "ν = tanh(W_n(r∘h) + U_n x + b_n)", eq(part(reset(v, c), i), R.opened(v, c) * output(v))
 )
 STATE = assume(
     "joint state", "the state is the output h", (z, v), eq(max_norm(to_output * v), max_norm(v))

@@ -59,10 +59,7 @@ def output_moves(candidate: Candidate) -> Step:
     kept = Z.opened(one)
     return Step(
         "an output moves",
-        le(
-            Abs(output(phi(one, new)) - output(phi(two, new))),
-            L + (most_h + most_n) * moves_z,
-        ),
+        le(Abs(output(phi(one, new)) - output(phi(two, new))), L + (most_h + most_n) * moves_z),
         Smt(
             *(f"given {number}" for number in range(1, 10)),
             at("gru", one, new, i),

@@ -80,12 +80,5 @@ CHO_FED = (
     ),
 )
 CHO_UNITS = units(
-    "per-unit-cho",
-    "gru-cho",
-    CHO_N,
-    cho_slope,
-    CHO_FED,
-    CHO,
-    RESET_WEIGHTS,
-    candidates(CHO_N, ""),
+    "per-unit-cho", "gru-cho", CHO_N, cho_slope, CHO_FED, CHO, RESET_WEIGHTS, candidates(CHO_N, "")
 )

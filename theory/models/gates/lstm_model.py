@@ -18,12 +18,7 @@ from theory.models.gates.gated_steps import TANH_INSIDE, TANH_RISES
 from theory.proof.steps import step
 
 B_c, tau = symbols("B_c tau")
-I, F, G, O = GATES = (
-    Gate("i", sigmoid),
-    Gate("f", sigmoid),
-    Gate("g", tanh),
-    Gate("o", sigmoid),
-)
+I, F, G, O = GATES = (Gate("i", sigmoid), Gate("f", sigmoid), Gate("g", tanh), Gate("o", sigmoid))
 
 
 def most(gate: Gate) -> Expr:

@@ -179,10 +179,7 @@ RULES = assume(
     *_where(
         ACTIVATION,
         le(slope_most(v) * steep(p, c), steep(v, c)),
-        le(
-            slope_most(v) * bent(p, c) + bend_most(v) * steep(p, STATES) * steep(p, c),
-            bent(v, c),
-        ),
+        le(slope_most(v) * bent(p, c) + bend_most(v) * steep(p, STATES) * steep(p, c), bent(v, c)),
     ),
     *_where(
         SUM,

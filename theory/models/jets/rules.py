@@ -144,10 +144,7 @@ class Rule:
     @property
     def crossing_steps(self) -> tuple[Step, ...]:
         """Where operands move, from what is known of units that come from few operations."""
-        few = (
-            *((self.kind,) if self.crosses else ()),
-            *(le(depth(u), j) for u in self.operands),
-        )
+        few = (*((self.kind,) if self.crosses else ()), *(le(depth(u), j) for u in self.operands))
         known = (
             *(at("values of all units", u, a, b, j) for u in self.operands),
             *(at("slopes of all units", u, b, c, j) for u in self.operands),
@@ -231,11 +228,7 @@ RULES_OF_UNITS = (
         ),
         steepens=(at("ranges", v, a), at("steep between the ends", v, a, c)),
         bends=(at("ranges", v, a), at("bent between the ends", v, a, c)),
-        crossed=(
-            (vp - vq - vp_two + vq_two, dg_two),
-            (vg - vg_two, dp_two),
-            (vg_two - vg, dq_two),
-        ),
+        crossed=((vp - vq - vp_two + vq_two, dg_two), (vg - vg_two, dp_two), (vg_two - vg, dq_two)),
         crossing=mixed_crossing,
     ),
 )

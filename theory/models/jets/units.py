@@ -69,10 +69,7 @@ VALUES_OF_UNITS = (
     *(rule.value_step for rule in RULES_OF_UNITS),
     _of_all("value", values_move, (v, a, b)),
 )
-SLOPES = (
-    *(rule.slope_step for rule in RULES_OF_UNITS),
-    _of_all("slope", slope_bounded, (v, a, c)),
-)
+SLOPES = (*(rule.slope_step for rule in RULES_OF_UNITS), _of_all("slope", slope_bounded, (v, a, c)))
 
 own_gap = own_slope(v, one, c) - own_slope(v, two, c)
 OWN_SLOPES = (
@@ -100,10 +97,5 @@ BENDS = (
     BENT_BETWEEN,
     *CROSSINGS,
     *(step for rule in RULES_OF_UNITS for step in rule.bend_steps),
-    _of_all(
-        "bend",
-        slopes_move,
-        (v, a, b, c),
-        *(at(step.id, v, a, b, c, j) for step in CROSSINGS),
-    ),
+    _of_all("bend", slopes_move, (v, a, b, c), *(at(step.id, v, a, b, c, j) for step in CROSSINGS)),
 )

@@ -145,12 +145,7 @@ BY_ELEMENTARY = step(
     *POSITIVE_RATE,
     "accuracy",
     forall=(p, q, j),
-    given=(
-        le(ZERO, p),
-        le(ONE, j),
-        le(ZERO, surplus(p, q)),
-        le(elementary(p, q), j),
-    ),
+    given=(le(ZERO, p), le(ONE, j), le(ZERO, surplus(p, q)), le(elementary(p, q), j)),
 )
 
 _BEYOND = (DECAY, *TANGENTS, EXP_OVER_IDENTITY)

@@ -26,11 +26,7 @@ def isometry(name: str, matrix: Expr) -> Assumption:
 def isometric(matrix: Expr) -> tuple[Step, Step]:
     """‖V‖ = 1, as the least eigenvalue of I − VᵀV = 0 is 0."""
     return (
-        Step(
-            "no defect",
-            eq(least(eye - transpose(matrix) * matrix), least(0)),
-            Words("isometry"),
-        ),
+        Step("no defect", eq(least(eye - transpose(matrix) * matrix), least(0)), Words("isometry")),
         step(
             "norm of an isometry",
             eq(norm(matrix), ONE),

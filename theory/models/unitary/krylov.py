@@ -33,10 +33,7 @@ KRYLOV = law(
     "Krylov space",
     (A, B, z, j),
     eq(krylov(A, B, z, 0), B),
-    eq(
-        krylov(A, B, z, j + 1),
-        beside(B, A * krylov(A, B, z, j) - z * krylov(A, B, z, j)),
-    ),
+    eq(krylov(A, B, z, j + 1), beside(B, A * krylov(A, B, z, j) - z * krylov(A, B, z, j))),
 )
 # seen(j) = E (D V)^j
 seen = function("seen", module=__name__)

@@ -49,8 +49,7 @@ PATTERNS = assume(
     "D_t and I − D_t select the candidate's active units and the others",
     (m, v),
     Clause(
-        eq(norm(pattern(m) * v) ** 2 + norm(rest(m) * v) ** 2, norm(v) ** 2),
-        (le(rows(v), states),),
+        eq(norm(pattern(m) * v) ** 2 + norm(rest(m) * v) ** 2, norm(v) ** 2), (le(rows(v), states),)
     ),
     le(rank(pattern(m)) + rank(rest(m)), states),
     le(rows(pattern(m)), states),

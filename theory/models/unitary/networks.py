@@ -86,10 +86,7 @@ EQUIVALENT = assume(
     (b, j),
     eq(urnn(b, x, 0), J * start),
     eq(urnn(b, x, j + 1), activation(preactivation(b, x, j))),
-    eq(
-        preactivation(b, x, j),
-        V * urnn(b, x, j) + J * U * x_next + J * bias + J_2 * b,
-    ),
+    eq(preactivation(b, x, j), V * urnn(b, x, j) + J * U * x_next + J * bias + J_2 * b),
     eq(upper(b, x, j), transpose(J) * urnn(b, x, j)),
 )
 

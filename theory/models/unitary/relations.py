@@ -41,9 +41,7 @@ U, e = vector("U"), vector("e")
 w, c = Symbol("w", real=True), Symbol("c", real=True)
 
 SIGMOID = law(
-    "definition of the sigmoid",
-    (z,),
-    eq(sigmoid(z) * (exponential(z) + 1), exponential(z)),
+    "definition of the sigmoid", (z,), eq(sigmoid(z) * (exponential(z) + 1), exponential(z))
 )
 
 EQUAL = eq(sigmoid_gap, ZERO)

@@ -66,11 +66,7 @@ GEOMETRY = (
     Step(
         "geometric",
         eq(rest(k_0 + i + j), w_abs**j * rest(k_0 + i)),
-        Induction(
-            j,
-            base=Smt(),
-            step=Smt(HYPOTHESIS, "given 1", at("one step", i + j)),
-        ),
+        Induction(j, base=Smt(), step=Smt(HYPOTHESIS, "given 1", at("one step", i + j))),
         forall=(i, j),
         given=(EQUAL,),
     ),
@@ -91,10 +87,7 @@ GEOMETRY = (
         given=(EQUAL,),
     ),
     Step(
-        "a length comes twice",
-        eq(rest(k_0 + p), rest(k_0 + p + l + 1)),
-        REPEATS,
-        given=ACTIVATIONS,
+        "a length comes twice", eq(rest(k_0 + p), rest(k_0 + p + l + 1)), REPEATS, given=ACTIVATIONS
     ),
     Step(
         "powers below one",

@@ -54,10 +54,7 @@ DESCENT = assume(
     (j,),
     eq(weights(0), weights_hat(0)),
     _feasible(weights_hat(0)),
-    eq(
-        weights(j + 1),
-        project(moved(weights(j), loss_gradient(weights(j)), step_size(j))),
-    ),
+    eq(weights(j + 1), project(moved(weights(j), loss_gradient(weights(j)), step_size(j)))),
     eq(
         weights_hat(j + 1),
         project(moved(weights_hat(j), truncated_gradient(weights_hat(j)), step_size(j))),

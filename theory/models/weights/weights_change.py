@@ -171,12 +171,7 @@ def jacobians(o: OtherWeights) -> tuple[Step, ...]:
                 "contractive",
             ),
             step=(
-                at(
-                    "adding",
-                    change(o, j + 1, g.lam**j),
-                    change(o, j + 2, g.lam ** (j + 1)),
-                    j + 1,
-                ),
+                at("adding", change(o, j + 1, g.lam**j), change(o, j + 2, g.lam ** (j + 1)), j + 1),
                 "contractive",
             ),
             forall=(j,),
