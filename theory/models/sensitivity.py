@@ -6,11 +6,9 @@ inputs, the full one and a fresh one from zero at time s, are compared j steps l
 
 from theory.axioms.gradients import CHAIN_RULE_WEIGHTS, WEIGHTS_START
 from theory.language.law import at
-from theory.language.statement import eq, le
-from theory.language.terms.vectors import RECURSION, entry, j, m, phi, s, sensitivity, state, x
+from theory.language.statement import le
+from theory.language.terms.vectors import RECURSION, entry, j, phi, s, sensitivity, state, x
 from theory.models.geometry import (
-    ONE,
-    ZERO,
     A_fresh,
     B_fresh,
     Geometry,
@@ -23,28 +21,13 @@ from theory.proof.proof import Step
 from theory.proof.steps import induction, step
 
 
-def power(g: Geometry) -> Step:
-    """λ^j ≥ 0."""
-    return induction("power not negative", le(ZERO, g.lam**j), forall=(j,))
-
-
-def power_sum(g: Geometry) -> Step:
-    """λ^{j+m} = λ^j λ^m."""
-    return induction("power of a sum", eq(g.lam ** (j + m), g.lam**j * g.lam**m), forall=(j, m))
-
-
-def power_at_most_one(g: Geometry) -> Step:
-    """λ^j ≤ 1."""
-    return induction("power at most one", le(g.lam**j, ONE), step="contractive", forall=(j,))
-
-
-def states(g: Geometry) -> tuple[Step, ...]:
-    """‖h_t‖ ≤ S_0 g(t)."""
+def states(g: Geometry, one: str = "state, one step", all: str = "state") -> tuple[Step, ...]:
+    """‖h_t‖ ≤ S_0 g(t): one step, and all of them, under these names."""
     h, x_first = state(x, 0, j), entry(x, j + 1)
     first = phi(0, x_first)
     return (
         step(
-            "state, one step",
+            one,
             le(g.norm(state(x, 0, j + 1)), g.lam * g.norm(h) + g.S_0),
             RECURSION.at(x, 0, j),
             g.triangle.at(phi(h, x_first) - first, first),
@@ -53,10 +36,10 @@ def states(g: Geometry) -> tuple[Step, ...]:
             forall=(j,),
         ),
         induction(
-            "state",
+            all,
             le(g.norm(h), g.S_0 * g.total(j)),
             base=RECURSION.at(x, 0, j),
-            step=(at("state, one step", j), "contractive"),
+            step=(at(one, j), "contractive"),
             forall=(j,),
         ),
     )

@@ -4,22 +4,15 @@ from sympy import Integer
 
 from theory.language.law import Assumption, assume
 from theory.language.statement import eq, le, lt
-from theory.language.terms.vectors import a, b, c, differentiable, entry, m, norm, phi, readout, x
+from theory.language.terms.vectors import a, b, c, differentiable, norm, phi, readout
 from theory.language.vocabulary import symbols
+from theory.models.geometry import EUCLIDEAN
 
 lam, S_0, L_x, L_f, epsilon, T, k, t = symbols("lam S_0 L_x L_f epsilon T k t")
 ZERO, ONE = Integer(0), Integer(1)
 
-CONTRACTION = assume(
-    "contraction",
-    "φ is λ-Lipschitz in the state: ‖φ(h, x) − φ(h′, x)‖ ≤ λ‖h − h′‖",
-    (a, b, c),
-    le(norm(phi(a, c) - phi(b, c)), lam * norm(a - b)),
-)
-CONTRACTIVE = Assumption("contractive", "λ < 1", lt(lam, ONE))
-DRIVE = assume(
-    "drive", "S_0 bounds ‖φ(0, x_t)‖ for every input", (m,), le(norm(phi(0, entry(x, m + 1))), S_0)
-)
+CONTRACTION, CONTRACTIVE = EUCLIDEAN.contraction, EUCLIDEAN.contractive
+DRIVE = EUCLIDEAN.drive
 LIPSCHITZ_INPUT = assume(
     "lipschitz input",
     "φ is L_x-Lipschitz in the input: ‖φ(h, x) − φ(h, x′)‖ ≤ L_x‖x − x′‖",

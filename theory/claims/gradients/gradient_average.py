@@ -11,7 +11,7 @@ from theory.language.statement import eq, le
 from theory.language.terms.vectors import gap_sum, j, m, norm, s, x
 from theory.language.vocabulary import symbols
 from theory.models.geometry import EUCLIDEAN, ZERO
-from theory.models.sensitivity import power, power_at_most_one
+from theory.models.lemmas.powers import power, power_at_most_one
 from theory.proof.steps import induction, step, theorem
 
 T, k, lam, B_h, L_w, L_p, grad_gap_mean = symbols("T k lam B_h L_w L_p grad_gap_mean")
@@ -42,8 +42,8 @@ AVERAGED = theorem(
     FINITE.assumptions,
     "gradient",
     (
-        power(EUCLIDEAN),
-        power_at_most_one(EUCLIDEAN),
+        power(EUCLIDEAN.lam),
+        power_at_most_one(EUCLIDEAN.lam),
         total_at_most_steps(EUCLIDEAN),
         step(
             "curved",

@@ -21,7 +21,7 @@ from theory.language.statement import le
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX
 from theory.models.geometry import EUCLIDEAN
-from theory.models.sensitivity import power, power_at_most_one
+from theory.models.lemmas.powers import power, power_at_most_one
 from theory.models.system import MEMORY
 from theory.proof.steps import step, theorem
 
@@ -35,7 +35,7 @@ FORGOTTEN, CURVED, DRIFTED = terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(T 
 FORGOTTEN_MOST = lam**k * L_p * L_w / (1 - lam)
 CURVED_MOST = lam**k * beta_p * L_w * B_h / (1 - lam)
 DRIFTED_MOST = k * lam ** (k - 1) * L_p * B_h * (beta_wh + L_w * beta_hh / (1 - lam))
-POWERS = (power(EUCLIDEAN), power_at_most_one(EUCLIDEAN), total_at_most_steps(EUCLIDEAN))
+POWERS = (power(EUCLIDEAN.lam), power_at_most_one(EUCLIDEAN.lam), total_at_most_steps(EUCLIDEAN))
 
 FACTORS = assume(
     "factors",
@@ -94,7 +94,7 @@ PAPER = theorem(
     le(grad_gap, (G_0 + G_1) * k * lam**k),
     (*UNIFORM.assumptions, MEMORY, PAPER_FACTOR),
     "gradient",
-    (power(EUCLIDEAN),),
+    (power(EUCLIDEAN.lam),),
     UNIFORM.lemma("gradient-gap, uniform").at(),
     at("power not negative", k - 1),
     "division",

@@ -7,7 +7,8 @@ from theory.language.law import Use, at
 from theory.language.statement import Statement, le
 from theory.language.terms.vectors import y, z
 from theory.language.vocabulary import symbols
-from theory.models.sensitivity import power, power_at_most_one, sensitive
+from theory.models.lemmas.powers import power, power_at_most_one
+from theory.models.sensitivity import sensitive
 from theory.models.weights.other_weights import ANYWHERE, ON_OMEGA, OtherWeights
 from theory.models.weights.weights_change import (
     change,
@@ -80,8 +81,8 @@ def uniform_steps(o: OtherWeights, of_length: Use, by_parts: bool) -> tuple[Step
         ),
     )
     return (
-        power(g),
-        power_at_most_one(g),
+        power(g.lam),
+        power_at_most_one(g.lam),
         step(
             "curvature, every length",
             le((g.L_w * g.total(T)) ** 2, curvature_most(o)),

@@ -31,7 +31,8 @@ from theory.models.geometry import (
     start,
     x_next,
 )
-from theory.models.sensitivity import bounded, forgetting, power, power_at_most_one, sensitive
+from theory.models.lemmas.powers import power, power_at_most_one
+from theory.models.sensitivity import bounded, forgetting, sensitive
 from theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
 from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step
@@ -125,8 +126,8 @@ def _steps(g: Geometry) -> tuple[Step, ...]:
         *forgetting(g),
         *sensitive(g),
         *sensitivity_gap(g),
-        power(g),
-        power_at_most_one(g),
+        power(g.lam),
+        power_at_most_one(g.lam),
         *((total_at_most_steps(g),) if g.beta_hh else ()),
         step(
             "gradients",

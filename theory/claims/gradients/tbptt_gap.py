@@ -30,7 +30,8 @@ from theory.language.terms.vectors import (
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX, CUT_GRADIENT_NORM
 from theory.models.geometry import EUCLIDEAN, ZERO, Geometry, S_full, S_start, full, x_next
-from theory.models.sensitivity import power, sensitive
+from theory.models.lemmas.powers import power
+from theory.models.sensitivity import sensitive
 from theory.models.system import DIFFERENTIABLE, LONG_WINDOW, WINDOW
 from theory.proof.proof import Proof
 from theory.proof.steps import induction, step, theorem
@@ -76,7 +77,7 @@ def _form(name: str, g: Geometry, about: str, *measured: Use, note: str = "") ->
             step=at("one step back", s, j),
             forall=(s, j),
         ),
-        power(g),
+        power(g.lam),
         step(
             "sensitivities",
             le(g.norm(S_T - R_T), g.lam**k * g.L_w * g.total(T - k)),
@@ -116,7 +117,7 @@ UNIFORM = theorem(
     le(tbptt_gap, lam**k * L_p * L_w / (1 - lam)),
     MODEL,
     "gradient",
-    (power(EUCLIDEAN),),
+    (power(EUCLIDEAN.lam),),
     LEMMA,
     at("power not negative", k),
     at("power not negative", T - k),

@@ -11,7 +11,8 @@ from theory.language.statement import le, lt
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX, SHOWN
 from theory.models.lemmas.decay import decay, long_window, positive_rate, rate_of
-from theory.models.sensitivity import forgetting, power, power_sum, states
+from theory.models.lemmas.powers import power, power_sum
+from theory.models.sensitivity import forgetting, states
 from theory.models.system import ACCURACY, LONG_WINDOW, WINDOW, ZERO
 from theory.proof.steps import theorem
 
@@ -26,7 +27,7 @@ STATE = theorem(
     le(h_gap_box, forgotten),
     MODEL,
     "cell",
-    (*BOX.before, *states(BOX), *forgetting(BOX), power_sum(BOX), power(BOX)),
+    (*BOX.before, *states(BOX), *forgetting(BOX), power_sum(BOX.lam), power(BOX.lam)),
     at("forgetting", T - k, k),
     at("state", T - k),
     at("power of a sum", k, T - k),
@@ -59,7 +60,7 @@ WINDOW_FORM = theorem(
     TARGET,
     (*WINDOW_MODEL, LONG),
     "cell",
-    (decay(lam), power(BOX)),
+    (decay(lam), power(BOX.lam)),
     OUTPUT.lemma("truncation, box").at(),
     "long window",
     at("decay", k),

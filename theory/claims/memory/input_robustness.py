@@ -12,8 +12,7 @@ from theory.language.terms.gates import gated_run
 from theory.language.terms.vectors import a, b, x, x_other
 from theory.language.vocabulary import symbols
 from theory.models.driven_runs import OF_CELLS, OF_VANILLA, SHOWN, Driven
-from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
-from theory.models.sensitivity import power
+from theory.models.lemmas.powers import POWER_NOT_NEGATIVE, power
 from theory.models.system import LIPSCHITZ_READOUT, TWO_STEPS
 from theory.proof.proof import Proof, Step
 from theory.proof.steps import step
@@ -109,7 +108,7 @@ GAIN = in_cells(
         OUTPUT,
         at("power not negative", T),
         "contractive",
-        before=(power(OF_CELLS.norm),),
+        before=(power(OF_CELLS.norm.lam),),
     ),
     SHOWN,
     note="the gain that a certificate states, for every length T",

@@ -2,44 +2,30 @@
 
 from sympy import Rational, sqrt
 
-from theory.axioms.base import TRIANGLE
 from theory.language.claim import Claim, Source
 from theory.language.law import at
 from theory.language.statement import le
-from theory.language.terms.vectors import RECURSION, entry, j, norm, phi, state, x
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX
+from theory.models.geometry import EUCLIDEAN
 from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
 from theory.models.sensitivity import states
 from theory.models.system import CONTRACTION, CONTRACTIVE, DRIVE, TWO_STEPS
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import theorem
 
 lam, S_0, B_x, L_x, T, h_norm, h_norm_box = symbols("lam S_0 B_x L_x T h_norm h_norm_box")
-
-h, x_next = state(x, 0, j), entry(x, j + 1)
-
-ONE_STEP = step(
-    "one step",
-    le(norm(state(x, 0, j + 1)), lam * norm(h) + S_0),
-    RECURSION.at(x, 0, j),
-    TRIANGLE.at(phi(h, x_next) - phi(0, x_next), phi(0, x_next)),
-    at("contraction", h, 0, x_next),
-    at("drive", j),
-    forall=(j,),
-)
-ALL_STEPS = induction(
-    "all steps",
-    le(norm(h), S_0 * (1 - lam**j) / (1 - lam)),
-    base=RECURSION.at(x, 0, j),
-    step=(at("one step", j), "contractive"),
-    forall=(j,),
-)
 
 MODEL = (CONTRACTION, CONTRACTIVE, DRIVE)
 
 FINITE_BOUND = le(h_norm, S_0 * (1 - lam**T) / (1 - lam))
 FINITE = theorem(
-    "finite", FINITE_BOUND, MODEL, "rnn", (ONE_STEP, ALL_STEPS), at("all steps", T), "contractive"
+    "finite",
+    FINITE_BOUND,
+    MODEL,
+    "rnn",
+    states(EUCLIDEAN, "one step", "all steps"),
+    at("all steps", T),
+    "contractive",
 )
 
 UNIFORM_BOUND = le(h_norm, S_0 / (1 - lam))

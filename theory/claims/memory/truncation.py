@@ -8,10 +8,11 @@ from theory.claims.memory.state_bound import FINITE as STATE_BOUND_FINITE
 from theory.language.claim import Claim, Source
 from theory.language.law import at
 from theory.language.statement import le
-from theory.language.terms.vectors import RECURSION, entry, j, norm, s, state, x
 from theory.language.vocabulary import symbols
+from theory.models.geometry import EUCLIDEAN
 from theory.models.lemmas.decay import decay, long_window, positive_rate, rate_of
-from theory.models.lemmas.powers import POWER_NOT_NEGATIVE, POWER_SUM
+from theory.models.lemmas.powers import POWER_NOT_NEGATIVE, power_sum
+from theory.models.sensitivity import forgetting
 from theory.models.system import (
     ACCURACY,
     CONTRACTION,
@@ -23,36 +24,18 @@ from theory.models.system import (
     SHORT_WINDOW,
     WINDOW,
 )
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import theorem
 
 lam, S_0, B_x, L_x, epsilon, T, k, h_gap = symbols("lam S_0 B_x L_x epsilon T k h_gap")
 
 MODEL = (CONTRACTION, CONTRACTIVE, DRIVE, WINDOW)
-
-full, fresh = state(x, 0, s + j), state(x, s, j)
-
-TOGETHER = step(
-    "the same input to both",
-    le(norm(state(x, 0, s + j + 1) - state(x, s, j + 1)), lam * norm(full - fresh)),
-    RECURSION.at(x, 0, s + j),
-    RECURSION.at(x, s, j),
-    at("contraction", full, fresh, entry(x, s + j + 1)),
-    forall=(s, j),
-)
-FORGETTING = induction(
-    "forgetting",
-    le(norm(full - fresh), lam**j * norm(state(x, 0, s))),
-    base=RECURSION.at(x, s, 0),
-    step=at("the same input to both", s, j),
-    forall=(s, j),
-)
 
 FINITE = theorem(
     "finite",
     le(h_gap, S_0 * (lam**k - lam**T) / (1 - lam)),
     MODEL,
     "rnn",
-    (TOGETHER, FORGETTING, POWER_SUM, POWER_NOT_NEGATIVE),
+    (*forgetting(EUCLIDEAN), power_sum(lam), POWER_NOT_NEGATIVE),
     at("forgetting", T - k, k),
     STATE_BOUND_FINITE.lemma("state-bound", T).at(T - k),
     at("power of a sum", k, T - k),
