@@ -8,15 +8,7 @@ from theory.axioms.gradients import CHAIN_RULE_WEIGHTS, WEIGHTS_START
 from theory.language.law import at
 from theory.language.statement import le
 from theory.language.terms.vectors import RECURSION, entry, j, phi, s, sensitivity, state, x
-from theory.models.geometry import (
-    A_fresh,
-    B_fresh,
-    Geometry,
-    S_fresh,
-    fresh,
-    start,
-    x_next,
-)
+from theory.models.geometry import A_fresh, B_fresh, Geometry, S_fresh, fresh, start, x_next
 from theory.proof.proof import Step
 from theory.proof.steps import induction, step
 

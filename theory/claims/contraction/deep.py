@@ -3,8 +3,6 @@
 φ = g_L ∘ … ∘ g_1,  g_l(u) = ρ(W_l u + [l = 1] U x + b_l),  λ = Π L_ρ‖W_l‖.
 """
 
-from sympy import Rational
-
 from theory.axioms.base import MEAN_VALUE, SUBMULTIPLICATIVE
 from theory.claims.contraction.rnn import SECANTS
 from theory.language.claim import Claim, Source
@@ -12,6 +10,7 @@ from theory.language.law import assume, at
 from theory.language.statement import eq, le
 from theory.language.terms.layers import layer, layer_matrix, layer_offset, layer_product
 from theory.language.terms.vectors import a, activation, b, c, j, norm, phi, slopes, v, vector
+from theory.language.variants import thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.slopes import SLOPES
 from theory.models.system import ONE
@@ -103,11 +102,7 @@ CONTRACTION_DEEP = Claim(
             "‖W_L ⋯ W_1‖ in place of the product of norms: as if no activation came between",
             le(deep_gap, lam_through * deep_state_gap),
         ),
-        FORM.variant(
-            "one-thousandth",
-            "a thousandth less than the factor",
-            le(deep_gap, Rational(999, 1000) * lam_deep * deep_state_gap),
-        ),
+        thousandth_less(FORM, "one-thousandth", "a thousandth less than the factor"),
     ),
     extremal="multiples of isometries, with pre-activations where the slope is ±L_ρ in each layer",
 )

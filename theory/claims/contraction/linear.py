@@ -1,12 +1,13 @@
 """A linear system contracts by the norm of its recurrent matrix (Miller & Hardt, section 2)."""
 
-from sympy import Integer, Rational, sqrt
+from sympy import Integer, sqrt
 
 from theory.axioms.base import SUBMULTIPLICATIVE
 from theory.language.claim import Claim, Source
 from theory.language.law import Assumption, at
 from theory.language.statement import le, lt
 from theory.language.terms.vectors import a, b, c, norm, phi, vector
+from theory.language.variants import instead, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.cells import LINEAR, RECURRENT_NORM, W
 from theory.proof.steps import step, theorem
@@ -42,10 +43,8 @@ CONTRACTION_LINEAR = Claim(
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 2"),
     forms=(FORM,),
     false_variants=(
-        FORM.variant(
-            "spectral-radius",
-            "the spectral radius is taken for the norm",
-            le(step_gap, W_radius * state_gap),
+        instead(
+            FORM, W_norm, W_radius, "spectral-radius", "the spectral radius is taken for the norm"
         ),
         FORM.variant(
             "radius-below-one",
@@ -60,11 +59,7 @@ CONTRACTION_LINEAR = Claim(
             le(step_gap, sqrt(W_norm) * state_gap),
             special="shear-100",
         ),
-        FORM.variant(
-            "one-thousandth",
-            "a thousandth less than the norm",
-            le(step_gap, Rational(999, 1000) * W_norm * state_gap),
-        ),
+        thousandth_less(FORM, "one-thousandth", "a thousandth less than the norm"),
     ),
     extremal="λ times an orthogonal matrix, or two states along the first right singular vector",
 )

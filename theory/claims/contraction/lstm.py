@@ -10,6 +10,7 @@ from theory.language.law import Assumption, Clause, assume, at
 from theory.language.statement import le, lt
 from theory.language.terms.gates import omega_norm, to_cell, to_output
 from theory.language.terms.vectors import a, b, m, max_norm, v, z
+from theory.language.variants import thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.box_runs import JOINT
 from theory.models.gates.gate import one, two
@@ -162,11 +163,7 @@ CONTRACTION_LSTM = Claim(
             "the factor of the box for all cells, up to 1000",
             le(wide_gap, FACTOR * wide_state_gap),
         ),
-        STEPWISE.variant(
-            "one-thousandth",
-            "a thousandth less than the factor",
-            le(gate_gap, Rational(999, 1000) * FACTOR * gate_state_gap),
-        ),
+        thousandth_less(STEPWISE, "one-thousandth", "a thousandth less than the factor"),
         INVARIANT_CELL.variant(
             "one-step-size",
             "the cells are taken to stay where one step from zero can bring them",

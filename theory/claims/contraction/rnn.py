@@ -1,12 +1,13 @@
 """A vanilla RNN contracts by L_ρ ‖W‖ (Miller & Hardt, section 2)."""
 
-from sympy import Integer, Rational, sqrt
+from sympy import Integer, sqrt
 
 from theory.axioms.base import DIAGONAL_NORM, MEAN_VALUE, SUBMULTIPLICATIVE
 from theory.language.claim import Claim, Source
 from theory.language.law import Assumption, at
 from theory.language.statement import le, lt
 from theory.language.terms.vectors import a, b, c, norm, phi, slopes, vector
+from theory.language.variants import instead, scaled, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
 from theory.models.slopes import SLOPES
@@ -51,10 +52,8 @@ CONTRACTION_RNN = Claim(
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 2"),
     forms=(FORM,),
     false_variants=(
-        FORM.variant(
-            "spectral-radius",
-            "the spectral radius is taken for the norm",
-            le(step_gap, L_rho * W_radius * state_gap),
+        instead(
+            FORM, W_norm, W_radius, "spectral-radius", "the spectral radius is taken for the norm"
         ),
         FORM.variant(
             "radius-below-one",
@@ -68,16 +67,8 @@ CONTRACTION_RNN = Claim(
             "every activation is taken for 1-Lipschitz, GELU and SiLU too",
             le(step_gap, W_norm * state_gap),
         ),
-        FORM.variant(
-            "root-twice",
-            "the root of ‖W‖ in place of that of ‖WᵀW‖",
-            le(step_gap, L_rho * sqrt(W_norm) * state_gap),
-        ),
-        FORM.variant(
-            "one-thousandth",
-            "a thousandth less than the factor",
-            le(step_gap, Rational(999, 1000) * L_rho * W_norm * state_gap),
-        ),
+        scaled(FORM, 1 / sqrt(W_norm), "root-twice", "the root of ‖W‖ in place of that of ‖WᵀW‖"),
+        thousandth_less(FORM, "one-thousandth", "a thousandth less than the factor"),
     ),
     extremal="λ times an orthogonal matrix, with pre-activations where the slope is ±L_ρ",
 )

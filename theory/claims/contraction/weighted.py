@@ -37,6 +37,7 @@ from theory.language.terms.vectors import (
     vector,
     x,
 )
+from theory.language.variants import scaled
 from theory.language.vocabulary import symbols
 from theory.models.cells import LINEAR, RNN, U, W, bias
 from theory.models.slopes import SLOPES
@@ -208,11 +209,7 @@ CONTRACTION_WEIGHTED = Claim(
             "the rate of the quadratic norm without its condition number",
             le(h_gap, lam_P**k * h_start),
         ),
-        EUCLIDEAN.variant(
-            "root-of-condition",
-            "the root of the condition number",
-            le(h_gap, sqrt(kappa) * lam_P**k * h_start),
-        ),
+        scaled(EUCLIDEAN, 1 / sqrt(kappa), "root-of-condition", "the root of the condition number"),
         DIAGONAL.variant(
             "any-quadratic",
             "any quadratic norm of W is taken to certify the RNN",
@@ -233,11 +230,7 @@ CONTRACTION_WEIGHTED = Claim(
             "the factor of the maximum norm in the Euclidean one",
             le(step_gap, lam_v * state_gap),
         ),
-        PERRON.variant(
-            "unit-slope",
-            "the activation is taken for 1-Lipschitz",
-            le(step_gap_v, lam_v / L_rho * state_gap_v),
-        ),
+        scaled(PERRON, 1 / L_rho, "unit-slope", "the activation is taken for 1-Lipschitz"),
     ),
     extremal="pairs along a signed Perron vector; in the quadratic norm, along W's singular vector",
 )

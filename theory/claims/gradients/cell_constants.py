@@ -1,6 +1,6 @@
 """The constants of a vanilla RNN and, by jets, of any cell: its derivatives and how they bend."""
 
-from sympy import Expr, Rational, sqrt
+from sympy import Expr, sqrt
 
 from theory.axioms.base import DIAGONAL_NORM, SUBMULTIPLICATIVE, TRIANGLE
 from theory.axioms.gradients import (
@@ -35,6 +35,7 @@ from theory.language.terms.vectors import (
     v,
     vector,
 )
+from theory.language.variants import scaled, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
 from theory.models.slopes import CURVATURES, SLOPES
@@ -237,10 +238,8 @@ CELL_CONSTANTS = Claim(
             "the derivative in the bias is forgotten",
             le(dphi_w, L_rho * sqrt(H**2 + B_x**2)),
         ),
-        WEIGHTS.variant(
-            "a-thousandth-less",
-            "the bound is never reached: 0.999 of it is enough",
-            le(dphi_w, Rational(999, 1000) * L_rho * R),
+        thousandth_less(
+            WEIGHTS, "a-thousandth-less", "the bound is never reached: 0.999 of it is enough"
         ),
         MIXED.variant(
             "curvature-alone",
@@ -252,11 +251,7 @@ CELL_CONSTANTS = Claim(
             "the activation's curvature is forgotten",
             le(dphi_w_gap, L_rho * state_gap),
         ),
-        STATE.variant(
-            "rows-twice",
-            "the largest row of W in place of its norm",
-            le(dphi_h_gap, beta_rho * W_rows**2 * state_gap),
-        ),
+        scaled(STATE, W_rows / W_norm, "rows-twice", "the largest row of W in place of its norm"),
         STATE.variant(
             "spectral-radius",
             "the spectral radius of W in place of its norm",

@@ -16,6 +16,7 @@ from theory.language.statement import eq, le
 from theory.language.terms.layers import layer, layer_matrix, layer_product
 from theory.language.terms.unitary import d_run
 from theory.language.terms.vectors import a, activation, b, c, d_state, j, norm, phi, s, v, x
+from theory.language.variants import instead
 from theory.language.vocabulary import symbols
 from theory.models.system import DIFFERENTIABLE, ONE, WINDOW
 from theory.models.unitary.isometry import before, x_next
@@ -167,10 +168,8 @@ DEEP_GRADIENT = Claim(
             le(W_product**k / 2, dh_dh),
             ANY,
         ),
-        EQUAL.variant(
-            "one-more-step",
-            "the step at the start of the window is counted too",
-            eq(dh_dh, W_product ** (k + 1)),
+        instead(
+            EQUAL, k, k + 1, "one-more-step", "the step at the start of the window is counted too"
         ),
     ),
     extremal="multiples of isometries; a nilpotent A = (0 1; 0 0), whose gradient vanishes",

@@ -3,8 +3,6 @@
 
 from dataclasses import replace
 
-from sympy import Rational
-
 from theory.claims.gradients.gradient_average import AVERAGED
 from theory.claims.gradients.jacobian_gap import (
     FINITE,
@@ -18,6 +16,7 @@ from theory.claims.gradients.jacobian_gap import (
 from theory.language.claim import Claim, Source
 from theory.language.law import assume, at
 from theory.language.statement import le
+from theory.language.variants import scaled, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX
 from theory.models.geometry import EUCLIDEAN
@@ -122,9 +121,7 @@ GRADIENT_GAP = Claim(
             le(grad_gap, (G_0 + D_1) * k * lam**k),
             UNIFORM.assumptions,
         ),
-        PAPER.variant(
-            "without-k", "γ λ^k without the factor k", le(grad_gap, (G_0 + G_1) * lam**k)
-        ),
+        scaled(PAPER, 1 / k, "without-k", "γ λ^k without the factor k"),
         UNIFORM.variant(
             "one-horizon",
             "one factor 1/(1 − λ) less: the forgotten sensitivity is that of one step",
@@ -151,16 +148,8 @@ GRADIENT_GAP = Claim(
             "k − 1 steps of drift in place of k",
             le(grad_gap, lam**k * G_0 + (k - 1) * lam ** (k - 1) * D_1),
         ),
-        UNIFORM.variant(
-            "a-thousandth-less",
-            "the limit is never reached: 0.999 of it is enough",
-            le(grad_gap, Rational(999, 1000) * UNIFORM_BOUND.rhs),
-        ),
-        AVERAGED.variant(
-            "averaged-next-power",
-            "λ^{k+1} in place of λ^k",
-            le(grad_gap_mean, lam * AVERAGED.statement.rhs),
-        ),
+        thousandth_less(UNIFORM),
+        scaled(AVERAGED, lam, "averaged-next-power", "λ^{k+1} in place of λ^k"),
         IN_BOX.variant(
             "box-without-drift",
             "the Jacobians of a cell are taken not to change with the state",

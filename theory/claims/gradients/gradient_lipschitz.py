@@ -6,6 +6,7 @@ from theory.language.claim import Claim, Form, Source
 from theory.language.law import Use, at
 from theory.language.statement import Statement, le
 from theory.language.terms.vectors import y, z
+from theory.language.variants import scaled
 from theory.language.vocabulary import symbols
 from theory.models.lemmas.powers import power, power_at_most_one
 from theory.models.sensitivity import sensitive
@@ -162,11 +163,7 @@ GRADIENT_LIPSCHITZ = Claim(
             "the change of ∂φ/∂w with the state is forgotten: only one of the two mixed terms",
             le(grad_gap_weights, (beta - L_p * beta_wh * L_w / (1 - lam) ** 2) * weight_distance),
         ),
-        UNIFORM.variant(
-            "one-horizon-less",
-            "one factor 1/(1 − λ) less throughout",
-            le(grad_gap_weights, (1 - lam) * beta * weight_distance),
-        ),
+        scaled(UNIFORM, 1 - lam, "one-horizon-less", "one factor 1/(1 − λ) less throughout"),
         UNIFORM.variant(
             "curvature-once",
             "β_p L_w²/(1 − λ): the loss's curvature with one horizon in place of two",
@@ -186,10 +183,8 @@ GRADIENT_LIPSCHITZ = Claim(
             "the limit is never reached: 0.999 of it is enough",
             le(grad_gap_weights, Rational(999, 1000) * beta * weight_distance),
         ),
-        FINITE.variant(
-            "one-factor-more",
-            "λ times the constant, as if the last step only forgot",
-            le(grad_gap_weights, lam * smoothness(ANYWHERE, T) * weight_distance),
+        scaled(
+            FINITE, lam, "one-factor-more", "λ times the constant, as if the last step only forgot"
         ),
         IN_BOX.variant(
             "box-loss-alone",

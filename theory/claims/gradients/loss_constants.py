@@ -1,7 +1,5 @@
 """How steep and how curved the losses are: squared loss and cross-entropy (Miller & Hardt)."""
 
-from sympy import Rational
-
 from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
 from theory.axioms.gradients import SUBMULTIPLICATIVE_TRANSPOSED
 from theory.claims.gradients.cross_entropy import ENTROPY_CURVATURE, ENTROPY_SLOPE
@@ -9,6 +7,7 @@ from theory.language.claim import Claim, Source
 from theory.language.law import assume, at
 from theory.language.statement import eq, le
 from theory.language.terms.vectors import a, b, c, gradient, norm, transpose, vector
+from theory.language.variants import scaled, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.proof.steps import step, theorem
 
@@ -73,14 +72,10 @@ LOSS_CONSTANTS = Claim(
     forms=(SQUARED_SLOPE, SQUARED_CURVATURE, ENTROPY_SLOPE, ENTROPY_CURVATURE),
     false_variants=(
         SQUARED_SLOPE.variant("no-target", "the target is taken for 0", le(dp, C_norm_sq**2 * H)),
-        SQUARED_SLOPE.variant(
-            "a-thousandth-less",
-            "the bound is never reached: 0.999 of it is enough",
-            le(dp, Rational(999, 1000) * SQUARED_SLOPE_BOUND.rhs),
+        thousandth_less(
+            SQUARED_SLOPE, "a-thousandth-less", "the bound is never reached: 0.999 of it is enough"
         ),
-        SQUARED_CURVATURE.variant(
-            "readout-once", "‖C‖ in place of its square", le(dp_gap, C_norm_sq * state_gap)
-        ),
+        scaled(SQUARED_CURVATURE, 1 / C_norm_sq, "readout-once", "‖C‖ in place of its square"),
         ENTROPY_SLOPE.variant("without-root", "‖C‖ without the factor √2", le(dp, C_norm_ce)),
         ENTROPY_SLOPE.variant(
             "half-the-spread",

@@ -5,7 +5,7 @@ derivatives count: a cell need not be smooth, and there is no factor k.
 """
 # ruff: noqa: N816 - the names of the vocabulary
 
-from sympy import Integer, Rational
+from sympy import Integer
 
 from theory.axioms.base import TRIANGLE
 from theory.axioms.gradients import CHAIN_RULE_WEIGHTS
@@ -27,6 +27,7 @@ from theory.language.terms.vectors import (
     state,
     x,
 )
+from theory.language.variants import instead, scaled, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX, CUT_GRADIENT_NORM
 from theory.models.geometry import EUCLIDEAN, ZERO, Geometry, S_full, S_start, full, x_next
@@ -160,16 +161,8 @@ TBPTT_GAP = Claim(
             "truncated back-propagation is taken for the truncated model's gradient",
             eq(tb_gap, Integer(0)),
         ),
-        UNIFORM.variant(
-            "no-horizon",
-            "the factor 1/(1 − λ) is missing",
-            le(tbptt_gap, lam**k * L_p * L_w),
-        ),
-        UNIFORM.variant(
-            "a-thousandth-less",
-            "the limit is never reached: 0.999 of it is enough",
-            le(tbptt_gap, Rational(999, 1000) * lam**k * L_p * L_w / (1 - lam)),
-        ),
+        scaled(UNIFORM, 1 - lam, "no-horizon", "the factor 1/(1 − λ) is missing"),
+        thousandth_less(UNIFORM),
         UNIFORM.variant(
             "half-by-eight",
             "eight steps forget half of any gradient, whatever λ is",
@@ -181,16 +174,8 @@ TBPTT_GAP = Claim(
             "the truncated model's gradient is as close as that of truncated back-propagation",
             le(tb_gap, FINITE_BOUND.rhs),
         ),
-        IN_BOX.variant(
-            "box-next-power",
-            "λ^{k+1} in place of λ^k, of a cell",
-            le(tbptt_gap, BOX.lam * IN_BOX.statement.rhs),
-        ),
-        IN_BOX.variant(
-            "box-without-loss",
-            "the loss's slope L_p is missing",
-            le(tbptt_gap, IN_BOX.statement.rhs / BOX.L_p),
-        ),
+        scaled(IN_BOX, BOX.lam, "box-next-power", "λ^{k+1} in place of λ^k, of a cell"),
+        instead(IN_BOX, BOX.L_p, 1, "box-without-loss", "the loss's slope L_p is missing"),
     ),
     extremal=(
         "scalar linear system h = λh + ux with the one weight u, linear loss and a constant "

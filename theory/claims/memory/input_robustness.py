@@ -3,13 +3,14 @@
 ‖h_T − h′_T‖ ≤ L_x δ (1 − λ^T)/(1 − λ) + λ^T ‖h_0 − h′_0‖ for inputs with ‖x_t − x′_t‖ ≤ δ.
 """
 
-from sympy import Expr, Max, Rational, sqrt
+from sympy import Expr, Max, sqrt
 
 from theory.language.claim import Claim, Form, Source
 from theory.language.law import Assumption, Use, at
 from theory.language.statement import Statement, le
 from theory.language.terms.gates import gated_run
 from theory.language.terms.vectors import a, b, x, x_other
+from theory.language.variants import instead, scaled, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.driven_runs import OF_CELLS, OF_VANILLA, SHOWN, Driven
 from theory.models.lemmas.powers import POWER_NOT_NEGATIVE, power
@@ -138,40 +139,25 @@ INPUT_ROBUSTNESS = Claim(
     ),
     forms=(FINITE, UNIFORM, PREDICTION, APART, OUTPUT, GAIN, IN_BOX, BOX_PREDICTION, BOX_APART),
     false_variants=(
-        FINITE.variant(
-            "one-step-short",
-            "the geometric sum ends one step early",
-            le(forced_gap, OF_VANILLA.bound(T - 1)),
-            (*FINITE.assumptions, TWO_STEPS),
+        instead(
+            FINITE, T, T - 1, "one-step-short", "the geometric sum ends one step early", TWO_STEPS
         ),
-        FINITE.variant(
-            "no-input-slope",
-            "the constant L_x of the input is missing",
-            le(forced_gap, FORCED / L_x),
-        ),
+        instead(FINITE, L_x, 1, "no-input-slope", "the constant L_x of the input is missing"),
         FINITE.variant(
             "within-the-ball",
             "no two inputs are further apart than the largest is long",
             le(forced_gap, L_x * B_x * (1 - lam**T) / (1 - lam)),
         ),
-        UNIFORM.variant(
-            "no-horizon",
-            "what was forced by earlier inputs is forgotten at once",
-            le(forced_gap, L_x * x_gap),
+        scaled(
+            UNIFORM, 1 - lam, "no-horizon", "what was forced by earlier inputs is forgotten at once"
         ),
-        UNIFORM.variant(
-            "a-thousandth-less",
-            "the limit is never reached: 0.999 of it is enough",
-            le(forced_gap, Rational(999, 1000) * EVER),
-        ),
+        thousandth_less(UNIFORM),
         UNIFORM.variant(
             "independent-inputs",
             "the differences add up like independent ones, in squares",
             le(forced_gap, L_x * x_gap / sqrt(1 - lam**2)),
         ),
-        PREDICTION.variant(
-            "no-readout", "the readout's constant L_f is missing", le(forced_gap_y, FORCED)
-        ),
+        instead(PREDICTION, L_f, 1, "no-readout", "the readout's constant L_f is missing"),
         APART.variant(
             "starts-forgotten", "where the runs start is left out", le(response_gap, FORCED)
         ),

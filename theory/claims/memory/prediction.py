@@ -1,6 +1,6 @@
 """So do its predictions (Miller & Hardt, Proposition 3)."""
 
-from sympy import Expr, Rational
+from sympy import Expr
 
 from theory.claims.memory import truncation
 from theory.claims.memory.box_truncation import OUTPUT
@@ -8,6 +8,7 @@ from theory.language.claim import Claim, Form, Source
 from theory.language.law import at
 from theory.language.statement import le
 from theory.language.terms.vectors import state, x
+from theory.language.variants import instead, scaled, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.system import LIPSCHITZ_READOUT, LONG_WINDOW
 from theory.proof.steps import theorem
@@ -46,29 +47,15 @@ PREDICTION = Claim(
     source=Source("Miller & Hardt, Stable Recurrent Models", "Proposition 3"),
     forms=(FINITE, UNIFORM, IN_BOX),
     false_variants=(
-        UNIFORM.variant(
-            "next-power",
-            "λ^{k+1} in place of λ^k",
-            le(y_gap, L_f * S_0 * lam ** (k + 1) / (1 - lam)),
-        ),
-        UNIFORM.variant(
-            "no-horizon", "the factor 1/(1 − λ) is missing", le(y_gap, L_f * S_0 * lam**k)
-        ),
-        FINITE.variant(
-            "no-readout",
-            "the readout's constant L_f is missing",
-            le(y_gap, S_0 * (lam**k - lam**T) / (1 - lam)),
-        ),
+        instead(UNIFORM, k, k + 1, "next-power", "λ^{k+1} in place of λ^k"),
+        scaled(UNIFORM, 1 - lam, "no-horizon", "the factor 1/(1 − λ) is missing"),
+        instead(FINITE, L_f, 1, "no-readout", "the readout's constant L_f is missing"),
         FINITE.variant(
             "inputs-alone",
             "the drive counts the inputs and forgets the bias",
             le(y_gap, L_f * L_x * B_x * (lam**k - lam**T) / (1 - lam)),
         ),
-        UNIFORM.variant(
-            "a-thousandth-less",
-            "the limit is never reached: 0.999 of it is enough",
-            le(y_gap, Rational(999, 1000) * L_f * S_0 * lam**k / (1 - lam)),
-        ),
+        thousandth_less(UNIFORM),
         UNIFORM.variant(
             "half-by-eight",
             "eight steps forget half of any prediction, whatever λ is",
@@ -80,10 +67,8 @@ PREDICTION = Claim(
             "the readout is taken to see the norm of the box: C_box is missing",
             le(y_gap, IN_BOX.statement.rhs / C_box),
         ),
-        IN_BOX.variant(
-            "box-no-readout",
-            "the readout's constant L_f is missing, of a cell",
-            le(y_gap, OUTPUT.statement.rhs),
+        instead(
+            IN_BOX, L_f, 1, "box-no-readout", "the readout's constant L_f is missing, of a cell"
         ),
     ),
     extremal=(

@@ -24,6 +24,7 @@ from theory.language.terms.memory import (
     tangents,
 )
 from theory.language.terms.vectors import c, entry, j, m, s, v, x
+from theory.language.variants import instead, scaled
 from theory.language.vocabulary import symbols
 from theory.models.system import ONE, WINDOW, ZERO
 from theory.proof.methods import Induction, Smt
@@ -174,29 +175,19 @@ SCAN_MEMORY = Claim(
             "the memory is the mean input's decay to the k-th power, no less",
             eq(scan_gap, decay_of_mean**k * scan_start),
         ),
-        EXACT.variant(
-            "one-more-decay",
-            "the last decay of the window is counted twice",
-            eq(scan_gap, decay_last * decay_product * scan_start),
+        scaled(
+            EXACT, decay_last, "one-more-decay", "the last decay of the window is counted twice"
         ),
-        UNIFORM.variant(
-            "last-decay",
-            "the last input's decay is taken for all",
-            le(scan_gap, decay_last**k * scan_start),
+        instead(
+            UNIFORM, decay_max, decay_last, "last-decay", "the last input's decay is taken for all"
         ),
-        UNIFORM.variant(
-            "least-decay",
-            "the least decay is taken for all",
-            le(scan_gap, decay_least**k * scan_start),
-        ),
+        instead(UNIFORM, decay_max, decay_least, "least-decay", "the least decay is taken for all"),
         UNIFORM.variant(
             "zero-input",
             "the decay without an input is taken for the largest",
             le(scan_gap, decay_zero**k * scan_start),
         ),
-        UNIFORM.variant(
-            "next-power", "ā^{k+1} in place of ā^k", le(scan_gap, decay_max ** (k + 1) * scan_start)
-        ),
+        instead(UNIFORM, k, k + 1, "next-power", "ā^{k+1} in place of ā^k"),
     ),
     extremal="a constant input at the end of the set where a is largest: equality at every k",
 )

@@ -1,10 +1,11 @@
 """The state of a contractive model stays in a ball (Miller & Hardt, section 2)."""
 
-from sympy import Rational, sqrt
+from sympy import sqrt
 
 from theory.language.claim import Claim, Source
 from theory.language.law import at
 from theory.language.statement import le
+from theory.language.variants import instead, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX
 from theory.models.geometry import EUCLIDEAN
@@ -58,22 +59,15 @@ STATE_BOUND = Claim(
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 2"),
     forms=(FINITE, UNIFORM, IN_BOX),
     false_variants=(
-        FINITE.variant(
-            "one-step-short",
-            "the geometric sum ends one step early",
-            le(h_norm, S_0 * (1 - lam ** (T - 1)) / (1 - lam)),
-            (*MODEL, TWO_STEPS),
+        instead(
+            FINITE, T, T - 1, "one-step-short", "the geometric sum ends one step early", TWO_STEPS
         ),
         FINITE.variant(
             "inputs-alone",
             "the drive counts the inputs and forgets the bias",
             le(h_norm, L_x * B_x * (1 - lam**T) / (1 - lam)),
         ),
-        UNIFORM.variant(
-            "a-thousandth-less",
-            "the limit is never reached: 0.999 of it is enough",
-            le(h_norm, Rational(999, 1000) * S_0 / (1 - lam)),
-        ),
+        thousandth_less(UNIFORM),
         UNIFORM.variant("ten-drives", "ten drives are enough, whatever λ is", le(h_norm, 10 * S_0)),
         UNIFORM.variant("drive-alone", "the state never exceeds one drive", le(h_norm, S_0)),
         UNIFORM.variant(

@@ -1,6 +1,6 @@
 """A contractive model forgets: only the last k inputs matter (Miller & Hardt, Lemma 1)."""
 
-from sympy import Rational, floor, log, sqrt
+from sympy import floor, log, sqrt
 
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
 from theory.claims.memory.box_truncation import BOX_FORMS, BOX_VARIANTS
@@ -8,6 +8,7 @@ from theory.claims.memory.state_bound import FINITE as STATE_BOUND_FINITE
 from theory.language.claim import Claim, Source
 from theory.language.law import at
 from theory.language.statement import le
+from theory.language.variants import instead, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.geometry import EUCLIDEAN
 from theory.models.lemmas.decay import decay, long_window, positive_rate, rate_of
@@ -110,11 +111,7 @@ TRUNCATION = Claim(
     source=Source("Miller & Hardt, Stable Recurrent Models", "Lemma 1"),
     forms=(FINITE, UNIFORM, WINDOW_FORM, WINDOW_FINITE, *BOX_FORMS),
     false_variants=(
-        UNIFORM.variant(
-            "next-power",
-            "λ^{k+1} in place of λ^k",
-            le(h_gap, S_0 * lam ** (k + 1) / (1 - lam)),
-        ),
+        instead(UNIFORM, k, k + 1, "next-power", "λ^{k+1} in place of λ^k"),
         UNIFORM.variant("no-horizon", "the factor 1/(1 − λ) is missing", le(h_gap, S_0 * lam**k)),
         FINITE.variant(
             "window-one-longer",
@@ -127,11 +124,7 @@ TRUNCATION = Claim(
             "the drive counts the inputs and forgets the bias",
             le(h_gap, L_x * B_x * (lam**k - lam**T) / (1 - lam)),
         ),
-        UNIFORM.variant(
-            "a-thousandth-less",
-            "the limit is never reached: 0.999 of it is enough",
-            le(h_gap, Rational(999, 1000) * S_0 * lam**k / (1 - lam)),
-        ),
+        thousandth_less(UNIFORM),
         UNIFORM.variant(
             "half-by-eight",
             "eight steps forget half of any state, whatever λ is",

@@ -17,6 +17,7 @@ from theory.language.terms.vectors import (
     trace,
     transpose,
 )
+from theory.language.variants import instead, scaled
 from theory.language.vocabulary import symbols
 from theory.models.cells import W
 from theory.proof.steps import step, theorem
@@ -102,16 +103,10 @@ CERTIFIED_NORM = Claim(
             "the factorisation of s² I − WᵀW itself, rounding ignored",
             le(W_norm_exact, s_unshifted),
         ),
-        FORM.variant(
-            "unscaled",
-            "the gate without scaling, underflow ignored",
-            le(W_norm_exact, s_unscaled),
+        instead(
+            FORM, s_gate, s_unscaled, "unscaled", "the gate without scaling, underflow ignored"
         ),
-        FORM.variant(
-            "unsquared",
-            "s I − WᵀW in place of s² I − WᵀW",
-            le(W_norm_exact, sqrt(s_gate)),
-        ),
+        scaled(FORM, 1 / sqrt(s_gate), "unsquared", "s I − WᵀW in place of s² I − WᵀW"),
     ),
     extremal="λ times a near-orthogonal matrix; tiny and huge scales; rank one; zero",
 )

@@ -30,6 +30,7 @@ from theory.language.terms.vectors import (
     state,
     x,
 )
+from theory.language.variants import instead
 from theory.language.vocabulary import symbols
 from theory.models.cells import RNN, U, W, bias
 from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
@@ -195,11 +196,7 @@ ROUNDING_STATE = Claim(
             le(h_rounding, (LOCAL - e_rho + e_relative) * TOTAL),
             special="softplus-threshold",
         ),
-        STATE.variant(
-            "one-step-short",
-            "the errors of all steps but one",
-            le(h_rounding, eps_1 * (1 - lam ** (T - 1)) / (1 - lam)),
-        ),
+        instead(STATE, T, T - 1, "one-step-short", "the errors of all steps but one"),
     ),
     extremal="scalar linear system near λ = 1 with constant input: the same error in every step",
 )
