@@ -38,7 +38,7 @@ from theory.language.terms.vectors import (
 from theory.language.vocabulary import symbols
 from theory.models.geometry import ONE, ZERO, Geometry, S_full, fresh, full, h, in_norm, x_next
 from theory.proof.proof import Step
-from theory.proof.steps import induction
+from theory.proof.steps import step
 
 C_box, L_x_box = symbols("C_box L_x_box")
 new = entry(x, m + 1)
@@ -112,12 +112,9 @@ class BoxGeometry(Geometry):
         """Runs from zero stay in the box."""
         again = at("invariant box", fresh, s + j)
         return (
-            induction(
-                "runs stay in the box",
-                inside(fresh),
+            step("runs stay in the box", inside(fresh), forall=(s, j)).by_induction(
                 base=(RECURSION.at(x, s, 0), at("invariant box", 0, 0)),
                 step=(RECURSION.at(x, s, j), again),
-                forall=(s, j),
             ),
         )
 

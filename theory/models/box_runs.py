@@ -19,7 +19,7 @@ from theory.language.terms.unitary import part
 from theory.language.terms.vectors import entry, i, j, m, max_norm, phi, v, x, z
 from theory.models.system import ZERO
 from theory.proof.proof import Step
-from theory.proof.steps import induction, step
+from theory.proof.steps import step
 
 new = entry(x, m + 1)
 SIDES = (("cell", to_cell, cell_box), ("output", to_output, output_box))
@@ -52,23 +52,15 @@ def member(name: str, state: Expr, forall: tuple[Symbol, ...], *why: Use) -> tup
     """The state is in the box, for each of its entries is: by the one reason, or one for each."""
     apart = state - boxed(state)
     entries = tuple(
-        step(
-            f"{name}: each {side}",
-            le(Abs(part(P * apart, i)), ZERO),
-            DIFFERENCES.at(P * state, P * boxed(state), i),
-            at("nearest state", state, i),
-            reason,
-            forall=(i,),
+        step(f"{name}: each {side}", le(Abs(part(P * apart, i)), ZERO), forall=(i,)).by(
+            DIFFERENCES.at(P * state, P * boxed(state), i), at("nearest state", state, i), reason
         )
         for (side, P, _), reason in zip(SIDES, why * (2 // len(why)), strict=True)
     )
-    whole = step(
-        name,
-        in_box(state),
+    whole = step(name, in_box(state), forall=forall).by(
         *(step.id for step in entries),
         *(LEAST_BOUND.at(0, P * apart) for _, P, _ in SIDES),
         at("joint state", 0, apart),
-        forall=forall,
     )
     return (*entries, whole)
 
@@ -82,14 +74,11 @@ KEPT_IN_BOX = member(
     at("an output stays", v, m, i),
 )
 STARTS = member("the box is itself", boxed(v), (v,), at("nearest state", v, i))
-RUNS_STAY = induction(
-    "runs stay",
-    in_box(run),
+RUNS_STAY = step("runs stay", in_box(run), forall=(v, j)).by_induction(
     base=(GATED_RUN.at(boxed(v), x, 0), at("the box is itself", v)),
     step=(
         GATED_RUN.at(boxed(v), x, j),
         DEFINITE.at(boxed(run), run),
         at("the box is kept", run, j),
     ),
-    forall=(v, j),
 )

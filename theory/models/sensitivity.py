@@ -10,7 +10,7 @@ from theory.language.statement import le
 from theory.language.terms.vectors import RECURSION, entry, j, phi, s, sensitivity, state, x
 from theory.models.geometry import A_fresh, B_fresh, Geometry, S_fresh, fresh, start, x_next
 from theory.proof.proof import Step
-from theory.proof.steps import induction, step
+from theory.proof.steps import step
 
 
 def states(g: Geometry, one: str = "state, one step", all: str = "state") -> tuple[Step, ...]:
@@ -18,21 +18,14 @@ def states(g: Geometry, one: str = "state, one step", all: str = "state") -> tup
     h, x_first = state(x, 0, j), entry(x, j + 1)
     first = phi(0, x_first)
     return (
-        step(
-            one,
-            le(g.norm(state(x, 0, j + 1)), g.lam * g.norm(h) + g.S_0),
+        step(one, le(g.norm(state(x, 0, j + 1)), g.lam * g.norm(h) + g.S_0), forall=(j,)).by(
             RECURSION.at(x, 0, j),
             g.triangle.at(phi(h, x_first) - first, first),
             *g.from_zero,
             at("drive", j),
-            forall=(j,),
         ),
-        induction(
-            all,
-            le(g.norm(h), g.S_0 * g.total(j)),
-            base=RECURSION.at(x, 0, j),
-            step=(at(one, j), "contractive"),
-            forall=(j,),
+        step(all, le(g.norm(h), g.S_0 * g.total(j)), forall=(j,)).by_induction(
+            base=RECURSION.at(x, 0, j), step=(at(one, j), "contractive")
         ),
     )
 
@@ -41,13 +34,8 @@ def bounded(g: Geometry) -> tuple[Step, ...]:
     """The same, and so ‖h_s‖ ≤ B_s."""
     return (
         *states(g),
-        step(
-            "start",
-            le(g.norm(start), g.start_bound(s)),
-            at("state", s),
-            at("states", s),
-            "contractive",
-            forall=(s,),
+        step("start", le(g.norm(start), g.start_bound(s)), forall=(s,)).by(
+            at("state", s), at("states", s), "contractive"
         ),
     )
 
@@ -56,27 +44,18 @@ def forgetting(g: Geometry) -> tuple[Step, ...]:
     """‖h_{s+j} − ĥ_{s+j}‖ ≤ λ^j ‖h_s‖."""
     gap, gap_next = (g.norm(state(x, 0, s + steps) - state(x, s, steps)) for steps in (j, j + 1))
     return (
-        step(
-            "the same input to both",
-            le(gap_next, g.lam * gap),
-            RECURSION.at(x, 0, s + j),
-            RECURSION.at(x, s, j),
-            *g.together,
-            forall=(s, j),
+        step("the same input to both", le(gap_next, g.lam * gap), forall=(s, j)).by(
+            RECURSION.at(x, 0, s + j), RECURSION.at(x, s, j), *g.together
         ),
-        induction(
-            "forgetting",
-            le(gap, g.lam**j * g.norm(start)),
-            base=RECURSION.at(x, s, 0),
-            step=at("the same input to both", s, j),
-            forall=(s, j),
+        step("forgetting", le(gap, g.lam**j * g.norm(start)), forall=(s, j)).by_induction(
+            base=RECURSION.at(x, s, 0), step=at("the same input to both", s, j)
         ),
     )
 
 
 def factor(g: Geometry) -> Step:
     """‖∂φ/∂h‖ ≤ λ."""
-    return step("factor", le(g.norm(A_fresh), g.lam), *g.slope, forall=(s, j))
+    return step("factor", le(g.norm(A_fresh), g.lam), forall=(s, j)).by(*g.slope)
 
 
 def sensitive(g: Geometry) -> tuple[Step, ...]:
@@ -86,19 +65,16 @@ def sensitive(g: Geometry) -> tuple[Step, ...]:
         step(
             "sensitivity, one step",
             le(g.norm(sensitivity(x, s, j + 1)), g.lam * g.norm(S_fresh) + g.L_w),
+            forall=(s, j),
+        ).by(
             CHAIN_RULE_WEIGHTS.at(x, s, j),
             at("differentiable", fresh, x_next),
             g.triangle.at(A_fresh * S_fresh, B_fresh),
             g.submultiplicative.at(A_fresh, S_fresh),
             at("factor", s, j),
             at("lipschitz weights", s, j),
-            forall=(s, j),
         ),
-        induction(
-            "sensitivity",
-            le(g.norm(S_fresh), g.L_w * g.total(j)),
-            base=WEIGHTS_START.at(x, s),
-            step=(at("sensitivity, one step", s, j), "contractive"),
-            forall=(s, j),
+        step("sensitivity", le(g.norm(S_fresh), g.L_w * g.total(j)), forall=(s, j)).by_induction(
+            base=WEIGHTS_START.at(x, s), step=(at("sensitivity, one step", s, j), "contractive")
         ),
     )

@@ -1,5 +1,6 @@
-"""How ledgers are written: a step by z3, an induction, a form with its statement as last step."""
+"""How ledgers are written: steps by z3 or by induction, and forms that their statement ends."""
 
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from sympy import Symbol
@@ -8,8 +9,8 @@ from theory.language.claim import Form
 from theory.language.law import Assumption, Use
 from theory.language.statement import Statement
 from theory.language.terms.vectors import j
-from theory.proof.methods import Identity, Induction, Smt
-from theory.proof.methods.base import GIVEN
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.base import GIVEN, Direct
 from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Proof, Step
 
@@ -21,33 +22,31 @@ def premises(given: tuple[Statement, ...]) -> tuple[str, ...]:
     return tuple(f"{GIVEN} {index}" for index, _ in enumerate(given, start=1))
 
 
-def step(
-    id: str,
-    conclusion: Statement,
-    *uses: Use,
-    forall: tuple[Symbol, ...] = (),
-    given: tuple[Statement, ...] = (),
-) -> Step:
-    """The conclusion by z3, from all that is given and from the uses."""
-    return Step(id, conclusion, Smt(*premises(given), *uses), forall, given)
+@dataclass(frozen=True)
+class Stated:
+    """What a step says, for all values of the variables for which the premises hold."""
+
+    id: str
+    conclusion: Statement
+    forall: tuple[Symbol, ...] = ()
+    given: tuple[Statement, ...] = ()
+
+    def by(self, *uses: Use, method: type[Direct] = Smt) -> Step:
+        """Proved, by z3 unless said otherwise, from all that is given and from the uses."""
+        proof = method(*premises(self.given), *uses)
+        return Step(self.id, self.conclusion, proof, self.forall, self.given)
+
+    def by_induction(
+        self, base: Uses = (), step: Uses = (), over: Symbol = j, method: type[Direct] = Smt
+    ) -> Step:
+        """Proved at 0 and, with the hypothesis, from one to the next; both use what is given."""
+        known = premises(self.given)
+        begin, more = (uses if isinstance(uses, tuple) else (uses,) for uses in (base, step))
+        proof = Induction(over, method(*known, *begin), method(HYPOTHESIS, *known, *more))
+        return Step(self.id, self.conclusion, proof, self.forall, self.given)
 
 
-def induction(
-    id: str,
-    conclusion: Statement,
-    base: Uses = (),
-    step: Uses = (),
-    *,
-    forall: tuple[Symbol, ...],
-    given: tuple[Statement, ...] = (),
-    over: Symbol = j,
-    by: type[Smt | Identity] = Smt,
-) -> Step:
-    """By induction: the base, and the step, which uses the hypothesis; both use what is given."""
-    known = premises(given)
-    begin, more = (uses if isinstance(uses, tuple) else (uses,) for uses in (base, step))
-    method = Induction(over, by(*known, *begin), by(HYPOTHESIS, *known, *more))
-    return Step(id, conclusion, method, forall, given)
+step = Stated
 
 
 def theorem(
@@ -60,5 +59,5 @@ def theorem(
     note: str = "",
 ) -> Form:
     """A form whose proof ends with the statement itself, by z3 from the uses."""
-    proof = Proof((*steps, step("claim", statement, *uses)))
+    proof = Proof((*steps, step("claim", statement).by(*uses)))
     return Form(name, statement, assumptions, about, proof, note)

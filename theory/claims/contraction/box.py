@@ -58,14 +58,13 @@ CONTRACTS = theorem(
     (
         *VALUES_OF_UNITS,
         step(
-            "each entry",
-            le(Abs(part(unit_weights * next_gap, i)), lam_box * gap),
+            "each entry", le(Abs(part(unit_weights * next_gap, i)), lam_box * gap), forall=(i,)
+        ).by(
             DIFFERENCES.at(phi(one, new), phi(two, new), i),
             at("next state", one, i, next_gap),
             at("next state", two, i, next_gap),
             at("values of all units", shown(i), a, b, i),
             at("constants", i),
-            forall=(i,),
         ),
     ),
     "each entry",

@@ -14,7 +14,7 @@ from theory.language.variants import thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.slopes import SLOPES
 from theory.models.system import ONE
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 L_rho, lam_deep, depth, deep_gap, deep_state_gap = symbols(
     "L_rho lam_deep depth deep_gap deep_state_gap"
@@ -45,29 +45,28 @@ gap = norm(layer(a, c, j) - layer(b, c, j))
 ONE_LAYER = step(
     "one layer",
     le(gap.xreplace({j: j + 1}), L_rho * norm(layer_matrix(j + 1)) * gap),
+    forall=(a, b, c, j),
+).by(
     at("deep transition", a, c, j),
     at("deep transition", b, c, j),
     MEAN_VALUE.at(first, second),
     SUBMULTIPLICATIVE.at(slopes(first, second), first - second),
     SUBMULTIPLICATIVE.at(layer_matrix(j + 1), layer(a, c, j) - layer(b, c, j)),
     at("secants", first, second),
-    forall=(a, b, c, j),
 )
-ALL_LAYERS = induction(
-    "all layers",
-    le(gap, layer_product(j) * norm(a - b)),
+ALL_LAYERS = step(
+    "all layers", le(gap, layer_product(j) * norm(a - b)), forall=(a, b, c, j)
+).by_induction(
     base=(at("deep transition", a, c, 0), at("deep transition", b, c, 0), at("layer norms", 0)),
     step=(at("one layer", a, b, c, j), at("layer norms", j)),
-    forall=(a, b, c, j),
 )
 ONE_STEP = step(
-    "one step",
-    le(norm(phi(a, c) - phi(b, c)), lam_deep * norm(a - b)),
+    "one step", le(norm(phi(a, c) - phi(b, c)), lam_deep * norm(a - b)), forall=(a, b, c)
+).by(
     at("deep transition", a, c, 0),
     at("deep transition", b, c, 0),
     at("all layers", a, b, c, depth),
     at("layer norms", 0),
-    forall=(a, b, c),
 )
 STEPS = (SLOPES, SECANTS, ONE_LAYER, ALL_LAYERS, ONE_STEP)
 BOUND = le(deep_gap, lam_deep * deep_state_gap)

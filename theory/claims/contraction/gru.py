@@ -40,7 +40,7 @@ from theory.models.gates.gru_units_cho import CHO_UNITS
 from theory.models.system import ONE, ZERO
 from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 gate_gap, gate_state_gap, h_size, lam_box, T = symbols("gate_gap gate_state_gap h_size lam_box T")
 gate_gap_box, gate_state_gap_box = symbols("gate_gap_box gate_state_gap_box")
@@ -75,9 +75,7 @@ INVARIANT = theorem(
         SIGMOID_POSITIVE,
         SIGMOID_BELOW_ONE,
         TANH_BELOW_ONE,
-        induction(
-            "outputs of the run",
-            le(Abs(output(run)), ONE),
+        step("outputs of the run", le(Abs(output(run)), ONE), forall=(j, i)).by_induction(
             base=(GATED_RUN.at(0, x, 0), DIFFERENCES.at(0, 0, i)),
             step=(
                 GATED_RUN.at(0, x, j),
@@ -86,10 +84,9 @@ INVARIANT = theorem(
                 at("σ is at most 1", Z.fed(run, new)),
                 at("tanh is at most 1", N.fed(run, new)),
             ),
-            forall=(j, i),
         ),
-        step(
-            "each output", le(Abs(output(last)), ONE), at("outputs of the run", T, i), forall=(i,)
+        step("each output", le(Abs(output(last)), ONE), forall=(i,)).by(
+            at("outputs of the run", T, i)
         ),
     ),
     "each output",

@@ -16,13 +16,8 @@ W_norm, W_radius, step_gap, state_gap = symbols("W_norm W_radius step_gap state_
 x_t = vector("x_t")
 
 ONE_STEP = step(
-    "one step",
-    le(norm(phi(a, c) - phi(b, c)), norm(W) * norm(a - b)),
-    at("linear", a, c),
-    at("linear", b, c),
-    SUBMULTIPLICATIVE.at(W, a - b),
-    forall=(a, b, c),
-)
+    "one step", le(norm(phi(a, c) - phi(b, c)), norm(W) * norm(a - b)), forall=(a, b, c)
+).by(at("linear", a, c), at("linear", b, c), SUBMULTIPLICATIVE.at(W, a - b))
 FORM = theorem(
     "euclidean",
     le(step_gap, W_norm * state_gap),

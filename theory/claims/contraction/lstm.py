@@ -71,21 +71,12 @@ SUFFICIENT = theorem(
     (
         *STEPS,
         ONE_STEP,
-        step(
-            "what moves the cells",
-            le(moved_a, Rational(3, 4) * theta * room),
-            "theta",
-            "at most one",
-            "forgets",
-            "bounded cells",
+        step("what moves the cells", le(moved_a, Rational(3, 4) * theta * room)).by(
+            "theta", "at most one", "forgets", "bounded cells"
         ),
-        step("what moves the outputs", le(moved_q, theta * room / 4), "theta", "at most one"),
-        step(
-            "factor",
-            le(FACTOR, 1 - (1 - theta) * room),
-            "what moves the cells",
-            "what moves the outputs",
-            "at most one",
+        step("what moves the outputs", le(moved_q, theta * room / 4)).by("theta", "at most one"),
+        step("factor", le(FACTOR, 1 - (1 - theta) * room)).by(
+            "what moves the cells", "what moves the outputs", "at most one"
         ),
     ),
     at("one step", a, b, 0),

@@ -17,19 +17,18 @@ L_rho, W_norm, W_radius, step_gap, state_gap = symbols("L_rho W_norm W_radius st
 x_t = vector("x_t")
 first, second = (W * state + U * c + bias for state in (a, b))
 
-SECANTS = step(
-    "secants", le(norm(slopes(a, b)), L_rho), "slopes", DIAGONAL_NORM.at(a, b), forall=(a, b)
+SECANTS = step("secants", le(norm(slopes(a, b)), L_rho), forall=(a, b)).by(
+    "slopes", DIAGONAL_NORM.at(a, b)
 )
 ONE_STEP = step(
-    "one step",
-    le(norm(phi(a, c) - phi(b, c)), L_rho * norm(W) * norm(a - b)),
+    "one step", le(norm(phi(a, c) - phi(b, c)), L_rho * norm(W) * norm(a - b)), forall=(a, b, c)
+).by(
     at("rnn", a, c),
     at("rnn", b, c),
     MEAN_VALUE.at(first, second),
     SUBMULTIPLICATIVE.at(slopes(first, second), W * (a - b)),
     SUBMULTIPLICATIVE.at(W, a - b),
     at("secants", first, second),
-    forall=(a, b, c),
 )
 BOUND = le(step_gap, L_rho * W_norm * state_gap)
 FORM = theorem(

@@ -18,7 +18,7 @@ from theory.language.vocabulary import symbols
 from theory.models.system import WINDOW, ZERO
 from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 lam_1, lam_2, mu, v_top, T, k = symbols("lam_1 lam_2 mu v_top T k")
 stack_gap, stack_state_gap, top_gap, low_start, top_start = symbols(
@@ -46,9 +46,10 @@ SAME = Assumption("equal factors", "λ_1 = λ_2", eq(lam_1, lam_2))
 UPPER_MOVES = step(
     "the upper layer moves",
     le(max_norm(upper(p, a) - upper(q, b)), lam_2 * max_norm(p - q) + mu * max_norm(a - b)),
+    forall=(p, q, a, b),
+).by(
     TRIANGLE_MAX.at(upper(p, a) - upper(q, a), upper(q, a) - upper(q, b)),
     at("upper layer", p, q, a, b),
-    forall=(p, q, a, b),
 )
 one, two = states(a, p, s, j), states(b, q, s, j)
 next_one, next_two = states(a, p, s, j + 1), states(b, q, s, j + 1)
@@ -57,20 +58,16 @@ BEGIN = (STACK_RUN.at(a, p, x, s, 0), STACK_RUN.at(b, q, x, s, 0))
 LOWER_STEP = step(
     "the lower layer, one step",
     le(max_norm(next_one[0] - next_two[0]), lam_1 * max_norm(one[0] - two[0])),
-    *RUNS,
-    at("lower layer", one[0], two[0], entry(x, s + j + 1)),
     forall=(a, p, b, q, s, j),
-)
+).by(*RUNS, at("lower layer", one[0], two[0], entry(x, s + j + 1)))
 UPPER_STEP = step(
     "the upper layer, one step",
     le(
         max_norm(next_one[1] - next_two[1]),
         lam_2 * max_norm(one[1] - two[1]) + mu * max_norm(next_one[0] - next_two[0]),
     ),
-    *RUNS,
-    at("the upper layer moves", one[1], two[1], next_one[0], next_two[0]),
     forall=(a, p, b, q, s, j),
-)
+).by(*RUNS, at("the upper layer moves", one[1], two[1], next_one[0], next_two[0]))
 ALL = (a, p, b, q, s)
 ONE_STEP = (UPPER_MOVES, LOWER_STEP, UPPER_STEP)
 
@@ -89,13 +86,11 @@ WEIGHTED = theorem(
     note="below 1 wherever both factors are, for v large enough",
 )
 
-LOWER_DECAY = induction(
+LOWER_DECAY = step(
     "the lower layer forgets",
     le(max_norm(one[0] - two[0]), lam_1**j * max_norm(a - b)),
-    base=(*BEGIN,),
-    step=at("the lower layer, one step", *ALL, j),
     forall=(*ALL, j),
-)
+).by_induction(base=(*BEGIN,), step=at("the lower layer, one step", *ALL, j))
 
 
 def through(steps: Expr) -> Expr:
@@ -113,18 +108,19 @@ def cascade(total: Expr, which: str) -> tuple[Step, ...]:
     return (
         *ONE_STEP,
         LOWER_DECAY,
-        induction(
+        step(
             "the cascade",
             le(
                 max_norm(one[1] - two[1]), lam_2**j * max_norm(p - q) + mu * total * max_norm(a - b)
             ),
+            forall=(*ALL, j),
+        ).by_induction(
             base=(*BEGIN,),
             step=(
                 at("the upper layer, one step", *ALL, j),
                 at("the lower layer forgets", *ALL, j + 1),
                 which,
             ),
-            forall=(*ALL, j),
         ),
     )
 

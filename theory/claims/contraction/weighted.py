@@ -43,7 +43,7 @@ from theory.models.cells import LINEAR, RNN, U, W, bias
 from theory.models.slopes import SLOPES
 from theory.models.system import WINDOW
 from theory.proof.proof import Proof
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 L_rho, W_radius, kappa, lam_P, lam_D, lam_v, T, k = symbols(
     "L_rho W_radius kappa lam_P lam_D lam_v T k"
@@ -79,12 +79,13 @@ CONDITION = assume(
 QUADRATIC_STEP = step(
     "one step",
     le(norm(P_root * (phi(a, c) - phi(b, c))), lam_P * norm(P_root * (a - b))),
+    forall=(a, b, c),
+).by(
     at("linear", a, c),
     at("linear", b, c),
     at("invertible", P_root * W, a - b),
     SUBMULTIPLICATIVE.at(P_root * W * P_inverse, P_root * (a - b)),
     "factor",
-    forall=(a, b, c),
 )
 QUADRATIC = theorem(
     "quadratic",
@@ -105,18 +106,19 @@ EUCLIDEAN = theorem(
     "linear",
     (
         QUADRATIC_STEP,
-        induction(
+        step(
             "forgetting",
             le(norm(P_root * (full - fresh)), lam_P**j * norm(P_root * state(x, 0, s))),
+            forall=(s, j),
+        ).by_induction(
             base=RECURSION.at(x, s, 0),
             step=(
                 RECURSION.at(x, 0, s + j),
                 RECURSION.at(x, s, j),
                 at("one step", full, fresh, entry(x, s + j + 1)),
             ),
-            forall=(s, j),
         ),
-        induction("power not negative", le(0, lam_P**j), forall=(j,)),
+        step("power not negative", le(0, lam_P**j), forall=(j,)).by_induction(),
     ),
     at("forgetting", T - k, k),
     at("invertible", P_root, gap),
@@ -158,21 +160,19 @@ def _diagonal_form(
         step(
             "the slopes come out",
             le(norm(weights * (phi(a, c) - phi(b, c))), L_rho * norm(weights * W * (a - b))),
-            *spoiled,
-            "slopes",
-            "diagonal",
             forall=(a, b, c),
-        ),
+        ).by(*spoiled, "slopes", "diagonal"),
         step(
             "one step",
             le(norm(weights * (phi(a, c) - phi(b, c))), factor * norm(weights * (a - b))),
+            forall=(a, b, c),
+        ).by(
             at("the slopes come out", a, b, c),
             at("invertible", weights * W, a - b),
             submultiplicative.at(weights * W * inverse, weights * (a - b)),
             "factor",
-            forall=(a, b, c),
         ),
-        step("claim", bound, at("one step", a, b, x_t)),
+        step("claim", bound).by(at("one step", a, b, x_t)),
     )
     return Form(name, bound, (RNN, invertible, diagonal, factors), "rnn", Proof(steps), note)
 

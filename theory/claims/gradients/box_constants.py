@@ -121,10 +121,10 @@ def _form(
     note: str,
 ) -> Form:
     """From each row to the whole operator."""
-    rows = step(
-        "each row", le(weighted(row(operator, i)), bound * unit_weight(i)), *uses, forall=(i,)
+    rows = step("each row", le(weighted(row(operator, i)), bound * unit_weight(i)), forall=(i,)).by(
+        *uses
     )
-    claim = step("claim", statement, "each row", LARGEST_ROW.at(bound, operator))
+    claim = step("claim", statement).by("each row", LARGEST_ROW.at(bound, operator))
     proof = Proof((*steps, rows, claim))
     return Form(name, statement, (*model, constant), "cell", proof, note)
 

@@ -86,7 +86,9 @@ slopes_a, slopes_b = slopes(z_a, z_a), slopes(z_b, z_b)
 bound_a = sqrt(norm(a) ** 2 + norm(x_t) ** 2 + 1)
 R = sqrt(H**2 + B_x**2 + 1)
 
-SLOPE = step("slope", le(norm(slopes(c, c)), L_rho), "slopes", DIAGONAL_NORM.at(c, c), forall=(c,))
+SLOPE = step("slope", le(norm(slopes(c, c)), L_rho), forall=(c,)).by(
+    "slopes", DIAGONAL_NORM.at(c, c)
+)
 changed = (d_matrix(v) * a, d_inputs(v) * x_t, d_offset(v))
 SHIFT = (
     step(
@@ -96,23 +98,21 @@ SHIFT = (
             (norm(a) ** 2 + norm(x_t) ** 2 + 1)
             * (frobenius(d_matrix(v)) + frobenius(d_inputs(v)) + norm(d_offset(v)) ** 2),
         ),
+        forall=(v,),
+    ).by(
         SUBMULTIPLICATIVE_FROBENIUS.at(d_matrix(v), a),
         SUBMULTIPLICATIVE_FROBENIUS.at(d_inputs(v), x_t),
-        forall=(v,),
     ),
-    step(
-        "shift",
-        le(norm(shift(a)), bound_a * norm(v)),
+    step("shift", le(norm(shift(a)), bound_a * norm(v)), forall=(v,)).by(
         at("shift, squared", v),
         SIZE_OF_WEIGHTS.at(v),
         TRIANGLE.at(changed[0] + changed[1], changed[2]),
         TRIANGLE.at(changed[0], changed[1]),
-        forall=(v,),
     ),
 )
 OPERATOR = step(
-    "all weights",
-    le(norm(d_weights(a, x_t) * v), L_rho * bound_a * norm(v)),
+    "all weights", le(norm(d_weights(a, x_t) * v), L_rho * bound_a * norm(v)), forall=(v,)
+).by(
     CHAIN_RULE_LAYER.at(W, U, bias, a, x_t),
     "rnn",
     at("differentiable", a, x_t),
@@ -120,7 +120,6 @@ OPERATOR = step(
     SUBMULTIPLICATIVE.at(slopes_a, shift(a)),
     at("slope", z_a),
     at("shift", v),
-    forall=(v,),
 )
 WEIGHTS = theorem(
     "weights",
@@ -132,11 +131,8 @@ WEIGHTS = theorem(
         SLOPE,
         *SHIFT,
         OPERATOR,
-        step(
-            "operator",
-            le(norm(d_weights(a, x_t)), L_rho * bound_a),
-            LINEAR_MAP.at(L_rho * bound_a, d_weights(a, x_t)),
-            "all weights",
+        step("operator", le(norm(d_weights(a, x_t)), L_rho * bound_a)).by(
+            LINEAR_MAP.at(L_rho * bound_a, d_weights(a, x_t)), "all weights"
         ),
     ),
     "operator",
@@ -144,9 +140,7 @@ WEIGHTS = theorem(
     note="L_w, with the bounds on states and inputs for H and B_x",
 )
 
-APART = step(
-    "slopes apart",
-    le(norm(slopes_a - slopes_b), beta_rho * W_rows * norm(a - b)),
+APART = step("slopes apart", le(norm(slopes_a - slopes_b), beta_rho * W_rows * norm(a - b))).by(
     MEAN_VALUE_SLOPES.at(z_a, z_b),
     "curvatures",
     DIAGONAL_BENDS.at(z_a, z_b),
@@ -155,12 +149,8 @@ APART = step(
     "rows",
 )
 MATRIX_CHANGE = step(
-    "matrix change",
-    le(norm(d_matrix(v) * (a - b)), norm(v) * norm(a - b)),
-    SUBMULTIPLICATIVE_FROBENIUS.at(d_matrix(v), a - b),
-    SIZE_OF_WEIGHTS.at(v),
-    forall=(v,),
-)
+    "matrix change", le(norm(d_matrix(v) * (a - b)), norm(v) * norm(a - b)), forall=(v,)
+).by(SUBMULTIPLICATIVE_FROBENIUS.at(d_matrix(v), a - b), SIZE_OF_WEIGHTS.at(v))
 mixed = beta_rho * W_rows * norm(a - b) * bound_a + L_rho * norm(a - b)
 MIXED = theorem(
     "mixed",
@@ -177,6 +167,8 @@ MIXED = theorem(
         step(
             "all weights",
             le(norm((d_weights(a, x_t) - d_weights(b, x_t)) * v), mixed * norm(v)),
+            forall=(v,),
+        ).by(
             CHAIN_RULE_LAYER.at(W, U, bias, a, x_t),
             CHAIN_RULE_LAYER.at(W, U, bias, b, x_t),
             "rnn",
@@ -190,13 +182,9 @@ MIXED = theorem(
             at("slope", z_b),
             at("shift", v),
             at("matrix change", v),
-            forall=(v,),
         ),
-        step(
-            "operator",
-            le(norm(d_weights(a, x_t) - d_weights(b, x_t)), mixed),
-            LINEAR_MAP.at(mixed, d_weights(a, x_t) - d_weights(b, x_t)),
-            "all weights",
+        step("operator", le(norm(d_weights(a, x_t) - d_weights(b, x_t)), mixed)).by(
+            LINEAR_MAP.at(mixed, d_weights(a, x_t) - d_weights(b, x_t)), "all weights"
         ),
     ),
     "operator",

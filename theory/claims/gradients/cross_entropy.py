@@ -35,7 +35,7 @@ from theory.language.terms.vectors import (
 )
 from theory.language.vocabulary import symbols
 from theory.models.system import ONE, ZERO
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 C_label, C_spread, dp, dp_gap, state_gap = symbols("C_label C_spread dp dp_gap state_gap")
 label = vector("C_label_row")
@@ -99,9 +99,9 @@ ENTROPY_SLOPE = theorem(
     ),
     "gradient",
     (
-        induction(
-            "mixture",
-            le(norm(mixture(c, label, j)), mass(c, j) * C_label),
+        step(
+            "mixture", le(norm(mixture(c, label, j)), mass(c, j) * C_label), forall=(c, j)
+        ).by_induction(
             base=SUMS.at(c, label, 0),
             step=(
                 SUMS.at(c, label, j),
@@ -110,7 +110,6 @@ ENTROPY_SLOPE = theorem(
                 at("softmax", c, j),
                 at("label rows", j),
             ),
-            forall=(c, j),
         ),
     ),
     at("mixture", a, classes),
@@ -127,46 +126,37 @@ ENTROPY_CURVATURE = theorem(
     (SOFTMAX, SECOND_DERIVATIVE, SPREAD),
     "gradient",
     (
-        step(
-            "spread of the logits",
-            le(highest - lowest, C_spread * norm(v)),
+        step("spread of the logits", le(highest - lowest, C_spread * norm(v)), forall=(v,)).by(
             CAUCHY_SCHWARZ.at(top(v) - bottom(v), v),
             INNER_PRODUCT.at(top(v), bottom(v), v),
             at("spread", v, 0),
-            forall=(v,),
         ),
-        induction(
+        step(
             "between the extremes",
             le(moments[0], (highest + lowest) * moments[1] - highest * lowest * moments[2]),
-            base=SUMS.at(c, v, 0),
-            step=(SUMS.at(c, v, j), at("softmax", c, j), at("spread", v, j)),
             forall=(c, v, j),
+        ).by_induction(
+            base=SUMS.at(c, v, 0), step=(SUMS.at(c, v, j), at("softmax", c, j), at("spread", v, j))
         ),
-        induction(
+        step(
             "squares",
             le(ZERO, moments[0] - 2 * z * moments[1] + z**2 * moments[2]),
-            base=SUMS.at(c, v, 0),
-            step=(SUMS.at(c, v, j), at("softmax", c, j)),
             forall=(c, v, z, j),
-        ),
+        ).by_induction(base=SUMS.at(c, v, 0), step=(SUMS.at(c, v, j), at("softmax", c, j))),
         step(
             "variance",  # Popoviciu's inequality
             le(Abs(inner(v, hessian(c) * v)), quarter * norm(v) ** 2),
+            forall=(v,),
+        ).by(
             at("second derivative", c, v),
             at("softmax", c, 0),
             at("squares", c, v, first_moment(c, v, classes), classes),
             at("between the extremes", c, v, classes),
             at("spread of the logits", v),
             at("spread", v, 0),
-            forall=(v,),
         ),
-        step(
-            "second derivative bounded",
-            le(norm(hessian(c)), quarter),
-            RAYLEIGH.at(quarter, hessian(c)),
-            "variance",
-            at("second derivative", c, v),
-            forall=(c,),
+        step("second derivative bounded", le(norm(hessian(c)), quarter), forall=(c,)).by(
+            RAYLEIGH.at(quarter, hessian(c)), "variance", at("second derivative", c, v)
         ),
     ),
     MEAN_VALUE_GRADIENT.at(quarter, a, b),

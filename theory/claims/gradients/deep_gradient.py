@@ -21,7 +21,7 @@ from theory.language.vocabulary import symbols
 from theory.models.system import DIFFERENTIABLE, ONE, WINDOW
 from theory.models.unitary.isometry import before, x_next
 from theory.proof.proof import Step
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 lam_deep, lam_layer, W_product, isometric, depth = symbols(
     "lam_deep lam_layer W_product isometric depth"
@@ -35,21 +35,14 @@ CHAIN = (CHAIN_RULE_STATES.at(x, s, j), at("differentiable", before, x_next))
 def powers(factor: Expr, lipschitz: str) -> tuple[Step, Step]:
     """‖∂h_{s+j}/∂h_s‖ ≤ factor^j, from the step that says that φ is Lipschitz."""
     return (
-        step(
-            "one step more",
-            le(norm(d_run(x, s, j + 1)), factor * norm(run)),
+        step("one step more", le(norm(d_run(x, s, j + 1)), factor * norm(run)), forall=(s, j)).by(
             *CHAIN,
             SUBMULTIPLICATIVE.at(slope, run),
             DERIVATIVE_IN_STATE.at(factor, before, x_next),
             lipschitz,
-            forall=(s, j),
         ),
-        induction(
-            "all steps",
-            le(norm(run), factor**j),
-            base=(STATES_START.at(x, s), IDENTITY_NORM.at()),
-            step=at("one step more", s, j),
-            forall=(s, j),
+        step("all steps", le(norm(run), factor**j), forall=(s, j)).by_induction(
+            base=(STATES_START.at(x, s), IDENTITY_NORM.at()), step=at("one step more", s, j)
         ),
     )
 
@@ -85,33 +78,30 @@ EQUAL = theorem(
             step(
                 "one layer",
                 eq(gap.xreplace({j: j + 1}), norm(layer_matrix(j + 1)) * gap),
+                forall=(a, b, c, j),
+            ).by(
                 at("deep transition", a, c, j),
                 at("deep transition", b, c, j),
                 at("isometric layers", first, 0),
                 at("isometric layers", second, 0),
                 at("isometric layers", layer(a, c, j) - layer(b, c, j), j + 1),
-                forall=(a, b, c, j),
             ),
-            induction(
-                "all layers",
-                eq(gap, layer_product(j) * norm(a - b)),
+            step(
+                "all layers", eq(gap, layer_product(j) * norm(a - b)), forall=(a, b, c, j)
+            ).by_induction(
                 base=(
                     at("deep transition", a, c, 0),
                     at("deep transition", b, c, 0),
                     at("isometric layers", 0, 0),
                 ),
                 step=(at("one layer", a, b, c, j), at("isometric layers", 0, j)),
-                forall=(a, b, c, j),
             ),
             *(
-                step(
-                    name,
-                    statement,
+                step(name, statement, forall=(a, b, c)).by(
                     at("deep transition", a, c, 0),
                     at("deep transition", b, c, 0),
                     at("all layers", a, b, c, depth),
                     at("isometric layers", 0, 0),
-                    forall=(a, b, c),
                 )
                 for name, statement in (
                     ("no more", le(norm(phi(a, c) - phi(b, c)), W_product * norm(a - b))),
@@ -123,17 +113,11 @@ EQUAL = theorem(
         step(
             "one step more, at least",
             le(W_product * norm(run), norm(d_run(x, s, j + 1))),
-            *CHAIN,
-            DERIVATIVE_NO_LESS.at(W_product, before, x_next, run),
-            "no less",
             forall=(s, j),
-        ),
-        induction(
-            "all steps, at least",
-            le(W_product**j, norm(run)),
+        ).by(*CHAIN, DERIVATIVE_NO_LESS.at(W_product, before, x_next, run), "no less"),
+        step("all steps, at least", le(W_product**j, norm(run)), forall=(s, j)).by_induction(
             base=(STATES_START.at(x, s), IDENTITY_NORM.at()),
             step=at("one step more, at least", s, j),
-            forall=(s, j),
         ),
     ),
     at("all steps", T - k, k),

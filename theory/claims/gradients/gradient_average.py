@@ -12,7 +12,7 @@ from theory.language.terms.vectors import gap_sum, j, m, norm, s, x
 from theory.language.vocabulary import symbols
 from theory.models.geometry import EUCLIDEAN, ZERO
 from theory.models.lemmas.powers import power, power_at_most_one
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 T, k, lam, B_h, L_w, L_p, grad_gap_mean = symbols("T k lam B_h L_w L_p grad_gap_mean")
 
@@ -48,51 +48,39 @@ AVERAGED = theorem(
         step(
             "curved",
             le(terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(s))[1], CURVED_LATER),
-            at("power not negative", k),
-            at("power at most one", k),
-            "contractive",
             forall=(s,),
-        ),
+        ).by(at("power not negative", k), at("power at most one", k), "contractive"),
         step(
             "drifted",
             le(terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(s))[2], DRIFTED_LATER),
-            at("power not negative", k - 1),
-            at("total", k),
-            "contractive",
-            "some window",
             forall=(s,),
-        ),
-        step(
-            "one loss",
-            le(ONE_LOSS, ONE_LOSS_BOUND),
+        ).by(at("power not negative", k - 1), at("total", k), "contractive", "some window"),
+        step("one loss", le(ONE_LOSS, ONE_LOSS_BOUND), forall=(j,)).by(
             FINITE.lemma("gradient-gap", T).at(k + j + 1),
             at("curved", j + 1),
             at("drifted", j + 1),
             "contractive",
-            forall=(j,),
         ),
         step(
             "adding",
             le(norm(gap_sum(x, k, j + 1)), bound_next),
-            GAP_SUM.at(x, k, j),
-            TRIANGLE.at(gap_sum(x, k, j), run_gradient(0, k + j + 1) - run_gradient(j + 1, k)),
             forall=(bound, bound_one, bound_next, j),
             given=(
                 le(norm(gap_sum(x, k, j)), bound),
                 le(ONE_LOSS, bound_one),
                 eq(bound_next, bound + bound_one),
             ),
+        ).by(
+            GAP_SUM.at(x, k, j),
+            TRIANGLE.at(gap_sum(x, k, j), run_gradient(0, k + j + 1) - run_gradient(j + 1, k)),
         ),
-        induction(
-            "all losses",
-            le(norm(gap_sum(x, k, j)), averaged(j)),
+        step("all losses", le(norm(gap_sum(x, k, j)), averaged(j)), forall=(j,)).by_induction(
             base=GAP_SUM.at(x, k, j),
             step=(
                 at("adding", averaged(j), ONE_LOSS_BOUND, averaged(j + 1), j),
                 at("one loss", j),
                 "contractive",
             ),
-            forall=(j,),
         ),
     ),
     at("all losses", T - k),

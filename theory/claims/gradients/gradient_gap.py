@@ -51,24 +51,13 @@ UNIFORM = theorem(
     "gradient",
     (
         *POWERS,
-        step(
-            "forgotten",
-            le(FORGOTTEN, FORGOTTEN_MOST),
-            at("power not negative", k),
-            at("power not negative", T - k),
-            "contractive",
-            "window",
+        step("forgotten", le(FORGOTTEN, FORGOTTEN_MOST)).by(
+            at("power not negative", k), at("power not negative", T - k), "contractive", "window"
         ),
-        step(
-            "curved",
-            le(CURVED, CURVED_MOST),
-            at("power not negative", k),
-            at("power at most one", k),
-            "contractive",
+        step("curved", le(CURVED, CURVED_MOST)).by(
+            at("power not negative", k), at("power at most one", k), "contractive"
         ),
-        step(
-            "drifted",
-            le(DRIFTED, DRIFTED_MOST),
+        step("drifted", le(DRIFTED, DRIFTED_MOST)).by(
             at("power not negative", k - 1),
             at("power at most one", k),
             at("total", k),

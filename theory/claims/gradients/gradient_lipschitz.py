@@ -41,7 +41,7 @@ def finite_steps(o: OtherWeights, name: str) -> tuple[Step, ...]:
         *states(o),
         *jacobians(o),
         *losses(o),
-        step(name, finite(o), at("gradients bounded", T - 1), "some input", "contractive"),
+        step(name, finite(o)).by(at("gradients bounded", T - 1), "some input", "contractive"),
     )
 
 
@@ -80,42 +80,24 @@ def uniform_steps(o: OtherWeights, of_length: Use, by_parts: bool) -> tuple[Step
             le(v_1, y),
             le(v_2, z),
         ),
-    )
+    ).by()
     return (
         power(g.lam),
         power_at_most_one(g.lam),
-        step(
-            "curvature, every length",
-            le((g.L_w * g.total(T)) ** 2, curvature_most(o)),
-            at("power not negative", T),
-            at("power at most one", T),
-            "contractive",
+        step("curvature, every length", le((g.L_w * g.total(T)) ** 2, curvature_most(o))).by(
+            at("power not negative", T), at("power at most one", T), "contractive"
         ),
-        step(
-            "mixed",
-            le(mixed, 1 / (1 - g.lam) ** 2),
-            at("power not negative", T - 1),
-            "some input",
-            "contractive",
+        step("mixed", le(mixed, 1 / (1 - g.lam) ** 2)).by(
+            at("power not negative", T - 1), "some input", "contractive"
         ),
-        step(
-            "bent",
-            le(bent, 1 / (1 - g.lam) ** 3),
-            at("power not negative", T - 1),
-            "some input",
-            "contractive",
+        step("bent", le(bent, 1 / (1 - g.lam) ** 3)).by(
+            at("power not negative", T - 1), "some input", "contractive"
         ),
-        step(
-            "change, every length",
-            le(change(o, T, g.lam ** (T - 1)), change_most(o)),
-            "mixed",
-            "bent",
-            "contractive",
+        step("change, every length", le(change(o, T, g.lam ** (T - 1)), change_most(o))).by(
+            "mixed", "bent", "contractive"
         ),
         *([larger] if by_parts else []),
-        step(
-            "claim",
-            le(grad_gap_weights, uniform(o) * weight_distance),
+        step("claim", le(grad_gap_weights, uniform(o) * weight_distance)).by(
             *([at("larger", *of_one, curvature_most(o), change_most(o))] if by_parts else []),
             of_length,
             "curvature, every length",

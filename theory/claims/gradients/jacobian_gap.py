@@ -36,7 +36,7 @@ from theory.models.sensitivity import bounded, forgetting, sensitive
 from theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
 from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step
-from theory.proof.steps import induction, step
+from theory.proof.steps import step
 
 T, k, grad_gap = symbols("T k grad_gap")
 
@@ -73,9 +73,7 @@ def sensitivity_gap(g: Geometry) -> tuple[Step, ...]:
     bent_sensitivity = (at("sensitivity", s, j), "contractive") if g.beta_hh else ()
     divided = ("contractive",) if g.beta_hh else ()
     return (
-        step(
-            "drift, one step",
-            le(gap_next, g.lam * gap + state_gap * added),
+        step("drift, one step", le(gap_next, g.lam * gap + state_gap * added), forall=(s, j)).by(
             CHAIN_RULE_WEIGHTS.at(x, 0, s + j),
             CHAIN_RULE_WEIGHTS.at(x, s, j),
             at("differentiable", full, x_next),
@@ -86,32 +84,29 @@ def sensitivity_gap(g: Geometry) -> tuple[Step, ...]:
             g.submultiplicative.at(A_full - A_fresh, S_fresh),
             at("factor", 0, s + j),
             at("smooth", s, j),
-            forall=(s, j),
         ),
         step(
             "drift, bounded",
             le(gap_next, g.lam * gap + g.lam**j * at_start * (drift(g, j + 1) - drift(g, j))),
-            at("drift, one step", s, j),
-            at("forgetting", s, j),
-            *bent_sensitivity,
             forall=(s, j),
-        ),
-        induction(
+        ).by(at("drift, one step", s, j), at("forgetting", s, j), *bent_sensitivity),
+        step(
             "drift",
             le(
                 g.norm(sensitivity(x, 0, s + j + 1) - sensitivity(x, s, j + 1)),
                 g.lam ** (j + 1) * g.norm(S_start) + g.lam**j * at_start * drift(g, j + 1),
             ),
+            forall=(s, j),
+        ).by_induction(
             base=(at("drift, bounded", s, 0), WEIGHTS_START.at(x, s), *divided),
             step=(at("drift, bounded", s, j + 1), *divided),
-            forall=(s, j),
         ),
     )
 
 
 def total_at_most_steps(g: Geometry) -> Step:
     """g(j) ≤ j."""
-    return induction("total", le(g.total(j), j), step="contractive", forall=(j,))
+    return step("total", le(g.total(j), j), forall=(j,)).by_induction(step="contractive")
 
 
 def _steps(g: Geometry) -> tuple[Step, ...]:
@@ -134,17 +129,20 @@ def _steps(g: Geometry) -> tuple[Step, ...]:
             le(
                 loss_gap, g.L_p * g.norm(S - S_hat) + g.beta_p * g.norm(h - h_fresh) * g.norm(S_hat)
             ),
+            forall=(s, j),
+        ).by(
             g.triangle.at(d_loss(h) * (S - S_hat), curved * S_hat),
             g.submultiplicative.at(d_loss(h), S - S_hat),
             g.submultiplicative.at(curved, S_hat),
             at("lipschitz loss", s + j + 1),
             at("smooth loss", s, j + 1),
             *g.gradient_norm(h, h_fresh, (0, s + j + 1), (s, j + 1)),
-            forall=(s, j),
         ),
         step(
             "gradients at the start",
             le(loss_gap, three_terms(g, s, j + 1, g.norm(start))),
+            forall=(s, j),
+        ).by(
             at("gradients", s, j),
             at("drift", s, j),
             at("forgetting", s, j + 1),
@@ -152,18 +150,18 @@ def _steps(g: Geometry) -> tuple[Step, ...]:
             at("sensitivity", s, j + 1),
             at("power not negative", j + 1),
             "contractive",
-            forall=(s, j),
         ),
         step(
             "gradients bounded",
             le(loss_gap, three_terms(g, s, j + 1, g.start_bound(s))),
+            forall=(s, j),
+        ).by(
             at("gradients at the start", s, j),
             at("start", s),
             *((at("total", j + 1),) if g.beta_hh else ()),
             at("power not negative", j),
             at("power at most one", j + 1),
             "contractive",
-            forall=(s, j),
         ),
     )
 

@@ -38,13 +38,8 @@ SQUARED_SLOPE = theorem(
     (SQUARED, READOUT, SIZES),
     "gradient",
     (
-        step(
-            "residual",
-            le(norm(C * a - target), C_norm_sq * H + y_norm),
-            TRIANGLE.at(C * a, -target),
-            SUBMULTIPLICATIVE.at(C, a),
-            "readout",
-            "sizes",
+        step("residual", le(norm(C * a - target), C_norm_sq * H + y_norm)).by(
+            TRIANGLE.at(C * a, -target), SUBMULTIPLICATIVE.at(C, a), "readout", "sizes"
         ),
     ),
     at("squared loss", a),

@@ -35,7 +35,7 @@ from theory.models.lemmas.powers import power
 from theory.models.sensitivity import sensitive
 from theory.models.system import DIFFERENTIABLE, LONG_WINDOW, WINDOW
 from theory.proof.proof import Proof
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 T, k, lam, L_w, L_p, tbptt_gap, tb_gap = symbols("T k lam L_w L_p tbptt_gap tb_gap")
 
@@ -61,36 +61,25 @@ def _form(name: str, g: Geometry, about: str, *measured: Use, note: str = "") ->
     steps = (
         *g.before,
         *sensitive(g),
-        step(
-            "one step back",
-            le(g.norm(lost_next), g.lam * g.norm(lost)),
+        step("one step back", le(g.norm(lost_next), g.lam * g.norm(lost)), forall=(s, j)).by(
             CHAIN_RULE_WEIGHTS.at(x, 0, s + j),
             RECENT.at(x, s, j),
             at("differentiable", full, x_next),
             g.submultiplicative.at(d_state(full, x_next), lost),
             at("factor", 0, s + j),
-            forall=(s, j),
         ),
-        induction(
-            "all steps back",
-            le(g.norm(lost), g.lam**j * g.norm(S_start)),
-            base=RECENT.at(x, s, j),
-            step=at("one step back", s, j),
-            forall=(s, j),
-        ),
-        power(g.lam),
         step(
-            "sensitivities",
-            le(g.norm(S_T - R_T), g.lam**k * g.L_w * g.total(T - k)),
+            "all steps back", le(g.norm(lost), g.lam**j * g.norm(S_start)), forall=(s, j)
+        ).by_induction(base=RECENT.at(x, s, j), step=at("one step back", s, j)),
+        power(g.lam),
+        step("sensitivities", le(g.norm(S_T - R_T), g.lam**k * g.L_w * g.total(T - k))).by(
             at("all steps back", T - k, k),
             at("sensitivity", 0, T - k),
             at("power not negative", k),
             "contractive",
             "window",
         ),
-        step(
-            "claim",
-            bound,
+        step("claim", bound).by(
             "sensitivities",
             g.submultiplicative.at(d_loss(h_T), S_T - R_T),
             at("lipschitz loss", T),

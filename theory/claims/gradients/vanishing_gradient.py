@@ -20,7 +20,7 @@ from theory.models.geometry import EUCLIDEAN, Geometry
 from theory.models.sensitivity import factor
 from theory.models.system import CONTRACTION, DIFFERENTIABLE, INDEX, LIPSCHITZ_INPUT, PAST_INDEX
 from theory.proof.proof import Step
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 lam, L_x, L_rho, U_norm, W_norm, W_radius = symbols("lam L_x L_rho U_norm W_norm W_radius")
 T, t, dh_dx, C_box, L_x_box = symbols("T t dh_dx C_box L_x_box")
@@ -39,29 +39,17 @@ def decay(
 ) -> tuple[Step, ...]:
     """‖∂h_{t+j}/∂x_t‖ ≤ L_x λ^j, from what bounds the derivatives of one step."""
     return (
-        step(
-            "the input's own step",
-            le(g.norm(jacobian(x, m + 1, m + 1)), L_x),
-            CHAIN_RULE_START.at(x, m),
-            *first,
-            at("differentiable", before, x_now),
-            forall=(m,),
+        step("the input's own step", le(g.norm(jacobian(x, m + 1, m + 1)), L_x), forall=(m,)).by(
+            CHAIN_RULE_START.at(x, m), *first, at("differentiable", before, x_now)
         ),
-        step(
-            "one step more",
-            le(g.norm(moved_next), g.lam * g.norm(moved)),
+        step("one step more", le(g.norm(moved_next), g.lam * g.norm(moved)), forall=(m, j)).by(
             CHAIN_RULE.at(x, m, j),
             g.submultiplicative.at(d_state(later, x_later), moved),
             *further,
             at("differentiable", later, x_later),
-            forall=(m, j),
         ),
-        induction(
-            "all steps",
-            le(g.norm(moved), L_x * g.lam**j),
-            base=at("the input's own step", m),
-            step=at("one step more", m, j),
-            forall=(m, j),
+        step("all steps", le(g.norm(moved), L_x * g.lam**j), forall=(m, j)).by_induction(
+            base=at("the input's own step", m), step=at("one step more", m, j)
         ),
     )
 

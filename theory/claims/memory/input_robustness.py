@@ -35,14 +35,14 @@ run, run_other = gated_run(a, x, T), gated_run(a, x_other, T)
 def of_runs(bound: Statement, model: Driven, *starts: Expr) -> Proof:
     """From the steps of two runs from these states."""
     more: tuple[Use, ...] = ("starts",) if model.given else ()
-    last = step("claim", bound, at("all steps", *starts, T), *more, "contractive")
+    last = step("claim", bound).by(at("all steps", *starts, T), *more, "contractive")
     return Proof((*model.steps, last))
 
 
 def of_form(bound: Statement, form: Form, *uses: Use, before: tuple[Step, ...] = ()) -> Proof:
     """From another form of the claim."""
     name = f"input-robustness, {form.name}"
-    return Proof((*before, step("claim", bound, form.lemma(name).at(), *uses)))
+    return Proof((*before, step("claim", bound).by(form.lemma(name).at(), *uses)))
 
 
 def in_vanilla(

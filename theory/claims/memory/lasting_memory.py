@@ -32,7 +32,7 @@ from theory.models.lemmas.powers import POWER_AT_LEAST_ONE
 from theory.models.system import ONE, SHORT_WINDOW, ZERO
 from theory.proof.methods import Exact, Identity
 from theory.proof.proof import Step
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 lam, T, k, h_gap, M_rho, beta_rho = symbols("lam T k h_gap M_rho beta_rho")
 
@@ -53,13 +53,12 @@ def _impulse(height: int) -> Assumption:
 
 def _forgotten() -> Step:
     """A run that starts after the impulse stays at zero."""
-    return induction(
-        "the truncated state is zero",
-        eq(state(x, m + 1, j), ZERO),
+    return step(
+        "the truncated state is zero", eq(state(x, m + 1, j), ZERO), forall=(m, j)
+    ).by_induction(
         base=RECURSION.at(x, m + 1, 0),
         step=(RECURSION.at(x, m + 1, j), at("impulse", m + j), at("system", 0, 0)),
-        forall=(m, j),
-        by=Identity,
+        method=Identity,
     )
 
 
@@ -74,13 +73,10 @@ NO_WINDOW = theorem(
     "unstable",
     (
         POWER_AT_LEAST_ONE,
-        induction(
-            "the impulse grows",
-            eq(state(x, 0, j + 1), lam**j * e),
+        step("the impulse grows", eq(state(x, 0, j + 1), lam**j * e), forall=(j,)).by_induction(
             base=(RECURSION.at(x, 0, 0), at("impulse", 0), at("system", 0, e)),
             step=(RECURSION.at(x, 0, j + 1), at("impulse", j), at("system", lam**j * e, 0)),
-            forall=(j,),
-            by=Identity,
+            method=Identity,
         ),
         _forgotten(),
     ),
@@ -113,25 +109,16 @@ BOUNDED_STATE = theorem(
     "unstable",
     (
         Step("exp(5.94)", le(199, exponential(6 * LEVEL)), Exact()),
-        step(
-            "tanh is large",
-            le(LEVEL, tanh(z)),
-            "exp(5.94)",
-            TANH.at(z),
-            EXPONENTIAL.at(6 * LEVEL, 2 * z),
-            forall=(z,),
-            given=(le(3 * LEVEL, z),),
+        step("tanh is large", le(LEVEL, tanh(z)), forall=(z,), given=(le(3 * LEVEL, z),)).by(
+            "exp(5.94)", TANH.at(z), EXPONENTIAL.at(6 * LEVEL, 2 * z)
         ),
-        induction(
-            "the orbit stays",
-            le(LEVEL, orbit(j)),
+        step("the orbit stays", le(LEVEL, orbit(j)), forall=(j,)).by_induction(
             base=(ORBIT.at(0), at("tanh is large", 5)),
             step=(ORBIT.at(j), at("tanh is large", 3 * orbit(j))),
-            forall=(j,),
         ),
-        induction(
-            "the state is the orbit",
-            eq(state(x, 0, j + 1), orbit(j) * e),
+        step(
+            "the state is the orbit", eq(state(x, 0, j + 1), orbit(j) * e), forall=(j,)
+        ).by_induction(
             base=(RECURSION.at(x, 0, 0), at("impulse", 0), at("system", 0, 5), ORBIT.at(0)),
             step=(
                 RECURSION.at(x, 0, j + 1),
@@ -139,8 +126,7 @@ BOUNDED_STATE = theorem(
                 at("system", orbit(j), 0),
                 ORBIT.at(j),
             ),
-            forall=(j,),
-            by=Identity,
+            method=Identity,
         ),
         _forgotten(),
     ),

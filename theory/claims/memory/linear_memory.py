@@ -16,7 +16,7 @@ from theory.language.terms.vectors import a, b, entry, i, j, norm, s, x
 from theory.language.vocabulary import symbols
 from theory.models.system import ONE, WINDOW
 from theory.proof.proof import Proof, Step
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 mode_radius, mode_real, nilpotency = symbols("mode_radius mode_real nilpotency")
 mode_gap, mode_start, power_norm, T, k = symbols("mode_gap mode_start power_norm T k")
@@ -39,17 +39,13 @@ EXACT = theorem(
         step(
             "the same input to both",
             eq(norm(mode(x, 0, s + j + 1) - mode(x, s, j + 1)), mode_radius * norm(full - fresh)),
-            at("diagonal", x, 0, s + j, full, fresh),
-            at("diagonal", x, s, j, full, fresh),
             forall=(s, j),
-        ),
-        induction(
+        ).by(at("diagonal", x, 0, s + j, full, fresh), at("diagonal", x, s, j, full, fresh)),
+        step(
             "forgetting",
             eq(norm(full - fresh), mode_radius**j * norm(mode(x, 0, s))),
-            base=at("diagonal", x, s, 0, 0, 0),
-            step=at("the same input to both", s, j),
             forall=(s, j),
-        ),
+        ).by_induction(base=at("diagonal", x, s, 0, 0, 0), step=at("the same input to both", s, j)),
     ),
     at("forgetting", T - k, k),
     "window",
@@ -79,14 +75,17 @@ def index(m: int) -> Assumption:
 ONE_POWER = step(
     "one power more",
     le(norm(shifted(i, j + 1)), mode_radius * norm(shifted(i, j)) + norm(shifted(i + 1, j))),
+    forall=(i, j),
+).by(
     at("Jordan block", i, j),
     TRIANGLE.at(mode_radius * shifted(i, j), shifted(i + 1, j)),
     HOMOGENEITY.at(mode_radius, shifted(i, j)),
-    forall=(i, j),
 )
 
 
-NO_POWER = step("no power yet", le(norm(shifted(i, 0)), ONE), at("Jordan block", i, 0), forall=(i,))
+NO_POWER = step("no power yet", le(norm(shifted(i, 0)), ONE), forall=(i,)).by(
+    at("Jordan block", i, 0)
+)
 
 
 def binomials(power: Expr, terms: int) -> Expr:
@@ -104,12 +103,12 @@ def block(m: int) -> tuple[Step, ...]:
         at_start = [at("no power yet", first + i) for i in range(terms)]
         steps = [at("one power more", first + i, n) for n in range(more) for i in range(more - n)]
         found.append(
-            induction(
+            step(
                 f"{terms} terms",
                 le(norm(shifted(first, j + more)), binomials(j + more, terms)),
-                base=(*at_start, *steps),
-                step=(at("one power more", first, j + more), before),
                 forall=(j,),
+            ).by_induction(
+                base=(*at_start, *steps), step=(at("one power more", first, j + more), before)
             )
         )
     return tuple(found)
@@ -119,7 +118,7 @@ def jordan(m: int) -> Form:
     """‖Aᵏ‖ for N^m = 0."""
     bound = le(power_norm, binomials(k, m))
     long = Assumption("long enough", f"k ≥ {m - 1}", le(Integer(m - 1), k))
-    claim = step("claim", bound, at(f"{m} terms", k - m + 1), "long enough")
+    claim = step("claim", bound).by(at(f"{m} terms", k - m + 1), "long enough")
     return Form(
         f"jordan-{m}",
         bound,

@@ -22,20 +22,19 @@ from theory.language.terms.vectors import (
 from theory.language.vocabulary import symbols
 from theory.models.system import CONTRACTIVE, LONG_WINDOW, SOME_WINDOW, WINDOW
 from theory.proof.methods import Identity
-from theory.proof.steps import induction, theorem
+from theory.proof.steps import step, theorem
 
 T, k, lam, S_0 = symbols("T k lam S_0")
 forward_gap, field_gap, edge_gap, padding_gap, recurrent_gap, h_gap = symbols(
     "forward_gap field_gap edge_gap padding_gap recurrent_gap h_gap"
 )
 
-LAYERS = induction(
-    "layers are steps",
-    eq(forward(x, j, m + j), state(x, m, j)),
+LAYERS = step(
+    "layers are steps", eq(forward(x, j, m + j), state(x, m, j)), forall=(j, m)
+).by_induction(
     base=(FEED_FORWARD.at(x, 0, m), RECURSION.at(x, m, 0)),
     step=(FEED_FORWARD.at(x, j, m + j), RECURSION.at(x, m, j)),
-    forall=(j, m),
-    by=Identity,
+    method=Identity,
 )
 FEED_FORWARD_FORM = theorem(
     "feed-forward",
@@ -54,9 +53,9 @@ PAST = assume(
     (j,),
     eq(entry(x_past, T - k + j + 1), entry(x, T - k + j + 1)),
 )
-SAME_LAYERS = induction(
-    "layers agree",
-    eq(forward(x_past, j, T - k + j), forward(x, j, T - k + j)),
+SAME_LAYERS = step(
+    "layers agree", eq(forward(x_past, j, T - k + j), forward(x, j, T - k + j)), forall=(j,)
+).by_induction(
     base=(FEED_FORWARD.at(x, 0, T - k), FEED_FORWARD.at(x_past, 0, T - k), "window"),
     step=(
         FEED_FORWARD.at(x, j, T - k + j),
@@ -64,8 +63,7 @@ SAME_LAYERS = induction(
         at("changed past", j),
         "window",
     ),
-    forall=(j,),
-    by=Identity,
+    method=Identity,
 )
 FIELD_FORM = theorem(
     "field",

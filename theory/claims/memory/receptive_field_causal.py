@@ -103,7 +103,7 @@ UNSEEN = eq(causal_gap, ZERO)
 OUTSIDE = Proof(
     (
         agreement(x_past, "changed past", "causal", lt(T - k + reach(j), z), le(z, T)),
-        step("claim", UNSEEN, at("later values agree", J, T), "wide window", "field"),
+        step("claim", UNSEEN).by(at("later values agree", J, T), "wide window", "field"),
     )
 )
 

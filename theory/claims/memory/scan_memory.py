@@ -30,7 +30,7 @@ from theory.models.system import ONE, WINDOW, ZERO
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Step
-from theory.proof.steps import induction, theorem
+from theory.proof.steps import step, theorem
 
 scan_gap, scan_start, decay_product, decay_max = symbols(
     "scan_gap scan_start decay_product decay_max"
@@ -57,19 +57,14 @@ INPUT_SET = assume(
 )
 
 gap = scan(x, 0, s + j) - scan(x, s, j)
-NOT_NEGATIVE = induction(
-    "the product is not negative",
-    le(ZERO, decays(x, s, j)),
-    base=DECAYS.at(x, s, 0),
-    step=(DECAYS.at(x, s, j), at("scan", x, s, j, now)),
-    forall=(s, j),
-)
-FORGETTING = induction(
-    "forgetting",
-    eq(gap, decays(x, s, j) * scan(x, 0, s)),
+NOT_NEGATIVE = step(
+    "the product is not negative", le(ZERO, decays(x, s, j)), forall=(s, j)
+).by_induction(base=DECAYS.at(x, s, 0), step=(DECAYS.at(x, s, j), at("scan", x, s, j, now)))
+FORGETTING = step(
+    "forgetting", eq(gap, decays(x, s, j) * scan(x, 0, s)), forall=(s, j)
+).by_induction(
     base=(DECAYS.at(x, s, 0), at("scan", x, s, 0, 0)),
     step=(DECAYS.at(x, s, j), at("scan", x, 0, s + j, 0), at("scan", x, s, j, 0)),
-    forall=(s, j),
 )
 EXACT = theorem(
     "exact",
@@ -91,16 +86,15 @@ UNIFORM = theorem(
     (
         NOT_NEGATIVE,
         FORGETTING,
-        induction(
-            "the product is at most a power",
-            le(decays(x, s, j), decay_max**j),
+        step(
+            "the product is at most a power", le(decays(x, s, j), decay_max**j), forall=(s, j)
+        ).by_induction(
             base=DECAYS.at(x, s, 0),
             step=(
                 DECAYS.at(x, s, j),
                 at("the product is not negative", s, j),
                 at("input set", s + j),
             ),
-            forall=(s, j),
         ),
     ),
     at("forgetting", T - k, k),

@@ -55,22 +55,13 @@ FORM = theorem(
     "matrix",
     (
         step(
-            "nearly positive",
-            le(-gamma(n + 2) / (1 - gamma(n + 2)) * trace(matrix), least(matrix)),
-            CHOLESKY.at(matrix),
-            "gate",
-            "size",
-        ),
+            "nearly positive", le(-gamma(n + 2) / (1 - gamma(n + 2)) * trace(matrix), least(matrix))
+        ).by(CHOLESKY.at(matrix), "gate", "size"),
         step(
             "close to the true matrix",
             le(norm(matrix - true_matrix), gamma(n) * frobenius(W) + 4 * u * s_gate**2),
-            ROUNDED_GRAM.at(W, s_gate, shift),
-            "gate",
-            "size",
-        ),
-        step(
-            "the shift pays",
-            le(norm(W) ** 2, s_gate**2),
+        ).by(ROUNDED_GRAM.at(W, s_gate, shift), "gate", "size"),
+        step("the shift pays", le(norm(W) ** 2, s_gate**2)).by(
             "nearly positive",
             "close to the true matrix",
             "gate",

@@ -38,7 +38,7 @@ from theory.models.slopes import SLOPES
 from theory.models.system import CONTRACTION, CONTRACTIVE
 from theory.proof.methods import Smt
 from theory.proof.proof import GIVEN, Step
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 lam, L_rho, B_x, B_h, Z_hat, e_rho, e_relative, eps_1 = symbols(
     "lam L_rho B_x B_h Z_hat e_rho e_relative eps_1"
@@ -107,11 +107,12 @@ PRE_ACTIVATION_STEP = Step(
 SECANTS = step(
     "secants",
     le(norm(activation(floating) - activation(exact)), L_rho * norm(floating - exact)),
+    forall=(m,),
+).by(
     "slopes",
     DIAGONAL_NORM.at(floating, exact),
     MEAN_VALUE.at(floating, exact),
     SUBMULTIPLICATIVE.at(slopes(floating, exact), floating - exact),
-    forall=(m,),
 )
 
 
@@ -139,9 +140,11 @@ def _form(name: str, error: Expr, known: tuple[Assumption, ...]) -> Form:
         given=(within,),
     )
     later = computed(x, j), entry(x, j + 1)
-    accumulated = induction(
+    accumulated = step(
         "all steps",
         le(norm(computed(x, j) - state(x, 0, j)), error * (1 - lam**j) / (1 - lam)),
+        forall=(j,),
+    ).by_induction(
         base=(at("floating point", j), RECURSION.at(x, 0, 0)),
         step=(
             at("one step", j),
@@ -155,7 +158,6 @@ def _form(name: str, error: Expr, known: tuple[Assumption, ...]) -> Form:
             "small",
             *explicit,
         ),
-        forall=(j,),
     )
     return theorem(
         name,

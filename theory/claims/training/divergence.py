@@ -7,7 +7,7 @@ from theory.language.statement import Statement, eq, exists, le
 from theory.language.terms.vectors import Scalar, descent, function, i, j, m, y, z
 from theory.language.vocabulary import symbols
 from theory.models.system import ZERO
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 T, alpha, a_1, descent_growth = symbols("T alpha a_1 descent_growth")
 
@@ -51,43 +51,23 @@ DIVERGENCE = theorem(
     (DESCENT, STEP_SIZES, LENGTH, STEEP),
     "descent",
     (
-        induction("even powers", le(ZERO, y ** (2 * m)), forall=(m, y), over=m),
-        induction(
-            "series not negative",
-            le(ZERO, series(m, y)),
-            base=SERIES.at(m, y),
-            step=(SERIES.at(m, y), at("even powers", m, y)),
-            forall=(m, y),
-            over=m,
+        step("even powers", le(ZERO, y ** (2 * m)), forall=(m, y)).by_induction(over=m),
+        step("series not negative", le(ZERO, series(m, y)), forall=(m, y)).by_induction(
+            base=SERIES.at(m, y), step=(SERIES.at(m, y), at("even powers", m, y)), over=m
+        ),
+        step("last term", le((m + 1) * y ** (2 * m), series(m + 1, y)), forall=(m, y)).by(
+            SERIES.at(m, y), at("series not negative", m, y)
         ),
         step(
-            "last term",
-            le((m + 1) * y ** (2 * m), series(m + 1, y)),
-            SERIES.at(m, y),
-            at("series not negative", m, y),
-            forall=(m, y),
-        ),
-        induction(
             "powers grow",
             le(4 * y ** (2 * m + 2), z ** (2 * m + 2)),
-            step=at("even powers", m + 1, y),
             forall=(m, y, z),
             given=(le(4 * y**2, z**2),),
-            over=m,
+        ).by_induction(step=at("even powers", m + 1, y), over=m),
+        step("one step doubles", le(4 * now**2, then**2), forall=(j,), given=(_steep(j),)).by(
+            at("descent", j), at("last term", T - 2, now), at("step sizes", j), "length"
         ),
-        step(
-            "one step doubles",
-            le(4 * now**2, then**2),
-            at("descent", j),
-            at("last term", T - 2, now),
-            at("step sizes", j),
-            "length",
-            forall=(j,),
-            given=(_steep(j),),
-        ),
-        induction(
-            "the start stays steep",
-            _steep(j),
+        step("the start stays steep", _steep(j), forall=(j,)).by_induction(
             base=("steep start", at("descent", 0), at("step sizes", 0)),
             step=(
                 at("one step doubles", j),
@@ -95,7 +75,6 @@ DIVERGENCE = theorem(
                 at("step sizes", j),
                 "length",
             ),
-            forall=(j,),
         ),
     ),
     at("one step doubles", i),

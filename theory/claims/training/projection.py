@@ -48,8 +48,8 @@ INNER_PRODUCT = law(
 
 moved, before = project(a) - project(b), a - b
 MOVES_ALONG = step(
-    "the projections move along",
-    le(norm(moved) ** 2, inner(before, moved)),
+    "the projections move along", le(norm(moved) ** 2, inner(before, moved)), forall=(a, b)
+).by(
     at("projection", a),
     at("projection", b),
     PROJECTION.at(a, project(b)),
@@ -58,25 +58,21 @@ MOVES_ALONG = step(
     PROJECTION_INSIDE.at(b),
     INNER_PRODUCT.at(a - project(a), b - project(b), moved),
     INNER_PRODUCT.at(before, moved, moved),
-    forall=(a, b),
 )
 # 0 ≤ ‖a − c‖² = ‖a‖² − 2⟨a, c⟩ + ‖c‖²
 SQUARE = step(
     "square of a difference",
     eq(norm(a - c) ** 2, norm(a) ** 2 - 2 * inner(a, c) + norm(c) ** 2),
+    forall=(a, c),
+).by(
     INNER_PRODUCT.at(a, c, a - c),
     INNER_PRODUCT.at(c, a, a - c),
     INNER_PRODUCT.at(a, c, a),
     INNER_PRODUCT.at(a, c, c),
-    forall=(a, c),
 )
 NON_EXPANSIVE = step(
-    "non-expansive",
-    le(norm(project(a) - project(b)), norm(a - b)),
-    at("the projections move along", a, b),
-    at("square of a difference", before, moved),
-    forall=(a, b),
-)
+    "non-expansive", le(norm(project(a) - project(b)), norm(a - b)), forall=(a, b)
+).by(at("the projections move along", a, b), at("square of a difference", before, moved))
 LEMMAS = (MOVES_ALONG, SQUARE, NON_EXPANSIVE)
 
 GAP = theorem(

@@ -33,7 +33,7 @@ from theory.models.weights.training import (
     SOME_STEPS,
     STEP,
 )
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 N, k, lam, alpha, beta, eps_k = symbols("N k lam alpha beta eps_k")
 G_0, G_1, w_gap, w_gap_before = symbols("G_0 G_1 w_gap w_gap_before")
@@ -60,12 +60,13 @@ BY_PRODUCT = theorem(
     (
         *STEPS,
         *PRODUCT,
-        induction(
+        step(
             "weights by the product",
             le(beta * norm(here - there), eps_k * (StepProduct(j, c) - 1)),
+            forall=(j,),
+        ).by_induction(
             base=(at("descent", 0), at("empty product", c), "step"),
             step=(at("one step", j), at("next factor", j, c), at("inverse steps", j), "step"),
-            forall=(j,),
         ),
     ),
     at("weights by the product", N),
@@ -112,13 +113,8 @@ PAPER = theorem(
     "training",
     (
         *TANGENTS,
-        step(
-            "gradient bound by γ",
-            le(eps_k, (G_0 + G_1) * k * lam**k),
-            at("gradient bound", k - 1),
-            "gamma",
-            "memory",
-            "some window",
+        step("gradient bound by γ", le(eps_k, (G_0 + G_1) * k * lam**k)).by(
+            at("gradient bound", k - 1), "gamma", "memory", "some window"
         ),
     ),
     BY_LOGARITHM.lemma("weight-gap").at(),
@@ -141,13 +137,11 @@ CONSTANT = theorem(
     "training",
     (
         *CONSTANT_SIZE_STEPS,
-        induction(
+        step(
             "weights by the power",
             le(beta * norm(here - there), eps_k * ((1 + c) ** j - 1)),
-            base=at("descent", 0),
-            step=(at("one step", j), at("constant steps", j)),
             forall=(j,),
-        ),
+        ).by_induction(base=at("descent", 0), step=(at("one step", j), at("constant steps", j))),
     ),
     at("weights by the power", N),
     "curved",

@@ -59,12 +59,12 @@ from theory.models.unitary.local_maps import (
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Step
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 FACTOR = (
-    step("one step", le(ONE, T), "two steps"),
-    step(
-        "composed", eq(rank(E * first), rank(response_candidate(0, 0))), at("constant pattern", 0)
+    step("one step", le(ONE, T)).by("two steps"),
+    step("composed", eq(rank(E * first), rank(response_candidate(0, 0)))).by(
+        at("constant pattern", 0)
     ),
     step(
         "composed over steps",
@@ -72,19 +72,10 @@ FACTOR = (
             rank(shifted(seen(i), first)),
             rank(response_candidate(i + 1, 0) - rho * response_candidate(i, 0)),
         ),
-        at("constant pattern", i),
-        at("constant pattern", i + 1),
         forall=(i,),
-    ),
-    step(
-        "the input is seen",
-        eq(rank(E * first), n),
-        "match",
-        "one step",
-        "composed",
-        at("agreement", 0, 0),
-        at("scalar", 0),
-        RANK_IDENTITY.at(n),
+    ).by(at("constant pattern", i), at("constant pattern", i + 1)),
+    step("the input is seen", eq(rank(E * first), n)).by(
+        "match", "one step", "composed", at("agreement", 0, 0), at("scalar", 0), RANK_IDENTITY.at(n)
     ),
     Step(
         "nothing else is",
@@ -126,9 +117,7 @@ FACTOR = (
     ),
 )
 FRAME = (
-    induction(
-        "rows",
-        le(rows(X), states),
+    step("rows", le(rows(X), states), forall=(j,)).by_induction(
         base=(definition, ROWS_OF_PRODUCT.at(D, G), "pattern"),
         step=(
             definition,
@@ -138,11 +127,8 @@ FRAME = (
             ROWS_OF_PRODUCT.at(D, G),
             ROWS_OF_PRODUCT.at(D, V * X),
         ),
-        forall=(j,),
     ),
-    induction(
-        "no inactive unit",
-        eq(rank(idle * X), ZERO),
+    step("no inactive unit", eq(rank(idle * X), ZERO), forall=(j,)).by_induction(
         base=(definition, RANK_PRODUCT.at(idle * D, G), "pattern"),
         step=(
             definition,
@@ -153,31 +139,27 @@ FRAME = (
             RANK_PRODUCT.at(idle * D, G),
             RANK_PRODUCT.at(idle * D, V * X),
         ),
-        forall=(j,),
     ),
     step(
         "active or not",
         eq(norm(X * v), ZERO),
-        at("pattern", X * v),
-        at("rows", j),
-        ROWS_OF_PRODUCT.at(X, v),
         forall=(v,),
         given=(eq(norm(D * X * v), ZERO), eq(norm(idle * X * v), ZERO)),
-    ),
-    step(
-        "at most the active units",
-        le(rank(X), rank(D)),
+    ).by(at("pattern", X * v), at("rows", j), ROWS_OF_PRODUCT.at(X, v)),
+    step("at most the active units", le(rank(X), rank(D)), forall=(j,)).by(
         at("no inactive unit", j),
         "active or not",
         RANK_KERNELS.at(D * X, idle * X, X),
         RANK_PRODUCT.at(D, X),
-        forall=(j,),
     ),
 )
 GROWTH = (
     step(
         "eigenvectors are seen by the rest",
         eq(norm(X * v), ZERO),
+        forall=(v,),
+        given=(eq(norm(image * v), ZERO), eq(norm(idle * V * X * v), ZERO)),
+    ).by(
         TRIANGLE.at(image * v, rho * X * v),
         HOMOGENEITY.at(rho, X * v),
         at("scalar", 0),
@@ -186,12 +168,13 @@ GROWTH = (
         at("rows", j),
         ROWS_OF_PRODUCT.at(X, v),
         ROWS_OF_PRODUCT.at(V, X * v),
-        forall=(v,),
-        given=(eq(norm(image * v), ZERO), eq(norm(idle * V * X * v), ZERO)),
     ),
     step(
         "growth",
         le(rank(X) + n + rank(D), rank(X_next) + states),
+        forall=(j,),
+        given=(le(j + 2, T),),
+    ).by(
         definition,
         "the input is seen",
         at("E takes B X to 0", 0, j),
@@ -201,8 +184,6 @@ GROWTH = (
         RANK_KERNELS.at(image, idle * V * X, X),
         RANK_PRODUCT.at(idle, V * X),
         "pattern",
-        forall=(j,),
-        given=(le(j + 2, T),),
     ),
     Step(
         "growth by one",
@@ -218,13 +199,8 @@ GROWTH = (
         forall=(j,),
         given=(CROWDED, le(j + 1, T)),
     ),
-    step(
-        "with fewer states",
-        le(n + T - 1, rank(D)),
-        "two steps",
-        at("growth by one", T - 1),
-        at("at most the active units", T - 1),
-        given=(CROWDED,),
+    step("with fewer states", le(n + T - 1, rank(D)), given=(CROWDED,)).by(
+        "two steps", at("growth by one", T - 1), at("at most the active units", T - 1)
     ),
 )
 CONSTANT_PATTERN = theorem(

@@ -39,12 +39,9 @@ MULTIPLICITY = theorem(
         step(
             "eigenvectors are seen below",
             eq(norm(S * v), ZERO),
-            at("orthonormal columns", S * v),
-            at("eigenvectors", v),
-            ROWS_OF_PRODUCT.at(S, v),
             forall=(v,),
             given=(eq(norm(W_3 * S * v), ZERO),),
-        ),
+        ).by(at("orthonormal columns", S * v), at("eigenvectors", v), ROWS_OF_PRODUCT.at(S, v)),
     ),
     "eigenvectors are seen below",
     RANK_KERNEL.at(W_3 * S, S),

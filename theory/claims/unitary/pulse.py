@@ -19,7 +19,7 @@ from theory.language.terms.unitary import (
 from theory.language.terms.vectors import j
 from theory.language.vocabulary import symbols
 from theory.models.system import CONTRACTIVE, ZERO
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 lam, B_x, T, unitary_gap_beyond = symbols("lam B_x T unitary_gap_beyond")
 
@@ -43,13 +43,9 @@ INPUTS = Assumption("inputs", "B > 0", lt(ZERO, B_x))
 THREE_STEPS = Assumption("three steps", "T ≥ 3", le(Integer(3), T))
 gap = pulse_upper(3) - pulse(3)
 LEAK = (
-    step("leak", eq(gap, (1 - lam**2) * B), at("pulse", 0), at("pulse", 1), "contractive"),
-    induction(
-        "lasting gap",
-        le(Abs(gap), largest_pulse_gap(j + 3)),
-        base=LARGEST_PULSE_GAP.at(2),
-        step=LARGEST_PULSE_GAP.at(j + 3),
-        forall=(j,),
+    step("leak", eq(gap, (1 - lam**2) * B)).by(at("pulse", 0), at("pulse", 1), "contractive"),
+    step("lasting gap", le(Abs(gap), largest_pulse_gap(j + 3)), forall=(j,)).by_induction(
+        base=LARGEST_PULSE_GAP.at(2), step=LARGEST_PULSE_GAP.at(j + 3)
     ),
 )
 BEYOND = theorem(

@@ -30,7 +30,7 @@ from theory.models.system import ZERO
 from theory.models.unitary.networks import BLOCKS, BOUNDED_NETWORK, EMBEDDING, h, inside, x_next
 from theory.proof.methods import Identity, Words
 from theory.proof.proof import GIVEN, Step
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 B_h, T, unitary_gap_rescaled = symbols("B_h T unitary_gap_rescaled")
 
@@ -68,11 +68,9 @@ RESCALED_STATES = (
     step(
         "entries of scaled states",
         eq(part(activation(D * v), i), part(D * activation(v), i)),
-        at("relu", D * v, i),
-        at("relu", v, i),
-        at("scales", v, i),
-        at("scales", activation(v), i),
         forall=(i,),
+    ).by(
+        at("relu", D * v, i), at("relu", v, i), at("scales", v, i), at("scales", activation(v), i)
     ),
     Step(
         "ReLU commutes with the scales",
@@ -88,9 +86,7 @@ RESCALED_STATES = (
         forall=(j,),
         given=(SAME,),
     ),
-    induction(
-        "scaled states",
-        SAME,
+    step("scaled states", SAME, forall=(j,)).by_induction(
         base=(at("rescaled equivalent", 0), at("network", 0)),
         step=(
             at("rescaled equivalent", j),
@@ -100,8 +96,7 @@ RESCALED_STATES = (
             at("the added units are off", j),
             at("network", j),
         ),
-        forall=(j,),
-        by=Identity,
+        method=Identity,
     ),
     Step(
         "scales undone",
@@ -114,12 +109,9 @@ RESCALED_STATES = (
         ),
         forall=(j,),
     ),
-    induction(
-        "equal outputs",
-        eq(largest_scaled_gap(x, j), ZERO),
+    step("equal outputs", eq(largest_scaled_gap(x, j), ZERO), forall=(j,)).by_induction(
         base=LARGEST_SCALED_GAP.at(x, 0),
         step=(LARGEST_SCALED_GAP.at(x, j), at("scales undone", j + 1)),
-        forall=(j,),
     ),
 )
 RESCALED = theorem(

@@ -32,7 +32,7 @@ from theory.models.unitary.relations import (
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Step
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 driven, W_radius = symbols("driven W_radius")
 
@@ -108,12 +108,13 @@ MOVED_BACK = (
     step(
         "relations move back",
         eq(norm(units(j) * back * v + others(j) * transpose(W) * b), ZERO),
+        forall=(j, v, b),
+        given=(eq(norm(units(j + 1) * v + others(j + 1) * b), ZERO),),
+    ).by(
         "same activation",
         "sigmoidal",
         at("independence lemma", j + 1, v, b),
         at("networks", j, v, b),
-        forall=(j, v, b),
-        given=(eq(norm(units(j + 1) * v + others(j + 1) * b), ZERO),),
     ),
     Step(
         "outputs move back",
@@ -142,11 +143,12 @@ MOVED_BACK = (
     step(
         "no more than W leaves",
         le(norm(units(i) * moved(j)), norm(others(i)) * norm(faded(j))),
+        forall=(i, j),
+        given=(EQUAL,),
+    ).by(
         at("outputs move back", i, j),
         TRIANGLE.at(units(i) * moved(j) - others(i) * faded(j), others(i) * faded(j)),
         SUBMULTIPLICATIVE.at(others(i), faded(j)),
-        forall=(i, j),
-        given=(EQUAL,),
     ),
 )
 BOUNDED = (
@@ -162,16 +164,13 @@ BOUNDED = (
         ),
         forall=(j,),
     ),
-    induction(
-        "lengths stay",
-        eq(norm(moved(j)), norm(e)),
+    step("lengths stay", eq(norm(moved(j)), norm(e)), forall=(j,)).by_induction(
         base=POWERS.at(back, e, 0),
         step=(POWERS.at(back, e, j), at("m entries", j), at("orthogonal", U, e, moved(j))),
-        forall=(j,),
     ),
-    induction(
-        "distances stay",
-        eq(norm(moved(j) - moved(i + j)), norm(e - moved(i))),
+    step(
+        "distances stay", eq(norm(moved(j) - moved(i + j)), norm(e - moved(i))), forall=(i, j)
+    ).by_induction(
         base=POWERS.at(back, e, 0),
         step=(
             POWERS.at(back, e, j),
@@ -181,7 +180,6 @@ BOUNDED = (
             ROWS_OF_SUM.at(moved(j), moved(i + j), states, -1),
             at("orthogonal", U, e, moved(j) - moved(i + j)),
         ),
-        forall=(i, j),
     ),
 )
 CONSTANT = (
@@ -198,9 +196,7 @@ CONSTANT = (
         RETURNS,
         given=(ne(output, ZERO),),
     ),
-    step(
-        "the output is constant",
-        eq(output, ZERO),
+    step("the output is constant", eq(output, ZERO), given=(EQUAL,)).by(
         "same activation",
         "sigmoidal",
         "stable radius",
@@ -212,7 +208,6 @@ CONSTANT = (
         TRIANGLE.at(others(t_0) * c - units(t_0) * e, units(t_0) * e),
         TRIANGLE.at(units(t_0) * (e - moved(k_0 + l)), units(t_0) * moved(k_0 + l)),
         SUBMULTIPLICATIVE.at(units(t_0), e - moved(k_0 + l)),
-        given=(EQUAL,),
     ),
 )
 VECTOR = theorem(

@@ -47,50 +47,34 @@ FEWER = Assumption("fewer states", "m < 2n", lt(states, 2 * n))
 first, second, idle = pattern(0), pattern(1), rest(1)
 moved = V * first * G
 LEMMAS = (
-    step(
-        "composed",
-        eq(rank(E * pattern(m) * G), rank(response_candidate(m, m))),
-        at("cell", m),
-        forall=(m,),
+    step("composed", eq(rank(E * pattern(m) * G), rank(response_candidate(m, m))), forall=(m,)).by(
+        at("cell", m)
     ),
-    step(
-        "composed over a step",
-        eq(rank(E * second * moved), rank(response_candidate(1, 0))),
-        at("cell", 0),
+    step("composed over a step", eq(rank(E * second * moved), rank(response_candidate(1, 0)))).by(
+        at("cell", 0)
     ),
     step(
         "the input is seen",
         eq(rank(E * pattern(m) * G), n),
-        at("composed", m),
-        at("agreement", m, m),
-        at("network", m),
-        RANK_IDENTITY.at(n),
         forall=(m,),
         given=(SAME, le(m + 1, T)),
-    ),
-    step(
-        "what is remembered",
-        eq(rank(E * second * moved), rank(W)),
-        "two steps",
-        "composed over a step",
-        at("agreement", 1, 0),
-        at("network", 0),
-        given=(SAME,),
+    ).by(at("composed", m), at("agreement", m, m), at("network", m), RANK_IDENTITY.at(n)),
+    step("what is remembered", eq(rank(E * second * moved), rank(W)), given=(SAME,)).by(
+        "two steps", "composed over a step", at("agreement", 1, 0), at("network", 0)
     ),
     step(
         "nothing is lost",
         eq(norm(first * G * v), ZERO),
+        forall=(v,),
+        given=(eq(norm(second * moved * v), ZERO), eq(norm(idle * moved * v), ZERO)),
+    ).by(
         at("patterns", 1, moved * v),
         at("orthogonal", first * G * v),
         at("patterns", 0, v),
         ROWS_OF_PRODUCT.at(first, G * v),
         ROWS_OF_PRODUCT.at(V, first * G * v),
-        forall=(v,),
-        given=(eq(norm(second * moved * v), ZERO), eq(norm(idle * moved * v), ZERO)),
     ),
-    step(
-        "two steps need room",
-        le(2 * n, states + rank(W)),
+    step("two steps need room", le(2 * n, states + rank(W)), given=(SAME,)).by(
         "two steps",
         at("the input is seen", 0),
         at("the input is seen", 1),
@@ -102,7 +86,6 @@ LEMMAS = (
         RANK_KERNELS.at(second * moved, idle * moved, first * G),
         RANK_PRODUCT.at(idle, moved),
         at("patterns", 1, v),
-        given=(SAME,),
     ),
 )
 MODEL = (ORTHOGONAL, PATTERNS, CELL, NETWORK, AGREEMENT, TWO_STEPS)

@@ -44,7 +44,7 @@ MINIMAL = assume(
     eq(W_3, K * transpose(E) * transpose(Q)),
     eq(W_4, -S_q),
 )
-SMALL = step("contraction", le(norm(W), ONE), "norm of W", "at most one")
+SMALL = step("contraction", le(norm(W), ONE)).by("norm of W", "at most one")
 ORTHOGONAL = theorem(
     "dilation",
     eq(unitary_defect, ZERO),

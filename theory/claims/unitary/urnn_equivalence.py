@@ -44,7 +44,7 @@ from theory.models.unitary.networks import (
 )
 from theory.proof.methods import Identity, Words
 from theory.proof.proof import GIVEN, Step
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 B_h, T = symbols("B_h T")
 unitary_gap, unitary_gap_unbiased, unitary_gap_undamped = symbols(
@@ -55,21 +55,12 @@ unitary_gap_unstarted, unitary_gap_scant, unitary_gap_beyond = symbols(
 )
 
 SHRINKS_ENTRIES = step(
-    "ReLU shrinks entries",
-    le(Abs(part(activation(v), i)), Abs(part(v, i))),
-    at("relu", v, i),
-    forall=(i,),
+    "ReLU shrinks entries", le(Abs(part(activation(v), i)), Abs(part(v, i))), forall=(i,)
+).by(at("relu", v, i))
+SHRINKS = step("ReLU shrinks", le(norm(activation(v)), norm(v)), forall=(v,)).by(
+    "ReLU shrinks entries", MONOTONE_NORM.at(activation(v), v)
 )
-SHRINKS = step(
-    "ReLU shrinks",
-    le(norm(activation(v)), norm(v)),
-    "ReLU shrinks entries",
-    MONOTONE_NORM.at(activation(v), v),
-    forall=(v,),
-)
-BOUNDED = induction(
-    "the states are bounded",
-    le(norm(h), B_h),
+BOUNDED = step("the states are bounded", le(norm(h), B_h), forall=(j,)).by_induction(
     base=(at("network", 0), "start", "contractive"),
     step=(
         at("network", j),
@@ -81,7 +72,6 @@ BOUNDED = induction(
         "start",
         "contractive",
     ),
-    forall=(j,),
 )
 STATES = (SHRINKS_ENTRIES, SHRINKS, BOUNDED)
 
@@ -90,22 +80,14 @@ def off(reads: Expr) -> tuple[Step, ...]:
     """The added units read `reads` h_t; with the bias −B_h ‖row‖ they stay off."""
     added = reads * h + below(B_h, reads)
     return (
-        step(
-            "no entry is positive",
-            le(part(added, i), ZERO),
+        step("no entry is positive", le(part(added, i), ZERO), forall=(i, j)).by(
             ENTRIES.at(reads, reads * h, below(B_h, reads), h, i),
             BELOW.at(B_h, reads, i),
             CAUCHY_SCHWARZ.at(line(reads, i), h),
             at("the states are bounded", j),
-            forall=(i, j),
         ),
-        step(
-            "entries are off",
-            eq(part(activation(added), i), part(ZERO, i)),
-            at("relu", added, i),
-            at("no entry is positive", i, j),
-            ENTRIES.at(0, 0, 0, 0, i),
-            forall=(i,),
+        step("entries are off", eq(part(activation(added), i), part(ZERO, i)), forall=(i,)).by(
+            at("relu", added, i), at("no entry is positive", i, j), ENTRIES.at(0, 0, 0, 0, i)
         ),
         Step(
             "the added units are off",
@@ -127,9 +109,7 @@ EQUAL_STATES = (
         forall=(j,),
         given=(SAME,),
     ),
-    induction(
-        "equal states",
-        SAME,
+    step("equal states", SAME, forall=(j,)).by_induction(
         base=(at("unitary equivalent", b_2, 0), at("network", 0)),
         step=(
             at("unitary equivalent", b_2, j),
@@ -138,8 +118,7 @@ EQUAL_STATES = (
             at("the added units are off", j),
             at("network", j),
         ),
-        forall=(j,),
-        by=Identity,
+        method=Identity,
     ),
 )
 FIRST_UNITS = Step(
@@ -157,12 +136,9 @@ EQUIVALENCE = theorem(
         *STATES,
         *EQUAL_STATES,
         FIRST_UNITS,
-        induction(
-            "equal outputs",
-            eq(largest_gap(b_2, x, j), ZERO),
+        step("equal outputs", eq(largest_gap(b_2, x, j), ZERO), forall=(j,)).by_induction(
             base=LARGEST_GAP.at(b_2, x, 0),
             step=(LARGEST_GAP.at(b_2, x, j), at("equal first units", j + 1)),
-            forall=(j,),
         ),
     ),
     at("equal outputs", T),

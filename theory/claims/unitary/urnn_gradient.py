@@ -19,7 +19,7 @@ from theory.models.cells import RNN, U, W, bias
 from theory.models.slopes import SLOPES
 from theory.models.system import DIFFERENTIABLE, ONE, SOME_WINDOW, WINDOW
 from theory.models.unitary.isometry import SLOPE, before, isometric, isometry, x_next
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 lam, T, k, dh_dh = symbols("lam T k dh_dh")
 
@@ -35,9 +35,7 @@ BOUNDED = theorem(
         SLOPES,
         SECANTS,
         *isometric(W),
-        step(
-            "one step more",
-            le(norm(d_run(x, s, j + 1)), norm(d_run(x, s, j))),
+        step("one step more", le(norm(d_run(x, s, j + 1)), norm(d_run(x, s, j))), forall=(s, j)).by(
             "rnn",
             at("differentiable", before, x_next),
             CHAIN_RULE_STATES.at(x, s, j),
@@ -47,14 +45,9 @@ BOUNDED = theorem(
             at("secants", inside, inside),
             "norm of an isometry",
             "slope at most one",
-            forall=(s, j),
         ),
-        induction(
-            "all steps",
-            le(norm(d_run(x, s, j)), ONE),
-            base=(STATES_START.at(x, s), IDENTITY_NORM.at()),
-            step=at("one step more", s, j),
-            forall=(s, j),
+        step("all steps", le(norm(d_run(x, s, j)), ONE), forall=(s, j)).by_induction(
+            base=(STATES_START.at(x, s), IDENTITY_NORM.at()), step=at("one step more", s, j)
         ),
     ),
     at("all steps", T - k, k),

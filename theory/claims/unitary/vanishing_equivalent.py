@@ -38,7 +38,7 @@ from theory.models.unitary.isometry import SLOPE, before, isometric, isometry, x
 from theory.models.unitary.networks import BLOCKS, BOUNDED_NETWORK, DILATION, EQUIVALENT, h, inside
 from theory.proof.methods import Identity, Words
 from theory.proof.proof import Step
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 lam, T, k, dh_dh = symbols("lam T k dh_dh")
 
@@ -94,12 +94,8 @@ def _at(time: Expr, *terms: Expr) -> tuple[Expr, ...]:
 first = inside.xreplace({j: s + j})
 slope = slopes(first, first)
 EQUIVALENT_RUN = (
-    step(
-        "added slopes",
-        eq(derivative(part(added, i)), ZERO),
-        at("flat", part(added, i)),
-        at("no entry is positive", i, j),
-        forall=(i,),
+    step("added slopes", eq(derivative(part(added, i)), ZERO), forall=(i,)).by(
+        at("flat", part(added, i)), at("no entry is positive", i, j)
     ),
     Step(
         "the added units have no slope",
@@ -137,9 +133,7 @@ FIRST_STEP = (
         ),
         forall=(s,),
     ),
-    step(
-        "first step",
-        le(norm(transpose(J) * d_run(x, s, 1)), ONE),
+    step("first step", le(norm(transpose(J) * d_run(x, s, 1)), ONE), forall=(s,)).by(
         at("first rows after one step", s),
         STATES_START.at(x, s),
         SUBMULTIPLICATIVE.at(start_slope, transpose(J) * V * eye),
@@ -149,7 +143,6 @@ FIRST_STEP = (
         SUBMULTIPLICATIVE.at(V, eye),
         "norm of an isometry",
         IDENTITY_NORM.at(),
-        forall=(s,),
     ),
 )
 LATER_STEPS = (
@@ -177,23 +170,16 @@ LATER_STEPS = (
         ),
         forall=(s, j),
     ),
-    step(
-        "one step more",
-        le(norm(transpose(J) * after), lam * norm(first_rows)),
+    step("one step more", le(norm(transpose(J) * after), lam * norm(first_rows)), forall=(s, j)).by(
         at("first rows", s, j),
         SUBMULTIPLICATIVE.at(later_slope, W * first_rows),
         SUBMULTIPLICATIVE.at(W, first_rows),
         at("secants", later_first, later_first),
         "slope at most one",
         "norm of W",
-        forall=(s, j),
     ),
-    induction(
-        "all steps",
-        le(norm(first_rows), lam**j),
-        base=at("first step", s),
-        step=at("one step more", s, j),
-        forall=(s, j),
+    step("all steps", le(norm(first_rows), lam**j), forall=(s, j)).by_induction(
+        base=at("first step", s), step=at("one step more", s, j)
     ),
     Step(
         "no other rows",

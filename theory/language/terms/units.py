@@ -65,11 +65,12 @@ FED_BY_UNIT = step(
         Abs(part(A * to_output * a + v, i) - part(A * to_output * b + v, i)),
         reach(A) * max_norm(unit_weights * (a - b)),
     ),
+    forall=(A, a, b, v, i),
+).by(
     DIFFERENCES.at(A * to_output * a + v, A * to_output * b + v, i),
     at("weighted rows", A, a - b, i),
     ROW_SUM.at(A * output_weights, to_output * unit_weights * (a - b), i),
     at("joint state", 0, unit_weights * (a - b)),
-    forall=(A, a, b, v, i),
 )
 
 
@@ -77,13 +78,12 @@ def apart(name: str, P: Symbol, weight: Any) -> Step:
     """An entry of the difference of two states, by their distance in max |s_j|/v_j."""
     one, two = boxed(a), boxed(b)
     return step(
-        name,
-        le(Abs(part(P * one, i) - part(P * two, i)), weight(i) * unit_gap),
+        name, le(Abs(part(P * one, i) - part(P * two, i)), weight(i) * unit_gap), forall=(a, b, i)
+    ).by(
         at("unit weights", one - two, i),
         LARGEST_ENTRY.at(P * unit_change, i),
         DIFFERENCES.at(P * one, P * two, i),
         at("joint state", 0, unit_change),
-        forall=(a, b, i),
     )
 
 
@@ -101,23 +101,15 @@ def weighted_side(
         step(
             f"{name}, unweighted",
             le(Abs(part(P * after[0], i) - part(P * after[1], i)), bound * unit_gap),
-            *uses,
             forall=(a, b, m, i),
-        ),
-        step(
-            f"{name}, each",
-            le(Abs(part(change, i)), lam_box * unit_gap),
+        ).by(*uses),
+        step(f"{name}, each", le(Abs(part(change, i)), lam_box * unit_gap), forall=(i,)).by(
             DIFFERENCES.at(P * after[0], P * after[1], i),
             at("unit weights", after[0] - after[1], i),
             at(f"{name}, unweighted", a, b, m, i),
             *compared,
-            forall=(i,),
         ),
-        step(
-            name,
-            le(max_norm(change), lam_box * unit_gap),
-            f"{name}, each",
-            LEAST_BOUND.at(lam_box * unit_gap, change),
-            forall=(a, b, m),
+        step(name, le(max_norm(change), lam_box * unit_gap), forall=(a, b, m)).by(
+            f"{name}, each", LEAST_BOUND.at(lam_box * unit_gap, change)
         ),
     )

@@ -107,7 +107,7 @@ class Gate:
 
     def _step(self, bound: Expr, *uses: Use) -> Step:
         moved = Abs(self.opened(one) - self.opened(two))
-        return step(self._name, le(moved, bound), *uses, forall=(a, b, m, i))
+        return step(self._name, le(moved, bound), forall=(a, b, m, i)).by(*uses)
 
     @property
     def step(self) -> Step:

@@ -23,18 +23,10 @@ SIGMOID_POSITIVE = Step("σ is positive", le(ZERO, sigmoid(z)), Elementary(), fo
 SIGMOID_BELOW_ONE = Step("σ is at most 1", le(sigmoid(z), ONE), Elementary(), forall=(z,))
 TANH_BELOW_ONE = Step("tanh is at most 1", le(Abs(tanh(z)), ONE), Elementary(), forall=(z,))
 SIGMOID_GAP = step(
-    "σ moves a quarter",
-    le(Abs(sigmoid(y) - sigmoid(z)), Abs(y - z) / 4),
-    "slope of σ",
-    SIGMOID_LIPSCHITZ.at(QUARTER, y, z),
-    forall=(y, z),
-)
-TANH_GAP = step(
-    "tanh moves no more",
-    le(Abs(tanh(y) - tanh(z)), Abs(y - z)),
-    "slope of tanh",
-    TANH_LIPSCHITZ.at(1, y, z),
-    forall=(y, z),
+    "σ moves a quarter", le(Abs(sigmoid(y) - sigmoid(z)), Abs(y - z) / 4), forall=(y, z)
+).by("slope of σ", SIGMOID_LIPSCHITZ.at(QUARTER, y, z))
+TANH_GAP = step("tanh moves no more", le(Abs(tanh(y) - tanh(z)), Abs(y - z)), forall=(y, z)).by(
+    "slope of tanh", TANH_LIPSCHITZ.at(1, y, z)
 )
 TANH_INSIDE = Step(
     "tanh inside",
@@ -47,15 +39,14 @@ TANH_INSIDE = Step(
 FED = step(
     "pre-activations",
     le(Abs(part(A * a + v, i) - part(A * b + v, i)), max_norm(A) * max_norm(a - b)),
+    forall=(A, a, b, v, i),
+).by(
     DIFFERENCES.at(A * a + v, A * b + v, i),
     LARGEST_ENTRY.at(A * (a - b), i),
     SUBMULTIPLICATIVE_MAX.at(A, a - b),
-    forall=(A, a, b, v, i),
 )
 ENTRY = step(
     "an entry moves",
     le(Abs(part(A * a, i) - part(A * b, i)), max_norm(A * (a - b))),
-    DIFFERENCES.at(A * a, A * b, i),
-    LARGEST_ENTRY.at(A * (a - b), i),
     forall=(A, a, b, i),
-)
+).by(DIFFERENCES.at(A * a, A * b, i), LARGEST_ENTRY.at(A * (a - b), i))

@@ -83,18 +83,12 @@ def output_moves(candidate: Candidate) -> Step:
 
 
 INSIDE = (
-    step("an output inside", le(Abs(output(boxed(v))), ONE), at("box", v, i), forall=(i,)),
-    step(
-        "outputs inside",
-        le(max_norm(to_output * boxed(v)), ONE),
-        "an output inside",
-        LEAST_BOUND.at(1, to_output * boxed(v)),
-        forall=(v,),
+    step("an output inside", le(Abs(output(boxed(v))), ONE), forall=(i,)).by(at("box", v, i)),
+    step("outputs inside", le(max_norm(to_output * boxed(v)), ONE), forall=(v,)).by(
+        "an output inside", LEAST_BOUND.at(1, to_output * boxed(v))
     ),
 )
-HIDDEN = step(
-    "hidden part",
-    le(Abs(N.hidden(boxed(v))), N.size + c_n_inf),
+HIDDEN = step("hidden part", le(Abs(N.hidden(boxed(v))), N.size + c_n_inf), forall=(v, i)).by(
     DIFFERENCES.at(N.matrix * to_output * boxed(v), -hidden_bias, i),
     LARGEST_ENTRY.at(N.matrix * to_output * boxed(v), i),
     LARGEST_ENTRY.at(-hidden_bias, i),
@@ -102,27 +96,27 @@ HIDDEN = step(
     at("outputs inside", v),
     "gate norms",
     "hidden bias",
-    forall=(v, i),
 )
 TORCH_CANDIDATE = (
     HIDDEN,
     step(
         "the candidate moves",
         le(Abs(N.opened(one) - N.opened(two)), torch_kappa * dh),
+        forall=(a, b, m, i),
+    ).by(
         at("tanh moves no more", N.fed(one), N.fed(two)),
         at("pre-activations", N.matrix, to_output * one, to_output * two, hidden_bias, i),
         at("hidden part", b, i),
         at("gate r", a, b, m, i),
         at("gates", a, m, i),
         "gate norms",
-        forall=(a, b, m, i),
     ),
 )
 resets, resets_move = tuple(reset(s, new) for s in (one, two)), (R.bar + R.size / 4) * dh
 CHO_CANDIDATE = (
     step(
-        "a reset output moves",
-        le(Abs(part(resets[0] - resets[1], i)), resets_move),
+        "a reset output moves", le(Abs(part(resets[0] - resets[1], i)), resets_move), forall=(i,)
+    ).by(
         DIFFERENCES.at(*resets, i),
         at("gru", one, new, i),
         at("gru", two, new, i),
@@ -130,23 +124,19 @@ CHO_CANDIDATE = (
         at("box", b, i),
         at("gate r", a, b, m, i),
         at("gates", a, m, i),
-        forall=(i,),
     ),
     step(
-        "the reset outputs move",
-        le(max_norm(resets[0] - resets[1]), resets_move),
-        "a reset output moves",
-        LEAST_BOUND.at(resets_move, resets[0] - resets[1]),
-        forall=(a, b, m),
-    ),
+        "the reset outputs move", le(max_norm(resets[0] - resets[1]), resets_move), forall=(a, b, m)
+    ).by("a reset output moves", LEAST_BOUND.at(resets_move, resets[0] - resets[1])),
     step(
         "the candidate moves",
         le(Abs(CHO_N.opened(one) - CHO_N.opened(two)), cho_kappa * dh),
+        forall=(a, b, m, i),
+    ).by(
         at("tanh moves no more", CHO_N.fed(one), CHO_N.fed(two)),
         at("pre-activations", N.matrix, *resets, N.offset(new), i),
         at("the reset outputs move", a, b, m),
         "gate norms",
-        forall=(a, b, m, i),
     ),
 )
 
@@ -168,9 +158,7 @@ def steps(candidate: Candidate, kappa: Expr) -> tuple[Step, ...]:
         Z.step,
         *(CHO_CANDIDATE if candidate.cho else (*INSIDE, *TORCH_CANDIDATE)),
         output_moves(candidate),
-        step(
-            "the outputs move, each",
-            le(Abs(part(outputs, i)), bound),
+        step("the outputs move, each", le(Abs(part(outputs, i)), bound), forall=(i,)).by(
             DIFFERENCES.at(to_output * phi(one, new), to_output * phi(two, new), i),
             at(
                 "an output moves",
@@ -193,13 +181,8 @@ def steps(candidate: Candidate, kappa: Expr) -> tuple[Step, ...]:
             at("box", b, i),
             at("tanh is at most 1", candidate.fed(two)),
             at("gates", a, m, i),
-            forall=(i,),
         ),
-        step(
-            "the outputs move",
-            le(max_norm(outputs), bound),
-            "the outputs move, each",
-            LEAST_BOUND.at(bound, outputs),
-            forall=(a, b, m),
+        step("the outputs move", le(max_norm(outputs), bound), forall=(a, b, m)).by(
+            "the outputs move, each", LEAST_BOUND.at(bound, outputs)
         ),
     )

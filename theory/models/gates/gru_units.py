@@ -69,20 +69,15 @@ def moves(candidate: Candidate, slope: Expr) -> tuple[Step, Step]:
     return candidate.slope, step(
         "the candidate moves",
         le(Abs(candidate.opened(one) - candidate.opened(two)), slope * unit_gap),
-        *candidate.between,
-        at(FED, a, b, m, i),
         forall=(a, b, m, i),
-    )
+    ).by(*candidate.between, at(FED, a, b, m, i))
 
 
-TORCH_FED = step(
-    FED,
-    le(Abs(N.fed(one) - N.fed(two)), fed_n * unit_gap),
+TORCH_FED = step(FED, le(Abs(N.fed(one) - N.fed(two)), fed_n * unit_gap), forall=(a, b, m, i)).by(
     at("pre-activations by unit", N.matrix, one, two, hidden_bias, i),
     at("gate r", a, b, m, i),
     at("gates", a, m, i),
     at("candidates", b, m, i),
-    forall=(a, b, m, i),
 )
 after = phi(one, new), phi(two, new)
 change = unit_weights * (after[0] - after[1])
@@ -137,11 +132,8 @@ def units(
         at("candidates", b, m, i),
         at("comparison", i),
     )
-    claim = step(
-        "claim",
-        UNIT_BOUND,
-        at("the outputs move", a, b, 0),
-        at("joint state", 0, change.expand().subs(m, 0)),
+    claim = step("claim", UNIT_BOUND).by(
+        at("the outputs move", a, b, 0), at("joint state", 0, change.expand().subs(m, 0))
     )
     proof = Proof(
         (

@@ -43,6 +43,8 @@ CHO_FED = (
     step(
         "a reset output moves",
         le(Abs(part(resets[0] - resets[1], i)), resetting(i) * unit_gap),
+        forall=(a, b, m, i),
+    ).by(
         DIFFERENCES.at(*resets, i),
         at("gru", one, new, i),
         at("gru", two, new, i),
@@ -51,32 +53,24 @@ CHO_FED = (
         at("gate r", a, b, m, i),
         at("gates", a, m, i),
         at("reset weights", 0, 0, i),
-        forall=(a, b, m, i),
     ),
     step(
-        "a reset output moves, weighted",
-        le(Abs(part(reset_change, i)), unit_gap),
-        at("a reset output moves", a, b, m, i),
-        at("reset weights", 0, resets[0] - resets[1], i),
-        forall=(i,),
-    ),
-    step(
-        "the reset outputs move",
-        le(max_norm(reset_change), unit_gap),
-        "a reset output moves, weighted",
-        LEAST_BOUND.at(unit_gap, reset_change),
-        forall=(a, b, m),
+        "a reset output moves, weighted", le(Abs(part(reset_change, i)), unit_gap), forall=(i,)
+    ).by(at("a reset output moves", a, b, m, i), at("reset weights", 0, resets[0] - resets[1], i)),
+    step("the reset outputs move", le(max_norm(reset_change), unit_gap), forall=(a, b, m)).by(
+        "a reset output moves, weighted", LEAST_BOUND.at(unit_gap, reset_change)
     ),
     step(
         FED,
         le(Abs(CHO_N.fed(one) - CHO_N.fed(two)), row_sum(N.matrix * reset_weights, i) * unit_gap),
+        forall=(a, b, m, i),
+    ).by(
         DIFFERENCES.at(
             N.matrix * resets[0] + N.offset(new), N.matrix * resets[1] + N.offset(new), i
         ),
         at("reset weights", N.matrix, resets[0] - resets[1], i),
         ROW_SUM.at(N.matrix * reset_weights, reset_change, i),
         at("the reset outputs move", a, b, m),
-        forall=(a, b, m, i),
     ),
 )
 CHO_UNITS = units(

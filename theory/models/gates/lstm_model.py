@@ -71,11 +71,6 @@ TAU = assume("tau", "tau bounds tanh B_c", (), le(tanh(B_c), tau))
 ROWS = gate_norms(*GATES)
 
 CELL_STAYS = step(
-    "a cell stays",
-    le(Abs(cell(phi(boxed(v), new))), cell_box(i)),
-    at("cells", boxed(v), new, i),
-    at("box", v, i),
-    at("gates", v, m, i),
-    forall=(v, m, i),
-)
+    "a cell stays", le(Abs(cell(phi(boxed(v), new))), cell_box(i)), forall=(v, m, i)
+).by(at("cells", boxed(v), new, i), at("box", v, i), at("gates", v, m, i))
 STAYS = (TANH_RISES, TANH_INSIDE, CELL_STAYS)

@@ -39,43 +39,36 @@ from theory.models.gates.lstm_steps import STEPS, UNIFORM, moved_a, moved_q, nex
 from theory.models.system import ZERO
 from theory.proof.methods import Induction, Smt
 from theory.proof.proof import Step
-from theory.proof.steps import induction, step, theorem
+from theory.proof.steps import step, theorem
 
 n, T = symbols("n T")
 c_size, h_size, run_gap, start_gap = symbols("c_size h_size run_gap start_gap")
 
 FACTOR = Max(moved_a + F.bar, moved_q + O.bar * (moved_a + F.bar))
 ONE_STEP = step(
-    "one step",
-    le(max_norm(next_one - next_two), FACTOR * max_norm(one - two)),
+    "one step", le(max_norm(next_one - next_two), FACTOR * max_norm(one - two)), forall=(a, b, m)
+).by(
     at("the cells move", a, b, m),
     at("the outputs move", a, b, m),
     at("joint state", FACTOR * max_norm(one - two), next_one - next_two),
     at("joint state", 0, one - two),
-    forall=(a, b, m),
 )
 
 OUTPUT_STAYS = step(
-    "an output stays",
-    le(Abs(output(phi(boxed(v), new))), output_box(i)),
+    "an output stays", le(Abs(output(phi(boxed(v), new))), output_box(i)), forall=(v, m, i)
+).by(
     at("outputs", boxed(v), new, i),
     at("gates", v, m, i),
     at("a cell stays", v, m, i),
     at("tanh inside", cell(phi(boxed(v), new)), cell_box(i)),
     at("box of outputs", i),
-    forall=(v, m, i),
 )
 STAYING = (OUTPUT_STAYS, *KEPT_IN_BOX, *STARTS, RUNS_STAY)
 zero_run = gated_run(0, x, j)
 FROM_ZERO = (
     *member("zero is in the box", Integer(0), (), DIFFERENCES.at(0, 0, i)),
-    step(
-        "the run from zero stays",
-        in_box(zero_run),
-        at("runs stay", 0, j),
-        "zero is in the box",
-        DEFINITE.at(boxed(0), 0),
-        forall=(j,),
+    step("the run from zero stays", in_box(zero_run), forall=(j,)).by(
+        at("runs stay", 0, j), "zero is in the box", DEFINITE.at(boxed(0), 0)
     ),
 )
 last = gated_run(0, x, T)
@@ -88,13 +81,8 @@ INVARIANT_CELL = theorem(
         *STAYS,
         *STAYING,
         *FROM_ZERO,
-        step(
-            "each cell of the run",
-            le(Abs(part(to_cell * last, i)), B_c),
-            at("the run from zero stays", T),
-            DEFINITE.at(boxed(last), last),
-            at("box", last, i),
-            forall=(i,),
+        step("each cell of the run", le(Abs(part(to_cell * last, i)), B_c), forall=(i,)).by(
+            at("the run from zero stays", T), DEFINITE.at(boxed(last), last), at("box", last, i)
         ),
     ),
     "each cell of the run",
@@ -115,17 +103,14 @@ INVARIANT_OUTPUT = theorem(
         step(
             "each output after a step",
             le(Abs(part(to_output * phi(boxed(v), new), i)), O.bar * tau),
-            at("outputs", boxed(v), new, i),
-            at("gates", v, m, i),
-            at("a cell squashed", v, m, i),
             forall=(i,),
-        ),
+        ).by(at("outputs", boxed(v), new, i), at("gates", v, m, i), at("a cell squashed", v, m, i)),
         step(
             "outputs after a step",
             le(max_norm(to_output * phi(boxed(v), new)), O.bar * tau),
-            "each output after a step",
-            LEAST_BOUND.at(O.bar * tau, to_output * phi(boxed(v), new)),
             forall=(v, m),
+        ).by(
+            "each output after a step", LEAST_BOUND.at(O.bar * tau, to_output * phi(boxed(v), new))
         ),
         Step(
             "outputs of the run",
@@ -163,9 +148,11 @@ ITERATED = theorem(
         *STEPS,
         ONE_STEP,
         *STAYING,
-        induction(
+        step(
             "many steps",
             le(max_norm(run_one - run_two), FACTOR**j * max_norm(one - two)),
+            forall=(a, b, j),
+        ).by_induction(
             base=(GATED_RUN.at(one, x, 0), GATED_RUN.at(two, x, 0)),
             step=(
                 GATED_RUN.at(one, x, j),
@@ -176,21 +163,13 @@ ITERATED = theorem(
                 DEFINITE.at(boxed(run_two), run_two),
                 at("one step", run_one, run_two, j),
             ),
-            forall=(a, b, j),
         ),
-        induction("power not negative", le(ZERO, FACTOR**j), forall=(j,)),
+        step("power not negative", le(ZERO, FACTOR**j), forall=(j,)).by_induction(),
         step(
-            "each entry at the start",
-            le(Abs(part(one - two, i)), norm(one - two)),
-            ENTRY_EUCLIDEAN.at(a, b, i),
-            forall=(i,),
-        ),
-        step(
-            "the start",
-            le(max_norm(one - two), norm(one - two)),
-            "each entry at the start",
-            LEAST_BOUND.at(norm(one - two), one - two),
-            forall=(a, b),
+            "each entry at the start", le(Abs(part(one - two, i)), norm(one - two)), forall=(i,)
+        ).by(ENTRY_EUCLIDEAN.at(a, b, i)),
+        step("the start", le(max_norm(one - two), norm(one - two)), forall=(a, b)).by(
+            "each entry at the start", LEAST_BOUND.at(norm(one - two), one - two)
         ),
     ),
     at("many steps", a, b, T),

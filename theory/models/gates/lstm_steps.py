@@ -77,8 +77,8 @@ class Bounds:
     @property
     def cell_squashed(self) -> Step:
         """|tanh c⁺|, by the cell's bound."""
-        return step(
-            "a cell squashed", le(squash, self.squashed), *self.squashed_by, forall=(v, m, i)
+        return step("a cell squashed", le(squash, self.squashed), forall=(v, m, i)).by(
+            *self.squashed_by
         )
 
     @property
@@ -96,21 +96,18 @@ class Bounds:
                     moved(lambda s: F.opened(s) * cell(s)),
                     self.open(F) * delta + self.cells * moves[F],
                 ),
-                gates[0],
-                at("box", b, i),
                 forall=(a, b, m, i, delta, moves[F]),
                 given=(APART, MOVES[F]),
-            ),
+            ).by(gates[0], at("box", b, i)),
             step(
                 "what is added",
                 le(
                     moved(lambda s: I.opened(s) * G.opened(s)),
                     self.open(I) * moves[G] + self.open(G) * moves[I],
                 ),
-                *gates,
                 forall=(a, b, m, i, moves[I], moves[G]),
                 given=(MOVES[I], MOVES[G]),
-            ),
+            ).by(*gates),
             Step(
                 "a cell moves",
                 le(moved(next_cell), self.cell_moves),
@@ -129,11 +126,12 @@ class Bounds:
                     moved(lambda s: O.opened(s) * tanh(next_cell(s))),
                     self.squashed * moves[O] + self.open(O) * delta,
                 ),
+                forall=(a, b, m, i, delta, moves[O]),
+                given=(le(moved(next_cell), delta), MOVES[O]),
+            ).by(
                 gates[0],
                 at("a cell squashed", b, m, i),
                 at("tanh moves no more", next_cell(one), next_cell(two)),
-                forall=(a, b, m, i, delta, moves[O]),
-                given=(le(moved(next_cell), delta), MOVES[O]),
             ),
             Step(
                 "an output moves",
@@ -177,21 +175,14 @@ def together(
     """From each entry to the maximum norm."""
     change = P * (next_one - next_two)
     return (
-        step(
-            f"{name}, each",
-            le(Abs(part(change, i)), bound),
+        step(f"{name}, each", le(Abs(part(change, i)), bound), forall=(i,)).by(
             DIFFERENCES.at(P * next_one, P * next_two, i),
             at(entry, a, b, m, i, dc, *(gate.moves for gate in gates)),
             at("an entry moves", to_cell, one, two, i),
             *(at(f"gate {gate.name}", a, b, m, i) for gate in gates),
-            forall=(i,),
         ),
-        step(
-            name,
-            le(max_norm(change), bound),
-            f"{name}, each",
-            LEAST_BOUND.at(bound, change),
-            forall=(a, b, m),
+        step(name, le(max_norm(change), bound), forall=(a, b, m)).by(
+            f"{name}, each", LEAST_BOUND.at(bound, change)
         ),
     )
 

@@ -131,11 +131,9 @@ class Rule:
         parts = step(
             f"bend of {self.name}, in parts",
             le(whole, _sizes(change)),
-            *chain,
-            *_apart(change),
             forall=variables,
             given=(self.kind,),
-        )
+        ).by(*chain, *_apart(change))
         known = (self.kind, *map(slopes_move, self.operands), *self._crossing)
         uses = (*_given(len(known)), at(parts.id, *variables), *self.bends)
         bend = Step(f"bend of {self.name}", slopes_move(v), Smt(*uses), variables, known)
@@ -170,11 +168,9 @@ BETWEEN = tuple(
     step(
         f"{name} between the ends",
         le(vg * jet(p, c) + (1 - vg) * jet(q, c) + rest, jet(v, c)),
-        at("ranges", v, a),
-        _rules,
         forall=(v, a, c),
         given=(of_kind(MIXTURE),),
-    )
+    ).by(at("ranges", v, a), _rules)
     for name, jet, rest in (("steep", steep, mixed_steep), ("bent", bent, mixed_bent))
 )
 

@@ -76,19 +76,17 @@ OWN_SLOPES = (
     step(
         "each unit multiplied",
         le(Abs(part(own_gap, i)), Abs(part(moves(v, c, gap), i))),
+        forall=(i,),
+    ).by(
         DIFFERENCES.at(own_slope(v, one, c), own_slope(v, two, c), i),
         at("multiplied units", v, one, a, c, i, gap),
         at("multiplied units", v, two, a, c, i, gap),
         at("values of all units", multiplied(v, c, i), a, b, i),
-        forall=(i,),
     ),
-    step(
-        "own slopes",
-        le(weighted(own_gap), tilt(v, c) * gap),
+    step("own slopes", le(weighted(own_gap), tilt(v, c) * gap), forall=(v, a, b, c)).by(
         "each unit multiplied",
         MONOTONE_NORM.at(own_gap, moves(v, c, gap)),
         at("multiplied units", v, a, b, c, 0, gap),
-        forall=(v, a, b, c),
     ),
 )
 CROSSINGS = tuple(step for rule in RULES_OF_UNITS for step in rule.crossing_steps)

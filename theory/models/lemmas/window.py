@@ -53,16 +53,16 @@ total = rate * (j + p / q)
 EXP_OVER_IDENTITY = step(
     "exp(z)/z grows",
     le(z * exponential(y), y * exponential(z)),
-    EXPONENTIAL.at(y, z - y),
-    at("tangent of exp", z - y),
-    at("exp positive", y),
     forall=(y, z),
     given=(le(ONE, y), le(y, z)),
-)
+).by(EXPONENTIAL.at(y, z - y), at("tangent of exp", z - y), at("exp positive", y))
 # λ^k (p + kq) = (q/c) u e^{−u} e^{c p/q}, and e^{−L} = (c ε/q) e^{−c p/q}.
 BY_LEVEL = step(
     "enough by its level",
     goal,
+    forall=(p, q, j),
+    given=(lt(ZERO, q), le(total * exponential(level(p, q)), exponential(total))),
+).by(
     at("decay", j),
     EXPONENTIAL.at(rate * j, rate * p / q),
     EXPONENTIAL.at(rate * p / q, log(q / (rate * epsilon))),
@@ -71,37 +71,40 @@ BY_LEVEL = step(
     LOGARITHM.at(q / (rate * epsilon)),
     *POSITIVE_RATE,
     "accuracy",
-    forall=(p, q, j),
-    given=(lt(ZERO, q), le(total * exponential(level(p, q)), exponential(total))),
 )
 
 lambert = LambertRoot(z)
 AT_ROOT = step(
     "exp at the root",
     le(lambert * exponential(z), exponential(lambert)),
+    forall=(z,),
+    given=(le(ONE, z),),
+).by(
     LAMBERT_ROOT.at(z),
     LOGARITHM.at(lambert),
     EXPONENTIAL.at(z, log(lambert)),
     EXPONENTIAL.at(z + log(lambert), lambert),
-    forall=(z,),
-    given=(le(ONE, z),),
 )
 # exp(u) = u exp(L), and exp(z)/z grows from u ≥ 1 on.
 BY_LAMBERT = step(
     "enough by Lambert's function",
     goal,
+    forall=(p, q, j),
+    given=(lt(ZERO, q), le(ONE, level(p, q)), le(long_enough(p, q), j)),
+).by(
     LAMBERT_ROOT.at(level(p, q)),
     at("exp at the root", level(p, q)),
     at("exp(z)/z grows", LambertRoot(level(p, q)), total),
     at("enough by its level", p, q, j),
     *POSITIVE_RATE,
     "accuracy",
-    forall=(p, q, j),
-    given=(lt(ZERO, q), le(ONE, level(p, q)), le(long_enough(p, q), j)),
 )
 BY_TANGENT = step(
     "enough for any window",
     goal,
+    forall=(p, q, j),
+    given=(lt(ZERO, q), le(ZERO, p), le(level(p, q), ONE)),
+).by(
     at("tangent of exp", total - 1),
     EXPONENTIAL.at(total - 1, 1),
     EXPONENTIAL.at(level(p, q), 1),
@@ -109,8 +112,6 @@ BY_TANGENT = step(
     at("enough by its level", p, q, j),
     *POSITIVE_RATE,
     "accuracy",
-    forall=(p, q, j),
-    given=(lt(ZERO, q), le(ZERO, p), le(level(p, q), ONE)),
 )
 # s ≥ ln(1 + s + s²/2): equality at 0, and the difference has the slope s²/(s² + 2s + 2).
 QUADRATIC = Step(
@@ -126,17 +127,21 @@ bound = _elementary_root(z)
 ELEMENTARY = step(
     "elementary root",
     le(bound * exponential(1 + z), exponential(bound)),
+    forall=(z,),
+    given=(le(ZERO, z),),
+).by(
     at("exp above its square", root),
     LOGARITHM.at(1 + root + root**2 / 2),
     EXPONENTIAL.at(log(1 + root + root**2 / 2), root),
     EXPONENTIAL.at(1 + z, root),
     at("exp positive", 1 + z),
-    forall=(z,),
-    given=(le(ZERO, z),),
 )
 BY_ELEMENTARY = step(
     "enough by elementary functions",
     goal,
+    forall=(p, q, j),
+    given=(le(ZERO, p), le(ONE, j), le(ZERO, surplus(p, q)), le(elementary(p, q), j)),
+).by(
     at("elementary root", surplus(p, q)),
     at("exp(z)/z grows", _elementary_root(surplus(p, q)), rate * j),
     at("decay", j),
@@ -144,8 +149,6 @@ BY_ELEMENTARY = step(
     LOGARITHM.at((p + q) / (rate * epsilon)),
     *POSITIVE_RATE,
     "accuracy",
-    forall=(p, q, j),
-    given=(le(ZERO, p), le(ONE, j), le(ZERO, surplus(p, q)), le(elementary(p, q), j)),
 )
 
 _BEYOND = (DECAY, *TANGENTS, EXP_OVER_IDENTITY)

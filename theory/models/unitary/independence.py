@@ -80,11 +80,9 @@ INDEPENDENT = theorem(
         step(
             "no relation",
             eq(norm(representatives * v), ZERO),
-            at("independence lemma", v),
-            "tanh network",
             forall=(v,),
             given=(eq(norm(values * representatives * v), ZERO),),
-        ),
+        ).by(at("independence lemma", v), "tanh network"),
     ),
     "no relation",
     "tanh network",

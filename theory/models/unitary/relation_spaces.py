@@ -69,12 +69,8 @@ kept = P_now * back * v
 missing = v - U * kept
 difference = back * e - w * e
 
-NORMAL_FORM = step(
-    "normal form",
-    eq(sigmoid(z), HALF + HALF * tanh(z / 2)),
-    SIGMOID.at(z),
-    TANH.at(z / 2),
-    forall=(z,),
+NORMAL_FORM = step("normal form", eq(sigmoid(z), HALF + HALF * tanh(z / 2)), forall=(z,)).by(
+    SIGMOID.at(z), TANH.at(z / 2)
 )
 RELATIONS = (
     NORMAL_FORM,
@@ -95,16 +91,17 @@ RELATIONS = (
     step(
         "relations move back",
         eq(norm(units(j) * back * v + z * w * unit(j)), ZERO),
+        forall=(j, v, z),
+        given=(eq(norm(units(j + 1) * v + z * unit(j + 1)), ZERO),),
+    ).by(
         "same activation",
         "sigmoidal",
         at("independence lemma", j + 1, v, z),
         at("networks", j, v, z),
-        forall=(j, v, z),
-        given=(eq(norm(units(j + 1) * v + z * unit(j + 1)), ZERO),),
     ),
     step(
-        "U moves e as w does",
-        eq(norm(units(j) * difference), ZERO),
+        "U moves e as w does", eq(norm(units(j) * difference), ZERO), forall=(j,), given=(EQUAL,)
+    ).by(
         "same activation",
         "sigmoidal",
         at("outputs", j),
@@ -113,8 +110,6 @@ RELATIONS = (
         TRIANGLE.at(units(j) * back * e - c * w * unit(j), w * (c * unit(j) - units(j) * e)),
         HOMOGENEITY.at(w, c * unit(j) - units(j) * e),
         HOMOGENEITY.at(-w, c * unit(j) - units(j) * e),
-        forall=(j,),
-        given=(EQUAL,),
     ),
 )
 PROJECTORS = (
@@ -128,24 +123,22 @@ PROJECTORS = (
     step(
         "from the later to the earlier",
         eq(norm(units(now) * back * v), ZERO),
-        at("relations move back", now, v, 0),
         forall=(v,),
         given=(eq(norm(units(later) * v), ZERO),),
-    ),
+    ).by(at("relations move back", now, v, 0)),
     step(
         "relations move forth",
         eq(norm(units(later) * v), ZERO),
+        forall=(j, v),
+        given=(eq(norm(units(now) * back * v), ZERO),),
+    ).by(
         "same activation",
         "sigmoidal",
         "from the later to the earlier",
         at("ranks settle", j),
         RANK_KERNEL_BACK.at(units(now) * back, units(later), v),
-        forall=(j, v),
-        given=(eq(norm(units(now) * back * v), ZERO),),
     ),
-    step(
-        "no more is left before",
-        le(norm(P * back * v), norm(P_next * v)),
+    step("no more is left before", le(norm(P * back * v), norm(P_next * v)), forall=(j, v)).by(
         KERNEL_PROJECTOR.at(units(j + 1), v),
         at("relations move back", j, left_over, 0),
         KERNEL_PROJECTOR.at(units(j), back * left_over),
@@ -154,11 +147,8 @@ PROJECTORS = (
         at("orthogonal", U, v, P_next * v),
         at("networks", j + 1, v, 0),
         ROWS_OF_PRODUCT.at(P_next, v),
-        forall=(j, v),
     ),
-    step(
-        "no less is left before",
-        le(norm(P_later * v), norm(P_now * back * v)),
+    step("no less is left before", le(norm(P_later * v), norm(P_now * back * v)), forall=(j, v)).by(
         KERNEL_PROJECTOR.at(units(now), back * v),
         at("orthogonal", units(now), back * v, kept),
         at("networks", now, v, 0),
@@ -167,6 +157,5 @@ PROJECTORS = (
         KERNEL_PROJECTOR.at(units(later), missing),
         TRIANGLE.at(P_later * missing, P_later * U * kept),
         KERNEL_PROJECTOR.at(units(later), U * kept),
-        forall=(j, v),
     ),
 )

@@ -48,9 +48,7 @@ REPEATS = (
     "the numbers ‖P_k e‖, k ≥ k_0, two at different times are equal."
 )
 GEOMETRY = (
-    step(
-        "one step",
-        eq(rest(later), w_abs * rest(now)),
+    step("one step", eq(rest(later), w_abs * rest(now)), forall=(j,), given=(EQUAL,)).by(
         at("U moves e as w does", now),
         KERNEL_PROJECTOR.at(units(now), difference),
         at("networks", now, e, 0),
@@ -60,8 +58,6 @@ GEOMETRY = (
         TRIANGLE.at(-P_now * difference, P_now * back * e),
         HOMOGENEITY.at(w, P_now * e),
         HOMOGENEITY.at(-w, P_now * e),
-        forall=(j,),
-        given=(EQUAL,),
     ),
     Step(
         "geometric",
@@ -70,9 +66,7 @@ GEOMETRY = (
         forall=(i, j),
         given=(EQUAL,),
     ),
-    step(
-        "something is left",
-        ne(rest(j), ZERO),
+    step("something is left", ne(rest(j), ZERO), forall=(j,), given=(EQUAL,)).by(
         "same activation",
         "sigmoidal",
         at("outputs", j),
@@ -83,8 +77,6 @@ GEOMETRY = (
         TRIANGLE.at(c * unit(j) - units(j) * e, units(j) * e),
         HOMOGENEITY.at(c, unit(j)),
         HOMOGENEITY.at(-c, unit(j)),
-        forall=(j,),
-        given=(EQUAL,),
     ),
     Step(
         "a length comes twice", eq(rest(k_0 + p), rest(k_0 + p + l + 1)), REPEATS, given=ACTIVATIONS
@@ -103,9 +95,7 @@ GEOMETRY = (
         forall=(j,),
         given=(le(ONE, w_abs),),
     ),
-    step(
-        "w is isometric",
-        eq(w_abs, ONE),
+    step("w is isometric", eq(w_abs, ONE), given=(EQUAL,)).by(
         "same activation",
         "sigmoidal",
         "a length comes twice",
@@ -113,7 +103,6 @@ GEOMETRY = (
         at("geometric", p, l + 1),
         at("powers below one", l),
         at("powers above one", l),
-        given=(EQUAL,),
     ),
 )
 EXCLUDED = theorem(

@@ -42,7 +42,7 @@ FEASIBLE = tuple(
     for name, point, inside in (("full", weights, after), ("truncated", weights_hat, after_hat))
 )
 STEP_SIZE, CONSTANT_SIZE = (
-    step("step sizes are positive", le(ZERO, size), at(schedule, j), "step", forall=(j,))
+    step("step sizes are positive", le(ZERO, size), forall=(j,)).by(at(schedule, j), "step")
     for schedule in ("inverse steps", "constant steps")
 )
 ONE_STEP = step(
@@ -51,6 +51,8 @@ ONE_STEP = step(
         norm(weights(j + 1) - weights_hat(j + 1)),
         (1 + size * beta) * norm(here - there) + size * eps_k,
     ),
+    forall=(j,),
+).by(
     at("descent", j),
     at("non-expansive", after, after_hat),
     TRIANGLE.at(here - there, -size * (gradient - other)),
@@ -61,7 +63,6 @@ ONE_STEP = step(
     at("the full weights are feasible", j),
     at("the truncated weights are feasible", j),
     at("step sizes are positive", j),
-    forall=(j,),
 )
 STEPS = (*PROJECTION_LEMMAS, *FEASIBLE, STEP_SIZE, ONE_STEP)
 CONSTANT_SIZE_STEPS = (*PROJECTION_LEMMAS, *FEASIBLE, CONSTANT_SIZE, ONE_STEP)

@@ -38,7 +38,7 @@ from theory.models.box_geometry import BoxGeometry, inside, new
 from theory.models.geometry import EUCLIDEAN, ONE, ZERO, Geometry, in_norm
 from theory.models.system import DIFFERENTIABLE
 from theory.proof.proof import Step
-from theory.proof.steps import induction
+from theory.proof.steps import step
 
 T, beta_rho = symbols("T beta_rho")
 
@@ -227,12 +227,8 @@ class OtherInBox(OtherWeights):
         stays = at("invariant box, other weights", h_other, j)
         return (
             *self.g.before,
-            induction(
-                "runs stay in the box, other weights",
-                inside(h_other),
-                base=(RECURSION_OTHER.at(x, 0), zero),
-                step=(RECURSION_OTHER.at(x, j), stays),
-                forall=(j,),
+            step("runs stay in the box, other weights", inside(h_other), forall=(j,)).by_induction(
+                base=(RECURSION_OTHER.at(x, 0), zero), step=(RECURSION_OTHER.at(x, j), stays)
             ),
         )
 

@@ -103,6 +103,7 @@ PREDICTIONS = step(
         norm(readout(full) - readout(truncated)),
         L_f / (1 - lam) * (L_w * norm(weights(N) - weights_hat(N)) + lam**k * S_0),
     ),
+).by(
     at("lipschitz readout", full, truncated),
     TRIANGLE.at(full - hat, hat - truncated),
     at("states of other weights", weights(N), weights_hat(N), T),

@@ -47,7 +47,7 @@ from theory.models.weights.other_weights import (
     x_next,
 )
 from theory.proof.proof import Step
-from theory.proof.steps import induction, step
+from theory.proof.steps import step
 
 
 def change_factors(g: Geometry, steps: Expr, last: Expr) -> tuple[Expr, Expr]:
@@ -85,6 +85,8 @@ def states(o: OtherWeights) -> tuple[Step, ...]:
         step(
             "states, one step",
             le(g.norm(h_next - h_next_other), g.lam * moved + g.L_w * distance),
+            forall=(j,),
+        ).by(
             RECURSION.at(x, 0, j),
             RECURSION_OTHER.at(x, j),
             g.triangle.at(
@@ -93,14 +95,10 @@ def states(o: OtherWeights) -> tuple[Step, ...]:
             ),
             *o.together,
             at("lipschitz between weights", j),
-            forall=(j,),
         ),
-        induction(
-            "states",
-            le(moved, g.L_w * g.total(j) * distance),
+        step("states", le(moved, g.L_w * g.total(j) * distance), forall=(j,)).by_induction(
             base=(RECURSION.at(x, 0, j), RECURSION_OTHER.at(x, j)),
             step=(at("states, one step", j), "contractive"),
-            forall=(j,),
         ),
     )
 
@@ -116,21 +114,19 @@ def jacobians(o: OtherWeights) -> tuple[Step, ...]:
         step(
             "jacobians",
             le(g.norm(A - A_other), g.beta_hh * moved + o.beta_hw * distance),
-            g.triangle.at(A - A_mixed, A_mixed - A_other),
-            at("smooth", j),
             forall=(j,),
-        ),
+        ).by(g.triangle.at(A - A_mixed, A_mixed - A_other), at("smooth", j)),
         step(
             "weights' derivatives",
             le(g.norm(B - B_other), g.beta_wh * moved + o.beta_ww * distance),
-            g.triangle.at(B - B_mixed, B_mixed - B_other),
-            at("smooth", j),
             forall=(j,),
-        ),
-        step("factor, other weights", le(g.norm(A_other), g.lam), *o.slope, forall=(j,)),
+        ).by(g.triangle.at(B - B_mixed, B_mixed - B_other), at("smooth", j)),
+        step("factor, other weights", le(g.norm(A_other), g.lam), forall=(j,)).by(*o.slope),
         step(
             "change, one step",
             le(g.norm(S_next - S_next_other), g.lam * g.norm(S - S_other) + added),
+            forall=(j,),
+        ).by(
             CHAIN_RULE_WEIGHTS.at(x, 0, j),
             CHAIN_RULE_OTHER.at(x, j),
             at("differentiable", h, x_next),
@@ -142,28 +138,23 @@ def jacobians(o: OtherWeights) -> tuple[Step, ...]:
             at("jacobians", j),
             at("weights' derivatives", j),
             at("factor, other weights", j),
-            forall=(j,),
         ),
         step(
             "change, bounded",
             le(g.norm(S_next - S_next_other), g.lam * g.norm(S - S_other) + total * distance),
-            at("change, one step", j),
-            at("states", j),
-            at("sensitivity", 0, j),
-            "contractive",
             forall=(j,),
-        ),
+        ).by(at("change, one step", j), at("states", j), at("sensitivity", 0, j), "contractive"),
         step(
             "adding",
             le(g.norm(S_next - S_next_other), z * distance),
-            at("change, bounded", j),
-            "contractive",
             forall=(y, z, j),
             given=(le(g.norm(S - S_other), y * distance), eq(z, g.lam * y + total)),
-        ),
-        induction(
+        ).by(at("change, bounded", j), "contractive"),
+        step(
             "change",
             le(g.norm(S_next - S_next_other), change(o, j + 1, g.lam**j) * distance),
+            forall=(j,),
+        ).by_induction(
             base=(
                 at("change, bounded", 0),
                 WEIGHTS_START.at(x, 0),
@@ -174,7 +165,6 @@ def jacobians(o: OtherWeights) -> tuple[Step, ...]:
                 at("adding", change(o, j + 1, g.lam**j), change(o, j + 2, g.lam ** (j + 1)), j + 1),
                 "contractive",
             ),
-            forall=(j,),
         ),
     )
 
@@ -192,13 +182,14 @@ def losses(o: OtherWeights) -> tuple[Step, ...]:
                 g.beta_p * g.norm(h_next - h_next_other) * g.norm(S_next)
                 + g.L_p * g.norm(S_next - S_next_other),
             ),
+            forall=(j,),
+        ).by(
             g.triangle.at(curved * S_next, d_loss(h_next_other) * (S_next - S_next_other)),
             g.submultiplicative.at(curved, S_next),
             g.submultiplicative.at(d_loss(h_next_other), S_next - S_next_other),
             at("lipschitz loss", j + 1),
             at("smooth loss", j + 1),
             *o.gradient_norm,
-            forall=(j,),
         ),
         step(
             "curvature",
@@ -206,28 +197,21 @@ def losses(o: OtherWeights) -> tuple[Step, ...]:
                 g.norm(h_next - h_next_other) * g.norm(S_next),
                 (g.L_w * g.total(j + 1)) ** 2 * distance,
             ),
-            at("states", j + 1),
-            at("sensitivity", 0, j + 1),
-            "contractive",
             forall=(j,),
-        ),
+        ).by(at("states", j + 1), at("sensitivity", 0, j + 1), "contractive"),
         step(
             "together",
             le(gap, (g.beta_p * y + g.L_p * z) * distance),
-            at("gradients", j),
             forall=(y, z, j),
             given=(
                 le(g.norm(h_next - h_next_other) * g.norm(S_next), y * distance),
                 le(g.norm(S_next - S_next_other), z * distance),
             ),
-        ),
-        step(
-            "gradients bounded",
-            le(gap, smoothness(o, j + 1) * distance),
+        ).by(at("gradients", j)),
+        step("gradients bounded", le(gap, smoothness(o, j + 1) * distance), forall=(j,)).by(
             at("together", (g.L_w * g.total(j + 1)) ** 2, change(o, j + 1, g.lam**j), j),
             at("curvature", j),
             at("change", j),
             "contractive",
-            forall=(j,),
         ),
     )
