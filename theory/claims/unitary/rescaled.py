@@ -29,7 +29,6 @@ from theory.models.cells import U, W, bias
 from theory.models.system import ZERO
 from theory.models.unitary.networks import BLOCKS, BOUNDED_NETWORK, EMBEDDING, h, inside, x_next
 from theory.proof.methods import Identity, Words
-from theory.proof.proof import GIVEN, Step
 from theory.proof.steps import step, theorem
 
 B_h, T, unitary_gap_rescaled = symbols("B_h T unitary_gap_rescaled")
@@ -72,20 +71,18 @@ RESCALED_STATES = (
     ).by(
         at("relu", D * v, i), at("relu", v, i), at("scales", v, i), at("scales", activation(v), i)
     ),
-    Step(
-        "ReLU commutes with the scales",
-        eq(activation(D * v), D * activation(v)),
-        Identity("entries of scaled states", EXTENSIONAL.at(activation(D * v), D * activation(v))),
-        forall=(v,),
+    step("ReLU commutes with the scales", eq(activation(D * v), D * activation(v)), forall=(v,)).by(
+        "entries of scaled states",
+        EXTENSIONAL.at(activation(D * v), D * activation(v)),
+        method=Identity,
     ),
     *off(W_3 * D),
-    Step(
+    step(
         "pre-activation",
         eq(scaled_preactivation(x, j), J * D * inside + J_2 * (W_3 * D * h + b_2)),
-        Words(f"{GIVEN} 1", "dilation", at("rescaled equivalent", j), at("inverse", h)),
         forall=(j,),
         given=(SAME,),
-    ),
+    ).by("dilation", at("rescaled equivalent", j), at("inverse", h), method=Words),
     step("scaled states", SAME, forall=(j,)).by_induction(
         base=(at("rescaled equivalent", 0), at("network", 0)),
         step=(
@@ -98,16 +95,12 @@ RESCALED_STATES = (
         ),
         method=Identity,
     ),
-    Step(
-        "scales undone",
-        eq(unscaled(x, j), h),
-        Words(
-            at("rescaled equivalent", j),
-            at("scaled states", j),
-            at("embedding", D * h),
-            at("inverse", h),
-        ),
-        forall=(j,),
+    step("scales undone", eq(unscaled(x, j), h), forall=(j,)).by(
+        at("rescaled equivalent", j),
+        at("scaled states", j),
+        at("embedding", D * h),
+        at("inverse", h),
+        method=Words,
     ),
     step("equal outputs", eq(largest_scaled_gap(x, j), ZERO), forall=(j,)).by_induction(
         base=LARGEST_SCALED_GAP.at(x, 0),

@@ -20,7 +20,6 @@ from theory.models.cells import W
 from theory.models.system import ONE, ZERO
 from theory.models.unitary.networks import NORM
 from theory.proof.methods import Words
-from theory.proof.proof import Step
 from theory.proof.steps import step, theorem
 
 lam, n, states = symbols("lam n states")
@@ -52,20 +51,14 @@ ORTHOGONAL = theorem(
     "unitary",
     (
         SMALL,
-        Step(
-            "first columns are orthonormal",
-            eq(frobenius(ADDED), ZERO),
-            Words("contraction", "minimal dilation", SINGULAR_VALUES.at(W), COSINES.at(W)),
+        step("first columns are orthonormal", eq(frobenius(ADDED), ZERO)).by(
+            "contraction", "minimal dilation", SINGULAR_VALUES.at(W), COSINES.at(W), method=Words
         ),
-        Step(
-            "first and last columns are orthogonal",
-            eq(frobenius(MIXED), ZERO),
-            Words("contraction", "minimal dilation", SINGULAR_VALUES.at(W), COSINES.at(W)),
+        step("first and last columns are orthogonal", eq(frobenius(MIXED), ZERO)).by(
+            "contraction", "minimal dilation", SINGULAR_VALUES.at(W), COSINES.at(W), method=Words
         ),
-        Step(
-            "last columns are orthonormal",
-            eq(frobenius(LAST), ZERO),
-            Words("contraction", "minimal dilation", COSINES.at(W)),
+        step("last columns are orthonormal", eq(frobenius(LAST), ZERO)).by(
+            "contraction", "minimal dilation", COSINES.at(W), method=Words
         ),
     ),
     "first columns are orthonormal",
@@ -93,15 +86,11 @@ ENOUGH = theorem(
     "unitary",
     (
         SMALL,
-        Step(
-            "defect",
-            eq(rank(eye - transpose(W) * W), rank(transpose(W_3) * W_3)),
-            Words("contraction", "minimal dilation", SINGULAR_VALUES.at(W), COSINES.at(W)),
+        step("defect", eq(rank(eye - transpose(W) * W), rank(transpose(W_3) * W_3))).by(
+            "contraction", "minimal dilation", SINGULAR_VALUES.at(W), COSINES.at(W), method=Words
         ),
-        Step(
-            "cosines",
-            eq(rank(W_3 * Q * E), rank(K)),
-            Words("contraction", "minimal dilation", COSINES.at(W)),
+        step("cosines", eq(rank(W_3 * Q * E), rank(K))).by(
+            "contraction", "minimal dilation", COSINES.at(W), method=Words
         ),
     ),
     "defect",
@@ -139,10 +128,8 @@ NEEDED = theorem(
     ),
     "block",
     (
-        Step(
-            "defect",
-            eq(rank(eye - transpose(W) * W), rank(transpose(added) * added)),
-            Words("block", "coordinates"),
+        step("defect", eq(rank(eye - transpose(W) * W), rank(transpose(added) * added))).by(
+            "block", "coordinates", method=Words
         ),
     ),
     "defect",

@@ -43,7 +43,7 @@ from theory.models.unitary.networks import (
     x_next,
 )
 from theory.proof.methods import Identity, Words
-from theory.proof.proof import GIVEN, Step
+from theory.proof.proof import Step
 from theory.proof.steps import step, theorem
 
 B_h, T = symbols("B_h T")
@@ -89,11 +89,8 @@ def off(reads: Expr) -> tuple[Step, ...]:
         step("entries are off", eq(part(activation(added), i), part(ZERO, i)), forall=(i,)).by(
             at("relu", added, i), at("no entry is positive", i, j), ENTRIES.at(0, 0, 0, 0, i)
         ),
-        Step(
-            "the added units are off",
-            eq(activation(added), ZERO),
-            Identity("entries are off", EXTENSIONAL.at(activation(added), 0)),
-            forall=(j,),
+        step("the added units are off", eq(activation(added), ZERO), forall=(j,)).by(
+            "entries are off", EXTENSIONAL.at(activation(added), 0), method=Identity
         ),
     )
 
@@ -102,13 +99,12 @@ b_2 = below(B_h, W_3)
 SAME = eq(urnn(b_2, x, j), J * h)
 EQUAL_STATES = (
     *off(W_3),
-    Step(
+    step(
         "pre-activation",
         eq(preactivation(b_2, x, j), J * inside + J_2 * (W_3 * h + b_2)),
-        Words(f"{GIVEN} 1", "dilation", at("unitary equivalent", b_2, j)),
         forall=(j,),
         given=(SAME,),
-    ),
+    ).by("dilation", at("unitary equivalent", b_2, j), method=Words),
     step("equal states", SAME, forall=(j,)).by_induction(
         base=(at("unitary equivalent", b_2, 0), at("network", 0)),
         step=(
@@ -121,11 +117,8 @@ EQUAL_STATES = (
         method=Identity,
     ),
 )
-FIRST_UNITS = Step(
-    "equal first units",
-    eq(upper(b_2, x, j), h),
-    Words(at("unitary equivalent", b_2, j), at("equal states", j), at("embedding", h)),
-    forall=(j,),
+FIRST_UNITS = step("equal first units", eq(upper(b_2, x, j), h), forall=(j,)).by(
+    at("unitary equivalent", b_2, j), at("equal states", j), at("embedding", h), method=Words
 )
 EQUIVALENCE = theorem(
     "equivalent",

@@ -37,7 +37,6 @@ from theory.models.system import DIFFERENTIABLE, ONE, SOME_WINDOW, WINDOW, ZERO
 from theory.models.unitary.isometry import SLOPE, before, isometric, isometry, x_next
 from theory.models.unitary.networks import BLOCKS, BOUNDED_NETWORK, DILATION, EQUIVALENT, h, inside
 from theory.proof.methods import Identity, Words
-from theory.proof.proof import Step
 from theory.proof.steps import step, theorem
 
 lam, T, k, dh_dh = symbols("lam T k dh_dh")
@@ -97,41 +96,38 @@ EQUIVALENT_RUN = (
     step("added slopes", eq(derivative(part(added, i)), ZERO), forall=(i,)).by(
         at("flat", part(added, i)), at("no entry is positive", i, j)
     ),
-    Step(
-        "the added units have no slope",
-        eq(slopes(added, added), ZERO),
-        Identity("added slopes", ZERO_DIAGONAL.at(added)),
-        forall=(j,),
+    step("the added units have no slope", eq(slopes(added, added), ZERO), forall=(j,)).by(
+        "added slopes", ZERO_DIAGONAL.at(added), method=Identity
     ),
-    Step(
-        "equivalent run",
-        eq(d_state(before, x_next), J * slope * transpose(J) * V),
-        Identity(
-            at("run", s + j),
-            at("equal states", s + j),
-            at("pre-activation", s + j),
-            at("slopes by blocks", first, added.xreplace({j: s + j})),
-            at("the added units have no slope", s + j),
-        ),
-        forall=(s, j),
+    step(
+        "equivalent run", eq(d_state(before, x_next), J * slope * transpose(J) * V), forall=(s, j)
+    ).by(
+        at("run", s + j),
+        at("equal states", s + j),
+        at("pre-activation", s + j),
+        at("slopes by blocks", first, added.xreplace({j: s + j})),
+        at("the added units have no slope", s + j),
+        method=Identity,
     ),
-    Step("leading block", eq(W, transpose(J) * V * J), Words("dilation", at("coordinates", W, 0))),
+    step("leading block", eq(W, transpose(J) * V * J)).by(
+        "dilation", at("coordinates", W, 0), method=Words
+    ),
 )
 start, x_start, start_slope, begun = _at(ZERO, before, x_next, slope, d_run(x, s, j))
 now, after = d_run(x, s, j + 1), d_run(x, s, j + 2)
 later, x_later, later_slope, later_first = _at(j + 1, before, x_next, slope, first)
 first_rows = transpose(J) * now
 FIRST_STEP = (
-    Step(
+    step(
         "first rows after one step",
         eq(norm(transpose(J) * d_run(x, s, 1)), norm(start_slope * transpose(J) * V * begun)),
-        Words(
-            at("differentiable", start, x_start),
-            CHAIN_RULE_STATES.at(x, s, 0),
-            at("equivalent run", s, 0),
-            at("coordinates", start_slope * transpose(J) * V * begun, 0),
-        ),
         forall=(s,),
+    ).by(
+        at("differentiable", start, x_start),
+        CHAIN_RULE_STATES.at(x, s, 0),
+        at("equivalent run", s, 0),
+        at("coordinates", start_slope * transpose(J) * V * begun, 0),
+        method=Words,
     ),
     step("first step", le(norm(transpose(J) * d_run(x, s, 1)), ONE), forall=(s,)).by(
         at("first rows after one step", s),
@@ -146,29 +142,25 @@ FIRST_STEP = (
     ),
 )
 LATER_STEPS = (
-    Step(
-        "added rows vanish",
-        eq(transpose(J_2) * now, ZERO),
-        Words(
-            at("differentiable", before, x_next),
-            CHAIN_RULE_STATES.at(x, s, j),
-            at("equivalent run", s, j),
-            at("coordinates", 0, 0),
-        ),
-        forall=(s, j),
+    step("added rows vanish", eq(transpose(J_2) * now, ZERO), forall=(s, j)).by(
+        at("differentiable", before, x_next),
+        CHAIN_RULE_STATES.at(x, s, j),
+        at("equivalent run", s, j),
+        at("coordinates", 0, 0),
+        method=Words,
     ),
-    Step(
+    step(
         "first rows",
         eq(norm(transpose(J) * after), norm(later_slope * W * first_rows)),
-        Words(
-            at("differentiable", later, x_later),
-            CHAIN_RULE_STATES.at(x, s, j + 1),
-            at("equivalent run", s, j + 1),
-            "leading block",
-            at("coordinates", later_slope * transpose(J) * V * now, now),
-            at("added rows vanish", s, j),
-        ),
         forall=(s, j),
+    ).by(
+        at("differentiable", later, x_later),
+        CHAIN_RULE_STATES.at(x, s, j + 1),
+        at("equivalent run", s, j + 1),
+        "leading block",
+        at("coordinates", later_slope * transpose(J) * V * now, now),
+        at("added rows vanish", s, j),
+        method=Words,
     ),
     step("one step more", le(norm(transpose(J) * after), lam * norm(first_rows)), forall=(s, j)).by(
         at("first rows", s, j),
@@ -181,11 +173,8 @@ LATER_STEPS = (
     step("all steps", le(norm(first_rows), lam**j), forall=(s, j)).by_induction(
         base=at("first step", s), step=at("one step more", s, j)
     ),
-    Step(
-        "no other rows",
-        eq(norm(now), norm(J * first_rows)),
-        Words(at("coordinates", 0, now), at("added rows vanish", s, j)),
-        forall=(s, j),
+    step("no other rows", eq(norm(now), norm(J * first_rows)), forall=(s, j)).by(
+        at("coordinates", 0, now), at("added rows vanish", s, j), method=Words
     ),
 )
 last = transpose(J) * d_run(x, T - k, k)

@@ -26,7 +26,9 @@ def isometry(name: str, matrix: Expr) -> Assumption:
 def isometric(matrix: Expr) -> tuple[Step, Step]:
     """‖V‖ = 1, as the least eigenvalue of I − VᵀV = 0 is 0."""
     return (
-        Step("no defect", eq(least(eye - transpose(matrix) * matrix), least(0)), Words("isometry")),
+        step("no defect", eq(least(eye - transpose(matrix) * matrix), least(0))).by(
+            "isometry", method=Words
+        ),
         step("norm of an isometry", eq(norm(matrix), ONE)).by(
             "no defect", LEAST_EIGENVALUE.at(matrix, 1), LEAST_EIGENVALUE.at(0, 0)
         ),
