@@ -49,15 +49,21 @@ class Stated:
 step = Stated
 
 
-def theorem(
-    name: str,
-    statement: Statement,
-    assumptions: tuple[Assumption, ...],
-    about: str,
-    steps: tuple[Step, ...],
-    *uses: Use,
-    note: str = "",
-) -> Form:
-    """A form whose proof ends with the statement itself, by z3 from the uses."""
-    proof = Proof((*steps, step("claim", statement).by(*uses)))
-    return Form(name, statement, assumptions, about, proof, note)
+@dataclass(frozen=True)
+class Claimed:
+    """A form of a claim, and the steps that come before its statement itself."""
+
+    name: str
+    statement: Statement
+    assumptions: tuple[Assumption, ...]
+    about: str
+    steps: tuple[Step, ...] = ()
+    note: str = ""
+
+    def by(self, *uses: Use) -> Form:
+        """The statement, as the last step, by z3 from the uses."""
+        proof = Proof((*self.steps, step("claim", self.statement).by(*uses)))
+        return Form(self.name, self.statement, self.assumptions, self.about, proof, self.note)
+
+
+theorem = Claimed

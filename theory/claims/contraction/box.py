@@ -67,10 +67,8 @@ CONTRACTS = theorem(
             at("constants", i),
         ),
     ),
-    "each entry",
-    LEAST_BOUND.at(lam_box * gap, unit_weights * next_gap),
     note="any cell, by its comparison matrix",
-)
+).by("each entry", LEAST_BOUND.at(lam_box * gap, unit_weights * next_gap))
 PLAIN = CONTRACTS.variant(
     "box-plain",
     "the factor in the norm of the box is one in the maximum norm",

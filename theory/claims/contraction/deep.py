@@ -70,7 +70,9 @@ ONE_STEP = step(
 )
 STEPS = (SLOPES, SECANTS, ONE_LAYER, ALL_LAYERS, ONE_STEP)
 BOUND = le(deep_gap, lam_deep * deep_state_gap)
-FORM = theorem("product", BOUND, (DEEP, LAYER_NORMS), "layered", STEPS, at("one step", a, b, x_t))
+FORM = theorem("product", BOUND, (DEEP, LAYER_NORMS), "layered", STEPS).by(
+    at("one step", a, b, x_t)
+)
 
 CONTRACTION_DEEP = Claim(
     id="contraction-deep",

@@ -89,10 +89,8 @@ INVARIANT = theorem(
             at("outputs of the run", T, i)
         ),
     ),
-    "each output",
-    LEAST_BOUND.at(1, to_output * last),
     note="new outputs are between the candidate and the old output",
-)
+).by("each output", LEAST_BOUND.at(1, to_output * last))
 
 
 def _torch(kappa: Expr = torch_kappa, turned: Expr = Z.size / 2) -> Statement:

@@ -19,14 +19,8 @@ ONE_STEP = step(
     "one step", le(norm(phi(a, c) - phi(b, c)), norm(W) * norm(a - b)), forall=(a, b, c)
 ).by(at("linear", a, c), at("linear", b, c), SUBMULTIPLICATIVE.at(W, a - b))
 FORM = theorem(
-    "euclidean",
-    le(step_gap, W_norm * state_gap),
-    (LINEAR, RECURRENT_NORM),
-    "linear",
-    (ONE_STEP,),
-    at("one step", a, b, x_t),
-    "recurrent norm",
-)
+    "euclidean", le(step_gap, W_norm * state_gap), (LINEAR, RECURRENT_NORM), "linear", (ONE_STEP,)
+).by(at("one step", a, b, x_t), "recurrent norm")
 
 STABLE_RADIUS = Assumption(
     "stable radius", "the spectral radius is below 1", lt(W_radius, Integer(1))

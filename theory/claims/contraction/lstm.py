@@ -41,9 +41,8 @@ STEPWISE = theorem(
     (*CELL, JOINT),
     "lstm",
     (*STEPS, ONE_STEP),
-    at("one step", a, b, 0),
     note="λ < 1 makes it a contraction; it says something of each LSTM",
-)
+).by(at("one step", a, b, 0))
 
 room = 1 - F.bar
 THETA = assume(
@@ -79,10 +78,8 @@ SUFFICIENT = theorem(
             "what moves the cells", "what moves the outputs", "at most one"
         ),
     ),
-    at("one step", a, b, 0),
-    "factor",
     note="Miller & Hardt's condition is θ < 1: then λ < 1",
-)
+).by(at("one step", a, b, 0), "factor")
 
 JOINT_WEIGHTED = assume(
     "joint state",
@@ -108,6 +105,8 @@ WEIGHTED = theorem(
     (*CELL, JOINT_WEIGHTED, POSITIVE),
     "lstm",
     STEPS,
+    note="some ω makes it a contraction if and only if ō a < (1 − f̄)(1 − q)",
+).by(
     at("the cells move", a, b, 0),
     at("the outputs move", a, b, 0),
     at(
@@ -117,7 +116,6 @@ WEIGHTED = theorem(
     ),
     at("joint state", 0, one - two),
     "positive weight",
-    note="some ω makes it a contraction if and only if ō a < (1 − f̄)(1 − q)",
 )
 
 

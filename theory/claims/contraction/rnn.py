@@ -31,14 +31,8 @@ ONE_STEP = step(
     at("secants", first, second),
 )
 BOUND = le(step_gap, L_rho * W_norm * state_gap)
-FORM = theorem(
-    "euclidean",
-    BOUND,
-    (RNN, RECURRENT_NORM),
-    "rnn",
-    (SLOPES, SECANTS, ONE_STEP),
-    at("one step", a, b, x_t),
-    "recurrent norm",
+FORM = theorem("euclidean", BOUND, (RNN, RECURRENT_NORM), "rnn", (SLOPES, SECANTS, ONE_STEP)).by(
+    at("one step", a, b, x_t), "recurrent norm"
 )
 
 STABLE_RADIUS = Assumption(

@@ -78,12 +78,13 @@ WEIGHTED = theorem(
     (LOWER, UPPER, WEIGHT),
     "cascade",
     ONE_STEP,
+    note="below 1 wherever both factors are, for v large enough",
+).by(
     at("the lower layer, one step", a, p, b, q, 0, 0),
     at("the upper layer, one step", a, p, b, q, 0, 0),
     STACK_RUN.at(a, p, x, 0, 0),
     STACK_RUN.at(b, q, x, 0, 0),
     "weight",
-    note="below 1 wherever both factors are, for v large enough",
 )
 
 LOWER_DECAY = step(

@@ -93,9 +93,8 @@ QUADRATIC = theorem(
     (LINEAR, INVERTIBLE_P, QUADRATIC_FACTOR),
     "linear",
     (QUADRATIC_STEP,),
-    at("one step", a, b, x_t),
     note="Q solves a Lyapunov equation; lam_P is close to the spectral radius if need be",
-)
+).by(at("one step", a, b, x_t))
 
 full, fresh = state(x, 0, s + j), state(x, s, j)
 gap, start = state(x, 0, T) - state(x, T - k, k), state(x, 0, T - k)
@@ -120,6 +119,8 @@ EUCLIDEAN = theorem(
         ),
         step("power not negative", le(0, lam_P**j), forall=(j,)).by_induction(),
     ),
+    note="Lemma 1 in the Euclidean norm: log(kappa)/log(1/lam_P) more steps",
+).by(
     at("forgetting", T - k, k),
     at("invertible", P_root, gap),
     SUBMULTIPLICATIVE.at(P_inverse, P_root * gap),
@@ -127,7 +128,6 @@ EUCLIDEAN = theorem(
     at("power not negative", k),
     "condition",
     "window",
-    note="Lemma 1 in the Euclidean norm: log(kappa)/log(1/lam_P) more steps",
 )
 
 

@@ -135,10 +135,8 @@ WEIGHTS = theorem(
             LINEAR_MAP.at(L_rho * bound_a, d_weights(a, x_t)), "all weights"
         ),
     ),
-    "operator",
-    "sizes",
     note="L_w, with the bounds on states and inputs for H and B_x",
-)
+).by("operator", "sizes")
 
 APART = step("slopes apart", le(norm(slopes_a - slopes_b), beta_rho * W_rows * norm(a - b))).by(
     MEAN_VALUE_SLOPES.at(z_a, z_b),
@@ -187,10 +185,8 @@ MIXED = theorem(
             LINEAR_MAP.at(mixed, d_weights(a, x_t) - d_weights(b, x_t)), "all weights"
         ),
     ),
-    "operator",
-    "sizes",
     note="β_wh; β_hw is the same",
-)
+).by("operator", "sizes")
 
 STATE_BOUND = le(dphi_h_gap, beta_rho * W_rows * W_norm * state_gap)
 STATE = theorem(
@@ -199,6 +195,8 @@ STATE = theorem(
     (RNN, DIFFERENTIABLE, RECURRENT_NORM, ROWS),
     "gradient",
     (CURVATURES, APART),
+    note="β_hh",
+).by(
     CHAIN_RULE_LAYER.at(W, U, bias, a, x_t),
     CHAIN_RULE_LAYER.at(W, U, bias, b, x_t),
     "rnn",
@@ -207,7 +205,6 @@ STATE = theorem(
     SUBMULTIPLICATIVE.at(slopes_a - slopes_b, W),
     "slopes apart",
     "recurrent norm",
-    note="β_hh",
 )
 
 CELL_CONSTANTS = Claim(

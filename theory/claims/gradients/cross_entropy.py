@@ -112,11 +112,8 @@ ENTROPY_SLOPE = theorem(
             ),
         ),
     ),
-    at("mixture", a, classes),
-    at("cross-entropy", a),
-    at("softmax", a, 0),
     note="at most √2 ‖C‖₂",
-)
+).by(at("mixture", a, classes), at("cross-entropy", a), at("softmax", a, 0))
 
 moments = second_moment(c, v, j), first_moment(c, v, j), mass(c, j)
 quarter = C_spread**2 / 4
@@ -159,7 +156,5 @@ ENTROPY_CURVATURE = theorem(
             RAYLEIGH.at(quarter, hessian(c)), "variance", at("second derivative", c, v)
         ),
     ),
-    MEAN_VALUE_GRADIENT.at(quarter, a, b),
-    "second derivative bounded",
     note="at most ½‖C‖₂²",
-)
+).by(MEAN_VALUE_GRADIENT.at(quarter, a, b), "second derivative bounded")

@@ -53,9 +53,7 @@ UPPER = theorem(
     (DEEP, LAYER_NORMS, DIFFERENTIABLE, WINDOW),
     "layered",
     (*STEPS, *powers(lam_deep, "one step")),
-    at("all steps", T - k, k),
-    "window",
-)
+).by(at("all steps", T - k, k), "window")
 
 ISOMETRIC = assume(
     "isometric layers",
@@ -120,10 +118,7 @@ EQUAL = theorem(
             step=at("one step more, at least", s, j),
         ),
     ),
-    at("all steps", T - k, k),
-    at("all steps, at least", T - k, k),
-    "window",
-)
+).by(at("all steps", T - k, k), at("all steps, at least", T - k, k), "window")
 ANY = tuple(part for part in EQUAL.assumptions if part is not ISOMETRIC)
 
 DEEP_GRADIENT = Claim(

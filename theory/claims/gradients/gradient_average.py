@@ -83,9 +83,5 @@ AVERAGED = theorem(
             ),
         ),
     ),
-    at("all losses", T - k),
-    "window",
-    "some window",
-    "contractive",
     note="p averaged over t = 1, …, T, each p_t with its own window: no gap for t ≤ k",
-)
+).by(at("all losses", T - k), "window", "some window", "contractive")

@@ -65,6 +65,8 @@ UNIFORM = theorem(
             "some window",
         ),
     ),
+    note="for every length T",
+).by(
     LEMMA,
     "forgotten",
     "curved",
@@ -73,7 +75,6 @@ UNIFORM = theorem(
     "factors",
     "contractive",
     "some window",
-    note="for every length T",
 )
 
 PAPER_FACTOR = assume("division", "G_1 is at least D_1/λ", (), le(D_1 / lam, G_1))
@@ -83,12 +84,13 @@ PAPER = theorem(
     (*UNIFORM.assumptions, MEMORY, PAPER_FACTOR),
     "gradient",
     (power(EUCLIDEAN.lam),),
+    note="γ k λ^k with γ = G_0 + G_1, where G_1 is D_1/λ",
+).by(
     UNIFORM.lemma("gradient-gap, uniform").at(),
     at("power not negative", k - 1),
     "division",
     "memory",
     "some window",
-    note="γ k λ^k with γ = G_0 + G_1, where G_1 is D_1/λ",
 )
 
 

@@ -42,17 +42,12 @@ SQUARED_SLOPE = theorem(
             TRIANGLE.at(C * a, -target), SUBMULTIPLICATIVE.at(C, a), "readout", "sizes"
         ),
     ),
-    at("squared loss", a),
-    SUBMULTIPLICATIVE_TRANSPOSED.at(C, C * a - target),
-    "residual",
-    "readout",
+).by(
+    at("squared loss", a), SUBMULTIPLICATIVE_TRANSPOSED.at(C, C * a - target), "residual", "readout"
 )
 SQUARED_CURVATURE = theorem(
-    "squared-curvature",
-    le(dp_gap, C_norm_sq**2 * state_gap),
-    (SQUARED, READOUT),
-    "gradient",
-    (),
+    "squared-curvature", le(dp_gap, C_norm_sq**2 * state_gap), (SQUARED, READOUT), "gradient"
+).by(
     at("squared loss", a),
     at("squared loss", b),
     SUBMULTIPLICATIVE_TRANSPOSED.at(C, C * (a - b)),

@@ -108,27 +108,22 @@ UNIFORM = theorem(
     MODEL,
     "gradient",
     (power(EUCLIDEAN.lam),),
-    LEMMA,
-    at("power not negative", k),
-    at("power not negative", T - k),
-    "contractive",
-    "window",
     note="for every length T",
-)
+).by(LEMMA, at("power not negative", k), at("power not negative", T - k), "contractive", "window")
 
 AGAINST = theorem(
     "against-truncated",
     le(tb_gap, FINITE_BOUND.rhs + three_terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(T - k))),
     GRADIENT_GAP_FINITE.assumptions,
     "gradient",
-    (),
+    note="against the truncated model's gradient: there the cell has to be smooth",
+).by(
     LEMMA,
     GRADIENT_GAP_FINITE.lemma("gradient-gap").at(),
     TRIANGLE.at(
         d_loss(h_T) * R_T - run_gradient(0, T), run_gradient(0, T) - run_gradient(T - k, k)
     ),
     "contractive",
-    note="against the truncated model's gradient: there the cell has to be smooth",
 )
 
 TBPTT_GAP = Claim(

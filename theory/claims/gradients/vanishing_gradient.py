@@ -65,10 +65,7 @@ FORM = theorem(
         (DERIVATIVE_IN_INPUT.at(L_x, before, x_now), "lipschitz input"),
         (DERIVATIVE_IN_STATE.at(lam, later, x_later), "contraction"),
     ),
-    at("all steps", t - 1, T - t),
-    "index",
-    "past",
-)
+).by(at("all steps", t - 1, T - t), "index", "past")
 IN_BOX = theorem(
     "box",
     le(dh_dx, C_box * L_x_box * BOX.lam ** (T - t)),
@@ -79,12 +76,8 @@ IN_BOX = theorem(
         factor(BOX),
         *decay(BOX, L_x_box, (at("lipschitz input", m),), (at("factor", 0, m + j + 1),)),
     ),
-    at("all steps", t - 1, T - t),
-    at("output", t - 1, T - t),
-    "index",
-    "past",
     note="any cell with a comparison matrix",
-)
+).by(at("all steps", t - 1, T - t), at("output", t - 1, T - t), "index", "past")
 
 VANISHING_GRADIENT = Claim(
     id="vanishing-gradient",

@@ -28,13 +28,14 @@ STATE = theorem(
     MODEL,
     "cell",
     (*BOX.before, *states(BOX), *forgetting(BOX), power_sum(BOX.lam), power(BOX.lam)),
+    note="the whole state of a cell, (c, h) of an LSTM",
+).by(
     at("forgetting", T - k, k),
     at("state", T - k),
     at("power of a sum", k, T - k),
     at("power not negative", k),
     "contractive",
     "window",
-    note="the whole state of a cell, (c, h) of an LSTM",
 )
 
 OUTPUT = theorem(
@@ -42,13 +43,8 @@ OUTPUT = theorem(
     le(h_gap, C_box * forgotten),
     (*MODEL, SHOWN),
     "cell",
-    (),
-    STATE.lemma("truncation, box-state").at(),
-    at("output", T - k, k),
-    "window",
-    "contractive",
     note="any cell with a comparison matrix, by what it shows",
-)
+).by(STATE.lemma("truncation, box-state").at(), at("output", T - k, k), "window", "contractive")
 
 MEMORY = Assumption("memory", "λ_box > 0", lt(ZERO, lam))
 rate, needed = rate_of(lam), C_box * S_0 / ((1 - lam) * epsilon)
@@ -61,6 +57,8 @@ WINDOW_FORM = theorem(
     (*WINDOW_MODEL, LONG),
     "cell",
     (decay(lam), power(BOX.lam)),
+    note="how long a window is enough for a cell, in the Euclidean norm of its output",
+).by(
     OUTPUT.lemma("truncation, box").at(),
     "long window",
     at("decay", k),
@@ -69,7 +67,6 @@ WINDOW_FORM = theorem(
     at("power not negative", T),
     *positive_rate(lam),
     "accuracy",
-    note="how long a window is enough for a cell, in the Euclidean norm of its output",
 )
 
 BOX_FORMS = (STATE, OUTPUT, WINDOW_FORM)

@@ -80,13 +80,14 @@ NO_WINDOW = theorem(
         ),
         _forgotten(),
     ),
+    note="for every k < T: no window truncates it",
+).by(
     at("the impulse grows", T - 1),
     at("the truncated state is zero", T - k - 1, k),
     HOMOGENEITY.at(lam ** (T - 1), e),
     at("impulse", 0),
     at("power at least one", T - 1),
     "short window",
-    note="for every k < T: no window truncates it",
 )
 
 orbit = function("orbit", Scalar, __name__)  # tanh(5), tanh(3 tanh(5)), …
@@ -130,11 +131,12 @@ BOUNDED_STATE = theorem(
         ),
         _forgotten(),
     ),
+    note="a bounded state does not help",
+).by(
     at("the state is the orbit", T - 1),
     at("the truncated state is zero", T - k - 1, k),
     HOMOGENEITY.at(orbit(T - 1), e),
     at("impulse", 0),
     at("the orbit stays", T - 1),
     "short window",
-    note="a bounded state does not help",
 )

@@ -47,10 +47,8 @@ EXACT = theorem(
             forall=(s, j),
         ).by_induction(base=at("diagonal", x, s, 0, 0, 0), step=at("the same input to both", s, j)),
     ),
-    at("forgetting", T - k, k),
-    "window",
     note="for each mode j, every input and every window",
-)
+).by(at("forgetting", T - k, k), "window")
 
 JORDAN = assume(
     "Jordan block",

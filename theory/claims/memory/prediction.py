@@ -25,11 +25,11 @@ def through_readout(
         le(y_gap, bound),
         (*truncation.assumptions, LIPSCHITZ_READOUT),
         truncation.about,
-        (),
+        note=note,
+    ).by(
         at("lipschitz readout", state(x, 0, T), state(x, T - k, k)),
         truncation.lemma(name).at(),
         "contractive",
-        note=note,
     )
 
 

@@ -37,14 +37,8 @@ LAYERS = step(
     method=Identity,
 )
 FEED_FORWARD_FORM = theorem(
-    "feed-forward",
-    eq(forward_gap, Integer(0)),
-    (WINDOW,),
-    "rnn",
-    (LAYERS,),
-    at("layers are steps", k, T - k),
-    "window",
-)
+    "feed-forward", eq(forward_gap, Integer(0)), (WINDOW,), "rnn", (LAYERS,)
+).by(at("layers are steps", k, T - k), "window")
 
 # x' agrees with x after time T - k, and is arbitrary before.
 PAST = assume(
@@ -71,9 +65,8 @@ FIELD_FORM = theorem(
     (WINDOW, PAST),
     "rnn",
     (SAME_LAYERS,),
-    at("layers agree", k),
     note="nothing before the last k inputs is seen",
-)
+).by(at("layers agree", k))
 # Nothing was said of φ: the states of any cell do.
 CELL_FORM = replace(FIELD_FORM, name="cell", about="cell")
 

@@ -153,11 +153,8 @@ SEEN_FORM = theorem(
             given=_oldest,
         ),
     ),
-    at("the oldest is seen", J, T),
-    "exact window",
-    "field",
     note="the field is no shorter: the oldest of the R inputs changes the output",
-)
+).by(at("the oldest is seen", J, T), "exact window", "field")
 CAUSAL_FORMS = (DILATED, GATED, WAVENET, ATTENTION, SEEN_FORM)
 
 

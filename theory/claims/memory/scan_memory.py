@@ -72,11 +72,8 @@ EXACT = theorem(
     (SCAN, WINDOW),
     "scan",
     (NOT_NEGATIVE, FORGETTING),
-    at("forgetting", T - k, k),
-    at("the product is not negative", T - k, k),
-    "window",
     note="for each unit j, every input and every window",
-)
+).by(at("forgetting", T - k, k), at("the product is not negative", T - k, k), "window")
 
 UNIFORM = theorem(
     "input-set",
@@ -97,11 +94,12 @@ UNIFORM = theorem(
             ),
         ),
     ),
+    note="what can be said before the inputs are seen",
+).by(
     at("forgetting", T - k, k),
     at("the product is not negative", T - k, k),
     at("the product is at most a power", T - k, k),
     "window",
-    note="what can be said before the inputs are seen",
 )
 
 LOG_CONCAVE = assume(
@@ -143,13 +141,14 @@ MEAN = theorem(
             given=(lt(ZERO, decay(v)),),
         ),
     ),
+    note="by Jensen's inequality; the decays of minLSTM are not log-concave",
+).by(
     at("forgetting", T - k, k),
     at("the product is not negative", T - k, k),
     at("the product is below its tangents", mean, T - k, k),
     at("log-concave", 0, 0, x, T - k, k),
     "some decay",
     "window",
-    note="by Jensen's inequality; the decays of minLSTM are not log-concave",
 )
 ANY = tuple(part for part in MEAN.assumptions if part is not LOG_CONCAVE)
 

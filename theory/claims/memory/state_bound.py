@@ -20,27 +20,13 @@ MODEL = (CONTRACTION, CONTRACTIVE, DRIVE)
 
 FINITE_BOUND = le(h_norm, S_0 * (1 - lam**T) / (1 - lam))
 FINITE = theorem(
-    "finite",
-    FINITE_BOUND,
-    MODEL,
-    "rnn",
-    states(EUCLIDEAN, "one step", "all steps"),
-    at("all steps", T),
-    "contractive",
-)
+    "finite", FINITE_BOUND, MODEL, "rnn", states(EUCLIDEAN, "one step", "all steps")
+).by(at("all steps", T), "contractive")
 
 UNIFORM_BOUND = le(h_norm, S_0 / (1 - lam))
 UNIFORM = theorem(
-    "uniform",
-    UNIFORM_BOUND,
-    MODEL,
-    "rnn",
-    (POWER_NOT_NEGATIVE,),
-    FINITE.lemma("state-bound", T).at(T),
-    at("power not negative", T),
-    "contractive",
-    note="for every length T",
-)
+    "uniform", UNIFORM_BOUND, MODEL, "rnn", (POWER_NOT_NEGATIVE,), note="for every length T"
+).by(FINITE.lemma("state-bound", T).at(T), at("power not negative", T), "contractive")
 
 IN_BOX = theorem(
     "box",
@@ -48,10 +34,8 @@ IN_BOX = theorem(
     (*BOX.contracts, BOX.contractive, BOX.drive),
     "cell",
     (*BOX.before, *states(BOX)),
-    at("state", T),
-    "contractive",
     note="any cell with a comparison matrix: LSTM, GRU, deep transitions, scans and stacks",
-)
+).by(at("state", T), "contractive")
 
 STATE_BOUND = Claim(
     id="state-bound",

@@ -37,6 +37,7 @@ FINITE = theorem(
     MODEL,
     "rnn",
     (*forgetting(EUCLIDEAN), power_sum(lam), POWER_NOT_NEGATIVE),
+).by(
     at("forgetting", T - k, k),
     STATE_BOUND_FINITE.lemma("state-bound", T).at(T - k),
     at("power of a sum", k, T - k),
@@ -52,11 +53,8 @@ UNIFORM = theorem(
     MODEL,
     "rnn",
     (POWER_NOT_NEGATIVE,),
-    LEMMA,
-    at("power not negative", T),
-    "contractive",
     note="for every length T",
-)
+).by(LEMMA, at("power not negative", T), "contractive")
 
 rate = rate_of(lam)
 needed = S_0 / ((1 - lam) * epsilon)
@@ -76,6 +74,8 @@ WINDOW_FORM = theorem(
     (*WINDOW_MODEL, LONG),
     "rnn",
     (DECAY,),
+    note="how long a window is enough, for every T; for T → ∞ none shorter is",
+).by(
     UNIFORM.lemma("truncation").at(),
     "long window",
     at("decay", k),
@@ -83,7 +83,6 @@ WINDOW_FORM = theorem(
     EXPONENTIAL.at(log(needed), k * rate),
     *POSITIVE_RATE,
     "accuracy",
-    note="how long a window is enough, for every T; for T → ∞ none shorter is",
 )
 
 WINDOW_FINITE = theorem(
@@ -92,6 +91,8 @@ WINDOW_FINITE = theorem(
     (*WINDOW_MODEL, DRIVEN, LONG_FINITE),
     "rnn",
     (DECAY, POWER_NOT_NEGATIVE),
+    note="the least window for one given T",
+).by(
     LEMMA,
     "long window",
     at("decay", k),
@@ -102,7 +103,6 @@ WINDOW_FINITE = theorem(
     *POSITIVE_RATE,
     "driven",
     "accuracy",
-    note="the least window for one given T",
 )
 
 TRUNCATION = Claim(

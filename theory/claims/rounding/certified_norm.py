@@ -70,8 +70,7 @@ FORM = theorem(
             LEAST_EIGENVALUE.at(W, s_gate**2 - shift),
         ),
     ),
-    "the shift pays",
-)
+).by("the shift pays")
 
 CERTIFIED_NORM = Claim(
     id="certified-norm",

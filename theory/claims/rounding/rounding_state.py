@@ -165,10 +165,7 @@ def _form(name: str, error: Expr, known: tuple[Assumption, ...]) -> Form:
         (*MODEL, *known, _small(error)),
         "rnn",
         (SLOPES, PRE_ACTIVATION_STEP, SECANTS, local, POWER_NOT_NEGATIVE, accumulated),
-        at("all steps", T),
-        "contractive",
-        *explicit,
-    )
+    ).by(at("all steps", T), "contractive", *explicit)
 
 
 STATE = _form("state", eps_1, (ONE_ERROR,))

@@ -77,9 +77,10 @@ DIVERGENCE = theorem(
             ),
         ),
     ),
+    note="for every step: the parameter at least doubles",
+).by(
     at("one step doubles", i),
     at("the start stays steep", i),
     at("even powers", T - 3, descent(i)),
     "length",
-    note="for every step: the parameter at least doubles",
 )

@@ -67,11 +67,7 @@ BOUND_FORM = theorem(
     MODEL,
     "training",
     (*FEASIBLE, POWER_NOT_NEGATIVE, *RUNS, PREDICTIONS),
-    "predictions by the weights",
-    WEIGHT_GAP,
-    "contractive",
-    "curved",
-)
+).by("predictions by the weights", WEIGHT_GAP, "contractive", "curved")
 
 CONSTANTS = (
     Assumption("K_0", "K_0 bounds L_f (L_w M_N G_0 + S_0)/(1 − λ)", le(STILL, K_0)),
@@ -84,6 +80,8 @@ EXPLICIT = theorem(
     EXPLICIT_MODEL,
     "training",
     (POWER_NOT_NEGATIVE,),
+    note="K_0 and K_1 do not depend on the window",
+).by(
     BOUND_FORM.lemma("end-to-end").at(),
     "K_0",
     "K_1",
@@ -94,7 +92,6 @@ EXPLICIT = theorem(
     "some window",
     "contractive",
     "curved",
-    note="K_0 and K_1 do not depend on the window",
 )
 
 TARGET = le(trained_gap, epsilon)
@@ -126,13 +123,14 @@ WINDOW_FORM = theorem(
     (*WINDOWED, DRIFTING, LEVELS, LONG),
     "training",
     LAMBERT_STEPS,
+    note="the least window after which the explicit bound stays below ε",
+).by(
     LEMMA,
     at("enough by Lambert's function", K_0, K_1, k),
     "drifting",
     "level",
     "long window",
     *MEANINGFUL,
-    note="the least window after which the explicit bound stays below ε",
 )
 
 ANY = theorem(
@@ -141,26 +139,22 @@ ANY = theorem(
     (*WINDOWED, DRIFTING, LOW_LEVEL),
     "training",
     ANY_STEPS,
-    LEMMA,
-    at("enough for any window", K_0, K_1, k),
-    "drifting",
-    "low level",
-    *MEANINGFUL,
     note="a target so large that every window with k ≥ 1 meets it",
-)
+).by(LEMMA, at("enough for any window", K_0, K_1, k), "drifting", "low level", *MEANINGFUL)
 ELEMENTARY_FORM = theorem(
     "elementary",
     TARGET,
     (*WINDOWED, SURPLUS, LONG_ELEMENTARY),
     "training",
     ELEMENTARY_STEPS,
+    note="without special functions",
+).by(
     LEMMA,
     at("enough by elementary functions", K_0, K_1, k),
     "some window",
     "surplus",
     "long window",
     *MEANINGFUL,
-    note="without special functions",
 )
 
 

@@ -81,9 +81,8 @@ GAP = theorem(
     (PROJECTS,),
     "projection",
     LEMMAS,
-    at("non-expansive", first, second),
     note="weight-gap rests on it",
-)
+).by(at("non-expansive", first, second))
 
 NEAREST = theorem(
     "nearest",
@@ -91,11 +90,12 @@ NEAREST = theorem(
     (PROJECTS, FEASIBLE),
     "projection",
     (SQUARE,),
+    note="no point of the set is nearer",
+).by(
     at("projection", first),
     "feasible",
     PROJECTION.at(first, inside),
     at("square of a difference", first - project(first), inside - project(first)),
-    note="no point of the set is nearer",
 )
 
 PROJECTION_CLAIM = Claim(

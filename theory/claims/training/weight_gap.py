@@ -45,11 +45,8 @@ RECURSION = theorem(
     (*TRAINING, SOME_STEPS),
     "training",
     STEPS,
-    at("one step", N - 1),
-    at("inverse steps", N - 1),
-    "some steps",
     note="one step of size α/N",
-)
+).by(at("one step", N - 1), at("inverse steps", N - 1), "some steps")
 
 PRODUCT_BOUND = le(w_gap, eps_k / beta * (StepProduct(N, c) - 1))
 BY_PRODUCT = theorem(
@@ -69,10 +66,8 @@ BY_PRODUCT = theorem(
             step=(at("one step", j), at("next factor", j, c), at("inverse steps", j), "step"),
         ),
     ),
-    at("weights by the product", N),
-    "curved",
     note="the Γ quotient is the product of all 1 + αβ/t",
-)
+).by(at("weights by the product", N), "curved")
 LEMMA = BY_PRODUCT.lemma("weight-gap").at()
 
 MODEL = (*TRAINING, CURVED, SOME_STEPS)
@@ -82,13 +77,14 @@ BY_LOGARITHM = theorem(
     MODEL,
     "training",
     (*POWERS, POWER_LARGE, LOGARITHM_POSITIVE, *PRODUCT, PRODUCT_BY_LOGARITHM),
+    note="sharper for small αβ",
+).by(
     LEMMA,
     at("product by a logarithm", c, N - 1),
     REAL_POWER.at(N, c),
     "curved",
     "step",
     "some steps",
-    note="sharper for small αβ",
 )
 
 BY_ZETA = theorem(
@@ -97,14 +93,8 @@ BY_ZETA = theorem(
     MODEL,
     "training",
     (*POWERS, *PRODUCT, PRODUCT_BY_ZETA),
-    LEMMA,
-    at("product by a power", c, N - 1),
-    REAL_POWER.at(N, c),
-    "curved",
-    "step",
-    "some steps",
     note="sharper for many steps",
-)
+).by(LEMMA, at("product by a power", c, N - 1), REAL_POWER.at(N, c), "curved", "step", "some steps")
 
 PAPER = theorem(
     "paper",
@@ -117,6 +107,8 @@ PAPER = theorem(
             at("gradient bound", k - 1), "gamma", "memory", "some window"
         ),
     ),
+    note="γ = G_0 + G_1; a factor N more than need be",
+).by(
     BY_LOGARITHM.lemma("weight-gap").at(),
     "gradient bound by γ",
     REAL_POWER.at(N, c),
@@ -127,7 +119,6 @@ PAPER = theorem(
     at("tangent of exp", log(N)),
     "step",
     "some steps",
-    note="γ = G_0 + G_1; a factor N more than need be",
 )
 
 CONSTANT = theorem(
@@ -143,21 +134,16 @@ CONSTANT = theorem(
             forall=(j,),
         ).by_induction(base=at("descent", 0), step=(at("one step", j), at("constant steps", j))),
     ),
-    at("weights by the power", N),
-    "curved",
     note="constant steps: exponential in their number",
-)
+).by(at("weights by the power", N), "curved")
 
 IN_BOX = theorem(
     "box",
     PRODUCT_BOUND,
     BY_PRODUCT.assumptions,
     "cell",
-    (),
-    LEMMA,
-    "curved",
     note="any cell, with β and ε_k from Lemmas 2 and 3 in the norm of the box, uniform on Ω",
-)
+).by(LEMMA, "curved")
 
 WEIGHT_GAP = Claim(
     id="weight-gap",

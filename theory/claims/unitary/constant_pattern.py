@@ -209,6 +209,4 @@ CONSTANT_PATTERN = theorem(
     (ORTHOGONAL, SELECTS, CONSTANT, SCALAR, AGREEMENT, MATCH, TWO_STEPS, LONG),
     "candidate",
     (*FACTOR, *FRAME, *GROWTH),
-    "with fewer states",
-    "long enough",
-)
+).by("with fewer states", "long enough")

@@ -43,10 +43,11 @@ MULTIPLICITY = theorem(
             given=(eq(norm(W_3 * S * v), ZERO),),
         ).by(at("orthonormal columns", S * v), at("eigenvectors", v), ROWS_OF_PRODUCT.at(S, v)),
     ),
+    note="what rules out a constant pattern with fewer states",
+).by(
     "eigenvectors are seen below",
     RANK_KERNEL.at(W_3 * S, S),
     RANK_PRODUCT.at(W_3, S),
     RANK_ROWS.at(W_3),
     "orthonormal columns",
-    note="what rules out a constant pattern with fewer states",
 )

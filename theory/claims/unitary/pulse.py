@@ -54,10 +54,5 @@ BEYOND = theorem(
     (CONTRACTIVE, INPUTS, THREE_STEPS, PULSE),
     "unitary",
     LEAK,
-    "leak",
-    at("lasting gap", T - 3),
-    "three steps",
-    "contractive",
-    "inputs",
     note="the bound on the inputs is needed",
-)
+).by("leak", at("lasting gap", T - 3), "three steps", "contractive", "inputs")

@@ -113,6 +113,5 @@ RESCALED = theorem(
     (*BOUNDED_NETWORK, SCALES, INVERSE, SCALED_DILATION, BLOCKS, EMBEDDING, SCALED_EQUIVALENT),
     "unitary",
     (*STATES, *RESCALED_STATES),
-    at("equal outputs", T),
     note="the rank is that of DWD⁻¹, which may be smaller",
-)
+).by(at("equal outputs", T))

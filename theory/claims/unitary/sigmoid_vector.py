@@ -216,7 +216,5 @@ VECTOR = theorem(
     (SAME, SIGMOIDAL, STABLE_RADIUS, ORTHOGONAL, NETWORKS, DRIVEN),
     "sigmoid",
     (NORMAL_FORM, *MOVED_BACK, *BOUNDED, *CONSTANT),
-    "the output is constant",
-    "driven",
     note="of any number of units; ‖W‖ may be as large as it likes",
-)
+).by("the output is constant", "driven")

@@ -91,31 +91,11 @@ LEMMAS = (
 MODEL = (ORTHOGONAL, PATTERNS, CELL, NETWORK, AGREEMENT, TWO_STEPS)
 
 EXCLUDED = theorem(
-    "excluded",
-    ne(separation, ZERO),
-    (*MODEL, FORGETFUL, FEWER),
-    "candidate",
-    LEMMAS,
-    "two steps need room",
-    "forgetful",
-    "fewer states",
+    "excluded", ne(separation, ZERO), (*MODEL, FORGETFUL, FEWER), "candidate", LEMMAS
+).by("two steps need room", "forgetful", "fewer states")
+NEEDED = theorem("needed", le(2 * n, states), (*MODEL, MATCH, FORGETFUL), "candidate", LEMMAS).by(
+    "two steps need room", "match", "forgetful"
 )
-NEEDED = theorem(
-    "needed",
-    le(2 * n, states),
-    (*MODEL, MATCH, FORGETFUL),
-    "candidate",
-    LEMMAS,
-    "two steps need room",
-    "match",
-    "forgetful",
-)
-KERNEL = theorem(
-    "kernel",
-    le(2 * n - W_rank, states),
-    (*MODEL, MATCH),
-    "candidate",
-    LEMMAS,
-    "two steps need room",
-    "match",
+KERNEL = theorem("kernel", le(2 * n - W_rank, states), (*MODEL, MATCH), "candidate", LEMMAS).by(
+    "two steps need room", "match"
 )

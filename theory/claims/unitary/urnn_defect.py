@@ -61,10 +61,11 @@ ORTHOGONAL = theorem(
             "contraction", "minimal dilation", COSINES.at(W), method=Words
         ),
     ),
+    note="V, of the rows counted next",
+).by(
     "first columns are orthonormal",
     "first and last columns are orthogonal",
     "last columns are orthonormal",
-    note="V, of the rows counted next",
 )
 
 # It has n + rank(I − WᵀW) rows.
@@ -93,13 +94,8 @@ ENOUGH = theorem(
             "contraction", "minimal dilation", COSINES.at(W), method=Words
         ),
     ),
-    "defect",
-    "cosines",
-    RANK_GRAM.at(W_3),
-    RANK_PRODUCT.at(W_3, Q * E),
-    "few rows",
     note="the minimal dilation has no more rows",
-)
+).by("defect", "cosines", RANK_GRAM.at(W_3), RANK_PRODUCT.at(W_3, Q * E), "few rows")
 
 # No orthogonal matrix with the block W has fewer rows.
 added = transpose(J_2) * V * J
@@ -132,12 +128,13 @@ NEEDED = theorem(
             "block", "coordinates", method=Words
         ),
     ),
+    note="no orthogonal matrix with the block W is smaller",
+).by(
     "defect",
     RANK_GRAM.at(added),
     RANK_PRODUCT.at(transpose(J_2), V * J),
     RANK_ROWS.at(transpose(J_2)),
     "added rows",
-    note="no orthogonal matrix with the block W is smaller",
 )
 
 URNN_DEFECT = Claim(

@@ -134,8 +134,7 @@ EQUIVALENCE = theorem(
             step=(LARGEST_GAP.at(b_2, x, j), at("equal first units", j + 1)),
         ),
     ),
-    at("equal outputs", T),
-)
+).by(at("equal outputs", T))
 
 URNN_EQUIVALENCE = Claim(
     id="urnn-equivalence",

@@ -50,9 +50,7 @@ BOUNDED = theorem(
             base=(STATES_START.at(x, s), IDENTITY_NORM.at()), step=at("one step more", s, j)
         ),
     ),
-    at("all steps", T - k, k),
-    "window",
-)
+).by(at("all steps", T - k, k), "window")
 
 URNN_GRADIENT = Claim(
     id="urnn-gradient",

@@ -208,10 +208,11 @@ VANISHING = theorem(
         *FIRST_STEP,
         *LATER_STEPS,
     ),
+    note="along the run of the unitary equivalent of a contractive network",
+).by(
     at("no other rows", T - k, k - 1),
     at("lengths", last, 0),
     at("all steps", T - k, k - 1),
     "some window",
     "window",
-    note="along the run of the unitary equivalent of a contractive network",
 )

@@ -85,9 +85,7 @@ INVARIANT_CELL = theorem(
             at("the run from zero stays", T), DEFINITE.at(boxed(last), last), at("box", last, i)
         ),
     ),
-    "each cell of the run",
-    LEAST_BOUND.at(B_c, to_cell * last),
-)
+).by("each cell of the run", LEAST_BOUND.at(B_c, to_cell * last))
 
 shown = max_norm(to_output * zero_run)
 INVARIANT_OUTPUT = theorem(
@@ -128,8 +126,7 @@ INVARIANT_OUTPUT = theorem(
             forall=(j,),
         ),
     ),
-    at("outputs of the run", T),
-)
+).by(at("outputs of the run", T))
 
 SIZE = assume(
     "size",
@@ -172,10 +169,11 @@ ITERATED = theorem(
             "each entry at the start", LEAST_BOUND.at(norm(one - two), one - two)
         ),
     ),
+    note="Miller & Hardt's r = O(log n): r steps with √(2n) λ^r < 1 contract in the 2-norm",
+).by(
     at("many steps", a, b, T),
     at("power not negative", T),
     EUCLIDEAN_BY_LARGEST.at(end_one - end_two, 2 * n),
     at("the start", a, b),
     at("size", one, two, T),
-    note="Miller & Hardt's r = O(log n): r steps with √(2n) λ^r < 1 contract in the 2-norm",
 )

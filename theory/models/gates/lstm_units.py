@@ -94,6 +94,8 @@ UNITS = theorem(
         *side("the cells move", to_cell, to_cells, (I, F, G), "a cell moves"),
         *side("the outputs move", to_output, to_outputs, GATES, "an output moves"),
     ),
+    note="v is the Perron vector of M; the slopes are those on the box",
+).by(
     at("the cells move", a, b, 0),
     at("the outputs move", a, b, 0),
     at(
@@ -101,5 +103,4 @@ UNITS = theorem(
         lam_box * unit_gap,
         (unit_weights * (next_one - next_two)).expand().subs(m, 0),
     ),
-    note="v is the Perron vector of M; the slopes are those on the box",
 )

@@ -84,9 +84,10 @@ INDEPENDENT = theorem(
             given=(eq(norm(values * representatives * v), ZERO),),
         ).by(at("independence lemma", v), "tanh network"),
     ),
+    note="equal as functions of the inputs; the lemma is a human step",
+).by(
     "no relation",
     "tanh network",
     RANK_KERNEL.at(values * representatives, representatives),
     RANK_PRODUCT.at(values, representatives),
-    note="equal as functions of the inputs; the lemma is a human step",
 )

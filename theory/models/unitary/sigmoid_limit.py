@@ -111,7 +111,5 @@ EXCLUDED = theorem(
     (SAME, SIGMOIDAL, NOT_ISOMETRIC, ORTHOGONAL, RECURSION, DRIVEN),
     "sigmoid",
     (*RELATIONS, *PROJECTORS, *GEOMETRY),
-    "w is isometric",
-    "not isometric",
     note="exact equality is excluded at all times together; any finite accuracy is not",
-)
+).by("w is isometric", "not isometric")
