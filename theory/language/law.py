@@ -152,12 +152,19 @@ class Assumption:
     law: Law | None = None
 
 
-def assume(
-    id: str,
-    text: str,
-    variables: tuple[Symbol, ...],
-    *clauses: Statement | Clause,
-    condition: Statement | None = None,
-) -> Assumption:
-    """An assumption and the law, under its own name, that ledgers use of it."""
-    return Assumption(id, text, condition, law(id, variables, *clauses))
+@dataclass(frozen=True)
+class Assumed:
+    """What is presupposed of all values of the variables; the condition is tested on a system."""
+
+    id: str
+    text: str
+    forall: tuple[Symbol, ...] = ()
+    condition: Statement | None = None
+
+    def that(self, *clauses: Statement | Clause) -> Assumption:
+        """What ledgers use of it: a law under its name."""
+        stated = law(self.id, self.forall, *clauses)
+        return Assumption(self.id, self.text, self.condition, stated)
+
+
+assume = Assumed

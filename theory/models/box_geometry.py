@@ -60,10 +60,8 @@ class BoxGeometry(Geometry):
             "invariant box",
             "0 is of an invariant set in the box, discs for complex modes and else the box: no "
             "step on an input of the sequence leaves it",
-            (a, m),
-            inside(ZERO),
-            Clause(inside(phi(a, new)), (inside(a),)),
-        )
+            forall=(a, m),
+        ).that(inside(ZERO), Clause(inside(phi(a, new)), (inside(a),)))
 
     @property
     def contraction(self) -> Assumption:
@@ -73,9 +71,8 @@ class BoxGeometry(Geometry):
             "contraction",
             f"φ is λ-Lipschitz in the state on the box{self.text}: ‖φ(s, x) − φ(s′, x)‖ ≤ "
             "λ‖s − s′‖, for M v ≤ λ v",
-            (a, b, m),
-            Clause(bound, (inside(a), inside(b))),
-        )
+            forall=(a, b, m),
+        ).that(Clause(bound, (inside(a), inside(b))))
 
     @property
     def contracts(self) -> tuple[Assumption, ...]:
@@ -92,9 +89,8 @@ class BoxGeometry(Geometry):
                 "slopes",
                 f"‖∂φ/∂s‖ ≤ λ at the states of the box where φ is differentiable{self.text}, for "
                 "|∂φ/∂s| ≤ M",
-                (a, m),
-                Clause(le(self.norm(A_new), self.lam), smooth),
-            ),
+                forall=(a, m),
+            ).that(Clause(le(self.norm(A_new), self.lam), smooth)),
         )
 
     @property
@@ -140,23 +136,16 @@ class BoxGeometry(Geometry):
 BOX = in_norm(" in the norm max |·|_j/v_j of states", "box", kind=BoxGeometry)
 
 SHOWN = assume(
-    "output",
-    "C_box is at least ‖h‖₂/‖s‖_box, for h is a linear part of s",
-    (s, j),
-    le(norm(full - fresh), C_box * weighted(full - fresh)),
-)
+    "output", "C_box is at least ‖h‖₂/‖s‖_box, for h is a linear part of s", forall=(s, j)
+).that(le(norm(full - fresh), C_box * weighted(full - fresh)))
 SHOWN_DERIVATIVE = assume(
     "output",
     "C_box is at least ‖h‖₂/‖s‖_box, and so ‖∂h_T/∂x_t‖ ≤ C_box‖∂s_T/∂x_t‖, from ‖·‖₂ to ‖·‖_box",
-    (m, j),
-    le(norm(jacobian(x, m + j + 1, m + 1)), C_box * weighted(jacobian(x, m + j + 1, m + 1))),
-)
+    forall=(m, j),
+).that(le(norm(jacobian(x, m + j + 1, m + 1)), C_box * weighted(jacobian(x, m + j + 1, m + 1))))
 _before = state(x, 0, m)
 LIPSCHITZ_INPUT = assume(
-    "lipschitz input",
-    "L_x_box bounds ‖∂φ/∂x‖ along the run, from ‖·‖₂ to ‖·‖_box",
-    (m,),
-    le(weighted(d_input(_before, new)), L_x_box),
-)
+    "lipschitz input", "L_x_box bounds ‖∂φ/∂x‖ along the run, from ‖·‖₂ to ‖·‖_box", forall=(m,)
+).that(le(weighted(d_input(_before, new)), L_x_box))
 _cut = d_loss(full) * S_full - d_loss(full) * recent(x, s, j)
 CUT_GRADIENT_NORM = law("cut gradients are Euclidean", (x, s, j), eq(norm(_cut), weighted(_cut)))

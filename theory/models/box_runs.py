@@ -27,17 +27,15 @@ SIDES = (("cell", to_cell, cell_box), ("output", to_output, output_box))
 NEAREST = assume(
     "nearest state",
     "what stands for a state of the box is one, and each state of the box stands for itself",
-    (v, i),
+    forall=(v, i),
+).that(
     *(le(Abs(part(P * boxed(v), i)), size(i)) for _, P, size in SIDES),
     *(
         Clause(eq(part(P * boxed(v), i), part(P * v, i)), (le(Abs(part(P * v, i)), size(i)),))
         for _, P, size in SIDES
     ),
 )
-JOINT = assume(
-    "joint state",
-    "‖s‖_∞ = max(‖c‖_∞, ‖h‖_∞) for s = (c, h)",
-    (z, v),
+JOINT = assume("joint state", "‖s‖_∞ = max(‖c‖_∞, ‖h‖_∞) for s = (c, h)", forall=(z, v)).that(
     *(le(max_norm(P * v), max_norm(v)) for _, P, _ in SIDES),
     Clause(le(max_norm(v), z), tuple(le(max_norm(P * v), z) for _, P, _ in SIDES)),
 )

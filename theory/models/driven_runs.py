@@ -24,11 +24,8 @@ x_gap, L_x, L_x_box, C_box = symbols("x_gap L_x L_x_box C_box")
 one, two = gated_run(c, x, j), gated_run(v, x_other, j)
 now, other = entry(x, j + 1), entry(x_other, j + 1)
 
-INPUTS = assume(
-    "inputs",
-    "δ bounds ‖x_t − x′_t‖ for every t",
-    (m,),
-    le(norm(entry(x, m + 1) - entry(x_other, m + 1)), x_gap),
+INPUTS = assume("inputs", "δ bounds ‖x_t − x′_t‖ for every t", forall=(m,)).that(
+    le(norm(entry(x, m + 1) - entry(x_other, m + 1)), x_gap)
 )
 
 
@@ -101,25 +98,22 @@ INVARIANT = assume(
     "invariant box",
     "a set in the box is invariant, discs for complex modes and else the box: no step on an input "
     "of either sequence leaves it",
-    (a, m),
-    *(Clause(inside(phi(a, new)), (inside(a),)) for new in both),
-)
-STARTS = assume("starts", "both runs start in the invariant set", (), inside(a), inside(b))
+    forall=(a, m),
+).that(*(Clause(inside(phi(a, new)), (inside(a),)) for new in both))
+STARTS = assume("starts", "both runs start in the invariant set").that(inside(a), inside(b))
 LIPSCHITZ_INPUT_BOX = assume(
     "lipschitz input",
     "φ is L_x_box-Lipschitz in the input on the box, from ‖·‖₂ to ‖·‖_box",
-    (a, m),
+    forall=(a, m),
+).that(
     Clause(
         le(BOX.norm(phi(a, both[0]) - phi(a, both[1])), L_x_box * norm(both[0] - both[1])),
         (inside(a),),
-    ),
+    )
 )
 SHOWN = assume(
-    "output",
-    "C_box is at least ‖h‖₂/‖s‖_box, for h is a linear part of s",
-    (c, v, j),
-    le(norm(one - two), C_box * BOX.norm(one - two)),
-)
+    "output", "C_box is at least ‖h‖₂/‖s‖_box, for h is a linear part of s", forall=(c, v, j)
+).that(le(norm(one - two), C_box * BOX.norm(one - two)))
 
 
 def stays(name: str, inputs: Expr) -> Step:

@@ -135,9 +135,8 @@ class Geometry:
         return assume(
             "contraction",
             f"φ is λ-Lipschitz in the state{self.text}: ‖φ(h, x) − φ(h′, x)‖ ≤ λ‖h − h′‖",
-            (a, b, c),
-            bound,
-        )
+            forall=(a, b, c),
+        ).that(bound)
 
     @property
     def contractive(self) -> Assumption:
@@ -148,28 +147,22 @@ class Geometry:
     def drive(self) -> Assumption:
         """S_0 bounds the inputs' effect."""
         return assume(
-            "drive",
-            f"S_0 bounds ‖φ(0, x_t)‖ for every input{self.text}",
-            (m,),
-            le(self.norm(phi(0, entry(x, m + 1))), self.S_0),
-        )
+            "drive", f"S_0 bounds ‖φ(0, x_t)‖ for every input{self.text}", forall=(m,)
+        ).that(le(self.norm(phi(0, entry(x, m + 1))), self.S_0))
 
     @property
     def states(self) -> Assumption:
         """B_h bounds the states."""
-        return assume(
-            "states", f"B_h bounds ‖h_t‖{self.text}", (j,), le(self.norm(state(x, 0, j)), self.B_h)
+        return assume("states", f"B_h bounds ‖h_t‖{self.text}", forall=(j,)).that(
+            le(self.norm(state(x, 0, j)), self.B_h)
         )
 
     @property
     def weights(self) -> Assumption:
         """L_w bounds ∂φ/∂w."""
         return assume(
-            "lipschitz weights",
-            f"L_w bounds ‖∂φ/∂w‖ along the runs{self.text}",
-            (s, j),
-            le(self.norm(B_fresh), self.L_w),
-        )
+            "lipschitz weights", f"L_w bounds ‖∂φ/∂w‖ along the runs{self.text}", forall=(s, j)
+        ).that(le(self.norm(B_fresh), self.L_w))
 
     @property
     def smooth(self) -> Assumption:
@@ -179,27 +172,25 @@ class Geometry:
             "smooth",
             "φ is smooth, β_ρ is finite: β_hh and β_wh are Lipschitz constants of ∂φ/∂h and of "
             f"∂φ/∂w in the state{self.text}",
-            (s, j),
+            forall=(s, j),
+            condition=le(ZERO, beta_rho),
+        ).that(
             le(self.norm(A_full - A_fresh), self.beta_hh * gap),
             le(self.norm(B_full - B_fresh), self.beta_wh * gap),
-            condition=le(ZERO, beta_rho),
         )
 
     @property
     def loss(self) -> Assumption:
         """L_p bounds ∂p/∂h."""
-        return assume(
-            "lipschitz loss",
-            f"L_p bounds ‖∇p(h_t)‖{self.text}",
-            (j,),
-            le(self.norm(d_loss(state(x, 0, j))), self.L_p),
+        return assume("lipschitz loss", f"L_p bounds ‖∇p(h_t)‖{self.text}", forall=(j,)).that(
+            le(self.norm(d_loss(state(x, 0, j))), self.L_p)
         )
 
     @property
     def smooth_loss(self) -> Assumption:
         """β_p, the loss's curvature."""
         bound = le(self.norm(d_loss(full) - d_loss(fresh)), self.beta_p * self.norm(full - fresh))
-        return assume("smooth loss", f"∇p is β_p-Lipschitz{self.text}", (s, j), bound)
+        return assume("smooth loss", f"∇p is β_p-Lipschitz{self.text}", forall=(s, j)).that(bound)
 
 
 lam, S_0, B_h, L_w, beta_hh, beta_wh, L_p, beta_p = symbols(

@@ -16,17 +16,15 @@ DRIVE = EUCLIDEAN.drive
 LIPSCHITZ_INPUT = assume(
     "lipschitz input",
     "φ is L_x-Lipschitz in the input: ‖φ(h, x) − φ(h, x′)‖ ≤ L_x‖x − x′‖",
-    (a, b, c),
-    le(norm(phi(c, a) - phi(c, b)), L_x * norm(a - b)),
-)
+    forall=(a, b, c),
+).that(le(norm(phi(c, a) - phi(c, b)), L_x * norm(a - b)))
 LIPSCHITZ_READOUT = assume(
     "lipschitz readout",
     "y = f(h), and f is L_f-Lipschitz: ‖f(h) − f(h′)‖ ≤ L_f‖h − h′‖",
-    (a, b),
-    le(norm(readout(a) - readout(b)), L_f * norm(a - b)),
-)
-DIFFERENTIABLE = assume(
-    "differentiable", "φ is differentiable along the run", (a, c), eq(differentiable(a, c), ONE)
+    forall=(a, b),
+).that(le(norm(readout(a) - readout(b)), L_f * norm(a - b)))
+DIFFERENTIABLE = assume("differentiable", "φ is differentiable along the run", forall=(a, c)).that(
+    eq(differentiable(a, c), ONE)
 )
 
 WINDOW = Assumption("window", "the window is no longer than the sequence: k ≤ T", le(k, T))

@@ -36,7 +36,8 @@ NEXT_STATE = assume(
     "next state",
     "the entries of φ(s, x) are units, numbered so that the i-th comes from at most i operations, "
     "and ‖s‖_box = max |s_i|/v_i",
-    (a, i, v),
+    forall=(a, i, v),
+).that(
     eq(part(phi(a, new), i), unit_value(shown(i), a)),
     eq(part(v, i), unit_weight(i) * part(unit_weights * v, i)),
     le(depth(shown(i)), i),
@@ -50,9 +51,8 @@ CONTRACTS = theorem(
         assume(
             "constants",
             "lam_box is at least ℓ_s/v_i of each row, max_i (M v)_i/v_i of the comparison matrix",
-            (i,),
-            le(steep(shown(i), STATES), lam_box * unit_weight(i)),
-        ),
+            forall=(i,),
+        ).that(le(steep(shown(i), STATES), lam_box * unit_weight(i))),
     ),
     "cell",
     (

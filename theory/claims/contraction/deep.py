@@ -26,15 +26,15 @@ inner = layer_matrix(j + 1) * layer(v, c, j) + layer_offset(c, j + 1)
 DEEP = assume(
     "deep transition",
     "φ = g_L ∘ … ∘ g_1 with g_l(u) = ρ(W_l u + [l = 1] U x + b_l), ρ from the table of activations",
-    (v, c, j),
+    forall=(v, c, j),
+).that(
     eq(layer(v, c, 0), v),
     eq(layer(v, c, j + 1), activation(inner)),
     eq(phi(v, c), layer(v, c, depth)),
 )
 LAYER_NORMS = assume(
-    "layer norms",
-    "lam_deep bounds the product of L_ρ‖W_l‖₂ over the layers",
-    (j,),
+    "layer norms", "lam_deep bounds the product of L_ρ‖W_l‖₂ over the layers", forall=(j,)
+).that(
     eq(layer_product(0), ONE),
     eq(layer_product(j + 1), L_rho * norm(layer_matrix(j + 1)) * layer_product(j)),
     le(layer_product(depth), lam_deep),

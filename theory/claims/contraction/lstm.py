@@ -46,19 +46,15 @@ STEPWISE = theorem(
 
 room = 1 - F.bar
 THETA = assume(
-    "theta",
-    "theta is large enough: ‖W_i‖, ‖W_o‖, 4‖W_g‖ ≤ θ(1 − f̄) and ‖W_f‖ ≤ θ(1 − f̄)²",
-    (),
+    "theta", "theta is large enough: ‖W_i‖, ‖W_o‖, 4‖W_g‖ ≤ θ(1 − f̄) and ‖W_f‖ ≤ θ(1 − f̄)²"
+).that(
     le(I.size, theta * room),
     le(O.size, theta * room),
     le(4 * G.size, theta * room),
     le(F.size, theta * room**2),
 )
-AT_MOST_ONE = assume(
-    "at most one",
-    "ī, ḡ, ō, tau ≤ 1, as the gates are",
-    (),
-    *(le(bar, ONE) for bar in (I.bar, G.bar, O.bar, tau)),
+AT_MOST_ONE = assume("at most one", "ī, ḡ, ō, tau ≤ 1, as the gates are").that(
+    *(le(bar, ONE) for bar in (I.bar, G.bar, O.bar, tau))
 )
 FORGETS = Assumption("forgets", "f̄ < 1", lt(F.bar, ONE))
 BOUNDED_CELLS = Assumption("bounded cells", "B_c ≤ 1/(1 − f̄)", le(B_c, 1 / room))
@@ -82,9 +78,8 @@ SUFFICIENT = theorem(
 ).by(at("one step", a, b, 0), "factor")
 
 JOINT_WEIGHTED = assume(
-    "joint state",
-    "‖s‖_ω = max(‖c‖_∞, ‖h‖_∞/ω) for s = (c, h)",
-    (z, v),
+    "joint state", "‖s‖_ω = max(‖c‖_∞, ‖h‖_∞/ω) for s = (c, h)", forall=(z, v)
+).that(
     le(max_norm(to_cell * v), omega_norm(v)),
     le(max_norm(to_output * v), omega * omega_norm(v)),
     Clause(

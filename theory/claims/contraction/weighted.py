@@ -58,22 +58,18 @@ x_t, P_root, D, V = vector("x_t"), vector("P_root"), vector("D"), vector("V")
 def _weighted(weights: Symbol, notation: str, norm: Any = norm) -> tuple[Symbol, Assumption]:
     """The inverse of the weights, and what makes it one: ‖A Q⁻¹ Q v‖ = ‖A v‖."""
     inverse = vector(f"{weights.name}_inverse")
-    invertible = assume(
-        "invertible",
-        f"{notation} is invertible",
-        (A, v),
-        eq(norm(A * inverse * weights * v), norm(A * v)),
-        eq(norm(inverse * weights * v), norm(v)),
+    invertible = assume("invertible", f"{notation} is invertible", forall=(A, v)).that(
+        eq(norm(A * inverse * weights * v), norm(A * v)), eq(norm(inverse * weights * v), norm(v))
     )
     return inverse, invertible
 
 
 P_inverse, INVERTIBLE_P = _weighted(P_root, "Q = P^{1/2}")
-QUADRATIC_FACTOR = assume(
-    "factor", "lam_P bounds ‖Q W Q⁻¹‖₂", (), le(norm(P_root * W * P_inverse), lam_P)
+QUADRATIC_FACTOR = assume("factor", "lam_P bounds ‖Q W Q⁻¹‖₂").that(
+    le(norm(P_root * W * P_inverse), lam_P)
 )
-CONDITION = assume(
-    "condition", "kappa bounds ‖Q‖₂‖Q⁻¹‖₂", (), le(norm(P_root) * norm(P_inverse), kappa)
+CONDITION = assume("condition", "kappa bounds ‖Q‖₂‖Q⁻¹‖₂").that(
+    le(norm(P_root) * norm(P_inverse), kappa)
 )
 
 QUADRATIC_STEP = step(
@@ -146,8 +142,8 @@ def _diagonal_form(
     notation, factor_text, note = texts
     norm, submultiplicative, diagonal_commutes = norms
     inverse, invertible = _weighted(weights, notation, norm)
-    diagonal = assume("diagonal", f"{notation} is diagonal", (), eq(is_diagonal(weights), 1))
-    factors = assume("factor", factor_text, (), le(L_rho * norm(weights * W * inverse), factor))
+    diagonal = assume("diagonal", f"{notation} is diagonal").that(eq(is_diagonal(weights), 1))
+    factors = assume("factor", factor_text).that(le(L_rho * norm(weights * W * inverse), factor))
     first, second = (W * h + U * c + bias for h in (a, b))
     spoiled: tuple[Instance, ...] = (
         at("rnn", a, c),

@@ -58,7 +58,8 @@ DIFFERENTIATED = assume(
     "rows",
     "the rows of ∂φ/∂s and of ∂φ/∂w are derivatives of units, numbered so that the i-th comes "
     "from at most i operations and its weights fall into at most i blocks",
-    (a, i),
+    forall=(a, i),
+).that(
     eq(row(d_state(a, new), i), unit_slope(shown(i), a, STATES)),
     eq(row(d_weights(a, new), i), unit_slope(shown(i), a, before(i))),
     le(depth(shown(i)), i),
@@ -80,7 +81,8 @@ _ones, _twos = _slopes(one), _slopes(two)
 BLOCKS = assume(
     "blocks",
     "the square of a derivative's Euclidean norm is the sum of those in the blocks of weights",
-    (v, a, b, m),
+    forall=(v, a, b, m),
+).that(
     eq(unit_slope(v, one, before(0)), ZERO),
     eq(unit_slope(v, two, before(0)), ZERO),
     _split(*_ones),
@@ -135,10 +137,8 @@ WEIGHTS = _form(
     assume(
         "constants",
         "L_w_box is at least √(Σ ℓ_c²)/v_i over the blocks c of weights, of each row",
-        (i,),
-        le(ZERO, L_w_box),
-        le(steep_squares(shown(i), i), (L_w_box * unit_weight(i)) ** 2),
-    ),
+        forall=(i,),
+    ).that(le(ZERO, L_w_box), le(steep_squares(shown(i), i), (L_w_box * unit_weight(i)) ** 2)),
     (*PROGRAM_MODEL, BLOCKS),
     (
         STEEP_BETWEEN,
@@ -163,9 +163,9 @@ MIXED = _form(
     assume(
         "constants",
         "β_wh_box is at least √(Σ s_sc²)/v_i over the blocks c of weights, of each row",
-        (i,),
-        le(ZERO, beta_wh_box),
-        le(bent_squares(shown(i), i), (beta_wh_box * unit_weight(i)) ** 2),
+        forall=(i,),
+    ).that(
+        le(ZERO, beta_wh_box), le(bent_squares(shown(i), i), (beta_wh_box * unit_weight(i)) ** 2)
     ),
     (*PROGRAM_MODEL, curved(beta_wh_box), VALUES, MULTIPLIED, BLOCKS),
     (
@@ -194,11 +194,8 @@ MIXED = _form(
 STATE = _form(
     "box-state",
     le(dphi_h_gap_box, beta_hh_box * gate_state_gap_box),
-    assume(
-        "constants",
-        "β_hh_box is at least s_ss/v_i of each row",
-        (i,),
-        le(bent(shown(i), STATES), beta_hh_box * unit_weight(i)),
+    assume("constants", "β_hh_box is at least s_ss/v_i of each row", forall=(i,)).that(
+        le(bent(shown(i), STATES), beta_hh_box * unit_weight(i))
     ),
     (*PROGRAM_MODEL, curved(beta_hh_box), VALUES, MULTIPLIED),
     (*VALUES_OF_UNITS, *SLOPES, *BENDS),

@@ -71,15 +71,10 @@ SIZE_OF_WEIGHTS = law(
     (v,),
     eq(norm(v) ** 2, frobenius(d_matrix(v)) + frobenius(d_inputs(v)) + norm(d_offset(v)) ** 2),
 )
-SIZES = assume(
-    "sizes",
-    "H bounds ‖h‖ and ‖h′‖, B_x bounds ‖x‖",
-    (),
-    le(norm(a), H),
-    le(norm(b), H),
-    le(norm(x_t), B_x),
+SIZES = assume("sizes", "H bounds ‖h‖ and ‖h′‖, B_x bounds ‖x‖").that(
+    le(norm(a), H), le(norm(b), H), le(norm(x_t), B_x)
 )
-ROWS = assume("rows", "W_rows bounds the 2-norm of each row of W", (), le(row_norm(W), W_rows))
+ROWS = assume("rows", "W_rows bounds the 2-norm of each row of W").that(le(row_norm(W), W_rows))
 
 z_a, z_b = (W * h + U * x_t + bias for h in (a, b))
 slopes_a, slopes_b = slopes(z_a, z_a), slopes(z_b, z_b)

@@ -54,23 +54,17 @@ SUMS = law(
     eq(second_moment(c, v, j + 1), second_moment(c, v, j) + share(c, j) * inner(logits(j), v) ** 2),
 )
 SOFTMAX = assume(
-    "softmax",
-    "s = softmax(C h): s_j ≥ 0, and the s_j add up to 1",
-    (c, j),
-    le(ZERO, share(c, j)),
-    eq(mass(c, classes), ONE),
-)
+    "softmax", "s = softmax(C h): s_j ≥ 0, and the s_j add up to 1", forall=(c, j)
+).that(le(ZERO, share(c, j)), eq(mass(c, classes), ONE))
 CROSS_ENTROPY = assume(
-    "cross-entropy",
-    "p(h) = −log s_label, with the gradient Σ s_j (C_j − C_label)",
-    (c,),
-    eq(gradient(c), mixture(c, label, classes)),
-)
+    "cross-entropy", "p(h) = −log s_label, with the gradient Σ s_j (C_j − C_label)", forall=(c,)
+).that(eq(gradient(c), mixture(c, label, classes)))
 SECOND_DERIVATIVE = assume(
     "second derivative",
     "∇²p(h) of the cross-entropy is symmetric, and in a direction v it is the variance of the "
     "⟨C_j, v⟩ under s",
-    (c, v),
+    forall=(c, v),
+).that(
     eq(is_symmetric(hessian(c)), ONE),
     eq(inner(v, hessian(c) * v), second_moment(c, v, classes) - first_moment(c, v, classes) ** 2),
 )
@@ -78,7 +72,8 @@ highest, lowest = inner(top(v), v), inner(bottom(v), v)
 SPREAD = assume(
     "spread",
     "C_spread bounds ‖C_i − C_j‖, so for the rows with the largest and the least product with v",
-    (v, j),
+    forall=(v, j),
+).that(
     le(inner(logits(j), v), highest),
     le(lowest, inner(logits(j), v)),
     le(norm(top(v) - bottom(v)), C_spread),
@@ -90,11 +85,8 @@ ENTROPY_SLOPE = theorem(
     (
         SOFTMAX,
         CROSS_ENTROPY,
-        assume(
-            "label rows",
-            "C_label bounds ‖C_j − C_label‖",
-            (j,),
-            le(norm(logits(j) - label), C_label),
+        assume("label rows", "C_label bounds ‖C_j − C_label‖", forall=(j,)).that(
+            le(norm(logits(j) - label), C_label)
         ),
     ),
     "gradient",

@@ -58,13 +58,14 @@ UPPER = theorem(
 ISOMETRIC = assume(
     "isometric layers",
     "ρ is the identity, every W_l is a multiple of an isometry, a_l I say, and W_product is Π‖W_l‖",
-    (v, j),
+    forall=(v, j),
+    condition=eq(isometric, ONE),
+).that(
     eq(activation(v), v),
     eq(norm(layer_matrix(j) * v), norm(layer_matrix(j)) * norm(v)),
     eq(layer_product(0), ONE),
     eq(layer_product(j + 1), norm(layer_matrix(j + 1)) * layer_product(j)),
     eq(layer_product(depth), W_product),
-    condition=eq(isometric, ONE),
 )
 EQUAL = theorem(
     "equality",

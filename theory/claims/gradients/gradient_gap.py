@@ -39,7 +39,7 @@ POWERS = (power(EUCLIDEAN.lam), power_at_most_one(EUCLIDEAN.lam), total_at_most_
 FACTORS = assume(
     "factors",
     "G_0 is at least L_w(L_p + β_p B_h)/(1 − λ), and D_1 at least L_p B_h(β_wh + L_w β_hh/(1 − λ))",
-    (),
+).that(
     le(L_w * (L_p + beta_p * B_h) / (1 - lam), G_0),
     le(L_p * B_h * (beta_wh + L_w * beta_hh / (1 - lam)), D_1),
 )
@@ -77,7 +77,7 @@ UNIFORM = theorem(
     "some window",
 )
 
-PAPER_FACTOR = assume("division", "G_1 is at least D_1/λ", (), le(D_1 / lam, G_1))
+PAPER_FACTOR = assume("division", "G_1 is at least D_1/λ").that(le(D_1 / lam, G_1))
 PAPER = theorem(
     "paper",
     le(grad_gap, (G_0 + G_1) * k * lam**k),

@@ -16,19 +16,11 @@ C_label, C_spread, dp, dp_gap, state_gap = symbols("C_label C_spread dp dp_gap s
 C, target = vector("C"), vector("target")
 
 SQUARED = assume(
-    "squared loss",
-    "p(h) = ½‖C h − y‖², with the gradient Cᵀ(C h − y)",
-    (c,),
-    eq(gradient(c), transpose(C) * (C * c - target)),
-)
-READOUT = assume("readout", "C_norm_sq bounds ‖C‖₂", (), le(norm(C), C_norm_sq))
-SIZES = assume(
-    "sizes",
-    "y_norm bounds ‖y‖, and H ‖h‖ and ‖h′‖",
-    (),
-    le(norm(target), y_norm),
-    le(norm(a), H),
-    le(norm(b), H),
+    "squared loss", "p(h) = ½‖C h − y‖², with the gradient Cᵀ(C h − y)", forall=(c,)
+).that(eq(gradient(c), transpose(C) * (C * c - target)))
+READOUT = assume("readout", "C_norm_sq bounds ‖C‖₂").that(le(norm(C), C_norm_sq))
+SIZES = assume("sizes", "y_norm bounds ‖y‖, and H ‖h‖ and ‖h′‖").that(
+    le(norm(target), y_norm), le(norm(a), H), le(norm(b), H)
 )
 
 SQUARED_SLOPE_BOUND = le(dp, C_norm_sq * (C_norm_sq * H + y_norm))

@@ -42,13 +42,8 @@ e = vector("e")
 
 def _impulse(height: int) -> Assumption:
     return assume(
-        "impulse",
-        f"n = d = 1; x_1 = {height}, and all later inputs are zero",
-        (m,),
-        eq(entry(x, 1), height * e),
-        eq(entry(x, m + 2), ZERO),
-        eq(norm(e), ONE),
-    )
+        "impulse", f"n = d = 1; x_1 = {height}, and all later inputs are zero", forall=(m,)
+    ).that(eq(entry(x, 1), height * e), eq(entry(x, m + 2), ZERO), eq(norm(e), ONE))
 
 
 def _forgotten() -> Step:
@@ -62,8 +57,8 @@ def _forgotten() -> Step:
     )
 
 
-LINEAR = assume(
-    "system", "φ(h, x) = λh + x", (a, c), eq(phi(a, c), lam * a + c), condition=eq(beta_rho, ZERO)
+LINEAR = assume("system", "φ(h, x) = λh + x", forall=(a, c), condition=eq(beta_rho, ZERO)).that(
+    eq(phi(a, c), lam * a + c)
 )
 EXPANSIVE = Assumption("expansive", "λ ≥ 1", le(ONE, lam))
 NO_WINDOW = theorem(
@@ -96,12 +91,8 @@ TANH = law(
     "definition of tanh", (z,), eq(tanh(z) * (exponential(2 * z) + 1), exponential(2 * z) - 1)
 )
 SATURATING = assume(
-    "system",
-    "φ(h, x) = tanh(3h + x)",
-    (y, z),
-    eq(phi(y * e, z * e), tanh(3 * y + z) * e),
-    condition=le(M_rho, ONE),
-)
+    "system", "φ(h, x) = tanh(3h + x)", forall=(y, z), condition=le(M_rho, ONE)
+).that(eq(phi(y * e, z * e), tanh(3 * y + z) * e))
 LEVEL = Rational(99, 100)
 BOUNDED_STATE = theorem(
     "bounded-state",

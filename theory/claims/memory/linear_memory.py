@@ -24,7 +24,8 @@ mode_gap, mode_start, power_norm, T, k = symbols("mode_gap mode_start power_norm
 DIAGONAL = assume(
     "diagonal",
     "h⁺ = Λ∘h + B x; of a complex λ = r e^{iθ} a mode is a pair of reals, which r R(θ) turns",
-    (x, s, j, a, b),
+    forall=(x, s, j, a, b),
+).that(
     eq(mode(x, s, 0), Integer(0)),
     eq(mode(x, s, j + 1), turned(mode(x, s, j)) + pushed(entry(x, s + j + 1))),
     eq(norm(turned(a) - turned(b)), mode_radius * norm(a - b)),
@@ -53,7 +54,8 @@ EXACT = theorem(
 JORDAN = assume(
     "Jordan block",
     "A = ρI + N with ρ ≥ 0 and ‖N‖ ≤ 1, so that Nⁱ A^{j+1} = ρ Nⁱ A^j + N^{i+1} A^j",
-    (i, j),
+    forall=(i, j),
+).that(
     eq(shifted(i, j + 1), mode_radius * shifted(i, j) + shifted(i + 1, j)),
     le(norm(shifted(i, 0)), ONE),
 )
@@ -61,12 +63,8 @@ JORDAN = assume(
 
 def index(m: int) -> Assumption:
     """N^m = 0."""
-    return assume(
-        "index",
-        f"N^{m} = 0",
-        (j,),
-        eq(shifted(m, j), Integer(0)),
-        condition=le(nilpotency, Integer(m)),
+    return assume("index", f"N^{m} = 0", forall=(j,), condition=le(nilpotency, Integer(m))).that(
+        eq(shifted(m, j), Integer(0))
     )
 
 

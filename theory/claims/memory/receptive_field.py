@@ -41,11 +41,8 @@ FEED_FORWARD_FORM = theorem(
 ).by(at("layers are steps", k, T - k), "window")
 
 # x' agrees with x after time T - k, and is arbitrary before.
-PAST = assume(
-    "changed past",
-    "x′ agrees with x at all times after T − k",
-    (j,),
-    eq(entry(x_past, T - k + j + 1), entry(x, T - k + j + 1)),
+PAST = assume("changed past", "x′ agrees with x at all times after T − k", forall=(j,)).that(
+    eq(entry(x_past, T - k + j + 1), entry(x, T - k + j + 1))
 )
 SAME_LAYERS = step(
     "layers agree", eq(forward(x_past, j, T - k + j), forward(x, j, T - k + j)), forall=(j,)

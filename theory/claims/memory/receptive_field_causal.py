@@ -45,32 +45,33 @@ LOCAL = Assumption(
     "a step computes, at each time, a function of two values of the step before",
     law=TWO_TAPS,
 )
-CAUSAL = assume(
-    "causal", "no step looks ahead: its delay is not negative", (j,), le(ZERO, delay(j))
+CAUSAL = assume("causal", "no step looks ahead: its delay is not negative", forall=(j,)).that(
+    le(ZERO, delay(j))
 )
-DELAYED = assume("delayed", "the two taps of a step differ", (j,), lt(ZERO, delay(j)))
-FIELD = assume("field", "R is one more than all delays together", (), eq(R, ONE + reach(J)))
+DELAYED = assume("delayed", "the two taps of a step differ", forall=(j,)).that(lt(ZERO, delay(j)))
+FIELD = assume("field", "R is one more than all delays together").that(eq(R, ONE + reach(J)))
 PAST = assume(
     "changed past",
     "x′ agrees with x at the last k times up to T, and is arbitrary before and after",
-    (z,),
-    unchanged(x_past, lt(T - k, z), le(z, T)),
-)
+    forall=(z,),
+).that(unchanged(x_past, lt(T - k, z), le(z, T)))
 EDGE = assume(
     "changed edge",
     "x″ differs from x at time T − k + 1, and agrees with it at all later times",
-    (z,),
+    forall=(z,),
+).that(
     unchanged(x_edge, lt(T - k + ONE, z)),
     Clause(lt(ZERO, norm(entry(x, z) - entry(x_edge, z))), (eq(z, T - k + ONE),)),
 )
 TELLS_APART = assume(
     "tells apart",
     "along the two runs each step, where its new taps agree, tells its old ones apart",
-    (j, z),
+    forall=(j, z),
+).that(
     Clause(
         lt(ZERO, apart(x, x_edge, j + 1, z)),
         (eq(apart(x, x_edge, j, z), ZERO), lt(ZERO, apart(x, x_edge, j, z - delay(j)))),
-    ),
+    )
 )
 
 

@@ -42,19 +42,15 @@ T, k, log_concave = symbols("T k log_concave")
 
 now = entry(x, s + j + 1)
 SCAN = assume(
-    "scan",
-    "s⁺ = a(x)∘s + b(x) with decays a ≥ 0 of the input alone",
-    (x, s, j, c),
+    "scan", "s⁺ = a(x)∘s + b(x) with decays a ≥ 0 of the input alone", forall=(x, s, j, c)
+).that(
     eq(scan(x, s, 0), Integer(0)),
     eq(scan(x, s, j + 1), decay(now) * scan(x, s, j) + fed(now)),
     le(ZERO, decay(c)),
 )
 INPUT_SET = assume(
-    "input set",
-    "decay_max bounds a(x) for every input of the set",
-    (m,),
-    le(decay(entry(x, m + 1)), decay_max),
-)
+    "input set", "decay_max bounds a(x) for every input of the set", forall=(m,)
+).that(le(decay(entry(x, m + 1)), decay_max))
 
 gap = scan(x, 0, s + j) - scan(x, s, j)
 NOT_NEGATIVE = step(
@@ -106,10 +102,11 @@ LOG_CONCAVE = assume(
     "log-concave",
     "log a is concave in the input, as for minGRU and selective scans: a(x) ≤ a(m) e^{g(x − m)}, "
     "and over the inputs of a window with the mean m these exponents sum to 0",
-    (v, c, x, s, j),
+    forall=(v, c, x, s, j),
+    condition=eq(log_concave, ONE),
+).that(
     Clause(le(decay(c), decay(v) * tangent(v, c)), (lt(ZERO, decay(v)),)),
     eq(tangents(mean_input(x, s, j), x, s, j), ONE),
-    condition=eq(log_concave, ONE),
 )
 SOME_DECAY = Assumption("some decay", "a > 0 at the mean input", lt(ZERO, decay_of_mean))
 mean = mean_input(x, T - k, k)

@@ -36,7 +36,7 @@ GATE = assume(
     "W is scaled by a power of 2 that brings s near 1, where overflow and underflow do not matter; "
     "Cholesky's factorisation of the computed "
     "s² I − WᵀW − c I completes; c covers its backward error and the rounding of the matrix",
-    (),
+).that(
     eq(completes(matrix), Integer(1)),
     eq(in_range(true_matrix), Integer(1)),
     le(

@@ -54,7 +54,8 @@ FLOATING = assume(
     "floating point",
     "the states are computed in float64, with any order of summation, and no part of a "
     "pre-activation is lost to overflow or underflow",
-    (m,),
+    forall=(m,),
+).that(
     eq(computed(x, 0), Integer(0)),
     eq(computed(x, m + 1), library(floating)),
     eq(in_range(exact), Integer(1)),
@@ -62,22 +63,22 @@ FLOATING = assume(
 LIBRARY = assume(
     "library",
     "e_rho bounds the error of the library's ρ, at pre-activations of states up to 1.01 B_h",
-    (m,),
-    Clause(le(norm(library(floating) - activation(floating)), e_rho), (within,)),
-)
+    forall=(m,),
+).that(Clause(le(norm(library(floating) - activation(floating)), e_rho), (within,)))
 PRE_ACTIVATIONS = assume(
     "pre-activations",
     "Z_hat is at least 1.01 ‖|W|‖ B_h + ‖|U|‖ B_x + ‖b‖, and ‖x_t‖ ≤ B_x",
-    (m,),
+    forall=(m,),
+).that(
     le(Rational(101, 100) * norm(absolute(W)) * B_h + norm(absolute(U)) * B_x + norm(bias), Z_hat),
     le(norm(entry(x, m + 1)), B_x),
 )
-STATES = assume("states", "B_h bounds ‖h_t‖", (j,), le(norm(state(x, 0, j)), B_h))
+STATES = assume("states", "B_h bounds ‖h_t‖", forall=(j,)).that(le(norm(state(x, 0, j)), B_h))
 SIZE = Assumption("size", "n + d + 2 is at most 2^40", lt((n + d + 2) * u, Rational(1, 2**12)))
 TOTAL = (1 - lam**T) / (1 - lam)
 LOCAL = L_rho * gamma(n + d + 2) * Z_hat + e_rho
-ONE_ERROR = assume(
-    "one error", "eps_1 is at least L_ρ γ_{n+d+2} Z_hat + e_rho", (), le(LOCAL, eps_1)
+ONE_ERROR = assume("one error", "eps_1 is at least L_ρ γ_{n+d+2} Z_hat + e_rho").that(
+    le(LOCAL, eps_1)
 )
 
 

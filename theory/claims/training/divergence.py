@@ -23,18 +23,16 @@ DESCENT = assume(
     "descent",
     "a_{i+1} = a_i − α_i p′(a_i) with p′(a) = Σ_{i<T} i a^{2i−1}, the risk of h = ah + x "
     "with white inputs and target x_T",
-    (j,),
+    forall=(j,),
+).that(
     eq(descent(0), a_1),
     eq(descent(j + 1), descent(j) - rate(j) * descent(j) * series(T - 1, descent(j))),
 )
 STEP_SIZES = assume(
     "step sizes",
     "α_1 = α > 0 and α_{i+1} ≥ α_i/2, as for α_i = α/i and for constant α",
-    (j,),
-    eq(rate(0), alpha),
-    le(ZERO, rate(j)),
-    le(rate(j) / 2, rate(j + 1)),
-)
+    forall=(j,),
+).that(eq(rate(0), alpha), le(ZERO, rate(j)), le(rate(j) / 2, rate(j + 1)))
 LENGTH = Assumption("length", "T ≥ 3", le(Integer(3), T))
 steepness = alpha * (T - 1) * a_1 ** (2 * T - 4)
 STEEP = Assumption("steep start", "α(T − 1)a_1^{2T−4} ≥ 3", le(Integer(3), steepness))

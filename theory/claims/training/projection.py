@@ -33,10 +33,9 @@ first, second, inside = vector("vec_A"), vector("vec_B"), vector("vec_Z")
 PROJECTS = assume(
     "projection",
     "Π a is the point nearest to a, in the Euclidean norm, of a closed convex set",
-    (v,),
-    eq(projects(v), ONE),
-)
-FEASIBLE = assume("feasible", "Z is a point of the set", (), eq(feasible(inside), ONE))
+    forall=(v,),
+).that(eq(projects(v), ONE))
+FEASIBLE = assume("feasible", "Z is a point of the set").that(eq(feasible(inside), ONE))
 INNER_PRODUCT = law(
     "inner product",
     (a, b, c),

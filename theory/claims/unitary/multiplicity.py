@@ -17,19 +17,14 @@ S, W_3 = vector("S"), vector("W_3")
 BLOCK = assume(
     "orthonormal columns",
     "W above W_3 are the first n columns of an orthogonal m × m matrix",
-    (v,),
+    forall=(v,),
+).that(
     Clause(eq(norm(W * v) ** 2 + norm(W_3 * v) ** 2, norm(v) ** 2), (le(rows(v), n),)),
     le(rows(W_3), states - n),
 )
 EIGENVECTORS = assume(
-    "eigenvectors",
-    "the columns of S are eigenvectors of W, of one eigenvalue |μ| < 1",
-    (v,),
-    eq(norm(W * S * v), MU * norm(S * v)),
-    le(rows(S), n),
-    lt(MU, ONE),
-    le(ZERO, MU),
-)
+    "eigenvectors", "the columns of S are eigenvectors of W, of one eigenvalue |μ| < 1", forall=(v,)
+).that(eq(norm(W * S * v), MU * norm(S * v)), le(rows(S), n), lt(MU, ONE), le(ZERO, MU))
 MULTIPLICITY = theorem(
     "multiplicity",
     le(multiplicity, states - n),

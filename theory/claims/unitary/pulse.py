@@ -28,7 +28,8 @@ PULSE = assume(
     "pulse",
     "h_t = max(λ h_{t−1} + x_t, 0) from 0, and its equivalent for inputs up to B, with "
     "V = (λ μ; μ −λ) and μ = √(1 − λ²), on x = (2B/(1 − λ), 0, 0, …)",
-    (j,),
+    forall=(j,),
+).that(
     eq(pulse(0), ZERO),
     eq(pulse_upper(0), ZERO),
     eq(pulse_lower(0), ZERO),

@@ -34,26 +34,20 @@ from theory.proof.steps import step, theorem
 B_h, T, unitary_gap_rescaled = symbols("B_h T unitary_gap_rescaled")
 
 factor = function("factor", Scalar, __name__)  # factor(i) = D_ii
-SCALES = assume(
-    "scales",
-    "D is diagonal with positive entries",
-    (v, i),
-    lt(ZERO, factor(i)),
-    eq(part(D * v, i), factor(i) * part(v, i)),
+SCALES = assume("scales", "D is diagonal with positive entries", forall=(v, i)).that(
+    lt(ZERO, factor(i)), eq(part(D * v, i), factor(i) * part(v, i))
 )
-INVERSE = assume("inverse", "D⁻¹ undoes D", (a,), eq(D_inverse * D * a, a))
-SCALED_DILATION = assume(
-    "dilation",
-    "V has D W D⁻¹ above W₃ in its first n columns",
-    (),
-    eq(V * J, J * D * W * D_inverse + J_2 * W_3),
+INVERSE = assume("inverse", "D⁻¹ undoes D", forall=(a,)).that(eq(D_inverse * D * a, a))
+SCALED_DILATION = assume("dilation", "V has D W D⁻¹ above W₃ in its first n columns").that(
+    eq(V * J, J * D * W * D_inverse + J_2 * W_3)
 )
 b_2 = below(B_h, W_3 * D)
 SCALED_EQUIVALENT = assume(
     "rescaled equivalent",
     "s_t = ρ(V s_{t−1} + (D U x_t + D b, b₂)) from s_0 = (D h_0, 0), with b₂ = −B_h ‖row of W₃D‖; "
     "the first n units are read, divided by the scales",
-    (j,),
+    forall=(j,),
+).that(
     eq(scaled_urnn(x, 0), J * D * start),
     eq(scaled_urnn(x, j + 1), activation(scaled_preactivation(x, j))),
     eq(

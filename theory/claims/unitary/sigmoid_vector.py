@@ -53,7 +53,8 @@ NETWORKS = assume(
     "networks",
     "a relation between the pre-activations at time j + 1 is one, by the rows of U and of W, "
     "between the states at time j, on which x_{j+1} has no effect",
-    (j, v, b),
+    forall=(j, v, b),
+).that(
     Clause(
         eq(norm(units(j) * transpose(U) * v + others(j) * transpose(W) * b), ZERO),
         (eq(norm(arguments(j + 1) * v + other_arguments(j + 1) * b), ZERO),),
@@ -64,10 +65,8 @@ NETWORKS = assume(
 DRIVEN = assume(
     "driven",
     "at some time t_0 the output depends on the inputs: its derivative in the latest is not 0",
-    (),
-    ne(norm(others(t_0) * c), ZERO),
     condition=eq(driven, ONE),
-)
+).that(ne(norm(others(t_0) * c), ZERO))
 
 
 def moved(steps: Expr) -> Expr:

@@ -36,7 +36,7 @@ MINIMAL = assume(
     "minimal dilation",
     "V = (W PJK; KJᵀQᵀ −Σ_q), from the singular values of W; QQᵀ and JᵀJ are the identities of "
     "n and of q coordinates",
-    (),
+).that(
     eq(eye, Q * transpose(Q)),
     eq(eye_added, transpose(E) * E),
     eq(W_2, P * E * K),
@@ -80,9 +80,7 @@ ENOUGH = theorem(
             "few rows",
             "V has a row more than W for each entry of the diagonal K, which all are positive: "
             "m = n + rank K",
-            (),
-            eq(states, n + rank(K)),
-        ),
+        ).that(eq(states, n + rank(K))),
     ),
     "unitary",
     (
@@ -99,27 +97,20 @@ ENOUGH = theorem(
 
 # No orthogonal matrix with the block W has fewer rows.
 added = transpose(J_2) * V * J
-BLOCK = assume(
-    "block",
-    "V is orthogonal, with the leading block W",
-    (),
-    eq(W, transpose(J) * V * J),
-    eq(transpose(J) * transpose(V) * V * J, eye),
+BLOCK = assume("block", "V is orthogonal, with the leading block W").that(
+    eq(W, transpose(J) * V * J), eq(transpose(J) * transpose(V) * V * J, eye)
 )
 COORDINATES = assume(
-    "coordinates",
-    "J embeds the first n of V's m coordinates, J₂ the other ones",
-    (),
-    eq(J_2 * transpose(J_2) * V, V - J * transpose(J) * V),
-)
+    "coordinates", "J embeds the first n of V's m coordinates, J₂ the other ones"
+).that(eq(J_2 * transpose(J_2) * V, V - J * transpose(J) * V))
 NEEDED = theorem(
     "needed",
     le(n + defect_rank, states),
     (
         BLOCK,
         COORDINATES,
-        assume(
-            "added rows", "m − n coordinates are added", (), eq(rows(transpose(J_2)), states - n)
+        assume("added rows", "m − n coordinates are added").that(
+            eq(rows(transpose(J_2)), states - n)
         ),
     ),
     "block",

@@ -45,43 +45,35 @@ added = W_3 * h + b_2
 RUN = assume(
     "run",
     "the model is the unitary equivalent, so that ∂φ/∂h = diag(ρ') V, of its pre-activations",
-    (j,),
+    forall=(j,),
+).that(
     eq(
         d_state(state(x, 0, j), entry(x, j + 1)),
         slopes(preactivation(b_2, x, j), preactivation(b_2, x, j)) * V,
-    ),
+    )
 )
-FLAT = assume(
-    "flat",
-    "ReLU'(z) = 0 for z ≤ 0; at 0 this is a convention",
-    (z,),
-    Clause(eq(derivative(z), ZERO), (le(z, ZERO),)),
+FLAT = assume("flat", "ReLU'(z) = 0 for z ≤ 0; at 0 this is a convention", forall=(z,)).that(
+    Clause(eq(derivative(z), ZERO), (le(z, ZERO),))
 )
 SLOPE_BLOCKS = assume(
-    "slopes by blocks",
-    "the slopes at J a + J₂ c are those at a and those at c",
-    (a, b),
+    "slopes by blocks", "the slopes at J a + J₂ c are those at a and those at c", forall=(a, b)
+).that(
     eq(
         slopes(J * a + J_2 * b, J * a + J_2 * b),
         J * slopes(a, a) * transpose(J) + J_2 * slopes(b, b) * transpose(J_2),
-    ),
+    )
 )
 UNITARY = isometry("V", V)
 COORDINATES = assume(
-    "coordinates",
-    "J embeds the first n coordinates, J₂ the other ones",
-    (a, b),
+    "coordinates", "J embeds the first n coordinates, J₂ the other ones", forall=(a, b)
+).that(
     eq(transpose(J) * J * a, a),
     eq(transpose(J) * J_2, ZERO),
     eq(transpose(J_2) * J, ZERO),
     eq(J * transpose(J) * b, b - J_2 * transpose(J_2) * b),
 )
-LENGTHS = assume(
-    "lengths",
-    "J keeps the length, Jᵀ leaves out entries",
-    (a, b),
-    le(norm(J * a), norm(a)),
-    le(norm(transpose(J) * b), norm(b)),
+LENGTHS = assume("lengths", "J keeps the length, Jᵀ leaves out entries", forall=(a, b)).that(
+    le(norm(J * a), norm(a)), le(norm(transpose(J) * b), norm(b))
 )
 
 

@@ -36,21 +36,15 @@ WEIGHTS = ((to_cell, unit_cell), (to_output, unit_output))
 
 def weights(*sides: tuple[Symbol, Any]) -> Assumption:
     """The weights of the sides of the state."""
-    return assume(
-        "unit weights",
-        "v > 0, and s = diag(v) (diag(1/v) s)",
-        (v, i),
+    return assume("unit weights", "v > 0, and s = diag(v) (diag(1/v) s)", forall=(v, i)).that(
         *(eq(part(P * v, i), weight(i) * part(P * unit_weights * v, i)) for P, weight in sides),
         *(lt(ZERO, weight(i)) for _, weight in sides),
     )
 
 
 UNIT_WEIGHTS, OUTPUT_WEIGHTS = weights(*WEIGHTS), weights(WEIGHTS[1])
-WEIGHTED_ROWS = assume(
-    "weighted rows",
-    "A h = (A diag(v)) (diag(1/v) h)",
-    (A, v, i),
-    eq(part(A * to_output * v, i), part(A * output_weights * to_output * unit_weights * v, i)),
+WEIGHTED_ROWS = assume("weighted rows", "A h = (A diag(v)) (diag(1/v) h)", forall=(A, v, i)).that(
+    eq(part(A * to_output * v, i), part(A * output_weights * to_output * unit_weights * v, i))
 )
 
 

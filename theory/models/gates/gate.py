@@ -168,9 +168,8 @@ def intervals(*gates: Gate) -> Assumption:
     return assume(
         "intervals",
         "on the box each gate's W h + U x + b stays in an interval of the unit",
-        (v, m, i),
-        *bounds,
-    )
+        forall=(v, m, i),
+    ).that(*bounds)
 
 
 def slopes(*gates: Gate) -> Assumption:
@@ -182,7 +181,9 @@ def slopes(*gates: Gate) -> Assumption:
         )
         for gate in gates
     )
-    return assume("slopes", "σ′ and tanh′ are bounded on these intervals", (z, i), *clauses)
+    return assume("slopes", "σ′ and tanh′ are bounded on these intervals", forall=(z, i)).that(
+        *clauses
+    )
 
 
 def gate_norms(*gates: Gate) -> Assumption:
@@ -190,6 +191,4 @@ def gate_norms(*gates: Gate) -> Assumption:
     return assume(
         "gate norms",
         f"{', '.join(gate.size.name for gate in gates)} bound ‖W‖_∞, the largest row sum",
-        (),
-        *(le(max_norm(gate.matrix), gate.size) for gate in gates),
-    )
+    ).that(*(le(max_norm(gate.matrix), gate.size) for gate in gates))

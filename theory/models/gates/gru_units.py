@@ -50,15 +50,16 @@ def comparison(candidate: Candidate, slope: Expr) -> Assumption:
     return assume(
         "comparison",
         "lam_box bounds max_j (M v)_j/v_j for both comparison matrices M of the units",
-        (i,),
-        *(le(row + turned(candidate), lam_box * unit_output(i)) for row in rows),
-    )
+        forall=(i,),
+    ).that(*(le(row + turned(candidate), lam_box * unit_output(i)) for row in rows))
 
 
 def candidates(candidate: Candidate, text: str, *more: Statement) -> Assumption:
     """Bounds on the candidate."""
     bound = le(Abs(candidate.opened(boxed(v))), candidate.of_unit("most"))
-    return assume("candidates", f"on the box |ν_j| ≤ ν̄_j{text}", (v, m, i), bound, *more)
+    return assume("candidates", f"on the box |ν_j| ≤ ν̄_j{text}", forall=(v, m, i)).that(
+        bound, *more
+    )
 
 
 FED = "what the candidate is fed with"

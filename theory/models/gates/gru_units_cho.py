@@ -28,7 +28,8 @@ cho_slope = N.of_unit("steep") * row_sum(N.matrix * reset_weights, i)
 RESET_WEIGHTS = assume(
     "reset weights",
     "w = diag(r̄) v + diag(σ′h̄)|W_r| v > 0, and u = diag(w) (diag(1/w) u)",
-    (A, v, i),
+    forall=(A, v, i),
+).that(
     eq(part(A * v, i), part(A * reset_weights * without_reset * v, i)),
     eq(part(v, i), resetting(i) * part(without_reset * v, i)),
     lt(ZERO, resetting(i)),

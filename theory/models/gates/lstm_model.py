@@ -39,20 +39,17 @@ def output(state: Expr) -> Expr:
 CELLS = assume(
     "cells",
     "c⁺ = f∘c + i∘g with i, f = σ(W h + U x + b) and g = tanh(W_g h + U_g x + b_g)",
-    (v, c, i),
-    eq(cell(phi(v, c)), F.opened(v, c) * cell(v) + I.opened(v, c) * G.opened(v, c)),
-)
+    forall=(v, c, i),
+).that(eq(cell(phi(v, c)), F.opened(v, c) * cell(v) + I.opened(v, c) * G.opened(v, c)))
 OUTPUTS = assume(
-    "outputs",
-    "h⁺ = o∘tanh c⁺ with o = σ(W_o h + U_o x + b_o)",
-    (v, c, i),
-    eq(output(phi(v, c)), O.opened(v, c) * tanh(cell(phi(v, c)))),
-)
+    "outputs", "h⁺ = o∘tanh c⁺ with o = σ(W_o h + U_o x + b_o)", forall=(v, c, i)
+).that(eq(output(phi(v, c)), O.opened(v, c) * tanh(cell(phi(v, c)))))
 LSTM = (CELLS, OUTPUTS)
 BOX = assume(
     "box",
     "the box: |c_i| ≤ c̄_i ≤ B_c and |h_i| ≤ h̄_i with ī_i ḡ_i ≤ (1 − f̄_i) c̄_i, ō_i tanh c̄_i ≤ h̄_i",
-    (v, i),
+    forall=(v, i),
+).that(
     le(Abs(cell(boxed(v))), cell_box(i)),
     le(cell_box(i), B_c),
     le(most(I) * most(G), (1 - most(F)) * cell_box(i)),
@@ -60,14 +57,15 @@ BOX = assume(
 OPEN = assume(
     "gates",
     "ī, f̄, ḡ, ō bound the gates for states of the box and inputs ‖x_t‖ ≤ B_x, unit by unit and all",
-    (v, m, i),
+    forall=(v, m, i),
+).that(
     *(le(Abs(gate.opened(boxed(v))), most(gate)) for gate in GATES),
     *(le(most(gate), gate.bar) for gate in GATES),
 )
-OUTPUT_BOX = assume(
-    "box of outputs", "ō_j tanh c̄_j ≤ h̄_j", (i,), le(most(O) * tanh(cell_box(i)), output_box(i))
+OUTPUT_BOX = assume("box of outputs", "ō_j tanh c̄_j ≤ h̄_j", forall=(i,)).that(
+    le(most(O) * tanh(cell_box(i)), output_box(i))
 )
-TAU = assume("tau", "tau bounds tanh B_c", (), le(tanh(B_c), tau))
+TAU = assume("tau", "tau bounds tanh B_c").that(le(tanh(B_c), tau))
 ROWS = gate_norms(*GATES)
 
 CELL_STAYS = step(

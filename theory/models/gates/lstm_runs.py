@@ -128,11 +128,8 @@ INVARIANT_OUTPUT = theorem(
     ),
 ).by(at("outputs of the run", T))
 
-SIZE = assume(
-    "size",
-    "a state has 2n entries",
-    (a, b, j),
-    le(rows(gated_run(a, x, j) - gated_run(b, x, j)), 2 * n),
+SIZE = assume("size", "a state has 2n entries", forall=(a, b, j)).that(
+    le(rows(gated_run(a, x, j) - gated_run(b, x, j)), 2 * n)
 )
 run_one, run_two = gated_run(one, x, j), gated_run(two, x, j)
 end_one, end_two = gated_run(one, x, T), gated_run(two, x, T)

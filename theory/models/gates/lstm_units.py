@@ -46,10 +46,8 @@ to_outputs = tanh(cell_box(i)) * steep[O] + most(O) * to_cells
 COMPARISON = assume(
     "comparison",
     "lam_box bounds max_j (M v)_j/v_j for the comparison matrix M of the units",
-    (i,),
-    le(to_cells, lam_box * unit_cell(i)),
-    le(to_outputs, lam_box * unit_output(i)),
-)
+    forall=(i,),
+).that(le(to_cells, lam_box * unit_cell(i)), le(to_outputs, lam_box * unit_output(i)))
 
 
 def side(

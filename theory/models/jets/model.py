@@ -59,15 +59,13 @@ PROGRAM = assume(
     "program",
     "a step is a program: each unit is a leaf, or comes from units before it as a product, an "
     "activation, a sum p + c q or a mixture g p + (1 − g) q",
-    (v,),
+    forall=(v,),
+).that(
     eq(_kinds, ZERO),
     le(ZERO, depth(v)),
     *(Clause(le(depth(u) + 1, depth(v)), (le(ONE, kind(v)),)) for u in OPERANDS),
 )
-VALUES = assume(
-    "values",
-    "what products, sums and mixtures are worth",
-    (v, a),
+VALUES = assume("values", "what products, sums and mixtures are worth", forall=(v, a)).that(
     *_where(PRODUCT, eq(unit_value(v, a), unit_value(p, a) * unit_value(q, a))),
     *_where(SUM, eq(unit_value(v, a), unit_value(p, a) + factor(v) * unit_value(q, a))),
     *_where(
@@ -82,7 +80,8 @@ RANGES = assume(
     "ranges",
     "what intervals bound on the box: sup |u| of each unit and, of a mixture, inf g, sup g and "
     "sup |p − q|, with 0 ≤ g ≤ 1",
-    (v, a),
+    forall=(v, a),
+).that(
     le(Abs(unit_value(v, one)), size(v)),
     *_where(
         MIXTURE,
@@ -97,12 +96,13 @@ _moved = unit_value(p, one) - unit_value(p, two)
 ACTIVATIONS = assume(
     "activations",
     "sup |f′| on the interval where an activation is taken, at its corners on either side",
-    (v, a, b),
+    forall=(v, a, b),
+).that(
     *_where(
         ACTIVATION,
         le(Abs(unit_value(v, one) - unit_value(v, two)), slope_most(v) * Abs(_moved)),
         le(Abs(tangent(v, one)), slope_most(v)),
-    ),
+    )
 )
 
 
@@ -111,13 +111,14 @@ def curved(constant: Expr) -> Assumption:
     return assume(
         "curvatures",
         "sup |f″| on the interval where an activation is taken is finite",
-        (v, a, b),
+        forall=(v, a, b),
+        condition=le(ZERO, constant),
+    ).that(
         *_where(
             ACTIVATION,
             le(ZERO, bend_most(v)),
             le(Abs(tangent(v, one) - tangent(v, two)), bend_most(v) * Abs(_moved)),
-        ),
-        condition=le(ZERO, constant),
+        )
     )
 
 
@@ -125,15 +126,15 @@ OWN = assume(
     "own weights",
     "a sum's derivative in its own weights is made of what they multiply, of which its reach "
     "bounds the Euclidean norm",
-    (v, a, c),
-    le(weighted(own_slope(v, one, c)), reach(v, c)),
-)
+    forall=(v, a, c),
+).that(le(weighted(own_slope(v, one, c)), reach(v, c)))
 _own_gap = own_slope(v, one, c) - own_slope(v, two, c)
 MULTIPLIED = assume(
     "multiplied units",
     "these are units of the program, numbered so that the i-th comes from at most i operations, "
     "and a sum's tilt is the Euclidean norm of their ℓ_s",
-    (v, a, b, c, i, z),
+    forall=(v, a, b, c, i, z),
+).that(
     eq(part(own_slope(v, a, c), i), unit_value(multiplied(v, c, i), a)),
     eq(weighted(_own_gap), norm(_own_gap)),
     le(depth(multiplied(v, c, i)), i),
@@ -144,13 +145,14 @@ LEAVES = assume(
     "leaves",
     "the jets of the leaves: derivatives of the entries of the state and of the weights are "
     "constant",
-    (v, a, b, c),
+    forall=(v, a, b, c),
+).that(
     *_where(
         LEAF,
         le(Abs(unit_value(v, one) - unit_value(v, two)), steep(v, STATES) * gap),
         le(weighted(unit_slope(v, one, c)), steep(v, c)),
         le(weighted(unit_slope(v, one, c) - unit_slope(v, two, c)), bent(v, c) * gap),
-    ),
+    )
 )
 
 mixed_steep = spread(v) * steep(g, c)
@@ -164,7 +166,8 @@ RULES = assume(
     "ℓ and s of a unit are at least what the rules make of those of its operands: "
     "ū ℓ^w + w̄ ℓ^u and ū s^w + w̄ s^u + 2 ℓ^u ℓ^w of a product in the state, sup |f′| ℓ and "
     "sup |f′| s + sup |f″| ℓ² of an activation",
-    (v, c),
+    forall=(v, c),
+).that(
     *_where(
         PRODUCT,
         le(size(p) * steep(q, c) + size(q) * steep(p, c), steep(v, c)),

@@ -60,10 +60,7 @@ NETWORK = assume(
     "H has the values of the units t_k = tanh(A t_{k−1} + G x_k + d) of a network with real "
     "weights; S selects one unit of each class of units that are equal up to the sign and not "
     "constant",
-    (),
-    eq(of_network(values), ONE),
-    eq(rank(representatives), sign_classes),
-)
+).that(eq(of_network(values), ONE), eq(rank(representatives), sign_classes))
 INDEPENDENT = theorem(
     "independence",
     le(sign_classes, sample_rank),

@@ -20,7 +20,7 @@ SLOPE = Assumption("slope at most one", "L_ρ ≤ 1", le(L_rho, ONE))
 def isometry(name: str, matrix: Expr) -> Assumption:
     """The matrix is orthogonal."""
     identity = eq(transpose(matrix) * matrix, eye)
-    return assume("isometry", f"{name}ᵀ{name} = I", (), identity)
+    return assume("isometry", f"{name}ᵀ{name} = I").that(identity)
 
 
 def isometric(matrix: Expr) -> tuple[Step, Step]:

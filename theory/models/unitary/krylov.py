@@ -41,16 +41,12 @@ seen = function("seen", module=__name__)
 CONSTANT = assume(
     "constant pattern",
     "the candidate's pattern D is the same at all times: ∂ŷ_j/∂x_0 = E (D V)^j D G",
-    (j,),
-    eq(seen(0), E),
-    eq(seen(j + 1), seen(j) * D * V),
-    eq(response_candidate(j, 0), seen(j) * D * G),
+    forall=(j,),
     condition=eq(pattern_constant, ONE),
+).that(
+    eq(seen(0), E), eq(seen(j + 1), seen(j) * D * V), eq(response_candidate(j, 0), seen(j) * D * G)
 )
-SELECTS = assume(
-    "pattern",
-    "D and I − D select the active units and the others",
-    (v,),
+SELECTS = assume("pattern", "D and I − D select the active units and the others", forall=(v,)).that(
     Clause(eq(norm(D * v) ** 2 + norm(idle * v) ** 2, norm(v) ** 2), (le(rows(v), states),)),
     le(rank(D) + rank(idle), states),
     le(rows(D), states),
@@ -59,12 +55,13 @@ SELECTS = assume(
 SCALAR = assume(
     "scalar",
     "W = ρ I with 0 ≤ ρ < 1, all units active: ∂y_0/∂x_0 = I and ∂y_{j+1}/∂x_0 = ρ ∂y_j/∂x_0",
-    (j,),
+    forall=(j,),
+    condition=eq(scalar_W, ONE),
+).that(
     eq(response(0, 0), identity(n)),
     eq(response(j + 1, 0), rho * response(j, 0)),
     le(ZERO, rho),
     lt(rho, ONE),
-    condition=eq(scalar_W, ONE),
 )
 LONG = Assumption(
     "long enough",

@@ -34,20 +34,14 @@ MATCH = Assumption("match", "the candidate agrees with the network on the cell",
 AGREEMENT = assume(
     "agreement",
     "equal on an open set of x_0, …, x_{T−1}, two maps have equal derivatives there",
-    (j, m),
-    Clause(eq(response_candidate(j, m), response(j, m)), (SAME, le(j + 1, T))),
-)
-ORTHOGONAL = assume(
-    "orthogonal",
-    "V is an orthogonal m × m matrix",
-    (v,),
-    Clause(eq(norm(V * v), norm(v)), (le(rows(v), states),)),
-    le(rows(V), states),
+    forall=(j, m),
+).that(Clause(eq(response_candidate(j, m), response(j, m)), (SAME, le(j + 1, T))))
+ORTHOGONAL = assume("orthogonal", "V is an orthogonal m × m matrix", forall=(v,)).that(
+    Clause(eq(norm(V * v), norm(v)), (le(rows(v), states),)), le(rows(V), states)
 )
 PATTERNS = assume(
-    "patterns",
-    "D_t and I − D_t select the candidate's active units and the others",
-    (m, v),
+    "patterns", "D_t and I − D_t select the candidate's active units and the others", forall=(m, v)
+).that(
     Clause(
         eq(norm(pattern(m) * v) ** 2 + norm(rest(m) * v) ** 2, norm(v) ** 2), (le(rows(v), states),)
     ),
@@ -58,14 +52,13 @@ CELL = assume(
     "cell",
     "on the cell the candidate's patterns do not change: ∂ŷ_t/∂x_t = E D_t G and "
     "∂ŷ_{t+1}/∂x_t = E D_{t+1} V D_t G",
-    (m,),
+    forall=(m,),
+).that(
     eq(response_candidate(m, m), E * pattern(m) * G),
     eq(response_candidate(m + 1, m), E * pattern(m + 1) * V * pattern(m) * G),
 )
 NETWORK = assume(
     "network",
     "all units of the network are active: ∂y_t/∂x_t = I and ∂y_{t+1}/∂x_t = W",
-    (m,),
-    eq(response(m, m), identity(n)),
-    eq(response(m + 1, m), W),
-)
+    forall=(m,),
+).that(eq(response(m, m), identity(n)), eq(response(m + 1, m), W))

@@ -50,10 +50,7 @@ SAME = Assumption(
 )
 SIGMOIDAL = Assumption("sigmoidal", "it is the sigmoid or tanh", eq(sigmoidal, ONE))
 NOT_ISOMETRIC = Assumption("not isometric", "|w| ≠ 1", ne(w_abs, ONE))
-ORTHOGONAL = assume(
-    "orthogonal",
-    "U is an orthogonal m × m matrix",
-    (A, v, b),
+ORTHOGONAL = assume("orthogonal", "U is an orthogonal m × m matrix", forall=(A, v, b)).that(
     *(
         Clause(statement, (le(rows(b), states),))
         for statement in (
@@ -61,25 +58,22 @@ ORTHOGONAL = assume(
             eq(norm(transpose(U) * b), norm(b)),
             eq(norm(A * v - A * transpose(U) * U * b), norm(A * v - A * b)),
         )
-    ),
+    )
 )
 RECURSION = assume(
     "networks",
     "a relation between the pre-activations at time j + 1 is one, by the rows of U and by w, "
     "between the states at time j, on which x_{j+1} has no effect; the one network is scalar",
-    (j, v, z),
+    forall=(j, v, z),
+    condition=eq(n, ONE),
+).that(
     Clause(
         eq(norm(units(j) * transpose(U) * v + z * w * unit(j)), ZERO),
         (eq(norm(arguments(j + 1) * v + z * argument(j + 1)), ZERO),),
     ),
     le(rows(projector(units(j))), states),
     eq(Abs(w), w_abs),
-    condition=eq(n, ONE),
 )
 DRIVEN = assume(
-    "driven",
-    "f ≠ 0 and c ≠ 0: the scalar network's output depends on its inputs",
-    (j,),
-    ne(norm(unit(j)), ZERO),
-    ne(c, ZERO),
-)
+    "driven", "f ≠ 0 and c ≠ 0: the scalar network's output depends on its inputs", forall=(j,)
+).that(ne(norm(unit(j)), ZERO), ne(c, ZERO))

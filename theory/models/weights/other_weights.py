@@ -53,9 +53,8 @@ A_mixed, B_mixed = d_state_other(h, x_next), d_weights_other(h, x_next)
 DIFFERENTIABLE_OTHER = assume(
     "differentiable, other weights",
     "φ is differentiable along the run with the other weights too",
-    (a, c),
-    eq(differentiable_other(a, c), ONE),
-)
+    forall=(a, c),
+).that(eq(differentiable_other(a, c), ONE))
 SOME_INPUT = Assumption("some input", "the sequence is not empty: T ≥ 1", le(ONE, T))
 _gradients = d_loss(a) * sensitivity(x, 0, j) - d_loss(b) * sensitivity_other(x, j)
 GRADIENT_NORM_OTHER = law(
@@ -116,9 +115,8 @@ class OtherWeights:
         other = assume(
             "contraction, other weights",
             "φ is λ-Lipschitz in the state with the other weights too",
-            (a, b, c),
-            bound,
-        )
+            forall=(a, b, c),
+        ).that(bound)
         return (self.g.contraction, other)
 
     @property
@@ -129,9 +127,8 @@ class OtherWeights:
             "lipschitz between weights",
             "φ is L_w-Lipschitz in the weights: ‖φ_w(h, x) − φ_w′(h, x)‖ ≤ L_w‖w − w′‖, and so on "
             "every segment of a convex set of weights",
-            (j,),
-            le(change, self.g.L_w * distance),
-        )
+            forall=(j,),
+        ).that(le(change, self.g.L_w * distance))
 
     @property
     def smooth(self) -> Assumption:
@@ -141,12 +138,13 @@ class OtherWeights:
             "smooth",
             "φ is smooth, β_ρ is finite: ∂φ/∂h is β_hh-Lipschitz in the state and β_hw-Lipschitz "
             "in the weights, ∂φ/∂w is β_wh- and β_ww-Lipschitz",
-            (j,),
+            forall=(j,),
+            condition=le(ZERO, beta_rho),
+        ).that(
             le(g.norm(A - A_mixed), self.beta_hw * distance),
             le(g.norm(A_mixed - A_other), g.beta_hh * self.moved),
             le(g.norm(B - B_mixed), self.beta_ww * distance),
             le(g.norm(B_mixed - B_other), g.beta_wh * self.moved),
-            condition=le(ZERO, beta_rho),
         )
 
     @property
@@ -156,12 +154,11 @@ class OtherWeights:
         change = g.norm(d_loss(h) - d_loss(h_other))
         return (
             assume(
-                "lipschitz loss",
-                "L_p bounds ‖∇p(h_t)‖ with the other weights",
-                (j,),
-                le(g.norm(d_loss(h_other)), g.L_p),
+                "lipschitz loss", "L_p bounds ‖∇p(h_t)‖ with the other weights", forall=(j,)
+            ).that(le(g.norm(d_loss(h_other)), g.L_p)),
+            assume("smooth loss", "∇p is β_p-Lipschitz", forall=(j,)).that(
+                le(change, g.beta_p * self.moved)
             ),
-            assume("smooth loss", "∇p is β_p-Lipschitz", (j,), le(change, g.beta_p * self.moved)),
         )
 
     @property
@@ -196,17 +193,14 @@ class OtherInBox(OtherWeights):
             assume(
                 "invariant box, other weights",
                 "no step with the other weights leaves the box",
-                (a, m),
-                Clause(inside(phi_other(a, new)), (inside(a),)),
-            ),
+                forall=(a, m),
+            ).that(Clause(inside(phi_other(a, new)), (inside(a),))),
             assume(
                 "contraction, other weights",
                 "with the other weights too φ is λ-Lipschitz in the state on the box, and "
                 "‖∂φ/∂s‖ ≤ λ where it is differentiable",
-                (a, b, m),
-                Clause(bound, (inside(a), inside(b))),
-                Clause(slopes, smooth),
-            ),
+                forall=(a, b, m),
+            ).that(Clause(bound, (inside(a), inside(b))), Clause(slopes, smooth)),
         )
 
     @property
