@@ -38,8 +38,6 @@ from theory.models.gates.gru_steps import change, steps
 from theory.models.gates.gru_units import UNITS
 from theory.models.gates.gru_units_cho import CHO_UNITS
 from theory.models.system import ONE, ZERO
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
 from theory.proof.steps import step, theorem
 
 gate_gap, gate_state_gap, h_size, lam_box, T = symbols("gate_gap gate_state_gap h_size lam_box T")
@@ -50,15 +48,18 @@ def contraction(
     name: str, candidate: Candidate, kappa: Expr, about: str, *assumptions: Assumption
 ) -> Form:
     """The one-step bound in one of the conventions."""
-    bound = le(gate_gap, factor(kappa) * gate_state_gap)
-    whole = Smt(
+    return theorem(
+        name,
+        le(gate_gap, factor(kappa) * gate_state_gap),
+        (*assumptions, STATE, BOX, OPEN, ROWS),
+        about,
+        steps(candidate, kappa),
+        "λ < 1 if and only if ½‖W_z‖ < (1 − z̄)(1 − κ)",
+    ).by(
         at("the outputs move", a, b, 0),
         at("joint state", 0, change.subs(m, 0)),
         at("joint state", 0, one - two),
     )
-    proof = Proof((*steps(candidate, kappa), Step("claim", bound, whole)))
-    note = "λ < 1 if and only if ½‖W_z‖ < (1 − z̄)(1 − κ)"
-    return Form(name, bound, (*assumptions, STATE, BOX, OPEN, ROWS), about, proof, note)
 
 
 TORCH = contraction("torch", N, torch_kappa, "gru", GRU, HIDDEN_BIAS)

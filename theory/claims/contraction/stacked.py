@@ -9,16 +9,15 @@ matrix of the norms is the triangular (λ_1 0; μλ_1 λ_2).
 from sympy import Expr, Max
 
 from theory.axioms.layers import TRIANGLE_MAX
-from theory.language.claim import Claim, Form, Source
+from theory.language.claim import Claim, Source
 from theory.language.law import Assumption, assume, at
 from theory.language.statement import Statement, eq, le, lt, ne
 from theory.language.terms.stacks import STACK_RUN, lower, p, q, states, upper
 from theory.language.terms.vectors import a, b, c, entry, j, max_norm, s, x
 from theory.language.vocabulary import symbols
 from theory.models.system import WINDOW, ZERO
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
-from theory.proof.steps import step, theorem
+from theory.proof.proof import Step
+from theory.proof.steps import Claimed, step, theorem
 
 lam_1, lam_2, mu, v_top, T, k = symbols("lam_1 lam_2 mu v_top T k")
 stack_gap, stack_state_gap, top_gap, low_start, top_start = symbols(
@@ -134,29 +133,20 @@ def memory_bound(total: Expr) -> Statement:
     return le(top_memory, lam_2**k * top_before + mu * total * low_before)
 
 
-def form(name: str, statement: Statement, total: Expr, which: Assumption, claim: Smt) -> Form:
+def form(
+    name: str, statement: Statement, total: Expr, which: Assumption, *more: Assumption
+) -> Claimed:
     """A bound by the cascade."""
-    windowed = (WINDOW,) if "window" in claim.uses else ()
-    return Form(
-        name,
-        statement,
-        (LOWER, UPPER, which, *windowed),
-        "cascade",
-        Proof((*cascade(total, which.id), Step("claim", statement, claim))),
-    )
+    model = (LOWER, UPPER, which, *more)
+    return theorem(name, statement, model, "cascade", cascade(total, which.id))
 
 
-whole = at("the cascade", a, p, b, q, 0, T)
-nothing = a - a
-CASCADE = form("cascade", bound(through(T)), through(j), DISTINCT, Smt(whole, DISTINCT.id))
-CASCADE_EQUAL = form("cascade-equal", bound(through_equal(T)), through_equal(j), SAME, Smt(whole))
+whole, nothing = at("the cascade", a, p, b, q, 0, T), a - a
+CASCADE = form("cascade", bound(through(T)), through(j), DISTINCT).by(whole, DISTINCT.id)
+CASCADE_EQUAL = form("cascade-equal", bound(through_equal(T)), through_equal(j), SAME).by(whole)
 start = states(nothing, nothing, 0, T - k)
-MEMORY = form(
-    "truncation",
-    memory_bound(through(k)),
-    through(j),
-    DISTINCT,
-    Smt(at("the cascade", *start, nothing, nothing, T - k, k), "window", DISTINCT.id),
+MEMORY = form("truncation", memory_bound(through(k)), through(j), DISTINCT, WINDOW).by(
+    at("the cascade", *start, nothing, nothing, T - k, k), "window", DISTINCT.id
 )
 
 CONTRACTION_STACKED = Claim(

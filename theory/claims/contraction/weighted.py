@@ -42,7 +42,6 @@ from theory.language.vocabulary import symbols
 from theory.models.cells import LINEAR, RNN, U, W, bias
 from theory.models.slopes import SLOPES
 from theory.models.system import WINDOW
-from theory.proof.proof import Proof
 from theory.proof.steps import step, theorem
 
 L_rho, W_radius, kappa, lam_P, lam_D, lam_v, T, k = symbols(
@@ -168,9 +167,9 @@ def _diagonal_form(
             submultiplicative.at(weights * W * inverse, weights * (a - b)),
             "factor",
         ),
-        step("claim", bound).by(at("one step", a, b, x_t)),
     )
-    return Form(name, bound, (RNN, invertible, diagonal, factors), "rnn", Proof(steps), note)
+    model = (RNN, invertible, diagonal, factors)
+    return theorem(name, bound, model, "rnn", steps, note).by(at("one step", a, b, x_t))
 
 
 DIAGONAL = _diagonal_form(

@@ -44,8 +44,8 @@ from theory.models.jets.units import BENDS, SLOPES, STEEP_BETWEEN, VALUES_OF_UNI
 from theory.models.system import ZERO
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
-from theory.proof.steps import step
+from theory.proof.proof import Step
+from theory.proof.steps import step, theorem
 
 L_w_box, beta_wh_box, beta_hh_box, L_x_box = symbols("L_w_box beta_wh_box beta_hh_box L_x_box")
 dphi_w_box, dphi_w_gap_box, dphi_h_gap_box = symbols("dphi_w_box dphi_w_gap_box dphi_h_gap_box")
@@ -126,9 +126,8 @@ def _form(
     rows = step("each row", le(weighted(row(operator, i)), bound * unit_weight(i)), forall=(i,)).by(
         *uses
     )
-    claim = step("claim", statement).by("each row", LARGEST_ROW.at(bound, operator))
-    proof = Proof((*steps, rows, claim))
-    return Form(name, statement, (*model, constant), "cell", proof, note)
+    whole = theorem(name, statement, (*model, constant), "cell", (*steps, rows), note)
+    return whole.by("each row", LARGEST_ROW.at(bound, operator))
 
 
 WEIGHTS = _form(

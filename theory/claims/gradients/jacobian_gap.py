@@ -34,9 +34,8 @@ from theory.models.geometry import (
 from theory.models.lemmas.powers import power, power_at_most_one
 from theory.models.sensitivity import bounded, forgetting, sensitive
 from theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
-from theory.proof.steps import step
+from theory.proof.proof import Step
+from theory.proof.steps import step, theorem
 
 T, k, grad_gap = symbols("T k grad_gap")
 
@@ -182,8 +181,9 @@ def _form(name: str, g: Geometry, note: str = "", about: str = "gradient") -> Fo
         WINDOW,
         SOME_WINDOW,
     )
-    claim = Smt(at("gradients bounded", T - k, k - 1), "window", "some window", "contractive")
-    return Form(name, bound, model, about, Proof((*_steps(g), Step("claim", bound, claim))), note)
+    return theorem(name, bound, model, about, _steps(g), note).by(
+        at("gradients bounded", T - k, k - 1), "window", "some window", "contractive"
+    )
 
 
 FINITE = _form("finite", EUCLIDEAN)

@@ -34,7 +34,6 @@ from theory.models.geometry import EUCLIDEAN, ZERO, Geometry, S_full, S_start, f
 from theory.models.lemmas.powers import power
 from theory.models.sensitivity import sensitive
 from theory.models.system import DIFFERENTIABLE, LONG_WINDOW, WINDOW
-from theory.proof.proof import Proof
 from theory.proof.steps import step, theorem
 
 T, k, lam, L_w, L_p, tbptt_gap, tb_gap = symbols("T k lam L_w L_p tbptt_gap tb_gap")
@@ -79,15 +78,14 @@ def _form(name: str, g: Geometry, about: str, *measured: Use, note: str = "") ->
             "contractive",
             "window",
         ),
-        step("claim", bound).by(
-            "sensitivities",
-            g.submultiplicative.at(d_loss(h_T), S_T - R_T),
-            at("lipschitz loss", T),
-            *measured,
-            "contractive",
-        ),
     )
-    return Form(name, bound, model, about, Proof(steps), note)
+    return theorem(name, bound, model, about, steps, note).by(
+        "sensitivities",
+        g.submultiplicative.at(d_loss(h_T), S_T - R_T),
+        at("lipschitz loss", T),
+        *measured,
+        "contractive",
+    )
 
 
 FINITE = _form("finite", EUCLIDEAN, "gradient")

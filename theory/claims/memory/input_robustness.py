@@ -15,8 +15,8 @@ from theory.language.vocabulary import symbols
 from theory.models.driven_runs import OF_CELLS, OF_VANILLA, SHOWN, Driven
 from theory.models.lemmas.powers import POWER_NOT_NEGATIVE, power
 from theory.models.system import LIPSCHITZ_READOUT, TWO_STEPS
-from theory.proof.proof import Proof, Step
-from theory.proof.steps import step
+from theory.proof.proof import Step
+from theory.proof.steps import theorem
 
 lam, L_x, L_f, B_x, x_gap, T = symbols("lam L_x L_f B_x x_gap T")
 forced_gap, forced_gap_y, response_gap, state_gap = symbols(
@@ -32,101 +32,87 @@ EVER, EVER_BOX = L_x * x_gap / (1 - lam), L_x_box * x_gap / (1 - lam_box)
 run, run_other = gated_run(a, x, T), gated_run(a, x_other, T)
 
 
-def of_runs(bound: Statement, model: Driven, *starts: Expr) -> Proof:
-    """From the steps of two runs from these states."""
-    more: tuple[Use, ...] = ("starts",) if model.given else ()
-    last = step("claim", bound).by(at("all steps", *starts, T), *more, "contractive")
-    return Proof((*model.steps, last))
-
-
-def of_form(bound: Statement, form: Form, *uses: Use, before: tuple[Step, ...] = ()) -> Proof:
-    """From another form of the claim."""
-    name = f"input-robustness, {form.name}"
-    return Proof((*before, step("claim", bound).by(form.lemma(name).at(), *uses)))
-
-
-def in_vanilla(
-    name: str, bound: Statement, proof: Proof, *more: Assumption, note: str = ""
+def of_runs(
+    name: str, statement: Statement, model: Driven, about: str, *starts: Expr, note: str = ""
 ) -> Form:
-    """A form about vanilla networks."""
-    return Form(name, bound, (*OF_VANILLA.assumptions, *more), "rnn", proof, note)
+    """What two runs from these states come to, step by step."""
+    more: tuple[Use, ...] = ("starts",) if model.given else ()
+    return theorem(name, statement, model.assumptions, about, model.steps, note).by(
+        at("all steps", *starts, T), *more, "contractive"
+    )
 
 
-def in_cells(name: str, bound: Statement, proof: Proof, *more: Assumption, note: str = "") -> Form:
-    """A form about cells of any kind."""
-    return Form(name, bound, (*OF_CELLS.assumptions, *more), "cell", proof, note)
+def of_form(
+    form: Form,
+    name: str,
+    statement: Statement,
+    *uses: Use,
+    more: tuple[Assumption, ...] = (),
+    before: tuple[Step, ...] = (),
+    note: str = "",
+) -> Form:
+    """What follows from another form of the claim."""
+    lemma = form.lemma(f"input-robustness, {form.name}").at()
+    assumptions = (*form.assumptions, *more)
+    follows = theorem(name, statement, assumptions, form.about, before, note)
+    return follows.by(lemma, *uses, "contractive")
 
 
-BOUND = le(forced_gap, FORCED)
-FINITE = in_vanilla("finite", BOUND, of_runs(BOUND, OF_VANILLA, a, a))
-UNIFORM_BOUND = le(forced_gap, EVER)
-UNIFORM = in_vanilla(
+FINITE = of_runs("finite", le(forced_gap, FORCED), OF_VANILLA, "rnn", a, a)
+UNIFORM = of_form(
+    FINITE,
     "uniform",
-    UNIFORM_BOUND,
-    of_form(
-        UNIFORM_BOUND,
-        FINITE,
-        at("power not negative", T),
-        "contractive",
-        before=(POWER_NOT_NEGATIVE,),
-    ),
+    le(forced_gap, EVER),
+    at("power not negative", T),
+    before=(POWER_NOT_NEGATIVE,),
     note="for every length T",
 )
-PREDICTION_BOUND = le(forced_gap_y, L_f * FORCED)
 READ_OUT = at("lipschitz readout", run, run_other)
-PREDICTION = in_vanilla(
-    "prediction",
-    PREDICTION_BOUND,
-    of_form(PREDICTION_BOUND, FINITE, READ_OUT, "contractive"),
-    LIPSCHITZ_READOUT,
+PREDICTION = of_form(
+    FINITE, "prediction", le(forced_gap_y, L_f * FORCED), READ_OUT, more=(LIPSCHITZ_READOUT,)
 )
 APART_BOUND = le(response_gap, FORCED + lam**T * state_gap)
-APART = in_vanilla(
-    "two-states", APART_BOUND, of_runs(APART_BOUND, OF_VANILLA, a, b), note="from two states"
-)
+APART = of_runs("two-states", APART_BOUND, OF_VANILLA, "rnn", a, b, note="from two states")
 
-BOX_BOUND = le(forced_gap_box, FORCED_BOX)
-IN_BOX = in_cells(
+IN_BOX = of_runs(
     "box-state",
-    BOX_BOUND,
-    of_runs(BOX_BOUND, OF_CELLS, a, a),
+    le(forced_gap_box, FORCED_BOX),
+    OF_CELLS,
+    "cell",
+    a,
+    a,
     note="the whole state of a cell, (c, h) of an LSTM",
 )
-OUTPUT_BOUND = le(forced_gap, C_box * FORCED_BOX)
-OUTPUT = in_cells(
+OUTPUT = of_form(
+    IN_BOX,
     "box",
-    OUTPUT_BOUND,
-    of_form(OUTPUT_BOUND, IN_BOX, at("output", a, a, T), "contractive"),
-    SHOWN,
+    le(forced_gap, C_box * FORCED_BOX),
+    at("output", a, a, T),
+    more=(SHOWN,),
     note="any cell with a comparison matrix, by what it shows",
 )
-GAIN_BOUND = le(forced_gap, C_box * EVER_BOX)
-GAIN = in_cells(
+GAIN = of_form(
+    OUTPUT,
     "box-uniform",
-    GAIN_BOUND,
-    of_form(
-        GAIN_BOUND,
-        OUTPUT,
-        at("power not negative", T),
-        "contractive",
-        before=(power(OF_CELLS.norm.lam),),
-    ),
-    SHOWN,
+    le(forced_gap, C_box * EVER_BOX),
+    at("power not negative", T),
+    before=(power(OF_CELLS.norm.lam),),
     note="the gain that a certificate states, for every length T",
 )
-BOX_PREDICTION_BOUND = le(forced_gap_y, L_f * C_box * FORCED_BOX)
-BOX_PREDICTION = in_cells(
+BOX_PREDICTION = of_form(
+    OUTPUT,
     "box-prediction",
-    BOX_PREDICTION_BOUND,
-    of_form(BOX_PREDICTION_BOUND, OUTPUT, READ_OUT, "contractive"),
-    SHOWN,
-    LIPSCHITZ_READOUT,
+    le(forced_gap_y, L_f * C_box * FORCED_BOX),
+    READ_OUT,
+    more=(LIPSCHITZ_READOUT,),
 )
-BOX_APART_BOUND = le(response_gap_box, FORCED_BOX + lam_box**T * response_start_box)
-BOX_APART = in_cells(
+BOX_APART = of_runs(
     "box-two-states",
-    BOX_APART_BOUND,
-    of_runs(BOX_APART_BOUND, OF_CELLS, a, b),
+    le(response_gap_box, FORCED_BOX + lam_box**T * response_start_box),
+    OF_CELLS,
+    "cell",
+    a,
+    b,
     note="from two states of the invariant set",
 )
 

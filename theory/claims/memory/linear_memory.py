@@ -15,7 +15,7 @@ from theory.language.terms.memory import mode, pushed, shifted, turned
 from theory.language.terms.vectors import a, b, entry, i, j, norm, s, x
 from theory.language.vocabulary import symbols
 from theory.models.system import ONE, WINDOW
-from theory.proof.proof import Proof, Step
+from theory.proof.proof import Step
 from theory.proof.steps import step, theorem
 
 mode_radius, mode_real, nilpotency = symbols("mode_radius mode_real nilpotency")
@@ -112,17 +112,15 @@ def block(m: int) -> tuple[Step, ...]:
 
 def jordan(m: int) -> Form:
     """‖Aᵏ‖ for N^m = 0."""
-    bound = le(power_norm, binomials(k, m))
     long = Assumption("long enough", f"k ≥ {m - 1}", le(Integer(m - 1), k))
-    claim = step("claim", bound).by(at(f"{m} terms", k - m + 1), "long enough")
-    return Form(
+    return theorem(
         f"jordan-{m}",
-        bound,
+        le(power_norm, binomials(k, m)),
         (JORDAN, index(m), long),
         "jordan",
-        Proof((*block(m), claim)),
-        note="equal for ρ = 0, and attained up to a constant for every ρ",
-    )
+        block(m),
+        "equal for ρ = 0, and attained up to a constant for every ρ",
+    ).by(at(f"{m} terms", k - m + 1), "long enough")
 
 
 JORDAN_2, JORDAN_3 = jordan(2), jordan(3)

@@ -29,8 +29,8 @@ from theory.models.gates.gate import intervals, new, one, slopes, two
 from theory.models.gates.gated_steps import SIGMOID_BELOW_ONE, SIGMOID_POSITIVE
 from theory.models.gates.gru_model import BOX, GRU, OPEN, STATE, Candidate, N, R, Z, hidden_bias
 from theory.models.gates.gru_steps import output_moves
-from theory.proof.proof import Proof, Step
-from theory.proof.steps import step
+from theory.proof.proof import Step
+from theory.proof.steps import step, theorem
 
 least, most = Z.of_unit("least"), Z.of_unit("most")
 hidden = N.of_unit("hidden")
@@ -133,10 +133,13 @@ def units(
         at("candidates", b, m, i),
         at("comparison", i),
     )
-    claim = step("claim", UNIT_BOUND).by(
-        at("the outputs move", a, b, 0), at("joint state", 0, change.expand().subs(m, 0))
-    )
-    proof = Proof(
+    convention = "Cho's" if candidate.cho else "torch's"
+    near = "v is near the Perron vector of the M_ζ with the worst rows for it"
+    return theorem(
+        name,
+        UNIT_BOUND,
+        needed,
+        about,
         (
             SIGMOID_POSITIVE,
             SIGMOID_BELOW_ONE,
@@ -148,12 +151,9 @@ def units(
             *moves(candidate, slope),
             output_moves(candidate),
             *moved,
-            claim,
-        )
-    )
-    convention = "Cho's" if candidate.cho else "torch's"
-    near = "v is near the Perron vector of the M_ζ with the worst rows for it"
-    return Form(name, UNIT_BOUND, needed, about, proof, f"{convention} convention; {near}")
+        ),
+        f"{convention} convention; {near}",
+    ).by(at("the outputs move", a, b, 0), at("joint state", 0, change.expand().subs(m, 0)))
 
 
 UNITS = units(
