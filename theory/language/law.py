@@ -120,17 +120,23 @@ def law(id: str, variables: tuple[Symbol, ...], *clauses: Statement | Clause) ->
     return Law(id, variables, tuple(c if isinstance(c, Clause) else Clause(c) for c in clauses))
 
 
-def axiom(
-    id: str,
-    variables: tuple[Symbol, ...],
-    *clauses: Statement | Clause,
-    text: str,
-    source: str,
-    requires: Law | None = None,
-) -> Axiom:
-    """A textbook lemma from statements and clauses."""
-    needed = () if requires is None else (requires,)
-    return Axiom(id, variables, law(id, variables, *clauses).clauses, text, source, needed)
+@dataclass(frozen=True)
+class Textbook:
+    """What a textbook says of all values of the variables."""
+
+    id: str
+    source: str
+    text: str
+    forall: tuple[Symbol, ...]
+
+    def that(self, *clauses: Statement | Clause, requires: Law | None = None) -> Axiom:
+        """The lemma, as a law of ledgers."""
+        needed = () if requires is None else (requires,)
+        stated = law(self.id, self.forall, *clauses).clauses
+        return Axiom(self.id, self.forall, stated, self.text, self.source, needed)
+
+
+axiom = Textbook
 
 
 def stated(module: Mapping[str, object]) -> tuple[Axiom, ...]:
