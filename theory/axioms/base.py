@@ -1,6 +1,7 @@
 """The textbook lemmas that ledgers may use without proof; a dozen at most, none of them a claim."""
 
 from dataclasses import replace
+from functools import partial
 
 from sympy import Abs, Expr, Integer, log, symbols
 
@@ -10,7 +11,7 @@ from theory.axioms.jets import JET_AXIOMS
 from theory.axioms.layers import LAYER_AXIOMS
 from theory.axioms.ranks import RANK_AXIOMS
 from theory.axioms.unitary import UNITARY_AXIOMS
-from theory.language.law import Axiom, Clause, law
+from theory.language.law import Axiom, Clause, axiom, law, stated
 from theory.language.statement import eq, le, lt
 from theory.language.terms.vectors import (
     A,
@@ -66,225 +67,165 @@ def gamma(terms: Expr) -> Expr:
     return terms * u / (1 - terms * u)
 
 
-TRIANGLE = Axiom(
-    "norm",
-    (a, b),
-    (Clause(le(norm(a + b), norm(a) + norm(b))),),
-    text="‖a + b‖ ≤ ‖a‖ + ‖b‖",
-    source="definition of a norm; Horn & Johnson, Matrix Analysis, 5.1.1",
+_NORM = partial(axiom, "norm", "definition of a norm; Horn & Johnson, Matrix Analysis, 5.1.1")
+_CHAIN_RULE = partial(
+    axiom, "chain rule", "Rudin, Principles of Mathematical Analysis, Theorem 9.15"
 )
-HOMOGENEITY = Axiom(
-    "norm",
-    (z, v),
-    (Clause(eq(norm(z * v), z * norm(v)), (le(Integer(0), z),)),),
-    text="‖z v‖ = z ‖v‖ for z ≥ 0",
-    source="definition of a norm; Horn & Johnson, Matrix Analysis, 5.1.1",
+_LIPSCHITZ = partial(
+    axiom,
+    "derivative of a Lipschitz map",
+    "Rudin, Principles of Mathematical Analysis, Theorem 9.19 and its converse",
 )
-SUBMULTIPLICATIVE = Axiom(
+_DIAGONAL = partial(
+    axiom, "norm of a diagonal matrix", "Horn & Johnson, Matrix Analysis, Theorem 5.6.36"
+)
+_ROUNDING = partial(
+    axiom,
+    "rounding of inner products",
+    "Higham, Accuracy and Stability of Numerical Algorithms, section 3.5",
+)
+_EXP = partial(axiom, "exponential", "Rudin, Principles of Mathematical Analysis, Theorem 8.6")
+_NEAREST = partial(
+    axiom,
+    "projection onto a convex set",
+    "Hiriart-Urruty & Lemaréchal, Fundamentals of Convex Analysis, Theorem A.3.1.1",
+)
+
+TRIANGLE = _NORM("‖a + b‖ ≤ ‖a‖ + ‖b‖", (a, b)).that(le(norm(a + b), norm(a) + norm(b)))
+HOMOGENEITY = _NORM("‖z v‖ = z ‖v‖ for z ≥ 0", (z, v)).that(
+    Clause(eq(norm(z * v), z * norm(v)), (le(Integer(0), z),))
+)
+SUBMULTIPLICATIVE = axiom(
     "sub-multiplicativity",
+    "Horn & Johnson, Matrix Analysis, 5.6.1",
+    "‖A B‖ ≤ ‖A‖ ‖B‖ for an operator A and an operator or vector B",
     (A, B),
-    (Clause(le(norm(A * B), norm(A) * norm(B))),),
-    text="‖A B‖ ≤ ‖A‖ ‖B‖ for an operator A and an operator or vector B",
-    source="Horn & Johnson, Matrix Analysis, 5.6.1",
-)
+).that(le(norm(A * B), norm(A) * norm(B)))
 SUBMULTIPLICATIVE_MAX = replace(
     SUBMULTIPLICATIVE, clauses=(Clause(le(max_norm(A * B), max_norm(A) * max_norm(B))),)
 )
-CHAIN_RULE_START = Axiom(
-    "chain rule",
-    (x, m),
-    (
-        Clause(
-            eq(jacobian(x, m + 1, m + 1), d_input(*_first)),
-            (eq(differentiable(*_first), Integer(1)),),
-        ),
-    ),
-    text="∂h_t/∂x_t = ∂φ/∂x at (h_{t-1}, x_t)",
-    source="Rudin, Principles of Mathematical Analysis, Theorem 9.15",
+CHAIN_RULE_START = _CHAIN_RULE("∂h_t/∂x_t = ∂φ/∂x at (h_{t-1}, x_t)", (x, m)).that(
+    Clause(
+        eq(jacobian(x, m + 1, m + 1), d_input(*_first)), (eq(differentiable(*_first), Integer(1)),)
+    )
 )
-CHAIN_RULE = Axiom(
-    "chain rule",
-    (x, m, j),
-    (
-        Clause(
-            eq(jacobian(x, m + j + 2, m + 1), d_state(*_later) * jacobian(x, m + j + 1, m + 1)),
-            (eq(differentiable(*_later), Integer(1)),),
-        ),
-    ),
-    text="∂h_{t+j+1}/∂x_t = ∂φ/∂h at (h_{t+j}, x_{t+j+1}) · ∂h_{t+j}/∂x_t",
-    source="Rudin, Principles of Mathematical Analysis, Theorem 9.15",
+CHAIN_RULE = _CHAIN_RULE(
+    "∂h_{t+j+1}/∂x_t = ∂φ/∂h at (h_{t+j}, x_{t+j+1}) · ∂h_{t+j}/∂x_t", (x, m, j)
+).that(
+    Clause(
+        eq(jacobian(x, m + j + 2, m + 1), d_state(*_later) * jacobian(x, m + j + 1, m + 1)),
+        (eq(differentiable(*_later), Integer(1)),),
+    )
 )
-DERIVATIVE_IN_STATE = Axiom(
-    "derivative of a Lipschitz map",
-    (_L, v, _w),
-    (Clause(le(norm(d_state(v, _w)), _L), (eq(differentiable(v, _w), Integer(1)),)),),
-    text="if φ(·, x) is L-Lipschitz, its derivative has norm at most L",
-    source="Rudin, Principles of Mathematical Analysis, Theorem 9.19 and its converse",
-    requires=(law("", (a, b, c), le(norm(phi(a, c) - phi(b, c)), _L * norm(a - b))),),
+DERIVATIVE_IN_STATE = _LIPSCHITZ(
+    "if φ(·, x) is L-Lipschitz, its derivative has norm at most L", (_L, v, _w)
+).that(
+    Clause(le(norm(d_state(v, _w)), _L), (eq(differentiable(v, _w), Integer(1)),)),
+    requires=law("", (a, b, c), le(norm(phi(a, c) - phi(b, c)), _L * norm(a - b))),
 )
-DERIVATIVE_IN_INPUT = Axiom(
-    "derivative of a Lipschitz map",
-    (_L, v, _w),
-    (Clause(le(norm(d_input(v, _w)), _L), (eq(differentiable(v, _w), Integer(1)),)),),
-    text="if φ(h, ·) is L-Lipschitz, its derivative has norm at most L",
-    source="Rudin, Principles of Mathematical Analysis, Theorem 9.19 and its converse",
-    requires=(law("", (a, b, c), le(norm(phi(c, a) - phi(c, b)), _L * norm(a - b))),),
+DERIVATIVE_IN_INPUT = _LIPSCHITZ(
+    "if φ(h, ·) is L-Lipschitz, its derivative has norm at most L", (_L, v, _w)
+).that(
+    Clause(le(norm(d_input(v, _w)), _L), (eq(differentiable(v, _w), Integer(1)),)),
+    requires=law("", (a, b, c), le(norm(phi(c, a) - phi(c, b)), _L * norm(a - b))),
 )
-MEAN_VALUE = Axiom(
+MEAN_VALUE = axiom(
     "mean-value theorem",
+    "Rudin, Principles of Mathematical Analysis, Theorem 5.10",
+    "ρ(a) = ρ(b) + Δ(a − b), where Δ is diagonal with ρ's secant slopes",
     (a, b),
-    (Clause(eq(activation(a), activation(b) + slopes(a, b) * (a - b))),),
-    text="ρ(a) = ρ(b) + Δ(a − b), where Δ is diagonal with ρ's secant slopes",
-    source="Rudin, Principles of Mathematical Analysis, Theorem 5.10",
-)
+).that(eq(activation(a), activation(b) + slopes(a, b) * (a - b)))
 _STEEPEST = law("", (z,), le(Abs(derivative(z)), L_rho))
-DIAGONAL_NORM = Axiom(
-    "norm of a diagonal matrix",
-    (a, b),
-    (Clause(le(norm(slopes(a, b)), L_rho)),),
-    text="in an absolute norm a diagonal matrix has the norm max |Δ_ii|, here at most sup |ρ'|",
-    source="Horn & Johnson, Matrix Analysis, Theorem 5.6.36",
-    requires=(_STEEPEST,),
-)
-DIAGONAL_COMMUTES = Axiom(
-    "norm of a diagonal matrix",
-    (A, a, b, v),
-    (Clause(le(norm(A * slopes(a, b) * v), L_rho * norm(A * v)), (eq(is_diagonal(A), 1),)),),
-    text="a diagonal A commutes with Δ, and ‖Δ A v‖ ≤ max |Δ_ii| ‖A v‖ in an absolute norm",
-    source="Horn & Johnson, Matrix Analysis, Theorem 5.6.36",
-    requires=(_STEEPEST,),
+DIAGONAL_NORM = _DIAGONAL(
+    "in an absolute norm a diagonal matrix has the norm max |Δ_ii|, here at most sup |ρ'|", (a, b)
+).that(le(norm(slopes(a, b)), L_rho), requires=_STEEPEST)
+DIAGONAL_COMMUTES = _DIAGONAL(
+    "a diagonal A commutes with Δ, and ‖Δ A v‖ ≤ max |Δ_ii| ‖A v‖ in an absolute norm", (A, a, b, v)
+).that(
+    Clause(le(norm(A * slopes(a, b) * v), L_rho * norm(A * v)), (eq(is_diagonal(A), 1),)),
+    requires=_STEEPEST,
 )
 DIAGONAL_COMMUTES_MAX = replace(
     DIAGONAL_COMMUTES,
     clauses=(
         Clause(
-            le(max_norm(A * slopes(a, b) * v), L_rho * max_norm(A * v)),
-            (eq(is_diagonal(A), 1),),
+            le(max_norm(A * slopes(a, b) * v), L_rho * max_norm(A * v)), (eq(is_diagonal(A), 1),)
         ),
     ),
 )
-ROUNDED_STEP = Axiom(
-    "rounding of inner products",
-    (A, a, B, b, v),
-    (
-        Clause(
-            le(
-                norm(rounded(A * a + B * b + v) - (A * a + B * b + v)),
-                gamma(n + d + 2)
-                * (norm(absolute(A)) * norm(a) + norm(absolute(B)) * norm(b) + norm(v)),
-            ),
-            (lt((n + d + 2) * u, Integer(1)), eq(in_range(A * a + B * b + v), 1)),
-        ),
-    ),
-    text="‖fl(A a + B b + v) − (A a + B b + v)‖ ≤ γ_{n+d+2} (‖|A|‖‖a‖ + ‖|B|‖‖b‖ + ‖v‖), "
+ROUNDED_STEP = _ROUNDING(
+    "‖fl(A a + B b + v) − (A a + B b + v)‖ ≤ γ_{n+d+2} (‖|A|‖‖a‖ + ‖|B|‖‖b‖ + ‖v‖), "
     "but for overflow and underflow",
-    source="Higham, Accuracy and Stability of Numerical Algorithms, section 3.5",
+    (A, a, B, b, v),
+).that(
+    Clause(
+        le(
+            norm(rounded(A * a + B * b + v) - (A * a + B * b + v)),
+            gamma(n + d + 2)
+            * (norm(absolute(A)) * norm(a) + norm(absolute(B)) * norm(b) + norm(v)),
+        ),
+        (lt((n + d + 2) * u, Integer(1)), eq(in_range(A * a + B * b + v), 1)),
+    )
 )
 _shifted = y**2 * eye - transpose(A) * A - z * eye
-ROUNDED_GRAM = Axiom(
-    "rounding of inner products",
-    (A, y, z),
-    (
-        Clause(
-            le(norm(rounded(_shifted) - _shifted), gamma(n) * frobenius(A) + 4 * u * y**2),
-            (
-                eq(completes(rounded(_shifted)), Integer(1)),
-                le(Integer(0), z),
-                lt(n * u, Integer(1)),
-                eq(in_range(_shifted), 1),
-            ),
-        ),
-    ),
-    text="fl(AᵀA) is off by γ_n ‖A‖_F², s² and two subtractions, of a shift ≥ 0, by 4u s² where "
+ROUNDED_GRAM = _ROUNDING(
+    "fl(AᵀA) is off by γ_n ‖A‖_F², s² and two subtractions, of a shift ≥ 0, by 4u s² where "
     "the result is ≥ 0, but for overflow and underflow",
-    source="Higham, Accuracy and Stability of Numerical Algorithms, section 3.5",
+    (A, y, z),
+).that(
+    Clause(
+        le(norm(rounded(_shifted) - _shifted), gamma(n) * frobenius(A) + 4 * u * y**2),
+        (
+            eq(completes(rounded(_shifted)), Integer(1)),
+            le(Integer(0), z),
+            lt(n * u, Integer(1)),
+            eq(in_range(_shifted), 1),
+        ),
+    )
 )
-CHOLESKY = Axiom(
+CHOLESKY = axiom(
     "Cholesky's backward error",
+    "Higham, Accuracy and Stability, Theorem 10.3; Rump, BIT 46 (2006)",
+    "if the factorisation of A completes, A + Δ ⪰ 0 with ‖Δ‖ ≤ γ_{n+2}/(1 − γ_{n+2}) tr A",
     (A,),
-    (
-        Clause(
-            le(-gamma(n + 2) * trace(A), (1 - gamma(n + 2)) * least(A)),
-            (eq(completes(A), Integer(1)), lt(2 * (n + 2) * u, Integer(1))),
-        ),
-    ),
-    text="if the factorisation of A completes, A + Δ ⪰ 0 with ‖Δ‖ ≤ γ_{n+2}/(1 − γ_{n+2}) tr A",
-    source="Higham, Accuracy and Stability, Theorem 10.3; Rump, BIT 46 (2006)",
+).that(
+    Clause(
+        le(-gamma(n + 2) * trace(A), (1 - gamma(n + 2)) * least(A)),
+        (eq(completes(A), Integer(1)), lt(2 * (n + 2) * u, Integer(1))),
+    )
 )
-WEYL = Axiom(
+WEYL = axiom(
     "spectral theorem",
+    "Horn & Johnson, Matrix Analysis, Theorem 4.3.1",
+    "the least eigenvalue of A + B is at least that of A minus ‖B‖",
     (A, B),
-    (Clause(le(least(A) - norm(B), least(A + B))),),
-    text="the least eigenvalue of A + B is at least that of A minus ‖B‖",
-    source="Horn & Johnson, Matrix Analysis, Theorem 4.3.1",
-)
-LEAST_EIGENVALUE = Axiom(
+).that(le(least(A) - norm(B), least(A + B)))
+LEAST_EIGENVALUE = axiom(
     "spectral theorem",
+    "Horn & Johnson, Matrix Analysis, Theorem 4.2.2",
+    "the least eigenvalue of z I − AᵀA is z − ‖A‖²",
     (A, z),
-    (Clause(eq(least(z * eye - transpose(A) * A), z - norm(A) ** 2)),),
-    text="the least eigenvalue of z I − AᵀA is z − ‖A‖²",
-    source="Horn & Johnson, Matrix Analysis, Theorem 4.2.2",
+).that(eq(least(z * eye - transpose(A) * A), z - norm(A) ** 2))
+EXPONENTIAL = _EXP("exp is an increasing isomorphism of (ℝ, +) onto (ℝ_{>0}, ·)", (y, z)).that(
+    eq(exponential(0), Integer(1)),
+    eq(exponential(y + z), exponential(y) * exponential(z)),
+    Clause(le(exponential(y), exponential(z)), (le(y, z),)),
 )
-EXPONENTIAL = Axiom(
-    "exponential",
-    (y, z),
-    (
-        Clause(eq(exponential(0), Integer(1))),
-        Clause(eq(exponential(y + z), exponential(y) * exponential(z))),
-        Clause(le(exponential(y), exponential(z)), (le(y, z),)),
-    ),
-    text="exp is an increasing isomorphism of (ℝ, +) onto (ℝ_{>0}, ·)",
-    source="Rudin, Principles of Mathematical Analysis, Theorem 8.6",
+LOGARITHM = _EXP("log is the inverse of exp", (z,)).that(
+    Clause(eq(exponential(log(z)), z), (lt(Integer(0), z),))
 )
-LOGARITHM = Axiom(
-    "exponential",
-    (z,),
-    (Clause(eq(exponential(log(z)), z), (lt(Integer(0), z),)),),
-    text="log is the inverse of exp",
-    source="Rudin, Principles of Mathematical Analysis, Theorem 8.6",
+PROJECTION = _NEAREST("⟨a − Πa, z − Πa⟩ ≤ 0 for every point z of the set", (a, b)).that(
+    Clause(
+        le(inner(a - project(a), b - project(a)), Integer(0)),
+        (eq(projects(a), Integer(1)), eq(feasible(b), Integer(1))),
+    )
 )
-PROJECTION = Axiom(
-    "projection onto a convex set",
-    (a, b),
-    (
-        Clause(
-            le(inner(a - project(a), b - project(a)), Integer(0)),
-            (eq(projects(a), Integer(1)), eq(feasible(b), Integer(1))),
-        ),
-    ),
-    text="⟨a − Πa, z − Πa⟩ ≤ 0 for every point z of the set",
-    source="Hiriart-Urruty & Lemaréchal, Fundamentals of Convex Analysis, Theorem A.3.1.1",
-)
-PROJECTION_INSIDE = Axiom(
-    "projection onto a convex set",
-    (a,),
-    (Clause(eq(feasible(project(a)), Integer(1)), (eq(projects(a), Integer(1)),)),),
-    text="Πa is a point of the set",
-    source="Hiriart-Urruty & Lemaréchal, Fundamentals of Convex Analysis, Theorem A.3.1.1",
+PROJECTION_INSIDE = _NEAREST("Πa is a point of the set", (a,)).that(
+    Clause(eq(feasible(project(a)), Integer(1)), (eq(projects(a), Integer(1)),))
 )
 
 AXIOMS: tuple[Axiom, ...] = (
-    TRIANGLE,
-    HOMOGENEITY,
-    SUBMULTIPLICATIVE,
-    SUBMULTIPLICATIVE_MAX,
-    CHAIN_RULE_START,
-    CHAIN_RULE,
-    DERIVATIVE_IN_STATE,
-    DERIVATIVE_IN_INPUT,
-    MEAN_VALUE,
-    DIAGONAL_NORM,
-    DIAGONAL_COMMUTES,
-    DIAGONAL_COMMUTES_MAX,
-    ROUNDED_STEP,
-    ROUNDED_GRAM,
-    CHOLESKY,
-    WEYL,
-    LEAST_EIGENVALUE,
-    EXPONENTIAL,
-    LOGARITHM,
-    PROJECTION,
-    PROJECTION_INSIDE,
+    *stated(globals()),
     *GRADIENT_AXIOMS,
     *UNITARY_AXIOMS,
     *RANK_AXIOMS,

@@ -1,8 +1,10 @@
 """The textbook lemmas behind the claims on gated cells, under the names of `axioms`."""
 
+from functools import partial
+
 from sympy import Abs, Expr, Integer, Symbol, sqrt, symbols, tanh
 
-from theory.language.law import Axiom, Clause, law
+from theory.language.law import Axiom, Clause, axiom, law, stated
 from theory.language.statement import eq, le
 from theory.language.terms.gates import boxed, row_sum, sigmoid
 from theory.language.terms.unitary import part, rows
@@ -12,65 +14,40 @@ _HORN = "Horn & Johnson, Matrix Analysis"
 _RUDIN = "Rudin, Principles of Mathematical Analysis"
 _L, _low, _high, _y, _z = symbols("L low high y_ z_", real=True)
 
-LARGEST_ENTRY = Axiom(
-    "norm",
-    (v, i),
-    (Clause(le(Abs(part(v, i)), max_norm(v))),),
-    text="|v_i| ≤ max |v_i|",
-    source=f"definition of the maximum norm; {_HORN}, section 5.2",
+_NORM = partial(axiom, "norm", f"definition of the maximum norm; {_HORN}, section 5.2")
+_MEAN_VALUE = partial(axiom, "mean-value theorem", f"{_RUDIN}, Theorem 5.10")
+
+LARGEST_ENTRY = _NORM("|v_i| ≤ max |v_i|", (v, i)).that(le(Abs(part(v, i)), max_norm(v)))
+LEAST_BOUND = _NORM("max |v_i| ≤ L where |v_i| ≤ L for all i", (_L, v)).that(
+    le(max_norm(v), _L), requires=law("", (i,), le(Abs(part(v, i)), _L))
 )
-LEAST_BOUND = Axiom(
-    "norm",
-    (_L, v),
-    (Clause(le(max_norm(v), _L)),),
-    text="max |v_i| ≤ L where |v_i| ≤ L for all i",
-    source=f"definition of the maximum norm; {_HORN}, section 5.2",
-    requires=(law("", (i,), le(Abs(part(v, i)), _L)),),
-)
-DEFINITE = Axiom(
-    "norm",
-    (a, b),
-    (Clause(eq(a, b), (eq(max_norm(a - b), Integer(0)),)),),
-    text="‖a − b‖ = 0 only where a = b",
-    source=f"definition of a norm; {_HORN}, 5.1.1",
-)
+DEFINITE = axiom(
+    "norm", f"definition of a norm; {_HORN}, 5.1.1", "‖a − b‖ = 0 only where a = b", (a, b)
+).that(Clause(eq(a, b), (eq(max_norm(a - b), Integer(0)),)))
 # Of states alone, for the maximum norm of an operator is the largest row sum.
 _apart = boxed(a) - boxed(b)
-ENTRY_EUCLIDEAN = Axiom(
+ENTRY_EUCLIDEAN = axiom(
     "norm",
+    f"definition of the Euclidean norm; {_HORN}, section 5.2",
+    "|v_i| ≤ ‖v‖₂ for v = s − s′",
     (a, b, i),
-    (Clause(le(Abs(part(_apart, i)), norm(_apart))),),
-    text="|v_i| ≤ ‖v‖₂ for v = s − s′",
-    source=f"definition of the Euclidean norm; {_HORN}, section 5.2",
-)
-EUCLIDEAN_BY_LARGEST = Axiom(
-    "norm",
-    (v, m),
-    (Clause(le(norm(v), sqrt(m) * max_norm(v)), (le(rows(v), m),)),),
-    text="‖v‖₂ ≤ √m ‖v‖_∞ for m entries",
-    source=f"{_HORN}, section 5.4, equivalence of norms",
-)
-ROW_SUM = Axiom(
+).that(le(Abs(part(_apart, i)), norm(_apart)))
+EUCLIDEAN_BY_LARGEST = axiom(
+    "norm", f"{_HORN}, section 5.4, equivalence of norms", "‖v‖₂ ≤ √m ‖v‖_∞ for m entries", (v, m)
+).that(Clause(le(norm(v), sqrt(m) * max_norm(v)), (le(rows(v), m),)))
+ROW_SUM = axiom(
     "sub-multiplicativity",
+    f"{_HORN}, Example 5.6.5",
+    "|(A v)_i| ≤ Σ_l |A_il| ‖v‖_∞, and the sum is not negative",
     (A, v, i),
-    (
-        Clause(le(Integer(0), row_sum(A, i))),
-        Clause(le(Abs(part(A * v, i)), row_sum(A, i) * max_norm(v))),
-    ),
-    text="|(A v)_i| ≤ Σ_l |A_il| ‖v‖_∞, and the sum is not negative",
-    source=f"{_HORN}, Example 5.6.5",
-)
+).that(le(Integer(0), row_sum(A, i)), le(Abs(part(A * v, i)), row_sum(A, i) * max_norm(v)))
 
 
 def _lipschitz(function: Expr) -> Axiom:
     """|f(y) − f(z)| ≤ L|y − z|, for |f′| ≤ L everywhere."""
-    return Axiom(
-        "mean-value theorem",
-        (_L, _y, _z),
-        (Clause(le(Abs(_at(function, _y) - _at(function, _z)), _L * Abs(_y - _z))),),
-        text="|f(y) − f(z)| ≤ L|y − z| where |f′| ≤ L",
-        source=f"{_RUDIN}, Theorem 5.10",
-        requires=(law("", (z,), le(Abs(function.diff(z)), _L)),),
+    return _MEAN_VALUE("|f(y) − f(z)| ≤ L|y − z| where |f′| ≤ L", (_L, _y, _z)).that(
+        le(Abs(_at(function, _y) - _at(function, _z)), _L * Abs(_y - _z)),
+        requires=law("", (z,), le(Abs(function.diff(z)), _L)),
     )
 
 
@@ -78,13 +55,11 @@ def _lipschitz_between(function: Expr) -> Axiom:
     """The same on an interval."""
     inside = tuple(s for end in (_y, _z) for s in (le(_low, end), le(end, _high)))
     slope = Clause(le(Abs(function.diff(z)), _L), (le(_low, z), le(z, _high)))
-    return Axiom(
-        "mean-value theorem",
-        (_L, _low, _high, _y, _z),
-        (Clause(le(Abs(_at(function, _y) - _at(function, _z)), _L * Abs(_y - _z)), inside),),
-        text="|f(y) − f(z)| ≤ L|y − z| in an interval where |f′| ≤ L",
-        source=f"{_RUDIN}, Theorem 5.10",
-        requires=(law("", (z,), slope),),
+    return _MEAN_VALUE(
+        "|f(y) − f(z)| ≤ L|y − z| in an interval where |f′| ≤ L", (_L, _low, _high, _y, _z)
+    ).that(
+        Clause(le(Abs(_at(function, _y) - _at(function, _z)), _L * Abs(_y - _z)), inside),
+        requires=law("", (z,), slope),
     )
 
 
@@ -94,25 +69,11 @@ def _at(function: Expr, point: Symbol) -> Expr:
 
 SIGMOID_LIPSCHITZ, TANH_LIPSCHITZ = _lipschitz(sigmoid(z)), _lipschitz(tanh(z))
 SIGMOID_BETWEEN, TANH_BETWEEN = _lipschitz_between(sigmoid(z)), _lipschitz_between(tanh(z))
-TANH_INCREASES = Axiom(
-    "mean-value theorem",
-    (_y, _z),
-    (Clause(le(tanh(_y), tanh(_z)), (le(_y, _z),)),),
-    text="f(y) ≤ f(z) for y ≤ z where f′ ≥ 0",
-    source=f"{_RUDIN}, Theorem 5.11",
-    requires=(law("", (z,), le(Integer(0), tanh(z).diff(z))),),
+TANH_INCREASES = axiom(
+    "mean-value theorem", f"{_RUDIN}, Theorem 5.11", "f(y) ≤ f(z) for y ≤ z where f′ ≥ 0", (_y, _z)
+).that(
+    Clause(le(tanh(_y), tanh(_z)), (le(_y, _z),)),
+    requires=law("", (z,), le(Integer(0), tanh(z).diff(z))),
 )
 
-GATE_AXIOMS: tuple[Axiom, ...] = (
-    LARGEST_ENTRY,
-    LEAST_BOUND,
-    DEFINITE,
-    ENTRY_EUCLIDEAN,
-    EUCLIDEAN_BY_LARGEST,
-    ROW_SUM,
-    SIGMOID_LIPSCHITZ,
-    TANH_LIPSCHITZ,
-    SIGMOID_BETWEEN,
-    TANH_BETWEEN,
-    TANH_INCREASES,
-)
+GATE_AXIOMS: tuple[Axiom, ...] = stated(globals())

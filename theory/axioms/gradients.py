@@ -1,8 +1,10 @@
 """The textbook lemmas behind the claims on gradients, under the names that `axioms` has too."""
 
+from functools import partial
+
 from sympy import Abs, Integer, symbols
 
-from theory.language.law import Axiom, Clause, law
+from theory.language.law import Axiom, Clause, axiom, law, stated
 from theory.language.statement import eq, le
 from theory.language.terms.vectors import (
     A,
@@ -56,176 +58,122 @@ _differentiable_other = eq(differentiable_other(v, _w), Integer(1))
 _RUDIN = "Rudin, Principles of Mathematical Analysis"
 _HORN = "Horn & Johnson, Matrix Analysis"
 
-TRIANGLE_WEIGHTED = Axiom(
-    "norm",
-    (a, b),
-    (Clause(le(weighted(a + b), weighted(a) + weighted(b))),),
-    text="‖a + b‖ ≤ ‖a‖ + ‖b‖",
-    source=f"definition of a norm; {_HORN}, 5.1.1",
+_CHAIN_RULE = partial(axiom, "chain rule", f"{_RUDIN}, Theorem 9.15")
+_LIPSCHITZ = partial(
+    axiom, "derivative of a Lipschitz map", f"{_RUDIN}, Theorem 9.19 and its converse"
 )
-SUBMULTIPLICATIVE_WEIGHTED = Axiom(
+
+TRIANGLE_WEIGHTED = axiom(
+    "norm", f"definition of a norm; {_HORN}, 5.1.1", "‖a + b‖ ≤ ‖a‖ + ‖b‖", (a, b)
+).that(le(weighted(a + b), weighted(a) + weighted(b)))
+SUBMULTIPLICATIVE_WEIGHTED = axiom(
     "sub-multiplicativity",
+    f"{_HORN}, 5.6.1 and 5.7.13",
+    "‖A B‖ ≤ ‖A‖ ‖B‖ in the norms that those of the spaces induce",
     (A, B),
-    (Clause(le(weighted(A * B), weighted(A) * weighted(B))),),
-    text="‖A B‖ ≤ ‖A‖ ‖B‖ in the norms that those of the spaces induce",
-    source=f"{_HORN}, 5.6.1 and 5.7.13",
-)
-SUBMULTIPLICATIVE_FROBENIUS = Axiom(
+).that(le(weighted(A * B), weighted(A) * weighted(B)))
+SUBMULTIPLICATIVE_FROBENIUS = axiom(
     "sub-multiplicativity",
+    f"{_HORN}, section 5.6, the Frobenius norm",
+    "‖A v‖₂ ≤ ‖A‖_F ‖v‖₂",
     (A, v),
-    (Clause(le(norm(A * v) ** 2, frobenius(A) * norm(v) ** 2)),),
-    text="‖A v‖₂ ≤ ‖A‖_F ‖v‖₂",
-    source=f"{_HORN}, section 5.6, the Frobenius norm",
-)
-SUBMULTIPLICATIVE_TRANSPOSED = Axiom(
+).that(le(norm(A * v) ** 2, frobenius(A) * norm(v) ** 2))
+SUBMULTIPLICATIVE_TRANSPOSED = axiom(
     "sub-multiplicativity",
+    f"{_HORN}, 5.6.1 and 5.6.6",
+    "‖Aᵀ B‖ ≤ ‖A‖ ‖B‖, for Aᵀ has the spectral norm of A",
     (A, B),
-    (Clause(le(norm(transpose(A) * B), norm(A) * norm(B))),),
-    text="‖Aᵀ B‖ ≤ ‖A‖ ‖B‖, for Aᵀ has the spectral norm of A",
-    source=f"{_HORN}, 5.6.1 and 5.6.6",
+).that(le(norm(transpose(A) * B), norm(A) * norm(B)))
+CAUCHY_SCHWARZ = axiom(
+    "sub-multiplicativity", f"{_HORN}, Theorem 5.1.4, Cauchy-Schwarz", "|⟨a, b⟩| ≤ ‖a‖ ‖b‖", (a, b)
+).that(le(Abs(inner(a, b)), norm(a) * norm(b)))
+WEIGHTS_START = _CHAIN_RULE("dh_s/dw = 0 for a run from zero at time s", (x, s)).that(
+    eq(sensitivity(x, s, 0), Integer(0))
 )
-CAUCHY_SCHWARZ = Axiom(
-    "sub-multiplicativity",
-    (a, b),
-    (Clause(le(Abs(inner(a, b)), norm(a) * norm(b))),),
-    text="|⟨a, b⟩| ≤ ‖a‖ ‖b‖",
-    source=f"{_HORN}, Theorem 5.1.4, Cauchy-Schwarz",
+CHAIN_RULE_WEIGHTS = _CHAIN_RULE(
+    "dh_t/dw = ∂φ/∂h · dh_{t-1}/dw + ∂φ/∂w at (h_{t-1}, x_t)", (x, s, j)
+).that(
+    Clause(
+        eq(sensitivity(x, s, j + 1), d_state(*_now) * sensitivity(x, s, j) + d_weights(*_now)),
+        (eq(differentiable(*_now), Integer(1)),),
+    )
 )
-WEIGHTS_START = Axiom(
-    "chain rule",
-    (x, s),
-    (Clause(eq(sensitivity(x, s, 0), Integer(0))),),
-    text="dh_s/dw = 0 for a run from zero at time s",
-    source=f"{_RUDIN}, Theorem 9.15",
-)
-CHAIN_RULE_WEIGHTS = Axiom(
-    "chain rule",
-    (x, s, j),
-    (
-        Clause(
-            eq(sensitivity(x, s, j + 1), d_state(*_now) * sensitivity(x, s, j) + d_weights(*_now)),
-            (eq(differentiable(*_now), Integer(1)),),
+WEIGHTS_START_OTHER = _CHAIN_RULE("dh_0/dw = 0", (x,)).that(eq(sensitivity_other(x, 0), Integer(0)))
+CHAIN_RULE_OTHER = _CHAIN_RULE(
+    "dh_t/dw = ∂φ/∂h · dh_{t-1}/dw + ∂φ/∂w at (h_{t-1}, x_t)", (x, j)
+).that(
+    Clause(
+        eq(
+            sensitivity_other(x, j + 1),
+            d_state_other(*_now_other) * sensitivity_other(x, j) + d_weights_other(*_now_other),
         ),
-    ),
-    text="dh_t/dw = ∂φ/∂h · dh_{t-1}/dw + ∂φ/∂w at (h_{t-1}, x_t)",
-    source=f"{_RUDIN}, Theorem 9.15",
-)
-WEIGHTS_START_OTHER = Axiom(
-    "chain rule",
-    (x,),
-    (Clause(eq(sensitivity_other(x, 0), Integer(0))),),
-    text="dh_0/dw = 0",
-    source=f"{_RUDIN}, Theorem 9.15",
-)
-CHAIN_RULE_OTHER = Axiom(
-    "chain rule",
-    (x, j),
-    (
-        Clause(
-            eq(
-                sensitivity_other(x, j + 1),
-                d_state_other(*_now_other) * sensitivity_other(x, j) + d_weights_other(*_now_other),
-            ),
-            (eq(differentiable_other(*_now_other), Integer(1)),),
-        ),
-    ),
-    text="dh_t/dw = ∂φ/∂h · dh_{t-1}/dw + ∂φ/∂w at (h_{t-1}, x_t)",
-    source=f"{_RUDIN}, Theorem 9.15",
+        (eq(differentiable_other(*_now_other), Integer(1)),),
+    )
 )
 _model = law("", (a, c), eq(phi(a, c), activation(A * a + B * c + _offset)))
 _inner = A * v + B * _w + _offset
-CHAIN_RULE_LAYER = Axiom(
-    "chain rule",
+CHAIN_RULE_LAYER = _CHAIN_RULE(
+    "for φ = ρ(A h + B x + b), ∂φ/∂h = diag(ρ') A and ∂φ/∂w = diag(ρ')(δA h + δB x + δb)",
     (A, B, _offset, v, _w),
-    (
-        Clause(eq(d_state(v, _w), slopes(_inner, _inner) * A), (_differentiable,)),
-        Clause(eq(d_weights(v, _w), slopes(_inner, _inner) * lift(v, _w)), (_differentiable,)),
-    ),
-    text="for φ = ρ(A h + B x + b), ∂φ/∂h = diag(ρ') A and ∂φ/∂w = diag(ρ')(δA h + δB x + δb)",
-    source=f"{_RUDIN}, Theorem 9.15",
-    requires=(_model,),
+).that(
+    Clause(eq(d_state(v, _w), slopes(_inner, _inner) * A), (_differentiable,)),
+    Clause(eq(d_weights(v, _w), slopes(_inner, _inner) * lift(v, _w)), (_differentiable,)),
+    requires=_model,
 )
-DERIVATIVE_IN_STATE_WEIGHTED = Axiom(
-    "derivative of a Lipschitz map",
-    (_L, v, _w),
-    (Clause(le(weighted(d_state(v, _w)), _L), (_differentiable,)),),
-    text="if φ(·, x) is L-Lipschitz, its derivative has norm at most L",
-    source=f"{_RUDIN}, Theorem 9.19 and its converse",
-    requires=(law("", (a, b, c), le(weighted(phi(a, c) - phi(b, c)), _L * weighted(a - b))),),
+DERIVATIVE_IN_STATE_WEIGHTED = _LIPSCHITZ(
+    "if φ(·, x) is L-Lipschitz, its derivative has norm at most L", (_L, v, _w)
+).that(
+    Clause(le(weighted(d_state(v, _w)), _L), (_differentiable,)),
+    requires=law("", (a, b, c), le(weighted(phi(a, c) - phi(b, c)), _L * weighted(a - b))),
 )
-DERIVATIVE_IN_STATE_OTHER = Axiom(
-    "derivative of a Lipschitz map",
-    (_L, v, _w),
-    (Clause(le(norm(d_state_other(v, _w)), _L), (_differentiable_other,)),),
-    text="if φ(·, x) is L-Lipschitz, its derivative has norm at most L",
-    source=f"{_RUDIN}, Theorem 9.19 and its converse",
-    requires=(law("", (a, b, c), le(norm(phi_other(a, c) - phi_other(b, c)), _L * norm(a - b))),),
+DERIVATIVE_IN_STATE_OTHER = _LIPSCHITZ(
+    "if φ(·, x) is L-Lipschitz, its derivative has norm at most L", (_L, v, _w)
+).that(
+    Clause(le(norm(d_state_other(v, _w)), _L), (_differentiable_other,)),
+    requires=law("", (a, b, c), le(norm(phi_other(a, c) - phi_other(b, c)), _L * norm(a - b))),
 )
-LINEAR_MAP = Axiom(
+LINEAR_MAP = axiom(
     "derivative of a Lipschitz map",
+    f"{_RUDIN}, Definition 9.6",
+    "a linear map, which is its own derivative, has norm at most L if it is L-Lipschitz",
     (_L, A),
-    (Clause(le(norm(A), _L)),),
-    text="a linear map, which is its own derivative, has norm at most L if it is L-Lipschitz",
-    source=f"{_RUDIN}, Definition 9.6",
-    requires=(law("", (v,), le(norm(A * v), _L * norm(v))),),
-)
-MEAN_VALUE_SLOPES = Axiom(
+).that(le(norm(A), _L), requires=law("", (v,), le(norm(A * v), _L * norm(v))))
+MEAN_VALUE_SLOPES = axiom(
     "mean-value theorem",
+    f"{_RUDIN}, Theorem 5.10",
+    "diag ρ'(a) = diag ρ'(b) + Δ diag(a − b), where Δ is diagonal with ρ''s secant slopes",
     (a, b),
-    (Clause(eq(slopes(a, a), slopes(b, b) + bends(a, b) * diagonal(a - b))),),
-    text="diag ρ'(a) = diag ρ'(b) + Δ diag(a − b), where Δ is diagonal with ρ''s secant slopes",
-    source=f"{_RUDIN}, Theorem 5.10",
-)
-MEAN_VALUE_GRADIENT = Axiom(
+).that(eq(slopes(a, a), slopes(b, b) + bends(a, b) * diagonal(a - b)))
+MEAN_VALUE_GRADIENT = axiom(
     "mean-value theorem",
+    f"{_RUDIN}, Theorem 9.19",
+    "if the second derivative of p has norm at most L everywhere, ∇p is L-Lipschitz",
     (_L, a, b),
-    (Clause(le(norm(gradient(a) - gradient(b)), _L * norm(a - b))),),
-    text="if the second derivative of p has norm at most L everywhere, ∇p is L-Lipschitz",
-    source=f"{_RUDIN}, Theorem 9.19",
-    requires=(law("", (c,), le(norm(hessian(c)), _L)),),
+).that(
+    le(norm(gradient(a) - gradient(b)), _L * norm(a - b)),
+    requires=law("", (c,), le(norm(hessian(c)), _L)),
 )
-DIAGONAL_BENDS = Axiom(
+DIAGONAL_BENDS = axiom(
     "norm of a diagonal matrix",
+    f"{_HORN}, Theorem 5.6.36",
+    "a diagonal matrix has the norm max |Δ_ii|, here at most sup |ρ''|",
     (a, b),
-    (Clause(le(norm(bends(a, b)), beta_rho)),),
-    text="a diagonal matrix has the norm max |Δ_ii|, here at most sup |ρ''|",
-    source=f"{_HORN}, Theorem 5.6.36",
-    requires=(law("", (z,), le(Abs(curvature(z)), beta_rho)),),
-)
+).that(le(norm(bends(a, b)), beta_rho), requires=law("", (z,), le(Abs(curvature(z)), beta_rho)))
 # Of diag, for max |(A v)_i| would be the row sum norm where v is an operator.
-DIAGONAL_ROWS = Axiom(
+DIAGONAL_ROWS = axiom(
     "norm of a diagonal matrix",
+    f"{_HORN}, Theorem 5.6.36; Theorem 5.1.4, Cauchy-Schwarz",
+    "diag(A v) has the norm max |(A v)_i|, at most max ‖A_i‖₂ ‖v‖₂ over the rows A_i",
     (A, v),
-    (Clause(le(norm(diagonal(A * v)), row_norm(A) * norm(v))),),
-    text="diag(A v) has the norm max |(A v)_i|, at most max ‖A_i‖₂ ‖v‖₂ over the rows A_i",
-    source=f"{_HORN}, Theorem 5.6.36; Theorem 5.1.4, Cauchy-Schwarz",
-)
-RAYLEIGH = Axiom(
+).that(le(norm(diagonal(A * v)), row_norm(A) * norm(v)))
+RAYLEIGH = axiom(
     "spectral theorem",
+    f"{_HORN}, Theorem 4.2.2",
+    "if |⟨v, A v⟩| ≤ L ‖v‖² for all v, and A is symmetric, then ‖A‖ ≤ L",
     (_L, A),
-    (Clause(le(norm(A), _L), (eq(is_symmetric(A), Integer(1)),)),),
-    text="if |⟨v, A v⟩| ≤ L ‖v‖² for all v, and A is symmetric, then ‖A‖ ≤ L",
-    source=f"{_HORN}, Theorem 4.2.2",
-    requires=(law("", (v,), le(Abs(inner(v, A * v)), _L * norm(v) ** 2)),),
+).that(
+    Clause(le(norm(A), _L), (eq(is_symmetric(A), Integer(1)),)),
+    requires=law("", (v,), le(Abs(inner(v, A * v)), _L * norm(v) ** 2)),
 )
 
-GRADIENT_AXIOMS: tuple[Axiom, ...] = (
-    TRIANGLE_WEIGHTED,
-    SUBMULTIPLICATIVE_WEIGHTED,
-    SUBMULTIPLICATIVE_FROBENIUS,
-    SUBMULTIPLICATIVE_TRANSPOSED,
-    CAUCHY_SCHWARZ,
-    WEIGHTS_START,
-    CHAIN_RULE_WEIGHTS,
-    WEIGHTS_START_OTHER,
-    CHAIN_RULE_OTHER,
-    CHAIN_RULE_LAYER,
-    DERIVATIVE_IN_STATE_WEIGHTED,
-    DERIVATIVE_IN_STATE_OTHER,
-    LINEAR_MAP,
-    MEAN_VALUE_SLOPES,
-    MEAN_VALUE_GRADIENT,
-    DIAGONAL_BENDS,
-    DIAGONAL_ROWS,
-    RAYLEIGH,
-)
+GRADIENT_AXIOMS: tuple[Axiom, ...] = stated(globals())

@@ -2,7 +2,7 @@
 
 from sympy import Abs, Integer, Symbol
 
-from theory.language.law import Axiom, Clause, law
+from theory.language.law import Axiom, Clause, axiom, law
 from theory.language.statement import eq, le
 from theory.language.terms.jets import (
     ACTIVATION,
@@ -37,30 +37,23 @@ _SLOPES = {
     + (1 - unit_value(_g, a)) * _dq,
 }
 
-HOMOGENEITY_WEIGHTED = Axiom(
+HOMOGENEITY_WEIGHTED = axiom(
+    "norm", f"definition of a norm; {_HORN}, 5.1.1", "‖z v‖ = |z| ‖v‖", (z, v)
+).that(eq(weighted(z * v), Abs(z) * weighted(v)))
+LARGEST_ROW = axiom(
     "norm",
-    (z, v),
-    (Clause(eq(weighted(z * v), Abs(z) * weighted(v))),),
-    text="‖z v‖ = |z| ‖v‖",
-    source=f"definition of a norm; {_HORN}, 5.1.1",
-)
-LARGEST_ROW = Axiom(
-    "norm",
+    f"{_HORN}, Example 5.6.5 and Definition 5.4.12",
+    "into max |·|_i/v_i an operator has the norm max ‖A_i‖/v_i, the rows in the dual norm",
     (_L, A),
-    (Clause(le(weighted(A), _L)),),
-    text="into max |·|_i/v_i an operator has the norm max ‖A_i‖/v_i, the rows in the dual norm",
-    source=f"{_HORN}, Example 5.6.5 and Definition 5.4.12",
-    requires=(law("", (i,), le(weighted(row(A, i)), _L * unit_weight(i))),),
-)
+).that(le(weighted(A), _L), requires=law("", (i,), le(weighted(row(A, i)), _L * unit_weight(i))))
 CHAIN_RULE_UNITS = {
-    number: Axiom(
+    number: axiom(
         "chain rule",
-        (v, a, c),
-        (Clause(eq(unit_slope(v, a, c), slope), (eq(kind(v), Integer(number)),)),),
-        text="(p q)′ = p q′ + q p′, f(p)′ = f′(p) p′, (p + c q)′ = p′ + c q′ + c′ q and "
+        f"{_RUDIN}, Theorems 5.3, 5.5 and 9.15",
+        "(p q)′ = p q′ + q p′, f(p)′ = f′(p) p′, (p + c q)′ = p′ + c q′ + c′ q and "
         "(g p + (1 − g) q)′ = (p − q) g′ + g p′ + (1 − g) q′",
-        source=f"{_RUDIN}, Theorems 5.3, 5.5 and 9.15",
-    )
+        (v, a, c),
+    ).that(Clause(eq(unit_slope(v, a, c), slope), (eq(kind(v), Integer(number)),)))
     for number, slope in _SLOPES.items()
 }
 ROWS_OF_DIFFERENCE = law(

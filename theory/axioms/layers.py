@@ -2,7 +2,7 @@
 
 from sympy import Integer, Symbol
 
-from theory.language.law import Axiom, Clause, law
+from theory.language.law import Axiom, Clause, axiom, law
 from theory.language.statement import eq, le
 from theory.language.terms.vectors import (
     B,
@@ -20,26 +20,21 @@ from theory.language.terms.vectors import (
 
 _L, _w = Symbol("L", real=True), vector("w")
 
-DERIVATIVE_NO_LESS = Axiom(
+DERIVATIVE_NO_LESS = axiom(
     "derivative of a Lipschitz map",
+    "Rudin, Principles of Mathematical Analysis, Theorem 9.19 and its converse",
+    "if ‖φ(h, x) − φ(h′, x)‖ ≥ L‖h − h′‖, then ‖∂_hφ B‖ ≥ L‖B‖ for every operator B",
     (_L, v, _w, B),
-    (
-        Clause(
-            le(_L * norm(B), norm(d_state(v, _w) * B)),
-            (eq(differentiable(v, _w), Integer(1)),),
-        ),
-    ),
-    text="if ‖φ(h, x) − φ(h′, x)‖ ≥ L‖h − h′‖, then ‖∂_hφ B‖ ≥ L‖B‖ for every operator B",
-    source="Rudin, Principles of Mathematical Analysis, Theorem 9.19 and its converse",
-    requires=(law("", (a, b, c), le(_L * norm(a - b), norm(phi(a, c) - phi(b, c)))),),
+).that(
+    Clause(le(_L * norm(B), norm(d_state(v, _w) * B)), (eq(differentiable(v, _w), Integer(1)),)),
+    requires=law("", (a, b, c), le(_L * norm(a - b), norm(phi(a, c) - phi(b, c)))),
 )
 
-TRIANGLE_MAX = Axiom(
+TRIANGLE_MAX = axiom(
     "norm",
+    "definition of a norm; Horn & Johnson, Matrix Analysis, 5.1.1",
+    "‖a + b‖_∞ ≤ ‖a‖_∞ + ‖b‖_∞",
     (a, b),
-    (Clause(le(max_norm(a + b), max_norm(a) + max_norm(b))),),
-    text="‖a + b‖_∞ ≤ ‖a‖_∞ + ‖b‖_∞",
-    source="definition of a norm; Horn & Johnson, Matrix Analysis, 5.1.1",
-)
+).that(le(max_norm(a + b), max_norm(a) + max_norm(b)))
 
 LAYER_AXIOMS: tuple[Axiom, ...] = (DERIVATIVE_NO_LESS, TRIANGLE_MAX)

@@ -5,9 +5,11 @@ by zeros, and `rows` counts the rows but for the last ones that are 0.  So no la
 operators whose sizes do not fit.
 """
 
+from functools import partial
+
 from sympy import Integer
 
-from theory.language.law import Axiom, Clause, law
+from theory.language.law import Axiom, Clause, axiom, law, stated
 from theory.language.statement import eq, le
 from theory.language.terms.unitary import beside, identity, rank, rows
 from theory.language.terms.vectors import A, B, c, function, j, m, norm, transpose, v, vector, y, z
@@ -17,153 +19,70 @@ ZERO = Integer(0)
 projector = function("projector", module=__name__)  # projector(A), along the kernel of A
 _ID, _SOURCE = "rank-nullity", "Horn & Johnson, Matrix Analysis, 0.4"
 
-RANK_PRODUCT = Axiom(
-    _ID,
-    (A, B),
-    (Clause(le(rank(A * B), rank(A))), Clause(le(rank(A * B), rank(B)))),
-    text="rank(A B) ≤ rank A and rank(A B) ≤ rank B",
-    source=f"{_SOURCE}.5",
+_RANK_5 = partial(axiom, _ID, f"{_SOURCE}.5")
+_RANK_1 = partial(axiom, _ID, f"{_SOURCE}.1")
+_RANK_2 = partial(axiom, _ID, f"{_SOURCE}.2")
+
+RANK_PRODUCT = _RANK_5("rank(A B) ≤ rank A and rank(A B) ≤ rank B", (A, B)).that(
+    le(rank(A * B), rank(A)), le(rank(A * B), rank(B))
 )
-RANK_FROBENIUS = Axiom(
-    _ID,
-    (A, B, C),
-    (Clause(le(rank(A * B) + rank(B * C), rank(B) + rank(A * B * C))),),
-    text="rank(A B) + rank(B C) ≤ rank B + rank(A B C), Frobenius",
-    source=f"{_SOURCE}.5",
+RANK_FROBENIUS = _RANK_5("rank(A B) + rank(B C) ≤ rank B + rank(A B C), Frobenius", (A, B, C)).that(
+    le(rank(A * B) + rank(B * C), rank(B) + rank(A * B * C))
 )
-RANK_SUM = Axiom(
-    _ID,
-    (A, B),
-    (Clause(le(rank(A + B), rank(A) + rank(B))),),
-    text="rank(A + B) ≤ rank A + rank B",
-    source=f"{_SOURCE}.5",
+RANK_SUM = _RANK_5("rank(A + B) ≤ rank A + rank B", (A, B)).that(le(rank(A + B), rank(A) + rank(B)))
+RANK_SCALED = _RANK_5("rank(z A) ≤ rank A", (z, A)).that(le(rank(z * A), rank(A)))
+RANK_WHOLE = _RANK_1(
+    "ranks are whole numbers: none lies between j − m and j − m + 1", (A, m, j)
+).that(le(ZERO, (rank(A) + m - j) * (rank(A) + m - j - 1)))
+RANK_GRAM = axiom(_ID, f"{_SOURCE}.6", "rank(AᵀA) = rank A", (A,)).that(
+    eq(rank(transpose(A) * A), rank(A))
 )
-RANK_SCALED = Axiom(
-    _ID,
-    (z, A),
-    (Clause(le(rank(z * A), rank(A))),),
-    text="rank(z A) ≤ rank A",
-    source=f"{_SOURCE}.5",
+RANK_ROWS = _RANK_1("the rank is at most the number of rows", (A,)).that(le(rank(A), rows(A)))
+ROWS_OF_PRODUCT = _RANK_1("A B has no more rows than A", (A, B)).that(le(rows(A * B), rows(A)))
+ROWS_OF_SUM = _RANK_1("A + z B has no more rows than A and B", (A, B, y, z)).that(
+    Clause(le(rows(A + z * B), y), (le(rows(A), y), le(rows(B), y)))
 )
-RANK_WHOLE = Axiom(
-    _ID,
-    (A, m, j),
-    (Clause(le(ZERO, (rank(A) + m - j) * (rank(A) + m - j - 1))),),
-    text="ranks are whole numbers: none lies between j − m and j − m + 1",
-    source=f"{_SOURCE}.1",
+ROWS_BESIDE = _RANK_1("(A, B) has no more rows than A and B", (A, B, y)).that(
+    Clause(le(rows(beside(A, B)), y), (le(rows(A), y), le(rows(B), y)))
 )
-RANK_GRAM = Axiom(
-    _ID,
-    (A,),
-    (Clause(eq(rank(transpose(A) * A), rank(A))),),
-    text="rank(AᵀA) = rank A",
-    source=f"{_SOURCE}.6",
-)
-RANK_ROWS = Axiom(
-    _ID,
-    (A,),
-    (Clause(le(rank(A), rows(A))),),
-    text="the rank is at most the number of rows",
-    source=f"{_SOURCE}.1",
-)
-ROWS_OF_PRODUCT = Axiom(
-    _ID,
-    (A, B),
-    (Clause(le(rows(A * B), rows(A))),),
-    text="A B has no more rows than A",
-    source=f"{_SOURCE}.1",
-)
-ROWS_OF_SUM = Axiom(
-    _ID,
-    (A, B, y, z),
-    (Clause(le(rows(A + z * B), y), (le(rows(A), y), le(rows(B), y))),),
-    text="A + z B has no more rows than A and B",
-    source=f"{_SOURCE}.1",
-)
-ROWS_BESIDE = Axiom(
-    _ID,
-    (A, B, y),
-    (Clause(le(rows(beside(A, B)), y), (le(rows(A), y), le(rows(B), y))),),
-    text="(A, B) has no more rows than A and B",
-    source=f"{_SOURCE}.1",
-)
-RANK_IDENTITY = Axiom(
-    _ID,
-    (m,),
-    (Clause(eq(rank(identity(m)), m)),),
-    text="the m × m identity has rank m",
-    source=f"{_SOURCE}.1",
-)
+RANK_IDENTITY = _RANK_1("the m × m identity has rank m", (m,)).that(eq(rank(identity(m)), m))
 _vanishes = {operator: eq(norm(operator * v), ZERO) for operator in (A, B, C)}
-RANK_KERNEL = Axiom(
-    _ID,
-    (A, B),
-    (Clause(le(rank(B), rank(A))),),
-    text="if B v = 0 wherever A v = 0, then rank B ≤ rank A",
-    source=f"{_SOURCE}.2",
-    requires=(law("", (v,), Clause(_vanishes[B], (_vanishes[A],))),),
+RANK_KERNEL = _RANK_2("if B v = 0 wherever A v = 0, then rank B ≤ rank A", (A, B)).that(
+    le(rank(B), rank(A)), requires=law("", (v,), Clause(_vanishes[B], (_vanishes[A],)))
 )
-RANK_KERNELS = Axiom(
-    _ID,
-    (A, B, C),
-    (Clause(le(rank(C), rank(A) + rank(B))),),
-    text="if C v = 0 wherever A v = 0 and B v = 0, then rank C ≤ rank A + rank B",
-    source=f"{_SOURCE}.2",
-    requires=(law("", (v,), Clause(_vanishes[C], (_vanishes[A], _vanishes[B]))),),
+RANK_KERNELS = _RANK_2(
+    "if C v = 0 wherever A v = 0 and B v = 0, then rank C ≤ rank A + rank B", (A, B, C)
+).that(
+    le(rank(C), rank(A) + rank(B)),
+    requires=law("", (v,), Clause(_vanishes[C], (_vanishes[A], _vanishes[B]))),
 )
-RANK_KERNEL_BACK = Axiom(
-    _ID,
-    (A, B, c),
-    (
-        Clause(
-            eq(norm(B * c), ZERO),
-            (eq(norm(A * c), ZERO), le(rank(B), rank(A))),
-        ),
-    ),
-    text="if A v = 0 wherever B v = 0, and rank B ≤ rank A, then B v = 0 wherever A v = 0",
-    source=f"{_SOURCE}.2",
-    requires=(law("", (v,), Clause(_vanishes[A], (_vanishes[B],))),),
+RANK_KERNEL_BACK = _RANK_2(
+    "if A v = 0 wherever B v = 0, and rank B ≤ rank A, then B v = 0 wherever A v = 0", (A, B, c)
+).that(
+    Clause(eq(norm(B * c), ZERO), (eq(norm(A * c), ZERO), le(rank(B), rank(A)))),
+    requires=law("", (v,), Clause(_vanishes[A], (_vanishes[B],))),
 )
-RANK_BESIDE = Axiom(
+RANK_BESIDE = axiom(
     _ID,
-    (A, B, C),
-    (
-        Clause(le(rank(A * beside(B, C)), rank(A * B) + rank(A * C))),
-        Clause(le(rank(A * B) + rank(C), rank(beside(B, C)) + rank(A * C))),
-    ),
-    text="of the matrix (B, C): rank(A (B, C)) ≤ rank(A B) + rank(A C), and where A takes C to 0, "
+    f"{_SOURCE}.4 and 0.4.5",
+    "of the matrix (B, C): rank(A (B, C)) ≤ rank(A B) + rank(A C), and where A takes C to 0, "
     "rank(A B) + rank C ≤ rank(B, C)",
-    source=f"{_SOURCE}.4 and 0.4.5",
+    (A, B, C),
+).that(
+    le(rank(A * beside(B, C)), rank(A * B) + rank(A * C)),
+    le(rank(A * B) + rank(C), rank(beside(B, C)) + rank(A * C)),
 )
-KERNEL_PROJECTOR = Axiom(
+KERNEL_PROJECTOR = axiom(
     "projection onto a convex set",
-    (A, v),
-    (
-        Clause(eq(norm(A * (v - projector(A) * v)), ZERO)),
-        Clause(eq(norm(projector(A) * v), ZERO), (_vanishes[A],)),
-        Clause(le(norm(projector(A) * v), norm(v))),
-    ),
-    text="the orthogonal projector P along the kernel of A: A(v − P v) = 0, P v = 0 where A v = 0, "
-    "and ‖P v‖ ≤ ‖v‖",
-    source="Horn & Johnson, Matrix Analysis, 0.6.5; Hiriart-Urruty & Lemaréchal, Fundamentals of "
+    "Horn & Johnson, Matrix Analysis, 0.6.5; Hiriart-Urruty & Lemaréchal, Fundamentals of "
     "Convex Analysis, section A.3.1",
+    "the orthogonal projector P along the kernel of A: A(v − P v) = 0, P v = 0 where A v = 0, "
+    "and ‖P v‖ ≤ ‖v‖",
+    (A, v),
+).that(
+    eq(norm(A * (v - projector(A) * v)), ZERO),
+    Clause(eq(norm(projector(A) * v), ZERO), (_vanishes[A],)),
+    le(norm(projector(A) * v), norm(v)),
 )
 
-RANK_AXIOMS: tuple[Axiom, ...] = (
-    RANK_PRODUCT,
-    RANK_FROBENIUS,
-    RANK_SUM,
-    RANK_SCALED,
-    RANK_WHOLE,
-    RANK_GRAM,
-    RANK_ROWS,
-    ROWS_OF_PRODUCT,
-    ROWS_OF_SUM,
-    ROWS_BESIDE,
-    RANK_IDENTITY,
-    RANK_KERNEL,
-    RANK_KERNELS,
-    RANK_KERNEL_BACK,
-    RANK_BESIDE,
-    KERNEL_PROJECTOR,
-)
+RANK_AXIOMS: tuple[Axiom, ...] = stated(globals())

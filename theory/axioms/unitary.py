@@ -1,8 +1,10 @@
 """The textbook lemmas behind the claims on unitary equivalents, under the names of `axioms`."""
 
+from functools import partial
+
 from sympy import Abs, Integer
 
-from theory.language.law import Axiom, Clause, law
+from theory.language.law import Axiom, Clause, axiom, law, stated
 from theory.language.statement import eq, le
 from theory.language.terms.unitary import d_run, part
 from theory.language.terms.vectors import (
@@ -33,51 +35,40 @@ left, right = function("left", module=__name__), function("right", module=__name
 singular, kept = function("singular", module=__name__), function("kept", module=__name__)
 low, cosine = function("low", module=__name__), function("cosine", module=__name__)
 
-EXTENSIONAL = Axiom(
+_DIAGONAL = partial(axiom, "norm of a diagonal matrix", f"{_HORN}, Theorem 5.6.36")
+_CHAIN_RULE = partial(
+    axiom, "chain rule", "Rudin, Principles of Mathematical Analysis, Theorem 9.15"
+)
+
+EXTENSIONAL = axiom(
     "norm",
+    f"definition of the Euclidean norm; {_HORN}, 5.1.1",
+    "vectors with equal entries are equal: ‖a − b‖ = 0 for no others",
     (a, b),
-    (Clause(eq(a, b)),),
-    text="vectors with equal entries are equal: ‖a − b‖ = 0 for no others",
-    source=f"definition of the Euclidean norm; {_HORN}, 5.1.1",
-    requires=(law("", (i,), eq(part(a, i), part(b, i))),),
-)
-MONOTONE_NORM = Axiom(
+).that(eq(a, b), requires=law("", (i,), eq(part(a, i), part(b, i))))
+MONOTONE_NORM = axiom(
     "norm of a diagonal matrix",
+    f"{_HORN}, Theorems 5.4.19 and 5.6.36",
+    "in an absolute norm, ‖a‖ ≤ ‖b‖ where |a_i| ≤ |b_i| for all i",
     (a, b),
-    (Clause(le(norm(a), norm(b))),),
-    text="in an absolute norm, ‖a‖ ≤ ‖b‖ where |a_i| ≤ |b_i| for all i",
-    source=f"{_HORN}, Theorems 5.4.19 and 5.6.36",
-    requires=(law("", (i,), le(Abs(part(a, i)), Abs(part(b, i)))),),
-)
-IDENTITY_NORM = Axiom(
-    "norm of a diagonal matrix",
-    (),
-    (Clause(eq(norm(eye), Integer(1))),),
-    text="‖I‖ = 1",
-    source=f"{_HORN}, Theorem 5.6.36",
-)
-ZERO_DIAGONAL = Axiom(
-    "norm of a diagonal matrix",
-    (a,),
-    (Clause(eq(slopes(a, a), Integer(0))),),
-    text="diag(ρ'(a_i)) is 0 where all ρ'(a_i) are",
-    source=f"{_HORN}, Theorem 5.6.36",
-    requires=(law("", (i,), eq(derivative(part(a, i)), Integer(0))),),
+).that(le(norm(a), norm(b)), requires=law("", (i,), le(Abs(part(a, i)), Abs(part(b, i)))))
+IDENTITY_NORM = _DIAGONAL("‖I‖ = 1", ()).that(eq(norm(eye), Integer(1)))
+ZERO_DIAGONAL = _DIAGONAL("diag(ρ'(a_i)) is 0 where all ρ'(a_i) are", (a,)).that(
+    eq(slopes(a, a), Integer(0)), requires=law("", (i,), eq(derivative(part(a, i)), Integer(0)))
 )
 # Of no size: I_n is QᵀQ here, for one identity of matrices of all sizes would have any rank.
 _P, _S, _Q, _E = left(A), singular(A), right(A), kept(A)
 _C, _K = low(A), cosine(A)
-SINGULAR_VALUES = Axiom(
+SINGULAR_VALUES = axiom(
     "spectral theorem",
+    f"{_HORN}, Theorem 2.6.3, the singular value decomposition",
+    "a square matrix is A = PΣQᵀ with orthogonal P and Q and a diagonal Σ ≥ 0",
     (A,),
-    (
-        Clause(eq(A, _P * _S * transpose(_Q))),
-        Clause(eq(transpose(_P) * _P * _S, _S)),
-        Clause(eq(transpose(_Q) * _Q * transpose(_Q), transpose(_Q))),
-        Clause(eq(transpose(_S), _S)),
-    ),
-    text="a square matrix is A = PΣQᵀ with orthogonal P and Q and a diagonal Σ ≥ 0",
-    source=f"{_HORN}, Theorem 2.6.3, the singular value decomposition",
+).that(
+    eq(A, _P * _S * transpose(_Q)),
+    eq(transpose(_P) * _P * _S, _S),
+    eq(transpose(_Q) * _Q * transpose(_Q), transpose(_Q)),
+    eq(transpose(_S), _S),
 )
 COSINES = Axiom(
     "spectral theorem",
@@ -100,33 +91,14 @@ COSINES = Axiom(
     "Σ² = I − J K² Jᵀ, where J embeds these coordinates",
     source=f"{_HORN}, Theorem 2.6.3, the singular value decomposition; diagonal matrices",
 )
-STATES_START = Axiom(
-    "chain rule",
-    (x, s),
-    (Clause(eq(d_run(x, s, 0), eye)),),
-    text="∂h_s/∂h_s = I",
-    source="Rudin, Principles of Mathematical Analysis, Theorem 9.15",
-)
-CHAIN_RULE_STATES = Axiom(
-    "chain rule",
-    (x, s, j),
-    (
-        Clause(
-            eq(d_run(x, s, j + 1), d_state(*_now) * d_run(x, s, j)),
-            (eq(differentiable(*_now), Integer(1)),),
-        ),
-    ),
-    text="∂h_t/∂h_s = ∂φ/∂h at (h_{t-1}, x_t) · ∂h_{t-1}/∂h_s",
-    source="Rudin, Principles of Mathematical Analysis, Theorem 9.15",
+STATES_START = _CHAIN_RULE("∂h_s/∂h_s = I", (x, s)).that(eq(d_run(x, s, 0), eye))
+CHAIN_RULE_STATES = _CHAIN_RULE(
+    "∂h_t/∂h_s = ∂φ/∂h at (h_{t-1}, x_t) · ∂h_{t-1}/∂h_s", (x, s, j)
+).that(
+    Clause(
+        eq(d_run(x, s, j + 1), d_state(*_now) * d_run(x, s, j)),
+        (eq(differentiable(*_now), Integer(1)),),
+    )
 )
 
-UNITARY_AXIOMS: tuple[Axiom, ...] = (
-    EXTENSIONAL,
-    MONOTONE_NORM,
-    IDENTITY_NORM,
-    ZERO_DIAGONAL,
-    SINGULAR_VALUES,
-    COSINES,
-    STATES_START,
-    CHAIN_RULE_STATES,
-)
+UNITARY_AXIOMS: tuple[Axiom, ...] = stated(globals())

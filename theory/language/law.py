@@ -121,6 +121,30 @@ def law(id: str, variables: tuple[Symbol, ...], *clauses: Statement | Clause) ->
 
 
 @dataclass(frozen=True)
+class Textbook:
+    """What a textbook says of all values of the variables."""
+
+    id: str
+    source: str
+    text: str
+    forall: tuple[Symbol, ...]
+
+    def that(self, *clauses: Statement | Clause, requires: Law | None = None) -> Axiom:
+        """The lemma, as a law of ledgers."""
+        needed = () if requires is None else (requires,)
+        stated = law(self.id, self.forall, *clauses).clauses
+        return Axiom(self.id, self.forall, stated, self.text, self.source, needed)
+
+
+axiom = Textbook
+
+
+def stated(module: Mapping[str, object]) -> tuple[Axiom, ...]:
+    """All axioms among the names of a module, in the order in which it states them."""
+    return tuple(value for value in module.values() if isinstance(value, Axiom))
+
+
+@dataclass(frozen=True)
 class Assumption:
     """What a claim presupposes.
 
@@ -132,3 +156,21 @@ class Assumption:
     text: str
     condition: Statement | None = None
     law: Law | None = None
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """What is presupposed of all values of the variables; the condition is tested on a system."""
+
+    id: str
+    text: str
+    forall: tuple[Symbol, ...] = ()
+    condition: Statement | None = None
+
+    def that(self, *clauses: Statement | Clause) -> Assumption:
+        """What ledgers use of it: a law under its name."""
+        stated = law(self.id, self.forall, *clauses)
+        return Assumption(self.id, self.text, self.condition, stated)
+
+
+assume = Assumed

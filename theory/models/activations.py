@@ -37,6 +37,7 @@ from theory.proof.methods.base import Method
 from theory.proof.methods.elementary import Elementary
 from theory.proof.methods.identity import Identity
 from theory.proof.proof import GIVEN, Ledger, Proof, Step, check
+from theory.proof.steps import step
 
 ORDERS = ("bound", "slope", "curvature")
 
@@ -108,7 +109,9 @@ class ActivationFacts:
         """At 0, where the pieces meet, the derivative of this order is continuous."""
         ends = [piece.rho.diff(z, order).subs(z, 0) for piece in self.pieces]
         for left, right in zip(ends[1:], ends, strict=False):
-            yield Step(f"{self.name}: order {order} continuous", eq(left, right), Identity())
+            yield step(f"{self.name}: order {order} continuous", eq(left, right)).by(
+                method=Identity
+            )
 
     def steps(self, order: int) -> tuple[Step, ...]:
         """What makes `suprema[order]` the supremum, and reached; none where it is infinite."""
@@ -120,10 +123,8 @@ class ActivationFacts:
         return (
             *self.bounded(order, supremum.value),
             *(self.joined(order - 1) if order else ()),
-            Step(
-                f"{self.name}: {ORDERS[order]} reached",
-                eq(reached, signed),
-                Identity(*supremum.equations),
+            step(f"{self.name}: {ORDERS[order]} reached", eq(reached, signed)).by(
+                *supremum.equations, method=Identity
             ),
         )
 
@@ -181,13 +182,7 @@ _TABLE = (
         Supremum(Rational(1, 4), ZERO),
         Supremum(1 / (6 * sqrt(3)), 2 * atanh(1 / sqrt(3))),
     ),
-    _smooth(
-        "softplus",
-        log(1 + exp(z)),
-        NONE,
-        Supremum(ONE, oo),
-        Supremum(Rational(1, 4), ZERO),
-    ),
+    _smooth("softplus", log(1 + exp(z)), NONE, Supremum(ONE, oo), Supremum(Rational(1, 4), ZERO)),
     _smooth(
         "gelu",
         z * NORMAL_CDF,

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from sympy import Expr
 
-from theory.language.law import Assumption, Clause, Use, at, law
+from theory.language.law import Assumption, Clause, Use, assume, at, law
 from theory.language.statement import Statement, eq, le
 from theory.language.terms.gates import in_box
 from theory.language.terms.vectors import (
@@ -36,20 +36,9 @@ from theory.language.terms.vectors import (
     x,
 )
 from theory.language.vocabulary import symbols
-from theory.models.geometry import (
-    ONE,
-    ZERO,
-    Geometry,
-    S_full,
-    fresh,
-    full,
-    h,
-    in_norm,
-    x_next,
-)
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
+from theory.models.geometry import ONE, ZERO, Geometry, S_full, fresh, full, h, in_norm, x_next
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 C_box, L_x_box = symbols("C_box L_x_box")
 new = entry(x, m + 1)
@@ -67,28 +56,23 @@ class BoxGeometry(Geometry):
     @property
     def invariant(self) -> Assumption:
         """A set in the box is invariant."""
-        return Assumption(
+        return assume(
             "invariant box",
             "0 is of an invariant set in the box, discs for complex modes and else the box: no "
             "step on an input of the sequence leaves it",
-            law=law(
-                "invariant box",
-                (a, m),
-                inside(ZERO),
-                Clause(inside(phi(a, new)), (inside(a),)),
-            ),
-        )
+            forall=(a, m),
+        ).that(inside(ZERO), Clause(inside(phi(a, new)), (inside(a),)))
 
     @property
     def contraction(self) -> Assumption:
         """φ contracts on the box."""
         bound = le(self.norm(phi(a, new) - phi(b, new)), self.lam * self.norm(a - b))
-        return Assumption(
+        return assume(
             "contraction",
             f"φ is λ-Lipschitz in the state on the box{self.text}: ‖φ(s, x) − φ(s′, x)‖ ≤ "
             "λ‖s − s′‖, for M v ≤ λ v",
-            law=law("contraction", (a, b, m), Clause(bound, (inside(a), inside(b)))),
-        )
+            forall=(a, b, m),
+        ).that(Clause(bound, (inside(a), inside(b))))
 
     @property
     def contracts(self) -> tuple[Assumption, ...]:
@@ -101,12 +85,12 @@ class BoxGeometry(Geometry):
         smooth = (inside(a), eq(differentiable(a, new), ONE))
         return (
             self.invariant,
-            Assumption(
+            assume(
                 "slopes",
                 f"‖∂φ/∂s‖ ≤ λ at the states of the box where φ is differentiable{self.text}, for "
                 "|∂φ/∂s| ≤ M",
-                law=law("slopes", (a, m), Clause(le(self.norm(A_new), self.lam), smooth)),
-            ),
+                forall=(a, m),
+            ).that(Clause(le(self.norm(A_new), self.lam), smooth)),
         )
 
     @property
@@ -124,15 +108,9 @@ class BoxGeometry(Geometry):
         """Runs from zero stay in the box."""
         again = at("invariant box", fresh, s + j)
         return (
-            Step(
-                "runs stay in the box",
-                inside(fresh),
-                Induction(
-                    j,
-                    base=Smt(RECURSION.at(x, s, 0), at("invariant box", 0, 0)),
-                    step=Smt(HYPOTHESIS, RECURSION.at(x, s, j), again),
-                ),
-                forall=(s, j),
+            step("runs stay in the box", inside(fresh), forall=(s, j)).by_induction(
+                base=(RECURSION.at(x, s, 0), at("invariant box", 0, 0)),
+                step=(RECURSION.at(x, s, j), again),
             ),
         )
 
@@ -157,28 +135,17 @@ class BoxGeometry(Geometry):
 
 BOX = in_norm(" in the norm max |·|_j/v_j of states", "box", kind=BoxGeometry)
 
-SHOWN = Assumption(
-    "output",
-    "C_box is at least ‖h‖₂/‖s‖_box, for h is a linear part of s",
-    law=law("output", (s, j), le(norm(full - fresh), C_box * weighted(full - fresh))),
-)
-SHOWN_DERIVATIVE = Assumption(
+SHOWN = assume(
+    "output", "C_box is at least ‖h‖₂/‖s‖_box, for h is a linear part of s", forall=(s, j)
+).that(le(norm(full - fresh), C_box * weighted(full - fresh)))
+SHOWN_DERIVATIVE = assume(
     "output",
     "C_box is at least ‖h‖₂/‖s‖_box, and so ‖∂h_T/∂x_t‖ ≤ C_box‖∂s_T/∂x_t‖, from ‖·‖₂ to ‖·‖_box",
-    law=law(
-        "output",
-        (m, j),
-        le(
-            norm(jacobian(x, m + j + 1, m + 1)),
-            C_box * weighted(jacobian(x, m + j + 1, m + 1)),
-        ),
-    ),
-)
+    forall=(m, j),
+).that(le(norm(jacobian(x, m + j + 1, m + 1)), C_box * weighted(jacobian(x, m + j + 1, m + 1))))
 _before = state(x, 0, m)
-LIPSCHITZ_INPUT = Assumption(
-    "lipschitz input",
-    "L_x_box bounds ‖∂φ/∂x‖ along the run, from ‖·‖₂ to ‖·‖_box",
-    law=law("lipschitz input", (m,), le(weighted(d_input(_before, new)), L_x_box)),
-)
+LIPSCHITZ_INPUT = assume(
+    "lipschitz input", "L_x_box bounds ‖∂φ/∂x‖ along the run, from ‖·‖₂ to ‖·‖_box", forall=(m,)
+).that(le(weighted(d_input(_before, new)), L_x_box))
 _cut = d_loss(full) * S_full - d_loss(full) * recent(x, s, j)
 CUT_GRADIENT_NORM = law("cut gradients are Euclidean", (x, s, j), eq(norm(_cut), weighted(_cut)))

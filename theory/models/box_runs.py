@@ -3,7 +3,7 @@
 from sympy import Abs, Expr, Symbol
 
 from theory.axioms.gates import DEFINITE, LEAST_BOUND
-from theory.language.law import Assumption, Clause, Use, at, law
+from theory.language.law import Clause, Use, assume, at
 from theory.language.statement import Statement, eq, le
 from theory.language.terms.gates import (
     DIFFERENCES,
@@ -18,35 +18,26 @@ from theory.language.terms.gates import (
 from theory.language.terms.unitary import part
 from theory.language.terms.vectors import entry, i, j, m, max_norm, phi, v, x, z
 from theory.models.system import ZERO
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 new = entry(x, m + 1)
 SIDES = (("cell", to_cell, cell_box), ("output", to_output, output_box))
 
-NEAREST = Assumption(
+NEAREST = assume(
     "nearest state",
     "what stands for a state of the box is one, and each state of the box stands for itself",
-    law=law(
-        "nearest state",
-        (v, i),
-        *(le(Abs(part(P * boxed(v), i)), size(i)) for _, P, size in SIDES),
-        *(
-            Clause(eq(part(P * boxed(v), i), part(P * v, i)), (le(Abs(part(P * v, i)), size(i)),))
-            for _, P, size in SIDES
-        ),
+    forall=(v, i),
+).that(
+    *(le(Abs(part(P * boxed(v), i)), size(i)) for _, P, size in SIDES),
+    *(
+        Clause(eq(part(P * boxed(v), i), part(P * v, i)), (le(Abs(part(P * v, i)), size(i)),))
+        for _, P, size in SIDES
     ),
 )
-JOINT = Assumption(
-    "joint state",
-    "‖s‖_∞ = max(‖c‖_∞, ‖h‖_∞) for s = (c, h)",
-    law=law(
-        "joint state",
-        (z, v),
-        *(le(max_norm(P * v), max_norm(v)) for _, P, _ in SIDES),
-        Clause(le(max_norm(v), z), tuple(le(max_norm(P * v), z) for _, P, _ in SIDES)),
-    ),
+JOINT = assume("joint state", "‖s‖_∞ = max(‖c‖_∞, ‖h‖_∞) for s = (c, h)", forall=(z, v)).that(
+    *(le(max_norm(P * v), max_norm(v)) for _, P, _ in SIDES),
+    Clause(le(max_norm(v), z), tuple(le(max_norm(P * v), z) for _, P, _ in SIDES)),
 )
 
 
@@ -59,27 +50,15 @@ def member(name: str, state: Expr, forall: tuple[Symbol, ...], *why: Use) -> tup
     """The state is in the box, for each of its entries is: by the one reason, or one for each."""
     apart = state - boxed(state)
     entries = tuple(
-        Step(
-            f"{name}: each {side}",
-            le(Abs(part(P * apart, i)), ZERO),
-            Smt(
-                DIFFERENCES.at(P * state, P * boxed(state), i),
-                at("nearest state", state, i),
-                reason,
-            ),
-            forall=(i,),
+        step(f"{name}: each {side}", le(Abs(part(P * apart, i)), ZERO), forall=(i,)).by(
+            DIFFERENCES.at(P * state, P * boxed(state), i), at("nearest state", state, i), reason
         )
         for (side, P, _), reason in zip(SIDES, why * (2 // len(why)), strict=True)
     )
-    whole = Step(
-        name,
-        in_box(state),
-        Smt(
-            *(step.id for step in entries),
-            *(LEAST_BOUND.at(0, P * apart) for _, P, _ in SIDES),
-            at("joint state", 0, apart),
-        ),
-        forall=forall,
+    whole = step(name, in_box(state), forall=forall).by(
+        *(step.id for step in entries),
+        *(LEAST_BOUND.at(0, P * apart) for _, P, _ in SIDES),
+        at("joint state", 0, apart),
     )
     return (*entries, whole)
 
@@ -93,18 +72,11 @@ KEPT_IN_BOX = member(
     at("an output stays", v, m, i),
 )
 STARTS = member("the box is itself", boxed(v), (v,), at("nearest state", v, i))
-RUNS_STAY = Step(
-    "runs stay",
-    in_box(run),
-    Induction(
-        j,
-        base=Smt(GATED_RUN.at(boxed(v), x, 0), at("the box is itself", v)),
-        step=Smt(
-            HYPOTHESIS,
-            GATED_RUN.at(boxed(v), x, j),
-            DEFINITE.at(boxed(run), run),
-            at("the box is kept", run, j),
-        ),
+RUNS_STAY = step("runs stay", in_box(run), forall=(v, j)).by_induction(
+    base=(GATED_RUN.at(boxed(v), x, 0), at("the box is itself", v)),
+    step=(
+        GATED_RUN.at(boxed(v), x, j),
+        DEFINITE.at(boxed(run), run),
+        at("the box is kept", run, j),
     ),
-    forall=(v, j),
 )

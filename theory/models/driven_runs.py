@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sympy import Expr
 
-from theory.language.law import Assumption, Clause, Use, at, law
+from theory.language.law import Assumption, Clause, Use, assume, at
 from theory.language.statement import Statement, le
 from theory.language.terms.gates import GATED_RUN, gated_run
 from theory.language.terms.vectors import a, b, c, entry, j, m, norm, phi, v, x, x_other
@@ -24,10 +24,8 @@ x_gap, L_x, L_x_box, C_box = symbols("x_gap L_x L_x_box C_box")
 one, two = gated_run(c, x, j), gated_run(v, x_other, j)
 now, other = entry(x, j + 1), entry(x_other, j + 1)
 
-INPUTS = Assumption(
-    "inputs",
-    "δ bounds ‖x_t − x′_t‖ for every t",
-    law=law("inputs", (m,), le(norm(entry(x, m + 1) - entry(x_other, m + 1)), x_gap)),
+INPUTS = assume("inputs", "δ bounds ‖x_t − x′_t‖ for every t", forall=(m,)).that(
+    le(norm(entry(x, m + 1) - entry(x_other, m + 1)), x_gap)
 )
 
 
@@ -51,9 +49,7 @@ class Driven:
     def steps(self) -> tuple[Step, ...]:
         """From one step to all."""
         g = self.norm
-        gap, gap_next = (
-            g.norm(gated_run(c, x, t) - gated_run(v, x_other, t)) for t in (j, j + 1)
-        )  # fmt: skip
+        gap, gap_next = (g.norm(gated_run(c, x, t) - gated_run(v, x_other, t)) for t in (j, j + 1))
         return (
             *self.before,
             Step(
@@ -98,38 +94,26 @@ OF_VANILLA = Driven(
 )
 
 both = (entry(x, m + 1), entry(x_other, m + 1))
-INVARIANT = Assumption(
+INVARIANT = assume(
     "invariant box",
     "a set in the box is invariant, discs for complex modes and else the box: no step on an input "
     "of either sequence leaves it",
-    law=law(
-        "invariant box",
-        (a, m),
-        *(Clause(inside(phi(a, new)), (inside(a),)) for new in both),
-    ),
-)
-STARTS = Assumption(
-    "starts",
-    "both runs start in the invariant set",
-    law=law("starts", (), inside(a), inside(b)),
-)
-LIPSCHITZ_INPUT_BOX = Assumption(
+    forall=(a, m),
+).that(*(Clause(inside(phi(a, new)), (inside(a),)) for new in both))
+STARTS = assume("starts", "both runs start in the invariant set").that(inside(a), inside(b))
+LIPSCHITZ_INPUT_BOX = assume(
     "lipschitz input",
     "φ is L_x_box-Lipschitz in the input on the box, from ‖·‖₂ to ‖·‖_box",
-    law=law(
-        "lipschitz input",
-        (a, m),
-        Clause(
-            le(BOX.norm(phi(a, both[0]) - phi(a, both[1])), L_x_box * norm(both[0] - both[1])),
-            (inside(a),),
-        ),
-    ),
+    forall=(a, m),
+).that(
+    Clause(
+        le(BOX.norm(phi(a, both[0]) - phi(a, both[1])), L_x_box * norm(both[0] - both[1])),
+        (inside(a),),
+    )
 )
-SHOWN = Assumption(
-    "output",
-    "C_box is at least ‖h‖₂/‖s‖_box, for h is a linear part of s",
-    law=law("output", (c, v, j), le(norm(one - two), C_box * BOX.norm(one - two))),
-)
+SHOWN = assume(
+    "output", "C_box is at least ‖h‖₂/‖s‖_box, for h is a linear part of s", forall=(c, v, j)
+).that(le(norm(one - two), C_box * BOX.norm(one - two)))
 
 
 def stays(name: str, inputs: Expr) -> Step:

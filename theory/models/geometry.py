@@ -14,7 +14,7 @@ from theory.axioms.gradients import (
     SUBMULTIPLICATIVE_WEIGHTED,
     TRIANGLE_WEIGHTED,
 )
-from theory.language.law import Assumption, Axiom, Use, at, law
+from theory.language.law import Assumption, Axiom, Use, assume, at, law
 from theory.language.statement import eq, le, lt
 from theory.language.terms.vectors import (
     a,
@@ -132,11 +132,11 @@ class Geometry:
     def contraction(self) -> Assumption:
         """The state contracts."""
         bound = le(self.norm(phi(a, c) - phi(b, c)), self.lam * self.norm(a - b))
-        return Assumption(
+        return assume(
             "contraction",
             f"φ is λ-Lipschitz in the state{self.text}: ‖φ(h, x) − φ(h′, x)‖ ≤ λ‖h − h′‖",
-            law=law("contraction", (a, b, c), bound),
-        )
+            forall=(a, b, c),
+        ).that(bound)
 
     @property
     def contractive(self) -> Assumption:
@@ -146,65 +146,51 @@ class Geometry:
     @property
     def drive(self) -> Assumption:
         """S_0 bounds the inputs' effect."""
-        return Assumption(
-            "drive",
-            f"S_0 bounds ‖φ(0, x_t)‖ for every input{self.text}",
-            law=law("drive", (m,), le(self.norm(phi(0, entry(x, m + 1))), self.S_0)),
-        )
+        return assume(
+            "drive", f"S_0 bounds ‖φ(0, x_t)‖ for every input{self.text}", forall=(m,)
+        ).that(le(self.norm(phi(0, entry(x, m + 1))), self.S_0))
 
     @property
     def states(self) -> Assumption:
         """B_h bounds the states."""
-        return Assumption(
-            "states",
-            f"B_h bounds ‖h_t‖{self.text}",
-            law=law("states", (j,), le(self.norm(state(x, 0, j)), self.B_h)),
+        return assume("states", f"B_h bounds ‖h_t‖{self.text}", forall=(j,)).that(
+            le(self.norm(state(x, 0, j)), self.B_h)
         )
 
     @property
     def weights(self) -> Assumption:
         """L_w bounds ∂φ/∂w."""
-        return Assumption(
-            "lipschitz weights",
-            f"L_w bounds ‖∂φ/∂w‖ along the runs{self.text}",
-            law=law("lipschitz weights", (s, j), le(self.norm(B_fresh), self.L_w)),
-        )
+        return assume(
+            "lipschitz weights", f"L_w bounds ‖∂φ/∂w‖ along the runs{self.text}", forall=(s, j)
+        ).that(le(self.norm(B_fresh), self.L_w))
 
     @property
     def smooth(self) -> Assumption:
         """β_hh and β_wh, which ReLU does not have."""
         gap = self.norm(full - fresh)
-        return Assumption(
+        return assume(
             "smooth",
             "φ is smooth, β_ρ is finite: β_hh and β_wh are Lipschitz constants of ∂φ/∂h and of "
             f"∂φ/∂w in the state{self.text}",
-            le(ZERO, beta_rho),
-            law(
-                "smooth",
-                (s, j),
-                le(self.norm(A_full - A_fresh), self.beta_hh * gap),
-                le(self.norm(B_full - B_fresh), self.beta_wh * gap),
-            ),
+            forall=(s, j),
+            condition=le(ZERO, beta_rho),
+        ).that(
+            le(self.norm(A_full - A_fresh), self.beta_hh * gap),
+            le(self.norm(B_full - B_fresh), self.beta_wh * gap),
         )
 
     @property
     def loss(self) -> Assumption:
         """L_p bounds ∂p/∂h."""
-        return Assumption(
-            "lipschitz loss",
-            f"L_p bounds ‖∇p(h_t)‖{self.text}",
-            law=law("lipschitz loss", (j,), le(self.norm(d_loss(state(x, 0, j))), self.L_p)),
+        return assume("lipschitz loss", f"L_p bounds ‖∇p(h_t)‖{self.text}", forall=(j,)).that(
+            le(self.norm(d_loss(state(x, 0, j))), self.L_p)
         )
 
     @property
     def smooth_loss(self) -> Assumption:
         """β_p, the loss's curvature."""
         bound = le(self.norm(d_loss(full) - d_loss(fresh)), self.beta_p * self.norm(full - fresh))
-        return Assumption(
-            "smooth loss",
-            f"∇p is β_p-Lipschitz{self.text}",
-            law=law("smooth loss", (s, j), bound),
-        )
+        return assume("smooth loss", f"∇p is β_p-Lipschitz{self.text}", forall=(s, j)).that(bound)
 
 
 lam, S_0, B_h, L_w, beta_hh, beta_wh, L_p, beta_p = symbols(

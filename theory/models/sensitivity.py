@@ -4,94 +4,28 @@ S_t = dh_t/dw obeys S_t = A_t S_{t-1} + B_t with A_t = ∂φ/∂h and B_t = ∂�
 inputs, the full one and a fresh one from zero at time s, are compared j steps later.
 """
 
-from theory.axioms.gradients import (
-    CHAIN_RULE_WEIGHTS,
-    WEIGHTS_START,
-)
+from theory.axioms.gradients import CHAIN_RULE_WEIGHTS, WEIGHTS_START
 from theory.language.law import at
-from theory.language.statement import eq, le
-from theory.language.terms.vectors import (
-    RECURSION,
-    entry,
-    j,
-    m,
-    phi,
-    s,
-    sensitivity,
-    state,
-    x,
-)
-from theory.models.geometry import (
-    ONE,
-    ZERO,
-    A_fresh,
-    B_fresh,
-    Geometry,
-    S_fresh,
-    fresh,
-    start,
-    x_next,
-)
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
+from theory.language.statement import le
+from theory.language.terms.vectors import RECURSION, entry, j, phi, s, sensitivity, state, x
+from theory.models.geometry import A_fresh, B_fresh, Geometry, S_fresh, fresh, start, x_next
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 
-def power(g: Geometry) -> Step:
-    """λ^j ≥ 0."""
-    return Step(
-        "power not negative",
-        le(ZERO, g.lam**j),
-        Induction(j, base=Smt(), step=Smt(HYPOTHESIS)),
-        forall=(j,),
-    )
-
-
-def power_sum(g: Geometry) -> Step:
-    """λ^{j+m} = λ^j λ^m."""
-    return Step(
-        "power of a sum",
-        eq(g.lam ** (j + m), g.lam**j * g.lam**m),
-        Induction(j, base=Smt(), step=Smt(HYPOTHESIS)),
-        forall=(j, m),
-    )
-
-
-def power_at_most_one(g: Geometry) -> Step:
-    """λ^j ≤ 1."""
-    return Step(
-        "power at most one",
-        le(g.lam**j, ONE),
-        Induction(j, base=Smt(), step=Smt(HYPOTHESIS, "contractive")),
-        forall=(j,),
-    )
-
-
-def states(g: Geometry) -> tuple[Step, ...]:
-    """‖h_t‖ ≤ S_0 g(t)."""
+def states(g: Geometry, one: str = "state, one step", all: str = "state") -> tuple[Step, ...]:
+    """‖h_t‖ ≤ S_0 g(t): one step, and all of them, under these names."""
     h, x_first = state(x, 0, j), entry(x, j + 1)
     first = phi(0, x_first)
     return (
-        Step(
-            "state, one step",
-            le(g.norm(state(x, 0, j + 1)), g.lam * g.norm(h) + g.S_0),
-            Smt(
-                RECURSION.at(x, 0, j),
-                g.triangle.at(phi(h, x_first) - first, first),
-                *g.from_zero,
-                at("drive", j),
-            ),
-            forall=(j,),
+        step(one, le(g.norm(state(x, 0, j + 1)), g.lam * g.norm(h) + g.S_0), forall=(j,)).by(
+            RECURSION.at(x, 0, j),
+            g.triangle.at(phi(h, x_first) - first, first),
+            *g.from_zero,
+            at("drive", j),
         ),
-        Step(
-            "state",
-            le(g.norm(h), g.S_0 * g.total(j)),
-            Induction(
-                j,
-                base=Smt(RECURSION.at(x, 0, j)),
-                step=Smt(HYPOTHESIS, at("state, one step", j), "contractive"),
-            ),
-            forall=(j,),
+        step(all, le(g.norm(h), g.S_0 * g.total(j)), forall=(j,)).by_induction(
+            base=RECURSION.at(x, 0, j), step=(at(one, j), "contractive")
         ),
     )
 
@@ -100,11 +34,8 @@ def bounded(g: Geometry) -> tuple[Step, ...]:
     """The same, and so ‖h_s‖ ≤ B_s."""
     return (
         *states(g),
-        Step(
-            "start",
-            le(g.norm(start), g.start_bound(s)),
-            Smt(at("state", s), at("states", s), "contractive"),
-            forall=(s,),
+        step("start", le(g.norm(start), g.start_bound(s)), forall=(s,)).by(
+            at("state", s), at("states", s), "contractive"
         ),
     )
 
@@ -113,67 +44,37 @@ def forgetting(g: Geometry) -> tuple[Step, ...]:
     """‖h_{s+j} − ĥ_{s+j}‖ ≤ λ^j ‖h_s‖."""
     gap, gap_next = (g.norm(state(x, 0, s + steps) - state(x, s, steps)) for steps in (j, j + 1))
     return (
-        Step(
-            "the same input to both",
-            le(gap_next, g.lam * gap),
-            Smt(
-                RECURSION.at(x, 0, s + j),
-                RECURSION.at(x, s, j),
-                *g.together,
-            ),
-            forall=(s, j),
+        step("the same input to both", le(gap_next, g.lam * gap), forall=(s, j)).by(
+            RECURSION.at(x, 0, s + j), RECURSION.at(x, s, j), *g.together
         ),
-        Step(
-            "forgetting",
-            le(gap, g.lam**j * g.norm(start)),
-            Induction(
-                j,
-                base=Smt(RECURSION.at(x, s, 0)),
-                step=Smt(HYPOTHESIS, at("the same input to both", s, j)),
-            ),
-            forall=(s, j),
+        step("forgetting", le(gap, g.lam**j * g.norm(start)), forall=(s, j)).by_induction(
+            base=RECURSION.at(x, s, 0), step=at("the same input to both", s, j)
         ),
     )
 
 
 def factor(g: Geometry) -> Step:
     """‖∂φ/∂h‖ ≤ λ."""
-    return Step(
-        "factor",
-        le(g.norm(A_fresh), g.lam),
-        Smt(*g.slope),
-        forall=(s, j),
-    )
+    return step("factor", le(g.norm(A_fresh), g.lam), forall=(s, j)).by(*g.slope)
 
 
 def sensitive(g: Geometry) -> tuple[Step, ...]:
     """‖S_j‖ ≤ L_w g(j) of a run from zero at any time."""
     return (
         factor(g),
-        Step(
+        step(
             "sensitivity, one step",
-            le(
-                g.norm(sensitivity(x, s, j + 1)),
-                g.lam * g.norm(S_fresh) + g.L_w,
-            ),
-            Smt(
-                CHAIN_RULE_WEIGHTS.at(x, s, j),
-                at("differentiable", fresh, x_next),
-                g.triangle.at(A_fresh * S_fresh, B_fresh),
-                g.submultiplicative.at(A_fresh, S_fresh),
-                at("factor", s, j),
-                at("lipschitz weights", s, j),
-            ),
+            le(g.norm(sensitivity(x, s, j + 1)), g.lam * g.norm(S_fresh) + g.L_w),
             forall=(s, j),
+        ).by(
+            CHAIN_RULE_WEIGHTS.at(x, s, j),
+            at("differentiable", fresh, x_next),
+            g.triangle.at(A_fresh * S_fresh, B_fresh),
+            g.submultiplicative.at(A_fresh, S_fresh),
+            at("factor", s, j),
+            at("lipschitz weights", s, j),
         ),
-        Step(
-            "sensitivity",
-            le(g.norm(S_fresh), g.L_w * g.total(j)),
-            Induction(
-                j,
-                base=Smt(WEIGHTS_START.at(x, s)),
-                step=Smt(HYPOTHESIS, at("sensitivity, one step", s, j), "contractive"),
-            ),
-            forall=(s, j),
+        step("sensitivity", le(g.norm(S_fresh), g.L_w * g.total(j)), forall=(s, j)).by_induction(
+            base=WEIGHTS_START.at(x, s), step=(at("sensitivity, one step", s, j), "contractive")
         ),
     )

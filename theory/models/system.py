@@ -2,39 +2,29 @@
 
 from sympy import Integer
 
-from theory.language.law import Assumption, law
+from theory.language.law import Assumption, assume
 from theory.language.statement import eq, le, lt
-from theory.language.terms.vectors import a, b, c, differentiable, entry, m, norm, phi, readout, x
+from theory.language.terms.vectors import a, b, c, differentiable, norm, phi, readout
 from theory.language.vocabulary import symbols
+from theory.models.geometry import EUCLIDEAN
 
 lam, S_0, L_x, L_f, epsilon, T, k, t = symbols("lam S_0 L_x L_f epsilon T k t")
 ZERO, ONE = Integer(0), Integer(1)
 
-CONTRACTION = Assumption(
-    "contraction",
-    "φ is λ-Lipschitz in the state: ‖φ(h, x) − φ(h′, x)‖ ≤ λ‖h − h′‖",
-    law=law("contraction", (a, b, c), le(norm(phi(a, c) - phi(b, c)), lam * norm(a - b))),
-)
-CONTRACTIVE = Assumption("contractive", "λ < 1", lt(lam, ONE))
-DRIVE = Assumption(
-    "drive",
-    "S_0 bounds ‖φ(0, x_t)‖ for every input",
-    law=law("drive", (m,), le(norm(phi(0, entry(x, m + 1))), S_0)),
-)
-LIPSCHITZ_INPUT = Assumption(
+CONTRACTION, CONTRACTIVE = EUCLIDEAN.contraction, EUCLIDEAN.contractive
+DRIVE = EUCLIDEAN.drive
+LIPSCHITZ_INPUT = assume(
     "lipschitz input",
     "φ is L_x-Lipschitz in the input: ‖φ(h, x) − φ(h, x′)‖ ≤ L_x‖x − x′‖",
-    law=law("lipschitz input", (a, b, c), le(norm(phi(c, a) - phi(c, b)), L_x * norm(a - b))),
-)
-LIPSCHITZ_READOUT = Assumption(
+    forall=(a, b, c),
+).that(le(norm(phi(c, a) - phi(c, b)), L_x * norm(a - b)))
+LIPSCHITZ_READOUT = assume(
     "lipschitz readout",
     "y = f(h), and f is L_f-Lipschitz: ‖f(h) − f(h′)‖ ≤ L_f‖h − h′‖",
-    law=law("lipschitz readout", (a, b), le(norm(readout(a) - readout(b)), L_f * norm(a - b))),
-)
-DIFFERENTIABLE = Assumption(
-    "differentiable",
-    "φ is differentiable along the run",
-    law=law("differentiable", (a, c), eq(differentiable(a, c), ONE)),
+    forall=(a, b),
+).that(le(norm(readout(a) - readout(b)), L_f * norm(a - b)))
+DIFFERENTIABLE = assume("differentiable", "φ is differentiable along the run", forall=(a, c)).that(
+    eq(differentiable(a, c), ONE)
 )
 
 WINDOW = Assumption("window", "the window is no longer than the sequence: k ≤ T", le(k, T))

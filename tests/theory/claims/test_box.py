@@ -5,11 +5,11 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pytest
-from sympy import Expr
+from sympy import Expr, oo
 
+from theory import claim
 from theory.axioms.base import AXIOMS
 from theory.axioms.jets import JET_AXIOMS
-from theory.claims.gradients.jacobian_gap import IN_BOX
 from theory.language.law import Assumption, Clause, Use, at, law
 from theory.language.statement import Statement, le, lt
 from theory.language.terms.jets import (
@@ -147,8 +147,6 @@ def test_contraction_is_that_of_the_box() -> None:
     assert BOX.contraction.law is not None
     assert [clause.given for clause in everywhere.law.clauses] == [()]
     assert all(len(clause.given) == 2 for clause in BOX.contraction.law.clauses)
-    rest = tuple(a for a in IN_BOX.assumptions if a.id != "invariant box")
-    assert not check(IN_BOX.proof, IN_BOX.statement, rest, minimal=False).stands
 
 
 def test_induction_on_a_premise_alone() -> None:
@@ -179,3 +177,21 @@ def test_induction_on_a_premise_alone() -> None:
     assert verdict("given 1", at(HYPOTHESIS, v)) == "failed"
     assert verdict(at(HYPOTHESIS, parent)) == "failed"
     assert verdict(HYPOTHESIS, premise=()) == "failed"
+
+
+@pytest.mark.parametrize("name", ["box-contraction", "box-weights"])
+def test_first_constants_hold_of_relu(name: str) -> None:
+    """ReLU's derivative jumps: where nothing bends, nothing is said of second derivatives."""
+    form = claim("cell-constants").form(name)
+    laws = [part.law for part in form.assumptions if part.law is not None]
+    (activations,) = (part for part in laws if part.id == "activations")
+    relu = {bend_most(v): oo}
+    assert all(clause.replace(relu) == clause for clause in activations.clauses)
+    assert all(part.id != "curvatures" for part in laws)
+    for other in ("box-mixed", "box-state"):
+        (curved,) = (
+            part
+            for part in claim("cell-constants").form(other).assumptions
+            if part.id == "curvatures"
+        )
+        assert curved.condition is not None

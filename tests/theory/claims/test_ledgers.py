@@ -8,6 +8,7 @@ from theory.axioms.base import AXIOMS
 from theory.language.claim import Claim, Form, Variant, prove, prove_variant
 from theory.language.law import Assumption
 from theory.language.vocabulary import VOCABULARY
+from theory.models.activations import ACTIVATIONS
 from theory.proof.proof import check
 
 FORMS = [
@@ -65,6 +66,11 @@ DEFINITIONS = {
     "delays add up",
     "z_silu",  # the point where SiLU is steepest, by its equation
 }
+CARRYING = (
+    *(f"contraction-{name}" for name in ("linear", "rnn", "weighted")),
+    *("certified-norm", "rounding-state", "cell-constants", "loss-constants"),
+    *("gradient-gap", "tbptt-gap", "gradient-lipschitz"),
+)
 HUMAN = {"urnn-sigmoid"}  # the claims with an argument in prose
 
 
@@ -81,6 +87,12 @@ def test_every_form_is_proved(claim: Claim, form: Form) -> None:
     assert ledger.proved == (claim.id not in HUMAN)
     assert [name for step in ledger.steps for name in step.redundant] == []
     assert ledger.unused == ()
+
+
+@pytest.mark.parametrize("id", CARRYING)
+def test_what_carries_the_others_rests_on_textbook_lemmas(id: str) -> None:
+    """Each ledger uses at least one axiom."""
+    assert all(ledger.axioms for ledger in prove(theory.claim(id)))
 
 
 @pytest.mark.parametrize(("claim", "variant"), VARIANTS)
@@ -154,3 +166,17 @@ def test_ledgers_are_deterministic() -> None:
     first = prove(claim)[0], prove_variant(claim, variant)
     check.cache_clear()
     assert (prove(claim)[0], prove_variant(claim, variant)) == first
+
+
+def test_the_rnn_ledger_uses_the_table() -> None:
+    """It proves the slope of each activation, and a claim of slope 1 for all fails there."""
+    (ledger,) = prove(theory.claim("contraction-rnn"))
+    assert all(name in ledger.steps[0].detail for name in ACTIVATIONS)
+
+
+def test_the_weights_must_be_diagonal() -> None:
+    """Without that assumption an activation is not known to respect a weighted norm."""
+    form = theory.claim("contraction-weighted").form("diagonal")
+    rest = tuple(a for a in form.assumptions if a.id != "diagonal")
+    ledger = check(form.proof, form.statement, rest)
+    assert "'diagonal' is neither granted nor proved" in ledger.failures[0].detail

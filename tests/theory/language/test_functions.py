@@ -14,6 +14,7 @@ from sympy import Expr, Integer, Rational
 
 from theory.language.functions import LambertRoot, PrincipalRoot, RealPower, StepProduct
 from theory.language.statement import le
+from theory.language.terms.vectors import y, z
 from theory.language.vocabulary import symbols
 from theory.numbers import special
 from theory.numbers.evaluate import ball, enclose, rational
@@ -225,3 +226,17 @@ def test_notation(expression: Expr, text: str, latex: str, seen: str) -> None:
     assert statement.latex == rf"\varepsilon \le {latex}"
     words = re.sub(r"<[^>]*>|[\u2061\u2062]", "", statement.mathml)
     assert words == f"ε≤{seen}"
+
+
+@pytest.mark.parametrize(("base", "exponent"), [(0, 0), (0, 1), (-1, 2), (-1, 3), (-2, 1)])
+def test_real_powers_have_positive_bases(base: int, exponent: int) -> None:
+    """exp(z ln y) has no value at y ≤ 0, also where a whole power has one."""
+    power = RealPower(y, z)
+    floats = {"y": exact(float(base)), "z": exact(float(exponent))}
+    value = enclose(power, floats)
+    assert np.isnan(value.lo)
+    assert np.isnan(value.hi)
+    assert ball(power, {"y": arb(base), "z": arb(exponent)}).is_nan()
+    assert rational(power, {"y": fmpq(base), "z": fmpq(exponent)}) is None
+    around = Interval(np.array(-1e-300), np.array(2.0))
+    assert np.isnan(enclose(power, floats | {"y": around}).hi)

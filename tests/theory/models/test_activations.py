@@ -8,7 +8,8 @@ from sympy import Abs, Expr, Integer, Rational, exp, log, oo, sqrt, tanh
 from theory.errors import UnknownNameError
 from theory.language.constants import PEAK_EQUATION, SILU_PEAK, silu_peak
 from theory.language.statement import Statement, le, lt
-from theory.language.terms.vectors import z
+from theory.language.terms.vectors import curvature, derivative, z
+from theory.language.vocabulary import symbols
 from theory.models.activations import (
     ACTIVATIONS,
     ActivationFacts,
@@ -17,14 +18,16 @@ from theory.models.activations import (
     activation_facts,
     prove_activation,
 )
-from theory.models.slopes import SLOPES
+from theory.models.slopes import CURVATURES, SLOPES, EachActivation
 from theory.numbers.evaluate import ball
 from theory.proof.ledger import Ledger
 from theory.proof.methods.ball import BallMaximum
-from theory.proof.methods.base import Method
+from theory.proof.methods.base import Gap, Method
 from theory.proof.methods.elementary import Elementary
 from theory.proof.proof import Proof, Step, check
+from theory.proof.scope import Known
 
+lam, beta_rho = symbols("lam beta_rho")
 NAMES = tuple(ACTIVATIONS)
 # name: (sup |ρ'|, sup |ρ''|, ρ(0), sup |ρ|) to six digits
 TABLE = {
@@ -206,3 +209,18 @@ def test_ranges_prove_what_they_entail_and_no_more() -> None:
     assert "counter-model" in gap(Elementary(), le(Abs(tanh(z)), Rational(1, 2)))
     assert "counter-model" in gap(Elementary(), le(exp(z), Integer(1)))
     assert "no translation" in gap(Elementary(), le(log(z) ** sqrt(2), Integer(1)))
+
+
+@pytest.mark.parametrize("bound", [Integer(1), 2 * beta_rho / 2 + 1, lam])
+def test_relu_has_no_curvature(bound: Expr) -> None:
+    """All activations with a finite β_ρ have |ρ''| ≤ 1, but ρ' of ReLU jumps."""
+    with pytest.raises(Gap, match="where beta_rho is infinite"):
+        EachActivation(2).prove(le(Abs(curvature(z)), bound), Known({}))
+
+
+def test_what_the_tables_of_activations_show() -> None:
+    """|ρ'| ≤ L_ρ and |ρ''| ≤ β_ρ; of slopes, which are all finite, any bound."""
+    for step in (SLOPES, CURVATURES):
+        assert isinstance(step.method, EachActivation)
+        step.method.prove(step.conclusion, Known({}))
+    EachActivation().prove(le(Abs(derivative(z)), 2), Known({}))

@@ -7,7 +7,7 @@ from sympy import Integer
 
 from theory.axioms.base import DERIVATIVE_IN_STATE, SUBMULTIPLICATIVE, TRIANGLE
 from theory.claims.memory.state_bound import FINITE
-from theory.language.claim import Claim, Form, Source, prove
+from theory.language.claim import Form
 from theory.language.law import Assumption, Instance, at, law
 from theory.language.statement import Statement, eq, le, lt
 from theory.language.terms.vectors import a, b, c, d_state, j, m, norm, state, vector, x, y, z
@@ -133,41 +133,6 @@ def test_nothing_is_left_open_at_the_end() -> None:
     ledger = check(Proof((step,)), goal, ())
     assert not ledger.proved
     assert "neither granted nor proved" in ledger.steps[0].detail
-
-
-def test_a_human_step_is_shown_and_proves_nothing() -> None:
-    """Later steps may use it, but the ledger is not proved."""
-    human = Step("human", lt(lam, 1), "it is well known")
-    end = Step("claim", lt(lam, 2), Smt("human"))
-    ledger = check(Proof((human, end)), end.conclusion, ())
-    assert [step.verdict for step in ledger.steps] == ["human", "proved"]
-    assert (ledger.steps[0].kind, ledger.steps[0].method) == ("human", "prose")
-    assert (human.uses, ledger.proved, ledger.failures) == ((), False, ())
-    assert ledger.argued
-    assert ledger.stands
-
-
-def test_prose_cannot_conclude() -> None:
-    """A human last step, which any goal would fit, or a failed one beside it: nothing stands."""
-    human = Step("human", lt(lam, 1), "it is well known")
-    assert not check(Proof((human,)), human.conclusion, ()).stands
-    end = Step("claim", lt(lam, 0), Smt("human"))
-    assert not check(Proof((human, end)), end.conclusion, ()).stands
-
-
-def test_an_argued_claim_must_conclude_its_statement() -> None:
-    """A ledger that argues for something else does not stand for the form."""
-    human = Step("human", lt(lam, 1), "it is well known")
-    proof = Proof((human, Step("claim", lt(lam, 2), Smt("human"))))
-
-    def standing(statement: Statement) -> bool:
-        form = Form("main", statement, (), "linear", proof)
-        found = Claim("c", "t", Source("p", "1"), (form,), (), "")
-        (ledger,) = prove(found)
-        return ledger.stands
-
-    assert standing(lt(lam, 2))
-    assert not standing(lt(lam, 3))
 
 
 def test_an_empty_proof_proves_nothing() -> None:

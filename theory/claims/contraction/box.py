@@ -6,8 +6,7 @@
 from sympy import Abs
 
 from theory.axioms.gates import LEAST_BOUND
-from theory.language.claim import Form
-from theory.language.law import Assumption, at, law
+from theory.language.law import assume, at
 from theory.language.statement import eq, le, lt
 from theory.language.terms.gates import DIFFERENCES, unit_weights
 from theory.language.terms.jets import (
@@ -28,61 +27,48 @@ from theory.language.vocabulary import symbols
 from theory.models.jets.model import ACTIVATIONS, LEAVES, PROGRAM, RANGES, RULES, VALUES
 from theory.models.jets.units import VALUES_OF_UNITS
 from theory.models.system import ZERO
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 lam_box, gate_gap, gate_state_gap = symbols("lam_box gate_gap gate_state_gap")
 new = entry(x, 1)
 next_gap = phi(one, new) - phi(two, new)
-NEXT_STATE = Assumption(
+NEXT_STATE = assume(
     "next state",
     "the entries of φ(s, x) are units, numbered so that the i-th comes from at most i operations, "
     "and ‖s‖_box = max |s_i|/v_i",
-    law=law(
-        "next state",
-        (a, i, v),
-        eq(part(phi(a, new), i), unit_value(shown(i), a)),
-        eq(part(v, i), unit_weight(i) * part(unit_weights * v, i)),
-        le(depth(shown(i)), i),
-        lt(ZERO, unit_weight(i)),
-    ),
+    forall=(a, i, v),
+).that(
+    eq(part(phi(a, new), i), unit_value(shown(i), a)),
+    eq(part(v, i), unit_weight(i) * part(unit_weights * v, i)),
+    le(depth(shown(i)), i),
+    lt(ZERO, unit_weight(i)),
 )
-CONTRACTS = Form(
+CONTRACTS = theorem(
     "box-contraction",
     UNIT_BOUND,
     (
         *(PROGRAM, VALUES, RANGES, ACTIVATIONS, RULES, LEAVES, NEXT_STATE),
-        Assumption(
+        assume(
             "constants",
             "lam_box is at least ℓ_s/v_i of each row, max_i (M v)_i/v_i of the comparison matrix",
-            law=law("constants", (i,), le(steep(shown(i), STATES), lam_box * unit_weight(i))),
-        ),
+            forall=(i,),
+        ).that(le(steep(shown(i), STATES), lam_box * unit_weight(i))),
     ),
     "cell",
-    Proof(
-        (
-            *VALUES_OF_UNITS,
-            Step(
-                "each entry",
-                le(Abs(part(unit_weights * next_gap, i)), lam_box * gap),
-                Smt(
-                    DIFFERENCES.at(phi(one, new), phi(two, new), i),
-                    at("next state", one, i, next_gap),
-                    at("next state", two, i, next_gap),
-                    at("values of all units", shown(i), a, b, i),
-                    at("constants", i),
-                ),
-                (i,),
-            ),
-            Step(
-                "claim",
-                UNIT_BOUND,
-                Smt("each entry", LEAST_BOUND.at(lam_box * gap, unit_weights * next_gap)),
-            ),
-        )
+    (
+        *VALUES_OF_UNITS,
+        step(
+            "each entry", le(Abs(part(unit_weights * next_gap, i)), lam_box * gap), forall=(i,)
+        ).by(
+            DIFFERENCES.at(phi(one, new), phi(two, new), i),
+            at("next state", one, i, next_gap),
+            at("next state", two, i, next_gap),
+            at("values of all units", shown(i), a, b, i),
+            at("constants", i),
+        ),
     ),
     note="any cell, by its comparison matrix",
-)
+).by("each entry", LEAST_BOUND.at(lam_box * gap, unit_weights * next_gap))
 PLAIN = CONTRACTS.variant(
     "box-plain",
     "the factor in the norm of the box is one in the maximum norm",

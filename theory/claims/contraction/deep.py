@@ -3,21 +3,18 @@
 φ = g_L ∘ … ∘ g_1,  g_l(u) = ρ(W_l u + [l = 1] U x + b_l),  λ = Π L_ρ‖W_l‖.
 """
 
-from sympy import Rational
-
 from theory.axioms.base import MEAN_VALUE, SUBMULTIPLICATIVE
 from theory.claims.contraction.rnn import SECANTS
-from theory.language.claim import Claim, Form, Source
-from theory.language.law import Assumption, at, law
+from theory.language.claim import Claim, Source
+from theory.language.law import assume, at
 from theory.language.statement import eq, le
 from theory.language.terms.layers import layer, layer_matrix, layer_offset, layer_product
 from theory.language.terms.vectors import a, activation, b, c, j, norm, phi, slopes, v, vector
+from theory.language.variants import thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.slopes import SLOPES
 from theory.models.system import ONE
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 L_rho, lam_deep, depth, deep_gap, deep_state_gap = symbols(
     "L_rho lam_deep depth deep_gap deep_state_gap"
@@ -26,77 +23,55 @@ lam_layer, lam_once, lam_radii, lam_through = symbols("lam_layer lam_once lam_ra
 x_t = vector("x_t")
 
 inner = layer_matrix(j + 1) * layer(v, c, j) + layer_offset(c, j + 1)
-DEEP = Assumption(
+DEEP = assume(
     "deep transition",
     "φ = g_L ∘ … ∘ g_1 with g_l(u) = ρ(W_l u + [l = 1] U x + b_l), ρ from the table of activations",
-    law=law(
-        "deep transition",
-        (v, c, j),
-        eq(layer(v, c, 0), v),
-        eq(layer(v, c, j + 1), activation(inner)),
-        eq(phi(v, c), layer(v, c, depth)),
-    ),
+    forall=(v, c, j),
+).that(
+    eq(layer(v, c, 0), v),
+    eq(layer(v, c, j + 1), activation(inner)),
+    eq(phi(v, c), layer(v, c, depth)),
 )
-LAYER_NORMS = Assumption(
-    "layer norms",
-    "lam_deep bounds the product of L_ρ‖W_l‖₂ over the layers",
-    law=law(
-        "layer norms",
-        (j,),
-        eq(layer_product(0), ONE),
-        eq(layer_product(j + 1), L_rho * norm(layer_matrix(j + 1)) * layer_product(j)),
-        le(layer_product(depth), lam_deep),
-    ),
+LAYER_NORMS = assume(
+    "layer norms", "lam_deep bounds the product of L_ρ‖W_l‖₂ over the layers", forall=(j,)
+).that(
+    eq(layer_product(0), ONE),
+    eq(layer_product(j + 1), L_rho * norm(layer_matrix(j + 1)) * layer_product(j)),
+    le(layer_product(depth), lam_deep),
 )
 
 first, second = (inner.xreplace({v: state}) for state in (a, b))
 gap = norm(layer(a, c, j) - layer(b, c, j))
-ONE_LAYER = Step(
+ONE_LAYER = step(
     "one layer",
     le(gap.xreplace({j: j + 1}), L_rho * norm(layer_matrix(j + 1)) * gap),
-    Smt(
-        at("deep transition", a, c, j),
-        at("deep transition", b, c, j),
-        MEAN_VALUE.at(first, second),
-        SUBMULTIPLICATIVE.at(slopes(first, second), first - second),
-        SUBMULTIPLICATIVE.at(layer_matrix(j + 1), layer(a, c, j) - layer(b, c, j)),
-        at("secants", first, second),
-    ),
     forall=(a, b, c, j),
+).by(
+    at("deep transition", a, c, j),
+    at("deep transition", b, c, j),
+    MEAN_VALUE.at(first, second),
+    SUBMULTIPLICATIVE.at(slopes(first, second), first - second),
+    SUBMULTIPLICATIVE.at(layer_matrix(j + 1), layer(a, c, j) - layer(b, c, j)),
+    at("secants", first, second),
 )
-ALL_LAYERS = Step(
-    "all layers",
-    le(gap, layer_product(j) * norm(a - b)),
-    Induction(
-        j,
-        base=Smt(
-            at("deep transition", a, c, 0),
-            at("deep transition", b, c, 0),
-            at("layer norms", 0),
-        ),
-        step=Smt(HYPOTHESIS, at("one layer", a, b, c, j), at("layer norms", j)),
-    ),
-    forall=(a, b, c, j),
+ALL_LAYERS = step(
+    "all layers", le(gap, layer_product(j) * norm(a - b)), forall=(a, b, c, j)
+).by_induction(
+    base=(at("deep transition", a, c, 0), at("deep transition", b, c, 0), at("layer norms", 0)),
+    step=(at("one layer", a, b, c, j), at("layer norms", j)),
 )
-ONE_STEP = Step(
-    "one step",
-    le(norm(phi(a, c) - phi(b, c)), lam_deep * norm(a - b)),
-    Smt(
-        at("deep transition", a, c, 0),
-        at("deep transition", b, c, 0),
-        at("all layers", a, b, c, depth),
-        at("layer norms", 0),
-    ),
-    forall=(a, b, c),
+ONE_STEP = step(
+    "one step", le(norm(phi(a, c) - phi(b, c)), lam_deep * norm(a - b)), forall=(a, b, c)
+).by(
+    at("deep transition", a, c, 0),
+    at("deep transition", b, c, 0),
+    at("all layers", a, b, c, depth),
+    at("layer norms", 0),
 )
 STEPS = (SLOPES, SECANTS, ONE_LAYER, ALL_LAYERS, ONE_STEP)
 BOUND = le(deep_gap, lam_deep * deep_state_gap)
-FORM = Form(
-    "product",
-    BOUND,
-    (DEEP, LAYER_NORMS),
-    "layered",
-    Proof((*STEPS, Step("claim", BOUND, Smt(at("one step", a, b, x_t))))),
+FORM = theorem("product", BOUND, (DEEP, LAYER_NORMS), "layered", STEPS).by(
+    at("one step", a, b, x_t)
 )
 
 CONTRACTION_DEEP = Claim(
@@ -128,11 +103,7 @@ CONTRACTION_DEEP = Claim(
             "‖W_L ⋯ W_1‖ in place of the product of norms: as if no activation came between",
             le(deep_gap, lam_through * deep_state_gap),
         ),
-        FORM.variant(
-            "one-thousandth",
-            "a thousandth less than the factor",
-            le(deep_gap, Rational(999, 1000) * lam_deep * deep_state_gap),
-        ),
+        thousandth_less(FORM, "one-thousandth", "a thousandth less than the factor"),
     ),
     extremal="multiples of isometries, with pre-activations where the slope is ±L_ρ in each layer",
 )

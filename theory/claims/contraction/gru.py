@@ -38,9 +38,7 @@ from theory.models.gates.gru_steps import change, steps
 from theory.models.gates.gru_units import UNITS
 from theory.models.gates.gru_units_cho import CHO_UNITS
 from theory.models.system import ONE, ZERO
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 gate_gap, gate_state_gap, h_size, lam_box, T = symbols("gate_gap gate_state_gap h_size lam_box T")
 gate_gap_box, gate_state_gap_box = symbols("gate_gap_box gate_state_gap_box")
@@ -50,15 +48,18 @@ def contraction(
     name: str, candidate: Candidate, kappa: Expr, about: str, *assumptions: Assumption
 ) -> Form:
     """The one-step bound in one of the conventions."""
-    bound = le(gate_gap, factor(kappa) * gate_state_gap)
-    whole = Smt(
+    return theorem(
+        name,
+        le(gate_gap, factor(kappa) * gate_state_gap),
+        (*assumptions, STATE, BOX, OPEN, ROWS),
+        about,
+        steps(candidate, kappa),
+        "λ < 1 if and only if ½‖W_z‖ < (1 − z̄)(1 − κ)",
+    ).by(
         at("the outputs move", a, b, 0),
         at("joint state", 0, change.subs(m, 0)),
         at("joint state", 0, one - two),
     )
-    proof = Proof((*steps(candidate, kappa), Step("claim", bound, whole)))
-    note = "λ < 1 if and only if ½‖W_z‖ < (1 − z̄)(1 − κ)"
-    return Form(name, bound, (*assumptions, STATE, BOX, OPEN, ROWS), about, proof, note)
 
 
 TORCH = contraction("torch", N, torch_kappa, "gru", GRU, HIDDEN_BIAS)
@@ -66,49 +67,31 @@ CHO_FORM = contraction("cho", CHO_N, cho_kappa, "gru-cho", CHO)
 
 run, last = gated_run(0, x, j), gated_run(0, x, T)
 new = entry(x, j + 1)
-INSIDE_BOUND = le(h_size, ONE)
-INVARIANT = Form(
+INVARIANT = theorem(
     "invariant",
-    INSIDE_BOUND,
+    le(h_size, ONE),
     (GRU,),
     "gru",
-    Proof(
-        (
-            SIGMOID_POSITIVE,
-            SIGMOID_BELOW_ONE,
-            TANH_BELOW_ONE,
-            Step(
-                "outputs of the run",
-                le(Abs(output(run)), ONE),
-                Induction(
-                    j,
-                    base=Smt(GATED_RUN.at(0, x, 0), DIFFERENCES.at(0, 0, i)),
-                    step=Smt(
-                        HYPOTHESIS,
-                        GATED_RUN.at(0, x, j),
-                        at("gru", run, new, i),
-                        at("σ is positive", Z.fed(run, new)),
-                        at("σ is at most 1", Z.fed(run, new)),
-                        at("tanh is at most 1", N.fed(run, new)),
-                    ),
-                ),
-                forall=(j, i),
+    (
+        SIGMOID_POSITIVE,
+        SIGMOID_BELOW_ONE,
+        TANH_BELOW_ONE,
+        step("outputs of the run", le(Abs(output(run)), ONE), forall=(j, i)).by_induction(
+            base=(GATED_RUN.at(0, x, 0), DIFFERENCES.at(0, 0, i)),
+            step=(
+                GATED_RUN.at(0, x, j),
+                at("gru", run, new, i),
+                at("σ is positive", Z.fed(run, new)),
+                at("σ is at most 1", Z.fed(run, new)),
+                at("tanh is at most 1", N.fed(run, new)),
             ),
-            Step(
-                "each output",
-                le(Abs(output(last)), ONE),
-                Smt(at("outputs of the run", T, i)),
-                forall=(i,),
-            ),
-            Step(
-                "claim",
-                INSIDE_BOUND,
-                Smt("each output", LEAST_BOUND.at(1, to_output * last)),
-            ),
-        )
+        ),
+        step("each output", le(Abs(output(last)), ONE), forall=(i,)).by(
+            at("outputs of the run", T, i)
+        ),
     ),
     note="new outputs are between the candidate and the old output",
-)
+).by("each output", LEAST_BOUND.at(1, to_output * last))
 
 
 def _torch(kappa: Expr = torch_kappa, turned: Expr = Z.size / 2) -> Statement:

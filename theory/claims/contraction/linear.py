@@ -1,34 +1,26 @@
 """A linear system contracts by the norm of its recurrent matrix (Miller & Hardt, section 2)."""
 
-from sympy import Integer, Rational, sqrt
+from sympy import Integer, sqrt
 
 from theory.axioms.base import SUBMULTIPLICATIVE
-from theory.language.claim import Claim, Form, Source
+from theory.language.claim import Claim, Source
 from theory.language.law import Assumption, at
 from theory.language.statement import le, lt
 from theory.language.terms.vectors import a, b, c, norm, phi, vector
+from theory.language.variants import instead, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.cells import LINEAR, RECURRENT_NORM, W
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 W_norm, W_radius, step_gap, state_gap = symbols("W_norm W_radius step_gap state_gap")
 x_t = vector("x_t")
 
-ONE_STEP = Step(
-    "one step",
-    le(norm(phi(a, c) - phi(b, c)), norm(W) * norm(a - b)),
-    Smt(at("linear", a, c), at("linear", b, c), SUBMULTIPLICATIVE.at(W, a - b)),
-    forall=(a, b, c),
-)
-BOUND = le(step_gap, W_norm * state_gap)
-FORM = Form(
-    "euclidean",
-    BOUND,
-    (LINEAR, RECURRENT_NORM),
-    "linear",
-    Proof((ONE_STEP, Step("claim", BOUND, Smt(at("one step", a, b, x_t), "recurrent norm")))),
-)
+ONE_STEP = step(
+    "one step", le(norm(phi(a, c) - phi(b, c)), norm(W) * norm(a - b)), forall=(a, b, c)
+).by(at("linear", a, c), at("linear", b, c), SUBMULTIPLICATIVE.at(W, a - b))
+FORM = theorem(
+    "euclidean", le(step_gap, W_norm * state_gap), (LINEAR, RECURRENT_NORM), "linear", (ONE_STEP,)
+).by(at("one step", a, b, x_t), "recurrent norm")
 
 STABLE_RADIUS = Assumption(
     "stable radius", "the spectral radius is below 1", lt(W_radius, Integer(1))
@@ -40,10 +32,8 @@ CONTRACTION_LINEAR = Claim(
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 2"),
     forms=(FORM,),
     false_variants=(
-        FORM.variant(
-            "spectral-radius",
-            "the spectral radius is taken for the norm",
-            le(step_gap, W_radius * state_gap),
+        instead(
+            FORM, W_norm, W_radius, "spectral-radius", "the spectral radius is taken for the norm"
         ),
         FORM.variant(
             "radius-below-one",
@@ -58,11 +48,7 @@ CONTRACTION_LINEAR = Claim(
             le(step_gap, sqrt(W_norm) * state_gap),
             special="shear-100",
         ),
-        FORM.variant(
-            "one-thousandth",
-            "a thousandth less than the norm",
-            le(step_gap, Rational(999, 1000) * W_norm * state_gap),
-        ),
+        thousandth_less(FORM, "one-thousandth", "a thousandth less than the norm"),
     ),
     extremal="λ times an orthogonal matrix, or two states along the first right singular vector",
 )

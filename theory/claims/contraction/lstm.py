@@ -5,11 +5,12 @@
 
 from sympy import Expr, Integer, Max, Rational
 
-from theory.language.claim import Claim, Form, Source
-from theory.language.law import Assumption, Clause, at, law
+from theory.language.claim import Claim, Source
+from theory.language.law import Assumption, Clause, assume, at
 from theory.language.statement import le, lt
 from theory.language.terms.gates import omega_norm, to_cell, to_output
 from theory.language.terms.vectors import a, b, m, max_norm, v, z
+from theory.language.variants import thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.box_runs import JOINT
 from theory.models.gates.gate import one, two
@@ -24,8 +25,7 @@ from theory.models.gates.lstm_runs import (
 from theory.models.gates.lstm_steps import STEPS, moved_a, moved_q, next_one, next_two
 from theory.models.gates.lstm_units import UNITS
 from theory.models.system import ONE, ZERO
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 theta, theta_plain, omega, T, lam_box = symbols("theta theta_plain omega T lam_box")
 gate_gap, gate_state_gap, gate_gap_w, gate_state_gap_w = symbols(
@@ -35,79 +35,55 @@ wide_gap, wide_state_gap, run_gap, start_gap = symbols("wide_gap wide_state_gap 
 c_size, h_size = symbols("c_size h_size")
 
 CELL = (*LSTM, BOX, OPEN, TAU, ROWS)
-ONE_STEP_BOUND = le(gate_gap, FACTOR * gate_state_gap)
-STEPWISE = Form(
+STEPWISE = theorem(
     "one-step",
-    ONE_STEP_BOUND,
+    le(gate_gap, FACTOR * gate_state_gap),
     (*CELL, JOINT),
     "lstm",
-    Proof((*STEPS, ONE_STEP, Step("claim", ONE_STEP_BOUND, Smt(at("one step", a, b, 0))))),
+    (*STEPS, ONE_STEP),
     note="λ < 1 makes it a contraction; it says something of each LSTM",
-)
+).by(at("one step", a, b, 0))
 
 room = 1 - F.bar
-THETA = Assumption(
-    "theta",
-    "theta is large enough: ‖W_i‖, ‖W_o‖, 4‖W_g‖ ≤ θ(1 − f̄) and ‖W_f‖ ≤ θ(1 − f̄)²",
-    law=law(
-        "theta",
-        (),
-        le(I.size, theta * room),
-        le(O.size, theta * room),
-        le(4 * G.size, theta * room),
-        le(F.size, theta * room**2),
-    ),
+THETA = assume(
+    "theta", "theta is large enough: ‖W_i‖, ‖W_o‖, 4‖W_g‖ ≤ θ(1 − f̄) and ‖W_f‖ ≤ θ(1 − f̄)²"
+).that(
+    le(I.size, theta * room),
+    le(O.size, theta * room),
+    le(4 * G.size, theta * room),
+    le(F.size, theta * room**2),
 )
-AT_MOST_ONE = Assumption(
-    "at most one",
-    "ī, ḡ, ō, tau ≤ 1, as the gates are",
-    law=law("at most one", (), *(le(bar, ONE) for bar in (I.bar, G.bar, O.bar, tau))),
+AT_MOST_ONE = assume("at most one", "ī, ḡ, ō, tau ≤ 1, as the gates are").that(
+    *(le(bar, ONE) for bar in (I.bar, G.bar, O.bar, tau))
 )
 FORGETS = Assumption("forgets", "f̄ < 1", lt(F.bar, ONE))
 BOUNDED_CELLS = Assumption("bounded cells", "B_c ≤ 1/(1 − f̄)", le(B_c, 1 / room))
-SUFFICIENT_BOUND = le(gate_gap, (1 - (1 - theta) * room) * gate_state_gap)
-SUFFICIENT = Form(
+SUFFICIENT = theorem(
     "sufficient",
-    SUFFICIENT_BOUND,
+    le(gate_gap, (1 - (1 - theta) * room) * gate_state_gap),
     (*CELL, JOINT, THETA, AT_MOST_ONE, FORGETS, BOUNDED_CELLS),
     "lstm",
-    Proof(
-        (
-            *STEPS,
-            ONE_STEP,
-            Step(
-                "what moves the cells",
-                le(moved_a, Rational(3, 4) * theta * room),
-                Smt("theta", "at most one", "forgets", "bounded cells"),
-            ),
-            Step(
-                "what moves the outputs",
-                le(moved_q, theta * room / 4),
-                Smt("theta", "at most one"),
-            ),
-            Step(
-                "factor",
-                le(FACTOR, 1 - (1 - theta) * room),
-                Smt("what moves the cells", "what moves the outputs", "at most one"),
-            ),
-            Step("claim", SUFFICIENT_BOUND, Smt(at("one step", a, b, 0), "factor")),
-        )
+    (
+        *STEPS,
+        ONE_STEP,
+        step("what moves the cells", le(moved_a, Rational(3, 4) * theta * room)).by(
+            "theta", "at most one", "forgets", "bounded cells"
+        ),
+        step("what moves the outputs", le(moved_q, theta * room / 4)).by("theta", "at most one"),
+        step("factor", le(FACTOR, 1 - (1 - theta) * room)).by(
+            "what moves the cells", "what moves the outputs", "at most one"
+        ),
     ),
     note="Miller & Hardt's condition is θ < 1: then λ < 1",
-)
+).by(at("one step", a, b, 0), "factor")
 
-JOINT_WEIGHTED = Assumption(
-    "joint state",
-    "‖s‖_ω = max(‖c‖_∞, ‖h‖_∞/ω) for s = (c, h)",
-    law=law(
-        "joint state",
-        (z, v),
-        le(max_norm(to_cell * v), omega_norm(v)),
-        le(max_norm(to_output * v), omega * omega_norm(v)),
-        Clause(
-            le(omega_norm(v), z),
-            (le(max_norm(to_cell * v), z), le(max_norm(to_output * v), omega * z)),
-        ),
+JOINT_WEIGHTED = assume(
+    "joint state", "‖s‖_ω = max(‖c‖_∞, ‖h‖_∞/ω) for s = (c, h)", forall=(z, v)
+).that(
+    le(max_norm(to_cell * v), omega_norm(v)),
+    le(max_norm(to_output * v), omega * omega_norm(v)),
+    Clause(
+        le(omega_norm(v), z), (le(max_norm(to_cell * v), z), le(max_norm(to_output * v), omega * z))
     ),
 )
 POSITIVE = Assumption("positive weight", "ω > 0", lt(ZERO, omega))
@@ -118,33 +94,23 @@ def weighted_factor(kept: Expr = O.bar * F.bar / omega) -> Expr:
     return Max(F.bar + moved_a * omega, kept + moved_q + O.bar * moved_a)
 
 
-WEIGHTED_BOUND = le(gate_gap_w, weighted_factor() * gate_state_gap_w)
-WEIGHTED = Form(
+WEIGHTED = theorem(
     "weighted",
-    WEIGHTED_BOUND,
+    le(gate_gap_w, weighted_factor() * gate_state_gap_w),
     (*CELL, JOINT_WEIGHTED, POSITIVE),
     "lstm",
-    Proof(
-        (
-            *STEPS,
-            Step(
-                "claim",
-                WEIGHTED_BOUND,
-                Smt(
-                    at("the cells move", a, b, 0),
-                    at("the outputs move", a, b, 0),
-                    at(
-                        "joint state",
-                        weighted_factor() * omega_norm(one - two),
-                        (next_one - next_two).xreplace({m: Integer(0)}),
-                    ),
-                    at("joint state", 0, one - two),
-                    "positive weight",
-                ),
-            ),
-        )
-    ),
+    STEPS,
     note="some ω makes it a contraction if and only if ō a < (1 − f̄)(1 − q)",
+).by(
+    at("the cells move", a, b, 0),
+    at("the outputs move", a, b, 0),
+    at(
+        "joint state",
+        weighted_factor() * omega_norm(one - two),
+        (next_one - next_two).xreplace({m: Integer(0)}),
+    ),
+    at("joint state", 0, one - two),
+    "positive weight",
 )
 
 
@@ -181,11 +147,7 @@ CONTRACTION_LSTM = Claim(
             "the factor of the box for all cells, up to 1000",
             le(wide_gap, FACTOR * wide_state_gap),
         ),
-        STEPWISE.variant(
-            "one-thousandth",
-            "a thousandth less than the factor",
-            le(gate_gap, Rational(999, 1000) * FACTOR * gate_state_gap),
-        ),
+        thousandth_less(STEPWISE, "one-thousandth", "a thousandth less than the factor"),
         INVARIANT_CELL.variant(
             "one-step-size",
             "the cells are taken to stay where one step from zero can bring them",

@@ -1,55 +1,38 @@
 """A vanilla RNN contracts by L_ρ ‖W‖ (Miller & Hardt, section 2)."""
 
-from sympy import Integer, Rational, sqrt
+from sympy import Integer, sqrt
 
 from theory.axioms.base import DIAGONAL_NORM, MEAN_VALUE, SUBMULTIPLICATIVE
-from theory.language.claim import Claim, Form, Source
+from theory.language.claim import Claim, Source
 from theory.language.law import Assumption, at
 from theory.language.statement import le, lt
 from theory.language.terms.vectors import a, b, c, norm, phi, slopes, vector
+from theory.language.variants import instead, scaled, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
 from theory.models.slopes import SLOPES
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 L_rho, W_norm, W_radius, step_gap, state_gap = symbols("L_rho W_norm W_radius step_gap state_gap")
 x_t = vector("x_t")
 first, second = (W * state + U * c + bias for state in (a, b))
 
-SECANTS = Step(
-    "secants",
-    le(norm(slopes(a, b)), L_rho),
-    Smt("slopes", DIAGONAL_NORM.at(a, b)),
-    forall=(a, b),
+SECANTS = step("secants", le(norm(slopes(a, b)), L_rho), forall=(a, b)).by(
+    "slopes", DIAGONAL_NORM.at(a, b)
 )
-ONE_STEP = Step(
-    "one step",
-    le(norm(phi(a, c) - phi(b, c)), L_rho * norm(W) * norm(a - b)),
-    Smt(
-        at("rnn", a, c),
-        at("rnn", b, c),
-        MEAN_VALUE.at(first, second),
-        SUBMULTIPLICATIVE.at(slopes(first, second), W * (a - b)),
-        SUBMULTIPLICATIVE.at(W, a - b),
-        at("secants", first, second),
-    ),
-    forall=(a, b, c),
+ONE_STEP = step(
+    "one step", le(norm(phi(a, c) - phi(b, c)), L_rho * norm(W) * norm(a - b)), forall=(a, b, c)
+).by(
+    at("rnn", a, c),
+    at("rnn", b, c),
+    MEAN_VALUE.at(first, second),
+    SUBMULTIPLICATIVE.at(slopes(first, second), W * (a - b)),
+    SUBMULTIPLICATIVE.at(W, a - b),
+    at("secants", first, second),
 )
 BOUND = le(step_gap, L_rho * W_norm * state_gap)
-FORM = Form(
-    "euclidean",
-    BOUND,
-    (RNN, RECURRENT_NORM),
-    "rnn",
-    Proof(
-        (
-            SLOPES,
-            SECANTS,
-            ONE_STEP,
-            Step("claim", BOUND, Smt(at("one step", a, b, x_t), "recurrent norm")),
-        )
-    ),
+FORM = theorem("euclidean", BOUND, (RNN, RECURRENT_NORM), "rnn", (SLOPES, SECANTS, ONE_STEP)).by(
+    at("one step", a, b, x_t), "recurrent norm"
 )
 
 STABLE_RADIUS = Assumption(
@@ -62,10 +45,8 @@ CONTRACTION_RNN = Claim(
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 2"),
     forms=(FORM,),
     false_variants=(
-        FORM.variant(
-            "spectral-radius",
-            "the spectral radius is taken for the norm",
-            le(step_gap, L_rho * W_radius * state_gap),
+        instead(
+            FORM, W_norm, W_radius, "spectral-radius", "the spectral radius is taken for the norm"
         ),
         FORM.variant(
             "radius-below-one",
@@ -79,16 +60,8 @@ CONTRACTION_RNN = Claim(
             "every activation is taken for 1-Lipschitz, GELU and SiLU too",
             le(step_gap, W_norm * state_gap),
         ),
-        FORM.variant(
-            "root-twice",
-            "the root of ‖W‖ in place of that of ‖WᵀW‖",
-            le(step_gap, L_rho * sqrt(W_norm) * state_gap),
-        ),
-        FORM.variant(
-            "one-thousandth",
-            "a thousandth less than the factor",
-            le(step_gap, Rational(999, 1000) * L_rho * W_norm * state_gap),
-        ),
+        scaled(FORM, 1 / sqrt(W_norm), "root-twice", "the root of ‖W‖ in place of that of ‖WᵀW‖"),
+        thousandth_less(FORM, "one-thousandth", "a thousandth less than the factor"),
     ),
     extremal="λ times an orthogonal matrix, with pre-activations where the slope is ±L_ρ",
 )

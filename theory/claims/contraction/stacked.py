@@ -9,16 +9,15 @@ matrix of the norms is the triangular (λ_1 0; μλ_1 λ_2).
 from sympy import Expr, Max
 
 from theory.axioms.layers import TRIANGLE_MAX
-from theory.language.claim import Claim, Form, Source
-from theory.language.law import Assumption, at, law
+from theory.language.claim import Claim, Source
+from theory.language.law import Assumption, assume, at
 from theory.language.statement import Statement, eq, le, lt, ne
 from theory.language.terms.stacks import STACK_RUN, lower, p, q, states, upper
 from theory.language.terms.vectors import a, b, c, entry, j, max_norm, s, x
 from theory.language.vocabulary import symbols
 from theory.models.system import WINDOW, ZERO
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.proof import Step
+from theory.proof.steps import Claimed, step, theorem
 
 lam_1, lam_2, mu, v_top, T, k = symbols("lam_1 lam_2 mu v_top T k")
 stack_gap, stack_state_gap, top_gap, low_start, top_start = symbols(
@@ -26,94 +25,70 @@ stack_gap, stack_state_gap, top_gap, low_start, top_start = symbols(
 )
 top_memory, low_before, top_before = symbols("top_memory low_before top_before")
 
-LOWER = Assumption(
-    "lower layer",
-    "φ_1 is λ_1-Lipschitz in the state",
-    law=law(
-        "lower layer", (a, b, c), le(max_norm(lower(a, c) - lower(b, c)), lam_1 * max_norm(a - b))
-    ),
+LOWER = assume("lower layer", "φ_1 is λ_1-Lipschitz in the state", forall=(a, b, c)).that(
+    le(max_norm(lower(a, c) - lower(b, c)), lam_1 * max_norm(a - b))
 )
-UPPER = Assumption(
+UPPER = assume(
     "upper layer",
     "φ_2 is λ_2-Lipschitz in the state and μ-Lipschitz in its input",
-    law=law(
-        "upper layer",
-        (p, q, a, b),
-        le(max_norm(upper(p, a) - upper(q, a)), lam_2 * max_norm(p - q)),
-        le(max_norm(upper(q, a) - upper(q, b)), mu * max_norm(a - b)),
-    ),
+    forall=(p, q, a, b),
+).that(
+    le(max_norm(upper(p, a) - upper(q, a)), lam_2 * max_norm(p - q)),
+    le(max_norm(upper(q, a) - upper(q, b)), mu * max_norm(a - b)),
 )
 WEIGHT = Assumption("weight", "v > 0", lt(ZERO, v_top))
 DISTINCT = Assumption("distinct factors", "λ_1 ≠ λ_2", ne(lam_1, lam_2))
 SAME = Assumption("equal factors", "λ_1 = λ_2", eq(lam_1, lam_2))
 
-UPPER_MOVES = Step(
+UPPER_MOVES = step(
     "the upper layer moves",
     le(max_norm(upper(p, a) - upper(q, b)), lam_2 * max_norm(p - q) + mu * max_norm(a - b)),
-    Smt(
-        TRIANGLE_MAX.at(upper(p, a) - upper(q, a), upper(q, a) - upper(q, b)),
-        at("upper layer", p, q, a, b),
-    ),
     forall=(p, q, a, b),
+).by(
+    TRIANGLE_MAX.at(upper(p, a) - upper(q, a), upper(q, a) - upper(q, b)),
+    at("upper layer", p, q, a, b),
 )
 one, two = states(a, p, s, j), states(b, q, s, j)
 next_one, next_two = states(a, p, s, j + 1), states(b, q, s, j + 1)
 RUNS = (STACK_RUN.at(a, p, x, s, j), STACK_RUN.at(b, q, x, s, j))
 BEGIN = (STACK_RUN.at(a, p, x, s, 0), STACK_RUN.at(b, q, x, s, 0))
-LOWER_STEP = Step(
+LOWER_STEP = step(
     "the lower layer, one step",
     le(max_norm(next_one[0] - next_two[0]), lam_1 * max_norm(one[0] - two[0])),
-    Smt(*RUNS, at("lower layer", one[0], two[0], entry(x, s + j + 1))),
     forall=(a, p, b, q, s, j),
-)
-UPPER_STEP = Step(
+).by(*RUNS, at("lower layer", one[0], two[0], entry(x, s + j + 1)))
+UPPER_STEP = step(
     "the upper layer, one step",
     le(
         max_norm(next_one[1] - next_two[1]),
         lam_2 * max_norm(one[1] - two[1]) + mu * max_norm(next_one[0] - next_two[0]),
     ),
-    Smt(*RUNS, at("the upper layer moves", one[1], two[1], next_one[0], next_two[0])),
     forall=(a, p, b, q, s, j),
-)
+).by(*RUNS, at("the upper layer moves", one[1], two[1], next_one[0], next_two[0]))
 ALL = (a, p, b, q, s)
 ONE_STEP = (UPPER_MOVES, LOWER_STEP, UPPER_STEP)
 
 FACTOR = Max(lam_1, lam_2 + mu * lam_1 / v_top)
-WEIGHTED_BOUND = le(stack_gap, FACTOR * stack_state_gap)
-WEIGHTED = Form(
+WEIGHTED = theorem(
     "weighted",
-    WEIGHTED_BOUND,
+    le(stack_gap, FACTOR * stack_state_gap),
     (LOWER, UPPER, WEIGHT),
     "cascade",
-    Proof(
-        (
-            *ONE_STEP,
-            Step(
-                "claim",
-                WEIGHTED_BOUND,
-                Smt(
-                    at("the lower layer, one step", a, p, b, q, 0, 0),
-                    at("the upper layer, one step", a, p, b, q, 0, 0),
-                    STACK_RUN.at(a, p, x, 0, 0),
-                    STACK_RUN.at(b, q, x, 0, 0),
-                    "weight",
-                ),
-            ),
-        )
-    ),
+    ONE_STEP,
     note="below 1 wherever both factors are, for v large enough",
+).by(
+    at("the lower layer, one step", a, p, b, q, 0, 0),
+    at("the upper layer, one step", a, p, b, q, 0, 0),
+    STACK_RUN.at(a, p, x, 0, 0),
+    STACK_RUN.at(b, q, x, 0, 0),
+    "weight",
 )
 
-LOWER_DECAY = Step(
+LOWER_DECAY = step(
     "the lower layer forgets",
     le(max_norm(one[0] - two[0]), lam_1**j * max_norm(a - b)),
-    Induction(
-        j,
-        base=Smt(*BEGIN),
-        step=Smt(HYPOTHESIS, at("the lower layer, one step", *ALL, j)),
-    ),
     forall=(*ALL, j),
-)
+).by_induction(base=(*BEGIN,), step=at("the lower layer, one step", *ALL, j))
 
 
 def through(steps: Expr) -> Expr:
@@ -131,22 +106,19 @@ def cascade(total: Expr, which: str) -> tuple[Step, ...]:
     return (
         *ONE_STEP,
         LOWER_DECAY,
-        Step(
+        step(
             "the cascade",
             le(
                 max_norm(one[1] - two[1]), lam_2**j * max_norm(p - q) + mu * total * max_norm(a - b)
             ),
-            Induction(
-                j,
-                base=Smt(*BEGIN),
-                step=Smt(
-                    HYPOTHESIS,
-                    at("the upper layer, one step", *ALL, j),
-                    at("the lower layer forgets", *ALL, j + 1),
-                    which,
-                ),
-            ),
             forall=(*ALL, j),
+        ).by_induction(
+            base=(*BEGIN,),
+            step=(
+                at("the upper layer, one step", *ALL, j),
+                at("the lower layer forgets", *ALL, j + 1),
+                which,
+            ),
         ),
     )
 
@@ -161,29 +133,20 @@ def memory_bound(total: Expr) -> Statement:
     return le(top_memory, lam_2**k * top_before + mu * total * low_before)
 
 
-def form(name: str, statement: Statement, total: Expr, which: Assumption, claim: Smt) -> Form:
+def form(
+    name: str, statement: Statement, total: Expr, which: Assumption, *more: Assumption
+) -> Claimed:
     """A bound by the cascade."""
-    windowed = (WINDOW,) if "window" in claim.uses else ()
-    return Form(
-        name,
-        statement,
-        (LOWER, UPPER, which, *windowed),
-        "cascade",
-        Proof((*cascade(total, which.id), Step("claim", statement, claim))),
-    )
+    model = (LOWER, UPPER, which, *more)
+    return theorem(name, statement, model, "cascade", cascade(total, which.id))
 
 
-whole = at("the cascade", a, p, b, q, 0, T)
-nothing = a - a
-CASCADE = form("cascade", bound(through(T)), through(j), DISTINCT, Smt(whole, DISTINCT.id))
-CASCADE_EQUAL = form("cascade-equal", bound(through_equal(T)), through_equal(j), SAME, Smt(whole))
+whole, nothing = at("the cascade", a, p, b, q, 0, T), a - a
+CASCADE = form("cascade", bound(through(T)), through(j), DISTINCT).by(whole, DISTINCT.id)
+CASCADE_EQUAL = form("cascade-equal", bound(through_equal(T)), through_equal(j), SAME).by(whole)
 start = states(nothing, nothing, 0, T - k)
-MEMORY = form(
-    "truncation",
-    memory_bound(through(k)),
-    through(j),
-    DISTINCT,
-    Smt(at("the cascade", *start, nothing, nothing, T - k, k), "window", DISTINCT.id),
+MEMORY = form("truncation", memory_bound(through(k)), through(j), DISTINCT, WINDOW).by(
+    at("the cascade", *start, nothing, nothing, T - k, k), "window", DISTINCT.id
 )
 
 CONTRACTION_STACKED = Claim(

@@ -17,7 +17,7 @@ from theory.axioms.base import (
     SUBMULTIPLICATIVE_MAX,
 )
 from theory.language.claim import Claim, Form, Source
-from theory.language.law import Assumption, Axiom, Instance, at, law
+from theory.language.law import Assumption, Axiom, Instance, assume, at
 from theory.language.statement import Statement, eq, le
 from theory.language.terms.vectors import (
     RECURSION,
@@ -37,13 +37,12 @@ from theory.language.terms.vectors import (
     vector,
     x,
 )
+from theory.language.variants import scaled
 from theory.language.vocabulary import symbols
 from theory.models.cells import LINEAR, RNN, U, W, bias
 from theory.models.slopes import SLOPES
 from theory.models.system import WINDOW
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 L_rho, W_radius, kappa, lam_P, lam_D, lam_v, T, k = symbols(
     "L_rho W_radius kappa lam_P lam_D lam_v T k"
@@ -58,101 +57,72 @@ x_t, P_root, D, V = vector("x_t"), vector("P_root"), vector("D"), vector("V")
 def _weighted(weights: Symbol, notation: str, norm: Any = norm) -> tuple[Symbol, Assumption]:
     """The inverse of the weights, and what makes it one: ‖A Q⁻¹ Q v‖ = ‖A v‖."""
     inverse = vector(f"{weights.name}_inverse")
-    invertible = Assumption(
-        "invertible",
-        f"{notation} is invertible",
-        law=law(
-            "invertible",
-            (A, v),
-            eq(norm(A * inverse * weights * v), norm(A * v)),
-            eq(norm(inverse * weights * v), norm(v)),
-        ),
+    invertible = assume("invertible", f"{notation} is invertible", forall=(A, v)).that(
+        eq(norm(A * inverse * weights * v), norm(A * v)), eq(norm(inverse * weights * v), norm(v))
     )
     return inverse, invertible
 
 
 P_inverse, INVERTIBLE_P = _weighted(P_root, "Q = P^{1/2}")
-QUADRATIC_FACTOR = Assumption(
-    "factor",
-    "lam_P bounds ‖Q W Q⁻¹‖₂",
-    law=law("factor", (), le(norm(P_root * W * P_inverse), lam_P)),
+QUADRATIC_FACTOR = assume("factor", "lam_P bounds ‖Q W Q⁻¹‖₂").that(
+    le(norm(P_root * W * P_inverse), lam_P)
 )
-CONDITION = Assumption(
-    "condition",
-    "kappa bounds ‖Q‖₂‖Q⁻¹‖₂",
-    law=law("condition", (), le(norm(P_root) * norm(P_inverse), kappa)),
+CONDITION = assume("condition", "kappa bounds ‖Q‖₂‖Q⁻¹‖₂").that(
+    le(norm(P_root) * norm(P_inverse), kappa)
 )
 
-QUADRATIC_STEP = Step(
+QUADRATIC_STEP = step(
     "one step",
     le(norm(P_root * (phi(a, c) - phi(b, c))), lam_P * norm(P_root * (a - b))),
-    Smt(
-        at("linear", a, c),
-        at("linear", b, c),
-        at("invertible", P_root * W, a - b),
-        SUBMULTIPLICATIVE.at(P_root * W * P_inverse, P_root * (a - b)),
-        "factor",
-    ),
     forall=(a, b, c),
+).by(
+    at("linear", a, c),
+    at("linear", b, c),
+    at("invertible", P_root * W, a - b),
+    SUBMULTIPLICATIVE.at(P_root * W * P_inverse, P_root * (a - b)),
+    "factor",
 )
-QUADRATIC_BOUND = le(step_gap_P, lam_P * state_gap_P)
-QUADRATIC = Form(
+QUADRATIC = theorem(
     "quadratic",
-    QUADRATIC_BOUND,
+    le(step_gap_P, lam_P * state_gap_P),
     (LINEAR, INVERTIBLE_P, QUADRATIC_FACTOR),
     "linear",
-    Proof((QUADRATIC_STEP, Step("claim", QUADRATIC_BOUND, Smt(at("one step", a, b, x_t))))),
+    (QUADRATIC_STEP,),
     note="Q solves a Lyapunov equation; lam_P is close to the spectral radius if need be",
-)
+).by(at("one step", a, b, x_t))
 
 full, fresh = state(x, 0, s + j), state(x, s, j)
 gap, start = state(x, 0, T) - state(x, T - k, k), state(x, 0, T - k)
-EUCLIDEAN_BOUND = le(h_gap, kappa * lam_P**k * h_start)
-EUCLIDEAN = Form(
+EUCLIDEAN = theorem(
     "euclidean",
-    EUCLIDEAN_BOUND,
+    le(h_gap, kappa * lam_P**k * h_start),
     (LINEAR, INVERTIBLE_P, QUADRATIC_FACTOR, CONDITION, WINDOW),
     "linear",
-    Proof(
-        (
-            QUADRATIC_STEP,
-            Step(
-                "forgetting",
-                le(norm(P_root * (full - fresh)), lam_P**j * norm(P_root * state(x, 0, s))),
-                Induction(
-                    j,
-                    base=Smt(RECURSION.at(x, s, 0)),
-                    step=Smt(
-                        HYPOTHESIS,
-                        RECURSION.at(x, 0, s + j),
-                        RECURSION.at(x, s, j),
-                        at("one step", full, fresh, entry(x, s + j + 1)),
-                    ),
-                ),
-                forall=(s, j),
+    (
+        QUADRATIC_STEP,
+        step(
+            "forgetting",
+            le(norm(P_root * (full - fresh)), lam_P**j * norm(P_root * state(x, 0, s))),
+            forall=(s, j),
+        ).by_induction(
+            base=RECURSION.at(x, s, 0),
+            step=(
+                RECURSION.at(x, 0, s + j),
+                RECURSION.at(x, s, j),
+                at("one step", full, fresh, entry(x, s + j + 1)),
             ),
-            Step(
-                "power not negative",
-                le(0, lam_P**j),
-                Induction(j, base=Smt(), step=Smt(HYPOTHESIS)),
-                forall=(j,),
-            ),
-            Step(
-                "claim",
-                EUCLIDEAN_BOUND,
-                Smt(
-                    at("forgetting", T - k, k),
-                    at("invertible", P_root, gap),
-                    SUBMULTIPLICATIVE.at(P_inverse, P_root * gap),
-                    SUBMULTIPLICATIVE.at(P_root, start),
-                    at("power not negative", k),
-                    "condition",
-                    "window",
-                ),
-            ),
-        )
+        ),
+        step("power not negative", le(0, lam_P**j), forall=(j,)).by_induction(),
     ),
     note="Lemma 1 in the Euclidean norm: log(kappa)/log(1/lam_P) more steps",
+).by(
+    at("forgetting", T - k, k),
+    at("invertible", P_root, gap),
+    SUBMULTIPLICATIVE.at(P_inverse, P_root * gap),
+    SUBMULTIPLICATIVE.at(P_root, start),
+    at("power not negative", k),
+    "condition",
+    "window",
 )
 
 
@@ -171,14 +141,8 @@ def _diagonal_form(
     notation, factor_text, note = texts
     norm, submultiplicative, diagonal_commutes = norms
     inverse, invertible = _weighted(weights, notation, norm)
-    diagonal = Assumption(
-        "diagonal", f"{notation} is diagonal", law=law("diagonal", (), eq(is_diagonal(weights), 1))
-    )
-    factors = Assumption(
-        "factor",
-        factor_text,
-        law=law("factor", (), le(L_rho * norm(weights * W * inverse), factor)),
-    )
+    diagonal = assume("diagonal", f"{notation} is diagonal").that(eq(is_diagonal(weights), 1))
+    factors = assume("factor", factor_text).that(le(L_rho * norm(weights * W * inverse), factor))
     first, second = (W * h + U * c + bias for h in (a, b))
     spoiled: tuple[Instance, ...] = (
         at("rnn", a, c),
@@ -188,26 +152,24 @@ def _diagonal_form(
     )
     steps = (
         SLOPES,
-        Step(
+        step(
             "the slopes come out",
             le(norm(weights * (phi(a, c) - phi(b, c))), L_rho * norm(weights * W * (a - b))),
-            Smt(*spoiled, "slopes", "diagonal"),
             forall=(a, b, c),
-        ),
-        Step(
+        ).by(*spoiled, "slopes", "diagonal"),
+        step(
             "one step",
             le(norm(weights * (phi(a, c) - phi(b, c))), factor * norm(weights * (a - b))),
-            Smt(
-                at("the slopes come out", a, b, c),
-                at("invertible", weights * W, a - b),
-                submultiplicative.at(weights * W * inverse, weights * (a - b)),
-                "factor",
-            ),
             forall=(a, b, c),
+        ).by(
+            at("the slopes come out", a, b, c),
+            at("invertible", weights * W, a - b),
+            submultiplicative.at(weights * W * inverse, weights * (a - b)),
+            "factor",
         ),
-        Step("claim", bound, Smt(at("one step", a, b, x_t))),
     )
-    return Form(name, bound, (RNN, invertible, diagonal, factors), "rnn", Proof(steps), note)
+    model = (RNN, invertible, diagonal, factors)
+    return theorem(name, bound, model, "rnn", steps, note).by(at("one step", a, b, x_t))
 
 
 DIAGONAL = _diagonal_form(
@@ -215,11 +177,7 @@ DIAGONAL = _diagonal_form(
     D,
     lam_D,
     le(step_gap_D, lam_D * state_gap_D),
-    (
-        "D",
-        "lam_D bounds L_ρ‖D W D⁻¹‖₂",
-        "the only quadratic norms that survive an activation",
-    ),
+    ("D", "lam_D bounds L_ρ‖D W D⁻¹‖₂", "the only quadratic norms that survive an activation"),
     (norm, SUBMULTIPLICATIVE, DIAGONAL_COMMUTES),
 )
 PERRON = _diagonal_form(
@@ -246,11 +204,7 @@ CONTRACTION_WEIGHTED = Claim(
             "the rate of the quadratic norm without its condition number",
             le(h_gap, lam_P**k * h_start),
         ),
-        EUCLIDEAN.variant(
-            "root-of-condition",
-            "the root of the condition number",
-            le(h_gap, sqrt(kappa) * lam_P**k * h_start),
-        ),
+        scaled(EUCLIDEAN, 1 / sqrt(kappa), "root-of-condition", "the root of the condition number"),
         DIAGONAL.variant(
             "any-quadratic",
             "any quadratic norm of W is taken to certify the RNN",
@@ -271,11 +225,7 @@ CONTRACTION_WEIGHTED = Claim(
             "the factor of the maximum norm in the Euclidean one",
             le(step_gap, lam_v * state_gap),
         ),
-        PERRON.variant(
-            "unit-slope",
-            "the activation is taken for 1-Lipschitz",
-            le(step_gap_v, lam_v / L_rho * state_gap_v),
-        ),
+        scaled(PERRON, 1 / L_rho, "unit-slope", "the activation is taken for 1-Lipschitz"),
     ),
     extremal="pairs along a signed Perron vector; in the quadratic norm, along W's singular vector",
 )

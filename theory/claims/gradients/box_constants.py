@@ -8,7 +8,7 @@ from sympy import Expr, Symbol
 from theory.axioms.jets import LARGEST_ROW, ROWS_OF_DIFFERENCE
 from theory.claims.contraction.box import CONTRACTS, PLAIN
 from theory.language.claim import Form
-from theory.language.law import Assumption, Use, at, law
+from theory.language.law import Assumption, Use, assume, at
 from theory.language.statement import Statement, eq, le, lt
 from theory.language.terms.jets import (
     STATES,
@@ -44,7 +44,8 @@ from theory.models.jets.units import BENDS, SLOPES, STEEP_BETWEEN, VALUES_OF_UNI
 from theory.models.system import ZERO
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.proof import Step
+from theory.proof.steps import step, theorem
 
 L_w_box, beta_wh_box, beta_hh_box, L_x_box = symbols("L_w_box beta_wh_box beta_hh_box L_x_box")
 dphi_w_box, dphi_w_gap_box, dphi_h_gap_box = symbols("dphi_w_box dphi_w_gap_box dphi_h_gap_box")
@@ -53,18 +54,16 @@ gate_state_gap_box, lam_box = symbols("gate_state_gap_box lam_box")
 new = entry(x, 1)
 in_state, in_state_two = d_state(one, new), d_state(two, new)
 in_weights, in_weights_two = d_weights(one, new), d_weights(two, new)
-DIFFERENTIATED = Assumption(
+DIFFERENTIATED = assume(
     "rows",
     "the rows of ∂φ/∂s and of ∂φ/∂w are derivatives of units, numbered so that the i-th comes "
     "from at most i operations and its weights fall into at most i blocks",
-    law=law(
-        "rows",
-        (a, i),
-        eq(row(d_state(a, new), i), unit_slope(shown(i), a, STATES)),
-        eq(row(d_weights(a, new), i), unit_slope(shown(i), a, before(i))),
-        le(depth(shown(i)), i),
-        lt(ZERO, unit_weight(i)),
-    ),
+    forall=(a, i),
+).that(
+    eq(row(d_state(a, new), i), unit_slope(shown(i), a, STATES)),
+    eq(row(d_weights(a, new), i), unit_slope(shown(i), a, before(i))),
+    le(depth(shown(i)), i),
+    lt(ZERO, unit_weight(i)),
 )
 
 
@@ -79,21 +78,19 @@ def _slopes(state: Expr) -> tuple[Expr, Expr, Expr]:
 
 
 _ones, _twos = _slopes(one), _slopes(two)
-BLOCKS = Assumption(
+BLOCKS = assume(
     "blocks",
     "the square of a derivative's Euclidean norm is the sum of those in the blocks of weights",
-    law=law(
-        "blocks",
-        (v, a, b, m),
-        eq(unit_slope(v, one, before(0)), ZERO),
-        eq(unit_slope(v, two, before(0)), ZERO),
-        _split(*_ones),
-        _split(*(here - there for here, there in zip(_ones, _twos, strict=True))),
-        eq(steep_squares(v, 0), ZERO),
-        eq(steep_squares(v, m + 1), steep_squares(v, m) + steep(v, block(m)) ** 2),
-        eq(bent_squares(v, 0), ZERO),
-        eq(bent_squares(v, m + 1), bent_squares(v, m) + bent(v, block(m)) ** 2),
-    ),
+    forall=(v, a, b, m),
+).that(
+    eq(unit_slope(v, one, before(0)), ZERO),
+    eq(unit_slope(v, two, before(0)), ZERO),
+    _split(*_ones),
+    _split(*(here - there for here, there in zip(_ones, _twos, strict=True))),
+    eq(steep_squares(v, 0), ZERO),
+    eq(steep_squares(v, m + 1), steep_squares(v, m) + steep(v, block(m)) ** 2),
+    eq(bent_squares(v, 0), ZERO),
+    eq(bent_squares(v, m + 1), bent_squares(v, m) + bent(v, block(m)) ** 2),
 )
 PROGRAM_MODEL = (PROGRAM, RANGES, ACTIVATIONS, OWN, RULES, LEAVES, DIFFERENTIATED)
 
@@ -126,27 +123,21 @@ def _form(
     note: str,
 ) -> Form:
     """From each row to the whole operator."""
-    rows = Step(
-        "each row", le(weighted(row(operator, i)), bound * unit_weight(i)), Smt(*uses), (i,)
+    rows = step("each row", le(weighted(row(operator, i)), bound * unit_weight(i)), forall=(i,)).by(
+        *uses
     )
-    claim = Step("claim", statement, Smt("each row", LARGEST_ROW.at(bound, operator)))
-    proof = Proof((*steps, rows, claim))
-    return Form(name, statement, (*model, constant), "cell", proof, note)
+    whole = theorem(name, statement, (*model, constant), "cell", (*steps, rows), note)
+    return whole.by("each row", LARGEST_ROW.at(bound, operator))
 
 
 WEIGHTS = _form(
     "box-weights",
     le(dphi_w_box, L_w_box),
-    Assumption(
+    assume(
         "constants",
         "L_w_box is at least √(Σ ℓ_c²)/v_i over the blocks c of weights, of each row",
-        law=law(
-            "constants",
-            (i,),
-            le(ZERO, L_w_box),
-            le(steep_squares(shown(i), i), (L_w_box * unit_weight(i)) ** 2),
-        ),
-    ),
+        forall=(i,),
+    ).that(le(ZERO, L_w_box), le(steep_squares(shown(i), i), (L_w_box * unit_weight(i)) ** 2)),
     (*PROGRAM_MODEL, BLOCKS),
     (
         STEEP_BETWEEN,
@@ -168,15 +159,12 @@ WEIGHTS = _form(
 MIXED = _form(
     "box-mixed",
     le(dphi_w_gap_box, beta_wh_box * gate_state_gap_box),
-    Assumption(
+    assume(
         "constants",
         "β_wh_box is at least √(Σ s_sc²)/v_i over the blocks c of weights, of each row",
-        law=law(
-            "constants",
-            (i,),
-            le(ZERO, beta_wh_box),
-            le(bent_squares(shown(i), i), (beta_wh_box * unit_weight(i)) ** 2),
-        ),
+        forall=(i,),
+    ).that(
+        le(ZERO, beta_wh_box), le(bent_squares(shown(i), i), (beta_wh_box * unit_weight(i)) ** 2)
     ),
     (*PROGRAM_MODEL, curved(beta_wh_box), VALUES, MULTIPLIED, BLOCKS),
     (
@@ -205,10 +193,8 @@ MIXED = _form(
 STATE = _form(
     "box-state",
     le(dphi_h_gap_box, beta_hh_box * gate_state_gap_box),
-    Assumption(
-        "constants",
-        "β_hh_box is at least s_ss/v_i of each row",
-        law=law("constants", (i,), le(bent(shown(i), STATES), beta_hh_box * unit_weight(i))),
+    assume("constants", "β_hh_box is at least s_ss/v_i of each row", forall=(i,)).that(
+        le(bent(shown(i), STATES), beta_hh_box * unit_weight(i))
     ),
     (*PROGRAM_MODEL, curved(beta_hh_box), VALUES, MULTIPLIED),
     (*VALUES_OF_UNITS, *SLOPES, *BENDS),

@@ -1,6 +1,6 @@
 """The constants of a vanilla RNN and, by jets, of any cell: its derivatives and how they bend."""
 
-from sympy import Expr, Rational, sqrt
+from sympy import Expr, sqrt
 
 from theory.axioms.base import DIAGONAL_NORM, SUBMULTIPLICATIVE, TRIANGLE
 from theory.axioms.gradients import (
@@ -12,8 +12,8 @@ from theory.axioms.gradients import (
     SUBMULTIPLICATIVE_FROBENIUS,
 )
 from theory.claims.gradients.box_constants import BOX_FORMS, BOX_VARIANTS
-from theory.language.claim import Claim, Form, Source
-from theory.language.law import Assumption, at, law
+from theory.language.claim import Claim, Source
+from theory.language.law import assume, at, law
 from theory.language.statement import eq, le
 from theory.language.terms.vectors import (
     A,
@@ -35,12 +35,12 @@ from theory.language.terms.vectors import (
     v,
     vector,
 )
+from theory.language.variants import scaled, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
 from theory.models.slopes import CURVATURES, SLOPES
 from theory.models.system import DIFFERENTIABLE
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 L_rho, beta_rho, W_norm, W_rows, W_radius, B_x, H = symbols(
     "L_rho beta_rho W_norm W_rows W_radius B_x H"
@@ -71,183 +71,135 @@ SIZE_OF_WEIGHTS = law(
     (v,),
     eq(norm(v) ** 2, frobenius(d_matrix(v)) + frobenius(d_inputs(v)) + norm(d_offset(v)) ** 2),
 )
-SIZES = Assumption(
-    "sizes",
-    "H bounds ‖h‖ and ‖h′‖, B_x bounds ‖x‖",
-    law=law("sizes", (), le(norm(a), H), le(norm(b), H), le(norm(x_t), B_x)),
+SIZES = assume("sizes", "H bounds ‖h‖ and ‖h′‖, B_x bounds ‖x‖").that(
+    le(norm(a), H), le(norm(b), H), le(norm(x_t), B_x)
 )
-ROWS = Assumption(
-    "rows",
-    "W_rows bounds the 2-norm of each row of W",
-    law=law("rows", (), le(row_norm(W), W_rows)),
-)
+ROWS = assume("rows", "W_rows bounds the 2-norm of each row of W").that(le(row_norm(W), W_rows))
 
 z_a, z_b = (W * h + U * x_t + bias for h in (a, b))
 slopes_a, slopes_b = slopes(z_a, z_a), slopes(z_b, z_b)
 bound_a = sqrt(norm(a) ** 2 + norm(x_t) ** 2 + 1)
 R = sqrt(H**2 + B_x**2 + 1)
 
-SLOPE = Step(
-    "slope",
-    le(norm(slopes(c, c)), L_rho),
-    Smt("slopes", DIAGONAL_NORM.at(c, c)),
-    forall=(c,),
+SLOPE = step("slope", le(norm(slopes(c, c)), L_rho), forall=(c,)).by(
+    "slopes", DIAGONAL_NORM.at(c, c)
 )
 changed = (d_matrix(v) * a, d_inputs(v) * x_t, d_offset(v))
 SHIFT = (
-    Step(
+    step(
         "shift, squared",
         le(
             (norm(changed[0]) + norm(changed[1]) + norm(changed[2])) ** 2,
             (norm(a) ** 2 + norm(x_t) ** 2 + 1)
             * (frobenius(d_matrix(v)) + frobenius(d_inputs(v)) + norm(d_offset(v)) ** 2),
         ),
-        Smt(
-            SUBMULTIPLICATIVE_FROBENIUS.at(d_matrix(v), a),
-            SUBMULTIPLICATIVE_FROBENIUS.at(d_inputs(v), x_t),
-        ),
         forall=(v,),
+    ).by(
+        SUBMULTIPLICATIVE_FROBENIUS.at(d_matrix(v), a),
+        SUBMULTIPLICATIVE_FROBENIUS.at(d_inputs(v), x_t),
     ),
-    Step(
-        "shift",
-        le(norm(shift(a)), bound_a * norm(v)),
-        Smt(
-            at("shift, squared", v),
-            SIZE_OF_WEIGHTS.at(v),
-            TRIANGLE.at(changed[0] + changed[1], changed[2]),
-            TRIANGLE.at(changed[0], changed[1]),
-        ),
-        forall=(v,),
+    step("shift", le(norm(shift(a)), bound_a * norm(v)), forall=(v,)).by(
+        at("shift, squared", v),
+        SIZE_OF_WEIGHTS.at(v),
+        TRIANGLE.at(changed[0] + changed[1], changed[2]),
+        TRIANGLE.at(changed[0], changed[1]),
     ),
 )
-OPERATOR = Step(
-    "all weights",
-    le(norm(d_weights(a, x_t) * v), L_rho * bound_a * norm(v)),
-    Smt(
-        CHAIN_RULE_LAYER.at(W, U, bias, a, x_t),
-        "rnn",
-        at("differentiable", a, x_t),
-        LIFT.at(slopes_a, 0, a, a, x_t, v),
-        SUBMULTIPLICATIVE.at(slopes_a, shift(a)),
-        at("slope", z_a),
-        at("shift", v),
-    ),
-    forall=(v,),
+OPERATOR = step(
+    "all weights", le(norm(d_weights(a, x_t) * v), L_rho * bound_a * norm(v)), forall=(v,)
+).by(
+    CHAIN_RULE_LAYER.at(W, U, bias, a, x_t),
+    "rnn",
+    at("differentiable", a, x_t),
+    LIFT.at(slopes_a, 0, a, a, x_t, v),
+    SUBMULTIPLICATIVE.at(slopes_a, shift(a)),
+    at("slope", z_a),
+    at("shift", v),
 )
-WEIGHTS_BOUND = le(dphi_w, L_rho * R)
-WEIGHTS = Form(
+WEIGHTS = theorem(
     "weights",
-    WEIGHTS_BOUND,
+    le(dphi_w, L_rho * R),
     (RNN, DIFFERENTIABLE, SIZES),
     "gradient",
-    Proof(
-        (
-            SLOPES,
-            SLOPE,
-            *SHIFT,
-            OPERATOR,
-            Step(
-                "operator",
-                le(norm(d_weights(a, x_t)), L_rho * bound_a),
-                Smt(LINEAR_MAP.at(L_rho * bound_a, d_weights(a, x_t)), "all weights"),
-            ),
-            Step("claim", WEIGHTS_BOUND, Smt("operator", "sizes")),
-        )
+    (
+        SLOPES,
+        SLOPE,
+        *SHIFT,
+        OPERATOR,
+        step("operator", le(norm(d_weights(a, x_t)), L_rho * bound_a)).by(
+            LINEAR_MAP.at(L_rho * bound_a, d_weights(a, x_t)), "all weights"
+        ),
     ),
     note="L_w, with the bounds on states and inputs for H and B_x",
-)
+).by("operator", "sizes")
 
-APART = Step(
-    "slopes apart",
-    le(norm(slopes_a - slopes_b), beta_rho * W_rows * norm(a - b)),
-    Smt(
-        MEAN_VALUE_SLOPES.at(z_a, z_b),
-        "curvatures",
-        DIAGONAL_BENDS.at(z_a, z_b),
-        SUBMULTIPLICATIVE.at(bends(z_a, z_b), diagonal(W * (a - b))),
-        DIAGONAL_ROWS.at(W, a - b),
-        "rows",
-    ),
+APART = step("slopes apart", le(norm(slopes_a - slopes_b), beta_rho * W_rows * norm(a - b))).by(
+    MEAN_VALUE_SLOPES.at(z_a, z_b),
+    "curvatures",
+    DIAGONAL_BENDS.at(z_a, z_b),
+    SUBMULTIPLICATIVE.at(bends(z_a, z_b), diagonal(W * (a - b))),
+    DIAGONAL_ROWS.at(W, a - b),
+    "rows",
 )
-MATRIX_CHANGE = Step(
-    "matrix change",
-    le(norm(d_matrix(v) * (a - b)), norm(v) * norm(a - b)),
-    Smt(SUBMULTIPLICATIVE_FROBENIUS.at(d_matrix(v), a - b), SIZE_OF_WEIGHTS.at(v)),
-    forall=(v,),
-)
+MATRIX_CHANGE = step(
+    "matrix change", le(norm(d_matrix(v) * (a - b)), norm(v) * norm(a - b)), forall=(v,)
+).by(SUBMULTIPLICATIVE_FROBENIUS.at(d_matrix(v), a - b), SIZE_OF_WEIGHTS.at(v))
 mixed = beta_rho * W_rows * norm(a - b) * bound_a + L_rho * norm(a - b)
-MIXED_BOUND = le(dphi_w_gap, (beta_rho * R * W_rows + L_rho) * state_gap)
-MIXED = Form(
+MIXED = theorem(
     "mixed",
-    MIXED_BOUND,
+    le(dphi_w_gap, (beta_rho * R * W_rows + L_rho) * state_gap),
     (RNN, DIFFERENTIABLE, SIZES, ROWS),
     "gradient",
-    Proof(
-        (
-            SLOPES,
-            CURVATURES,
-            SLOPE,
-            *SHIFT,
-            APART,
-            MATRIX_CHANGE,
-            Step(
-                "all weights",
-                le(norm((d_weights(a, x_t) - d_weights(b, x_t)) * v), mixed * norm(v)),
-                Smt(
-                    CHAIN_RULE_LAYER.at(W, U, bias, a, x_t),
-                    CHAIN_RULE_LAYER.at(W, U, bias, b, x_t),
-                    "rnn",
-                    at("differentiable", a, x_t),
-                    at("differentiable", b, x_t),
-                    LIFT.at(slopes_a, -slopes_b, a, b, x_t, v),
-                    TRIANGLE.at((slopes_a - slopes_b) * shift(a), slopes_b * d_matrix(v) * (a - b)),
-                    SUBMULTIPLICATIVE.at(slopes_a - slopes_b, shift(a)),
-                    SUBMULTIPLICATIVE.at(slopes_b, d_matrix(v) * (a - b)),
-                    "slopes apart",
-                    at("slope", z_b),
-                    at("shift", v),
-                    at("matrix change", v),
-                ),
-                forall=(v,),
-            ),
-            Step(
-                "operator",
-                le(norm(d_weights(a, x_t) - d_weights(b, x_t)), mixed),
-                Smt(LINEAR_MAP.at(mixed, d_weights(a, x_t) - d_weights(b, x_t)), "all weights"),
-            ),
-            Step("claim", MIXED_BOUND, Smt("operator", "sizes")),
-        )
+    (
+        SLOPES,
+        CURVATURES,
+        SLOPE,
+        *SHIFT,
+        APART,
+        MATRIX_CHANGE,
+        step(
+            "all weights",
+            le(norm((d_weights(a, x_t) - d_weights(b, x_t)) * v), mixed * norm(v)),
+            forall=(v,),
+        ).by(
+            CHAIN_RULE_LAYER.at(W, U, bias, a, x_t),
+            CHAIN_RULE_LAYER.at(W, U, bias, b, x_t),
+            "rnn",
+            at("differentiable", a, x_t),
+            at("differentiable", b, x_t),
+            LIFT.at(slopes_a, -slopes_b, a, b, x_t, v),
+            TRIANGLE.at((slopes_a - slopes_b) * shift(a), slopes_b * d_matrix(v) * (a - b)),
+            SUBMULTIPLICATIVE.at(slopes_a - slopes_b, shift(a)),
+            SUBMULTIPLICATIVE.at(slopes_b, d_matrix(v) * (a - b)),
+            "slopes apart",
+            at("slope", z_b),
+            at("shift", v),
+            at("matrix change", v),
+        ),
+        step("operator", le(norm(d_weights(a, x_t) - d_weights(b, x_t)), mixed)).by(
+            LINEAR_MAP.at(mixed, d_weights(a, x_t) - d_weights(b, x_t)), "all weights"
+        ),
     ),
     note="β_wh; β_hw is the same",
-)
+).by("operator", "sizes")
 
 STATE_BOUND = le(dphi_h_gap, beta_rho * W_rows * W_norm * state_gap)
-STATE = Form(
+STATE = theorem(
     "state",
     STATE_BOUND,
     (RNN, DIFFERENTIABLE, RECURRENT_NORM, ROWS),
     "gradient",
-    Proof(
-        (
-            CURVATURES,
-            APART,
-            Step(
-                "claim",
-                STATE_BOUND,
-                Smt(
-                    CHAIN_RULE_LAYER.at(W, U, bias, a, x_t),
-                    CHAIN_RULE_LAYER.at(W, U, bias, b, x_t),
-                    "rnn",
-                    at("differentiable", a, x_t),
-                    at("differentiable", b, x_t),
-                    SUBMULTIPLICATIVE.at(slopes_a - slopes_b, W),
-                    "slopes apart",
-                    "recurrent norm",
-                ),
-            ),
-        )
-    ),
+    (CURVATURES, APART),
     note="β_hh",
+).by(
+    CHAIN_RULE_LAYER.at(W, U, bias, a, x_t),
+    CHAIN_RULE_LAYER.at(W, U, bias, b, x_t),
+    "rnn",
+    at("differentiable", a, x_t),
+    at("differentiable", b, x_t),
+    SUBMULTIPLICATIVE.at(slopes_a - slopes_b, W),
+    "slopes apart",
+    "recurrent norm",
 )
 
 CELL_CONSTANTS = Claim(
@@ -266,10 +218,8 @@ CELL_CONSTANTS = Claim(
             "the derivative in the bias is forgotten",
             le(dphi_w, L_rho * sqrt(H**2 + B_x**2)),
         ),
-        WEIGHTS.variant(
-            "a-thousandth-less",
-            "the bound is never reached: 0.999 of it is enough",
-            le(dphi_w, Rational(999, 1000) * L_rho * R),
+        thousandth_less(
+            WEIGHTS, "a-thousandth-less", "the bound is never reached: 0.999 of it is enough"
         ),
         MIXED.variant(
             "curvature-alone",
@@ -281,11 +231,7 @@ CELL_CONSTANTS = Claim(
             "the activation's curvature is forgotten",
             le(dphi_w_gap, L_rho * state_gap),
         ),
-        STATE.variant(
-            "rows-twice",
-            "the largest row of W in place of its norm",
-            le(dphi_h_gap, beta_rho * W_rows**2 * state_gap),
-        ),
+        scaled(STATE, W_rows / W_norm, "rows-twice", "the largest row of W in place of its norm"),
         STATE.variant(
             "spectral-radius",
             "the spectral radius of W in place of its norm",

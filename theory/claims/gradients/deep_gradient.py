@@ -10,18 +10,18 @@ from theory.axioms.base import DERIVATIVE_IN_STATE, SUBMULTIPLICATIVE
 from theory.axioms.layers import DERIVATIVE_NO_LESS
 from theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START
 from theory.claims.contraction.deep import DEEP, LAYER_NORMS, STEPS, first, gap, second
-from theory.language.claim import Claim, Form, Source
-from theory.language.law import Assumption, at, law
+from theory.language.claim import Claim, Source
+from theory.language.law import assume, at
 from theory.language.statement import eq, le
 from theory.language.terms.layers import layer, layer_matrix, layer_product
 from theory.language.terms.unitary import d_run
 from theory.language.terms.vectors import a, activation, b, c, d_state, j, norm, phi, s, v, x
+from theory.language.variants import instead
 from theory.language.vocabulary import symbols
 from theory.models.system import DIFFERENTIABLE, ONE, WINDOW
 from theory.models.unitary.isometry import before, x_next
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.proof import Step
+from theory.proof.steps import step, theorem
 
 lam_deep, lam_layer, W_product, isometric, depth = symbols(
     "lam_deep lam_layer W_product isometric depth"
@@ -35,138 +35,91 @@ CHAIN = (CHAIN_RULE_STATES.at(x, s, j), at("differentiable", before, x_next))
 def powers(factor: Expr, lipschitz: str) -> tuple[Step, Step]:
     """‖∂h_{s+j}/∂h_s‖ ≤ factor^j, from the step that says that φ is Lipschitz."""
     return (
-        Step(
-            "one step more",
-            le(norm(d_run(x, s, j + 1)), factor * norm(run)),
-            Smt(
-                *CHAIN,
-                SUBMULTIPLICATIVE.at(slope, run),
-                DERIVATIVE_IN_STATE.at(factor, before, x_next),
-                lipschitz,
-            ),
-            forall=(s, j),
+        step("one step more", le(norm(d_run(x, s, j + 1)), factor * norm(run)), forall=(s, j)).by(
+            *CHAIN,
+            SUBMULTIPLICATIVE.at(slope, run),
+            DERIVATIVE_IN_STATE.at(factor, before, x_next),
+            lipschitz,
         ),
-        Step(
-            "all steps",
-            le(norm(run), factor**j),
-            Induction(
-                j,
-                base=Smt(STATES_START.at(x, s), IDENTITY_NORM.at()),
-                step=Smt(HYPOTHESIS, at("one step more", s, j)),
-            ),
-            forall=(s, j),
+        step("all steps", le(norm(run), factor**j), forall=(s, j)).by_induction(
+            base=(STATES_START.at(x, s), IDENTITY_NORM.at()), step=at("one step more", s, j)
         ),
     )
 
 
-BOUND = le(dh_dh, lam_deep**k)
-UPPER = Form(
+UPPER = theorem(
     "bound",
-    BOUND,
+    le(dh_dh, lam_deep**k),
     (DEEP, LAYER_NORMS, DIFFERENTIABLE, WINDOW),
     "layered",
-    Proof(
-        (
-            *STEPS,
-            *powers(lam_deep, "one step"),
-            Step("claim", BOUND, Smt(at("all steps", T - k, k), "window")),
-        )
-    ),
-)
+    (*STEPS, *powers(lam_deep, "one step")),
+).by(at("all steps", T - k, k), "window")
 
-ISOMETRIC = Assumption(
+ISOMETRIC = assume(
     "isometric layers",
     "ρ is the identity, every W_l is a multiple of an isometry, a_l I say, and W_product is Π‖W_l‖",
-    eq(isometric, ONE),
-    law(
-        "isometric layers",
-        (v, j),
-        eq(activation(v), v),
-        eq(norm(layer_matrix(j) * v), norm(layer_matrix(j)) * norm(v)),
-        eq(layer_product(0), ONE),
-        eq(layer_product(j + 1), norm(layer_matrix(j + 1)) * layer_product(j)),
-        eq(layer_product(depth), W_product),
-    ),
+    forall=(v, j),
+    condition=eq(isometric, ONE),
+).that(
+    eq(activation(v), v),
+    eq(norm(layer_matrix(j) * v), norm(layer_matrix(j)) * norm(v)),
+    eq(layer_product(0), ONE),
+    eq(layer_product(j + 1), norm(layer_matrix(j + 1)) * layer_product(j)),
+    eq(layer_product(depth), W_product),
 )
-KEPT = (
-    Step(
-        "one layer",
-        eq(gap.xreplace({j: j + 1}), norm(layer_matrix(j + 1)) * gap),
-        Smt(
-            at("deep transition", a, c, j),
-            at("deep transition", b, c, j),
-            at("isometric layers", first, 0),
-            at("isometric layers", second, 0),
-            at("isometric layers", layer(a, c, j) - layer(b, c, j), j + 1),
-        ),
-        forall=(a, b, c, j),
-    ),
-    Step(
-        "all layers",
-        eq(gap, layer_product(j) * norm(a - b)),
-        Induction(
-            j,
-            base=Smt(
-                at("deep transition", a, c, 0),
-                at("deep transition", b, c, 0),
-                at("isometric layers", 0, 0),
-            ),
-            step=Smt(HYPOTHESIS, at("one layer", a, b, c, j), at("isometric layers", 0, j)),
-        ),
-        forall=(a, b, c, j),
-    ),
-    *(
-        Step(
-            name,
-            statement,
-            Smt(
-                at("deep transition", a, c, 0),
-                at("deep transition", b, c, 0),
-                at("all layers", a, b, c, depth),
-                at("isometric layers", 0, 0),
-            ),
-            forall=(a, b, c),
-        )
-        for name, statement in (
-            ("no more", le(norm(phi(a, c) - phi(b, c)), W_product * norm(a - b))),
-            ("no less", le(W_product * norm(a - b), norm(phi(a, c) - phi(b, c)))),
-        )
-    ),
-)
-EQUALITY = eq(dh_dh, W_product**k)
-EQUAL = Form(
+EQUAL = theorem(
     "equality",
-    EQUALITY,
+    eq(dh_dh, W_product**k),
     (DEEP, ISOMETRIC, DIFFERENTIABLE, WINDOW),
     "layered",
-    Proof(
-        (
-            *KEPT,
-            *powers(W_product, "no more"),
-            Step(
-                "one step more, at least",
-                le(W_product * norm(run), norm(d_run(x, s, j + 1))),
-                Smt(*CHAIN, DERIVATIVE_NO_LESS.at(W_product, before, x_next, run), "no less"),
-                forall=(s, j),
+    (
+        *(
+            step(
+                "one layer",
+                eq(gap.xreplace({j: j + 1}), norm(layer_matrix(j + 1)) * gap),
+                forall=(a, b, c, j),
+            ).by(
+                at("deep transition", a, c, j),
+                at("deep transition", b, c, j),
+                at("isometric layers", first, 0),
+                at("isometric layers", second, 0),
+                at("isometric layers", layer(a, c, j) - layer(b, c, j), j + 1),
             ),
-            Step(
-                "all steps, at least",
-                le(W_product**j, norm(run)),
-                Induction(
-                    j,
-                    base=Smt(STATES_START.at(x, s), IDENTITY_NORM.at()),
-                    step=Smt(HYPOTHESIS, at("one step more, at least", s, j)),
+            step(
+                "all layers", eq(gap, layer_product(j) * norm(a - b)), forall=(a, b, c, j)
+            ).by_induction(
+                base=(
+                    at("deep transition", a, c, 0),
+                    at("deep transition", b, c, 0),
+                    at("isometric layers", 0, 0),
                 ),
-                forall=(s, j),
+                step=(at("one layer", a, b, c, j), at("isometric layers", 0, j)),
             ),
-            Step(
-                "claim",
-                EQUALITY,
-                Smt(at("all steps", T - k, k), at("all steps, at least", T - k, k), "window"),
+            *(
+                step(name, statement, forall=(a, b, c)).by(
+                    at("deep transition", a, c, 0),
+                    at("deep transition", b, c, 0),
+                    at("all layers", a, b, c, depth),
+                    at("isometric layers", 0, 0),
+                )
+                for name, statement in (
+                    ("no more", le(norm(phi(a, c) - phi(b, c)), W_product * norm(a - b))),
+                    ("no less", le(W_product * norm(a - b), norm(phi(a, c) - phi(b, c)))),
+                )
             ),
-        )
+        ),
+        *powers(W_product, "no more"),
+        step(
+            "one step more, at least",
+            le(W_product * norm(run), norm(d_run(x, s, j + 1))),
+            forall=(s, j),
+        ).by(*CHAIN, DERIVATIVE_NO_LESS.at(W_product, before, x_next, run), "no less"),
+        step("all steps, at least", le(W_product**j, norm(run)), forall=(s, j)).by_induction(
+            base=(STATES_START.at(x, s), IDENTITY_NORM.at()),
+            step=at("one step more, at least", s, j),
+        ),
     ),
-)
+).by(at("all steps", T - k, k), at("all steps, at least", T - k, k), "window")
 ANY = tuple(part for part in EQUAL.assumptions if part is not ISOMETRIC)
 
 DEEP_GRADIENT = Claim(
@@ -185,7 +138,8 @@ DEEP_GRADIENT = Claim(
         ),
         UPPER.variant("next-power", "λ^{k+1} in place of λ^k", le(dh_dh, lam_deep ** (k + 1))),
         EQUAL.variant(
-            "any-matrix", "the gradient is the product of norms, whatever the matrices are",
+            "any-matrix",
+            "the gradient is the product of norms, whatever the matrices are",
             assumptions=ANY,
         ),
         EQUAL.variant(
@@ -194,11 +148,9 @@ DEEP_GRADIENT = Claim(
             le(W_product**k / 2, dh_dh),
             ANY,
         ),
-        EQUAL.variant(
-            "one-more-step",
-            "the step at the start of the window is counted too",
-            eq(dh_dh, W_product ** (k + 1)),
+        instead(
+            EQUAL, k, k + 1, "one-more-step", "the step at the start of the window is counted too"
         ),
     ),
     extremal="multiples of isometries; a nilpotent A = (0 1; 0 0), whose gradient vanishes",
-)  # fmt: skip
+)

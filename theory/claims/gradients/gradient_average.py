@@ -5,17 +5,14 @@ from sympy import symbols as bounds
 
 from theory.axioms.base import TRIANGLE
 from theory.claims.gradients.jacobian_gap import FINITE, terms, total_at_most_steps
-from theory.language.claim import Form
 from theory.language.law import at, law
 from theory.language.quantities.gradients import run_gradient
 from theory.language.statement import eq, le
 from theory.language.terms.vectors import gap_sum, j, m, norm, s, x
 from theory.language.vocabulary import symbols
 from theory.models.geometry import EUCLIDEAN, ZERO
-from theory.models.sensitivity import power, power_at_most_one
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.models.lemmas.powers import power, power_at_most_one
+from theory.proof.steps import step, theorem
 
 T, k, lam, B_h, L_w, L_p, grad_gap_mean = symbols("T k lam B_h L_w L_p grad_gap_mean")
 
@@ -24,8 +21,7 @@ GAP_SUM = law(
     (x, m, j),
     eq(gap_sum(x, m, 0), ZERO),
     eq(
-        gap_sum(x, m, j + 1),
-        gap_sum(x, m, j) + run_gradient(0, m + j + 1) - run_gradient(j + 1, m),
+        gap_sum(x, m, j + 1), gap_sum(x, m, j) + run_gradient(0, m + j + 1) - run_gradient(j + 1, m)
     ),
 )
 _, CURVED_LATER, DRIFTED_LATER = terms(EUCLIDEAN, T - k, k, B_h)
@@ -38,87 +34,54 @@ def averaged(steps: Expr) -> Expr:
 
 
 bound, bound_one, bound_next = bounds("bound bound_one bound_next", real=True)
-AVERAGED_BOUND = le(grad_gap_mean, averaged(T - k) / T)
 ONE_LOSS_BOUND = lam**k * L_p * L_w * EUCLIDEAN.total(j + 1) + CURVED_LATER + DRIFTED_LATER
 ONE_LOSS = norm(run_gradient(0, k + j + 1) - run_gradient(j + 1, k))
-AVERAGED = Form(
+AVERAGED = theorem(
     "averaged",
-    AVERAGED_BOUND,
+    le(grad_gap_mean, averaged(T - k) / T),
     FINITE.assumptions,
     "gradient",
-    Proof(
-        (
-            power(EUCLIDEAN),
-            power_at_most_one(EUCLIDEAN),
-            total_at_most_steps(EUCLIDEAN),
-            Step(
-                "curved",
-                le(terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(s))[1], CURVED_LATER),
-                Smt(at("power not negative", k), at("power at most one", k), "contractive"),
-                forall=(s,),
+    (
+        power(EUCLIDEAN.lam),
+        power_at_most_one(EUCLIDEAN.lam),
+        total_at_most_steps(EUCLIDEAN),
+        step(
+            "curved",
+            le(terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(s))[1], CURVED_LATER),
+            forall=(s,),
+        ).by(at("power not negative", k), at("power at most one", k), "contractive"),
+        step(
+            "drifted",
+            le(terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(s))[2], DRIFTED_LATER),
+            forall=(s,),
+        ).by(at("power not negative", k - 1), at("total", k), "contractive", "some window"),
+        step("one loss", le(ONE_LOSS, ONE_LOSS_BOUND), forall=(j,)).by(
+            FINITE.lemma("gradient-gap", T).at(k + j + 1),
+            at("curved", j + 1),
+            at("drifted", j + 1),
+            "contractive",
+        ),
+        step(
+            "adding",
+            le(norm(gap_sum(x, k, j + 1)), bound_next),
+            forall=(bound, bound_one, bound_next, j),
+            given=(
+                le(norm(gap_sum(x, k, j)), bound),
+                le(ONE_LOSS, bound_one),
+                eq(bound_next, bound + bound_one),
             ),
-            Step(
-                "drifted",
-                le(terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(s))[2], DRIFTED_LATER),
-                Smt(
-                    at("power not negative", k - 1),
-                    at("total", k),
-                    "contractive",
-                    "some window",
-                ),
-                forall=(s,),
+        ).by(
+            GAP_SUM.at(x, k, j),
+            TRIANGLE.at(gap_sum(x, k, j), run_gradient(0, k + j + 1) - run_gradient(j + 1, k)),
+        ),
+        step("all losses", le(norm(gap_sum(x, k, j)), averaged(j)), forall=(j,)).by_induction(
+            base=GAP_SUM.at(x, k, j),
+            step=(
+                at("adding", averaged(j), ONE_LOSS_BOUND, averaged(j + 1), j),
+                at("one loss", j),
+                "contractive",
             ),
-            Step(
-                "one loss",
-                le(ONE_LOSS, ONE_LOSS_BOUND),
-                Smt(
-                    FINITE.lemma("gradient-gap", T).at(k + j + 1),
-                    at("curved", j + 1),
-                    at("drifted", j + 1),
-                    "contractive",
-                ),
-                forall=(j,),
-            ),
-            Step(
-                "adding",
-                le(norm(gap_sum(x, k, j + 1)), bound_next),
-                Smt(
-                    "given 1",
-                    "given 2",
-                    "given 3",
-                    GAP_SUM.at(x, k, j),
-                    TRIANGLE.at(
-                        gap_sum(x, k, j), run_gradient(0, k + j + 1) - run_gradient(j + 1, k)
-                    ),
-                ),
-                forall=(bound, bound_one, bound_next, j),
-                given=(
-                    le(norm(gap_sum(x, k, j)), bound),
-                    le(ONE_LOSS, bound_one),
-                    eq(bound_next, bound + bound_one),
-                ),
-            ),
-            Step(
-                "all losses",
-                le(norm(gap_sum(x, k, j)), averaged(j)),
-                Induction(
-                    j,
-                    base=Smt(GAP_SUM.at(x, k, j)),
-                    step=Smt(
-                        HYPOTHESIS,
-                        at("adding", averaged(j), ONE_LOSS_BOUND, averaged(j + 1), j),
-                        at("one loss", j),
-                        "contractive",
-                    ),
-                ),
-                forall=(j,),
-            ),
-            Step(
-                "claim",
-                AVERAGED_BOUND,
-                Smt(at("all losses", T - k), "window", "some window", "contractive"),
-            ),
-        )
+        ),
     ),
     note="p averaged over t = 1, …, T, each p_t with its own window: no gap for t ≤ k",
-)
+).by(at("all losses", T - k), "window", "some window", "contractive")

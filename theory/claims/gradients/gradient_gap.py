@@ -3,8 +3,6 @@
 
 from dataclasses import replace
 
-from sympy import Rational
-
 from theory.claims.gradients.gradient_average import AVERAGED
 from theory.claims.gradients.jacobian_gap import (
     FINITE,
@@ -15,16 +13,16 @@ from theory.claims.gradients.jacobian_gap import (
     three_terms,
     total_at_most_steps,
 )
-from theory.language.claim import Claim, Form, Source
-from theory.language.law import Assumption, at, law
+from theory.language.claim import Claim, Source
+from theory.language.law import assume, at
 from theory.language.statement import le
+from theory.language.variants import scaled, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX
 from theory.models.geometry import EUCLIDEAN
-from theory.models.sensitivity import power, power_at_most_one
+from theory.models.lemmas.powers import power, power_at_most_one
 from theory.models.system import MEMORY
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 T, k, lam, lam_P, L_rho, S_0, B_h = symbols("T k lam lam_P L_rho S_0 B_h")
 L_w, beta_hh, beta_wh, L_p, beta_p = symbols("L_w beta_hh beta_wh L_p beta_p")
@@ -36,102 +34,63 @@ FORGOTTEN, CURVED, DRIFTED = terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(T 
 FORGOTTEN_MOST = lam**k * L_p * L_w / (1 - lam)
 CURVED_MOST = lam**k * beta_p * L_w * B_h / (1 - lam)
 DRIFTED_MOST = k * lam ** (k - 1) * L_p * B_h * (beta_wh + L_w * beta_hh / (1 - lam))
-POWERS = (power(EUCLIDEAN), power_at_most_one(EUCLIDEAN), total_at_most_steps(EUCLIDEAN))
+POWERS = (power(EUCLIDEAN.lam), power_at_most_one(EUCLIDEAN.lam), total_at_most_steps(EUCLIDEAN))
 
-FACTORS = Assumption(
+FACTORS = assume(
     "factors",
     "G_0 is at least L_w(L_p + β_p B_h)/(1 − λ), and D_1 at least L_p B_h(β_wh + L_w β_hh/(1 − λ))",
-    law=law(
-        "factors",
-        (),
-        le(L_w * (L_p + beta_p * B_h) / (1 - lam), G_0),
-        le(L_p * B_h * (beta_wh + L_w * beta_hh / (1 - lam)), D_1),
-    ),
+).that(
+    le(L_w * (L_p + beta_p * B_h) / (1 - lam), G_0),
+    le(L_p * B_h * (beta_wh + L_w * beta_hh / (1 - lam)), D_1),
 )
 UNIFORM_BOUND = le(grad_gap, lam**k * G_0 + k * lam ** (k - 1) * D_1)
-UNIFORM = Form(
+UNIFORM = theorem(
     "uniform",
     UNIFORM_BOUND,
     (*MODEL, FACTORS),
     "gradient",
-    Proof(
-        (
-            *POWERS,
-            Step(
-                "forgotten",
-                le(FORGOTTEN, FORGOTTEN_MOST),
-                Smt(
-                    at("power not negative", k),
-                    at("power not negative", T - k),
-                    "contractive",
-                    "window",
-                ),
-            ),
-            Step(
-                "curved",
-                le(CURVED, CURVED_MOST),
-                Smt(
-                    at("power not negative", k),
-                    at("power at most one", k),
-                    "contractive",
-                ),
-            ),
-            Step(
-                "drifted",
-                le(DRIFTED, DRIFTED_MOST),
-                Smt(
-                    at("power not negative", k - 1),
-                    at("power at most one", k),
-                    at("total", k),
-                    "contractive",
-                    "some window",
-                ),
-            ),
-            Step(
-                "claim",
-                UNIFORM_BOUND,
-                Smt(
-                    LEMMA,
-                    "forgotten",
-                    "curved",
-                    "drifted",
-                    at("power not negative", k - 1),
-                    "factors",
-                    "contractive",
-                    "some window",
-                ),
-            ),
-        )
+    (
+        *POWERS,
+        step("forgotten", le(FORGOTTEN, FORGOTTEN_MOST)).by(
+            at("power not negative", k), at("power not negative", T - k), "contractive", "window"
+        ),
+        step("curved", le(CURVED, CURVED_MOST)).by(
+            at("power not negative", k), at("power at most one", k), "contractive"
+        ),
+        step("drifted", le(DRIFTED, DRIFTED_MOST)).by(
+            at("power not negative", k - 1),
+            at("power at most one", k),
+            at("total", k),
+            "contractive",
+            "some window",
+        ),
     ),
     note="for every length T",
+).by(
+    LEMMA,
+    "forgotten",
+    "curved",
+    "drifted",
+    at("power not negative", k - 1),
+    "factors",
+    "contractive",
+    "some window",
 )
 
-PAPER_FACTOR = Assumption(
-    "division", "G_1 is at least D_1/λ", law=law("division", (), le(D_1 / lam, G_1))
-)
-PAPER_BOUND = le(grad_gap, (G_0 + G_1) * k * lam**k)
-PAPER = Form(
+PAPER_FACTOR = assume("division", "G_1 is at least D_1/λ").that(le(D_1 / lam, G_1))
+PAPER = theorem(
     "paper",
-    PAPER_BOUND,
+    le(grad_gap, (G_0 + G_1) * k * lam**k),
     (*UNIFORM.assumptions, MEMORY, PAPER_FACTOR),
     "gradient",
-    Proof(
-        (
-            power(EUCLIDEAN),
-            Step(
-                "claim",
-                PAPER_BOUND,
-                Smt(
-                    UNIFORM.lemma("gradient-gap, uniform").at(),
-                    at("power not negative", k - 1),
-                    "division",
-                    "memory",
-                    "some window",
-                ),
-            ),
-        )
-    ),
+    (power(EUCLIDEAN.lam),),
     note="γ k λ^k with γ = G_0 + G_1, where G_1 is D_1/λ",
+).by(
+    UNIFORM.lemma("gradient-gap, uniform").at(),
+    at("power not negative", k - 1),
+    "division",
+    "memory",
+    "some window",
 )
 
 
@@ -153,9 +112,7 @@ GRADIENT_GAP = Claim(
             le(grad_gap, (G_0 + D_1) * k * lam**k),
             UNIFORM.assumptions,
         ),
-        PAPER.variant(
-            "without-k", "γ λ^k without the factor k", le(grad_gap, (G_0 + G_1) * lam**k)
-        ),
+        scaled(PAPER, 1 / k, "without-k", "γ λ^k without the factor k"),
         UNIFORM.variant(
             "one-horizon",
             "one factor 1/(1 − λ) less: the forgotten sensitivity is that of one step",
@@ -182,16 +139,8 @@ GRADIENT_GAP = Claim(
             "k − 1 steps of drift in place of k",
             le(grad_gap, lam**k * G_0 + (k - 1) * lam ** (k - 1) * D_1),
         ),
-        UNIFORM.variant(
-            "a-thousandth-less",
-            "the limit is never reached: 0.999 of it is enough",
-            le(grad_gap, Rational(999, 1000) * UNIFORM_BOUND.rhs),
-        ),
-        AVERAGED.variant(
-            "averaged-next-power",
-            "λ^{k+1} in place of λ^k",
-            le(grad_gap_mean, lam * AVERAGED.statement.rhs),
-        ),
+        thousandth_less(UNIFORM),
+        scaled(AVERAGED, lam, "averaged-next-power", "λ^{k+1} in place of λ^k"),
         IN_BOX.variant(
             "box-without-drift",
             "the Jacobians of a cell are taken not to change with the state",

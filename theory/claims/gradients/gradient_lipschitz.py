@@ -6,8 +6,10 @@ from theory.language.claim import Claim, Form, Source
 from theory.language.law import Use, at
 from theory.language.statement import Statement, le
 from theory.language.terms.vectors import y, z
+from theory.language.variants import scaled
 from theory.language.vocabulary import symbols
-from theory.models.sensitivity import power, power_at_most_one, sensitive
+from theory.models.lemmas.powers import power, power_at_most_one
+from theory.models.sensitivity import sensitive
 from theory.models.weights.other_weights import ANYWHERE, ON_OMEGA, OtherWeights
 from theory.models.weights.weights_change import (
     change,
@@ -17,8 +19,8 @@ from theory.models.weights.weights_change import (
     smoothness,
     states,
 )
-from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step
+from theory.proof.steps import step
 
 v_1, v_2 = (Symbol(name, real=True) for name in ("v_1", "v_2"))
 T, lam, L_w, L_p, beta_p = symbols("T lam L_w L_p beta_p")
@@ -39,11 +41,7 @@ def finite_steps(o: OtherWeights, name: str) -> tuple[Step, ...]:
         *states(o),
         *jacobians(o),
         *losses(o),
-        Step(
-            name,
-            finite(o),
-            Smt(at("gradients bounded", T - 1), "some input", "contractive"),
-        ),
+        step(name, finite(o)).by(at("gradients bounded", T - 1), "some input", "contractive"),
     )
 
 
@@ -73,64 +71,49 @@ def uniform_steps(o: OtherWeights, of_length: Use, by_parts: bool) -> tuple[Step
     last = g.lam ** (T - 1)
     bent, mixed = change_factors(g, T, last)
     of_one = (g.L_w * g.total(T)) ** 2, change(o, T, last)
-    larger = Step(
+    larger = step(
         "larger",
         le(grad_gap_weights, (g.beta_p * y + g.L_p * z) * weight_distance),
-        Smt("given 1", "given 2", "given 3"),
         forall=(v_1, v_2, y, z),
         given=(
             le(grad_gap_weights, (g.beta_p * v_1 + g.L_p * v_2) * weight_distance),
             le(v_1, y),
             le(v_2, z),
         ),
-    )
+    ).by()
     return (
-        power(g),
-        power_at_most_one(g),
-        Step(
-            "curvature, every length",
-            le((g.L_w * g.total(T)) ** 2, curvature_most(o)),
-            Smt(at("power not negative", T), at("power at most one", T), "contractive"),
+        power(g.lam),
+        power_at_most_one(g.lam),
+        step("curvature, every length", le((g.L_w * g.total(T)) ** 2, curvature_most(o))).by(
+            at("power not negative", T), at("power at most one", T), "contractive"
         ),
-        Step(
-            "mixed",
-            le(mixed, 1 / (1 - g.lam) ** 2),
-            Smt(at("power not negative", T - 1), "some input", "contractive"),
+        step("mixed", le(mixed, 1 / (1 - g.lam) ** 2)).by(
+            at("power not negative", T - 1), "some input", "contractive"
         ),
-        Step(
-            "bent",
-            le(bent, 1 / (1 - g.lam) ** 3),
-            Smt(at("power not negative", T - 1), "some input", "contractive"),
+        step("bent", le(bent, 1 / (1 - g.lam) ** 3)).by(
+            at("power not negative", T - 1), "some input", "contractive"
         ),
-        Step(
-            "change, every length",
-            le(change(o, T, g.lam ** (T - 1)), change_most(o)),
-            Smt("mixed", "bent", "contractive"),
+        step("change, every length", le(change(o, T, g.lam ** (T - 1)), change_most(o))).by(
+            "mixed", "bent", "contractive"
         ),
         *([larger] if by_parts else []),
-        Step(
-            "claim",
-            le(grad_gap_weights, uniform(o) * weight_distance),
-            Smt(
-                *([at("larger", *of_one, curvature_most(o), change_most(o))] if by_parts else []),
-                of_length,
-                "curvature, every length",
-                "change, every length",
-                "contractive",
-            ),
+        step("claim", le(grad_gap_weights, uniform(o) * weight_distance)).by(
+            *([at("larger", *of_one, curvature_most(o), change_most(o))] if by_parts else []),
+            of_length,
+            "curvature, every length",
+            "change, every length",
+            "contractive",
         ),
     )
 
 
 MODEL = ANYWHERE.model
-FINITE_BOUND = finite(ANYWHERE)
-FINITE = Form("finite", FINITE_BOUND, MODEL, "smooth", Proof(finite_steps(ANYWHERE, "claim")))
+FINITE = Form("finite", finite(ANYWHERE), MODEL, "smooth", Proof(finite_steps(ANYWHERE, "claim")))
 LEMMA = FINITE.lemma("gradient-lipschitz").at()
 beta = uniform(ANYWHERE)
-UNIFORM_BOUND = le(grad_gap_weights, beta * weight_distance)
 UNIFORM = Form(
     "uniform",
-    UNIFORM_BOUND,
+    le(grad_gap_weights, beta * weight_distance),
     MODEL,
     "smooth",
     Proof(uniform_steps(ANYWHERE, LEMMA, by_parts=False)),
@@ -162,11 +145,7 @@ GRADIENT_LIPSCHITZ = Claim(
             "the change of ∂φ/∂w with the state is forgotten: only one of the two mixed terms",
             le(grad_gap_weights, (beta - L_p * beta_wh * L_w / (1 - lam) ** 2) * weight_distance),
         ),
-        UNIFORM.variant(
-            "one-horizon-less",
-            "one factor 1/(1 − λ) less throughout",
-            le(grad_gap_weights, (1 - lam) * beta * weight_distance),
-        ),
+        scaled(UNIFORM, 1 - lam, "one-horizon-less", "one factor 1/(1 − λ) less throughout"),
         UNIFORM.variant(
             "curvature-once",
             "β_p L_w²/(1 − λ): the loss's curvature with one horizon in place of two",
@@ -186,10 +165,8 @@ GRADIENT_LIPSCHITZ = Claim(
             "the limit is never reached: 0.999 of it is enough",
             le(grad_gap_weights, Rational(999, 1000) * beta * weight_distance),
         ),
-        FINITE.variant(
-            "one-factor-more",
-            "λ times the constant, as if the last step only forgot",
-            le(grad_gap_weights, lam * smoothness(ANYWHERE, T) * weight_distance),
+        scaled(
+            FINITE, lam, "one-factor-more", "λ times the constant, as if the last step only forgot"
         ),
         IN_BOX.variant(
             "box-loss-alone",

@@ -31,11 +31,11 @@ from theory.models.geometry import (
     start,
     x_next,
 )
-from theory.models.sensitivity import bounded, forgetting, power, power_at_most_one, sensitive
+from theory.models.lemmas.powers import power, power_at_most_one
+from theory.models.sensitivity import bounded, forgetting, sensitive
 from theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.proof import Step
+from theory.proof.steps import step, theorem
 
 T, k, grad_gap = symbols("T k grad_gap")
 
@@ -72,53 +72,40 @@ def sensitivity_gap(g: Geometry) -> tuple[Step, ...]:
     bent_sensitivity = (at("sensitivity", s, j), "contractive") if g.beta_hh else ()
     divided = ("contractive",) if g.beta_hh else ()
     return (
-        Step(
-            "drift, one step",
-            le(gap_next, g.lam * gap + state_gap * added),
-            Smt(
-                CHAIN_RULE_WEIGHTS.at(x, 0, s + j),
-                CHAIN_RULE_WEIGHTS.at(x, s, j),
-                at("differentiable", full, x_next),
-                at("differentiable", fresh, x_next),
-                g.triangle.at(A_full * (S_full - S_fresh), bent + changed),
-                g.triangle.at(bent, changed),
-                g.submultiplicative.at(A_full, S_full - S_fresh),
-                g.submultiplicative.at(A_full - A_fresh, S_fresh),
-                at("factor", 0, s + j),
-                at("smooth", s, j),
-            ),
-            forall=(s, j),
+        step("drift, one step", le(gap_next, g.lam * gap + state_gap * added), forall=(s, j)).by(
+            CHAIN_RULE_WEIGHTS.at(x, 0, s + j),
+            CHAIN_RULE_WEIGHTS.at(x, s, j),
+            at("differentiable", full, x_next),
+            at("differentiable", fresh, x_next),
+            g.triangle.at(A_full * (S_full - S_fresh), bent + changed),
+            g.triangle.at(bent, changed),
+            g.submultiplicative.at(A_full, S_full - S_fresh),
+            g.submultiplicative.at(A_full - A_fresh, S_fresh),
+            at("factor", 0, s + j),
+            at("smooth", s, j),
         ),
-        Step(
+        step(
             "drift, bounded",
             le(gap_next, g.lam * gap + g.lam**j * at_start * (drift(g, j + 1) - drift(g, j))),
-            Smt(at("drift, one step", s, j), at("forgetting", s, j), *bent_sensitivity),
             forall=(s, j),
-        ),
-        Step(
+        ).by(at("drift, one step", s, j), at("forgetting", s, j), *bent_sensitivity),
+        step(
             "drift",
             le(
                 g.norm(sensitivity(x, 0, s + j + 1) - sensitivity(x, s, j + 1)),
                 g.lam ** (j + 1) * g.norm(S_start) + g.lam**j * at_start * drift(g, j + 1),
             ),
-            Induction(
-                j,
-                base=Smt(at("drift, bounded", s, 0), WEIGHTS_START.at(x, s), *divided),
-                step=Smt(HYPOTHESIS, at("drift, bounded", s, j + 1), *divided),
-            ),
             forall=(s, j),
+        ).by_induction(
+            base=(at("drift, bounded", s, 0), WEIGHTS_START.at(x, s), *divided),
+            step=(at("drift, bounded", s, j + 1), *divided),
         ),
     )
 
 
 def total_at_most_steps(g: Geometry) -> Step:
     """g(j) ≤ j."""
-    return Step(
-        "total",
-        le(g.total(j), j),
-        Induction(j, base=Smt(), step=Smt(HYPOTHESIS, "contractive")),
-        forall=(j,),
-    )
+    return step("total", le(g.total(j), j), forall=(j,)).by_induction(step="contractive")
 
 
 def _steps(g: Geometry) -> tuple[Step, ...]:
@@ -133,54 +120,47 @@ def _steps(g: Geometry) -> tuple[Step, ...]:
         *forgetting(g),
         *sensitive(g),
         *sensitivity_gap(g),
-        power(g),
-        power_at_most_one(g),
+        power(g.lam),
+        power_at_most_one(g.lam),
         *((total_at_most_steps(g),) if g.beta_hh else ()),
-        Step(
+        step(
             "gradients",
             le(
-                loss_gap,
-                g.L_p * g.norm(S - S_hat) + g.beta_p * g.norm(h - h_fresh) * g.norm(S_hat),
-            ),
-            Smt(
-                g.triangle.at(d_loss(h) * (S - S_hat), curved * S_hat),
-                g.submultiplicative.at(d_loss(h), S - S_hat),
-                g.submultiplicative.at(curved, S_hat),
-                at("lipschitz loss", s + j + 1),
-                at("smooth loss", s, j + 1),
-                *g.gradient_norm(h, h_fresh, (0, s + j + 1), (s, j + 1)),
+                loss_gap, g.L_p * g.norm(S - S_hat) + g.beta_p * g.norm(h - h_fresh) * g.norm(S_hat)
             ),
             forall=(s, j),
+        ).by(
+            g.triangle.at(d_loss(h) * (S - S_hat), curved * S_hat),
+            g.submultiplicative.at(d_loss(h), S - S_hat),
+            g.submultiplicative.at(curved, S_hat),
+            at("lipschitz loss", s + j + 1),
+            at("smooth loss", s, j + 1),
+            *g.gradient_norm(h, h_fresh, (0, s + j + 1), (s, j + 1)),
         ),
-        Step(
+        step(
             "gradients at the start",
-            le(
-                loss_gap,
-                three_terms(g, s, j + 1, g.norm(start)),
-            ),
-            Smt(
-                at("gradients", s, j),
-                at("drift", s, j),
-                at("forgetting", s, j + 1),
-                at("sensitivity", 0, s),
-                at("sensitivity", s, j + 1),
-                at("power not negative", j + 1),
-                "contractive",
-            ),
+            le(loss_gap, three_terms(g, s, j + 1, g.norm(start))),
             forall=(s, j),
+        ).by(
+            at("gradients", s, j),
+            at("drift", s, j),
+            at("forgetting", s, j + 1),
+            at("sensitivity", 0, s),
+            at("sensitivity", s, j + 1),
+            at("power not negative", j + 1),
+            "contractive",
         ),
-        Step(
+        step(
             "gradients bounded",
             le(loss_gap, three_terms(g, s, j + 1, g.start_bound(s))),
-            Smt(
-                at("gradients at the start", s, j),
-                at("start", s),
-                *((at("total", j + 1),) if g.beta_hh else ()),
-                at("power not negative", j),
-                at("power at most one", j + 1),
-                "contractive",
-            ),
             forall=(s, j),
+        ).by(
+            at("gradients at the start", s, j),
+            at("start", s),
+            *((at("total", j + 1),) if g.beta_hh else ()),
+            at("power not negative", j),
+            at("power at most one", j + 1),
+            "contractive",
         ),
     )
 
@@ -201,8 +181,9 @@ def _form(name: str, g: Geometry, note: str = "", about: str = "gradient") -> Fo
         WINDOW,
         SOME_WINDOW,
     )
-    claim = Smt(at("gradients bounded", T - k, k - 1), "window", "some window", "contractive")
-    return Form(name, bound, model, about, Proof((*_steps(g), Step("claim", bound, claim))), note)
+    return theorem(name, bound, model, about, _steps(g), note).by(
+        at("gradients bounded", T - k, k - 1), "window", "some window", "contractive"
+    )
 
 
 FINITE = _form("finite", EUCLIDEAN)

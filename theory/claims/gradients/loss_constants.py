@@ -1,98 +1,50 @@
 """How steep and how curved the losses are: squared loss and cross-entropy (Miller & Hardt)."""
 
-from sympy import Rational
-
 from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
-from theory.axioms.gradients import (
-    SUBMULTIPLICATIVE_TRANSPOSED,
-)
+from theory.axioms.gradients import SUBMULTIPLICATIVE_TRANSPOSED
 from theory.claims.gradients.cross_entropy import ENTROPY_CURVATURE, ENTROPY_SLOPE
-from theory.language.claim import Claim, Form, Source
-from theory.language.law import Assumption, at, law
+from theory.language.claim import Claim, Source
+from theory.language.law import assume, at
 from theory.language.statement import eq, le
-from theory.language.terms.vectors import (
-    a,
-    b,
-    c,
-    gradient,
-    norm,
-    transpose,
-    vector,
-)
+from theory.language.terms.vectors import a, b, c, gradient, norm, transpose, vector
+from theory.language.variants import scaled, thousandth_less
 from theory.language.vocabulary import symbols
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 H, y_norm, C_norm_sq, C_norm_ce = symbols("H y_norm C_norm_sq C_norm_ce")
 C_label, C_spread, dp, dp_gap, state_gap = symbols("C_label C_spread dp dp_gap state_gap")
 C, target = vector("C"), vector("target")
 
-SQUARED = Assumption(
-    "squared loss",
-    "p(h) = ½‖C h − y‖², with the gradient Cᵀ(C h − y)",
-    law=law("squared loss", (c,), eq(gradient(c), transpose(C) * (C * c - target))),
-)
-READOUT = Assumption(
-    "readout", "C_norm_sq bounds ‖C‖₂", law=law("readout", (), le(norm(C), C_norm_sq))
-)
-SIZES = Assumption(
-    "sizes",
-    "y_norm bounds ‖y‖, and H ‖h‖ and ‖h′‖",
-    law=law("sizes", (), le(norm(target), y_norm), le(norm(a), H), le(norm(b), H)),
+SQUARED = assume(
+    "squared loss", "p(h) = ½‖C h − y‖², with the gradient Cᵀ(C h − y)", forall=(c,)
+).that(eq(gradient(c), transpose(C) * (C * c - target)))
+READOUT = assume("readout", "C_norm_sq bounds ‖C‖₂").that(le(norm(C), C_norm_sq))
+SIZES = assume("sizes", "y_norm bounds ‖y‖, and H ‖h‖ and ‖h′‖").that(
+    le(norm(target), y_norm), le(norm(a), H), le(norm(b), H)
 )
 
 SQUARED_SLOPE_BOUND = le(dp, C_norm_sq * (C_norm_sq * H + y_norm))
-SQUARED_SLOPE = Form(
+SQUARED_SLOPE = theorem(
     "squared",
     SQUARED_SLOPE_BOUND,
     (SQUARED, READOUT, SIZES),
     "gradient",
-    Proof(
-        (
-            Step(
-                "residual",
-                le(norm(C * a - target), C_norm_sq * H + y_norm),
-                Smt(
-                    TRIANGLE.at(C * a, -target),
-                    SUBMULTIPLICATIVE.at(C, a),
-                    "readout",
-                    "sizes",
-                ),
-            ),
-            Step(
-                "claim",
-                SQUARED_SLOPE_BOUND,
-                Smt(
-                    at("squared loss", a),
-                    SUBMULTIPLICATIVE_TRANSPOSED.at(C, C * a - target),
-                    "residual",
-                    "readout",
-                ),
-            ),
-        )
+    (
+        step("residual", le(norm(C * a - target), C_norm_sq * H + y_norm)).by(
+            TRIANGLE.at(C * a, -target), SUBMULTIPLICATIVE.at(C, a), "readout", "sizes"
+        ),
     ),
+).by(
+    at("squared loss", a), SUBMULTIPLICATIVE_TRANSPOSED.at(C, C * a - target), "residual", "readout"
 )
-SQUARED_CURVATURE_BOUND = le(dp_gap, C_norm_sq**2 * state_gap)
-SQUARED_CURVATURE = Form(
-    "squared-curvature",
-    SQUARED_CURVATURE_BOUND,
-    (SQUARED, READOUT),
-    "gradient",
-    Proof(
-        (
-            Step(
-                "claim",
-                SQUARED_CURVATURE_BOUND,
-                Smt(
-                    at("squared loss", a),
-                    at("squared loss", b),
-                    SUBMULTIPLICATIVE_TRANSPOSED.at(C, C * (a - b)),
-                    SUBMULTIPLICATIVE.at(C, a - b),
-                    "readout",
-                ),
-            ),
-        )
-    ),
+SQUARED_CURVATURE = theorem(
+    "squared-curvature", le(dp_gap, C_norm_sq**2 * state_gap), (SQUARED, READOUT), "gradient"
+).by(
+    at("squared loss", a),
+    at("squared loss", b),
+    SUBMULTIPLICATIVE_TRANSPOSED.at(C, C * (a - b)),
+    SUBMULTIPLICATIVE.at(C, a - b),
+    "readout",
 )
 
 LOSS_CONSTANTS = Claim(
@@ -102,14 +54,10 @@ LOSS_CONSTANTS = Claim(
     forms=(SQUARED_SLOPE, SQUARED_CURVATURE, ENTROPY_SLOPE, ENTROPY_CURVATURE),
     false_variants=(
         SQUARED_SLOPE.variant("no-target", "the target is taken for 0", le(dp, C_norm_sq**2 * H)),
-        SQUARED_SLOPE.variant(
-            "a-thousandth-less",
-            "the bound is never reached: 0.999 of it is enough",
-            le(dp, Rational(999, 1000) * SQUARED_SLOPE_BOUND.rhs),
+        thousandth_less(
+            SQUARED_SLOPE, "a-thousandth-less", "the bound is never reached: 0.999 of it is enough"
         ),
-        SQUARED_CURVATURE.variant(
-            "readout-once", "‖C‖ in place of its square", le(dp_gap, C_norm_sq * state_gap)
-        ),
+        scaled(SQUARED_CURVATURE, 1 / C_norm_sq, "readout-once", "‖C‖ in place of its square"),
         ENTROPY_SLOPE.variant("without-root", "‖C‖ without the factor √2", le(dp, C_norm_ce)),
         ENTROPY_SLOPE.variant(
             "half-the-spread",

@@ -5,7 +5,7 @@ derivatives count: a cell need not be smooth, and there is no factor k.
 """
 # ruff: noqa: N816 - the names of the vocabulary
 
-from sympy import Integer, Rational
+from sympy import Integer
 
 from theory.axioms.base import TRIANGLE
 from theory.axioms.gradients import CHAIN_RULE_WEIGHTS
@@ -27,14 +27,14 @@ from theory.language.terms.vectors import (
     state,
     x,
 )
+from theory.language.variants import instead, scaled, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX, CUT_GRADIENT_NORM
 from theory.models.geometry import EUCLIDEAN, ZERO, Geometry, S_full, S_start, full, x_next
-from theory.models.sensitivity import power, sensitive
+from theory.models.lemmas.powers import power
+from theory.models.sensitivity import sensitive
 from theory.models.system import DIFFERENTIABLE, LONG_WINDOW, WINDOW
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 T, k, lam, L_w, L_p, tbptt_gap, tb_gap = symbols("T k lam L_w L_p tbptt_gap tb_gap")
 
@@ -60,53 +60,32 @@ def _form(name: str, g: Geometry, about: str, *measured: Use, note: str = "") ->
     steps = (
         *g.before,
         *sensitive(g),
-        Step(
-            "one step back",
-            le(g.norm(lost_next), g.lam * g.norm(lost)),
-            Smt(
-                CHAIN_RULE_WEIGHTS.at(x, 0, s + j),
-                RECENT.at(x, s, j),
-                at("differentiable", full, x_next),
-                g.submultiplicative.at(d_state(full, x_next), lost),
-                at("factor", 0, s + j),
-            ),
-            forall=(s, j),
+        step("one step back", le(g.norm(lost_next), g.lam * g.norm(lost)), forall=(s, j)).by(
+            CHAIN_RULE_WEIGHTS.at(x, 0, s + j),
+            RECENT.at(x, s, j),
+            at("differentiable", full, x_next),
+            g.submultiplicative.at(d_state(full, x_next), lost),
+            at("factor", 0, s + j),
         ),
-        Step(
-            "all steps back",
-            le(g.norm(lost), g.lam**j * g.norm(S_start)),
-            Induction(
-                j,
-                base=Smt(RECENT.at(x, s, j)),
-                step=Smt(HYPOTHESIS, at("one step back", s, j)),
-            ),
-            forall=(s, j),
-        ),
-        power(g),
-        Step(
-            "sensitivities",
-            le(g.norm(S_T - R_T), g.lam**k * g.L_w * g.total(T - k)),
-            Smt(
-                at("all steps back", T - k, k),
-                at("sensitivity", 0, T - k),
-                at("power not negative", k),
-                "contractive",
-                "window",
-            ),
-        ),
-        Step(
-            "claim",
-            bound,
-            Smt(
-                "sensitivities",
-                g.submultiplicative.at(d_loss(h_T), S_T - R_T),
-                at("lipschitz loss", T),
-                *measured,
-                "contractive",
-            ),
+        step(
+            "all steps back", le(g.norm(lost), g.lam**j * g.norm(S_start)), forall=(s, j)
+        ).by_induction(base=RECENT.at(x, s, j), step=at("one step back", s, j)),
+        power(g.lam),
+        step("sensitivities", le(g.norm(S_T - R_T), g.lam**k * g.L_w * g.total(T - k))).by(
+            at("all steps back", T - k, k),
+            at("sensitivity", 0, T - k),
+            at("power not negative", k),
+            "contractive",
+            "window",
         ),
     )
-    return Form(name, bound, model, about, Proof(steps), note)
+    return theorem(name, bound, model, about, steps, note).by(
+        "sensitivities",
+        g.submultiplicative.at(d_loss(h_T), S_T - R_T),
+        at("lipschitz loss", T),
+        *measured,
+        "contractive",
+    )
 
 
 FINITE = _form("finite", EUCLIDEAN, "gradient")
@@ -121,58 +100,28 @@ IN_BOX = _form(
 )
 LEMMA = FINITE.lemma("tbptt-gap").at()
 
-UNIFORM_BOUND = le(tbptt_gap, lam**k * L_p * L_w / (1 - lam))
-UNIFORM = Form(
+UNIFORM = theorem(
     "uniform",
-    UNIFORM_BOUND,
+    le(tbptt_gap, lam**k * L_p * L_w / (1 - lam)),
     MODEL,
     "gradient",
-    Proof(
-        (
-            power(EUCLIDEAN),
-            Step(
-                "claim",
-                UNIFORM_BOUND,
-                Smt(
-                    LEMMA,
-                    at("power not negative", k),
-                    at("power not negative", T - k),
-                    "contractive",
-                    "window",
-                ),
-            ),
-        )
-    ),
+    (power(EUCLIDEAN.lam),),
     note="for every length T",
-)
+).by(LEMMA, at("power not negative", k), at("power not negative", T - k), "contractive", "window")
 
-AGAINST_BOUND = le(
-    tb_gap,
-    FINITE_BOUND.rhs + three_terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(T - k)),
-)
-AGAINST = Form(
+AGAINST = theorem(
     "against-truncated",
-    AGAINST_BOUND,
+    le(tb_gap, FINITE_BOUND.rhs + three_terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(T - k))),
     GRADIENT_GAP_FINITE.assumptions,
     "gradient",
-    Proof(
-        (
-            Step(
-                "claim",
-                AGAINST_BOUND,
-                Smt(
-                    LEMMA,
-                    GRADIENT_GAP_FINITE.lemma("gradient-gap").at(),
-                    TRIANGLE.at(
-                        d_loss(h_T) * R_T - run_gradient(0, T),
-                        run_gradient(0, T) - run_gradient(T - k, k),
-                    ),
-                    "contractive",
-                ),
-            ),
-        )
-    ),
     note="against the truncated model's gradient: there the cell has to be smooth",
+).by(
+    LEMMA,
+    GRADIENT_GAP_FINITE.lemma("gradient-gap").at(),
+    TRIANGLE.at(
+        d_loss(h_T) * R_T - run_gradient(0, T), run_gradient(0, T) - run_gradient(T - k, k)
+    ),
+    "contractive",
 )
 
 TBPTT_GAP = Claim(
@@ -194,16 +143,8 @@ TBPTT_GAP = Claim(
             "truncated back-propagation is taken for the truncated model's gradient",
             eq(tb_gap, Integer(0)),
         ),
-        UNIFORM.variant(
-            "no-horizon",
-            "the factor 1/(1 − λ) is missing",
-            le(tbptt_gap, lam**k * L_p * L_w),
-        ),
-        UNIFORM.variant(
-            "a-thousandth-less",
-            "the limit is never reached: 0.999 of it is enough",
-            le(tbptt_gap, Rational(999, 1000) * lam**k * L_p * L_w / (1 - lam)),
-        ),
+        scaled(UNIFORM, 1 - lam, "no-horizon", "the factor 1/(1 − λ) is missing"),
+        thousandth_less(UNIFORM),
         UNIFORM.variant(
             "half-by-eight",
             "eight steps forget half of any gradient, whatever λ is",
@@ -215,16 +156,8 @@ TBPTT_GAP = Claim(
             "the truncated model's gradient is as close as that of truncated back-propagation",
             le(tb_gap, FINITE_BOUND.rhs),
         ),
-        IN_BOX.variant(
-            "box-next-power",
-            "λ^{k+1} in place of λ^k, of a cell",
-            le(tbptt_gap, BOX.lam * IN_BOX.statement.rhs),
-        ),
-        IN_BOX.variant(
-            "box-without-loss",
-            "the loss's slope L_p is missing",
-            le(tbptt_gap, IN_BOX.statement.rhs / BOX.L_p),
-        ),
+        scaled(IN_BOX, BOX.lam, "box-next-power", "λ^{k+1} in place of λ^k, of a cell"),
+        instead(IN_BOX, BOX.L_p, 1, "box-without-loss", "the loss's slope L_p is missing"),
     ),
     extremal=(
         "scalar linear system h = λh + ux with the one weight u, linear loss and a constant "

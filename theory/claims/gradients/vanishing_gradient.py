@@ -1,26 +1,26 @@
 """The derivative of the state in an early input vanishes (Miller & Hardt, section 3)."""
 
-from sympy import sqrt
+from sympy import Expr, sqrt
 
 from theory.axioms.base import (
     CHAIN_RULE,
     CHAIN_RULE_START,
     DERIVATIVE_IN_INPUT,
     DERIVATIVE_IN_STATE,
-    SUBMULTIPLICATIVE,
 )
-from theory.language.claim import Claim, Form, Source
-from theory.language.law import Assumption, at
+from theory.language.claim import Claim, Source
+from theory.language.law import Assumption, Use, at
 from theory.language.statement import le
-from theory.language.terms.vectors import d_state, entry, j, jacobian, m, norm, state, x
+from theory.language.terms.vectors import d_state, entry, j, jacobian, m, state, x
+from theory.language.variants import instead, scaled
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX, SHOWN_DERIVATIVE
 from theory.models.box_geometry import LIPSCHITZ_INPUT as LIPSCHITZ_INPUT_BOX
+from theory.models.geometry import EUCLIDEAN, Geometry
 from theory.models.sensitivity import factor
 from theory.models.system import CONTRACTION, DIFFERENTIABLE, INDEX, LIPSCHITZ_INPUT, PAST_INDEX
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.proof import Step
+from theory.proof.steps import step, theorem
 
 lam, L_x, L_rho, U_norm, W_norm, W_radius = symbols("lam L_x L_rho U_norm W_norm W_radius")
 T, t, dh_dx, C_box, L_x_box = symbols("T t dh_dx C_box L_x_box")
@@ -31,114 +31,53 @@ later, x_later = state(x, 0, m + j + 1), entry(x, m + j + 2)
 MODEL = (CONTRACTION, LIPSCHITZ_INPUT, DIFFERENTIABLE, INDEX, PAST_INDEX)
 OLD = Assumption("old input", "the input is at least 8 steps old: T − t ≥ 8", le(t + 8, T))
 
-BOUND = le(dh_dx, L_x * lam ** (T - t))
-FORM = Form(
+moved, moved_next = (jacobian(x, m + j + steps, m + 1) for steps in (1, 2))
+
+
+def decay(
+    g: Geometry, L_x: Expr, first: tuple[Use, ...], further: tuple[Use, ...]
+) -> tuple[Step, ...]:
+    """‖∂h_{t+j}/∂x_t‖ ≤ L_x λ^j, from what bounds the derivatives of one step."""
+    return (
+        step("the input's own step", le(g.norm(jacobian(x, m + 1, m + 1)), L_x), forall=(m,)).by(
+            CHAIN_RULE_START.at(x, m), *first, at("differentiable", before, x_now)
+        ),
+        step("one step more", le(g.norm(moved_next), g.lam * g.norm(moved)), forall=(m, j)).by(
+            CHAIN_RULE.at(x, m, j),
+            g.submultiplicative.at(d_state(later, x_later), moved),
+            *further,
+            at("differentiable", later, x_later),
+        ),
+        step("all steps", le(g.norm(moved), L_x * g.lam**j), forall=(m, j)).by_induction(
+            base=at("the input's own step", m), step=at("one step more", m, j)
+        ),
+    )
+
+
+FORM = theorem(
     "finite",
-    BOUND,
+    le(dh_dx, L_x * lam ** (T - t)),
     MODEL,
     "rnn",
-    Proof(
-        (
-            Step(
-                "the input's own step",
-                le(norm(jacobian(x, m + 1, m + 1)), L_x),
-                Smt(
-                    CHAIN_RULE_START.at(x, m),
-                    DERIVATIVE_IN_INPUT.at(L_x, before, x_now),
-                    "lipschitz input",
-                    at("differentiable", before, x_now),
-                ),
-                forall=(m,),
-            ),
-            Step(
-                "one step more",
-                le(
-                    norm(jacobian(x, m + j + 2, m + 1)),
-                    lam * norm(jacobian(x, m + j + 1, m + 1)),
-                ),
-                Smt(
-                    CHAIN_RULE.at(x, m, j),
-                    SUBMULTIPLICATIVE.at(d_state(later, x_later), jacobian(x, m + j + 1, m + 1)),
-                    DERIVATIVE_IN_STATE.at(lam, later, x_later),
-                    "contraction",
-                    at("differentiable", later, x_later),
-                ),
-                forall=(m, j),
-            ),
-            Step(
-                "all steps",
-                le(norm(jacobian(x, m + j + 1, m + 1)), L_x * lam**j),
-                Induction(
-                    j,
-                    base=Smt(at("the input's own step", m)),
-                    step=Smt(HYPOTHESIS, at("one step more", m, j)),
-                ),
-                forall=(m, j),
-            ),
-            Step("claim", BOUND, Smt(at("all steps", t - 1, T - t), "index", "past")),
-        )
+    decay(
+        EUCLIDEAN,
+        L_x,
+        (DERIVATIVE_IN_INPUT.at(L_x, before, x_now), "lipschitz input"),
+        (DERIVATIVE_IN_STATE.at(lam, later, x_later), "contraction"),
     ),
-)
-
-first_step = BOX.norm(jacobian(x, m + 1, m + 1))
-moved, moved_next = (jacobian(x, m + j + steps, m + 1) for steps in (1, 2))
-IN_BOX_BOUND = le(dh_dx, C_box * L_x_box * BOX.lam ** (T - t))
-IN_BOX = Form(
+).by(at("all steps", t - 1, T - t), "index", "past")
+IN_BOX = theorem(
     "box",
-    IN_BOX_BOUND,
-    (
-        *BOX.slopes,
-        LIPSCHITZ_INPUT_BOX,
-        DIFFERENTIABLE,
-        SHOWN_DERIVATIVE,
-        INDEX,
-        PAST_INDEX,
-    ),
+    le(dh_dx, C_box * L_x_box * BOX.lam ** (T - t)),
+    (*BOX.slopes, LIPSCHITZ_INPUT_BOX, DIFFERENTIABLE, SHOWN_DERIVATIVE, INDEX, PAST_INDEX),
     "cell",
-    Proof(
-        (
-            *BOX.before,
-            factor(BOX),
-            Step(
-                "the input's own step",
-                le(first_step, L_x_box),
-                Smt(
-                    CHAIN_RULE_START.at(x, m),
-                    at("lipschitz input", m),
-                    at("differentiable", before, x_now),
-                ),
-                forall=(m,),
-            ),
-            Step(
-                "one step more",
-                le(BOX.norm(moved_next), BOX.lam * BOX.norm(moved)),
-                Smt(
-                    CHAIN_RULE.at(x, m, j),
-                    BOX.submultiplicative.at(d_state(later, x_later), moved),
-                    at("factor", 0, m + j + 1),
-                    at("differentiable", later, x_later),
-                ),
-                forall=(m, j),
-            ),
-            Step(
-                "all steps",
-                le(BOX.norm(moved), L_x_box * BOX.lam**j),
-                Induction(
-                    j,
-                    base=Smt(at("the input's own step", m)),
-                    step=Smt(HYPOTHESIS, at("one step more", m, j)),
-                ),
-                forall=(m, j),
-            ),
-            Step(
-                "claim",
-                IN_BOX_BOUND,
-                Smt(at("all steps", t - 1, T - t), at("output", t - 1, T - t), "index", "past"),
-            ),
-        )
+    (
+        *BOX.before,
+        factor(BOX),
+        *decay(BOX, L_x_box, (at("lipschitz input", m),), (at("factor", 0, m + j + 1),)),
     ),
     note="any cell with a comparison matrix",
-)
+).by(at("all steps", t - 1, T - t), at("output", t - 1, T - t), "index", "past")
 
 VANISHING_GRADIENT = Claim(
     id="vanishing-gradient",
@@ -146,9 +85,7 @@ VANISHING_GRADIENT = Claim(
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 3"),
     forms=(FORM, IN_BOX),
     false_variants=(
-        FORM.variant(
-            "next-power", "λ^{T−t+1} in place of λ^{T−t}", le(dh_dx, L_x * lam ** (T - t + 1))
-        ),
+        instead(FORM, t, t - 1, "next-power", "λ^{T−t+1} in place of λ^{T−t}"),
         FORM.variant(
             "slope-forgotten",
             "the activation's slope is taken for 1",
@@ -160,26 +97,16 @@ VANISHING_GRADIENT = Claim(
             le(dh_dx, L_x / 2),
             (*MODEL, OLD),
         ),
-        FORM.variant(
-            "no-input-slope",
-            "the constant L_x of the input is missing",
-            le(dh_dx, lam ** (T - t)),
-        ),
-        FORM.variant(
-            "spectral-radius",
-            "the eigenvalues of W rule the decay",
-            le(dh_dx, L_x * (L_rho * W_radius) ** (T - t)),
+        instead(FORM, L_x, 1, "no-input-slope", "the constant L_x of the input is missing"),
+        instead(
+            FORM, lam, L_rho * W_radius, "spectral-radius", "the eigenvalues of W rule the decay"
         ),
         FORM.variant(
             "as-the-square-root",
             "the slopes average out, like the square root of the lag",
             le(dh_dx, L_x * lam ** (T - t) / sqrt(T - t + 1)),
         ),
-        IN_BOX.variant(
-            "box-next-power",
-            "λ^{T−t+1} in place of λ^{T−t}, of a cell",
-            le(dh_dx, BOX.lam * IN_BOX_BOUND.rhs),
-        ),
+        scaled(IN_BOX, BOX.lam, "box-next-power", "λ^{T−t+1} in place of λ^{T−t}, of a cell"),
         IN_BOX.variant(
             "box-without-output",
             "the Euclidean norm of the output is taken for the norm of the box",

@@ -6,16 +6,15 @@
 from sympy import log
 
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
-from theory.language.claim import Form
 from theory.language.law import Assumption, at
 from theory.language.statement import le, lt
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX, SHOWN
 from theory.models.lemmas.decay import decay, long_window, positive_rate, rate_of
-from theory.models.sensitivity import forgetting, power, power_sum, states
+from theory.models.lemmas.powers import power, power_sum
+from theory.models.sensitivity import forgetting, states
 from theory.models.system import ACCURACY, LONG_WINDOW, WINDOW, ZERO
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import theorem
 
 T, k, epsilon, C_box, h_gap, h_gap_box = symbols("T k epsilon C_box h_gap h_gap_box")
 lam, S_0 = BOX.lam, BOX.S_0
@@ -23,90 +22,51 @@ lam, S_0 = BOX.lam, BOX.S_0
 MODEL = (*BOX.contracts, BOX.contractive, BOX.drive, WINDOW)
 forgotten = S_0 * (lam**k - lam**T) / (1 - lam)
 
-STATE_BOUND = le(h_gap_box, forgotten)
-STATE = Form(
+STATE = theorem(
     "box-state",
-    STATE_BOUND,
+    le(h_gap_box, forgotten),
     MODEL,
     "cell",
-    Proof(
-        (
-            *BOX.before,
-            *states(BOX),
-            *forgetting(BOX),
-            power_sum(BOX),
-            power(BOX),
-            Step(
-                "claim",
-                STATE_BOUND,
-                Smt(
-                    at("forgetting", T - k, k),
-                    at("state", T - k),
-                    at("power of a sum", k, T - k),
-                    at("power not negative", k),
-                    "contractive",
-                    "window",
-                ),
-            ),
-        )
-    ),
+    (*BOX.before, *states(BOX), *forgetting(BOX), power_sum(BOX.lam), power(BOX.lam)),
     note="the whole state of a cell, (c, h) of an LSTM",
+).by(
+    at("forgetting", T - k, k),
+    at("state", T - k),
+    at("power of a sum", k, T - k),
+    at("power not negative", k),
+    "contractive",
+    "window",
 )
 
-OUTPUT_BOUND = le(h_gap, C_box * forgotten)
-OUTPUT = Form(
+OUTPUT = theorem(
     "box",
-    OUTPUT_BOUND,
+    le(h_gap, C_box * forgotten),
     (*MODEL, SHOWN),
     "cell",
-    Proof(
-        (
-            Step(
-                "claim",
-                OUTPUT_BOUND,
-                Smt(
-                    STATE.lemma("truncation, box-state").at(),
-                    at("output", T - k, k),
-                    "window",
-                    "contractive",
-                ),
-            ),
-        )
-    ),
     note="any cell with a comparison matrix, by what it shows",
-)
+).by(STATE.lemma("truncation, box-state").at(), at("output", T - k, k), "window", "contractive")
 
 MEMORY = Assumption("memory", "λ_box > 0", lt(ZERO, lam))
 rate, needed = rate_of(lam), C_box * S_0 / ((1 - lam) * epsilon)
 WINDOW_MODEL = (*OUTPUT.assumptions, MEMORY, ACCURACY)
 LONG = long_window("log C_box S_0/((1 − λ)ε) to the base 1/λ", le(log(needed) / rate, k))
 TARGET = le(h_gap, epsilon)
-WINDOW_FORM = Form(
+WINDOW_FORM = theorem(
     "box-window",
     TARGET,
     (*WINDOW_MODEL, LONG),
     "cell",
-    Proof(
-        (
-            decay(lam),
-            power(BOX),
-            Step(
-                "claim",
-                TARGET,
-                Smt(
-                    OUTPUT.lemma("truncation, box").at(),
-                    "long window",
-                    at("decay", k),
-                    LOGARITHM.at(needed),
-                    EXPONENTIAL.at(log(needed), k * rate),
-                    at("power not negative", T),
-                    *positive_rate(lam),
-                    "accuracy",
-                ),
-            ),
-        )
-    ),
+    (decay(lam), power(BOX.lam)),
     note="how long a window is enough for a cell, in the Euclidean norm of its output",
+).by(
+    OUTPUT.lemma("truncation, box").at(),
+    "long window",
+    at("decay", k),
+    LOGARITHM.at(needed),
+    EXPONENTIAL.at(log(needed), k * rate),
+    at("power not negative", T),
+    *positive_rate(lam),
+    "accuracy",
 )
 
 BOX_FORMS = (STATE, OUTPUT, WINDOW_FORM)

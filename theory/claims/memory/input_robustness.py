@@ -3,20 +3,20 @@
 ‖h_T − h′_T‖ ≤ L_x δ (1 − λ^T)/(1 − λ) + λ^T ‖h_0 − h′_0‖ for inputs with ‖x_t − x′_t‖ ≤ δ.
 """
 
-from sympy import Expr, Max, Rational, sqrt
+from sympy import Expr, Max, sqrt
 
 from theory.language.claim import Claim, Form, Source
 from theory.language.law import Assumption, Use, at
 from theory.language.statement import Statement, le
 from theory.language.terms.gates import gated_run
 from theory.language.terms.vectors import a, b, x, x_other
+from theory.language.variants import instead, scaled, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.driven_runs import OF_CELLS, OF_VANILLA, SHOWN, Driven
-from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
-from theory.models.sensitivity import power
+from theory.models.lemmas.powers import POWER_NOT_NEGATIVE, power
 from theory.models.system import LIPSCHITZ_READOUT, TWO_STEPS
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.proof import Step
+from theory.proof.steps import theorem
 
 lam, L_x, L_f, B_x, x_gap, T = symbols("lam L_x L_f B_x x_gap T")
 forced_gap, forced_gap_y, response_gap, state_gap = symbols(
@@ -32,98 +32,87 @@ EVER, EVER_BOX = L_x * x_gap / (1 - lam), L_x_box * x_gap / (1 - lam_box)
 run, run_other = gated_run(a, x, T), gated_run(a, x_other, T)
 
 
-def of_runs(bound: Statement, model: Driven, *starts: Expr) -> Proof:
-    """From the steps of two runs from these states."""
+def of_runs(
+    name: str, statement: Statement, model: Driven, about: str, *starts: Expr, note: str = ""
+) -> Form:
+    """What two runs from these states come to, step by step."""
     more: tuple[Use, ...] = ("starts",) if model.given else ()
-    last = Step("claim", bound, Smt(at("all steps", *starts, T), *more, "contractive"))
-    return Proof((*model.steps, last))
+    return theorem(name, statement, model.assumptions, about, model.steps, note).by(
+        at("all steps", *starts, T), *more, "contractive"
+    )
 
 
-def of_form(bound: Statement, form: Form, *uses: Use, before: tuple[Step, ...] = ()) -> Proof:
-    """From another form of the claim."""
-    name = f"input-robustness, {form.name}"
-    return Proof((*before, Step("claim", bound, Smt(form.lemma(name).at(), *uses))))
+def of_form(
+    form: Form,
+    name: str,
+    statement: Statement,
+    *uses: Use,
+    more: tuple[Assumption, ...] = (),
+    before: tuple[Step, ...] = (),
+    note: str = "",
+) -> Form:
+    """What follows from another form of the claim."""
+    lemma = form.lemma(f"input-robustness, {form.name}").at()
+    assumptions = (*form.assumptions, *more)
+    follows = theorem(name, statement, assumptions, form.about, before, note)
+    return follows.by(lemma, *uses, "contractive")
 
 
-def in_vanilla(
-    name: str, bound: Statement, proof: Proof, *more: Assumption, note: str = ""
-) -> Form:  # fmt: skip
-    """A form about vanilla networks."""
-    return Form(name, bound, (*OF_VANILLA.assumptions, *more), "rnn", proof, note)
-
-
-def in_cells(name: str, bound: Statement, proof: Proof, *more: Assumption, note: str = "") -> Form:
-    """A form about cells of any kind."""
-    return Form(name, bound, (*OF_CELLS.assumptions, *more), "cell", proof, note)
-
-
-BOUND = le(forced_gap, FORCED)
-FINITE = in_vanilla("finite", BOUND, of_runs(BOUND, OF_VANILLA, a, a))
-UNIFORM_BOUND = le(forced_gap, EVER)
-UNIFORM = in_vanilla(
+FINITE = of_runs("finite", le(forced_gap, FORCED), OF_VANILLA, "rnn", a, a)
+UNIFORM = of_form(
+    FINITE,
     "uniform",
-    UNIFORM_BOUND,
-    of_form(
-        UNIFORM_BOUND, FINITE, at("power not negative", T), "contractive",
-        before=(POWER_NOT_NEGATIVE,),
-    ),
+    le(forced_gap, EVER),
+    at("power not negative", T),
+    before=(POWER_NOT_NEGATIVE,),
     note="for every length T",
-)  # fmt: skip
-PREDICTION_BOUND = le(forced_gap_y, L_f * FORCED)
+)
 READ_OUT = at("lipschitz readout", run, run_other)
-PREDICTION = in_vanilla(
-    "prediction",
-    PREDICTION_BOUND,
-    of_form(PREDICTION_BOUND, FINITE, READ_OUT, "contractive"),
-    LIPSCHITZ_READOUT,
+PREDICTION = of_form(
+    FINITE, "prediction", le(forced_gap_y, L_f * FORCED), READ_OUT, more=(LIPSCHITZ_READOUT,)
 )
 APART_BOUND = le(response_gap, FORCED + lam**T * state_gap)
-APART = in_vanilla(
-    "two-states",
-    APART_BOUND,
-    of_runs(APART_BOUND, OF_VANILLA, a, b),
-    note="from two states",
-)
+APART = of_runs("two-states", APART_BOUND, OF_VANILLA, "rnn", a, b, note="from two states")
 
-BOX_BOUND = le(forced_gap_box, FORCED_BOX)
-IN_BOX = in_cells(
+IN_BOX = of_runs(
     "box-state",
-    BOX_BOUND,
-    of_runs(BOX_BOUND, OF_CELLS, a, a),
+    le(forced_gap_box, FORCED_BOX),
+    OF_CELLS,
+    "cell",
+    a,
+    a,
     note="the whole state of a cell, (c, h) of an LSTM",
 )
-OUTPUT_BOUND = le(forced_gap, C_box * FORCED_BOX)
-OUTPUT = in_cells(
+OUTPUT = of_form(
+    IN_BOX,
     "box",
-    OUTPUT_BOUND,
-    of_form(OUTPUT_BOUND, IN_BOX, at("output", a, a, T), "contractive"),
-    SHOWN,
+    le(forced_gap, C_box * FORCED_BOX),
+    at("output", a, a, T),
+    more=(SHOWN,),
     note="any cell with a comparison matrix, by what it shows",
 )
-GAIN_BOUND = le(forced_gap, C_box * EVER_BOX)
-GAIN = in_cells(
+GAIN = of_form(
+    OUTPUT,
     "box-uniform",
-    GAIN_BOUND,
-    of_form(
-        GAIN_BOUND, OUTPUT, at("power not negative", T), "contractive",
-        before=(power(OF_CELLS.norm),),
-    ),
-    SHOWN,
+    le(forced_gap, C_box * EVER_BOX),
+    at("power not negative", T),
+    before=(power(OF_CELLS.norm.lam),),
     note="the gain that a certificate states, for every length T",
-)  # fmt: skip
-BOX_PREDICTION_BOUND = le(forced_gap_y, L_f * C_box * FORCED_BOX)
-BOX_PREDICTION = in_cells(
-    "box-prediction",
-    BOX_PREDICTION_BOUND,
-    of_form(BOX_PREDICTION_BOUND, OUTPUT, READ_OUT, "contractive"),
-    SHOWN,
-    LIPSCHITZ_READOUT,
 )
-BOX_APART_BOUND = le(response_gap_box, FORCED_BOX + lam_box**T * response_start_box)
-BOX_APART = in_cells(
+BOX_PREDICTION = of_form(
+    OUTPUT,
+    "box-prediction",
+    le(forced_gap_y, L_f * C_box * FORCED_BOX),
+    READ_OUT,
+    more=(LIPSCHITZ_READOUT,),
+)
+BOX_APART = of_runs(
     "box-two-states",
-    BOX_APART_BOUND,
-    of_runs(BOX_APART_BOUND, OF_CELLS, a, b),
+    le(response_gap_box, FORCED_BOX + lam_box**T * response_start_box),
+    OF_CELLS,
+    "cell",
+    a,
+    b,
     note="from two states of the invariant set",
 )
 
@@ -134,52 +123,27 @@ INPUT_ROBUSTNESS = Claim(
         "Angeli, A Lyapunov Approach to Incremental Stability Properties",
         "incremental input-to-state stability; the bound is by Miller & Hardt's argument",
     ),
-    forms=(
-        FINITE,
-        UNIFORM,
-        PREDICTION,
-        APART,
-        OUTPUT,
-        GAIN,
-        IN_BOX,
-        BOX_PREDICTION,
-        BOX_APART,
-    ),
+    forms=(FINITE, UNIFORM, PREDICTION, APART, OUTPUT, GAIN, IN_BOX, BOX_PREDICTION, BOX_APART),
     false_variants=(
-        FINITE.variant(
-            "one-step-short",
-            "the geometric sum ends one step early",
-            le(forced_gap, OF_VANILLA.bound(T - 1)),
-            (*FINITE.assumptions, TWO_STEPS),
+        instead(
+            FINITE, T, T - 1, "one-step-short", "the geometric sum ends one step early", TWO_STEPS
         ),
-        FINITE.variant(
-            "no-input-slope",
-            "the constant L_x of the input is missing",
-            le(forced_gap, FORCED / L_x),
-        ),
+        instead(FINITE, L_x, 1, "no-input-slope", "the constant L_x of the input is missing"),
         FINITE.variant(
             "within-the-ball",
             "no two inputs are further apart than the largest is long",
             le(forced_gap, L_x * B_x * (1 - lam**T) / (1 - lam)),
         ),
-        UNIFORM.variant(
-            "no-horizon",
-            "what was forced by earlier inputs is forgotten at once",
-            le(forced_gap, L_x * x_gap),
+        scaled(
+            UNIFORM, 1 - lam, "no-horizon", "what was forced by earlier inputs is forgotten at once"
         ),
-        UNIFORM.variant(
-            "a-thousandth-less",
-            "the limit is never reached: 0.999 of it is enough",
-            le(forced_gap, Rational(999, 1000) * EVER),
-        ),
+        thousandth_less(UNIFORM),
         UNIFORM.variant(
             "independent-inputs",
             "the differences add up like independent ones, in squares",
             le(forced_gap, L_x * x_gap / sqrt(1 - lam**2)),
         ),
-        PREDICTION.variant(
-            "no-readout", "the readout's constant L_f is missing", le(forced_gap_y, FORCED)
-        ),
+        instead(PREDICTION, L_f, 1, "no-readout", "the readout's constant L_f is missing"),
         APART.variant(
             "starts-forgotten", "where the runs start is left out", le(response_gap, FORCED)
         ),

@@ -7,8 +7,7 @@ bounded.
 from sympy import Rational, tanh
 
 from theory.axioms.base import EXPONENTIAL, HOMOGENEITY
-from theory.language.claim import Form
-from theory.language.law import Assumption, at, law
+from theory.language.law import Assumption, assume, at, law
 from theory.language.statement import eq, exists, le
 from theory.language.terms.vectors import (
     RECURSION,
@@ -31,9 +30,9 @@ from theory.language.terms.vectors import (
 from theory.language.vocabulary import symbols
 from theory.models.lemmas.powers import POWER_AT_LEAST_ONE
 from theory.models.system import ONE, SHORT_WINDOW, ZERO
-from theory.proof.methods import Exact, Identity, Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.methods import Exact, Identity
+from theory.proof.proof import Step
+from theory.proof.steps import step, theorem
 
 lam, T, k, h_gap, M_rho, beta_rho = symbols("lam T k h_gap M_rho beta_rho")
 
@@ -42,82 +41,48 @@ e = vector("e")
 
 
 def _impulse(height: int) -> Assumption:
-    return Assumption(
-        "impulse",
-        f"n = d = 1; x_1 = {height}, and all later inputs are zero",
-        law=law(
-            "impulse",
-            (m,),
-            eq(entry(x, 1), height * e),
-            eq(entry(x, m + 2), ZERO),
-            eq(norm(e), ONE),
-        ),
-    )
+    return assume(
+        "impulse", f"n = d = 1; x_1 = {height}, and all later inputs are zero", forall=(m,)
+    ).that(eq(entry(x, 1), height * e), eq(entry(x, m + 2), ZERO), eq(norm(e), ONE))
 
 
 def _forgotten() -> Step:
     """A run that starts after the impulse stays at zero."""
-    return Step(
-        "the truncated state is zero",
-        eq(state(x, m + 1, j), ZERO),
-        Induction(
-            j,
-            base=Identity(RECURSION.at(x, m + 1, 0)),
-            step=Identity(
-                HYPOTHESIS, RECURSION.at(x, m + 1, j), at("impulse", m + j), at("system", 0, 0)
-            ),
-        ),
-        forall=(m, j),
+    return step(
+        "the truncated state is zero", eq(state(x, m + 1, j), ZERO), forall=(m, j)
+    ).by_induction(
+        base=RECURSION.at(x, m + 1, 0),
+        step=(RECURSION.at(x, m + 1, j), at("impulse", m + j), at("system", 0, 0)),
+        method=Identity,
     )
 
 
-LINEAR = Assumption(
-    "system",
-    "φ(h, x) = λh + x",
-    eq(beta_rho, ZERO),
-    law("system", (a, c), eq(phi(a, c), lam * a + c)),
+LINEAR = assume("system", "φ(h, x) = λh + x", forall=(a, c), condition=eq(beta_rho, ZERO)).that(
+    eq(phi(a, c), lam * a + c)
 )
 EXPANSIVE = Assumption("expansive", "λ ≥ 1", le(ONE, lam))
-KEPT = exists(ONE, h_gap)
-NO_WINDOW = Form(
+NO_WINDOW = theorem(
     "no-window",
-    KEPT,
+    exists(ONE, h_gap),
     (LINEAR, _impulse(1), EXPANSIVE, SHORT_WINDOW),
     "unstable",
-    Proof(
-        (
-            POWER_AT_LEAST_ONE,
-            Step(
-                "the impulse grows",
-                eq(state(x, 0, j + 1), lam**j * e),
-                Induction(
-                    j,
-                    base=Identity(RECURSION.at(x, 0, 0), at("impulse", 0), at("system", 0, e)),
-                    step=Identity(
-                        HYPOTHESIS,
-                        RECURSION.at(x, 0, j + 1),
-                        at("impulse", j),
-                        at("system", lam**j * e, 0),
-                    ),
-                ),
-                forall=(j,),
-            ),
-            _forgotten(),
-            Step(
-                "claim",
-                KEPT,
-                Smt(
-                    at("the impulse grows", T - 1),
-                    at("the truncated state is zero", T - k - 1, k),
-                    HOMOGENEITY.at(lam ** (T - 1), e),
-                    at("impulse", 0),
-                    at("power at least one", T - 1),
-                    "short window",
-                ),
-            ),
-        )
+    (
+        POWER_AT_LEAST_ONE,
+        step("the impulse grows", eq(state(x, 0, j + 1), lam**j * e), forall=(j,)).by_induction(
+            base=(RECURSION.at(x, 0, 0), at("impulse", 0), at("system", 0, e)),
+            step=(RECURSION.at(x, 0, j + 1), at("impulse", j), at("system", lam**j * e, 0)),
+            method=Identity,
+        ),
+        _forgotten(),
     ),
     note="for every k < T: no window truncates it",
+).by(
+    at("the impulse grows", T - 1),
+    at("the truncated state is zero", T - k - 1, k),
+    HOMOGENEITY.at(lam ** (T - 1), e),
+    at("impulse", 0),
+    at("power at least one", T - 1),
+    "short window",
 )
 
 orbit = function("orbit", Scalar, __name__)  # tanh(5), tanh(3 tanh(5)), …
@@ -125,71 +90,44 @@ ORBIT = law("orbit", (j,), eq(orbit(0), tanh(5)), eq(orbit(j + 1), tanh(3 * orbi
 TANH = law(
     "definition of tanh", (z,), eq(tanh(z) * (exponential(2 * z) + 1), exponential(2 * z) - 1)
 )
-SATURATING = Assumption(
-    "system",
-    "φ(h, x) = tanh(3h + x)",
-    le(M_rho, ONE),
-    law("system", (y, z), eq(phi(y * e, z * e), tanh(3 * y + z) * e)),
-)
+SATURATING = assume(
+    "system", "φ(h, x) = tanh(3h + x)", forall=(y, z), condition=le(M_rho, ONE)
+).that(eq(phi(y * e, z * e), tanh(3 * y + z) * e))
 LEVEL = Rational(99, 100)
-STAYS = exists(LEVEL, h_gap)
-BOUNDED_STATE = Form(
+BOUNDED_STATE = theorem(
     "bounded-state",
-    STAYS,
+    exists(LEVEL, h_gap),
     (SATURATING, _impulse(5), SHORT_WINDOW),
     "unstable",
-    Proof(
-        (
-            Step("exp(5.94)", le(199, exponential(6 * LEVEL)), Exact()),
-            Step(
-                "tanh is large",
-                le(LEVEL, tanh(z)),
-                Smt("given 1", "exp(5.94)", TANH.at(z), EXPONENTIAL.at(6 * LEVEL, 2 * z)),
-                forall=(z,),
-                given=(le(3 * LEVEL, z),),
+    (
+        Step("exp(5.94)", le(199, exponential(6 * LEVEL)), Exact()),
+        step("tanh is large", le(LEVEL, tanh(z)), forall=(z,), given=(le(3 * LEVEL, z),)).by(
+            "exp(5.94)", TANH.at(z), EXPONENTIAL.at(6 * LEVEL, 2 * z)
+        ),
+        step("the orbit stays", le(LEVEL, orbit(j)), forall=(j,)).by_induction(
+            base=(ORBIT.at(0), at("tanh is large", 5)),
+            step=(ORBIT.at(j), at("tanh is large", 3 * orbit(j))),
+        ),
+        step(
+            "the state is the orbit", eq(state(x, 0, j + 1), orbit(j) * e), forall=(j,)
+        ).by_induction(
+            base=(RECURSION.at(x, 0, 0), at("impulse", 0), at("system", 0, 5), ORBIT.at(0)),
+            step=(
+                RECURSION.at(x, 0, j + 1),
+                at("impulse", j),
+                at("system", orbit(j), 0),
+                ORBIT.at(j),
             ),
-            Step(
-                "the orbit stays",
-                le(LEVEL, orbit(j)),
-                Induction(
-                    j,
-                    base=Smt(ORBIT.at(0), at("tanh is large", 5)),
-                    step=Smt(HYPOTHESIS, ORBIT.at(j), at("tanh is large", 3 * orbit(j))),
-                ),
-                forall=(j,),
-            ),
-            Step(
-                "the state is the orbit",
-                eq(state(x, 0, j + 1), orbit(j) * e),
-                Induction(
-                    j,
-                    base=Identity(
-                        RECURSION.at(x, 0, 0), at("impulse", 0), at("system", 0, 5), ORBIT.at(0)
-                    ),
-                    step=Identity(
-                        HYPOTHESIS,
-                        RECURSION.at(x, 0, j + 1),
-                        at("impulse", j),
-                        at("system", orbit(j), 0),
-                        ORBIT.at(j),
-                    ),
-                ),
-                forall=(j,),
-            ),
-            _forgotten(),
-            Step(
-                "claim",
-                STAYS,
-                Smt(
-                    at("the state is the orbit", T - 1),
-                    at("the truncated state is zero", T - k - 1, k),
-                    HOMOGENEITY.at(orbit(T - 1), e),
-                    at("impulse", 0),
-                    at("the orbit stays", T - 1),
-                    "short window",
-                ),
-            ),
-        )
+            method=Identity,
+        ),
+        _forgotten(),
     ),
     note="a bounded state does not help",
+).by(
+    at("the state is the orbit", T - 1),
+    at("the truncated state is zero", T - k - 1, k),
+    HOMOGENEITY.at(orbit(T - 1), e),
+    at("impulse", 0),
+    at("the orbit stays", T - 1),
+    "short window",
 )

@@ -9,103 +9,78 @@ from sympy import Expr, Integer
 
 from theory.axioms.base import HOMOGENEITY, TRIANGLE
 from theory.language.claim import Claim, Form, Source
-from theory.language.law import Assumption, at, law
+from theory.language.law import Assumption, assume, at
 from theory.language.statement import eq, le
 from theory.language.terms.memory import mode, pushed, shifted, turned
 from theory.language.terms.vectors import a, b, entry, i, j, norm, s, x
 from theory.language.vocabulary import symbols
 from theory.models.system import ONE, WINDOW
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.proof import Step
+from theory.proof.steps import step, theorem
 
 mode_radius, mode_real, nilpotency = symbols("mode_radius mode_real nilpotency")
 mode_gap, mode_start, power_norm, T, k = symbols("mode_gap mode_start power_norm T k")
 
-DIAGONAL = Assumption(
+DIAGONAL = assume(
     "diagonal",
     "h⁺ = Λ∘h + B x; of a complex λ = r e^{iθ} a mode is a pair of reals, which r R(θ) turns",
-    law=law(
-        "diagonal",
-        (x, s, j, a, b),
-        eq(mode(x, s, 0), Integer(0)),
-        eq(mode(x, s, j + 1), turned(mode(x, s, j)) + pushed(entry(x, s + j + 1))),
-        eq(norm(turned(a) - turned(b)), mode_radius * norm(a - b)),
-    ),
+    forall=(x, s, j, a, b),
+).that(
+    eq(mode(x, s, 0), Integer(0)),
+    eq(mode(x, s, j + 1), turned(mode(x, s, j)) + pushed(entry(x, s + j + 1))),
+    eq(norm(turned(a) - turned(b)), mode_radius * norm(a - b)),
 )
 full, fresh = mode(x, 0, s + j), mode(x, s, j)
-EXACT_BOUND = eq(mode_gap, mode_radius**k * mode_start)
-EXACT = Form(
+EXACT = theorem(
     "exact",
-    EXACT_BOUND,
+    eq(mode_gap, mode_radius**k * mode_start),
     (DIAGONAL, WINDOW),
     "modes",
-    Proof(
-        (
-            Step(
-                "the same input to both",
-                eq(
-                    norm(mode(x, 0, s + j + 1) - mode(x, s, j + 1)),
-                    mode_radius * norm(full - fresh),
-                ),
-                Smt(
-                    at("diagonal", x, 0, s + j, full, fresh),
-                    at("diagonal", x, s, j, full, fresh),
-                ),
-                forall=(s, j),
-            ),
-            Step(
-                "forgetting",
-                eq(norm(full - fresh), mode_radius**j * norm(mode(x, 0, s))),
-                Induction(
-                    j,
-                    base=Smt(at("diagonal", x, s, 0, 0, 0)),
-                    step=Smt(HYPOTHESIS, at("the same input to both", s, j)),
-                ),
-                forall=(s, j),
-            ),
-            Step("claim", EXACT_BOUND, Smt(at("forgetting", T - k, k), "window")),
-        )
+    (
+        step(
+            "the same input to both",
+            eq(norm(mode(x, 0, s + j + 1) - mode(x, s, j + 1)), mode_radius * norm(full - fresh)),
+            forall=(s, j),
+        ).by(at("diagonal", x, 0, s + j, full, fresh), at("diagonal", x, s, j, full, fresh)),
+        step(
+            "forgetting",
+            eq(norm(full - fresh), mode_radius**j * norm(mode(x, 0, s))),
+            forall=(s, j),
+        ).by_induction(base=at("diagonal", x, s, 0, 0, 0), step=at("the same input to both", s, j)),
     ),
     note="for each mode j, every input and every window",
-)
+).by(at("forgetting", T - k, k), "window")
 
-JORDAN = Assumption(
+JORDAN = assume(
     "Jordan block",
     "A = ρI + N with ρ ≥ 0 and ‖N‖ ≤ 1, so that Nⁱ A^{j+1} = ρ Nⁱ A^j + N^{i+1} A^j",
-    law=law(
-        "Jordan block",
-        (i, j),
-        eq(shifted(i, j + 1), mode_radius * shifted(i, j) + shifted(i + 1, j)),
-        le(norm(shifted(i, 0)), ONE),
-    ),
+    forall=(i, j),
+).that(
+    eq(shifted(i, j + 1), mode_radius * shifted(i, j) + shifted(i + 1, j)),
+    le(norm(shifted(i, 0)), ONE),
 )
 
 
 def index(m: int) -> Assumption:
     """N^m = 0."""
-    return Assumption(
-        "index",
-        f"N^{m} = 0",
-        le(nilpotency, Integer(m)),
-        law("index", (j,), eq(shifted(m, j), Integer(0))),
+    return assume("index", f"N^{m} = 0", forall=(j,), condition=le(nilpotency, Integer(m))).that(
+        eq(shifted(m, j), Integer(0))
     )
 
 
-ONE_POWER = Step(
+ONE_POWER = step(
     "one power more",
     le(norm(shifted(i, j + 1)), mode_radius * norm(shifted(i, j)) + norm(shifted(i + 1, j))),
-    Smt(
-        at("Jordan block", i, j),
-        TRIANGLE.at(mode_radius * shifted(i, j), shifted(i + 1, j)),
-        HOMOGENEITY.at(mode_radius, shifted(i, j)),
-    ),
     forall=(i, j),
+).by(
+    at("Jordan block", i, j),
+    TRIANGLE.at(mode_radius * shifted(i, j), shifted(i + 1, j)),
+    HOMOGENEITY.at(mode_radius, shifted(i, j)),
 )
 
 
-NO_POWER = Step(
-    "no power yet", le(norm(shifted(i, 0)), ONE), Smt(at("Jordan block", i, 0)), forall=(i,)
+NO_POWER = step("no power yet", le(norm(shifted(i, 0)), ONE), forall=(i,)).by(
+    at("Jordan block", i, 0)
 )
 
 
@@ -124,15 +99,12 @@ def block(m: int) -> tuple[Step, ...]:
         at_start = [at("no power yet", first + i) for i in range(terms)]
         steps = [at("one power more", first + i, n) for n in range(more) for i in range(more - n)]
         found.append(
-            Step(
+            step(
                 f"{terms} terms",
                 le(norm(shifted(first, j + more)), binomials(j + more, terms)),
-                Induction(
-                    j,
-                    base=Smt(*at_start, *steps),
-                    step=Smt(HYPOTHESIS, at("one power more", first, j + more), before),
-                ),
                 forall=(j,),
+            ).by_induction(
+                base=(*at_start, *steps), step=(at("one power more", first, j + more), before)
             )
         )
     return tuple(found)
@@ -140,17 +112,15 @@ def block(m: int) -> tuple[Step, ...]:
 
 def jordan(m: int) -> Form:
     """‖Aᵏ‖ for N^m = 0."""
-    bound = le(power_norm, binomials(k, m))
     long = Assumption("long enough", f"k ≥ {m - 1}", le(Integer(m - 1), k))
-    claim = Step("claim", bound, Smt(at(f"{m} terms", k - m + 1), "long enough"))
-    return Form(
+    return theorem(
         f"jordan-{m}",
-        bound,
+        le(power_norm, binomials(k, m)),
         (JORDAN, index(m), long),
         "jordan",
-        Proof((*block(m), claim)),
-        note="equal for ρ = 0, and attained up to a constant for every ρ",
-    )
+        block(m),
+        "equal for ρ = 0, and attained up to a constant for every ρ",
+    ).by(at(f"{m} terms", k - m + 1), "long enough")
 
 
 JORDAN_2, JORDAN_3 = jordan(2), jordan(3)

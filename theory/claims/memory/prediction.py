@@ -1,60 +1,44 @@
 """So do its predictions (Miller & Hardt, Proposition 3)."""
 
-from sympy import Rational
+from sympy import Expr
 
+from theory.claims.memory import truncation
 from theory.claims.memory.box_truncation import OUTPUT
-from theory.claims.memory.truncation import FINITE as TRUNCATION_FINITE
-from theory.claims.memory.truncation import UNIFORM as TRUNCATION_UNIFORM
 from theory.language.claim import Claim, Form, Source
 from theory.language.law import at
-from theory.language.statement import Statement, le
+from theory.language.statement import le
 from theory.language.terms.vectors import state, x
+from theory.language.variants import instead, scaled, thousandth_less
 from theory.language.vocabulary import symbols
-from theory.models.system import (
-    CONTRACTION,
-    CONTRACTIVE,
-    DRIVE,
-    LIPSCHITZ_READOUT,
-    LONG_WINDOW,
-    WINDOW,
-)
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.models.system import LIPSCHITZ_READOUT, LONG_WINDOW
+from theory.proof.steps import theorem
 
 lam, S_0, B_x, L_x, L_f, C_box, T, k, y_gap = symbols("lam S_0 B_x L_x L_f C_box T k y_gap")
 
-MODEL = (CONTRACTION, CONTRACTIVE, DRIVE, WINDOW, LIPSCHITZ_READOUT)
+
+def through_readout(
+    truncation: Form, bound: Expr, name: str = "truncation", note: str = ""
+) -> Form:
+    """What the readout makes of a bound on states."""
+    return theorem(
+        truncation.name,
+        le(y_gap, bound),
+        (*truncation.assumptions, LIPSCHITZ_READOUT),
+        truncation.about,
+        note=note,
+    ).by(
+        at("lipschitz readout", state(x, 0, T), state(x, T - k, k)),
+        truncation.lemma(name).at(),
+        "contractive",
+    )
 
 
-def _through_readout(bound: Statement, truncation: Form, name: str = "truncation") -> Proof:
-    lipschitz = at("lipschitz readout", state(x, 0, T), state(x, T - k, k))
-    step = Step("claim", bound, Smt(lipschitz, truncation.lemma(name).at(), "contractive"))
-    return Proof((step,))
-
-
-FINITE_BOUND = le(y_gap, L_f * S_0 * (lam**k - lam**T) / (1 - lam))
-FINITE = Form(
-    "finite", FINITE_BOUND, MODEL, "rnn", _through_readout(FINITE_BOUND, TRUNCATION_FINITE)
+FINITE = through_readout(truncation.FINITE, L_f * S_0 * (lam**k - lam**T) / (1 - lam))
+UNIFORM = through_readout(
+    truncation.UNIFORM, L_f * S_0 * lam**k / (1 - lam), note="for every length T"
 )
-
-UNIFORM_BOUND = le(y_gap, L_f * S_0 * lam**k / (1 - lam))
-UNIFORM = Form(
-    "uniform",
-    UNIFORM_BOUND,
-    MODEL,
-    "rnn",
-    _through_readout(UNIFORM_BOUND, TRUNCATION_UNIFORM),
-    note="for every length T",
-)
-
-IN_BOX_BOUND = le(y_gap, L_f * OUTPUT.statement.rhs)
-IN_BOX = Form(
-    "box",
-    IN_BOX_BOUND,
-    (*OUTPUT.assumptions, LIPSCHITZ_READOUT),
-    "cell",
-    _through_readout(IN_BOX_BOUND, OUTPUT, "truncation, box"),
-    note="any cell with a comparison matrix",
+IN_BOX = through_readout(
+    OUTPUT, L_f * OUTPUT.statement.rhs, "truncation, box", "any cell with a comparison matrix"
 )
 
 PREDICTION = Claim(
@@ -63,44 +47,28 @@ PREDICTION = Claim(
     source=Source("Miller & Hardt, Stable Recurrent Models", "Proposition 3"),
     forms=(FINITE, UNIFORM, IN_BOX),
     false_variants=(
-        UNIFORM.variant(
-            "next-power",
-            "λ^{k+1} in place of λ^k",
-            le(y_gap, L_f * S_0 * lam ** (k + 1) / (1 - lam)),
-        ),
-        UNIFORM.variant(
-            "no-horizon", "the factor 1/(1 − λ) is missing", le(y_gap, L_f * S_0 * lam**k)
-        ),
-        FINITE.variant(
-            "no-readout",
-            "the readout's constant L_f is missing",
-            le(y_gap, S_0 * (lam**k - lam**T) / (1 - lam)),
-        ),
+        instead(UNIFORM, k, k + 1, "next-power", "λ^{k+1} in place of λ^k"),
+        scaled(UNIFORM, 1 - lam, "no-horizon", "the factor 1/(1 − λ) is missing"),
+        instead(FINITE, L_f, 1, "no-readout", "the readout's constant L_f is missing"),
         FINITE.variant(
             "inputs-alone",
             "the drive counts the inputs and forgets the bias",
             le(y_gap, L_f * L_x * B_x * (lam**k - lam**T) / (1 - lam)),
         ),
-        UNIFORM.variant(
-            "a-thousandth-less",
-            "the limit is never reached: 0.999 of it is enough",
-            le(y_gap, Rational(999, 1000) * L_f * S_0 * lam**k / (1 - lam)),
-        ),
+        thousandth_less(UNIFORM),
         UNIFORM.variant(
             "half-by-eight",
             "eight steps forget half of any prediction, whatever λ is",
             le(y_gap, L_f * S_0 / (1 - lam) / 2),
-            (*MODEL, LONG_WINDOW),
+            (*UNIFORM.assumptions, LONG_WINDOW),
         ),
         IN_BOX.variant(
             "box-without-output",
             "the readout is taken to see the norm of the box: C_box is missing",
-            le(y_gap, IN_BOX_BOUND.rhs / C_box),
+            le(y_gap, IN_BOX.statement.rhs / C_box),
         ),
-        IN_BOX.variant(
-            "box-no-readout",
-            "the readout's constant L_f is missing, of a cell",
-            le(y_gap, OUTPUT.statement.rhs),
+        instead(
+            IN_BOX, L_f, 1, "box-no-readout", "the readout's constant L_f is missing, of a cell"
         ),
     ),
     extremal=(

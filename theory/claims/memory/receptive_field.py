@@ -5,8 +5,8 @@ from dataclasses import replace
 from sympy import Integer
 
 from theory.claims.memory.receptive_field_causal import CAUSAL_FORMS, CAUSAL_VARIANTS
-from theory.language.claim import Claim, Form, Source
-from theory.language.law import Assumption, at, law
+from theory.language.claim import Claim, Source
+from theory.language.law import assume, at
 from theory.language.statement import eq, le, ne
 from theory.language.terms.vectors import (
     FEED_FORWARD,
@@ -21,67 +21,49 @@ from theory.language.terms.vectors import (
 )
 from theory.language.vocabulary import symbols
 from theory.models.system import CONTRACTIVE, LONG_WINDOW, SOME_WINDOW, WINDOW
-from theory.proof.methods import Identity, Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.methods import Identity
+from theory.proof.steps import step, theorem
 
 T, k, lam, S_0 = symbols("T k lam S_0")
 forward_gap, field_gap, edge_gap, padding_gap, recurrent_gap, h_gap = symbols(
     "forward_gap field_gap edge_gap padding_gap recurrent_gap h_gap"
 )
 
-LAYERS = Step(
-    "layers are steps",
-    eq(forward(x, j, m + j), state(x, m, j)),
-    Induction(
-        j,
-        base=Identity(FEED_FORWARD.at(x, 0, m), RECURSION.at(x, m, 0)),
-        step=Identity(HYPOTHESIS, FEED_FORWARD.at(x, j, m + j), RECURSION.at(x, m, j)),
-    ),
-    forall=(j, m),
+LAYERS = step(
+    "layers are steps", eq(forward(x, j, m + j), state(x, m, j)), forall=(j, m)
+).by_induction(
+    base=(FEED_FORWARD.at(x, 0, m), RECURSION.at(x, m, 0)),
+    step=(FEED_FORWARD.at(x, j, m + j), RECURSION.at(x, m, j)),
+    method=Identity,
 )
-SAME_STATE = eq(forward_gap, Integer(0))
-FEED_FORWARD_FORM = Form(
-    "feed-forward",
-    SAME_STATE,
-    (WINDOW,),
-    "rnn",
-    Proof(
-        (LAYERS, Step("claim", SAME_STATE, Smt(at("layers are steps", k, T - k), "window"))),
-    ),
-)
+FEED_FORWARD_FORM = theorem(
+    "feed-forward", eq(forward_gap, Integer(0)), (WINDOW,), "rnn", (LAYERS,)
+).by(at("layers are steps", k, T - k), "window")
 
 # x' agrees with x after time T - k, and is arbitrary before.
-PAST = Assumption(
-    "changed past",
-    "x′ agrees with x at all times after T − k",
-    law=law("changed past", (j,), eq(entry(x_past, T - k + j + 1), entry(x, T - k + j + 1))),
+PAST = assume("changed past", "x′ agrees with x at all times after T − k", forall=(j,)).that(
+    eq(entry(x_past, T - k + j + 1), entry(x, T - k + j + 1))
 )
-SAME_LAYERS = Step(
-    "layers agree",
-    eq(forward(x_past, j, T - k + j), forward(x, j, T - k + j)),
-    Induction(
-        j,
-        base=Identity(FEED_FORWARD.at(x, 0, T - k), FEED_FORWARD.at(x_past, 0, T - k), "window"),
-        step=Identity(
-            HYPOTHESIS,
-            FEED_FORWARD.at(x, j, T - k + j),
-            FEED_FORWARD.at(x_past, j, T - k + j),
-            at("changed past", j),
-            "window",
-        ),
+SAME_LAYERS = step(
+    "layers agree", eq(forward(x_past, j, T - k + j), forward(x, j, T - k + j)), forall=(j,)
+).by_induction(
+    base=(FEED_FORWARD.at(x, 0, T - k), FEED_FORWARD.at(x_past, 0, T - k), "window"),
+    step=(
+        FEED_FORWARD.at(x, j, T - k + j),
+        FEED_FORWARD.at(x_past, j, T - k + j),
+        at("changed past", j),
+        "window",
     ),
-    forall=(j,),
+    method=Identity,
 )
-SAME_FIELD = eq(field_gap, Integer(0))
-FIELD_FORM = Form(
+FIELD_FORM = theorem(
     "field",
-    SAME_FIELD,
+    eq(field_gap, Integer(0)),
     (WINDOW, PAST),
     "rnn",
-    Proof((SAME_LAYERS, Step("claim", SAME_FIELD, Smt(at("layers agree", k))))),
+    (SAME_LAYERS,),
     note="nothing before the last k inputs is seen",
-)
+).by(at("layers agree", k))
 # Nothing was said of φ: the states of any cell do.
 CELL_FORM = replace(FIELD_FORM, name="cell", about="cell")
 

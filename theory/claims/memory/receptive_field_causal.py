@@ -8,7 +8,7 @@ et al. (attention, here over the last w positions).
 from sympy import Expr, Integer
 
 from theory.language.claim import Form, Variant
-from theory.language.law import Assumption, Clause, at, law
+from theory.language.law import Assumption, Clause, assume, at
 from theory.language.statement import Statement, eq, le, lt
 from theory.language.terms.causal import INPUTS, REACH, TWO_TAPS, J, apart, delay, reach
 from theory.language.terms.vectors import entry, j, norm, x, x_edge, x_past, z
@@ -18,6 +18,7 @@ from theory.proof.methods import Induction, Smt
 from theory.proof.methods.base import GIVEN
 from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 T, k, R, causal_gap, causal_edge_gap = symbols("T k R causal_gap causal_edge_gap")
 R_undilated, R_widest, R_halved, R_overlap = symbols("R_undilated R_widest R_halved R_overlap")
@@ -44,45 +45,33 @@ LOCAL = Assumption(
     "a step computes, at each time, a function of two values of the step before",
     law=TWO_TAPS,
 )
-CAUSAL = Assumption(
-    "causal",
-    "no step looks ahead: its delay is not negative",
-    law=law("causal", (j,), le(ZERO, delay(j))),
+CAUSAL = assume("causal", "no step looks ahead: its delay is not negative", forall=(j,)).that(
+    le(ZERO, delay(j))
 )
-DELAYED = Assumption(
-    "delayed", "the two taps of a step differ", law=law("delayed", (j,), lt(ZERO, delay(j)))
-)
-FIELD = Assumption(
-    "field",
-    "R is one more than all delays together",
-    law=law("field", (), eq(R, ONE + reach(J))),
-)
-PAST = Assumption(
+DELAYED = assume("delayed", "the two taps of a step differ", forall=(j,)).that(lt(ZERO, delay(j)))
+FIELD = assume("field", "R is one more than all delays together").that(eq(R, ONE + reach(J)))
+PAST = assume(
     "changed past",
     "x′ agrees with x at the last k times up to T, and is arbitrary before and after",
-    law=law("changed past", (z,), unchanged(x_past, lt(T - k, z), le(z, T))),
-)
-EDGE = Assumption(
+    forall=(z,),
+).that(unchanged(x_past, lt(T - k, z), le(z, T)))
+EDGE = assume(
     "changed edge",
     "x″ differs from x at time T − k + 1, and agrees with it at all later times",
-    law=law(
-        "changed edge",
-        (z,),
-        unchanged(x_edge, lt(T - k + ONE, z)),
-        Clause(lt(ZERO, norm(entry(x, z) - entry(x_edge, z))), (eq(z, T - k + ONE),)),
-    ),
+    forall=(z,),
+).that(
+    unchanged(x_edge, lt(T - k + ONE, z)),
+    Clause(lt(ZERO, norm(entry(x, z) - entry(x_edge, z))), (eq(z, T - k + ONE),)),
 )
-TELLS_APART = Assumption(
+TELLS_APART = assume(
     "tells apart",
     "along the two runs each step, where its new taps agree, tells its old ones apart",
-    law=law(
-        "tells apart",
-        (j, z),
-        Clause(
-            lt(ZERO, apart(x, x_edge, j + 1, z)),
-            (eq(apart(x, x_edge, j, z), ZERO), lt(ZERO, apart(x, x_edge, j, z - delay(j)))),
-        ),
-    ),
+    forall=(j, z),
+).that(
+    Clause(
+        lt(ZERO, apart(x, x_edge, j + 1, z)),
+        (eq(apart(x, x_edge, j, z), ZERO), lt(ZERO, apart(x, x_edge, j, z - delay(j)))),
+    )
 )
 
 
@@ -115,7 +104,7 @@ UNSEEN = eq(causal_gap, ZERO)
 OUTSIDE = Proof(
     (
         agreement(x_past, "changed past", "causal", lt(T - k + reach(j), z), le(z, T)),
-        Step("claim", UNSEEN, Smt(at("later values agree", J, T), "wide window", "field")),
+        step("claim", UNSEEN).by(at("later values agree", J, T), "wide window", "field"),
     )
 )
 
@@ -131,46 +120,42 @@ WAVENET = outside("wavenet", "wavenet", "R = K + Σ (K − 1)d: one convolution 
 ATTENTION = outside("attention", "attention", "R = 1 + L(w − 1) for L layers over w positions")
 
 _oldest = (eq(z, T - k + ONE + reach(j)),)
-SEEN = lt(ZERO, causal_edge_gap)
-SEEN_FORM = Form(
+SEEN_FORM = theorem(
     "oldest input",
-    SEEN,
+    lt(ZERO, causal_edge_gap),
     (exact(R), LOCAL, DELAYED, FIELD, EDGE, TELLS_APART),
     "monotone",
-    Proof(
-        (
-            agreement(x_edge, "changed edge", "delayed", lt(T - k + ONE + reach(j), z)),
-            Step(
-                "the oldest is seen",
-                lt(ZERO, apart(x, x_edge, j, z)),
-                Induction(
-                    j,
-                    base=Smt(
-                        f"{GIVEN} 1",
-                        INPUTS.at(x, z),
-                        INPUTS.at(x_edge, z),
-                        REACH.at(0),
-                        at("changed edge", z),
-                    ),
-                    step=Smt(
-                        f"{GIVEN} 1",
-                        at(HYPOTHESIS, z - delay(j)),
-                        at("later values agree", j, z),
-                        at("tells apart", j, z),
-                        REACH.at(j),
-                        at("delayed", j),
-                    ),
-                    given=_oldest,
-                    others=(z,),
+    (
+        agreement(x_edge, "changed edge", "delayed", lt(T - k + ONE + reach(j), z)),
+        Step(
+            "the oldest is seen",
+            lt(ZERO, apart(x, x_edge, j, z)),
+            Induction(
+                j,
+                base=Smt(
+                    f"{GIVEN} 1",
+                    INPUTS.at(x, z),
+                    INPUTS.at(x_edge, z),
+                    REACH.at(0),
+                    at("changed edge", z),
                 ),
-                forall=(j, z),
+                step=Smt(
+                    f"{GIVEN} 1",
+                    at(HYPOTHESIS, z - delay(j)),
+                    at("later values agree", j, z),
+                    at("tells apart", j, z),
+                    REACH.at(j),
+                    at("delayed", j),
+                ),
                 given=_oldest,
+                others=(z,),
             ),
-            Step("claim", SEEN, Smt(at("the oldest is seen", J, T), "exact window", "field")),
-        )
+            forall=(j, z),
+            given=_oldest,
+        ),
     ),
     note="the field is no shorter: the oldest of the R inputs changes the output",
-)
+).by(at("the oldest is seen", J, T), "exact window", "field")
 CAUSAL_FORMS = (DILATED, GATED, WAVENET, ATTENTION, SEEN_FORM)
 
 

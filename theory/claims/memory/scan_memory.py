@@ -9,8 +9,8 @@ Source: Feng et al., Were RNNs All We Needed?; Gu & Dao, Mamba.
 
 from sympy import Integer
 
-from theory.language.claim import Claim, Form, Source
-from theory.language.law import Assumption, Clause, at, law
+from theory.language.claim import Claim, Source
+from theory.language.law import Assumption, Clause, assume, at
 from theory.language.statement import eq, le, lt
 from theory.language.terms.memory import (
     DECAYS,
@@ -24,11 +24,13 @@ from theory.language.terms.memory import (
     tangents,
 )
 from theory.language.terms.vectors import c, entry, j, m, s, v, x
+from theory.language.variants import instead, scaled
 from theory.language.vocabulary import symbols
 from theory.models.system import ONE, WINDOW, ZERO
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.proof import Step
+from theory.proof.steps import step, theorem
 
 scan_gap, scan_start, decay_product, decay_max = symbols(
     "scan_gap scan_start decay_product decay_max"
@@ -39,171 +41,111 @@ decay_last, decay_least, decay_zero, decay_of_mean = symbols(
 T, k, log_concave = symbols("T k log_concave")
 
 now = entry(x, s + j + 1)
-SCAN = Assumption(
-    "scan",
-    "s⁺ = a(x)∘s + b(x) with decays a ≥ 0 of the input alone",
-    law=law(
-        "scan",
-        (x, s, j, c),
-        eq(scan(x, s, 0), Integer(0)),
-        eq(scan(x, s, j + 1), decay(now) * scan(x, s, j) + fed(now)),
-        le(ZERO, decay(c)),
-    ),
+SCAN = assume(
+    "scan", "s⁺ = a(x)∘s + b(x) with decays a ≥ 0 of the input alone", forall=(x, s, j, c)
+).that(
+    eq(scan(x, s, 0), Integer(0)),
+    eq(scan(x, s, j + 1), decay(now) * scan(x, s, j) + fed(now)),
+    le(ZERO, decay(c)),
 )
-INPUT_SET = Assumption(
-    "input set",
-    "decay_max bounds a(x) for every input of the set",
-    law=law("input set", (m,), le(decay(entry(x, m + 1)), decay_max)),
-)
+INPUT_SET = assume(
+    "input set", "decay_max bounds a(x) for every input of the set", forall=(m,)
+).that(le(decay(entry(x, m + 1)), decay_max))
 
 gap = scan(x, 0, s + j) - scan(x, s, j)
-NOT_NEGATIVE = Step(
-    "the product is not negative",
-    le(ZERO, decays(x, s, j)),
-    Induction(
-        j,
-        base=Smt(DECAYS.at(x, s, 0)),
-        step=Smt(HYPOTHESIS, DECAYS.at(x, s, j), at("scan", x, s, j, now)),
-    ),
-    forall=(s, j),
+NOT_NEGATIVE = step(
+    "the product is not negative", le(ZERO, decays(x, s, j)), forall=(s, j)
+).by_induction(base=DECAYS.at(x, s, 0), step=(DECAYS.at(x, s, j), at("scan", x, s, j, now)))
+FORGETTING = step(
+    "forgetting", eq(gap, decays(x, s, j) * scan(x, 0, s)), forall=(s, j)
+).by_induction(
+    base=(DECAYS.at(x, s, 0), at("scan", x, s, 0, 0)),
+    step=(DECAYS.at(x, s, j), at("scan", x, 0, s + j, 0), at("scan", x, s, j, 0)),
 )
-FORGETTING = Step(
-    "forgetting",
-    eq(gap, decays(x, s, j) * scan(x, 0, s)),
-    Induction(
-        j,
-        base=Smt(DECAYS.at(x, s, 0), at("scan", x, s, 0, 0)),
-        step=Smt(
-            HYPOTHESIS,
-            DECAYS.at(x, s, j),
-            at("scan", x, 0, s + j, 0),
-            at("scan", x, s, j, 0),
-        ),
-    ),
-    forall=(s, j),
-)
-EXACT_BOUND = eq(scan_gap, decay_product * scan_start)
-EXACT = Form(
+EXACT = theorem(
     "exact",
-    EXACT_BOUND,
+    eq(scan_gap, decay_product * scan_start),
     (SCAN, WINDOW),
     "scan",
-    Proof(
-        (
-            NOT_NEGATIVE,
-            FORGETTING,
-            Step(
-                "claim",
-                EXACT_BOUND,
-                Smt(
-                    at("forgetting", T - k, k),
-                    at("the product is not negative", T - k, k),
-                    "window",
-                ),
-            ),
-        )
-    ),
+    (NOT_NEGATIVE, FORGETTING),
     note="for each unit j, every input and every window",
-)
+).by(at("forgetting", T - k, k), at("the product is not negative", T - k, k), "window")
 
-BOUND = le(scan_gap, decay_max**k * scan_start)
-UNIFORM = Form(
+UNIFORM = theorem(
     "input-set",
-    BOUND,
+    le(scan_gap, decay_max**k * scan_start),
     (SCAN, INPUT_SET, WINDOW),
     "scan",
-    Proof(
-        (
-            NOT_NEGATIVE,
-            FORGETTING,
-            Step(
-                "the product is at most a power",
-                le(decays(x, s, j), decay_max**j),
-                Induction(
-                    j,
-                    base=Smt(DECAYS.at(x, s, 0)),
-                    step=Smt(
-                        HYPOTHESIS,
-                        DECAYS.at(x, s, j),
-                        at("the product is not negative", s, j),
-                        at("input set", s + j),
-                    ),
-                ),
-                forall=(s, j),
+    (
+        NOT_NEGATIVE,
+        FORGETTING,
+        step(
+            "the product is at most a power", le(decays(x, s, j), decay_max**j), forall=(s, j)
+        ).by_induction(
+            base=DECAYS.at(x, s, 0),
+            step=(
+                DECAYS.at(x, s, j),
+                at("the product is not negative", s, j),
+                at("input set", s + j),
             ),
-            Step(
-                "claim",
-                BOUND,
-                Smt(
-                    at("forgetting", T - k, k),
-                    at("the product is not negative", T - k, k),
-                    at("the product is at most a power", T - k, k),
-                    "window",
-                ),
-            ),
-        )
+        ),
     ),
     note="what can be said before the inputs are seen",
+).by(
+    at("forgetting", T - k, k),
+    at("the product is not negative", T - k, k),
+    at("the product is at most a power", T - k, k),
+    "window",
 )
 
-LOG_CONCAVE = Assumption(
+LOG_CONCAVE = assume(
     "log-concave",
     "log a is concave in the input, as for minGRU and selective scans: a(x) ≤ a(m) e^{g(x − m)}, "
     "and over the inputs of a window with the mean m these exponents sum to 0",
-    eq(log_concave, ONE),
-    law(
-        "log-concave",
-        (v, c, x, s, j),
-        Clause(le(decay(c), decay(v) * tangent(v, c)), (lt(ZERO, decay(v)),)),
-        eq(tangents(mean_input(x, s, j), x, s, j), ONE),
-    ),
+    forall=(v, c, x, s, j),
+    condition=eq(log_concave, ONE),
+).that(
+    Clause(le(decay(c), decay(v) * tangent(v, c)), (lt(ZERO, decay(v)),)),
+    eq(tangents(mean_input(x, s, j), x, s, j), ONE),
 )
 SOME_DECAY = Assumption("some decay", "a > 0 at the mean input", lt(ZERO, decay_of_mean))
-MEAN_BOUND = le(scan_gap, decay_of_mean**k * scan_start)
 mean = mean_input(x, T - k, k)
-MEAN = Form(
+MEAN = theorem(
     "mean-input",
-    MEAN_BOUND,
+    le(scan_gap, decay_of_mean**k * scan_start),
     (SCAN, LOG_CONCAVE, SOME_DECAY, WINDOW),
     "scan",
-    Proof(
-        (
-            NOT_NEGATIVE,
-            FORGETTING,
-            Step(
-                "the product is below its tangents",
-                le(decays(x, s, j), decay(v) ** j * tangents(v, x, s, j)),
-                Induction(
-                    j,
-                    base=Smt(DECAYS.at(x, s, 0), TANGENTS.at(v, x, s, 0)),
-                    step=Smt(
-                        HYPOTHESIS,
-                        "given 1",
-                        DECAYS.at(x, s, j),
-                        TANGENTS.at(v, x, s, j),
-                        at("log-concave", v, now, x, s, 0),
-                        at("scan", x, s, j, now),
-                        at("the product is not negative", s, j),
-                    ),
-                ),
-                forall=(v, s, j),
-                given=(lt(ZERO, decay(v)),),
-            ),
-            Step(
-                "claim",
-                MEAN_BOUND,
-                Smt(
-                    at("forgetting", T - k, k),
-                    at("the product is not negative", T - k, k),
-                    at("the product is below its tangents", mean, T - k, k),
-                    at("log-concave", 0, 0, x, T - k, k),
-                    "some decay",
-                    "window",
+    (
+        NOT_NEGATIVE,
+        FORGETTING,
+        Step(
+            "the product is below its tangents",
+            le(decays(x, s, j), decay(v) ** j * tangents(v, x, s, j)),
+            Induction(
+                j,
+                base=Smt(DECAYS.at(x, s, 0), TANGENTS.at(v, x, s, 0)),
+                step=Smt(
+                    HYPOTHESIS,
+                    "given 1",
+                    DECAYS.at(x, s, j),
+                    TANGENTS.at(v, x, s, j),
+                    at("log-concave", v, now, x, s, 0),
+                    at("scan", x, s, j, now),
+                    at("the product is not negative", s, j),
                 ),
             ),
-        )
+            forall=(v, s, j),
+            given=(lt(ZERO, decay(v)),),
+        ),
     ),
     note="by Jensen's inequality; the decays of minLSTM are not log-concave",
+).by(
+    at("forgetting", T - k, k),
+    at("the product is not negative", T - k, k),
+    at("the product is below its tangents", mean, T - k, k),
+    at("log-concave", 0, 0, x, T - k, k),
+    "some decay",
+    "window",
 )
 ANY = tuple(part for part in MEAN.assumptions if part is not LOG_CONCAVE)
 
@@ -223,29 +165,19 @@ SCAN_MEMORY = Claim(
             "the memory is the mean input's decay to the k-th power, no less",
             eq(scan_gap, decay_of_mean**k * scan_start),
         ),
-        EXACT.variant(
-            "one-more-decay",
-            "the last decay of the window is counted twice",
-            eq(scan_gap, decay_last * decay_product * scan_start),
+        scaled(
+            EXACT, decay_last, "one-more-decay", "the last decay of the window is counted twice"
         ),
-        UNIFORM.variant(
-            "last-decay",
-            "the last input's decay is taken for all",
-            le(scan_gap, decay_last**k * scan_start),
+        instead(
+            UNIFORM, decay_max, decay_last, "last-decay", "the last input's decay is taken for all"
         ),
-        UNIFORM.variant(
-            "least-decay",
-            "the least decay is taken for all",
-            le(scan_gap, decay_least**k * scan_start),
-        ),
+        instead(UNIFORM, decay_max, decay_least, "least-decay", "the least decay is taken for all"),
         UNIFORM.variant(
             "zero-input",
             "the decay without an input is taken for the largest",
             le(scan_gap, decay_zero**k * scan_start),
         ),
-        UNIFORM.variant(
-            "next-power", "ā^{k+1} in place of ā^k", le(scan_gap, decay_max ** (k + 1) * scan_start)
-        ),
+        instead(UNIFORM, k, k + 1, "next-power", "ā^{k+1} in place of ā^k"),
     ),
     extremal="a constant input at the end of the set where a is largest: equality at every k",
 )

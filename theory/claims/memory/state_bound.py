@@ -1,102 +1,41 @@
 """The state of a contractive model stays in a ball (Miller & Hardt, section 2)."""
 
-from sympy import Rational, sqrt
+from sympy import sqrt
 
-from theory.axioms.base import TRIANGLE
-from theory.language.claim import Claim, Form, Source
+from theory.language.claim import Claim, Source
 from theory.language.law import at
 from theory.language.statement import le
-from theory.language.terms.vectors import RECURSION, entry, j, norm, phi, state, x
+from theory.language.variants import instead, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX
+from theory.models.geometry import EUCLIDEAN
 from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
 from theory.models.sensitivity import states
 from theory.models.system import CONTRACTION, CONTRACTIVE, DRIVE, TWO_STEPS
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import theorem
 
 lam, S_0, B_x, L_x, T, h_norm, h_norm_box = symbols("lam S_0 B_x L_x T h_norm h_norm_box")
-
-h, x_next = state(x, 0, j), entry(x, j + 1)
-
-ONE_STEP = Step(
-    "one step",
-    le(norm(state(x, 0, j + 1)), lam * norm(h) + S_0),
-    Smt(
-        RECURSION.at(x, 0, j),
-        TRIANGLE.at(phi(h, x_next) - phi(0, x_next), phi(0, x_next)),
-        at("contraction", h, 0, x_next),
-        at("drive", j),
-    ),
-    forall=(j,),
-)
-ALL_STEPS = Step(
-    "all steps",
-    le(norm(h), S_0 * (1 - lam**j) / (1 - lam)),
-    Induction(
-        j,
-        base=Smt(RECURSION.at(x, 0, j)),
-        step=Smt(HYPOTHESIS, at("one step", j), "contractive"),
-    ),
-    forall=(j,),
-)
 
 MODEL = (CONTRACTION, CONTRACTIVE, DRIVE)
 
 FINITE_BOUND = le(h_norm, S_0 * (1 - lam**T) / (1 - lam))
-FINITE = Form(
-    "finite",
-    FINITE_BOUND,
-    MODEL,
-    "rnn",
-    Proof(
-        (
-            ONE_STEP,
-            ALL_STEPS,
-            Step("claim", FINITE_BOUND, Smt(at("all steps", T), "contractive")),
-        )
-    ),
-)
+FINITE = theorem(
+    "finite", FINITE_BOUND, MODEL, "rnn", states(EUCLIDEAN, "one step", "all steps")
+).by(at("all steps", T), "contractive")
 
 UNIFORM_BOUND = le(h_norm, S_0 / (1 - lam))
-UNIFORM = Form(
-    "uniform",
-    UNIFORM_BOUND,
-    MODEL,
-    "rnn",
-    Proof(
-        (
-            POWER_NOT_NEGATIVE,
-            Step(
-                "claim",
-                UNIFORM_BOUND,
-                Smt(
-                    FINITE.lemma("state-bound", T).at(T),
-                    at("power not negative", T),
-                    "contractive",
-                ),
-            ),
-        )
-    ),
-    note="for every length T",
-)
+UNIFORM = theorem(
+    "uniform", UNIFORM_BOUND, MODEL, "rnn", (POWER_NOT_NEGATIVE,), note="for every length T"
+).by(FINITE.lemma("state-bound", T).at(T), at("power not negative", T), "contractive")
 
-IN_BOX_BOUND = le(h_norm_box, BOX.S_0 * BOX.total(T))
-IN_BOX = Form(
+IN_BOX = theorem(
     "box",
-    IN_BOX_BOUND,
+    le(h_norm_box, BOX.S_0 * BOX.total(T)),
     (*BOX.contracts, BOX.contractive, BOX.drive),
     "cell",
-    Proof(
-        (
-            *BOX.before,
-            *states(BOX),
-            Step("claim", IN_BOX_BOUND, Smt(at("state", T), "contractive")),
-        )
-    ),
+    (*BOX.before, *states(BOX)),
     note="any cell with a comparison matrix: LSTM, GRU, deep transitions, scans and stacks",
-)
+).by(at("state", T), "contractive")
 
 STATE_BOUND = Claim(
     id="state-bound",
@@ -104,22 +43,15 @@ STATE_BOUND = Claim(
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 2"),
     forms=(FINITE, UNIFORM, IN_BOX),
     false_variants=(
-        FINITE.variant(
-            "one-step-short",
-            "the geometric sum ends one step early",
-            le(h_norm, S_0 * (1 - lam ** (T - 1)) / (1 - lam)),
-            (*MODEL, TWO_STEPS),
+        instead(
+            FINITE, T, T - 1, "one-step-short", "the geometric sum ends one step early", TWO_STEPS
         ),
         FINITE.variant(
             "inputs-alone",
             "the drive counts the inputs and forgets the bias",
             le(h_norm, L_x * B_x * (1 - lam**T) / (1 - lam)),
         ),
-        UNIFORM.variant(
-            "a-thousandth-less",
-            "the limit is never reached: 0.999 of it is enough",
-            le(h_norm, Rational(999, 1000) * S_0 / (1 - lam)),
-        ),
+        thousandth_less(UNIFORM),
         UNIFORM.variant("ten-drives", "ten drives are enough, whatever λ is", le(h_norm, 10 * S_0)),
         UNIFORM.variant("drive-alone", "the state never exceeds one drive", le(h_norm, S_0)),
         UNIFORM.variant(

@@ -3,8 +3,8 @@
 from sympy import Integer, Rational, Symbol, sqrt
 
 from theory.axioms.base import CHOLESKY, LEAST_EIGENVALUE, ROUNDED_GRAM, WEYL, gamma
-from theory.language.claim import Claim, Form, Source
-from theory.language.law import Assumption, law
+from theory.language.claim import Claim, Source
+from theory.language.law import Assumption, assume
 from theory.language.statement import eq, le, lt
 from theory.language.terms.vectors import (
     completes,
@@ -17,10 +17,10 @@ from theory.language.terms.vectors import (
     trace,
     transpose,
 )
+from theory.language.variants import instead, scaled
 from theory.language.vocabulary import symbols
 from theory.models.cells import W
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 W_norm_exact, n, u = symbols("W_norm_exact n u")
 s_gate, s_svd, s_power, s_unshifted, s_unscaled = symbols(
@@ -31,63 +31,46 @@ shift = Symbol("c", real=True)
 true_matrix = s_gate**2 * eye - transpose(W) * W - shift * eye
 matrix = rounded(true_matrix)
 
-GATE = Assumption(
+GATE = assume(
     "gate",
     "W is scaled by a power of 2 that brings s near 1, where overflow and underflow do not matter; "
     "Cholesky's factorisation of the computed "
     "s² I − WᵀW − c I completes; c covers its backward error and the rounding of the matrix",
-    law=law(
-        "gate",
-        (),
-        eq(completes(matrix), Integer(1)),
-        eq(in_range(true_matrix), Integer(1)),
-        le(
-            gamma(n + 2) / (1 - gamma(n + 2)) * trace(matrix)
-            + gamma(n) * frobenius(W)
-            + 4 * u * s_gate**2,
-            shift,
-        ),
+).that(
+    eq(completes(matrix), Integer(1)),
+    eq(in_range(true_matrix), Integer(1)),
+    le(
+        gamma(n + 2) / (1 - gamma(n + 2)) * trace(matrix)
+        + gamma(n) * frobenius(W)
+        + 4 * u * s_gate**2,
+        shift,
     ),
 )
 SIZE = Assumption("size", "n is at most 2^40", lt(n * u, Rational(1, 2**13)))
 
-BOUND = le(W_norm_exact, s_gate)
-FORM = Form(
+FORM = theorem(
     "gate",
-    BOUND,
+    le(W_norm_exact, s_gate),
     (GATE, SIZE),
     "matrix",
-    Proof(
-        (
-            Step(
-                "nearly positive",
-                le(-gamma(n + 2) / (1 - gamma(n + 2)) * trace(matrix), least(matrix)),
-                Smt(CHOLESKY.at(matrix), "gate", "size"),
-            ),
-            Step(
-                "close to the true matrix",
-                le(
-                    norm(matrix - true_matrix),
-                    gamma(n) * frobenius(W) + 4 * u * s_gate**2,
-                ),
-                Smt(ROUNDED_GRAM.at(W, s_gate, shift), "gate", "size"),
-            ),
-            Step(
-                "the shift pays",
-                le(norm(W) ** 2, s_gate**2),
-                Smt(
-                    "nearly positive",
-                    "close to the true matrix",
-                    "gate",
-                    "size",
-                    WEYL.at(matrix, true_matrix - matrix),
-                    LEAST_EIGENVALUE.at(W, s_gate**2 - shift),
-                ),
-            ),
-            Step("claim", BOUND, Smt("the shift pays")),
-        )
+    (
+        step(
+            "nearly positive", le(-gamma(n + 2) / (1 - gamma(n + 2)) * trace(matrix), least(matrix))
+        ).by(CHOLESKY.at(matrix), "gate", "size"),
+        step(
+            "close to the true matrix",
+            le(norm(matrix - true_matrix), gamma(n) * frobenius(W) + 4 * u * s_gate**2),
+        ).by(ROUNDED_GRAM.at(W, s_gate, shift), "gate", "size"),
+        step("the shift pays", le(norm(W) ** 2, s_gate**2)).by(
+            "nearly positive",
+            "close to the true matrix",
+            "gate",
+            "size",
+            WEYL.at(matrix, true_matrix - matrix),
+            LEAST_EIGENVALUE.at(W, s_gate**2 - shift),
+        ),
     ),
-)
+).by("the shift pays")
 
 CERTIFIED_NORM = Claim(
     id="certified-norm",
@@ -110,16 +93,10 @@ CERTIFIED_NORM = Claim(
             "the factorisation of s² I − WᵀW itself, rounding ignored",
             le(W_norm_exact, s_unshifted),
         ),
-        FORM.variant(
-            "unscaled",
-            "the gate without scaling, underflow ignored",
-            le(W_norm_exact, s_unscaled),
+        instead(
+            FORM, s_gate, s_unscaled, "unscaled", "the gate without scaling, underflow ignored"
         ),
-        FORM.variant(
-            "unsquared",
-            "s I − WᵀW in place of s² I − WᵀW",
-            le(W_norm_exact, sqrt(s_gate)),
-        ),
+        scaled(FORM, 1 / sqrt(s_gate), "unsquared", "s I − WᵀW in place of s² I − WᵀW"),
     ),
     extremal="λ times a near-orthogonal matrix; tiny and huge scales; rank one; zero",
 )

@@ -11,7 +11,7 @@ from theory.axioms.base import (
     gamma,
 )
 from theory.language.claim import Claim, Form, Source
-from theory.language.law import Assumption, Clause, at, law
+from theory.language.law import Assumption, Clause, assume, at
 from theory.language.statement import eq, le, lt
 from theory.language.terms.vectors import (
     RECURSION,
@@ -30,14 +30,15 @@ from theory.language.terms.vectors import (
     state,
     x,
 )
+from theory.language.variants import instead
 from theory.language.vocabulary import symbols
 from theory.models.cells import RNN, U, W, bias
 from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
 from theory.models.slopes import SLOPES
 from theory.models.system import CONTRACTION, CONTRACTIVE
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import GIVEN, Proof, Step
+from theory.proof.methods import Smt
+from theory.proof.proof import GIVEN, Step
+from theory.proof.steps import step, theorem
 
 lam, L_rho, B_x, B_h, Z_hat, e_rho, e_relative, eps_1 = symbols(
     "lam L_rho B_x B_h Z_hat e_rho e_relative eps_1"
@@ -49,50 +50,35 @@ exact = W * h + U * x_next + bias
 floating = rounded(exact)
 within = le(norm(h), Rational(101, 100) * B_h)  # what the local error bound presupposes
 
-FLOATING = Assumption(
+FLOATING = assume(
     "floating point",
     "the states are computed in float64, with any order of summation, and no part of a "
     "pre-activation is lost to overflow or underflow",
-    law=law(
-        "floating point",
-        (m,),
-        eq(computed(x, 0), Integer(0)),
-        eq(computed(x, m + 1), library(floating)),
-        eq(in_range(exact), Integer(1)),
-    ),
+    forall=(m,),
+).that(
+    eq(computed(x, 0), Integer(0)),
+    eq(computed(x, m + 1), library(floating)),
+    eq(in_range(exact), Integer(1)),
 )
-LIBRARY = Assumption(
+LIBRARY = assume(
     "library",
     "e_rho bounds the error of the library's ρ, at pre-activations of states up to 1.01 B_h",
-    law=law(
-        "library",
-        (m,),
-        Clause(le(norm(library(floating) - activation(floating)), e_rho), (within,)),
-    ),
-)
-PRE_ACTIVATIONS = Assumption(
+    forall=(m,),
+).that(Clause(le(norm(library(floating) - activation(floating)), e_rho), (within,)))
+PRE_ACTIVATIONS = assume(
     "pre-activations",
     "Z_hat is at least 1.01 ‖|W|‖ B_h + ‖|U|‖ B_x + ‖b‖, and ‖x_t‖ ≤ B_x",
-    law=law(
-        "pre-activations",
-        (m,),
-        le(
-            Rational(101, 100) * norm(absolute(W)) * B_h + norm(absolute(U)) * B_x + norm(bias),
-            Z_hat,
-        ),
-        le(norm(entry(x, m + 1)), B_x),
-    ),
+    forall=(m,),
+).that(
+    le(Rational(101, 100) * norm(absolute(W)) * B_h + norm(absolute(U)) * B_x + norm(bias), Z_hat),
+    le(norm(entry(x, m + 1)), B_x),
 )
-STATES = Assumption(
-    "states", "B_h bounds ‖h_t‖", law=law("states", (j,), le(norm(state(x, 0, j)), B_h))
-)
+STATES = assume("states", "B_h bounds ‖h_t‖", forall=(j,)).that(le(norm(state(x, 0, j)), B_h))
 SIZE = Assumption("size", "n + d + 2 is at most 2^40", lt((n + d + 2) * u, Rational(1, 2**12)))
 TOTAL = (1 - lam**T) / (1 - lam)
 LOCAL = L_rho * gamma(n + d + 2) * Z_hat + e_rho
-ONE_ERROR = Assumption(
-    "one error",
-    "eps_1 is at least L_ρ γ_{n+d+2} Z_hat + e_rho",
-    law=law("one error", (), le(LOCAL, eps_1)),
+ONE_ERROR = assume("one error", "eps_1 is at least L_ρ γ_{n+d+2} Z_hat + e_rho").that(
+    le(LOCAL, eps_1)
 )
 
 
@@ -119,16 +105,15 @@ PRE_ACTIVATION_STEP = Step(
     forall=(m,),
     given=(within,),
 )
-SECANTS = Step(
+SECANTS = step(
     "secants",
     le(norm(activation(floating) - activation(exact)), L_rho * norm(floating - exact)),
-    Smt(
-        "slopes",
-        DIAGONAL_NORM.at(floating, exact),
-        MEAN_VALUE.at(floating, exact),
-        SUBMULTIPLICATIVE.at(slopes(floating, exact), floating - exact),
-    ),
     forall=(m,),
+).by(
+    "slopes",
+    DIAGONAL_NORM.at(floating, exact),
+    MEAN_VALUE.at(floating, exact),
+    SUBMULTIPLICATIVE.at(slopes(floating, exact), floating - exact),
 )
 
 
@@ -156,45 +141,32 @@ def _form(name: str, error: Expr, known: tuple[Assumption, ...]) -> Form:
         given=(within,),
     )
     later = computed(x, j), entry(x, j + 1)
-    accumulated = Step(
+    accumulated = step(
         "all steps",
         le(norm(computed(x, j) - state(x, 0, j)), error * (1 - lam**j) / (1 - lam)),
-        Induction(
-            j,
-            base=Smt(at("floating point", j), RECURSION.at(x, 0, 0)),
-            step=Smt(
-                HYPOTHESIS,
-                at("one step", j),
-                RECURSION.at(x, 0, j),
-                at("contraction", computed(x, j), state(x, 0, j), entry(x, j + 1)),
-                TRIANGLE.at(computed(x, j) - state(x, 0, j), state(x, 0, j)),
-                TRIANGLE.at(computed(x, j + 1) - phi(*later), phi(*later) - state(x, 0, j + 1)),
-                at("states", j),
-                at("power not negative", j),
-                "contractive",
-                "small",
-                *explicit,
-            ),
-        ),
         forall=(j,),
+    ).by_induction(
+        base=(at("floating point", j), RECURSION.at(x, 0, 0)),
+        step=(
+            at("one step", j),
+            RECURSION.at(x, 0, j),
+            at("contraction", computed(x, j), state(x, 0, j), entry(x, j + 1)),
+            TRIANGLE.at(computed(x, j) - state(x, 0, j), state(x, 0, j)),
+            TRIANGLE.at(computed(x, j + 1) - phi(*later), phi(*later) - state(x, 0, j + 1)),
+            at("states", j),
+            at("power not negative", j),
+            "contractive",
+            "small",
+            *explicit,
+        ),
     )
-    return Form(
+    return theorem(
         name,
         bound,
         (*MODEL, *known, _small(error)),
         "rnn",
-        Proof(
-            (
-                SLOPES,
-                PRE_ACTIVATION_STEP,
-                SECANTS,
-                local,
-                POWER_NOT_NEGATIVE,
-                accumulated,
-                Step("claim", bound, Smt(at("all steps", T), "contractive", *explicit)),
-            )
-        ),
-    )
+        (SLOPES, PRE_ACTIVATION_STEP, SECANTS, local, POWER_NOT_NEGATIVE, accumulated),
+    ).by(at("all steps", T), "contractive", *explicit)
 
 
 STATE = _form("state", eps_1, (ONE_ERROR,))
@@ -224,11 +196,7 @@ ROUNDING_STATE = Claim(
             le(h_rounding, (LOCAL - e_rho + e_relative) * TOTAL),
             special="softplus-threshold",
         ),
-        STATE.variant(
-            "one-step-short",
-            "the errors of all steps but one",
-            le(h_rounding, eps_1 * (1 - lam ** (T - 1)) / (1 - lam)),
-        ),
+        instead(STATE, T, T - 1, "one-step-short", "the errors of all steps but one"),
     ),
     extremal="scalar linear system near λ = 1 with constant input: the same error in every step",
 )

@@ -2,15 +2,12 @@
 
 from sympy import Expr, Integer
 
-from theory.language.claim import Form
-from theory.language.law import Assumption, at, law
+from theory.language.law import Assumption, assume, at, law
 from theory.language.statement import Statement, eq, exists, le
 from theory.language.terms.vectors import Scalar, descent, function, i, j, m, y, z
 from theory.language.vocabulary import symbols
 from theory.models.system import ZERO
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 T, alpha, a_1, descent_growth = symbols("T alpha a_1 descent_growth")
 
@@ -22,122 +19,66 @@ SERIES = law(
     eq(series(0, y), ZERO),
     eq(series(m + 1, y), series(m, y) + (m + 1) * y ** (2 * m)),
 )
-DESCENT = Assumption(
+DESCENT = assume(
     "descent",
     "a_{i+1} = a_i − α_i p′(a_i) with p′(a) = Σ_{i<T} i a^{2i−1}, the risk of h = ah + x "
     "with white inputs and target x_T",
-    law=law(
-        "descent",
-        (j,),
-        eq(descent(0), a_1),
-        eq(
-            descent(j + 1),
-            descent(j) - rate(j) * descent(j) * series(T - 1, descent(j)),
-        ),
-    ),
+    forall=(j,),
+).that(
+    eq(descent(0), a_1),
+    eq(descent(j + 1), descent(j) - rate(j) * descent(j) * series(T - 1, descent(j))),
 )
-STEP_SIZES = Assumption(
+STEP_SIZES = assume(
     "step sizes",
     "α_1 = α > 0 and α_{i+1} ≥ α_i/2, as for α_i = α/i and for constant α",
-    law=law(
-        "step sizes", (j,), eq(rate(0), alpha), le(ZERO, rate(j)), le(rate(j) / 2, rate(j + 1))
-    ),
-)
+    forall=(j,),
+).that(eq(rate(0), alpha), le(ZERO, rate(j)), le(rate(j) / 2, rate(j + 1)))
 LENGTH = Assumption("length", "T ≥ 3", le(Integer(3), T))
 steepness = alpha * (T - 1) * a_1 ** (2 * T - 4)
-STEEP = Assumption(
-    "steep start",
-    "α(T − 1)a_1^{2T−4} ≥ 3",
-    le(Integer(3), steepness),
-)
+STEEP = Assumption("steep start", "α(T − 1)a_1^{2T−4} ≥ 3", le(Integer(3), steepness))
 now, then = descent(j), descent(j + 1)
-DOUBLES = exists(Integer(2), descent_growth)
 
 
 def _steep(index: Expr) -> Statement:
     return le(Integer(3), rate(index) * (T - 1) * descent(index) ** (2 * T - 4))
 
 
-DIVERGENCE = Form(
+DIVERGENCE = theorem(
     "divergence",
-    DOUBLES,
+    exists(Integer(2), descent_growth),
     (DESCENT, STEP_SIZES, LENGTH, STEEP),
     "descent",
-    Proof(
-        (
-            Step(
-                "even powers",
-                le(ZERO, y ** (2 * m)),
-                Induction(m, base=Smt(), step=Smt(HYPOTHESIS)),
-                forall=(m, y),
+    (
+        step("even powers", le(ZERO, y ** (2 * m)), forall=(m, y)).by_induction(over=m),
+        step("series not negative", le(ZERO, series(m, y)), forall=(m, y)).by_induction(
+            base=SERIES.at(m, y), step=(SERIES.at(m, y), at("even powers", m, y)), over=m
+        ),
+        step("last term", le((m + 1) * y ** (2 * m), series(m + 1, y)), forall=(m, y)).by(
+            SERIES.at(m, y), at("series not negative", m, y)
+        ),
+        step(
+            "powers grow",
+            le(4 * y ** (2 * m + 2), z ** (2 * m + 2)),
+            forall=(m, y, z),
+            given=(le(4 * y**2, z**2),),
+        ).by_induction(step=at("even powers", m + 1, y), over=m),
+        step("one step doubles", le(4 * now**2, then**2), forall=(j,), given=(_steep(j),)).by(
+            at("descent", j), at("last term", T - 2, now), at("step sizes", j), "length"
+        ),
+        step("the start stays steep", _steep(j), forall=(j,)).by_induction(
+            base=("steep start", at("descent", 0), at("step sizes", 0)),
+            step=(
+                at("one step doubles", j),
+                at("powers grow", T - 3, now, then),
+                at("step sizes", j),
+                "length",
             ),
-            Step(
-                "series not negative",
-                le(ZERO, series(m, y)),
-                Induction(
-                    m,
-                    base=Smt(SERIES.at(m, y)),
-                    step=Smt(HYPOTHESIS, SERIES.at(m, y), at("even powers", m, y)),
-                ),
-                forall=(m, y),
-            ),
-            Step(
-                "last term",
-                le((m + 1) * y ** (2 * m), series(m + 1, y)),
-                Smt(SERIES.at(m, y), at("series not negative", m, y)),
-                forall=(m, y),
-            ),
-            Step(
-                "powers grow",
-                le(4 * y ** (2 * m + 2), z ** (2 * m + 2)),
-                Induction(
-                    m,
-                    base=Smt("given 1"),
-                    step=Smt(HYPOTHESIS, "given 1", at("even powers", m + 1, y)),
-                ),
-                forall=(m, y, z),
-                given=(le(4 * y**2, z**2),),
-            ),
-            Step(
-                "one step doubles",
-                le(4 * now**2, then**2),
-                Smt(
-                    "given 1",
-                    at("descent", j),
-                    at("last term", T - 2, now),
-                    at("step sizes", j),
-                    "length",
-                ),
-                forall=(j,),
-                given=(_steep(j),),
-            ),
-            Step(
-                "the start stays steep",
-                _steep(j),
-                Induction(
-                    j,
-                    base=Smt("steep start", at("descent", 0), at("step sizes", 0)),
-                    step=Smt(
-                        HYPOTHESIS,
-                        at("one step doubles", j),
-                        at("powers grow", T - 3, now, then),
-                        at("step sizes", j),
-                        "length",
-                    ),
-                ),
-                forall=(j,),
-            ),
-            Step(
-                "claim",
-                DOUBLES,
-                Smt(
-                    at("one step doubles", i),
-                    at("the start stays steep", i),
-                    at("even powers", T - 3, descent(i)),
-                    "length",
-                ),
-            ),
-        )
+        ),
     ),
     note="for every step: the parameter at least doubles",
+).by(
+    at("one step doubles", i),
+    at("the start stays steep", i),
+    at("even powers", T - 3, descent(i)),
+    "length",
 )

@@ -4,7 +4,7 @@ from sympy import Expr, log
 
 from theory.claims.memory.truncation import POSITIVE_RATE, rate
 from theory.claims.training.weight_gap import LEMMA as WEIGHT_GAP
-from theory.language.claim import Claim, Form, Source
+from theory.language.claim import Claim, Source
 from theory.language.functions import PrincipalRoot, StepProduct
 from theory.language.law import Assumption, at
 from theory.language.statement import le, lt
@@ -39,8 +39,7 @@ from theory.models.weights.training import (
     LIPSCHITZ_WEIGHTS,
 )
 from theory.models.weights.weighted_runs import PREDICTIONS, RUNS
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import theorem
 
 N, T, k, lam, epsilon, alpha, beta = symbols("N T k lam epsilon alpha beta")
 S_0, L_f, L_w, G_0, G_1, eps_k = symbols("S_0 L_f L_w G_0 G_1 eps_k")
@@ -62,60 +61,37 @@ MODEL = (
     LIPSCHITZ_READOUT,
     WINDOW,
 )
-BOUND = le(trained_gap, stretch * (L_w * spread * eps_k + lam**k * S_0))
-BOUND_FORM = Form(
+BOUND_FORM = theorem(
     "bound",
-    BOUND,
+    le(trained_gap, stretch * (L_w * spread * eps_k + lam**k * S_0)),
     MODEL,
     "training",
-    Proof(
-        (
-            *FEASIBLE,
-            POWER_NOT_NEGATIVE,
-            *RUNS,
-            PREDICTIONS,
-            Step(
-                "claim",
-                BOUND,
-                Smt("predictions by the weights", WEIGHT_GAP, "contractive", "curved"),
-            ),
-        )
-    ),
-)
+    (*FEASIBLE, POWER_NOT_NEGATIVE, *RUNS, PREDICTIONS),
+).by("predictions by the weights", WEIGHT_GAP, "contractive", "curved")
 
 CONSTANTS = (
     Assumption("K_0", "K_0 bounds L_f (L_w M_N G_0 + S_0)/(1 − λ)", le(STILL, K_0)),
     Assumption("K_1", "K_1 bounds L_f L_w M_N G_1/(1 − λ)", le(DRIFT, K_1)),
 )
 EXPLICIT_MODEL = (*MODEL, GRADIENT_BOUND, GAMMA_BOUND, SOME_WINDOW, MEMORY, *CONSTANTS)
-EXPLICIT_BOUND = le(trained_gap, lam**k * (K_0 + k * K_1))
-EXPLICIT = Form(
+EXPLICIT = theorem(
     "explicit",
-    EXPLICIT_BOUND,
+    le(trained_gap, lam**k * (K_0 + k * K_1)),
     EXPLICIT_MODEL,
     "training",
-    Proof(
-        (
-            POWER_NOT_NEGATIVE,
-            Step(
-                "claim",
-                EXPLICIT_BOUND,
-                Smt(
-                    BOUND_FORM.lemma("end-to-end").at(),
-                    "K_0",
-                    "K_1",
-                    at("gradient bound", k - 1),
-                    at("power not negative", k),
-                    "gamma",
-                    "memory",
-                    "some window",
-                    "contractive",
-                    "curved",
-                ),
-            ),
-        )
-    ),
+    (POWER_NOT_NEGATIVE,),
     note="K_0 and K_1 do not depend on the window",
+).by(
+    BOUND_FORM.lemma("end-to-end").at(),
+    "K_0",
+    "K_1",
+    at("gradient bound", k - 1),
+    at("power not negative", k),
+    "gamma",
+    "memory",
+    "some window",
+    "contractive",
+    "curved",
 )
 
 TARGET = le(trained_gap, epsilon)
@@ -141,77 +117,44 @@ LONG_ELEMENTARY = _long("(1 + √(2ς) + ς)/c", elementary(K_0, K_1))
 MEANINGFUL = ("accuracy", *POSITIVE_RATE)  # no quotient divides by 0
 LEMMA = EXPLICIT.lemma("end-to-end").at()
 
-WINDOW_FORM = Form(
+WINDOW_FORM = theorem(
     "window",
     TARGET,
     (*WINDOWED, DRIFTING, LEVELS, LONG),
     "training",
-    Proof(
-        (
-            *LAMBERT_STEPS,
-            Step(
-                "claim",
-                TARGET,
-                Smt(
-                    LEMMA,
-                    at("enough by Lambert's function", K_0, K_1, k),
-                    "drifting",
-                    "level",
-                    "long window",
-                    *MEANINGFUL,
-                ),
-            ),
-        )
-    ),
+    LAMBERT_STEPS,
     note="the least window after which the explicit bound stays below ε",
+).by(
+    LEMMA,
+    at("enough by Lambert's function", K_0, K_1, k),
+    "drifting",
+    "level",
+    "long window",
+    *MEANINGFUL,
 )
 
-ANY = Form(
+ANY = theorem(
     "window-any",
     TARGET,
     (*WINDOWED, DRIFTING, LOW_LEVEL),
     "training",
-    Proof(
-        (
-            *ANY_STEPS,
-            Step(
-                "claim",
-                TARGET,
-                Smt(
-                    LEMMA,
-                    at("enough for any window", K_0, K_1, k),
-                    "drifting",
-                    "low level",
-                    *MEANINGFUL,
-                ),
-            ),
-        )
-    ),
+    ANY_STEPS,
     note="a target so large that every window with k ≥ 1 meets it",
-)
-ELEMENTARY_FORM = Form(
+).by(LEMMA, at("enough for any window", K_0, K_1, k), "drifting", "low level", *MEANINGFUL)
+ELEMENTARY_FORM = theorem(
     "elementary",
     TARGET,
     (*WINDOWED, SURPLUS, LONG_ELEMENTARY),
     "training",
-    Proof(
-        (
-            *ELEMENTARY_STEPS,
-            Step(
-                "claim",
-                TARGET,
-                Smt(
-                    LEMMA,
-                    at("enough by elementary functions", K_0, K_1, k),
-                    "some window",
-                    "surplus",
-                    "long window",
-                    *MEANINGFUL,
-                ),
-            ),
-        )
-    ),
+    ELEMENTARY_STEPS,
     note="without special functions",
+).by(
+    LEMMA,
+    at("enough by elementary functions", K_0, K_1, k),
+    "some window",
+    "surplus",
+    "long window",
+    *MEANINGFUL,
 )
 
 
@@ -252,11 +195,7 @@ END_TO_END = Claim(
         ELEMENTARY_FORM.variant(
             "no-root",
             "(1 + ς)/c, without the root",
-            assumptions=(
-                *WINDOWED,
-                SURPLUS,
-                _long("(1 + ς)/c", (1 + surplus(K_0, K_1)) / rate),
-            ),
+            assumptions=(*WINDOWED, SURPLUS, _long("(1 + ς)/c", (1 + surplus(K_0, K_1)) / rate)),
         ),
         WINDOW_FORM.variant(
             "principal-branch",

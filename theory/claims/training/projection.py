@@ -7,8 +7,8 @@ weights are measured in the Euclidean norm of their entries.
 from sympy import Integer, Rational
 
 from theory.axioms.base import PROJECTION, PROJECTION_INSIDE
-from theory.language.claim import Claim, Form, Source
-from theory.language.law import Assumption, at, law
+from theory.language.claim import Claim, Source
+from theory.language.law import assume, at, law
 from theory.language.statement import eq, le, lt
 from theory.language.terms.vectors import (
     a,
@@ -23,22 +23,19 @@ from theory.language.terms.vectors import (
     vector,
 )
 from theory.language.vocabulary import symbols
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 proj_gap, matrix_gap, rescaled_gap = symbols("proj_gap matrix_gap rescaled_gap")
 proj_distance, feasible_distance = symbols("proj_distance feasible_distance")
 ONE = Integer(1)
 first, second, inside = vector("vec_A"), vector("vec_B"), vector("vec_Z")
 
-PROJECTS = Assumption(
+PROJECTS = assume(
     "projection",
     "Π a is the point nearest to a, in the Euclidean norm, of a closed convex set",
-    law=law("projection", (v,), eq(projects(v), ONE)),
-)
-FEASIBLE = Assumption(
-    "feasible", "Z is a point of the set", law=law("feasible", (), eq(feasible(inside), ONE))
-)
+    forall=(v,),
+).that(eq(projects(v), ONE))
+FEASIBLE = assume("feasible", "Z is a point of the set").that(eq(feasible(inside), ONE))
 INNER_PRODUCT = law(
     "inner product",
     (a, b, c),
@@ -49,76 +46,55 @@ INNER_PRODUCT = law(
 )
 
 moved, before = project(a) - project(b), a - b
-MOVES_ALONG = Step(
-    "the projections move along",
-    le(norm(moved) ** 2, inner(before, moved)),
-    Smt(
-        at("projection", a),
-        at("projection", b),
-        PROJECTION.at(a, project(b)),
-        PROJECTION.at(b, project(a)),
-        PROJECTION_INSIDE.at(a),
-        PROJECTION_INSIDE.at(b),
-        INNER_PRODUCT.at(a - project(a), b - project(b), moved),
-        INNER_PRODUCT.at(before, moved, moved),
-    ),
-    forall=(a, b),
+MOVES_ALONG = step(
+    "the projections move along", le(norm(moved) ** 2, inner(before, moved)), forall=(a, b)
+).by(
+    at("projection", a),
+    at("projection", b),
+    PROJECTION.at(a, project(b)),
+    PROJECTION.at(b, project(a)),
+    PROJECTION_INSIDE.at(a),
+    PROJECTION_INSIDE.at(b),
+    INNER_PRODUCT.at(a - project(a), b - project(b), moved),
+    INNER_PRODUCT.at(before, moved, moved),
 )
 # 0 ≤ ‖a − c‖² = ‖a‖² − 2⟨a, c⟩ + ‖c‖²
-SQUARE = Step(
+SQUARE = step(
     "square of a difference",
     eq(norm(a - c) ** 2, norm(a) ** 2 - 2 * inner(a, c) + norm(c) ** 2),
-    Smt(
-        INNER_PRODUCT.at(a, c, a - c),
-        INNER_PRODUCT.at(c, a, a - c),
-        INNER_PRODUCT.at(a, c, a),
-        INNER_PRODUCT.at(a, c, c),
-    ),
     forall=(a, c),
+).by(
+    INNER_PRODUCT.at(a, c, a - c),
+    INNER_PRODUCT.at(c, a, a - c),
+    INNER_PRODUCT.at(a, c, a),
+    INNER_PRODUCT.at(a, c, c),
 )
-NON_EXPANSIVE = Step(
-    "non-expansive",
-    le(norm(project(a) - project(b)), norm(a - b)),
-    Smt(
-        at("the projections move along", a, b),
-        at("square of a difference", before, moved),
-    ),
-    forall=(a, b),
-)
+NON_EXPANSIVE = step(
+    "non-expansive", le(norm(project(a) - project(b)), norm(a - b)), forall=(a, b)
+).by(at("the projections move along", a, b), at("square of a difference", before, moved))
 LEMMAS = (MOVES_ALONG, SQUARE, NON_EXPANSIVE)
 
-GAP_BOUND = le(proj_gap, matrix_gap)
-GAP = Form(
+GAP = theorem(
     "non-expansive",
-    GAP_BOUND,
+    le(proj_gap, matrix_gap),
     (PROJECTS,),
     "projection",
-    Proof((*LEMMAS, Step("claim", GAP_BOUND, Smt(at("non-expansive", first, second))))),
+    LEMMAS,
     note="weight-gap rests on it",
-)
+).by(at("non-expansive", first, second))
 
-NEAREST_BOUND = le(proj_distance, feasible_distance)
-NEAREST = Form(
+NEAREST = theorem(
     "nearest",
-    NEAREST_BOUND,
+    le(proj_distance, feasible_distance),
     (PROJECTS, FEASIBLE),
     "projection",
-    Proof(
-        (
-            SQUARE,
-            Step(
-                "claim",
-                NEAREST_BOUND,
-                Smt(
-                    at("projection", first),
-                    "feasible",
-                    PROJECTION.at(first, inside),
-                    at("square of a difference", first - project(first), inside - project(first)),
-                ),
-            ),
-        )
-    ),
+    (SQUARE,),
     note="no point of the set is nearer",
+).by(
+    at("projection", first),
+    "feasible",
+    PROJECTION.at(first, inside),
+    at("square of a difference", first - project(first), inside - project(first)),
 )
 
 PROJECTION_CLAIM = Claim(

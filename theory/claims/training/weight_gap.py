@@ -4,7 +4,7 @@ from sympy import Rational, log
 
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
 from theory.claims.training.projection import PROJECTS
-from theory.language.claim import Claim, Form, Source
+from theory.language.claim import Claim, Source
 from theory.language.functions import REAL_POWER, RealPower, StepProduct
 from theory.language.law import at
 from theory.language.statement import le
@@ -33,193 +33,117 @@ from theory.models.weights.training import (
     SOME_STEPS,
     STEP,
 )
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 N, k, lam, alpha, beta, eps_k = symbols("N k lam alpha beta eps_k")
 G_0, G_1, w_gap, w_gap_before = symbols("G_0 G_1 w_gap w_gap_before")
 c = alpha * beta
 
-RECURSION_BOUND = le(w_gap, (1 + alpha * beta / N) * w_gap_before + alpha / N * eps_k)
-RECURSION = Form(
+RECURSION = theorem(
     "recursion",
-    RECURSION_BOUND,
+    le(w_gap, (1 + alpha * beta / N) * w_gap_before + alpha / N * eps_k),
     (*TRAINING, SOME_STEPS),
     "training",
-    Proof(
-        (
-            *STEPS,
-            Step(
-                "claim",
-                RECURSION_BOUND,
-                Smt(at("one step", N - 1), at("inverse steps", N - 1), "some steps"),
-            ),
-        )
-    ),
+    STEPS,
     note="one step of size α/N",
-)
+).by(at("one step", N - 1), at("inverse steps", N - 1), "some steps")
 
 PRODUCT_BOUND = le(w_gap, eps_k / beta * (StepProduct(N, c) - 1))
-BY_PRODUCT = Form(
+BY_PRODUCT = theorem(
     "product",
     PRODUCT_BOUND,
     (*TRAINING, CURVED),
     "training",
-    Proof(
-        (
-            *STEPS,
-            *PRODUCT,
-            Step(
-                "weights by the product",
-                le(beta * norm(here - there), eps_k * (StepProduct(j, c) - 1)),
-                Induction(
-                    j,
-                    base=Smt(at("descent", 0), at("empty product", c), "step"),
-                    step=Smt(
-                        HYPOTHESIS,
-                        at("one step", j),
-                        at("next factor", j, c),
-                        at("inverse steps", j),
-                        "step",
-                    ),
-                ),
-                forall=(j,),
-            ),
-            Step("claim", PRODUCT_BOUND, Smt(at("weights by the product", N), "curved")),
-        )
+    (
+        *STEPS,
+        *PRODUCT,
+        step(
+            "weights by the product",
+            le(beta * norm(here - there), eps_k * (StepProduct(j, c) - 1)),
+            forall=(j,),
+        ).by_induction(
+            base=(at("descent", 0), at("empty product", c), "step"),
+            step=(at("one step", j), at("next factor", j, c), at("inverse steps", j), "step"),
+        ),
     ),
     note="the Γ quotient is the product of all 1 + αβ/t",
-)
+).by(at("weights by the product", N), "curved")
 LEMMA = BY_PRODUCT.lemma("weight-gap").at()
 
 MODEL = (*TRAINING, CURVED, SOME_STEPS)
-LOGARITHM_BOUND = le(w_gap, alpha * eps_k * RealPower(N, c) * (1 + log(N)))
-BY_LOGARITHM = Form(
+BY_LOGARITHM = theorem(
     "logarithm",
-    LOGARITHM_BOUND,
+    le(w_gap, alpha * eps_k * RealPower(N, c) * (1 + log(N))),
     MODEL,
     "training",
-    Proof(
-        (
-            *POWERS,
-            POWER_LARGE,
-            LOGARITHM_POSITIVE,
-            *PRODUCT,
-            PRODUCT_BY_LOGARITHM,
-            Step(
-                "claim",
-                LOGARITHM_BOUND,
-                Smt(
-                    LEMMA,
-                    at("product by a logarithm", c, N - 1),
-                    REAL_POWER.at(N, c),
-                    "curved",
-                    "step",
-                    "some steps",
-                ),
-            ),
-        )
-    ),
+    (*POWERS, POWER_LARGE, LOGARITHM_POSITIVE, *PRODUCT, PRODUCT_BY_LOGARITHM),
     note="sharper for small αβ",
+).by(
+    LEMMA,
+    at("product by a logarithm", c, N - 1),
+    REAL_POWER.at(N, c),
+    "curved",
+    "step",
+    "some steps",
 )
 
-ZETA_BOUND = le(w_gap, alpha * eps_k * RealPower(N, c) * (1 + 1 / c))
-BY_ZETA = Form(
+BY_ZETA = theorem(
     "zeta",
-    ZETA_BOUND,
+    le(w_gap, alpha * eps_k * RealPower(N, c) * (1 + 1 / c)),
     MODEL,
     "training",
-    Proof(
-        (
-            *POWERS,
-            *PRODUCT,
-            PRODUCT_BY_ZETA,
-            Step(
-                "claim",
-                ZETA_BOUND,
-                Smt(
-                    LEMMA,
-                    at("product by a power", c, N - 1),
-                    REAL_POWER.at(N, c),
-                    "curved",
-                    "step",
-                    "some steps",
-                ),
-            ),
-        )
-    ),
+    (*POWERS, *PRODUCT, PRODUCT_BY_ZETA),
     note="sharper for many steps",
-)
+).by(LEMMA, at("product by a power", c, N - 1), REAL_POWER.at(N, c), "curved", "step", "some steps")
 
-PAPER_BOUND = le(w_gap, alpha * (G_0 + G_1) * k * lam**k * RealPower(N, c + 1))
-PAPER = Form(
+PAPER = theorem(
     "paper",
-    PAPER_BOUND,
+    le(w_gap, alpha * (G_0 + G_1) * k * lam**k * RealPower(N, c + 1)),
     (*MODEL, GRADIENT_BOUND, GAMMA_BOUND, MEMORY, SOME_WINDOW),
     "training",
-    Proof(
-        (
-            *TANGENTS,
-            Step(
-                "gradient bound by γ",
-                le(eps_k, (G_0 + G_1) * k * lam**k),
-                Smt(at("gradient bound", k - 1), "gamma", "memory", "some window"),
-            ),
-            Step(
-                "claim",
-                PAPER_BOUND,
-                Smt(
-                    BY_LOGARITHM.lemma("weight-gap").at(),
-                    "gradient bound by γ",
-                    REAL_POWER.at(N, c),
-                    REAL_POWER.at(N, c + 1),
-                    EXPONENTIAL.at(c * log(N), log(N)),
-                    at("exp positive", c * log(N)),
-                    LOGARITHM.at(N),
-                    at("tangent of exp", log(N)),
-                    "step",
-                    "some steps",
-                ),
-            ),
-        )
+    (
+        *TANGENTS,
+        step("gradient bound by γ", le(eps_k, (G_0 + G_1) * k * lam**k)).by(
+            at("gradient bound", k - 1), "gamma", "memory", "some window"
+        ),
     ),
     note="γ = G_0 + G_1; a factor N more than need be",
+).by(
+    BY_LOGARITHM.lemma("weight-gap").at(),
+    "gradient bound by γ",
+    REAL_POWER.at(N, c),
+    REAL_POWER.at(N, c + 1),
+    EXPONENTIAL.at(c * log(N), log(N)),
+    at("exp positive", c * log(N)),
+    LOGARITHM.at(N),
+    at("tangent of exp", log(N)),
+    "step",
+    "some steps",
 )
 
-CONSTANT_BOUND = le(w_gap, eps_k / beta * ((1 + c) ** N - 1))
-CONSTANT = Form(
+CONSTANT = theorem(
     "constant",
-    CONSTANT_BOUND,
+    le(w_gap, eps_k / beta * ((1 + c) ** N - 1)),
     (PROJECTS, DESCENT, CONSTANT_STEPS, STEP, SMOOTH, GRADIENT_GAP, CURVED),
     "training",
-    Proof(
-        (
-            *CONSTANT_SIZE_STEPS,
-            Step(
-                "weights by the power",
-                le(beta * norm(here - there), eps_k * ((1 + c) ** j - 1)),
-                Induction(
-                    j,
-                    base=Smt(at("descent", 0)),
-                    step=Smt(HYPOTHESIS, at("one step", j), at("constant steps", j)),
-                ),
-                forall=(j,),
-            ),
-            Step("claim", CONSTANT_BOUND, Smt(at("weights by the power", N), "curved")),
-        )
+    (
+        *CONSTANT_SIZE_STEPS,
+        step(
+            "weights by the power",
+            le(beta * norm(here - there), eps_k * ((1 + c) ** j - 1)),
+            forall=(j,),
+        ).by_induction(base=at("descent", 0), step=(at("one step", j), at("constant steps", j))),
     ),
     note="constant steps: exponential in their number",
-)
+).by(at("weights by the power", N), "curved")
 
-IN_BOX = Form(
+IN_BOX = theorem(
     "box",
     PRODUCT_BOUND,
     BY_PRODUCT.assumptions,
     "cell",
-    Proof((Step("claim", PRODUCT_BOUND, Smt(LEMMA, "curved")),)),
     note="any cell, with β and ε_k from Lemmas 2 and 3 in the norm of the box, uniform on Ω",
-)
+).by(LEMMA, "curved")
 
 WEIGHT_GAP = Claim(
     id="weight-gap",

@@ -18,7 +18,6 @@ from theory.axioms.ranks import (
     ROWS_OF_PRODUCT,
     ROWS_OF_SUM,
 )
-from theory.language.claim import Form
 from theory.language.law import at
 from theory.language.statement import eq, le
 from theory.language.terms.unitary import rank, rows
@@ -59,36 +58,24 @@ from theory.models.unitary.local_maps import (
 )
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.proof import Step
+from theory.proof.steps import step, theorem
 
-BOUND = le(active + n, states)
 FACTOR = (
-    Step("one step", le(ONE, T), Smt("two steps")),
-    Step(
-        "composed",
-        eq(rank(E * first), rank(response_candidate(0, 0))),
-        Smt(at("constant pattern", 0)),
+    step("one step", le(ONE, T)).by("two steps"),
+    step("composed", eq(rank(E * first), rank(response_candidate(0, 0)))).by(
+        at("constant pattern", 0)
     ),
-    Step(
+    step(
         "composed over steps",
         eq(
             rank(shifted(seen(i), first)),
             rank(response_candidate(i + 1, 0) - rho * response_candidate(i, 0)),
         ),
-        Smt(at("constant pattern", i), at("constant pattern", i + 1)),
         forall=(i,),
-    ),
-    Step(
-        "the input is seen",
-        eq(rank(E * first), n),
-        Smt(
-            "match",
-            "one step",
-            "composed",
-            at("agreement", 0, 0),
-            at("scalar", 0),
-            RANK_IDENTITY.at(n),
-        ),
+    ).by(at("constant pattern", i), at("constant pattern", i + 1)),
+    step("the input is seen", eq(rank(E * first), n)).by(
+        "match", "one step", "composed", at("agreement", 0, 0), at("scalar", 0), RANK_IDENTITY.at(n)
     ),
     Step(
         "nothing else is",
@@ -130,104 +117,73 @@ FACTOR = (
     ),
 )
 FRAME = (
-    Step(
-        "rows",
-        le(rows(X), states),
-        Induction(
-            j,
-            base=Smt(definition, ROWS_OF_PRODUCT.at(D, G), "pattern"),
-            step=Smt(
-                HYPOTHESIS,
-                definition,
-                "pattern",
-                ROWS_BESIDE.at(first, image, states),
-                ROWS_OF_SUM.at(A_1 * X, X, states, -rho),
-                ROWS_OF_PRODUCT.at(D, G),
-                ROWS_OF_PRODUCT.at(D, V * X),
-            ),
+    step("rows", le(rows(X), states), forall=(j,)).by_induction(
+        base=(definition, ROWS_OF_PRODUCT.at(D, G), "pattern"),
+        step=(
+            definition,
+            "pattern",
+            ROWS_BESIDE.at(first, image, states),
+            ROWS_OF_SUM.at(A_1 * X, X, states, -rho),
+            ROWS_OF_PRODUCT.at(D, G),
+            ROWS_OF_PRODUCT.at(D, V * X),
         ),
-        forall=(j,),
     ),
-    Step(
-        "no inactive unit",
-        eq(rank(idle * X), ZERO),
-        Induction(
-            j,
-            base=Smt(definition, RANK_PRODUCT.at(idle * D, G), "pattern"),
-            step=Smt(
-                HYPOTHESIS,
-                definition,
-                "pattern",
-                RANK_BESIDE.at(idle, first, image),
-                RANK_SUM.at(idle * A_1 * X, -rho * idle * X),
-                RANK_SCALED.at(rho, idle * X),
-                RANK_PRODUCT.at(idle * D, G),
-                RANK_PRODUCT.at(idle * D, V * X),
-            ),
+    step("no inactive unit", eq(rank(idle * X), ZERO), forall=(j,)).by_induction(
+        base=(definition, RANK_PRODUCT.at(idle * D, G), "pattern"),
+        step=(
+            definition,
+            "pattern",
+            RANK_BESIDE.at(idle, first, image),
+            RANK_SUM.at(idle * A_1 * X, -rho * idle * X),
+            RANK_SCALED.at(rho, idle * X),
+            RANK_PRODUCT.at(idle * D, G),
+            RANK_PRODUCT.at(idle * D, V * X),
         ),
-        forall=(j,),
     ),
-    Step(
+    step(
         "active or not",
         eq(norm(X * v), ZERO),
-        Smt(
-            "given 1",
-            "given 2",
-            at("pattern", X * v),
-            at("rows", j),
-            ROWS_OF_PRODUCT.at(X, v),
-        ),
         forall=(v,),
         given=(eq(norm(D * X * v), ZERO), eq(norm(idle * X * v), ZERO)),
-    ),
-    Step(
-        "at most the active units",
-        le(rank(X), rank(D)),
-        Smt(
-            at("no inactive unit", j),
-            "active or not",
-            RANK_KERNELS.at(D * X, idle * X, X),
-            RANK_PRODUCT.at(D, X),
-        ),
-        forall=(j,),
+    ).by(at("pattern", X * v), at("rows", j), ROWS_OF_PRODUCT.at(X, v)),
+    step("at most the active units", le(rank(X), rank(D)), forall=(j,)).by(
+        at("no inactive unit", j),
+        "active or not",
+        RANK_KERNELS.at(D * X, idle * X, X),
+        RANK_PRODUCT.at(D, X),
     ),
 )
 GROWTH = (
-    Step(
+    step(
         "eigenvectors are seen by the rest",
         eq(norm(X * v), ZERO),
-        Smt(
-            "given 1",
-            "given 2",
-            TRIANGLE.at(image * v, rho * X * v),
-            HOMOGENEITY.at(rho, X * v),
-            at("scalar", 0),
-            at("pattern", V * X * v),
-            at("orthogonal", X * v),
-            at("rows", j),
-            ROWS_OF_PRODUCT.at(X, v),
-            ROWS_OF_PRODUCT.at(V, X * v),
-        ),
         forall=(v,),
         given=(eq(norm(image * v), ZERO), eq(norm(idle * V * X * v), ZERO)),
+    ).by(
+        TRIANGLE.at(image * v, rho * X * v),
+        HOMOGENEITY.at(rho, X * v),
+        at("scalar", 0),
+        at("pattern", V * X * v),
+        at("orthogonal", X * v),
+        at("rows", j),
+        ROWS_OF_PRODUCT.at(X, v),
+        ROWS_OF_PRODUCT.at(V, X * v),
     ),
-    Step(
+    step(
         "growth",
         le(rank(X) + n + rank(D), rank(X_next) + states),
-        Smt(
-            "given 1",
-            definition,
-            "the input is seen",
-            at("E takes B X to 0", 0, j),
-            at("constant pattern", 0),
-            RANK_BESIDE.at(E, first, image),
-            "eigenvectors are seen by the rest",
-            RANK_KERNELS.at(image, idle * V * X, X),
-            RANK_PRODUCT.at(idle, V * X),
-            "pattern",
-        ),
         forall=(j,),
         given=(le(j + 2, T),),
+    ).by(
+        definition,
+        "the input is seen",
+        at("E takes B X to 0", 0, j),
+        at("constant pattern", 0),
+        RANK_BESIDE.at(E, first, image),
+        "eigenvectors are seen by the rest",
+        RANK_KERNELS.at(image, idle * V * X, X),
+        RANK_PRODUCT.at(idle, V * X),
+        "pattern",
     ),
     Step(
         "growth by one",
@@ -236,35 +192,21 @@ GROWTH = (
             j,
             base=Smt(definition, RANK_PRODUCT.at(E, first), "the input is seen"),
             step=Smt(
-                HYPOTHESIS,
-                "given 1",
-                "given 2",
-                at("growth", j),
-                RANK_WHOLE.at(D, n, states),
+                HYPOTHESIS, "given 1", "given 2", at("growth", j), RANK_WHOLE.at(D, n, states)
             ),
             given=(CROWDED, le(j + 1, T)),
         ),
         forall=(j,),
         given=(CROWDED, le(j + 1, T)),
     ),
-    Step(
-        "with fewer states",
-        le(n + T - 1, rank(D)),
-        Smt(
-            "given 1",
-            "two steps",
-            at("growth by one", T - 1),
-            at("at most the active units", T - 1),
-        ),
-        given=(CROWDED,),
+    step("with fewer states", le(n + T - 1, rank(D)), given=(CROWDED,)).by(
+        "two steps", at("growth by one", T - 1), at("at most the active units", T - 1)
     ),
 )
-CONSTANT_PATTERN = Form(
+CONSTANT_PATTERN = theorem(
     "constant-pattern",
-    BOUND,
+    le(active + n, states),
     (ORTHOGONAL, SELECTS, CONSTANT, SCALAR, AGREEMENT, MATCH, TWO_STEPS, LONG),
     "candidate",
-    Proof(
-        (*FACTOR, *FRAME, *GROWTH, Step("claim", BOUND, Smt("with fewer states", "long enough")))
-    ),
-)
+    (*FACTOR, *FRAME, *GROWTH),
+).by("with fewer states", "long enough")

@@ -3,73 +3,46 @@
 from sympy import Symbol
 
 from theory.axioms.ranks import RANK_KERNEL, RANK_PRODUCT, RANK_ROWS, ROWS_OF_PRODUCT
-from theory.language.claim import Form
-from theory.language.law import Assumption, Clause, at, law
+from theory.language.law import Clause, assume, at
 from theory.language.statement import eq, le, lt
 from theory.language.terms.unitary import rows
 from theory.language.terms.vectors import norm, v, vector
 from theory.language.vocabulary import symbols
 from theory.models.unitary.local_maps import ONE, ZERO, W, n, states
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 (multiplicity,) = symbols("multiplicity")
 MU = Symbol("mu", real=True)
 S, W_3 = vector("S"), vector("W_3")
-BLOCK = Assumption(
+BLOCK = assume(
     "orthonormal columns",
     "W above W_3 are the first n columns of an orthogonal m × m matrix",
-    law=law(
-        "orthonormal columns",
-        (v,),
-        Clause(eq(norm(W * v) ** 2 + norm(W_3 * v) ** 2, norm(v) ** 2), (le(rows(v), n),)),
-        le(rows(W_3), states - n),
-    ),
+    forall=(v,),
+).that(
+    Clause(eq(norm(W * v) ** 2 + norm(W_3 * v) ** 2, norm(v) ** 2), (le(rows(v), n),)),
+    le(rows(W_3), states - n),
 )
-EIGENVECTORS = Assumption(
-    "eigenvectors",
-    "the columns of S are eigenvectors of W, of one eigenvalue |μ| < 1",
-    law=law(
-        "eigenvectors",
-        (v,),
-        eq(norm(W * S * v), MU * norm(S * v)),
-        le(rows(S), n),
-        lt(MU, ONE),
-        le(ZERO, MU),
-    ),
-)
-MULTIPLICITY_BOUND = le(multiplicity, states - n)
-MULTIPLICITY = Form(
+EIGENVECTORS = assume(
+    "eigenvectors", "the columns of S are eigenvectors of W, of one eigenvalue |μ| < 1", forall=(v,)
+).that(eq(norm(W * S * v), MU * norm(S * v)), le(rows(S), n), lt(MU, ONE), le(ZERO, MU))
+MULTIPLICITY = theorem(
     "multiplicity",
-    MULTIPLICITY_BOUND,
+    le(multiplicity, states - n),
     (BLOCK, EIGENVECTORS),
     "block",
-    Proof(
-        (
-            Step(
-                "eigenvectors are seen below",
-                eq(norm(S * v), ZERO),
-                Smt(
-                    "given 1",
-                    at("orthonormal columns", S * v),
-                    at("eigenvectors", v),
-                    ROWS_OF_PRODUCT.at(S, v),
-                ),
-                forall=(v,),
-                given=(eq(norm(W_3 * S * v), ZERO),),
-            ),
-            Step(
-                "claim",
-                MULTIPLICITY_BOUND,
-                Smt(
-                    "eigenvectors are seen below",
-                    RANK_KERNEL.at(W_3 * S, S),
-                    RANK_PRODUCT.at(W_3, S),
-                    RANK_ROWS.at(W_3),
-                    "orthonormal columns",
-                ),
-            ),
-        )
+    (
+        step(
+            "eigenvectors are seen below",
+            eq(norm(S * v), ZERO),
+            forall=(v,),
+            given=(eq(norm(W_3 * S * v), ZERO),),
+        ).by(at("orthonormal columns", S * v), at("eigenvectors", v), ROWS_OF_PRODUCT.at(S, v)),
     ),
     note="what rules out a constant pattern with fewer states",
+).by(
+    "eigenvectors are seen below",
+    RANK_KERNEL.at(W_3 * S, S),
+    RANK_PRODUCT.at(W_3, S),
+    RANK_ROWS.at(W_3),
+    "orthonormal columns",
 )

@@ -6,8 +6,7 @@ V = (λ μ; μ −λ): the outputs differ by (1 − λ²)(X − B/(1 − λ)) at
 
 from sympy import Abs, Integer, sqrt
 
-from theory.language.claim import Form
-from theory.language.law import Assumption, at, law
+from theory.language.law import Assumption, assume, at
 from theory.language.statement import eq, le, lt, ne
 from theory.language.terms.unitary import (
     LARGEST_PULSE_GAP,
@@ -20,68 +19,41 @@ from theory.language.terms.unitary import (
 from theory.language.terms.vectors import j
 from theory.language.vocabulary import symbols
 from theory.models.system import CONTRACTIVE, ZERO
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 lam, B_x, T, unitary_gap_beyond = symbols("lam B_x T unitary_gap_beyond")
 
 B, mu = B_x / (1 - lam), sqrt(1 - lam**2)
-PULSE = Assumption(
+PULSE = assume(
     "pulse",
     "h_t = max(λ h_{t−1} + x_t, 0) from 0, and its equivalent for inputs up to B, with "
     "V = (λ μ; μ −λ) and μ = √(1 − λ²), on x = (2B/(1 − λ), 0, 0, …)",
-    law=law(
-        "pulse",
-        (j,),
-        eq(pulse(0), ZERO),
-        eq(pulse_upper(0), ZERO),
-        eq(pulse_lower(0), ZERO),
-        *larger(pulse(1), ZERO, 2 * B),
-        *larger(pulse_upper(1), ZERO, 2 * B),
-        *larger(pulse_lower(1), ZERO, -B * mu),
-        *larger(pulse(j + 2), ZERO, lam * pulse(j + 1)),
-        *larger(pulse_upper(j + 2), ZERO, lam * pulse_upper(j + 1) + mu * pulse_lower(j + 1)),
-        *larger(
-            pulse_lower(j + 2), ZERO, mu * pulse_upper(j + 1) - lam * pulse_lower(j + 1) - B * mu
-        ),
-    ),
+    forall=(j,),
+).that(
+    eq(pulse(0), ZERO),
+    eq(pulse_upper(0), ZERO),
+    eq(pulse_lower(0), ZERO),
+    *larger(pulse(1), ZERO, 2 * B),
+    *larger(pulse_upper(1), ZERO, 2 * B),
+    *larger(pulse_lower(1), ZERO, -B * mu),
+    *larger(pulse(j + 2), ZERO, lam * pulse(j + 1)),
+    *larger(pulse_upper(j + 2), ZERO, lam * pulse_upper(j + 1) + mu * pulse_lower(j + 1)),
+    *larger(pulse_lower(j + 2), ZERO, mu * pulse_upper(j + 1) - lam * pulse_lower(j + 1) - B * mu),
 )
 INPUTS = Assumption("inputs", "B > 0", lt(ZERO, B_x))
 THREE_STEPS = Assumption("three steps", "T ≥ 3", le(Integer(3), T))
 gap = pulse_upper(3) - pulse(3)
 LEAK = (
-    Step(
-        "leak",
-        eq(gap, (1 - lam**2) * B),
-        Smt(at("pulse", 0), at("pulse", 1), "contractive"),
-    ),
-    Step(
-        "lasting gap",
-        le(Abs(gap), largest_pulse_gap(j + 3)),
-        Induction(
-            j,
-            base=Smt(LARGEST_PULSE_GAP.at(2)),
-            step=Smt(HYPOTHESIS, LARGEST_PULSE_GAP.at(j + 3)),
-        ),
-        forall=(j,),
+    step("leak", eq(gap, (1 - lam**2) * B)).by(at("pulse", 0), at("pulse", 1), "contractive"),
+    step("lasting gap", le(Abs(gap), largest_pulse_gap(j + 3)), forall=(j,)).by_induction(
+        base=LARGEST_PULSE_GAP.at(2), step=LARGEST_PULSE_GAP.at(j + 3)
     ),
 )
-BEYOND_GAP = ne(unitary_gap_beyond, ZERO)
-BEYOND = Form(
+BEYOND = theorem(
     "beyond",
-    BEYOND_GAP,
+    ne(unitary_gap_beyond, ZERO),
     (CONTRACTIVE, INPUTS, THREE_STEPS, PULSE),
     "unitary",
-    Proof(
-        (
-            *LEAK,
-            Step(
-                "claim",
-                BEYOND_GAP,
-                Smt("leak", at("lasting gap", T - 3), "three steps", "contractive", "inputs"),
-            ),
-        )
-    ),
+    LEAK,
     note="the bound on the inputs is needed",
-)
+).by("leak", at("lasting gap", T - 3), "three steps", "contractive", "inputs")

@@ -5,8 +5,7 @@ ReLU commutes with a positive diagonal D: the network of D W D⁻¹, D U, D b ha
 
 from theory.axioms.unitary import EXTENSIONAL
 from theory.claims.unitary.urnn_equivalence import STATES, off
-from theory.language.claim import Form
-from theory.language.law import Assumption, at, law
+from theory.language.law import assume, at
 from theory.language.statement import eq, lt
 from theory.language.terms.unitary import (
     J_2,
@@ -28,135 +27,85 @@ from theory.language.terms.vectors import Scalar, a, activation, function, i, j,
 from theory.language.vocabulary import symbols
 from theory.models.cells import U, W, bias
 from theory.models.system import ZERO
-from theory.models.unitary.networks import (
-    BLOCKS,
-    BOUNDED_NETWORK,
-    EMBEDDING,
-    h,
-    inside,
-    x_next,
-)
-from theory.proof.methods import Identity, Induction, Smt, Words
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import GIVEN, Proof, Step
+from theory.models.unitary.networks import BLOCKS, BOUNDED_NETWORK, EMBEDDING, h, inside, x_next
+from theory.proof.methods import Identity, Words
+from theory.proof.steps import step, theorem
 
 B_h, T, unitary_gap_rescaled = symbols("B_h T unitary_gap_rescaled")
 
 factor = function("factor", Scalar, __name__)  # factor(i) = D_ii
-SCALES = Assumption(
-    "scales",
-    "D is diagonal with positive entries",
-    law=law(
-        "scales",
-        (v, i),
-        lt(ZERO, factor(i)),
-        eq(part(D * v, i), factor(i) * part(v, i)),
-    ),
+SCALES = assume("scales", "D is diagonal with positive entries", forall=(v, i)).that(
+    lt(ZERO, factor(i)), eq(part(D * v, i), factor(i) * part(v, i))
 )
-INVERSE = Assumption("inverse", "D⁻¹ undoes D", law=law("inverse", (a,), eq(D_inverse * D * a, a)))
-SCALED_DILATION = Assumption(
-    "dilation",
-    "V has D W D⁻¹ above W₃ in its first n columns",
-    law=law("dilation", (), eq(V * J, J * D * W * D_inverse + J_2 * W_3)),
+INVERSE = assume("inverse", "D⁻¹ undoes D", forall=(a,)).that(eq(D_inverse * D * a, a))
+SCALED_DILATION = assume("dilation", "V has D W D⁻¹ above W₃ in its first n columns").that(
+    eq(V * J, J * D * W * D_inverse + J_2 * W_3)
 )
 b_2 = below(B_h, W_3 * D)
-SCALED_EQUIVALENT = Assumption(
+SCALED_EQUIVALENT = assume(
     "rescaled equivalent",
     "s_t = ρ(V s_{t−1} + (D U x_t + D b, b₂)) from s_0 = (D h_0, 0), with b₂ = −B_h ‖row of W₃D‖; "
     "the first n units are read, divided by the scales",
-    law=law(
-        "rescaled equivalent",
-        (j,),
-        eq(scaled_urnn(x, 0), J * D * start),
-        eq(scaled_urnn(x, j + 1), activation(scaled_preactivation(x, j))),
-        eq(
-            scaled_preactivation(x, j),
-            V * scaled_urnn(x, j) + J * D * U * x_next + J * D * bias + J_2 * b_2,
-        ),
-        eq(unscaled(x, j), D_inverse * transpose(J) * scaled_urnn(x, j)),
+    forall=(j,),
+).that(
+    eq(scaled_urnn(x, 0), J * D * start),
+    eq(scaled_urnn(x, j + 1), activation(scaled_preactivation(x, j))),
+    eq(
+        scaled_preactivation(x, j),
+        V * scaled_urnn(x, j) + J * D * U * x_next + J * D * bias + J_2 * b_2,
     ),
+    eq(unscaled(x, j), D_inverse * transpose(J) * scaled_urnn(x, j)),
 )
 SAME = eq(scaled_urnn(x, j), J * D * h)
 RESCALED_STATES = (
-    Step(
+    step(
         "entries of scaled states",
         eq(part(activation(D * v), i), part(D * activation(v), i)),
-        Smt(
-            at("relu", D * v, i),
-            at("relu", v, i),
-            at("scales", v, i),
-            at("scales", activation(v), i),
-        ),
         forall=(i,),
+    ).by(
+        at("relu", D * v, i), at("relu", v, i), at("scales", v, i), at("scales", activation(v), i)
     ),
-    Step(
-        "ReLU commutes with the scales",
-        eq(activation(D * v), D * activation(v)),
-        Identity("entries of scaled states", EXTENSIONAL.at(activation(D * v), D * activation(v))),
-        forall=(v,),
+    step("ReLU commutes with the scales", eq(activation(D * v), D * activation(v)), forall=(v,)).by(
+        "entries of scaled states",
+        EXTENSIONAL.at(activation(D * v), D * activation(v)),
+        method=Identity,
     ),
     *off(W_3 * D),
-    Step(
+    step(
         "pre-activation",
         eq(scaled_preactivation(x, j), J * D * inside + J_2 * (W_3 * D * h + b_2)),
-        Words(f"{GIVEN} 1", "dilation", at("rescaled equivalent", j), at("inverse", h)),
         forall=(j,),
         given=(SAME,),
-    ),
-    Step(
-        "scaled states",
-        SAME,
-        Induction(
-            j,
-            base=Identity(at("rescaled equivalent", 0), at("network", 0)),
-            step=Identity(
-                HYPOTHESIS,
-                at("rescaled equivalent", j),
-                at("pre-activation", j),
-                at("blocks", D * inside, W_3 * D * h + b_2),
-                at("ReLU commutes with the scales", inside),
-                at("the added units are off", j),
-                at("network", j),
-            ),
-        ),
-        forall=(j,),
-    ),
-    Step(
-        "scales undone",
-        eq(unscaled(x, j), h),
-        Words(
+    ).by("dilation", at("rescaled equivalent", j), at("inverse", h), method=Words),
+    step("scaled states", SAME, forall=(j,)).by_induction(
+        base=(at("rescaled equivalent", 0), at("network", 0)),
+        step=(
             at("rescaled equivalent", j),
-            at("scaled states", j),
-            at("embedding", D * h),
-            at("inverse", h),
+            at("pre-activation", j),
+            at("blocks", D * inside, W_3 * D * h + b_2),
+            at("ReLU commutes with the scales", inside),
+            at("the added units are off", j),
+            at("network", j),
         ),
-        forall=(j,),
+        method=Identity,
     ),
-    Step(
-        "equal outputs",
-        eq(largest_scaled_gap(x, j), ZERO),
-        Induction(
-            j,
-            base=Smt(LARGEST_SCALED_GAP.at(x, 0)),
-            step=Smt(HYPOTHESIS, LARGEST_SCALED_GAP.at(x, j), at("scales undone", j + 1)),
-        ),
-        forall=(j,),
+    step("scales undone", eq(unscaled(x, j), h), forall=(j,)).by(
+        at("rescaled equivalent", j),
+        at("scaled states", j),
+        at("embedding", D * h),
+        at("inverse", h),
+        method=Words,
+    ),
+    step("equal outputs", eq(largest_scaled_gap(x, j), ZERO), forall=(j,)).by_induction(
+        base=LARGEST_SCALED_GAP.at(x, 0),
+        step=(LARGEST_SCALED_GAP.at(x, j), at("scales undone", j + 1)),
     ),
 )
-NO_GAP = eq(unitary_gap_rescaled, ZERO)
-RESCALED = Form(
+RESCALED = theorem(
     "rescaled",
-    NO_GAP,
-    (
-        *BOUNDED_NETWORK,
-        SCALES,
-        INVERSE,
-        SCALED_DILATION,
-        BLOCKS,
-        EMBEDDING,
-        SCALED_EQUIVALENT,
-    ),
+    eq(unitary_gap_rescaled, ZERO),
+    (*BOUNDED_NETWORK, SCALES, INVERSE, SCALED_DILATION, BLOCKS, EMBEDDING, SCALED_EQUIVALENT),
     "unitary",
-    Proof((*STATES, *RESCALED_STATES, Step("claim", NO_GAP, Smt(at("equal outputs", T))))),
+    (*STATES, *RESCALED_STATES),
     note="the rank is that of DWD⁻¹, which may be smaller",
-)
+).by(at("equal outputs", T))

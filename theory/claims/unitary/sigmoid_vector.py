@@ -10,8 +10,7 @@ from sympy import Expr, Symbol
 from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
 from theory.axioms.ranks import ROWS_OF_PRODUCT, ROWS_OF_SUM
 from theory.claims.contraction.linear import STABLE_RADIUS
-from theory.language.claim import Form
-from theory.language.law import Assumption, Clause, at, law
+from theory.language.law import Clause, assume, at, law
 from theory.language.statement import eq, le, lt, ne
 from theory.language.terms.unitary import rows
 from theory.language.terms.vectors import A, b, function, i, j, norm, transpose, v, vector
@@ -32,7 +31,8 @@ from theory.models.unitary.relations import (
 )
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.proof import Step
+from theory.proof.steps import step, theorem
 
 driven, W_radius = symbols("driven W_radius")
 
@@ -49,27 +49,24 @@ POWERS = law(
     eq(power(A, v, 0), v),
     eq(power(A, v, j + 1), A * power(A, v, j)),
 )
-NETWORKS = Assumption(
+NETWORKS = assume(
     "networks",
     "a relation between the pre-activations at time j + 1 is one, by the rows of U and of W, "
     "between the states at time j, on which x_{j+1} has no effect",
-    law=law(
-        "networks",
-        (j, v, b),
-        Clause(
-            eq(norm(units(j) * transpose(U) * v + others(j) * transpose(W) * b), ZERO),
-            (eq(norm(arguments(j + 1) * v + other_arguments(j + 1) * b), ZERO),),
-        ),
-        le(rows(transpose(U)), states),
-        le(rows(e), states),
+    forall=(j, v, b),
+).that(
+    Clause(
+        eq(norm(units(j) * transpose(U) * v + others(j) * transpose(W) * b), ZERO),
+        (eq(norm(arguments(j + 1) * v + other_arguments(j + 1) * b), ZERO),),
     ),
+    le(rows(transpose(U)), states),
+    le(rows(e), states),
 )
-DRIVEN = Assumption(
+DRIVEN = assume(
     "driven",
     "at some time t_0 the output depends on the inputs: its derivative in the latest is not 0",
-    eq(driven, ONE),
-    law("driven", (), ne(norm(others(t_0) * c), ZERO)),
-)
+    condition=eq(driven, ONE),
+).that(ne(norm(others(t_0) * c), ZERO))
 
 
 def moved(steps: Expr) -> Expr:
@@ -107,18 +104,16 @@ MOVED_BACK = (
         forall=(j, v, b),
         given=(eq(norm(units(j) * v + others(j) * b), ZERO), *ACTIVATIONS),
     ),
-    Step(
+    step(
         "relations move back",
         eq(norm(units(j) * back * v + others(j) * transpose(W) * b), ZERO),
-        Smt(
-            "given 1",
-            "same activation",
-            "sigmoidal",
-            at("independence lemma", j + 1, v, b),
-            at("networks", j, v, b),
-        ),
         forall=(j, v, b),
         given=(eq(norm(units(j + 1) * v + others(j + 1) * b), ZERO),),
+    ).by(
+        "same activation",
+        "sigmoidal",
+        at("independence lemma", j + 1, v, b),
+        at("networks", j, v, b),
     ),
     Step(
         "outputs move back",
@@ -144,17 +139,15 @@ MOVED_BACK = (
         forall=(i, j),
         given=(EQUAL,),
     ),
-    Step(
+    step(
         "no more than W leaves",
         le(norm(units(i) * moved(j)), norm(others(i)) * norm(faded(j))),
-        Smt(
-            "given 1",
-            at("outputs move back", i, j),
-            TRIANGLE.at(units(i) * moved(j) - others(i) * faded(j), others(i) * faded(j)),
-            SUBMULTIPLICATIVE.at(others(i), faded(j)),
-        ),
         forall=(i, j),
         given=(EQUAL,),
+    ).by(
+        at("outputs move back", i, j),
+        TRIANGLE.at(units(i) * moved(j) - others(i) * faded(j), others(i) * faded(j)),
+        SUBMULTIPLICATIVE.at(others(i), faded(j)),
     ),
 )
 BOUNDED = (
@@ -170,38 +163,22 @@ BOUNDED = (
         ),
         forall=(j,),
     ),
-    Step(
-        "lengths stay",
-        eq(norm(moved(j)), norm(e)),
-        Induction(
-            j,
-            base=Smt(POWERS.at(back, e, 0)),
-            step=Smt(
-                HYPOTHESIS,
-                POWERS.at(back, e, j),
-                at("m entries", j),
-                at("orthogonal", U, e, moved(j)),
-            ),
-        ),
-        forall=(j,),
+    step("lengths stay", eq(norm(moved(j)), norm(e)), forall=(j,)).by_induction(
+        base=POWERS.at(back, e, 0),
+        step=(POWERS.at(back, e, j), at("m entries", j), at("orthogonal", U, e, moved(j))),
     ),
-    Step(
-        "distances stay",
-        eq(norm(moved(j) - moved(i + j)), norm(e - moved(i))),
-        Induction(
-            j,
-            base=Smt(POWERS.at(back, e, 0)),
-            step=Smt(
-                HYPOTHESIS,
-                POWERS.at(back, e, j),
-                POWERS.at(back, e, i + j),
-                at("m entries", j),
-                at("m entries", i + j),
-                ROWS_OF_SUM.at(moved(j), moved(i + j), states, -1),
-                at("orthogonal", U, e, moved(j) - moved(i + j)),
-            ),
+    step(
+        "distances stay", eq(norm(moved(j) - moved(i + j)), norm(e - moved(i))), forall=(i, j)
+    ).by_induction(
+        base=POWERS.at(back, e, 0),
+        step=(
+            POWERS.at(back, e, j),
+            POWERS.at(back, e, i + j),
+            at("m entries", j),
+            at("m entries", i + j),
+            ROWS_OF_SUM.at(moved(j), moved(i + j), states, -1),
+            at("orthogonal", U, e, moved(j) - moved(i + j)),
         ),
-        forall=(i, j),
     ),
 )
 CONSTANT = (
@@ -218,40 +195,25 @@ CONSTANT = (
         RETURNS,
         given=(ne(output, ZERO),),
     ),
-    Step(
-        "the output is constant",
-        eq(output, ZERO),
-        Smt(
-            "given 1",
-            "same activation",
-            "sigmoidal",
-            "stable radius",
-            "U returns",
-            at("W forgets", l),
-            at("outputs", t_0),
-            at("no more than W leaves", t_0, k_0 + l),
-            at("distances stay", k_0 + l, p),
-            TRIANGLE.at(others(t_0) * c - units(t_0) * e, units(t_0) * e),
-            TRIANGLE.at(units(t_0) * (e - moved(k_0 + l)), units(t_0) * moved(k_0 + l)),
-            SUBMULTIPLICATIVE.at(units(t_0), e - moved(k_0 + l)),
-        ),
-        given=(EQUAL,),
+    step("the output is constant", eq(output, ZERO), given=(EQUAL,)).by(
+        "same activation",
+        "sigmoidal",
+        "stable radius",
+        "U returns",
+        at("W forgets", l),
+        at("outputs", t_0),
+        at("no more than W leaves", t_0, k_0 + l),
+        at("distances stay", k_0 + l, p),
+        TRIANGLE.at(others(t_0) * c - units(t_0) * e, units(t_0) * e),
+        TRIANGLE.at(units(t_0) * (e - moved(k_0 + l)), units(t_0) * moved(k_0 + l)),
+        SUBMULTIPLICATIVE.at(units(t_0), e - moved(k_0 + l)),
     ),
 )
-VECTOR_BOUND = ne(sigmoid_gap, ZERO)
-VECTOR = Form(
+VECTOR = theorem(
     "vector",
-    VECTOR_BOUND,
+    ne(sigmoid_gap, ZERO),
     (SAME, SIGMOIDAL, STABLE_RADIUS, ORTHOGONAL, NETWORKS, DRIVEN),
     "sigmoid",
-    Proof(
-        (
-            NORMAL_FORM,
-            *MOVED_BACK,
-            *BOUNDED,
-            *CONSTANT,
-            Step("claim", VECTOR_BOUND, Smt("the output is constant", "driven")),
-        )
-    ),
+    (NORMAL_FORM, *MOVED_BACK, *BOUNDED, *CONSTANT),
     note="of any number of units; ‖W‖ may be as large as it likes",
-)
+).by("the output is constant", "driven")

@@ -11,7 +11,6 @@ from theory.axioms.ranks import (
     RANK_PRODUCT,
     ROWS_OF_PRODUCT,
 )
-from theory.language.claim import Form
 from theory.language.law import Assumption, at
 from theory.language.statement import eq, le, lt, ne
 from theory.language.terms.unitary import rank
@@ -38,8 +37,7 @@ from theory.models.unitary.local_maps import (
     separation,
     states,
 )
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 T, W_rank = symbols("T W_rank")
 
@@ -49,106 +47,55 @@ FEWER = Assumption("fewer states", "m < 2n", lt(states, 2 * n))
 first, second, idle = pattern(0), pattern(1), rest(1)
 moved = V * first * G
 LEMMAS = (
-    Step(
-        "composed",
-        eq(rank(E * pattern(m) * G), rank(response_candidate(m, m))),
-        Smt(at("cell", m)),
-        forall=(m,),
+    step("composed", eq(rank(E * pattern(m) * G), rank(response_candidate(m, m))), forall=(m,)).by(
+        at("cell", m)
     ),
-    Step(
-        "composed over a step",
-        eq(rank(E * second * moved), rank(response_candidate(1, 0))),
-        Smt(at("cell", 0)),
+    step("composed over a step", eq(rank(E * second * moved), rank(response_candidate(1, 0)))).by(
+        at("cell", 0)
     ),
-    Step(
+    step(
         "the input is seen",
         eq(rank(E * pattern(m) * G), n),
-        Smt(
-            "given 1",
-            "given 2",
-            at("composed", m),
-            at("agreement", m, m),
-            at("network", m),
-            RANK_IDENTITY.at(n),
-        ),
         forall=(m,),
         given=(SAME, le(m + 1, T)),
+    ).by(at("composed", m), at("agreement", m, m), at("network", m), RANK_IDENTITY.at(n)),
+    step("what is remembered", eq(rank(E * second * moved), rank(W)), given=(SAME,)).by(
+        "two steps", "composed over a step", at("agreement", 1, 0), at("network", 0)
     ),
-    Step(
-        "what is remembered",
-        eq(rank(E * second * moved), rank(W)),
-        Smt(
-            "given 1",
-            "two steps",
-            "composed over a step",
-            at("agreement", 1, 0),
-            at("network", 0),
-        ),
-        given=(SAME,),
-    ),
-    Step(
+    step(
         "nothing is lost",
         eq(norm(first * G * v), ZERO),
-        Smt(
-            "given 1",
-            "given 2",
-            at("patterns", 1, moved * v),
-            at("orthogonal", first * G * v),
-            at("patterns", 0, v),
-            ROWS_OF_PRODUCT.at(first, G * v),
-            ROWS_OF_PRODUCT.at(V, first * G * v),
-        ),
         forall=(v,),
         given=(eq(norm(second * moved * v), ZERO), eq(norm(idle * moved * v), ZERO)),
+    ).by(
+        at("patterns", 1, moved * v),
+        at("orthogonal", first * G * v),
+        at("patterns", 0, v),
+        ROWS_OF_PRODUCT.at(first, G * v),
+        ROWS_OF_PRODUCT.at(V, first * G * v),
     ),
-    Step(
-        "two steps need room",
-        le(2 * n, states + rank(W)),
-        Smt(
-            "given 1",
-            "two steps",
-            at("the input is seen", 0),
-            at("the input is seen", 1),
-            "what is remembered",
-            "nothing is lost",
-            RANK_FROBENIUS.at(E, second, moved),
-            RANK_PRODUCT.at(E * second, G),
-            RANK_PRODUCT.at(E, first * G),
-            RANK_KERNELS.at(second * moved, idle * moved, first * G),
-            RANK_PRODUCT.at(idle, moved),
-            at("patterns", 1, v),
-        ),
-        given=(SAME,),
+    step("two steps need room", le(2 * n, states + rank(W)), given=(SAME,)).by(
+        "two steps",
+        at("the input is seen", 0),
+        at("the input is seen", 1),
+        "what is remembered",
+        "nothing is lost",
+        RANK_FROBENIUS.at(E, second, moved),
+        RANK_PRODUCT.at(E * second, G),
+        RANK_PRODUCT.at(E, first * G),
+        RANK_KERNELS.at(second * moved, idle * moved, first * G),
+        RANK_PRODUCT.at(idle, moved),
+        at("patterns", 1, v),
     ),
 )
 MODEL = (ORTHOGONAL, PATTERNS, CELL, NETWORK, AGREEMENT, TWO_STEPS)
 
-EXCLUDED_BOUND = ne(separation, ZERO)
-EXCLUDED = Form(
-    "excluded",
-    EXCLUDED_BOUND,
-    (*MODEL, FORGETFUL, FEWER),
-    "candidate",
-    Proof(
-        (
-            *LEMMAS,
-            Step("claim", EXCLUDED_BOUND, Smt("two steps need room", "forgetful", "fewer states")),
-        )
-    ),
+EXCLUDED = theorem(
+    "excluded", ne(separation, ZERO), (*MODEL, FORGETFUL, FEWER), "candidate", LEMMAS
+).by("two steps need room", "forgetful", "fewer states")
+NEEDED = theorem("needed", le(2 * n, states), (*MODEL, MATCH, FORGETFUL), "candidate", LEMMAS).by(
+    "two steps need room", "match", "forgetful"
 )
-NEEDED_BOUND = le(2 * n, states)
-NEEDED = Form(
-    "needed",
-    NEEDED_BOUND,
-    (*MODEL, MATCH, FORGETFUL),
-    "candidate",
-    Proof((*LEMMAS, Step("claim", NEEDED_BOUND, Smt("two steps need room", "match", "forgetful")))),
-)
-KERNEL_BOUND = le(2 * n - W_rank, states)
-KERNEL = Form(
-    "kernel",
-    KERNEL_BOUND,
-    (*MODEL, MATCH),
-    "candidate",
-    Proof((*LEMMAS, Step("claim", KERNEL_BOUND, Smt("two steps need room", "match")))),
+KERNEL = theorem("kernel", le(2 * n - W_rank, states), (*MODEL, MATCH), "candidate", LEMMAS).by(
+    "two steps need room", "match"
 )

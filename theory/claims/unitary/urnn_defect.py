@@ -7,46 +7,20 @@ the outputs, for ReLU commutes with them.
 """
 
 from theory.axioms.ranks import RANK_GRAM, RANK_PRODUCT, RANK_ROWS
-from theory.axioms.unitary import (
-    COSINES,
-    SINGULAR_VALUES,
-    cosine,
-    kept,
-    left,
-    low,
-    right,
-    singular,
-)
+from theory.axioms.unitary import COSINES, SINGULAR_VALUES, cosine, kept, left, low, right, singular
 from theory.claims.unitary.rescaled import RESCALED
-from theory.language.claim import Claim, Form, Source
-from theory.language.law import Assumption, law
+from theory.language.claim import Claim, Source
+from theory.language.law import Assumption, assume
 from theory.language.quantities.unitary import ADDED, LAST, MIXED
 from theory.language.statement import eq, le
-from theory.language.terms.unitary import (
-    J_2,
-    W_2,
-    W_3,
-    W_4,
-    J,
-    V,
-    eye_added,
-    rank,
-    rows,
-)
-from theory.language.terms.vectors import (
-    eye,
-    frobenius,
-    norm,
-    transpose,
-)
+from theory.language.terms.unitary import J_2, W_2, W_3, W_4, J, V, eye_added, rank, rows
+from theory.language.terms.vectors import eye, frobenius, norm, transpose
 from theory.language.vocabulary import symbols
 from theory.models.cells import W
 from theory.models.system import ONE, ZERO
-from theory.models.unitary.networks import (
-    NORM,
-)
-from theory.proof.methods import Smt, Words
-from theory.proof.proof import Proof, Step
+from theory.models.unitary.networks import NORM
+from theory.proof.methods import Words
+from theory.proof.steps import step, theorem
 
 lam, n, states = symbols("lam n states")
 unitary_defect, unitary_defect_transposed, unitary_defect_short = symbols(
@@ -58,150 +32,100 @@ defect_rank, W_rank = symbols("defect_rank W_rank")
 CONTRACTION = Assumption("at most one", "λ ≤ 1", le(lam, ONE))
 P, Q, S = left(W), right(W), singular(W)
 K, E, S_q = cosine(W), kept(W), low(W)
-MINIMAL = Assumption(
+MINIMAL = assume(
     "minimal dilation",
     "V = (W PJK; KJᵀQᵀ −Σ_q), from the singular values of W; QQᵀ and JᵀJ are the identities of "
     "n and of q coordinates",
-    law=law(
-        "minimal dilation",
-        (),
-        eq(eye, Q * transpose(Q)),
-        eq(eye_added, transpose(E) * E),
-        eq(W_2, P * E * K),
-        eq(W_3, K * transpose(E) * transpose(Q)),
-        eq(W_4, -S_q),
-    ),
+).that(
+    eq(eye, Q * transpose(Q)),
+    eq(eye_added, transpose(E) * E),
+    eq(W_2, P * E * K),
+    eq(W_3, K * transpose(E) * transpose(Q)),
+    eq(W_4, -S_q),
 )
-SMALL = Step("contraction", le(norm(W), ONE), Smt("norm of W", "at most one"))
-NO_DEFECT = eq(unitary_defect, ZERO)
-ORTHOGONAL = Form(
+SMALL = step("contraction", le(norm(W), ONE)).by("norm of W", "at most one")
+ORTHOGONAL = theorem(
     "dilation",
-    NO_DEFECT,
+    eq(unitary_defect, ZERO),
     (NORM, CONTRACTION, MINIMAL),
     "unitary",
-    Proof(
-        (
-            SMALL,
-            Step(
-                "first columns are orthonormal",
-                eq(frobenius(ADDED), ZERO),
-                Words("contraction", "minimal dilation", SINGULAR_VALUES.at(W), COSINES.at(W)),
-            ),
-            Step(
-                "first and last columns are orthogonal",
-                eq(frobenius(MIXED), ZERO),
-                Words("contraction", "minimal dilation", SINGULAR_VALUES.at(W), COSINES.at(W)),
-            ),
-            Step(
-                "last columns are orthonormal",
-                eq(frobenius(LAST), ZERO),
-                Words("contraction", "minimal dilation", COSINES.at(W)),
-            ),
-            Step(
-                "claim",
-                NO_DEFECT,
-                Smt(
-                    "first columns are orthonormal",
-                    "first and last columns are orthogonal",
-                    "last columns are orthonormal",
-                ),
-            ),
-        )
+    (
+        SMALL,
+        step("first columns are orthonormal", eq(frobenius(ADDED), ZERO)).by(
+            "contraction", "minimal dilation", SINGULAR_VALUES.at(W), COSINES.at(W), method=Words
+        ),
+        step("first and last columns are orthogonal", eq(frobenius(MIXED), ZERO)).by(
+            "contraction", "minimal dilation", SINGULAR_VALUES.at(W), COSINES.at(W), method=Words
+        ),
+        step("last columns are orthonormal", eq(frobenius(LAST), ZERO)).by(
+            "contraction", "minimal dilation", COSINES.at(W), method=Words
+        ),
     ),
     note="V, of the rows counted next",
+).by(
+    "first columns are orthonormal",
+    "first and last columns are orthogonal",
+    "last columns are orthonormal",
 )
 
 # It has n + rank(I − WᵀW) rows.
-FEW_ROWS = Assumption(
-    "few rows",
-    "V has a row more than W for each entry of the diagonal K, which all are positive: "
-    "m = n + rank K",
-    law=law("few rows", (), eq(states, n + rank(K))),
-)
-ENOUGH_ROWS = le(states, n + defect_rank)
-ENOUGH = Form(
+ENOUGH = theorem(
     "enough",
-    ENOUGH_ROWS,
-    (NORM, CONTRACTION, MINIMAL, FEW_ROWS),
+    le(states, n + defect_rank),
+    (
+        NORM,
+        CONTRACTION,
+        MINIMAL,
+        assume(
+            "few rows",
+            "V has a row more than W for each entry of the diagonal K, which all are positive: "
+            "m = n + rank K",
+        ).that(eq(states, n + rank(K))),
+    ),
     "unitary",
-    Proof(
-        (
-            SMALL,
-            Step(
-                "defect",
-                eq(rank(eye - transpose(W) * W), rank(transpose(W_3) * W_3)),
-                Words("contraction", "minimal dilation", SINGULAR_VALUES.at(W), COSINES.at(W)),
-            ),
-            Step(
-                "cosines",
-                eq(rank(W_3 * Q * E), rank(K)),
-                Words("contraction", "minimal dilation", COSINES.at(W)),
-            ),
-            Step(
-                "claim",
-                ENOUGH_ROWS,
-                Smt(
-                    "defect",
-                    "cosines",
-                    RANK_GRAM.at(W_3),
-                    RANK_PRODUCT.at(W_3, Q * E),
-                    "few rows",
-                ),
-            ),
-        )
+    (
+        SMALL,
+        step("defect", eq(rank(eye - transpose(W) * W), rank(transpose(W_3) * W_3))).by(
+            "contraction", "minimal dilation", SINGULAR_VALUES.at(W), COSINES.at(W), method=Words
+        ),
+        step("cosines", eq(rank(W_3 * Q * E), rank(K))).by(
+            "contraction", "minimal dilation", COSINES.at(W), method=Words
+        ),
     ),
     note="the minimal dilation has no more rows",
-)
+).by("defect", "cosines", RANK_GRAM.at(W_3), RANK_PRODUCT.at(W_3, Q * E), "few rows")
 
 # No orthogonal matrix with the block W has fewer rows.
 added = transpose(J_2) * V * J
-BLOCK = Assumption(
-    "block",
-    "V is orthogonal, with the leading block W",
-    law=law(
-        "block",
-        (),
-        eq(W, transpose(J) * V * J),
-        eq(transpose(J) * transpose(V) * V * J, eye),
-    ),
+BLOCK = assume("block", "V is orthogonal, with the leading block W").that(
+    eq(W, transpose(J) * V * J), eq(transpose(J) * transpose(V) * V * J, eye)
 )
-COORDINATES = Assumption(
-    "coordinates",
-    "J embeds the first n of V's m coordinates, J₂ the other ones",
-    law=law("coordinates", (), eq(J_2 * transpose(J_2) * V, V - J * transpose(J) * V)),
-)
-ADDED_ROWS = Assumption(
-    "added rows",
-    "m − n coordinates are added",
-    law=law("added rows", (), eq(rows(transpose(J_2)), states - n)),
-)
-NEEDED_ROWS = le(n + defect_rank, states)
-NEEDED = Form(
+COORDINATES = assume(
+    "coordinates", "J embeds the first n of V's m coordinates, J₂ the other ones"
+).that(eq(J_2 * transpose(J_2) * V, V - J * transpose(J) * V))
+NEEDED = theorem(
     "needed",
-    NEEDED_ROWS,
-    (BLOCK, COORDINATES, ADDED_ROWS),
+    le(n + defect_rank, states),
+    (
+        BLOCK,
+        COORDINATES,
+        assume("added rows", "m − n coordinates are added").that(
+            eq(rows(transpose(J_2)), states - n)
+        ),
+    ),
     "block",
-    Proof(
-        (
-            Step(
-                "defect",
-                eq(rank(eye - transpose(W) * W), rank(transpose(added) * added)),
-                Words("block", "coordinates"),
-            ),
-            Step(
-                "claim",
-                NEEDED_ROWS,
-                Smt(
-                    "defect",
-                    RANK_GRAM.at(added),
-                    RANK_PRODUCT.at(transpose(J_2), V * J),
-                    RANK_ROWS.at(transpose(J_2)),
-                    "added rows",
-                ),
-            ),
-        )
+    (
+        step("defect", eq(rank(eye - transpose(W) * W), rank(transpose(added) * added))).by(
+            "block", "coordinates", method=Words
+        ),
     ),
     note="no orthogonal matrix with the block W is smaller",
+).by(
+    "defect",
+    RANK_GRAM.at(added),
+    RANK_PRODUCT.at(transpose(J_2), V * J),
+    RANK_ROWS.at(transpose(J_2)),
+    "added rows",
 )
 
 URNN_DEFECT = Claim(

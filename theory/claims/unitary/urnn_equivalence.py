@@ -10,7 +10,7 @@ from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
 from theory.axioms.gradients import CAUCHY_SCHWARZ
 from theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM
 from theory.claims.unitary.pulse import BEYOND
-from theory.language.claim import Claim, Form, Source
+from theory.language.claim import Claim, Source
 from theory.language.law import at
 from theory.language.statement import eq, le
 from theory.language.terms.unitary import (
@@ -42,9 +42,9 @@ from theory.models.unitary.networks import (
     inside,
     x_next,
 )
-from theory.proof.methods import Identity, Induction, Smt, Words
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import GIVEN, Proof, Step
+from theory.proof.methods import Identity, Words
+from theory.proof.proof import Step
+from theory.proof.steps import step, theorem
 
 B_h, T = symbols("B_h T")
 unitary_gap, unitary_gap_unbiased, unitary_gap_undamped = symbols(
@@ -54,37 +54,24 @@ unitary_gap_unstarted, unitary_gap_scant, unitary_gap_beyond = symbols(
     "unitary_gap_unstarted unitary_gap_scant unitary_gap_beyond"
 )
 
-SHRINKS_ENTRIES = Step(
-    "ReLU shrinks entries",
-    le(Abs(part(activation(v), i)), Abs(part(v, i))),
-    Smt(at("relu", v, i)),
-    forall=(i,),
+SHRINKS_ENTRIES = step(
+    "ReLU shrinks entries", le(Abs(part(activation(v), i)), Abs(part(v, i))), forall=(i,)
+).by(at("relu", v, i))
+SHRINKS = step("ReLU shrinks", le(norm(activation(v)), norm(v)), forall=(v,)).by(
+    "ReLU shrinks entries", MONOTONE_NORM.at(activation(v), v)
 )
-SHRINKS = Step(
-    "ReLU shrinks",
-    le(norm(activation(v)), norm(v)),
-    Smt("ReLU shrinks entries", MONOTONE_NORM.at(activation(v), v)),
-    forall=(v,),
-)
-BOUNDED = Step(
-    "the states are bounded",
-    le(norm(h), B_h),
-    Induction(
-        j,
-        base=Smt(at("network", 0), "start", "contractive"),
-        step=Smt(
-            HYPOTHESIS,
-            at("network", j),
-            at("ReLU shrinks", inside),
-            TRIANGLE.at(W * h, U * x_next + bias),
-            SUBMULTIPLICATIVE.at(W, h),
-            "norm of W",
-            at("bounded inputs", j),
-            "start",
-            "contractive",
-        ),
+BOUNDED = step("the states are bounded", le(norm(h), B_h), forall=(j,)).by_induction(
+    base=(at("network", 0), "start", "contractive"),
+    step=(
+        at("network", j),
+        at("ReLU shrinks", inside),
+        TRIANGLE.at(W * h, U * x_next + bias),
+        SUBMULTIPLICATIVE.at(W, h),
+        "norm of W",
+        at("bounded inputs", j),
+        "start",
+        "contractive",
     ),
-    forall=(j,),
 )
 STATES = (SHRINKS_ENTRIES, SHRINKS, BOUNDED)
 
@@ -93,32 +80,17 @@ def off(reads: Expr) -> tuple[Step, ...]:
     """The added units read `reads` h_t; with the bias −B_h ‖row‖ they stay off."""
     added = reads * h + below(B_h, reads)
     return (
-        Step(
-            "no entry is positive",
-            le(part(added, i), ZERO),
-            Smt(
-                ENTRIES.at(reads, reads * h, below(B_h, reads), h, i),
-                BELOW.at(B_h, reads, i),
-                CAUCHY_SCHWARZ.at(line(reads, i), h),
-                at("the states are bounded", j),
-            ),
-            forall=(i, j),
+        step("no entry is positive", le(part(added, i), ZERO), forall=(i, j)).by(
+            ENTRIES.at(reads, reads * h, below(B_h, reads), h, i),
+            BELOW.at(B_h, reads, i),
+            CAUCHY_SCHWARZ.at(line(reads, i), h),
+            at("the states are bounded", j),
         ),
-        Step(
-            "entries are off",
-            eq(part(activation(added), i), part(ZERO, i)),
-            Smt(
-                at("relu", added, i),
-                at("no entry is positive", i, j),
-                ENTRIES.at(0, 0, 0, 0, i),
-            ),
-            forall=(i,),
+        step("entries are off", eq(part(activation(added), i), part(ZERO, i)), forall=(i,)).by(
+            at("relu", added, i), at("no entry is positive", i, j), ENTRIES.at(0, 0, 0, 0, i)
         ),
-        Step(
-            "the added units are off",
-            eq(activation(added), ZERO),
-            Identity("entries are off", EXTENSIONAL.at(activation(added), 0)),
-            forall=(j,),
+        step("the added units are off", eq(activation(added), ZERO), forall=(j,)).by(
+            "entries are off", EXTENSIONAL.at(activation(added), 0), method=Identity
         ),
     )
 
@@ -127,69 +99,42 @@ b_2 = below(B_h, W_3)
 SAME = eq(urnn(b_2, x, j), J * h)
 EQUAL_STATES = (
     *off(W_3),
-    Step(
+    step(
         "pre-activation",
         eq(preactivation(b_2, x, j), J * inside + J_2 * (W_3 * h + b_2)),
-        Words(f"{GIVEN} 1", "dilation", at("unitary equivalent", b_2, j)),
         forall=(j,),
         given=(SAME,),
-    ),
-    Step(
-        "equal states",
-        SAME,
-        Induction(
-            j,
-            base=Identity(at("unitary equivalent", b_2, 0), at("network", 0)),
-            step=Identity(
-                HYPOTHESIS,
-                at("unitary equivalent", b_2, j),
-                at("pre-activation", j),
-                at("blocks", inside, W_3 * h + b_2),
-                at("the added units are off", j),
-                at("network", j),
-            ),
+    ).by("dilation", at("unitary equivalent", b_2, j), method=Words),
+    step("equal states", SAME, forall=(j,)).by_induction(
+        base=(at("unitary equivalent", b_2, 0), at("network", 0)),
+        step=(
+            at("unitary equivalent", b_2, j),
+            at("pre-activation", j),
+            at("blocks", inside, W_3 * h + b_2),
+            at("the added units are off", j),
+            at("network", j),
         ),
-        forall=(j,),
+        method=Identity,
     ),
 )
-FIRST_UNITS = Step(
-    "equal first units",
-    eq(upper(b_2, x, j), h),
-    Words(at("unitary equivalent", b_2, j), at("equal states", j), at("embedding", h)),
-    forall=(j,),
+FIRST_UNITS = step("equal first units", eq(upper(b_2, x, j), h), forall=(j,)).by(
+    at("unitary equivalent", b_2, j), at("equal states", j), at("embedding", h), method=Words
 )
-NO_GAP = Step(
-    "equal outputs",
-    eq(largest_gap(b_2, x, j), ZERO),
-    Induction(
-        j,
-        base=Smt(LARGEST_GAP.at(b_2, x, 0)),
-        step=Smt(HYPOTHESIS, LARGEST_GAP.at(b_2, x, j), at("equal first units", j + 1)),
-    ),
-    forall=(j,),
-)
-EXACT = eq(unitary_gap, ZERO)
-EQUIVALENCE = Form(
+EQUIVALENCE = theorem(
     "equivalent",
-    EXACT,
-    (
-        *BOUNDED_NETWORK,
-        DILATION,
-        BLOCKS,
-        EMBEDDING,
-        EQUIVALENT,
-    ),
+    eq(unitary_gap, ZERO),
+    (*BOUNDED_NETWORK, DILATION, BLOCKS, EMBEDDING, EQUIVALENT),
     "unitary",
-    Proof(
-        (
-            *STATES,
-            *EQUAL_STATES,
-            FIRST_UNITS,
-            NO_GAP,
-            Step("claim", EXACT, Smt(at("equal outputs", T))),
-        )
+    (
+        *STATES,
+        *EQUAL_STATES,
+        FIRST_UNITS,
+        step("equal outputs", eq(largest_gap(b_2, x, j), ZERO), forall=(j,)).by_induction(
+            base=LARGEST_GAP.at(b_2, x, 0),
+            step=(LARGEST_GAP.at(b_2, x, j), at("equal first units", j + 1)),
+        ),
     ),
-)
+).by(at("equal outputs", T))
 
 URNN_EQUIVALENCE = Claim(
     id="urnn-equivalence",

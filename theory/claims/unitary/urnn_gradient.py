@@ -9,72 +9,48 @@ from theory.axioms.gradients import CHAIN_RULE_LAYER
 from theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START
 from theory.claims.contraction.rnn import SECANTS
 from theory.claims.unitary.vanishing_equivalent import VANISHING
-from theory.language.claim import Claim, Form, Source
+from theory.language.claim import Claim, Source
 from theory.language.law import at
 from theory.language.statement import eq, le, lt
 from theory.language.terms.unitary import d_run
-from theory.language.terms.vectors import (
-    j,
-    norm,
-    s,
-    slopes,
-    x,
-)
+from theory.language.terms.vectors import j, norm, s, slopes, x
 from theory.language.vocabulary import symbols
 from theory.models.cells import RNN, U, W, bias
 from theory.models.slopes import SLOPES
 from theory.models.system import DIFFERENTIABLE, ONE, SOME_WINDOW, WINDOW
 from theory.models.unitary.isometry import SLOPE, before, isometric, isometry, x_next
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.steps import step, theorem
 
 lam, T, k, dh_dh = symbols("lam T k dh_dh")
 
 # A unitary network, of which W is the orthogonal matrix.
 ISOMETRY = isometry("W", W)
 inside = W * before + U * x_next + bias
-BOUND = le(dh_dh, ONE)
-BOUNDED = Form(
+BOUNDED = theorem(
     "bounded",
-    BOUND,
+    le(dh_dh, ONE),
     (RNN, ISOMETRY, SLOPE, DIFFERENTIABLE, WINDOW),
     "urnn",
-    Proof(
-        (
-            SLOPES,
-            SECANTS,
-            *isometric(W),
-            Step(
-                "one step more",
-                le(norm(d_run(x, s, j + 1)), norm(d_run(x, s, j))),
-                Smt(
-                    "rnn",
-                    at("differentiable", before, x_next),
-                    CHAIN_RULE_STATES.at(x, s, j),
-                    CHAIN_RULE_LAYER.at(W, U, bias, before, x_next),
-                    SUBMULTIPLICATIVE.at(slopes(inside, inside), W * d_run(x, s, j)),
-                    SUBMULTIPLICATIVE.at(W, d_run(x, s, j)),
-                    at("secants", inside, inside),
-                    "norm of an isometry",
-                    "slope at most one",
-                ),
-                forall=(s, j),
-            ),
-            Step(
-                "all steps",
-                le(norm(d_run(x, s, j)), ONE),
-                Induction(
-                    j,
-                    base=Smt(STATES_START.at(x, s), IDENTITY_NORM.at()),
-                    step=Smt(HYPOTHESIS, at("one step more", s, j)),
-                ),
-                forall=(s, j),
-            ),
-            Step("claim", BOUND, Smt(at("all steps", T - k, k), "window")),
-        )
+    (
+        SLOPES,
+        SECANTS,
+        *isometric(W),
+        step("one step more", le(norm(d_run(x, s, j + 1)), norm(d_run(x, s, j))), forall=(s, j)).by(
+            "rnn",
+            at("differentiable", before, x_next),
+            CHAIN_RULE_STATES.at(x, s, j),
+            CHAIN_RULE_LAYER.at(W, U, bias, before, x_next),
+            SUBMULTIPLICATIVE.at(slopes(inside, inside), W * d_run(x, s, j)),
+            SUBMULTIPLICATIVE.at(W, d_run(x, s, j)),
+            at("secants", inside, inside),
+            "norm of an isometry",
+            "slope at most one",
+        ),
+        step("all steps", le(norm(d_run(x, s, j)), ONE), forall=(s, j)).by_induction(
+            base=(STATES_START.at(x, s), IDENTITY_NORM.at()), step=at("one step more", s, j)
+        ),
     ),
-)
+).by(at("all steps", T - k, k), "window")
 
 URNN_GRADIENT = Claim(
     id="urnn-gradient",

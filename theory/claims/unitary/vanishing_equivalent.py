@@ -10,8 +10,7 @@ from theory.axioms.base import SUBMULTIPLICATIVE
 from theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START, ZERO_DIAGONAL
 from theory.claims.contraction.rnn import SECANTS
 from theory.claims.unitary.urnn_equivalence import EQUAL_STATES, STATES, b_2
-from theory.language.claim import Form
-from theory.language.law import Assumption, Clause, at, law
+from theory.language.law import Clause, assume, at
 from theory.language.statement import eq, le
 from theory.language.terms.unitary import J_2, W_3, J, V, d_run, part, preactivation
 from theory.language.terms.vectors import (
@@ -36,72 +35,45 @@ from theory.models.cells import W
 from theory.models.slopes import SLOPES
 from theory.models.system import DIFFERENTIABLE, ONE, SOME_WINDOW, WINDOW, ZERO
 from theory.models.unitary.isometry import SLOPE, before, isometric, isometry, x_next
-from theory.models.unitary.networks import (
-    BLOCKS,
-    BOUNDED_NETWORK,
-    DILATION,
-    EQUIVALENT,
-    h,
-    inside,
-)
-from theory.proof.methods import Identity, Induction, Smt, Words
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.models.unitary.networks import BLOCKS, BOUNDED_NETWORK, DILATION, EQUIVALENT, h, inside
+from theory.proof.methods import Identity, Words
+from theory.proof.steps import step, theorem
 
 lam, T, k, dh_dh = symbols("lam T k dh_dh")
 
 added = W_3 * h + b_2
-RUN = Assumption(
+RUN = assume(
     "run",
     "the model is the unitary equivalent, so that ∂φ/∂h = diag(ρ') V, of its pre-activations",
-    law=law(
-        "run",
-        (j,),
-        eq(
-            d_state(state(x, 0, j), entry(x, j + 1)),
-            slopes(preactivation(b_2, x, j), preactivation(b_2, x, j)) * V,
-        ),
-    ),
+    forall=(j,),
+).that(
+    eq(
+        d_state(state(x, 0, j), entry(x, j + 1)),
+        slopes(preactivation(b_2, x, j), preactivation(b_2, x, j)) * V,
+    )
 )
-FLAT = Assumption(
-    "flat",
-    "ReLU'(z) = 0 for z ≤ 0; at 0 this is a convention",
-    law=law("flat", (z,), Clause(eq(derivative(z), ZERO), (le(z, ZERO),))),
+FLAT = assume("flat", "ReLU'(z) = 0 for z ≤ 0; at 0 this is a convention", forall=(z,)).that(
+    Clause(eq(derivative(z), ZERO), (le(z, ZERO),))
 )
-SLOPE_BLOCKS = Assumption(
-    "slopes by blocks",
-    "the slopes at J a + J₂ c are those at a and those at c",
-    law=law(
-        "slopes by blocks",
-        (a, b),
-        eq(
-            slopes(J * a + J_2 * b, J * a + J_2 * b),
-            J * slopes(a, a) * transpose(J) + J_2 * slopes(b, b) * transpose(J_2),
-        ),
-    ),
+SLOPE_BLOCKS = assume(
+    "slopes by blocks", "the slopes at J a + J₂ c are those at a and those at c", forall=(a, b)
+).that(
+    eq(
+        slopes(J * a + J_2 * b, J * a + J_2 * b),
+        J * slopes(a, a) * transpose(J) + J_2 * slopes(b, b) * transpose(J_2),
+    )
 )
 UNITARY = isometry("V", V)
-COORDINATES = Assumption(
-    "coordinates",
-    "J embeds the first n coordinates, J₂ the other ones",
-    law=law(
-        "coordinates",
-        (a, b),
-        eq(transpose(J) * J * a, a),
-        eq(transpose(J) * J_2, ZERO),
-        eq(transpose(J_2) * J, ZERO),
-        eq(J * transpose(J) * b, b - J_2 * transpose(J_2) * b),
-    ),
+COORDINATES = assume(
+    "coordinates", "J embeds the first n coordinates, J₂ the other ones", forall=(a, b)
+).that(
+    eq(transpose(J) * J * a, a),
+    eq(transpose(J) * J_2, ZERO),
+    eq(transpose(J_2) * J, ZERO),
+    eq(J * transpose(J) * b, b - J_2 * transpose(J_2) * b),
 )
-LENGTHS = Assumption(
-    "lengths",
-    "J keeps the length, Jᵀ leaves out entries",
-    law=law(
-        "lengths",
-        (a, b),
-        le(norm(J * a), norm(a)),
-        le(norm(transpose(J) * b), norm(b)),
-    ),
+LENGTHS = assume("lengths", "J keeps the length, Jᵀ leaves out entries", forall=(a, b)).that(
+    le(norm(J * a), norm(a)), le(norm(transpose(J) * b), norm(b))
 )
 
 
@@ -113,34 +85,24 @@ def _at(time: Expr, *terms: Expr) -> tuple[Expr, ...]:
 first = inside.xreplace({j: s + j})
 slope = slopes(first, first)
 EQUIVALENT_RUN = (
-    Step(
-        "added slopes",
-        eq(derivative(part(added, i)), ZERO),
-        Smt(at("flat", part(added, i)), at("no entry is positive", i, j)),
-        forall=(i,),
+    step("added slopes", eq(derivative(part(added, i)), ZERO), forall=(i,)).by(
+        at("flat", part(added, i)), at("no entry is positive", i, j)
     ),
-    Step(
-        "the added units have no slope",
-        eq(slopes(added, added), ZERO),
-        Identity("added slopes", ZERO_DIAGONAL.at(added)),
-        forall=(j,),
+    step("the added units have no slope", eq(slopes(added, added), ZERO), forall=(j,)).by(
+        "added slopes", ZERO_DIAGONAL.at(added), method=Identity
     ),
-    Step(
-        "equivalent run",
-        eq(d_state(before, x_next), J * slope * transpose(J) * V),
-        Identity(
-            at("run", s + j),
-            at("equal states", s + j),
-            at("pre-activation", s + j),
-            at("slopes by blocks", first, added.xreplace({j: s + j})),
-            at("the added units have no slope", s + j),
-        ),
-        forall=(s, j),
+    step(
+        "equivalent run", eq(d_state(before, x_next), J * slope * transpose(J) * V), forall=(s, j)
+    ).by(
+        at("run", s + j),
+        at("equal states", s + j),
+        at("pre-activation", s + j),
+        at("slopes by blocks", first, added.xreplace({j: s + j})),
+        at("the added units have no slope", s + j),
+        method=Identity,
     ),
-    Step(
-        "leading block",
-        eq(W, transpose(J) * V * J),
-        Words("dilation", at("coordinates", W, 0)),
+    step("leading block", eq(W, transpose(J) * V * J)).by(
+        "dilation", at("coordinates", W, 0), method=Words
     ),
 )
 start, x_start, start_slope, begun = _at(ZERO, before, x_next, slope, d_run(x, s, j))
@@ -148,94 +110,69 @@ now, after = d_run(x, s, j + 1), d_run(x, s, j + 2)
 later, x_later, later_slope, later_first = _at(j + 1, before, x_next, slope, first)
 first_rows = transpose(J) * now
 FIRST_STEP = (
-    Step(
+    step(
         "first rows after one step",
         eq(norm(transpose(J) * d_run(x, s, 1)), norm(start_slope * transpose(J) * V * begun)),
-        Words(
-            at("differentiable", start, x_start),
-            CHAIN_RULE_STATES.at(x, s, 0),
-            at("equivalent run", s, 0),
-            at("coordinates", start_slope * transpose(J) * V * begun, 0),
-        ),
         forall=(s,),
+    ).by(
+        at("differentiable", start, x_start),
+        CHAIN_RULE_STATES.at(x, s, 0),
+        at("equivalent run", s, 0),
+        at("coordinates", start_slope * transpose(J) * V * begun, 0),
+        method=Words,
     ),
-    Step(
-        "first step",
-        le(norm(transpose(J) * d_run(x, s, 1)), ONE),
-        Smt(
-            at("first rows after one step", s),
-            STATES_START.at(x, s),
-            SUBMULTIPLICATIVE.at(start_slope, transpose(J) * V * eye),
-            at("secants", *_at(ZERO, first, first)),
-            "slope at most one",
-            at("lengths", 0, V * eye),
-            SUBMULTIPLICATIVE.at(V, eye),
-            "norm of an isometry",
-            IDENTITY_NORM.at(),
-        ),
-        forall=(s,),
+    step("first step", le(norm(transpose(J) * d_run(x, s, 1)), ONE), forall=(s,)).by(
+        at("first rows after one step", s),
+        STATES_START.at(x, s),
+        SUBMULTIPLICATIVE.at(start_slope, transpose(J) * V * eye),
+        at("secants", *_at(ZERO, first, first)),
+        "slope at most one",
+        at("lengths", 0, V * eye),
+        SUBMULTIPLICATIVE.at(V, eye),
+        "norm of an isometry",
+        IDENTITY_NORM.at(),
     ),
 )
 LATER_STEPS = (
-    Step(
-        "added rows vanish",
-        eq(transpose(J_2) * now, ZERO),
-        Words(
-            at("differentiable", before, x_next),
-            CHAIN_RULE_STATES.at(x, s, j),
-            at("equivalent run", s, j),
-            at("coordinates", 0, 0),
-        ),
-        forall=(s, j),
+    step("added rows vanish", eq(transpose(J_2) * now, ZERO), forall=(s, j)).by(
+        at("differentiable", before, x_next),
+        CHAIN_RULE_STATES.at(x, s, j),
+        at("equivalent run", s, j),
+        at("coordinates", 0, 0),
+        method=Words,
     ),
-    Step(
+    step(
         "first rows",
         eq(norm(transpose(J) * after), norm(later_slope * W * first_rows)),
-        Words(
-            at("differentiable", later, x_later),
-            CHAIN_RULE_STATES.at(x, s, j + 1),
-            at("equivalent run", s, j + 1),
-            "leading block",
-            at("coordinates", later_slope * transpose(J) * V * now, now),
-            at("added rows vanish", s, j),
-        ),
         forall=(s, j),
+    ).by(
+        at("differentiable", later, x_later),
+        CHAIN_RULE_STATES.at(x, s, j + 1),
+        at("equivalent run", s, j + 1),
+        "leading block",
+        at("coordinates", later_slope * transpose(J) * V * now, now),
+        at("added rows vanish", s, j),
+        method=Words,
     ),
-    Step(
-        "one step more",
-        le(norm(transpose(J) * after), lam * norm(first_rows)),
-        Smt(
-            at("first rows", s, j),
-            SUBMULTIPLICATIVE.at(later_slope, W * first_rows),
-            SUBMULTIPLICATIVE.at(W, first_rows),
-            at("secants", later_first, later_first),
-            "slope at most one",
-            "norm of W",
-        ),
-        forall=(s, j),
+    step("one step more", le(norm(transpose(J) * after), lam * norm(first_rows)), forall=(s, j)).by(
+        at("first rows", s, j),
+        SUBMULTIPLICATIVE.at(later_slope, W * first_rows),
+        SUBMULTIPLICATIVE.at(W, first_rows),
+        at("secants", later_first, later_first),
+        "slope at most one",
+        "norm of W",
     ),
-    Step(
-        "all steps",
-        le(norm(first_rows), lam**j),
-        Induction(
-            j,
-            base=Smt(at("first step", s)),
-            step=Smt(HYPOTHESIS, at("one step more", s, j)),
-        ),
-        forall=(s, j),
+    step("all steps", le(norm(first_rows), lam**j), forall=(s, j)).by_induction(
+        base=at("first step", s), step=at("one step more", s, j)
     ),
-    Step(
-        "no other rows",
-        eq(norm(now), norm(J * first_rows)),
-        Words(at("coordinates", 0, now), at("added rows vanish", s, j)),
-        forall=(s, j),
+    step("no other rows", eq(norm(now), norm(J * first_rows)), forall=(s, j)).by(
+        at("coordinates", 0, now), at("added rows vanish", s, j), method=Words
     ),
 )
-VANISHES = le(dh_dh, lam ** (k - 1))
 last = transpose(J) * d_run(x, T - k, k)
-VANISHING = Form(
+VANISHING = theorem(
     "vanishing",
-    VANISHES,
+    le(dh_dh, lam ** (k - 1)),
     (
         *BOUNDED_NETWORK,
         DILATION,
@@ -253,28 +190,21 @@ VANISHING = Form(
         WINDOW,
     ),
     "unitary",
-    Proof(
-        (
-            SLOPES,
-            SECANTS,
-            *STATES,
-            *EQUAL_STATES,
-            *EQUIVALENT_RUN,
-            *isometric(V),
-            *FIRST_STEP,
-            *LATER_STEPS,
-            Step(
-                "claim",
-                VANISHES,
-                Smt(
-                    at("no other rows", T - k, k - 1),
-                    at("lengths", last, 0),
-                    at("all steps", T - k, k - 1),
-                    "some window",
-                    "window",
-                ),
-            ),
-        )
+    (
+        SLOPES,
+        SECANTS,
+        *STATES,
+        *EQUAL_STATES,
+        *EQUIVALENT_RUN,
+        *isometric(V),
+        *FIRST_STEP,
+        *LATER_STEPS,
     ),
     note="along the run of the unitary equivalent of a contractive network",
+).by(
+    at("no other rows", T - k, k - 1),
+    at("lengths", last, 0),
+    at("all steps", T - k, k - 1),
+    "some window",
+    "window",
 )

@@ -24,12 +24,7 @@ def apart(one: Expr, two: Expr, step: Expr, time: Expr) -> Expr:
 
 
 INPUTS = law("inputs are the first tap", (a, z), eq(tap(a, 0, z), entry(a, z)))
-REACH = law(
-    "delays add up",
-    (j,),
-    eq(reach(0), Integer(0)),
-    eq(reach(j + 1), reach(j) + delay(j)),
-)
+REACH = law("delays add up", (j,), eq(reach(0), Integer(0)), eq(reach(j + 1), reach(j) + delay(j)))
 TWO_TAPS = law(
     "two taps",
     (a, b, j, z),

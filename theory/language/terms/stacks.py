@@ -19,10 +19,7 @@ STACK_RUN = law(
     eq(lower_run(v, x, s, 0), v),
     eq(lower_run(v, x, s, j + 1), lower(lower_run(v, x, s, j), _now)),
     eq(upper_run(v, p, x, s, 0), p),
-    eq(
-        upper_run(v, p, x, s, j + 1),
-        upper(upper_run(v, p, x, s, j), lower_run(v, x, s, j + 1)),
-    ),
+    eq(upper_run(v, p, x, s, j + 1), upper(upper_run(v, p, x, s, j), lower_run(v, x, s, j + 1))),
 )
 
 

@@ -83,9 +83,5 @@ LARGEST_PULSE_GAP = law(
     "largest gap of a pulse",
     (j,),
     eq(largest_pulse_gap(0), Integer(0)),
-    *larger(
-        largest_pulse_gap(j + 1),
-        largest_pulse_gap(j),
-        Abs(pulse(j + 1) - pulse_upper(j + 1)),
-    ),
+    *larger(largest_pulse_gap(j + 1), largest_pulse_gap(j), Abs(pulse(j + 1) - pulse_upper(j + 1))),
 )

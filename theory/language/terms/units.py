@@ -5,7 +5,7 @@ from typing import Any
 from sympy import Abs, Expr, Symbol
 
 from theory.axioms.gates import LARGEST_ENTRY, LEAST_BOUND, ROW_SUM
-from theory.language.law import Assumption, Use, at, law
+from theory.language.law import Assumption, Use, assume, at
 from theory.language.statement import eq, le, lt
 from theory.language.terms.gates import (
     DIFFERENCES,
@@ -19,8 +19,8 @@ from theory.language.terms.unitary import part
 from theory.language.terms.vectors import A, Scalar, a, b, function, i, m, max_norm, v, vector
 from theory.language.vocabulary import symbols
 from theory.models.system import ZERO
-from theory.proof.methods import Smt
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 unit_cell = function("unit_cell", Scalar, __name__)  # v_j of c_j
 unit_output = function("unit_output", Scalar, __name__)  # v_j of h_j
@@ -36,27 +36,15 @@ WEIGHTS = ((to_cell, unit_cell), (to_output, unit_output))
 
 def weights(*sides: tuple[Symbol, Any]) -> Assumption:
     """The weights of the sides of the state."""
-    return Assumption(
-        "unit weights",
-        "v > 0, and s = diag(v) (diag(1/v) s)",
-        law=law(
-            "unit weights",
-            (v, i),
-            *(eq(part(P * v, i), weight(i) * part(P * unit_weights * v, i)) for P, weight in sides),
-            *(lt(ZERO, weight(i)) for _, weight in sides),
-        ),
+    return assume("unit weights", "v > 0, and s = diag(v) (diag(1/v) s)", forall=(v, i)).that(
+        *(eq(part(P * v, i), weight(i) * part(P * unit_weights * v, i)) for P, weight in sides),
+        *(lt(ZERO, weight(i)) for _, weight in sides),
     )
 
 
 UNIT_WEIGHTS, OUTPUT_WEIGHTS = weights(*WEIGHTS), weights(WEIGHTS[1])
-WEIGHTED_ROWS = Assumption(
-    "weighted rows",
-    "A h = (A diag(v)) (diag(1/v) h)",
-    law=law(
-        "weighted rows",
-        (A, v, i),
-        eq(part(A * to_output * v, i), part(A * output_weights * to_output * unit_weights * v, i)),
-    ),
+WEIGHTED_ROWS = assume("weighted rows", "A h = (A diag(v)) (diag(1/v) h)", forall=(A, v, i)).that(
+    eq(part(A * to_output * v, i), part(A * output_weights * to_output * unit_weights * v, i))
 )
 
 
@@ -65,35 +53,31 @@ def reach(A: Expr) -> Expr:
     return row_sum(A * output_weights, i)
 
 
-FED_BY_UNIT = Step(
+FED_BY_UNIT = step(
     "pre-activations by unit",
     le(
         Abs(part(A * to_output * a + v, i) - part(A * to_output * b + v, i)),
         reach(A) * max_norm(unit_weights * (a - b)),
     ),
-    Smt(
-        DIFFERENCES.at(A * to_output * a + v, A * to_output * b + v, i),
-        at("weighted rows", A, a - b, i),
-        ROW_SUM.at(A * output_weights, to_output * unit_weights * (a - b), i),
-        at("joint state", 0, unit_weights * (a - b)),
-    ),
     forall=(A, a, b, v, i),
+).by(
+    DIFFERENCES.at(A * to_output * a + v, A * to_output * b + v, i),
+    at("weighted rows", A, a - b, i),
+    ROW_SUM.at(A * output_weights, to_output * unit_weights * (a - b), i),
+    at("joint state", 0, unit_weights * (a - b)),
 )
 
 
 def apart(name: str, P: Symbol, weight: Any) -> Step:
     """An entry of the difference of two states, by their distance in max |s_j|/v_j."""
     one, two = boxed(a), boxed(b)
-    return Step(
-        name,
-        le(Abs(part(P * one, i) - part(P * two, i)), weight(i) * unit_gap),
-        Smt(
-            at("unit weights", one - two, i),
-            LARGEST_ENTRY.at(P * unit_change, i),
-            DIFFERENCES.at(P * one, P * two, i),
-            at("joint state", 0, unit_change),
-        ),
-        (a, b, i),
+    return step(
+        name, le(Abs(part(P * one, i) - part(P * two, i)), weight(i) * unit_gap), forall=(a, b, i)
+    ).by(
+        at("unit weights", one - two, i),
+        LARGEST_ENTRY.at(P * unit_change, i),
+        DIFFERENCES.at(P * one, P * two, i),
+        at("joint state", 0, unit_change),
     )
 
 
@@ -108,27 +92,18 @@ def weighted_side(
     """How far the cells or the outputs move at most, from `bound` times the distance by unit."""
     change = P * unit_weights * (after[0] - after[1])
     return (
-        Step(
+        step(
             f"{name}, unweighted",
             le(Abs(part(P * after[0], i) - part(P * after[1], i)), bound * unit_gap),
-            Smt(*uses),
-            (a, b, m, i),
+            forall=(a, b, m, i),
+        ).by(*uses),
+        step(f"{name}, each", le(Abs(part(change, i)), lam_box * unit_gap), forall=(i,)).by(
+            DIFFERENCES.at(P * after[0], P * after[1], i),
+            at("unit weights", after[0] - after[1], i),
+            at(f"{name}, unweighted", a, b, m, i),
+            *compared,
         ),
-        Step(
-            f"{name}, each",
-            le(Abs(part(change, i)), lam_box * unit_gap),
-            Smt(
-                DIFFERENCES.at(P * after[0], P * after[1], i),
-                at("unit weights", after[0] - after[1], i),
-                at(f"{name}, unweighted", a, b, m, i),
-                *compared,
-            ),
-            (i,),
-        ),
-        Step(
-            name,
-            le(max_norm(change), lam_box * unit_gap),
-            Smt(f"{name}, each", LEAST_BOUND.at(lam_box * unit_gap, change)),
-            (a, b, m),
+        step(name, le(max_norm(change), lam_box * unit_gap), forall=(a, b, m)).by(
+            f"{name}, each", LEAST_BOUND.at(lam_box * unit_gap, change)
         ),
     )

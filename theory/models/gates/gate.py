@@ -11,7 +11,7 @@ from typing import Any
 from sympy import Abs, Expr, Symbol, tanh
 
 from theory.axioms.gates import SIGMOID_BETWEEN, TANH_BETWEEN
-from theory.language.law import Assumption, Clause, Use, at, law
+from theory.language.law import Assumption, Clause, Use, assume, at
 from theory.language.statement import le
 from theory.language.terms.gates import boxed, to_output
 from theory.language.terms.unitary import part
@@ -35,6 +35,7 @@ from theory.models.gates.gated_steps import QUARTER
 from theory.models.system import ONE
 from theory.proof.methods import Smt
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 new = entry(x, m + 1)
 one, two = boxed(a), boxed(b)
@@ -106,7 +107,7 @@ class Gate:
 
     def _step(self, bound: Expr, *uses: Use) -> Step:
         moved = Abs(self.opened(one) - self.opened(two))
-        return Step(self._name, le(moved, bound), Smt(*uses), (a, b, m, i))
+        return step(self._name, le(moved, bound), forall=(a, b, m, i)).by(*uses)
 
     @property
     def step(self) -> Step:
@@ -164,11 +165,11 @@ def intervals(*gates: Gate) -> Assumption:
             le(gate.fed(boxed(v)), gate.of_unit("high")),
         )
     )
-    return Assumption(
+    return assume(
         "intervals",
         "on the box each gate's W h + U x + b stays in an interval of the unit",
-        law=law("intervals", (v, m, i), *bounds),
-    )
+        forall=(v, m, i),
+    ).that(*bounds)
 
 
 def slopes(*gates: Gate) -> Assumption:
@@ -180,17 +181,14 @@ def slopes(*gates: Gate) -> Assumption:
         )
         for gate in gates
     )
-    return Assumption(
-        "slopes",
-        "σ′ and tanh′ are bounded on these intervals",
-        law=law("slopes", (z, i), *clauses),
+    return assume("slopes", "σ′ and tanh′ are bounded on these intervals", forall=(z, i)).that(
+        *clauses
     )
 
 
 def gate_norms(*gates: Gate) -> Assumption:
     """‖W‖_∞ of each."""
-    return Assumption(
+    return assume(
         "gate norms",
         f"{', '.join(gate.size.name for gate in gates)} bound ‖W‖_∞, the largest row sum",
-        law=law("gate norms", (), *(le(max_norm(gate.matrix), gate.size) for gate in gates)),
-    )
+    ).that(*(le(max_norm(gate.matrix), gate.size) for gate in gates))

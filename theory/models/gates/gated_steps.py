@@ -3,12 +3,7 @@
 from sympy import Abs, Rational, tanh
 
 from theory.axioms.base import SUBMULTIPLICATIVE_MAX
-from theory.axioms.gates import (
-    LARGEST_ENTRY,
-    SIGMOID_LIPSCHITZ,
-    TANH_INCREASES,
-    TANH_LIPSCHITZ,
-)
+from theory.axioms.gates import LARGEST_ENTRY, SIGMOID_LIPSCHITZ, TANH_INCREASES, TANH_LIPSCHITZ
 from theory.language.statement import le
 from theory.language.terms.gates import DIFFERENCES, sigmoid
 from theory.language.terms.unitary import part
@@ -17,31 +12,21 @@ from theory.models.system import ONE, ZERO
 from theory.proof.methods import Smt
 from theory.proof.methods.elementary import Elementary
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 QUARTER = Rational(1, 4)
 
-SIGMOID_SLOPE = Step(
-    "slope of σ",
-    le(Abs(sigmoid(z).diff(z)), QUARTER),
-    Elementary(),
-    forall=(z,),
-)
+SIGMOID_SLOPE = Step("slope of σ", le(Abs(sigmoid(z).diff(z)), QUARTER), Elementary(), forall=(z,))
 TANH_SLOPE = Step("slope of tanh", le(Abs(tanh(z).diff(z)), ONE), Elementary(), forall=(z,))
 TANH_RISES = Step("tanh rises", le(ZERO, tanh(z).diff(z)), Elementary(), forall=(z,))
 SIGMOID_POSITIVE = Step("σ is positive", le(ZERO, sigmoid(z)), Elementary(), forall=(z,))
 SIGMOID_BELOW_ONE = Step("σ is at most 1", le(sigmoid(z), ONE), Elementary(), forall=(z,))
 TANH_BELOW_ONE = Step("tanh is at most 1", le(Abs(tanh(z)), ONE), Elementary(), forall=(z,))
-SIGMOID_GAP = Step(
-    "σ moves a quarter",
-    le(Abs(sigmoid(y) - sigmoid(z)), Abs(y - z) / 4),
-    Smt("slope of σ", SIGMOID_LIPSCHITZ.at(QUARTER, y, z)),
-    forall=(y, z),
-)
-TANH_GAP = Step(
-    "tanh moves no more",
-    le(Abs(tanh(y) - tanh(z)), Abs(y - z)),
-    Smt("slope of tanh", TANH_LIPSCHITZ.at(1, y, z)),
-    forall=(y, z),
+SIGMOID_GAP = step(
+    "σ moves a quarter", le(Abs(sigmoid(y) - sigmoid(z)), Abs(y - z) / 4), forall=(y, z)
+).by("slope of σ", SIGMOID_LIPSCHITZ.at(QUARTER, y, z))
+TANH_GAP = step("tanh moves no more", le(Abs(tanh(y) - tanh(z)), Abs(y - z)), forall=(y, z)).by(
+    "slope of tanh", TANH_LIPSCHITZ.at(1, y, z)
 )
 TANH_INSIDE = Step(
     "tanh inside",
@@ -51,19 +36,17 @@ TANH_INSIDE = Step(
     given=(le(Abs(y), z),),
 )
 # What a gate is fed with moves no more than ‖A‖_∞ times the state.
-FED = Step(
+FED = step(
     "pre-activations",
     le(Abs(part(A * a + v, i) - part(A * b + v, i)), max_norm(A) * max_norm(a - b)),
-    Smt(
-        DIFFERENCES.at(A * a + v, A * b + v, i),
-        LARGEST_ENTRY.at(A * (a - b), i),
-        SUBMULTIPLICATIVE_MAX.at(A, a - b),
-    ),
     forall=(A, a, b, v, i),
+).by(
+    DIFFERENCES.at(A * a + v, A * b + v, i),
+    LARGEST_ENTRY.at(A * (a - b), i),
+    SUBMULTIPLICATIVE_MAX.at(A, a - b),
 )
-ENTRY = Step(
+ENTRY = step(
     "an entry moves",
     le(Abs(part(A * a, i) - part(A * b, i)), max_norm(A * (a - b))),
-    Smt(DIFFERENCES.at(A * a, A * b, i), LARGEST_ENTRY.at(A * (a - b), i)),
     forall=(A, a, b, i),
-)
+).by(DIFFERENCES.at(A * a, A * b, i), LARGEST_ENTRY.at(A * (a - b), i))

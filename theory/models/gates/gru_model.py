@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sympy import Abs, Expr, Max, tanh
 
-from theory.language.law import Assumption, law
+from theory.language.law import Assumption, assume
 from theory.language.statement import Statement, eq, le
 from theory.language.terms.gates import boxed, output_box, sigmoid, to_output
 from theory.language.terms.unitary import part
@@ -52,49 +52,37 @@ N, CHO_N = Candidate("n", tanh), Candidate("n", tanh, cho=True)
 def _cell(candidate: Candidate, text: str, *more: Statement) -> Assumption:
     kept = Z.opened(v, c)
     new_output = (1 - kept) * candidate.opened(v, c) + kept * output(v)
-    return Assumption(
-        "gru",
-        f"h⁺ = (1 − z)∘ν + z∘h with r, z = σ(W h + U x + b) and {text}",
-        law=law("gru", (v, c, i), eq(output(phi(v, c)), new_output), *more),
-    )
+    return assume(
+        "gru", f"h⁺ = (1 − z)∘ν + z∘h with r, z = σ(W h + U x + b) and {text}", forall=(v, c, i)
+    ).that(eq(output(phi(v, c)), new_output), *more)
 
 
 GRU = _cell(N, "ν = tanh(U_n x + b_n + r∘(W_n h + c_n))")
 CHO = _cell(
-    CHO_N,
-    "ν = tanh(W_n(r∘h) + U_n x + b_n)",
-    eq(part(reset(v, c), i), R.opened(v, c) * output(v)),
+    CHO_N, "ν = tanh(W_n(r∘h) + U_n x + b_n)", eq(part(reset(v, c), i), R.opened(v, c) * output(v))
 )
-STATE = Assumption(
-    "joint state",
-    "the state is the output h",
-    law=law("joint state", (z, v), eq(max_norm(to_output * v), max_norm(v))),
+STATE = assume("joint state", "the state is the output h", forall=(z, v)).that(
+    eq(max_norm(to_output * v), max_norm(v))
 )
-BOX = Assumption(
-    "box",
-    "the box: |h_j| ≤ h̄_j ≤ 1",
-    law=law("box", (v, i), le(Abs(output(boxed(v))), output_box(i)), le(output_box(i), ONE)),
+BOX = assume("box", "the box: |h_j| ≤ h̄_j ≤ 1", forall=(v, i)).that(
+    le(Abs(output(boxed(v))), output_box(i)), le(output_box(i), ONE)
 )
-OPEN = Assumption(
+OPEN = assume(
     "gates",
     "r̄, z̄ and z_low bound the gates for states of the box and inputs ‖x_t‖ ≤ B_x, unit by unit "
     "and all",
-    law=law(
-        "gates",
-        (v, m, i),
-        le(Abs(R.opened(boxed(v))), R.of_unit("most")),
-        le(R.of_unit("most"), R.bar),
-        le(Z.of_unit("least"), Z.opened(boxed(v))),
-        le(Z.opened(boxed(v)), Z.of_unit("most")),
-        le(z_low, Z.of_unit("least")),
-        le(Z.of_unit("most"), Z.bar),
-    ),
+    forall=(v, m, i),
+).that(
+    le(Abs(R.opened(boxed(v))), R.of_unit("most")),
+    le(R.of_unit("most"), R.bar),
+    le(Z.of_unit("least"), Z.opened(boxed(v))),
+    le(Z.opened(boxed(v)), Z.of_unit("most")),
+    le(z_low, Z.of_unit("least")),
+    le(Z.of_unit("most"), Z.bar),
 )
 ROWS = gate_norms(R, Z, N)
-HIDDEN_BIAS = Assumption(
-    "hidden bias",
-    "c_n_inf bounds ‖c_n‖_∞, torch's b_hn",
-    law=law("hidden bias", (), le(max_norm(hidden_bias), c_n_inf)),
+HIDDEN_BIAS = assume("hidden bias", "c_n_inf bounds ‖c_n‖_∞, torch's b_hn").that(
+    le(max_norm(hidden_bias), c_n_inf)
 )
 torch_kappa = R.bar * N.size + R.size * (N.size + c_n_inf) / 4
 cho_kappa = N.size * (R.bar + R.size / 4)

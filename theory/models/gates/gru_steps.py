@@ -44,6 +44,7 @@ from theory.models.gates.gru_model import (
 from theory.models.system import ONE, ZERO
 from theory.proof.methods import Smt
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 # Bounds, whatever they are: on how far h, ν and z move, on |h′| and |ν′|, and on z.
 moves_h, moves_n, moves_z = symbols("moves_h moves_n moves_z", real=True)
@@ -58,10 +59,7 @@ def output_moves(candidate: Candidate) -> Step:
     kept = Z.opened(one)
     return Step(
         "an output moves",
-        le(
-            Abs(output(phi(one, new)) - output(phi(two, new))),
-            L + (most_h + most_n) * moves_z,
-        ),
+        le(Abs(output(phi(one, new)) - output(phi(two, new))), L + (most_h + most_n) * moves_z),
         Smt(
             *(f"given {number}" for number in range(1, 10)),
             at("gru", one, new, i),
@@ -85,76 +83,60 @@ def output_moves(candidate: Candidate) -> Step:
 
 
 INSIDE = (
-    Step("an output inside", le(Abs(output(boxed(v))), ONE), Smt(at("box", v, i)), (i,)),
-    Step(
-        "outputs inside",
-        le(max_norm(to_output * boxed(v)), ONE),
-        Smt("an output inside", LEAST_BOUND.at(1, to_output * boxed(v))),
-        (v,),
+    step("an output inside", le(Abs(output(boxed(v))), ONE), forall=(i,)).by(at("box", v, i)),
+    step("outputs inside", le(max_norm(to_output * boxed(v)), ONE), forall=(v,)).by(
+        "an output inside", LEAST_BOUND.at(1, to_output * boxed(v))
     ),
 )
-HIDDEN = Step(
-    "hidden part",
-    le(Abs(N.hidden(boxed(v))), N.size + c_n_inf),
-    Smt(
-        DIFFERENCES.at(N.matrix * to_output * boxed(v), -hidden_bias, i),
-        LARGEST_ENTRY.at(N.matrix * to_output * boxed(v), i),
-        LARGEST_ENTRY.at(-hidden_bias, i),
-        SUBMULTIPLICATIVE_MAX.at(N.matrix, to_output * boxed(v)),
-        at("outputs inside", v),
-        "gate norms",
-        "hidden bias",
-    ),
-    (v, i),
+HIDDEN = step("hidden part", le(Abs(N.hidden(boxed(v))), N.size + c_n_inf), forall=(v, i)).by(
+    DIFFERENCES.at(N.matrix * to_output * boxed(v), -hidden_bias, i),
+    LARGEST_ENTRY.at(N.matrix * to_output * boxed(v), i),
+    LARGEST_ENTRY.at(-hidden_bias, i),
+    SUBMULTIPLICATIVE_MAX.at(N.matrix, to_output * boxed(v)),
+    at("outputs inside", v),
+    "gate norms",
+    "hidden bias",
 )
 TORCH_CANDIDATE = (
     HIDDEN,
-    Step(
+    step(
         "the candidate moves",
         le(Abs(N.opened(one) - N.opened(two)), torch_kappa * dh),
-        Smt(
-            at("tanh moves no more", N.fed(one), N.fed(two)),
-            at("pre-activations", N.matrix, to_output * one, to_output * two, hidden_bias, i),
-            at("hidden part", b, i),
-            at("gate r", a, b, m, i),
-            at("gates", a, m, i),
-            "gate norms",
-        ),
-        (a, b, m, i),
+        forall=(a, b, m, i),
+    ).by(
+        at("tanh moves no more", N.fed(one), N.fed(two)),
+        at("pre-activations", N.matrix, to_output * one, to_output * two, hidden_bias, i),
+        at("hidden part", b, i),
+        at("gate r", a, b, m, i),
+        at("gates", a, m, i),
+        "gate norms",
     ),
 )
 resets, resets_move = tuple(reset(s, new) for s in (one, two)), (R.bar + R.size / 4) * dh
 CHO_CANDIDATE = (
-    Step(
-        "a reset output moves",
-        le(Abs(part(resets[0] - resets[1], i)), resets_move),
-        Smt(
-            DIFFERENCES.at(*resets, i),
-            at("gru", one, new, i),
-            at("gru", two, new, i),
-            at("an entry moves", to_output, one, two, i),
-            at("box", b, i),
-            at("gate r", a, b, m, i),
-            at("gates", a, m, i),
-        ),
-        (i,),
+    step(
+        "a reset output moves", le(Abs(part(resets[0] - resets[1], i)), resets_move), forall=(i,)
+    ).by(
+        DIFFERENCES.at(*resets, i),
+        at("gru", one, new, i),
+        at("gru", two, new, i),
+        at("an entry moves", to_output, one, two, i),
+        at("box", b, i),
+        at("gate r", a, b, m, i),
+        at("gates", a, m, i),
     ),
-    Step(
-        "the reset outputs move",
-        le(max_norm(resets[0] - resets[1]), resets_move),
-        Smt("a reset output moves", LEAST_BOUND.at(resets_move, resets[0] - resets[1])),
-        (a, b, m),
-    ),
-    Step(
+    step(
+        "the reset outputs move", le(max_norm(resets[0] - resets[1]), resets_move), forall=(a, b, m)
+    ).by("a reset output moves", LEAST_BOUND.at(resets_move, resets[0] - resets[1])),
+    step(
         "the candidate moves",
         le(Abs(CHO_N.opened(one) - CHO_N.opened(two)), cho_kappa * dh),
-        Smt(
-            at("tanh moves no more", CHO_N.fed(one), CHO_N.fed(two)),
-            at("pre-activations", N.matrix, *resets, N.offset(new), i),
-            at("the reset outputs move", a, b, m),
-            "gate norms",
-        ),
-        (a, b, m, i),
+        forall=(a, b, m, i),
+    ).by(
+        at("tanh moves no more", CHO_N.fed(one), CHO_N.fed(two)),
+        at("pre-activations", N.matrix, *resets, N.offset(new), i),
+        at("the reset outputs move", a, b, m),
+        "gate norms",
     ),
 )
 
@@ -176,39 +158,31 @@ def steps(candidate: Candidate, kappa: Expr) -> tuple[Step, ...]:
         Z.step,
         *(CHO_CANDIDATE if candidate.cho else (*INSIDE, *TORCH_CANDIDATE)),
         output_moves(candidate),
-        Step(
-            "the outputs move, each",
-            le(Abs(part(outputs, i)), bound),
-            Smt(
-                DIFFERENCES.at(to_output * phi(one, new), to_output * phi(two, new), i),
-                at(
-                    "an output moves",
-                    a,
-                    b,
-                    m,
-                    i,
-                    dh,
-                    kappa * dh,
-                    Z.moves,
-                    1,
-                    1,
-                    z_low,
-                    Z.bar,
-                    factor(kappa, ZERO) * dh,
-                ),
-                at("an entry moves", to_output, one, two, i),
-                at("the candidate moves", a, b, m, i),
-                at("gate z", a, b, m, i),
-                at("box", b, i),
-                at("tanh is at most 1", candidate.fed(two)),
-                at("gates", a, m, i),
+        step("the outputs move, each", le(Abs(part(outputs, i)), bound), forall=(i,)).by(
+            DIFFERENCES.at(to_output * phi(one, new), to_output * phi(two, new), i),
+            at(
+                "an output moves",
+                a,
+                b,
+                m,
+                i,
+                dh,
+                kappa * dh,
+                Z.moves,
+                1,
+                1,
+                z_low,
+                Z.bar,
+                factor(kappa, ZERO) * dh,
             ),
-            (i,),
+            at("an entry moves", to_output, one, two, i),
+            at("the candidate moves", a, b, m, i),
+            at("gate z", a, b, m, i),
+            at("box", b, i),
+            at("tanh is at most 1", candidate.fed(two)),
+            at("gates", a, m, i),
         ),
-        Step(
-            "the outputs move",
-            le(max_norm(outputs), bound),
-            Smt("the outputs move, each", LEAST_BOUND.at(bound, outputs)),
-            (a, b, m),
+        step("the outputs move", le(max_norm(outputs), bound), forall=(a, b, m)).by(
+            "the outputs move, each", LEAST_BOUND.at(bound, outputs)
         ),
     )

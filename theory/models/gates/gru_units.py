@@ -9,7 +9,7 @@ in torch's convention.  M_ζ v ≤ λ v at both ends ζ, for some v > 0.
 from sympy import Abs, Expr
 
 from theory.language.claim import Form
-from theory.language.law import Assumption, at, law
+from theory.language.law import Assumption, assume, at
 from theory.language.statement import Statement, le
 from theory.language.terms.gates import boxed, output_box, to_output, unit_weights
 from theory.language.terms.units import (
@@ -29,8 +29,8 @@ from theory.models.gates.gate import intervals, new, one, slopes, two
 from theory.models.gates.gated_steps import SIGMOID_BELOW_ONE, SIGMOID_POSITIVE
 from theory.models.gates.gru_model import BOX, GRU, OPEN, STATE, Candidate, N, R, Z, hidden_bias
 from theory.models.gates.gru_steps import output_moves
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.proof import Step
+from theory.proof.steps import step, theorem
 
 least, most = Z.of_unit("least"), Z.of_unit("most")
 hidden = N.of_unit("hidden")
@@ -47,24 +47,18 @@ def turned(candidate: Candidate) -> Expr:
 def comparison(candidate: Candidate, slope: Expr) -> Assumption:
     """M_ζ v ≤ λ v at both ends ζ of the update gate, where K v is the candidate's slope."""
     rows = (kept * unit_output(i) + (1 - kept) * slope for kept in (least, most))
-    return Assumption(
+    return assume(
         "comparison",
         "lam_box bounds max_j (M v)_j/v_j for both comparison matrices M of the units",
-        law=law(
-            "comparison",
-            (i,),
-            *(le(row + turned(candidate), lam_box * unit_output(i)) for row in rows),
-        ),
-    )
+        forall=(i,),
+    ).that(*(le(row + turned(candidate), lam_box * unit_output(i)) for row in rows))
 
 
 def candidates(candidate: Candidate, text: str, *more: Statement) -> Assumption:
     """Bounds on the candidate."""
     bound = le(Abs(candidate.opened(boxed(v))), candidate.of_unit("most"))
-    return Assumption(
-        "candidates",
-        f"on the box |ν_j| ≤ ν̄_j{text}",
-        law=law("candidates", (v, m, i), bound, *more),
+    return assume("candidates", f"on the box |ν_j| ≤ ν̄_j{text}", forall=(v, m, i)).that(
+        bound, *more
     )
 
 
@@ -73,24 +67,18 @@ FED = "what the candidate is fed with"
 
 def moves(candidate: Candidate, slope: Expr) -> tuple[Step, Step]:
     """|Δν|, from what the candidate is fed with."""
-    return candidate.slope, Step(
+    return candidate.slope, step(
         "the candidate moves",
         le(Abs(candidate.opened(one) - candidate.opened(two)), slope * unit_gap),
-        Smt(*candidate.between, at(FED, a, b, m, i)),
-        (a, b, m, i),
-    )
+        forall=(a, b, m, i),
+    ).by(*candidate.between, at(FED, a, b, m, i))
 
 
-TORCH_FED = Step(
-    FED,
-    le(Abs(N.fed(one) - N.fed(two)), fed_n * unit_gap),
-    Smt(
-        at("pre-activations by unit", N.matrix, one, two, hidden_bias, i),
-        at("gate r", a, b, m, i),
-        at("gates", a, m, i),
-        at("candidates", b, m, i),
-    ),
-    (a, b, m, i),
+TORCH_FED = step(FED, le(Abs(N.fed(one) - N.fed(two)), fed_n * unit_gap), forall=(a, b, m, i)).by(
+    at("pre-activations by unit", N.matrix, one, two, hidden_bias, i),
+    at("gate r", a, b, m, i),
+    at("gates", a, m, i),
+    at("candidates", b, m, i),
 )
 after = phi(one, new), phi(two, new)
 change = unit_weights * (after[0] - after[1])
@@ -145,12 +133,13 @@ def units(
         at("candidates", b, m, i),
         at("comparison", i),
     )
-    claim = Step(
-        "claim",
+    convention = "Cho's" if candidate.cho else "torch's"
+    near = "v is near the Perron vector of the M_ζ with the worst rows for it"
+    return theorem(
+        name,
         UNIT_BOUND,
-        Smt(at("the outputs move", a, b, 0), at("joint state", 0, change.expand().subs(m, 0))),
-    )
-    proof = Proof(
+        needed,
+        about,
         (
             SIGMOID_POSITIVE,
             SIGMOID_BELOW_ONE,
@@ -162,12 +151,9 @@ def units(
             *moves(candidate, slope),
             output_moves(candidate),
             *moved,
-            claim,
-        )
-    )
-    convention = "Cho's" if candidate.cho else "torch's"
-    near = "v is near the Perron vector of the M_ζ with the worst rows for it"
-    return Form(name, UNIT_BOUND, needed, about, proof, f"{convention} convention; {near}")
+        ),
+        f"{convention} convention; {near}",
+    ).by(at("the outputs move", a, b, 0), at("joint state", 0, change.expand().subs(m, 0)))
 
 
 UNITS = units(

@@ -7,7 +7,7 @@ and |c⁺_j| ≤ f̄_j|c_j| + ī_j ḡ_j ≤ c̄_j keeps the cells in the box (M
 
 from sympy import Abs, Expr, tanh
 
-from theory.language.law import Assumption, at, law
+from theory.language.law import assume, at
 from theory.language.statement import eq, le
 from theory.language.terms.gates import boxed, cell_box, output_box, sigmoid, to_cell, to_output
 from theory.language.terms.unitary import part
@@ -15,16 +15,10 @@ from theory.language.terms.vectors import c, i, m, phi, v
 from theory.language.vocabulary import symbols
 from theory.models.gates.gate import Gate, gate_norms, new
 from theory.models.gates.gated_steps import TANH_INSIDE, TANH_RISES
-from theory.proof.methods import Smt
-from theory.proof.proof import Step
+from theory.proof.steps import step
 
 B_c, tau = symbols("B_c tau")
-I, F, G, O = GATES = (
-    Gate("i", sigmoid),
-    Gate("f", sigmoid),
-    Gate("g", tanh),
-    Gate("o", sigmoid),
-)
+I, F, G, O = GATES = (Gate("i", sigmoid), Gate("f", sigmoid), Gate("g", tanh), Gate("o", sigmoid))
 
 
 def most(gate: Gate) -> Expr:
@@ -42,58 +36,39 @@ def output(state: Expr) -> Expr:
     return part(to_output * state, i)
 
 
-CELLS = Assumption(
+CELLS = assume(
     "cells",
     "c⁺ = f∘c + i∘g with i, f = σ(W h + U x + b) and g = tanh(W_g h + U_g x + b_g)",
-    law=law(
-        "cells",
-        (v, c, i),
-        eq(cell(phi(v, c)), F.opened(v, c) * cell(v) + I.opened(v, c) * G.opened(v, c)),
-    ),
-)
-OUTPUTS = Assumption(
-    "outputs",
-    "h⁺ = o∘tanh c⁺ with o = σ(W_o h + U_o x + b_o)",
-    law=law(
-        "outputs",
-        (v, c, i),
-        eq(output(phi(v, c)), O.opened(v, c) * tanh(cell(phi(v, c)))),
-    ),
-)
+    forall=(v, c, i),
+).that(eq(cell(phi(v, c)), F.opened(v, c) * cell(v) + I.opened(v, c) * G.opened(v, c)))
+OUTPUTS = assume(
+    "outputs", "h⁺ = o∘tanh c⁺ with o = σ(W_o h + U_o x + b_o)", forall=(v, c, i)
+).that(eq(output(phi(v, c)), O.opened(v, c) * tanh(cell(phi(v, c)))))
 LSTM = (CELLS, OUTPUTS)
-BOX = Assumption(
+BOX = assume(
     "box",
     "the box: |c_i| ≤ c̄_i ≤ B_c and |h_i| ≤ h̄_i with ī_i ḡ_i ≤ (1 − f̄_i) c̄_i, ō_i tanh c̄_i ≤ h̄_i",
-    law=law(
-        "box",
-        (v, i),
-        le(Abs(cell(boxed(v))), cell_box(i)),
-        le(cell_box(i), B_c),
-        le(most(I) * most(G), (1 - most(F)) * cell_box(i)),
-    ),
+    forall=(v, i),
+).that(
+    le(Abs(cell(boxed(v))), cell_box(i)),
+    le(cell_box(i), B_c),
+    le(most(I) * most(G), (1 - most(F)) * cell_box(i)),
 )
-OPEN = Assumption(
+OPEN = assume(
     "gates",
     "ī, f̄, ḡ, ō bound the gates for states of the box and inputs ‖x_t‖ ≤ B_x, unit by unit and all",
-    law=law(
-        "gates",
-        (v, m, i),
-        *(le(Abs(gate.opened(boxed(v))), most(gate)) for gate in GATES),
-        *(le(most(gate), gate.bar) for gate in GATES),
-    ),
+    forall=(v, m, i),
+).that(
+    *(le(Abs(gate.opened(boxed(v))), most(gate)) for gate in GATES),
+    *(le(most(gate), gate.bar) for gate in GATES),
 )
-OUTPUT_BOX = Assumption(
-    "box of outputs",
-    "ō_j tanh c̄_j ≤ h̄_j",
-    law=law("box of outputs", (i,), le(most(O) * tanh(cell_box(i)), output_box(i))),
+OUTPUT_BOX = assume("box of outputs", "ō_j tanh c̄_j ≤ h̄_j", forall=(i,)).that(
+    le(most(O) * tanh(cell_box(i)), output_box(i))
 )
-TAU = Assumption("tau", "tau bounds tanh B_c", law=law("tau", (), le(tanh(B_c), tau)))
+TAU = assume("tau", "tau bounds tanh B_c").that(le(tanh(B_c), tau))
 ROWS = gate_norms(*GATES)
 
-CELL_STAYS = Step(
-    "a cell stays",
-    le(Abs(cell(phi(boxed(v), new))), cell_box(i)),
-    Smt(at("cells", boxed(v), new, i), at("box", v, i), at("gates", v, m, i)),
-    forall=(v, m, i),
-)
+CELL_STAYS = step(
+    "a cell stays", le(Abs(cell(phi(boxed(v), new))), cell_box(i)), forall=(v, m, i)
+).by(at("cells", boxed(v), new, i), at("box", v, i), at("gates", v, m, i))
 STAYS = (TANH_RISES, TANH_INSIDE, CELL_STAYS)

@@ -3,8 +3,7 @@
 from sympy import Abs, Integer, Max, sqrt
 
 from theory.axioms.gates import DEFINITE, ENTRY_EUCLIDEAN, EUCLIDEAN_BY_LARGEST, LEAST_BOUND
-from theory.language.claim import Form
-from theory.language.law import Assumption, at, law
+from theory.language.law import assume, at
 from theory.language.statement import le
 from theory.language.terms.gates import (
     DIFFERENCES,
@@ -39,198 +38,139 @@ from theory.models.gates.lstm_model import (
 from theory.models.gates.lstm_steps import STEPS, UNIFORM, moved_a, moved_q, next_one, next_two
 from theory.models.system import ZERO
 from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.proof import Step
+from theory.proof.steps import step, theorem
 
 n, T = symbols("n T")
 c_size, h_size, run_gap, start_gap = symbols("c_size h_size run_gap start_gap")
 
 FACTOR = Max(moved_a + F.bar, moved_q + O.bar * (moved_a + F.bar))
-ONE_STEP = Step(
-    "one step",
-    le(max_norm(next_one - next_two), FACTOR * max_norm(one - two)),
-    Smt(
-        at("the cells move", a, b, m),
-        at("the outputs move", a, b, m),
-        at("joint state", FACTOR * max_norm(one - two), next_one - next_two),
-        at("joint state", 0, one - two),
-    ),
-    forall=(a, b, m),
+ONE_STEP = step(
+    "one step", le(max_norm(next_one - next_two), FACTOR * max_norm(one - two)), forall=(a, b, m)
+).by(
+    at("the cells move", a, b, m),
+    at("the outputs move", a, b, m),
+    at("joint state", FACTOR * max_norm(one - two), next_one - next_two),
+    at("joint state", 0, one - two),
 )
 
-OUTPUT_STAYS = Step(
-    "an output stays",
-    le(Abs(output(phi(boxed(v), new))), output_box(i)),
-    Smt(
-        at("outputs", boxed(v), new, i),
-        at("gates", v, m, i),
-        at("a cell stays", v, m, i),
-        at("tanh inside", cell(phi(boxed(v), new)), cell_box(i)),
-        at("box of outputs", i),
-    ),
-    forall=(v, m, i),
+OUTPUT_STAYS = step(
+    "an output stays", le(Abs(output(phi(boxed(v), new))), output_box(i)), forall=(v, m, i)
+).by(
+    at("outputs", boxed(v), new, i),
+    at("gates", v, m, i),
+    at("a cell stays", v, m, i),
+    at("tanh inside", cell(phi(boxed(v), new)), cell_box(i)),
+    at("box of outputs", i),
 )
 STAYING = (OUTPUT_STAYS, *KEPT_IN_BOX, *STARTS, RUNS_STAY)
 zero_run = gated_run(0, x, j)
 FROM_ZERO = (
     *member("zero is in the box", Integer(0), (), DIFFERENCES.at(0, 0, i)),
-    Step(
-        "the run from zero stays",
-        in_box(zero_run),
-        Smt(at("runs stay", 0, j), "zero is in the box", DEFINITE.at(boxed(0), 0)),
-        forall=(j,),
+    step("the run from zero stays", in_box(zero_run), forall=(j,)).by(
+        at("runs stay", 0, j), "zero is in the box", DEFINITE.at(boxed(0), 0)
     ),
 )
-CELL_BOUND = le(c_size, B_c)
 last = gated_run(0, x, T)
-INVARIANT_CELL = Form(
+INVARIANT_CELL = theorem(
     "invariant-cell",
-    CELL_BOUND,
+    le(c_size, B_c),
     (*LSTM, BOX, OPEN, OUTPUT_BOX, NEAREST, JOINT),
     "lstm",
-    Proof(
-        (
-            *STAYS,
-            *STAYING,
-            *FROM_ZERO,
-            Step(
-                "each cell of the run",
-                le(Abs(part(to_cell * last, i)), B_c),
-                Smt(
-                    at("the run from zero stays", T),
-                    DEFINITE.at(boxed(last), last),
-                    at("box", last, i),
-                ),
-                forall=(i,),
-            ),
-            Step(
-                "claim",
-                CELL_BOUND,
-                Smt("each cell of the run", LEAST_BOUND.at(B_c, to_cell * last)),
-            ),
-        )
+    (
+        *STAYS,
+        *STAYING,
+        *FROM_ZERO,
+        step("each cell of the run", le(Abs(part(to_cell * last, i)), B_c), forall=(i,)).by(
+            at("the run from zero stays", T), DEFINITE.at(boxed(last), last), at("box", last, i)
+        ),
     ),
-)
+).by("each cell of the run", LEAST_BOUND.at(B_c, to_cell * last))
 
-OUTPUT_BOUND = le(h_size, O.bar * tau)
 shown = max_norm(to_output * zero_run)
-INVARIANT_OUTPUT = Form(
+INVARIANT_OUTPUT = theorem(
     "invariant-output",
-    OUTPUT_BOUND,
+    le(h_size, O.bar * tau),
     (*LSTM, BOX, OPEN, OUTPUT_BOX, NEAREST, JOINT, TAU),
     "lstm",
-    Proof(
-        (
-            *STAYS,
-            UNIFORM.cell_squashed,
-            *STAYING,
-            *FROM_ZERO,
-            Step(
-                "each output after a step",
-                le(Abs(part(to_output * phi(boxed(v), new), i)), O.bar * tau),
-                Smt(
-                    at("outputs", boxed(v), new, i),
-                    at("gates", v, m, i),
-                    at("a cell squashed", v, m, i),
+    (
+        *STAYS,
+        UNIFORM.cell_squashed,
+        *STAYING,
+        *FROM_ZERO,
+        step(
+            "each output after a step",
+            le(Abs(part(to_output * phi(boxed(v), new), i)), O.bar * tau),
+            forall=(i,),
+        ).by(at("outputs", boxed(v), new, i), at("gates", v, m, i), at("a cell squashed", v, m, i)),
+        step(
+            "outputs after a step",
+            le(max_norm(to_output * phi(boxed(v), new)), O.bar * tau),
+            forall=(v, m),
+        ).by(
+            "each output after a step", LEAST_BOUND.at(O.bar * tau, to_output * phi(boxed(v), new))
+        ),
+        Step(
+            "outputs of the run",
+            le(shown, O.bar * tau),
+            Induction(
+                j,
+                base=Smt(GATED_RUN.at(0, x, 0)),
+                step=Smt(
+                    GATED_RUN.at(0, x, j),
+                    at("the run from zero stays", j),
+                    DEFINITE.at(boxed(zero_run), zero_run),
+                    at("outputs after a step", zero_run, j),
                 ),
-                forall=(i,),
             ),
-            Step(
-                "outputs after a step",
-                le(max_norm(to_output * phi(boxed(v), new)), O.bar * tau),
-                Smt(
-                    "each output after a step",
-                    LEAST_BOUND.at(O.bar * tau, to_output * phi(boxed(v), new)),
-                ),
-                forall=(v, m),
-            ),
-            Step(
-                "outputs of the run",
-                le(shown, O.bar * tau),
-                Induction(
-                    j,
-                    base=Smt(GATED_RUN.at(0, x, 0)),
-                    step=Smt(
-                        GATED_RUN.at(0, x, j),
-                        at("the run from zero stays", j),
-                        DEFINITE.at(boxed(zero_run), zero_run),
-                        at("outputs after a step", zero_run, j),
-                    ),
-                ),
-                forall=(j,),
-            ),
-            Step("claim", OUTPUT_BOUND, Smt(at("outputs of the run", T))),
-        )
+            forall=(j,),
+        ),
     ),
-)
+).by(at("outputs of the run", T))
 
-SIZE = Assumption(
-    "size",
-    "a state has 2n entries",
-    law=law("size", (a, b, j), le(rows(gated_run(a, x, j) - gated_run(b, x, j)), 2 * n)),
+SIZE = assume("size", "a state has 2n entries", forall=(a, b, j)).that(
+    le(rows(gated_run(a, x, j) - gated_run(b, x, j)), 2 * n)
 )
 run_one, run_two = gated_run(one, x, j), gated_run(two, x, j)
 end_one, end_two = gated_run(one, x, T), gated_run(two, x, T)
-ITERATED_BOUND = le(run_gap, sqrt(2 * n) * FACTOR**T * start_gap)
-ITERATED = Form(
+ITERATED = theorem(
     "iterated",
-    ITERATED_BOUND,
+    le(run_gap, sqrt(2 * n) * FACTOR**T * start_gap),
     (*LSTM, BOX, OPEN, TAU, ROWS, JOINT, OUTPUT_BOX, NEAREST, SIZE),
     "lstm",
-    Proof(
-        (
-            *STEPS,
-            ONE_STEP,
-            *STAYING,
-            Step(
-                "many steps",
-                le(max_norm(run_one - run_two), FACTOR**j * max_norm(one - two)),
-                Induction(
-                    j,
-                    base=Smt(GATED_RUN.at(one, x, 0), GATED_RUN.at(two, x, 0)),
-                    step=Smt(
-                        HYPOTHESIS,
-                        GATED_RUN.at(one, x, j),
-                        GATED_RUN.at(two, x, j),
-                        at("runs stay", a, j),
-                        at("runs stay", b, j),
-                        DEFINITE.at(boxed(run_one), run_one),
-                        DEFINITE.at(boxed(run_two), run_two),
-                        at("one step", run_one, run_two, j),
-                    ),
-                ),
-                forall=(a, b, j),
+    (
+        *STEPS,
+        ONE_STEP,
+        *STAYING,
+        step(
+            "many steps",
+            le(max_norm(run_one - run_two), FACTOR**j * max_norm(one - two)),
+            forall=(a, b, j),
+        ).by_induction(
+            base=(GATED_RUN.at(one, x, 0), GATED_RUN.at(two, x, 0)),
+            step=(
+                GATED_RUN.at(one, x, j),
+                GATED_RUN.at(two, x, j),
+                at("runs stay", a, j),
+                at("runs stay", b, j),
+                DEFINITE.at(boxed(run_one), run_one),
+                DEFINITE.at(boxed(run_two), run_two),
+                at("one step", run_one, run_two, j),
             ),
-            Step(
-                "power not negative",
-                le(ZERO, FACTOR**j),
-                Induction(j, base=Smt(), step=Smt(HYPOTHESIS)),
-                forall=(j,),
-            ),
-            Step(
-                "each entry at the start",
-                le(Abs(part(one - two, i)), norm(one - two)),
-                Smt(ENTRY_EUCLIDEAN.at(a, b, i)),
-                forall=(i,),
-            ),
-            Step(
-                "the start",
-                le(max_norm(one - two), norm(one - two)),
-                Smt("each entry at the start", LEAST_BOUND.at(norm(one - two), one - two)),
-                forall=(a, b),
-            ),
-            Step(
-                "claim",
-                ITERATED_BOUND,
-                Smt(
-                    at("many steps", a, b, T),
-                    at("power not negative", T),
-                    EUCLIDEAN_BY_LARGEST.at(end_one - end_two, 2 * n),
-                    at("the start", a, b),
-                    at("size", one, two, T),
-                ),
-            ),
-        )
+        ),
+        step("power not negative", le(ZERO, FACTOR**j), forall=(j,)).by_induction(),
+        step(
+            "each entry at the start", le(Abs(part(one - two, i)), norm(one - two)), forall=(i,)
+        ).by(ENTRY_EUCLIDEAN.at(a, b, i)),
+        step("the start", le(max_norm(one - two), norm(one - two)), forall=(a, b)).by(
+            "each entry at the start", LEAST_BOUND.at(norm(one - two), one - two)
+        ),
     ),
     note="Miller & Hardt's r = O(log n): r steps with √(2n) λ^r < 1 contract in the 2-norm",
+).by(
+    at("many steps", a, b, T),
+    at("power not negative", T),
+    EUCLIDEAN_BY_LARGEST.at(end_one - end_two, 2 * n),
+    at("the start", a, b),
+    at("size", one, two, T),
 )

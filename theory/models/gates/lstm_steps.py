@@ -28,6 +28,7 @@ from theory.models.gates.gated_steps import (
 from theory.models.gates.lstm_model import GATES, STAYS, B_c, F, G, I, O, cell, output, tau
 from theory.proof.methods import Smt
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 next_one, next_two = phi(one, new), phi(two, new)
 squash = Abs(tanh(cell(phi(boxed(v), new))))
@@ -76,7 +77,9 @@ class Bounds:
     @property
     def cell_squashed(self) -> Step:
         """|tanh c⁺|, by the cell's bound."""
-        return Step("a cell squashed", le(squash, self.squashed), Smt(*self.squashed_by), (v, m, i))
+        return step("a cell squashed", le(squash, self.squashed), forall=(v, m, i)).by(
+            *self.squashed_by
+        )
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -87,26 +90,24 @@ class Bounds:
         return (
             *STAYS,
             self.cell_squashed,
-            Step(
+            step(
                 "what is kept",
                 le(
                     moved(lambda s: F.opened(s) * cell(s)),
                     self.open(F) * delta + self.cells * moves[F],
                 ),
-                Smt("given 1", "given 2", gates[0], at("box", b, i)),
-                (a, b, m, i, delta, moves[F]),
-                (APART, MOVES[F]),
-            ),
-            Step(
+                forall=(a, b, m, i, delta, moves[F]),
+                given=(APART, MOVES[F]),
+            ).by(gates[0], at("box", b, i)),
+            step(
                 "what is added",
                 le(
                     moved(lambda s: I.opened(s) * G.opened(s)),
                     self.open(I) * moves[G] + self.open(G) * moves[I],
                 ),
-                Smt("given 1", "given 2", *gates),
-                (a, b, m, i, moves[I], moves[G]),
-                (MOVES[I], MOVES[G]),
-            ),
+                forall=(a, b, m, i, moves[I], moves[G]),
+                given=(MOVES[I], MOVES[G]),
+            ).by(*gates),
             Step(
                 "a cell moves",
                 le(moved(next_cell), self.cell_moves),
@@ -119,21 +120,18 @@ class Bounds:
                 (a, b, m, i, delta, moves[I], moves[F], moves[G]),
                 (APART, MOVES[I], MOVES[F], MOVES[G]),
             ),
-            Step(
+            step(
                 "what is let out",
                 le(
                     moved(lambda s: O.opened(s) * tanh(next_cell(s))),
                     self.squashed * moves[O] + self.open(O) * delta,
                 ),
-                Smt(
-                    "given 1",
-                    "given 2",
-                    gates[0],
-                    at("a cell squashed", b, m, i),
-                    at("tanh moves no more", next_cell(one), next_cell(two)),
-                ),
-                (a, b, m, i, delta, moves[O]),
-                (le(moved(next_cell), delta), MOVES[O]),
+                forall=(a, b, m, i, delta, moves[O]),
+                given=(le(moved(next_cell), delta), MOVES[O]),
+            ).by(
+                gates[0],
+                at("a cell squashed", b, m, i),
+                at("tanh moves no more", next_cell(one), next_cell(two)),
             ),
             Step(
                 "an output moves",
@@ -177,22 +175,14 @@ def together(
     """From each entry to the maximum norm."""
     change = P * (next_one - next_two)
     return (
-        Step(
-            f"{name}, each",
-            le(Abs(part(change, i)), bound),
-            Smt(
-                DIFFERENCES.at(P * next_one, P * next_two, i),
-                at(entry, a, b, m, i, dc, *(gate.moves for gate in gates)),
-                at("an entry moves", to_cell, one, two, i),
-                *(at(f"gate {gate.name}", a, b, m, i) for gate in gates),
-            ),
-            (i,),
+        step(f"{name}, each", le(Abs(part(change, i)), bound), forall=(i,)).by(
+            DIFFERENCES.at(P * next_one, P * next_two, i),
+            at(entry, a, b, m, i, dc, *(gate.moves for gate in gates)),
+            at("an entry moves", to_cell, one, two, i),
+            *(at(f"gate {gate.name}", a, b, m, i) for gate in gates),
         ),
-        Step(
-            name,
-            le(max_norm(change), bound),
-            Smt(f"{name}, each", LEAST_BOUND.at(bound, change)),
-            (a, b, m),
+        step(name, le(max_norm(change), bound), forall=(a, b, m)).by(
+            f"{name}, each", LEAST_BOUND.at(bound, change)
         ),
     )
 

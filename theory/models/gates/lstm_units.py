@@ -8,8 +8,7 @@ with σ′ and tanh′ the largest slopes of the gate at hand on the box; M v �
 
 from sympy import Expr, Symbol, tanh
 
-from theory.language.claim import Form
-from theory.language.law import Assumption, at, law
+from theory.language.law import assume, at
 from theory.language.statement import le
 from theory.language.terms.gates import boxed, cell_box, to_cell, to_output, unit_weights
 from theory.language.terms.units import (
@@ -31,8 +30,8 @@ from theory.models.gates.gate import Gate, intervals, slopes
 from theory.models.gates.gated_steps import TANH_GAP, TANH_SLOPE
 from theory.models.gates.lstm_model import BOX, GATES, LSTM, OPEN, F, G, I, O, most
 from theory.models.gates.lstm_steps import Bounds, next_cell, next_one, next_two
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.proof import Step
+from theory.proof.steps import theorem
 
 BY_UNIT = Bounds(
     most,
@@ -44,16 +43,11 @@ steep = {gate: gate.of_unit("steep") * reach(gate.matrix) for gate in GATES}
 row = most(I) * steep[G] + most(G) * steep[I] + cell_box(i) * steep[F]
 to_cells = most(F) * unit_cell(i) + row
 to_outputs = tanh(cell_box(i)) * steep[O] + most(O) * to_cells
-COMPARISON = Assumption(
+COMPARISON = assume(
     "comparison",
     "lam_box bounds max_j (M v)_j/v_j for the comparison matrix M of the units",
-    law=law(
-        "comparison",
-        (i,),
-        le(to_cells, lam_box * unit_cell(i)),
-        le(to_outputs, lam_box * unit_output(i)),
-    ),
-)
+    forall=(i,),
+).that(le(to_cells, lam_box * unit_cell(i)), le(to_outputs, lam_box * unit_output(i)))
 
 
 def side(
@@ -73,7 +67,7 @@ def side(
     )
 
 
-UNITS = Form(
+UNITS = theorem(
     "per-unit",
     UNIT_BOUND,
     (
@@ -88,30 +82,23 @@ UNITS = Form(
         COMPARISON,
     ),
     "lstm",
-    Proof(
-        (
-            TANH_SLOPE,
-            TANH_GAP,
-            FED_BY_UNIT,
-            apart("a cell apart", to_cell, unit_cell),
-            *(step for gate in GATES for step in gate.unit_steps),
-            *BY_UNIT.steps,
-            *side("the cells move", to_cell, to_cells, (I, F, G), "a cell moves"),
-            *side("the outputs move", to_output, to_outputs, GATES, "an output moves"),
-            Step(
-                "claim",
-                UNIT_BOUND,
-                Smt(
-                    at("the cells move", a, b, 0),
-                    at("the outputs move", a, b, 0),
-                    at(
-                        "joint state",
-                        lam_box * unit_gap,
-                        (unit_weights * (next_one - next_two)).expand().subs(m, 0),
-                    ),
-                ),
-            ),
-        )
+    (
+        TANH_SLOPE,
+        TANH_GAP,
+        FED_BY_UNIT,
+        apart("a cell apart", to_cell, unit_cell),
+        *(step for gate in GATES for step in gate.unit_steps),
+        *BY_UNIT.steps,
+        *side("the cells move", to_cell, to_cells, (I, F, G), "a cell moves"),
+        *side("the outputs move", to_output, to_outputs, GATES, "an output moves"),
     ),
     note="v is the Perron vector of M; the slopes are those on the box",
+).by(
+    at("the cells move", a, b, 0),
+    at("the outputs move", a, b, 0),
+    at(
+        "joint state",
+        lam_box * unit_gap,
+        (unit_weights * (next_one - next_two)).expand().subs(m, 0),
+    ),
 )

@@ -2,7 +2,7 @@
 
 from sympy import Abs, Expr, Integer
 
-from theory.language.law import Assumption, Clause, law
+from theory.language.law import Assumption, Clause, assume
 from theory.language.statement import Statement, eq, le
 from theory.language.terms.jets import (
     ACTIVATION,
@@ -55,122 +55,104 @@ def _where(number: int, *statements: Statement) -> tuple[Clause, ...]:
 
 
 _kinds = kind(v) * (kind(v) - 1) * (kind(v) - 2) * (kind(v) - 3) * (kind(v) - 4)
-PROGRAM = Assumption(
+PROGRAM = assume(
     "program",
     "a step is a program: each unit is a leaf, or comes from units before it as a product, an "
     "activation, a sum p + c q or a mixture g p + (1 − g) q",
-    law=law(
-        "program",
-        (v,),
-        eq(_kinds, ZERO),
-        le(ZERO, depth(v)),
-        *(Clause(le(depth(u) + 1, depth(v)), (le(ONE, kind(v)),)) for u in OPERANDS),
-    ),
+    forall=(v,),
+).that(
+    eq(_kinds, ZERO),
+    le(ZERO, depth(v)),
+    *(Clause(le(depth(u) + 1, depth(v)), (le(ONE, kind(v)),)) for u in OPERANDS),
 )
-VALUES = Assumption(
-    "values",
-    "what products, sums and mixtures are worth",
-    law=law(
-        "values",
-        (v, a),
-        *_where(PRODUCT, eq(unit_value(v, a), unit_value(p, a) * unit_value(q, a))),
-        *_where(SUM, eq(unit_value(v, a), unit_value(p, a) + factor(v) * unit_value(q, a))),
-        *_where(
-            MIXTURE,
-            eq(
-                unit_value(v, a),
-                unit_value(g, a) * unit_value(p, a) + (1 - unit_value(g, a)) * unit_value(q, a),
-            ),
+VALUES = assume("values", "what products, sums and mixtures are worth", forall=(v, a)).that(
+    *_where(PRODUCT, eq(unit_value(v, a), unit_value(p, a) * unit_value(q, a))),
+    *_where(SUM, eq(unit_value(v, a), unit_value(p, a) + factor(v) * unit_value(q, a))),
+    *_where(
+        MIXTURE,
+        eq(
+            unit_value(v, a),
+            unit_value(g, a) * unit_value(p, a) + (1 - unit_value(g, a)) * unit_value(q, a),
         ),
     ),
 )
-RANGES = Assumption(
+RANGES = assume(
     "ranges",
     "what intervals bound on the box: sup |u| of each unit and, of a mixture, inf g, sup g and "
     "sup |p − q|, with 0 ≤ g ≤ 1",
-    law=law(
-        "ranges",
-        (v, a),
-        le(Abs(unit_value(v, one)), size(v)),
-        *_where(
-            MIXTURE,
-            le(ZERO, gate_least(v)),
-            le(gate_least(v), unit_value(g, one)),
-            le(unit_value(g, one), gate_most(v)),
-            le(gate_most(v), ONE),
-            le(Abs(unit_value(p, one) - unit_value(q, one)), spread(v)),
-        ),
+    forall=(v, a),
+).that(
+    le(Abs(unit_value(v, one)), size(v)),
+    *_where(
+        MIXTURE,
+        le(ZERO, gate_least(v)),
+        le(gate_least(v), unit_value(g, one)),
+        le(unit_value(g, one), gate_most(v)),
+        le(gate_most(v), ONE),
+        le(Abs(unit_value(p, one) - unit_value(q, one)), spread(v)),
     ),
 )
 _moved = unit_value(p, one) - unit_value(p, two)
-ACTIVATIONS = Assumption(
+ACTIVATIONS = assume(
     "activations",
     "sup |f′| on the interval where an activation is taken, at its corners on either side",
-    law=law(
-        "activations",
-        (v, a, b),
-        *_where(
-            ACTIVATION,
-            le(Abs(unit_value(v, one) - unit_value(v, two)), slope_most(v) * Abs(_moved)),
-            le(Abs(tangent(v, one)), slope_most(v)),
-        ),
-    ),
+    forall=(v, a, b),
+).that(
+    *_where(
+        ACTIVATION,
+        le(Abs(unit_value(v, one) - unit_value(v, two)), slope_most(v) * Abs(_moved)),
+        le(Abs(tangent(v, one)), slope_most(v)),
+    )
 )
 
 
 def curved(constant: Expr) -> Assumption:
     """What ReLU does not have, whose derivative jumps: there the constant is infinite."""
-    return Assumption(
+    return assume(
         "curvatures",
         "sup |f″| on the interval where an activation is taken is finite",
-        le(ZERO, constant),
-        law(
-            "curvatures",
-            (v, a, b),
-            *_where(
-                ACTIVATION,
-                le(ZERO, bend_most(v)),
-                le(Abs(tangent(v, one) - tangent(v, two)), bend_most(v) * Abs(_moved)),
-            ),
-        ),
+        forall=(v, a, b),
+        condition=le(ZERO, constant),
+    ).that(
+        *_where(
+            ACTIVATION,
+            le(ZERO, bend_most(v)),
+            le(Abs(tangent(v, one) - tangent(v, two)), bend_most(v) * Abs(_moved)),
+        )
     )
 
 
-OWN = Assumption(
+OWN = assume(
     "own weights",
     "a sum's derivative in its own weights is made of what they multiply, of which its reach "
     "bounds the Euclidean norm",
-    law=law("own weights", (v, a, c), le(weighted(own_slope(v, one, c)), reach(v, c))),
-)
+    forall=(v, a, c),
+).that(le(weighted(own_slope(v, one, c)), reach(v, c)))
 _own_gap = own_slope(v, one, c) - own_slope(v, two, c)
-MULTIPLIED = Assumption(
+MULTIPLIED = assume(
     "multiplied units",
     "these are units of the program, numbered so that the i-th comes from at most i operations, "
     "and a sum's tilt is the Euclidean norm of their ℓ_s",
-    law=law(
-        "multiplied units",
-        (v, a, b, c, i, z),
-        eq(part(own_slope(v, a, c), i), unit_value(multiplied(v, c, i), a)),
-        eq(weighted(_own_gap), norm(_own_gap)),
-        le(depth(multiplied(v, c, i)), i),
-        eq(part(moves(v, c, z), i), z * steep(multiplied(v, c, i), STATES)),
-        eq(norm(moves(v, c, z)), Abs(z) * tilt(v, c)),
-    ),
+    forall=(v, a, b, c, i, z),
+).that(
+    eq(part(own_slope(v, a, c), i), unit_value(multiplied(v, c, i), a)),
+    eq(weighted(_own_gap), norm(_own_gap)),
+    le(depth(multiplied(v, c, i)), i),
+    eq(part(moves(v, c, z), i), z * steep(multiplied(v, c, i), STATES)),
+    eq(norm(moves(v, c, z)), Abs(z) * tilt(v, c)),
 )
-LEAVES = Assumption(
+LEAVES = assume(
     "leaves",
     "the jets of the leaves: derivatives of the entries of the state and of the weights are "
     "constant",
-    law=law(
-        "leaves",
-        (v, a, b, c),
-        *_where(
-            LEAF,
-            le(Abs(unit_value(v, one) - unit_value(v, two)), steep(v, STATES) * gap),
-            le(weighted(unit_slope(v, one, c)), steep(v, c)),
-            le(weighted(unit_slope(v, one, c) - unit_slope(v, two, c)), bent(v, c) * gap),
-        ),
-    ),
+    forall=(v, a, b, c),
+).that(
+    *_where(
+        LEAF,
+        le(Abs(unit_value(v, one) - unit_value(v, two)), steep(v, STATES) * gap),
+        le(weighted(unit_slope(v, one, c)), steep(v, c)),
+        le(weighted(unit_slope(v, one, c) - unit_slope(v, two, c)), bent(v, c) * gap),
+    )
 )
 
 mixed_steep = spread(v) * steep(g, c)
@@ -179,46 +161,38 @@ mixed_crossing = steep(g, c) * (steep(p, STATES) + steep(q, STATES)) + steep(g, 
 )
 mixed_bent = spread(v) * bent(g, c) + mixed_crossing
 _ends = (gate_least(v), gate_most(v))
-RULES = Assumption(
+RULES = assume(
     "jet rules",
     "ℓ and s of a unit are at least what the rules make of those of its operands: "
     "ū ℓ^w + w̄ ℓ^u and ū s^w + w̄ s^u + 2 ℓ^u ℓ^w of a product in the state, sup |f′| ℓ and "
     "sup |f′| s + sup |f″| ℓ² of an activation",
-    law=law(
-        "jet rules",
-        (v, c),
-        *_where(
-            PRODUCT,
-            le(size(p) * steep(q, c) + size(q) * steep(p, c), steep(v, c)),
-            le(
-                size(p) * bent(q, c)
-                + size(q) * bent(p, c)
-                + steep(p, STATES) * steep(q, c)
-                + steep(q, STATES) * steep(p, c),
-                bent(v, c),
-            ),
+    forall=(v, c),
+).that(
+    *_where(
+        PRODUCT,
+        le(size(p) * steep(q, c) + size(q) * steep(p, c), steep(v, c)),
+        le(
+            size(p) * bent(q, c)
+            + size(q) * bent(p, c)
+            + steep(p, STATES) * steep(q, c)
+            + steep(q, STATES) * steep(p, c),
+            bent(v, c),
         ),
-        *_where(
-            ACTIVATION,
-            le(slope_most(v) * steep(p, c), steep(v, c)),
-            le(
-                slope_most(v) * bent(p, c) + bend_most(v) * steep(p, STATES) * steep(p, c),
-                bent(v, c),
-            ),
-        ),
-        *_where(
-            SUM,
-            le(ZERO, reach(v, c)),
-            le(steep(p, c) + Abs(factor(v)) * steep(q, c) + reach(v, c), steep(v, c)),
-            le(bent(p, c) + Abs(factor(v)) * bent(q, c) + tilt(v, c), bent(v, c)),
-        ),
-        *_where(
-            MIXTURE,
-            *(
-                le(z * steep(p, c) + (1 - z) * steep(q, c) + mixed_steep, steep(v, c))
-                for z in _ends
-            ),
-            *(le(z * bent(p, c) + (1 - z) * bent(q, c) + mixed_bent, bent(v, c)) for z in _ends),
-        ),
+    ),
+    *_where(
+        ACTIVATION,
+        le(slope_most(v) * steep(p, c), steep(v, c)),
+        le(slope_most(v) * bent(p, c) + bend_most(v) * steep(p, STATES) * steep(p, c), bent(v, c)),
+    ),
+    *_where(
+        SUM,
+        le(ZERO, reach(v, c)),
+        le(steep(p, c) + Abs(factor(v)) * steep(q, c) + reach(v, c), steep(v, c)),
+        le(bent(p, c) + Abs(factor(v)) * bent(q, c) + tilt(v, c), bent(v, c)),
+    ),
+    *_where(
+        MIXTURE,
+        *(le(z * steep(p, c) + (1 - z) * steep(q, c) + mixed_steep, steep(v, c)) for z in _ends),
+        *(le(z * bent(p, c) + (1 - z) * bent(q, c) + mixed_bent, bent(v, c)) for z in _ends),
     ),
 )

@@ -36,6 +36,7 @@ from theory.models.jets.model import g, mixed_bent, mixed_crossing, mixed_steep,
 from theory.models.system import ONE, ZERO
 from theory.proof.methods import Smt
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 Parts: TypeAlias = tuple[tuple[Expr, Expr], ...]  # (z, A), … for z A + …
 
@@ -127,13 +128,12 @@ class Rule:
         chain = (CHAIN_RULE_UNITS[self.number].at(v, state, c) for state in (one, two))
         whole = weighted(unit_slope(v, one, c) - unit_slope(v, two, c))
         change, variables = (*self.turned, *self.crossed), (v, a, b, c)
-        parts = Step(
+        parts = step(
             f"bend of {self.name}, in parts",
             le(whole, _sizes(change)),
-            Smt("given 1", *chain, *_apart(change)),
-            variables,
-            (self.kind,),
-        )
+            forall=variables,
+            given=(self.kind,),
+        ).by(*chain, *_apart(change))
         known = (self.kind, *map(slopes_move, self.operands), *self._crossing)
         uses = (*_given(len(known)), at(parts.id, *variables), *self.bends)
         bend = Step(f"bend of {self.name}", slopes_move(v), Smt(*uses), variables, known)
@@ -142,10 +142,7 @@ class Rule:
     @property
     def crossing_steps(self) -> tuple[Step, ...]:
         """Where operands move, from what is known of units that come from few operations."""
-        few = (
-            *((self.kind,) if self.crosses else ()),
-            *(le(depth(u), j) for u in self.operands),
-        )
+        few = (*((self.kind,) if self.crosses else ()), *(le(depth(u), j) for u in self.operands))
         known = (
             *(at("values of all units", u, a, b, j) for u in self.operands),
             *(at("slopes of all units", u, b, c, j) for u in self.operands),
@@ -168,13 +165,12 @@ _rules, _rules_of_states = at("jet rules", v, c), at("jet rules", v, STATES)
 
 # A gate's mixture is as steep, and as bent, as at the worse end of the gate.
 BETWEEN = tuple(
-    Step(
+    step(
         f"{name} between the ends",
         le(vg * jet(p, c) + (1 - vg) * jet(q, c) + rest, jet(v, c)),
-        Smt("given 1", at("ranges", v, a), _rules),
-        (v, a, c),
-        (of_kind(MIXTURE),),
-    )
+        forall=(v, a, c),
+        given=(of_kind(MIXTURE),),
+    ).by(at("ranges", v, a), _rules)
     for name, jet, rest in (("steep", steep, mixed_steep), ("bent", bent, mixed_bent))
 )
 
@@ -228,11 +224,7 @@ RULES_OF_UNITS = (
         ),
         steepens=(at("ranges", v, a), at("steep between the ends", v, a, c)),
         bends=(at("ranges", v, a), at("bent between the ends", v, a, c)),
-        crossed=(
-            (vp - vq - vp_two + vq_two, dg_two),
-            (vg - vg_two, dp_two),
-            (vg_two - vg, dq_two),
-        ),
+        crossed=((vp - vq - vp_two + vq_two, dg_two), (vg - vg_two, dp_two), (vg_two - vg, dq_two)),
         crossing=mixed_crossing,
     ),
 )

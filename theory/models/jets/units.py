@@ -32,6 +32,7 @@ from theory.models.jets.rules import (
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 STEEP_BETWEEN, BENT_BETWEEN = BETWEEN
 
@@ -68,33 +69,24 @@ VALUES_OF_UNITS = (
     *(rule.value_step for rule in RULES_OF_UNITS),
     _of_all("value", values_move, (v, a, b)),
 )
-SLOPES = (
-    *(rule.slope_step for rule in RULES_OF_UNITS),
-    _of_all("slope", slope_bounded, (v, a, c)),
-)
+SLOPES = (*(rule.slope_step for rule in RULES_OF_UNITS), _of_all("slope", slope_bounded, (v, a, c)))
 
 own_gap = own_slope(v, one, c) - own_slope(v, two, c)
 OWN_SLOPES = (
-    Step(
+    step(
         "each unit multiplied",
         le(Abs(part(own_gap, i)), Abs(part(moves(v, c, gap), i))),
-        Smt(
-            DIFFERENCES.at(own_slope(v, one, c), own_slope(v, two, c), i),
-            at("multiplied units", v, one, a, c, i, gap),
-            at("multiplied units", v, two, a, c, i, gap),
-            at("values of all units", multiplied(v, c, i), a, b, i),
-        ),
-        (i,),
+        forall=(i,),
+    ).by(
+        DIFFERENCES.at(own_slope(v, one, c), own_slope(v, two, c), i),
+        at("multiplied units", v, one, a, c, i, gap),
+        at("multiplied units", v, two, a, c, i, gap),
+        at("values of all units", multiplied(v, c, i), a, b, i),
     ),
-    Step(
-        "own slopes",
-        le(weighted(own_gap), tilt(v, c) * gap),
-        Smt(
-            "each unit multiplied",
-            MONOTONE_NORM.at(own_gap, moves(v, c, gap)),
-            at("multiplied units", v, a, b, c, 0, gap),
-        ),
-        (v, a, b, c),
+    step("own slopes", le(weighted(own_gap), tilt(v, c) * gap), forall=(v, a, b, c)).by(
+        "each unit multiplied",
+        MONOTONE_NORM.at(own_gap, moves(v, c, gap)),
+        at("multiplied units", v, a, b, c, 0, gap),
     ),
 )
 CROSSINGS = tuple(step for rule in RULES_OF_UNITS for step in rule.crossing_steps)
@@ -103,10 +95,5 @@ BENDS = (
     BENT_BETWEEN,
     *CROSSINGS,
     *(step for rule in RULES_OF_UNITS for step in rule.bend_steps),
-    _of_all(
-        "bend",
-        slopes_move,
-        (v, a, b, c),
-        *(at(step.id, v, a, b, c, j) for step in CROSSINGS),
-    ),
+    _of_all("bend", slopes_move, (v, a, b, c), *(at(step.id, v, a, b, c, j) for step in CROSSINGS)),
 )

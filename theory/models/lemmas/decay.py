@@ -6,9 +6,8 @@ from theory.axioms.base import EXPONENTIAL, LOGARITHM
 from theory.language.law import Assumption, Use
 from theory.language.statement import Statement, eq
 from theory.language.terms.vectors import exponential, j
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 
 def rate_of(lam: Expr) -> Expr:
@@ -19,15 +18,9 @@ def rate_of(lam: Expr) -> Expr:
 def decay(lam: Expr) -> Step:
     """exp(j ln(1/λ)) λ^j = 1."""
     rate = rate_of(lam)
-    return Step(
-        "decay",
-        eq(exponential(j * rate) * lam**j, 1),
-        Induction(
-            j,
-            base=Smt(EXPONENTIAL.at(0, 0)),
-            step=Smt(HYPOTHESIS, EXPONENTIAL.at(j * rate, rate), LOGARITHM.at(1 / lam), "memory"),
-        ),
-        forall=(j,),
+    return step("decay", eq(exponential(j * rate) * lam**j, 1), forall=(j,)).by_induction(
+        base=EXPONENTIAL.at(0, 0),
+        step=(EXPONENTIAL.at(j * rate, rate), LOGARITHM.at(1 / lam), "memory"),
     )
 
 

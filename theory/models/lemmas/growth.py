@@ -11,6 +11,7 @@ from theory.proof.methods import Induction, Monotone, Smt
 from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.methods.monotone import RANGE
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 ZERO, ONE = Integer(0), Integer(1)
 
@@ -40,46 +41,33 @@ TANGENT_LEFT = Step(
     forall=(y,),
     given=(le(ZERO, y),),
 )
-TANGENT = Step(
-    "tangent of exp",
-    le(1 + y, exponential(y)),
-    Smt(at("tangent of exp on the right", y), at("tangent of exp on the left", -y)),
-    forall=(y,),
+TANGENT = step("tangent of exp", le(1 + y, exponential(y)), forall=(y,)).by(
+    at("tangent of exp on the right", y), at("tangent of exp on the left", -y)
 )
-EXP_POSITIVE = Step(
-    "exp positive",
-    lt(ZERO, exponential(y)),
-    Smt(EXPONENTIAL.at(y / 2, y / 2), EXPONENTIAL.at(y, -y)),
-    forall=(y,),
+EXP_POSITIVE = step("exp positive", lt(ZERO, exponential(y)), forall=(y,)).by(
+    EXPONENTIAL.at(y / 2, y / 2), EXPONENTIAL.at(y, -y)
 )
 TANGENTS = (TANGENT_RIGHT, TANGENT_LEFT, TANGENT, EXP_POSITIVE)
 
 # −ln(1 − u) ≥ u at u = 1/(j + 2).
-LOGARITHM_GROWS = Step(
-    "growth of log",
-    le(1 / (j + 2), log(j + 2) - log(j + 1)),
-    Smt(
-        LOGARITHM.at(j + 1),
-        LOGARITHM.at(j + 2),
-        EXPONENTIAL.at(log(j + 2), log(j + 1) - log(j + 2)),
-        at("tangent of exp", log(j + 1) - log(j + 2)),
-    ),
-    forall=(j,),
+LOGARITHM_GROWS = step("growth of log", le(1 / (j + 2), log(j + 2) - log(j + 1)), forall=(j,)).by(
+    LOGARITHM.at(j + 1),
+    LOGARITHM.at(j + 2),
+    EXPONENTIAL.at(log(j + 2), log(j + 1) - log(j + 2)),
+    at("tangent of exp", log(j + 1) - log(j + 2)),
 )
 power = exponential(z * log(j + 1))  # (j + 1)^z
 next_power = exponential(z * log(j + 2))
-POWER_GROWS = Step(
+POWER_GROWS = step(
     "growth of a power",
     le((1 + z / (j + 2)) * power, next_power),
-    Smt(
-        "given 1",
-        at("growth of log", j),
-        EXPONENTIAL.at(z * log(j + 1), z * (log(j + 2) - log(j + 1))),
-        at("tangent of exp", z * (log(j + 2) - log(j + 1))),
-        at("exp positive", z * log(j + 1)),
-    ),
     forall=(z, j),
     given=(le(ZERO, z),),
+).by(
+    at("growth of log", j),
+    EXPONENTIAL.at(z * log(j + 1), z * (log(j + 2) - log(j + 1))),
+    at("tangent of exp", z * (log(j + 2) - log(j + 1))),
+    at("exp positive", z * log(j + 1)),
 )
 POWER_LARGE = Step(
     "power of a natural number",
@@ -92,73 +80,43 @@ POWER_LARGE = Step(
     forall=(z, j),
     given=(le(ZERO, z),),
 )
-LOGARITHM_POSITIVE = Step(
-    "log not negative",
-    le(ZERO, log(j + 1)),
-    Induction(j, base=Smt(), step=Smt(HYPOTHESIS, at("growth of log", j))),
-    forall=(j,),
+LOGARITHM_POSITIVE = step("log not negative", le(ZERO, log(j + 1)), forall=(j,)).by_induction(
+    step=at("growth of log", j)
 )
 POWERS = (*TANGENTS, LOGARITHM_GROWS, POWER_GROWS)
 
-EMPTY_PRODUCT = Step(
-    "empty product",
-    eq(StepProduct(0, z), ONE),
-    Smt("given 1", STEP_PRODUCT.at(0, z), GAMMA.at(1 + z)),
-    forall=(z,),
-    given=(le(ZERO, z),),
-)
-NEXT_FACTOR = Step(
+EMPTY_PRODUCT = step(
+    "empty product", eq(StepProduct(0, z), ONE), forall=(z,), given=(le(ZERO, z),)
+).by(STEP_PRODUCT.at(0, z), GAMMA.at(1 + z))
+NEXT_FACTOR = step(
     "next factor",
     eq((m + 1) * StepProduct(m + 1, z), (m + 1 + z) * StepProduct(m, z)),
-    Smt(
-        "given 1",
-        STEP_PRODUCT.at(m, z),
-        STEP_PRODUCT.at(m + 1, z),
-        GAMMA.at(m + 1),
-        GAMMA.at(m + 1 + z),
-    ),
     forall=(m, z),
     given=(le(ZERO, z),),
-)
+).by(STEP_PRODUCT.at(m, z), STEP_PRODUCT.at(m + 1, z), GAMMA.at(m + 1), GAMMA.at(m + 1 + z))
 PRODUCT = (EMPTY_PRODUCT, NEXT_FACTOR)
 # The chain Π (1 + c/t) ≤ (1 + c) N^c, and Π (1 + c/t) ≤ 1 + c N^c (1 + ln N).
-PRODUCT_BY_ZETA = Step(
+PRODUCT_BY_ZETA = step(
     "product by a power",
     le(StepProduct(j + 1, z), (1 + z) * power),
-    Induction(
-        j,
-        base=Smt(
-            "given 1",
-            at("empty product", z),
-            at("next factor", 0, z),
-            EXPONENTIAL.at(0, 0),
-        ),
-        step=Smt(HYPOTHESIS, "given 1", at("next factor", j + 1, z), at("growth of a power", z, j)),
-    ),
     forall=(z, j),
     given=(le(ZERO, z),),
+).by_induction(
+    base=(at("empty product", z), at("next factor", 0, z), EXPONENTIAL.at(0, 0)),
+    step=(at("next factor", j + 1, z), at("growth of a power", z, j)),
 )
-PRODUCT_BY_LOGARITHM = Step(
+PRODUCT_BY_LOGARITHM = step(
     "product by a logarithm",
     le(StepProduct(j + 1, z), 1 + z * power * (1 + log(j + 1))),
-    Induction(
-        j,
-        base=Smt(
-            "given 1",
-            at("empty product", z),
-            at("next factor", 0, z),
-            EXPONENTIAL.at(0, 0),
-        ),
-        step=Smt(
-            HYPOTHESIS,
-            "given 1",
-            at("next factor", j + 1, z),
-            at("growth of a power", z, j),
-            at("power of a natural number", z, j + 1),
-            at("growth of log", j),
-            at("log not negative", j),
-        ),
-    ),
     forall=(z, j),
     given=(le(ZERO, z),),
+).by_induction(
+    base=(at("empty product", z), at("next factor", 0, z), EXPONENTIAL.at(0, 0)),
+    step=(
+        at("next factor", j + 1, z),
+        at("growth of a power", z, j),
+        at("power of a natural number", z, j + 1),
+        at("growth of log", j),
+        at("log not negative", j),
+    ),
 )

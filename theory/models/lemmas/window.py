@@ -16,6 +16,7 @@ from theory.models.lemmas.growth import TANGENTS
 from theory.models.system import ONE, ZERO
 from theory.proof.methods import Monotone, Smt
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 lam, epsilon = symbols("lam epsilon")
 p, q = (Symbol(name, real=True) for name in "pq")
@@ -49,88 +50,68 @@ def _elementary_root(surplus: Expr) -> Expr:
 goal = le(lam**j * (p + j * q), epsilon)
 total = rate * (j + p / q)
 
-EXP_OVER_IDENTITY = Step(
+EXP_OVER_IDENTITY = step(
     "exp(z)/z grows",
     le(z * exponential(y), y * exponential(z)),
-    Smt(
-        "given 1",
-        "given 2",
-        EXPONENTIAL.at(y, z - y),
-        at("tangent of exp", z - y),
-        at("exp positive", y),
-    ),
     forall=(y, z),
     given=(le(ONE, y), le(y, z)),
-)
+).by(EXPONENTIAL.at(y, z - y), at("tangent of exp", z - y), at("exp positive", y))
 # λ^k (p + kq) = (q/c) u e^{−u} e^{c p/q}, and e^{−L} = (c ε/q) e^{−c p/q}.
-BY_LEVEL = Step(
+BY_LEVEL = step(
     "enough by its level",
     goal,
-    Smt(
-        "given 1",
-        "given 2",
-        at("decay", j),
-        EXPONENTIAL.at(rate * j, rate * p / q),
-        EXPONENTIAL.at(rate * p / q, log(q / (rate * epsilon))),
-        at("exp positive", rate * j),
-        at("exp positive", rate * p / q),
-        LOGARITHM.at(q / (rate * epsilon)),
-        *POSITIVE_RATE,
-        "accuracy",
-    ),
     forall=(p, q, j),
     given=(lt(ZERO, q), le(total * exponential(level(p, q)), exponential(total))),
+).by(
+    at("decay", j),
+    EXPONENTIAL.at(rate * j, rate * p / q),
+    EXPONENTIAL.at(rate * p / q, log(q / (rate * epsilon))),
+    at("exp positive", rate * j),
+    at("exp positive", rate * p / q),
+    LOGARITHM.at(q / (rate * epsilon)),
+    *POSITIVE_RATE,
+    "accuracy",
 )
 
 lambert = LambertRoot(z)
-AT_ROOT = Step(
+AT_ROOT = step(
     "exp at the root",
     le(lambert * exponential(z), exponential(lambert)),
-    Smt(
-        "given 1",
-        LAMBERT_ROOT.at(z),
-        LOGARITHM.at(lambert),
-        EXPONENTIAL.at(z, log(lambert)),
-        EXPONENTIAL.at(z + log(lambert), lambert),
-    ),
     forall=(z,),
     given=(le(ONE, z),),
+).by(
+    LAMBERT_ROOT.at(z),
+    LOGARITHM.at(lambert),
+    EXPONENTIAL.at(z, log(lambert)),
+    EXPONENTIAL.at(z + log(lambert), lambert),
 )
 # exp(u) = u exp(L), and exp(z)/z grows from u ≥ 1 on.
-BY_LAMBERT = Step(
+BY_LAMBERT = step(
     "enough by Lambert's function",
     goal,
-    Smt(
-        "given 1",
-        "given 2",
-        "given 3",
-        LAMBERT_ROOT.at(level(p, q)),
-        at("exp at the root", level(p, q)),
-        at("exp(z)/z grows", LambertRoot(level(p, q)), total),
-        at("enough by its level", p, q, j),
-        *POSITIVE_RATE,
-        "accuracy",
-    ),
     forall=(p, q, j),
     given=(lt(ZERO, q), le(ONE, level(p, q)), le(long_enough(p, q), j)),
+).by(
+    LAMBERT_ROOT.at(level(p, q)),
+    at("exp at the root", level(p, q)),
+    at("exp(z)/z grows", LambertRoot(level(p, q)), total),
+    at("enough by its level", p, q, j),
+    *POSITIVE_RATE,
+    "accuracy",
 )
-BY_TANGENT = Step(
+BY_TANGENT = step(
     "enough for any window",
     goal,
-    Smt(
-        "given 1",
-        "given 2",
-        "given 3",
-        at("tangent of exp", total - 1),
-        EXPONENTIAL.at(total - 1, 1),
-        EXPONENTIAL.at(level(p, q), 1),
-        at("exp positive", level(p, q)),
-        at("enough by its level", p, q, j),
-        *POSITIVE_RATE,
-        "accuracy",
-    ),
     forall=(p, q, j),
     given=(lt(ZERO, q), le(ZERO, p), le(level(p, q), ONE)),
+).by(
+    at("tangent of exp", total - 1),
+    EXPONENTIAL.at(total - 1, 1),
+    EXPONENTIAL.at(level(p, q), 1),
+    at("exp positive", level(p, q)),
+    at("enough by its level", p, q, j),
+    *POSITIVE_RATE,
+    "accuracy",
 )
 # s ≥ ln(1 + s + s²/2): equality at 0, and the difference has the slope s²/(s² + 2s + 2).
 QUADRATIC = Step(
@@ -143,43 +124,31 @@ QUADRATIC = Step(
 root = sqrt(2) * sqrt(z)
 bound = _elementary_root(z)
 # v = 1 + √(2ς) + ς has v − ln v ≥ 1 + ς.
-ELEMENTARY = Step(
+ELEMENTARY = step(
     "elementary root",
     le(bound * exponential(1 + z), exponential(bound)),
-    Smt(
-        "given 1",
-        at("exp above its square", root),
-        LOGARITHM.at(1 + root + root**2 / 2),
-        EXPONENTIAL.at(log(1 + root + root**2 / 2), root),
-        EXPONENTIAL.at(1 + z, root),
-        at("exp positive", 1 + z),
-    ),
     forall=(z,),
     given=(le(ZERO, z),),
+).by(
+    at("exp above its square", root),
+    LOGARITHM.at(1 + root + root**2 / 2),
+    EXPONENTIAL.at(log(1 + root + root**2 / 2), root),
+    EXPONENTIAL.at(1 + z, root),
+    at("exp positive", 1 + z),
 )
-BY_ELEMENTARY = Step(
+BY_ELEMENTARY = step(
     "enough by elementary functions",
     goal,
-    Smt(
-        "given 1",
-        "given 2",
-        "given 3",
-        "given 4",
-        at("elementary root", surplus(p, q)),
-        at("exp(z)/z grows", _elementary_root(surplus(p, q)), rate * j),
-        at("decay", j),
-        at("exp positive", rate * j),
-        LOGARITHM.at((p + q) / (rate * epsilon)),
-        *POSITIVE_RATE,
-        "accuracy",
-    ),
     forall=(p, q, j),
-    given=(
-        le(ZERO, p),
-        le(ONE, j),
-        le(ZERO, surplus(p, q)),
-        le(elementary(p, q), j),
-    ),
+    given=(le(ZERO, p), le(ONE, j), le(ZERO, surplus(p, q)), le(elementary(p, q), j)),
+).by(
+    at("elementary root", surplus(p, q)),
+    at("exp(z)/z grows", _elementary_root(surplus(p, q)), rate * j),
+    at("decay", j),
+    at("exp positive", rate * j),
+    LOGARITHM.at((p + q) / (rate * epsilon)),
+    *POSITIVE_RATE,
+    "accuracy",
 )
 
 _BEYOND = (DECAY, *TANGENTS, EXP_OVER_IDENTITY)

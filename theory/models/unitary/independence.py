@@ -4,15 +4,14 @@ The lemma is an argument in prose: it speaks of poles of meromorphic functions.
 """
 
 from theory.axioms.ranks import RANK_KERNEL, RANK_PRODUCT
-from theory.language.claim import Form
-from theory.language.law import Assumption, at, law
+from theory.language.law import assume, at
 from theory.language.statement import eq, le
 from theory.language.terms.unitary import rank
 from theory.language.terms.vectors import Scalar, function, norm, v, vector
 from theory.language.vocabulary import symbols
 from theory.models.unitary.local_maps import ONE, ZERO
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.proof import Step
+from theory.proof.steps import step, theorem
 
 sign_classes, sample_rank = symbols("sign_classes sample_rank")
 
@@ -56,51 +55,36 @@ INDEPENDENCE = (
 values, representatives = vector("H_units"), vector("S_classes")
 of_network = function("of_network", Scalar, __name__)  # 1 for the units of a tanh network
 
-NETWORK = Assumption(
+NETWORK = assume(
     "tanh network",
     "H has the values of the units t_k = tanh(A t_{k−1} + G x_k + d) of a network with real "
     "weights; S selects one unit of each class of units that are equal up to the sign and not "
     "constant",
-    law=law(
-        "tanh network",
-        (),
-        eq(of_network(values), ONE),
-        eq(rank(representatives), sign_classes),
-    ),
-)
-BOUND = le(sign_classes, sample_rank)
-INDEPENDENT = Form(
+).that(eq(of_network(values), ONE), eq(rank(representatives), sign_classes))
+INDEPENDENT = theorem(
     "independence",
-    BOUND,
+    le(sign_classes, sample_rank),
     (NETWORK,),
     "planted",
-    Proof(
-        (
-            Step(
-                "independence lemma",
-                eq(norm(representatives * v), ZERO),
-                INDEPENDENCE,
-                forall=(v,),
-                given=(eq(norm(values * representatives * v), ZERO), eq(of_network(values), ONE)),
-            ),
-            Step(
-                "no relation",
-                eq(norm(representatives * v), ZERO),
-                Smt("given 1", at("independence lemma", v), "tanh network"),
-                forall=(v,),
-                given=(eq(norm(values * representatives * v), ZERO),),
-            ),
-            Step(
-                "claim",
-                BOUND,
-                Smt(
-                    "no relation",
-                    "tanh network",
-                    RANK_KERNEL.at(values * representatives, representatives),
-                    RANK_PRODUCT.at(values, representatives),
-                ),
-            ),
-        )
+    (
+        Step(
+            "independence lemma",
+            eq(norm(representatives * v), ZERO),
+            INDEPENDENCE,
+            forall=(v,),
+            given=(eq(norm(values * representatives * v), ZERO), eq(of_network(values), ONE)),
+        ),
+        step(
+            "no relation",
+            eq(norm(representatives * v), ZERO),
+            forall=(v,),
+            given=(eq(norm(values * representatives * v), ZERO),),
+        ).by(at("independence lemma", v), "tanh network"),
     ),
     note="equal as functions of the inputs; the lemma is a human step",
+).by(
+    "no relation",
+    "tanh network",
+    RANK_KERNEL.at(values * representatives, representatives),
+    RANK_PRODUCT.at(values, representatives),
 )

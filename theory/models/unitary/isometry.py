@@ -3,13 +3,14 @@
 from sympy import Expr
 
 from theory.axioms.base import LEAST_EIGENVALUE
-from theory.language.law import Assumption, law
+from theory.language.law import Assumption, assume
 from theory.language.statement import eq, le
 from theory.language.terms.vectors import entry, eye, j, least, norm, s, state, transpose, x
 from theory.language.vocabulary import symbols
 from theory.models.system import ONE
-from theory.proof.methods import Smt, Words
+from theory.proof.methods import Words
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 (L_rho,) = symbols("L_rho")
 
@@ -19,21 +20,17 @@ SLOPE = Assumption("slope at most one", "L_ρ ≤ 1", le(L_rho, ONE))
 def isometry(name: str, matrix: Expr) -> Assumption:
     """The matrix is orthogonal."""
     identity = eq(transpose(matrix) * matrix, eye)
-    return Assumption("isometry", f"{name}ᵀ{name} = I", law=law("isometry", (), identity))
+    return assume("isometry", f"{name}ᵀ{name} = I").that(identity)
 
 
 def isometric(matrix: Expr) -> tuple[Step, Step]:
     """‖V‖ = 1, as the least eigenvalue of I − VᵀV = 0 is 0."""
     return (
-        Step(
-            "no defect",
-            eq(least(eye - transpose(matrix) * matrix), least(0)),
-            Words("isometry"),
+        step("no defect", eq(least(eye - transpose(matrix) * matrix), least(0))).by(
+            "isometry", method=Words
         ),
-        Step(
-            "norm of an isometry",
-            eq(norm(matrix), ONE),
-            Smt("no defect", LEAST_EIGENVALUE.at(matrix, 1), LEAST_EIGENVALUE.at(0, 0)),
+        step("norm of an isometry", eq(norm(matrix), ONE)).by(
+            "no defect", LEAST_EIGENVALUE.at(matrix, 1), LEAST_EIGENVALUE.at(0, 0)
         ),
     )
 

@@ -2,7 +2,7 @@
 
 from sympy import Expr
 
-from theory.language.law import Assumption, Clause, law
+from theory.language.law import Assumption, Clause, assume, law
 from theory.language.statement import eq, le, lt
 from theory.language.terms.unitary import beside, identity, rank, rows
 from theory.language.terms.vectors import A, B, function, j, norm, v, vector, z
@@ -33,50 +33,35 @@ KRYLOV = law(
     "Krylov space",
     (A, B, z, j),
     eq(krylov(A, B, z, 0), B),
-    eq(
-        krylov(A, B, z, j + 1),
-        beside(B, A * krylov(A, B, z, j) - z * krylov(A, B, z, j)),
-    ),
+    eq(krylov(A, B, z, j + 1), beside(B, A * krylov(A, B, z, j) - z * krylov(A, B, z, j))),
 )
 # seen(j) = E (D V)^j
 seen = function("seen", module=__name__)
 
-CONSTANT = Assumption(
+CONSTANT = assume(
     "constant pattern",
     "the candidate's pattern D is the same at all times: ∂ŷ_j/∂x_0 = E (D V)^j D G",
-    eq(pattern_constant, ONE),
-    law(
-        "constant pattern",
-        (j,),
-        eq(seen(0), E),
-        eq(seen(j + 1), seen(j) * D * V),
-        eq(response_candidate(j, 0), seen(j) * D * G),
-    ),
+    forall=(j,),
+    condition=eq(pattern_constant, ONE),
+).that(
+    eq(seen(0), E), eq(seen(j + 1), seen(j) * D * V), eq(response_candidate(j, 0), seen(j) * D * G)
 )
-SELECTS = Assumption(
-    "pattern",
-    "D and I − D select the active units and the others",
-    law=law(
-        "pattern",
-        (v,),
-        Clause(eq(norm(D * v) ** 2 + norm(idle * v) ** 2, norm(v) ** 2), (le(rows(v), states),)),
-        le(rank(D) + rank(idle), states),
-        le(rows(D), states),
-        eq(rank(idle * D), ZERO),
-    ),
+SELECTS = assume("pattern", "D and I − D select the active units and the others", forall=(v,)).that(
+    Clause(eq(norm(D * v) ** 2 + norm(idle * v) ** 2, norm(v) ** 2), (le(rows(v), states),)),
+    le(rank(D) + rank(idle), states),
+    le(rows(D), states),
+    eq(rank(idle * D), ZERO),
 )
-SCALAR = Assumption(
+SCALAR = assume(
     "scalar",
     "W = ρ I with 0 ≤ ρ < 1, all units active: ∂y_0/∂x_0 = I and ∂y_{j+1}/∂x_0 = ρ ∂y_j/∂x_0",
-    eq(scalar_W, ONE),
-    law(
-        "scalar",
-        (j,),
-        eq(response(0, 0), identity(n)),
-        eq(response(j + 1, 0), rho * response(j, 0)),
-        le(ZERO, rho),
-        lt(rho, ONE),
-    ),
+    forall=(j,),
+    condition=eq(scalar_W, ONE),
+).that(
+    eq(response(0, 0), identity(n)),
+    eq(response(j + 1, 0), rho * response(j, 0)),
+    le(ZERO, rho),
+    lt(rho, ONE),
 )
 LONG = Assumption(
     "long enough",

@@ -10,7 +10,7 @@ around, which counts as off.
 
 from sympy import Integer, Symbol
 
-from theory.language.law import Assumption, Clause, law
+from theory.language.law import Assumption, Clause, assume
 from theory.language.statement import eq, le
 from theory.language.terms.unitary import identity, rank, rows
 from theory.language.terms.vectors import function, j, m, norm, v, vector
@@ -31,57 +31,34 @@ response_candidate = function("response_candidate", module=__name__)
 
 SAME = eq(separation, ZERO)
 MATCH = Assumption("match", "the candidate agrees with the network on the cell", SAME)
-AGREEMENT = Assumption(
+AGREEMENT = assume(
     "agreement",
     "equal on an open set of x_0, …, x_{T−1}, two maps have equal derivatives there",
-    law=law(
-        "agreement",
-        (j, m),
-        Clause(eq(response_candidate(j, m), response(j, m)), (SAME, le(j + 1, T))),
-    ),
+    forall=(j, m),
+).that(Clause(eq(response_candidate(j, m), response(j, m)), (SAME, le(j + 1, T))))
+ORTHOGONAL = assume("orthogonal", "V is an orthogonal m × m matrix", forall=(v,)).that(
+    Clause(eq(norm(V * v), norm(v)), (le(rows(v), states),)), le(rows(V), states)
 )
-ORTHOGONAL = Assumption(
-    "orthogonal",
-    "V is an orthogonal m × m matrix",
-    law=law(
-        "orthogonal",
-        (v,),
-        Clause(eq(norm(V * v), norm(v)), (le(rows(v), states),)),
-        le(rows(V), states),
+PATTERNS = assume(
+    "patterns", "D_t and I − D_t select the candidate's active units and the others", forall=(m, v)
+).that(
+    Clause(
+        eq(norm(pattern(m) * v) ** 2 + norm(rest(m) * v) ** 2, norm(v) ** 2), (le(rows(v), states),)
     ),
+    le(rank(pattern(m)) + rank(rest(m)), states),
+    le(rows(pattern(m)), states),
 )
-PATTERNS = Assumption(
-    "patterns",
-    "D_t and I − D_t select the candidate's active units and the others",
-    law=law(
-        "patterns",
-        (m, v),
-        Clause(
-            eq(norm(pattern(m) * v) ** 2 + norm(rest(m) * v) ** 2, norm(v) ** 2),
-            (le(rows(v), states),),
-        ),
-        le(rank(pattern(m)) + rank(rest(m)), states),
-        le(rows(pattern(m)), states),
-    ),
-)
-CELL = Assumption(
+CELL = assume(
     "cell",
     "on the cell the candidate's patterns do not change: ∂ŷ_t/∂x_t = E D_t G and "
     "∂ŷ_{t+1}/∂x_t = E D_{t+1} V D_t G",
-    law=law(
-        "cell",
-        (m,),
-        eq(response_candidate(m, m), E * pattern(m) * G),
-        eq(response_candidate(m + 1, m), E * pattern(m + 1) * V * pattern(m) * G),
-    ),
+    forall=(m,),
+).that(
+    eq(response_candidate(m, m), E * pattern(m) * G),
+    eq(response_candidate(m + 1, m), E * pattern(m + 1) * V * pattern(m) * G),
 )
-NETWORK = Assumption(
+NETWORK = assume(
     "network",
     "all units of the network are active: ∂y_t/∂x_t = I and ∂y_{t+1}/∂x_t = W",
-    law=law(
-        "network",
-        (m,),
-        eq(response(m, m), identity(n)),
-        eq(response(m + 1, m), W),
-    ),
-)
+    forall=(m,),
+).that(eq(response(m, m), identity(n)), eq(response(m + 1, m), W))

@@ -29,8 +29,8 @@ from theory.models.unitary.relations import (
     units,
     w,
 )
-from theory.proof.methods import Smt
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 OUTPUTS = (
     "Let y_t = c·h_t and ŷ_t = e·s_t + e_0 agree at all times on all inputs from an interval."
@@ -69,11 +69,8 @@ kept = P_now * back * v
 missing = v - U * kept
 difference = back * e - w * e
 
-NORMAL_FORM = Step(
-    "normal form",
-    eq(sigmoid(z), HALF + HALF * tanh(z / 2)),
-    Smt(SIGMOID.at(z), TANH.at(z / 2)),
-    forall=(z,),
+NORMAL_FORM = step("normal form", eq(sigmoid(z), HALF + HALF * tanh(z / 2)), forall=(z,)).by(
+    SIGMOID.at(z), TANH.at(z / 2)
 )
 RELATIONS = (
     NORMAL_FORM,
@@ -91,35 +88,28 @@ RELATIONS = (
         forall=(j, v, z),
         given=(eq(norm(units(j) * v + z * unit(j)), ZERO), *ACTIVATIONS),
     ),
-    Step(
+    step(
         "relations move back",
         eq(norm(units(j) * back * v + z * w * unit(j)), ZERO),
-        Smt(
-            "given 1",
-            "same activation",
-            "sigmoidal",
-            at("independence lemma", j + 1, v, z),
-            at("networks", j, v, z),
-        ),
         forall=(j, v, z),
         given=(eq(norm(units(j + 1) * v + z * unit(j + 1)), ZERO),),
+    ).by(
+        "same activation",
+        "sigmoidal",
+        at("independence lemma", j + 1, v, z),
+        at("networks", j, v, z),
     ),
-    Step(
-        "U moves e as w does",
-        eq(norm(units(j) * difference), ZERO),
-        Smt(
-            "given 1",
-            "same activation",
-            "sigmoidal",
-            at("outputs", j),
-            at("outputs", j + 1),
-            at("relations move back", j, e, -c),
-            TRIANGLE.at(units(j) * back * e - c * w * unit(j), w * (c * unit(j) - units(j) * e)),
-            HOMOGENEITY.at(w, c * unit(j) - units(j) * e),
-            HOMOGENEITY.at(-w, c * unit(j) - units(j) * e),
-        ),
-        forall=(j,),
-        given=(EQUAL,),
+    step(
+        "U moves e as w does", eq(norm(units(j) * difference), ZERO), forall=(j,), given=(EQUAL,)
+    ).by(
+        "same activation",
+        "sigmoidal",
+        at("outputs", j),
+        at("outputs", j + 1),
+        at("relations move back", j, e, -c),
+        TRIANGLE.at(units(j) * back * e - c * w * unit(j), w * (c * unit(j) - units(j) * e)),
+        HOMOGENEITY.at(w, c * unit(j) - units(j) * e),
+        HOMOGENEITY.at(-w, c * unit(j) - units(j) * e),
     ),
 )
 PROJECTORS = (
@@ -130,55 +120,42 @@ PROJECTORS = (
         forall=(j,),
         given=ACTIVATIONS,
     ),
-    Step(
+    step(
         "from the later to the earlier",
         eq(norm(units(now) * back * v), ZERO),
-        Smt("given 1", at("relations move back", now, v, 0)),
         forall=(v,),
         given=(eq(norm(units(later) * v), ZERO),),
-    ),
-    Step(
+    ).by(at("relations move back", now, v, 0)),
+    step(
         "relations move forth",
         eq(norm(units(later) * v), ZERO),
-        Smt(
-            "given 1",
-            "same activation",
-            "sigmoidal",
-            "from the later to the earlier",
-            at("ranks settle", j),
-            RANK_KERNEL_BACK.at(units(now) * back, units(later), v),
-        ),
         forall=(j, v),
         given=(eq(norm(units(now) * back * v), ZERO),),
+    ).by(
+        "same activation",
+        "sigmoidal",
+        "from the later to the earlier",
+        at("ranks settle", j),
+        RANK_KERNEL_BACK.at(units(now) * back, units(later), v),
     ),
-    Step(
-        "no more is left before",
-        le(norm(P * back * v), norm(P_next * v)),
-        Smt(
-            KERNEL_PROJECTOR.at(units(j + 1), v),
-            at("relations move back", j, left_over, 0),
-            KERNEL_PROJECTOR.at(units(j), back * left_over),
-            TRIANGLE.at(P * back * left_over, P * back * P_next * v),
-            KERNEL_PROJECTOR.at(units(j), back * P_next * v),
-            at("orthogonal", U, v, P_next * v),
-            at("networks", j + 1, v, 0),
-            ROWS_OF_PRODUCT.at(P_next, v),
-        ),
-        forall=(j, v),
+    step("no more is left before", le(norm(P * back * v), norm(P_next * v)), forall=(j, v)).by(
+        KERNEL_PROJECTOR.at(units(j + 1), v),
+        at("relations move back", j, left_over, 0),
+        KERNEL_PROJECTOR.at(units(j), back * left_over),
+        TRIANGLE.at(P * back * left_over, P * back * P_next * v),
+        KERNEL_PROJECTOR.at(units(j), back * P_next * v),
+        at("orthogonal", U, v, P_next * v),
+        at("networks", j + 1, v, 0),
+        ROWS_OF_PRODUCT.at(P_next, v),
     ),
-    Step(
-        "no less is left before",
-        le(norm(P_later * v), norm(P_now * back * v)),
-        Smt(
-            KERNEL_PROJECTOR.at(units(now), back * v),
-            at("orthogonal", units(now), back * v, kept),
-            at("networks", now, v, 0),
-            ROWS_OF_PRODUCT.at(P_now, back * v),
-            at("relations move forth", j, missing),
-            KERNEL_PROJECTOR.at(units(later), missing),
-            TRIANGLE.at(P_later * missing, P_later * U * kept),
-            KERNEL_PROJECTOR.at(units(later), U * kept),
-        ),
-        forall=(j, v),
+    step("no less is left before", le(norm(P_later * v), norm(P_now * back * v)), forall=(j, v)).by(
+        KERNEL_PROJECTOR.at(units(now), back * v),
+        at("orthogonal", units(now), back * v, kept),
+        at("networks", now, v, 0),
+        ROWS_OF_PRODUCT.at(P_now, back * v),
+        at("relations move forth", j, missing),
+        KERNEL_PROJECTOR.at(units(later), missing),
+        TRIANGLE.at(P_later * missing, P_later * U * kept),
+        KERNEL_PROJECTOR.at(units(later), U * kept),
     ),
 )

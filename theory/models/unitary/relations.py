@@ -10,7 +10,7 @@ interval, count up to constants: 0 is any constant, and the norm is half of how 
 from sympy import Abs, Symbol
 
 from theory.axioms.ranks import projector
-from theory.language.law import Assumption, Clause, law
+from theory.language.law import Assumption, Clause, assume, law
 from theory.language.statement import eq, le, ne
 from theory.language.terms.unitary import rows
 from theory.language.terms.vectors import (
@@ -41,9 +41,7 @@ U, e = vector("U"), vector("e")
 w, c = Symbol("w", real=True), Symbol("c", real=True)
 
 SIGMOID = law(
-    "definition of the sigmoid",
-    (z,),
-    eq(sigmoid(z) * (exponential(z) + 1), exponential(z)),
+    "definition of the sigmoid", (z,), eq(sigmoid(z) * (exponential(z) + 1), exponential(z))
 )
 
 EQUAL = eq(sigmoid_gap, ZERO)
@@ -52,40 +50,30 @@ SAME = Assumption(
 )
 SIGMOIDAL = Assumption("sigmoidal", "it is the sigmoid or tanh", eq(sigmoidal, ONE))
 NOT_ISOMETRIC = Assumption("not isometric", "|w| ≠ 1", ne(w_abs, ONE))
-ORTHOGONAL = Assumption(
-    "orthogonal",
-    "U is an orthogonal m × m matrix",
-    law=law(
-        "orthogonal",
-        (A, v, b),
-        *(
-            Clause(statement, (le(rows(b), states),))
-            for statement in (
-                eq(norm(U * b), norm(b)),
-                eq(norm(transpose(U) * b), norm(b)),
-                eq(norm(A * v - A * transpose(U) * U * b), norm(A * v - A * b)),
-            )
-        ),
-    ),
+ORTHOGONAL = assume("orthogonal", "U is an orthogonal m × m matrix", forall=(A, v, b)).that(
+    *(
+        Clause(statement, (le(rows(b), states),))
+        for statement in (
+            eq(norm(U * b), norm(b)),
+            eq(norm(transpose(U) * b), norm(b)),
+            eq(norm(A * v - A * transpose(U) * U * b), norm(A * v - A * b)),
+        )
+    )
 )
-RECURSION = Assumption(
+RECURSION = assume(
     "networks",
     "a relation between the pre-activations at time j + 1 is one, by the rows of U and by w, "
     "between the states at time j, on which x_{j+1} has no effect; the one network is scalar",
-    eq(n, ONE),
-    law(
-        "networks",
-        (j, v, z),
-        Clause(
-            eq(norm(units(j) * transpose(U) * v + z * w * unit(j)), ZERO),
-            (eq(norm(arguments(j + 1) * v + z * argument(j + 1)), ZERO),),
-        ),
-        le(rows(projector(units(j))), states),
-        eq(Abs(w), w_abs),
+    forall=(j, v, z),
+    condition=eq(n, ONE),
+).that(
+    Clause(
+        eq(norm(units(j) * transpose(U) * v + z * w * unit(j)), ZERO),
+        (eq(norm(arguments(j + 1) * v + z * argument(j + 1)), ZERO),),
     ),
+    le(rows(projector(units(j))), states),
+    eq(Abs(w), w_abs),
 )
-DRIVEN = Assumption(
-    "driven",
-    "f ≠ 0 and c ≠ 0: the scalar network's output depends on its inputs",
-    law=law("driven", (j,), ne(norm(unit(j)), ZERO), ne(c, ZERO)),
-)
+DRIVEN = assume(
+    "driven", "f ≠ 0 and c ≠ 0: the scalar network's output depends on its inputs", forall=(j,)
+).that(ne(norm(unit(j)), ZERO), ne(c, ZERO))

@@ -2,7 +2,6 @@
 
 from theory.axioms.base import HOMOGENEITY, SUBMULTIPLICATIVE, TRIANGLE
 from theory.axioms.ranks import KERNEL_PROJECTOR
-from theory.language.claim import Form
 from theory.language.law import at
 from theory.language.statement import eq, le, ne
 from theory.language.terms.vectors import i, j
@@ -40,7 +39,8 @@ from theory.models.unitary.relations import (
 )
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
+from theory.proof.proof import Step
+from theory.proof.steps import step, theorem
 
 REPEATS = (
     "By the independence lemma the relations at any time are spanned by some of the finitely "
@@ -48,59 +48,38 @@ REPEATS = (
     "the numbers ‖P_k e‖, k ≥ k_0, two at different times are equal."
 )
 GEOMETRY = (
-    Step(
-        "one step",
-        eq(rest(later), w_abs * rest(now)),
-        Smt(
-            "given 1",
-            at("U moves e as w does", now),
-            KERNEL_PROJECTOR.at(units(now), difference),
-            at("networks", now, e, 0),
-            at("no more is left before", now, e),
-            at("no less is left before", j, e),
-            TRIANGLE.at(P_now * difference, w * P_now * e),
-            TRIANGLE.at(-P_now * difference, P_now * back * e),
-            HOMOGENEITY.at(w, P_now * e),
-            HOMOGENEITY.at(-w, P_now * e),
-        ),
-        forall=(j,),
-        given=(EQUAL,),
+    step("one step", eq(rest(later), w_abs * rest(now)), forall=(j,), given=(EQUAL,)).by(
+        at("U moves e as w does", now),
+        KERNEL_PROJECTOR.at(units(now), difference),
+        at("networks", now, e, 0),
+        at("no more is left before", now, e),
+        at("no less is left before", j, e),
+        TRIANGLE.at(P_now * difference, w * P_now * e),
+        TRIANGLE.at(-P_now * difference, P_now * back * e),
+        HOMOGENEITY.at(w, P_now * e),
+        HOMOGENEITY.at(-w, P_now * e),
     ),
     Step(
         "geometric",
         eq(rest(k_0 + i + j), w_abs**j * rest(k_0 + i)),
-        Induction(
-            j,
-            base=Smt(),
-            step=Smt(HYPOTHESIS, "given 1", at("one step", i + j)),
-        ),
+        Induction(j, base=Smt(), step=Smt(HYPOTHESIS, "given 1", at("one step", i + j))),
         forall=(i, j),
         given=(EQUAL,),
     ),
-    Step(
-        "something is left",
-        ne(rest(j), ZERO),
-        Smt(
-            "given 1",
-            "same activation",
-            "sigmoidal",
-            at("outputs", j),
-            at("driven", j),
-            KERNEL_PROJECTOR.at(units(j), e),
-            TRIANGLE.at(units(j) * (e - P * e), units(j) * P * e),
-            SUBMULTIPLICATIVE.at(units(j), P * e),
-            TRIANGLE.at(c * unit(j) - units(j) * e, units(j) * e),
-            HOMOGENEITY.at(c, unit(j)),
-            HOMOGENEITY.at(-c, unit(j)),
-        ),
-        forall=(j,),
-        given=(EQUAL,),
+    step("something is left", ne(rest(j), ZERO), forall=(j,), given=(EQUAL,)).by(
+        "same activation",
+        "sigmoidal",
+        at("outputs", j),
+        at("driven", j),
+        KERNEL_PROJECTOR.at(units(j), e),
+        TRIANGLE.at(units(j) * (e - P * e), units(j) * P * e),
+        SUBMULTIPLICATIVE.at(units(j), P * e),
+        TRIANGLE.at(c * unit(j) - units(j) * e, units(j) * e),
+        HOMOGENEITY.at(c, unit(j)),
+        HOMOGENEITY.at(-c, unit(j)),
     ),
     Step(
-        "a length comes twice",
-        eq(rest(k_0 + p), rest(k_0 + p + l + 1)),
-        REPEATS,
-        given=ACTIVATIONS,
+        "a length comes twice", eq(rest(k_0 + p), rest(k_0 + p + l + 1)), REPEATS, given=ACTIVATIONS
     ),
     Step(
         "powers below one",
@@ -116,35 +95,21 @@ GEOMETRY = (
         forall=(j,),
         given=(le(ONE, w_abs),),
     ),
-    Step(
-        "w is isometric",
-        eq(w_abs, ONE),
-        Smt(
-            "given 1",
-            "same activation",
-            "sigmoidal",
-            "a length comes twice",
-            at("something is left", k_0 + p),
-            at("geometric", p, l + 1),
-            at("powers below one", l),
-            at("powers above one", l),
-        ),
-        given=(EQUAL,),
+    step("w is isometric", eq(w_abs, ONE), given=(EQUAL,)).by(
+        "same activation",
+        "sigmoidal",
+        "a length comes twice",
+        at("something is left", k_0 + p),
+        at("geometric", p, l + 1),
+        at("powers below one", l),
+        at("powers above one", l),
     ),
 )
-EXCLUDED_BOUND = ne(sigmoid_gap, ZERO)
-EXCLUDED = Form(
+EXCLUDED = theorem(
     "excluded",
-    EXCLUDED_BOUND,
+    ne(sigmoid_gap, ZERO),
     (SAME, SIGMOIDAL, NOT_ISOMETRIC, ORTHOGONAL, RECURSION, DRIVEN),
     "sigmoid",
-    Proof(
-        (
-            *RELATIONS,
-            *PROJECTORS,
-            *GEOMETRY,
-            Step("claim", EXCLUDED_BOUND, Smt("w is isometric", "not isometric")),
-        )
-    ),
+    (*RELATIONS, *PROJECTORS, *GEOMETRY),
     note="exact equality is excluded at all times together; any finite accuracy is not",
-)
+).by("w is isometric", "not isometric")

@@ -20,6 +20,7 @@ from theory.models.system import ONE, ZERO
 from theory.models.weights.training import DESCENT, GRADIENT_GAP, INVERSE_STEPS, SMOOTH, STEP, moved
 from theory.proof.methods import Induction, Smt
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 beta, eps_k = symbols("beta eps_k")
 
@@ -41,28 +42,27 @@ FEASIBLE = tuple(
     for name, point, inside in (("full", weights, after), ("truncated", weights_hat, after_hat))
 )
 STEP_SIZE, CONSTANT_SIZE = (
-    Step("step sizes are positive", le(ZERO, size), Smt(at(schedule, j), "step"), forall=(j,))
+    step("step sizes are positive", le(ZERO, size), forall=(j,)).by(at(schedule, j), "step")
     for schedule in ("inverse steps", "constant steps")
 )
-ONE_STEP = Step(
+ONE_STEP = step(
     "one step",
     le(
         norm(weights(j + 1) - weights_hat(j + 1)),
         (1 + size * beta) * norm(here - there) + size * eps_k,
     ),
-    Smt(
-        at("descent", j),
-        at("non-expansive", after, after_hat),
-        TRIANGLE.at(here - there, -size * (gradient - other)),
-        HOMOGENEITY.at(size, gradient - other),
-        TRIANGLE.at(gradient - same, same - other),
-        at("smooth", here, there),
-        at("gradient gap", there),
-        at("the full weights are feasible", j),
-        at("the truncated weights are feasible", j),
-        at("step sizes are positive", j),
-    ),
     forall=(j,),
+).by(
+    at("descent", j),
+    at("non-expansive", after, after_hat),
+    TRIANGLE.at(here - there, -size * (gradient - other)),
+    HOMOGENEITY.at(size, gradient - other),
+    TRIANGLE.at(gradient - same, same - other),
+    at("smooth", here, there),
+    at("gradient gap", there),
+    at("the full weights are feasible", j),
+    at("the truncated weights are feasible", j),
+    at("step sizes are positive", j),
 )
 STEPS = (*PROJECTION_LEMMAS, *FEASIBLE, STEP_SIZE, ONE_STEP)
 CONSTANT_SIZE_STEPS = (*PROJECTION_LEMMAS, *FEASIBLE, CONSTANT_SIZE, ONE_STEP)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from sympy import Expr
 
 from theory.axioms.gradients import DERIVATIVE_IN_STATE_OTHER
-from theory.language.law import Assumption, Clause, Use, at, law
+from theory.language.law import Assumption, Clause, Use, assume, at, law
 from theory.language.statement import eq, le
 from theory.language.terms.vectors import (
     RECURSION_OTHER,
@@ -37,9 +37,8 @@ from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BoxGeometry, inside, new
 from theory.models.geometry import EUCLIDEAN, ONE, ZERO, Geometry, in_norm
 from theory.models.system import DIFFERENTIABLE
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 T, beta_rho = symbols("T beta_rho")
 
@@ -51,11 +50,11 @@ B, B_other = d_weights(h, x_next), d_weights_other(h_other, x_next)
 # At the one run's states, with the other weights
 A_mixed, B_mixed = d_state_other(h, x_next), d_weights_other(h, x_next)
 
-DIFFERENTIABLE_OTHER = Assumption(
+DIFFERENTIABLE_OTHER = assume(
     "differentiable, other weights",
     "φ is differentiable along the run with the other weights too",
-    law=law("differentiable, other weights", (a, c), eq(differentiable_other(a, c), ONE)),
-)
+    forall=(a, c),
+).that(eq(differentiable_other(a, c), ONE))
 SOME_INPUT = Assumption("some input", "the sequence is not empty: T ≥ 1", le(ONE, T))
 _gradients = d_loss(a) * sensitivity(x, 0, j) - d_loss(b) * sensitivity_other(x, j)
 GRADIENT_NORM_OTHER = law(
@@ -113,41 +112,39 @@ class OtherWeights:
     def contracts(self) -> tuple[Assumption, ...]:
         """The state contracts with either weights."""
         bound = le(self.g.norm(phi_other(a, c) - phi_other(b, c)), self.g.lam * self.g.norm(a - b))
-        other = Assumption(
+        other = assume(
             "contraction, other weights",
             "φ is λ-Lipschitz in the state with the other weights too",
-            law=law("contraction, other weights", (a, b, c), bound),
-        )
+            forall=(a, b, c),
+        ).that(bound)
         return (self.g.contraction, other)
 
     @property
     def between(self) -> Assumption:
         """L_w, between the weights."""
         change = self.g.norm(phi(h, x_next) - phi_other(h, x_next))
-        return Assumption(
+        return assume(
             "lipschitz between weights",
             "φ is L_w-Lipschitz in the weights: ‖φ_w(h, x) − φ_w′(h, x)‖ ≤ L_w‖w − w′‖, and so on "
             "every segment of a convex set of weights",
-            law=law("lipschitz between weights", (j,), le(change, self.g.L_w * distance)),
-        )
+            forall=(j,),
+        ).that(le(change, self.g.L_w * distance))
 
     @property
     def smooth(self) -> Assumption:
         """All four constants of second order."""
         g = self.g
-        return Assumption(
+        return assume(
             "smooth",
             "φ is smooth, β_ρ is finite: ∂φ/∂h is β_hh-Lipschitz in the state and β_hw-Lipschitz "
             "in the weights, ∂φ/∂w is β_wh- and β_ww-Lipschitz",
-            le(ZERO, beta_rho),
-            law(
-                "smooth",
-                (j,),
-                le(g.norm(A - A_mixed), self.beta_hw * distance),
-                le(g.norm(A_mixed - A_other), g.beta_hh * self.moved),
-                le(g.norm(B - B_mixed), self.beta_ww * distance),
-                le(g.norm(B_mixed - B_other), g.beta_wh * self.moved),
-            ),
+            forall=(j,),
+            condition=le(ZERO, beta_rho),
+        ).that(
+            le(g.norm(A - A_mixed), self.beta_hw * distance),
+            le(g.norm(A_mixed - A_other), g.beta_hh * self.moved),
+            le(g.norm(B - B_mixed), self.beta_ww * distance),
+            le(g.norm(B_mixed - B_other), g.beta_wh * self.moved),
         )
 
     @property
@@ -156,15 +153,11 @@ class OtherWeights:
         g = self.g
         change = g.norm(d_loss(h) - d_loss(h_other))
         return (
-            Assumption(
-                "lipschitz loss",
-                "L_p bounds ‖∇p(h_t)‖ with the other weights",
-                law=law("lipschitz loss", (j,), le(g.norm(d_loss(h_other)), g.L_p)),
-            ),
-            Assumption(
-                "smooth loss",
-                "∇p is β_p-Lipschitz",
-                law=law("smooth loss", (j,), le(change, g.beta_p * self.moved)),
+            assume(
+                "lipschitz loss", "L_p bounds ‖∇p(h_t)‖ with the other weights", forall=(j,)
+            ).that(le(g.norm(d_loss(h_other)), g.L_p)),
+            assume("smooth loss", "∇p is β_p-Lipschitz", forall=(j,)).that(
+                le(change, g.beta_p * self.moved)
             ),
         )
 
@@ -197,26 +190,17 @@ class OtherInBox(OtherWeights):
         smooth = (inside(a), eq(differentiable_other(a, new), ONE))
         return (
             *self.g.slopes,
-            Assumption(
+            assume(
                 "invariant box, other weights",
                 "no step with the other weights leaves the box",
-                law=law(
-                    "invariant box, other weights",
-                    (a, m),
-                    Clause(inside(phi_other(a, new)), (inside(a),)),
-                ),
-            ),
-            Assumption(
+                forall=(a, m),
+            ).that(Clause(inside(phi_other(a, new)), (inside(a),))),
+            assume(
                 "contraction, other weights",
                 "with the other weights too φ is λ-Lipschitz in the state on the box, and "
                 "‖∂φ/∂s‖ ≤ λ where it is differentiable",
-                law=law(
-                    "contraction, other weights",
-                    (a, b, m),
-                    Clause(bound, (inside(a), inside(b))),
-                    Clause(slopes, smooth),
-                ),
-            ),
+                forall=(a, b, m),
+            ).that(Clause(bound, (inside(a), inside(b))), Clause(slopes, smooth)),
         )
 
     @property
@@ -237,15 +221,8 @@ class OtherInBox(OtherWeights):
         stays = at("invariant box, other weights", h_other, j)
         return (
             *self.g.before,
-            Step(
-                "runs stay in the box, other weights",
-                inside(h_other),
-                Induction(
-                    j,
-                    base=Smt(RECURSION_OTHER.at(x, 0), zero),
-                    step=Smt(HYPOTHESIS, RECURSION_OTHER.at(x, j), stays),
-                ),
-                forall=(j,),
+            step("runs stay in the box, other weights", inside(h_other), forall=(j,)).by_induction(
+                base=(RECURSION_OTHER.at(x, 0), zero), step=(RECURSION_OTHER.at(x, j), stays)
             ),
         )
 

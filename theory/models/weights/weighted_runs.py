@@ -23,6 +23,7 @@ from theory.models.weights.training import RUN, w
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 N, T, k, lam, S_0, L_f, L_w = symbols("N T k lam S_0 L_f L_w")
 
@@ -96,24 +97,23 @@ RUNS = (BOUNDED, FORGETTING, SENSITIVITY)
 
 full, hat = run(weights(N), x, 0, T), run(weights_hat(N), x, 0, T)
 truncated = run(weights_hat(N), x, T - k, k)
-PREDICTIONS = Step(
+PREDICTIONS = step(
     "predictions by the weights",
     le(
         norm(readout(full) - readout(truncated)),
         L_f / (1 - lam) * (L_w * norm(weights(N) - weights_hat(N)) + lam**k * S_0),
     ),
-    Smt(
-        at("lipschitz readout", full, truncated),
-        TRIANGLE.at(full - hat, hat - truncated),
-        at("states of other weights", weights(N), weights_hat(N), T),
-        at("forgetting", weights_hat(N), T - k, k),
-        at("states are bounded", weights_hat(N), T - k),
-        at("the full weights are feasible", N),
-        at("the truncated weights are feasible", N),
-        at("power not negative", T),
-        at("power not negative", T - k),
-        at("power not negative", k),
-        "contractive",
-        "window",
-    ),
+).by(
+    at("lipschitz readout", full, truncated),
+    TRIANGLE.at(full - hat, hat - truncated),
+    at("states of other weights", weights(N), weights_hat(N), T),
+    at("forgetting", weights_hat(N), T - k, k),
+    at("states are bounded", weights_hat(N), T - k),
+    at("the full weights are feasible", N),
+    at("the truncated weights are feasible", N),
+    at("power not negative", T),
+    at("power not negative", T - k),
+    at("power not negative", k),
+    "contractive",
+    "window",
 )

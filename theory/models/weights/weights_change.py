@@ -46,9 +46,8 @@ from theory.models.weights.other_weights import (
     h_other,
     x_next,
 )
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Step
+from theory.proof.steps import step
 
 
 def change_factors(g: Geometry, steps: Expr, last: Expr) -> tuple[Expr, Expr]:
@@ -83,30 +82,23 @@ def states(o: OtherWeights) -> tuple[Step, ...]:
     """‖h_t − h′_t‖ ≤ L_w g(t)‖w − w′‖."""
     g, moved = o.g, o.moved
     return (
-        Step(
+        step(
             "states, one step",
             le(g.norm(h_next - h_next_other), g.lam * moved + g.L_w * distance),
-            Smt(
-                RECURSION.at(x, 0, j),
-                RECURSION_OTHER.at(x, j),
-                g.triangle.at(
-                    phi(h, x_next) - phi_other(h, x_next),
-                    phi_other(h, x_next) - phi_other(h_other, x_next),
-                ),
-                *o.together,
-                at("lipschitz between weights", j),
-            ),
             forall=(j,),
+        ).by(
+            RECURSION.at(x, 0, j),
+            RECURSION_OTHER.at(x, j),
+            g.triangle.at(
+                phi(h, x_next) - phi_other(h, x_next),
+                phi_other(h, x_next) - phi_other(h_other, x_next),
+            ),
+            *o.together,
+            at("lipschitz between weights", j),
         ),
-        Step(
-            "states",
-            le(moved, g.L_w * g.total(j) * distance),
-            Induction(
-                j,
-                base=Smt(RECURSION.at(x, 0, j), RECURSION_OTHER.at(x, j)),
-                step=Smt(HYPOTHESIS, at("states, one step", j), "contractive"),
-            ),
-            forall=(j,),
+        step("states", le(moved, g.L_w * g.total(j) * distance), forall=(j,)).by_induction(
+            base=(RECURSION.at(x, 0, j), RECURSION_OTHER.at(x, j)),
+            step=(at("states, one step", j), "contractive"),
         ),
     )
 
@@ -119,83 +111,60 @@ def jacobians(o: OtherWeights) -> tuple[Step, ...]:
     reach = g.L_w * g.total(j)
     total = (g.beta_hh * reach + o.beta_hw + g.beta_wh) * reach + o.beta_ww
     return (
-        Step(
+        step(
             "jacobians",
             le(g.norm(A - A_other), g.beta_hh * moved + o.beta_hw * distance),
-            Smt(g.triangle.at(A - A_mixed, A_mixed - A_other), at("smooth", j)),
             forall=(j,),
-        ),
-        Step(
+        ).by(g.triangle.at(A - A_mixed, A_mixed - A_other), at("smooth", j)),
+        step(
             "weights' derivatives",
             le(g.norm(B - B_other), g.beta_wh * moved + o.beta_ww * distance),
-            Smt(g.triangle.at(B - B_mixed, B_mixed - B_other), at("smooth", j)),
             forall=(j,),
-        ),
-        Step(
-            "factor, other weights",
-            le(g.norm(A_other), g.lam),
-            Smt(*o.slope),
-            forall=(j,),
-        ),
-        Step(
+        ).by(g.triangle.at(B - B_mixed, B_mixed - B_other), at("smooth", j)),
+        step("factor, other weights", le(g.norm(A_other), g.lam), forall=(j,)).by(*o.slope),
+        step(
             "change, one step",
             le(g.norm(S_next - S_next_other), g.lam * g.norm(S - S_other) + added),
-            Smt(
-                CHAIN_RULE_WEIGHTS.at(x, 0, j),
-                CHAIN_RULE_OTHER.at(x, j),
-                at("differentiable", h, x_next),
-                at("differentiable, other weights", h_other, x_next),
-                g.triangle.at(A_other * (S - S_other), (A - A_other) * S + (B - B_other)),
-                g.triangle.at((A - A_other) * S, B - B_other),
-                g.submultiplicative.at(A_other, S - S_other),
-                g.submultiplicative.at(A - A_other, S),
-                at("jacobians", j),
-                at("weights' derivatives", j),
-                at("factor, other weights", j),
-            ),
             forall=(j,),
+        ).by(
+            CHAIN_RULE_WEIGHTS.at(x, 0, j),
+            CHAIN_RULE_OTHER.at(x, j),
+            at("differentiable", h, x_next),
+            at("differentiable, other weights", h_other, x_next),
+            g.triangle.at(A_other * (S - S_other), (A - A_other) * S + (B - B_other)),
+            g.triangle.at((A - A_other) * S, B - B_other),
+            g.submultiplicative.at(A_other, S - S_other),
+            g.submultiplicative.at(A - A_other, S),
+            at("jacobians", j),
+            at("weights' derivatives", j),
+            at("factor, other weights", j),
         ),
-        Step(
+        step(
             "change, bounded",
             le(g.norm(S_next - S_next_other), g.lam * g.norm(S - S_other) + total * distance),
-            Smt(
-                at("change, one step", j),
-                at("states", j),
-                at("sensitivity", 0, j),
-                "contractive",
-            ),
             forall=(j,),
-        ),
-        Step(
+        ).by(at("change, one step", j), at("states", j), at("sensitivity", 0, j), "contractive"),
+        step(
             "adding",
             le(g.norm(S_next - S_next_other), z * distance),
-            Smt("given 1", "given 2", at("change, bounded", j), "contractive"),
             forall=(y, z, j),
             given=(le(g.norm(S - S_other), y * distance), eq(z, g.lam * y + total)),
-        ),
-        Step(
+        ).by(at("change, bounded", j), "contractive"),
+        step(
             "change",
             le(g.norm(S_next - S_next_other), change(o, j + 1, g.lam**j) * distance),
-            Induction(
-                j,
-                base=Smt(
-                    at("change, bounded", 0),
-                    WEIGHTS_START.at(x, 0),
-                    WEIGHTS_START_OTHER.at(x),
-                    "contractive",
-                ),
-                step=Smt(
-                    HYPOTHESIS,
-                    at(
-                        "adding",
-                        change(o, j + 1, g.lam**j),
-                        change(o, j + 2, g.lam ** (j + 1)),
-                        j + 1,
-                    ),
-                    "contractive",
-                ),
-            ),
             forall=(j,),
+        ).by_induction(
+            base=(
+                at("change, bounded", 0),
+                WEIGHTS_START.at(x, 0),
+                WEIGHTS_START_OTHER.at(x),
+                "contractive",
+            ),
+            step=(
+                at("adding", change(o, j + 1, g.lam**j), change(o, j + 2, g.lam ** (j + 1)), j + 1),
+                "contractive",
+            ),
         ),
     )
 
@@ -206,55 +175,43 @@ def losses(o: OtherWeights) -> tuple[Step, ...]:
     curved = d_loss(h_next) - d_loss(h_next_other)
     gap = norm(d_loss(h_next) * S_next - d_loss(h_next_other) * S_next_other)
     return (
-        Step(
+        step(
             "gradients",
             le(
                 gap,
                 g.beta_p * g.norm(h_next - h_next_other) * g.norm(S_next)
                 + g.L_p * g.norm(S_next - S_next_other),
             ),
-            Smt(
-                g.triangle.at(curved * S_next, d_loss(h_next_other) * (S_next - S_next_other)),
-                g.submultiplicative.at(curved, S_next),
-                g.submultiplicative.at(d_loss(h_next_other), S_next - S_next_other),
-                at("lipschitz loss", j + 1),
-                at("smooth loss", j + 1),
-                *o.gradient_norm,
-            ),
             forall=(j,),
+        ).by(
+            g.triangle.at(curved * S_next, d_loss(h_next_other) * (S_next - S_next_other)),
+            g.submultiplicative.at(curved, S_next),
+            g.submultiplicative.at(d_loss(h_next_other), S_next - S_next_other),
+            at("lipschitz loss", j + 1),
+            at("smooth loss", j + 1),
+            *o.gradient_norm,
         ),
-        Step(
+        step(
             "curvature",
             le(
                 g.norm(h_next - h_next_other) * g.norm(S_next),
                 (g.L_w * g.total(j + 1)) ** 2 * distance,
             ),
-            Smt(
-                at("states", j + 1),
-                at("sensitivity", 0, j + 1),
-                "contractive",
-            ),
             forall=(j,),
-        ),
-        Step(
+        ).by(at("states", j + 1), at("sensitivity", 0, j + 1), "contractive"),
+        step(
             "together",
             le(gap, (g.beta_p * y + g.L_p * z) * distance),
-            Smt("given 1", "given 2", at("gradients", j)),
             forall=(y, z, j),
             given=(
                 le(g.norm(h_next - h_next_other) * g.norm(S_next), y * distance),
                 le(g.norm(S_next - S_next_other), z * distance),
             ),
-        ),
-        Step(
-            "gradients bounded",
-            le(gap, smoothness(o, j + 1) * distance),
-            Smt(
-                at("together", (g.L_w * g.total(j + 1)) ** 2, change(o, j + 1, g.lam**j), j),
-                at("curvature", j),
-                at("change", j),
-                "contractive",
-            ),
-            forall=(j,),
+        ).by(at("gradients", j)),
+        step("gradients bounded", le(gap, smoothness(o, j + 1) * distance), forall=(j,)).by(
+            at("together", (g.L_w * g.total(j + 1)) ** 2, change(o, j + 1, g.lam**j), j),
+            at("curvature", j),
+            at("change", j),
+            "contractive",
         ),
     )

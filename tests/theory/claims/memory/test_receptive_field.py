@@ -26,14 +26,6 @@ def test_every_kind_of_model_is_proved(form) -> None:
     assert RECEPTIVE_FIELD.form(form.name) is form
 
 
-@pytest.mark.parametrize("form", CAUSAL_FORMS, ids=lambda form: form.name)
-def test_every_assumption_of_it_is_needed(form) -> None:
-    """Without one of them nothing follows."""
-    for assumption in form.assumptions:
-        rest = tuple(other for other in form.assumptions if other is not assumption)
-        assert not check(form.proof, form.statement, rest, minimal=False).stands
-
-
 def test_a_window_one_longer_is_still_enough() -> None:
     """The ledger is about windows at least as long as the field, not about one of them."""
     form = CAUSAL_FORMS[0]

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from sympy import Integer
+from sympy import Integer, Rational
 
 from theory.language.law import Assumption, Clause, at, law
 from theory.language.statement import eq, le
-from theory.language.terms.vectors import Scalar, function, i, j
+from theory.language.terms.vectors import Scalar, function, i, j, y
 from theory.language.vocabulary import symbols as quantities
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
@@ -87,3 +87,16 @@ def test_the_hypothesis_may_hold_for_all_other_variables() -> None:
     assert check(Proof((step, end)), end.conclusion, granted).proved
     fixed = replace(step, method=replace(method, others=()))
     assert not check(Proof((fixed, end)), end.conclusion, granted).proved
+
+
+def test_no_induction_over_the_reals() -> None:
+    """What is 0 at 0 and has the period 1 may be sin 2πy."""
+    laws = law("periodic", (y,), eq(values(0), 0), eq(values(y + 1), values(y)))
+    method = Induction(y, Smt(at("periodic", 0)), Smt(HYPOTHESIS, at("periodic", y)))
+    goal = eq(values(Rational(1, 2)), 0)
+    always = Step("always", eq(values(y), 0), method, (y,))
+    end = Step("claim", goal, Smt(at("always", Rational(1, 2))))
+    granted = (Assumption("periodic", "", law=laws),)
+    ledger = check(Proof((always, end)), goal, granted, minimal=False)
+    assert not ledger.proved
+    assert ledger.failures[0].id == "always"

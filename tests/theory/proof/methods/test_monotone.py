@@ -9,13 +9,13 @@ from theory.language.statement import Statement, eq, le, lt, ne
 from theory.language.terms.vectors import exponential, j, norm, vector, y, z
 from theory.language.vocabulary import symbols
 from theory.proof.methods import Gap, Monotone, Smt
-from theory.proof.methods.base import Direct
+from theory.proof.methods.base import Direct, Method
 from theory.proof.methods.elementary import Elementary
 from theory.proof.methods.monotone import RANGE, derivative
 from theory.proof.proof import Proof, Step, check
 from theory.proof.scope import Known
 
-lam, S_0 = symbols("lam S_0")
+lam, S_0, T, k = symbols("lam S_0 T k")
 ZERO, ONE = Integer(0), Integer(1)
 NONE = Smt()
 FROM = Smt("given 1")
@@ -223,3 +223,35 @@ def test_domains_are_collected() -> None:
     conditions: list[Statement] = []
     derivative(log(y - 1) / (y - 2) + log(S_0), y, conditions)
     assert set(conditions) == {lt(0, y - 1), ne(y - 2, 0)}
+
+
+RISES = Monotone(S_0, ZERO, base=Smt(), slope=Smt(), inside=Smt())
+
+
+def why_not(goal: Statement, method: Method, *assumptions: Assumption) -> str:
+    """Why the goal is not proved in one step; empty if it is."""
+    ledger = check(Proof((Step("claim", goal, method),)), goal, assumptions, minimal=False)
+    return "".join(result.detail for result in ledger.failures)
+
+
+@pytest.mark.parametrize(
+    ("goal", "reason"),
+    [
+        # λ/λ at the start and in the derivative, which SymPy cancels, also at λ = 0
+        (le(1, (lam * S_0 + lam) / lam), "do not give lam != 0"),
+        (le(lam - 1, (sqrt(lam - 1) * S_0 + sqrt(lam - 1)) * sqrt(lam - 1)), "lam - 1 >= 0"),
+        (le(1, (lam ** (T - k) * S_0 + lam ** (T - k)) * lam ** (k - T)), "natural"),
+        (le(S_0 * v, S_0 * v + S_0), "compares vectors"),
+    ],
+    ids=str,
+)
+def test_monotone_functions_have_values(goal: Statement, reason: str) -> None:
+    """What cancels at the start and in the derivative must have a value too."""
+    assert reason in why_not(goal, RISES)
+
+
+def test_monotone_functions_with_constants_that_have_values() -> None:
+    """A quotient that the slope's facts give a meaning is no obstacle."""
+    memory = Assumption("memory", "", le(Rational(1, 2), lam))
+    method = Monotone(S_0, ZERO, base=Smt(), slope=Smt("memory"), inside=Smt())
+    assert why_not(le(1, (lam * S_0 + lam) / lam), method, memory) == ""

@@ -1,18 +1,16 @@
-"""What a hostile reader tried on the claims on unitary equivalents: proofs of what is false."""
+"""Operators of two sizes: no identity, and no coordinates, are those of all sizes at once."""
 
-import pytest
 from sympy import Symbol
 
 from theory.axioms.ranks import RANK_GRAM, RANK_IDENTITY, RANK_PRODUCT, RANK_ROWS, RANK_SUM
 from theory.axioms.unitary import COSINES, SINGULAR_VALUES, left, right, singular
 from theory.claims.unitary.urnn_defect import NEEDED
-from theory.language.law import Assumption, Instance, at, law
+from theory.language.law import Instance, at
 from theory.language.statement import eq, le
 from theory.language.terms.unitary import J_2, J, V, eye_added, identity, rank
-from theory.language.terms.vectors import Scalar, eye, function, j, transpose
+from theory.language.terms.vectors import eye, transpose
 from theory.language.vocabulary import symbols
 from theory.models.cells import W
-from theory.models.unitary.networks import BELOW
 from theory.proof.methods import Smt, Words
 from theory.proof.proof import Proof, Step, check
 
@@ -93,37 +91,3 @@ def test_coordinates_are_those_of_one_size() -> None:
         ),
     )
     assert not check(Proof(steps), goal, NEEDED.assumptions, minimal=False).proved
-
-
-values = function("values", Scalar, __name__)
-later = Symbol("k_0", integer=True)
-FROM_LATER_ON = Step("settled", eq(values(later + j), 0), "From some time k_0 on.", forall=(j,))
-
-
-def test_what_prose_finds_is_not_generalised() -> None:
-    """From some time on a sequence is 0: that is not from any time on."""
-    goal = eq(values(0), 0)
-    steps = (
-        FROM_LATER_ON,
-        Step("always", eq(values(later), 0), Smt(at("settled", 0)), forall=(later,)),
-        Step("claim", goal, Smt(at("always", 0))),
-    )
-    ledger = check(Proof(steps), goal, ())
-    assert not ledger.stands
-    assert "a constant of the claim" in ledger.failures[0].detail
-
-
-@pytest.mark.parametrize("step", [FROM_LATER_ON, Step("settled", eq(n, 0), "Of all n.", (n,))])
-def test_prose_takes_no_name_and_no_constant(step: Step) -> None:
-    """A human step neither replaces what is granted nor speaks of all values of a constant."""
-    granted = Assumption("settled", "", law=law("settled", (), eq(values(0), 0)))
-    end = Step("claim", eq(values(0), 0), Smt("settled"))
-    ledger = check(Proof((step, end)), end.conclusion, (granted,) if step.forall != (n,) else ())
-    assert ledger.steps[0].verdict == "failed"
-    assert not ledger.stands
-
-
-def test_a_bias_may_be_rounded_away_from_zero() -> None:
-    """Row norms are roots: what is proved must hold of the bias that is computed."""
-    (clause,) = BELOW.clauses
-    assert clause.conclusion.relation == "<="

@@ -1,0 +1,36 @@
+"""Shapes of false variants: a factor more on the right side, or one term taken for another."""
+
+from sympy import Expr, Rational, sympify
+
+from theory.language.claim import Form, Variant
+from theory.language.law import Assumption
+from theory.language.statement import Statement
+
+
+def scaled(
+    form: Form, factor: Expr, id: str, text: str, *more: Assumption, special: str | None = None
+) -> Variant:
+    """The right side times the factor; under more assumptions, where there are any."""
+    statement = form.statement
+    distorted = Statement(statement.lhs, statement.relation, factor * statement.rhs)
+    return form.variant(id, text, distorted, (*form.assumptions, *more), special)
+
+
+def instead(
+    form: Form, old: Expr, new: Expr | int, id: str, text: str, *more: Assumption
+) -> Variant:
+    """One term taken for another on the right side."""
+    statement = form.statement
+    distorted = Statement(
+        statement.lhs, statement.relation, statement.rhs.xreplace({old: sympify(new)})
+    )
+    return form.variant(id, text, distorted, (*form.assumptions, *more))
+
+
+def thousandth_less(
+    form: Form,
+    id: str = "a-thousandth-less",
+    text: str = "the limit is never reached: 0.999 of it is enough",
+) -> Variant:
+    """0.999 of the right side."""
+    return scaled(form, Rational(999, 1000), id, text)

@@ -1,0 +1,69 @@
+"""How ledgers are written: steps by z3 or by induction, and forms that their statement ends."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sympy import Symbol
+
+from theory.language.claim import Form
+from theory.language.law import Assumption, Use
+from theory.language.statement import Statement
+from theory.language.terms.vectors import j
+from theory.proof.methods import Induction, Smt
+from theory.proof.methods.base import GIVEN, Direct
+from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.proof import Proof, Step
+
+Uses: TypeAlias = Use | tuple[Use, ...]
+
+
+def premises(given: tuple[Statement, ...]) -> tuple[str, ...]:
+    """The names under which a step uses what is given."""
+    return tuple(f"{GIVEN} {index}" for index, _ in enumerate(given, start=1))
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What a step says, for all values of the variables for which the premises hold."""
+
+    id: str
+    conclusion: Statement
+    forall: tuple[Symbol, ...] = ()
+    given: tuple[Statement, ...] = ()
+
+    def by(self, *uses: Use, method: type[Direct] = Smt) -> Step:
+        """Proved, by z3 unless said otherwise, from all that is given and from the uses."""
+        proof = method(*premises(self.given), *uses)
+        return Step(self.id, self.conclusion, proof, self.forall, self.given)
+
+    def by_induction(
+        self, base: Uses = (), step: Uses = (), over: Symbol = j, method: type[Direct] = Smt
+    ) -> Step:
+        """Proved at 0 and, with the hypothesis, from one to the next; both use what is given."""
+        known = premises(self.given)
+        begin, more = (uses if isinstance(uses, tuple) else (uses,) for uses in (base, step))
+        proof = Induction(over, method(*known, *begin), method(HYPOTHESIS, *known, *more))
+        return Step(self.id, self.conclusion, proof, self.forall, self.given)
+
+
+step = Stated
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A form of a claim, and the steps that come before its statement itself."""
+
+    name: str
+    statement: Statement
+    assumptions: tuple[Assumption, ...]
+    about: str
+    steps: tuple[Step, ...] = ()
+    note: str = ""
+
+    def by(self, *uses: Use) -> Form:
+        """The statement, as the last step, by z3 from the uses."""
+        proof = Proof((*self.steps, step("claim", self.statement).by(*uses)))
+        return Form(self.name, self.statement, self.assumptions, self.about, proof, self.note)
+
+
+theorem = Claimed
