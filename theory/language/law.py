@@ -125,10 +125,12 @@ class Assumption:
     """What a claim presupposes.
 
     `condition`, over the vocabulary, is tested on each system: where it is not certain, the check
-    is vacuous.  `law` is what the ledger uses of a property that holds by construction.
+    is vacuous.  `law` is what the ledger uses of a property that holds by construction.  One that
+    `ties` says of which cells a claim speaks: of those that do not meet it, it says nothing.
     """
 
     id: str
     text: str
     condition: Statement | None = None
     law: Law | None = None
+    ties: bool = False

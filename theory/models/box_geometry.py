@@ -88,6 +88,7 @@ class BoxGeometry(Geometry):
             f"φ is λ-Lipschitz in the state on the box{self.text}: ‖φ(s, x) − φ(s′, x)‖ ≤ "
             "λ‖s − s′‖, for M v ≤ λ v",
             law=law("contraction", (a, b, m), Clause(bound, (inside(a), inside(b)))),
+            ties=True,
         )
 
     @property

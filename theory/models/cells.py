@@ -12,11 +12,13 @@ LINEAR = Assumption(
     "linear",
     "the model is linear: φ(h, x) = W h + U x + b",
     law=law("linear", (a, c), eq(phi(a, c), W * a + U * c + bias)),
+    ties=True,
 )
 RNN = Assumption(
     "rnn",
     "φ(h, x) = ρ(W h + U x + b), with ρ from the table of activations and L_ρ its constant",
     law=law("rnn", (a, c), eq(phi(a, c), activation(W * a + U * c + bias))),
+    ties=True,
 )
 RECURRENT_NORM = Assumption(
     "recurrent norm",

@@ -136,6 +136,7 @@ class Geometry:
             "contraction",
             f"φ is λ-Lipschitz in the state{self.text}: ‖φ(h, x) − φ(h′, x)‖ ≤ λ‖h − h′‖",
             law=law("contraction", (a, b, c), bound),
+            ties=True,
         )
 
     @property
@@ -185,6 +186,7 @@ class Geometry:
                 le(self.norm(A_full - A_fresh), self.beta_hh * gap),
                 le(self.norm(B_full - B_fresh), self.beta_wh * gap),
             ),
+            ties=True,
         )
 
     @property

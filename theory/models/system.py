@@ -14,6 +14,7 @@ CONTRACTION = Assumption(
     "contraction",
     "φ is λ-Lipschitz in the state: ‖φ(h, x) − φ(h′, x)‖ ≤ λ‖h − h′‖",
     law=law("contraction", (a, b, c), le(norm(phi(a, c) - phi(b, c)), lam * norm(a - b))),
+    ties=True,
 )
 CONTRACTIVE = Assumption("contractive", "λ < 1", lt(lam, ONE))
 DRIVE = Assumption(

@@ -36,6 +36,7 @@ DEEP = Assumption(
         eq(layer(v, c, j + 1), activation(inner)),
         eq(phi(v, c), layer(v, c, depth)),
     ),
+    ties=True,
 )
 LAYER_NORMS = Assumption(
     "layer norms",

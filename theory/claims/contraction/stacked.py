@@ -32,6 +32,7 @@ LOWER = Assumption(
     law=law(
         "lower layer", (a, b, c), le(max_norm(lower(a, c) - lower(b, c)), lam_1 * max_norm(a - b))
     ),
+    ties=True,
 )
 UPPER = Assumption(
     "upper layer",

@@ -278,4 +278,5 @@ CONTRACTION_WEIGHTED = Claim(
         ),
     ),
     extremal="pairs along a signed Perron vector; in the quadratic norm, along W's singular vector",
+    emphasis=0.4,
 )

@@ -76,6 +76,7 @@ LINEAR = Assumption(
     "φ(h, x) = λh + x",
     eq(beta_rho, ZERO),
     law("system", (a, c), eq(phi(a, c), lam * a + c)),
+    ties=True,
 )
 EXPANSIVE = Assumption("expansive", "λ ≥ 1", le(ONE, lam))
 KEPT = exists(ONE, h_gap)
@@ -130,6 +131,7 @@ SATURATING = Assumption(
     "φ(h, x) = tanh(3h + x)",
     le(M_rho, ONE),
     law("system", (y, z), eq(phi(y * e, z * e), tanh(3 * y + z) * e)),
+    ties=True,
 )
 LEVEL = Rational(99, 100)
 STAYS = exists(LEVEL, h_gap)

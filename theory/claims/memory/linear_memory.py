@@ -32,6 +32,7 @@ DIAGONAL = Assumption(
         eq(mode(x, s, j + 1), turned(mode(x, s, j)) + pushed(entry(x, s + j + 1))),
         eq(norm(turned(a) - turned(b)), mode_radius * norm(a - b)),
     ),
+    ties=True,
 )
 full, fresh = mode(x, 0, s + j), mode(x, s, j)
 EXACT_BOUND = eq(mode_gap, mode_radius**k * mode_start)
@@ -79,6 +80,7 @@ JORDAN = Assumption(
         eq(shifted(i, j + 1), mode_radius * shifted(i, j) + shifted(i + 1, j)),
         le(norm(shifted(i, 0)), ONE),
     ),
+    ties=True,
 )
 
 

@@ -49,6 +49,7 @@ SCAN = Assumption(
         eq(scan(x, s, j + 1), decay(now) * scan(x, s, j) + fed(now)),
         le(ZERO, decay(c)),
     ),
+    ties=True,
 )
 INPUT_SET = Assumption(
     "input set",

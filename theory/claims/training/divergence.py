@@ -35,6 +35,7 @@ DESCENT = Assumption(
             descent(j) - rate(j) * descent(j) * series(T - 1, descent(j)),
         ),
     ),
+    ties=True,
 )
 STEP_SIZES = Assumption(
     "step sizes",

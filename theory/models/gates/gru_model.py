@@ -56,6 +56,7 @@ def _cell(candidate: Candidate, text: str, *more: Statement) -> Assumption:
         "gru",
         f"h⁺ = (1 − z)∘ν + z∘h with r, z = σ(W h + U x + b) and {text}",
         law=law("gru", (v, c, i), eq(output(phi(v, c)), new_output), *more),
+        ties=True,
     )
 
 

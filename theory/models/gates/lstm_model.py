@@ -50,6 +50,7 @@ CELLS = Assumption(
         (v, c, i),
         eq(cell(phi(v, c)), F.opened(v, c) * cell(v) + I.opened(v, c) * G.opened(v, c)),
     ),
+    ties=True,
 )
 OUTPUTS = Assumption(
     "outputs",

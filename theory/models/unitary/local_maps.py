@@ -63,6 +63,7 @@ PATTERNS = Assumption(
         le(rank(pattern(m)) + rank(rest(m)), states),
         le(rows(pattern(m)), states),
     ),
+    ties=True,
 )
 CELL = Assumption(
     "cell",

@@ -56,6 +56,7 @@ RELU = Assumption(
     "relu",
     "ρ is ReLU, entry by entry",
     law=law("relu", (v, i), eq(part(activation(v), i), Max(part(v, i), 0))),
+    ties=True,
 )
 NORM = Assumption("norm of W", "λ bounds ‖W‖₂", law=law("norm of W", (), le(norm(W), lam)))
 BOUNDED_INPUTS = Assumption(

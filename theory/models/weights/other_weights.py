@@ -148,6 +148,7 @@ class OtherWeights:
                 le(g.norm(B - B_mixed), self.beta_ww * distance),
                 le(g.norm(B_mixed - B_other), g.beta_wh * self.moved),
             ),
+            ties=True,
         )
 
     @property

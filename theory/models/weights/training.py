@@ -101,6 +101,7 @@ GRADIENT_GAP = Assumption(
         (a,),
         Clause(le(norm(loss_gradient(a) - truncated_gradient(a)), eps_k), (_feasible(a),)),
     ),
+    ties=True,
 )
 GRADIENT_BOUND = Assumption(
     "gradient bound",
@@ -131,6 +132,7 @@ CONTRACTION = Assumption(
         (v, a, b, c),
         Clause(le(norm(cell(v, a, c) - cell(v, b, c)), lam * norm(a - b)), (_feasible(v),)),
     ),
+    ties=True,
 )
 DRIVE = Assumption(
     "drive",
