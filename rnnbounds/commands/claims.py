@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 import typer
 
-from properties.runs.parts import chosen_claims, ledger_records
+from properties.runs.parts import chosen_claims, ledger_records, unused
 from reports.errors import RecordError
 from reports.records.codec import load
 from reports.records.ledger import LedgerRecord
@@ -150,14 +151,14 @@ def prove(
     with progress(len(entries), "proving") as advance:
         for entry in entries:
             advance(entry.id)
-            proofs.append((entry, ledger_records(entry)))
+            proofs.append((entry, ledger_records(entry), unused(entry)))
     if format is Format.json:
-        print_json([prove_document(entry, ledgers) for entry, ledgers in proofs])
+        print_json([prove_document(*proof) for proof in proofs])
     else:
-        for entry, ledgers in proofs:
-            print_ledgers(entry, ledgers)
-        summary(proofs)
-    return int(any(fails(ledger, strict) for _, ledgers in proofs for ledger in ledgers))
+        for proof in proofs:
+            print_ledgers(*proof)
+        summary([ledger for _, ledgers, _ in proofs for ledger in ledgers], len(proofs))
+    return int(any(fails(ledger, strict) for _, ledgers, _ in proofs for ledger in ledgers))
 
 
 def fails(ledger: LedgerRecord, strict: bool) -> bool:
@@ -166,8 +167,10 @@ def fails(ledger: LedgerRecord, strict: bool) -> bool:
     return failed or not (ledger.proved or (ledger.argued and not strict))
 
 
-def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str, Any]:
-    """The JSON document of one claim's proofs."""
+def prove_document(
+    entry: Claim, ledgers: tuple[LedgerRecord, ...], spare: Mapping[str, tuple[str, ...]]
+) -> dict[str, Any]:
+    """The JSON document of one claim's proofs; `spare` has unused assumptions by form."""
     return {
         "id": entry.id,
         "steps": [
@@ -186,12 +189,16 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
         ],
         "axioms": sorted({axiom for ledger in ledgers for axiom in ledger.axioms}),
         "human": [step for ledger in ledgers for step in ledger.human],
+        "unused": spare,
         "proved": all(ledger.proved for ledger in ledgers),
     }
 
 
-def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
-    """Every step in a line; what a step did not need, and why one failed, below it."""
+def print_ledgers(
+    entry: Claim, ledgers: tuple[LedgerRecord, ...], spare: Mapping[str, tuple[str, ...]]
+) -> None:
+    """Every step in a line; what a step did not need, where one failed and why, below it, and what
+    no step used at the end."""
     for ledger in ledgers:
         echo(f"{entry.id} ({ledger.form}): {'proved' if ledger.proved else 'NOT PROVED'}")
         for step in ledger.steps:
@@ -201,10 +208,15 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
                 echo(f"          not needed: {', '.join(step.redundant)}")
             if step.verdict == "failed":
                 echo(f"          {step.detail}")
+        if not ledger.steps:
+            echo("  no step: what is stated without a proof is not proved")
+        if ledger.form in spare:
+            assumed = ", ".join(spare[ledger.form])
+            echo(f"  assumed, and used by no step: {assumed}; state the form without")
 
 
-def summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:
+def summary(ledgers: list[LedgerRecord], claims: int) -> None:
     """The last line: what was proved, from which axioms."""
-    axioms = sorted({a for _, ledgers in proofs for ledger in ledgers for a in ledger.axioms})
-    steps = sum(len(ledger.steps) for _, ledgers in proofs for ledger in ledgers)
-    echo(f"{len(proofs)} claims, {steps} steps, {len(axioms)} axioms: {', '.join(axioms)}")
+    axioms = sorted({axiom for ledger in ledgers for axiom in ledger.axioms})
+    steps = sum(len(ledger.steps) for ledger in ledgers)
+    echo(f"{claims} claims, {steps} steps, {len(axioms)} axioms: {', '.join(axioms)}")

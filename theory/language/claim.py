@@ -182,8 +182,12 @@ def prove(claim: Claim, minimal: bool = True) -> tuple[Ledger, ...]:
 
 def _prove(form: Form, minimal: bool) -> Ledger:
     ledger = check(form.proof, form.statement, form.assumptions, minimal)
-    ends = form.proof.conclusion == form.statement
-    return replace(ledger, proved=ledger.proved and ends, argued=ledger.argued and ends)
+    if not form.proof.steps or form.proof.conclusion == form.statement:
+        return ledger
+    told = form.proof.conclusion.text
+    other = f"the last step concludes {told}, which is not the form's statement; conclude that"
+    last = replace(ledger.steps[-1], verdict="failed", detail=other)
+    return replace(ledger, steps=(*ledger.steps[:-1], last), proved=False, argued=False)
 
 
 def prove_variant(claim: Claim, variant: Variant) -> Ledger:
