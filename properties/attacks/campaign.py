@@ -19,7 +19,7 @@ from properties.attacks.gradient import FITS, applicable, gradient_specs
 from properties.attacks.search import Enough, random_specs
 from properties.judging.evidence import Evidence
 from properties.judging.judge import Judgement, Patience, free_names, judge
-from properties.measures.needs import Needs
+from properties.measures.readings.needs import Needs
 from properties.measures.table import needs_of
 from properties.systems.batch import Batch, build
 from properties.systems.drawing.draws import EXACT, LEARNING

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from properties.measures.measure import Measure
-from properties.measures.needs import Needs
+from properties.measures.readings.needs import Needs
 from properties.measures.readings.receptive_field import HUGE, foreign
 from properties.systems.batch import Batch
 from properties.systems.causal.model import models

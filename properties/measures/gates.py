@@ -7,7 +7,7 @@ from collections.abc import Callable
 from flint import arb
 
 from properties.measures.measure import Measure, OfCells
-from properties.measures.needs import Needs
+from properties.measures.readings.needs import Needs
 from properties.measures.runs import readings as of
 from properties.measures.runs import single
 from properties.measures.runs.rounded import Rounded

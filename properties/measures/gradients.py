@@ -7,7 +7,6 @@ from collections.abc import Callable
 from flint import fmpq
 
 from properties.measures.measure import Error, Measure, OfCells, Value
-from properties.measures.needs import NOTHING, Needs
 from properties.measures.readings.exact_steps import (
     Rows,
     Single,
@@ -30,6 +29,7 @@ from properties.measures.readings.gradients import (
     windowed_gap,
     windowed_slack,
 )
+from properties.measures.readings.needs import NOTHING, Needs
 from properties.measures.readings.steps import (
     dp,
     dp_gap,

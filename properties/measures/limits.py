@@ -8,8 +8,8 @@ from typing import Any
 from flint import arb, ctx, fmpq
 
 from properties.measures.measure import Measure
-from properties.measures.needs import Needs
 from properties.measures.readings.balls import BallPair, Ends, float_ends
+from properties.measures.readings.needs import Needs
 from properties.systems.batch import Batch
 from properties.systems.limits.candidates import Candidate
 from properties.systems.limits.planted import Planted

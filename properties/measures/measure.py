@@ -18,9 +18,9 @@ import numpy as np
 import torch
 from flint import arb, fmpq
 
-from properties.measures.needs import NOTHING, Needs
 from properties.measures.readings import rationals
 from properties.measures.readings.balls import BallPair, ball_pair
+from properties.measures.readings.needs import NOTHING, Needs
 from properties.systems.batch import Batch
 from theory.numbers.interval import Interval
 

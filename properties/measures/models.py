@@ -7,11 +7,11 @@ from flint import arb, fmpq
 from impl.numbers.exact_norm import ball_norm, rational_norm_at_most
 from impl.numbers.outward import underflow
 from properties.measures.measure import Measure, OfCells, square_of
-from properties.measures.needs import Needs
 from properties.measures.readings import rationals
 from properties.measures.readings import receptive_field as field
 from properties.measures.readings.balls import entries, length
 from properties.measures.readings.jacobians import dh_dx, dh_dx_ball, dh_dx_enclosure
+from properties.measures.readings.needs import Needs
 from properties.measures.readings.slack import local_slack, norm_slack, state_slack
 from properties.measures.readings.states import (
     each_window,

@@ -8,7 +8,7 @@ from pkgutil import iter_modules
 
 import properties.measures
 from properties.measures.measure import Measure, around
-from properties.measures.needs import CONSTANTS, NOTHING, Needs
+from properties.measures.readings.needs import CONSTANTS, NOTHING, Needs
 
 __all__ = ["ALL", "MEASURES", "Measure", "around", "needs_of"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from flint import arb
 
 from properties.measures.measure import Error, Measure, OfCells, Value, around
-from properties.measures.needs import NOTHING, Needs
 from properties.measures.readings import exact_training as exact
 from properties.measures.readings import projections, training
+from properties.measures.readings.needs import NOTHING, Needs
 from properties.measures.runs import ball_descent, descent
 from properties.systems.batch import Batch
 from theory.numbers.interval import Interval

@@ -9,7 +9,7 @@ from flint import fmpq, fmpq_mat
 
 from impl.numbers.rationals import defect_rank, identity
 from properties.measures.measure import Measure
-from properties.measures.needs import Needs
+from properties.measures.readings.needs import Needs
 from properties.systems.unitary import gaps
 from properties.systems.unitary.blocks import Block, multiplicity
 from properties.systems.unitary.derivatives import (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -151,14 +150,14 @@ def prove(
     with progress(len(entries), "proving") as advance:
         for entry in entries:
             advance(entry.id)
-            proofs.append((entry, ledger_records(entry), unused(entry)))
+            proofs.append((entry, ledger_records(entry)))
     if format is Format.json:
-        print_json([prove_document(*proof) for proof in proofs])
+        print_json([prove_document(entry, ledgers) for entry, ledgers in proofs])
     else:
-        for proof in proofs:
-            print_ledgers(*proof)
-        summary([ledger for _, ledgers, _ in proofs for ledger in ledgers], len(proofs))
-    return int(any(fails(ledger, strict) for _, ledgers, _ in proofs for ledger in ledgers))
+        for entry, ledgers in proofs:
+            print_ledgers(entry, ledgers)
+        summary(proofs)
+    return int(any(fails(ledger, strict) for _, ledgers in proofs for ledger in ledgers))
 
 
 def fails(ledger: LedgerRecord, strict: bool) -> bool:
@@ -167,10 +166,8 @@ def fails(ledger: LedgerRecord, strict: bool) -> bool:
     return failed or not (ledger.proved or (ledger.argued and not strict))
 
 
-def prove_document(
-    entry: Claim, ledgers: tuple[LedgerRecord, ...], spare: Mapping[str, tuple[str, ...]]
-) -> dict[str, Any]:
-    """The JSON document of one claim's proofs; `spare` has unused assumptions by form."""
+def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str, Any]:
+    """The JSON document of one claim's proofs."""
     return {
         "id": entry.id,
         "steps": [
@@ -189,16 +186,15 @@ def prove_document(
         ],
         "axioms": sorted({axiom for ledger in ledgers for axiom in ledger.axioms}),
         "human": [step for ledger in ledgers for step in ledger.human],
-        "unused": spare,
+        "unused": unused(entry),
         "proved": all(ledger.proved for ledger in ledgers),
     }
 
 
-def print_ledgers(
-    entry: Claim, ledgers: tuple[LedgerRecord, ...], spare: Mapping[str, tuple[str, ...]]
-) -> None:
+def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
     """Every step in a line; what a step did not need, where one failed and why, below it, and what
     no step used at the end."""
+    spare = unused(entry)
     for ledger in ledgers:
         echo(f"{entry.id} ({ledger.form}): {'proved' if ledger.proved else 'NOT PROVED'}")
         for step in ledger.steps:
@@ -215,8 +211,8 @@ def print_ledgers(
             echo(f"  assumed, and used by no step: {assumed}; state the form without")
 
 
-def summary(ledgers: list[LedgerRecord], claims: int) -> None:
+def summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:
     """The last line: what was proved, from which axioms."""
-    axioms = sorted({axiom for ledger in ledgers for axiom in ledger.axioms})
-    steps = sum(len(ledger.steps) for ledger in ledgers)
-    echo(f"{claims} claims, {steps} steps, {len(axioms)} axioms: {', '.join(axioms)}")
+    axioms = sorted({a for _, ledgers in proofs for ledger in ledgers for a in ledger.axioms})
+    steps = sum(len(ledger.steps) for _, ledgers in proofs for ledger in ledgers)
+    echo(f"{len(proofs)} claims, {steps} steps, {len(axioms)} axioms: {', '.join(axioms)}")

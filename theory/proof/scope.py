@@ -84,7 +84,7 @@ class Known:
         if name in self.laws:
             return self.laws[name]
         if name not in self.assumptions:
-            raise Gap(f"{name!r} is neither granted nor proved: {self._absence(name)}")
+            raise Gap(f"{name!r} is neither granted nor proved{self._absence(name)}")
         assumption = self.assumptions[name]
         if assumption.law is not None:
             return assumption.law
@@ -92,15 +92,15 @@ class Known:
         return Law(name, (), () if condition is None else (Clause(condition),))
 
     def _absence(self, name: str) -> str:
+        """Why it is not at hand, if something is known of it."""
         if name in self.failed:
-            return "that step failed"
+            return ": that step failed"
         if name in self.later[:1]:
-            return "it is this step itself"
+            return ": it is this step itself"
         if name in self.later:
-            return "that step comes later; move it before this one"
+            return ": that step comes later; move it before this one"
         close = get_close_matches(name, [*self.assumptions, *self.laws, *self.failed, *self.later])
-        meant = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
-        return f"no assumption and no step has this name{meant}"
+        return f": misspelt? did you mean {' or '.join(map(repr, close))}?" if close else ""
 
     def _instantiate(
         self, instance: Instance, named: tuple[Law, ...], plain: tuple[Clause, ...]

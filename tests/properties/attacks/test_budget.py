@@ -6,7 +6,7 @@ import pytest
 
 from properties.attacks.budget import ATTACKS, PROFILES, batch_size, check_attacks, profile
 from properties.errors import UnknownChoiceError
-from properties.measures.needs import CONSTANTS
+from properties.measures.readings.needs import CONSTANTS
 from properties.measures.table import MEASURES
 from theory import CLAIMS, claim
 from theory.language.vocabulary import VOCABULARY

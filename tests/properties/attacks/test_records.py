@@ -8,7 +8,7 @@ from properties.attacks.budget import apart, batch_size, profile
 from properties.attacks.campaign import asked, of_single_steps
 from properties.attacks.typed import kinds_of
 from properties.judging.judge import windowed
-from properties.measures.needs import Needs
+from properties.measures.readings.needs import Needs
 from properties.measures.table import MEASURES
 from properties.runs.matrix import unmet_ties
 from properties.systems.kinds import FAMILIES
