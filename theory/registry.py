@@ -18,7 +18,7 @@ from theory.language.law import Assumption
 from theory.language.parse import EXTREMA, FUNCTIONS
 from theory.language.quantity import Quantity
 from theory.language.statement import Statement
-from theory.language.vocabulary import QUANTITIES
+from theory.language.vocabulary import QUANTITIES, VOCABULARY
 
 
 class RegistrationError(InputError):
@@ -27,7 +27,8 @@ class RegistrationError(InputError):
 
 def check_claims(claims: Sequence[Claim], quantities: Sequence[Quantity] | None = None) -> None:
     """Raise RegistrationError for the first name that is given twice, or that no quantity has."""
-    for fault in faults(claims, QUANTITIES if quantities is None else quantities):
+    brought = tuple(quantity for quantity in VOCABULARY.values() if quantity not in QUANTITIES)
+    for fault in faults(claims, (*QUANTITIES, *brought) if quantities is None else quantities):
         raise RegistrationError(fault)
 
 
@@ -68,7 +69,8 @@ def faults_of(claim: Claim, known: set[Symbol]) -> Iterator[str]:
         for symbol in sorted(strangers(part, known), key=str):
             yield (
                 f"{where} speaks of {symbol.name!r}, which is no quantity's symbol; "
-                "add it to theory/quantities, or take the symbol from theory.language.vocabulary"
+                "take the symbol that symbols() gives, or bring the quantity with enter(), both of "
+                "theory.language.vocabulary"
             )
 
 

@@ -5,43 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from itertools import groupby
-from math import ceil
+from math import ceil, inf
 from typing import cast
 
 import numpy as np
 import torch
 
 from impl.numbers.torch_machine import require_sound
-from properties.attacks.budget import EMPHASIS, Budget, apart, batch_size
+from properties.attacks.budget import Budget, apart, batch_size
 from properties.attacks.corners import corner_specs
 from properties.attacks.extremal import extremal_specs
 from properties.attacks.gradient import FITS, applicable, gradient_specs
 from properties.attacks.search import Enough, random_specs
 from properties.judging.evidence import Evidence
 from properties.judging.judge import Judgement, Patience, free_names, judge
+from properties.measures.readings.needs import Needs
+from properties.measures.table import needs_of
 from properties.systems.batch import Batch, build
 from properties.systems.drawing.draws import EXACT, LEARNING
 from properties.systems.kinds import FAMILIES, GATED
 from properties.systems.spec import Kind, SystemSpec
 from theory.language.claim import Assumption, Claim, Form, Statement
+from theory.language.vocabulary import VOCABULARY
 
-# Speaking of these, a statement is worth attacking where ‖W‖₂ itself certifies nothing.
-WEIGHTED = {
-    "lam_P",
-    "kappa",
-    "lam_D",
-    "lam_v",
-    "W_radius",
-    "step_gap_P",
-    "step_gap_D",
-    "step_gap_v",
-    "L_w_P",
-    "L_w_v",
-}
-STEPWISE = {
-    "step_gap", "step_gap_P", "step_gap_D", "step_gap_v",
-    "dphi_w", "dphi_w_gap", "dphi_h_gap", "dp", "dp_gap",
-}  # fmt: skip
 # How much of the random budget all kinds of a family share.
 SHARE = 0.25
 CLIMBED = ("linear", "rnn", "gradient", "smooth", *GATED)
@@ -82,7 +68,7 @@ def show(
         ratios = ratios[np.isfinite(ratios)]
         return float(ratios.max()) if ratios.size else None
 
-    names = free_names(*(statement for statement, _ in targets))
+    needs = asked(targets)
     if attack in ("random", "targeted"):
         # The kinds of a family have a share each, under a seed of their own.
         members = FAMILIES.get(kind, (kind,))
@@ -92,8 +78,9 @@ def show(
             more = random_specs(
                 member, visit, batch=size[0], sequences=size[1], seed=seed + place,
                 target=attack == "targeted", examples=ceil(share * examples),
-                wide=bool(WEIGHTED & names), stepwise=bool(STEPWISE & names),
-                family=kind in FAMILIES, descends="w_gap" in names,
+                wide=any(one.wide for one in needs),
+                stepwise=any(of_single_steps(statement) for statement, _ in targets),
+                family=kind in FAMILIES, descends=any(one.trained for one in needs),
             )  # fmt: skip
             if not more:
                 return
@@ -112,19 +99,18 @@ def chosen_specs(
     attack: str, kind: Kind, targets: Sequence[Target], budget: Budget, seed: int
 ) -> Iterator[SystemSpec]:
     """What the attacks that need no drawing look at."""
+    needs = asked(targets)
     if attack == "extremal":
-        names = free_names(*(statement for statement, _ in targets))
-        for spec in extremal_specs(kind, rounding="h_rounding" in names):
-            # The quadratic instance has weights, but no predictions; means are slow to read.
-            silent = spec.kind == "quadratic" and "trained_gap" in names
-            if not silent and ("grad_gap_mean" not in names or spec.T <= 64):
+        longest = min((one.longest for one in needs if one.longest), default=inf)
+        predicts = any(one.predicts for one in needs)
+        for spec in extremal_specs(kind, rounding=any(one.rounding for one in needs)):
+            if longest >= spec.T and not (predicts and spec.kind == "quadratic"):
                 yield spec
     elif kind in FITS:
         yield from FITS[kind](budget.gradient, budget.ascent, seed % 2**32)
     elif kind in CLIMBED:
-        # Weighted norms are certified anew at every step of the ascent; gradients take longer.
-        slow = WEIGHTED | {"grad_gap_mean"}
-        slowness = 5 if slow & free_names(*(statement for statement, _ in targets)) else 1
+        # Gradients take longer.
+        slowness = 5 if any(one.slow for one in needs) else 1
         slowness = max(slowness, 2 if kind in LEARNING else 3 if kind in GATED else 1)
         by_quantity = {statement.lhs: statement for statement, _ in reversed(targets)}
         for statement in reversed(by_quantity.values()):
@@ -135,6 +121,18 @@ def chosen_specs(
                 steps=budget.ascent // slowness,
                 seed=seed % 2**32,
             )
+
+
+def asked(targets: Sequence[Target]) -> tuple[Needs, ...]:
+    """What the quantities of these statements ask."""
+    return needs_of(free_names(*(statement for statement, _ in targets)))
+
+
+def of_single_steps(statement: Statement) -> bool:
+    """Whether all that is measured is of single steps, and of no run."""
+    spoken = (VOCABULARY[name] for name in free_names(statement))
+    measured = [quantity for quantity in spoken if quantity.role == "measured"]
+    return bool(measured) and all(quantity.of_single_steps for quantity in measured)
 
 
 def comparable(one: Statement, other: Statement) -> bool:
@@ -165,7 +163,7 @@ def attack_claim(
             attack, kind, [(form.statement, form.assumptions) for form in forms], seen,
             budget=budget, size=batch_size(budget, forms), device=device,
             seed=derived_seed(seed, claim.id, attack, kind, *(["apart"] if slow else [])),
-            factor=1 if slow or kind in FAMILIES else EMPHASIS.get(claim.id, 1),
+            factor=1 if slow or kind in FAMILIES else claim.emphasis,
         )  # fmt: skip
     return evidence
 

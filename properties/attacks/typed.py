@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast, get_args
 
 import sympy
 
@@ -17,84 +18,14 @@ from properties.systems.kinds import FAMILIES
 from properties.systems.spec import Kind
 from reports.records.record import Check
 from theory.language.claim import Assumption, Form, Statement
-from theory.language.quantities.causal import CAUSAL
-from theory.language.quantities.cells import CELLS
-from theory.language.quantities.gates import GATES
-from theory.language.quantities.layers import LAYERS
-from theory.language.quantities.memory import MEMORY
-from theory.language.quantities.stacks import STACKS
-from theory.language.quantities.unitary import UNITARY
+from theory.language.quantity import Quantity
 from theory.language.vocabulary import VOCABULARY
 from theory.proof.proof import Proof
 
 PLAIN: tuple[Kind, ...] = ("linear", "rnn")
 LEARNING: tuple[Kind, ...] = ("gradient", "smooth", "training")
-EXACT: tuple[Kind, ...] = ("unitary", "urnn", "block", "candidate", "sigmoid", "planted")
-LAYERED: tuple[Kind, ...] = ("layered", "cascade", "modes", "jordan", "scan")
-GATED: tuple[Kind, ...] = ("lstm", "gru", "gru-cho")
-OF_CELLS: tuple[Kind, ...] = FAMILIES["cell"]
-FEED_FORWARD: tuple[Kind, ...] = ("tcn", "gated-conv", "wavenet", "attention", "monotone")
-ORDER: tuple[Kind, ...] = (
-    *PLAIN,
-    *LEARNING,
-    "projection",
-    "matrix",
-    "descent",
-    *EXACT,
-    *LAYERED,
-    *GATED,
-    *FEED_FORWARD,
-)
-KINDS: dict[str, tuple[Kind, ...]] = {
-    "W_norm_exact": ("matrix",),
-    "descent_growth": ("descent",),
-    "step_gap_P": ("linear",),
-    "state_gap_P": ("linear",),
-    **dict.fromkeys(("grad_gap", "grad_gap_mean", "tbptt_gap", "tb_gap"), ("gradient",)),
-    **dict.fromkeys(("dphi_w", "dphi_w_gap", "dphi_h_gap", "dp", "dp_gap"), ("gradient",)),
-    **dict.fromkeys(("grad_gap_weights", "weight_distance"), ("smooth",)),
-    **dict.fromkeys(("w_gap", "w_gap_before", "trained_gap"), ("training",)),
-    **dict.fromkeys(("proj_gap", "rescaled_gap", "matrix_gap"), ("projection",)),
-    **dict.fromkeys(("proj_distance", "feasible_distance"), ("projection",)),
-    **{q.name: ("unitary",) for q in UNITARY if q.name.startswith("unitary_")},
-    **dict.fromkeys(("defect_rank", "multiplicity", "multiplicity_any"), ("block",)),
-    "W_rank": ("block", "candidate"),
-    **dict.fromkeys(("separation", "active", "pattern_constant", "scalar_W"), ("candidate",)),
-    "sigmoid_gap": ("sigmoid",),
-    **dict.fromkeys(("sample_rank", "sign_classes", "equal_classes", "unit_count"), ("planted",)),
-    **dict.fromkeys(("analytic_rank", "analytic_classes"), ("planted",)),
-    "dh_dh": ("urnn", "unitary"),
-    **dict.fromkeys(("deep_gap", "deep_state_gap", "dh_dh_deep"), ("layered",)),
-    **{q.name: ("cascade",) for q in STACKS if q.role == "measured"},
-    **dict.fromkeys(("mode_gap", "mode_start"), ("modes",)),
-    "power_norm": ("jordan",),
-    **{q.name: ("scan",) for q in MEMORY if q.name.startswith(("scan_", "decay_"))},
-    **{q.name: GATED for q in GATES if q.role == "measured"},
-    **{q.name: OF_CELLS for q in CELLS if q.role == "measured"},
-    **dict.fromkeys(("c_size", "wide_gap", "wide_state_gap"), ("lstm",)),
-    **dict.fromkeys(("causal_gap", "causal_edge_gap"), FEED_FORWARD),
-}
 # What the referee may do for each random example of a budget, in rough multiplications.
 PATIENCE = 1_200_000
-OF_LSTM = (
-    "i_bar", "f_bar", "g_bar", "o_bar", "B_c", "tau", "theta", "theta_plain", "omega",
-    *(f"W_{gate}_inf" for gate in "ifgo"),
-)  # fmt: skip
-OF_GRU = ("r_bar", "z_bar", "z_low", "c_n_inf", *(f"W_{gate}_inf" for gate in "rzn"))
-# Parameters and constants that only some kinds have.
-PARAMETERS: dict[str, tuple[Kind, ...]] = {
-    "states": ("unitary", "urnn", "block", "candidate", "sigmoid"),
-    **{q.name: ("layered",) for q in LAYERS if q.role != "measured"},
-    **{q.name: ("cascade",) for q in STACKS if q.role != "measured"},
-    **dict.fromkeys(("decay_max", "log_concave"), ("scan",)),
-    "mode_radius": ("modes", "jordan"),
-    "mode_real": ("modes",),
-    "nilpotency": ("jordan",),
-    **dict.fromkeys(OF_LSTM, ("lstm",)),
-    **dict.fromkeys(OF_GRU, ("gru", "gru-cho")),
-    **{q.name: FEED_FORWARD for q in CAUSAL if q.role == "parameter"},
-    **dict.fromkeys(("w_abs", "same_activation", "sigmoidal", "driven"), ("sigmoid",)),
-}
 
 
 @dataclass(frozen=True)
@@ -142,21 +73,26 @@ def kinds_of(statement: Statement) -> tuple[Kind, ...]:
     Raises:
         InputError: it measures nothing, or things that no one system has together.
     """
-    names = free_names(statement)
-    measured = [name for name in names if VOCABULARY[name].role == "measured"]
-    if not measured:
+    spoken = [VOCABULARY[name] for name in sorted(free_names(statement))]
+    if all(quantity.role != "measured" for quantity in spoken):
         raise InputError(
             "the statement measures nothing; name a measured quantity, h_gap or h_norm say"
         )
-    choices = {KINDS.get(name, (*PLAIN, "gradient")) for name in sorted(measured)}
-    choices |= {PARAMETERS[name] for name in names & set(PARAMETERS)}
-    kinds = set.intersection(*(set(choice) for choice in choices))
+    asking = [quantity for quantity in spoken if quantity.about or quantity.role == "measured"]
+    kinds = set.intersection(*(carriers(quantity) for quantity in asking))
     if {*PLAIN} <= kinds:
         kinds = {*PLAIN}  # a loss adds nothing
     if not kinds:
-        asked = ", ".join(sorted({*measured, *names & set(PARAMETERS)}))
+        asked = ", ".join(quantity.name for quantity in asking)
         raise InputError(f"no one system has all of {asked}; test them apart")
-    return tuple(kind for kind in ORDER if kind in kinds)
+    return tuple(kind for kind in get_args(Kind) if kind in kinds)
+
+
+def carriers(quantity: Quantity) -> set[Kind]:
+    """The kinds of systems that have a quantity; vanilla ones, with a loss or without, where it is
+    of models in general."""
+    about = cast(tuple[Kind, ...], quantity.about) or (*PLAIN, "gradient")
+    return {kind for each in about for kind in FAMILIES.get(each, (each,))}
 
 
 def attack_typed(

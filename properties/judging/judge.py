@@ -101,21 +101,9 @@ def environment(batch: Batch, names: set[str]) -> dict[str, Interval]:
     return env
 
 
-# Speaking of one of these, a statement is judged at every window k.
-WINDOWED = frozenset({
-    "k", "t", "h_start", "h_gap", "y_gap", "dh_dx",
-    "forward_gap", "field_gap", "edge_gap", "padding_gap", "recurrent_gap",
-    "causal_gap", "causal_edge_gap",
-    "grad_gap", "grad_gap_mean", "tbptt_gap", "tb_gap",
-    "h_gap_box", "eps_k", "w_gap", "w_gap_before", "trained_gap", "dh_dh",
-    "dh_dh_deep", "top_memory", "low_before", "top_before", "mode_gap", "mode_start", "power_norm",
-    "scan_gap", "scan_start", "decay_product", "decay_least", "decay_of_mean",
-})  # fmt: skip
-
-
 def windowed(statement: Statement) -> bool:
-    """Whether a statement's checks differ by the window."""
-    return bool(WINDOWED & free_names(statement))
+    """Whether a statement's checks differ by the window: some quantity of it does."""
+    return any(VOCABULARY[name].windowed for name in free_names(statement))
 
 
 def free_names(*statements: Statement) -> set[str]:

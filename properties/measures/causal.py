@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from properties.measures.measure import Measure
+from properties.measures.readings.needs import Needs
 from properties.measures.readings.receptive_field import HUGE, foreign
 from properties.systems.batch import Batch
 from properties.systems.causal.model import models
@@ -115,7 +116,9 @@ def inside(read: Callable[[Batch], Interval]) -> Callable[[Batch], Interval]:
     return later
 
 
-CAUSAL_GAPS = (
-    Measure("causal_gap", enclosure=gap(outside)),
-    Measure("causal_edge_gap", enclosure=inside(gap(edge))),
+MODULES = Needs(most=(2, 2))
+
+MEASURES = (
+    Measure("causal_gap", enclosure=gap(outside), needs=MODULES),
+    Measure("causal_edge_gap", enclosure=inside(gap(edge)), needs=MODULES),
 )

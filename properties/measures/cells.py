@@ -9,8 +9,8 @@ from flint import arb
 
 from properties.measures.measure import Measure
 from properties.measures.readings.balls import BallPair
-from properties.measures.runs import ball_descent, descent, pairs, single
 from properties.measures.runs import readings as of
+from properties.measures.runs import single
 from properties.systems.batch import Batch
 from theory.numbers.interval import Interval
 
@@ -36,7 +36,7 @@ def own(
     return Measure(name, enclosure=enclosure, balls=ball)
 
 
-CELLS = (
+MEASURES = (
     own(
         "h_norm_box",
         of.box_norm(lambda batch: of.runs(batch).states[-1]),
@@ -52,51 +52,3 @@ CELLS = (
     own("dphi_w_gap_box", single.dphi_w_gap, single.dphi_w_gap_ball),
     own("dphi_h_gap_box", single.dphi_h_gap, single.dphi_h_gap_ball),
 )
-# What other systems have too, under the same name.
-ALSO = {
-    measure.name: measure
-    for measure in (
-        Measure(
-            "h_gap",
-            enclosure=of.lengths(of.output_gaps),
-            balls=of.ball_lengths(of.ball_output_gap),
-        ),
-        Measure(
-            "y_gap",
-            enclosure=of.lengths(lambda batch: of.output_gaps(batch).mapped(batch.C)),
-            balls=of.ball_lengths(of.predicted),
-        ),
-        Measure(
-            "gate_gap_box",
-            enclosure=of.box_norm(single.moved),
-            balls=of.box_balls(single.balls_moved),
-        ),
-        Measure(
-            "gate_state_gap_box",
-            enclosure=of.box_norm(single.apart),
-            balls=of.box_balls(single.balls_apart),
-        ),
-        Measure("dh_dx", enclosure=of.input_jacobians, balls=of.ball_jacobian),
-        Measure(
-            "grad_gap",
-            enclosure=of.lengths(of.gradient_gaps, 3),
-            balls=of.ball_lengths(of.ball_gradient_gap),
-        ),
-        Measure(
-            "grad_gap_weights",
-            enclosure=pairs.grad_gap_weights,
-            balls=pairs.grad_gap_weights_ball,
-        ),
-        Measure(
-            "weight_distance",
-            enclosure=pairs.weight_distance,
-            balls=pairs.weight_distance_ball,
-        ),
-        Measure("w_gap", enclosure=descent.w_gap, balls=ball_descent.w_gap_ball),
-        Measure(
-            "tbptt_gap",
-            enclosure=of.lengths(of.early_gradients, 3),
-            balls=of.ball_lengths(of.ball_early_gradient),
-        ),
-    )
-}

@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from flint import arb
 
-from properties.measures.measure import Measure
+from properties.measures.measure import Measure, OfCells
+from properties.measures.readings.needs import Needs
+from properties.measures.runs import readings as of
+from properties.measures.runs import single
 from properties.measures.runs.rounded import Rounded
 from properties.systems.gated.cell import Gated
 from properties.systems.gated.readings import (
-    Balls,
-    Differences,
     Weights,
     apart,
     ball_final,
@@ -32,23 +33,33 @@ from properties.systems.gated.readings import (
     wide_step,
 )
 
+GATED = Needs(most=(12, 8))
+
 
 def steps_of(count: int) -> Callable[[object], int]:
     """That many steps, whatever the batch."""
     return lambda batch: count
 
 
-def weighed(suffix: str, weights: Weights) -> tuple[Measure, Measure]:
-    """Both gaps in max |s_j|/w_j."""
-    return (
-        seen(f"gate_gap{suffix}", one_step, ball_pair_after(steps_of(1)), weights),
-        seen(f"gate_state_gap{suffix}", start, ball_pair_after(steps_of(0)), weights),
+def after_step(suffix: str, weights: Weights, of_cells: OfCells | None = None) -> Measure:
+    """Two states after one step, in max |s_j|/w_j."""
+    return Measure(
+        f"gate_gap{suffix}",
+        enclosure=sup(one_step, weights),
+        balls=sup_balls(ball_pair_after(steps_of(1)), weights),
+        of_cells=of_cells,
+        needs=GATED,
     )
 
 
-def seen(name: str, differences: Differences, balls: Balls, weights: Weights) -> Measure:
-    """One gap in max |s_j|/w_j."""
-    return Measure(name, enclosure=sup(differences, weights), balls=sup_balls(balls, weights))
+def at_start(suffix: str, weights: Weights, of_cells: OfCells | None = None) -> Measure:
+    """Two states, in max |s_j|/w_j."""
+    return Measure(
+        f"gate_state_gap{suffix}",
+        enclosure=sup(start, weights),
+        balls=sup_balls(ball_pair_after(steps_of(0)), weights),
+        of_cells=of_cells,
+    )
 
 
 def cells(s: Rounded, gated: Gated) -> Rounded:
@@ -67,12 +78,13 @@ def cell_balls(s: list[arb], n: int) -> list[arb]:
     return s[:n] if len(s) > n else [arb("nan")]
 
 
-GATES = (
+MEASURES = (
     Measure(
         "gate_gap",
         value=climbed,
         enclosure=sup(one_step),
         balls=sup_balls(ball_pair_after(steps_of(1))),
+        needs=GATED,
     ),
     Measure(
         "gate_state_gap",
@@ -80,22 +92,40 @@ GATES = (
         enclosure=sup(start),
         balls=sup_balls(ball_pair_after(steps_of(0))),
     ),
-    *weighed("_w", by_omega),
-    *weighed("_box", by_unit),
+    after_step("_w", by_omega),
+    at_start("_w", by_omega),
+    after_step(
+        "_box", by_unit, OfCells(of.box_norm(single.moved), of.box_balls(single.balls_moved))
+    ),
+    at_start("_box", by_unit, OfCells(of.box_norm(single.apart), of.box_balls(single.balls_apart))),
     Measure(
-        "wide_gap", enclosure=sup(wide_step), balls=sup_balls(ball_pair_after(steps_of(1), True))
+        "wide_gap",
+        enclosure=sup(wide_step),
+        balls=sup_balls(ball_pair_after(steps_of(1), True)),
+        needs=GATED,
     ),
     Measure(
         "wide_state_gap",
         enclosure=sup(wide_start),
         balls=sup_balls(ball_pair_after(steps_of(0), True)),
     ),
-    Measure("c_size", enclosure=sup(final(cells)), balls=sup_balls(ball_final(cell_balls))),
     Measure(
-        "h_size", enclosure=sup(final(output)), balls=sup_balls(ball_final(lambda s, n: s[-n:]))
+        "c_size",
+        enclosure=sup(final(cells)),
+        balls=sup_balls(ball_final(cell_balls)),
+        needs=GATED,
     ),
     Measure(
-        "run_gap", enclosure=euclidean(whole_run), balls=euclidean_balls(ball_pair_after(length_of))
+        "h_size",
+        enclosure=sup(final(output)),
+        balls=sup_balls(ball_final(lambda s, n: s[-n:])),
+        needs=GATED,
+    ),
+    Measure(
+        "run_gap",
+        enclosure=euclidean(whole_run),
+        balls=euclidean_balls(ball_pair_after(length_of)),
+        needs=GATED,
     ),
     Measure(
         "start_gap", enclosure=euclidean(start), balls=euclidean_balls(ball_pair_after(steps_of(0)))

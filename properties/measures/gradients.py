@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from flint import fmpq
 
-from properties.measures.measure import Error, Measure, Value
+from properties.measures.measure import Error, Measure, OfCells, Value
 from properties.measures.readings.exact_steps import (
     Rows,
     Single,
@@ -29,6 +29,7 @@ from properties.measures.readings.gradients import (
     windowed_gap,
     windowed_slack,
 )
+from properties.measures.readings.needs import NOTHING, Needs
 from properties.measures.readings.steps import (
     dp,
     dp_gap,
@@ -41,42 +42,68 @@ from properties.measures.readings.steps import (
     dphi_w_gap_slack,
     dphi_w_slack,
 )
+from properties.measures.runs import pairs
+from properties.measures.runs import readings as of
 from properties.systems.batch import Batch
 
 Squares = Callable[[Rows], Callable[[Batch, int], fmpq | None]]
 
 
-def windowed(name: str) -> Measure:
+def windowed(name: str, needs: Needs, of_cells: OfCells | None = None) -> Measure:
     """A difference of the gradients of two runs, one for each window."""
     return Measure(
         name, value=windowed_gap(name), error=windowed_slack(name), balls=gap_ball(name),
-        square=gap_square(name),
+        square=gap_square(name), of_cells=of_cells, needs=needs,
     )  # fmt: skip
 
 
 def in_rows(
-    name: str, rows: Rows, value: Value, error: Error, square: Squares = longest_square
+    name: str,
+    rows: Rows,
+    value: Value,
+    error: Error,
+    square: Squares = longest_square,
+    needs: Needs = NOTHING,
 ) -> Measure:
     """The length of the longest of the rows that one step gives."""
-    return Measure(name, value=value, error=error, balls=longest_ball(rows), square=square(rows))
+    balls, exact = longest_ball(rows), square(rows)
+    return Measure(name, value=value, error=error, balls=balls, square=exact, needs=needs)
 
 
-GRADIENTS = (
-    *(windowed(name) for name in ("grad_gap", "grad_gap_mean", "tbptt_gap", "tb_gap")),
+# One adjoint sweep reads many systems as fast as few.
+SWEPT = Needs(room=(128, 1))
+
+MEASURES = (
+    windowed(
+        "grad_gap",
+        Needs(room=(448, 1)),
+        OfCells(of.lengths(of.gradient_gaps, 3), of.ball_lengths(of.ball_gradient_gap)),
+    ),
+    windowed("grad_gap_mean", Needs(most=(16, 2), apart=True, slow=True, longest=64)),
+    windowed(
+        "tbptt_gap",
+        SWEPT,
+        OfCells(of.lengths(of.early_gradients, 3), of.ball_lengths(of.ball_early_gradient)),
+    ),
+    windowed("tb_gap", SWEPT),
     Measure(
         "grad_gap_weights", value=weights_gap, error=weights_slack, balls=weights_ball,
         square=weights_square,
+        of_cells=OfCells(pairs.grad_gap_weights, pairs.grad_gap_weights_ball),
     ),
     Measure(
         "weight_distance", value=weight_distance, error=distance_slack, balls=distance_ball,
         square=distance_square,
+        of_cells=OfCells(pairs.weight_distance, pairs.weight_distance_ball),
     ),
     in_rows("dphi_w", Single.weights, dphi_w, dphi_w_slack, steepest_square),
     in_rows(
-        "dphi_w_gap", Single.weights_gap, dphi_w_gap, dphi_w_gap_slack, steepest_square
+        "dphi_w_gap", Single.weights_gap, dphi_w_gap, dphi_w_gap_slack, steepest_square,
+        Needs(most=(16, 4)),
     ),
     Measure(
-        "dphi_h_gap", value=dphi_h_gap, enclosure=dphi_h_gap_enclosure, balls=dphi_h_gap_ball
+        "dphi_h_gap", value=dphi_h_gap, enclosure=dphi_h_gap_enclosure, balls=dphi_h_gap_ball,
+        needs=Needs(most=(16, 2)),
     ),
     in_rows("dp", Single.loss, dp, dp_slack),
     in_rows("dp_gap", Single.loss_gap, dp_gap, dp_gap_slack),

@@ -99,7 +99,7 @@ def of_stack(name: str, value: Value, windows: bool = False) -> Measure:
     return rooted(name, of_member, windows)
 
 
-LAYERS = (
+MEASURES = (
     Measure(
         "deep_gap",
         enclosure=lambda batch: each_pair(batch, step_ends),

@@ -9,6 +9,7 @@ from flint import arb, ctx, fmpq
 
 from properties.measures.measure import Measure
 from properties.measures.readings.balls import BallPair, Ends, float_ends
+from properties.measures.readings.needs import Needs
 from properties.systems.batch import Batch
 from properties.systems.limits.candidates import Candidate
 from properties.systems.limits.planted import Planted
@@ -67,8 +68,10 @@ def rank_ball(pair: BallPair, k: int) -> arb:
     return arb(low).union(arb(high)) if low <= high else arb("nan")
 
 
-LIMITS = (
-    rooted("separation", separation),
+FEW = Needs(most=(16, 1))
+
+MEASURES = (
+    rooted("separation", separation).needing(FEW),
     counted("active", of_candidate(lambda member: member.active)),
     counted("pattern_constant", of_candidate(lambda member: member.pattern_constant)),
     counted("scalar_W", of_candidate(lambda member: member.scalar_W)),
@@ -77,11 +80,13 @@ LIMITS = (
         enclosure=lambda batch: each_pair(batch, gap_ends),
         balls=gap_ball,
         square=gap_square,
+        needs=FEW,
     ),
     Measure(
         "sample_rank",
         enclosure=lambda batch: each_pair(batch, rank_ends),
         balls=rank_ball,
+        needs=FEW,
     ),
     counted("sign_classes", of_planted(lambda member: member.sign_classes)),
     counted("equal_classes", of_planted(lambda member: member.equal_classes)),

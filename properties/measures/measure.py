@@ -5,13 +5,14 @@ and ``error`` a rigorous bound on |reading − truth|; together, or as an ``encl
 the truth. ``balls`` reads one pair at any precision, ``square`` gives the exact square where it is
 rational, ``cap`` a rational bound of the square that holds whatever the inputs are, and ``at_most``
 decides an exact comparison where it can. Shapes are (B, S, K+1) with k,
-else (B, S, 1). Where the systems are cells of any kind, ``of_cells`` has the readings.
+else (B, S, 1). Where the systems are cells of any kind, ``of_cells`` has the readings. ``needs`` is
+what reading it asks of an attack.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -19,12 +20,21 @@ from flint import arb, fmpq
 
 from properties.measures.readings import rationals
 from properties.measures.readings.balls import BallPair, ball_pair
+from properties.measures.readings.needs import NOTHING, Needs
 from properties.systems.batch import Batch
 from theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
 Value = Callable[[Batch], Tensor]
 Error = Callable[[Batch, Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class OfCells:
+    """The readings of a quantity on cells of any kind."""
+
+    enclosure: Callable[[Batch], Interval]
+    balls: Callable[[BallPair, int], arb]
 
 
 @dataclass(frozen=True)
@@ -39,12 +49,17 @@ class Measure:
     square: Callable[[Batch, int], fmpq | None] | None = None
     at_most: Callable[[Batch, fmpq, int], bool | None] | None = None
     cap: Callable[[Batch, int], fmpq | None] | None = None
-    of_cells: Measure | None = None
+    of_cells: OfCells | None = None
+    needs: Needs = NOTHING
+
+    def needing(self, needs: Needs) -> Measure:
+        """The same measure, with what it asks of an attack."""
+        return replace(self, needs=needs)
 
     def enclose(self, batch: Batch) -> Interval:
         """Float64 enclosures over the batch; [nan, nan] where only the referee can read it."""
         if batch.cells is not None and self.of_cells is not None:
-            return self.of_cells.enclose(batch)
+            return self.of_cells.enclosure(batch)
         if self.enclosure is not None:
             return self.enclosure(batch)
         if self.value is None or self.error is None:
@@ -56,9 +71,8 @@ class Measure:
 
     def ball(self, pair: Batch, k: int, precision: int) -> arb:
         """A ball of one pair at one window; NaN where there is no reading."""
-        if pair.cells is not None and self.of_cells is not None:
-            return self.of_cells.ball(pair, k, precision)
-        return arb("nan") if self.balls is None else self.balls(ball_pair(pair, precision), k)
+        balls = self.balls if pair.cells is None or self.of_cells is None else self.of_cells.balls
+        return arb("nan") if balls is None else balls(ball_pair(pair, precision), k)
 
     def exact_square(self, pair: Batch, k: int, precision: int) -> fmpq | None:
         """The square, if it is known to be rational: from rational states or a ball that is 0."""

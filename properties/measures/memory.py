@@ -76,7 +76,7 @@ def least(member: Scan, s: int, k: int) -> fmpq:
     return min(member.decays(s, k), default=fmpq(1))
 
 
-MEMORY = (
+MEASURES = (
     of_mode("mode_gap", lambda m, s, k: m.gap(s, k)),
     of_mode("mode_start", lambda m, s, k: m.start(s, k)),
     Measure(

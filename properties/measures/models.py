@@ -6,11 +6,12 @@ from flint import arb, fmpq
 
 from impl.numbers.exact_norm import ball_norm, rational_norm_at_most
 from impl.numbers.outward import underflow
-from properties.measures.measure import Measure, square_of
+from properties.measures.measure import Measure, OfCells, square_of
 from properties.measures.readings import rationals
 from properties.measures.readings import receptive_field as field
 from properties.measures.readings.balls import entries, length
 from properties.measures.readings.jacobians import dh_dx, dh_dx_ball, dh_dx_enclosure
+from properties.measures.readings.needs import Needs
 from properties.measures.readings.slack import local_slack, norm_slack, state_slack
 from properties.measures.readings.states import (
     each_window,
@@ -33,7 +34,11 @@ from properties.measures.readings.states import (
     weighted_ball,
     weighted_error,
 )  # fmt: skip
+from properties.measures.runs import readings as of
 from properties.systems.batch import Batch
+
+# In a norm that is certified anew at every step of an ascent.
+WEIGHTED = Needs(wide=True, slow=True)
 
 
 def in_quadratic_norm(suffix: str, weights: str) -> tuple[Measure, Measure]:
@@ -50,6 +55,7 @@ def in_quadratic_norm(suffix: str, weights: str) -> tuple[Measure, Measure]:
             error=weighted_error(weights, step_vectors, local_slack),
             balls=lambda p, k: weighted_ball(p, weights, p.step_gap),
             square=lambda b, k: rationals.weighted(rows(b), rationals.step_gap(b)),
+            needs=WEIGHTED,
         ),
         Measure(
             f"state_gap_{suffix}",
@@ -80,7 +86,9 @@ def descent_square(batch: Batch, k: int) -> fmpq:
     return rationals.descent_growth(start, alpha, spec.T) ** 2
 
 
-MODELS = (
+MODULES = Needs(most=(4, 2))  # run module by module
+
+MEASURES = (
     Measure(
         "h_norm",
         value=single(last_states),
@@ -104,6 +112,7 @@ MODELS = (
         balls=lambda p, k: length(p.gap(k)),
         square=lambda b, k: square_of(rationals.gap(b, k)),
         cap=lambda b, k: None if k else rationals.range_square(b),
+        of_cells=OfCells(of.lengths(of.output_gaps), of.ball_lengths(of.ball_output_gap)),
     ),
     Measure(
         "y_gap",
@@ -111,8 +120,19 @@ MODELS = (
         error=output_error,
         balls=lambda p, k: length(mapped(p.batch.C[0], p.gap(k))),
         square=read_out,
+        of_cells=OfCells(
+            of.lengths(lambda batch: of.output_gaps(batch).mapped(batch.C)),
+            of.ball_lengths(of.predicted),
+        ),
     ),
-    Measure("dh_dx", value=dh_dx, enclosure=dh_dx_enclosure, balls=dh_dx_ball),
+    Measure(
+        "dh_dx",
+        value=dh_dx,
+        enclosure=dh_dx_enclosure,
+        balls=dh_dx_ball,
+        of_cells=OfCells(of.input_jacobians, of.ball_jacobian),
+        needs=Needs(most=(16, 2)),
+    ),
     Measure(
         "step_gap",
         value=single(step_vectors),
@@ -135,6 +155,7 @@ MODELS = (
         error=step_sup_error,
         balls=lambda p, k: sup_ball(p, p.step_gap),
         square=lambda b, k: rationals.relative_sup(sup_weights(b), rationals.step_gap(b)),
+        needs=WEIGHTED,
     ),
     Measure(
         "state_gap_v",
@@ -143,33 +164,42 @@ MODELS = (
         balls=lambda p, k: sup_ball(p, p.state_gap),
         square=lambda b, k: rationals.relative_sup(sup_weights(b), rationals.state_gap(b)),
     ),
-    Measure("h_rounding", balls=lambda p, k: rounding_ball(p)),
+    Measure(
+        "h_rounding",
+        balls=lambda p, k: rounding_ball(p),
+        needs=Needs(most=(4, 2), rounding=True),
+    ),
     Measure(
         "W_norm_exact",
         balls=lambda p, k: ball_norm(p.batch.cell.W[0]),
         at_most=lambda b, bound, k: rational_norm_at_most(b.cell.W[0], bound),
+        needs=Needs(most=(16, 1)),
     ),
     Measure(
         "forward_gap",
         enclosure=field.forward_gap,
         balls=lambda p, k: length(p.forward_gap(k)),
         square=lambda b, k: square_of(rationals.forward_gap(b, k)),
+        needs=MODULES,
     ),
-    Measure("field_gap", enclosure=field.field_gap),
+    Measure("field_gap", enclosure=field.field_gap, needs=MODULES),
     Measure(
         "edge_gap",
         enclosure=field.edge_gap,
         square=lambda b, k: square_of(rationals.edge_gap(b, k, field.edge_rows(b))),
+        needs=MODULES,
     ),
     Measure(
         "padding_gap",
         enclosure=field.padding_gap,
         square=lambda b, k: square_of(rationals.padding_gap(b, k)),
+        needs=MODULES,
     ),
     Measure(
         "recurrent_gap",
         enclosure=field.recurrent_gap,
         square=lambda b, k: square_of(rationals.recurrent_gap(b, k)),
+        needs=MODULES,
     ),
     Measure(
         "descent_growth",

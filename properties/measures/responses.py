@@ -12,7 +12,7 @@ import torch
 
 from impl.numbers.outward import add_up, mul_up, norm_up
 from properties.measures.cells import own
-from properties.measures.measure import Measure, square_of
+from properties.measures.measure import Measure, OfCells, square_of
 from properties.measures.readings import rationals
 from properties.measures.readings.balls import BallPair, Vector, column, entries, length
 from properties.measures.readings.slack import UP, map_slack, norm_slack, norms, state_slack
@@ -153,16 +153,14 @@ def ball_output(runs: BallRuns, batch: Batch, k: int) -> Vector:
     return cells_ball(False)(runs, batch, k)[-batch.cells.n :]
 
 
-RESPONSES = (
+MEASURES = (
     Measure(
         "forced_gap",
         value=lambda b: differ(b, single(apart(False))(b)),
         error=lambda b, v: differ(b, error(b, v)),
         balls=lambda p, k: length(ball_apart(p, False)),
         square=lambda b, k: square_of(exactly_apart(b, False)),
-        of_cells=Measure(
-            "forced_gap", enclosure=of.lengths(cells_output), balls=of.ball_lengths(ball_output)
-        ),
+        of_cells=OfCells(of.lengths(cells_output), of.ball_lengths(ball_output)),
     ),
     Measure(
         "forced_gap_y",
@@ -170,10 +168,9 @@ RESPONSES = (
         error=lambda b, v: differ(b, output_error(b, v)),
         balls=lambda p, k: length(mapped(p.batch.C[0], ball_apart(p, False))),
         square=lambda b, k: rationals.weighted(b.C[0].tolist(), exactly_apart(b, False)),
-        of_cells=Measure(
-            "forced_gap_y",
-            enclosure=of.lengths(lambda b: cells_output(b).mapped(b.C)),
-            balls=of.ball_lengths(lambda r, b, k: mapped(b.C[0], ball_output(r, b, k))),
+        of_cells=OfCells(
+            of.lengths(lambda b: cells_output(b).mapped(b.C)),
+            of.ball_lengths(lambda r, b, k: mapped(b.C[0], ball_output(r, b, k))),
         ),
     ),
     Measure(
@@ -183,8 +180,6 @@ RESPONSES = (
         balls=lambda p, k: length(ball_apart(p, True)),
         square=lambda b, k: square_of(exactly_apart(b, True)),
     ),
-)
-OF_CELLS = (
     own("forced_gap_box", of.box_norm(cells_apart(False)), of.box_balls(cells_ball(False))),
     own("response_gap_box", of.box_norm(cells_apart(True)), of.box_balls(cells_ball(True))),
     own("response_start_box", of.box_norm(cells_start), of.box_balls(ball_start)),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from flint import arb
 
-from properties.measures.measure import Error, Measure, Value, around
+from properties.measures.measure import Error, Measure, OfCells, Value, around
 from properties.measures.readings import exact_training as exact
 from properties.measures.readings import projections, training
+from properties.measures.readings.needs import NOTHING, Needs
+from properties.measures.runs import ball_descent, descent
 from properties.systems.batch import Batch
 from theory.numbers.interval import Interval
 
@@ -44,25 +47,34 @@ def weights(name: str, before: int, value: Value, error: Error) -> Measure:
     )
 
 
-def between(name: str, one: tuple[str, str], two: tuple[str, str]) -> Measure:
+def between(
+    name: str, one: tuple[str, str], two: tuple[str, str], needs: Needs = NOTHING
+) -> Measure:
     """The distance of what becomes of A or of B from what becomes of either."""
     return Measure(
         name, enclosure=projections.enclosure(one, two), balls=projections.ball(one, two),
-        square=projections.square(one, two),
+        square=projections.square(one, two), needs=needs,
     )  # fmt: skip
 
 
-TRAINING = (
-    weights("w_gap", 0, training.w_gap, training.w_gap_slack),
+FEW = Needs(most=(16, 1))
+
+MEASURES = (
+    replace(
+        weights("w_gap", 0, training.w_gap, training.w_gap_slack),
+        of_cells=OfCells(descent.w_gap, ball_descent.w_gap_ball),
+        needs=replace(FEW, trained=True),
+    ),
     weights("w_gap_before", 1, training.w_gap_before, training.w_gap_before_slack),
     Measure(
         "trained_gap",
         enclosure=trained(training.trained_gap, training.trained_gap_slack),
         balls=exact.trained_gap_ball,
+        needs=replace(FEW, predicts=True),
     ),
-    between("proj_gap", ("projected", "A"), ("projected", "B")),
+    between("proj_gap", ("projected", "A"), ("projected", "B"), FEW),
     between("matrix_gap", ("itself", "A"), ("itself", "B")),
-    between("rescaled_gap", ("rescaled", "A"), ("rescaled", "B")),
-    between("proj_distance", ("itself", "A"), ("projected", "A")),
+    between("rescaled_gap", ("rescaled", "A"), ("rescaled", "B"), FEW),
+    between("proj_distance", ("itself", "A"), ("projected", "A"), FEW),
     between("feasible_distance", ("itself", "A"), ("rescaled", "B")),
 )  # fmt: skip

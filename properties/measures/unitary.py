@@ -9,6 +9,7 @@ from flint import fmpq, fmpq_mat
 
 from impl.numbers.rationals import defect_rank, identity
 from properties.measures.measure import Measure
+from properties.measures.readings.needs import Needs
 from properties.systems.unitary import gaps
 from properties.systems.unitary.blocks import Block, multiplicity
 from properties.systems.unitary.derivatives import (
@@ -62,20 +63,22 @@ def eigenvalues(units: bool) -> Callable[[Any], int | None]:
     return lambda member: multiplicity(member.W, units) if isinstance(member, Block) else None
 
 
-UNITARY = (
-    rooted("unitary_gap", gaps.gap(lambda m: m.bound)),
-    rooted("unitary_gap_unbiased", gaps.gap(lambda m: fmpq(0))),
-    rooted("unitary_gap_undamped", gaps.gap(gaps.undamped)),
-    rooted("unitary_gap_unstarted", gaps.gap(gaps.unstarted)),
-    rooted("unitary_gap_scant", gaps.gap(lambda m: m.bound * fmpq(99, 100))),
-    rooted("unitary_gap_beyond", gaps.beyond),
-    rooted("unitary_gap_rescaled", gaps.rescaled),
-    rooted("unitary_defect", of_network(defect)),
+FEW, MANY = Needs(most=(24, 2)), Needs(room=(48, 1))
+
+MEASURES = (
+    rooted("unitary_gap", gaps.gap(lambda m: m.bound)).needing(FEW),
+    rooted("unitary_gap_unbiased", gaps.gap(lambda m: fmpq(0))).needing(FEW),
+    rooted("unitary_gap_undamped", gaps.gap(gaps.undamped)).needing(FEW),
+    rooted("unitary_gap_unstarted", gaps.gap(gaps.unstarted)).needing(FEW),
+    rooted("unitary_gap_scant", gaps.gap(lambda m: m.bound * fmpq(99, 100))).needing(FEW),
+    rooted("unitary_gap_beyond", gaps.beyond).needing(MANY),
+    rooted("unitary_gap_rescaled", gaps.rescaled).needing(FEW),
+    rooted("unitary_defect", of_network(defect)).needing(MANY),
     rooted("unitary_defect_transposed", of_network(defect_transposed)),
     rooted("unitary_defect_short", of_network(defect_short)),
-    counted("defect_rank", lambda member: defect_rank(recurrent(member))),
+    counted("defect_rank", lambda member: defect_rank(recurrent(member))).needing(MANY),
     counted("W_rank", lambda member: int(recurrent(member).rank())),
-    counted("multiplicity", eigenvalues(units=False)),
+    counted("multiplicity", eigenvalues(units=False)).needing(MANY),
     counted("multiplicity_any", eigenvalues(units=True)),
     Measure(
         "dh_dh",
@@ -83,5 +86,6 @@ UNITARY = (
         balls=dh_dh_ball,
         square=dh_dh_square,
         at_most=dh_dh_at_most,
+        needs=Needs(most=(16, 2)),
     ),
 )

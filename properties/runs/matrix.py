@@ -1,8 +1,9 @@
 """The matrix of claims and cells: what each claim comes to on each cell, from what was judged.
 
 Where nothing was judged, the assumptions decide. A claim is tied to some cells by the assumptions
-that `TIES` lists of it, and a cell meets those that `properties.systems.columns.COLUMNS` lists of
-it: the first that it does not meet is why the claim is not applicable.
+that say so (`ties`), and a cell meets those that `properties.systems.columns.COLUMNS` lists of it:
+the first that it does not meet, what the most cells meet coming first, is why the claim is not
+applicable.
 """
 
 from __future__ import annotations
@@ -25,52 +26,7 @@ from reports.records.matrix import Column, Entry, Matrix, Standing
 from theory.language.claim import Claim
 from theory.language.vocabulary import VOCABULARY
 
-# The assumptions of each claim that say of which cells it speaks; none where it speaks of all.
-TIES: dict[str, tuple[str, ...]] = {
-    "contraction-linear": ("linear",),
-    "contraction-rnn": ("rnn",),
-    "contraction-weighted": ("rnn", "linear"),
-    "contraction-lstm": ("cells",),
-    "contraction-gru": ("gru",),
-    "contraction-deep": ("deep transition",),
-    "contraction-stacked": ("lower layer",),
-    **dict.fromkeys(("state-bound", "truncation", "prediction"), ("contraction",)),
-    "input-robustness": ("contraction",),
-    "linear-memory": ("diagonal", "Jordan block"),
-    "scan-memory": ("scan",),
-    "vanishing-gradient": ("contraction",),
-    "deep-gradient": ("deep transition",),
-    "instability": ("system", "descent"),
-    "receptive-field": (),
-    "certified-norm": (),
-    "rounding-state": ("rnn",),
-    "cell-constants": ("rnn",),
-    "loss-constants": (),
-    **dict.fromkeys(("gradient-gap", "gradient-lipschitz"), ("contraction", "smooth")),
-    "tbptt-gap": ("contraction",),
-    "projection": (),
-    "weight-gap": ("gradient gap",),
-    "end-to-end": ("contraction", "gradient gap"),
-    **dict.fromkeys(("urnn-equivalence", "urnn-defect"), ("relu",)),
-    "urnn-tight": ("patterns",),
-    "urnn-sigmoid": ("sigmoidal",),
-    "urnn-gradient": ("rnn", "relu"),
-}
-UNSTATED = "no form of it is stated for this cell"
-# What is missing where a theorem could be carried over to cells that do not meet its assumptions.
-OPEN: dict[str, str] = {
-    "rounding-state": "the rounding of one step of this cell is not stated",
-    "cell-constants": "the constants of this cell's derivatives are not stated",
-}
-# What is proved of every cell as it is, but shown to some alone.
-SHOWN_TO_SOME: dict[str, str] = {
-    "loss-constants": "it is proved for any output h; on this cell nothing was attacked",
-}
 UNDRAWN = "this cell is read, but no kind of system that is attacked is one of it"
-# What is missing where a claim could be stated for a cell as it is.
-MISSING: dict[str, str] = {
-    "weight-gap": "it is proved for any descent; the constants of this cell's are not supplied",
-}
 # How the judge calls a check vacuous for want of a constant.
 FINITE = "finite "
 ALONE = "it speaks of a matrix alone, and of no cell"
@@ -176,13 +132,14 @@ def unattacked(claim: Claim, column: str) -> tuple[Standing, str]:
         return "NOT TESTED", ""
     if column == NO_CELL or reach == {NO_CELL}:
         return "NOT APPLICABLE", NO_STATE if column == NO_CELL else ALONE
-    if unmet and (claim.id not in OPEN or "contraction" not in met(column)):
+    here = claim.elsewhere
+    if unmet and not (here.open and "contraction" in met(column)):
         return "NOT APPLICABLE", unmet
     if column not in {column_of(cell) for cell in drawn()}:
         return "NOT ATTACKED", UNDRAWN
-    if claim.id in SHOWN_TO_SOME:
-        return "NOT ATTACKED", SHOWN_TO_SOME[claim.id]
-    return "NOT YET PROVED", (OPEN if unmet else MISSING).get(claim.id, UNSTATED)
+    if here.shown:
+        return "NOT ATTACKED", here.shown
+    return "NOT YET PROVED", here.open if unmet else here.missing
 
 
 def met(column: str) -> tuple[str, ...]:
@@ -193,11 +150,15 @@ def met(column: str) -> tuple[str, ...]:
 def unmet_ties(claim: Claim, column: str) -> str:
     """The text of the first tie of the claim that the column does not meet; empty if some form has
     all of its ties met, or none has any."""
-    ties = TIES.get(claim.id, ())
-    texts: dict[str, str] = {}
+    here, texts = met(column), dict[str, str]()
     for form in claim.forms:
-        tied = {a.id: a.text for a in form.assumptions if a.id in ties}
-        if tied and set(tied) <= set(met(column)):
+        tied = {a.id: a.text for a in form.assumptions if a.ties}
+        if tied and set(tied) <= set(here):
             return ""
-        texts = tied | texts
-    return next((texts[id] for id in ties if id in texts and id not in met(column)), "")
+        texts |= {id: text for id, text in tied.items() if id not in texts}
+    return next((texts[id] for id in sorted(texts, key=rarity) if id not in here), "")
+
+
+def rarity(tie: str) -> int:
+    """The fewer columns meet a tie, the larger."""
+    return -sum(tie in column.assumptions for column in COLUMNS.values())

@@ -101,12 +101,20 @@ def ledger_records(entry: Claim, minimal: bool = True) -> tuple[LedgerRecord, ..
     return tuple(ledger_record(form.name, ledger) for form, ledger in forms)
 
 
+def unused(entry: Claim) -> dict[str, tuple[str, ...]]:
+    """The assumptions of each form that no step of its ledger uses, where there are some."""
+    forms = zip(entry.forms, prove(entry), strict=True)
+    return {form.name: ledger.unused for form, ledger in forms if ledger.unused}
+
+
 def ledger_record(form: str, ledger: Ledger) -> LedgerRecord:
-    """One ledger as a record; a human step keeps it from being proved."""
+    """One ledger as a record; a human step keeps it from being proved, and a failed one says where
+    it is written."""
     steps = tuple(
         LedgerStep(
             id=step.id, statement=step.statement, kind=step.kind, method=step.method,
-            uses=step.uses, verdict=step.verdict, redundant=step.redundant, detail=step.detail,
+            uses=step.uses, verdict=step.verdict, redundant=step.redundant,
+            detail=f"{step.where}: {step.detail}" if step.verdict == "failed" else step.detail,
         )
         for step in ledger.steps
     )  # fmt: skip
@@ -130,7 +138,10 @@ def failures(result: PartResult) -> list[str]:
         if tally.violated or tally.undecided:
             found.append(f"{form}: {tally.violated} VIOLATED, {tally.undecided} UNDECIDED")
         found += [f"  {c.verdict}: {c.replay}" for c in evidence.failing]
-    found += [f"{ledger.form}: not proved" for ledger in result.ledgers if not ledger.stands]
+    for ledger in result.ledgers:
+        if not ledger.stands:
+            failed = (step for step in ledger.steps if step.verdict == "failed")
+            found += [f"{ledger.form}: not proved", *(f"  {s.id}: {s.detail}" for s in failed)]
     for variant in result.variants:
         if not variant.convicted:
             found.append(f"{variant.id}: survived {variant.systems} systems")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from properties.runs.parts import chosen_claims, ledger_records
+from properties.runs.parts import chosen_claims, ledger_records, unused
 from reports.errors import RecordError
 from reports.records.codec import load
 from reports.records.ledger import LedgerRecord
@@ -186,12 +186,15 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
         ],
         "axioms": sorted({axiom for ledger in ledgers for axiom in ledger.axioms}),
         "human": [step for ledger in ledgers for step in ledger.human],
+        "unused": unused(entry),
         "proved": all(ledger.proved for ledger in ledgers),
     }
 
 
 def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
-    """Every step in a line; what a step did not need, and why one failed, below it."""
+    """Every step in a line; what a step did not need, where one failed and why, below it, and what
+    no step used at the end."""
+    spare = unused(entry)
     for ledger in ledgers:
         echo(f"{entry.id} ({ledger.form}): {'proved' if ledger.proved else 'NOT PROVED'}")
         for step in ledger.steps:
@@ -201,6 +204,11 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
                 echo(f"          not needed: {', '.join(step.redundant)}")
             if step.verdict == "failed":
                 echo(f"          {step.detail}")
+        if not ledger.steps:
+            echo("  no step: what is stated without a proof is not proved")
+        if ledger.form in spare:
+            assumed = ", ".join(spare[ledger.form])
+            echo(f"  assumed, and used by no step: {assumed}; state the form without")
 
 
 def summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:

@@ -14,6 +14,7 @@ from theory.proof.proof import Ledger, Lemma, Proof, check, lemma
 __all__ = [
     "Assumption",
     "Claim",
+    "Elsewhere",
     "Form",
     "Relation",
     "Source",
@@ -94,11 +95,26 @@ class Form:
 
 
 @dataclass(frozen=True)
+class Elsewhere:
+    """What a claim comes to on cells of which no form of it is attacked.
+
+    `open` says what is missing where the theorem could be carried over to cells that do not meet
+    its assumptions; `missing`, where it could be stated for a cell as it is; `shown`, that it is
+    proved of every cell as it is, but shown to some alone.
+    """
+
+    open: str = ""
+    missing: str = "no form of it is stated for this cell"
+    shown: str = ""
+
+
+@dataclass(frozen=True)
 class Claim:
     """A theorem with explicit constants.
 
     The first form is the claim; the others are its corollaries and restatements.  `extremal`
-    describes the worst instance.
+    describes the worst instance; `emphasis` multiplies the systems that it is randomly attacked
+    with: more for the main claims, fewer for the costly ones.
     """
 
     id: str
@@ -107,6 +123,8 @@ class Claim:
     forms: tuple[Form, ...]
     false_variants: tuple[Variant, ...]
     extremal: str
+    emphasis: float = 1.0
+    elsewhere: Elsewhere = Elsewhere()
 
     @property
     def statement(self) -> Statement:
@@ -164,8 +182,12 @@ def prove(claim: Claim, minimal: bool = True) -> tuple[Ledger, ...]:
 
 def _prove(form: Form, minimal: bool) -> Ledger:
     ledger = check(form.proof, form.statement, form.assumptions, minimal)
-    ends = form.proof.conclusion == form.statement
-    return replace(ledger, proved=ledger.proved and ends, argued=ledger.argued and ends)
+    if not form.proof.steps or form.proof.conclusion == form.statement:
+        return ledger
+    told = form.proof.conclusion.text
+    other = f"the last step concludes {told}, which is not the form's statement; conclude that"
+    last = replace(ledger.steps[-1], verdict="failed", detail=other)
+    return replace(ledger, steps=(*ledger.steps[:-1], last), proved=False, argued=False)
 
 
 def prove_variant(claim: Claim, variant: Variant) -> Ledger:

@@ -156,6 +156,7 @@ class Assumption:
     text: str
     condition: Statement | None = None
     law: Law | None = None
+    ties: bool = False
 
 
 @dataclass(frozen=True)
@@ -166,11 +167,12 @@ class Assumed:
     text: str
     forall: tuple[Symbol, ...] = ()
     condition: Statement | None = None
+    ties: bool = False
 
     def that(self, *clauses: Statement | Clause) -> Assumption:
         """What ledgers use of it: a law under its name."""
         stated = law(self.id, self.forall, *clauses)
-        return Assumption(self.id, self.text, self.condition, stated)
+        return Assumption(self.id, self.text, self.condition, stated, self.ties)
 
 
 assume = Assumed

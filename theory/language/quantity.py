@@ -4,7 +4,7 @@ Symbols are real and nothing more (never `positive`: λ = 0 is a case); lengths 
 integers.  The name of the symbol is the name in records.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import sympy
@@ -33,12 +33,18 @@ class Symbol(sympy.Symbol):
         return kind, (1, (*names, "quantity")), *rest
 
 
+_LENGTH = Symbol("T", integer=True)
+_OF_WINDOWS = frozenset(Symbol(name, integer=True) for name in ("k", "t"))
+
+
 @dataclass(frozen=True)
 class Quantity:
     """A named quantity.
 
     `norm` is the norm or unit; `notation` is LaTeX; `lower` is the least value it can take (None:
     any real); `definition` is the formal term of a measured quantity, which ledgers unfold.
+    `windowed` says that there is one for each window k; `about` names the kinds of systems that
+    have it, or families of kinds, as forms do: none for what models in general have.
     """
 
     symbol: Symbol
@@ -48,6 +54,13 @@ class Quantity:
     notation: str
     lower: int | None = 0
     definition: Expr | None = None
+    windowed: bool = False
+    about: tuple[str, ...] = ()
+
+    @property
+    def of_single_steps(self) -> bool:
+        """Whether it is measured of steps alone, and of no run of T steps."""
+        return self.definition is not None and _LENGTH not in self.definition.free_symbols
 
     @property
     def name(self) -> str:
@@ -59,17 +72,37 @@ def parameter(name: str, meaning: str, notation: str, lower: int | None = 0) -> 
     """A number that the check chooses."""
     integer = name in INTEGERS
     symbol = Symbol(name, integer=True) if integer else Symbol(name, real=True)
-    return Quantity(symbol, "parameter", meaning, "number", notation, lower)
+    windowed = symbol in _OF_WINDOWS
+    return Quantity(symbol, "parameter", meaning, "number", notation, lower, windowed=windowed)
 
 
-def certified(name: str, meaning: str, norm_name: str, notation: str) -> Quantity:
+def certified(
+    name: str, meaning: str, norm_name: str, notation: str, windowed: bool = False
+) -> Quantity:
     """A constant that the model supplies: a rigorous upper bound."""
-    return Quantity(Symbol(name, real=True), "certified", meaning, norm_name, notation)
+    symbol = Symbol(name, real=True)
+    return Quantity(symbol, "certified", meaning, norm_name, notation, windowed=windowed)
 
 
 def measured(
-    name: str, meaning: str, notation: str, definition: Expr | None = None, unit: str = "Euclidean"
+    name: str,
+    meaning: str,
+    notation: str,
+    definition: Expr | None = None,
+    unit: str = "Euclidean",
+    windowed: bool = False,
 ) -> Quantity:
-    """What is seen on a system; `definition` is what the ledgers unfold."""
+    """What is seen on a system; `definition` is what the ledgers unfold.
+
+    It has windows if its definition speaks of k or t; `windowed` says so of a term that hides them.
+    """
+    shown = definition is not None and not _OF_WINDOWS.isdisjoint(definition.free_symbols)
     symbol = Symbol(name, real=True)
-    return Quantity(symbol, "measured", meaning, unit, notation, 0, definition)
+    return Quantity(
+        symbol, "measured", meaning, unit, notation, 0, definition, windowed=windowed or shown
+    )
+
+
+def of(kinds: str, *quantities: Quantity) -> tuple[Quantity, ...]:
+    """The quantities, as those of these kinds of systems alone."""
+    return tuple(replace(quantity, about=tuple(kinds.split())) for quantity in quantities)

@@ -1,12 +1,14 @@
 """The vocabulary of all statements: every quantity bound once, by its name.
 
+`QUANTITIES` are those of `theory.language.quantities`; a claim may bring its own, by `enter`.
+
 States and outputs are measured in the Euclidean norm unless the name says otherwise, weights in
 the Euclidean norm of all trained weights together.
 """
 
 from sympy import Expr, Symbol
 
-from theory.errors import UnknownNameError
+from theory.errors import InputError, UnknownNameError
 from theory.language.quantities.causal import CAUSAL
 from theory.language.quantities.cells import CELLS
 from theory.language.quantities.gates import GATES
@@ -20,7 +22,24 @@ from theory.language.quantities.unitary import UNITARY
 from theory.language.quantity import Quantity
 from theory.language.statement import Statement
 
-__all__ = ["DEFINITIONS", "QUANTITIES", "VOCABULARY", "Quantity", "quantity", "symbols", "unfold"]
+__all__ = [
+    "DEFINITIONS",
+    "QUANTITIES",
+    "VOCABULARY",
+    "Quantity",
+    "enter",
+    "quantity",
+    "symbols",
+    "unfold",
+]
+
+
+class TakenNameError(InputError):
+    """A quantity under the name of another one."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"two quantities are named {name!r}; give one of them another name")
+
 
 QUANTITIES: tuple[Quantity, ...] = (
     *MODELS,
@@ -40,6 +59,20 @@ DEFINITIONS: dict[Symbol, Expr] = {
     for quantity in QUANTITIES
     if quantity.definition is not None
 }
+
+
+def enter(*quantities: Quantity) -> tuple[Symbol, ...]:
+    """The symbols of the quantities that a claim brings with it, once they are in the vocabulary.
+
+    Raises:
+        TakenNameError: another quantity has the name.
+    """
+    for new in quantities:
+        if VOCABULARY.setdefault(new.name, new) != new:
+            raise TakenNameError(new.name)
+        if new.definition is not None:
+            DEFINITIONS[new.symbol] = new.definition
+    return tuple(new.symbol for new in quantities)
 
 
 def quantity(name: str) -> Quantity:

@@ -72,6 +72,7 @@ class BoxGeometry(Geometry):
             f"φ is λ-Lipschitz in the state on the box{self.text}: ‖φ(s, x) − φ(s′, x)‖ ≤ "
             "λ‖s − s′‖, for M v ≤ λ v",
             forall=(a, b, m),
+            ties=True,
         ).that(Clause(bound, (inside(a), inside(b))))
 
     @property

@@ -136,6 +136,7 @@ class Geometry:
             "contraction",
             f"φ is λ-Lipschitz in the state{self.text}: ‖φ(h, x) − φ(h′, x)‖ ≤ λ‖h − h′‖",
             forall=(a, b, c),
+            ties=True,
         ).that(bound)
 
     @property
@@ -174,6 +175,7 @@ class Geometry:
             f"∂φ/∂w in the state{self.text}",
             forall=(s, j),
             condition=le(ZERO, beta_rho),
+            ties=True,
         ).that(
             le(self.norm(A_full - A_fresh), self.beta_hh * gap),
             le(self.norm(B_full - B_fresh), self.beta_wh * gap),

@@ -9,7 +9,8 @@ Verdict: TypeAlias = Literal["proved", "failed", "human"]
 
 @dataclass(frozen=True)
 class StepResult:
-    """What became of a step; `redundant` are uses without which it was proved too."""
+    """What became of a step; `redundant` are uses without which it was proved too, `where` is the
+    file and the line where it is written."""
 
     id: str
     statement: str
@@ -19,6 +20,7 @@ class StepResult:
     verdict: Verdict
     redundant: tuple[str, ...]
     detail: str
+    where: str = ""
 
 
 @dataclass(frozen=True)

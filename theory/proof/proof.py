@@ -7,9 +7,11 @@ goal: run against a false variant the same ledger must fail.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
+from pathlib import Path
 
 from sympy import Expr, Symbol
 
@@ -24,12 +26,23 @@ from theory.proof.scope import Known, constants_of
 
 __all__ = ["GIVEN", "Ledger", "Lemma", "Proof", "Step", "StepResult", "check", "lemma"]
 
+_HOUSE = Path(__file__).parents[2]
+
+
+def _caller() -> str:
+    """FILE:LINE of the call that makes a step, the file from the folder of the rooms on."""
+    frame = sys._getframe(3)  # beyond __post_init__ and the generated __init__
+    path = Path(frame.f_code.co_filename)
+    known = path.relative_to(_HOUSE) if path.is_relative_to(_HOUSE) else Path(path.name)
+    return f"{known.as_posix()}:{frame.f_lineno}"
+
 
 @dataclass(frozen=True)
 class Step:
     """One conclusion, for all values of the variables `forall` for which `given` holds.
 
-    A human step is an argument in prose, which no method checks.
+    A human step is an argument in prose, which no method checks.  `where` is the file and the line
+    where the step is written.
     """
 
     id: str
@@ -37,6 +50,11 @@ class Step:
     method: Method | str
     forall: tuple[Symbol, ...] = ()
     given: tuple[Statement, ...] = ()
+    where: str = field(default="", compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.where:
+            object.__setattr__(self, "where", _caller())
 
     @property
     def kind(self) -> Kind:
@@ -143,7 +161,7 @@ def check(
 
     With `minimal`, each use of a proved step is left out in turn, to find the redundant ones.
     """
-    known, results = _before(proof.steps[:-1], assumptions, minimal)
+    known, results = _before(proof, assumptions, minimal)
     if proof.steps:
         # Nothing may be left open at the end: no variables, no premises.
         last = replace(proof.steps[-1], conclusion=goal, forall=(), given=())
@@ -164,18 +182,22 @@ def check(
 
 @cache
 def _before(
-    steps: tuple[Step, ...], assumptions: tuple[Assumption, ...], minimal: bool
+    proof: Proof, assumptions: tuple[Assumption, ...], minimal: bool
 ) -> tuple[Known, tuple[StepResult, ...]]:
     """What the steps before the last one come to: the same for every goal."""
-    known = Known({assumption.id: assumption for assumption in assumptions})
+    names = tuple(step.id for step in proof.steps)
+    known = Known({assumption.id: assumption for assumption in assumptions}, later=names)
     results: list[StepResult] = []
-    for step in steps:
+    for step in proof.steps[:-1]:
         result = _run(step, known, minimal)
+        known = replace(known, later=known.later[1:])
         results.append(result)
         if result.verdict == "human":
             known = known.with_found(step.law)
         elif result.verdict == "proved":
             known = known.with_law(step.law)
+        else:
+            known = replace(known, failed=(*known.failed, step.id))
     return known, tuple(results)
 
 
@@ -183,7 +205,9 @@ def _run(step: Step, known: Known, minimal: bool) -> StepResult:
     def result(verdict: Verdict, detail: str, redundant: tuple[str, ...] = ()) -> StepResult:
         method = step.method.name if isinstance(step.method, Method) else "prose"
         text = step.conclusion.text
-        return StepResult(step.id, text, step.kind, method, step.uses, verdict, redundant, detail)
+        return StepResult(
+            step.id, text, step.kind, method, step.uses, verdict, redundant, detail, step.where
+        )
 
     goal = unfold(step.conclusion)
     try:

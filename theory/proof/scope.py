@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 
 from sympy import Expr, Symbol
 
@@ -30,12 +31,15 @@ class Known:
     """The scope of a step; `explains` asks for counter-models worth printing.
 
     `found` are the symbols of which a human step speaks: of one value, it may be, that it finds.
+    `failed` names the steps before this one that were not proved, `later` those from this one on.
     """
 
     assumptions: Mapping[str, Assumption]
     laws: Mapping[str, Law] = field(default_factory=dict)
     explains: bool = True
     found: frozenset[Symbol] = frozenset()
+    failed: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
 
     @property
     def conditions(self) -> tuple[Clause, ...]:
@@ -80,12 +84,23 @@ class Known:
         if name in self.laws:
             return self.laws[name]
         if name not in self.assumptions:
-            raise Gap(f"{name!r} is neither granted nor proved")
+            raise Gap(f"{name!r} is neither granted nor proved{self._absence(name)}")
         assumption = self.assumptions[name]
         if assumption.law is not None:
             return assumption.law
         condition = assumption.condition
         return Law(name, (), () if condition is None else (Clause(condition),))
+
+    def _absence(self, name: str) -> str:
+        """Why it is not at hand, if something is known of it."""
+        if name in self.failed:
+            return ": that step failed"
+        if name in self.later[:1]:
+            return ": it is this step itself"
+        if name in self.later:
+            return ": that step comes later; move it before this one"
+        close = get_close_matches(name, [*self.assumptions, *self.laws, *self.failed, *self.later])
+        return f": misspelt? did you mean {' or '.join(map(repr, close))}?" if close else ""
 
     def _instantiate(
         self, instance: Instance, named: tuple[Law, ...], plain: tuple[Clause, ...]

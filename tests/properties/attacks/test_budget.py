@@ -4,17 +4,10 @@ from itertools import pairwise
 
 import pytest
 
-from properties.attacks.budget import (
-    APART,
-    ATTACKS,
-    COSTLY,
-    PROFILES,
-    ROOMY,
-    batch_size,
-    check_attacks,
-    profile,
-)
+from properties.attacks.budget import ATTACKS, PROFILES, batch_size, check_attacks, profile
 from properties.errors import UnknownChoiceError
+from properties.measures.readings.needs import CONSTANTS
+from properties.measures.table import MEASURES
 from theory import CLAIMS, claim
 from theory.language.vocabulary import VOCABULARY
 
@@ -49,13 +42,14 @@ def test_batches_are_as_small_as_the_costliest_quantity() -> None:
     budget = profile("quick")
     plain = [form for form in claim("truncation").forms if form.about == "rnn"]
     assert batch_size(budget, plain) == (budget.batch, budget.sequences)
+    rooms = [measure.needs.room[0] for measure in MEASURES.values() if measure.needs.room]
     for entry in CLAIMS:
         batch, sequences = batch_size(budget, entry.forms)
-        assert 1 <= batch <= max(budget.batch, *(most for most, _ in ROOMY.values()))
+        assert 1 <= batch <= max(budget.batch, *rooms)
         assert 1 <= sequences <= budget.sequences
-    assert batch_size(budget, claim("rounding-state").forms) == COSTLY["h_rounding"]
+    assert batch_size(budget, claim("rounding-state").forms) == MEASURES["h_rounding"].needs.most
 
 
-def test_costly_names_are_in_the_vocabulary() -> None:
-    """No entry is a misspelt name."""
-    assert set(COSTLY) | set(ROOMY) | APART <= set(VOCABULARY)
+def test_constants_that_ask_are_certified_ones() -> None:
+    """No entry is a misspelt name, or that of what has a measure to say it."""
+    assert {VOCABULARY[name].role for name in CONSTANTS} == {"certified"}

@@ -7,13 +7,14 @@ from msgspec.structs import replace
 
 from impl.gradients.constants import Constants
 from properties.attacks.typed import typed_assumptions
-from properties.judging.judge import WINDOWED, Verdict, compare, free_names, judge, unmet, windowed
+from properties.judging.judge import Verdict, compare, free_names, judge, unmet, windowed
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
 from properties.systems.spec import SystemSpec, Values
 from theory import claim
 from theory.language.claim import Assumption
 from theory.language.parse import parse_statement
+from theory.language.vocabulary import VOCABULARY
 from theory.numbers.interval import Interval
 
 INF, NAN = float("inf"), float("nan")
@@ -201,7 +202,7 @@ def test_windowed_names_are_those_read_at_every_window() -> None:
     """A statement has windows just where a reading has K + 1 of them, or k or t occurs."""
     batch = build(SystemSpec(activation="identity", n=2, T=3, K=2))
     many = {name for name, m in MEASURES.items() if m.enclose(batch).lo.shape[2] == 3}
-    assert many | {"k", "t", "eps_k"} == WINDOWED
+    assert many | {"k", "t", "eps_k"} == {name for name, q in VOCABULARY.items() if q.windowed}
     assert windowed(parse_statement("h_gap <= epsilon"))
     assert not windowed(parse_statement("h_norm <= epsilon*T"))
 

@@ -11,16 +11,8 @@ from msgspec.structs import replace
 from impl.cells.activation import ACTIVATIONS
 from impl.gradients.constants import Constants
 from properties.attacks.extremal import SPECIAL
-from properties.measures.causal import CAUSAL_GAPS
-from properties.measures.cells import CELLS
-from properties.measures.gates import GATES
-from properties.measures.layers import LAYERS
-from properties.measures.limits import LIMITS
-from properties.measures.memory import MEMORY
-from properties.measures.responses import OF_CELLS
+from properties.measures import causal, cells, gates, layers, limits, memory, training, unitary
 from properties.measures.table import ALL, MEASURES, Measure, around
-from properties.measures.training import TRAINING
-from properties.measures.unitary import UNITARY
 from properties.systems.batch import build
 from properties.systems.kinds import EXACT_REGIMES, GATED
 from properties.systems.spec import INPUTS, REGIMES, SystemSpec
@@ -29,11 +21,11 @@ from theory.language.vocabulary import VOCABULARY
 FLOAT_READ = [m.name for m in ALL if m.enclosure is not None or m.value is not None]
 # What training gives, what other cells do and what is decided in rationals has tests of its own,
 # and so has what compares two weights or matrices.
-OTHERS = (
-    *(*TRAINING, *UNITARY, *LIMITS, *GATES, *CELLS, *CAUSAL_GAPS, *LAYERS, *MEMORY),
-    *OF_CELLS,
-)
-OWN_TESTS = {m.name for m in OTHERS}
+OTHERS = (causal, cells, gates, layers, limits, memory, training, unitary)
+OWN_TESTS = {measure.name for module in OTHERS for measure in module.MEASURES} | {
+    name for name in MEASURES if name.startswith("response_") and name.endswith("_box")
+}
+OWN_TESTS.add("forced_gap_box")
 APART = OWN_TESTS | {"grad_gap_weights", "weight_distance"}
 WITH_BALLS = [
     m.name for m in ALL if m.balls is not None and m.name in FLOAT_READ and m.name not in APART

@@ -9,7 +9,7 @@ from msgspec.structs import replace as replace_record
 
 from properties.attacks.probe import probe, probed, specs_about
 from properties.judging.evidence import CellEvidence, Evidence
-from properties.runs.matrix import MISSING, OPEN, TIES, entry, matrix, unattacked
+from properties.runs.matrix import entry, matrix, unattacked
 from properties.systems.columns import (
     CELL_OF,
     COLUMNS,
@@ -34,8 +34,8 @@ PROVED = LedgerRecord(form="finite", steps=(), axioms=(), human=(), proved=True)
 FAILED = replace_record(PROVED, proved=False)
 
 
-def unanswered(kinds: Iterable[str], cells: Iterable[str], claims: Sequence[Claim]) -> list[str]:
-    """What a new kind of system, cell or claim must say, one sentence each."""
+def unanswered(kinds: Iterable[str], cells: Iterable[str]) -> list[str]:
+    """What a new kind of system or cell must say, one sentence each."""
     found = [
         f"add the kind {kind!r} to CELL_OF in properties/systems/columns.py:"
         " which cell are its systems?"
@@ -48,19 +48,6 @@ def unanswered(kinds: Iterable[str], cells: Iterable[str], claims: Sequence[Clai
         for cell in cells
         if column_of(cell) not in COLUMNS
     ]
-    for one in claims:
-        if one.id not in TIES:
-            found.append(
-                f"add {one.id} to TIES in properties/runs/matrix.py: which of its assumptions"
-                " say of which cells it speaks?"
-            )
-        known = {a.id for form in one.forms for a in form.assumptions}
-        found += [
-            f"no form of {one.id} has the assumption {tie!r} of its TIES"
-            " in properties/runs/matrix.py"
-            for tie in TIES.get(one.id, ())
-            if tie not in known
-        ]
     return found
 
 
@@ -89,24 +76,20 @@ def column(name: str) -> Column:
 
 
 def test_everything_registered_has_an_answer() -> None:
-    """Each kind of system has its cell, each cell its column, each claim what ties it to cells."""
+    """Each kind of system has its cell, each cell its column, each tie a cell that meets it."""
     cells = [cell for c in all_columns() for cell in c.cells]
-    assert unanswered(get_args(Kind), cells, CLAIMS) == []
+    assert unanswered(get_args(Kind), cells) == []
     met = {id for meets in COLUMNS.values() for id in meets.assumptions}
-    assert met == {id for ties in TIES.values() for id in ties}
-    assert set(OPEN) | set(MISSING) <= set(TIES)
+    forms = [form for one in CLAIMS for form in one.forms]
+    assert met == {a.id for form in forms for a in form.assumptions if a.ties}
 
 
 def test_what_is_new_must_say_what_to_add() -> None:
-    """A kind, a cell and a claim that nobody entered are each asked for by name."""
-    new = replace(TRUNCATION, id="amnesia")
-    asked = unanswered(["hopfield"], ["hopfield-net"], [new])
-    assert len(asked) == 3
+    """A kind and a cell that nobody entered are each asked for by name."""
+    asked = unanswered(["hopfield"], ["hopfield-net"])
+    assert len(asked) == 2
     assert "'hopfield' to CELL_OF" in asked[0]
     assert "'hopfield-net' to COLUMNS" in asked[1]
-    assert "amnesia to TIES" in asked[2]
-    stale = replace(TRUNCATION, id="contraction-lstm")
-    assert "has the assumption 'cells'" in unanswered([], [], [stale])[0]
 
 
 def test_no_blank() -> None:
@@ -214,7 +197,7 @@ def test_why_every_check_was_vacuous() -> None:
         ("truncation", NO_CELL, "NOT APPLICABLE", "no cell"),
         ("gradient-gap", "min-gru", "NOT YET PROVED", "no form"),
         ("rounding-state", "lstm", "NOT YET PROVED", "rounding"),
-        ("rounding-state", "tcn", "NOT APPLICABLE", "φ(h, x) = ρ(W h + U x + b)"),
+        ("rounding-state", "tcn", "NOT APPLICABLE", "φ is λ-Lipschitz"),
         ("truncation", "wavenet", "NOT APPLICABLE", "φ is λ-Lipschitz"),
         ("urnn-sigmoid", "linear", "NOT APPLICABLE", "sigmoid or tanh"),
         ("truncation", "rnn-smooth", "NOT TESTED", ""),

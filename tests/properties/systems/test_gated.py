@@ -19,7 +19,7 @@ from properties.attacks.shrink import shrink
 from properties.attacks.typed import kinds_of
 from properties.errors import SpecError
 from properties.judging.judge import Verdict, judge
-from properties.measures.gates import GATES
+from properties.measures.gates import MEASURES as GATES
 from properties.measures.runs.rounded import Rounded, step
 from properties.measures.table import MEASURES
 from properties.runs.replay import dump, replay

@@ -37,6 +37,7 @@ def proofs(monkeypatch):
 
     def use(found: LedgerRecord) -> None:
         monkeypatch.setattr(module, "ledger_records", lambda entry: (found,))
+        monkeypatch.setattr(module, "unused", lambda entry: {})
 
     return use
 

@@ -12,7 +12,7 @@ from theory.axioms.gradients import (
     SUBMULTIPLICATIVE_FROBENIUS,
 )
 from theory.claims.gradients.box_constants import BOX_FORMS, BOX_VARIANTS
-from theory.language.claim import Claim, Source
+from theory.language.claim import Claim, Elsewhere, Source
 from theory.language.law import assume, at, law
 from theory.language.statement import eq, le
 from theory.language.terms.vectors import (
@@ -241,4 +241,5 @@ CELL_CONSTANTS = Claim(
     ),
     extremal="pre-activations where ρ' or ρ'' is largest; for β_hh equal rows, and states apart "
     "along them",
+    elsewhere=Elsewhere(open="the constants of this cell's derivatives are not stated"),
 )

@@ -3,7 +3,7 @@
 from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
 from theory.axioms.gradients import SUBMULTIPLICATIVE_TRANSPOSED
 from theory.claims.gradients.cross_entropy import ENTROPY_CURVATURE, ENTROPY_SLOPE
-from theory.language.claim import Claim, Source
+from theory.language.claim import Claim, Elsewhere, Source
 from theory.language.law import assume, at
 from theory.language.statement import eq, le
 from theory.language.terms.vectors import a, b, c, gradient, norm, transpose, vector
@@ -79,4 +79,5 @@ LOSS_CONSTANTS = Claim(
         "squared loss along C's singular vector with y against it; cross-entropy far out where "
         "another class is certain, and half way between two classes"
     ),
+    elsewhere=Elsewhere(shown="it is proved for any output h; on this cell nothing was attacked"),
 )

@@ -57,9 +57,9 @@ def _forgotten() -> Step:
     )
 
 
-LINEAR = assume("system", "φ(h, x) = λh + x", forall=(a, c), condition=eq(beta_rho, ZERO)).that(
-    eq(phi(a, c), lam * a + c)
-)
+LINEAR = assume(
+    "system", "φ(h, x) = λh + x", forall=(a, c), condition=eq(beta_rho, ZERO), ties=True
+).that(eq(phi(a, c), lam * a + c))
 EXPANSIVE = Assumption("expansive", "λ ≥ 1", le(ONE, lam))
 NO_WINDOW = theorem(
     "no-window",
@@ -91,7 +91,7 @@ TANH = law(
     "definition of tanh", (z,), eq(tanh(z) * (exponential(2 * z) + 1), exponential(2 * z) - 1)
 )
 SATURATING = assume(
-    "system", "φ(h, x) = tanh(3h + x)", forall=(y, z), condition=le(M_rho, ONE)
+    "system", "φ(h, x) = tanh(3h + x)", forall=(y, z), condition=le(M_rho, ONE), ties=True
 ).that(eq(phi(y * e, z * e), tanh(3 * y + z) * e))
 LEVEL = Rational(99, 100)
 BOUNDED_STATE = theorem(

@@ -25,6 +25,7 @@ DIAGONAL = assume(
     "diagonal",
     "h⁺ = Λ∘h + B x; of a complex λ = r e^{iθ} a mode is a pair of reals, which r R(θ) turns",
     forall=(x, s, j, a, b),
+    ties=True,
 ).that(
     eq(mode(x, s, 0), Integer(0)),
     eq(mode(x, s, j + 1), turned(mode(x, s, j)) + pushed(entry(x, s + j + 1))),
@@ -55,6 +56,7 @@ JORDAN = assume(
     "Jordan block",
     "A = ρI + N with ρ ≥ 0 and ‖N‖ ≤ 1, so that Nⁱ A^{j+1} = ρ Nⁱ A^j + N^{i+1} A^j",
     forall=(i, j),
+    ties=True,
 ).that(
     eq(shifted(i, j + 1), mode_radius * shifted(i, j) + shifted(i + 1, j)),
     le(norm(shifted(i, 0)), ONE),

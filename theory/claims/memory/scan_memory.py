@@ -42,7 +42,10 @@ T, k, log_concave = symbols("T k log_concave")
 
 now = entry(x, s + j + 1)
 SCAN = assume(
-    "scan", "s⁺ = a(x)∘s + b(x) with decays a ≥ 0 of the input alone", forall=(x, s, j, c)
+    "scan",
+    "s⁺ = a(x)∘s + b(x) with decays a ≥ 0 of the input alone",
+    forall=(x, s, j, c),
+    ties=True,
 ).that(
     eq(scan(x, s, 0), Integer(0)),
     eq(scan(x, s, j + 1), decay(now) * scan(x, s, j) + fed(now)),

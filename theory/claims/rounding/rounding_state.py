@@ -10,7 +10,7 @@ from theory.axioms.base import (
     TRIANGLE,
     gamma,
 )
-from theory.language.claim import Claim, Form, Source
+from theory.language.claim import Claim, Elsewhere, Form, Source
 from theory.language.law import Assumption, Clause, assume, at
 from theory.language.statement import eq, le, lt
 from theory.language.terms.vectors import (
@@ -199,4 +199,5 @@ ROUNDING_STATE = Claim(
         instead(STATE, T, T - 1, "one-step-short", "the errors of all steps but one"),
     ),
     extremal="scalar linear system near λ = 1 with constant input: the same error in every step",
+    elsewhere=Elsewhere(open="the rounding of one step of this cell is not stated"),
 )

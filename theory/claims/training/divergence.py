@@ -24,6 +24,7 @@ DESCENT = assume(
     "a_{i+1} = a_i − α_i p′(a_i) with p′(a) = Σ_{i<T} i a^{2i−1}, the risk of h = ah + x "
     "with white inputs and target x_T",
     forall=(j,),
+    ties=True,
 ).that(
     eq(descent(0), a_1),
     eq(descent(j + 1), descent(j) - rate(j) * descent(j) * series(T - 1, descent(j))),

@@ -4,7 +4,7 @@ from sympy import Rational, log
 
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
 from theory.claims.training.projection import PROJECTS
-from theory.language.claim import Claim, Source
+from theory.language.claim import Claim, Elsewhere, Source
 from theory.language.functions import REAL_POWER, RealPower, StepProduct
 from theory.language.law import at
 from theory.language.statement import le
@@ -203,5 +203,8 @@ WEIGHT_GAP = Claim(
     extremal=(
         "p(w) = −βw²/2 and p^k(w) = p(w) + εw on the line, without constraint: equality in the "
         "recursion, the product and the constant steps, for every N"
+    ),
+    elsewhere=Elsewhere(
+        missing="it is proved for any descent; the constants of this cell's are not supplied"
     ),
 )

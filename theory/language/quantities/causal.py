@@ -4,13 +4,14 @@ Outputs are compared bit by bit, as they are computed.  With K_l taps d_l apart,
 back (K_l − 1) d_l inputs; windowed attention has K_l = w and d_l = 1.
 """
 
-from theory.language.quantity import Quantity, Symbol, measured, parameter
+from theory.language.quantity import Quantity, Symbol, measured, of, parameter
 from theory.language.terms.causal import J, apart
 from theory.language.terms.vectors import x, x_edge, x_past
 
 T = Symbol("T", integer=True)
 
-CAUSAL: tuple[Quantity, ...] = (
+CAUSAL: tuple[Quantity, ...] = of(
+    "tcn gated-conv wavenet attention monotone",
     parameter("R", "receptive field, 1 + Σ (K_l - 1) d_l over the layers", "R", 1),
     parameter("R_undilated", "1 + Σ (K_l - 1), the dilations forgotten", "R_{undilated}", 1),
     parameter("R_widest", "the largest receptive field of one layer", "R_{widest}", 1),
@@ -21,11 +22,13 @@ CAUSAL: tuple[Quantity, ...] = (
         "causal model, inputs changed at times ≤ T - k and after T",
         r"\lVert y_T(x)-y_T(x')\rVert",
         apart(x, x_past, J, T),
+        windowed=True,
     ),
     measured(
         "causal_edge_gap",
         "causal model, input changed at time T - k + 1 alone",
         r"\lVert y_T(x)-y_T(x'')\rVert",
         apart(x, x_edge, J, T),
+        windowed=True,
     ),
 )

@@ -7,7 +7,7 @@ s.  A norm without a name is the Euclidean one of h.  The constants hold on the 
 from sympy import Expr
 
 from theory.language.quantities.gradients import in_norm
-from theory.language.quantity import Quantity, Symbol, certified, measured
+from theory.language.quantity import Quantity, Symbol, certified, measured, of
 from theory.language.terms.gates import boxed, gated_run
 from theory.language.terms.vectors import (
     a,
@@ -54,7 +54,8 @@ _CERTIFIED = (
         "L_x^{(box)}",
     ),
 )
-_MEASURED = (
+_MEASURED = of(
+    "cell",
     measured("h_norm_box", "the state", *_gap("s_T", state(x, 0, T))),
     measured(
         "h_gap_box",

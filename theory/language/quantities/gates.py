@@ -6,7 +6,7 @@ largest row sum.  The joint state of an LSTM is (c, h), that of a GRU h.
 
 from sympy import Expr
 
-from theory.language.quantity import Quantity, Symbol, certified, measured
+from theory.language.quantity import Quantity, Symbol, certified, measured, of
 from theory.language.terms.gates import (
     boxed,
     gated_run,
@@ -38,120 +38,137 @@ def _recurrent(gate: str) -> Quantity:
 
 
 _CERTIFIED = (
-    certified("i_bar", "largest value of the input gate", _OPEN, r"\bar{i}"),
-    certified("f_bar", "largest value of the forget gate", _OPEN, r"\bar{f}"),
-    certified("g_bar", "largest |g| of the candidate", _OPEN, r"\bar{g}"),
-    certified("o_bar", "largest value of the output gate", _OPEN, r"\bar{o}"),
-    certified("B_c", "bound on the cells, sup |c_j|", _MAXIMUM, "B_c"),
-    certified("tau", "tanh B_c", "absolute value", r"\tau"),
-    *map(_recurrent, "ifgo"),
-    certified(
-        "theta",
-        "Miller and Hardt's θ: ‖W_i‖, ‖W_o‖, 4‖W_g‖ ≤ θ(1 − f̄) and ‖W_f‖ ≤ θ(1 − f̄)²",
-        _ROWS,
-        r"\theta",
+    *of(
+        "lstm",
+        certified("i_bar", "largest value of the input gate", _OPEN, r"\bar{i}"),
+        certified("f_bar", "largest value of the forget gate", _OPEN, r"\bar{f}"),
+        certified("g_bar", "largest |g| of the candidate", _OPEN, r"\bar{g}"),
+        certified("o_bar", "largest value of the output gate", _OPEN, r"\bar{o}"),
+        certified("B_c", "bound on the cells, sup |c_j|", _MAXIMUM, "B_c"),
+        certified("tau", "tanh B_c", "absolute value", r"\tau"),
+        *map(_recurrent, "ifgo"),
+        certified(
+            "theta",
+            "Miller and Hardt's θ: ‖W_i‖, ‖W_o‖, 4‖W_g‖ ≤ θ(1 − f̄) and ‖W_f‖ ≤ θ(1 − f̄)²",
+            _ROWS,
+            r"\theta",
+        ),
+        certified(
+            "theta_plain",
+            "the same with ‖W_f‖ ≤ θ(1 − f̄), the square dropped",
+            _ROWS,
+            r"\theta_{plain}",
+        ),
+        certified("omega", "the weight of h against c", _WEIGHTED, r"\omega"),
     ),
-    certified(
-        "theta_plain",
-        "the same with ‖W_f‖ ≤ θ(1 − f̄), the square dropped",
-        _ROWS,
-        r"\theta_{plain}",
-    ),
-    certified("omega", "the weight of h against c", _WEIGHTED, r"\omega"),
     certified(
         "lam_box",
         "contraction factor on the box of the comparison matrix, unit by unit",
         _UNITS,
         r"\lambda_{box}",
     ),
-    certified("r_bar", "largest value of the reset gate", _OPEN, r"\bar{r}"),
-    certified("z_bar", "largest value of the update gate", _OPEN, r"\bar{z}"),
-    certified("z_low", "smallest value of the update gate, rounded down", _OPEN, "z_{low}"),
-    *map(_recurrent, "rzn"),
-    certified("c_n_inf", "‖b_hn‖_∞ of the candidate's hidden bias", _MAXIMUM, r"\lVert c_n\rVert"),
+    *of(
+        "gru gru-cho",
+        certified("r_bar", "largest value of the reset gate", _OPEN, r"\bar{r}"),
+        certified("z_bar", "largest value of the update gate", _OPEN, r"\bar{z}"),
+        certified("z_low", "smallest value of the update gate, rounded down", _OPEN, "z_{low}"),
+        *map(_recurrent, "rzn"),
+        certified(
+            "c_n_inf", "‖b_hn‖_∞ of the candidate's hidden bias", _MAXIMUM, r"\lVert c_n\rVert"
+        ),
+    ),
 )
 _MEASURED = (
-    measured(
-        "gate_gap",
-        "two states of the box after one step",
-        r"\lVert \varphi(s,x)-\varphi(s',x)\rVert_\infty",
-        max_norm(_step(_first, _other)),
-        _MAXIMUM,
+    *of(
+        "lstm gru gru-cho",
+        measured(
+            "gate_gap",
+            "two states of the box after one step",
+            r"\lVert \varphi(s,x)-\varphi(s',x)\rVert_\infty",
+            max_norm(_step(_first, _other)),
+            _MAXIMUM,
+        ),
+        measured(
+            "gate_state_gap",
+            "two states of the box",
+            r"\lVert s-s'\rVert_\infty",
+            max_norm(_first - _other),
+            _MAXIMUM,
+        ),
+        measured(
+            "gate_gap_w",
+            "two states of the box after one step",
+            r"\lVert \varphi(s,x)-\varphi(s',x)\rVert_\omega",
+            omega_norm(_step(_first, _other)),
+            _WEIGHTED,
+        ),
+        measured(
+            "gate_state_gap_w",
+            "two states of the box",
+            r"\lVert s-s'\rVert_\omega",
+            omega_norm(_first - _other),
+            _WEIGHTED,
+        ),
+        measured(
+            "gate_gap_box",
+            "two states of the box after one step",
+            r"\lVert \varphi(s,x)-\varphi(s',x)\rVert_{box}",
+            max_norm(unit_weights * _step(_first, _other)),
+            _UNITS,
+        ),
+        measured(
+            "gate_state_gap_box",
+            "two states of the box",
+            r"\lVert s-s'\rVert_{box}",
+            max_norm(unit_weights * (_first - _other)),
+            _UNITS,
+        ),
     ),
-    measured(
-        "gate_state_gap",
-        "two states of the box",
-        r"\lVert s-s'\rVert_\infty",
-        max_norm(_first - _other),
-        _MAXIMUM,
+    *of(
+        "lstm",
+        measured(
+            "wide_gap",
+            "two states outside of the box, |c| up to 1000, after one step",
+            r"\lVert \varphi(s,x)-\varphi(s',x)\rVert_{wide}",
+            max_norm(_step(a, b)),
+            _MAXIMUM,
+        ),
+        measured(
+            "wide_state_gap",
+            "two states outside of the box",
+            r"\lVert s-s'\rVert_{wide}",
+            max_norm(a - b),
+            _MAXIMUM,
+        ),
+        measured(
+            "c_size",
+            "the cells of a run from zero",
+            r"\lVert c_T\rVert_\infty",
+            max_norm(to_cell * gated_run(0, x, T)),
+            _MAXIMUM,
+        ),
     ),
-    measured(
-        "gate_gap_w",
-        "two states of the box after one step",
-        r"\lVert \varphi(s,x)-\varphi(s',x)\rVert_\omega",
-        omega_norm(_step(_first, _other)),
-        _WEIGHTED,
-    ),
-    measured(
-        "gate_state_gap_w",
-        "two states of the box",
-        r"\lVert s-s'\rVert_\omega",
-        omega_norm(_first - _other),
-        _WEIGHTED,
-    ),
-    measured(
-        "gate_gap_box",
-        "two states of the box after one step",
-        r"\lVert \varphi(s,x)-\varphi(s',x)\rVert_{box}",
-        max_norm(unit_weights * _step(_first, _other)),
-        _UNITS,
-    ),
-    measured(
-        "gate_state_gap_box",
-        "two states of the box",
-        r"\lVert s-s'\rVert_{box}",
-        max_norm(unit_weights * (_first - _other)),
-        _UNITS,
-    ),
-    measured(
-        "wide_gap",
-        "two states outside of the box, |c| up to 1000, after one step",
-        r"\lVert \varphi(s,x)-\varphi(s',x)\rVert_{wide}",
-        max_norm(_step(a, b)),
-        _MAXIMUM,
-    ),
-    measured(
-        "wide_state_gap",
-        "two states outside of the box",
-        r"\lVert s-s'\rVert_{wide}",
-        max_norm(a - b),
-        _MAXIMUM,
-    ),
-    measured(
-        "c_size",
-        "the cells of a run from zero",
-        r"\lVert c_T\rVert_\infty",
-        max_norm(to_cell * gated_run(0, x, T)),
-        _MAXIMUM,
-    ),
-    measured(
-        "h_size",
-        "the output of a run from zero",
-        r"\lVert h_T\rVert_\infty",
-        max_norm(to_output * gated_run(0, x, T)),
-        _MAXIMUM,
-    ),
-    measured(
-        "run_gap",
-        "two runs of T steps from states of the box",
-        r"\lVert s_T-s'_T\rVert",
-        norm(gated_run(_first, x, T) - gated_run(_other, x, T)),
-    ),
-    measured(
-        "start_gap",
-        "the states from which two runs start",
-        r"\lVert s_0-s'_0\rVert",
-        norm(_first - _other),
+    *of(
+        "lstm gru gru-cho",
+        measured(
+            "h_size",
+            "the output of a run from zero",
+            r"\lVert h_T\rVert_\infty",
+            max_norm(to_output * gated_run(0, x, T)),
+            _MAXIMUM,
+        ),
+        measured(
+            "run_gap",
+            "two runs of T steps from states of the box",
+            r"\lVert s_T-s'_T\rVert",
+            norm(gated_run(_first, x, T) - gated_run(_other, x, T)),
+        ),
+        measured(
+            "start_gap",
+            "the states from which two runs start",
+            r"\lVert s_0-s'_0\rVert",
+            norm(_first - _other),
+        ),
     ),
 )
 

@@ -6,7 +6,7 @@ both as operators from weights to numbers.
 
 from sympy import Expr
 
-from theory.language.quantity import Quantity, Symbol, certified, measured
+from theory.language.quantity import Quantity, Symbol, certified, measured, of
 from theory.language.terms.vectors import (
     a,
     b,
@@ -113,64 +113,73 @@ def in_norm(suffix: str, norm_name: str, second_order: tuple[str, ...]) -> tuple
 
 
 _MEASURED = (
-    measured(
-        "grad_gap",
-        "full against truncated gradient of the loss at the last step",
-        r"\lVert \nabla p_T-\nabla p_T^{(k)}\rVert",
-        norm(_full - _truncated),
+    *of(
+        "gradient",
+        measured(
+            "grad_gap",
+            "full against truncated gradient of the loss at the last step",
+            r"\lVert \nabla p_T-\nabla p_T^{(k)}\rVert",
+            norm(_full - _truncated),
+        ),
+        measured(
+            "grad_gap_mean",
+            "full against truncated gradient of the loss averaged over all steps",
+            r"\lVert \nabla p_{mean}-\nabla p_{mean}^{(k)}\rVert",
+            norm(gap_sum(x, k, T - k)) / T,
+        ),
+        measured(
+            "tbptt_gap",
+            "full gradient against truncated back-propagation",
+            r"\lVert \nabla p_T-g_{TB}\rVert",
+            norm(_full - _cut),
+        ),
+        measured(
+            "tb_gap",
+            "truncated back-propagation against the truncated model's gradient",
+            r"\lVert g_{TB}-\nabla p_T^{(k)}\rVert",
+            norm(_cut - _truncated),
+        ),
     ),
-    measured(
-        "grad_gap_mean",
-        "full against truncated gradient of the loss averaged over all steps",
-        r"\lVert \nabla p_{mean}-\nabla p_{mean}^{(k)}\rVert",
-        norm(gap_sum(x, k, T - k)) / T,
+    *of(
+        "smooth",
+        measured(
+            "grad_gap_weights",
+            "gradients of the loss at two weights",
+            r"\lVert \nabla p_T(w)-\nabla p_T(w')\rVert",
+            norm(_full - _other),
+        ),
+        measured("weight_distance", "two weights", r"\lVert w-w'\rVert", norm(w - w_other)),
     ),
-    measured(
-        "tbptt_gap",
-        "full gradient against truncated back-propagation",
-        r"\lVert \nabla p_T-g_{TB}\rVert",
-        norm(_full - _cut),
-    ),
-    measured(
-        "tb_gap",
-        "truncated back-propagation against the truncated model's gradient",
-        r"\lVert g_{TB}-\nabla p_T^{(k)}\rVert",
-        norm(_cut - _truncated),
-    ),
-    measured(
-        "grad_gap_weights",
-        "gradients of the loss at two weights",
-        r"\lVert \nabla p_T(w)-\nabla p_T(w')\rVert",
-        norm(_full - _other),
-    ),
-    measured("weight_distance", "two weights", r"\lVert w-w'\rVert", norm(w - w_other)),
-    measured(
-        "dphi_w",
-        "one step's derivative in the weights",
-        r"\lVert \partial_w\varphi(h,x)\rVert",
-        norm(d_weights(a, _input)),
-        "spectral",
-    ),
-    measured(
-        "dphi_w_gap",
-        "one step's derivatives in the weights, at two states",
-        r"\lVert \partial_w\varphi(h,x)-\partial_w\varphi(h',x)\rVert",
-        norm(d_weights(a, _input) - d_weights(b, _input)),
-        "spectral",
-    ),
-    measured(
-        "dphi_h_gap",
-        "one step's derivatives in the state, at two states",
-        r"\lVert \partial_h\varphi(h,x)-\partial_h\varphi(h',x)\rVert",
-        norm(d_state(a, _input) - d_state(b, _input)),
-        "spectral",
-    ),
-    measured("dp", "the loss's gradient", r"\lVert \nabla p(h)\rVert", norm(gradient(a))),
-    measured(
-        "dp_gap",
-        "the loss's gradients at two states",
-        r"\lVert \nabla p(h)-\nabla p(h')\rVert",
-        norm(gradient(a) - gradient(b)),
+    *of(
+        "gradient",
+        measured(
+            "dphi_w",
+            "one step's derivative in the weights",
+            r"\lVert \partial_w\varphi(h,x)\rVert",
+            norm(d_weights(a, _input)),
+            "spectral",
+        ),
+        measured(
+            "dphi_w_gap",
+            "one step's derivatives in the weights, at two states",
+            r"\lVert \partial_w\varphi(h,x)-\partial_w\varphi(h',x)\rVert",
+            norm(d_weights(a, _input) - d_weights(b, _input)),
+            "spectral",
+        ),
+        measured(
+            "dphi_h_gap",
+            "one step's derivatives in the state, at two states",
+            r"\lVert \partial_h\varphi(h,x)-\partial_h\varphi(h',x)\rVert",
+            norm(d_state(a, _input) - d_state(b, _input)),
+            "spectral",
+        ),
+        measured("dp", "the loss's gradient", r"\lVert \nabla p(h)\rVert", norm(gradient(a))),
+        measured(
+            "dp_gap",
+            "the loss's gradients at two states",
+            r"\lVert \nabla p(h)-\nabla p(h')\rVert",
+            norm(gradient(a) - gradient(b)),
+        ),
     ),
 )
 

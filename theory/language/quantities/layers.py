@@ -1,6 +1,6 @@
 """Deep transitions and stacks of layers: factors of the layers, and what they do to two states."""
 
-from theory.language.quantity import Quantity, Symbol, certified, measured, parameter
+from theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
 from theory.language.terms.unitary import d_run
 from theory.language.terms.vectors import a, b, norm, phi, vector, x
 
@@ -8,7 +8,8 @@ T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 _input = vector("x_t")
 _PRODUCT = "product of layers"
 
-LAYERS: tuple[Quantity, ...] = (
+LAYERS: tuple[Quantity, ...] = of(
+    "layered",
     parameter("depth", "number of layers between one state and the next", "L", 1),
     parameter(
         "isometric",

@@ -2,7 +2,7 @@
 
 from sympy import Abs
 
-from theory.language.quantity import Quantity, Symbol, certified, measured, parameter
+from theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
 from theory.language.terms.gates import gated_run
 from theory.language.terms.vectors import (
     Vector,
@@ -121,15 +121,22 @@ MODELS: tuple[Quantity, ...] = (
         norm(_run - gated_run(b, x_other, T)),
     ),
     measured("state_gap", "two states", r"\lVert h-h'\rVert", norm(a - b)),
-    measured(
-        "step_gap_P",
-        "two states after one step",
-        r"\lVert \varphi(h,x)-\varphi(h',x)\rVert_P",
-        norm(_root * _step),
-        "‖P^{1/2}·‖₂",
-    ),
-    measured(
-        "state_gap_P", "two states", r"\lVert h-h'\rVert_P", norm(_root * (a - b)), "‖P^{1/2}·‖₂"
+    *of(
+        "linear",
+        measured(
+            "step_gap_P",
+            "two states after one step",
+            r"\lVert \varphi(h,x)-\varphi(h',x)\rVert_P",
+            norm(_root * _step),
+            "‖P^{1/2}·‖₂",
+        ),
+        measured(
+            "state_gap_P",
+            "two states",
+            r"\lVert h-h'\rVert_P",
+            norm(_root * (a - b)),
+            "‖P^{1/2}·‖₂",
+        ),
     ),
     measured(
         "step_gap_D",
@@ -161,7 +168,12 @@ MODELS: tuple[Quantity, ...] = (
         r"\lVert \hat{h}_T-h_T\rVert",
         norm(computed(x, T) - state(x, 0, T)),
     ),
-    measured("W_norm_exact", "the true ‖W‖₂", r"\lVert W\rVert_2", norm(vector("W")), "spectral"),
+    *of(
+        "matrix",
+        measured(
+            "W_norm_exact", "the true ‖W‖₂", r"\lVert W\rVert_2", norm(vector("W")), "spectral"
+        ),
+    ),
     measured(
         "forward_gap",
         "feed-forward network against truncated model",
@@ -191,12 +203,16 @@ MODELS: tuple[Quantity, ...] = (
         "recurrent model, inputs changed at times ≤ T - k",
         r"\lVert h_T(x)-h_T(x')\rVert",
         norm(state(x, 0, T) - state(x_past, 0, T)),
+        windowed=True,
     ),
-    measured(
-        "descent_growth",
-        "least growth of a parameter in one step of gradient descent",
-        r"\min_i |a_{i+1}|/|a_i|",
-        Abs(descent(i + 1) / descent(i)),
-        "number",
+    *of(
+        "descent",
+        measured(
+            "descent_growth",
+            "least growth of a parameter in one step of gradient descent",
+            r"\min_i |a_{i+1}|/|a_i|",
+            Abs(descent(i + 1) / descent(i)),
+            "number",
+        ),
     ),
 )

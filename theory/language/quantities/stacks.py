@@ -2,7 +2,7 @@
 
 from sympy import Expr, Max
 
-from theory.language.quantity import Quantity, Symbol, certified, measured, parameter
+from theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
 from theory.language.terms.stacks import p, q, states, upper_run
 from theory.language.terms.vectors import a, b, max_norm, x
 
@@ -21,7 +21,8 @@ def _weighted(steps: int) -> Expr:
     return Max(first, second / v_top)
 
 
-STACKS: tuple[Quantity, ...] = (
+STACKS: tuple[Quantity, ...] = of(
+    "cascade",
     parameter("v_top", "the weight of the upper layer's state against the lower one's", "v"),
     certified("lam_1", "contraction factor of the lower layer", _OF_LAYER, r"\lambda_1"),
     certified("lam_2", "contraction factor of the upper layer", _OF_LAYER, r"\lambda_2"),

@@ -1,6 +1,6 @@
 """Projected gradient descent, and what it ends at."""
 
-from theory.language.quantity import Quantity, Symbol, certified, measured, parameter
+from theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
 from theory.language.terms.vectors import (
     norm,
     project,
@@ -32,6 +32,7 @@ TRAINING: tuple[Quantity, ...] = (
         "bound on ‖∇p_T − ∇p_T^k‖ on the set of weights",
         "Euclidean",
         r"\varepsilon_k",
+        windowed=True,
     ),
     certified(
         "K_0",
@@ -45,53 +46,61 @@ TRAINING: tuple[Quantity, ...] = (
         "Euclidean",
         "K_1",
     ),
-    measured(
-        "w_gap",
-        "weights after N steps on the full and on the truncated model",
-        r"\lVert w_{N+1}-\hat{w}_{N+1}\rVert",
-        norm(weights(N) - weights_hat(N)),
+    *of(
+        "training",
+        measured(
+            "w_gap",
+            "weights after N steps on the full and on the truncated model",
+            r"\lVert w_{N+1}-\hat{w}_{N+1}\rVert",
+            norm(weights(N) - weights_hat(N)),
+            windowed=True,
+        ),
+        measured(
+            "w_gap_before",
+            "the same one step earlier",
+            r"\lVert w_N-\hat{w}_N\rVert",
+            norm(weights(N - 1) - weights_hat(N - 1)),
+            windowed=True,
+        ),
+        measured(
+            "trained_gap",
+            "full output with the one's final weights against truncated output with the other's",
+            r"\lVert y_T(w_{N+1})-y_T^{(k)}(\hat{w}_{N+1})\rVert",
+            norm(readout(run(weights(N), x, 0, T)) - readout(run(weights_hat(N), x, T - k, k))),
+        ),
     ),
-    measured(
-        "w_gap_before",
-        "the same one step earlier",
-        r"\lVert w_N-\hat{w}_N\rVert",
-        norm(weights(N - 1) - weights_hat(N - 1)),
-    ),
-    measured(
-        "trained_gap",
-        "full output with the one's final weights against truncated output with the other's",
-        r"\lVert y_T(w_{N+1})-y_T^{(k)}(\hat{w}_{N+1})\rVert",
-        norm(readout(run(weights(N), x, 0, T)) - readout(run(weights_hat(N), x, T - k, k))),
-    ),
-    measured(
-        "proj_gap",
-        "two matrices, projected",
-        r"\lVert\Pi A-\Pi B\rVert_F",
-        norm(project(_first) - project(_second)),
-        "Frobenius",
-    ),
-    measured(
-        "matrix_gap", "two matrices", r"\lVert A-B\rVert_F", norm(_first - _second), "Frobenius"
-    ),
-    measured(
-        "rescaled_gap",
-        "two matrices, scaled down to the ball (R A = A min(1, ℓ/g(A)))",
-        r"\lVert RA-RB\rVert_F",
-        norm(rescale(_first) - rescale(_second)),
-        "Frobenius",
-    ),
-    measured(
-        "proj_distance",
-        "a matrix and its projection",
-        r"\lVert A-\Pi A\rVert_F",
-        norm(_first - project(_first)),
-        "Frobenius",
-    ),
-    measured(
-        "feasible_distance",
-        "a matrix and a point of the set",
-        r"\lVert A-Z\rVert_F",
-        norm(_first - _inside),
-        "Frobenius",
+    *of(
+        "projection",
+        measured(
+            "proj_gap",
+            "two matrices, projected",
+            r"\lVert\Pi A-\Pi B\rVert_F",
+            norm(project(_first) - project(_second)),
+            "Frobenius",
+        ),
+        measured(
+            "matrix_gap", "two matrices", r"\lVert A-B\rVert_F", norm(_first - _second), "Frobenius"
+        ),
+        measured(
+            "rescaled_gap",
+            "two matrices, scaled down to the ball (R A = A min(1, ℓ/g(A)))",
+            r"\lVert RA-RB\rVert_F",
+            norm(rescale(_first) - rescale(_second)),
+            "Frobenius",
+        ),
+        measured(
+            "proj_distance",
+            "a matrix and its projection",
+            r"\lVert A-\Pi A\rVert_F",
+            norm(_first - project(_first)),
+            "Frobenius",
+        ),
+        measured(
+            "feasible_distance",
+            "a matrix and a point of the set",
+            r"\lVert A-Z\rVert_F",
+            norm(_first - _inside),
+            "Frobenius",
+        ),
     ),
 )

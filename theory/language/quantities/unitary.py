@@ -2,7 +2,7 @@
 
 from sympy import Max, Rational, sqrt
 
-from theory.language.quantity import Quantity, Symbol, measured, parameter
+from theory.language.quantity import Quantity, Symbol, measured, of, parameter
 from theory.language.terms.unitary import (
     W_2,
     W_3,
@@ -42,7 +42,8 @@ ADDED = transpose(W) * W + transpose(W_3) * W_3 - eye
 MIXED = transpose(W) * W_2 + transpose(W_3) * W_4
 LAST = transpose(W_2) * W_2 + transpose(W_4) * W_4 - eye_added
 
-_EQUIVALENT = (
+_EQUIVALENT = of(
+    "unitary",
     measured(
         "unitary_gap",
         "a network's output against its unitary equivalent's, the largest of all steps",
@@ -88,147 +89,179 @@ _EQUIVALENT = (
     ),
 )
 _DILATION = (
-    measured(
-        "unitary_defect",
-        "how far the dilation V is from orthogonal",
-        r"\lVert V^T V-I\rVert_F",
-        sqrt(frobenius(ADDED) + 2 * frobenius(MIXED) + frobenius(LAST)),
-        "Frobenius",
+    *of(
+        "unitary",
+        measured(
+            "unitary_defect",
+            "how far the dilation V is from orthogonal",
+            r"\lVert V^T V-I\rVert_F",
+            sqrt(frobenius(ADDED) + 2 * frobenius(MIXED) + frobenius(LAST)),
+            "Frobenius",
+        ),
+        measured(
+            "unitary_defect_transposed",
+            "how far W above W_3 is from orthonormal columns, with W_3ᵀW_3 = I − WWᵀ",
+            r"\lVert W^T W+W_3^T W_3-I\rVert_F",
+            sqrt(frobenius(transpose(W) * W + transpose(W_transposed) * W_transposed - eye)),
+            "Frobenius",
+        ),
+        measured(
+            "unitary_defect_short",
+            "how far W above W_3 is from orthonormal columns, the last row of W_3 left out",
+            r"\lVert W^T W+W_3^T W_3-I\rVert_{short}",
+            sqrt(frobenius(transpose(W) * W + transpose(W_short) * W_short - eye)),
+            "Frobenius",
+        ),
     ),
-    measured(
-        "unitary_defect_transposed",
-        "how far W above W_3 is from orthonormal columns, with W_3ᵀW_3 = I − WWᵀ",
-        r"\lVert W^T W+W_3^T W_3-I\rVert_F",
-        sqrt(frobenius(transpose(W) * W + transpose(W_transposed) * W_transposed - eye)),
-        "Frobenius",
+    *of(
+        "block",
+        measured(
+            "defect_rank",
+            "rank of I − WᵀW",
+            r"rank(I-W^T W)",
+            rank(eye - transpose(W) * W),
+            _NUMBER,
+        ),
     ),
-    measured(
-        "unitary_defect_short",
-        "how far W above W_3 is from orthonormal columns, the last row of W_3 left out",
-        r"\lVert W^T W+W_3^T W_3-I\rVert_{short}",
-        sqrt(frobenius(transpose(W) * W + transpose(W_short) * W_short - eye)),
-        "Frobenius",
+    *of(
+        "block candidate",
+        measured("W_rank", "rank of W", r"rank(W)", rank(W), _NUMBER),
     ),
-    measured(
-        "defect_rank",
-        "rank of I − WᵀW",
-        r"rank(I-W^T W)",
-        rank(eye - transpose(W) * W),
-        _NUMBER,
-    ),
-    measured("W_rank", "rank of W", r"rank(W)", rank(W), _NUMBER),
-    measured(
-        "multiplicity",
-        "largest geometric multiplicity of an eigenvalue |μ| < 1 of the leading block",
-        r"mult(\mu)",
-        rank(vector("S")),
-        _NUMBER,
-    ),
-    measured(
-        "multiplicity_any",
-        "the same of the eigenvalues |μ| ≤ 1",
-        r"mult_1(\mu)",
-        rank(vector("S_any")),
-        _NUMBER,
+    *of(
+        "block",
+        measured(
+            "multiplicity",
+            "largest geometric multiplicity of an eigenvalue |μ| < 1 of the leading block",
+            r"mult(\mu)",
+            rank(vector("S")),
+            _NUMBER,
+        ),
+        measured(
+            "multiplicity_any",
+            "the same of the eigenvalues |μ| ≤ 1",
+            r"mult_1(\mu)",
+            rank(vector("S_any")),
+            _NUMBER,
+        ),
     ),
 )
 _LIMITS = (
-    measured(
-        "separation",
-        "a network's outputs against a candidate's, on inputs inside one cell of activity "
-        "patterns: 0 only where the two are the same map there",
-        r"\max \lVert y-\hat{y}\rVert_{cell}",
-        norm(vector("y_cell") - vector("y_candidate")),
+    *of(
+        "candidate",
+        measured(
+            "separation",
+            "a network's outputs against a candidate's, on inputs inside one cell of activity "
+            "patterns: 0 only where the two are the same map there",
+            r"\max \lVert y-\hat{y}\rVert_{cell}",
+            norm(vector("y_cell") - vector("y_candidate")),
+        ),
+        measured(
+            "active",
+            "active units of the candidate",
+            r"active",
+            rank(vector("D_active")),
+            _NUMBER,
+        ),
+        measured(
+            "pattern_constant",
+            "1 if the candidate's active units are the same at all times, else 0",
+            r"constant_D",
+            is_constant(vector("D_active")),
+            _NUMBER,
+        ),
+        measured(
+            "scalar_W",
+            "1 if W is a multiple ρ I of the identity with 0 ≤ ρ < 1, else 0",
+            r"scalar_W",
+            is_scalar(W),
+            _NUMBER,
+        ),
     ),
-    measured(
-        "active",
-        "active units of the candidate",
-        r"active",
-        rank(vector("D_active")),
-        _NUMBER,
+    *of(
+        "sigmoid",
+        measured(
+            "sigmoid_gap",
+            "the outputs of a sigmoid network against a unitary one's, the largest at all times, "
+            "for all inputs of an interval; probes read it from below",
+            r"\max |y-\hat{y}|",
+            norm(vector("y_sigmoid") - vector("y_unitary")),
+        ),
     ),
-    measured(
-        "pattern_constant",
-        "1 if the candidate's active units are the same at all times, else 0",
-        r"constant_D",
-        is_constant(vector("D_active")),
-        _NUMBER,
-    ),
-    measured(
-        "scalar_W",
-        "1 if W is a multiple ρ I of the identity with 0 ≤ ρ < 1, else 0",
-        r"scalar_W",
-        is_scalar(W),
-        _NUMBER,
-    ),
-    measured(
-        "sigmoid_gap",
-        "the outputs of a sigmoid network against a unitary one's, the largest at all times, for "
-        "all inputs of an interval; probes read it from below",
-        r"\max |y-\hat{y}|",
-        norm(vector("y_sigmoid") - vector("y_unitary")),
-    ),
-    measured(
-        "sample_rank",
-        "rank of the units' values, as functions of the inputs and up to constants",
-        r"rank(H)",
-        rank(vector("H_units")),
-        _NUMBER,
-    ),
-    measured(
-        "sign_classes",
-        "classes of units that are equal up to the sign, the constant ones apart",
-        r"classes_s",
-        count(vector("H_sign")),
-        _NUMBER,
-    ),
-    measured(
-        "equal_classes",
-        "classes of units that are equal, the constant ones apart",
-        r"classes_e",
-        count(vector("H_equal")),
-        _NUMBER,
-    ),
-    measured("unit_count", "number of units", r"units", count(vector("H_all")), _NUMBER),
-    measured(
-        "analytic_rank",
-        "rank of the values of tanh A_1 and of tanh A_2 = tanh(A_1)/2",
-        r"rank(H_2)",
-        rank(vector("H_analytic")),
-        _NUMBER,
-    ),
-    measured(
-        "analytic_classes",
-        "classes of the arguments A_1, A_2 that are equal up to the sign",
-        r"classes_a",
-        count(vector("H_analytic")),
-        _NUMBER,
+    *of(
+        "planted",
+        measured(
+            "sample_rank",
+            "rank of the units' values, as functions of the inputs and up to constants",
+            r"rank(H)",
+            rank(vector("H_units")),
+            _NUMBER,
+        ),
+        measured(
+            "sign_classes",
+            "classes of units that are equal up to the sign, the constant ones apart",
+            r"classes_s",
+            count(vector("H_sign")),
+            _NUMBER,
+        ),
+        measured(
+            "equal_classes",
+            "classes of units that are equal, the constant ones apart",
+            r"classes_e",
+            count(vector("H_equal")),
+            _NUMBER,
+        ),
+        measured("unit_count", "number of units", r"units", count(vector("H_all")), _NUMBER),
+        measured(
+            "analytic_rank",
+            "rank of the values of tanh A_1 and of tanh A_2 = tanh(A_1)/2",
+            r"rank(H_2)",
+            rank(vector("H_analytic")),
+            _NUMBER,
+        ),
+        measured(
+            "analytic_classes",
+            "classes of the arguments A_1, A_2 that are equal up to the sign",
+            r"classes_a",
+            count(vector("H_analytic")),
+            _NUMBER,
+        ),
     ),
 )
 
 UNITARY: tuple[Quantity, ...] = (
-    parameter("states", "number of states of a unitary network", "m", 1),
-    parameter("w_abs", "|w|, of a scalar network's recurrent weight", r"|w|"),
-    parameter(
-        "same_activation",
-        "1 if a network and its candidate have the same activation, else 0",
-        r"same_{\rho}",
+    *of(
+        "unitary urnn block candidate sigmoid",
+        parameter("states", "number of states of a unitary network", "m", 1),
     ),
-    parameter("sigmoidal", "1 if the activation is sigmoid or tanh, else 0", r"sigmoidal_{\rho}"),
-    parameter(
-        "driven",
-        "1 if all parts c_i f_i of the output's derivative in the latest input have one sign, and "
-        "one is not 0, else 0",
-        r"driven_{c f}",
+    *of(
+        "sigmoid",
+        parameter("w_abs", "|w|, of a scalar network's recurrent weight", r"|w|"),
+        parameter(
+            "same_activation",
+            "1 if a network and its candidate have the same activation, else 0",
+            r"same_{\rho}",
+        ),
+        parameter(
+            "sigmoidal", "1 if the activation is sigmoid or tanh, else 0", r"sigmoidal_{\rho}"
+        ),
+        parameter(
+            "driven",
+            "1 if all parts c_i f_i of the output's derivative in the latest input have one sign, "
+            "and one is not 0, else 0",
+            r"driven_{c f}",
+        ),
     ),
     *_EQUIVALENT,
     *_DILATION,
     *_LIMITS,
-    measured(
-        "dh_dh",
-        "the state's derivative in the state k steps before",
-        r"\lVert \partial h_T/\partial h_{T-k}\rVert",
-        norm(d_run(x, T - k, k)),
-        "spectral",
+    *of(
+        "urnn unitary",
+        measured(
+            "dh_dh",
+            "the state's derivative in the state k steps before",
+            r"\lVert \partial h_T/\partial h_{T-k}\rVert",
+            norm(d_run(x, T - k, k)),
+            "spectral",
+        ),
     ),
 )

@@ -53,7 +53,10 @@ def _cell(candidate: Candidate, text: str, *more: Statement) -> Assumption:
     kept = Z.opened(v, c)
     new_output = (1 - kept) * candidate.opened(v, c) + kept * output(v)
     return assume(
-        "gru", f"h⁺ = (1 − z)∘ν + z∘h with r, z = σ(W h + U x + b) and {text}", forall=(v, c, i)
+        "gru",
+        f"h⁺ = (1 − z)∘ν + z∘h with r, z = σ(W h + U x + b) and {text}",
+        forall=(v, c, i),
+        ties=True,
     ).that(eq(output(phi(v, c)), new_output), *more)
 
 

@@ -40,6 +40,7 @@ CELLS = assume(
     "cells",
     "c⁺ = f∘c + i∘g with i, f = σ(W h + U x + b) and g = tanh(W_g h + U_g x + b_g)",
     forall=(v, c, i),
+    ties=True,
 ).that(eq(cell(phi(v, c)), F.opened(v, c) * cell(v) + I.opened(v, c) * G.opened(v, c)))
 OUTPUTS = assume(
     "outputs", "h⁺ = o∘tanh c⁺ with o = σ(W_o h + U_o x + b_o)", forall=(v, c, i)

@@ -40,7 +40,10 @@ ORTHOGONAL = assume("orthogonal", "V is an orthogonal m × m matrix", forall=(v,
     Clause(eq(norm(V * v), norm(v)), (le(rows(v), states),)), le(rows(V), states)
 )
 PATTERNS = assume(
-    "patterns", "D_t and I − D_t select the candidate's active units and the others", forall=(m, v)
+    "patterns",
+    "D_t and I − D_t select the candidate's active units and the others",
+    forall=(m, v),
+    ties=True,
 ).that(
     Clause(
         eq(norm(pattern(m) * v) ** 2 + norm(rest(m) * v) ** 2, norm(v) ** 2), (le(rows(v), states),)

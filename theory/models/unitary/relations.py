@@ -48,7 +48,7 @@ EQUAL = eq(sigmoid_gap, ZERO)
 SAME = Assumption(
     "same activation", "both networks have the same activation", eq(same_activation, ONE)
 )
-SIGMOIDAL = Assumption("sigmoidal", "it is the sigmoid or tanh", eq(sigmoidal, ONE))
+SIGMOIDAL = Assumption("sigmoidal", "it is the sigmoid or tanh", eq(sigmoidal, ONE), ties=True)
 NOT_ISOMETRIC = Assumption("not isometric", "|w| ≠ 1", ne(w_abs, ONE))
 ORTHOGONAL = assume("orthogonal", "U is an orthogonal m × m matrix", forall=(A, v, b)).that(
     *(

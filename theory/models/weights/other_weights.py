@@ -140,6 +140,7 @@ class OtherWeights:
             "in the weights, ∂φ/∂w is β_wh- and β_ww-Lipschitz",
             forall=(j,),
             condition=le(ZERO, beta_rho),
+            ties=True,
         ).that(
             le(g.norm(A - A_mixed), self.beta_hw * distance),
             le(g.norm(A_mixed - A_other), g.beta_hh * self.moved),

@@ -75,7 +75,7 @@ SMOOTH = assume("smooth", "∇p_T is β-Lipschitz on Ω (Lemma 3)", forall=(a, b
 )
 CURVED = Assumption("curved", "β > 0", lt(ZERO, beta))
 GRADIENT_GAP = assume(
-    "gradient gap", "ε_k bounds ‖∇p_T − ∇p_T^k‖ on Ω (Lemma 2)", forall=(a,)
+    "gradient gap", "ε_k bounds ‖∇p_T − ∇p_T^k‖ on Ω (Lemma 2)", forall=(a,), ties=True
 ).that(Clause(le(norm(loss_gradient(a) - truncated_gradient(a)), eps_k), (_feasible(a),)))
 GRADIENT_BOUND = assume(
     "gradient bound", "ε_k = λ^k G_0 + k λ^{k−1} D_1 for k ≥ 1", forall=(m,)
@@ -91,7 +91,10 @@ RUN = law(
     eq(run(a, x, s, j + 1), cell(a, run(a, x, s, j), entry(x, s + j + 1))),
 )
 CONTRACTION = assume(
-    "contraction", "φ_w is λ-Lipschitz in the state, for every w of Ω", forall=(v, a, b, c)
+    "contraction",
+    "φ_w is λ-Lipschitz in the state, for every w of Ω",
+    forall=(v, a, b, c),
+    ties=True,
 ).that(Clause(le(norm(cell(v, a, c) - cell(v, b, c)), lam * norm(a - b)), (_feasible(v),)))
 DRIVE = assume(
     "drive", "S_0 bounds ‖φ_w(0, x_t)‖ for every input and every w of Ω", forall=(v, m)

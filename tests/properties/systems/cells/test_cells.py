@@ -15,7 +15,7 @@ from properties.attacks.extremal import extremal_specs
 from properties.attacks.shrink import shrink
 from properties.errors import SpecError
 from properties.judging.judge import Verdict, judge
-from properties.measures.cells import ALSO, CELLS
+from properties.measures.cells import MEASURES as CELLS
 from properties.measures.readings.balls import ball_pair
 from properties.measures.runs.gaps import Gap
 from properties.measures.runs.readings import runs
@@ -33,6 +33,10 @@ from theory.language.parse import parse_statement
 
 FAMILY = cast(Kind, "cell")
 KINDS = FAMILIES["cell"]
+ALSO = (
+    *("h_gap", "y_gap", "gate_gap_box", "gate_state_gap_box", "dh_dx", "grad_gap"),
+    *("grad_gap_weights", "weight_distance", "w_gap", "tbptt_gap"),
+)
 NAMES = (*(measure.name for measure in CELLS), *ALSO)
 PRECISION = 160
 TRUNCATION = "h_gap <= C_box*S_0_box*(lam_box**k - lam_box**T)/(1 - lam_box)"

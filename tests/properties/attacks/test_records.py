@@ -1,0 +1,88 @@
+"""What an attack asks of a quantity, of an assumption and of a claim is a field of its record."""
+
+from dataclasses import replace
+
+import pytest
+
+from properties.attacks.budget import apart, batch_size, profile
+from properties.attacks.campaign import asked, of_single_steps
+from properties.attacks.typed import kinds_of
+from properties.judging.judge import windowed
+from properties.measures.readings.needs import Needs
+from properties.measures.table import MEASURES
+from properties.runs.matrix import unmet_ties
+from properties.systems.kinds import FAMILIES
+from theory import claim
+from theory.language.claim import Assumption
+from theory.language.parse import parse_statement
+from theory.language.quantity import measured, of, parameter
+from theory.language.terms.vectors import norm, state, x
+from theory.language.vocabulary import VOCABULARY, symbols
+
+T, k = symbols("T k")
+FORM = claim("state-bound").forms[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("h_gap <= 1", ("linear", "rnn")),
+        ("grad_gap <= h_gap", ("gradient",)),
+        ("h_gap <= decay_product", ()),
+        ("gate_gap <= theta*gate_state_gap", ("lstm",)),
+        ("dh_dh <= 1", ("unitary", "urnn")),
+        ("h_norm_box <= S_0_box", FAMILIES["cell"]),
+    ],
+)
+def test_systems_of_a_typed_statement(text: str, kinds: tuple[str, ...]) -> None:
+    """Those that have all of its quantities; of cells, every kind of the family."""
+    if kinds:
+        assert set(kinds_of(parse_statement(text))) == set(kinds)
+    else:
+        with pytest.raises(ValueError, match="no one system has all of decay_product, h_gap"):
+            kinds_of(parse_statement(text))
+
+
+def test_windows_follow_from_the_definition() -> None:
+    """A term that speaks of k or t has windows; one that hides them says so."""
+    assert measured("a", "", "a", norm(state(x, T - k, k))).windowed
+    assert not measured("a", "", "a", norm(state(x, 0, T))).windowed
+    assert measured("a", "", "a", norm(state(x, 0, T)), windowed=True).windowed
+    assert [parameter(name, "", name).windowed for name in "ktT"] == [True, True, False]
+    assert windowed(parse_statement("h_norm <= k"))
+
+
+def test_single_steps_follow_from_the_definition() -> None:
+    """No run of T steps is measured; where nothing is, none is either."""
+    assert of_single_steps(parse_statement("step_gap <= lam*state_gap"))
+    assert not of_single_steps(parse_statement("h_gap <= lam*state_gap"))
+    assert not of_single_steps(parse_statement("lam <= 1"))
+    assert of("lstm", *of("cell", VOCABULARY["h_norm"]))[0].about == ("lstm",)
+
+
+def test_needs_are_the_measures_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A field is enough: smaller batches, room for more systems, forms apart, wider draws."""
+    budget, target = profile("quick"), (FORM.statement, FORM.assumptions)
+    assert batch_size(budget, [FORM]) == (budget.batch, budget.sequences)
+    costly = MEASURES["h_norm"].needing(Needs(most=(3, 2), apart=True, wide=True))
+    monkeypatch.setitem(MEASURES, "h_norm", costly)
+    assert batch_size(budget, [FORM]) == (3, 2)
+    assert apart(FORM)
+    assert any(one.wide for one in asked([target]))
+    monkeypatch.setitem(MEASURES, "h_norm", costly.needing(Needs(room=(500, 1))))
+    assert batch_size(budget, [FORM]) == (500, 1)
+
+
+def test_an_assumption_ties_a_claim_to_cells() -> None:
+    """Of the ties that a cell does not meet, the one that most cells meet is told."""
+    one = claim("state-bound")
+    untied = tuple(replace(a, ties=False) for a in FORM.assumptions)
+    rare = Assumption("Jordan block", "a block", ties=True)
+    free, bound = (
+        replace(one, forms=(replace(FORM, assumptions=given),))
+        for given in (untied, (rare, *FORM.assumptions))
+    )
+    assert unmet_ties(free, "tcn") == ""
+    assert unmet_ties(bound, "tcn").startswith("φ is λ-Lipschitz")
+    assert unmet_ties(bound, "rnn-smooth") == "a block"
+    assert unmet_ties(bound, "linear") == ""

@@ -1,0 +1,39 @@
+"""``prove``: where a step fails and why, and what nothing used."""
+
+from dataclasses import replace
+
+from theory import claim
+from theory.language.claim import Claim
+from theory.language.statement import lt
+from theory.language.vocabulary import symbols
+from theory.models.system import CONTRACTIVE, WINDOW
+from theory.proof.methods import Smt
+from theory.proof.proof import Proof, Step
+
+STATE_BOUND = claim("state-bound")
+(lam,) = symbols("lam")
+BELOW_TWO = Step("below two", lt(lam, 2), Smt("contractive"))
+
+
+def of_one_form(id: str, *steps: Step) -> Claim:
+    """A claim that λ < 2, proved by these steps."""
+    form = replace(STATE_BOUND.forms[0], statement=lt(lam, 2), assumptions=(CONTRACTIVE, WINDOW))
+    forms = (replace(form, proof=Proof(steps)),)
+    return replace(STATE_BOUND, id=id, forms=forms, false_variants=())
+
+
+def test_prove_prints_what_is_wrong(call, monkeypatch):
+    """Where a step fails, what no step used, and a form without a proof."""
+    bad = Step("below two", lt(lam, 2), Smt("contractiv"))
+    table = (of_one_form("bad", bad), of_one_form("spare", BELOW_TWO), of_one_form("bare"))
+    for module in ("theory", "properties.runs.parts"):
+        monkeypatch.setattr(f"{module}.CLAIMS", table)
+    outcome = call("prove")
+    assert outcome.code == 1
+    assert "test_prove_messages.py:" in outcome.out
+    assert "did you mean 'contractive'?" in outcome.out
+    assert "  assumed, and used by no step: window; state the form without" in outcome.out
+    assert "  no step: what is stated without a proof is not proved" in outcome.out
+    _, spare, bare = call("prove", "--format", "json").json
+    assert spare["unused"] == {"finite": ["window"]}
+    assert not bare["proved"]
