@@ -26,15 +26,24 @@ from theory.proof.scope import Known, constants_of
 
 __all__ = ["GIVEN", "Ledger", "Lemma", "Proof", "Step", "StepResult", "check", "lemma"]
 
-_HOUSE = Path(__file__).parents[2]
+_HERE = Path(__file__).parent
+_HOUSE = _HERE.parents[1]
 
 
 def _caller() -> str:
-    """FILE:LINE of the call that makes a step, the file from the folder of the rooms on."""
-    frame = sys._getframe(3)  # beyond __post_init__ and the generated __init__
+    """FILE:LINE of what makes a step, beyond the engine; the file from the folder of the rooms."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and _is_ours(frame.f_code.co_filename):
+        frame = frame.f_back
     path = Path(frame.f_code.co_filename)
     known = path.relative_to(_HOUSE) if path.is_relative_to(_HOUSE) else Path(path.name)
     return f"{known.as_posix()}:{frame.f_lineno}"
+
+
+@cache
+def _is_ours(file: str) -> bool:
+    """Whether the code is the engine's, or a dataclass's generated one."""
+    return file.startswith("<") or Path(file).is_relative_to(_HERE)
 
 
 @dataclass(frozen=True)

@@ -85,9 +85,9 @@ def test_a_failed_step_says_where_it_is_written() -> None:
     assert recorded.detail == f"{failure.where}: {failure.detail}"
     assert replace(wrong, id="another").where == failure.where
     assert wrong == Step("wrong", lt(lam, 0), Smt("contractive"))
-    proved = STATE_BOUND.forms[0].proof.steps[0]
+    *_, proved = STATE_BOUND.forms[0].proof.steps
     assert proved.where.startswith("theory/claims/memory/state_bound.py:")
-    (recorded, *_) = ledger_record("finite", prove(STATE_BOUND)[0]).steps
+    (*_, recorded) = ledger_record("finite", prove(STATE_BOUND)[0]).steps
     assert proved.where not in recorded.detail
 
 
