@@ -67,6 +67,8 @@ def spec_items(spec: dict[str, Any]) -> list[tuple[str, str]]:
 
 def readable(words: str) -> str:
     """Text for a page: what turns it around or hides in it stands as its escape."""
+    if words.isprintable():  # nearly all text of a page
+        return words
     return "\n".join(map(printable, words.split("\n")))
 
 

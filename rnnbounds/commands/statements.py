@@ -17,18 +17,12 @@ from properties.runs.replay import replay as replay_spec
 from properties.runs.replay import statement_of
 from reports.records.record import Check
 from rnnbounds.commands.attacks import ALL, Attacks, Device, Profile, Seed
-from rnnbounds.commands.claims import As
+from rnnbounds.commands.options import As
 from rnnbounds.output import Format, check_target, echo, path_of, print_json, print_table
 from theory import claim as claim_of
 from theory.language.parse import parse_statement
 
 FAILING = ("VIOLATED", "UNDECIDED")
-
-
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command()(attack)
-    app.command()(replay)
 
 
 def attack(
