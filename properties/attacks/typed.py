@@ -17,6 +17,7 @@ from properties.systems.kinds import FAMILIES
 from properties.systems.spec import Kind
 from reports.records.record import Check
 from theory.language.claim import Assumption, Form, Statement
+from theory.language.printing import statement_text
 from theory.language.quantities.causal import CAUSAL
 from theory.language.quantities.cells import CELLS
 from theory.language.quantities.gates import GATES
@@ -171,14 +172,14 @@ def attack_typed(
     kinds = kinds_of(statement)
     lacking = [missing(kind, statement) for kind in kinds]
     if all(lacking):
-        raise UnsuppliedError(statement.text, lacking[0][0], kinds)
+        raise UnsuppliedError(statement_text(statement), lacking[0][0], kinds)
     assumptions, judged = typed_assumptions(statement), plainer(statement)
     form = Form("typed", statement, assumptions, kinds[0], Proof(()))
     patience = Patience(PATIENCE * budget.random)
     found = hunt(
         judged, assumptions, kinds, [form], budget=budget, seed=seed,
-        attacks=[(attack, 1.0) for attack in attacks], label=statement.text, device=device,
-        patience=patience,
+        attacks=[(attack, 1.0) for attack in attacks], label=statement_text(statement),
+        device=device, patience=patience,
     )  # fmt: skip
     seen = TypedResult(
         statement, found.systems, found.holds, found.undecided, skipped=patience.skipped

@@ -6,10 +6,13 @@ from reports.pages.text import ratio
 from rnnbounds.experiments import Record
 from rnnbounds.experiments.digits.record import Digits
 from rnnbounds.experiments.gradients.curves import mean, power
+from rnnbounds.experiments.gradients.page import verdict
 from rnnbounds.experiments.gradients.record import Closeness
+from rnnbounds.experiments.norms import page as norms
 from rnnbounds.experiments.norms.record import Norms
 from rnnbounds.experiments.students import KINDS
 from rnnbounds.experiments.sunspots.record import Sunspots
+from rnnbounds.experiments.urnn import page as urnn
 from rnnbounds.experiments.urnn.record import Unitary
 from rnnbounds.output import echo, print_table
 
@@ -31,8 +34,6 @@ def print_record(record: Record) -> None:
 
 def print_unitary(record: Unitary) -> None:
     """Mean R² against hidden units for each SNR, and what it says of URNNs."""
-    from rnnbounds.experiments.urnn.page import outcome  # draws: too slow for every command
-
     for snr, ceiling in zip(record.setting.snr, record.ceilings, strict=True):
         curves = [record.curve(kind, snr) for kind in KINDS]
         rows = [
@@ -40,7 +41,7 @@ def print_unitary(record: Unitary) -> None:
             for i, n in enumerate(record.setting.hidden)
         ]
         print_table((f"units, {snr:g} dB (≤ {ceiling:.4f})", *KINDS), rows)
-    echo(outcome(record.comparisons))
+    echo(urnn.outcome(record.comparisons))
 
 
 def print_digits(record: Digits) -> None:
@@ -61,13 +62,11 @@ def print_digits(record: Digits) -> None:
 
 def print_norms(record: Norms) -> None:
     """How many systems each norm certifies, and with which windows."""
-    from rnnbounds.experiments.norms.page import outcome, rows  # draws: too slow for every command
-
     heads = ("norm", "certifies", "shortest k", "it alone", "median k", "greatest k")
-    print_table(heads, list(rows(record)))
+    print_table(heads, list(norms.rows(record)))
     for name, reason in record.skipped.items():
         echo(f"{name}: not tried: {reason}")
-    echo(outcome(record))
+    echo(norms.outcome(record))
 
 
 def print_sunspots(record: Sunspots) -> None:
@@ -103,8 +102,6 @@ def print_sunspots(record: Sunspots) -> None:
 
 def print_closeness(record: Closeness) -> None:
     """Mean gaps of gradients and weights against k, each beside its bound, as text."""
-    from rnnbounds.experiments.gradients.page import verdict  # draws: too slow for every command
-
     curves = {"gradients": record.gradients}
     curves |= {f"weights, steps {told.name}": told.weights for told in record.descents}
     rows = zip(

@@ -14,6 +14,7 @@ from reports.table import Proof, Row
 from rnnbounds.commands.options import As, Ids
 from rnnbounds.output import Format, echo, print_json, progress
 from theory.language.claim import Claim
+from theory.language.printing import statement_text
 
 
 def matrix_now(workers: int) -> Matrix:
@@ -40,7 +41,7 @@ def row_of(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> Row:
         title=entry.title,
         source=entry.source.text,
         relation=entry.relation,
-        statement=entry.statement.text,
+        statement=statement_text(entry.statement),
         needs={a.text: a.id for form in entry.forms for a in form.assumptions},
         false_variants=tuple(variant.id for variant in entry.false_variants),
         proof=Proof(

@@ -14,6 +14,7 @@ from functools import cache
 from sympy import Expr, Symbol
 
 from theory.language.law import Assumption, Axiom, Clause, Instance, Law, Use
+from theory.language.printing import statement_text
 from theory.language.statement import Statement
 from theory.language.vocabulary import DEFINITIONS, VOCABULARY, unfold
 from theory.proof.ledger import Kind, Ledger, StepResult, Verdict
@@ -182,7 +183,7 @@ def _before(
 def _run(step: Step, known: Known, minimal: bool) -> StepResult:
     def result(verdict: Verdict, detail: str, redundant: tuple[str, ...] = ()) -> StepResult:
         method = step.method.name if isinstance(step.method, Method) else "prose"
-        text = step.conclusion.text
+        text = statement_text(step.conclusion)
         return StepResult(step.id, text, step.kind, method, step.uses, verdict, redundant, detail)
 
     goal = unfold(step.conclusion)

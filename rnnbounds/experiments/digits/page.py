@@ -6,6 +6,7 @@ from reports.pages.plot import Series as Line
 from reports.pages.plot import plot
 from reports.pages.text import count, plural, ratio
 from rnnbounds.experiments.digits.record import Digits, Learned
+from rnnbounds.experiments.digits.setting import FULL, setting_of
 
 
 def render(run: Digits) -> bytes:
@@ -127,8 +128,6 @@ def how(run: Digits) -> Section:
 
 def yours(run: Digits) -> Section:
     """The command that makes this page again."""
-    from rnnbounds.experiments.digits.run import FULL, setting_of
-
     s = run.setting
     data = {"digits": "", "folder": " --data FOLDER"}.get(s.data, f" --data {s.data}")
     full = (s.images, s.hidden) == (FULL.images, FULL.hidden)

@@ -27,6 +27,7 @@ from impl.training.descent import descend, descent_error
 from reports.files import write_all
 from rnnbounds.experiments.common import encode, environment_of, prepare
 from rnnbounds.experiments.gradients.instances import TRAINED, Instances, Setting, draw
+from rnnbounds.experiments.gradients.page import render
 from rnnbounds.experiments.gradients.record import Closeness, Curve, Descent, Rows, problems
 from theory.numbers.special import ball_step_product
 
@@ -49,8 +50,6 @@ def run(
 
     `advance` is called PARTS times. Raises WriteError for a bad place before anything is trained.
     """
-    from rnnbounds.experiments.gradients.page import render  # draws: too slow for every command
-
     started = datetime.now(UTC)
     torch.set_num_threads(1)
     setting = replace(setting or Setting(), instances=instances)

@@ -24,6 +24,7 @@ from impl.numbers.spectral_norm import certified_norm
 from impl.reading.adapters import load_model
 from reports.files import write_all
 from rnnbounds.experiments.common import chance, encode, environment_of, prepare
+from rnnbounds.experiments.norms.page import render
 from rnnbounds.experiments.norms.record import Method, Norms, Setting, System, problems
 
 CELL = "rnn-tanh"
@@ -53,8 +54,6 @@ def run(
 
     `advance` is called once a system. Raises WriteError for a bad place before anything is done.
     """
-    from rnnbounds.experiments.norms.page import render  # draws: too slow for every command
-
     started = datetime.now(UTC)
     torch.set_num_threads(1)
     setting = replace(setting or Setting(), systems=instances)

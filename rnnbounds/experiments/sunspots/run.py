@@ -27,6 +27,7 @@ from rnnbounds.experiments.gaps import (
     state_gap,
 )
 from rnnbounds.experiments.sunspots.forecast import HIDDEN, Forecaster, save_forecaster, train
+from rnnbounds.experiments.sunspots.page import render
 from rnnbounds.experiments.sunspots.record import (
     Memory,
     Series,
@@ -64,8 +65,6 @@ def run(
     `advance` is called 2·epochs times. Raises MissingPackageError without statsmodels, and
     WriteError for a bad place, both before anything is trained.
     """
-    from rnnbounds.experiments.sunspots.page import render  # draws: too slow for every command
-
     started = datetime.now(UTC)
     torch.set_num_threads(1)
     series = load_series()

@@ -17,12 +17,10 @@ from reports.files import write_all
 from rnnbounds.experiments.common import choose_device, encode, environment_of, prepare
 from rnnbounds.experiments.parts import Parts, depends
 from rnnbounds.experiments.students import KINDS, Kind
+from rnnbounds.experiments.urnn.page import render
 from rnnbounds.experiments.urnn.record import Curve, Unitary, ceiling, compare, problems
-from rnnbounds.experiments.urnn.teacher import Setting, draw
+from rnnbounds.experiments.urnn.teacher import FULL, SMALL, Setting, draw
 from rnnbounds.experiments.urnn.training import equivalent, train
-
-SMALL = Setting()
-FULL = Setting(sequences=100, length=1000, realisations=30, together=15, epochs=100)
 
 Unit = tuple[Kind, float, range]  # what is trained, stored and taken up again as one
 
@@ -72,8 +70,6 @@ def run(
     them to the same record; `advance` is called `work` times. Raises PartError for parts of another
     run, WriteError for a bad place and InputError for a device that is not there.
     """
-    from rnnbounds.experiments.urnn.page import render  # draws: too slow for every command
-
     started = datetime.now(UTC)
     torch.set_num_threads(1)
     setting = setting or setting_of(full, epochs, realisations)

@@ -18,8 +18,8 @@ from rnnbounds.experiments.urnn import teacher
 from rnnbounds.experiments.urnn import training as urnn_training
 from rnnbounds.experiments.urnn.page import outcome, render
 from rnnbounds.experiments.urnn.record import Curve, ceiling, compare, problems
-from rnnbounds.experiments.urnn.run import FULL, run, units, work
-from rnnbounds.experiments.urnn.teacher import Setting
+from rnnbounds.experiments.urnn.run import run, units, work
+from rnnbounds.experiments.urnn.teacher import FULL, Setting
 
 SMALL = Setting(
     sequences=12, length=60, hidden=(2, 4), realisations=2, together=1, epochs=2, batch=4

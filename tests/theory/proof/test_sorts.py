@@ -14,7 +14,6 @@ from theory import CLAIMS
 from theory.axioms.gates import ENTRY_EUCLIDEAN
 from theory.axioms.gradients import CAUCHY_SCHWARZ
 from theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM, left, right, singular
-from theory.claims.training.projection import INNER_PRODUCT
 from theory.language.claim import Form
 from theory.language.law import Instance
 from theory.language.terms import vectors as terms
@@ -22,6 +21,7 @@ from theory.language.terms.gates import unit_weights
 from theory.language.terms.layers import layer_matrix
 from theory.language.terms.memory import shifted
 from theory.language.terms.unitary import beside, d_run, identity
+from theory.models.weights.projection import INNER_PRODUCT
 
 OPERATORS = {
     terms.d_state, terms.d_input, terms.d_weights, terms.slopes, terms.bends, terms.diagonal,

@@ -12,7 +12,6 @@ from theory.axioms.gradients import (
     MEAN_VALUE_GRADIENT,
     RAYLEIGH,
 )
-from theory.claims.training.projection import INNER_PRODUCT
 from theory.language.claim import Form
 from theory.language.law import Assumption, at, law
 from theory.language.statement import eq, le
@@ -40,6 +39,7 @@ from theory.language.terms.vectors import (
 )
 from theory.language.vocabulary import symbols
 from theory.models.system import ONE, ZERO
+from theory.models.weights.projection import INNER_PRODUCT
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Proof, Step

@@ -8,6 +8,7 @@ from sympy import Rational, tanh
 
 from theory.axioms.base import EXPONENTIAL, HOMOGENEITY
 from theory.language.claim import Form
+from theory.language.functions import TANH
 from theory.language.law import Assumption, at, law
 from theory.language.statement import eq, exists, le
 from theory.language.terms.vectors import (
@@ -122,9 +123,6 @@ NO_WINDOW = Form(
 
 orbit = function("orbit", Scalar, __name__)  # tanh(5), tanh(3 tanh(5)), …
 ORBIT = law("orbit", (j,), eq(orbit(0), tanh(5)), eq(orbit(j + 1), tanh(3 * orbit(j))))
-TANH = law(
-    "definition of tanh", (z,), eq(tanh(z) * (exponential(2 * z) + 1), exponential(2 * z) - 1)
-)
 SATURATING = Assumption(
     "system",
     "φ(h, x) = tanh(3h + x)",

@@ -6,23 +6,17 @@ weights are measured in the Euclidean norm of their entries.
 
 from sympy import Integer, Rational
 
-from theory.axioms.base import PROJECTION, PROJECTION_INSIDE
+from theory.axioms.base import PROJECTION
 from theory.language.claim import Claim, Form, Source
 from theory.language.law import Assumption, at, law
 from theory.language.statement import eq, le, lt
 from theory.language.terms.vectors import (
-    a,
-    b,
-    c,
     feasible,
-    inner,
-    norm,
     project,
-    projects,
-    v,
     vector,
 )
 from theory.language.vocabulary import symbols
+from theory.models.weights.projection import LEMMAS, PROJECTS, SQUARE
 from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step
 
@@ -31,62 +25,9 @@ proj_distance, feasible_distance = symbols("proj_distance feasible_distance")
 ONE = Integer(1)
 first, second, inside = vector("vec_A"), vector("vec_B"), vector("vec_Z")
 
-PROJECTS = Assumption(
-    "projection",
-    "Π a is the point nearest to a, in the Euclidean norm, of a closed convex set",
-    law=law("projection", (v,), eq(projects(v), ONE)),
-)
 FEASIBLE = Assumption(
     "feasible", "Z is a point of the set", law=law("feasible", (), eq(feasible(inside), ONE))
 )
-INNER_PRODUCT = law(
-    "inner product",
-    (a, b, c),
-    eq(inner(a - b, c), inner(a, c) - inner(b, c)),
-    eq(inner(a, -c) + inner(a, c), Integer(0)),
-    eq(inner(a, c) - inner(c, a), Integer(0)),
-    eq(inner(c, c), norm(c) ** 2),
-)
-
-moved, before = project(a) - project(b), a - b
-MOVES_ALONG = Step(
-    "the projections move along",
-    le(norm(moved) ** 2, inner(before, moved)),
-    Smt(
-        at("projection", a),
-        at("projection", b),
-        PROJECTION.at(a, project(b)),
-        PROJECTION.at(b, project(a)),
-        PROJECTION_INSIDE.at(a),
-        PROJECTION_INSIDE.at(b),
-        INNER_PRODUCT.at(a - project(a), b - project(b), moved),
-        INNER_PRODUCT.at(before, moved, moved),
-    ),
-    forall=(a, b),
-)
-# 0 ≤ ‖a − c‖² = ‖a‖² − 2⟨a, c⟩ + ‖c‖²
-SQUARE = Step(
-    "square of a difference",
-    eq(norm(a - c) ** 2, norm(a) ** 2 - 2 * inner(a, c) + norm(c) ** 2),
-    Smt(
-        INNER_PRODUCT.at(a, c, a - c),
-        INNER_PRODUCT.at(c, a, a - c),
-        INNER_PRODUCT.at(a, c, a),
-        INNER_PRODUCT.at(a, c, c),
-    ),
-    forall=(a, c),
-)
-NON_EXPANSIVE = Step(
-    "non-expansive",
-    le(norm(project(a) - project(b)), norm(a - b)),
-    Smt(
-        at("the projections move along", a, b),
-        at("square of a difference", before, moved),
-    ),
-    forall=(a, b),
-)
-LEMMAS = (MOVES_ALONG, SQUARE, NON_EXPANSIVE)
-
 GAP_BOUND = le(proj_gap, matrix_gap)
 GAP = Form(
     "non-expansive",
