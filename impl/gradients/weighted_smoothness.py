@@ -18,11 +18,19 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from impl.gradients.rounding import gamma
 from impl.gradients.smoothness import mixed, radius
 from impl.gradients.supply import Supply
 from impl.norms.readout_norms import QuadraticDual, WeightedMaximumDual
-from impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down, sum_up, underflow
+from impl.numbers.outward import (
+    add_up,
+    div_up,
+    gamma,
+    mul_up,
+    norm_up,
+    subtract_down,
+    sum_up,
+    underflow,
+)
 from impl.numbers.spectral_norm import certified_norm
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import sympy
 
 from properties.attacks.budget import ATTACKS, Budget
+from properties.attacks.registry import UnsuppliedError, missing
 from properties.attacks.sabotage import hunt
 from properties.attacks.shrink import shrink
 from properties.errors import InputError
 from properties.judging.equivalent import plainer, positive
 from properties.judging.judge import Patience, free_names
-from properties.registry import UnsuppliedError, missing
 from properties.systems.kinds import FAMILIES
 from properties.systems.spec import Kind
 from reports.records.record import Check

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from properties.attacks.probe import probed
 from properties.runs.parts import chosen_claims, ledger_records
+from properties.runs.probe import probed
 from reports.records.ledger import LedgerRecord
 from reports.records.matrix import Matrix
 from reports.table import Proof, Row
