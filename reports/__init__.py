@@ -2,7 +2,6 @@
 
 from reports.errors import InputError, RecordError
 from reports.records.codec import decode, encode, json_schema, load
-from reports.records.histogram import EMPTY, count_ratios
 from reports.records.ledger import Axiom, LedgerRecord, LedgerStep
 from reports.records.outcome import comparable, passed, problems
 from reports.records.record import (
@@ -20,7 +19,6 @@ from reports.records.record import (
 )
 
 __all__ = [
-    "EMPTY",
     "SCHEMA",
     "AttackRecord",
     "Axiom",
@@ -38,7 +36,6 @@ __all__ = [
     "Tally",
     "VariantRecord",
     "comparable",
-    "count_ratios",
     "decode",
     "encode",
     "json_schema",

@@ -34,14 +34,17 @@ class Tightest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One claim; `needs` are the assumptions of its forms, `tightest` is None if not attacked."""
+    """One claim; `tightest` is None if it was not attacked.
+
+    `needs` are the assumptions of its forms, with their ids; a run tells the texts alone.
+    """
 
     id: str
     title: str
     source: str
     relation: str
     statement: str
-    needs: tuple[str, ...]
+    needs: dict[str, str]
     false_variants: tuple[str, ...]
     proof: Proof
     tightest: Tightest | None = None
@@ -56,7 +59,7 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The claims of a run in reading order, and its matrix, which older runs lack."""
 
-    schema: Literal["rnnbounds/claims/1"] = "rnnbounds/claims/1"
+    schema: Literal["rnnbounds/claims/2"] = "rnnbounds/claims/2"
     profile: str
     seed: int
     claims: tuple[Row, ...]
@@ -87,7 +90,7 @@ def _row(claim: ClaimRecord, attacks: tuple[str, ...]) -> Row:
     return Row(
         id=claim.id, title=claim.title, source=claim.source, relation=claim.relation,
         statement=claim.forms[0].text if claim.forms else "",
-        needs=tuple(dict.fromkeys(text for form in claim.forms for text in form.assumptions)),
+        needs={text: text for form in claim.forms for text in form.assumptions},
         false_variants=tuple(variant.id for variant in claim.variants),
         proof=Proof(
             steps=sum(len(ledger.steps) for ledger in ledgers),

@@ -1,47 +1,41 @@
-"""The program behind the command line: a thin face over the rooms, which it imports."""
+"""The program behind the command line: a thin face over the rooms, which its commands import."""
 
 from __future__ import annotations
 
+import sys
+
 import typer
 
-from impl.errors import InputError as ImplError
-from properties.errors import InputError as PropertiesError
-from reports.errors import InputError as ReportsError
-from rnnbounds.commands import (
-    attacks,
-    claims,
-    experiments,
-    machine,
-    matrix,
-    models,
-    pages,
-    statements,
-    unitary,
-)
+from rnnbounds.lazy import group
+from rnnbounds.shadow import ROOMS
 from rnnbounds.terminal import flush, wrong
-from theory.errors import InputError as TheoryError
 
-INPUT_ERRORS = (ImplError, PropertiesError, ReportsError, TheoryError)
-
-app = typer.Typer(
-    name="rnnbounds",
-    help="Verification and property testing of bounds on stable recurrent networks.",
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    add_completion=False,
-)
-FAMILIES = (claims, attacks, statements, models, unitary, pages, matrix, experiments, machine)
-for commands in FAMILIES:
-    commands.register(app)
+COMMANDS = {
+    "claims": "claims:claims",
+    "prove": "proofs:prove",
+    "verify": "attacks:verify",
+    "sabotage": "attacks:sabotage",
+    "attack": "statements:attack",
+    "replay": "statements:replay",
+    "certify": "models:certify_model",
+    "truncate": "models:truncate_model",
+    "unitary": "unitary:unitary_model",
+    "check": "check:check_file",
+    "report": "pages:report",
+    "compare": "matrix:compare",
+    "experiment": "experiments:experiment",
+    "doctor": "machine:doctor",
+}
+PURPOSE = "Verification and property testing of bounds on stable recurrent networks."
 
 
 def call(arguments: list[str] | None) -> int:
     """Run a command and return its exit code."""
-    command = typer.main.get_command(app)
+    command = group("rnnbounds", PURPOSE, COMMANDS)
     try:
         result = command.main(args=arguments, prog_name="rnnbounds", standalone_mode=False)
         flush()
-    except INPUT_ERRORS as error:
+    except input_errors() as error:
         return wrong(str(error))
     except typer.TyperException as error:
         return wrong(usage(error))
@@ -53,7 +47,15 @@ def call(arguments: list[str] | None) -> int:
         return wrong("a name is not valid text here; rename the file or set PYTHONUTF8=1")
     except MemoryError:
         return wrong("this needs more memory than there is; take a smaller system")
+    except ImportError as error:
+        return wrong(f"{error}; install rnnbounds again, with what it needs")
     return int(result or 0)
+
+
+def input_errors() -> tuple[type[Exception], ...]:
+    """The errors that a room raises for what it was given; rooms that are not loaded raise none."""
+    loaded = [sys.modules.get(f"{room}.errors") for room in ROOMS]
+    return tuple(module.InputError for module in loaded if module is not None)
 
 
 def usage(error: typer.TyperException) -> str:

@@ -9,7 +9,7 @@ from properties.runs.matrix import unattacked
 from properties.runs.parts import ledger_records
 from properties.systems.columns import columns
 from reports.table import carried
-from rnnbounds.commands.claims import row_of
+from rnnbounds.commands.proofs import row_of
 from theory import CLAIMS
 from theory.language.claim import Claim
 

@@ -6,49 +6,34 @@ record that the package carries, from the record of a run.
 
 import re
 import sys
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from msgspec import structs
 
 from impl.cells.table import CELLS
 from impl.convert.truncate import truncate
 from properties.attacks.budget import PROFILES
 from reports import disk, load, problems
-from reports.table import CARRIED, Row, carried, encode_table, table_of
+from reports.table import CARRIED, encode_table, table_of
 from rnnbounds.cli import main
+from rnnbounds.commands.claims import markdown_table
+from rnnbounds.commands.proofs import row_of
 from theory import CLAIMS
 from theory.axioms.base import AXIOMS
 
 README = Path(__file__).parents[1] / "README.md"
-HEAD = (
-    "| claim | statement | source | proof | tightest lhs/rhs, by | false variants |\n"
-    "|---|---|---|---|---|---|\n"
-)
 START, END = "<!-- claims -->\n", "<!-- end of claims -->"
 
 
-def table(claims: Iterable[Row]) -> str:
-    """The README's table of claims, from the record that the package carries."""
-    rows = [HEAD]
-    for row in claims:
-        proof = f"**not proved**, {len(row.proof.human)} of {row.proof.steps} steps in prose"
-        if row.proof.proved:
-            proof = f"proved, {row.proof.steps} steps"
-        cells = (
-            f"`{row.id}`", f"`{row.statement}`", row.source,
-            proof, row.reached, str(len(row.false_variants)),
-        )  # fmt: skip
-        rows.append(f"| {' | '.join(cells)} |\n")
-    return "".join(rows)
-
-
-def test_table_of_claims() -> None:
-    """The table is that of the record, which tests/test_claims_record.py keeps current."""
-    assert README.read_text().split(START)[1].split(END)[0] == table(carried().claims)
+def test_table_of_claims(capsys: pytest.CaptureFixture[str]) -> None:
+    """The table is what the command prints, of the record that tests/test_claims_record.py keeps
+    current."""
+    assert main(["claims", "--markdown"]) == 0
+    assert README.read_text().split(START)[1].split(END)[0] == capsys.readouterr().out
 
 
 def test_axioms() -> None:
@@ -104,9 +89,13 @@ def write(record: Path) -> None:
         found.append("it is not of all claims")
     if found:
         raise SystemExit(f"{record}: {found[0]}; write the run of all claims again")
+    needs = {claim.id: row_of(claim, ()).needs for claim in CLAIMS}
     table_now = table_of(run)
+    rows = tuple(structs.replace(row, needs=needs[row.id]) for row in table_now.claims)
+    table_now = structs.replace(table_now, claims=rows)
     head, rest = README.read_bytes().decode().split(START)
-    page = head + START + table(table_now.claims) + END + rest.split(END)[1]
+    table = "".join(f"{line}\n" for line in markdown_table(rows))
+    page = head + START + table + END + rest.split(END)[1]
     disk.write({CARRIED: encode_table(table_now), README: page.encode()})
 
 

@@ -6,14 +6,37 @@ from dataclasses import dataclass
 
 from flint import arb, ctx
 
-from impl.numbers import ball_functions as balls
-from impl.numbers.ball_functions import LEAK
-
+LEAK = 0.01  # torch's default negative slope of the leaky ReLU, as a float64
 _TANGENT = "2.3993572805154676678327396972823"  # the root of z tanh(z/2) = 2, to 10⁻³⁰
 _PRECISION = 256
 _UNIT, _TINY = 2.0**-53, 2.0**-1000
 _FOUR = 4 * _UNIT  # roundings, the usual error of torch's functions relative to their scale
 _LEAKY = LEAK * _UNIT * (1 + _UNIT)
+
+
+def relu(z: arb) -> arb:
+    """max(z, 0); a ball that meets 0 ends there, unlike in flint's own maximum."""
+    if z >= 0:
+        return z
+    return arb(0) if z < 0 else arb(0).union(z.upper())
+
+
+def sigmoid(z: arb) -> arb:
+    """1/(1 + e⁻ᶻ)."""
+    if z < 0:
+        e = z.exp()
+        return e / (1 + e)
+    return 1 / (1 + (-z).exp())
+
+
+def softplus(z: arb) -> arb:
+    """log(1 + eᶻ)."""
+    return z + (-z).exp().log1p() if z > 0 else z.exp().log1p()
+
+
+def gelu(z: arb) -> arb:
+    """z Φ(z)."""
+    return z * (-z / arb(2).sqrt()).erfc() / 2
 
 
 @dataclass(frozen=True)
@@ -36,18 +59,20 @@ class BallActivation:
 def _table() -> dict[str, BallActivation]:
     one, zero, none = arb(1), arb(0), arb("inf")
     root_pi = arb.pi().sqrt()
-    gelu = (1 + one.erf()) / 2 + (-one).exp() / root_pi  # at √2; ρ′(z) + ρ′(−z) = 1
-    silu = (arb(_TANGENT, 1e-30) + 2) / 4
+    steep_gelu = (1 + one.erf()) / 2 + (-one).exp() / root_pi  # at √2; ρ′(z) + ρ′(−z) = 1
+    steep_silu = (arb(_TANGENT, 1e-30) + 2) / 4
     return {
         "linear": BallActivation(lambda z: z, one, one, none, 0.0, 0.0, 0.0),
-        "rnn-relu": BallActivation(balls.relu, zero, one, none, 0.0, 0.0, 0.0),
-        "rnn-leaky-relu": BallActivation(balls.leaky_relu, arb(LEAK), one, none, rate=_LEAKY),
+        "rnn-relu": BallActivation(relu, zero, one, none, 0.0, 0.0, 0.0),
+        "rnn-leaky-relu": BallActivation(
+            lambda z: relu(z) - LEAK * relu(-z), arb(LEAK), one, none, rate=_LEAKY
+        ),
         "rnn-tanh": BallActivation(lambda z: z.tanh(), zero, one, one, _FOUR),
-        "rnn-sigmoid": BallActivation(balls.sigmoid, zero, one / 4, one, _FOUR, math.inf),
-        "rnn-softplus": BallActivation(balls.softplus, zero, one, none, floor=_FOUR),
-        "rnn-gelu": BallActivation(balls.gelu, 1 - gelu, gelu, none),
-        "rnn-silu": BallActivation(balls.silu, 1 - silu, silu, none),
-        "rnn-elu": BallActivation(balls.elu, zero, one, none, _FOUR),
+        "rnn-sigmoid": BallActivation(sigmoid, zero, one / 4, one, _FOUR, math.inf),
+        "rnn-softplus": BallActivation(softplus, zero, one, none, floor=_FOUR),
+        "rnn-gelu": BallActivation(gelu, 1 - steep_gelu, steep_gelu, none),
+        "rnn-silu": BallActivation(lambda z: z * sigmoid(z), 1 - steep_silu, steep_silu, none),
+        "rnn-elu": BallActivation(lambda z: relu(z) + (-relu(-z)).expm1(), zero, one, none, _FOUR),
         "rnn-erf": BallActivation(lambda z: z.erf(), zero, 2 / root_pi, one, _FOUR),
         "rnn-sin": BallActivation(lambda z: z.sin(), -one, one, one, _FOUR),
         "rnn-arctan": BallActivation(lambda z: z.atan(), zero, one, arb.pi() / 2, 2 * _FOUR),

@@ -4,6 +4,8 @@ s²I − AᵀA is positive definite, hence ‖A‖₂ < s, if a leading block an
 Sources: Johansson, Arb; Haynsworth (1968) for the Schur complement.
 """
 
+import math
+
 from flint import arb, arb_mat, ctx, fmpq
 
 Rows = list[list[fmpq]]
@@ -70,3 +72,13 @@ def norm(entries: list[arb]) -> arb:
 def exact(v: float) -> fmpq:
     """The rational that a float64 is."""
     return fmpq(*float(v).as_integer_ratio())
+
+
+def float_above(x: arb) -> float:
+    """The least float64 known to be at least every number in the ball; infinity for NaN."""
+    if x.is_nan():
+        return math.inf
+    value = float(x.upper())
+    while not arb(value) >= x:
+        value = math.nextafter(value, math.inf)
+    return value

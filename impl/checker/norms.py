@@ -10,9 +10,8 @@ from typing import Protocol
 from flint import arb, arb_mat, fmpq
 
 from impl.checker.ball_activations import BallActivation
-from impl.checker.definite import Rows, exact, norm, norm_at_most, positive
+from impl.checker.definite import Rows, exact, float_above, norm, norm_at_most, positive
 from impl.checker.iterated_balls import norm_above, scaled, step_factors
-from impl.numbers.ball_functions import float_above
 
 
 @dataclass(frozen=True)

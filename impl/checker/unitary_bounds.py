@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from impl.numbers.ball_functions import float_above
+from impl.checker.definite import float_above
 
 PRECISION = 256
 

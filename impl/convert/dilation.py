@@ -16,9 +16,8 @@ import torch
 from torch import Tensor
 
 from impl.errors import InputError, PrecisionError, ShapeError
-from impl.gradients.rounding import gamma, norm_bound
 from impl.numbers.exact_norm import rational_norm_at_most
-from impl.numbers.outward import UNIT, add_up, mul_up
+from impl.numbers.outward import UNIT, add_up, gamma, mul_up, norm_bound
 from impl.numbers.rationals import defect_rank, real_form
 from impl.numbers.spectral_norm import certified_norm
 

@@ -26,9 +26,7 @@ from impl.gradients.loss import Loss
 from impl.gradients.rounding import (
     HEADROOM,
     absolute_norms,
-    gamma,
     local_error,
-    norm_bound,
     pre_activation_bound,
     summation_error,
 )
@@ -40,7 +38,7 @@ from impl.gradients.sweep import (
     signal_weights,
     sweep,
 )
-from impl.numbers.outward import TINY, UNIT, add_up, mul_up, norm_up, sqrt_up
+from impl.numbers.outward import TINY, UNIT, add_up, gamma, mul_up, norm_bound, norm_up, sqrt_up
 from impl.numbers.spectral_norm import certified_norm
 
 _UP = 1 + 2.0**-28  # the library's powers are right to far better than 2⁻³⁰

@@ -1,28 +1,16 @@
 """The constants that a batch of systems supplies to the bounds: rigorous upper bounds, by name."""
 
-from collections.abc import Callable
-from functools import cached_property
+from typing import ClassVar
 
-import torch
 from torch import Tensor
 
-from impl.cells.rnn import RNN
-from impl.errors import PrecisionError, ShapeError, UnknownConstantError, UnknownNameError
-from impl.gradients.loss import Loss
-from impl.gradients.rounding import absolute_norms
 from impl.gradients.smoothness import SMOOTHNESS, gradient_window
 from impl.gradients.state_constants import STATES
-from impl.gradients.weight_sets import Region
+from impl.gradients.supply import Supply
 from impl.gradients.weighted_smoothness import WEIGHTED_SMOOTHNESS
-from impl.norms.readout_norms import EUCLIDEAN, Dual
-from impl.norms.weighted import WeightedNorm, diagonal_scaling, perron_vector, quadratic_norm
-from impl.numbers.inverse import Inverse, certified_inverse
-from impl.numbers.outward import subtract_down
-
-TRAINABLE = ("W", "U", "b", "WU", "Wb", "Ub", "WUb")
 
 
-class Constants:
+class Constants(Supply):
     """``constants[name]`` is a (B,) float64 tensor, computed when first asked for.
 
     Each certified constant is at least what its name means, infinite where no bound is known, and
@@ -35,110 +23,9 @@ class Constants:
     Source: Miller & Hardt, Section 2 and Lemmas 1 to 3.
     """
 
-    def __init__(
-        self,
-        cell: RNN,
-        B_x: Tensor,
-        C: Tensor | None = None,
-        *,
-        loss: Loss | None = None,
-        trained: str = "WUb",
-        region: Region | None = None,
-        biases: int = 1,
-    ) -> None:
-        if B_x.shape != cell.b.shape[:1]:
-            raise ShapeError("B_x", f"({cell.batch},)", B_x)
-        if B_x.dtype != torch.float64:
-            raise PrecisionError("B_x", B_x.dtype)
-        for name, readout in (("C", C), ("the loss's C", None if loss is None else loss.C)):
-            shape = () if readout is None else readout.shape
-            if readout is not None and (len(shape) != 3 or shape[::2] != (cell.batch, cell.n)):
-                raise ShapeError(name, f"({cell.batch}, p, {cell.n})", readout)
-        if trained not in TRAINABLE:
-            raise UnknownNameError("trained part", trained, TRAINABLE)
-        self.cell: RNN = cell
-        self.B_x: Tensor = B_x.detach()
-        self.C: Tensor | None = C
-        self.loss: Loss | None = loss
-        self.trained: str = trained
-        self.biases: int = biases
-        self.region: Region = Region.of(cell) if region is None else region
-        self._known: dict[str, Tensor] = {}
-
-    def __getitem__(self, name: str) -> Tensor:
-        if name not in _FORMULAS:
-            raise UnknownConstantError(name, _FORMULAS)
-        if name not in self._known:
-            known = self.region.single or name not in _OF_ONE_CELL
-            value = _FORMULAS[name](self) if known else self.filled(torch.inf)
-            self._known[name] = value.to(self.B_x).nan_to_num(torch.inf, torch.inf)
-        return self._known[name]
-
-    @property
-    def P_root(self) -> Tensor:
-        """Q (B, n, n) of the quadratic norm ‖Q h‖₂, P = QᵀQ, exactly as certified."""
-        return self.quadratic.weights
-
-    @property
-    def D(self) -> Tensor:
-        """The positive diagonal matrix (B, n, n) of the norm ‖D h‖₂, exactly as certified."""
-        return self.diagonal.weights
-
-    @property
-    def v(self) -> Tensor:
-        """The positive weights (B, n) of the norm max |h_i|/v_i, exactly as certified."""
-        return self.perron.weights
-
-    @cached_property
-    def quadratic(self) -> WeightedNorm:
-        """The norm in which a linear system contracts as soon as its spectral radius is below 1."""
-        return quadratic_norm(self.cell.W)
-
-    @cached_property
-    def diagonal(self) -> WeightedNorm:
-        """The diagonally scaled Euclidean norm."""
-        return diagonal_scaling(self.cell.W)
-
-    @cached_property
-    def perron(self) -> WeightedNorm:
-        """The weighted maximum norm."""
-        return perron_vector(self.cell.W)
-
-    @cached_property
-    def absolute(self) -> tuple[Tensor, Tensor, Tensor]:
-        """‖|W|‖₂, ‖|U|‖₂ and ‖b‖₂."""
-        return absolute_norms(self.cell)
-
-    @cached_property
-    def inverse(self) -> Inverse:
-        """Q⁻¹ of the quadratic norm."""
-        return certified_inverse(self.P_root)
-
-    @property
-    def gap(self) -> Tensor:
-        """A lower bound on 1 − λ, zero if λ ≥ 1."""
-        return subtract_down(1.0, self["lam"]).clamp(min=0.0)
-
-    def filled(self, value: float) -> Tensor:
-        """The same value for each system."""
-        return torch.full_like(self.B_x, value)
-
-    def slope(self, B_h: Tensor, dual: Dual = EUCLIDEAN) -> Tensor:
-        """L_p over ‖h‖ ≤ B_h (B,), infinite without a loss."""
-        return self.filled(torch.inf) if self.loss is None else self.loss.slope(B_h, dual)
-
-    def curvature(self, dual: Dual = EUCLIDEAN) -> Tensor:
-        """β_p, infinite without a loss."""
-        return self.filled(torch.inf) if self.loss is None else self.loss.curvature_in(dual)
+    formulas: ClassVar = {**STATES, **SMOOTHNESS, **WEIGHTED_SMOOTHNESS}
+    of_one_cell: ClassVar = {"W_radius", "lam_P", "kappa", "lam_D", "lam_v", *WEIGHTED_SMOOTHNESS}
 
     def epsilons(self, K: int) -> Tensor:
         """ε_k ≥ ‖∇p_T − ∇p_T^k‖ for every T, k = 0 … K: (B, K+1), infinite at k = 0."""
         return gradient_window(self["lam"], self["G_0"], self["D_1"], K)
-
-
-_FORMULAS: dict[str, Callable[[Constants], Tensor]] = {
-    **STATES,
-    **SMOOTHNESS,
-    **WEIGHTED_SMOOTHNESS,
-}
-_OF_ONE_CELL = {"W_radius", "lam_P", "kappa", "lam_D", "lam_v", *WEIGHTED_SMOOTHNESS}

@@ -20,12 +20,10 @@ from impl.gradients.rollout import states
 from impl.gradients.rounding import (
     absolute_norms,
     activation_error,
-    gamma,
-    norm_bound,
     pre_activation_bound,
     summation_error,
 )
-from impl.numbers.outward import UNIT, add_up, mul_up, underflow
+from impl.numbers.outward import UNIT, add_up, gamma, mul_up, norm_bound, underflow
 from impl.numbers.spectral_norm import certified_norm
 
 _UP = 1 + 16 * UNIT  # covers the roundings of one line of bounds

@@ -14,9 +14,8 @@ from torch import Tensor
 
 from impl.errors import ShapeError, UnknownNameError
 from impl.gradients.criterion import Loss
-from impl.gradients.rounding import gamma
 from impl.norms.readout_norms import EUCLIDEAN, Dual
-from impl.numbers.outward import add_up, mul_up, norm_up, underflow
+from impl.numbers.outward import add_up, gamma, mul_up, norm_up, underflow
 from impl.numbers.spectral_norm import certified_norm
 
 __all__ = ["LABEL", "LOSSES", "CrossEntropy", "Linear", "Loss", "Squared", "loss"]

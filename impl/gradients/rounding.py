@@ -8,11 +8,10 @@ sum of all these errors below ε (1 − λᵗ)/(1 − λ). Source: Higham, Accur
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from impl.cells.rnn import RNN
-from impl.numbers.outward import UNIT, add_up, mul_up, norm_up, underflow
+from impl.numbers.outward import add_up, gamma, mul_up, norm_up, underflow
 from impl.numbers.spectral_norm import certified_norm
 
 HEADROOM = 1.01  # computed states may exceed B_h by a hundredth
@@ -25,19 +24,6 @@ class Rounding:
 
     bound: float | None = None
     reason: str | None = None
-
-
-def gamma(m: int) -> float:
-    """γ_m = m u/(1 − m u), rounded up."""
-    return m * UNIT / (1 - m * UNIT) * (1 + 4 * UNIT)
-
-
-def norm_bound(x: Tensor, axis: int | tuple[int, ...]) -> Tensor:
-    """At least the Euclidean norm over the axes, fast and within γ of it; exactly 0 for zeros."""
-    x = x.detach()
-    norm: Tensor = torch.linalg.vector_norm(x, dim=axis)
-    lost = underflow(x.abs().amax(axis), 2.0**-505)  # of squares below 2⁻¹⁰²²
-    return norm * (1 + gamma(x.numel() // max(1, norm.numel()) + 2)) + lost
 
 
 def local_error(cell: RNN, h_norm: Tensor, x_norm: Tensor) -> Tensor:

@@ -16,17 +16,15 @@ jumps, λ ≥ 1 or no loss is given. Source: Miller & Hardt, Lemmas 2 and 3.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from impl.gradients.loss import CrossEntropy, Squared
+from impl.gradients.supply import Supply
 from impl.numbers.outward import add_up, div_up, mul_up, norm_up
 from impl.numbers.spectral_norm import certified_norm
-
-if TYPE_CHECKING:
-    from impl.gradients.constants import Constants
 
 
 class Bounds(Protocol):
@@ -50,7 +48,7 @@ def radius(trained: str, h_norm: Tensor, x_norm: Tensor, biases: int = 1) -> Ten
     return norm_up(torch.stack([part for block in trained for part in parts[block]], dim=-1))
 
 
-def mixed(c: Constants, L: Tensor) -> Tensor:
+def mixed(c: Supply, L: Tensor) -> Tensor:
     """[W] L: what a change of W adds to the mixed derivatives."""
     return L if "W" in c.trained else torch.zeros_like(L)
 
@@ -64,18 +62,18 @@ def gradient_window(lam: Tensor, G_0: Tensor, D_1: Tensor, K: int) -> Tensor:
     return torch.stack(bounds, dim=1)
 
 
-def _mixed_curvature(c: Constants) -> Tensor:
+def _mixed_curvature(c: Supply) -> Tensor:
     """β_ρ R‖W‖_{2→∞} + [W]L_ρ."""
     turned = mul_up(c["beta_rho"], mul_up(_reach(c), c["W_rows"]))
     return add_up(turned, mixed(c, c["L_rho"]))
 
 
-def _weight_curvature(c: Constants) -> Tensor:
+def _weight_curvature(c: Supply) -> Tensor:
     """β_ρ R²."""
     return mul_up(c["beta_rho"], mul_up(_reach(c), _reach(c)))
 
 
-def _reach(c: Constants) -> Tensor:
+def _reach(c: Supply) -> Tensor:
     return radius(c.trained, c["B_h"], c.B_x, c.biases)
 
 
@@ -100,15 +98,15 @@ def lipschitz(c: Bounds) -> Tensor:
     return add_up(mul_up(c["beta_p"], mul_up(q, q)), turned)
 
 
-def _of_cross_entropy(c: Constants, bound: Callable[[CrossEntropy], Tensor]) -> Tensor:
+def _of_cross_entropy(c: Supply, bound: Callable[[CrossEntropy], Tensor]) -> Tensor:
     return bound(c.loss) if isinstance(c.loss, CrossEntropy) else c.filled(torch.inf)
 
 
-def _of_squared(c: Constants, bound: Callable[[Squared], Tensor]) -> Tensor:
+def _of_squared(c: Supply, bound: Callable[[Squared], Tensor]) -> Tensor:
     return bound(c.loss) if isinstance(c.loss, Squared) else c.filled(torch.inf)
 
 
-SMOOTHNESS: dict[str, Callable[[Constants], Tensor]] = {
+SMOOTHNESS: dict[str, Callable[[Supply], Tensor]] = {
     "W_rows": lambda c: c.region.W_rows,
     "L_w": lambda c: mul_up(c["L_rho"], _reach(c)),
     "beta_hh": lambda c: mul_up(c["beta_rho"], mul_up(c["W_rows"], c["W_norm"])),

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from impl.gradients.rounding import HEADROOM, activation_error, local_error, pre_activation_bound
+from impl.gradients.supply import Supply
 from impl.norms.false_bounds import power_norm, svd_norm, unscaled_gate_norm, unshifted_gate_norm
 from impl.numbers.outward import add_up, div_up, mul_up, norm_up
 from impl.numbers.radius import spectral_radius_bound
 from impl.numbers.spectral_norm import certified_norm
-
-if TYPE_CHECKING:
-    from impl.gradients.constants import Constants
 
 
 @cache
@@ -25,30 +22,30 @@ def _root(n: int) -> float:
     return norm_up(torch.ones(n, dtype=torch.float64)).item()
 
 
-def _drive(c: Constants) -> Tensor:
+def _drive(c: Supply) -> Tensor:
     """S_0 = L_ρ ‖U‖ B_x + ‖ρ(b)‖ ≥ sup ‖φ(0, x)‖."""
     return add_up(mul_up(c["L_x"], c.B_x), c.region.offset)
 
 
-def _state_bound(c: Constants) -> Tensor:
+def _state_bound(c: Supply) -> Tensor:
     """B_h = min(S_0/(1 − λ), M_ρ √n)."""
     box = mul_up(c["M_rho"], _root(c.cell.n))
     contracted = torch.where(c.gap > 0, div_up(c["S_0"], c.gap), torch.inf)
     return torch.minimum(contracted, box)
 
 
-def _rounding(c: Constants) -> Tensor:
+def _rounding(c: Supply) -> Tensor:
     """ε_1, or infinity unless it keeps the computed states below 1.01 B_h."""
     error = local_error(c.cell, mul_up(HEADROOM, c["B_h"]), c.B_x)
     room = 0.0099 * (c.gap * c["B_h"]).nan_to_num(0.0)
     return torch.where(error <= room, error, torch.inf)
 
 
-def _pre_activation(c: Constants) -> Tensor:
+def _pre_activation(c: Supply) -> Tensor:
     return pre_activation_bound(c.absolute, mul_up(HEADROOM, c["B_h"]), c.B_x)
 
 
-STATES: dict[str, Callable[[Constants], Tensor]] = {
+STATES: dict[str, Callable[[Supply], Tensor]] = {
     "L_rho": lambda c: c.filled(c.cell.activation.slope),
     "beta_rho": lambda c: c.filled(c.cell.activation.curvature),
     "M_rho": lambda c: c.filled(c.cell.activation.bound),

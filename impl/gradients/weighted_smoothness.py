@@ -14,32 +14,37 @@ the dual norms. All numbers are rounded up. Source: Miller & Hardt, Sections 2 a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from impl.gradients.rounding import gamma
 from impl.gradients.smoothness import mixed, radius
+from impl.gradients.supply import Supply
 from impl.norms.readout_norms import QuadraticDual, WeightedMaximumDual
-from impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down, sum_up, underflow
+from impl.numbers.outward import (
+    add_up,
+    div_up,
+    gamma,
+    mul_up,
+    norm_up,
+    subtract_down,
+    sum_up,
+    underflow,
+)
 from impl.numbers.spectral_norm import certified_norm
 
-if TYPE_CHECKING:
-    from impl.gradients.constants import Constants
 
-
-def _gap(c: Constants, name: str) -> Tensor:
+def _gap(c: Supply, name: str) -> Tensor:
     """At most 1 − λ in the norm, zero if λ ≥ 1."""
     return subtract_down(1.0, c[name]).clamp(min=0.0)
 
 
-def _quadratic(formula: Callable[[Constants], Tensor]) -> Callable[[Constants], Tensor]:
+def _quadratic(formula: Callable[[Supply], Tensor]) -> Callable[[Supply], Tensor]:
     """The formula for linear systems, infinity for the others."""
     return lambda c: formula(c) if c.cell.activation.name == "identity" else c.filled(torch.inf)
 
 
-def _quadratic_drive(c: Constants) -> Tensor:
+def _quadratic_drive(c: Supply) -> Tensor:
     """S_0 = ‖QU‖₂B_x + ‖Qb‖₂ ≥ sup ‖Q φ(0, x)‖₂."""
     Q = c.P_root
     drives = torch.cat([c.cell.U.detach(), c.cell.b.detach()[:, :, None]], dim=2)
@@ -51,67 +56,67 @@ def _quadratic_drive(c: Constants) -> Tensor:
     return add_up(mul_up(inputs, c.B_x), bias)
 
 
-def _quadratic_reach(c: Constants) -> Tensor:
+def _quadratic_reach(c: Supply) -> Tensor:
     """R, with ‖h‖₂ ≤ min(‖Q⁻¹‖B_h, the Euclidean bound)."""
     h_norm = torch.minimum(mul_up(c.inverse.norm, c["B_h_P"]), c["B_h"])
     return radius(c.trained, h_norm, c.B_x, c.biases)
 
 
-def _quadratic_dual(c: Constants) -> QuadraticDual:
+def _quadratic_dual(c: Supply) -> QuadraticDual:
     return QuadraticDual(c.inverse)
 
 
-def _maximum_drive(c: Constants) -> Tensor:
+def _maximum_drive(c: Supply) -> Tensor:
     """S_0 = max_i (L_ρ‖U_i‖₂B_x + |ρ(b_i)|)/v_i ≥ sup ‖φ(0, x)‖_v."""
     driven = mul_up(mul_up(c["L_rho"], c.B_x)[:, None], norm_up(c.cell.U.detach()))
     return div_up(add_up(driven, c.region.units), c.v).amax(1)
 
 
-def _maximum_states(c: Constants) -> Tensor:
+def _maximum_states(c: Supply) -> Tensor:
     """B_h = min(S_0/(1 − λ), M_ρ/min v) ≥ ‖h_t‖_v."""
     box = div_up(c["M_rho"], _least(c))
     return torch.minimum(div_up(c["S_0_v"], _gap(c, "lam_v")), box)
 
 
-def _maximum_reach(c: Constants) -> Tensor:
+def _maximum_reach(c: Supply) -> Tensor:
     """R, with ‖h‖₂ ≤ min(‖v‖₂B_h, the Euclidean bound)."""
     h_norm = torch.minimum(mul_up(norm_up(c.v), c["B_h_v"]), c["B_h"])
     return radius(c.trained, h_norm, c.B_x, c.biases)
 
 
-def _rows(c: Constants) -> Tensor:
+def _rows(c: Supply) -> Tensor:
     """|W|v, (B, n)."""
     return sum_up(mul_up(c.cell.W.detach().abs(), c.v[:, None]))
 
 
-def _least(c: Constants) -> Tensor:
+def _least(c: Supply) -> Tensor:
     return c.v.amin(1)
 
 
-def _maximum_curvature(c: Constants) -> Tensor:
+def _maximum_curvature(c: Supply) -> Tensor:
     """β_ρ max_i (|W|v)_i²/v_i."""
     rows = _rows(c)
     return mul_up(c["beta_rho"], div_up(mul_up(rows, rows), c.v).amax(1))
 
 
-def _maximum_mixed(c: Constants) -> Tensor:
+def _maximum_mixed(c: Supply) -> Tensor:
     """β_ρ R max_i (|W|v)_i/v_i + [W]L_ρ‖v‖₂/min v."""
     steepest = div_up(_rows(c), c.v).amax(1)
     turned = mul_up(c["beta_rho"], mul_up(_maximum_reach(c), steepest))
     return add_up(turned, mixed(c, mul_up(c["L_rho"], c.perron.condition)))
 
 
-def _maximum_weights(c: Constants) -> Tensor:
+def _maximum_weights(c: Supply) -> Tensor:
     """β_ρ R²/min v."""
     R = _maximum_reach(c)
     return div_up(mul_up(c["beta_rho"], mul_up(R, R)), _least(c))
 
 
-def _maximum_dual(c: Constants) -> WeightedMaximumDual:
+def _maximum_dual(c: Supply) -> WeightedMaximumDual:
     return WeightedMaximumDual(c.v)
 
 
-WEIGHTED_SMOOTHNESS: dict[str, Callable[[Constants], Tensor]] = {
+WEIGHTED_SMOOTHNESS: dict[str, Callable[[Supply], Tensor]] = {
     "S_0_P": _quadratic(_quadratic_drive),
     "B_h_P": _quadratic(lambda c: div_up(c["S_0_P"], _gap(c, "lam_P"))),
     "L_w_P": _quadratic(lambda c: mul_up(certified_norm(c.P_root), _quadratic_reach(c))),

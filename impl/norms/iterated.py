@@ -39,9 +39,8 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.gradients.rounding import gamma
 from impl.numbers.ball_functions import float_above
-from impl.numbers.outward import TINY, UNIT, add_up, mul_up, norm_up, underflow
+from impl.numbers.outward import TINY, UNIT, add_up, gamma, mul_up, norm_up, underflow
 from impl.numbers.spectral_norm import certified_norm
 
 VERTICES = 1024  # norms that are certified one by one

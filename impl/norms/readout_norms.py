@@ -6,9 +6,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from impl.gradients.rounding import gamma
 from impl.numbers.inverse import Inverse
-from impl.numbers.outward import add_up, div_up, mul_up, norm_up, sqrt_up, sum_up, underflow
+from impl.numbers.outward import add_up, div_up, gamma, mul_up, norm_up, sqrt_up, sum_up, underflow
 from impl.numbers.spectral_norm import certified_norm
 
 

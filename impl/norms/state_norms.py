@@ -15,7 +15,6 @@ from flint import arb, ctx
 from torch import Tensor
 
 from impl.cells.rnn import RNN
-from impl.gradients.rounding import gamma
 from impl.norms.iterated import Iterated, Steps, iterated
 from impl.norms.semidefinite import SOLVED, semidefinite_scaling
 from impl.norms.weighted import WeightedNorm, diagonal_scaling, perron_vector, quadratic_norm
@@ -26,6 +25,7 @@ from impl.numbers.outward import (
     UNIT,
     add_up,
     div_up,
+    gamma,
     mul_up,
     norm_up,
     sqrt_up,

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.gradients.rounding import gamma
 from impl.numbers.outward import (
     UNIT,
     add_up,
     div_up,
+    gamma,
     mul_up,
     norm_up,
     subtract_down,

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.gradients.rounding import gamma
-from impl.numbers.outward import UNIT, add_up, div_up, mul_up, norm_up, subtract_down
+from impl.numbers.outward import UNIT, add_up, div_up, gamma, mul_up, norm_up, subtract_down
 from impl.numbers.spectral_norm import certified_norm
 
 

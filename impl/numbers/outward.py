@@ -157,3 +157,16 @@ def _tensors(a: Tensor | float, b: Tensor | float) -> tuple[Tensor, Tensor]:
         torch.as_tensor(a, dtype=torch.float64, device=device),
         torch.as_tensor(b, dtype=torch.float64, device=device),
     )
+
+
+def gamma(m: int) -> float:
+    """γ_m = m u/(1 − m u), rounded up."""
+    return m * UNIT / (1 - m * UNIT) * (1 + 4 * UNIT)
+
+
+def norm_bound(x: Tensor, axis: int | tuple[int, ...]) -> Tensor:
+    """At least the Euclidean norm over the axes, fast and within γ of it; exactly 0 for zeros."""
+    x = x.detach()
+    norm: Tensor = torch.linalg.vector_norm(x, dim=axis)
+    lost = underflow(x.abs().amax(axis), 2.0**-505)  # of squares below 2⁻¹⁰²²
+    return norm * (1 + gamma(x.numel() // max(1, norm.numel()) + 2)) + lost

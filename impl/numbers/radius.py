@@ -4,8 +4,7 @@ import torch
 from torch import Tensor
 
 from impl.errors import ShapeError
-from impl.gradients.rounding import gamma
-from impl.numbers.outward import TINY, add_up, exponent, norm_up, shift, shift_up, sqrt_up
+from impl.numbers.outward import TINY, add_up, exponent, gamma, norm_up, shift, shift_up, sqrt_up
 
 _SQUARINGS = 10
 

@@ -20,8 +20,7 @@ from impl.errors import RangeError, ShapeError
 from impl.gradients.adjoint import Weights, last_gradient
 from impl.gradients.adjoint_error import gradient_error
 from impl.gradients.loss import Loss
-from impl.gradients.rounding import norm_bound
-from impl.numbers.outward import UNIT, add_up, mul_up, norm_up, underflow
+from impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, underflow
 from impl.numbers.spectral_norm import certified_norm, gate
 from impl.training.nearest import projection_error
 from impl.training.projection import BallNorm

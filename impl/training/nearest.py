@@ -20,8 +20,7 @@ import torch
 from torch import Tensor
 
 from impl.errors import PrecisionError
-from impl.gradients.rounding import gamma, norm_bound
-from impl.numbers.outward import UNIT, add_up, exponent, norm_up, shift, sum_up
+from impl.numbers.outward import UNIT, add_up, exponent, gamma, norm_bound, norm_up, shift, sum_up
 from impl.numbers.spectral_norm import certified_norm, gate
 from impl.training.projection import Ball, BallNorm
 

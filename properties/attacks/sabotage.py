@@ -17,6 +17,7 @@ from properties.systems.batch import Batch
 from properties.systems.spec import Kind, SystemSpec
 from reports.records.record import Check, VariantRecord
 from theory.language.claim import Assumption, Claim, Form, Statement, Variant, prove_variant
+from theory.language.printing import statement_mathml, statement_text
 
 # Attacks with the share of their random budget. A variant said to fall by one instance alone meets
 # the whole search first; the others, what is quickest.
@@ -99,8 +100,8 @@ def sabotage(
         id=variant.id,
         text=variant.text,
         form=variant.form,
-        statement=variant.statement.text,
-        mathml=variant.statement.mathml,
+        statement=statement_text(variant.statement),
+        mathml=statement_mathml(variant.statement),
         special=variant.special if found.attack == "extremal" else None,
         convicted=found.spec is not None,
         attack=found.attack,

@@ -8,16 +8,17 @@ from typing import cast, get_args
 import sympy
 
 from properties.attacks.budget import ATTACKS, Budget
+from properties.attacks.registry import UnsuppliedError, missing
 from properties.attacks.sabotage import hunt
 from properties.attacks.shrink import shrink
 from properties.errors import InputError
 from properties.judging.equivalent import plainer, positive
 from properties.judging.judge import Patience, free_names
-from properties.registry import UnsuppliedError, missing
 from properties.systems.kinds import FAMILIES
 from properties.systems.spec import Kind
 from reports.records.record import Check
 from theory.language.claim import Assumption, Form, Statement
+from theory.language.printing import statement_text
 from theory.language.quantity import Quantity
 from theory.language.vocabulary import VOCABULARY
 from theory.proof.proof import Proof
@@ -107,14 +108,14 @@ def attack_typed(
     kinds = kinds_of(statement)
     lacking = [missing(kind, statement) for kind in kinds]
     if all(lacking):
-        raise UnsuppliedError(statement.text, lacking[0][0], kinds)
+        raise UnsuppliedError(statement_text(statement), lacking[0][0], kinds)
     assumptions, judged = typed_assumptions(statement), plainer(statement)
     form = Form("typed", statement, assumptions, kinds[0], Proof(()))
     patience = Patience(PATIENCE * budget.random)
     found = hunt(
         judged, assumptions, kinds, [form], budget=budget, seed=seed,
-        attacks=[(attack, 1.0) for attack in attacks], label=statement.text, device=device,
-        patience=patience,
+        attacks=[(attack, 1.0) for attack in attacks], label=statement_text(statement),
+        device=device, patience=patience,
     )  # fmt: skip
     seen = TypedResult(
         statement, found.systems, found.holds, found.undecided, skipped=patience.skipped

@@ -15,9 +15,9 @@ import msgspec
 from impl.numbers.torch_machine import require_sound
 from properties.attacks.budget import profile
 from properties.attacks.campaign import attack_claim, not_applicable
+from properties.attacks.registry import registered
 from properties.attacks.sabotage import sabotage
 from properties.judging.evidence import Evidence
-from properties.registry import registered
 from reports.records.ledger import LedgerRecord, LedgerStep
 from reports.records.record import VariantRecord
 from theory import CLAIMS, claim

@@ -28,6 +28,7 @@ from reports.records.record import (
 from theory.axioms.base import AXIOMS
 from theory.language.claim import Claim
 from theory.language.law import Axiom as LawAxiom
+from theory.language.printing import statement_latex, statement_mathml, statement_text
 
 PACKAGES = (
     "rnnbounds", "torch", "numpy", "sympy", "hypothesis", "z3-solver", "python-flint", "msgspec",
@@ -140,7 +141,7 @@ def claim_record(
     main = entry.statement
     return ClaimRecord(
         id=entry.id, title=entry.title, source=entry.source.text, relation=main.relation,
-        latex=main.latex, mathml=main.mathml, tally=together.tally,
+        latex=statement_latex(main), mathml=statement_mathml(main), tally=together.tally,
         systems=sum(attack.systems for attack in reached.values()),
         pairs=sum(attack.pairs for attack in reached.values()),
         checks=together.tally.total, escalated=together.escalated,
@@ -174,9 +175,10 @@ def form_record(
 ) -> FormRecord:
     """One form as tested, and how it fared."""
     form = entry.form(name)
+    stated = form.statement
     return FormRecord(
-        name=name, about=form.about, text=form.statement.text, latex=form.statement.latex,
-        mathml=form.statement.mathml, assumptions=tuple(a.text for a in form.assumptions),
+        name=name, about=form.about, text=statement_text(stated), latex=statement_latex(stated),
+        mathml=statement_mathml(stated), assumptions=tuple(a.text for a in form.assumptions),
         tally=evidence.tally, escalated=evidence.escalated, best_ratio=evidence.best_ratio,
         note=form.note, reached=reached, cost=evidence.cost,
         nearest=tuple(evidence.nearest[states][1] for states in sorted(evidence.nearest, key=int)),

@@ -63,8 +63,10 @@ def _without_entities(source: str) -> str:
     return re.sub(r"&(\w+);", character, source)
 
 
-def _readable(words: str | None) -> str:
-    return "".join(c if c in _INVISIBLE else readable(c) for c in words or "")
+def _readable(words: str | None) -> str | None:
+    if words is None or words.isprintable():
+        return words
+    return "".join(c if c in _INVISIBLE else readable(c) for c in words)
 
 
 def _filtered(root: ElementTree.Element) -> bool:

@@ -6,16 +6,13 @@ from typing import Any
 
 from reports.errors import printable
 from reports.records.number import Number, finite
+from reports.words import count as count
+from reports.words import plural as plural
 
 NOTHING = "–"
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _UNITS = " kMGT"
 _NAMES = {"inf": "∞", "-inf": "−∞", "nan": "NaN"}
-
-
-def count(value: int) -> str:
-    """Thousands grouped: 1,234,567."""
-    return f"{value:,}"
 
 
 def short_count(value: int) -> str:
@@ -25,11 +22,6 @@ def short_count(value: int) -> str:
         return str(value)
     tenths = value * 10 // 1000**power
     return f"{tenths / 10:g}{_UNITS[power]}" if tenths < 100 else f"{tenths // 10}{_UNITS[power]}"
-
-
-def plural(value: int, noun: str) -> str:
-    """1 step, 2 steps."""
-    return f"{count(value)} {noun}" if value == 1 else f"{count(value)} {noun}s"
 
 
 def ratio(value: Number | None) -> str:
@@ -67,6 +59,8 @@ def spec_items(spec: dict[str, Any]) -> list[tuple[str, str]]:
 
 def readable(words: str) -> str:
     """Text for a page: what turns it around or hides in it stands as its escape."""
+    if words.isprintable():  # nearly all text of a page
+        return words
     return "\n".join(map(printable, words.split("\n")))
 
 

@@ -1,1 +1,1 @@
-"""The commands, a family a module; each module registers its own."""
+"""The commands, a family a module; `rnnbounds.program` names them."""

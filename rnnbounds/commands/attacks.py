@@ -16,7 +16,7 @@ from properties.runs.seeds import seeds_of, sweep
 from reports.pages.page import FILES, write_report
 from reports.records.outcome import problems
 from reports.records.record import Run
-from rnnbounds.commands.claims import CORES, As, Ids, Workers
+from rnnbounds.commands.options import CORES, As, Ids, Workers
 from rnnbounds.commands.sweep import show_runs
 from rnnbounds.output import Format, check_folder, echo, path_of, print_json, print_table, progress
 
@@ -32,12 +32,6 @@ Out = Annotated[
     typer.Option("--out", parser=path_of, metavar="DIR", help="for run.json and index.html"),
 ]
 ALL = ",".join(ATTACKS)
-
-
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command()(verify)
-    app.command()(sabotage)
 
 
 def verify(

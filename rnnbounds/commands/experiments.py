@@ -8,16 +8,12 @@ from typing import Annotated
 import typer
 
 from reports.pages.experiment import Page
+from rnnbounds.commands.options import As
 from rnnbounds.experiments import EXPERIMENTS, find_experiment, options_of
 from rnnbounds.experiments.gradients.run import INSTANCES
 from rnnbounds.experiments.norms.run import SYSTEMS
 from rnnbounds.experiments.sunspots.run import EPOCHS
 from rnnbounds.output import Format, check_folder, echo, path_of, print_json, print_table, progress
-
-
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command()(experiment)
 
 
 def experiment(
@@ -59,7 +55,7 @@ def experiment(
         str | None,
         typer.Option("--device", help="of urnn and permuted-digits: auto, cpu or cuda"),
     ] = None,
-    format: Annotated[Format, typer.Option("--format", help="text or json")] = Format.text,
+    format: As = Format.text,
 ) -> int:
     """Run an experiment and write its page; exit 1 if what it certifies does not hold.
 

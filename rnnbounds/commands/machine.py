@@ -8,17 +8,13 @@ import typer
 
 from properties.device import check_device
 from properties.doctor import examine
+from rnnbounds.commands.options import As
 from rnnbounds.output import Format, print_json, print_table
-
-
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command()(doctor)
 
 
 def doctor(
     device: Annotated[str, typer.Option("--device", help="cpu or cuda")] = "cpu",
-    format: Annotated[Format, typer.Option("--format", help="text or json")] = Format.text,
+    format: As = Format.text,
 ) -> int:
     """Check the arithmetic that verdicts rest on, on a device; exit 1 if a check fails."""
     findings = examine(check_device(device))

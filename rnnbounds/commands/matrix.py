@@ -9,24 +9,17 @@ from typing import Annotated
 
 import typer
 
-from properties.attacks.probe import probed
-from properties.runs.parts import chosen_claims
 from reports.errors import RecordError
 from reports.records.codec import load
 from reports.records.matrix import Column, Entry, Matrix, lost
 from reports.records.record import Run
 from reports.table import Table
-from rnnbounds.output import Format, echo, print_json, print_table, progress
+from rnnbounds.commands.options import As
+from rnnbounds.output import Format, echo, print_json, print_table
 
 WIDTH = 120
 FAILING = ("VIOLATED", "UNDECIDED", "NOT PROVED")
 Record = Annotated[Path, typer.Argument(metavar="RUN.json", help="a record that verify wrote")]
-As = Annotated[Format, typer.Option("--format", help="text or json")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command()(compare)
 
 
 def matrix_in(found: Run | Table, record: Path | None) -> Matrix:
@@ -34,13 +27,6 @@ def matrix_in(found: Run | Table, record: Path | None) -> Matrix:
     if found.matrix is None:
         raise RecordError(f"{record}: this record has no matrix; write the run again")
     return found.matrix
-
-
-def matrix_now(workers: int) -> Matrix:
-    """A matrix that is proved and probed now."""
-    entries = chosen_claims(())
-    with progress(len(entries), "probing") as advance:
-        return probed(entries, workers, advance)
 
 
 def show_matrix(matrix: Matrix, format: Format) -> int:

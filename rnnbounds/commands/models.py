@@ -15,6 +15,7 @@ from impl.gradients.loss import LOSSES
 from impl.reading.files import check_target, shown
 from impl.reading.misfit import LISTED
 from impl.training.certificate import LENGTH, Task, TrainingCertificate
+from rnnbounds.commands.options import As
 from rnnbounds.output import (
     Format,
     at_least,
@@ -49,13 +50,6 @@ Out = Annotated[
     Path,
     typer.Option("--out", parser=path_of, metavar="FILE", help="the .safetensors file to write"),
 ]
-As = Annotated[Format, typer.Option("--format", help="text or json")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command("certify")(certify_model)
-    app.command("truncate")(truncate_model)
 
 
 def certify_model(

@@ -12,13 +12,8 @@ from reports.files import WriteError
 from reports.pages.page import FILES, write_report
 from reports.records.codec import load
 from reports.records.outcome import problems
-from rnnbounds.commands.claims import As
+from rnnbounds.commands.options import As
 from rnnbounds.output import Format, echo, path_of, print_json
-
-
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command()(report)
 
 
 def report(

@@ -17,18 +17,13 @@ from properties.runs.replay import replay as replay_spec
 from properties.runs.replay import statement_of
 from reports.records.record import Check
 from rnnbounds.commands.attacks import ALL, Attacks, Device, Profile, Seed
-from rnnbounds.commands.claims import As
+from rnnbounds.commands.options import As
 from rnnbounds.output import Format, check_target, echo, path_of, print_json, print_table
 from theory import claim as claim_of
 from theory.language.parse import parse_statement
+from theory.language.printing import statement_text
 
 FAILING = ("VIOLATED", "UNDECIDED")
-
-
-def register(app: typer.Typer) -> None:
-    """Add this family's commands."""
-    app.command()(attack)
-    app.command()(replay)
 
 
 def attack(
@@ -60,7 +55,7 @@ def attack(
         echo(fallen.replay)
     else:
         verdict = "stands" if result.stands else "undecided"
-        echo(f"{verdict}: {result.statement.text} ({counted(result)})")
+        echo(f"{verdict}: {statement_text(result.statement)} ({counted(result)})")
     return int(not result.stands)
 
 
@@ -78,14 +73,14 @@ def attack_document(result: TypedResult) -> dict[str, object]:
     """The JSON document of an attack on a typed statement."""
     check = result.counterexample
     return {
-        "statement": result.statement.text,
+        "statement": statement_text(result.statement),
         "stands": result.stands,
         "systems": result.systems,
         "holds": result.holds,
         "undecided": result.undecided,
         "skipped": result.skipped,
         "attack": result.attack,
-        "counterexample": None if check is None else typed(check, result.statement.text),
+        "counterexample": None if check is None else typed(check, statement_text(result.statement)),
     }
 
 
@@ -124,7 +119,7 @@ def replay(
     if statement is not None:
         stated = parse_statement(statement)
         replayed = replay_spec(spec, plainer(stated), typed_assumptions(stated))
-        checks = [typed(check, stated.text) for check in replayed.checks]
+        checks = [typed(check, statement_text(stated)) for check in replayed.checks]
     else:
         claim = str(claim)
         form = form or claim_of(claim).forms[0].name

@@ -17,8 +17,8 @@ from reports import (
     Run,
     Tally,
     VariantRecord,
-    count_ratios,
 )
+from reports.records.histogram import count_ratios
 from reports.records.record import Verdict
 
 TRUNCATION = (

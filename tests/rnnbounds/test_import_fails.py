@@ -1,4 +1,4 @@
-"""What goes wrong before a command is read is one line too: exit 2, no traceback."""
+"""What goes wrong while a command is loaded is one line too: exit 2, no traceback."""
 
 import pytest
 
@@ -16,7 +16,7 @@ ABSENT = "sys.modules['z3'] = None"
 )
 def test_one_line(python, before, what):
     """Two cells of one name, of which one would be read for the other; a package that is gone."""
-    result = python("-c", PROGRAM.format(before=before), "claims")
+    result = python("-c", PROGRAM.format(before=before), "claims", "--now")
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith("rnnbounds: ")
     assert result.stderr.endswith(f"{what}\n")

@@ -6,7 +6,7 @@ import pytest
 
 import theory
 from impl.cells import table as impl_cells
-from properties import registry
+from properties.attacks import registry
 from properties.attacks.search import random_specs
 from properties.errors import InputError
 from properties.measures.table import MEASURES

@@ -9,6 +9,7 @@ import theory
 from theory import CLAIMS
 from theory.language.claim import Form
 from theory.language.law import Instance, at
+from theory.language.printing import statement_latex, statement_text
 from theory.language.quantity import parameter
 from theory.language.statement import le
 from theory.language.terms.vectors import norm, state, x
@@ -98,6 +99,7 @@ def test_a_definition_speaks_of_the_quantities() -> None:
 def test_the_two_are_printed_apart() -> None:
     """A reader sees which of them a step speaks of."""
     other = Symbol("lam", real=True)
-    assert le(lam, other).text == "lam <= lam'"
-    assert le(lam, other).latex == r"\lambda \le lam'"
-    assert le(norm(state(x, 0, Symbol("T", integer=True))), 1).text == "norm(state(x, 0, T')) <= 1"
+    assert statement_text(le(lam, other)) == "lam <= lam'"
+    assert statement_latex(le(lam, other)) == r"\lambda \le lam'"
+    stranger = state(x, 0, Symbol("T", integer=True))
+    assert statement_text(le(norm(stranger), 1)) == "norm(state(x, 0, T')) <= 1"

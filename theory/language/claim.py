@@ -8,6 +8,7 @@ from sympy import Expr, Symbol
 
 from theory.errors import UnknownClaimError
 from theory.language.law import Assumption
+from theory.language.printing import statement_text
 from theory.language.statement import Relation, Statement
 from theory.proof.proof import Ledger, Lemma, Proof, check, lemma
 
@@ -184,7 +185,7 @@ def _prove(form: Form, minimal: bool) -> Ledger:
     ledger = check(form.proof, form.statement, form.assumptions, minimal)
     if not form.proof.steps or form.proof.conclusion == form.statement:
         return ledger
-    told = form.proof.conclusion.text
+    told = statement_text(form.proof.conclusion)
     other = f"the last step concludes {told}, which is not the form's statement; conclude that"
     last = replace(ledger.steps[-1], verdict="failed", detail=other)
     return replace(ledger, steps=(*ledger.steps[:-1], last), proved=False, argued=False)

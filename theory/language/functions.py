@@ -4,7 +4,7 @@ They are formal scalars, so that ledgers know of them only what the laws say.  `
 in textbook notation: it is printed, never computed with.
 """
 
-from sympy import Expr, Integer, LambertW, exp, gamma, log
+from sympy import Expr, Integer, LambertW, exp, gamma, log, tanh
 
 from theory.language.law import Clause, law
 from theory.language.statement import eq, le, lt
@@ -91,6 +91,9 @@ REAL_POWER = law(
     "real power",
     (y, z),
     Clause(eq(RealPower(y, z) - exponential(z * log(y)), ZERO), (lt(ZERO, y),)),
+)
+TANH = law(
+    "definition of tanh", (z,), eq(tanh(z) * (exponential(2 * z) + 1), exponential(2 * z) - 1)
 )
 
 

@@ -61,8 +61,15 @@ def plain(expression: Expr) -> str:
     return str(_Plain().doprint(shown(expression)))
 
 
+def statement_text(statement: Statement) -> str:
+    """Plain text, as a reader types it."""
+    if statement.relation == "exists":
+        return f"{plain(statement.lhs)} <= {plain(statement.rhs)}{WITNESS}"
+    return f"{plain(statement.lhs)} {statement.relation} {plain(statement.rhs)}"
+
+
 def statement_latex(statement: Statement) -> str:
-    """LaTeX of a statement."""
+    """LaTeX with each quantity printed as the norm that it names."""
     printer = _Latex({"ln_notation": True})
     lhs, rhs = (printer.doprint(shown(side)) for side in (statement.lhs, statement.rhs))
     witness = rf"\quad\text{{{WITNESS.strip()}}}" if statement.relation == "exists" else ""

@@ -41,29 +41,6 @@ class Statement:
         table = dict(values)
         return Statement(self.lhs.xreplace(table), self.relation, self.rhs.xreplace(table))
 
-    @property
-    def text(self) -> str:
-        """Plain text, as a reader types it."""
-        from theory.language.printing import plain
-
-        if self.relation == "exists":
-            return f"{plain(self.lhs)} <= {plain(self.rhs)} on the witness"
-        return f"{plain(self.lhs)} {self.relation} {plain(self.rhs)}"
-
-    @property
-    def latex(self) -> str:
-        """LaTeX with each quantity printed as the norm that it names."""
-        from theory.language.printing import statement_latex
-
-        return statement_latex(self)
-
-    @property
-    def mathml(self) -> str:
-        """Presentation MathML, one `<math>` element."""
-        from theory.language.printing import statement_mathml
-
-        return statement_mathml(self)
-
 
 def le(lhs: Expr, rhs: Expr) -> Statement:
     """`lhs <= rhs`."""

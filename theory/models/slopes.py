@@ -8,6 +8,7 @@ from typing import ClassVar
 from sympy import Abs
 
 from theory.language.law import Clause, Instance, Use
+from theory.language.printing import statement_text
 from theory.language.statement import Statement, le, lt
 from theory.language.terms.vectors import curvature, derivative, z
 from theory.language.vocabulary import symbols
@@ -50,7 +51,7 @@ class EachActivation(Method):
         names = []
         function, constant = STATED[self.order]
         if len(self.table) < len(ACTIVATIONS) and goal != le(Abs(function(z)), constant):
-            raise Gap(f"{goal.text} is not shown where {constant} is infinite")
+            raise Gap(f"{statement_text(goal)} is not shown where {constant} is infinite")
         for facts in self.table:
             require_pieces(facts, scope, self.order)
             for index, piece in enumerate(facts.pieces, start=1):

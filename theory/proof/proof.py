@@ -16,6 +16,7 @@ from pathlib import Path
 from sympy import Expr, Symbol
 
 from theory.language.law import Assumption, Axiom, Clause, Instance, Law, Use
+from theory.language.printing import statement_text
 from theory.language.statement import Statement
 from theory.language.vocabulary import DEFINITIONS, VOCABULARY, unfold
 from theory.proof.ledger import Kind, Ledger, StepResult, Verdict
@@ -213,7 +214,7 @@ def _before(
 def _run(step: Step, known: Known, minimal: bool) -> StepResult:
     def result(verdict: Verdict, detail: str, redundant: tuple[str, ...] = ()) -> StepResult:
         method = step.method.name if isinstance(step.method, Method) else "prose"
-        text = step.conclusion.text
+        text = statement_text(step.conclusion)
         return StepResult(
             step.id, text, step.kind, method, step.uses, verdict, redundant, detail, step.where
         )

@@ -18,10 +18,9 @@ from flint import arb, ctx
 from torch import Tensor
 
 from impl.errors import PrecisionError, ShapeError
-from impl.gradients.rounding import gamma
 from impl.numbers import ball_functions as balls
 from impl.numbers.ball_functions import float_above
-from impl.numbers.outward import UNIT, add_up, mul_up, norm_up, sum_up, underflow
+from impl.numbers.outward import UNIT, add_up, gamma, mul_up, norm_up, sum_up, underflow
 from impl.numbers.spectral_norm import certified_norm
 
 _PRECISION = 80

@@ -17,8 +17,7 @@ import torch
 
 from impl.arithmetic.base import ALL
 from impl.cells.activation import activation
-from impl.gradients.rounding import gamma
-from impl.numbers.outward import TINY, UNIT
+from impl.numbers.outward import TINY, UNIT, gamma
 
 Tensor = torch.Tensor
 # Absorbs the roundings of an error's own evaluation: fewer than 2¹² of non-negative terms.

@@ -17,8 +17,7 @@ from typing import Any
 import torch
 
 from impl.arithmetic.dual_numbers import Dual, Duals
-from impl.gradients.rounding import gamma
-from impl.numbers.outward import TINY
+from impl.numbers.outward import TINY, gamma
 from properties.measures.runs.gaps import Gap, Gaps
 from properties.measures.runs.rounded import UP, Rounded, RoundedCells, beside
 from properties.measures.runs.seeds import RoundedSeeds

@@ -6,6 +6,7 @@ from reports.pages.page import environment_items
 from reports.pages.text import count, plural, ratio
 from rnnbounds.experiments.common import again
 from rnnbounds.experiments.digits.record import Digits, Learned
+from rnnbounds.experiments.digits.setting import FULL, setting_of
 
 
 def page(run: Digits) -> Page:
@@ -125,8 +126,6 @@ def how(run: Digits) -> Section:
 
 def yours(run: Digits) -> Section:
     """The command that makes this page again."""
-    from rnnbounds.experiments.digits.run import FULL, setting_of
-
     s = run.setting
     data = {"digits": "", "folder": " --data FOLDER"}.get(s.data, f" --data {s.data}")
     full = (s.images, s.hidden) == (FULL.images, FULL.hidden)

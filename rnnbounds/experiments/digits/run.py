@@ -17,24 +17,15 @@ from torch.nn.functional import cross_entropy
 
 from rnnbounds.experiments.common import chance, choose_device, environment_of, prepare, publish
 from rnnbounds.experiments.digits.page import page
-from rnnbounds.experiments.digits.pixels import DATA, Pixels, load
+from rnnbounds.experiments.digits.pixels import Pixels, load
 from rnnbounds.experiments.digits.record import Digits, Learned, Setting, problems
+from rnnbounds.experiments.digits.setting import setting_of
 from rnnbounds.experiments.parts import Parts, depends
 from rnnbounds.experiments.students import KINDS, Kind, Students, draw
 
 CLASSES = 10
 TOGETHER = 500  # images that are tested at once
-SMALL = Setting()
-LONG = replace(SMALL, images=1000, epochs=15)  # of 28 × 28 pixels
-FULL = Setting(images=10**6, hidden=128, networks=3, epochs=100, batch=128, block=1)
 _STUDENTS, _ORDER = 3, 4  # keys of what is drawn
-
-
-def setting_of(data: str = "digits", full: bool = False, epochs: int | None = None) -> Setting:
-    """The small sizes or the full ones, with this number of epochs in place of theirs."""
-    sizes = FULL if full else SMALL if data == "digits" else LONG
-    told = replace(sizes, data=data if data in DATA else "folder")
-    return replace(told, epochs=epochs or told.epochs)
 
 
 def work(

@@ -19,10 +19,9 @@ from impl.gradients.adjoint import gradient_gaps
 from impl.gradients.adjoint_error import gradient_gap_error
 from impl.gradients.constants import Constants
 from impl.gradients.rollout import rollout
-from impl.gradients.rounding import gamma
 from impl.gradients.weight_sets import Region
 from impl.numbers.ball_functions import float_above
-from impl.numbers.outward import add_up, mul_up
+from impl.numbers.outward import add_up, gamma, mul_up
 from impl.training.descent import descend, descent_error
 from rnnbounds.experiments.common import environment_of, prepare, publish
 from rnnbounds.experiments.gradients.instances import TRAINED, Instances, Setting, draw

@@ -7,6 +7,7 @@ from reports.pages.text import error, plural, ratio
 from rnnbounds.experiments.common import again, up
 from rnnbounds.experiments.students import KINDS
 from rnnbounds.experiments.urnn.record import Comparison, Unitary
+from rnnbounds.experiments.urnn.teacher import FULL, SMALL
 
 
 def page(run: Unitary) -> Page:
@@ -207,8 +208,6 @@ def yours(run: Unitary) -> Section:
 
 def options(run: Unitary) -> str:
     """The options that a run like this one needs."""
-    from rnnbounds.experiments.urnn.run import FULL, SMALL
-
     s = run.setting
     full = (s.sequences, s.length) == (FULL.sequences, FULL.length)
     base, told = (FULL, " --full") if full else (SMALL, "")

@@ -18,11 +18,8 @@ from rnnbounds.experiments.parts import Parts, depends
 from rnnbounds.experiments.students import KINDS, Kind
 from rnnbounds.experiments.urnn.page import page
 from rnnbounds.experiments.urnn.record import Curve, Unitary, ceiling, compare, problems
-from rnnbounds.experiments.urnn.teacher import Setting, draw
+from rnnbounds.experiments.urnn.teacher import FULL, SMALL, Setting, draw
 from rnnbounds.experiments.urnn.training import equivalent, train
-
-SMALL = Setting()
-FULL = Setting(sequences=100, length=1000, realisations=30, together=15, epochs=100)
 
 Unit = tuple[Kind, float, range]  # what is trained, stored and taken up again as one
 

@@ -64,6 +64,10 @@ class Setting:
         return slice(self.sequences - max(1, round(self.test * self.sequences)), self.sequences)
 
 
+SMALL = Setting()
+FULL = Setting(sequences=100, length=1000, realisations=30, together=15, epochs=100)
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """R teachers, their inputs x (R, N, T, d), states (R, N, T, n) and outputs y (R, N, T, p).

@@ -97,10 +97,11 @@ def test_checkers_need_no_torch(setting, tmp_path):
         if made.returncode:
             pytest.skip("no C compiler")
         setting = f"import ctypes; ctypes.CDLL('{tmp_path}/flush.so').flush()"
-    for module, call in (("recheck", "check"), ("recheck_truncated", "check_truncated")):
+    for module, call in (("unitary", "check"), ("truncated", "check_truncated")):
         told, errors = run(
             "import sys; sys.modules['torch'] = None\nfrom pathlib import Path\n"
-            f"from impl.{module} import {call}; from impl.checker.machine import MachineError\n"
+            "from impl.checker.machine import MachineError\n"
+            f"from impl.checker.{module} import {call}\n"
             f"{setting}\n"
             f"try: {call}(Path('none'))\nexcept MachineError as error: print(error)"
         )

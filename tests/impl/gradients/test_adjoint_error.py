@@ -21,7 +21,7 @@ from impl.gradients.adjoint_error import (
     tbptt_error,
 )
 from impl.gradients.loss import LOSSES, loss
-from impl.gradients.rounding import gamma
+from impl.numbers.outward import gamma
 
 T = 6
 

@@ -4,8 +4,8 @@ from flint import arb, arb_mat, ctx
 
 from impl.cells.activation import ACTIVATIONS, activation
 from impl.cells.rnn import RNN
-from impl.gradients.rounding import gamma, local_error
-from impl.numbers.outward import UNIT
+from impl.gradients.rounding import local_error
+from impl.numbers.outward import UNIT, gamma
 
 
 def exact_step(cell: RNN, h: list[float], x: list[float]) -> list[arb]:

@@ -10,8 +10,9 @@ from torch import Tensor
 from impl.cells.activation import ACTIVATIONS, activation
 from impl.cells.rnn import RNN
 from impl.errors import ShapeError, UnknownNameError
-from impl.gradients.constants import TRAINABLE, Constants
+from impl.gradients.constants import Constants
 from impl.gradients.loss import LOSSES, loss
+from impl.gradients.supply import TRAINABLE
 from impl.gradients.weight_sets import Region
 
 HAIR = 1 + 1e-11

@@ -13,6 +13,7 @@ from properties.judging.referee import settle
 from properties.systems.batch import build
 from properties.systems.spec import SystemSpec
 from theory.language.parse import parse_statement
+from theory.language.printing import statement_text
 
 TINY = Budget(random=2, targeted=1, gradient=1, ascent=4, batch=4, sequences=2)
 TANH = SystemSpec(kind="rnn", n=3, T=5, K=5, lam=0.75, seed=4, batch=4, sequences=2)
@@ -52,13 +53,13 @@ def test_plainer(text: str, plain: str | None) -> None:
     elif plain is None:
         assert told == statement
     else:
-        assert told.text == plain
+        assert statement_text(told) == plain
 
 
 def test_logarithms_have_no_value_at_zero() -> None:
     """Where a gap vanishes, or is not told from 0, the statement says nothing: vacuous."""
     statement = parse_statement("log(h_gap) <= log(2) + log(B_h)")
-    told = [assumption.condition.text for assumption in positive(statement) if assumption.condition]
+    told = [statement_text(a.condition) for a in positive(statement) if a.condition]
     assert told == ["0 < B_h", "0 < h_gap"]
     assert verdicts("log(h_gap) <= log(B_h)", TANH) == {"HOLDS", "VACUOUS"}
     assert verdicts("log(h_gap) <= log(h_gap)/1 - 1", TANH) <= {"VIOLATED", "VACUOUS"}
@@ -67,8 +68,8 @@ def test_logarithms_have_no_value_at_zero() -> None:
 def test_the_ends() -> None:
     """At k = 0 all is forgotten, at k = T nothing."""
     statement = parse_statement("h_gap <= h_start*lam**k")
-    assert at_ends(statement, "first").text == "h_norm <= h_norm"
-    assert at_ends(statement, "last").text == "0 <= 0"
+    assert statement_text(at_ends(statement, "first")) == "h_norm <= h_norm"
+    assert statement_text(at_ends(statement, "last")) == "0 <= 0"
     assert verdicts("h_gap <= h_start*lam**k", TANH, patience=0) == {"HOLDS"}
     assert "VIOLATED" in verdicts("h_gap < h_start*lam**k", TANH, patience=0)
     assert verdicts("1/h_gap <= 1/h_start", TANH, patience=0) != {"HOLDS"}
@@ -77,7 +78,7 @@ def test_the_ends() -> None:
 def test_what_both_sides_share() -> None:
     """A measured factor is not negative, so that the rest decides; a constant may be."""
     rest, common = divided(parse_statement("h_gap*h_start <= 2*h_gap"))
-    assert (rest.text, [str(symbol) for symbol in common]) == ("h_start <= 2", ["h_gap"])
+    assert (statement_text(rest), [str(symbol) for symbol in common]) == ("h_start <= 2", ["h_gap"])
     assert divided(parse_statement("B_h*h_gap <= B_h*2"))[1] == ()
     pair = build(TANH.alone(0, 0))
     for text, verdict in (

@@ -7,9 +7,9 @@ from typing import get_args
 import pytest
 from msgspec.structs import replace as replace_record
 
-from properties.attacks.probe import probe, probed, specs_about
 from properties.judging.evidence import CellEvidence, Evidence
 from properties.runs.matrix import entry, matrix, unattacked
+from properties.runs.probe import probe, probed, specs_about
 from properties.systems.columns import (
     CELL_OF,
     COLUMNS,

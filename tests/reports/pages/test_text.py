@@ -4,10 +4,10 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from reports import EMPTY, Histogram, count_ratios
+from reports import Histogram
 from reports.pages import text
 from reports.pages.chart import chart
-from reports.records.histogram import EDGES
+from reports.records.histogram import EDGES, EMPTY, count_ratios
 
 
 @pytest.mark.parametrize(

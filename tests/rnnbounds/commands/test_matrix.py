@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from reports import encode, load
 from reports.records.matrix import matrix_problems
-from rnnbounds.commands import matrix as module
+from rnnbounds.commands import proofs
 from theory import CLAIMS, claim
 
 FEW = ("contraction-rnn", "contraction-linear", "instability", "certified-norm")
@@ -27,7 +27,7 @@ def unproved(run):
 @pytest.fixture
 def few(monkeypatch):
     """A few claims in the place of all."""
-    monkeypatch.setattr(module, "chosen_claims", lambda ids: [claim(id) for id in FEW])
+    monkeypatch.setattr(proofs, "chosen_claims", lambda ids: [claim(id) for id in FEW])
 
 
 @pytest.fixture

@@ -15,12 +15,13 @@ import torch
 from reports.pages.experiment import render_experiment
 from rnnbounds import experiments
 from rnnbounds.experiments.common import chance
-from rnnbounds.experiments.digits import idx, pixels
+from rnnbounds.experiments.digits import idx, pixels, setting
 from rnnbounds.experiments.digits import run as digits
 from rnnbounds.experiments.digits.idx import NAMES, IdxError
 from rnnbounds.experiments.digits.page import page as page_of
 from rnnbounds.experiments.digits.record import Learned, Setting, problems
-from rnnbounds.experiments.digits.run import run, setting_of, work
+from rnnbounds.experiments.digits.run import run, work
+from rnnbounds.experiments.digits.setting import setting_of
 from rnnbounds.experiments.parts import PartError
 from rnnbounds.experiments.students import KINDS
 
@@ -266,11 +267,11 @@ def test_missing_packages(refused, tmp_path, monkeypatch, module, data, remedy):
 
 def test_sizes():
     """Small by default, smaller for long sequences, everything with --full."""
-    assert setting_of() == digits.SMALL
-    assert setting_of("mnist28").epochs < digits.SMALL.epochs
+    assert setting_of() == setting.SMALL
+    assert setting_of("mnist28").epochs < setting.SMALL.epochs
     assert setting_of("mnist28").data == "mnist28"
     full = setting_of("/somewhere", full=True, epochs=7)
-    assert (full.data, full.epochs, full.images) == ("folder", 7, digits.FULL.images)
+    assert (full.data, full.epochs, full.images) == ("folder", 7, setting.FULL.images)
 
 
 def test_accuracy_is_counted(data, tmp_path):

@@ -20,8 +20,8 @@ from rnnbounds.experiments.urnn import training as urnn_training
 from rnnbounds.experiments.urnn.page import outcome
 from rnnbounds.experiments.urnn.page import page as page_of
 from rnnbounds.experiments.urnn.record import Curve, ceiling, compare, problems
-from rnnbounds.experiments.urnn.run import FULL, run, units, work
-from rnnbounds.experiments.urnn.teacher import Setting
+from rnnbounds.experiments.urnn.run import run, units, work
+from rnnbounds.experiments.urnn.teacher import FULL, Setting
 
 SMALL = Setting(
     sequences=12, length=60, hidden=(2, 4), realisations=2, together=1, epochs=2, batch=4

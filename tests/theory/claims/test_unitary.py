@@ -14,6 +14,7 @@ import theory
 from theory.axioms import unitary as unitary_axioms
 from theory.language.claim import Form
 from theory.language.law import Clause, Instance
+from theory.language.printing import statement_text
 from theory.language.statement import Statement
 from theory.language.terms import unitary as unitary_terms
 from theory.language.terms import vectors as terms
@@ -54,7 +55,8 @@ class Sorts:
             if side.is_commutative:
                 self.scalar(side)
         if not (statement.lhs.is_commutative or statement.rhs.is_commutative):
-            self.same(self.shape(statement.lhs), self.shape(statement.rhs), statement.text)
+            sides = (self.shape(statement.lhs), self.shape(statement.rhs))
+            self.same(*sides, statement_text(statement))
 
     def scalar(self, expression: Expr) -> None:
         """Every operator inside has a shape."""
@@ -189,7 +191,7 @@ def test_singular_values_in_numbers(sigma: tuple[float, ...]) -> None:
                 lhs, rhs = (
                     value(side, values) for side in (clause.conclusion.lhs, clause.conclusion.rhs)
                 )
-                assert np.allclose(lhs, rhs, atol=1e-12), clause.conclusion.text
+                assert np.allclose(lhs, rhs, atol=1e-12), statement_text(clause.conclusion)
 
 
 def test_monotone_and_extensional_need_all_entries() -> None:

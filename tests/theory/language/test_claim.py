@@ -9,6 +9,7 @@ import theory
 from theory import CLAIMS
 from theory.errors import InputError, UnknownClaimError
 from theory.language.claim import Claim, Form, Source, prove
+from theory.language.printing import statement_text
 from theory.language.statement import Statement, eq, exists, le, lt, ne
 from theory.language.vocabulary import symbols
 from theory.models.system import CONTRACTIVE, WINDOW
@@ -51,7 +52,7 @@ def test_replacement_is_simultaneous() -> None:
 )
 def test_plain_text(statement: Statement, text: str) -> None:
     """The text is what a reader would type."""
-    assert statement.text == text
+    assert statement_text(statement) == text
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: c.id)

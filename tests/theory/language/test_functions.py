@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sympy import Expr, Integer, Rational
 
 from theory.language.functions import LambertRoot, PrincipalRoot, RealPower, StepProduct
+from theory.language.printing import statement_latex, statement_mathml, statement_text
 from theory.language.statement import le
 from theory.language.terms.vectors import y, z
 from theory.language.vocabulary import symbols
@@ -222,9 +223,9 @@ def test_real_powers(base: int, exponent: Fraction, value: float) -> None:
 def test_notation(expression: Expr, text: str, latex: str, seen: str) -> None:
     """Γ quotients, the branches of W, and powers, in all three notations."""
     statement = le(epsilon, expression)
-    assert statement.text == f"epsilon <= {text}"
-    assert statement.latex == rf"\varepsilon \le {latex}"
-    words = re.sub(r"<[^>]*>|[\u2061\u2062]", "", statement.mathml)
+    assert statement_text(statement) == f"epsilon <= {text}"
+    assert statement_latex(statement) == rf"\varepsilon \le {latex}"
+    words = re.sub(r"<[^>]*>|[\u2061\u2062]", "", statement_mathml(statement))
     assert words == f"ε≤{seen}"
 
 

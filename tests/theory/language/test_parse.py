@@ -10,6 +10,7 @@ from sympy import Integer, Max, Min, Rational, exp, log, sqrt
 
 from theory.errors import InputError, StatementError
 from theory.language.parse import MAX_DEPTH, parse_statement
+from theory.language.printing import statement_text
 from theory.language.statement import Statement, le, lt
 from theory.language.vocabulary import VOCABULARY, symbols
 
@@ -55,7 +56,7 @@ def test_every_quantity_can_be_typed(name: str) -> None:
 def test_printed_text_reads_back(name: str) -> None:
     """A statement's own text is a typed statement."""
     statement = parse_statement(name)
-    assert parse_statement(statement.text.lower().replace("s_0", "S_0")) == statement
+    assert parse_statement(statement_text(statement).lower().replace("s_0", "S_0")) == statement
 
 
 HOSTILE = {

@@ -21,9 +21,9 @@ from theory.language.terms.jets import (
     unit_weight,
 )
 from theory.language.terms.unitary import part
-from theory.language.terms.units import UNIT_BOUND
 from theory.language.terms.vectors import a, b, entry, i, phi, v, x
 from theory.language.vocabulary import symbols
+from theory.models.gates.units import UNIT_BOUND
 from theory.models.jets.model import ACTIVATIONS, LEAVES, PROGRAM, RANGES, RULES, VALUES
 from theory.models.jets.units import VALUES_OF_UNITS
 from theory.models.system import ZERO

@@ -8,7 +8,6 @@ from sympy import Abs, Symbol
 
 from theory.axioms.base import HOMOGENEITY, TRIANGLE
 from theory.axioms.gradients import CAUCHY_SCHWARZ, MEAN_VALUE_GRADIENT, RAYLEIGH
-from theory.claims.training.projection import INNER_PRODUCT
 from theory.language.law import assume, at, law
 from theory.language.statement import eq, le
 from theory.language.terms.vectors import (
@@ -35,6 +34,7 @@ from theory.language.terms.vectors import (
 )
 from theory.language.vocabulary import symbols
 from theory.models.system import ONE, ZERO
+from theory.models.weights.projection import INNER_PRODUCT
 from theory.proof.steps import step, theorem
 
 C_label, C_spread, dp, dp_gap, state_gap = symbols("C_label C_spread dp dp_gap state_gap")

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 from sympy import Abs, Integer, sqrt
 
-from theory.claims.memory.lasting_memory import BOUNDED_STATE, NO_WINDOW
-from theory.claims.training.divergence import (
+from theory.claims.memory.divergence import (
     DESCENT,
     DIVERGENCE,
     LENGTH,
@@ -13,6 +12,7 @@ from theory.claims.training.divergence import (
     STEP_SIZES,
     steepness,
 )
+from theory.claims.memory.lasting_memory import BOUNDED_STATE, NO_WINDOW
 from theory.language.claim import Claim, Source
 from theory.language.law import Assumption
 from theory.language.statement import exists, le, lt

@@ -7,6 +7,7 @@ bounded.
 from sympy import Rational, tanh
 
 from theory.axioms.base import EXPONENTIAL, HOMOGENEITY
+from theory.language.functions import TANH
 from theory.language.law import Assumption, assume, at, law
 from theory.language.statement import eq, exists, le
 from theory.language.terms.vectors import (
@@ -87,9 +88,6 @@ NO_WINDOW = theorem(
 
 orbit = function("orbit", Scalar, __name__)  # tanh(5), tanh(3 tanh(5)), …
 ORBIT = law("orbit", (j,), eq(orbit(0), tanh(5)), eq(orbit(j + 1), tanh(3 * orbit(j))))
-TANH = law(
-    "definition of tanh", (z,), eq(tanh(z) * (exponential(2 * z) + 1), exponential(2 * z) - 1)
-)
 SATURATING = assume(
     "system", "φ(h, x) = tanh(3h + x)", forall=(y, z), condition=le(M_rho, ONE), ties=True
 ).that(eq(phi(y * e, z * e), tanh(3 * y + z) * e))

@@ -2,7 +2,6 @@
 
 from sympy import Expr, log
 
-from theory.claims.memory.truncation import POSITIVE_RATE, rate
 from theory.claims.training.weight_gap import LEMMA as WEIGHT_GAP
 from theory.language.claim import Claim, Source
 from theory.language.functions import PrincipalRoot, StepProduct
@@ -14,9 +13,11 @@ from theory.models.lemmas.window import (
     ANY_STEPS,
     ELEMENTARY_STEPS,
     LAMBERT_STEPS,
+    POSITIVE_RATE,
     elementary,
     level,
     long_enough,
+    rate,
     surplus,
 )
 from theory.models.system import (

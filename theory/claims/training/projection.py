@@ -6,73 +6,25 @@ weights are measured in the Euclidean norm of their entries.
 
 from sympy import Integer, Rational
 
-from theory.axioms.base import PROJECTION, PROJECTION_INSIDE
+from theory.axioms.base import PROJECTION
 from theory.language.claim import Claim, Source
-from theory.language.law import assume, at, law
+from theory.language.law import assume, at
 from theory.language.statement import eq, le, lt
 from theory.language.terms.vectors import (
-    a,
-    b,
-    c,
     feasible,
-    inner,
-    norm,
     project,
-    projects,
-    v,
     vector,
 )
 from theory.language.vocabulary import symbols
-from theory.proof.steps import step, theorem
+from theory.models.weights.projection import LEMMAS, PROJECTS, SQUARE
+from theory.proof.steps import theorem
 
 proj_gap, matrix_gap, rescaled_gap = symbols("proj_gap matrix_gap rescaled_gap")
 proj_distance, feasible_distance = symbols("proj_distance feasible_distance")
 ONE = Integer(1)
 first, second, inside = vector("vec_A"), vector("vec_B"), vector("vec_Z")
 
-PROJECTS = assume(
-    "projection",
-    "Π a is the point nearest to a, in the Euclidean norm, of a closed convex set",
-    forall=(v,),
-).that(eq(projects(v), ONE))
 FEASIBLE = assume("feasible", "Z is a point of the set").that(eq(feasible(inside), ONE))
-INNER_PRODUCT = law(
-    "inner product",
-    (a, b, c),
-    eq(inner(a - b, c), inner(a, c) - inner(b, c)),
-    eq(inner(a, -c) + inner(a, c), Integer(0)),
-    eq(inner(a, c) - inner(c, a), Integer(0)),
-    eq(inner(c, c), norm(c) ** 2),
-)
-
-moved, before = project(a) - project(b), a - b
-MOVES_ALONG = step(
-    "the projections move along", le(norm(moved) ** 2, inner(before, moved)), forall=(a, b)
-).by(
-    at("projection", a),
-    at("projection", b),
-    PROJECTION.at(a, project(b)),
-    PROJECTION.at(b, project(a)),
-    PROJECTION_INSIDE.at(a),
-    PROJECTION_INSIDE.at(b),
-    INNER_PRODUCT.at(a - project(a), b - project(b), moved),
-    INNER_PRODUCT.at(before, moved, moved),
-)
-# 0 ≤ ‖a − c‖² = ‖a‖² − 2⟨a, c⟩ + ‖c‖²
-SQUARE = step(
-    "square of a difference",
-    eq(norm(a - c) ** 2, norm(a) ** 2 - 2 * inner(a, c) + norm(c) ** 2),
-    forall=(a, c),
-).by(
-    INNER_PRODUCT.at(a, c, a - c),
-    INNER_PRODUCT.at(c, a, a - c),
-    INNER_PRODUCT.at(a, c, a),
-    INNER_PRODUCT.at(a, c, c),
-)
-NON_EXPANSIVE = step(
-    "non-expansive", le(norm(project(a) - project(b)), norm(a - b)), forall=(a, b)
-).by(at("the projections move along", a, b), at("square of a difference", before, moved))
-LEMMAS = (MOVES_ALONG, SQUARE, NON_EXPANSIVE)
 
 GAP = theorem(
     "non-expansive",

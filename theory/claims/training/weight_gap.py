@@ -3,7 +3,6 @@
 from sympy import Rational, log
 
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
-from theory.claims.training.projection import PROJECTS
 from theory.language.claim import Claim, Elsewhere, Source
 from theory.language.functions import REAL_POWER, RealPower, StepProduct
 from theory.language.law import at
@@ -21,6 +20,7 @@ from theory.models.lemmas.growth import (
 )
 from theory.models.system import MEMORY, SOME_WINDOW
 from theory.models.weights.descent import CONSTANT_SIZE_STEPS, STEPS, TRAINING, here, there
+from theory.models.weights.projection import PROJECTS
 from theory.models.weights.training import (
     CONSTANT_STEPS,
     CURVED,

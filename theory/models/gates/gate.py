@@ -15,7 +15,6 @@ from theory.language.law import Assumption, Clause, Use, assume, at
 from theory.language.statement import le
 from theory.language.terms.gates import boxed, to_output
 from theory.language.terms.unitary import part
-from theory.language.terms.units import reach, unit_gap
 from theory.language.terms.vectors import (
     Scalar,
     a,
@@ -32,6 +31,7 @@ from theory.language.terms.vectors import (
 )
 from theory.language.vocabulary import symbols
 from theory.models.gates.gated_steps import QUARTER
+from theory.models.gates.units import reach, unit_gap
 from theory.models.system import ONE
 from theory.proof.methods import Smt
 from theory.proof.proof import Step

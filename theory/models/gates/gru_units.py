@@ -12,7 +12,12 @@ from theory.language.claim import Form
 from theory.language.law import Assumption, assume, at
 from theory.language.statement import Statement, le
 from theory.language.terms.gates import boxed, output_box, to_output, unit_weights
-from theory.language.terms.units import (
+from theory.language.terms.vectors import a, b, i, m, phi, v
+from theory.models.gates.gate import intervals, new, one, slopes, two
+from theory.models.gates.gated_steps import SIGMOID_BELOW_ONE, SIGMOID_POSITIVE
+from theory.models.gates.gru_model import BOX, GRU, OPEN, STATE, Candidate, N, R, Z, hidden_bias
+from theory.models.gates.gru_steps import output_moves
+from theory.models.gates.units import (
     FED_BY_UNIT,
     OUTPUT_WEIGHTS,
     UNIT_BOUND,
@@ -24,11 +29,6 @@ from theory.language.terms.units import (
     unit_output,
     weighted_side,
 )
-from theory.language.terms.vectors import a, b, i, m, phi, v
-from theory.models.gates.gate import intervals, new, one, slopes, two
-from theory.models.gates.gated_steps import SIGMOID_BELOW_ONE, SIGMOID_POSITIVE
-from theory.models.gates.gru_model import BOX, GRU, OPEN, STATE, Candidate, N, R, Z, hidden_bias
-from theory.models.gates.gru_steps import output_moves
 from theory.proof.proof import Step
 from theory.proof.steps import step, theorem
 

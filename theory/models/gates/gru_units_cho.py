@@ -12,11 +12,11 @@ from theory.language.law import assume, at
 from theory.language.statement import eq, le, lt
 from theory.language.terms.gates import DIFFERENCES, output_box, row_sum
 from theory.language.terms.unitary import part
-from theory.language.terms.units import reach, unit_gap, unit_output
 from theory.language.terms.vectors import A, Scalar, a, b, function, i, m, max_norm, v, vector
 from theory.models.gates.gate import new, one, two
 from theory.models.gates.gru_model import CHO, CHO_N, N, R, reset
 from theory.models.gates.gru_units import FED, candidates, units
+from theory.models.gates.units import reach, unit_gap, unit_output
 from theory.models.system import ZERO
 from theory.proof.steps import step
 

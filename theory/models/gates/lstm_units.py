@@ -11,7 +11,13 @@ from sympy import Expr, Symbol, tanh
 from theory.language.law import assume, at
 from theory.language.statement import le
 from theory.language.terms.gates import boxed, cell_box, to_cell, to_output, unit_weights
-from theory.language.terms.units import (
+from theory.language.terms.vectors import a, b, i, m, v
+from theory.models.box_runs import JOINT
+from theory.models.gates.gate import Gate, intervals, slopes
+from theory.models.gates.gated_steps import TANH_GAP, TANH_SLOPE
+from theory.models.gates.lstm_model import BOX, GATES, LSTM, OPEN, F, G, I, O, most
+from theory.models.gates.lstm_steps import Bounds, next_cell, next_one, next_two
+from theory.models.gates.units import (
     FED_BY_UNIT,
     UNIT_BOUND,
     UNIT_WEIGHTS,
@@ -24,12 +30,6 @@ from theory.language.terms.units import (
     unit_output,
     weighted_side,
 )
-from theory.language.terms.vectors import a, b, i, m, v
-from theory.models.box_runs import JOINT
-from theory.models.gates.gate import Gate, intervals, slopes
-from theory.models.gates.gated_steps import TANH_GAP, TANH_SLOPE
-from theory.models.gates.lstm_model import BOX, GATES, LSTM, OPEN, F, G, I, O, most
-from theory.models.gates.lstm_steps import Bounds, next_cell, next_one, next_two
 from theory.proof.proof import Step
 from theory.proof.steps import theorem
 

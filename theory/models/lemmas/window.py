@@ -6,12 +6,12 @@ With c = ln(1/λ) and u = c (k + p/q) the condition is u − ln u ≥ L, L = c p
 from sympy import Expr, Symbol, log, sqrt
 
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
-from theory.claims.memory.truncation import DECAY, POSITIVE_RATE, rate
 from theory.language.functions import LAMBERT_ROOT, LambertRoot
 from theory.language.law import at
 from theory.language.statement import le, lt
 from theory.language.terms.vectors import exponential, j, y, z
 from theory.language.vocabulary import symbols
+from theory.models.lemmas.decay import decay, positive_rate, rate_of
 from theory.models.lemmas.growth import TANGENTS
 from theory.models.system import ONE, ZERO
 from theory.proof.methods import Monotone, Smt
@@ -19,6 +19,7 @@ from theory.proof.proof import Step
 from theory.proof.steps import step
 
 lam, epsilon = symbols("lam epsilon")
+rate, DECAY, POSITIVE_RATE = rate_of(lam), decay(lam), positive_rate(lam)
 p, q = (Symbol(name, real=True) for name in "pq")
 
 

@@ -7,7 +7,7 @@ from sympy import Expr, Rational, Symbol, tanh
 
 from theory.axioms.base import HOMOGENEITY, TRIANGLE
 from theory.axioms.ranks import KERNEL_PROJECTOR, RANK_KERNEL_BACK, ROWS_OF_PRODUCT, projector
-from theory.claims.memory.lasting_memory import TANH
+from theory.language.functions import TANH
 from theory.language.law import at
 from theory.language.statement import eq, le
 from theory.language.terms.unitary import rank

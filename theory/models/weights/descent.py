@@ -1,8 +1,6 @@
 """Steps of two projected gradient descents: what every ledger about training begins with."""
 
 from theory.axioms.base import HOMOGENEITY, PROJECTION_INSIDE, TRIANGLE
-from theory.claims.training.projection import LEMMAS as PROJECTION_LEMMAS
-from theory.claims.training.projection import PROJECTS
 from theory.language.law import at
 from theory.language.statement import eq, le
 from theory.language.terms.vectors import (
@@ -17,6 +15,8 @@ from theory.language.terms.vectors import (
 )
 from theory.language.vocabulary import symbols
 from theory.models.system import ONE, ZERO
+from theory.models.weights.projection import LEMMAS as PROJECTION_LEMMAS
+from theory.models.weights.projection import PROJECTS
 from theory.models.weights.training import DESCENT, GRADIENT_GAP, INVERSE_STEPS, SMOOTH, STEP, moved
 from theory.proof.methods import Induction, Smt
 from theory.proof.proof import Step

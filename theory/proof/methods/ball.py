@@ -33,6 +33,7 @@ from sympy import (
 
 from theory.errors import InputError
 from theory.language.law import Clause, Use
+from theory.language.printing import statement_text
 from theory.language.statement import Statement, le, lt
 from theory.language.terms.vectors import z
 from theory.numbers.evaluate import ball
@@ -77,7 +78,7 @@ class BallMaximum(Method):
         function = goal.lhs.replace(Abs, lambda inside: inside)
         is_modulus = goal.lhs.is_nonnegative and expand(function**2 - goal.lhs**2) == 0
         if goal.relation != "<=" or not is_modulus or goal.symbols != {z}:
-            raise Gap(f"{goal.text} does not bound |f(z)|")
+            raise Gap(f"{statement_text(goal)} does not bound |f(z)|")
         rules = equations(scope.clauses(self.hypotheses))
         search = _Search(function, goal.rhs, rules, scope)
         try:

@@ -5,6 +5,7 @@ from typing import ClassVar
 from flint import arb, ctx, fmpq
 from sympy import Expr, exp
 
+from theory.language.printing import statement_text
 from theory.language.statement import Statement
 from theory.language.terms.vectors import exponential
 from theory.numbers.evaluate import ball, rational
@@ -35,7 +36,7 @@ class Exact(Direct):
             left, right = _balls(lhs, rhs, precision)
             if left < right or left > right:
                 return _decide(goal, left, right, f"balls of {precision} bits")
-        raise Gap(f"{goal.text} is undecided at {PRECISIONS[-1]} bits")
+        raise Gap(f"{statement_text(goal)} is undecided at {PRECISIONS[-1]} bits")
 
 
 def _balls(lhs: Expr, rhs: Expr, precision: int) -> tuple[arb, arb]:
@@ -52,5 +53,5 @@ def _decide(goal: Statement, lhs: arb | fmpq, rhs: arb | fmpq, where: str) -> st
         "!=": lhs != rhs,
     }
     if not truth[goal.relation]:
-        raise Gap(f"counter-model: {goal.text} is false, {lhs} against {rhs}")
+        raise Gap(f"counter-model: {statement_text(goal)} is false, {lhs} against {rhs}")
     return f"decided in {where}"

@@ -9,6 +9,7 @@ from typing import ClassVar
 from sympy import Integer, Symbol
 
 from theory.language.law import Clause, Instance, Law, Use
+from theory.language.printing import statement_text
 from theory.language.statement import Statement
 from theory.proof.methods.base import GIVEN, Direct, Gap, Method, Scope
 
@@ -40,7 +41,7 @@ class Induction(Method):
     def prove(self, goal: Statement, scope: Scope) -> str:
         """Prove the base, then the step."""
         if self.over not in goal.symbols.union(*(premise.symbols for premise in self.given)):
-            raise Gap(f"{self.over} does not occur in {goal.text}")
+            raise Gap(f"{self.over} does not occur in {statement_text(goal)}")
         hypothesis = Law(HYPOTHESIS, self.others, (Clause(goal, self.given),))
         for part, method, value, within in (
             ("base", self.base, Integer(0), scope),
@@ -52,7 +53,7 @@ class Induction(Method):
             try:
                 method.prove(conclusion, within)
             except Gap as gap:
-                raise Gap(f"{part} ({conclusion.text}): {gap}") from gap
+                raise Gap(f"{part} ({statement_text(conclusion)}): {gap}") from gap
         return f"base by {self.base.name}, step by {self.step.name}"
 
     def objection(self, forall: tuple[Symbol, ...], given: tuple[Statement, ...]) -> str:

@@ -13,6 +13,7 @@ from typing import ClassVar
 from sympy import Add, Dummy, Expr, Integer, Mul, Pow, Rational, Symbol, log
 
 from theory.language.law import Instance, Use
+from theory.language.printing import statement_text
 from theory.language.statement import Statement, eq, le, lt, ne
 from theory.language.terms.vectors import exponential
 from theory.proof.methods.base import Direct, Gap, Method, Scope
@@ -48,12 +49,12 @@ class Monotone(Method):
     def prove(self, goal: Statement, scope: Scope) -> str:
         """Prove the three parts, and that both sides are differentiable."""
         if goal.relation != "<=" or self.over not in goal.symbols:
-            raise Gap(f"{goal.text} does not bound a function of {self.over}")
+            raise Gap(f"{statement_text(goal)} does not bound a function of {self.over}")
         if self.over.assumptions0 != REAL or not isinstance(self.start, Rational):
             raise Gap(f"{self.over} does not range over the reals from a rational number on")
         require_exact(sides((goal,)))
         if any(map(is_vector, sides((goal,)))):
-            raise Gap(f"{goal.text} compares vectors")
+            raise Gap(f"{statement_text(goal)} compares vectors")
         point = Dummy(self.over.name, real=True)
         moved = goal.replace({self.over: point})
         # At the start and in the derivative SymPy may cancel what has no value.
@@ -71,7 +72,7 @@ class Monotone(Method):
             try:
                 method.prove(conclusion, known)
             except Gap as gap:
-                raise Gap(f"{part} ({conclusion.text}): {gap}") from gap
+                raise Gap(f"{part} ({statement_text(conclusion)}): {gap}") from gap
         return f"holds at {self.start} by {self.base.name}, and the difference does not decrease"
 
     def reduced(self) -> Iterator[tuple[str, Method]]:

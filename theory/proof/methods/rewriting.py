@@ -3,6 +3,7 @@
 from sympy import Expr, Symbol
 
 from theory.language.law import Clause
+from theory.language.printing import statement_text
 from theory.language.statement import Statement, eq
 from theory.language.terms.vectors import Scalar
 from theory.proof.methods.base import Gap
@@ -58,7 +59,9 @@ def _rules(clauses: tuple[Clause, ...]) -> dict[Expr, Expr]:
         if is_vector_equation(statement):
             granted = all(premise in stated for premise in clause.given)
             if statement.relation != "==" or not granted or not is_atom(statement.lhs):
-                raise Gap(f"{statement.text} cannot be used: no granted equation for one term")
+                raise Gap(
+                    f"{statement_text(statement)} cannot be used: no granted equation for one term"
+                )
             rules[statement.lhs] = statement.rhs
         elif _renames(clause):
             rules[statement.lhs] = statement.rhs
@@ -99,4 +102,4 @@ def rewrite(statement: Statement, rules: dict[Expr, Expr]) -> Statement:
         if rewritten == statement:
             return statement
         statement = rewritten
-    raise Gap(f"rewriting {statement.text} does not end")
+    raise Gap(f"rewriting {statement_text(statement)} does not end")

@@ -11,6 +11,7 @@ from typing import ClassVar, TypeAlias
 from sympy import Add, Expr, Integer, Mul, Pow, expand_mul
 
 from theory.language.law import Clause
+from theory.language.printing import statement_text
 from theory.language.statement import Statement
 from theory.language.terms.vectors import Norm, Scalar, transpose
 from theory.proof.methods.base import Direct, Gap, Scope
@@ -62,11 +63,13 @@ def word_rules(clauses: tuple[Clause, ...]) -> Rules:
         if not is_vector_equation(statement):
             continue
         if statement.relation != "==" or not all(premise in stated for premise in clause.given):
-            raise Gap(f"{statement.text} cannot be used: no granted equation")
+            raise Gap(f"{statement_text(statement)} cannot be used: no granted equation")
         _require_polynomial(statement)
         left = _words(statement.lhs)
         if list(left.values()) != [1]:
-            raise Gap(f"{statement.text} cannot be used: its left side is no single word")
+            raise Gap(
+                f"{statement_text(statement)} cannot be used: its left side is no single word"
+            )
         (word,) = left
         rules[word] = _words(statement.rhs)
         if len(word) == 1 and not isinstance(word[0], transpose):

@@ -1,0 +1,89 @@
+"""``rnnbounds check``: the certificate of a file, proved anew in balls and without torch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from impl.checker.truncated import check_truncated
+from impl.checker.truncated_file import is_truncated
+from impl.checker.unitary import Source, check
+from impl.errors import InputError, shown
+from rnnbounds.commands.options import As
+from rnnbounds.output import Format, echo, print_json, print_table
+
+
+class CellError(InputError):
+    """A cell of no source."""
+
+    def __init__(self) -> None:
+        super().__init__("--cell and --ignore are about --source; name a source, or leave them out")
+
+
+def check_file(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="what 'rnnbounds unitary' or 'rnnbounds truncate' wrote"
+        ),
+    ],
+    source: Annotated[
+        Path | None, typer.Option("--source", help="the original model, to compare its weights")
+    ] = None,
+    cell: Annotated[
+        str | None,
+        typer.Option("--cell", help="the cell of --source, where its file does not say"),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option("--ignore", help="a tensor of --source to leave out")
+    ] = None,
+    format: As = Format.text,
+) -> int:
+    """Prove the certificate of a file anew in ball arithmetic; exit 1 if any part falls.
+
+    Of truncated models those of vanilla cells can be checked.
+    """
+    if source is None and (cell is not None or ignore):
+        raise CellError
+    original = None if source is None else read_source(source, cell, ignore or ())
+    certificate, findings = (check_truncated if is_truncated(file) else check)(file, original)
+    holds = all(finding.holds for finding in findings)
+    if format is Format.json:
+        print_json(
+            {
+                "file": str(file),
+                "holds": holds,
+                "findings": [
+                    {"name": found.name, "holds": found.holds, "detail": found.detail}
+                    for found in findings
+                ],
+                "certificate": certificate,
+            }
+        )
+        return int(not holds)
+    shape = certificate["shape"]
+    echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
+    echo(
+        f"of {certificate['cell']}, n = {shape['n']}, d = {shape['d']}, {certificate['dtype']}, "
+        f"for every ‖x_t‖₂ ≤ {certificate['input_bound']:g}"
+    )
+    print_table(
+        ("part", "", "found"),
+        [(found.name, "holds" if found.holds else "FAILS", found.detail) for found in findings],
+    )
+    for name, value in certificate["information"].items():
+        echo(f"information, not checked: {name}: {shown(json.dumps(value))}")
+    return int(not holds)
+
+
+def read_source(path: Path, cell: str | None, ignore: Sequence[str]) -> Source:
+    """The original model, whatever wrote it: torch reads it."""
+    from impl.reading.adapters import load_model
+
+    held = load_model(path, cell, ignore=ignore)
+    weights = {role: part.double().numpy() for role, part in held.weights.items()}
+    return Source(held.name, held.dtype, weights)

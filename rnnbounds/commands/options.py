@@ -1,0 +1,17 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from rnnbounds.output import Format
+
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+As = Annotated[Format, typer.Option("--format", help="text or json")]
+Ids = Annotated[list[str] | None, typer.Argument(metavar="CLAIM", help="claims; all by default")]
+Workers = Annotated[
+    int, typer.Option("--workers", "-n", min=0, help="processes; 0 runs in this one")
+]

@@ -1,0 +1,134 @@
+"""``rnnbounds prove``, and the tables of ``rnnbounds claims --now``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from properties.runs.parts import chosen_claims, ledger_records, unused
+from properties.runs.probe import probed
+from reports.records.ledger import LedgerRecord
+from reports.records.matrix import Matrix
+from reports.table import Proof, Row
+from rnnbounds.commands.options import As, Ids
+from rnnbounds.output import Format, echo, print_json, progress
+from theory.language.claim import Claim
+from theory.language.printing import statement_text
+
+
+def matrix_now(workers: int) -> Matrix:
+    """A matrix that is proved and probed now."""
+    entries = chosen_claims(())
+    with progress(len(entries), "probing") as advance:
+        return probed(entries, workers, advance)
+
+
+def proved_now() -> tuple[Row, ...]:
+    """The claims with their ledgers as run now; nothing is attacked."""
+    entries, rows = chosen_claims(()), []
+    with progress(len(entries), "proving") as advance:
+        for entry in entries:
+            advance(entry.id)
+            rows.append(row_of(entry, ledger_records(entry)))
+    return tuple(rows)
+
+
+def row_of(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> Row:
+    """The row of a claim as it is stated, with these proofs."""
+    return Row(
+        id=entry.id,
+        title=entry.title,
+        source=entry.source.text,
+        relation=entry.relation,
+        statement=statement_text(entry.statement),
+        needs={a.text: a.id for form in entry.forms for a in form.assumptions},
+        false_variants=tuple(variant.id for variant in entry.false_variants),
+        proof=Proof(
+            steps=sum(len(ledger.steps) for ledger in ledgers),
+            axioms=tuple(sorted({axiom for ledger in ledgers for axiom in ledger.axioms})),
+            human=tuple(step for ledger in ledgers for step in ledger.human),
+            proved=bool(ledgers) and all(ledger.proved for ledger in ledgers),
+        ),
+    )
+
+
+def prove(
+    claim: Ids = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="let a human step fail the command")
+    ] = False,
+    format: As = Format.text,
+) -> int:
+    """Run the proof ledgers; exit 1 if a machine step fails."""
+    entries = chosen_claims(claim or ())
+    proofs = []
+    with progress(len(entries), "proving") as advance:
+        for entry in entries:
+            advance(entry.id)
+            proofs.append((entry, ledger_records(entry)))
+    if format is Format.json:
+        print_json([prove_document(entry, ledgers) for entry, ledgers in proofs])
+    else:
+        for entry, ledgers in proofs:
+            print_ledgers(entry, ledgers)
+        summary(proofs)
+    return int(any(fails(ledger, strict) for _, ledgers in proofs for ledger in ledgers))
+
+
+def fails(ledger: LedgerRecord, strict: bool) -> bool:
+    """Whether a machine step fails, or nothing is proved; a human step counts only if strict."""
+    failed = any(step.verdict == "failed" for step in ledger.steps)
+    return failed or not (ledger.proved or (ledger.argued and not strict))
+
+
+def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str, Any]:
+    """The JSON document of one claim's proofs."""
+    return {
+        "id": entry.id,
+        "steps": [
+            {
+                "form": ledger.form,
+                "id": step.id,
+                "statement": step.statement,
+                "kind": step.kind,
+                "method": step.method,
+                "uses": step.uses,
+                "redundant": step.redundant,
+                "verdict": step.verdict,
+            }
+            for ledger in ledgers
+            for step in ledger.steps
+        ],
+        "axioms": sorted({axiom for ledger in ledgers for axiom in ledger.axioms}),
+        "human": [step for ledger in ledgers for step in ledger.human],
+        "unused": unused(entry),
+        "proved": all(ledger.proved for ledger in ledgers),
+    }
+
+
+def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
+    """Every step in a line; what a step did not need, where one failed and why, below it, and what
+    no step used at the end."""
+    spare = unused(entry)
+    for ledger in ledgers:
+        echo(f"{entry.id} ({ledger.form}): {'proved' if ledger.proved else 'NOT PROVED'}")
+        for step in ledger.steps:
+            uses = f"  [{', '.join(step.uses)}]" if step.uses else ""
+            echo(f"  {step.verdict:7} {step.method:10} {step.id}: {step.statement}{uses}")
+            if step.redundant:
+                echo(f"          not needed: {', '.join(step.redundant)}")
+            if step.verdict == "failed":
+                echo(f"          {step.detail}")
+        if not ledger.steps:
+            echo("  no step: what is stated without a proof is not proved")
+        if ledger.form in spare:
+            assumed = ", ".join(spare[ledger.form])
+            echo(f"  assumed, and used by no step: {assumed}; state the form without")
+
+
+def summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:
+    """The last line: what was proved, from which axioms."""
+    axioms = sorted({a for _, ledgers in proofs for ledger in ledgers for a in ledger.axioms})
+    steps = sum(len(ledger.steps) for _, ledgers in proofs for ledger in ledgers)
+    echo(f"{len(proofs)} claims, {steps} steps, {len(axioms)} axioms: {', '.join(axioms)}")

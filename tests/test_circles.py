@@ -1,0 +1,46 @@
+"""No module imports itself by way of others, not even within a function or for types alone."""
+
+import ast
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from importlib.util import find_spec
+from pathlib import Path
+
+ROOMS = ("theory", "impl", "properties", "reports", "rnnbounds")
+# What reads a batch is called by the batch; what checks a spec, by the spec.
+KNOWN = {
+    "properties.systems.batch": {"causal.model", "cells.constants", "cells.omega", "derived"}
+    | {"other_inputs", "parameters"},
+    "properties.systems.spec": {"causal.fields", "cells.fields", "drawing.written"},
+}
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the house and its file; packages by their own names."""
+    found = {}
+    for room in ROOMS:
+        home = Path(str(find_spec(room).origin)).parent
+        for path in home.rglob("*.py"):
+            parts = path.relative_to(home.parent).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imported(path: Path, known: dict[str, Path]) -> Iterator[str]:
+    """The modules of the house that a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom) and node.module in known:
+            names = (f"{node.module}.{alias.name}" for alias in node.names)
+            yield from (name if name in known else node.module for name in names)
+
+
+def test_no_module_imports_itself():
+    """CycleError, which names the modules, if one does."""
+    known = modules()
+    graph = {name: set(imported(path, known)) for name, path in known.items()}
+    for above, below in KNOWN.items():
+        for name in below:
+            graph.get(f"properties.systems.{name}", set()).discard(above)
+    assert len(list(TopologicalSorter(graph).static_order())) == len(known)

@@ -1,0 +1,53 @@
+"""Projections onto closed convex sets are non-expansive: two points and the angle they make."""
+
+from sympy import Integer
+
+from theory.axioms.base import PROJECTION, PROJECTION_INSIDE
+from theory.language.law import assume, at, law
+from theory.language.statement import eq, le
+from theory.language.terms.vectors import a, b, c, inner, norm, project, projects, v
+from theory.proof.steps import step
+
+ONE = Integer(1)
+PROJECTS = assume(
+    "projection",
+    "Π a is the point nearest to a, in the Euclidean norm, of a closed convex set",
+    forall=(v,),
+).that(eq(projects(v), ONE))
+INNER_PRODUCT = law(
+    "inner product",
+    (a, b, c),
+    eq(inner(a - b, c), inner(a, c) - inner(b, c)),
+    eq(inner(a, -c) + inner(a, c), Integer(0)),
+    eq(inner(a, c) - inner(c, a), Integer(0)),
+    eq(inner(c, c), norm(c) ** 2),
+)
+
+moved, before = project(a) - project(b), a - b
+MOVES_ALONG = step(
+    "the projections move along", le(norm(moved) ** 2, inner(before, moved)), forall=(a, b)
+).by(
+    at("projection", a),
+    at("projection", b),
+    PROJECTION.at(a, project(b)),
+    PROJECTION.at(b, project(a)),
+    PROJECTION_INSIDE.at(a),
+    PROJECTION_INSIDE.at(b),
+    INNER_PRODUCT.at(a - project(a), b - project(b), moved),
+    INNER_PRODUCT.at(before, moved, moved),
+)
+# 0 ≤ ‖a − c‖² = ‖a‖² − 2⟨a, c⟩ + ‖c‖²
+SQUARE = step(
+    "square of a difference",
+    eq(norm(a - c) ** 2, norm(a) ** 2 - 2 * inner(a, c) + norm(c) ** 2),
+    forall=(a, c),
+).by(
+    INNER_PRODUCT.at(a, c, a - c),
+    INNER_PRODUCT.at(c, a, a - c),
+    INNER_PRODUCT.at(a, c, a),
+    INNER_PRODUCT.at(a, c, c),
+)
+NON_EXPANSIVE = step(
+    "non-expansive", le(norm(project(a) - project(b)), norm(a - b)), forall=(a, b)
+).by(at("the projections move along", a, b), at("square of a difference", before, moved))
+LEMMAS = (MOVES_ALONG, SQUARE, NON_EXPANSIVE)
