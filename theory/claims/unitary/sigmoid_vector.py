@@ -159,19 +159,17 @@ BOUNDED = (
     ),
 )
 CONSTANT = (
-    Step(
+    step(
         "W forgets",
         le(4 * norm(others(t_0)) * norm(faded(k_0 + j)), output),
-        FORGETS,
         forall=(j,),
         given=(ne(output, ZERO), lt(W_radius, ONE)),
-    ),
-    Step(
+    ).in_words(FORGETS),
+    step(
         "U returns",
         le(4 * norm(units(t_0)) * norm(moved(p) - moved(p + k_0 + l)), output),
-        RETURNS,
         given=(ne(output, ZERO),),
-    ),
+    ).in_words(RETURNS),
     step("the output is constant", eq(output, ZERO), given=(EQUAL,)).by(
         "same activation",
         "sigmoidal",
