@@ -19,12 +19,9 @@ from theory.models.gates.gated_steps import (
     ENTRY,
     FED,
     SIGMOID_BELOW_ONE,
-    SIGMOID_GAP,
     SIGMOID_POSITIVE,
-    SIGMOID_SLOPE,
+    SLOPES_OF_GATES,
     TANH_BELOW_ONE,
-    TANH_GAP,
-    TANH_SLOPE,
 )
 from theory.models.gates.gru_model import (
     CHO_N,
@@ -139,10 +136,7 @@ def steps(candidate: Candidate, kappa: Expr) -> tuple[Step, ...]:
     """All, in the maximum norm."""
     moved = (dh, kappa * dh, Z.moves, 1, 1, z_low, Z.bar, factor(kappa, ZERO) * dh)
     return (
-        SIGMOID_SLOPE,
-        TANH_SLOPE,
-        SIGMOID_GAP,
-        TANH_GAP,
+        *SLOPES_OF_GATES,
         TANH_BELOW_ONE,
         SIGMOID_POSITIVE,
         SIGMOID_BELOW_ONE,

@@ -16,14 +16,7 @@ from theory.language.terms.gates import DIFFERENCES, boxed, to_cell, to_output
 from theory.language.terms.units import by_entries
 from theory.language.terms.vectors import a, b, i, m, max_norm, phi, v
 from theory.models.gates.gate import Gate, dh, new, one, two
-from theory.models.gates.gated_steps import (
-    ENTRY,
-    FED,
-    SIGMOID_GAP,
-    SIGMOID_SLOPE,
-    TANH_GAP,
-    TANH_SLOPE,
-)
+from theory.models.gates.gated_steps import ENTRY, FED, SLOPES_OF_GATES
 from theory.models.gates.lstm_model import GATES, STAYS, B_c, F, G, I, O, cell, output, tau
 from theory.proof.proof import Step
 from theory.proof.steps import step
@@ -181,9 +174,8 @@ def together(
     )
 
 
-SLOPES = (SIGMOID_SLOPE, TANH_SLOPE, SIGMOID_GAP, TANH_GAP)
 STEPS = (
-    *SLOPES,
+    *SLOPES_OF_GATES,
     FED,
     ENTRY,
     *(gate.step for gate in GATES),
