@@ -18,6 +18,7 @@ from theory.models.system import LIPSCHITZ_INPUT
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Step
+from theory.proof.steps import premises
 
 x_gap, L_x, L_x_box, C_box = symbols("x_gap L_x L_x_box C_box")
 
@@ -72,17 +73,14 @@ class Driven:
                 Induction(
                     j,
                     base=Smt(GATED_RUN.at(c, x, 0), GATED_RUN.at(v, x_other, 0)),
-                    step=Smt(HYPOTHESIS, at("one step", c, v, j), *self.premises, "contractive"),
+                    step=Smt(
+                        HYPOTHESIS, at("one step", c, v, j), *premises(self.given), "contractive"
+                    ),
                 ),
                 forall=(c, v, j),
                 given=self.given,
             ),
         )
-
-    @property
-    def premises(self) -> tuple[Use, ...]:
-        """What is given, by name."""
-        return tuple(f"given {index}" for index, _ in enumerate(self.given, start=1))
 
 
 OF_VANILLA = Driven(

@@ -36,13 +36,17 @@ class Stated:
         proof = method(*premises(self.given), *uses)
         return Step(self.id, self.conclusion, proof, self.forall, self.given)
 
+    def in_words(self, argument: str) -> Step:
+        """Argued, by a human step, which no method checks."""
+        return Step(self.id, self.conclusion, argument, self.forall, self.given)
+
     def by_induction(
         self, base: Uses = (), step: Uses = (), over: Symbol = j, method: type[Direct] = Smt
     ) -> Step:
-        """Proved at 0 and, with the hypothesis, from one to the next; both use what is given."""
-        known = premises(self.given)
+        """Proved at 0 and, from the hypothesis and what is given, from one to the next."""
         begin, more = (uses if isinstance(uses, tuple) else (uses,) for uses in (base, step))
-        proof = Induction(over, method(*known, *begin), method(HYPOTHESIS, *known, *more))
+        further = method(HYPOTHESIS, *premises(self.given), *more)
+        proof = Induction(over, method(*begin), further)
         return Step(self.id, self.conclusion, proof, self.forall, self.given)
 
 

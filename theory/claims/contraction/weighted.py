@@ -40,6 +40,7 @@ from theory.language.terms.vectors import (
 from theory.language.variants import scaled
 from theory.language.vocabulary import symbols
 from theory.models.cells import LINEAR, RNN, U, W, bias
+from theory.models.lemmas.powers import power
 from theory.models.slopes import SLOPES
 from theory.models.system import WINDOW
 from theory.proof.steps import step, theorem
@@ -112,7 +113,7 @@ EUCLIDEAN = theorem(
                 at("one step", full, fresh, entry(x, s + j + 1)),
             ),
         ),
-        step("power not negative", le(0, lam_P**j), forall=(j,)).by_induction(),
+        power(lam_P),
     ),
     note="Lemma 1 in the Euclidean norm: log(kappa)/log(1/lam_P) more steps",
 ).by(

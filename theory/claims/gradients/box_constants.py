@@ -42,8 +42,6 @@ from theory.models.jets.model import (
 )
 from theory.models.jets.units import BENDS, SLOPES, STEEP_BETWEEN, VALUES_OF_UNITS
 from theory.models.system import ZERO
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Step
 from theory.proof.steps import step, theorem
 
@@ -98,16 +96,8 @@ PROGRAM_MODEL = (PROGRAM, RANGES, ACTIVATIONS, OWN, RULES, LEAVES, DIFFERENTIATE
 def _in_blocks(name: str, goal: Statement, forall: tuple[Symbol, ...], slopes: Use) -> Step:
     """Over the first m blocks, one after another."""
     at_states = (v, a, b if b in forall else a)
-    return Step(
-        name,
-        goal,
-        Induction(
-            m,
-            base=Smt(at("blocks", *at_states, 0)),
-            step=Smt(HYPOTHESIS, "given 1", at("blocks", *at_states, m), slopes),
-        ),
-        (*forall, j, m),
-        (le(depth(v), j),),
+    return step(name, goal, forall=(*forall, j, m), given=(le(depth(v), j),)).by_induction(
+        base=at("blocks", *at_states, 0), step=(at("blocks", *at_states, m), slopes), over=m
     )
 
 

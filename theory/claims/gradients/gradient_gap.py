@@ -26,7 +26,7 @@ from theory.proof.steps import step, theorem
 
 T, k, lam, lam_P, L_rho, S_0, B_h = symbols("T k lam lam_P L_rho S_0 B_h")
 L_w, beta_hh, beta_wh, L_p, beta_p = symbols("L_w beta_hh beta_wh L_p beta_p")
-G_0, G_1, D_1, grad_gap, grad_gap_mean = symbols("G_0 G_1 D_1 grad_gap grad_gap_mean")
+G_0, G_1, D_1, grad_gap = symbols("G_0 G_1 D_1 grad_gap")
 
 MODEL = FINITE.assumptions
 LEMMA = FINITE.lemma("gradient-gap").at()

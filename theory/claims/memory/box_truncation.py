@@ -10,8 +10,7 @@ from theory.language.law import Assumption, at
 from theory.language.statement import le, lt
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX, SHOWN
-from theory.models.lemmas.decay import decay, long_window, positive_rate, rate_of
-from theory.models.lemmas.powers import power, power_sum
+from theory.models.lemmas.powers import decay, long_window, positive_rate, power, power_sum, rate_of
 from theory.models.sensitivity import forgetting, states
 from theory.models.system import ACCURACY, LONG_WINDOW, WINDOW, ZERO
 from theory.proof.steps import theorem

@@ -62,7 +62,7 @@ DIVERGENCE = theorem(
             le(4 * y ** (2 * m + 2), z ** (2 * m + 2)),
             forall=(m, y, z),
             given=(le(4 * y**2, z**2),),
-        ).by_induction(step=at("even powers", m + 1, y), over=m),
+        ).by_induction(base="given 1", step=at("even powers", m + 1, y), over=m),
         step("one step doubles", le(4 * now**2, then**2), forall=(j,), given=(_steep(j),)).by(
             at("descent", j), at("last term", T - 2, now), at("step sizes", j), "length"
         ),

@@ -18,7 +18,7 @@ from theory.proof.methods import Induction, Smt
 from theory.proof.methods.base import GIVEN
 from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Proof, Step
-from theory.proof.steps import step, theorem
+from theory.proof.steps import premises, step, theorem
 
 T, k, R, causal_gap, causal_edge_gap = symbols("T k R causal_gap causal_edge_gap")
 R_undilated, R_widest, R_halved, R_overlap = symbols("R_undilated R_widest R_halved R_overlap")
@@ -77,15 +77,15 @@ TELLS_APART = assume(
 
 def agreement(other: Expr, assumed: str, causal: str, *given: Statement) -> Step:
     """Step j computes the same at all times z that are ``given``: late enough for its reach."""
-    premises = tuple(f"{GIVEN} {index}" for index, _ in enumerate(given, start=1))
+    known = premises(given)
     return Step(
         "later values agree",
         eq(apart(x, other, j, z), ZERO),
         Induction(
             j,
-            base=Smt(*premises, INPUTS.at(x, z), INPUTS.at(other, z), REACH.at(0), at(assumed, z)),
+            base=Smt(*known, INPUTS.at(x, z), INPUTS.at(other, z), REACH.at(0), at(assumed, z)),
             step=Smt(
-                *premises,
+                *known,
                 at(HYPOTHESIS, z),
                 at(HYPOTHESIS, z - delay(j)),
                 at("two taps", x, other, j, z),

@@ -27,9 +27,6 @@ from theory.language.terms.vectors import c, entry, j, m, s, v, x
 from theory.language.variants import instead, scaled
 from theory.language.vocabulary import symbols
 from theory.models.system import ONE, WINDOW, ZERO
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Step
 from theory.proof.steps import step, theorem
 
 scan_gap, scan_start, decay_product, decay_max = symbols(
@@ -121,24 +118,20 @@ MEAN = theorem(
     (
         NOT_NEGATIVE,
         FORGETTING,
-        Step(
+        step(
             "the product is below its tangents",
             le(decays(x, s, j), decay(v) ** j * tangents(v, x, s, j)),
-            Induction(
-                j,
-                base=Smt(DECAYS.at(x, s, 0), TANGENTS.at(v, x, s, 0)),
-                step=Smt(
-                    HYPOTHESIS,
-                    "given 1",
-                    DECAYS.at(x, s, j),
-                    TANGENTS.at(v, x, s, j),
-                    at("log-concave", v, now, x, s, 0),
-                    at("scan", x, s, j, now),
-                    at("the product is not negative", s, j),
-                ),
-            ),
             forall=(v, s, j),
             given=(lt(ZERO, decay(v)),),
+        ).by_induction(
+            base=(DECAYS.at(x, s, 0), TANGENTS.at(v, x, s, 0)),
+            step=(
+                DECAYS.at(x, s, j),
+                TANGENTS.at(v, x, s, j),
+                at("log-concave", v, now, x, s, 0),
+                at("scan", x, s, j, now),
+                at("the product is not negative", s, j),
+            ),
         ),
     ),
     note="by Jensen's inequality; the decays of minLSTM are not log-concave",

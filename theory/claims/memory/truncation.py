@@ -11,8 +11,14 @@ from theory.language.statement import le
 from theory.language.variants import instead, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.geometry import EUCLIDEAN
-from theory.models.lemmas.decay import decay, long_window, positive_rate, rate_of
-from theory.models.lemmas.powers import POWER_NOT_NEGATIVE, power_sum
+from theory.models.lemmas.powers import (
+    POWER_NOT_NEGATIVE,
+    decay,
+    long_window,
+    positive_rate,
+    power_sum,
+    rate_of,
+)
 from theory.models.sensitivity import forgetting
 from theory.models.system import (
     ACCURACY,

@@ -15,9 +15,8 @@ from theory.language.statement import eq, le, lt, ne
 from theory.language.terms.unitary import rows
 from theory.language.terms.vectors import A, b, function, i, j, norm, transpose, v, vector
 from theory.language.vocabulary import symbols
-from theory.models.unitary.independence import INDEPENDENCE
 from theory.models.unitary.local_maps import ONE, ZERO, W, states
-from theory.models.unitary.relation_spaces import ACTIVATIONS, NORMAL_FORM, OUTPUTS, back, k_0, l, p
+from theory.models.unitary.relation_spaces import NORMAL_FORM, back, k_0, l, moving_back, p
 from theory.models.unitary.relations import (
     EQUAL,
     ORTHOGONAL,
@@ -90,30 +89,8 @@ RETURNS = (
     "with p and p + k_0 + l in place of j, where k_0, which came before, is as large as it may be."
 )
 MOVED_BACK = (
-    Step(
-        "outputs",
-        eq(norm(units(j) * e - others(j) * c), ZERO),
-        OUTPUTS,
-        forall=(j,),
-        given=(EQUAL, *ACTIVATIONS),
-    ),
-    Step(
-        "independence lemma",
-        eq(norm(arguments(j) * v + other_arguments(j) * b), ZERO),
-        INDEPENDENCE,
-        forall=(j, v, b),
-        given=(eq(norm(units(j) * v + others(j) * b), ZERO), *ACTIVATIONS),
-    ),
-    step(
-        "relations move back",
-        eq(norm(units(j) * back * v + others(j) * transpose(W) * b), ZERO),
-        forall=(j, v, b),
-        given=(eq(norm(units(j + 1) * v + others(j + 1) * b), ZERO),),
-    ).by(
-        "same activation",
-        "sigmoidal",
-        at("independence lemma", j + 1, v, b),
-        at("networks", j, v, b),
+    *moving_back(
+        others(j) * c, b, others(j) * b, other_arguments(j) * b, others(j) * transpose(W) * b
     ),
     Step(
         "outputs move back",
@@ -182,19 +159,17 @@ BOUNDED = (
     ),
 )
 CONSTANT = (
-    Step(
+    step(
         "W forgets",
         le(4 * norm(others(t_0)) * norm(faded(k_0 + j)), output),
-        FORGETS,
         forall=(j,),
         given=(ne(output, ZERO), lt(W_radius, ONE)),
-    ),
-    Step(
+    ).in_words(FORGETS),
+    step(
         "U returns",
         le(4 * norm(units(t_0)) * norm(moved(p) - moved(p + k_0 + l)), output),
-        RETURNS,
         given=(ne(output, ZERO),),
-    ),
+    ).in_words(RETURNS),
     step("the output is constant", eq(output, ZERO), given=(EQUAL,)).by(
         "same activation",
         "sigmoidal",

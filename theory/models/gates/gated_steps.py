@@ -28,6 +28,7 @@ SIGMOID_GAP = step(
 TANH_GAP = step("tanh moves no more", le(Abs(tanh(y) - tanh(z)), Abs(y - z)), forall=(y, z)).by(
     "slope of tanh", TANH_LIPSCHITZ.at(1, y, z)
 )
+SLOPES_OF_GATES = (SIGMOID_SLOPE, TANH_SLOPE, SIGMOID_GAP, TANH_GAP)
 TANH_INSIDE = Step(
     "tanh inside",
     le(Abs(tanh(y)), tanh(z)),

@@ -8,23 +8,20 @@ and as z is between two bounds, the worst is one of them.
 from sympy import Abs, Expr, symbols
 
 from theory.axioms.base import SUBMULTIPLICATIVE_MAX
-from theory.axioms.gates import LARGEST_ENTRY, LEAST_BOUND
+from theory.axioms.gates import LARGEST_ENTRY
 from theory.language.law import at
 from theory.language.statement import le
 from theory.language.terms.gates import DIFFERENCES, boxed, to_output
-from theory.language.terms.unitary import part
-from theory.language.terms.vectors import a, b, i, m, max_norm, phi, v
+from theory.language.terms.units import by_entries
+from theory.language.terms.vectors import a, b, i, m, phi, v
 from theory.models.gates.gate import dh, new, one, two
 from theory.models.gates.gated_steps import (
     ENTRY,
     FED,
     SIGMOID_BELOW_ONE,
-    SIGMOID_GAP,
     SIGMOID_POSITIVE,
-    SIGMOID_SLOPE,
+    SLOPES_OF_GATES,
     TANH_BELOW_ONE,
-    TANH_GAP,
-    TANH_SLOPE,
 )
 from theory.models.gates.gru_model import (
     CHO_N,
@@ -42,7 +39,6 @@ from theory.models.gates.gru_model import (
     z_low,
 )
 from theory.models.system import ONE, ZERO
-from theory.proof.methods import Smt
 from theory.proof.proof import Step
 from theory.proof.steps import step
 
@@ -57,18 +53,11 @@ change = phi(one, new) - phi(two, new)
 def output_moves(candidate: Candidate) -> Step:
     """|Δh⁺_i|, from how far ν and z move."""
     kept = Z.opened(one)
-    return Step(
+    return step(
         "an output moves",
         le(Abs(output(phi(one, new)) - output(phi(two, new))), L + (most_h + most_n) * moves_z),
-        Smt(
-            *(f"given {number}" for number in range(1, 10)),
-            at("gru", one, new, i),
-            at("gru", two, new, i),
-            at("σ is positive", Z.fed(one)),
-            at("σ is at most 1", Z.fed(one)),
-        ),
-        EVERY,
-        (
+        forall=EVERY,
+        given=(
             le(Abs(output(one) - output(two)), moves_h),
             le(Abs(candidate.opened(one) - candidate.opened(two)), moves_n),
             le(Abs(Z.opened(one) - Z.opened(two)), moves_z),
@@ -79,14 +68,16 @@ def output_moves(candidate: Candidate) -> Step:
             le(low * moves_h + (1 - low) * moves_n, L),
             le(high * moves_h + (1 - high) * moves_n, L),
         ),
+    ).by(
+        at("gru", one, new, i),
+        at("gru", two, new, i),
+        at("σ is positive", Z.fed(one)),
+        at("σ is at most 1", Z.fed(one)),
     )
 
 
-INSIDE = (
-    step("an output inside", le(Abs(output(boxed(v))), ONE), forall=(i,)).by(at("box", v, i)),
-    step("outputs inside", le(max_norm(to_output * boxed(v)), ONE), forall=(v,)).by(
-        "an output inside", LEAST_BOUND.at(1, to_output * boxed(v))
-    ),
+INSIDE = by_entries(
+    "an output inside", "outputs inside", to_output * boxed(v), ONE, (v,), at("box", v, i)
 )
 HIDDEN = step("hidden part", le(Abs(N.hidden(boxed(v))), N.size + c_n_inf), forall=(v, i)).by(
     DIFFERENCES.at(N.matrix * to_output * boxed(v), -hidden_bias, i),
@@ -114,9 +105,12 @@ TORCH_CANDIDATE = (
 )
 resets, resets_move = tuple(reset(s, new) for s in (one, two)), (R.bar + R.size / 4) * dh
 CHO_CANDIDATE = (
-    step(
-        "a reset output moves", le(Abs(part(resets[0] - resets[1], i)), resets_move), forall=(i,)
-    ).by(
+    *by_entries(
+        "a reset output moves",
+        "the reset outputs move",
+        resets[0] - resets[1],
+        resets_move,
+        (a, b, m),
         DIFFERENCES.at(*resets, i),
         at("gru", one, new, i),
         at("gru", two, new, i),
@@ -125,9 +119,6 @@ CHO_CANDIDATE = (
         at("gate r", a, b, m, i),
         at("gates", a, m, i),
     ),
-    step(
-        "the reset outputs move", le(max_norm(resets[0] - resets[1]), resets_move), forall=(a, b, m)
-    ).by("a reset output moves", LEAST_BOUND.at(resets_move, resets[0] - resets[1])),
     step(
         "the candidate moves",
         le(Abs(CHO_N.opened(one) - CHO_N.opened(two)), cho_kappa * dh),
@@ -143,12 +134,9 @@ CHO_CANDIDATE = (
 
 def steps(candidate: Candidate, kappa: Expr) -> tuple[Step, ...]:
     """All, in the maximum norm."""
-    outputs, bound = to_output * change, factor(kappa) * dh
+    moved = (dh, kappa * dh, Z.moves, 1, 1, z_low, Z.bar, factor(kappa, ZERO) * dh)
     return (
-        SIGMOID_SLOPE,
-        TANH_SLOPE,
-        SIGMOID_GAP,
-        TANH_GAP,
+        *SLOPES_OF_GATES,
         TANH_BELOW_ONE,
         SIGMOID_POSITIVE,
         SIGMOID_BELOW_ONE,
@@ -158,31 +146,19 @@ def steps(candidate: Candidate, kappa: Expr) -> tuple[Step, ...]:
         Z.step,
         *(CHO_CANDIDATE if candidate.cho else (*INSIDE, *TORCH_CANDIDATE)),
         output_moves(candidate),
-        step("the outputs move, each", le(Abs(part(outputs, i)), bound), forall=(i,)).by(
+        *by_entries(
+            "the outputs move, each",
+            "the outputs move",
+            to_output * change,
+            factor(kappa) * dh,
+            (a, b, m),
             DIFFERENCES.at(to_output * phi(one, new), to_output * phi(two, new), i),
-            at(
-                "an output moves",
-                a,
-                b,
-                m,
-                i,
-                dh,
-                kappa * dh,
-                Z.moves,
-                1,
-                1,
-                z_low,
-                Z.bar,
-                factor(kappa, ZERO) * dh,
-            ),
+            at("an output moves", a, b, m, i, *moved),
             at("an entry moves", to_output, one, two, i),
             at("the candidate moves", a, b, m, i),
             at("gate z", a, b, m, i),
             at("box", b, i),
             at("tanh is at most 1", candidate.fed(two)),
             at("gates", a, m, i),
-        ),
-        step("the outputs move", le(max_norm(outputs), bound), forall=(a, b, m)).by(
-            "the outputs move, each", LEAST_BOUND.at(bound, outputs)
         ),
     )

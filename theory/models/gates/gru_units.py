@@ -104,27 +104,16 @@ def units(
         slopes(R, Z, candidate),
         comparison(candidate, slope),
     )
+    moves_most = unit_output(i) * unit_gap, slope * unit_gap, Z.unit_moves
+    largest = output_box(i), candidate.of_unit("most"), least, most
+    bounds = *moves_most, *largest, (lam_box * unit_output(i) - turned(candidate)) * unit_gap
     moved = weighted_side(
         "the outputs move",
         to_output,
         after,
         lam_box * unit_output(i),
         (),
-        at(
-            "an output moves",
-            a,
-            b,
-            m,
-            i,
-            unit_output(i) * unit_gap,
-            slope * unit_gap,
-            Z.unit_moves,
-            output_box(i),
-            candidate.of_unit("most"),
-            least,
-            most,
-            (lam_box * unit_output(i) - turned(candidate)) * unit_gap,
-        ),
+        at("an output moves", a, b, m, i, *bounds),
         at("an output apart", a, b, i),
         at("the candidate moves", a, b, m, i),
         at("gate z", a, b, m, i),

@@ -7,12 +7,12 @@ as |Δ(r∘h)| ≤ w unit by unit for w = diag(r̄) v + diag(σ′h̄)|W_r| v.
 
 from sympy import Abs
 
-from theory.axioms.gates import LEAST_BOUND, ROW_SUM
+from theory.axioms.gates import ROW_SUM
 from theory.language.law import assume, at
 from theory.language.statement import eq, le, lt
 from theory.language.terms.gates import DIFFERENCES, output_box, row_sum
 from theory.language.terms.unitary import part
-from theory.language.terms.vectors import A, Scalar, a, b, function, i, m, max_norm, v, vector
+from theory.language.terms.vectors import A, Scalar, a, b, function, i, m, v, vector
 from theory.models.gates.gate import new, one, two
 from theory.models.gates.gru_model import CHO, CHO_N, N, R, reset
 from theory.models.gates.gru_units import FED, candidates, units
@@ -55,11 +55,14 @@ CHO_FED = (
         at("gates", a, m, i),
         at("reset weights", 0, 0, i),
     ),
-    step(
-        "a reset output moves, weighted", le(Abs(part(reset_change, i)), unit_gap), forall=(i,)
-    ).by(at("a reset output moves", a, b, m, i), at("reset weights", 0, resets[0] - resets[1], i)),
-    step("the reset outputs move", le(max_norm(reset_change), unit_gap), forall=(a, b, m)).by(
-        "a reset output moves, weighted", LEAST_BOUND.at(unit_gap, reset_change)
+    *by_entries(
+        "a reset output moves, weighted",
+        "the reset outputs move",
+        reset_change,
+        unit_gap,
+        (a, b, m),
+        at("a reset output moves", a, b, m, i),
+        at("reset weights", 0, resets[0] - resets[1], i),
     ),
     step(
         FED,

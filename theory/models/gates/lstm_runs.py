@@ -16,6 +16,7 @@ from theory.language.terms.gates import (
     to_output,
 )
 from theory.language.terms.unitary import part, rows
+from theory.language.terms.units import by_entries
 from theory.language.terms.vectors import a, b, i, j, m, max_norm, norm, phi, v, x
 from theory.language.vocabulary import symbols
 from theory.models.box_runs import JOINT, KEPT_IN_BOX, NEAREST, RUNS_STAY, STARTS, in_box, member
@@ -36,7 +37,7 @@ from theory.models.gates.lstm_model import (
     tau,
 )
 from theory.models.gates.lstm_steps import STEPS, UNIFORM, moved_a, moved_q, next_one, next_two
-from theory.models.system import ZERO
+from theory.models.lemmas.powers import power
 from theory.proof.methods import Induction, Smt
 from theory.proof.proof import Step
 from theory.proof.steps import step, theorem
@@ -98,17 +99,15 @@ INVARIANT_OUTPUT = theorem(
         UNIFORM.cell_squashed,
         *STAYING,
         *FROM_ZERO,
-        step(
+        *by_entries(
             "each output after a step",
-            le(Abs(part(to_output * phi(boxed(v), new), i)), O.bar * tau),
-            forall=(i,),
-        ).by(at("outputs", boxed(v), new, i), at("gates", v, m, i), at("a cell squashed", v, m, i)),
-        step(
             "outputs after a step",
-            le(max_norm(to_output * phi(boxed(v), new)), O.bar * tau),
-            forall=(v, m),
-        ).by(
-            "each output after a step", LEAST_BOUND.at(O.bar * tau, to_output * phi(boxed(v), new))
+            to_output * phi(boxed(v), new),
+            O.bar * tau,
+            (v, m),
+            at("outputs", boxed(v), new, i),
+            at("gates", v, m, i),
+            at("a cell squashed", v, m, i),
         ),
         Step(
             "outputs of the run",
@@ -158,12 +157,14 @@ ITERATED = theorem(
                 at("one step", run_one, run_two, j),
             ),
         ),
-        step("power not negative", le(ZERO, FACTOR**j), forall=(j,)).by_induction(),
-        step(
-            "each entry at the start", le(Abs(part(one - two, i)), norm(one - two)), forall=(i,)
-        ).by(ENTRY_EUCLIDEAN.at(a, b, i)),
-        step("the start", le(max_norm(one - two), norm(one - two)), forall=(a, b)).by(
-            "each entry at the start", LEAST_BOUND.at(norm(one - two), one - two)
+        power(FACTOR),
+        *by_entries(
+            "each entry at the start",
+            "the start",
+            one - two,
+            norm(one - two),
+            (a, b),
+            ENTRY_EUCLIDEAN.at(a, b, i),
         ),
     ),
     note="Miller & Hardt's r = O(log n): r steps with √(2n) λ^r < 1 contract in the 2-norm",

@@ -10,23 +10,14 @@ from dataclasses import dataclass
 
 from sympy import Abs, Expr, Symbol, tanh
 
-from theory.axioms.gates import LEAST_BOUND
 from theory.language.law import Use, at
 from theory.language.statement import le
 from theory.language.terms.gates import DIFFERENCES, boxed, to_cell, to_output
-from theory.language.terms.unitary import part
+from theory.language.terms.units import by_entries
 from theory.language.terms.vectors import a, b, i, m, max_norm, phi, v
 from theory.models.gates.gate import Gate, dh, new, one, two
-from theory.models.gates.gated_steps import (
-    ENTRY,
-    FED,
-    SIGMOID_GAP,
-    SIGMOID_SLOPE,
-    TANH_GAP,
-    TANH_SLOPE,
-)
+from theory.models.gates.gated_steps import ENTRY, FED, SLOPES_OF_GATES
 from theory.models.gates.lstm_model import GATES, STAYS, B_c, F, G, I, O, cell, output, tau
-from theory.proof.methods import Smt
 from theory.proof.proof import Step
 from theory.proof.steps import step
 
@@ -108,17 +99,15 @@ class Bounds:
                 forall=(a, b, m, i, moves[I], moves[G]),
                 given=(MOVES[I], MOVES[G]),
             ).by(*gates),
-            Step(
+            step(
                 "a cell moves",
                 le(moved(next_cell), self.cell_moves),
-                Smt(
-                    *(f"given {number}" for number in (1, 2, 3, 4)),
-                    *cells,
-                    at("what is kept", a, b, m, i, delta, moves[F]),
-                    at("what is added", a, b, m, i, moves[I], moves[G]),
-                ),
-                (a, b, m, i, delta, moves[I], moves[F], moves[G]),
-                (APART, MOVES[I], MOVES[F], MOVES[G]),
+                forall=(a, b, m, i, delta, moves[I], moves[F], moves[G]),
+                given=(APART, MOVES[I], MOVES[F], MOVES[G]),
+            ).by(
+                *cells,
+                at("what is kept", a, b, m, i, delta, moves[F]),
+                at("what is added", a, b, m, i, moves[I], moves[G]),
             ),
             step(
                 "what is let out",
@@ -133,17 +122,15 @@ class Bounds:
                 at("a cell squashed", b, m, i),
                 at("tanh moves no more", next_cell(one), next_cell(two)),
             ),
-            Step(
+            step(
                 "an output moves",
                 le(moved(lambda s: output(phi(s, new))), self.output_moves),
-                Smt(
-                    *(f"given {number}" for number in (1, 2, 3, 4, 5)),
-                    *outputs,
-                    at("a cell moves", a, b, m, i, delta, moves[I], moves[F], moves[G]),
-                    at("what is let out", a, b, m, i, self.cell_moves, moves[O]),
-                ),
-                EVERY,
-                (APART, *MOVES.values()),
+                forall=EVERY,
+                given=(APART, *MOVES.values()),
+            ).by(
+                *outputs,
+                at("a cell moves", a, b, m, i, delta, moves[I], moves[F], moves[G]),
+                at("what is let out", a, b, m, i, self.cell_moves, moves[O]),
             ),
         )
 
@@ -174,22 +161,21 @@ def together(
 ) -> tuple[Step, Step]:
     """From each entry to the maximum norm."""
     change = P * (next_one - next_two)
-    return (
-        step(f"{name}, each", le(Abs(part(change, i)), bound), forall=(i,)).by(
-            DIFFERENCES.at(P * next_one, P * next_two, i),
-            at(entry, a, b, m, i, dc, *(gate.moves for gate in gates)),
-            at("an entry moves", to_cell, one, two, i),
-            *(at(f"gate {gate.name}", a, b, m, i) for gate in gates),
-        ),
-        step(name, le(max_norm(change), bound), forall=(a, b, m)).by(
-            f"{name}, each", LEAST_BOUND.at(bound, change)
-        ),
+    return by_entries(
+        f"{name}, each",
+        name,
+        change,
+        bound,
+        (a, b, m),
+        DIFFERENCES.at(P * next_one, P * next_two, i),
+        at(entry, a, b, m, i, dc, *(gate.moves for gate in gates)),
+        at("an entry moves", to_cell, one, two, i),
+        *(at(f"gate {gate.name}", a, b, m, i) for gate in gates),
     )
 
 
-SLOPES = (SIGMOID_SLOPE, TANH_SLOPE, SIGMOID_GAP, TANH_GAP)
 STEPS = (
-    *SLOPES,
+    *SLOPES_OF_GATES,
     FED,
     ENTRY,
     *(gate.step for gate in GATES),

@@ -81,6 +81,18 @@ def apart(name: str, P: Symbol, weight: Any) -> Step:
     )
 
 
+def by_entries(
+    each: str, name: str, vector: Expr, bound: Expr, forall: tuple[Symbol, ...], *uses: Use
+) -> tuple[Step, Step]:
+    """max |v_i| is at most the bound, for each entry is."""
+    return (
+        step(each, le(Abs(part(vector, i)), bound), forall=(i,)).by(*uses),
+        step(name, le(max_norm(vector), bound), forall=forall).by(
+            each, LEAST_BOUND.at(bound, vector)
+        ),
+    )
+
+
 def weighted_side(
     name: str,
     P: Symbol,
@@ -97,13 +109,15 @@ def weighted_side(
             le(Abs(part(P * after[0], i) - part(P * after[1], i)), bound * unit_gap),
             forall=(a, b, m, i),
         ).by(*uses),
-        step(f"{name}, each", le(Abs(part(change, i)), lam_box * unit_gap), forall=(i,)).by(
+        *by_entries(
+            f"{name}, each",
+            name,
+            change,
+            lam_box * unit_gap,
+            (a, b, m),
             DIFFERENCES.at(P * after[0], P * after[1], i),
             at("unit weights", after[0] - after[1], i),
             at(f"{name}, unweighted", a, b, m, i),
             *compared,
-        ),
-        step(name, le(max_norm(change), lam_box * unit_gap), forall=(a, b, m)).by(
-            f"{name}, each", LEAST_BOUND.at(lam_box * unit_gap, change)
         ),
     )

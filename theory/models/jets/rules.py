@@ -34,7 +34,6 @@ from theory.language.terms.jets import (
 from theory.language.terms.vectors import a, b, c, j, v, weighted
 from theory.models.jets.model import g, mixed_bent, mixed_crossing, mixed_steep, of_kind, p, q
 from theory.models.system import ONE, ZERO
-from theory.proof.methods import Smt
 from theory.proof.proof import Step
 from theory.proof.steps import step
 
@@ -54,10 +53,6 @@ def slope_bounded(u: Expr, state: Expr = one) -> Statement:
 def slopes_move(u: Expr) -> Statement:
     """‖∂_c u(s) − ∂_c u(s′)‖ ≤ s_sc ‖s − s′‖."""
     return le(weighted(unit_slope(u, one, c) - unit_slope(u, two, c)), bent(u, c) * gap)
-
-
-def _given(count: int) -> tuple[str, ...]:
-    return tuple(f"given {number + 1}" for number in range(count))
 
 
 def _sum(parts: Parts) -> Expr:
@@ -106,16 +101,15 @@ class Rule:
     def value_step(self) -> Step:
         """How far the unit moves, from how far its operands do."""
         known = (self.kind, *map(values_move, self.operands))
-        uses = (*_given(len(known)), *self.moves)
-        return Step(f"value of {self.name}", values_move(v), Smt(*uses), (v, a, b), known)
+        return step(f"value of {self.name}", values_move(v), (v, a, b), known).by(*self.moves)
 
     @property
     def slope_step(self) -> Step:
         """How steep it is."""
         known = (self.kind, *map(slope_bounded, self.operands))
         chain = CHAIN_RULE_UNITS[self.number].at(v, one, c)
-        uses = (*_given(len(known)), chain, *_apart(self.slope), *self.steepens)
-        return Step(f"slope of {self.name}", slope_bounded(v), Smt(*uses), (v, a, c), known)
+        steep = step(f"slope of {self.name}", slope_bounded(v), (v, a, c), known)
+        return steep.by(chain, *_apart(self.slope), *self.steepens)
 
     @property
     def _crossing(self) -> tuple[Statement, ...]:
@@ -135,9 +129,8 @@ class Rule:
             given=(self.kind,),
         ).by(*chain, *_apart(change))
         known = (self.kind, *map(slopes_move, self.operands), *self._crossing)
-        uses = (*_given(len(known)), at(parts.id, *variables), *self.bends)
-        bend = Step(f"bend of {self.name}", slopes_move(v), Smt(*uses), variables, known)
-        return (parts, bend)
+        bend = step(f"bend of {self.name}", slopes_move(v), variables, known)
+        return (parts, bend.by(at(parts.id, *variables), *self.bends))
 
     @property
     def crossing_steps(self) -> tuple[Step, ...]:
@@ -147,10 +140,9 @@ class Rule:
             *(at("values of all units", u, a, b, j) for u in self.operands),
             *(at("slopes of all units", u, b, c, j) for u in self.operands),
         )
-        uses = (*_given(len(few)), *known, *self.crosses)
-        name = f"crossing of {self.name}"
         return tuple(
-            Step(name, bound, Smt(*uses), (v, a, b, c, j), few) for bound in self._crossing
+            step(f"crossing of {self.name}", bound, (v, a, b, c, j), few).by(*known, *self.crosses)
+            for bound in self._crossing
         )
 
 

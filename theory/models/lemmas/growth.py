@@ -7,8 +7,7 @@ from theory.language.functions import GAMMA, STEP_PRODUCT, StepProduct
 from theory.language.law import at
 from theory.language.statement import eq, le, lt
 from theory.language.terms.vectors import exponential, j, m, y, z
-from theory.proof.methods import Induction, Monotone, Smt
-from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.methods import Monotone, Smt
 from theory.proof.methods.monotone import RANGE
 from theory.proof.proof import Step
 from theory.proof.steps import step
@@ -69,17 +68,9 @@ POWER_GROWS = step(
     at("tangent of exp", z * (log(j + 2) - log(j + 1))),
     at("exp positive", z * log(j + 1)),
 )
-POWER_LARGE = Step(
-    "power of a natural number",
-    le(ONE, power),
-    Induction(
-        j,
-        base=Smt(EXPONENTIAL.at(0, 0)),
-        step=Smt(HYPOTHESIS, "given 1", at("growth of a power", z, j)),
-    ),
-    forall=(z, j),
-    given=(le(ZERO, z),),
-)
+POWER_LARGE = step(
+    "power of a natural number", le(ONE, power), forall=(z, j), given=(le(ZERO, z),)
+).by_induction(base=EXPONENTIAL.at(0, 0), step=at("growth of a power", z, j))
 LOGARITHM_POSITIVE = step("log not negative", le(ZERO, log(j + 1)), forall=(j,)).by_induction(
     step=at("growth of log", j)
 )
@@ -102,7 +93,7 @@ PRODUCT_BY_ZETA = step(
     forall=(z, j),
     given=(le(ZERO, z),),
 ).by_induction(
-    base=(at("empty product", z), at("next factor", 0, z), EXPONENTIAL.at(0, 0)),
+    base=("given 1", at("empty product", z), at("next factor", 0, z), EXPONENTIAL.at(0, 0)),
     step=(at("next factor", j + 1, z), at("growth of a power", z, j)),
 )
 PRODUCT_BY_LOGARITHM = step(
@@ -111,7 +102,7 @@ PRODUCT_BY_LOGARITHM = step(
     forall=(z, j),
     given=(le(ZERO, z),),
 ).by_induction(
-    base=(at("empty product", z), at("next factor", 0, z), EXPONENTIAL.at(0, 0)),
+    base=("given 1", at("empty product", z), at("next factor", 0, z), EXPONENTIAL.at(0, 0)),
     step=(
         at("next factor", j + 1, z),
         at("growth of a power", z, j),

@@ -1,9 +1,11 @@
-"""Lemmas on the powers of a number that several ledgers share, themselves proved by induction."""
+"""Lemmas on powers that several ledgers share: how λ^j decays, and which windows are long."""
 
-from sympy import Expr, Integer
+from sympy import Expr, Integer, log
 
-from theory.language.statement import eq, le
-from theory.language.terms.vectors import j, m
+from theory.axioms.base import EXPONENTIAL, LOGARITHM
+from theory.language.law import Assumption, Use
+from theory.language.statement import Statement, eq, le
+from theory.language.terms.vectors import exponential, j, m
 from theory.language.vocabulary import symbols
 from theory.proof.proof import Step
 from theory.proof.steps import step
@@ -32,3 +34,28 @@ POWER_NOT_NEGATIVE = power(lam)
 POWER_AT_LEAST_ONE = step("power at least one", le(Integer(1), lam**j), forall=(j,)).by_induction(
     step="expansive"
 )
+
+
+def rate_of(lam: Expr) -> Expr:
+    """ln(1/λ)."""
+    return log(1 / lam)
+
+
+def decay(lam: Expr) -> Step:
+    """exp(j ln(1/λ)) λ^j = 1."""
+    rate = rate_of(lam)
+    return step("decay", eq(exponential(j * rate) * lam**j, 1), forall=(j,)).by_induction(
+        base=EXPONENTIAL.at(0, 0),
+        step=(EXPONENTIAL.at(j * rate, rate), LOGARITHM.at(1 / lam), "memory"),
+    )
+
+
+def positive_rate(lam: Expr) -> tuple[Use, ...]:
+    """ln(1/λ) > 0, since exp(ln(1/λ)) = 1/λ > 1 = exp(0)."""
+    rate = rate_of(lam)
+    return (EXPONENTIAL.at(rate, 0), LOGARITHM.at(1 / lam), "memory", "contractive")
+
+
+def long_window(text: str, condition: Statement) -> Assumption:
+    """The window has at least so many steps."""
+    return Assumption("long window", f"the window is long enough: k ≥ {text}", condition)

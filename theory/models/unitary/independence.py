@@ -10,7 +10,6 @@ from theory.language.terms.unitary import rank
 from theory.language.terms.vectors import Scalar, function, norm, v, vector
 from theory.language.vocabulary import symbols
 from theory.models.unitary.local_maps import ONE, ZERO
-from theory.proof.proof import Step
 from theory.proof.steps import step, theorem
 
 sign_classes, sample_rank = symbols("sign_classes sample_rank")
@@ -67,13 +66,12 @@ INDEPENDENT = theorem(
     (NETWORK,),
     "planted",
     (
-        Step(
+        step(
             "independence lemma",
             eq(norm(representatives * v), ZERO),
-            INDEPENDENCE,
             forall=(v,),
             given=(eq(norm(values * representatives * v), ZERO), eq(of_network(values), ONE)),
-        ),
+        ).in_words(INDEPENDENCE),
         step(
             "no relation",
             eq(norm(representatives * v), ZERO),

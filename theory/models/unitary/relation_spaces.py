@@ -72,33 +72,43 @@ difference = back * e - w * e
 NORMAL_FORM = step("normal form", eq(sigmoid(z), HALF + HALF * tanh(z / 2)), forall=(z,)).by(
     SIGMOID.at(z), TANH.at(z / 2)
 )
+
+
+def moving_back(
+    output: Expr, other: Symbol, state: Expr, argument: Expr, before: Expr
+) -> tuple[Step, Step, Step]:
+    """That relations with the other network's units, too, move back: what they add, for all j."""
+    related = norm(units(j) * v + state)
+    return (
+        step(
+            "outputs",
+            eq(norm(units(j) * e - output), ZERO),
+            forall=(j,),
+            given=(EQUAL, *ACTIVATIONS),
+        ).in_words(OUTPUTS),
+        step(
+            "independence lemma",
+            eq(norm(arguments(j) * v + argument), ZERO),
+            forall=(j, v, other),
+            given=(eq(related, ZERO), *ACTIVATIONS),
+        ).in_words(INDEPENDENCE),
+        step(
+            "relations move back",
+            eq(norm(units(j) * back * v + before), ZERO),
+            forall=(j, v, other),
+            given=(eq(related.subs(j, j + 1), ZERO),),
+        ).by(
+            "same activation",
+            "sigmoidal",
+            at("independence lemma", j + 1, v, other),
+            at("networks", j, v, other),
+        ),
+    )
+
+
 RELATIONS = (
     NORMAL_FORM,
-    Step(
-        "outputs",
-        eq(norm(units(j) * e - c * unit(j)), ZERO),
-        OUTPUTS,
-        forall=(j,),
-        given=(EQUAL, *ACTIVATIONS),
-    ),
-    Step(
-        "independence lemma",
-        eq(norm(arguments(j) * v + z * argument(j)), ZERO),
-        INDEPENDENCE,
-        forall=(j, v, z),
-        given=(eq(norm(units(j) * v + z * unit(j)), ZERO), *ACTIVATIONS),
-    ),
-    step(
-        "relations move back",
-        eq(norm(units(j) * back * v + z * w * unit(j)), ZERO),
-        forall=(j, v, z),
-        given=(eq(norm(units(j + 1) * v + z * unit(j + 1)), ZERO),),
-    ).by(
-        "same activation",
-        "sigmoidal",
-        at("independence lemma", j + 1, v, z),
-        at("networks", j, v, z),
-    ),
+    *moving_back(c * unit(j), z, z * unit(j), z * argument(j), z * w * unit(j)),
     step(
         "U moves e as w does", eq(norm(units(j) * difference), ZERO), forall=(j,), given=(EQUAL,)
     ).by(
@@ -113,13 +123,12 @@ RELATIONS = (
     ),
 )
 PROJECTORS = (
-    Step(
+    step(
         "ranks settle",
         le(rank(units(later)), rank(units(now) * back)),
-        SETTLED,
         forall=(j,),
         given=ACTIVATIONS,
-    ),
+    ).in_words(SETTLED),
     step(
         "from the later to the earlier",
         eq(norm(units(now) * back * v), ZERO),

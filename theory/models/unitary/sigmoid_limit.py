@@ -37,9 +37,6 @@ from theory.models.unitary.relations import (
     w,
     w_abs,
 )
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Step
 from theory.proof.steps import step, theorem
 
 REPEATS = (
@@ -59,13 +56,9 @@ GEOMETRY = (
         HOMOGENEITY.at(w, P_now * e),
         HOMOGENEITY.at(-w, P_now * e),
     ),
-    Step(
-        "geometric",
-        eq(rest(k_0 + i + j), w_abs**j * rest(k_0 + i)),
-        Induction(j, base=Smt(), step=Smt(HYPOTHESIS, "given 1", at("one step", i + j))),
-        forall=(i, j),
-        given=(EQUAL,),
-    ),
+    step(
+        "geometric", eq(rest(k_0 + i + j), w_abs**j * rest(k_0 + i)), forall=(i, j), given=(EQUAL,)
+    ).by_induction(step=at("one step", i + j)),
     step("something is left", ne(rest(j), ZERO), forall=(j,), given=(EQUAL,)).by(
         "same activation",
         "sigmoidal",
@@ -78,23 +71,15 @@ GEOMETRY = (
         HOMOGENEITY.at(c, unit(j)),
         HOMOGENEITY.at(-c, unit(j)),
     ),
-    Step(
-        "a length comes twice", eq(rest(k_0 + p), rest(k_0 + p + l + 1)), REPEATS, given=ACTIVATIONS
-    ),
-    Step(
-        "powers below one",
-        le(w_abs ** (j + 1), w_abs),
-        Induction(j, base=Smt(), step=Smt(HYPOTHESIS, "given 1")),
-        forall=(j,),
-        given=(le(w_abs, ONE),),
-    ),
-    Step(
-        "powers above one",
-        le(w_abs, w_abs ** (j + 1)),
-        Induction(j, base=Smt(), step=Smt(HYPOTHESIS, "given 1")),
-        forall=(j,),
-        given=(le(ONE, w_abs),),
-    ),
+    step(
+        "a length comes twice", eq(rest(k_0 + p), rest(k_0 + p + l + 1)), given=ACTIVATIONS
+    ).in_words(REPEATS),
+    step(
+        "powers below one", le(w_abs ** (j + 1), w_abs), forall=(j,), given=(le(w_abs, ONE),)
+    ).by_induction(),
+    step(
+        "powers above one", le(w_abs, w_abs ** (j + 1)), forall=(j,), given=(le(ONE, w_abs),)
+    ).by_induction(),
     step("w is isometric", eq(w_abs, ONE), given=(EQUAL,)).by(
         "same activation",
         "sigmoidal",

@@ -20,9 +20,6 @@ from theory.language.terms.vectors import (
 from theory.language.vocabulary import symbols
 from theory.models.system import ONE
 from theory.models.weights.training import RUN, w
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Step
 from theory.proof.steps import step
 
 N, T, k, lam, S_0, L_f, L_w = symbols("N T k lam S_0 L_f L_w")
@@ -30,68 +27,55 @@ N, T, k, lam, S_0, L_f, L_w = symbols("N T k lam S_0 L_f L_w")
 state, other = run(v, x, 0, j), run(w, x, 0, j)
 given = (eq(feasible(v), ONE), eq(feasible(w), ONE))
 
-BOUNDED = Step(
+BOUNDED = step(
     "states are bounded",
     le(norm(state), S_0 * (1 - lam**j) / (1 - lam)),
-    Induction(
-        j,
-        base=Smt(RUN.at(v, x, 0, 0)),
-        step=Smt(
-            HYPOTHESIS,
-            "given 1",
-            RUN.at(v, x, 0, j),
-            TRIANGLE.at(
-                cell(v, state, entry(x, j + 1)) - cell(v, 0, entry(x, j + 1)),
-                cell(v, 0, entry(x, j + 1)),
-            ),
-            at("contraction", v, state, 0, entry(x, j + 1)),
-            at("drive", v, j),
-            "contractive",
-        ),
-    ),
     forall=(v, j),
     given=given[:1],
+).by_induction(
+    base=RUN.at(v, x, 0, 0),
+    step=(
+        RUN.at(v, x, 0, j),
+        TRIANGLE.at(
+            cell(v, state, entry(x, j + 1)) - cell(v, 0, entry(x, j + 1)),
+            cell(v, 0, entry(x, j + 1)),
+        ),
+        at("contraction", v, state, 0, entry(x, j + 1)),
+        at("drive", v, j),
+        "contractive",
+    ),
 )
-FORGETTING = Step(
+FORGETTING = step(
     "forgetting",
     le(norm(run(v, x, 0, s + j) - run(v, x, s, j)), lam**j * norm(run(v, x, 0, s))),
-    Induction(
-        j,
-        base=Smt(RUN.at(v, x, s, 0)),
-        step=Smt(
-            HYPOTHESIS,
-            "given 1",
-            RUN.at(v, x, 0, s + j),
-            RUN.at(v, x, s, j),
-            at("contraction", v, run(v, x, 0, s + j), run(v, x, s, j), entry(x, s + j + 1)),
-        ),
-    ),
     forall=(v, s, j),
     given=given[:1],
+).by_induction(
+    base=RUN.at(v, x, s, 0),
+    step=(
+        RUN.at(v, x, 0, s + j),
+        RUN.at(v, x, s, j),
+        at("contraction", v, run(v, x, 0, s + j), run(v, x, s, j), entry(x, s + j + 1)),
+    ),
 )
-SENSITIVITY = Step(
+SENSITIVITY = step(
     "states of other weights",
     le(norm(state - other), L_w * (1 - lam**j) / (1 - lam) * norm(v - w)),
-    Induction(
-        j,
-        base=Smt(RUN.at(v, x, 0, 0), RUN.at(w, x, 0, 0)),
-        step=Smt(
-            HYPOTHESIS,
-            "given 1",
-            "given 2",
-            RUN.at(v, x, 0, j),
-            RUN.at(w, x, 0, j),
-            TRIANGLE.at(
-                cell(v, state, entry(x, j + 1)) - cell(w, state, entry(x, j + 1)),
-                cell(w, state, entry(x, j + 1)) - cell(w, other, entry(x, j + 1)),
-            ),
-            at("lipschitz weights", v, w, j),
-            at("contraction", w, state, other, entry(x, j + 1)),
-            "contractive",
-        ),
-    ),
     forall=(v, w, j),
     given=given,
+).by_induction(
+    base=(RUN.at(v, x, 0, 0), RUN.at(w, x, 0, 0)),
+    step=(
+        RUN.at(v, x, 0, j),
+        RUN.at(w, x, 0, j),
+        TRIANGLE.at(
+            cell(v, state, entry(x, j + 1)) - cell(w, state, entry(x, j + 1)),
+            cell(w, state, entry(x, j + 1)) - cell(w, other, entry(x, j + 1)),
+        ),
+        at("lipschitz weights", v, w, j),
+        at("contraction", w, state, other, entry(x, j + 1)),
+        "contractive",
+    ),
 )
 RUNS = (BOUNDED, FORGETTING, SENSITIVITY)
 
