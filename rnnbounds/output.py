@@ -6,25 +6,34 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from enum import StrEnum
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import msgspec
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 
 from reports import disk
 from reports.files import WriteError
 from rnnbounds.terminal import echo as echo
-from rnnbounds.terminal import printable, write
+from rnnbounds.terminal import printable, tell, write
 
 WIDE = 10_000  # columns: nothing wraps where there is no terminal
+PAUSE = 10.0  # seconds between two lines about a long run
 
 
 class Format(StrEnum):
@@ -111,17 +120,33 @@ def check_folder(folder: Path, *names: str) -> Path:
 
 
 @contextmanager
-def progress(total: int, title: str) -> Iterator[Any]:
-    """A bar on standard error, gone when done; ``yield``s advance(label)."""
+def progress(
+    total: int, title: str, clock: Callable[[], float] = monotonic
+) -> Iterator[Callable[[str], None]]:
+    """``yield``s advance(label). On a terminal, a bar on standard error, gone when done, that spins
+    within parts; elsewhere a line there now and then."""
     console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _lines(total, title, clock)
+        return
     bar = Progress(
-        TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
-        TimeElapsedColumn(), console=console, transient=True, disable=not console.is_terminal,
+        SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(),
+        MofNCompleteColumn(), TimeElapsedColumn(), console=console, transient=True,
     )  # fmt: skip
     with bar:
         task = bar.add_task(title, total=total)
+        yield lambda label: bar.update(task, advance=1, description=printable(label))
 
-        def advance(label: str) -> None:
-            bar.update(task, advance=1, description=printable(label))
 
-        yield advance
+def _lines(total: int, title: str, clock: Callable[[], float]) -> Callable[[str], None]:
+    """Says where the work is, once `PAUSE` has gone by since that was said."""
+    done, told = 0, clock()
+
+    def advance(label: str) -> None:
+        nonlocal done, told
+        done += 1
+        if clock() - told >= PAUSE:
+            told = clock()
+            tell(f"{title}: {done} of {total}, {printable(label)}")
+
+    return advance

@@ -1,6 +1,7 @@
 """The command line in this process, models on disk, and a budget for tests."""
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import torch
 
 import rnnbounds
 from properties.attacks.budget import PROFILES, Budget
+from rnnbounds import output
 from rnnbounds.cli import main
 
 HOUSE = Path(rnnbounds.__file__).resolve().parent.parent
@@ -34,6 +36,12 @@ class Outcome:
         """Standard output, which is one JSON document and nothing else."""
         assert self.err == ""
         return json.loads(self.out)
+
+
+@pytest.fixture(autouse=True)
+def no_lines_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What commands say does not depend on how fast this machine is."""
+    monkeypatch.setattr(output, "PAUSE", math.inf)
 
 
 @pytest.fixture

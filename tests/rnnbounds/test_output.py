@@ -29,11 +29,17 @@ def test_a_table_is_neither_cut_nor_interpreted(capsys):
     assert second.split() == ["1", "None"]
 
 
-def test_progress_is_silent_without_a_terminal(capsys):
-    """Neither stream gets a character."""
-    with progress(2, "attacking") as advance:
-        advance("one")
-    assert capsys.readouterr() == ("", "")
+def test_progress_without_a_terminal(capsys, monkeypatch):
+    """A line on standard error for each pause that has gone by, however many parts end in it."""
+    monkeypatch.setattr(output, "PAUSE", 10.0)
+    times = iter((0.0, 1.0, 9.0, 10.0, 10.0, 19.0, 33.0, 33.0))
+    with progress(5, "attacking", lambda: next(times)) as advance:
+        for label in ("one", "two", "three\x1b[2J", "four", "five"):
+            advance(label)
+    assert capsys.readouterr() == (
+        "",
+        "rnnbounds: attacking: 3 of 5, three\\x1b[2J\nrnnbounds: attacking: 5 of 5, five\n",
+    )
 
 
 def test_progress_shows_on_a_terminal(monkeypatch):

@@ -1,0 +1,33 @@
+"""What tox runs, with arguments and without."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+SUITE = runpy.run_path(str(Path(__file__).with_name("suite.py")))
+commands, TESTS = SUITE["commands"], SUITE["TESTS"]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "last"),
+    [
+        (("tests/test_suite.py", "-k", "last"), (f"{TESTS}/test_suite.py", "-k", "last")),
+        ((f"{TESTS}/test_suite.py::test_all", "-q"), (f"{TESTS}/test_suite.py::test_all", "-q")),
+        (("-k", "truncation"), ("-k", "truncation", TESTS)),
+        (("--pyargs", "properties"), ("--pyargs", "properties")),
+    ],
+)
+def test_a_selection(chosen, last):
+    """It is run by itself: nothing is measured, and no other suite follows."""
+    (command,) = commands(chosen)
+    assert command[:2] == ("-m", "pytest")
+    assert command[-len(last) :] == last
+
+
+def test_all():
+    """Coverage has a floor, and the attack follows as a suite of its own."""
+    steps = commands(())
+    assert [step[1] for step in steps] == ["coverage"] * 4 + ["pytest"]
+    assert TESTS in steps[1]
+    assert "properties" in steps[-1]
