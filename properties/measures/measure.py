@@ -34,7 +34,7 @@ class OfCells:
     """The readings of a quantity on cells of any kind."""
 
     enclosure: Callable[[Batch], Interval]
-    balls: Callable[[BallPair, int], arb]
+    balls: Callable[[BallPair, int], arb] | None = None
 
 
 @dataclass(frozen=True)

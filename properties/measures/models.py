@@ -180,6 +180,7 @@ MEASURES = (
         enclosure=field.forward_gap,
         balls=lambda p, k: length(p.forward_gap(k)),
         square=lambda b, k: square_of(rationals.forward_gap(b, k)),
+        of_cells=OfCells(field.forward_gap_of_cells),
         needs=MODULES,
     ),
     Measure("field_gap", enclosure=field.field_gap, needs=MODULES),

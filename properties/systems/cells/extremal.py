@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from properties.systems.cells.specs import LINEAR
+from properties.systems.kinds import CELL_KINDS
 from properties.systems.spec import Kind, SystemSpec
 
 
@@ -61,12 +62,42 @@ def trained(kind: Kind) -> Iterator[SystemSpec]:
     )  # fmt: skip
 
 
+def first_step(kind: Kind) -> Iterator[SystemSpec]:
+    """One step from zero of cells of one unit whose gates the input moves: the drive is attained,
+    and what an input moves through a gate is seen beside what it moves by itself."""
+    yield SystemSpec(
+        kind=kind, regime=CELL_KINDS[kind][-1], inputs="constant", loss="linear", scale=0.25,
+        lam=0.5, bias=0.5, seed=9, batch=24,
+    )  # fmt: skip
+
+
+def at_the_edge(kind: Kind) -> Iterator[SystemSpec]:
+    """A constant input of size one, until the states are where their box ends; two layers where
+    there are any, the upper one fed by units that are all alike."""
+    yield SystemSpec(
+        kind=kind, regime="driven", inputs="constant", loss="linear", n=2, T=12, K=2, lam=0.25,
+        layers=2 if kind in ("deep", "stack") else 1, seed=10, batch=1 if kind in LINEAR else 4,
+    )  # fmt: skip
+
+
+def stacked() -> Iterator[SystemSpec]:
+    """Two layers of gated cells, of which the lower one holds what it is fed."""
+    for regime in ("gru", "lstm"):
+        yield SystemSpec(
+            kind="stack", regime=regime, inputs="constant", loss="linear", layers=2, T=8, K=2,
+            lam=0.5, scale=4.0, bias=1.0, seed=11, batch=24,
+        )  # fmt: skip
+
+
 def family_specs(kinds: Sequence[Kind]) -> Iterator[SystemSpec]:
     """All of these, for each kind of cell."""
     for kind in kinds:
         yield from nearly_linear(kind)
         yield from one_pulse(kind)
         yield from trained(kind)
+        yield from first_step(kind)
+        yield from at_the_edge(kind)
+    yield from stacked()
     yield from steep()
     yield from at_the_end()
     yield from long_run()

@@ -12,7 +12,6 @@ from theory.axioms.gates import LARGEST_ENTRY
 from theory.language.law import at
 from theory.language.statement import le
 from theory.language.terms.gates import DIFFERENCES, boxed, to_output
-from theory.language.terms.units import by_entries
 from theory.language.terms.vectors import a, b, i, m, phi, v
 from theory.models.gates.gate import dh, new, one, two
 from theory.models.gates.gated_steps import (
@@ -38,6 +37,7 @@ from theory.models.gates.gru_model import (
     torch_kappa,
     z_low,
 )
+from theory.models.gates.units import by_entries
 from theory.models.system import ONE, ZERO
 from theory.proof.proof import Step
 from theory.proof.steps import step

@@ -16,7 +16,7 @@ from theory.language.terms.vectors import A, Scalar, a, b, function, i, m, v, ve
 from theory.models.gates.gate import new, one, two
 from theory.models.gates.gru_model import CHO, CHO_N, N, R, reset
 from theory.models.gates.gru_units import FED, candidates, units
-from theory.models.gates.units import reach, unit_gap, unit_output
+from theory.models.gates.units import by_entries, reach, unit_gap, unit_output
 from theory.models.system import ZERO
 from theory.proof.steps import step
 

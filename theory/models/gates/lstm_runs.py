@@ -16,7 +16,6 @@ from theory.language.terms.gates import (
     to_output,
 )
 from theory.language.terms.unitary import part, rows
-from theory.language.terms.units import by_entries
 from theory.language.terms.vectors import a, b, i, j, m, max_norm, norm, phi, v, x
 from theory.language.vocabulary import symbols
 from theory.models.box_runs import JOINT, KEPT_IN_BOX, NEAREST, RUNS_STAY, STARTS, in_box, member
@@ -37,6 +36,7 @@ from theory.models.gates.lstm_model import (
     tau,
 )
 from theory.models.gates.lstm_steps import STEPS, UNIFORM, moved_a, moved_q, next_one, next_two
+from theory.models.gates.units import by_entries
 from theory.models.lemmas.powers import power
 from theory.proof.methods import Induction, Smt
 from theory.proof.proof import Step

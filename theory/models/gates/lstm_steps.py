@@ -13,11 +13,11 @@ from sympy import Abs, Expr, Symbol, tanh
 from theory.language.law import Use, at
 from theory.language.statement import le
 from theory.language.terms.gates import DIFFERENCES, boxed, to_cell, to_output
-from theory.language.terms.units import by_entries
 from theory.language.terms.vectors import a, b, i, m, max_norm, phi, v
 from theory.models.gates.gate import Gate, dh, new, one, two
 from theory.models.gates.gated_steps import ENTRY, FED, SLOPES_OF_GATES
 from theory.models.gates.lstm_model import GATES, STAYS, B_c, F, G, I, O, cell, output, tau
+from theory.models.gates.units import by_entries
 from theory.proof.proof import Step
 from theory.proof.steps import step
 
