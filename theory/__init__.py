@@ -14,6 +14,7 @@ from theory.claims.gradients.gradient_lipschitz import GRADIENT_LIPSCHITZ
 from theory.claims.gradients.loss_constants import LOSS_CONSTANTS
 from theory.claims.gradients.tbptt_gap import TBPTT_GAP
 from theory.claims.gradients.vanishing_gradient import VANISHING_GRADIENT
+from theory.claims.memory.certificate import CERTIFICATE
 from theory.claims.memory.input_robustness import INPUT_ROBUSTNESS
 from theory.claims.memory.instability import INSTABILITY
 from theory.claims.memory.linear_memory import LINEAR_MEMORY
@@ -49,6 +50,7 @@ CLAIMS: tuple[Claim, ...] = (
     TRUNCATION,
     PREDICTION,
     INPUT_ROBUSTNESS,
+    CERTIFICATE,
     LINEAR_MEMORY,
     SCAN_MEMORY,
     VANISHING_GRADIENT,

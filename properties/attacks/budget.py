@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from properties.errors import UnknownChoiceError
 from properties.judging.judge import free_names
 from theory.language.claim import Form
+from theory.language.quantities.certificates import CERTIFICATES
 
 ATTACKS = ("random", "targeted", "gradient", "extremal")
 
@@ -85,6 +86,7 @@ COSTLY = {
     "C_box": (16, 2),
     "L_w_box": (8, 1),
     "L_w_omega": (24, 2),
+    **{quantity.name: (2, 6) for quantity in CERTIFICATES},
 }
 # Readings that cost no less for a few systems than for many: more systems, one sequence each.
 ROOMY = {
@@ -98,7 +100,7 @@ APART = {"grad_gap_mean", "L_w_P", "L_w_v"}
 EMPHASIS = {
     "truncation": 6.0, "contraction-weighted": 0.4, "gradient-gap": 3, "urnn-equivalence": 2,
     "urnn-gradient": 0.6, "urnn-tight": 2, "contraction-lstm": 0.4, "contraction-gru": 0.4,
-    "receptive-field": 0.75,
+    "receptive-field": 0.75, "certificate": 0.6,
 }  # fmt: skip
 
 

@@ -110,6 +110,7 @@ WINDOWED = frozenset({
     "h_gap_box", "eps_k", "w_gap", "w_gap_before", "trained_gap", "dh_dh",
     "dh_dh_deep", "top_memory", "low_before", "top_before", "mode_gap", "mode_start", "power_norm",
     "scan_gap", "scan_start", "decay_product", "decay_least", "decay_of_mean",
+    "orbit_gap", "orbit_gap_told", "orbit_state",
 })  # fmt: skip
 
 

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 from properties.measures.causal import CAUSAL_GAPS
 from properties.measures.cells import ALSO, CELLS
+from properties.measures.certificates import ALSO as ALSO_CERTIFIED
+from properties.measures.certificates import CERTIFICATES
 from properties.measures.gates import GATES
 from properties.measures.gradients import GRADIENTS
 from properties.measures.layers import LAYERS
@@ -19,9 +21,10 @@ __all__ = ["ALL", "MEASURES", "Measure", "around"]
 
 ALL = (
     *(*MODELS, *GRADIENTS, *TRAINING, *UNITARY, *LIMITS, *GATES, *CELLS, *CAUSAL_GAPS),
-    *(*LAYERS, *MEMORY, *RESPONSES, *OF_CELLS),
+    *(*LAYERS, *MEMORY, *RESPONSES, *OF_CELLS, *CERTIFICATES),
 )
+OF_CELLS_TOO = ALSO | ALSO_CERTIFIED
 MEASURES = {
-    measure.name: replace(measure, of_cells=ALSO.get(measure.name, measure.of_cells))
+    measure.name: replace(measure, of_cells=OF_CELLS_TOO.get(measure.name, measure.of_cells))
     for measure in ALL
 }

@@ -11,7 +11,7 @@ Kind = Literal[
     "lstm", "gru", "gru-cho",
     "lstm-projected", "leaky", "deep", "diagonal", "min-gru", "min-lstm", "selective", "stack",
     "tcn", "gated-conv", "wavenet", "attention", "monotone",
-    "layered", "cascade", "modes", "jordan", "scan",
+    "layered", "cascade", "modes", "jordan", "scan", "certified",
 ]  # fmt: skip
 # How gated cells are drawn, the simplest first.
 GATED_REGIMES = ("zero", "candidate", "driven", "signs", "gaussian", "stable", "steep")
@@ -23,6 +23,10 @@ CELL_KINDS: dict[str, tuple[str, ...]] = GATED | {
     **dict.fromkeys(("min-gru", "min-lstm", "selective"), ("driven", "gaussian")),
     "stack": ("driven", "rnn", "gru", "lstm"),
 }
+# Real models with the certificates that ship for them; how their weights are drawn, and in what.
+CERTIFIED: Kind = "certified"
+CERTIFIED_REGIMES = ("zero", "driven", "signs", "gaussian")
+DTYPES = ("float64", "float32", "bfloat16", "float16")
 # What `about` may say for any of several kinds.
 FAMILIES: dict[str, tuple[Kind, ...]] = {
     "cell": (

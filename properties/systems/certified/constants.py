@@ -1,0 +1,78 @@
+"""What is read from the certificates of a batch: the numbers that are printed, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import TYPE_CHECKING
+
+import torch
+
+from impl.cells.stacks.layer_analysis import CASCADE
+from impl.certificate.certify import Certificate
+from properties.systems.certified.batch import Certified
+from properties.systems.certified.models import chosen
+
+if TYPE_CHECKING:
+    from properties.systems.batch import Batch
+
+Read = Callable[[Certificate, int], float]
+
+
+def constant(name: str) -> Read:
+    """One of the constants by its name there, infinite where it is not stated."""
+    return lambda certificate, place: certificate.constants.get(name, inf)
+
+
+def window(certificate: Certificate, place: int) -> float:
+    """The k of one of the ε."""
+    k = certificate.windows[place][1]
+    return inf if k is None else float(k)
+
+
+def steps(certificate: Certificate, place: int) -> float:
+    """How many steps the norm looks ahead: 1 but for iterated norms, also of the layers; infinite
+    for a cascade, whose norms in the layers are not printed."""
+    if certificate.norm == CASCADE:
+        return inf
+    told = [v for name, v in certificate.constants.items() if name.startswith("steps")]
+    return max(told, default=1.0)
+
+
+READ: dict[str, Read] = {
+    "lam_told": lambda certificate, place: certificate.lam,
+    "eps_told": lambda certificate, place: certificate.windows[place][0],
+    "k_told": window,
+    "C_told": constant("equivalence"),
+    "c_told": constant("reach"),
+    "S_told": constant("drive"),
+    "R_told": constant("radius"),
+    "S_0_told": constant("S_0"),
+    "B_h_told": constant("B_h"),
+    "gain_told": constant("gain"),
+    "rounding_told": lambda c, place: inf if c.rounding is None else c.rounding,
+    "steps_told": steps,
+    "two_norm_steps_told": constant("two_norm_steps"),
+    "two_norm_told": constant("two_norm_factor"),
+}
+
+
+def told(name: str) -> Callable[[Batch], torch.Tensor]:
+    """A printed number of each member, (B,); infinite on other systems, and where the certificate
+    says that the box of the cell is not proved."""
+    read = READ[name]
+
+    def of_batch(batch: Batch) -> torch.Tensor:
+        cells = batch.cells
+        if not isinstance(cells, Certified):
+            return torch.full((batch.cell.batch,), inf, dtype=torch.float64)
+        values = [
+            inf if one.refused is not None else read(one, chosen(batch.spec, member))
+            for member, one in zip(batch.spec.members, cells.certificates, strict=True)
+        ]
+        return torch.tensor(values, dtype=torch.float64)
+
+    return of_batch
+
+
+TOLD = {name: told(name) for name in READ}

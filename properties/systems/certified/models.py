@@ -1,0 +1,83 @@
+"""A member of a certified system: a model as a user has it, and what `certify` makes of it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import torch
+from msgspec.structs import replace
+
+from impl.cells.stacks.stack import PREFIX
+from impl.cells.table import kind_of
+from impl.certificate.certify import Certificate, certify
+from impl.reading.adapters import load_model
+from impl.reading.model import LoadedModel
+from properties.systems.cells.drawn import WEIGHTS, Generator, Weights, fed, offset, recurrent
+from properties.systems.drawing.regimes import generator
+from properties.systems.spec import SystemSpec
+
+# The shares of the inputs' bound that are asked for as ε, in turn by the members of a batch.
+SHARES = (1.0, 0.25, 0.0625)
+KEPT = 4096
+
+
+def weights(spec: SystemSpec, rng: Generator) -> Weights:
+    """Drawn weights by the names of their layout."""
+    family = spec.cell.removesuffix(f"-{spec.cell.rpartition('-')[2]}")
+    for name in (spec.cell, family):
+        if name in WEIGHTS:
+            return WEIGHTS[name](spec, rng)
+    layers = spec.layers if spec.cell.startswith(PREFIX) else 1
+    found = of_torch(spec, rng, kind_of(spec.cell.removeprefix(PREFIX)).gates, layers)
+    if spec.cell.startswith(PREFIX):
+        return found
+    return {name.removesuffix("_l0"): part for name, part in found.items()}
+
+
+def of_torch(spec: SystemSpec, rng: Generator, gates: int, layers: int) -> Weights:
+    """Layers of cells whose gates are stacked, each of n outputs."""
+    found: Weights = {}
+    n, below = spec.n, spec.d
+    for layer in range(layers):
+        for name, part in (
+            ("weight_hh", [recurrent(spec, rng, n, n) for _ in range(gates)]),
+            ("weight_ih", [fed(spec, rng, n, below) for _ in range(gates)]),
+            ("bias_ih", [offset(spec, rng, n) for _ in range(gates)]),
+            ("bias_hh", [offset(spec, rng, n) for _ in range(gates)]),
+        ):
+            found[f"{name}_l{layer}"] = torch.cat([torch.from_numpy(one) for one in part]).numpy()
+        below = n
+    return found
+
+
+def epsilons(spec: SystemSpec) -> tuple[float, ...]:
+    """The ε that are asked for."""
+    return tuple(spec.epsilon * spec.scale * share for share in SHARES)
+
+
+def chosen(spec: SystemSpec, member: int) -> int:
+    """Which of the ε a member is judged by."""
+    return (spec.seed + member) % len(SHARES)
+
+
+def certified(spec: SystemSpec, member: int) -> tuple[LoadedModel[Any], Certificate]:
+    """The model of a member and its certificate, whatever it runs on."""
+    return _certified(
+        replace(
+            spec, inputs="constant", T=1, K=0, batch=1, sequences=1, member=None, sequence=None,
+            distance=0.25,
+        ),
+        member,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=KEPT)
+def _certified(spec: SystemSpec, member: int) -> tuple[LoadedModel[Any], Certificate]:
+    drawn, kind = weights(spec, generator(spec, member)), kind_of(spec.cell)
+    dtype = getattr(torch, spec.dtype)
+    tensors = {
+        name + kind.suffix: torch.from_numpy(part.copy()).to(dtype) for name, part in drawn.items()
+    }
+    model = load_model(tensors, spec.cell)
+    return model, certify(model, spec.scale, epsilons(spec), spec.norm)
