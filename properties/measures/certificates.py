@@ -7,17 +7,18 @@ complex modes too. They meet the first k inputs.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
-from flint import arb, fmpq
+from flint import arb, ctx, fmpq
 
 from impl.arithmetic.rationals import IrrationalError, Rationals, Ratios
 from impl.cells.table import kind_of
 from properties.measures.measure import Measure, around, square_of
 from properties.measures.readings import rationals
-from properties.measures.readings.balls import BallPair, Vector, length
+from properties.measures.readings.balls import BallPair, Vector, float_ends, length
 from properties.measures.responses import ball_start, cells_start, halves
 from properties.measures.runs import ball_runs
 from properties.measures.runs import readings as of
@@ -27,12 +28,14 @@ from properties.measures.runs.rounded import Rounded
 from properties.systems.batch import Batch
 from properties.systems.certified.batch import Certified
 from properties.systems.certified.norms import ball_norm, norm_of, norm_square, parts
+from properties.systems.certified.shares import Point, at_most, largest, share, shares
 from theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
 Seen = Callable[[Batch], Rounded]
 SeenBalls = Callable[[BallRuns, Batch, int], Vector]
 Exact = rationals.Vector
+PRECISION, PRECISE = 128, 1024  # bits
 Square = Callable[[Batch, int], fmpq | None]
 
 
@@ -186,7 +189,8 @@ def state(at: int) -> SeenBalls:
 def computed(batch: Batch) -> Tensor:
     """The last outputs as each model's own dtype computes them, (B, n, S)."""
     if "computed" not in batch.cache:
-        cells, kind = held(batch), kind_of(batch.spec.cell)
+        cells = held(batch)
+        kind = kind_of(cells.kind)
         found = []
         for i, model in enumerate(cells.models):
             dtype = getattr(torch, model.dtype)
@@ -198,6 +202,42 @@ def computed(batch: Batch) -> Tensor:
         batch.cache["computed"] = torch.stack(found)
     told: Tensor = batch.cache["computed"]
     return told
+
+
+def point(batch: Batch, i: int, s: int) -> Point:
+    """A model at the pair of states and at the first input, in balls of the current precision."""
+    cells = held(batch)
+    return Point(
+        cells.cell.program,
+        {role: part[i] for role, part in cells.parameters.items()},
+        cells.certificates[i],
+        widths(cells),
+        cells.n,
+        batch.h[i, :, s].tolist(),
+        batch.h_other[i, :, s].tolist(),
+        batch.x[i, 0, :, s].tolist(),
+    )
+
+
+def greatest_share(p: Point) -> arb:
+    """The largest share of a printed constant."""
+    return largest([share(name, *told) for name, told in shares(p).items()])
+
+
+def share_used(batch: Batch) -> Interval:
+    """The largest share of each pair."""
+    ends = np.full((2, batch.cell.batch, batch.x.shape[3], 1), np.nan)
+    with ctx.workprec(PRECISION):
+        for i, s in np.ndindex(*ends.shape[1:3]):
+            ends[:, i, s, 0] = float_ends(greatest_share(point(batch, i, s)))
+    return Interval(ends[0], ends[1])
+
+
+def share_at_most(batch: Batch, bound: fmpq, k: int) -> bool | None:
+    """Whether each share of one pair is at most a number, norms and sums exactly."""
+    with ctx.workprec(PRECISE):
+        found = [at_most(name, *told, bound) for name, told in shares(point(batch, 0, 0)).items()]
+    return False if False in found else None if None in found else True
 
 
 def rounding(batch: Batch) -> Rounded:
@@ -282,6 +322,15 @@ CERTIFICATES = (
         of.lengths(rounding),
         of.ball_lengths(ball_rounding),
         lambda batch, k: None,
+    ),
+    replace(
+        own(
+            "share_used",
+            share_used,
+            lambda pair, k: greatest_share(point(pair.batch, 0, 0)),
+            lambda batch, k: None,
+        ),
+        at_most=share_at_most,
     ),
 )
 # What other systems have too, under the same name.

@@ -64,8 +64,9 @@ NUMBERS = ("lam", "scale", "bias", "epsilon", "alpha", "target", "distance", "st
 LIMITS = {
     "n": 512, "d": 512, "T": 100_000, "K": 4_096, "batch": 65_536, "sequences": 4_096,
     "steps": 10_000, "states": 1024, "units": 512, "layers": 64, "taps": 64, "dilation": 64,
+    "layer": 64,
 }  # fmt: skip
-LEAST = {"K": 0, "steps": 0, "units": 0}
+LEAST = {"K": 0, "steps": 0, "units": 0, "layer": 0}
 
 # The exact kinds of which a candidate can be written out.
 WRITTEN = ("candidate", "sigmoid")
@@ -90,7 +91,7 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     and ``units`` singular values that are exactly 1; ``found`` writes a candidate out.
 
     ``certified`` models have the weights of a ``cell`` in a ``dtype``, and the certificate of a
-    ``norm``.
+    ``norm``; of a stack perhaps one ``layer`` is looked at, by what is printed of it.
 
     Causal models have ``layers`` with ``taps`` each (attention: positions), dilation^l apart.
     """
@@ -131,6 +132,7 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     cell: str = ""
     norm: str = "auto"
     dtype: str = "float64"
+    layer: int = 0
 
     def alone(self, member: int, sequence: int) -> SystemSpec:
         """The spec of one (system, sequence) pair of this batch."""

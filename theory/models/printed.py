@@ -6,12 +6,13 @@ far inputs lead in its norm, ‖s‖₂ ≤ C₂‖s‖, the Euclidean size of t
 
 from dataclasses import replace
 
-from sympy import Expr, Min, Symbol
+from sympy import Abs, Expr, Min, Symbol
 
 from theory.language.law import Assumption, Clause, Use, at, law
 from theory.language.statement import Statement, eq, le
 from theory.language.terms.certificates import whole
 from theory.language.terms.gates import GATED_RUN, gated_run
+from theory.language.terms.unitary import part
 from theory.language.terms.vectors import (
     RECURSION,
     a,
@@ -19,6 +20,7 @@ from theory.language.terms.vectors import (
     c,
     computed,
     entry,
+    i,
     j,
     m,
     norm,
@@ -26,6 +28,7 @@ from theory.language.terms.vectors import (
     s,
     state,
     v,
+    vector,
     weighted,
     x,
 )
@@ -148,6 +151,12 @@ PRINTED_ROUNDING = assumed(
     le(C * reach * local / (1 - lam), rounding),
 )
 
+SHARES = assumed(
+    "shares",
+    "each other constant that is printed bounds what it names, so that no more than all is used",
+    (i,),
+    le(Abs(part(vector("shares"), i)), ONE),
+)
 MODEL = (*TOLD.contracts, TOLD.contractive, TOLD.drive)
 RUN = (*TOLD.before, *states(TOLD))
 START = Step(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
+from msgspec.structs import replace
 
 from impl.arithmetic.slopes import compare
 from impl.boxes.invariance import Held
@@ -31,6 +33,7 @@ from properties.systems.spec import SystemSpec
 
 Tensor = torch.Tensor
 TINY = 2.0**-16  # of states about which a cell is nearly linear
+REACHED = 6  # steps from zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,39 +76,74 @@ class Certified(Cells):
 
 def certified_batch(spec: SystemSpec) -> dict[str, Any]:
     """The fields of a batch of models of one kind, with inputs that reach the bound but for what
-    rounding them to the model's dtype takes."""
+    rounding them to the model's dtype takes; of a layer, those that the layers below make."""
     pairs = [certified(spec, member) for member in spec.members]
-    models = tuple(model for model, _ in pairs)
-    parts = {
-        role: torch.stack([model.weights[role].double() for model in models])
-        for role in models[0].weights
-    }
-    drawn = [
-        numbers(spec, member, model) for member, model in zip(spec.members, models, strict=True)
-    ]
+    models, certificates = (tuple(one) for one in zip(*pairs, strict=True))
+    roles = models[0].weights
+    parts = {role: torch.stack([m.weights[role].double() for m in models]) for role in roles}
+    whole = [certified(replace(spec, layer=0), member)[0] for member in spec.members]
+    drawn = [numbers(spec, *one) for one in zip(spec.members, whole, strict=True)]
     stacked = {name: np.stack([one[name] for one in drawn]) for name in drawn[0]}
     n = stacked["C"].shape[2]
     W = np.broadcast_to(np.eye(n) / 2, (len(models), n, n))
-    x = input_sequences(spec, stacked["x"], W, np.ones((len(models), n, spec.d)), stacked["C"])
+    given = input_sequences(spec, stacked["x"], W, np.ones((len(models), n, spec.d)), stacked["C"])
     here = slice(None) if spec.sequence is None else slice(spec.sequence, spec.sequence + 1)
 
     def tensor(array: Array, *axes: int) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array.transpose(0, *axes)))
 
     dtype = getattr(torch, spec.dtype)
-    shrink = min(INWARD, 1 - 2 * torch.finfo(dtype).eps) if spec.dtype != "float64" else INWARD
-    inputs = (tensor(x[:, here], 2, 3, 1) * shrink).to(dtype).double()
+    shrink = INWARD if spec.dtype == "float64" else 1 - 2 * torch.finfo(dtype).eps
+    x = (tensor(given[:, here], 2, 3, 1) * shrink).to(dtype).double()
+    h, h_other = (tensor(stacked[name][:, here], 2, 1) for name in ("h", "h_other"))
+    if hasattr(whole[0].cell, "layers"):
+        h, h_other = (reached(whole, part, spec) for part in (h, h_other))
+    if spec.layer:
+        start, end, x = below(whole, x, spec.layer - 1)
+        h, h_other = h[:, start:end], h_other[:, start:end]
     cells = Certified(
-        kind_of(spec.cell).build(parts),
-        spec.cell,
-        torch.full((len(models),), spec.scale, dtype=torch.float64),
-        tensor(stacked["h"][:, here], 2, 1),
-        tensor(stacked["h_other"][:, here], 2, 1),
+        kind_of(models[0].name).build(parts),
+        models[0].name,
+        torch.tensor([one.input_bound for one in certificates], dtype=torch.float64),
+        h,
+        h_other,
         models,
-        tuple(certificate for _, certificate in pairs),
+        certificates,
         parts,
     )
-    return fields(cells, tensor(stacked["C"], 1, 2), inputs) | {"y": tensor(stacked["y"], 1)}
+    return fields(cells, tensor(stacked["C"], 1, 2), x) | {"y": tensor(stacked["y"], 1)}
+
+
+def reached(models: Sequence[LoadedModel[Any]], raw: Tensor, spec: SystemSpec) -> Tensor:
+    """States (B, N, S) that stacks come to from zero: what their norms rest on are states of the
+    boxes of all layers together, which are not printed."""
+    rows = []
+    for i, model in enumerate(models):
+        s = torch.zeros_like(raw[i : i + 1])
+        push = raw[i : i + 1, : model.d].repeat(1, model.d, 1)[:, : model.d]
+        push = push / torch.linalg.vector_norm(push, dim=1, keepdim=True).clamp(min=TINY)
+        for _ in range(REACHED):
+            s = model.cell.step(s, push * (spec.scale * INWARD))
+        rows.append(s * INWARD)
+    return torch.cat(rows)
+
+
+def below(models: Sequence[LoadedModel[Any]], x: Tensor, layer: int) -> tuple[int, int, Tensor]:
+    """Where the state of a layer starts and ends, and its inputs (B, T, d, S) for those of the
+    stacks."""
+    widths = models[0].cell.widths
+    start = sum(widths[:layer])
+    made = []
+    for i, model in enumerate(models):
+        inputs = x[i : i + 1]
+        for cell, width in zip(model.cell.layers[:layer], widths, strict=False):
+            s, seen = x.new_zeros(1, width, x.shape[3]), []
+            for one in inputs.unbind(1):
+                s = cell.step(s, one)
+                seen.append(s[:, -cell.n :] * INWARD)
+            inputs = torch.stack(seen, dim=1)
+        made.append(inputs)
+    return start, start + widths[layer], torch.cat(made)
 
 
 def numbers(spec: SystemSpec, member: int, model: LoadedModel[Any]) -> dict[str, Array]:

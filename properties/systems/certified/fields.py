@@ -22,5 +22,7 @@ def check_certified(spec: SystemSpec) -> None:
         raise SpecError(f"unknown norm {spec.norm!r}; one of auto, {', '.join(kind.norms)}")
     if spec.cell.startswith(PREFIX) and spec.layers < 2:
         raise SpecError(f"a {spec.cell} has two layers or more")
+    if spec.layer > (spec.layers if spec.cell.startswith(PREFIX) else 0):
+        raise SpecError(f"a {spec.cell} of {spec.layers} layers has no layer {spec.layer}")
     if spec.values is not None:
         raise SpecError("a certified model is drawn, not written out: no values")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import lru_cache
 from typing import Any
 
@@ -9,6 +10,7 @@ import torch
 from msgspec.structs import replace
 
 from impl.cells.stacks.stack import PREFIX
+from impl.cells.stacks.stack import layer as weights_of
 from impl.cells.table import kind_of
 from impl.certificate.certify import Certificate, certify
 from impl.reading.adapters import load_model
@@ -63,13 +65,44 @@ def chosen(spec: SystemSpec, member: int) -> int:
 
 def certified(spec: SystemSpec, member: int) -> tuple[LoadedModel[Any], Certificate]:
     """The model of a member and its certificate, whatever it runs on."""
-    return _certified(
+    model, certificate = _certified(
         replace(
             spec, inputs="constant", T=1, K=0, batch=1, sequences=1, member=None, sequence=None,
-            distance=0.25,
+            distance=0.25, layer=0,
         ),
         member,
     )  # fmt: skip
+    return layer_of(model, certificate, spec.layer - 1) if spec.layer else (model, certificate)
+
+
+def layer_of(
+    model: LoadedModel[Any], certificate: Certificate, layer: int
+) -> tuple[LoadedModel[Any], Certificate]:
+    """A layer of a stack as a model, with what the stack's certificate prints of it."""
+    end, rows = f"_l{layer}", certificate.weights or ()
+    row = rows[layer] if layer < len(rows) else ()
+    assert isinstance(row, tuple)
+    constants = {
+        name.removesuffix(end): value
+        for name, value in certificate.constants.items()
+        if name.endswith(end)
+    }
+    name = certificate.cell.removeprefix(PREFIX)
+    own = weights_of(model.weights, layer)
+    part = LoadedModel(model.cell.layers[layer], name, model.dtype, own, model.source)
+    told = dataclasses.replace(
+        certificate,
+        cell=name,
+        d=part.d,
+        lam=constants["lam"],
+        input_bound=constants["B_x"],
+        constants=constants,
+        windows=tuple((epsilon, None) for epsilon, _ in certificate.windows),
+        weights=row[1:] or None,
+        rounding=None,
+        training=None,
+    )
+    return part, told
 
 
 @lru_cache(maxsize=KEPT)

@@ -74,10 +74,17 @@ def of_layer(name: str, told: Any, start: int, width: int, by: float) -> list[Pa
             for i, w in enumerate(told)
         ]
     if name == "quadratic":
-        return [Part(start, stop, size, rows=tuple(told), by=by)]
+        return [Part(start, stop, size, rows=by_rows(told, width), by=by)]
     over = tuple(told) if size == "largest" else ()
     times = () if size == "largest" else tuple(told)
     return [Part(start, stop, size, times, over, by=by)]
+
+
+def by_rows(told: Any, width: int) -> tuple[tuple[float, ...], ...]:
+    """The rows of Q, also of a layer, where they stand in one."""
+    if told and not isinstance(told[0], tuple):
+        return tuple(tuple(told[i : i + width]) for i in range(0, len(told), width))
+    return tuple(told)
 
 
 def inverse(values: Sequence[float]) -> Rounded:

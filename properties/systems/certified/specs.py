@@ -46,6 +46,8 @@ def certified_specs(draw: st.DrawFn, batch: int, sequences: int) -> SystemSpec:
         batch=1 if large else batch,
         sequences=sequences,
     )
+    if cell.startswith(PREFIX):
+        spec = replace(spec, layer=draw(pick((0, 1, 2, 0))))
     if draw(pick((True, False))):
         return replace(
             spec,
@@ -80,6 +82,9 @@ def extremal() -> Iterator[SystemSpec]:
         yield replace(alike, norm=norm, n=1, lam=0.75, dtype="float16")
     for cell in COMMON[:1] + COMMON[2:]:
         layers = 2 if cell.startswith((PREFIX, "deep-")) else 1
-        yield replace(alike, cell=cell, layers=layers, lam=0.125 if cell in LARGE else 0.5)
+        of_cell = replace(alike, cell=cell, layers=layers, lam=0.125 if cell in LARGE else 0.5)
+        yield of_cell
+        if cell.startswith(PREFIX):
+            yield from (replace(of_cell, layer=layer, norm="perron") for layer in (0, 1, 2))
     for dtype in DTYPES:
         yield replace(alike, cell="rnn-tanh", scale=1.0, n=3, lam=0.9375, dtype=dtype, seed=7)

@@ -7,10 +7,11 @@ that is stated. In the statements stands what is printed, to the last bit.
 
 from sympy import Rational
 
+from theory.axioms.gates import LEAST_BOUND
 from theory.language.claim import Claim, Form, Source
 from theory.language.law import Assumption, at
 from theory.language.statement import Statement, le
-from theory.language.terms.vectors import RECURSION, a, b, state, x
+from theory.language.terms.vectors import RECURSION, a, b, state, vector, x
 from theory.language.vocabulary import symbols
 from theory.models.driven_runs import one, two
 from theory.models.geometry import ONE, ZERO
@@ -34,6 +35,7 @@ from theory.models.printed import (
     RADIUS,
     REACHED,
     RUN,
+    SHARES,
     SHORTER,
     SHOWN,
     SPREAD,
@@ -57,7 +59,9 @@ rounding, turns, turned = symbols("rounding_told two_norm_steps_told two_norm_to
 orbit_start, orbit_start_told, orbit_gap, orbit_gap_told, orbit_state = symbols(
     "orbit_start orbit_start_told orbit_gap orbit_gap_told orbit_state"
 )
-state_told, first_norm, h_rounding = symbols("state_told first_norm h_rounding_told")
+state_told, first_norm, h_rounding, share_used = symbols(
+    "state_told first_norm h_rounding_told share_used"
+)
 POWERS = (power(TOLD), power_sum(TOLD), power_at_most_one(TOLD))
 
 
@@ -229,6 +233,14 @@ ROUNDING = form(
     note="vanilla cells as their own dtype computes them",
 )
 
+CONSTANTS = form(
+    "constants",
+    bound := le(share_used, ONE),
+    (SHARES,),
+    Step("claim", bound, Smt("shares", LEAST_BOUND.at(ONE, vector("shares")))),
+    note="gates, decays, leaks, the norms of weights and the slopes of activations that are printed",
+)
+
 NEARLY = 1 - Rational(1, 2**30)
 SOONER = Assumption(
     "long window", "the window is at least the printed k less one", le(window, k + 1)
@@ -243,7 +255,7 @@ CERTIFICATE = Claim(
     ),
     forms=(
         WINDOW_FORM, ORBIT, OUTPUT, FORGETTING, TWO_NORM, DRIVE, RADIUS_FORM, FIRST, STATE, GAIN,
-        ROUNDING,
+        ROUNDING, CONSTANTS,
     ),
     false_variants=(
         WINDOW_FORM.variant(
@@ -296,6 +308,10 @@ CERTIFICATE = Claim(
             "one-rounding",
             "errors of rounding do not add up, and a unit in the last place is enough",
             le(h_rounding, rounding / 1024),
+        ),
+        CONSTANTS.variant(
+            "a-hundredth-less", "each printed constant is a hundredth too large",
+            le(share_used, Rational(99, 100)),
         ),
     ),
     extremal=(

@@ -9,7 +9,17 @@ from sympy import Expr
 from theory.language.quantity import Quantity, Symbol, certified, measured
 from theory.language.terms.certificates import whole
 from theory.language.terms.gates import gated_run
-from theory.language.terms.vectors import a, b, computed, norm, state, weighted, x
+from theory.language.terms.vectors import (
+    a,
+    b,
+    computed,
+    max_norm,
+    norm,
+    state,
+    vector,
+    weighted,
+    x,
+)
 
 T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 _NAMED = "of the certificate"
@@ -70,6 +80,10 @@ CERTIFICATES: tuple[Quantity, ...] = (
     measured("state_told", "the state of a run from zero", *_told("s_T", state(x, 0, T))),
     measured(
         "first_norm", "the output after the first step", r"\lVert h_1\rVert", norm(state(x, 0, 1))
+    ),
+    measured(
+        "share_used", "the largest share of a printed constant that is used", r"\max_i u_i/c_i",
+        max_norm(vector("shares")), "share of the printed constant",
     ),
     measured(
         "h_rounding_told", "computed in the model's own dtype against exact output",
