@@ -16,7 +16,7 @@ from properties.systems.causal.extremal import causal_models
 from properties.systems.cells.extremal import family_specs
 from properties.systems.certified.specs import extremal as certified_models
 from properties.systems.gated.extremal import GATED_SPECIAL, cells
-from properties.systems.kinds import CAUSAL, CERTIFIED, FAMILIES, GATED
+from properties.systems.kinds import CAUSAL, CERTIFIED_KINDS, FAMILIES, GATED
 from properties.systems.layered import specs as layered
 from properties.systems.limits import extremal as limits
 from properties.systems.scans import specs as scans
@@ -174,8 +174,8 @@ def extremal_specs(kind: Kind, rounding: bool = False) -> Iterator[SystemSpec]:
     if kind in CAUSAL:
         yield from causal_models(kind)
         return
-    if kind == CERTIFIED:
-        yield from certified_models()
+    if kind in CERTIFIED_KINDS:
+        yield from certified_models(kind)
         return
     if rounding:
         yield from accumulating()

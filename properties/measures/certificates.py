@@ -16,6 +16,7 @@ from flint import arb, ctx, fmpq
 
 from impl.arithmetic.rationals import IrrationalError, Rationals, Ratios
 from impl.cells.table import kind_of
+from impl.gradients.loss import loss
 from properties.measures.measure import Measure, around, square_of
 from properties.measures.readings import rationals
 from properties.measures.readings.balls import BallPair, Vector, float_ends, length
@@ -26,6 +27,7 @@ from properties.measures.runs.ball_runs import BallRuns
 from properties.measures.runs.gaps import Gap, Gaps
 from properties.measures.runs.rounded import Rounded
 from properties.systems.batch import Batch
+from properties.systems.cells.omega import omega_of
 from properties.systems.certified.batch import Certified
 from properties.systems.certified.norms import ball_norm, norm_of, norm_square, parts
 from properties.systems.certified.shares import Point, at_most, largest, share, shares
@@ -204,6 +206,17 @@ def computed(batch: Batch) -> Tensor:
     return told
 
 
+def near(batch: Batch) -> dict[str, Tensor]:
+    """Other weights of the set that training keeps to."""
+    return omega_of(batch).other
+
+
+def targets(batch: Batch) -> Tensor:
+    """Those of the loss."""
+    assert batch.y is not None
+    return batch.y
+
+
 def point(batch: Batch, i: int, s: int) -> Point:
     """A model at the pair of states and at the first input, in balls of the current precision."""
     cells = held(batch)
@@ -216,6 +229,8 @@ def point(batch: Batch, i: int, s: int) -> Point:
         batch.h[i, :, s].tolist(),
         batch.h_other[i, :, s].tolist(),
         batch.x[i, 0, :, s].tolist(),
+        {role: part[i] for role, part in near(batch).items()},
+        loss(batch.spec.loss, batch.C[i : i + 1], targets(batch)[i : i + 1]),
     )
 
 

@@ -28,7 +28,7 @@ from properties.systems.drawing.draws import EXACT, LEARNING, draw, written_out
 from properties.systems.drawing.regimes import Array, input_sequences
 from properties.systems.gated.cell import Gated
 from properties.systems.gated.constants import gate_constants
-from properties.systems.kinds import CELL_KINDS, CERTIFIED
+from properties.systems.kinds import CELL_KINDS, CERTIFIED_KINDS
 from properties.systems.parameters import Parameters, quadratic
 from properties.systems.spec import SystemSpec, Values
 from properties.systems.unitary.exact import Exact, image
@@ -216,7 +216,7 @@ def weights(cell: RNN | None) -> tuple[torch.Tensor, ...]:
 
 def build(spec: SystemSpec, device: str = "cpu") -> Batch:
     """The batch that a spec describes; with ``member`` and ``sequence`` set, that pair alone."""
-    if spec.kind == CERTIFIED:
+    if spec.kind in CERTIFIED_KINDS:
         return Batch(spec=spec, **certified_batch(spec))
     exact: tuple[Exact, ...] = ()
     if spec.kind in EXACT:

@@ -17,7 +17,7 @@ from impl.cells.table import CELLS, STACK
 from properties.systems.kinds import (
     ACTIVATIONS_OF,
     CAUSAL,
-    CERTIFIED,
+    CERTIFIED_KINDS,
     EXACT_REGIMES,
     FAMILIES,
     Kind,
@@ -41,7 +41,7 @@ CELL_OF: dict[str, str | None] = {
     **{name: name for name in ("tcn", "gated-conv", "wavenet", "attention")},
     **{"layered": "deep", "cascade": "stack", "modes": "diagonal", "jordan": "linear"},
     **dict.fromkeys(("monotone", "scan"), REGIME),
-    CERTIFIED: NAMED,
+    **dict.fromkeys(CERTIFIED_KINDS, NAMED),
 }
 # Where a kind does not take every activation.
 ONLY = ACTIVATIONS_OF | {
@@ -56,6 +56,12 @@ class Meets(NamedTuple):
     assumptions: tuple[str, ...] = ()
 
 
+# Of which something is certified about training.
+TRAINABLE = tuple(
+    name
+    for name, kind in CELLS.items()
+    if kind.trains and isfinite(KNOWN["identity" if name == "linear" else name[4:]].curvature)
+)
 # Every recurrent cell contracts in some norm, if its weights are small enough.
 STATE = ("contraction", "gradient gap", "smooth")
 LAYERS = "deep transition"
@@ -121,7 +127,7 @@ def cells_of(kind: str) -> tuple[str, ...]:
         return tuple(cell for member in FAMILIES[kind] for cell in cells_of(member))
     base = CELL_OF.get(kind, kind)
     if base == NAMED:
-        return (*CELLS, STACK)
+        return (*CELLS, STACK) if kind == CERTIFIED_KINDS[0] else TRAINABLE
     if base == REGIME:
         return (CAUSAL | EXACT_REGIMES)[kind]
     own = tuple(name for name in CELLS if column_of(name) == base) or (str(base),)

@@ -22,7 +22,7 @@ from properties.systems.kinds import (
     ACTIVATIONS_OF,
     CAUSAL,
     CELL_KINDS,
-    CERTIFIED,
+    CERTIFIED_KINDS,
     CERTIFIED_REGIMES,
     DTYPES,
     EXACT_LIMITS,
@@ -156,7 +156,9 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     @property
     def regimes(self) -> tuple[str, ...]:
         """The regimes of this kind, the simplest first."""
-        known = EXACT_REGIMES | CELL_KINDS | CAUSAL | {CERTIFIED: CERTIFIED_REGIMES}
+        known = (
+            EXACT_REGIMES | CELL_KINDS | CAUSAL | dict.fromkeys(CERTIFIED_KINDS, CERTIFIED_REGIMES)
+        )
         return known.get(self.kind, REGIMES)
 
     @property
@@ -245,7 +247,7 @@ def check_spec(spec: SystemSpec) -> None:
         check_cell(spec)
     if spec.kind in CAUSAL:
         check_causal(spec)
-    if spec.kind == CERTIFIED:
+    if spec.kind in CERTIFIED_KINDS:
         check_certified(spec)
     if spec.kind in EXACT_REGIMES:
         check_exact(spec)

@@ -20,12 +20,13 @@ from impl.norms.comparison import Comparison
 from impl.reading.model import LoadedModel
 from properties.systems.cells.batch import Cells
 from properties.systems.cells.build import INWARD, fields
-from properties.systems.certified.models import certified
+from properties.systems.certified.models import alone, certified, stated_box
 from properties.systems.drawing.regimes import (
     Array,
     generator,
     input_draws,
     input_sequences,
+    lengths,
     loss_draws,
     normal,
 )
@@ -43,6 +44,7 @@ class Certified(Cells):
     models: tuple[LoadedModel[Any], ...] = ()
     certificates: tuple[Certificate, ...] = ()
     parts: dict[str, Tensor] = field(default_factory=dict)
+    boxes: Tensor | None = None
 
     @property
     def parameters(self) -> dict[str, Tensor]:
@@ -58,12 +60,22 @@ class Certified(Cells):
             free = torch.full_like(self.raw[:, :, 0], torch.inf)
             told = Held(free, free, free, torch.zeros(len(free), dtype=torch.bool))
         everywhere = torch.tensor([c.states.startswith(ALL) for c in self.certificates])
+        box = told.box if self.boxes is None else torch.minimum(told.box, self.boxes)
         return Held(
-            torch.where(everywhere[:, None], torch.inf, told.box),
+            torch.where(everywhere[:, None], torch.inf, box),
             torch.where(everywhere[:, None], torch.inf, told.proposed),
             told.moved,
             told.refused,
         )
+
+    def near(self, share: float) -> dict[str, Tensor]:
+        """Other weights whose norms are no larger: of those alone training is certified."""
+        found = {}
+        for name, part in self.parameters.items():
+            places = torch.arange(part[0].numel(), dtype=part.dtype).reshape(part.shape[1:])
+            wave = torch.ones_like(part[0]) if name == "weight_hh" else (5 * places % 9) / 8
+            found[name] = part - part * (share * wave)
+        return found
 
     @cached_property
     def comparison(self) -> Comparison:
@@ -110,8 +122,16 @@ def certified_batch(spec: SystemSpec) -> dict[str, Any]:
         models,
         certificates,
         parts,
+        stated(spec),
     )
     return fields(cells, tensor(stacked["C"], 1, 2), x) | {"y": tensor(stacked["y"], 1)}
+
+
+def stated(spec: SystemSpec) -> Tensor | None:
+    """The boxes (B, N) of gated cells, None of others."""
+    boxes = [] if spec.layer else [stated_box(alone(spec), member) for member in spec.members]
+    known = [box for box in boxes if box is not None]
+    return torch.stack(known) if known else None
 
 
 def reached(models: Sequence[LoadedModel[Any]], raw: Tensor, spec: SystemSpec) -> Tensor:
@@ -152,7 +172,7 @@ def numbers(spec: SystemSpec, member: int, model: LoadedModel[Any]) -> dict[str,
     kind = kind_of(spec.cell)
     states = kind.layout(model.weights).sizes(model.weights).state
     readout = normal(generator(spec, member, stream=1), min(model.n, 2), model.n)
-    found = loss_draws(spec, member, readout)
+    found = within(loss_draws(spec, member, readout), certified(alone(spec), member)[1])
     rng = generator(spec, member, stream=2)
     found["x"] = input_draws(spec, rng, len(found["C"]))
     h, h_other = normal(rng, spec.sequences, states), normal(rng, spec.sequences, states)
@@ -160,3 +180,15 @@ def numbers(spec: SystemSpec, member: int, model: LoadedModel[Any]) -> dict[str,
     h_other[1::3] = -TINY
     h[2::3], h_other[2::3] = 64 * np.sign(h[2::3]), -64 * np.sign(h[2::3])
     return found | {"h": h, "h_other": h_other}
+
+
+def within(found: dict[str, Array], certificate: Certificate) -> dict[str, Array]:
+    """A readout of norm 1 at most, and a target within the bound that its certificate states."""
+    training = certificate.training
+    if training is None:
+        return found
+    C, y = found["C"], found["y"]
+    size, longest = lengths(C.reshape(1, -1))[0], lengths(y[None])[0]
+    bound = training.target if np.isfinite(training.target) else longest
+    C = C / size * INWARD if size else C
+    return found | {"C": C, "y": y / longest * bound * INWARD if longest > bound else y}

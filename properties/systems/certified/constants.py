@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from impl.cells.activation import activation
 from impl.cells.stacks.layer_analysis import CASCADE
 from impl.certificate.certify import Certificate
 from properties.systems.certified.batch import Certified
@@ -39,6 +40,12 @@ def steps(certificate: Certificate, place: int) -> float:
     return max(told, default=1.0)
 
 
+def curvature(certificate: Certificate) -> float:
+    """sup |ρ″|, of the library's activation."""
+    name = certificate.cell.rpartition("-")[2]
+    return activation("identity" if name == "linear" else name).curvature
+
+
 READ: dict[str, Read] = {
     "lam_told": lambda certificate, place: certificate.lam,
     "eps_told": lambda certificate, place: certificate.windows[place][0],
@@ -54,6 +61,12 @@ READ: dict[str, Read] = {
     "steps_told": steps,
     "two_norm_steps_told": constant("two_norm_steps"),
     "two_norm_told": constant("two_norm_factor"),
+    "lam": lambda c, place: inf if c.training is None else c.training.constants.lam,
+    "beta_rho": lambda c, place: inf if c.training is None else curvature(c),
+    "G_0": constant("G_0"),
+    "G_1": constant("G_1"),
+    "gamma_told": constant("gamma"),
+    "beta_told": constant("beta"),
 }
 
 

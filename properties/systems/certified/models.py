@@ -15,6 +15,7 @@ from impl.cells.table import kind_of
 from impl.certificate.certify import Certificate, certify
 from impl.reading.adapters import load_model
 from impl.reading.model import LoadedModel
+from impl.training.certificate import Task
 from properties.systems.cells.drawn import WEIGHTS, Generator, Weights, fed, offset, recurrent
 from properties.systems.drawing.regimes import generator
 from properties.systems.spec import SystemSpec
@@ -53,6 +54,18 @@ def of_torch(spec: SystemSpec, rng: Generator, gates: int, layers: int) -> Weigh
     return found
 
 
+@lru_cache(maxsize=KEPT)
+def stated_box(spec: SystemSpec, member: int) -> torch.Tensor | None:
+    """The box (N,) of a gated cell that its certificate rests on, which takes more iterates than
+    its ``held``; None for other cells."""
+    model, certificate = certified(spec, member)
+    if not hasattr(model.cell, "blocks"):
+        return None
+    analysis: Any = kind_of(model.name).analyse(model, certificate.input_bound)
+    box: torch.Tensor = analysis.comparison.box[0]
+    return box
+
+
 def epsilons(spec: SystemSpec) -> tuple[float, ...]:
     """The ε that are asked for."""
     return tuple(spec.epsilon * spec.scale * share for share in SHARES)
@@ -63,15 +76,17 @@ def chosen(spec: SystemSpec, member: int) -> int:
     return (spec.seed + member) % len(SHARES)
 
 
+def alone(spec: SystemSpec) -> SystemSpec:
+    """What a model depends on, whatever it runs on."""
+    return replace(
+        spec, inputs="constant", T=1, K=0, batch=1, sequences=1, member=None, sequence=None,
+        distance=0.25,
+    )  # fmt: skip
+
+
 def certified(spec: SystemSpec, member: int) -> tuple[LoadedModel[Any], Certificate]:
     """The model of a member and its certificate, whatever it runs on."""
-    model, certificate = _certified(
-        replace(
-            spec, inputs="constant", T=1, K=0, batch=1, sequences=1, member=None, sequence=None,
-            distance=0.25, layer=0,
-        ),
-        member,
-    )  # fmt: skip
+    model, certificate = _certified(replace(alone(spec), layer=0), member)
     return layer_of(model, certificate, spec.layer - 1) if spec.layer else (model, certificate)
 
 
@@ -113,4 +128,10 @@ def _certified(spec: SystemSpec, member: int) -> tuple[LoadedModel[Any], Certifi
         name + kind.suffix: torch.from_numpy(part.copy()).to(dtype) for name, part in drawn.items()
     }
     model = load_model(tensors, spec.cell)
-    return model, certify(model, spec.scale, epsilons(spec), spec.norm)
+    return model, certify(
+        model,
+        spec.scale,
+        epsilons(spec),
+        spec.norm,
+        training=Task(loss=spec.loss) if kind.trains else None,
+    )

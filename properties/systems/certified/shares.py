@@ -9,20 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import hypot, lcm
 from typing import Any
 
-from flint import arb, fmpq
+from flint import arb, arb_mat, fmpq, fmpq_mat
 from torch import Tensor
 
 from impl.arithmetic.balls import Balls, Columns
 from impl.cells.activation import Activation, activation
 from impl.cells.stacks.stack import PREFIX
 from impl.certificate.certify import Certificate
-from impl.numbers.exact_norm import ball_norm, rational_norm_at_most
+from impl.gradients.criterion import Loss
+from impl.numbers.exact_norm import ball_norm, positive_semidefinite, rational_norm_at_most
 from properties.measures.readings.rationals import exact
+from properties.measures.runs.ball_runs import BallRuns
+from properties.measures.runs.ball_runs import Step as Local
+from properties.systems.cells.build import INWARD
 from properties.systems.certified.norms import ball_norm as norm_of
 from properties.systems.certified.norms import of_layer
 
+ONE = fmpq(1)
 # Where the slopes and the values of an activation are looked at.
 GRID = [arb(i) / 8 for i in range(-128, 129)]
 
@@ -34,7 +40,38 @@ class Norm:
     matrix: Tensor
 
 
-Seen = arb | fmpq | Norm
+@dataclass(frozen=True, eq=False)
+class Secant:
+    """‖A‖₂ of a matrix of balls, over the root of a rational."""
+
+    matrix: arb_mat
+    square: fmpq = ONE
+
+    @property
+    def ball(self) -> arb:
+        """The number."""
+        size = ball_norm(self.matrix)
+        return size if self.square == 1 else size / arb(self.square).sqrt()
+
+    def at_most(self, limit: fmpq) -> bool | None:
+        """Whether it is at most a number; exactly, of a matrix that is known exactly."""
+        entries = self.matrix.entries()
+        if not all(entry.is_exact() for entry in entries):
+            size, most = self.ball, arb(limit)
+            return True if size <= most else False if size > most else None
+        shape = self.matrix.nrows(), self.matrix.ncols()
+        A = fmpq_mat(*shape, [entry.fmpq() for entry in entries])
+        least = A * A.transpose() if shape[0] <= shape[1] else A.transpose() * A
+        bound = limit * limit * self.square
+        rows = [
+            [bound * (i == j) - least[i, j] for j in range(least.ncols())]
+            for i in range(least.nrows())
+        ]
+        scale = lcm(*(int(a.q) for row in rows for a in row))
+        return positive_semidefinite([[int((a * scale).p) for a in row] for row in rows])
+
+
+Seen = arb | fmpq | Norm | Secant
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +89,8 @@ class Point:
     s: Sequence[float]
     other: Sequence[float]
     x: Sequence[float]
+    near: Mapping[str, Tensor]
+    loss: Loss
 
     @cached_property
     def made(self) -> Balls:
@@ -98,6 +137,38 @@ class Point:
         moved = (self.step([float(i == j) for i in range(units)]) for j in range(self.n))
         return [root([a - b for a, b in zip(one, rest, strict=True)]) for one in moved]
 
+    @cached_property
+    def small(self) -> tuple[Sequence[float], Sequence[float]]:
+        """Both states, cut to the bound within which training goes on."""
+        assert self.certificate.training is not None
+        bound = self.certificate.training.constants.B_h * INWARD
+        found = [cut(s, bound) for s in (self.s, self.other)]
+        return found[0], found[1]
+
+    def local(self, s: Sequence[float], weights: Mapping[str, Tensor] | None = None) -> Local:
+        """The derivatives of one step."""
+        held = {name: part[None] for name, part in (weights or self.weights).items()}
+        runs = BallRuns(self.program, held, len(s), [list(self.x)])
+        return runs.local(column(s), column(self.x))
+
+    def loss_gradient(self, s: Sequence[float]) -> arb_mat:
+        """∇p(h)."""
+        return arb_mat([[a] for a in self.loss.ball_gradient([arb(v) for v in s])])
+
+    def changed(self, f: Callable[[Sequence[float]], arb_mat]) -> Seen:
+        """The secant slope of something in the state."""
+        one, two = self.small
+        return secant(f(one) - f(two), one, two)
+
+    def moved_weights(self) -> Seen:
+        """The secant slope of ∂φ/∂w in the weights."""
+        own, other = (
+            [a for name in self.weights for a in part[name].flatten().tolist()]
+            for part in (self.weights, self.near)
+        )
+        s = self.small[0]
+        return secant(self.local(s).B - self.local(s, self.near).B, own, other)
+
     def row_sum(self, place: int) -> fmpq:
         """‖W‖_∞ of a gate's recurrent weights."""
         rows = self.weights["weight_hh"].split(self.n)[place].tolist()
@@ -121,6 +192,18 @@ class Point:
         below = size(after, layer - 1)
         left = size(after, layer) - arb(told.constants[f"lam_l{layer}"]) * size(before, layer)
         return arb(0) if not below > 0 or left < 0 else left / below
+
+
+def secant(moved: arb_mat, one: Sequence[float], two: Sequence[float]) -> Seen:
+    """The norm of a change over that of what changed."""
+    square = sum(((exact(a) - exact(b)) ** 2 for a, b in zip(one, two, strict=True)), fmpq(0))
+    return fmpq(0) if square == 0 else Secant(moved, square)
+
+
+def cut(s: Sequence[float], bound: float) -> list[float]:
+    """A state cut to a norm."""
+    size = hypot(*s)
+    return [a * (bound / size * INWARD) for a in s] if size > bound else list(s)
 
 
 def column(values: Sequence[float]) -> Columns:
@@ -187,6 +270,8 @@ def proposition(p: Point) -> dict[str, arb]:
 def kappa(p: Point) -> arb:
     """How far a GRU's candidate moves for each unit of its state."""
     one, two = p.s[-p.n :], p.other[-p.n :]
+    if p.row_sum(0) == p.row_sum(2) == 0:
+        return arb(0)
     apart = largest([arb(a) - arb(b) for a, b in zip(one, two, strict=True)])
     moved = zip(p.candidate(one), p.candidate(two), strict=True)
     return arb(0) if apart.is_zero() else largest([a - b for a, b in moved]) / apart
@@ -215,6 +300,12 @@ SHARES: dict[str, Callable[[Point], Any]] = {
     "W_norm": lambda p: Norm(p.weights["weight_hh" if "weight_hh" in p.weights else "W"]),
     "U_norm": lambda p: Norm(p.weights["weight_ih"]),
     "L_x": lipschitz,
+    "L_w": lambda p: Secant(p.local(p.small[0]).B),
+    "beta_hh": lambda p: p.changed(lambda s: p.local(s).A),
+    "beta_wh": lambda p: p.changed(lambda s: p.local(s).B),
+    "beta_ww": lambda p: p.moved_weights(),
+    "L_p": lambda p: Secant(p.loss_gradient(p.small[0])),
+    "beta_p": lambda p: p.changed(lambda s: p.loss_gradient(s)),
     "B_x": lambda p: root([arb(a) for a in p.x]),
     "leak_high": lambda p: max(map(exact, p.weights["leak"].tolist())),
     "leak_low": lambda p: min(map(exact, p.weights["leak"].tolist())),
@@ -264,7 +355,7 @@ def share(name: str, seen: Seen, told: float) -> arb:
     """Seen over told, or the other way round; 0 where nothing is seen."""
     if isinstance(seen, Norm):
         seen = ball_norm(seen.matrix)
-    size = arb(seen)
+    size = seen.ball if isinstance(seen, Secant) else arb(seen)
     if size.is_zero():
         return arb(0)
     if not size.is_finite():
@@ -277,6 +368,8 @@ def at_most(name: str, seen: Seen, told: float, bound: fmpq) -> bool | None:
     limit = bound * exact(told)
     if isinstance(seen, Norm):
         return rational_norm_at_most(seen.matrix, limit)
+    if isinstance(seen, Secant):
+        return seen.at_most(limit)
     if isinstance(seen, fmpq):
         return bool(exact(told) <= bound * seen if name in BELOW else seen <= limit)
     low, high = (arb(exact(told)), arb(bound) * seen) if name in BELOW else (seen, arb(limit))

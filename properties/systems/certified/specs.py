@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from impl.cells.stacks.stack import PREFIX
 from impl.cells.table import CELLS, kind_of
 from properties.systems.drawing.choices import pick, seeds
-from properties.systems.kinds import CERTIFIED, DTYPES, GATED
-from properties.systems.spec import SystemSpec
+from properties.systems.kinds import CERTIFIED, CERTIFIED_RNN, DTYPES, GATED
+from properties.systems.spec import LOSSES, Kind, SystemSpec
 
 # One of each, so that an activation that many cells share is drawn no more often than a cell.
 COMMON = (
@@ -21,19 +21,21 @@ COMMON = (
 )  # fmt: skip
 OTHERS = tuple(name for name in CELLS if name not in COMMON)
 LARGE = (*(name for name in COMMON if name.startswith(PREFIX)), *GATED)
+SMOOTH = ("rnn-tanh", "linear", "rnn-sigmoid", "rnn-sin", "rnn-gelu")
 LENGTHS = (5, 8, 12, 3, 16, 24, 2, 1)
 
 
 @st.composite
-def certified_specs(draw: st.DrawFn, batch: int, sequences: int) -> SystemSpec:
+def certified_specs(draw: st.DrawFn, kind: Kind, batch: int, sequences: int) -> SystemSpec:
     """A model of 1 to 4 units in any norm of its kind; every other one is nearly linear and meets
     its bounds."""
-    cell = draw(pick((*COMMON, draw(pick(OTHERS)))))
+    cell = draw(pick(SMOOTH if kind == CERTIFIED_RNN else (*COMMON, draw(pick(OTHERS)))))
     T = draw(pick(LENGTHS))
     large = cell in LARGE
     spec = SystemSpec(
-        kind=CERTIFIED,
+        kind=kind,
         cell=cell,
+        loss=draw(pick(LOSSES)),
         norm=draw(pick(("auto", *kind_of(cell).norms))),
         dtype=draw(pick(("float32", "float64", "bfloat16", "float16"))),
         T=T,
@@ -69,7 +71,7 @@ def certified_specs(draw: st.DrawFn, batch: int, sequences: int) -> SystemSpec:
     )
 
 
-def extremal() -> Iterator[SystemSpec]:
+def extremal(kind: Kind) -> Iterator[SystemSpec]:
     """Units that are alike, driven by a constant input so small that they are linear: each cell in
     its best norm, and a linear system in every norm."""
     alike = SystemSpec(
@@ -77,6 +79,9 @@ def extremal() -> Iterator[SystemSpec]:
         lam=0.5, scale=2.0**-12, epsilon=2.0**-4, seed=6, batch=1, sequences=3, bias=0.5,
         dtype="float32",
     )  # fmt: skip
+    if kind == CERTIFIED_RNN:
+        yield from trained(replace(alike, kind=kind))
+        return
     for norm in kind_of("linear").norms:
         yield replace(alike, norm=norm)
         yield replace(alike, norm=norm, n=1, lam=0.75, dtype="float16")
@@ -88,3 +93,13 @@ def extremal() -> Iterator[SystemSpec]:
             yield from (replace(of_cell, layer=layer, norm="perron") for layer in (0, 1, 2))
     for dtype in DTYPES:
         yield replace(alike, cell="rnn-tanh", scale=1.0, n=3, lam=0.9375, dtype=dtype, seed=7)
+
+
+def trained(alike: SystemSpec) -> Iterator[SystemSpec]:
+    """Scalar systems whose gradients forget no faster than they must, and larger ones."""
+    for cell, loss in (("linear", "linear"), ("linear", "squared"), ("rnn-tanh", "cross-entropy")):
+        for n, lam in ((1, 0.75), (2, 0.5)):
+            yield replace(
+                alike, cell=cell, loss=loss, n=n, lam=lam, scale=1.0, T=24, K=12, batch=2,
+                distance=0.125, bias=0.0,
+            )  # fmt: skip

@@ -8,13 +8,17 @@ that is stated. In the statements stands what is printed, to the last bit.
 from sympy import Rational
 
 from theory.axioms.gates import LEAST_BOUND
+from theory.claims.gradients.gradient_gap import PAPER
+from theory.claims.gradients.gradient_gap import UNIFORM as UNIFORM_GAP
+from theory.claims.gradients.gradient_lipschitz import UNIFORM as UNIFORM_SMOOTH
+from theory.claims.gradients.gradient_lipschitz import beta as smoothness
 from theory.language.claim import Claim, Form, Source
 from theory.language.law import Assumption, at
 from theory.language.statement import Statement, le
 from theory.language.terms.vectors import RECURSION, a, b, state, vector, x
 from theory.language.vocabulary import symbols
 from theory.models.driven_runs import one, two
-from theory.models.geometry import ONE, ZERO
+from theory.models.geometry import EUCLIDEAN, ONE, ZERO
 from theory.models.printed import (
     ALL_STEPS,
     BOXED,
@@ -44,6 +48,7 @@ from theory.models.printed import (
     TURNED,
     WIDE,
     apart,
+    assumed,
     lost_by,
 )
 from theory.models.printed import computed as computed_run
@@ -62,7 +67,16 @@ orbit_start, orbit_start_told, orbit_gap, orbit_gap_told, orbit_state = symbols(
 state_told, first_norm, h_rounding, share_used = symbols(
     "state_told first_norm h_rounding_told share_used"
 )
+grad_gap, gamma, beta, lam_w, G_0, G_1 = symbols("grad_gap gamma_told beta_told lam G_0 G_1")
+grad_gap_weights, weight_distance = symbols("grad_gap_weights weight_distance")
 POWERS = (power(TOLD), power_sum(TOLD), power_at_most_one(TOLD))
+
+PRINTED_GAMMA = assumed(
+    "printed gamma", "the printed γ is at least G_0 + G_1", (), le(G_0 + G_1, gamma)
+)
+PRINTED_BETA = assumed(
+    "printed beta", "the printed β is at least that of Lemma 3", (), le(smoothness, beta)
+)
 
 
 def form(
@@ -241,6 +255,68 @@ CONSTANTS = form(
     note="gates, decays, leaks, the norms of weights and the slopes of activations that are printed",
 )
 
+of_gradients = PAPER.lemma("gradient-gap, paper").at()
+GRADIENTS = Form(
+    "gradients",
+    bound := le(grad_gap, gamma * k * lam_w**k),
+    (*PAPER.assumptions, PRINTED_GAMMA),
+    "certified-rnn",
+    Proof(
+        (
+            power(EUCLIDEAN),
+            Step(
+                "claim",
+                bound,
+                Smt(of_gradients, at("power not negative", k), "printed gamma", "some window"),
+            ),
+        )
+    ),
+    note="γ k λ^k with the printed γ, and the printed λ of training",
+)
+FACTORS = Form(
+    "gradient-factors",
+    bound := le(grad_gap, (G_0 + k * G_1) * lam_w**k),
+    PAPER.assumptions,
+    "certified-rnn",
+    Proof(
+        (
+            power(EUCLIDEAN),
+            Step(
+                "claim",
+                bound,
+                Smt(
+                    UNIFORM_GAP.lemma("gradient-gap, uniform").at(),
+                    at("power not negative", k - 1),
+                    "division",
+                    "memory",
+                    "some window",
+                ),
+            ),
+        )
+    ),
+    note="λ^k (G_0 + k G_1) with both printed factors",
+)
+SMOOTHNESS = Form(
+    "smoothness",
+    bound := le(grad_gap_weights, beta * weight_distance),
+    (*UNIFORM_SMOOTH.assumptions, PRINTED_BETA),
+    "certified-rnn",
+    Proof(
+        (
+            Step(
+                "claim",
+                bound,
+                Smt(
+                    UNIFORM_SMOOTH.lemma("gradient-lipschitz, uniform").at(),
+                    "printed beta",
+                    "contractive",
+                ),
+            ),
+        )
+    ),
+    note="β as it is printed, for weights that are no larger than the model's",
+)
+
 NEARLY = 1 - Rational(1, 2**30)
 SOONER = Assumption(
     "long window", "the window is at least the printed k less one", le(window, k + 1)
@@ -255,7 +331,7 @@ CERTIFICATE = Claim(
     ),
     forms=(
         WINDOW_FORM, ORBIT, OUTPUT, FORGETTING, TWO_NORM, DRIVE, RADIUS_FORM, FIRST, STATE, GAIN,
-        ROUNDING, CONSTANTS,
+        ROUNDING, CONSTANTS, GRADIENTS, FACTORS, SMOOTHNESS,
     ),
     false_variants=(
         WINDOW_FORM.variant(
@@ -308,6 +384,19 @@ CERTIFICATE = Claim(
             "one-rounding",
             "errors of rounding do not add up, and a unit in the last place is enough",
             le(h_rounding, rounding / 1024),
+        ),
+        GRADIENTS.variant(
+            "shortest-memory",
+            "the printed γ goes with the λ of the norm that has the shortest memory",
+            le(grad_gap, gamma * k * lam**k),
+        ),
+        FACTORS.variant(
+            "forgotten-alone", "the drift G_1 is left out", le(grad_gap, G_0 * lam_w**k)
+        ),
+        SMOOTHNESS.variant(
+            "no-horizon-squared",
+            "β with two factors 1/(1 − λ) less",
+            le(grad_gap_weights, beta * (1 - lam_w) ** 2 * weight_distance),
         ),
         CONSTANTS.variant(
             "a-hundredth-less", "each printed constant is a hundredth too large",

@@ -65,6 +65,8 @@ CERTIFICATES: tuple[Quantity, ...] = (
         "number", "r^{(told)}",
     ),
     _steps("two_norm_steps_told", "the steps printed that contract in ‖·‖₂", "r_2^{(told)}"),
+    certified("gamma_told", "the γ that is printed", "Euclidean", r"\gamma^{(told)}"),
+    certified("beta_told", "the β that is printed", "Euclidean", r"\beta^{(told)}"),
     certified("two_norm_told", "their factor that is printed", "Euclidean", "q^{(told)}"),
     measured("orbit_start", "two states", r"\lVert s-s'\rVert_{whole}", whole(a - b)),
     measured("orbit_start_told", "two states", *_told("s-s'", a - b)),
