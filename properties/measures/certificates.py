@@ -16,6 +16,7 @@ from flint import arb, ctx, fmpq
 
 from impl.arithmetic.rationals import IrrationalError, Rationals, Ratios
 from impl.cells.table import kind_of
+from impl.convert.unitary import UnitaryModel
 from impl.gradients.loss import loss
 from properties.measures.measure import Measure, around, square_of
 from properties.measures.readings import rationals
@@ -29,8 +30,10 @@ from properties.measures.runs.rounded import Rounded
 from properties.systems.batch import Batch
 from properties.systems.cells.omega import omega_of
 from properties.systems.certified.batch import Certified
+from properties.systems.certified.models import equivalent
 from properties.systems.certified.norms import ball_norm, norm_of, norm_square, parts
 from properties.systems.certified.shares import Point, at_most, largest, share, shares
+from properties.systems.kinds import CERTIFIED_RELU
 from theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
@@ -206,6 +209,12 @@ def computed(batch: Batch) -> Tensor:
     return told
 
 
+def shipped(batch: Batch, i: int) -> UnitaryModel | None:
+    """The unitary network of one member, of the kind that has one."""
+    spec = batch.spec
+    return equivalent(spec, spec.members[i]) if spec.kind == CERTIFIED_RELU else None
+
+
 def near(batch: Batch) -> dict[str, Tensor]:
     """Other weights of the set that training keeps to."""
     return omega_of(batch).other
@@ -231,6 +240,7 @@ def point(batch: Batch, i: int, s: int) -> Point:
         batch.x[i, 0, :, s].tolist(),
         {role: part[i] for role, part in near(batch).items()},
         loss(batch.spec.loss, batch.C[i : i + 1], targets(batch)[i : i + 1]),
+        shipped(batch, i),
     )
 
 

@@ -14,6 +14,8 @@ from properties.measures.measure import Measure, around
 from properties.measures.memory import MEMORY
 from properties.measures.models import MODELS
 from properties.measures.responses import OF_CELLS, RESPONSES
+from properties.measures.shipped_unitary import ALSO as ALSO_UNITARY
+from properties.measures.shipped_unitary import SHIPPED
 from properties.measures.training import TRAINING
 from properties.measures.unitary import UNITARY
 
@@ -21,9 +23,9 @@ __all__ = ["ALL", "MEASURES", "Measure", "around"]
 
 ALL = (
     *(*MODELS, *GRADIENTS, *TRAINING, *UNITARY, *LIMITS, *GATES, *CELLS, *CAUSAL_GAPS),
-    *(*LAYERS, *MEMORY, *RESPONSES, *OF_CELLS, *CERTIFICATES),
+    *(*LAYERS, *MEMORY, *RESPONSES, *OF_CELLS, *CERTIFICATES, *SHIPPED),
 )
-OF_CELLS_TOO = ALSO | ALSO_CERTIFIED
+OF_CELLS_TOO = ALSO | ALSO_CERTIFIED | ALSO_UNITARY
 MEASURES = {
     measure.name: replace(measure, of_cells=OF_CELLS_TOO.get(measure.name, measure.of_cells))
     for measure in ALL

@@ -62,6 +62,7 @@ TRAINABLE = tuple(
     for name, kind in CELLS.items()
     if kind.trains and isfinite(KNOWN["identity" if name == "linear" else name[4:]].curvature)
 )
+OF_KIND = {"certified-rnn": TRAINABLE, "certified-relu": ("rnn-relu",)}
 # Every recurrent cell contracts in some norm, if its weights are small enough.
 STATE = ("contraction", "gradient gap", "smooth")
 LAYERS = "deep transition"
@@ -127,7 +128,7 @@ def cells_of(kind: str) -> tuple[str, ...]:
         return tuple(cell for member in FAMILIES[kind] for cell in cells_of(member))
     base = CELL_OF.get(kind, kind)
     if base == NAMED:
-        return (*CELLS, STACK) if kind == CERTIFIED_KINDS[0] else TRAINABLE
+        return (*CELLS, STACK) if kind == CERTIFIED_KINDS[0] else OF_KIND[kind]
     if base == REGIME:
         return (CAUSAL | EXACT_REGIMES)[kind]
     own = tuple(name for name in CELLS if column_of(name) == base) or (str(base),)

@@ -12,7 +12,7 @@ Kind = Literal[
     "lstm-projected", "leaky", "deep", "diagonal", "min-gru", "min-lstm", "selective", "stack",
     "tcn", "gated-conv", "wavenet", "attention", "monotone",
     "layered", "cascade", "modes", "jordan", "scan", "certified",
-    "certified-rnn",
+    "certified-rnn", "certified-relu",
 ]  # fmt: skip
 # How gated cells are drawn, the simplest first.
 GATED_REGIMES = ("zero", "candidate", "driven", "signs", "gaussian", "stable", "steep")
@@ -28,7 +28,9 @@ CELL_KINDS: dict[str, tuple[str, ...]] = GATED | {
 CERTIFIED: Kind = "certified"
 # The same, of smooth vanilla cells, for what is certified of training them.
 CERTIFIED_RNN: Kind = "certified-rnn"
-CERTIFIED_KINDS = (CERTIFIED, CERTIFIED_RNN)
+# Of ReLU networks, with the unitary networks that ship for them.
+CERTIFIED_RELU: Kind = "certified-relu"
+CERTIFIED_KINDS = (CERTIFIED, CERTIFIED_RNN, CERTIFIED_RELU)
 CERTIFIED_REGIMES = ("zero", "driven", "signs", "gaussian")
 DTYPES = ("float64", "float32", "bfloat16", "float16")
 # What `about` may say for any of several kinds.

@@ -11,8 +11,10 @@ import torch
 from impl.cells.activation import activation
 from impl.cells.stacks.layer_analysis import CASCADE
 from impl.certificate.certify import Certificate
+from impl.convert.unitary import UnitaryModel
 from properties.systems.certified.batch import Certified
-from properties.systems.certified.models import chosen
+from properties.systems.certified.models import chosen, equivalent
+from properties.systems.kinds import CERTIFIED_RELU
 
 if TYPE_CHECKING:
     from properties.systems.batch import Batch
@@ -88,4 +90,30 @@ def told(name: str) -> Callable[[Batch], torch.Tensor]:
     return of_batch
 
 
-TOLD = {name: told(name) for name in READ}
+UNITARY: dict[str, Callable[[UnitaryModel], float | None]] = {
+    "B_u_told": lambda made: made.certificate["constants"]["B_h"],
+    "B_computed_told": lambda made: made.certificate["constants"]["B_h_computed"],
+    "defect_told": lambda made: made.certificate["orthogonality_defect"],
+    "drift_told": lambda made: made.certificate["difference"]["float64"],
+    "drift_own_told": lambda made: made.certificate["difference"]["own_dtype"],
+    "exact_told": lambda made: made.certificate["difference"]["exact"],
+}
+
+
+def of_unitary(name: str) -> Callable[[Batch], torch.Tensor]:
+    """A number that is printed of the unitary network of each member, (B,)."""
+
+    def of_batch(batch: Batch) -> torch.Tensor:
+        blank = torch.full((batch.cell.batch,), inf, dtype=torch.float64)
+        if not isinstance(batch.cells, Certified) or batch.spec.kind != CERTIFIED_RELU:
+            return blank
+        for i, member in enumerate(batch.spec.members):
+            made = equivalent(batch.spec, member)
+            value = None if made is None else UNITARY[name](made)
+            blank[i] = inf if value is None else value
+        return blank
+
+    return of_batch
+
+
+TOLD = {name: of_unitary(name) for name in UNITARY} | {name: told(name) for name in READ}

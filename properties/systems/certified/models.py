@@ -13,6 +13,7 @@ from impl.cells.stacks.stack import PREFIX
 from impl.cells.stacks.stack import layer as weights_of
 from impl.cells.table import kind_of
 from impl.certificate.certify import Certificate, certify
+from impl.convert.unitary import NotReluError, NoUnitaryError, UnitaryModel, unitary
 from impl.reading.adapters import load_model
 from impl.reading.model import LoadedModel
 from impl.training.certificate import Task
@@ -64,6 +65,21 @@ def stated_box(spec: SystemSpec, member: int) -> torch.Tensor | None:
     analysis: Any = kind_of(model.name).analyse(model, certificate.input_bound)
     box: torch.Tensor = analysis.comparison.box[0]
     return box
+
+
+@lru_cache(maxsize=KEPT)
+def _equivalent(spec: SystemSpec, member: int) -> UnitaryModel | None:
+    model, certificate = certified(spec, member)
+    rescaled = chosen(spec, member) == 0
+    try:
+        return unitary(model, certificate.input_bound, rescale=rescaled)
+    except (NotReluError, NoUnitaryError):
+        return None
+
+
+def equivalent(spec: SystemSpec, member: int) -> UnitaryModel | None:
+    """The unitary network of a ReLU model, every third one rescaled; None if there is none."""
+    return _equivalent(alone(spec), member)
 
 
 def epsilons(spec: SystemSpec) -> tuple[float, ...]:

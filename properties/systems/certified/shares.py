@@ -19,6 +19,7 @@ from impl.arithmetic.balls import Balls, Columns
 from impl.cells.activation import Activation, activation
 from impl.cells.stacks.stack import PREFIX
 from impl.certificate.certify import Certificate
+from impl.convert.unitary import UnitaryModel
 from impl.gradients.criterion import Loss
 from impl.numbers.exact_norm import ball_norm, positive_semidefinite, rational_norm_at_most
 from properties.measures.readings.rationals import exact
@@ -91,6 +92,7 @@ class Point:
     x: Sequence[float]
     near: Mapping[str, Tensor]
     loss: Loss
+    unitary: UnitaryModel | None = None
 
     @cached_property
     def made(self) -> Balls:
@@ -343,6 +345,11 @@ def shares(p: Point) -> dict[str, tuple[Seen, float]]:
         for name, value in told.constants.items()
         if name in SHARES and value < float("inf")
     }
+    if p.unitary is not None:
+        named = p.unitary.certificate["constants"]
+        found |= {f"unitary {n}": (SHARES[n](p), named[n]) for n in ("W_norm", "U_norm")}
+        rows = fmpq(len(p.unitary.weights["weight_hh_l0"]))
+        found["unitary states"] = rows, p.unitary.certificate["states"]
     if told.cell.startswith(PREFIX):
         for l, row in enumerate(told.weights or ()):
             assert isinstance(row, tuple)

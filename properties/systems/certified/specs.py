@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from impl.cells.stacks.stack import PREFIX
 from impl.cells.table import CELLS, kind_of
 from properties.systems.drawing.choices import pick, seeds
-from properties.systems.kinds import CERTIFIED, CERTIFIED_RNN, DTYPES, GATED
+from properties.systems.kinds import CERTIFIED, CERTIFIED_RELU, CERTIFIED_RNN, DTYPES, GATED
 from properties.systems.spec import LOSSES, Kind, SystemSpec
 
 # One of each, so that an activation that many cells share is drawn no more often than a cell.
@@ -22,6 +22,7 @@ COMMON = (
 OTHERS = tuple(name for name in CELLS if name not in COMMON)
 LARGE = (*(name for name in COMMON if name.startswith(PREFIX)), *GATED)
 SMOOTH = ("rnn-tanh", "linear", "rnn-sigmoid", "rnn-sin", "rnn-gelu")
+OF_KIND = {CERTIFIED_RNN: SMOOTH, CERTIFIED_RELU: ("rnn-relu",)}
 LENGTHS = (5, 8, 12, 3, 16, 24, 2, 1)
 
 
@@ -29,7 +30,7 @@ LENGTHS = (5, 8, 12, 3, 16, 24, 2, 1)
 def certified_specs(draw: st.DrawFn, kind: Kind, batch: int, sequences: int) -> SystemSpec:
     """A model of 1 to 4 units in any norm of its kind; every other one is nearly linear and meets
     its bounds."""
-    cell = draw(pick(SMOOTH if kind == CERTIFIED_RNN else (*COMMON, draw(pick(OTHERS)))))
+    cell = draw(pick(OF_KIND.get(kind) or (*COMMON, draw(pick(OTHERS)))))
     T = draw(pick(LENGTHS))
     large = cell in LARGE
     spec = SystemSpec(
@@ -81,6 +82,10 @@ def extremal(kind: Kind) -> Iterator[SystemSpec]:
     )  # fmt: skip
     if kind == CERTIFIED_RNN:
         yield from trained(replace(alike, kind=kind))
+        return
+    if kind == CERTIFIED_RELU:
+        for dtype, n in zip(DTYPES, (1, 2, 3, 4), strict=True):
+            yield replace(alike, kind=kind, cell="rnn-relu", dtype=dtype, n=n, scale=1.0, T=12)
         return
     for norm in kind_of("linear").norms:
         yield replace(alike, norm=norm)

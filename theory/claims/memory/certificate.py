@@ -5,17 +5,20 @@
 that is stated. In the statements stands what is printed, to the last bit.
 """
 
-from sympy import Rational
+from sympy import Expr, Rational
 
+from theory.axioms.base import TRIANGLE
 from theory.axioms.gates import LEAST_BOUND
 from theory.claims.gradients.gradient_gap import PAPER
 from theory.claims.gradients.gradient_gap import UNIFORM as UNIFORM_GAP
 from theory.claims.gradients.gradient_lipschitz import UNIFORM as UNIFORM_SMOOTH
 from theory.claims.gradients.gradient_lipschitz import beta as smoothness
+from theory.claims.unitary.urnn_equivalence import EQUIVALENCE
 from theory.language.claim import Claim, Form, Source
 from theory.language.law import Assumption, at
 from theory.language.statement import Statement, le
-from theory.language.terms.vectors import RECURSION, a, b, state, vector, x
+from theory.language.terms.certificates import computed_double, unitary_computed
+from theory.language.terms.vectors import RECURSION, a, b, computed, state, vector, x
 from theory.language.vocabulary import symbols
 from theory.models.driven_runs import one, two
 from theory.models.geometry import EUCLIDEAN, ONE, ZERO
@@ -51,8 +54,14 @@ from theory.models.printed import (
     assumed,
     lost_by,
 )
-from theory.models.printed import computed as computed_run
-from theory.models.sensitivity import forgetting, power, power_at_most_one, power_sum
+from theory.models.printed_unitary import DRIFTS, EXACTLY, STATES
+from theory.models.sensitivity import (
+    forgetting,
+    power,
+    power_at_most_one,
+    power_sum,
+    states,
+)
 from theory.models.system import TWO_STEPS, WINDOW
 from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step
@@ -69,6 +78,13 @@ state_told, first_norm, h_rounding, share_used = symbols(
 )
 grad_gap, gamma, beta, lam_w, G_0, G_1 = symbols("grad_gap gamma_told beta_told lam G_0 G_1")
 grad_gap_weights, weight_distance = symbols("grad_gap_weights weight_distance")
+unitary_gap, unitary_defect, exact, defect, bounded = symbols(
+    "unitary_gap unitary_defect exact_told defect_told B_u_told"
+)
+rounding_64, rounding_own, computed_norm = symbols(
+    "unitary_rounding unitary_rounding_own unitary_computed"
+)
+drift, drift_own, reached = symbols("drift_told drift_own_told B_computed_told")
 POWERS = (power(TOLD), power_sum(TOLD), power_at_most_one(TOLD))
 
 PRINTED_GAMMA = assumed(
@@ -222,7 +238,7 @@ GAIN = form(
     ),
     note="for every length T",
 )
-lost = computed_run(x, T) - state(x, 0, T)
+lost = computed(x, T) - state(x, 0, T)
 ROUNDING = form(
     "rounding",
     bound := le(h_rounding, rounding),
@@ -317,6 +333,59 @@ SMOOTHNESS = Form(
     note="β as it is printed, for weights that are no larger than the model's",
 )
 
+UNITARY = Form(
+    "unitary",
+    bound := le(unitary_gap, exact),
+    EQUIVALENCE.assumptions,
+    "certified-relu",
+    Proof((Step("claim", bound, Smt(EQUIVALENCE.lemma("urnn-equivalence", T).at(T))),)),
+    note="the unitary network that ships, in exact arithmetic, and the difference that it prints",
+)
+DEFECT = Form(
+    "unitary-defect",
+    bound := le(unitary_defect, defect),
+    (EXACTLY,),
+    "certified-relu",
+    Proof((Step("claim", bound, Smt("printed defect")),)),
+    note="of the matrix as it is stored",
+)
+SIZE = Form(
+    "unitary-state",
+    bound := le(h_norm, bounded),
+    STATES,
+    "certified-relu",
+    Proof(
+        (
+            *states(EUCLIDEAN),
+            power(EUCLIDEAN),
+            Step(
+                "claim",
+                bound,
+                Smt(at("state", T), at("power not negative", T), "printed bound", "contractive"),
+            ),
+        )
+    ),
+    note="the bound on states that a unitary network prints",
+)
+u, double, own = (f(x, T) for f in (unitary_computed, computed_double, computed))
+
+
+def drifting(name: str, bound: Statement, *parts: Expr, note: str) -> Form:
+    """A form about states as floats compute them: what it compares are each near the exact ones."""
+    exact = state(x, 0, T)
+    apart = TRIANGLE.at(parts[0] - exact, exact - parts[1])
+    step = Step("claim", bound, Smt(at("drifts", T), apart))
+    return Form(name, bound, (DRIFTS,), "certified-relu", Proof((step,)), note)
+
+
+DRIFT = drifting("unitary-float64", le(rounding_64, drift), u, double, note="both in float64")
+OWN_DRIFT = drifting(
+    "unitary-own", le(rounding_own, drift_own), u, own, note="against the model in its own dtype"
+)
+COMPUTED = drifting(
+    "unitary-computed", le(computed_norm, reached), u, 0 * u, note="how large float64 states grow"
+)
+
 NEARLY = 1 - Rational(1, 2**30)
 SOONER = Assumption(
     "long window", "the window is at least the printed k less one", le(window, k + 1)
@@ -332,6 +401,7 @@ CERTIFICATE = Claim(
     forms=(
         WINDOW_FORM, ORBIT, OUTPUT, FORGETTING, TWO_NORM, DRIVE, RADIUS_FORM, FIRST, STATE, GAIN,
         ROUNDING, CONSTANTS, GRADIENTS, FACTORS, SMOOTHNESS,
+        UNITARY, DEFECT, SIZE, DRIFT, OWN_DRIFT, COMPUTED,
     ),
     false_variants=(
         WINDOW_FORM.variant(
@@ -397,6 +467,12 @@ CERTIFICATE = Claim(
             "no-horizon-squared",
             "β with two factors 1/(1 − λ) less",
             le(grad_gap_weights, beta * (1 - lam_w) ** 2 * weight_distance),
+        ),
+        SIZE.variant("half-the-size", "half of it", le(h_norm, bounded / 2)),
+        OWN_DRIFT.variant(
+            "own-as-float64",
+            "the model's own dtype drifts no further than float64",
+            le(rounding_own, drift),
         ),
         CONSTANTS.variant(
             "a-hundredth-less", "each printed constant is a hundredth too large",

@@ -7,7 +7,7 @@ prints. ‖s‖_told is the norm that it names, with the weights that it prints.
 from sympy import Expr
 
 from theory.language.quantity import Quantity, Symbol, certified, measured
-from theory.language.terms.certificates import whole
+from theory.language.terms.certificates import computed_double, unitary_computed, whole
 from theory.language.terms.gates import gated_run
 from theory.language.terms.vectors import (
     a,
@@ -68,6 +68,30 @@ CERTIFICATES: tuple[Quantity, ...] = (
     certified("gamma_told", "the γ that is printed", "Euclidean", r"\gamma^{(told)}"),
     certified("beta_told", "the β that is printed", "Euclidean", r"\beta^{(told)}"),
     certified("two_norm_told", "their factor that is printed", "Euclidean", "q^{(told)}"),
+    certified("B_u_told", "the B_h printed of a unitary network", "Euclidean", "B_h^{(u)}"),
+    certified(
+        "B_computed_told", "its bound on computed states that is printed", "Euclidean",
+        r"\hat{B}^{(u)}",
+    ),
+    certified("defect_told", "its orthogonality defect that is printed", "Frobenius", r"\delta_V"),
+    certified("drift_told", "the difference of float64 runs that is printed", "Euclidean", r"e_{64}"),
+    certified(
+        "drift_own_told", "that of the model's own dtype", "Euclidean", r"e_{own}"
+    ),
+    certified("exact_told", "that in real arithmetic", "Euclidean", r"e_{exact}"),
+    measured(
+        "unitary_rounding", "a unitary network against its model, both in float64",
+        r"\lVert \hat{u}_T-\hat{h}_T\rVert_{64}",
+        norm(unitary_computed(x, T) - computed_double(x, T)),
+    ),
+    measured(
+        "unitary_rounding_own", "a unitary network in float64 against its model in its own dtype",
+        r"\lVert \hat{u}_T-\hat{h}_T\rVert_{own}", norm(unitary_computed(x, T) - computed(x, T)),
+    ),
+    measured(
+        "unitary_computed", "the state that a unitary network computes in float64",
+        r"\lVert \hat{u}_T\rVert", norm(unitary_computed(x, T)),
+    ),
     measured("orbit_start", "two states", r"\lVert s-s'\rVert_{whole}", whole(a - b)),
     measured("orbit_start_told", "two states", *_told("s-s'", a - b)),
     measured(
