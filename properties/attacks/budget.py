@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from properties.errors import UnknownChoiceError
 from properties.judging.judge import free_names
+from properties.systems.kinds import CERTIFIED_KINDS
 from theory.language.claim import Form
-from theory.language.quantities.certificates import CERTIFICATES
 
 ATTACKS = ("random", "targeted", "gradient", "extremal")
 
@@ -86,7 +86,6 @@ COSTLY = {
     "C_box": (16, 2),
     "L_w_box": (8, 1),
     "L_w_omega": (24, 2),
-    **{quantity.name: (2, 6) for quantity in CERTIFICATES},
 }
 # Readings that cost no less for a few systems than for many: more systems, one sequence each.
 ROOMY = {
@@ -94,6 +93,8 @@ ROOMY = {
     "unitary_gap_beyond": (48, 1), "unitary_defect": (48, 1), "defect_rank": (48, 1),
     "multiplicity": (48, 1),
 }  # fmt: skip
+# A certificate costs more than what runs on its model.
+OF_CERTIFIED = (2, 6)
 # Forms that speak of these are attacked apart, so that they do not slow down the claim's others.
 APART = {"grad_gap_mean", "L_w_P", "L_w_v"}
 # The main claim is attacked on more systems than the others, the costly one on fewer.
@@ -129,8 +130,11 @@ def check_attacks(names: Iterable[str]) -> tuple[str, ...]:
 
 def batch_size(budget: Budget, forms: Iterable[Form]) -> tuple[int, int]:
     """(systems, sequences) of one example, as small as the costliest quantity asks."""
+    forms = tuple(forms)
     names = set().union(*map(names_of, forms))
     batch, sequences = budget.batch, budget.sequences
+    if any(form.about in CERTIFIED_KINDS for form in forms):
+        return OF_CERTIFIED
     for name in sorted(names & set(ROOMY)):
         scale = budget.batch / PROFILES["quick"].batch
         batch, sequences = max(1, round(ROOMY[name][0] * scale)), ROOMY[name][1]

@@ -31,7 +31,7 @@ CERTIFIED_RNN: Kind = "certified-rnn"
 # Of ReLU networks, with the unitary networks that ship for them.
 CERTIFIED_RELU: Kind = "certified-relu"
 CERTIFIED_KINDS = (CERTIFIED, CERTIFIED_RNN, CERTIFIED_RELU)
-CERTIFIED_REGIMES = ("zero", "driven", "signs", "gaussian")
+CERTIFIED_REGIMES = ("zero", "driven", "signs", "gaussian", "shift")
 DTYPES = ("float64", "float32", "bfloat16", "float16")
 # What `about` may say for any of several kinds.
 FAMILIES: dict[str, tuple[Kind, ...]] = {

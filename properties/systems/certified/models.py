@@ -6,6 +6,7 @@ import dataclasses
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import torch
 from msgspec.structs import replace
 
@@ -18,7 +19,7 @@ from impl.reading.adapters import load_model
 from impl.reading.model import LoadedModel
 from impl.training.certificate import Task
 from properties.systems.cells.drawn import WEIGHTS, Generator, Weights, fed, offset, recurrent
-from properties.systems.drawing.regimes import generator
+from properties.systems.drawing.regimes import Array, generator
 from properties.systems.spec import SystemSpec
 
 # The shares of the inputs' bound that are asked for as ε, in turn by the members of a batch.
@@ -39,13 +40,21 @@ def weights(spec: SystemSpec, rng: Generator) -> Weights:
     return {name.removesuffix("_l0"): part for name, part in found.items()}
 
 
+def carried(spec: SystemSpec, rng: Generator) -> Array:
+    """A recurrent matrix; a shift is nilpotent, so that the norms differ most."""
+    n = spec.n
+    if spec.regime == "shift":
+        return np.eye(n, k=-1) * spec.lam
+    return recurrent(spec, rng, n, n)
+
+
 def of_torch(spec: SystemSpec, rng: Generator, gates: int, layers: int) -> Weights:
     """Layers of cells whose gates are stacked, each of n outputs."""
     found: Weights = {}
     n, below = spec.n, spec.d
     for layer in range(layers):
         for name, part in (
-            ("weight_hh", [recurrent(spec, rng, n, n) for _ in range(gates)]),
+            ("weight_hh", [carried(spec, rng) for _ in range(gates)]),
             ("weight_ih", [fed(spec, rng, n, below) for _ in range(gates)]),
             ("bias_ih", [offset(spec, rng, n) for _ in range(gates)]),
             ("bias_hh", [offset(spec, rng, n) for _ in range(gates)]),

@@ -63,7 +63,7 @@ def certified_specs(draw: st.DrawFn, kind: Kind, batch: int, sequences: int) -> 
     n = draw(pick((2, 3, 1, 4)))
     return replace(
         spec,
-        regime=draw(pick(("gaussian", "signs", "gaussian", "zero"))),
+        regime=draw(pick(("gaussian", "signs", "shift", "zero"))),
         inputs=draw(pick(("gaussian", "constant", "alternating", "impulse"))),
         n=n,
         d=min(draw(pick((1, 2))), n),
@@ -108,3 +108,7 @@ def trained(alike: SystemSpec) -> Iterator[SystemSpec]:
                 alike, cell=cell, loss=loss, n=n, lam=lam, scale=1.0, T=24, K=12, batch=2,
                 distance=0.125, bias=0.0,
             )  # fmt: skip
+    yield replace(
+        alike, cell="linear", loss="linear", regime="shift", n=2, lam=0.75, scale=1.0, T=12, K=8,
+        batch=2,
+    )  # fmt: skip
