@@ -64,7 +64,8 @@ class Task:
 class TrainingCertificate:
     """What is certified about a task; `target` is its Y, infinite where none is known.
 
-    `windows` are triples (ε, k, α): after the N steps ‖y_T − y_T^k‖₂ ≤ ε for every T, where y_T is
+    It is certified in the Euclidean norm, and its λ is the factor there, which the certificate's own
+    λ need not be: `lambda` in the record. `windows` are triples (ε, k, α): after the N steps ‖y_T − y_T^k‖₂ ≤ ε for every T, where y_T is
     the output of the model trained in full and y_T^k that of the truncated one trained as such; k
     is None where the bound is vacuous, as no k < T is certified, and α the largest size at which
     it is not (None: at none). `reason` says why nothing is known, if so.
@@ -86,6 +87,7 @@ class TrainingCertificate:
         """The record as plain JSON data; what is infinite is null."""
         task = self.task
         return {
+            "lambda": _finite(self.constants.lam),
             "loss": task.loss,
             "readout_norm": task.readout,
             "target_bound": _finite(self.target),

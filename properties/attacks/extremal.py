@@ -14,8 +14,9 @@ from properties.attacks.learning import SPECIAL as LEARNING_SPECIAL
 from properties.attacks.learning import learning_specs
 from properties.systems.causal.extremal import causal_models
 from properties.systems.cells.extremal import family_specs
+from properties.systems.certified.specs import extremal as certified_models
 from properties.systems.gated.extremal import GATED_SPECIAL, cells
-from properties.systems.kinds import CAUSAL, FAMILIES, GATED
+from properties.systems.kinds import CAUSAL, CERTIFIED_KINDS, FAMILIES, GATED
 from properties.systems.layered import specs as layered
 from properties.systems.limits import extremal as limits
 from properties.systems.scans import specs as scans
@@ -172,6 +173,9 @@ def extremal_specs(kind: Kind, rounding: bool = False) -> Iterator[SystemSpec]:
         return
     if kind in CAUSAL:
         yield from causal_models(kind)
+        return
+    if kind in CERTIFIED_KINDS:
+        yield from certified_models(kind)
         return
     if rounding:
         yield from accumulating()

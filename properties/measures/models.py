@@ -34,6 +34,7 @@ from properties.measures.readings.states import (
     weighted_ball,
     weighted_error,
 )  # fmt: skip
+from properties.measures.runs import modules
 from properties.measures.runs import readings as of
 from properties.systems.batch import Batch
 
@@ -180,7 +181,7 @@ MEASURES = (
         enclosure=field.forward_gap,
         balls=lambda p, k: length(p.forward_gap(k)),
         square=lambda b, k: square_of(rationals.forward_gap(b, k)),
-        of_cells=OfCells(field.forward_gap_of_cells),
+        of_cells=OfCells(modules.forward_gap),
         needs=MODULES,
     ),
     Measure("field_gap", enclosure=field.field_gap, needs=MODULES),

@@ -1,10 +1,13 @@
 """Measured quantities: each name of the vocabulary bound once.
 
-Every module beside this one that has `MEASURES` is read: a new one is found.
+Every module beside this one that has `MEASURES` is read: a new one is found. It may also have
+`ON_CELLS`, readings on cells of what another module measures, by name.
 """
 
+from dataclasses import replace
 from importlib import import_module
 from pkgutil import iter_modules
+from types import ModuleType
 
 import properties.measures
 from properties.measures.measure import Measure, around
@@ -13,12 +16,19 @@ from properties.measures.readings.needs import CONSTANTS, NOTHING, Needs
 __all__ = ["ALL", "MEASURES", "Measure", "around", "needs_of"]
 
 
-def found() -> tuple[Measure, ...]:
-    """The measures of all modules, in the order of their names."""
+def modules() -> tuple[ModuleType, ...]:
+    """The modules beside this one, in the order of their names."""
     package = properties.measures
     names = (f"{package.__name__}.{entry.name}" for entry in iter_modules(package.__path__))
-    modules = (import_module(name) for name in names if name != __name__)
-    return tuple(measure for module in modules for measure in getattr(module, "MEASURES", ()))
+    return tuple(import_module(name) for name in names if name != __name__)
+
+
+def found() -> tuple[Measure, ...]:
+    """The measures of all modules."""
+    also = [known for module in modules() for known in getattr(module, "ON_CELLS", {}).items()]
+    every = {one.name: one for module in modules() for one in getattr(module, "MEASURES", ())}
+    every |= {name: replace(every[name], of_cells=cells) for name, cells in also}
+    return tuple(every.values())
 
 
 ALL = found()

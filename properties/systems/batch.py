@@ -22,12 +22,13 @@ from impl.training.descent import Omega
 from properties.systems.cells.batch import Cells
 from properties.systems.cells.build import built, driving, fields
 from properties.systems.cells.constants import of_cells
+from properties.systems.certified.batch import certified_batch
 from properties.systems.derived import DERIVED
 from properties.systems.drawing.draws import EXACT, LEARNING, draw, written_out
 from properties.systems.drawing.regimes import Array, input_sequences
 from properties.systems.gated.cell import Gated
 from properties.systems.gated.constants import gate_constants
-from properties.systems.kinds import CELL_KINDS
+from properties.systems.kinds import CELL_KINDS, CERTIFIED_KINDS
 from properties.systems.parameters import Parameters, quadratic
 from properties.systems.spec import SystemSpec, Values
 from properties.systems.unitary.exact import Exact, image
@@ -215,6 +216,8 @@ def weights(cell: RNN | None) -> tuple[torch.Tensor, ...]:
 
 def build(spec: SystemSpec, device: str = "cpu") -> Batch:
     """The batch that a spec describes; with ``member`` and ``sequence`` set, that pair alone."""
+    if spec.kind in CERTIFIED_KINDS:
+        return Batch(spec=spec, **certified_batch(spec))
     exact: tuple[Exact, ...] = ()
     if spec.kind in EXACT:
         exact = tuple(EXACT[spec.kind](spec, member) for member in spec.members)

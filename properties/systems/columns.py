@@ -12,12 +12,20 @@ from math import isfinite
 from typing import NamedTuple, get_args
 
 from impl.cells.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS
-from impl.cells.table import CELLS
-from properties.systems.kinds import ACTIVATIONS_OF, CAUSAL, EXACT_REGIMES, FAMILIES, Kind
+from impl.cells.stacks.stack import PREFIX
+from impl.cells.table import CELLS, STACK
+from properties.systems.kinds import (
+    ACTIVATIONS_OF,
+    CAUSAL,
+    CERTIFIED_KINDS,
+    EXACT_REGIMES,
+    FAMILIES,
+    Kind,
+)
 from properties.systems.spec import SystemSpec
 from reports.records.matrix import Column
 
-NO_CELL, REGIME = "no-cell", "regime"
+NO_CELL, REGIME, NAMED = "no-cell", "regime", "named"
 LAYERED = "layered"  # of one layer it is a vanilla network
 KNOWN = ACTIVATIONS | LIBRARY_ACTIVATIONS
 # The cell of each kind of system; for None its activation says which vanilla network it is, and
@@ -33,6 +41,7 @@ CELL_OF: dict[str, str | None] = {
     **{name: name for name in ("tcn", "gated-conv", "wavenet", "attention")},
     **{"layered": "deep", "cascade": "stack", "modes": "diagonal", "jordan": "linear"},
     **dict.fromkeys(("monotone", "scan"), REGIME),
+    **dict.fromkeys(CERTIFIED_KINDS, NAMED),
 }
 # Where a kind does not take every activation.
 ONLY = ACTIVATIONS_OF | {
@@ -47,6 +56,13 @@ class Meets(NamedTuple):
     assumptions: tuple[str, ...] = ()
 
 
+# Of which something is certified about training.
+TRAINABLE = tuple(
+    name
+    for name, kind in CELLS.items()
+    if kind.trains and isfinite(KNOWN["identity" if name == "linear" else name[4:]].curvature)
+)
+OF_KIND = {"certified-rnn": TRAINABLE, "certified-relu": ("rnn-relu",)}
 # Every recurrent cell contracts in some norm, if its weights are small enough.
 STATE = ("contraction", "gradient gap", "smooth")
 LAYERS = "deep transition"
@@ -88,6 +104,8 @@ def cell_of(spec: SystemSpec) -> str:
         return vanilla(spec.activation)
     if base == REGIME:
         return spec.regime
+    if base == NAMED:
+        return STACK if spec.cell.startswith(PREFIX) else spec.cell
     if spec.kind == LAYERED and spec.layers == 1:
         return vanilla(spec.activation)
     exact = f"{base}-{spec.activation}"
@@ -109,6 +127,8 @@ def cells_of(kind: str) -> tuple[str, ...]:
     if kind in FAMILIES:
         return tuple(cell for member in FAMILIES[kind] for cell in cells_of(member))
     base = CELL_OF.get(kind, kind)
+    if base == NAMED:
+        return (*CELLS, STACK) if kind == CERTIFIED_KINDS[0] else OF_KIND[kind]
     if base == REGIME:
         return (CAUSAL | EXACT_REGIMES)[kind]
     own = tuple(name for name in CELLS if column_of(name) == base) or (str(base),)

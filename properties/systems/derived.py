@@ -17,6 +17,7 @@ from properties.systems.other_inputs import x_gap
 from theory.claims.training.end_to_end import DRIFT, STILL
 from theory.language.quantities.causal import CAUSAL
 from theory.language.quantities.cells import CELLS
+from theory.language.quantities.certificates import CERTIFICATES
 from theory.language.quantities.gates import GATES
 from theory.language.quantities.layers import LAYERS
 from theory.language.quantities.memory import MEMORY
@@ -95,7 +96,7 @@ def nowhere(batch: Batch) -> Array:
     return np.full((batch.cell.batch, 1, 1), np.inf)
 
 
-OF_OTHERS = (*GATES, *CELLS, *LAYERS, *MEMORY, *STACKS, *CAUSAL)
+OF_OTHERS = (*GATES, *CELLS, *LAYERS, *MEMORY, *STACKS, *CAUSAL, *CERTIFICATES)
 DERIVED: dict[str, Callable[[Batch], Array]] = {
     **{quantity.name: nowhere for quantity in OF_OTHERS if quantity.role == "certified"},
     "H": pair_bound,

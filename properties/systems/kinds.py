@@ -11,7 +11,8 @@ Kind = Literal[
     "lstm", "gru", "gru-cho",
     "lstm-projected", "leaky", "deep", "diagonal", "min-gru", "min-lstm", "selective", "stack",
     "tcn", "gated-conv", "wavenet", "attention", "monotone",
-    "layered", "cascade", "modes", "jordan", "scan",
+    "layered", "cascade", "modes", "jordan", "scan", "certified",
+    "certified-rnn", "certified-relu",
 ]  # fmt: skip
 # How gated cells are drawn, the simplest first.
 GATED_REGIMES = ("zero", "candidate", "driven", "signs", "gaussian", "stable", "steep")
@@ -23,6 +24,15 @@ CELL_KINDS: dict[str, tuple[str, ...]] = GATED | {
     **dict.fromkeys(("min-gru", "min-lstm", "selective"), ("driven", "gaussian")),
     "stack": ("driven", "rnn", "gru", "lstm"),
 }
+# Real models with the certificates that ship for them; how their weights are drawn, and in what.
+CERTIFIED: Kind = "certified"
+# The same, of smooth vanilla cells, for what is certified of training them.
+CERTIFIED_RNN: Kind = "certified-rnn"
+# Of ReLU networks, with the unitary networks that ship for them.
+CERTIFIED_RELU: Kind = "certified-relu"
+CERTIFIED_KINDS = (CERTIFIED, CERTIFIED_RNN, CERTIFIED_RELU)
+CERTIFIED_REGIMES = ("zero", "driven", "signs", "gaussian", "shift")
+DTYPES = ("float64", "float32", "bfloat16", "float16")
 # What `about` may say for any of several kinds.
 FAMILIES: dict[str, tuple[Kind, ...]] = {
     "cell": (

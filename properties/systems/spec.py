@@ -14,6 +14,7 @@ from impl.errors import UnknownActivationError
 from properties.errors import SpecError
 from properties.systems.causal.fields import check_causal
 from properties.systems.cells.fields import check_cell
+from properties.systems.certified.fields import check_certified
 from properties.systems.drawing.written import Candidate as Candidate
 from properties.systems.drawing.written import Values as Values
 from properties.systems.drawing.written import check_candidate
@@ -21,6 +22,9 @@ from properties.systems.kinds import (
     ACTIVATIONS_OF,
     CAUSAL,
     CELL_KINDS,
+    CERTIFIED_KINDS,
+    CERTIFIED_REGIMES,
+    DTYPES,
     EXACT_LIMITS,
     EXACT_REGIMES,
     GATED,
@@ -54,13 +58,15 @@ SCHEDULES = ("inverse", "constant")
 BALLS = ("spectral", "infinity", "frobenius")
 CHOICES = {
     "inputs": INPUTS, "trained": TRAINED, "loss": LOSSES, "schedule": SCHEDULES, "ball": BALLS,
+    "dtype": DTYPES,
 }  # fmt: skip
 NUMBERS = ("lam", "scale", "bias", "epsilon", "alpha", "target", "distance", "start")
 LIMITS = {
     "n": 512, "d": 512, "T": 100_000, "K": 4_096, "batch": 65_536, "sequences": 4_096,
     "steps": 10_000, "states": 1024, "units": 512, "layers": 64, "taps": 64, "dilation": 64,
+    "layer": 64,
 }  # fmt: skip
-LEAST = {"K": 0, "steps": 0, "units": 0}
+LEAST = {"K": 0, "steps": 0, "units": 0, "layer": 0}
 
 # The exact kinds of which a candidate can be written out.
 WRITTEN = ("candidate", "sigmoid")
@@ -83,6 +89,9 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
     The exact kinds have ``states`` rows of an orthogonal matrix, an initial state of size ``start``
     and ``units`` singular values that are exactly 1; ``found`` writes a candidate out.
+
+    ``certified`` models have the weights of a ``cell`` in a ``dtype``, and the certificate of a
+    ``norm``; of a stack perhaps one ``layer`` is looked at, by what is printed of it.
 
     Causal models have ``layers`` with ``taps`` each (attention: positions), dilation^l apart.
     """
@@ -120,6 +129,10 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     layers: int = 1
     taps: int = 2
     dilation: int = 1
+    cell: str = ""
+    norm: str = "auto"
+    dtype: str = "float64"
+    layer: int = 0
 
     def alone(self, member: int, sequence: int) -> SystemSpec:
         """The spec of one (system, sequence) pair of this batch."""
@@ -143,7 +156,10 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     @property
     def regimes(self) -> tuple[str, ...]:
         """The regimes of this kind, the simplest first."""
-        return (EXACT_REGIMES | CELL_KINDS | CAUSAL).get(self.kind, REGIMES)
+        known = (
+            EXACT_REGIMES | CELL_KINDS | CAUSAL | dict.fromkeys(CERTIFIED_KINDS, CERTIFIED_REGIMES)
+        )
+        return known.get(self.kind, REGIMES)
 
     @property
     def text(self) -> str:
@@ -231,6 +247,8 @@ def check_spec(spec: SystemSpec) -> None:
         check_cell(spec)
     if spec.kind in CAUSAL:
         check_causal(spec)
+    if spec.kind in CERTIFIED_KINDS:
+        check_certified(spec)
     if spec.kind in EXACT_REGIMES:
         check_exact(spec)
     elif spec.found is not None:

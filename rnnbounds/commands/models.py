@@ -177,7 +177,8 @@ def print_training(training: TrainingCertificate | None) -> None:
         f"no larger than the model's"
     )
     echo(
-        f"gradients of the truncated model are within γ k λ^k, γ = {at_least(known.gamma)} "
+        f"gradients of the truncated model are within γ k λ^k, λ = {factor(known.lam)} "
+        f"in the Euclidean norm, γ = {at_least(known.gamma)} "
         f"(G_0 = {at_least(known.G_0)}, G_1 = {at_least(known.G_1)}), and β-Lipschitz, "
         f"β = {at_least(known.beta)}"
     )

@@ -21,6 +21,7 @@ ORDER = (
     "truncation",
     "prediction",
     "input-robustness",
+    "certificate",
     "linear-memory",
     "scan-memory",
     "vanishing-gradient",

@@ -11,6 +11,7 @@ from sympy import Expr, Symbol
 from theory.errors import InputError, UnknownNameError
 from theory.language.quantities.causal import CAUSAL
 from theory.language.quantities.cells import CELLS
+from theory.language.quantities.certificates import CERTIFICATES
 from theory.language.quantities.gates import GATES
 from theory.language.quantities.gradients import GRADIENTS
 from theory.language.quantities.layers import LAYERS
@@ -52,6 +53,7 @@ QUANTITIES: tuple[Quantity, ...] = (
     *LAYERS,
     *STACKS,
     *MEMORY,
+    *CERTIFICATES,
 )
 VOCABULARY: dict[str, Quantity] = {quantity.name: quantity for quantity in QUANTITIES}
 DEFINITIONS: dict[Symbol, Expr] = {

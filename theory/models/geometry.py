@@ -5,6 +5,7 @@ All of it is valid in any norm of states, so that ledgers are written once, for 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sympy import Expr, Integer, Min
 
@@ -215,9 +216,10 @@ EUCLIDEAN = Geometry(
 )
 
 
-def in_norm(
-    text: str, suffix: str, *, linear: bool = False, kind: type[Geometry] = Geometry
-) -> Geometry:
+G = TypeVar("G", bound=Geometry)
+
+
+def in_norm(text: str, suffix: str, *, linear: bool = False, kind: type[G]) -> G:
     """Another norm of states; of a linear model ∂φ/∂h is constant in every norm."""
     lam, S_0, B_h, L_w, beta_wh, L_p, beta_p = symbols(
         " ".join(f"{name}_{suffix}" for name in "lam S_0 B_h L_w beta_wh L_p beta_p".split())
@@ -226,5 +228,5 @@ def in_norm(
     return kind(text, weighted, lam, S_0, B_h, L_w, beta_hh, beta_wh, L_p, beta_p)
 
 
-QUADRATIC = in_norm(" in the norm ‖P^{1/2}·‖₂ of states", "P", linear=True)
-PERRON = in_norm(" in the norm max |·|_i/v_i of states", "v")
+QUADRATIC = in_norm(" in the norm ‖P^{1/2}·‖₂ of states", "P", linear=True, kind=Geometry)
+PERRON = in_norm(" in the norm max |·|_i/v_i of states", "v", kind=Geometry)

@@ -15,6 +15,7 @@ from impl.norms.comparison import Comparison
 Tensor = torch.Tensor
 # No state is larger, however large a box is: its cells have no bound where a gate may stay open.
 REACH = 2.0**20
+FIXED = ("leak",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +75,15 @@ class Cells:
         """The pair in the box."""
         box = self.box.clamp(max=REACH)[:, :, None]
         return self.raw.clamp(-box, box), self.raw_other.clamp(-box, box)
+
+    def near(self, share: float) -> dict[str, Tensor]:
+        """Other weights, each within that share of its own; the shares of a mix stand still."""
+        found = {}
+        for name, part in self.parameters.items():
+            places = torch.arange(part[0].numel(), dtype=part.dtype).reshape(part.shape[1:])
+            wave = ((5 * places + 3 * part.ndim) % 9 - 4) / 4
+            found[name] = part if name in FIXED else part + part * (share * wave)
+        return found
 
     @property
     def tensors(self) -> dict[str, Tensor]:

@@ -19,6 +19,7 @@ from impl.norms.readout_norms import WeightedMaximumDual
 from impl.numbers.outward import div_up, norm_up, subtract_down
 from impl.numbers.spectral_norm import certified_norm
 from properties.systems.cells.omega import UNIFORM
+from properties.systems.certified.constants import TOLD
 from properties.systems.other_inputs import x_gap
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ BOX: dict[str, Callable[[Batch], Tensor]] = {
     "L_p_box": lambda batch: batch.loss.slope(B_h_box(batch), dual(batch)),
     "beta_p_box": lambda batch: batch.loss.curvature_in(dual(batch)),
     **UNIFORM,
+    **TOLD,
 }
 
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from properties.systems.batch import Batch
 
 Tensor = torch.Tensor
-FIXED = ("leak",)
 LARGEST_SHARE = 0.25
 # How much larger than the cell's own the box is taken, until no weights of Ω leave it.
 GROWTH = (1.0, 1.03125, 1.125, 1.5, 3.0, 9.0)
@@ -44,13 +43,7 @@ class Omega:
     @cached_property
     def other(self) -> dict[str, Tensor]:
         """The other weights, (B, …) by name."""
-        share = min(self.share, LARGEST_SHARE)
-        found = {}
-        for name, part in self.cells.parameters.items():
-            places = torch.arange(part[0].numel(), dtype=part.dtype).reshape(part.shape[1:])
-            wave = ((5 * places + 3 * part.ndim) % 9 - 4) / 4
-            found[name] = part if name in FIXED else part + part * (share * wave)
-        return found
+        return self.cells.near(min(self.share, LARGEST_SHARE))
 
     @cached_property
     def moved(self) -> dict[str, Tensor]:

@@ -13,9 +13,10 @@ from impl.cells.activation import ACTIVATIONS
 from properties.errors import UnknownChoiceError
 from properties.systems.causal.specs import causal_specs
 from properties.systems.cells.specs import cell_specs
+from properties.systems.certified.specs import certified_specs
 from properties.systems.drawing.choices import pick, seeds
 from properties.systems.gated.specs import gated_specs
-from properties.systems.kinds import CAUSAL, CELL_KINDS, GATED
+from properties.systems.kinds import CAUSAL, CELL_KINDS, CERTIFIED_KINDS, GATED
 from properties.systems.layered.specs import cascade_specs, layered_specs
 from properties.systems.limits.drawn import candidate_specs, planted_specs, sigmoid_specs
 from properties.systems.scans.specs import jordan_specs, modes_specs, scan_specs
@@ -100,6 +101,8 @@ def specs(
         return draw(gated_specs(kind, batch, sequences))
     if kind in CAUSAL:
         return draw(causal_specs(kind, batch, sequences))
+    if kind in CERTIFIED_KINDS:
+        return draw(certified_specs(kind, batch, sequences))
     if kind == "matrix":
         regime = draw(pick((*STABLE_REGIMES, "similar")))
         n, lam = draw(pick((2, 3, 1, 4, 5, 8))), draw(pick(SCALES))

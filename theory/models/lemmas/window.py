@@ -11,8 +11,8 @@ from theory.language.law import at
 from theory.language.statement import le, lt
 from theory.language.terms.vectors import exponential, j, y, z
 from theory.language.vocabulary import symbols
-from theory.models.lemmas.decay import decay, positive_rate, rate_of
 from theory.models.lemmas.growth import TANGENTS
+from theory.models.lemmas.powers import decay, positive_rate, rate_of
 from theory.models.system import ONE, ZERO
 from theory.proof.methods import Monotone, Smt
 from theory.proof.proof import Step

@@ -1,0 +1,194 @@
+"""A batch of real models with their certificates, and pairs of states of the set that they state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from msgspec.structs import replace
+
+from impl.arithmetic.slopes import compare
+from impl.boxes.invariance import Held
+from impl.cells.table import kind_of
+from impl.certificate.certify import Certificate
+from impl.certificate.refute import ALL
+from impl.norms.comparison import Comparison
+from impl.reading.model import LoadedModel
+from properties.systems.cells.batch import Cells
+from properties.systems.cells.build import INWARD, fields
+from properties.systems.certified.models import alone, certified, stated_box
+from properties.systems.drawing.regimes import (
+    Array,
+    generator,
+    input_draws,
+    input_sequences,
+    lengths,
+    loss_draws,
+    normal,
+)
+from properties.systems.spec import SystemSpec
+
+Tensor = torch.Tensor
+TINY = 2.0**-16  # of states about which a cell is nearly linear
+REACHED = 6  # steps from zero
+
+
+@dataclass(frozen=True, eq=False)
+class Certified(Cells):
+    """Cells that are the models of these certificates, with the weights as they are stored."""
+
+    models: tuple[LoadedModel[Any], ...] = ()
+    certificates: tuple[Certificate, ...] = ()
+    parts: dict[str, Tensor] = field(default_factory=dict)
+    boxes: Tensor | None = None
+
+    @property
+    def parameters(self) -> dict[str, Tensor]:
+        """The weights as stored, in float64: each bias by itself."""
+        return self.parts
+
+    @cached_property
+    def held(self) -> Held:
+        """The box, infinite where the certificate speaks of all states."""
+        if hasattr(self.cell, "held"):
+            told: Held = self.cell.held(self.B_x[:, None])
+        else:
+            free = torch.full_like(self.raw[:, :, 0], torch.inf)
+            told = Held(free, free, free, torch.zeros(len(free), dtype=torch.bool))
+        everywhere = torch.tensor([c.states.startswith(ALL) for c in self.certificates])
+        box = told.box if self.boxes is None else torch.minimum(told.box, self.boxes)
+        return Held(
+            torch.where(everywhere[:, None], torch.inf, box),
+            torch.where(everywhere[:, None], torch.inf, told.proposed),
+            told.moved,
+            told.refused,
+        )
+
+    def near(self, share: float) -> dict[str, Tensor]:
+        """Other weights whose norms are no larger: of those alone training is certified."""
+        found = {}
+        for name, part in self.parameters.items():
+            places = torch.arange(part[0].numel(), dtype=part.dtype).reshape(part.shape[1:])
+            wave = torch.ones_like(part[0]) if name == "weight_hh" else (5 * places % 9) / 8
+            found[name] = part - part * (share * wave)
+        return found
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """How far inputs move each unit, of vanilla cells too."""
+        if hasattr(self.cell, "compared"):
+            found: Comparison = self.cell.compared(self.box, self.B_x[:, None])
+            return found
+        return compare(self.cell.program, self.parameters, self.box, self.B_x[:, None], self.cell.d)
+
+
+def certified_batch(spec: SystemSpec) -> dict[str, Any]:
+    """The fields of a batch of models of one kind, with inputs that reach the bound but for what
+    rounding them to the model's dtype takes; of a layer, those that the layers below make."""
+    pairs = [certified(spec, member) for member in spec.members]
+    models, certificates = (tuple(one) for one in zip(*pairs, strict=True))
+    roles = models[0].weights
+    parts = {role: torch.stack([m.weights[role].double() for m in models]) for role in roles}
+    whole = [certified(replace(spec, layer=0), member)[0] for member in spec.members]
+    drawn = [numbers(spec, *one) for one in zip(spec.members, whole, strict=True)]
+    stacked = {name: np.stack([one[name] for one in drawn]) for name in drawn[0]}
+    n = stacked["C"].shape[2]
+    W = np.broadcast_to(np.eye(n) / 2, (len(models), n, n))
+    given = input_sequences(spec, stacked["x"], W, np.ones((len(models), n, spec.d)), stacked["C"])
+    here = slice(None) if spec.sequence is None else slice(spec.sequence, spec.sequence + 1)
+
+    def tensor(array: Array, *axes: int) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array.transpose(0, *axes)))
+
+    dtype = getattr(torch, spec.dtype)
+    shrink = INWARD if spec.dtype == "float64" else 1 - 2 * torch.finfo(dtype).eps
+    x = (tensor(given[:, here], 2, 3, 1) * shrink).to(dtype).double()
+    h, h_other = (tensor(stacked[name][:, here], 2, 1) for name in ("h", "h_other"))
+    if hasattr(whole[0].cell, "layers"):
+        h, h_other = (reached(whole, part, spec) for part in (h, h_other))
+    if spec.layer:
+        start, end, x = below(whole, x, spec.layer - 1)
+        h, h_other = h[:, start:end], h_other[:, start:end]
+    cells = Certified(
+        kind_of(models[0].name).build(parts),
+        models[0].name,
+        torch.tensor([one.input_bound for one in certificates], dtype=torch.float64),
+        h,
+        h_other,
+        models,
+        certificates,
+        parts,
+        stated(spec),
+    )
+    return fields(cells, tensor(stacked["C"], 1, 2), x) | {"y": tensor(stacked["y"], 1)}
+
+
+def stated(spec: SystemSpec) -> Tensor | None:
+    """The boxes (B, N) of gated cells, None of others."""
+    boxes = [] if spec.layer else [stated_box(alone(spec), member) for member in spec.members]
+    known = [box for box in boxes if box is not None]
+    return torch.stack(known) if known else None
+
+
+def reached(models: Sequence[LoadedModel[Any]], raw: Tensor, spec: SystemSpec) -> Tensor:
+    """States (B, N, S) that stacks come to from zero: what their norms rest on are states of the
+    boxes of all layers together, which are not printed."""
+    rows = []
+    for i, model in enumerate(models):
+        s = torch.zeros_like(raw[i : i + 1])
+        push = raw[i : i + 1, : model.d].repeat(1, model.d, 1)[:, : model.d]
+        push = push / torch.linalg.vector_norm(push, dim=1, keepdim=True).clamp(min=TINY)
+        for _ in range(REACHED):
+            s = model.cell.step(s, push * (spec.scale * INWARD))
+        rows.append(s * INWARD)
+    return torch.cat(rows)
+
+
+def below(models: Sequence[LoadedModel[Any]], x: Tensor, layer: int) -> tuple[int, int, Tensor]:
+    """Where the state of a layer starts and ends, and its inputs (B, T, d, S) for those of the
+    stacks."""
+    widths = models[0].cell.widths
+    start = sum(widths[:layer])
+    made = []
+    for i, model in enumerate(models):
+        inputs = x[i : i + 1]
+        for cell, width in zip(model.cell.layers[:layer], widths, strict=False):
+            s, seen = x.new_zeros(1, width, x.shape[3]), []
+            for one in inputs.unbind(1):
+                s = cell.step(s, one)
+                seen.append(s[:, -cell.n :] * INWARD)
+            inputs = torch.stack(seen, dim=1)
+        made.append(inputs)
+    return start, start + widths[layer], torch.cat(made)
+
+
+def numbers(spec: SystemSpec, member: int, model: LoadedModel[Any]) -> dict[str, Array]:
+    """The readout, the target, what is random in the inputs, and pairs of states (S, N): at random,
+    along the diagonal near zero, and at corners of any box."""
+    kind = kind_of(spec.cell)
+    states = kind.layout(model.weights).sizes(model.weights).state
+    readout = normal(generator(spec, member, stream=1), min(model.n, 2), model.n)
+    found = within(loss_draws(spec, member, readout), certified(alone(spec), member)[1])
+    rng = generator(spec, member, stream=2)
+    found["x"] = input_draws(spec, rng, len(found["C"]))
+    h, h_other = normal(rng, spec.sequences, states), normal(rng, spec.sequences, states)
+    h[1::3] = TINY
+    h_other[1::3] = -TINY
+    h[2::3], h_other[2::3] = 64 * np.sign(h[2::3]), -64 * np.sign(h[2::3])
+    return found | {"h": h, "h_other": h_other}
+
+
+def within(found: dict[str, Array], certificate: Certificate) -> dict[str, Array]:
+    """A readout of norm 1 at most, and a target within the bound that its certificate states."""
+    training = certificate.training
+    if training is None:
+        return found
+    C, y = found["C"], found["y"]
+    size, longest = lengths(C.reshape(1, -1))[0], lengths(y[None])[0]
+    bound = training.target if np.isfinite(training.target) else longest
+    C = C / size * INWARD if size else C
+    return found | {"C": C, "y": y / longest * bound * INWARD if longest > bound else y}

@@ -1,0 +1,162 @@
+"""A member of a certified system: a model as a user has it, and what `certify` makes of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from msgspec.structs import replace
+
+from impl.cells.stacks.stack import PREFIX
+from impl.cells.stacks.stack import layer as weights_of
+from impl.cells.table import kind_of
+from impl.certificate.certify import Certificate, certify
+from impl.convert.unitary import NotReluError, NoUnitaryError, UnitaryModel, unitary
+from impl.reading.adapters import load_model
+from impl.reading.model import LoadedModel
+from impl.training.certificate import Task
+from properties.systems.cells.drawn import WEIGHTS, Generator, Weights, fed, offset, recurrent
+from properties.systems.drawing.regimes import Array, generator
+from properties.systems.spec import SystemSpec
+
+# The shares of the inputs' bound that are asked for as ε, in turn by the members of a batch.
+SHARES = (1.0, 0.25, 0.0625)
+KEPT = 4096
+
+
+def weights(spec: SystemSpec, rng: Generator) -> Weights:
+    """Drawn weights by the names of their layout."""
+    family = spec.cell.removesuffix(f"-{spec.cell.rpartition('-')[2]}")
+    for name in (spec.cell, family):
+        if name in WEIGHTS:
+            return WEIGHTS[name](spec, rng)
+    layers = spec.layers if spec.cell.startswith(PREFIX) else 1
+    found = of_torch(spec, rng, kind_of(spec.cell.removeprefix(PREFIX)).gates, layers)
+    if spec.cell.startswith(PREFIX):
+        return found
+    return {name.removesuffix("_l0"): part for name, part in found.items()}
+
+
+def carried(spec: SystemSpec, rng: Generator) -> Array:
+    """A recurrent matrix; a shift is nilpotent, so that the norms differ most."""
+    n = spec.n
+    if spec.regime == "shift":
+        return np.eye(n, k=-1) * spec.lam
+    return recurrent(spec, rng, n, n)
+
+
+def of_torch(spec: SystemSpec, rng: Generator, gates: int, layers: int) -> Weights:
+    """Layers of cells whose gates are stacked, each of n outputs."""
+    found: Weights = {}
+    n, below = spec.n, spec.d
+    for layer in range(layers):
+        for name, part in (
+            ("weight_hh", [carried(spec, rng) for _ in range(gates)]),
+            ("weight_ih", [fed(spec, rng, n, below) for _ in range(gates)]),
+            ("bias_ih", [offset(spec, rng, n) for _ in range(gates)]),
+            ("bias_hh", [offset(spec, rng, n) for _ in range(gates)]),
+        ):
+            found[f"{name}_l{layer}"] = torch.cat([torch.from_numpy(one) for one in part]).numpy()
+        below = n
+    return found
+
+
+@lru_cache(maxsize=KEPT)
+def stated_box(spec: SystemSpec, member: int) -> torch.Tensor | None:
+    """The box (N,) of a gated cell that its certificate rests on, which takes more iterates than
+    its ``held``; None for other cells."""
+    model, certificate = certified(spec, member)
+    if not hasattr(model.cell, "blocks"):
+        return None
+    analysis: Any = kind_of(model.name).analyse(model, certificate.input_bound)
+    box: torch.Tensor = analysis.comparison.box[0]
+    return box
+
+
+@lru_cache(maxsize=KEPT)
+def _equivalent(spec: SystemSpec, member: int) -> UnitaryModel | None:
+    model, certificate = certified(spec, member)
+    rescaled = chosen(spec, member) == 0
+    try:
+        return unitary(model, certificate.input_bound, rescale=rescaled)
+    except (NotReluError, NoUnitaryError):
+        return None
+
+
+def equivalent(spec: SystemSpec, member: int) -> UnitaryModel | None:
+    """The unitary network of a ReLU model, every third one rescaled; None if there is none."""
+    return _equivalent(alone(spec), member)
+
+
+def epsilons(spec: SystemSpec) -> tuple[float, ...]:
+    """The ε that are asked for."""
+    return tuple(spec.epsilon * spec.scale * share for share in SHARES)
+
+
+def chosen(spec: SystemSpec, member: int) -> int:
+    """Which of the ε a member is judged by."""
+    return (spec.seed + member) % len(SHARES)
+
+
+def alone(spec: SystemSpec) -> SystemSpec:
+    """What a model depends on, whatever it runs on."""
+    return replace(
+        spec, inputs="constant", T=1, K=0, batch=1, sequences=1, member=None, sequence=None,
+        distance=0.25,
+    )  # fmt: skip
+
+
+def certified(spec: SystemSpec, member: int) -> tuple[LoadedModel[Any], Certificate]:
+    """The model of a member and its certificate, whatever it runs on."""
+    model, certificate = _certified(replace(alone(spec), layer=0), member)
+    return layer_of(model, certificate, spec.layer - 1) if spec.layer else (model, certificate)
+
+
+def layer_of(
+    model: LoadedModel[Any], certificate: Certificate, layer: int
+) -> tuple[LoadedModel[Any], Certificate]:
+    """A layer of a stack as a model, with what the stack's certificate prints of it."""
+    end, rows = f"_l{layer}", certificate.weights or ()
+    row = rows[layer] if layer < len(rows) else ()
+    assert isinstance(row, tuple)
+    constants = {
+        name.removesuffix(end): value
+        for name, value in certificate.constants.items()
+        if name.endswith(end)
+    }
+    name = certificate.cell.removeprefix(PREFIX)
+    own = weights_of(model.weights, layer)
+    part = LoadedModel(model.cell.layers[layer], name, model.dtype, own, model.source)
+    told = dataclasses.replace(
+        certificate,
+        cell=name,
+        d=part.d,
+        lam=constants["lam"],
+        input_bound=constants["B_x"],
+        constants=constants,
+        windows=tuple((epsilon, None) for epsilon, _ in certificate.windows),
+        weights=row[1:] or None,
+        rounding=None,
+        training=None,
+    )
+    return part, told
+
+
+@lru_cache(maxsize=KEPT)
+def _certified(spec: SystemSpec, member: int) -> tuple[LoadedModel[Any], Certificate]:
+    drawn, kind = weights(spec, generator(spec, member)), kind_of(spec.cell)
+    dtype = getattr(torch, spec.dtype)
+    tensors = {
+        name + kind.suffix: torch.from_numpy(part.copy()).to(dtype) for name, part in drawn.items()
+    }
+    model = load_model(tensors, spec.cell)
+    return model, certify(
+        model,
+        spec.scale,
+        epsilons(spec),
+        spec.norm,
+        training=Task(loss=spec.loss) if kind.trains else None,
+    )

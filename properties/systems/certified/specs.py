@@ -1,0 +1,114 @@
+"""What Hypothesis draws of models with certificates, and their extremal instances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from impl.cells.stacks.stack import PREFIX
+from impl.cells.table import CELLS, kind_of
+from properties.systems.drawing.choices import pick, seeds
+from properties.systems.kinds import CERTIFIED, CERTIFIED_RELU, CERTIFIED_RNN, DTYPES, GATED
+from properties.systems.spec import LOSSES, Kind, SystemSpec
+
+# One of each, so that an activation that many cells share is drawn no more often than a cell.
+COMMON = (
+    "rnn-tanh", "linear", "lstm", "gru", "rnn-relu", "gru-cho", "lstm-projected", "leaky-tanh",
+    "deep-tanh", "diagonal", "min-gru", "min-lstm", "selective", "stacked-rnn-tanh", "stacked-gru",
+    "stacked-lstm",
+)  # fmt: skip
+OTHERS = tuple(name for name in CELLS if name not in COMMON)
+LARGE = (*(name for name in COMMON if name.startswith(PREFIX)), *GATED)
+SMOOTH = ("rnn-tanh", "linear", "rnn-sigmoid", "rnn-sin", "rnn-gelu")
+OF_KIND = {CERTIFIED_RNN: SMOOTH, CERTIFIED_RELU: ("rnn-relu",)}
+LENGTHS = (5, 8, 12, 3, 16, 24, 2, 1)
+
+
+@st.composite
+def certified_specs(draw: st.DrawFn, kind: Kind, batch: int, sequences: int) -> SystemSpec:
+    """A model of 1 to 4 units in any norm of its kind; every other one is nearly linear and meets
+    its bounds."""
+    cell = draw(pick(OF_KIND.get(kind) or (*COMMON, draw(pick(OTHERS)))))
+    T = draw(pick(LENGTHS))
+    large = cell in LARGE
+    spec = SystemSpec(
+        kind=kind,
+        cell=cell,
+        loss=draw(pick(LOSSES)),
+        norm=draw(pick(("auto", *kind_of(cell).norms))),
+        dtype=draw(pick(("float32", "float64", "bfloat16", "float16"))),
+        T=T,
+        K=min(T, 16),
+        layers=2 if cell.startswith((PREFIX, "deep-")) else 1,
+        epsilon=draw(pick((0.26, 0.1, 0.57, 0.01))),
+        distance=draw(pick((0.125, 2.0**-6, 1.0))),
+        lam=draw(pick((0.5, 0.25, 0.75, 0.125))) / (2 if large else 1),
+        seed=draw(seeds()),
+        batch=1 if large else batch,
+        sequences=sequences,
+    )
+    if cell.startswith(PREFIX):
+        spec = replace(spec, layer=draw(pick((0, 1, 2, 0))))
+    if draw(pick((True, False))):
+        return replace(
+            spec,
+            regime="driven",
+            inputs="constant",
+            n=draw(pick((2, 1, 3))),
+            bias=draw(pick((0.5, 0.0))),
+            scale=draw(pick((2.0**-10, 1.0, 2.0**-6))),
+        )
+    n = draw(pick((2, 3, 1, 4)))
+    return replace(
+        spec,
+        regime=draw(pick(("gaussian", "signs", "shift", "zero"))),
+        inputs=draw(pick(("gaussian", "constant", "alternating", "impulse"))),
+        n=n,
+        d=min(draw(pick((1, 2))), n),
+        scale=draw(pick((1.0, 0.25))),
+        bias=draw(pick((0.5, 0.0, 1.0))),
+    )
+
+
+def extremal(kind: Kind) -> Iterator[SystemSpec]:
+    """Units that are alike, driven by a constant input so small that they are linear: each cell in
+    its best norm, and a linear system in every norm."""
+    alike = SystemSpec(
+        kind=CERTIFIED, cell="linear", regime="driven", inputs="constant", n=2, T=20, K=16,
+        lam=0.5, scale=2.0**-12, epsilon=2.0**-4, seed=6, batch=1, sequences=3, bias=0.5,
+        dtype="float32",
+    )  # fmt: skip
+    if kind == CERTIFIED_RNN:
+        yield from trained(replace(alike, kind=kind))
+        return
+    if kind == CERTIFIED_RELU:
+        for dtype, n in zip(DTYPES, (1, 2, 3, 4), strict=True):
+            yield replace(alike, kind=kind, cell="rnn-relu", dtype=dtype, n=n, scale=1.0, T=12)
+        return
+    for norm in kind_of("linear").norms:
+        yield replace(alike, norm=norm)
+        yield replace(alike, norm=norm, n=1, lam=0.75, dtype="float16")
+    for cell in COMMON[:1] + COMMON[2:]:
+        layers = 2 if cell.startswith((PREFIX, "deep-")) else 1
+        of_cell = replace(alike, cell=cell, layers=layers, lam=0.125 if cell in LARGE else 0.5)
+        yield of_cell
+        if cell.startswith(PREFIX):
+            yield from (replace(of_cell, layer=layer, norm="perron") for layer in (0, 1, 2))
+    for dtype in DTYPES:
+        yield replace(alike, cell="rnn-tanh", scale=1.0, n=3, lam=0.9375, dtype=dtype, seed=7)
+
+
+def trained(alike: SystemSpec) -> Iterator[SystemSpec]:
+    """Scalar systems whose gradients forget no faster than they must, and larger ones."""
+    for cell, loss in (("linear", "linear"), ("linear", "squared"), ("rnn-tanh", "cross-entropy")):
+        for n, lam in ((1, 0.75), (2, 0.5)):
+            yield replace(
+                alike, cell=cell, loss=loss, n=n, lam=lam, scale=1.0, T=24, K=12, batch=2,
+                distance=0.125, bias=0.0,
+            )  # fmt: skip
+    yield replace(
+        alike, cell="linear", loss="linear", regime="shift", n=2, lam=0.75, scale=1.0, T=12, K=8,
+        batch=2,
+    )  # fmt: skip

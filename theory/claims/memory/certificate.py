@@ -1,0 +1,485 @@
+"""What the certificate of a model says of it: its λ, its windows, its bounds and its gain.
+
+‖h_T − h_T^k‖₂ ≤ ε for each printed pair (ε, k), each run from zero and every input sequence with
+‖x_t‖₂ ≤ B; and ‖s_k − s′_k‖ ≤ λ^k ‖s_0 − s′_0‖ in the norm that is printed, for states of the set
+that is stated. In the statements stands what is printed, to the last bit.
+"""
+
+from sympy import Expr, Rational
+
+from theory.axioms.base import TRIANGLE
+from theory.axioms.gates import LEAST_BOUND
+from theory.claims.gradients.gradient_gap import PAPER
+from theory.claims.gradients.gradient_gap import UNIFORM as UNIFORM_GAP
+from theory.claims.gradients.gradient_lipschitz import UNIFORM as UNIFORM_SMOOTH
+from theory.claims.gradients.gradient_lipschitz import beta as smoothness
+from theory.claims.unitary.urnn_equivalence import EQUIVALENCE
+from theory.language.claim import Claim, Form, Source
+from theory.language.law import Assumption, at
+from theory.language.statement import Statement, le
+from theory.language.terms.certificates import computed_double, unitary_computed
+from theory.language.terms.vectors import RECURSION, a, b, computed, state, vector, x
+from theory.language.vocabulary import symbols
+from theory.models.driven_runs import one, two
+from theory.models.geometry import EUCLIDEAN, ONE, ZERO
+from theory.models.lemmas.powers import power, power_at_most_one, power_sum
+from theory.models.printed import (
+    ALL_STEPS,
+    BOXED,
+    FIRST_STEP,
+    FORCED,
+    FROM_START,
+    LARGE,
+    LOST,
+    MANY,
+    MODEL,
+    ORBITS,
+    OWN,
+    PAIR,
+    PLAIN,
+    PRINTED,
+    PRINTED_GAIN,
+    PRINTED_ROUNDING,
+    RADIUS,
+    REACHED,
+    RUN,
+    SHARES,
+    SHORTER,
+    SHOWN,
+    SPREAD,
+    START,
+    TOLD,
+    TURNED,
+    WIDE,
+    apart,
+    assumed,
+    lost_by,
+)
+from theory.models.printed_unitary import DRIFTS, EXACTLY, STATES
+from theory.models.sensitivity import (
+    forgetting,
+    states,
+)
+from theory.models.system import TWO_STEPS, WINDOW
+from theory.proof.methods import Smt
+from theory.proof.proof import Proof, Step
+
+T, k, x_gap, h_gap, h_norm, forced_gap = symbols("T k x_gap h_gap h_norm forced_gap")
+lam, epsilon, window, S, R = symbols("lam_told eps_told k_told S_told R_told")
+C, reach, S_0, B_h, gain = symbols("C_told c_told S_0_told B_h_told gain_told")
+rounding, turns, turned = symbols("rounding_told two_norm_steps_told two_norm_told")
+orbit_start, orbit_start_told, orbit_gap, orbit_gap_told, orbit_state = symbols(
+    "orbit_start orbit_start_told orbit_gap orbit_gap_told orbit_state"
+)
+state_told, first_norm, h_rounding, share_used = symbols(
+    "state_told first_norm h_rounding_told share_used"
+)
+grad_gap, gamma, beta, lam_w, G_0, G_1 = symbols("grad_gap gamma_told beta_told lam G_0 G_1")
+grad_gap_weights, weight_distance = symbols("grad_gap_weights weight_distance")
+unitary_gap, unitary_defect, exact, defect, bounded = symbols(
+    "unitary_gap unitary_defect exact_told defect_told B_u_told"
+)
+rounding_64, rounding_own, computed_norm = symbols(
+    "unitary_rounding unitary_rounding_own unitary_computed"
+)
+drift, drift_own, reached = symbols("drift_told drift_own_told B_computed_told")
+POWERS = (power(lam), power_sum(lam), power_at_most_one(lam))
+
+PRINTED_GAMMA = assumed(
+    "printed gamma", "the printed γ is at least G_0 + G_1", (), le(G_0 + G_1, gamma)
+)
+PRINTED_BETA = assumed(
+    "printed beta", "the printed β is at least that of Lemma 3", (), le(smoothness, beta)
+)
+
+
+def form(
+    name: str, bound: Statement, assumptions: tuple[Assumption, ...], *steps: Step, note: str = ""
+) -> Form:
+    """A form about models with their certificates."""
+    return Form(name, bound, assumptions, "certified", Proof(steps), note)
+
+
+forgotten = state(x, 0, T) - state(x, T - k, k)
+WINDOW_FORM = form(
+    "window",
+    bound := le(h_gap, epsilon),
+    (*MODEL, SHOWN, RADIUS, PRINTED, WINDOW, LARGE),
+    *(*RUN, *forgetting(TOLD), *POWERS, START, SHORTER),
+    Step(
+        "what is forgotten",
+        le(TOLD.norm(forgotten), lam**k * SPREAD),
+        Smt(
+            at("forgetting", T - k, k),
+            at("where a window starts", T - k),
+            at("power not negative", k),
+            "window",
+            "contractive",
+        ),
+    ),
+    Step(
+        "claim",
+        bound,
+        Smt(
+            "what is forgotten",
+            at("output", forgotten),
+            at("longer windows forget more", window, k - window),
+            at("where a window starts", ZERO),
+            "printed window",
+            "long window",
+            "contractive",
+        ),
+    ),
+    note="the pairs (ε, k) that are printed",
+)
+ORBIT = form(
+    "contraction",
+    bound := le(orbit_gap_told, lam**k * orbit_start_told),
+    (*PAIR, PLAIN),
+    *(*ORBITS, Step("claim", bound, Smt(*ALL_STEPS))),
+    note="k steps from any two states of the stated set, in the printed norm",
+)
+OUTPUT = form(
+    "output",
+    bound := le(orbit_gap, C * lam**k * orbit_start_told),
+    (*PAIR, SHOWN, PLAIN),
+    *(*ORBITS, Step("claim", bound, Smt(*ALL_STEPS, at("output", apart), at("output", a - b)))),
+    note="from the printed norm to the Euclidean one of the output",
+)
+FORGETTING = form(
+    "forgetting",
+    bound := le(orbit_gap, C * reach * lam**k * orbit_start),
+    (*PAIR, SHOWN, REACHED),
+    *(*ORBITS, power(lam), FROM_START),
+    Step("claim", bound, Smt("from the start", at("output", apart), at("output", a - b))),
+    note="in Euclidean norms alone, of iterated norms too",
+)
+TWO_NORM = form(
+    "two-norm",
+    bound := le(orbit_state, turned * orbit_start),
+    (*PAIR, TOLD.contractive, WIDE, REACHED, TURNED, MANY),
+    *(*ORBITS, *POWERS, SHORTER, FROM_START),
+    Step(
+        "fewer steps",
+        le(reach * lam**k * orbit_start, reach * lam**turns * orbit_start),
+        Smt(at("longer windows forget more", turns, k - turns), at("reach", a - b), "many steps"),
+    ),
+    Step(
+        "claim",
+        bound,
+        Smt("from the start", "fewer steps", at("state", apart), "printed steps"),
+    ),
+    note="the steps that contract in the Euclidean norm of the whole state",
+)
+DRIVE = form(
+    "drive",
+    bound := le(state_told, S * TOLD.total(T)),
+    (*MODEL, PLAIN),
+    *(*RUN, Step("claim", bound, Smt(at("state", T), "contractive"))),
+    note="the printed drive, from the first step on",
+)
+RADIUS_FORM = form(
+    "radius",
+    bound := le(state_told, R),
+    (TOLD.invariant, RADIUS, PLAIN),
+    *TOLD.before,
+    Step("claim", bound, Smt(at("radius", state(x, 0, T)), at("runs stay in the box", 0, T))),
+    note="the printed size of the invariant box",
+)
+FIRST = form(
+    "first",
+    bound := le(first_norm, S_0),
+    (FIRST_STEP,),
+    Step("claim", bound, Smt(RECURSION.at(x, 0, 0), at("first step", 0))),
+    note="one step from zero, in the Euclidean norm of the output",
+)
+STATE = form(
+    "state",
+    bound := le(h_norm, B_h),
+    (*MODEL, SHOWN, RADIUS, BOXED),
+    *(*RUN, power(lam), START),
+    Step(
+        "claim",
+        bound,
+        Smt(
+            at("where a window starts", T),
+            at("output", state(x, 0, T)),
+            at("printed bound", state(x, 0, T)),
+            at("runs stay in the box", 0, T),
+            "contractive",
+        ),
+    ),
+    note="the printed bound on all outputs",
+)
+driven = one.func(a, x, T) - two.func(a, two.args[1], T)
+GAIN = form(
+    "gain",
+    bound := le(forced_gap, gain * x_gap),
+    (*FORCED.assumptions, SHOWN, PRINTED_GAIN),
+    *(*FORCED.steps, power(lam)),
+    Step(
+        "within the sum",
+        le(FORCED.bound(T), FORCED.L_x * x_gap / (1 - lam)),
+        Smt(at("power not negative", T), at("lipschitz input", a, 0), "contractive"),
+    ),
+    Step(
+        "claim",
+        bound,
+        Smt(
+            at("all steps", a, a, T),
+            "starts",
+            "within the sum",
+            at("output", driven),
+            "printed gain",
+            "contractive",
+        ),
+    ),
+    note="for every length T",
+)
+lost = computed(x, T) - state(x, 0, T)
+ROUNDING = form(
+    "rounding",
+    bound := le(h_rounding, rounding),
+    (TOLD.invariant, TOLD.contraction, TOLD.contractive, SHOWN, OWN, PRINTED_ROUNDING),
+    *(*TOLD.before, power(lam), LOST),
+    Step(
+        "within the sum",
+        le(lost_by(T), lost_by(T).subs(lam**T, 0)),
+        Smt(at("power not negative", T), at("own dtype", 0), "contractive"),
+    ),
+    Step(
+        "claim",
+        bound,
+        Smt(
+            at("what is lost", T),
+            "within the sum",
+            at("output", lost),
+            "printed rounding",
+            "contractive",
+        ),
+    ),
+    note="vanilla cells as their own dtype computes them",
+)
+
+CONSTANTS = form(
+    "constants",
+    bound := le(share_used, ONE),
+    (SHARES,),
+    Step("claim", bound, Smt("shares", LEAST_BOUND.at(ONE, vector("shares")))),
+    note="gates, decays, leaks, the norms of weights and the slopes of activations that are printed",
+)
+
+of_gradients = PAPER.lemma("gradient-gap, paper").at()
+GRADIENTS = Form(
+    "gradients",
+    bound := le(grad_gap, gamma * k * lam_w**k),
+    (*PAPER.assumptions, PRINTED_GAMMA),
+    "certified-rnn",
+    Proof(
+        (
+            power(EUCLIDEAN),
+            Step(
+                "claim",
+                bound,
+                Smt(of_gradients, at("power not negative", k), "printed gamma", "some window"),
+            ),
+        )
+    ),
+    note="γ k λ^k with the printed γ, and the printed λ of training",
+)
+FACTORS = Form(
+    "gradient-factors",
+    bound := le(grad_gap, (G_0 + k * G_1) * lam_w**k),
+    PAPER.assumptions,
+    "certified-rnn",
+    Proof(
+        (
+            power(EUCLIDEAN),
+            Step(
+                "claim",
+                bound,
+                Smt(
+                    UNIFORM_GAP.lemma("gradient-gap, uniform").at(),
+                    at("power not negative", k - 1),
+                    "division",
+                    "memory",
+                    "some window",
+                ),
+            ),
+        )
+    ),
+    note="λ^k (G_0 + k G_1) with both printed factors",
+)
+SMOOTHNESS = Form(
+    "smoothness",
+    bound := le(grad_gap_weights, beta * weight_distance),
+    (*UNIFORM_SMOOTH.assumptions, PRINTED_BETA),
+    "certified-rnn",
+    Proof(
+        (
+            Step(
+                "claim",
+                bound,
+                Smt(
+                    UNIFORM_SMOOTH.lemma("gradient-lipschitz, uniform").at(),
+                    "printed beta",
+                    "contractive",
+                ),
+            ),
+        )
+    ),
+    note="β as it is printed, for weights that are no larger than the model's",
+)
+
+UNITARY = Form(
+    "unitary",
+    bound := le(unitary_gap, exact),
+    EQUIVALENCE.assumptions,
+    "certified-relu",
+    Proof((Step("claim", bound, Smt(EQUIVALENCE.lemma("urnn-equivalence", T).at(T))),)),
+    note="the unitary network that ships, in exact arithmetic, and the difference that it prints",
+)
+DEFECT = Form(
+    "unitary-defect",
+    bound := le(unitary_defect, defect),
+    (EXACTLY,),
+    "certified-relu",
+    Proof((Step("claim", bound, Smt("printed defect")),)),
+    note="of the matrix as it is stored",
+)
+SIZE = Form(
+    "unitary-state",
+    bound := le(h_norm, bounded),
+    STATES,
+    "certified-relu",
+    Proof(
+        (
+            *states(EUCLIDEAN),
+            power(EUCLIDEAN),
+            Step(
+                "claim",
+                bound,
+                Smt(at("state", T), at("power not negative", T), "printed bound", "contractive"),
+            ),
+        )
+    ),
+    note="the bound on states that a unitary network prints",
+)
+u, double, own = (f(x, T) for f in (unitary_computed, computed_double, computed))
+
+
+def drifting(name: str, bound: Statement, *parts: Expr, note: str) -> Form:
+    """A form about states as floats compute them: what it compares are each near the exact ones."""
+    exact = state(x, 0, T)
+    apart = TRIANGLE.at(parts[0] - exact, exact - parts[1])
+    step = Step("claim", bound, Smt(at("drifts", T), apart))
+    return Form(name, bound, (DRIFTS,), "certified-relu", Proof((step,)), note)
+
+
+DRIFT = drifting("unitary-float64", le(rounding_64, drift), u, double, note="both in float64")
+OWN_DRIFT = drifting(
+    "unitary-own", le(rounding_own, drift_own), u, own, note="against the model in its own dtype"
+)
+COMPUTED = drifting(
+    "unitary-computed", le(computed_norm, reached), u, 0 * u, note="how large float64 states grow"
+)
+
+NEARLY = 1 - Rational(1, 2**30)
+SOONER = Assumption(
+    "long window", "the window is at least the printed k less one", le(window, k + 1)
+)
+FEWER = Assumption("many steps", "there are at least the printed steps less one", le(turns, k + 1))
+CERTIFICATE = Claim(
+    id="certificate",
+    title="What a certificate prints is true",
+    source=Source(
+        "Miller & Hardt, Stable Recurrent Models",
+        "section 2, Lemma 1, of the numbers that are printed",
+    ),
+    forms=(
+        WINDOW_FORM, ORBIT, OUTPUT, FORGETTING, TWO_NORM, DRIVE, RADIUS_FORM, FIRST, STATE, GAIN,
+        ROUNDING, CONSTANTS, GRADIENTS, FACTORS, SMOOTHNESS,
+        UNITARY, DEFECT, SIZE, DRIFT, OWN_DRIFT, COMPUTED,
+    ),
+    false_variants=(
+        WINDOW_FORM.variant(
+            "one-input-less",
+            "k − 1 inputs are as good as the printed k",
+            assumptions=(*MODEL, SHOWN, RADIUS, PRINTED, WINDOW, SOONER),
+        ),
+        WINDOW_FORM.variant(
+            "half-of-epsilon",
+            "the printed window is good for half of its ε",
+            le(h_gap, epsilon / 2),
+        ),
+        ORBIT.variant(
+            "without-slack",
+            "the printed λ is larger than it need be",
+            le(orbit_gap_told, (NEARLY * lam) ** k * orbit_start_told),
+        ),
+        OUTPUT.variant(
+            "constants-swapped",
+            "the reach in place of the equivalence",
+            le(orbit_gap, reach * lam**k * orbit_start_told),
+        ),
+        FORGETTING.variant(
+            "without-equivalence",
+            "the printed factor is taken for one in the Euclidean norm",
+            le(orbit_gap, lam**k * orbit_start),
+        ),
+        TWO_NORM.variant(
+            "one-step-less",
+            "one step less contracts as well",
+            assumptions=(*PAIR, TOLD.contractive, WIDE, REACHED, TURNED, FEWER),
+        ),
+        DRIVE.variant(
+            "one-step-short",
+            "the geometric sum ends one step early",
+            le(state_told, S * TOLD.total(T - 1)),
+            (*DRIVE.assumptions, TWO_STEPS),
+        ),
+        RADIUS_FORM.variant(
+            "half-the-radius", "half of the printed radius", le(state_told, R / 2)
+        ),
+        FIRST.variant("half-the-drive", "half of the printed S_0", le(first_norm, S_0 / 2)),
+        STATE.variant("half-the-bound", "half of the printed bound", le(h_norm, B_h / 2)),
+        GAIN.variant(
+            "no-horizon",
+            "a gain without 1/(1 − λ)",
+            le(forced_gap, gain * (1 - lam) * x_gap),
+        ),
+        ROUNDING.variant(
+            "one-rounding",
+            "errors of rounding do not add up, and a unit in the last place is enough",
+            le(h_rounding, rounding / 1024),
+        ),
+        GRADIENTS.variant(
+            "shortest-memory",
+            "the printed γ goes with the λ of the norm that has the shortest memory",
+            le(grad_gap, gamma * k * lam**k),
+        ),
+        FACTORS.variant(
+            "forgotten-alone", "the drift G_1 is left out", le(grad_gap, G_0 * lam_w**k)
+        ),
+        SMOOTHNESS.variant(
+            "no-horizon-squared",
+            "β with two factors 1/(1 − λ) less",
+            le(grad_gap_weights, beta * (1 - lam_w) ** 2 * weight_distance),
+        ),
+        SIZE.variant("half-the-size", "half of it", le(h_norm, bounded / 2)),
+        OWN_DRIFT.variant(
+            "own-as-float64",
+            "the model's own dtype drifts no further than float64",
+            le(rounding_own, drift),
+        ),
+        CONSTANTS.variant(
+            "a-hundredth-less", "each printed constant is a hundredth too large",
+            le(share_used, Rational(99, 100)),
+        ),
+    ),
+    emphasis=0.6,
+    extremal=(
+        "units that are alike and linear in what is small, driven by constant inputs on the bound: "
+        "k − 1 inputs leave more than ε"
+    ),
+)  # fmt: skip

@@ -1,0 +1,118 @@
+"""What `certify` prints of a model, and what is seen of it.
+
+Constants that end in ``_told`` are read from the certificate, and are the very numbers that it
+prints. ‖s‖_told is the norm that it names, with the weights that it prints.
+"""
+
+from sympy import Expr
+
+from theory.language.quantity import Quantity, Symbol, certified, measured
+from theory.language.terms.certificates import computed_double, unitary_computed, whole
+from theory.language.terms.gates import gated_run
+from theory.language.terms.vectors import (
+    a,
+    b,
+    computed,
+    max_norm,
+    norm,
+    state,
+    vector,
+    weighted,
+    x,
+)
+
+T, k = Symbol("T", integer=True), Symbol("k", integer=True)
+_NAMED = "of the certificate"
+_apart = gated_run(a, x, k) - gated_run(b, x, k)
+
+
+def _steps(name: str, meaning: str, notation: str) -> Quantity:
+    """A number of steps that a certificate states."""
+    symbol = Symbol(name, integer=True)
+    return Quantity(symbol, "certified", meaning, "number", notation)
+
+
+def _told(notation: str, difference: Expr) -> tuple[str, Expr, str]:
+    """Notation, definition and unit of what is measured in the norm of the certificate."""
+    return rf"\lVert {notation}\rVert_{{told}}", weighted(difference), _NAMED
+
+
+CERTIFICATES: tuple[Quantity, ...] = (
+    certified("lam_told", "the λ that is printed", _NAMED, r"\lambda^{(told)}"),
+    certified("eps_told", "an ε that is printed", "Euclidean", r"\varepsilon^{(told)}"),
+    _steps("k_told", "the window k that is printed for that ε", "k^{(told)}"),
+    certified(
+        "C_told", "the equivalence that is printed, ‖h‖₂ ≤ C‖s‖", _NAMED + " to Euclidean",
+        "C^{(told)}",
+    ),
+    certified(
+        "c_told", "the reach that is printed, ‖s‖ ≤ c‖s‖₂", "Euclidean to that " + _NAMED,
+        "c^{(told)}",
+    ),
+    certified("S_told", "the drive that is printed", _NAMED, "S^{(told)}"),
+    certified("R_told", "the radius that is printed, of all states", _NAMED, "R^{(told)}"),
+    certified("S_0_told", "the S_0 that is printed", "Euclidean", "S_0^{(told)}"),
+    certified("B_h_told", "the B_h that is printed", "Euclidean", "B_h^{(told)}"),
+    certified(
+        "gain_told", "the gain that is printed", "Euclidean, by that of the inputs", "G^{(told)}"
+    ),
+    certified(
+        "rounding_told", "the bound on rounding that is printed, in the model's own dtype",
+        "Euclidean", r"\varrho^{(told)}",
+    ),
+    certified(
+        "steps_told", "the steps of the norm that are printed, 1 of all but iterated ones",
+        "number", "r^{(told)}",
+    ),
+    _steps("two_norm_steps_told", "the steps printed that contract in ‖·‖₂", "r_2^{(told)}"),
+    certified("gamma_told", "the γ that is printed", "Euclidean", r"\gamma^{(told)}"),
+    certified("beta_told", "the β that is printed", "Euclidean", r"\beta^{(told)}"),
+    certified("two_norm_told", "their factor that is printed", "Euclidean", "q^{(told)}"),
+    certified("B_u_told", "the B_h printed of a unitary network", "Euclidean", "B_h^{(u)}"),
+    certified(
+        "B_computed_told", "its bound on computed states that is printed", "Euclidean",
+        r"\hat{B}^{(u)}",
+    ),
+    certified("defect_told", "its orthogonality defect that is printed", "Frobenius", r"\delta_V"),
+    certified("drift_told", "the difference of float64 runs that is printed", "Euclidean", r"e_{64}"),
+    certified(
+        "drift_own_told", "that of the model's own dtype", "Euclidean", r"e_{own}"
+    ),
+    certified("exact_told", "that in real arithmetic", "Euclidean", r"e_{exact}"),
+    measured(
+        "unitary_rounding", "a unitary network against its model, both in float64",
+        r"\lVert \hat{u}_T-\hat{h}_T\rVert_{64}",
+        norm(unitary_computed(x, T) - computed_double(x, T)),
+    ),
+    measured(
+        "unitary_rounding_own", "a unitary network in float64 against its model in its own dtype",
+        r"\lVert \hat{u}_T-\hat{h}_T\rVert_{own}", norm(unitary_computed(x, T) - computed(x, T)),
+    ),
+    measured(
+        "unitary_computed", "the state that a unitary network computes in float64",
+        r"\lVert \hat{u}_T\rVert", norm(unitary_computed(x, T)),
+    ),
+    measured("orbit_start", "two states", r"\lVert s-s'\rVert_{whole}", whole(a - b)),
+    measured("orbit_start_told", "two states", *_told("s-s'", a - b)),
+    measured(
+        "orbit_gap", "the outputs k steps after two states",
+        r"\lVert h_k(s)-h_k(s')\rVert", norm(_apart),
+    ),
+    measured(
+        "orbit_state", "the states k steps after two states",
+        r"\lVert s_k(s)-s_k(s')\rVert_{whole}", whole(_apart),
+    ),
+    measured("orbit_gap_told", "k steps after two states", *_told("s_k(s)-s_k(s')", _apart)),
+    measured("state_told", "the state of a run from zero", *_told("s_T", state(x, 0, T))),
+    measured(
+        "first_norm", "the output after the first step", r"\lVert h_1\rVert", norm(state(x, 0, 1))
+    ),
+    measured(
+        "share_used", "the largest share of a printed constant that is used", r"\max_i u_i/c_i",
+        max_norm(vector("shares")), "share of the printed constant",
+    ),
+    measured(
+        "h_rounding_told", "computed in the model's own dtype against exact output",
+        r"\lVert \hat{h}_T-h_T\rVert_{own}", norm(computed(x, T) - state(x, 0, T)),
+    ),
+)  # fmt: skip
