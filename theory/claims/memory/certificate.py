@@ -277,7 +277,7 @@ GRADIENTS = Form(
     "certified-rnn",
     Proof(
         (
-            power(EUCLIDEAN),
+            power(EUCLIDEAN.lam),
             Step(
                 "claim",
                 bound,
@@ -294,7 +294,7 @@ FACTORS = Form(
     "certified-rnn",
     Proof(
         (
-            power(EUCLIDEAN),
+            power(EUCLIDEAN.lam),
             Step(
                 "claim",
                 bound,
@@ -355,7 +355,7 @@ SIZE = Form(
     Proof(
         (
             *states(EUCLIDEAN),
-            power(EUCLIDEAN),
+            power(EUCLIDEAN.lam),
             Step(
                 "claim",
                 bound,
