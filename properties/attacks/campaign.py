@@ -109,7 +109,7 @@ def chosen_specs(
     elif kind in FITS:
         yield from FITS[kind](budget.gradient, budget.ascent, seed % 2**32)
     elif kind in CLIMBED:
-        # Gradients take longer.
+        # Gradients take longer, and so do gated cells.
         slowness = 5 if any(one.slow for one in needs) else 1
         slowness = max(slowness, 2 if kind in LEARNING else 3 if kind in GATED else 1)
         by_quantity = {statement.lhs: statement for statement, _ in reversed(targets)}

@@ -61,6 +61,7 @@ def registered(table: Sequence[Claim], chosen: Sequence[Claim]) -> None:
     for name, count in Counter(measure.name for measure in ALL).items():
         if count > 1:
             raise InputError(f"{name} is measured twice; leave one of the measures out")
+        quantity(name)  # raises UnknownNameError
     for claim in chosen:
         for form in claim.forms:
             if form.about not in KINDS:

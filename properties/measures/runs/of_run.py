@@ -9,7 +9,7 @@ a difference (`properties.measures.runs.gaps`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -40,13 +40,17 @@ Defined = Callable[["Run", int], Units]
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run from ``start`` on inputs x_1 … x_T, x[0] … x[T − 1], over the arithmetic ``made``."""
+    """A run from ``start`` on inputs x_1 … x_T, x[0] … x[T − 1], over the arithmetic ``made``.
+
+    Runs on the same inputs are made once: ``others`` are known, by the inputs' identities.
+    """
 
     model: Any
     made: Any
     start: Units
     x: Sequence[Units]
     outputs: int
+    others: dict[tuple[int, ...], Run] = field(default_factory=dict)
 
     @property
     def T(self) -> int:
@@ -76,7 +80,7 @@ class Run:
 
     def under(self, x: Sequence[Units]) -> Run:
         """The run on other inputs."""
-        return replace(self, x=x)
+        return self.others.setdefault(tuple(map(id, x)), replace(self, x=x))
 
     def last(self, k: int) -> Run:
         """The run of the truncated model, on the last k inputs alone."""

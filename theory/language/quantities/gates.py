@@ -4,6 +4,9 @@ Gates have torch's names: i, f, g (the candidate), o of an LSTM and r, z, n of a
 largest row sum.  The joint state of an LSTM is (c, h), that of a GRU h.
 """
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from sympy import Expr
 
 from theory.language.quantity import Quantity, Symbol, certified, measured, of
@@ -18,6 +21,7 @@ from theory.language.terms.gates import (
 from theory.language.terms.vectors import a, b, entry, max_norm, norm, phi, x
 
 T = Symbol("T", integer=True)
+Size: TypeAlias = Callable[[Expr], Expr]
 _first, _other = boxed(a), boxed(b)
 
 
@@ -28,6 +32,7 @@ def _step(one: Expr, two: Expr) -> Expr:
 
 _OPEN, _ROWS, _MAXIMUM = "σ or |tanh| on the box", "largest row sum", "maximum"
 _WEIGHTED, _UNITS = "max(‖c‖_∞, ‖h‖_∞/ω)", "max |·|_j/v_j"
+_PAIR = "two states of the box"
 
 
 def _recurrent(gate: str) -> Quantity:
@@ -78,51 +83,24 @@ _CERTIFIED = (
         ),
     ),
 )
+
+
+def _in_norm(suffix: str, mark: str, size: Size, unit: str) -> tuple[Quantity, Quantity]:
+    """Two states of the box in a norm, after one step and before."""
+    after = rf"\lVert \varphi(s,x)-\varphi(s',x)\rVert_{mark}"
+    before, (moved, apart) = rf"\lVert s-s'\rVert_{mark}", (_step(_first, _other), _first - _other)
+    return (
+        measured(f"gate_gap{suffix}", f"{_PAIR} after one step", after, size(moved), unit),
+        measured(f"gate_state_gap{suffix}", _PAIR, before, size(apart), unit),
+    )
+
+
 _MEASURED = (
     *of(
         "lstm gru gru-cho",
-        measured(
-            "gate_gap",
-            "two states of the box after one step",
-            r"\lVert \varphi(s,x)-\varphi(s',x)\rVert_\infty",
-            max_norm(_step(_first, _other)),
-            _MAXIMUM,
-        ),
-        measured(
-            "gate_state_gap",
-            "two states of the box",
-            r"\lVert s-s'\rVert_\infty",
-            max_norm(_first - _other),
-            _MAXIMUM,
-        ),
-        measured(
-            "gate_gap_w",
-            "two states of the box after one step",
-            r"\lVert \varphi(s,x)-\varphi(s',x)\rVert_\omega",
-            omega_norm(_step(_first, _other)),
-            _WEIGHTED,
-        ),
-        measured(
-            "gate_state_gap_w",
-            "two states of the box",
-            r"\lVert s-s'\rVert_\omega",
-            omega_norm(_first - _other),
-            _WEIGHTED,
-        ),
-        measured(
-            "gate_gap_box",
-            "two states of the box after one step",
-            r"\lVert \varphi(s,x)-\varphi(s',x)\rVert_{box}",
-            max_norm(unit_weights * _step(_first, _other)),
-            _UNITS,
-        ),
-        measured(
-            "gate_state_gap_box",
-            "two states of the box",
-            r"\lVert s-s'\rVert_{box}",
-            max_norm(unit_weights * (_first - _other)),
-            _UNITS,
-        ),
+        *_in_norm("", r"\infty", max_norm, _MAXIMUM),
+        *_in_norm("_w", r"\omega", omega_norm, _WEIGHTED),
+        *_in_norm("_box", "{box}", lambda gap: max_norm(unit_weights * gap), _UNITS),
     ),
     *of(
         "lstm",

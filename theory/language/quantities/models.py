@@ -1,6 +1,8 @@
 """States, outputs and certificates of one model."""
 
-from sympy import Abs
+from collections.abc import Callable
+
+from sympy import Abs, Expr
 
 from theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
 from theory.language.terms.gates import gated_run
@@ -30,7 +32,20 @@ T, k, t, n, d = (Symbol(name, integer=True) for name in ("T", "k", "t", "n", "d"
 _root, _scaling, _weights = vector("P_root"), vector("D"), vector("V")
 _input: Vector = vector("x_t")
 _step = phi(a, _input) - phi(b, _input)
+_AFTER, _BEFORE = "two states after one step", "two states"
 _run, _run_other = gated_run(a, x, T), gated_run(a, x_other, T)
+
+
+def _pair(norm_name: str, unit: str, size: Callable[[Expr], Expr]) -> tuple[Quantity, Quantity]:
+    """Two states in another norm, after one step and before."""
+    notation = rf"\lVert \varphi(h,x)-\varphi(h',x)\rVert_{norm_name}"
+    return (
+        measured(f"step_gap_{norm_name}", _AFTER, notation, size(_step), unit),
+        measured(
+            f"state_gap_{norm_name}", _BEFORE, rf"\lVert h-h'\rVert_{norm_name}", size(a - b), unit
+        ),
+    )
+
 
 MODELS: tuple[Quantity, ...] = (
     parameter("T", "length of the input sequence", "T"),
@@ -98,7 +113,7 @@ MODELS: tuple[Quantity, ...] = (
     ),
     measured(
         "step_gap",
-        "two states after one step",
+        _AFTER,
         r"\lVert \varphi(h,x)-\varphi(h',x)\rVert",
         norm(_step),
     ),
@@ -120,48 +135,10 @@ MODELS: tuple[Quantity, ...] = (
         r"\lVert h_T(h,x)-h_T(h',x')\rVert",
         norm(_run - gated_run(b, x_other, T)),
     ),
-    measured("state_gap", "two states", r"\lVert h-h'\rVert", norm(a - b)),
-    *of(
-        "linear",
-        measured(
-            "step_gap_P",
-            "two states after one step",
-            r"\lVert \varphi(h,x)-\varphi(h',x)\rVert_P",
-            norm(_root * _step),
-            "‖P^{1/2}·‖₂",
-        ),
-        measured(
-            "state_gap_P",
-            "two states",
-            r"\lVert h-h'\rVert_P",
-            norm(_root * (a - b)),
-            "‖P^{1/2}·‖₂",
-        ),
-    ),
-    measured(
-        "step_gap_D",
-        "two states after one step",
-        r"\lVert \varphi(h,x)-\varphi(h',x)\rVert_D",
-        norm(_scaling * _step),
-        "‖D·‖₂",
-    ),
-    measured(
-        "state_gap_D", "two states", r"\lVert h-h'\rVert_D", norm(_scaling * (a - b)), "‖D·‖₂"
-    ),
-    measured(
-        "step_gap_v",
-        "two states after one step",
-        r"\lVert \varphi(h,x)-\varphi(h',x)\rVert_v",
-        max_norm(_weights * _step),
-        "max |·|_i/v_i",
-    ),
-    measured(
-        "state_gap_v",
-        "two states",
-        r"\lVert h-h'\rVert_v",
-        max_norm(_weights * (a - b)),
-        "max |·|_i/v_i",
-    ),
+    measured("state_gap", _BEFORE, r"\lVert h-h'\rVert", norm(a - b)),
+    *of("linear", *_pair("P", "‖P^{1/2}·‖₂", lambda gap: norm(_root * gap))),
+    *_pair("D", "‖D·‖₂", lambda gap: norm(_scaling * gap)),
+    *_pair("v", "max |·|_i/v_i", lambda gap: max_norm(_weights * gap)),
     measured(
         "h_rounding",
         "computed against exact state",

@@ -1,9 +1,10 @@
 """Projected gradient descent, and what it ends at."""
 
+from sympy import Expr
+
 from theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
 from theory.language.terms.vectors import (
     norm,
-    project,
     readout,
     rescale,
     run,
@@ -12,10 +13,17 @@ from theory.language.terms.vectors import (
     weights_hat,
     x,
 )
+from theory.language.terms.vectors import project as Pi
 
 T, k, N = (Symbol(name, integer=True) for name in ("T", "k", "N"))
 # Matrices, as the vectors of their entries.
-_first, _second, _inside = vector("vec_A"), vector("vec_B"), vector("vec_Z")
+A, B, Z = vector("vec_A"), vector("vec_B"), vector("vec_Z")
+
+
+def _matrices(name: str, meaning: str, notation: str, difference: Expr) -> Quantity:
+    """The Frobenius norm of a difference of matrices."""
+    return measured(name, meaning, rf"\lVert{notation}\rVert_F", norm(difference), "Frobenius")
+
 
 TRAINING: tuple[Quantity, ...] = (
     parameter("N", "number of steps of projected gradient descent", "N"),
@@ -71,36 +79,15 @@ TRAINING: tuple[Quantity, ...] = (
     ),
     *of(
         "projection",
-        measured(
-            "proj_gap",
-            "two matrices, projected",
-            r"\lVert\Pi A-\Pi B\rVert_F",
-            norm(project(_first) - project(_second)),
-            "Frobenius",
-        ),
-        measured(
-            "matrix_gap", "two matrices", r"\lVert A-B\rVert_F", norm(_first - _second), "Frobenius"
-        ),
-        measured(
+        _matrices("proj_gap", "two matrices, projected", r"\Pi A-\Pi B", Pi(A) - Pi(B)),
+        _matrices("matrix_gap", "two matrices", " A-B", A - B),
+        _matrices(
             "rescaled_gap",
             "two matrices, scaled down to the ball (R A = A min(1, ℓ/g(A)))",
-            r"\lVert RA-RB\rVert_F",
-            norm(rescale(_first) - rescale(_second)),
-            "Frobenius",
+            " RA-RB",
+            rescale(A) - rescale(B),
         ),
-        measured(
-            "proj_distance",
-            "a matrix and its projection",
-            r"\lVert A-\Pi A\rVert_F",
-            norm(_first - project(_first)),
-            "Frobenius",
-        ),
-        measured(
-            "feasible_distance",
-            "a matrix and a point of the set",
-            r"\lVert A-Z\rVert_F",
-            norm(_first - _inside),
-            "Frobenius",
-        ),
+        _matrices("proj_distance", "a matrix and its projection", r" A-\Pi A", A - Pi(A)),
+        _matrices("feasible_distance", "a matrix and a point of the set", " A-Z", A - Z),
     ),
 )

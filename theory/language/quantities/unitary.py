@@ -1,6 +1,6 @@
 """Unitary equivalents: networks with an orthogonal recurrent matrix, and what they cannot do."""
 
-from sympy import Max, Rational, sqrt
+from sympy import Expr, Max, Rational, sqrt
 
 from theory.language.quantity import Quantity, Symbol, measured, of, parameter
 from theory.language.terms.unitary import (
@@ -32,7 +32,6 @@ T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 lam, S_0, B_h = (Symbol(name, real=True) for name in ("lam", "S_0", "B_h"))
 W, W_transposed, W_short = vector("W"), vector("W_3_transposed"), vector("W_3_short")
 
-_NUMBER = "number"
 count = function("count", Norm, __name__)  # count(v), of the classes that v lists
 is_scalar = function("is_scalar", Scalar, __name__)  # 1 for ρ I with 0 ≤ ρ < 1
 is_constant = function("is_constant", Scalar, __name__)  # 1 for a pattern that is the same
@@ -42,109 +41,112 @@ ADDED = transpose(W) * W + transpose(W_3) * W_3 - eye
 MIXED = transpose(W) * W_2 + transpose(W_3) * W_4
 LAST = transpose(W_2) * W_2 + transpose(W_4) * W_4 - eye_added
 
+
+def _gap(name: str, meaning: str, mark: str, definition: Expr) -> Quantity:
+    """The largest difference of outputs of all steps."""
+    return measured(name, meaning, rf"\max_t \lVert y_t-\hat{{y}}_t\rVert{mark}", definition)
+
+
+def _defect(name: str, meaning: str, notation: str, square: Expr) -> Quantity:
+    """The Frobenius norm of what is to vanish."""
+    return measured(name, meaning, rf"\lVert {notation}", sqrt(square), "Frobenius")
+
+
+def _number(name: str, meaning: str, notation: str, definition: Expr) -> Quantity:
+    """A whole number."""
+    return measured(name, meaning, notation, definition, "number")
+
+
 _EQUIVALENT = of(
     "unitary",
-    measured(
+    _gap(
         "unitary_gap",
         "a network's output against its unitary equivalent's, the largest of all steps",
-        r"\max_t \lVert y_t-\hat{y}_t\rVert",
+        "",
         largest_gap(below(B_h, W_3), x, T),
     ),
-    measured(
+    _gap(
         "unitary_gap_unbiased",
         "the same where the added units have no bias",
-        r"\max_t \lVert y_t-\hat{y}_t\rVert_{b_2=0}",
+        "_{b_2=0}",
         largest_gap(0, x, T),
     ),
-    measured(
+    _gap(
         "unitary_gap_undamped",
         "the same where the states are taken to be bounded by one drive, or by the start",
-        r"\max_t \lVert y_t-\hat{y}_t\rVert_{drive}",
+        "_{drive}",
         largest_gap(below(Max(norm(start), S_0), W_3), x, T),
     ),
-    measured(
+    _gap(
         "unitary_gap_unstarted",
         "the same where the bound on the states forgets where they start",
-        r"\max_t \lVert y_t-\hat{y}_t\rVert_{start}",
+        "_{start}",
         largest_gap(below(S_0 / (1 - lam), W_3), x, T),
     ),
-    measured(
+    _gap(
         "unitary_gap_scant",
         "the same with a bias for states a hundredth smaller",
-        r"\max_t \lVert y_t-\hat{y}_t\rVert_{scant}",
+        "_{scant}",
         largest_gap(below(Rational(99, 100) * B_h, W_3), x, T),
     ),
-    measured(
+    _gap(
         "unitary_gap_beyond",
         "the scalar network h = max(λh + x, 0) against the equivalent made for inputs up to B, "
         "on x = (2B/(1 − λ), 0, 0, …)",
-        r"\max_t \lVert y_t-\hat{y}_t\rVert_{beyond}",
+        "_{beyond}",
         largest_pulse_gap(T),
     ),
-    measured(
+    _gap(
         "unitary_gap_rescaled",
         "a network's output against the equivalent of the network with the states D h",
-        r"\max_t \lVert y_t-\hat{y}_t\rVert_D",
+        "_D",
         largest_scaled_gap(x, T),
     ),
 )
 _DILATION = (
     *of(
         "unitary",
-        measured(
+        _defect(
             "unitary_defect",
             "how far the dilation V is from orthogonal",
-            r"\lVert V^T V-I\rVert_F",
-            sqrt(frobenius(ADDED) + 2 * frobenius(MIXED) + frobenius(LAST)),
-            "Frobenius",
+            r"V^T V-I\rVert_F",
+            frobenius(ADDED) + 2 * frobenius(MIXED) + frobenius(LAST),
         ),
-        measured(
+        _defect(
             "unitary_defect_transposed",
             "how far W above W_3 is from orthonormal columns, with W_3ᵀW_3 = I − WWᵀ",
-            r"\lVert W^T W+W_3^T W_3-I\rVert_F",
-            sqrt(frobenius(transpose(W) * W + transpose(W_transposed) * W_transposed - eye)),
-            "Frobenius",
+            r"W^T W+W_3^T W_3-I\rVert_F",
+            frobenius(transpose(W) * W + transpose(W_transposed) * W_transposed - eye),
         ),
-        measured(
+        _defect(
             "unitary_defect_short",
             "how far W above W_3 is from orthonormal columns, the last row of W_3 left out",
-            r"\lVert W^T W+W_3^T W_3-I\rVert_{short}",
-            sqrt(frobenius(transpose(W) * W + transpose(W_short) * W_short - eye)),
-            "Frobenius",
+            r"W^T W+W_3^T W_3-I\rVert_{short}",
+            frobenius(transpose(W) * W + transpose(W_short) * W_short - eye),
         ),
     ),
     *of(
         "block",
-        measured(
-            "defect_rank",
-            "rank of I − WᵀW",
-            r"rank(I-W^T W)",
-            rank(eye - transpose(W) * W),
-            _NUMBER,
-        ),
+        _number("defect_rank", "rank of I − WᵀW", "rank(I-W^T W)", rank(eye - transpose(W) * W)),
     ),
-    *of(
-        "block candidate",
-        measured("W_rank", "rank of W", r"rank(W)", rank(W), _NUMBER),
-    ),
+    *of("block candidate", _number("W_rank", "rank of W", "rank(W)", rank(W))),
     *of(
         "block",
-        measured(
+        _number(
             "multiplicity",
             "largest geometric multiplicity of an eigenvalue |μ| < 1 of the leading block",
             r"mult(\mu)",
             rank(vector("S")),
-            _NUMBER,
         ),
-        measured(
+        _number(
             "multiplicity_any",
             "the same of the eigenvalues |μ| ≤ 1",
             r"mult_1(\mu)",
             rank(vector("S_any")),
-            _NUMBER,
         ),
     ),
 )
+_active, _analytic = vector("D_active"), vector("H_analytic")
 _LIMITS = (
     *of(
         "candidate",
@@ -155,26 +157,18 @@ _LIMITS = (
             r"\max \lVert y-\hat{y}\rVert_{cell}",
             norm(vector("y_cell") - vector("y_candidate")),
         ),
-        measured(
-            "active",
-            "active units of the candidate",
-            r"active",
-            rank(vector("D_active")),
-            _NUMBER,
-        ),
-        measured(
+        _number("active", "active units of the candidate", "active", rank(_active)),
+        _number(
             "pattern_constant",
             "1 if the candidate's active units are the same at all times, else 0",
-            r"constant_D",
-            is_constant(vector("D_active")),
-            _NUMBER,
+            "constant_D",
+            is_constant(_active),
         ),
-        measured(
+        _number(
             "scalar_W",
             "1 if W is a multiple ρ I of the identity with 0 ≤ ρ < 1, else 0",
-            r"scalar_W",
+            "scalar_W",
             is_scalar(W),
-            _NUMBER,
         ),
     ),
     *of(
@@ -189,41 +183,36 @@ _LIMITS = (
     ),
     *of(
         "planted",
-        measured(
+        _number(
             "sample_rank",
             "rank of the units' values, as functions of the inputs and up to constants",
-            r"rank(H)",
+            "rank(H)",
             rank(vector("H_units")),
-            _NUMBER,
         ),
-        measured(
+        _number(
             "sign_classes",
             "classes of units that are equal up to the sign, the constant ones apart",
-            r"classes_s",
+            "classes_s",
             count(vector("H_sign")),
-            _NUMBER,
         ),
-        measured(
+        _number(
             "equal_classes",
             "classes of units that are equal, the constant ones apart",
-            r"classes_e",
+            "classes_e",
             count(vector("H_equal")),
-            _NUMBER,
         ),
-        measured("unit_count", "number of units", r"units", count(vector("H_all")), _NUMBER),
-        measured(
+        _number("unit_count", "number of units", "units", count(vector("H_all"))),
+        _number(
             "analytic_rank",
             "rank of the values of tanh A_1 and of tanh A_2 = tanh(A_1)/2",
-            r"rank(H_2)",
-            rank(vector("H_analytic")),
-            _NUMBER,
+            "rank(H_2)",
+            rank(_analytic),
         ),
-        measured(
+        _number(
             "analytic_classes",
             "classes of the arguments A_1, A_2 that are equal up to the sign",
-            r"classes_a",
-            count(vector("H_analytic")),
-            _NUMBER,
+            "classes_a",
+            count(_analytic),
         ),
     ),
 )

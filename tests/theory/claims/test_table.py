@@ -1,0 +1,49 @@
+"""Claims are found where they are written, and read in their order."""
+
+from dataclasses import replace
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from theory.claims import table
+from theory.claims.table import CLAIMS, ORDER, found, place
+
+
+def test_the_order_is_that_of_the_claims() -> None:
+    """Nothing that is not there is in it, and nothing today is left out."""
+    assert tuple(claim.id for claim in CLAIMS) == ORDER
+
+
+def test_a_claim_of_a_new_module_comes_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it is called there, once, and whoever imports it."""
+    new = replace(CLAIMS[0], id="amnesia")
+    module = ModuleType("theory.claims.memory.amnesia")
+    module.AMNESIA = module.AGAIN = new
+    honest = table.import_module
+
+    def imported(name: str) -> ModuleType:
+        return module if name == "theory.claims.memory.box_truncation" else honest(name)
+
+    monkeypatch.setattr(table, "import_module", imported)
+    claims = found()
+    assert [claim.id for claim in claims if claim is not new] == list(ORDER)
+    assert claims[-1] is new
+    assert place(new) == len(ORDER)
+
+
+def test_two_claims_of_one_id_are_both_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that the registry can refuse them."""
+    module = ModuleType("theory.claims.memory.again")
+    module.AGAIN = replace(CLAIMS[0])
+    listed, honest = table.walk_packages, table.import_module
+
+    def imported(name: str) -> ModuleType:
+        return module if name == module.__name__ else honest(name)
+
+    monkeypatch.setattr(table, "import_module", imported)
+    monkeypatch.setattr(
+        table,
+        "walk_packages",
+        lambda *package: (*listed(*package), SimpleNamespace(name=module.__name__)),
+    )
+    assert [claim.id for claim in found()].count(CLAIMS[0].id) == 2

@@ -1,0 +1,73 @@
+"""A claim brings its own quantity: it is then a word like any other."""
+
+from dataclasses import replace
+
+import pytest
+
+from theory.language.parse import parse_statement
+from theory.language.quantity import measured
+from theory.language.statement import le
+from theory.language.terms.vectors import norm, state, x
+from theory.language.vocabulary import (
+    DEFINITIONS,
+    VOCABULARY,
+    TakenNameError,
+    enter,
+    quantity,
+    symbols,
+    unfold,
+)
+from theory.registry import check_claims, faults
+
+T, h_norm = symbols("T h_norm")
+NEW = measured("news", "the state one step on", r"\lVert h_{T+1}\rVert", norm(state(x, 0, T + 1)))
+
+
+@pytest.fixture
+def words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The vocabulary is as it was afterwards."""
+    for table in (VOCABULARY, DEFINITIONS):
+        for key, value in table.items():
+            monkeypatch.setitem(table, key, value)
+    yield
+    VOCABULARY.pop("news", None)
+    DEFINITIONS.pop(NEW.symbol, None)
+
+
+@pytest.mark.usefixtures("words")
+def test_a_quantity_is_entered() -> None:
+    """It is read in typed statements and unfolded in ledgers; entering it again changes nothing."""
+    (news,) = enter(NEW)
+    assert enter(NEW) == (news,) == symbols("news")
+    assert quantity("news") is NEW
+    assert parse_statement("news <= h_norm") == le(news, h_norm)
+    assert unfold(le(news, 1)).lhs == NEW.definition
+    assert list(faults((), tuple(VOCABULARY.values()))) == []
+    check_claims(())
+
+
+@pytest.mark.usefixtures("words")
+def test_a_name_is_taken_once() -> None:
+    """Another quantity of a name that is in use is refused, and nothing is overwritten."""
+    enter(NEW)
+    for other in (replace(NEW, meaning="another"), replace(NEW, symbol=h_norm)):
+        with pytest.raises(TakenNameError, match="two quantities are named"):
+            enter(other)
+    assert quantity("news") is NEW
+
+
+def test_a_brought_quantity_that_nothing_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused with where to measure it, and a measure of what is no quantity by its name."""
+    from properties import registry
+    from properties.measures.measure import Measure
+    from theory import CLAIMS, claim
+
+    one = claim("state-bound")
+    form = replace(one.forms[0], statement=le(NEW.symbol, 1))
+    monkeypatch.setitem(VOCABULARY, "news", NEW)
+    with pytest.raises(registry.UnsuppliedError, match="supply it in properties/measures"):
+        registry.registered(CLAIMS, [replace(one, forms=(form,), false_variants=())])
+    registry.has.cache_clear()
+    monkeypatch.setattr(registry, "ALL", (*registry.ALL, Measure("h_nrom")))
+    with pytest.raises(ValueError, match="unknown quantity 'h_nrom'; did you mean h_norm"):
+        registry.registered(CLAIMS, [])
