@@ -4,8 +4,10 @@ from dataclasses import replace
 
 from properties.measures.causal import CAUSAL_GAPS
 from properties.measures.cells import ALSO, CELLS
-from properties.measures.certificates import ALSO as ALSO_CERTIFIED
-from properties.measures.certificates import CERTIFICATES
+from properties.measures.certified.models import ALSO as ALSO_CERTIFIED
+from properties.measures.certified.models import CERTIFICATES
+from properties.measures.certified.unitary import ALSO as ALSO_UNITARY
+from properties.measures.certified.unitary import SHIPPED
 from properties.measures.gates import GATES
 from properties.measures.gradients import GRADIENTS
 from properties.measures.layers import LAYERS
@@ -14,8 +16,6 @@ from properties.measures.measure import Measure, around
 from properties.measures.memory import MEMORY
 from properties.measures.models import MODELS
 from properties.measures.responses import OF_CELLS, RESPONSES
-from properties.measures.shipped_unitary import ALSO as ALSO_UNITARY
-from properties.measures.shipped_unitary import SHIPPED
 from properties.measures.training import TRAINING
 from properties.measures.unitary import UNITARY
 

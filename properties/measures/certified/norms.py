@@ -21,8 +21,8 @@ from impl.numbers.outward import UNIT
 from properties.measures.readings.balls import length
 from properties.measures.readings.rationals import exact, square
 from properties.measures.readings.slack import gamma
-from properties.measures.runs.rounded import UP, Rounded
 from properties.measures.runs.readings import length_of
+from properties.measures.runs.rounded import UP, Rounded
 
 Tensor = torch.Tensor
 SIZES: dict[str, str] = {
