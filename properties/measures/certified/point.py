@@ -100,8 +100,8 @@ class Point:
     @property
     def rho(self) -> Activation:
         """ρ, by the end of the cell's name."""
-        name = self.certificate.cell.rpartition("-")[2]
-        return activation("identity" if name == "linear" else name)
+        name = self.certificate.cell.partition("-")[2]
+        return activation(name or "identity")
 
     @cached_property
     def gates(self) -> tuple[Columns, ...]:

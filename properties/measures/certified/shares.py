@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from flint import arb, fmpq
+from flint import arb, arb_mat, fmpq
+from torch import Tensor
 
 from impl.arithmetic.balls import Columns
 from impl.cells.stacks.stack import PREFIX
+from impl.gradients.loss import Squared
 from impl.numbers.exact_norm import ball_norm, rational_norm_at_most
+from impl.training.certificate import TrainingCertificate
 from properties.measures.certified.point import (
     Norm,
     Point,
@@ -137,6 +140,10 @@ def shares(p: Point) -> dict[str, tuple[Seen, float]]:
         for name, value in told.constants.items()
         if name in SHARES and value < float("inf")
     }
+    found |= {"n": (fmpq(p.n), told.n), "d": (fmpq(len(p.x)), told.d)}
+    found["input_bound"] = root([arb(a) for a in p.x]), told.input_bound
+    if told.training is not None:
+        found |= of_training(p, told.training)
     if p.unitary is not None:
         named = p.unitary.certificate["constants"]
         found |= {f"unitary {n}": (SHARES[n](p), named[n]) for n in ("W_norm", "U_norm")}
@@ -148,6 +155,23 @@ def shares(p: Point) -> dict[str, tuple[Seen, float]]:
             found[f"t_l{l}"] = exact(row[0]), told.constants[f"t_l{l}"]
             found[f"mu_l{l}"] = p.coupled(l), told.constants[f"mu_l{l}"]
     return found
+
+
+def of_training(p: Point, training: TrainingCertificate) -> dict[str, tuple[Seen, float]]:
+    """The readout, the target of a squared loss, and the weights that training goes on among."""
+    task = training.task
+    found: dict[str, tuple[Seen, float]] = {"readout_norm": (Norm(p.loss.C[0]), task.readout)}
+    if isinstance(p.loss, Squared):
+        found["target_bound"] = of_rows(p.loss.y[0]), training.target
+    for name, size in training.constants.radii.items():
+        part = p.weights[name]
+        found[name] = Norm(part) if name == "weight_hh" else of_rows(part), size
+    return {name: told for name, told in found.items() if told[1] < float("inf")}
+
+
+def of_rows(part: Tensor) -> Secant:
+    """The root of all squares."""
+    return Secant(arb_mat([[arb(a) for a in part.flatten().tolist()]]))
 
 
 def share(name: str, seen: Seen, told: float) -> arb:
