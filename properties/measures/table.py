@@ -1,12 +1,12 @@
 """Measured quantities: each name of the vocabulary bound once.
 
-Every module beside this one that has `MEASURES` is read: a new one is found. It may also have
+Every module of this folder that has `MEASURES` is read: a new one is found. It may also have
 `ON_CELLS`, readings on cells of what another module measures, by name.
 """
 
 from dataclasses import replace
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from types import ModuleType
 
 import properties.measures
@@ -17,9 +17,9 @@ __all__ = ["ALL", "MEASURES", "Measure", "around", "needs_of"]
 
 
 def modules() -> tuple[ModuleType, ...]:
-    """The modules beside this one, in the order of their names."""
+    """The modules of this folder, in the order of their names."""
     package = properties.measures
-    names = (f"{package.__name__}.{entry.name}" for entry in iter_modules(package.__path__))
+    names = (entry.name for entry in walk_packages(package.__path__, f"{package.__name__}."))
     return tuple(import_module(name) for name in names if name != __name__)
 
 

@@ -50,11 +50,14 @@ fed, widest, size, local = (
     Symbol(name, real=True) for name in ("fed", "widest", "box_size", "one_error")
 )
 TOLD = replace(BOX, text=" in the printed norm", lam=lam, S_0=S, B_h=R)
+STAYS = TOLD.contracts[0]
 # What bounds ‖s_t‖ in the printed norm.
 SPREAD = Min(S / (1 - lam), R)
 
 
-def assumed(id: str, text: str, over: tuple[Symbol, ...], *clauses: Statement | Clause) -> Assumption:  # fmt: skip
+def assumed(
+    id: str, text: str, over: tuple[Symbol, ...], *clauses: Statement | Clause
+) -> Assumption:
     """What holds of a certificate by construction."""
     return Assumption(id, text, law=law(id, over, *clauses))
 
@@ -115,7 +118,7 @@ PLAIN = Assumption(
 )
 INPUT = assumed(
     "lipschitz input",
-    "L is a Lipschitz constant of φ in the input on the invariant set, from ‖·‖₂ to the printed norm",
+    "L is a Lipschitz constant of φ in the input on the invariant set, in the printed norm",
     (a, m),
     Clause(
         le(weighted(phi(a, both[0]) - phi(a, both[1])), fed * norm(both[0] - both[1])),
@@ -179,7 +182,7 @@ SHORTER = Step(
 )
 
 # Two runs under the same inputs, from two states of the invariant set.
-PAIR = (TOLD.invariant, TOLD.contraction, STARTS)
+PAIR = (STAYS, TOLD.contraction, STARTS)
 inner, other = gated_run(c, x, j), gated_run(v, x, j)
 SET = (inside(c), inside(v))
 ORBITS = (

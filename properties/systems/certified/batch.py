@@ -1,4 +1,4 @@
-"""A batch of real models with their certificates, and pairs of states of the set that they state."""
+"""A batch of real models with their certificates, and pairs of states of their stated sets."""
 
 from __future__ import annotations
 

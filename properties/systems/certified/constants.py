@@ -44,8 +44,8 @@ def steps(certificate: Certificate, place: int) -> float:
 
 def curvature(certificate: Certificate) -> float:
     """sup |ρ″|, of the library's activation."""
-    name = certificate.cell.rpartition("-")[2]
-    return activation("identity" if name == "linear" else name).curvature
+    name = certificate.cell.partition("-")[2]
+    return activation(name or "identity").curvature
 
 
 READ: dict[str, Read] = {

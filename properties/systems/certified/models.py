@@ -29,10 +29,9 @@ KEPT = 4096
 
 def weights(spec: SystemSpec, rng: Generator) -> Weights:
     """Drawn weights by the names of their layout."""
-    family = spec.cell.removesuffix(f"-{spec.cell.rpartition('-')[2]}")
-    for name in (spec.cell, family):
-        if name in WEIGHTS:
-            return WEIGHTS[name](spec, rng)
+    for name, family in WEIGHTS.items():
+        if f"{spec.cell}-".startswith(f"{name}-"):
+            return family(spec, rng)
     layers = spec.layers if spec.cell.startswith(PREFIX) else 1
     found = of_torch(spec, rng, kind_of(spec.cell.removeprefix(PREFIX)).gates, layers)
     if spec.cell.startswith(PREFIX):
@@ -133,6 +132,7 @@ def layer_of(
     told = dataclasses.replace(
         certificate,
         cell=name,
+        n=part.n,
         d=part.d,
         lam=constants["lam"],
         input_bound=constants["B_x"],

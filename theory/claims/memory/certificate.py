@@ -5,38 +5,44 @@
 that is stated. In the statements stands what is printed, to the last bit.
 """
 
-from sympy import Expr, Rational
+from sympy import Rational
 
-from theory.axioms.base import TRIANGLE
 from theory.axioms.gates import LEAST_BOUND
-from theory.claims.gradients.gradient_gap import PAPER
-from theory.claims.gradients.gradient_gap import UNIFORM as UNIFORM_GAP
-from theory.claims.gradients.gradient_lipschitz import UNIFORM as UNIFORM_SMOOTH
-from theory.claims.gradients.gradient_lipschitz import beta as smoothness
-from theory.claims.unitary.urnn_equivalence import EQUIVALENCE
-from theory.language.claim import Claim, Form, Source
+from theory.claims.memory.certificate_norms import (
+    DRIVE,
+    FIRST,
+    FORGETTING,
+    ORBIT,
+    OUTPUT,
+    RADIUS_FORM,
+    STATE,
+    TWO_NORM,
+    form,
+)
+from theory.claims.memory.certificate_training import FACTORS, GRADIENTS, SMOOTHNESS
+from theory.claims.memory.certificate_unitary import (
+    COMPUTED,
+    DEFECT,
+    DRIFT,
+    OWN_DRIFT,
+    SIZE,
+    UNITARY,
+)
+from theory.language.claim import Claim, Source
 from theory.language.law import Assumption, at
-from theory.language.statement import Statement, le
-from theory.language.terms.certificates import computed_double, unitary_computed
-from theory.language.terms.vectors import RECURSION, a, b, computed, state, vector, x
+from theory.language.statement import le
+from theory.language.terms.vectors import a, computed, state, vector, x
 from theory.language.vocabulary import symbols
 from theory.models.driven_runs import one, two
-from theory.models.geometry import EUCLIDEAN, ONE, ZERO
+from theory.models.geometry import ONE, ZERO
 from theory.models.lemmas.powers import power, power_at_most_one, power_sum
 from theory.models.printed import (
-    ALL_STEPS,
-    BOXED,
-    FIRST_STEP,
     FORCED,
-    FROM_START,
     LARGE,
     LOST,
-    MANY,
     MODEL,
-    ORBITS,
     OWN,
     PAIR,
-    PLAIN,
     PRINTED,
     PRINTED_GAIN,
     PRINTED_ROUNDING,
@@ -48,21 +54,16 @@ from theory.models.printed import (
     SHOWN,
     SPREAD,
     START,
+    STAYS,
     TOLD,
     TURNED,
     WIDE,
-    apart,
-    assumed,
     lost_by,
 )
-from theory.models.printed_unitary import DRIFTS, EXACTLY, STATES
-from theory.models.sensitivity import (
-    forgetting,
-    states,
-)
+from theory.models.sensitivity import forgetting
 from theory.models.system import TWO_STEPS, WINDOW
 from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.proof import Step
 
 T, k, x_gap, h_gap, h_norm, forced_gap = symbols("T k x_gap h_gap h_norm forced_gap")
 lam, epsilon, window, S, R = symbols("lam_told eps_told k_told S_told R_told")
@@ -83,22 +84,7 @@ rounding_64, rounding_own, computed_norm = symbols(
     "unitary_rounding unitary_rounding_own unitary_computed"
 )
 drift, drift_own, reached = symbols("drift_told drift_own_told B_computed_told")
-POWERS = (power(lam), power_sum(lam), power_at_most_one(lam))
-
-PRINTED_GAMMA = assumed(
-    "printed gamma", "the printed γ is at least G_0 + G_1", (), le(G_0 + G_1, gamma)
-)
-PRINTED_BETA = assumed(
-    "printed beta", "the printed β is at least that of Lemma 3", (), le(smoothness, beta)
-)
-
-
-def form(
-    name: str, bound: Statement, assumptions: tuple[Assumption, ...], *steps: Step, note: str = ""
-) -> Form:
-    """A form about models with their certificates."""
-    return Form(name, bound, assumptions, "certified", Proof(steps), note)
-
+POWERS = (power(TOLD.lam), power_sum(TOLD.lam), power_at_most_one(TOLD.lam))
 
 forgotten = state(x, 0, T) - state(x, T - k, k)
 WINDOW_FORM = form(
@@ -132,91 +118,12 @@ WINDOW_FORM = form(
     ),
     note="the pairs (ε, k) that are printed",
 )
-ORBIT = form(
-    "contraction",
-    bound := le(orbit_gap_told, lam**k * orbit_start_told),
-    (*PAIR, PLAIN),
-    *(*ORBITS, Step("claim", bound, Smt(*ALL_STEPS))),
-    note="k steps from any two states of the stated set, in the printed norm",
-)
-OUTPUT = form(
-    "output",
-    bound := le(orbit_gap, C * lam**k * orbit_start_told),
-    (*PAIR, SHOWN, PLAIN),
-    *(*ORBITS, Step("claim", bound, Smt(*ALL_STEPS, at("output", apart), at("output", a - b)))),
-    note="from the printed norm to the Euclidean one of the output",
-)
-FORGETTING = form(
-    "forgetting",
-    bound := le(orbit_gap, C * reach * lam**k * orbit_start),
-    (*PAIR, SHOWN, REACHED),
-    *(*ORBITS, power(lam), FROM_START),
-    Step("claim", bound, Smt("from the start", at("output", apart), at("output", a - b))),
-    note="in Euclidean norms alone, of iterated norms too",
-)
-TWO_NORM = form(
-    "two-norm",
-    bound := le(orbit_state, turned * orbit_start),
-    (*PAIR, TOLD.contractive, WIDE, REACHED, TURNED, MANY),
-    *(*ORBITS, *POWERS, SHORTER, FROM_START),
-    Step(
-        "fewer steps",
-        le(reach * lam**k * orbit_start, reach * lam**turns * orbit_start),
-        Smt(at("longer windows forget more", turns, k - turns), at("reach", a - b), "many steps"),
-    ),
-    Step(
-        "claim",
-        bound,
-        Smt("from the start", "fewer steps", at("state", apart), "printed steps"),
-    ),
-    note="the steps that contract in the Euclidean norm of the whole state",
-)
-DRIVE = form(
-    "drive",
-    bound := le(state_told, S * TOLD.total(T)),
-    (*MODEL, PLAIN),
-    *(*RUN, Step("claim", bound, Smt(at("state", T), "contractive"))),
-    note="the printed drive, from the first step on",
-)
-RADIUS_FORM = form(
-    "radius",
-    bound := le(state_told, R),
-    (TOLD.invariant, RADIUS, PLAIN),
-    *TOLD.before,
-    Step("claim", bound, Smt(at("radius", state(x, 0, T)), at("runs stay in the box", 0, T))),
-    note="the printed size of the invariant box",
-)
-FIRST = form(
-    "first",
-    bound := le(first_norm, S_0),
-    (FIRST_STEP,),
-    Step("claim", bound, Smt(RECURSION.at(x, 0, 0), at("first step", 0))),
-    note="one step from zero, in the Euclidean norm of the output",
-)
-STATE = form(
-    "state",
-    bound := le(h_norm, B_h),
-    (*MODEL, SHOWN, RADIUS, BOXED),
-    *(*RUN, power(lam), START),
-    Step(
-        "claim",
-        bound,
-        Smt(
-            at("where a window starts", T),
-            at("output", state(x, 0, T)),
-            at("printed bound", state(x, 0, T)),
-            at("runs stay in the box", 0, T),
-            "contractive",
-        ),
-    ),
-    note="the printed bound on all outputs",
-)
 driven = one.func(a, x, T) - two.func(a, two.args[1], T)
 GAIN = form(
     "gain",
     bound := le(forced_gap, gain * x_gap),
     (*FORCED.assumptions, SHOWN, PRINTED_GAIN),
-    *(*FORCED.steps, power(lam)),
+    *(*FORCED.steps, power(TOLD.lam)),
     Step(
         "within the sum",
         le(FORCED.bound(T), FORCED.L_x * x_gap / (1 - lam)),
@@ -240,8 +147,8 @@ lost = computed(x, T) - state(x, 0, T)
 ROUNDING = form(
     "rounding",
     bound := le(h_rounding, rounding),
-    (TOLD.invariant, TOLD.contraction, TOLD.contractive, SHOWN, OWN, PRINTED_ROUNDING),
-    *(*TOLD.before, power(lam), LOST),
+    (STAYS, TOLD.contraction, TOLD.contractive, SHOWN, OWN, PRINTED_ROUNDING),
+    *(*TOLD.before, power(TOLD.lam), LOST),
     Step(
         "within the sum",
         le(lost_by(T), lost_by(T).subs(lam**T, 0)),
@@ -266,122 +173,7 @@ CONSTANTS = form(
     bound := le(share_used, ONE),
     (SHARES,),
     Step("claim", bound, Smt("shares", LEAST_BOUND.at(ONE, vector("shares")))),
-    note="gates, decays, leaks, the norms of weights and the slopes of activations that are printed",
-)
-
-of_gradients = PAPER.lemma("gradient-gap, paper").at()
-GRADIENTS = Form(
-    "gradients",
-    bound := le(grad_gap, gamma * k * lam_w**k),
-    (*PAPER.assumptions, PRINTED_GAMMA),
-    "certified-rnn",
-    Proof(
-        (
-            power(EUCLIDEAN.lam),
-            Step(
-                "claim",
-                bound,
-                Smt(of_gradients, at("power not negative", k), "printed gamma", "some window"),
-            ),
-        )
-    ),
-    note="γ k λ^k with the printed γ, and the printed λ of training",
-)
-FACTORS = Form(
-    "gradient-factors",
-    bound := le(grad_gap, (G_0 + k * G_1) * lam_w**k),
-    PAPER.assumptions,
-    "certified-rnn",
-    Proof(
-        (
-            power(EUCLIDEAN.lam),
-            Step(
-                "claim",
-                bound,
-                Smt(
-                    UNIFORM_GAP.lemma("gradient-gap, uniform").at(),
-                    at("power not negative", k - 1),
-                    "division",
-                    "memory",
-                    "some window",
-                ),
-            ),
-        )
-    ),
-    note="λ^k (G_0 + k G_1) with both printed factors",
-)
-SMOOTHNESS = Form(
-    "smoothness",
-    bound := le(grad_gap_weights, beta * weight_distance),
-    (*UNIFORM_SMOOTH.assumptions, PRINTED_BETA),
-    "certified-rnn",
-    Proof(
-        (
-            Step(
-                "claim",
-                bound,
-                Smt(
-                    UNIFORM_SMOOTH.lemma("gradient-lipschitz, uniform").at(),
-                    "printed beta",
-                    "contractive",
-                ),
-            ),
-        )
-    ),
-    note="β as it is printed, for weights that are no larger than the model's",
-)
-
-UNITARY = Form(
-    "unitary",
-    bound := le(unitary_gap, exact),
-    EQUIVALENCE.assumptions,
-    "certified-relu",
-    Proof((Step("claim", bound, Smt(EQUIVALENCE.lemma("urnn-equivalence", T).at(T))),)),
-    note="the unitary network that ships, in exact arithmetic, and the difference that it prints",
-)
-DEFECT = Form(
-    "unitary-defect",
-    bound := le(unitary_defect, defect),
-    (EXACTLY,),
-    "certified-relu",
-    Proof((Step("claim", bound, Smt("printed defect")),)),
-    note="of the matrix as it is stored",
-)
-SIZE = Form(
-    "unitary-state",
-    bound := le(h_norm, bounded),
-    STATES,
-    "certified-relu",
-    Proof(
-        (
-            *states(EUCLIDEAN),
-            power(EUCLIDEAN.lam),
-            Step(
-                "claim",
-                bound,
-                Smt(at("state", T), at("power not negative", T), "printed bound", "contractive"),
-            ),
-        )
-    ),
-    note="the bound on states that a unitary network prints",
-)
-u, double, own = (f(x, T) for f in (unitary_computed, computed_double, computed))
-
-
-def drifting(name: str, bound: Statement, *parts: Expr, note: str) -> Form:
-    """A form about states as floats compute them: what it compares are each near the exact ones."""
-    exact = state(x, 0, T)
-    apart = TRIANGLE.at(parts[0] - exact, exact - parts[1])
-    step = Step("claim", bound, Smt(at("drifts", T), apart))
-    return Form(name, bound, (DRIFTS,), "certified-relu", Proof((step,)), note)
-
-
-DRIFT = drifting("unitary-float64", le(rounding_64, drift), u, double, note="both in float64")
-OWN_DRIFT = drifting(
-    "unitary-own", le(rounding_own, drift_own), u, own, note="against the model in its own dtype"
-)
-COMPUTED = drifting(
-    "unitary-computed", le(computed_norm, reached), u, 0 * u, note="how large float64 states grow"
+    note="gates, decays, leaks, norms of weights and slopes of activations that are printed",
 )
 
 NEARLY = 1 - Rational(1, 2**30)

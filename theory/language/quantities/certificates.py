@@ -74,10 +74,8 @@ CERTIFICATES: tuple[Quantity, ...] = (
         r"\hat{B}^{(u)}",
     ),
     certified("defect_told", "its orthogonality defect that is printed", "Frobenius", r"\delta_V"),
-    certified("drift_told", "the difference of float64 runs that is printed", "Euclidean", r"e_{64}"),
-    certified(
-        "drift_own_told", "that of the model's own dtype", "Euclidean", r"e_{own}"
-    ),
+    certified("drift_told", "the difference of float64 runs printed", "Euclidean", r"e_{64}"),
+    certified("drift_own_told", "that of the model's own dtype", "Euclidean", r"e_{own}"),
     certified("exact_told", "that in real arithmetic", "Euclidean", r"e_{exact}"),
     measured(
         "unitary_rounding", "a unitary network against its model, both in float64",

@@ -10,7 +10,9 @@ from flint import arb, fmpq, fmpq_mat
 
 from impl.convert.unitary import UnitaryModel
 from impl.numbers.rationals import exactly, identity
-from properties.measures.certificates import Exact, computed, exact_run, own, shipped
+from properties.measures.certified.models import computed, own
+from properties.measures.certified.orbits import Exact, exact_run
+from properties.measures.certified.used import shipped
 from properties.measures.measure import Measure, OfCells
 from properties.measures.readings import rationals
 from properties.measures.readings.balls import BallPair

@@ -1,8 +1,4 @@
-"""How much of each printed constant a model uses, beside those of its norm.
-
-A share is what was seen over what is printed, at a state of the stated set, at another one and at
-an input within the bound; of what bounds from below, what is printed over what was seen.
-"""
+"""One real model at two states of the stated set and at an input, in balls and rationals."""
 
 from __future__ import annotations
 
@@ -17,21 +13,18 @@ from torch import Tensor
 
 from impl.arithmetic.balls import Balls, Columns
 from impl.cells.activation import Activation, activation
-from impl.cells.stacks.stack import PREFIX
 from impl.certificate.certify import Certificate
 from impl.convert.unitary import UnitaryModel
 from impl.gradients.criterion import Loss
-from impl.numbers.exact_norm import ball_norm, positive_semidefinite, rational_norm_at_most
+from impl.numbers.exact_norm import ball_norm, positive_semidefinite
+from properties.measures.certified.norms import ball_norm as norm_of
+from properties.measures.certified.norms import of_layer
 from properties.measures.readings.rationals import exact
 from properties.measures.runs.ball_runs import BallRuns
 from properties.measures.runs.ball_runs import Step as Local
 from properties.systems.cells.build import INWARD
-from properties.systems.certified.norms import ball_norm as norm_of
-from properties.systems.certified.norms import of_layer
 
 ONE = fmpq(1)
-# Where the slopes and the values of an activation are looked at.
-GRID = [arb(i) / 8 for i in range(-128, 129)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +100,8 @@ class Point:
     @property
     def rho(self) -> Activation:
         """ρ, by the end of the cell's name."""
-        name = self.certificate.cell.rpartition("-")[2]
-        return activation("identity" if name == "linear" else name)
+        name = self.certificate.cell.partition("-")[2]
+        return activation(name or "identity")
 
     @cached_property
     def gates(self) -> tuple[Columns, ...]:
@@ -173,7 +166,7 @@ class Point:
 
     def row_sum(self, place: int) -> fmpq:
         """‖W‖_∞ of a gate's recurrent weights."""
-        rows = self.weights["weight_hh"].split(self.n)[place].tolist()
+        rows = self.weights["weight_hh"][place * self.n : (place + 1) * self.n].tolist()
         return max(sum((abs(exact(a)) for a in row), fmpq(0)) for row in rows)
 
     def coupled(self, layer: int) -> arb:
@@ -238,146 +231,3 @@ def least(found: Sequence[arb]) -> arb:
     for value in found[1:]:
         few = few.min(value)
     return few
-
-
-def slope(p: Point) -> arb:
-    """The largest slope of ρ on the grid."""
-    return largest([p.rho.ball_derivative(z) for z in GRID])
-
-
-def lipschitz(p: Point) -> Seen:
-    """L_ρ‖U‖₂."""
-    steep = slope(p)
-    return Norm(p.weights["weight_ih"]) if steep == 1 else steep * ball_norm(p.weights["weight_ih"])
-
-
-def gate(place: int, f: Callable[[Columns], Columns]) -> Callable[[Point], arb]:
-    """The largest value of a gate."""
-    return lambda p: largest(values(f(p.gates[place])))
-
-
-def proposition(p: Point) -> dict[str, arb]:
-    """Proposition 1's constants of an LSTM by what is seen of its gates."""
-    W = [arb(p.row_sum(place)) for place in range(4)]
-    i, f, z = (SHARES[f"{name}_bar"](p) for name in "ifz")
-    c = largest([arb(a) for a in p.s[: p.n]])
-    room = 1 - f
-    return {
-        "a": W[0] * z / 4 + i * W[2] + W[1] * c / 4,
-        "q": W[3] * c.tanh() / 4,
-        "theta": largest([W[0], W[3], 4 * W[2], W[1] / room]) / room,
-    }
-
-
-def kappa(p: Point) -> arb:
-    """How far a GRU's candidate moves for each unit of its state."""
-    one, two = p.s[-p.n :], p.other[-p.n :]
-    if p.row_sum(0) == p.row_sum(2) == 0:
-        return arb(0)
-    apart = largest([arb(a) - arb(b) for a, b in zip(one, two, strict=True)])
-    moved = zip(p.candidate(one), p.candidate(two), strict=True)
-    return arb(0) if apart.is_zero() else largest([a - b for a, b in moved]) / apart
-
-
-def gru(p: Point) -> bool:
-    """Whether it is one: its gates are r, z, n, and those of an LSTM i, f, g, o."""
-    return p.certificate.cell.startswith("gru")
-
-
-def row_sum(lstm: int, of_gru: int) -> Callable[[Point], fmpq]:
-    """‖W‖_∞ of the gate at one of two places."""
-    return lambda p: p.row_sum(of_gru if gru(p) else lstm)
-
-
-def z_bar(p: Point) -> arb:
-    """An LSTM's candidate, or a GRU's update gate."""
-    if gru(p):
-        return largest(values(p.gates[1].sigmoid()))
-    return largest(values(p.gates[2].tanh()))
-
-
-SHARES: dict[str, Callable[[Point], Any]] = {
-    "L_rho": slope,
-    "M_rho": lambda p: largest([p.rho.ball(z) for z in GRID]),
-    "W_norm": lambda p: Norm(p.weights["weight_hh" if "weight_hh" in p.weights else "W"]),
-    "U_norm": lambda p: Norm(p.weights["weight_ih"]),
-    "L_x": lipschitz,
-    "L_w": lambda p: Secant(p.local(p.small[0]).B),
-    "beta_hh": lambda p: p.changed(lambda s: p.local(s).A),
-    "beta_wh": lambda p: p.changed(lambda s: p.local(s).B),
-    "beta_ww": lambda p: p.moved_weights(),
-    "L_p": lambda p: Secant(p.loss_gradient(p.small[0])),
-    "beta_p": lambda p: p.changed(lambda s: p.loss_gradient(s)),
-    "B_x": lambda p: root([arb(a) for a in p.x]),
-    "leak_high": lambda p: max(map(exact, p.weights["leak"].tolist())),
-    "leak_low": lambda p: min(map(exact, p.weights["leak"].tolist())),
-    "depth": lambda p: fmpq(sum(name.endswith("_weight") for name in p.weights) - 1),
-    "layers": lambda p: fmpq(len(p.widths)),
-    "decay_high": lambda p: largest(p.decays),
-    "decay_low": lambda p: least(p.decays),
-    "i_bar": gate(0, Columns.sigmoid),
-    "f_bar": gate(1, Columns.sigmoid),
-    "o_bar": gate(3, Columns.sigmoid),
-    "r_bar": gate(0, Columns.sigmoid),
-    "z_bar": z_bar,
-    "z_low": lambda p: least(values(p.gates[1].sigmoid())),
-    "B_c": lambda p: largest([arb(a) for a in p.s[: -p.n]]),
-    "tau": lambda p: largest([arb(a) for a in p.s[: -p.n]]).tanh(),
-    "h_bar": lambda p: largest([arb(a) for a in p.s[-p.n :]]),
-    "nu_bar": lambda p: largest(p.candidate(p.s[-p.n :])),
-    "kappa": kappa,
-    **{name: lambda p, name=name: proposition(p)[name] for name in ("a", "q", "theta")},
-    "W_i_norm": row_sum(0, 0),
-    "W_f_norm": row_sum(1, 1),
-    "W_z_norm": row_sum(2, 1),
-    "W_o_norm": row_sum(3, 3),
-    "W_r_norm": row_sum(0, 0),
-    "W_n_norm": row_sum(2, 2),
-}
-BELOW = ("z_low", "leak_low")  # what is printed bounds from below
-
-
-def shares(p: Point) -> dict[str, tuple[Seen, float]]:
-    """What is seen of each printed constant, and that constant, by its name."""
-    told = p.certificate
-    found = {
-        name: (SHARES[name](p), value)
-        for name, value in told.constants.items()
-        if name in SHARES and value < float("inf")
-    }
-    if p.unitary is not None:
-        named = p.unitary.certificate["constants"]
-        found |= {f"unitary {n}": (SHARES[n](p), named[n]) for n in ("W_norm", "U_norm")}
-        rows = fmpq(len(p.unitary.weights["weight_hh_l0"]))
-        found["unitary states"] = rows, p.unitary.certificate["states"]
-    if told.cell.startswith(PREFIX):
-        for l, row in enumerate(told.weights or ()):
-            assert isinstance(row, tuple)
-            found[f"t_l{l}"] = exact(row[0]), told.constants[f"t_l{l}"]
-            found[f"mu_l{l}"] = p.coupled(l), told.constants[f"mu_l{l}"]
-    return found
-
-
-def share(name: str, seen: Seen, told: float) -> arb:
-    """Seen over told, or the other way round; 0 where nothing is seen."""
-    if isinstance(seen, Norm):
-        seen = ball_norm(seen.matrix)
-    size = seen.ball if isinstance(seen, Secant) else arb(seen)
-    if size.is_zero():
-        return arb(0)
-    if not size.is_finite():
-        return size
-    return arb(told) / size if name in BELOW else size / arb(told)
-
-
-def at_most(name: str, seen: Seen, told: float, bound: fmpq) -> bool | None:
-    """Whether the share is at most a number, None where these balls do not say."""
-    limit = bound * exact(told)
-    if isinstance(seen, Norm):
-        return rational_norm_at_most(seen.matrix, limit)
-    if isinstance(seen, Secant):
-        return seen.at_most(limit)
-    if isinstance(seen, fmpq):
-        return bool(exact(told) <= bound * seen if name in BELOW else seen <= limit)
-    low, high = (arb(exact(told)), arb(bound) * seen) if name in BELOW else (seen, arb(limit))
-    return True if low <= high else False if low > high else None

@@ -1,0 +1,1 @@
+"""Real models against what is printed of them."""

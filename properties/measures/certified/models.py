@@ -1,0 +1,160 @@
+"""Real models against their certificates: orbits of pairs of states, runs from zero, own dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import torch
+from flint import arb, fmpq
+
+from impl.cells.table import kind_of
+from properties.measures.certified.orbits import (
+    Exact,
+    Square,
+    ball_orbit,
+    exact_orbit,
+    exact_output,
+    exact_state,
+    exact_told,
+    exact_whole,
+    held,
+    orbits,
+    shown,
+    state,
+    told_balls,
+    told_norm,
+)
+from properties.measures.certified.used import greatest_share, point, share_at_most, share_used
+from properties.measures.measure import Measure, OfCells
+from properties.measures.readings.balls import BallPair, Vector
+from properties.measures.responses import ball_start, cells_start
+from properties.measures.runs import readings as of
+from properties.measures.runs.ball_runs import BallRuns
+from properties.measures.runs.rounded import Rounded
+from properties.systems.batch import Batch
+from properties.systems.certified.batch import Certified
+from theory.numbers.interval import Interval
+
+Tensor = torch.Tensor
+
+
+def computed(batch: Batch) -> Tensor:
+    """The last outputs as each model's own dtype computes them, (B, n, S)."""
+    if "computed" not in batch.cache:
+        cells = held(batch)
+        kind = kind_of(cells.kind)
+        found = []
+        for i, model in enumerate(cells.models):
+            dtype = getattr(torch, model.dtype)
+            x = batch.x[i].permute(2, 0, 1).to(dtype)  # (S, T, d)
+            s = torch.zeros(len(x), cells.units, dtype=dtype)
+            for driven in kind.drive(model.weights, x).unbind(1):
+                s = kind.step(model.weights, driven, s)
+            found.append(s[:, -cells.n :].double().mT)
+        batch.cache["computed"] = torch.stack(found)
+    told: Tensor = batch.cache["computed"]
+    return told
+
+
+def rounding(batch: Batch) -> Rounded:
+    """ĥ_T − h_T."""
+    return Rounded.exact(computed(batch)) - of.output(of.runs(batch).states[-1], batch)
+
+
+def ball_rounding(runs: BallRuns, batch: Batch, k: int) -> Vector:
+    """The same of one pair."""
+    true = runs.states[-1].matrix.entries()[-held(batch).n :]
+    return [arb(c) - t for c, t in zip(computed(batch)[0, :, 0].tolist(), true, strict=True)]
+
+
+def own(
+    name: str,
+    seen: Callable[[Batch], Interval],
+    balls: Callable[[BallPair, int], arb],
+    square: Square,
+    windowed: bool = False,
+) -> Measure:
+    """What only models with certificates have, NaN on other systems."""
+
+    def enclosure(batch: Batch) -> Interval:
+        if isinstance(batch.cells, Certified):
+            return seen(batch)
+        windows = batch.K + 1 if windowed else 1
+        nothing = np.full((batch.cell.batch, batch.x.shape[3], windows), np.nan)
+        return Interval(nothing, nothing)
+
+    def ball(pair: BallPair, k: int) -> arb:
+        return balls(pair, k) if isinstance(pair.batch.cells, Certified) else arb("nan")
+
+    def squared(batch: Batch, k: int) -> fmpq | None:
+        return square(batch, k) if isinstance(batch.cells, Certified) else None
+
+    return Measure(name, enclosure=enclosure, balls=ball, square=squared)
+
+
+def start(batch: Batch, k: int) -> Exact | None:
+    """s_0 − s′_0 of one pair."""
+    return exact_orbit(batch, 0)
+
+
+MEASURES = (
+    own("orbit_start", of.lengths(cells_start), of.ball_lengths(ball_start), exact_whole(start)),
+    own("orbit_start_told", told_norm(cells_start), told_balls(ball_start), exact_told(start)),
+    own(
+        "orbit_gap",
+        of.lengths(lambda batch: of.output(orbits(batch), batch)),
+        of.ball_lengths(shown(ball_orbit)),
+        exact_output(exact_orbit),
+        windowed=True,
+    ),
+    own(
+        "orbit_state",
+        of.lengths(orbits),
+        of.ball_lengths(ball_orbit),
+        exact_whole(exact_orbit),
+        windowed=True,
+    ),
+    own(
+        "orbit_gap_told",
+        told_norm(orbits),
+        told_balls(ball_orbit),
+        exact_told(exact_orbit),
+        windowed=True,
+    ),
+    own(
+        "state_told",
+        told_norm(lambda batch: of.runs(batch).states[-1]),
+        told_balls(state(-1)),
+        exact_told(exact_state()),
+    ),
+    own(
+        "first_norm",
+        of.lengths(lambda batch: of.output(of.runs(batch).states[1], batch)),
+        of.ball_lengths(shown(state(1))),
+        exact_output(exact_state(1)),
+    ),
+    own(
+        "h_rounding_told",
+        of.lengths(rounding),
+        of.ball_lengths(ball_rounding),
+        lambda batch, k: None,
+    ),
+    replace(
+        own(
+            "share_used",
+            share_used,
+            lambda pair, k: greatest_share(point(pair.batch, 0, 0)),
+            lambda batch, k: None,
+        ),
+        at_most=share_at_most,
+    ),
+)
+# What other systems have too, under the same name.
+ON_CELLS = {
+    "h_norm": OfCells(
+        of.lengths(lambda batch: of.output(of.runs(batch).states[-1], batch)),
+        of.ball_lengths(shown(state(-1))),
+    ),
+}

@@ -1,0 +1,181 @@
+"""Orbits of pairs of states and runs from zero, in the norms that certificates print.
+
+Pairs are halves of two states of the box of a cell: those lie in its invariant set, discs for
+complex modes too. They meet the first k inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from flint import arb, fmpq
+
+from impl.arithmetic.rationals import IrrationalError, Rationals, Ratios
+from properties.measures.certified.norms import ball_norm, norm_of, norm_square, parts
+from properties.measures.measure import around, square_of
+from properties.measures.readings import rationals
+from properties.measures.readings.balls import BallPair, Vector
+from properties.measures.responses import cells_start, halves
+from properties.measures.runs import ball_runs
+from properties.measures.runs import readings as of
+from properties.measures.runs.ball_runs import BallRuns
+from properties.measures.runs.gaps import Gap, Gaps
+from properties.measures.runs.rounded import Rounded
+from properties.systems.batch import Batch
+from properties.systems.certified.batch import Certified
+from theory.numbers.interval import Interval
+
+Tensor = torch.Tensor
+Seen = Callable[[Batch], Rounded]
+SeenBalls = Callable[[BallRuns, Batch, int], Vector]
+Exact = rationals.Vector
+Square = Callable[[Batch, int], fmpq | None]
+
+
+def held(batch: Batch) -> Certified:
+    """The cells of a batch that has certificates."""
+    assert isinstance(batch.cells, Certified)
+    return batch.cells
+
+
+def of_outputs(batch: Batch) -> int:
+    """n, how many outputs there are."""
+    assert batch.cells is not None
+    return batch.cells.n
+
+
+def widths(cells: Certified) -> tuple[int, ...]:
+    """The sizes of the layers' states."""
+    return tuple(getattr(cells.cell, "widths", (cells.units,)))
+
+
+def told_norm(seen: Seen) -> Callable[[Batch], Interval]:
+    """The norm that each certificate names of something of the state's size."""
+
+    def read(batch: Batch) -> Interval:
+        cells, found = held(batch), seen(batch)
+        values, errors = [], []
+        for i, certificate in enumerate(cells.certificates):
+            one = Rounded(found.value[i : i + 1], found.error[i : i + 1])
+            norm = parts(certificate, widths(cells))
+            blank = torch.full_like(one.value[:, 0], torch.nan)
+            value, error = (blank, blank) if norm is None else norm_of(norm, one)
+            values.append(value)
+            errors.append(error)
+        return around(of.by_sequence(torch.cat(values)), of.by_sequence(torch.cat(errors)))
+
+    return read
+
+
+def told_balls(seen: SeenBalls) -> Callable[[BallPair, int], arb]:
+    """The same of one pair."""
+
+    def read(pair: BallPair, k: int) -> arb:
+        cells = held(pair.batch)
+        norm = parts(cells.certificates[0], widths(cells))
+        found = seen(of.ball_runs(pair), pair.batch, k)
+        return arb("nan") if norm is None else ball_norm(norm, found)
+
+    return read
+
+
+def orbits(batch: Batch) -> Rounded:
+    """s_k − s′_k for k = 0 … K, (B, N, K+1, S)."""
+    if "orbits" not in batch.cache:
+        runs, start = of.runs(batch), Rounded.exact(halves(batch, True)[0])
+        made, at = Gaps(runs.plain), Gap(start, cells_start(batch))
+        found = [at.gap]
+        for x in map(Rounded.exact, batch.x.unbind(1)[: batch.K]):
+            at = runs.program(made, at, Gap(x, x - x))
+            found.append(at.gap)
+        batch.cache["orbits"] = Rounded(
+            *(
+                torch.stack(ends, dim=2)
+                for ends in zip(*((v.value, v.error) for v in found), strict=True)
+            )
+        )
+    whole: Rounded = batch.cache["orbits"]
+    return whole
+
+
+def ball_orbit(runs: BallRuns, batch: Batch, k: int) -> Vector:
+    """The same of one pair."""
+    trail: list[Gap[Any]] = runs.cache.setdefault("orbit", [])
+    if not trail:
+        one, other = (ball_runs.column(s[0, :, 0].tolist()) for s in halves(batch, True))
+        trail.append(Gap(one, one - other))
+    made = Gaps(runs.plain)
+    while len(trail) <= k:
+        x = runs.inputs[len(trail) - 1]
+        trail.append(runs.program(made, trail[-1], Gap(x, x - x)))
+    return list(trail[k].gap.matrix.entries())
+
+
+def exact_run(batch: Batch, start: Tensor, steps: int) -> Exact | None:
+    """The state of one pair after so many inputs; None where a step leaves the rationals."""
+    cells, s = held(batch), exactly(start[0, :, 0])
+    made = Rationals({name: part[0] for name, part in cells.parameters.items()})
+    try:
+        for x in batch.x[0, :steps, :, 0]:
+            s = cells.cell.program(made, s, exactly(x))
+    except IrrationalError:
+        return None
+    return [row[0] for row in s.matrix.tolist()]
+
+
+def exactly(values: Tensor) -> Ratios:
+    """One column of floats."""
+    return Ratios([[rationals.exact(value)] for value in values.tolist()])
+
+
+def exact_orbit(batch: Batch, k: int) -> Exact | None:
+    """s_k − s′_k of one pair."""
+    return rationals.minus(*(exact_run(batch, s, k) for s in halves(batch, True)))
+
+
+def exact_state(steps: int | None = None) -> Callable[[Batch, int], Exact | None]:
+    """The state of one pair's run from zero, at the end unless its time is given."""
+
+    def seen(batch: Batch, k: int) -> Exact | None:
+        zero = batch.x.new_zeros(1, held(batch).units, 1)
+        return exact_run(batch, zero, batch.spec.T if steps is None else steps)
+
+    return seen
+
+
+def exact_output(seen: Callable[[Batch, int], Exact | None]) -> Square:
+    """The square of what is shown of it."""
+
+    def found(batch: Batch, k: int) -> fmpq | None:
+        vector = seen(batch, k)
+        return None if vector is None else rationals.square(vector[-of_outputs(batch) :])
+
+    return found
+
+
+def exact_whole(seen: Callable[[Batch, int], Exact | None]) -> Square:
+    """The square of its Euclidean norm."""
+    return lambda batch, k: square_of(seen(batch, k))
+
+
+def exact_told(seen: Callable[[Batch, int], Exact | None]) -> Square:
+    """The square of its norm by the certificate."""
+
+    def found(batch: Batch, k: int) -> fmpq | None:
+        cells, vector = held(batch), seen(batch, k)
+        norm = parts(cells.certificates[0], widths(cells))
+        return None if vector is None or norm is None else norm_square(norm, vector)
+
+    return found
+
+
+def shown(seen: SeenBalls) -> SeenBalls:
+    """The output's part of a state."""
+    return lambda runs, batch, k: seen(runs, batch, k)[-of_outputs(batch) :]
+
+
+def state(at: int) -> SeenBalls:
+    """s_t of one pair's run from zero."""
+    return lambda runs, batch, k: list(runs.states[at].matrix.entries())

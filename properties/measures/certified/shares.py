@@ -1,0 +1,199 @@
+"""How much of each printed constant a model uses, beside those of its norm.
+
+A share is what was seen over what is printed, at a state of the stated set, at another one and at
+an input within the bound; of what bounds from below, what is printed over what was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flint import arb, arb_mat, fmpq
+from torch import Tensor
+
+from impl.arithmetic.balls import Columns
+from impl.cells.stacks.stack import PREFIX
+from impl.gradients.loss import Squared
+from impl.numbers.exact_norm import ball_norm, rational_norm_at_most
+from impl.training.certificate import TrainingCertificate
+from properties.measures.certified.point import (
+    Norm,
+    Point,
+    Secant,
+    Seen,
+    largest,
+    least,
+    root,
+    values,
+)
+from properties.measures.readings.rationals import exact
+
+# Where the slopes and the values of an activation are looked at.
+GRID = [arb(i) / 8 for i in range(-128, 129)]
+
+
+def slope(p: Point) -> arb:
+    """The largest slope of ρ on the grid."""
+    return largest([p.rho.ball_derivative(z) for z in GRID])
+
+
+def lipschitz(p: Point) -> Seen:
+    """L_ρ‖U‖₂."""
+    steep = slope(p)
+    return Norm(p.weights["weight_ih"]) if steep == 1 else steep * ball_norm(p.weights["weight_ih"])
+
+
+def gate(place: int, f: Callable[[Columns], Columns]) -> Callable[[Point], arb]:
+    """The largest value of a gate."""
+    return lambda p: largest(values(f(p.gates[place])))
+
+
+def proposition(p: Point) -> dict[str, arb]:
+    """Proposition 1's constants of an LSTM by what is seen of its gates."""
+    W = [arb(p.row_sum(place)) for place in range(4)]
+    i, f, z = (SHARES[f"{name}_bar"](p) for name in "ifz")
+    c = largest([arb(a) for a in p.s[: p.n]])
+    room = 1 - f
+    return {
+        "a": W[0] * z / 4 + i * W[2] + W[1] * c / 4,
+        "q": W[3] * c.tanh() / 4,
+        "theta": largest([W[0], W[3], 4 * W[2], W[1] / room]) / room,
+    }
+
+
+def kappa(p: Point) -> arb:
+    """How far a GRU's candidate moves for each unit of its state."""
+    one, two = p.s[-p.n :], p.other[-p.n :]
+    if p.row_sum(0) == p.row_sum(2) == 0:
+        return arb(0)
+    apart = largest([arb(a) - arb(b) for a, b in zip(one, two, strict=True)])
+    moved = zip(p.candidate(one), p.candidate(two), strict=True)
+    return arb(0) if apart.is_zero() else largest([a - b for a, b in moved]) / apart
+
+
+def gru(p: Point) -> bool:
+    """Whether it is one: its gates are r, z, n, and those of an LSTM i, f, g, o."""
+    return p.certificate.cell.startswith("gru")
+
+
+def row_sum(lstm: int, of_gru: int) -> Callable[[Point], fmpq]:
+    """‖W‖_∞ of the gate at one of two places."""
+    return lambda p: p.row_sum(of_gru if gru(p) else lstm)
+
+
+def z_bar(p: Point) -> arb:
+    """An LSTM's candidate, or a GRU's update gate."""
+    if gru(p):
+        return largest(values(p.gates[1].sigmoid()))
+    return largest(values(p.gates[2].tanh()))
+
+
+SHARES: dict[str, Callable[[Point], Any]] = {
+    "L_rho": slope,
+    "M_rho": lambda p: largest([p.rho.ball(z) for z in GRID]),
+    "W_norm": lambda p: Norm(p.weights["weight_hh" if "weight_hh" in p.weights else "W"]),
+    "U_norm": lambda p: Norm(p.weights["weight_ih"]),
+    "L_x": lipschitz,
+    "L_w": lambda p: Secant(p.local(p.small[0]).B),
+    "beta_hh": lambda p: p.changed(lambda s: p.local(s).A),
+    "beta_wh": lambda p: p.changed(lambda s: p.local(s).B),
+    "beta_ww": lambda p: p.moved_weights(),
+    "L_p": lambda p: Secant(p.loss_gradient(p.small[0])),
+    "beta_p": lambda p: p.changed(lambda s: p.loss_gradient(s)),
+    "B_x": lambda p: root([arb(a) for a in p.x]),
+    "leak_high": lambda p: max(map(exact, p.weights["leak"].tolist())),
+    "leak_low": lambda p: min(map(exact, p.weights["leak"].tolist())),
+    "depth": lambda p: fmpq(sum(name.endswith("_weight") for name in p.weights) - 1),
+    "layers": lambda p: fmpq(len(p.widths)),
+    "decay_high": lambda p: largest(p.decays),
+    "decay_low": lambda p: least(p.decays),
+    "i_bar": gate(0, Columns.sigmoid),
+    "f_bar": gate(1, Columns.sigmoid),
+    "o_bar": gate(3, Columns.sigmoid),
+    "r_bar": gate(0, Columns.sigmoid),
+    "z_bar": z_bar,
+    "z_low": lambda p: least(values(p.gates[1].sigmoid())),
+    "B_c": lambda p: largest([arb(a) for a in p.s[: -p.n]]),
+    "tau": lambda p: largest([arb(a) for a in p.s[: -p.n]]).tanh(),
+    "h_bar": lambda p: largest([arb(a) for a in p.s[-p.n :]]),
+    "nu_bar": lambda p: largest(p.candidate(p.s[-p.n :])),
+    "kappa": kappa,
+    "a": lambda p: proposition(p)["a"],
+    "q": lambda p: proposition(p)["q"],
+    "theta": lambda p: proposition(p)["theta"],
+    "W_i_norm": row_sum(0, 0),
+    "W_f_norm": row_sum(1, 1),
+    "W_z_norm": row_sum(2, 1),
+    "W_o_norm": row_sum(3, 3),
+    "W_r_norm": row_sum(0, 0),
+    "W_n_norm": row_sum(2, 2),
+}
+BELOW = ("z_low", "leak_low")  # what is printed bounds from below
+
+
+def shares(p: Point) -> dict[str, tuple[Seen, float]]:
+    """What is seen of each printed constant, and that constant, by its name."""
+    told = p.certificate
+    found = {
+        name: (SHARES[name](p), value)
+        for name, value in told.constants.items()
+        if name in SHARES and value < float("inf")
+    }
+    found |= {"n": (fmpq(p.n), told.n), "d": (fmpq(len(p.x)), told.d)}
+    found["input_bound"] = root([arb(a) for a in p.x]), told.input_bound
+    if told.training is not None:
+        found |= of_training(p, told.training)
+    if p.unitary is not None:
+        named = p.unitary.certificate["constants"]
+        found |= {f"unitary {n}": (SHARES[n](p), named[n]) for n in ("W_norm", "U_norm")}
+        rows = fmpq(len(p.unitary.weights["weight_hh_l0"]))
+        found["unitary states"] = rows, p.unitary.certificate["states"]
+    if told.cell.startswith(PREFIX):
+        for l, row in enumerate(told.weights or ()):
+            assert isinstance(row, tuple)
+            found[f"t_l{l}"] = exact(row[0]), told.constants[f"t_l{l}"]
+            found[f"mu_l{l}"] = p.coupled(l), told.constants[f"mu_l{l}"]
+    return found
+
+
+def of_training(p: Point, training: TrainingCertificate) -> dict[str, tuple[Seen, float]]:
+    """The readout, the target of a squared loss, and the weights that training goes on among."""
+    task = training.task
+    found: dict[str, tuple[Seen, float]] = {"readout_norm": (Norm(p.loss.C[0]), task.readout)}
+    if isinstance(p.loss, Squared):
+        found["target_bound"] = of_rows(p.loss.y[0]), training.target
+    for name, size in training.constants.radii.items():
+        part = p.weights[name]
+        found[name] = Norm(part) if name == "weight_hh" else of_rows(part), size
+    return {name: told for name, told in found.items() if told[1] < float("inf")}
+
+
+def of_rows(part: Tensor) -> Secant:
+    """The root of all squares."""
+    return Secant(arb_mat([[arb(a) for a in part.flatten().tolist()]]))
+
+
+def share(name: str, seen: Seen, told: float) -> arb:
+    """Seen over told, or the other way round; 0 where nothing is seen."""
+    if isinstance(seen, Norm):
+        seen = ball_norm(seen.matrix)
+    size = seen.ball if isinstance(seen, Secant) else arb(seen)
+    if size.is_zero():
+        return arb(0)
+    if not size.is_finite():
+        return size
+    return arb(told) / size if name in BELOW else size / arb(told)
+
+
+def at_most(name: str, seen: Seen, told: float, bound: fmpq) -> bool | None:
+    """Whether the share is at most a number, None where these balls do not say."""
+    limit = bound * exact(told)
+    if isinstance(seen, Norm):
+        return rational_norm_at_most(seen.matrix, limit)
+    if isinstance(seen, Secant):
+        return seen.at_most(limit)
+    if isinstance(seen, fmpq):
+        return bool(exact(told) <= bound * seen if name in BELOW else seen <= limit)
+    low, high = (arb(exact(told)), arb(bound) * seen) if name in BELOW else (seen, arb(limit))
+    return True if low <= high else False if low > high else None

@@ -1,0 +1,78 @@
+"""How much of all printed constants one model uses: the largest of its shares."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from flint import arb, ctx, fmpq
+
+from impl.convert.unitary import UnitaryModel
+from impl.gradients.loss import loss
+from properties.measures.certified.orbits import held, widths
+from properties.measures.certified.point import Point, largest
+from properties.measures.certified.shares import at_most, share, shares
+from properties.measures.readings.balls import float_ends
+from properties.systems.batch import Batch
+from properties.systems.cells.omega import omega_of
+from properties.systems.certified.models import equivalent
+from properties.systems.kinds import CERTIFIED_RELU
+from theory.numbers.interval import Interval
+
+Tensor = torch.Tensor
+PRECISION, PRECISE = 128, 1024  # bits
+
+
+def shipped(batch: Batch, i: int) -> UnitaryModel | None:
+    """The unitary network of one member, of the kind that has one."""
+    spec = batch.spec
+    return equivalent(spec, spec.members[i]) if spec.kind == CERTIFIED_RELU else None
+
+
+def near(batch: Batch) -> dict[str, Tensor]:
+    """Other weights of the set that training keeps to."""
+    return omega_of(batch).other
+
+
+def targets(batch: Batch) -> Tensor:
+    """Those of the loss."""
+    assert batch.y is not None
+    return batch.y
+
+
+def point(batch: Batch, i: int, s: int) -> Point:
+    """A model at the pair of states and at the first input, in balls of the current precision."""
+    cells = held(batch)
+    return Point(
+        cells.cell.program,
+        {role: part[i] for role, part in cells.parameters.items()},
+        cells.certificates[i],
+        widths(cells),
+        cells.n,
+        batch.h[i, :, s].tolist(),
+        batch.h_other[i, :, s].tolist(),
+        batch.x[i, 0, :, s].tolist(),
+        {role: part[i] for role, part in near(batch).items()},
+        loss(batch.spec.loss, batch.C[i : i + 1], targets(batch)[i : i + 1]),
+        shipped(batch, i),
+    )
+
+
+def greatest_share(p: Point) -> arb:
+    """The largest share of a printed constant."""
+    return largest([share(name, *told) for name, told in shares(p).items()])
+
+
+def share_used(batch: Batch) -> Interval:
+    """The largest share of each pair."""
+    ends = np.full((2, batch.cell.batch, batch.x.shape[3], 1), np.nan)
+    with ctx.workprec(PRECISION):
+        for i, s in np.ndindex(*ends.shape[1:3]):
+            ends[:, i, s, 0] = float_ends(greatest_share(point(batch, i, s)))
+    return Interval(ends[0], ends[1])
+
+
+def share_at_most(batch: Batch, bound: fmpq, k: int) -> bool | None:
+    """Whether each share of one pair is at most a number, norms and sums exactly."""
+    with ctx.workprec(PRECISE):
+        found = [at_most(name, *told, bound) for name, told in shares(point(batch, 0, 0)).items()]
+    return False if False in found else None if None in found else True

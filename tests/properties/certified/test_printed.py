@@ -1,0 +1,253 @@
+"""Nothing printed unjudged: every number of every document that the product prints has a quantity
+that some claim judges, read from the very object that is printed."""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+
+from impl.cells.stacks.stack import PREFIX
+from impl.cells.table import CELLS, kind_of
+from impl.certificate.certify import Certificate, certify
+from impl.checker.unitary import check
+from impl.convert.truncate import truncate
+from impl.convert.unitary import save_unitary
+from properties.measures.certified.shares import SHARES, shares
+from properties.measures.certified.used import point
+from properties.systems.batch import build
+from properties.systems.certified.constants import READ, UNITARY
+from properties.systems.certified.models import certified, chosen, equivalent
+from properties.systems.certified.specs import COMMON, OTHERS
+from properties.systems.spec import SystemSpec
+from theory import CLAIMS
+from theory.claims.memory.certificate import CERTIFICATE
+from theory.language.vocabulary import VOCABULARY
+
+SHARE = "share_used"  # the largest share that is used of any constant in SHARES
+GAIN, GAP, NORM = "gain_told", "unitary_gap", "orbit_gap_told"
+# The quantity of each number of a certificate, by its place: [] is any place of a list, _l any
+# layer of a stack.
+CERTIFY = {
+    "lambda": "lam_told",
+    "truncation[].eps": "eps_told",
+    "truncation[].k": "k_told",
+    "norms_tried[].lambda": "lam_told",  # of the certificate that asks for that norm
+    "norms_tried[].k": "k_told",
+    "rounding.state": "rounding_told",
+    "weights[]": NORM,
+    "weights[][]": NORM,
+    "shape.n": SHARE,
+    "shape.d": SHARE,
+    "input_bound": SHARE,
+    "constants.equivalence": "C_told",
+    "constants.reach": "c_told",
+    "constants.drive": "S_told",
+    "constants.radius": "R_told",
+    "constants.S_0": "S_0_told",
+    "constants.B_h": "B_h_told",
+    "constants.gain": GAIN,
+    "constants.steps": "steps_told",
+    "constants.two_norm_steps": "two_norm_steps_told",
+    "constants.two_norm_factor": "two_norm_told",
+    "constants.lam_l": "lam_told",
+    "constants.mu_l": SHARE,
+    "constants.t_l": SHARE,
+    "constants.G_0": "G_0",
+    "constants.G_1": "G_1",
+    "constants.gamma": "gamma_told",
+    "constants.beta": "beta_told",
+    **{f"constants.{name}": SHARE for name in SHARES},
+    "training.lambda": "lam",
+    "training.readout_norm": SHARE,
+    "training.target_bound": SHARE,
+    "training.weights.weight_hh": SHARE,
+    "training.weights.weight_ih": SHARE,
+    "training.weights.bias_ih": SHARE,
+    "training.weights.bias_hh": SHARE,
+}
+UNITARY_FILE = {
+    "shape.n": SHARE,
+    "shape.d": SHARE,
+    "states": SHARE,
+    "input_bound": SHARE,
+    "initial_state[]": GAP,
+    "scaling[]": GAP,
+    "constants.W_norm": SHARE,
+    "constants.U_norm": SHARE,
+    "constants.B_h": "B_u_told",
+    "constants.B_h_computed": "B_computed_told",
+    "orthogonality_defect": "defect_told",
+    "difference.exact": "exact_told",
+    "difference.float64": "drift_told",
+    "difference.own_dtype": "drift_own_told",
+}
+# What no claim judges, and why; no more than five.
+EXCEPTIONS = {
+    r"witness\..*": "a refutation bounds nothing: it is proved in balls, and tests prove it again",
+    r"rounds_to_one\..*": "a count that keeps a model from being certified, and bounds nothing",
+    r"training\.(steps|alpha|length)": "the run that is asked about, as it was asked",
+    r"training\.windows\[\]\..*": "Theorem 1 at constants that are judged; the claim end-to-end",
+    r"findings\[\]\..*": "a proof of numbers that are judged, by the checker, in its own arithmetic",
+}
+MEND = (
+    "{} is printed, and no claim judges it: read it in properties/systems/certified/constants.py "
+    "or in properties/measures/certified/shares.py, state what it bounds in the claim certificate, "
+    "and enter it in this test"
+)
+
+
+def numbers(document: Any, place: str = "") -> Iterator[tuple[str, float]]:
+    """Every number of a document, with its place."""
+    if isinstance(document, dict):
+        for name, value in document.items():
+            below = re.sub(r"_l\d+$", "_l", name) if place == "constants" else name
+            yield from numbers(value, f"{place}.{below}".lstrip("."))
+    elif isinstance(document, list | tuple):
+        for value in document:
+            yield from numbers(value, f"{place}[]")
+    elif isinstance(document, int | float) and not isinstance(document, bool):
+        yield place, float(document)
+
+
+def judged(place: str, table: dict[str, str]) -> str | None:
+    """The quantity of a number; a layer's constants have those of a model."""
+    if any(re.fullmatch(pattern, place) for pattern in EXCEPTIONS):
+        return "excepted"
+    return table.get(place) or table.get(place.removesuffix("_l"))
+
+
+def strangers(document: Any, table: dict[str, str]) -> list[str]:
+    """What is to be done about each number that is neither judged nor excepted."""
+    places = dict.fromkeys(place for place, _ in numbers(document))
+    return [MEND.format(place) for place in places if judged(place, table) is None]
+
+
+def spec_of(cell: str, norm: str = "auto", **fields: Any) -> SystemSpec:
+    """A small model of the kind."""
+    deep = cell.startswith((PREFIX, "deep-"))
+    return SystemSpec(
+        kind="certified", cell=cell, norm=norm, regime="driven", n=2, T=4, K=4, lam=0.125,
+        bias=0.5, seed=3, layers=2 if deep else 1, dtype="float32", **fields,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("cell", (*COMMON, *OTHERS))
+def test_every_number_of_a_certificate(cell: str) -> None:
+    """Of a model of each kind, in the best norm; and JSON has each number of the object."""
+    _, certificate = certified(spec_of(cell), 0)
+    document = certificate.to_json()
+    assert certificate.verdict == "certified"
+    assert strangers(document, CERTIFY) == []
+    told = {value for _, value in numbers(document)}
+    held = (value for _, value in numbers([list(vars(certificate).values())]))
+    assert {v for v in held if math.isfinite(v)} <= told
+
+
+@pytest.mark.parametrize("cell", COMMON)
+def test_every_norm(cell: str) -> None:
+    """The same in each norm that is offered, whose λ and k stand among those tried."""
+    spec = spec_of(cell)
+    model, best = certified(spec, 0)
+    tried = {name: (lam, k) for name, lam, k in best.tried}
+    for norm in kind_of(cell).norms:
+        _, one = certified(spec_of(cell, norm), 0)
+        assert strangers(one.to_json(), CERTIFY) == []
+        if norm in tried:
+            smallest = min(one.windows)[1] if one.verdict == "certified" else None
+            assert (one.lam, smallest or None) == (tried[norm][0], tried[norm][1] or None)
+
+
+def test_the_quantities_are_judged() -> None:
+    """Each is in the vocabulary, and a form of the claim speaks of it."""
+    spoken = {
+        symbol.name
+        for form in CERTIFICATE.forms
+        for statement in (
+            form.statement,
+            *(a.condition for a in form.assumptions if a.condition is not None),
+        )
+        for symbol in statement.symbols
+    }
+    assert {*CERTIFY.values(), *UNITARY_FILE.values()} <= spoken & set(VOCABULARY)
+    assert {*READ, *UNITARY} <= spoken | {"beta_rho"}
+    assert CERTIFICATE in CLAIMS
+    assert len(EXCEPTIONS) <= 5
+
+
+def of_place(certificate: Certificate, place: str) -> float | None:
+    """The number that is printed there."""
+    value: Any = certificate.to_json()
+    for name in place.split("."):
+        value = value.get(name)
+    return value
+
+
+@pytest.mark.parametrize("cell", COMMON)
+def test_what_is_judged_is_what_is_printed(cell: str) -> None:
+    """To the last bit: from the certificate, and not computed again."""
+    spec = spec_of(cell, member=0)
+    batch = build(spec)
+    _, certificate = certified(spec, 0)
+    constants = certificate.to_json()["constants"]
+    for place, name in CERTIFY.items():
+        if place in ("lambda", "rounding.state") or place.removeprefix("constants.") in constants:
+            told = of_place(certificate, place)
+            if name not in (SHARE, "steps_told"):
+                read = batch.constant(name).hi.item()
+                assert read == (math.inf if told is None else told), place
+    window = certificate.to_json()["truncation"][chosen(spec, 0)]
+    assert batch.constant("eps_told").hi.item() == window["eps"]
+    assert batch.constant("k_told").hi.item() == window["k"]
+    used = shares(point(batch, 0, 0))
+    own = {name for name, value in constants.items() if value is not None and "_l" not in name}
+    assert own & set(SHARES) <= set(used)
+    assert all(told == constants[name] for name, (_, told) in used.items() if name in own)
+
+
+def test_a_truncated_model() -> None:
+    """Its record says what the certificate says, and no more; k is that of the certificate."""
+    model, certificate = certified(spec_of("rnn-tanh"), 0)
+    epsilon, k = certificate.windows[0]
+    module, record = truncate(model, epsilon, certificate.input_bound)
+    assert strangers(record, CERTIFY) == []
+    assert module.k == record["truncation"][0]["k"] == k
+
+
+def test_a_unitary_network(tmp_path: Any) -> None:
+    """The certificate of its file, and what the checker finds of it."""
+    spec = spec_of("rnn-relu")
+    made = equivalent(spec, 0)
+    assert made is not None
+    assert strangers(made.certificate, UNITARY_FILE) == []
+    for name, read in UNITARY.items():
+        assert read(made) in {value for _, value in numbers(made.certificate)}, name
+    save_unitary(made, tmp_path / "unitary.safetensors")
+    certificate, findings = check(tmp_path / "unitary.safetensors", None)
+    assert strangers(certificate, UNITARY_FILE) == []
+    assert strangers({"findings": [vars(found) for found in findings]}, UNITARY_FILE) == []
+
+
+def test_a_refutation() -> None:
+    """A model that is refuted prints a witness, and no constant that is not judged."""
+    model = {"weight_hh_l0": torch.tensor([[1.5]]), "weight_ih_l0": torch.tensor([[1.0]])}
+    document = certify(model, 1.0, cell="linear").to_json()
+    assert document["verdict"] == "refuted"
+    assert strangers(document, CERTIFY) == []
+
+
+def test_a_new_number_is_noticed() -> None:
+    """A constant that nobody judges fails with what to do about it."""
+    document = certified(spec_of("gru"), 0)[1].to_json()
+    document["constants"]["memory_most"] = 3.0
+    document["bonus"] = [{"score": 1}]
+    told = strangers(json.loads(json.dumps(document)), CERTIFY)
+    assert told == [MEND.format("constants.memory_most"), MEND.format("bonus[].score")]
+
+
+def test_every_kind_is_drawn() -> None:
+    """All cells that can be named."""
+    assert set(CELLS) <= {*COMMON, *OTHERS}

@@ -1,0 +1,143 @@
+"""What a certificate prints of its norm: λ, the equivalence, the reach, drives and radii."""
+
+from theory.language.claim import Form
+from theory.language.law import Assumption, at
+from theory.language.statement import Statement, le
+from theory.language.terms.vectors import RECURSION, a, b, state, x
+from theory.language.vocabulary import symbols
+from theory.models.lemmas.powers import power, power_at_most_one, power_sum
+from theory.models.printed import (
+    ALL_STEPS,
+    BOXED,
+    FIRST_STEP,
+    FROM_START,
+    MANY,
+    MODEL,
+    ORBITS,
+    PAIR,
+    PLAIN,
+    RADIUS,
+    REACHED,
+    RUN,
+    SHORTER,
+    SHOWN,
+    START,
+    STAYS,
+    TOLD,
+    TURNED,
+    WIDE,
+    apart,
+)
+from theory.proof.methods import Smt
+from theory.proof.proof import Proof, Step
+
+T, k, x_gap, h_gap, h_norm, forced_gap = symbols("T k x_gap h_gap h_norm forced_gap")
+lam, epsilon, window, S, R = symbols("lam_told eps_told k_told S_told R_told")
+C, reach, S_0, B_h, gain = symbols("C_told c_told S_0_told B_h_told gain_told")
+rounding, turns, turned = symbols("rounding_told two_norm_steps_told two_norm_told")
+orbit_start, orbit_start_told, orbit_gap, orbit_gap_told, orbit_state = symbols(
+    "orbit_start orbit_start_told orbit_gap orbit_gap_told orbit_state"
+)
+state_told, first_norm, h_rounding, share_used = symbols(
+    "state_told first_norm h_rounding_told share_used"
+)
+grad_gap, gamma, beta, lam_w, G_0, G_1 = symbols("grad_gap gamma_told beta_told lam G_0 G_1")
+grad_gap_weights, weight_distance = symbols("grad_gap_weights weight_distance")
+unitary_gap, unitary_defect, exact, defect, bounded = symbols(
+    "unitary_gap unitary_defect exact_told defect_told B_u_told"
+)
+rounding_64, rounding_own, computed_norm = symbols(
+    "unitary_rounding unitary_rounding_own unitary_computed"
+)
+drift, drift_own, reached = symbols("drift_told drift_own_told B_computed_told")
+POWERS = (power(TOLD.lam), power_sum(TOLD.lam), power_at_most_one(TOLD.lam))
+
+bound: Statement
+
+
+def form(
+    name: str, bound: Statement, assumptions: tuple[Assumption, ...], *steps: Step, note: str = ""
+) -> Form:
+    """A form about models with their certificates."""
+    return Form(name, bound, assumptions, "certified", Proof(steps), note)
+
+
+ORBIT = form(
+    "contraction",
+    bound := le(orbit_gap_told, lam**k * orbit_start_told),
+    (*PAIR, PLAIN),
+    *(*ORBITS, Step("claim", bound, Smt(*ALL_STEPS))),
+    note="k steps from any two states of the stated set, in the printed norm",
+)
+OUTPUT = form(
+    "output",
+    bound := le(orbit_gap, C * lam**k * orbit_start_told),
+    (*PAIR, SHOWN, PLAIN),
+    *(*ORBITS, Step("claim", bound, Smt(*ALL_STEPS, at("output", apart), at("output", a - b)))),
+    note="from the printed norm to the Euclidean one of the output",
+)
+FORGETTING = form(
+    "forgetting",
+    bound := le(orbit_gap, C * reach * lam**k * orbit_start),
+    (*PAIR, SHOWN, REACHED),
+    *(*ORBITS, power(TOLD.lam), FROM_START),
+    Step("claim", bound, Smt("from the start", at("output", apart), at("output", a - b))),
+    note="in Euclidean norms alone, of iterated norms too",
+)
+TWO_NORM = form(
+    "two-norm",
+    bound := le(orbit_state, turned * orbit_start),
+    (*PAIR, TOLD.contractive, WIDE, REACHED, TURNED, MANY),
+    *(*ORBITS, *POWERS, SHORTER, FROM_START),
+    Step(
+        "fewer steps",
+        le(reach * lam**k * orbit_start, reach * lam**turns * orbit_start),
+        Smt(at("longer windows forget more", turns, k - turns), at("reach", a - b), "many steps"),
+    ),
+    Step(
+        "claim",
+        bound,
+        Smt("from the start", "fewer steps", at("state", apart), "printed steps"),
+    ),
+    note="the steps that contract in the Euclidean norm of the whole state",
+)
+DRIVE = form(
+    "drive",
+    bound := le(state_told, S * TOLD.total(T)),
+    (*MODEL, PLAIN),
+    *(*RUN, Step("claim", bound, Smt(at("state", T), "contractive"))),
+    note="the printed drive, from the first step on",
+)
+RADIUS_FORM = form(
+    "radius",
+    bound := le(state_told, R),
+    (STAYS, RADIUS, PLAIN),
+    *TOLD.before,
+    Step("claim", bound, Smt(at("radius", state(x, 0, T)), at("runs stay in the box", 0, T))),
+    note="the printed size of the invariant box",
+)
+FIRST = form(
+    "first",
+    bound := le(first_norm, S_0),
+    (FIRST_STEP,),
+    Step("claim", bound, Smt(RECURSION.at(x, 0, 0), at("first step", 0))),
+    note="one step from zero, in the Euclidean norm of the output",
+)
+STATE = form(
+    "state",
+    bound := le(h_norm, B_h),
+    (*MODEL, SHOWN, RADIUS, BOXED),
+    *(*RUN, power(TOLD.lam), START),
+    Step(
+        "claim",
+        bound,
+        Smt(
+            at("where a window starts", T),
+            at("output", state(x, 0, T)),
+            at("printed bound", state(x, 0, T)),
+            at("runs stay in the box", 0, T),
+            "contractive",
+        ),
+    ),
+    note="the printed bound on all outputs",
+)
