@@ -6,23 +6,20 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from itertools import groupby
 from math import ceil
-from typing import cast
 
 import numpy as np
 import torch
 
 from impl.numbers.torch_machine import require_sound
 from properties.attacks.budget import EMPHASIS, Budget, apart, batch_size
-from properties.attacks.corners import corner_specs
 from properties.attacks.extremal import extremal_specs
-from properties.attacks.gradient import FITS, applicable, gradient_specs
+from properties.attacks.gradient import applicable, gradient_specs
 from properties.attacks.search import Enough, random_specs
 from properties.judging.evidence import Evidence
 from properties.judging.judge import Judgement, Patience, free_names, judge
 from properties.systems.batch import Batch, build
-from properties.systems.drawing.draws import EXACT, LEARNING
-from properties.systems.kinds import FAMILIES, GATED
-from properties.systems.spec import Kind, SystemSpec
+from properties.systems.spec import SystemSpec
+from properties.systems.table import FAMILIES, KINDS, kind_named, kinds_about
 from theory.language.claim import Assumption, Claim, Form, Statement
 
 # Speaking of these, a statement is worth attacking where ‖W‖₂ itself certifies nothing.
@@ -44,7 +41,6 @@ STEPWISE = {
 }  # fmt: skip
 # How much of the random budget all kinds of a family share.
 SHARE = 0.25
-CLIMBED = ("linear", "rnn", "gradient", "smooth", *GATED)
 Seen = Callable[[Batch, Sequence[Judgement]], None]
 Target = tuple[Statement, tuple[Assumption, ...]]
 
@@ -55,18 +51,18 @@ def derived_seed(seed: int, *names: str) -> int:
     return int.from_bytes(sha256(text.encode()).digest()[:6], "big")
 
 
-def by_kind(forms: Sequence[Form]) -> Iterator[tuple[Kind, list[Form]]]:
+def by_kind(forms: Sequence[Form]) -> Iterator[tuple[str, list[Form]]]:
     """The forms of a claim by the kind of system that they speak of, costly ones apart."""
 
     def key(form: Form) -> tuple[str, bool]:
         return form.about, apart(form)
 
     for (kind, _), group in groupby(sorted(forms, key=key), key=key):
-        yield cast(Kind, kind), list(group)
+        yield kind, list(group)
 
 
 def show(
-    attack: str, kind: Kind, targets: Sequence[Target], seen: Seen,
+    attack: str, kind: str, targets: Sequence[Target], seen: Seen,
     *, budget: Budget, size: tuple[int, int], seed: int, factor: float = 1.0, device: str = "cpu",
     patience: Patience | None = None,
 ) -> None:  # fmt: skip
@@ -85,22 +81,22 @@ def show(
     names = free_names(*(statement for statement, _ in targets))
     if attack in ("random", "targeted"):
         # The kinds of a family have a share each, under a seed of their own.
-        members = FAMILIES.get(kind, (kind,))
-        share = SHARE / len(members) if kind in FAMILIES else 1.0
+        members, family = kinds_about(kind), kind if kind in FAMILIES else None
+        share = SHARE / len(members) if family else 1.0
         examples = factor * budget.random if attack == "random" else budget.targeted
         for place, member in enumerate(members):
             more = random_specs(
-                member, visit, batch=size[0], sequences=size[1], seed=seed + place,
+                member.name, visit, batch=size[0], sequences=size[1], seed=seed + place,
                 target=attack == "targeted", examples=ceil(share * examples),
                 wide=bool(WEIGHTED & names), stepwise=bool(STEPWISE & names),
-                family=kind in FAMILIES, descends="w_gap" in names,
+                family=family, descends="w_gap" in names,
             )  # fmt: skip
             if not more:
                 return
         return
     try:
         if patience is not None and attack == "extremal":  # typed: nothing is known of its worst
-            for spec in corner_specs(kind):
+            for spec in kind_named(kind).corners():
                 visit(spec)
         for spec in chosen_specs(attack, kind, targets, budget, seed):
             visit(spec)
@@ -109,7 +105,7 @@ def show(
 
 
 def chosen_specs(
-    attack: str, kind: Kind, targets: Sequence[Target], budget: Budget, seed: int
+    attack: str, kind: str, targets: Sequence[Target], budget: Budget, seed: int
 ) -> Iterator[SystemSpec]:
     """What the attacks that need no drawing look at."""
     if attack == "extremal":
@@ -119,22 +115,18 @@ def chosen_specs(
             silent = spec.kind == "quadratic" and "trained_gap" in names
             if not silent and ("grad_gap_mean" not in names or spec.T <= 64):
                 yield spec
-    elif kind in FITS:
-        yield from FITS[kind](budget.gradient, budget.ascent, seed % 2**32)
-    elif kind in CLIMBED:
-        # Weighted norms are certified anew at every step of the ascent; gradients take longer.
+    elif kind in KINDS and (fits := KINDS[kind].fits) is not None:
+        yield from fits(budget.gradient, budget.ascent, seed % 2**32)
+    elif kind in KINDS:
+        # Weighted norms are certified anew at every step of the ascent.
         slow = WEIGHTED | {"grad_gap_mean"}
-        slowness = 5 if slow & free_names(*(statement for statement, _ in targets)) else 1
-        slowness = max(slowness, 2 if kind in LEARNING else 3 if kind in GATED else 1)
         by_quantity = {statement.lhs: statement for statement, _ in reversed(targets)}
         for statement in reversed(by_quantity.values()):
             yield from gradient_specs(
-                statement,
-                kind,
-                count=-(-budget.gradient // 2) if kind in GATED else budget.gradient,
-                steps=budget.ascent // slowness,
+                statement, KINDS[kind], count=budget.gradient, steps=budget.ascent,
                 seed=seed % 2**32,
-            )
+                slow=bool(slow & free_names(*(statement for statement, _ in targets))),
+            )  # fmt: skip
 
 
 def comparable(one: Statement, other: Statement) -> bool:
@@ -180,9 +172,10 @@ def not_applicable(claim: Claim, attack: str) -> str:
 
 def unclimbed(form: Form) -> str:
     """Why optimisation finds nothing for a form; empty where it may."""
-    if form.about in FITS:
+    kind = KINDS.get(form.about)
+    if kind is not None and kind.fits is not None:
         return ""
-    if form.about in EXACT:
+    if kind is not None and kind.exact is not None:
         return f"{form.about}: decided in exact rationals, there is nothing to ascend"
-    climbed = "" if form.about in CLIMBED else f"a {form.about} has no gradient"
+    climbed = "" if kind and kind.climb else f"a {form.about} has no gradient"
     return applicable(form.statement) or climbed

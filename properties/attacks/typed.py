@@ -13,88 +13,16 @@ from properties.errors import InputError
 from properties.judging.equivalent import plainer, positive
 from properties.judging.judge import Patience, free_names
 from properties.registry import UnsuppliedError, missing
-from properties.systems.kinds import FAMILIES
-from properties.systems.spec import Kind
+from properties.systems.table import KINDS
 from reports.records.record import Check
 from theory.language.claim import Assumption, Form, Statement
-from theory.language.quantities.causal import CAUSAL
-from theory.language.quantities.cells import CELLS
-from theory.language.quantities.gates import GATES
-from theory.language.quantities.layers import LAYERS
-from theory.language.quantities.memory import MEMORY
-from theory.language.quantities.stacks import STACKS
-from theory.language.quantities.unitary import UNITARY
 from theory.language.vocabulary import VOCABULARY
 from theory.proof.proof import Proof
 
-PLAIN: tuple[Kind, ...] = ("linear", "rnn")
-LEARNING: tuple[Kind, ...] = ("gradient", "smooth", "training")
-EXACT: tuple[Kind, ...] = ("unitary", "urnn", "block", "candidate", "sigmoid", "planted")
-LAYERED: tuple[Kind, ...] = ("layered", "cascade", "modes", "jordan", "scan")
-GATED: tuple[Kind, ...] = ("lstm", "gru", "gru-cho")
-OF_CELLS: tuple[Kind, ...] = FAMILIES["cell"]
-FEED_FORWARD: tuple[Kind, ...] = ("tcn", "gated-conv", "wavenet", "attention", "monotone")
-ORDER: tuple[Kind, ...] = (
-    *PLAIN,
-    *LEARNING,
-    "projection",
-    "matrix",
-    "descent",
-    *EXACT,
-    *LAYERED,
-    *GATED,
-    *FEED_FORWARD,
-)
-KINDS: dict[str, tuple[Kind, ...]] = {
-    "W_norm_exact": ("matrix",),
-    "descent_growth": ("descent",),
-    "step_gap_P": ("linear",),
-    "state_gap_P": ("linear",),
-    **dict.fromkeys(("grad_gap", "grad_gap_mean", "tbptt_gap", "tb_gap"), ("gradient",)),
-    **dict.fromkeys(("dphi_w", "dphi_w_gap", "dphi_h_gap", "dp", "dp_gap"), ("gradient",)),
-    **dict.fromkeys(("grad_gap_weights", "weight_distance"), ("smooth",)),
-    **dict.fromkeys(("w_gap", "w_gap_before", "trained_gap"), ("training",)),
-    **dict.fromkeys(("proj_gap", "rescaled_gap", "matrix_gap"), ("projection",)),
-    **dict.fromkeys(("proj_distance", "feasible_distance"), ("projection",)),
-    **{q.name: ("unitary",) for q in UNITARY if q.name.startswith("unitary_")},
-    **dict.fromkeys(("defect_rank", "multiplicity", "multiplicity_any"), ("block",)),
-    "W_rank": ("block", "candidate"),
-    **dict.fromkeys(("separation", "active", "pattern_constant", "scalar_W"), ("candidate",)),
-    "sigmoid_gap": ("sigmoid",),
-    **dict.fromkeys(("sample_rank", "sign_classes", "equal_classes", "unit_count"), ("planted",)),
-    **dict.fromkeys(("analytic_rank", "analytic_classes"), ("planted",)),
-    "dh_dh": ("urnn", "unitary"),
-    **dict.fromkeys(("deep_gap", "deep_state_gap", "dh_dh_deep"), ("layered",)),
-    **{q.name: ("cascade",) for q in STACKS if q.role == "measured"},
-    **dict.fromkeys(("mode_gap", "mode_start"), ("modes",)),
-    "power_norm": ("jordan",),
-    **{q.name: ("scan",) for q in MEMORY if q.name.startswith(("scan_", "decay_"))},
-    **{q.name: GATED for q in GATES if q.role == "measured"},
-    **{q.name: OF_CELLS for q in CELLS if q.role == "measured"},
-    **dict.fromkeys(("c_size", "wide_gap", "wide_state_gap"), ("lstm",)),
-    **dict.fromkeys(("causal_gap", "causal_edge_gap"), FEED_FORWARD),
-}
+# A typed bound is tested on these first: what a loss adds to them is nothing.
+PLAIN = ("linear", "rnn")
 # What the referee may do for each random example of a budget, in rough multiplications.
 PATIENCE = 1_200_000
-OF_LSTM = (
-    "i_bar", "f_bar", "g_bar", "o_bar", "B_c", "tau", "theta", "theta_plain", "omega",
-    *(f"W_{gate}_inf" for gate in "ifgo"),
-)  # fmt: skip
-OF_GRU = ("r_bar", "z_bar", "z_low", "c_n_inf", *(f"W_{gate}_inf" for gate in "rzn"))
-# Parameters and constants that only some kinds have.
-PARAMETERS: dict[str, tuple[Kind, ...]] = {
-    "states": ("unitary", "urnn", "block", "candidate", "sigmoid"),
-    **{q.name: ("layered",) for q in LAYERS if q.role != "measured"},
-    **{q.name: ("cascade",) for q in STACKS if q.role != "measured"},
-    **dict.fromkeys(("decay_max", "log_concave"), ("scan",)),
-    "mode_radius": ("modes", "jordan"),
-    "mode_real": ("modes",),
-    "nilpotency": ("jordan",),
-    **dict.fromkeys(OF_LSTM, ("lstm",)),
-    **dict.fromkeys(OF_GRU, ("gru", "gru-cho")),
-    **{q.name: FEED_FORWARD for q in CAUSAL if q.role == "parameter"},
-    **dict.fromkeys(("w_abs", "same_activation", "sigmoidal", "driven"), ("sigmoid",)),
-}
 
 
 @dataclass(frozen=True)
@@ -124,8 +52,9 @@ def contractive() -> Assumption:
 
 def typed_assumptions(statement: Statement) -> tuple[Assumption, ...]:
     """What a typed statement presupposes of the systems that it is tested on."""
-    given = {*PLAIN, *LEARNING, "unitary"} & set(kinds_of(statement))
-    contracts = (contractive(),) if given and "urnn" not in kinds_of(statement) else ()
+    contracts = (
+        (contractive(),) if all(KINDS[kind].contracts for kind in kinds_of(statement)) else ()
+    )
     return (*contracts, *positive(statement))
 
 
@@ -136,7 +65,7 @@ def lam() -> sympy.Symbol:
     return symbol
 
 
-def kinds_of(statement: Statement) -> tuple[Kind, ...]:
+def kinds_of(statement: Statement) -> tuple[str, ...]:
     """Which systems a statement can be tested on.
 
     Raises:
@@ -148,15 +77,19 @@ def kinds_of(statement: Statement) -> tuple[Kind, ...]:
         raise InputError(
             "the statement measures nothing; name a measured quantity, h_gap or h_norm say"
         )
-    choices = {KINDS.get(name, (*PLAIN, "gradient")) for name in sorted(measured)}
-    choices |= {PARAMETERS[name] for name in names & set(PARAMETERS)}
-    kinds = set.intersection(*(set(choice) for choice in choices))
+    asked = {name for name in names if supplied_by(name)} | set(measured)
+    choices = [supplied_by(name) or {*PLAIN, "gradient"} for name in sorted(asked)]
+    kinds = set.intersection(*choices)
     if {*PLAIN} <= kinds:
-        kinds = {*PLAIN}  # a loss adds nothing
+        kinds = {*PLAIN}
     if not kinds:
-        asked = ", ".join(sorted({*measured, *names & set(PARAMETERS)}))
-        raise InputError(f"no one system has all of {asked}; test them apart")
-    return tuple(kind for kind in ORDER if kind in kinds)
+        raise InputError(f"no one system has all of {', '.join(sorted(asked))}; test them apart")
+    return tuple(kind for kind in KINDS if kind in kinds)
+
+
+def supplied_by(name: str) -> set[str]:
+    """The kinds that say that they have the quantity; none of what vanilla networks have."""
+    return {kind.name for kind in KINDS.values() if name in kind.quantities}
 
 
 def attack_typed(

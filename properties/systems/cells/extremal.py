@@ -10,53 +10,55 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from properties.systems.cells.specs import LINEAR
-from properties.systems.spec import Kind, SystemSpec
+from properties.systems.cells.fields import Leaky
+from properties.systems.gated.fields import Gru
+from properties.systems.kind import Kind
+from properties.systems.spec import Make, SystemSpec
 
 
-def nearly_linear(kind: Kind) -> Iterator[SystemSpec]:
+def nearly_linear(make: Make) -> Iterator[SystemSpec]:
     """Two units that are alike, under a constant input."""
-    base = SystemSpec(
-        kind=kind, regime="driven", inputs="constant", scale=2.0**-12, loss="linear", batch=4,
+    base = make(
+        regime="driven", inputs="constant", scale=2.0**-12, loss="linear", batch=4,
         target=0.0,
     )  # fmt: skip
-    few = 1 if kind in LINEAR else 4  # met with equality
+    few = 1 if make.linear else 4  # met with equality
     yield replace(base, n=2, lam=0.5, bias=0.5, T=7, K=6, seed=6, epsilon=2.0**-4, batch=few)
 
 
 def at_the_end() -> Iterator[SystemSpec]:
     """Equality, and a window as long as the run."""
-    yield SystemSpec(kind="gru", regime="driven", lam=0.0, T=2, K=2, seed=3, loss="linear")
+    yield Gru(regime="driven", lam=0.0, T=2, K=2, seed=3, loss="linear")
 
 
 def long_run() -> Iterator[SystemSpec]:
     """More than eight windows that forget less than half, of a run that is long beside them."""
-    yield SystemSpec(
-        kind="gru", regime="driven", inputs="constant", scale=2.0**-12, loss="linear", batch=4,
+    yield Gru(
+        regime="driven", inputs="constant", scale=2.0**-12, loss="linear", batch=4,
         n=2, lam=0.9375, T=64, K=9, bias=0.5, seed=7, epsilon=0.5,
     )  # fmt: skip
 
 
-def one_pulse(kind: Kind) -> Iterator[SystemSpec]:
+def one_pulse(make: Make) -> Iterator[SystemSpec]:
     """A large first input, and nothing after it."""
-    yield SystemSpec(
-        kind=kind, regime="driven", inputs="impulse", loss="linear", batch=4, T=9, K=8,
+    yield make(
+        regime="driven", inputs="impulse", loss="linear", batch=4, T=9, K=8,
         scale=4.0, lam=0.75, bias=0.5, seed=5,
     )  # fmt: skip
 
 
 def steep() -> Iterator[SystemSpec]:
     """Large weights, whose second derivatives are larger than the first; pairs near one another."""
-    yield SystemSpec(
-        kind="leaky", regime="signs", inputs="zero", lam=8.0, bias=0.25, seed=4, batch=12,
+    yield Leaky(
+        regime="signs", inputs="zero", lam=8.0, bias=0.25, seed=4, batch=12,
         sequences=3,
     )  # fmt: skip
 
 
-def trained(kind: Kind) -> Iterator[SystemSpec]:
+def trained(make: Make) -> Iterator[SystemSpec]:
     """Few steps of cells that contract whatever weights they come to."""
-    yield SystemSpec(
-        kind=kind, regime="driven", inputs="gaussian", lam=0.0625, scale=0.25, bias=0.25, T=5, K=4,
+    yield make(
+        regime="driven", inputs="gaussian", lam=0.0625, scale=0.25, bias=0.25, T=5, K=4,
         steps=2, distance=0.125, seed=8, batch=4,
     )  # fmt: skip
 
@@ -64,9 +66,9 @@ def trained(kind: Kind) -> Iterator[SystemSpec]:
 def family_specs(kinds: Sequence[Kind]) -> Iterator[SystemSpec]:
     """All of these, for each kind of cell."""
     for kind in kinds:
-        yield from nearly_linear(kind)
-        yield from one_pulse(kind)
-        yield from trained(kind)
+        yield from nearly_linear(kind.spec)
+        yield from one_pulse(kind.spec)
+        yield from trained(kind.spec)
     yield from steep()
     yield from at_the_end()
     yield from long_run()
