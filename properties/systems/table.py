@@ -1,4 +1,7 @@
-"""The table of contents of kinds of systems, one line each; columns of the matrix in this order."""
+"""The table of contents of kinds of systems, one line each; columns of the matrix in this order.
+
+Cells of which nothing is listed are kinds too, after these.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,12 @@ from typing import Any
 
 import msgspec
 
+from impl.cells.table import CELLS
 from properties.errors import SpecError, UnknownChoiceError
 from properties.systems.causal.specs import ATTENTION, GATED_CONV, MONOTONE, TCN, WAVENET
 from properties.systems.cells import kinds as cells
 from properties.systems.cells.extremal import family_specs
+from properties.systems.cells.plain import plain
 from properties.systems.cells.specs import cell_specs
 from properties.systems.gated.specs import GRU, GRU_CHO, LSTM
 from properties.systems.kind import Family, Kind
@@ -66,6 +71,12 @@ _KINDS = (
 )
 
 
+def _unlisted() -> Iterable[Kind]:
+    """A kind for each cell of which the listed ones draw no system."""
+    drawn = {cell for kind in _KINDS for cell in kind.named}
+    return (plain(cell) for name, cell in CELLS.items() if name not in drawn)
+
+
 def by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
     """The kinds by their names; raises SpecError for two of one name."""
     found: dict[str, Kind] = {}
@@ -75,7 +86,7 @@ def by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
     return found
 
 
-KINDS: Mapping[str, Kind] = by_name(_KINDS)
+KINDS: Mapping[str, Kind] = by_name((*_KINDS, *_unlisted()))
 UNION: Any = reduce(or_, (kind.struct for kind in KINDS.values()))
 # What `about` may say for any of several kinds.
 FAMILIES: Mapping[str, Family] = {
