@@ -1,6 +1,6 @@
 """What the house must know of a kind of cell; everything else asks this record.
 
-A cell is one file that ends in its `Kind`, and one line in `impl.cells.table`.
+A cell is one file that ends in its ``KINDS``.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -81,7 +81,8 @@ class Kind:
     names. mode: torch's word for the modules that compute it, None if none does. gates and width:
     g and w of a cell whose weights torch stacks to (g n, n), with states of w n numbers; 0 for all
     others. remedy: what to do about a model that is not certified. trains: whether anything is
-    certified about training.
+    certified about training. opens: the weights of gates, which those that draw cells for an attack
+    may hold open or shut.
     """
 
     name: str
@@ -98,6 +99,7 @@ class Kind:
     width: int = 0
     remedy: str = "shrink its recurrent weights, or its inputs"
     trains: bool = False
+    opens: Collection[str] = ()
 
 
 def fixed(

@@ -51,6 +51,13 @@ class Layout:
                 raise ShapeError(name, _told(shape, known), weights[name])
         return Sizes(_value(self.output, known), known["d"], _value(self.state, known))
 
+    def shaped(self, known: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+        """The shape of each weight, given what every symbol stands for."""
+        return {
+            name: tuple(_value(text, known) for text in shape.split())
+            for name, shape in self.shapes.items()
+        }
+
     def fitting(self, weights: Mapping[str, Tensor]) -> int:
         """How many of the weights, in order, fit until one does not."""
         known: dict[str, int] = {}

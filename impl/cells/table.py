@@ -1,6 +1,13 @@
-"""The table of contents of cells: all that `--cell` can name."""
+"""The table of contents of cells: all that `--cell` can name.
+
+What is listed comes in reading order; any other module of this folder that ends in its ``KINDS``
+comes after, so that a new cell is one file.
+"""
 
 from collections.abc import Iterable, Mapping
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
 
 from impl.cells.activation import ACTIVATIONS
 from impl.cells.deep import DEEP_KINDS
@@ -33,6 +40,14 @@ _KINDS = (
     SELECTIVE_KIND,
 )
 
+
+def _unlisted() -> Iterable[Kind]:
+    """The kinds of the other modules, by the names of these."""
+    for name in sorted(module.name for module in iter_modules([str(Path(__file__).parent)])):
+        if name != "table":
+            yield from getattr(import_module(f"impl.cells.{name}"), "KINDS", ())
+
+
 STACK = "stack"  # of layers of any kind that fits
 
 
@@ -53,8 +68,8 @@ def by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
     return found
 
 
-CELLS: Mapping[str, Kind] = by_name(_KINDS)
-NORM_NAMES = (*dict.fromkeys(norm for kind in _KINDS for norm in kind.norms), CASCADE)
+CELLS: Mapping[str, Kind] = by_name((*_KINDS, *_unlisted()))
+NORM_NAMES = (*dict.fromkeys(norm for kind in CELLS.values() for norm in kind.norms), CASCADE)
 
 
 class UnknownCellError(UnknownNameError):

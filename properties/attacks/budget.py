@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from properties.errors import UnknownChoiceError
 from properties.judging.judge import free_names
 from properties.measures.table import needs_of
-from properties.systems.kinds import CERTIFIED_KINDS
+from properties.systems.table import kinds_about
 from theory.language.claim import Form
 
 ATTACKS = ("random", "targeted", "gradient", "extremal")
@@ -38,9 +38,6 @@ PROFILES: dict[str, Budget] = {
     "deep": Budget(random=4000, targeted=1000, gradient=60, ascent=400, batch=64, sequences=8),
 }
 
-# A certificate costs more than what runs on its model.
-OF_CERTIFIED = (2, 6)
-
 
 def profile(name: str) -> Budget:
     """The budget of a profile.
@@ -68,8 +65,10 @@ def check_attacks(names: Iterable[str]) -> tuple[str, ...]:
 def batch_size(budget: Budget, forms: Iterable[Form]) -> tuple[int, int]:
     """(systems, sequences) of one example, as small as the costliest quantity asks."""
     forms = tuple(forms)
-    if any(form.about in CERTIFIED_KINDS for form in forms):
-        return OF_CERTIFIED
+    for form in forms:
+        for kind in kinds_about(form.about):
+            if kind.most is not None:
+                return kind.most
     needs = needs_of(set().union(*map(names_of, forms)))
     batch, sequences = budget.batch, budget.sequences
     scale = budget.batch / PROFILES["quick"].batch

@@ -6,31 +6,27 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from itertools import groupby
 from math import ceil, inf
-from typing import cast
 
 import numpy as np
 import torch
 
 from impl.numbers.torch_machine import require_sound
 from properties.attacks.budget import Budget, apart, batch_size
-from properties.attacks.corners import corner_specs
 from properties.attacks.extremal import extremal_specs
-from properties.attacks.gradient import FITS, applicable, gradient_specs
+from properties.attacks.gradient import applicable, gradient_specs
 from properties.attacks.search import Enough, random_specs
 from properties.judging.evidence import Evidence
 from properties.judging.judge import Judgement, Patience, free_names, judge
 from properties.measures.readings.needs import Needs
 from properties.measures.table import needs_of
 from properties.systems.batch import Batch, build
-from properties.systems.drawing.draws import EXACT, LEARNING
-from properties.systems.kinds import FAMILIES, GATED
-from properties.systems.spec import Kind, SystemSpec
+from properties.systems.spec import SystemSpec
+from properties.systems.table import FAMILIES, KINDS, kind_named, kinds_about
 from theory.language.claim import Assumption, Claim, Form, Statement
 from theory.language.vocabulary import VOCABULARY
 
 # How much of the random budget all kinds of a family share.
 SHARE = 0.25
-CLIMBED = ("linear", "rnn", "gradient", "smooth", *GATED)
 Seen = Callable[[Batch, Sequence[Judgement]], None]
 Target = tuple[Statement, tuple[Assumption, ...]]
 
@@ -41,18 +37,18 @@ def derived_seed(seed: int, *names: str) -> int:
     return int.from_bytes(sha256(text.encode()).digest()[:6], "big")
 
 
-def by_kind(forms: Sequence[Form]) -> Iterator[tuple[Kind, list[Form]]]:
+def by_kind(forms: Sequence[Form]) -> Iterator[tuple[str, list[Form]]]:
     """The forms of a claim by the kind of system that they speak of, costly ones apart."""
 
     def key(form: Form) -> tuple[str, bool]:
         return form.about, apart(form)
 
     for (kind, _), group in groupby(sorted(forms, key=key), key=key):
-        yield cast(Kind, kind), list(group)
+        yield kind, list(group)
 
 
 def show(
-    attack: str, kind: Kind, targets: Sequence[Target], seen: Seen,
+    attack: str, kind: str, targets: Sequence[Target], seen: Seen,
     *, budget: Budget, size: tuple[int, int], seed: int, factor: float = 1.0, device: str = "cpu",
     patience: Patience | None = None,
 ) -> None:  # fmt: skip
@@ -71,23 +67,23 @@ def show(
     needs = asked(targets)
     if attack in ("random", "targeted"):
         # The kinds of a family have a share each, under a seed of their own.
-        members = FAMILIES.get(kind, (kind,))
-        share = SHARE / len(members) if kind in FAMILIES else 1.0
+        members, family = kinds_about(kind), kind if kind in FAMILIES else None
+        share = SHARE / len(members) if family else 1.0
         examples = factor * budget.random if attack == "random" else budget.targeted
         for place, member in enumerate(members):
             more = random_specs(
-                member, visit, batch=size[0], sequences=size[1], seed=seed + place,
+                member.name, visit, batch=size[0], sequences=size[1], seed=seed + place,
                 target=attack == "targeted", examples=ceil(share * examples),
                 wide=any(one.wide for one in needs),
                 stepwise=any(of_single_steps(statement) for statement, _ in targets),
-                family=kind in FAMILIES, descends=any(one.trained for one in needs),
+                family=family, descends=any(one.trained for one in needs),
             )  # fmt: skip
             if not more:
                 return
         return
     try:
         if patience is not None and attack == "extremal":  # typed: nothing is known of its worst
-            for spec in corner_specs(kind):
+            for spec in kind_named(kind).corners():
                 visit(spec)
         for spec in chosen_specs(attack, kind, targets, budget, seed):
             visit(spec)
@@ -96,7 +92,7 @@ def show(
 
 
 def chosen_specs(
-    attack: str, kind: Kind, targets: Sequence[Target], budget: Budget, seed: int
+    attack: str, kind: str, targets: Sequence[Target], budget: Budget, seed: int
 ) -> Iterator[SystemSpec]:
     """What the attacks that need no drawing look at."""
     needs = asked(targets)
@@ -106,21 +102,16 @@ def chosen_specs(
         for spec in extremal_specs(kind, rounding=any(one.rounding for one in needs)):
             if longest >= spec.T and not (predicts and spec.kind == "quadratic"):
                 yield spec
-    elif kind in FITS:
-        yield from FITS[kind](budget.gradient, budget.ascent, seed % 2**32)
-    elif kind in CLIMBED:
-        # Gradients take longer, and so do gated cells.
-        slowness = 5 if any(one.slow for one in needs) else 1
-        slowness = max(slowness, 2 if kind in LEARNING else 3 if kind in GATED else 1)
+    elif kind in KINDS and (fits := KINDS[kind].fits) is not None:
+        yield from fits(budget.gradient, budget.ascent, seed % 2**32)
+    elif kind in KINDS:
         by_quantity = {statement.lhs: statement for statement, _ in reversed(targets)}
         for statement in reversed(by_quantity.values()):
             yield from gradient_specs(
-                statement,
-                kind,
-                count=-(-budget.gradient // 2) if kind in GATED else budget.gradient,
-                steps=budget.ascent // slowness,
+                statement, KINDS[kind], count=budget.gradient, steps=budget.ascent,
                 seed=seed % 2**32,
-            )
+                slow=any(one.slow for one in needs),
+            )  # fmt: skip
 
 
 def asked(targets: Sequence[Target]) -> tuple[Needs, ...]:
@@ -178,9 +169,10 @@ def not_applicable(claim: Claim, attack: str) -> str:
 
 def unclimbed(form: Form) -> str:
     """Why optimisation finds nothing for a form; empty where it may."""
-    if form.about in FITS:
+    kind = KINDS.get(form.about)
+    if kind is not None and kind.fits is not None:
         return ""
-    if form.about in EXACT:
+    if kind is not None and kind.exact is not None:
         return f"{form.about}: decided in exact rationals, there is nothing to ascend"
-    climbed = "" if form.about in CLIMBED else f"a {form.about} has no gradient"
+    climbed = "" if kind and kind.climb else f"a {form.about} has no gradient"
     return applicable(form.statement) or climbed

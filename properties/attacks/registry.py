@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
-from typing import cast, get_args
 
 import numpy as np
 
@@ -15,12 +14,11 @@ from properties.errors import InputError
 from properties.judging.judge import free_names
 from properties.measures.table import ALL, MEASURES
 from properties.systems.batch import Batch, build
-from properties.systems.kinds import FAMILIES, Kind
+from properties.systems.table import FAMILIES, KINDS, kinds_about
 from theory.language.claim import Claim, Form, Statement, Variant
 from theory.language.vocabulary import quantity
 from theory.registry import check_claims, stated
 
-KINDS = (*get_args(Kind), *FAMILIES)
 PRECISION = 128  # bits
 # Where a quantity gets its value, by its role.
 PLACES = {
@@ -36,7 +34,7 @@ class UnknownKindError(InputError):
     def __init__(self, where: str, kind: str) -> None:
         super().__init__(
             f"{where} is about {kind!r}, which is no kind of system; "
-            f"choose among {', '.join(KINDS)}"
+            f"choose among {', '.join((*KINDS, *FAMILIES))}"
         )
 
 
@@ -64,7 +62,7 @@ def registered(table: Sequence[Claim], chosen: Sequence[Claim]) -> None:
         quantity(name)  # raises UnknownNameError
     for claim in chosen:
         for form in claim.forms:
-            if form.about not in KINDS:
+            if form.about not in KINDS and form.about not in FAMILIES:
                 raise UnknownKindError(f"{claim.id} ({form.name})", form.about)
             supplied(f"{claim.id} ({form.name})", form, form.about)
         for variant in claim.false_variants:
@@ -73,18 +71,18 @@ def registered(table: Sequence[Claim], chosen: Sequence[Claim]) -> None:
 
 def supplied(where: str, part: Form | Variant, about: str) -> None:
     """Raise UnsuppliedError for what the systems that it is about do not have."""
-    for kind in FAMILIES.get(about, (cast(Kind, about),)):
-        for name in missing(kind, *stated(part)):
+    for kind in kinds_about(about):
+        for name in missing(kind.name, *stated(part)):
             raise UnsuppliedError(where, name, (about,))
 
 
-def missing(kind: Kind, *statements: Statement) -> list[str]:
+def missing(kind: str, *statements: Statement) -> list[str]:
     """The names in the statements for which a system of this kind has no value."""
     return [name for name in sorted(free_names(*statements)) if not has(kind, name)]
 
 
 @cache
-def has(kind: Kind, name: str) -> bool:
+def has(kind: str, name: str) -> bool:
     """Whether the systems of a kind have the quantity, by one of them."""
     role, system = quantity(name).role, sample(kind)
     if role == "measured" and name not in MEASURES:
@@ -112,7 +110,7 @@ def measurable(name: str, system: Batch) -> bool:
 
 
 @cache
-def sample(kind: Kind) -> Batch | None:
+def sample(kind: str) -> Batch | None:
     """One small system of the kind; None for what has no worst instance."""
     spec = next(iter(extremal_specs(kind, rounding=False)), None)
     return None if spec is None else build(spec.alone(0, 0))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from properties.attacks.search import Enough
 from properties.attacks.shrink import shrink
 from properties.judging.judge import Judgement, Patience, Verdict
 from properties.systems.batch import Batch
-from properties.systems.spec import Kind, SystemSpec
+from properties.systems.spec import SystemSpec
 from reports.records.record import Check, VariantRecord
 from theory.language.claim import Assumption, Claim, Form, Statement, Variant, prove_variant
 from theory.language.printing import statement_mathml, statement_text
@@ -53,7 +52,7 @@ class Hunt:
 
 
 def hunt(
-    statement: Statement, assumptions: tuple[Assumption, ...], kinds: Sequence[Kind],
+    statement: Statement, assumptions: tuple[Assumption, ...], kinds: Sequence[str],
     forms: Sequence[Form],
     *, budget: Budget, attacks: Order, seed: int, label: str, device: str = "cpu",
     patience: Patience | None = None,
@@ -87,7 +86,7 @@ def sabotage(
     form = claim.form(variant.form)
     order = SEARCH_FIRST if variant.special else QUICKEST
     found = hunt(
-        variant.statement, variant.assumptions, [cast(Kind, form.about)], [stand_in(form, variant)],
+        variant.statement, variant.assumptions, [form.about], [stand_in(form, variant)],
         budget=budget, attacks=order, seed=seed, label=f"{claim.id}/{variant.id}", device=device,
     )  # fmt: skip
     counterexample: Check | None = None

@@ -8,7 +8,7 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
 
 from properties.systems.drawing.strategies import specs
-from properties.systems.spec import Kind, SystemSpec
+from properties.systems.spec import SystemSpec
 
 Visit = Callable[[SystemSpec], float | None]
 
@@ -18,7 +18,7 @@ class Enough(Exception):  # noqa: N818 - a signal, not an error
 
 
 def random_specs(
-    kind: Kind,
+    kind: str,
     visit: Visit,
     *,
     examples: int,
@@ -28,7 +28,7 @@ def random_specs(
     target: bool = False,
     wide: bool = False,
     stepwise: bool = False,
-    family: bool = False,
+    family: str | None = None,
     descends: bool = False,
 ) -> bool:
     """Show ``examples`` drawn specs to ``visit``; with ``target`` climb the ratio it returns.

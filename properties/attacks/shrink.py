@@ -12,15 +12,14 @@ from properties.errors import SpecError
 from properties.judging.evidence import record
 from properties.judging.judge import Verdict, judge, windowed
 from properties.systems.batch import build
-from properties.systems.drawing.draws import LEARNING
-from properties.systems.drawing.strategies import FACTORS
-from properties.systems.kinds import CAUSAL, CELL_KINDS
+from properties.systems.kind import about
 from properties.systems.spec import INPUTS, LOSSES, TRAINED, SystemSpec, Values, check_spec
 from reports.records.record import Check
 from theory.language.claim import Assumption, Statement
 
 ROUNDS = 40
-SIZES = ("n", "d", "T", "K", "steps", "states", "units")
+SIZES = ("n", "d", "T", "K", "steps", "states", "units", "layers", "taps", "dilation")
+FACTORS = (0.5, 0.75)
 
 
 def violation(
@@ -59,42 +58,33 @@ def smaller(spec: SystemSpec) -> Iterator[SystemSpec]:
     for seed in range(3):
         if seed < spec.seed:
             yield replace(spec, seed=seed)
-    floor = {"K": 0, "units": 0, "steps": min(spec.steps, 1)}
-    if spec.kind == "block":
-        floor["states"] = spec.n
+    kind = about(spec)
+    least = {"K": 0, "units": 0, "steps": min(spec.steps, 1), **kind.least(spec)}
     # What is written out keeps its shapes.
-    shape = ("layers", "taps", "dilation") if spec.kind in CAUSAL else ("layers",)
-    sizes = (*SIZES, *shape) if spec.found is None else ("T", "K")
-    for name in sizes:
-        least, value = floor.get(name, 1), getattr(spec, name)
-        for less in sorted({least, value // 2, value - 1}):
-            if least <= less < value:
-                shorter = replace(spec, **{name: less})
-                yield replace(
-                    shorter, K=min(shorter.K, shorter.T), units=min(shorter.units, shorter.n)
-                )
-    for regime in spec.regimes[: spec.regimes.index(spec.regime)]:
-        yield replace(spec, regime=regime)
-    for inputs in INPUTS[: INPUTS.index(spec.inputs)]:
-        yield replace(spec, inputs=inputs)
-    if spec.start:
-        yield replace(spec, start=0.0)
-    if spec.bias:
-        yield replace(spec, bias=0.0)
-    if spec.scale != 1:
-        yield replace(spec, scale=1.0)
-    for trained in TRAINED[: TRAINED.index(spec.trained)]:
-        yield replace(spec, trained=trained)
-    for loss in LOSSES[: LOSSES.index(spec.loss)]:
-        yield replace(spec, loss=loss)
-    if spec.target != 1:
-        yield replace(spec, target=1.0)
-    slope = activation(spec.activation).slope
-    for lam in FACTORS[:2]:
-        if spec.kind in ("linear", "rnn", *LEARNING) and spec.lam not in (
-            f / slope for f in FACTORS[:2]
-        ):
-            yield replace(spec, lam=lam / slope)
+    for name in SIZES if spec.found is None else ("T", "K"):
+        floor, value = least.get(name, 1), getattr(spec, name)
+        for less in sorted({floor, value // 2, value - 1}) if spec.has(name) else ():
+            if floor <= less < value:
+                yield fitted(replace(spec, **{name: less}))
+    simpler: dict[str, tuple[object, ...]] = {
+        "regime": spec.regimes, "inputs": INPUTS, "start": (0.0,), "bias": (0.0,), "scale": (1.0,),
+        "trained": TRAINED, "loss": LOSSES, "target": (1.0,),
+    }  # fmt: skip
+    for name, choices in simpler.items():
+        for one in choices if spec.has(name) else ():
+            if one == getattr(spec, name):
+                break
+            yield replace(spec, **{name: one})
+    lams = tuple(factor / activation(spec.activation).slope for factor in FACTORS)
+    if kind.contracts and spec.has("lam") and spec.lam not in lams:
+        for lam in lams:
+            yield replace(spec, lam=lam)
+
+
+def fitted(spec: SystemSpec) -> SystemSpec:
+    """The spec with no larger a window than its runs, and no more units than it has rows."""
+    cut = {"K": min(spec.K, spec.T), "units": min(spec.units, spec.n)}
+    return replace(spec, **{name: value for name, value in cut.items() if spec.has(name)})
 
 
 def smaller_values(spec: SystemSpec, values: Values) -> Iterator[SystemSpec]:
@@ -151,9 +141,10 @@ def explain(
     rhs: tuple[float, float],
 ) -> str:
     """One sentence: the system, and both sides."""
-    named = spec.kind in (*CELL_KINDS, *CAUSAL)
+    kind = about(spec)
+    named = kind.causal or kind.cells is not None
     where = [f"{spec.kind if named else spec.activation}, n = {spec.n}, T = {spec.T}"]
-    if spec.kind in CAUSAL:
+    if kind.causal:
         where.append(f"{spec.layers} × {spec.taps} taps, dilation {spec.dilation}^l")
     elif spec.n <= 2:
         # Of a cell that has no W, the first of its weights.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import cast, get_args
 
 import sympy
 
@@ -14,8 +13,7 @@ from properties.attacks.shrink import shrink
 from properties.errors import InputError
 from properties.judging.equivalent import plainer, positive
 from properties.judging.judge import Patience, free_names
-from properties.systems.kinds import FAMILIES
-from properties.systems.spec import Kind
+from properties.systems.table import KINDS, kinds_about
 from reports.records.record import Check
 from theory.language.claim import Assumption, Form, Statement
 from theory.language.printing import statement_text
@@ -23,8 +21,8 @@ from theory.language.quantity import Quantity
 from theory.language.vocabulary import VOCABULARY
 from theory.proof.proof import Proof
 
-PLAIN: tuple[Kind, ...] = ("linear", "rnn")
-LEARNING: tuple[Kind, ...] = ("gradient", "smooth", "training")
+PLAIN = ("linear", "rnn")
+LEARNING = ("gradient", "smooth", "training")
 # What the referee may do for each random example of a budget, in rough multiplications.
 PATIENCE = 1_200_000
 
@@ -56,8 +54,8 @@ def contractive() -> Assumption:
 
 def typed_assumptions(statement: Statement) -> tuple[Assumption, ...]:
     """What a typed statement presupposes of the systems that it is tested on."""
-    given = {*PLAIN, *LEARNING, "unitary"} & set(kinds_of(statement))
-    contracts = (contractive(),) if given and "urnn" not in kinds_of(statement) else ()
+    kinds = [KINDS[kind] for kind in kinds_of(statement)]
+    contracts = (contractive(),) if any(kind.contracts for kind in kinds) else ()
     return (*contracts, *positive(statement))
 
 
@@ -68,7 +66,7 @@ def lam() -> sympy.Symbol:
     return symbol
 
 
-def kinds_of(statement: Statement) -> tuple[Kind, ...]:
+def kinds_of(statement: Statement) -> tuple[str, ...]:
     """Which systems a statement can be tested on.
 
     Raises:
@@ -86,14 +84,14 @@ def kinds_of(statement: Statement) -> tuple[Kind, ...]:
     if not kinds:
         asked = ", ".join(quantity.name for quantity in asking)
         raise InputError(f"no one system has all of {asked}; test them apart")
-    return tuple(kind for kind in get_args(Kind) if kind in kinds)
+    return tuple(kind for kind in KINDS if kind in kinds)
 
 
-def carriers(quantity: Quantity) -> set[Kind]:
+def carriers(quantity: Quantity) -> set[str]:
     """The kinds of systems that have a quantity; vanilla ones, with a loss or without, where it is
     of models in general."""
-    about = cast(tuple[Kind, ...], quantity.about) or (*PLAIN, "gradient")
-    return {kind for each in about for kind in FAMILIES.get(each, (each,))}
+    about = quantity.about or (*PLAIN, "gradient")
+    return {kind.name for each in about for kind in kinds_about(each)}
 
 
 def attack_typed(

@@ -17,7 +17,7 @@ from properties.measures.readings.needs import Needs
 from properties.measures.readings.receptive_field import HUGE, foreign
 from properties.systems.batch import Batch
 from properties.systems.causal.model import models
-from properties.systems.kinds import CAUSAL
+from properties.systems.kind import about
 from theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
@@ -75,7 +75,7 @@ def gap(changes: Callable[[Batch], Iterator[Tensor]]) -> Callable[[Batch], Inter
 
     def read(batch: Batch) -> Interval:
         shape = (batch.cell.batch, batch.x.shape[3], batch.K + 1)
-        if batch.spec.kind not in CAUSAL:
+        if not about(batch.spec).causal:
             return Interval(np.full(shape, np.nan), np.full(shape, np.nan))
         with torch.no_grad():
             x = batch.x.expand(batch.K + 1, *batch.x.shape)

@@ -11,16 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from properties.judging.evidence import CellEvidence, Evidence, added
-from properties.systems.columns import (
-    COLUMNS,
-    NO_CELL,
-    STATE,
-    Meets,
-    cells_of,
-    column_of,
-    columns,
-    drawn,
-)
+from properties.systems.columns import COLUMNS, cells_of, column_of, columns, drawn
+from properties.systems.kind import NO_CELL, STATE
+from properties.systems.kind import Column as Meets
 from reports.records.ledger import LedgerRecord
 from reports.records.matrix import Column, Entry, Matrix, Standing
 from theory.language.claim import Claim

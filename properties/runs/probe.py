@@ -19,10 +19,10 @@ from properties.runs.matrix import matrix
 from properties.runs.parts import Part, PartResult, decode_result, encode_result, ledger_records
 from properties.runs.workers import each
 from properties.systems.batch import build
-from properties.systems.columns import CELL_OF, LAYERED, ONLY, cell_of
-from properties.systems.drawing.draws import LEARNING
-from properties.systems.kinds import FAMILIES
-from properties.systems.spec import Kind, SystemSpec
+from properties.systems.columns import cell_of
+from properties.systems.kind import Kind, about
+from properties.systems.spec import SystemSpec
+from properties.systems.table import FAMILIES, kinds_about
 from reports.records.matrix import Matrix
 from theory import claim as claim_of
 from theory.language.claim import Claim
@@ -65,47 +65,42 @@ def probe_part(id: str) -> PartResult:
 def probe(claim: Claim) -> dict[str, Evidence]:
     """The evidence of each form by its name, the same at every call."""
     evidence = {form.name: Evidence.of(claim, form) for form in claim.forms}
-    for about, forms in by_kind(claim.forms):
-        for spec in specs_about(about):
+    for name, forms in by_kind(claim.forms):
+        for spec in specs_about(name):
             batch = build(spec)
             for form in forms:
                 evidence[form.name].add(batch, judge(form.statement, form.assumptions, batch))
     return evidence
 
 
-def specs_about(about: Kind) -> Iterator[SystemSpec]:
+def specs_about(name: str) -> Iterator[SystemSpec]:
     """A few systems of a kind, or of each kind of a family."""
-    yield from few_extremal(about)
-    for kind in FAMILIES.get(about, (about,)):
-        yield from few_drawn(kind, about in FAMILIES)
+    yield from few_extremal(name)
+    for kind in kinds_about(name):
+        yield from few_drawn(kind, name if name in FAMILIES else None)
 
 
-def few_extremal(about: Kind) -> Iterator[SystemSpec]:
+def few_extremal(name: str) -> Iterator[SystemSpec]:
     """The first extremal systems of each cell."""
     seen: dict[str, int] = {}
-    for spec in extremal_specs(about):
+    for spec in extremal_specs(name):
         cell = cell_of(spec)
         seen[cell] = seen.get(cell, 0) + 1
         if seen[cell] <= EXTREMAL:
             yield spec
 
 
-def few_drawn(kind: Kind, family: bool) -> Iterator[SystemSpec]:
+def few_drawn(kind: Kind, family: str | None) -> Iterator[SystemSpec]:
     """A few drawn systems of a kind, one at least of each activation."""
     drawn: list[SystemSpec] = []
-
-    def visit(spec: SystemSpec) -> None:
-        drawn.append(spec)
-
-    examples = SHARED if family else EXAMPLES
-    random_specs(kind, visit, examples=examples, batch=2, sequences=1, seed=SEED, family=family)
+    random_specs(
+        kind.name, drawn.append, examples=SHARED if family else EXAMPLES, batch=2, sequences=1,
+        seed=SEED, family=family,
+    )  # fmt: skip
     yield from (activated(spec, spec.activation) for spec in drawn)
-    if CELL_OF.get(kind, kind) is None and kind != "unstable":
-        for i, name in enumerate(ONLY.get(kind, tuple(ACTIVATIONS))):
-            yield activated(drawn[i % len(drawn)], name)
-    if kind == LAYERED:
-        for spec, name in zip(drawn, ("identity", "relu", "tanh"), strict=False):
-            yield activated(replace(spec, layers=1), name)
+    for i, fields in enumerate(kind.seen):
+        shaped = {name: value for name, value in fields.items() if name != "activation"}
+        yield activated(replace(drawn[i % len(drawn)], **shaped), fields["activation"])
 
 
 def activated(spec: SystemSpec, name: str) -> SystemSpec:
@@ -113,9 +108,10 @@ def activated(spec: SystemSpec, name: str) -> SystemSpec:
     kinked one, and for a linear system a loss that rationals know, since bounds are equalities."""
     old, new = ACTIVATIONS[spec.activation], ACTIVATIONS[name]
     if new != old:
-        spec = replace(spec, activation=name, lam=spec.lam * old.slope / new.slope)
-    if spec.kind in LEARNING and not isfinite(new.curvature):
+        lam = {"lam": spec.lam * old.slope / new.slope} if spec.has("lam") else {}
+        spec = replace(spec, activation=name, **lam)
+    if about(spec).learning and not isfinite(new.curvature):
         return replace(spec, bias=0.5)
-    if spec.kind in LEARNING and name == "identity":
+    if about(spec).learning and name == "identity":
         return replace(spec, loss="squared")
     return spec

@@ -13,9 +13,10 @@ from properties.judging.evidence import record
 from properties.judging.judge import Verdict, judge, windowed
 from properties.systems.batch import Batch, build
 from properties.systems.causal.model import models
-from properties.systems.kinds import CAUSAL
+from properties.systems.kind import about
 from properties.systems.other_inputs import other_inputs
-from properties.systems.spec import SystemSpec, parse_spec
+from properties.systems.spec import SystemSpec
+from properties.systems.table import parse_spec
 from properties.systems.unitary.exact import strings
 from reports.files import write_atomic
 from reports.records.record import Check
@@ -97,7 +98,7 @@ def dump(replayed: Replayed, path: Path) -> None:
         "rhs": np.array([float(check.rhs) for check in replayed.checks]),
         "k": np.array([-1 if check.k is None else check.k for check in replayed.checks]),
     }
-    if batch.spec.kind in CAUSAL:
+    if about(batch.spec).causal:
         (module,) = models(batch)
         for name in ("C", "h", "h_other", *batch.weights):
             del arrays[name]

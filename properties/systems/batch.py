@@ -15,21 +15,19 @@ from impl.cells.rnn import RNN
 from impl.gradients.constants import Constants
 from impl.gradients.loss import Loss
 from impl.gradients.loss import loss as make_loss
-from impl.gradients.weight_sets import Region
 from impl.numbers.outward import norm_up
 from impl.numbers.spectral_norm import certified_norm
 from impl.training.descent import Omega
 from properties.systems.cells.batch import Cells
-from properties.systems.cells.build import built, driving, fields
+from properties.systems.cells.build import INWARD, fields
 from properties.systems.cells.constants import of_cells
-from properties.systems.certified.batch import certified_batch
 from properties.systems.derived import DERIVED
-from properties.systems.drawing.draws import EXACT, LEARNING, draw, written_out
 from properties.systems.drawing.regimes import Array, input_sequences
+from properties.systems.drawing.written import written_out
 from properties.systems.gated.cell import Gated
 from properties.systems.gated.constants import gate_constants
-from properties.systems.kinds import CELL_KINDS, CERTIFIED_KINDS
-from properties.systems.parameters import Parameters, quadratic
+from properties.systems.kind import about
+from properties.systems.parameters import Parameters
 from properties.systems.spec import SystemSpec, Values
 from properties.systems.unitary.exact import Exact, image
 from theory.numbers.interval import Interval
@@ -120,17 +118,13 @@ class Batch:
 
         Uniform on the segment between the two weights of ``smooth``, on Ω in ``training``.
         """
-        spec = self.spec
-        if spec.kind not in LEARNING:
+        region = about(self.spec).region
+        if region is None:
             return Constants(self.cell, self.B_x, self.C)
-        region = Region.of(self.cell)
-        if spec.kind == "smooth" and self.other is not None:
-            region = Region.join(region, Region.of(self.other))
-        if spec.kind == "training":
-            region = Region.of_omega(self.omega, self.cell, spec.trained)
         return Constants(
-            self.cell, self.B_x, self.C, loss=self.loss, trained=spec.trained, region=region
-        )
+            self.cell, self.B_x, self.C, loss=self.loss, trained=self.spec.trained,
+            region=region(self),
+        )  # fmt: skip
 
     @cached_property
     def loss(self) -> Loss:
@@ -192,8 +186,8 @@ class Batch:
 
         (B, 1, 1), but (B, S, 1) of each pair and (B, 1, K+1) of each window.
         """
-        if self.spec.kind == "quadratic":
-            value = quadratic(self, name)
+        if (own := about(self.spec).constant) is not None:
+            value = own(self, name)
         elif self.exact:
             given = [member.get(name, np.inf) for member in self.exact_constants]
             value = np.array(given).reshape(-1, 1, 1)
@@ -216,21 +210,21 @@ def weights(cell: RNN | None) -> tuple[torch.Tensor, ...]:
 
 def build(spec: SystemSpec, device: str = "cpu") -> Batch:
     """The batch that a spec describes; with ``member`` and ``sequence`` set, that pair alone."""
-    if spec.kind in CERTIFIED_KINDS:
-        return Batch(spec=spec, **certified_batch(spec))
-    exact: tuple[Exact, ...] = ()
-    if spec.kind in EXACT:
-        exact = tuple(EXACT[spec.kind](spec, member) for member in spec.members)
+    kind = about(spec)
+    if kind.whole is not None:
+        return Batch(spec=spec, **kind.whole(spec))
+    exact = () if kind.exact is None else tuple(kind.exact(spec, i) for i in spec.members)
+    if kind.exact is not None:
         drawn = [image(member) for member in exact]
     elif spec.values is not None:
         drawn = [written_out(spec.values)]
     else:
-        drawn = [draw(spec, member) for member in spec.members]
+        assert kind.numbers is not None
+        drawn = [kind.numbers(spec, member) for member in spec.members]
     stacked = {name: np.stack([member[name] for member in drawn]) for name in drawn[0]}
     if spec.values is None and not exact:
-        cells = spec.kind in CELL_KINDS
-        W, U = driving(spec, stacked) if cells else (stacked["W"], stacked["U"])
-        stacked["x"] = input_sequences(spec, stacked["x"], W, U, stacked["C"])
+        driving = kind.driving(spec, stacked)
+        stacked["x"] = input_sequences(spec, stacked["x"], *driving, stacked["C"])
         if spec.sequence is not None:
             chosen = slice(spec.sequence, spec.sequence + 1)
             stacked |= {name: stacked[name][:, chosen] for name in ("x", "h", "h_other")}
@@ -239,9 +233,10 @@ def build(spec: SystemSpec, device: str = "cpu") -> Batch:
         array = np.ascontiguousarray(stacked[name].transpose(0, *axes))
         return torch.from_numpy(array).to(device)
 
-    if spec.kind in CELL_KINDS:
-        target = tensor("y", 1) if "y" in stacked else None
-        return Batch(spec=spec, y=target, **built(spec, stacked, tensor))
+    x, y = tensor("x", 2, 3, 1), tensor("y", 1) if "y" in stacked else None
+    if kind.cells is not None:
+        x = x * INWARD if spec.values is None else x
+        return with_cells(spec, kind.cells(spec, stacked, x, tensor), tensor("C", 1, 2), x, y)
 
     def cell(suffix: str = "") -> RNN:
         return RNN(
@@ -255,10 +250,10 @@ def build(spec: SystemSpec, device: str = "cpu") -> Batch:
         spec=spec,
         cell=cell(),
         C=tensor("C", 1, 2),
-        x=tensor("x", 2, 3, 1),
+        x=x,
         h=tensor("h", 2, 1),
         h_other=tensor("h_other", 2, 1),
-        y=tensor("y", 1) if "y" in stacked else None,
+        y=y,
         other=cell("2") if "W2" in stacked else None,
         exact=exact,
     )
@@ -292,5 +287,11 @@ def explicit(batch: Batch, **fields: object) -> SystemSpec:
         b2=None if batch.other is None else batch.other.b[0].tolist(),
         b_hh=weights["b_hh"][0].tolist() if "b_hh" in weights else None,
     )
-    alone = {"batch": 1, "sequences": 1, "member": None, "sequence": None, "seed": 0}
+    alone: dict[str, object] = {
+        "batch": 1,
+        "sequences": 1,
+        "member": None,
+        "sequence": None,
+        "seed": 0,
+    }
     return msgspec.structs.replace(batch.spec, values=values, **(alone | fields))

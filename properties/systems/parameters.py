@@ -9,7 +9,7 @@ import numpy as np
 
 from properties.systems.causal.model import stated_fields
 from properties.systems.drawing.regimes import Array
-from properties.systems.kinds import CAUSAL
+from properties.systems.kind import about
 from properties.systems.spec import SystemSpec
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def epsilon(batch: Batch) -> Array:
 
 def reach_of(batch: Batch) -> Array:
     """S_0/(1 − λ), what any run of any length may forget; of a cell that of its output."""
-    if batch.spec.kind in CAUSAL:
+    if about(batch.spec).causal:
         return np.zeros((1, 1, 1))  # nothing runs
     names = ("S_0", "lam") if batch.cells is None else ("S_0_box", "lam_box")
     drive, lam = (batch.constant(name).hi for name in names)
@@ -73,7 +73,7 @@ def of_causal(name: str) -> Read:
     """A receptive field of causal models, or what it is mistaken for; NaN of others."""
 
     def read(batch: Batch) -> Array:
-        known = batch.spec.kind in CAUSAL
+        known = about(batch.spec).causal
         return np.full((1, 1, 1), stated_fields(batch)[name] if known else np.nan)
 
     return read
@@ -118,12 +118,3 @@ class Parameters(Mapping[str, Array]):
 
     def __len__(self) -> int:
         return len(READ)
-
-
-def quadratic(batch: Batch, name: str) -> Array:
-    """The constants of p(w) = −βw²/2 and p^k(w) = p(w) + εw, given by the spec; they have no
-    others but a factor λ."""
-    spec = batch.spec
-    given = {"beta": spec.lam, "eps_k": spec.epsilon, "lam": 0.5}
-    value = np.full((len(spec.members), 1, 1), given.get(name, np.inf))
-    return np.repeat(value, batch.K + 1, axis=2) if name == "eps_k" else value

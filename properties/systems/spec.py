@@ -1,38 +1,23 @@
 """SystemSpec: a few small numbers that rebuild a batch of systems bit for bit.
 
-A spec is what Hypothesis draws, what shrinks, what a failure prints and what ``replay`` reads.
-Whole matrices appear only in `Values`, for systems that a search found rather than drew.
+A spec is what Hypothesis draws, what shrinks, what a failure prints and what ``replay`` reads. Each
+kind of system has a struct of its own with the fields that it uses; together they are a union that
+the name of the kind tells apart. Whole matrices appear only in `Values`, for systems that a search
+found rather than drew.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Protocol, cast, get_type_hints
+
 import msgspec
 
 from impl.cells.activation import activation
-from impl.cells.table import CELLS
 from impl.errors import UnknownActivationError
 from properties.errors import SpecError
-from properties.systems.causal.fields import check_causal
-from properties.systems.cells.fields import check_cell
-from properties.systems.certified.fields import check_certified
 from properties.systems.drawing.written import Candidate as Candidate
 from properties.systems.drawing.written import Values as Values
-from properties.systems.drawing.written import check_candidate
-from properties.systems.kinds import (
-    ACTIVATIONS_OF,
-    CAUSAL,
-    CELL_KINDS,
-    CERTIFIED_KINDS,
-    CERTIFIED_REGIMES,
-    DTYPES,
-    EXACT_LIMITS,
-    EXACT_REGIMES,
-    GATED,
-    LONGEST,
-    TIGHTER_LIMITS,
-)
-from properties.systems.kinds import Kind as Kind
-from reports.records.codec import require_unique
 
 REGIMES = (
     "orthogonal",
@@ -49,13 +34,12 @@ REGIMES = (
 )
 INPUTS = ("constant", "gaussian", "alternating", "impulse", "resonant", "saturating", "zero")
 # What a spec says even where it is as by default: without it, it is of no system in particular.
-NAMED = ("kind", "n", "d", "T", "seed")
-# The kinds with a second set of weights.
-PAIRED = ("smooth", "projection")
+NAMED = ("n", "d", "T", "seed")
 TRAINED = ("WUb", "W", "U", "WU", "b", "Wb", "Ub")
 LOSSES = ("squared", "linear", "cross-entropy")
 SCHEDULES = ("inverse", "constant")
 BALLS = ("spectral", "infinity", "frobenius")
+DTYPES = ("float64", "float32", "bfloat16", "float16")
 CHOICES = {
     "inputs": INPUTS, "trained": TRAINED, "loss": LOSSES, "schedule": SCHEDULES, "ball": BALLS,
     "dtype": DTYPES,
@@ -67,15 +51,15 @@ LIMITS = {
     "layer": 64,
 }  # fmt: skip
 LEAST = {"K": 0, "steps": 0, "units": 0, "layer": 0}
-
-# The exact kinds of which a candidate can be written out.
-WRITTEN = ("candidate", "sigmoid")
 # What one batch may hold: 1 GiB of float64.
 ENTRIES = 2**27
 
 
-class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A batch of ``batch`` systems with ``sequences`` input sequences each.
+class SystemSpec(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True
+):
+    """A batch of ``batch`` systems with ``sequences`` input sequences each: what is said of systems
+    of any kind. `spec_of` makes the struct of one kind.
 
     ``lam`` is the spectral norm aimed at (for ``descent``: the start a_1), ``scale`` the bound B_x
     on ‖x_t‖₂, ``bias`` the standard deviation of b, ``K`` the largest window. ``member`` and
@@ -96,43 +80,64 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     Causal models have ``layers`` with ``taps`` each (attention: positions), dilation^l apart.
     """
 
-    kind: Kind = "rnn"
-    activation: str = "tanh"
-    regime: str = "orthogonal"
-    inputs: str = "constant"
-    n: int = 1
-    d: int = 1
-    T: int = 1
-    K: int = 0
-    lam: float = 0.5
-    scale: float = 1.0
-    bias: float = 0.0
-    epsilon: float = 0.01
-    alpha: float = 1.0
     seed: int = 0
     batch: int = 1
     sequences: int = 1
     member: int | None = None
     sequence: int | None = None
-    values: Values | None = None
-    trained: str = "WUb"
-    loss: str = "squared"
-    target: float = 1.0
-    distance: float = 0.25
-    steps: int = 0
-    schedule: str = "inverse"
-    ball: str = "spectral"
-    states: int = 1
-    start: float = 0.0
-    units: int = 0
-    found: Candidate | None = None
-    layers: int = 1
-    taps: int = 2
-    dilation: int = 1
-    cell: str = ""
-    norm: str = "auto"
-    dtype: str = "float64"
-    layer: int = 0
+
+    # The fields that a kind may have, and what they are of kinds that do not.
+    n: ClassVar[int] = 1
+    d: ClassVar[int] = 1
+    T: ClassVar[int] = 1
+    K: ClassVar[int] = 0
+    activation: ClassVar[str] = "tanh"
+    regime: ClassVar[str] = "orthogonal"
+    inputs: ClassVar[str] = "constant"
+    lam: ClassVar[float] = 0.5
+    scale: ClassVar[float] = 1.0
+    bias: ClassVar[float] = 0.0
+    epsilon: ClassVar[float] = 0.01
+    alpha: ClassVar[float] = 1.0
+    values: ClassVar[Values | None] = None
+    trained: ClassVar[str] = "WUb"
+    loss: ClassVar[str] = "squared"
+    target: ClassVar[float] = 1.0
+    distance: ClassVar[float] = 0.25
+    steps: ClassVar[int] = 0
+    schedule: ClassVar[str] = "inverse"
+    ball: ClassVar[str] = "spectral"
+    states: ClassVar[int] = 1
+    start: ClassVar[float] = 0.0
+    units: ClassVar[int] = 0
+    found: ClassVar[Candidate | None] = None
+    layers: ClassVar[int] = 1
+    taps: ClassVar[int] = 2
+    dilation: ClassVar[int] = 1
+    cell: ClassVar[str] = ""
+    norm: ClassVar[str] = "auto"
+    dtype: ClassVar[str] = "float64"
+    layer: ClassVar[int] = 0
+
+    # Of a kind: its name; what it chooses among, the simplest first (no activations: any); how
+    # large it may be where that is less than LIMITS; how many matrices are stacked in W and vectors
+    # in a state; whether there are second weights; whether a cell is linear in the state; and what
+    # else must be so.
+    kind: ClassVar[str]
+    regimes: ClassVar[tuple[str, ...]] = REGIMES
+    activations: ClassVar[tuple[str, ...]] = ()
+    limits: ClassVar[Mapping[str, float]] = {}
+    stacked: ClassVar[tuple[int, int]] = (1, 1)
+    paired: ClassVar[bool] = False
+    linear: ClassVar[bool] = False
+    check: ClassVar[Callable[[Any], None] | None] = None
+    # The `properties.systems.kind.Kind` of these systems.
+    about: ClassVar[Any] = None
+
+    @classmethod
+    def has(cls, name: str) -> bool:
+        """Whether that is a field of the kind."""
+        return name in cls.__struct_fields__
 
     def alone(self, member: int, sequence: int) -> SystemSpec:
         """The spec of one (system, sequence) pair of this batch."""
@@ -154,14 +159,6 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         return range(self.sequences) if one is None else range(one, one + 1)
 
     @property
-    def regimes(self) -> tuple[str, ...]:
-        """The regimes of this kind, the simplest first."""
-        known = (
-            EXACT_REGIMES | CELL_KINDS | CAUSAL | dict.fromkeys(CERTIFIED_KINDS, CERTIFIED_REGIMES)
-        )
-        return known.get(self.kind, REGIMES)
-
-    @property
     def text(self) -> str:
         """The spec as one line of JSON, as ``rnnbounds replay`` takes it."""
         return msgspec.json.encode(self.told).decode()
@@ -169,8 +166,8 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     @property
     def told(self) -> dict[str, object]:
         """The fields that are not as by default, and those that every spec must name."""
-        named: dict[str, object] = {name: getattr(self, name) for name in NAMED}
-        return {**named, **msgspec.to_builtins(self)}
+        named = {name: getattr(self, name) for name in NAMED if self.has(name)}
+        return {"kind": self.kind, **named, **msgspec.to_builtins(self)}
 
     @property
     def size(self) -> tuple[float, ...]:
@@ -187,7 +184,7 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
             self.layers,
             self.taps,
             self.dilation,
-            self.regimes.index(self.regime),
+            self.regimes.index(self.regime) if self.has("regime") else 0,
             INPUTS.index(self.inputs),
             self.start != 0,
             self.bias != 0,
@@ -199,23 +196,37 @@ class SystemSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         )
 
 
-def parse_spec(text: str | bytes) -> SystemSpec:
-    """Read a spec from JSON and check every field.
+class Make(Protocol):
+    """The struct of a kind, as what makes its specs."""
 
-    Raises:
-        SpecError: not JSON, an unknown field, one that is missing or there twice, or a value
-            outside its range.
-    """
-    try:
-        require_unique(text)
-        spec = msgspec.json.decode(text, type=SystemSpec)
-        missing = [name for name in NAMED if name not in msgspec.json.decode(text)]
-    except (ValueError, RecursionError) as error:
-        raise SpecError(f"not a system spec ({error})") from None
-    if missing:
-        raise SpecError(f"a system spec that does not say its {', '.join(missing)}")
-    check_spec(spec)
-    return spec
+    kind: str
+    regimes: tuple[str, ...]
+    linear: bool
+    __struct_fields__: tuple[str, ...]
+
+    def __call__(self, **fields: Any) -> SystemSpec:
+        """The spec of these fields; raises TypeError for one that the kind does not use."""
+        ...
+
+
+def spec_of(kind: str, fields: str, **said: Any) -> Make:
+    """The struct of a kind: of `SystemSpec` the named fields; what else is ``said`` is so of every
+    system of the kind."""
+    types = get_type_hints(SystemSpec)
+    names = fields.split()
+    first = {"regime": said["regimes"][0]} if "regimes" in said else {}
+    usual = vars(SystemSpec) | first
+    told = [(name, types[name].__args__[0], usual[name]) for name in names]
+    if "activation" not in names:
+        said.setdefault("activations", (said.get("activation", SystemSpec.activation),))
+    return cast(
+        Make,
+        msgspec.defstruct(
+            kind, told, bases=(SystemSpec,), tag=kind, tag_field="kind",
+            namespace={"kind": kind, **said},
+            frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True,
+        ),
+    )  # fmt: skip
 
 
 def check_spec(spec: SystemSpec) -> None:
@@ -224,73 +235,37 @@ def check_spec(spec: SystemSpec) -> None:
         activation(spec.activation)
     except UnknownActivationError as error:
         raise SpecError(str(error)) from None
+    if spec.activations and spec.activation not in spec.activations:
+        known = "one of the activations" if len(spec.activations) > 1 else "the activation"
+        raise SpecError(f"a {spec.kind} has {known} {', '.join(spec.activations)}")
     for name, choices in {"regime": spec.regimes, **CHOICES}.items():
-        if getattr(spec, name) not in choices:
+        if spec.has(name) and getattr(spec, name) not in choices:
             raise SpecError(f"unknown {name} {getattr(spec, name)!r}; one of {', '.join(choices)}")
-    for name, limit in LIMITS.items():
-        value, least = getattr(spec, name), LEAST.get(name, 1)
+    for name, limit in {**LIMITS, **spec.limits}.items():
+        value, least = getattr(spec, name), LEAST.get(name, 0 if name in NUMBERS else 1)
         if not least <= value <= limit:
             raise SpecError(f"{name} = {value} must lie between {least} and {limit}")
     if spec.K > spec.T:
         raise SpecError(f"K = {spec.K} exceeds T = {spec.T}")
     if not all(0 <= getattr(spec, name) < float("inf") for name in NUMBERS):
         raise SpecError(f"{', '.join(NUMBERS)} must be finite and non-negative")
-    if spec.kind == "training" and spec.sequences != 1:
-        raise SpecError("training goes along one sequence")
     if spec.seed < 0 or spec.seed >= 2**64:
         raise SpecError("seed must lie in [0, 2**64)")
     if spec.member is not None and not 0 <= spec.member < spec.batch:
         raise SpecError(f"member {spec.member} is not in a batch of {spec.batch}")
     if spec.sequence is not None and not 0 <= spec.sequence < spec.sequences:
         raise SpecError(f"sequence {spec.sequence} is not among {spec.sequences}")
-    if spec.kind in CELL_KINDS:
-        check_cell(spec)
-    if spec.kind in CAUSAL:
-        check_causal(spec)
-    if spec.kind in CERTIFIED_KINDS:
-        check_certified(spec)
-    if spec.kind in EXACT_REGIMES:
-        check_exact(spec)
-    elif spec.found is not None:
-        raise SpecError(f"a {spec.kind} has no candidate")
+    if spec.check is not None:
+        type(spec).check(spec)  # type: ignore[misc]
     if spec.values is not None:
         check_values(spec, spec.values)
-    gates, width = shape_of(spec)
+    gates, width = spec.stacked
     drawn = gates * spec.n**2 + spec.sequences * (spec.T * spec.d + width * (spec.K + 1) * spec.n)
-    # Training keeps the weights of every window after every step.
-    kept = (spec.K + 2) * (spec.steps + 1) * spec.n * (spec.n + spec.d + 1)
-    if spec.kind == "training":
-        drawn += kept
+    if spec.has("trained"):
+        # Training keeps the weights of every window after every step.
+        drawn += spec.steps and (spec.K + 2) * (spec.steps + 1) * spec.n * (spec.n + spec.d + 1)
     if len(spec.members) * drawn > ENTRIES:
         raise SpecError(f"the systems have more than {ENTRIES} numbers together")
-
-
-def shape_of(spec: SystemSpec) -> tuple[int, int]:
-    """How many matrices are stacked in W, and how many vectors make up a state."""
-    kind = CELLS[spec.kind] if spec.kind in GATED else None
-    return (1, 1) if kind is None else (kind.gates, kind.width)
-
-
-def check_exact(spec: SystemSpec) -> None:
-    """Raise SpecError unless the kind's exact construction can be made in reasonable time."""
-    if spec.values is not None:
-        raise SpecError(f"a {spec.kind} is exact: it is drawn in rationals, not written out")
-    known = ACTIVATIONS_OF.get(spec.kind)
-    if known is not None and spec.activation not in known:
-        raise SpecError(f"a {spec.kind} has the activation {' or '.join(known)}")
-    for name, limit in (EXACT_LIMITS | TIGHTER_LIMITS.get(spec.kind, {})).items():
-        if getattr(spec, name) > limit:
-            raise SpecError(f"{name} = {getattr(spec, name)} exceeds {limit}, in rationals")
-    if spec.n * spec.T > LONGEST:
-        raise SpecError(f"n T = {spec.n * spec.T} exceeds {LONGEST}, in rationals")
-    if spec.units > spec.n:
-        raise SpecError(f"units = {spec.units} exceeds n = {spec.n}")
-    if spec.kind == "block" and spec.states < spec.n:
-        raise SpecError(f"a block of n = {spec.n} rows needs states ≥ n")
-    if spec.found is not None:
-        if spec.kind not in WRITTEN:
-            raise SpecError(f"a {spec.kind} has no candidate")
-        check_candidate(spec, spec.found)
 
 
 def check_values(spec: SystemSpec, values: Values) -> None:
@@ -298,19 +273,19 @@ def check_values(spec: SystemSpec, values: Values) -> None:
     if (spec.batch, spec.sequences) != (1, 1):
         raise SpecError("values write out one system with one sequence, not a batch")
     n, d, T, p = spec.n, spec.d, spec.T, len(values.C)
-    gates, width = shape_of(spec)
+    gates, width = spec.stacked
     g, N = gates * n, width * n
     tables = ((values.W, g, n), (values.U, g, d), (values.C, p, n), (values.x, T, d))
     fits = all(len(a) == r and all(len(row) == c for row in a) for a, r, c in tables)
     fits = fits and (values.y is None or len(values.y) == p)
     other = (values.W2, values.U2, values.b2)
-    if spec.kind in PAIRED or any(part is not None for part in other):
+    if spec.paired or any(part is not None for part in other):
         if values.W2 is None or values.U2 is None or values.b2 is None:
             raise SpecError(f"{spec.kind} needs all of the other weights W2, U2, b2, or none")
         others = ((values.W2, n, n), (values.U2, n, d), ([values.b2], 1, n))
         fits = fits and all(len(a) == r and all(len(row) == c for row in a) for a, r, c in others)
     biases = [values.b] if values.b_hh is None else [values.b, values.b_hh]
-    if (spec.kind in GATED) != (values.b_hh is not None):
+    if (gates > 1) != (values.b_hh is not None):
         raise SpecError(f"b_hh = {values.b_hh}: gated cells have a second bias, and no others do")
     fits = fits and all(len(bias) == g for bias in biases)
     if not fits or p < 1 or {len(values.h), len(values.h_other)} != {N}:

@@ -20,7 +20,7 @@ from properties.attacks import campaign
 from properties.attacks.budget import PROFILES
 from properties.errors import BoxError
 from properties.judging.evidence import Evidence
-from properties.systems.kinds import FAMILIES
+from properties.systems.table import kinds_about
 from theory import claim
 
 VERDICTS = ("VACUOUS", "HOLDS", "UNDECIDED", "VIOLATED", "BoxError")
@@ -33,7 +33,7 @@ class Convicted(BaseException):
 
 def members(kind: str) -> tuple[str, ...]:
     """The kinds that a form is about."""
-    return tuple(FAMILIES.get(kind, (kind,)))
+    return tuple(one.name for one in kinds_about(kind))
 
 
 def only(kinds: tuple[str, ...]) -> None:

@@ -14,8 +14,8 @@ from properties.measures.certified.shares import at_most, share, shares
 from properties.measures.readings.balls import float_ends
 from properties.systems.batch import Batch
 from properties.systems.cells.omega import omega_of
+from properties.systems.certified.fields import CertifiedRelu
 from properties.systems.certified.models import equivalent
-from properties.systems.kinds import CERTIFIED_RELU
 from theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
@@ -25,7 +25,7 @@ PRECISION, PRECISE = 128, 1024  # bits
 def shipped(batch: Batch, i: int) -> UnitaryModel | None:
     """The unitary network of one member, of the kind that has one."""
     spec = batch.spec
-    return equivalent(spec, spec.members[i]) if spec.kind == CERTIFIED_RELU else None
+    return equivalent(spec, spec.members[i]) if spec.kind == CertifiedRelu.kind else None
 
 
 def near(batch: Batch) -> dict[str, Tensor]:

@@ -28,7 +28,7 @@ from properties.measures.readings.slack import norms
 from properties.measures.runs.readings import longest
 from properties.measures.runs.rounded import Rounded, RoundedCells
 from properties.systems.batch import Batch
-from properties.systems.kinds import CAUSAL
+from properties.systems.kind import about
 from theory.language.vocabulary import VOCABULARY
 from theory.numbers.interval import Interval
 
@@ -133,7 +133,7 @@ def of_run(name: str, vector: Defined, needs: Needs = NOTHING) -> Measure:
 
 def runs(batch: Batch) -> bool:
     """Whether the systems are recurrent ones in floats."""
-    return not batch.exact and batch.spec.kind not in CAUSAL
+    return not batch.exact and not about(batch.spec).causal
 
 
 def made(batch: Batch, member: int | None = None) -> tuple[Any, dict[str, Tensor], int]:

@@ -6,18 +6,15 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from properties.systems.causal.specs import fitted
-from properties.systems.kinds import CAUSAL
-from properties.systems.spec import Kind, SystemSpec
+from properties.systems.causal.fields import Monotone, fitted
+from properties.systems.spec import Make, SystemSpec
 
 
-def causal_models(kind: Kind) -> Iterator[SystemSpec]:
+def causal_models(make: Make) -> Iterator[SystemSpec]:
     """Every regime with one layer and with several, with one tap, and with holes."""
-    for regime in CAUSAL[kind]:
-        n = 1 if kind == "monotone" else 2
-        base = SystemSpec(
-            kind=kind, regime=regime, inputs="gaussian", n=n, d=n, batch=2, sequences=2, seed=7
-        )
+    for regime in make.regimes:
+        sizes = {} if make is Monotone else {"n": 2, "d": 2}
+        base = make(regime=regime, inputs="gaussian", **sizes, batch=2, sequences=2, seed=7)
         for layers, taps, dilation in ((1, 1, 1), (1, 4, 1), (3, 2, 2), (2, 2, 4), (2, 3, 3)):
             shaped = replace(base, layers=layers, taps=taps, dilation=dilation)
             yield fitted(shaped, 3)

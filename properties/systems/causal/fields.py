@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from math import nan
-from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from properties.errors import SpecError
-
-if TYPE_CHECKING:
-    from properties.systems.spec import SystemSpec
+from properties.systems.spec import INPUTS, SystemSpec, spec_of
 
 # Models are looked at window by window, each of which is a run of its own.
-MOST = {"n": 16, "d": 16, "T": 512, "layers": 8, "taps": 16, "dilation": 16}
+MOST: dict[str, float] = {
+    "n": 16, "d": 16, "T": 512, "layers": 8, "taps": 16, "dilation": 16,
+    "scale": 2.0**20,
+}  # fmt: skip
 # Of the models that must tell the oldest input apart in float64.
-MOST_MONOTONE = {"n": 1, "d": 1, "scale": 1.0, "layers": 4, "taps": 4}
+MOST_MONOTONE: dict[str, float] = {"scale": 1.0, "layers": 4, "taps": 4}
 MONOTONE_INPUTS = ("constant", "gaussian", "impulse", "zero")
 WIDEST = 512
-LARGEST = 2.0**20
+# What is drawn sees no further.
+LONGEST = 40
 
 
 def architecture(spec: SystemSpec) -> str:
@@ -57,18 +60,34 @@ def fields(spec: SystemSpec) -> dict[str, float]:
     return {name: float(value) for name, value in found.items()}
 
 
+def fitted(spec: SystemSpec, longer: int) -> SystemSpec:
+    """The spec with few enough layers, and sequences longer than what it may be said to see."""
+    while spec.layers > 1 and fields(spec)["R_overlap"] > LONGEST:
+        spec = replace(spec, layers=spec.layers - 1)
+    T = int(fields(spec)["R_overlap"]) + longer
+    return replace(spec, T=T, K=T)
+
+
 def check_causal(spec: SystemSpec) -> None:
     """Raise SpecError for a causal model that cannot be built, or takes too long to look at."""
-    known = ("relu", "tanh") if architecture(spec) == "tcn" else ("tanh",)
-    if spec.activation not in known:
-        raise SpecError(f"a {spec.kind} of this regime has the activation {' or '.join(known)}")
-    if spec.values is not None:
-        raise SpecError(f"a {spec.kind} is drawn, not written out")
-    monotone = spec.kind == "monotone"
-    for name, most in (MOST | (MOST_MONOTONE if monotone else {"scale": LARGEST})).items():
-        if getattr(spec, name) > most:
-            raise SpecError(f"{name} = {getattr(spec, name)} exceeds {most}, of a {spec.kind}")
-    if spec.inputs == "resonant" or (monotone and spec.inputs not in MONOTONE_INPUTS):
+    known = MONOTONE_INPUTS if spec.kind == "monotone" else INPUTS
+    if spec.inputs == "resonant" or spec.inputs not in known:
         raise SpecError(f"a {spec.kind} has no {spec.inputs} inputs")
     if fields(spec)["R"] > WIDEST:
         raise SpecError(f"the receptive field {fields(spec)['R']:g} exceeds {WIDEST}")
+
+
+SHAPE = "T K regime inputs layers taps dilation scale bias"
+REGIMES = ("gaussian", "signs", "steep")
+Tcn = spec_of(
+    "tcn", f"activation n d {SHAPE}", activations=("relu", "tanh"), regimes=REGIMES, limits=MOST,
+    check=check_causal,
+)  # fmt: skip
+GatedConv, WaveNet, Attention = (
+    spec_of(kind, f"n d {SHAPE}", regimes=REGIMES, limits=MOST, check=check_causal)
+    for kind in ("gated-conv", "wavenet", "attention")
+)
+Monotone = spec_of(
+    "monotone", SHAPE, regimes=("tcn", "gated-conv", "wavenet", "attention"),
+    limits=MOST | MOST_MONOTONE, check=check_causal,
+)  # fmt: skip

@@ -1,45 +1,62 @@
-"""What Hypothesis draws of causal models."""
+"""Causal models: what is drawn of them, and their records."""
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-from msgspec.structs import replace
+from functools import partial
 
-from properties.systems.causal.fields import MONOTONE_INPUTS, fields
+from hypothesis import strategies as st
+
+from properties.systems.causal import fields
+from properties.systems.causal.extremal import causal_models
+from properties.systems.causal.fields import MONOTONE_INPUTS, Monotone, Tcn, fitted
+from properties.systems.causal.model import causal_draw
 from properties.systems.drawing.choices import pick, seeds
-from properties.systems.kinds import CAUSAL
-from properties.systems.spec import Kind, SystemSpec
+from properties.systems.kind import Column, Kind, Wanted, cell_named, cell_of_regime
+from properties.systems.spec import Make, SystemSpec
 
 DRIVES = ("gaussian", "constant", "impulse", "alternating", "zero")
-LONGEST = 40
 
 
 @st.composite
-def causal_specs(draw: st.DrawFn, kind: Kind, batch: int, sequences: int) -> SystemSpec:
+def causal_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
     """A model of 1 to 3 layers, on sequences longer than its receptive field."""
-    monotone = kind == "monotone"
-    spec = SystemSpec(
-        kind=kind,
-        regime=draw(pick(CAUSAL[kind])),
-        activation=draw(pick(("relu", "tanh"))) if kind == "tcn" else "tanh",
-        inputs=draw(pick(MONOTONE_INPUTS if monotone else DRIVES)),
-        n=1 if monotone else draw(pick((2, 1, 3, 4))),
-        d=1 if monotone else draw(pick((1, 2))),
+    monotone, regime = make is Monotone, draw(pick(make.regimes))
+    rho = {"activation": draw(pick(("relu", "tanh")))} if make is Tcn else {}
+    inputs = draw(pick(MONOTONE_INPUTS if monotone else DRIVES))
+    sizes = {} if monotone else {"n": draw(pick((2, 1, 3, 4))), "d": draw(pick((1, 2)))}
+    spec = make(
+        **rho,
+        **sizes,
+        regime=regime,
+        inputs=inputs,
         layers=draw(pick((2, 1, 3, 2))),
         taps=draw(pick((2, 3, 4, 1))),
         dilation=draw(pick((2, 1, 3, 4))),
         scale=draw(pick((1.0, 0.25) if monotone else (1.0, 0.25, 4.0))),
         bias=draw(pick((0.5, 0.0))),
         seed=draw(seeds()),
-        batch=batch,
-        sequences=sequences,
+        batch=wanted.batch,
+        sequences=wanted.sequences,
     )
     return fitted(spec, draw(pick((1, 2, 4, 7))))
 
 
-def fitted(spec: SystemSpec, longer: int) -> SystemSpec:
-    """The spec with few enough layers, and sequences longer than what it may be said to see."""
-    while spec.layers > 1 and fields(spec)["R_overlap"] > LONGEST:
-        spec = replace(spec, layers=spec.layers - 1)
-    T = int(fields(spec)["R_overlap"]) + longer
-    return replace(spec, T=T, K=T)
+def causal(make: Make, title: str = "") -> Kind:
+    """The kind of models of that struct; those of one architecture have a column."""
+    own = cell_named(make.kind) if title else cell_of_regime
+    return Kind(
+        make,
+        partial(causal_specs, make),
+        numbers=causal_draw,
+        cell=own,
+        columns={make.kind: Column(title)} if title else {},
+        extremal=partial(causal_models, make),
+        causal=True,
+    )  # fmt: skip
+
+
+TCN = causal(Tcn, "TCN")
+GATED_CONV = causal(fields.GatedConv, "gated convolution")
+WAVENET = causal(fields.WaveNet, "WaveNet")
+ATTENTION = causal(fields.Attention, "attention")
+MONOTONE = causal(Monotone)

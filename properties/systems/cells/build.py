@@ -11,13 +11,10 @@ import torch
 from impl.cells.activation import activation
 from impl.cells.rnn import RNN
 from impl.numbers.outward import norm_up
-from properties.systems.cells.batch import Cells
-from properties.systems.cells.batch import made as cells_of
+from properties.systems.cells.batch import Cells, made
 from properties.systems.cells.drawn import OF_CELL
-from properties.systems.cells.table import name_of
 from properties.systems.drawing.regimes import Array
-from properties.systems.gated.cell import Gated, made
-from properties.systems.kinds import GATED
+from properties.systems.gated.cell import Gated
 from properties.systems.spec import SystemSpec
 
 Tensor = torch.Tensor
@@ -25,26 +22,24 @@ Tensor = torch.Tensor
 INWARD = 1 - 2.0**-40
 
 
-def built(
-    spec: SystemSpec, stacked: Mapping[str, Array], tensor: Callable[..., Tensor]
-) -> dict[str, Any]:
-    """The fields of a batch of cells; inputs may have norms up to the spec's ``scale`` at least."""
-    x = tensor("x", 2, 3, 1)
-    if spec.values is None:
-        x = x * INWARD
-    aimed = spec.scale * (64.0 if spec.inputs == "saturating" and spec.values is None else 1.0)
-    B_x = norm_up(x.transpose(2, 3)).amax(dim=(1, 2)).clamp(min=aimed)
-    name = name_of(spec.kind, spec.activation, spec.regime)
-    given = name, B_x, tensor("h", 2, 1), tensor("h_other", 2, 1)
-    if spec.kind in GATED:
-        weights = (tensor(part, *range(1, stacked[part].ndim)) for part in ("W", "U", "b", "b_hh"))
-        return fields(Gated(made(name, *weights), *given), tensor("C", 1, 2), x)
+def program_cells(
+    spec: SystemSpec, stacked: Mapping[str, Array], x: Tensor, tensor: Callable[..., Tensor],
+    name: Callable[[SystemSpec], str],
+) -> Cells:  # fmt: skip
+    """The cells of a name, of weights by their own names."""
     named = {
         part.removeprefix(OF_CELL): tensor(part, *range(1, array.ndim))
         for part, array in stacked.items()
         if part.startswith(OF_CELL)
     }
-    return fields(Cells(cells_of(name, named), *given), tensor("C", 1, 2), x)
+    states = tensor("h", 2, 1), tensor("h_other", 2, 1)
+    return Cells(made(name(spec), named), name(spec), bound(spec, x), *states)
+
+
+def bound(spec: SystemSpec, x: Tensor) -> Tensor:
+    """B_x: inputs may have norms up to the spec's ``scale`` at least."""
+    aimed = spec.scale * (64.0 if spec.inputs == "saturating" and spec.values is None else 1.0)
+    return norm_up(x.transpose(2, 3)).amax(dim=(1, 2)).clamp(min=aimed)
 
 
 def fields(cells: Cells, C: Tensor, x: Tensor) -> dict[str, Any]:
@@ -69,10 +64,7 @@ def of_candidate(n: int) -> slice:
 
 
 def driving(spec: SystemSpec, stacked: Mapping[str, Array]) -> tuple[Array, Array]:
-    """The W and U that resonant inputs are made for."""
-    if spec.kind in GATED:
-        rows = of_candidate(spec.n)
-        return stacked["W"][:, rows], stacked["U"][:, rows]
+    """The W and U that resonant inputs are made for, where a cell has none."""
     count, _, n = stacked["C"].shape
     W = np.broadcast_to(np.eye(n) / 2, (count, n, n))
     return W, np.ones((count, n, spec.d))

@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from properties.systems.cells.table import LAYERS, known, name_of
+from impl.cells.stacks.stack import PREFIX
+from impl.cells.table import kind_of
 from properties.systems.drawing.regimes import (
     Array,
     generator,
@@ -23,15 +24,19 @@ from properties.systems.spec import SystemSpec
 
 Weights = dict[str, Array]
 Generator = np.random.Generator
+Draw = Callable[[SystemSpec, Generator], Weights]
 # Before the name of a weight of a cell, in what is drawn.
 OF_CELL = "cell."
+# What the layers of a stack are, by its regime.
+LAYERS = {"driven": "rnn-tanh", "rnn": "rnn-tanh", "gru": "gru", "lstm": "lstm"}
 
 
-def drawn(spec: SystemSpec, member: int) -> dict[str, Array]:
+def drawn(
+    spec: SystemSpec, member: int, name: Callable[[SystemSpec], str], draw: Draw
+) -> dict[str, Array]:
     """The weights by name, C, y, what is random in x, and the states (S, N)."""
-    weights = WEIGHTS[spec.kind](spec, generator(spec, member))
-    kind = known(name_of(spec.kind, spec.activation, spec.regime))
-    sizes = kind.layout(weights).sizes(weights)  # type: ignore[arg-type]
+    weights = draw(spec, generator(spec, member))
+    sizes = kind_of(name(spec)).layout(weights).sizes(weights)  # type: ignore[arg-type]
     rng = generator(spec, member, stream=1)
     found = loss_draws(spec, member, normal(rng, min(sizes.n, 2), sizes.n))
     rng = generator(spec, member, stream=2)
@@ -165,7 +170,7 @@ def deep(spec: SystemSpec, rng: Generator) -> Weights:
 
 def stack(spec: SystemSpec, rng: Generator) -> Weights:
     """Layers of the regime's cells, all of n outputs."""
-    gates = known(LAYERS[spec.regime]).gates
+    gates = kind_of(LAYERS[spec.regime]).gates
     n, below = spec.n, spec.d
     found: Weights = {}
     for layer in range(spec.layers):
@@ -180,13 +185,6 @@ def stack(spec: SystemSpec, rng: Generator) -> Weights:
     return found
 
 
-WEIGHTS: dict[str, Callable[[SystemSpec, Generator], Weights]] = {
-    "lstm-projected": projected,
-    "leaky": leaky,
-    "deep": deep,
-    "diagonal": diagonal,
-    "min-gru": min_gru,
-    "min-lstm": min_lstm,
-    "selective": selective,
-    "stack": stack,
-}
+def stacked(spec: SystemSpec) -> str:
+    """The name of the stack whose layers the regime says."""
+    return PREFIX + LAYERS[spec.regime]

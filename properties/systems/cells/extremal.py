@@ -10,93 +10,104 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from properties.systems.cells.specs import LINEAR
-from properties.systems.kinds import CELL_KINDS
-from properties.systems.spec import Kind, SystemSpec
+from properties.systems.cells.fields import Leaky, Stack
+from properties.systems.gated.fields import Gru
+from properties.systems.kind import Kind
+from properties.systems.spec import Make, SystemSpec
 
 
-def nearly_linear(kind: Kind) -> Iterator[SystemSpec]:
+def nearly_linear(make: Make) -> Iterator[SystemSpec]:
     """Two units that are alike, under a constant input."""
-    base = SystemSpec(
-        kind=kind, regime="driven", inputs="constant", scale=2.0**-12, loss="linear", batch=4,
+    base = make(
+        regime="driven", inputs="constant", scale=2.0**-12, loss="linear", batch=4,
         target=0.0,
     )  # fmt: skip
-    few = 1 if kind in LINEAR else 4  # met with equality
+    few = 1 if make.linear else 4  # met with equality
     yield replace(base, n=2, lam=0.5, bias=0.5, T=7, K=6, seed=6, epsilon=2.0**-4, batch=few)
 
 
 def at_the_end() -> Iterator[SystemSpec]:
     """Equality, and a window as long as the run."""
-    yield SystemSpec(kind="gru", regime="driven", lam=0.0, T=2, K=2, seed=3, loss="linear")
+    yield Gru(regime="driven", lam=0.0, T=2, K=2, seed=3, loss="linear")
 
 
 def long_run() -> Iterator[SystemSpec]:
     """More than eight windows that forget less than half, of a run that is long beside them."""
-    yield SystemSpec(
-        kind="gru", regime="driven", inputs="constant", scale=2.0**-12, loss="linear", batch=4,
+    yield Gru(
+        regime="driven", inputs="constant", scale=2.0**-12, loss="linear", batch=4,
         n=2, lam=0.9375, T=64, K=9, bias=0.5, seed=7, epsilon=0.5,
     )  # fmt: skip
 
 
-def one_pulse(kind: Kind) -> Iterator[SystemSpec]:
+def one_pulse(make: Make) -> Iterator[SystemSpec]:
     """A large first input, and nothing after it."""
-    yield SystemSpec(
-        kind=kind, regime="driven", inputs="impulse", loss="linear", batch=4, T=9, K=8,
+    yield make(
+        regime="driven", inputs="impulse", loss="linear", batch=4, T=9, K=8,
         scale=4.0, lam=0.75, bias=0.5, seed=5,
     )  # fmt: skip
 
 
 def steep() -> Iterator[SystemSpec]:
     """Large weights, whose second derivatives are larger than the first; pairs near one another."""
-    yield SystemSpec(
-        kind="leaky", regime="signs", inputs="zero", lam=8.0, bias=0.25, seed=4, batch=12,
+    yield Leaky(
+        regime="signs", inputs="zero", lam=8.0, bias=0.25, seed=4, batch=12,
         sequences=3,
     )  # fmt: skip
 
 
-def trained(kind: Kind) -> Iterator[SystemSpec]:
+def trained(make: Make) -> Iterator[SystemSpec]:
     """Few steps of cells that contract whatever weights they come to."""
-    yield SystemSpec(
-        kind=kind, regime="driven", inputs="gaussian", lam=0.0625, scale=0.25, bias=0.25, T=5, K=4,
+    yield make(
+        regime="driven", inputs="gaussian", lam=0.0625, scale=0.25, bias=0.25, T=5, K=4,
         steps=2, distance=0.125, seed=8, batch=4,
     )  # fmt: skip
 
 
-def first_step(kind: Kind) -> Iterator[SystemSpec]:
+def first_step(make: Make) -> Iterator[SystemSpec]:
     """One step from zero of cells of one unit whose gates the input moves: the drive is attained,
     and what an input moves through a gate is seen beside what it moves by itself."""
-    yield SystemSpec(
-        kind=kind, regime=CELL_KINDS[kind][-1], inputs="constant", loss="linear", scale=0.25,
-        lam=0.5, bias=0.5, seed=9, batch=24,
+    yield make(
+        regime=make.regimes[-1], inputs="constant", loss="linear", scale=0.25, lam=0.5, bias=0.5,
+        seed=9, batch=24,
     )  # fmt: skip
 
 
-def at_the_edge(kind: Kind) -> Iterator[SystemSpec]:
+def at_the_edge(make: Make) -> Iterator[SystemSpec]:
     """A constant input of size one, until the states are where their box ends; two layers where
     there are any, the upper one fed by units that are all alike."""
-    yield SystemSpec(
-        kind=kind, regime="driven", inputs="constant", loss="linear", n=2, T=12, K=2, lam=0.25,
-        layers=2 if kind in ("deep", "stack") else 1, seed=10, batch=1 if kind in LINEAR else 4,
+    base = make(
+        regime="driven", inputs="constant", loss="linear", n=2, T=12, K=2, lam=0.25, seed=10,
+        batch=1 if make.linear else 4,
     )  # fmt: skip
+    yield replace(base, layers=2) if base.has("layers") else base
 
 
 def stacked() -> Iterator[SystemSpec]:
     """Two layers of gated cells, of which the lower one holds what it is fed."""
     for regime in ("gru", "lstm"):
-        yield SystemSpec(
-            kind="stack", regime=regime, inputs="constant", loss="linear", layers=2, T=8, K=2,
-            lam=0.5, scale=4.0, bias=1.0, seed=11, batch=24,
-        )  # fmt: skip
+        yield Stack(
+            regime=regime,
+            inputs="constant",
+            loss="linear",
+            layers=2,
+            T=8,
+            K=2,
+            lam=0.5,
+            scale=4.0,
+            bias=1.0,
+            seed=11,
+            batch=24,
+        )
 
 
 def family_specs(kinds: Sequence[Kind]) -> Iterator[SystemSpec]:
     """All of these, for each kind of cell."""
     for kind in kinds:
-        yield from nearly_linear(kind)
-        yield from one_pulse(kind)
-        yield from trained(kind)
-        yield from first_step(kind)
-        yield from at_the_edge(kind)
+        yield from nearly_linear(kind.spec)
+        yield from one_pulse(kind.spec)
+        yield from trained(kind.spec)
+        yield from first_step(kind.spec)
+        yield from at_the_edge(kind.spec)
     yield from stacked()
     yield from steep()
     yield from at_the_end()

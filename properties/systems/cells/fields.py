@@ -1,29 +1,22 @@
-"""What the fields of a spec may be for cells of any kind."""
+"""What may be said of cells of any kind, with a loss, and trained or not."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from impl.cells.activation import ACTIVATIONS
-from properties.errors import SpecError
-from properties.systems.kinds import GATED
+from properties.systems.spec import spec_of
 
-if TYPE_CHECKING:
-    from properties.systems.spec import SystemSpec
+CELL = "n d T K regime inputs lam scale bias epsilon loss target distance alpha steps schedule"
+MIXED = ("zero", "driven", "signs", "gaussian")
+SCANS = ("driven", "gaussian")
+ANY = tuple(ACTIVATIONS)
 
-# The cells of any activation.
-ACTIVATED = ("leaky", "deep")
-
-
-def check_cell(spec: SystemSpec) -> None:
-    """Raise SpecError unless the cell has the activation, and is drawn if it is not gated."""
-    if spec.kind in GATED and spec.activation != "tanh":
-        raise SpecError(f"the gates of a {spec.kind} are sigmoids and tanh: its activation is tanh")
-    if spec.kind in GATED:
-        return
-    if spec.values is not None:
-        raise SpecError(f"a {spec.kind} is drawn, not written out: no values")
-    if spec.kind in ACTIVATED and spec.activation not in ACTIVATIONS:
-        raise SpecError(f"a {spec.kind} has one of the activations {', '.join(ACTIVATIONS)}")
-    if spec.kind not in ACTIVATED and spec.activation != "tanh":
-        raise SpecError(f"a {spec.kind} says itself what its activations are: name tanh")
+LstmProjected = spec_of("lstm-projected", CELL, regimes=MIXED)
+Leaky = spec_of("leaky", f"activation {CELL}", regimes=MIXED, activations=ANY)
+Deep = spec_of("deep", f"activation {CELL} layers", regimes=MIXED, activations=ANY)
+Diagonal = spec_of(
+    "diagonal", CELL, regimes=("zero", "driven", "real", "complex", "lru", "s4d"), linear=True
+)
+MinGru, MinLstm, Selective = (
+    spec_of(kind, CELL, regimes=SCANS, linear=True) for kind in ("min-gru", "min-lstm", "selective")
+)
+Stack = spec_of("stack", f"{CELL} layers", regimes=("driven", "rnn", "gru", "lstm"))

@@ -6,13 +6,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from impl.cells.activation import ACTIVATIONS
-from properties.systems.cells.fields import ACTIVATED
 from properties.systems.drawing.choices import pick, seeds
-from properties.systems.kinds import CELL_KINDS
-from properties.systems.spec import LOSSES, Kind, SystemSpec
+from properties.systems.kind import Wanted
+from properties.systems.spec import LOSSES, Make, SystemSpec
 
-# The cells that are linear in the state.
-LINEAR = ("diagonal", "min-gru", "min-lstm", "selective")
 LENGTHS = (3, 5, 8, 2, 12, 4, 16, 1)
 WINDOWS = (4, 8, 2, 15)
 DISTANCES = (2.0**-6, 0.125, 2.0**-12)
@@ -20,15 +17,12 @@ TARGETS = (0.26, 0.1, 0.57, 0.01)
 
 
 @st.composite
-def cell_specs(
-    draw: st.DrawFn, kind: Kind, batch: int, sequences: int, descends: bool = False
-) -> SystemSpec:
+def cell_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
     """A cell of 1 to 4 units with a loss; every other one is linear but for its candidate, and its
     units are all alike: driven by small or by few inputs, it comes near the bounds.
     """
     T = draw(pick(LENGTHS))
-    spec = SystemSpec(
-        kind=kind,
+    spec = make(
         T=T,
         # At k = T both sides are 0, which the referee decides: seldom here.
         K=min(max(T - 1, 1), draw(pick(WINDOWS))),
@@ -37,25 +31,25 @@ def cell_specs(
         target=draw(pick((1.0, 0.0))),
         distance=draw(pick(DISTANCES)),
         seed=draw(seeds()),
-        batch=batch,
-        sequences=sequences,
+        batch=wanted.batch,
+        sequences=wanted.sequences,
     )
-    if descends:
+    if wanted.descends:
         spec = replace(
-            spec, T=min(T, 8), K=min(spec.K, 4), batch=min(batch, 12), sequences=1,
+            spec, T=min(T, 8), K=min(spec.K, 4), batch=min(spec.batch, 12), sequences=1,
             steps=draw(pick((1, 2, 3, 4))), alpha=draw(pick((1.0, 0.125, 2.0))),
             schedule=draw(pick(("inverse", "inverse", "constant"))),
         )  # fmt: skip
-    if kind in ACTIVATED:
+    if "activation" in make.__struct_fields__:
         rho = draw(pick(("tanh", "tanh", "identity", "sigmoid", *sorted(ACTIVATIONS))))
         spec = replace(spec, activation=rho)
-    if kind in ("deep", "stack"):
+    if "layers" in make.__struct_fields__:
         spec = replace(spec, layers=draw(pick((2, 1, 3, 2))))
     if draw(pick((True, False))):
         lam = draw(pick((0.5, 0.75, 0.25, 0.0)))
-        linear = kind in LINEAR or spec.activation == "identity"
+        linear = make.linear or spec.activation == "identity"
         if linear or lam == 0 or T == 1:  # met with equality
-            spec = replace(spec, batch=min(batch, 2), sequences=1)
+            spec = replace(spec, batch=min(spec.batch, 2), sequences=1)
         return replace(
             spec,
             regime="driven",
@@ -69,7 +63,7 @@ def cell_specs(
     n = draw(pick((2, 3, 1, 4)))
     return replace(
         spec,
-        regime=draw(pick(CELL_KINDS[kind])),
+        regime=draw(pick(make.regimes)),
         inputs=draw(pick(("gaussian", "constant", "alternating", "zero"))),
         n=n,
         d=min(draw(pick((1, 2))), n),

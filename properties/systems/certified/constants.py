@@ -13,8 +13,8 @@ from impl.cells.stacks.layer_analysis import CASCADE
 from impl.certificate.certify import Certificate
 from impl.convert.unitary import UnitaryModel
 from properties.systems.certified.batch import Certified
+from properties.systems.certified.fields import CertifiedRelu
 from properties.systems.certified.models import chosen, equivalent
-from properties.systems.kinds import CERTIFIED_RELU
 
 if TYPE_CHECKING:
     from properties.systems.batch import Batch
@@ -105,7 +105,7 @@ def of_unitary(name: str) -> Callable[[Batch], torch.Tensor]:
 
     def of_batch(batch: Batch) -> torch.Tensor:
         blank = torch.full((batch.cell.batch,), inf, dtype=torch.float64)
-        if not isinstance(batch.cells, Certified) or batch.spec.kind != CERTIFIED_RELU:
+        if not isinstance(batch.cells, Certified) or batch.spec.kind != CertifiedRelu.kind:
             return blank
         for i, member in enumerate(batch.spec.members):
             made = equivalent(batch.spec, member)

@@ -1,18 +1,19 @@
-"""What the fields of a spec may be for models with certificates."""
+"""What may be said of models with certificates: which cell, in which norm and dtype."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from impl.cells.stacks.stack import PREFIX
 from impl.cells.table import UnknownCellError, kind_of
 from properties.errors import SpecError
+from properties.systems.spec import SystemSpec, spec_of
 
-if TYPE_CHECKING:
-    from properties.systems.spec import SystemSpec
+FIELDS = (
+    "n d T K regime inputs lam scale bias epsilon loss target distance layers layer cell norm dtype"
+)
+REGIMES = ("zero", "driven", "signs", "gaussian", "shift")
 
 
-def check_certified(spec: SystemSpec) -> None:
+def check(spec: SystemSpec) -> None:
     """Raise SpecError unless there is such a cell, and its certificate can be in such a norm."""
     try:
         kind = kind_of(spec.cell)
@@ -24,5 +25,11 @@ def check_certified(spec: SystemSpec) -> None:
         raise SpecError(f"a {spec.cell} has two layers or more")
     if spec.layer > (spec.layers if spec.cell.startswith(PREFIX) else 0):
         raise SpecError(f"a {spec.cell} of {spec.layers} layers has no layer {spec.layer}")
-    if spec.values is not None:
-        raise SpecError("a certified model is drawn, not written out: no values")
+
+
+# Real models with the certificates that ship for them; smooth vanilla cells alone, for what is
+# certified of training them; ReLU networks, with the unitary networks that ship for them.
+Certified, CertifiedRnn, CertifiedRelu = (
+    spec_of(kind, FIELDS, regimes=REGIMES, check=check)
+    for kind in ("certified", "certified-rnn", "certified-relu")
+)

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from math import isfinite
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from impl.cells.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS
 from impl.cells.stacks.stack import PREFIX
-from impl.cells.table import CELLS, kind_of
+from impl.cells.table import CELLS, STACK, kind_of
+from properties.systems.certified.batch import certified_batch
+from properties.systems.certified.fields import Certified, CertifiedRelu, CertifiedRnn
 from properties.systems.drawing.choices import pick, seeds
-from properties.systems.kinds import CERTIFIED, CERTIFIED_RELU, CERTIFIED_RNN, DTYPES, GATED
-from properties.systems.spec import LOSSES, Kind, SystemSpec
+from properties.systems.kind import Kind, Wanted
+from properties.systems.spec import DTYPES, LOSSES, Make, SystemSpec
 
+KNOWN = ACTIVATIONS | LIBRARY_ACTIVATIONS
 # One of each, so that an activation that many cells share is drawn no more often than a cell.
 COMMON = (
     "rnn-tanh", "linear", "lstm", "gru", "rnn-relu", "gru-cho", "lstm-projected", "leaky-tanh",
@@ -20,21 +26,26 @@ COMMON = (
     "stacked-lstm",
 )  # fmt: skip
 OTHERS = tuple(name for name in CELLS if name not in COMMON)
-LARGE = (*(name for name in COMMON if name.startswith(PREFIX)), *GATED)
+LARGE = (*(name for name in COMMON if name.startswith(PREFIX)), "lstm", "gru", "gru-cho")
 SMOOTH = ("rnn-tanh", "linear", "rnn-sigmoid", "rnn-sin", "rnn-gelu")
-OF_KIND = {CERTIFIED_RNN: SMOOTH, CERTIFIED_RELU: ("rnn-relu",)}
+OF_KIND = {CertifiedRnn: SMOOTH, CertifiedRelu: ("rnn-relu",)}
+# Of which something is certified about training.
+TRAINABLE = tuple(
+    name
+    for name, cell in CELLS.items()
+    if cell.trains and isfinite(KNOWN["identity" if name == "linear" else name[4:]].curvature)
+)
 LENGTHS = (5, 8, 12, 3, 16, 24, 2, 1)
 
 
 @st.composite
-def certified_specs(draw: st.DrawFn, kind: Kind, batch: int, sequences: int) -> SystemSpec:
+def certified_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
     """A model of 1 to 4 units in any norm of its kind; every other one is nearly linear and meets
     its bounds."""
-    cell = draw(pick(OF_KIND.get(kind) or (*COMMON, draw(pick(OTHERS)))))
+    cell = draw(pick(OF_KIND.get(make) or (*COMMON, draw(pick(OTHERS)))))
     T = draw(pick(LENGTHS))
     large = cell in LARGE
-    spec = SystemSpec(
-        kind=kind,
+    spec = make(
         cell=cell,
         loss=draw(pick(LOSSES)),
         norm=draw(pick(("auto", *kind_of(cell).norms))),
@@ -46,8 +57,8 @@ def certified_specs(draw: st.DrawFn, kind: Kind, batch: int, sequences: int) -> 
         distance=draw(pick((0.125, 2.0**-6, 1.0))),
         lam=draw(pick((0.5, 0.25, 0.75, 0.125))) / (2 if large else 1),
         seed=draw(seeds()),
-        batch=1 if large else batch,
-        sequences=sequences,
+        batch=1 if large else wanted.batch,
+        sequences=wanted.sequences,
     )
     if cell.startswith(PREFIX):
         spec = replace(spec, layer=draw(pick((0, 1, 2, 0))))
@@ -72,20 +83,20 @@ def certified_specs(draw: st.DrawFn, kind: Kind, batch: int, sequences: int) -> 
     )
 
 
-def extremal(kind: Kind) -> Iterator[SystemSpec]:
+def extremal(make: Make) -> Iterator[SystemSpec]:
     """Units that are alike, driven by a constant input so small that they are linear: each cell in
     its best norm, and a linear system in every norm."""
-    alike = SystemSpec(
-        kind=CERTIFIED, cell="linear", regime="driven", inputs="constant", n=2, T=20, K=16,
+    alike = make(
+        cell="linear", regime="driven", inputs="constant", n=2, T=20, K=16,
         lam=0.5, scale=2.0**-12, epsilon=2.0**-4, seed=6, batch=1, sequences=3, bias=0.5,
         dtype="float32",
     )  # fmt: skip
-    if kind == CERTIFIED_RNN:
-        yield from trained(replace(alike, kind=kind))
+    if make is CertifiedRnn:
+        yield from trained(alike)
         return
-    if kind == CERTIFIED_RELU:
+    if make is CertifiedRelu:
         for dtype, n in zip(DTYPES, (1, 2, 3, 4), strict=True):
-            yield replace(alike, kind=kind, cell="rnn-relu", dtype=dtype, n=n, scale=1.0, T=12)
+            yield replace(alike, cell="rnn-relu", dtype=dtype, n=n, scale=1.0, T=12)
         return
     for norm in kind_of("linear").norms:
         yield replace(alike, norm=norm)
@@ -112,3 +123,26 @@ def trained(alike: SystemSpec) -> Iterator[SystemSpec]:
         alike, cell="linear", loss="linear", regime="shift", n=2, lam=0.75, scale=1.0, T=12, K=8,
         batch=2,
     )  # fmt: skip
+
+
+def column(spec: SystemSpec) -> str:
+    """The cell of the certificate; all stacks are one."""
+    return STACK if spec.cell.startswith(PREFIX) else spec.cell
+
+
+def kind(make: Make, *cells: str) -> Kind:
+    """The kind of these models; a certificate costs more than what runs on its model."""
+    return Kind(
+        make,
+        partial(certified_specs, make),
+        whole=certified_batch,
+        cell=column,
+        can_be=cells,
+        extremal=partial(extremal, make),
+        most=(2, 6),
+    )
+
+
+CERTIFIED = kind(Certified, *CELLS, STACK)
+CERTIFIED_RNN = kind(CertifiedRnn, *TRAINABLE)
+CERTIFIED_RELU = kind(CertifiedRelu, "rnn-relu")

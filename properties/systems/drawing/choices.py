@@ -8,11 +8,14 @@ every process.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import floor, log
 from typing import TypeVar
 
 from hypothesis import strategies as st
 
 Choice = TypeVar("Choice")
+# λᵏ falls below 2⁻²⁴ at the last window drawn at random; longer windows are the extremal attack's.
+DEPTH = 24 * log(2)
 
 
 def pick(options: Sequence[Choice]) -> st.SearchStrategy[Choice]:
@@ -25,3 +28,10 @@ def pick(options: Sequence[Choice]) -> st.SearchStrategy[Choice]:
 def seeds() -> st.SearchStrategy[int]:
     """A seed of 48 bits."""
     return st.tuples(*[st.booleans()] * 48).map(lambda bs: sum(b << i for i, b in enumerate(bs)))
+
+
+def windows(lam: float, T: int, K: int, depth: float = DEPTH) -> int:
+    """K, cut to T and to the windows at which λᵏ can still be seen in float64."""
+    if 0 < lam < 1:
+        K = min(K, floor(depth / log(1 / lam)))
+    return min(K, T)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
-
-from properties.errors import SpecError
-
-if TYPE_CHECKING:
-    from properties.systems.spec import SystemSpec
+import numpy as np
+import numpy.typing as npt
 
 
 class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,18 +48,12 @@ class Candidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     e0: list[float] = []
 
 
-def check_candidate(spec: SystemSpec, found: Candidate) -> None:
-    """Raise SpecError unless the candidate has the shapes of n, d and states, and is finite."""
-    n, m, d = spec.n, spec.states, spec.d
-    p = 1 if spec.kind == "sigmoid" else n
-    rows = ([found.skew], [found.signs], [found.d], [found.s], found.G, found.E, [found.e0])
-    fits = len(found.skew) == m * (m - 1) // 2 and len(found.G) == m
-    fits = fits and {len(found.signs), len(found.d), len(found.s)} == {m}
-    fits = fits and all(len(row) == d for row in found.G) and len(found.e0) in (0, p)
-    fits = fits and len(found.E) in (0, p) and all(len(row) == m for row in found.E) and d == p
-    if not fits or not all(abs(v) == 1 for v in found.signs):
-        raise SpecError(f"the candidate does not have the shapes of states = {m}, n = {n}, d = {d}")
-    if not all(abs(v) < float("inf") for table in rows for row in table for v in row):
-        raise SpecError("the candidate must be finite")
-    if (spec.batch, spec.sequences) != (1, 1):
-        raise SpecError("a candidate writes out one system with one sequence, not a batch")
+def written_out(values: Values) -> dict[str, npt.NDArray[np.float64]]:
+    """The numbers of an explicit spec, one sequence."""
+    given = {name: getattr(values, name) for name in values.__struct_fields__}
+    arrays = {
+        name: np.array(value, dtype=np.float64)
+        for name, value in given.items()
+        if value is not None
+    }
+    return arrays | {name: arrays[name][None] for name in ("x", "h", "h_other")}

@@ -12,11 +12,10 @@ from functools import cached_property
 
 import torch
 
-from impl.cells.table import CELLS
 from properties.systems.batch import Batch, build, with_cells
 from properties.systems.cells.build import INWARD
 from properties.systems.gated.cell import REACH, Gated, made
-from properties.systems.spec import Kind, SystemSpec
+from properties.systems.spec import Make, SystemSpec
 
 Tensor = torch.Tensor
 ITERATES = 2
@@ -121,12 +120,10 @@ class GatedAscent:
         )
 
 
-def gated_starts(kind: Kind, count: int, seed: int) -> Iterator[SystemSpec]:
+def gated_starts(make: Make, count: int, seed: int) -> Iterator[SystemSpec]:
     """Small cells, most of them scalar."""
-    assert kind in CELLS
     for i in range(count):
-        yield SystemSpec(
-            kind=kind,
+        yield make(
             regime=("signs", "gaussian", "stable")[i % 3],
             inputs=("constant", "gaussian")[i % 2],
             n=(1, 1, 2)[i % 3],

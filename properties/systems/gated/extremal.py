@@ -7,9 +7,9 @@ from math import log
 
 from msgspec.structs import replace
 
-from impl.cells.table import CELLS
-from properties.systems.kinds import GATED_REGIMES
-from properties.systems.spec import Kind, SystemSpec, Values
+from properties.systems.gated.fields import Gru, GruCho, Lstm
+from properties.systems.kind import only
+from properties.systems.spec import Make, SystemSpec, Values
 
 # torch's order of the gates.
 GATES = {"lstm": "ifgo", "gru": "rzn", "gru-cho": "rzn"}
@@ -18,18 +18,18 @@ CORNER = 1024.0
 
 
 def scalar(
-    kind: Kind, W: Weights, b: Weights, h: list[float], other: list[float],
+    make: Make, W: Weights, b: Weights, h: list[float], other: list[float],
     U: Weights | None = None, b_hh: Weights | None = None, x: float = 0.0, T: int = 1,
 ) -> SystemSpec:  # fmt: skip
     """One unit; gates that are not named have weight 0. States beyond the box are its corners."""
     u, c = U or {}, b_hh or {}
-    order = GATES[kind]
+    order = GATES[make.kind]
     values = Values(
         W=[[W.get(gate, 0.0)] for gate in order], U=[[u.get(gate, 0.0)] for gate in order],
         b=[b.get(gate, 0.0) for gate in order], b_hh=[c.get(gate, 0.0) for gate in order],
         C=[[1.0]], x=[[x]] * T, h=h, h_other=other,
     )  # fmt: skip
-    return SystemSpec(kind=kind, regime="zero", T=T, values=values)
+    return make(T=T, values=values)
 
 
 def one_column(n: int = 16) -> SystemSpec:
@@ -41,7 +41,7 @@ def one_column(n: int = 16) -> SystemSpec:
         b=[*[6.0] * n, *[-4.0] * n, *[0.0] * n, *[6.0] * n], b_hh=[0.0] * (4 * n),
         h=[*[0.0] * n, 2.0**-10, *[0.0] * (n - 1)], h_other=[0.0] * (2 * n),
     )  # fmt: skip
-    return SystemSpec(kind="lstm", regime="zero", n=n, values=values)
+    return Lstm(n=n, values=values)
 
 
 def steep_candidate() -> SystemSpec:
@@ -49,14 +49,14 @@ def steep_candidate() -> SystemSpec:
     W = {"i": 0.62819, "f": 0.39502, "g": 0.62819, "o": 0.62819}
     b = {"i": 5.967, "f": -0.922, "g": -3.848, "o": 6.0}
     return scalar(
-        "lstm", W, b, [CORNER, CORNER], [1.57, 0.915], U={"i": 9.68, "g": 3.789}, x=0.863
+        Lstm, W, b, [CORNER, CORNER], [1.57, 0.915], U={"i": 9.68, "g": 3.789}, x=0.863
     )  # fmt: skip
 
 
 def steep_output() -> SystemSpec:
     """An output gate half open at the corner, where it is steepest, before cells in the middle of
     tanh's range: the output moves with the gate and with the old cells at once."""
-    return scalar("lstm", {"o": 5.0}, {"g": 0.4477, "o": -1.0}, [CORNER, 0.2], [0.4, 0.18])
+    return scalar(Lstm, {"o": 5.0}, {"g": 0.4477, "o": -1.0}, [CORNER, 0.2], [0.4, 0.18])
 
 
 def without_square() -> SystemSpec:
@@ -69,36 +69,36 @@ def without_square() -> SystemSpec:
     theta = 0.999
     W = {"i": theta / 8, "f": theta / 8, "g": theta / 32, "o": theta / 8}
     b = {"f": log(7) - theta / 8, "g": 12.0, "o": 20.0}
-    return scalar("lstm", W, b, [CORNER, CORNER], [7.99, 0.99], U={"i": 40.0})
+    return scalar(Lstm, W, b, [CORNER, CORNER], [7.99, 0.99], U={"i": 40.0})
 
 
 def far_cells() -> SystemSpec:
     """Cells far outside of the box, where the forget gate moves them by a quarter of themselves."""
     W = {"f": 0.125, "g": 0.125, "i": 0.125, "o": 0.125}
-    return scalar("lstm", W, {"g": 1.0}, [CORNER, 0.5], [CORNER, -0.5])
+    return scalar(Lstm, W, {"g": 1.0}, [CORNER, 0.5], [CORNER, -0.5])
 
 
 def full_cell() -> SystemSpec:
     """A constant input that keeps the input gate open: c_T comes near B_c."""
     b = {"i": 20.0, "f": 1.0, "g": 20.0, "o": 20.0}
-    return scalar("lstm", {}, b, [0.0, 0.0], [1.0, 0.5], T=48)
+    return scalar(Lstm, {}, b, [0.0, 0.0], [1.0, 0.5], T=48)
 
 
-def open_reset(kind: Kind) -> SystemSpec:
+def open_reset(make: Make) -> SystemSpec:
     """Constant gates, the candidate in the middle of its range: one step attains the factor."""
-    return scalar(kind, {"n": 0.75}, {"r": 20.0, "z": -1.0}, [2.0**-12], [-(2.0**-12)])
+    return scalar(make, {"n": 0.75}, {"r": 20.0, "z": -1.0}, [2.0**-12], [-(2.0**-12)])
 
 
-def steep_update(kind: Kind) -> SystemSpec:
+def steep_update(make: Make) -> SystemSpec:
     """h = 1 against ν = −1, half way between them: what the update gate moves counts in full."""
-    return scalar(kind, {"z": 3.0}, {"z": -3.0, "n": -20.0}, [CORNER], [0.96875])
+    return scalar(make, {"z": 3.0}, {"z": -3.0, "n": -20.0}, [CORNER], [0.96875])
 
 
 def steep_reset() -> SystemSpec:
     """A large bias inside of the reset gate's reach, and a candidate that it leaves in its middle:
     h moves ν by the reset gate alone."""
     return scalar(
-        "gru", {"r": 2.0, "n": 0.5}, {"z": -10.0, "n": -4.0}, [2.0**-8], [-(2.0**-8)],
+        Gru, {"r": 2.0, "n": 0.5}, {"z": -10.0, "n": -4.0}, [2.0**-8], [-(2.0**-8)],
         b_hh={"n": 8.0},
     )  # fmt: skip
 
@@ -106,7 +106,7 @@ def steep_reset() -> SystemSpec:
 def steep_reset_cho() -> SystemSpec:
     """Cho's reset gate half open beside a large state."""
     return scalar(
-        "gru-cho", {"r": 2.0, "n": 2.0}, {"z": -10.0, "r": -2.0, "n": -0.875}, [0.96], [0.92]
+        GruCho, {"r": 2.0, "n": 2.0}, {"z": -10.0, "r": -2.0, "n": -0.875}, [0.96], [0.92]
     )  # fmt: skip
 
 
@@ -117,20 +117,20 @@ GATED_SPECIAL: dict[str, SystemSpec] = {
     "forget-without-square": without_square(),
     "far-cells": far_cells(),
     "full-cell": full_cell(),
-    "open-reset": open_reset("gru"),
-    "open-reset-cho": open_reset("gru-cho"),
-    "steep-update": steep_update("gru"),
-    "steep-update-cho": steep_update("gru-cho"),
+    "open-reset": open_reset(Gru),
+    "open-reset-cho": open_reset(GruCho),
+    "steep-update": steep_update(Gru),
+    "steep-update-cho": steep_update(GruCho),
     "steep-reset": steep_reset(),
     "steep-reset-cho": steep_reset_cho(),
 }
 
 
-def cells(kind: Kind) -> Iterator[SystemSpec]:
-    """Every regime with and without biases, and long runs."""
-    assert kind in CELLS
-    base = SystemSpec(kind=kind, T=2, batch=4, sequences=8, seed=3)
-    for regime in GATED_REGIMES:
+def cells(make: Make) -> Iterator[SystemSpec]:
+    """The named ones, every regime with and without biases, and long runs."""
+    yield from only(make, GATED_SPECIAL).values()
+    base = make(T=2, batch=4, sequences=8, seed=3)
+    for regime in make.regimes:
         for n, bias in ((1, 0.0), (2, 1.0)):
             yield replace(base, regime=regime, n=n, bias=bias, inputs="constant")
     yield replace(base, regime="signs", T=24, lam=0.25, inputs="alternating", bias=0.5)

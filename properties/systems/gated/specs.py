@@ -1,27 +1,37 @@
-"""What Hypothesis draws of gated cells."""
+"""Gated cells: what is drawn of them, and their records."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
 
 from hypothesis import strategies as st
 
 from properties.systems.drawing.choices import pick, seeds
-from properties.systems.kinds import GATED_REGIMES
-from properties.systems.spec import Kind, SystemSpec
+from properties.systems.gated.ascent import GatedAscent, gated_starts
+from properties.systems.gated.build import driving, gated_cells
+from properties.systems.gated.drawn import drawn
+from properties.systems.gated.extremal import GATED_SPECIAL, cells
+from properties.systems.gated.fields import Gru, GruCho, Lstm
+from properties.systems.kind import STATE, Climb, Column, Kind, Wanted, cell_named, only
+from properties.systems.spec import Make, SystemSpec
+from theory.language.quantities.cells import CELLS
+from theory.language.quantities.gates import GATES
 
 DRIVES = ("zero", "constant", "gaussian", "alternating", "impulse", "resonant")
 FACTORS = (0.5, 0.25, 1.0, 0.9, 2.0, 0.0625, 0.99, 0.75)
 
 
 @st.composite
-def gated_specs(draw: st.DrawFn, kind: Kind, batch: int, sequences: int) -> SystemSpec:
+def gated_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
     """A gated cell of 1 to 6 units, with runs of 1 to 8 steps."""
     n = draw(pick((1, 2, 3, 1, 2, 4, 6, 1)))
-    regime = draw(pick(("candidate", "signs", "stable", *GATED_REGIMES)))
+    regime = draw(pick(("candidate", "signs", "stable", *make.regimes)))
+    batch, sequences = wanted.batch, wanted.sequences
     if regime in ("candidate", "zero"):
         # Bounds are met with equality: the referee decides those.
         batch, sequences = min(batch, 2), min(sequences, 4)
-    return SystemSpec(
-        kind=kind,
+    return make(
         regime=regime,
         inputs=draw(pick(DRIVES)),
         n=n,
@@ -34,3 +44,36 @@ def gated_specs(draw: st.DrawFn, kind: Kind, batch: int, sequences: int) -> Syst
         batch=batch,
         sequences=sequences,
     )
+
+
+OF_CELLS = ("c_size", "wide_gap", "wide_state_gap")
+MEASURED = tuple(
+    q.name for q in (*GATES, *CELLS) if q.role == "measured" and q.name not in OF_CELLS
+)
+OF_LSTM = (
+    *OF_CELLS, "i_bar", "f_bar", "g_bar", "o_bar", "B_c", "tau", "theta", "theta_plain", "omega",
+    *(f"W_{gate}_inf" for gate in "ifgo"),
+)  # fmt: skip
+OF_GRU = ("r_bar", "z_bar", "z_low", "c_n_inf", *(f"W_{gate}_inf" for gate in "rzn"))
+
+
+def gated(make: Make, title: str, assumption: str, quantities: Sequence[str]) -> Kind:
+    """The kind of gated cells of that struct."""
+    return Kind(
+        make,
+        partial(gated_specs, make),
+        numbers=drawn,
+        cells=gated_cells,
+        driving=driving,
+        cell=cell_named(make.kind),
+        columns={make.kind: Column(title, (*STATE, assumption))},
+        family=True,
+        extremal=partial(cells, make),
+        special=only(make, GATED_SPECIAL),
+        climb=Climb(partial(gated_starts, make), GatedAscent.start, slowness=3, fewer=2),
+    )
+
+
+LSTM = gated(Lstm, "LSTM", "cells", OF_LSTM)
+GRU = gated(Gru, "GRU", "gru", OF_GRU)
+GRU_CHO = gated(GruCho, "GRU, Cho", "gru", OF_GRU)

@@ -1,4 +1,5 @@
-"""What is drawn of deep transitions and stacks, and their extremal instances by name."""
+"""Deep transitions and stacks in rationals: what is drawn of them, their worst instances, and their
+records."""
 
 from __future__ import annotations
 
@@ -8,31 +9,39 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from properties.systems.drawing.choices import pick, seeds
-from properties.systems.kinds import EXACT_REGIMES
-from properties.systems.spec import SystemSpec
+from properties.systems.kind import STATE, Column, Kind, Wanted, cell_named, vanilla
+from properties.systems.layered.stack import stack
+from properties.systems.layered.transition import layers as transition
+from properties.systems.spec import SystemSpec, spec_of
+from properties.systems.unitary.exact import EXACT_LIMITS, check_exact
 
 DRIVES = ("constant", "gaussian", "zero", "alternating", "impulse")
 RATIONAL = ("identity", "relu", "leaky-relu")
 SMOOTH = ("gelu", "silu", "tanh", "sigmoid", "erf")
-LAYERED = SystemSpec(
-    kind="layered", activation="identity", regime="signed", inputs="constant", T=3, K=3, batch=4
-)
-CASCADE = SystemSpec(
-    kind="cascade", activation="identity", regime="positive", inputs="constant", T=4, K=4, batch=8
-)
+Layered = spec_of(
+    "layered", "activation n d T K regime inputs scale bias layers", check=check_exact,
+    limits=EXACT_LIMITS | {"n": 8, "T": 16, "layers": 8},
+    regimes=("zero", "identity", "signed", "nilpotent", "cancelling", "gaussian"),
+)  # fmt: skip
+Cascade = spec_of(
+    "cascade", "activation n d T K regime inputs scale bias", check=check_exact,
+    limits=EXACT_LIMITS | {"n": 8, "T": 32}, activations=("identity", "relu", "leaky-relu"),
+    regimes=("positive", "equal", "signed", "gaussian"),
+)  # fmt: skip
+TRANSITION = Layered(activation="identity", regime="signed", inputs="constant", T=3, K=3, batch=4)
+STACK = Cascade(activation="identity", regime="positive", inputs="constant", T=4, K=4, batch=8)
 
 
 @st.composite
-def layered_specs(draw: st.DrawFn, batch: int, sequences: int) -> SystemSpec:
+def layered_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
     """One to four layers of one to four units; smooth activations, which balls decide, are few."""
     activation = draw(pick((*RATIONAL[:2], *SMOOTH, *RATIONAL[:2], *RATIONAL)))
     T = draw(pick((2, 3, 1)))
     smooth = activation in SMOOTH
     first = "signed" if activation == "identity" else "gaussian"
-    return SystemSpec(
-        kind="layered",
+    return Layered(
         activation=activation,
-        regime=draw(pick((first, *EXACT_REGIMES["layered"]))),
+        regime=draw(pick((first, *Layered.regimes))),
         inputs=draw(pick(DRIVES)),
         n=draw(pick((2, 1, 3, 2) if not smooth else (1, 2))),
         d=1,
@@ -42,19 +51,18 @@ def layered_specs(draw: st.DrawFn, batch: int, sequences: int) -> SystemSpec:
         bias=draw(pick((0.5, 0.0, 2.0))),
         layers=draw(pick((2, 1, 3, 4))),
         seed=draw(seeds()),
-        batch=min(batch, 6 if smooth else 12),
-        sequences=min(sequences, 4),
+        batch=min(wanted.batch, 6 if smooth else 12),
+        sequences=min(wanted.sequences, 4),
     )
 
 
 @st.composite
-def cascade_specs(draw: st.DrawFn, batch: int, sequences: int) -> SystemSpec:
+def cascade_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
     """A stack of one to four units a layer, over one to eight steps."""
     T = draw(pick((3, 1, 5, 8)))
-    return SystemSpec(
-        kind="cascade",
+    return Cascade(
         activation=draw(pick(("identity", "relu"))),
-        regime=draw(pick(("gaussian", *EXACT_REGIMES["cascade"]))),
+        regime=draw(pick(("gaussian", *Cascade.regimes))),
         inputs=draw(pick(DRIVES)),
         n=draw(pick((1, 2, 1, 4))),
         d=draw(pick((1, 2))),
@@ -63,45 +71,73 @@ def cascade_specs(draw: st.DrawFn, batch: int, sequences: int) -> SystemSpec:
         scale=draw(pick((1.0, 0.25))),
         bias=draw(pick((0.5, 0.0))),
         seed=draw(seeds()),
-        batch=min(batch, 12),
-        sequences=min(sequences, 2),
+        batch=min(wanted.batch, 12),
+        sequences=min(wanted.sequences, 2),
     )
 
 
 TRANSITIONS: dict[str, SystemSpec] = {
     # A = (0 1; 0 0) in every layer: the gradient vanishes after two of them.
-    "nilpotent-layers": replace(LAYERED, regime="nilpotent", n=2, layers=2, seed=1),
+    "nilpotent-layers": replace(TRANSITION, regime="nilpotent", n=2, layers=2, seed=1),
     # Layers whose product vanishes, but for what a ReLU cuts off between them.
     "cut-off-layers": replace(
-        LAYERED, activation="relu", regime="cancelling", n=2, layers=2, bias=2.0, batch=16
+        TRANSITION, activation="relu", regime="cancelling", n=2, layers=2, bias=2.0, batch=16
     ),
     # Every layer near the point where GELU is steepest.
-    "steep-layers": replace(LAYERED, activation="gelu", regime="identity", layers=4, bias=2.0),
+    "steep-layers": replace(TRANSITION, activation="gelu", regime="identity", layers=4, bias=2.0),
 }
 STACKS: dict[str, SystemSpec] = {
     # Nothing negative: what each layer hands on adds up.
-    "scalar-cascade": CASCADE,
-    "equal-rates": replace(CASCADE, regime="equal", T=8, K=8),
+    "scalar-cascade": STACK,
+    "equal-rates": replace(STACK, regime="equal", T=8, K=8),
 }
 
 
 def transitions() -> Iterator[SystemSpec]:
     """Every constructor at every depth, linear and piecewise linear, and steep ones."""
-    for regime in EXACT_REGIMES["layered"]:
+    yield from TRANSITIONS.values()
+    for regime in Layered.regimes:
         for layers in (1, 2, 4):
             for activation in ("identity", "relu"):
                 yield replace(
-                    LAYERED, regime=regime, layers=layers, activation=activation, n=2, bias=0.5
+                    TRANSITION, regime=regime, layers=layers, activation=activation, n=2, bias=0.5
                 )
     for activation in ("gelu", "silu", "erf", "tanh"):
         yield replace(
-            LAYERED, activation=activation, regime="signed", layers=3, bias=2.0, T=2, K=2, seed=3
+            TRANSITION, activation=activation, regime="signed", layers=3, bias=2.0, T=2, K=2, seed=3
         )
 
 
 def stacks() -> Iterator[SystemSpec]:
     """Every constructor, alone and with units that cut off."""
-    for regime in EXACT_REGIMES["cascade"]:
+    yield from STACKS.values()
+    for regime in Cascade.regimes:
         for activation in ("identity", "relu"):
             for n in (1, 2):
-                yield replace(CASCADE, regime=regime, activation=activation, n=n, bias=0.25)
+                yield replace(STACK, regime=regime, activation=activation, n=n, bias=0.25)
+
+
+def cell(spec: SystemSpec) -> str:
+    """Of one layer it is a vanilla network."""
+    return vanilla(spec) if spec.layers == 1 else cell_named("deep")(spec)
+
+
+LAYERED = Kind(
+    Layered,
+    layered_specs,
+    exact=transition,
+    cell=cell,
+    columns={"deep": Column("deep transition", (*STATE, "deep transition"))},
+    extremal=transitions,
+    special=TRANSITIONS,
+    looks=tuple({"activation": rho, "layers": 1} for rho in ("identity", "relu", "tanh")),
+)  # fmt: skip
+CASCADE = Kind(
+    Cascade,
+    cascade_specs,
+    exact=stack,
+    cell=cell_named("stack"),
+    columns={"stack": Column("stack", (*STATE, "lower layer"))},
+    extremal=stacks,
+    special=STACKS,
+)  # fmt: skip

@@ -1,11 +1,17 @@
-"""What Hypothesis draws of candidates, of sigmoid networks and of planted relations."""
+"""Candidates, sigmoid networks and planted relations: what is drawn of them, and their records."""
 
 from __future__ import annotations
 
 from hypothesis import strategies as st
 
 from properties.systems.drawing.choices import pick, seeds
-from properties.systems.kinds import EXACT_REGIMES
+from properties.systems.kind import Kind, Wanted
+from properties.systems.limits import extremal
+from properties.systems.limits.extremal import CandidateSpec, Planted, Sigmoid
+from properties.systems.limits.fitted import candidate_fits, scalar_fits
+from properties.systems.limits.near import candidate
+from properties.systems.limits.planted import planted
+from properties.systems.limits.vector_pairs import sigmoid_pair
 from properties.systems.spec import SystemSpec
 
 # Of √(1 − ρ²) rational, powers of two, and the weight that is matched.
@@ -18,18 +24,15 @@ RELU_TOO = (*SIGMOIDS, "tanh", "relu")
 
 
 @st.composite
-def candidate_specs(draw: st.DrawFn, batch: int, sequences: int) -> SystemSpec:
+def candidate_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
     """W = 0 half the time; states around 2n, and now and then as many steps as patterns need."""
     n = draw(pick((2, 1, 2, 3)))
-    regime = draw(pick((*EXACT_REGIMES["candidate"], "solved", "scalar")))
+    regime = draw(pick((*CandidateSpec.regimes, "solved", "scalar")))
     states = max(1, 2 * n + draw(pick((0, -1, 1, -2, 0, -1, 2, -3))))
     # As many steps as a constant pattern needs to tell, one fewer, or the two that others need.
     steps = (states - n + 2, states - n + 1, states + 1)
-    return SystemSpec(
-        kind="candidate",
-        activation="relu",
+    return CandidateSpec(
         regime=regime,
-        inputs="zero",
         n=n,
         d=n,
         T=max(2, draw(pick(steps if regime == "scalar" else (2, 2, 2, *steps[:2])))),
@@ -38,42 +41,49 @@ def candidate_specs(draw: st.DrawFn, batch: int, sequences: int) -> SystemSpec:
         distance=draw(pick((0.25, 2.0**-4, 2.0**-10, 2.0**-30))),
         states=states,
         seed=draw(seeds()),
-        batch=batch,
+        batch=wanted.batch,
     )
 
 
 @st.composite
-def sigmoid_specs(draw: st.DrawFn, batch: int, sequences: int) -> SystemSpec:
+def sigmoid_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
     """A sigmoid or tanh network of up to three units and a unitary one, of the same activation but
     in one regime; some scalar ReLU ones with their dilation."""
-    regime = draw(pick((*EXACT_REGIMES["sigmoid"], "unrelated", "lumped", "held")))
+    regime = draw(pick((*Sigmoid.regimes, "unrelated", "lumped", "held")))
     # The output of one unit alone does not cancel.
     n = draw(pick((2, 3) if regime == "cancelling" else (1, 1, 2, 1, 1, 3, 1, 2)))
-    return SystemSpec(
-        kind="sigmoid",
+    return Sigmoid(
         activation=draw(pick(RELU_TOO if regime == "held" and n == 1 else SIGMOIDS)),
         regime=regime,
-        inputs="zero",
         n=n,
-        T=1,
         lam=draw(pick(MIXED_WEIGHTS if regime == "mixed" else WEIGHTS)),
         start=draw(pick((0.0, 1.0))),
         states=draw(pick((2, 1, 3, 4, 5, 8, 2, 3))),
         seed=draw(seeds()),
-        batch=batch,
+        batch=wanted.batch,
     )
 
 
 @st.composite
-def planted_specs(draw: st.DrawFn, batch: int, sequences: int) -> SystemSpec:
+def planted_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
     """A tanh network of up to six units with relations of one sort or of all."""
-    return SystemSpec(
-        kind="planted",
-        activation="tanh",
-        regime=draw(pick((*EXACT_REGIMES["planted"], "all"))),
-        inputs="zero",
+    return Planted(
+        regime=draw(pick((*Planted.regimes, "all"))),
         n=draw(pick((4, 3, 5, 2, 6, 1, 4, 5))),
         T=draw(pick((2, 3, 1, 4))),
         seed=draw(seeds()),
-        batch=batch,
+        batch=wanted.batch,
     )
+
+
+CANDIDATE = Kind(
+    CandidateSpec, candidate_specs, exact=candidate, extremal=extremal.candidates,
+    special=extremal.CANDIDATES, fits=candidate_fits,
+)  # fmt: skip
+SIGMOID = Kind(
+    Sigmoid, sigmoid_specs, exact=sigmoid_pair, extremal=extremal.scalars,
+    special=extremal.SCALARS, fits=scalar_fits,
+)  # fmt: skip
+PLANTED = Kind(
+    Planted, planted_specs, exact=planted, extremal=extremal.planted, special=extremal.PLANTS,
+)  # fmt: skip

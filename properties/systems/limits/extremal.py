@@ -9,19 +9,56 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from properties.systems.kinds import EXACT_REGIMES
-from properties.systems.spec import SystemSpec
+from properties.errors import SpecError
+from properties.systems.spec import SystemSpec, spec_of
+from properties.systems.unitary.exact import EXACT_LIMITS, check_exact
 
-CANDIDATE = SystemSpec(
-    kind="candidate", activation="relu", regime="dilated", inputs="zero", n=2, d=2, T=2, lam=0.0,
+
+def check_candidate(spec: SystemSpec) -> None:
+    """Raise SpecError unless a candidate that is written out has the shapes of n, d and states, and
+    is finite."""
+    check_exact(spec)
+    if (found := spec.found) is None:
+        return
+    n, m, d = spec.n, spec.states, spec.d
+    p = 1 if spec.kind == "sigmoid" else n
+    rows = ([found.skew], [found.signs], [found.d], [found.s], found.G, found.E, [found.e0])
+    fits = len(found.skew) == m * (m - 1) // 2 and len(found.G) == m
+    fits = fits and {len(found.signs), len(found.d), len(found.s)} == {m}
+    fits = fits and all(len(row) == d for row in found.G) and len(found.e0) in (0, p)
+    fits = fits and len(found.E) in (0, p) and all(len(row) == m for row in found.E) and d == p
+    if not fits or not all(abs(v) == 1 for v in found.signs):
+        raise SpecError(f"the candidate does not have the shapes of states = {m}, n = {n}, d = {d}")
+    if not all(abs(v) < float("inf") for table in rows for row in table for v in row):
+        raise SpecError("the candidate must be finite")
+    if (spec.batch, spec.sequences) != (1, 1):
+        raise SpecError("a candidate writes out one system with one sequence, not a batch")
+
+
+CandidateSpec = spec_of(
+    "candidate", "n d T regime lam distance states start found", activation="relu", inputs="zero",
+    limits=EXACT_LIMITS | {"n": 8, "d": 8, "T": 32, "states": 24}, check=check_candidate,
+    regimes=(
+        "dilated", "unrelated", "solved", "rotated", "rescaled", "similar", "approximate", "scalar",
+    ),
+)  # fmt: skip
+Sigmoid = spec_of(
+    "sigmoid", "activation n regime lam states start found", inputs="zero",
+    limits=EXACT_LIMITS | {"n": 3, "d": 1, "states": 32}, check=check_candidate,
+    activations=("sigmoid", "tanh", "relu"),
+    regimes=("unrelated", "lumped", "held", "mixed", "cancelling"),
+)  # fmt: skip
+Planted = spec_of(
+    "planted", "n T regime", activation="tanh", inputs="zero", check=check_exact,
+    limits=EXACT_LIMITS | {"n": 16, "d": 1, "T": 16},
+    regimes=("none", "duplicates", "signs", "constant", "undriven", "chain", "all"),
+)  # fmt: skip
+
+CANDIDATE = CandidateSpec(n=2, d=2, T=2, lam=0.0,
     states=4, batch=8,
 )  # fmt: skip
-SCALAR = SystemSpec(
-    kind="sigmoid", activation="sigmoid", regime="lumped", inputs="zero", states=1, batch=4
-)
-PLANTED = SystemSpec(
-    kind="planted", activation="tanh", regime="all", inputs="zero", n=5, T=3, batch=8
-)
+SCALAR = Sigmoid(activation="sigmoid", regime="lumped", states=1, batch=4)
+PLANTED = Planted(regime="all", n=5, T=3, batch=8)
 
 CANDIDATES: dict[str, SystemSpec] = {
     # V = (0 I; I 0) matches y = ReLU(x + β1): with 2n states it can be done.
@@ -59,9 +96,10 @@ PLANTS: dict[str, SystemSpec] = {"all-relations": PLANTED}
 
 def candidates() -> Iterator[SystemSpec]:
     """Every construction around the least numbers of states."""
+    yield from CANDIDATES.values()
     for n in (1, 2, 3):
         for m in range(n, 2 * n + 2):
-            for regime in EXACT_REGIMES["candidate"]:
+            for regime in CandidateSpec.regimes:
                 for lam in (0.0, 0.6):
                     yield replace(
                         CANDIDATE, regime=regime, n=n, d=n, states=m, lam=lam,
@@ -71,6 +109,7 @@ def candidates() -> Iterator[SystemSpec]:
 
 def scalars() -> Iterator[SystemSpec]:
     """Both activations and all constructions, weights from 0 to 4; then some of several units."""
+    yield from SCALARS.values()
     for activation in ("sigmoid", "tanh"):
         for lam in (0.0, 0.25, 0.5, 0.6, 1.0, 4.0, 1 - 2.0**-20):
             for regime in ("unrelated", "lumped", "held", "mixed"):
@@ -80,12 +119,13 @@ def scalars() -> Iterator[SystemSpec]:
                         batch=2, seed=7,
                     )  # fmt: skip
     for n, lam, states in ((2, 0.25, 2), (2, 0.6, 4), (2, 1 - 2.0**-20, 5), (3, 1.0, 3)):
-        for regime in EXACT_REGIMES["sigmoid"]:
+        for regime in Sigmoid.regimes:
             yield replace(SCALAR, n=n, lam=lam, regime=regime, states=states, batch=2, seed=7)
 
 
 def planted() -> Iterator[SystemSpec]:
     """Every sort of relation at every time up to 3."""
-    for regime in EXACT_REGIMES["planted"]:
+    yield from PLANTS.values()
+    for regime in Planted.regimes:
         for T in (1, 2, 3, 4):
             yield replace(PLANTED, regime=regime, T=T, batch=4)

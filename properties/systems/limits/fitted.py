@@ -14,6 +14,7 @@ import torch
 from msgspec.structs import replace
 
 from impl.cells.activation import activation
+from properties.systems.limits.extremal import CandidateSpec, Sigmoid
 from properties.systems.limits.sigmoid import STEPS, probes
 from properties.systems.limits.vector_pairs import network_of
 from properties.systems.spec import Candidate as Written
@@ -136,10 +137,7 @@ def readouts(n: int, m: int, steps: int, seed: int) -> list[SystemSpec]:
 
     kept = best(search.descend(residual, steps))
     near = search.cut(GRID)
-    base = SystemSpec(
-        kind="candidate", activation="relu", regime="solved", inputs="zero", n=n, d=n, T=2,
-        lam=0.0, states=m,
-    )  # fmt: skip
+    base = CandidateSpec(regime="solved", n=n, d=n, T=2, lam=0.0, states=m)
     return [
         replace(
             base,
@@ -175,10 +173,7 @@ def scalar_fits(count: int, steps: int, seed: int) -> Iterator[SystemSpec]:
 
 def fit(name: str, m: int, steps: int, seed: int, lam: float = 0.5, n: int = 1) -> list[SystemSpec]:
     """The nearest unitary networks of m units on all probes, the readout by least squares."""
-    spec = SystemSpec(
-        kind="sigmoid", activation=name, regime="unrelated", inputs="zero", lam=lam, states=m,
-        n=n, seed=seed % 2**48,
-    )  # fmt: skip
+    spec = Sigmoid(activation=name, lam=lam, states=m, n=n, seed=seed % 2**48)
     network = network_of(spec, 0)
     rho = activation(name)
     x = torch.tensor(floats(probes()), dtype=torch.float64)

@@ -1,64 +1,61 @@
-"""What is drawn of modes, Jordan blocks and scans, and their extremal instances by name."""
+"""Modes, Jordan blocks and scans in rationals: what is drawn of them, their worst instances, and
+their records."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from properties.systems.drawing.choices import pick, seeds
-from properties.systems.kinds import EXACT_REGIMES
-from properties.systems.spec import Kind, SystemSpec
+from properties.systems.kind import Kind, Wanted, cell_named, cell_of_regime
+from properties.systems.scans.jordan import jordan
+from properties.systems.scans.modes import modes as mode
+from properties.systems.scans.scan import scan
+from properties.systems.spec import Make, SystemSpec, spec_of
+from properties.systems.unitary.exact import EXACT_LIMITS, check_exact
 
 DRIVES = ("gaussian", "constant", "alternating", "impulse", "zero")
-MODE = SystemSpec(
-    kind="modes", activation="identity", regime="complex", inputs="constant", T=8, K=8, batch=8
-)
-BLOCK = SystemSpec(
-    kind="jordan", activation="identity", regime="block", inputs="zero", n=2, T=16, K=16, batch=8
-)
-SCAN = SystemSpec(
-    kind="scan", activation="identity", regime="min-gru", inputs="constant", T=8, K=8, bias=1.0,
-    batch=8,
+RUN = "T K regime inputs lam scale bias"
+Modes = spec_of(
+    "modes", f"d {RUN}", activation="identity", check=check_exact,
+    limits=EXACT_LIMITS | {"T": 32}, regimes=("real", "complex"),
 )  # fmt: skip
+Jordan = spec_of(
+    "jordan", f"n {RUN}", activation="identity", check=check_exact,
+    limits=EXACT_LIMITS | {"n": 3, "T": 64}, regimes=("block", "turned"),
+)  # fmt: skip
+Scan = spec_of(
+    "scan", RUN, activation="identity", check=check_exact, limits=EXACT_LIMITS | {"T": 32},
+    regimes=("min-gru", "min-lstm", "selective"),
+)  # fmt: skip
+MODE = Modes(regime="complex", T=8, K=8, batch=8)
+BLOCK = Jordan(inputs="zero", n=2, T=16, K=16, batch=8)
+SCAN = Scan(T=8, K=8, bias=1.0, batch=8)
 
 
 @st.composite
-def linear_specs(draw: st.DrawFn, kind: Kind, batch: int, sequences: int) -> SystemSpec:
+def linear_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
     """A short run of one of these kinds, at every window."""
-    T = draw(pick((5, 3, 8, 13, 1)))
-    return SystemSpec(
-        kind=kind,
-        activation="identity",
-        regime=draw(pick(EXACT_REGIMES[kind][::-1])),
-        inputs=draw(pick(DRIVES)),
-        n=draw(pick((2, 3, 3, 2))) if kind == "jordan" else 1,
-        d=draw(pick((1, 2))) if kind == "modes" else 1,
+    T, block = draw(pick((5, 3, 8, 13, 1))), make is Jordan
+    regime, inputs = draw(pick(make.regimes[::-1])), draw(pick(DRIVES))
+    sizes = {"n": draw(pick((2, 3, 3, 2)))} if block else {}
+    sizes |= {"d": draw(pick((1, 2)))} if make is Modes else {}
+    return make(
+        **sizes,
+        regime=regime,
+        inputs=inputs,
         T=T,
         K=T,
         lam=draw(pick((0.5, 1.0, 2.0))),
         scale=draw(pick((1.0, 0.25, 2.0))),
         bias=draw(pick((1.0, 0.0))),
         seed=draw(seeds()),
-        batch=min(batch, 8),
-        sequences=min(sequences, 1 if kind == "jordan" else 2),
+        batch=min(wanted.batch, 8),
+        sequences=min(wanted.sequences, 1 if block else 2),
     )
-
-
-def modes_specs(batch: int, sequences: int) -> st.SearchStrategy[SystemSpec]:
-    """One mode of a diagonal recurrence."""
-    return linear_specs("modes", batch, sequences)
-
-
-def jordan_specs(batch: int, sequences: int) -> st.SearchStrategy[SystemSpec]:
-    """A Jordan block of two or three rows."""
-    return linear_specs("jordan", batch, sequences)
-
-
-def scan_specs(batch: int, sequences: int) -> st.SearchStrategy[SystemSpec]:
-    """One unit of a scan."""
-    return linear_specs("scan", batch, sequences)
 
 
 MODES: dict[str, SystemSpec] = {
@@ -79,7 +76,8 @@ SCANS: dict[str, SystemSpec] = {
 
 def modes() -> Iterator[SystemSpec]:
     """Real and complex eigenvalues, and a long memory."""
-    for regime in EXACT_REGIMES["modes"]:
+    yield from MODES.values()
+    for regime in Modes.regimes:
         for inputs in ("constant", "gaussian"):
             yield replace(MODE, regime=regime, inputs=inputs, d=2, seed=1)
     yield replace(MODE, T=32, K=32, batch=4)
@@ -87,14 +85,34 @@ def modes() -> Iterator[SystemSpec]:
 
 def blocks() -> Iterator[SystemSpec]:
     """Blocks of one to three rows, turned or not."""
-    for regime in EXACT_REGIMES["jordan"]:
+    yield from BLOCKS.values()
+    for regime in Jordan.regimes:
         for n in (1, 2, 3):
             yield replace(BLOCK, regime=regime, n=n, T=12, K=12)
 
 
 def scans() -> Iterator[SystemSpec]:
     """Decays that move little, and much."""
-    for regime in EXACT_REGIMES["scan"]:
+    yield from SCANS.values()
+    for regime in Scan.regimes:
         for inputs in ("constant", "gaussian", "alternating"):
             for lam in (0.25, 2.0):
                 yield replace(SCAN, regime=regime, inputs=inputs, lam=lam, seed=1)
+
+
+MODES_KIND = Kind(
+    Modes, partial(linear_specs, Modes), exact=mode, cell=cell_named("diagonal"), extremal=modes,
+    special=MODES,
+)  # fmt: skip
+JORDAN_KIND = Kind(
+    Jordan, partial(linear_specs, Jordan), exact=jordan, cell=cell_named("linear"),
+    extremal=blocks, special=BLOCKS,
+)  # fmt: skip
+SCAN_KIND = Kind(
+    Scan,
+    partial(linear_specs, Scan),
+    exact=scan,
+    cell=cell_of_regime,
+    extremal=scans,
+    special=SCANS,
+)  # fmt: skip

@@ -1,4 +1,5 @@
-"""What Hypothesis draws of networks with unitary equivalents, of orthogonal ones and of blocks."""
+"""Networks with unitary equivalents, orthogonal ones and blocks: what is drawn of them, and their
+records."""
 
 from __future__ import annotations
 
@@ -7,8 +8,13 @@ from msgspec.structs import replace
 
 from impl.cells.activation import ACTIVATIONS
 from properties.systems.drawing.choices import pick, seeds
-from properties.systems.kinds import EXACT_REGIMES
+from properties.systems.kind import NO_CELL, Kind, Wanted, cell_named
 from properties.systems.spec import INPUTS, SystemSpec
+from properties.systems.unitary import extremal
+from properties.systems.unitary.blocks import block
+from properties.systems.unitary.extremal import Block, Unitary, Urnn
+from properties.systems.unitary.networks import network
+from properties.systems.unitary.orthogonal import recurrent
 
 STARTS = (0.0, 1.0, 0.0, 50.0, 0.125)
 BIASES = (0.5, 0.0, 2.0)
@@ -16,15 +22,13 @@ SCALES = (1.0, 0.25, 4.0)
 
 
 @st.composite
-def unitary_specs(draw: st.DrawFn, batch: int, sequences: int) -> SystemSpec:
+def unitary_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
     """A contractive ReLU network, one in eight with singular values that are 1."""
     n = draw(pick((2, 1, 3, 4, 2, 3, 6, 8)))
     T = draw(pick((3, 5, 1, 8, 4, 16)))
-    regime = draw(pick(("pythagorean", *EXACT_REGIMES["unitary"])))
+    regime = draw(pick(("pythagorean", *Unitary.regimes)))
     return few(
-        SystemSpec(
-            kind="unitary",
-            activation="relu",
+        Unitary(
             regime=regime,
             inputs=draw(pick(INPUTS)),
             n=n,
@@ -36,8 +40,8 @@ def unitary_specs(draw: st.DrawFn, batch: int, sequences: int) -> SystemSpec:
             start=draw(pick(STARTS)),
             units=min(n, draw(pick((0, 0, 0, 0, 0, 0, 0, 1)))),
             seed=draw(seeds()),
-            batch=batch,
-            sequences=sequences,
+            batch=wanted.batch,
+            sequences=wanted.sequences,
         )
     )
 
@@ -50,13 +54,12 @@ def few(spec: SystemSpec) -> SystemSpec:
 
 
 @st.composite
-def urnn_specs(draw: st.DrawFn, batch: int, sequences: int) -> SystemSpec:
+def urnn_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
     """A network with an orthogonal recurrent matrix and any activation."""
     T = draw(pick((3, 5, 2, 1)))
-    return SystemSpec(
-        kind="urnn",
+    return Urnn(
         activation=draw(pick(("relu", "identity", "tanh", *sorted(ACTIVATIONS)))),
-        regime=draw(pick(("cayley", *EXACT_REGIMES["urnn"]))),
+        regime=draw(pick(("cayley", *Urnn.regimes))),
         inputs=draw(pick(INPUTS)),
         n=draw(pick((2, 3, 1, 4, 2, 3, 4, 6))),
         d=draw(pick((1, 2))),
@@ -66,23 +69,37 @@ def urnn_specs(draw: st.DrawFn, batch: int, sequences: int) -> SystemSpec:
         bias=draw(pick(BIASES)),
         start=draw(pick((0.0, 1.0, 0.125))),
         seed=draw(seeds()),
-        batch=batch,
-        sequences=sequences,
+        batch=wanted.batch,
+        sequences=wanted.sequences,
     )
 
 
 @st.composite
-def block_specs(draw: st.DrawFn, batch: int, sequences: int) -> SystemSpec:
+def block_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
     """A leading block of an orthogonal matrix with up to two added rows for each of its own."""
     n = draw(pick((2, 1, 3, 4, 2, 3, 6, 8)))
-    return SystemSpec(
-        kind="block",
-        activation="identity",
-        regime=draw(pick(("multiple", *EXACT_REGIMES["block"]))),
-        inputs="zero",
+    return Block(
+        regime=draw(pick(("multiple", *Block.regimes))),
         n=n,
         states=n + draw(pick((n, 1, 0, 2, 3, 2 * n))),
         units=draw(pick((0, 0, 0, 1))),
         seed=draw(seeds()),
-        batch=batch,
+        batch=wanted.batch,
     )
+
+
+UNITARY = Kind(
+    Unitary,
+    unitary_specs,
+    exact=network,
+    extremal=extremal.networks,
+    special=extremal.NETWORKS,
+    contracts=True,
+)  # fmt: skip
+URNN = Kind(
+    Urnn, urnn_specs, exact=recurrent, extremal=extremal.recurrents, special=extremal.RECURRENT,
+)  # fmt: skip
+BLOCK = Kind(
+    Block, block_specs, exact=block, cell=cell_named(NO_CELL), extremal=extremal.blocks,
+    special=extremal.BLOCKS, least=lambda spec: {"states": spec.n},
+)  # fmt: skip

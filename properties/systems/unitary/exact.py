@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from properties.errors import SpecError
 from properties.systems.drawing.regimes import Array
 from properties.systems.spec import SystemSpec
 
@@ -18,6 +19,17 @@ Vector = tuple[fmpq, ...]
 Table = Any  # nested lists of rationals
 # The tables that the tensors of a batch are images of; a kind may have others.
 TENSORS = ("W", "U", "b", "C", "x", "h", "h_other", "W2", "U2", "b2")
+# Rationals grow along a run.
+EXACT_LIMITS: dict[str, float] = {"n": 32, "d": 32, "T": 256, "states": 64}
+LONGEST = 2**11  # n T together
+
+
+def check_exact(spec: SystemSpec) -> None:
+    """Raise SpecError unless the exact construction can be made in reasonable time."""
+    if spec.n * spec.T > LONGEST:
+        raise SpecError(f"n T = {spec.n * spec.T} exceeds {LONGEST}, in rationals")
+    if spec.units > spec.n:
+        raise SpecError(f"units = {spec.units} exceeds n = {spec.n}")
 
 
 class Exact(Protocol):

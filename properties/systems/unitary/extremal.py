@@ -10,14 +10,36 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from impl.cells.activation import ACTIVATIONS
-from properties.systems.kinds import EXACT_REGIMES
-from properties.systems.spec import SystemSpec
+from properties.errors import SpecError
+from properties.systems.spec import SystemSpec, spec_of
+from properties.systems.unitary.exact import EXACT_LIMITS, check_exact
 
-NETWORK = SystemSpec(
-    kind="unitary", activation="relu", regime="diagonal", inputs="resonant", T=4, K=4
-)
-URNN = SystemSpec(kind="urnn", activation="relu", regime="identity", inputs="zero", T=3, K=3)
-BLOCK = SystemSpec(kind="block", activation="identity", regime="multiple", inputs="zero")
+RUN = "n d T K regime inputs scale bias start"
+
+
+def check_block(spec: SystemSpec) -> None:
+    """Raise SpecError unless the block is part of a matrix that can be made."""
+    check_exact(spec)
+    if spec.states < spec.n:
+        raise SpecError(f"a block of n = {spec.n} rows needs states ≥ n")
+
+
+Unitary = spec_of(
+    "unitary", f"{RUN} units", activation="relu", limits=EXACT_LIMITS, check=check_exact,
+    regimes=("zero", "diagonal", "pythagorean", "near", "nilpotent"),
+)  # fmt: skip
+Urnn = spec_of(
+    "urnn", f"activation {RUN}", limits=EXACT_LIMITS, check=check_exact,
+    regimes=("identity", "signed", "cayley"),
+)  # fmt: skip
+Block = spec_of(
+    "block", "n regime states units", activation="identity", inputs="zero", limits=EXACT_LIMITS,
+    regimes=("identity", "signed", "cayley", "dilation", "multiple"), check=check_block,
+)  # fmt: skip
+
+NETWORK = Unitary(regime="diagonal", inputs="resonant", T=4, K=4)
+URNN = Urnn(activation="relu", regime="identity", inputs="zero", T=3, K=3)
+BLOCK = Block(regime="multiple")
 
 NETWORKS: dict[str, SystemSpec] = {
     # A constant drive: the states come near B_h, and a bias for a hundredth less lets them through.
@@ -42,7 +64,8 @@ BLOCKS: dict[str, SystemSpec] = {
 
 def networks() -> Iterator[SystemSpec]:
     """Every constructor with small and large starts, and singular values that are 1."""
-    for regime in EXACT_REGIMES["unitary"]:
+    yield from NETWORKS.values()
+    for regime in Unitary.regimes:
         for n, start in ((1, 0.0), (2, 8.0), (3, 0.0)):
             spec = replace(
                 NETWORK, regime=regime, n=n, start=start, inputs="saturating", bias=0.5, batch=4
@@ -55,6 +78,7 @@ def networks() -> Iterator[SystemSpec]:
 
 def recurrents() -> Iterator[SystemSpec]:
     """Every activation at rest, where the slope is largest, and away from it."""
+    yield from RECURRENT.values()
     for activation in sorted(ACTIVATIONS):
         for scale in (0.0625, 2.0):
             yield replace(
@@ -66,6 +90,7 @@ def recurrents() -> Iterator[SystemSpec]:
 
 def blocks() -> Iterator[SystemSpec]:
     """Multiples of the identity and dilations in every number of rows, and whole matrices."""
-    for regime in EXACT_REGIMES["block"]:
+    yield from BLOCKS.values()
+    for regime in Block.regimes:
         for n, m in ((1, 1), (1, 2), (2, 2), (2, 3), (2, 4), (3, 4), (3, 6), (2, 6)):
             yield replace(BLOCK, regime=regime, n=n, states=m, batch=4)

@@ -12,21 +12,17 @@ from impl.cells.activation import ACTIVATIONS
 from properties.attacks.budget import Budget
 from properties.attacks.campaign import attack_claim, show
 from properties.attacks.extremal import SPECIAL, extremal_specs
-from properties.attacks.gradient import (
-    Ascent,
-    applicable,
-    climb,
-    estimates,
-    gradient_specs,
-    learning_starts,
-    objective,
-    starts,
-)
+from properties.attacks.gradient import applicable, climb, estimates, gradient_specs, objective
 from properties.attacks.search import Enough, random_specs
 from properties.judging.judge import Judgement, Verdict, judge
 from properties.systems.batch import Batch, build
-from properties.systems.drawing.strategies import DEPTH, crowd, sparse, windows
+from properties.systems.drawing.choices import DEPTH, windows
 from properties.systems.spec import LOSSES, TRAINED, SystemSpec, check_spec
+from properties.systems.table import KINDS as ALL
+from properties.systems.table import system
+from properties.systems.vanilla.ascent import Ascent
+from properties.systems.vanilla.learning import sparse
+from properties.systems.vanilla.plain import crowd
 from theory import CLAIMS, claim
 from theory.language.claim import Form
 from theory.language.parse import parse_statement
@@ -135,10 +131,10 @@ def test_wide_and_stepwise_draws() -> None:
     wide = {spec.regime for spec in drawn("linear", 60, wide=True)}
     assert {"shear", "similar"} & wide
     assert not {"shear", "similar"} & {spec.regime for spec in drawn("linear", 60)}
-    linear = SystemSpec(activation="identity", n=3, T=9, K=2, batch=64, sequences=8)
+    linear = system(activation="identity", n=3, T=9, K=2, batch=64, sequences=8)
     assert crowd(linear, stepwise=False).batch == 64
     assert crowd(linear, stepwise=True).batch == 4
-    assert crowd(SystemSpec(n=1, T=9, batch=64, sequences=8), stepwise=False).sequences == 2
+    assert crowd(system(n=1, T=9, batch=64, sequences=8), stepwise=False).sequences == 2
 
 
 def test_windows_are_cut_where_powers_vanish() -> None:
@@ -174,7 +170,7 @@ def test_extremal_instances_attain_equality(id: str, form: str) -> None:
     from dataclasses import replace as changed
 
     stated = claim(id).form(form)
-    batch = build(SystemSpec(activation="identity", regime="diagonal", T=5, K=3, lam=0.75))
+    batch = build(system(activation="identity", regime="diagonal", T=5, K=3, lam=0.75))
     assert (judge(stated.statement, stated.assumptions, batch).verdicts == Verdict.HOLDS).all()
     strict = changed(stated.statement, relation="<")
     seen = judge(strict, stated.assumptions, batch)
@@ -236,9 +232,9 @@ def test_the_gradient_climbs_towards_lemma_2(activation: str) -> None:
         assert not (seen.verdicts == Verdict.VIOLATED).any()
         return float(np.nanmax(seen.ratio, initial=0.0))
 
-    starts = [s for s in learning_starts("gradient", 2, 1) if s.activation == activation]
+    starts = [s for s in ALL["gradient"].climb.starts(2, 1) if s.activation == activation]
     assert max(ratio(found) for s in starts for found in climb(stated.statement, s, 20)) >= 0.99
-    drawn = SystemSpec(
+    drawn = system(
         kind="gradient", activation=activation, regime="gaussian", inputs="gaussian", n=2, T=20,
         K=4, lam=0.75, batch=2, trained="W", loss="linear", scale=0.125,
     )  # fmt: skip
@@ -253,7 +249,7 @@ def test_estimates_of_gradients_are_close_to_the_constants(kind: str, loss: str)
     """What the search believes of losses and smoothness is what the model certifies."""
     for trained in TRAINED:
         batch = build(
-            SystemSpec(
+            system(
                 kind=kind, regime="gaussian", n=3, d=2, T=3, K=2, bias=0.5, lam=0.25, batch=2,
                 loss=loss, trained=trained, distance=0.125,
             )
@@ -271,7 +267,7 @@ def test_gradients_are_read_where_they_can_be_seen() -> None:
     assert max(spec.K for spec in found) == 32
     scalars = [s for s in found if s.n == 1 and s.activation == "identity"]
     assert scalars
-    plain = SystemSpec(kind="gradient", n=3, T=9, K=4, lam=0.5, batch=64, sequences=8)
+    plain = system(kind="gradient", n=3, T=9, K=4, lam=0.5, batch=64, sequences=8)
     assert sparse(plain, stepwise=False) == plain
     assert sparse(replace(plain, lam=0.0), stepwise=False).batch == 4
     assert sparse(replace(plain, n=1, trained="U"), stepwise=False).batch == 4
@@ -291,9 +287,9 @@ def test_the_gradient_climbs(id: str, form: str) -> None:
         assert not (seen.verdicts == Verdict.VIOLATED).any()
         return float(np.nanmax(seen.ratio, initial=0.0))
 
-    found = gradient_specs(stated.statement, "rnn", count=6, steps=100, seed=0)
+    found = gradient_specs(stated.statement, ALL["rnn"], count=6, steps=100, seed=0)
     assert max(ratio(spec) for spec in found) >= 0.99
-    start = SystemSpec(
+    start = system(
         activation="tanh", regime="gaussian", inputs="gaussian", n=3, d=2, T=4, K=2, lam=0.75,
         scale=0.125, batch=3,
     )  # fmt: skip
@@ -305,7 +301,7 @@ def test_the_gradient_climbs(id: str, form: str) -> None:
 def test_the_gradient_is_deterministic_and_stays_contractive() -> None:
     """Two climbs end in the same specs, with ‖W‖₂ as it was set and inputs within B_x."""
     stated = claim("truncation").form("uniform")
-    spec = next(starts("rnn", 1, 7))
+    spec = next(ALL["rnn"].climb.starts(1, 7))
     one, two = (climb(stated.statement, spec, 10) for _ in range(2))
     assert one == two
     for found in one:
@@ -318,9 +314,7 @@ def test_the_gradient_is_deterministic_and_stays_contractive() -> None:
 @pytest.mark.parametrize("activation", sorted(ACTIVATIONS))
 def test_estimates_are_close_to_the_constants(activation: str) -> None:
     """What the search believes is what the model certifies, to six digits."""
-    spec = SystemSpec(
-        activation=activation, regime="gaussian", n=3, d=2, T=3, K=2, bias=0.5, lam=0.25
-    )
+    spec = system(activation=activation, regime="gaussian", n=3, d=2, T=3, K=2, bias=0.5, lam=0.25)
     batch = build(spec)
     for name, guess in estimates(batch).items():
         if name == "B_h" and ACTIVATIONS[activation].bound < float("inf"):
@@ -339,7 +333,7 @@ def test_estimates_are_close_to_the_constants(activation: str) -> None:
 )
 def test_objectives_of_any_statement(text: str) -> None:
     """Min, max, roots, logarithms and constants without an estimate have finite objectives."""
-    batch = Ascent.start(SystemSpec(n=2, T=3, K=2, batch=3)).batch()
+    batch = Ascent.start(system(n=2, T=3, K=2, batch=3)).batch()
     gain = objective(parse_statement(text), batch)
     assert gain.shape == (3,)
     assert torch.isfinite(gain).all()
@@ -349,10 +343,12 @@ def test_what_has_no_gradient_is_left_alone() -> None:
     """Without a differentiable reading there are no specs; a flat objective stops at once."""
     assert "h_rounding" in applicable(parse_statement("h_rounding <= 1"))
     assert (
-        list(gradient_specs(parse_statement("h_rounding <= 1"), "rnn", count=2, steps=2, seed=0))
+        list(
+            gradient_specs(parse_statement("h_rounding <= 1"), ALL["rnn"], count=2, steps=2, seed=0)
+        )
         == []
     )
-    spec = SystemSpec(n=1, T=2, K=1, batch=2)
+    spec = system(n=1, T=2, K=1, batch=2)
     assert len(climb(parse_statement("L_rho <= 2"), spec, 5)) == 2
 
 

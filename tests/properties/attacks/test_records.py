@@ -11,7 +11,7 @@ from properties.judging.judge import windowed
 from properties.measures.readings.needs import Needs
 from properties.measures.table import MEASURES
 from properties.runs.matrix import unmet_ties
-from properties.systems.kinds import FAMILIES
+from properties.systems.table import FAMILIES
 from theory import claim
 from theory.language.claim import Assumption
 from theory.language.parse import parse_statement
@@ -31,7 +31,7 @@ FORM = claim("state-bound").forms[0]
         ("h_gap <= decay_product", ()),
         ("gate_gap <= theta*gate_state_gap", ("lstm",)),
         ("dh_dh <= 1", ("unitary", "urnn")),
-        ("h_norm_box <= S_0_box", FAMILIES["cell"]),
+        ("h_norm_box <= S_0_box", tuple(FAMILIES["cell"].members)),
     ],
 )
 def test_systems_of_a_typed_statement(text: str, kinds: tuple[str, ...]) -> None:

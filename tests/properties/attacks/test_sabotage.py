@@ -7,7 +7,8 @@ from properties.attacks.budget import Budget
 from properties.attacks.sabotage import hunt, sabotage
 from properties.judging.judge import Verdict, judge
 from properties.systems.batch import build
-from properties.systems.spec import LOSSES, SCHEDULES, Kind, SystemSpec, parse_spec
+from properties.systems.spec import LOSSES, SCHEDULES
+from properties.systems.table import parse_spec, system
 from theory import CLAIMS
 from theory.language.claim import Claim, Form, Variant
 
@@ -15,7 +16,7 @@ BUDGET = Budget(random=24, targeted=12, gradient=6, ascent=60, batch=24, sequenc
 LITTLE = Budget(random=6, targeted=2, gradient=1, ascent=5, batch=6, sequences=2)
 VARIANTS = [(entry, variant) for entry in CLAIMS for variant in entry.false_variants]
 FORMS = [(entry, form) for entry in CLAIMS for form in entry.forms]
-KINDS: dict[str, Kind] = {"linear": "linear", "matrix": "matrix", "descent": "descent"}
+KINDS: dict[str, str] = {"linear": "linear", "matrix": "matrix", "descent": "descent"}
 # Other fields of ordinary systems, by kind; a near miss holds on one hundred of some of them.
 NEAR: dict[str, tuple[dict[str, object], ...]] = {
     "gradient": (*({"loss": loss} for loss in LOSSES), {"activation": "softplus"}),
@@ -109,7 +110,7 @@ def test_variants_are_near_misses(entry: Claim) -> None:
         kind = KINDS.get(about, about if about in NEAR else "rnn")
         for fields in NEAR.get(kind, ({},)):
             activation = "tanh" if kind in ("rnn", *NEAR) else "identity"
-            spec = SystemSpec(
+            spec = system(
                 kind=kind, activation=activation, n=4, d=2, T=20, K=8,
                 lam=0.5, regime="gaussian", inputs="gaussian", batch=100,
             )  # fmt: skip

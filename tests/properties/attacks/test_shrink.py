@@ -7,11 +7,12 @@ from properties.attacks.extremal import SPECIAL
 from properties.attacks.shrink import explain, shrink, smaller, violation
 from properties.attacks.typed import typed_assumptions
 from properties.systems.batch import build, explicit
-from properties.systems.spec import SystemSpec, parse_spec
+from properties.systems.spec import SystemSpec
+from properties.systems.table import parse_spec, system
 from theory.language.claim import Statement
 from theory.language.parse import parse_statement
 
-BIG = SystemSpec(
+BIG = system(
     kind="rnn", activation="identity", regime="orthogonal", inputs="gaussian", n=6, d=3, T=21, K=8,
     lam=0.9, bias=0.5, scale=4.0, seed=123456, batch=8, sequences=4, member=5, sequence=2,
 )  # fmt: skip
@@ -70,7 +71,7 @@ def test_nothing_to_shrink() -> None:
 
 def test_written_out_values_become_shorter_and_rounder() -> None:
     """An explicit spec loses the inputs, windows and digits that the violation does not need."""
-    spec = SystemSpec(
+    spec = system(
         activation="identity",
         regime="gaussian",
         inputs="gaussian",
@@ -119,13 +120,13 @@ def test_explanations_name_both_sides(relation: str, sign: str) -> None:
     """The sentence holds the system, both sides by name, their numbers and the true relation."""
     parsed = parse_statement("h_gap <= S_0*lam**k")
     statement = Statement(parsed.lhs, relation, parsed.rhs)
-    text = explain(statement, SystemSpec(n=2, T=3, K=2), 1, (2.0, 2.0), (0.5, 1.0))
+    text = explain(statement, system(n=2, T=3, K=2), 1, (2.0, 2.0), (0.5, 1.0))
     assert "tanh, n = 2, T = 3, W = [[" in text
     assert "k = 1" in text
     assert f"h_gap = 2 {sign} 1 = S_0*lam**k" in text
-    assert "W =" not in explain(statement, SystemSpec(n=3), None, (2.0, 2.0), (0.5, 1.0))
-    number = explain(parse_statement("h_norm <= 1"), SystemSpec(), None, (2.0, 2.0), (1.0, 1.0))
+    assert "W =" not in explain(statement, system(n=3), None, (2.0, 2.0), (0.5, 1.0))
+    number = explain(parse_statement("h_norm <= 1"), system(), None, (2.0, 2.0), (1.0, 1.0))
     assert number.endswith("h_norm = 2 > 1")
     assert "W = " in number
-    flipped = explain(parse_statement("h_norm >= 1"), SystemSpec(), None, (1.0, 1.0), (0.5, 0.5))
+    flipped = explain(parse_statement("h_norm >= 1"), system(), None, (1.0, 1.0), (0.5, 0.5))
     assert flipped.endswith("1 > 0.5 = h_norm")

@@ -7,7 +7,7 @@ from properties.attacks.shrink import violation
 from properties.attacks.typed import attack_typed, kinds_of, typed_assumptions
 from properties.errors import InputError
 from properties.judging.judge import windowed
-from properties.systems.spec import parse_spec
+from properties.systems.table import parse_spec
 from theory.language.parse import parse_statement
 
 BUDGET = Budget(random=12, targeted=4, gradient=2, ascent=30, batch=16, sequences=4)

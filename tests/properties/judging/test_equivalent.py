@@ -12,12 +12,13 @@ from properties.judging.judge import Judgement, Patience, Verdict, judge
 from properties.judging.referee import settle
 from properties.systems.batch import build
 from properties.systems.spec import SystemSpec
+from properties.systems.table import system
 from theory.language.parse import parse_statement
 from theory.language.printing import statement_text
 
 TINY = Budget(random=2, targeted=1, gradient=1, ascent=4, batch=4, sequences=2)
-TANH = SystemSpec(kind="rnn", n=3, T=5, K=5, lam=0.75, seed=4, batch=4, sequences=2)
-ONE = SystemSpec(kind="rnn", T=5, K=5, lam=0.75, seed=4, batch=4, sequences=2)
+TANH = system(kind="rnn", n=3, T=5, K=5, lam=0.75, seed=4, batch=4, sequences=2)
+ONE = system(kind="rnn", T=5, K=5, lam=0.75, seed=4, batch=4, sequences=2)
 
 
 def verdicts(text: str, spec: SystemSpec, patience: int = 10**6) -> set[str]:
@@ -99,7 +100,7 @@ def test_one_unit_with_one_output() -> None:
 
 def test_a_bounded_activation_caps_the_state() -> None:
     """erf rounds to 1 in any precision; ‖h‖ ≤ √n all the same."""
-    spec = SystemSpec(kind="rnn", activation="erf", inputs="saturating", scale=64.0, n=4, d=2, T=2)
+    spec = system(kind="rnn", activation="erf", inputs="saturating", scale=64.0, n=4, d=2, T=2)
     assert verdicts("h_norm <= sqrt(n)*M_rho", spec) == {"HOLDS"}
     assert verdicts("h_norm <= 2*M_rho", spec) == {"HOLDS"}
     assert verdicts("h_norm < 2*M_rho", spec) == {"UNDECIDED"}

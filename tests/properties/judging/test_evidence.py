@@ -11,7 +11,7 @@ import pytest
 from properties.judging.evidence import SHOWN, Evidence, record
 from properties.judging.judge import Judgement, Verdict, judge
 from properties.systems.batch import build
-from properties.systems.spec import SystemSpec, parse_spec
+from properties.systems.table import parse_spec, system
 from reports.records.record import Tally
 from theory import claim
 from theory.language.claim import Statement
@@ -25,7 +25,7 @@ FORM = CLAIM.form("uniform")
 def one(seed: int, lam: float = 0.5, **fields: object) -> Evidence:
     """Evidence from one small batch."""
     found = Evidence.of(CLAIM, FORM)
-    spec = SystemSpec(regime="gaussian", n=2, T=4, K=2, lam=lam, seed=seed, batch=3, **fields)
+    spec = system(regime="gaussian", n=2, T=4, K=2, lam=lam, seed=seed, batch=3, **fields)
     batch = build(spec)
     found.add(batch, judge(FORM.statement, FORM.assumptions, batch))
     return found
@@ -62,7 +62,7 @@ def test_counts() -> None:
 
 def test_tightest_are_the_largest_ratios() -> None:
     """The shown checks are the largest ratios of different systems, best first."""
-    spec = SystemSpec(regime="gaussian", n=2, T=4, K=2, seed=4, batch=8)
+    spec = system(regime="gaussian", n=2, T=4, K=2, seed=4, batch=8)
     found, batch = Evidence.of(CLAIM, FORM), build(spec)
     seen = judge(FORM.statement, FORM.assumptions, batch)
     found.add(batch, seen)
@@ -75,7 +75,7 @@ def test_tightest_are_the_largest_ratios() -> None:
 def test_failing_checks_are_shown_violated_first() -> None:
     """Violations come before open checks, at most a few are kept, and none is called tight."""
     found = Evidence.of(CLAIM, FORM)
-    batch = build(SystemSpec(n=2, T=4, K=2, batch=3))
+    batch = build(system(n=2, T=4, K=2, batch=3))
     codes = np.full((3, 1, 3), Verdict.UNDECIDED, dtype=np.int8)
     codes[2] = Verdict.VIOLATED
     sides = Interval(np.full((3, 1, 3), 2.0), np.full((3, 1, 3), 3.0))
@@ -118,7 +118,7 @@ def test_checks_replay() -> None:
 @pytest.mark.parametrize("verdict", list(Verdict))
 def test_record_of_both_sides(verdict: Verdict) -> None:
     """Middles with errors that cover the enclosures; a ratio only where a verdict was reached."""
-    check = record("c", "f", SystemSpec(), 1, verdict, (0.1, 0.3), (0.25, 0.25))
+    check = record("c", "f", system(), 1, verdict, (0.1, 0.3), (0.25, 0.25))
     assert check.lhs - check.lhs_error <= 0.1 <= 0.3 <= check.lhs + check.lhs_error
     assert (check.rhs, check.rhs_error) == (0.25, 0.0)
     expected = {"HOLDS": 1.0, "VIOLATED": 0.3 / 0.25}.get(verdict.name)
@@ -133,12 +133,10 @@ def test_record_with_nothing_to_divide() -> None:
         ((1.0, 1.0), (float("nan"), float("nan"))),
         ((-float("inf"), float("inf")), (1.0, 1.0)),
     ):
-        check = record("c", "f", SystemSpec(), None, Verdict.VIOLATED, lhs, rhs)
+        check = record("c", "f", system(), None, Verdict.VIOLATED, lhs, rhs)
         assert check.ratio is None
         msgspec.json.encode(check)
-    assert (
-        record("c", "f", SystemSpec(), None, Verdict.HOLDS, (0, float("inf")), (1, 1)).lhs == "inf"
-    )
+    assert record("c", "f", system(), None, Verdict.HOLDS, (0, float("inf")), (1, 1)).lhs == "inf"
 
 
 def test_windows_are_recorded_only_where_there_are_any() -> None:

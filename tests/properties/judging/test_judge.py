@@ -11,6 +11,7 @@ from properties.judging.judge import Verdict, compare, free_names, judge, unmet,
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
 from properties.systems.spec import SystemSpec, Values
+from properties.systems.table import system
 from theory import claim
 from theory.language.claim import Assumption
 from theory.language.parse import parse_statement
@@ -62,7 +63,7 @@ def verdict_of(text: str, spec: SystemSpec, k: int = 0) -> Verdict:
     return Verdict(int(seen.verdicts[0, 0, k if seen.verdicts.shape[2] > 1 else 0]))
 
 
-SCALAR = SystemSpec(kind="linear", activation="identity", regime="diagonal", T=3, K=3, lam=0.5)
+SCALAR = system(kind="linear", regime="diagonal", T=3, K=3, lam=0.5)
 
 
 def test_equality_is_decided_by_escalation() -> None:
@@ -112,8 +113,8 @@ def lying(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
 @pytest.mark.parametrize("regime", ["diagonal", "orthogonal"])
 def test_a_liar_is_violated(monkeypatch: pytest.MonkeyPatch, regime: str) -> None:
     """λ understated by 1e-6 is VIOLATED; an honest and a cautious model are not."""
-    spec = SystemSpec(
-        activation="identity", regime=regime, n=1 if regime == "diagonal" else 4, d=1, T=24, K=8,
+    spec = system(
+        regime=regime, n=1 if regime == "diagonal" else 4, d=1, T=24, K=8,
         lam=0.75, batch=4, inputs="resonant", kind="linear",
     )  # fmt: skip
     form = claim("truncation").form("finite")
@@ -181,7 +182,7 @@ def test_an_assumption_that_is_not_certain_is_not_met() -> None:
 
 def test_a_spoiled_system_does_not_spoil_its_neighbours() -> None:
     """NaN in one member leaves the verdicts of the others."""
-    spec = SystemSpec(activation="tanh", n=2, T=3, K=2, batch=3, sequences=2, inputs="gaussian")
+    spec = system(activation="tanh", n=2, T=3, K=2, batch=3, sequences=2, inputs="gaussian")
     batch = build(spec)
     batch.cell.W[1, 0, 0] = NAN
     seen = judge(parse_statement("h_norm <= 100"), (), batch)
@@ -200,7 +201,7 @@ def test_windows_only_where_k_occurs() -> None:
 
 def test_windowed_names_are_those_read_at_every_window() -> None:
     """A statement has windows just where a reading has K + 1 of them, or k or t occurs."""
-    batch = build(SystemSpec(activation="identity", n=2, T=3, K=2))
+    batch = build(system(activation="identity", n=2, T=3, K=2))
     many = {name for name, m in MEASURES.items() if m.enclose(batch).lo.shape[2] == 3}
     assert many | {"k", "t", "eps_k"} == {name for name, q in VOCABULARY.items() if q.windowed}
     assert windowed(parse_statement("h_gap <= epsilon"))
@@ -212,7 +213,7 @@ def test_violated_ratio_is_above_one() -> None:
     seen = judge(parse_statement("h_norm <= 1/1000"), (), build(SCALAR))
     assert seen.verdicts[0, 0, 0] == V
     assert seen.ratio[0, 0, 0] > 1
-    nothing = judge(parse_statement("h_rounding <= 0"), (), build(SystemSpec(n=2, T=2)))
+    nothing = judge(parse_statement("h_rounding <= 0"), (), build(system(n=2, T=2)))
     assert nothing.verdicts[0, 0, 0] in (H, V)
 
 
@@ -225,6 +226,6 @@ def test_free_names() -> None:
 def test_values_with_zero_inputs() -> None:
     """0 <= 0 is decided: a system without inputs has h = 0 and S_0 = 0."""
     values = Values(W=[[0.5]], U=[[1.0]], b=[0.0], C=[[1.0]], x=[[0.0]], h=[0.0], h_other=[0.0])
-    spec = SystemSpec(activation="identity", values=values)
+    spec = system(activation="identity", values=values)
     assert verdict_of("h_norm <= S_0", spec) == H
     assert verdict_of("h_norm < S_0", spec) == V

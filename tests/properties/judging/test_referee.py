@@ -20,13 +20,13 @@ from properties.judging.referee import (
     signed_square,
 )
 from properties.systems.batch import build
-from properties.systems.spec import SystemSpec
+from properties.systems.table import system
 from theory.language.claim import Statement
 from theory.language.parse import parse_statement
 from theory.language.vocabulary import symbols
 
-LINEAR = SystemSpec(activation="identity", regime="diagonal", T=3, K=2, lam=0.5)
-TANH = SystemSpec(n=2, T=3, K=2, bias=0.5)
+LINEAR = system(activation="identity", regime="diagonal", T=3, K=2, lam=0.5)
+TANH = system(n=2, T=3, K=2, bias=0.5)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_products_of_measured_quantities_have_squares() -> None:
 
 def test_exact_norms_against_bounds() -> None:
     """‖W‖₂ ≤ s goes to rationals at once, and equality holds."""
-    pair = build(SystemSpec(kind="matrix", regime="permutation", n=3, lam=0.75))
+    pair = build(system(kind="matrix", regime="permutation", n=3, lam=0.75))
     for bound, verdict in (("3/4", "HOLDS"), ("3/4 - 1/2**70", "VIOLATED")):
         outcomes = settle(parse_statement(f"W_norm_exact <= {bound}"), pair, [0])
         assert [o.verdict for o in outcomes] == [verdict]
@@ -132,7 +132,7 @@ def test_settle_decides_each_window_in_order() -> None:
 def test_what_nobody_can_decide_stays_open() -> None:
     """An equality of transcendental numbers is UNDECIDED at the largest precision."""
     statement = parse_statement("h_norm*exp(lam) <= h_norm*exp(lam)")
-    (outcome,) = settle(statement, build(SystemSpec(T=1, bias=0.5)), [0])
+    (outcome,) = settle(statement, build(system(T=1, bias=0.5)), [0])
     assert outcome.verdict == "UNDECIDED"
     (edge,) = settle(parse_statement("edge_gap <= 1"), build(TANH), [0])
     assert edge.verdict == "UNDECIDED"
@@ -141,12 +141,12 @@ def test_what_nobody_can_decide_stays_open() -> None:
 
 def test_precision_starts_where_powers_are_seen() -> None:
     """The first precision resolves λᵏ, rises with k, and is capped."""
-    pair = build(SystemSpec(lam=2.0**-10, T=3))
+    pair = build(system(lam=2.0**-10, T=3))
     assert first_precision(pair, 0) == 128
     assert first_precision(pair, 100) >= 1073
     assert first_precision(pair, 10**6) == LARGEST_PRECISION
-    assert first_precision(build(SystemSpec(lam=0.0)), 300) >= 373
-    assert first_precision(build(SystemSpec(lam=1.5)), 300) >= 373
+    assert first_precision(build(system(lam=0.0)), 300) >= 373
+    assert first_precision(build(system(lam=1.5)), 300) >= 373
 
 
 def test_the_precision_is_given_back() -> None:

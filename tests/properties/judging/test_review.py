@@ -9,7 +9,8 @@ from properties.judging.referee import first_precision
 from properties.measures.readings import receptive_field as field
 from properties.measures.table import MEASURES
 from properties.systems.batch import Batch, build
-from properties.systems.spec import SystemSpec, Values
+from properties.systems.spec import Values
+from properties.systems.table import system
 from theory import claim
 
 
@@ -17,7 +18,7 @@ def pair(**parts: list) -> Batch:  # type: ignore[type-arg]
     """One linear system of one state and one input."""
     plain = {"W": [[0.5]], "U": [[1.0]], "b": [0.0], "C": [[1.0]], "x": [[1.0]]}
     values = Values(**(plain | {"h": [0.0], "h_other": [0.0]} | parts))
-    return build(SystemSpec(activation="identity", T=len(values.x), values=values))
+    return build(system(activation="identity", T=len(values.x), values=values))
 
 
 def encloses(batch: Batch, name: str) -> bool:
@@ -33,7 +34,7 @@ def encloses(batch: Batch, name: str) -> bool:
 @pytest.mark.parametrize("n", [8, 17])
 def test_the_longest_window_keeps_the_finite_bound(n: int, activation: str) -> None:
     """At k = T the gap and its bound are both 0, whatever a library's columns look like."""
-    spec = SystemSpec(
+    spec = system(
         activation=activation, regime="gaussian", inputs="gaussian", n=n, d=2, T=9, K=9,
         bias=0.25, seed=n, batch=2, sequences=3,
     )  # fmt: skip
@@ -44,7 +45,7 @@ def test_the_longest_window_keeps_the_finite_bound(n: int, activation: str) -> N
 @pytest.mark.parametrize(("n", "d", "T"), [(17, 2, 9), (17, 5, 9), (9, 9, 5)])
 def test_the_field_is_exact_in_every_layout(n: int, d: int, T: int) -> None:
     """The inputs' layout and alignment differ between the two runs; the module's bits do not."""
-    spec = SystemSpec(
+    spec = system(
         activation="tanh", regime="gaussian", inputs="gaussian", n=n, d=d, T=T, K=T,
         lam=0.875, bias=0.25, seed=n, batch=2, sequences=3,
     )  # fmt: skip
@@ -68,11 +69,11 @@ def test_subnormal_gaps_are_not_exact() -> None:
     for steps in range(1, 40):
         h, W = [steps * 5e-324, steps * 1.5e-323], [[0.5, 0.3], [0.2, 0.1]]
         values = Values(W=W, U=[[1.0], [1.0]], b=[0.0] * 2, C=W, x=[[0.0]], h=h, h_other=[0.0, 0.0])
-        batch = build(SystemSpec(n=2, values=values))
+        batch = build(system(n=2, values=values))
         for name in ("state_gap_v", "state_gap_P", "state_gap_D"):
             assert encloses(batch, name)
 
 
 def test_subnormal_factors_have_a_first_precision() -> None:
     """1/λ would overflow."""
-    assert first_precision(build(SystemSpec(lam=5e-324)), 2) == 2240
+    assert first_precision(build(system(lam=5e-324)), 2) == 2240

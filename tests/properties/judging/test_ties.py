@@ -9,14 +9,14 @@ from properties.judging.judge import Verdict, judge
 from properties.measures.readings.exact_steps import Single, steepest_square
 from properties.systems.batch import Batch, build
 from properties.systems.limits.planted import planted
-from properties.systems.spec import SystemSpec
+from properties.systems.table import system
 from theory import claim
 
-ELU = SystemSpec(
+ELU = system(
     activation="elu", regime="gaussian", T=64, lam=0.9999990463256836, scale=0.25,
     seed=116086496885817, batch=4, sequences=2,
 )  # fmt: skip
-FLAT = SystemSpec(
+FLAT = system(
     kind="gradient", activation="elu", regime="zero", n=6, d=2, scale=2.0**-10,
     seed=88072822667173, batch=4, sequences=2, distance=2.0**-20,
 )  # fmt: skip
@@ -42,7 +42,7 @@ class TestPartlyLinear:
 
     def test_the_loss_has_no_say_in_a_step(self) -> None:
         """A ReLU is decided in rationals beside cross-entropy, which has none."""
-        spec = SystemSpec(
+        spec = system(
             kind="gradient", activation="relu", regime="symmetric", inputs="resonant", T=64,
             lam=0.25, bias=0.5, seed=16848354682959, batch=4, sequences=2, loss="cross-entropy",
             target=0.0, distance=2.0**-20,
@@ -70,6 +70,6 @@ class TestPartlyLinear:
 def test_samples_of_planted_networks_differ() -> None:
     """Equal samples would bound the rank by less than the number of classes."""
     for member in range(16):
-        net = planted(SystemSpec(kind="planted", regime="none", n=3, seed=23303169647554), member)
+        net = planted(system(kind="planted", regime="none", n=3, seed=23303169647554), member)
         assert len(set(net.samples)) == len(net.samples)
         assert net.least_rank == net.sign_classes

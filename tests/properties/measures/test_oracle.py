@@ -9,7 +9,8 @@ import pytest
 from impl.cells.activation import ACTIVATIONS
 from properties.measures.table import MEASURES
 from properties.systems.batch import Batch, build
-from properties.systems.spec import INPUTS, REGIMES, SystemSpec
+from properties.systems.spec import INPUTS, REGIMES
+from properties.systems.table import system
 
 Array = np.ndarray
 erf = np.vectorize(math.erf)
@@ -103,7 +104,7 @@ def test_readings_agree_with_the_loop(activation: str) -> None:
     """Batched readings equal the plain loop's, for every activation, regime and input in turn."""
     start = sorted(RHO).index(activation)
     for i in range(start, start + 4):
-        spec = SystemSpec(
+        spec = system(
             activation=activation, regime=REGIMES[i % 9], inputs=INPUTS[i % 7],
             n=1 + i % 3, d=1 + i % 2, T=5, K=5, lam=0.8 / ACTIVATIONS[activation].slope,
             bias=0.5, seed=i, batch=2, sequences=2,
@@ -126,7 +127,7 @@ def test_readings_agree_with_the_loop(activation: str) -> None:
 @pytest.mark.parametrize("activation", SMOOTH)
 def test_derivatives_agree_with_differences(activation: str) -> None:
     """‖∂h_T/∂x_t‖ equals a central difference of the plain loop to its accuracy."""
-    spec = SystemSpec(
+    spec = system(
         activation=activation, regime="gaussian", inputs="gaussian", n=3, d=2, T=4, K=4,
         lam=0.9 / ACTIVATIONS[activation].slope, bias=0.5, batch=2, sequences=2, seed=3,
     )  # fmt: skip
@@ -140,9 +141,7 @@ def test_derivatives_agree_with_differences(activation: str) -> None:
 
 def test_quadratic_norms_agree_with_the_loop() -> None:
     """step_gap_P and state_gap_P are ‖Q ·‖₂ of the same vectors."""
-    batch = build(
-        SystemSpec(kind="linear", activation="identity", regime="shear", n=2, T=3, batch=2)
-    )
+    batch = build(system(kind="linear", regime="shear", n=2, T=3, batch=2))
     for member in range(2):
         loop, Q = Loop(batch, member, 0), batch.constants.P_root[member].numpy()
         step = loop.step(loop.h, loop.x[0]) - loop.step(loop.other, loop.x[0])
@@ -155,7 +154,7 @@ def test_quadratic_norms_agree_with_the_loop() -> None:
 def test_descent_agrees_with_the_loop(T: int) -> None:
     """The least growth of gradient descent equals a plain float loop's."""
     for a, alpha in ((1.5, 1.0), (1.25, 0.125), (2.0, 0.375)):
-        spec = SystemSpec(kind="descent", T=T, lam=a, alpha=alpha)
+        spec = system(kind="descent", T=T, lam=a, alpha=alpha)
         growth, value = math.inf, a
         for t in range(1, 4):
             slope = sum(i * value ** (2 * i - 1) for i in range(1, T))
@@ -167,5 +166,5 @@ def test_descent_agrees_with_the_loop(T: int) -> None:
 
 def test_descent_that_stops_does_not_grow() -> None:
     """a = 0 is a fixed point of descent, so its growth is 0."""
-    spec = SystemSpec(kind="descent", T=3, lam=0.0)
+    spec = system(kind="descent", T=3, lam=0.0)
     assert MEASURES["descent_growth"].exact_square(build(spec), 0, 64) == 0

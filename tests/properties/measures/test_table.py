@@ -14,8 +14,8 @@ from properties.attacks.extremal import SPECIAL
 from properties.measures import causal, cells, gates, layers, limits, memory, training, unitary
 from properties.measures.table import ALL, MEASURES, Measure, around
 from properties.systems.batch import build
-from properties.systems.kinds import EXACT_REGIMES, GATED
 from properties.systems.spec import INPUTS, REGIMES, SystemSpec
+from properties.systems.table import KINDS, system
 from theory.language.vocabulary import VOCABULARY
 
 FLOAT_READ = [m.name for m in ALL if m.enclosure is not None or m.value is not None]
@@ -30,7 +30,7 @@ APART = OWN_TESTS | {"grad_gap_weights", "weight_distance"}
 WITH_BALLS = [
     m.name for m in ALL if m.balls is not None and m.name in FLOAT_READ and m.name not in APART
 ]
-NOT_PLAIN = ("matrix", *EXACT_REGIMES, *GATED)
+NOT_PLAIN = ("matrix", *(k.name for k in KINDS.values() if k.exact or k.spec.stacked[0] > 1))
 PLAIN = [n for n, s in SPECIAL.items() if s.kind not in NOT_PLAIN]
 GAPS_OF_MODULES = ("forward_gap", "edge_gap", "padding_gap", "recurrent_gap")
 PRECISION = 256
@@ -49,7 +49,7 @@ def test_every_name_is_bound_once() -> None:
 
 def test_certified_names_are_supplied() -> None:
     """Every certified name is a constant of any batch, and never NaN."""
-    batch = build(SystemSpec(n=3, d=2, T=2, batch=4, bias=0.5))
+    batch = build(system(n=3, d=2, T=2, batch=4, bias=0.5))
     for name in names_of("certified"):
         value = batch.constant(name).hi
         assert value.shape[0] == 4
@@ -58,14 +58,14 @@ def test_certified_names_are_supplied() -> None:
 
 def test_parameters_are_bound_once() -> None:
     """Every parameter is bound by a batch, and nothing else is."""
-    assert sorted(build(SystemSpec()).parameters) == sorted(names_of("parameter"))
+    assert sorted(build(system()).parameters) == sorted(names_of("parameter"))
 
 
 def spec_of(i: int, activation: str) -> SystemSpec:
     """Another regime, input, size and scale for every i."""
     n = 1 + i % 4
     slope = ACTIVATIONS[activation].slope
-    return SystemSpec(
+    return system(
         activation=activation, regime=REGIMES[i % len(REGIMES)], inputs=INPUTS[i % len(INPUTS)],
         n=n, d=1 + i % 2, T=4 + i % 3, K=4, lam=(0.9, 0.5, 1.5, 0.0)[i % 4] / slope,
         scale=(1.0, 2.0**-40, 30.0)[i % 3], bias=(0.0, 0.5)[i % 2], seed=i, batch=2, sequences=2,
@@ -122,7 +122,7 @@ def test_enclosures_at_extreme_scales(scale: float) -> None:
     """Where squares underflow, and short of where they overflow, the enclosure holds the truth."""
     from flint import ctx
 
-    spec = SystemSpec(
+    spec = system(
         activation="identity", regime="gaussian", inputs="gaussian",
         n=3, d=2, T=4, K=3, scale=scale, batch=2, sequences=2,
     )  # fmt: skip
@@ -137,7 +137,7 @@ def test_no_gap_where_the_window_is_the_whole_sequence(n: int, T: int) -> None:
     for activation in ("identity", "tanh", "sigmoid"):
         for sequences in (1, 2, 5):
             batch = build(
-                SystemSpec(
+                system(
                     activation=activation,
                     regime="gaussian",
                     inputs="gaussian",
@@ -158,7 +158,7 @@ def test_no_gap_where_the_window_is_the_whole_sequence(n: int, T: int) -> None:
 
 def test_overflow_fails_closed() -> None:
     """Where squares overflow the enclosure is NaN or infinite, which decides nothing."""
-    batch = build(SystemSpec(activation="identity", n=2, T=2, K=1, scale=2.0**600))
+    batch = build(system(activation="identity", n=2, T=2, K=1, scale=2.0**600))
     found = MEASURES["h_norm"].enclose(batch)
     assert not np.isfinite(found.hi).any()
 
@@ -166,7 +166,7 @@ def test_overflow_fails_closed() -> None:
 @pytest.mark.parametrize("name", ["h_gap", "h_norm", "y_gap", "step_gap", "dh_dx"])
 def test_a_liar_is_outside(name: str) -> None:
     """The containment check fails for a reading that is off by one part in 10⁹."""
-    spec = SystemSpec(regime="gaussian", inputs="gaussian", n=3, T=5, K=2, sequences=1)
+    spec = system(regime="gaussian", inputs="gaussian", n=3, T=5, K=2, sequences=1)
     batch = build(spec)
     found = MEASURES[name].enclose(batch)
     ball = MEASURES[name].ball(batch, 0, PRECISION)
@@ -216,7 +216,7 @@ def test_squares_of_modules_lie_in_their_enclosures(activation: str) -> None:
 
 def test_no_square_where_the_activation_leaves_the_rationals() -> None:
     """tanh has no rational states; a ball that is exactly zero is a square all the same."""
-    pair = build(SystemSpec(n=2, T=3, K=3, bias=0.5))
+    pair = build(system(n=2, T=3, K=3, bias=0.5))
     for measure in ALL:
         if measure.square is not None and "state_gap" not in measure.name:
             if measure.name in ("descent_growth", "h_gap", "y_gap", "forward_gap", *APART):
@@ -226,12 +226,12 @@ def test_no_square_where_the_activation_leaves_the_rationals() -> None:
     assert MEASURES["h_gap"].exact_square(pair, 3, 128) == fmpq(0)
     assert MEASURES["forward_gap"].exact_square(pair, 2, 128) == fmpq(0)  # the same model twice
     assert MEASURES["y_gap"].exact_square(pair, 1, 128) is None
-    assert MEASURES["edge_gap"].exact_square(build(SystemSpec(activation="relu")), 0, 128) is None
+    assert MEASURES["edge_gap"].exact_square(build(system(activation="relu")), 0, 128) is None
 
 
 def test_a_measure_without_readings_decides_nothing() -> None:
     """No float reading is [nan, nan]; no ball reading is a NaN ball; no square is None."""
-    empty, batch = Measure("nothing"), build(SystemSpec(sequences=2))
+    empty, batch = Measure("nothing"), build(system(sequences=2))
     found = empty.enclose(batch)
     assert found.lo.shape == (1, 2, 1)
     assert np.isnan(found.lo).all()
@@ -255,7 +255,7 @@ def test_around() -> None:
 
 def test_norm_of_a_matrix_is_decided_exactly() -> None:
     """‖W‖₂ against its own value and a neighbour on either side, decided in rationals."""
-    W = SystemSpec(kind="matrix", regime="permutation", n=3, lam=0.75)
+    W = system(kind="matrix", regime="permutation", n=3, lam=0.75)
     at_most = MEASURES["W_norm_exact"].at_most
     assert at_most is not None
     assert at_most(build(W), fmpq(3, 4), 0)
@@ -270,7 +270,7 @@ def test_rounding_of_a_known_state() -> None:
     from properties.systems.spec import Values
 
     values = Values(W=[[0.0]], U=[[0.1]], b=[0.2], C=[[1.0]], x=[[1.0]], h=[0.0], h_other=[0.0])
-    pair = build(SystemSpec(activation="identity", values=values))
+    pair = build(system(activation="identity", values=values))
     true = Fraction(0.1) + Fraction(0.2)
     off = abs(Fraction(0.1 + 0.2) - true)
     ball = MEASURES["h_rounding"].ball(pair, 0, 256)
@@ -283,5 +283,5 @@ def test_constants_refuse_an_unknown_name() -> None:
     from impl.errors import UnknownConstantError
 
     with pytest.raises(UnknownConstantError):
-        build(SystemSpec()).constant("lambda")
-    assert isinstance(build(SystemSpec()).constants, Constants)
+        build(system()).constant("lambda")
+    assert isinstance(build(system()).constants, Constants)

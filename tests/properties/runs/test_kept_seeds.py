@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from properties.runs.replay import replay, statement_of
-from properties.systems.kinds import EXACT_REGIMES
 from properties.systems.limits.planted import planted
-from properties.systems.spec import SystemSpec
+from properties.systems.table import KINDS, system
 
 # (claim, form, spec): what a run printed for replaying.
 KEPT = (
@@ -29,10 +28,10 @@ def test_what_was_undecided_once_holds(claim: str, form: str, spec: str) -> None
     assert {check.verdict for check in found.checks} == {"HOLDS"}
 
 
-@pytest.mark.parametrize("regime", EXACT_REGIMES["planted"])
+@pytest.mark.parametrize("regime", KINDS["planted"].regimes)
 def test_a_unit_of_one_input_alone_has_as_many_values_as_there_are_samples(regime: str) -> None:
     """Functions of x_t alone are told apart only by samples that differ at t."""
     for seed in range(40):
-        spec = SystemSpec(kind="planted", regime=regime, n=6, T=4, seed=seed)
+        spec = system(kind="planted", regime=regime, n=6, T=4, seed=seed)
         samples = planted(spec, 0).samples
         assert [len(set(inputs)) for inputs in zip(*samples, strict=True)] == [len(samples)] * 4

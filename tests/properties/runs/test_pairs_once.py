@@ -9,9 +9,10 @@ import properties.systems.batch as module
 from properties.judging.judge import judge
 from properties.systems.batch import Batch, build
 from properties.systems.spec import SystemSpec
+from properties.systems.table import system
 from theory import claim
 
-SPEC = SystemSpec(
+SPEC = system(
     activation="identity", regime="orthogonal", n=2, T=4, K=4, lam=0.5, batch=3, sequences=2
 )
 

@@ -10,7 +10,7 @@ from properties.attacks.budget import Budget
 from properties.attacks.campaign import attack_claim
 from properties.errors import SpecError
 from properties.runs.replay import dump, replay, statement_of
-from properties.systems.spec import SystemSpec
+from properties.systems.table import system
 from reports.records.record import Check
 from theory import claim
 from theory.errors import UnknownClaimError
@@ -102,16 +102,16 @@ def test_a_whole_batch_cannot_be_replayed() -> None:
     """A spec of many pairs needs a member and a sequence; one of a single pair does not."""
     statement = parse_statement("h_gap <= 9")
     for spec in (
-        SystemSpec(batch=2),
-        SystemSpec(sequences=2),
-        SystemSpec(batch=2, member=1, sequences=2),
+        system(batch=2),
+        system(sequences=2),
+        system(batch=2, member=1, sequences=2),
     ):
         with pytest.raises(SpecError, match="member and sequence"):
             replay(spec.text, statement, ())
-    pair = replay(SystemSpec(batch=2, sequences=2).alone(1, 1), statement, ())
+    pair = replay(system(batch=2, sequences=2).alone(1, 1), statement, ())
     assert len(pair.checks) == 1
-    assert replay(SystemSpec(T=2, K=2), statement, ()).checks[2].k == 2
-    assert replay(SystemSpec(), parse_statement("h_norm <= 9"), ()).checks[0].k is None
+    assert replay(system(T=2, K=2), statement, ()).checks[2].k == 2
+    assert replay(system(), parse_statement("h_norm <= 9"), ()).checks[0].k is None
 
 
 def test_hostile_text_is_not_replayed() -> None:
@@ -132,7 +132,7 @@ def test_a_written_out_system_is_replayed() -> None:
 def test_dump_is_complete(tmp_path: Path) -> None:
     """The file holds the system, the inputs, the pair, and both sides at every window."""
     statement = parse_statement("h_gap <= S_0*lam**k/(1 - lam)")
-    spec = SystemSpec(n=3, d=2, T=4, K=2, activation="identity")
+    spec = system(n=3, d=2, T=4, K=2, activation="identity")
     replayed = replay(spec, statement, ())
     dump(replayed, tmp_path / "a.npz")
     arrays = dict(np.load(tmp_path / "a.npz"))
@@ -147,12 +147,12 @@ def test_dump_is_complete(tmp_path: Path) -> None:
 def test_dump_of_training_tells_all(tmp_path: Path) -> None:
     """The target, the second weights, and what training steps by and projects onto."""
     gap = claim("gradient-lipschitz").forms[0]
-    spec = SystemSpec(kind="smooth", n=2, d=2, T=3, loss="squared")
+    spec = system(kind="smooth", n=2, d=2, T=3, loss="squared")
     dump(replay(spec, gap.statement, gap.assumptions), tmp_path / "pair.npz")
     pair = dict(np.load(tmp_path / "pair.npz"))
     assert {"y", "W_other", "U_other", "b_other"} <= pair.keys()
     form = claim("weight-gap").forms[0]
-    spec = SystemSpec(kind="training", n=2, d=1, T=3, K=1, steps=2, loss="linear")
+    spec = system(kind="training", n=2, d=1, T=3, K=1, steps=2, loss="linear")
     dump(replay(spec, form.statement, form.assumptions), tmp_path / "training.npz")
     training = dict(np.load(tmp_path / "training.npz"))
     assert training["step_size"] > 0
@@ -162,7 +162,7 @@ def test_dump_of_training_tells_all(tmp_path: Path) -> None:
 def test_a_gradient_gap_recomputed(tmp_path: Path) -> None:
     """From the dump alone, by the chain rule in plain NumPy: a linear system, p = c h."""
     form = claim("gradient-gap").form("uniform")
-    spec = SystemSpec(
+    spec = system(
         kind="gradient", activation="identity", n=3, d=2, T=6, K=4, trained="W", loss="linear",
         inputs="gaussian", regime="gaussian", bias=0.5,
     )  # fmt: skip

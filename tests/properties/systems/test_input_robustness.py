@@ -8,28 +8,29 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from any_kind import any_system
 from flint import arb
 from msgspec.structs import replace
 
 from impl.certificate.certify import certify
 from impl.numbers.outward import div_up, mul_up, subtract_down
-from properties.attacks.extremal import SCALAR
 from properties.judging.judge import Verdict, judge
 from properties.measures.table import MEASURES
 from properties.runs.replay import dump, replay
 from properties.systems.batch import Batch, build
 from properties.systems.other_inputs import other_inputs, x_gap
-from properties.systems.spec import Kind, SystemSpec
+from properties.systems.spec import SystemSpec
+from properties.systems.table import system
 from theory import claim
 from theory.language.parse import parse_statement
 
 CLAIM = claim("input-robustness")
-VANILLA = SystemSpec(
+VANILLA = system(
     kind="rnn", activation="gelu", regime="gaussian", inputs="gaussian", n=3, d=2, T=5, lam=0.5,
     bias=0.5, seed=4, batch=3, sequences=6,
 )  # fmt: skip
 CELLS = [
-    SystemSpec(
+    any_system(
         kind=kind, regime=regime, inputs="gaussian", n=2, d=2, T=4, lam=0.25, bias=0.5, seed=5,
         layers=2, batch=2, sequences=3,
     )
@@ -156,7 +157,7 @@ def test_exact_squares(activation: str) -> None:
 @pytest.mark.parametrize("T", [1, 3, 17])
 def test_attained(lam: float, T: int) -> None:
     """The scalar instance: equality, decided in rationals; a thousandth less is violated."""
-    batch = build(replace(SCALAR, kind="rnn", lam=lam, T=T))
+    batch = build(system(activation="identity", regime="diagonal", lam=lam, T=T))
     less = parse_statement("forced_gap <= 0.999*L_x*x_gap*(1 - lam**T)/(1 - lam)")
     seen = judge(CLAIM.forms[0].statement, (), batch)
     assert (seen.verdicts == Verdict.HOLDS).all()
@@ -204,11 +205,9 @@ def test_not_said_of_inputs_beyond_the_bound() -> None:
 
 
 @pytest.mark.parametrize("kind", ["leaky", "diagonal", "min-gru", "selective"])
-def test_gain_that_a_certificate_prints(kind: Kind) -> None:
+def test_gain_that_a_certificate_prints(kind: str) -> None:
     """The number that the claim judges, C L_x/(1 − λ) in the norm of the box."""
-    spec = SystemSpec(
-        kind=kind, regime="driven", n=2, d=1, T=3, lam=0.5, bias=0.5, seed=3, scale=0.5
-    )
+    spec = system(kind=kind, regime="driven", n=2, d=1, T=3, lam=0.5, bias=0.5, seed=3, scale=0.5)
     batch = build(spec)
     assert batch.cells is not None
     weights = {name: part[0] for name, part in batch.cells.parameters.items()}

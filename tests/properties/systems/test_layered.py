@@ -18,21 +18,21 @@ from properties.errors import SpecError
 from properties.judging.judge import Verdict, judge
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
-from properties.systems.kinds import EXACT_REGIMES
 from properties.systems.layered.dyadic import floats, row_sum
 from properties.systems.layered.stack import Stack
 from properties.systems.layered.transition import Layered
 from properties.systems.spec import SystemSpec, check_spec
+from properties.systems.table import KINDS, system
 from properties.systems.unitary.exact import nearest, rational, square
 from theory import claim
 from theory.language.claim import Statement
 from theory.language.parse import parse_statement
 
-LAYERED = SystemSpec(
+LAYERED = system(
     kind="layered", activation="relu", regime="gaussian", inputs="gaussian", n=3, T=3, K=3,
     layers=3, bias=0.5, seed=4, batch=6, sequences=2,
 )  # fmt: skip
-CASCADE = SystemSpec(
+CASCADE = system(
     kind="cascade", activation="relu", regime="gaussian", inputs="gaussian", n=2, d=2, T=5, K=5,
     bias=0.5, seed=4, batch=6, sequences=2,
 )  # fmt: skip
@@ -52,7 +52,7 @@ def columns(vector: tuple[fmpq, ...]) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("activation", ["relu", "leaky-relu", "identity", "gelu", "sigmoid"])
-@pytest.mark.parametrize("regime", EXACT_REGIMES["layered"])
+@pytest.mark.parametrize("regime", KINDS["layered"].regimes)
 def test_a_member_is_the_transition_of_impl(activation: str, regime: str) -> None:
     """Steps agree with the tensors' up to rounding; the factor is that which `certify` prints."""
     for member in build(replace(LAYERED, activation=activation, regime=regime, batch=2)).exact:
@@ -91,7 +91,7 @@ def test_derivatives_are_those_of_autograd(activation: str) -> None:
             assert found == pytest.approx(jacobian.numpy(), rel=1e-10, abs=1e-14)
 
 
-@pytest.mark.parametrize("regime", EXACT_REGIMES["layered"])
+@pytest.mark.parametrize("regime", KINDS["layered"].regimes)
 def test_norms_are_what_they_are_said_to_be(regime: str) -> None:
     """‖W_l‖₂ and r(W_l) against NumPy's, and isometries keep lengths."""
     for n, member in product((1, 2, 3), range(3)):

@@ -4,6 +4,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from any_kind import as_kind, changed
 from flint import fmpq
 from msgspec.structs import replace
 from scipy.signal import lfilter
@@ -17,21 +18,21 @@ from properties.errors import SpecError
 from properties.judging.judge import Verdict, judge
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
-from properties.systems.kinds import EXACT_REGIMES
 from properties.systems.scans.jordan import Block
 from properties.systems.scans.modes import Mode
 from properties.systems.scans.scan import LEAST, Gate, Scan
 from properties.systems.spec import SystemSpec, check_spec
+from properties.systems.table import KINDS, parse_spec, system
 from properties.systems.unitary.exact import nearest, rational, square
 from theory import claim
 from theory.language.parse import parse_statement
 
-MODE = SystemSpec(
-    kind="modes", activation="identity", regime="complex", inputs="gaussian", d=2, T=6, K=6,
+MODE = system(
+    kind="modes", regime="complex", inputs="gaussian", d=2, T=6, K=6,
     seed=3, batch=8, sequences=2,
 )  # fmt: skip
-BLOCK = replace(MODE, kind="jordan", regime="turned", n=3, d=1, T=8, K=8, sequences=1)
-SCAN = replace(MODE, kind="scan", regime="min-lstm", d=1, bias=1.0, lam=2.0)
+BLOCK = as_kind(MODE, "jordan", regime="turned", n=3, d=1, T=8, K=8, sequences=1)
+SCAN = as_kind(MODE, "scan", regime="min-lstm", d=1, bias=1.0, lam=2.0)
 SMALL = Budget(random=8, targeted=2, gradient=1, ascent=2, batch=4, sequences=2, minimal=False)
 
 
@@ -41,7 +42,7 @@ def verdicts(text: str, spec: SystemSpec) -> set[str]:
     return {Verdict(int(v)).name for v in seen.verdicts.ravel()}
 
 
-@pytest.mark.parametrize("regime", EXACT_REGIMES["modes"])
+@pytest.mark.parametrize("regime", KINDS["modes"].regimes)
 def test_a_mode_is_a_filter(regime: str) -> None:
     """The path against SciPy's lfilter with the pole λ, complex ones as one complex number."""
     for member in build(replace(MODE, regime=regime)).exact:
@@ -69,7 +70,7 @@ def test_a_mode_forgets_exactly() -> None:
             assert member.gap(1, k) == member.radius ** (2 * k) * member.start(1, k)
 
 
-@pytest.mark.parametrize("regime", EXACT_REGIMES["jordan"])
+@pytest.mark.parametrize("regime", KINDS["jordan"].regimes)
 def test_powers_are_numpys(regime: str) -> None:
     """‖A^k‖₂ is enclosed, and its corner is C(k, i) ρ^{k−i}."""
     batch = build(replace(BLOCK, regime=regime))
@@ -92,7 +93,7 @@ def test_no_constant_is_enough() -> None:
     assert "VIOLATED" in verdicts("power_norm <= 1000*mode_radius**k", spec)
 
 
-@pytest.mark.parametrize("regime", EXACT_REGIMES["scan"])
+@pytest.mark.parametrize("regime", KINDS["scan"].regimes)
 def test_a_scan_is_its_recursion(regime: str) -> None:
     """States against a loop of floats with the hard sigmoid; the product is the whole memory."""
     for member in build(replace(SCAN, regime=regime)).exact:
@@ -114,7 +115,7 @@ def test_a_scan_is_its_recursion(regime: str) -> None:
             assert member.gap(1, k) == member.product(1, k) * member.start(1, k)
 
 
-@pytest.mark.parametrize("regime", EXACT_REGIMES["scan"])
+@pytest.mark.parametrize("regime", KINDS["scan"].regimes)
 def test_the_largest_decay_is_found(regime: str) -> None:
     """No input of a fine grid on the set decays more slowly, and some point attains it."""
     for seed in range(4):
@@ -170,9 +171,9 @@ def test_typed_statements_find_their_kinds() -> None:
 
 def test_limits() -> None:
     """One mode, one unit, and no other activation than the identity."""
-    for spec in (replace(MODE, n=2), replace(SCAN, d=2), replace(SCAN, activation="tanh")):
-        with pytest.raises(SpecError):
-            check_spec(spec)
+    for text in (changed(MODE, n=2), changed(SCAN, d=2), changed(SCAN, activation="tanh")):
+        with pytest.raises(SpecError, match="unknown field"):
+            parse_spec(text)
 
 
 @pytest.mark.parametrize("id", ["linear-memory", "scan-memory"])

@@ -6,7 +6,8 @@ import shlex
 import pytest
 
 from properties.attacks.extremal import extremal_specs
-from properties.systems.spec import NAMED, SystemSpec, parse_spec
+from properties.systems.spec import NAMED
+from properties.systems.table import parse_spec, system
 from reports import load
 from theory import CLAIMS
 
@@ -48,7 +49,7 @@ def test_fields_that_are_unknown_or_said_twice(refused, spec):
 
 def test_what_is_printed_is_read():
     """Each kind's specs come back from their text, all fields as by default included."""
-    specs = [SystemSpec()]
+    specs = [system()]
     for about in {form.about for claim in CLAIMS for form in claim.forms}:
         specs += [spec for spec, _ in zip(extremal_specs(about), range(3), strict=False)]
     assert len(specs) > 50

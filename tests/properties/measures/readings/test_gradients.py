@@ -6,15 +6,18 @@ import math
 import numpy as np
 import pytest
 import torch
+from any_kind import as_kind
 from flint import arb, ctx, fmpq
 from msgspec.structs import replace
 
-from properties.attacks.learning import SCALAR, SPECIAL
+from properties.attacks.extremal import SPECIAL
 from properties.judging.judge import Verdict, judge
 from properties.measures.readings.gradients import in_balls, run_of
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
 from properties.systems.spec import INPUTS, LOSSES, REGIMES, TRAINED, SystemSpec
+from properties.systems.table import system
+from properties.systems.vanilla.learning_instances import scalar
 from theory.language.parse import parse_statement
 
 WINDOWED = ("grad_gap", "grad_gap_mean", "tbptt_gap", "tb_gap")
@@ -25,7 +28,7 @@ PRECISION = 256
 
 def spec_of(i: int, kind: str, activation: str, loss: str) -> SystemSpec:
     """Another regime, input, size, scale and trained part for every i."""
-    return SystemSpec(
+    return system(
         kind=kind, activation=activation, loss=loss, trained=TRAINED[i % len(TRAINED)],
         regime=REGIMES[i % len(REGIMES)], inputs=INPUTS[i % len(INPUTS)], n=1 + i % 4, d=1 + i % 2,
         T=4 + i % 3, K=4, lam=(0.9, 0.5, 1.5, 0.0)[i % 4], scale=(1.0, 2.0**-40, 30.0)[i % 3],
@@ -90,14 +93,14 @@ def test_balls_agree_with_autograd() -> None:
 
 def test_what_vanishes_is_exactly_zero() -> None:
     """Without memory the truncated gradient is the full one from k = 2 on, in every ball."""
-    spec = replace(SCALAR, activation="tanh", lam=0.0, T=6, K=6, trained="WUb", loss="squared")
+    spec = scalar(activation="tanh", lam=0.0, T=6, K=6, trained="WUb", loss="squared")
     pair = build(spec)
     with ctx.workprec(128):
         for k in range(2, 7):
             assert MEASURES["grad_gap"].ball(pair, k, 128).is_zero()
             assert MEASURES["grad_gap"].exact_square(pair, k, 128) == fmpq(0)
         assert not MEASURES["grad_gap"].ball(pair, 1, 128).is_zero()
-    same = build(replace(spec, kind="smooth", trained="W", regime="zero", n=2))
+    same = build(as_kind(spec, "smooth", trained="W", regime="zero", n=2))
     with ctx.workprec(128):
         assert MEASURES["grad_gap_weights"].ball(same, 0, 128).is_zero()
         assert MEASURES["weight_distance"].ball(same, 0, 128).is_zero()
@@ -107,7 +110,7 @@ def test_what_vanishes_is_exactly_zero() -> None:
 def test_far_below_the_rounding_of_a_gradient(activation: str) -> None:
     """At k = 250 of T = 300 the bound is near 10⁻⁵⁵: balls decide, and a planted excess falls."""
     bound = "lam**k*G_0 + k*lam**(k - 1)*D_1"
-    spec = replace(SCALAR, activation=activation, lam=0.6, T=300, K=250, scale=0.5)
+    spec = scalar(activation=activation, lam=0.6, T=300, K=250, scale=0.5)
     batch = build(spec)
     lam, k = batch.constant("lam").hi.item(), 250
     assert lam**k * batch.constant("G_0").hi.item() < 1e-50
@@ -121,8 +124,8 @@ def test_far_below_the_rounding_of_a_gradient(activation: str) -> None:
 
 def test_relu_is_vacuous_but_not_for_back_propagation() -> None:
     """ρ′ jumps: no bound of second order is supplied, but those of first order are met."""
-    spec = replace(
-        SCALAR, activation="relu", n=3, trained="WUb", regime="gaussian", T=12, K=6, bias=0.5,
+    spec = scalar(
+        activation="relu", n=3, trained="WUb", regime="gaussian", T=12, K=6, bias=0.5,
         batch=8, sequences=2,
     )  # fmt: skip
     batch = build(spec)
@@ -137,7 +140,7 @@ def test_truncated_back_propagation_meets_its_bound_exactly() -> None:
     from dataclasses import replace as changed
 
     bound = parse_statement("tbptt_gap <= lam**k*L_p*L_w*(1 - lam**(T - k))/(1 - lam)")
-    batch = build(replace(SCALAR, lam=0.75, trained="U", T=9, K=8))
+    batch = build(scalar(lam=0.75, trained="U", T=9, K=8))
     assert (judge(bound, (), batch).verdicts == Verdict.HOLDS).all()
     strict = judge(changed(bound, relation="<"), (), batch)
     assert (strict.verdicts == Verdict.VIOLATED).all()

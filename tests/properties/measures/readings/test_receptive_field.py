@@ -9,10 +9,10 @@ from impl.convert.feedforward import FeedForward
 from properties.attacks.search import random_specs
 from properties.measures.readings import receptive_field as field
 from properties.systems.batch import build
-from properties.systems.kinds import FAMILIES
-from properties.systems.spec import Kind, SystemSpec
+from properties.systems.spec import SystemSpec
+from properties.systems.table import FAMILIES, system
 
-SPEC = SystemSpec(
+SPEC = system(
     regime="gaussian", inputs="gaussian", n=2, d=2, T=4, K=4, bias=0.5, batch=2, sequences=2
 )
 
@@ -42,13 +42,11 @@ def test_a_leak_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (field.forward_gap(build(SPEC)).lo[..., :3] > 0).all()
 
 
-@pytest.mark.parametrize("kind", FAMILIES["cell"])
-def test_every_cell_has_the_field_of_its_window(
-    kind: Kind, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("kind", FAMILIES["cell"].members)
+def test_every_cell_has_the_field_of_its_window(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its truncated model hears nothing outside; one that looks one input further back does."""
     drawn: list[SystemSpec] = []
-    random_specs(kind, drawn.append, examples=4, batch=2, sequences=2, seed=3, family=True)
+    random_specs(kind, drawn.append, examples=4, batch=2, sequences=2, seed=3, family="cell")
     batches = [build(replace(spec, T=max(spec.T, 3), K=2)) for spec in drawn]
     assert not any(field.field_gap(batch).hi.any() for batch in batches)
     init = FeedForward.__init__
@@ -67,7 +65,7 @@ def test_foreign_inputs_are_the_same_alone() -> None:
         alone = field.foreign(build(SPEC.alone(member, sequence)))
         assert (alone[0, ..., 0] == whole[member, ..., sequence]).all()
     assert (whole.abs() >= 1).all()
-    zero = build(SystemSpec(inputs="zero", d=2, T=3))
+    zero = build(system(inputs="zero", d=2, T=3))
     edges = field.edge_inputs(zero)
     assert (edges[:, :, 0] == 1).all()
     assert (edges[:, :, 1] == 0).all()
@@ -83,7 +81,7 @@ def test_gaps_between_programs() -> None:
     assert (field.recurrent_gap(batch).lo[..., :3] > 0).all()
     padding = field.padding_gap(batch)
     assert (padding.lo[..., 1:3] > 0).all()
-    silent = build(SystemSpec(activation="identity", n=2, T=4, K=4))
+    silent = build(system(activation="identity", n=2, T=4, K=4))
     assert (field.padding_gap(silent).lo == 0).all()
 
 

@@ -8,13 +8,15 @@ import pytest
 from flint import arb, ctx, fmpq
 from msgspec.structs import replace
 
-from properties.attacks.learning import SCALAR, projections, quadratics, rising
 from properties.errors import SpecError
 from properties.judging.judge import Verdict, judge
 from properties.measures.readings.exact_training import quadratic_gap
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
 from properties.systems.spec import BALLS, LOSSES, SystemSpec, check_spec
+from properties.systems.table import system
+from properties.systems.vanilla.learning_instances import projections, quadratics, rising, scalar
+from properties.systems.vanilla.specs import Training
 from theory.language.parse import parse_statement
 
 PRECISION = 256
@@ -48,7 +50,7 @@ def check(spec: SystemSpec, names: tuple[str, ...]) -> int:
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_descents_are_enclosed(activation: str, n: int) -> None:
     """Both descents in float64 hold those in balls, where these can follow the projections."""
-    spec = SystemSpec(
+    spec = system(
         kind="training", activation=activation, inputs="gaussian",
         regime=("diagonal", "gaussian", "orthogonal")[n - 1], n=n, T=6, K=6, lam=0.75, bias=0.5,
         steps=4, batch=3, seed=n,
@@ -62,25 +64,25 @@ def test_descents_are_enclosed(activation: str, n: int) -> None:
 
 def test_outside_of_training_nothing_is_known() -> None:
     """Descents of systems that are not trained are NaN in every arithmetic."""
-    batch = build(SystemSpec(n=2, T=3, K=2, sequences=2))
+    batch = build(system(n=2, T=3, K=2, sequences=2))
     for name in TRAINED_GAPS:
         assert np.isnan(MEASURES[name].enclose(batch).hi).all()
-        assert not MEASURES[name].ball(build(SystemSpec()), 0, 64).is_finite()
+        assert not MEASURES[name].ball(build(system()), 0, 64).is_finite()
 
 
 def test_the_step_size_is_what_the_spec_says() -> None:
     """αβ is the spec's alpha to rounding; where β is not finite there is no step."""
-    batch = build(replace(SCALAR, kind="training", T=8, K=4, steps=3, alpha=0.5))
+    batch = build(scalar(Training, T=8, K=4, steps=3, alpha=0.5))
     alpha, beta = batch.parameters["alpha"].item(), batch.constant("beta").hi.item()
     assert alpha * beta == pytest.approx(0.5, rel=1e-15)
-    kinked = build(replace(SCALAR, kind="training", activation="relu", T=8, steps=3))
+    kinked = build(scalar(Training, activation="relu", T=8, steps=3))
     assert kinked.parameters["alpha"].item() == 0
 
 
 def test_equal_gradients_give_equal_weights() -> None:
     """Without memory the weights stay together from k = 2 on, exactly."""
-    spec = replace(
-        SCALAR, kind="training", activation="tanh", regime="zero", n=2, lam=0.0, T=5, K=4, steps=3,
+    spec = scalar(
+        Training, activation="tanh", regime="zero", n=2, lam=0.0, T=5, K=4, steps=3,
         alpha=1.0, trained="U", loss="squared",
     )  # fmt: skip
     pair = build(spec)
@@ -101,7 +103,7 @@ def test_the_quadratic_instance_is_exact() -> None:
             assert (seen.verdicts == Verdict.HOLDS).all()
             strict = judge(changed(recursion, relation="<"), (), batch)
             assert (strict.verdicts == Verdict.VIOLATED).all()
-    one = build(SystemSpec(kind="quadratic", lam=0.5, epsilon=0.25, alpha=0.75, steps=3))
+    one = build(system(kind="quadratic", lam=0.5, epsilon=0.25, alpha=0.75, steps=3))
     c, product = fmpq(3, 8), fmpq(1)
     for t in (1, 2, 3):
         product *= 1 + c / t
@@ -126,7 +128,7 @@ def test_matrices_are_enclosed(ball: str) -> None:
     """What projections and rescaling do to two matrices, in three arithmetics."""
     with ctx.workprec(PRECISION):
         for n, radius, distance in itertools.product((1, 2, 3), (1.0, 0.5, 4.0), (0.25, 2.0**-20)):
-            spec = SystemSpec(
+            spec = system(
                 kind="projection", regime="orthogonal", n=n, lam=1.0, scale=radius,
                 distance=distance, ball=ball, batch=2,
             )  # fmt: skip
@@ -150,7 +152,7 @@ def test_projections_do_not_expand_but_rescaling_does() -> None:
 def test_specs_of_training_and_pairs() -> None:
     """Training goes along one sequence; two weights written out are both there."""
     with pytest.raises(SpecError, match="one sequence"):
-        check_spec(SystemSpec(kind="training", sequences=2))
+        check_spec(system(kind="training", sequences=2))
     pair = next(projections())
     assert pair.values is not None
     with pytest.raises(SpecError, match="other weights"):
@@ -158,4 +160,4 @@ def test_specs_of_training_and_pairs() -> None:
     with pytest.raises(SpecError, match="shapes"):
         check_spec(replace(pair, values=replace(pair.values, b2=[1.0, 2.0, 3.0])))
     with pytest.raises(SpecError, match="unknown loss"):
-        check_spec(SystemSpec(loss="absolute"))
+        check_spec(system(loss="absolute"))

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from any_kind import any_system
 
 from impl.cells.gated.gru import GRU
 from impl.cells.gated.lstm import LSTM
@@ -11,26 +12,25 @@ from properties.errors import BoxError
 from properties.judging.judge import Verdict, judge
 from properties.systems.batch import Batch, build
 from properties.systems.cells.boxes import confirm
-from properties.systems.kinds import CELL_KINDS
-from properties.systems.spec import Kind, SystemSpec, parse_spec
+from properties.systems.table import FAMILIES, parse_spec, system
 from theory import claim as claim_of
 
 TRUNCATION = next(form for form in claim_of("truncation").forms if form.name == "box")
 
 
-def batch_of(kind: Kind, seed: int = 3) -> Batch:
+def batch_of(kind: str, seed: int = 3) -> Batch:
     """A few systems of that kind."""
-    regime = CELL_KINDS[kind][-1]
+    regime = FAMILIES["cell"].members[kind].regimes[-1]
     return build(
-        SystemSpec(
+        any_system(
             kind=kind, regime=regime, n=2, d=1, T=4, K=4, lam=0.5, bias=0.5, layers=2,
             batch=4, sequences=2, seed=seed,
         )
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", CELL_KINDS)
-def test_what_ships_is_what_is_attacked(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", FAMILIES["cell"].members)
+def test_what_ships_is_what_is_attacked(kind: str) -> None:
     """The box under attack is the one that the cell's own certificate rests on, and is proved."""
     batch = batch_of(kind)
     assert batch.cells is not None
@@ -44,7 +44,7 @@ def test_what_ships_is_what_is_attacked(kind: Kind) -> None:
     ("kind", "cell"), [("min-gru", MinGRU), ("diagonal", Diagonal), ("lstm", LSTM), ("gru", GRU)]
 )
 def test_a_box_that_runs_leave_ends_the_attack(
-    kind: Kind, cell: type, monkeypatch: pytest.MonkeyPatch
+    kind: str, cell: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A box 64 times too small is no evidence: the run that leaves it is shown, with its system."""
     right = cell.box  # type: ignore[attr-defined]
@@ -61,7 +61,7 @@ def test_a_refused_box_is_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
     right = GRU.box
     monkeypatch.setattr(GRU, "box", lambda self, B: right(self, B) * 0.01)
     batch = build(
-        SystemSpec(kind="gru", regime="gaussian", inputs="zero", n=2, bias=0.0, T=2, K=2, batch=2)
+        system(kind="gru", regime="gaussian", inputs="zero", n=2, bias=0.0, T=2, K=2, batch=2)
     )
     assert batch.cells is not None
     assert bool(batch.cells.held.refused.all())

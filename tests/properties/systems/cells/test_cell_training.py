@@ -13,22 +13,22 @@ from properties.measures.table import MEASURES
 from properties.systems.batch import Batch, build
 from properties.systems.cells import omega as omegas
 from properties.systems.cells.omega import omega_of
-from properties.systems.kinds import CELL_KINDS, FAMILIES
-from properties.systems.spec import LOSSES, Kind, SystemSpec
+from properties.systems.spec import LOSSES, SystemSpec
+from properties.systems.table import FAMILIES, system
 from theory import claim
 from theory.language.claim import Form
 from theory.language.statement import le
 
-KINDS = FAMILIES["cell"]
+KINDS = FAMILIES["cell"].members
 SMALL = 1e-11
 LIPSCHITZ, WEIGHT_GAP = (claim(id).form("box") for id in ("gradient-lipschitz", "weight-gap"))
 Weights = dict[str, torch.Tensor]
 
 
-def spec_of(kind: Kind, i: int = 1, **fields: object) -> SystemSpec:
+def spec_of(kind: str, i: int = 1, **fields: object) -> SystemSpec:
     """Another loss and size for every i."""
-    regimes = CELL_KINDS[kind]
-    spec = SystemSpec(
+    regimes = KINDS[kind].regimes
+    spec = system(
         kind=kind, regime=regimes[-1 - i % 2], n=1 + i % 2, d=1, inputs="gaussian", T=4, K=4,
         lam=0.0625, bias=0.5, loss=LOSSES[i % 3], distance=0.125, seed=i, batch=3, sequences=2,
         scale=0.5,
@@ -64,7 +64,7 @@ def flat(parts: Weights) -> torch.Tensor:
 
 @pytest.mark.parametrize("i", [1, 2])
 @pytest.mark.parametrize("kind", KINDS)
-def test_gradients_at_two_weights_are_autograds(kind: Kind, i: int) -> None:
+def test_gradients_at_two_weights_are_autograds(kind: str, i: int) -> None:
     """torch's reverse mode finds their difference, and balls find what floats find."""
     batch, member, s = build(spec_of(kind, i)), 1, 1
     assert batch.cells is not None
@@ -104,7 +104,7 @@ def trained_by_torch(batch: Batch, member: int, s: int, start: int) -> Weights:
 
 
 @pytest.mark.parametrize(("kind", "schedule"), [("lstm", "inverse"), ("gru", "constant")])
-def test_descent_is_torchs(kind: Kind, schedule: str) -> None:
+def test_descent_is_torchs(kind: str, schedule: str) -> None:
     """Both descents are SGD's as long as no projection moves them, and their gap is enclosed."""
     spec = spec_of(kind, 2, steps=3, schedule=schedule, alpha=2.0**-5, lam=0.03125, scale=0.25)
     spec = replace(spec, regime="gaussian", bias=0.125)
@@ -124,7 +124,7 @@ def test_descent_is_torchs(kind: Kind, schedule: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["lstm", "leaky", "min-gru"])
-def test_projected_descents_in_balls_are_those_in_floats(kind: Kind) -> None:
+def test_projected_descents_in_balls_are_those_in_floats(kind: str) -> None:
     """Steps far out of Ω land on its edge in both arithmetics."""
     spec = spec_of(kind, 1, steps=2, alpha=2.0**14, sequences=1, batch=1, regime="driven")
     batch = build(spec)
@@ -153,7 +153,7 @@ def test_a_block_that_stands_still_is_projected_onto_itself() -> None:
 
 @pytest.mark.parametrize("form", [LIPSCHITZ, WEIGHT_GAP], ids=["lipschitz", "weight-gap"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_forms_hold(kind: Kind, form: Form) -> None:
+def test_the_forms_hold(kind: str, form: Form) -> None:
     """Nothing is undecided, and something is said of every cell."""
     spec = spec_of(kind, 1, steps=2, lam=0.03125, scale=0.25, regime="driven", bias=0.25)
     found = judge(form.statement, form.assumptions, build(spec))
@@ -163,7 +163,7 @@ def test_the_forms_hold(kind: Kind, form: Form) -> None:
 
 
 @pytest.mark.parametrize("kind", ["lstm", "gru", "gru-cho", "min-gru"])
-def test_a_hundredth_of_the_smoothness_is_convicted(kind: Kind) -> None:
+def test_a_hundredth_of_the_smoothness_is_convicted(kind: str) -> None:
     """A β that is so much too small falls to a few systems."""
     spec = spec_of(kind, 4, regime="gaussian", distance=2.0**-8, batch=12, scale=1.0, lam=0.25)
     liar = le(LIPSCHITZ.statement.lhs, LIPSCHITZ.statement.rhs / 100)

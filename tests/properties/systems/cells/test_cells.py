@@ -2,11 +2,12 @@
 
 import math
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from any_kind import any_system, changed
 from flint import arb, ctx
 from msgspec.structs import replace
 
@@ -23,16 +24,14 @@ from properties.measures.runs.rounded import Rounded
 from properties.measures.table import MEASURES
 from properties.runs.replay import dump, replay
 from properties.systems.batch import Batch, build
-from properties.systems.cells.fields import ACTIVATED
-from properties.systems.cells.specs import LINEAR
-from properties.systems.kinds import CELL_KINDS, FAMILIES, GATED
-from properties.systems.spec import LOSSES, Kind, SystemSpec, Values, check_spec, parse_spec
+from properties.systems.spec import LOSSES, SystemSpec, check_spec
+from properties.systems.table import FAMILIES, parse_spec, system
 from theory import CLAIMS
 from theory import claim as claim_of
 from theory.language.parse import parse_statement
 
-FAMILY = cast(Kind, "cell")
-KINDS = FAMILIES["cell"]
+FAMILY = "cell"
+KINDS = FAMILIES["cell"].members
 ALSO = (
     *("h_gap", "y_gap", "gate_gap_box", "gate_state_gap_box", "dh_dx", "grad_gap"),
     *("grad_gap_weights", "weight_distance", "w_gap", "tbptt_gap"),
@@ -48,14 +47,14 @@ STEP = "dphi_w_box <= L_w_box"
 )
 
 
-def spec_of(kind: Kind, i: int) -> SystemSpec:
+def spec_of(kind: str, i: int) -> SystemSpec:
     """Another regime, input, size and loss for every i."""
-    regimes = CELL_KINDS[kind]
-    return SystemSpec(
+    regimes = KINDS[kind].regimes
+    return any_system(
         kind=kind, regime=regimes[(3 * i + 1) % len(regimes)], n=1 + i % 3, d=1 + i % 2,
         inputs=("gaussian", "impulse", "zero")[i % 3], T=4, K=4 - i % 2, lam=0.5, bias=0.5,
         loss=LOSSES[i % 3], layers=2, seed=i, batch=3, sequences=2,
-        activation=("tanh", "sin", "relu")[i % 3] if kind in ACTIVATED else "tanh",
+        activation=("tanh", "sin", "relu")[i % 3],
     )  # fmt: skip
 
 
@@ -81,7 +80,7 @@ def near(seen: Rounded, true: torch.Tensor, tolerance: float = 1e-12) -> bool:
 
 
 @pytest.mark.parametrize(("kind", "i"), CASES)
-def test_readings_are_those_of_autograd(kind: Kind, i: int) -> None:
+def test_readings_are_those_of_autograd(kind: str, i: int) -> None:
     """torch's reverse mode finds the gaps, the gradients and the Jacobians."""
     batch, member, s = build(spec_of(kind, i)), 1, 1
     assert batch.cells is not None
@@ -135,7 +134,7 @@ def box_norm(batch: Batch, s: torch.Tensor, member: int) -> float:
 
 
 @pytest.mark.parametrize(("kind", "i"), FEWER)
-def test_enclosures_hold_the_balls(kind: Kind, i: int) -> None:
+def test_enclosures_hold_the_balls(kind: str, i: int) -> None:
     """What float64 encloses contains what balls see, and is exactly 0 from k = T on."""
     spec = spec_of(kind, i)
     batch, pair = build(spec), build(spec.alone(2, 1))
@@ -155,9 +154,9 @@ def test_enclosures_hold_the_balls(kind: Kind, i: int) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_member_alone_is_the_same(kind: Kind) -> None:
+def test_a_member_alone_is_the_same(kind: str) -> None:
     """Weights, states, inputs and constants do not depend on the rest of the batch."""
-    for regime in CELL_KINDS[kind][-2:]:
+    for regime in KINDS[kind].regimes[-2:]:
         spec = replace(spec_of(kind, 0), regime=regime, n=2)
         batch, pair = build(spec), build(spec.alone(1, 1))
         for name, part in batch.weights.items():
@@ -169,9 +168,9 @@ def test_a_member_alone_is_the_same(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_states_stay_in_the_box(kind: Kind) -> None:
+def test_states_stay_in_the_box(kind: str) -> None:
     """The pair and the run from zero lie in the box, whatever the regime."""
-    for regime in CELL_KINDS[kind]:
+    for regime in KINDS[kind].regimes:
         batch = build(replace(spec_of(kind, 0), regime=regime, n=2, T=8, K=2))
         assert batch.cells is not None
         box = batch.cells.box[:, :, None]
@@ -189,7 +188,7 @@ def verdicts(text: str, spec: SystemSpec) -> set[int]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_liar_is_convicted(kind: Kind) -> None:
+def test_a_liar_is_convicted(kind: str) -> None:
     """Nine tenths of λ, of C, or half of L_w are too little; the true bounds hold."""
     specs = [spec for spec in extremal_specs(FAMILY) if spec.kind == kind and spec.T == 7]
     for spec in specs:
@@ -202,7 +201,7 @@ def test_a_liar_is_convicted(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_violations_shrink(kind: Kind) -> None:
+def test_violations_shrink(kind: str) -> None:
     """A false bound comes back small and explained."""
     statement = parse_statement("h_norm_box <= S_0_box/2")
     spec = replace(spec_of(kind, 0), regime="driven", n=2, T=2, K=0)
@@ -214,7 +213,7 @@ def test_violations_shrink(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_cell_is_replayed_and_dumped(kind: Kind, tmp_path: Path) -> None:
+def test_a_cell_is_replayed_and_dumped(kind: str, tmp_path: Path) -> None:
     """One pair again, from its line of JSON, with all weights by name."""
     spec = spec_of(kind, 0).alone(1, 0)
     assert parse_spec(spec.text) == spec
@@ -250,7 +249,7 @@ def test_differences_are_seen_where_values_cancel() -> None:
 
 def test_only_cells_have_them() -> None:
     """On other systems the names of cells are NaN, and their constants infinite."""
-    batch = build(SystemSpec(n=2))
+    batch = build(system(n=2))
     for measure in CELLS:
         assert np.isnan(measure.enclose(batch).hi).all()
         assert not measure.ball(batch, 0, 64).is_finite()
@@ -261,30 +260,23 @@ def test_only_cells_have_them() -> None:
 def test_the_family_is_attacked_on_each_member() -> None:
     """Extremal instances are valid and of every kind; claims speak of cells."""
     found = list(extremal_specs(FAMILY))
-    assert {spec.kind for spec in found} == set(KINDS) == set(CELL_KINDS)
+    assert {spec.kind for spec in found} == set(KINDS)
     for spec in found:
         check_spec(spec)
     assert {claim.id for claim in CLAIMS if any(f.about == "cell" for f in claim.forms)} >= {
         "state-bound", "truncation", "prediction", "vanishing-gradient", "gradient-gap",
     }  # fmt: skip
-    assert set(GATED) < set(KINDS)
-    assert set(LINEAR) < set(KINDS)
+    assert {"lstm", "gru", "gru-cho"} < set(KINDS)
 
 
 def test_impossible_cells() -> None:
     """What no such cell can be is refused with a reason."""
     for fields, reason in (
         ({"kind": "leaky", "activation": "softplus-torch"}, "one of the activations"),
-        ({"kind": "min-gru", "activation": "relu"}, "name tanh"),
+        ({"kind": "min-gru", "activation": "relu"}, "unknown field `activation`"),
         ({"kind": "deep", "regime": "steep"}, "unknown regime"),
     ):
         with pytest.raises(SpecError, match=reason):
-            check_spec(SystemSpec(**({"regime": "driven"} | fields)))  # type: ignore[arg-type]
-    values = build_values()
-    with pytest.raises(SpecError, match="drawn, not written out"):
-        check_spec(SystemSpec(kind="leaky", regime="driven", values=values))
-
-
-def build_values() -> Values:
-    """One unit, written out."""
-    return Values(W=[[0.5]], U=[[1.0]], b=[0.0], C=[[1.0]], x=[[1.0]], h=[0.0], h_other=[1.0])
+            parse_spec(changed(system(fields["kind"]), **fields))
+    with pytest.raises(SpecError, match="unknown field `values`"):
+        parse_spec(changed(system("leaky"), values={}))

@@ -16,6 +16,7 @@ from properties.systems.drawing.regimes import (
     shortened,
 )
 from properties.systems.spec import INPUTS, REGIMES, SystemSpec
+from properties.systems.table import system
 
 
 def inputs_of(
@@ -31,7 +32,7 @@ LAMS = (0.0, 2.0**-538, 0.5, 0.999, 1.0, 2.0**500)
 
 def matrices(regime: str, n: int, lam: float, count: int = 5) -> list[np.ndarray]:
     """The recurrent matrices of a few members."""
-    spec = SystemSpec(regime=regime, n=n, lam=lam, seed=7, batch=count)
+    spec = system(regime=regime, n=n, lam=lam, seed=7, batch=count)
     return [recurrent_matrix(spec, generator(spec, member)) for member in range(count)]
 
 
@@ -93,7 +94,7 @@ def test_similar_is_contractive_in_a_diagonal_norm() -> None:
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_inputs_are_bounded(inputs: str, d: int) -> None:
     """Every ‖x_t‖₂ is 0 or the scale (64 times it, saturating) to rounding."""
-    spec = SystemSpec(inputs=inputs, n=3, d=d, T=6, sequences=4, scale=0.75, seed=3)
+    spec = system(inputs=inputs, n=3, d=d, T=6, sequences=4, scale=0.75, seed=3)
     rng = generator(spec, 0)
     W, U, C = normal(rng, 3, 3), normal(rng, 3, d), normal(rng, 2, 3)
     x = inputs_of(spec, rng, W, U, C)
@@ -116,7 +117,7 @@ def test_inputs_are_bounded(inputs: str, d: int) -> None:
 
 def test_resonant_inputs_drive_the_readout_furthest() -> None:
     """No other inputs of the same lengths give a linear system a larger c h_T."""
-    spec = SystemSpec(regime="gaussian", inputs="resonant", n=3, d=2, T=5, lam=0.9, seed=4)
+    spec = system(regime="gaussian", inputs="resonant", n=3, d=2, T=5, lam=0.9, seed=4)
     rng = generator(spec, 0)
     W, U, c = recurrent_matrix(spec, rng), normal(rng, 3, 2), normal(rng, 1, 3)
 
@@ -134,7 +135,7 @@ def test_resonant_inputs_drive_the_readout_furthest() -> None:
 
 def test_resonant_inputs_survive_a_dead_readout() -> None:
     """Where the readout's gradient vanishes the inputs are zero, not NaN."""
-    spec = SystemSpec(inputs="resonant", n=2, d=1, T=4, sequences=2)
+    spec = system(inputs="resonant", n=2, d=1, T=4, sequences=2)
     zero = np.zeros((2, 2))
     x = inputs_of(spec, generator(spec, 0), zero, np.ones((2, 1)), np.ones((1, 2)))
     assert np.isfinite(x).all()
@@ -143,17 +144,17 @@ def test_resonant_inputs_survive_a_dead_readout() -> None:
 
 def test_members_and_streams_are_independent() -> None:
     """Another member, stream or seed gives other numbers; the same give the same."""
-    spec = SystemSpec(seed=1)
+    spec = system(seed=1)
     first = normal(generator(spec, 0), 8)
     assert (first == normal(generator(spec, 0), 8)).all()
     assert (first != normal(generator(spec, 1), 8)).any()
     assert (first != normal(generator(spec, 0, stream=1), 8)).any()
-    assert (first != normal(generator(SystemSpec(seed=2), 0), 8)).any()
+    assert (first != normal(generator(system(seed=2), 0), 8)).any()
 
 
 def test_normal_draws_lie_on_the_grid() -> None:
     """Normal draws are multiples of 2⁻²⁰, so that a library's last digit is lost."""
-    draws = normal(generator(SystemSpec(), 0), 1000) * 2**20
+    draws = normal(generator(system(), 0), 1000) * 2**20
     assert (draws == np.round(draws)).all()
 
 

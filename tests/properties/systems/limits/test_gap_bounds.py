@@ -15,12 +15,12 @@ from properties.systems.limits.gap_bounds import relu_equivalent, tanh_gap
 from properties.systems.limits.scalar_pairs import scalar_pair
 from properties.systems.limits.sigmoid import BOUND, Network
 from properties.systems.limits.vector_pairs import sigmoid_pair
-from properties.systems.spec import SystemSpec
+from properties.systems.table import system
 from theory.language.statement import le
 from theory.language.vocabulary import symbols
 
 (sigmoid_gap,) = symbols("sigmoid_gap")
-PAIR = SystemSpec(kind="sigmoid", activation="sigmoid", inputs="zero", lam=0.6, states=3, start=1.0)
+PAIR = system(kind="sigmoid", activation="sigmoid", lam=0.6, states=3, start=1.0)
 RHO = {"tanh": np.tanh, "sigmoid": lambda z: 1 / (1 + np.exp(-z)), "relu": lambda z: max(z, 0)}
 
 

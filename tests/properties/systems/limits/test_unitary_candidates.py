@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from impl.convert.rational_unitary import RationalRNN
 from impl.numbers.rationals import identity
 from properties.errors import SpecError
-from properties.systems.kinds import EXACT_REGIMES
 from properties.systems.limits import candidates
 from properties.systems.limits.candidates import linearise, settled
 from properties.systems.limits.exact_candidates import can_dilate, root
 from properties.systems.limits.near import candidate
 from properties.systems.spec import SystemSpec
+from properties.systems.table import KINDS, system
 from properties.systems.unitary.linear import (
     beside,
     cayley_of,
@@ -27,8 +27,8 @@ from properties.systems.unitary.linear import (
 )
 
 ZERO, ONE = fmpq(0), fmpq(1)
-CANDIDATE = SystemSpec(
-    kind="candidate", activation="relu", regime="dilated", inputs="zero", n=2, d=2, T=2, lam=0.0,
+CANDIDATE = system(
+    kind="candidate", regime="dilated", n=2, d=2, T=2, lam=0.0,
     states=4,
 )  # fmt: skip
 MATCHES = ("dilated", "rotated", "scalar")
@@ -85,7 +85,7 @@ class TestLinear:
 class TestCandidates:
     """Networks with candidates around an input."""
 
-    @pytest.mark.parametrize("regime", EXACT_REGIMES["candidate"])
+    @pytest.mark.parametrize("regime", KINDS["candidate"].regimes)
     def test_every_construction_is_what_it_says(self, regime: str) -> None:
         """V is orthogonal, of the spec's size; the network is a contraction with all units on."""
         for spec, lam in product((*sizes(1), *sizes(2), *sizes(3, 3)), (0.0, 0.6)):
@@ -99,7 +99,7 @@ class TestCandidates:
 
     def test_tangents_are_differences(self) -> None:
         """In the cell both networks are affine, with the derivatives of the linearisation."""
-        for regime in EXACT_REGIMES["candidate"]:
+        for regime in KINDS["candidate"].regimes:
             found = candidate(replace(CANDIDATE, regime=regime, lam=0.6, T=3, seed=5), 0)
             for net, cell in ((found.rnn, found.network_cell), (found.urnn, found.candidate_cell)):
                 at = net.states(found.centre)

@@ -8,7 +8,6 @@ from flint import fmpq
 from msgspec.structs import replace
 
 from properties.attacks.extremal import SPECIAL, extremal_specs
-from properties.attacks.gradient import FITS
 from properties.attacks.search import random_specs
 from properties.attacks.typed import kinds_of
 from properties.errors import InputError, SpecError
@@ -17,22 +16,22 @@ from properties.judging.judge import Verdict, judge
 from properties.measures.limits import MEASURES as LIMITS
 from properties.measures.table import Measure
 from properties.systems.batch import build
-from properties.systems.kinds import EXACT_REGIMES
 from properties.systems.limits import fitted as fits
 from properties.systems.limits.near import candidate
 from properties.systems.limits.scalar_pairs import scalar_pair
-from properties.systems.spec import Kind, SystemSpec, check_spec, parse_spec
+from properties.systems.spec import SystemSpec, check_spec
+from properties.systems.table import KINDS, parse_spec, system
 from theory.language.law import Assumption
 from theory.language.statement import Statement, eq, le, lt, ne
 from theory.language.vocabulary import symbols
 
 ZERO, ONE = fmpq(0), fmpq(1)
-CANDIDATE = SystemSpec(
-    kind="candidate", activation="relu", regime="dilated", inputs="zero", n=2, d=2, T=2, lam=0.0,
+CANDIDATE = system(
+    kind="candidate", regime="dilated", n=2, d=2, T=2, lam=0.0,
     states=4,
 )  # fmt: skip
-SCALAR = SystemSpec(kind="sigmoid", activation="sigmoid", regime="lumped", lam=1.0, inputs="zero")
-PLANTED = SystemSpec(kind="planted", activation="tanh", regime="all", inputs="zero", n=5, T=3)
+SCALAR = system(kind="sigmoid", activation="sigmoid", regime="lumped", lam=1.0)
+PLANTED = system(kind="planted", regime="all", n=5, T=3)
 n, states, T, separation, W_rank = symbols("n states T separation W_rank")
 sigmoid_gap, w_abs, same_activation, sigmoidal = symbols(
     "sigmoid_gap w_abs same_activation sigmoidal"
@@ -51,7 +50,7 @@ class TestFits:
     def test_every_fit_is_a_spec(self) -> None:
         """Both kinds have an attack; what it finds can be written, read and judged."""
         for kind in ("candidate", "sigmoid"):
-            found = list(FITS[kind](6, 2, 0))
+            found = list(KINDS[kind].fits(6, 2, 0))
             assert found
             for spec in found:
                 check_spec(spec)
@@ -130,7 +129,7 @@ class TestJudged:
         assert sum(read) == 1
 
     @pytest.mark.parametrize("kind", ["candidate", "sigmoid", "planted"])
-    def test_what_is_drawn_is_decided(self, kind: Kind) -> None:
+    def test_what_is_drawn_is_decided(self, kind: str) -> None:
         """Drawn specs can be read back, and both claims of each kind hold or say nothing."""
         statement, conditions = {
             "candidate": (ne(separation, 0), (eq(W_rank, 0), lt(states, 2 * n))),
@@ -155,11 +154,11 @@ class TestJudged:
             found = list(extremal_specs(kind))
             for spec in found:
                 assert parse_spec(spec.text) == spec
-            assert {spec.regime for spec in found} == set(EXACT_REGIMES[kind])
+            assert {spec.regime for spec in found} == set(KINDS[kind].regimes)
 
     def test_a_parameter_that_a_kind_lacks_decides_nothing(self) -> None:
         """A number of states said of a plain network is UNDECIDED, not an error."""
-        plain = SystemSpec(activation="identity", regime="diagonal", T=3, lam=0.5)
+        plain = system(activation="identity", regime="diagonal", T=3, lam=0.5)
         assert self.verdicts(le(*symbols("h_norm states")), plain) == {"UNDECIDED"}
         assert self.verdicts(eq(states, states + 1), plain) == {"UNDECIDED"}
 

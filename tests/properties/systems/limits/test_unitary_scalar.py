@@ -15,20 +15,19 @@ from impl.numbers.rationals import identity
 from properties.judging.judge import Verdict, judge
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
-from properties.systems.kinds import EXACT_REGIMES
 from properties.systems.limits import planted
 from properties.systems.limits.lumping import lumps, same_map
 from properties.systems.limits.planted import Planted, certain_rank
 from properties.systems.limits.scalar_pairs import scalar_pair
 from properties.systems.limits.sigmoid import STEPS, Network, probes
-from properties.systems.spec import SystemSpec
+from properties.systems.table import KINDS, system
 from properties.systems.unitary.exact import floats
 from theory.language.statement import le
 from theory.language.vocabulary import symbols
 
 ZERO, ONE = fmpq(0), fmpq(1)
-SCALAR = SystemSpec(kind="sigmoid", activation="sigmoid", regime="lumped", lam=1.0, inputs="zero")
-PLANTED = SystemSpec(kind="planted", activation="tanh", regime="all", inputs="zero", n=5, T=3)
+SCALAR = system(kind="sigmoid", activation="sigmoid", regime="lumped", lam=1.0)
+PLANTED = system(kind="planted", regime="all", n=5, T=3)
 sample_rank, sign_classes = symbols("sample_rank sign_classes")
 
 
@@ -168,7 +167,7 @@ class TestPlanted:
         assert later.sign_classes == 2
         assert later.least_rank == 2
 
-    @pytest.mark.parametrize("regime", EXACT_REGIMES["planted"])
+    @pytest.mark.parametrize("regime", KINDS["planted"].regimes)
     def test_the_lemma_holds_on_planted_networks(self, regime: str) -> None:
         """Rank and classes agree, and with numpy's idea of the rank where it has one."""
         for size, T, seed in product((2, 4, 6), (1, 3), range(4)):

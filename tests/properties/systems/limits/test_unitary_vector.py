@@ -15,14 +15,13 @@ from properties.systems.batch import build
 from properties.systems.limits import fitted as fits
 from properties.systems.limits.sigmoid_pairs import radius_bound
 from properties.systems.limits.vector_pairs import Turn, sigmoid_pair
-from properties.systems.spec import SystemSpec, check_spec, parse_spec
+from properties.systems.spec import SystemSpec, check_spec
+from properties.systems.table import parse_spec, system
 from properties.systems.unitary.exact import floats
 from theory import claim
 
 ONE = fmpq(1)
-VECTOR = SystemSpec(
-    kind="sigmoid", activation="sigmoid", regime="lumped", lam=1.0, inputs="zero", n=2, states=6
-)
+VECTOR = system(kind="sigmoid", activation="sigmoid", regime="lumped", lam=1.0, n=2, states=6)
 CLAIM = claim("urnn-sigmoid")
 
 

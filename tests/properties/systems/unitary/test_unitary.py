@@ -14,8 +14,8 @@ from properties.judging.judge import Verdict, judge
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
 from properties.systems.drawing.strategies import specs
-from properties.systems.kinds import EXACT_REGIMES
 from properties.systems.spec import SystemSpec
+from properties.systems.table import KINDS, system
 from properties.systems.unitary.derivatives import at_most
 from properties.systems.unitary.exact import above, nearest, rational, square, times
 from properties.systems.unitary.fewer import added_rows, completed
@@ -25,13 +25,11 @@ from properties.systems.unitary.readings import counted, root_ends
 from theory.language.claim import Assumption
 from theory.language.parse import parse_statement
 
-NETWORK = SystemSpec(
-    kind="unitary", activation="relu", regime="pythagorean", inputs="gaussian", n=2, d=2, T=3, K=3,
+NETWORK = system(
+    kind="unitary", regime="pythagorean", inputs="gaussian", n=2, d=2, T=3, K=3,
     bias=0.5, start=2.0, batch=6, sequences=2,
 )  # fmt: skip
-BLOCK = SystemSpec(
-    kind="block", activation="identity", regime="dilation", n=2, states=3, inputs="zero", batch=4
-)
+BLOCK = system(kind="block", regime="dilation", n=2, states=3, batch=4)
 CONTRACTIVE = Assumption("contractive", "λ < 1", parse_statement("lam < 1"))
 
 
@@ -58,7 +56,7 @@ def verdicts(text: str, spec: SystemSpec, *assumptions: Assumption) -> set[str]:
     return {Verdict(int(v)).name for v in seen.verdicts.ravel()}
 
 
-@pytest.mark.parametrize("regime", EXACT_REGIMES["unitary"])
+@pytest.mark.parametrize("regime", KINDS["unitary"].regimes)
 @pytest.mark.parametrize("units", [0, 1])
 def test_networks_are_what_their_constants_say(regime: str, units: int) -> None:
     """‖W‖ = λ and ‖U‖ to the last rational, V orthogonal around W, inputs up to B and at it."""
@@ -211,7 +209,7 @@ def test_columns_are_completed() -> None:
 
 def test_readings_of_other_kinds_are_none() -> None:
     """A plain system has no exact reading, and an exact one none of another kind's."""
-    plain = build(SystemSpec(n=2, T=2))
+    plain = build(system(n=2, T=2))
     for name in ("unitary_gap", "dh_dh", "defect_rank"):
         assert np.isnan(MEASURES[name].enclose(plain).lo).all()
         assert MEASURES[name].exact_square(plain, 0, 128) is None

@@ -14,13 +14,14 @@ from properties.attacks.shrink import shrink
 from properties.attacks.typed import kinds_of, typed_assumptions
 from properties.runs.replay import dump, replay
 from properties.systems.batch import build
-from properties.systems.spec import SystemSpec, parse_spec
+from properties.systems.spec import SystemSpec
+from properties.systems.table import parse_spec, system
 from theory import claim
 from theory.language.claim import Assumption
 from theory.language.parse import parse_statement
 
-NETWORK = SystemSpec(
-    kind="unitary", activation="relu", regime="pythagorean", inputs="gaussian", n=2, d=2, T=3, K=3,
+NETWORK = system(
+    kind="unitary", regime="pythagorean", inputs="gaussian", n=2, d=2, T=3, K=3,
     bias=0.5, start=2.0, batch=6, sequences=2,
 )  # fmt: skip
 CONTRACTIVE = Assumption("contractive", "λ < 1", parse_statement("lam < 1"))

@@ -11,25 +11,23 @@ from properties.attacks.extremal import SPECIAL
 from properties.judging.judge import Verdict, judge
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
-from properties.systems.kinds import EXACT_REGIMES
 from properties.systems.spec import SystemSpec
+from properties.systems.table import KINDS, system
 from properties.systems.unitary.blocks import multiplicity
 from properties.systems.unitary.derivatives import at_most, jacobian, norm_ends, norm_square
 from properties.systems.unitary.orthogonal import ONE
 from theory.language.claim import Assumption
 from theory.language.parse import parse_statement
 
-NETWORK = SystemSpec(
-    kind="unitary", activation="relu", regime="pythagorean", inputs="gaussian", n=2, d=2, T=3, K=3,
+NETWORK = system(
+    kind="unitary", regime="pythagorean", inputs="gaussian", n=2, d=2, T=3, K=3,
     bias=0.5, start=2.0, batch=6, sequences=2,
 )  # fmt: skip
-URNN = SystemSpec(
+URNN = system(
     kind="urnn", activation="relu", regime="cayley", inputs="gaussian", n=3, d=2, T=4, K=4,
     bias=0.5, batch=4, sequences=2,
 )  # fmt: skip
-BLOCK = SystemSpec(
-    kind="block", activation="identity", regime="dilation", n=2, states=3, inputs="zero", batch=4
-)
+BLOCK = system(kind="block", regime="dilation", n=2, states=3, batch=4)
 CONTRACTIVE = Assumption("contractive", "λ < 1", parse_statement("lam < 1"))
 LAGGED = Assumption("lagged", "k ≥ 1", parse_statement("1 <= k"))
 
@@ -40,7 +38,7 @@ def verdicts(text: str, spec: SystemSpec, *assumptions: Assumption) -> set[str]:
     return {Verdict(int(v)).name for v in seen.verdicts.ravel()}
 
 
-@pytest.mark.parametrize("regime", EXACT_REGIMES["block"])
+@pytest.mark.parametrize("regime", KINDS["block"].regimes)
 def test_blocks_are_blocks_of_orthogonal_matrices(regime: str) -> None:
     """V is orthogonal, W its leading block, and n + rank(I − WᵀW) is at most its rows."""
     for n, m, units in ((1, 1, 0), (2, 2, 1), (2, 3, 0), (3, 5, 1), (2, 6, 0), (3, 6, 3)):
@@ -156,7 +154,7 @@ def test_norms_are_decided_in_rationals() -> None:
 
 def test_vanishing_along_the_equivalent() -> None:
     """The equivalent's derivative obeys λ^(k−1), and λ^k it does not; W = 0 forgets at k = 2."""
-    for regime in EXACT_REGIMES["unitary"]:
+    for regime in KINDS["unitary"].regimes:
         spec = replace(NETWORK, regime=regime)
         given = (CONTRACTIVE, LAGGED)
         assert verdicts("dh_dh <= lam**(k - 1)", spec, *given) <= {"HOLDS", "VACUOUS"}

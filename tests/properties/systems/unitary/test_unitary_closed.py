@@ -14,6 +14,7 @@ from properties.measures.table import MEASURES
 from properties.measures.unitary import defect
 from properties.systems.batch import build
 from properties.systems.spec import Candidate, SystemSpec, check_spec
+from properties.systems.table import system
 from properties.systems.unitary.blocks import multiplicity
 from properties.systems.unitary.exact import above, nearest
 from properties.systems.unitary.fewer import fewest_states
@@ -24,8 +25,8 @@ from theory.language.parse import parse_statement
 from theory.language.statement import eq, ne
 from theory.language.vocabulary import symbols
 
-CANDIDATE = SystemSpec(
-    kind="candidate", activation="relu", regime="solved", inputs="zero", n=2, d=2, T=2, lam=0.0,
+CANDIDATE = system(
+    kind="candidate", regime="solved", n=2, d=2, T=2, lam=0.0,
     states=3,
 )  # fmt: skip
 (separation,) = symbols("separation")
@@ -64,9 +65,7 @@ def test_multiplicities_of_irrational_eigenvalues() -> None:
     assert multiplicity(turn, units=False) == 0
     assert multiplicity(turn, units=True) == 1
     # A block of a drawn orthogonal matrix with one row more has a simple eigenvalue.
-    spec = SystemSpec(
-        kind="block", activation="identity", regime="cayley", inputs="zero", n=3, states=4, batch=24
-    )
+    spec = system(kind="block", regime="cayley", n=3, states=4, batch=24)
     found = MEASURES["multiplicity"].enclose(build(spec))
     assert (found.lo == 1).all()
     assert verdicts(parse_statement("multiplicity + 1 <= states - n"), spec) == {"VIOLATED"}
@@ -113,7 +112,7 @@ def test_no_candidate_is_written_out_in_vain(kind: str) -> None:
     activation = {"unitary": "relu", "block": "identity"}.get(kind, "tanh")
     regime = {"unitary": "zero", "planted": "none"}.get(kind, "identity")
     found = Candidate(skew=[], signs=[1.0], G=[[1.0]], d=[2.0], s=[2.0])
-    spec = SystemSpec(kind=kind, activation=activation, regime=regime, found=found)  # type: ignore[arg-type]
+    spec = system(kind=kind, activation=activation, regime=regime, found=found)  # type: ignore[arg-type]
     check_spec(replace(spec, found=None))
     with pytest.raises(SpecError, match="candidate"):
         check_spec(spec)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl.cells.activation import ACTIVATIONS
-from properties.systems.drawing.strategies import windows
-from properties.systems.spec import Kind, SystemSpec
+from properties.systems.drawing.choices import windows
+from properties.systems.spec import Make, SystemSpec
+from properties.systems.vanilla.specs import Rnn, turned
 
 FACTORS = (0.75, 0.9375, 0.375)
 # (inputs, scale, bias): small around rest at 0; and around the rest that a bias brings about.
@@ -19,31 +20,30 @@ LENGTH = 64
 MANY = 48
 
 
-def corner_specs(kind: Kind) -> Iterator[SystemSpec]:
-    """The corners of one kind; nothing for kinds other than vanilla networks."""
-    if kind in ("linear", "rnn"):
-        names = ("identity",) if kind == "linear" else tuple(ACTIVATIONS)
-        for name in names:
-            yield from steep(kind, name)
-        for name in names:
-            yield many(kind, name)
+def corners(make: Make) -> Iterator[SystemSpec]:
+    """The corners of RNNs with every activation, or those of linear systems."""
+    names = ACTIVATIONS if make is Rnn else ("identity",)
+    for name in names:
+        yield from (turned(make, spec) for spec in steep(name))
+    for name in names:
+        yield turned(make, many(name))
 
 
-def steep(kind: Kind, name: str) -> Iterator[SystemSpec]:
+def steep(name: str) -> Iterator[SystemSpec]:
     """One unit, with every factor and each rest."""
     rho = ACTIVATIONS[name]
     for lam in FACTORS:
         for inputs, scale, bias in AROUND:
-            yield SystemSpec(
-                kind=kind, activation=name, regime="diagonal", inputs=inputs, T=LENGTH,
+            yield Rnn(
+                activation=name, regime="diagonal", inputs=inputs, T=LENGTH,
                 K=windows(lam, LENGTH, LENGTH - 1), lam=lam / rho.slope, scale=scale, bias=bias,
                 seed=1, batch=24 if bias else 2,
             )  # fmt: skip
 
 
-def many(kind: Kind, name: str) -> SystemSpec:
+def many(name: str) -> SystemSpec:
     """Many units, driven by large inputs."""
-    return SystemSpec(
-        kind=kind, activation=name, regime="gaussian", inputs="saturating", n=MANY, d=2, T=3, K=2,
+    return Rnn(
+        activation=name, regime="gaussian", inputs="saturating", n=MANY, d=2, T=3, K=2,
         lam=0.75 / ACTIVATIONS[name].slope, seed=1, batch=4, sequences=2,
     )  # fmt: skip

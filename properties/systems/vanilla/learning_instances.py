@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
+from typing import Any
 
 from msgspec.structs import replace
 
-from properties.systems.spec import SystemSpec, Values
+from properties.systems.kind import only
+from properties.systems.spec import Make, SystemSpec, Values
+from properties.systems.vanilla.specs import Gradient, Projection, Quadratic, Smooth, Training
 
-SCALAR = SystemSpec(
-    kind="gradient", activation="identity", regime="diagonal", inputs="constant", trained="W",
-    loss="linear", target=0.0,
-)  # fmt: skip
+
+def scalar(make: Make = Gradient, **fields: Any) -> SystemSpec:
+    """h = λh + ux with the loss p = ch."""
+    base = {"activation": "identity", "regime": "diagonal", "trained": "W", "loss": "linear"}
+    return make(**{**base, "target": 0.0, **fields})
 
 
 def gradients() -> Iterator[SystemSpec]:
@@ -19,36 +24,36 @@ def gradients() -> Iterator[SystemSpec]:
     back-propagation is off by its bound exactly in u; at λ near 0 one more power shows."""
     for lam in (0.75, 0.5, 0.25, 0.9375):
         for trained in ("W", "U"):
-            yield replace(SCALAR, lam=lam, trained=trained, T=64, K=32, seed=1)
+            yield scalar(lam=lam, trained=trained, T=64, K=32, seed=1)
     for lam in (0.125, 2.0**-7, 2.0**-10, 0.0):
-        yield replace(SCALAR, lam=lam, T=8, K=2)
-    yield replace(SCALAR, lam=0.9, T=240, K=200)
+        yield scalar(lam=lam, T=8, K=2)
+    yield scalar(lam=0.9, T=240, K=200)
     # With y = 0 the squared loss bends, and only the loss: nothing else depends on u.
     for lam in (0.8, 0.9375):
-        yield replace(SCALAR, lam=lam, trained="U", loss="squared", T=48, K=32)
+        yield scalar(lam=lam, trained="U", loss="squared", T=48, K=32)
     for trained in ("W", "U"):
-        yield replace(SCALAR, lam=0.75, trained=trained, T=9, K=9, seed=2)
-    yield replace(SCALAR, activation="tanh", lam=0.75, T=80, K=32, scale=2.0**-20)
-    yield replace(SCALAR, activation="relu", lam=0.75, trained="U", T=12, K=8, bias=0.5, batch=4)
+        yield scalar(lam=0.75, trained=trained, T=9, K=9, seed=2)
+    yield scalar(activation="tanh", lam=0.75, T=80, K=32, scale=2.0**-20)
+    yield scalar(activation="relu", lam=0.75, trained="U", T=12, K=8, bias=0.5, batch=4)
 
 
 def long_gradients() -> Iterator[SystemSpec]:
     """Windows at which λᵏ is far below the rounding of any gradient."""
-    yield replace(SCALAR, activation="tanh", lam=2.0**-8, T=24, K=20, scale=0.5)
-    yield replace(SCALAR, lam=0.5, T=120, K=100)
+    yield scalar(activation="tanh", lam=2.0**-8, T=24, K=20, scale=0.5)
+    yield scalar(lam=0.5, T=120, K=100)
 
 
 def bends() -> Iterator[SystemSpec]:
     """Two near weights of the scalar linear system, whose gradients differ most."""
     for lam, T in ((0.5, 64), (0.75, 120), (0.9, 300)):
         for distance in (2.0**-12, 2.0**-20):
-            yield replace(SCALAR, kind="smooth", lam=lam, T=T, distance=distance)
-    yield replace(SCALAR, kind="smooth", loss="squared", lam=0.9, T=300, distance=2.0**-12)
+            yield scalar(Smooth, lam=lam, T=T, distance=distance)
+    yield scalar(Smooth, loss="squared", lam=0.9, T=300, distance=2.0**-12)
 
 
 def descents() -> Iterator[SystemSpec]:
     """Gradient descent of the scalar linear system from the edge of Ω, its loss falling inwards."""
-    base = replace(SCALAR, kind="training", lam=0.5, T=40, K=8)
+    base = scalar(Training, lam=0.5, T=40, K=8)
     for steps, rate in ((1, 0.125), (30, 2.0**-7), (30, 0.125), (12, 1.0)):
         for schedule in ("inverse", "constant"):
             for seed in (0, 1):
@@ -64,15 +69,15 @@ def rising() -> Iterator[SystemSpec]:
                 W=[[start]], U=[[1.0]], b=[0.0], C=[[-1.0]], x=[[1.0]] * 40, h=[0.0],
                 h_other=[0.0], y=[0.0],
             )  # fmt: skip
-            yield replace(
-                SCALAR, kind="training", lam=lam, T=40, K=12, steps=1, alpha=0.125,
+            yield scalar(
+                Training, lam=lam, T=40, K=12, steps=1, alpha=0.125,
                 epsilon=lam**k * (0.75 + i / 16), values=values,
             )  # fmt: skip
 
 
 def quadratics() -> Iterator[SystemSpec]:
     """p = −βw²/2 against p + εw: the recursion of the weights is an equality."""
-    base = SystemSpec(kind="quadratic", activation="identity", K=1, epsilon=1.0)
+    base = Quadratic(K=1, epsilon=1.0)
     for beta, alpha in ((1.0, 1.0), (1.0, 0.5), (0.5, 2.0), (4.0, 2.0**-5), (1.0, 2.0**-7)):
         for steps in (1, 2, 10, 100):
             yield replace(base, lam=beta, alpha=alpha, steps=steps)
@@ -89,7 +94,7 @@ def diagonal(entries: list[float]) -> Rows:
     return [[v if i == j else 0.0 for j in range(len(entries))] for i, v in enumerate(entries)]
 
 
-def pair_of_matrices(A: Rows, B: Rows, **fields: object) -> SystemSpec:
+def pair_of_matrices(A: Rows, B: Rows, **fields: Any) -> SystemSpec:
     """A ``projection`` spec of two matrices written out."""
     n = len(A)
     zero, unit = [0.0] * n, [[1.0]] * n
@@ -97,8 +102,7 @@ def pair_of_matrices(A: Rows, B: Rows, **fields: object) -> SystemSpec:
         W=A, U=unit, b=zero, C=diagonal([1.0] * n), x=[[0.0]], h=zero, h_other=zero,
         W2=B, U2=unit, b2=zero,
     )  # fmt: skip
-    base = SystemSpec(kind="projection", activation="identity", n=n, lam=1.0, values=values)
-    return replace(base, **fields)
+    return Projection(n=n, lam=1.0, values=values, **fields)
 
 
 def projections() -> Iterator[SystemSpec]:
@@ -122,14 +126,14 @@ def logits(h: float, other: float) -> SystemSpec:
         W=[[0.5]], U=[[1.0]], b=[0.0], C=[[1.0], [-1.0]], x=[[1.0]], h=[h], h_other=[other],
         y=[0.0, 0.0],
     )  # fmt: skip
-    return replace(SCALAR, loss="cross-entropy", lam=0.5, values=values)
+    return scalar(loss="cross-entropy", lam=0.5, values=values)
 
 
 def shears() -> Iterator[SystemSpec]:
     """Linear systems that contract in a quadratic norm, far from doing so in the Euclidean one."""
     for n, lam in ((2, 0.5), (2, 0.75), (3, 0.5)):
-        yield SystemSpec(
-            kind="gradient", activation="identity", regime="shear", inputs="resonant", n=n, d=1,
+        yield Gradient(
+            activation="identity", regime="shear", inputs="resonant", n=n, d=1,
             T=40, K=12, lam=lam, seed=3, batch=8, sequences=2, trained="W", loss="linear",
         )  # fmt: skip
 
@@ -142,7 +146,7 @@ def beside_a_kink(T: int = 12, k: int = 4) -> SystemSpec:
         W=[[0.5]], U=[[1.0]], b=[0.0], C=[[1.0]], x=[*[[1.0]] * (T - 1), [last]], h=[1.0],
         h_other=[0.0], y=[0.0],
     )  # fmt: skip
-    return replace(SCALAR, activation="relu", lam=0.5, T=T, K=k, values=values)
+    return scalar(activation="relu", lam=0.5, T=T, K=k, values=values)
 
 
 def where_tanh_bends() -> SystemSpec:
@@ -153,7 +157,7 @@ def where_tanh_bends() -> SystemSpec:
         W=[[0.25, 0.25], [0.25, 0.25]], U=[[1.0], [1.0]], b=[0.6585, 0.6585],
         C=[[1.0, 0.0], [0.0, 1.0]], x=[[0.0]], h=[step, step], h_other=[-step, -step], y=[0.0, 0.0],
     )  # fmt: skip
-    return replace(SCALAR, activation="tanh", n=2, lam=0.5, trained="WUb", values=values)
+    return scalar(activation="tanh", n=2, lam=0.5, trained="WUb", values=values)
 
 
 def between_flat_ends() -> SystemSpec:
@@ -162,7 +166,7 @@ def between_flat_ends() -> SystemSpec:
         W=[[0.5]], U=[[0.0]], b=[0.0], C=[[1.0]], x=[[1.0]], h=[0.0], h_other=[0.0], y=[0.0],
         W2=[[0.5]], U2=[[3.0]], b2=[0.0],
     )  # fmt: skip
-    return replace(SCALAR, kind="smooth", activation="tanh", lam=0.5, trained="U", values=values)
+    return scalar(Smooth, activation="tanh", lam=0.5, trained="U", values=values)
 
 
 def first_step_grows() -> SystemSpec:
@@ -171,13 +175,13 @@ def first_step_grows() -> SystemSpec:
         W=[[0.25, 0.5], [0.0, 0.25]], U=[[1.0], [1.0]], b=[0.0, 0.0], C=[[1.0, 0.375], [0.0, 1.0]],
         x=[[1.0]] * 2, h=[0.0, 0.0], h_other=[1.0, 0.0], y=[0.0, 0.0],
     )  # fmt: skip
-    return replace(SCALAR, n=2, T=2, K=1, lam=0.5, trained="U", values=values)
+    return scalar(n=2, T=2, K=1, lam=0.5, trained="U", values=values)
 
 
 def idle_reservoir() -> SystemSpec:
     """Nilpotent matrices: they have a norm, but no spectral radius."""
-    return replace(
-        SCALAR, activation="tanh", regime="nilpotent", n=2, T=2, K=1, lam=0.75, seed=1,
+    return scalar(
+        activation="tanh", regime="nilpotent", n=2, T=2, K=1, lam=0.75, seed=1,
         trained="WUb", bias=0.5, batch=8, sequences=2,
     )  # fmt: skip
 
@@ -190,22 +194,23 @@ SPECIAL: dict[str, SystemSpec] = {
     "nilpotent-derivatives": idle_reservoir(),
     "opposite-logits-far": logits(-20.0, 0.0),
     "opposite-logits-near": logits(2.0**-8, -(2.0**-8)),
-    "input-weight-squared-loss": replace(
-        SCALAR, lam=0.8, trained="U", loss="squared", T=48, K=32
+    "input-weight-squared-loss": scalar(
+        lam=0.8, trained="U", loss="squared", T=48, K=32
     ),
-    "no-memory": replace(SCALAR, lam=2.0**-10, T=8, K=1),
+    "no-memory": scalar(lam=2.0**-10, T=8, K=1),
 }  # fmt: skip
-FAMILIES = {
-    "gradient": (gradients, long_gradients, shears),
-    "smooth": (bends,),
-    "training": (descents, rising, quadratics),
-    "quadratic": (quadratics,),
-    "projection": (projections,),
-}
 
 
-def learning_specs(kind: str) -> Iterator[SystemSpec]:
-    """Every extremal instance of these kinds; ``training`` knows the quadratic ones too."""
-    for family in FAMILIES.get(kind, ()):
-        yield from family()
-    yield from (spec for spec in SPECIAL.values() if spec.kind == kind)
+def of_gradient() -> Iterator[SystemSpec]:
+    """All of gradients."""
+    return chain(gradients(), long_gradients(), shears(), only(Gradient, SPECIAL).values())
+
+
+def of_smooth() -> Iterator[SystemSpec]:
+    """All of two weights."""
+    return chain(bends(), only(Smooth, SPECIAL).values())
+
+
+def of_training() -> Iterator[SystemSpec]:
+    """All of training, which knows the quadratic ones too."""
+    return chain(descents(), rising(), quadratics())

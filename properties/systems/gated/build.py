@@ -1,0 +1,29 @@
+"""What a batch holds of gated cells, from the numbers of its members."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import torch
+
+from properties.systems.cells.build import bound, of_candidate
+from properties.systems.drawing.regimes import Array
+from properties.systems.gated.cell import Gated, made
+from properties.systems.spec import SystemSpec
+
+Tensor = torch.Tensor
+
+
+def gated_cells(
+    spec: SystemSpec, stacked: Mapping[str, Array], x: Tensor, tensor: Callable[..., Tensor]
+) -> Gated:
+    """Those of stacked weights."""
+    weights = (tensor(part, *range(1, stacked[part].ndim)) for part in ("W", "U", "b", "b_hh"))
+    states = tensor("h", 2, 1), tensor("h_other", 2, 1)
+    return Gated(made(spec.kind, *weights), spec.kind, bound(spec, x), *states)
+
+
+def driving(spec: SystemSpec, stacked: Mapping[str, Array]) -> tuple[Array, Array]:
+    """The W and U of the candidate, which resonant inputs are made for."""
+    rows = of_candidate(spec.n)
+    return stacked["W"][:, rows], stacked["U"][:, rows]

@@ -1,0 +1,138 @@
+"""The table of contents of kinds of systems, one line each; columns of the matrix in this order.
+
+Cells of which nothing is listed are kinds too, after these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from operator import or_
+from typing import Any
+
+import msgspec
+
+from impl.cells.table import CELLS
+from properties.errors import SpecError, UnknownChoiceError
+from properties.systems.causal.specs import ATTENTION, GATED_CONV, MONOTONE, TCN, WAVENET
+from properties.systems.cells import kinds as cells
+from properties.systems.cells.extremal import family_specs
+from properties.systems.cells.plain import plain
+from properties.systems.cells.specs import cell_specs
+from properties.systems.certified.specs import CERTIFIED, CERTIFIED_RELU, CERTIFIED_RNN
+from properties.systems.gated.specs import GRU, GRU_CHO, LSTM
+from properties.systems.kind import Family, Kind
+from properties.systems.layered.specs import CASCADE, LAYERED
+from properties.systems.limits.drawn import CANDIDATE, PLANTED, SIGMOID
+from properties.systems.scans.specs import JORDAN_KIND, MODES_KIND, SCAN_KIND
+from properties.systems.spec import NAMED, SystemSpec, check_spec
+from properties.systems.unitary.drawn import BLOCK, UNITARY, URNN
+from properties.systems.vanilla.learning import GRADIENT, PROJECTION, QUADRATIC, SMOOTH, TRAINING
+from properties.systems.vanilla.plain import DESCENT, LINEAR, MATRIX, RNN, UNSTABLE
+from reports.records.codec import require_unique
+
+_KINDS = (
+    LINEAR,
+    RNN,
+    UNSTABLE,
+    GRADIENT,
+    SMOOTH,
+    TRAINING,
+    QUADRATIC,
+    PROJECTION,
+    MATRIX,
+    DESCENT,
+    UNITARY,
+    URNN,
+    BLOCK,
+    CANDIDATE,
+    SIGMOID,
+    PLANTED,
+    LSTM,
+    cells.LSTM_PROJECTED,
+    GRU,
+    GRU_CHO,
+    LAYERED,
+    CASCADE,
+    MODES_KIND,
+    JORDAN_KIND,
+    SCAN_KIND,
+    cells.LEAKY,
+    cells.DEEP,
+    cells.DIAGONAL,
+    cells.MIN_GRU,
+    cells.MIN_LSTM,
+    cells.SELECTIVE,
+    cells.STACK,
+    TCN,
+    GATED_CONV,
+    WAVENET,
+    ATTENTION,
+    MONOTONE,
+    CERTIFIED,
+    CERTIFIED_RNN,
+    CERTIFIED_RELU,
+)
+
+
+def _unlisted() -> Iterable[Kind]:
+    """A kind for each cell of which the listed ones draw no system."""
+    drawn = {cell for kind in _KINDS for cell in kind.named}
+    return (plain(cell) for name, cell in CELLS.items() if name not in drawn)
+
+
+def by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
+    """The kinds by their names; raises SpecError for two of one name."""
+    found: dict[str, Kind] = {}
+    for kind in kinds:
+        if found.setdefault(kind.name, kind) is not kind:
+            raise SpecError(f"two kinds of system are named {kind.name!r}")
+    return found
+
+
+KINDS: Mapping[str, Kind] = by_name((*_KINDS, *_unlisted()))
+UNION: Any = reduce(or_, (kind.struct for kind in KINDS.values()))
+# What `about` may say for any of several kinds.
+FAMILIES: Mapping[str, Family] = {
+    "cell": Family(
+        "cell", {name: kind for name, kind in KINDS.items() if kind.family}, cell_specs,
+        family_specs,
+    ),
+}  # fmt: skip
+
+
+def kind_named(name: str) -> Kind:
+    """The kind of that name; raises UnknownChoiceError."""
+    if name not in KINDS:
+        raise UnknownChoiceError("kind of system", name, tuple(KINDS))
+    return KINDS[name]
+
+
+def kinds_about(name: str) -> tuple[Kind, ...]:
+    """The kinds of a family, or the one kind of that name."""
+    return tuple(FAMILIES[name].members.values()) if name in FAMILIES else (kind_named(name),)
+
+
+def system(kind: str = "rnn", **fields: Any) -> SystemSpec:
+    """The spec of these fields; raises TypeError for one that the kind does not use."""
+    return kind_named(kind).spec(**fields)
+
+
+def parse_spec(text: str | bytes) -> SystemSpec:
+    """Read a spec from JSON and check every field.
+
+    Raises:
+        SpecError: not JSON, a field that the kind does not use, one that is missing or there twice,
+            or a value outside its range.
+    """
+    try:
+        require_unique(text)
+        spec: SystemSpec = msgspec.json.decode(text, type=UNION)
+        given = msgspec.json.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise SpecError(f"not a system spec of this version ({error})") from None
+    missing = [name for name in NAMED if spec.has(name) and name not in given]
+    if missing:
+        raise SpecError(f"a system spec that does not say its {', '.join(missing)}")
+    check_spec(spec)
+    return spec

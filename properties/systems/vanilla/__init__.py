@@ -1,0 +1,1 @@
+"""Vanilla networks: plain ones, those with a loss, and matrices alone."""

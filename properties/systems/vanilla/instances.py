@@ -1,0 +1,143 @@
+"""Extremal and special instances of plain networks, by name.
+
+They are ordinary specs, so that they replay and shrink like any other; a false variant that only
+one of them refutes names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from properties.systems.spec import Make, SystemSpec, Values
+from properties.systems.vanilla.specs import Descent, Linear, Matrix, Rnn, Unstable, turned
+
+
+def scalar(**fields: Any) -> SystemSpec:
+    """h = λ h + u x."""
+    return Linear(**{"regime": "diagonal", **fields})
+
+
+def scalar_linear() -> Iterator[SystemSpec]:
+    """h = λ h + u x with a constant input: equality in the state bound and in Lemma 1."""
+    for lam in (0.75, 0.5, 0.0, 0.9375, 1 - 2.0**-20, 1 - 2.0**-30):
+        for T in (1, 3, 17):
+            yield scalar(lam=lam, T=T, K=T, seed=T % 2, epsilon=2.0**-6)
+    for lam in (0.75, 0.9375):
+        yield scalar(lam=lam, T=64, K=24, epsilon=2.0**-6)
+
+
+def long_memory() -> Iterator[SystemSpec]:
+    """Windows so long that λᵏ is far below the rounding of a state."""
+    yield scalar(lam=0.5, T=200, K=180)
+    yield scalar(lam=2.0**-30, T=24, K=20)
+    yield scalar(lam=0.75, T=300, K=300, epsilon=1e-30)
+
+
+def isometric() -> Iterator[SystemSpec]:
+    """λ times an orthogonal, permuting or rotating matrix: nothing is forgotten faster than λᵏ."""
+    for regime in ("orthogonal", "permutation", "block"):
+        for inputs in ("impulse", "resonant", "constant"):
+            yield Linear(
+                regime=regime, inputs=inputs, n=4, d=2, T=24, K=8, lam=0.75, seed=11, batch=4,
+                sequences=2,
+            )  # fmt: skip
+
+
+def written(make: Make, values: Values, **fields: Any) -> SystemSpec:
+    """The spec of one system written out, windows to 8; ``fields`` set the spec's other fields."""
+    n, d, T = len(values.W), len(values.U[0]), len(values.x)
+    return make(n=n, d=d, T=T, K=min(T, 8), values=values, **fields)
+
+
+def instance(
+    W: list[list[float]], h: list[float], h_other: list[float], T: int = 8,
+    b: list[float] | None = None, x: float = 0.0,
+) -> Values:  # fmt: skip
+    """A system with one input that enters the first unit, and a pair of states."""
+    n = len(W)
+    unit = [[1.0 if i == 0 else 0.0] for i in range(n)]
+    C = [[1.0 if i == j else 0.0 for j in range(n)] for i in range(n)]
+    return Values(W=W, U=unit, b=b or [0.0] * n, C=C, x=[[x]] * T, h=h, h_other=h_other)
+
+
+SPECIAL: dict[str, SystemSpec] = {
+    "nilpotent-relu": written(
+        Rnn, instance([[2.0, 4.0], [-1.0, -2.0]], [1.0, 0.0], [0.0, 0.0]), activation="relu"
+    ),
+    "shear-100": written(
+        Linear, instance([[0.5, 100.0], [0.0, 0.5]], [0.0, 1.0], [0.0, 0.0], x=1.0)
+    ),
+    "gelu-slope": written(
+        Rnn, instance([[0.95]], [2.0**-8], [-(2.0**-8)], b=[1.4142135623730951]), activation="gelu"
+    ),
+    "silu-slope": written(
+        Rnn, instance([[0.95]], [2.0**-8], [-(2.0**-8)], b=[2.399357280515468]), activation="silu"
+    ),
+    "bias-without-input": written(
+        Rnn, instance([[0.5]], [1.0], [0.0], b=[1.0], T=12), activation="identity"
+    ),
+    "tanh-bias": written(Rnn, instance([[0.5]], [1.0], [0.0], b=[1.0], T=12), activation="tanh"),
+    "dead-relu": written(
+        Rnn, instance([[0.5]], [1.0], [0.0], b=[-64.0], T=6, x=1.0), activation="relu"
+    ),
+    "nilpotent-shift": written(
+        Linear, instance([[0.0, 0.0], [0.5, 0.0]], [1.0, 0.0], [0.0, 1.0], T=8, x=1.0)
+    ),
+    "memoryless": written(Linear, instance([[0.0]], [1.0], [0.0], T=6, x=1.0)),
+    "gelu-far-left": written(
+        Rnn, instance([[0.5]], [1.0], [0.0], b=[-8.5], T=4), activation="gelu"
+    ),
+    "softplus-threshold": written(
+        Rnn, instance([[2.0**-10]], [1.0], [0.0], b=[20.5], T=4), activation="softplus-torch"
+    ),
+    "subnormal-norm": Matrix(
+        n=2, values=instance([[3e-162, 1e-162], [1e-162, 2e-162]], [1.0, 0.0], [0.0, 0.0], T=1)
+    ),
+}
+
+OF_LINEAR = (scalar_linear, long_memory, isometric)
+
+
+def networks(make: Make) -> Iterator[SystemSpec]:
+    """All instances of linear systems, or of RNNs: linear systems are RNNs too."""
+    for family in OF_LINEAR:
+        for spec in family():
+            yield turned(make, spec)
+    for spec in SPECIAL.values():
+        if spec.activation == "identity" or (make is Rnn and spec.kind == "rnn"):
+            yield turned(make, spec)
+
+
+def accumulating() -> Iterator[SystemSpec]:
+    """`rounding-accumulates`: with a constant input near λ = 1 every step rounds the same way."""
+    for lam, seed in ((0.999, 0), (0.9995, 1), (0.9995, 5)):
+        yield turned(Rnn, scalar(lam=lam, T=6000, seed=seed))
+
+
+def matrices() -> Iterator[SystemSpec]:
+    """Norms that are known exactly, at every scale."""
+    yield SPECIAL["subnormal-norm"]
+    for regime in ("permutation", "diagonal", "orthogonal", "block", "rank-one", "zero"):
+        for lam in (1.0, 0.75, 1 - 2.0**-53, 2.0**-538, 2.0**500):
+            yield Matrix(regime=regime, n=3, lam=lam, seed=5, batch=32)
+
+
+def witnesses() -> Iterator[SystemSpec]:
+    """The unstable systems that no window truncates."""
+    for lam in (1.0, 1.5, 2.0):
+        yield Unstable(T=40, K=39, activation="identity", lam=lam)
+    yield Unstable(T=40, K=39, activation="tanh", lam=3.0, scale=5.0)
+
+
+def descents() -> Iterator[SystemSpec]:
+    """Gradient descent that diverges (T = 6, a_1 = 3/2), and one that does not (T = 2)."""
+    for T, a, alpha in (
+        (6, 1.5, 1.0),
+        (3, 2.0, 1.0),
+        (2, 1.5, 1.0),
+        (4, 1.125, 0.5),
+        (3, 1.25, 1.0),
+        (3, 2.0, 0.375),
+    ):
+        yield Descent(T=T, lam=a, alpha=alpha)

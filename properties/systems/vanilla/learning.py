@@ -1,0 +1,230 @@
+"""Systems with a loss, trained or not, and projections: what is drawn, and their records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from math import log
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from impl.cells.activation import ACTIVATIONS
+from impl.gradients.weight_sets import Region
+from properties.systems.drawing.choices import pick, seeds, windows
+from properties.systems.drawing.regimes import Array
+from properties.systems.kind import NO_CELL, Climb, Kind, Wanted, cell_named, only
+from properties.systems.spec import BALLS, LOSSES, TRAINED, Make, SystemSpec
+from properties.systems.vanilla import learning_instances as instances
+from properties.systems.vanilla.ascent import Ascent
+from properties.systems.vanilla.drawn import drawn
+from properties.systems.vanilla.plain import DRIVES, STABLE_REGIMES, WEIGHTED_REGIMES
+from properties.systems.vanilla.specs import Gradient, Projection, Quadratic, Smooth, Training
+
+# Gradients are read to fewer rounding errors than gaps of states: λᵏ down to 2⁻³² is decided.
+GRADIENT_DEPTH = 32 * log(2)
+MEMORIES = (0.75, 0.5, 0.9, 0.25, 0.99, 0.0, 2.0**-10, 0.999)
+DISTANCES = (0.25, 2.0**-12, 2.0**-6, 1.0, 2.0**-20)
+
+
+@st.composite
+def learning(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
+    """A system with a loss: one in four is scalar with a constant input, where bounds are tight."""
+    tight = draw(pick((False, True, False, False)))
+    lam = draw(pick(MEMORIES[:4] if tight else MEMORIES))
+    if tight:
+        activation = draw(pick(("identity", "tanh", "identity", "sin")))
+        spec = make(
+            regime="diagonal", inputs="constant", T=64, K=32,
+            scale=1.0 if activation == "identity" else draw(pick((2.0**-7, 2.0**-12))),
+            trained=draw(pick(("W", "U"))), loss=draw(pick(("linear", "squared"))), target=0.0,
+        )  # fmt: skip
+    else:
+        activation = draw(pick(("tanh", "identity", "relu", *sorted(ACTIVATIONS))))
+        if wanted.wide and draw(st.booleans()):
+            activation = "identity"
+        n, T = draw(pick((2, 3, 4, 1, 6, 8))), draw(pick((34, 40, 48, 64, 13, 5, 36, 2)))
+        kinked = ACTIVATIONS[activation].curvature == float("inf")
+        spec = make(
+            regime=draw(
+                pick((*STABLE_REGIMES, *WEIGHTED_REGIMES) if wanted.wide else STABLE_REGIMES)
+            ),
+            inputs=draw(pick(DRIVES)),
+            n=n,
+            d=min(draw(pick((1, 2, 3))), n),
+            T=T,
+            K=min(T, 32),
+            scale=draw(pick((1.0, 0.25, 2.0**-10, 4.0))),
+            # Without a bias resting units would stay at the kink.
+            bias=draw(pick((0.5,) if kinked else (0.0, 0.5))),
+            trained=draw(pick((*TRAINED[:4], *TRAINED))),
+            loss=draw(pick(LOSSES)),
+            target=draw(pick((1.0, 0.0, 4.0))),
+        )
+    spec = replace(
+        spec, activation=activation, lam=lam / ACTIVATIONS[activation].slope,
+        K=windows(lam, spec.T, spec.K, GRADIENT_DEPTH), distance=draw(pick(DISTANCES)),
+        seed=draw(seeds()), batch=wanted.batch, sequences=wanted.sequences,
+    )  # fmt: skip
+    return sparse(spec, wanted.stepwise)
+
+
+def sparse(spec: SystemSpec, stepwise: bool) -> SystemSpec:
+    """The spec with fewer systems where bounds on gradients are met with equality, or are 0."""
+    if spec.lam == 0:
+        spec = replace(spec, K=min(spec.K, 3), T=min(spec.T, 8))
+    linear = spec.activation == "identity"
+    scalar = spec.n == 1 and (linear or stepwise or spec.trained == "U")
+    nothing = spec.lam == 0 or (spec.inputs == "zero" and spec.trained == "U")
+    if nothing or scalar or (linear and stepwise):
+        return replace(spec, batch=min(spec.batch, 4), sequences=min(spec.sequences, 2))
+    return spec
+
+
+@st.composite
+def training(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+    """Projected gradient descent of a small system, full and truncated, by steps c/(βt) or c/β."""
+    lam = draw(pick((0.5, 0.75, 0.25, 0.9)))
+    scalar = draw(pick((False, True)))
+    activation = draw(pick(("identity", "tanh", "identity", "sigmoid", "sin", "arctan")))
+    n, T = 1 if scalar else draw(pick((2, 3, 4))), draw(pick((8, 5, 13, 21)))
+    spec = Training(
+        activation=activation,
+        regime="diagonal" if scalar else draw(pick(STABLE_REGIMES)),
+        inputs=draw(pick(("constant", "gaussian", "resonant", "alternating"))),
+        n=n,
+        d=min(draw(pick((1, 2))), n),
+        T=T,
+        K=windows(lam, T, draw(pick((8, 4, 12)))),
+        lam=lam / ACTIVATIONS[activation].slope,
+        scale=draw(pick((1.0, 0.25, 2.0**-10))),
+        bias=draw(pick((0.0, 0.5))),
+        epsilon=draw(pick((1.0, 0.25, 4.0, 16.0))),
+        alpha=draw(pick((1.0, 0.125, 2.0**-6, 2.0))),
+        seed=draw(seeds()),
+        batch=wanted.batch,
+        trained=draw(pick(("W", "WUb", "WU", "U"))),
+        loss=draw(pick(LOSSES)),
+        target=draw(pick((1.0, 0.0))),
+        steps=draw(pick((1, 4, 10, 2))),
+        schedule=draw(pick(("inverse", "inverse", "inverse", "constant"))),
+    )
+    if scalar and draw(st.booleans()):
+        # Where the bounds are tight: nothing is left of what the zero state forgets.
+        spec = replace(
+            spec, activation="identity", inputs="constant", T=40, trained="W", loss="linear",
+            lam=lam, bias=0.0, batch=min(spec.batch, 8),
+        )  # fmt: skip
+    return spec
+
+
+@st.composite
+def quadratic(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+    """Descent on −βw²/2 and on −βw²/2 + εw, where the recursion of the weights is exact."""
+    return Quadratic(
+        K=1,
+        lam=draw(pick((1.0, 0.125, 4.0))),
+        epsilon=draw(pick((1.0, 2.0**-20))),
+        alpha=draw(pick((0.5, 1.0, 2.0**-7, 2.0))),
+        steps=draw(pick((1, 2, 3, 10, 40, 200))),
+        schedule=draw(pick(("inverse", "inverse", "inverse", "constant"))),
+        seed=draw(seeds()),
+    )
+
+
+@st.composite
+def projection(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+    """Two matrices about ``distance`` apart, and the radius of the ball that they are taken to."""
+    return Projection(
+        regime=draw(pick(("orthogonal", "gaussian", "diagonal", "symmetric", "rank-one", "zero"))),
+        n=draw(pick((3, 2, 4, 1, 8))),
+        lam=draw(pick((1.0, 2.0, 0.5))),
+        scale=draw(pick((1.0, 0.5, 2.0))),
+        distance=draw(pick((0.25, 2.0**-6, 1.0, 2.0**-20))),
+        ball=draw(pick(BALLS)),
+        seed=draw(seeds()),
+        batch=wanted.batch,
+    )
+
+
+def starts(make: Make, count: int, seed: int) -> Iterator[SystemSpec]:
+    """Small systems with a loss, long enough for the bounds that no length passes."""
+    for i in range(count):
+        activation = ("identity", "tanh", "sin", "arctan")[i % 4]
+        yield make(
+            activation=activation,
+            regime=("diagonal", "orthogonal", "similar")[i % 3],
+            inputs="constant",
+            n=(1, 1, 2)[i % 3],
+            T=(24, 32)[i % 2],
+            K=4,
+            lam=(0.5, 0.75)[(i // 2) % 2],
+            scale=1.0 if activation == "identity" else 2.0**-10,
+            trained=("W", "W", "U", "WU")[(i // 2) % 4],
+            loss=("linear", "squared", "cross-entropy")[(i // 2) % 3],
+            target=0.0,
+            distance=2.0**-6,
+            seed=seed + i,
+            batch=2,
+        )
+
+
+def of_quadratic(batch: Any, name: str) -> Array:
+    """The constants of p(w) = −βw²/2 and p^k(w) = p(w) + εw, given by the spec; they have no
+    others but a factor λ."""
+    spec = batch.spec
+    given = {"beta": spec.lam, "eps_k": spec.epsilon, "lam": 0.5}
+    value = np.full((len(spec.members), 1, 1), given.get(name, np.inf))
+    return np.repeat(value, batch.K + 1, axis=2) if name == "eps_k" else value
+
+
+def alone(batch: Any) -> Region:
+    """The weights of the cell alone."""
+    return Region.of(batch.cell)
+
+
+def between(batch: Any) -> Region:
+    """Those between the cell's and the second ones."""
+    own = Region.of(batch.cell)
+    return own if batch.other is None else Region.join(own, Region.of(batch.other))
+
+
+def on_omega(batch: Any) -> Region:
+    """Those of Ω."""
+    return Region.of_omega(batch.omega, batch.cell, batch.spec.trained)
+
+
+GRADIENT = Kind(
+    Gradient,
+    partial(learning, Gradient),
+    numbers=drawn,
+    extremal=instances.of_gradient,
+    special=only(Gradient, instances.SPECIAL),
+    climb=Climb(partial(starts, Gradient), Ascent.start, slowness=2),
+    region=alone,
+    contracts=True,
+)  # fmt: skip
+SMOOTH = Kind(
+    Smooth,
+    partial(learning, Smooth),
+    numbers=drawn,
+    extremal=instances.of_smooth,
+    special=only(Smooth, instances.SPECIAL),
+    climb=Climb(partial(starts, Smooth), Ascent.start, slowness=2),
+    region=between,
+    contracts=True,
+)
+TRAINING = Kind(
+    Training, training, numbers=drawn, extremal=instances.of_training, region=on_omega,
+    contracts=True,
+)  # fmt: skip
+QUADRATIC = Kind(
+    Quadratic, quadratic, numbers=drawn, cell=cell_named(NO_CELL), extremal=instances.quadratics,
+    constant=of_quadratic,
+)  # fmt: skip
+PROJECTION = Kind(
+    Projection, projection, numbers=drawn, cell=cell_named(NO_CELL),
+    extremal=instances.projections,
+)  # fmt: skip

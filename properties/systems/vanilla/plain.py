@@ -1,0 +1,177 @@
+"""Linear systems, RNNs, unstable ones, and matrices: what is drawn, and their records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from impl.cells.activation import ACTIVATIONS
+from properties.systems.drawing.choices import pick, seeds, windows
+from properties.systems.kind import NO_CELL, STATE, Climb, Column, Kind, Wanted, cell_named, only
+from properties.systems.spec import Make, SystemSpec
+from properties.systems.vanilla import instances
+from properties.systems.vanilla.ascent import Ascent
+from properties.systems.vanilla.corners import corners
+from properties.systems.vanilla.drawn import drawn, unit_inputs
+from properties.systems.vanilla.specs import Descent, Linear, Matrix, Rnn, Unstable
+
+FACTORS = (0.5, 0.75, 0.9, 0.25, 0.99, 0.999, 2.0**-10, 1 - 2.0**-20)
+SIZES = (1, 2, 3, 4, 6, 8, 12, 16)
+LENGTHS = (1, 2, 3, 5, 8, 13, 21, 34, 50, 64)
+WINDOWS = (0, 1, 2, 4, 8, 12, 16, 24)
+STABLE_REGIMES = (
+    "orthogonal", "gaussian", "permutation", "block", "symmetric", "diagonal", "rank-one",
+    "nilpotent",
+)  # fmt: skip
+ISOMETRIC = ("orthogonal", "permutation", "block")
+WEIGHTED_REGIMES = ("similar", "shear")
+TARGETS = (0.26, 0.1, 0.57, 0.01)
+DRIVES = ("constant", "gaussian", "alternating", "impulse", "resonant", "saturating", "zero")
+SCALES = (1.0, 2.0**-160, 2.0**-538, 2.0**-30, 2.0**30, 2.0**400, 0.75, 1 - 2.0**-53)
+
+
+def crowd(spec: SystemSpec, stepwise: bool) -> SystemSpec:
+    """The spec with fewer systems where bounds are met with equality: the referee decides those.
+
+    A scalar system meets them at every window, an isometric one at windows k ≥ T − 1, and a linear
+    isometric one in every single step.
+    """
+    isometric = spec.regime in ISOMETRIC and spec.activation == "identity"
+    if spec.n > 1 and spec.K < spec.T - 1 and not (stepwise and isometric):
+        return spec
+    return replace(spec, batch=min(spec.batch, 4), sequences=min(spec.sequences, 2))
+
+
+@st.composite
+def network(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
+    """A linear system, or an RNN."""
+    n, T = draw(pick(SIZES)), draw(pick(LENGTHS))
+    activation = "identity"
+    if make is Rnn:
+        activation = draw(pick(("tanh", "identity", "relu", *sorted(ACTIVATIONS))))
+    lam = draw(pick(FACTORS))
+    spec = make(
+        **({"activation": activation} if make is Rnn else {}),
+        regime=draw(pick((*STABLE_REGIMES, *WEIGHTED_REGIMES) if wanted.wide else STABLE_REGIMES)),
+        inputs=draw(pick(DRIVES)),
+        n=n,
+        d=min(draw(pick((1, 2, 3))), n),
+        T=T,
+        K=windows(lam, T, draw(pick(WINDOWS))),
+        # λ is the model's factor L_ρ ‖W‖₂, so the norm aimed at is λ/L_ρ.
+        lam=lam / ACTIVATIONS[activation].slope,
+        scale=draw(pick((1.0, 0.25, 4.0))),
+        bias=draw(pick((0.0, 0.0, 0.5))),
+        epsilon=draw(pick(TARGETS)),
+        seed=draw(seeds()),
+        batch=wanted.batch,
+        sequences=wanted.sequences,
+    )
+    return crowd(spec, wanted.stepwise)
+
+
+@st.composite
+def matrix(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+    """A matrix alone, at any scale."""
+    regime = draw(pick((*STABLE_REGIMES, "similar")))
+    n, lam = draw(pick((2, 3, 1, 4, 5, 8))), draw(pick(SCALES))
+    return Matrix(regime=regime, n=n, lam=lam, seed=draw(seeds()), batch=wanted.batch)
+
+
+@st.composite
+def unstable(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+    """One impulse into a scalar system with λ ≥ 1: linear, or tanh with slope 3 at rest."""
+    T = draw(pick((2, 3, 5, 8, 13, 21, 34)))
+    saturating = draw(st.booleans())
+    return Unstable(
+        activation="tanh" if saturating else "identity",
+        T=T,
+        K=T - 1,
+        lam=3.0 if saturating else draw(pick((1.0, 1.25, 1.5, 2.0, 3.0))),
+        scale=5.0 if saturating else 1.0,
+        seed=draw(seeds()),
+    )
+
+
+@st.composite
+def descent(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+    """Gradient descent on the unstable scalar system from a_1 = lam."""
+    return Descent(
+        T=draw(pick((3, 4, 5, 6, 7, 8))),
+        lam=draw(pick((1.5, 1.25, 1.125, 2.0, 3.0))),
+        alpha=draw(pick((1.0, 0.5, 2.0, 0.375, 0.1875, 0.125, 8.0))),
+    )
+
+
+def starts(make: Make, count: int, seed: int) -> Iterator[SystemSpec]:
+    """Small systems of the regimes in which bounds are tight, one input sequence each."""
+    names = ("tanh", "identity", "relu", "gelu", "sin", "elu") if make is Rnn else ("identity",)
+    for i in range(count):
+        activation = names[i % len(names)]
+        n, T = 1 + i % 3, (3, 6, 12)[i % 3]
+        yield make(
+            **({"activation": activation} if make is Rnn else {}),
+            regime=("orthogonal", "gaussian", "similar")[(i // 2) % 3],
+            inputs=("constant", "gaussian")[i % 2],
+            n=n,
+            d=1,
+            T=T,
+            K=min(3, T),
+            lam=(0.75, 0.5, 0.9)[i % 3] / ACTIVATIONS[activation].slope,
+            bias=(0.0, 0.25)[(i // 3) % 2],
+            scale=(1.0, 0.125)[(i // 2) % 2],
+            seed=seed + i,
+            batch=4,
+            sequences=1,
+        )
+
+
+LAYERS = "deep transition"
+LINEAR = Kind(
+    Linear,
+    partial(network, Linear),
+    numbers=drawn,
+    columns={
+        "linear": Column(
+            "linear", (*STATE, "linear", "rnn", "system", "descent", "Jordan block", LAYERS)
+        )
+    },
+    extremal=partial(instances.networks, Linear),
+    special=only(Linear, instances.SPECIAL),
+    corners=partial(corners, Linear),
+    climb=Climb(partial(starts, Linear), Ascent.start),
+    contracts=True,
+)
+RNN = Kind(
+    Rnn,
+    partial(network, Rnn),
+    numbers=drawn,
+    columns={
+        "rnn-smooth": Column("RNN, smooth ρ", (*STATE, "rnn", "system", "sigmoidal", LAYERS)),
+        "rnn-kinked": Column("RNN, kinked ρ", ("contraction", "rnn", "relu", "patterns", LAYERS)),
+    },
+    extremal=partial(instances.networks, Rnn),
+    special=only(Rnn, instances.SPECIAL),
+    corners=partial(corners, Rnn),
+    long=instances.accumulating,
+    climb=Climb(partial(starts, Rnn), Ascent.start),
+    contracts=True,
+)
+UNSTABLE = Kind(
+    Unstable, unstable, numbers=unit_inputs, extremal=instances.witnesses, looks=(),
+)  # fmt: skip
+DESCENT = Kind(
+    Descent, descent, numbers=drawn, cell=cell_named("linear"), extremal=instances.descents,
+)  # fmt: skip
+MATRIX = Kind(
+    Matrix,
+    matrix,
+    numbers=drawn,
+    cell=cell_named(NO_CELL),
+    columns={NO_CELL: Column("no cell")},
+    extremal=instances.matrices,
+    special=only(Matrix, instances.SPECIAL),
+)

@@ -1,0 +1,38 @@
+"""What may be said of vanilla networks, of those with a loss, and of matrices alone."""
+
+from __future__ import annotations
+
+from properties.errors import SpecError
+from properties.systems.spec import Make, SystemSpec, spec_of
+
+PLAIN = "n d T K regime inputs lam scale bias epsilon distance values"
+LOSS = f"activation {PLAIN} trained loss target"
+DESCENT = "alpha steps schedule"
+
+
+def one_sequence(spec: SystemSpec) -> None:
+    """Raise SpecError for several sequences."""
+    if spec.sequences != 1:
+        raise SpecError(f"{spec.kind} goes along one sequence")
+
+
+Linear = spec_of("linear", PLAIN, activation="identity")
+Rnn = spec_of("rnn", f"activation {PLAIN}")
+Matrix = spec_of("matrix", "n regime lam values")
+Unstable = spec_of(
+    "unstable", "activation T K lam scale", activations=("identity", "tanh"), regime="diagonal",
+    inputs="impulse",
+)  # fmt: skip
+Descent = spec_of("descent", "T lam alpha", regime="diagonal")
+Gradient = spec_of("gradient", LOSS)
+Smooth = spec_of("smooth", LOSS, paired=True)
+Training = spec_of("training", f"{LOSS} {DESCENT}", check=one_sequence)
+Quadratic = spec_of("quadratic", f"K lam epsilon {DESCENT}", activation="identity")
+Projection = spec_of(
+    "projection", "n regime lam scale distance ball values", activation="identity", paired=True
+)
+
+
+def turned(make: Make, spec: SystemSpec) -> SystemSpec:
+    """The same system as one of another kind."""
+    return make(**{name: getattr(spec, name) for name in make.__struct_fields__})
