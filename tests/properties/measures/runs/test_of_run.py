@@ -10,8 +10,8 @@ from properties.measures.measure import Measure
 from properties.measures.runs.of_run import of_run
 from properties.measures.table import MEASURES
 from properties.systems.batch import Batch, build
-from properties.systems.kinds import FAMILIES
 from properties.systems.spec import SystemSpec
+from properties.systems.table import FAMILIES, system
 
 PRECISION = 256
 
@@ -33,7 +33,7 @@ AGAIN = of_run("h_norm", again)
 
 def spec_of(i: int, activation: str) -> SystemSpec:
     """Another regime, size and scale for every i."""
-    return SystemSpec(
+    return system(
         activation=activation, regime=("gaussian", "orthogonal", "nilpotent")[i % 3],
         inputs="gaussian", n=1 + i % 3, d=1 + i % 2, T=4, K=3, bias=(0.0, 0.5)[i % 2],
         lam=(0.9, 0.5, 1.5)[i % 3] / ACTIVATIONS[activation].slope,
@@ -72,7 +72,7 @@ def test_readings_agree(name: str, activation: str) -> None:
         assert (measure.square(batch.pair(1, 1), 1) is not None) is rational
 
 
-@pytest.mark.parametrize("kind", FAMILIES["cell"])
+@pytest.mark.parametrize("kind", FAMILIES["cell"].members)
 def test_readings_of_cells(kind: str) -> None:
     """The program of the cell is run, and what it shows is read."""
     spec = next(spec for spec in extremal_specs("cell") if spec.kind == kind).alone(0, 0)
@@ -99,9 +99,7 @@ def test_the_same_as_a_measure_written_out(name: str, activation: str) -> None:
 
 def test_a_linear_system_is_decided_in_rationals() -> None:
     """Under a constant input h_{T+1} − h_T = λ^T U x exactly."""
-    spec = SystemSpec(
-        kind="linear", activation="identity", regime="diagonal", inputs="constant", lam=0.75, T=5
-    )
+    spec = system("linear", regime="diagonal", inputs="constant", lam=0.75, T=5)
     pair = build(spec)
     W, U, x = (
         fmpq(*number.as_integer_ratio())
