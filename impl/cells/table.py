@@ -5,9 +5,6 @@ comes after, so that a new cell is one file.
 """
 
 from collections.abc import Iterable, Mapping
-from importlib import import_module
-from pathlib import Path
-from pkgutil import iter_modules
 
 from impl.cells.activation import ACTIVATIONS
 from impl.cells.deep import DEEP_KINDS
@@ -23,6 +20,7 @@ from impl.cells.scans.selective import SELECTIVE_KIND
 from impl.cells.stacks.layer_analysis import CASCADE
 from impl.cells.stacks.stack import PREFIX, stacked
 from impl.cells.vanilla import vanilla
+from impl.declared import declared
 from impl.errors import InputError, UnknownNameError
 
 _KINDS = (
@@ -39,13 +37,6 @@ _KINDS = (
     MIN_LSTM_KIND,
     SELECTIVE_KIND,
 )
-
-
-def _unlisted() -> Iterable[Kind]:
-    """The kinds of the other modules, by the names of these."""
-    for name in sorted(module.name for module in iter_modules([str(Path(__file__).parent)])):
-        if name != "table":
-            yield from getattr(import_module(f"impl.cells.{name}"), "KINDS", ())
 
 
 STACK = "stack"  # of layers of any kind that fits
@@ -68,7 +59,7 @@ def by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
     return found
 
 
-CELLS: Mapping[str, Kind] = by_name((*_KINDS, *_unlisted()))
+CELLS: Mapping[str, Kind] = by_name((*_KINDS, *declared(__name__, __file__, "KINDS")))
 NORM_NAMES = (*dict.fromkeys(norm for kind in CELLS.values() for norm in kind.norms), CASCADE)
 
 

@@ -1,6 +1,6 @@
 """What the house must know of a kind of system; everything else asks this record.
 
-A kind is one file that ends in its `Kind`, and one line in `properties.systems.table`.
+A kind is one file that ends in its ``KINDS``.
 """
 
 from __future__ import annotations

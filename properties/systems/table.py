@@ -1,6 +1,7 @@
 """The table of contents of kinds of systems, one line each; columns of the matrix in this order.
 
-Cells of which nothing is listed are kinds too, after these.
+Any other module of this folder that ends in its ``KINDS`` comes after, so that a new kind is one
+file, and then the cells of which nothing is listed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import msgspec
 
 from impl.cells.table import CELLS
+from impl.declared import declared
 from properties.errors import SpecError, UnknownChoiceError
 from properties.systems.causal.specs import ATTENTION, GATED_CONV, MONOTONE, TCN, WAVENET
 from properties.systems.cells import kinds as cells
@@ -75,10 +77,12 @@ _KINDS = (
 )
 
 
-def _unlisted() -> Iterable[Kind]:
-    """A kind for each cell of which the listed ones draw no system."""
-    drawn = {cell for kind in _KINDS for cell in kind.named}
-    return (plain(cell) for name, cell in CELLS.items() if name not in drawn)
+def _all() -> Iterable[Kind]:
+    """These, those that other modules of this folder end in, and one for each cell of which none
+    of all these draws a system."""
+    found = (*_KINDS, *declared(__name__, __file__, "KINDS", "columns"))
+    drawn = {cell for kind in found for cell in kind.named}
+    return (*found, *(plain(cell) for name, cell in CELLS.items() if name not in drawn))
 
 
 def by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
@@ -90,7 +94,7 @@ def by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
     return found
 
 
-KINDS: Mapping[str, Kind] = by_name((*_KINDS, *_unlisted()))
+KINDS: Mapping[str, Kind] = by_name(_all())
 UNION: Any = reduce(or_, (kind.struct for kind in KINDS.values()))
 # What `about` may say for any of several kinds.
 FAMILIES: Mapping[str, Family] = {

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import msgspec
 import torch
 
 from impl.cells.rnn import RNN
@@ -18,6 +17,7 @@ from impl.training.descent import descend, descent_error
 from properties.measures.readings.slack import UP, map_slack, norm_slack, norms, state_slack
 from properties.measures.readings.states import before_start, readout
 from properties.systems.batch import Batch
+from properties.systems.vanilla.specs import Rnn, turned
 
 Tensor = torch.Tensor
 PARTS = ("W", "U", "b")
@@ -160,7 +160,7 @@ def trained_gap(batch: Batch) -> Tensor:
 def trained_gap_slack(batch: Batch, value: Tensor) -> Tensor:
     """Its error: the weights' through L_w/(1 − λ), the rollouts', then C's own."""
     known, found = batch.constants, descents(batch)
-    spec = msgspec.structs.replace(batch.spec, kind="rnn")
+    spec = turned(Rnn, batch.spec)
     copies = repeated(batch.C, batch.K + 2)
     last = replace(
         batch, spec=spec, cell=found.cells[-1], x=found.inputs, C=copies, y=None, cache={}

@@ -160,4 +160,4 @@ def test_specs_of_training_and_pairs() -> None:
     with pytest.raises(SpecError, match="shapes"):
         check_spec(replace(pair, values=replace(pair.values, b2=[1.0, 2.0, 3.0])))
     with pytest.raises(SpecError, match="unknown loss"):
-        check_spec(system(loss="absolute"))
+        check_spec(system("gradient", loss="absolute"))

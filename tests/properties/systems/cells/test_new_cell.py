@@ -1,14 +1,10 @@
 """A new cell is one file: the rooms are copied, the README's example is put there, nothing else."""
 
 import re
-import shutil
-import subprocess
-import sys
-from os import environ
 from pathlib import Path
 
-ROOT = Path(__file__).parents[4]
-ROOMS = ("theory", "impl", "properties", "reports", "rnnbounds")
+from rooms import ROOT, with_files
+
 PROGRAM = """
 import torch
 from impl.certificate.certify import certify
@@ -49,13 +45,6 @@ def example() -> str:
 
 def test_a_cell_is_one_file(tmp_path: Path) -> None:
     """It is certified, truncated, drawn, attacked by claims about any cell, and has a column."""
-    for room in ROOMS:
-        shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "impl" / "cells" / "kept.py").write_text(example())  # the one file
-    run = subprocess.run(
-        (sys.executable, "-c", PROGRAM), env={**environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True, text=True, check=False, cwd=tmp_path,
-    )  # fmt: skip
-    assert run.stdout.splitlines() == [
+    assert with_files(tmp_path, {"impl/cells/kept.py": example()}, PROGRAM) == [
         "certified", "certified", "True 0 0", "True 0 0", "True NOT PROVED",
-    ], run.stderr  # fmt: skip
+    ]  # fmt: skip
