@@ -94,6 +94,7 @@ def test_pairs_lie_in_the_box(kind: Kind, i: int) -> None:
             h = moved.value.clamp(-box, box)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "i"), CASES)
 def test_a_pair_alone_is_the_same_to_the_last_bit(kind: Kind, i: int) -> None:
     """No member depends on its batch, nor on the other sequences; nor does what is written out."""
@@ -110,6 +111,7 @@ def test_a_pair_alone_is_the_same_to_the_last_bit(kind: Kind, i: int) -> None:
                 assert torch.equal(getattr(one, name)[0, ..., 0], whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "i"), CASES)
 def test_enclosures_hold_the_balls(kind: Kind, i: int) -> None:
     """The float64 enclosure of each quantity contains its reading in 256-bit balls."""
@@ -206,6 +208,7 @@ def test_errors_are_carried() -> None:
     assert (one.mapped(W, torch.zeros(1, 3).double()).error >= 2e-6).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "i"), CASES)
 def test_constants_bound_what_is_seen(kind: Kind, i: int) -> None:
     """θ meets its conditions, weights are positive, and no statement that is true is violated."""
@@ -289,6 +292,7 @@ def test_extremal_specs_are_valid(kind: Kind) -> None:
         check_spec(spec)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_ascent_comes_near_the_bound(kind: Kind) -> None:
     """Hill climbing over weights, states and inputs reaches a ratio of 0.99, and no more than 1."""
@@ -386,6 +390,7 @@ def test_typed_statements_know_their_kinds() -> None:
     assert kinds_of(parse_statement("c_size <= 1")) == ("lstm",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", CLAIMS)
 def test_the_search_alone_reaches_the_bound(id: str) -> None:
     """Random, targeted and gradient attacks decide all and reach 0.99 of the first form."""

@@ -116,6 +116,7 @@ def test_every_variant_has_its_instance() -> None:
     assert variants == set(INSTANCES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", INSTANCES, ids="/".join)
 def test_an_instance_separates_variant_and_form(key: tuple[str, str]) -> None:
     """On it the true statement holds, the false one does not, and its ledger fails."""

@@ -151,6 +151,7 @@ def test_the_sorts_see_what_does_not_fit() -> None:
         Sorts("m").statement(Statement(transpose(J) * J, "==", eye))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_machine_proofs(form: Form) -> None:
     """No step is left to a human, and every form is proved."""
