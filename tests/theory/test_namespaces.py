@@ -51,6 +51,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
     check.cache_clear()
 
 
+@pytest.mark.slow
 def test_a_quantity_may_have_the_name_of_anything_bound(taken: set[str]) -> None:
     """`delta` is bound by the ledgers of contraction-lstm, which stay proved, on other terms."""
     assert {"delta", "moves_i", "x", "P_c", "I"} <= taken

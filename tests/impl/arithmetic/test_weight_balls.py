@@ -57,6 +57,7 @@ def box_of(cell) -> Tensor:
     return torch.full((SYSTEMS, units), 0.75, dtype=torch.float64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_no_weights_of_the_set_are_steeper(name: str) -> None:
     """Slopes and jets at the edge are below those of the set, and so are Jacobians and values."""

@@ -35,6 +35,7 @@ def run(loaded, x, start=0):
     return torch.stack(states)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", ["leaky-tanh", "leaky-relu", "leaky-gelu", "leaky-identity"])
 @pytest.mark.parametrize("name", SCALED)
 def test_constants_hold(name, cell):

@@ -52,6 +52,7 @@ def test_recognised_by_its_names(name):
         assert certify(weights(name), 1.0).cell == kind
 
 
+@pytest.mark.slow
 @EACH
 @pytest.mark.parametrize("bound", [0.3, 2.0])
 def test_gap_is_never_violated(name, bound):
@@ -68,6 +69,7 @@ def test_gap_is_never_violated(name, bound):
                 assert float(gap.norm(dim=1).max()) <= epsilon
 
 
+@pytest.mark.slow
 @EACH
 def test_truncated_models_travel(name, tmp_path):
     """The feed-forward form is the recurrent one to within ε, and comes back from its file."""
@@ -185,6 +187,7 @@ def test_step_in_balls(name):
         assert all(gap < 1e-13 for gap in away)
 
 
+@pytest.mark.slow
 @EACH
 def test_batches_are_independent(name):
     """A system's comparison is that which it has alone."""

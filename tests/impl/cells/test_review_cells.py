@@ -62,6 +62,7 @@ def test_a_truncated_file_that_names_no_cell(tmp_path):
         load_truncated(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize(("scale", "bound"), [(1e30, 1.0), (1.0, 1e200), (1e30, 1e308)])

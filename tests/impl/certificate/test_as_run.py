@@ -45,6 +45,7 @@ def latching(cell: str, open_: float) -> dict[str, torch.Tensor]:
     return {"weight_hh": torch.zeros(gates, 1), "weight_ih": torch.ones(gates, 1) / 8, "bias_ih": b}
 
 
+@pytest.mark.slow
 @HALVES
 @pytest.mark.parametrize("cell", ["lstm", "gru", "gru-cho"])
 def test_gates_of_torch_that_round_to_one(cell, dtype):
@@ -71,6 +72,7 @@ def test_layers_of_a_stack_count_as_run():
     assert told.verdict == "certified"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in SAMPLES if not name.startswith("deep")])
 @HALVES
 def test_decays_as_run_are_within_their_count(name, dtype):

@@ -49,6 +49,7 @@ def test_scalar_linear_by_hand():
     assert certificate.window(2.0**-9) == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", ["linear", "rnn-tanh", "rnn-relu", "rnn-gelu", "rnn-softplus"])
 @pytest.mark.parametrize("lam", [0.3, 0.9])
 def test_gap_is_never_violated(cell, lam):

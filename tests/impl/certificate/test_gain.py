@@ -55,6 +55,7 @@ def nearby(x: torch.Tensor, size: float) -> torch.Tensor:
     return other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_no_two_runs_come_further_apart(name):
     """In every norm that certifies it, for every length."""
@@ -74,6 +75,7 @@ def test_no_two_runs_come_further_apart(name):
     assert certified
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rnn-tanh", "lstm", "gru"])
 def test_of_stacks(name):
     """Through all layers: what the lowest is moved by, it passes on."""

@@ -55,6 +55,7 @@ def inputs(T: int = 60, N: int = 8, bound: float = 1.0) -> torch.Tensor:
     return bound * (1 - 1e-12) * x / x.norm(dim=2, keepdim=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", GATED)
 @pytest.mark.parametrize("norm", ["auto", "spectral", "infinity", "perron"])
 @pytest.mark.parametrize(("bound", "scale"), [(0.5, 0.2), (3.0, 0.05)])
@@ -77,6 +78,7 @@ def test_gap_is_never_violated(cell, norm, bound, scale):
         assert float(full.norm(dim=1).max()) <= told["B_h"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", GATED)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("bias", [True, False])
@@ -137,6 +139,7 @@ def test_tampering_is_noticed(tmp_path, change):
         load_truncated(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", GATED)
 @pytest.mark.parametrize("size", [1e300, -1e300])
 def test_huge_biases(cell, size):
@@ -152,6 +155,7 @@ def test_huge_biases(cell, size):
         load_model(weights, cell)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", GATED)
 def test_undecided(cell):
     """Torch's own weights: undecided, all norms listed, no window and no truncated model."""
@@ -209,6 +213,7 @@ def test_what_does_not_apply(cell):
         certify(loaded, -1.0)
 
 
+@pytest.mark.slow
 def test_the_best_norm_is_kept():
     """Each norm wins somewhere, and the certificate's k is the least of all that certify."""
     won = set()

@@ -83,6 +83,7 @@ def test_points_lie_in_the_box():
         assert bool(inside.all())
 
 
+@pytest.mark.slow
 @MAKES
 def test_certified_cells_have_no_witness(make):
     """What contracts has one fixed point: the search finds no second one."""

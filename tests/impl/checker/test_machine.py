@@ -49,6 +49,7 @@ def test_all_is_well():
     require_sound()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "ailment"), [(FLUSH, FLUSHED), (UPWARD, DIRECTED), (ZERO, DIRECTED)]
 )
@@ -69,6 +70,7 @@ def test_operands_alone_flushed():
     assert machine.ailments_at(product, [product.rows.index(product.rows[1])]) == {FLUSHED}
 
 
+@pytest.mark.slow
 def test_threads_that_flush():
     """The threads of torch's pool keep the setting of the one that started them."""
     told, errors = run(

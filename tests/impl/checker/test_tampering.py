@@ -87,6 +87,7 @@ def weights_of(file):
     return {name.removesuffix("_l0"): decoded(part) for name, part in file.parts.items()}
 
 
+@pytest.mark.slow
 def test_statements(good):
     """Each statement in all its tampered forms: what holds is true, and what is less falls."""
     path, file, source = good

@@ -73,6 +73,7 @@ def tensors(file):
     return [decoded(file.parts[f"{role}_l0"]) for role in ROLES]
 
 
+@pytest.mark.slow
 def test_statements(good):
     """Each statement in all its tampered forms: what holds is true, and what is less falls."""
     path, file, source = good

@@ -57,6 +57,7 @@ def arrays(loaded):
     return Source(loaded.name, loaded.dtype, weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NORMS)
 @pytest.mark.parametrize("cell", ["linear", "rnn-tanh", "rnn-silu", "rnn-sigmoid"])
 def test_good_files(tmp_path, name, cell):
@@ -135,6 +136,7 @@ def lower(*keys, factor=LESS):
     return change
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in NORMS if n != "quadratic"])
 @pytest.mark.parametrize(
     ("change", "falls"),
@@ -176,6 +178,7 @@ def test_lying_weights(tmp_path):
     assert fallen(forged(path, quadratic)) >= {"contraction"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

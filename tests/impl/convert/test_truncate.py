@@ -42,6 +42,7 @@ def names(folder):
     return [entry.name for entry in folder.iterdir()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])
@@ -140,6 +141,7 @@ def rewritten(path, **changes):
     save_file(load_file(path), path, {key: text for key, text in told.items() if text is not None})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [

@@ -26,6 +26,7 @@ from impl.numbers.outward import gamma
 T = 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ACTIVATIONS)
 @pytest.mark.parametrize("criterion", LOSSES)
 @pytest.mark.parametrize("trained", ["W", "Ub", "WUb"])
@@ -43,6 +44,7 @@ def test_gradients_are_within_their_errors(name: str, criterion: str, trained: s
         assert away <= error[0, 0].item()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["identity", "tanh", "sigmoid", "gelu", "softplus"])
 @pytest.mark.parametrize("criterion", LOSSES)
 @pytest.mark.parametrize("lam", [0.8, 0.05])

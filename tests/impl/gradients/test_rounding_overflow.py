@@ -13,6 +13,7 @@ from impl.reading.adapters import load_model
 N = 32  # as many units as torch's vectorised kernels take
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 @pytest.mark.parametrize("rho", ACTIVATIONS)
 @pytest.mark.parametrize("share", [0.2, 0.6, 0.9])

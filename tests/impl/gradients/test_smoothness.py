@@ -89,6 +89,7 @@ def derivatives(cell: RNN, trained: str, h: Tensor, x: Tensor) -> dict[str, Tens
     return {"L_w": first, "beta_hh": hh, "beta_hw": hw, "beta_wh": wh, "beta_ww": ww}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMOOTH)
 @pytest.mark.parametrize("trained", TRAINABLE)
 def test_derivatives_obey_the_constants(name: str, trained: str) -> None:
@@ -151,6 +152,7 @@ def test_gradients_obey_the_window(name: str, kind: str) -> None:
             assert gap <= bounds[0, k].item() + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMOOTH)
 @pytest.mark.parametrize("kind", LOSSES)
 def test_gradients_are_lipschitz(name: str, kind: str) -> None:

@@ -130,6 +130,7 @@ def gradient(cell: RNN, x: Tensor, c: Constants, k: int) -> Tensor:
     return torch.cat([g.flatten() for g in found])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMOOTH)
 @pytest.mark.parametrize("kind", LOSSES)
 def test_gradients_obey_the_window(name: str, kind: str) -> None:

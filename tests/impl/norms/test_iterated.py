@@ -38,6 +38,7 @@ def products(V, kept, chosen):
     return torch.stack(found[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leak", [1.0, 0.3])
 @pytest.mark.parametrize("n", [1, 3, 9, 20])
 def test_factors_bound_products(n, leak):
@@ -104,6 +105,7 @@ def test_norm_of_all_steps():
             assert lam[r] ** whole * lam[rest] <= one.condition * one.rate**k * (1 + 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["relu", "gelu", "sin", "sigmoid"])
 def test_gap_is_never_violated(name):
     """‖h_T − h_T^k‖₂ ≤ ε for the certified k, on cells that no single step certifies."""

@@ -59,6 +59,7 @@ def test_rotation_of_floats():
         assert (found is not None) == (Fraction(c) ** 2 + Fraction(s) ** 2 >= 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [8, 40, 70])
 def test_gaussian(n):
     """On both sides of the circle floats and balls agree, beyond the exact sizes too."""

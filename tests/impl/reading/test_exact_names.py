@@ -86,6 +86,7 @@ def test_its_own_tensors_are_read(name, sample, prefix):
         assert torch.equal(loaded.weights[role], weights[full])
 
 
+@pytest.mark.slow
 @EACH
 @pytest.mark.parametrize("prefix", ["", PREFIX])
 def test_one_tensor_more_is_refused_or_ignored(name, sample, prefix):
@@ -101,6 +102,7 @@ def test_one_tensor_more_is_refused_or_ignored(name, sample, prefix):
         assert loaded.digest == load_model(weights, name).digest
 
 
+@pytest.mark.slow
 @EACH
 def test_one_place_has_one_tensor(name, sample):
     """A role with a number and one without are two for one place, whichever comes first."""
@@ -194,6 +196,7 @@ def test_names_of_cells_and_of_layers_are_not_mixed(name):
             load_model(mixed, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["linear", "gru", "min-gru", "leaky-tanh", "stacked-lstm"])
 def test_the_certificate_names_what_was_read(name):
     """Cell, tensors, what was ignored and what stands elsewhere are in the record."""

@@ -91,6 +91,7 @@ def distance(first, second):
     return math.sqrt(sum(float((first[name] - second[name]).square().sum()) for name in first))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("biases", [0, 1, 2])
 @pytest.mark.parametrize("seed", range(3))
 def test_bounds_dominate_what_autograd_trains(seed, biases):

@@ -82,6 +82,7 @@ def train(
     return parts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", ["linear", "rnn-tanh", "rnn-gelu"])
 @pytest.mark.parametrize("biases", [0, 1, 2])
 def test_trained_models_agree(cell: str, biases: int) -> None:

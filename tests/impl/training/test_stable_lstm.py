@@ -84,6 +84,7 @@ def test_non_expansive(stable):
         assert all(torch.equal(inside[name], again[name]) for name in a)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("stable", SETS)
 def test_set_test_and_map(stable, dtype):
@@ -129,6 +130,7 @@ def test_set_is_what_is_said():
         assert not stable.contains(weights)
 
 
+@pytest.mark.slow
 def test_training_stays_certified():
     """A torch.nn.LSTM that is projected after every step is certified each time, and learns."""
     torch.manual_seed(0)

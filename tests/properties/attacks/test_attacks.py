@@ -45,6 +45,7 @@ KINDS = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_search_is_deterministic(kind: str) -> None:
     """A seed gives the same valid specs twice, another seed others."""
@@ -68,6 +69,7 @@ print([s.text for s in found])
 """
 
 
+@pytest.mark.slow
 def test_search_is_independent_of_loaded_modules(tmp_path: object) -> None:
     """Modules full of constants, loaded before, change nothing of what a seed draws."""
     (tmp_path / "full.py").write_text("A = [123456789, 0.123456789, 7.5, 'orthogonal', 1e300]\n")
@@ -96,6 +98,7 @@ def test_search_stops_when_asked() -> None:
     assert len(seen) == 3
 
 
+@pytest.mark.slow
 def test_targeted_search_climbs() -> None:
     """With a target the last specs are far better than without, by the ratio that was returned."""
 
@@ -183,6 +186,7 @@ def test_special_instances_are_named_by_the_variants_that_need_them() -> None:
     assert named <= set(SPECIAL) | {"rounding-accumulates"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "id", ["contraction-rnn", "state-bound", "truncation", "prediction", "vanishing-gradient"]
 )
@@ -198,6 +202,7 @@ def test_the_search_alone_is_tight(id: str) -> None:
     assert 0.99 <= best <= 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("id", "form", "least"),
     [
@@ -222,6 +227,7 @@ def test_the_search_alone_is_tight_for_gradients(id: str, form: str, least: floa
     assert least <= best <= 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", ["identity", "tanh"])
 def test_the_gradient_climbs_towards_lemma_2(activation: str) -> None:
     """Its own starts end within a hundredth of the bound; from drawn systems it climbs."""
@@ -275,6 +281,7 @@ def test_gradients_are_read_where_they_can_be_seen() -> None:
     assert sparse(replace(plain, activation="identity"), stepwise=True).sequences == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("id", "form"), [("contraction-rnn", "euclidean"), ("state-bound", "finite")]
 )

@@ -70,6 +70,7 @@ def label(value: Claim | Variant | Form) -> str:
     return value.name if isinstance(value, Form) else value.id
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("entry", "variant"), VARIANTS, ids=label)
 def test_every_variant_is_convicted(entry: Claim, variant: Variant) -> None:
     """The claim's attack finds a violation, which shrinks and replays; the claim's ledger fails."""
@@ -88,6 +89,7 @@ def test_every_variant_is_convicted(entry: Claim, variant: Variant) -> None:
     assert (again.verdicts == Verdict.VIOLATED).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("entry", "form"), FORMS, ids=label)
 def test_a_true_statement_is_acquitted(entry: Claim, form: Form) -> None:
     """The same hunt finds nothing against the claim itself, and its ledger proves it."""
@@ -100,6 +102,7 @@ def test_a_true_statement_is_acquitted(entry: Claim, form: Form) -> None:
     assert found.systems > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", CLAIMS, ids=label)
 def test_variants_are_near_misses(entry: Claim) -> None:
     """At least four variants a claim; at least two hold on the first hundred Gaussian systems."""
@@ -138,6 +141,7 @@ def test_special_variants_stand_without_their_instance() -> None:
         assert found.spec is None
 
 
+@pytest.mark.slow
 def test_a_hunt_counts_systems_up_to_the_first_violation() -> None:
     """The count ends with the system that fell; the same seed finds the same one."""
     entry = next(c for c in CLAIMS if c.id == "truncation")

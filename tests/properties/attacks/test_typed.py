@@ -18,6 +18,7 @@ def attacked(text: str, **options: object):
     return attack_typed(parse_statement(text), budget=BUDGET, seed=0, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -41,6 +42,7 @@ def test_true_bounds_stand(text: str) -> None:
     assert result.systems > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -135,6 +135,7 @@ def test_stands(undecided: int, holds: int, attack: str | None, stands: bool) ->
     assert TypedResult(statement, 3, holds, undecided, attack).stands is stands
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "least"),
     [

@@ -99,6 +99,7 @@ def test_the_oracle_knows_every_activation() -> None:
     assert set(RHO) == set(ACTIVATIONS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", sorted(RHO))
 def test_readings_agree_with_the_loop(activation: str) -> None:
     """Batched readings equal the plain loop's, for every activation, regime and input in turn."""

@@ -93,6 +93,7 @@ def check_enclosures(spec: SystemSpec, names: list[str]) -> None:
                 assert contains(low, high, ball), (name, i, s, k, low, high, ball)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", sorted(ACTIVATIONS))
 @pytest.mark.parametrize("round_", range(3))
 def test_enclosures_hold_the_balls(activation: str, round_: int) -> None:
@@ -107,6 +108,7 @@ def test_enclosures_hold_the_balls(activation: str, round_: int) -> None:
         check_enclosures(spec, names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLAIN)
 def test_enclosures_on_special_instances(name: str) -> None:
     """The special instances are enclosed too."""
@@ -132,6 +134,7 @@ def test_enclosures_at_extreme_scales(scale: float) -> None:
         check_enclosures(spec, ["h_norm", "h_start", "h_gap", "y_gap"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 6, 8])
 @pytest.mark.parametrize("T", [1, 2, 5])
 def test_no_gap_where_the_window_is_the_whole_sequence(n: int, T: int) -> None:

@@ -198,6 +198,7 @@ def test_assumptions_decide_where_nothing_was_judged(
     assert (found, reason in why) == (standing, True)
 
 
+@pytest.mark.slow
 def test_a_probe_looks_at_every_cell_of_a_claim() -> None:
     """Nothing is left untested, the same at every call, and each activation is among it."""
     heard: list[str] = []

@@ -62,6 +62,7 @@ def lhs_in_numpy(id: str, a: dict[str, np.ndarray], k: int, rho) -> float:
     return float(np.linalg.norm(C @ gap if id == "prediction" else gap))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", FIVE)
 def test_worst_checks_recomputed(id: str, small: Budget, tmp_path: Path) -> None:
     """The worst checks of a claim replay to the same record, and plain NumPy gives their lhs."""

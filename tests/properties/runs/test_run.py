@@ -43,6 +43,7 @@ def parts() -> list[PartResult]:
     return run_parts(parts_of(CHEAP, ATTACKS), profile="quick", seed=3, workers=0)
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_run_with_two_workers(parts: list[PartResult]) -> None:
     """Spawned processes give the same record, in whatever order they end."""
     heard: list[Part] = []
@@ -54,6 +55,7 @@ def test_a_seed_gives_the_same_run_with_two_workers(parts: list[PartResult]) -> 
     assert comparable(run(there)) == comparable(run(parts))
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_run_twice(parts: list[PartResult]) -> None:
     """The same seed again is the same record; another seed is another one."""
     wanted = [p for p in parts_of(CHEAP, ATTACKS) if p.work in ATTACKS]

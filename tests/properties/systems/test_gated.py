@@ -96,6 +96,7 @@ def test_pairs_lie_in_the_box(kind: str, i: int) -> None:
             h = moved.value.clamp(-box, box)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "i"), CASES)
 def test_a_pair_alone_is_the_same_to_the_last_bit(kind: str, i: int) -> None:
     """No member depends on its batch, nor on the other sequences; nor does what is written out."""
@@ -112,6 +113,7 @@ def test_a_pair_alone_is_the_same_to_the_last_bit(kind: str, i: int) -> None:
                 assert torch.equal(getattr(one, name)[0, ..., 0], whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "i"), CASES)
 def test_enclosures_hold_the_balls(kind: str, i: int) -> None:
     """The float64 enclosure of each quantity contains its reading in 256-bit balls."""
@@ -208,6 +210,7 @@ def test_errors_are_carried() -> None:
     assert (one.mapped(W, torch.zeros(1, 3).double()).error >= 2e-6).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "i"), CASES)
 def test_constants_bound_what_is_seen(kind: str, i: int) -> None:
     """θ meets its conditions, weights are positive, and no statement that is true is violated."""
@@ -291,6 +294,7 @@ def test_extremal_specs_are_valid(kind: str) -> None:
         check_spec(spec)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_ascent_comes_near_the_bound(kind: str) -> None:
     """Hill climbing over weights, states and inputs reaches a ratio of 0.99, and no more than 1."""
@@ -388,6 +392,7 @@ def test_typed_statements_know_their_kinds() -> None:
     assert kinds_of(parse_statement("c_size <= 1")) == ("lstm",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", CLAIMS)
 def test_the_search_alone_reaches_the_bound(id: str) -> None:
     """Random, targeted and gradient attacks decide all and reach 0.99 of the first form."""

@@ -44,6 +44,7 @@ IDS = [f"{spec.kind}-{spec.inputs}" for spec in SPECS]
 FORMS = {"rnn": ("finite", "prediction", "two-states"), "cell": ("box", "box-two-states")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS, ids=IDS)
 def test_second_inputs(spec: SystemSpec) -> None:
     """Rebuilt alone to the same bits, within the bound of cells, and truly within δ of the first;
@@ -69,6 +70,7 @@ def test_second_inputs(spec: SystemSpec) -> None:
         assert bool((other.norm(dim=2).amax((1, 2)) <= batch.B_x).all())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS, ids=IDS)
 def test_enclosures(spec: SystemSpec) -> None:
     """Float64 intervals hold the balls, and are not much wider than rounding."""
@@ -88,6 +90,7 @@ def test_enclosures(spec: SystemSpec) -> None:
             assert ball > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS, ids=IDS)
 def test_readings_are_those_of_plain_runs(spec: SystemSpec) -> None:
     """Two runs in floats, one after the other, end as far apart."""

@@ -51,6 +51,7 @@ def columns(vector: tuple[fmpq, ...]) -> torch.Tensor:
     return torch.tensor([[[nearest(v)] for v in vector]], dtype=torch.float64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", ["relu", "leaky-relu", "identity", "gelu", "sigmoid"])
 @pytest.mark.parametrize("regime", KINDS["layered"].regimes)
 def test_a_member_is_the_transition_of_impl(activation: str, regime: str) -> None:
@@ -202,6 +203,7 @@ def test_members_are_rebuilt_alone() -> None:
             assert table == (whole[name][1:] if of_sequence else whole[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", CLAIMS)
 def test_claims_hold_and_their_variants_fall(id: str) -> None:
     """On a small budget nothing is violated or undecided, and every false variant is convicted."""

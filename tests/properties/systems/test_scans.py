@@ -176,6 +176,7 @@ def test_limits() -> None:
             parse_spec(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", ["linear-memory", "scan-memory"])
 def test_claims_hold_and_their_variants_fall(id: str) -> None:
     """On a small budget nothing is violated or undecided, and every false variant is convicted."""

@@ -17,6 +17,7 @@ from rnnbounds.commands import attacks as module
 CLAIM = "certified-norm"
 
 
+@pytest.mark.slow
 def test_verify_document_is_the_record(call, tiny, tmp_path):
     """--format json prints run.json, which keeps to the published schema."""
     outcome = call("verify", CLAIM, "-n", 0, "--out", tmp_path / "a" / "b", "--format", "json")
@@ -37,6 +38,7 @@ def test_verify_document_is_the_record(call, tiny, tmp_path):
     assert sorted(p.name for p in (tmp_path / "a" / "b").iterdir()) == ["index.html", "run.json"]
 
 
+@pytest.mark.slow
 def test_verify_text(call, tiny, tmp_path):
     """A row for each claim, the verdict, and where the page is."""
     outcome = call("verify", CLAIM, "-n", 0, "--seed", 3, "--out", tmp_path / "r")
@@ -52,6 +54,7 @@ def test_verify_text(call, tiny, tmp_path):
     assert load(tmp_path / "r" / "run.json").seed == 3
 
 
+@pytest.mark.slow
 def test_verify_fails_a_claim_that_was_not_tested(call, tiny):
     """No gradient reaches the gate, so nothing HOLDS: exit 1, said in text and in JSON."""
     outcome = call("verify", CLAIM, "-n", 0, "--attacks", "gradient")

@@ -5,6 +5,7 @@ import json
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", [0, 1])
 def test_a_blank_is_named(call, refused, tiny, tmp_path, left):
     """Whether nothing is left of the matrix or all but one entry."""

@@ -75,6 +75,7 @@ def test_claims_say_what_is_not_proved(call, proofs):
     assert outcome.out.count("NOT PROVED, 1 steps") == len(CLAIMS)
 
 
+@pytest.mark.slow
 def test_prove_document(call):
     """[{id, steps: [{statement, kind, method, uses, verdict}], axioms, human, proved}]."""
     (document,) = call("prove", "truncation", "--format", "json").json
@@ -87,6 +88,7 @@ def test_prove_document(call):
         assert step["verdict"] == "proved"
 
 
+@pytest.mark.slow
 def test_prove_text(call):
     """The ledger of each form, the last step last, and a summary."""
     outcome = call("prove", "certified-norm", "state-bound")

@@ -34,6 +34,7 @@ def counted(told):
     told["claims"][0]["tally"]["violated"] = 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoil", [violated, twice, claimed_twice, counted])
 def test_a_record_that_contradicts_itself_is_refused(refused, record, tmp_path, spoil):
     """One line, exit 2, by whichever command it is read, and nothing is written."""

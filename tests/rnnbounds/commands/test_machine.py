@@ -33,6 +33,7 @@ def folder(call, tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "ailment"), [(FLUSH, "flushed to 0"), (UPWARD, "not rounded once, to nearest even")]
 )

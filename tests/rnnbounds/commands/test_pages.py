@@ -17,6 +17,7 @@ def verified(call, tiny, tmp_path):
     return folder
 
 
+@pytest.mark.slow
 def test_the_same_page(call, verified, tmp_path):
     """From run.json alone the identical page is made, and the record is copied."""
     out = tmp_path / "again"

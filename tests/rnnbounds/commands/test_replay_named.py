@@ -59,6 +59,7 @@ def test_what_is_printed_is_read():
         assert json.loads(spec.text) == json.loads(json.dumps(spec.told))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", ["state-bound", "certified-norm"])
 def test_what_a_run_prints_is_replayed(call, tiny, tmp_path, claim):
     """Every command of a record, counter-examples included, gives the same check; and so does the

@@ -15,6 +15,7 @@ SPEC = '{"kind":"rnn","n":2,"d":1,"T":5,"K":3,"lam":0.75,"seed":4}'
 FALSE = "h_gap <= S_0*lam**k"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["text", "json"])
 def test_a_true_bound_stands(call, tiny, format):
     """Exit 0, with the number of systems that it stood."""

@@ -127,6 +127,7 @@ def test_the_gradient_gap_is_attained(name: str, k: int) -> None:
     assert 1 - fmpq(1, 2**99) < lhs / rhs <= 1
 
 
+@pytest.mark.slow
 def test_the_averaged_form_is_attained() -> None:
     """Averaged over a very long sequence, so that few losses are early."""
     (form,) = about("gradient-gap", "averaged")
@@ -187,6 +188,7 @@ REFUTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", REFUTED, ids="/".join)
 def test_the_scalar_system_refutes(key: tuple[str, str]) -> None:
     """The form holds on it, and the variant does not."""
@@ -259,6 +261,7 @@ def test_truncated_back_propagation_needs_no_smoothness() -> None:
         assert smooth == (form.name == "against-truncated")
 
 
+@pytest.mark.slow
 def test_curvatures_are_those_of_the_table() -> None:
     """Each activation with a finite β_ρ is a case, ReLU is none, and a smaller constant fails."""
     ledger = check(Proof((CURVATURES,)), CURVATURES.conclusion, ())

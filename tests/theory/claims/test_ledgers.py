@@ -74,6 +74,7 @@ CARRYING = (
 HUMAN = {"urnn-sigmoid"}  # the claims with an argument in prose
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("claim", "form"), FORMS)
 def test_every_form_is_proved(claim: Claim, form: Form) -> None:
     """All steps by machine, the last is the statement itself, nothing is redundant or unused."""
@@ -95,6 +96,7 @@ def test_what_carries_the_others_rests_on_textbook_lemmas(id: str) -> None:
     assert all(ledger.axioms for ledger in prove(theory.claim(id)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("claim", "variant"), VARIANTS)
 def test_every_false_variant_fails(claim: Claim, variant: Variant) -> None:
     """The ledger fails by a counter-model, or since the variant drops an assumption it needs."""
@@ -107,6 +109,7 @@ def test_every_false_variant_fails(claim: Claim, variant: Variant) -> None:
     assert "counter-model" in first or missing, first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "assumption"), NEEDED)
 def test_every_assumption_is_needed(form: Form, assumption: Assumption) -> None:
     """Without it the ledger fails."""
@@ -143,6 +146,7 @@ def test_ids_are_unique() -> None:
     assert len({claim.id for claim in CLAIMS}) == len(CLAIMS)
 
 
+@pytest.mark.slow
 def test_a_dozen_axioms() -> None:
     """Textbook lemmas, each with its source, at most twelve, and no claim among them."""
     used = {name for claim in CLAIMS for ledger in prove(claim) for name in ledger.axioms}
@@ -153,12 +157,14 @@ def test_a_dozen_axioms() -> None:
     assert not set(sources) & {claim.id for claim in CLAIMS}
 
 
+@pytest.mark.slow
 def test_definitions_are_known() -> None:
     """A law that is no axiom, no assumption and no step is a definition, and listed here."""
     used = {name for claim in CLAIMS for ledger in prove(claim) for name in ledger.definitions}
     assert used <= DEFINITIONS
 
 
+@pytest.mark.slow
 def test_ledgers_are_deterministic() -> None:
     """A second run gives the same ledger, counter-models included."""
     claim = theory.claim("truncation")

@@ -132,6 +132,7 @@ def implied(
     return not all(true_at(s, given) for s in conditions) or true_at(statement, given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", [TIGHT, SIGMOID], ids=lambda entry: entry.id)
 def test_every_variant_falls_to_an_instance_that_the_form_allows(claim: Claim) -> None:
     """The conditions of the variant hold there, and not its statement; the form stands."""

@@ -39,6 +39,7 @@ def inside(lo: float, value: mpmath.mpf, hi: float) -> bool:
         return bool(mpmath.mpf(lo) <= value <= mpmath.mpf(hi))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("root", ROOTS, ids=lambda r: r.__name__)
 @given(st.floats(1, 500, exclude_min=True))
 @example(1 + 2.0**-52)

@@ -120,6 +120,7 @@ def test_plain_text_begins_with_a_positive_term() -> None:
     assert plain(T - t + 1) == "T - t + 1"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_every_statement_is_well_formed(name: str) -> None:
     """Statements, variants and conditions give XML without named entities or leftovers."""

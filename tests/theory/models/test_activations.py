@@ -70,6 +70,7 @@ def test_the_constants_are_those_of_the_table(name: str) -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_constants_are_proved(name: str) -> None:
     """Bounded on every piece, joined at the kinks, and reached: all by machine, without axioms."""

@@ -56,6 +56,7 @@ expressions = st.recursive(leaves, _grow, max_leaves=8)
 UNREAL = (sympy.zoo, sympy.nan, sympy.oo, -sympy.oo, sympy.I, sympy.re, sympy.im, sympy.arg)
 
 
+@pytest.mark.slow
 @given(
     expressions,
     *[st.floats(0, 2, allow_subnormal=False)] * 2,

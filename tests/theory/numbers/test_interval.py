@@ -57,6 +57,7 @@ def test_integers_stay_exact(operation: Callable[..., Interval], x: int, y: int)
     assert float(result.lo) == float(result.hi) == operation(x, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda f: f.__name__)
 @given(*[moderate] * 4, st.floats(0, 1), st.floats(0, 1))
 @settings(deadline=None, derandomize=True, max_examples=300)

@@ -120,6 +120,7 @@ def test_so_many_iterates_are_a_box_of_each_system(make):
         assert torch.equal(invariant_box(make(*parts), 1.0, 5)[0], together[i])
 
 
+@pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize("n", [1, 2, 4])
 @pytest.mark.parametrize("scale", [0.3, 1.5])
@@ -165,6 +166,7 @@ def published(cell: GRU, B: float) -> float:
     return max(z + (1 - z) * kappa for z in (z_low, z_bar)) + W_z / 2
 
 
+@pytest.mark.slow
 @BOTH
 def test_better_than_the_coarse_bound(make):
     """Row sums unit by unit are at most the coarse formula, and Perron's factor at most those."""

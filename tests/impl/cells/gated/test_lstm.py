@@ -80,6 +80,7 @@ def test_step_in_balls():
         assert all(gap < 1e-14 for gap in away)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_box_is_invariant(n):
     """From anywhere in the box, corners and steep inputs included, no step leaves it."""
@@ -103,6 +104,7 @@ def test_so_many_iterates_are_a_box_of_each_system():
         assert torch.equal(alone.h[0], together.h[i])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 4])
 @pytest.mark.parametrize("scale", [0.3, 1.5])
 def test_factors_survive_the_search(n, scale):
@@ -121,6 +123,7 @@ def test_factors_survive_the_search(n, scale):
     assert n > 1 or best > 0.97
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 3])
 def test_the_search_convicts(n):
     """The test of the test: a factor without the gate's own feedback falls."""

@@ -59,6 +59,7 @@ def test_layers_keep_to_their_order(name):
     assert not torch.allclose(late, module(x)[0][:, 1:], rtol=0, atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("layers", [1, 3])
 def test_truncated_within_epsilon(name, layers):
@@ -75,6 +76,7 @@ def test_truncated_within_epsilon(name, layers):
     assert float((full - few(x)).detach().norm(dim=2).max()) > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("norm", ["infinity", "perron", "spectral", "cascade"])
 def test_steps_contract(name, norm):
@@ -154,6 +156,7 @@ def test_scalar_cascade_by_hand():
         assert least <= k <= 1.4 * least + 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cell", "coupling", "factors"),
     [
@@ -193,6 +196,7 @@ def test_refuted_by_the_first_layer_alone():
             truncate(weights, 1e-2, 1.0, cell="rnn-tanh")
 
 
+@pytest.mark.slow
 def test_unbounded_below():
     """A layer whose states have no bound certifies nothing above it, and breaks nothing."""
     weights = {"weight_hh_l0": 2 * torch.eye(2), "weight_hh_l1": torch.zeros(2, 2)}

@@ -26,6 +26,7 @@ def weights(name: str, n: int, d: int, seed: int) -> dict[str, torch.Tensor]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_layers_of_every_kind(name):
     """A stack is its cells, one after another; it is certified, and its window holds."""
@@ -46,6 +47,7 @@ def test_layers_of_every_kind(name):
     assert float((full - unrolled(model, 0)(x)).detach().norm(dim=2).max()) > 1e-2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_inputs_reach_every_layer(name):
     """At least |φ(s, x) − φ(s, x′)|, unit by unit, for the whole state of a stack."""

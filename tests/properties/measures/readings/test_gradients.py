@@ -58,6 +58,7 @@ def check(spec: SystemSpec, names: tuple[str, ...]) -> int:
     return squares
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gradient", "smooth"])
 @pytest.mark.parametrize("activation", ["tanh", "identity", "relu", "sigmoid", "gelu"])
 def test_three_arithmetics_agree(kind: str, activation: str) -> None:

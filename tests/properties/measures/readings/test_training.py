@@ -46,6 +46,7 @@ def check(spec: SystemSpec, names: tuple[str, ...]) -> int:
     return finite
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", ["identity", "tanh", "sigmoid", "sin"])
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_descents_are_enclosed(activation: str, n: int) -> None:

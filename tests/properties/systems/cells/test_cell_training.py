@@ -151,6 +151,7 @@ def test_a_block_that_stands_still_is_projected_onto_itself() -> None:
     assert not torch.equal(folded.descents[-1][0]["W"], folded.start["W"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [LIPSCHITZ, WEIGHT_GAP], ids=["lipschitz", "weight-gap"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_forms_hold(kind: str, form: Form) -> None:

@@ -79,6 +79,7 @@ def near(seen: Rounded, true: torch.Tensor, tolerance: float = 1e-12) -> bool:
     return torch.allclose(seen.value, true, rtol=1e-9, atol=tolerance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "i"), CASES)
 def test_readings_are_those_of_autograd(kind: str, i: int) -> None:
     """torch's reverse mode finds the gaps, the gradients and the Jacobians."""
@@ -133,6 +134,7 @@ def box_norm(batch: Batch, s: torch.Tensor, member: int) -> float:
     return float((s.detach().abs() / batch.cells.v[member]).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "i"), FEWER)
 def test_enclosures_hold_the_balls(kind: str, i: int) -> None:
     """What float64 encloses contains what balls see, and is exactly 0 from k = T on."""
@@ -153,6 +155,7 @@ def test_enclosures_hold_the_balls(kind: str, i: int) -> None:
                     assert ball.is_zero(), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_member_alone_is_the_same(kind: str) -> None:
     """Weights, states, inputs and constants do not depend on the rest of the batch."""
@@ -187,6 +190,7 @@ def verdicts(text: str, spec: SystemSpec) -> set[int]:
     return set(seen.ravel().tolist()) - {Verdict.VACUOUS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_liar_is_convicted(kind: str) -> None:
     """Nine tenths of λ, of C, or half of L_w are too little; the true bounds hold."""
@@ -200,6 +204,7 @@ def test_a_liar_is_convicted(kind: str) -> None:
     assert len(specs) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_violations_shrink(kind: str) -> None:
     """A false bound comes back small and explained."""

@@ -35,6 +35,7 @@ def run(net: Network, x: np.ndarray) -> np.ndarray:
     return np.array(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regime", ["unrelated", "held", "cancelling"])
 @pytest.mark.parametrize("n", [1, 2])
 def test_no_input_goes_beyond(regime: str, n: int) -> None:

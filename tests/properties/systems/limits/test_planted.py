@@ -24,6 +24,7 @@ def test_there_are_enough_cases() -> None:
     assert {case["verdict"] for case in CASES} == {"HOLDS", "VIOLATED", "VACUOUS"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_verdict(case: dict) -> None:
     """The judge reaches the planted verdict."""

@@ -68,6 +68,7 @@ class TestFits:
         assert min(one.separation_square for one in full) == 0
         assert min(one.separation_square for one in short) > 0
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["sigmoid", "tanh"])
     def test_the_fit_convicts_a_unit_weight(self, name: str) -> None:
         """With |w| = 1 the best fit of one unit is exact; with w = 1/2 it is near and no more."""

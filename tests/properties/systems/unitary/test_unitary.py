@@ -99,6 +99,7 @@ def test_a_slow_drive_comes_near_the_bound() -> None:
     assert fmpq(99, 100) ** 2 < max(reached) <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["unitary_gap", "unitary_gap_rescaled", "unitary_defect"])
 def test_equivalents_are_equal(name: str) -> None:
     """The gap is 0, decided, on everything drawn and on every extremal instance."""

@@ -123,6 +123,7 @@ def test_optimisation_has_nothing_to_do() -> None:
     assert not_applicable(entry, "random") == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", ["urnn-equivalence", "urnn-defect", "urnn-gradient"])
 def test_claims_hold_and_their_variants_fall(id: str, small: Budget) -> None:
     """On a small budget nothing is violated or undecided, and every false variant is convicted."""

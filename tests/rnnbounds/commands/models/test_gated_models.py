@@ -84,6 +84,7 @@ def test_truncate(call, gated, tmp_path, cell, format):
     assert module(torch.zeros(2, 30, 2)).shape == (2, 30, 4)
 
 
+@pytest.mark.slow
 @CELLS
 def test_assertions(gated, cell):
     """A user's own tests: contractive, remembers, truncates; large weights are told what to do."""
@@ -97,6 +98,7 @@ def test_assertions(gated, cell):
         rnnbounds.assert_contractive(str(gated(cell, 1.0)), cell=cell)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["certify", "truncate"])
 @pytest.mark.parametrize("format", ["text", "json"])
 def test_undecided(call, gated, tmp_path, command, format):

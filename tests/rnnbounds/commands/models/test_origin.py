@@ -152,6 +152,7 @@ def test_names_that_torch_would_not_load(tmp_path, cell):
         assert torch.equal(part, tensors[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

@@ -19,6 +19,7 @@ def stack(tmp_path):
     return tmp_path / "net.safetensors"
 
 
+@pytest.mark.slow
 def test_certify_and_truncate(call, stack, tmp_path):
     """One λ and one k for the whole stack; the file that is written is such a stack again."""
     document = call("certify", stack, "--input-bound", 1, "--format", "json").json

@@ -58,6 +58,7 @@ def test_text(call, stable_model):
     assert "vacuous" not in outcome.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["text", "json"])
 def test_vacuous(call, stable_model, format):
     """Where no k below T is certified that is said, with the largest α; the model stays so."""

@@ -39,6 +39,7 @@ N, alpha, beta, eps_k, w_gap, k = symbols("N alpha beta eps_k w_gap k")
 lam, epsilon, K_0, K_1 = symbols("lam epsilon K_0 K_1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=lambda c: c.id)
 def test_no_step_is_human(claim: Claim) -> None:
     """Every step of every form is proved by machine."""
@@ -47,6 +48,7 @@ def test_no_step_is_human(claim: Claim) -> None:
         assert {step.kind for step in ledger.steps} == {"machine"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("claim", "variant"), VARIANTS)
 def test_the_ledgers_of_variants_fail(claim: Claim, variant: Variant) -> None:
     """At the last step, for only the goal or its assumptions are false."""
@@ -72,6 +74,7 @@ def test_the_kind_of_system(claim: Claim, form: Form) -> None:
     assert form.about == ("projection" if claim.id == "projection" else training)
 
 
+@pytest.mark.slow
 def test_non_expansiveness_is_proved_and_not_presupposed() -> None:
     """The weights' ledger goes back to the variational inequality."""
     for form in CLAIMS["weight-gap"].forms:

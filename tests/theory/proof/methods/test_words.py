@@ -134,6 +134,7 @@ def value(expression: Expr, values: Values) -> NDArray[np.float64]:
     return value(expression.args[0], values).T
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_normal_forms_keep_the_value(seed: int) -> None:
     """Whatever is rewritten stays the same matrix, where the rules hold."""
