@@ -34,7 +34,7 @@ REGIMES = (
 )
 INPUTS = ("constant", "gaussian", "alternating", "impulse", "resonant", "saturating", "zero")
 # What a spec says even where it is as by default: without it, it is of no system in particular.
-NAMED = ("n", "d", "T", "seed")
+NAMED = ("kind", "n", "d", "T", "seed")
 TRAINED = ("WUb", "W", "U", "WU", "b", "Wb", "Ub")
 LOSSES = ("squared", "linear", "cross-entropy")
 SCHEDULES = ("inverse", "constant")
@@ -166,8 +166,12 @@ class SystemSpec(
     @property
     def told(self) -> dict[str, object]:
         """The fields that are not as by default, and those that every spec must name."""
-        named = {name: getattr(self, name) for name in NAMED if self.has(name)}
-        return {"kind": self.kind, **named, **msgspec.to_builtins(self)}
+        return {**{name: getattr(self, name) for name in self.named()}, **msgspec.to_builtins(self)}
+
+    @classmethod
+    def named(cls) -> tuple[str, ...]:
+        """What a spec of this kind says even where it is as by default."""
+        return tuple(name for name in NAMED if name == "kind" or cls.has(name))
 
     @property
     def size(self) -> tuple[float, ...]:

@@ -27,7 +27,7 @@ from properties.systems.kind import Family, Kind
 from properties.systems.layered.specs import CASCADE, LAYERED
 from properties.systems.limits.drawn import CANDIDATE, PLANTED, SIGMOID
 from properties.systems.scans.specs import JORDAN_KIND, MODES_KIND, SCAN_KIND
-from properties.systems.spec import NAMED, SystemSpec, check_spec
+from properties.systems.spec import SystemSpec, check_spec
 from properties.systems.unitary.drawn import BLOCK, UNITARY, URNN
 from properties.systems.vanilla.learning import GRADIENT, PROJECTION, QUADRATIC, SMOOTH, TRAINING
 from properties.systems.vanilla.plain import DESCENT, LINEAR, MATRIX, RNN, UNSTABLE
@@ -131,11 +131,15 @@ def parse_spec(text: str | bytes) -> SystemSpec:
     """
     try:
         require_unique(text)
-        spec: SystemSpec = msgspec.json.decode(text, type=UNION)
         given = msgspec.json.decode(text)
+        if isinstance(given, dict) and "kind" not in given:
+            raise SpecError("a system spec that does not say its kind")
+        spec: SystemSpec = msgspec.json.decode(text, type=UNION)
+    except SpecError:
+        raise
     except (ValueError, RecursionError) as error:
         raise SpecError(f"not a system spec of this version ({error})") from None
-    missing = [name for name in NAMED if spec.has(name) and name not in given]
+    missing = [name for name in spec.named() if name not in given]
     if missing:
         raise SpecError(f"a system spec that does not say its {', '.join(missing)}")
     check_spec(spec)

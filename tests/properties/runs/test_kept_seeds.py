@@ -15,7 +15,7 @@ KEPT = (
     (
         "urnn-sigmoid",
         "independence",
-        '{"kind":"planted","regime":"undriven","inputs":"zero","n":4,"d":1,"T":2,'
+        '{"kind":"planted","regime":"undriven","n":4,"T":2,'
         '"seed":187819607761530,"batch":16,"member":3,"sequence":0}',
     ),
 )
