@@ -36,6 +36,7 @@ TIES: dict[str, tuple[str, ...]] = {
     "contraction-stacked": ("lower layer",),
     **dict.fromkeys(("state-bound", "truncation", "prediction"), ("contraction",)),
     "input-robustness": ("contraction",),
+    "certificate": ("contraction",),
     "linear-memory": ("diagonal", "Jordan block"),
     "scan-memory": ("scan",),
     "vanishing-gradient": ("contraction",),

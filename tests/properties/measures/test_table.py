@@ -13,6 +13,8 @@ from impl.gradients.constants import Constants
 from properties.attacks.extremal import SPECIAL
 from properties.measures.causal import CAUSAL_GAPS
 from properties.measures.cells import CELLS
+from properties.measures.certified.models import CERTIFICATES
+from properties.measures.certified.unitary import SHIPPED
 from properties.measures.gates import GATES
 from properties.measures.layers import LAYERS
 from properties.measures.limits import LIMITS
@@ -31,7 +33,7 @@ FLOAT_READ = [m.name for m in ALL if m.enclosure is not None or m.value is not N
 # and so has what compares two weights or matrices.
 OTHERS = (
     *(*TRAINING, *UNITARY, *LIMITS, *GATES, *CELLS, *CAUSAL_GAPS, *LAYERS, *MEMORY),
-    *OF_CELLS,
+    *(*OF_CELLS, *CERTIFICATES, *SHIPPED),
 )
 OWN_TESTS = {m.name for m in OTHERS}
 APART = OWN_TESTS | {"grad_gap_weights", "weight_distance"}

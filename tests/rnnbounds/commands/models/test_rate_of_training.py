@@ -3,7 +3,6 @@
 A nilpotent W has a λ near 0 in diagonal norms, but gradients are certified in the Euclidean one.
 """
 
-
 from pathlib import Path
 
 import torch
@@ -11,7 +10,6 @@ from safetensors.torch import save_file
 
 from impl.certificate.certify import certify
 from rnnbounds.commands.models import factor
-
 
 SHIFT = {
     "weight_hh_l0": torch.tensor([[0.0, 0.0], [0.75, 0.0]]),
