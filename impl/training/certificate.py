@@ -64,11 +64,12 @@ class Task:
 class TrainingCertificate:
     """What is certified about a task; `target` is its Y, infinite where none is known.
 
-    It is certified in the Euclidean norm, and its λ is the factor there, which the certificate's own
-    λ need not be: `lambda` in the record. `windows` are triples (ε, k, α): after the N steps ‖y_T − y_T^k‖₂ ≤ ε for every T, where y_T is
-    the output of the model trained in full and y_T^k that of the truncated one trained as such; k
-    is None where the bound is vacuous, as no k < T is certified, and α the largest size at which
-    it is not (None: at none). `reason` says why nothing is known, if so.
+    All of it is in the Euclidean norm, with the factor there (`lambda` in the record), which is not
+    the λ of the certificate where another norm has a shorter memory. `windows` are triples
+    (ε, k, α): after the N steps ‖y_T − y_T^k‖₂ ≤ ε for every T, where y_T is the output of the
+    model trained in full and y_T^k that of the truncated one trained as such; k is None where the
+    bound is vacuous, as no k < T is certified, and α the largest size at which it is not (None: at
+    none). `reason` says why nothing is known, if so.
     """
 
     task: Task

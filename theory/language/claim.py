@@ -61,7 +61,8 @@ class Form:
     `about` is the kind of system it speaks of: linear, rnn (any activation), matrix, descent,
     unstable; gradient, smooth, training, quadratic, projection; unitary, urnn, block, candidate,
     sigmoid, planted; lstm, gru, gru-cho; layered, cascade, modes, jordan, scan;
-    tcn, gated-conv, wavenet, attention, monotone; or a family of kinds: cell, of all that have a
+    tcn, gated-conv, wavenet, attention, monotone; certified, certified-rnn and certified-relu, real
+    models with their certificates; or a family of kinds: cell, of all that have a
     comparison matrix on an invariant box, whatever their gates, layers and depth are.
     """
 

@@ -11,7 +11,7 @@ import sympy
 from sympy import Expr
 
 Role: TypeAlias = Literal["parameter", "certified", "measured"]
-INTEGERS = ("T", "k", "t", "n", "d", "N", "states", "depth")
+INTEGERS = ("T", "k", "t", "n", "d", "N", "states", "depth", "k_told", "two_norm_steps_told")
 
 
 class Symbol(sympy.Symbol):

@@ -96,7 +96,7 @@ def extremal(make: Make) -> Iterator[SystemSpec]:
         return
     if make is CertifiedRelu:
         for dtype, n in zip(DTYPES, (1, 2, 3, 4), strict=True):
-            yield replace(alike, cell="rnn-relu", dtype=dtype, n=n, scale=1.0, T=12)
+            yield replace(alike, cell="rnn-relu", dtype=dtype, n=n, scale=1.0, T=12, K=8)
         return
     for norm in kind_of("linear").norms:
         yield replace(alike, norm=norm)

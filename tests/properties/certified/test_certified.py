@@ -1,0 +1,157 @@
+"""Real models with their certificates: what is measured on them, and certificates that lie."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+from msgspec.structs import replace
+
+from impl.certificate.certify import Certificate
+from properties.errors import SpecError
+from properties.judging.judge import Verdict, judge
+from properties.measures.certified.models import CERTIFICATES
+from properties.measures.certified.unitary import SHIPPED
+from properties.measures.table import MEASURES
+from properties.systems.batch import build
+from properties.systems.certified import models
+from properties.systems.certified.specs import extremal
+from properties.systems.spec import SystemSpec, check_spec, parse_spec
+from theory.claims.memory.certificate import CERTIFICATE
+
+ALIKE = SystemSpec(
+    kind="certified", cell="linear", norm="spectral", regime="driven", inputs="constant", n=2,
+    T=20, K=16, lam=0.5, scale=2.0**-12, epsilon=2.0**-4, seed=6, sequences=3, bias=0.5,
+    dtype="float32",
+)  # fmt: skip
+NAMES = [measure.name for measure in CERTIFICATES]
+
+
+@pytest.mark.parametrize(
+    ("cell", "norm"),
+    [
+        ("linear", "quadratic"), ("rnn-tanh", "one"), ("rnn-relu", "diagonal"),
+        ("lstm", "spectral"), ("gru-cho", "perron"), ("leaky-tanh", "infinity"),
+        ("diagonal", "spectral"), ("stacked-gru", "perron"), ("stacked-lstm", "comparison"),
+    ],
+)  # fmt: skip
+def test_enclosures_hold_the_balls(cell: str, norm: str) -> None:
+    """What is read in float64 contains what balls read of the pair alone."""
+    spec = replace(
+        ALIKE, cell=cell, norm=norm, regime="gaussian", T=4, K=3, layers=2, lam=0.25, scale=1.0
+    )
+    batch, checked = build(spec), 0
+    with ctx.workprec(256):
+        for name in NAMES:
+            found = MEASURES[name].enclose(batch)
+            pair = batch.pair(0, 1)
+            for k in range(found.lo.shape[2]):
+                low, high = float(found.lo[0, 1, k]), float(found.hi[0, 1, k])
+                ball = MEASURES[name].ball(pair, k, 256)
+                assert arb(low) <= ball or arb(low).overlaps(ball), name
+                assert ball <= arb(high) or arb(high).overlaps(ball), name
+                square = MEASURES[name].exact_square(pair, k, 256)
+                assert square is None or ball.overlaps(arb(square).sqrt()), name
+                checked += 1
+    assert checked > len(NAMES)
+
+
+def test_unitary_networks_are_read_exactly() -> None:
+    """No gap at all in rationals; the float gap of two machines is small and there."""
+    spec = replace(ALIKE, kind="certified-relu", cell="rnn-relu", scale=1.0, T=6, K=4, n=3)
+    batch = build(spec)
+    gap = MEASURES["unitary_gap"].enclose(batch)
+    assert (gap.lo == 0).all()
+    assert (gap.hi == 0).all()
+    for measure in SHIPPED:
+        assert (measure.enclose(batch).hi < 10).all()
+    assert (MEASURES["unitary_rounding_own"].enclose(batch).lo > 0).any()
+
+
+def test_other_systems_have_none() -> None:
+    """What only models with certificates have is blank elsewhere, and its constants infinite."""
+    batch = build(SystemSpec(kind="lstm", regime="driven", n=1, T=2, K=1))
+    for name in NAMES:
+        assert np.isnan(MEASURES[name].enclose(batch).hi).all()
+    assert np.isinf(batch.constant("gain_told").hi).all()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"cell": "hopfield"}, {"norm": "frobenius"}, {"dtype": "int8"}, {"layer": 1},
+        {"cell": "stacked-gru", "layers": 1}, {"cell": "stacked-gru", "layers": 2, "layer": 3},
+    ],
+)  # fmt: skip
+def test_specs_that_no_model_has(fields: dict[str, Any]) -> None:
+    """Each in one line."""
+    with pytest.raises(SpecError):
+        check_spec(replace(ALIKE, **{"norm": "auto", **fields}))
+
+
+def test_specs_travel() -> None:
+    """As text, and back."""
+    for kind in ("certified", "certified-rnn", "certified-relu"):
+        for spec in extremal(kind):
+            assert parse_spec(spec.text) == spec
+            check_spec(spec)
+
+
+def scaled(name: str, factor: float) -> Callable[[Certificate], Certificate]:
+    """One constant times a factor."""
+
+    def lie(told: Certificate) -> Certificate:
+        return dataclasses.replace(
+            told, constants={**told.constants, name: told.constants[name] * factor}
+        )
+
+    return lie
+
+
+def sooner(told: Certificate) -> Certificate:
+    """Windows one input too short."""
+    windows = tuple((eps, None if k is None else max(k - 1, 0)) for eps, k in told.windows)
+    return dataclasses.replace(told, windows=windows)
+
+
+LIES: dict[str, tuple[str, Callable[[Certificate], Certificate], dict[str, Any]]] = {
+    "λ": ("contraction", lambda c: dataclasses.replace(c, lam=c.lam * (1 - 2.0**-30)), {}),
+    "k": ("window", sooner, {"T": 24}),
+    "equivalence": ("output", scaled("equivalence", 0.9), {"norm": "infinity"}),
+    "reach": ("forgetting", scaled("reach", 0.99), {}),
+    "drive": ("drive", scaled("drive", 0.99), {}),
+    "radius": ("radius", scaled("radius", 0.9), {"cell": "min-gru"}),
+    "S_0": ("first", scaled("S_0", 0.99), {}),
+    "B_h": ("state", scaled("B_h", 0.99), {}),
+    "gain": ("gain", scaled("gain", 0.99), {}),
+    "W_norm": ("constants", scaled("W_norm", 1 - 2.0**-30), {}),
+    "h_bar": ("constants", scaled("h_bar", 0.99), {"cell": "gru", "norm": "perron"}),
+    "two-norm": ("two-norm", scaled("two_norm_factor", 0.9), {"cell": "diagonal"}),
+    "rounding": (
+        "rounding", lambda c: dataclasses.replace(c, rounding=(c.rounding or 0) / 64), {},
+    ),
+    "γ": ("gradients", scaled("gamma", 0.5), {"kind": "certified-rnn", "n": 1, "lam": 0.75,
+          "scale": 1.0, "loss": "linear", "bias": 0.0, "K": 12}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_certificate_that_lies_is_convicted(lie: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the form that judges the number; told as it is, it holds."""
+    name, told, fields = LIES[lie]
+    form, spec = CERTIFICATE.form(name), replace(ALIKE, **fields)
+    if lie == "k":  # an ε just below what one input less leaves
+        spec = replace(spec, epsilon=0.051)
+    honest = judge(form.statement, form.assumptions, build(spec))
+    assert (honest.verdicts == Verdict.HOLDS).any()
+    assert not (honest.verdicts == Verdict.VIOLATED).any()
+    shipped = models.certify
+    monkeypatch.setattr(models, "certify", lambda *a, **options: told(shipped(*a, **options)))
+    models._certified.cache_clear()
+    try:
+        found = judge(form.statement, form.assumptions, build(spec))
+    finally:
+        models._certified.cache_clear()
+    assert (found.verdicts == Verdict.VIOLATED).any()
