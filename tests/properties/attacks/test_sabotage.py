@@ -1,14 +1,14 @@
 """Sabotage: every false variant falls, no true claim does, and variants are near misses."""
 
 import pytest
-from msgspec.structs import replace
+from any_kind import any_system
 
 from properties.attacks.budget import Budget
 from properties.attacks.sabotage import hunt, sabotage
 from properties.judging.judge import Verdict, judge
 from properties.systems.batch import build
 from properties.systems.spec import LOSSES, SCHEDULES
-from properties.systems.table import parse_spec, system
+from properties.systems.table import parse_spec
 from theory import CLAIMS
 from theory.language.claim import Claim, Form, Variant
 
@@ -113,11 +113,11 @@ def test_variants_are_near_misses(entry: Claim) -> None:
         kind = KINDS.get(about, about if about in NEAR else "rnn")
         for fields in NEAR.get(kind, ({},)):
             activation = "tanh" if kind in ("rnn", *NEAR) else "identity"
-            spec = system(
-                kind=kind, activation=activation, n=4, d=2, T=20, K=8,
-                lam=0.5, regime="gaussian", inputs="gaussian", batch=100,
-            )  # fmt: skip
-            batch = build(replace(spec, **fields))
+            usual = {
+                "activation": activation, "n": 4, "d": 2, "T": 20, "K": 8, "lam": 0.5,
+                "regime": "gaussian", "inputs": "gaussian", "batch": 100,
+            }  # fmt: skip
+            batch = build(any_system(kind, **(usual | fields)))
             seen = judge(variant.statement, variant.assumptions, batch).verdicts
             # VACUOUS alone would be no survival.
             held = (seen == Verdict.HOLDS).any(axis=(1, 2)).all()

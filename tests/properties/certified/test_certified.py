@@ -6,27 +6,28 @@ from typing import Any
 
 import numpy as np
 import pytest
+from any_kind import as_kind
 from flint import arb, ctx
 from msgspec.structs import replace
 
 from impl.certificate.certify import Certificate
 from properties.errors import SpecError
 from properties.judging.judge import Verdict, judge
-from properties.measures.certified.models import CERTIFICATES
-from properties.measures.certified.unitary import SHIPPED
+from properties.measures.certified import models as measured
+from properties.measures.certified.unitary import MEASURES as SHIPPED
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
 from properties.systems.certified import models
-from properties.systems.certified.specs import extremal
-from properties.systems.spec import SystemSpec, check_spec, parse_spec
+from properties.systems.spec import check_spec
+from properties.systems.table import kind_named, parse_spec, system
 from theory.claims.memory.certificate import CERTIFICATE
 
-ALIKE = SystemSpec(
-    kind="certified", cell="linear", norm="spectral", regime="driven", inputs="constant", n=2,
+ALIKE = system(
+    "certified", cell="linear", norm="spectral", regime="driven", inputs="constant", n=2,
     T=20, K=16, lam=0.5, scale=2.0**-12, epsilon=2.0**-4, seed=6, sequences=3, bias=0.5,
     dtype="float32",
 )  # fmt: skip
-NAMES = [measure.name for measure in CERTIFICATES]
+NAMES = [measure.name for measure in measured.MEASURES]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_enclosures_hold_the_balls(cell: str, norm: str) -> None:
 
 def test_unitary_networks_are_read_exactly() -> None:
     """No gap at all in rationals; the float gap of two machines is small and there."""
-    spec = replace(ALIKE, kind="certified-relu", cell="rnn-relu", scale=1.0, T=6, K=4, n=3)
+    spec = as_kind(ALIKE, "certified-relu", cell="rnn-relu", norm="auto", scale=1.0, T=6, K=4, n=3)
     batch = build(spec)
     gap = MEASURES["unitary_gap"].enclose(batch)
     assert (gap.lo == 0).all()
@@ -72,7 +73,7 @@ def test_unitary_networks_are_read_exactly() -> None:
 
 def test_other_systems_have_none() -> None:
     """What only models with certificates have is blank elsewhere, and its constants infinite."""
-    batch = build(SystemSpec(kind="lstm", regime="driven", n=1, T=2, K=1))
+    batch = build(system("lstm", regime="driven", n=1, T=2, K=1))
     for name in NAMES:
         assert np.isnan(MEASURES[name].enclose(batch).hi).all()
     assert np.isinf(batch.constant("gain_told").hi).all()
@@ -94,7 +95,7 @@ def test_specs_that_no_model_has(fields: dict[str, Any]) -> None:
 def test_specs_travel() -> None:
     """As text, and back."""
     for kind in ("certified", "certified-rnn", "certified-relu"):
-        for spec in extremal(kind):
+        for spec in kind_named(kind).extremal():
             assert parse_spec(spec.text) == spec
             check_spec(spec)
 
@@ -141,7 +142,7 @@ LIES: dict[str, tuple[str, Callable[[Certificate], Certificate], dict[str, Any]]
 def test_a_certificate_that_lies_is_convicted(lie: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the form that judges the number; told as it is, it holds."""
     name, told, fields = LIES[lie]
-    form, spec = CERTIFICATE.form(name), replace(ALIKE, **fields)
+    form, spec = CERTIFICATE.form(name), as_kind(ALIKE, **{"kind": "certified", **fields})
     if lie == "k":  # an ε just below what one input less leaves
         spec = replace(spec, epsilon=0.051)
     honest = judge(form.statement, form.assumptions, build(spec))

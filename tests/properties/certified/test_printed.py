@@ -23,6 +23,7 @@ from properties.systems.certified.constants import READ, UNITARY
 from properties.systems.certified.models import certified, chosen, equivalent
 from properties.systems.certified.specs import COMMON, OTHERS
 from properties.systems.spec import SystemSpec
+from properties.systems.table import system
 from theory import CLAIMS
 from theory.claims.memory.certificate import CERTIFICATE
 from theory.language.vocabulary import VOCABULARY
@@ -129,8 +130,8 @@ def strangers(document: Any, table: dict[str, str]) -> list[str]:
 def spec_of(cell: str, norm: str = "auto", **fields: Any) -> SystemSpec:
     """A small model of the kind."""
     deep = cell.startswith((PREFIX, "deep-"))
-    return SystemSpec(
-        kind="certified", cell=cell, norm=norm, regime="driven", n=2, T=4, K=4, lam=0.125,
+    return system(
+        "certified", cell=cell, norm=norm, regime="driven", n=2, T=4, K=4, lam=0.125,
         bias=0.5, seed=3, layers=2 if deep else 1, dtype="float32", **fields,
     )  # fmt: skip
 
