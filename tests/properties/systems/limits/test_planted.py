@@ -9,7 +9,8 @@ import pytest
 from properties.attacks.typed import typed_assumptions
 from properties.judging.judge import Verdict, judge
 from properties.systems.batch import build
-from properties.systems.spec import SystemSpec, check_spec
+from properties.systems.spec import check_spec
+from properties.systems.table import UNION
 from theory.language.parse import parse_statement
 
 CASES = json.loads(Path(__file__).with_name("planted.json").read_text())
@@ -27,7 +28,7 @@ def test_there_are_enough_cases() -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_verdict(case: dict) -> None:
     """The judge reaches the planted verdict."""
-    spec = msgspec.convert(case["spec"], SystemSpec)
+    spec = msgspec.convert(case["spec"], UNION)
     check_spec(spec)
     statement = parse_statement(case["statement"])
     seen = judge(statement, typed_assumptions(statement), build(spec))
@@ -45,7 +46,7 @@ def test_verdict(case: dict) -> None:
 def test_not_a_number_is_never_a_pass(bound: str, where: str, bad: float) -> None:
     """NaN or infinity in any array of a system is neither HOLDS nor VIOLATED."""
     case = next(c for c in CASES if c["name"] == "lam 0.5 scale 1 h_norm: equal")
-    spec = msgspec.convert(case["spec"], SystemSpec)
+    spec = msgspec.convert(case["spec"], UNION)
     old = getattr(spec.values, where)
     new = [[bad] * len(old[0])] * len(old) if isinstance(old[0], list) else [bad] * len(old)
     spoiled = msgspec.structs.replace(
