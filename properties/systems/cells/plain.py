@@ -21,12 +21,13 @@ def weights(spec: SystemSpec, rng: Generator, cell: Cell) -> Weights:
     found = {}
     for name, shape in layout.shaped(known).items():
         gate = name in cell.opens
+        rows, columns = (*shape, 1)[:2]
         if len(shape) == 1:
-            found[name] = offset(spec, rng, *shape, gate=gate)
+            found[name] = offset(spec, rng, rows, gate=gate)
         elif layout.shapes[name].endswith(" d"):
-            found[name] = fed(spec, rng, shape[0], shape[1], gate)
+            found[name] = fed(spec, rng, rows, columns, gate=gate)
         else:
-            found[name] = recurrent(spec, rng, *shape)
+            found[name] = recurrent(spec, rng, rows, columns)
     return found
 
 

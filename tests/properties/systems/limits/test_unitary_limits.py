@@ -175,7 +175,7 @@ class TestJudged:
         """Derivatives in all inputs are for small systems only, and candidates have d = n."""
         for spec in (
             replace(CANDIDATE, T=33), replace(CANDIDATE, states=25), replace(SCALAR, n=4),
-            replace(PLANTED, n=17), replace(PLANTED, activation="sigmoid"),
+            replace(PLANTED, n=17),
             replace(fits.readouts(2, 2, 1, 0)[0], d=1),
         ):  # fmt: skip
             with pytest.raises(SpecError):
