@@ -76,6 +76,7 @@ def test_input_errors_of_every_room(refused, monkeypatch, base):
     assert refused("doctor") == "rnnbounds: one thing is wrong; do another"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "line"),
     [

@@ -95,6 +95,7 @@ def test_ctrl_c_reaches_all_processes(started, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("work", ["busy", "dying"])
 def test_a_run_in_one_process_ends_too(started, work):
     """Without workers it is the main thread that is interrupted."""

@@ -7,6 +7,7 @@ TWICE = "from impl.cells.gated import gru, lstm; gru.GRU_KIND = lstm.LSTM_KIND"
 ABSENT = "sys.modules['z3'] = None"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "what"),
     [
