@@ -8,6 +8,7 @@ import numpy as np
 from flint import arb
 
 from properties.measures.measure import Measure
+from properties.measures.readings import receptive_field as field
 from properties.measures.readings.balls import BallPair
 from properties.measures.runs import ball_descent, descent, pairs, single
 from properties.measures.runs import readings as of
@@ -76,6 +77,7 @@ ALSO = {
             enclosure=of.box_norm(single.apart),
             balls=of.box_balls(single.balls_apart),
         ),
+        Measure("forward_gap", enclosure=field.forward_gap_of_cells),
         Measure("dh_dx", enclosure=of.input_jacobians, balls=of.ball_jacobian),
         Measure(
             "grad_gap",

@@ -100,6 +100,15 @@ class Runs:
             at = self.program(made, at, Gap(x, x - x))
         return found if at is None else [*found, at]
 
+    @cached_property
+    def truncated(self) -> Rounded:
+        """s_T^k of runs by themselves, (B, N, K+1, S)."""
+        start, at = self.states[0], None
+        for t in range(self.T - self.K, self.T):
+            at = start if at is None else beside([at, start], dim=2)
+            at = self.program(self.plain, at, self.inputs(t, at.value.shape[2] // self.S))
+        return self.by_window(at, start)
+
     def inputs(self, t: int, windows: int) -> Rounded:
         """x_{t+1} for so many windows."""
         return Rounded.exact(self.x[:, t].repeat(1, 1, windows))

@@ -83,13 +83,16 @@ FIELD_FORM = Form(
     note="nothing before the last k inputs is seen",
 )
 # Nothing was said of φ: the states of any cell do.
-CELL_FORM = replace(FIELD_FORM, name="cell", about="cell")
+CELL_FORMS = (
+    replace(FEED_FORWARD_FORM, name="feed-forward-cell", about="cell"),
+    replace(FIELD_FORM, name="cell", about="cell"),
+)
 
 RECEPTIVE_FIELD = Claim(
     id="receptive-field",
     title="A feed-forward model sees exactly its last k inputs",
     source=Source("Miller, When recurrent models don't need to be recurrent", "section 2"),
-    forms=(FEED_FORWARD_FORM, FIELD_FORM, CELL_FORM, *CAUSAL_FORMS),
+    forms=(FEED_FORWARD_FORM, FIELD_FORM, *CELL_FORMS, *CAUSAL_FORMS),
     false_variants=(
         FEED_FORWARD_FORM.variant(
             "zero-padding",
