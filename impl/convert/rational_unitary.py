@@ -39,11 +39,12 @@ class RationalRNN:
         return found
 
 
-def state_bound(lam: fmpq, U: fmpq_mat, b: Vector, initial: Vector, input_bound: fmpq) -> fmpq:
-    """A rational B_h ≥ max(‖h_{−1}‖, (‖U‖_F B + ‖b‖)/(1 − λ)); raises NotContractiveError."""
+def state_bound(lam: fmpq, drive: fmpq, b: Vector, initial: Vector, input_bound: fmpq) -> fmpq:
+    """A rational B_h ≥ max(‖h_{−1}‖, (‖U‖B + ‖b‖)/(1 − λ)) for ‖U‖ ≤ drive; raises
+    NotContractiveError."""
     if not 0 <= lam < 1:
         raise NotContractiveError(float(int(lam.p) / int(lam.q)))
-    pushed = norm_above(U.entries()) * input_bound + norm_above(b)
+    pushed = drive * input_bound + norm_above(b)
     return max(norm_above(initial), pushed / (1 - lam))
 
 
@@ -69,7 +70,7 @@ def equivalent(
 ) -> tuple[RationalRNN, RationalRNN]:
     """A network and its unitary equivalent for all inputs with ‖x‖₂ ≤ B, both exact."""
     rnn = RationalRNN(W.W, U, b, initial)
-    bound = state_bound(W.norm, U, b, initial, input_bound)
+    bound = state_bound(W.norm, norm_above(U.entries()), b, initial, input_bound)
     return rnn, to_unitary(rnn, W.dilation(), bound)
 
 

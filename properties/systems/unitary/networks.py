@@ -11,7 +11,7 @@ from functools import cached_property
 
 from flint import fmpq, fmpq_mat
 
-from impl.convert.rational_unitary import RationalRNN, norm_above, to_unitary
+from impl.convert.rational_unitary import RationalRNN, norm_above, state_bound, to_unitary
 from impl.numbers.rationals import RationalContraction, cayley, identity, pythagorean
 from properties.systems.spec import SystemSpec
 from properties.systems.unitary.exact import Table, Vector, above, rational, stream
@@ -57,10 +57,10 @@ class Network:
     @property
     def bound(self) -> fmpq:
         """B_h = max(‖h_{−1}‖, S_0/(1 − λ)); where λ = 1, what T steps can reach."""
-        start = norm_above(self.rnn.initial)
+        network, B = self.rnn, rational(self.spec.scale)
         if self.lam == 1:
-            return start + self.spec.T * self.pushed
-        return max(start, self.pushed / (1 - self.lam))
+            return norm_above(network.initial) + self.spec.T * self.pushed
+        return state_bound(self.lam, self.drive, network.b, network.initial, B)
 
     @cached_property
     def V(self) -> fmpq_mat:

@@ -80,7 +80,7 @@ def falls(make, seeds=range(40)):
         draw, U, b, initial, inputs = draws(n, 2, 5, seed)
         C = random_contraction(n, draw)
         rnn = RationalRNN(C.W, U, b, initial)
-        bound = state_bound(C.norm, U, b, initial, fmpq(1))
+        bound = state_bound(C.norm, norm_above(U.entries()), b, initial, fmpq(1))
         kept, _ = first(make(rnn, C, bound).states(inputs), n)
         if kept != rnn.states(inputs):
             return True
@@ -109,7 +109,8 @@ def test_ignored_initial_state_falls():
         start = tuple(50 * v for v in rnn.initial)
         object.__setattr__(rnn, "initial", start)
         zero = (fmpq(0),) * len(start)
-        return to_unitary(rnn, C.dilation(), state_bound(C.norm, rnn.U, rnn.b, zero, fmpq(1)))
+        drive = norm_above(rnn.U.entries())
+        return to_unitary(rnn, C.dilation(), state_bound(C.norm, drive, rnn.b, zero, fmpq(1)))
 
     assert falls(make)
 
@@ -129,7 +130,7 @@ def test_beyond_the_bound():
     """W = 3/5, B = 1, inputs (X, 0, 0): off at k = 2 by (1 − λ²)(X − B/(1 − λ)), not before."""
     V = fmpq_mat([[fmpq(3, 5), fmpq(4, 5)], [fmpq(4, 5), fmpq(-3, 5)]])
     rnn = RationalRNN(fmpq_mat([[fmpq(3, 5)]]), fmpq_mat([[fmpq(1)]]), (fmpq(0),), (fmpq(0),))
-    urnn = to_unitary(rnn, V, state_bound(fmpq(3, 5), rnn.U, rnn.b, rnn.initial, fmpq(1)))
+    urnn = to_unitary(rnn, V, state_bound(fmpq(3, 5), fmpq(1), rnn.b, rnn.initial, fmpq(1)))
     for X, gap in ((10, fmpq(24, 5)), (fmpq(5, 2), fmpq(0)), (3, fmpq(8, 25))):
         inputs = [(fmpq(X),), (fmpq(0),), (fmpq(0),)]
         (a, b, c), (p, q, r) = rnn.states(inputs), urnn.states(inputs)
@@ -158,7 +159,7 @@ def test_bad_input():
         with pytest.raises(RangeError):
             random_contraction(n, random.Random(0), units)
     with pytest.raises(NotContractiveError):
-        state_bound(fmpq(1), fmpq_mat(1, 1), (), (), fmpq(1))
+        state_bound(fmpq(1), fmpq(1), (), (), fmpq(1))
     with pytest.raises(ShapeError):
         RationalRNN(identity(2), fmpq_mat(2, 1), (fmpq(0),), (fmpq(0), fmpq(0)))
 
