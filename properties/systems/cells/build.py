@@ -75,4 +75,10 @@ def driving(spec: SystemSpec, stacked: Mapping[str, Array]) -> tuple[Array, Arra
         return stacked["W"][:, rows], stacked["U"][:, rows]
     count, _, n = stacked["C"].shape
     W = np.broadcast_to(np.eye(n) / 2, (count, n, n))
-    return W, np.ones((count, n, spec.d))
+    named = {
+        part.removeprefix(OF_CELL): torch.from_numpy(array)
+        for part, array in stacked.items()
+        if part.startswith(OF_CELL)
+    }
+    U = cells_of(name_of(spec.kind, spec.activation, spec.regime), named).U.numpy()
+    return W, U if U.shape[1] == n else np.ones((count, n, spec.d))

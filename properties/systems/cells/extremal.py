@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from properties.systems.cells.specs import LINEAR
+from properties.systems.kinds import CELL_KINDS
 from properties.systems.spec import Kind, SystemSpec
 
 
@@ -61,12 +62,66 @@ def trained(kind: Kind) -> Iterator[SystemSpec]:
     )  # fmt: skip
 
 
+def unlike(kind: Kind) -> Iterator[SystemSpec]:
+    """Cells of which no two gates and no two units are alike."""
+    yield SystemSpec(
+        kind=kind, regime=drawn(kind), inputs="gaussian", loss="linear", n=2, d=2, T=4, K=3,
+        lam=0.25, bias=0.5, seed=13, batch=4,
+    )  # fmt: skip
+
+
+def drawn(kind: Kind) -> str:
+    """The regime of its weights at random."""
+    regimes = CELL_KINDS[kind]
+    return "gaussian" if "gaussian" in regimes else regimes[-1]
+
+
+def first_step(kind: Kind) -> Iterator[SystemSpec]:
+    """One step from zero of cells of one unit whose gates the input moves: the drive is attained,
+    and what an input moves through a gate is seen beside what it moves by itself."""
+    yield SystemSpec(
+        kind=kind, regime=drawn(kind), inputs="constant", loss="linear", scale=0.25, lam=0.25,
+        bias=0.5, seed=9, batch=24,
+    )  # fmt: skip
+
+
+def at_the_edge(kind: Kind) -> Iterator[SystemSpec]:
+    """A constant input of size one, until the states are where their box ends; two layers where
+    there are any, the upper one fed by units that are all alike."""
+    yield SystemSpec(
+        kind=kind, regime="driven", inputs="constant", loss="linear", n=2, T=12, K=2, lam=0.25,
+        layers=2 if kind in ("deep", "stack") else 1, seed=10, batch=1 if kind in LINEAR else 4,
+    )  # fmt: skip
+
+
+def aligned(kind: Kind) -> Iterator[SystemSpec]:
+    """Inputs of two numbers along the row of weights that they meet, until the box is reached."""
+    yield SystemSpec(
+        kind=kind, regime="driven", inputs="resonant", loss="linear", d=2, T=12, K=2, lam=0.25,
+        seed=12, batch=1 if kind in LINEAR else 4,
+    )  # fmt: skip
+
+
+def stacked() -> Iterator[SystemSpec]:
+    """Two layers of gated cells, of which the lower one holds what it is fed."""
+    for regime in ("gru", "lstm"):
+        yield SystemSpec(
+            kind="stack", regime=regime, inputs="constant", loss="linear", layers=2, T=8, K=2,
+            lam=0.5, scale=4.0, bias=1.0, seed=11, batch=24,
+        )  # fmt: skip
+
+
 def family_specs(kinds: Sequence[Kind]) -> Iterator[SystemSpec]:
     """All of these, for each kind of cell."""
     for kind in kinds:
         yield from nearly_linear(kind)
         yield from one_pulse(kind)
         yield from trained(kind)
+        yield from unlike(kind)
+        yield from first_step(kind)
+        yield from at_the_edge(kind)
+        yield from aligned(kind)
+    yield from stacked()
     yield from steep()
     yield from at_the_end()
     yield from long_run()
