@@ -17,9 +17,10 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from time import perf_counter
 
 from planted_faults import ROOT, Fault, FaultError, check, listed, plant, pristine
@@ -131,9 +132,9 @@ def main(arguments: Sequence[str]) -> int:
         pristine(copy)
         outcomes = []
         with ThreadPoolExecutor(asked.jobs) as pool:
-            for outcome in pool.map(lambda fault: judged(fault, copy), real):
-                outcomes.append(outcome)
-                print(outcome.line, flush=True)
+            for done in as_completed([pool.submit(judged, fault, copy) for fault in real]):
+                outcomes.append(done.result())
+                print(outcomes[-1].line, flush=True)
     for fault in faults:
         if fault.benign:
             print(f"benign     {fault.id:32} {fault.benign}")
@@ -141,7 +142,9 @@ def main(arguments: Sequence[str]) -> int:
     if claims:
         print("claims that convicted: " + ", ".join(f"{k} {v}" for k, v in claims.most_common()))
     told, code = summary(outcomes)
-    print(f"{told}; {(perf_counter() - start) / 60:.1f} min")
+    spent = getrusage(RUSAGE_CHILDREN)
+    cpu = (spent.ru_utime + spent.ru_stime) / 60
+    print(f"{told}; {(perf_counter() - start) / 60:.1f} min, {cpu:.1f} min of CPU time")
     return code
 
 

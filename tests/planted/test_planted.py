@@ -47,7 +47,7 @@ def test_the_list_is_long_and_wide():
     [
         ({"old": "no such text"}, "occurs 0 times in impl/numbers/window.py, not once"),
         ({"old": "k"}, "times in impl/numbers/window.py, not once"),
-        ({"new": "\n            k += 1\n        return k"}, "the edit changes nothing"),
+        ({"new": "            k += 1\n        return k"}, "the edit changes nothing"),
         ({"new": ")"}, "is no longer Python"),
         ({"file": "impl/numbers/windows.py"}, "is no file of the five rooms"),
         ({"file": "tests/conftest.py"}, "is no file of the five rooms"),

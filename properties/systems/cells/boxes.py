@@ -2,7 +2,8 @@
 
 All that is certified of a cell rests on its box, which `impl.boxes.invariance` proves or refuses.
 Of one that is refused nothing is certified, so that its checks are vacuous; but a run from zero
-that has certainly left the box which its cell states convicts the cell, and ends the attack.
+that has certainly left the box which its cell states, or the one that is said to be proved of it,
+convicts the cell, and ends the attack.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ def confirm(batch: Batch) -> None:
     cells = batch.cells
     if cells is None or not ("runs" in batch.cache or bool(cells.held.refused.any())):
         return
-    stated = cells.held.proposed[:, :, None]
+    # What is used may be smaller than what was stated: no run leaves the one or the other.
+    stated = torch.minimum(cells.held.proposed, cells.held.box)[:, :, None]
     for t, s in enumerate(runs(batch).states):
         outside = s.value.abs() - s.error > stated
         if bool(outside.any()):

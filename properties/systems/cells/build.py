@@ -67,4 +67,10 @@ def driving(spec: SystemSpec, stacked: Mapping[str, Array]) -> tuple[Array, Arra
     """The W and U that resonant inputs are made for, where a cell has none."""
     count, _, n = stacked["C"].shape
     W = np.broadcast_to(np.eye(n) / 2, (count, n, n))
-    return W, np.ones((count, n, spec.d))
+    named = {
+        part.removeprefix(OF_CELL): torch.from_numpy(array)
+        for part, array in stacked.items()
+        if part.startswith(OF_CELL)
+    }
+    U = cells_of(name_of(spec.kind, spec.activation, spec.regime), named).U.numpy()
+    return W, U if U.shape[1] == n else np.ones((count, n, spec.d))

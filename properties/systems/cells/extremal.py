@@ -63,12 +63,25 @@ def trained(make: Make) -> Iterator[SystemSpec]:
     )  # fmt: skip
 
 
+def unlike(make: Make) -> Iterator[SystemSpec]:
+    """Cells of which no two gates and no two units are alike."""
+    yield make(
+        regime=drawn(make), inputs="gaussian", loss="linear", n=2, d=2, T=4, K=3, lam=0.25, bias=0.5,
+        seed=13, batch=4,
+    )  # fmt: skip
+
+
+def drawn(make: Make) -> str:
+    """The regime of its weights at random."""
+    return "gaussian" if "gaussian" in make.regimes else make.regimes[-1]
+
+
 def first_step(make: Make) -> Iterator[SystemSpec]:
     """One step from zero of cells of one unit whose gates the input moves: the drive is attained,
     and what an input moves through a gate is seen beside what it moves by itself."""
     yield make(
-        regime=make.regimes[-1], inputs="constant", loss="linear", scale=0.25, lam=0.5, bias=0.5,
-        seed=9, batch=24,
+        regime=drawn(make), inputs="constant", loss="linear", scale=0.25, lam=0.25, bias=0.5, seed=9,
+        batch=24,
     )  # fmt: skip
 
 
@@ -82,32 +95,28 @@ def at_the_edge(make: Make) -> Iterator[SystemSpec]:
     yield replace(base, layers=2) if base.has("layers") else base
 
 
+def aligned(make: Make) -> Iterator[SystemSpec]:
+    """Inputs of two numbers along the row of weights that they meet, until the box is reached."""
+    yield make(
+        regime="driven", inputs="resonant", loss="linear", d=2, T=12, K=2, lam=0.25, seed=12,
+        batch=1 if make.linear else 4,
+    )  # fmt: skip
+
+
 def stacked() -> Iterator[SystemSpec]:
     """Two layers of gated cells, of which the lower one holds what it is fed."""
     for regime in ("gru", "lstm"):
         yield Stack(
-            regime=regime,
-            inputs="constant",
-            loss="linear",
-            layers=2,
-            T=8,
-            K=2,
-            lam=0.5,
-            scale=4.0,
-            bias=1.0,
-            seed=11,
-            batch=24,
-        )
+            regime=regime, inputs="constant", loss="linear", layers=2, T=8, K=2, lam=0.5, scale=4.0,
+            bias=1.0, seed=11, batch=24,
+        )  # fmt: skip
 
 
 def family_specs(kinds: Sequence[Kind]) -> Iterator[SystemSpec]:
     """All of these, for each kind of cell."""
     for kind in kinds:
-        yield from nearly_linear(kind.spec)
-        yield from one_pulse(kind.spec)
-        yield from trained(kind.spec)
-        yield from first_step(kind.spec)
-        yield from at_the_edge(kind.spec)
+        for worst in (nearly_linear, one_pulse, trained, unlike, first_step, at_the_edge, aligned):
+            yield from worst(kind.spec)
     yield from stacked()
     yield from steep()
     yield from at_the_end()

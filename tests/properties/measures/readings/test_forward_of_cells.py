@@ -1,0 +1,33 @@
+"""The module that `truncate` ships, against the step of the cell that it was made of."""
+
+import pytest
+import torch
+from properties.systems.kinds import FAMILIES
+
+from properties.measures.readings import receptive_field as field
+from properties.measures.table import MEASURES
+from properties.systems.batch import build
+from properties.systems.spec import SystemSpec
+
+
+@pytest.mark.parametrize("kind", FAMILIES["cell"])
+def test_the_module_is_the_truncated_cell(kind: str):
+    """Of every kind of cell, for every window, the two differ by no more than rounding."""
+    batch = build(SystemSpec(kind=kind, regime="driven", n=2, d=2, T=5, K=5, batch=2, sequences=2))
+    seen = MEASURES["forward_gap"].enclose(batch)
+    assert seen.lo.shape == (2, 2, 6)
+    assert (seen.lo == 0).all()
+    assert (seen.hi < 1e-12).all()
+
+
+@pytest.mark.parametrize("kind", ["lstm", "stack"])
+def test_another_module_is_told(kind: str, monkeypatch: pytest.MonkeyPatch):
+    """A module whose outputs are off by a millionth is another model."""
+    read = field.last_outputs
+
+    def off(*given: object) -> torch.Tensor:
+        return read(*given) + 1e-6  # type: ignore[arg-type]
+
+    monkeypatch.setattr(field, "last_outputs", off)
+    batch = build(SystemSpec(kind=kind, regime="driven", n=2, T=4, K=3))
+    assert (MEASURES["forward_gap"].enclose(batch).lo > 1e-7).all()

@@ -1,0 +1,47 @@
+"""The worst cells of each kind reach what they are to reach."""
+
+import pytest
+import torch
+from properties.systems.kinds import FAMILIES
+
+from properties.measures.runs.readings import runs
+from properties.systems.batch import build
+from properties.systems.cells.extremal import (
+    aligned,
+    at_the_edge,
+    family_specs,
+    first_step,
+    stacked,
+)
+
+KINDS = FAMILIES["cell"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_first_steps_attain_the_drive(kind: str):
+    """From zero some unit goes nine tenths of the way that the comparison allows, or further."""
+    (spec,) = first_step(kind)
+    batch = build(spec)
+    drive = batch.cells.comparison.drive
+    share = (runs(batch).states[1].value[:, :, 0].abs() / drive).nan_to_num(0.0)
+    assert (share <= 1).all()
+    assert share.max() > 0.9
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_inputs_are_aligned(kind: str):
+    """All inputs of a run lie on one line, that of the weights that they meet."""
+    (spec,) = aligned(kind)
+    batch = build(spec)
+    x = batch.x[:, :, :, 0]
+    assert torch.allclose((x * x[:, :1]).sum(2).abs(), x.square().sum(2))
+    U = batch.cells.cell.U
+    if U.shape[1] == 1:
+        assert torch.allclose((U[:, 0] * x[:, 0]).sum(1).abs(), U[:, 0].norm(dim=1))
+
+
+def test_layers_are_stacked():
+    """Deep transitions and stacks are attacked with more layers than one."""
+    deep = [spec for kind in ("deep", "stack") for spec in at_the_edge(kind)]
+    assert {spec.layers for spec in (*deep, *stacked())} == {2}
+    assert {spec.kind for spec in family_specs(KINDS)} == set(KINDS)
