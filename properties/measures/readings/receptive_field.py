@@ -15,8 +15,6 @@ import torch
 from impl.convert.feedforward import FeedForward
 from impl.gradients.rollout import rollout, truncations
 from properties.measures.readings.slack import norm_slack, norms, state_slack
-from properties.measures.runs.readings import longest, output, runs
-from properties.measures.runs.rounded import Rounded
 from properties.systems.batch import Batch
 from properties.systems.drawing.regimes import generator, normal
 from theory.numbers.interval import Interval
@@ -121,15 +119,6 @@ def forward_gap(batch: Batch) -> Interval:
         network = last_outputs(batch, lambda k: batch.x)
         short = truncations(batch.cell, batch.x, batch.K)[1].permute(0, 3, 2, 1)
         return rounded(batch, network - short)
-
-
-def forward_gap_of_cells(batch: Batch) -> Interval:
-    """The same of cells of any kind: the module that `truncate` ships against the cell's step."""
-    with torch.no_grad():
-        short = output(runs(batch).truncated, batch)
-        network = last_outputs(batch, lambda k: batch.x).permute(0, 3, 2, 1)
-        # The module's rounding is bounded as that of the step is: in any order of its sums.
-        return longest(Rounded(network, short.error) - short)
 
 
 def padding_gap(batch: Batch) -> Interval:

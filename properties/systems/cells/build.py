@@ -63,7 +63,9 @@ def of_candidate(n: int) -> slice:
     return slice(2 * n, 3 * n)
 
 
-def driving(spec: SystemSpec, stacked: Mapping[str, Array]) -> tuple[Array, Array]:
+def driving(
+    spec: SystemSpec, stacked: Mapping[str, Array], name: Callable[[SystemSpec], str]
+) -> tuple[Array, Array]:
     """The W and U that resonant inputs are made for, where a cell has none."""
     count, _, n = stacked["C"].shape
     W = np.broadcast_to(np.eye(n) / 2, (count, n, n))
@@ -72,5 +74,5 @@ def driving(spec: SystemSpec, stacked: Mapping[str, Array]) -> tuple[Array, Arra
         for part, array in stacked.items()
         if part.startswith(OF_CELL)
     }
-    U = cells_of(name_of(spec.kind, spec.activation, spec.regime), named).U.numpy()
+    U = made(name(spec), named).U.numpy()
     return W, U if U.shape[1] == n else np.ones((count, n, spec.d))

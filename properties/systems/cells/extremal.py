@@ -66,8 +66,8 @@ def trained(make: Make) -> Iterator[SystemSpec]:
 def unlike(make: Make) -> Iterator[SystemSpec]:
     """Cells of which no two gates and no two units are alike."""
     yield make(
-        regime=drawn(make), inputs="gaussian", loss="linear", n=2, d=2, T=4, K=3, lam=0.25, bias=0.5,
-        seed=13, batch=4,
+        regime=drawn(make), inputs="gaussian", loss="linear", n=2, d=2, T=4, K=3, lam=0.25,
+        bias=0.5, seed=13, batch=4,
     )  # fmt: skip
 
 
@@ -80,8 +80,8 @@ def first_step(make: Make) -> Iterator[SystemSpec]:
     """One step from zero of cells of one unit whose gates the input moves: the drive is attained,
     and what an input moves through a gate is seen beside what it moves by itself."""
     yield make(
-        regime=drawn(make), inputs="constant", loss="linear", scale=0.25, lam=0.25, bias=0.5, seed=9,
-        batch=24,
+        regime=drawn(make), inputs="constant", loss="linear", scale=0.25, lam=0.25, bias=0.5,
+        seed=9, batch=24,
     )  # fmt: skip
 
 

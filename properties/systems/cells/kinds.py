@@ -41,7 +41,7 @@ def program(
         partial(cell_specs, make),
         numbers=partial(drawn, name=name, draw=draw),
         cells=partial(program_cells, name=name),
-        driving=driving,
+        driving=partial(driving, name=name),
         cell=cell,
         columns={make.kind: Column(title, (*STATE, *assumptions))} if title else {},
         family=True,

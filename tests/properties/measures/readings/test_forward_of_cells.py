@@ -2,18 +2,17 @@
 
 import pytest
 import torch
-from properties.systems.kinds import FAMILIES
 
-from properties.measures.readings import receptive_field as field
+from properties.measures.runs import modules as field
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
-from properties.systems.spec import SystemSpec
+from properties.systems.table import FAMILIES, system
 
 
-@pytest.mark.parametrize("kind", FAMILIES["cell"])
+@pytest.mark.parametrize("kind", FAMILIES["cell"].members)
 def test_the_module_is_the_truncated_cell(kind: str):
     """Of every kind of cell, for every window, the two differ by no more than rounding."""
-    batch = build(SystemSpec(kind=kind, regime="driven", n=2, d=2, T=5, K=5, batch=2, sequences=2))
+    batch = build(system(kind, regime="driven", n=2, d=2, T=5, K=5, batch=2, sequences=2))
     seen = MEASURES["forward_gap"].enclose(batch)
     assert seen.lo.shape == (2, 2, 6)
     assert (seen.lo == 0).all()
@@ -29,5 +28,5 @@ def test_another_module_is_told(kind: str, monkeypatch: pytest.MonkeyPatch):
         return read(*given) + 1e-6  # type: ignore[arg-type]
 
     monkeypatch.setattr(field, "last_outputs", off)
-    batch = build(SystemSpec(kind=kind, regime="driven", n=2, T=4, K=3))
+    batch = build(system(kind, regime="driven", n=2, T=4, K=3))
     assert (MEASURES["forward_gap"].enclose(batch).lo > 1e-7).all()

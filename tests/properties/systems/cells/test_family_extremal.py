@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from properties.systems.kinds import FAMILIES
 
 from properties.measures.runs.readings import runs
 from properties.systems.batch import build
@@ -13,14 +12,15 @@ from properties.systems.cells.extremal import (
     first_step,
     stacked,
 )
+from properties.systems.table import FAMILIES
 
-KINDS = FAMILIES["cell"]
+KINDS = FAMILIES["cell"].members
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_first_steps_attain_the_drive(kind: str):
     """From zero some unit goes nine tenths of the way that the comparison allows, or further."""
-    (spec,) = first_step(kind)
+    (spec,) = first_step(KINDS[kind].spec)
     batch = build(spec)
     drive = batch.cells.comparison.drive
     share = (runs(batch).states[1].value[:, :, 0].abs() / drive).nan_to_num(0.0)
@@ -31,7 +31,7 @@ def test_first_steps_attain_the_drive(kind: str):
 @pytest.mark.parametrize("kind", KINDS)
 def test_inputs_are_aligned(kind: str):
     """All inputs of a run lie on one line, that of the weights that they meet."""
-    (spec,) = aligned(kind)
+    (spec,) = aligned(KINDS[kind].spec)
     batch = build(spec)
     x = batch.x[:, :, :, 0]
     assert torch.allclose((x * x[:, :1]).sum(2).abs(), x.square().sum(2))
@@ -42,6 +42,6 @@ def test_inputs_are_aligned(kind: str):
 
 def test_layers_are_stacked():
     """Deep transitions and stacks are attacked with more layers than one."""
-    deep = [spec for kind in ("deep", "stack") for spec in at_the_edge(kind)]
+    deep = [spec for kind in ("deep", "stack") for spec in at_the_edge(KINDS[kind].spec)]
     assert {spec.layers for spec in (*deep, *stacked())} == {2}
-    assert {spec.kind for spec in family_specs(KINDS)} == set(KINDS)
+    assert {spec.kind for spec in family_specs(tuple(KINDS.values()))} == set(KINDS)
