@@ -55,7 +55,7 @@ def contractive() -> Assumption:
 def typed_assumptions(statement: Statement) -> tuple[Assumption, ...]:
     """What a typed statement presupposes of the systems that it is tested on."""
     kinds = [KINDS[kind] for kind in kinds_of(statement)]
-    contracts = (contractive(),) if any(kind.contracts for kind in kinds) else ()
+    contracts = (contractive(),) if all(kind.contracts for kind in kinds) else ()
     return (*contracts, *positive(statement))
 
 

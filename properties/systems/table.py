@@ -81,7 +81,7 @@ def _all() -> Iterable[Kind]:
     """These, those that other modules of this folder end in, and one for each cell of which none
     of all these draws a system."""
     found = (*_KINDS, *declared(__name__, __file__, "KINDS", "columns"))
-    drawn = {cell for kind in found for cell in kind.named}
+    drawn = {cell for kind in found if not kind.can_be for cell in kind.named}
     return (*found, *(plain(cell) for name, cell in CELLS.items() if name not in drawn))
 
 
