@@ -7,7 +7,7 @@ and operators, an integer symbol over the natural numbers, any other symbol over
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from sympy import Expr, Symbol, sympify
@@ -156,7 +156,7 @@ class Assumption:
     text: str
     condition: Statement | None = None
     law: Law | None = None
-    ties: bool = False
+    ties: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)

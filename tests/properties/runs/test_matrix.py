@@ -180,7 +180,7 @@ def test_why_every_check_was_vacuous() -> None:
         ("truncation", NO_CELL, "NOT APPLICABLE", "no cell"),
         ("gradient-gap", "min-gru", "NOT YET PROVED", "no form"),
         ("rounding-state", "lstm", "NOT YET PROVED", "rounding"),
-        ("rounding-state", "tcn", "NOT APPLICABLE", "φ is λ-Lipschitz"),
+        ("rounding-state", "tcn", "NOT APPLICABLE", "φ(h, x) = ρ(W h + U x + b)"),
         ("truncation", "wavenet", "NOT APPLICABLE", "φ is λ-Lipschitz"),
         ("urnn-sigmoid", "linear", "NOT APPLICABLE", "sigmoid or tanh"),
         ("truncation", "rnn-smooth", "NOT TESTED", ""),
