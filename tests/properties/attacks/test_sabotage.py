@@ -57,6 +57,9 @@ NEAR: dict[str, tuple[dict[str, object], ...]] = {
         {"activation": "identity", "regime": "equal", "n": 2, "T": 1, "K": 0},
         {"activation": "identity", "regime": "signed", "n": 2, "K": 0},
     ),
+    "certified": ({"cell": "rnn-tanh", "T": 4, "K": 4, "batch": 12},),
+    "certified-rnn": ({"cell": "rnn-tanh", "T": 4, "K": 4, "batch": 12},),
+    "certified-relu": ({"cell": "rnn-relu", "T": 4, "K": 4, "batch": 12},),
     "modes": ({"activation": "identity", "regime": "real", "n": 1},),
     "jordan": ({"activation": "identity", "regime": "block", "n": 1},),
     "scan": (
