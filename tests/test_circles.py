@@ -10,6 +10,7 @@ ROOMS = ("theory", "impl", "properties", "reports", "rnnbounds")
 # What reads a batch is called by the batch; what checks a spec, by the spec.
 KNOWN = {
     "properties.systems.batch": {"causal.model", "cells.constants", "cells.omega", "derived"}
+    | {"certified.constants"}
     | {"other_inputs", "parameters"},
     "properties.systems.spec": {"causal.fields", "cells.fields", "drawing.written"},
 }

@@ -18,7 +18,7 @@ PROFILES["quick"] = Budget(random=2, targeted=1, gradient=1, ascent=4, batch=4, 
 """
 BROKEN = """
 import msgspec
-from properties import parts
+from properties.runs import parts
 honest = parts.ledger_records
 def unproved(entry, minimal):
     return tuple(msgspec.structs.replace(ledger, proved=False) for ledger in honest(entry, minimal))
