@@ -58,7 +58,7 @@ def test_a_name_is_taken_once() -> None:
 
 def test_a_brought_quantity_that_nothing_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is refused with where to measure it, and a measure of what is no quantity by its name."""
-    from properties import registry
+    from properties.attacks import registry
     from properties.measures.measure import Measure
     from theory import CLAIMS, claim
 
