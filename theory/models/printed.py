@@ -111,11 +111,17 @@ TURNED = assumed(
 )
 MANY = Assumption("many steps", "there are at least the printed steps", le(turns, k))
 LARGE = Assumption("long window", "the window is at least the printed k", le(window, k))
-PLAIN = Assumption(
-    "one step at a time",
-    "the norm has the printed weights: it is no iterated one, which looks several steps ahead",
-    le(steps, ONE),
-)
+
+
+def weighed(assumptions: tuple[Assumption, ...]) -> tuple[Assumption, ...]:
+    """The same of a norm with printed weights: of no iterated one, which looks several steps ahead,
+    is a single step or a single state bounded."""
+    of_norm = ("contraction", "radius")
+    return tuple(
+        replace(one, condition=le(steps, ONE)) if one.id in of_norm else one for one in assumptions
+    )
+
+
 INPUT = assumed(
     "lipschitz input",
     "L is a Lipschitz constant of φ in the input on the invariant set, in the printed norm",

@@ -110,7 +110,6 @@ WINDOW_FORM = form(
             "what is forgotten",
             at("output", forgotten),
             at("longer windows forget more", window, k - window),
-            at("where a window starts", ZERO),
             "printed window",
             "long window",
             "contractive",

@@ -3,7 +3,7 @@
 from theory.language.claim import Form
 from theory.language.law import Assumption, at
 from theory.language.statement import Statement, le
-from theory.language.terms.vectors import RECURSION, a, b, state, x
+from theory.language.terms.vectors import RECURSION, state, x
 from theory.language.vocabulary import symbols
 from theory.models.lemmas.powers import power, power_at_most_one, power_sum
 from theory.models.printed import (
@@ -15,7 +15,6 @@ from theory.models.printed import (
     MODEL,
     ORBITS,
     PAIR,
-    PLAIN,
     RADIUS,
     REACHED,
     RUN,
@@ -27,6 +26,7 @@ from theory.models.printed import (
     TURNED,
     WIDE,
     apart,
+    weighed,
 )
 from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step
@@ -65,15 +65,15 @@ def form(
 ORBIT = form(
     "contraction",
     bound := le(orbit_gap_told, lam**k * orbit_start_told),
-    (*PAIR, PLAIN),
+    weighed(PAIR),
     *(*ORBITS, Step("claim", bound, Smt(*ALL_STEPS))),
     note="k steps from any two states of the stated set, in the printed norm",
 )
 OUTPUT = form(
     "output",
     bound := le(orbit_gap, C * lam**k * orbit_start_told),
-    (*PAIR, SHOWN, PLAIN),
-    *(*ORBITS, Step("claim", bound, Smt(*ALL_STEPS, at("output", apart), at("output", a - b)))),
+    (*weighed(PAIR), SHOWN),
+    *(*ORBITS, Step("claim", bound, Smt(*ALL_STEPS, at("output", apart)))),
     note="from the printed norm to the Euclidean one of the output",
 )
 FORGETTING = form(
@@ -81,7 +81,7 @@ FORGETTING = form(
     bound := le(orbit_gap, C * reach * lam**k * orbit_start),
     (*PAIR, SHOWN, REACHED),
     *(*ORBITS, power(TOLD.lam), FROM_START),
-    Step("claim", bound, Smt("from the start", at("output", apart), at("output", a - b))),
+    Step("claim", bound, Smt("from the start", at("output", apart))),
     note="in Euclidean norms alone, of iterated norms too",
 )
 TWO_NORM = form(
@@ -92,7 +92,7 @@ TWO_NORM = form(
     Step(
         "fewer steps",
         le(reach * lam**k * orbit_start, reach * lam**turns * orbit_start),
-        Smt(at("longer windows forget more", turns, k - turns), at("reach", a - b), "many steps"),
+        Smt(at("longer windows forget more", turns, k - turns), "many steps"),
     ),
     Step(
         "claim",
@@ -104,14 +104,14 @@ TWO_NORM = form(
 DRIVE = form(
     "drive",
     bound := le(state_told, S * TOLD.total(T)),
-    (*MODEL, PLAIN),
+    weighed(MODEL),
     *(*RUN, Step("claim", bound, Smt(at("state", T), "contractive"))),
     note="the printed drive, from the first step on",
 )
 RADIUS_FORM = form(
     "radius",
     bound := le(state_told, R),
-    (STAYS, RADIUS, PLAIN),
+    (STAYS, *weighed((RADIUS,))),
     *TOLD.before,
     Step("claim", bound, Smt(at("radius", state(x, 0, T)), at("runs stay in the box", 0, T))),
     note="the printed size of the invariant box",

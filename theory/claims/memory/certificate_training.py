@@ -59,7 +59,7 @@ GRADIENTS = Form(
             Step(
                 "claim",
                 bound,
-                Smt(of_gradients, at("power not negative", k), "printed gamma", "some window"),
+                Smt(of_gradients, at("power not negative", k), "printed gamma"),
             ),
         )
     ),
