@@ -11,27 +11,13 @@ from theory.language.terms.certificates import computed_double, unitary_computed
 from theory.language.terms.vectors import computed, state, x
 from theory.language.vocabulary import symbols
 from theory.models.geometry import EUCLIDEAN
-from theory.models.lemmas.powers import power, power_at_most_one, power_sum
-from theory.models.printed import (
-    TOLD,
-)
+from theory.models.lemmas.powers import power
 from theory.models.sensitivity import states
 from theory.models.unitary.printed import DRIFTS, EXACTLY, STATES
 from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step
 
-T, k, x_gap, h_gap, h_norm, forced_gap = symbols("T k x_gap h_gap h_norm forced_gap")
-lam, epsilon, window, S, R = symbols("lam_told eps_told k_told S_told R_told")
-C, reach, S_0, B_h, gain = symbols("C_told c_told S_0_told B_h_told gain_told")
-rounding, turns, turned = symbols("rounding_told two_norm_steps_told two_norm_told")
-orbit_start, orbit_start_told, orbit_gap, orbit_gap_told, orbit_state = symbols(
-    "orbit_start orbit_start_told orbit_gap orbit_gap_told orbit_state"
-)
-state_told, first_norm, h_rounding, share_used = symbols(
-    "state_told first_norm h_rounding_told share_used"
-)
-grad_gap, gamma, beta, lam_w, G_0, G_1 = symbols("grad_gap gamma_told beta_told lam G_0 G_1")
-grad_gap_weights, weight_distance = symbols("grad_gap_weights weight_distance")
+T, h_norm = symbols("T h_norm")
 unitary_gap, unitary_defect, exact, defect, bounded = symbols(
     "unitary_gap unitary_defect exact_told defect_told B_u_told"
 )
@@ -39,7 +25,6 @@ rounding_64, rounding_own, computed_norm = symbols(
     "unitary_rounding unitary_rounding_own unitary_computed"
 )
 drift, drift_own, reached = symbols("drift_told drift_own_told B_computed_told")
-POWERS = (power(TOLD.lam), power_sum(TOLD.lam), power_at_most_one(TOLD.lam))
 
 
 UNITARY = Form(
