@@ -32,6 +32,7 @@ from theory.language.printing import statement_latex, statement_mathml, statemen
 
 PACKAGES = (
     "rnnbounds", "torch", "numpy", "sympy", "hypothesis", "z3-solver", "python-flint", "msgspec",
+    "cvxpy", "clarabel",
 )  # fmt: skip
 
 

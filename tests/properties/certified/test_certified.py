@@ -17,7 +17,8 @@ from properties.measures.certified import models as measured
 from properties.measures.certified.unitary import MEASURES as SHIPPED
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
-from properties.systems.certified import models
+from properties.systems.certified import models, specs
+from properties.systems.certified.fields import Certified
 from properties.systems.spec import check_spec
 from properties.systems.table import kind_named, parse_spec, system
 from theory.claims.memory.certificate import CERTIFICATE
@@ -156,3 +157,13 @@ def test_a_certificate_that_lies_is_convicted(lie: str, monkeypatch: pytest.Monk
     finally:
         models._certified.cache_clear()
     assert (found.verdicts == Verdict.VIOLATED).any()
+
+
+def test_norms_that_cannot_be_had_are_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The solver is optional: the main job attacks the other norms without it."""
+    assert "diagonal-sdp" in specs.norms_here("linear")
+    monkeypatch.setattr(specs, "installed", lambda: False)
+    assert "diagonal-sdp" not in specs.norms_here("linear")
+    instances = list(specs.extremal(Certified))
+    assert all(spec.norm != "diagonal-sdp" for spec in instances)
+    assert {spec.norm for spec in instances} >= {"spectral", "iterated"}
