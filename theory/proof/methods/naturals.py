@@ -1,5 +1,6 @@
 """Index arithmetic: is this expression a natural number, given linear facts about integers?"""
 
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import z3
@@ -17,11 +18,32 @@ def require_natural(number: Expr, clauses: tuple[Clause, ...]) -> None:
     """Raise Gap unless the clauses (and the ranges) make `number` a natural number."""
     if not _is_linear(number):
         raise Gap(f"{number} is not shown to be a natural number")
+    if _is_sum_of_naturals(number):
+        return
+    facts = (clause.conclusion for clause in clauses if not clause.given)
+    linear = (fact for fact in facts if _is_linear(fact.lhs) and _is_linear(fact.rhs))
+    objection = _objection(number, tuple(dict.fromkeys(linear)))
+    if objection is not None:
+        raise Gap(f"{number} is not shown to be a natural number{objection}")
+
+
+def _is_sum_of_naturals(number: Expr) -> bool:
+    """Whether its ranges alone tell, as of k, T + 1 or 7: most that is asked is such."""
+    found = number.as_coefficients_dict().items()
+    return all(coefficient >= 0 and (term == 1 or _is_natural(term)) for term, coefficient in found)
+
+
+def _is_natural(symbol: Expr) -> bool:
+    least = least_value(symbol) if symbol.is_Symbol else None
+    return least is not None and least >= 0
+
+
+@lru_cache(maxsize=4096)
+def _objection(number: Expr, facts: tuple[Statement, ...]) -> str | None:
+    """None if the facts and the ranges give number ≥ 0; else the counter-model, if there is one."""
     context = z3.Context()
     solver = z3.SolverFor("QF_LIA", ctx=context)
     solver.set("rlimit", 1_000_000)
-    facts = [clause.conclusion for clause in clauses if not clause.given]
-    facts = [fact for fact in facts if _is_linear(fact.lhs) and _is_linear(fact.rhs)]
     symbols = number.free_symbols.union(*(fact.symbols for fact in facts))
     # Two symbols may share a name.
     names = {
@@ -35,11 +57,12 @@ def require_natural(number: Expr, clauses: tuple[Clause, ...]) -> None:
             solver.add(names[symbol] >= lower)
     solver.add(_linear(number, names, context) < 0)
     answer = solver.check()
-    if answer != z3.unsat:
-        model = f"; counter-model: {solver.model()}" if answer == z3.sat else ""
-        raise Gap(f"{number} is not shown to be a natural number{model}")
+    if answer == z3.unsat:
+        return None
+    return f"; counter-model: {solver.model()}" if answer == z3.sat else ""
 
 
+@lru_cache(maxsize=4096)
 def _is_linear(expression: Expr) -> bool:
     """Integer coefficients, integer symbols, degree at most 1."""
     if any(not symbol.is_integer for symbol in expression.free_symbols):
