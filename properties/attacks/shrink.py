@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import takewhile
+from operator import ne
 
 import numpy as np
 from msgspec.structs import replace
@@ -17,14 +20,15 @@ from properties.systems.spec import INPUTS, LOSSES, TRAINED, SystemSpec, Values,
 from reports.records.record import Check
 from theory.language.claim import Assumption, Statement
 
-ROUNDS = 40
 SIZES = ("n", "d", "T", "K", "steps", "states", "units", "layers", "taps", "dilation")
 FACTORS = (0.5, 0.75)
+Ends = tuple[float, float]
+Violation = tuple[SystemSpec, int, Ends, Ends]
 
 
 def violation(
     statement: Statement, assumptions: Sequence[Assumption], spec: SystemSpec
-) -> tuple[SystemSpec, int, tuple[float, float], tuple[float, float]] | None:
+) -> Violation | None:
     """The first violating pair and window of a spec, with both sides; None if none is."""
     try:
         check_spec(spec)
@@ -46,39 +50,57 @@ def violation(
 
 def smaller(spec: SystemSpec) -> Iterator[SystemSpec]:
     """Simpler neighbours of a spec, the boldest first."""
+    for candidates in moves(spec).values():
+        yield from candidates
+
+
+def moves(spec: SystemSpec) -> dict[str, Iterator[SystemSpec]]:
+    """The neighbours by what they make simpler."""
     if spec.values is not None:
-        yield from smaller_values(spec, spec.values)
-        return
+        return smaller_values(spec, spec.values)
+    kind = about(spec)
+    least = {"K": 0, "units": 0, "steps": min(spec.steps, 1), **kind.least(spec)}
+    simpler: dict[str, tuple[object, ...]] = {
+        "regime": spec.regimes, "inputs": INPUTS, "start": (0.0,), "bias": (0.0,), "scale": (1.0,),
+        "trained": TRAINED, "loss": LOSSES, "target": (1.0,),
+    }  # fmt: skip
+    found = {"pair": alone(spec), "seed": with_each(spec, "seed", range(min(3, spec.seed)))}
+    # What is written out keeps its shapes.
+    for name in SIZES if spec.found is None else ("T", "K"):
+        if spec.has(name):
+            found[name] = map(fitted, with_each(spec, name, less(spec, name, least.get(name, 1))))
+    for name, choices in simpler.items():
+        if spec.has(name):
+            better = takewhile(partial(ne, getattr(spec, name)), choices)
+            found[name] = with_each(spec, name, better)
+    lams = tuple(factor / activation(spec.activation).slope for factor in FACTORS)
+    if kind.contracts and spec.has("lam") and spec.lam not in lams:
+        found["lam"] = with_each(spec, "lam", lams)
+    return found
+
+
+def alone(spec: SystemSpec) -> Iterator[SystemSpec]:
+    """A batch of one pair."""
     if spec.member is not None and spec.batch > 1:
         yield replace(spec, batch=1, member=0)
     if spec.sequence is not None and spec.sequences > 1:
         yield replace(spec, sequences=1, sequence=0)
     if (spec.batch, spec.sequences) != (1, 1) and spec.member is None:
         yield replace(spec, batch=1, sequences=1)
-    for seed in range(3):
-        if seed < spec.seed:
-            yield replace(spec, seed=seed)
-    kind = about(spec)
-    least = {"K": 0, "units": 0, "steps": min(spec.steps, 1), **kind.least(spec)}
-    # What is written out keeps its shapes.
-    for name in SIZES if spec.found is None else ("T", "K"):
-        floor, value = least.get(name, 1), getattr(spec, name)
-        for less in sorted({floor, value // 2, value - 1}) if spec.has(name) else ():
-            if floor <= less < value:
-                yield fitted(replace(spec, **{name: less}))
-    simpler: dict[str, tuple[object, ...]] = {
-        "regime": spec.regimes, "inputs": INPUTS, "start": (0.0,), "bias": (0.0,), "scale": (1.0,),
-        "trained": TRAINED, "loss": LOSSES, "target": (1.0,),
-    }  # fmt: skip
-    for name, choices in simpler.items():
-        for one in choices if spec.has(name) else ():
-            if one == getattr(spec, name):
-                break
-            yield replace(spec, **{name: one})
-    lams = tuple(factor / activation(spec.activation).slope for factor in FACTORS)
-    if kind.contracts and spec.has("lam") and spec.lam not in lams:
-        for lam in lams:
-            yield replace(spec, lam=lam)
+
+
+def with_each(spec: SystemSpec, name: str, values: Iterable[object]) -> Iterator[SystemSpec]:
+    """The spec with each of these values of one field."""
+    return (replace(spec, **{name: value}) for value in values)
+
+
+def less(spec: SystemSpec, name: str, floor: int) -> Iterator[int]:
+    """Smaller values of a size: the floor, a half, three quarters, …, one less."""
+    value = getattr(spec, name)
+    cut = value - floor
+    while cut > 0:
+        yield value - cut
+        cut //= 2
 
 
 def fitted(spec: SystemSpec) -> SystemSpec:
@@ -87,44 +109,55 @@ def fitted(spec: SystemSpec) -> SystemSpec:
     return replace(spec, **{name: value for name, value in cut.items() if spec.has(name)})
 
 
-def smaller_values(spec: SystemSpec, values: Values) -> Iterator[SystemSpec]:
+def smaller_values(spec: SystemSpec, values: Values) -> dict[str, Iterator[SystemSpec]]:
     """Fewer inputs, then rounder numbers, then zeros, in an explicit spec."""
-    for T in sorted({1, spec.T // 2, spec.T - 1}):
-        if 1 <= T < spec.T:
-            yield replace(spec, T=T, K=min(spec.K, T), values=replace(values, x=values.x[-T:]))
-    if spec.K > 0:
-        yield replace(spec, K=spec.K - 1)
-    if spec.steps > 1:
-        yield replace(spec, steps=spec.steps - 1)
+    found: dict[str, Iterator[SystemSpec]] = {
+        "T": (
+            replace(spec, T=T, K=min(spec.K, T), values=replace(values, x=values.x[-T:]))
+            for T in less(spec, "T", 1)
+        ),
+        "K": with_each(spec, "K", less(spec, "K", 0)),
+        "steps": with_each(spec, "steps", less(spec, "steps", 1)),
+    }
     for name in values.__struct_fields__:
-        if getattr(values, name) is None:
-            continue
-        array = np.array(getattr(values, name))
-        for rounder in (
-            np.zeros_like(array),
-            np.round(array),
-            np.round(array * 8) / 8,
-            np.round(array, 3),
-        ):
-            if not np.array_equal(rounder, array) and not (name == "C" and not rounder.any()):
-                yield replace(spec, values=replace(values, **{name: rounder.tolist()}))
+        if getattr(values, name) is not None:
+            found[name] = with_each(spec, "values", rounder(values, name))
+    return found
+
+
+def rounder(values: Values, name: str) -> Iterator[Values]:
+    """One array as zeros, or rounded; the readout is never zero, for it would hide everything."""
+    array = np.array(getattr(values, name))
+    rounded = np.round(array), np.round(array * 8) / 8, np.round(array, 3)
+    for simple in (np.zeros_like(array), *rounded):
+        if not np.array_equal(simple, array) and not (name == "C" and not simple.any()):
+            yield replace(values, **{name: simple.tolist()})
+
+
+def first_of(
+    statement: Statement, assumptions: Sequence[Assumption], candidates: Iterable[SystemSpec]
+) -> Violation | None:
+    """The violation of the first candidate that has one."""
+    found = (violation(statement, assumptions, candidate) for candidate in candidates)
+    return next(filter(None, found), None)
 
 
 def shrink(
     claim: str, form: str, statement: Statement, assumptions: Sequence[Assumption], spec: SystemSpec
 ) -> Check | None:
-    """The smallest violating system that a greedy walk finds, explained; None if there is none."""
+    """The smallest violating system that a greedy walk finds, explained; None if there is none.
+
+    Each move is made as often as it helps, and all of them again until none does.
+    """
     best = violation(statement, assumptions, spec)
     if best is None:
         return None
-    for _ in range(ROUNDS):
-        for candidate in smaller(best[0]):
-            found = violation(statement, assumptions, candidate)
-            if found is not None:
+    before = None
+    while best[0] != before:
+        before = best[0]
+        for name in moves(before):
+            while found := first_of(statement, assumptions, moves(best[0]).get(name, ())):
                 best = found
-                break
-        else:
-            break
     spec, k, lhs, rhs = best
     window = k if windowed(statement) else None
     return record(
