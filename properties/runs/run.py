@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -41,24 +41,33 @@ def run_parts(
     progress: Callable[[PartResult], None] = lambda result: None,
 ) -> list[PartResult]:  # fmt: skip
     """Run parts here or in fresh processes; each process uses one torch thread."""
-    require_sound(device)
     results = []
-    if workers <= 1:
-        for part in parts:
-            results.append(run_part(part, profile_name=profile, seed=seed, device=device))
-            progress(results[-1])
-        return results
-    calls = [(part, profile, seed, device) for part in heaviest_first(parts)]
-    with closing(each(remote_part, calls, workers)) as answers:
-        for answer in answers:
-            results.append(decode_result(answer))
-            progress(results[-1])
+    calls = [(part, seed) for part in (parts if workers <= 1 else heaviest_first(parts))]
+    with closing(run_calls(calls, profile=profile, device=device, workers=workers)) as answers:
+        for _, result in answers:
+            results.append(result)
+            progress(result)
     return results
 
 
-def remote_part(part: Part, profile: str, seed: int, device: str) -> bytes:
-    """One part in another process, as bytes."""
-    return encode_result(run_part(part, profile_name=profile, seed=seed, device=device))
+def run_calls(
+    calls: Sequence[tuple[Part, int]], *, profile: str, device: str = "cpu", workers: int = 1
+) -> Generator[tuple[int, PartResult], None, None]:
+    """Run parts under a seed each; each result with its seed, as it is done."""
+    require_sound(device)
+    if workers <= 1:
+        for part, seed in calls:
+            yield seed, run_part(part, profile_name=profile, seed=seed, device=device)
+        return
+    asked = [(part, profile, seed, device) for part, seed in calls]
+    with closing(each(remote_part, asked, workers)) as answers:
+        for seed, answer in answers:
+            yield seed, decode_result(answer)
+
+
+def remote_part(part: Part, profile: str, seed: int, device: str) -> tuple[int, bytes]:
+    """One part in another process, as bytes, with its seed."""
+    return seed, encode_result(run_part(part, profile_name=profile, seed=seed, device=device))
 
 
 def heaviest_first(parts: Sequence[Part]) -> list[Part]:

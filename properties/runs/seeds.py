@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 
 from properties.errors import SeedsError
 from properties.runs.parts import PartResult, parts_of
-from properties.runs.run import environment, merge, run_parts
+from properties.runs.run import environment, heaviest_first, merge, run_calls
 from reports.records.record import Run
 from theory.language.claim import Claim
 
 MOST = 100_000
+FIXED = ("proof", "extremal")  # what does not depend on the seed
 
 
 def seeds_of(text: str) -> tuple[int, ...]:
@@ -36,23 +39,28 @@ def seeds_of(text: str) -> tuple[int, ...]:
 def sweep(
     claims: Sequence[Claim], seeds: Sequence[int], attacks: Sequence[str],
     *, profile: str, device: str = "cpu", workers: int = 1,
-    progress: Callable[[PartResult], None] = lambda result: None,
 ) -> Iterator[Run]:  # fmt: skip
     """The record of one seed after the other, each that of a run of its own.
 
-    Proofs do not depend on the seed: they are run once, with the first.
+    What does not depend on the seed is run once, with the first. The processes go on from seed to
+    seed, so that none waits for the last part of another.
     """
-    parts = parts_of(claims, attacks)
-    proofs: list[PartResult] = []
-    for seed in seeds:
-        started, known = datetime.now(UTC), {result.part for result in proofs}
-        found = run_parts(
-            [part for part in parts if part not in known], profile=profile, seed=seed,
-            device=device, workers=workers, progress=progress,
-        )  # fmt: skip
-        results = [*proofs, *found]
-        proofs = [result for result in results if result.part.work == "proof"]
-        yield merge(
-            results, claims=claims, attacks=attacks, profile=profile, seed=seed,
-            environment=environment(device, workers, started, found),
-        )  # fmt: skip
+    parts = heaviest_first(parts_of(claims, attacks))
+    drawn = [part for part in parts if part.work not in FIXED]
+    calls = [(part, seed) for seed in seeds for part in (parts if seed == seeds[0] else drawn)]
+    expected = Counter(seed for _, seed in calls)
+    found: dict[int, list[PartResult]] = {seed: [] for seed in seeds}
+    fixed: list[PartResult] = []
+    started, left = datetime.now(UTC), list(seeds)
+    with closing(run_calls(calls, profile=profile, device=device, workers=workers)) as answers:
+        for seed, result in answers:
+            found[seed].append(result)
+            while left and len(found[left[0]]) == expected[left[0]]:
+                first = left.pop(0)
+                own = found.pop(first)
+                yield merge(
+                    [*fixed, *own], claims=claims, attacks=attacks, profile=profile, seed=first,
+                    environment=environment(device, workers, started, own),
+                )  # fmt: skip
+                fixed = fixed or [result for result in own if result.part.work in FIXED]
+                started = datetime.now(UTC)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from properties.runs import parts
+from properties.runs import parts, run, seeds
 from properties.runs.seeds import seeds_of
 from reports import load
 from reports.records.outcome import comparable
@@ -41,17 +41,41 @@ def test_every_seed_has_the_record_of_its_own_run(call, tiny, tmp_path):
         assert comparable(load(tmp_path / "all" / str(seed) / "run.json")) == comparable(alone)
 
 
-def test_proofs_are_run_once(call, tiny, monkeypatch):
-    """They do not depend on the seed."""
-    proved, honest = [], parts.ledger_records
+def test_what_no_seed_moves_is_run_once(call, tiny, tmp_path, monkeypatch):
+    """Proofs and extremal instances; the seeds after the first have them in their records too."""
+    done, honest = [], run.run_part
 
-    def counting(entry, minimal=True):
-        proved.append(entry.id)
-        return honest(entry, minimal)
+    def counting(part, *, profile_name, seed, device):
+        done.append((part.name, seed))
+        return honest(part, profile_name=profile_name, seed=seed, device=device)
 
-    monkeypatch.setattr(parts, "ledger_records", counting)
-    assert call("verify", *CLAIM, "--seeds", "1-3").code == 0
-    assert proved == ["contraction-linear"]
+    monkeypatch.setattr(run, "run_part", counting)
+    claim = ("contraction-linear", "--attacks", "random,extremal", "-n", 0)
+    assert call("verify", *claim, "--seeds", "1-3", "--out", tmp_path / "all").code == 0
+    names = [name.split("/")[1] for name, _ in done]
+    assert sorted(names) == [
+        "extremal", "proof", "random", "random", "random", "sabotage", "sabotage", "sabotage",
+    ]  # fmt: skip
+    call("verify", *claim, "--seed", 3, "--out", tmp_path / "alone")
+    alone, swept = (tmp_path / name / "run.json" for name in ("alone", "all/3"))
+    assert comparable(load(swept)) == comparable(load(alone))
+
+
+def test_parts_may_end_in_any_order(call, tiny, tmp_path, monkeypatch):
+    """As those of several seeds do where processes go on from one to the next."""
+    arguments = ("verify", *CLAIM, "--seeds", "1-3", "--out")
+    assert call(*arguments, tmp_path / "plain").code == 0
+    honest = seeds.run_calls
+    monkeypatch.setattr(
+        seeds, "run_calls", lambda calls, **options: (yield from honest(calls[::-1], **options))
+    )
+    outcome = call(*arguments, tmp_path / "mixed")
+    assert [line.split(":")[0] for line in outcome.out.splitlines()[:3]] == [
+        "seed 1", "seed 2", "seed 3",
+    ]  # fmt: skip
+    for seed in (1, 2, 3):
+        one, other = (tmp_path / name / str(seed) / "run.json" for name in ("plain", "mixed"))
+        assert comparable(load(one)) == comparable(load(other))
 
 
 def test_one_red_seed_fails_the_call(call, tiny, monkeypatch):
