@@ -36,16 +36,10 @@ def test_the_gate_is_the_sigmoid_of_the_table() -> None:
 
 
 def test_axioms_in_numbers() -> None:
-    """Entries, rows and norms of a matrix and a vector; slopes on an interval."""
-    generator = np.random.default_rng(5)
-    A, u = generator.normal(size=(4, 3)), generator.normal(size=3)
+    """Entries and norms of a vector."""
+    u = np.random.default_rng(5).normal(size=3)
     assert np.all(np.abs(u) <= np.abs(u).max())
-    assert np.all(np.abs(A @ u) <= np.abs(A).sum(1) * np.abs(u).max())
     assert np.abs(u).max() <= np.linalg.norm(u) <= np.sqrt(3) * np.abs(u).max()
-    y, w = np.sort(generator.uniform(1, 2, size=(2, 50)), axis=0)
-    steepest = 1 / np.cosh(1) ** 2
-    assert np.all(np.tanh(w) - np.tanh(y) <= steepest * (w - y))
-    assert not np.all(np.tanh(w - 1) - np.tanh(y - 1) <= steepest * (w - y))
 
 
 def open_gate(a: float) -> float:
