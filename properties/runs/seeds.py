@@ -9,7 +9,7 @@ from properties.errors import SeedsError
 from properties.runs.parts import PartResult, parts_of
 from properties.runs.run import environment, merge, run_parts
 from reports.records.record import Run
-from theory.language.claim import Claim
+from theory.proof.claim import Claim
 
 MOST = 100_000
 

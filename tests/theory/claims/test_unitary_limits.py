@@ -21,9 +21,9 @@ from sympy import (
 )
 
 import theory
-from theory.language.claim import Claim, Form, prove
 from theory.language.law import Assumption
 from theory.language.statement import Statement
+from theory.proof.claim import Claim, Form, prove
 from theory.proof.proof import check
 
 TIGHT, SIGMOID = theory.claim("urnn-tight"), theory.claim("urnn-sigmoid")

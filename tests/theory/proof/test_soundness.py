@@ -38,7 +38,6 @@ from theory.axioms.base import (
 )
 from theory.claims.contraction.weighted import PERRON
 from theory.errors import StatementError
-from theory.language.claim import Form
 from theory.language.law import Assumption, Instance, Law, at, law
 from theory.language.statement import Statement, eq, le, lt, ne
 from theory.language.terms.vectors import (
@@ -68,6 +67,7 @@ from theory.language.vocabulary import symbols
 from theory.models.activations import ACTIVATIONS, ActivationFacts, Piece, Supremum
 from theory.models.slopes import require_pieces
 from theory.models.system import DIFFERENTIABLE, ONE, WINDOW, ZERO
+from theory.proof.claim import Form
 from theory.proof.methods import Exact, Gap, Identity, Induction, Smt
 from theory.proof.methods.ball import BallMaximum
 from theory.proof.methods.elementary import Elementary

@@ -28,7 +28,6 @@ from theory.claims.certificate.unitary import (
     SIZE,
     UNITARY,
 )
-from theory.language.claim import Claim, Source
 from theory.language.law import Assumption, at
 from theory.language.statement import le
 from theory.language.terms.gates import gated_run
@@ -63,6 +62,7 @@ from theory.models.printed import (
 )
 from theory.models.sensitivity import forgetting
 from theory.models.system import TWO_STEPS, WINDOW
+from theory.proof.claim import Claim, Source
 from theory.proof.steps import step
 
 T, k, x_gap, h_gap, h_norm, forced_gap = symbols("T k x_gap h_gap h_norm forced_gap")

@@ -4,7 +4,6 @@ from sympy import Expr
 
 from theory.axioms.base import TRIANGLE
 from theory.claims.unitary.urnn_equivalence import EQUIVALENCE
-from theory.language.claim import Form
 from theory.language.law import at
 from theory.language.statement import Statement, le
 from theory.language.terms.certificates import computed_double, unitary_computed
@@ -14,6 +13,7 @@ from theory.models.geometry import EUCLIDEAN
 from theory.models.lemmas.powers import power
 from theory.models.sensitivity import states
 from theory.models.unitary.printed import DRIFTS, EXACTLY, STATES
+from theory.proof.claim import Form
 from theory.proof.steps import theorem
 
 T, h_norm = symbols("T h_norm")

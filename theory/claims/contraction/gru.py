@@ -10,7 +10,6 @@ from sympy import Abs, Expr, Rational
 
 from theory.axioms.gates import LEAST_BOUND
 from theory.claims.contraction.box import CONTRACTS
-from theory.language.claim import Claim, Form, Source
 from theory.language.law import Assumption, at
 from theory.language.statement import Statement, le
 from theory.language.terms.gates import DIFFERENCES, GATED_RUN, gated_run, to_output
@@ -39,6 +38,7 @@ from theory.models.gates.gru_model import (
 )
 from theory.models.gates.gru_steps import change, steps
 from theory.models.system import ONE, ZERO
+from theory.proof.claim import Claim, Form, Source
 from theory.proof.steps import step, theorem
 
 gate_gap, gate_state_gap, h_size, lam_box, T = symbols("gate_gap gate_state_gap h_size lam_box T")

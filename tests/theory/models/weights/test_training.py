@@ -11,7 +11,6 @@ from sympy import Expr, Integer, Symbol
 from sympy import log as logarithm
 
 import theory
-from theory.language.claim import Claim, Form, Variant, prove, prove_variant
 from theory.language.functions import StepProduct
 from theory.language.law import Axiom, Instance, at
 from theory.language.statement import eq, le
@@ -20,6 +19,7 @@ from theory.language.vocabulary import symbols
 from theory.models.lemmas.window import elementary, level, long_enough, surplus
 from theory.numbers.evaluate import ball, certain, enclose, rational
 from theory.numbers.interval import exact
+from theory.proof.claim import Claim, Form, Variant, prove, prove_variant
 from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step, check
 
