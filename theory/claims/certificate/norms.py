@@ -4,6 +4,7 @@ from theory.language.law import Assumption, at
 from theory.language.statement import Statement, le
 from theory.language.terms.vectors import RECURSION, state, x
 from theory.language.vocabulary import symbols
+from theory.models.driven_runs import STARTS
 from theory.models.lemmas.powers import power
 from theory.models.printed import (
     ALL_STEPS,
@@ -21,7 +22,6 @@ from theory.models.printed import (
     SHORTER,
     SHOWN,
     START,
-    STARTS,
     STAYS,
     TOLD,
     TURNED,
