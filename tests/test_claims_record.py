@@ -11,7 +11,7 @@ from properties.systems.columns import columns
 from reports.table import carried
 from rnnbounds.commands.proofs import row_of
 from theory import CLAIMS
-from theory.language.claim import Claim
+from theory.proof.claim import Claim
 
 ATTACKS = ("random", "targeted", "gradient", "extremal")
 STANDINGS = {"HOLDS", "ARGUED", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED"}

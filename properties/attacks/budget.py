@@ -9,7 +9,7 @@ from properties.errors import UnknownChoiceError
 from properties.judging.judge import free_names
 from properties.measures.table import needs_of
 from properties.systems.table import kinds_about
-from theory.language.claim import Form
+from theory.proof.claim import Form
 
 ATTACKS = ("random", "targeted", "gradient", "extremal")
 

@@ -22,8 +22,8 @@ from properties.measures.table import needs_of
 from properties.systems.batch import Batch, build
 from properties.systems.spec import SystemSpec
 from properties.systems.table import FAMILIES, KINDS, kind_named, kinds_about
-from theory.language.claim import Assumption, Claim, Form, Statement
 from theory.language.vocabulary import VOCABULARY
+from theory.proof.claim import Assumption, Claim, Form, Statement
 
 # How much of the random budget all kinds of a family share.
 SHARE = 0.25

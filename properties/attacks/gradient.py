@@ -19,8 +19,8 @@ from properties.measures.table import MEASURES
 from properties.systems.batch import Batch, explicit, with_cells
 from properties.systems.kind import Kind, about
 from properties.systems.spec import SystemSpec
-from theory.language.claim import Statement
 from theory.language.vocabulary import VOCABULARY
+from theory.proof.claim import Statement
 
 Tensor = torch.Tensor
 

@@ -15,8 +15,8 @@ from properties.judging.judge import free_names
 from properties.measures.table import ALL, MEASURES
 from properties.systems.batch import Batch, build
 from properties.systems.table import FAMILIES, KINDS, kinds_about
-from theory.language.claim import Claim, Form, Statement, Variant
 from theory.language.vocabulary import quantity
+from theory.proof.claim import Claim, Form, Statement, Variant
 from theory.registry import check_claims, stated
 
 PRECISION = 128  # bits

@@ -15,8 +15,8 @@ from properties.judging.judge import Judgement, Patience, Verdict
 from properties.systems.batch import Batch
 from properties.systems.spec import SystemSpec
 from reports.records.record import Check, VariantRecord
-from theory.language.claim import Assumption, Claim, Form, Statement, Variant, prove_variant
 from theory.language.printing import statement_mathml, statement_text
+from theory.proof.claim import Assumption, Claim, Form, Statement, Variant, prove_variant
 
 # Attacks with the share of their random budget. A variant said to fall by one instance alone meets
 # the whole search first; the others, what is quickest.

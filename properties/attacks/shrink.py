@@ -18,7 +18,7 @@ from properties.systems.batch import build
 from properties.systems.kind import about
 from properties.systems.spec import INPUTS, LOSSES, TRAINED, SystemSpec, Values, check_spec
 from reports.records.record import Check
-from theory.language.claim import Assumption, Statement
+from theory.proof.claim import Assumption, Statement
 
 SIZES = ("n", "d", "T", "K", "steps", "states", "units", "layers", "taps", "dilation")
 FACTORS = (0.5, 0.75)

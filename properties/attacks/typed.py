@@ -15,10 +15,10 @@ from properties.judging.equivalent import plainer, positive
 from properties.judging.judge import Patience, free_names
 from properties.systems.table import KINDS, kinds_about
 from reports.records.record import Check
-from theory.language.claim import Assumption, Form, Statement
 from theory.language.printing import statement_text
 from theory.language.quantity import Quantity
 from theory.language.vocabulary import VOCABULARY
+from theory.proof.claim import Assumption, Form, Statement
 from theory.proof.proof import Proof
 
 PLAIN = ("linear", "rnn")

@@ -16,7 +16,7 @@ from reports.pages.text import plural
 from reports.records.histogram import EMPTY, count_ratios
 from reports.records.record import Check, Cost, Histogram, Tally
 from reports.records.record import Verdict as VerdictName
-from theory.language.claim import Claim, Form
+from theory.proof.claim import Claim, Form
 
 SHOWN = 3
 

@@ -20,10 +20,10 @@ from properties.judging.referee import settle
 from properties.measures.table import MEASURES
 from properties.systems.batch import Batch
 from properties.systems.cells.boxes import confirm
-from theory.language.claim import Assumption, Statement
 from theory.language.vocabulary import VOCABULARY
 from theory.numbers.evaluate import enclose
 from theory.numbers.interval import Interval
+from theory.proof.claim import Assumption, Statement
 
 
 class Verdict(IntEnum):

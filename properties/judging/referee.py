@@ -14,9 +14,9 @@ from properties.judging.equivalent import divided, scalar_output
 from properties.measures.readings.balls import Ends, float_ends
 from properties.measures.table import MEASURES
 from properties.systems.batch import Batch
-from theory.language.claim import Statement
 from theory.language.vocabulary import VOCABULARY
 from theory.numbers.evaluate import ball, rational
+from theory.proof.claim import Statement
 
 LARGEST_PRECISION = 4096
 

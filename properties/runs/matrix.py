@@ -16,8 +16,8 @@ from properties.systems.kind import NO_CELL, STATE
 from properties.systems.kind import Column as Meets
 from reports.records.ledger import LedgerRecord
 from reports.records.matrix import Column, Entry, Matrix, Standing
-from theory.language.claim import Claim
 from theory.language.vocabulary import VOCABULARY
+from theory.proof.claim import Claim
 
 UNDRAWN = "this cell is read, but no kind of system that is attacked is one of it"
 # How the judge calls a check vacuous for want of a constant.

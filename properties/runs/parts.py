@@ -21,7 +21,7 @@ from properties.judging.evidence import Evidence
 from reports.records.ledger import LedgerRecord, LedgerStep
 from reports.records.record import VariantRecord
 from theory import CLAIMS, claim
-from theory.language.claim import Claim, prove
+from theory.proof.claim import Claim, prove
 from theory.proof.proof import Ledger
 
 

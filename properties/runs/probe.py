@@ -25,7 +25,7 @@ from properties.systems.spec import SystemSpec
 from properties.systems.table import FAMILIES, kinds_about
 from reports.records.matrix import Matrix
 from theory import claim as claim_of
-from theory.language.claim import Claim
+from theory.proof.claim import Claim
 
 EXAMPLES, EXTREMAL = 8, 4
 SHARED = 3  # examples of each kind of a family

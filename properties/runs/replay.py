@@ -21,7 +21,7 @@ from properties.systems.unitary.exact import strings
 from reports.files import write_atomic
 from reports.records.record import Check
 from theory import claim as claim_of
-from theory.language.claim import Assumption, Statement
+from theory.proof.claim import Assumption, Statement
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,9 @@ from reports.records.record import (
     Run,
 )  # fmt: skip
 from theory.axioms.base import AXIOMS
-from theory.language.claim import Claim
 from theory.language.law import Axiom as LawAxiom
 from theory.language.printing import statement_latex, statement_mathml, statement_text
+from theory.proof.claim import Claim
 
 PACKAGES = (
     "rnnbounds", "torch", "numpy", "sympy", "hypothesis", "z3-solver", "python-flint", "msgspec",

@@ -11,7 +11,7 @@ from properties.errors import SeedsError
 from properties.runs.parts import PartResult, parts_of
 from properties.runs.run import environment, heaviest_first, merge, run_calls
 from reports.records.record import Run
-from theory.language.claim import Claim
+from theory.proof.claim import Claim
 
 MOST = 100_000
 FIXED = ("proof", "extremal")  # what does not depend on the seed

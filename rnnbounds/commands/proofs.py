@@ -13,8 +13,8 @@ from reports.records.matrix import Matrix
 from reports.table import Proof, Row
 from rnnbounds.commands.options import As, Ids
 from rnnbounds.output import Format, echo, print_json, progress
-from theory.language.claim import Claim
 from theory.language.printing import statement_text
+from theory.proof.claim import Claim
 
 
 def matrix_now(workers: int) -> Matrix:

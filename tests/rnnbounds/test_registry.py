@@ -12,10 +12,10 @@ from properties.errors import InputError
 from properties.measures.table import MEASURES
 from properties.systems.table import FAMILIES, KINDS
 from theory import CLAIMS
-from theory.language.claim import Claim
 from theory.language.quantity import certified, measured, parameter
 from theory.language.statement import le
 from theory.language.vocabulary import QUANTITIES, VOCABULARY, symbols
+from theory.proof.claim import Claim
 from theory.registry import RegistrationError, check_claims
 
 STATE_BOUND = theory.claim("state-bound")

@@ -7,13 +7,13 @@ from sympy import Dummy, Expr, Symbol
 
 import theory
 from theory import CLAIMS
-from theory.language.claim import Form
 from theory.language.law import Instance, at
 from theory.language.printing import statement_latex, statement_text
 from theory.language.quantity import parameter
 from theory.language.statement import le
 from theory.language.terms.vectors import norm, state, x
 from theory.language.vocabulary import DEFINITIONS, VOCABULARY, symbols
+from theory.proof.claim import Form
 from theory.proof.methods import Smt
 from theory.proof.methods.translate import least_value
 from theory.proof.proof import Proof, Step, check
@@ -53,17 +53,17 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
 
 @pytest.mark.slow
 def test_a_quantity_may_have_the_name_of_anything_bound(taken: set[str]) -> None:
-    """`delta` is bound by the ledgers of contraction-lstm, which stay proved, on other terms."""
-    assert {"delta", "moves_i", "x", "P_c", "I"} <= taken
-    for id, name in (("contraction-lstm", "per-unit"), ("truncation", "finite")):
+    """`moves_h` is bound by the ledgers of contraction-gru, which stay proved, on other terms."""
+    assert {"moves_h", "x", "P_c", "I"} <= taken
+    for id, name in (("contraction-gru", "torch"), ("truncation", "finite")):
         form = theory.claim(id).form(name)
         assert check(form.proof, form.statement, form.assumptions, minimal=False).proved
 
 
 def test_a_range_goes_by_symbol(taken: set[str]) -> None:
     """What is bound does not inherit the range of the quantity of its name."""
-    assert least_value(VOCABULARY["delta"].symbol) == 5
-    assert least_value(Symbol("delta", real=True)) is None
+    assert least_value(VOCABULARY["moves_h"].symbol) == 5
+    assert least_value(Symbol("moves_h", real=True)) is None
 
 
 @pytest.mark.parametrize("name", sorted(VOCABULARY))

@@ -6,13 +6,13 @@ from sympy import Abs, Expr, Integer, Symbol, sqrt, symbols, tanh
 
 from theory.language.law import Axiom, Clause, axiom, law, stated
 from theory.language.statement import eq, le
-from theory.language.terms.gates import boxed, row_sum, sigmoid
+from theory.language.terms.gates import boxed, sigmoid
 from theory.language.terms.unitary import part, rows
-from theory.language.terms.vectors import A, a, b, i, m, max_norm, norm, v, z
+from theory.language.terms.vectors import a, b, i, m, max_norm, norm, v, z
 
 _HORN = "Horn & Johnson, Matrix Analysis"
 _RUDIN = "Rudin, Principles of Mathematical Analysis"
-_L, _low, _high, _y, _z = symbols("L low high y_ z_", real=True)
+_L, _y, _z = symbols("L y_ z_", real=True)
 
 _NORM = partial(axiom, "norm", f"definition of the maximum norm; {_HORN}, section 5.2")
 _MEAN_VALUE = partial(axiom, "mean-value theorem", f"{_RUDIN}, Theorem 5.10")
@@ -35,12 +35,6 @@ ENTRY_EUCLIDEAN = axiom(
 EUCLIDEAN_BY_LARGEST = axiom(
     "norm", f"{_HORN}, section 5.4, equivalence of norms", "‖v‖₂ ≤ √m ‖v‖_∞ for m entries", (v, m)
 ).that(Clause(le(norm(v), sqrt(m) * max_norm(v)), (le(rows(v), m),)))
-ROW_SUM = axiom(
-    "sub-multiplicativity",
-    f"{_HORN}, Example 5.6.5",
-    "|(A v)_i| ≤ Σ_l |A_il| ‖v‖_∞, and the sum is not negative",
-    (A, v, i),
-).that(le(Integer(0), row_sum(A, i)), le(Abs(part(A * v, i)), row_sum(A, i) * max_norm(v)))
 
 
 def _lipschitz(function: Expr) -> Axiom:
@@ -51,24 +45,11 @@ def _lipschitz(function: Expr) -> Axiom:
     )
 
 
-def _lipschitz_between(function: Expr) -> Axiom:
-    """The same on an interval."""
-    inside = tuple(s for end in (_y, _z) for s in (le(_low, end), le(end, _high)))
-    slope = Clause(le(Abs(function.diff(z)), _L), (le(_low, z), le(z, _high)))
-    return _MEAN_VALUE(
-        "|f(y) − f(z)| ≤ L|y − z| in an interval where |f′| ≤ L", (_L, _low, _high, _y, _z)
-    ).that(
-        Clause(le(Abs(_at(function, _y) - _at(function, _z)), _L * Abs(_y - _z)), inside),
-        requires=law("", (z,), slope),
-    )
-
-
 def _at(function: Expr, point: Symbol) -> Expr:
     return function.xreplace({z: point})
 
 
 SIGMOID_LIPSCHITZ, TANH_LIPSCHITZ = _lipschitz(sigmoid(z)), _lipschitz(tanh(z))
-SIGMOID_BETWEEN, TANH_BETWEEN = _lipschitz_between(sigmoid(z)), _lipschitz_between(tanh(z))
 TANH_INCREASES = axiom(
     "mean-value theorem", f"{_RUDIN}, Theorem 5.11", "f(y) ≤ f(z) for y ≤ z where f′ ≥ 0", (_y, _z)
 ).that(

@@ -12,11 +12,10 @@ from sympy import Integer
 from theory.language.law import Axiom, Clause, axiom, law, stated
 from theory.language.statement import eq, le
 from theory.language.terms.unitary import beside, identity, rank, rows
-from theory.language.terms.vectors import A, B, c, function, j, m, norm, transpose, v, vector, y, z
+from theory.language.terms.vectors import A, B, j, m, norm, transpose, v, vector, y, z
 
 C = vector("C")
 ZERO = Integer(0)
-projector = function("projector", module=__name__)  # projector(A), along the kernel of A
 _ID, _SOURCE = "rank-nullity", "Horn & Johnson, Matrix Analysis, 0.4"
 
 _RANK_5 = partial(axiom, _ID, f"{_SOURCE}.5")
@@ -56,12 +55,6 @@ RANK_KERNELS = _RANK_2(
     le(rank(C), rank(A) + rank(B)),
     requires=law("", (v,), Clause(_vanishes[C], (_vanishes[A], _vanishes[B]))),
 )
-RANK_KERNEL_BACK = _RANK_2(
-    "if A v = 0 wherever B v = 0, and rank B ≤ rank A, then B v = 0 wherever A v = 0", (A, B, c)
-).that(
-    Clause(eq(norm(B * c), ZERO), (eq(norm(A * c), ZERO), le(rank(B), rank(A)))),
-    requires=law("", (v,), Clause(_vanishes[A], (_vanishes[B],))),
-)
 RANK_BESIDE = axiom(
     _ID,
     f"{_SOURCE}.4 and 0.4.5",
@@ -71,18 +64,6 @@ RANK_BESIDE = axiom(
 ).that(
     le(rank(A * beside(B, C)), rank(A * B) + rank(A * C)),
     le(rank(A * B) + rank(C), rank(beside(B, C)) + rank(A * C)),
-)
-KERNEL_PROJECTOR = axiom(
-    "projection onto a convex set",
-    "Horn & Johnson, Matrix Analysis, 0.6.5; Hiriart-Urruty & Lemaréchal, Fundamentals of "
-    "Convex Analysis, section A.3.1",
-    "the orthogonal projector P along the kernel of A: A(v − P v) = 0, P v = 0 where A v = 0, "
-    "and ‖P v‖ ≤ ‖v‖",
-    (A, v),
-).that(
-    eq(norm(A * (v - projector(A) * v)), ZERO),
-    Clause(eq(norm(projector(A) * v), ZERO), (_vanishes[A],)),
-    le(norm(projector(A) * v), norm(v)),
 )
 
 RANK_AXIOMS: tuple[Axiom, ...] = stated(globals())

@@ -1,7 +1,7 @@
 """How a statement is shown: plain text, LaTeX, and presentation MathML.
 
-Each quantity has one notation, in a small part of LaTeX, from which its MathML is made too.  A
-sum begins with a positive term, so that λ^k − λ^T reads as it is written.
+Each quantity has one notation, in a small part of LaTeX, and MathML is made of LaTeX.  A sum
+begins with a positive term, so that λ^k − λ^T reads as it is written.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
 from theory.language.functions import shown
-from theory.language.mathml import element, markup, notation_markup
+from theory.language.mathml import element, markup
 from theory.language.statement import Statement
 from theory.language.vocabulary import VOCABULARY
 
@@ -68,26 +68,23 @@ def statement_text(statement: Statement) -> str:
     return f"{plain(statement.lhs)} {statement.relation} {plain(statement.rhs)}"
 
 
+def latex(expression: Expr) -> str:
+    """LaTeX with the notations of the vocabulary."""
+    return str(_Latex({"ln_notation": True}).doprint(shown(expression)))
+
+
 def statement_latex(statement: Statement) -> str:
     """LaTeX with each quantity printed as the norm that it names."""
-    printer = _Latex({"ln_notation": True})
-    lhs, rhs = (printer.doprint(shown(side)) for side in (statement.lhs, statement.rhs))
     witness = rf"\quad\text{{{WITNESS.strip()}}}" if statement.relation == "exists" else ""
-    return f"{lhs} {LATEX_SIGNS[statement.relation]} {rhs}{witness}"
+    sign = LATEX_SIGNS[statement.relation]
+    return f"{latex(statement.lhs)} {sign} {latex(statement.rhs)}{witness}"
 
 
 def statement_mathml(statement: Statement) -> str:
     """Presentation MathML of a statement, one `<math>` element."""
     signs = {"<=": "≤", "==": "=", "!=": "≠", "exists": "≤", "<": "&lt;"}
-
-    def show(symbol: Symbol) -> str:
-        return notation_markup(notation(symbol))
-
-    parts = [
-        markup(shown(statement.lhs), show, terms),
-        element("mo", signs[statement.relation]),
-        markup(shown(statement.rhs), show, terms),
-    ]
+    sign = element("mo", signs[statement.relation])
+    parts = [markup(latex(statement.lhs)), sign, markup(latex(statement.rhs))]
     if statement.relation == "exists":
         parts.append(element("mtext", WITNESS.replace(" ", "\u00a0", 1)))
     return element("math", element("mrow", *parts))

@@ -13,12 +13,12 @@ from theory.language.terms.gates import GATED_RUN, gated_run
 from theory.language.terms.vectors import a, b, c, entry, j, m, norm, phi, v, x, x_other
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX, inside
-from theory.models.geometry import EUCLIDEAN, Geometry
+from theory.models.geometry import EUCLIDEAN, ZERO, Geometry
 from theory.models.system import LIPSCHITZ_INPUT
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Step
-from theory.proof.steps import premises
+from theory.proof.steps import step
 
 x_gap, L_x, L_x_box, C_box = symbols("x_gap L_x L_x_box C_box")
 
@@ -30,6 +30,43 @@ INPUTS = assume("inputs", "δ bounds ‖x_t − x′_t‖ for every t", forall=(
 )
 
 
+def coming_together(
+    g: Geometry,
+    other: Expr,
+    uses: tuple[Use, ...],
+    given: tuple[Statement, ...] = (),
+    added: Expr = ZERO,
+    moved: tuple[Use, ...] = (),
+) -> tuple[Step, Step]:
+    """‖s_j − s′_j‖ ≤ `added` g(j) + λ^j ‖s_0 − s′_0‖: one step, and all of them.
+
+    `uses` say how the contraction is used of the two runs, the second of them under the `other`
+    inputs; `moved`, that with these a step is off by at most `added`.
+    """
+    one, two, last = gated_run(c, x, j), gated_run(v, other, j), entry(other, j + 1)
+    gap, gap_next = (g.norm(gated_run(c, x, t) - gated_run(v, other, t)) for t in (j, j + 1))
+    apart = (g.triangle.at(phi(one, now) - phi(two, now), phi(two, now) - phi(two, last)),)
+    return (
+        step("one step", le(gap_next, g.lam * gap + added), forall=(c, v, j), given=given).by(
+            GATED_RUN.at(c, x, j),
+            GATED_RUN.at(v, other, j),
+            *(apart if moved else ()),
+            at("contraction", one, two, now if g is EUCLIDEAN else j),
+            *uses,
+            *moved,
+        ),
+        step(
+            "all steps",
+            le(gap, added * g.total(j) + g.lam**j * g.norm(c - v)),
+            forall=(c, v, j),
+            given=given,
+        ).by_induction(
+            base=(GATED_RUN.at(c, x, 0), GATED_RUN.at(v, other, 0)),
+            step=(at("one step", c, v, j), *(("contractive",) if moved else ())),
+        ),
+    )
+
+
 @dataclass(frozen=True)
 class Driven:
     """What is presupposed of a model in one norm, and how it is used of the two runs."""
@@ -37,8 +74,8 @@ class Driven:
     norm: Geometry
     L_x: Expr
     assumptions: tuple[Assumption, ...]
-    contraction: tuple[Use, ...]
     moved: tuple[Use, ...]
+    contraction: tuple[Use, ...] = ()
     before: tuple[Step, ...] = ()
     given: tuple[Statement, ...] = ()
 
@@ -49,45 +86,15 @@ class Driven:
     @property
     def steps(self) -> tuple[Step, ...]:
         """From one step to all."""
-        g = self.norm
-        gap, gap_next = (g.norm(gated_run(c, x, t) - gated_run(v, x_other, t)) for t in (j, j + 1))
-        return (
-            *self.before,
-            Step(
-                "one step",
-                le(gap_next, g.lam * gap + self.L_x * x_gap),
-                Smt(
-                    GATED_RUN.at(c, x, j),
-                    GATED_RUN.at(v, x_other, j),
-                    g.triangle.at(phi(one, now) - phi(two, now), phi(two, now) - phi(two, other)),
-                    *self.contraction,
-                    *self.moved,
-                    at("inputs", j),
-                ),
-                forall=(c, v, j),
-                given=self.given,
-            ),
-            Step(
-                "all steps",
-                le(gap, self.bound(j) + g.lam**j * g.norm(c - v)),
-                Induction(
-                    j,
-                    base=Smt(GATED_RUN.at(c, x, 0), GATED_RUN.at(v, x_other, 0)),
-                    step=Smt(
-                        HYPOTHESIS, at("one step", c, v, j), *premises(self.given), "contractive"
-                    ),
-                ),
-                forall=(c, v, j),
-                given=self.given,
-            ),
-        )
+        moved, off = (*self.moved, at("inputs", j)), self.L_x * x_gap
+        together = coming_together(self.norm, x_other, self.contraction, self.given, off, moved)
+        return (*self.before, *together)
 
 
 OF_VANILLA = Driven(
     EUCLIDEAN,
     L_x,
     (EUCLIDEAN.contraction, EUCLIDEAN.contractive, LIPSCHITZ_INPUT, INPUTS),
-    (at("contraction", one, two, now),),
     (at("lipschitz input", now, other, two),),
 )
 
@@ -130,13 +137,13 @@ def stays(name: str, inputs: Expr) -> Step:
     )
 
 
-stay = ("given 1", "given 2", at("run stays", c, j), at("other run stays", v, j))
+stay = (at("run stays", c, j), at("other run stays", v, j))
 OF_CELLS = Driven(
     BOX,
     L_x_box,
     (INVARIANT, STARTS, BOX.contraction, BOX.contractive, LIPSCHITZ_INPUT_BOX, INPUTS),
-    (at("contraction", one, two, j), *stay),
     (at("lipschitz input", two, j),),
+    stay,
     before=(stays("run stays", x), stays("other run stays", x_other)),
     given=(inside(c), inside(v)),
 )

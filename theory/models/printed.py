@@ -11,7 +11,7 @@ from sympy import Abs, Expr, Min, Symbol
 from theory.language.law import Assumption, Clause, Use, at, law
 from theory.language.statement import Statement, eq, le
 from theory.language.terms.certificates import whole
-from theory.language.terms.gates import GATED_RUN, gated_run
+from theory.language.terms.gates import gated_run
 from theory.language.terms.unitary import part
 from theory.language.terms.vectors import (
     RECURSION,
@@ -34,12 +34,19 @@ from theory.language.terms.vectors import (
 )
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX, inside
-from theory.models.driven_runs import INPUTS, INVARIANT, OF_CELLS, STARTS, both, stays
+from theory.models.driven_runs import (
+    INPUTS,
+    INVARIANT,
+    OF_CELLS,
+    STARTS,
+    both,
+    coming_together,
+    stays,
+)
 from theory.models.geometry import ONE, ZERO
+from theory.models.lemmas.powers import power, power_at_most_one, power_sum
 from theory.models.sensitivity import states
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Step
+from theory.proof.steps import step
 
 k, lam, epsilon, window, S, R = symbols("k lam_told eps_told k_told S_told R_told")
 C, reach, S_0, B_h, gain = symbols("C_told c_told S_0_told B_h_told gain_told")
@@ -90,6 +97,15 @@ PRINTED = assumed(
     (),
     le(C * SPREAD * lam**window, epsilon),
 )
+
+
+def of_weights(assumption: Assumption) -> Assumption:
+    """The same of a norm with printed weights: of no iterated one, which looks several steps ahead,
+    is a single step or a single state bounded."""
+    return replace(assumption, condition=le(steps, ONE))
+
+
+WEIGHED, WEIGHED_RADIUS = of_weights(TOLD.contraction), of_weights(RADIUS)
 BOXED = assumed(
     "printed bound",
     "the printed B_h is at least C min(S/(1 − λ), R), or what the invariant set has of ‖h‖₂",
@@ -111,15 +127,6 @@ TURNED = assumed(
 )
 MANY = Assumption("many steps", "there are at least the printed steps", le(turns, k))
 LARGE = Assumption("long window", "the window is at least the printed k", le(window, k))
-
-
-def weighed(assumptions: tuple[Assumption, ...]) -> tuple[Assumption, ...]:
-    """The same of a norm with printed weights: of no iterated one, which looks several steps ahead,
-    is a single step or a single state bounded."""
-    of_norm = ("contraction", "radius")
-    return tuple(
-        replace(one, condition=le(steps, ONE)) if one.id in of_norm else one for one in assumptions
-    )
 
 
 INPUT = assumed(
@@ -166,72 +173,33 @@ SHARES = assumed(
     (i,),
     le(Abs(part(vector("shares"), i)), ONE),
 )
-MODEL = (*TOLD.contracts, TOLD.contractive, TOLD.drive)
+MODEL = (STAYS, TOLD.contraction, TOLD.contractive, TOLD.drive)
 RUN = (*TOLD.before, *states(TOLD))
-START = Step(
-    "where a window starts",
-    le(weighted(state(x, 0, s)), SPREAD),
-    Smt(
-        at("state", s),
-        at("power not negative", s),
-        at("radius", state(x, 0, s)),
-        at("runs stay in the box", 0, s),
-        "contractive",
-    ),
-    forall=(s,),
+POWERS = (power(TOLD.lam), power_sum(TOLD.lam), power_at_most_one(TOLD.lam))
+START = step("where a window starts", le(weighted(state(x, 0, s)), SPREAD), forall=(s,)).by(
+    at("state", s),
+    at("power not negative", s),
+    at("radius", state(x, 0, s)),
+    at("runs stay in the box", 0, s),
+    "contractive",
 )
-SHORTER = Step(
-    "longer windows forget more",
-    le(lam ** (s + j), lam**s),
-    Smt(at("power of a sum", s, j), at("power at most one", j), at("power not negative", s)),
-    forall=(s, j),
+SHORTER = step("longer windows forget more", le(lam ** (s + j), lam**s), forall=(s, j)).by(
+    at("power of a sum", s, j), at("power at most one", j), at("power not negative", s)
 )
 
 # Two runs under the same inputs, from two states of the invariant set.
 PAIR = (STAYS, TOLD.contraction, STARTS)
-inner, other = gated_run(c, x, j), gated_run(v, x, j)
-SET = (inside(c), inside(v))
 ORBITS = (
     stays("run stays", x),
-    Step(
-        "one step",
-        le(
-            weighted(gated_run(c, x, j + 1) - gated_run(v, x, j + 1)),
-            lam * weighted(inner - other),
-        ),
-        Smt(
-            GATED_RUN.at(c, x, j),
-            GATED_RUN.at(v, x, j),
-            at("contraction", inner, other, j),
-            at("run stays", c, j),
-            at("run stays", v, j),
-            "given 1",
-            "given 2",
-        ),
-        forall=(c, v, j),
-        given=SET,
-    ),
-    Step(
-        "all steps",
-        le(weighted(inner - other), lam**j * weighted(c - v)),
-        Induction(
-            j,
-            base=Smt(GATED_RUN.at(c, x, 0), GATED_RUN.at(v, x, 0)),
-            step=Smt(HYPOTHESIS, at("one step", c, v, j), "given 1", "given 2"),
-        ),
-        forall=(c, v, j),
-        given=SET,
+    *coming_together(
+        TOLD, x, (at("run stays", c, j), at("run stays", v, j)), (inside(c), inside(v))
     ),
 )
 apart = gated_run(a, x, k) - gated_run(b, x, k)
 ALL_STEPS: tuple[Use, ...] = (at("all steps", a, b, k), "starts")
-FROM_START = Step(
-    "from the start",
-    le(weighted(apart), reach * lam**k * whole(a - b)),
-    Smt(*ALL_STEPS, at("reach", a - b), at("power not negative", k)),
+FROM_START = step("from the start", le(weighted(apart), reach * lam**k * whole(a - b))).by(
+    *ALL_STEPS, at("reach", a - b), at("power not negative", k)
 )
-
-lost = computed(x, j) - state(x, 0, j)
 
 
 def lost_by(steps: Expr) -> Expr:
@@ -239,24 +207,19 @@ def lost_by(steps: Expr) -> Expr:
     return reach * local * TOLD.total(steps)
 
 
-LOST = Step(
-    "what is lost",
-    le(weighted(lost), lost_by(j)),
-    Induction(
-        j,
-        base=Smt(at("own dtype", 0), RECURSION.at(x, 0, 0)),
-        step=Smt(
-            HYPOTHESIS,
-            RECURSION.at(x, 0, j),
-            TOLD.triangle.at(
-                computed(x, j + 1) - phi(computed(x, j), entry(x, j + 1)),
-                phi(computed(x, j), entry(x, j + 1)) - phi(state(x, 0, j), entry(x, j + 1)),
-            ),
-            at("own dtype", j),
-            at("contraction", computed(x, j), state(x, 0, j), j),
-            at("runs stay in the box", 0, j),
-            "contractive",
+LOST = step(
+    "what is lost", le(weighted(computed(x, j) - state(x, 0, j)), lost_by(j)), forall=(j,)
+).by_induction(
+    base=(at("own dtype", 0), RECURSION.at(x, 0, 0)),
+    step=(
+        RECURSION.at(x, 0, j),
+        TOLD.triangle.at(
+            computed(x, j + 1) - phi(computed(x, j), entry(x, j + 1)),
+            phi(computed(x, j), entry(x, j + 1)) - phi(state(x, 0, j), entry(x, j + 1)),
         ),
+        at("own dtype", j),
+        at("contraction", computed(x, j), state(x, 0, j), j),
+        at("runs stay in the box", 0, j),
+        "contractive",
     ),
-    forall=(j,),
 )

@@ -5,10 +5,10 @@ from typing import TypeAlias
 
 from sympy import Symbol
 
-from theory.language.claim import Form
 from theory.language.law import Assumption, Use
 from theory.language.statement import Statement
 from theory.language.terms.vectors import j
+from theory.proof.claim import Form
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.base import GIVEN, Direct
 from theory.proof.methods.induction import HYPOTHESIS

@@ -24,8 +24,8 @@ from properties.systems.vanilla.ascent import Ascent
 from properties.systems.vanilla.learning import sparse
 from properties.systems.vanilla.plain import crowd
 from theory import CLAIMS, claim
-from theory.language.claim import Form
 from theory.language.parse import parse_statement
+from theory.proof.claim import Form
 
 REACH = Budget(random=12, targeted=8, gradient=6, ascent=80, batch=8, sequences=4)
 

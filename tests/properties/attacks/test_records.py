@@ -13,11 +13,11 @@ from properties.measures.table import MEASURES
 from properties.runs.matrix import unmet_ties
 from properties.systems.table import FAMILIES
 from theory import claim
-from theory.language.claim import Assumption
 from theory.language.parse import parse_statement
 from theory.language.quantity import measured, of, parameter
 from theory.language.terms.vectors import norm, state, x
 from theory.language.vocabulary import VOCABULARY, symbols
+from theory.proof.claim import Assumption
 
 T, k = symbols("T k")
 FORM = claim("state-bound").forms[0]

@@ -10,7 +10,7 @@ from properties.systems.batch import build
 from properties.systems.spec import LOSSES, SCHEDULES
 from properties.systems.table import parse_spec
 from theory import CLAIMS
-from theory.language.claim import Claim, Form, Variant
+from theory.proof.claim import Claim, Form, Variant
 
 BUDGET = Budget(random=24, targeted=12, gradient=6, ascent=60, batch=24, sequences=6)
 LITTLE = Budget(random=6, targeted=2, gradient=1, ascent=5, batch=6, sequences=2)

@@ -9,8 +9,8 @@ from properties.attacks.typed import typed_assumptions
 from properties.systems.batch import build, explicit
 from properties.systems.spec import SystemSpec
 from properties.systems.table import parse_spec, system
-from theory.language.claim import Statement
 from theory.language.parse import parse_statement
+from theory.proof.claim import Statement
 
 BIG = system(
     kind="rnn", activation="identity", regime="orthogonal", inputs="gaussian", n=6, d=3, T=21, K=8,

@@ -21,7 +21,7 @@ from properties.systems.certified import models, specs
 from properties.systems.certified.fields import Certified
 from properties.systems.spec import check_spec
 from properties.systems.table import kind_named, parse_spec, system
-from theory.claims.memory.certificate import CERTIFICATE
+from theory.claims.certificate.certificate import CERTIFICATE
 
 ALIKE = system(
     "certified", cell="linear", norm="spectral", regime="driven", inputs="constant", n=2,

@@ -25,7 +25,7 @@ from properties.systems.certified.specs import COMMON, OTHERS
 from properties.systems.spec import SystemSpec
 from properties.systems.table import system
 from theory import CLAIMS
-from theory.claims.memory.certificate import CERTIFICATE
+from theory.claims.certificate.certificate import CERTIFICATE
 from theory.language.vocabulary import VOCABULARY
 
 SHARE = "share_used"  # the largest share that is used of any constant in SHARES

@@ -14,9 +14,9 @@ from properties.systems.batch import build
 from properties.systems.table import parse_spec, system
 from reports.records.record import Tally
 from theory import claim
-from theory.language.claim import Statement
 from theory.language.parse import parse_statement
 from theory.numbers.interval import Interval
+from theory.proof.claim import Statement
 
 CLAIM = claim("truncation")
 FORM = CLAIM.form("uniform")

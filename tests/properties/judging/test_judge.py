@@ -13,10 +13,10 @@ from properties.systems.batch import build
 from properties.systems.spec import SystemSpec, Values
 from properties.systems.table import system
 from theory import claim
-from theory.language.claim import Assumption
 from theory.language.parse import parse_statement
 from theory.language.vocabulary import VOCABULARY
 from theory.numbers.interval import Interval
+from theory.proof.claim import Assumption
 
 INF, NAN = float("inf"), float("nan")
 H, V, U = Verdict.HOLDS, Verdict.VIOLATED, Verdict.UNDECIDED

@@ -21,9 +21,9 @@ from properties.judging.referee import (
 )
 from properties.systems.batch import build
 from properties.systems.table import system
-from theory.language.claim import Statement
 from theory.language.parse import parse_statement
 from theory.language.vocabulary import symbols
+from theory.proof.claim import Statement
 
 LINEAR = system(activation="identity", regime="diagonal", T=3, K=2, lam=0.5)
 TANH = system(n=2, T=3, K=2, bias=0.5)

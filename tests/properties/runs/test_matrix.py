@@ -18,7 +18,7 @@ from reports.records.ledger import LedgerRecord
 from reports.records.matrix import Column, Matrix, matrix_problems
 from reports.records.record import Tally
 from theory import CLAIMS, claim
-from theory.language.claim import Claim
+from theory.proof.claim import Claim
 
 TRUNCATION = claim("truncation")
 IDS = tuple(entry.id for entry in CLAIMS)

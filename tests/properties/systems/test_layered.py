@@ -25,8 +25,8 @@ from properties.systems.spec import SystemSpec, check_spec
 from properties.systems.table import KINDS, system
 from properties.systems.unitary.exact import nearest, rational, square
 from theory import claim
-from theory.language.claim import Statement
 from theory.language.parse import parse_statement
+from theory.proof.claim import Statement
 
 LAYERED = system(
     kind="layered", activation="relu", regime="gaussian", inputs="gaussian", n=3, T=3, K=3,

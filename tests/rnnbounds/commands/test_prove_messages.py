@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from theory import claim
-from theory.language.claim import Claim
 from theory.language.statement import lt
 from theory.language.vocabulary import symbols
 from theory.models.system import CONTRACTIVE, WINDOW
+from theory.proof.claim import Claim
 from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step
 

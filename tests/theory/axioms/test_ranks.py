@@ -13,17 +13,15 @@ from sympy import Expr, Integer
 
 from theory.axioms.base import AXIOMS
 from theory.axioms.ranks import (
-    KERNEL_PROJECTOR,
     RANK_AXIOMS,
     RANK_KERNEL,
     RANK_PRODUCT,
     C,
-    projector,
 )
 from theory.language.law import Assumption, Clause, at
 from theory.language.statement import Statement, eq, le
 from theory.language.terms.unitary import beside, identity, rank, rows
-from theory.language.terms.vectors import A, B, c, j, m, norm, transpose, v, y, z
+from theory.language.terms.vectors import A, B, j, m, norm, transpose, v, y, z
 from theory.language.vocabulary import symbols as quantities
 from theory.models.unitary.local_maps import ORTHOGONAL, PATTERNS, E, G, V, pattern, rest
 from theory.proof.methods import Smt
@@ -128,7 +126,7 @@ def kernel(value: Matrix) -> list[Matrix]:
     return found
 
 
-PLAIN = [axiom for axiom in RANK_AXIOMS if not axiom.requires and axiom != KERNEL_PROJECTOR]
+PLAIN = [axiom for axiom in RANK_AXIOMS if not axiom.requires]
 INCLUDED = [axiom for axiom in RANK_AXIOMS if axiom.requires]
 
 
@@ -155,9 +153,7 @@ def test_a_law_of_kernels_holds_for_all_shapes(number: int) -> None:
         by_rows = {A: first, B: second, C: combined}
         if axiom.clauses == RANK_KERNEL.clauses:
             by_rows = {A: first, B: random.choice((combined, drawn(random) * first))}
-        elif c in axiom.variables:
-            by_rows = {A: drawn(random) * first, B: first}
-        given: Values = {**by_rows, c: drawn(random)}
+        given: Values = {**by_rows}
         shared = fmpq_mat(0, SIZE)
         for premise in requirement.given:
             operator = premise.lhs.args[0].args[0]
@@ -167,22 +163,6 @@ def test_a_law_of_kernels_holds_for_all_shapes(number: int) -> None:
         for clause in axiom.clauses if inside else ():
             assert follows(clause, given), axiom.text
     assert met >= 100
-
-
-def test_the_projector_along_a_kernel() -> None:
-    """With P = Aᵀ(A Aᵀ)⁻¹A for an A of full row rank."""
-    random = Random(0)
-    for _ in range(100):
-        lines = [[random.randrange(-2, 3) for _ in range(5)] for _ in range(3)]
-        value = fmpq_mat(lines)
-        if value.rank() < 3:
-            continue
-        found = value.transpose() * (value * value.transpose()).inv() * value
-        inside = matrix(kernel(fmpq_mat(matrix(lines).table()))[0].table())
-        for vector in (drawn(random), inside):
-            top = matrix([list(line) for line in vector.table()[:5]])
-            given: Values = {A: matrix(lines), v: top, projector(A): matrix(found.table())}
-            assert all(follows(clause, given) for clause in KERNEL_PROJECTOR.clauses)
 
 
 def test_without_its_premises_a_law_would_be_false() -> None:

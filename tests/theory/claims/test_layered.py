@@ -8,7 +8,7 @@ from sympy import Integer
 
 import theory
 from theory.claims.memory.linear_memory import binomials, k, mode_radius
-from theory.language.claim import Form
+from theory.proof.claim import Form
 from theory.proof.methods import Smt
 from theory.proof.proof import Proof, check
 

@@ -5,10 +5,10 @@ import pytest
 import theory
 from theory import CLAIMS
 from theory.axioms.base import AXIOMS
-from theory.language.claim import Claim, Form, Variant, prove, prove_variant
 from theory.language.law import Assumption
 from theory.language.vocabulary import VOCABULARY
 from theory.models.activations import ACTIVATIONS
+from theory.proof.claim import Claim, Form, Variant, prove, prove_variant
 from theory.proof.proof import check
 
 FORMS = [

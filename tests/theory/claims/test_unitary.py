@@ -12,7 +12,6 @@ from sympy import Expr
 
 import theory
 from theory.axioms import unitary as unitary_axioms
-from theory.language.claim import Form
 from theory.language.law import Clause, Instance
 from theory.language.printing import statement_text
 from theory.language.statement import Statement
@@ -21,6 +20,7 @@ from theory.language.terms import vectors as terms
 from theory.language.terms.vectors import Norm, Scalar, eye, transpose
 from theory.language.vocabulary import unfold
 from theory.models.unitary.networks import BELOW
+from theory.proof.claim import Form
 
 CLAIMS = tuple(theory.claim(f"urnn-{name}") for name in ("equivalence", "defect", "gradient"))
 FORMS = [pytest.param(form, id=f"{c.id}/{form.name}") for c in CLAIMS for form in c.forms]

@@ -211,13 +211,13 @@ def test_real_powers(base: int, exponent: Fraction, value: float) -> None:
             1 - PrincipalRoot(epsilon),
             "LambertW(-exp(-epsilon)) + 1",
             r"W\left(- e^{- \varepsilon}\right) + 1",
-            "W0(−e−ε)+1",
+            "W(−e−ε)+1",
         ),
         (
             beta * RealPower(N, alpha + 1),
             "N**(alpha + 1)*beta",
             r"N^{\alpha + 1} \beta",
-            "βNα+1",
+            "Nα+1β",
         ),
     ],
 )
@@ -226,7 +226,7 @@ def test_notation(expression: Expr, text: str, latex: str, seen: str) -> None:
     statement = le(epsilon, expression)
     assert statement_text(statement) == f"epsilon <= {text}"
     assert statement_latex(statement) == rf"\varepsilon \le {latex}"
-    words = re.sub(r"<[^>]*>|[\u2061\u2062]", "", statement_mathml(statement))
+    words = re.sub(r"<[^>]*>", "", statement_mathml(statement))
     assert words == f"ε≤{seen}"
 
 

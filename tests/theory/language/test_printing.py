@@ -48,7 +48,7 @@ STATEMENTS = {
 
 def words(statement: Statement) -> str:
     """What a reader sees of the MathML, without its structure."""
-    return re.sub(r"<[^>]*>|[\u2061\u2062]", "", statement_mathml(statement))
+    return re.sub(r"<[^>]*>", "", statement_mathml(statement))
 
 
 def show(expression: Expr) -> str:
@@ -88,11 +88,11 @@ def test_lemma_one_in_mathml() -> None:
         (E, "e"),
         (pi, "π"),
         (-lam, "−λ"),
-        (-sqrt(2) * (1 + lam) * S_0, "−S02(λ+1)"),
+        (-sqrt(2) * (1 + lam) * S_0, "−2S0(λ+1)"),
         (Rational(-1, 2), "−12"),
         (Rational(3, 4), "34"),
-        (Rational(999, 1000) * S_0, "9991000S0"),
-        (Rational(999, 1000) * S_0 / lam, "9991000S0λ"),
+        (Rational(999, 1000) * S_0, "999S01000"),
+        (Rational(999, 1000) * S_0 / lam, "999S01000λ"),
         (S_0 / 2, "S02"),
         (2 * S_0, "2S0"),
         (1 / sqrt(lam), "1λ"),
@@ -100,7 +100,7 @@ def test_lemma_one_in_mathml() -> None:
         ((lam * S_0) ** k, "(S0λ)k"),
         (Integer(2) ** k, "2k"),
         (-lam - S_0, "−S0−λ"),
-        (oo, "oo"),
+        (oo, "∞"),
     ],
 )
 def test_expressions(expression: Expr, seen: str) -> None:

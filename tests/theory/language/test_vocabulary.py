@@ -5,7 +5,7 @@ from xml.dom.minidom import parseString
 import pytest
 
 from theory.errors import InputError
-from theory.language.mathml import notation_markup
+from theory.language.mathml import markup
 from theory.language.quantity import INTEGERS
 from theory.language.statement import le
 from theory.language.terms.vectors import norm, state, x
@@ -31,17 +31,17 @@ def test_symbols_assume_no_sign(entry: Quantity) -> None:
 @pytest.mark.parametrize("entry", QUANTITIES, ids=lambda q: q.name)
 def test_notations_are_well_formed(entry: Quantity) -> None:
     """Every notation has MathML without entities."""
-    markup = notation_markup(entry.notation)
-    parseString(markup)
-    assert "&" not in markup
-    assert "\\" not in markup
+    found = markup(entry.notation)
+    parseString(found)
+    assert "&" not in found
+    assert "\\" not in found
 
 
 def test_scripts() -> None:
     """Subscripts and superscripts, alone and together."""
-    assert notation_markup("x^{2}") == "<msup><mi>x</mi><mn>2</mn></msup>"
-    assert notation_markup("x_1") == "<msub><mi>x</mi><mn>1</mn></msub>"
-    assert notation_markup("x_1^2") == "<msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup>"
+    assert markup("x^{2}") == "<msup><mi>x</mi><mn>2</mn></msup>"
+    assert markup("x_1") == "<msub><mi>x</mi><mn>1</mn></msub>"
+    assert markup("x_1^2") == "<msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup>"
 
 
 def test_measured_quantities_have_definitions() -> None:

@@ -7,12 +7,12 @@ import pytest
 
 from properties.runs.parts import ledger_record, unused
 from theory import claim
-from theory.language.claim import Claim, prove
 from theory.language.law import Assumption, at
 from theory.language.statement import le, lt
 from theory.language.terms.vectors import j
 from theory.language.vocabulary import symbols
 from theory.models.system import CONTRACTIVE, WINDOW
+from theory.proof.claim import Claim, prove
 from theory.proof.ledger import Ledger
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS

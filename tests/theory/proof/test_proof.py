@@ -7,12 +7,12 @@ from sympy import Integer
 
 from theory.axioms.base import DERIVATIVE_IN_STATE, SUBMULTIPLICATIVE, TRIANGLE
 from theory.claims.memory.state_bound import FINITE
-from theory.language.claim import Form
 from theory.language.law import Assumption, Instance, at, law
 from theory.language.statement import Statement, eq, le, lt
 from theory.language.terms.vectors import a, b, c, d_state, j, m, norm, state, vector, x, y, z
 from theory.language.vocabulary import symbols
 from theory.models.system import CONTRACTION, CONTRACTIVE, DIFFERENTIABLE, DRIVE, WINDOW
+from theory.proof.claim import Form
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Proof, Step, StepResult, check

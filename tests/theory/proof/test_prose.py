@@ -3,11 +3,11 @@
 import pytest
 from sympy import Symbol
 
-from theory.language.claim import Claim, Form, Source, prove
 from theory.language.law import Assumption, at, law
 from theory.language.statement import Statement, eq, lt
 from theory.language.terms.vectors import Scalar, function, j
 from theory.language.vocabulary import symbols
+from theory.proof.claim import Claim, Form, Source, prove
 from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step, check
 

@@ -16,7 +16,6 @@ from theory.axioms.base import HOMOGENEITY, TRIANGLE
 from theory.axioms.gates import ENTRY_EUCLIDEAN
 from theory.axioms.gradients import CAUCHY_SCHWARZ
 from theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM, left, right, singular
-from theory.language.claim import Form
 from theory.language.law import Axiom, Instance
 from theory.language.terms import vectors as terms
 from theory.language.terms.gates import unit_weights
@@ -26,6 +25,7 @@ from theory.language.terms.memory import shifted
 from theory.language.terms.unitary import beside, d_run, identity
 from theory.language.terms.vectors import norm
 from theory.models.weights.projection import INNER_PRODUCT
+from theory.proof.claim import Form
 from theory.proof.proof import Lemma, Proof
 
 OPERATORS = {

@@ -23,13 +23,13 @@ from theory.language.terms.jets import (
 from theory.language.terms.unitary import part
 from theory.language.terms.vectors import a, b, entry, i, phi, v, x
 from theory.language.vocabulary import symbols
-from theory.models.gates.units import UNIT_BOUND
 from theory.models.jets.model import ACTIVATIONS, LEAVES, PROGRAM, RANGES, RULES, VALUES
 from theory.models.jets.units import VALUES_OF_UNITS
 from theory.models.system import ZERO
 from theory.proof.steps import step, theorem
 
 lam_box, gate_gap, gate_state_gap = symbols("lam_box gate_gap gate_state_gap")
+gate_gap_box, gate_state_gap_box = symbols("gate_gap_box gate_state_gap_box")
 new = entry(x, 1)
 next_gap = phi(one, new) - phi(two, new)
 NEXT_STATE = assume(
@@ -45,7 +45,7 @@ NEXT_STATE = assume(
 )
 CONTRACTS = theorem(
     "box-contraction",
-    UNIT_BOUND,
+    le(gate_gap_box, lam_box * gate_state_gap_box),
     (
         *(PROGRAM, VALUES, RANGES, ACTIVATIONS, RULES, LEAVES, NEXT_STATE),
         assume(

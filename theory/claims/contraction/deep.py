@@ -5,16 +5,16 @@
 
 from theory.axioms.base import MEAN_VALUE, SUBMULTIPLICATIVE
 from theory.claims.contraction.rnn import SECANTS
-from theory.language.claim import Claim, Source
 from theory.language.law import assume, at
 from theory.language.statement import eq, le
 from theory.language.terms.layers import layer, layer_matrix, layer_offset, layer_product
 from theory.language.terms.vectors import a, activation, b, c, j, norm, phi, slopes, v, vector
-from theory.language.variants import thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.slopes import SLOPES
 from theory.models.system import ONE
+from theory.proof.claim import Claim, Source
 from theory.proof.steps import step, theorem
+from theory.proof.variants import thousandth_less
 
 L_rho, lam_deep, depth, deep_gap, deep_state_gap = symbols(
     "L_rho lam_deep depth deep_gap deep_state_gap"

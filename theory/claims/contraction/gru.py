@@ -4,10 +4,12 @@
 κ = r̄‖W_n‖ + ¼‖W_r‖(‖W_n‖ + ‖c_n‖)  (torch),   κ = ‖W_n‖(r̄ + ¼‖W_r‖)  (Cho).
 """
 
+from dataclasses import replace
+
 from sympy import Abs, Expr, Rational
 
 from theory.axioms.gates import LEAST_BOUND
-from theory.language.claim import Claim, Form, Source
+from theory.claims.contraction.box import CONTRACTS
 from theory.language.law import Assumption, at
 from theory.language.statement import Statement, le
 from theory.language.terms.gates import DIFFERENCES, GATED_RUN, gated_run, to_output
@@ -35,9 +37,8 @@ from theory.models.gates.gru_model import (
     z_low,
 )
 from theory.models.gates.gru_steps import change, steps
-from theory.models.gates.gru_units import UNITS
-from theory.models.gates.gru_units_cho import CHO_UNITS
 from theory.models.system import ONE, ZERO
+from theory.proof.claim import Claim, Form, Source
 from theory.proof.steps import step, theorem
 
 gate_gap, gate_state_gap, h_size, lam_box, T = symbols("gate_gap gate_state_gap h_size lam_box T")
@@ -64,6 +65,19 @@ def contraction(
 
 TORCH = contraction("torch", N, torch_kappa, "gru", GRU, HIDDEN_BIAS)
 CHO_FORM = contraction("cho", CHO_N, cho_kappa, "gru-cho", CHO)
+UNITS, CHO_UNITS = (
+    replace(
+        CONTRACTS,
+        name=name,
+        about=about,
+        note=f"{convention} convention; v is near the Perron vector of the M_ζ with the worst rows "
+        "for it",
+    )
+    for name, about, convention in (
+        ("per-unit", "gru", "torch's"),
+        ("per-unit-cho", "gru-cho", "Cho's"),
+    )
+)
 
 run, last = gated_run(0, x, j), gated_run(0, x, T)
 new = entry(x, j + 1)

@@ -3,14 +3,14 @@
 from sympy import Integer, sqrt
 
 from theory.axioms.base import SUBMULTIPLICATIVE
-from theory.language.claim import Claim, Source
 from theory.language.law import Assumption, at
 from theory.language.statement import le, lt
 from theory.language.terms.vectors import a, b, c, norm, phi, vector
-from theory.language.variants import instead, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.cells import LINEAR, RECURRENT_NORM, W
+from theory.proof.claim import Claim, Source
 from theory.proof.steps import step, theorem
+from theory.proof.variants import instead, thousandth_less
 
 W_norm, W_radius, step_gap, state_gap = symbols("W_norm W_radius step_gap state_gap")
 x_t = vector("x_t")

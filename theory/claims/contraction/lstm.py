@@ -1,16 +1,23 @@
 """An LSTM contracts on its invariant box, in the maximum norm (Miller & Hardt, Proposition 1).
 
 λ = max(a + f̄, q + ō(a + f̄)),  a = ¼‖W_i‖ḡ + ī‖W_g‖ + ¼‖W_f‖B_c,  q = ¼‖W_o‖ tanh B_c.
+Unit by unit it contracts as any cell does by its comparison matrix, which for it is at most
+
+    M = (diag f̄, A; diag(ō f̄), diag(σ′ tanh c̄)|W_o| + diag(ō) A),
+    A = diag(σ′ḡ)|W_i| + diag(ī tanh′)|W_g| + diag(σ′c̄)|W_f|,
+
+with σ′ and tanh′ the largest slopes of the gate at hand on the box.
 """
+
+from dataclasses import replace
 
 from sympy import Expr, Integer, Max, Rational
 
-from theory.language.claim import Claim, Source
+from theory.claims.contraction.box import CONTRACTS
 from theory.language.law import Assumption, Clause, assume, at
 from theory.language.statement import le, lt
 from theory.language.terms.gates import omega_norm, to_cell, to_output
 from theory.language.terms.vectors import a, b, m, max_norm, v, z
-from theory.language.variants import thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.box_runs import JOINT
 from theory.models.gates.gate import one, two
@@ -23,9 +30,10 @@ from theory.models.gates.lstm_runs import (
     ONE_STEP,
 )
 from theory.models.gates.lstm_steps import STEPS, moved_a, moved_q, next_one, next_two
-from theory.models.gates.lstm_units import UNITS
 from theory.models.system import ONE, ZERO
+from theory.proof.claim import Claim, Source
 from theory.proof.steps import step, theorem
+from theory.proof.variants import thousandth_less
 
 theta, theta_plain, omega, T, lam_box = symbols("theta theta_plain omega T lam_box")
 gate_gap, gate_state_gap, gate_gap_w, gate_state_gap_w = symbols(
@@ -111,6 +119,13 @@ WEIGHTED = theorem(
     ),
     at("joint state", 0, one - two),
     "positive weight",
+)
+
+UNITS = replace(
+    CONTRACTS,
+    name="per-unit",
+    about="lstm",
+    note="v is the Perron vector of M; the slopes are those on the box",
 )
 
 

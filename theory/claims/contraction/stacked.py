@@ -9,13 +9,13 @@ matrix of the norms is the triangular (λ_1 0; μλ_1 λ_2).
 from sympy import Expr, Max
 
 from theory.axioms.layers import TRIANGLE_MAX
-from theory.language.claim import Claim, Source
 from theory.language.law import Assumption, assume, at
 from theory.language.statement import Statement, eq, le, lt, ne
 from theory.language.terms.stacks import STACK_RUN, lower, p, q, states, upper
 from theory.language.terms.vectors import a, b, c, entry, j, max_norm, s, x
 from theory.language.vocabulary import symbols
 from theory.models.system import WINDOW, ZERO
+from theory.proof.claim import Claim, Source
 from theory.proof.proof import Step
 from theory.proof.steps import Claimed, step, theorem
 

@@ -16,7 +16,6 @@ from theory.axioms.base import (
     SUBMULTIPLICATIVE,
     SUBMULTIPLICATIVE_MAX,
 )
-from theory.language.claim import Claim, Form, Source
 from theory.language.law import Assumption, Axiom, Instance, assume, at
 from theory.language.statement import Statement, eq, le
 from theory.language.terms.vectors import (
@@ -37,13 +36,14 @@ from theory.language.terms.vectors import (
     vector,
     x,
 )
-from theory.language.variants import scaled
 from theory.language.vocabulary import symbols
 from theory.models.cells import LINEAR, RNN, U, W, bias
 from theory.models.lemmas.powers import power
 from theory.models.slopes import SLOPES
 from theory.models.system import WINDOW
+from theory.proof.claim import Claim, Form, Source
 from theory.proof.steps import step, theorem
+from theory.proof.variants import scaled
 
 L_rho, W_radius, kappa, lam_P, lam_D, lam_v, T, k = symbols(
     "L_rho W_radius kappa lam_P lam_D lam_v T k"

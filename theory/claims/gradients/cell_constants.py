@@ -12,7 +12,6 @@ from theory.axioms.gradients import (
     SUBMULTIPLICATIVE_FROBENIUS,
 )
 from theory.claims.gradients.box_constants import BOX_FORMS, BOX_VARIANTS
-from theory.language.claim import Claim, Elsewhere, Source
 from theory.language.law import assume, at, law
 from theory.language.statement import eq, le
 from theory.language.terms.vectors import (
@@ -35,12 +34,13 @@ from theory.language.terms.vectors import (
     v,
     vector,
 )
-from theory.language.variants import scaled, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
 from theory.models.slopes import CURVATURES, SLOPES
 from theory.models.system import DIFFERENTIABLE
+from theory.proof.claim import Claim, Elsewhere, Source
 from theory.proof.steps import step, theorem
+from theory.proof.variants import scaled, thousandth_less
 
 L_rho, beta_rho, W_norm, W_rows, W_radius, B_x, H = symbols(
     "L_rho beta_rho W_norm W_rows W_radius B_x H"

@@ -10,18 +10,18 @@ from theory.axioms.base import DERIVATIVE_IN_STATE, SUBMULTIPLICATIVE
 from theory.axioms.layers import DERIVATIVE_NO_LESS
 from theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START
 from theory.claims.contraction.deep import DEEP, LAYER_NORMS, STEPS, first, gap, second
-from theory.language.claim import Claim, Source
 from theory.language.law import assume, at
 from theory.language.statement import eq, le
 from theory.language.terms.layers import layer, layer_matrix, layer_product
 from theory.language.terms.unitary import d_run
 from theory.language.terms.vectors import a, activation, b, c, d_state, j, norm, phi, s, v, x
-from theory.language.variants import instead
 from theory.language.vocabulary import symbols
 from theory.models.system import DIFFERENTIABLE, ONE, WINDOW
 from theory.models.unitary.isometry import before, x_next
+from theory.proof.claim import Claim, Source
 from theory.proof.proof import Step
 from theory.proof.steps import step, theorem
+from theory.proof.variants import instead
 
 lam_deep, lam_layer, W_product, isometric, depth = symbols(
     "lam_deep lam_layer W_product isometric depth"

@@ -2,11 +2,9 @@
 
 from sympy import Expr, Rational, Symbol
 
-from theory.language.claim import Claim, Form, Source
 from theory.language.law import Use, at
 from theory.language.statement import Statement, le
 from theory.language.terms.vectors import y, z
-from theory.language.variants import scaled
 from theory.language.vocabulary import symbols
 from theory.models.lemmas.powers import power, power_at_most_one
 from theory.models.sensitivity import sensitive
@@ -19,8 +17,10 @@ from theory.models.weights.weights_change import (
     smoothness,
     states,
 )
+from theory.proof.claim import Claim, Form, Source
 from theory.proof.proof import Proof, Step
 from theory.proof.steps import step
+from theory.proof.variants import scaled
 
 v_1, v_2 = (Symbol(name, real=True) for name in ("v_1", "v_2"))
 T, lam, L_w, L_p, beta_p = symbols("T lam L_w L_p beta_p")

@@ -7,7 +7,6 @@ fresh run.
 from sympy import Add, Expr
 
 from theory.axioms.gradients import CHAIN_RULE_WEIGHTS, WEIGHTS_START
-from theory.language.claim import Form
 from theory.language.law import at
 from theory.language.quantities.gradients import run_gradient
 from theory.language.statement import le
@@ -34,6 +33,7 @@ from theory.models.geometry import (
 from theory.models.lemmas.powers import power, power_at_most_one
 from theory.models.sensitivity import bounded, forgetting, sensitive
 from theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
+from theory.proof.claim import Form
 from theory.proof.proof import Step
 from theory.proof.steps import step, theorem
 

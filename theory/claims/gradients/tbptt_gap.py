@@ -11,7 +11,6 @@ from theory.axioms.base import TRIANGLE
 from theory.axioms.gradients import CHAIN_RULE_WEIGHTS
 from theory.claims.gradients.jacobian_gap import FINITE as GRADIENT_GAP_FINITE
 from theory.claims.gradients.jacobian_gap import three_terms
-from theory.language.claim import Claim, Form, Source
 from theory.language.law import Use, at, law
 from theory.language.quantities.gradients import run_gradient
 from theory.language.statement import eq, le
@@ -27,14 +26,15 @@ from theory.language.terms.vectors import (
     state,
     x,
 )
-from theory.language.variants import instead, scaled, thousandth_less
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX, CUT_GRADIENT_NORM
 from theory.models.geometry import EUCLIDEAN, ZERO, Geometry, S_full, S_start, full, x_next
 from theory.models.lemmas.powers import power
 from theory.models.sensitivity import sensitive
 from theory.models.system import DIFFERENTIABLE, LONG_WINDOW, WINDOW
+from theory.proof.claim import Claim, Form, Source
 from theory.proof.steps import step, theorem
+from theory.proof.variants import instead, scaled, thousandth_less
 
 T, k, lam, L_w, L_p, tbptt_gap, tb_gap = symbols("T k lam L_w L_p tbptt_gap tb_gap")
 

@@ -13,11 +13,11 @@ from theory.claims.memory.divergence import (
     steepness,
 )
 from theory.claims.memory.lasting_memory import BOUNDED_STATE, NO_WINDOW
-from theory.language.claim import Claim, Source
 from theory.language.law import Assumption
 from theory.language.statement import exists, le, lt
 from theory.language.vocabulary import symbols
 from theory.models.system import LONG_WINDOW, ONE, TWO_STEPS
+from theory.proof.claim import Claim, Source
 
 lam, S_0, M_rho, k, n, a_1 = symbols("lam S_0 M_rho k n a_1")
 h_gap, descent_growth = symbols("h_gap descent_growth")

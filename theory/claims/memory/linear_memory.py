@@ -8,13 +8,13 @@ Source: Orvieto et al., Resurrecting Recurrent Neural Networks for Long Sequence
 from sympy import Expr, Integer
 
 from theory.axioms.base import HOMOGENEITY, TRIANGLE
-from theory.language.claim import Claim, Form, Source
 from theory.language.law import Assumption, assume, at
 from theory.language.statement import eq, le
 from theory.language.terms.memory import mode, pushed, shifted, turned
 from theory.language.terms.vectors import a, b, entry, i, j, norm, s, x
 from theory.language.vocabulary import symbols
 from theory.models.system import ONE, WINDOW
+from theory.proof.claim import Claim, Form, Source
 from theory.proof.proof import Step
 from theory.proof.steps import step, theorem
 

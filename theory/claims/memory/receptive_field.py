@@ -5,7 +5,6 @@ from dataclasses import replace
 from sympy import Integer
 
 from theory.claims.memory.receptive_field_causal import CAUSAL_FORMS, CAUSAL_VARIANTS
-from theory.language.claim import Claim, Source
 from theory.language.law import assume, at
 from theory.language.statement import eq, le, ne
 from theory.language.terms.vectors import (
@@ -21,6 +20,7 @@ from theory.language.terms.vectors import (
 )
 from theory.language.vocabulary import symbols
 from theory.models.system import CONTRACTIVE, LONG_WINDOW, SOME_WINDOW, WINDOW
+from theory.proof.claim import Claim, Source
 from theory.proof.methods import Identity
 from theory.proof.steps import step, theorem
 

@@ -7,13 +7,13 @@ et al. (attention, here over the last w positions).
 
 from sympy import Expr, Integer
 
-from theory.language.claim import Form, Variant
 from theory.language.law import Assumption, Clause, assume, at
 from theory.language.statement import Statement, eq, le, lt
 from theory.language.terms.causal import INPUTS, REACH, TWO_TAPS, J, apart, delay, reach
 from theory.language.terms.vectors import entry, j, norm, x, x_edge, x_past, z
 from theory.language.vocabulary import symbols
 from theory.models.system import SOME_WINDOW
+from theory.proof.claim import Form, Variant
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.base import GIVEN
 from theory.proof.methods.induction import HYPOTHESIS

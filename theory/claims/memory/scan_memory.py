@@ -9,7 +9,6 @@ Source: Feng et al., Were RNNs All We Needed?; Gu & Dao, Mamba.
 
 from sympy import Integer
 
-from theory.language.claim import Claim, Source
 from theory.language.law import Assumption, Clause, assume, at
 from theory.language.statement import eq, le, lt
 from theory.language.terms.memory import (
@@ -24,10 +23,11 @@ from theory.language.terms.memory import (
     tangents,
 )
 from theory.language.terms.vectors import c, entry, j, m, s, v, x
-from theory.language.variants import instead, scaled
 from theory.language.vocabulary import symbols
 from theory.models.system import ONE, WINDOW, ZERO
+from theory.proof.claim import Claim, Source
 from theory.proof.steps import step, theorem
+from theory.proof.variants import instead, scaled
 
 scan_gap, scan_start, decay_product, decay_max = symbols(
     "scan_gap scan_start decay_product decay_max"

@@ -3,7 +3,6 @@
 from sympy import Integer, Rational, Symbol, sqrt
 
 from theory.axioms.base import CHOLESKY, LEAST_EIGENVALUE, ROUNDED_GRAM, WEYL, gamma
-from theory.language.claim import Claim, Source
 from theory.language.law import Assumption, assume
 from theory.language.statement import eq, le, lt
 from theory.language.terms.vectors import (
@@ -17,10 +16,11 @@ from theory.language.terms.vectors import (
     trace,
     transpose,
 )
-from theory.language.variants import instead, scaled
 from theory.language.vocabulary import symbols
 from theory.models.cells import W
+from theory.proof.claim import Claim, Source
 from theory.proof.steps import step, theorem
+from theory.proof.variants import instead, scaled
 
 W_norm_exact, n, u = symbols("W_norm_exact n u")
 s_gate, s_svd, s_power, s_unshifted, s_unscaled = symbols(

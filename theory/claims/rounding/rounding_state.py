@@ -12,7 +12,6 @@ from theory.axioms.base import (
     TRIANGLE,
     gamma,
 )
-from theory.language.claim import Claim, Elsewhere, Form, Source
 from theory.language.law import Assumption, Clause, assume, at
 from theory.language.statement import eq, le, lt
 from theory.language.terms.vectors import (
@@ -32,15 +31,16 @@ from theory.language.terms.vectors import (
     state,
     x,
 )
-from theory.language.variants import instead
 from theory.language.vocabulary import symbols
 from theory.models.cells import RNN, U, W, bias
 from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
 from theory.models.slopes import SLOPES
 from theory.models.system import CONTRACTION, CONTRACTIVE
+from theory.proof.claim import Claim, Elsewhere, Form, Source
 from theory.proof.methods import Smt
 from theory.proof.proof import GIVEN, Step
 from theory.proof.steps import step, theorem
+from theory.proof.variants import instead
 
 lam, L_rho, B_x, B_h, Z_hat, e_rho, e_relative, eps_1 = symbols(
     "lam L_rho B_x B_h Z_hat e_rho e_relative eps_1"

@@ -3,7 +3,6 @@
 from sympy import Expr, log
 
 from theory.claims.training.weight_gap import LEMMA as WEIGHT_GAP
-from theory.language.claim import Claim, Source
 from theory.language.functions import PrincipalRoot, StepProduct
 from theory.language.law import Assumption, at
 from theory.language.statement import le, lt
@@ -40,6 +39,7 @@ from theory.models.weights.training import (
     LIPSCHITZ_WEIGHTS,
 )
 from theory.models.weights.weighted_runs import PREDICTIONS, RUNS
+from theory.proof.claim import Claim, Source
 from theory.proof.steps import theorem
 
 N, T, k, lam, epsilon, alpha, beta = symbols("N T k lam epsilon alpha beta")

@@ -7,7 +7,6 @@ weights are measured in the Euclidean norm of their entries.
 from sympy import Integer, Rational
 
 from theory.axioms.base import PROJECTION
-from theory.language.claim import Claim, Source
 from theory.language.law import assume, at
 from theory.language.statement import eq, le, lt
 from theory.language.terms.vectors import (
@@ -17,6 +16,7 @@ from theory.language.terms.vectors import (
 )
 from theory.language.vocabulary import symbols
 from theory.models.weights.projection import LEMMAS, PROJECTS, SQUARE
+from theory.proof.claim import Claim, Source
 from theory.proof.steps import theorem
 
 proj_gap, matrix_gap, rescaled_gap = symbols("proj_gap matrix_gap rescaled_gap")

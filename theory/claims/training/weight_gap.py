@@ -3,7 +3,6 @@
 from sympy import Rational, log
 
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
-from theory.language.claim import Claim, Elsewhere, Source
 from theory.language.functions import REAL_POWER, RealPower, StepProduct
 from theory.language.law import at
 from theory.language.statement import le
@@ -33,6 +32,7 @@ from theory.models.weights.training import (
     SOME_STEPS,
     STEP,
 )
+from theory.proof.claim import Claim, Elsewhere, Source
 from theory.proof.steps import step, theorem
 
 N, k, lam, alpha, beta, eps_k = symbols("N k lam alpha beta eps_k")

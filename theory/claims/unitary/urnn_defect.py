@@ -9,7 +9,6 @@ the outputs, for ReLU commutes with them.
 from theory.axioms.ranks import RANK_GRAM, RANK_PRODUCT, RANK_ROWS
 from theory.axioms.unitary import COSINES, SINGULAR_VALUES, cosine, kept, left, low, right, singular
 from theory.claims.unitary.rescaled import RESCALED
-from theory.language.claim import Claim, Source
 from theory.language.law import Assumption, assume
 from theory.language.quantities.unitary import ADDED, LAST, MIXED
 from theory.language.statement import eq, le
@@ -19,6 +18,7 @@ from theory.language.vocabulary import symbols
 from theory.models.cells import W
 from theory.models.system import ONE, ZERO
 from theory.models.unitary.networks import NORM
+from theory.proof.claim import Claim, Source
 from theory.proof.methods import Words
 from theory.proof.steps import step, theorem
 

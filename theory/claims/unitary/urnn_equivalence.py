@@ -10,7 +10,6 @@ from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
 from theory.axioms.gradients import CAUCHY_SCHWARZ
 from theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM
 from theory.claims.unitary.pulse import BEYOND
-from theory.language.claim import Claim, Source
 from theory.language.law import at
 from theory.language.statement import eq, le
 from theory.language.terms.unitary import (
@@ -42,6 +41,7 @@ from theory.models.unitary.networks import (
     inside,
     x_next,
 )
+from theory.proof.claim import Claim, Source
 from theory.proof.methods import Identity, Words
 from theory.proof.proof import Step
 from theory.proof.steps import step, theorem

@@ -9,7 +9,6 @@ from theory.axioms.gradients import CHAIN_RULE_LAYER
 from theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START
 from theory.claims.contraction.rnn import SECANTS
 from theory.claims.unitary.vanishing_equivalent import VANISHING
-from theory.language.claim import Claim, Source
 from theory.language.law import at
 from theory.language.statement import eq, le, lt
 from theory.language.terms.unitary import d_run
@@ -19,6 +18,7 @@ from theory.models.cells import RNN, U, W, bias
 from theory.models.slopes import SLOPES
 from theory.models.system import DIFFERENTIABLE, ONE, SOME_WINDOW, WINDOW
 from theory.models.unitary.isometry import SLOPE, before, isometric, isometry, x_next
+from theory.proof.claim import Claim, Source
 from theory.proof.steps import step, theorem
 
 lam, T, k, dh_dh = symbols("lam T k dh_dh")

@@ -27,9 +27,7 @@ from theory.language.terms.vectors import (
 boxed = function("boxed", module=__name__)
 in_box = function("in_box", Scalar, __name__)  # in_box(v): 1 in an invariant set in the box
 gated_run = function("gated_run", module=__name__)  # gated_run(v, x, j), after j steps from v
-# omega_norm(s) = max(‖c‖_∞, ‖h‖_∞/ω), and row_sum(A, i) = Σ_l |A_il|
-omega_norm = function("omega_norm", Norm, __name__)
-row_sum = function("row_sum", Scalar, __name__)
+omega_norm = function("omega_norm", Norm, __name__)  # max(‖c‖_∞, ‖h‖_∞/ω)
 # Unit by unit: the box |c_i| ≤ cell_box(i), |h_i| ≤ output_box(i).
 cell_box = function("cell_box", Scalar, __name__)
 output_box = function("output_box", Scalar, __name__)

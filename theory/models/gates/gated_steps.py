@@ -1,9 +1,16 @@
 """Lemmas on gates that the ledgers of all gated cells share: slopes, entries, pre-activations."""
 
-from sympy import Abs, Rational, tanh
+from sympy import Abs, Expr, Rational, Symbol, tanh
 
 from theory.axioms.base import SUBMULTIPLICATIVE_MAX
-from theory.axioms.gates import LARGEST_ENTRY, SIGMOID_LIPSCHITZ, TANH_INCREASES, TANH_LIPSCHITZ
+from theory.axioms.gates import (
+    LARGEST_ENTRY,
+    LEAST_BOUND,
+    SIGMOID_LIPSCHITZ,
+    TANH_INCREASES,
+    TANH_LIPSCHITZ,
+)
+from theory.language.law import Use
 from theory.language.statement import le
 from theory.language.terms.gates import DIFFERENCES, sigmoid
 from theory.language.terms.unitary import part
@@ -51,3 +58,15 @@ ENTRY = step(
     le(Abs(part(A * a, i) - part(A * b, i)), max_norm(A * (a - b))),
     forall=(A, a, b, i),
 ).by(DIFFERENCES.at(A * a, A * b, i), LARGEST_ENTRY.at(A * (a - b), i))
+
+
+def by_entries(
+    each: str, name: str, vector: Expr, bound: Expr, forall: tuple[Symbol, ...], *uses: Use
+) -> tuple[Step, Step]:
+    """max |v_i| is at most the bound, for each entry is."""
+    return (
+        step(each, le(Abs(part(vector, i)), bound), forall=(i,)).by(*uses),
+        step(name, le(max_norm(vector), bound), forall=forall).by(
+            each, LEAST_BOUND.at(bound, vector)
+        ),
+    )

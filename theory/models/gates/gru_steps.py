@@ -21,6 +21,7 @@ from theory.models.gates.gated_steps import (
     SIGMOID_POSITIVE,
     SLOPES_OF_GATES,
     TANH_BELOW_ONE,
+    by_entries,
 )
 from theory.models.gates.gru_model import (
     CHO_N,
@@ -37,7 +38,6 @@ from theory.models.gates.gru_model import (
     torch_kappa,
     z_low,
 )
-from theory.models.gates.units import by_entries
 from theory.models.system import ONE, ZERO
 from theory.proof.proof import Step
 from theory.proof.steps import step

@@ -20,6 +20,7 @@ from theory.language.terms.vectors import a, b, i, j, m, max_norm, norm, phi, v,
 from theory.language.vocabulary import symbols
 from theory.models.box_runs import JOINT, KEPT_IN_BOX, NEAREST, RUNS_STAY, STARTS, in_box, member
 from theory.models.gates.gate import new, one, two
+from theory.models.gates.gated_steps import by_entries
 from theory.models.gates.lstm_model import (
     BOX,
     LSTM,
@@ -35,8 +36,7 @@ from theory.models.gates.lstm_model import (
     output,
     tau,
 )
-from theory.models.gates.lstm_steps import STEPS, UNIFORM, moved_a, moved_q, next_one, next_two
-from theory.models.gates.units import by_entries
+from theory.models.gates.lstm_steps import SQUASHED, STEPS, moved_a, moved_q, next_one, next_two
 from theory.models.lemmas.powers import power
 from theory.proof.methods import Induction, Smt
 from theory.proof.proof import Step
@@ -96,7 +96,7 @@ INVARIANT_OUTPUT = theorem(
     "lstm",
     (
         *STAYS,
-        UNIFORM.cell_squashed,
+        SQUASHED,
         *STAYING,
         *FROM_ZERO,
         *by_entries(

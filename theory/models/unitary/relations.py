@@ -1,20 +1,19 @@
 """Relations between the units of sigmoid networks, as functions of the inputs.
 
-A unitary network s_t = ρ(U s_{t−1} + g x_t + d) with m states and a scalar one
-h_t = ρ(w h_{t−1} + f x_t + b), ρ the sigmoid or tanh, are written by tanh alone: with
+A unitary network s_t = ρ(U s_{t−1} + g x_t + d), ŷ_t = e·s_t + e_0, with m states and another one
+h_t = ρ(W h_{t−1} + f x_t + b), y_t = c·h_t, ρ the sigmoid or tanh, are written by tanh alone: with
 σ(z) = ½ + ½ tanh(z/2) all that follows speaks of τ_t = tanh(…) and r_t = tanh(…), whose
-pre-activations carry U/4 and w/4 instead.  Functions of the inputs x_0, …, x_t, each from an
+pre-activations carry U/4 and W/4 instead.  Functions of the inputs x_0, …, x_t, each from an
 interval, count up to constants: 0 is any constant, and the norm is half of how far they vary.
 """
 
-from sympy import Abs, Symbol
+from sympy import Rational, tanh
 
-from theory.axioms.ranks import projector
-from theory.language.law import Assumption, Clause, assume, law
-from theory.language.statement import eq, le, ne
+from theory.language.functions import TANH
+from theory.language.law import Assumption, Clause, assume, at, law
+from theory.language.statement import Statement, eq, le
 from theory.language.terms.unitary import rows
 from theory.language.terms.vectors import (
-    A,
     Scalar,
     b,
     exponential,
@@ -27,18 +26,21 @@ from theory.language.terms.vectors import (
     z,
 )
 from theory.language.vocabulary import symbols
-from theory.models.unitary.local_maps import ONE, ZERO, n, states
+from theory.models.system import ONE, ZERO
+from theory.models.unitary.independence import INDEPENDENCE
+from theory.models.unitary.local_maps import W, states
+from theory.proof.steps import step
 
-sigmoid_gap, w_abs, same_activation, sigmoidal = symbols(
-    "sigmoid_gap w_abs same_activation sigmoidal"
-)
+sigmoid_gap, same_activation, sigmoidal = symbols("sigmoid_gap same_activation sigmoidal")
 
-# units(j) v = v·τ_j and unit(j) = r_j; arguments(j) v and argument(j): of the pre-activations
-units, unit = function("units", module=__name__), function("unit", module=__name__)
-arguments, argument = function("arguments", module=__name__), function("argument", module=__name__)
+# units(j) v = v·τ_j and others(j) b = b·r_j; arguments(j) v and other_arguments(j) b: of the
+# pre-activations
+units, others = function("units", module=__name__), function("others", module=__name__)
+arguments = function("arguments", module=__name__)
+other_arguments = function("other_arguments", module=__name__)
 sigmoid = function("sigmoid", Scalar, __name__)
-U, e = vector("U"), vector("e")
-w, c = Symbol("w", real=True), Symbol("c", real=True)
+U, e, c = vector("U"), vector("e"), vector("c_out")
+back = transpose(U)
 
 SIGMOID = law(
     "definition of the sigmoid", (z,), eq(sigmoid(z) * (exponential(z) + 1), exponential(z))
@@ -49,31 +51,67 @@ SAME = Assumption(
     "same activation", "both networks have the same activation", eq(same_activation, ONE)
 )
 SIGMOIDAL = Assumption("sigmoidal", "it is the sigmoid or tanh", eq(sigmoidal, ONE), ties=True)
-NOT_ISOMETRIC = Assumption("not isometric", "|w| ≠ 1", ne(w_abs, ONE))
-ORTHOGONAL = assume("orthogonal", "U is an orthogonal m × m matrix", forall=(A, v, b)).that(
-    *(
-        Clause(statement, (le(rows(b), states),))
-        for statement in (
-            eq(norm(U * b), norm(b)),
-            eq(norm(transpose(U) * b), norm(b)),
-            eq(norm(A * v - A * transpose(U) * U * b), norm(A * v - A * b)),
-        )
+ORTHOGONAL = assume("orthogonal", "U is an orthogonal m × m matrix", forall=(b,)).that(
+    Clause(eq(norm(back * b), norm(b)), (le(rows(b), states),))
+)
+
+
+def networks(matrix: str, *more: Statement, scalar: Statement | None = None) -> Assumption:
+    """Both networks, and what more is known of the one with this recurrent matrix."""
+    return assume(
+        "networks",
+        "a relation between the pre-activations at time j + 1 is one, by the rows of U and "
+        f"{matrix}, between the states at time j, on which x_{{j+1}} has no effect"
+        f"{'; the one network is scalar' if scalar else ''}",
+        forall=(j, v, b),
+        condition=scalar,
+    ).that(
+        Clause(
+            eq(norm(units(j) * back * v + others(j) * transpose(W) * b), ZERO),
+            (eq(norm(arguments(j + 1) * v + other_arguments(j + 1) * b), ZERO),),
+        ),
+        le(rows(back), states),
+        le(rows(e), states),
+        *more,
     )
+
+
+OUTPUTS = (
+    "Let y_t = c·h_t and ŷ_t = e·s_t + e_0 agree at all times on all inputs from an interval."
+    " For tanh, e·τ_t − c·r_t = −e_0 there. For the sigmoid put s = ½ + ½τ and h = ½ + ½r, by"
+    " the normal form component by component: e·τ_t − c·r_t is constant again. Both sides are"
+    " real-analytic in the inputs, so that this holds for all real inputs. Activations that "
+    "differ would leave two different normal forms on the two sides."
 )
-RECURSION = assume(
-    "networks",
-    "a relation between the pre-activations at time j + 1 is one, by the rows of U and by w, "
-    "between the states at time j, on which x_{j+1} has no effect; the one network is scalar",
-    forall=(j, v, z),
-    condition=eq(n, ONE),
-).that(
-    Clause(
-        eq(norm(units(j) * transpose(U) * v + z * w * unit(j)), ZERO),
-        (eq(norm(arguments(j + 1) * v + z * argument(j + 1)), ZERO),),
+HALF = Rational(1, 2)
+ACTIVATIONS = (eq(same_activation, ONE), eq(sigmoidal, ONE))
+related = norm(units(j) * v + others(j) * b)
+# Relations, with the other network's units too, move back by a step.
+RELATIONS = (
+    step("normal form", eq(sigmoid(z), HALF + HALF * tanh(z / 2)), forall=(z,)).by(
+        SIGMOID.at(z), TANH.at(z / 2)
     ),
-    le(rows(projector(units(j))), states),
-    eq(Abs(w), w_abs),
+    step(
+        "outputs",
+        eq(norm(units(j) * e - others(j) * c), ZERO),
+        forall=(j,),
+        given=(EQUAL, *ACTIVATIONS),
+    ).in_words(OUTPUTS),
+    step(
+        "independence lemma",
+        eq(norm(arguments(j) * v + other_arguments(j) * b), ZERO),
+        forall=(j, v, b),
+        given=(eq(related, ZERO), *ACTIVATIONS),
+    ).in_words(INDEPENDENCE),
+    step(
+        "relations move back",
+        eq(norm(units(j) * back * v + others(j) * transpose(W) * b), ZERO),
+        forall=(j, v, b),
+        given=(eq(related.subs(j, j + 1), ZERO),),
+    ).by(
+        "same activation",
+        "sigmoidal",
+        at("independence lemma", j + 1, v, b),
+        at("networks", j, v, b),
+    ),
 )
-DRIVEN = assume(
-    "driven", "f ≠ 0 and c ≠ 0: the scalar network's output depends on its inputs", forall=(j,)
-).that(ne(norm(unit(j)), ZERO), ne(c, ZERO))

@@ -16,8 +16,8 @@ from properties.systems.cells.omega import omega_of
 from properties.systems.spec import LOSSES, SystemSpec
 from properties.systems.table import FAMILIES, system
 from theory import claim
-from theory.language.claim import Form
 from theory.language.statement import le
+from theory.proof.claim import Form
 
 KINDS = FAMILIES["cell"].members
 SMALL = 1e-11

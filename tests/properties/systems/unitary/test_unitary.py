@@ -22,8 +22,8 @@ from properties.systems.unitary.fewer import added_rows, completed
 from properties.systems.unitary.gaps import largest
 from properties.systems.unitary.orthogonal import ONE, orthogonal
 from properties.systems.unitary.readings import counted, root_ends
-from theory.language.claim import Assumption
 from theory.language.parse import parse_statement
+from theory.proof.claim import Assumption
 
 NETWORK = system(
     kind="unitary", regime="pythagorean", inputs="gaussian", n=2, d=2, T=3, K=3,

@@ -17,8 +17,8 @@ from properties.systems.batch import build
 from properties.systems.spec import SystemSpec
 from properties.systems.table import parse_spec, system
 from theory import claim
-from theory.language.claim import Assumption
 from theory.language.parse import parse_statement
+from theory.proof.claim import Assumption
 
 NETWORK = system(
     kind="unitary", regime="pythagorean", inputs="gaussian", n=2, d=2, T=3, K=3,

@@ -16,8 +16,8 @@ from properties.systems.table import KINDS, system
 from properties.systems.unitary.blocks import multiplicity
 from properties.systems.unitary.derivatives import at_most, jacobian, norm_ends, norm_square
 from properties.systems.unitary.orthogonal import ONE
-from theory.language.claim import Assumption
 from theory.language.parse import parse_statement
+from theory.proof.claim import Assumption
 
 NETWORK = system(
     kind="unitary", regime="pythagorean", inputs="gaussian", n=2, d=2, T=3, K=3,

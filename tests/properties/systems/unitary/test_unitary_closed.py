@@ -21,10 +21,10 @@ from properties.systems.unitary.exact import above, nearest
 from properties.systems.unitary.fewer import fewest_states
 from properties.systems.unitary.readings import root_ends
 from theory import claim
-from theory.language.claim import Statement
 from theory.language.parse import parse_statement
 from theory.language.statement import eq, ne
 from theory.language.vocabulary import symbols
+from theory.proof.claim import Statement
 
 CANDIDATE = system(
     kind="candidate", regime="solved", n=2, d=2, T=2, lam=0.0,

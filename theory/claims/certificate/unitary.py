@@ -4,7 +4,6 @@ from sympy import Expr
 
 from theory.axioms.base import TRIANGLE
 from theory.claims.unitary.urnn_equivalence import EQUIVALENCE
-from theory.language.claim import Form
 from theory.language.law import at
 from theory.language.statement import Statement, le
 from theory.language.terms.certificates import computed_double, unitary_computed
@@ -14,8 +13,8 @@ from theory.models.geometry import EUCLIDEAN
 from theory.models.lemmas.powers import power
 from theory.models.sensitivity import states
 from theory.models.unitary.printed import DRIFTS, EXACTLY, STATES
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from theory.proof.claim import Form
+from theory.proof.steps import theorem
 
 T, h_norm = symbols("T h_norm")
 unitary_gap, unitary_defect, exact, defect, bounded = symbols(
@@ -27,40 +26,28 @@ rounding_64, rounding_own, computed_norm = symbols(
 drift, drift_own, reached = symbols("drift_told drift_own_told B_computed_told")
 
 
-UNITARY = Form(
+UNITARY = theorem(
     "unitary",
-    bound := le(unitary_gap, exact),
+    le(unitary_gap, exact),
     EQUIVALENCE.assumptions,
     "certified-relu",
-    Proof((Step("claim", bound, Smt(EQUIVALENCE.lemma("urnn-equivalence", T).at(T))),)),
     note="the unitary network that ships, in exact arithmetic, and the difference that it prints",
-)
-DEFECT = Form(
+).by(EQUIVALENCE.lemma("urnn-equivalence", T).at(T))
+DEFECT = theorem(
     "unitary-defect",
-    bound := le(unitary_defect, defect),
+    le(unitary_defect, defect),
     (EXACTLY,),
     "certified-relu",
-    Proof((Step("claim", bound, Smt("printed defect")),)),
     note="of the matrix as it is stored",
-)
-SIZE = Form(
+).by("printed defect")
+SIZE = theorem(
     "unitary-state",
-    bound := le(h_norm, bounded),
+    le(h_norm, bounded),
     STATES,
     "certified-relu",
-    Proof(
-        (
-            *states(EUCLIDEAN),
-            power(EUCLIDEAN.lam),
-            Step(
-                "claim",
-                bound,
-                Smt(at("state", T), at("power not negative", T), "printed bound", "contractive"),
-            ),
-        )
-    ),
-    note="the bound on states that a unitary network prints",
-)
+    (*states(EUCLIDEAN), power(EUCLIDEAN.lam)),
+    "the bound on states that a unitary network prints",
+).by(at("state", T), at("power not negative", T), "printed bound", "contractive")
 u, double, own = (f(x, T) for f in (unitary_computed, computed_double, computed))
 
 
@@ -68,8 +55,7 @@ def drifting(name: str, bound: Statement, *parts: Expr, note: str) -> Form:
     """A form about states as floats compute them: what it compares are each near the exact ones."""
     exact = state(x, 0, T)
     apart = TRIANGLE.at(parts[0] - exact, exact - parts[1])
-    step = Step("claim", bound, Smt(at("drifts", T), apart))
-    return Form(name, bound, (DRIFTS,), "certified-relu", Proof((step,)), note)
+    return theorem(name, bound, (DRIFTS,), "certified-relu", note=note).by(at("drifts", T), apart)
 
 
 DRIFT = drifting("unitary-float64", le(rounding_64, drift), u, double, note="both in float64")

@@ -8,11 +8,11 @@ from sympy import Integer, Symbol
 import theory
 from theory import CLAIMS
 from theory.errors import InputError, UnknownClaimError
-from theory.language.claim import Claim, Form, Source, prove
 from theory.language.printing import statement_text
 from theory.language.statement import Statement, eq, exists, le, lt, ne
 from theory.language.vocabulary import symbols
 from theory.models.system import CONTRACTIVE, WINDOW
+from theory.proof.claim import Claim, Form, Source, prove
 from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step
 

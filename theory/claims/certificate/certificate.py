@@ -8,7 +8,7 @@ that is stated. In the statements stands what is printed, to the last bit.
 from sympy import Rational
 
 from theory.axioms.gates import LEAST_BOUND
-from theory.claims.memory.certificate_norms import (
+from theory.claims.certificate.norms import (
     DRIVE,
     FIRST,
     FORGETTING,
@@ -17,10 +17,10 @@ from theory.claims.memory.certificate_norms import (
     RADIUS_FORM,
     STATE,
     TWO_NORM,
-    form,
+    certified,
 )
-from theory.claims.memory.certificate_training import FACTORS, GRADIENTS, SMOOTHNESS
-from theory.claims.memory.certificate_unitary import (
+from theory.claims.certificate.training import FACTORS, GRADIENTS, SMOOTHNESS
+from theory.claims.certificate.unitary import (
     COMPUTED,
     DEFECT,
     DRIFT,
@@ -28,14 +28,13 @@ from theory.claims.memory.certificate_unitary import (
     SIZE,
     UNITARY,
 )
-from theory.language.claim import Claim, Source
 from theory.language.law import Assumption, at
 from theory.language.statement import le
-from theory.language.terms.vectors import a, computed, state, vector, x
+from theory.language.terms.gates import gated_run
+from theory.language.terms.vectors import a, computed, state, vector, x, x_other
 from theory.language.vocabulary import symbols
-from theory.models.driven_runs import one, two
 from theory.models.geometry import ONE
-from theory.models.lemmas.powers import power, power_at_most_one, power_sum
+from theory.models.lemmas.powers import power
 from theory.models.printed import (
     FORCED,
     LARGE,
@@ -43,6 +42,7 @@ from theory.models.printed import (
     MODEL,
     OWN,
     PAIR,
+    POWERS,
     PRINTED,
     PRINTED_GAIN,
     PRINTED_ROUNDING,
@@ -62,8 +62,8 @@ from theory.models.printed import (
 )
 from theory.models.sensitivity import forgetting
 from theory.models.system import TWO_STEPS, WINDOW
-from theory.proof.methods import Smt
-from theory.proof.proof import Step
+from theory.proof.claim import Claim, Source
+from theory.proof.steps import step
 
 T, k, x_gap, h_gap, h_norm, forced_gap = symbols("T k x_gap h_gap h_norm forced_gap")
 lam, epsilon, window, S, R = symbols("lam_told eps_told k_told S_told R_told")
@@ -80,18 +80,19 @@ grad_gap_weights, weight_distance = symbols("grad_gap_weights weight_distance")
 (bounded,) = symbols("B_u_told")
 (rounding_own,) = symbols("unitary_rounding_own")
 (drift,) = symbols("drift_told")
-POWERS = (power(TOLD.lam), power_sum(TOLD.lam), power_at_most_one(TOLD.lam))
 
 forgotten = state(x, 0, T) - state(x, T - k, k)
-WINDOW_FORM = form(
+WINDOW_FORM = certified(
     "window",
-    bound := le(h_gap, epsilon),
+    le(h_gap, epsilon),
     (*MODEL, SHOWN, RADIUS, PRINTED, WINDOW, LARGE),
-    *(*RUN, *forgetting(TOLD), *POWERS, START, SHORTER),
-    Step(
-        "what is forgotten",
-        le(TOLD.norm(forgotten), lam**k * SPREAD),
-        Smt(
+    (
+        *RUN,
+        *forgetting(TOLD),
+        *POWERS,
+        START,
+        SHORTER,
+        step("what is forgotten", le(TOLD.norm(forgotten), lam**k * SPREAD)).by(
             at("forgetting", T - k, k),
             at("where a window starts", T - k),
             at("power not negative", k),
@@ -99,77 +100,61 @@ WINDOW_FORM = form(
             "contractive",
         ),
     ),
-    Step(
-        "claim",
-        bound,
-        Smt(
-            "what is forgotten",
-            at("output", forgotten),
-            at("longer windows forget more", window, k - window),
-            "printed window",
-            "long window",
-            "contractive",
-        ),
-    ),
-    note="the pairs (ε, k) that are printed",
+    "the pairs (ε, k) that are printed",
+).by(
+    "what is forgotten",
+    at("output", forgotten),
+    at("longer windows forget more", window, k - window),
+    "printed window",
+    "long window",
+    "contractive",
 )
-driven = one.func(a, x, T) - two.func(a, two.args[1], T)
-GAIN = form(
+GAIN = certified(
     "gain",
-    bound := le(forced_gap, gain * x_gap),
+    le(forced_gap, gain * x_gap),
     (*FORCED.assumptions, SHOWN, PRINTED_GAIN),
-    *(*FORCED.steps, power(TOLD.lam)),
-    Step(
-        "within the sum",
-        le(FORCED.bound(T), FORCED.L_x * x_gap / (1 - lam)),
-        Smt(at("power not negative", T), at("lipschitz input", a, 0), "contractive"),
-    ),
-    Step(
-        "claim",
-        bound,
-        Smt(
-            at("all steps", a, a, T),
-            "starts",
-            "within the sum",
-            at("output", driven),
-            "printed gain",
-            "contractive",
+    (
+        *FORCED.steps,
+        power(TOLD.lam),
+        step("within the sum", le(FORCED.bound(T), FORCED.L_x * x_gap / (1 - lam))).by(
+            at("power not negative", T), at("lipschitz input", a, 0), "contractive"
         ),
     ),
-    note="for every length T",
+    "for every length T",
+).by(
+    at("all steps", a, a, T),
+    "starts",
+    "within the sum",
+    at("output", gated_run(a, x, T) - gated_run(a, x_other, T)),
+    "printed gain",
+    "contractive",
 )
-lost = computed(x, T) - state(x, 0, T)
-ROUNDING = form(
+ROUNDING = certified(
     "rounding",
-    bound := le(h_rounding, rounding),
+    le(h_rounding, rounding),
     (STAYS, TOLD.contraction, TOLD.contractive, SHOWN, OWN, PRINTED_ROUNDING),
-    *(*TOLD.before, power(TOLD.lam), LOST),
-    Step(
-        "within the sum",
-        le(lost_by(T), lost_by(T).subs(lam**T, 0)),
-        Smt(at("power not negative", T), at("own dtype", 0), "contractive"),
-    ),
-    Step(
-        "claim",
-        bound,
-        Smt(
-            at("what is lost", T),
-            "within the sum",
-            at("output", lost),
-            "printed rounding",
-            "contractive",
+    (
+        *TOLD.before,
+        power(TOLD.lam),
+        LOST,
+        step("within the sum", le(lost_by(T), lost_by(T).subs(lam**T, 0))).by(
+            at("power not negative", T), at("own dtype", 0), "contractive"
         ),
     ),
-    note="vanilla cells as their own dtype computes them",
+    "vanilla cells as their own dtype computes them",
+).by(
+    at("what is lost", T),
+    "within the sum",
+    at("output", computed(x, T) - state(x, 0, T)),
+    "printed rounding",
+    "contractive",
 )
-
-CONSTANTS = form(
+CONSTANTS = certified(
     "constants",
-    bound := le(share_used, ONE),
+    le(share_used, ONE),
     (SHARES,),
-    Step("claim", bound, Smt("shares", LEAST_BOUND.at(ONE, vector("shares")))),
     note="gates, decays, leaks, norms of weights and slopes of activations that are printed",
-)
+).by("shares", LEAST_BOUND.at(ONE, vector("shares")))
 
 NEARLY = 1 - Rational(1, 2**30)
 SOONER = Assumption(

@@ -2,9 +2,9 @@
 
 from sympy import Expr, Rational, sympify
 
-from theory.language.claim import Form, Variant
 from theory.language.law import Assumption
 from theory.language.statement import Statement
+from theory.proof.claim import Form, Variant
 
 
 def scaled(

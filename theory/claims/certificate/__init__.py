@@ -1,0 +1,1 @@
+"""What a certificate prints: its norm, windows and bounds, gradients, unitary networks."""

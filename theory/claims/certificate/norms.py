@@ -1,0 +1,127 @@
+"""What a certificate prints of its norm: λ, the equivalence, the reach, drives and radii."""
+
+from theory.language.law import Assumption, at
+from theory.language.statement import Statement, le
+from theory.language.terms.vectors import RECURSION, state, x
+from theory.language.vocabulary import symbols
+from theory.models.driven_runs import STARTS
+from theory.models.lemmas.powers import power
+from theory.models.printed import (
+    ALL_STEPS,
+    BOXED,
+    FIRST_STEP,
+    FROM_START,
+    MANY,
+    MODEL,
+    ORBITS,
+    PAIR,
+    POWERS,
+    RADIUS,
+    REACHED,
+    RUN,
+    SHORTER,
+    SHOWN,
+    START,
+    STAYS,
+    TOLD,
+    TURNED,
+    WEIGHED,
+    WEIGHED_RADIUS,
+    WIDE,
+    apart,
+)
+from theory.proof.proof import Step
+from theory.proof.steps import Claimed, step, theorem
+
+T, k, h_norm = symbols("T k h_norm")
+lam, S, R = symbols("lam_told S_told R_told")
+C, reach, S_0, B_h = symbols("C_told c_told S_0_told B_h_told")
+turns, turned = symbols("two_norm_steps_told two_norm_told")
+orbit_start, orbit_start_told, orbit_gap, orbit_gap_told, orbit_state = symbols(
+    "orbit_start orbit_start_told orbit_gap orbit_gap_told orbit_state"
+)
+state_told, first_norm = symbols("state_told first_norm")
+OF_ALL = at("output", apart)
+
+
+def certified(
+    name: str,
+    bound: Statement,
+    assumptions: tuple[Assumption, ...],
+    steps: tuple[Step, ...] = (),
+    note: str = "",
+) -> Claimed:
+    """A form about models with their certificates."""
+    return theorem(name, bound, assumptions, "certified", steps, note)
+
+
+ORBIT = certified(
+    "contraction",
+    le(orbit_gap_told, lam**k * orbit_start_told),
+    (STAYS, WEIGHED, STARTS),
+    ORBITS,
+    "k steps from any two states of the stated set, in the printed norm",
+).by(*ALL_STEPS)
+OUTPUT = certified(
+    "output",
+    le(orbit_gap, C * lam**k * orbit_start_told),
+    (STAYS, WEIGHED, STARTS, SHOWN),
+    ORBITS,
+    "from the printed norm to the Euclidean one of the output",
+).by(*ALL_STEPS, OF_ALL)
+FORGETTING = certified(
+    "forgetting",
+    le(orbit_gap, C * reach * lam**k * orbit_start),
+    (*PAIR, SHOWN, REACHED),
+    (*ORBITS, power(TOLD.lam), FROM_START),
+    "in Euclidean norms alone, of iterated norms too",
+).by("from the start", OF_ALL)
+TWO_NORM = certified(
+    "two-norm",
+    le(orbit_state, turned * orbit_start),
+    (*PAIR, TOLD.contractive, WIDE, REACHED, TURNED, MANY),
+    (
+        *ORBITS,
+        *POWERS,
+        SHORTER,
+        FROM_START,
+        step(
+            "fewer steps",
+            le(reach * lam**k * orbit_start, reach * lam**turns * orbit_start),
+        ).by(at("longer windows forget more", turns, k - turns), "many steps"),
+    ),
+    "the steps that contract in the Euclidean norm of the whole state",
+).by("from the start", "fewer steps", at("state", apart), "printed steps")
+DRIVE = certified(
+    "drive",
+    le(state_told, S * TOLD.total(T)),
+    (STAYS, WEIGHED, TOLD.contractive, TOLD.drive),
+    RUN,
+    "the printed drive, from the first step on",
+).by(at("state", T), "contractive")
+RADIUS_FORM = certified(
+    "radius",
+    le(state_told, R),
+    (STAYS, WEIGHED_RADIUS),
+    TOLD.before,
+    "the printed size of the invariant box",
+).by(at("radius", state(x, 0, T)), at("runs stay in the box", 0, T))
+FIRST = certified(
+    "first",
+    le(first_norm, S_0),
+    (FIRST_STEP,),
+    note="one step from zero, in the Euclidean norm of the output",
+).by(RECURSION.at(x, 0, 0), at("first step", 0))
+STATE = certified(
+    "state",
+    le(h_norm, B_h),
+    (*MODEL, SHOWN, RADIUS, BOXED),
+    (*RUN, power(TOLD.lam), START),
+    "the printed bound on all outputs",
+).by(
+    at("where a window starts", T),
+    at("output", state(x, 0, T)),
+    at("printed bound", state(x, 0, T)),
+    at("runs stay in the box", 0, T),
+    "contractive",
+)
