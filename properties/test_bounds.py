@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from properties.attacks.budget import ATTACKS
+from properties.attacks.table import attacks, check_attacks
 from properties.runs.parts import (
     Part,
     chosen_claims,
@@ -18,14 +18,15 @@ from properties.runs.parts import (
     run_part,
 )
 
-PARTS = parts_of(chosen_claims(()), ATTACKS)
+PARTS = parts_of(chosen_claims(()), tuple(attacks()))
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
 def test_bounds(part: Part, request: pytest.FixtureRequest) -> None:
     """A claim is proved, its false variants are convicted, and no attack brings it down."""
     option = request.config.getoption
-    if part.work in ATTACKS and part.work not in option("--bounds-attacks").split(","):
+    chosen = check_attacks(option("--bounds-attacks").split(","))
+    if part.work in attacks() and part.work not in chosen:
         pytest.skip(f"the {part.work} attack was not chosen")
     result = run_part(part, profile_name=option("--bounds-profile"), seed=option("--bounds-seed"))
     request.node.user_properties.append(("rnnbounds", encode_result(result).decode()))

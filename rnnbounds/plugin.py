@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reports.records.record import Run
 
 KEY = "rnnbounds"
-PROFILE, SEED, ATTACKS = "quick", 0, "random,targeted,gradient,extremal"
+PROFILE, SEED, ATTACKS = "quick", 0, "all"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -52,7 +52,8 @@ def check_options(profile_name: str, seed: int, attacks: str, folder: str | None
         check_rooms()
     except ShadowedError as error:
         raise pytest.UsageError(str(error)) from None
-    from properties.attacks.budget import check_attacks, profile
+    from properties.attacks.budget import profile
+    from properties.attacks.table import check_attacks
     from rnnbounds.output import check_folder
 
     if folder == "":
@@ -108,7 +109,7 @@ class BoundsReport:
         """The record of the session: all claims, or those seen where a part was selected."""
         from msgspec.structs import replace
 
-        from properties.attacks.budget import check_attacks
+        from properties.attacks.table import check_attacks
         from properties.runs.run import environment, merge
         from theory import CLAIMS
 

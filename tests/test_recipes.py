@@ -1,4 +1,5 @@
-"""What the README says on adding a theorem or a quantity is true: its own examples are carried out.
+"""What the README says on adding a theorem, a quantity or an attack is true: its own examples are
+carried out.
 
 In a copy of the rooms, in a process of its own; the files that an example needs are counted.
 """
@@ -22,8 +23,10 @@ NEEDED = {
     "growth": ("theory/claims/memory/growth.py",),
     "settling": ("theory/claims/memory/settling.py", "properties/measures/settling.py"),
 }
-# The commands of a recipe in one process, on few systems.
+ATTACK = "properties/attacks/reseeded.py"
+# Commands in one process, on few systems.
 DRIVER = """
+import json
 import sys
 from dataclasses import replace
 from properties.attacks.budget import PROFILES
@@ -32,12 +35,7 @@ from rnnbounds.cli import main
 PROFILES["quick"] = replace(
     PROFILES["quick"], random=6, targeted=2, gradient=1, ascent=5, batch=6, sequences=2
 )
-name, out = sys.argv[1:]
-for arguments in (
-    ["prove", name],
-    ["verify", name, "-n", "0", "--out", out],
-    ["claims", "--run", out + "/run.json"],
-):
+for arguments in json.loads(sys.argv[1]):
     if code := main(arguments):
         sys.exit(code)
 """
@@ -54,27 +52,36 @@ def contents(house: Path) -> dict[Path, bytes]:
     return {path.relative_to(house): path.read_bytes() for path in house.rglob("*.py")}
 
 
+def carried_out(house: Path, needed: tuple[str, ...], *commands: str) -> str:
+    """What the commands print in a copy of the rooms with the examples, which touch those files."""
+    for room in ROOMS:
+        copytree(HOUSE / room, house / room, ignore=ignore_patterns("__pycache__"))
+    before = contents(house)
+    for file in needed:
+        (house / file).write_text(files()[file])
+    touched = {path for path, text in contents(house).items() if before.get(path) != text}
+    assert touched == set(map(Path, needed))
+
+    environment = {**os.environ, "PYTHONPATH": str(house), "OMP_NUM_THREADS": "1"}
+    run = subprocess.run(
+        [sys.executable, "-P", "-c", DRIVER, json.dumps([one.split() for one in commands])],
+        cwd=house, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NEEDED)
 def test_a_theorem(name: str, tmp_path: Path) -> None:
     """One file, one more about a new quantity: found, proved, attacked, its variant convicted."""
-    for room in ROOMS:
-        copytree(HOUSE / room, tmp_path / room, ignore=ignore_patterns("__pycache__"))
-    before = contents(tmp_path)
-    for file in NEEDED[name]:
-        (tmp_path / file).write_text(files()[file])
-    touched = {path for path, text in contents(tmp_path).items() if before.get(path) != text}
-    assert touched == set(map(Path, NEEDED[name]))
-
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "OMP_NUM_THREADS": "1"}
-    run = subprocess.run(
-        [sys.executable, "-P", "-c", DRIVER, name, str(tmp_path / "report")],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+    told = carried_out(
+        tmp_path, NEEDED[name], f"prove {name}", f"verify {name} -n 0 --out report",
+        "claims --run report/run.json",
     )  # fmt: skip
-    assert (run.returncode, run.stderr) == (0, "")
-    assert run.stdout.startswith(f"{name} (")
-    assert "all bounds hold" in run.stdout
-    assert run.stdout.splitlines()[-1].startswith(f"{name} ")
+    assert told.startswith(f"{name} (")
+    assert "all bounds hold" in told
+    assert told.splitlines()[-1].startswith(f"{name} ")
 
     (claim,) = json.loads((tmp_path / "report" / "run.json").read_text())["claims"]
     (ledger,), (variant,), tally = claim["ledgers"], claim["variants"], claim["tally"]
@@ -86,8 +93,20 @@ def test_a_theorem(name: str, tmp_path: Path) -> None:
     assert claim["attacks"]["gradient"]["checks"] > 0
 
 
+@pytest.mark.slow
+def test_an_attack(tmp_path: Path) -> None:
+    """One file: run by its name among the others, its share of the record told."""
+    told = carried_out(tmp_path, (ATTACK,), "verify contraction-linear -n 0 --out report")
+    assert "all bounds hold" in told
+    run = json.loads((tmp_path / "report" / "run.json").read_text())
+    (claim,) = run["claims"]
+    assert run["attacks"][-1] == "reseeded"
+    assert claim["attacks"]["reseeded"]["checks"] > 0
+    assert all(form["reached"]["reseeded"] for form in claim["forms"])
+
+
 def test_every_recipe_is_carried_out() -> None:
-    """No example of a claim or of a measure is left untried."""
-    rooms = ("theory/", "properties/measures/")
+    """No example of a claim, of a measure or of an attack is left untried."""
+    rooms = ("theory/", "properties/")
     shown = {file for file in files() if file.startswith(rooms)}
-    assert shown == {file for needed in NEEDED.values() for file in needed}
+    assert shown == {ATTACK, *(file for needed in NEEDED.values() for file in needed)}

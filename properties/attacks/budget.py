@@ -11,8 +11,6 @@ from properties.measures.table import needs_of
 from properties.systems.table import kinds_about
 from theory.proof.claim import Form
 
-ATTACKS = ("random", "targeted", "gradient", "extremal")
-
 
 @dataclass(frozen=True)
 class Budget:
@@ -48,18 +46,6 @@ def profile(name: str) -> Budget:
     if name not in PROFILES:
         raise UnknownChoiceError("profile", name, tuple(PROFILES))
     return PROFILES[name]
-
-
-def check_attacks(names: Iterable[str]) -> tuple[str, ...]:
-    """The attacks in their own order, each once.
-
-    Raises:
-        UnknownChoiceError: an unknown attack, or none at all.
-    """
-    chosen = set(names)
-    for name in sorted(chosen - set(ATTACKS)) or ([] if chosen else [""]):
-        raise UnknownChoiceError("attack", name, ATTACKS)
-    return tuple(name for name in ATTACKS if name in chosen)
 
 
 def batch_size(budget: Budget, forms: Iterable[Form]) -> tuple[int, int]:

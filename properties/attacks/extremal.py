@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
+from properties.attacks.attack import Attack, Case, Visit
 from properties.systems.spec import SystemSpec
 from properties.systems.table import FAMILIES, KINDS, kind_named
 
@@ -23,3 +25,18 @@ def extremal_specs(about: str, rounding: bool = False) -> Iterator[SystemSpec]:
     if rounding:
         yield from kind.long()
     yield from kind.extremal()
+
+
+def extremal(case: Case, visit: Visit) -> None:
+    """Those on which what is stated can be read; what is typed has no worst ones, but corners."""
+    if case.typed:
+        for spec in kind_named(case.kind).corners():
+            visit(spec)
+    longest = min((one.longest for one in case.needs if one.longest), default=inf)
+    predicts = any(one.predicts for one in case.needs)
+    for spec in extremal_specs(case.kind, rounding=any(one.rounding for one in case.needs)):
+        if longest >= spec.T and not (predicts and spec.kind == "quadratic"):
+            visit(spec)
+
+
+ATTACKS = (Attack("extremal", extremal, share=1.0, turn=5),)

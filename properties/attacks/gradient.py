@@ -13,14 +13,16 @@ import sympy
 import torch
 from msgspec.structs import replace
 
+from properties.attacks.attack import Attack, Case, Visit
 from properties.attacks.estimates import estimates
 from properties.judging.judge import free_names
 from properties.measures.table import MEASURES
 from properties.systems.batch import Batch, explicit, with_cells
 from properties.systems.kind import Kind, about
 from properties.systems.spec import SystemSpec
+from properties.systems.table import KINDS
 from theory.language.vocabulary import VOCABULARY
-from theory.proof.claim import Statement
+from theory.proof.claim import Form, Statement
 
 Tensor = torch.Tensor
 
@@ -124,3 +126,35 @@ def gradient_specs(
     slowness = max(kind.climb.slowness, 5 if slow else 1)
     for spec in kind.climb.starts(-(-count // kind.climb.fewer), seed):
         yield from climb(statement, spec, steps // slowness)
+
+
+def gradient(case: Case, visit: Visit) -> None:
+    """Ascent on one statement of each quantity; of kinds that are fitted, what is fitted."""
+    kind, budget, seed = KINDS.get(case.kind), case.budget, case.seed % 2**32
+    if kind is None:
+        return
+    if kind.fits is not None:
+        for spec in kind.fits(budget.gradient, budget.ascent, seed):
+            visit(spec)
+        return
+    by_quantity = {statement.lhs: statement for statement in reversed(case.statements)}
+    for statement in reversed(by_quantity.values()):
+        for spec in gradient_specs(
+            statement, kind, count=budget.gradient, steps=budget.ascent, seed=seed,
+            slow=any(one.slow for one in case.needs),
+        ):  # fmt: skip
+            visit(spec)
+
+
+def unclimbed(form: Form) -> str:
+    """Why optimisation finds nothing for a form; empty where it may."""
+    kind = KINDS.get(form.about)
+    if kind is not None and kind.fits is not None:
+        return ""
+    if kind is not None and kind.exact is not None:
+        return f"{form.about}: decided in exact rationals, there is nothing to ascend"
+    climbed = "" if kind and kind.climb else f"a {form.about} has no gradient"
+    return applicable(form.statement) or climbed
+
+
+ATTACKS = (Attack("gradient", gradient, idle=unclimbed, turn=2),)

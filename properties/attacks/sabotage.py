@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from properties.attacks.budget import ATTACKS, Budget, batch_size
+from properties.attacks.attack import Enough
+from properties.attacks.budget import Budget, batch_size
 from properties.attacks.campaign import derived_seed, show
-from properties.attacks.search import Enough
 from properties.attacks.shrink import shrink
+from properties.attacks.table import attacks as every
 from properties.judging.judge import Judgement, Patience, Verdict
 from properties.systems.batch import Batch
 from properties.systems.spec import SystemSpec
@@ -18,13 +19,8 @@ from reports.records.record import Check, VariantRecord
 from theory.language.printing import statement_mathml, statement_text
 from theory.proof.claim import Assumption, Claim, Form, Statement, Variant, prove_variant
 
-# Attacks with the share of their random budget. A variant said to fall by one instance alone meets
-# the whole search first; the others, what is quickest.
+# Attacks with the share of their random budget.
 Order = Sequence[tuple[str, float]]
-SEARCH_FIRST: Order = tuple((attack, 1.0) for attack in ATTACKS)
-QUICKEST: Order = (
-    ("random", 0.1), ("extremal", 1.0), ("random", 1.0), ("targeted", 1.0), ("gradient", 1.0)
-)  # fmt: skip
 
 
 @dataclass
@@ -73,6 +69,17 @@ def hunt(
     return found
 
 
+def search_first() -> Order:
+    """For a variant said to fall by one instance alone: the whole of each attack in its turn."""
+    return tuple((name, 1.0) for name in every())
+
+
+def quickest_first() -> Order:
+    """For the others: a share of what is quickest, then the rest."""
+    quick = tuple((name, attack.share) for name, attack in every().items() if attack.share)
+    return (*quick, *(whole for whole in search_first() if whole not in quick))
+
+
 def stand_in(form: Form, variant: Variant) -> Form:
     """The form with the variant's statement in its place: for what the budget asks of a form."""
     return replace(form, statement=variant.statement, assumptions=variant.assumptions)
@@ -84,7 +91,7 @@ def sabotage(
 ) -> VariantRecord:  # fmt: skip
     """Run the claim's own attack and its own ledger against one false variant."""
     form = claim.form(variant.form)
-    order = SEARCH_FIRST if variant.special else QUICKEST
+    order = search_first() if variant.special else quickest_first()
     found = hunt(
         variant.statement, variant.assumptions, [form.about], [stand_in(form, variant)],
         budget=budget, attacks=order, seed=seed, label=f"{claim.id}/{variant.id}", device=device,

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from math import ceil
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
 
+from properties.attacks.attack import Attack, Case, Enough, Visit
+from properties.judging.judge import free_names
 from properties.systems.drawing.strategies import specs
 from properties.systems.spec import SystemSpec
+from properties.systems.table import FAMILIES, kinds_about
+from theory.language.vocabulary import VOCABULARY
+from theory.proof.claim import Statement
 
-Visit = Callable[[SystemSpec], float | None]
-
-
-class Enough(Exception):  # noqa: N818 - a signal, not an error
-    """Raised by a visitor that wants no more specs."""
+# How much of the random budget all kinds of a family share.
+SHARE = 0.25
 
 
 def random_specs(
@@ -68,3 +70,35 @@ def random_specs(
 
     campaign()
     return not done
+
+
+def drawn(case: Case, visit: Visit, target: bool = False) -> None:
+    """The systems of a kind; the kinds of a family have a share each, under a seed of their own."""
+    members, family = kinds_about(case.kind), case.kind if case.kind in FAMILIES else None
+    share = SHARE / len(members) if family else 1.0
+    examples = case.budget.targeted if target else case.factor * case.budget.random
+    for place, member in enumerate(members):
+        more = random_specs(
+            member.name, visit, batch=case.size[0], sequences=case.size[1], seed=case.seed + place,
+            target=target, examples=ceil(share * examples),
+            wide=any(one.wide for one in case.needs),
+            stepwise=any(map(of_single_steps, case.statements)),
+            family=family, descends=any(one.trained for one in case.needs),
+        )  # fmt: skip
+        if not more:
+            return
+
+
+def targeted(case: Case, visit: Visit) -> None:
+    """The same, towards systems that come near the bound."""
+    drawn(case, visit, target=True)
+
+
+def of_single_steps(statement: Statement) -> bool:
+    """Whether all that is measured is of single steps, and of no run."""
+    spoken = (VOCABULARY[name] for name in free_names(statement))
+    measured = [quantity for quantity in spoken if quantity.role == "measured"]
+    return bool(measured) and all(quantity.of_single_steps for quantity in measured)
+
+
+ATTACKS = (Attack("random", drawn, share=0.1, turn=1), Attack("targeted", targeted, turn=3))

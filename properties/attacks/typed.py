@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 
 import sympy
 
-from properties.attacks.budget import ATTACKS, Budget
+from properties.attacks.budget import Budget
 from properties.attacks.registry import UnsuppliedError, missing
 from properties.attacks.sabotage import hunt
 from properties.attacks.shrink import shrink
+from properties.attacks.table import EVERY, check_attacks
 from properties.errors import InputError
 from properties.judging.equivalent import plainer, positive
 from properties.judging.judge import Patience, free_names
@@ -22,7 +23,6 @@ from theory.proof.claim import Assumption, Form, Statement
 from theory.proof.proof import Proof
 
 PLAIN = ("linear", "rnn")
-LEARNING = ("gradient", "smooth", "training")
 # What the referee may do for each random example of a budget, in rough multiplications.
 PATIENCE = 1_200_000
 
@@ -99,7 +99,7 @@ def attack_typed(
     *,
     budget: Budget,
     seed: int,
-    attacks: tuple[str, ...] = ATTACKS,
+    attacks: tuple[str, ...] = (EVERY,),
     device: str = "cpu",
 ) -> TypedResult:
     """Attack a typed statement; a counter-example comes back shrunk and explained."""
@@ -112,8 +112,8 @@ def attack_typed(
     patience = Patience(PATIENCE * budget.random)
     found = hunt(
         judged, assumptions, kinds, [form], budget=budget, seed=seed,
-        attacks=[(attack, 1.0) for attack in attacks], label=statement_text(statement),
-        device=device, patience=patience,
+        attacks=[(attack, 1.0) for attack in check_attacks(attacks)],
+        label=statement_text(statement), device=device, patience=patience,
     )  # fmt: skip
     seen = TypedResult(
         statement, found.systems, found.holds, found.undecided, skipped=patience.skipped

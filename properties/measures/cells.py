@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 from flint import arb
 
-from properties.measures.measure import Measure
+from properties.measures.measure import Measure, only_where
 from properties.measures.readings.balls import BallPair
 from properties.measures.runs import readings as of
 from properties.measures.runs import single
@@ -16,24 +15,12 @@ from theory.numbers.interval import Interval
 
 
 def own(
-    name: str,
-    seen: Callable[[Batch], Interval],
-    balls: Callable[[BallPair, int], arb],
-    windowed: bool = False,
+    name: str, seen: Callable[[Batch], Interval], balls: Callable[[BallPair, int], arb]
 ) -> Measure:
-    """What only cells have, NaN on other systems."""
-
-    def enclosure(batch: Batch) -> Interval:
-        if batch.cells is not None:
-            return seen(batch)
-        windows = batch.K + 1 if windowed else 1
-        nothing = np.full((batch.cell.batch, batch.x.shape[3], windows), np.nan)
-        return Interval(nothing, nothing)
-
-    def ball(pair: BallPair, k: int) -> arb:
-        return arb("nan") if pair.batch.cells is None else balls(pair, k)
-
-    return Measure(name, enclosure=enclosure, balls=ball)
+    """What only cells have."""
+    return only_where(
+        lambda batch: batch.cells is not None, Measure(name, enclosure=seen, balls=balls)
+    )
 
 
 MEASURES = (
@@ -46,7 +33,6 @@ MEASURES = (
         "h_gap_box",
         of.box_norm(lambda batch: of.runs(batch).gaps),
         of.box_balls(lambda runs, batch, k: runs.gap(k).entries()),
-        windowed=True,
     ),
     own("dphi_w_box", single.dphi_w, single.dphi_w_ball),
     own("dphi_w_gap_box", single.dphi_w_gap, single.dphi_w_gap_ball),

@@ -3,131 +3,133 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+import torch
 from flint import arb
 
-from properties.measures.measure import Measure, OfCells
-from properties.measures.readings.needs import Needs
+from properties.measures.cells import own
+from properties.measures.measure import Measure, only_where
+from properties.measures.readings.needs import NOTHING, Needs
 from properties.measures.runs import readings as of
-from properties.measures.runs import single
+from properties.measures.runs.ball_runs import BallRuns
+from properties.measures.runs.readings import Seen, SeenBalls, Weights
 from properties.measures.runs.rounded import Rounded
+from properties.measures.runs.starts import Pair, apart, balls_apart, pair
+from properties.systems.batch import Batch
 from properties.systems.gated.cell import Gated
-from properties.systems.gated.readings import (
-    Weights,
-    apart,
-    ball_final,
-    ball_pair_after,
-    by_omega,
-    by_unit,
-    climbed,
-    euclidean,
-    euclidean_balls,
-    final,
-    length_of,
-    one_step,
-    start,
-    sup,
-    sup_balls,
-    whole_run,
-    wide_start,
-    wide_step,
-)
 
+Tensor = torch.Tensor
 GATED = Needs(most=(12, 8))
 
 
-def steps_of(count: int) -> Callable[[object], int]:
-    """That many steps, whatever the batch."""
-    return lambda batch: count
+def held(batch: Batch) -> Gated:
+    """The gated cells of a batch."""
+    assert batch.gated is not None
+    return batch.gated
 
 
-def after_step(suffix: str, weights: Weights, of_cells: OfCells | None = None) -> Measure:
-    """Two states after one step, in max |s_j|/w_j."""
-    return Measure(
-        f"gate_gap{suffix}",
-        enclosure=sup(one_step, weights),
-        balls=sup_balls(ball_pair_after(steps_of(1)), weights),
-        of_cells=of_cells,
-        needs=GATED,
-    )
+def ones(batch: Batch) -> Tensor:
+    """1 for every unit."""
+    return torch.ones_like(batch.h[:, :, 0])
 
 
-def at_start(suffix: str, weights: Weights, of_cells: OfCells | None = None) -> Measure:
-    """Two states, in max |s_j|/w_j."""
-    return Measure(
-        f"gate_state_gap{suffix}",
-        enclosure=sup(start, weights),
-        balls=sup_balls(ball_pair_after(steps_of(0)), weights),
-        of_cells=of_cells,
-    )
+def outputs(batch: Batch) -> Tensor:
+    """1 for every unit of the output."""
+    return ones(batch)[:, : held(batch).n]
 
 
-def cells(s: Rounded, gated: Gated) -> Rounded:
-    """c of an LSTM's state; nothing of a GRU's is one."""
-    found = s.part(0, gated.n)
-    return found if gated.is_lstm else Rounded(found.value * float("nan"), found.error)
+def by_omega(batch: Batch) -> Tensor:
+    """1 for the cells and ω for the outputs."""
+    weights = ones(batch)
+    if held(batch).is_lstm:
+        omega = torch.from_numpy(batch.gate_constants["omega"][:, :, 0])
+        weights[:, held(batch).n :] = omega.to(weights)
+    return weights
 
 
-def output(s: Rounded, gated: Gated) -> Rounded:
+def wide(batch: Batch) -> tuple[Tensor, Tensor]:
+    """The states that may lie outside of the box."""
+    return held(batch).wide
+
+
+def gated(name: str, seen: Seen, balls: SeenBalls, weights: Weights = ones) -> Measure:
+    """max |s_j|/w_j of what only gated cells have."""
+    read, exactly = of.unit_norm(seen, weights), of.unit_balls(balls, weights)
+    return only_where(has_gates, Measure(name, enclosure=read, balls=exactly))
+
+
+def has_gates(batch: Batch) -> bool:
+    """Whether the systems are gated cells."""
+    return batch.gated is not None
+
+
+def after_step(name: str, start: Pair = pair, weights: Weights = ones) -> Measure:
+    """Two states after one step."""
+    return gated(name, apart(start, 1), balls_apart(start, 1), weights).needing(GATED)
+
+
+def at_start(name: str, start: Pair = pair, weights: Weights = ones) -> Measure:
+    """Two states."""
+    return gated(name, apart(start, 0), balls_apart(start, 0), weights)
+
+
+def euclidean(name: str, steps: int | None, needs: Needs = NOTHING) -> Measure:
+    """‖s − s'‖₂ of two states after so many steps."""
+    read, balls = of.lengths(apart(pair, steps)), of.ball_lengths(balls_apart(pair, steps))
+    return only_where(has_gates, Measure(name, enclosure=read, balls=balls, needs=needs))
+
+
+def final(name: str, part: Callable[[Batch], slice]) -> Measure:
+    """A part of the state after T steps from zero, as large as the output; NaN if there is none."""
+
+    def seen(batch: Batch) -> Rounded:
+        last = of.runs(batch).states[-1]
+        found, shown = last[:, part(batch)], last[:, output(batch)]
+        return found if found.size else Rounded(shown.value * torch.nan, shown.error)
+
+    def balls(runs: BallRuns, batch: Batch, k: int) -> list[arb]:
+        found: list[arb] = runs.states[-1].matrix.entries()[part(batch)]
+        return found or [arb("nan")] * held(batch).n
+
+    return gated(name, seen, balls, outputs).needing(GATED)
+
+
+def output(batch: Batch) -> slice:
     """h, the last of the state."""
-    return s.part(s.size - gated.n, s.size)
+    return slice(held(batch).units - held(batch).n, None)
 
 
-def cell_balls(s: list[arb], n: int) -> list[arb]:
+def cells(batch: Batch) -> slice:
     """c of an LSTM's state; nothing of a GRU's is one."""
-    return s[:n] if len(s) > n else [arb("nan")]
+    return slice(0, held(batch).units - held(batch).n)
+
+
+def climbed(batch: Batch) -> Tensor:
+    """‖φ(s, x_1) − φ(s', x_1)‖_∞, differentiable, (B, S, 1)."""
+    x, step = batch.x[:, 0], held(batch).cell.step
+    gap: Tensor = step(batch.h, x) - step(batch.h_other, x)
+    return gap.abs().amax(1)[:, :, None]
+
+
+def begun(batch: Batch) -> Tensor:
+    """‖s − s'‖_∞, differentiable, (B, S, 1)."""
+    return (batch.h - batch.h_other).abs().amax(1)[:, :, None]
 
 
 MEASURES = (
-    Measure(
-        "gate_gap",
-        value=climbed,
-        enclosure=sup(one_step),
-        balls=sup_balls(ball_pair_after(steps_of(1))),
-        needs=GATED,
+    replace(after_step("gate_gap"), value=climbed),
+    replace(at_start("gate_state_gap"), value=begun),
+    after_step("gate_gap_w", weights=by_omega),
+    at_start("gate_state_gap_w", weights=by_omega),
+    own("gate_gap_box", of.box_norm(apart(pair, 1)), of.box_balls(balls_apart(pair, 1))).needing(
+        GATED
     ),
-    Measure(
-        "gate_state_gap",
-        value=apart,
-        enclosure=sup(start),
-        balls=sup_balls(ball_pair_after(steps_of(0))),
-    ),
-    after_step("_w", by_omega),
-    at_start("_w", by_omega),
-    after_step(
-        "_box", by_unit, OfCells(of.box_norm(single.moved), of.box_balls(single.balls_moved))
-    ),
-    at_start("_box", by_unit, OfCells(of.box_norm(single.apart), of.box_balls(single.balls_apart))),
-    Measure(
-        "wide_gap",
-        enclosure=sup(wide_step),
-        balls=sup_balls(ball_pair_after(steps_of(1), True)),
-        needs=GATED,
-    ),
-    Measure(
-        "wide_state_gap",
-        enclosure=sup(wide_start),
-        balls=sup_balls(ball_pair_after(steps_of(0), True)),
-    ),
-    Measure(
-        "c_size",
-        enclosure=sup(final(cells)),
-        balls=sup_balls(ball_final(cell_balls)),
-        needs=GATED,
-    ),
-    Measure(
-        "h_size",
-        enclosure=sup(final(output)),
-        balls=sup_balls(ball_final(lambda s, n: s[-n:])),
-        needs=GATED,
-    ),
-    Measure(
-        "run_gap",
-        enclosure=euclidean(whole_run),
-        balls=euclidean_balls(ball_pair_after(length_of)),
-        needs=GATED,
-    ),
-    Measure(
-        "start_gap", enclosure=euclidean(start), balls=euclidean_balls(ball_pair_after(steps_of(0)))
-    ),
+    own("gate_state_gap_box", of.box_norm(apart(pair, 0)), of.box_balls(balls_apart(pair, 0))),
+    after_step("wide_gap", wide),
+    at_start("wide_state_gap", wide),
+    final("c_size", cells),
+    final("h_size", output),
+    euclidean("run_gap", None, GATED),
+    euclidean("start_gap", 0),
 )

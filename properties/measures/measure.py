@@ -22,6 +22,7 @@ from properties.measures.readings import rationals
 from properties.measures.readings.balls import BallPair, ball_pair
 from properties.measures.readings.needs import NOTHING, Needs
 from properties.systems.batch import Batch
+from theory.language.vocabulary import VOCABULARY
 from theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
@@ -63,8 +64,7 @@ class Measure:
         if self.enclosure is not None:
             return self.enclosure(batch)
         if self.value is None or self.error is None:
-            blank = np.full((batch.cell.batch, batch.x.shape[3], 1), np.nan)
-            return Interval(blank, blank)
+            return blank(batch)
         with torch.no_grad():
             value = self.value(batch)
             return around(value, self.error(batch, value))
@@ -81,6 +81,30 @@ class Measure:
         if found is None and self.ball(pair, k, precision).is_zero():
             return fmpq(0)
         return found
+
+
+def blank(batch: Batch, windows: int = 1) -> Interval:
+    """[nan, nan] of each pair, at so many windows: nothing is read."""
+    nothing = np.full((batch.cell.batch, batch.x.shape[3], windows), np.nan)
+    return Interval(nothing, nothing)
+
+
+def only_where(has: Callable[[Batch], bool], measure: Measure) -> Measure:
+    """The measure, with nothing to be read off systems that have no such quantity."""
+    read, balls, square = measure.enclosure, measure.balls, measure.square
+    assert read is not None
+
+    def enclosure(batch: Batch) -> Interval:
+        windows = batch.K + 1 if VOCABULARY[measure.name].windowed else 1
+        return read(batch) if has(batch) else blank(batch, windows)
+
+    def ball(pair: BallPair, k: int) -> arb:
+        return balls(pair, k) if balls is not None and has(pair.batch) else arb("nan")
+
+    def squared(batch: Batch, k: int) -> fmpq | None:
+        return square(batch, k) if square is not None and has(batch) else None
+
+    return replace(measure, enclosure=enclosure, balls=ball, square=squared)
 
 
 def around(value: Tensor, error: Tensor) -> Interval:

@@ -17,11 +17,10 @@ from properties.measures.readings import rationals
 from properties.measures.readings.balls import BallPair, Vector, column, entries, length
 from properties.measures.readings.slack import UP, map_slack, norm_slack, norms, state_slack
 from properties.measures.readings.states import mapped, readout, single
-from properties.measures.runs import ball_runs
 from properties.measures.runs import readings as of
 from properties.measures.runs.ball_runs import BallRuns
-from properties.measures.runs.gaps import Gap, Gaps
 from properties.measures.runs.rounded import Rounded
+from properties.measures.runs.starts import Pair, apart, balls_apart, half, halves
 from properties.systems.batch import Batch
 from properties.systems.other_inputs import other_inputs
 
@@ -33,7 +32,7 @@ def second(batch: Batch, two: bool) -> Tensor:
     return batch.h_other if two else batch.h
 
 
-def apart(two: bool) -> Callable[[Batch], Tensor]:
+def vanilla_apart(two: bool) -> Callable[[Batch], Tensor]:
     """h_T − h′_T, (B, n, S)."""
 
     def vectors(batch: Batch) -> Tensor:
@@ -66,7 +65,7 @@ def error(batch: Batch, value: Tensor) -> Tensor:
 
 def output_error(batch: Batch, value: Tensor) -> Tensor:
     """Both runs' rounding through C, then C's own."""
-    size = norms(apart(False)(batch))[:, :, None]
+    size = norms(vanilla_apart(False)(batch))[:, :, None]
     rolled = mul_up(batch.constants["L_f"][:, None, None], rolled_error(batch))
     return (rolled + map_slack(batch.C, size, torch.zeros_like(size), value)) * UP
 
@@ -95,68 +94,27 @@ def exactly_apart(batch: Batch, two: bool) -> rationals.Vector | None:
     return rationals.minus(*runs)
 
 
-def halves(batch: Batch, two: bool) -> tuple[Tensor, Tensor]:
-    """The states from which the runs of cells start."""
-    return batch.h / 2, second(batch, two) / 2
-
-
-def cells_start(batch: Batch, two: bool = True) -> Rounded:
-    """s_0 − s′_0."""
-    one, other = halves(batch, two)
-    return Rounded.exact(one) - Rounded.exact(other)
-
-
-def cells_apart(two: bool) -> Callable[[Batch], Rounded]:
-    """s_T − s′_T of cells, (B, N, S)."""
-
-    def seen(batch: Batch) -> Rounded:
-        runs, inputs = of.runs(batch), (batch.x.unbind(1), other_inputs(batch).unbind(1))
-        made, at = (
-            Gaps(runs.plain),
-            Gap(Rounded.exact(halves(batch, two)[0]), cells_start(batch, two)),
-        )
-        for x, other in zip(*(map(Rounded.exact, sequence) for sequence in inputs), strict=True):
-            at = runs.program(made, at, Gap(x, x - other))
-        return at.gap
-
-    return seen
-
-
 def cells_output(batch: Batch) -> Rounded:
-    """h_T − h′_T."""
-    return of.output(cells_apart(False)(batch), batch)
-
-
-def ball_start(runs: BallRuns, batch: Batch, k: int) -> Vector:
-    """s_0 − s′_0 of one pair."""
-    one, other = (ball_runs.column(s[0, :, 0].tolist()) for s in halves(batch, True))
-    return (one - other).matrix.entries()
-
-
-def cells_ball(two: bool) -> Callable[[BallRuns, Batch, int], Vector]:
-    """s_T − s′_T of one pair."""
-
-    def seen(runs: BallRuns, batch: Batch, k: int) -> Vector:
-        one, other = (ball_runs.column(s[0, :, 0].tolist()) for s in halves(batch, two))
-        made, at = Gaps(runs.plain), Gap(one, one - other)
-        changed = map(ball_runs.column, other_inputs(batch)[0, :, :, 0].tolist())
-        for x, o in zip(runs.inputs, changed, strict=True):
-            at = runs.program(made, at, Gap(x, x - o))
-        return at.gap.matrix.entries()
-
-    return seen
+    """h_T − h′_T of cells, from one state."""
+    return of.output(apart(half, other=True)(batch), batch)
 
 
 def ball_output(runs: BallRuns, batch: Batch, k: int) -> Vector:
-    """h_T − h′_T."""
+    """The same of one pair."""
     assert batch.cells is not None
-    return cells_ball(False)(runs, batch, k)[-batch.cells.n :]
+    return balls_apart(half, other=True)(runs, batch, k)[-batch.cells.n :]
+
+
+def in_box(name: str, start: Pair, steps: int | None = None) -> Measure:
+    """Two runs of cells in the norm of the box."""
+    seen, balls = apart(start, steps, other=True), balls_apart(start, steps, other=True)
+    return own(name, of.box_norm(seen), of.box_balls(balls))
 
 
 MEASURES = (
     Measure(
         "forced_gap",
-        value=lambda b: differ(b, single(apart(False))(b)),
+        value=lambda b: differ(b, single(vanilla_apart(False))(b)),
         error=lambda b, v: differ(b, error(b, v)),
         balls=lambda p, k: length(ball_apart(p, False)),
         square=lambda b, k: square_of(exactly_apart(b, False)),
@@ -164,7 +122,7 @@ MEASURES = (
     ),
     Measure(
         "forced_gap_y",
-        value=lambda b: differ(b, single(lambda b: readout(b, apart(False)(b)))(b)),
+        value=lambda b: differ(b, single(lambda b: readout(b, vanilla_apart(False)(b)))(b)),
         error=lambda b, v: differ(b, output_error(b, v)),
         balls=lambda p, k: length(mapped(p.batch.C[0], ball_apart(p, False))),
         square=lambda b, k: rationals.weighted(b.C[0].tolist(), exactly_apart(b, False)),
@@ -175,12 +133,12 @@ MEASURES = (
     ),
     Measure(
         "response_gap",
-        value=single(apart(True)),
+        value=single(vanilla_apart(True)),
         error=error,
         balls=lambda p, k: length(ball_apart(p, True)),
         square=lambda b, k: square_of(exactly_apart(b, True)),
     ),
-    own("forced_gap_box", of.box_norm(cells_apart(False)), of.box_balls(cells_ball(False))),
-    own("response_gap_box", of.box_norm(cells_apart(True)), of.box_balls(cells_ball(True))),
-    own("response_start_box", of.box_norm(cells_start), of.box_balls(ball_start)),
+    in_box("forced_gap_box", half),
+    in_box("response_gap_box", halves),
+    in_box("response_start_box", halves, 0),
 )

@@ -10,7 +10,7 @@ from pkgutil import walk_packages
 from types import ModuleType
 
 import properties.measures
-from properties.measures.measure import Measure, around
+from properties.measures.measure import Measure, OfCells, around
 from properties.measures.readings.needs import CONSTANTS, NOTHING, Needs
 
 __all__ = ["ALL", "MEASURES", "Measure", "around", "needs_of"]
@@ -24,11 +24,15 @@ def modules() -> tuple[ModuleType, ...]:
 
 
 def found() -> tuple[Measure, ...]:
-    """The measures of all modules."""
-    also = [known for module in modules() for known in getattr(module, "ON_CELLS", {}).items()]
-    every = {one.name: one for module in modules() for one in getattr(module, "MEASURES", ())}
-    every |= {name: replace(every[name], of_cells=cells) for name, cells in also}
-    return tuple(every.values())
+    """The measures of all modules, with the readings on cells that others add."""
+    known = modules()
+    also: dict[str, OfCells] = {}
+    for module in known:
+        also |= getattr(module, "ON_CELLS", {})
+    every = (one for module in known for one in getattr(module, "MEASURES", ()))
+    return tuple(
+        replace(one, of_cells=also[one.name]) if one.name in also else one for one in every
+    )
 
 
 ALL = found()
@@ -37,5 +41,5 @@ MEASURES = {measure.name: measure for measure in ALL}
 
 def needs_of(names: set[str]) -> tuple[Needs, ...]:
     """What speaking of these quantities asks of an attack, by their names in order."""
-    every = CONSTANTS | {name: measure.needs for name, measure in MEASURES.items()}
-    return tuple(every.get(name, NOTHING) for name in sorted(names))
+    measured = {name: MEASURES[name].needs for name in names if name in MEASURES}
+    return tuple((CONSTANTS | measured).get(name, NOTHING) for name in sorted(names))

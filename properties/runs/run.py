@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 import torch
 
 from impl.numbers.torch_machine import require_sound
+from properties.attacks.table import attacks as every
 from properties.judging.evidence import Evidence
 from properties.runs.matrix import matrix
 from properties.runs.parts import Part, PartResult, decode_result, encode_result, parts_of, run_part
@@ -72,8 +73,8 @@ def remote_part(part: Part, profile: str, seed: int, device: str) -> tuple[int, 
 
 def heaviest_first(parts: Sequence[Part]) -> list[Part]:
     """Long parts first, so that no process waits for a late one."""
-    weight = {"sabotage": 0, "random": 1, "gradient": 2, "targeted": 3, "proof": 4, "extremal": 5}
-    return sorted(parts, key=lambda part: (weight.get(part.work, 9), part))
+    turns = {"sabotage": 0, "proof": 4} | {name: one.turn for name, one in every().items()}
+    return sorted(parts, key=lambda part: (turns[part.work], part))
 
 
 def merge(

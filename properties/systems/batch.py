@@ -32,8 +32,6 @@ from properties.systems.spec import SystemSpec, Values
 from properties.systems.unitary.exact import Exact, image
 from theory.numbers.interval import Interval
 
-# Certified constants and parameters hold for a whole batch along (batch, sequence, window).
-AXES = 3
 LARGEST_STEP = 2.0**500
 # Pairs of a batch that are kept once built: so many fit into memory with all their balls.
 PAIRS = 64

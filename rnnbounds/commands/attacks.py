@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
-from properties.attacks.budget import ATTACKS, check_attacks, profile
+from properties.attacks.budget import profile
+from properties.attacks.table import attacks as every
+from properties.attacks.table import check_attacks
 from properties.device import check_device
 from properties.runs.parts import Part, PartResult, chosen_claims, parts_of
 from properties.runs.run import environment, merge, run_parts
@@ -31,7 +33,7 @@ Out = Annotated[
     Path | None,
     typer.Option("--out", parser=path_of, metavar="DIR", help="for run.json and index.html"),
 ]
-ALL = ",".join(ATTACKS)
+ALL = ",".join(every())
 
 
 def verify(

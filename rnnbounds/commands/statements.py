@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
-from properties.attacks.budget import check_attacks, profile
+from properties.attacks.budget import profile
+from properties.attacks.table import check_attacks
 from properties.attacks.typed import TypedResult, attack_typed, typed_assumptions
 from properties.device import check_device
 from properties.judging.equivalent import plainer

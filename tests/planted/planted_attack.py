@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import impl
-from properties.attacks import campaign
+from properties.attacks import campaign, extremal, search
 from properties.attacks.budget import PROFILES
 from properties.errors import BoxError
 from properties.judging.evidence import Evidence
@@ -38,7 +38,7 @@ def members(kind: str) -> tuple[str, ...]:
 
 def only(kinds: tuple[str, ...]) -> None:
     """Leave out the systems of all other kinds."""
-    groups, drawn, worst = campaign.by_kind, campaign.random_specs, campaign.extremal_specs
+    groups, drawn, worst = campaign.by_kind, search.random_specs, extremal.extremal_specs
 
     def by_kind(forms: Any) -> Iterator[Any]:
         return ((kind, some) for kind, some in groups(forms) if set(members(kind)) & set(kinds))
@@ -50,8 +50,8 @@ def only(kinds: tuple[str, ...]) -> None:
         return (spec for spec in worst(*args, **options) if spec.kind in kinds)
 
     campaign.by_kind = by_kind
-    campaign.random_specs = random_specs
-    campaign.extremal_specs = extremal_specs
+    search.random_specs = random_specs
+    extremal.extremal_specs = extremal_specs
 
 
 def watched() -> None:

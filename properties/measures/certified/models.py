@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 import torch
-from flint import arb, fmpq
+from flint import arb
 
 from impl.cells.table import kind_of
 from properties.measures.certified.orbits import (
@@ -27,12 +26,12 @@ from properties.measures.certified.orbits import (
     told_norm,
 )
 from properties.measures.certified.used import greatest_share, point, share_at_most, share_used
-from properties.measures.measure import Measure, OfCells
+from properties.measures.measure import Measure, OfCells, only_where
 from properties.measures.readings.balls import BallPair, Vector
-from properties.measures.responses import ball_start, cells_start
 from properties.measures.runs import readings as of
 from properties.measures.runs.ball_runs import BallRuns
 from properties.measures.runs.rounded import Rounded
+from properties.measures.runs.starts import apart, balls_apart, halves
 from properties.systems.batch import Batch
 from properties.systems.certified.batch import Certified
 from theory.numbers.interval import Interval
@@ -73,25 +72,13 @@ def own(
     name: str,
     seen: Callable[[Batch], Interval],
     balls: Callable[[BallPair, int], arb],
-    square: Square,
-    windowed: bool = False,
+    square: Square | None = None,
 ) -> Measure:
-    """What only models with certificates have, NaN on other systems."""
-
-    def enclosure(batch: Batch) -> Interval:
-        if isinstance(batch.cells, Certified):
-            return seen(batch)
-        windows = batch.K + 1 if windowed else 1
-        nothing = np.full((batch.cell.batch, batch.x.shape[3], windows), np.nan)
-        return Interval(nothing, nothing)
-
-    def ball(pair: BallPair, k: int) -> arb:
-        return balls(pair, k) if isinstance(pair.batch.cells, Certified) else arb("nan")
-
-    def squared(batch: Batch, k: int) -> fmpq | None:
-        return square(batch, k) if isinstance(batch.cells, Certified) else None
-
-    return Measure(name, enclosure=enclosure, balls=ball, square=squared)
+    """What only models with certificates have."""
+    return only_where(
+        lambda batch: isinstance(batch.cells, Certified),
+        Measure(name, enclosure=seen, balls=balls, square=square),
+    )
 
 
 def start(batch: Batch, k: int) -> Exact | None:
@@ -99,29 +86,27 @@ def start(batch: Batch, k: int) -> Exact | None:
     return exact_orbit(batch, 0)
 
 
+BEGUN, BALLS_BEGUN = apart(halves, 0), balls_apart(halves, 0)
 MEASURES = (
-    own("orbit_start", of.lengths(cells_start), of.ball_lengths(ball_start), exact_whole(start)),
-    own("orbit_start_told", told_norm(cells_start), told_balls(ball_start), exact_told(start)),
+    own("orbit_start", of.lengths(BEGUN), of.ball_lengths(BALLS_BEGUN), exact_whole(start)),
+    own("orbit_start_told", told_norm(BEGUN), told_balls(BALLS_BEGUN), exact_told(start)),
     own(
         "orbit_gap",
         of.lengths(lambda batch: of.output(orbits(batch), batch)),
         of.ball_lengths(shown(ball_orbit)),
         exact_output(exact_orbit),
-        windowed=True,
     ),
     own(
         "orbit_state",
         of.lengths(orbits),
         of.ball_lengths(ball_orbit),
         exact_whole(exact_orbit),
-        windowed=True,
     ),
     own(
         "orbit_gap_told",
         told_norm(orbits),
         told_balls(ball_orbit),
         exact_told(exact_orbit),
-        windowed=True,
     ),
     own(
         "state_told",
@@ -139,14 +124,12 @@ MEASURES = (
         "h_rounding_told",
         of.lengths(rounding),
         of.ball_lengths(ball_rounding),
-        lambda batch, k: None,
     ),
     replace(
         own(
             "share_used",
             share_used,
             lambda pair, k: greatest_share(point(pair.batch, 0, 0)),
-            lambda batch, k: None,
         ),
         at_most=share_at_most,
     ),

@@ -7,7 +7,6 @@ complex modes too. They meet the first k inputs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from flint import arb, fmpq
@@ -17,12 +16,10 @@ from properties.measures.certified.norms import ball_norm, norm_of, norm_square,
 from properties.measures.measure import around, square_of
 from properties.measures.readings import rationals
 from properties.measures.readings.balls import BallPair, Vector
-from properties.measures.responses import cells_start, halves
-from properties.measures.runs import ball_runs
 from properties.measures.runs import readings as of
 from properties.measures.runs.ball_runs import BallRuns
-from properties.measures.runs.gaps import Gap, Gaps
-from properties.measures.runs.rounded import Rounded
+from properties.measures.runs.rounded import Rounded, beside
+from properties.measures.runs.starts import ball_trail, halves, trail
 from properties.systems.batch import Batch
 from properties.systems.certified.batch import Certified
 from theory.numbers.interval import Interval
@@ -84,33 +81,17 @@ def told_balls(seen: SeenBalls) -> Callable[[BallPair, int], arb]:
 def orbits(batch: Batch) -> Rounded:
     """s_k − s′_k for k = 0 … K, (B, N, K+1, S)."""
     if "orbits" not in batch.cache:
-        runs, start = of.runs(batch), Rounded.exact(halves(batch, True)[0])
-        made, at = Gaps(runs.plain), Gap(start, cells_start(batch))
-        found = [at.gap]
-        for x in map(Rounded.exact, batch.x.unbind(1)[: batch.K]):
-            at = runs.program(made, at, Gap(x, x - x))
-            found.append(at.gap)
-        batch.cache["orbits"] = Rounded(
-            *(
-                torch.stack(ends, dim=2)
-                for ends in zip(*((v.value, v.error) for v in found), strict=True)
-            )
-        )
+        found = [at.gap[:, :, None] for at in trail(batch, halves, batch.K)]
+        batch.cache["orbits"] = beside(found, dim=2)
     whole: Rounded = batch.cache["orbits"]
     return whole
 
 
 def ball_orbit(runs: BallRuns, batch: Batch, k: int) -> Vector:
     """The same of one pair."""
-    trail: list[Gap[Any]] = runs.cache.setdefault("orbit", [])
-    if not trail:
-        one, other = (ball_runs.column(s[0, :, 0].tolist()) for s in halves(batch, True))
-        trail.append(Gap(one, one - other))
-    made = Gaps(runs.plain)
-    while len(trail) <= k:
-        x = runs.inputs[len(trail) - 1]
-        trail.append(runs.program(made, trail[-1], Gap(x, x - x)))
-    return list(trail[k].gap.matrix.entries())
+    if "orbit" not in runs.cache:
+        runs.cache["orbit"] = [at.gap for at in ball_trail(runs, batch, halves, batch.K)]
+    return list(runs.cache["orbit"][k].matrix.entries())
 
 
 def exact_run(batch: Batch, start: Tensor, steps: int) -> Exact | None:
@@ -132,7 +113,7 @@ def exactly(values: Tensor) -> Ratios:
 
 def exact_orbit(batch: Batch, k: int) -> Exact | None:
     """s_k − s′_k of one pair."""
-    return rationals.minus(*(exact_run(batch, s, k) for s in halves(batch, True)))
+    return rationals.minus(*(exact_run(batch, s, k) for s in halves(batch)))
 
 
 def exact_state(steps: int | None = None) -> Callable[[Batch, int], Exact | None]:

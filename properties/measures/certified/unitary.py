@@ -123,13 +123,9 @@ def in_balls(other: Callable[[Batch], Tensor]) -> of.SeenBalls:
     return seen
 
 
-def nothing(batch: Batch, k: int) -> None:
-    """No rational square."""
-
-
 def floating(name: str, other: Callable[[Batch], Tensor]) -> Measure:
     """What is read of computed states."""
-    return own(name, of.lengths(apart(other)), of.ball_lengths(in_balls(other)), nothing)
+    return own(name, of.lengths(apart(other)), of.ball_lengths(in_balls(other)))
 
 
 MEASURES = (

@@ -45,6 +45,15 @@ def length(vector: Vector) -> arb:
     return arb(low.lower() if low > 0 else 0).sqrt().union(arb(high.upper()).sqrt())
 
 
+def largest(vector: Sequence[arb], weights: Sequence[float]) -> arb:
+    """max |v_i|/weight_i, from the ends of the balls."""
+    low, high = arb(0), arb(0)
+    for value, weight in zip(vector, weights, strict=True):
+        low = low.max(value.abs_lower() / weight)
+        high = high.max(value.abs_upper() / weight)
+    return low.union(high)
+
+
 def difference(activation: Activation, a: arb, shift: arb) -> arb:
     """ρ(a) − ρ(a − shift), exactly 0 where the shift is."""
     if shift.is_zero():

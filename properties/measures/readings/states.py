@@ -12,7 +12,7 @@ from flint import arb, arb_mat
 
 from impl.gradients.rollout import states, truncations
 from impl.numbers.outward import mul_up
-from properties.measures.readings.balls import BallPair, entries, length, matrix_of
+from properties.measures.readings.balls import BallPair, entries, largest, length, matrix_of
 from properties.measures.readings.slack import (
     UP,
     local_slack,
@@ -139,11 +139,8 @@ def weighted_ball(pair: BallPair, weights: str, vector: list[arb]) -> arb:
 
 
 def sup_ball(pair: BallPair, vector: list[arb]) -> arb:
-    """max_i |v_i| / weight_i of one pair."""
-    low, high = arb(0), arb(0)
-    for v, weight in zip(vector, pair.batch.constants.v[0].tolist(), strict=True):
-        low, high = low.max(v.abs_lower() / weight), high.max(v.abs_upper() / weight)
-    return low.union(high)
+    """max |v_i| / weight_i of one pair."""
+    return largest(vector, pair.batch.constants.v[0].tolist())
 
 
 def rounding_ball(pair: BallPair) -> arb:

@@ -17,6 +17,7 @@ from impl.numbers.outward import underflow
 from impl.numbers.spectral_norm import certified_norm
 from properties.measures.measure import around
 from properties.measures.readings.balls import BallPair, length
+from properties.measures.readings.balls import largest as greatest
 from properties.measures.readings.slack import NORM_FLOOR, gamma
 from properties.measures.runs.ball_runs import BallRuns
 from properties.measures.runs.losses import gradient, gradient_gap
@@ -28,6 +29,7 @@ from theory.numbers.interval import Interval
 Tensor = torch.Tensor
 Seen = Callable[[Batch], Rounded]
 SeenBalls = Callable[[BallRuns, Batch, int], list[arb]]
+Weights = Callable[[Batch], Tensor]
 
 
 def runs(batch: Batch) -> Runs:
@@ -72,10 +74,12 @@ def by_sequence(value: Tensor) -> Tensor:
 
 
 def largest(v: Rounded, weights: Tensor) -> Interval:
-    """Enclosures of max |v_j|/w_j along the second axis."""
+    """Enclosures of max |v_j|/w_j along the second axis; exact where v is and all w are 1."""
     w = weights.reshape(*weights.shape, *[1] * (v.value.ndim - 2))
     value, error = (by_sequence((part / w).amax(1)) for part in (v.value.abs(), v.error))
-    return around(value, (error + value * 2.0**-50) * UP + underflow(value + error))
+    slack = (error + value * 2.0**-50) * UP + underflow(value + error)
+    exact = (weights == 1).all(1)[:, None, None] & (error == 0)
+    return around(value, torch.where(exact, 0.0, slack))
 
 
 def longest(v: Rounded, axis: int = 1) -> Interval:
@@ -92,29 +96,35 @@ def length_of(v: Rounded, axis: int) -> tuple[Tensor, Tensor]:
     return value, (off + gamma(v.value.shape[axis] + 4) * (value + off) + hidden) * UP
 
 
-def box_norm(seen: Seen) -> Callable[[Batch], Interval]:
-    """‖·‖_box of something of the state's size."""
+def unit_norm(seen: Seen, weights: Weights) -> Callable[[Batch], Interval]:
+    """max |v_j|/w_j of something of the state's size, for weights w of the units."""
+    return lambda batch: largest(seen(batch), weights(batch))
 
-    def read(batch: Batch) -> Interval:
-        assert batch.cells is not None
-        return largest(seen(batch), batch.cells.v)
+
+def unit_balls(seen: SeenBalls, weights: Weights) -> Callable[[BallPair, int], arb]:
+    """The same of one pair."""
+
+    def read(pair: BallPair, k: int) -> arb:
+        found = seen(ball_runs(pair), pair.batch, k)
+        return greatest(found, weights(pair.batch)[0].tolist())
 
     return read
+
+
+def by_unit(batch: Batch) -> Tensor:
+    """The unit weights v of ‖·‖_box, (B, N)."""
+    assert batch.cells is not None
+    return batch.cells.v
+
+
+def box_norm(seen: Seen) -> Callable[[Batch], Interval]:
+    """‖·‖_box of something of the state's size."""
+    return unit_norm(seen, by_unit)
 
 
 def box_balls(seen: SeenBalls) -> Callable[[BallPair, int], arb]:
     """The same of one pair."""
-
-    def read(pair: BallPair, k: int) -> arb:
-        assert pair.batch.cells is not None
-        found, weights = seen(ball_runs(pair), pair.batch, k), pair.batch.cells.v[0].tolist()
-        low, high = arb(0), arb(0)
-        for value, weight in zip(found, weights, strict=True):
-            low = low.max(value.abs_lower() / weight)
-            high = high.max(value.abs_upper() / weight)
-        return low.union(high)
-
-    return read
+    return unit_balls(seen, by_unit)
 
 
 def lengths(seen: Seen, axis: int = 1) -> Callable[[Batch], Interval]:

@@ -9,11 +9,12 @@ import torch
 from msgspec.structs import replace
 
 from impl.cells.activation import ACTIVATIONS
+from properties.attacks.attack import Enough
 from properties.attacks.budget import Budget
 from properties.attacks.campaign import attack_claim, show
 from properties.attacks.extremal import SPECIAL, extremal_specs
 from properties.attacks.gradient import applicable, climb, estimates, gradient_specs, objective
-from properties.attacks.search import Enough, random_specs
+from properties.attacks.search import random_specs
 from properties.judging.judge import Judgement, Verdict, judge
 from properties.systems.batch import Batch, build
 from properties.systems.drawing.choices import DEPTH, windows

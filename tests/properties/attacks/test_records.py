@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from properties.attacks.attack import Case
 from properties.attacks.budget import apart, batch_size, profile
-from properties.attacks.campaign import asked, of_single_steps
+from properties.attacks.search import of_single_steps
 from properties.attacks.typed import kinds_of
 from properties.judging.judge import windowed
 from properties.measures.readings.needs import Needs
@@ -68,7 +69,7 @@ def test_needs_are_the_measures_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(MEASURES, "h_norm", costly)
     assert batch_size(budget, [FORM]) == (3, 2)
     assert apart(FORM)
-    assert any(one.wide for one in asked([target]))
+    assert any(one.wide for one in Case("rnn", [target], budget, (1, 1), 0).needs)
     monkeypatch.setitem(MEASURES, "h_norm", costly.needing(Needs(room=(500, 1))))
     assert batch_size(budget, [FORM]) == (500, 1)
 

@@ -11,7 +11,17 @@ from msgspec.structs import replace
 from impl.cells.activation import ACTIVATIONS
 from impl.gradients.constants import Constants
 from properties.attacks.extremal import SPECIAL
-from properties.measures import causal, cells, gates, layers, limits, memory, training, unitary
+from properties.measures import (
+    causal,
+    cells,
+    gates,
+    layers,
+    limits,
+    memory,
+    table,
+    training,
+    unitary,
+)
 from properties.measures.certified import models
 from properties.measures.certified import unitary as shipped
 from properties.measures.table import ALL, MEASURES, Measure, around
@@ -47,6 +57,12 @@ def test_every_name_is_bound_once() -> None:
     """Measured names are the measures' names, each once."""
     assert len(ALL) == len(MEASURES)
     assert sorted(m.name for m in ALL) == sorted(names_of("measured"))
+
+
+def test_a_second_measure_of_a_name_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It does not take the place of the first, so that the registry can refuse it."""
+    monkeypatch.setattr(limits, "MEASURES", (*limits.MEASURES, MEASURES["h_gap"]))
+    assert [measure.name for measure in table.found()].count("h_gap") == 2
 
 
 def test_certified_names_are_supplied() -> None:

@@ -9,7 +9,7 @@ import pytest
 from properties.attacks.budget import Budget
 from properties.attacks.campaign import attack_claim, not_applicable
 from properties.attacks.extremal import SPECIAL
-from properties.attacks.sabotage import SEARCH_FIRST, hunt, stand_in
+from properties.attacks.sabotage import hunt, search_first, stand_in
 from properties.attacks.shrink import shrink
 from properties.attacks.typed import kinds_of, typed_assumptions
 from properties.runs.replay import dump, replay
@@ -136,6 +136,6 @@ def test_claims_hold_and_their_variants_fall(id: str, small: Budget) -> None:
         form = entry.form(variant.form)
         found = hunt(
             variant.statement, variant.assumptions, [form.about], [stand_in(form, variant)],
-            budget=small, attacks=SEARCH_FIRST, seed=1, label=variant.id,
+            budget=small, attacks=search_first(), seed=1, label=variant.id,
         )  # fmt: skip
         assert found.spec is not None, variant.id

@@ -1,0 +1,69 @@
+"""What the house must know of an attack; everything else asks this record.
+
+An attack is one file of this folder that ends in its ``ATTACKS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from properties.attacks.budget import Budget
+from properties.judging.judge import free_names
+from properties.measures.readings.needs import Needs
+from properties.measures.table import needs_of
+from properties.systems.spec import SystemSpec
+from theory.proof.claim import Assumption, Form, Statement
+
+Target = tuple[Statement, tuple[Assumption, ...]]
+# Builds and judges the systems of a spec; the greatest lhs/rhs, None where nothing was decided.
+Visit = Callable[[SystemSpec], float | None]
+
+
+class Enough(Exception):  # noqa: N818 - a signal, not an error
+    """Raised by a visitor that wants no more specs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What an attack is to try: statements about one kind of system, or about a family of kinds.
+
+    size: systems and sequences of one example. factor: by how much the statements ask for more
+    random examples than others. typed: whether nothing is known of the statements' worst instances.
+    """
+
+    kind: str
+    targets: Sequence[Target]
+    budget: Budget
+    size: tuple[int, int]
+    seed: int
+    factor: float = 1.0
+    typed: bool = False
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """What is said, without what it presupposes."""
+        return tuple(statement for statement, _ in self.targets)
+
+    @cached_property
+    def needs(self) -> tuple[Needs, ...]:
+        """What the quantities of the statements ask."""
+        return needs_of(free_names(*self.statements))
+
+
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """One attack.
+
+    name: as ``--attacks`` has it. search: shows specs to a visitor, as many as the budget says.
+    idle: why it has nothing to do for a form; empty where it may. share: how much of it a false
+    variant meets before the whole of any attack. turn: parts of a greater one are begun later in a
+    run, where the longest are begun first.
+    """
+
+    name: str
+    search: Callable[[Case, Visit], None]
+    idle: Callable[[Form], str] = lambda form: ""
+    share: float = 0.0
+    turn: int = 3
