@@ -189,6 +189,7 @@ def test_lying_weights(tmp_path):
         lambda told: told.update({"lambda": None}),
         lambda told: told.update({"lambda": True}),
         lambda told: told.update(norm="best"),
+        lambda told: told.update(input_bound=-1.0),
         lambda told: told["constants"].update(steps=10**9),
         lambda told: told["constants"].update(drive=math.nan),
         lambda told: told["constants"].pop("equivalence"),

@@ -1,14 +1,17 @@
+import json
 import math
+import struct
 
 import pytest
 import torch
 from gated_draws import layer, model
-from safetensors.torch import save_file
+from safetensors.torch import save, save_file
 
 from impl.cells.table import CELLS
-from impl.convert.truncate import save_truncated, truncate
+from impl.convert.truncate import load_truncated, save_truncated, truncate
 from impl.errors import InputError, NotFiniteError, ShapeError
 from impl.reading.adapters import load_model
+from impl.reading.files import ModelFileError
 from impl.reading.misfit import UnsupportedModelError, WeightsError
 
 GATED = ("lstm", "gru", "gru-cho")
@@ -80,3 +83,26 @@ def test_not_finite(cell, value, role):
     weights = layer(cell).state_dict()
     weights[f"{role}_l0"].flatten()[-1] = value
     refused(NotFiniteError, weights, role, cell)
+
+
+def test_null_metadata(tmp_path):
+    """A header whose metadata is null is read as one without, and is no truncated model."""
+    data = save({k: v.contiguous() for k, v in layer("lstm").state_dict().items()})
+    length = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8 : 8 + length]) | {"__metadata__": None}
+    text = json.dumps(header).encode()
+    path = tmp_path / "m.safetensors"
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data[8 + length :])
+    assert load_model(path).name == "lstm"
+    with pytest.raises(ModelFileError, match="is not of the format"):
+        load_truncated(path)
+
+
+def test_lying_metadata(tmp_path):
+    """Metadata of another cell are refused, with a remedy that helps."""
+    weights = {k: v.contiguous() for k, v in layer("gru").state_dict().items()}
+    path = tmp_path / "m.safetensors"
+    path.write_bytes(save(weights, {"cell": "lstm"}))
+    with pytest.raises(WeightsError, match="read it as gru"):
+        load_model(path)
+    assert load_model(path, "gru").name == "gru"

@@ -3,6 +3,7 @@ import math
 
 import pytest
 import torch
+from draws import doubles
 from safetensors.torch import save_file
 from stack_draws import MODULES, inputs, net
 
@@ -95,3 +96,14 @@ def test_projections_that_are_none():
     refused(WeightsError, plain, "no weight_hr_l0; save", "lstm-projected")
     refused(WeightsError, plain, "that of stacked-lstm, but stacked-gru has", "gru")
     refused(WeightsError, net("lstm", 2), "the module is lstm, not gru", "gru")
+
+
+@pytest.mark.parametrize("missing", [("W_l1",), ("W_l1", "W_in_l1", "leak_l1")])
+def test_a_stack_with_a_gap(missing):
+    """Layers above one that is missing are not left out in silence."""
+    cell = {"W": doubles([[0.5]]), "W_in": doubles([[1.0]]), "leak": doubles([0.25])}
+    weights = {f"{name}_l{l}": part for name, part in cell.items() for l in range(3)}
+    for name in missing:
+        del weights[name]
+    with pytest.raises(WeightsError, match="no W_l1; save"):
+        load_model(weights, "stacked-leaky-tanh")
