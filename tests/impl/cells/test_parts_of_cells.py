@@ -69,10 +69,3 @@ def test_a_bias_that_would_go_unread_is_refused(cell, name):
     for asked in (cell, None):
         with pytest.raises(WeightsError, match=rf"{name}, which .* does not read .*; rename it"):
             load_model(weights | {name: one[0]}, asked)
-
-
-def test_other_names_beside_a_cell_are_left_alone():
-    """What reads a model out under a prefix of its own is none of the cell's, and is told."""
-    one = torch.ones(1, 1)
-    weights = {"lambda_re": one[0] / 2, "B_re": one, "head.C": one, "head.bias": one[0]}
-    assert load_model(weights, "diagonal").unread == ("head.C", "head.bias")
