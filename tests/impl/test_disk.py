@@ -1,6 +1,7 @@
 """Files taken whole, in both rooms that have them: what is read, written, and left behind."""
 
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,12 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.fixture(params=TWINS)
+def module(request):
+    """The module of either room."""
+    return request.param
+
+
 def test_both_rooms_have_the_same():
     """Neither room imports the other, so each has the module, to the letter."""
     one, other = (Path(module.__file__).read_bytes() for module in TWINS)
@@ -62,7 +69,6 @@ def test_only_files_of_a_bounded_size_are_read(tmp_path, reader):
     assert not is_truncated(tmp_path / "huge")
 
 
-@pytest.mark.parametrize("module", TWINS)
 def test_what_a_read_says(tmp_path, module):
     """The bytes, or what the file is or does instead."""
     (tmp_path / "a").write_bytes(b"abc")
@@ -78,11 +84,15 @@ def test_what_a_read_says(tmp_path, module):
             module.read(path, limit)
 
 
-@pytest.mark.parametrize("module", ["impl.disk", "reports.disk"])
 @pytest.mark.parametrize("write", WRITERS)
 def test_what_a_killed_writer_left_is_removed(tmp_path, module, write):
     """SIGKILL between writing and renaming leaves a file, which the next writer there removes."""
-    run = [sys.executable, "-c", KILLED.format(module=module), str(tmp_path / "a.safetensors")]
+    run = [
+        sys.executable,
+        "-c",
+        KILLED.format(module=module.__name__),
+        str(tmp_path / "a.safetensors"),
+    ]
     assert subprocess.run(run, timeout=300, check=False).returncode == -9
     (left,) = names(tmp_path)
     assert left.endswith(".tmp")
@@ -90,7 +100,6 @@ def test_what_a_killed_writer_left_is_removed(tmp_path, module, write):
     assert names(tmp_path) == ["b.safetensors"]
 
 
-@pytest.mark.parametrize("module", TWINS)
 def test_what_another_is_writing_stays(tmp_path, module):
     """The file of a living writer is locked, and no other writer touches it."""
     temporary, stream = module._temporary(tmp_path)
@@ -102,7 +111,6 @@ def test_what_another_is_writing_stays(tmp_path, module):
     assert names(tmp_path) == ["b"]
 
 
-@pytest.mark.parametrize("module", TWINS)
 def test_a_file_of_a_user_stays(tmp_path, module):
     """Nothing is removed but what is named as only a writer names it."""
     kept = [".x.tmp", ".rnnbounds-x.tmp", "rnnbounds-0123456789abcdef.tmp"]
@@ -112,7 +120,6 @@ def test_a_file_of_a_user_stays(tmp_path, module):
     assert names(tmp_path) == sorted([*kept, "b"])
 
 
-@pytest.mark.parametrize("module", TWINS)
 def test_names_that_are_none(tmp_path, module, monkeypatch):
     """No name, a folder's, one that is too long, with a zero, in no folder: an OSError, at once."""
     monkeypatch.chdir(tmp_path)
@@ -128,7 +135,6 @@ def test_names_that_are_none(tmp_path, module, monkeypatch):
     assert names(tmp_path) == ["folder", "x" * 250]
 
 
-@pytest.mark.parametrize("module", TWINS)
 def test_one_file_by_many_names(tmp_path, module, monkeypatch):
     """Relative, through a folder, by a symbolic and by a hard link."""
     monkeypatch.chdir(tmp_path)
@@ -140,3 +146,46 @@ def test_one_file_by_many_names(tmp_path, module, monkeypatch):
         assert module.same(tmp_path / "a", Path(name))
     for name in ("b", "folder", "a\0b", ""):
         assert not module.same(tmp_path / "a", Path(name))
+
+
+def test_what_is_no_regular_file_is_never_replaced(tmp_path, module):
+    """A pipe, and what links to it: renaming would destroy it, as root even a device."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    for place in (tmp_path / "pipe", tmp_path / "link"):
+        for act in (lambda p: module.write({p: b"new"}), module.require_writable):
+            with pytest.raises(OSError, match="is no regular file"):
+                act(place)
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "pipe"]
+
+
+def test_no_device_is_replaced(module):
+    """`--out /dev/null` leaves the device."""
+    with pytest.raises(OSError, match="is no regular file"):
+        module.require_writable(Path(os.devnull))
+
+
+def test_a_link_is_written_through(tmp_path, module):
+    """The link stays, also one to a file that is not there yet; in a circle it is refused."""
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "old").write_bytes(b"old")
+    for name, end in (("one", "old"), ("two", "sub/new")):
+        (tmp_path / name).symlink_to(end)
+        module.require_writable(tmp_path / name)
+        module.write({tmp_path / name: b"written"})
+        assert (tmp_path / name).is_symlink()
+        assert (tmp_path / end).read_bytes() == b"written"
+    (tmp_path / "round").symlink_to("round")
+    with pytest.raises(OSError, match=str(tmp_path / "round")):
+        module.write({tmp_path / "round": b"new"})
+    assert (tmp_path / "round").is_symlink()
+
+
+def test_a_write_protected_file_stays(tmp_path, module, monkeypatch):
+    """A rename asks only the folder; whoever protects a file means the file."""
+    (tmp_path / "kept").write_bytes(b"old")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root is asked about no mode
+    with pytest.raises(OSError, match="write-protected"):
+        module.write({tmp_path / "kept": b"new"})
+    assert (tmp_path / "kept").read_bytes() == b"old"

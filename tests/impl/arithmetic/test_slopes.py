@@ -1,5 +1,6 @@
 import pytest
 import torch
+from draws import doubles
 from flint import arb, ctx
 from gated_draws import cho, corners, directions, draw, generator, gru, lstm
 
@@ -170,3 +171,13 @@ def test_differences_in_balls(make):
                 assert any(abs(gap[0]) <= bound for bound in bounds)
                 closest = max(closest, float(abs(gap[0]).mid()) / float(reach.mid()))
     assert 0.1 < closest <= 1
+
+
+def test_a_mix_of_negative_numbers_is_enclosed():
+    """1 − g is rounded towards the side on which a negative number is the larger one."""
+    gate, zero, one = doubles([[1e-20]]), doubles([[0.0]]), doubles([[1.0]])
+    found = mixed(Interval(gate, gate), Interval(zero, zero), Interval(-one, -one))
+    assert found.high > -1
+    assert found.low <= -1
+    found = mixed(Interval(gate, gate), Interval(zero, zero), Interval(one, one))
+    assert found.low < 1 <= found.high

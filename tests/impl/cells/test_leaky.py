@@ -2,6 +2,7 @@ import math
 
 import pytest
 import torch
+from draws import doubles
 from program_draws import inputs, weights
 
 from impl.cells.activation import ACTIVATIONS
@@ -81,3 +82,10 @@ def test_every_activation_is_a_kind():
     """One kind for each activation, none of which is meant unless it is named."""
     assert [kind.name for kind in LEAKY_KINDS] == [f"leaky-{name}" for name in ACTIVATIONS]
     assert [kind.name for kind in LEAKY_KINDS if kind.default] == []
+
+
+@pytest.mark.parametrize("norm", ["spectral", "infinity", "perron", "diagonal", "iterated"])
+def test_a_product_that_underflows_counts(norm):
+    """A leak of 1/4 times the least number is rounded to 0, but λ is above 3/4."""
+    weights = {"W": doubles([[5e-324]]), "W_in": doubles([[1.0]]), "leak": doubles([0.25])}
+    assert certify(weights, 1.0, norm=norm, cell="leaky-tanh").lam > 0.75

@@ -3,6 +3,7 @@ import math
 
 import pytest
 import torch
+from draws import normal
 
 from impl.certificate.certify import Certificate, NormError, certify
 from impl.errors import InputError, RangeError, UnknownNameError
@@ -26,17 +27,11 @@ def model(W, cell="rnn-tanh", b=None, U=None, dtype=torch.float64):
     return load_model(tensors, cell)
 
 
-def draw(*shape: int, seed: int = 0) -> torch.Tensor:
-    """Gaussian numbers of that seed."""
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, generator=generator, dtype=torch.float64)
-
-
 def contractive(n, cell, lam, seed=0, d=2):
     """A random cell with ‖W‖₂ = lam."""
-    W = draw(n, n, seed=seed)
+    W = normal(n, n, seed=seed)
     W = W * (lam / torch.linalg.matrix_norm(W, 2))
-    U, b = draw(n, d, seed=seed + 1), draw(n, seed=seed + 2)
+    U, b = normal(n, d, seed=seed + 1), normal(n, seed=seed + 2)
     return model(W.tolist(), cell, b.tolist(), U.tolist())
 
 
@@ -59,7 +54,7 @@ def test_gap_is_never_violated(cell, lam):
         certificate = certify(loaded, 2.0, (1e-1, 1e-3))
         assert certificate.verdict == "certified"
         K, T, S = 60, 90, 16
-        x = draw(1, T, 2, S, seed=seed + 70)
+        x = normal(1, T, 2, S, seed=seed + 70)
         x[..., : S // 2] = x[:, :1, :, : S // 2].expand(1, T, 2, S // 2)  # constant inputs
         x = 2.0 * x / x.norm(dim=2, keepdim=True)
         full, short = truncations(loaded.cell, x, K)
@@ -185,7 +180,7 @@ def test_from_a_module_as_torch_runs_it():
     certificate = certify(rnn, 3.0, (1e-2,))
     assert certificate.dtype == "float32"
     assert certificate.rounding is not None
-    x = draw(40, 2)
+    x = normal(40, 2)
     x = (3 * x / x.norm(dim=1, keepdim=True)).float() * 0.999
     k = certificate.window(1e-2)
     with torch.no_grad():
@@ -253,3 +248,20 @@ def test_bad_calls():
     for error in (NormError, RangeError, UnknownNameError):
         assert issubclass(error, InputError)
     assert isinstance(certify(model([[0.5]]), 1.0), Certificate)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "bound"), [(torch.float16, 4e4), (torch.float16, 6e4), (torch.float32, 3e38)]
+)
+def test_no_rounding_bound_where_the_dtype_overflows(dtype: torch.dtype, bound: float) -> None:
+    """States up to 2B are infinite in the model's own dtype: nothing bounds their error."""
+    model = {
+        "weight_ih_l0": torch.tensor([[1.0]], dtype=dtype),
+        "weight_hh_l0": torch.tensor([[0.5]], dtype=dtype),
+    }
+    h = torch.zeros(1, dtype=dtype)
+    for _ in range(60):
+        h = model["weight_hh_l0"][0] * h + torch.tensor([bound], dtype=dtype)
+    assert torch.isinf(h).all()
+    assert certify(model, bound, cell="linear").rounding is None
+    assert certify(model, 1.0, cell="linear").rounding is not None

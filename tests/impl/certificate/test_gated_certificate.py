@@ -248,3 +248,14 @@ def test_table_of_contents():
             FeedForward(weights, k=1, **options)
     with pytest.raises(ShapeError, match=r"\(4n, n\)"):
         FeedForward(weights | {"weight_hh": torch.ones(3, 1)}, cell="lstm", k=1)
+
+
+@pytest.mark.parametrize("ulps", [1, 2, 3, 6, 17])
+def test_two_norm_steps_near_one(ulps):
+    """The factor is below 1 and holds for the very r that is named, where r exceeds 2^53 too."""
+    lam = 1 - ulps * 2.0**-53
+    for n in (2, 4, 7, 100, 4321, 9973):
+        norm = StateNorm("infinity", lam, 1.0, 1.0, 1.0)
+        r, factor = two_norm_steps(norm, n)
+        with ctx.workprec(300):
+            assert arb(n).sqrt() * arb(lam) ** int(r) <= factor < 1

@@ -1,7 +1,9 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import torch
-from flint import arb, arb_mat, ctx
+from flint import arb_mat, ctx
 from gated_draws import cho, draw, generator, gru, lstm
 from torch import Tensor
 
@@ -104,10 +106,11 @@ def test_large_cells_are_left_alone(monkeypatch):
     assert refute_gated(cell, torch.ones(2), 1.0) is None
 
 
-def test_inputs_are_within_the_bound():
-    """The constant inputs that are tried have ‖x‖₂ ≤ B, in balls."""
-    U = draw(gru, 3, d=4).U[0].numpy()
-    for B in (0.0, 1e-3, 1.0, 1e300):
-        for x in gated_refute._inputs(U, B):
-            assert sum((arb(float(a)) ** 2 for a in x), arb(0)) <= arb(B) ** 2
-    assert len(list(gated_refute._inputs(U, 0.0))) == 1
+@pytest.mark.parametrize("B", [0.0, 5e-324, 1e-323, 3e-323, 1e-320, 1e-308, 1.0, 1e300])
+def test_constant_inputs_at_any_scale(B):
+    """No constant input that is tried is larger than B, even where B is subnormal."""
+    drawn = draw(gru, 3, d=4).U[0].tolist()
+    for U in (drawn, [[0.6, 0.8], [0.6, 0.8001]], [[1.0, 2.0, 3.0]], [[1e308, 1e308]]):
+        for x in gated_refute._inputs(np.array(U), B):
+            assert sum(Fraction(float(a)) ** 2 for a in x) <= Fraction(B) ** 2
+    assert B > 0 or len(list(gated_refute._inputs(np.array(U), B))) == 1

@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
 import torch
+from draws import doubles
 
 from impl.certificate import refute as module
 from impl.certificate.refute import refute
+from impl.numbers.outward import norm_up
 from impl.reading.adapters import load_model
 
 NILPOTENT = [[2.0, 4.0], [-1.0, -2.0]]
@@ -131,3 +133,18 @@ def test_limits(monkeypatch):
 
     monkeypatch.setattr(module, "candidates", lost)
     assert refute(unstable, 1.0) is None
+
+
+@pytest.mark.parametrize("bound", [2.0**-700, 2.0**-1074])
+def test_witness_inputs_keep_their_bound_where_squares_underflow(bound: float) -> None:
+    """No witness has an input longer than B, however small B is."""
+    weights = {
+        "weight_ih_l0": doubles([[2.0**560, 0.0]]),
+        "weight_hh_l0": doubles([[2.0]]),
+        "bias_ih_l0": doubles([1.0]),
+    }
+    assert refute(load_model(weights, "rnn-tanh"), bound) is None
+    witness = refute(load_model(weights, "rnn-tanh"), 2.0**-530)
+    assert witness is not None
+    assert float(norm_up(doubles(witness.input))) <= 2.0**-530
+    assert "zero input" not in witness.text

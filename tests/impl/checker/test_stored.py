@@ -15,6 +15,7 @@ from impl.checker.ball_activations import BALL_ACTIVATIONS
 from impl.checker.rounding_balls import BEYOND
 from impl.checker.stored import contents, decoded, digest, encoded, header, plain
 from impl.checker.truncated_record import RecordError, number, record, stated, whole
+from impl.numbers.ball_functions import float_above
 from impl.numbers.torch_machine import keeps_to_its_model
 from impl.reading.adapters import load_model
 from impl.reading.files import ModelFileError
@@ -89,15 +90,19 @@ def test_tensors(dtype):
         assert encoded(exact * 2.0**200, name) is None
 
 
-def test_error_models_are_the_same():
-    """The table that needs no torch holds the error models of the other one."""
+def test_activations_are_the_same():
+    """The table that needs no torch holds the cells, constants and error models of the other."""
+    names = {name: {"identity": "linear"}.get(name, f"rnn-{name}") for name in ACTIVATIONS}
+    assert BALL_ACTIVATIONS.keys() == set(names.values())
     for name, rho in ACTIVATIONS.items():
-        cell = {"identity": "linear"}.get(name, f"rnn-{name}")
-        told = BALL_ACTIVATIONS[cell]
+        told, z = BALL_ACTIVATIONS[names[name]], arb(0.7)
         assert (told.cap, told.rate, told.floor) == (rho.cap, rho.rate, rho.floor), name
+        assert (float_above(told.slope), float_above(told.bound)) == (rho.slope, rho.bound)
+        assert rho.least <= float(told.least) <= rho.least + 1e-15
+        assert abs(told.function(z) - rho.ball(z)) < 1e-10
         assert told.function(arb(0)).is_zero() == (rho.at_zero == 0)
         for dtype in ("float16", "bfloat16", "float32", "float64"):
-            assert keeps_to_its_model(name, dtype=dtype) == ((cell, dtype) not in BEYOND)
+            assert keeps_to_its_model(name, dtype=dtype) == ((names[name], dtype) not in BEYOND)
 
 
 def test_what_is_stated():

@@ -186,6 +186,7 @@ def test_metadata(good):
     changes += [{name: None} for name in ("k", "cell", "format")]
     changes += [{"extra": "1"}, {"λ": "0.1"}]
     tampered = [file.with_told(**change) for change in changes]
+    tampered += [file.stating(file.certificate | {"cell": None}).with_told(cell=None)]
     tampered += [replace(file, told=((name, value), *file.told)) for name, value in file.told]
     tampered += [replace(file, told=(("k", "9"), *file.told))]
     told = file.certificate
@@ -221,6 +222,10 @@ def test_tensors(good):
         (*rest, (other, code, shape, data)) for other in ("weight_hh", "weight_hh_l1", "W")
     ]
     tampered += [(*file.tensors, (name, code, shape, larger)), rest, ()]
+    tampered += [
+        tuple((change(other), *held) for other, *held in file.tensors)
+        for change in (lambda other: other.removesuffix("_l0"), lambda other: f"rnn.{other}")
+    ]
     tampered += [(*rest, (name, code, other, data)) for other in ((4, 1), (1, 4), (4,), (2, 2, 1))]
     tampered += [tuple(entry for entry in file.tensors if entry[0] != gone)
                  for gone, *_ in file.tensors]  # fmt: skip

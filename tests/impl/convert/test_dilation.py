@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from draws import doubles
 from flint import arb, arb_mat, ctx
 
 from impl.convert import dilation as module
@@ -17,11 +18,6 @@ def contraction(n, lam=0.9, seed=0, dtype=torch.float64):
     """A random matrix with ‖W‖₂ near lam."""
     W = torch.randn(n, n, dtype=dtype, generator=torch.Generator().manual_seed(seed))
     return W * (lam / torch.linalg.matrix_norm(W, 2))
-
-
-def matrix(rows):
-    """A float64 matrix."""
-    return torch.tensor(rows, dtype=torch.float64)
 
 
 def exact_defect(V):
@@ -77,9 +73,9 @@ def test_halmos_blocks():
 )
 def test_minimal(W, q):
     """At ‖W‖ = 1 the rank is decided in rationals: one ulp below 1 counts, rounding does not."""
-    found = dilate(matrix(W))
+    found = dilate(doubles(W))
     assert (found.q, found.norm) == (q, 1.0 if q < len(W) else 0.0)
-    assert torch.equal(found.V[: len(W), : len(W)], matrix(W))
+    assert torch.equal(found.V[: len(W), : len(W)], doubles(W))
     assert found.defect <= 1e-14 * len(W)
 
 
@@ -94,14 +90,14 @@ def test_complex_rank():
 def test_not_contractions():
     """Norms above 1, by as little as one ulp, and what is not decided, are refused."""
     above = math.nextafter(1.0, 2.0)
-    for W in (matrix([[above]]), matrix([[0.0, above], [0.0, 0.0]]), 2 * contraction(3)):
+    for W in (doubles([[above]]), doubles([[0.0, above], [0.0, 0.0]]), 2 * contraction(3)):
         with pytest.raises(NotContractionError, match="project it") as caught:
             dilate(W)
         assert "\n" not in str(caught.value)
     with pytest.raises(NotContractionError):
         halmos(torch.eye(module.EXACT + 1, dtype=torch.float64))
     with pytest.raises(NotContractionError):
-        dilate(matrix([[float("nan")]]))
+        dilate(doubles([[float("nan")]]))
     dilate(project_spectral(2 * contraction(3), 0.5))
 
 

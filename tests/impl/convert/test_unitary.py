@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from draws import doubles
 from flint import fmpq
 from safetensors.torch import load_file
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -37,11 +38,6 @@ def model(n, d=2, lam=0.9, seed=0, dtype=torch.float64, kind="dense"):
         else:
             W *= lam / float(torch.linalg.matrix_norm(W.double(), 2))
     return made
-
-
-def float64(values):
-    """Numbers that do not pass through float32."""
-    return torch.tensor(values, dtype=torch.float64)
 
 
 def inputs(N, T, d, bound=1.0, seed=1, dtype=torch.float64):
@@ -160,24 +156,24 @@ def test_false_variants_fall():
 
 def scalar(w=0.6, bound=1.0, **options):
     """n = 1, W = w, U = 1, no bias."""
-    weights = {"weight_hh": float64([[w]]), "weight_ih": float64([[1.0]])}
+    weights = {"weight_hh": doubles([[w]]), "weight_ih": doubles([[1.0]])}
     return weights, unitary(weights, bound, cell="rnn-relu", **options)
 
 
 def test_ignored_initial_state_falls():
     """With B_h = B/(1 − λ) alone, h_{−1} = 50 wakes the further unit; with ‖h_{−1}‖ it does not."""
-    start = float64([50.0])
+    start = doubles([50.0])
     for given, wakes in ((None, True), (start, False)):
         _, made = scalar(initial=given)
         x = torch.zeros(1, 3, 1, dtype=torch.float64)
-        s = made.rnn(batch_first=True)(x, float64([[[50.0, 0.0]]]))[0]
+        s = made.rnn(batch_first=True)(x, doubles([[[50.0, 0.0]]]))[0]
         assert (s[0, 0, 1].item() > 0) == wakes
 
 
 def test_beyond_the_bound():
     """W = 0.6, B = 1, inputs (10, 0, 0): equal for two steps, off by 4.8 at the third."""
     _, made = scalar()
-    x = float64([[[10.0], [0.0], [0.0]]])
+    x = doubles([[[10.0], [0.0], [0.0]]])
     found = made.original(made.rnn(batch_first=True)(x)[0])[0, :, 0].tolist()
     expected = (10.0, 6.0, 3.6 + 4.8)
     assert all(math.isclose(f, e, rel_tol=1e-9) for f, e in zip(found, expected, strict=True))
@@ -220,7 +216,7 @@ def test_rescaling_saves_states():
     recurrent = torch.nn.RNN(1, 2, nonlinearity="relu", batch_first=True)
     recurrent.load_state_dict({f"{role}_l0": part for role, part in weights.items()})
     recurrent = recurrent.double()
-    start = float64([3.0, -1.0])
+    start = doubles([3.0, -1.0])
     plain, made = (unitary(recurrent, 2.0, initial=start, rescale=r) for r in (False, True))
     assert (plain.states, made.states) == (4, 3)
     assert plain.scaling.tolist() == [1.0, 1.0]
@@ -250,8 +246,8 @@ def test_rescaling_needs_exact_floats():
 def test_scales_that_overflow():
     """Weights at the end of the range are left as they are."""
     weights = {
-        "weight_hh": float64([[0.0, 2.0**-300], [0.0, 0.0]]),
-        "weight_ih": float64([[1.0], [1.0]]),
+        "weight_hh": doubles([[0.0, 2.0**-300], [0.0, 0.0]]),
+        "weight_ih": doubles([[1.0], [1.0]]),
     }
     assert unitary(weights, 1.0, rescale=True, cell="rnn-relu").states == 4
     assert not is_float(fmpq(2) ** 1100)
@@ -285,8 +281,8 @@ def test_wrong_numbers():
     for start, error in (
         (torch.zeros(2).double(), ShapeError),
         (torch.zeros(1), PrecisionError),
-        (float64([math.nan]), NotFiniteError),
-        (float64([1e200]), RangeError),
+        (doubles([math.nan]), NotFiniteError),
+        (doubles([1e200]), RangeError),
     ):
         with pytest.raises(error):
             scalar(initial=start)
@@ -296,7 +292,7 @@ def test_wrong_numbers():
 def test_round_trip(tmp_path, rescale):
     """Written and read again bit for bit; the file loads into torch.nn.RNN and as a model."""
     path, recurrent = tmp_path / "u.safetensors", model(3)
-    start = float64([1.0, -2.0, 3.5])
+    start = doubles([1.0, -2.0, 3.5])
     made = unitary(recurrent, 1.0, initial=start, rescale=rescale)
     save_unitary(made, path)
     again = load_unitary(str(path))

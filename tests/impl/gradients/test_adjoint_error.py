@@ -2,11 +2,13 @@ import math
 
 import pytest
 import torch
+from draws import doubles
 from flint import arb, ctx
 from gradient_oracle import balls, blocks, length, random_system
 
-from impl.cells.activation import ACTIVATIONS
+from impl.cells.activation import ACTIVATIONS, activation
 from impl.cells.rnn import RNN
+from impl.errors import InputError, RangeError, ShapeError
 from impl.gradients.adjoint import (
     gradient_gaps,
     last_gradient,
@@ -139,3 +141,76 @@ def test_bounds_can_fail() -> None:
         exact = balls(cell, x, p)
         away = length([e - v for e, v in zip(exact, found.tolist(), strict=True)])
     assert away > error
+
+
+def scalar(W: float, name: str) -> RNN:
+    """h_t = ρ(W h_{t−1} + x_t)."""
+    return RNN(doubles([[[W]]]), doubles([[[1.0]]]), doubles([[0.0]]), activation(name))
+
+
+def test_a_gradient_that_underflows_is_not_taken_for_0() -> None:
+    """L_ρ‖c‖ underflows for the least c, while the gradient is not 0."""
+    cell, x = scalar(0.5, "sigmoid"), torch.ones(1, 1, 1, 1, dtype=torch.float64)
+    p = loss("linear", doubles([[[5e-324]]]))
+    assert not last_gradient(cell, x, p).flat().any()
+    assert gradient_error(cell, x, p).item() > 0
+
+
+def test_the_forgotten_part_counts_where_powers_of_lam_underflow() -> None:
+    """λ^35 is far below all floats, but c λ^35 and its rounding are not."""
+    T, c = 36, 1.1 * 2.0**600
+    cell, x = scalar(0.3 * 2.0**-30, "identity"), torch.ones(1, 36, 1, 1, dtype=torch.float64)
+    p = loss("linear", doubles([[[c]]]))
+    found = tbptt_gaps(cell, x, T, p, "b")[0, 0, T - 1].item()
+    error = tbptt_error(cell, x, T, p, "b")[0, 0, T - 1].item()
+    with ctx.workprec(3000):
+        away = abs(arb(c) * arb(cell.W.item()) ** (T - 1) - found)
+        assert away > 0
+        assert away <= error
+
+
+@pytest.mark.parametrize("bound", [gradient_gap_error, mean_gradient_gap_error, tbptt_error])
+@pytest.mark.parametrize("name", ["tanh", "relu"])
+def test_errors_of_windows_that_do_not_exist(bound: object, name: str) -> None:
+    """The bounds refuse what the readings refuse."""
+    cell, x, p = random_system(name, "linear")
+    assert callable(bound)
+    for K in (-1, 7):
+        with pytest.raises(RangeError):
+            bound(cell, x, K, p)
+    for trained in ("", "bW", "X"):
+        with pytest.raises(InputError):
+            bound(cell, x, 2, p, trained)
+    with pytest.raises(InputError):
+        bound(cell, x.float(), 2, p)
+
+
+def test_a_loss_of_other_systems() -> None:
+    """More losses than systems are a mistake, however many fit into the workspace."""
+    cell, x, _ = random_system("tanh", "linear", B=1)
+    _, _, p = random_system("tanh", "linear", B=2)
+    for reading in (gradient_gaps, gradient_gap_error):
+        with pytest.raises(ShapeError):
+            reading(cell, x, 2, p)
+    with pytest.raises(ShapeError):
+        last_gradient(cell, x, p)
+
+
+def test_a_gradient_that_overflows() -> None:
+    """Nothing is known about gradients that are too large for a float, nor about their parts."""
+    cell, size = scalar(1 - 2.0**-53, "identity"), 2.0**512
+    x = torch.full((1, 9, 1, 1), size, dtype=torch.float64)
+    for C, y in ((1.0, 0.0), (2.0**500, 0.0), (1.0, 2.0**1020)):
+        p = loss("squared", doubles([[[C]]]), doubles([[y]]))
+        assert not torch.isfinite(last_gradient(cell, x, p).W).all()
+        assert (gradient_error(cell, x, p) == torch.inf).all()
+        assert (tbptt_error(cell, x, 5, p) == torch.inf).all()
+
+
+def test_no_error_is_nan() -> None:
+    """An uncertain kink far below all floats' squares: 0 times infinity is infinity."""
+    cell = scalar(0.99, "relu")
+    x = doubles([2.0**-1000, -(2.0**-1000)]).reshape(1, 2, 1, 1)
+    p = loss("linear", doubles([[[2.0**-1000]]]))
+    for bound in (gradient_gap_error, tbptt_error):
+        assert not bound(cell, x, 2, p, "W").isnan().any()

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from impl.cells.activation import ACTIVATIONS, activation
 from impl.cells.rnn import RNN
-from impl.errors import ShapeError, UnknownConstantError
+from impl.errors import PrecisionError, ShapeError, UnknownConstantError
 from impl.gradients.constants import Constants
 from impl.gradients.rollout import states
 
@@ -151,5 +151,7 @@ def test_bad_calls() -> None:
         c["lamda"]
     with pytest.raises(ShapeError, match="B_x"):
         Constants(c.cell, torch.ones(2, dtype=torch.float64))
+    with pytest.raises(PrecisionError):  # which would round all upper bounds to nearest
+        Constants(c.cell, torch.ones(1))
     with pytest.raises(ShapeError, match="C has"):
         Constants(c.cell, tensor(1.0), torch.ones(1, 2, 3, dtype=torch.float64))

@@ -1,7 +1,9 @@
+import itertools
 import math
 
 import pytest
 import torch
+from draws import doubles
 from flint import arb, arb_mat, ctx
 from torch import Tensor
 
@@ -9,7 +11,7 @@ from impl.cells.activation import ACTIVATIONS, activation
 from impl.cells.rnn import RNN
 from impl.errors import RangeError
 from impl.gradients.jacobian import input_jacobians
-from impl.gradients.rollout import rollout
+from impl.gradients.rollout import rollout, states
 
 N, D, T, S = 4, 2, 9, 3
 
@@ -120,3 +122,18 @@ def test_bad_window() -> None:
     for K in (-1, T):
         with pytest.raises(RangeError, match="K ="):
             input_jacobians(cell, x, K)
+
+
+def test_an_error_that_underflows_leaves_a_kink_uncertain() -> None:
+    """W times the state's error underflows, so the next slope of a ReLU at 0 is not known."""
+    cell = RNN(
+        doubles([[[2.0**-600]]]), doubles([[[1.0, 1.0, 1.0]]]), doubles([[0.0]]), activation("relu")
+    )
+    lost = []
+    for order in itertools.permutations((2.0**-900, 2.0**-960, -(2.0**-900))):
+        x = doubles([list(order), [0.0, 0.0, 0.0]]).reshape(1, 2, 3, 1)
+        lost.append(not states(cell, x).any())
+        # h_1 = 2^-960 and z_2 = 2^-1560 > 0, so the last Jacobian is U, of norm √3.
+        found = input_jacobians(cell, x, 0)
+        assert float(found.J.norm() + found.error.max()) >= 3**0.5
+    assert any(lost)

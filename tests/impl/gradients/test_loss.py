@@ -2,6 +2,7 @@ import math
 
 import pytest
 import torch
+from draws import normal
 from flint import arb, ctx, fmpq
 from torch import Tensor
 
@@ -12,12 +13,6 @@ from impl.numbers.inverse import certified_inverse
 
 B, P, N, M = 4, 3, 5, 200
 HAIR = 1 + 1e-12
-
-
-def normal(*shape: int, seed: int = 0) -> Tensor:
-    """A Gaussian tensor."""
-    draw = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, dtype=torch.float64, generator=draw)
 
 
 def example(name: str) -> Loss:

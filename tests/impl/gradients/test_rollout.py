@@ -88,3 +88,15 @@ def test_bad_calls() -> None:
         rollout(cell, x[:, :, :1])
     with pytest.raises(PrecisionError, match="x is"):
         states(cell, x.float())
+
+
+@pytest.mark.parametrize("name", ["identity", "tanh"])
+@pytest.mark.parametrize("n", [5, 8, 17, 33])
+def test_the_longest_window_is_the_full_model_to_the_last_bit(n: int, name: str) -> None:
+    """At k = T both are one number, though a library may round two equal columns differently."""
+    torch.manual_seed(n)
+    W, U, b = (torch.randn(2, n, m, dtype=torch.float64) / n for m in (n, 2, 1))
+    x = torch.randn(2, 9, 2, 3, dtype=torch.float64)
+    full, short = truncations(RNN(W, U, b[:, :, 0], activation(name)), x, 9)
+    assert torch.equal(full, short[:, :, 9])
+    assert not short[:, :, 0].any()

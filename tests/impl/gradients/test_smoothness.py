@@ -1,10 +1,10 @@
 import itertools
 import math
-from collections.abc import Callable
 
 import pytest
 import torch
 from flint import arb, ctx
+from gradient_oracle import derivatives, window_gradient
 from torch import Tensor
 
 from impl.cells.activation import ACTIVATIONS, activation
@@ -40,22 +40,6 @@ def constants(cell: RNN, trained: str = "WUb", kind: str = "squared") -> Constan
     )
 
 
-def cell_map(
-    cell: RNN, trained: str, x: Tensor
-) -> tuple[Callable[[Tensor, Tensor], Tensor], Tensor]:
-    """φ as a function of the state and of the trained weights as one vector, and that vector."""
-    parts = {p: getattr(cell, p)[0] for p in ("W", "U", "b")}
-    sizes = [parts[p].numel() for p in trained]
-
-    def phi(h: Tensor, w: Tensor) -> Tensor:
-        moved = dict(parts)
-        for p, flat in zip(trained, w.split(sizes), strict=True):
-            moved[p] = flat.reshape(parts[p].shape)
-        return cell.activation(moved["W"] @ h + moved["U"] @ x + moved["b"])
-
-    return phi, torch.cat([parts[p].flatten() for p in trained])
-
-
 def points(B_h: float, count: int = 5) -> list[tuple[Tensor, Tensor]]:
     """States of norm ≤ B_h, inputs of norm ≤ 1; some inside, some on the boundary."""
     draw = torch.Generator().manual_seed(3)
@@ -79,14 +63,6 @@ def largest(form: Tensor) -> float:
             u = u[0]
         best = max(best, sigma[0].item())
     return best
-
-
-def derivatives(cell: RNN, trained: str, h: Tensor, x: Tensor) -> dict[str, Tensor]:
-    """∂_wφ and the second derivatives at one point, by automatic differentiation."""
-    phi, w = cell_map(cell, trained, x)
-    (hh, hw), (wh, ww) = torch.func.jacfwd(torch.func.jacfwd(phi, (0, 1)), (0, 1))(h, w)
-    first = torch.func.jacfwd(phi, 1)(h, w)
-    return {"L_w": first, "beta_hh": hh, "beta_hw": hw, "beta_wh": wh, "beta_ww": ww}
 
 
 @pytest.mark.slow
@@ -116,21 +92,6 @@ def test_linear_constants_are_attained(trained: str) -> None:
     assert c["beta_hh"].item() == c["beta_ww"].item() == 0.0
 
 
-def gradient(cell: RNN, x: Tensor, c: Constants, trained: str, k: int) -> Tensor:
-    """∇p_T^k in the trained weights by automatic differentiation, x (T, d)."""
-    parts = {p: getattr(cell, p).clone().requires_grad_(p in trained) for p in ("W", "U", "b")}
-    moved, h = RNN(**parts, activation=cell.activation), torch.zeros(1, N, 1, dtype=torch.float64)
-    for row in x[len(x) - k :]:
-        h = moved.step(h, row[None, :, None])
-    assert c.loss is not None
-    value = c.loss.value(h).sum()
-    found = torch.autograd.grad(value, [parts[p] for p in trained], allow_unused=True)
-    zero = {p: torch.zeros_like(parts[p]) for p in trained}
-    return torch.cat(
-        [(zero[p] if g is None else g).flatten() for p, g in zip(trained, found, strict=True)]
-    )
-
-
 @pytest.mark.parametrize("name", SMOOTH)
 @pytest.mark.parametrize("kind", LOSSES)
 def test_gradients_obey_the_window(name: str, kind: str) -> None:
@@ -143,12 +104,12 @@ def test_gradients_obey_the_window(name: str, kind: str) -> None:
         bounds = c.epsilons(T)
         assert bounds.shape == (1, T + 1)
         assert bounds[0, 0].item() == math.inf
-        full = gradient(cell, x, c, trained, T)
+        full = window_gradient(cell, x, c.loss, trained, T)
         steps = torch.arange(1, T + 1)
         paper = (c["G_0"] + c["G_1"]) * steps * c["lam"] ** steps
         assert (bounds[0, 1:] <= paper * HAIR).all()
         for k in range(1, T + 1):
-            gap = (full - gradient(cell, x, c, trained, k)).norm().item()
+            gap = (full - window_gradient(cell, x, c.loss, trained, k)).norm().item()
             assert gap <= bounds[0, k].item() + 1e-12
 
 
@@ -172,7 +133,9 @@ def test_gradients_are_lipschitz(name: str, kind: str) -> None:
             sum((getattr(second, p) - getattr(first, p)).square().sum().item() for p in trained)
         )
         for k in (3, 9):
-            change = gradient(first, x, c, trained, k) - gradient(second, x, c, trained, k)
+            change = window_gradient(first, x, c.loss, trained, k) - window_gradient(
+                second, x, c.loss, trained, k
+            )
             assert change.norm().item() <= c["beta"].item() * moved
 
 

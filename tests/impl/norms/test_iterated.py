@@ -5,6 +5,7 @@ import math
 
 import pytest
 import torch
+from draws import normal
 from flint import arb_mat, ctx
 
 from impl.cells.activation import ACTIVATIONS
@@ -17,12 +18,6 @@ from impl.numbers.outward import norm_up
 from impl.reading.adapters import load_model
 
 SLOPES = ((0.0, 1.0), (-0.13, 1.13), (-1.0, 1.0), (0.01, 1.0))
-
-
-def draw(*shape, seed=0):
-    """Gaussian numbers of that seed."""
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, generator=generator, dtype=torch.float64)
 
 
 def steps(W, slopes=(0.0, 1.0), kept=None):
@@ -45,8 +40,8 @@ def test_factors_bound_products(n, leak):
     """‖D J_m ⋯ J_1 D⁻¹‖₂ ≤ λ_m for random, extreme and alternating slopes, all m."""
     for seed, (least, most) in enumerate(SLOPES):
         kept = torch.linspace(0.9 * (1 - leak), 1 - leak, n, dtype=torch.float64)
-        W = 0.8 * (1 - kept)[:, None] * draw(n, n, seed=seed) / n**0.5
-        d = draw(n, seed=seed + 9).exp()
+        W = 0.8 * (1 - kept)[:, None] * normal(n, n, seed=seed) / n**0.5
+        d = normal(n, seed=seed + 9).exp()
         factors = torch.tensor(step_factors(steps(W, (least, most), kept), d), dtype=torch.float64)
         chosen = torch.rand(
             300, STEPS, n, generator=torch.Generator().manual_seed(seed), dtype=torch.float64
@@ -61,7 +56,7 @@ def test_factors_bound_products(n, leak):
 @pytest.mark.parametrize("slopes", SLOPES)
 def test_two_steps_are_exact(slopes):
     """λ_2 = M max ‖WEW‖₂ over the vertices, in balls: no less, and hardly more."""
-    W = draw(4, 4, seed=3) / 2
+    W = normal(4, 4, seed=3) / 2
     factor = step_factors(steps(W, slopes), torch.ones(4, dtype=torch.float64))[1]
     size = max(map(abs, slopes))
     with ctx.workprec(200):
@@ -75,7 +70,7 @@ def test_two_steps_are_exact(slopes):
 
 def test_linear_cells_are_exact():
     """For slopes that are all 1, λ_m is ‖W^m‖₂, and ‖(κI + W)^m‖₂ for a cell that keeps κ."""
-    W, one = draw(16, 16) / 5, torch.ones(16, dtype=torch.float64)
+    W, one = normal(16, 16) / 5, torch.ones(16, dtype=torch.float64)
     factors = step_factors(steps(W, (1.0, 1.0)), one)
     for m, factor in enumerate(factors, 1):
         exact = float(torch.linalg.matrix_norm(torch.linalg.matrix_power(W, m), 2))
@@ -89,7 +84,7 @@ def test_linear_cells_are_exact():
 
 def test_expansion():
     """Beyond the vertices λ_2 is the least of M(c‖W²‖ + ρ‖W‖²) and M²‖W‖²."""
-    W, one = draw(30, 30) / 6, torch.ones(30, dtype=torch.float64)
+    W, one = normal(30, 30) / 6, torch.ones(30, dtype=torch.float64)
     p = [float(torch.linalg.matrix_norm(torch.linalg.matrix_power(W, m), 2)) for m in (1, 2)]
     expected = min(0.375 * p[1] + 0.625 * p[0] ** 2, p[0] ** 2)
     assert step_factors(steps(W, (-0.25, 1.0)), one)[1] == pytest.approx(expected, rel=1e-12)
@@ -97,7 +92,7 @@ def test_expansion():
 
 def test_norm_of_all_steps():
     """The adapted norm: μ^r ≥ λ_r and K ≥ λ_m μ^{−m}, so that λ_r^q λ_m ≤ Kμ^k for every k."""
-    W = draw(6, 6, seed=1) / 2
+    W = normal(6, 6, seed=1) / 2
     for one in iterated(steps(W), torch.ones(6, dtype=torch.float64)):
         r, lam = len(one.factors), (1.0, *one.factors)
         for k in range(40):
@@ -111,13 +106,13 @@ def test_gap_is_never_violated(name):
     """‖h_T − h_T^k‖₂ ≤ ε for the certified k, on cells that no single step certifies."""
     slope = ACTIVATIONS[name].slope
     for seed in range(4):
-        W = draw(5, 5, seed=seed)
+        W = normal(5, 5, seed=seed)
         W = W * (1.05 / slope / float(torch.linalg.matrix_norm(W, 2)))
-        loaded = load_model({"weight_hh": W, "weight_ih": draw(5, 2, seed=9)}, f"rnn-{name}")
+        loaded = load_model({"weight_hh": W, "weight_ih": normal(5, 2, seed=9)}, f"rnn-{name}")
         norm = state_norm("iterated", parts_of(loaded, 1.0))
         if not norm.lam < 1:
             continue
-        x = draw(1, 120, 2, 20, seed=seed)
+        x = normal(1, 120, 2, 20, seed=seed)
         x = x / norm_up(x.movedim(2, -1))[:, :, None]
         for epsilon in (1.0, 1e-2):
             k = min(norm.window(epsilon), 100)

@@ -1,22 +1,21 @@
 import math
+from fractions import Fraction
 
 import pytest
 import torch
+from draws import normal
 
-from impl.norms.state_norms import NORMS, Parts, parts_of, state_norm
+from impl.norms.state_norms import NORMS, Parts, StateNorm, parts_of, state_norm
 from impl.reading.adapters import load_model
-
-
-def draw(*shape: int, seed: int = 0) -> torch.Tensor:
-    """Gaussian numbers of that seed."""
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, generator=generator, dtype=torch.float64)
 
 
 def loaded(n=4, d=3, cell="rnn-tanh", scale=0.3, seed=0):
     """A random model."""
-    weights = {"weight_hh": scale * draw(n, n, seed=seed), "weight_ih": draw(n, d, seed=seed + 1)}
-    weights |= {"bias_ih": draw(n, seed=seed + 2), "bias_hh": draw(n, seed=seed + 3)}
+    weights = {
+        "weight_hh": scale * normal(n, n, seed=seed),
+        "weight_ih": normal(n, d, seed=seed + 1),
+    }
+    weights |= {"bias_ih": normal(n, seed=seed + 2), "bias_hh": normal(n, seed=seed + 3)}
     return load_model(weights, cell)
 
 
@@ -42,8 +41,8 @@ def test_constants_hold(name, cell):
         model = loaded(cell=cell, seed=10 * seed, scale=0.2)
         norm = state_norm(name, parts_of(model, 1.5))
         M = 400
-        h, other = 2 * draw(4, M, seed=seed), 2 * draw(4, M, seed=seed + 50)
-        x = draw(3, M, seed=seed + 90)
+        h, other = 2 * normal(4, M, seed=seed), 2 * normal(4, M, seed=seed + 50)
+        x = normal(3, M, seed=seed + 90)
         x = 1.5 * x / x.norm(dim=0)
         moved = [model.cell.step(state[None], x[None])[0] for state in (h, other, 0 * h)]
         ratio = size(norm, moved[0] - moved[1]) / size(norm, h - other)
@@ -96,3 +95,12 @@ def test_huge_weights():
         assert norm.lam > 1e300
         assert norm.drive > 1e300
         assert not math.isnan(norm.equivalence)
+
+
+def test_bound_on_states_rounds_last():
+    """B_h is C S over 1 − λ, in that order of rounding."""
+    norm = StateNorm("perron", 0.25, 0.7, 2.6, 1.0)
+    assert Fraction(norm.states) >= Fraction(0.7) * Fraction(2.6) / Fraction(0.75)
+    assert norm.states == 2.4266666666666667
+    assert StateNorm("perron", 0.25, 0.7, 2.6, 1.0, radius=0.5).states == 1.3
+    assert torch.isinf(torch.tensor(StateNorm("perron", 1.0, 0.7, 2.6, 1.0).states))

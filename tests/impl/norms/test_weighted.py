@@ -3,6 +3,7 @@ from fractions import Fraction
 
 import pytest
 import torch
+from draws import doubles
 from flint import arb_mat, ctx
 from torch import Tensor
 
@@ -119,3 +120,24 @@ def test_perron_vector() -> None:
         assert Fraction(factor) <= max(ratios) * Fraction(1 + 1e-12)
     assert perron_vector(torch.full((1, 2, 2), math.nan).double()).factor.item() == math.inf
     assert (found.condition >= 1).all()
+
+
+def test_weighted_norms_outlive_lapack(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where LAPACK does not converge on one matrix, that one is not certified; the others are."""
+    W = doubles([[[0.5, 4.0], [0.0, 0.5]], [[7.0, 1.0], [0.0, 0.5]]])
+
+    def failing(A: Tensor, before: object) -> object:
+        if (A[:, 0, 0] == 7).any():
+            raise torch.linalg.LinAlgError("does not converge")
+        return before(A)  # type: ignore[operator]
+
+    plain = quadratic_norm(W[:1]), diagonal_scaling(W[:1])
+    for name in ("eigvals", "svd"):
+        before = getattr(torch.linalg, name)
+        monkeypatch.setattr(torch.linalg, name, lambda A, before=before: failing(A, before))
+    quadratic, diagonal = quadratic_norm(W), diagonal_scaling(W)
+    assert torch.equal(quadratic.factor[0], plain[0].factor[0])
+    assert quadratic.factor[1] == torch.inf
+    assert torch.equal(diagonal.factor[0], plain[1].factor[0])
+    assert torch.equal(diagonal.weights[1], torch.eye(2, dtype=torch.float64))
+    assert diagonal.factor[1] >= 7

@@ -1,15 +1,15 @@
 import os
 import pickle
-import re
 import struct
 import zipfile
 
 import pytest
 import torch
+from refusals import refused
 from safetensors.torch import save_file
 
 from impl.cells.table import CELLS, UnknownCellError
-from impl.errors import InputError, NotFiniteError, ShapeError
+from impl.errors import NotFiniteError, ShapeError
 from impl.reading.adapters import load_model
 from impl.reading.files import ModelFileError
 from impl.reading.misfit import UnsupportedModelError, WeightsError
@@ -138,16 +138,6 @@ def test_digest_tells_models_apart():
     assert len({digest(name, part) for name, part in names}) == 5
 
 
-def refused(source, kind, pattern, cell=None):
-    """One line, of the named kind, that says what is wrong and ends with a remedy."""
-    with pytest.raises(kind) as caught:
-        load_model(source, cell)
-    message = str(caught.value)
-    assert isinstance(caught.value, InputError)
-    assert "\n" not in message
-    assert re.search(pattern, message), message
-
-
 def test_directions_are_refused(tmp_path):
     """Layers make a stack and projections a cell; a second direction is named and refused."""
     deep, both = torch.nn.RNN(2, 3, num_layers=2), torch.nn.RNN(2, 3, bidirectional=True)
@@ -197,13 +187,13 @@ def test_wrong_state_dicts():
     refused(good | {"bias_hh_l0": torch.ones(3).double()}, WeightsError, "mix dtypes", "rnn-tanh")
 
 
-@pytest.mark.parametrize("role", ["weight_hh_l0", "weight_ih_l0", "bias_ih_l0", "bias_hh_l0"])
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
-def test_not_finite(role, value):
+def test_not_finite(value):
     """NaN or infinity anywhere is refused."""
-    weights = state()
-    weights[role].flatten()[0] = value
-    refused(weights, NotFiniteError, role.removesuffix("_l0"), "rnn-tanh")
+    for role in state():
+        weights = state()
+        weights[role].flatten()[0] = value
+        refused(weights, NotFiniteError, role.removesuffix("_l0"), "rnn-tanh")
 
 
 def test_biases_that_overflow():

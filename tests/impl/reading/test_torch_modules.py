@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from refusals import refused
 from torch.nn.utils import parametrizations, parametrize, prune
 
 from impl.errors import InputError
@@ -12,14 +13,6 @@ from impl.training.stable_lstm import stable_lstm_
 LAYERS = [torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU]
 CELLS = [torch.nn.RNNCell, torch.nn.LSTMCell, torch.nn.GRUCell]
 EACH = pytest.mark.parametrize("base", LAYERS + CELLS, ids=lambda base: base.__name__)
-
-
-def refused(source, kind, pattern: str, **options) -> None:
-    """One line of the named kind."""
-    with pytest.raises(kind, match=pattern) as caught:
-        load_model(source, **options)
-    assert isinstance(caught.value, InputError)
-    assert "\n" not in str(caught.value)
 
 
 def made(base):

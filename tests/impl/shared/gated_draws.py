@@ -1,8 +1,11 @@
 """Random gated cells, and the steepest steps that a search finds in their boxes."""
 
+import pytest
 import torch
 from torch import Tensor
 
+from impl.cells.gated import gru as grus
+from impl.cells.gated import lstm as lstms
 from impl.cells.gated.gru import GRU
 from impl.cells.gated.lstm import LSTM
 from impl.norms.comparison import Comparison
@@ -29,6 +32,33 @@ def gru(W: Tensor, U: Tensor, b_ih: Tensor, b_hh: Tensor) -> GRU:
 def cho(W: Tensor, U: Tensor, b_ih: Tensor, b_hh: Tensor) -> GRU:
     """Cho's GRU of these weights."""
     return GRU(W, U, b_ih, b_hh, cho=True)
+
+
+MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])
+
+
+def scalar(make, **parts: float) -> Cell:
+    """One unit with one input, its parts by name: W_f, U_z, b_n, c_n, …; the rest is zero."""
+    gates = "ifzo" if make is lstm else "rzn"
+    W, U, b, c = (
+        torch.tensor([[parts.get(f"{kind}_{gate}", 0.0) for gate in gates]], dtype=torch.float64)
+        for kind in "WUbc"
+    )
+    return make(W[:, :, None], U[:, :, None], b, c)
+
+
+def compared(cell: Cell, B: float = 1.0) -> Comparison:
+    """The comparison that was worked out by hand."""
+    return (lstms if isinstance(cell, LSTM) else grus).comparison(cell, B)
+
+
+def boxed(cell: Cell, B: float = 1.0) -> Tensor:
+    """The box of the states that is iterated to the end, (B, N)."""
+    return (
+        lstms.invariant_box(cell, B).states
+        if isinstance(cell, LSTM)
+        else grus.invariant_box(cell, B)
+    )
 
 
 def draw(make, n: int, *, systems: int = 1, d: int = 2, scale: float = 1.0, seed: int = 0) -> Cell:

@@ -102,3 +102,26 @@ def length(vector: list[arb]) -> arb:
     low = sum((v.abs_lower() * v.abs_lower() for v in vector), arb(0)).lower()
     high = sum((v.abs_upper() * v.abs_upper() for v in vector), arb(0)).upper()
     return arb(low if low > 0 else 0).sqrt().union(arb(high).sqrt())
+
+
+def window_gradient(cell: RNN, x: Tensor, loss: Loss, trained: str, k: int) -> Tensor:
+    """∇p_T^k in the trained weights by autograd, x (T, d)."""
+    found = autograd(cell, x[None, :, :, None], loss, len(x) - k)
+    return found[blocks(cell.n, cell.d, trained)]
+
+
+def derivatives(cell: RNN, trained: str, h: Tensor, x: Tensor) -> dict[str, Tensor]:
+    """∂_wφ (n, m), ∂_h∂_hφ (n, n, n), ∂_w∂_hφ (n, n, m), ∂_h∂_wφ and ∂_w∂_wφ at one point, by
+    automatic differentiation."""
+    parts = {p: getattr(cell, p)[0] for p in ("W", "U", "b")}
+    sizes = [parts[p].numel() for p in trained]
+
+    def phi(h: Tensor, w: Tensor) -> Tensor:
+        flats = zip(trained, w.split(sizes), strict=True)
+        moved = parts | {p: flat.reshape(parts[p].shape) for p, flat in flats}
+        return cell.activation(moved["W"] @ h + moved["U"] @ x + moved["b"])
+
+    w = torch.cat([parts[p].flatten() for p in trained])
+    (hh, hw), (wh, ww) = torch.func.jacfwd(torch.func.jacfwd(phi, (0, 1)), (0, 1))(h, w)
+    first = torch.func.jacfwd(phi, 1)(h, w)
+    return {"L_w": first, "beta_hh": hh, "beta_hw": hw, "beta_wh": wh, "beta_ww": ww}

@@ -3,13 +3,15 @@ import math
 import mpmath
 import pytest
 import torch
+from draws import doubles
 from flint import arb, arb_mat, ctx
 from gradient_oracle import Blocks, autograd, balls, blocks, exactly, length, random_system
 from torch import Tensor
 
+from impl.cells.activation import activation
 from impl.cells.rnn import RNN
-from impl.errors import ShapeError
-from impl.gradients.loss import LOSSES, Loss
+from impl.errors import RangeError, ShapeError
+from impl.gradients.loss import LOSSES, Loss, loss
 from impl.numbers.spectral_norm import certified_norm
 from impl.training.descent import Omega, descend, descent_error, project
 
@@ -185,3 +187,29 @@ def test_bad_calls() -> None:
         descend(cell, x[..., :1], p, omega, "W", rates(3, 0.1))
     with pytest.raises(ShapeError, match="radius of b"):
         Omega(omega.W, omega.U, omega.b[:1])
+
+
+def test_a_step_that_underflows_is_an_error() -> None:
+    """α g is lost in all of a hundred weights, though neither α nor g is 0."""
+    n, alpha, slope = 100, 2.0**-475, 1.9 * 2.0**-601
+    W, U = (torch.zeros(1, n, m, dtype=torch.float64) for m in (n, 1))
+    cell = RNN(W, U, U[:, :, 0], activation("identity"))
+    p = loss("linear", torch.full((1, 1, n), slope, dtype=torch.float64))
+    x, rates, one = torch.zeros(1, 1, 1, 1, dtype=torch.float64), doubles([[alpha]]), doubles([1.0])
+    omega = Omega(one, one, one)
+    cells = descend(cell, x, p, omega, "b", rates)
+    assert not cells[1].b.any()
+    error = descent_error(cells, x, p, omega, "b", rates, doubles([0.0]))[0, 1].item()
+    with ctx.workprec(200):
+        assert arb(alpha) * arb(slope) * 10 <= error
+
+
+def test_steps_go_down() -> None:
+    """Negative steps, whose errors no formula here bounds, are refused."""
+    cell, x, p = random_system("tanh", "linear", B=1, S=1)
+    radii = Omega(*(doubles([9.0]) for _ in range(3)))
+    rates = doubles([[0.1, -0.1]])
+    with pytest.raises(RangeError, match="α"):
+        descend(cell, x, p, radii, "WUb", rates)
+    with pytest.raises(RangeError, match="α"):
+        descent_error([cell] * 3, x, p, radii, "WUb", rates, doubles([1.0]))

@@ -2,12 +2,14 @@ import math
 
 import pytest
 import torch
+from draws import doubles
 from flint import arb_mat, ctx
 from torch import Tensor
 
+from impl.errors import PrecisionError
 from impl.training.nearest import distance, itself, projected, projection_error, rescaled
 from impl.training.nearest_exact import ball_itself, ball_projected, ball_rescaled, frobenius
-from impl.training.projection import Ball
+from impl.training.projection import Ball, BallNorm
 
 NORMS = ("spectral", "infinity", "frobenius")
 
@@ -92,3 +94,30 @@ def test_not_finite() -> None:
     low, high = distance(itself(A * math.nan), itself(A))
     assert (low == 0).all()
     assert (high == math.inf).all()
+
+
+@pytest.mark.parametrize("size", [2.0**520, 2.0**1000])
+@pytest.mark.parametrize("radius", [0.0, 1.0, 2.0**-300])
+@pytest.mark.parametrize("norm", ["spectral", "infinity", "frobenius"])
+def test_points_near_huge_matrices(norm: BallNorm, radius: float, size: float) -> None:
+    """Norms whose squares overflow have lower bounds too; a ball may be the point 0."""
+    A = torch.randn(3, 2, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1)) * size
+    ball = Ball(norm, radius)
+    for point, exact in ((projected, ball_projected), (rescaled, ball_rescaled)):
+        found = point(A, ball)
+        assert (found.error >= 0).all()
+        with ctx.workprec(4000):
+            for i, error in enumerate(found.error.tolist()):
+                gap = frobenius(exact(A[i], ball) - arb_mat(found.value[i].tolist()))
+                assert gap <= error
+
+
+def test_single_precision_points() -> None:
+    """The bounds count the roundings of float64 alone."""
+    A, ball, ell = torch.eye(2)[None], Ball("frobenius", 0.3), doubles([0.3])
+    for point in (itself, lambda M: projected(M, ball), lambda M: rescaled(M, ball)):
+        with pytest.raises(PrecisionError):
+            point(A)
+    for pair in ((A, A.double()), (A.double(), A)):
+        with pytest.raises(PrecisionError):
+            projection_error(*pair, "frobenius", ell)

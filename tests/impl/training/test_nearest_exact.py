@@ -1,8 +1,8 @@
 import mpmath
 import pytest
 import torch
+from draws import normal
 from flint import arb, arb_mat, ctx, fmpq
-from torch import Tensor
 
 from impl.numbers.jacobi import decomposition, dot
 from impl.training.nearest_exact import (
@@ -22,16 +22,10 @@ NORMS = ("spectral", "infinity", "frobenius")
 PRECISION = 150
 
 
-def draw(m: int, n: int, seed: int = 0) -> Tensor:
-    """A Gaussian matrix."""
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(m, n, dtype=torch.float64, generator=generator)
-
-
 @pytest.mark.parametrize("shape", [(1, 1), (3, 3), (2, 5), (5, 2)])
 def test_decomposition(shape: tuple[int, int]) -> None:
     """The factors reproduce the matrix and are orthonormal, to the precision asked for."""
-    A = arb_mat(draw(*shape).tolist())
+    A = arb_mat(normal(*shape).tolist())
     with ctx.workprec(PRECISION):
         U, sigma, V = decomposition(A)
         rows = [[s * v for v in u] for u, s in zip(U, sigma, strict=True)]
@@ -56,7 +50,7 @@ def test_decomposition_of_degenerate_matrices() -> None:
 @pytest.mark.parametrize("shape", [(3, 3), (2, 4), (4, 2)])
 def test_spectral_projection(shape: tuple[int, int]) -> None:
     """The enclosure holds U min(Σ, ℓ) Vᵀ of another library, and is narrow."""
-    A = draw(*shape, seed=1)
+    A = normal(*shape, seed=1)
     with ctx.workprec(PRECISION), mpmath.workprec(2 * PRECISION):
         found = ball_projected(A, Ball("spectral", 0.75))
         U, sigma, V = mpmath.svd_r(mpmath.matrix(A.tolist()), full_matrices=False)
@@ -72,7 +66,7 @@ def test_spectral_projection(shape: tuple[int, int]) -> None:
 def test_non_expansive_at_a_cluster() -> None:
     """Near multiples of the identity, whose singular vectors are ill-defined, points are sharp."""
     A = 2 * torch.eye(4, dtype=torch.float64)
-    B = A + 1e-9 * draw(4, 4)
+    B = A + 1e-9 * normal(4, 4)
     ball = Ball("spectral", 1.0)
     with ctx.workprec(100):
         gap = ball_distance(ball_projected(A, ball), ball_projected(B, ball))
@@ -84,11 +78,11 @@ def test_non_expansive_at_a_cluster() -> None:
 @pytest.mark.parametrize("norm", NORMS)
 def test_candidates_prove_themselves(norm: str) -> None:
     """Every point Z of the ball makes an obtuse angle: ⟨A − ΠA, Z − ΠA⟩ ≤ 0."""
-    A, ball = draw(4, 4, seed=2), Ball(norm, 0.75)
+    A, ball = normal(4, 4, seed=2), Ball(norm, 0.75)
     P = ball_projected(A, ball)
     rest = (arb_mat(A.tolist()) - P).entries()
     for seed in range(30):
-        Z = ball.project(draw(4, 4, seed=seed)) * (1 - 2**-40)
+        Z = ball.project(normal(4, 4, seed=seed)) * (1 - 2**-40)
         assert dot(rest, (arb_mat(Z.tolist()) - P).entries()) < 1e-15
 
 
@@ -106,7 +100,7 @@ def test_rational_points() -> None:
     right = torch.tensor([[3.0, 4.0]], dtype=torch.float64)
     assert rational_projected(right, Ball("frobenius", 1.0)) == [[fmpq(3, 5), fmpq(4, 5)]]
     for norm in NORMS:
-        A = draw(3, 3) / 100
+        A = normal(3, 3) / 100
         assert rational_projected(A, Ball(norm, 1.0)) == rational_itself(A)
         assert rational_rescaled(A, Ball(norm, 1.0)) == rational_itself(A)
     assert rational_distance_square(rational_itself(right), [[fmpq(0), fmpq(1)]]) == 18
@@ -114,7 +108,7 @@ def test_rational_points() -> None:
 
 def test_irrational_points() -> None:
     """None where only balls will do, which then enclose the point."""
-    A = draw(3, 3)
+    A = normal(3, 3)
     for norm in ("spectral", "frobenius"):
         ball = Ball(norm, 0.5)
         assert rational_projected(A, ball) is None
@@ -126,7 +120,7 @@ def test_irrational_points() -> None:
 @pytest.mark.parametrize("norm", NORMS)
 def test_rescaled_is_farther(norm: str) -> None:
     """The nearest point is at most as far from A as the rescaled one."""
-    A, ball = draw(4, 4, seed=5), Ball(norm, 0.75)
+    A, ball = normal(4, 4, seed=5), Ball(norm, 0.75)
     start = ball_itself(A)
     near, far = (ball_distance(start, f(A, ball)) for f in (ball_projected, ball_rescaled))
     assert near < far if norm != "frobenius" else near.overlaps(far)

@@ -197,3 +197,22 @@ def test_without_biases():
         weights = stable.certified(draw(bias=False, size=5.0, dtype=dtype))
         assert stable.contains(weights)
         assert certify(load_model(weights, "lstm"), 1.0, norm="infinity").lam <= stable.factor
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize(("scale", "bound"), [(1e30, 1.0), (1.0, 1e200), (1e30, 1e308)])
+def test_the_projection_of_large_weights_ends(dtype, bias, scale, bound):
+    """Norms that overflow leave neither NaN in the weights nor a loop without an end."""
+    torch.manual_seed(0)
+    lstm = torch.nn.LSTM(2, 3, bias=bias).to(dtype)
+    with torch.no_grad():
+        for part in lstm.parameters():
+            part.mul_(scale)
+    stable = StableLSTM(0.5, 0.9, bound)
+    stable_lstm_(lstm, 0.5, 0.9, bound)
+    weights = {name.removesuffix("_l0"): part for name, part in lstm.named_parameters()}
+    assert all(bool(torch.isfinite(part).all()) for part in weights.values())
+    assert stable.contains(weights)
+    assert certify(lstm, bound).lam <= stable.factor

@@ -1,11 +1,5 @@
 """``verify`` and ``sabotage``: the main job, on few systems."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-from time import sleep
-
 import jsonschema
 import pytest
 
@@ -152,33 +146,3 @@ def test_exit_codes_of_sabotage(call, monkeypatch, changes, code, word):
     outcome = call("sabotage", CLAIM, "--format", "json")
     assert outcome.code == code
     assert outcome.json[0]["convicted"] is changes.get("convicted", True)
-
-
-@pytest.mark.slow
-def test_two_writers_leave_whole_files(tmp_path, python, call, tiny):
-    """While two processes write the same folder, what is read is always a whole record and page."""
-    assert call("verify", CLAIM, "-n", 0, "--out", tmp_path / "a").code == 0
-    assert call("verify", CLAIM, "-n", 0, "--seed", 1, "--out", tmp_path / "b").code == 0
-    out, command = tmp_path / "out", "from rnnbounds.cli import main; import sys\n"
-    command += "for _ in range(8): assert main(['report', *sys.argv[1:]]) == 0"
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", command, str(tmp_path / name / "run.json"), "--out", str(out)],
-            stdout=subprocess.DEVNULL,
-            cwd=Path(module.__file__).parents[2],
-        )
-        for name in ("a", "b")
-    ]
-    allowed = [load(tmp_path / name / "run.json") for name in ("a", "b")]
-    pages = [(tmp_path / name / "index.html").read_bytes() for name in ("a", "b")]
-    seen = 0
-    while any(process.poll() is None for process in started):
-        if (out / "index.html").exists():
-            assert load(out / "run.json") in allowed
-            assert (out / "index.html").read_bytes() in pages
-            seen += 1
-        sleep(0.01)
-    assert [process.returncode for process in started] == [0, 0]
-    assert seen > 0
-    assert sorted(path.name for path in out.iterdir()) == ["index.html", "run.json"]
-    assert json.loads((out / "run.json").read_text())["schema"]

@@ -1,38 +1,24 @@
 """The experiment on gradients and weights: small, twice the same, honest when it fails."""
 
-import json
 import math
 from dataclasses import replace
-from functools import partial
 
 import pytest
 import torch
+from small_runs import GRADIENTS as SMALL
 
 from reports.pages.experiment import render_experiment
-from rnnbounds import experiments
-from rnnbounds.experiments.gradients import run as gradients
 from rnnbounds.experiments.gradients.curves import flat_from, mean, mean_bound, power, used, vacuous
-from rnnbounds.experiments.gradients.instances import Setting, draw
+from rnnbounds.experiments.gradients.instances import draw
 from rnnbounds.experiments.gradients.page import page as page_of
-from rnnbounds.experiments.gradients.record import Closeness, problems, within
+from rnnbounds.experiments.gradients.record import problems, within
 from rnnbounds.experiments.gradients.run import run
-
-SMALL = Setting(
-    instances=2, states=4, inputs=2, outputs=3, length=14, steps=5, windows=(1, 2, 4, 8, 13)
-)
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory):
+def ran(small_run):
     """A small run: its folder, its record, and how often it advanced."""
-    folder, labels = tmp_path_factory.mktemp("close") / "new" / "folder", []
-    record = run(folder, instances=2, setting=SMALL, advance=labels.append)
-    return folder, record, labels
-
-
-def without_environment(document):
-    """The record but for the times and the machine."""
-    return {name: part for name, part in json.loads(document).items() if name != "environment"}
+    return small_run("gradients-close")
 
 
 def slopes(W, U, x, C, y, k):
@@ -57,28 +43,6 @@ def trained(W, U, x, C, y, k, rates, radii):
         W, U = (u * sigma.clamp(max=radii[0])) @ v, U - rate * dU
         U = U * min(1.0, radii[1] / float(U.norm()))
     return W, U
-
-
-def test_files_and_progress(ran):
-    """A record and a page, nothing else; the work is counted."""
-    folder, record, labels = ran
-    assert {path.name for path in folder.iterdir()} == {"gradients-close.json", "index.html"}
-    assert len(labels) == gradients.PARTS
-    assert record.problems == ()
-    assert isinstance(record, Closeness)
-    told = json.loads((folder / "gradients-close.json").read_text())
-    assert told["schema"] == "rnnbounds/gradients-close/1"
-    assert told["setting"]["windows"] == [1, 2, 4, 8, 13]
-
-
-def test_same_seed_same_record(ran, tmp_path):
-    """A seed gives the same record twice, and torch's own generator is left as it was."""
-    folder, *_ = ran
-    before = torch.random.get_rng_state()
-    run(tmp_path, instances=2, setting=SMALL)
-    assert torch.equal(before, torch.random.get_rng_state())
-    first, second = ((where / "gradients-close.json").read_text() for where in (folder, tmp_path))
-    assert without_environment(first) == without_environment(second)
 
 
 def test_seed_and_number():
@@ -179,19 +143,6 @@ def test_within():
     assert not within(math.nan, 1e6, 0.0)
 
 
-def test_page_stands_alone(ran):
-    """The page loads nothing, runs nothing, and is made from the record alone."""
-    folder, record, _ = ran
-    page = (folder / "index.html").read_text()
-    assert page.encode() == render_experiment(page_of(record))
-    for absent in ("http:", "https:", "<script", "<link", "src=", "FAILS"):
-        assert absent not in page
-    assert page.count("<svg") == 2
-    assert "seed 0 · 2 instances · 5 steps" in page
-    assert "The certified bound is vacuous at every k here" in page
-    assert "The certified bound says something from k = " in page
-
-
 def test_page_of_one_window(tmp_path):
     """One window, where there is no rate and no middle, makes a page as well."""
     record = run(tmp_path, instances=1, setting=replace(SMALL, windows=(3,)))
@@ -218,51 +169,3 @@ def test_means(ran):
     assert mean(curve)[0] == pytest.approx((curve.observed[0][0] + curve.observed[1][0]) / 2)
     far = replace(curve, log10_bound=((1.0, *[500.0] * 4), (1.0, *[500.0] * 4)))
     assert mean_bound(far) == [10.0, *[math.inf] * 4]
-
-
-@pytest.fixture
-def small(monkeypatch):
-    """The command runs the small setting."""
-    known = experiments.EXPERIMENTS["gradients-close"]
-    chosen = {"gradients-close": replace(known, run=partial(run, setting=SMALL))}
-    monkeypatch.setattr(experiments, "EXPERIMENTS", chosen)
-
-
-@pytest.mark.usefixtures("small")
-def test_command(call, tmp_path):
-    """The command prints the table, ends with 0 and needs no terminal."""
-    outcome = call("experiment", "gradients-close", "--out", tmp_path, "--instances", 1)
-    assert (outcome.code, outcome.err) == (0, "")
-    head, first, *_ = outcome.out.splitlines()
-    assert head.split()[:3] == ["k", "mean", "least"]
-    assert first.split()[0] == "1"
-    assert f"wrote {tmp_path / 'index.html'} and {tmp_path / 'gradients-close.json'}" in outcome.out
-
-
-@pytest.mark.usefixtures("small")
-def test_command_json(call, tmp_path):
-    """With --format json one document is printed, the one that is written."""
-    options = ("--out", tmp_path, "--instances", 1, "--seed", 3, "--format", "json")
-    document = call("experiment", "gradients-close", *options).json
-    assert document == json.loads((tmp_path / "gradients-close.json").read_text())
-    assert (document["seed"], document["setting"]["instances"]) == (3, 1)
-
-
-@pytest.mark.usefixtures("small")
-def test_command_fails_with_one(call, tmp_path, monkeypatch):
-    """A run whose bounds do not hold ends with 1 and says where."""
-    monkeypatch.setattr(gradients, "weight_bounds", lambda *given: ((-400.0,) * 5,))
-    outcome = call("experiment", "gradients-close", "--out", tmp_path, "--instances", 1)
-    assert outcome.code == 1
-    assert "FAILS: the weights with steps 1/t of instance 0 at k = 1 are" in outcome.out
-
-
-def test_bad_calls(refused, tmp_path):
-    """Sizes of another experiment, no instances, a file in place of the folder: exit 2."""
-    (tmp_path / "file").write_text("mine")
-    close = ("experiment", "gradients-close", "--out", tmp_path)
-    assert "gradients-close has no epochs; leave --epochs out" in refused(*close, "--epochs", 3)
-    assert "instances" in refused(*close, "--instances", 0)
-    line = refused("experiment", "gradients-close", "--out", tmp_path / "file")
-    assert "choose another place" in line
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]

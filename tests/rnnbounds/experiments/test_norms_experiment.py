@@ -1,59 +1,33 @@
 """The experiment on norms: small, twice the same, honest when it fails."""
 
-import json
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
 import torch
+from small_runs import NORMS as SMALL
 
 import impl.norms.semidefinite
 from impl.certificate.certify import certify
 from impl.reading.adapters import load_model
 from reports.pages.experiment import render_experiment
-from rnnbounds import experiments
 from rnnbounds.experiments.norms.page import outcome, rows
 from rnnbounds.experiments.norms.page import page as page_of
 from rnnbounds.experiments.norms.record import Method, Setting, problems, windows
 from rnnbounds.experiments.norms.run import CELL, certified, draw, run
 
-SMALL = Setting(systems=4, most=5)
-
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory):
+def ran(small_run):
     """A small run: its folder, its record, and how often it advanced."""
-    folder, labels = tmp_path_factory.mktemp("norms") / "new" / "folder", []
-    return folder, run(folder, instances=4, setting=SMALL, advance=labels.append), labels
-
-
-def without_environment(path):
-    """The record but for the times and the machine."""
-    document = json.loads((path / "norms.json").read_text())
-    return {name: part for name, part in document.items() if name != "environment"}
+    return small_run("norms")
 
 
 def test_run(ran):
-    """All are certified, although ‖W‖₂ ≥ 1; the record is written beside a page of its own."""
-    folder, record, labels = ran
-    assert {path.name for path in folder.iterdir()} == {"norms.json", "index.html"}
-    assert len(labels) == 4
-    assert not record.problems
-    assert len(record.chosen) == 4
+    """All are certified, although ‖W‖₂ ≥ 1."""
+    _, record, _ = ran
+    assert len(record.chosen) == SMALL.systems
     assert not record.certified("spectral")
-    assert without_environment(folder)["schema"] == "rnnbounds/norms/1"
-    page = (folder / "index.html").read_text()
-    assert "auto certifies 4" in page
-    assert "FAILS" not in page
-
-
-def test_same_seed_same_record(ran, tmp_path):
-    """A seed gives the same record twice; torch's own generator is left as it was."""
-    before = torch.random.get_rng_state()
-    run(tmp_path, instances=4, setting=SMALL)
-    assert torch.equal(before, torch.random.get_rng_state())
-    assert without_environment(tmp_path) == without_environment(ran[0])
 
 
 def test_systems_are_what_they_should_be():
@@ -127,7 +101,7 @@ def test_auto_certifies_as_many(ran):
     _, record, _ = ran
     undecided = tuple(replace(system, verdict="undecided") for system in record.systems)
     told = problems(replace(record, systems=undecided))
-    assert told[-1] == "auto certifies 0 systems, a single norm 4"
+    assert told[-1] == "auto certifies 0 systems, a single norm 2"
 
 
 def test_without_the_solver(monkeypatch, tmp_path):
@@ -137,27 +111,3 @@ def test_without_the_solver(monkeypatch, tmp_path):
     assert "diagonal-sdp" not in record.names
     assert not record.problems
     assert "diagonal-sdp was not tried" in (tmp_path / "index.html").read_text()
-
-
-@pytest.fixture
-def small(monkeypatch):
-    """The command runs the small setting."""
-    known = experiments.EXPERIMENTS["norms"]
-    monkeypatch.setattr(
-        experiments,
-        "EXPERIMENTS",
-        {"norms": replace(known, run=partial(run, setting=SMALL))},
-    )
-
-
-@pytest.mark.usefixtures("small")
-def test_command(call, tmp_path):
-    """The command prints the table and what it says, and ends with 0; as JSON one document."""
-    told = call("experiment", "norms", "--out", tmp_path, "--instances", 2)
-    assert (told.code, told.err) == (0, "")
-    assert told.out.splitlines()[0].split()[:2] == ["norm", "certifies"]
-    assert "auto certifies 2" in told.out
-    document = call(
-        "experiment", "norms", "--out", tmp_path, "--instances", 1, "--format", "json"
-    ).json
-    assert document == json.loads((tmp_path / "norms.json").read_text())

@@ -1,161 +1,55 @@
 """The permuted-digits experiment: small, taken up again to the bit, wary of what it reads."""
 
 import gzip
-import json
 import math
 import sys
 from dataclasses import replace
-from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from small_runs import DIGITS as SMALL
+from small_runs import idx_bytes, stop_after, write_folder
 
 from reports.pages.experiment import render_experiment
-from rnnbounds import experiments
 from rnnbounds.experiments.common import chance
 from rnnbounds.experiments.digits import idx, pixels, setting
 from rnnbounds.experiments.digits import run as digits
 from rnnbounds.experiments.digits.idx import NAMES, IdxError
 from rnnbounds.experiments.digits.page import page as page_of
-from rnnbounds.experiments.digits.record import Learned, Setting, problems
+from rnnbounds.experiments.digits.record import Learned, problems
 from rnnbounds.experiments.digits.run import run, work
 from rnnbounds.experiments.digits.setting import setting_of
 from rnnbounds.experiments.parts import PartError
 from rnnbounds.experiments.students import KINDS
 
-SMALL = Setting(data="folder", images=40, hidden=4, networks=2, epochs=4, batch=16, block=2)
-EPOCHS = len(KINDS) * SMALL.epochs
-
-
-def idx_bytes(values):
-    """An idx file of bytes."""
-    shape = b"".join(length.to_bytes(4, "big") for length in values.shape)
-    return bytes((0, 0, 8, values.ndim)) + shape + values.astype(np.uint8).tobytes()
-
-
-def write_folder(folder):
-    """Forty and thirty images of 4 × 3 pixels: the digit is how bright they are."""
-    folder.mkdir()
-    rng = np.random.default_rng(0)
-    for count, (images, labels) in ((40, NAMES[:2]), (30, NAMES[2:])):
-        told = np.arange(count) % 10
-        shown = 20 * told[:, None, None] + rng.integers(0, 9, (count, 4, 3))
-        (folder / images).write_bytes(idx_bytes(shown))
-        (folder / f"{labels}.gz").write_bytes(gzip.compress(idx_bytes(told)))
-    return folder
-
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    """A folder with idx files, two of them gzipped."""
-    return write_folder(tmp_path_factory.mktemp("data") / "mnist")
-
-
-@pytest.fixture(scope="module")
-def ran(data, tmp_path_factory):
+def ran(small_run):
     """A small run: its folder, its record, and how often it advanced."""
-    folder, labels = tmp_path_factory.mktemp("digits") / "new" / "folder", []
-    return folder, run(folder, data=str(data), setting=SMALL, advance=labels.append), labels
+    return small_run("permuted-digits")
 
 
-def without_environment(folder):
-    """The record but for the times and the machine."""
-    told = json.loads((folder / "permuted-digits.json").read_text())
-    return {name: part for name, part in told.items() if name != "environment"}
-
-
-def interrupted(folder, data, calls, **options):
-    """A run that is interrupted like a program is, at the end of an epoch."""
-    left = iter(range(calls - 1))
-
-    def advance(label):
-        if next(left, None) is None:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run(folder, data=str(data), setting=SMALL, advance=advance, **options)
-
-
-def test_files_and_progress(ran):
-    """A record and a page, nothing else; the work is counted."""
-    folder, record, labels = ran
-    assert {path.name for path in folder.iterdir()} == {"permuted-digits.json", "index.html"}
+def test_what_is_recorded(ran):
+    """Pixels, images, and an accuracy of each network after each epoch."""
+    _, record, labels = ran
     assert labels == [kind for kind in KINDS for _ in range(SMALL.epochs)]
     assert work(epochs=5) == 15
-    assert record.problems == ()
     assert (record.pixels, record.training, record.testing) == (12, 40, 20)
     assert record.chance == 0.1
-    told = json.loads((folder / "permuted-digits.json").read_text())
-    assert told["schema"] == "rnnbounds/permuted-digits/1"
-    assert np.shape([kind["accuracy"] for kind in told["learned"]]) == (3, 4, 2)
+    assert np.shape([kind.accuracy for kind in record.learned]) == (3, 4, 2)
+    assert record.digest in (ran[0] / "index.html").read_text()
 
 
-def test_same_seed_same_record(ran, data, tmp_path):
-    """A seed gives the same record twice, and torch's own generator is left as it was."""
-    before = torch.random.get_rng_state()
-    run(tmp_path, data=str(data), setting=SMALL)
-    assert torch.equal(before, torch.random.get_rng_state())
-    assert without_environment(ran[0]) == without_environment(tmp_path)
-
-
-@pytest.mark.parametrize("calls", [1, 3, 6, 11])
-def test_interrupted_run_goes_on(ran, data, tmp_path, monkeypatch, calls):
-    """A run goes on from the last block of epochs, and its record is the same to the last bit."""
-    interrupted(tmp_path, data, calls)
-    stored = calls // SMALL.block * SMALL.block
-    trained, learn = [], digits.Training.learn
-    monkeypatch.setattr(
-        digits.Training, "learn", lambda self: trained.append(self.kind) or learn(self)
-    )
-    labels = []
-    run(tmp_path, data=str(data), setting=SMALL, advance=labels.append)
-    assert len(trained) == EPOCHS - stored
-    assert len(labels) == EPOCHS
-    assert without_environment(ran[0]) == without_environment(tmp_path)
-    assert not (tmp_path / "parts").exists()
-
-
-def test_other_runs_are_refused(ran, data, tmp_path):
-    """Other settings, another seed and other data find the state, do not use it and leave it."""
-    interrupted(tmp_path, data, 3)
-    (part,) = (tmp_path / "parts").iterdir()
-    before = part.read_bytes()
+def test_other_images_are_refused(data, tmp_path):
+    """A state that was learned from other images is not used."""
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, data=str(data), setting=SMALL, advance=stop_after(2))
     other = write_folder(tmp_path / "other")
     (other / NAMES[0]).write_bytes(idx_bytes(np.zeros((40, 4, 3))))
-    for options in (
-        {"data": str(data), "setting": replace(SMALL, hidden=5)},
-        {"data": str(data), "setting": SMALL, "seed": 1},
-        {"data": str(other), "setting": SMALL},
-    ):
-        with pytest.raises(
-            PartError, match=r"(other settings|no part of this run); remove .*parts"
-        ):
-            run(tmp_path, **options)
-    assert part.read_bytes() == before
-
-
-@pytest.mark.parametrize("place", [8, -1], ids=["header", "weights"])
-def test_damaged_state_is_refused(data, tmp_path, place):
-    """One changed byte of a stored state stops the run in one line."""
-    interrupted(tmp_path, data, 3)
-    (part,) = (tmp_path / "parts").iterdir()
-    kept = bytearray(part.read_bytes())
-    kept[place] ^= 1
-    part.write_bytes(kept)
-    with pytest.raises(PartError, match="damaged"):
-        run(tmp_path, data=str(data), setting=SMALL)
-
-
-def test_foreign_file_is_refused(data, tmp_path):
-    """Weights that another program wrote under the same name are not taken for a state."""
-    from safetensors.torch import save_file
-
-    (tmp_path / "parts").mkdir()
-    save_file({"W": torch.zeros(2)}, tmp_path / "parts" / "RNN.safetensors")
-    with pytest.raises(PartError, match="is no part of a run"):
-        run(tmp_path, data=str(data), setting=SMALL)
+    with pytest.raises(PartError, match="other settings"):
+        run(tmp_path, data=str(other), setting=SMALL)
 
 
 def test_pixels(data):
@@ -307,18 +201,6 @@ def test_lost_training_is_convicted(ran):
     assert b"FAILS" in render_experiment(page_of(replace(broken, problems=problems(broken))))
 
 
-def test_page_stands_alone(ran):
-    """The page loads nothing, runs nothing, and is made from the record alone."""
-    folder, record, _ = ran
-    page = (folder / "index.html").read_text()
-    assert page.encode() == render_experiment(page_of(record))
-    for absent in ("http:", "https:", "<script", "<link", "src=", "FAILS"):
-        assert absent not in page
-    assert page.count("<svg") == 2
-    assert record.digest in page
-    assert "rnnbounds experiment permuted-digits --seed 0 --data FOLDER --epochs 4" in page
-
-
 def test_page_says_who_is_idle(ran):
     """A kind that is no better than always the same answer is named; the others are not."""
     _, record, _ = ran
@@ -331,35 +213,3 @@ def test_page_says_who_is_idle(ran):
         page_of(replace(record, learned=(replace(idle, mean=good[0].mean), *good)))
     ).decode()
     assert "No better" not in page
-
-
-@pytest.fixture
-def small(monkeypatch):
-    """The command runs the small setting."""
-    known = experiments.EXPERIMENTS["permuted-digits"]
-    chosen = {"permuted-digits": replace(known, run=partial(run, setting=SMALL))}
-    monkeypatch.setattr(experiments, "EXPERIMENTS", chosen)
-
-
-@pytest.mark.usefixtures("small")
-def test_command(call, data, tmp_path):
-    """The command prints the accuracies, ends with 0 and needs no terminal."""
-    options = ("--data", data, "--out", tmp_path, "--device", "cpu")
-    outcome = call("experiment", "permuted-digits", *options)
-    assert (outcome.code, outcome.err) == (0, "")
-    head, *rows = outcome.out.splitlines()
-    assert head.split()[:3] == ["kind", "after", "the"]
-    assert [row.split()[0] for row in rows[:3]] == list(KINDS)
-    told = call("experiment", "permuted-digits", *options, "--format", "json").json
-    assert told == json.loads((tmp_path / "permuted-digits.json").read_text())
-
-
-@pytest.mark.usefixtures("small")
-def test_command_refuses_damaged_state(refused, data, tmp_path):
-    """A damaged state ends the command with one line that says what to do."""
-    interrupted(tmp_path, data, 3)
-    (part,) = (tmp_path / "parts").iterdir()
-    part.write_bytes(b"mine")
-    line = refused("experiment", "permuted-digits", "--data", data, "--out", tmp_path)
-    assert line.endswith("to start afresh, or write to another --out")
-    assert part.read_bytes() == b"mine"

@@ -1,18 +1,16 @@
 """The URNN experiment: small, twice the same, taken up again, honest when it fails."""
 
-import json
 import math
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
 import torch
+from small_runs import UNITS, stop_after
+from small_runs import URNN as SMALL
 
 from reports.pages.experiment import render_experiment
-from rnnbounds import experiments
 from rnnbounds.experiments.common import chance, choose_device
-from rnnbounds.experiments.parts import PartError
 from rnnbounds.experiments.students import KINDS, Students, draw
 from rnnbounds.experiments.urnn import run as urnn
 from rnnbounds.experiments.urnn import teacher
@@ -21,19 +19,13 @@ from rnnbounds.experiments.urnn.page import outcome
 from rnnbounds.experiments.urnn.page import page as page_of
 from rnnbounds.experiments.urnn.record import Curve, ceiling, compare, problems
 from rnnbounds.experiments.urnn.run import run, units, work
-from rnnbounds.experiments.urnn.teacher import FULL, Setting
-
-SMALL = Setting(
-    sequences=12, length=60, hidden=(2, 4), realisations=2, together=1, epochs=2, batch=4
-)
-UNITS = 12  # 2 realisations × 2 SNR × 3 kinds
+from rnnbounds.experiments.urnn.teacher import FULL
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory):
+def ran(small_run):
     """A small run: its folder, its record, and how often it advanced."""
-    folder, labels = tmp_path_factory.mktemp("urnn") / "new" / "folder", []
-    return folder, run(folder, setting=SMALL, advance=labels.append), labels
+    return small_run("urnn")
 
 
 @pytest.fixture(scope="module")
@@ -42,107 +34,26 @@ def task():
     return teacher.draw(SMALL, 0)
 
 
-def without_environment(folder):
-    """The record but for the times and the machine."""
-    told = json.loads((folder / "urnn.json").read_text())
-    return {name: part for name, part in told.items() if name != "environment"}
-
-
-def stop_after(calls):
-    """An `advance` that is interrupted like a program is."""
-    left = iter(range(calls))
-
-    def advance(label):
-        if next(left, None) is None:
-            raise KeyboardInterrupt
-
-    return advance
-
-
-def test_files_and_progress(ran):
-    """A record and a page, nothing else; the work is counted by the command's own count."""
-    folder, record, labels = ran
-    assert {path.name for path in folder.iterdir()} == {"urnn.json", "index.html"}
-    assert len(labels) == SMALL.epochs * UNITS
+def test_what_is_recorded(ran):
+    """A unit of work for each realisation, noise and kind; a score of each size of each."""
+    _, record, labels = ran
     assert len(set(labels)) == UNITS == len(units(SMALL))
     assert work(epochs=3, realisations=1) == 3 * 2 * 3
-    assert record.problems == ()
-    told = json.loads((folder / "urnn.json").read_text())
-    assert told["schema"] == "rnnbounds/urnn/1"
-    assert told["setting"]["hidden"] == [2, 4]
-    assert np.shape([curve["test"] for curve in told["curves"]]) == (6, 2, 2)
+    assert record.setting.hidden == (2, 4)
+    assert np.shape([curve.test for curve in record.curves]) == (6, 2, 2)
+    assert outcome(record.comparisons) in (ran[0] / "index.html").read_text()
 
 
-def test_same_seed_same_record(ran, tmp_path):
-    """A seed gives the same record twice, and torch's own generator is left as it was."""
-    before = torch.random.get_rng_state()
-    run(tmp_path, setting=SMALL)
-    assert torch.equal(before, torch.random.get_rng_state())
-    assert without_environment(ran[0]) == without_environment(tmp_path)
-
-
-@pytest.mark.parametrize("calls", [SMALL.epochs, 3 * SMALL.epochs + 1])
-def test_interrupted_run_goes_on(ran, tmp_path, monkeypatch, calls):
-    """What was finished is not trained again, and the record is the same to the last bit."""
+def test_what_is_finished_is_stored(tmp_path, monkeypatch):
+    """Each unit of work in a file of its own, none of which is trained again."""
     with pytest.raises(KeyboardInterrupt):
-        run(tmp_path, setting=SMALL, advance=stop_after(calls))
-    stored = {path.name for path in tmp_path.rglob("*") if path.is_file()}
-    names = [urnn.name_of(unit) for unit in units(SMALL)]
-    done = calls // SMALL.epochs
-    assert stored == {f"{name}.safetensors" for name in names[:done]}
+        run(tmp_path, setting=SMALL, advance=stop_after(3 * SMALL.epochs + 1))
+    stored = {path.stem for path in tmp_path.rglob("*") if path.is_file()}
+    assert stored == {urnn.name_of(unit) for unit in units(SMALL)[:3]}
     trained, train = [], urnn.train
     monkeypatch.setattr(urnn, "train", lambda *a, **k: trained.append(a[:3]) or train(*a, **k))
-    labels = []
-    run(tmp_path, setting=SMALL, advance=labels.append)
-    assert trained == units(SMALL)[done:]
-    assert len(labels) == SMALL.epochs * UNITS
-    assert without_environment(ran[0]) == without_environment(tmp_path)
-    assert not (tmp_path / "parts").exists()
-
-
-def test_parts_of_another_run_are_refused(tmp_path):
-    """Other settings and another seed find the parts, use none and leave them alone."""
-    with pytest.raises(KeyboardInterrupt):
-        run(tmp_path, setting=SMALL, advance=stop_after(SMALL.epochs))
-    (part,) = (tmp_path / "parts").iterdir()
-    before = part.read_bytes()
-    with pytest.raises(PartError, match=r"other settings; remove .*parts to start"):
-        run(tmp_path, setting=replace(SMALL, rate=0.02))
-    with pytest.raises(PartError, match="other settings"):
-        run(tmp_path, setting=SMALL, seed=1)
-    assert part.read_bytes() == before
-    assert not (tmp_path / "urnn.json").exists()
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda data: data[:-3], "damaged"),
-        (lambda data: b"", "damaged"),
-        (lambda data: b"\xff" * 64, "damaged"),
-        (lambda data: data[:-1] + bytes([data[-1] ^ 1]), "damaged"),
-        (lambda data: bytes(3 * 2**20), "no part of this run"),
-    ],
-    ids=["truncated", "empty", "header", "bit", "huge"],
-)
-def test_damaged_parts_are_refused(tmp_path, change, words):
-    """A stored part that is not to the last bit as it was written stops the run in one line."""
-    with pytest.raises(KeyboardInterrupt):
-        run(tmp_path, setting=SMALL, advance=stop_after(SMALL.epochs))
-    (part,) = (tmp_path / "parts").iterdir()
-    part.write_bytes(change(part.read_bytes()))
-    with pytest.raises(PartError, match=words):
-        run(tmp_path, setting=SMALL)
-
-
-def test_exchanged_parts_are_refused(tmp_path):
-    """A part under the name of another one is refused, as is a file of weights."""
-    with pytest.raises(KeyboardInterrupt):
-        run(tmp_path, setting=SMALL, advance=stop_after(2 * SMALL.epochs))
-    first, second = sorted((tmp_path / "parts").iterdir())
-    first.write_bytes(second.read_bytes())
-    with pytest.raises(PartError, match="damaged"):
-        run(tmp_path, setting=SMALL)
+    run(tmp_path, setting=SMALL)
+    assert trained == units(SMALL)[3:]
 
 
 def test_teacher(task):
@@ -321,64 +232,6 @@ def test_lost_student_is_convicted(ran):
     broken = replace(record, curves=(lost, *rest))
     assert problems(broken) == ("RNN at 15 dB: an R² is not finite",)
     assert b"FAILS" in render_experiment(page_of(replace(broken, problems=problems(broken))))
-
-
-def test_page_stands_alone(ran):
-    """The page loads nothing, runs nothing, and is made from the record alone."""
-    folder, record, _ = ran
-    page = (folder / "index.html").read_text()
-    assert page.encode() == render_experiment(page_of(record))
-    for absent in ("http:", "https:", "<script", "<link", "src=", "FAILS"):
-        assert absent not in page
-    assert page.count("<svg") == 2
-    assert "what the noise allows, 0.9693" in page
-    assert outcome(record.comparisons) in page
-    assert "8 states" in page
-    assert "units were exactly 0 at all times" in page
-    assert "rnnbounds experiment urnn --seed 0 --epochs 2 --realisations 2" in page
-
-
-@pytest.fixture
-def small(monkeypatch):
-    """The command runs the small setting."""
-    known = experiments.EXPERIMENTS["urnn"]
-    chosen = {"urnn": replace(known, run=partial(run, setting=SMALL))}
-    monkeypatch.setattr(experiments, "EXPERIMENTS", chosen)
-
-
-@pytest.mark.usefixtures("small")
-def test_command(call, tmp_path):
-    """The command prints both tables and the outcome, ends with 0 and needs no terminal."""
-    outcome = call("experiment", "urnn", "--out", tmp_path, "--device", "cpu")
-    assert (outcome.code, outcome.err) == (0, "")
-    assert "units, 15 dB (≤ 0.9693)" in outcome.out
-    assert "the URNN" in outcome.out or "The URNN" in outcome.out
-    assert f"wrote {tmp_path / 'index.html'} and {tmp_path / 'urnn.json'}" in outcome.out
-
-
-@pytest.mark.usefixtures("small")
-def test_command_json_and_failure(call, tmp_path, monkeypatch):
-    """With --format json the record is printed; a run with problems ends with 1."""
-    monkeypatch.setattr(urnn, "problems", lambda record: ("a unit is on",))
-    outcome = call("experiment", "urnn", "--out", tmp_path, "--seed", 2, "--format", "json")
-    assert outcome.code == 1
-    assert outcome.json == json.loads((tmp_path / "urnn.json").read_text())
-    assert outcome.json["problems"] == ["a unit is on"]
-
-
-def test_bad_calls(refused, tmp_path):
-    """Options of other experiments, a device that is not there, a bad place: exit 2, one line."""
-    (tmp_path / "file").write_text("mine")
-    call = ("experiment", "urnn", "--out", tmp_path)
-    assert "urnn has no instances; leave --instances out" in refused(*call, "--instances", 3)
-    assert "urnn has no data; leave --data out" in refused(*call, "--data", "digits")
-    assert "sunspots has no full; leave --full out" in refused(
-        "experiment", "sunspots", "--out", tmp_path, "--full"
-    )
-    assert "realisations" in refused(*call, "--realisations", 0)
-    assert "unknown device 'tpu'" in refused(*call, "--device", "tpu")
-    assert "choose another place" in refused("experiment", "urnn", "--out", tmp_path / "file")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
 
 
 def test_device_by_itself(monkeypatch):

@@ -1,8 +1,5 @@
-import math
-
 import pytest
 import torch
-from flint import arb, arb_mat, ctx
 from gated_draws import (
     cho,
     corners,
@@ -10,8 +7,8 @@ from gated_draws import (
     draw,
     generator,
     gru,
+    scalar,
     steepest,
-    steepest_spectral,
 )
 from torch import Tensor
 
@@ -19,17 +16,7 @@ from impl.cells.gated.gru import GRU, analyse, comparison, constants, invariant_
 from impl.norms.weighted import perron_vector
 from impl.reading.adapters import load_model
 
-MANY = 1200
 BOTH = pytest.mark.parametrize("make", [gru, cho])
-
-
-def scalar(make, **parts: float) -> GRU:
-    """A one-unit GRU with one input, its parts by name: W_r, U_z, b_n, c_n, …; the rest is zero."""
-    W, U, b, c = (
-        torch.tensor([[parts.get(f"{kind}_{gate}", 0.0) for gate in "rzn"]], dtype=torch.float64)
-        for kind in "WUbc"
-    )
-    return make(W[:, :, None], U[:, :, None], b, c)
 
 
 def slope(cell: GRU, h: float, x: float) -> float:
@@ -37,22 +24,6 @@ def slope(cell: GRU, h: float, x: float) -> float:
     state = torch.tensor([[[h]]], dtype=torch.float64, requires_grad=True)
     cell.step(state, torch.tensor([[[x]]], dtype=torch.float64)).sum().backward()
     return abs(float(state.grad))
-
-
-@pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("single", [True, False])
-def test_against_torch(bias, single):
-    """Step by step the states of torch.nn.GRU and GRUCell, to rounding."""
-    torch.manual_seed(0)
-    kind = torch.nn.GRUCell if single else torch.nn.GRU
-    module = kind(3, 5, bias=bias, dtype=torch.float64)
-    cell = load_model(module).cell
-    x = torch.randn(20, 3, dtype=torch.float64)
-    s, h = torch.zeros(1, 5, 1).double(), torch.zeros(1, 5).double()
-    for t in range(20):
-        s = cell.step(s, x[t][None, :, None])
-        h = module(x[t][None], h) if single else module(x[: t + 1, None])[1][0]
-        assert float((s[0, :, 0] - h[0]).abs().max().detach()) <= 4e-16
 
 
 def test_conventions_differ():
@@ -84,66 +55,9 @@ def test_cho_by_his_formula():
 
 
 @BOTH
-def test_step_in_balls(make):
-    """The exact referee agrees with the float step to rounding, over a run."""
-    cell = draw(make, 3)
-    x = directions(cell, 1, generator(3))
-    s = torch.zeros(1, 3, 1).double()
-    with ctx.workprec(200):
-        exact, drive = arb_mat(3, 1), arb_mat(x[0].tolist())
-        for _ in range(12):
-            s, (exact, _) = cell.step(s, x), cell.ball_step(exact, drive)
-        assert all(a.rad() < 1e-40 for a in exact.entries())
-        away = [abs(a - arb(b)) for a, b in zip(exact.entries(), s[0, :, 0].tolist(), strict=True)]
-        assert all(gap < 1e-14 for gap in away)
-
-
-@BOTH
-@pytest.mark.parametrize("n", [1, 2, 4])
-def test_box_is_invariant(make, n):
-    """From anywhere in the box no step leaves it, and it is less than [−1, 1]ⁿ."""
-    cell = draw(make, n, systems=MANY, scale=2.0)
-    box = invariant_box(cell, 1.0)
-    s = corners(box, 32, generator(n))
-    moved = cell.step(s, directions(cell, 32, generator(n + 1)))
-    assert bool((moved.abs() <= box[:, :, None] * (1 + 1e-13)).all())
-    assert float(box.min()) < 0.9
-
-
-@BOTH
-def test_so_many_iterates_are_a_box_of_each_system(make):
-    """With a given number of iterates a system's box does not depend on its batch."""
-    cell = draw(make, 3, systems=8, scale=1.0)
-    together = invariant_box(cell, 1.0, 5)
-    for i in range(cell.batch):
-        parts = (part[i : i + 1] for part in (cell.W, cell.U, cell.b_ih, cell.b_hh))
-        assert torch.equal(invariant_box(make(*parts), 1.0, 5)[0], together[i])
-
-
-@pytest.mark.slow
-@BOTH
-@pytest.mark.parametrize("n", [1, 2, 4])
-@pytest.mark.parametrize("scale", [0.3, 1.5])
-def test_factors_survive_the_search(make, n, scale):
-    """No pair of states in the box parts faster than certified, in any of the norms."""
-    cell = draw(make, n, systems=MANY, scale=scale, seed=n)
-    found = comparison(cell, 1.0)
-    best = 0.0
-    for name in ("infinity", "perron"):
-        v = getattr(found, name)()
-        ratio = steepest(cell, found, v, seed=n) / found.factor(v)
-        assert float(ratio.max()) <= 1 + 1e-9
-        best = max(best, float(ratio.max()))
-    small = perron_vector(found.euclidean)
-    ratio = steepest_spectral(cell, found, small.weights) / small.factor
-    assert float(ratio.max()) <= 1 + 1e-9
-    assert n > 1 or best > 0.97
-
-
-@BOTH
 def test_the_search_convicts(make):
     """The test of the test: without the update gate's own slope the factor falls."""
-    cell = draw(make, 2, systems=MANY, scale=6.0, seed=1)
+    cell = draw(make, 2, systems=1200, scale=6.0, seed=1)
     found = comparison(cell, 1.0)
     kept = cell.W.clone()
     kept[:, 2:4] = 0
@@ -211,37 +125,6 @@ def test_attained(make):
     found = comparison(cell, 0.0).norm("infinity")
     assert found.lam == pytest.approx(0.75, abs=1e-12)
     assert slope(cell, 0.0, 0.0) == pytest.approx(found.lam, abs=1e-12)
-
-
-@BOTH
-def test_zero_weights(make):
-    """Without weights the state rests at zero and halves at each step."""
-    cell = scalar(make)
-    found = comparison(cell, 1.0)
-    assert float(found.box) == 0.0
-    assert float(found.drive) == 0.0
-    assert found.norm("infinity").lam == 0.5
-
-
-@BOTH
-@pytest.mark.parametrize("b", [1e300, -1e300, 700.0, -700.0])
-def test_saturated_gates(make, b):
-    """An update gate that copies for ever never certifies; one that overwrites does."""
-    cell = scalar(make, W_n=0.3, b_z=b, U_n=1.0)
-    norm = comparison(cell, 1.0).norm("infinity")
-    assert (norm.lam < 1) == (b < 0)
-    assert (norm.window(1e-3) is None) == (b > 0)
-
-
-@BOTH
-@pytest.mark.parametrize("size", [1e10, 1e300])
-def test_huge_weights(make, size):
-    """Weights beyond all measure are not certified, and nothing becomes NaN."""
-    found = comparison(draw(make, 3, scale=size), 1.0)
-    for name in ("spectral", "infinity", "perron"):
-        norm = found.norm(name)
-        assert norm.lam >= 1
-        assert not math.isnan(norm.lam + norm.drive + norm.equivalence)
 
 
 @pytest.mark.parametrize("cell", ["gru", "gru-cho"])

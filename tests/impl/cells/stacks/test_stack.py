@@ -2,6 +2,7 @@ import math
 
 import pytest
 import torch
+from draws import doubles
 from flint import arb_mat
 from stack_draws import MODULES, inputs, net
 
@@ -246,3 +247,12 @@ def test_what_a_stack_has_not():
     with pytest.raises(NotTrainedError):
         certify(net("rnn-tanh", 2), 1.0, training=Task(steps=5, alpha=0.1))
     assert kind_of("stacked-lstm") is stacked(CELLS["lstm"])
+
+
+def test_the_box_of_a_stack_holds_both_biases():
+    """The sum of the biases of a layer of torch's is not rounded to nearest."""
+    layer = {"weight_hh": doubles([[0.0]]), "weight_ih": doubles([[0.0]])}
+    biases = {"bias_ih_l0": doubles([1.0]), "bias_hh_l0": doubles([2.0**-54])}
+    weights = {f"{name}_l{l}": part for name, part in layer.items() for l in (0, 1)} | biases
+    model = load_model(weights, "rnn-relu")
+    assert model.cell.box(0.0)[0, 0] > 1

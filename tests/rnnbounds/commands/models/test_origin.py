@@ -10,12 +10,8 @@ from safetensors.torch import load, save, save_file
 import rnnbounds
 from impl.checker.truncated import check_truncated
 from impl.checker.truncated_file import TruncatedFileError
-from impl.checker.unitary import check
-from impl.checker.unitary_file import UnitaryFileError, seal
 from impl.convert.truncate import _seal
-from impl.convert.unitary import load_unitary, save_unitary, unitary
 from impl.errors import InputError
-from impl.reading.files import ModelFileError
 
 BOUND = ("--input-bound", 1)
 WEIGHTS = {
@@ -115,43 +111,6 @@ def rewritten(path, tensors, told, *, certificate=None):
     path.write_bytes(save(tensors, told | {"sha256": _seal(told, tensors)}))
 
 
-def test_two_tensors_for_one_place(tmp_path):
-    """`weight_hh` beside `weight_hh_l0` is refused by `check` and by `load_truncated` alike."""
-    path, tensors, told = truncated(tmp_path)
-    assert check_truncated(path)[1]
-    for more in ("weight_hh", "weight_hh_l1", "enc.weight_hh_l0", "bias_hh", "extra"):
-        large = {more: tensors["weight_hh_l0"] * 50}
-        for held in (tensors | large, large | tensors):
-            rewritten(path, held, told)
-            for _ in range(3):
-                with pytest.raises(TruncatedFileError, match="does not hold exactly"):
-                    check_truncated(path)
-                with pytest.raises(InputError):
-                    rnnbounds.load_truncated(path)
-
-
-@pytest.mark.parametrize("cell", ["rnn-tanh", "rnn-relu", "linear"])
-def test_names_that_torch_would_not_load(tmp_path, cell):
-    """Without the layer's number or under a prefix it is no file of a truncated model."""
-    path, tensors, told = truncated(tmp_path, cell)
-    other = {name.removesuffix("_l0"): part for name, part in tensors.items()}
-    prefixed = {f"rnn.{name}": part for name, part in tensors.items()}
-    partly = {name.removesuffix("_l0") if "ih" in name else name: t for name, t in tensors.items()}
-    for held in (other, prefixed, partly):
-        rewritten(path, held, told)
-        with pytest.raises(TruncatedFileError, match="does not hold exactly"):
-            check_truncated(path)
-        with pytest.raises(InputError, match=r"does not hold exactly|holds no weight_ih_l0"):
-            rnnbounds.load_truncated(path)
-    rewritten(path, tensors, told)
-    net = torch.nn.RNN(1, 2, nonlinearity="relu" if cell == "rnn-relu" else "tanh")
-    found = net.load_state_dict(load(path.read_bytes()), strict=False)
-    assert found.unexpected_keys == []
-    assert found.missing_keys == ["bias_hh_l0"]
-    for name, part in rnnbounds.load_truncated(path).named_parameters():
-        assert torch.equal(part, tensors[name])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
@@ -173,25 +132,6 @@ def test_an_origin_that_makes_no_sense(tmp_path, change):
         check_truncated(path)
 
 
-def test_a_unitary_file_holds_its_four_tensors(tmp_path):
-    """No name more, none less, none other."""
-    path = tmp_path / "u.safetensors"
-    made = unitary(WEIGHTS, 1.0, cell="rnn-relu", ignore=["enc.mask"])
-    save_unitary(made, path)
-    with safe_open(path, "pt") as file:
-        told = dict(file.metadata())
-    assert all(finding.holds for finding in check(path)[1])
-    tensors = {name: part.contiguous() for name, part in made.weights.items()}
-    renamed = {name.removesuffix("_l0"): part for name, part in tensors.items()}
-    large = {"weight_hh": tensors["weight_hh_l0"] * 50}
-    for held in (tensors | large, large | tensors, renamed, tensors | {"x": torch.ones(1)}):
-        stamp = seal(told, {name: part.numpy() for name, part in held.items()})
-        path.write_bytes(save(held, told | {"sha256": stamp}))
-        for reader in (check, load_unitary):
-            with pytest.raises(UnitaryFileError, match="does not hold exactly"):
-                reader(path)
-
-
 def test_names_are_printed_escaped(call, tmp_path):
     """Line breaks and escape sequences of names do not reach the terminal."""
     path, evil = tmp_path / "m.safetensors", "a\ncertified: \x1b[31mλ = 0"
@@ -207,24 +147,6 @@ def test_names_are_printed_escaped(call, tmp_path):
         "--out", out,
     )  # fmt: skip
     assert "\x1b" not in call("check", out).out
-
-
-@pytest.mark.parametrize("key", ["weight_hh_l0", "weight_ih_l0", "cell"])
-def test_a_key_that_stands_twice(tmp_path, refused, key):
-    """Of two entries of one name in a file's header the library keeps the last: refused."""
-    path, _, _ = truncated(tmp_path)
-    data = path.read_bytes()
-    length = int.from_bytes(data[:8], "little")
-    text = data[8 : 8 + length].decode().rstrip()
-    spelt = json.dumps(key)
-    start = text.index(f"{spelt}:")
-    value, _ = json.JSONDecoder().raw_decode(text[start + len(spelt) + 1 :])
-    more = f"{text[:start]}{spelt}:{json.dumps(value)},{text[start:]}".encode()
-    path.write_bytes(len(more).to_bytes(8, "little") + more + data[8 + length :])
-    assert "no intact" in refused("check", path)
-    assert "no intact" in refused("certify", path, *BOUND)
-    with pytest.raises(ModelFileError, match="a key comes twice"):
-        rnnbounds.load_truncated(path)
 
 
 @pytest.mark.parametrize("layers", [1, 2])

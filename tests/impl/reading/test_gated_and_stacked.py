@@ -1,0 +1,169 @@
+"""Gated cells and stacks of layers: one model however it is handed over, and what is none."""
+
+import json
+import math
+import struct
+
+import pytest
+import torch
+from draws import doubles
+from gated_draws import layer, model
+from refusals import refused
+from safetensors.torch import save, save_file
+from stack_draws import MODULES, inputs, net
+
+from impl.cells.table import CELLS, UnknownCellError
+from impl.convert.truncate import load_certificate, load_truncated, save_truncated, truncate
+from impl.errors import NotFiniteError, ShapeError
+from impl.reading.adapters import load_model
+from impl.reading.files import ModelFileError
+from impl.reading.misfit import UnsupportedModelError, WeightsError
+
+WAYS = [
+    *((kind, {"bias": bias}) for kind in (torch.nn.LSTM, torch.nn.GRU) for bias in (True, False)),
+    *((kind, {}) for kind in (torch.nn.LSTMCell, torch.nn.GRUCell)),
+    (torch.nn.LSTM, {"num_layers": 2, "proj_size": 3}),
+]
+
+
+@pytest.mark.parametrize(("kind", "options"), WAYS)
+def test_every_way_of_handing_it_over(kind, options, tmp_path):
+    """A module, a larger one, a state dict, both kinds of file: one model."""
+    torch.manual_seed(0)
+    module = kind(2, 5 if "proj_size" in options else 3, **options)
+    torch.save(module.state_dict(), tmp_path / "m.pt")
+    save_file(module.state_dict(), tmp_path / "m.safetensors")
+    ways = [
+        module, torch.nn.Sequential(module), module.state_dict(), tmp_path / "m.pt",
+        tmp_path / "m.safetensors", {f"net.{k}": v for k, v in module.state_dict().items()},
+    ]  # fmt: skip
+    name = "lstm" if "LSTM" in kind.__name__ else "gru"
+    asked = (None, name, "stack") if "num_layers" in options else (None, name)
+    found = [load_model(way, cell) for way in ways for cell in asked]
+    full = "stacked-lstm-projected" if "num_layers" in options else name
+    assert {loaded.name for loaded in found} == {full}
+    assert len({loaded.digest for loaded in found}) == 1
+    assert (found[0].n, found[0].d, found[0].dtype) == (3, 2, "float32")
+    assert load_model(module, name).source == kind.__name__
+    assert load_model(found[0], name).digest == found[0].digest
+    if full == name:
+        assert len(found[0].bias("bias_hh")) == CELLS[name].gates * 3
+
+
+def test_names_of_stacks():
+    """As many layers as are named; a cell's name is that of its stack, too."""
+    assert load_model(net("gru", 2), "gru").name == "stacked-gru"
+    assert load_model(net("gru", 2).state_dict(), "gru-cho").name == "stacked-gru-cho"
+    assert load_model(net("gru", 1), "stack").name == "stacked-gru"
+    assert load_model(net("rnn-tanh", 2).state_dict(), "linear").name == "stacked-linear"
+
+
+def test_convention_travels(tmp_path):
+    """Cho's GRU is read as such from its file alone; without a word, three gates are torch's."""
+    path = tmp_path / "t.safetensors"
+    save_truncated(*truncate(layer("gru").state_dict(), 1e-2, 1.0, cell="gru-cho"), path)
+    assert load_model(path).name == "gru-cho"
+    assert load_model(layer("gru").state_dict()).name == "gru"
+    assert len({model(cell).digest for cell in ("gru", "gru-cho")}) == 2
+    refused(layer("gru"), WeightsError, "the module is gru, not gru-cho", "gru-cho")
+    save_file(layer("gru").state_dict(), path, metadata={"cell": "gru-cho"})
+    assert load_model(path).name == "gru-cho"
+    assert load_model(path, "gru").name == "gru"
+
+
+def test_file_of_a_truncated_stack(tmp_path):
+    """It travels whole, with its certificate; a changed layer is noticed."""
+    path = tmp_path / "short.safetensors"
+    short, certificate = truncate(net("gru", 2), 1e-2, 1.0)
+    save_truncated(short, certificate, path)
+    again, x = load_truncated(path), inputs(dtype=torch.float32)
+    assert torch.equal(again(x), short(x))
+    assert load_certificate(path) == json.loads(json.dumps(certificate))
+    assert load_model(path).name == "stacked-gru"
+    with torch.no_grad():
+        again.weight_hh_l1[0, 0] += 1.0
+    with pytest.raises(ModelFileError, match="of other weights"):
+        save_truncated(again, certificate, path)
+
+
+@pytest.mark.parametrize("cell", ["lstm", "gru", "gru-cho"])
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_not_finite(cell, value):
+    """NaN or infinity anywhere is refused."""
+    for role in ("weight_hh", "weight_ih", "bias_ih", "bias_hh"):
+        weights = layer(cell).state_dict()
+        weights[f"{role}_l0"].flatten()[-1] = value
+        refused(weights, NotFiniteError, role, cell)
+
+
+def test_wrong_shapes_of_gates():
+    """The shapes of other cells, and of none."""
+    good = torch.nn.LSTMCell(2, 3).state_dict()
+    refused(good | {"weight_ih": torch.ones(3, 2)}, ShapeError, r"\(12, d\)")
+    refused(good | {"bias_hh": torch.ones(3)}, ShapeError, r"\(12,\)")
+    refused(good, WeightsError, r"that of lstm, but gru has \(3n, n\)", "gru")
+    refused(good, WeightsError, r"that of lstm, but rnn-tanh has \(n, n\)", "rnn-tanh")
+    refused(good | {"weight_hh": torch.ones(7, 3)}, ShapeError, "weight_hh")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_what_is_no_stack(name):
+    """Missing layers and weights, wrong shapes and values in layer 2, another direction."""
+    good = dict(net(name, 3).state_dict())
+    both = net(name, 2, bidirectional=True)
+    cell = name if name.startswith("rnn") else None
+    refused(both, UnsupportedModelError, "bidirectional")
+    refused(both.state_dict(), UnsupportedModelError, "_reverse, that is another direction")
+    no_layer = {key: part for key, part in good.items() if not key.endswith("_l1")}
+    refused(no_layer, WeightsError, r"_l2, but no weight_hh_l1; save")
+    for missing in ("weight_hh_l2", "weight_ih_l1"):
+        left = {key: part for key, part in good.items() if key != missing}
+        refused(left, WeightsError, f"no {missing}; save")
+    for role, shape in (("weight_ih_l1", (4, 4)), ("weight_hh_l2", (7, 3)), ("bias_ih_l1", (2,))):
+        refused(good | {role: torch.ones(shape)}, ShapeError, f"{role} has shape")
+    broken = good["weight_hh_l1"].clone()
+    broken[0, 0] = math.nan
+    refused(good | {"weight_hh_l1": broken}, NotFiniteError, "weight_hh_l1", cell)
+    refused(good | {"bias_ih_l1": good["bias_ih_l1"].double()}, WeightsError, "mix dtypes", cell)
+    refused(good | {"bias_ih_l1": [1.0]}, WeightsError, "is a list")
+    refused(good | {"bias_hh_l999999999": torch.ones(1)}, WeightsError, "no weight_hh_l3")
+    refused(good, UnknownCellError, "unknown cell 'stacked-lstn'; did you", "stacked-lstn")
+
+
+def test_projections_that_are_none():
+    """A projection belongs to every layer of an LSTM, and to nothing else."""
+    good = dict(net("lstm-projected", 2).state_dict())
+    left = {key: part for key, part in good.items() if key != "weight_hr_l1"}
+    refused(left, WeightsError, "no weight_hr_l1; save")
+    refused(good, WeightsError, "a projection, but stacked-gru has none", "gru")
+    refused(good | {"weight_hr_l1": torch.ones(3, 4)}, ShapeError, "weight_hr_l1 has shape")
+    plain = dict(net("lstm", 2).state_dict())
+    refused(plain, WeightsError, "no weight_hr_l0; save", "lstm-projected")
+    refused(plain, WeightsError, "that of stacked-lstm, but stacked-gru has", "gru")
+    refused(net("lstm", 2), WeightsError, "the module is lstm, not gru", "gru")
+
+
+@pytest.mark.parametrize("missing", [("W_l1",), ("W_l1", "W_in_l1", "leak_l1")])
+def test_a_stack_with_a_gap(missing):
+    """Layers above one that is missing are not left out in silence."""
+    cell = {"W": doubles([[0.5]]), "W_in": doubles([[1.0]]), "leak": doubles([0.25])}
+    weights = {f"{name}_l{l}": part for name, part in cell.items() for l in range(3)}
+    for name in missing:
+        del weights[name]
+    refused(weights, WeightsError, "no W_l1; save", "stacked-leaky-tanh")
+
+
+def test_metadata_that_says_nothing_or_lies(tmp_path):
+    """null is read as none at all, and is no truncated model; of another cell it is refused."""
+    path = tmp_path / "m.safetensors"
+    data = save({k: v.contiguous() for k, v in layer("lstm").state_dict().items()})
+    length = struct.unpack("<Q", data[:8])[0]
+    text = json.dumps(json.loads(data[8 : 8 + length]) | {"__metadata__": None}).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data[8 + length :])
+    assert load_model(path).name == "lstm"
+    with pytest.raises(ModelFileError, match="is not of the format"):
+        load_truncated(path)
+    weights = {k: v.contiguous() for k, v in layer("gru").state_dict().items()}
+    path.write_bytes(save(weights, {"cell": "lstm"}))
+    refused(path, WeightsError, "read it as gru")
+    assert load_model(path, "gru").name == "gru"

@@ -1,0 +1,18 @@
+"""What is refused is refused in one line."""
+
+import re
+
+import pytest
+
+from impl.errors import InputError
+from impl.reading.adapters import load_model
+
+
+def refused(source, kind, pattern: str, cell: str | None = None, **options) -> None:
+    """`load_model` raises an error of that kind: one line that says what is wrong."""
+    with pytest.raises(kind) as caught:
+        load_model(source, cell, **options)
+    message = str(caught.value)
+    assert isinstance(caught.value, InputError)
+    assert "\n" not in message
+    assert re.search(pattern, message), message

@@ -1,0 +1,30 @@
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).with_name("shared")))  # the sizes of experiments for tests
+
+from small_runs import SMALL, write_folder
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory):
+    """A folder with idx files, two of them gzipped."""
+    return write_folder(tmp_path_factory.mktemp("data") / "mnist")
+
+
+@pytest.fixture(scope="session")
+def small_run(data, tmp_path_factory):
+    """Runs an experiment once: small_run(name) -> its folder, its record, its labels."""
+
+    @cache
+    def once(name):
+        small, labels = SMALL[name], []
+        folder = tmp_path_factory.mktemp(name) / "new" / "folder"
+        more = {"data": str(data)} if name == "permuted-digits" else {}
+        record = small.module.run(folder, advance=labels.append, **small.options, **more)
+        return folder, record, labels
+
+    return once
