@@ -59,7 +59,7 @@ class Attack:
     name: as ``--attacks`` has it. search: shows specs to a visitor, as many as the budget says.
     idle: why it has nothing to do for a form; empty where it may. share: how much of it a false
     variant meets before the whole of any attack. turn: parts of a greater one are begun later in a
-    run, where the longest are begun first.
+    run, where the longest are begun first. seeded: whether what it shows depends on the seed.
     """
 
     name: str
@@ -67,3 +67,4 @@ class Attack:
     idle: Callable[[Form], str] = lambda form: ""
     share: float = 0.0
     turn: int = 3
+    seeded: bool = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from hashlib import sha256
 from itertools import groupby
 
@@ -18,10 +19,11 @@ from properties.judging.evidence import Evidence
 from properties.judging.judge import Judgement, Patience, judge
 from properties.systems.batch import Batch, build
 from properties.systems.spec import SystemSpec
-from properties.systems.table import FAMILIES
+from properties.systems.table import FAMILIES, parse_spec
 from theory.proof.claim import Claim, Form, Statement
 
 Seen = Callable[[Batch, Sequence[Judgement]], None]
+KEPT = 256  # batches, of one system each
 
 
 def derived_seed(seed: int, *names: str) -> int:
@@ -48,9 +50,11 @@ def show(
     """Run one attack on statements about one kind of system; ``seen`` gets each judged batch."""
     torch.set_num_threads(1)
     require_sound(device)
+    chosen = attacks()[attack]
+    built = build if chosen.seeded else kept
 
     def visit(spec: SystemSpec) -> float | None:
-        batch = build(spec, device)
+        batch = built(spec, device)
         judged = [judge(*target, batch, patience) for target in targets]
         seen(batch, judged)
         ratios = np.concatenate([j.ratio.ravel() for j in judged])
@@ -59,7 +63,18 @@ def show(
 
     with suppress(Enough):
         case = Case(kind, targets, budget, size, seed, factor, typed=patience is not None)
-        attacks()[attack].search(case, visit)
+        chosen.search(case, visit)
+
+
+def kept(spec: SystemSpec, device: str = "cpu") -> Batch:
+    """The batch of a spec that many claims and their variants meet, with all that was measured of
+    it so far."""
+    return _kept(spec.text, device)
+
+
+@lru_cache(maxsize=KEPT)
+def _kept(text: str, device: str) -> Batch:
+    return build(parse_spec(text), device)
 
 
 def comparable(one: Statement, other: Statement) -> bool:

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 
+from properties.attacks.table import attacks
 from properties.errors import SeedsError
-from properties.runs.parts import PartResult, parts_of
+from properties.runs.parts import Part, PartResult, parts_of
 from properties.runs.run import environment, heaviest_first, merge, run_calls
 from reports.records.record import Run
 from theory.proof.claim import Claim
 
 MOST = 100_000
-FIXED = ("proof", "extremal")  # what does not depend on the seed
 
 
 def seeds_of(text: str) -> tuple[int, ...]:
@@ -36,6 +36,12 @@ def seeds_of(text: str) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
+def fixed(part: Part) -> bool:
+    """Whether a part is the same for every seed: a proof, or an attack that draws nothing."""
+    attack = attacks().get(part.work)
+    return part.work == "proof" or (attack is not None and not attack.seeded)
+
+
 def sweep(
     claims: Sequence[Claim], seeds: Sequence[int], attacks: Sequence[str],
     *, profile: str, device: str = "cpu", workers: int = 1,
@@ -46,11 +52,11 @@ def sweep(
     seed, so that none waits for the last part of another.
     """
     parts = heaviest_first(parts_of(claims, attacks))
-    drawn = [part for part in parts if part.work not in FIXED]
+    drawn = [part for part in parts if not fixed(part)]
     calls = [(part, seed) for seed in seeds for part in (parts if seed == seeds[0] else drawn)]
     expected = Counter(seed for _, seed in calls)
     found: dict[int, list[PartResult]] = {seed: [] for seed in seeds}
-    fixed: list[PartResult] = []
+    shared: list[PartResult] = []
     started, left = datetime.now(UTC), list(seeds)
     with closing(run_calls(calls, profile=profile, device=device, workers=workers)) as answers:
         for seed, result in answers:
@@ -59,8 +65,8 @@ def sweep(
                 first = left.pop(0)
                 own = found.pop(first)
                 yield merge(
-                    [*fixed, *own], claims=claims, attacks=attacks, profile=profile, seed=first,
+                    [*shared, *own], claims=claims, attacks=attacks, profile=profile, seed=first,
                     environment=environment(device, workers, started, own),
                 )  # fmt: skip
-                fixed = fixed or [result for result in own if result.part.work in FIXED]
+                shared = shared or [result for result in own if fixed(result.part)]
                 started = datetime.now(UTC)
