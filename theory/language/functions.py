@@ -8,7 +8,8 @@ from sympy import Expr, Integer, LambertW, exp, gamma, log, tanh
 
 from theory.language.law import Clause, law
 from theory.language.statement import eq, le, lt
-from theory.language.terms.vectors import Scalar, exponential, function, m, y, z
+from theory.language.terms.variables import m, y, z
+from theory.language.terms.vectors import Scalar, exponential, function
 
 ZERO, ONE = Integer(0), Integer(1)
 

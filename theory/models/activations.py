@@ -31,7 +31,7 @@ from theory.errors import UnknownNameError
 from theory.language.constants import PEAK_EQUATION, SILU_PEAK
 from theory.language.law import Use
 from theory.language.statement import Statement, eq, le
-from theory.language.terms.vectors import z
+from theory.language.terms.variables import z
 from theory.proof.methods.ball import BallMaximum
 from theory.proof.methods.base import Method
 from theory.proof.methods.elementary import Elementary

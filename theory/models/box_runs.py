@@ -16,7 +16,8 @@ from theory.language.terms.gates import (
     to_output,
 )
 from theory.language.terms.unitary import part
-from theory.language.terms.vectors import entry, i, j, m, max_norm, phi, v, x, z
+from theory.language.terms.variables import i, j, m, v, x, z
+from theory.language.terms.vectors import entry, max_norm, phi
 from theory.models.system import ZERO
 from theory.proof.proof import Step
 from theory.proof.steps import step

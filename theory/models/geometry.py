@@ -17,25 +17,9 @@ from theory.axioms.gradients import (
 )
 from theory.language.law import Assumption, Axiom, Use, assume, at, law
 from theory.language.statement import eq, le, lt
-from theory.language.terms.vectors import (
-    a,
-    b,
-    c,
-    d_loss,
-    d_state,
-    d_weights,
-    entry,
-    i,
-    j,
-    m,
-    norm,
-    phi,
-    s,
-    sensitivity,
-    state,
-    weighted,
-    x,
-)
+from theory.language.terms.gradients import d_loss, d_state, d_weights, sensitivity
+from theory.language.terms.variables import a, b, c, i, j, m, s, x
+from theory.language.terms.vectors import entry, norm, phi, state, weighted
 from theory.language.vocabulary import symbols
 from theory.proof.proof import Step
 

@@ -13,25 +13,8 @@ from theory.language.statement import Statement, eq, le
 from theory.language.terms.certificates import whole
 from theory.language.terms.gates import gated_run
 from theory.language.terms.unitary import part
-from theory.language.terms.vectors import (
-    RECURSION,
-    a,
-    b,
-    c,
-    computed,
-    entry,
-    i,
-    j,
-    m,
-    norm,
-    phi,
-    s,
-    state,
-    v,
-    vector,
-    weighted,
-    x,
-)
+from theory.language.terms.variables import a, b, c, i, j, m, s, v, vector, x
+from theory.language.terms.vectors import RECURSION, computed, entry, norm, phi, state, weighted
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX, inside
 from theory.models.driven_runs import (

@@ -4,7 +4,9 @@ from sympy import Integer
 
 from theory.language.law import Assumption, assume
 from theory.language.statement import eq, le, lt
-from theory.language.terms.vectors import a, b, c, differentiable, norm, phi, readout
+from theory.language.terms.gradients import differentiable
+from theory.language.terms.variables import a, b, c
+from theory.language.terms.vectors import norm, phi, readout
 from theory.language.vocabulary import symbols
 from theory.models.geometry import EUCLIDEAN
 

@@ -7,7 +7,7 @@ from sympy import Symbol
 
 from theory.language.law import Assumption, Use
 from theory.language.statement import Statement
-from theory.language.terms.vectors import j
+from theory.language.terms.variables import j
 from theory.proof.claim import Form
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.base import GIVEN, Direct

@@ -9,7 +9,8 @@ from theory.axioms.gates import ENTRY_EUCLIDEAN, LEAST_BOUND
 from theory.language.law import Assumption, Axiom, law
 from theory.language.statement import le
 from theory.language.terms.unitary import part
-from theory.language.terms.vectors import i, max_norm, norm, row_norm, v, vector
+from theory.language.terms.variables import i, v, vector
+from theory.language.terms.vectors import max_norm, norm, row_norm
 from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step, check
 

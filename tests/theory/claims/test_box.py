@@ -26,7 +26,8 @@ from theory.language.terms.jets import (
     spread,
     steep,
 )
-from theory.language.terms.vectors import Scalar, c, function, j, v
+from theory.language.terms.variables import c, j, v
+from theory.language.terms.vectors import Scalar, function
 from theory.models.box_geometry import BOX
 from theory.models.geometry import EUCLIDEAN
 from theory.models.jets.model import RULES, g, of_kind, p, q

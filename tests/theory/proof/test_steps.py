@@ -5,7 +5,8 @@ from sympy import Integer, Rational
 from theory.axioms.base import AXIOMS
 from theory.language.law import Assumption, Axiom, assume, at, axiom, law, stated
 from theory.language.statement import eq, le, lt
-from theory.language.terms.vectors import j, m, norm, v, y, z
+from theory.language.terms.variables import j, m, v, y, z
+from theory.language.terms.vectors import norm
 from theory.language.vocabulary import symbols
 from theory.proof.methods import Identity, Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS

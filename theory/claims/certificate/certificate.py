@@ -31,7 +31,8 @@ from theory.claims.certificate.unitary import (
 from theory.language.law import Assumption, at
 from theory.language.statement import le
 from theory.language.terms.gates import gated_run
-from theory.language.terms.vectors import a, computed, state, vector, x, x_other
+from theory.language.terms.variables import a, vector, x, x_other
+from theory.language.terms.vectors import computed, state
 from theory.language.vocabulary import symbols
 from theory.models.geometry import ONE
 from theory.models.lemmas.powers import power

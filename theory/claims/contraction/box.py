@@ -21,7 +21,8 @@ from theory.language.terms.jets import (
     unit_weight,
 )
 from theory.language.terms.unitary import part
-from theory.language.terms.vectors import a, b, entry, i, phi, v, x
+from theory.language.terms.variables import a, b, i, v, x
+from theory.language.terms.vectors import entry, phi
 from theory.language.vocabulary import symbols
 from theory.models.jets.model import ACTIVATIONS, LEAVES, PROGRAM, RANGES, RULES, VALUES
 from theory.models.jets.units import VALUES_OF_UNITS

@@ -13,7 +13,8 @@ from theory.claims.contraction.box import CONTRACTS
 from theory.language.law import Assumption, at
 from theory.language.statement import Statement, le
 from theory.language.terms.gates import DIFFERENCES, GATED_RUN, gated_run, to_output
-from theory.language.terms.vectors import a, b, entry, i, j, m, x
+from theory.language.terms.variables import a, b, i, j, m, x
+from theory.language.terms.vectors import entry
 from theory.language.vocabulary import symbols
 from theory.models.gates.gate import one, two
 from theory.models.gates.gated_steps import SIGMOID_BELOW_ONE, SIGMOID_POSITIVE, TANH_BELOW_ONE

@@ -17,7 +17,8 @@ from theory.claims.contraction.box import CONTRACTS
 from theory.language.law import Assumption, Clause, assume, at
 from theory.language.statement import le, lt
 from theory.language.terms.gates import omega_norm, to_cell, to_output
-from theory.language.terms.vectors import a, b, m, max_norm, v, z
+from theory.language.terms.variables import a, b, m, v, z
+from theory.language.terms.vectors import max_norm
 from theory.language.vocabulary import symbols
 from theory.models.box_runs import JOINT
 from theory.models.gates.gate import one, two

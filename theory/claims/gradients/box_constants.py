@@ -9,6 +9,7 @@ from theory.axioms.jets import LARGEST_ROW, ROWS_OF_DIFFERENCE
 from theory.claims.contraction.box import CONTRACTS, PLAIN
 from theory.language.law import Assumption, Use, assume, at
 from theory.language.statement import Statement, eq, le, lt
+from theory.language.terms.gradients import d_state, d_weights
 from theory.language.terms.jets import (
     STATES,
     before,
@@ -26,7 +27,8 @@ from theory.language.terms.jets import (
     unit_slope,
     unit_weight,
 )
-from theory.language.terms.vectors import a, b, d_state, d_weights, entry, i, j, m, v, weighted, x
+from theory.language.terms.variables import a, b, i, j, m, v, x
+from theory.language.terms.vectors import entry, weighted
 from theory.language.vocabulary import symbols
 from theory.models.jets.model import (
     ACTIVATIONS,

@@ -10,7 +10,8 @@ from sympy import Expr, Integer
 from theory.language.law import Assumption, Clause, assume, at
 from theory.language.statement import Statement, eq, le, lt
 from theory.language.terms.causal import INPUTS, REACH, TWO_TAPS, J, apart, delay, reach
-from theory.language.terms.vectors import entry, j, norm, x, x_edge, x_past, z
+from theory.language.terms.variables import j, x, x_edge, x_past, z
+from theory.language.terms.vectors import entry, norm
 from theory.language.vocabulary import symbols
 from theory.models.system import SOME_WINDOW
 from theory.proof.claim import Form, Variant

@@ -22,7 +22,8 @@ from theory.language.terms.memory import (
     tangent,
     tangents,
 )
-from theory.language.terms.vectors import c, entry, j, m, s, v, x
+from theory.language.terms.variables import c, j, m, s, v, x
+from theory.language.terms.vectors import entry
 from theory.language.vocabulary import symbols
 from theory.models.system import ONE, WINDOW, ZERO
 from theory.proof.claim import Claim, Source

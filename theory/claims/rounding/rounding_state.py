@@ -14,22 +14,19 @@ from theory.axioms.base import (
 )
 from theory.language.law import Assumption, Clause, assume, at
 from theory.language.statement import eq, le, lt
+from theory.language.terms.gradients import activation, slopes
+from theory.language.terms.variables import j, m, x
 from theory.language.terms.vectors import (
     RECURSION,
     absolute,
-    activation,
     computed,
     entry,
     in_range,
-    j,
     library,
-    m,
     norm,
     phi,
     rounded,
-    slopes,
     state,
-    x,
 )
 from theory.language.vocabulary import symbols
 from theory.models.cells import RNN, U, W, bias

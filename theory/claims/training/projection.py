@@ -9,11 +9,8 @@ from sympy import Integer, Rational
 from theory.axioms.base import PROJECTION
 from theory.language.law import assume, at
 from theory.language.statement import eq, le, lt
-from theory.language.terms.vectors import (
-    feasible,
-    project,
-    vector,
-)
+from theory.language.terms.gradients import feasible, project
+from theory.language.terms.variables import vector
 from theory.language.vocabulary import symbols
 from theory.models.weights.projection import LEMMAS, PROJECTS, SQUARE
 from theory.proof.claim import Claim, Source

@@ -21,7 +21,8 @@ from theory.axioms.ranks import (
 from theory.language.law import at
 from theory.language.statement import eq, le
 from theory.language.terms.unitary import rank, rows
-from theory.language.terms.vectors import i, j, norm, v
+from theory.language.terms.variables import i, j, v
+from theory.language.terms.vectors import norm
 from theory.models.system import TWO_STEPS
 from theory.models.unitary.krylov import (
     A_1,

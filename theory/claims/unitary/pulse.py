@@ -16,7 +16,7 @@ from theory.language.terms.unitary import (
     pulse_lower,
     pulse_upper,
 )
-from theory.language.terms.vectors import j
+from theory.language.terms.variables import j
 from theory.language.vocabulary import symbols
 from theory.models.system import CONTRACTIVE, ZERO
 from theory.proof.steps import step, theorem

@@ -14,7 +14,8 @@ from theory.axioms.ranks import (
 from theory.language.law import Assumption, at
 from theory.language.statement import eq, le, lt, ne
 from theory.language.terms.unitary import rank
-from theory.language.terms.vectors import m, norm, v
+from theory.language.terms.variables import m, v
+from theory.language.terms.vectors import norm
 from theory.language.vocabulary import symbols
 from theory.models.system import TWO_STEPS
 from theory.models.unitary.local_maps import (

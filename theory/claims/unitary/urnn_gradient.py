@@ -11,8 +11,10 @@ from theory.claims.contraction.rnn import SECANTS
 from theory.claims.unitary.vanishing_equivalent import VANISHING
 from theory.language.law import at
 from theory.language.statement import eq, le, lt
+from theory.language.terms.gradients import slopes
 from theory.language.terms.unitary import d_run
-from theory.language.terms.vectors import j, norm, s, slopes, x
+from theory.language.terms.variables import j, s, x
+from theory.language.terms.vectors import norm
 from theory.language.vocabulary import symbols
 from theory.models.cells import RNN, U, W, bias
 from theory.models.slopes import SLOPES

@@ -12,7 +12,8 @@ from theory.axioms.gates import LARGEST_ENTRY
 from theory.language.law import at
 from theory.language.statement import le
 from theory.language.terms.gates import DIFFERENCES, boxed, to_output
-from theory.language.terms.vectors import a, b, i, m, phi, v
+from theory.language.terms.variables import a, b, i, m, v
+from theory.language.terms.vectors import phi
 from theory.models.gates.gate import dh, new, one, two
 from theory.models.gates.gated_steps import (
     ENTRY,

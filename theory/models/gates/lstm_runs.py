@@ -16,7 +16,8 @@ from theory.language.terms.gates import (
     to_output,
 )
 from theory.language.terms.unitary import part, rows
-from theory.language.terms.vectors import a, b, i, j, m, max_norm, norm, phi, v, x
+from theory.language.terms.variables import a, b, i, j, m, v, x
+from theory.language.terms.vectors import max_norm, norm, phi
 from theory.language.vocabulary import symbols
 from theory.models.box_runs import JOINT, KEPT_IN_BOX, NEAREST, RUNS_STAY, STARTS, in_box, member
 from theory.models.gates.gate import new, one, two

@@ -38,7 +38,8 @@ from theory.language.terms.jets import (
     unit_value,
 )
 from theory.language.terms.unitary import part
-from theory.language.terms.vectors import a, b, c, i, norm, v, weighted, z
+from theory.language.terms.variables import a, b, c, i, v, z
+from theory.language.terms.vectors import norm, weighted
 from theory.models.system import ONE, ZERO
 
 p, q, g = first(v), second(v), gate(v)

@@ -31,7 +31,8 @@ from theory.language.terms.jets import (
     unit_slope,
     unit_value,
 )
-from theory.language.terms.vectors import a, b, c, j, v, weighted
+from theory.language.terms.variables import a, b, c, j, v
+from theory.language.terms.vectors import weighted
 from theory.models.jets.model import g, mixed_bent, mixed_crossing, mixed_steep, of_kind, p, q
 from theory.models.system import ONE, ZERO
 from theory.proof.proof import Step

@@ -20,7 +20,8 @@ from theory.language.terms.jets import (
     two,
 )
 from theory.language.terms.unitary import part
-from theory.language.terms.vectors import a, b, c, i, j, v, weighted
+from theory.language.terms.variables import a, b, c, i, j, v
+from theory.language.terms.vectors import weighted
 from theory.models.jets.model import OPERANDS, p
 from theory.models.jets.rules import (
     BETWEEN,

@@ -6,7 +6,8 @@ from theory.axioms.base import EXPONENTIAL, LOGARITHM
 from theory.language.functions import GAMMA, STEP_PRODUCT, StepProduct
 from theory.language.law import at
 from theory.language.statement import eq, le, lt
-from theory.language.terms.vectors import exponential, j, m, y, z
+from theory.language.terms.variables import j, m, y, z
+from theory.language.terms.vectors import exponential
 from theory.proof.methods import Monotone, Smt
 from theory.proof.methods.monotone import RANGE
 from theory.proof.proof import Step

@@ -13,7 +13,8 @@ from sympy import Integer, Symbol
 from theory.language.law import Assumption, Clause, assume
 from theory.language.statement import eq, le
 from theory.language.terms.unitary import identity, rank, rows
-from theory.language.terms.vectors import function, j, m, norm, v, vector
+from theory.language.terms.variables import j, m, v, vector
+from theory.language.terms.vectors import function, norm
 from theory.language.vocabulary import symbols
 
 n, states, T, separation = symbols("n states T separation")

@@ -13,18 +13,8 @@ from theory.language.functions import TANH
 from theory.language.law import Assumption, Clause, assume, at, law
 from theory.language.statement import Statement, eq, le
 from theory.language.terms.unitary import rows
-from theory.language.terms.vectors import (
-    Scalar,
-    b,
-    exponential,
-    function,
-    j,
-    norm,
-    transpose,
-    v,
-    vector,
-    z,
-)
+from theory.language.terms.variables import b, j, v, vector, z
+from theory.language.terms.vectors import Scalar, exponential, function, norm, transpose
 from theory.language.vocabulary import symbols
 from theory.models.system import ONE, ZERO
 from theory.models.unitary.independence import INDEPENDENCE

@@ -3,16 +3,16 @@
 from theory.axioms.base import HOMOGENEITY, PROJECTION_INSIDE, TRIANGLE
 from theory.language.law import at
 from theory.language.statement import eq, le
-from theory.language.terms.vectors import (
+from theory.language.terms.gradients import (
     feasible,
-    j,
     loss_gradient,
-    norm,
     step_size,
     truncated_gradient,
     weights,
     weights_hat,
 )
+from theory.language.terms.variables import j
+from theory.language.terms.vectors import norm
 from theory.language.vocabulary import symbols
 from theory.models.system import ONE, ZERO
 from theory.models.weights.projection import LEMMAS as PROJECTION_LEMMAS

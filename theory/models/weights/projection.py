@@ -5,7 +5,9 @@ from sympy import Integer
 from theory.axioms.base import PROJECTION, PROJECTION_INSIDE
 from theory.language.law import assume, at, law
 from theory.language.statement import eq, le
-from theory.language.terms.vectors import a, b, c, inner, norm, project, projects, v
+from theory.language.terms.gradients import project, projects
+from theory.language.terms.variables import a, b, c, v
+from theory.language.terms.vectors import inner, norm
 from theory.proof.steps import step
 
 ONE = Integer(1)

@@ -13,7 +13,8 @@ from sympy import log as logarithm
 import theory
 from theory.language.law import Axiom, Instance, at
 from theory.language.statement import eq, le
-from theory.language.terms.vectors import norm, project, weights, weights_hat
+from theory.language.terms.gradients import project, weights, weights_hat
+from theory.language.terms.vectors import norm
 from theory.language.vocabulary import symbols
 from theory.models.lemmas.window import elementary, level, long_enough, surplus
 from theory.numbers.evaluate import ball, certain, enclose, rational

@@ -7,8 +7,10 @@ from sympy import Add, Expr, Mul, Symbol, sqrt
 
 from theory.language.law import Assumption, Clause, law
 from theory.language.statement import Statement, eq, le
+from theory.language.terms.gradients import activation
 from theory.language.terms.unitary import rank
-from theory.language.terms.vectors import activation, frobenius, least, norm, transpose, vector
+from theory.language.terms.variables import vector
+from theory.language.terms.vectors import frobenius, least, norm, transpose
 from theory.language.vocabulary import symbols
 from theory.proof.methods import Gap, Words
 from theory.proof.methods.words import normal_form, word_rules
