@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from sympy import Expr
 
 from theory.language.law import Assumption, Clause, Use, assume, at
-from theory.language.statement import Statement, le
+from theory.language.statement import ZERO, Statement, le
 from theory.language.terms.gates import GATED_RUN, gated_run
 from theory.language.terms.variables import a, b, c, j, m, v, x, x_other
 from theory.language.terms.vectors import entry, norm, phi
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX, inside
-from theory.models.geometry import EUCLIDEAN, ZERO, Geometry
+from theory.models.geometry import EUCLIDEAN, Geometry
 from theory.models.system import LIPSCHITZ_INPUT
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS

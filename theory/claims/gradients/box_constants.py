@@ -8,7 +8,7 @@ from sympy import Expr, Symbol
 from theory.axioms.jets import LARGEST_ROW, ROWS_OF_DIFFERENCE
 from theory.claims.contraction.box import CONTRACTS, PLAIN
 from theory.language.law import Assumption, Use, assume, at
-from theory.language.statement import Statement, eq, le, lt
+from theory.language.statement import ZERO, Statement, eq, le, lt
 from theory.language.terms.gradients import d_state, d_weights
 from theory.language.terms.jets import (
     STATES,
@@ -42,7 +42,6 @@ from theory.models.jets.model import (
     curved,
 )
 from theory.models.jets.units import BENDS, SLOPES, STEEP_BETWEEN, VALUES_OF_UNITS
-from theory.models.system import ZERO
 from theory.proof.claim import Form
 from theory.proof.proof import Step
 from theory.proof.steps import step, theorem

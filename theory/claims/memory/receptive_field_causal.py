@@ -5,10 +5,10 @@ Kolter & Koltun (temporal convolution), van den Oord et al. (gated convolution, 
 et al. (attention, here over the last w positions).
 """
 
-from sympy import Expr, Integer
+from sympy import Expr
 
 from theory.language.law import Assumption, Clause, assume, at
-from theory.language.statement import Statement, eq, le, lt
+from theory.language.statement import ONE, ZERO, Statement, eq, le, lt
 from theory.language.terms.causal import INPUTS, REACH, TWO_TAPS, J, apart, delay, reach
 from theory.language.terms.variables import j, x, x_edge, x_past, z
 from theory.language.terms.vectors import entry, norm
@@ -23,7 +23,6 @@ from theory.proof.steps import premises, step, theorem
 
 T, k, R, causal_gap, causal_edge_gap = symbols("T k R causal_gap causal_edge_gap")
 R_undilated, R_widest, R_halved, R_overlap = symbols("R_undilated R_widest R_halved R_overlap")
-ZERO, ONE = Integer(0), Integer(1)
 
 
 def wide(field: Expr) -> Assumption:

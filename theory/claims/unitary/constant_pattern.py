@@ -19,7 +19,7 @@ from theory.axioms.ranks import (
     ROWS_OF_SUM,
 )
 from theory.language.law import at
-from theory.language.statement import eq, le
+from theory.language.statement import ONE, ZERO, eq, le
 from theory.language.terms.unitary import rank, rows
 from theory.language.terms.variables import i, j, v
 from theory.language.terms.vectors import norm
@@ -44,9 +44,7 @@ from theory.models.unitary.krylov import (
 from theory.models.unitary.local_maps import (
     AGREEMENT,
     MATCH,
-    ONE,
     ORTHOGONAL,
-    ZERO,
     D,
     E,
     G,

@@ -6,7 +6,7 @@ ReLU commutes with a positive diagonal D: the network of D W D⁻¹, D U, D b ha
 from theory.axioms.unitary import EXTENSIONAL
 from theory.claims.unitary.urnn_equivalence import STATES, equal_outputs, equal_states
 from theory.language.law import assume, at
-from theory.language.statement import eq, lt
+from theory.language.statement import ZERO, eq, lt
 from theory.language.terms.gradients import activation
 from theory.language.terms.unitary import (
     LARGEST_SCALED_GAP,
@@ -23,7 +23,6 @@ from theory.language.terms.unitary import (
 from theory.language.terms.variables import a, i, j, v, x
 from theory.language.terms.vectors import Scalar, function
 from theory.language.vocabulary import symbols
-from theory.models.system import ZERO
 from theory.models.unitary.networks import BLOCKS, BOUNDED_NETWORK, EMBEDDING, Equivalent, h, inside
 from theory.proof.methods import Identity
 from theory.proof.steps import step, theorem

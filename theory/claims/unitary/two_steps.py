@@ -12,7 +12,7 @@ from theory.axioms.ranks import (
     ROWS_OF_PRODUCT,
 )
 from theory.language.law import Assumption, at
-from theory.language.statement import eq, le, lt, ne
+from theory.language.statement import ZERO, eq, le, lt, ne
 from theory.language.terms.unitary import rank
 from theory.language.terms.variables import m, v
 from theory.language.terms.vectors import norm
@@ -26,7 +26,6 @@ from theory.models.unitary.local_maps import (
     ORTHOGONAL,
     PATTERNS,
     SAME,
-    ZERO,
     E,
     G,
     V,

@@ -13,7 +13,7 @@ from theory.axioms.gradients import CAUCHY_SCHWARZ
 from theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM
 from theory.claims.unitary.pulse import BEYOND
 from theory.language.law import Instance, Use, at
-from theory.language.statement import eq, le
+from theory.language.statement import ZERO, eq, le
 from theory.language.terms.gradients import activation
 from theory.language.terms.unitary import (
     J_2,
@@ -29,7 +29,6 @@ from theory.language.terms.variables import i, j, v, x
 from theory.language.terms.vectors import norm
 from theory.language.vocabulary import symbols
 from theory.models.cells import U, W, bias
-from theory.models.system import ZERO
 from theory.models.unitary.networks import (
     BELOW,
     BLOCKS,

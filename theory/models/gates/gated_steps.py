@@ -11,12 +11,11 @@ from theory.axioms.gates import (
     TANH_LIPSCHITZ,
 )
 from theory.language.law import Use
-from theory.language.statement import le
+from theory.language.statement import ONE, ZERO, le
 from theory.language.terms.gates import DIFFERENCES, sigmoid
 from theory.language.terms.unitary import part
 from theory.language.terms.variables import A, a, b, i, v, y, z
 from theory.language.terms.vectors import max_norm
-from theory.models.system import ONE, ZERO
 from theory.proof.methods import Smt
 from theory.proof.methods.elementary import Elementary
 from theory.proof.proof import Step

@@ -3,7 +3,7 @@
 from sympy import Abs, Expr, Integer
 
 from theory.language.law import Assumption, Clause, assume
-from theory.language.statement import Statement, eq, le
+from theory.language.statement import ONE, ZERO, Statement, eq, le
 from theory.language.terms.jets import (
     ACTIVATION,
     LEAF,
@@ -40,7 +40,6 @@ from theory.language.terms.jets import (
 from theory.language.terms.unitary import part
 from theory.language.terms.variables import a, b, c, i, v, z
 from theory.language.terms.vectors import norm, weighted
-from theory.models.system import ONE, ZERO
 
 p, q, g = first(v), second(v), gate(v)
 OPERANDS = (p, q, g)

@@ -1,19 +1,17 @@
 """What exp, log and the product of steps grow like: lemmas that several ledgers share."""
 
-from sympy import Integer, log
+from sympy import log
 
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
 from theory.language.functions import GAMMA, STEP_PRODUCT, StepProduct
 from theory.language.law import at
-from theory.language.statement import eq, le, lt
+from theory.language.statement import ONE, ZERO, eq, le, lt
 from theory.language.terms.variables import j, m, y, z
 from theory.language.terms.vectors import exponential
 from theory.proof.methods import Monotone, Smt
 from theory.proof.methods.monotone import RANGE
 from theory.proof.proof import Step
 from theory.proof.steps import step
-
-ZERO, ONE = Integer(0), Integer(1)
 
 TANGENT_RIGHT = Step(
     "tangent of exp on the right",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sympy import Expr, Max
 
 from theory.language.law import assume, law
-from theory.language.statement import Statement, eq, le
+from theory.language.statement import ONE, ZERO, Statement, eq, le
 from theory.language.terms.gradients import activation
 from theory.language.terms.unitary import (
     J_2,
@@ -26,7 +26,7 @@ from theory.language.terms.variables import A, a, b, i, j, v, x, z
 from theory.language.terms.vectors import entry, inner, norm, transpose
 from theory.language.vocabulary import symbols
 from theory.models.cells import U, W, bias
-from theory.models.system import CONTRACTIVE, ONE, ZERO
+from theory.models.system import CONTRACTIVE
 
 lam, S_0, B_h = symbols("lam S_0 B_h")
 

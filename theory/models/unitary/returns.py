@@ -4,11 +4,10 @@ from sympy import Expr, Symbol
 
 from theory.axioms.ranks import ROWS_OF_PRODUCT, ROWS_OF_SUM
 from theory.language.law import at, law
-from theory.language.statement import Statement, eq, le
+from theory.language.statement import ZERO, Statement, eq, le
 from theory.language.terms.unitary import rows
 from theory.language.terms.variables import A, i, j, v
 from theory.language.terms.vectors import function, norm, transpose
-from theory.models.system import ZERO
 from theory.models.unitary.local_maps import W, states
 from theory.models.unitary.relations import EQUAL, RELATIONS, back, c, e, others, units
 from theory.proof.methods import Induction, Smt

@@ -2,7 +2,7 @@
 
 from theory.axioms.base import HOMOGENEITY, PROJECTION_INSIDE, TRIANGLE
 from theory.language.law import at
-from theory.language.statement import eq, le
+from theory.language.statement import ONE, ZERO, eq, le
 from theory.language.terms.gradients import (
     feasible,
     loss_gradient,
@@ -14,7 +14,6 @@ from theory.language.terms.gradients import (
 from theory.language.terms.variables import j
 from theory.language.terms.vectors import norm
 from theory.language.vocabulary import symbols
-from theory.models.system import ONE, ZERO
 from theory.models.weights.projection import LEMMAS as PROJECTION_LEMMAS
 from theory.models.weights.projection import PROJECTS
 from theory.models.weights.training import DESCENT, GRADIENT_GAP, INVERSE_STEPS, SMOOTH, STEP, moved

@@ -6,7 +6,7 @@ from sympy import Expr
 
 from theory.axioms.gradients import DERIVATIVE_IN_STATE_OTHER
 from theory.language.law import Assumption, Clause, Use, assume, at, law
-from theory.language.statement import eq, le
+from theory.language.statement import ONE, ZERO, eq, le
 from theory.language.terms.gradients import (
     d_loss,
     d_state,
@@ -30,7 +30,7 @@ from theory.language.terms.vectors import (
 )
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BoxGeometry, inside, new
-from theory.models.geometry import EUCLIDEAN, ONE, ZERO, Geometry, in_norm
+from theory.models.geometry import EUCLIDEAN, Geometry, in_norm
 from theory.models.system import DIFFERENTIABLE
 from theory.proof.proof import Step
 from theory.proof.steps import step
