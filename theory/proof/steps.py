@@ -49,6 +49,23 @@ class Stated:
         proof = Induction(over, method(*begin), further)
         return Step(self.id, self.conclusion, proof, self.forall, self.given)
 
+    def inductively(
+        self,
+        base: tuple[Use, ...],
+        step: tuple[Use, ...],
+        over: Symbol = j,
+        others: tuple[Symbol, ...] = (),
+    ) -> Step:
+        """The same with all uses listed; the hypothesis holds for all values of `others`.
+
+        It has the premises, where these speak of what varies.
+        """
+        moving = {over, *others}
+        varies = any(not moving.isdisjoint(premise.symbols) for premise in self.given)
+        carried = self.given if varies else ()
+        proof = Induction(over, Smt(*base), Smt(*step), carried, others)
+        return Step(self.id, self.conclusion, proof, self.forall, self.given)
+
 
 step = Stated
 

@@ -30,7 +30,6 @@ from theory.models.jets.rules import (
     slopes_move,
     values_move,
 )
-from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Step
 from theory.proof.steps import step
@@ -50,18 +49,10 @@ def _of_all(
     rules = (at(f"{name} of {rule.name}", *forall) for rule in RULES_OF_UNITS)
     operands = (at(HYPOTHESIS, u) for u in OPERANDS)
     made = le(depth(v), j)
-    return Step(
-        f"{name}s of all units",
-        goal(v),
-        Induction(
-            j,
-            base=Smt("given 1", at("program", v), at("program", p), leaf),
-            step=Smt("given 1", at("program", v), leaf, *rules, *operands, *uses),
-            given=(made,),
-            others=(v,),
-        ),
-        (*forall, j),
-        (made,),
+    return step(f"{name}s of all units", goal(v), (*forall, j), (made,)).inductively(
+        base=("given 1", at("program", v), at("program", p), leaf),
+        step=("given 1", at("program", v), leaf, *rules, *operands, *uses),
+        others=(v,),
     )
 
 
