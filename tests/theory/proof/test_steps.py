@@ -40,6 +40,16 @@ def test_an_induction_uses_its_hypothesis() -> None:
     assert bare.method == Induction(j, Identity(), Identity(HYPOTHESIS))
 
 
+def test_an_induction_carries_premises_that_vary() -> None:
+    """What does not speak of the variables is given once, and not with the hypothesis."""
+    for premise, carried in ((le(m, y), True), (le(y, z), False)):
+        made = step("p", le(0, lam**m), forall=(m, y), given=(premise,))
+        method = made.inductively(("a",), (HYPOTHESIS, "given 1"), over=m).method
+        assert method == Induction(
+            m, Smt("a"), Smt(HYPOTHESIS, "given 1"), (premise,) if carried else ()
+        )
+
+
 def test_a_form_ends_with_its_statement() -> None:
     """As the step named claim, by the uses."""
     below = step("below", lt(lam, 2)).by("contractive")

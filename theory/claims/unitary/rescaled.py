@@ -4,27 +4,32 @@ ReLU commutes with a positive diagonal D: the network of D W D⁻¹, D U, D b ha
 """
 
 from theory.axioms.unitary import EXTENSIONAL
-from theory.claims.unitary.urnn_equivalence import STATES, equal_outputs, equal_states
+from theory.claims.unitary.urnn_equivalence import STATES, off
 from theory.language.law import assume, at
 from theory.language.statement import ZERO, eq, lt
 from theory.language.terms.gradients import activation
 from theory.language.terms.unitary import (
+    J_2,
     LARGEST_SCALED_GAP,
     W_3,
     D,
     D_inverse,
+    J,
+    V,
     below,
     largest_scaled_gap,
     part,
     scaled_preactivation,
     scaled_urnn,
+    start,
     unscaled,
 )
 from theory.language.terms.variables import a, i, j, v, x
-from theory.language.terms.vectors import Scalar, function
+from theory.language.terms.vectors import Scalar, function, transpose
 from theory.language.vocabulary import symbols
-from theory.models.unitary.networks import BLOCKS, BOUNDED_NETWORK, EMBEDDING, Equivalent, h, inside
-from theory.proof.methods import Identity
+from theory.models.cells import U, W, bias
+from theory.models.unitary.networks import BLOCKS, BOUNDED_NETWORK, EMBEDDING, h, inside, x_next
+from theory.proof.methods import Identity, Words
 from theory.proof.steps import step, theorem
 
 B_h, T, unitary_gap_rescaled = symbols("B_h T unitary_gap_rescaled")
@@ -34,26 +39,25 @@ SCALES = assume("scales", "D is diagonal with positive entries", forall=(v, i)).
     lt(ZERO, factor(i)), eq(part(D * v, i), factor(i) * part(v, i))
 )
 INVERSE = assume("inverse", "D⁻¹ undoes D", forall=(a,)).that(eq(D_inverse * D * a, a))
-SCALED = Equivalent(
-    "rescaled equivalent",
-    lambda time: scaled_urnn(x, time),
-    lambda time: scaled_preactivation(x, time),
-    lambda time: unscaled(x, time),
-    below(B_h, W_3 * D),
-    W_3 * D,
-    D,
-    D_inverse,
-)
 SCALED_DILATION = assume("dilation", "V has D W D⁻¹ above W₃ in its first n columns").that(
-    SCALED.dilation
+    eq(V * J, J * D * W * D_inverse + J_2 * W_3)
 )
+b_2 = below(B_h, W_3 * D)
 SCALED_EQUIVALENT = assume(
-    SCALED.id,
+    "rescaled equivalent",
     "s_t = ρ(V s_{t−1} + (D U x_t + D b, b₂)) from s_0 = (D h_0, 0), with b₂ = −B_h ‖row of W₃D‖; "
     "the first n units are read, divided by the scales",
     forall=(j,),
-).that(*SCALED.steps)
-UNDONE = at("inverse", h)
+).that(
+    eq(scaled_urnn(x, 0), J * D * start),
+    eq(scaled_urnn(x, j + 1), activation(scaled_preactivation(x, j))),
+    eq(
+        scaled_preactivation(x, j),
+        V * scaled_urnn(x, j) + J * D * U * x_next + J * D * bias + J_2 * b_2,
+    ),
+    eq(unscaled(x, j), D_inverse * transpose(J) * scaled_urnn(x, j)),
+)
+SAME = eq(scaled_urnn(x, j), J * D * h)
 RESCALED_STATES = (
     step(
         "entries of scaled states",
@@ -67,14 +71,35 @@ RESCALED_STATES = (
         EXTENSIONAL.at(activation(D * v), D * activation(v)),
         method=Identity,
     ),
-    *equal_states(
-        SCALED,
-        lambda time: at(SCALED.id, time),
-        (UNDONE,),
-        at("ReLU commutes with the scales", inside),
+    *off(W_3 * D),
+    step(
+        "pre-activation",
+        eq(scaled_preactivation(x, j), J * D * inside + J_2 * (W_3 * D * h + b_2)),
+        forall=(j,),
+        given=(SAME,),
+    ).by("dilation", at("rescaled equivalent", j), at("inverse", h), method=Words),
+    step("scaled states", SAME, forall=(j,)).by_induction(
+        base=(at("rescaled equivalent", 0), at("network", 0)),
+        step=(
+            at("rescaled equivalent", j),
+            at("pre-activation", j),
+            at("blocks", D * inside, W_3 * D * h + b_2),
+            at("ReLU commutes with the scales", inside),
+            at("the added units are off", j),
+            at("network", j),
+        ),
+        method=Identity,
     ),
-    *equal_outputs(
-        SCALED, largest_scaled_gap(x, j), LARGEST_SCALED_GAP.at(x, j), at(SCALED.id, j), UNDONE
+    step("scales undone", eq(unscaled(x, j), h), forall=(j,)).by(
+        at("rescaled equivalent", j),
+        at("scaled states", j),
+        at("embedding", D * h),
+        at("inverse", h),
+        method=Words,
+    ),
+    step("equal outputs", eq(largest_scaled_gap(x, j), ZERO), forall=(j,)).by_induction(
+        base=LARGEST_SCALED_GAP.at(x, 0),
+        step=(LARGEST_SCALED_GAP.at(x, j), at("scales undone", j + 1)),
     ),
 )
 RESCALED = theorem(

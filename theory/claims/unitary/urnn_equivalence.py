@@ -4,15 +4,13 @@ The added units have the bias b_2,i = −B_h ‖row_i(W_3)‖.  As ‖h_t‖ ≤
 on the others as W does.
 """
 
-from collections.abc import Callable
-
 from sympy import Abs, Expr
 
 from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
 from theory.axioms.gradients import CAUCHY_SCHWARZ
 from theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM
 from theory.claims.unitary.pulse import BEYOND
-from theory.language.law import Instance, Use, at
+from theory.language.law import at
 from theory.language.statement import ZERO, eq, le
 from theory.language.terms.gradients import activation
 from theory.language.terms.unitary import (
@@ -24,6 +22,9 @@ from theory.language.terms.unitary import (
     largest_gap,
     line,
     part,
+    preactivation,
+    upper,
+    urnn,
 )
 from theory.language.terms.variables import i, j, v, x
 from theory.language.terms.vectors import norm
@@ -37,10 +38,8 @@ from theory.models.unitary.networks import (
     EMBEDDING,
     ENTRIES,
     EQUIVALENT,
-    Equivalent,
     h,
     inside,
-    plain,
     x_next,
 )
 from theory.proof.claim import Claim, Source
@@ -97,51 +96,31 @@ def off(reads: Expr) -> tuple[Step, ...]:
     )
 
 
-def equal_states(
-    e: Equivalent, named: Callable[[Expr], Use], undone: tuple[Use, ...] = (), *moved: Use
-) -> tuple[Step, ...]:
-    """s_t = (D h_t, 0), for the added units stay off."""
-    same = eq(e.states(j), J * e.scale * h)
-    return (
-        *off(e.rows),
-        step(
-            "pre-activation",
-            eq(e.inside(j), J * e.scale * inside + J_2 * (e.rows * h + e.bias)),
-            forall=(j,),
-            given=(same,),
-        ).by("dilation", named(j), *undone, method=Words),
-        step("equal states", same, forall=(j,)).by_induction(
-            base=(named(ZERO), at("network", 0)),
-            step=(
-                named(j),
-                at("pre-activation", j),
-                at("blocks", e.scale * inside, e.rows * h + e.bias),
-                *moved,
-                at("the added units are off", j),
-                at("network", j),
-            ),
-            method=Identity,
-        ),
-    )
-
-
-def equal_outputs(
-    e: Equivalent, gap: Expr, largest: Instance, named: Use, *undone: Use
-) -> tuple[Step, Step]:
-    """The units that are read are h_t, so that no output differs."""
-    return (
-        step("equal first units", eq(e.read(j), h), forall=(j,)).by(
-            named, at("equal states", j), at("embedding", e.scale * h), *undone, method=Words
-        ),
-        step("equal outputs", eq(gap, ZERO), forall=(j,)).by_induction(
-            base=largest, step=(largest, at("equal first units", j + 1))
-        ),
-    )
-
-
 b_2 = below(B_h, W_3)
-PLAIN = plain(b_2)
-EQUAL_STATES = equal_states(PLAIN, lambda time: at(PLAIN.id, b_2, time))
+SAME = eq(urnn(b_2, x, j), J * h)
+EQUAL_STATES = (
+    *off(W_3),
+    step(
+        "pre-activation",
+        eq(preactivation(b_2, x, j), J * inside + J_2 * (W_3 * h + b_2)),
+        forall=(j,),
+        given=(SAME,),
+    ).by("dilation", at("unitary equivalent", b_2, j), method=Words),
+    step("equal states", SAME, forall=(j,)).by_induction(
+        base=(at("unitary equivalent", b_2, 0), at("network", 0)),
+        step=(
+            at("unitary equivalent", b_2, j),
+            at("pre-activation", j),
+            at("blocks", inside, W_3 * h + b_2),
+            at("the added units are off", j),
+            at("network", j),
+        ),
+        method=Identity,
+    ),
+)
+FIRST_UNITS = step("equal first units", eq(upper(b_2, x, j), h), forall=(j,)).by(
+    at("unitary equivalent", b_2, j), at("equal states", j), at("embedding", h), method=Words
+)
 EQUIVALENCE = theorem(
     "equivalent",
     eq(unitary_gap, ZERO),
@@ -150,11 +129,10 @@ EQUIVALENCE = theorem(
     (
         *STATES,
         *EQUAL_STATES,
-        *equal_outputs(
-            PLAIN,
-            largest_gap(b_2, x, j),
-            LARGEST_GAP.at(b_2, x, j),
-            at(PLAIN.id, b_2, j),
+        FIRST_UNITS,
+        step("equal outputs", eq(largest_gap(b_2, x, j), ZERO), forall=(j,)).by_induction(
+            base=LARGEST_GAP.at(b_2, x, 0),
+            step=(LARGEST_GAP.at(b_2, x, j), at("equal first units", j + 1)),
         ),
     ),
 ).by(at("equal outputs", T))

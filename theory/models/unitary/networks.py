@@ -1,12 +1,9 @@
 """What the claims presuppose of a ReLU network and of its unitary equivalent."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
-from sympy import Expr, Max
+from sympy import Max
 
 from theory.language.law import assume, law
-from theory.language.statement import ONE, ZERO, Statement, eq, le
+from theory.language.statement import eq, le
 from theory.language.terms.gradients import activation
 from theory.language.terms.unitary import (
     J_2,
@@ -56,54 +53,19 @@ BLOCKS = assume(
 EMBEDDING = assume("embedding", "J embeds the first n units: Jᵀ J a = a", forall=(a,)).that(
     eq(transpose(J) * J * a, a)
 )
-
-
-@dataclass(frozen=True)
-class Equivalent:
-    """A unitary network next to the one with the states D h: how its terms are written.
-
-    Its states at a time j, what the activation makes the next ones of, the first n units with D
-    undone, the bias of the added units, and what these read of h.
-    """
-
-    id: str
-    states: Callable[[Expr], Expr]
-    inside: Callable[[Expr], Expr]
-    read: Callable[[Expr], Expr]
-    bias: Expr
-    rows: Expr
-    scale: Expr = ONE
-    undo: Expr = ONE
-
-    @property
-    def dilation(self) -> Statement:
-        """V has D W D⁻¹ above W₃ in its first n columns."""
-        return eq(V * J, J * self.scale * W * self.undo + J_2 * W_3)
-
-    @property
-    def steps(self) -> tuple[Statement, ...]:
-        """The recursion, and what is read."""
-        fed = V * self.states(j) + J * self.scale * U * x_next + J * self.scale * bias
-        return (
-            eq(self.states(ZERO), J * self.scale * start),
-            eq(self.states(j + 1), activation(self.inside(j))),
-            eq(self.inside(j), fed + J_2 * self.bias),
-            eq(self.read(j), self.undo * transpose(J) * self.states(j)),
-        )
-
-
-def plain(added: Expr) -> Equivalent:
-    """The equivalent with this bias of the added units."""
-    terms = (lambda time, f=f: f(added, x, time) for f in (urnn, preactivation, upper))
-    return Equivalent("unitary equivalent", *terms, added, W_3)
-
-
-DILATION = assume("dilation", "V has W above W₃ in its first n columns").that(plain(b).dilation)
+DILATION = assume("dilation", "V has W above W₃ in its first n columns").that(
+    eq(V * J, J * W + J_2 * W_3)
+)
 EQUIVALENT = assume(
     "unitary equivalent",
     "s_t = ρ(V s_{t−1} + (U x_t + b, b₂)) from s_0 = (h_0, 0); the first n units are read",
     forall=(b, j),
-).that(*plain(b).steps)
+).that(
+    eq(urnn(b, x, 0), J * start),
+    eq(urnn(b, x, j + 1), activation(preactivation(b, x, j))),
+    eq(preactivation(b, x, j), V * urnn(b, x, j) + J * U * x_next + J * bias + J_2 * b),
+    eq(upper(b, x, j), transpose(J) * urnn(b, x, j)),
+)
 
 ENTRIES = law(
     "entries",
