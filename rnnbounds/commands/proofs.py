@@ -40,7 +40,7 @@ def row_of(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> Row:
         id=entry.id,
         title=entry.title,
         source=entry.source.text,
-        relation=entry.relation,
+        relation=entry.statement.relation,
         statement=statement_text(entry.statement),
         needs={a.text: a.id for form in entry.forms for a in form.assumptions},
         false_variants=tuple(variant.id for variant in entry.false_variants),

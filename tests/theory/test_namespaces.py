@@ -11,7 +11,8 @@ from theory.language.law import Instance, at
 from theory.language.printing import statement_latex, statement_text
 from theory.language.quantity import parameter
 from theory.language.statement import le
-from theory.language.terms.vectors import norm, state, x
+from theory.language.terms.variables import x
+from theory.language.terms.vectors import norm, state
 from theory.language.vocabulary import DEFINITIONS, VOCABULARY, symbols
 from theory.proof.claim import Form
 from theory.proof.methods import Smt

@@ -13,46 +13,36 @@ from theory.axioms.ranks import RANK_AXIOMS
 from theory.axioms.unitary import UNITARY_AXIOMS
 from theory.language.law import Axiom, Clause, axiom, law, stated
 from theory.language.statement import eq, le, lt
-from theory.language.terms.vectors import (
-    A,
-    B,
-    a,
-    absolute,
+from theory.language.terms.gradients import (
     activation,
-    b,
-    c,
-    completes,
     d_input,
     d_state,
     derivative,
     differentiable,
+    feasible,
+    jacobian,
+    project,
+    projects,
+    slopes,
+)
+from theory.language.terms.variables import A, B, a, b, c, eye, j, m, v, vector, x, y, z
+from theory.language.terms.vectors import (
+    absolute,
+    completes,
     entry,
     exponential,
-    eye,
-    feasible,
     frobenius,
     in_range,
     inner,
     is_diagonal,
-    j,
-    jacobian,
     least,
-    m,
     max_norm,
     norm,
     phi,
-    project,
-    projects,
     rounded,
-    slopes,
     state,
     trace,
     transpose,
-    v,
-    vector,
-    x,
-    y,
-    z,
 )
 from theory.language.vocabulary import symbols as quantities
 

@@ -8,7 +8,8 @@ from theory.language.law import Axiom, Clause, axiom, law, stated
 from theory.language.statement import eq, le
 from theory.language.terms.gates import boxed, sigmoid
 from theory.language.terms.unitary import part, rows
-from theory.language.terms.vectors import a, b, i, m, max_norm, norm, v, z
+from theory.language.terms.variables import a, b, i, m, v, z
+from theory.language.terms.vectors import max_norm, norm
 
 _HORN = "Horn & Johnson, Matrix Analysis"
 _RUDIN = "Rudin, Principles of Mathematical Analysis"

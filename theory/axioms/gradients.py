@@ -6,46 +6,38 @@ from sympy import Abs, Integer, symbols
 
 from theory.language.law import Axiom, Clause, axiom, law, stated
 from theory.language.statement import eq, le
-from theory.language.terms.vectors import (
-    A,
-    B,
-    a,
+from theory.language.terms.gradients import (
     activation,
-    b,
     bends,
-    c,
     curvature,
     d_state,
     d_state_other,
     d_weights,
     d_weights_other,
-    diagonal,
     differentiable,
     differentiable_other,
-    entry,
-    frobenius,
     gradient,
     hessian,
+    lift,
+    sensitivity,
+    sensitivity_other,
+    slopes,
+)
+from theory.language.terms.variables import A, B, a, b, c, j, s, v, vector, x, z
+from theory.language.terms.vectors import (
+    diagonal,
+    entry,
+    frobenius,
     inner,
     is_symmetric,
-    j,
-    lift,
     norm,
     phi,
     phi_other,
     row_norm,
-    s,
-    sensitivity,
-    sensitivity_other,
-    slopes,
     state,
     state_other,
     transpose,
-    v,
-    vector,
     weighted,
-    x,
-    z,
 )
 from theory.language.vocabulary import symbols as quantities
 

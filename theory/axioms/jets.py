@@ -21,7 +21,8 @@ from theory.language.terms.jets import (
     unit_value,
     unit_weight,
 )
-from theory.language.terms.vectors import A, B, a, c, i, v, weighted, z
+from theory.language.terms.variables import A, B, a, c, i, v, z
+from theory.language.terms.vectors import weighted
 
 _HORN = "Horn & Johnson, Matrix Analysis"
 _RUDIN = "Rudin, Principles of Mathematical Analysis"

@@ -4,19 +4,9 @@ from sympy import Integer, Symbol
 
 from theory.language.law import Axiom, Clause, axiom, law
 from theory.language.statement import eq, le
-from theory.language.terms.vectors import (
-    B,
-    a,
-    b,
-    c,
-    d_state,
-    differentiable,
-    max_norm,
-    norm,
-    phi,
-    v,
-    vector,
-)
+from theory.language.terms.gradients import d_state, differentiable
+from theory.language.terms.variables import B, a, b, c, v, vector
+from theory.language.terms.vectors import max_norm, norm, phi
 
 _L, _w = Symbol("L", real=True), vector("w")
 

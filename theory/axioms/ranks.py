@@ -7,15 +7,13 @@ operators whose sizes do not fit.
 
 from functools import partial
 
-from sympy import Integer
-
 from theory.language.law import Axiom, Clause, axiom, law, stated
-from theory.language.statement import eq, le
+from theory.language.statement import ZERO, eq, le
 from theory.language.terms.unitary import beside, identity, rank, rows
-from theory.language.terms.vectors import A, B, j, m, norm, transpose, v, vector, y, z
+from theory.language.terms.variables import A, B, j, m, v, vector, y, z
+from theory.language.terms.vectors import norm, transpose
 
 C = vector("C")
-ZERO = Integer(0)
 _ID, _SOURCE = "rank-nullity", "Horn & Johnson, Matrix Analysis, 0.4"
 
 _RANK_5 = partial(axiom, _ID, f"{_SOURCE}.5")

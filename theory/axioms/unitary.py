@@ -6,26 +6,10 @@ from sympy import Abs, Integer
 
 from theory.language.law import Axiom, Clause, axiom, law, stated
 from theory.language.statement import eq, le
+from theory.language.terms.gradients import d_state, derivative, differentiable, slopes
 from theory.language.terms.unitary import d_run, part
-from theory.language.terms.vectors import (
-    A,
-    a,
-    b,
-    d_state,
-    derivative,
-    differentiable,
-    entry,
-    eye,
-    function,
-    i,
-    j,
-    norm,
-    s,
-    slopes,
-    state,
-    transpose,
-    x,
-)
+from theory.language.terms.variables import A, a, b, eye, i, j, s, x
+from theory.language.terms.vectors import entry, function, norm, state, transpose
 
 _HORN = "Horn & Johnson, Matrix Analysis"
 _now = state(x, 0, s + j), entry(x, s + j + 1)

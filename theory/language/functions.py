@@ -4,13 +4,12 @@ They are formal scalars, so that ledgers know of them only what the laws say.  `
 in textbook notation: it is printed, never computed with.
 """
 
-from sympy import Expr, Integer, LambertW, exp, gamma, log, tanh
+from sympy import Expr, LambertW, exp, gamma, log, tanh
 
 from theory.language.law import Clause, law
-from theory.language.statement import eq, le, lt
-from theory.language.terms.vectors import Scalar, exponential, function, m, y, z
-
-ZERO, ONE = Integer(0), Integer(1)
+from theory.language.statement import ONE, ZERO, eq, le, lt
+from theory.language.terms.variables import m, y, z
+from theory.language.terms.vectors import Scalar, exponential, function
 
 
 class Special(Scalar):

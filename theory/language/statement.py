@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from sympy import Expr, Symbol, sympify
+from sympy import Expr, Integer, Symbol, sympify
 
 from theory.errors import StatementError
 
 Relation: TypeAlias = Literal["<=", "<", "==", "!=", "exists"]
+ZERO, ONE = Integer(0), Integer(1)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from sympy import (
     Abs,
     E,
     Expr,
-    Integer,
     Max,
     Min,
     Rational,
@@ -30,8 +29,8 @@ from sympy import (
 from theory.errors import UnknownNameError
 from theory.language.constants import PEAK_EQUATION, SILU_PEAK
 from theory.language.law import Use
-from theory.language.statement import Statement, eq, le
-from theory.language.terms.vectors import z
+from theory.language.statement import ONE, ZERO, Statement, eq, le
+from theory.language.terms.variables import z
 from theory.proof.methods.ball import BallMaximum
 from theory.proof.methods.base import Method
 from theory.proof.methods.elementary import Elementary
@@ -147,7 +146,6 @@ def _smooth(name: str, rho: Expr, *suprema: Supremum) -> ActivationFacts:
     return ActivationFacts(name, rho, (Piece(rho),), (bound, slope, curvature))
 
 
-ZERO, ONE = Integer(0), Integer(1)
 NONE = Supremum(oo, None)
 POSITIVE, NEGATIVE = (le(ZERO, z),), (le(z, ZERO),)
 SIGMOID = (1 + tanh(z / 2)) / 2

@@ -13,30 +13,20 @@ from dataclasses import replace
 from sympy import Expr
 
 from theory.language.law import Assumption, Clause, Use, assume, at, law
-from theory.language.statement import Statement, eq, le
+from theory.language.statement import ONE, ZERO, Statement, eq, le
 from theory.language.terms.gates import in_box
-from theory.language.terms.vectors import (
-    RECURSION,
-    a,
-    b,
+from theory.language.terms.gradients import (
     d_input,
     d_loss,
     d_state,
     differentiable,
-    entry,
-    j,
     jacobian,
-    m,
-    norm,
-    phi,
     recent,
-    s,
-    state,
-    weighted,
-    x,
 )
+from theory.language.terms.variables import a, b, j, m, s, x
+from theory.language.terms.vectors import RECURSION, entry, norm, phi, state, weighted
 from theory.language.vocabulary import symbols
-from theory.models.geometry import ONE, ZERO, Geometry, S_full, fresh, full, h, in_norm, x_next
+from theory.models.geometry import Geometry, S_full, fresh, full, h, in_norm, x_next
 from theory.proof.proof import Step
 from theory.proof.steps import step
 

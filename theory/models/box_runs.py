@@ -4,7 +4,7 @@ from sympy import Abs, Expr, Symbol
 
 from theory.axioms.gates import DEFINITE, LEAST_BOUND
 from theory.language.law import Clause, Use, assume, at
-from theory.language.statement import Statement, eq, le
+from theory.language.statement import ZERO, Statement, eq, le
 from theory.language.terms.gates import (
     DIFFERENCES,
     GATED_RUN,
@@ -16,8 +16,8 @@ from theory.language.terms.gates import (
     to_output,
 )
 from theory.language.terms.unitary import part
-from theory.language.terms.vectors import entry, i, j, m, max_norm, phi, v, x, z
-from theory.models.system import ZERO
+from theory.language.terms.variables import i, j, m, v, x, z
+from theory.language.terms.vectors import entry, max_norm, phi
 from theory.proof.proof import Step
 from theory.proof.steps import step
 

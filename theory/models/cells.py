@@ -2,7 +2,9 @@
 
 from theory.language.law import assume
 from theory.language.statement import eq, le
-from theory.language.terms.vectors import a, activation, c, norm, phi, vector
+from theory.language.terms.gradients import activation
+from theory.language.terms.variables import a, c, vector
+from theory.language.terms.vectors import norm, phi
 from theory.language.vocabulary import symbols
 
 (W_norm,) = symbols("W_norm")

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from sympy import Expr
 
 from theory.language.law import Assumption, Clause, Use, assume, at
-from theory.language.statement import Statement, le
+from theory.language.statement import ZERO, Statement, le
 from theory.language.terms.gates import GATED_RUN, gated_run
-from theory.language.terms.vectors import a, b, c, entry, j, m, norm, phi, v, x, x_other
+from theory.language.terms.variables import a, b, c, j, m, v, x, x_other
+from theory.language.terms.vectors import entry, norm, phi
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX, inside
-from theory.models.geometry import EUCLIDEAN, ZERO, Geometry
+from theory.models.geometry import EUCLIDEAN, Geometry
 from theory.models.system import LIPSCHITZ_INPUT
-from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Step
 from theory.proof.steps import step
@@ -124,16 +124,9 @@ SHOWN = assume(
 def stays(name: str, inputs: Expr) -> Step:
     """The run from a state of the set stays there."""
     run = gated_run(v, inputs, j)
-    return Step(
-        name,
-        inside(run),
-        Induction(
-            j,
-            base=Smt("given 1", GATED_RUN.at(v, inputs, 0)),
-            step=Smt(HYPOTHESIS, GATED_RUN.at(v, inputs, j), at("invariant box", run, j)),
-        ),
-        forall=(v, j),
-        given=(inside(v),),
+    return step(name, inside(run), forall=(v, j), given=(inside(v),)).inductively(
+        base=("given 1", GATED_RUN.at(v, inputs, 0)),
+        step=(HYPOTHESIS, GATED_RUN.at(v, inputs, j), at("invariant box", run, j)),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sympy import Expr, Integer, Min
+from sympy import Expr, Min
 
 from theory.axioms.base import DERIVATIVE_IN_STATE, SUBMULTIPLICATIVE, TRIANGLE
 from theory.axioms.gradients import (
@@ -16,31 +16,14 @@ from theory.axioms.gradients import (
     TRIANGLE_WEIGHTED,
 )
 from theory.language.law import Assumption, Axiom, Use, assume, at, law
-from theory.language.statement import eq, le, lt
-from theory.language.terms.vectors import (
-    a,
-    b,
-    c,
-    d_loss,
-    d_state,
-    d_weights,
-    entry,
-    i,
-    j,
-    m,
-    norm,
-    phi,
-    s,
-    sensitivity,
-    state,
-    weighted,
-    x,
-)
+from theory.language.statement import ONE, ZERO, eq, le, lt
+from theory.language.terms.gradients import d_loss, d_state, d_weights, sensitivity
+from theory.language.terms.variables import a, b, c, i, j, m, s, x
+from theory.language.terms.vectors import entry, norm, phi, state, weighted
 from theory.language.vocabulary import symbols
 from theory.proof.proof import Step
 
 (beta_rho,) = symbols("beta_rho")
-ZERO, ONE = Integer(0), Integer(1)
 
 x_next = entry(x, s + j + 1)
 full, fresh = state(x, 0, s + j), state(x, s, j)

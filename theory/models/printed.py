@@ -9,29 +9,12 @@ from dataclasses import replace
 from sympy import Abs, Expr, Min, Symbol
 
 from theory.language.law import Assumption, Clause, Use, at, law
-from theory.language.statement import Statement, eq, le
+from theory.language.statement import ONE, ZERO, Statement, eq, le
 from theory.language.terms.certificates import whole
 from theory.language.terms.gates import gated_run
 from theory.language.terms.unitary import part
-from theory.language.terms.vectors import (
-    RECURSION,
-    a,
-    b,
-    c,
-    computed,
-    entry,
-    i,
-    j,
-    m,
-    norm,
-    phi,
-    s,
-    state,
-    v,
-    vector,
-    weighted,
-    x,
-)
+from theory.language.terms.variables import a, b, c, i, j, m, s, v, vector, x
+from theory.language.terms.vectors import RECURSION, computed, entry, norm, phi, state, weighted
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX, inside
 from theory.models.driven_runs import (
@@ -43,7 +26,6 @@ from theory.models.driven_runs import (
     coming_together,
     stays,
 )
-from theory.models.geometry import ONE, ZERO
 from theory.models.lemmas.powers import power, power_at_most_one, power_sum
 from theory.models.sensitivity import states
 from theory.proof.steps import step

@@ -10,7 +10,8 @@ from sympy import Abs
 from theory.language.law import Clause, Instance, Use
 from theory.language.printing import statement_text
 from theory.language.statement import Statement, le, lt
-from theory.language.terms.vectors import curvature, derivative, z
+from theory.language.terms.gradients import curvature, derivative
+from theory.language.terms.variables import z
 from theory.language.vocabulary import symbols
 from theory.models.activations import ACTIVATIONS, ActivationFacts
 from theory.proof.methods.base import Gap, Method, Scope

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sympy import Expr, Symbol
+from sympy import Symbol
 
 from theory.errors import UnknownClaimError
 from theory.language.law import Assumption
@@ -134,29 +134,9 @@ class Claim:
         return self.forms[0].statement
 
     @property
-    def lhs(self) -> Expr:
-        """Left side of the first form."""
-        return self.statement.lhs
-
-    @property
-    def relation(self) -> Relation:
-        """Relation of the first form."""
-        return self.statement.relation
-
-    @property
-    def rhs(self) -> Expr:
-        """Right side of the first form."""
-        return self.statement.rhs
-
-    @property
     def assumptions(self) -> tuple[Assumption, ...]:
         """Assumptions of the first form."""
         return self.forms[0].assumptions
-
-    @property
-    def proof(self) -> Proof:
-        """Proof of the first form."""
-        return self.forms[0].proof
 
     def form(self, name: str) -> Form:
         """The form of this name; raises UnknownClaimError."""

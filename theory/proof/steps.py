@@ -7,7 +7,7 @@ from sympy import Symbol
 
 from theory.language.law import Assumption, Use
 from theory.language.statement import Statement
-from theory.language.terms.vectors import j
+from theory.language.terms.variables import j
 from theory.proof.claim import Form
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.base import GIVEN, Direct
@@ -47,6 +47,23 @@ class Stated:
         begin, more = (uses if isinstance(uses, tuple) else (uses,) for uses in (base, step))
         further = method(HYPOTHESIS, *premises(self.given), *more)
         proof = Induction(over, method(*begin), further)
+        return Step(self.id, self.conclusion, proof, self.forall, self.given)
+
+    def inductively(
+        self,
+        base: tuple[Use, ...],
+        step: tuple[Use, ...],
+        over: Symbol = j,
+        others: tuple[Symbol, ...] = (),
+    ) -> Step:
+        """The same with all uses listed; the hypothesis holds for all values of `others`.
+
+        It has the premises, where these speak of what varies.
+        """
+        moving = {over, *others}
+        varies = any(not moving.isdisjoint(premise.symbols) for premise in self.given)
+        carried = self.given if varies else ()
+        proof = Induction(over, Smt(*base), Smt(*step), carried, others)
         return Step(self.id, self.conclusion, proof, self.forall, self.given)
 
 

@@ -16,7 +16,8 @@ from properties.systems.table import FAMILIES
 from theory import claim
 from theory.language.parse import parse_statement
 from theory.language.quantity import measured, of, parameter
-from theory.language.terms.vectors import norm, state, x
+from theory.language.terms.variables import x
+from theory.language.terms.vectors import norm, state
 from theory.language.vocabulary import VOCABULARY, symbols
 from theory.proof.claim import Assumption
 

@@ -48,7 +48,7 @@ def test_claims_document(call):
     assert [document["id"] for document in documents] == [claim.id for claim in CLAIMS]
     for document, claim in zip(documents, CLAIMS, strict=True):
         assert {"title", "source", "relation", "needs", "false_variants", "proof"} <= set(document)
-        assert document["relation"] == claim.relation
+        assert document["relation"] == claim.statement.relation
         assert document["false_variants"] == [variant.id for variant in claim.false_variants]
         assert {"steps", "axioms", "human"} <= set(document["proof"])
         assert document["proof"]["proved"] is (claim.id not in IN_PROSE)

@@ -2,19 +2,19 @@
 
 import numpy as np
 import pytest
-from sympy import Abs, Expr, Integer
+from sympy import Abs, Expr
 
 from theory.axioms.base import AXIOMS, SUBMULTIPLICATIVE_MAX
 from theory.axioms.gates import ENTRY_EUCLIDEAN, LEAST_BOUND
 from theory.language.law import Assumption, Axiom, law
-from theory.language.statement import le
+from theory.language.statement import ONE, le
 from theory.language.terms.unitary import part
-from theory.language.terms.vectors import i, max_norm, norm, row_norm, v, vector
+from theory.language.terms.variables import i, v, vector
+from theory.language.terms.vectors import max_norm, norm, row_norm
 from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step, check
 
 W, V = vector("W"), vector("V")
-ONE = Integer(1)
 ABOUT_ENTRIES = [
     axiom
     for axiom in AXIOMS

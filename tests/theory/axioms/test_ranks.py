@@ -21,7 +21,8 @@ from theory.axioms.ranks import (
 from theory.language.law import Assumption, Clause, at
 from theory.language.statement import Statement, eq, le
 from theory.language.terms.unitary import beside, identity, rank, rows
-from theory.language.terms.vectors import A, B, j, m, norm, transpose, v, y, z
+from theory.language.terms.variables import A, B, j, m, v, y, z
+from theory.language.terms.vectors import norm, transpose
 from theory.language.vocabulary import symbols as quantities
 from theory.models.unitary.local_maps import ORTHOGONAL, PATTERNS, E, G, V, pattern, rest
 from theory.proof.methods import Smt

@@ -8,7 +8,8 @@ from theory.claims.unitary.urnn_defect import NEEDED
 from theory.language.law import Instance, at
 from theory.language.statement import eq, le
 from theory.language.terms.unitary import J_2, J, V, eye_added, identity, rank
-from theory.language.terms.vectors import eye, transpose
+from theory.language.terms.variables import eye
+from theory.language.terms.vectors import transpose
 from theory.language.vocabulary import symbols
 from theory.models.cells import W
 from theory.proof.methods import Smt, Words

@@ -11,7 +11,7 @@ from theory import claim
 from theory.axioms.base import AXIOMS
 from theory.axioms.jets import JET_AXIOMS
 from theory.language.law import Assumption, Clause, Use, at, law
-from theory.language.statement import Statement, le, lt
+from theory.language.statement import ONE, Statement, le, lt
 from theory.language.terms.jets import (
     ACTIVATION,
     MIXTURE,
@@ -26,11 +26,11 @@ from theory.language.terms.jets import (
     spread,
     steep,
 )
-from theory.language.terms.vectors import Scalar, c, function, j, v
+from theory.language.terms.variables import c, j, v
+from theory.language.terms.vectors import Scalar, function
 from theory.models.box_geometry import BOX
 from theory.models.geometry import EUCLIDEAN
 from theory.models.jets.model import RULES, g, of_kind, p, q
-from theory.models.system import ONE
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Proof, Step, check

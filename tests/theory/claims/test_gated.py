@@ -15,7 +15,7 @@ from theory.claims.contraction.gru import CONTRACTION_GRU
 from theory.claims.contraction.lstm import CONTRACTION_LSTM
 from theory.language.statement import Statement
 from theory.language.terms.gates import sigmoid
-from theory.language.terms.vectors import z
+from theory.language.terms.variables import z
 from theory.language.vocabulary import VOCABULARY
 from theory.models.activations import SIGMOID
 from theory.models.gates.gate import Gate

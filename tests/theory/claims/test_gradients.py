@@ -24,7 +24,7 @@ from theory.axioms.gradients import (
 )
 from theory.language.law import Instance
 from theory.language.statement import Statement, le, lt
-from theory.language.terms.vectors import A, B, a, b, v, z
+from theory.language.terms.variables import A, B, a, b, v, z
 from theory.models.slopes import CURVATURES
 from theory.numbers.evaluate import ball, certain, enclose, rational
 from theory.numbers.interval import exact

@@ -16,8 +16,8 @@ from theory.language.law import Clause, Instance
 from theory.language.printing import statement_text
 from theory.language.statement import Statement
 from theory.language.terms import unitary as unitary_terms
-from theory.language.terms import vectors as terms
-from theory.language.terms.vectors import Norm, Scalar, eye, transpose
+from theory.language.terms.variables import eye, i, vector
+from theory.language.terms.vectors import Norm, Scalar, transpose
 from theory.language.vocabulary import unfold
 from theory.models.unitary.networks import BELOW
 from theory.proof.claim import Form
@@ -143,7 +143,7 @@ def test_every_product_and_sum_has_a_shape(form: Form) -> None:
 
 def test_the_sorts_see_what_does_not_fit() -> None:
     """V W, W + V and JᵀJ = I of the larger size."""
-    J, V, W = unitary_terms.J, unitary_terms.V, terms.vector("W")
+    J, V, W = unitary_terms.J, unitary_terms.V, vector("W")
     for bad in (V * W, W + V, J * V, transpose(J) * J + V):
         with pytest.raises(AssertionError):
             Sorts("n").shape(bad)
@@ -202,7 +202,7 @@ def test_monotone_and_extensional_need_all_entries() -> None:
         unitary_axioms.ZERO_DIAGONAL,
     ):
         (requirement,) = axiom.requires
-        assert requirement.variables == (terms.i,)
+        assert requirement.variables == (i,)
 
 
 Vector = list[Fraction]

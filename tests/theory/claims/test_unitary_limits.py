@@ -21,9 +21,7 @@ from sympy import (
 )
 
 import theory
-from theory.language.law import Assumption
-from theory.language.statement import Statement
-from theory.proof.claim import Claim, Form, prove
+from theory.proof.claim import Form, prove
 from theory.proof.proof import check
 
 TIGHT, SIGMOID = theory.claim("urnn-tight"), theory.claim("urnn-sigmoid")
@@ -68,95 +66,12 @@ def test_what_two_steps_of_candidates_do(
     assert E_ * D * V_ * D * G_ == W_
 
 
-def vocabulary(**given: object) -> dict[str, object]:
-    """Values of the quantities, by name."""
-    usual = {"T": 2, "n": 2, "separation": 0, "W_rank": 0, "pattern_constant": 1, "scalar_W": 1}
-    return usual | given
-
-
-SWAP = vocabulary(states=4, active=2)
-NILPOTENT = vocabulary(states=3, W_rank=1, active=2, scalar_W=0)
-NEARLY = vocabulary(states=3, separation=Rational(1, 2**20))
-# Eigenvalues that differ: n + 1 states, in other coordinates of the state.
-DIAGONAL = vocabulary(states=3, W_rank=2, active=2, scalar_W=0)
-TURN = vocabulary(n=1, states=2, active=2, W_rank=1)
-BLOCK = {"n": 1, "states": 2, "multiplicity": 1, "multiplicity_any": 1}
-ISOMETRIC = {"n": 2, "states": 3, "multiplicity": 0, "multiplicity_any": 2}
-SCALAR = {"n": 1, "w_abs": Rational(1, 2), "same_activation": 1, "sigmoidal": 1, "sigmoid_gap": 1}
-SEVERAL = SCALAR | {"n": 2, "driven": 1, "W_radius": Rational(1, 2)}
-PLANTS = {
-    "unit_count": 4, "equal_classes": 3, "sign_classes": 2, "sample_rank": 2,
-    "analytic_classes": 2, "analytic_rank": 1,
-}  # fmt: skip
-INSTANCES: dict[str, dict[str, object]] = {
-    "at-2n": SWAP,
-    "bounded-away": NEARLY,
-    "one-fewer-suffices": NEARLY,
-    "one-more": SWAP,
-    "any-contraction": NILPOTENT,
-    "rank-of-w": DIAGONAL,
-    "half-the-rank": DIAGONAL | {"n": 3, "states": 4, "W_rank": 3, "active": 3},
-    "one-more-than-active": SWAP | {"T": 5},
-    "one-step-shorter": TURN,
-    "any-contraction-active": NILPOTENT,
-    "one-less": BLOCK,
-    "unit-eigenvalues": ISOMETRIC,
-    "unit-weight": SCALAR | {"w_abs": 1, "sigmoid_gap": 0},
-    "no-approximation": SCALAR | {"sigmoid_gap": Rational(1, 100)},
-    "relu-too": SCALAR | {"sigmoidal": 0, "sigmoid_gap": 0},
-    "mixed": SCALAR | {"same_activation": 0, "sigmoid_gap": 0, "w_abs": Rational(1, 4)},
-    "radius-one": SEVERAL | {"W_radius": 1, "sigmoid_gap": 0},
-    "constant-output": SEVERAL | {"driven": 0, "sigmoid_gap": 0},
-    "every-unit": PLANTS,
-    "signs-apart": PLANTS,
-    "any-analytic": PLANTS,
-}
-
-
-def true_at(statement: Statement, given: dict[str, object]) -> bool:
-    """Whether the statement holds at the values."""
-    lhs, rhs = (
-        side.subs({symbol: given[symbol.name] for symbol in side.free_symbols})
-        for side in (statement.lhs, statement.rhs)
-    )
-    return {"<=": lhs <= rhs, "<": lhs < rhs, "==": lhs == rhs, "!=": lhs != rhs}[
-        statement.relation
-    ]
-
-
-def implied(
-    statement: Statement, assumptions: tuple[Assumption, ...], given: dict[str, object]
-) -> bool:
-    """Whether a condition fails or the statement holds."""
-    conditions = [a.condition for a in assumptions if a.condition is not None]
-    return not all(true_at(s, given) for s in conditions) or true_at(statement, given)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("claim", [TIGHT, SIGMOID], ids=lambda entry: entry.id)
-def test_every_variant_falls_to_an_instance_that_the_form_allows(claim: Claim) -> None:
-    """The conditions of the variant hold there, and not its statement; the form stands."""
-    for variant in claim.false_variants:
-        given = INSTANCES[variant.id]
-        form = claim.form(variant.form)
-        assert implied(form.statement, form.assumptions, given), variant.id
-        assert not implied(variant.statement, variant.assumptions, given), variant.id
-
-
 def test_the_claims_on_relu_are_proved_by_ranks_alone() -> None:
     """No axiom but that of ranks, and of norms where the pattern is constant."""
     for form, ledger in zip(TIGHT.forms, prove(TIGHT, minimal=False), strict=True):
         assert ledger.proved
         norms = {"norm"} if form.name == "constant-pattern" else set()
         assert set(ledger.axioms) == {"rank-nullity"} | norms
-
-
-def test_w_zero_without_two_times() -> None:
-    """One time alone is matched with n states: the ledger needs T ≥ 2."""
-    form = TIGHT.form("needed")
-    rest_of_it = tuple(a for a in form.assumptions if a.id != "two steps")
-    assert not implied(form.statement, rest_of_it, vocabulary(T=1, states=2))
-    assert implied(form.statement, form.assumptions, vocabulary(T=1, states=2))
 
 
 # No sigmoid network.

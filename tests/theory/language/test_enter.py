@@ -7,7 +7,8 @@ import pytest
 from theory.language.parse import parse_statement
 from theory.language.quantity import measured
 from theory.language.statement import le
-from theory.language.terms.vectors import norm, state, x
+from theory.language.terms.variables import x
+from theory.language.terms.vectors import norm, state
 from theory.language.vocabulary import (
     DEFINITIONS,
     VOCABULARY,

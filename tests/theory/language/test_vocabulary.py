@@ -8,7 +8,8 @@ from theory.errors import InputError
 from theory.language.mathml import markup
 from theory.language.quantity import INTEGERS
 from theory.language.statement import le
-from theory.language.terms.vectors import norm, state, x
+from theory.language.terms.variables import x
+from theory.language.terms.vectors import norm, state
 from theory.language.vocabulary import DEFINITIONS, QUANTITIES, Quantity, quantity, symbols, unfold
 
 

@@ -8,7 +8,8 @@ from sympy import Abs, Expr, Integer, Rational, exp, log, oo, sqrt, tanh
 from theory.errors import UnknownNameError
 from theory.language.constants import PEAK_EQUATION, SILU_PEAK, silu_peak
 from theory.language.statement import Statement, le, lt
-from theory.language.terms.vectors import curvature, derivative, z
+from theory.language.terms.gradients import curvature, derivative
+from theory.language.terms.variables import z
 from theory.language.vocabulary import symbols
 from theory.models.activations import (
     ACTIVATIONS,

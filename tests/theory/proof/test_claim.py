@@ -59,8 +59,7 @@ def test_plain_text(statement: Statement, text: str) -> None:
 def test_a_claim_is_its_first_form(claim: Claim) -> None:
     """The shorthands of a claim are those of its first form."""
     first = claim.forms[0]
-    assert Statement(claim.lhs, claim.relation, claim.rhs) == first.statement
-    assert (claim.assumptions, claim.proof) == (first.assumptions, first.proof)
+    assert (claim.statement, claim.assumptions) == (first.statement, first.assumptions)
     assert claim.form(first.name) is first
     assert theory.claim(claim.id) is claim
     assert claim.variant(claim.false_variants[0].id) is claim.false_variants[0]

@@ -9,7 +9,7 @@ from properties.runs.parts import ledger_record, unused
 from theory import claim
 from theory.language.law import Assumption, at
 from theory.language.statement import le, lt
-from theory.language.terms.vectors import j
+from theory.language.terms.variables import j
 from theory.language.vocabulary import symbols
 from theory.models.system import CONTRACTIVE, WINDOW
 from theory.proof.claim import Claim, prove

@@ -9,7 +9,9 @@ from theory.axioms.base import DERIVATIVE_IN_STATE, SUBMULTIPLICATIVE, TRIANGLE
 from theory.claims.memory.state_bound import FINITE
 from theory.language.law import Assumption, Instance, at, law
 from theory.language.statement import Statement, eq, le, lt
-from theory.language.terms.vectors import a, b, c, d_state, j, m, norm, state, vector, x, y, z
+from theory.language.terms.gradients import d_state
+from theory.language.terms.variables import a, b, c, j, m, vector, x, y, z
+from theory.language.terms.vectors import norm, state
 from theory.language.vocabulary import symbols
 from theory.models.system import CONTRACTION, CONTRACTIVE, DIFFERENTIABLE, DRIVE, WINDOW
 from theory.proof.claim import Form

@@ -5,7 +5,8 @@ from sympy import Symbol
 
 from theory.language.law import Assumption, at, law
 from theory.language.statement import Statement, eq, lt
-from theory.language.terms.vectors import Scalar, function, j
+from theory.language.terms.variables import j
+from theory.language.terms.vectors import Scalar, function
 from theory.language.vocabulary import symbols
 from theory.proof.claim import Claim, Form, Source, prove
 from theory.proof.methods import Smt

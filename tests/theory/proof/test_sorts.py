@@ -17,6 +17,7 @@ from theory.axioms.gates import ENTRY_EUCLIDEAN
 from theory.axioms.gradients import CAUCHY_SCHWARZ
 from theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM, left, right, singular
 from theory.language.law import Axiom, Instance
+from theory.language.terms import gradients, variables
 from theory.language.terms import vectors as terms
 from theory.language.terms.gates import unit_weights
 from theory.language.terms.jets import own_slope
@@ -28,13 +29,15 @@ from theory.models.weights.projection import INNER_PRODUCT
 from theory.proof.claim import Form
 from theory.proof.proof import Lemma, Proof
 
+OF_GRADIENTS = (
+    "d_state d_input d_weights slopes bends jacobian d_matrix d_inputs d_offset lift sensitivity "
+    "d_loss hessian d_state_other d_weights_other sensitivity_other recent"
+)
 OPERATORS = {
-    terms.d_state, terms.d_input, terms.d_weights, terms.slopes, terms.bends, terms.diagonal,
-    terms.absolute, terms.transpose, terms.jacobian, terms.d_matrix, terms.d_inputs,
-    terms.d_offset, terms.lift, terms.sensitivity, terms.d_loss, terms.hessian,
-    terms.d_state_other, terms.d_weights_other, terms.sensitivity_other, terms.recent, d_run,
-    layer_matrix, shifted, left, right, singular, beside, identity,
-}  # fmt: skip
+    *(getattr(gradients, name) for name in OF_GRADIENTS.split()),
+    *(terms.diagonal, terms.absolute, terms.transpose, d_run, layer_matrix, shifted),
+    *(left, right, singular, beside, identity),
+}
 VECTORS_ALONE = (INNER_PRODUCT, CAUCHY_SCHWARZ, EXTENSIONAL, MONOTONE_NORM, ENTRY_EUCLIDEAN)
 FORMS = [
     pytest.param(form, id=f"{entry.id}-{form.name}") for entry in CLAIMS for form in entry.forms
@@ -78,11 +81,14 @@ def test_the_check_sees_them() -> None:
     seen = {entry.id for entry in CLAIMS for form in entry.forms for _ in uses(form)}
     assert {"projection", "weight-gap", "loss-constants", "urnn-equivalence"} <= seen
     assert {"cell-constants", "contraction-lstm"} <= seen
-    slope = terms.d_state(terms.a, terms.b)
-    assert operators(terms.a + slope) == {slope}
-    assert operators(slope * terms.a) == set()
-    assert operators(terms.A - terms.a) == {terms.A}
-    assert operators(layer_matrix(terms.j) + unit_weights) == {layer_matrix(terms.j), unit_weights}
+    slope = gradients.d_state(variables.a, variables.b)
+    assert operators(variables.a + slope) == {slope}
+    assert operators(slope * variables.a) == set()
+    assert operators(variables.A - variables.a) == {variables.A}
+    assert operators(layer_matrix(variables.j) + unit_weights) == {
+        layer_matrix(variables.j),
+        unit_weights,
+    }
 
 
 SEMINORM = (TRIANGLE, HOMOGENEITY)  # what holds of the length of a part of the state too

@@ -38,34 +38,23 @@ from theory.axioms.base import (
 from theory.claims.contraction.weighted import PERRON
 from theory.errors import StatementError
 from theory.language.law import Assumption, Instance, Law, at, law
-from theory.language.statement import Statement, eq, le, lt, ne
+from theory.language.statement import ONE, ZERO, Statement, eq, le, lt, ne
+from theory.language.terms.gradients import d_state, descent
+from theory.language.terms.variables import a, b, c, eye, j, m, v, vector, x, y, z
 from theory.language.terms.vectors import (
     RECURSION,
     Scalar,
-    a,
-    b,
-    c,
-    d_state,
-    descent,
-    eye,
     function,
-    j,
     least,
-    m,
     norm,
     phi,
     state,
     transpose,
-    v,
-    vector,
-    x,
-    y,
-    z,
 )
 from theory.language.vocabulary import symbols
 from theory.models.activations import ACTIVATIONS, ActivationFacts, Piece, Supremum
 from theory.models.slopes import require_pieces
-from theory.models.system import DIFFERENTIABLE, ONE, WINDOW, ZERO
+from theory.models.system import DIFFERENTIABLE, WINDOW
 from theory.proof.claim import Form
 from theory.proof.methods import Exact, Gap, Identity, Induction, Method, Smt
 from theory.proof.methods.ball import BallMaximum

@@ -5,7 +5,8 @@ from sympy import Integer, Rational
 from theory.axioms.base import AXIOMS
 from theory.language.law import Assumption, Axiom, assume, at, axiom, law, stated
 from theory.language.statement import eq, le, lt
-from theory.language.terms.vectors import j, m, norm, v, y, z
+from theory.language.terms.variables import j, m, v, y, z
+from theory.language.terms.vectors import norm
 from theory.language.vocabulary import symbols
 from theory.proof.methods import Identity, Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
@@ -37,6 +38,16 @@ def test_an_induction_uses_its_hypothesis() -> None:
     assert short == Step("p", le(0, lam**m), method, (m, y), NEAR[:1])
     bare = step("p", le(0, lam**j), forall=(j,)).by_induction(method=Identity)
     assert bare.method == Induction(j, Identity(), Identity(HYPOTHESIS))
+
+
+def test_an_induction_carries_premises_that_vary() -> None:
+    """What does not speak of the variables is given once, and not with the hypothesis."""
+    for premise, carried in ((le(m, y), True), (le(y, z), False)):
+        made = step("p", le(0, lam**m), forall=(m, y), given=(premise,))
+        method = made.inductively(("a",), (HYPOTHESIS, "given 1"), over=m).method
+        assert method == Induction(
+            m, Smt("a"), Smt(HYPOTHESIS, "given 1"), (premise,) if carried else ()
+        )
 
 
 def test_a_form_ends_with_its_statement() -> None:

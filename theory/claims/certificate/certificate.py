@@ -29,11 +29,11 @@ from theory.claims.certificate.unitary import (
     UNITARY,
 )
 from theory.language.law import Assumption, at
-from theory.language.statement import le
+from theory.language.statement import ONE, le
 from theory.language.terms.gates import gated_run
-from theory.language.terms.vectors import a, computed, state, vector, x, x_other
+from theory.language.terms.variables import a, vector, x, x_other
+from theory.language.terms.vectors import computed, state
 from theory.language.vocabulary import symbols
-from theory.models.geometry import ONE
 from theory.models.lemmas.powers import power
 from theory.models.printed import (
     FORCED,

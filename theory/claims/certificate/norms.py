@@ -2,7 +2,8 @@
 
 from theory.language.law import Assumption, at
 from theory.language.statement import Statement, le
-from theory.language.terms.vectors import RECURSION, state, x
+from theory.language.terms.variables import x
+from theory.language.terms.vectors import RECURSION, state
 from theory.language.vocabulary import symbols
 from theory.models.driven_runs import STARTS
 from theory.models.lemmas.powers import power

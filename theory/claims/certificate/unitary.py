@@ -7,7 +7,8 @@ from theory.claims.unitary.urnn_equivalence import EQUIVALENCE
 from theory.language.law import at
 from theory.language.statement import Statement, le
 from theory.language.terms.certificates import computed_double, unitary_computed
-from theory.language.terms.vectors import computed, state, x
+from theory.language.terms.variables import x
+from theory.language.terms.vectors import computed, state
 from theory.language.vocabulary import symbols
 from theory.models.geometry import EUCLIDEAN
 from theory.models.lemmas.powers import power

@@ -7,7 +7,7 @@ from sympy import Abs
 
 from theory.axioms.gates import LEAST_BOUND
 from theory.language.law import assume, at
-from theory.language.statement import eq, le, lt
+from theory.language.statement import ZERO, eq, le, lt
 from theory.language.terms.gates import DIFFERENCES, unit_weights
 from theory.language.terms.jets import (
     STATES,
@@ -21,11 +21,11 @@ from theory.language.terms.jets import (
     unit_weight,
 )
 from theory.language.terms.unitary import part
-from theory.language.terms.vectors import a, b, entry, i, phi, v, x
+from theory.language.terms.variables import a, b, i, v, x
+from theory.language.terms.vectors import entry, phi
 from theory.language.vocabulary import symbols
 from theory.models.jets.model import ACTIVATIONS, LEAVES, PROGRAM, RANGES, RULES, VALUES
 from theory.models.jets.units import VALUES_OF_UNITS
-from theory.models.system import ZERO
 from theory.proof.steps import step, theorem
 
 lam_box, gate_gap, gate_state_gap = symbols("lam_box gate_gap gate_state_gap")

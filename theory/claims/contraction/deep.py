@@ -6,12 +6,13 @@
 from theory.axioms.base import MEAN_VALUE, SUBMULTIPLICATIVE
 from theory.claims.contraction.rnn import SECANTS
 from theory.language.law import assume, at
-from theory.language.statement import eq, le
+from theory.language.statement import ONE, eq, le
+from theory.language.terms.gradients import activation, slopes
 from theory.language.terms.layers import layer, layer_matrix, layer_offset, layer_product
-from theory.language.terms.vectors import a, activation, b, c, j, norm, phi, slopes, v, vector
+from theory.language.terms.variables import a, b, c, j, v, vector
+from theory.language.terms.vectors import norm, phi
 from theory.language.vocabulary import symbols
 from theory.models.slopes import SLOPES
-from theory.models.system import ONE
 from theory.proof.claim import Claim, Source
 from theory.proof.steps import step, theorem
 from theory.proof.variants import thousandth_less

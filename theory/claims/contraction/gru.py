@@ -11,9 +11,10 @@ from sympy import Abs, Expr, Rational
 from theory.axioms.gates import LEAST_BOUND
 from theory.claims.contraction.box import CONTRACTS
 from theory.language.law import Assumption, at
-from theory.language.statement import Statement, le
+from theory.language.statement import ONE, ZERO, Statement, le
 from theory.language.terms.gates import DIFFERENCES, GATED_RUN, gated_run, to_output
-from theory.language.terms.vectors import a, b, entry, i, j, m, x
+from theory.language.terms.variables import a, b, i, j, m, x
+from theory.language.terms.vectors import entry
 from theory.language.vocabulary import symbols
 from theory.models.gates.gate import one, two
 from theory.models.gates.gated_steps import SIGMOID_BELOW_ONE, SIGMOID_POSITIVE, TANH_BELOW_ONE
@@ -37,7 +38,6 @@ from theory.models.gates.gru_model import (
     z_low,
 )
 from theory.models.gates.gru_steps import change, steps
-from theory.models.system import ONE, ZERO
 from theory.proof.claim import Claim, Form, Source
 from theory.proof.steps import step, theorem
 

@@ -5,7 +5,8 @@ from sympy import Integer, sqrt
 from theory.axioms.base import SUBMULTIPLICATIVE
 from theory.language.law import Assumption, at
 from theory.language.statement import le, lt
-from theory.language.terms.vectors import a, b, c, norm, phi, vector
+from theory.language.terms.variables import a, b, c, vector
+from theory.language.terms.vectors import norm, phi
 from theory.language.vocabulary import symbols
 from theory.models.cells import LINEAR, RECURRENT_NORM, W
 from theory.proof.claim import Claim, Source

@@ -15,9 +15,10 @@ from sympy import Expr, Integer, Max, Rational
 
 from theory.claims.contraction.box import CONTRACTS
 from theory.language.law import Assumption, Clause, assume, at
-from theory.language.statement import le, lt
+from theory.language.statement import ONE, ZERO, le, lt
 from theory.language.terms.gates import omega_norm, to_cell, to_output
-from theory.language.terms.vectors import a, b, m, max_norm, v, z
+from theory.language.terms.variables import a, b, m, v, z
+from theory.language.terms.vectors import max_norm
 from theory.language.vocabulary import symbols
 from theory.models.box_runs import JOINT
 from theory.models.gates.gate import one, two
@@ -30,7 +31,6 @@ from theory.models.gates.lstm_runs import (
     ONE_STEP,
 )
 from theory.models.gates.lstm_steps import STEPS, moved_a, moved_q, next_one, next_two
-from theory.models.system import ONE, ZERO
 from theory.proof.claim import Claim, Source
 from theory.proof.steps import step, theorem
 from theory.proof.variants import thousandth_less

@@ -5,7 +5,9 @@ from sympy import Integer, sqrt
 from theory.axioms.base import DIAGONAL_NORM, MEAN_VALUE, SUBMULTIPLICATIVE
 from theory.language.law import Assumption, at
 from theory.language.statement import le, lt
-from theory.language.terms.vectors import a, b, c, norm, phi, slopes, vector
+from theory.language.terms.gradients import slopes
+from theory.language.terms.variables import a, b, c, vector
+from theory.language.terms.vectors import norm, phi
 from theory.language.vocabulary import symbols
 from theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
 from theory.models.slopes import SLOPES

@@ -18,24 +18,8 @@ from theory.axioms.base import (
 )
 from theory.language.law import Assumption, Axiom, Instance, assume, at
 from theory.language.statement import Statement, eq, le
-from theory.language.terms.vectors import (
-    RECURSION,
-    A,
-    a,
-    b,
-    c,
-    entry,
-    is_diagonal,
-    j,
-    max_norm,
-    norm,
-    phi,
-    s,
-    state,
-    v,
-    vector,
-    x,
-)
+from theory.language.terms.variables import A, a, b, c, j, s, v, vector, x
+from theory.language.terms.vectors import RECURSION, entry, is_diagonal, max_norm, norm, phi, state
 from theory.language.vocabulary import symbols
 from theory.models.cells import LINEAR, RNN, U, W, bias
 from theory.models.lemmas.powers import power

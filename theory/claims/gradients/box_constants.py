@@ -8,7 +8,8 @@ from sympy import Expr, Symbol
 from theory.axioms.jets import LARGEST_ROW, ROWS_OF_DIFFERENCE
 from theory.claims.contraction.box import CONTRACTS, PLAIN
 from theory.language.law import Assumption, Use, assume, at
-from theory.language.statement import Statement, eq, le, lt
+from theory.language.statement import ZERO, Statement, eq, le, lt
+from theory.language.terms.gradients import d_state, d_weights
 from theory.language.terms.jets import (
     STATES,
     before,
@@ -26,7 +27,8 @@ from theory.language.terms.jets import (
     unit_slope,
     unit_weight,
 )
-from theory.language.terms.vectors import a, b, d_state, d_weights, entry, i, j, m, v, weighted, x
+from theory.language.terms.variables import a, b, i, j, m, v, x
+from theory.language.terms.vectors import entry, weighted
 from theory.language.vocabulary import symbols
 from theory.models.jets.model import (
     ACTIVATIONS,
@@ -40,7 +42,6 @@ from theory.models.jets.model import (
     curved,
 )
 from theory.models.jets.units import BENDS, SLOPES, STEEP_BETWEEN, VALUES_OF_UNITS
-from theory.models.system import ZERO
 from theory.proof.claim import Form
 from theory.proof.proof import Step
 from theory.proof.steps import step, theorem

@@ -14,26 +14,17 @@ from theory.axioms.gradients import (
 from theory.claims.gradients.box_constants import BOX_FORMS, BOX_VARIANTS
 from theory.language.law import assume, at, law
 from theory.language.statement import eq, le
-from theory.language.terms.vectors import (
-    A,
-    B,
-    a,
-    b,
+from theory.language.terms.gradients import (
     bends,
-    c,
     d_inputs,
     d_matrix,
     d_offset,
     d_weights,
-    diagonal,
-    frobenius,
     lift,
-    norm,
-    row_norm,
     slopes,
-    v,
-    vector,
 )
+from theory.language.terms.variables import A, B, a, b, c, v, vector
+from theory.language.terms.vectors import diagonal, frobenius, norm, row_norm
 from theory.language.vocabulary import symbols
 from theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
 from theory.models.slopes import CURVATURES, SLOPES

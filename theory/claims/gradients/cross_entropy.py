@@ -9,31 +9,22 @@ from sympy import Abs, Symbol
 from theory.axioms.base import HOMOGENEITY, TRIANGLE
 from theory.axioms.gradients import CAUCHY_SCHWARZ, MEAN_VALUE_GRADIENT, RAYLEIGH
 from theory.language.law import assume, at, law
-from theory.language.statement import eq, le
-from theory.language.terms.vectors import (
-    a,
-    b,
+from theory.language.statement import ONE, ZERO, eq, le
+from theory.language.terms.gradients import (
     bottom,
-    c,
     first_moment,
     gradient,
     hessian,
-    inner,
-    is_symmetric,
-    j,
     logits,
     mass,
     mixture,
-    norm,
     second_moment,
     share,
     top,
-    v,
-    vector,
-    z,
 )
+from theory.language.terms.variables import a, b, c, j, v, vector, z
+from theory.language.terms.vectors import inner, is_symmetric, norm
 from theory.language.vocabulary import symbols
-from theory.models.system import ONE, ZERO
 from theory.models.weights.projection import INNER_PRODUCT
 from theory.proof.steps import step, theorem
 

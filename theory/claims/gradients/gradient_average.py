@@ -7,10 +7,12 @@ from theory.axioms.base import TRIANGLE
 from theory.claims.gradients.jacobian_gap import FINITE, terms, total_at_most_steps
 from theory.language.law import at, law
 from theory.language.quantities.gradients import run_gradient
-from theory.language.statement import eq, le
-from theory.language.terms.vectors import gap_sum, j, m, norm, s, x
+from theory.language.statement import ZERO, eq, le
+from theory.language.terms.gradients import gap_sum
+from theory.language.terms.variables import j, m, s, x
+from theory.language.terms.vectors import norm
 from theory.language.vocabulary import symbols
-from theory.models.geometry import EUCLIDEAN, ZERO
+from theory.models.geometry import EUCLIDEAN
 from theory.models.lemmas.powers import power, power_at_most_one
 from theory.proof.steps import step, theorem
 

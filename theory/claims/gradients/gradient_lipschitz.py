@@ -4,7 +4,7 @@ from sympy import Expr, Rational, Symbol
 
 from theory.language.law import Use, at
 from theory.language.statement import Statement, le
-from theory.language.terms.vectors import y, z
+from theory.language.terms.variables import y, z
 from theory.language.vocabulary import symbols
 from theory.models.lemmas.powers import power, power_at_most_one
 from theory.models.sensitivity import sensitive

@@ -10,7 +10,9 @@ from theory.axioms.gradients import CHAIN_RULE_WEIGHTS, WEIGHTS_START
 from theory.language.law import at
 from theory.language.quantities.gradients import run_gradient
 from theory.language.statement import le
-from theory.language.terms.vectors import d_loss, j, norm, s, sensitivity, state, x
+from theory.language.terms.gradients import d_loss, sensitivity
+from theory.language.terms.variables import j, s, x
+from theory.language.terms.vectors import norm, state
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX
 from theory.models.geometry import (

@@ -5,7 +5,9 @@ from theory.axioms.gradients import SUBMULTIPLICATIVE_TRANSPOSED
 from theory.claims.gradients.cross_entropy import ENTROPY_CURVATURE, ENTROPY_SLOPE
 from theory.language.law import assume, at
 from theory.language.statement import eq, le
-from theory.language.terms.vectors import a, b, c, gradient, norm, transpose, vector
+from theory.language.terms.gradients import gradient
+from theory.language.terms.variables import a, b, c, vector
+from theory.language.terms.vectors import norm, transpose
 from theory.language.vocabulary import symbols
 from theory.proof.claim import Claim, Elsewhere, Source
 from theory.proof.steps import step, theorem

@@ -13,22 +13,13 @@ from theory.claims.gradients.jacobian_gap import FINITE as GRADIENT_GAP_FINITE
 from theory.claims.gradients.jacobian_gap import three_terms
 from theory.language.law import Use, at, law
 from theory.language.quantities.gradients import run_gradient
-from theory.language.statement import eq, le
-from theory.language.terms.vectors import (
-    d_loss,
-    d_state,
-    d_weights,
-    entry,
-    j,
-    recent,
-    s,
-    sensitivity,
-    state,
-    x,
-)
+from theory.language.statement import ZERO, eq, le
+from theory.language.terms.gradients import d_loss, d_state, d_weights, recent, sensitivity
+from theory.language.terms.variables import j, s, x
+from theory.language.terms.vectors import entry, state
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX, CUT_GRADIENT_NORM
-from theory.models.geometry import EUCLIDEAN, ZERO, Geometry, S_full, S_start, full, x_next
+from theory.models.geometry import EUCLIDEAN, Geometry, S_full, S_start, full, x_next
 from theory.models.lemmas.powers import power
 from theory.models.sensitivity import sensitive
 from theory.models.system import DIFFERENTIABLE, LONG_WINDOW, WINDOW

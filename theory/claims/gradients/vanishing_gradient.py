@@ -10,7 +10,9 @@ from theory.axioms.base import (
 )
 from theory.language.law import Assumption, Use, at
 from theory.language.statement import le
-from theory.language.terms.vectors import d_state, entry, j, jacobian, m, state, x
+from theory.language.terms.gradients import d_state, jacobian
+from theory.language.terms.variables import j, m, x
+from theory.language.terms.vectors import entry, state
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX, SHOWN_DERIVATIVE
 from theory.models.box_geometry import LIPSCHITZ_INPUT as LIPSCHITZ_INPUT_BOX

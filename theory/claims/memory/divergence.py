@@ -3,10 +3,11 @@
 from sympy import Expr, Integer
 
 from theory.language.law import Assumption, assume, at, law
-from theory.language.statement import Statement, eq, exists, le
-from theory.language.terms.vectors import Scalar, descent, function, i, j, m, y, z
+from theory.language.statement import ZERO, Statement, eq, exists, le
+from theory.language.terms.gradients import descent
+from theory.language.terms.variables import i, j, m, y, z
+from theory.language.terms.vectors import Scalar, function
 from theory.language.vocabulary import symbols
-from theory.models.system import ZERO
 from theory.proof.steps import step, theorem
 
 T, alpha, a_1, descent_growth = symbols("T alpha a_1 descent_growth")

@@ -8,7 +8,7 @@ from sympy import Expr, Max, sqrt
 from theory.language.law import Assumption, Use, at
 from theory.language.statement import Statement, le
 from theory.language.terms.gates import gated_run
-from theory.language.terms.vectors import a, b, x, x_other
+from theory.language.terms.variables import a, b, x, x_other
 from theory.language.vocabulary import symbols
 from theory.models.driven_runs import OF_CELLS, OF_VANILLA, SHOWN, Driven
 from theory.models.lemmas.powers import POWER_NOT_NEGATIVE, power

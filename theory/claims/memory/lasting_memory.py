@@ -9,28 +9,21 @@ from sympy import Rational, tanh
 from theory.axioms.base import EXPONENTIAL, HOMOGENEITY
 from theory.language.functions import TANH
 from theory.language.law import Assumption, assume, at, law
-from theory.language.statement import eq, exists, le
+from theory.language.statement import ONE, ZERO, eq, exists, le
+from theory.language.terms.variables import a, c, j, m, vector, x, y, z
 from theory.language.terms.vectors import (
     RECURSION,
     Scalar,
-    a,
-    c,
     entry,
     exponential,
     function,
-    j,
-    m,
     norm,
     phi,
     state,
-    vector,
-    x,
-    y,
-    z,
 )
 from theory.language.vocabulary import symbols
 from theory.models.lemmas.powers import POWER_AT_LEAST_ONE
-from theory.models.system import ONE, SHORT_WINDOW, ZERO
+from theory.models.system import SHORT_WINDOW
 from theory.proof.methods import Exact, Identity
 from theory.proof.proof import Step
 from theory.proof.steps import step, theorem

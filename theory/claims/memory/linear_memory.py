@@ -9,11 +9,12 @@ from sympy import Expr, Integer
 
 from theory.axioms.base import HOMOGENEITY, TRIANGLE
 from theory.language.law import Assumption, assume, at
-from theory.language.statement import eq, le
+from theory.language.statement import ONE, eq, le
 from theory.language.terms.memory import mode, pushed, shifted, turned
-from theory.language.terms.vectors import a, b, entry, i, j, norm, s, x
+from theory.language.terms.variables import a, b, i, j, s, x
+from theory.language.terms.vectors import entry, norm
 from theory.language.vocabulary import symbols
-from theory.models.system import ONE, WINDOW
+from theory.models.system import WINDOW
 from theory.proof.claim import Claim, Form, Source
 from theory.proof.proof import Step
 from theory.proof.steps import step, theorem

@@ -6,7 +6,8 @@ from theory.claims.memory import truncation
 from theory.claims.memory.box_truncation import OUTPUT
 from theory.language.law import at
 from theory.language.statement import le
-from theory.language.terms.vectors import state, x
+from theory.language.terms.variables import x
+from theory.language.terms.vectors import state
 from theory.language.vocabulary import symbols
 from theory.models.system import LIPSCHITZ_READOUT, LONG_WINDOW
 from theory.proof.claim import Claim, Form, Source

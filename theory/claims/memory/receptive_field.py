@@ -7,17 +7,8 @@ from sympy import Integer
 from theory.claims.memory.receptive_field_causal import CAUSAL_FORMS, CAUSAL_VARIANTS
 from theory.language.law import assume, at
 from theory.language.statement import eq, le, ne
-from theory.language.terms.vectors import (
-    FEED_FORWARD,
-    RECURSION,
-    entry,
-    forward,
-    j,
-    m,
-    state,
-    x,
-    x_past,
-)
+from theory.language.terms.variables import j, m, x, x_past
+from theory.language.terms.vectors import FEED_FORWARD, RECURSION, entry, forward, state
 from theory.language.vocabulary import symbols
 from theory.models.system import CONTRACTIVE, LONG_WINDOW, SOME_WINDOW, WINDOW
 from theory.proof.claim import Claim, Source

@@ -5,24 +5,22 @@ Kolter & Koltun (temporal convolution), van den Oord et al. (gated convolution, 
 et al. (attention, here over the last w positions).
 """
 
-from sympy import Expr, Integer
+from sympy import Expr
 
 from theory.language.law import Assumption, Clause, assume, at
-from theory.language.statement import Statement, eq, le, lt
+from theory.language.statement import ONE, ZERO, Statement, eq, le, lt
 from theory.language.terms.causal import INPUTS, REACH, TWO_TAPS, J, apart, delay, reach
-from theory.language.terms.vectors import entry, j, norm, x, x_edge, x_past, z
+from theory.language.terms.variables import j, x, x_edge, x_past, z
+from theory.language.terms.vectors import entry, norm
 from theory.language.vocabulary import symbols
 from theory.models.system import SOME_WINDOW
 from theory.proof.claim import Form, Variant
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.base import GIVEN
 from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Proof, Step
 from theory.proof.steps import premises, step, theorem
 
 T, k, R, causal_gap, causal_edge_gap = symbols("T k R causal_gap causal_edge_gap")
 R_undilated, R_widest, R_halved, R_overlap = symbols("R_undilated R_widest R_halved R_overlap")
-ZERO, ONE = Integer(0), Integer(1)
 
 
 def wide(field: Expr) -> Assumption:
@@ -78,25 +76,19 @@ TELLS_APART = assume(
 def agreement(other: Expr, assumed: str, causal: str, *given: Statement) -> Step:
     """Step j computes the same at all times z that are ``given``: late enough for its reach."""
     known = premises(given)
-    return Step(
-        "later values agree",
-        eq(apart(x, other, j, z), ZERO),
-        Induction(
-            j,
-            base=Smt(*known, INPUTS.at(x, z), INPUTS.at(other, z), REACH.at(0), at(assumed, z)),
-            step=Smt(
-                *known,
-                at(HYPOTHESIS, z),
-                at(HYPOTHESIS, z - delay(j)),
-                at("two taps", x, other, j, z),
-                REACH.at(j),
-                at(causal, j),
-            ),
-            given=given,
-            others=(z,),
+    return step(
+        "later values agree", eq(apart(x, other, j, z), ZERO), forall=(j, z), given=given
+    ).inductively(
+        base=(*known, INPUTS.at(x, z), INPUTS.at(other, z), REACH.at(0), at(assumed, z)),
+        step=(
+            *known,
+            at(HYPOTHESIS, z),
+            at(HYPOTHESIS, z - delay(j)),
+            at("two taps", x, other, j, z),
+            REACH.at(j),
+            at(causal, j),
         ),
-        forall=(j, z),
-        given=given,
+        others=(z,),
     )
 
 
@@ -119,7 +111,6 @@ GATED = outside("gated convolution", "gated-conv", "R = 1 + Σ (K − 1)d")
 WAVENET = outside("wavenet", "wavenet", "R = K + Σ (K − 1)d: one convolution before the stack")
 ATTENTION = outside("attention", "attention", "R = 1 + L(w − 1) for L layers over w positions")
 
-_oldest = (eq(z, T - k + ONE + reach(j)),)
 SEEN_FORM = theorem(
     "oldest input",
     lt(ZERO, causal_edge_gap),
@@ -127,31 +118,28 @@ SEEN_FORM = theorem(
     "monotone",
     (
         agreement(x_edge, "changed edge", "delayed", lt(T - k + ONE + reach(j), z)),
-        Step(
+        step(
             "the oldest is seen",
             lt(ZERO, apart(x, x_edge, j, z)),
-            Induction(
-                j,
-                base=Smt(
-                    f"{GIVEN} 1",
-                    INPUTS.at(x, z),
-                    INPUTS.at(x_edge, z),
-                    REACH.at(0),
-                    at("changed edge", z),
-                ),
-                step=Smt(
-                    f"{GIVEN} 1",
-                    at(HYPOTHESIS, z - delay(j)),
-                    at("later values agree", j, z),
-                    at("tells apart", j, z),
-                    REACH.at(j),
-                    at("delayed", j),
-                ),
-                given=_oldest,
-                others=(z,),
-            ),
             forall=(j, z),
-            given=_oldest,
+            given=(eq(z, T - k + ONE + reach(j)),),
+        ).inductively(
+            base=(
+                "given 1",
+                INPUTS.at(x, z),
+                INPUTS.at(x_edge, z),
+                REACH.at(0),
+                at("changed edge", z),
+            ),
+            step=(
+                "given 1",
+                at(HYPOTHESIS, z - delay(j)),
+                at("later values agree", j, z),
+                at("tells apart", j, z),
+                REACH.at(j),
+                at("delayed", j),
+            ),
+            others=(z,),
         ),
     ),
     note="the field is no shorter: the oldest of the R inputs changes the output",

@@ -10,7 +10,7 @@ Source: Feng et al., Were RNNs All We Needed?; Gu & Dao, Mamba.
 from sympy import Integer
 
 from theory.language.law import Assumption, Clause, assume, at
-from theory.language.statement import eq, le, lt
+from theory.language.statement import ONE, ZERO, eq, le, lt
 from theory.language.terms.memory import (
     DECAYS,
     TANGENTS,
@@ -22,9 +22,10 @@ from theory.language.terms.memory import (
     tangent,
     tangents,
 )
-from theory.language.terms.vectors import c, entry, j, m, s, v, x
+from theory.language.terms.variables import c, j, m, s, v, x
+from theory.language.terms.vectors import entry
 from theory.language.vocabulary import symbols
-from theory.models.system import ONE, WINDOW, ZERO
+from theory.models.system import WINDOW
 from theory.proof.claim import Claim, Source
 from theory.proof.steps import step, theorem
 from theory.proof.variants import instead, scaled

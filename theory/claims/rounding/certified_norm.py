@@ -5,9 +5,9 @@ from sympy import Integer, Rational, Symbol, sqrt
 from theory.axioms.base import CHOLESKY, LEAST_EIGENVALUE, ROUNDED_GRAM, WEYL, gamma
 from theory.language.law import Assumption, assume
 from theory.language.statement import eq, le, lt
+from theory.language.terms.variables import eye
 from theory.language.terms.vectors import (
     completes,
-    eye,
     frobenius,
     in_range,
     least,

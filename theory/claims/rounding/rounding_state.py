@@ -14,22 +14,19 @@ from theory.axioms.base import (
 )
 from theory.language.law import Assumption, Clause, assume, at
 from theory.language.statement import eq, le, lt
+from theory.language.terms.gradients import activation, slopes
+from theory.language.terms.variables import j, m, x
 from theory.language.terms.vectors import (
     RECURSION,
     absolute,
-    activation,
     computed,
     entry,
     in_range,
-    j,
     library,
-    m,
     norm,
     phi,
     rounded,
-    slopes,
     state,
-    x,
 )
 from theory.language.vocabulary import symbols
 from theory.models.cells import RNN, U, W, bias
@@ -37,8 +34,6 @@ from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
 from theory.models.slopes import SLOPES
 from theory.models.system import CONTRACTION, CONTRACTIVE
 from theory.proof.claim import Claim, Elsewhere, Form, Source
-from theory.proof.methods import Smt
-from theory.proof.proof import GIVEN, Step
 from theory.proof.steps import step, theorem
 from theory.proof.variants import instead
 
@@ -96,18 +91,16 @@ def _small(error: Expr) -> Assumption:
 CONTRACTS = replace(CONTRACTION, ties=False)
 MODEL = (RNN, CONTRACTS, CONTRACTIVE, STATES, FLOATING, LIBRARY, PRE_ACTIVATIONS, SIZE)
 
-PRE_ACTIVATION_STEP = Step(
+PRE_ACTIVATION_STEP = step(
     "rounding before the activation",
     le(norm(floating - exact), gamma(n + d + 2) * Z_hat),
-    Smt(
-        ROUNDED_STEP.at(W, h, U, x_next, bias),
-        at("floating point", m),
-        at("pre-activations", m),
-        "size",
-        f"{GIVEN} 1",
-    ),
     forall=(m,),
     given=(within,),
+).by(
+    ROUNDED_STEP.at(W, h, U, x_next, bias),
+    at("floating point", m),
+    at("pre-activations", m),
+    "size",
 )
 SECANTS = step(
     "secants",
@@ -125,24 +118,22 @@ def _form(name: str, error: Expr, known: tuple[Assumption, ...]) -> Form:
     """The bound with this expression for the error of one step."""
     explicit = () if known else ("size",)  # the expression divides by 1 − (n + d + 2) u
     bound = le(h_rounding, error * TOTAL)
-    local = Step(
+    local = step(
         "one step",
         le(norm(computed(x, m + 1) - phi(h, x_next)), error),
-        Smt(
-            at("floating point", m),
-            at("rnn", h, x_next),
-            TRIANGLE.at(
-                library(floating) - activation(floating), activation(floating) - activation(exact)
-            ),
-            at("library", m),
-            at("secants", m),
-            at("rounding before the activation", m),
-            "size",
-            *(assumption.id for assumption in known),
-            f"{GIVEN} 1",
-        ),
         forall=(m,),
         given=(within,),
+    ).by(
+        at("floating point", m),
+        at("rnn", h, x_next),
+        TRIANGLE.at(
+            library(floating) - activation(floating), activation(floating) - activation(exact)
+        ),
+        at("library", m),
+        at("secants", m),
+        at("rounding before the activation", m),
+        "size",
+        *(assumption.id for assumption in known),
     )
     later = computed(x, j), entry(x, j + 1)
     accumulated = step(

@@ -5,7 +5,7 @@ from sympy import Expr, log
 from theory.claims.training.weight_gap import LEMMA as WEIGHT_GAP
 from theory.language.functions import PrincipalRoot, StepProduct
 from theory.language.law import Assumption, at
-from theory.language.statement import le, lt
+from theory.language.statement import ONE, ZERO, le, lt
 from theory.language.vocabulary import symbols
 from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
 from theory.models.lemmas.window import (
@@ -24,10 +24,8 @@ from theory.models.system import (
     CONTRACTIVE,
     LIPSCHITZ_READOUT,
     MEMORY,
-    ONE,
     SOME_WINDOW,
     WINDOW,
-    ZERO,
 )
 from theory.models.weights.descent import FEASIBLE, TRAINING
 from theory.models.weights.training import (

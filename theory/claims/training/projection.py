@@ -4,16 +4,13 @@ The spectral ball, the row-sum ball and the Euclidean ball of matrices are close
 weights are measured in the Euclidean norm of their entries.
 """
 
-from sympy import Integer, Rational
+from sympy import Rational
 
 from theory.axioms.base import PROJECTION
 from theory.language.law import assume, at
-from theory.language.statement import eq, le, lt
-from theory.language.terms.vectors import (
-    feasible,
-    project,
-    vector,
-)
+from theory.language.statement import ONE, eq, le, lt
+from theory.language.terms.gradients import feasible, project
+from theory.language.terms.variables import vector
 from theory.language.vocabulary import symbols
 from theory.models.weights.projection import LEMMAS, PROJECTS, SQUARE
 from theory.proof.claim import Claim, Source
@@ -21,7 +18,6 @@ from theory.proof.steps import theorem
 
 proj_gap, matrix_gap, rescaled_gap = symbols("proj_gap matrix_gap rescaled_gap")
 proj_distance, feasible_distance = symbols("proj_distance feasible_distance")
-ONE = Integer(1)
 first, second, inside = vector("vec_A"), vector("vec_B"), vector("vec_Z")
 
 FEASIBLE = assume("feasible", "Z is a point of the set").that(eq(feasible(inside), ONE))

@@ -6,7 +6,8 @@ from theory.axioms.base import EXPONENTIAL, LOGARITHM
 from theory.language.functions import REAL_POWER, RealPower, StepProduct
 from theory.language.law import at
 from theory.language.statement import le
-from theory.language.terms.vectors import j, norm
+from theory.language.terms.variables import j
+from theory.language.terms.vectors import norm
 from theory.language.vocabulary import symbols
 from theory.models.lemmas.growth import (
     LOGARITHM_POSITIVE,

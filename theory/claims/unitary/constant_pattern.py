@@ -19,9 +19,10 @@ from theory.axioms.ranks import (
     ROWS_OF_SUM,
 )
 from theory.language.law import at
-from theory.language.statement import eq, le
+from theory.language.statement import ONE, ZERO, eq, le
 from theory.language.terms.unitary import rank, rows
-from theory.language.terms.vectors import i, j, norm, v
+from theory.language.terms.variables import i, j, v
+from theory.language.terms.vectors import norm
 from theory.models.system import TWO_STEPS
 from theory.models.unitary.krylov import (
     A_1,
@@ -43,9 +44,7 @@ from theory.models.unitary.krylov import (
 from theory.models.unitary.local_maps import (
     AGREEMENT,
     MATCH,
-    ONE,
     ORTHOGONAL,
-    ZERO,
     D,
     E,
     G,
@@ -56,9 +55,7 @@ from theory.models.unitary.local_maps import (
     rho,
     states,
 )
-from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Step
 from theory.proof.steps import step, theorem
 
 FACTOR = (
@@ -77,43 +74,37 @@ FACTOR = (
     step("the input is seen", eq(rank(E * first), n)).by(
         "match", "one step", "composed", at("agreement", 0, 0), at("scalar", 0), RANK_IDENTITY.at(n)
     ),
-    Step(
+    step(
         "nothing else is",
         eq(rank(shifted(seen(i), first)), ZERO),
-        Smt(
-            "match",
-            "given 1",
-            "given 2",
-            at("composed over steps", i),
-            at("agreement", i, 0),
-            at("agreement", i + 1, 0),
-            at("scalar", i),
-        ),
         forall=(i,),
         given=(le(i + 1, T), le(i + 2, T)),
+    ).by(
+        "match",
+        at("composed over steps", i),
+        at("agreement", i, 0),
+        at("agreement", i + 1, 0),
+        at("scalar", i),
     ),
-    Step(
+    step(
         "E takes B X to 0",
         eq(rank(shifted(seen(i), X)), ZERO),
-        Induction(
-            j,
-            base=Smt(definition, at("nothing else is", i), "given 1"),
-            step=Smt(
-                "given 1",
-                definition,
-                at("constant pattern", i),
-                at(HYPOTHESIS, i),
-                at(HYPOTHESIS, i + 1),
-                at("nothing else is", i),
-                RANK_BESIDE.at(seen(i) * A_1 - rho * seen(i), first, image),
-                RANK_SUM.at(shifted(seen(i + 1), X), -rho * shifted(seen(i), X)),
-                RANK_SCALED.at(rho, shifted(seen(i), X)),
-            ),
-            given=(le(i + j + 2, T),),
-            others=(i,),
-        ),
         forall=(i, j),
         given=(le(i + j + 2, T),),
+    ).inductively(
+        base=(definition, at("nothing else is", i), "given 1"),
+        step=(
+            "given 1",
+            definition,
+            at("constant pattern", i),
+            at(HYPOTHESIS, i),
+            at(HYPOTHESIS, i + 1),
+            at("nothing else is", i),
+            RANK_BESIDE.at(seen(i) * A_1 - rho * seen(i), first, image),
+            RANK_SUM.at(shifted(seen(i + 1), X), -rho * shifted(seen(i), X)),
+            RANK_SCALED.at(rho, shifted(seen(i), X)),
+        ),
+        others=(i,),
     ),
 )
 FRAME = (
@@ -185,19 +176,11 @@ GROWTH = (
         RANK_PRODUCT.at(idle, V * X),
         "pattern",
     ),
-    Step(
-        "growth by one",
-        le(n + j, rank(X)),
-        Induction(
-            j,
-            base=Smt(definition, RANK_PRODUCT.at(E, first), "the input is seen"),
-            step=Smt(
-                HYPOTHESIS, "given 1", "given 2", at("growth", j), RANK_WHOLE.at(D, n, states)
-            ),
-            given=(CROWDED, le(j + 1, T)),
-        ),
-        forall=(j,),
-        given=(CROWDED, le(j + 1, T)),
+    step(
+        "growth by one", le(n + j, rank(X)), forall=(j,), given=(CROWDED, le(j + 1, T))
+    ).inductively(
+        base=(definition, RANK_PRODUCT.at(E, first), "the input is seen"),
+        step=(HYPOTHESIS, "given 1", "given 2", at("growth", j), RANK_WHOLE.at(D, n, states)),
     ),
     step("with fewer states", le(n + T - 1, rank(D)), given=(CROWDED,)).by(
         "two steps", at("growth by one", T - 1), at("at most the active units", T - 1)

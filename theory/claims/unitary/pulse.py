@@ -7,7 +7,7 @@ V = (λ μ; μ −λ): the outputs differ by (1 − λ²)(X − B/(1 − λ)) at
 from sympy import Abs, Integer, sqrt
 
 from theory.language.law import Assumption, assume, at
-from theory.language.statement import eq, le, lt, ne
+from theory.language.statement import ZERO, eq, le, lt, ne
 from theory.language.terms.unitary import (
     LARGEST_PULSE_GAP,
     larger,
@@ -16,9 +16,9 @@ from theory.language.terms.unitary import (
     pulse_lower,
     pulse_upper,
 )
-from theory.language.terms.vectors import j
+from theory.language.terms.variables import j
 from theory.language.vocabulary import symbols
-from theory.models.system import CONTRACTIVE, ZERO
+from theory.models.system import CONTRACTIVE
 from theory.proof.steps import step, theorem
 
 lam, B_x, T, unitary_gap_beyond = symbols("lam B_x T unitary_gap_beyond")

@@ -6,7 +6,8 @@ ReLU commutes with a positive diagonal D: the network of D W D⁻¹, D U, D b ha
 from theory.axioms.unitary import EXTENSIONAL
 from theory.claims.unitary.urnn_equivalence import STATES, off
 from theory.language.law import assume, at
-from theory.language.statement import eq, lt
+from theory.language.statement import ZERO, eq, lt
+from theory.language.terms.gradients import activation
 from theory.language.terms.unitary import (
     J_2,
     LARGEST_SCALED_GAP,
@@ -23,10 +24,10 @@ from theory.language.terms.unitary import (
     start,
     unscaled,
 )
-from theory.language.terms.vectors import Scalar, a, activation, function, i, j, transpose, v, x
+from theory.language.terms.variables import a, i, j, v, x
+from theory.language.terms.vectors import Scalar, function, transpose
 from theory.language.vocabulary import symbols
 from theory.models.cells import U, W, bias
-from theory.models.system import ZERO
 from theory.models.unitary.networks import BLOCKS, BOUNDED_NETWORK, EMBEDDING, h, inside, x_next
 from theory.proof.methods import Identity, Words
 from theory.proof.steps import step, theorem

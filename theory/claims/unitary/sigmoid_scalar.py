@@ -7,10 +7,10 @@ from sympy import Abs
 
 from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
 from theory.language.law import Assumption, assume, at
-from theory.language.statement import eq, le, ne
-from theory.language.terms.vectors import j, norm, transpose, v
+from theory.language.statement import ONE, ZERO, eq, le, ne
+from theory.language.terms.variables import j, v
+from theory.language.terms.vectors import norm, transpose
 from theory.language.vocabulary import symbols
-from theory.models.system import ONE, ZERO
 from theory.models.unitary.local_maps import W, n
 from theory.models.unitary.relations import (
     EQUAL,

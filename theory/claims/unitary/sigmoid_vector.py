@@ -9,10 +9,10 @@ from sympy import Symbol
 from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
 from theory.claims.contraction.linear import STABLE_RADIUS
 from theory.language.law import assume, at
-from theory.language.statement import eq, le, lt, ne
-from theory.language.terms.vectors import i, j, norm
+from theory.language.statement import ONE, ZERO, eq, le, lt, ne
+from theory.language.terms.variables import i, j
+from theory.language.terms.vectors import norm
 from theory.language.vocabulary import symbols
-from theory.models.system import ONE, ZERO
 from theory.models.unitary.relations import (
     EQUAL,
     ORTHOGONAL,

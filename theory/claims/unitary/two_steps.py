@@ -12,9 +12,10 @@ from theory.axioms.ranks import (
     ROWS_OF_PRODUCT,
 )
 from theory.language.law import Assumption, at
-from theory.language.statement import eq, le, lt, ne
+from theory.language.statement import ZERO, eq, le, lt, ne
 from theory.language.terms.unitary import rank
-from theory.language.terms.vectors import m, norm, v
+from theory.language.terms.variables import m, v
+from theory.language.terms.vectors import norm
 from theory.language.vocabulary import symbols
 from theory.models.system import TWO_STEPS
 from theory.models.unitary.local_maps import (
@@ -25,7 +26,6 @@ from theory.models.unitary.local_maps import (
     ORTHOGONAL,
     PATTERNS,
     SAME,
-    ZERO,
     E,
     G,
     V,

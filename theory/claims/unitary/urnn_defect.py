@@ -11,12 +11,12 @@ from theory.axioms.unitary import COSINES, SINGULAR_VALUES, cosine, kept, left, 
 from theory.claims.unitary.rescaled import RESCALED
 from theory.language.law import Assumption, assume
 from theory.language.quantities.unitary import ADDED, LAST, MIXED
-from theory.language.statement import eq, le
+from theory.language.statement import ONE, ZERO, eq, le
 from theory.language.terms.unitary import J_2, W_2, W_3, W_4, J, V, eye_added, rank, rows
-from theory.language.terms.vectors import eye, frobenius, norm, transpose
+from theory.language.terms.variables import eye
+from theory.language.terms.vectors import frobenius, norm, transpose
 from theory.language.vocabulary import symbols
 from theory.models.cells import W
-from theory.models.system import ONE, ZERO
 from theory.models.unitary.networks import NORM
 from theory.proof.claim import Claim, Source
 from theory.proof.methods import Words

@@ -11,7 +11,8 @@ from theory.axioms.gradients import CAUCHY_SCHWARZ
 from theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM
 from theory.claims.unitary.pulse import BEYOND
 from theory.language.law import at
-from theory.language.statement import eq, le
+from theory.language.statement import ZERO, eq, le
+from theory.language.terms.gradients import activation
 from theory.language.terms.unitary import (
     J_2,
     LARGEST_GAP,
@@ -25,10 +26,10 @@ from theory.language.terms.unitary import (
     upper,
     urnn,
 )
-from theory.language.terms.vectors import activation, i, j, norm, v, x
+from theory.language.terms.variables import i, j, v, x
+from theory.language.terms.vectors import norm
 from theory.language.vocabulary import symbols
 from theory.models.cells import U, W, bias
-from theory.models.system import ZERO
 from theory.models.unitary.networks import (
     BELOW,
     BLOCKS,

@@ -10,13 +10,15 @@ from theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START
 from theory.claims.contraction.rnn import SECANTS
 from theory.claims.unitary.vanishing_equivalent import VANISHING
 from theory.language.law import at
-from theory.language.statement import eq, le, lt
+from theory.language.statement import ONE, eq, le, lt
+from theory.language.terms.gradients import slopes
 from theory.language.terms.unitary import d_run
-from theory.language.terms.vectors import j, norm, s, slopes, x
+from theory.language.terms.variables import j, s, x
+from theory.language.terms.vectors import norm
 from theory.language.vocabulary import symbols
 from theory.models.cells import RNN, U, W, bias
 from theory.models.slopes import SLOPES
-from theory.models.system import DIFFERENTIABLE, ONE, SOME_WINDOW, WINDOW
+from theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
 from theory.models.unitary.isometry import SLOPE, before, isometric, isometry, x_next
 from theory.proof.claim import Claim, Source
 from theory.proof.steps import step, theorem

@@ -6,7 +6,7 @@ back (K_l − 1) d_l inputs; windowed attention has K_l = w and d_l = 1.
 
 from theory.language.quantity import Quantity, Symbol, measured, of, parameter
 from theory.language.terms.causal import J, apart
-from theory.language.terms.vectors import x, x_edge, x_past
+from theory.language.terms.variables import x, x_edge, x_past
 
 T = Symbol("T", integer=True)
 

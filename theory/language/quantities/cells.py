@@ -9,17 +9,9 @@ from sympy import Expr
 from theory.language.quantities.gradients import in_norm
 from theory.language.quantity import Quantity, Symbol, certified, measured, of
 from theory.language.terms.gates import boxed, gated_run
-from theory.language.terms.vectors import (
-    a,
-    b,
-    d_state,
-    d_weights,
-    entry,
-    state,
-    weighted,
-    x,
-    x_other,
-)
+from theory.language.terms.gradients import d_state, d_weights
+from theory.language.terms.variables import a, b, x, x_other
+from theory.language.terms.vectors import entry, state, weighted
 
 T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 _UNITS = "max |·|_j/v_j"

@@ -18,7 +18,8 @@ from theory.language.terms.gates import (
     to_output,
     unit_weights,
 )
-from theory.language.terms.vectors import a, b, entry, max_norm, norm, phi, x
+from theory.language.terms.variables import a, b, x
+from theory.language.terms.vectors import entry, max_norm, norm, phi
 
 T = Symbol("T", integer=True)
 Size: TypeAlias = Callable[[Expr], Expr]

@@ -7,25 +7,18 @@ both as operators from weights to numbers.
 from sympy import Expr
 
 from theory.language.quantity import Quantity, Symbol, certified, measured, of
-from theory.language.terms.vectors import (
-    a,
-    b,
+from theory.language.terms.gradients import (
     d_loss,
     d_state,
     d_weights,
     gap_sum,
     gradient,
-    norm,
     recent,
     sensitivity,
     sensitivity_other,
-    state,
-    state_other,
-    vector,
-    w,
-    w_other,
-    x,
 )
+from theory.language.terms.variables import a, b, vector, w, w_other, x
+from theory.language.terms.vectors import norm, state, state_other
 
 T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 _input = vector("x_t")

@@ -2,7 +2,8 @@
 
 from theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
 from theory.language.terms.unitary import d_run
-from theory.language.terms.vectors import a, b, norm, phi, vector, x
+from theory.language.terms.variables import a, b, vector, x
+from theory.language.terms.vectors import norm, phi
 
 T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 _input = vector("x_t")

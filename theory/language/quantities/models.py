@@ -6,26 +6,17 @@ from sympy import Abs, Expr
 
 from theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
 from theory.language.terms.gates import gated_run
+from theory.language.terms.gradients import descent, jacobian
+from theory.language.terms.variables import a, b, i, vector, x, x_edge, x_other, x_past, x_zeroed
 from theory.language.terms.vectors import (
     Vector,
-    a,
-    b,
     computed,
-    descent,
     forward,
-    i,
-    jacobian,
     max_norm,
     norm,
     phi,
     readout,
     state,
-    vector,
-    x,
-    x_edge,
-    x_other,
-    x_past,
-    x_zeroed,
 )
 
 T, k, t, n, d = (Symbol(name, integer=True) for name in ("T", "k", "t", "n", "d"))

@@ -16,17 +16,8 @@ from theory.language.terms.unitary import (
     rank,
     start,
 )
-from theory.language.terms.vectors import (
-    Norm,
-    Scalar,
-    eye,
-    frobenius,
-    function,
-    norm,
-    transpose,
-    vector,
-    x,
-)
+from theory.language.terms.variables import eye, vector, x
+from theory.language.terms.vectors import Norm, Scalar, frobenius, function, norm, transpose
 
 T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 lam, S_0, B_h = (Symbol(name, real=True) for name in ("lam", "S_0", "B_h"))

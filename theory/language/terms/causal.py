@@ -10,7 +10,8 @@ from sympy import Expr, Integer, Symbol
 
 from theory.language.law import Clause, law
 from theory.language.statement import eq
-from theory.language.terms.vectors import Scalar, a, b, entry, function, j, norm, z
+from theory.language.terms.variables import a, b, j, z
+from theory.language.terms.vectors import Scalar, entry, function, norm
 
 tap = function("tap", module=__name__)  # tap(x, j, t), what step j has gathered at time t
 delay = function("delay", Scalar, __name__)  # delay(j), from the new tap of step j to the old one

@@ -8,20 +8,8 @@ from sympy import Expr, tanh
 from theory.language.law import law
 from theory.language.statement import eq
 from theory.language.terms.unitary import part
-from theory.language.terms.vectors import (
-    Norm,
-    Scalar,
-    a,
-    b,
-    entry,
-    function,
-    i,
-    j,
-    phi,
-    v,
-    vector,
-    x,
-)
+from theory.language.terms.variables import a, b, i, j, v, vector, x
+from theory.language.terms.vectors import Norm, Scalar, entry, function, phi
 
 # boxed(v), the state of the box nearest to v: each state of the box is one, boxed(v) = v
 boxed = function("boxed", module=__name__)

@@ -2,7 +2,8 @@
 
 from theory.language.law import law
 from theory.language.statement import eq
-from theory.language.terms.vectors import Scalar, entry, function, j, s, v, x
+from theory.language.terms.variables import j, s, v, x
+from theory.language.terms.vectors import Scalar, entry, function
 
 # mode(x, s, j): one mode of a diagonal recurrence after j steps from zero at time s
 mode, turned, pushed = (function(name, module=__name__) for name in ("mode", "turned", "pushed"))

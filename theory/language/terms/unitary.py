@@ -9,7 +9,8 @@ from sympy import Abs, Expr, Integer
 
 from theory.language.law import Clause, law
 from theory.language.statement import eq, le
-from theory.language.terms.vectors import Norm, Scalar, b, function, j, norm, readout, vector, x
+from theory.language.terms.variables import b, j, vector, x
+from theory.language.terms.vectors import Norm, Scalar, function, norm, readout
 
 network = function("network", module=__name__)  # network(x, j) = h_j
 # urnn(b_2, x, j) = s_j with the bias b_2 of the added units, upper(b_2, x, j) its first n entries,

@@ -11,12 +11,11 @@ from theory.axioms.gates import (
     TANH_LIPSCHITZ,
 )
 from theory.language.law import Use
-from theory.language.statement import le
+from theory.language.statement import ONE, ZERO, le
 from theory.language.terms.gates import DIFFERENCES, sigmoid
 from theory.language.terms.unitary import part
-from theory.language.terms.vectors import A, a, b, i, max_norm, v, y, z
-from theory.models.system import ONE, ZERO
-from theory.proof.methods import Smt
+from theory.language.terms.variables import A, a, b, i, v, y, z
+from theory.language.terms.vectors import max_norm
 from theory.proof.methods.elementary import Elementary
 from theory.proof.proof import Step
 from theory.proof.steps import step
@@ -36,13 +35,9 @@ TANH_GAP = step("tanh moves no more", le(Abs(tanh(y) - tanh(z)), Abs(y - z)), fo
     "slope of tanh", TANH_LIPSCHITZ.at(1, y, z)
 )
 SLOPES_OF_GATES = (SIGMOID_SLOPE, TANH_SLOPE, SIGMOID_GAP, TANH_GAP)
-TANH_INSIDE = Step(
-    "tanh inside",
-    le(Abs(tanh(y)), tanh(z)),
-    Smt("tanh rises", "given 1", TANH_INCREASES.at(y, z), TANH_INCREASES.at(-y, z)),
-    forall=(y, z),
-    given=(le(Abs(y), z),),
-)
+TANH_INSIDE = step(
+    "tanh inside", le(Abs(tanh(y)), tanh(z)), forall=(y, z), given=(le(Abs(y), z),)
+).by("tanh rises", TANH_INCREASES.at(y, z), TANH_INCREASES.at(-y, z))
 # What a gate is fed with moves no more than ‖A‖_∞ times the state.
 FED = step(
     "pre-activations",

@@ -10,9 +10,10 @@ from sympy import Abs, Expr, symbols
 from theory.axioms.base import SUBMULTIPLICATIVE_MAX
 from theory.axioms.gates import LARGEST_ENTRY
 from theory.language.law import at
-from theory.language.statement import le
+from theory.language.statement import ONE, ZERO, le
 from theory.language.terms.gates import DIFFERENCES, boxed, to_output
-from theory.language.terms.vectors import a, b, i, m, phi, v
+from theory.language.terms.variables import a, b, i, m, v
+from theory.language.terms.vectors import phi
 from theory.models.gates.gate import dh, new, one, two
 from theory.models.gates.gated_steps import (
     ENTRY,
@@ -38,7 +39,6 @@ from theory.models.gates.gru_model import (
     torch_kappa,
     z_low,
 )
-from theory.models.system import ONE, ZERO
 from theory.proof.proof import Step
 from theory.proof.steps import step
 

@@ -11,7 +11,8 @@ from theory.language.law import assume, at
 from theory.language.statement import eq, le
 from theory.language.terms.gates import boxed, cell_box, output_box, sigmoid, to_cell, to_output
 from theory.language.terms.unitary import part
-from theory.language.terms.vectors import c, i, m, phi, v
+from theory.language.terms.variables import c, i, m, v
+from theory.language.terms.vectors import phi
 from theory.language.vocabulary import symbols
 from theory.models.gates.gate import Gate, gate_norms, new
 from theory.models.gates.gated_steps import TANH_INSIDE, TANH_RISES

@@ -16,7 +16,8 @@ from theory.language.terms.gates import (
     to_output,
 )
 from theory.language.terms.unitary import part, rows
-from theory.language.terms.vectors import a, b, i, j, m, max_norm, norm, phi, v, x
+from theory.language.terms.variables import a, b, i, j, m, v, x
+from theory.language.terms.vectors import max_norm, norm, phi
 from theory.language.vocabulary import symbols
 from theory.models.box_runs import JOINT, KEPT_IN_BOX, NEAREST, RUNS_STAY, STARTS, in_box, member
 from theory.models.gates.gate import new, one, two
@@ -38,8 +39,6 @@ from theory.models.gates.lstm_model import (
 )
 from theory.models.gates.lstm_steps import SQUASHED, STEPS, moved_a, moved_q, next_one, next_two
 from theory.models.lemmas.powers import power
-from theory.proof.methods import Induction, Smt
-from theory.proof.proof import Step
 from theory.proof.steps import step, theorem
 
 n, T = symbols("n T")
@@ -109,20 +108,14 @@ INVARIANT_OUTPUT = theorem(
             at("gates", v, m, i),
             at("a cell squashed", v, m, i),
         ),
-        Step(
-            "outputs of the run",
-            le(shown, O.bar * tau),
-            Induction(
-                j,
-                base=Smt(GATED_RUN.at(0, x, 0)),
-                step=Smt(
-                    GATED_RUN.at(0, x, j),
-                    at("the run from zero stays", j),
-                    DEFINITE.at(boxed(zero_run), zero_run),
-                    at("outputs after a step", zero_run, j),
-                ),
+        step("outputs of the run", le(shown, O.bar * tau), forall=(j,)).inductively(
+            base=(GATED_RUN.at(0, x, 0),),
+            step=(
+                GATED_RUN.at(0, x, j),
+                at("the run from zero stays", j),
+                DEFINITE.at(boxed(zero_run), zero_run),
+                at("outputs after a step", zero_run, j),
             ),
-            forall=(j,),
         ),
     ),
 ).by(at("outputs of the run", T))

@@ -3,7 +3,7 @@
 from sympy import Abs, Expr, Integer
 
 from theory.language.law import Assumption, Clause, assume
-from theory.language.statement import Statement, eq, le
+from theory.language.statement import ONE, ZERO, Statement, eq, le
 from theory.language.terms.jets import (
     ACTIVATION,
     LEAF,
@@ -38,8 +38,8 @@ from theory.language.terms.jets import (
     unit_value,
 )
 from theory.language.terms.unitary import part
-from theory.language.terms.vectors import a, b, c, i, norm, v, weighted, z
-from theory.models.system import ONE, ZERO
+from theory.language.terms.variables import a, b, c, i, v, z
+from theory.language.terms.vectors import norm, weighted
 
 p, q, g = first(v), second(v), gate(v)
 OPERANDS = (p, q, g)

@@ -11,7 +11,7 @@ from sympy import Abs, Add, Expr
 from theory.axioms.gradients import TRIANGLE_WEIGHTED
 from theory.axioms.jets import CHAIN_RULE_UNITS, HOMOGENEITY_WEIGHTED
 from theory.language.law import Use, at
-from theory.language.statement import Statement, le
+from theory.language.statement import ONE, ZERO, Statement, le
 from theory.language.terms.jets import (
     ACTIVATION,
     MIXTURE,
@@ -31,9 +31,9 @@ from theory.language.terms.jets import (
     unit_slope,
     unit_value,
 )
-from theory.language.terms.vectors import a, b, c, j, v, weighted
+from theory.language.terms.variables import a, b, c, j, v
+from theory.language.terms.vectors import weighted
 from theory.models.jets.model import g, mixed_bent, mixed_crossing, mixed_steep, of_kind, p, q
-from theory.models.system import ONE, ZERO
 from theory.proof.proof import Step
 from theory.proof.steps import step
 

@@ -20,7 +20,8 @@ from theory.language.terms.jets import (
     two,
 )
 from theory.language.terms.unitary import part
-from theory.language.terms.vectors import a, b, c, i, j, v, weighted
+from theory.language.terms.variables import a, b, c, i, j, v
+from theory.language.terms.vectors import weighted
 from theory.models.jets.model import OPERANDS, p
 from theory.models.jets.rules import (
     BETWEEN,
@@ -29,7 +30,6 @@ from theory.models.jets.rules import (
     slopes_move,
     values_move,
 )
-from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Step
 from theory.proof.steps import step
@@ -49,18 +49,10 @@ def _of_all(
     rules = (at(f"{name} of {rule.name}", *forall) for rule in RULES_OF_UNITS)
     operands = (at(HYPOTHESIS, u) for u in OPERANDS)
     made = le(depth(v), j)
-    return Step(
-        f"{name}s of all units",
-        goal(v),
-        Induction(
-            j,
-            base=Smt("given 1", at("program", v), at("program", p), leaf),
-            step=Smt("given 1", at("program", v), leaf, *rules, *operands, *uses),
-            given=(made,),
-            others=(v,),
-        ),
-        (*forall, j),
-        (made,),
+    return step(f"{name}s of all units", goal(v), (*forall, j), (made,)).inductively(
+        base=("given 1", at("program", v), at("program", p), leaf),
+        step=("given 1", at("program", v), leaf, *rules, *operands, *uses),
+        others=(v,),
     )
 
 

@@ -1,44 +1,33 @@
 """What exp, log and the product of steps grow like: lemmas that several ledgers share."""
 
-from sympy import Integer, log
+from sympy import log
 
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
 from theory.language.functions import GAMMA, STEP_PRODUCT, StepProduct
 from theory.language.law import at
-from theory.language.statement import eq, le, lt
-from theory.language.terms.vectors import exponential, j, m, y, z
+from theory.language.statement import ONE, ZERO, eq, le, lt
+from theory.language.terms.variables import j, m, y, z
+from theory.language.terms.vectors import exponential
 from theory.proof.methods import Monotone, Smt
 from theory.proof.methods.monotone import RANGE
 from theory.proof.proof import Step
 from theory.proof.steps import step
 
-ZERO, ONE = Integer(0), Integer(1)
-
-TANGENT_RIGHT = Step(
-    "tangent of exp on the right",
-    le(1 + y, exponential(y)),
-    Monotone(
-        y,
-        start=ZERO,
-        base=Smt(EXPONENTIAL.at(0, 0)),
-        slope=Smt(EXPONENTIAL.at(0, y), RANGE),
-        inside=Smt("given 1"),
-    ),
-    forall=(y,),
-    given=(le(ZERO, y),),
-)
-TANGENT_LEFT = Step(
-    "tangent of exp on the left",
-    le(1 - y, exponential(-y)),
-    Monotone(
-        y,
-        start=ZERO,
-        base=Smt(EXPONENTIAL.at(0, 0)),
-        slope=Smt(EXPONENTIAL.at(-y, 0), RANGE),
-        inside=Smt("given 1"),
-    ),
-    forall=(y,),
-    given=(le(ZERO, y),),
+TANGENT_RIGHT, TANGENT_LEFT = (
+    Step(
+        f"tangent of exp on the {side}",
+        le(1 + sign * y, exponential(sign * y)),
+        Monotone(
+            y,
+            start=ZERO,
+            base=Smt(EXPONENTIAL.at(0, 0)),
+            slope=Smt(EXPONENTIAL.at(*ends), RANGE),
+            inside=Smt("given 1"),
+        ),
+        forall=(y,),
+        given=(le(ZERO, y),),
+    )
+    for side, sign, ends in (("right", 1, (0, y)), ("left", -1, (-y, 0)))
 )
 TANGENT = step("tangent of exp", le(1 + y, exponential(y)), forall=(y,)).by(
     at("tangent of exp on the right", y), at("tangent of exp on the left", -y)

@@ -8,12 +8,12 @@ from sympy import Expr, Symbol, log, sqrt
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
 from theory.language.functions import LAMBERT_ROOT, LambertRoot
 from theory.language.law import at
-from theory.language.statement import le, lt
-from theory.language.terms.vectors import exponential, j, y, z
+from theory.language.statement import ONE, ZERO, le, lt
+from theory.language.terms.variables import j, y, z
+from theory.language.terms.vectors import exponential
 from theory.language.vocabulary import symbols
 from theory.models.lemmas.growth import TANGENTS
 from theory.models.lemmas.powers import decay, positive_rate, rate_of
-from theory.models.system import ONE, ZERO
 from theory.proof.methods import Monotone, Smt
 from theory.proof.proof import Step
 from theory.proof.steps import step

@@ -4,10 +4,10 @@ from sympy import Expr
 
 from theory.axioms.base import LEAST_EIGENVALUE
 from theory.language.law import Assumption, assume
-from theory.language.statement import eq, le
-from theory.language.terms.vectors import entry, eye, j, least, norm, s, state, transpose, x
+from theory.language.statement import ONE, eq, le
+from theory.language.terms.variables import eye, j, s, x
+from theory.language.terms.vectors import entry, least, norm, state, transpose
 from theory.language.vocabulary import symbols
-from theory.models.system import ONE
 from theory.proof.methods import Words
 from theory.proof.proof import Step
 from theory.proof.steps import step

@@ -8,17 +8,17 @@ around, which counts as off.
 """
 # ruff: noqa: N816 - the names of the vocabulary
 
-from sympy import Integer, Symbol
+from sympy import Symbol
 
 from theory.language.law import Assumption, Clause, assume
-from theory.language.statement import eq, le
+from theory.language.statement import ZERO, eq, le
 from theory.language.terms.unitary import identity, rank, rows
-from theory.language.terms.vectors import function, j, m, norm, v, vector
+from theory.language.terms.variables import j, m, v, vector
+from theory.language.terms.vectors import function, norm
 from theory.language.vocabulary import symbols
 
 n, states, T, separation = symbols("n states T separation")
 pattern_constant, scalar_W = symbols("pattern_constant scalar_W")
-ZERO, ONE = Integer(0), Integer(1)
 W, V, E, G = vector("W"), vector("V"), vector("E"), vector("G")
 D = vector("D_active")
 rho = Symbol("rho", real=True)

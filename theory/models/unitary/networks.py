@@ -4,6 +4,7 @@ from sympy import Max
 
 from theory.language.law import assume, law
 from theory.language.statement import eq, le
+from theory.language.terms.gradients import activation
 from theory.language.terms.unitary import (
     J_2,
     W_3,
@@ -18,21 +19,8 @@ from theory.language.terms.unitary import (
     upper,
     urnn,
 )
-from theory.language.terms.vectors import (
-    A,
-    a,
-    activation,
-    b,
-    entry,
-    i,
-    inner,
-    j,
-    norm,
-    transpose,
-    v,
-    x,
-    z,
-)
+from theory.language.terms.variables import A, a, b, i, j, v, x, z
+from theory.language.terms.vectors import entry, inner, norm, transpose
 from theory.language.vocabulary import symbols
 from theory.models.cells import U, W, bias
 from theory.models.system import CONTRACTIVE

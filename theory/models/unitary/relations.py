@@ -11,22 +11,11 @@ from sympy import Rational, tanh
 
 from theory.language.functions import TANH
 from theory.language.law import Assumption, Clause, assume, at, law
-from theory.language.statement import Statement, eq, le
+from theory.language.statement import ONE, ZERO, Statement, eq, le
 from theory.language.terms.unitary import rows
-from theory.language.terms.vectors import (
-    Scalar,
-    b,
-    exponential,
-    function,
-    j,
-    norm,
-    transpose,
-    v,
-    vector,
-    z,
-)
+from theory.language.terms.variables import b, j, v, vector, z
+from theory.language.terms.vectors import Scalar, exponential, function, norm, transpose
 from theory.language.vocabulary import symbols
-from theory.models.system import ONE, ZERO
 from theory.models.unitary.independence import INDEPENDENCE
 from theory.models.unitary.local_maps import W, states
 from theory.proof.steps import step

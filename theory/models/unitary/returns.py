@@ -4,13 +4,12 @@ from sympy import Expr, Symbol
 
 from theory.axioms.ranks import ROWS_OF_PRODUCT, ROWS_OF_SUM
 from theory.language.law import at, law
-from theory.language.statement import Statement, eq, le
+from theory.language.statement import ZERO, Statement, eq, le
 from theory.language.terms.unitary import rows
-from theory.language.terms.vectors import A, function, i, j, norm, transpose, v
-from theory.models.system import ZERO
+from theory.language.terms.variables import A, i, j, v
+from theory.language.terms.vectors import function, norm, transpose
 from theory.models.unitary.local_maps import W, states
 from theory.models.unitary.relations import EQUAL, RELATIONS, back, c, e, others, units
-from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS
 from theory.proof.proof import Step
 from theory.proof.steps import step
@@ -44,32 +43,19 @@ def faded(steps: Expr) -> Expr:
 OF_U, OF_W = POWERS.at(back, e, j), POWERS.at(transpose(W), c, j)
 MOVED_BACK = (
     *RELATIONS,
-    Step(
+    step(
         "outputs move back",
         eq(norm(units(i) * moved(j) - others(i) * faded(j)), ZERO),
-        Induction(
-            j,
-            base=Smt("given 1", "same activation", "sigmoidal", at("outputs", i), OF_U, OF_W),
-            step=Smt(
-                at(HYPOTHESIS, i + 1),
-                at("relations move back", i, moved(j), -faded(j)),
-                OF_U,
-                OF_W,
-            ),
-            others=(i,),
-        ),
         forall=(i, j),
         given=(EQUAL,),
+    ).inductively(
+        base=("given 1", "same activation", "sigmoidal", at("outputs", i), OF_U, OF_W),
+        step=(at(HYPOTHESIS, i + 1), at("relations move back", i, moved(j), -faded(j)), OF_U, OF_W),
+        others=(i,),
     ),
-    Step(
-        "m entries",
-        le(rows(moved(j)), states),
-        Induction(
-            j,
-            base=Smt(at("networks", 0, 0, 0), OF_U),
-            step=Smt(at("networks", 0, 0, 0), OF_U, ROWS_OF_PRODUCT.at(back, moved(j))),
-        ),
-        forall=(j,),
+    step("m entries", le(rows(moved(j)), states), forall=(j,)).inductively(
+        base=(at("networks", 0, 0, 0), OF_U),
+        step=(at("networks", 0, 0, 0), OF_U, ROWS_OF_PRODUCT.at(back, moved(j))),
     ),
     step(
         "distances stay", eq(norm(moved(j) - moved(i + j)), norm(e - moved(i))), forall=(i, j)

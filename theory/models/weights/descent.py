@@ -2,24 +2,21 @@
 
 from theory.axioms.base import HOMOGENEITY, PROJECTION_INSIDE, TRIANGLE
 from theory.language.law import at
-from theory.language.statement import eq, le
-from theory.language.terms.vectors import (
+from theory.language.statement import ONE, ZERO, eq, le
+from theory.language.terms.gradients import (
     feasible,
-    j,
     loss_gradient,
-    norm,
     step_size,
     truncated_gradient,
     weights,
     weights_hat,
 )
+from theory.language.terms.variables import j
+from theory.language.terms.vectors import norm
 from theory.language.vocabulary import symbols
-from theory.models.system import ONE, ZERO
 from theory.models.weights.projection import LEMMAS as PROJECTION_LEMMAS
 from theory.models.weights.projection import PROJECTS
 from theory.models.weights.training import DESCENT, GRADIENT_GAP, INVERSE_STEPS, SMOOTH, STEP, moved
-from theory.proof.methods import Induction, Smt
-from theory.proof.proof import Step
 from theory.proof.steps import step
 
 beta, eps_k = symbols("beta eps_k")
@@ -29,15 +26,9 @@ gradient, same, other = loss_gradient(here), loss_gradient(there), truncated_gra
 after, after_hat = moved(here, gradient, size), moved(there, other, size)
 
 FEASIBLE = tuple(
-    Step(
-        f"the {name} weights are feasible",
-        eq(feasible(point(j)), ONE),
-        Induction(
-            j,
-            base=Smt(at("descent", 0)),
-            step=Smt(at("descent", j), at("projection", inside), PROJECTION_INSIDE.at(inside)),
-        ),
-        forall=(j,),
+    step(f"the {name} weights are feasible", eq(feasible(point(j)), ONE), forall=(j,)).inductively(
+        base=(at("descent", 0),),
+        step=(at("descent", j), at("projection", inside), PROJECTION_INSIDE.at(inside)),
     )
     for name, point, inside in (("full", weights, after), ("truncated", weights_hat, after_hat))
 )

@@ -6,36 +6,31 @@ from sympy import Expr
 
 from theory.axioms.gradients import DERIVATIVE_IN_STATE_OTHER
 from theory.language.law import Assumption, Clause, Use, assume, at, law
-from theory.language.statement import eq, le
-from theory.language.terms.vectors import (
-    RECURSION_OTHER,
-    a,
-    b,
-    c,
+from theory.language.statement import ONE, ZERO, eq, le
+from theory.language.terms.gradients import (
     d_loss,
     d_state,
     d_state_other,
     d_weights,
     d_weights_other,
     differentiable_other,
+    sensitivity,
+    sensitivity_other,
+)
+from theory.language.terms.variables import a, b, c, j, m, w, w_other, x
+from theory.language.terms.vectors import (
+    RECURSION_OTHER,
     entry,
-    j,
-    m,
     norm,
     phi,
     phi_other,
-    sensitivity,
-    sensitivity_other,
     state,
     state_other,
-    w,
-    w_other,
     weighted,
-    x,
 )
 from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BoxGeometry, inside, new
-from theory.models.geometry import EUCLIDEAN, ONE, ZERO, Geometry, in_norm
+from theory.models.geometry import EUCLIDEAN, Geometry, in_norm
 from theory.models.system import DIFFERENTIABLE
 from theory.proof.proof import Step
 from theory.proof.steps import step

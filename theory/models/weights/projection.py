@@ -4,11 +4,12 @@ from sympy import Integer
 
 from theory.axioms.base import PROJECTION, PROJECTION_INSIDE
 from theory.language.law import assume, at, law
-from theory.language.statement import eq, le
-from theory.language.terms.vectors import a, b, c, inner, norm, project, projects, v
+from theory.language.statement import ONE, eq, le
+from theory.language.terms.gradients import project, projects
+from theory.language.terms.variables import a, b, c, v
+from theory.language.terms.vectors import inner, norm
 from theory.proof.steps import step
 
-ONE = Integer(1)
 PROJECTS = assume(
     "projection",
     "Π a is the point nearest to a, in the Euclidean norm, of a closed convex set",

@@ -7,31 +7,19 @@ the truncated one's, from one start.  All constants are uniform on the set Ω of
 from sympy import Expr
 
 from theory.language.law import Assumption, Clause, assume, law
-from theory.language.statement import Statement, eq, le, lt
-from theory.language.terms.vectors import (
-    a,
-    b,
-    c,
-    cell,
-    entry,
+from theory.language.statement import ONE, ZERO, Statement, eq, le, lt
+from theory.language.terms.gradients import (
     feasible,
-    j,
     loss_gradient,
-    m,
-    norm,
     project,
-    run,
-    s,
     step_size,
     truncated_gradient,
-    v,
-    vector,
     weights,
     weights_hat,
-    x,
 )
+from theory.language.terms.variables import a, b, c, j, m, s, v, vector, x
+from theory.language.terms.vectors import cell, entry, norm, run
 from theory.language.vocabulary import symbols
-from theory.models.system import ONE, ZERO
 
 N, k, lam, alpha, beta, eps_k = symbols("N k lam alpha beta eps_k")
 inverse_steps, constant_steps = symbols("inverse_steps constant_steps")

@@ -2,23 +2,11 @@
 
 from theory.axioms.base import TRIANGLE
 from theory.language.law import at
-from theory.language.statement import eq, le
-from theory.language.terms.vectors import (
-    cell,
-    entry,
-    feasible,
-    j,
-    norm,
-    readout,
-    run,
-    s,
-    v,
-    weights,
-    weights_hat,
-    x,
-)
+from theory.language.statement import ONE, eq, le
+from theory.language.terms.gradients import feasible, weights, weights_hat
+from theory.language.terms.variables import j, s, v, x
+from theory.language.terms.vectors import cell, entry, norm, readout, run
 from theory.language.vocabulary import symbols
-from theory.models.system import ONE
 from theory.models.weights.training import RUN, w
 from theory.proof.steps import step
 

@@ -14,21 +14,16 @@ from theory.axioms.gradients import (
 )
 from theory.language.law import at
 from theory.language.statement import eq, le
+from theory.language.terms.gradients import d_loss, sensitivity, sensitivity_other
+from theory.language.terms.variables import j, x, y, z
 from theory.language.terms.vectors import (
     RECURSION,
     RECURSION_OTHER,
-    d_loss,
-    j,
     norm,
     phi,
     phi_other,
-    sensitivity,
-    sensitivity_other,
     state,
     state_other,
-    x,
-    y,
-    z,
 )
 from theory.models.geometry import Geometry
 from theory.models.weights.other_weights import (

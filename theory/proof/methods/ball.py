@@ -35,7 +35,7 @@ from theory.errors import InputError
 from theory.language.law import Clause, Use
 from theory.language.printing import statement_text
 from theory.language.statement import Statement, le, lt
-from theory.language.terms.vectors import z
+from theory.language.terms.variables import z
 from theory.numbers.evaluate import ball
 from theory.proof.methods.base import Gap, Method, Scope, use_name
 from theory.proof.methods.rewriting import equations

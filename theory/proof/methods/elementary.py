@@ -12,7 +12,7 @@ import sympy
 from sympy import Dummy, Expr, Integer, pi
 
 from theory.language.law import Clause
-from theory.language.statement import Statement, le, lt
+from theory.language.statement import ONE, Statement, le, lt
 from theory.proof.methods.base import Direct, Scope
 from theory.proof.methods.rewriting import prepare
 from theory.proof.methods.smt import entail
@@ -34,7 +34,6 @@ def _exponential(value: Expr, argument: Expr) -> tuple[Clause, ...]:
     return Clause(lt(Integer(0), value)), below, above
 
 
-ONE = Integer(1)
 RANGES: dict[type[Expr], Range] = {
     sympy.tanh: _open(-ONE, ONE),
     sympy.erf: _open(-ONE, ONE),

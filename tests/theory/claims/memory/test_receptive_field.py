@@ -8,7 +8,7 @@ from theory.claims.memory.receptive_field_causal import CAUSAL_FORMS, SEEN_FORM,
 from theory.language.law import law
 from theory.language.statement import eq, le
 from theory.language.terms.causal import REACH, apart, delay, reach
-from theory.language.terms.vectors import j, x, x_past, z
+from theory.language.terms.variables import j, x, x_past, z
 from theory.language.vocabulary import VOCABULARY, symbols
 from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step, check

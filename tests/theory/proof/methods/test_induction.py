@@ -8,7 +8,8 @@ from sympy import Integer, Rational
 
 from theory.language.law import Assumption, Clause, at, law
 from theory.language.statement import eq, le
-from theory.language.terms.vectors import Scalar, function, i, j, y
+from theory.language.terms.variables import i, j, y
+from theory.language.terms.vectors import Scalar, function
 from theory.language.vocabulary import symbols as quantities
 from theory.proof.methods import Induction, Smt
 from theory.proof.methods.induction import HYPOTHESIS

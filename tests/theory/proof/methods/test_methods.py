@@ -19,22 +19,8 @@ from sympy import (
 
 from theory.language.law import Assumption, Clause, Law, at, law
 from theory.language.statement import Statement, eq, exists, le, lt, ne
-from theory.language.terms.vectors import (
-    a,
-    b,
-    c,
-    exponential,
-    j,
-    m,
-    norm,
-    phi,
-    s,
-    state,
-    vector,
-    x,
-    y,
-    z,
-)
+from theory.language.terms.variables import a, b, c, j, m, s, vector, x, y, z
+from theory.language.terms.vectors import exponential, norm, phi, state
 from theory.language.vocabulary import symbols
 from theory.proof.methods import Exact, Gap, Identity, Induction, Method, Smt, smt
 from theory.proof.methods.induction import HYPOTHESIS

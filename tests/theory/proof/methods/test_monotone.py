@@ -5,8 +5,9 @@ from sympy import Abs, Expr, Integer, Max, Rational, Symbol, exp, log, pi, sqrt
 
 from theory.axioms.base import EXPONENTIAL
 from theory.language.law import Assumption, at, law
-from theory.language.statement import Statement, eq, le, lt, ne
-from theory.language.terms.vectors import exponential, j, norm, vector, y, z
+from theory.language.statement import ONE, ZERO, Statement, eq, le, lt, ne
+from theory.language.terms.variables import j, vector, y, z
+from theory.language.terms.vectors import exponential, norm
 from theory.language.vocabulary import symbols
 from theory.proof.methods import Gap, Monotone, Smt
 from theory.proof.methods.base import Direct, Method
@@ -16,7 +17,6 @@ from theory.proof.proof import Proof, Step, check
 from theory.proof.scope import Known
 
 lam, S_0, T, k = symbols("lam S_0 T k")
-ZERO, ONE = Integer(0), Integer(1)
 NONE = Smt()
 FROM = Smt("given 1")
 v = vector("v")

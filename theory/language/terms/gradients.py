@@ -1,0 +1,52 @@
+"""Formal terms of derivatives, of losses, and of weights in training."""
+
+from functools import partial
+
+from theory.language.terms.vectors import Scalar, function
+
+_map, _number = partial(function, module=__name__), partial(function, base=Scalar, module=__name__)
+
+d_state = _map("d_state")  # d_state(h, x) = ∂φ/∂h
+d_input = _map("d_input")  # d_input(h, x) = ∂φ/∂x
+d_weights = _map("d_weights")  # d_weights(h, x) = ∂φ/∂w, from weights to states
+# differentiable(h, x): 1 where φ is differentiable at (h, x), jointly in the weights
+differentiable = _number("differentiable")
+jacobian = _map("jacobian")  # jacobian(x, T, t) = ∂h_T/∂x_t
+activation = _map("activation")  # activation(z) = ρ(z), component by component
+# slopes(a, b), the diagonal matrix of ρ's secant slopes, and of its derivatives ρ'(a) if a = b
+slopes = _map("slopes")
+bends = _map("bends")  # bends(a, b), the diagonal matrix of the secant slopes of ρ'
+derivative = _number("derivative")  # derivative(z) = ρ'(z), a component
+curvature = _number("curvature")  # curvature(z) = ρ''(z), a component
+# d_matrix(v), d_inputs(v), d_offset(v): the parts δW, δU, δb of a change v of the weights
+d_matrix, d_inputs, d_offset = _map("d_matrix"), _map("d_inputs"), _map("d_offset")
+lift = _map("lift")  # lift(h, x), the operator δw = (δW, δU, δb) ↦ δW h + δU x + δb
+sensitivity = _map("sensitivity")  # sensitivity(x, s, j) = d state(x, s, j)/dw
+# recent(x, s, j): d state(x, 0, s + j)/dw, but for the uses of w up to time s
+recent = _map("recent")
+d_loss = _map("d_loss")  # d_loss(h) = ∂p/∂h, from states to numbers
+gradient = _map("gradient")  # gradient(h) = ∇p(h), its transpose
+hessian = _map("hessian")  # hessian(h) = ∇²p(h)
+# logits(j) = C_j, the row of class j; share(h, j), its softmax; top(v), bottom(v): the rows with
+# the largest and the smallest product with v
+logits, top, bottom = _map("logits"), _map("top"), _map("bottom")
+share = _number("share")
+# mass(h, j), mixture(h, v, j), first_moment(h, v, j), second_moment(h, v, j): the sums of s_i,
+# s_i (C_i - v), s_i ⟨C_i, v⟩ and s_i ⟨C_i, v⟩² over the first j classes, s_i = share(h, i)
+mass, mixture = _number("mass"), _map("mixture")
+first_moment, second_moment = _number("first_moment"), _number("second_moment")
+# gap_sum(x, k, j) = Σ (∇p_t - ∇p_t^k) over k < t ≤ k + j
+gap_sum = _map("gap_sum")
+
+descent = _number("descent")  # descent(j), the parameter after j steps of descent
+# weights(j) and weights_hat(j): after j steps on the full and on the truncated model's loss
+weights, weights_hat = _map("weights"), _map("weights_hat")
+loss_gradient, truncated_gradient = _map("loss_gradient"), _map("truncated_gradient")
+step_size = _number("step_size")  # step_size(j) = α_{j+1}
+project, rescale = _map("project"), _map("rescale")  # Π(a), and a min(1, ℓ/g(a))
+feasible = _number("feasible")  # 1 for a point of the set Ω of weights
+projects = _number("projects")  # 1 where Π(a) is nearest to a in a closed convex Ω
+
+# With other weights, of the run from zero at time 0: sensitivity_other(x, j).
+d_state_other, d_weights_other = _map("d_state_other"), _map("d_weights_other")
+sensitivity_other, differentiable_other = _map("sensitivity_other"), _number("differentiable_other")

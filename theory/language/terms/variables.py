@@ -1,0 +1,20 @@
+"""Bound variables of laws and steps, and symbols of vectors: what formal terms are written in."""
+
+from sympy import Symbol, symbols
+
+
+def vector(name: str) -> Symbol:
+    """A fresh vector or operator symbol."""
+    return Symbol(name, commutative=False)
+
+
+# Vectors, operators, naturals, reals.
+a, b, c, v = symbols("a b c v", commutative=False)
+A, B = symbols("A B", commutative=False)
+i, j, m, s = symbols("i j m s", integer=True)
+y, z = symbols("y z", real=True)
+# Input sequences: the given one, ones that differ from it, and another one altogether.
+x, x_past, x_edge, x_zeroed = symbols("x x_past x_edge x_zeroed", commutative=False)
+x_other = symbols("x_other", commutative=False)
+w, w_other = symbols("w w_other", commutative=False)  # weights
+eye = Symbol("I", commutative=False)
