@@ -54,10 +54,12 @@ def test_a_mode_is_a_filter(regime: str) -> None:
         driven = x @ B.T
         signal = driven[:, 0] + 1j * (driven[:, 1] if len(A) == 2 else 0)
         expected = lfilter([1], [1, -pole], signal)
-        path = np.array([[nearest(v) for v in h] for h in member.paths[0][1:]])
+        times = reversed(range(member.spec.T))
+        path = np.array([[nearest(v) for v in member.before(0, k)] for k in times])
         found = path[:, 0] + 1j * (path[:, 1] if len(A) == 2 else 0)
         assert found == pytest.approx(expected, rel=1e-12, abs=1e-14)
         assert abs(pole) == pytest.approx(nearest(member.radius), abs=1e-15)
+        assert member.constants()["lam"] == nearest(member.radius)
         gram = member.A.transpose() * member.A
         assert all(gram[i, i] == member.radius**2 for i in range(len(A)))
 
