@@ -161,7 +161,7 @@ def judge(
     env = environment(batch, names)
     confirm(batch)
     lhs, rhs = enclose(statement.lhs, env), enclose(statement.rhs, env)
-    pairs = (batch.cell.W.shape[0], batch.x.shape[3])
+    pairs = (batch.cell.batch, batch.x.shape[3])
     shape = np.broadcast_shapes((*pairs, 1), *(i.lo.shape for i in (lhs, rhs, *env.values())))
     lhs, rhs = (
         Interval(*(np.array(np.broadcast_to(end, shape)) for end in (i.lo, i.hi)))

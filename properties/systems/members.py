@@ -41,8 +41,8 @@ class Members(ABC):
     (B, n, S); targets y (B, p) of the loss; other: a second cell, for what compares two weights;
     everything float64. The pairs' scale shrinks along S.
 
-    cells: those of any other kind, whose states (B, N, S) lie in the invariant box; ``cell`` then
-    only has their shape. ``gated`` are they if they are LSTMs or GRUs.
+    cells: those of any other kind, whose states (B, N, S) lie in the invariant box; ``cell`` is
+    then what ships for them. ``gated`` are they if they are LSTMs or GRUs.
 
     exact: the members in rationals, of the kinds that are; cell, C, x, h and other are then their
     float images, and the statements are decided about the rationals.
