@@ -17,9 +17,9 @@ import numpy.typing as npt
 from properties.errors import QuantityError
 from properties.judging.equivalent import at_ends
 from properties.judging.referee import settle
+from properties.measures.runs.boxes import confirm
 from properties.measures.table import MEASURES
 from properties.systems.batch import Batch
-from properties.systems.cells.boxes import confirm
 from theory.language.claim import Assumption, Statement
 from theory.language.vocabulary import VOCABULARY
 from theory.numbers.evaluate import enclose

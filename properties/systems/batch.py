@@ -13,13 +13,13 @@ from impl.cells.rnn import RNN
 from properties.systems.cells.batch import Cells
 from properties.systems.cells.build import INWARD, fields
 from properties.systems.cells.constants import of_cells
-from properties.systems.derived import DERIVED
 from properties.systems.drawing.regimes import input_sequences
 from properties.systems.drawing.written import written_out
 from properties.systems.kind import about
-from properties.systems.members import Members
-from properties.systems.parameters import Parameters
 from properties.systems.spec import SystemSpec, Values
+from properties.systems.supply.derived import DERIVED
+from properties.systems.supply.members import Members
+from properties.systems.supply.parameters import Parameters
 from properties.systems.unitary.exact import image
 from theory.numbers.interval import Interval
 

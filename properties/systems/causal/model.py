@@ -12,8 +12,8 @@ from impl.causal.attention import WindowedAttention
 from impl.causal.convolution import TCN, GatedConvolution, WaveNet
 from properties.systems.causal.fields import architecture, dilations, fields
 from properties.systems.drawing.regimes import Array, generator, input_draws, normal
-from properties.systems.members import Members
 from properties.systems.spec import SystemSpec
+from properties.systems.supply.members import Members
 
 MODELS: dict[str, Callable[[SystemSpec], torch.nn.Module]] = {
     "tcn": lambda spec: TCN(spec.d, spec.n, spec.taps, dilations(spec), spec.activation),

@@ -20,8 +20,8 @@ from impl.numbers.spectral_norm import certified_norm
 from properties.systems.cells.omega import UNIFORM
 from properties.systems.certified.constants import TOLD
 from properties.systems.drawing.regimes import Array
-from properties.systems.members import Members
-from properties.systems.other_inputs import x_gap
+from properties.systems.supply.members import Members
+from properties.systems.supply.other_inputs import x_gap
 
 Tensor = torch.Tensor
 

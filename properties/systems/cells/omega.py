@@ -22,7 +22,7 @@ from impl.norms.comparison import Comparison
 from impl.norms.readout_norms import WeightedMaximumDual
 from impl.numbers.outward import div_up, mul_up, norm_up, subtract_down
 from properties.systems.cells.batch import Cells
-from properties.systems.members import Members
+from properties.systems.supply.members import Members
 
 Tensor = torch.Tensor
 LARGEST_SHARE = 0.25

@@ -14,7 +14,7 @@ from impl.convert.unitary import UnitaryModel
 from properties.systems.certified.batch import Certified
 from properties.systems.certified.fields import CertifiedRelu
 from properties.systems.certified.models import chosen, equivalent
-from properties.systems.members import Members
+from properties.systems.supply.members import Members
 
 Read = Callable[[Certificate, int], float]
 

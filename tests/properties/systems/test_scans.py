@@ -18,9 +18,9 @@ from properties.errors import SpecError
 from properties.judging.judge import Verdict, judge
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
-from properties.systems.scans.jordan import Block
-from properties.systems.scans.modes import Mode
-from properties.systems.scans.scan import LEAST, Gate, Scan
+from properties.systems.layered.jordan import Block
+from properties.systems.layered.modes import Mode
+from properties.systems.layered.scan import LEAST, Gate, Scan
 from properties.systems.spec import SystemSpec, check_spec
 from properties.systems.table import KINDS, parse_spec, system
 from properties.systems.unitary.exact import nearest, rational, square

@@ -18,7 +18,7 @@ import torch
 from impl.numbers.outward import add_up, norm_up
 from properties.systems.cells.batch import Cells
 from properties.systems.drawing.regimes import Array, generator, lengths, normal, resonant
-from properties.systems.members import Members
+from properties.systems.supply.members import Members
 
 Tensor = torch.Tensor
 Places = npt.NDArray[np.signedinteger[Any]]

@@ -9,14 +9,14 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from impl.numbers.exact_norm import ball_norm
 from impl.numbers.rationals import identity
+from properties.measures.exact.derivatives import at_most, norm_ends, norm_square
+from properties.measures.exact.rooted import BLANK, PRECISION, each_pair, root_ends, rooted
 from properties.measures.measure import Measure
 from properties.measures.readings.balls import BallPair, Ends, float_ends, length
 from properties.systems.batch import Batch
 from properties.systems.layered.stack import Stack
 from properties.systems.layered.transition import Layered
-from properties.systems.unitary.derivatives import at_most, norm_ends, norm_square
 from properties.systems.unitary.exact import minus, square
-from properties.systems.unitary.readings import BLANK, PRECISION, each_pair, root_ends, rooted
 
 Value = Callable[[Stack, int, int], fmpq]
 

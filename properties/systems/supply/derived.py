@@ -13,8 +13,8 @@ from impl.gradients.adjoint import last_gradient
 from impl.gradients.adjoint_error import gradient_error
 from impl.numbers.outward import norm_up
 from properties.systems.drawing.regimes import Array
-from properties.systems.members import Members
-from properties.systems.other_inputs import x_gap
+from properties.systems.supply.members import Members
+from properties.systems.supply.other_inputs import x_gap
 from theory.claims.training.end_to_end import DRIFT, STILL
 from theory.language.quantities.causal import CAUSAL
 from theory.language.quantities.cells import CELLS

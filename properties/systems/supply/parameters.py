@@ -9,8 +9,8 @@ import numpy as np
 from properties.systems.causal.model import stated_fields
 from properties.systems.drawing.regimes import Array
 from properties.systems.kind import about
-from properties.systems.members import Members
 from properties.systems.spec import SystemSpec
+from properties.systems.supply.members import Members
 
 Read = Callable[[Members], Array]
 
