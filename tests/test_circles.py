@@ -7,13 +7,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 ROOMS = ("theory", "impl", "properties", "reports", "rnnbounds")
-# What reads a batch is called by the batch; what checks a spec, by the spec.
-KNOWN = {
-    "properties.systems.batch": {"causal.model", "cells.constants", "cells.omega", "derived"}
-    | {"certified.constants"}
-    | {"other_inputs", "parameters"},
-    "properties.systems.spec": {"causal.fields", "cells.fields", "drawing.written"},
-}
 
 
 def modules() -> dict[str, Path]:
@@ -41,7 +34,4 @@ def test_no_module_imports_itself():
     """CycleError, which names the modules, if one does."""
     known = modules()
     graph = {name: set(imported(path, known)) for name, path in known.items()}
-    for above, below in KNOWN.items():
-        for name in below:
-            graph.get(f"properties.systems.{name}", set()).discard(above)
     assert len(list(TopologicalSorter(graph).static_order())) == len(known)

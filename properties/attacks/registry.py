@@ -22,7 +22,7 @@ from theory.registry import check_claims, stated
 PRECISION = 128  # bits
 # Where a quantity gets its value, by its role.
 PLACES = {
-    "parameter": "properties/systems/parameters.py",
+    "parameter": "properties/systems/supply/parameters.py",
     "certified": "impl/gradients/constants.py",
     "measured": "properties/measures",
 }

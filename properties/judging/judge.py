@@ -17,9 +17,9 @@ import numpy.typing as npt
 from properties.errors import QuantityError
 from properties.judging.equivalent import at_ends
 from properties.judging.referee import settle
+from properties.measures.runs.boxes import confirm
 from properties.measures.table import MEASURES
 from properties.systems.batch import Batch
-from properties.systems.cells.boxes import confirm
 from theory.language.vocabulary import VOCABULARY
 from theory.numbers.evaluate import enclose
 from theory.numbers.interval import Interval
@@ -161,7 +161,7 @@ def judge(
     env = environment(batch, names)
     confirm(batch)
     lhs, rhs = enclose(statement.lhs, env), enclose(statement.rhs, env)
-    pairs = (batch.cell.W.shape[0], batch.x.shape[3])
+    pairs = (batch.cell.batch, batch.x.shape[3])
     shape = np.broadcast_shapes((*pairs, 1), *(i.lo.shape for i in (lhs, rhs, *env.values())))
     lhs, rhs = (
         Interval(*(np.array(np.broadcast_to(end, shape)) for end in (i.lo, i.hi)))

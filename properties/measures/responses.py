@@ -22,7 +22,7 @@ from properties.measures.runs.ball_runs import BallRuns
 from properties.measures.runs.rounded import Rounded
 from properties.measures.runs.starts import Pair, apart, balls_apart, half, halves
 from properties.systems.batch import Batch
-from properties.systems.other_inputs import other_inputs
+from properties.systems.supply.other_inputs import other_inputs
 
 Tensor = torch.Tensor
 

@@ -14,8 +14,8 @@ from properties.judging.judge import Verdict, judge, windowed
 from properties.systems.batch import Batch, build
 from properties.systems.causal.model import models
 from properties.systems.kind import about
-from properties.systems.other_inputs import other_inputs
 from properties.systems.spec import SystemSpec
+from properties.systems.supply.other_inputs import other_inputs
 from properties.systems.table import parse_spec
 from properties.systems.unitary.exact import strings
 from reports.files import write_atomic

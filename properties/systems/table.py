@@ -24,9 +24,9 @@ from properties.systems.cells.specs import cell_specs
 from properties.systems.certified.specs import CERTIFIED, CERTIFIED_RELU, CERTIFIED_RNN
 from properties.systems.gated.specs import GRU, GRU_CHO, LSTM
 from properties.systems.kind import Family, Kind
+from properties.systems.layered.memory_specs import JORDAN_KIND, MODES_KIND, SCAN_KIND
 from properties.systems.layered.specs import CASCADE, LAYERED
 from properties.systems.limits.drawn import CANDIDATE, PLANTED, SIGMOID
-from properties.systems.scans.specs import JORDAN_KIND, MODES_KIND, SCAN_KIND
 from properties.systems.spec import SystemSpec, check_spec
 from properties.systems.unitary.drawn import BLOCK, UNITARY, URNN
 from properties.systems.vanilla.learning import GRADIENT, PROJECTION, QUADRATIC, SMOOTH, TRAINING

@@ -13,6 +13,7 @@ from impl.numbers.rationals import exactly, identity
 from properties.measures.certified.models import computed, own
 from properties.measures.certified.orbits import Exact, exact_run
 from properties.measures.certified.used import shipped
+from properties.measures.exact.rooted import root_ends
 from properties.measures.measure import Measure, OfCells
 from properties.measures.readings import rationals
 from properties.measures.readings.balls import BallPair
@@ -20,7 +21,6 @@ from properties.measures.runs import readings as of
 from properties.measures.runs.rounded import Rounded
 from properties.systems.batch import Batch
 from properties.systems.certified.batch import Certified
-from properties.systems.unitary.readings import root_ends
 from theory.numbers.interval import Interval
 
 Tensor = torch.Tensor

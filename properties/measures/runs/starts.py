@@ -20,7 +20,7 @@ from properties.measures.runs.gaps import Gap, Gaps
 from properties.measures.runs.readings import Seen, SeenBalls, runs
 from properties.measures.runs.rounded import Rounded
 from properties.systems.batch import Batch
-from properties.systems.other_inputs import other_inputs
+from properties.systems.supply.other_inputs import other_inputs
 
 # Two states (B, N, S) of each pair.
 Pair = Callable[[Batch], tuple[Tensor, Tensor]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import nan
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -14,9 +13,7 @@ from impl.causal.convolution import TCN, GatedConvolution, WaveNet
 from properties.systems.causal.fields import architecture, dilations, fields
 from properties.systems.drawing.regimes import Array, generator, input_draws, normal
 from properties.systems.spec import SystemSpec
-
-if TYPE_CHECKING:
-    from properties.systems.batch import Batch
+from properties.systems.supply.members import Members
 
 MODELS: dict[str, Callable[[SystemSpec], torch.nn.Module]] = {
     "tcn": lambda spec: TCN(spec.d, spec.n, spec.taps, dilations(spec), spec.activation),
@@ -58,7 +55,7 @@ def sized(spec: SystemSpec, name: str, z: Array) -> Array:
     return z * size * (8.0 if spec.regime == "steep" else 1.0)
 
 
-def models(batch: Batch) -> list[torch.nn.Module]:
+def models(batch: Members) -> list[torch.nn.Module]:
     """The models of a batch, one for each member."""
     if "causal models" not in batch.cache:
         found = [model(batch.spec, member).to(batch.x.device) for member in batch.spec.members]
@@ -76,7 +73,7 @@ def causal_draw(spec: SystemSpec, member: int) -> dict[str, Array]:
     return zeros | {"x": np.abs(x) if spec.kind == "monotone" else x}
 
 
-def stated_fields(batch: Batch) -> dict[str, float]:
+def stated_fields(batch: Members) -> dict[str, float]:
     """R as the models themselves state it, and the wrong fields."""
     (stated,) = {float(getattr(module, "field", nan)) for module in models(batch)}
     return fields(batch.spec) | {"R": stated}

@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from impl.cells.activation import activation
-from impl.cells.rnn import RNN
 from impl.numbers.outward import norm_up
 from properties.systems.cells.batch import Cells, made
 from properties.systems.cells.drawn import OF_CELL
 from properties.systems.drawing.regimes import Array
-from properties.systems.gated.cell import Gated
 from properties.systems.spec import SystemSpec
 
 Tensor = torch.Tensor
@@ -45,22 +42,7 @@ def bound(spec: SystemSpec, x: Tensor) -> Tensor:
 def fields(cells: Cells, C: Tensor, x: Tensor) -> dict[str, Any]:
     """The fields of a batch of these cells."""
     h, h_other = cells.states
-    return {"cell": shadow(cells, x), "C": C, "x": x, "h": h, "h_other": h_other, "cells": cells}
-
-
-def shadow(cells: Cells, x: Tensor) -> RNN:
-    """The candidate of gated cells alone; a network without weights beside others."""
-    n, rho = cells.n, activation("tanh")
-    if isinstance(cells, Gated):
-        part, cell = of_candidate(n), cells.cell
-        return RNN(cell.W[:, part], cell.U[:, part], cell.b_ih[:, part], rho)
-    zero = x.new_zeros(len(x), n, n + x.shape[2] + 1)
-    return RNN(zero[:, :, :n], zero[:, :, n:-1], zero[:, :, -1], rho)
-
-
-def of_candidate(n: int) -> slice:
-    """The rows of the third gate: g of an LSTM and n of a GRU."""
-    return slice(2 * n, 3 * n)
+    return {"cell": cells.cell, "C": C, "x": x, "h": h, "h_other": h_other, "cells": cells}
 
 
 def driving(

@@ -8,7 +8,6 @@ Source: Miller & Hardt, Section 3, in this norm.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -20,28 +19,26 @@ from impl.numbers.outward import div_up, norm_up, subtract_down
 from impl.numbers.spectral_norm import certified_norm
 from properties.systems.cells.omega import UNIFORM
 from properties.systems.certified.constants import TOLD
-from properties.systems.other_inputs import x_gap
-
-if TYPE_CHECKING:
-    from properties.systems.batch import Batch
-    from properties.systems.drawing.regimes import Array
+from properties.systems.drawing.regimes import Array
+from properties.systems.supply.members import Members
+from properties.systems.supply.other_inputs import x_gap
 
 Tensor = torch.Tensor
 
 
-def lam_box(batch: Batch) -> Tensor:
+def lam_box(batch: Members) -> Tensor:
     """λ, the contraction factor."""
     assert batch.cells is not None
     return batch.cells.comparison.factor(batch.cells.v)
 
 
-def S_0_box(batch: Batch) -> Tensor:
+def S_0_box(batch: Members) -> Tensor:
     """S_0 ≥ ‖φ(0, x)‖_box."""
     assert batch.cells is not None
     return div_up(batch.cells.comparison.drive, batch.cells.v).amax(1)
 
 
-def B_h_box(batch: Batch) -> Tensor:
+def B_h_box(batch: Members) -> Tensor:
     """B_h ≥ ‖s_t‖_box: the box's own size, or S_0/(1 − λ)."""
     assert batch.cells is not None
     lam, size = lam_box(batch), div_up(batch.cells.box, batch.cells.v).amax(1)
@@ -49,28 +46,28 @@ def B_h_box(batch: Batch) -> Tensor:
     return torch.where(lam < 1, torch.minimum(size, driven), size)
 
 
-def C_box(batch: Batch) -> Tensor:
+def C_box(batch: Members) -> Tensor:
     """C ≥ ‖h‖₂/‖s‖_box."""
     assert batch.cells is not None
     return norm_up(batch.cells.v[:, -batch.cells.n :])
 
 
-def L_x_box(batch: Batch) -> Tensor:
+def L_x_box(batch: Members) -> Tensor:
     """L_x, in the input."""
     assert batch.cells is not None
     return div_up(norm_up(batch.cells.comparison.inputs), batch.cells.v).amax(1)
 
 
-def dual(batch: Batch) -> WeightedMaximumDual:
+def dual(batch: Members) -> WeightedMaximumDual:
     """What the norm does to rows that meet the output."""
     assert batch.cells is not None
     return WeightedMaximumDual(batch.cells.v[:, -batch.cells.n :])
 
 
-def smoothness(name: str) -> Callable[[Batch], Tensor]:
+def smoothness(name: str) -> Callable[[Members], Tensor]:
     """One of L_w, β_hh, β_wh and β_ww, of a step in the state and in all weights."""
 
-    def read(batch: Batch) -> Tensor:
+    def read(batch: Members) -> Tensor:
         key = "smoothness of cells"
         if key not in batch.cache:
             cells = batch.cells
@@ -86,7 +83,7 @@ def smoothness(name: str) -> Callable[[Batch], Tensor]:
     return read
 
 
-BOX: dict[str, Callable[[Batch], Tensor]] = {
+BOX: dict[str, Callable[[Members], Tensor]] = {
     "lam_box": lam_box,
     "S_0_box": S_0_box,
     "B_h_box": B_h_box,
@@ -101,7 +98,7 @@ BOX: dict[str, Callable[[Batch], Tensor]] = {
 }
 
 
-def of_cells(batch: Batch, name: str) -> Array:
+def of_cells(batch: Members, name: str) -> Array:
     """A constant of a batch of cells, (B, 1, 1), but (B, 1, K+1) of each window and (B, S, 1) of
     each pair; infinite where nothing is known."""
     key = f"constant {name}"

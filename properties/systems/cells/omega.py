@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import torch
 
@@ -23,9 +22,7 @@ from impl.norms.comparison import Comparison
 from impl.norms.readout_norms import WeightedMaximumDual
 from impl.numbers.outward import div_up, mul_up, norm_up, subtract_down
 from properties.systems.cells.batch import Cells
-
-if TYPE_CHECKING:
-    from properties.systems.batch import Batch
+from properties.systems.supply.members import Members
 
 Tensor = torch.Tensor
 LARGEST_SHARE = 0.25
@@ -99,7 +96,7 @@ class Omega:
 class Uniform:
     """The constants of a batch on Ω by their plain names, (B,) each; infinite where not known."""
 
-    batch: Batch
+    batch: Members
     omega: Omega
 
     def __getitem__(self, name: str) -> Tensor:
@@ -136,7 +133,7 @@ class Uniform:
         return WeightedMaximumDual(self.omega.v[:, -self.omega.cells.n :])
 
 
-def omega_of(batch: Batch) -> Omega:
+def omega_of(batch: Members) -> Omega:
     """The Ω of a batch of cells, made once."""
     if "omega" not in batch.cache:
         assert batch.cells is not None
@@ -145,24 +142,24 @@ def omega_of(batch: Batch) -> Omega:
     return found
 
 
-def uniform(batch: Batch) -> Uniform:
+def uniform(batch: Members) -> Uniform:
     """The constants on Ω."""
     return Uniform(batch, omega_of(batch))
 
 
-def of_omega(name: str) -> Callable[[Batch], Tensor]:
+def of_omega(name: str) -> Callable[[Members], Tensor]:
     """The constant of that plain name."""
     return lambda batch: uniform(batch)[name]
 
 
-def windows(batch: Batch) -> Tensor:
+def windows(batch: Members) -> Tensor:
     """ε_k ≥ ‖∇p_T − ∇p_T^k‖ for every T and all weights of Ω, k = 0 … K: (B, K+1)."""
     known = uniform(batch)
     return gradient_window(known["lam"], forgotten(known), drift(known), batch.K)
 
 
 PLAIN = ("lam", "S_0", "B_h", "L_w", "beta_hh", "beta_wh", "beta_ww", "L_p", "beta_p")
-UNIFORM: dict[str, Callable[[Batch], Tensor]] = {
+UNIFORM: dict[str, Callable[[Members], Tensor]] = {
     **{f"{name}_omega": of_omega(name) for name in PLAIN},
     "beta": lambda batch: lipschitz(uniform(batch)),
     "eps_k": windows,

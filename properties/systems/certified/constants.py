@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import TYPE_CHECKING
 
 import torch
 
@@ -15,9 +14,7 @@ from impl.convert.unitary import UnitaryModel
 from properties.systems.certified.batch import Certified
 from properties.systems.certified.fields import CertifiedRelu
 from properties.systems.certified.models import chosen, equivalent
-
-if TYPE_CHECKING:
-    from properties.systems.batch import Batch
+from properties.systems.supply.members import Members
 
 Read = Callable[[Certificate, int], float]
 
@@ -72,12 +69,12 @@ READ: dict[str, Read] = {
 }
 
 
-def told(name: str) -> Callable[[Batch], torch.Tensor]:
+def told(name: str) -> Callable[[Members], torch.Tensor]:
     """A printed number of each member, (B,); infinite on other systems, and where the certificate
     says that the box of the cell is not proved."""
     read = READ[name]
 
-    def of_batch(batch: Batch) -> torch.Tensor:
+    def of_batch(batch: Members) -> torch.Tensor:
         cells = batch.cells
         if not isinstance(cells, Certified):
             return torch.full((batch.cell.batch,), inf, dtype=torch.float64)
@@ -100,10 +97,10 @@ UNITARY: dict[str, Callable[[UnitaryModel], float | None]] = {
 }
 
 
-def of_unitary(name: str) -> Callable[[Batch], torch.Tensor]:
+def of_unitary(name: str) -> Callable[[Members], torch.Tensor]:
     """A number that is printed of the unitary network of each member, (B,)."""
 
-    def of_batch(batch: Batch) -> torch.Tensor:
+    def of_batch(batch: Members) -> torch.Tensor:
         blank = torch.full((batch.cell.batch,), inf, dtype=torch.float64)
         if not isinstance(batch.cells, Certified) or batch.spec.kind != CertifiedRelu.kind:
             return blank

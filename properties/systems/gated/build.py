@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import torch
 
-from properties.systems.cells.build import bound, of_candidate
+from properties.systems.cells.build import bound
 from properties.systems.drawing.regimes import Array
 from properties.systems.gated.cell import Gated, made
 from properties.systems.spec import SystemSpec
@@ -25,5 +25,5 @@ def gated_cells(
 
 def driving(spec: SystemSpec, stacked: Mapping[str, Array]) -> tuple[Array, Array]:
     """The W and U of the candidate, which resonant inputs are made for."""
-    rows = of_candidate(spec.n)
+    rows = slice(2 * spec.n, 3 * spec.n)  # g of an LSTM and n of a GRU
     return stacked["W"][:, rows], stacked["U"][:, rows]

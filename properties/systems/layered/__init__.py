@@ -1,1 +1,1 @@
-"""Deep transitions and stacks of layers, in dyadic rationals."""
+"""Deep transitions, stacks of layers, modes and scans, in rationals."""

@@ -56,8 +56,3 @@ def step(spec: SystemSpec, t: int, B: fmpq, one: Vector, draw: random.Random) ->
 def largest(v: Sequence[fmpq]) -> fmpq:
     """‖v‖_∞."""
     return max((abs(entry) for entry in v), default=ZERO)
-
-
-def row_sum(A: fmpq_mat) -> fmpq:
-    """‖A‖_∞, the largest row sum."""
-    return max(sum((abs(v) for v in row), ZERO) for row in A.tolist())

@@ -8,27 +8,25 @@ Source: Pascanu et al., How to construct deep recurrent neural networks.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from math import inf
 from operator import mul
 from typing import Any, cast
 
-import torch
 from flint import arb_mat, fmpq, fmpq_mat
 
-from impl.arithmetic.balls import Balls, Columns
+from impl.arithmetic.balls import Columns
 from impl.arithmetic.dual_numbers import Dual, Duals
-from impl.arithmetic.rationals import Rationals, Ratios
-from impl.cells.activation import Activation
+from impl.arithmetic.rationals import Ratios
 from impl.cells.deep import DeepCell
 from impl.cells.table import kind_of
 from impl.norms.weighted import perron_vector
 from impl.numbers.outward import mul_up
 from impl.numbers.rationals import identity
 from impl.numbers.spectral_norm import certified_norm
-from properties.systems.layered.dyadic import ONE, ZERO, eighths, floats, inputs, matrix
+from properties.systems.layered.dyadic import ONE, ZERO, eighths, inputs, matrix
+from properties.systems.layered.shipped import Shipped, tensor, vectors
 from properties.systems.layered.twins import Twin, Twins
 from properties.systems.spec import SystemSpec
 from properties.systems.unitary.exact import Table, Vector, above, minus, rational, stream
@@ -38,47 +36,17 @@ Entries = list[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Layered:
-    """One transition with its inputs x (S, T, d) and pairs of states (S, n).
+class Layered(Shipped):
+    """One transition, whose certified factor is the one that is judged.
 
-    ``cell`` is the one that ships, with dyadic weights: it is run, in rationals or balls, and its
-    certified factor is the one that is judged. ``sizes`` and ``radii`` are ‖W_l‖₂ and r(W_l) where
-    these are known exactly, ``isometric`` says that every W_l is a multiple of an isometry.
+    ``sizes`` and ``radii`` are ‖W_l‖₂ and r(W_l) where these are known exactly, ``isometric`` says
+    that every W_l is a multiple of an isometry.
     """
 
-    spec: SystemSpec
     cell: DeepCell
-    x: list[list[Vector]]
-    h: list[Vector]
-    h_other: list[Vector]
     sizes: tuple[fmpq, ...] | None
     radii: tuple[fmpq, ...] | None
     isometric: bool
-
-    @property
-    def rho(self) -> Activation:
-        """ρ."""
-        return self.cell.activation
-
-    @property
-    def rational(self) -> bool:
-        """Whether ρ, and so every step, stays in the rationals."""
-        return self.rho.exact is not None
-
-    @cached_property
-    def parts(self) -> dict[str, torch.Tensor]:
-        """The weights of this one system."""
-        return {name: part[0] for name, part in self.cell.parameters.items()}
-
-    @cached_property
-    def exact(self) -> Rationals:
-        """The weights as rationals."""
-        return Rationals(self.parts)
-
-    @cached_property
-    def numbers(self) -> Any:
-        """The arithmetic of steps: rationals where ρ stays in them, else balls."""
-        return self.exact if self.rational else Balls(self.parts)
 
     @property
     def W(self) -> list[fmpq_mat]:
@@ -88,10 +56,9 @@ class Layered:
 
     def tables(self) -> dict[str, Table]:
         """The first layer stands for the weights."""
-        bias = self.exact.rows("transition_1_bias")
         return {
             "W": self.exact.rows("transition_1_weight"), "U": self.exact.rows("input_weight"),
-            "b": tuple(v for (v,) in bias), "C": identity(self.spec.n).tolist(),
+            "b": self.vector("transition_1_bias"), "C": identity(self.spec.n).tolist(),
             "x": self.x, "h": self.h, "h_other": self.h_other,
         }  # fmt: skip
 
@@ -99,7 +66,7 @@ class Layered:
         """What is certified of the transition, and what is tempting."""
         everywhere = self.cell.U.new_full((1, self.spec.n), inf)
         lam = float(perron_vector(self.cell.euclidean(everywhere)).factor)
-        slope, sizes = self.rho.slope, [float(size) for size in self.cell.norms]
+        slope, sizes = self.cell.activation.slope, [float(size) for size in self.cell.norms]
         through = certified_norm(tensor(reduce(lambda A, W: W * A, self.W)))
         power = rational(slope) ** len(sizes)
         return {
@@ -118,15 +85,6 @@ class Layered:
         linear = self.spec.activation == "identity"
         return {"depth": float(self.cell.depth), "isometric": float(linear and self.isometric)}
 
-    def column(self, v: Sequence[fmpq]) -> Any:
-        """A vector as a column of the arithmetic's numbers."""
-        column = fmpq_mat(len(v), 1, list(v))
-        return Ratios.of(column) if self.rational else Columns.of(arb_mat(column))
-
-    def step(self, h: Any, x: Vector) -> Any:
-        """φ(h, x) of a column h."""
-        return self.cell.program(self.numbers, h, self.column(x))
-
     def gap(self, s: int) -> Entries:
         """φ(h, x_1) − φ(h', x_1); a unit that sees no difference has none."""
         x, pair = self.x[s][0], (self.h[s], self.h_other[s])
@@ -142,9 +100,7 @@ class Layered:
     def jacobian(self, s: int, k: int) -> fmpq_mat | arb_mat:
         """∂h_T/∂h_{T−k} of the run from zero, rational where all slopes are."""
         n, T = self.spec.n, self.spec.T
-        h = self.column((fmpq(0),) * n)
-        for x in self.x[s][: T - k]:
-            h = self.step(h, x)
+        h = self.paths[s][T - k]
         still = self.column((fmpq(0),) * self.spec.d)
         eye = identity(n)
         run = Dual(h, Ratios.of(eye) if self.rational else Columns.of(arb_mat(eye)))
@@ -158,11 +114,6 @@ def dyadic(J: arb_mat) -> fmpq_mat:
     """The rationals that exact balls are."""
     parts = [[v.man_exp() for v in row] for row in J.tolist()]
     return fmpq_mat([[fmpq(m) * fmpq(2) ** int(e) for m, e in row] for row in parts])
-
-
-def tensor(A: fmpq_mat) -> torch.Tensor:
-    """(1, m, n) of a dyadic matrix."""
-    return torch.tensor([floats(A)], dtype=torch.float64)
 
 
 def layers(spec: SystemSpec, member: int) -> Layered:
@@ -179,8 +130,8 @@ def layers(spec: SystemSpec, member: int) -> Layered:
     known = spec.regime != "gaussian"
     held, scale = {"input_weight": tensor(matrix(n, spec.d, draw))}, rational(spec.bias)
     for i, A in enumerate(W, 1):
-        b = fmpq_mat(n, 1, [scale * v for v in eighths(n, draw)])
-        held |= {f"transition_{i}_weight": tensor(A), f"transition_{i}_bias": tensor(b)[:, :, 0]}
+        b = [scale * v for v in eighths(n, draw)]
+        held |= {f"transition_{i}_weight": tensor(A), f"transition_{i}_bias": vectors(b)}
     cell = cast(DeepCell, kind_of(f"deep-{spec.activation}").build(held))
     pairs = [states(n, stream(spec, member, f"states {s}")) for s in spec.chosen]
     return Layered(

@@ -11,19 +11,10 @@ from msgspec.structs import replace
 from impl.cells.activation import ACTIVATIONS
 from impl.gradients.constants import Constants
 from properties.attacks.extremal import SPECIAL
-from properties.measures import (
-    causal,
-    cells,
-    gates,
-    layers,
-    limits,
-    memory,
-    table,
-    training,
-    unitary,
-)
+from properties.measures import causal, cells, gates, table, training
 from properties.measures.certified import models
 from properties.measures.certified import unitary as shipped
+from properties.measures.exact import layers, limits, memory, unitary
 from properties.measures.table import ALL, MEASURES, Measure, around
 from properties.systems.batch import build
 from properties.systems.spec import INPUTS, REGIMES, SystemSpec

@@ -18,8 +18,8 @@ from properties.judging.judge import Verdict, judge
 from properties.measures.table import MEASURES
 from properties.runs.replay import dump, replay
 from properties.systems.batch import Batch, build
-from properties.systems.other_inputs import other_inputs, x_gap
 from properties.systems.spec import SystemSpec
+from properties.systems.supply.other_inputs import other_inputs, x_gap
 from properties.systems.table import system
 from theory import claim
 from theory.language.parse import parse_statement

@@ -18,11 +18,12 @@ from properties.errors import SpecError
 from properties.judging.judge import Verdict, judge
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
-from properties.systems.layered.dyadic import floats, row_sum
+from properties.systems.layered.dyadic import floats
 from properties.systems.layered.stack import Stack
 from properties.systems.layered.transition import Layered
 from properties.systems.spec import SystemSpec, check_spec
 from properties.systems.table import KINDS, system
+from properties.systems.unitary.exact import floats as nearest_of
 from properties.systems.unitary.exact import nearest, rational, square
 from theory import claim
 from theory.language.parse import parse_statement
@@ -145,20 +146,24 @@ def test_balls_and_rationals_agree() -> None:
 
 
 def test_a_stack_is_two_networks() -> None:
-    """The path against NumPy's, and norms that are the largest row sums."""
+    """The path against NumPy's; factors are the largest row sums, and those of `certify`."""
     for member in build(CASCADE).exact:
         assert isinstance(member, Stack)
-        W_1, W_2, V, U = (np.array(floats(A)) for A in (*member.W, member.V, member.U))
-        b = [np.array([nearest(v) for v in part]) for part in member.b]
+        tables = member.tables()
+        W_1, U, b_1, W_2, V, b_2 = (
+            np.array(nearest_of(tables[name])) for name in ("W", "U", "b", "W2", "U2", "b2")
+        )
         low, top = np.zeros(2), np.zeros(2)
-        for x, state in zip(member.x[0], member.path[0][1:], strict=True):
-            low = np.maximum(W_1 @ low + U @ np.array([nearest(v) for v in x]) + b[0], 0)
-            top = np.maximum(W_2 @ top + V @ low + b[1], 0)
-            for part, exact in zip((low, top), state, strict=True):
-                assert part == pytest.approx([nearest(v) for v in exact], rel=1e-13)
+        for k, x in reversed(list(enumerate(reversed(member.x[0])))):
+            low = np.maximum(W_1 @ low + U @ np.array(nearest_of(x)) + b_1, 0)
+            top = np.maximum(W_2 @ top + V @ low + b_2, 0)
+            found = nearest_of(member.before(0, k))
+            assert np.concatenate([low, top]) == pytest.approx(found, rel=1e-13)
         constants = member.constants()
         assert constants["mu"] == np.abs(V).sum(1).max()
-        assert rational(constants["lam_2"]) == row_sum(member.W[1])
+        assert constants["lam_2"] == np.abs(W_2).sum(1).max()
+    told = certify(member.model, 1.0, norm="infinity").constants
+    assert constants == {"lam_1": told["lam_l0"], "lam_2": told["lam_l1"], "mu": told["mu_l1"]}
 
 
 def test_the_cascade_is_attained() -> None:

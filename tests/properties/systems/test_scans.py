@@ -18,9 +18,9 @@ from properties.errors import SpecError
 from properties.judging.judge import Verdict, judge
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
-from properties.systems.scans.jordan import Block
-from properties.systems.scans.modes import Mode
-from properties.systems.scans.scan import LEAST, Gate, Scan
+from properties.systems.layered.jordan import Block
+from properties.systems.layered.modes import Mode
+from properties.systems.layered.scan import LEAST, Gate, Scan
 from properties.systems.spec import SystemSpec, check_spec
 from properties.systems.table import KINDS, parse_spec, system
 from properties.systems.unitary.exact import nearest, rational, square
@@ -54,10 +54,12 @@ def test_a_mode_is_a_filter(regime: str) -> None:
         driven = x @ B.T
         signal = driven[:, 0] + 1j * (driven[:, 1] if len(A) == 2 else 0)
         expected = lfilter([1], [1, -pole], signal)
-        path = np.array([[nearest(v) for v in h] for h in member.paths[0][1:]])
+        times = reversed(range(member.spec.T))
+        path = np.array([[nearest(v) for v in member.before(0, k)] for k in times])
         found = path[:, 0] + 1j * (path[:, 1] if len(A) == 2 else 0)
         assert found == pytest.approx(expected, rel=1e-12, abs=1e-14)
         assert abs(pole) == pytest.approx(nearest(member.radius), abs=1e-15)
+        assert member.constants()["lam"] == nearest(member.radius)
         gram = member.A.transpose() * member.A
         assert all(gram[i, i] == member.radius**2 for i in range(len(A)))
 

@@ -13,7 +13,7 @@ from properties.attacks.typed import kinds_of
 from properties.errors import InputError, SpecError
 from properties.judging.evidence import Evidence
 from properties.judging.judge import Verdict, judge
-from properties.measures.limits import MEASURES as LIMITS
+from properties.measures.exact.limits import MEASURES as LIMITS
 from properties.measures.table import Measure
 from properties.systems.batch import build
 from properties.systems.limits import fitted as fits

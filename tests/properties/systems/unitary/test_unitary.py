@@ -11,17 +11,17 @@ from impl.convert.rescaling import Rescaling, proved
 from impl.numbers.rationals import diagonal, identity
 from properties.attacks.extremal import SPECIAL, extremal_specs
 from properties.judging.judge import Verdict, judge
+from properties.measures.exact.derivatives import at_most
+from properties.measures.exact.rooted import counted, root_ends
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
 from properties.systems.drawing.strategies import specs
 from properties.systems.spec import SystemSpec
 from properties.systems.table import KINDS, system
-from properties.systems.unitary.derivatives import at_most
 from properties.systems.unitary.exact import above, nearest, rational, square, times
 from properties.systems.unitary.fewer import added_rows, completed
 from properties.systems.unitary.gaps import largest
 from properties.systems.unitary.orthogonal import ONE, orthogonal
-from properties.systems.unitary.readings import counted, root_ends
 from theory.language.parse import parse_statement
 from theory.proof.claim import Assumption
 

@@ -9,12 +9,12 @@ from impl.numbers.exact_norm import ball_norm
 from impl.numbers.rationals import identity
 from properties.attacks.extremal import SPECIAL
 from properties.judging.judge import Verdict, judge
+from properties.measures.exact.derivatives import at_most, jacobian, norm_ends, norm_square
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
 from properties.systems.spec import SystemSpec
 from properties.systems.table import KINDS, system
 from properties.systems.unitary.blocks import multiplicity
-from properties.systems.unitary.derivatives import at_most, jacobian, norm_ends, norm_square
 from properties.systems.unitary.orthogonal import ONE
 from theory.language.parse import parse_statement
 from theory.proof.claim import Assumption

@@ -11,15 +11,15 @@ from impl.numbers.rationals import identity
 from properties.attacks.extremal import SPECIAL
 from properties.errors import SpecError
 from properties.judging.judge import Verdict, judge
+from properties.measures.exact.rooted import root_ends
+from properties.measures.exact.unitary import defect
 from properties.measures.table import MEASURES
-from properties.measures.unitary import defect
 from properties.systems.batch import build
 from properties.systems.spec import Candidate, SystemSpec, check_spec
 from properties.systems.table import parse_spec, system
 from properties.systems.unitary.blocks import multiplicity
 from properties.systems.unitary.exact import above, nearest
 from properties.systems.unitary.fewer import fewest_states
-from properties.systems.unitary.readings import root_ends
 from theory import claim
 from theory.language.parse import parse_statement
 from theory.language.statement import eq, ne

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from properties.systems.drawing.choices import pick, seeds
 from properties.systems.kind import Kind, Wanted, cell_named, cell_of_regime
-from properties.systems.scans.jordan import jordan
-from properties.systems.scans.modes import modes as mode
-from properties.systems.scans.scan import scan
+from properties.systems.layered.jordan import jordan
+from properties.systems.layered.modes import modes as mode
+from properties.systems.layered.scan import scan
 from properties.systems.spec import Make, SystemSpec, spec_of
 from properties.systems.unitary.exact import EXACT_LIMITS, check_exact
 

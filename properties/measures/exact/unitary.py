@@ -8,19 +8,19 @@ from typing import Any
 from flint import fmpq, fmpq_mat
 
 from impl.numbers.rationals import defect_rank, identity
-from properties.measures.measure import Measure
-from properties.measures.readings.needs import Needs
-from properties.systems.unitary import gaps
-from properties.systems.unitary.blocks import Block, multiplicity
-from properties.systems.unitary.derivatives import (
+from properties.measures.exact.derivatives import (
     dh_dh_at_most,
     dh_dh_ball,
     dh_dh_ends,
     dh_dh_square,
 )
+from properties.measures.exact.rooted import counted, each_pair, rooted
+from properties.measures.measure import Measure
+from properties.measures.readings.needs import Needs
+from properties.systems.unitary import gaps
+from properties.systems.unitary.blocks import Block, multiplicity
 from properties.systems.unitary.exact import square
 from properties.systems.unitary.networks import Network
-from properties.systems.unitary.readings import counted, each_pair, rooted
 
 
 def size(A: fmpq_mat) -> fmpq:

@@ -7,6 +7,7 @@ from typing import Any
 
 from flint import arb, ctx, fmpq
 
+from properties.measures.exact.rooted import BLANK, PRECISION, counted, each_pair, rooted
 from properties.measures.measure import Measure
 from properties.measures.readings.balls import BallPair, Ends, float_ends
 from properties.measures.readings.needs import Needs
@@ -14,7 +15,6 @@ from properties.systems.batch import Batch
 from properties.systems.limits.candidates import Candidate
 from properties.systems.limits.planted import Planted
 from properties.systems.limits.sigmoid_pairs import SigmoidPair
-from properties.systems.unitary.readings import BLANK, PRECISION, counted, each_pair, rooted
 
 
 def of_candidate(count: Callable[[Candidate], int | bool]) -> Callable[[Any], int | None]:

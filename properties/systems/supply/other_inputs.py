@@ -9,18 +9,16 @@ both sequences are within it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from impl.numbers.outward import add_up, norm_up
+from properties.systems.cells.batch import Cells
 from properties.systems.drawing.regimes import Array, generator, lengths, normal, resonant
-
-if TYPE_CHECKING:
-    from properties.systems.batch import Batch
-    from properties.systems.cells.batch import Cells
+from properties.systems.supply.members import Members
 
 Tensor = torch.Tensor
 Places = npt.NDArray[np.signedinteger[Any]]
@@ -29,7 +27,7 @@ FURTHEST, NEGATED, DRAWN = range(3)
 INWARD = 1 - 2.0**-40
 
 
-def other_inputs(batch: Batch) -> Tensor:
+def other_inputs(batch: Members) -> Tensor:
     """x′ (B, T, d, S)."""
     if "other inputs" not in batch.cache:
         batch.cache["other inputs"] = batch.x + moves(batch)
@@ -37,7 +35,7 @@ def other_inputs(batch: Batch) -> Tensor:
     return found
 
 
-def x_gap(batch: Batch) -> Array:
+def x_gap(batch: Members) -> Array:
     """δ ≥ ‖x_t − x′_t‖₂ for every t, (B, S, 1); infinite of cells where x′ may exceed B_x."""
     x, other = (inputs.detach().transpose(2, 3) for inputs in (batch.x, other_inputs(batch)))
     apart = norm_up(torch.maximum(add_up(x, -other), add_up(other, -x))).amax(1)
@@ -46,7 +44,7 @@ def x_gap(batch: Batch) -> Array:
     return np.asarray(apart.cpu().numpy()[:, :, None])
 
 
-def moves(batch: Batch) -> Tensor:
+def moves(batch: Members) -> Tensor:
     """x′ − x before it is rounded, no part of any gradient."""
     spec = batch.spec
     x = batch.x.detach().cpu().numpy().transpose(0, 3, 1, 2)  # (B, S, T, d)
@@ -79,7 +77,7 @@ def inward(direction: Array, x: Array) -> Array:
     return np.where(along > 0, -1.0, 1.0)[:, :, None, None]
 
 
-def furthest(batch: Batch) -> Array:
+def furthest(batch: Members) -> Array:
     """What moves the last state furthest, (B, S, T, d): along Uᵀ(Wᵀ)^{T−t}c, or the row of a cell's
     inputs that has the largest norm against its unit's weight."""
     B, T, d, S = batch.x.shape
@@ -96,7 +94,7 @@ def strongest(cells: Cells) -> Array:
     return np.asarray(inputs[torch.arange(len(row)), row].cpu().numpy())
 
 
-def drawn(batch: Batch, places: Places) -> Array:
+def drawn(batch: Members, places: Places) -> Array:
     """Directions of their own, (B, S, T, d)."""
     spec, (_, T, d, _) = batch.spec, batch.x.shape
     shape = spec.sequences, T, d

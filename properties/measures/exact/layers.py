@@ -9,14 +9,14 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from impl.numbers.exact_norm import ball_norm
 from impl.numbers.rationals import identity
+from properties.measures.exact.derivatives import at_most, norm_ends, norm_square
+from properties.measures.exact.rooted import BLANK, PRECISION, each_pair, root_ends, rooted
 from properties.measures.measure import Measure
 from properties.measures.readings.balls import BallPair, Ends, float_ends, length
 from properties.systems.batch import Batch
 from properties.systems.layered.stack import Stack
 from properties.systems.layered.transition import Layered
-from properties.systems.unitary.derivatives import at_most, norm_ends, norm_square
 from properties.systems.unitary.exact import minus, square
-from properties.systems.unitary.readings import BLANK, PRECISION, each_pair, root_ends, rooted
 
 Value = Callable[[Stack, int, int], fmpq]
 
@@ -114,12 +114,12 @@ MEASURES = (
         square=lambda batch, k: of_isometry(jacobian(alone(batch), k)),
         at_most=gradient_at_most,
     ),
-    of_stack("stack_gap", lambda m, s, k: m.stack_gap(s)),
-    of_stack("stack_state_gap", lambda m, s, k: m.stack_state_gap(s)),
-    of_stack("top_gap", lambda m, s, k: m.top_gap(s)),
-    of_stack("low_start", lambda m, s, k: m.start(s, 0)),
-    of_stack("top_start", lambda m, s, k: m.start(s, 1)),
-    of_stack("top_memory", lambda m, s, k: m.memory(s, k), windows=True),
-    of_stack("low_before", lambda m, s, k: m.before(s, k, 0), windows=True),
-    of_stack("top_before", lambda m, s, k: m.before(s, k, 1), windows=True),
+    of_stack("stack_gap", lambda m, s, k: m.stack_gap(s, 1)),
+    of_stack("stack_state_gap", lambda m, s, k: m.stack_gap(s, 0)),
+    of_stack("top_gap", lambda m, s, k: m.layer_gap(s, m.spec.T, 1)),
+    of_stack("low_start", lambda m, s, k: m.layer_gap(s, 0, 0)),
+    of_stack("top_start", lambda m, s, k: m.layer_gap(s, 0, 1)),
+    of_stack("top_memory", lambda m, s, k: m.top_memory(s, k), windows=True),
+    of_stack("low_before", lambda m, s, k: m.layer_before(s, k, 0), windows=True),
+    of_stack("top_before", lambda m, s, k: m.layer_before(s, k, 1), windows=True),
 )

@@ -8,14 +8,14 @@ from typing import Any
 from flint import arb, arb_mat, ctx, fmpq
 
 from impl.numbers.exact_norm import ball_norm
+from properties.measures.exact.derivatives import at_most, norm_ends, norm_square
+from properties.measures.exact.rooted import BLANK, PRECISION, each_pair, rooted
 from properties.measures.measure import Measure
 from properties.measures.readings.balls import BallPair, Ends
 from properties.systems.batch import Batch
-from properties.systems.scans.jordan import Block
-from properties.systems.scans.modes import Mode
-from properties.systems.scans.scan import Scan
-from properties.systems.unitary.derivatives import at_most, norm_ends, norm_square
-from properties.systems.unitary.readings import BLANK, PRECISION, each_pair, rooted
+from properties.systems.layered.jordan import Block
+from properties.systems.layered.modes import Mode
+from properties.systems.layered.scan import Scan
 
 
 def of_mode(name: str, square: Callable[[Mode, int, int], fmpq]) -> Measure:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy
@@ -13,7 +12,9 @@ from impl.cells.rnn import RNN
 from impl.gradients.adjoint import last_gradient
 from impl.gradients.adjoint_error import gradient_error
 from impl.numbers.outward import norm_up
-from properties.systems.other_inputs import x_gap
+from properties.systems.drawing.regimes import Array
+from properties.systems.supply.members import Members
+from properties.systems.supply.other_inputs import x_gap
 from theory.claims.training.end_to_end import DRIFT, STILL
 from theory.language.quantities.causal import CAUSAL
 from theory.language.quantities.cells import CELLS
@@ -26,28 +27,24 @@ from theory.language.vocabulary import VOCABULARY
 from theory.numbers.evaluate import enclose
 from theory.numbers.interval import Interval
 
-if TYPE_CHECKING:
-    from properties.systems.batch import Batch
-    from properties.systems.drawing.regimes import Array
-
 SHIFT = 2.0**-16
 
 
-def pair_bound(batch: Batch) -> Array:
+def pair_bound(batch: Members) -> Array:
     """H ≥ ‖h‖, ‖h'‖ of each pair of states, (B, S, 1)."""
     sizes = [norm_up(h.detach().transpose(1, 2)) for h in (batch.h, batch.h_other)]
     return np.asarray(torch.maximum(*sizes).cpu().numpy()[:, :, None])
 
 
-def window_bounds(batch: Batch) -> Array:
+def window_bounds(batch: Members) -> Array:
     """ε_k of each window, (B, 1, K+1)."""
     return np.asarray(batch.constants.epsilons(batch.K).detach().cpu().numpy()[:, None])
 
 
-def of_predictions(expr: sympy.Expr) -> Callable[[Batch], Array]:
+def of_predictions(expr: sympy.Expr) -> Callable[[Members], Array]:
     """The upper end of what the theorem asks of K_0 or K_1, (B, 1, 1); infinite but in training."""
 
-    def read(batch: Batch) -> Array:
+    def read(batch: Members) -> Array:
         if batch.spec.kind != "training":
             return np.full((batch.cell.batch, 1, 1), np.inf)
         env = {}
@@ -64,14 +61,14 @@ def of_predictions(expr: sympy.Expr) -> Callable[[Batch], Array]:
 
 
 @torch.no_grad()
-def curvature_at_ends(batch: Batch) -> Array:
+def curvature_at_ends(batch: Members) -> Array:
     """The largest curvature of p_T at the two weights, by differences, (B, S, 1); tempting, as it
     bounds nothing in between."""
     found = [hessian_norm(batch, cell) for cell in (batch.cell, batch.other or batch.cell)]
     return np.asarray(torch.maximum(*found).cpu().numpy()[:, :, None])
 
 
-def hessian_norm(batch: Batch, cell: RNN) -> torch.Tensor:
+def hessian_norm(batch: Members, cell: RNN) -> torch.Tensor:
     """‖∇²p_T‖₂ in the trained weights, one central difference a weight, (B, S), with what the
     rounding of the gradients may hide."""
     trained, columns = batch.spec.trained, []
@@ -91,13 +88,13 @@ def hessian_norm(batch: Batch, cell: RNN) -> torch.Tensor:
     return found
 
 
-def nowhere(batch: Batch) -> Array:
+def nowhere(batch: Members) -> Array:
     """What only cells of other kinds have, (B, 1, 1)."""
     return np.full((batch.cell.batch, 1, 1), np.inf)
 
 
 OF_OTHERS = (*GATES, *CELLS, *LAYERS, *MEMORY, *STACKS, *CAUSAL, *CERTIFICATES)
-DERIVED: dict[str, Callable[[Batch], Array]] = {
+DERIVED: dict[str, Callable[[Members], Array]] = {
     **{quantity.name: nowhere for quantity in OF_OTHERS if quantity.role == "certified"},
     "H": pair_bound,
     "eps_k": window_bounds,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,11 +10,9 @@ from properties.systems.causal.model import stated_fields
 from properties.systems.drawing.regimes import Array
 from properties.systems.kind import about
 from properties.systems.spec import SystemSpec
+from properties.systems.supply.members import Members
 
-if TYPE_CHECKING:
-    from properties.systems.batch import Batch
-
-    Read = Callable[[Batch], Array]
+Read = Callable[[Members], Array]
 
 # The parameters that only causal models have, and those that only members of exact kinds have.
 FIELDS = ("R", "R_undilated", "R_widest", "R_halved", "R_overlap")
@@ -30,14 +27,14 @@ def plain(read: Callable[[SystemSpec], float]) -> Read:
     return lambda batch: np.full((1, 1, 1), float(read(batch.spec)))
 
 
-def step_size(batch: Batch) -> Array:
+def step_size(batch: Members) -> Array:
     """α of training, c/β."""
     spec = batch.spec
     trains = spec.kind == "training" or (batch.cells is not None and bool(spec.steps))
     return batch.step_size if trains else np.full((1, 1, 1), spec.alpha)
 
 
-def epsilon(batch: Batch) -> Array:
+def epsilon(batch: Members) -> Array:
     """The spec's share of what may be forgotten; 0 where no bound on that is known."""
     with np.errstate(all="ignore"):
         reach = reach_of(batch)
@@ -45,7 +42,7 @@ def epsilon(batch: Batch) -> Array:
     return found
 
 
-def reach_of(batch: Batch) -> Array:
+def reach_of(batch: Members) -> Array:
     """S_0/(1 − λ), what any run of any length may forget; of a cell that of its output."""
     if about(batch.spec).causal:
         return np.zeros((1, 1, 1))  # nothing runs
@@ -59,7 +56,7 @@ def reach_of(batch: Batch) -> Array:
 def of_exact(name: str) -> Read:
     """What the exact members add to the parameters, (B, 1, 1); NaN where they do not."""
 
-    def read(batch: Batch) -> Array:
+    def read(batch: Members) -> Array:
         key = "parameters of members"
         if key not in batch.cache:
             batch.cache[key] = [member.parameters() for member in batch.exact]
@@ -72,7 +69,7 @@ def of_exact(name: str) -> Read:
 def of_causal(name: str) -> Read:
     """A receptive field of causal models, or what it is mistaken for; NaN of others."""
 
-    def read(batch: Batch) -> Array:
+    def read(batch: Members) -> Array:
         known = about(batch.spec).causal
         return np.full((1, 1, 1), stated_fields(batch)[name] if known else np.nan)
 
@@ -101,7 +98,7 @@ class Parameters(Mapping[str, Array]):
     """Every parameter of a batch, along (batch, sequence, window), read when first asked for: most
     statements speak of few, and ε needs constants that nobody else may."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, batch: Members) -> None:
         self.batch = batch
         self.known: dict[str, Array] = {}
 

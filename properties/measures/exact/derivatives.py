@@ -17,12 +17,12 @@ from impl.cells.activation import Activation, activation
 from impl.checker.definite import below
 from impl.numbers.exact_norm import ball_norm, positive_semidefinite
 from impl.numbers.rationals import diagonal, identity
+from properties.measures.exact.rooted import BLANK, PRECISION, root_ends
 from properties.measures.readings.balls import BallPair, Ends, float_ends
 from properties.systems.batch import Batch
 from properties.systems.unitary.exact import Vector, times
 from properties.systems.unitary.networks import Network
 from properties.systems.unitary.orthogonal import Recurrent
-from properties.systems.unitary.readings import BLANK, PRECISION, root_ends
 
 NEAR_ONE = 2.0**-40  # within it a float64 estimate leaves to rationals whether a norm is 1
 WIDER = 1 + 2.0**-40

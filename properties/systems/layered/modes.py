@@ -1,0 +1,92 @@
+"""One mode of a diagonal recurrence, h⁺ = λ h + b x, in dyadic rationals.
+
+The cell that ships is run. A complex λ is a pair of reals from a Pythagorean triple, so that |λ| is
+rational too. Source: Orvieto et al., Resurrecting Recurrent Neural Networks for Long Sequences.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flint import fmpq, fmpq_mat
+
+from impl.cells.table import kind_of
+from impl.numbers.rationals import identity
+from properties.systems.layered.dyadic import ONE, ZERO, inputs, matrix
+from properties.systems.layered.shipped import Shipped, tensor, vectors
+from properties.systems.spec import SystemSpec
+from properties.systems.unitary.exact import Table, above, square, stream
+
+RADII = (fmpq(1, 2), fmpq(3, 4), fmpq(15, 16), fmpq(1, 4), ONE, fmpq(255, 256), ZERO, fmpq(9, 8))
+# Re λ, Im λ and |λ| over a power of two.
+TRIPLES = (
+    (3, 4, 5, 8), (5, 12, 13, 16), (9, 12, 15, 16), (3, 4, 5, 16), (0, 1, 1, 1),
+    (153, 204, 255, 256), (7, 24, 25, 32), (3, 4, 5, 4), (0, 0, 0, 1),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Mode(Shipped):
+    """The mode with |λ| = ``radius``, its inputs and the runs from zero."""
+
+    radius: fmpq
+
+    def tables(self) -> dict[str, Table]:
+        """The mode as a linear system."""
+        return {
+            "W": self.A.tolist(), "U": self.B.tolist(), "b": self.rest,
+            "C": identity(len(self.rest)).tolist(), "x": self.x, "h": self.h,
+            "h_other": self.h_other,
+        }  # fmt: skip
+
+    @property
+    def eigenvalue(self) -> tuple[fmpq, fmpq]:
+        """Re λ and Im λ."""
+        named = ("lambda_re", "lambda_im")
+        re, im = (self.vector(name)[0] if name in self.parts else ZERO for name in named)
+        return re, im
+
+    @property
+    def A(self) -> fmpq_mat:
+        """λ as a matrix of one or two rows."""
+        (re, im), size = self.eigenvalue, len(self.rest)
+        return fmpq_mat([[re, -im], [im, re]] if size == 2 else [[re]])
+
+    @property
+    def B(self) -> fmpq_mat:
+        """What inputs go through."""
+        names = (name for name in ("B_re", "B_im") if name in self.parts)
+        return fmpq_mat([row for name in names for row in self.exact.rows(name)])
+
+    def constants(self) -> dict[str, float]:
+        """λ of a linear system is |λ|, as certified."""
+        return {"lam": float(self.cell.moduli().amax())}
+
+    def parameters(self) -> dict[str, float]:
+        """|λ|, a float64, and |Re λ|."""
+        return {"mode_radius": above(self.radius), "mode_real": above(abs(self.eigenvalue[0]))}
+
+    def gap(self, s: int, k: int) -> fmpq:
+        """|h_T − h_T^k|²."""
+        return square(self.memory(s, k))
+
+    def start(self, s: int, k: int) -> fmpq:
+        """|h_{T−k}|²."""
+        return square(self.before(s, k))
+
+
+def modes(spec: SystemSpec, member: int) -> Mode:
+    """The member of a ``modes`` spec: a real eigenvalue of either sign, or a complex one."""
+    draw = stream(spec, member, "system")
+    if spec.regime == "real":
+        radius = draw.choice(RADII)
+        held = {"lambda_re": vectors([radius * draw.choice((1, -1))])}
+    else:
+        *sides, length, scale = draw.choice(TRIPLES)
+        radius = fmpq(length, scale)
+        re, im = (fmpq(draw.choice((1, -1)) * a, scale) for a in draw.sample(sides, 2))
+        held = {"lambda_re": vectors([re]), "lambda_im": vectors([im])}
+    B, still = matrix(len(held), spec.d, draw), [(ZERO,) * len(held)] * len(spec.chosen)
+    rows = (tensor(fmpq_mat([row])) for row in B.tolist())
+    held |= dict(zip(("B_re", "B_im"), rows, strict=False))
+    return Mode(spec, kind_of("diagonal").build(held), inputs(spec, member), still, still, radius)

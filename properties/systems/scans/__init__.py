@@ -1,1 +1,0 @@
-"""Linear recurrences whose memory is exact: modes, Jordan blocks, scans."""
