@@ -14,9 +14,9 @@ from flint import arb, ctx
 from torch import Tensor
 
 from impl.cells.activation import ACTIVATIONS, Activation, activation
-from impl.cells.gated.gate import Interval, above, tanh_up
 from impl.numbers import ball_functions as balls
 from impl.numbers.ball_functions import float_above
+from impl.numbers.interval import Interval, above, tanh_up
 from impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down, sum_up
 
 _PRECISION = 80
@@ -40,7 +40,35 @@ class Bounded:
 
 
 class Mapped(ABC):
-    """Numbers of which no more than bounds are known: elementary functions are one operation."""
+    """Numbers of which no more than bounds are known: elementary functions are one operation.
+
+    `range`: an interval for each unit; what else is known is the subclass's.
+    """
+
+    range: Interval
+
+    @abstractmethod
+    def __add__(self, other: Self) -> Self: ...
+
+    @abstractmethod
+    def __neg__(self) -> Self: ...
+
+    def __sub__(self, other: Self) -> Self:
+        return self + -other
+
+    @property
+    def size(self) -> int:
+        """How many units."""
+        return self.range.low.shape[1]
+
+    @abstractmethod
+    def part(self, start: int, stop: int) -> Self:
+        """The units from start on, before stop."""
+
+    def chunk(self, count: int) -> tuple[Self, ...]:
+        """So many equal parts of the units."""
+        size = self.size // count
+        return tuple(self.part(i * size, (i + 1) * size) for i in range(count))
 
     @abstractmethod
     def through(self, f: Bounded) -> Self:
@@ -78,11 +106,6 @@ class Mapped(ABC):
 def magnitude(a: Interval) -> Tensor:
     """At least |a|."""
     return torch.maximum(a.high.abs(), a.low.abs()).nan_to_num(math.inf, math.inf, math.inf)
-
-
-def least(a: Interval) -> Tensor:
-    """At most |a|."""
-    return torch.maximum(a.low, -a.high).clamp(min=0.0)
 
 
 def symmetric(size: Tensor) -> Interval:
@@ -181,7 +204,7 @@ def _reciprocal(a: Interval) -> Interval:
 
 def _inverse_power(a: Interval, power: int) -> Tensor:
     """At least 1/|a|^power, infinite where a may be 0."""
-    size = div_up(1.0, least(a))
+    size = div_up(1.0, a.least())
     result = size
     for _ in range(power - 1):
         result = mul_up(result, size)

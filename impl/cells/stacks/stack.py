@@ -8,7 +8,7 @@ The weights carry torch's names: those of layer l end in _l0, _l1, … .
 
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -23,7 +23,6 @@ from impl.cells.layout import Layout
 from impl.cells.program import ProgramCell
 from impl.cells.stacks.layer_analysis import CASCADE
 from impl.cells.stacks.stack_analysis import StackAnalysis
-from impl.norms.comparison import Comparison
 from impl.norms.semidefinite import SOLVED
 from impl.numbers.outward import norm_up
 from impl.reading.model import Cell, LoadedModel
@@ -111,10 +110,6 @@ class Stack(ProgramCell):
         known = [cell.at_one(dtype, part, B) for cell, part in ends if hasattr(cell, "at_one")]
         parts = [part for part in known if part is not None]
         return torch.cat(parts, dim=1) if parts else None
-
-    def compared(self, box: Tensor, B: float | Tensor) -> Comparison:
-        """The comparison on a box, a block triangular one."""
-        return replace(super().compared(box, B), output=self.n)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,11 +7,11 @@ import torch
 from safetensors.torch import save
 
 from impl.arithmetic.intervals import mixed
-from impl.cells.gated.gate import Interval
 from impl.certificate.certify import certify
 from impl.checker.truncated import check_truncated
 from impl.checker.truncated_file import FORMAT, TruncatedFileError
 from impl.convert.truncate import _seal, load_truncated, save_truncated, truncate
+from impl.numbers.interval import Interval
 from impl.reading.adapters import load_model
 from impl.reading.files import ModelFileError
 from impl.reading.misfit import WeightsError

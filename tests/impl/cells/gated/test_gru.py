@@ -15,7 +15,8 @@ from gated_draws import (
 )
 from torch import Tensor
 
-from impl.cells.gated.gru import GRU, analyse, comparison, constants, invariant_box
+from impl.cells.analysis import ProgramAnalysis
+from impl.cells.gated.gru import GRU
 from impl.norms.weighted import perron_vector
 from impl.reading.adapters import load_model
 
@@ -103,7 +104,7 @@ def test_step_in_balls(make):
 def test_box_is_invariant(make, n):
     """From anywhere in the box no step leaves it, and it is less than [−1, 1]ⁿ."""
     cell = draw(make, n, systems=MANY, scale=2.0)
-    box = invariant_box(cell, 1.0)
+    box = cell.box(1.0)
     s = corners(box, 32, generator(n))
     moved = cell.step(s, directions(cell, 32, generator(n + 1)))
     assert bool((moved.abs() <= box[:, :, None] * (1 + 1e-13)).all())
@@ -112,12 +113,12 @@ def test_box_is_invariant(make, n):
 
 @BOTH
 def test_so_many_iterates_are_a_box_of_each_system(make):
-    """With a given number of iterates a system's box does not depend on its batch."""
+    """A system's box does not depend on its batch."""
     cell = draw(make, 3, systems=8, scale=1.0)
-    together = invariant_box(cell, 1.0, 5)
+    together = cell.box(1.0)
     for i in range(cell.batch):
         parts = (part[i : i + 1] for part in (cell.W, cell.U, cell.b_ih, cell.b_hh))
-        assert torch.equal(invariant_box(make(*parts), 1.0, 5)[0], together[i])
+        assert torch.equal(make(*parts).box(1.0)[0], together[i])
 
 
 @pytest.mark.slow
@@ -127,7 +128,7 @@ def test_so_many_iterates_are_a_box_of_each_system(make):
 def test_factors_survive_the_search(make, n, scale):
     """No pair of states in the box parts faster than certified, in any of the norms."""
     cell = draw(make, n, systems=MANY, scale=scale, seed=n)
-    found = comparison(cell, 1.0)
+    found = cell.comparison(1.0)
     best = 0.0
     for name in ("infinity", "perron"):
         v = getattr(found, name)()
@@ -144,10 +145,10 @@ def test_factors_survive_the_search(make, n, scale):
 def test_the_search_convicts(make):
     """The test of the test: without the update gate's own slope the factor falls."""
     cell = draw(make, 2, systems=MANY, scale=6.0, seed=1)
-    found = comparison(cell, 1.0)
+    found = cell.comparison(1.0)
     kept = cell.W.clone()
     kept[:, 2:4] = 0
-    without = comparison(make(kept, cell.U, cell.b_ih, cell.b_hh), 1.0)
+    without = make(kept, cell.U, cell.b_ih, cell.b_hh).comparison(1.0)
     v = found.infinity()
     assert float((steepest(cell, found, v) / without.factor(v)).max()) > 1.05
 
@@ -173,7 +174,7 @@ def test_better_than_the_coarse_bound(make):
     worse = 0
     for seed in range(120):
         cell = draw(make, 3, scale=0.7, seed=seed)
-        found = comparison(cell, 1.0)
+        found = cell.comparison(1.0)
         infinity, perron = (
             float(found.factor(getattr(found, name)())) for name in ("infinity", "perron")
         )
@@ -187,7 +188,7 @@ def test_better_than_the_coarse_bound(make):
 def test_perron_chooses_rows():
     """The weights are found for the worst rows: no worse than for either end of the gates alone."""
     for seed in range(40):
-        found = comparison(draw(gru, 3, scale=0.7, seed=seed), 1.0)
+        found = draw(gru, 3, scale=0.7, seed=seed).comparison(1.0)
         at_ends = [perron_vector(found.matrices[:, end]).weights for end in (0, 1)]
         factor = float(found.factor(found.perron()))
         assert factor <= min(float(found.factor(v)) for v in at_ends) * (1 + 1e-6)
@@ -197,7 +198,7 @@ def test_perron_chooses_rows():
 def test_update_gate_counts(make):
     """Without ½‖W_z‖ the factor would be 1/2; the slope is 2.5 in the box, and is covered."""
     cell = scalar(make, W_z=4.0, b_z=-4.0, U_n=20.0)
-    found = comparison(cell, 1.0)
+    found = cell.comparison(1.0)
     box = float(found.box)
     steep = slope(cell, box, -1.0)
     assert steep > 2.4
@@ -208,7 +209,7 @@ def test_update_gate_counts(make):
 def test_attained(make):
     """W_z = W_r = 0, r → 1, h = 0: the factor is the slope, z + (1 − z) W_n."""
     cell = scalar(make, W_n=0.5, b_r=40.0)
-    found = comparison(cell, 0.0).norm("infinity")
+    found = cell.comparison(0.0).norm("infinity")
     assert found.lam == pytest.approx(0.75, abs=1e-12)
     assert slope(cell, 0.0, 0.0) == pytest.approx(found.lam, abs=1e-12)
 
@@ -217,7 +218,7 @@ def test_attained(make):
 def test_zero_weights(make):
     """Without weights the state rests at zero and halves at each step."""
     cell = scalar(make)
-    found = comparison(cell, 1.0)
+    found = cell.comparison(1.0)
     assert float(found.box) == 0.0
     assert float(found.drive) == 0.0
     assert found.norm("infinity").lam == 0.5
@@ -228,7 +229,7 @@ def test_zero_weights(make):
 def test_saturated_gates(make, b):
     """An update gate that copies for ever never certifies; one that overwrites does."""
     cell = scalar(make, W_n=0.3, b_z=b, U_n=1.0)
-    norm = comparison(cell, 1.0).norm("infinity")
+    norm = cell.comparison(1.0).norm("infinity")
     assert (norm.lam < 1) == (b < 0)
     assert (norm.window(1e-3) is None) == (b > 0)
 
@@ -237,7 +238,7 @@ def test_saturated_gates(make, b):
 @pytest.mark.parametrize("size", [1e10, 1e300])
 def test_huge_weights(make, size):
     """Weights beyond all measure are not certified, and nothing becomes NaN."""
-    found = comparison(draw(make, 3, scale=size), 1.0)
+    found = draw(make, 3, scale=size).comparison(1.0)
     for name in ("spectral", "infinity", "perron"):
         norm = found.norm(name)
         assert norm.lam >= 1
@@ -249,10 +250,10 @@ def test_constants(cell):
     """What the certificate names bounds what a run of the cell does."""
     torch.manual_seed(1)
     model = load_model(torch.nn.GRU(2, 4).state_dict(), cell)
-    told = constants(model.cell, 1.0, invariant_box(model.cell, 1.0))
+    told = model.cell.constants(model.cell.box(1.0), 1.0)
     assert 0 < told["z_low"] < told["z_bar"] < 1
     assert told["nu_bar"] <= told["h_bar"] * (1 + 1e-12)
-    norm = analyse(model, 1.0).norm("infinity")
+    norm = ProgramAnalysis.of(model, 1.0).norm("infinity")
     assert norm.lam <= max(z + (1 - z) * told["kappa"] for z in (told["z_low"], told["z_bar"])) + (
         0.25 * (told["h_bar"] + told["nu_bar"]) * told["W_z_norm"] + 1e-12
     )
@@ -262,6 +263,6 @@ def test_no_gradients_needed():
     """Weights that carry gradients are certified as numbers."""
     module = torch.nn.GRUCell(1, 2, dtype=torch.float64)
     parts = (module.weight_hh, module.weight_ih, module.bias_ih, module.bias_hh)
-    cell = GRU(*(part[None] for part in parts))
-    found: Tensor = comparison(cell, 1.0).matrices
+    cell = gru(*(part[None] for part in parts))
+    found: Tensor = cell.comparison(1.0).matrices
     assert not found.requires_grad

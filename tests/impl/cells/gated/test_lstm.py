@@ -3,26 +3,35 @@ import math
 import pytest
 import torch
 from flint import arb, arb_mat, ctx
-from gated_draws import corners, directions, draw, generator, lstm, steepest, steepest_spectral
+from gated_draws import (
+    corners,
+    directions,
+    draw,
+    generator,
+    lstm,
+    steepest,
+    steepest_spectral,
+)
 from torch import Tensor
 
-from impl.cells.gated.lstm import LSTM, analyse, comparison, constants, invariant_box
-from impl.norms.comparison import GatedAnalysis, two_norm_steps
+from impl.cells.analysis import ProgramAnalysis
+from impl.cells.gated.lstm import LSTM
+from impl.norms.comparison import two_norm_steps
 from impl.norms.weighted import perron_vector
 from impl.reading.adapters import load_model
 
 MANY = 1200
 
 
-def scalar(B: float = 1.0, **parts: float) -> tuple[LSTM, GatedAnalysis]:
+def scalar(B: float = 1.0, **parts: float) -> tuple[LSTM, ProgramAnalysis]:
     """A one-unit LSTM with one input, its parts by name: W_i, U_i, b_i, …; the rest is zero."""
     W, U, b = (
         torch.tensor([[parts.get(f"{kind}_{gate}", 0.0) for gate in "ifzo"]], dtype=torch.float64)
         for kind in "WUb"
     )
-    cell = LSTM(W[:, :, None], U[:, :, None], b, torch.zeros_like(b))
-    box = invariant_box(cell, B)
-    return cell, GatedAnalysis(cell, comparison(cell, B, box), constants(cell, box), B)
+    cell = lstm(W[:, :, None], U[:, :, None], b, torch.zeros_like(b))
+    box = cell.held(B).box
+    return cell, ProgramAnalysis(cell, cell.compared(box, B), cell.constants(box, B), B)
 
 
 def jacobian(cell: LSTM, s: Tensor, x: Tensor) -> Tensor:
@@ -61,7 +70,7 @@ def test_batches_are_independent():
     x = directions(cell, 5, generator(2))
     together = cell.step(s, x)
     for i in range(4):
-        one = LSTM(*(part[i : i + 1] for part in (cell.W, cell.U, cell.b_ih, cell.b_hh)))
+        one = lstm(*(part[i : i + 1] for part in (cell.W, cell.U, cell.b_ih, cell.b_hh)))
         alone = one.step(s[i : i + 1, :, :1], x[i : i + 1, :, :1])
         assert torch.allclose(alone, together[i : i + 1, :, :1], rtol=0, atol=1e-15)
 
@@ -85,23 +94,21 @@ def test_step_in_balls():
 def test_box_is_invariant(n):
     """From anywhere in the box, corners and steep inputs included, no step leaves it."""
     cell = draw(lstm, n, systems=MANY, scale=2.0)
-    box = invariant_box(cell, 1.0)
-    sides = torch.cat([box.c, box.h], dim=1)[:, :, None]
+    box = cell.box(1.0)
+    sides = box[:, :, None]
     s = corners(sides[:, :, 0], 32, generator(n))
     moved = cell.step(s, directions(cell, 32, generator(n + 1)))
     assert bool((moved.abs() <= sides * (1 + 1e-13)).all())
-    assert bool((box.h < 1).any())
+    assert bool((box[:, n:] < 1).any())
 
 
 def test_so_many_iterates_are_a_box_of_each_system():
-    """With a given number of iterates a system's box does not depend on its batch."""
+    """A system's box does not depend on its batch."""
     cell = draw(lstm, 3, systems=8, scale=1.0)
-    together = invariant_box(cell, 1.0, 5)
+    together = cell.box(1.0)
     for i in range(cell.batch):
-        one = LSTM(*(part[i : i + 1] for part in (cell.W, cell.U, cell.b_ih, cell.b_hh)))
-        alone = invariant_box(one, 1.0, 5)
-        assert torch.equal(alone.c[0], together.c[i])
-        assert torch.equal(alone.h[0], together.h[i])
+        one = lstm(*(part[i : i + 1] for part in (cell.W, cell.U, cell.b_ih, cell.b_hh)))
+        assert torch.equal(one.box(1.0)[0], together[i])
 
 
 @pytest.mark.slow
@@ -110,7 +117,7 @@ def test_so_many_iterates_are_a_box_of_each_system():
 def test_factors_survive_the_search(n, scale):
     """No pair of states in the box parts faster than certified, in any of the norms."""
     cell = draw(lstm, n, systems=MANY, scale=scale, seed=n)
-    found = comparison(cell, 1.0)
+    found = cell.comparison(1.0)
     best = 0.0
     for name in ("infinity", "comparison", "perron"):
         v = getattr(found, name)()
@@ -128,7 +135,7 @@ def test_factors_survive_the_search(n, scale):
 def test_the_search_convicts(n):
     """The test of the test: a factor without the gate's own feedback falls."""
     cell = draw(lstm, n, systems=MANY, scale=1.5, seed=n)
-    found = comparison(cell, 1.0)
+    found = cell.comparison(1.0)
     v = found.infinity()
     low = found.matrices[:, 0, :, :n].sum(2).amax(1)  # Δc alone
     assert float((steepest(cell, found, v) / low).max()) > 1.5
@@ -138,8 +145,8 @@ def test_better_than_the_proposition():
     """λ in the ∞-norm is at most Miller and Hardt's, and Perron's at most either."""
     for seed in range(60):
         cell = draw(lstm, 3, scale=0.5, seed=seed)
-        box = invariant_box(cell, 1.0)
-        told, found = constants(cell, box), comparison(cell, 1.0, box)
+        box = cell.box(1.0)
+        told, found = cell.constants(box, 1.0), cell.compared(box, 1.0)
         whole = told["a"] + told["f_bar"]
         published = max(whole, told["q"] + told["o_bar"] * whole)
         factors = [float(found.factor(getattr(found, name)())) for name in
@@ -155,8 +162,8 @@ def test_their_sufficient_condition_is_met():
     theta = 0
     for seed in range(40):
         told = draw(lstm, 3, scale=0.02, seed=seed)
-        box = invariant_box(told, 1.0)
-        named, found = constants(told, box), comparison(told, 1.0, box)
+        box = told.box(1.0)
+        named, found = told.constants(box, 1.0), told.compared(box, 1.0)
         theta += named["theta"] < 1
         a, f, o, q = (named[name] for name in ("a", "f_bar", "o_bar", "q"))
         if o * a < (1 - f) * (1 - q):
@@ -170,8 +177,8 @@ def test_one_step_of_the_euclidean_norm_is_not_enough():
     W = torch.zeros(1, 4 * n, n).double()
     W[0, 2 * n : 3 * n, 0] = 0.2453
     b = torch.tensor([20.0, -4.0, 0.0, 20.0], dtype=torch.float64).repeat_interleave(n)[None]
-    cell = LSTM(W, torch.zeros(1, 4 * n, 1).double(), b, torch.zeros_like(b))
-    found = comparison(cell, 0.0)
+    cell = lstm(W, torch.zeros(1, 4 * n, 1).double(), b, torch.zeros_like(b))
+    found = cell.comparison(0.0)
     norm = found.norm("infinity")
     assert norm.lam == pytest.approx(0.2633, abs=1e-4)
     s, zero = torch.zeros(1, 2 * n, 1).double(), torch.zeros(1, 1, 1).double()
@@ -231,8 +238,8 @@ def test_only_on_the_box():
 def test_zero_weights():
     """Without weights the state rests at zero: the box is a point and nothing is remembered."""
     zero = torch.zeros(1, 8, 2).double()
-    model = LSTM(zero, zero, torch.zeros(1, 8).double(), torch.zeros(1, 8).double())
-    found = comparison(model, 1.0)
+    model = lstm(zero, zero, torch.zeros(1, 8).double(), torch.zeros(1, 8).double())
+    found = model.comparison(1.0)
     assert bool((found.box == 0).all())
     assert bool((found.drive == 0).all())
     assert found.norm("infinity").lam == 0.5  # the forget gate
@@ -254,7 +261,7 @@ def test_saturated_gates(b):
 def test_huge_weights(size):
     """Weights beyond all measure are not certified, and nothing becomes NaN."""
     cell = draw(lstm, 3, scale=size)
-    found = comparison(cell, 1.0)
+    found = cell.comparison(1.0)
     for name in ("spectral", "infinity", "comparison", "perron"):
         norm = found.norm(name)
         assert norm.lam >= 1
@@ -267,6 +274,6 @@ def test_without_inputs():
     module = torch.nn.LSTM(2, 3)
     with torch.no_grad():
         module.weight_hh_l0.mul_(0.1)
-    quiet, loud = (analyse(load_model(module), B).norm("infinity") for B in (0.0, 1.0))
+    quiet, loud = (ProgramAnalysis.of(load_model(module), B).norm("infinity") for B in (0.0, 1.0))
     assert quiet.lam < loud.lam
     assert 0 < quiet.drive < loud.drive
