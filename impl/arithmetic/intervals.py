@@ -4,7 +4,7 @@ Source: Moore, Kearfott & Cloud, Introduction to Interval Analysis.
 """
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Self
@@ -13,6 +13,7 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
+from impl.arithmetic.elementary import Elementary
 from impl.cells.activation import ACTIVATIONS, Activation, activation
 from impl.numbers import ball_functions as balls
 from impl.numbers.ball_functions import float_above
@@ -39,7 +40,7 @@ class Bounded:
         return Bounded(lambda a: symmetric(self.slope(a)), self.curvature, _constant(math.inf))
 
 
-class Mapped(ABC):
+class Mapped(Elementary):
     """Numbers of which no more than bounds are known: elementary functions are one operation.
 
     `range`: an interval for each unit; what else is known is the subclass's.
@@ -62,45 +63,12 @@ class Mapped(ABC):
         return self.range.low.shape[1]
 
     @abstractmethod
-    def part(self, start: int, stop: int) -> Self:
-        """The units from start on, before stop."""
-
-    def chunk(self, count: int) -> tuple[Self, ...]:
-        """So many equal parts of the units."""
-        size = self.size // count
-        return tuple(self.part(i * size, (i + 1) * size) for i in range(count))
-
-    @abstractmethod
     def through(self, f: Bounded) -> Self:
         """f of each unit."""
 
-    def sigmoid(self) -> Self:
-        """1/(1 + e⁻ᵃ)."""
-        return self.through(bounded("sigmoid"))
-
-    def tanh(self) -> Self:
-        """Tanh a."""
-        return self.through(bounded("tanh"))
-
-    def exp(self) -> Self:
-        """eᵃ."""
-        return self.through(bounded("exp"))
-
-    def softplus(self) -> Self:
-        """log(1 + eᵃ)."""
-        return self.through(bounded("softplus"))
-
-    def sin(self) -> Self:
-        """Sin a."""
-        return self.through(bounded("sin"))
-
-    def cos(self) -> Self:
-        """Cos a."""
-        return self.through(bounded("cos"))
-
-    def reciprocal(self) -> Self:
-        """1/a."""
-        return self.through(bounded("reciprocal"))
+    def function(self, name: str) -> Self:
+        """The elementary function of that name."""
+        return self.through(bounded(name))
 
 
 def magnitude(a: Interval) -> Tensor:
