@@ -58,15 +58,6 @@ class Stack(ProgramCell):
         """What the inputs go through, in the first layer."""
         return torch.as_tensor(self.layers[0].U)
 
-    def step(self, s: Tensor, x: Tensor) -> Tensor:
-        """One step of M columns a system: s (B, N, M), x (B, d, M) -> (B, N, M)."""
-        moved: list[Tensor] = []
-        for cell, width in zip(self.layers, self.widths, strict=True):
-            s, before = s[:, width:], s[:, :width]
-            moved.append(cell.step(before, x))
-            x = moved[-1][:, -cell.n :]
-        return torch.cat(moved, dim=1)
-
     def box(self, B: float | Tensor) -> Tensor:
         """The boxes of the layers, as far as they are proved."""
         return self.held(B).box
