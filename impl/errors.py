@@ -78,15 +78,6 @@ class NotContractiveError(InputError):
         )
 
 
-class NoRationalFormError(InputError):
-    """An activation that leaves the rationals, so that no exact rollout exists."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f"the activation {name} has no rational values; use identity, relu or leaky-relu"
-        )
-
-
 def shown(name: object) -> str:
     """A path or a name in a message: printable, and not too long."""
     return printable(name)[:200]

@@ -16,16 +16,6 @@ from typing import Any
 
 import msgspec
 import typer
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
-from rich.table import Table
 
 from reports import disk
 from reports.files import WriteError
@@ -62,6 +52,9 @@ def _escaped(text: str, encoding: str) -> str:
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """A plain table on standard output; nothing is cut off where it is no terminal."""
+    from rich.console import Console  # slow to import: what shows no table does without
+    from rich.table import Table
+
     # Rich writes to memory: it would flush standard output and answer for its failures itself.
     terminal = sys.stdout is not None and sys.stdout.isatty()
     console = Console(
@@ -125,6 +118,16 @@ def progress(
 ) -> Iterator[Callable[[str], None]]:
     """``yield``s advance(label). On a terminal, a bar on standard error, gone when done, that spins
     within parts; elsewhere a line there now and then."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     console = Console(stderr=True)
     if not console.is_terminal:
         yield _lines(total, title, clock)

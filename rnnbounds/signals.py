@@ -11,7 +11,6 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from multiprocessing import active_children
 from threading import Event, Lock, Thread, current_thread, main_thread
 from types import FrameType
 
@@ -87,8 +86,11 @@ def _insist(reader: int, farewell: Farewell) -> None:
     while number not in ENDING:
         number = os.read(reader, 1)[0]
     Event().wait(SECONDS)
-    for worker in active_children():
-        worker.kill()
+    if "multiprocessing" in sys.modules:  # else there are none; slow to import
+        from multiprocessing import active_children
+
+        for worker in active_children():
+            worker.kill()
     if sys.stderr is not None and sys.stderr.isatty():
         print("\x1b[?25h", end="", file=sys.stderr)  # the cursor, which a bar may have hidden
     os._exit(farewell(number))

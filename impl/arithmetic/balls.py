@@ -3,7 +3,7 @@
 Everything is rigorous at the working precision of flint's context. Source: Johansson, Arb.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -14,6 +14,16 @@ from impl.arithmetic.base import ALL
 from impl.arithmetic.entries import Entries
 from impl.cells.activation import activation
 from impl.numbers import ball_functions as balls
+
+_FUNCTIONS: Mapping[str, Callable[[arb], arb]] = {
+    "sigmoid": balls.sigmoid,
+    "tanh": arb.tanh,
+    "exp": arb.exp,
+    "softplus": balls.softplus,
+    "sin": arb.sin,
+    "cos": arb.cos,
+    "reciprocal": lambda a: 1 / a,
+}
 
 
 class Columns(Entries[arb]):
@@ -29,29 +39,9 @@ class Columns(Entries[arb]):
         """The columns as a matrix (N, M)."""
         return arb_mat(self.units)
 
-    def sigmoid(self) -> Self:
-        """1/(1 + e⁻ᵃ)."""
-        return self.mapped(balls.sigmoid)
-
-    def tanh(self) -> Self:
-        """tanh a."""
-        return self.mapped(arb.tanh)
-
-    def exp(self) -> Self:
-        """eᵃ."""
-        return self.mapped(arb.exp)
-
-    def softplus(self) -> Self:
-        """log(1 + eᵃ)."""
-        return self.mapped(balls.softplus)
-
-    def sin(self) -> Self:
-        """sin a."""
-        return self.mapped(arb.sin)
-
-    def cos(self) -> Self:
-        """cos a."""
-        return self.mapped(arb.cos)
+    def function(self, name: str) -> Self:
+        """The elementary function of that name."""
+        return self.mapped(_FUNCTIONS[name])
 
 
 @dataclass(frozen=True, eq=False)

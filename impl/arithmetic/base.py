@@ -13,8 +13,9 @@ matrices (m, n) and vectors (m,), by name. Source: Griewank & Walther, Evaluatin
 the idea.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, Self, TypeVar
 
 import numpy as np
@@ -22,9 +23,20 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
+from impl.arithmetic.elementary import Elementary
 from impl.cells.activation import activation
 
 _THRESHOLD = 40.0  # softplus is the identity above it, to less than a rounding
+
+_FUNCTIONS: Mapping[str, Callable[[Tensor], Tensor]] = {
+    "sigmoid": torch.sigmoid,
+    "tanh": torch.tanh,
+    "exp": torch.exp,
+    "softplus": partial(softplus, threshold=_THRESHOLD),
+    "sin": torch.sin,
+    "cos": torch.cos,
+    "reciprocal": torch.reciprocal,
+}
 
 ALL = slice(None)  # all rows of a parameter
 
@@ -108,7 +120,7 @@ class Program(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Rows(Elementary):
     """Columns as rows of a tensor (…, M, N), of any dtype and device, differentiable."""
 
     value: Tensor
@@ -130,37 +142,9 @@ class Rows:
         """N."""
         return self.value.shape[-1]
 
-    def sigmoid(self) -> Self:
-        """1/(1 + e⁻ᵃ)."""
-        return type(self)(self.value.sigmoid())
-
-    def tanh(self) -> Self:
-        """tanh a."""
-        return type(self)(self.value.tanh())
-
-    def exp(self) -> Self:
-        """eᵃ."""
-        return type(self)(self.value.exp())
-
-    def softplus(self) -> Self:
-        """log(1 + eᵃ)."""
-        return type(self)(softplus(self.value, threshold=_THRESHOLD))
-
-    def sin(self) -> Self:
-        """sin a."""
-        return type(self)(self.value.sin())
-
-    def cos(self) -> Self:
-        """cos a."""
-        return type(self)(self.value.cos())
-
-    def reciprocal(self) -> Self:
-        """1/a."""
-        return type(self)(self.value.reciprocal())
-
-    def chunk(self, count: int) -> tuple[Self, ...]:
-        """So many equal parts of the units."""
-        return tuple(type(self)(part) for part in self.value.chunk(count, dim=-1))
+    def function(self, name: str) -> Self:
+        """The elementary function of that name."""
+        return type(self)(_FUNCTIONS[name](self.value))
 
     def part(self, start: int, stop: int) -> Self:
         """The units from start on, before stop."""

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any, Generic, Self
 
 from impl.arithmetic.base import ALL, Arithmetic, V
+from impl.arithmetic.elementary import Elementary
 from impl.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
-class Dual(Generic[V]):
+class Dual(Elementary, Generic[V]):
     """A value and its tangent."""
 
     value: V
@@ -39,41 +40,10 @@ class Dual(Generic[V]):
     def __neg__(self) -> Self:
         return type(self)(-self.value, -self.tangent)
 
-    def sigmoid(self) -> Self:
-        """σ, whose slope is σ(a) σ(−a)."""
-        there = self.value.sigmoid()
-        return type(self)(there, there * (-self.value).sigmoid() * self.tangent)
-
-    def tanh(self) -> Self:
-        """tanh, whose slope is 4 σ(2a) σ(−2a)."""
-        return type(self)(self.value.tanh(), _tanh_slope(self.value) * self.tangent)
-
-    def exp(self) -> Self:
-        """eᵃ, its own slope."""
-        there = self.value.exp()
-        return type(self)(there, there * self.tangent)
-
-    def softplus(self) -> Self:
-        """log(1 + eᵃ), whose slope is σ."""
-        return type(self)(self.value.softplus(), self.value.sigmoid() * self.tangent)
-
-    def sin(self) -> Self:
-        """Sin a."""
-        return type(self)(self.value.sin(), self.value.cos() * self.tangent)
-
-    def cos(self) -> Self:
-        """Cos a."""
-        return type(self)(self.value.cos(), -self.value.sin() * self.tangent)
-
-    def reciprocal(self) -> Self:
-        """1/a, whose slope is −1/a²."""
-        there = self.value.reciprocal()
-        return type(self)(there, -(there * there) * self.tangent)
-
-    def chunk(self, count: int) -> tuple[Self, ...]:
-        """So many equal parts of the units."""
-        parts = zip(self.value.chunk(count), self.tangent.chunk(count), strict=True)
-        return tuple(type(self)(value, tangent) for value, tangent in parts)
+    def function(self, name: str) -> Self:
+        """The elementary function of that name, by the chain rule."""
+        there = getattr(self.value, name)()
+        return type(self)(there, _CHAIN[name](self.value, there) * self.tangent)
 
     def part(self, start: int, stop: int) -> Self:
         """The units from start on, before stop."""
@@ -158,6 +128,17 @@ def _sin_slope(v: V) -> V:
 def _arctan_slope(v: V) -> V:
     return (_one(v) + v * v).reciprocal()
 
+
+# The slopes of elementary functions at v, from their values there.
+_CHAIN: dict[str, Callable[[Any, Any], Any]] = {
+    "sigmoid": lambda v, there: there * (-v).sigmoid(),
+    "tanh": lambda v, there: _tanh_slope(v),
+    "exp": lambda v, there: there,
+    "softplus": lambda v, there: v.sigmoid(),
+    "sin": lambda v, there: v.cos(),
+    "cos": lambda v, there: -v.sin(),
+    "reciprocal": lambda v, there: -(there * there),
+}
 
 _SLOPES: dict[str, Callable[..., Any]] = {
     "identity": _one,

@@ -4,11 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
 
+from impl.arithmetic.elementary import Elementary
+
 N = TypeVar("N")
 
 
 @dataclass(frozen=True, eq=False)
-class Entries(Generic[N]):
+class Entries(Elementary, Generic[N]):
     """Units of M columns each, as rows of M numbers; one column meets each of many."""
 
     units: list[list[N]]
@@ -29,15 +31,6 @@ class Entries(Generic[N]):
 
     def __neg__(self) -> Self:
         return self.mapped(lambda a: -a)
-
-    def reciprocal(self) -> Self:
-        """1/a."""
-        return self.mapped(lambda a: 1 / a)
-
-    def chunk(self, count: int) -> tuple[Self, ...]:
-        """So many equal parts of the units."""
-        size = self.size // count
-        return tuple(self.part(i * size, (i + 1) * size) for i in range(count))
 
     def part(self, start: int, stop: int) -> Self:
         """The units from start on, before stop."""

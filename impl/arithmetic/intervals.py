@@ -4,7 +4,7 @@ Source: Moore, Kearfott & Cloud, Introduction to Interval Analysis.
 """
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Self
@@ -13,10 +13,11 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
+from impl.arithmetic.elementary import Elementary
 from impl.cells.activation import ACTIVATIONS, Activation, activation
-from impl.cells.gated.gate import Interval, above, tanh_up
 from impl.numbers import ball_functions as balls
 from impl.numbers.ball_functions import float_above
+from impl.numbers.interval import Interval, above, tanh_up
 from impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down, sum_up
 
 _PRECISION = 80
@@ -39,50 +40,40 @@ class Bounded:
         return Bounded(lambda a: symmetric(self.slope(a)), self.curvature, _constant(math.inf))
 
 
-class Mapped(ABC):
-    """Numbers of which no more than bounds are known: elementary functions are one operation."""
+class Mapped(Elementary):
+    """Numbers of which no more than bounds are known: elementary functions are one operation.
+
+    `range`: an interval for each unit; what else is known is the subclass's.
+    """
+
+    range: Interval
+
+    @abstractmethod
+    def __add__(self, other: Self) -> Self: ...
+
+    @abstractmethod
+    def __neg__(self) -> Self: ...
+
+    def __sub__(self, other: Self) -> Self:
+        return self + -other
+
+    @property
+    def size(self) -> int:
+        """How many units."""
+        return self.range.low.shape[1]
 
     @abstractmethod
     def through(self, f: Bounded) -> Self:
         """f of each unit."""
 
-    def sigmoid(self) -> Self:
-        """1/(1 + e⁻ᵃ)."""
-        return self.through(bounded("sigmoid"))
-
-    def tanh(self) -> Self:
-        """Tanh a."""
-        return self.through(bounded("tanh"))
-
-    def exp(self) -> Self:
-        """eᵃ."""
-        return self.through(bounded("exp"))
-
-    def softplus(self) -> Self:
-        """log(1 + eᵃ)."""
-        return self.through(bounded("softplus"))
-
-    def sin(self) -> Self:
-        """Sin a."""
-        return self.through(bounded("sin"))
-
-    def cos(self) -> Self:
-        """Cos a."""
-        return self.through(bounded("cos"))
-
-    def reciprocal(self) -> Self:
-        """1/a."""
-        return self.through(bounded("reciprocal"))
+    def function(self, name: str) -> Self:
+        """The elementary function of that name."""
+        return self.through(bounded(name))
 
 
 def magnitude(a: Interval) -> Tensor:
     """At least |a|."""
     return torch.maximum(a.high.abs(), a.low.abs()).nan_to_num(math.inf, math.inf, math.inf)
-
-
-def least(a: Interval) -> Tensor:
-    """At most |a|."""
-    return torch.maximum(a.low, -a.high).clamp(min=0.0)
 
 
 def symmetric(size: Tensor) -> Interval:
@@ -181,7 +172,7 @@ def _reciprocal(a: Interval) -> Interval:
 
 def _inverse_power(a: Interval, power: int) -> Tensor:
     """At least 1/|a|^power, infinite where a may be 0."""
-    size = div_up(1.0, least(a))
+    size = div_up(1.0, a.least())
     result = size
     for _ in range(power - 1):
         result = mul_up(result, size)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NoReturn, Self
+from typing import Self
 
 from flint import fmpq, fmpq_mat
 from torch import Tensor
@@ -36,29 +36,11 @@ class Ratios(Entries[fmpq]):
         """The columns as a matrix (N, M)."""
         return fmpq_mat(self.units)
 
-    def sigmoid(self) -> NoReturn:
-        """Raises IrrationalError."""
-        raise IrrationalError("sigmoid")
-
-    def tanh(self) -> NoReturn:
-        """Raises IrrationalError."""
-        raise IrrationalError("tanh")
-
-    def exp(self) -> NoReturn:
-        """Raises IrrationalError."""
-        raise IrrationalError("exp")
-
-    def softplus(self) -> NoReturn:
-        """Raises IrrationalError."""
-        raise IrrationalError("softplus")
-
-    def sin(self) -> NoReturn:
-        """Raises IrrationalError."""
-        raise IrrationalError("sin")
-
-    def cos(self) -> NoReturn:
-        """Raises IrrationalError."""
-        raise IrrationalError("cos")
+    def function(self, name: str) -> Self:
+        """The elementary function of that name, if that is 1/a; raises IrrationalError."""
+        if name != "reciprocal":
+            raise IrrationalError(name)
+        return self.mapped(lambda a: 1 / a)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ its s with products of ℓ^g and ℓ^p + ℓ^q. All is rounded up. Source: Mille
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Self
@@ -26,17 +26,14 @@ from impl.arithmetic.intervals import (
     Bounded,
     Mapped,
     added,
-    bounded,
     magnitude,
-    mapped,
     mixed,
-    of_ball,
     product,
     symmetric,
 )
-from impl.arithmetic.weight_balls import Radii, sizes, widened, within
-from impl.cells.gated.gate import Interval, product_up
-from impl.numbers.outward import add_up, div_up, mul_up, norm_up
+from impl.arithmetic.weight_balls import Enclosing, Radii
+from impl.numbers.interval import Interval
+from impl.numbers.outward import add_up, div_up, mul_up, norm_up, product_up
 from impl.numbers.spectral_norm import certified_norm
 
 
@@ -49,17 +46,9 @@ class Jets(Mapped):
     second: Tensor
     radius: Tensor | None = None
 
-    @property
-    def size(self) -> int:
-        """How many units."""
-        return self.first.shape[1]
-
     def __add__(self, other: Self) -> Self:
         first, second = add_up(self.first, other.first), add_up(self.second, other.second)
         return type(self)(added(self.range, other.range), first, second)
-
-    def __sub__(self, other: Self) -> Self:
-        return self + -other
 
     def __neg__(self) -> Self:
         return type(self)(-self.range, self.first, self.second)
@@ -78,30 +67,21 @@ class Jets(Mapped):
         second = add_up(_scaled(slope, self.second), bent)
         return type(self)(f.image(self.range), _scaled(slope, self.first), second)
 
-    def chunk(self, count: int) -> tuple[Self, ...]:
-        """So many equal parts of the units."""
-        size = self.size // count
-        return tuple(self.part(i * size, (i + 1) * size) for i in range(count))
-
     def part(self, start: int, stop: int) -> Self:
         """The units from start on, before stop."""
-        low, high = (end[:, start:stop] for end in (self.range.low, self.range.high))
-        return type(self)(
-            Interval(low, high), self.first[:, start:stop], self.second[:, start:stop]
-        )
+        first, second = self.first[:, start:stop], self.second[:, start:stop]
+        return type(self)(self.range.part(start, stop), first, second)
 
 
 @dataclass(frozen=True, eq=False)
-class JetArithmetic:
+class JetArithmetic(Enclosing):
     """Parameters (B, m, n) and (B, m), of which those in `groups` are trained.
 
     `groups`: into how many blocks of rows each of them falls. Direction 0 is the state. With radii,
     whatever the parameters are within these distances; see `impl.arithmetic.weight_balls`.
     """
 
-    parameters: Mapping[str, Tensor]
     groups: Mapping[str, int]
-    radii: Radii = field(default_factory=dict)
 
     @property
     def directions(self) -> int:
@@ -127,34 +107,21 @@ class JetArithmetic:
 
     def affine(self, weight: str, bias: str | None, v: Jets, rows: slice = ALL) -> Jets:
         """W v + b."""
-        W = self.parameters[weight].detach()[:, rows]
-        size = sizes(W, self.radii.get(weight))
-        told = mapped(W, v.range) if v.radius is None else of_ball(W, v.radius)
-        reach = norm_up(magnitude(v.range)) if v.radius is None else v.radius
-        told = widened(told, self.radii.get(weight), reach)
-        own = self.own(weight, rows).expand(len(W), -1, -1)
+        told, reach = self.enclosed(weight, bias, v, rows), self.reach(v)
+        size = self.sizes(weight, rows)
+        own = self.own(weight, rows).expand(len(size), -1, -1)
         first = add_up(product_up(size, v.first), mul_up(own, reach[:, None, None]))
         flat = product_up(size, v.second.flatten(2)).reshape(*first.shape, first.shape[2])
         second = add_up(flat, _crossed(own, norm_up(v.first.mT)[:, None, :]))
         if bias is not None and bias in self.parameters:
-            b = within(self.parameters[bias].detach()[:, rows], self.radii.get(bias))
-            told, first = added(told, b), add_up(first, self.own(bias, rows))
+            first = add_up(first, self.own(bias, rows))
         return Jets(told, first, second)
 
     def vector(self, name: str, rows: slice = ALL) -> Jets:
         """A parameter vector."""
-        value = self.parameters[name].detach()[:, rows]
-        first = self.own(name, rows).expand(*value.shape, -1)
-        told = within(value, self.radii.get(name))
+        told = self.within(name, rows)
+        first = self.own(name, rows).expand(*told.low.shape, -1)
         return Jets(told, first, first.new_zeros(*first.shape, first.shape[2]))
-
-    def activate(self, name: str, v: Jets) -> Jets:
-        """ρ(v)."""
-        return v.through(bounded(name))
-
-    def slope(self, name: str, v: Jets) -> Jets:
-        """ρ′(v)."""
-        return v.through(bounded(name).derivative)
 
     def mix(self, gate: Jets, a: Jets, b: Jets) -> Jets:
         """g∘a + (1 − g)∘b."""
@@ -172,11 +139,10 @@ class JetArithmetic:
 
     def join(self, *parts: Jets) -> Jets:
         """All units of the parts, one after another."""
-        ends = (torch.cat([getattr(p.range, end) for p in parts], 1) for end in ("low", "high"))
         first, second = (
             torch.cat([getattr(p, name) for p in parts], 1) for name in ("first", "second")
         )
-        return Jets(Interval(*ends), first, second)
+        return Jets(Interval.joined(*(p.range for p in parts)), first, second)
 
 
 def jets(
@@ -198,7 +164,7 @@ def jets(
     """
     names = parameters if trained is None else trained
     groups = {name: gates if parameters[name].shape[1] % gates == 0 else 1 for name in names}
-    m = JetArithmetic(parameters, groups, radii)
+    m = JetArithmetic(parameters, groups, radii=radii)
     batch, D = len(box), m.directions
     radius = torch.as_tensor(B, dtype=box.dtype, device=box.device).reshape(-1).expand(batch)
 

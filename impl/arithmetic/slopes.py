@@ -12,45 +12,42 @@ affine map makes of them is bounded by Cauchy–Schwarz. Sources: Miller & Hardt
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Self
 
 import torch
 from torch import Tensor
 
+from impl.arithmetic import signed
 from impl.arithmetic.base import ALL, Program
 from impl.arithmetic.intervals import (
     Bounded,
     Mapped,
     added,
-    bounded,
     magnitude,
-    mapped,
     mixed,
-    of_ball,
     product,
     symmetric,
 )
-from impl.arithmetic.weight_balls import Radii, sizes, widened, within
-from impl.cells.gated.gate import Interval, product_up
+from impl.arithmetic.weight_balls import Enclosing, Radii
 from impl.norms.comparison import Comparison
-from impl.numbers.outward import add_up, mul_up, norm_up
+from impl.numbers.interval import Interval
+from impl.numbers.outward import add_up, mul_up, product_up
 from impl.numbers.spectral_norm import certified_norm
 
 
 @dataclass(frozen=True, eq=False)
 class Slopes(Mapped):
-    """Intervals (B, m) and slopes (B, R, m, N + d); radius (B,) where the units are the inputs."""
+    """Intervals (B, m) and slopes (B, R, m, N + d); radius (B,) where the units are the inputs.
+
+    `terms`: the same of Euclidean norms of the blocks of the state, see `impl.arithmetic.signed`.
+    """
 
     range: Interval
     slopes: Tensor
     radius: Tensor | None = None
-
-    @property
-    def size(self) -> int:
-        """How many units."""
-        return self.slopes.shape[2]
+    terms: signed.Terms = ()
 
     @property
     def worst(self) -> Tensor:
@@ -59,72 +56,50 @@ class Slopes(Mapped):
 
     def __add__(self, other: Self) -> Self:
         ours, theirs = _alone(self.slopes, other.slopes)
-        return type(self)(added(self.range, other.range), add_up(ours, theirs))
-
-    def __sub__(self, other: Self) -> Self:
-        return self + -other
+        terms = self.terms + other.terms
+        return type(self)(added(self.range, other.range), add_up(ours, theirs), terms=terms)
 
     def __neg__(self) -> Self:
-        return type(self)(-self.range, self.slopes)
+        return type(self)(-self.range, self.slopes, terms=self.terms)
 
     def __mul__(self, other: Self) -> Self:
-        ours, theirs = _alone(
-            _scaled(magnitude(other.range), self.slopes),
-            _scaled(magnitude(self.range), other.slopes),
-        )
-        return type(self)(product(self.range, other.range), add_up(ours, theirs))
+        u, v = magnitude(self.range), magnitude(other.range)
+        ours, theirs = _alone(_scaled(v, self.slopes), _scaled(u, other.slopes))
+        terms = signed.scaled(v, self.terms) + signed.scaled(u, other.terms)
+        return type(self)(product(self.range, other.range), add_up(ours, theirs), terms=terms)
 
     def through(self, f: Bounded) -> Self:
         """f of each unit."""
-        return type(self)(f.image(self.range), _scaled(f.slope(self.range), self.slopes))
-
-    def chunk(self, count: int) -> tuple[Self, ...]:
-        """So many equal parts of the units."""
-        size = self.size // count
-        return tuple(self.part(i * size, (i + 1) * size) for i in range(count))
+        steep = f.slope(self.range)
+        slopes, terms = _scaled(steep, self.slopes), signed.scaled(steep, self.terms)
+        return type(self)(f.image(self.range), slopes, terms=terms)
 
     def part(self, start: int, stop: int) -> Self:
         """The units from start on, before stop."""
-        low, high = (end[:, start:stop] for end in (self.range.low, self.range.high))
-        return type(self)(Interval(low, high), self.slopes[:, :, start:stop])
+        slopes, terms = self.slopes[:, :, start:stop], signed.part(self.terms, start, stop)
+        return type(self)(self.range.part(start, stop), slopes, terms=terms)
 
 
 @dataclass(frozen=True, eq=False)
-class SlopeArithmetic:
+class SlopeArithmetic(Enclosing):
     """Parameters (B, m, n) and (B, m) that stand still; `width` is N + d.
 
     With radii, whatever they are within these distances; see `impl.arithmetic.weight_balls`.
     """
 
-    parameters: Mapping[str, Tensor]
     width: int
-    radii: Radii = field(default_factory=dict)
 
     def affine(self, weight: str, bias: str | None, v: Slopes, rows: slice = ALL) -> Slopes:
         """W v + b."""
-        W = self.parameters[weight].detach()[:, rows]
-        told = mapped(W, v.range) if v.radius is None else of_ball(W, v.radius)
-        reach = norm_up(magnitude(v.range)) if v.radius is None else v.radius
-        told = widened(told, self.radii.get(weight), reach)
-        if bias is not None and bias in self.parameters:
-            told = added(
-                told, within(self.parameters[bias].detach()[:, rows], self.radii.get(bias))
-            )
-        return Slopes(told, product_up(sizes(W, self.radii.get(weight)), v.worst)[:, None])
+        moved = product_up(self.sizes(weight, rows), v.worst)[:, None]
+        terms = signed.weighed(self.stored(weight)[:, rows], v.terms)
+        return Slopes(self.enclosed(weight, bias, v, rows), moved, terms=terms)
 
     def vector(self, name: str, rows: slice = ALL) -> Slopes:
         """A parameter vector, which depends on nothing."""
-        value = self.parameters[name].detach()[:, rows]
-        still = value.new_zeros(value.shape[0], 1, value.shape[1], self.width)
-        return Slopes(within(value, self.radii.get(name)), still)
-
-    def activate(self, name: str, v: Slopes) -> Slopes:
-        """ρ(v)."""
-        return v.through(bounded(name))
-
-    def slope(self, name: str, v: Slopes) -> Slopes:
-        """ρ′(v)."""
-        return v.through(bounded(name).derivative)
+        told = self.within(name, rows)
+        still = told.low.new_zeros(told.low.shape[0], 1, told.low.shape[1], self.width)
+        return Slopes(told, still)
 
     def mix(self, gate: Slopes, a: Slopes, b: Slopes) -> Slopes:
         """g∘a + (1 − g)∘b."""
@@ -136,14 +111,17 @@ class SlopeArithmetic:
         moved = add_up(torch.stack(ends, dim=1), steered[:, None])
         inside = (gate.range.low >= 0) & (gate.range.high <= 1)  # what no mix is fails closed
         moved = torch.where(inside[:, None, :, None], moved, torch.inf)
-        return Slopes(mixed(gate.range, a.range, b.range), moved)
+        rest = torch.maximum(add_up(1.0, -gate.range.low), add_up(gate.range.high, -1.0))
+        sides = ((magnitude(gate.range), a), (rest, b), (apart, gate))
+        terms = tuple(term for rows, v in sides for term in signed.scaled(rows, v.terms))
+        return Slopes(mixed(gate.range, a.range, b.range), moved, terms=terms)
 
     def join(self, *parts: Slopes) -> Slopes:
         """All units of the parts, one after another."""
-        ends = (torch.cat([getattr(p.range, end) for p in parts], 1) for end in ("low", "high"))
         most = max(part.slopes.shape[1] for part in parts)
-        levelled = [part.slopes.expand(-1, most, -1, -1) for part in parts]
-        return Slopes(Interval(*ends), torch.cat(levelled, dim=2))
+        levelled = torch.cat([part.slopes.expand(-1, most, -1, -1) for part in parts], dim=2)
+        terms = signed.joined([part.terms for part in parts], [part.size for part in parts])
+        return Slopes(Interval.joined(*(part.range for part in parts)), levelled, terms=terms)
 
 
 def stepped(
@@ -153,14 +131,16 @@ def stepped(
     B: float | Tensor,
     d: int,
     radii: Radii = MappingProxyType({}),
+    blocks: int = 1,
 ) -> Slopes:
-    """One step from |s| ≤ box (B, N) and ‖x‖₂ ≤ B: intervals, and slopes in s and in x."""
+    """One step from |s| ≤ box (B, N) and ‖x‖₂ ≤ B: intervals, and slopes in s and in x; the terms
+    are those of a state of so many blocks."""
     batch, N = box.shape
     radius = torch.as_tensor(B, dtype=box.dtype, device=box.device).reshape(-1).expand(batch)
     eye = torch.eye(N + d, dtype=box.dtype, device=box.device).expand(batch, 1, -1, -1)
-    state = Slopes(symmetric(box), eye[:, :, :N])
+    state = Slopes(symmetric(box), eye[:, :, :N], terms=signed.blocks_of(box, blocks))
     x = Slopes(symmetric(radius[:, None].expand(-1, d)), eye[:, :, N:], radius)
-    return program(SlopeArithmetic(parameters, N + d, radii), state, x)
+    return program(SlopeArithmetic(parameters, N + d, radii=radii), state, x)
 
 
 def compare(
@@ -180,13 +160,18 @@ def compare(
     `euclidean` (B, blocks, blocks) where something better is known than the norms of the matrices.
     """
     N = box.shape[1]
-    found = stepped(program, parameters, box, B, d, radii)
+    found = stepped(program, parameters, box, B, d, radii, blocks)
     rest = stepped(program, parameters, torch.zeros_like(box), B, d, radii)
     if euclidean is None:
         n = N // blocks
         parts = found.worst[:, :, :N].reshape(-1, blocks, n, blocks, n)
         flat = parts.transpose(2, 3).flatten(0, 2)
         euclidean = certified_norm(flat).reshape(-1, blocks, blocks)
+        if not radii:  # of weights as they are, whose signs are known
+            rows = [found.part(i * n, (i + 1) * n).terms for i in range(blocks)]
+            still = box.new_zeros(len(box), blocks)
+            known = [signed.norms(terms) if terms else still for terms in rows]
+            euclidean = torch.minimum(euclidean, torch.stack(known, dim=1))
     return Comparison(
         matrices=found.slopes[..., :N],
         box=box,

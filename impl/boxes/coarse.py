@@ -13,7 +13,7 @@ from torch import Tensor
 from impl.arithmetic.intervals import symmetric
 from impl.boxes.invariance import held
 from impl.boxes.spans import Run, SpanArithmetic, Spans, inputs, reached
-from impl.cells.gated.gate import Interval
+from impl.numbers.interval import Interval
 from impl.numbers.outward import add_up
 
 DTYPES = (torch.bfloat16, torch.float16, torch.float32, torch.float64)

@@ -18,15 +18,14 @@ from impl.arithmetic.intervals import (
     Bounded,
     Mapped,
     added,
-    bounded,
     magnitude,
     mapped,
     mixed,
-    of_ball,
     product,
     symmetric,
-)  # fmt: skip
-from impl.cells.gated.gate import Interval
+)
+from impl.arithmetic.weight_balls import Enclosing
+from impl.numbers.interval import Interval
 from impl.numbers.outward import add_up, mul_up, norm_up
 
 _LIBRARY = 2.0**-20  # half precision computes in float32: 8 units of that, or of float64
@@ -81,16 +80,8 @@ class Spans(Mapped):
     run: Run | None = None
     radius: Tensor | None = None
 
-    @property
-    def size(self) -> int:
-        """How many units."""
-        return self.range.low.shape[1]
-
     def __add__(self, other: Self) -> Self:
         return self._told(added(self.range, other.range))
-
-    def __sub__(self, other: Self) -> Self:
-        return self + -other
 
     def __neg__(self) -> Self:
         return type(self)(-self.range, self.run)
@@ -107,55 +98,37 @@ class Spans(Mapped):
         told = Interval(-add_up(-image.low, low), add_up(image.high, high))
         return type(self)(self.run.off(told, 0.0), self.run)
 
-    def chunk(self, count: int) -> tuple[Self, ...]:
-        """So many equal parts of the units."""
-        return tuple(type(self)(part, self.run) for part in self.range.chunk(count))
-
     def part(self, start: int, stop: int) -> Self:
         """The units from start on, before stop."""
-        low, high = (end[:, start:stop] for end in (self.range.low, self.range.high))
-        return type(self)(Interval(low, high), self.run)
+        return type(self)(self.range.part(start, stop), self.run)
 
     def _told(self, a: Interval) -> Self:
         return type(self)(a if self.run is None else self.run.rounded(a), self.run)
 
 
 @dataclass(frozen=True, eq=False)
-class SpanArithmetic:
+class SpanArithmetic(Enclosing):
     """Parameters (B, m, n) and (B, m), in a dtype's run those that are stored in it."""
 
-    parameters: Mapping[str, Tensor]
     run: Run | None = None
     _stored: dict[str, Tensor] = field(default_factory=dict)
 
     def affine(self, weight: str, bias: str | None, v: Spans, rows: slice = ALL) -> Spans:
         """W v + b."""
-        W = self._of(weight)[:, rows]
-        told = mapped(W, v.range) if v.radius is None else of_ball(W, v.radius)
-        b = None if bias is None or bias not in self.parameters else self._of(bias)[:, rows]
-        if b is not None:
-            told = added(told, Interval(b, b))
+        told, W = self.enclosed(weight, bias, v, rows), self.stored(weight)[:, rows]
         if self.run is None:
             return Spans(told)
         if v.radius is None:
             size = mapped(W.abs(), symmetric(magnitude(v.range))).high
         else:
             size = mul_up(norm_up(W), v.radius[:, None])
-        size = size if b is None else add_up(size, b.abs())
+        if bias is not None and bias in self.parameters:
+            size = add_up(size, self.stored(bias)[:, rows].abs())
         return Spans(self.run.off(told, self.run.sums(W.shape[2] + 1, size)), self.run)
 
     def vector(self, name: str, rows: slice = ALL) -> Spans:
         """A parameter vector."""
-        value = self._of(name)[:, rows]
-        return Spans(Interval(value, value), self.run)
-
-    def activate(self, name: str, v: Spans) -> Spans:
-        """ρ(v)."""
-        return v.through(bounded(name))
-
-    def slope(self, name: str, v: Spans) -> Spans:
-        """ρ′(v)."""
-        return v.through(bounded(name).derivative)
+        return Spans(self.within(name, rows), self.run)
 
     def mix(self, gate: Spans, a: Spans, b: Spans) -> Spans:
         """g∘a + (1 − g)∘b, of at most four roundings."""
@@ -167,10 +140,10 @@ class SpanArithmetic:
 
     def join(self, *parts: Spans) -> Spans:
         """All units of the parts, one after another."""
-        ends = (torch.cat([getattr(p.range, end) for p in parts], 1) for end in ("low", "high"))
-        return Spans(Interval(*ends), self.run)
+        return Spans(Interval.joined(*(p.range for p in parts)), self.run)
 
-    def _of(self, name: str) -> Tensor:
+    def stored(self, name: str) -> Tensor:
+        """A parameter as it is stored."""
         if name not in self._stored:
             value = self.parameters[name].detach()
             kept = value if self.run is None else value.to(self.run.dtype).to(torch.float64)

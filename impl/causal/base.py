@@ -7,26 +7,12 @@ input that y_t does not depend on changes no bit of it, be it 10³⁰⁰.
 
 import math
 from collections.abc import Iterable
-from typing import Protocol
 
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
 from impl.errors import RangeError, ShapeError
-
-
-class Causal(Protocol):
-    """A model that maps x (N, T, d) -> (N, T, m), whose y_t depends on the last inputs alone."""
-
-    @property
-    def field(self) -> int:
-        """The receptive field: y_t depends on x_{t−field+1}, …, x_t and on no other input."""
-        ...
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """The outputs y_1, …, y_T."""
-        ...
 
 
 class Affine(torch.nn.Module):

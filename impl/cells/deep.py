@@ -8,7 +8,6 @@ no layer is mistaken for one of a stack. |Δh⁺| ≤ (Π slope_l|W_l|)|Δh| row
 How to construct deep recurrent neural networks (2014).
 """
 
-import math
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -18,16 +17,14 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic.base import Arithmetic, V
-from impl.arithmetic.slopes import invariant
 from impl.cells.activation import ACTIVATIONS, Activation
 from impl.cells.kind import Kind, Weights
 from impl.cells.layout import Layout
-from impl.cells.program import ProgramCell, program_kind
+from impl.cells.program import Activated, program_kind
 from impl.numbers.outward import mul_up
 from impl.numbers.spectral_norm import certified_norm
 
 _LAYER = re.compile(r"transition_([1-9]\d{0,3})_weight")
-_ITERATES = 8
 
 
 def depth(names: Collection[str]) -> int:
@@ -46,12 +43,10 @@ def layout(names: Collection[str]) -> Layout:
 
 
 @dataclass(frozen=True, eq=False)
-class DeepCell(ProgramCell):
+class DeepCell(Activated):
     """B deep transitions."""
 
     reads = "input_weight"
-
-    activation: Activation
 
     def program(self, m: Arithmetic[V], s: V, x: V) -> V:
         """One step over any arithmetic."""
@@ -77,13 +72,6 @@ class DeepCell(ProgramCell):
         layers = (f"transition_{layer}_weight" for layer in range(1, self.depth + 1))
         return torch.stack([certified_norm(self.parameters[name].detach()) for name in layers])
 
-    def box(self, B: float | Tensor) -> Tensor:
-        """|h_j| ≤ M, then what a few steps from there leave of it; infinite without M."""
-        if math.isinf(self.activation.bound):
-            return super().box(B)
-        start = self.U.new_full((self.batch, self.n), self.activation.bound)
-        return invariant(self.program, self.parameters, start, B, self.d, _ITERATES)
-
     def euclidean(self, box: Tensor) -> Tensor:
         """Π L_ρ‖W_l‖₂."""
         lam = torch.ones_like(box[:, 0])
@@ -91,7 +79,7 @@ class DeepCell(ProgramCell):
             lam = mul_up(mul_up(self.activation.slope, norm), lam)
         return lam[:, None, None]
 
-    def constants(self, B: float) -> dict[str, float]:
+    def constants(self, box: Tensor, B: float) -> dict[str, float]:
         """The depth, and how steep ρ is."""
         return {"depth": float(self.depth), "L_rho": self.activation.slope}
 

@@ -20,9 +20,12 @@ from impl.training.certificate import Task, TrainingCertificate
 class Analysis(Protocol):
     """All that can be certified about one model under inputs ‖x_t‖₂ ≤ B."""
 
+    rounds_to_one: Mapping[str, int]  # how many decays may, by dtype
+
     @property
     def refused(self) -> str | None:
         """Why the box that the cell states is not proved, None if it is or there is none."""
+        return None
 
     @property
     def region(self) -> str:
@@ -46,6 +49,7 @@ class Analysis(Protocol):
 
     def rounding(self, norm: StateNorm) -> Rounding:
         """A bound on ‖fl(h_t) − h_t‖₂ in the model's own dtype, or why none is known."""
+        return Rounding(reason="nothing is known of it but for vanilla cells")
 
     def refute(self) -> Witness | None:
         """A certified witness that the model is no contraction; None says nothing."""
@@ -54,6 +58,7 @@ class Analysis(Protocol):
         self, epsilons: Sequence[float], task: Task, norm: StateNorm
     ) -> TrainingCertificate | None:
         """What is certified about training; None for kinds of which nothing is."""
+        return None
 
 
 Weights = Mapping[str, Tensor]

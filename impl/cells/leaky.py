@@ -7,54 +7,32 @@ Euclidean norm λ = max(1 − a) + L_ρ‖diag(a) W‖₂, which for equal leaks
 |ρ| ≤ M, states stay in |h_j| ≤ M. Sources: Jaeger (2001); Jaeger et al. (2007), leaky units.
 """
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from impl.arithmetic.base import Arithmetic, V
-from impl.arithmetic.slopes import invariant
 from impl.cells.activation import ACTIVATIONS, Activation
-from impl.cells.gated.gate import scaled_norm
 from impl.cells.kind import Kind, Weights, fixed
 from impl.cells.leaky_analysis import SCALED, LeakyAnalysis, leaky_parts
-from impl.cells.program import ProgramCell, program_kind
+from impl.cells.program import Activated, program_kind
 from impl.errors import RangeError
-from impl.numbers.outward import add_up, mul_up
 from impl.numbers.spectral_norm import certified_norm
 from impl.reading.model import LoadedModel
 
-_ITERATES = 8
-
 
 @dataclass(frozen=True, eq=False)
-class Leaky(ProgramCell):
+class Leaky(Activated):
     """B echo-state networks: W (B, n, n), W_in (B, n, d), leak (B, n) and perhaps b (B, n)."""
 
     reads = "W_in"
-
-    activation: Activation
 
     def program(self, m: Arithmetic[V], s: V, x: V) -> V:
         """One step over any arithmetic."""
         driven = m.affine("W_in", "b", x) + m.affine("W", None, s)
         return m.mix(m.vector("leak"), m.activate(self.activation.name, driven), s)
 
-    def box(self, B: float | Tensor) -> Tensor:
-        """|h_j| ≤ M, then what a few steps from there leave of it; infinite without M."""
-        if math.isinf(self.activation.bound):
-            return super().box(B)
-        start = torch.full_like(self.parameters["leak"], self.activation.bound)
-        return invariant(self.program, self.parameters, start, B, self.d, _ITERATES)
-
-    def euclidean(self, box: Tensor) -> Tensor:
-        """max(1 − a) + L_ρ‖diag(a) W‖₂."""
-        leak = self.parameters["leak"].detach()
-        turned = scaled_norm(mul_up(self.activation.slope, leak), self.parameters["W"])
-        return add_up(add_up(1.0, -leak).amax(1), turned)[:, None, None]
-
-    def constants(self, B: float) -> dict[str, float]:
+    def constants(self, box: Tensor, B: float) -> dict[str, float]:
         """The Euclidean norm of W, how steep ρ is, and the least and the largest leak."""
         leak = self.parameters["leak"].detach()
         return {
@@ -79,17 +57,16 @@ def leaky(rho: Activation) -> Kind:
         return Leaky(weights, rho)
 
     def analyse(model: LoadedModel[Leaky], B: float) -> LeakyAnalysis:
-        told, parts = kind.analyse(model, B), leaky_parts(model.cell.parameters, rho, B)
-        return LeakyAnalysis(**vars(told), parts=parts)
+        return LeakyAnalysis.of(model, B, parts=leaky_parts(model.cell.parameters, rho, B))
 
-    kind = program_kind(
+    return program_kind(
         f"leaky-{rho.name}",
         make,
         fixed({"W": "n n", "W_in": "n d", "leak": "n", "b": "n"}, optional=("b",)),
         norms=("spectral", "infinity", "perron", *SCALED),
         default=False,
+        analyse=analyse,
     )
-    return replace(kind, analyse=analyse)
 
 
 LEAKY_KINDS = tuple(leaky(rho) for rho in ACTIVATIONS.values())

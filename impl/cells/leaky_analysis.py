@@ -13,8 +13,8 @@ from flint import arb, ctx
 from torch import Tensor
 
 from impl.cells.activation import Activation
+from impl.cells.analysis import ProgramAnalysis
 from impl.cells.kind import Weights
-from impl.cells.program import ProgramAnalysis
 from impl.norms.comparison import two_norm_steps
 from impl.norms.semidefinite import SOLVED
 from impl.norms.state_norms import Parts, StateNorm, state_norm

@@ -7,7 +7,7 @@ comparison, the Jacobians and what is certified follow.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import torch
@@ -15,17 +15,20 @@ from flint import arb_mat
 from torch import Tensor
 
 from impl.arithmetic.base import Arithmetic, Floats, Rows, V
-from impl.arithmetic.slopes import compare
-from impl.boxes.coarse import at_one, rounds_to_one
+from impl.arithmetic.slopes import compare, invariant
+from impl.boxes.coarse import at_one
 from impl.boxes.invariance import Held, held, implied
-from impl.cells.kind import Kind
+from impl.cells.activation import Activation
+from impl.cells.analysis import ProgramAnalysis
+from impl.cells.kind import Kind, Weights, undriven
 from impl.cells.layout import Layout
-from impl.cells.programs import ball_step, float_step
+from impl.cells.programs import Driven, ball_step, float_step
 from impl.certificate.gated_refute import refute_gated
-from impl.certificate.refute import ALL, BOXLESS, IMPLIED, Witness
+from impl.certificate.refute import Witness, unsought
 from impl.errors import PrecisionError
-from impl.norms.comparison import Comparison, GatedAnalysis
-from impl.reading.model import LoadedModel
+from impl.norms.comparison import Comparison
+
+_ITERATES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +57,11 @@ class ProgramCell(ABC):
     def states_box(self) -> bool:
         """Whether the cell states a box of its own."""
         return type(self).box is not ProgramCell.box
+
+    @property
+    def blocks(self) -> int:
+        """Into how many vectors of one size a state falls for Euclidean norms."""
+        return 1
 
     @property
     def paired(self) -> bool:
@@ -103,17 +111,22 @@ class ProgramCell(ABC):
 
     def compared(self, box: Tensor, B: float | Tensor) -> Comparison:
         """The comparison on a box."""
-        told = self.euclidean(box)
-        return compare(self.program, self.parameters, box, B, self.d, euclidean=told)
+        told, step = self.euclidean(box), (self.program, self.parameters)
+        found = compare(*step, box, B, self.d, blocks=self.blocks, euclidean=told)
+        return replace(found, output=self.n)
 
-    def constants(self, B: float) -> dict[str, float]:
-        """What else is worth telling about the one cell of a batch of one."""
+    def constants(self, box: Tensor, B: float) -> dict[str, float]:
+        """What else is worth telling about the one cell of a batch of one on its box (1, N)."""
         return {}
 
     def refute(self, box: Tensor, B: float) -> Witness | None:
         """A witness that the one cell of a batch of one is no contraction of a box (N,), or None,
         which says nothing."""
         return refute_gated(self, box, B)
+
+    def unsought(self, states: int) -> str | None:
+        """Why no witness is sought against a state of that size, if it is not."""
+        return unsought(states) if type(self).refute is ProgramCell.refute else None
 
     def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool] | None:
         """The gate by which a unit keeps a part of itself as it is, and whether the part is 1 − g,
@@ -126,26 +139,17 @@ class ProgramCell(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class ProgramAnalysis(GatedAnalysis):
-    """What is certified about one cell; the methods are those of `impl.cells.kind.Analysis`."""
+class Activated(ProgramCell):
+    """Cells whose states are what one activation returns, or between such."""
 
-    cell: ProgramCell
+    activation: Activation
 
-    def refute(self) -> Witness | None:
-        """What the cell knows of itself."""
-        return self.cell.refute(self.comparison.box[0], self.B)
-
-    @property
-    def unsought(self) -> str | None:
-        """Why no witness is sought, if it is not."""
-        return super().unsought if type(self.cell).refute is ProgramCell.refute else None
-
-    @property
-    def region(self) -> str:
-        """The states that are spoken of."""
-        if self.cell.states_box:
-            return super().region
-        return (ALL if super().region == ALL else IMPLIED) + BOXLESS
+    def box(self, B: float | Tensor) -> Tensor:
+        """|h_j| ≤ M, then what a few steps from there leave of it; infinite without M."""
+        if math.isinf(self.activation.bound):
+            return super().box(B)
+        start = self.U.new_full((self.batch, self.n), self.activation.bound)
+        return invariant(self.program, self.parameters, start, B, self.d, _ITERATES)
 
 
 def program_kind(
@@ -153,26 +157,27 @@ def program_kind(
     make: Callable[[Mapping[str, Tensor]], ProgramCell],
     layout: Callable[[Collection[str]], Layout],
     norms: tuple[str, ...] = ("spectral", "infinity", "perron"),
+    *,
+    prepared: Callable[[Weights], Weights] = lambda weights: weights,
+    drive: Callable[[Weights, Tensor], Tensor] = undriven,
     **more: Any,
 ) -> Kind:
-    """The kind of cells that `make` makes of parameters; the rest is as in `Kind`."""
+    """The kind of cells that `make` makes of parameters, once they are `prepared`.
 
-    def build(weights: Mapping[str, Tensor]) -> ProgramCell:
+    A `drive` is U x + b_ih by torch's names. The rest is as in `Kind`.
+    """
+    arithmetic = Floats if drive is undriven else Driven
+
+    def build(weights: Weights) -> ProgramCell:
         for key, part in weights.items():
             if part.dtype != torch.float64:
                 raise PrecisionError(key, part.dtype)
-        return make(weights)
+        return make(prepared(weights))
 
-    def step(weights: Mapping[str, Tensor], x: Tensor, s: Tensor) -> Tensor:
-        return make(weights).program(Floats(weights), Rows(s), Rows(x)).value
-
-    def analyse(model: LoadedModel[ProgramCell], B: float) -> ProgramAnalysis:
-        cell = model.cell
-        told = cell.held(B)
-        found, named = cell.compared(told.box, B), cell.constants(B)
-        at_one = rounds_to_one(cell, told.box, B)
-        return ProgramAnalysis(cell, found, named, B, told.reason, at_one)
+    def step(weights: Weights, x: Tensor, s: Tensor) -> Tensor:
+        return make(weights).program(arithmetic(weights), Rows(s), Rows(x)).value
 
     return Kind(
-        name=name, layout=layout, norms=norms, build=build, step=step, analyse=analyse, **more
-    )
+        name=name, layout=layout, norms=norms, build=build, step=step, drive=drive,
+        **{"analyse": ProgramAnalysis.of, **more},
+    )  # fmt: skip

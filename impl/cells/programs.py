@@ -23,14 +23,6 @@ class Driven(Floats):
         return v if weight == "weight_ih" else super().affine(weight, bias, v, rows)
 
 
-def driven_step(
-    program: Program, W: Tensor, b_hh: Tensor | float, drive: Tensor, s: Tensor
-) -> Tensor:
-    """One step in rows: states (…, M, N), drive = U x + b_ih (…, M, g n); W (…, g n, n)."""
-    held = {"weight_hh": W} | ({"bias_hh": b_hh} if isinstance(b_hh, Tensor) else {})
-    return program(Driven(held), Rows(s), Rows(drive)).value
-
-
 def float_step(program: Program, parameters: Mapping[str, Tensor], s: Tensor, x: Tensor) -> Tensor:
     """One step of M columns a system: s (B, N, M), x (B, d, M) -> (B, N, M)."""
     return program(Floats(parameters), Rows(s.mT), Rows(x.mT)).value.mT

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping
 from impl.cells.activation import ACTIVATIONS
 from impl.cells.deep import DEEP_KINDS
 from impl.cells.gated.gru import GRU_CHO_KIND, GRU_KIND
-from impl.cells.gated.lstm import LSTM_KIND
-from impl.cells.gated.lstm_projected import LSTM_PROJECTED_KIND
+from impl.cells.gated.lstm import LSTM_KIND, LSTM_PROJECTED_KIND
 from impl.cells.kind import Kind
 from impl.cells.leaky import LEAKY_KINDS
 from impl.cells.scans.diagonal import DIAGONAL_KIND

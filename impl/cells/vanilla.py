@@ -4,17 +4,17 @@ Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
 from impl.cells.activation import Activation
-from impl.cells.kind import Kind
+from impl.cells.kind import Analysis, Kind, Weights
 from impl.cells.rnn import RNN
-from impl.cells.torch_kind import torch_kind
+from impl.cells.torch_kind import SUFFIX, drive, filled, torch_layout
 from impl.certificate.refute import ALL, Witness, refute, unsought
 from impl.gradients.rounding import HEADROOMS, Rounding, absolute_norms
 from impl.norms.state_norms import NORMS, Parts, StateNorm, parts_of, state_norm
@@ -26,15 +26,15 @@ from impl.training.certificate import Task, TrainingCertificate, certify_trainin
 
 
 @dataclass(frozen=True, eq=False)
-class VanillaAnalysis:
+class VanillaAnalysis(Analysis):
     """What is certified about one vanilla cell; the methods are those of
     `impl.cells.kind.Analysis`.
     """
 
     model: LoadedModel[RNN]
     parts: Parts
-    refused: None = None  # no box is used
     region: str = ALL
+    rounds_to_one: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def unsought(self) -> str | None:
@@ -92,17 +92,22 @@ class VanillaAnalysis:
 def vanilla(name: str, rho: Activation) -> Kind:
     """The kind h = ρ(Wh + Ux + b)."""
 
-    def build(W: Tensor, U: Tensor, b_ih: Tensor, b_hh: Tensor) -> RNN:
-        return RNN(W, U, b_ih + b_hh, rho)
+    def build(weights: Weights) -> RNN:
+        held = filled(weights)
+        b = held["bias_ih"] + held["bias_hh"]
+        return RNN(held["weight_hh"], held["weight_ih"], b, rho)
 
-    def step(W: Tensor, b_hh: Tensor | float, drive: Tensor, h: Tensor) -> Tensor:
-        return rho(drive + b_hh + linear(h, W))
+    def step(weights: Weights, driven: Tensor, h: Tensor) -> Tensor:
+        return rho(driven + weights.get("bias_hh", 0.0) + linear(h, weights["weight_hh"]))
 
     def analyse(model: LoadedModel[RNN], input_bound: float) -> VanillaAnalysis:
         return VanillaAnalysis(model, parts_of(model, input_bound))
 
-    return torch_kind(
+    return Kind(
         name=name,
+        layout=lambda names: torch_layout(1),
+        drive=drive,
+        suffix=SUFFIX,
         gates=1,
         width=1,
         mode={"tanh": "RNN_TANH", "relu": "RNN_RELU"}.get(rho.name),

@@ -210,7 +210,7 @@ def certify(
     if not best.lam < 1 and witness is None and (unsought := system.unsought) is not None:
         skipped += ((REFUTATION, unsought),)
     undecided: Verdict = "undecided" if witness is None else "refuted"
-    at_one: Mapping[str, int] = getattr(system, "rounds_to_one", {})
+    at_one = system.rounds_to_one
     forgets = best.lam < 1 and system.refused is None and not at_one.get(loaded.dtype, 0)
     rounding = system.rounding(best)
     trained = system.training(epsilons, task, best)

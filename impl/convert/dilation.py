@@ -3,8 +3,8 @@
 With the singular value decomposition W = P Σ Q* and K = (I − Σ²)^½, which is computed as
 √(1−σ)√(1+σ) so that nothing cancels near ‖W‖₂ = 1,
 
-    minimal  V = ( W       P_q K_q )        Halmos  V = ( W       P K P* )
-                 ( K_q Q_q*  −Σ_q  ),                   ( Q K Q*  −W*    ),
+    V = ( W       P_q K_q )
+        ( K_q Q_q*  −Σ_q  ),
 
 where q = rank(I − W*W) keeps the singular values below 1: W₃*W₃ = I − W*W, and no dilation has
 fewer than n + q rows. Sources: Emami et al., Theorem 3.1; Halmos, Normal dilations (1950).
@@ -77,19 +77,6 @@ def dilate(W: Tensor, norm: float | None = None) -> Dilation:
     right, low = P[:, kept] * K, K[:, None] * Qh[kept]
     V = torch.cat([torch.cat([W, right], 1), torch.cat([low, torch.diag(-s).to(W.dtype)], 1)])
     return Dilation(V, n, norm, orthogonality_defect(V))
-
-
-def halmos(W: Tensor) -> Dilation:
-    """The dilation with 2n rows, whose blocks are functions of W alone; raises as `dilate`.
-
-    W₃ = (I − W*W)^½, W₂ = (I − WW*)^½, W₄ = −W*. Source: Halmos; Emami et al., Theorem 3.1.
-    """
-    norm, _ = _rank(W)
-    P, sigma, Qh = torch.linalg.svd(W)
-    K = _cosine(sigma.clamp(max=1.0))
-    right, low = (P * K) @ P.mH, (Qh.mH * K) @ Qh
-    V = torch.cat([torch.cat([W, right], 1), torch.cat([low, -W.mH], 1)])
-    return Dilation(V, len(W), norm, orthogonality_defect(V))
 
 
 def orthogonality_defect(V: Tensor) -> float:

@@ -11,7 +11,7 @@ from torch import Tensor
 from impl.cells.rnn import RNN
 from impl.checker.unitary_file import BIASES, MODERATE
 from impl.convert.rescaling import Rescaling, rescale
-from impl.numbers.rationals import exactly
+from impl.numbers.rationals import exactly, rational
 from impl.reading.model import LoadedModel
 
 
@@ -20,7 +20,7 @@ def scales(model: LoadedModel[RNN], start: Tensor) -> Tensor:
     W, rest = exactly(model.cell.W[0]), exactly(model.cell.U[0]).tolist()
     sides = [model.bias(role) for role in BIASES] + [start.tolist()]
     for values in sides:
-        rest = [[*row, fmpq(*v.as_integer_ratio())] for row, v in zip(rest, values, strict=True)]
+        rest = [[*row, rational(v)] for row, v in zip(rest, values, strict=True)]
 
     def usable(found: Rescaling) -> bool:
         D = found.D
@@ -48,7 +48,7 @@ def scaled(W: Tensor, D: Tensor) -> Tensor:
     """DWD⁻¹, of which every entry is a float64 number, but maybe not every step there."""
     if bool((D == 1).all()):
         return W
-    d, w, n = [fmpq(*v.as_integer_ratio()) for v in D.tolist()], exactly(W), len(D)
+    d, w, n = [rational(v) for v in D.tolist()], exactly(W), len(D)
     found = [[_float(d[i] * w[i, j] / d[j]) for j in range(n)] for i in range(n)]
     return torch.tensor(found, dtype=torch.float64).copysign(W)  # of zeros too
 
@@ -56,7 +56,7 @@ def scaled(W: Tensor, D: Tensor) -> Tensor:
 def is_float(x: fmpq) -> bool:
     """Whether a rational is a float64 number."""
     try:
-        return bool(fmpq(*_float(x).as_integer_ratio()) == x)
+        return bool(rational(_float(x)) == x)
     except OverflowError:
         return False
 

@@ -7,6 +7,7 @@ Section 2; Popoviciu (variance of a bounded variable) for the curvature of the c
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 from flint import arb, fmpq
@@ -15,11 +16,14 @@ from torch import Tensor
 from impl.errors import ShapeError, UnknownNameError
 from impl.gradients.criterion import Loss
 from impl.norms.readout_norms import EUCLIDEAN, Dual
+from impl.numbers.jacobi import dot
 from impl.numbers.outward import add_up, gamma, mul_up, norm_up, underflow
+from impl.numbers.rationals import rational
 from impl.numbers.spectral_norm import certified_norm
 
 __all__ = ["LABEL", "LOSSES", "CrossEntropy", "Linear", "Loss", "Squared", "loss"]
 
+N = TypeVar("N", arb, fmpq)
 LABEL = 0  # the class that the cross-entropy asks for
 
 
@@ -51,7 +55,7 @@ class Linear(Loss):
 
     def ball_gradient(self, h: list[arb]) -> list[arb]:
         """c."""
-        return [arb(c) for c in self.C[0, 0].tolist()]
+        return _balls(self.C[0])[0]
 
     def rational_gradient(self, h: list[fmpq]) -> list[fmpq] | None:
         """c."""
@@ -103,21 +107,11 @@ class Squared(Loss):
 
     def ball_gradient(self, h: list[arb]) -> list[arb]:
         """Cᵀ(C h − y)."""
-        rows = [[arb(c) for c in row] for row in self.C[0].tolist()]
-        residual = [_dot(row, h) - y for row, y in zip(rows, self.y[0].tolist(), strict=True)]
-        return [_dot(list(column), residual) for column in zip(*rows, strict=True)]
+        return _of_residual(_balls(self.C[0]), _balls(self.y)[0], h)
 
     def rational_gradient(self, h: list[fmpq]) -> list[fmpq] | None:
         """Cᵀ(C h − y)."""
-        rows, (target,) = _rational(self.C[0]), _rational(self.y)
-        residual = [
-            sum((c * v for c, v in zip(row, h, strict=True)), -y)
-            for row, y in zip(rows, target, strict=True)
-        ]
-        return [
-            sum((c * r for c, r in zip(column, residual, strict=True)), fmpq(0))
-            for column in zip(*rows, strict=True)
-        ]
+        return _of_residual(_rational(self.C[0]), _rational(self.y)[0], h)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,11 +169,11 @@ class CrossEntropy(Loss):
 
     def ball_gradient(self, h: list[arb]) -> list[arb]:
         """Σ_j s_j (C_j − C_0) with s_j = 1/Σ_i exp (C_i − C_j)h."""
-        rows = [[arb(c) for c in row] for row in self.C[0].tolist()]
-        z = [_dot(row, h) for row in rows]
+        rows = _balls(self.C[0])
+        z = [dot(row, h) for row in rows]
         s = [1 / sum(((other - own).exp() for other in z), arb(0)) for own in z]
         far = [[a - b for a, b in zip(row, rows[LABEL], strict=True)] for row in rows]
-        return [_dot(list(column), s) for column in zip(*far, strict=True)]
+        return [dot(column, s) for column in zip(*far, strict=True)]
 
 
 def loss(name: str, C: Tensor, y: Tensor | None = None) -> Loss:
@@ -204,9 +198,15 @@ LOSSES: dict[str, Callable[[Tensor, Tensor | None], Loss]] = {
 }
 
 
-def _dot(a: list[arb], b: list[arb]) -> arb:
-    return sum((x * y for x, y in zip(a, b, strict=True)), arb(0))
+def _of_residual(C: list[list[N]], y: list[N], h: list[N]) -> list[N]:
+    """Cᵀ(C h − y)."""
+    residual = [dot(row, h) - target for row, target in zip(C, y, strict=True)]
+    return [dot(column, residual) for column in zip(*C, strict=True)]
+
+
+def _balls(M: Tensor) -> list[list[arb]]:
+    return [list(map(arb, row)) for row in M.tolist()]
 
 
 def _rational(M: Tensor) -> list[list[fmpq]]:
-    return [[fmpq(*value.as_integer_ratio()) for value in row] for row in M.tolist()]
+    return [list(map(rational, row)) for row in M.tolist()]

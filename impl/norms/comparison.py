@@ -16,23 +16,17 @@ Miller & Hardt, Proposition 1; Perron; Horn & Johnson, section 8.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.cells.gated.gate import rows_up
-from impl.certificate.gated_refute import GatedCell, refute_gated
-from impl.certificate.refute import ALL, BOX, Witness, unsought
-from impl.gradients.rounding import Rounding
 from impl.norms.state_norms import StateNorm
 from impl.norms.weighted import perron_vector
 from impl.numbers.ball_functions import float_above
-from impl.numbers.outward import div_up, mul_up, norm_up, subtract_down, sum_up
+from impl.numbers.outward import div_up, mul_up, norm_up, rows_up, subtract_down, sum_up
 from impl.numbers.spectral_norm import certified_norm
-from impl.training.certificate import Task, TrainingCertificate
 
 _POLICIES = 8
 _PRECISION = 128
@@ -145,79 +139,6 @@ class Comparison:
         return StateNorm(
             "spectral", lam, float(drive), weights[-1], reach, weights, float(box), fed=fed
         )
-
-
-@dataclass(frozen=True, eq=False)
-class GatedAnalysis:
-    """What is certified about one gated cell; the methods are those of `impl.cells.kind.Analysis`.
-
-    `named`: the constants of the cell itself. `B`: the bound on its inputs. `refused`: why the box
-    that the cell states is not proved, None if it is; nothing then rests on it. `rounds_to_one`:
-    how many decays may round to 1, by dtype.
-    """
-
-    cell: GatedCell
-    comparison: Comparison
-    named: Mapping[str, float]
-    B: float
-    refused: str | None = None
-    rounds_to_one: Mapping[str, int] = field(default_factory=dict)
-
-    def norm(self, name: str) -> StateNorm:
-        """The norm of that name, one of its kind's."""
-        return self.comparison.norm(name)
-
-    def states(self, norm: StateNorm) -> float:
-        """B_h: the least of the box's own Euclidean norm and what the norm says."""
-        return min(float(norm_up(self.comparison.box[0, -self.comparison.n :])), norm.states)
-
-    def constants(self, norm: StateNorm) -> dict[str, float]:
-        """The cell's constants, then those of the norm, then the steps that contract in ‖·‖₂.
-
-        `two_norm_steps` r and `two_norm_factor`: r steps contract by that factor < 1 in the
-        Euclidean norm of the whole state.
-        """
-        steps, factor = two_norm_steps(norm, self.comparison.box.shape[1])
-        return {
-            **self.named,
-            "B_x": self.B,
-            "S_0": float(norm_up(self.comparison.drive[0, -self.comparison.n :])),
-            "B_h": self.states(norm),
-            "drive": norm.drive,
-            "radius": norm.radius,
-            "equivalence": norm.equivalence,
-            "reach": norm.reach,
-            "two_norm_steps": steps,
-            "two_norm_factor": factor,
-        }
-
-    def inputs(self) -> Tensor:
-        """How far the inputs move a state, unit by unit: (N, d)."""
-        return self.comparison.inputs[0]
-
-    def rounding(self, norm: StateNorm) -> Rounding:
-        """Nothing is known."""
-        return Rounding(reason="nothing is known of it but for vanilla cells")
-
-    def refute(self) -> Witness | None:
-        """Two orbits that do not meet under one input; see `impl.certificate.gated_refute`."""
-        return refute_gated(self.cell, self.comparison.box[0], self.B)
-
-    @property
-    def unsought(self) -> str | None:
-        """Why no witness is sought, if it is not."""
-        return unsought(self.comparison.box.shape[1])
-
-    @property
-    def region(self) -> str:
-        """The states that are spoken of."""
-        return BOX if bool(torch.isfinite(self.comparison.box).all()) else ALL
-
-    def training(
-        self, epsilons: Sequence[float], task: Task, norm: StateNorm
-    ) -> TrainingCertificate | None:
-        """Nothing is known."""
-        return None
 
 
 def two_norm_steps(norm: StateNorm, size: int) -> tuple[float, float]:

@@ -6,10 +6,11 @@ too, and one of the two has modulus ≥ 1; if it shares none, no eigenvalue lies
 """
 
 from dataclasses import dataclass
-from math import lcm
 from typing import Any
 
 from flint import acb, acb_mat, arb, arb_mat, ctx, fmpz_mat, fmpz_poly
+
+from impl.numbers.rationals import whole
 
 EXACT_SIZE = 64  # the characteristic polynomial is computed over the integers up to here
 BALL_SIZE = 256  # beyond, ball arithmetic takes minutes and is not tried
@@ -51,10 +52,8 @@ def outside_ball(W: arb_mat) -> Eigenvalue | None:
 
 
 def _outside_exactly(W: list[list[float]]) -> Eigenvalue | None:
-    ratios = [[value.as_integer_ratio() for value in row] for row in W]
-    scale = lcm(*(bottom for row in ratios for _, bottom in row))
-    scaled = fmpz_mat([[top * (scale // bottom) for top, bottom in row] for row in ratios])
-    characteristic = [c * scale**k for k, c in enumerate(scaled.charpoly().coeffs())]
+    rows, scale = whole(W)
+    characteristic = [c * scale**k for k, c in enumerate(fmpz_mat(rows).charpoly().coeffs())]
     p = fmpz_poly(characteristic)
     shared = p.gcd(fmpz_poly(characteristic[::-1]))
     if shared.degree() > 0:

@@ -7,6 +7,7 @@ from flint import acb_mat, arb, arb_mat, ctx, fmpq
 from torch import Tensor
 
 from impl.errors import ShapeError
+from impl.numbers.rationals import whole
 
 _GUARD_BITS = 32
 
@@ -48,9 +49,8 @@ def rational_norm_at_most(W: Tensor, s: fmpq | float) -> bool:
     bound = Fraction(s) if isinstance(s, float | int) else Fraction(int(s.p), int(s.q))
     if bound < 0:
         return False
-    ratios = [[w.as_integer_ratio() for w in row] for row in rows]
-    scale = max(q for row in ratios for _, q in row)  # all denominators are powers of two
-    columns = list(zip(*([p * (scale // q) for p, q in row] for row in ratios), strict=True))
+    integers, scale = whole(rows)
+    columns = list(zip(*integers, strict=True))
     if len(columns) > len(rows):
         columns = list(zip(*columns, strict=True))
     top, bottom = (bound.numerator * scale) ** 2, bound.denominator**2

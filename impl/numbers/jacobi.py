@@ -4,9 +4,13 @@ The result is approximate: what is concluded from it has to be certified by its 
 Source: Demmel & Veselić, Jacobi's method is more accurate than QR (1992).
 """
 
-import torch
-from flint import arb, arb_mat, ctx
+from collections.abc import Sequence
+from typing import TypeVar
 
+import torch
+from flint import arb, arb_mat, ctx, fmpq
+
+N = TypeVar("N", arb, fmpq)
 _SWEEPS = 60
 
 
@@ -32,9 +36,9 @@ def decomposition(A: arb_mat) -> tuple[list[list[arb]], list[arb], list[list[arb
     return U, sigma, V
 
 
-def dot(a: list[arb], b: list[arb]) -> arb:
-    """a·b."""
-    return sum((x * y for x, y in zip(a, b, strict=True)), arb(0))
+def dot(a: Sequence[N], b: Sequence[N]) -> N:
+    """a·b of balls or of rationals."""
+    return sum((x * y for x, y in zip(a, b, strict=True)), type(b[0])(0))
 
 
 def _rotate(G: list[list[arb]], V: list[list[arb]], i: int, j: int, small: arb) -> bool:

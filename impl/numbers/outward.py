@@ -164,6 +164,17 @@ def gamma(m: int) -> float:
     return m * UNIT / (1 - m * UNIT) * (1 + 4 * UNIT)
 
 
+def rows_up(A: Tensor, v: Tensor) -> Tensor:
+    """At least A v for A ≥ 0 (B, m, n) and v ≥ 0 (B, n)."""
+    return sum_up(mul_up(A, v[:, None, :]))
+
+
+def product_up(A: Tensor, C: Tensor) -> Tensor:
+    """At least A C for non-negative A (B, l, m) and C (B, m, n); 0 where all is zero."""
+    met = (A != 0).to(A.dtype) @ (C != 0).to(C.dtype)
+    return add_up(mul_up(A @ C, 1 + gamma(2 * A.shape[2])), underflow(met))
+
+
 def norm_bound(x: Tensor, axis: int | tuple[int, ...]) -> Tensor:
     """At least the Euclidean norm over the axes, fast and within γ of it; exactly 0 for zeros."""
     x = x.detach()

@@ -109,14 +109,25 @@ def integers(W: Tensor) -> tuple[fmpz_mat, int]:
         raise ShapeError("W", "(n, n) with n ≥ 1", W)
     if not bool(torch.isfinite(W).all()):
         raise NotFiniteError("W")
-    ratios = [[v.as_integer_ratio() for v in row] for row in W.detach().cpu().double().tolist()]
-    scale = max(q for row in ratios for _, q in row)
-    return fmpz_mat([[p * (scale // q) for p, q in row] for row in ratios]), scale
+    rows, scale = whole(W.detach().cpu().double().tolist())
+    return fmpz_mat(rows), scale
+
+
+def whole(rows: list[list[float]]) -> tuple[list[list[int]], int]:
+    """The integers M and the power of two 2ᵉ with rows = M/2ᵉ exactly."""
+    ratios = [[v.as_integer_ratio() for v in row] for row in rows]
+    scale = max(q for row in ratios for _, q in row)  # all denominators are powers of two
+    return [[p * (scale // q) for p, q in row] for row in ratios], scale
+
+
+def rational(value: float) -> fmpq:
+    """The rational that a float is."""
+    return fmpq(*value.as_integer_ratio())
 
 
 def exactly(W: Tensor) -> fmpq_mat:
     """The rationals that the floats of W (m, k) are."""
-    return fmpq_mat([[fmpq(*v.as_integer_ratio()) for v in row] for row in W.double().tolist()])
+    return fmpq_mat([list(map(rational, row)) for row in W.double().tolist()])
 
 
 def real_form(V: Tensor) -> Tensor:

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from impl.numbers.exact_norm import ball_norm, rational_norm_at_most
 from impl.numbers.jacobi import decomposition, dot
+from impl.numbers.rationals import rational
 from impl.training.projection import Ball
 
 Rational = list[list[fmpq]]
@@ -58,7 +59,7 @@ def ball_distance(P: arb_mat, Q: arb_mat) -> arb:
 
 def rational_itself(A: Tensor) -> Rational:
     """The floats of A (m, n), exactly."""
-    return [[fmpq(*v.as_integer_ratio()) for v in row] for row in A.tolist()]
+    return [list(map(rational, row)) for row in A.tolist()]
 
 
 def rational_projected(A: Tensor, ball: Ball) -> Rational | None:
@@ -67,7 +68,7 @@ def rational_projected(A: Tensor, ball: Ball) -> Rational | None:
     That is: inside of the ball, for balls of one point, for row sums, for matrices with at most
     one entry in each row and column (these are its singular values), for rational Frobenius norms.
     """
-    rows, ell = rational_itself(A), fmpq(*ball.radius.as_integer_ratio())
+    rows, ell = rational_itself(A), rational(ball.radius)
     if ball.norm == "infinity":
         return [_threshold(row, ell) for row in rows]
     if ball.norm == "frobenius":
@@ -79,7 +80,7 @@ def rational_projected(A: Tensor, ball: Ball) -> Rational | None:
 
 def rational_rescaled(A: Tensor, ball: Ball) -> Rational | None:
     """A min(1, ℓ/g(A)) where the norm g(A) is known to be rational, or A lies in the ball."""
-    rows, ell = rational_itself(A), fmpq(*ball.radius.as_integer_ratio())
+    rows, ell = rational_itself(A), rational(ball.radius)
     if ball.norm == "infinity":
         return _scaled(rows, max(sum(map(abs, row), fmpq(0)) for row in rows), ell)
     if ball.norm == "frobenius":

@@ -7,7 +7,6 @@ non-expansive in the Frobenius norm. Rescaling W·min(1, ℓ/‖W‖) also lands
 Sources: Miller & Hardt, section 4; Duchi et al. (2008) for the ℓ1 ball.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,7 +14,6 @@ import torch
 from torch import Tensor
 
 from impl.errors import (
-    InputError,
     NotFiniteError,
     PrecisionError,
     RangeError,
@@ -101,17 +99,6 @@ class Ball:
     def contains(self, W: Tensor) -> Tensor:
         """Whether W (..., m, n) is *certified* to lie in the ball: (...) booleans."""
         return self.bound(W) <= self.radius
-
-
-def project_product(parts: Mapping[str, Tensor], balls: Mapping[str, Ball]) -> dict[str, Tensor]:
-    """Projection onto a product of balls: each named part onto its own, the others stay.
-
-    Raises InputError for a ball without its part.
-    """
-    for name in balls:
-        if name not in parts:
-            raise InputError(f"no part is named {name!r}; name one of {', '.join(sorted(parts))}")
-    return {name: balls[name].project(W) if name in balls else W for name, W in parts.items()}
 
 
 def stable(W: Tensor, ell: float, norm: BallNorm = "spectral") -> Tensor:

@@ -5,6 +5,7 @@ survive; whatever is not well formed is refused, and the page shows the plain te
 """
 
 import re
+from functools import lru_cache
 from html.entities import html5
 from xml.etree import ElementTree
 
@@ -27,6 +28,7 @@ _INVISIBLE = "\u2061\u2062\u2063\u2064"  # MathML's application, product, comma 
 _XML_ENTITIES = frozenset({"lt", "gt", "amp", "quot", "apos"})
 
 
+@lru_cache(maxsize=4096)
 def mathml(source: str, text: str, *, display: bool = False) -> Markup:
     """`source` as one safe <math> element; `text`, as code, where the source cannot be trusted.
 

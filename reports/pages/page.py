@@ -64,8 +64,8 @@ def write_report(run: Run, folder: Path, names: Sequence[str] = FILES) -> None:
 
     Raises RecordError for a run without a JSON form and WriteError for a bad place.
     """
-    made = {"run.json": encode(run), "index.html": render(run)}
-    write_all(folder, {name: made[name] for name in names})
+    made = {"run.json": encode, "index.html": render}
+    write_all(folder, {name: made[name](run) for name in names})
 
 
 def summarise(run: Run) -> Summary:
@@ -126,6 +126,8 @@ def templates() -> Templates:
 
 def visible(value: object) -> object:
     """What a template puts in; text that is no markup yet is made readable."""
+    if type(value) is str:  # nearly all that a page holds
+        return text.readable(value)
     plain = isinstance(value, str) and not isinstance(value, Markup)
     return text.readable(str(value)) if plain else value
 

@@ -28,7 +28,9 @@ def encode(run: Run) -> bytes:
     """
     try:
         data = msgspec.json.encode(run, order="deterministic")
-        same = decode(data) == run
+        same = (
+            _decoded(data) == run
+        )  # of a mapping, one of two names that JSON writes alike is lost
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise RecordError(f"this run has no JSON form ({_line(error)}); use plain values") from None
     if not same:
@@ -41,14 +43,18 @@ def decode(data: bytes) -> Run:
     if len(data) > LIMIT:
         raise RecordError(f"{len(data)} bytes are too many for a run record (limit {LIMIT})")
     try:
-        header = msgspec.json.decode(data, type=_Header)
-        if header.schema != SCHEMA:
-            raise RecordError(f"schema {header.schema[:80]!r}, not {SCHEMA!r}; write the run again")
-        run = msgspec.json.decode(data, type=Run)
+        run = _decoded(data)
         require_unique(data)
         return run
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise RecordError(f"not a run record ({_line(error)}); write the run again") from None
+
+
+def _decoded(data: bytes) -> Run:
+    header = msgspec.json.decode(data, type=_Header)
+    if header.schema != SCHEMA:
+        raise RecordError(f"schema {header.schema[:80]!r}, not {SCHEMA!r}; write the run again")
+    return msgspec.json.decode(data, type=Run)
 
 
 def require_unique(data: bytes | str) -> None:

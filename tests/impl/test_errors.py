@@ -17,7 +17,6 @@ from impl import errors
         (lambda: errors.UnknownActivationError("tanhh", ["tanh", "sin"]), "tanhh", "did you mean"),
         (lambda: errors.UnknownConstantError("zz", ["lam"]), "zz", "lam"),
         (lambda: errors.NotContractiveError(1.2), "1.2", "project"),
-        (lambda: errors.NoRationalFormError("tanh"), "tanh", "use identity"),
     ],
 )
 def test_message(make: Callable[[], errors.InputError], fact: str, remedy: str) -> None:

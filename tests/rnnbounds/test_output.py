@@ -50,7 +50,7 @@ def test_progress_shows_on_a_terminal(monkeypatch):
         assert kwargs == {"stderr": True}
         return Console(file=stream, force_terminal=True, width=120)
 
-    monkeypatch.setattr(output, "Console", console)
+    monkeypatch.setattr("rich.console.Console", console)
     with progress(2, "attacking") as advance:
         advance("truncation/random")
     assert "truncation/random" in stream.getvalue()

@@ -165,7 +165,7 @@ class Diagonal(ProgramCell):
         """max |Λ_j|."""
         return self.moduli().amax(1)[:, None, None]
 
-    def constants(self, B: float) -> dict[str, float]:
+    def constants(self, box: Tensor, B: float) -> dict[str, float]:
         """The largest and the least modulus."""
         found = self.moduli()
         return {"decay_high": float(found.amax()), "decay_low": float(found.amin())}

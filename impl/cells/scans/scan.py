@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic.base import Arithmetic, Floats, Rows, V
-from impl.arithmetic.intervals import magnitude, symmetric
-from impl.arithmetic.slopes import SlopeArithmetic, Slopes
+from impl.arithmetic.intervals import magnitude
+from impl.boxes.spans import SpanArithmetic, Spans, inputs
 from impl.cells.program import ProgramCell
 from impl.errors import ShapeError
 from impl.numbers.outward import mul_up
@@ -29,15 +29,9 @@ class ScanCell(ProgramCell):
     def decay(self, m: Arithmetic[V], x: V) -> V:
         """d(x) over any arithmetic."""
 
-    def over(self, B: float | Tensor) -> tuple[SlopeArithmetic, Slopes]:
+    def over(self, B: float | Tensor) -> tuple[SpanArithmetic, Spans]:
         """The arithmetic of intervals, and the inputs ‖x‖₂ ≤ B in it."""
-        like = self.U.detach()
-        radius = torch.as_tensor(B, dtype=like.dtype, device=like.device)
-        radius = radius.reshape(-1).expand(self.batch)
-        eye = torch.eye(self.d, dtype=like.dtype, device=like.device)
-        told = symmetric(radius[:, None].expand(-1, self.d))
-        x = Slopes(told, eye.expand(self.batch, 1, -1, -1), radius)
-        return SlopeArithmetic(self.parameters, self.d), x
+        return SpanArithmetic(self.parameters), inputs(B, self.U.detach()[:, :, 0], self.d)
 
     def decay_bound(self, B: float | Tensor) -> Tensor:
         """d̄ (B, n), at least |d_j| over ‖x‖₂ ≤ B."""
@@ -47,7 +41,7 @@ class ScanCell(ProgramCell):
     def refute(self, box: Tensor, B: float) -> None:
         """Nothing: under one input the step is linear in the state, with a decay below 1."""
 
-    def constants(self, B: float) -> dict[str, float]:
+    def constants(self, box: Tensor, B: float) -> dict[str, float]:
         """The largest and the least of the certified bounds on the decays."""
         bound = self.decay_bound(B)
         return {"decay_high": float(bound.amax()), "decay_low": float(bound.amin())}

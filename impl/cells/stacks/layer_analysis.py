@@ -16,8 +16,9 @@ from torch import Tensor
 
 from impl.arithmetic.intervals import magnitude, symmetric
 from impl.arithmetic.slopes import SlopeArithmetic, Slopes
+from impl.cells.analysis import ProgramAnalysis
 from impl.cells.kind import Analysis, Kind
-from impl.norms.comparison import Comparison, GatedAnalysis
+from impl.norms.comparison import Comparison
 from impl.norms.state_norms import StateNorm
 from impl.numbers.outward import div_up, mul_up, norm_up, sum_up
 from impl.numbers.spectral_norm import certified_norm
@@ -77,7 +78,7 @@ def analysed(
     found = kind.analyse(model, B)
     norms = [found.norm(name) for name in names]
     slopes, box = found.inputs(), None
-    if isinstance(found, GatedAnalysis):
+    if isinstance(found, ProgramAnalysis):
         told = found.comparison
         if isinstance(below, LayerAnalysis) and below.box is not None:
             told = boxed(model.cell, told, below.box)

@@ -8,7 +8,7 @@ The weights carry torch's names: those of layer l end in _l0, _l1, … .
 
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -23,7 +23,6 @@ from impl.cells.layout import Layout
 from impl.cells.program import ProgramCell
 from impl.cells.stacks.layer_analysis import CASCADE
 from impl.cells.stacks.stack_analysis import StackAnalysis
-from impl.norms.comparison import Comparison
 from impl.norms.semidefinite import SOLVED
 from impl.numbers.outward import norm_up
 from impl.reading.model import Cell, LoadedModel
@@ -58,15 +57,6 @@ class Stack(ProgramCell):
     def U(self) -> Tensor:
         """What the inputs go through, in the first layer."""
         return torch.as_tensor(self.layers[0].U)
-
-    def step(self, s: Tensor, x: Tensor) -> Tensor:
-        """One step of M columns a system: s (B, N, M), x (B, d, M) -> (B, N, M)."""
-        moved: list[Tensor] = []
-        for cell, width in zip(self.layers, self.widths, strict=True):
-            s, before = s[:, width:], s[:, :width]
-            moved.append(cell.step(before, x))
-            x = moved[-1][:, -cell.n :]
-        return torch.cat(moved, dim=1)
 
     def box(self, B: float | Tensor) -> Tensor:
         """The boxes of the layers, as far as they are proved."""
@@ -111,10 +101,6 @@ class Stack(ProgramCell):
         known = [cell.at_one(dtype, part, B) for cell, part in ends if hasattr(cell, "at_one")]
         parts = [part for part in known if part is not None]
         return torch.cat(parts, dim=1) if parts else None
-
-    def compared(self, box: Tensor, B: float | Tensor) -> Comparison:
-        """The comparison on a box, a block triangular one."""
-        return replace(super().compared(box, B), output=self.n)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,20 +8,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.cells.kind import Kind
+from impl.cells.kind import Analysis, Kind
 from impl.cells.stacks.cascade import Cascade, cascade
 from impl.cells.stacks.layer_analysis import LayerAnalysis, analysed
 from impl.certificate.refute import ALL, Witness
-from impl.gradients.rounding import Rounding
 from impl.norms.semidefinite import SOLVED
 from impl.norms.state_norms import StateNorm
 from impl.numbers.outward import div_up, mul_up, sum_up
 from impl.reading.model import LoadedModel
-from impl.training.certificate import Task, TrainingCertificate
 
 
 @dataclass(frozen=True, eq=False)
-class StackAnalysis:
+class StackAnalysis(Analysis):
     """What is certified about one stack; the methods are those of `impl.cells.kind.Analysis`."""
 
     layers: tuple[LayerAnalysis, ...]
@@ -114,21 +112,11 @@ class StackAnalysis:
         """Why no witness is sought, if it is not."""
         return self.layers[0].analysis.unsought
 
-    def rounding(self, norm: StateNorm) -> Rounding:
-        """Nothing is known."""
-        return Rounding(reason="nothing is known of it but for vanilla cells")
-
     def refute(self) -> Witness | None:
         """A witness against the first layer, which depends on no other."""
         if (found := self.layers[0].analysis.refute()) is None:
             return None
         return replace(found, text=f"of the first layer: {found.text}")
-
-    def training(
-        self, epsilons: Sequence[float], task: Task, norm: StateNorm
-    ) -> TrainingCertificate | None:
-        """Nothing is known."""
-        return None
 
     def _chosen(self, name: str) -> list[StateNorm]:
         return [one.norm(name) for one in self.layers]

@@ -20,7 +20,7 @@ from impl.norms.comparison import Comparison
 from impl.reading.model import LoadedModel
 from properties.systems.cells.batch import Cells
 from properties.systems.cells.build import INWARD, fields
-from properties.systems.certified.models import alone, certified, stated_box
+from properties.systems.certified.models import alone, certified
 from properties.systems.drawing.regimes import (
     Array,
     generator,
@@ -44,7 +44,6 @@ class Certified(Cells):
     models: tuple[LoadedModel[Any], ...] = ()
     certificates: tuple[Certificate, ...] = ()
     parts: dict[str, Tensor] = field(default_factory=dict)
-    boxes: Tensor | None = None
 
     @property
     def parameters(self) -> dict[str, Tensor]:
@@ -60,9 +59,8 @@ class Certified(Cells):
             free = torch.full_like(self.raw[:, :, 0], torch.inf)
             told = Held(free, free, free, torch.zeros(len(free), dtype=torch.bool))
         everywhere = torch.tensor([c.states.startswith(ALL) for c in self.certificates])
-        box = told.box if self.boxes is None else torch.minimum(told.box, self.boxes)
         return Held(
-            torch.where(everywhere[:, None], torch.inf, box),
+            torch.where(everywhere[:, None], torch.inf, told.box),
             torch.where(everywhere[:, None], torch.inf, told.proposed),
             told.moved,
             told.refused,
@@ -122,16 +120,8 @@ def certified_batch(spec: SystemSpec) -> dict[str, Any]:
         models,
         certificates,
         parts,
-        stated(spec),
     )
     return fields(cells, tensor(stacked["C"], 1, 2), x) | {"y": tensor(stacked["y"], 1)}
-
-
-def stated(spec: SystemSpec) -> Tensor | None:
-    """The boxes (B, N) of gated cells, None of others."""
-    boxes = [] if spec.layer else [stated_box(alone(spec), member) for member in spec.members]
-    known = [box for box in boxes if box is not None]
-    return torch.stack(known) if known else None
 
 
 def reached(models: Sequence[LoadedModel[Any]], raw: Tensor, spec: SystemSpec) -> Tensor:

@@ -76,18 +76,6 @@ def of_torch(spec: SystemSpec, rng: Generator, gates: int, layers: int) -> Weigh
 
 
 @lru_cache(maxsize=KEPT)
-def stated_box(spec: SystemSpec, member: int) -> torch.Tensor | None:
-    """The box (N,) of a gated cell that its certificate rests on, which takes more iterates than
-    its ``held``; None for other cells."""
-    model, certificate = certified(spec, member)
-    if not hasattr(model.cell, "blocks"):
-        return None
-    analysis: Any = kind_of(model.name).analyse(model, certificate.input_bound)
-    box: torch.Tensor = analysis.comparison.box[0]
-    return box
-
-
-@lru_cache(maxsize=KEPT)
 def _equivalent(spec: SystemSpec, member: int) -> UnitaryModel | None:
     model, certificate = certified(spec, member)
     rescaled = chosen(spec, member) == 0

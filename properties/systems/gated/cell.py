@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import torch
 
-from impl.cells.gated import gru, lstm
 from impl.cells.gated.gru import GRU
 from impl.cells.gated.lstm import LSTM
-from impl.norms.comparison import Comparison
 from properties.systems.cells.batch import REACH, Cells
 from properties.systems.cells.batch import made as made_of
 
@@ -31,22 +28,6 @@ class Gated(Cells):
     def is_lstm(self) -> bool:
         """Whether the state has cells c beside the output h."""
         return isinstance(self.cell, LSTM)
-
-    @cached_property
-    def open(self) -> lstm.Box | gru.Open:
-        """The gates over the invariant box."""
-        if isinstance(self.cell, LSTM):
-            return lstm.gates_over(self.cell, self.B_x[:, None], self.box)
-        return gru.opened(self.cell, self.B_x[:, None], self.box)
-
-    @cached_property
-    def comparison(self) -> Comparison:
-        """What bounds |φ(s, x) − φ(s', x)| unit by unit on the box."""
-        if isinstance(self.cell, LSTM):
-            found = self.open
-            assert isinstance(found, lstm.Box)
-            return lstm.comparison(self.cell, self.B_x[:, None], found)
-        return gru.comparison(self.cell, self.B_x[:, None], self.box)
 
     @property
     def wide(self) -> tuple[Tensor, Tensor]:

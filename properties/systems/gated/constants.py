@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import torch
 
-from impl.cells.gated.gate import tanh_up
-from impl.cells.gated.gru import Open
-from impl.cells.gated.lstm import Box
+from impl.cells.gated.gate import most
+from impl.cells.gated.gru import GRU
+from impl.cells.gated.lstm import LSTM
 from impl.norms.weighted import perron_vector
-from impl.numbers.outward import div_up, subtract_down, sum_up
+from impl.numbers.interval import tanh_up
+from impl.numbers.outward import div_up, subtract_down
 from properties.systems.gated.cell import Gated
 
 Tensor = torch.Tensor
@@ -23,34 +24,31 @@ ROOM = 1 + 2.0**-40
 
 def gate_constants(gated: Gated) -> dict[str, Tensor]:
     """Every constant of the cells' kind."""
-    found = gated.open
-    own = of_lstm(gated, found) if isinstance(found, Box) else of_gru(gated, found)
+    cell = gated.cell
+    own = of_lstm(gated, cell) if isinstance(cell, LSTM) else of_gru(gated, cell)
     return own | {"lam_box": gated.comparison.factor(gated.v), "B_x": gated.B_x}
 
 
 def row_sums(gated: Gated, gates: str) -> dict[str, Tensor]:
     """‖W‖_∞ of each gate."""
-    sizes = zip(gates, gated.cell.sizes(), strict=True)
-    return {f"W_{gate}_inf": sum_up(size).amax(1) for gate, size in sizes}
+    return {f"W_{gate}_inf": size for gate, size in gated.cell.row_sums(gates).items()}
 
 
-def of_lstm(gated: Gated, box: Box) -> dict[str, Tensor]:
+def of_lstm(gated: Gated, cell: LSTM) -> dict[str, Tensor]:
     """ī, f̄, ḡ, ō, B_c, τ, the norms, θ with and without the square, and ω."""
-    B_c = box.c.amax(1)
-    found = {
-        "i_bar": box.i.amax(1), "f_bar": box.f.amax(1), "g_bar": box.z.amax(1),
-        "o_bar": box.o.amax(1), "B_c": B_c, "tau": tanh_up(B_c),
-    }  # fmt: skip
-    found |= row_sums(gated, "ifgo")
+    B_c = gated.box[:, : gated.n].amax(1)
+    on = cell.gates(gated.box, gated.B_x[:, None])
+    found = {f"{name}_bar": on[gate].amax(1) for name, gate in zip("ifgo", "ifzo", strict=True)}
+    found |= {"B_c": B_c, "tau": tanh_up(B_c)} | row_sums(gated, "ifgo")
     thetas = {"theta": theta(found), "theta_plain": theta(found, square=False)}
     return found | thetas | {"omega": omega(found)}
 
 
-def of_gru(gated: Gated, on: Open) -> dict[str, Tensor]:
+def of_gru(gated: Gated, cell: GRU) -> dict[str, Tensor]:
     """r̄, z̄ and the least z, the norms and ‖b_hn‖_∞."""
+    r, z, _ = cell.gates(*cell.over(gated.box, gated.B_x[:, None]))
     found = {
-        "r_bar": on.r.amax(1), "z_bar": on.update.sigmoid().amax(1),
-        "z_low": on.update.sigmoid_low().amin(1),
+        "r_bar": most(r).amax(1), "z_bar": z.range.high.amax(1), "z_low": z.range.low.amin(1),
         "c_n_inf": gated.cell.b_hh.detach()[:, 2 * gated.cell.n :].abs().amax(1),
     }  # fmt: skip
     return found | row_sums(gated, "rzn")

@@ -8,8 +8,6 @@ from gated_draws import cho, corners, directions, draw, generator, gru, lstm
 from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import Arithmetic, V
 from impl.arithmetic.second_order import constants, jets
-from impl.cells.gated import gru as grus
-from impl.cells.gated import lstm as lstms
 from impl.cells.programs import float_step
 
 MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])
@@ -17,7 +15,7 @@ MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])
 
 def found_of(cell, gates: int = 1):
     """Box, weights of the norm and jets of a cell."""
-    told = (lstms if isinstance(cell, lstms.LSTM) else grus).comparison(cell, 1.0)
+    told = cell.comparison(1.0)
     v = told.perron()
     return told.box, v, jets(cell.program, cell.parameters, told.box, v, 1.0, cell.d, gates=gates)
 
@@ -189,7 +187,7 @@ def test_infinite_boxes_fail_closed():
 def test_false_jets_are_convicted():
     """The test of the test: L_w of the biases alone falls to moves of the recurrent weights."""
     cell = draw(gru, 8, systems=100, scale=0.3, seed=4)
-    told = grus.comparison(cell, 1.0)
+    told = cell.comparison(1.0)
     v, by = told.infinity(), generator(9)
     found = jets(cell.program, cell.parameters, told.box, v, 1.0, cell.d, trained=("bias_hh",))
     s = told.box[:, :, None] * torch.ones(1, 1, 4)

@@ -5,14 +5,13 @@ import torch
 from torch import Tensor
 
 from impl.causal.attention import WindowedAttention
-from impl.causal.base import Causal
 from impl.causal.convolution import TCN, GatedConvolution, WaveNet
 
 LARGEST = torch.finfo(torch.float64).max
 CHANGES = (1e300, -1e300, LARGEST, -0.0, 0.0, 5e-324, 1.0)
 
 
-def models(dtype: torch.dtype = torch.float64) -> list[Causal]:
+def models(dtype: torch.dtype = torch.float64) -> list[torch.nn.Module]:
     """One of each kind."""
     torch.manual_seed(2)
     return [

@@ -7,7 +7,6 @@ from flint import arb_mat, ctx
 from gated_draws import cho, draw, generator, gru, lstm
 from torch import Tensor
 
-from impl.cells.gated.lstm import comparison, invariant_box
 from impl.certificate import gated_refute
 from impl.certificate.certify import certify
 from impl.certificate.gated_refute import FrozenGated, refute_gated
@@ -79,7 +78,7 @@ def test_points_lie_in_the_box():
     """The witness refutes contraction of the very box that certificates speak of."""
     model = load_model(bistable("lstm"))
     witness = certify(model, 1.0).witness
-    box = comparison(model.cell, 1.0, invariant_box(model.cell, 1.0)).box[0]
+    box = model.cell.held(1.0).box[0]
     for point in witness.points:
         inside = torch.tensor(point, dtype=torch.float64).abs() <= box + witness.radius
         assert bool(inside.all())

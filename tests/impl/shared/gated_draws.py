@@ -4,10 +4,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from impl.cells.gated import gru as grus
-from impl.cells.gated import lstm as lstms
 from impl.cells.gated.gru import GRU
 from impl.cells.gated.lstm import LSTM
+from impl.cells.table import kind_of
 from impl.norms.comparison import Comparison
 from impl.reading.adapters import load_model
 
@@ -21,17 +20,23 @@ def generator(seed: int) -> torch.Generator:
 
 def lstm(W: Tensor, U: Tensor, b_ih: Tensor, b_hh: Tensor) -> LSTM:
     """The LSTM of these weights."""
-    return LSTM(W, U, b_ih, b_hh)
+    return named("lstm", W, U, b_ih, b_hh)
 
 
 def gru(W: Tensor, U: Tensor, b_ih: Tensor, b_hh: Tensor) -> GRU:
     """Torch's GRU of these weights."""
-    return GRU(W, U, b_ih, b_hh)
+    return named("gru", W, U, b_ih, b_hh)
 
 
 def cho(W: Tensor, U: Tensor, b_ih: Tensor, b_hh: Tensor) -> GRU:
     """Cho's GRU of these weights."""
-    return GRU(W, U, b_ih, b_hh, cho=True)
+    return named("gru-cho", W, U, b_ih, b_hh)
+
+
+def named(kind: str, W: Tensor, U: Tensor, b_ih: Tensor, b_hh: Tensor) -> Cell:
+    """The cell of that kind with these weights."""
+    parts = {"weight_hh": W, "weight_ih": U, "bias_ih": b_ih, "bias_hh": b_hh}
+    return kind_of(kind).build(parts)
 
 
 MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])
@@ -45,20 +50,6 @@ def scalar(make, **parts: float) -> Cell:
         for kind in "WUbc"
     )
     return make(W[:, :, None], U[:, :, None], b, c)
-
-
-def compared(cell: Cell, B: float = 1.0) -> Comparison:
-    """The comparison that was worked out by hand."""
-    return (lstms if isinstance(cell, LSTM) else grus).comparison(cell, B)
-
-
-def boxed(cell: Cell, B: float = 1.0) -> Tensor:
-    """The box of the states that is iterated to the end, (B, N)."""
-    return (
-        lstms.invariant_box(cell, B).states
-        if isinstance(cell, LSTM)
-        else grus.invariant_box(cell, B)
-    )
 
 
 def draw(make, n: int, *, systems: int = 1, d: int = 2, scale: float = 1.0, seed: int = 0) -> Cell:

@@ -9,7 +9,6 @@ from impl.training.projection import (
     Ball,
     project_frobenius,
     project_infinity,
-    project_product,
     project_spectral,
     stable,
 )
@@ -139,16 +138,6 @@ def test_bounds_are_upper_bounds():
         assert bool((bound <= value * (1 + 1e-12)).all())
 
 
-def test_product():
-    """A product of balls is projected part by part; parts without a ball stay."""
-    parts = {"W": normal(3, 3), "U": normal(3, 2), "b": normal(3, 1)}
-    balls = {"W": Ball("spectral", 0.5), "U": Ball("frobenius", 0.1)}
-    projected = project_product(parts, balls)
-    assert torch.equal(projected["W"], project_spectral(parts["W"], 0.5))
-    assert torch.equal(projected["U"], project_frobenius(parts["U"], 0.1))
-    assert projected["b"] is parts["b"]
-
-
 @pytest.mark.parametrize("norm", NORMS)
 def test_bad_input(norm):
     """NaN, infinity, negative radii, vectors and halves are named errors."""
@@ -168,8 +157,6 @@ def test_bad_input(norm):
 
 
 def test_bad_names():
-    """An unknown norm or part is a named error with the remedy."""
+    """An unknown norm is a named error with the remedy."""
     with pytest.raises(InputError, match="spectral"):
         Ball("spectrall", 1.0)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="name one of W"):
-        project_product({"W": normal(2, 2)}, {"V": Ball("spectral", 1.0)})

@@ -6,7 +6,6 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from impl.cells.gated.lstm import constants, invariant_box
 from impl.certificate.certify import certify
 from impl.errors import InputError, NotFiniteError, RangeError
 from impl.reading.adapters import load_model
@@ -93,14 +92,15 @@ def test_set_test_and_map(stable, dtype):
         weights = stable.certified(draw(seed=seed, size=3.0, dtype=dtype))
         assert stable.contains(weights)
         loaded = load_model(weights, "lstm")
-        box = invariant_box(loaded.cell, stable.input_bound)
-        assert float(box.f.max()) <= stable.forget
-        assert constants(loaded.cell, box)["theta"] <= stable.theta
+        box = loaded.cell.box(stable.input_bound)
+        told = loaded.cell.constants(box, stable.input_bound)
+        assert told["f_bar"] <= stable.forget
+        assert told["theta"] <= stable.theta
         certificate = certify(loaded, stable.input_bound, norm="infinity")
         assert certificate.verdict == "certified"
         assert certificate.lam <= stable.factor
         s, t = (2 * torch.rand(6, 50, dtype=torch.float64) - 1 for _ in range(2))
-        s, t = (box.c.new_tensor(0) + torch.cat([box.c, box.h], 1).mT * part for part in (s, t))
+        s, t = (box.mT * part for part in (s, t))
         x = torch.randn(2, 50, dtype=torch.float64)
         x = stable.input_bound * x / x.norm(dim=0).clamp(min=1.0)
         moved = [loaded.cell.step(part[None], x[None])[0] for part in (s, t)]

@@ -160,13 +160,12 @@ def test_steps_are_torch_s(module: type[torch.nn.RNNCellBase]) -> None:
     """torch's own cells take the same steps, within the error that is claimed and theirs."""
     torch.manual_seed(3)
     reference = module(2, 3, dtype=torch.float64)
-    W, U, b, c = (p.detach()[None] for p in (reference.weight_hh, reference.weight_ih,
-                                             reference.bias_ih, reference.bias_hh))  # fmt: skip
+    held = {name: part.detach()[None] for name, part in reference.named_parameters()}
     lstm = module is torch.nn.LSTMCell
     spec = system(kind="lstm" if lstm else "gru", regime="gaussian", n=3, d=2, bias=0.5)
     batch = build(spec)
     assert batch.gated is not None
-    cell = type(batch.gated.cell)(W, U, b, c)
+    cell = type(batch.gated.cell)(held)
     s, x = torch.randn(1, 6 if lstm else 3, 1, dtype=torch.float64), torch.randn(1, 2, 1).double()
     moved = step(cell, Rounded.exact(s), x)
     with torch.no_grad():

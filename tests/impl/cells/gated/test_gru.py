@@ -12,7 +12,8 @@ from gated_draws import (
 )
 from torch import Tensor
 
-from impl.cells.gated.gru import GRU, analyse, comparison, constants, invariant_box
+from impl.cells.analysis import ProgramAnalysis
+from impl.cells.gated.gru import GRU
 from impl.norms.weighted import perron_vector
 from impl.reading.adapters import load_model
 
@@ -58,10 +59,10 @@ def test_cho_by_his_formula():
 def test_the_search_convicts(make):
     """The test of the test: without the update gate's own slope the factor falls."""
     cell = draw(make, 2, systems=1200, scale=6.0, seed=1)
-    found = comparison(cell, 1.0)
+    found = cell.comparison(1.0)
     kept = cell.W.clone()
     kept[:, 2:4] = 0
-    without = comparison(make(kept, cell.U, cell.b_ih, cell.b_hh), 1.0)
+    without = make(kept, cell.U, cell.b_ih, cell.b_hh).comparison(1.0)
     v = found.infinity()
     assert float((steepest(cell, found, v) / without.factor(v)).max()) > 1.05
 
@@ -87,7 +88,7 @@ def test_better_than_the_coarse_bound(make):
     worse = 0
     for seed in range(120):
         cell = draw(make, 3, scale=0.7, seed=seed)
-        found = comparison(cell, 1.0)
+        found = cell.comparison(1.0)
         infinity, perron = (
             float(found.factor(getattr(found, name)())) for name in ("infinity", "perron")
         )
@@ -101,7 +102,7 @@ def test_better_than_the_coarse_bound(make):
 def test_perron_chooses_rows():
     """The weights are found for the worst rows: no worse than for either end of the gates alone."""
     for seed in range(40):
-        found = comparison(draw(gru, 3, scale=0.7, seed=seed), 1.0)
+        found = draw(gru, 3, scale=0.7, seed=seed).comparison(1.0)
         at_ends = [perron_vector(found.matrices[:, end]).weights for end in (0, 1)]
         factor = float(found.factor(found.perron()))
         assert factor <= min(float(found.factor(v)) for v in at_ends) * (1 + 1e-6)
@@ -111,7 +112,7 @@ def test_perron_chooses_rows():
 def test_update_gate_counts(make):
     """Without ½‖W_z‖ the factor would be 1/2; the slope is 2.5 in the box, and is covered."""
     cell = scalar(make, W_z=4.0, b_z=-4.0, U_n=20.0)
-    found = comparison(cell, 1.0)
+    found = cell.comparison(1.0)
     box = float(found.box)
     steep = slope(cell, box, -1.0)
     assert steep > 2.4
@@ -122,7 +123,7 @@ def test_update_gate_counts(make):
 def test_attained(make):
     """W_z = W_r = 0, r → 1, h = 0: the factor is the slope, z + (1 − z) W_n."""
     cell = scalar(make, W_n=0.5, b_r=40.0)
-    found = comparison(cell, 0.0).norm("infinity")
+    found = cell.comparison(0.0).norm("infinity")
     assert found.lam == pytest.approx(0.75, abs=1e-12)
     assert slope(cell, 0.0, 0.0) == pytest.approx(found.lam, abs=1e-12)
 
@@ -132,10 +133,10 @@ def test_constants(cell):
     """What the certificate names bounds what a run of the cell does."""
     torch.manual_seed(1)
     model = load_model(torch.nn.GRU(2, 4).state_dict(), cell)
-    told = constants(model.cell, 1.0, invariant_box(model.cell, 1.0))
+    told = model.cell.constants(model.cell.box(1.0), 1.0)
     assert 0 < told["z_low"] < told["z_bar"] < 1
     assert told["nu_bar"] <= told["h_bar"] * (1 + 1e-12)
-    norm = analyse(model, 1.0).norm("infinity")
+    norm = ProgramAnalysis.of(model, 1.0).norm("infinity")
     assert norm.lam <= max(z + (1 - z) * told["kappa"] for z in (told["z_low"], told["z_bar"])) + (
         0.25 * (told["h_bar"] + told["nu_bar"]) * told["W_z_norm"] + 1e-12
     )
@@ -145,6 +146,6 @@ def test_no_gradients_needed():
     """Weights that carry gradients are certified as numbers."""
     module = torch.nn.GRUCell(1, 2, dtype=torch.float64)
     parts = (module.weight_hh, module.weight_ih, module.bias_ih, module.bias_hh)
-    cell = GRU(*(part[None] for part in parts))
-    found: Tensor = comparison(cell, 1.0).matrices
+    cell = gru(*(part[None] for part in parts))
+    found: Tensor = cell.comparison(1.0).matrices
     assert not found.requires_grad

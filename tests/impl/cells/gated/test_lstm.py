@@ -10,16 +10,17 @@ from gated_draws import (
 )
 from torch import Tensor
 
-from impl.cells.gated.lstm import LSTM, analyse, comparison, constants, invariant_box
-from impl.norms.comparison import GatedAnalysis, two_norm_steps
+from impl.cells.analysis import ProgramAnalysis
+from impl.cells.gated.lstm import LSTM
+from impl.norms.comparison import two_norm_steps
 from impl.reading.adapters import load_model
 
 
-def analysed(B: float = 1.0, **parts: float) -> tuple[LSTM, GatedAnalysis]:
+def analysed(B: float = 1.0, **parts: float) -> tuple[LSTM, ProgramAnalysis]:
     """A one-unit LSTM with one input, its parts by name, and what is known of it."""
     cell = scalar(lstm, **parts)
-    box = invariant_box(cell, B)
-    return cell, GatedAnalysis(cell, comparison(cell, B, box), constants(cell, box), B)
+    box = cell.held(B).box
+    return cell, ProgramAnalysis(cell, cell.compared(box, B), cell.constants(box, B), B)
 
 
 def jacobian(cell: LSTM, s: Tensor, x: Tensor) -> Tensor:
@@ -36,7 +37,7 @@ def jacobian(cell: LSTM, s: Tensor, x: Tensor) -> Tensor:
 def test_the_search_convicts(n):
     """The test of the test: a factor without the gate's own feedback falls."""
     cell = draw(lstm, n, systems=1200, scale=1.5, seed=n)
-    found = comparison(cell, 1.0)
+    found = cell.comparison(1.0)
     v = found.infinity()
     low = found.matrices[:, 0, :, :n].sum(2).amax(1)  # Δc alone
     assert float((steepest(cell, found, v) / low).max()) > 1.5
@@ -46,8 +47,8 @@ def test_better_than_the_proposition():
     """λ in the ∞-norm is at most Miller and Hardt's, and Perron's at most either."""
     for seed in range(60):
         cell = draw(lstm, 3, scale=0.5, seed=seed)
-        box = invariant_box(cell, 1.0)
-        told, found = constants(cell, box), comparison(cell, 1.0, box)
+        box = cell.box(1.0)
+        told, found = cell.constants(box, 1.0), cell.compared(box, 1.0)
         whole = told["a"] + told["f_bar"]
         published = max(whole, told["q"] + told["o_bar"] * whole)
         factors = [float(found.factor(getattr(found, name)())) for name in
@@ -63,8 +64,8 @@ def test_their_sufficient_condition_is_met():
     theta = 0
     for seed in range(40):
         told = draw(lstm, 3, scale=0.02, seed=seed)
-        box = invariant_box(told, 1.0)
-        named, found = constants(told, box), comparison(told, 1.0, box)
+        box = told.box(1.0)
+        named, found = told.constants(box, 1.0), told.compared(box, 1.0)
         theta += named["theta"] < 1
         a, f, o, q = (named[name] for name in ("a", "f_bar", "o_bar", "q"))
         if o * a < (1 - f) * (1 - q):
@@ -78,8 +79,8 @@ def test_one_step_of_the_euclidean_norm_is_not_enough():
     W = torch.zeros(1, 4 * n, n).double()
     W[0, 2 * n : 3 * n, 0] = 0.2453
     b = torch.tensor([20.0, -4.0, 0.0, 20.0], dtype=torch.float64).repeat_interleave(n)[None]
-    cell = LSTM(W, torch.zeros(1, 4 * n, 1).double(), b, torch.zeros_like(b))
-    found = comparison(cell, 0.0)
+    cell = lstm(W, torch.zeros(1, 4 * n, 1).double(), b, torch.zeros_like(b))
+    found = cell.comparison(0.0)
     norm = found.norm("infinity")
     assert norm.lam == pytest.approx(0.2633, abs=1e-4)
     s, zero = torch.zeros(1, 2 * n, 1).double(), torch.zeros(1, 1, 1).double()
@@ -141,6 +142,6 @@ def test_without_inputs():
     module = torch.nn.LSTM(2, 3)
     with torch.no_grad():
         module.weight_hh_l0.mul_(0.1)
-    quiet, loud = (analyse(load_model(module), B).norm("infinity") for B in (0.0, 1.0))
+    quiet, loud = (ProgramAnalysis.of(load_model(module), B).norm("infinity") for B in (0.0, 1.0))
     assert quiet.lam < loud.lam
     assert 0 < quiet.drive < loud.drive

@@ -7,8 +7,6 @@ import torch
 from flint import arb, arb_mat, ctx
 from gated_draws import (
     MAKES,
-    boxed,
-    compared,
     corners,
     directions,
     draw,
@@ -54,7 +52,7 @@ def test_against_torch(kind, bias):
 def test_step_in_balls(make):
     """The exact referee agrees with the float step to rounding, over a run."""
     cell = draw(make, 3)
-    x, N = directions(cell, 1, generator(3)), boxed(cell).shape[1]
+    x, N = directions(cell, 1, generator(3)), cell.box(1.0).shape[1]
     s = torch.zeros(1, N, 1).double()
     with ctx.workprec(200):
         exact, drive = arb_mat(N, 1), arb_mat(x[0].tolist())
@@ -71,7 +69,7 @@ def test_box_is_invariant(make, n):
     """From anywhere in the box, corners and steep inputs included, no step leaves it; it is less
     than |h| ≤ 1."""
     cell = draw(make, n, systems=MANY, scale=2.0)
-    box = boxed(cell)
+    box = cell.box(1.0)
     s = corners(box, 32, generator(n))
     moved = cell.step(s, directions(cell, 32, generator(n + 1)))
     assert bool((moved.abs() <= box[:, :, None] * (1 + 1e-13)).all())
@@ -99,7 +97,7 @@ def test_systems_do_not_depend_on_their_batch(make):
 def test_factors_survive_the_search(make, n, scale):
     """No pair of states in the box parts faster than certified, in any of the norms."""
     cell = draw(make, n, systems=MANY, scale=scale, seed=n)
-    found, best = compared(cell), 0.0
+    found, best = cell.comparison(1.0), 0.0
     for name in ("infinity", *(["comparison"] if make is lstm else []), "perron"):
         v = getattr(found, name)()
         ratio = steepest(cell, found, v, seed=n) / found.factor(v)
@@ -113,7 +111,7 @@ def test_factors_survive_the_search(make, n, scale):
 @MAKES
 def test_zero_weights(make):
     """Without weights the state rests at zero, and half of it is kept at each step."""
-    found = compared(scalar(make))
+    found = scalar(make).comparison(1.0)
     assert not found.box.any()
     assert not found.drive.any()
     assert found.norm("infinity").lam == 0.5
@@ -127,7 +125,7 @@ def test_saturated_gates(make, b):
         {"W_n": 0.3, "U_n": 1.0, "b_z": b}
     )  # fmt: skip
     cell = scalar(make, **parts)
-    norm = compared(cell).norm("perron")
+    norm = cell.comparison(1.0).norm("perron")
     assert (norm.lam < 1) == (b < 0)
     assert (norm.window(1e-3) is None) == (b > 0)
     one = torch.ones(1, 2 if make is lstm else 1, 1).double()
@@ -138,7 +136,7 @@ def test_saturated_gates(make, b):
 @pytest.mark.parametrize("size", [1e10, 1e300])
 def test_huge_weights(make, size):
     """Weights beyond all measure are not certified, and nothing becomes NaN."""
-    found = compared(draw(make, 3, scale=size))
+    found = draw(make, 3, scale=size).comparison(1.0)
     for name in ("spectral", "infinity", "perron", *(["comparison"] if make is lstm else [])):
         norm = found.norm(name)
         assert norm.lam >= 1

@@ -1,0 +1,92 @@
+"""What is certified about one cell, from its comparison on the box that is proved."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+
+from impl.boxes.coarse import rounds_to_one
+from impl.cells.kind import Analysis
+from impl.certificate.refute import ALL, BOX, BOXLESS, IMPLIED, Witness
+from impl.norms.comparison import Comparison, two_norm_steps
+from impl.norms.state_norms import StateNorm
+from impl.numbers.outward import norm_up
+from impl.reading.model import LoadedModel
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramAnalysis(Analysis):
+    """What is certified about one cell of `impl.cells.program`.
+
+    `named`: the constants of the cell itself. `B`: the bound on its inputs. `refused`: why the box
+    that the cell states is not proved, None if it is; nothing then rests on it. `rounds_to_one`:
+    how many decays may round to 1, by dtype.
+    """
+
+    cell: Any
+    comparison: Comparison
+    named: Mapping[str, float]
+    B: float
+    refused: str | None = None
+    rounds_to_one: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, model: LoadedModel[Any], B: float, **more: Any) -> Self:
+        """The analysis of a model under inputs ‖x_t‖₂ ≤ B."""
+        cell, told = model.cell, model.cell.held(B)
+        found, named = cell.compared(told.box, B), cell.constants(told.box, B)
+        at_one = rounds_to_one(cell, told.box, B)
+        return cls(cell, found, named, B, told.reason, at_one, **more)
+
+    def norm(self, name: str) -> StateNorm:
+        """The norm of that name, one of its kind's."""
+        return self.comparison.norm(name)
+
+    def states(self, norm: StateNorm) -> float:
+        """B_h: the least of the box's own Euclidean norm and what the norm says."""
+        return min(float(norm_up(self.comparison.box[0, -self.comparison.n :])), norm.states)
+
+    def constants(self, norm: StateNorm) -> dict[str, float]:
+        """The cell's constants, then those of the norm, then the steps that contract in ‖·‖₂.
+
+        `two_norm_steps` r and `two_norm_factor`: r steps contract by that factor < 1 in the
+        Euclidean norm of the whole state.
+        """
+        steps, factor = two_norm_steps(norm, self.comparison.box.shape[1])
+        return {
+            **self.named,
+            "B_x": self.B,
+            "S_0": float(norm_up(self.comparison.drive[0, -self.comparison.n :])),
+            "B_h": self.states(norm),
+            "drive": norm.drive,
+            "radius": norm.radius,
+            "equivalence": norm.equivalence,
+            "reach": norm.reach,
+            "two_norm_steps": steps,
+            "two_norm_factor": factor,
+        }
+
+    def inputs(self) -> Tensor:
+        """How far the inputs move a state, unit by unit: (N, d)."""
+        return self.comparison.inputs[0]
+
+    def refute(self) -> Witness | None:
+        """What the cell knows of itself."""
+        found: Witness | None = self.cell.refute(self.comparison.box[0], self.B)
+        return found
+
+    @property
+    def unsought(self) -> str | None:
+        """Why no witness is sought, if it is not."""
+        reason: str | None = self.cell.unsought(self.comparison.box.shape[1])
+        return reason
+
+    @property
+    def region(self) -> str:
+        """The states that are spoken of."""
+        bounded = bool(torch.isfinite(self.comparison.box).all())
+        if self.cell.states_box:
+            return BOX if bounded else ALL
+        return (IMPLIED if bounded else ALL) + BOXLESS

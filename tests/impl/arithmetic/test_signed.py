@@ -1,0 +1,83 @@
+"""Euclidean norms of blocks that see the signs of the weights."""
+
+import pytest
+import torch
+from gated_draws import cho, draw, gru, lstm
+
+from impl.arithmetic.signed import Block, Moved, Term, blocks_of, joined, norms, part, weighed
+from impl.arithmetic.slopes import compare
+from impl.cells.table import kind_of
+from impl.numbers.spectral_norm import certified_norm
+
+MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])
+
+
+def rotation(n: int) -> torch.Tensor:
+    """An orthogonal matrix with entries of both signs, (1, n, n)."""
+    by = torch.Generator().manual_seed(n)
+    return torch.linalg.qr(torch.randn(n, n, generator=by, dtype=torch.float64)).Q[None]
+
+
+def test_signs_are_seen():
+    """‖½Q‖₂ = ½ for an orthogonal Q, where that of absolute values is above 1."""
+    weights = {"W": rotation(16) / 2, "W_in": torch.ones(1, 16, 1).double()}
+    cell = kind_of("leaky-tanh").build(weights | {"leak": torch.ones(1, 16).double()})
+    assert float(cell.comparison(1.0).euclidean) == pytest.approx(0.5, rel=1e-12)
+    assert float(certified_norm(weights["W"].abs())) > 1
+
+
+def test_no_larger_than_the_matrices():
+    """Where absolute values tell more, as of the sum of several gates, they are taken."""
+    cell = draw(lstm, 4, systems=20)
+    found = compare(cell.program, cell.parameters, cell.box(1.0), 1.0, cell.d, blocks=2)
+    parts = found.matrices.amax(1).unflatten(2, (2, 4)).unflatten(1, (2, 4)).transpose(2, 3)
+    plain = certified_norm(parts.flatten(0, 2)).reshape(-1, 2, 2)
+    assert bool((found.euclidean <= plain).all())
+    assert bool((found.euclidean < plain).any())
+
+
+@MAKES
+def test_it_is_miller_and_hardts(make):
+    """λ of the blocks is at most the formula with the norm of each gate, at its largest slope."""
+    cell = draw(make, 6, systems=30, scale=0.5, seed=2)
+    box = cell.box(1.0)
+    E = cell.compared(box, 1.0).euclidean
+    sizes = [certified_norm(W) for W in cell.W.chunk(cell.count, dim=1)]
+    if make is lstm:
+        on, (i, f, z, _) = cell.gates(box, 1.0), sizes
+        c = box[:, :6].amax(1)
+        A = i / 4 * on["z"].amax(1) + on["i"].amax(1) * z + f / 4 * c
+        assert bool((E[:, 0, 1] <= A * (1 + 1e-12)).all())
+        assert bool((E[:, 0, 0] <= on["f"].amax(1)).all())
+    else:
+        r, z, n = sizes
+        inner = n * (1 + r / 4) if make is cho else n + r / 4 * 4  # |W_n h + c_n| ≤ 4 here
+        assert bool((E[:, 0, 0] <= 1 + inner + z / 2).all())
+
+
+def test_a_sum_moves_with_all_its_parts():
+    """Of s + W s with W = I the factor is that of twice the state."""
+    layers = {"transition_1_weight": torch.eye(3).double()[None]}
+    one = kind_of("deep-identity").build(layers | {"input_weight": torch.zeros(1, 3, 1).double()})
+    doubled = compare(lambda m, s, x: s + one.program(m, s, x), one.parameters,
+                      torch.ones(1, 3).double(), 0.0, 1)  # fmt: skip
+    assert float(doubled.euclidean) == pytest.approx(2.0)
+
+
+def test_parts_and_joints():
+    """A part of a joint is the part; units that stand still have no term."""
+    like = torch.ones(1, 4).double()
+    c, h = (part(blocks_of(like, 2), start, start + 2) for start in (0, 2))
+    assert [len(c), len(h)] == [1, 1]
+    assert norms(c).tolist() == [[1.0, 0.0]]
+    both = joined([weighed(rotation(2), h), c], [2, 2])
+    assert norms(part(both, 2, 4)).tolist() == [[1.0, 0.0]]
+    assert norms(part(both, 0, 2))[0, 1] == pytest.approx(1.0)
+    assert weighed(rotation(2), ()) == ()
+
+
+def test_unknown_scales():
+    """A scale without a bound gives no bound, but for blocks that do not move the units."""
+    source = Moved((Term(torch.ones(1, 2).double(), None, Block(torch.tensor([[0.0, 1.0]]))),))
+    told = norms((Term(torch.tensor([[torch.inf, 1.0]]).double(), rotation(2), source),))
+    assert told.tolist() == [[0.0, torch.inf]]
