@@ -1,5 +1,7 @@
 """``claims --matrix`` and ``compare``."""
 
+import json
+
 import pytest
 from msgspec.structs import replace
 
@@ -28,14 +30,6 @@ def unproved(run):
 def few(monkeypatch):
     """A few claims in the place of all."""
     monkeypatch.setattr(proofs, "chosen_claims", lambda ids: [claim(id) for id in FEW])
-
-
-@pytest.fixture
-def record(call, tiny, tmp_path):
-    """The record of a run of one claim by one attack."""
-    arguments = ("certified-norm", "-n", 0, "--attacks", "random", "--out", tmp_path / "run")
-    assert call("verify", *arguments).code == 0
-    return tmp_path / "run" / "run.json"
 
 
 def test_the_matrix_as_text(call, few):
@@ -119,3 +113,33 @@ def test_what_held_must_hold(call, record, tmp_path):
     assert call("compare", new, record).code == 0
     document = call("compare", record, new, "--format", "json").json
     assert document == {"lost": ["certified-norm on no-cell: holds, now stands, not proved"]}
+
+
+@pytest.mark.parametrize("left", [0, 1])
+def test_a_blank_is_named(refused, record, left):
+    """Whether nothing is left of the matrix or all but one entry."""
+    told = json.loads(record.read_text())
+    told["matrix"]["entries"] = told["matrix"]["entries"][:left]
+    record.write_text(json.dumps(told))
+    for form in ("text", "json"):
+        line = refused("claims", "--matrix", "--run", record, "--format", form)
+        assert "the matrix has no entry for certified-norm on" in line
+        assert line.endswith("; write the run again")
+
+
+def test_a_record_that_contradicts_itself_is_refused(refused, record, tmp_path):
+    """One line, exit 2, by whichever command it is read, and nothing is written."""
+    told, bad = json.loads(record.read_text()), tmp_path / "bad.json"
+    told["claims"].append(told["claims"][0])
+    bad.write_text(json.dumps(told))
+    for command in (
+        ("compare", record, bad),
+        ("compare", bad, record),
+        ("report", bad, "--out", tmp_path / "out"),
+        ("claims", "--run", bad),
+        ("claims", "--matrix", "--run", bad),
+    ):
+        line = refused(*command)
+        assert "bad.json: the record contradicts itself: " in line
+        assert line.endswith("; write the run again")
+    assert not (tmp_path / "out").exists()

@@ -3,6 +3,7 @@
 import json
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -244,3 +245,27 @@ def test_truncate_keeps_what_it_cannot_replace(refused, stable_model, tmp_path):
         assert line.endswith("name a file in a folder that can be written")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["folder", stable_model.name]
     assert not list((tmp_path / "folder").iterdir())
+
+
+def test_gain(call: Any, tmp_path: Path) -> None:
+    """h = h/2 + 3 x: G = 6, rounded up in the line."""
+    path = tmp_path / "scalar.safetensors"
+    weights = {"weight_hh_l0": torch.tensor([[0.5]]), "weight_ih_l0": torch.tensor([[3.0]])}
+    save_file(weights, str(path))
+    outcome = call("certify", path, "--cell", "linear", "--input-bound", 1, "--norm", "spectral")
+    assert "under inputs at most δ apart, outputs are at most 6 δ apart" in outcome.out
+    record = call(
+        "certify", path, "--cell", "linear", "--input-bound", 1, "--norm", "spectral",
+        "--format", "json",
+    ).json  # fmt: skip
+    assert record["constants"]["gain"] == 6.0
+
+
+def test_no_gain(call: Any, tmp_path: Path) -> None:
+    """Nothing is printed of what is not certified."""
+    path = tmp_path / "wide.safetensors"
+    weights = {"weight_hh_l0": torch.tensor([[1.5]]), "weight_ih_l0": torch.tensor([[3.0]])}
+    save_file(weights, str(path))
+    outcome = call("certify", path, "--cell", "linear", "--input-bound", 1)
+    assert outcome.code == 1
+    assert "δ" not in outcome.out
