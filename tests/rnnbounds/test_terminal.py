@@ -114,6 +114,7 @@ def test_lines_tables_and_documents(capsys):
 BUFFERS = pytest.mark.parametrize("unbuffered", ["", "1"])
 
 
+@pytest.mark.slow
 @BUFFERS
 def test_a_reader_that_leaves_changes_no_verdict(program, save, unbuffered):
     """Nobody reads standard output any more, as after ``head``: the exit code is the verdict's."""
@@ -136,6 +137,7 @@ def test_a_full_disk_is_said(program, unbuffered):
     assert done.stderr.count(b"\n") == 1
 
 
+@pytest.mark.slow
 def test_a_terminal_of_few_characters(program, save):
     """In the locale C all of a certificate is printed, and the exit code is the verdict's."""
     few = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": ""}

@@ -100,6 +100,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(refused, tmp_
     assert (tmp_path / "file").read_text() == "kept"
 
 
+@pytest.mark.slow
 def test_sabotage_document(call, tiny):
     """[{claim, variant, convicted, systems, attack}]; exit 0 when all are convicted."""
     outcome = call("sabotage", CLAIM, "-n", 0, "--format", "json")

@@ -34,6 +34,7 @@ def few(monkeypatch):
     monkeypatch.setattr(proofs, "chosen_claims", lambda ids: [claim(id) for id in FEW])
 
 
+@pytest.mark.slow
 def test_the_matrix_as_text(call, few):
     """Within 120 columns, a row for each claim in each block, and every reason below by number."""
     outcome = call("claims", "--matrix", "--now", "-n", 0)

@@ -184,14 +184,10 @@ def test_the_evil_pickle_is_evil(tmp_path):
     ("weights", "fault"),
     [
         ({"W": [[NAN]]}, "weight_hh holds NaN or infinity; repair"),
-        ({"W": [[INF]]}, "weight_hh holds NaN or infinity; repair"),
         ({"W": [[0.5]], "U": [[NAN]]}, "weight_ih holds NaN"),
         ({"W": [[0.5]], "b": [-INF]}, "bias_ih holds NaN"),
         ({"W": [[0.5, 0.5]]}, "(n, n) with n ≥ 1 is needed; reshape it"),
-        ({"W": [[0.5]], "U": [[1.0], [1.0]]}, "(1, d) with d ≥ 1 is needed; reshape it"),
-        ({"W": [[0.5]], "b": [1.0, 1.0]}, "(1,) is needed; reshape it"),
         ({"W": [[1], [1], [1], [1]]}, "float"),
-        ({"W": [[1.0]] * 5}, "(n, n) with n ≥ 1 is needed; reshape it"),
         ({"W": [[1.0]] * 4, "U": [[1.0]] * 3}, "(4, d) with d ≥ 1 is needed; reshape it"),
         ({"W": [[1.0]] * 3, "b": [0.0] * 4}, "(3,) is needed; reshape it"),
     ],
@@ -226,15 +222,6 @@ def test_truncate(call, stable_model, tmp_path, format):
         assert outcome.json == json.loads(json.dumps(certificate))
     x = torch.ones(1, 30, 1)
     rnnbounds.assert_truncation(str(stable_model), x, epsilon=0.01, cell="rnn-tanh")
-
-
-@pytest.mark.parametrize("eps", [0, -1, NAN, INF])
-def test_truncate_needs_a_target(refused, stable_model, tmp_path, eps):
-    """ε ≤ 0 or not finite: nothing is written."""
-    out = tmp_path / "short.safetensors"
-    line = refused("truncate", stable_model, *TANH, "--eps", eps, "--out", out)
-    assert "must be a number > 0; choose another value" in line
-    assert not out.exists()
 
 
 def test_truncate_keeps_what_it_cannot_replace(refused, stable_model, tmp_path):
