@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -76,6 +77,29 @@ def refused(call: Callable[..., Outcome]) -> Callable[..., str]:
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few and small batches under the name of the quick profile."""
     monkeypatch.setitem(PROFILES, "quick", TINY)
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run of one claim by one attack, which passes: to be read, not changed."""
+    folder = tmp_path_factory.mktemp("recorded")
+    arguments = ("certified-norm", "-n", "0", "--attacks", "random", "--out", str(folder))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PROFILES, "quick", TINY)
+        assert main(["verify", *arguments]) == 0
+    return folder
+
+
+@pytest.fixture
+def verified(recorded: Path, tmp_path: Path) -> Path:
+    """A copy of that folder."""
+    return Path(shutil.copytree(recorded, tmp_path / "verified"))
+
+
+@pytest.fixture
+def record(verified: Path) -> Path:
+    """The record in it."""
+    return verified / "run.json"
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
 """Light at the door: what only reads, shows or checks imports nothing that proves or attacks."""
 
-from dataclasses import replace
+from shutil import copy
 
 import pytest
 import torch
 
-from properties.attacks.budget import PROFILES
 from rnnbounds.cli import main
 
 HEAVY = ("torch", "z3", "sympy", "matplotlib", "hypothesis", "theory", "properties")
@@ -21,16 +20,12 @@ RELU = ("--cell", "rnn-relu", "--input-bound", "1")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def made(recorded, tmp_path_factory):
     """A run's record, a truncated model and a unitary one."""
     folder = tmp_path_factory.mktemp("made")
     weights = {"weight_hh_l0": torch.full((2, 2), 0.25), "weight_ih_l0": torch.ones(2, 1)}
     torch.save(weights, folder / "model.pt")
-    with pytest.MonkeyPatch.context() as patch:
-        few = replace(PROFILES["quick"], random=2, targeted=1, batch=4, sequences=2)
-        patch.setitem(PROFILES, "quick", few)
-        one = ("certified-norm", "-n0", "--attacks", "random")
-        assert main(["verify", *one, "--out", str(folder)]) == 0
+    copy(recorded / "run.json", folder)
     for command in ("truncate", *TANH, "--eps", "0.1"), ("unitary", *RELU):
         name, *options = command
         model, out = (str(folder / file) for file in ("model.pt", f"{name}.safetensors"))
@@ -68,3 +63,24 @@ def test_errors_of_the_rooms_that_are_loaded(python, arguments):
     assert (ran.returncode, ran.stdout, loaded) == (2, "", "[]")
     assert line.startswith("rnnbounds: ")
     assert "does not exist" in line
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("before", "what"),
+    [
+        (
+            "from impl.cells.gated import gru, lstm; gru.GRU_KIND = lstm.LSTM_KIND",
+            "two cells are named 'lstm'; give one of them another name",
+        ),
+        ("sys.modules['z3'] = None", "install rnnbounds again, with what it needs"),
+    ],
+)
+def test_what_goes_wrong_while_loading_is_one_line(python, before, what):
+    """Two cells of one name, of which one would be read for the other; a package that is gone."""
+    program = f"import sys; {before}; from rnnbounds.cli import main; sys.exit(main())"
+    result = python("-c", program, "claims", "--now")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("rnnbounds: ")
+    assert result.stderr.endswith(f"{what}\n")
+    assert result.stderr.count("\n") == 1

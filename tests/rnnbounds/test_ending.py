@@ -73,8 +73,8 @@ def started(tmp_path):
             os.killpg(process.pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("work", ["stuck", "busy"])
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "work"), [(signal.SIGTERM, "stuck"), (signal.SIGINT, "busy")])
 def test_a_signal_ends_the_run_and_its_workers(started, tmp_path, number, work):
     """One line, the shell's exit code, and nothing written."""
     process = started(work, 2)
@@ -85,6 +85,7 @@ def test_a_signal_ends_the_run_and_its_workers(started, tmp_path, number, work):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_ctrl_c_reaches_all_processes(started, tmp_path):
     """A terminal sends it to the workers too: still one line."""
     process = started("busy", 2)
@@ -105,6 +106,7 @@ def test_a_run_in_one_process_ends_too(started, work):
     assert (process.returncode, err) == (143, "rnnbounds: ended by SIGTERM; run it again\n")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a library must come back first")
 @pytest.mark.parametrize("work", ["stuck", "busy"])
 def test_workers_end_with_a_parent_that_is_killed(started, work):

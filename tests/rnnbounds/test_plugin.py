@@ -1,55 +1,53 @@
 """The pytest plugin: the same record as ``verify``, and sessions that fail when the run does."""
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import properties
+from properties.runs import parts
 from reports import comparable, load, problems
 from rnnbounds.plugin import ATTACKS, PROFILE, SEED, check_options
 
 CLAIM = "certified-norm"
 BOUNDS = Path(properties.__file__).with_name("test_bounds.py")
-TINY = """
+# The budget of `tiny` in the processes of pytest-xdist.
+TWO = """
 from properties.attacks.budget import PROFILES, Budget
 PROFILES["quick"] = Budget(random=2, targeted=1, gradient=1, ascent=4, batch=4, sequences=2)
 """
-BROKEN = """
-import msgspec
-from properties.runs import parts
-honest = parts.ledger_records
-def unproved(entry, minimal):
-    return tuple(msgspec.structs.replace(ledger, proved=False) for ledger in honest(entry, minimal))
-parts.ledger_records = unproved
-"""
 
-Session = Callable[..., subprocess.CompletedProcess[str]]
+Session = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture
-def session(python, plugin, tmp_path) -> Session:
-    """Run ``pytest properties`` on a tiny budget in a process of its own."""
-    (tmp_path / "tiny_budget.py").write_text(TINY)
-    (tmp_path / "broken_proofs.py").write_text(BROKEN)
+def session(plugin, tiny, tmp_path, capsys, monkeypatch) -> Session:
+    """Run ``pytest properties`` here, on a tiny budget: its exit code and what it printed."""
 
-    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-        fixed = ("-p", "tiny_budget", *plugin, "-p", "no:cacheprovider", "-q")
-        return python("-m", "pytest", BOUNDS, *fixed, *arguments)
+    def run(*arguments: object, what: Path = BOUNDS) -> tuple[int, str]:
+        monkeypatch.chdir(tmp_path)
+        fixed = (*plugin, "-c", "/dev/null", "--rootdir", tmp_path, "-p", "no:cacheprovider", "-q")
+        code = pytest.main([str(word) for word in (what, *fixed, *arguments)])
+        told = capsys.readouterr()
+        return int(code), told.out + told.err
 
     return run
 
 
 @pytest.mark.slow
-def test_the_same_record_as_verify(session, call, tiny, tmp_path):
+def test_the_same_record_as_verify(session, python, plugin, call, tiny, tmp_path):
     """In one process, in two, and from the command line: one record but for the environment."""
     assert call("verify", CLAIM, "-n", 0, "--out", tmp_path / "cli").code == 0
-    for workers in ("0", "2"):
-        folder = tmp_path / workers
-        result = session("-k", CLAIM, "--bounds-report", folder, "-n", workers)
-        assert result.returncode == 0, result.stdout + result.stderr
-        assert f"wrote {folder / 'run.json'} and {folder / 'index.html'}" in result.stdout
+    code, told = session("-k", CLAIM, "--bounds-report", tmp_path / "0")
+    assert code == 0, told
+    (tmp_path / "tiny_budget.py").write_text(TWO)
+    fixed = ("-p", "tiny_budget", *plugin, "-p", "no:cacheprovider", "-q", "-n", 2, "-k", CLAIM)
+    result = python("-m", "pytest", BOUNDS, *fixed, "--bounds-report", tmp_path / "2")
+    assert result.returncode == 0, result.stdout + result.stderr
+    for folder, text in ((tmp_path / "0", told), (tmp_path / "2", result.stdout)):
+        assert f"wrote {folder / 'run.json'} and {folder / 'index.html'}" in text
         assert sorted(path.name for path in folder.iterdir()) == ["index.html", "run.json"]
     runs = [load(tmp_path / name / "run.json") for name in ("cli", "0", "2")]
     assert comparable(runs[0]) == comparable(runs[1]) == comparable(runs[2])
@@ -58,12 +56,18 @@ def test_the_same_record_as_verify(session, call, tiny, tmp_path):
     assert runs[2].environment.command.startswith("pytest ")
 
 
-def test_a_failing_part_fails_the_session(session, tmp_path):
+def test_a_failing_part_fails_the_session(session, tmp_path, monkeypatch):
     """An unproved ledger fails its test, the record and the session."""
+    honest = parts.ledger_records
+    monkeypatch.setattr(
+        parts,
+        "ledger_records",
+        lambda *asked: tuple(replace(ledger, proved=False) for ledger in honest(*asked)),
+    )
     folder = tmp_path / "report"
-    result = session("-k", f"{CLAIM}/proof", "-p", "broken_proofs", "--bounds-report", folder)
-    assert result.returncode == 1
-    assert f"FAILS: {CLAIM}: not proved (form gate)" in result.stdout
+    code, told = session("-k", f"{CLAIM}/proof", "--bounds-report", folder)
+    assert code == 1
+    assert f"FAILS: {CLAIM}: not proved (form gate)" in told
     run = load(folder / "run.json")
     assert not run.claims[0].proved
     assert f"{CLAIM}/random" in run.missing_parts
@@ -71,41 +75,41 @@ def test_a_failing_part_fails_the_session(session, tmp_path):
 
 def test_a_missing_part_fails_the_session(session, tmp_path):
     """All tests that ran pass, but the record lacks parts: that is no pass."""
-    folder = tmp_path / "report"
-    result = session("-k", f"{CLAIM}/proof", "--bounds-report", folder)
-    assert "1 passed" in result.stdout
-    assert result.returncode == 1
-    assert f"FAILS: the part '{CLAIM}/random' never reported" in result.stdout
+    code, told = session("-k", f"{CLAIM}/proof", "--bounds-report", tmp_path / "report")
+    assert "1 passed" in told
+    assert code == 1
+    assert f"FAILS: the part '{CLAIM}/random' never reported" in told
 
 
 def test_without_a_report_nothing_is_written(session, tmp_path):
     """Chosen attacks run, the others are skipped; no file, no summary."""
-    before = set(tmp_path.iterdir())
     chosen = f"{CLAIM}/random or {CLAIM}/targeted"
-    result = session("-k", chosen, "--bounds-attacks", "random")
-    assert result.returncode == 0, result.stdout
-    assert "1 passed, 1 skipped" in result.stdout
-    assert "wrote" not in result.stdout
-    assert {path for path in tmp_path.iterdir() if path.suffix != ".py"} <= before | {
-        tmp_path / name for name in ("__pycache__", ".hypothesis")
-    }
+    code, told = session("-k", chosen, "--bounds-attacks", "random")
+    assert code == 0, told
+    assert "1 passed, 1 skipped" in told
+    assert "wrote" not in told
+    assert {path.name for path in tmp_path.iterdir()} <= {".hypothesis"}
 
 
 def test_collecting_writes_nothing(session, tmp_path):
     """--collect-only looks at nothing, so it must not overwrite a report."""
     folder = tmp_path / "report"
-    result = session("--collect-only", "--bounds-report", folder)
-    assert result.returncode == 0
+    assert session("--collect-only", "--bounds-report", folder)[0] == 0
     assert not folder.exists()
 
 
 def test_a_wrong_option_is_a_usage_error(session, tmp_path):
-    """Exit 4 with one clear line, before anything is collected."""
-    result = session("--bounds-profile", "slow", "--bounds-report", tmp_path / "report")
-    assert result.returncode == pytest.ExitCode.USAGE_ERROR
-    lines = [line for line in (result.stdout + result.stderr).splitlines() if line.strip()]
+    """Exit 4 with one clear line, before anything is collected, and nothing is written."""
+    code, told = session("--bounds-profile", "slow", "--bounds-report", tmp_path / "report")
+    assert code == pytest.ExitCode.USAGE_ERROR
+    lines = [line for line in told.splitlines() if line.strip()]
     assert lines == ["ERROR: unknown profile 'slow'; choose among quick, ci, deep"]
     assert not (tmp_path / "report").exists()
+    own = tmp_path / "test_own.py"
+    own.write_text("def test_own():\n    pass\n")
+    code, told = session("--bounds-report", "", what=own)
+    assert code == pytest.ExitCode.USAGE_ERROR
+    assert "--bounds-report is empty; name a folder, or leave it out" in told
 
 
 @pytest.mark.parametrize(

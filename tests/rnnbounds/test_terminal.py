@@ -85,18 +85,15 @@ def test_names_of_tensors_and_fields(call, tmp_path):
     assert printed(outcome.err)
 
 
-def test_a_record_s_names_on_every_output(call, tiny, tmp_path):
+def test_a_record_s_names_on_every_output(call, record):
     """Claims, variants and forms of a record, in tables, documents and on the page."""
-    place = tmp_path / "run.json"
-    arguments = ("certified-norm", "-n", 0, "--attacks", "random", "--out", tmp_path)
-    assert call("verify", *arguments).code == 0
-    data = place.read_bytes().replace(b'"certified-norm"', json.dumps(HOSTILE).encode())
-    place.write_bytes(data.replace(b'"certified-norm/', json.dumps(HOSTILE).encode()[:-1] + b"/"))
+    data = record.read_bytes().replace(b'"certified-norm"', json.dumps(HOSTILE).encode())
+    record.write_bytes(data.replace(b'"certified-norm/', json.dumps(HOSTILE).encode()[:-1] + b"/"))
     for options in ((), ("--matrix",), ("--format", "json"), ("--matrix", "--format", "json")):
-        outcome = call("claims", "--run", place, *options)
+        outcome = call("claims", "--run", record, *options)
         assert outcome.out
         assert printed(outcome.out)
-    run = load(place)
+    run = load(record)
     assert printed(render(run).decode())
     assert run.claims[0].id == HOSTILE
     unproved = replace(run, missing_parts=())
@@ -117,43 +114,39 @@ def test_lines_tables_and_documents(capsys):
 BUFFERS = pytest.mark.parametrize("unbuffered", ["", "1"])
 
 
+@pytest.mark.slow
 @BUFFERS
 def test_a_reader_that_leaves_changes_no_verdict(program, save, unbuffered):
     """Nobody reads standard output any more, as after ``head``: the exit code is the verdict's."""
-    for weight, code in ((0.5, 0), (2.0, 1)):
-        model = save([[weight]])
+    for call, code in ((("claims",), 0), (("certify", save([[2.0]]), *QUICK), 1)):
         reader, writer = os.pipe()
         os.close(reader)
-        done = program(
-            "certify", model, *QUICK, stdout=writer,
-            PYTHONUNBUFFERED=unbuffered,
-        )  # fmt: skip
+        done = program(*call, stdout=writer, PYTHONUNBUFFERED=unbuffered)
         os.close(writer)
         assert (done.returncode, done.stderr) == (code, b"")
 
 
 @BUFFERS
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's /dev/full")
-def test_a_full_disk_is_said(program, save, unbuffered):
+def test_a_full_disk_is_said(program, unbuffered):
     """What could not be printed is no verdict: one line, exit 2."""
     with Path("/dev/full").open("wb") as full:
-        arguments = ("certify", save([[0.5]]), *QUICK)
-        done = program(*arguments, stdout=full, PYTHONUNBUFFERED=unbuffered)
+        done = program("claims", stdout=full, PYTHONUNBUFFERED=unbuffered)
     assert done.returncode == 2, done.stderr
     assert done.stderr.decode().endswith("No space left on device; choose another path\n")
     assert done.stderr.count(b"\n") == 1
 
 
+@pytest.mark.slow
 def test_a_terminal_of_few_characters(program, save):
     """In the locale C all of a certificate is printed, and the exit code is the verdict's."""
     few = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": ""}
-    arguments = ("certify", save([[0.5]]), *QUICK)
-    done = program(*arguments, **few)
+    done = program("certify", save([[0.5]]), *QUICK, **few)
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.isascii()
     assert b"norm tried" in done.stdout
     documents = [
-        json.loads(program(*arguments, "--format", "json", **environment).stdout)
+        json.loads(program("claims", "--format", "json", **environment).stdout)
         for environment in (few, {})
     ]
     assert documents[0] == documents[1]

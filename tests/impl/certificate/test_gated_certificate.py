@@ -111,19 +111,6 @@ def test_unrolled_is_the_truncated_run(cell, k):
         assert torch.allclose(outputs[:, t - 1], expected.double(), rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("cell", ["lstm", "gru"])
-def test_files_load_into_torch(cell, tmp_path):
-    """The truncated file is itself a model: for torch's layer, and certified as the original."""
-    path = tmp_path / "t.safetensors"
-    forward, certificate = truncate(layer(cell), 1e-2, 1.0)
-    save_truncated(forward, certificate, path)
-    layer(cell, seed=9).load_state_dict(load_file(path))
-    assert load_model(path).name == cell
-    again = certify(path, 1.0, (1e-2,)).to_json()
-    assert again["truncation"] == certificate["truncation"]
-    assert again["sha256"] == certificate["sha256"]
-
-
 @pytest.mark.parametrize("change", ["cell", "weights"])
 def test_tampering_is_noticed(tmp_path, change):
     """The other convention, or one flipped bit, and the file is refused."""
@@ -226,13 +213,6 @@ def test_the_best_norm_is_kept():
                 known = [k for _, lam, k in auto.tried if lam < 1 and k is not None]
                 assert auto.window(1e-6) == min(known)
     assert won >= {"spectral", "perron"}
-
-
-def test_without_inputs():
-    """B = 0 is certified with a window no longer than with inputs."""
-    for cell in GATED:
-        quiet, loud = (certify(model(cell), B, (1e-4,)).window(1e-4) for B in (0.0, 1.0))
-        assert quiet <= loud
 
 
 def test_table_of_contents():

@@ -8,6 +8,7 @@ larger bound may well be.
 import json
 import math
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -51,14 +52,19 @@ def model(cell, dtype, biases, seed=3):
     return load_model({name: part.to(dtype) for name, part in weights.items()}, cell)
 
 
+@cache
+def certified(cell, norm, dtype, biases):
+    """A model and its certificate."""
+    held = model(cell, dtype, biases)
+    return held, certify(held, 1.5, (1e-2, 1e-5), norm)
+
+
 @pytest.fixture(params=GOOD, ids=lambda told: f"{told[0]}-{told[1]}")
 def good(request, tmp_path):
     """A path, a good file that is taken apart, and its source."""
-    cell, norm, dtype, biases = request.param
-    if norm == "diagonal-sdp" and not installed():
+    if request.param[1] == "diagonal-sdp" and not installed():
         pytest.skip("needs the solver")
-    held, path = model(cell, dtype, biases), tmp_path / "t"
-    certificate = certify(held, 1.5, (1e-2, 1e-5), norm)
+    path, (held, certificate) = tmp_path / "t", certified(*request.param)
     save_truncated(unrolled(held, certificate.windows[0][1]), certificate.to_json(), path)
     weights = {role: part.double().numpy() for role, part in held.weights.items()}
     return path, taken_apart(path.read_bytes()), Source(held.name, held.dtype, weights)

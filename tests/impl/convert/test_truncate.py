@@ -1,5 +1,7 @@
 import json
 import struct
+from copy import deepcopy
+from functools import cache
 
 import pytest
 import torch
@@ -26,6 +28,12 @@ def rnn(seed=0, lam=0.6, dtype=torch.float32, **options):
     with torch.no_grad():
         made.weight_hh_l0 *= lam / float(torch.linalg.matrix_norm(made.weight_hh_l0, 2))
     return made
+
+
+@cache
+def short(epsilon=1e-2, **options):
+    """The truncated model of `rnn`, and its certificate."""
+    return truncate(rnn(**options), epsilon, 1.0)
 
 
 def inputs(bound=1.0, dtype=torch.float32):
@@ -57,7 +65,7 @@ def test_within_epsilon(dtype, bias, nonlinearity):
 @pytest.mark.parametrize("bias", [True, False])
 def test_round_trip(tmp_path, bias):
     """Written and read again: the same module, bit for bit, with its certificate."""
-    forward, certificate = truncate(rnn(bias=bias), 1e-2, 1.0)
+    forward, certificate = short(bias=bias)
     save_truncated(forward, certificate, tmp_path / "t.safetensors")
     again = load_truncated(str(tmp_path / "t.safetensors"))
     assert torch.equal(again(inputs()), forward(inputs()))
@@ -106,16 +114,17 @@ def test_bad_epsilon(epsilon):
 
 def test_certificate_of_another_model(tmp_path):
     """A certificate of other weights, or of another window, is not written."""
-    forward, certificate = truncate(rnn(), 1e-2, 1.0)
-    other, _ = truncate(rnn(seed=1), 1e-2, 1.0)
-    longer, _ = truncate(rnn(), 1e-6, 1.0)
-    relu, _ = truncate(rnn(nonlinearity="relu"), 1e-2, 1.0)
+    forward, certificate = short()
+    other, _ = short(seed=1)
+    longer, _ = short(1e-6)
+    relu, _ = short(nonlinearity="relu")
     for wrong in (other, longer, relu):
         with pytest.raises(InputError, match="certificate"):
             save_truncated(wrong, certificate, tmp_path / "t")
     for record in ({}, {"truncation": 3}, {"truncation": [3]}, certificate | {"schema": "?"}):
         with pytest.raises(InputError, match="certificate"):
             save_truncated(forward, record, tmp_path / "t")
+    forward = deepcopy(forward)
     forward.readout = torch.nn.Linear(4, 1)
     with pytest.raises(InputError, match="readout"):
         save_truncated(forward, certificate, tmp_path / "t")
@@ -157,7 +166,7 @@ def rewritten(path, **changes):
 def test_tampered_metadata(tmp_path, changes, reason):
     """Whatever is changed in the metadata is noticed, with one line."""
     path = tmp_path / "t.safetensors"
-    save_truncated(*truncate(rnn(), 1e-2, 1.0), path)
+    save_truncated(*short(), path)
     rewritten(path, **changes)
     with pytest.raises(InputError, match=reason) as caught:
         load_truncated(path)
@@ -166,7 +175,7 @@ def test_tampered_metadata(tmp_path, changes, reason):
 
 def test_tampered_certificate(tmp_path):
     """A certificate that says more than was certified is noticed."""
-    forward, certificate = truncate(rnn(), 1e-2, 1.0)
+    forward, certificate = short()
     save_truncated(forward, certificate, tmp_path / "t")
     rewritten(tmp_path / "t", certificate=json.dumps(certificate | {"input_bound": 100.0}))
     with pytest.raises(ModelFileError, match="changed"):
@@ -176,7 +185,7 @@ def test_tampered_certificate(tmp_path):
 def test_tampered_weights(tmp_path):
     """One flipped bit of a weight is noticed; so are NaN and a missing bias."""
     path = tmp_path / "t.safetensors"
-    save_truncated(*truncate(rnn(), 1e-2, 1.0), path)
+    save_truncated(*short(), path)
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(data)

@@ -35,7 +35,8 @@ def test_verify_document_is_the_record(call, tiny, tmp_path):
 @pytest.mark.slow
 def test_verify_text(call, tiny, tmp_path):
     """A row for each claim, the verdict, and where the page is."""
-    outcome = call("verify", CLAIM, "-n", 0, "--seed", 3, "--out", tmp_path / "r")
+    options = ("--attacks", "random", "--seed", 3, "--out", tmp_path / "r")
+    outcome = call("verify", CLAIM, "-n", 0, *options)
     assert (outcome.code, outcome.err) == (0, "")
     header, row, verdict, wrote = outcome.out.splitlines()
     assert header.split() == [
@@ -50,10 +51,7 @@ def test_verify_text(call, tiny, tmp_path):
 
 @pytest.mark.slow
 def test_verify_fails_a_claim_that_was_not_tested(call, tiny):
-    """No gradient reaches the gate, so nothing HOLDS: exit 1, said in text and in JSON."""
-    outcome = call("verify", CLAIM, "-n", 0, "--attacks", "gradient")
-    assert outcome.code == 1
-    assert f"FAILS: {CLAIM}: never tested in earnest" in outcome.out
+    """No gradient reaches the gate, so nothing HOLDS: exit 1."""
     outcome = call("verify", CLAIM, "-n", 0, "--attacks", "gradient", "--format", "json")
     assert outcome.code == 1
     assert outcome.json["attacks"] == ["gradient"]
@@ -102,6 +100,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(refused, tmp_
     assert (tmp_path / "file").read_text() == "kept"
 
 
+@pytest.mark.slow
 def test_sabotage_document(call, tiny):
     """[{claim, variant, convicted, systems, attack}]; exit 0 when all are convicted."""
     outcome = call("sabotage", CLAIM, "-n", 0, "--format", "json")

@@ -1,9 +1,13 @@
 """``claims --matrix`` and ``compare``."""
 
+import json
+
 import pytest
 from msgspec.structs import replace
 
-from reports import encode, load
+from properties.runs.matrix import matrix
+from properties.runs.probe import probe
+from reports import LedgerRecord, encode, load
 from reports.records.matrix import matrix_problems
 from rnnbounds.commands import proofs
 from theory import CLAIMS, claim
@@ -30,14 +34,7 @@ def few(monkeypatch):
     monkeypatch.setattr(proofs, "chosen_claims", lambda ids: [claim(id) for id in FEW])
 
 
-@pytest.fixture
-def record(call, tiny, tmp_path):
-    """The record of a run of one claim by one attack."""
-    arguments = ("certified-norm", "-n", 0, "--attacks", "random", "--out", tmp_path / "run")
-    assert call("verify", *arguments).code == 0
-    return tmp_path / "run" / "run.json"
-
-
+@pytest.mark.slow
 def test_the_matrix_as_text(call, few):
     """Within 120 columns, a row for each claim in each block, and every reason below by number."""
     outcome = call("claims", "--matrix", "--now", "-n", 0)
@@ -69,13 +66,17 @@ def test_the_matrix_as_a_document(call, few):
 
 
 @pytest.mark.slow
-def test_all_claims_on_all_cells(call):
-    """No blank, nothing untested, and nothing against any claim."""
-    outcome = call("claims", "--matrix", "--now", "--format", "json")
-    standings = {entry["standing"] for entry in outcome.json["entries"]}
-    assert standings <= {"HOLDS", "ARGUED", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED"}
-    assert len(outcome.json["entries"]) == len(CLAIMS) * len(outcome.json["columns"])
-    assert outcome.code == 0
+@pytest.mark.parametrize("entry", CLAIMS, ids=lambda entry: entry.id)
+def test_every_claim_on_all_cells(entry):
+    """No blank, nothing untested, and nothing against any claim, all of which are proved."""
+    proved = [
+        LedgerRecord(form=form.name, steps=(), axioms=(), human=(), proved=True)
+        for form in entry.forms
+    ]
+    found = matrix([entry], {entry.id: probe(entry)}, {entry.id: proved})
+    assert matrix_problems(found, (entry.id,)) == []
+    standings = {told.standing for told in found.entries}
+    assert standings <= {"HOLDS", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED"}
 
 
 def test_the_matrix_of_a_run(call, record):
@@ -119,3 +120,33 @@ def test_what_held_must_hold(call, record, tmp_path):
     assert call("compare", new, record).code == 0
     document = call("compare", record, new, "--format", "json").json
     assert document == {"lost": ["certified-norm on no-cell: holds, now stands, not proved"]}
+
+
+@pytest.mark.parametrize("left", [0, 1])
+def test_a_blank_is_named(refused, record, left):
+    """Whether nothing is left of the matrix or all but one entry."""
+    told = json.loads(record.read_text())
+    told["matrix"]["entries"] = told["matrix"]["entries"][:left]
+    record.write_text(json.dumps(told))
+    for form in ("text", "json"):
+        line = refused("claims", "--matrix", "--run", record, "--format", form)
+        assert "the matrix has no entry for certified-norm on" in line
+        assert line.endswith("; write the run again")
+
+
+def test_a_record_that_contradicts_itself_is_refused(refused, record, tmp_path):
+    """One line, exit 2, by whichever command it is read, and nothing is written."""
+    told, bad = json.loads(record.read_text()), tmp_path / "bad.json"
+    told["claims"].append(told["claims"][0])
+    bad.write_text(json.dumps(told))
+    for command in (
+        ("compare", record, bad),
+        ("compare", bad, record),
+        ("report", bad, "--out", tmp_path / "out"),
+        ("claims", "--run", bad),
+        ("claims", "--matrix", "--run", bad),
+    ):
+        line = refused(*command)
+        assert "bad.json: the record contradicts itself: " in line
+        assert line.endswith("; write the run again")
+    assert not (tmp_path / "out").exists()

@@ -5,19 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reports import load
 
-
-@pytest.fixture
-def verified(call, tiny, tmp_path):
-    """The folder of a run of one claim by one attack, which passes."""
-    folder = tmp_path / "verified"
-    arguments = ("certified-norm", "-n", 0, "--attacks", "random", "--out", folder)
-    assert call("verify", *arguments).code == 0
-    return folder
-
-
-@pytest.mark.slow
 def test_the_same_page(call, verified, tmp_path):
     """From run.json alone the identical page is made, and the record is copied."""
     out = tmp_path / "again"
@@ -34,7 +22,9 @@ def test_a_failed_run(call, tiny, tmp_path):
     """The page of a failed run is written too, and the exit code says that it failed."""
     record = tmp_path / "a" / "run.json"
     arguments = ("certified-norm", "-n", 0, "--attacks", "gradient", "--out", record.parent)
-    assert call("verify", *arguments).code == 1
+    outcome = call("verify", *arguments)
+    assert outcome.code == 1
+    assert "FAILS: certified-norm: never tested in earnest" in outcome.out
     outcome = call("report", record, "--out", tmp_path / "b")
     assert outcome.code == 1
     assert "FAILS: certified-norm: never tested in earnest" in outcome.out
@@ -83,8 +73,3 @@ def test_a_folder_in_which_nobody_may_write(refused, verified):
     """Not even root writes into /proc."""
     line = refused("report", verified / "run.json", "--out", f"/proc/{os.getpid()}/report")
     assert line.endswith("choose another place")
-
-
-def test_the_record_on_the_page_is_the_run(verified):
-    """What was written reads back as a passing run of the seed."""
-    assert load(verified / "run.json").seed == 0

@@ -76,5 +76,5 @@ def test_what_a_run_prints_is_replayed(call, tiny, tmp_path, claim):
         assert seen.code in (0, 1)
         same = [other for other in seen.json if other["k"] == check.k]
         assert [other["verdict"] for other in same] == [check.verdict]
-        arguments[1] = json.dumps(check.spec)
-        assert call(*arguments, "--format", "json").json == seen.json
+    arguments[1] = json.dumps(check.spec)
+    assert call(*arguments, "--format", "json").json == seen.json

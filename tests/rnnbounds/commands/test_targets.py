@@ -111,18 +111,16 @@ def test_a_folder_in_a_file_s_place(refused, writers, idle, tmp_path, command, n
     assert "a folder has that name" in refused(*writers[command], tmp_path / "out")
 
 
-def test_a_report_beside_its_record(call, refused, tiny, tmp_path):
+def test_a_report_beside_its_record(call, refused, verified):
     """The record is left as it is, byte by byte; a record called like the page is not replaced."""
-    arguments = ("certified-norm", "-n", 0, "--attacks", "random", "--out", tmp_path)
-    assert call("verify", *arguments).code == 0
-    record, page = tmp_path / "run.json", tmp_path / "index.html"
+    record, page = verified / "run.json", verified / "index.html"
     made = page.read_bytes()
     spaced = record.read_bytes() + b"\n\n"
     record.write_bytes(spaced)
     page.unlink()
-    outcome = call("report", record, "--out", tmp_path)
+    outcome = call("report", record, "--out", verified)
     assert (outcome.code, outcome.out) == (0, f"wrote {page}\n")
     assert (record.read_bytes(), page.read_bytes()) == (spaced, made)
     record.replace(page)
-    assert "it is the file that is read" in refused("report", page, "--out", tmp_path)
+    assert "it is the file that is read" in refused("report", page, "--out", verified)
     assert page.read_bytes() == spaced

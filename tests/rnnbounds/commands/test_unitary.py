@@ -121,27 +121,6 @@ def test_only_relu(refused, relu_model, tmp_path, cell):
     assert not out.exists()
 
 
-@pytest.mark.parametrize("bound", [-1, NAN, INF, 1e308])
-def test_wrong_bounds(refused, relu_model, tmp_path, bound):
-    """Input bounds that make no sense."""
-    out = tmp_path / "u.safetensors"
-    line = refused(
-        "unitary", relu_model, "--cell", "rnn-relu", "--input-bound", bound, "--out", out
-    )
-    assert "the input bound B" in line
-    assert not out.exists()
-
-
-def test_unwritable_places(refused, relu_model, tmp_path):
-    """A folder, and a missing one, are refused; nothing is left behind."""
-    for place in (tmp_path, tmp_path / "no" / "u"):
-        line = refused(
-            "unitary", relu_model, "--cell", "rnn-relu", "--input-bound", 1, "--out", place
-        )
-        assert line.endswith("name a file in a folder that can be written")
-    assert [entry.name for entry in tmp_path.iterdir()] == [relu_model.name]
-
-
 def test_check_refuses_other_files(refused, call, relu_model, tmp_path):
     """Missing, empty, cut, changed and foreign files: one line, exit 2."""
     out, bad = tmp_path / "u.safetensors", tmp_path / "bad"

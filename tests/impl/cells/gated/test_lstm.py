@@ -73,6 +73,7 @@ def test_their_sufficient_condition_is_met():
     assert theta > 5
 
 
+@pytest.mark.slow
 def test_one_step_of_the_euclidean_norm_is_not_enough():
     """One column of W_z: λ = 0.26 in the ∞-norm, yet one Euclidean step stretches by 6.9."""
     n = 400

@@ -63,6 +63,7 @@ def test_step_in_balls(make):
         assert all(gap < 1e-14 for gap in away)
 
 
+@pytest.mark.slow
 @MAKES
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_box_is_invariant(make, n):

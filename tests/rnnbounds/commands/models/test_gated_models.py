@@ -34,22 +34,6 @@ def gated(tmp_path: Path):
 
 
 @CELLS
-@pytest.mark.parametrize("kind", ["safetensors", "pt"])
-def test_certify(call, gated, cell, kind):
-    """Certified, with k for each ε, from both kinds of file; rounding and training are null."""
-    document = call(
-        "certify", gated(cell, kind=kind), "--cell", cell, "--input-bound", 1, "--eps", 0.1,
-        "--eps", 1e-3, "--format", "json",
-    ).json  # fmt: skip
-    assert (document["cell"], document["verdict"], document["stable"]) == (cell, "certified", True)
-    assert 0 < document["lambda"] < 1
-    ks = [entry["k"] for entry in document["truncation"]]
-    assert 0 < ks[0] < ks[1]
-    assert document["training"] is None
-    assert document["rounding"]["state"] is None
-
-
-@CELLS
 def test_certify_text(call, gated, cell):
     """What ε bounds, every norm that was tried, and that nothing is said about training."""
     outcome = call("certify", gated(cell), "--cell", cell, "--input-bound", 1, "--eps", 0.01)
@@ -59,29 +43,6 @@ def test_certify_text(call, gated, cell):
     assert "training: nothing is certified about training cells of this kind" in outcome.out
     for norm in ("spectral", "infinity", "perron"):
         assert f"\n{norm} " in outcome.out
-
-
-def test_cell_from_the_shapes(call, gated):
-    """Four gates are an LSTM and three torch's GRU, unless Cho's is asked for."""
-    for cell in ("lstm", "gru"):
-        told = call("certify", gated(cell), "--input-bound", 1, "--format", "json").json
-        assert told["cell"] == cell
-
-
-@CELLS
-@pytest.mark.parametrize("format", ["text", "json"])
-def test_truncate(call, gated, tmp_path, cell, format):
-    """The file rebuilds the feed-forward form, cell and window included."""
-    out = tmp_path / "short.safetensors"
-    outcome = call(
-        "truncate", gated(cell), "--cell", cell, "--input-bound", 1, "--eps", 0.01, "--out", out,
-        "--format", format,
-    )  # fmt: skip
-    assert (outcome.code, outcome.err) == (0, "")
-    module, certificate = rnnbounds.load_truncated(out), rnnbounds.load_certificate(out)
-    assert certificate["truncation"] == [{"eps": 0.01, "k": module.k}]
-    assert module.cell == certificate["cell"] == cell
-    assert module(torch.zeros(2, 30, 2)).shape == (2, 30, 4)
 
 
 @pytest.mark.slow
@@ -96,36 +57,6 @@ def test_assertions(gated, cell):
     rnnbounds.assert_truncation(model, x, epsilon=1e-2, cell=cell)
     with pytest.raises(AssertionError, match="shrink its recurrent weights"):
         rnnbounds.assert_contractive(str(gated(cell, 1.0)), cell=cell)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ["certify", "truncate"])
-@pytest.mark.parametrize("format", ["text", "json"])
-def test_undecided(call, gated, tmp_path, command, format):
-    """Weights as torch draws them are out of reach: exit 1, and nothing is written."""
-    out = tmp_path / "out.safetensors"
-    more = () if command == "certify" else ("--eps", 0.01, "--out", out)
-    outcome = call(command, gated("lstm", 1.0), "--input-bound", 1, *more, "--format", format)
-    assert (outcome.code, outcome.err) == (1, "")
-    assert not out.exists()
-    if format == "text":
-        assert "undecided: no norm that was tried certifies it" in outcome.out
-    else:
-        assert (outcome.json["verdict"], outcome.json["stable"]) == ("undecided", None)
-        assert len(outcome.json["norms_tried"]) == 4
-
-
-def test_refuted(call, tmp_path):
-    """A unit that keeps its sign for ever: exit 1, with two certified fixed points."""
-    weights = {
-        "weight_hh": torch.tensor([[0.0], [0.0], [3.0]]),
-        "weight_ih": torch.ones(3, 1) / 8,
-        "bias_ih": torch.tensor([9.0, -3.0, 0.0]),
-    }
-    save_file(weights, tmp_path / "latch.safetensors")
-    outcome = call("certify", tmp_path / "latch.safetensors", "--input-bound", 1)
-    assert (outcome.code, outcome.err) == (1, "")
-    assert "refuted: under the zero input the model has two fixed points" in outcome.out
 
 
 def test_what_does_not_apply(refused, gated, tmp_path):
@@ -144,15 +75,6 @@ def test_what_does_not_apply(refused, gated, tmp_path):
         told = refused("unitary", model, "--input-bound", 1, "--out", out, "--cell", cell)
         assert "lstm" in told
     assert not out.exists()
-
-
-@pytest.mark.parametrize("layers", [1, 2])
-def test_what_is_not_read(refused, gated, layers):
-    """Models of two directions are refused in one line."""
-    model = gated("lstm", num_layers=layers, bidirectional=True)
-    line = refused("certify", model, "--input-bound", 1)
-    assert "that is another direction, is not supported" in line
-    assert line.endswith("; keep one direction")
 
 
 def test_a_factor_near_one_is_shown_as_it_is(call, tmp_path):

@@ -37,22 +37,3 @@ def test_certify_and_truncate(call, stack, tmp_path):
     text = call("certify", out, "--input-bound", 1, "--cell", "stack", "--norm", "cascade").out
     assert "certified: λ = " in text
     assert "in the cascade norm" in text
-
-
-@pytest.mark.parametrize("command", ["certify", "truncate"])
-def test_files_that_lie(refused, stack, tmp_path, command):
-    """A missing layer, a wrong shape in layer 2 and a second direction: exit 2 and one line."""
-    good = dict(torch.nn.GRU(2, 3, num_layers=3).state_dict())
-    both = dict(torch.nn.GRU(2, 3, num_layers=2, bidirectional=True).state_dict())
-    lies = {
-        "but no weight_hh_l1": {key: w for key, w in good.items() if not key.endswith("_l1")},
-        "weight_ih_l1 has shape (9, 4)": good | {"weight_ih_l1": torch.ones(9, 4)},
-        "weight_hh_l1 has shape (8, 3)": good | {"weight_hh_l1": torch.ones(8, 3)},
-        "another direction, is not supported": both,
-    }
-    more = () if command == "certify" else ("--eps", 1, "--out", tmp_path / "out")
-    for fault, weights in lies.items():
-        torch.save(weights, tmp_path / "lie.pt")
-        assert fault in refused(command, tmp_path / "lie.pt", "--input-bound", 1, *more)
-    assert "read it as lstm" in refused(command, stack, "--input-bound", 1, "--cell", "gru", *more)
-    assert not (tmp_path / "out").exists()

@@ -1,8 +1,14 @@
 """``certify`` on training: γ and β, the k of a training run, and calls that make no sense."""
 
+from pathlib import Path
+
 import pytest
+import torch
+from safetensors.torch import save_file
 
 import rnnbounds
+from impl.certificate.certify import certify
+from rnnbounds.commands.models import factor
 
 NAN, INF = float("nan"), float("inf")
 TANH = ("--cell", "rnn-tanh", "--input-bound", 1)
@@ -116,14 +122,9 @@ def test_loss_and_its_bounds(call, stable_model):
     ("options", "fault"),
     [
         (("--steps", 10), "give both or none"),
-        (("--alpha", 1), "give both or none"),
-        (("--steps", 0, "--alpha", 1), "N = 0, but it must be at least 1"),
-        (("--steps", -3, "--alpha", 1), "N = -3"),
+        (("--steps", -3, "--alpha", 1), "N = -3, but it must be at least 1"),
         (("--steps", 1.5, "--alpha", 1), "--steps"),
-        (("--steps", 10, "--alpha", 0), "α = 0.0, but it must be a number > 0"),
-        (("--steps", 10, "--alpha", -1), "α = -1.0"),
-        (("--steps", 10, "--alpha", NAN), "α = nan"),
-        (("--steps", 10, "--alpha", INF), "α = inf"),
+        (("--steps", 10, "--alpha", NAN), "α = nan, but it must be a number > 0"),
         (("--loss", "huber"), "unknown loss 'huber'"),
         (("--readout-norm", NAN), "the norm of the readout = nan"),
         (("--target-bound", -1), "the bound on the target = -1.0"),
@@ -140,3 +141,26 @@ def test_help(call):
     text = call("certify", "--help").out
     for option in ("--steps", "--alpha", "--loss", "--readout-norm", "--target-bound", "--length"):
         assert option in text
+
+
+SHIFT = {
+    "weight_hh_l0": torch.tensor([[0.0, 0.0], [0.75, 0.0]]),
+    "weight_ih_l0": torch.tensor([[1.0], [0.5]]),
+}
+
+
+def test_the_rate_is_printed_beside_the_constant(tmp_path: Path, call) -> None:
+    """γ k λ^k is false with the λ of the norm that has the shortest memory."""
+    path = tmp_path / "shift.safetensors"
+    save_file(SHIFT, path)
+    found = certify(path, 1.0, cell="linear")
+    assert found.training is not None
+    rate = found.training.constants.lam
+    assert found.lam < 0.5 < rate < 1
+    outcome = call("certify", str(path), "--cell", "linear", "--input-bound", "1")
+    assert f"γ k λ^k, λ = {factor(rate)} in the Euclidean norm, γ = " in outcome.out
+    document = call(
+        "certify", str(path), "--cell", "linear", "--input-bound", "1", "--format", "json"
+    ).json
+    assert document["training"]["lambda"] == rate
+    assert document["lambda"] == found.lam
