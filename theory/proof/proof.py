@@ -15,9 +15,8 @@ from pathlib import Path
 
 from sympy import Expr, Symbol
 
-from theory.language.law import Assumption, Axiom, Clause, Instance, Law, Use
+from theory.language import Assumption, Axiom, Clause, Instance, Law, Statement, Use
 from theory.language.printing import statement_text
-from theory.language.statement import Statement
 from theory.language.vocabulary import DEFINITIONS, VOCABULARY, unfold
 from theory.proof.ledger import Kind, Ledger, StepResult, Verdict
 from theory.proof.methods.base import GIVEN, Gap, Method, use_name

@@ -9,8 +9,7 @@ from difflib import get_close_matches
 from sympy import Expr, Symbol
 
 from theory.axioms.base import AXIOMS
-from theory.language.law import Assumption, Axiom, Clause, Instance, Law, Use
-from theory.language.statement import Statement
+from theory.language import Assumption, Axiom, Clause, Instance, Law, Statement, Use
 from theory.language.vocabulary import VOCABULARY, unfold
 from theory.proof.methods.base import Gap
 from theory.proof.methods.meaning import (

@@ -5,8 +5,7 @@ from typing import TypeAlias
 
 from sympy import Symbol
 
-from theory.language.law import Assumption, Use
-from theory.language.statement import Statement
+from theory.language import Assumption, Statement, Use
 from theory.language.terms.variables import j
 from theory.proof.claim import Form
 from theory.proof.methods import Induction, Smt
