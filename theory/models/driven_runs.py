@@ -15,7 +15,7 @@ from theory.models.box_geometry import BOX, inside
 from theory.models.geometry import EUCLIDEAN, Geometry
 from theory.models.system import LIPSCHITZ_INPUT
 from theory.proof import Step, step
-from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.methods import HYPOTHESIS
 
 x_gap, L_x, L_x_box, C_box = symbols("x_gap L_x L_x_box C_box")
 

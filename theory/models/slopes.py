@@ -13,8 +13,7 @@ from theory.language.terms.gradients import curvature, derivative
 from theory.language.terms.variables import z
 from theory.models.activations import ACTIVATIONS, ActivationFacts
 from theory.proof import Step
-from theory.proof.methods.base import Gap, Method, Scope
-from theory.proof.methods.identity import Identity
+from theory.proof.methods import Gap, Identity, Method, Scope
 from theory.proof.methods.smt import entail
 from theory.proof.proof import GIVEN
 

@@ -11,7 +11,7 @@ from sympy import Expr, Symbol
 from theory.axioms.base import AXIOMS
 from theory.language import Assumption, Axiom, Clause, Instance, Law, Statement, Use
 from theory.language.vocabulary import VOCABULARY, unfold
-from theory.proof.methods.base import Gap
+from theory.proof.methods import Gap
 from theory.proof.methods.meaning import (
     clause_sides,
     conditions,

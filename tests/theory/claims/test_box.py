@@ -31,8 +31,7 @@ from theory.models.box_geometry import BOX
 from theory.models.geometry import EUCLIDEAN
 from theory.models.jets.model import RULES, g, of_kind, p, q
 from theory.proof import Proof, Step, check
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.methods import HYPOTHESIS, Induction, Smt
 
 Array = npt.NDArray[np.float64]
 GRID = np.linspace(-1, 1, 4001)

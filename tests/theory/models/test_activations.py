@@ -22,9 +22,7 @@ from theory.models.slopes import CURVATURES, SLOPES, EachActivation
 from theory.numbers.evaluate import ball
 from theory.proof import Proof, Step, check
 from theory.proof.ledger import Ledger
-from theory.proof.methods.ball import BallMaximum
-from theory.proof.methods.base import Gap, Method
-from theory.proof.methods.elementary import Elementary
+from theory.proof.methods import BallMaximum, Elementary, Gap, Method
 from theory.proof.scope import Known
 
 lam, beta_rho = symbols("lam beta_rho")

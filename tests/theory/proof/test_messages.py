@@ -12,8 +12,7 @@ from theory.language.terms.variables import j
 from theory.models.system import CONTRACTIVE, WINDOW
 from theory.proof import Claim, Proof, Step, check, prove
 from theory.proof.ledger import Ledger
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.methods import HYPOTHESIS, Induction, Smt
 
 lam, h_norm = symbols("lam h_norm")
 STATE_BOUND = claim("state-bound")

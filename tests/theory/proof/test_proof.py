@@ -13,8 +13,7 @@ from theory.language.terms.variables import a, b, c, j, m, vector, x, y, z
 from theory.language.terms.vectors import norm, state
 from theory.models.system import CONTRACTION, CONTRACTIVE, DIFFERENTIABLE, DRIVE, WINDOW
 from theory.proof import Form, Proof, Step, check
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.methods import HYPOTHESIS, Induction, Smt
 from theory.proof.proof import StepResult
 
 lam, S_0, h_norm, state_gap, T, k = symbols("lam S_0 h_norm state_gap T k")

@@ -68,10 +68,17 @@ from theory.models.activations import ACTIVATIONS, ActivationFacts, Piece, Supre
 from theory.models.slopes import require_pieces
 from theory.models.system import DIFFERENTIABLE, WINDOW
 from theory.proof import Form, Proof, Step, check
-from theory.proof.methods import Exact, Gap, Identity, Induction, Method, Smt
-from theory.proof.methods.ball import BallMaximum
-from theory.proof.methods.elementary import Elementary
-from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.methods import (
+    HYPOTHESIS,
+    BallMaximum,
+    Elementary,
+    Exact,
+    Gap,
+    Identity,
+    Induction,
+    Method,
+    Smt,
+)
 from theory.proof.methods.naturals import require_natural
 from theory.proof.proof import Lemma
 from theory.proof.scope import Known

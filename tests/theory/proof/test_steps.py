@@ -7,8 +7,7 @@ from theory.language import Assumption, Axiom, assume, at, axiom, eq, law, le, l
 from theory.language.terms.variables import j, m, v, y, z
 from theory.language.terms.vectors import norm
 from theory.proof import Step, check, instead, scaled, step, theorem, thousandth_less
-from theory.proof.methods import Identity, Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.methods import HYPOTHESIS, Identity, Induction, Smt
 
 lam, h_norm, S_0, T = symbols("lam h_norm S_0 T")
 NEAR = (le(y, z), lt(z, 1))

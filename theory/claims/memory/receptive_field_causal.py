@@ -25,7 +25,7 @@ from theory.language.terms.variables import j, x, x_edge, x_past, z
 from theory.language.terms.vectors import entry, norm
 from theory.models.system import SOME_WINDOW
 from theory.proof import Form, Proof, Step, Variant, premises, step, theorem
-from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.methods import HYPOTHESIS
 
 T, k, R, causal_gap, causal_edge_gap = symbols("T k R causal_gap causal_edge_gap")
 R_undilated, R_widest, R_halved, R_overlap = symbols("R_undilated R_widest R_halved R_overlap")

@@ -55,7 +55,7 @@ from theory.models.unitary.local_maps import (
     states,
 )
 from theory.proof import step, theorem
-from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.methods import HYPOTHESIS
 
 FACTOR = (
     step("one step", le(ONE, T)).by("two steps"),

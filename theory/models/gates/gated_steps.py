@@ -16,7 +16,7 @@ from theory.language.terms.unitary import part
 from theory.language.terms.variables import A, a, b, i, v, y, z
 from theory.language.terms.vectors import max_norm
 from theory.proof import Step, step
-from theory.proof.methods.elementary import Elementary
+from theory.proof.methods import Elementary
 
 QUARTER = Rational(1, 4)
 

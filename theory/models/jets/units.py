@@ -30,7 +30,7 @@ from theory.models.jets.rules import (
     values_move,
 )
 from theory.proof import Step, step
-from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.methods import HYPOTHESIS
 
 STEEP_BETWEEN, BENT_BETWEEN = BETWEEN
 

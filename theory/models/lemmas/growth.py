@@ -8,8 +8,7 @@ from theory.language.functions import GAMMA, STEP_PRODUCT, StepProduct
 from theory.language.terms.variables import j, m, y, z
 from theory.language.terms.vectors import exponential
 from theory.proof import Step, step
-from theory.proof.methods import Monotone, Smt
-from theory.proof.methods.monotone import RANGE
+from theory.proof.methods import RANGE, Monotone, Smt
 
 TANGENT_RIGHT, TANGENT_LEFT = (
     Step(

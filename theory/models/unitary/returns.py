@@ -10,7 +10,7 @@ from theory.language.terms.vectors import function, norm, transpose
 from theory.models.unitary.local_maps import W, states
 from theory.models.unitary.relations import EQUAL, RELATIONS, back, c, e, others, units
 from theory.proof import Step, step
-from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.methods import HYPOTHESIS
 
 RETURNS = (
     "All (Uᵀ)^j e have the same length, so that they stay in a bounded part of ℝ^m: by Bolzano and "

@@ -11,8 +11,7 @@ from theory.language import symbols as quantities
 from theory.language.terms.variables import i, j, y
 from theory.language.terms.vectors import Scalar, function
 from theory.proof import Proof, Step, check
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.methods import HYPOTHESIS, Induction, Smt
 
 values = function("values", Scalar, __name__)
 (T,) = quantities("T")

@@ -33,8 +33,7 @@ from theory.language import (
 )
 from theory.language.terms.variables import a, b, c, j, m, s, vector, x, y, z
 from theory.language.terms.vectors import exponential, norm, phi, state
-from theory.proof.methods import Exact, Gap, Identity, Induction, Method, Smt, smt
-from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.methods import HYPOTHESIS, Exact, Gap, Identity, Induction, Method, Smt, smt
 from theory.proof.methods.naturals import require_natural
 from theory.proof.methods.powers import Powers
 from theory.proof.methods.rewriting import rewrite
