@@ -2,7 +2,7 @@
 
 from theory.claims.table import CLAIMS
 from theory.errors import UnknownClaimError
-from theory.proof.claim import Claim
+from theory.proof import Claim
 
 __all__ = ["CLAIMS", "claim"]
 

@@ -13,12 +13,11 @@ from keyword import iskeyword
 from sympy import Symbol
 
 from theory.errors import InputError
-from theory.language.law import Assumption
+from theory.language import Assumption, Statement
 from theory.language.parse import EXTREMA, FUNCTIONS
 from theory.language.quantity import Quantity
-from theory.language.statement import Statement
 from theory.language.vocabulary import QUANTITIES, VOCABULARY
-from theory.proof.claim import Claim, Form, Variant
+from theory.proof import Claim, Form, Variant
 
 
 class RegistrationError(InputError):

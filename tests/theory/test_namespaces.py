@@ -7,17 +7,15 @@ from sympy import Dummy, Expr, Symbol
 
 import theory
 from theory import CLAIMS
-from theory.language.law import Instance, at
+from theory.language import Instance, at, le, symbols
 from theory.language.printing import statement_latex, statement_text
 from theory.language.quantity import parameter
-from theory.language.statement import le
 from theory.language.terms.variables import x
 from theory.language.terms.vectors import norm, state
-from theory.language.vocabulary import DEFINITIONS, VOCABULARY, symbols
-from theory.proof.claim import Form
+from theory.language.vocabulary import DEFINITIONS, VOCABULARY
+from theory.proof import Form, Proof, Step, check
 from theory.proof.methods import Smt
 from theory.proof.methods.translate import least_value
-from theory.proof.proof import Proof, Step, check
 
 T, k, lam = symbols("T k lam")
 

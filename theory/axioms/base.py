@@ -11,8 +11,8 @@ from theory.axioms.jets import JET_AXIOMS
 from theory.axioms.layers import LAYER_AXIOMS
 from theory.axioms.ranks import RANK_AXIOMS
 from theory.axioms.unitary import UNITARY_AXIOMS
-from theory.language.law import Axiom, Clause, axiom, law, stated
-from theory.language.statement import eq, le, lt
+from theory.language import Axiom, Clause, axiom, eq, law, le, lt, stated
+from theory.language import symbols as quantities
 from theory.language.terms.gradients import (
     activation,
     d_input,
@@ -44,7 +44,6 @@ from theory.language.terms.vectors import (
     trace,
     transpose,
 )
-from theory.language.vocabulary import symbols as quantities
 
 _first = state(x, 0, m), entry(x, m + 1)
 _later = state(x, 0, m + j + 1), entry(x, m + j + 2)

@@ -4,8 +4,7 @@ from functools import partial
 
 from sympy import Abs, Expr, Integer, Symbol, sqrt, symbols, tanh
 
-from theory.language.law import Axiom, Clause, axiom, law, stated
-from theory.language.statement import eq, le
+from theory.language import Axiom, Clause, axiom, eq, law, le, stated
 from theory.language.terms.gates import boxed, sigmoid
 from theory.language.terms.unitary import part, rows
 from theory.language.terms.variables import a, b, i, m, v, z

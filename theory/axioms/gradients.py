@@ -4,8 +4,8 @@ from functools import partial
 
 from sympy import Abs, Integer, symbols
 
-from theory.language.law import Axiom, Clause, axiom, law, stated
-from theory.language.statement import eq, le
+from theory.language import Axiom, Clause, axiom, eq, law, le, stated
+from theory.language import symbols as quantities
 from theory.language.terms.gradients import (
     activation,
     bends,
@@ -39,7 +39,6 @@ from theory.language.terms.vectors import (
     transpose,
     weighted,
 )
-from theory.language.vocabulary import symbols as quantities
 
 (beta_rho,) = quantities("beta_rho")
 _L, _w, _offset = symbols("L", real=True), vector("w_"), vector("offset_")

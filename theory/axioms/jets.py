@@ -2,8 +2,7 @@
 
 from sympy import Abs, Integer, Symbol
 
-from theory.language.law import Axiom, Clause, axiom, law
-from theory.language.statement import eq, le
+from theory.language import Axiom, Clause, axiom, eq, law, le
 from theory.language.terms.jets import (
     ACTIVATION,
     MIXTURE,

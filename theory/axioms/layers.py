@@ -2,8 +2,7 @@
 
 from sympy import Integer, Symbol
 
-from theory.language.law import Axiom, Clause, axiom, law
-from theory.language.statement import eq, le
+from theory.language import Axiom, Clause, axiom, eq, law, le
 from theory.language.terms.gradients import d_state, differentiable
 from theory.language.terms.variables import B, a, b, c, v, vector
 from theory.language.terms.vectors import max_norm, norm, phi

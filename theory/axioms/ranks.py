@@ -7,8 +7,7 @@ operators whose sizes do not fit.
 
 from functools import partial
 
-from theory.language.law import Axiom, Clause, axiom, law, stated
-from theory.language.statement import ZERO, eq, le
+from theory.language import ZERO, Axiom, Clause, axiom, eq, law, le, stated
 from theory.language.terms.unitary import beside, identity, rank, rows
 from theory.language.terms.variables import A, B, j, m, v, vector, y, z
 from theory.language.terms.vectors import norm, transpose

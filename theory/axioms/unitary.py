@@ -4,8 +4,7 @@ from functools import partial
 
 from sympy import Abs, Integer
 
-from theory.language.law import Axiom, Clause, axiom, law, stated
-from theory.language.statement import eq, le
+from theory.language import Axiom, Clause, axiom, eq, law, le, stated
 from theory.language.terms.gradients import d_state, derivative, differentiable, slopes
 from theory.language.terms.unitary import d_run, part
 from theory.language.terms.variables import A, a, b, eye, i, j, s, x

@@ -7,7 +7,7 @@ from importlib import import_module
 from pkgutil import walk_packages
 
 import theory.claims
-from theory.proof.claim import Claim
+from theory.proof import Claim
 
 ORDER = (
     "contraction-linear",

@@ -1,1 +1,25 @@
-"""What statements are made of, and how they are read and shown."""
+"""What claims are stated in: statements, laws, the symbols of the vocabulary.
+
+Terms, printing and parsing are in the modules of their names.
+"""
+
+from theory.language.law import (
+    Assumption,
+    Axiom,
+    Clause,
+    Instance,
+    Law,
+    Use,
+    assume,
+    at,
+    axiom,
+    law,
+    stated,
+)  # fmt: skip
+from theory.language.statement import ONE, ZERO, Statement, eq, exists, le, lt, ne
+from theory.language.vocabulary import enter, symbols
+
+__all__ = [
+    "ONE", "ZERO", "Assumption", "Axiom", "Clause", "Instance", "Law", "Statement", "Use",
+    "assume", "at", "axiom", "enter", "eq", "exists", "law", "le", "lt", "ne", "stated", "symbols",
+]  # fmt: skip

@@ -27,16 +27,12 @@ from sympy import (
 )
 
 from theory.errors import UnknownNameError
+from theory.language import ONE, ZERO, Statement, Use, eq, le
 from theory.language.constants import PEAK_EQUATION, SILU_PEAK
-from theory.language.law import Use
-from theory.language.statement import ONE, ZERO, Statement, eq, le
 from theory.language.terms.variables import z
-from theory.proof.methods.ball import BallMaximum
-from theory.proof.methods.base import Method
-from theory.proof.methods.elementary import Elementary
-from theory.proof.methods.identity import Identity
-from theory.proof.proof import GIVEN, Ledger, Proof, Step, check
-from theory.proof.steps import step
+from theory.proof import Proof, Step, check, step
+from theory.proof.methods import BallMaximum, Elementary, Identity, Method
+from theory.proof.proof import GIVEN, Ledger
 
 ORDERS = ("bound", "slope", "curvature")
 

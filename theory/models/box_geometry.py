@@ -12,8 +12,20 @@ from dataclasses import replace
 
 from sympy import Expr
 
-from theory.language.law import Assumption, Clause, Use, assume, at, law
-from theory.language.statement import ONE, ZERO, Statement, eq, le
+from theory.language import (
+    ONE,
+    ZERO,
+    Assumption,
+    Clause,
+    Statement,
+    Use,
+    assume,
+    at,
+    eq,
+    law,
+    le,
+    symbols,
+)
 from theory.language.terms.gates import in_box
 from theory.language.terms.gradients import (
     d_input,
@@ -25,10 +37,8 @@ from theory.language.terms.gradients import (
 )
 from theory.language.terms.variables import a, b, j, m, s, x
 from theory.language.terms.vectors import RECURSION, entry, norm, phi, state, weighted
-from theory.language.vocabulary import symbols
 from theory.models.geometry import Geometry, S_full, fresh, full, h, in_norm, x_next
-from theory.proof.proof import Step
-from theory.proof.steps import step
+from theory.proof import Step, step
 
 C_box, L_x_box = symbols("C_box L_x_box")
 new = entry(x, m + 1)

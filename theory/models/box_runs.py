@@ -3,8 +3,7 @@
 from sympy import Abs, Expr, Symbol
 
 from theory.axioms.gates import DEFINITE, LEAST_BOUND
-from theory.language.law import Clause, Use, assume, at
-from theory.language.statement import ZERO, Statement, eq, le
+from theory.language import ZERO, Clause, Statement, Use, assume, at, eq, le
 from theory.language.terms.gates import (
     DIFFERENCES,
     GATED_RUN,
@@ -18,8 +17,7 @@ from theory.language.terms.gates import (
 from theory.language.terms.unitary import part
 from theory.language.terms.variables import i, j, m, v, x, z
 from theory.language.terms.vectors import entry, max_norm, phi
-from theory.proof.proof import Step
-from theory.proof.steps import step
+from theory.proof import Step, step
 
 new = entry(x, m + 1)
 SIDES = (("cell", to_cell, cell_box), ("output", to_output, output_box))

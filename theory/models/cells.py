@@ -1,11 +1,9 @@
 """What a linear system and a vanilla RNN are, and what is known of their matrices."""
 
-from theory.language.law import assume
-from theory.language.statement import eq, le
+from theory.language import assume, eq, le, symbols
 from theory.language.terms.gradients import activation
 from theory.language.terms.variables import a, c, vector
 from theory.language.terms.vectors import norm, phi
-from theory.language.vocabulary import symbols
 
 (W_norm,) = symbols("W_norm")
 W, U, bias = vector("W"), vector("U"), vector("bias")

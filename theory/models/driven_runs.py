@@ -7,18 +7,15 @@ from dataclasses import dataclass
 
 from sympy import Expr
 
-from theory.language.law import Assumption, Clause, Use, assume, at
-from theory.language.statement import ZERO, Statement, le
+from theory.language import ZERO, Assumption, Clause, Statement, Use, assume, at, le, symbols
 from theory.language.terms.gates import GATED_RUN, gated_run
 from theory.language.terms.variables import a, b, c, j, m, v, x, x_other
 from theory.language.terms.vectors import entry, norm, phi
-from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX, inside
 from theory.models.geometry import EUCLIDEAN, Geometry
 from theory.models.system import LIPSCHITZ_INPUT
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Step
-from theory.proof.steps import step
+from theory.proof import Step, step
+from theory.proof.methods import HYPOTHESIS
 
 x_gap, L_x, L_x_box, C_box = symbols("x_gap L_x L_x_box C_box")
 

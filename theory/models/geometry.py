@@ -15,13 +15,11 @@ from theory.axioms.gradients import (
     SUBMULTIPLICATIVE_WEIGHTED,
     TRIANGLE_WEIGHTED,
 )
-from theory.language.law import Assumption, Axiom, Use, assume, at, law
-from theory.language.statement import ONE, ZERO, eq, le, lt
+from theory.language import ONE, ZERO, Assumption, Axiom, Use, assume, at, eq, law, le, lt, symbols
 from theory.language.terms.gradients import d_loss, d_state, d_weights, sensitivity
 from theory.language.terms.variables import a, b, c, i, j, m, s, x
 from theory.language.terms.vectors import entry, norm, phi, state, weighted
-from theory.language.vocabulary import symbols
-from theory.proof.proof import Step
+from theory.proof import Step
 
 (beta_rho,) = symbols("beta_rho")
 

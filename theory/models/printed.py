@@ -8,14 +8,12 @@ from dataclasses import replace
 
 from sympy import Abs, Expr, Min, Symbol
 
-from theory.language.law import Assumption, Clause, Use, at, law
-from theory.language.statement import ONE, ZERO, Statement, eq, le
+from theory.language import ONE, ZERO, Assumption, Clause, Statement, Use, at, eq, law, le, symbols
 from theory.language.terms.certificates import whole
 from theory.language.terms.gates import gated_run
 from theory.language.terms.unitary import part
 from theory.language.terms.variables import a, b, c, i, j, m, s, v, vector, x
 from theory.language.terms.vectors import RECURSION, computed, entry, norm, phi, state, weighted
-from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX, inside
 from theory.models.driven_runs import (
     INPUTS,
@@ -28,7 +26,7 @@ from theory.models.driven_runs import (
 )
 from theory.models.lemmas.powers import power, power_at_most_one, power_sum
 from theory.models.sensitivity import states
-from theory.proof.steps import step
+from theory.proof import step
 
 k, lam, epsilon, window, S, R = symbols("k lam_told eps_told k_told S_told R_told")
 C, reach, S_0, B_h, gain = symbols("C_told c_told S_0_told B_h_told gain_told")

@@ -5,14 +5,12 @@ inputs, the full one and a fresh one from zero at time s, are compared j steps l
 """
 
 from theory.axioms.gradients import CHAIN_RULE_WEIGHTS, WEIGHTS_START
-from theory.language.law import at
-from theory.language.statement import le
+from theory.language import at, le
 from theory.language.terms.gradients import sensitivity
 from theory.language.terms.variables import j, s, x
 from theory.language.terms.vectors import RECURSION, entry, phi, state
 from theory.models.geometry import A_fresh, B_fresh, Geometry, S_fresh, fresh, start, x_next
-from theory.proof.proof import Step
-from theory.proof.steps import step
+from theory.proof import Step, step
 
 
 def states(g: Geometry, one: str = "state, one step", all: str = "state") -> tuple[Step, ...]:

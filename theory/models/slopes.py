@@ -7,17 +7,15 @@ from typing import ClassVar
 
 from sympy import Abs
 
-from theory.language.law import Clause, Instance, Use
+from theory.language import Clause, Instance, Statement, Use, le, lt, symbols
 from theory.language.printing import statement_text
-from theory.language.statement import Statement, le, lt
 from theory.language.terms.gradients import curvature, derivative
 from theory.language.terms.variables import z
-from theory.language.vocabulary import symbols
 from theory.models.activations import ACTIVATIONS, ActivationFacts
-from theory.proof.methods.base import Gap, Method, Scope
-from theory.proof.methods.identity import Identity
+from theory.proof import Step
+from theory.proof.methods import Gap, Identity, Method, Scope
 from theory.proof.methods.smt import entail
-from theory.proof.proof import GIVEN, Step
+from theory.proof.proof import GIVEN
 
 L_rho, beta_rho = symbols("L_rho beta_rho")
 STATED = {1: (derivative, L_rho), 2: (curvature, beta_rho)}

@@ -2,12 +2,10 @@
 
 from sympy import Integer
 
-from theory.language.law import Assumption, assume
-from theory.language.statement import ONE, ZERO, eq, le, lt
+from theory.language import ONE, ZERO, Assumption, assume, eq, le, lt, symbols
 from theory.language.terms.gradients import differentiable
 from theory.language.terms.variables import a, b, c
 from theory.language.terms.vectors import norm, phi, readout
-from theory.language.vocabulary import symbols
 from theory.models.geometry import EUCLIDEAN
 
 lam, S_0, L_x, L_f, epsilon, T, k, t = symbols("lam S_0 L_x L_f epsilon T k t")

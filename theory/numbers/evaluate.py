@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sympy import Add, Expr, Float, Mul, Pow, Rational, Symbol
 
 from theory.errors import InputError
-from theory.language.statement import Statement
+from theory.language import Statement
 from theory.numbers.arithmetic import BALLS, INTERVALS, RATIONALS, Arithmetic, IrrationalError, V
 from theory.numbers.interval import Interval
 

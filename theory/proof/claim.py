@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from sympy import Symbol
 
 from theory.errors import UnknownClaimError
-from theory.language.law import Assumption
+from theory.language import Assumption, Statement
 from theory.language.printing import statement_text
-from theory.language.statement import Relation, Statement
+from theory.language.statement import Relation
 from theory.proof.proof import Ledger, Lemma, Proof, check, lemma
 
 __all__ = [

@@ -15,13 +15,12 @@ from pathlib import Path
 
 from sympy import Expr, Symbol
 
-from theory.language.law import Assumption, Axiom, Clause, Instance, Law, Use
+from theory.language import Assumption, Axiom, Clause, Instance, Law, Statement, Use
 from theory.language.printing import statement_text
-from theory.language.statement import Statement
 from theory.language.vocabulary import DEFINITIONS, VOCABULARY, unfold
 from theory.proof.ledger import Kind, Ledger, StepResult, Verdict
-from theory.proof.methods.base import GIVEN, Gap, Method, use_name
-from theory.proof.methods.induction import Induction
+from theory.proof.methods import GIVEN, Gap, Induction, Method
+from theory.proof.methods.base import use_name
 from theory.proof.methods.meaning import require_exact, require_plain, sides
 from theory.proof.scope import Known, constants_of
 

@@ -9,10 +9,9 @@ from difflib import get_close_matches
 from sympy import Expr, Symbol
 
 from theory.axioms.base import AXIOMS
-from theory.language.law import Assumption, Axiom, Clause, Instance, Law, Use
-from theory.language.statement import Statement
+from theory.language import Assumption, Axiom, Clause, Instance, Law, Statement, Use
 from theory.language.vocabulary import VOCABULARY, unfold
-from theory.proof.methods.base import Gap
+from theory.proof.methods import Gap
 from theory.proof.methods.meaning import (
     clause_sides,
     conditions,

@@ -5,13 +5,10 @@ from typing import TypeAlias
 
 from sympy import Symbol
 
-from theory.language.law import Assumption, Use
-from theory.language.statement import Statement
+from theory.language import Assumption, Statement, Use
 from theory.language.terms.variables import j
 from theory.proof.claim import Form
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.base import GIVEN, Direct
-from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.methods import GIVEN, HYPOTHESIS, Direct, Induction, Smt
 from theory.proof.proof import Proof, Step
 
 Uses: TypeAlias = Use | tuple[Use, ...]

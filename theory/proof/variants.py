@@ -2,8 +2,7 @@
 
 from sympy import Expr, Rational, sympify
 
-from theory.language.law import Assumption
-from theory.language.statement import Statement
+from theory.language import Assumption, Statement
 from theory.proof.claim import Form, Variant
 
 

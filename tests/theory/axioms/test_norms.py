@@ -6,13 +6,12 @@ from sympy import Abs, Expr
 
 from theory.axioms.base import AXIOMS, SUBMULTIPLICATIVE_MAX
 from theory.axioms.gates import ENTRY_EUCLIDEAN, LEAST_BOUND
-from theory.language.law import Assumption, Axiom, law
-from theory.language.statement import ONE, le
+from theory.language import ONE, Assumption, Axiom, law, le
 from theory.language.terms.unitary import part
 from theory.language.terms.variables import i, v, vector
 from theory.language.terms.vectors import max_norm, norm, row_norm
+from theory.proof import Proof, Step, check
 from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step, check
 
 W, V = vector("W"), vector("V")
 ABOUT_ENTRIES = [

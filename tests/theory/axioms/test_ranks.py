@@ -18,15 +18,14 @@ from theory.axioms.ranks import (
     RANK_PRODUCT,
     C,
 )
-from theory.language.law import Assumption, Clause, at
-from theory.language.statement import Statement, eq, le
+from theory.language import Assumption, Clause, Statement, at, eq, le
+from theory.language import symbols as quantities
 from theory.language.terms.unitary import beside, identity, rank, rows
 from theory.language.terms.variables import A, B, j, m, v, y, z
 from theory.language.terms.vectors import norm, transpose
-from theory.language.vocabulary import symbols as quantities
 from theory.models.unitary.local_maps import ORTHOGONAL, PATTERNS, E, G, V, pattern, rest
+from theory.proof import Proof, Step, check
 from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step, check
 
 SIZE = 6  # of the matrices that stand for infinite ones
 Matrix = fmpq_mat

@@ -5,15 +5,13 @@ from sympy import Symbol
 from theory.axioms.ranks import RANK_GRAM, RANK_IDENTITY, RANK_PRODUCT, RANK_ROWS, RANK_SUM
 from theory.axioms.unitary import COSINES, SINGULAR_VALUES, left, right, singular
 from theory.claims.unitary.urnn_defect import NEEDED
-from theory.language.law import Instance, at
-from theory.language.statement import eq, le
+from theory.language import Instance, at, eq, le, symbols
 from theory.language.terms.unitary import J_2, J, V, eye_added, identity, rank
 from theory.language.terms.variables import eye
 from theory.language.terms.vectors import transpose
-from theory.language.vocabulary import symbols
 from theory.models.cells import W
+from theory.proof import Proof, Step, check
 from theory.proof.methods import Smt, Words
-from theory.proof.proof import Proof, Step, check
 
 n, states, W_rank, defect_rank = symbols("n states W_rank defect_rank")
 

@@ -10,8 +10,7 @@ from sympy import Expr, oo
 from theory import claim
 from theory.axioms.base import AXIOMS
 from theory.axioms.jets import JET_AXIOMS
-from theory.language.law import Assumption, Clause, Use, at, law
-from theory.language.statement import ONE, Statement, le, lt
+from theory.language import ONE, Assumption, Clause, Statement, Use, at, law, le, lt
 from theory.language.terms.jets import (
     ACTIVATION,
     MIXTURE,
@@ -31,9 +30,8 @@ from theory.language.terms.vectors import Scalar, function
 from theory.models.box_geometry import BOX
 from theory.models.geometry import EUCLIDEAN
 from theory.models.jets.model import RULES, g, of_kind, p, q
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step, check
+from theory.proof import Proof, Step, check
+from theory.proof.methods import HYPOTHESIS, Induction, Smt
 
 Array = npt.NDArray[np.float64]
 GRID = np.linspace(-1, 1, 4001)

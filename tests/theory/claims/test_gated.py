@@ -13,13 +13,13 @@ from theory.axioms import gates as gate_axioms
 from theory.axioms.base import AXIOMS
 from theory.claims.contraction.gru import CONTRACTION_GRU
 from theory.claims.contraction.lstm import CONTRACTION_LSTM
-from theory.language.statement import Statement
+from theory.language import Statement
 from theory.language.terms.gates import sigmoid
 from theory.language.terms.variables import z
 from theory.language.vocabulary import VOCABULARY
 from theory.models.activations import SIGMOID
 from theory.models.gates.gate import Gate
-from theory.proof.claim import Variant
+from theory.proof import Variant
 
 
 def test_no_new_kind_of_axiom() -> None:

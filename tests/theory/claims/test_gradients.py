@@ -22,15 +22,13 @@ from theory.axioms.gradients import (
     MEAN_VALUE_GRADIENT,
     RAYLEIGH,
 )
-from theory.language.law import Instance
-from theory.language.statement import Statement, le, lt
+from theory.language import Instance, Statement, le, lt
 from theory.language.terms.variables import A, B, a, b, v, z
 from theory.models.slopes import CURVATURES
 from theory.numbers.evaluate import ball, certain, enclose, rational
 from theory.numbers.interval import exact
-from theory.proof.claim import Form
+from theory.proof import Form, Proof, Step, check
 from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step, check
 
 Numbers = dict[str, fmpq]
 IDS = ("cell-constants", "loss-constants", "gradient-gap", "tbptt-gap", "gradient-lipschitz")

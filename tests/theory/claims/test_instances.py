@@ -12,9 +12,9 @@ from flint import arb, ctx, fmpq
 from sympy import Expr
 
 import theory
-from theory.language.statement import Statement
+from theory.language import Statement
 from theory.numbers.evaluate import ball, rational
-from theory.proof.claim import Form, Variant
+from theory.proof import Form, Variant
 
 Values = dict[str, Fraction | int | str]
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)

@@ -8,9 +8,8 @@ from sympy import Integer
 
 import theory
 from theory.claims.memory.linear_memory import binomials, k, mode_radius
-from theory.proof.claim import Form
+from theory.proof import Form, Proof, check
 from theory.proof.methods import Smt
-from theory.proof.proof import Proof, check
 
 
 @pytest.mark.parametrize("terms", [1, 2, 3])

@@ -5,10 +5,9 @@ import pytest
 import theory
 from theory import CLAIMS
 from theory.axioms.base import AXIOMS
-from theory.language.law import Assumption
+from theory.language import Assumption
 from theory.models.activations import ACTIVATIONS
-from theory.proof.claim import Claim, Form, Variant, prove, prove_variant
-from theory.proof.proof import check
+from theory.proof import Claim, Form, Variant, check, prove, prove_variant
 from theory.registry import check_claims
 
 FORMS = [

@@ -12,15 +12,14 @@ from sympy import Expr
 
 import theory
 from theory.axioms import unitary as unitary_axioms
-from theory.language.law import Clause, Instance
+from theory.language import Clause, Instance, Statement
 from theory.language.printing import statement_text
-from theory.language.statement import Statement
 from theory.language.terms import unitary as unitary_terms
 from theory.language.terms.variables import eye, i, vector
 from theory.language.terms.vectors import Norm, Scalar, transpose
 from theory.language.vocabulary import unfold
 from theory.models.unitary.networks import BELOW
-from theory.proof.claim import Form
+from theory.proof import Form
 
 CLAIMS = tuple(theory.claim(f"urnn-{name}") for name in ("equivalence", "defect", "gradient"))
 FORMS = [pytest.param(form, id=f"{c.id}/{form.name}") for c in CLAIMS for form in c.forms]

@@ -21,8 +21,7 @@ from sympy import (
 )
 
 import theory
-from theory.proof.claim import Form, prove
-from theory.proof.proof import check
+from theory.proof import Form, check, prove
 
 TIGHT, SIGMOID = theory.claim("urnn-tight"), theory.claim("urnn-sigmoid")
 

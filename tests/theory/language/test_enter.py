@@ -4,20 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from theory.language import enter, le, symbols
 from theory.language.parse import parse_statement
 from theory.language.quantity import measured
-from theory.language.statement import le
 from theory.language.terms.variables import x
 from theory.language.terms.vectors import norm, state
-from theory.language.vocabulary import (
-    DEFINITIONS,
-    VOCABULARY,
-    TakenNameError,
-    enter,
-    quantity,
-    symbols,
-    unfold,
-)
+from theory.language.vocabulary import DEFINITIONS, VOCABULARY, TakenNameError, quantity, unfold
 from theory.registry import check_claims, faults
 
 T, h_norm = symbols("T h_norm")

@@ -12,11 +12,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sympy import Expr, Integer, Rational
 
+from theory.language import le, symbols
 from theory.language.functions import LambertRoot, PrincipalRoot, RealPower, StepProduct
 from theory.language.printing import statement_latex, statement_mathml, statement_text
-from theory.language.statement import le
 from theory.language.terms.variables import y, z
-from theory.language.vocabulary import symbols
 from theory.numbers import special
 from theory.numbers.evaluate import ball, enclose, rational
 from theory.numbers.interval import Interval, exact

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from sympy import Integer, Max, Min, Rational, exp, log, sqrt
 
 from theory.errors import InputError, StatementError
+from theory.language import Statement, le, lt, symbols
 from theory.language.parse import MAX_DEPTH, parse_statement
 from theory.language.printing import statement_text
-from theory.language.statement import Statement, le, lt
-from theory.language.vocabulary import VOCABULARY, symbols
+from theory.language.vocabulary import VOCABULARY
 
 lam, S_0, T, k, h_gap, h_norm = symbols("lam S_0 T k h_gap h_norm")
 

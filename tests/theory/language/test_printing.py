@@ -23,9 +23,8 @@ from sympy import (
 )
 
 from theory import CLAIMS
+from theory.language import Statement, exists, le, symbols
 from theory.language.printing import plain, statement_latex, statement_mathml, statement_text
-from theory.language.statement import Statement, exists, le
-from theory.language.vocabulary import symbols
 
 lam, S_0, B_x, h_gap, T, k, t = symbols("lam S_0 B_x h_gap T k t")
 BOUND = le(h_gap, S_0 * (lam**k - lam**T) / (1 - lam))

@@ -5,12 +5,12 @@ from xml.dom.minidom import parseString
 import pytest
 
 from theory.errors import InputError
+from theory.language import le, symbols
 from theory.language.mathml import markup
 from theory.language.quantity import INTEGERS
-from theory.language.statement import le
 from theory.language.terms.variables import x
 from theory.language.terms.vectors import norm, state
-from theory.language.vocabulary import DEFINITIONS, QUANTITIES, Quantity, quantity, symbols, unfold
+from theory.language.vocabulary import DEFINITIONS, QUANTITIES, Quantity, quantity, unfold
 
 
 def test_every_name_is_bound_once() -> None:

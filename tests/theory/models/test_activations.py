@@ -6,11 +6,10 @@ from flint import arb, ctx
 from sympy import Abs, Expr, Integer, Rational, exp, log, oo, sqrt, tanh
 
 from theory.errors import UnknownNameError
+from theory.language import Statement, le, lt, symbols
 from theory.language.constants import PEAK_EQUATION, SILU_PEAK, silu_peak
-from theory.language.statement import Statement, le, lt
 from theory.language.terms.gradients import curvature, derivative
 from theory.language.terms.variables import z
-from theory.language.vocabulary import symbols
 from theory.models.activations import (
     ACTIVATIONS,
     ActivationFacts,
@@ -21,11 +20,9 @@ from theory.models.activations import (
 )
 from theory.models.slopes import CURVATURES, SLOPES, EachActivation
 from theory.numbers.evaluate import ball
+from theory.proof import Proof, Step, check
 from theory.proof.ledger import Ledger
-from theory.proof.methods.ball import BallMaximum
-from theory.proof.methods.base import Gap, Method
-from theory.proof.methods.elementary import Elementary
-from theory.proof.proof import Proof, Step, check
+from theory.proof.methods import BallMaximum, Elementary, Gap, Method
 from theory.proof.scope import Known
 
 lam, beta_rho = symbols("lam beta_rho")

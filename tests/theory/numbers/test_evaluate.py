@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sympy import Expr, Float, Integer, Max, Min, Rational, Symbol, ceiling, exp, floor, log, sqrt
 
 from theory.errors import InputError
+from theory.language import Statement, symbols
 from theory.language.constants import SILU_PEAK
-from theory.language.statement import Relation, Statement
-from theory.language.vocabulary import symbols
+from theory.language.statement import Relation
 from theory.numbers.arithmetic import outward
 from theory.numbers.evaluate import (
     UnboundQuantityError,

@@ -8,13 +8,11 @@ from sympy import Integer, Symbol
 import theory
 from theory import CLAIMS
 from theory.errors import InputError, UnknownClaimError
+from theory.language import Statement, eq, exists, le, lt, ne, symbols
 from theory.language.printing import statement_text
-from theory.language.statement import Statement, eq, exists, le, lt, ne
-from theory.language.vocabulary import symbols
 from theory.models.system import CONTRACTIVE, WINDOW
-from theory.proof.claim import Claim, Form, Source, prove
+from theory.proof import Claim, Form, Proof, Source, Step, prove
 from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
 
 lam, S_0, h_norm = symbols("lam S_0 h_norm")
 

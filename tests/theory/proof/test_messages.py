@@ -7,16 +7,12 @@ import pytest
 
 from properties.runs.parts import ledger_record, unused
 from theory import claim
-from theory.language.law import Assumption, at
-from theory.language.statement import le, lt
+from theory.language import Assumption, at, le, lt, symbols
 from theory.language.terms.variables import j
-from theory.language.vocabulary import symbols
 from theory.models.system import CONTRACTIVE, WINDOW
-from theory.proof.claim import Claim, prove
+from theory.proof import Claim, Proof, Step, check, prove
 from theory.proof.ledger import Ledger
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step, check
+from theory.proof.methods import HYPOTHESIS, Induction, Smt
 
 lam, h_norm = symbols("lam h_norm")
 STATE_BOUND = claim("state-bound")

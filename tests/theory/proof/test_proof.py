@@ -7,17 +7,14 @@ from sympy import Integer
 
 from theory.axioms.base import DERIVATIVE_IN_STATE, SUBMULTIPLICATIVE, TRIANGLE
 from theory.claims.memory.state_bound import FINITE
-from theory.language.law import Assumption, Instance, at, law
-from theory.language.statement import Statement, eq, le, lt
+from theory.language import Assumption, Instance, Statement, at, eq, law, le, lt, symbols
 from theory.language.terms.gradients import d_state
 from theory.language.terms.variables import a, b, c, j, m, vector, x, y, z
 from theory.language.terms.vectors import norm, state
-from theory.language.vocabulary import symbols
 from theory.models.system import CONTRACTION, CONTRACTIVE, DIFFERENTIABLE, DRIVE, WINDOW
-from theory.proof.claim import Form
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step, StepResult, check
+from theory.proof import Form, Proof, Step, check
+from theory.proof.methods import HYPOTHESIS, Induction, Smt
+from theory.proof.proof import StepResult
 
 lam, S_0, h_norm, state_gap, T, k = symbols("lam S_0 h_norm state_gap T k")
 NATURAL = Step("natural", le(0, lam**j), Induction(j, Smt(), Smt(HYPOTHESIS)), forall=(j,))

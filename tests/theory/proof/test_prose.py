@@ -3,14 +3,11 @@
 import pytest
 from sympy import Symbol
 
-from theory.language.law import Assumption, at, law
-from theory.language.statement import Statement, eq, lt
+from theory.language import Assumption, Statement, at, eq, law, lt, symbols
 from theory.language.terms.variables import j
 from theory.language.terms.vectors import Scalar, function
-from theory.language.vocabulary import symbols
-from theory.proof.claim import Claim, Form, Source, prove
+from theory.proof import Claim, Form, Proof, Source, Step, check, prove
 from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step, check
 
 lam, n = symbols("lam n")
 

@@ -16,7 +16,7 @@ from theory.axioms.base import HOMOGENEITY, TRIANGLE
 from theory.axioms.gates import ENTRY_EUCLIDEAN
 from theory.axioms.gradients import CAUCHY_SCHWARZ
 from theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM, left, right, singular
-from theory.language.law import Axiom, Instance
+from theory.language import Axiom, Instance
 from theory.language.terms import gradients, variables
 from theory.language.terms import vectors as terms
 from theory.language.terms.gates import unit_weights
@@ -26,8 +26,8 @@ from theory.language.terms.memory import shifted
 from theory.language.terms.unitary import beside, d_run, identity
 from theory.language.terms.vectors import norm
 from theory.models.weights.projection import INNER_PRODUCT
-from theory.proof.claim import Form
-from theory.proof.proof import Lemma, Proof
+from theory.proof import Form, Proof
+from theory.proof.proof import Lemma
 
 OF_GRADIENTS = (
     "d_state d_input d_weights slopes bends jacobian d_matrix d_inputs d_offset lift sensitivity "

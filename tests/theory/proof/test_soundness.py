@@ -37,8 +37,21 @@ from theory.axioms.base import (
 )
 from theory.claims.contraction.weighted import PERRON
 from theory.errors import StatementError
-from theory.language.law import Assumption, Instance, Law, at, law
-from theory.language.statement import ONE, ZERO, Statement, eq, le, lt, ne
+from theory.language import (
+    ONE,
+    ZERO,
+    Assumption,
+    Instance,
+    Law,
+    Statement,
+    at,
+    eq,
+    law,
+    le,
+    lt,
+    ne,
+    symbols,
+)
 from theory.language.terms.gradients import d_state, descent
 from theory.language.terms.variables import a, b, c, eye, j, m, v, vector, x, y, z
 from theory.language.terms.vectors import (
@@ -51,17 +64,23 @@ from theory.language.terms.vectors import (
     state,
     transpose,
 )
-from theory.language.vocabulary import symbols
 from theory.models.activations import ACTIVATIONS, ActivationFacts, Piece, Supremum
 from theory.models.slopes import require_pieces
 from theory.models.system import DIFFERENTIABLE, WINDOW
-from theory.proof.claim import Form
-from theory.proof.methods import Exact, Gap, Identity, Induction, Method, Smt
-from theory.proof.methods.ball import BallMaximum
-from theory.proof.methods.elementary import Elementary
-from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof import Form, Proof, Step, check
+from theory.proof.methods import (
+    HYPOTHESIS,
+    BallMaximum,
+    Elementary,
+    Exact,
+    Gap,
+    Identity,
+    Induction,
+    Method,
+    Smt,
+)
 from theory.proof.methods.naturals import require_natural
-from theory.proof.proof import Lemma, Proof, Step, check
+from theory.proof.proof import Lemma
 from theory.proof.scope import Known
 
 lam, S_0, epsilon, T, k = symbols("lam S_0 epsilon T k")

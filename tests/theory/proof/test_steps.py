@@ -3,16 +3,11 @@
 from sympy import Integer, Rational
 
 from theory.axioms.base import AXIOMS
-from theory.language.law import Assumption, Axiom, assume, at, axiom, law, stated
-from theory.language.statement import eq, le, lt
+from theory.language import Assumption, Axiom, assume, at, axiom, eq, law, le, lt, stated, symbols
 from theory.language.terms.variables import j, m, v, y, z
 from theory.language.terms.vectors import norm
-from theory.language.vocabulary import symbols
-from theory.proof.methods import Identity, Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Step, check
-from theory.proof.steps import step, theorem
-from theory.proof.variants import instead, scaled, thousandth_less
+from theory.proof import Step, check, instead, scaled, step, theorem, thousandth_less
+from theory.proof.methods import HYPOTHESIS, Identity, Induction, Smt
 
 lam, h_norm, S_0, T = symbols("lam h_norm S_0 T")
 NEAR = (le(y, z), lt(z, 1))

@@ -28,12 +28,10 @@ from theory.claims.certificate.unitary import (
     SIZE,
     UNITARY,
 )
-from theory.language.law import Assumption, at
-from theory.language.statement import ONE, le
+from theory.language import ONE, Assumption, at, le, symbols
 from theory.language.terms.gates import gated_run
 from theory.language.terms.variables import a, vector, x, x_other
 from theory.language.terms.vectors import computed, state
-from theory.language.vocabulary import symbols
 from theory.models.lemmas.powers import power
 from theory.models.printed import (
     FORCED,
@@ -62,8 +60,7 @@ from theory.models.printed import (
 )
 from theory.models.sensitivity import forgetting
 from theory.models.system import TWO_STEPS, WINDOW
-from theory.proof.claim import Claim, Source
-from theory.proof.steps import step
+from theory.proof import Claim, Source, step
 
 T, k, x_gap, h_gap, h_norm, forced_gap = symbols("T k x_gap h_gap h_norm forced_gap")
 lam, epsilon, window, S, R = symbols("lam_told eps_told k_told S_told R_told")

@@ -1,10 +1,8 @@
 """What a certificate prints of its norm: λ, the equivalence, the reach, drives and radii."""
 
-from theory.language.law import Assumption, at
-from theory.language.statement import Statement, le
+from theory.language import Assumption, Statement, at, le, symbols
 from theory.language.terms.variables import x
 from theory.language.terms.vectors import RECURSION, state
-from theory.language.vocabulary import symbols
 from theory.models.driven_runs import STARTS
 from theory.models.lemmas.powers import power
 from theory.models.printed import (
@@ -31,8 +29,7 @@ from theory.models.printed import (
     WIDE,
     apart,
 )
-from theory.proof.proof import Step
-from theory.proof.steps import Claimed, step, theorem
+from theory.proof import Claimed, Step, step, theorem
 
 T, k, h_norm = symbols("T k h_norm")
 lam, S, R = symbols("lam_told S_told R_told")

@@ -4,13 +4,11 @@ from theory.claims.gradients.gradient_gap import PAPER
 from theory.claims.gradients.gradient_gap import UNIFORM as UNIFORM_GAP
 from theory.claims.gradients.gradient_lipschitz import UNIFORM as UNIFORM_SMOOTH
 from theory.claims.gradients.gradient_lipschitz import beta as smoothness
-from theory.language.law import at
-from theory.language.statement import le
-from theory.language.vocabulary import symbols
+from theory.language import at, le, symbols
 from theory.models.geometry import EUCLIDEAN
 from theory.models.lemmas.powers import power
 from theory.models.printed import assumed
-from theory.proof.steps import theorem
+from theory.proof import theorem
 
 (k,) = symbols("k")
 grad_gap, gamma, beta, lam_w, G_0, G_1 = symbols("grad_gap gamma_told beta_told lam G_0 G_1")

@@ -4,18 +4,15 @@ from sympy import Expr
 
 from theory.axioms.base import TRIANGLE
 from theory.claims.unitary.urnn_equivalence import EQUIVALENCE
-from theory.language.law import at
-from theory.language.statement import Statement, le
+from theory.language import Statement, at, le, symbols
 from theory.language.terms.certificates import computed_double, unitary_computed
 from theory.language.terms.variables import x
 from theory.language.terms.vectors import computed, state
-from theory.language.vocabulary import symbols
 from theory.models.geometry import EUCLIDEAN
 from theory.models.lemmas.powers import power
 from theory.models.sensitivity import states
 from theory.models.unitary.printed import DRIFTS, EXACTLY, STATES
-from theory.proof.claim import Form
-from theory.proof.steps import theorem
+from theory.proof import Form, theorem
 
 T, h_norm = symbols("T h_norm")
 unitary_gap, unitary_defect, exact, defect, bounded = symbols(

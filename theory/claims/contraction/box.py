@@ -6,8 +6,7 @@
 from sympy import Abs
 
 from theory.axioms.gates import LEAST_BOUND
-from theory.language.law import assume, at
-from theory.language.statement import ZERO, eq, le, lt
+from theory.language import ZERO, assume, at, eq, le, lt, symbols
 from theory.language.terms.gates import DIFFERENCES, unit_weights
 from theory.language.terms.jets import (
     STATES,
@@ -23,10 +22,9 @@ from theory.language.terms.jets import (
 from theory.language.terms.unitary import part
 from theory.language.terms.variables import a, b, i, v, x
 from theory.language.terms.vectors import entry, phi
-from theory.language.vocabulary import symbols
 from theory.models.jets.model import ACTIVATIONS, LEAVES, PROGRAM, RANGES, RULES, VALUES
 from theory.models.jets.units import VALUES_OF_UNITS
-from theory.proof.steps import step, theorem
+from theory.proof import step, theorem
 
 lam_box, gate_gap, gate_state_gap = symbols("lam_box gate_gap gate_state_gap")
 gate_gap_box, gate_state_gap_box = symbols("gate_gap_box gate_state_gap_box")

@@ -5,17 +5,13 @@
 
 from theory.axioms.base import MEAN_VALUE, SUBMULTIPLICATIVE
 from theory.claims.contraction.rnn import SECANTS
-from theory.language.law import assume, at
-from theory.language.statement import ONE, eq, le
+from theory.language import ONE, assume, at, eq, le, symbols
 from theory.language.terms.gradients import activation, slopes
 from theory.language.terms.layers import layer, layer_matrix, layer_offset, layer_product
 from theory.language.terms.variables import a, b, c, j, v, vector
 from theory.language.terms.vectors import norm, phi
-from theory.language.vocabulary import symbols
 from theory.models.slopes import SLOPES
-from theory.proof.claim import Claim, Source
-from theory.proof.steps import step, theorem
-from theory.proof.variants import thousandth_less
+from theory.proof import Claim, Source, step, theorem, thousandth_less
 
 L_rho, lam_deep, depth, deep_gap, deep_state_gap = symbols(
     "L_rho lam_deep depth deep_gap deep_state_gap"

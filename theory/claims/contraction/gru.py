@@ -10,12 +10,10 @@ from sympy import Abs, Expr, Rational
 
 from theory.axioms.gates import LEAST_BOUND
 from theory.claims.contraction.box import CONTRACTS
-from theory.language.law import Assumption, at
-from theory.language.statement import ONE, ZERO, Statement, le
+from theory.language import ONE, ZERO, Assumption, Statement, at, le, symbols
 from theory.language.terms.gates import DIFFERENCES, GATED_RUN, gated_run, to_output
 from theory.language.terms.variables import a, b, i, j, m, x
 from theory.language.terms.vectors import entry
-from theory.language.vocabulary import symbols
 from theory.models.gates.gate import one, two
 from theory.models.gates.gated_steps import SIGMOID_BELOW_ONE, SIGMOID_POSITIVE, TANH_BELOW_ONE
 from theory.models.gates.gru_model import (
@@ -38,8 +36,7 @@ from theory.models.gates.gru_model import (
     z_low,
 )
 from theory.models.gates.gru_steps import change, steps
-from theory.proof.claim import Claim, Form, Source
-from theory.proof.steps import step, theorem
+from theory.proof import Claim, Form, Source, step, theorem
 
 gate_gap, gate_state_gap, h_size, lam_box, T = symbols("gate_gap gate_state_gap h_size lam_box T")
 gate_gap_box, gate_state_gap_box = symbols("gate_gap_box gate_state_gap_box")

@@ -3,15 +3,11 @@
 from sympy import Integer, sqrt
 
 from theory.axioms.base import SUBMULTIPLICATIVE
-from theory.language.law import Assumption, at
-from theory.language.statement import le, lt
+from theory.language import Assumption, at, le, lt, symbols
 from theory.language.terms.variables import a, b, c, vector
 from theory.language.terms.vectors import norm, phi
-from theory.language.vocabulary import symbols
 from theory.models.cells import LINEAR, RECURRENT_NORM, W
-from theory.proof.claim import Claim, Source
-from theory.proof.steps import step, theorem
-from theory.proof.variants import instead, thousandth_less
+from theory.proof import Claim, Source, instead, step, theorem, thousandth_less
 
 W_norm, W_radius, step_gap, state_gap = symbols("W_norm W_radius step_gap state_gap")
 x_t = vector("x_t")

@@ -14,12 +14,10 @@ from dataclasses import replace
 from sympy import Expr, Integer, Max, Rational
 
 from theory.claims.contraction.box import CONTRACTS
-from theory.language.law import Assumption, Clause, assume, at
-from theory.language.statement import ONE, ZERO, le, lt
+from theory.language import ONE, ZERO, Assumption, Clause, assume, at, le, lt, symbols
 from theory.language.terms.gates import omega_norm, to_cell, to_output
 from theory.language.terms.variables import a, b, m, v, z
 from theory.language.terms.vectors import max_norm
-from theory.language.vocabulary import symbols
 from theory.models.box_runs import JOINT
 from theory.models.gates.gate import one, two
 from theory.models.gates.lstm_model import BOX, LSTM, OPEN, ROWS, TAU, B_c, F, G, I, O, tau
@@ -31,9 +29,7 @@ from theory.models.gates.lstm_runs import (
     ONE_STEP,
 )
 from theory.models.gates.lstm_steps import STEPS, moved_a, moved_q, next_one, next_two
-from theory.proof.claim import Claim, Source
-from theory.proof.steps import step, theorem
-from theory.proof.variants import thousandth_less
+from theory.proof import Claim, Source, step, theorem, thousandth_less
 
 theta, theta_plain, omega, T, lam_box = symbols("theta theta_plain omega T lam_box")
 gate_gap, gate_state_gap, gate_gap_w, gate_state_gap_w = symbols(

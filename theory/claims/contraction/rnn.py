@@ -3,17 +3,13 @@
 from sympy import Integer, sqrt
 
 from theory.axioms.base import DIAGONAL_NORM, MEAN_VALUE, SUBMULTIPLICATIVE
-from theory.language.law import Assumption, at
-from theory.language.statement import le, lt
+from theory.language import Assumption, at, le, lt, symbols
 from theory.language.terms.gradients import slopes
 from theory.language.terms.variables import a, b, c, vector
 from theory.language.terms.vectors import norm, phi
-from theory.language.vocabulary import symbols
 from theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
 from theory.models.slopes import SLOPES
-from theory.proof.claim import Claim, Source
-from theory.proof.steps import step, theorem
-from theory.proof.variants import instead, scaled, thousandth_less
+from theory.proof import Claim, Source, instead, scaled, step, theorem, thousandth_less
 
 L_rho, W_norm, W_radius, step_gap, state_gap = symbols("L_rho W_norm W_radius step_gap state_gap")
 x_t = vector("x_t")

@@ -16,18 +16,14 @@ from theory.axioms.base import (
     SUBMULTIPLICATIVE,
     SUBMULTIPLICATIVE_MAX,
 )
-from theory.language.law import Assumption, Axiom, Instance, assume, at
-from theory.language.statement import Statement, eq, le
+from theory.language import Assumption, Axiom, Instance, Statement, assume, at, eq, le, symbols
 from theory.language.terms.variables import A, a, b, c, j, s, v, vector, x
 from theory.language.terms.vectors import RECURSION, entry, is_diagonal, max_norm, norm, phi, state
-from theory.language.vocabulary import symbols
 from theory.models.cells import LINEAR, RNN, U, W, bias
 from theory.models.lemmas.powers import power
 from theory.models.slopes import SLOPES
 from theory.models.system import WINDOW
-from theory.proof.claim import Claim, Form, Source
-from theory.proof.steps import step, theorem
-from theory.proof.variants import scaled
+from theory.proof import Claim, Form, Source, scaled, step, theorem
 
 L_rho, W_radius, kappa, lam_P, lam_D, lam_v, T, k = symbols(
     "L_rho W_radius kappa lam_P lam_D lam_v T k"

@@ -7,8 +7,7 @@ from sympy import Expr, Symbol
 
 from theory.axioms.jets import LARGEST_ROW, ROWS_OF_DIFFERENCE
 from theory.claims.contraction.box import CONTRACTS, PLAIN
-from theory.language.law import Assumption, Use, assume, at
-from theory.language.statement import ZERO, Statement, eq, le, lt
+from theory.language import ZERO, Assumption, Statement, Use, assume, at, eq, le, lt, symbols
 from theory.language.terms.gradients import d_state, d_weights
 from theory.language.terms.jets import (
     STATES,
@@ -29,7 +28,6 @@ from theory.language.terms.jets import (
 )
 from theory.language.terms.variables import a, b, i, j, m, v, x
 from theory.language.terms.vectors import entry, weighted
-from theory.language.vocabulary import symbols
 from theory.models.jets.model import (
     ACTIVATIONS,
     LEAVES,
@@ -42,9 +40,7 @@ from theory.models.jets.model import (
     curved,
 )
 from theory.models.jets.units import BENDS, SLOPES, STEEP_BETWEEN, VALUES_OF_UNITS
-from theory.proof.claim import Form
-from theory.proof.proof import Step
-from theory.proof.steps import step, theorem
+from theory.proof import Form, Step, step, theorem
 
 L_w_box, beta_wh_box, beta_hh_box, L_x_box = symbols("L_w_box beta_wh_box beta_hh_box L_x_box")
 dphi_w_box, dphi_w_gap_box, dphi_h_gap_box = symbols("dphi_w_box dphi_w_gap_box dphi_h_gap_box")

@@ -12,8 +12,7 @@ from theory.axioms.gradients import (
     SUBMULTIPLICATIVE_FROBENIUS,
 )
 from theory.claims.gradients.box_constants import BOX_FORMS, BOX_VARIANTS
-from theory.language.law import assume, at, law
-from theory.language.statement import eq, le
+from theory.language import assume, at, eq, law, le, symbols
 from theory.language.terms.gradients import (
     bends,
     d_inputs,
@@ -25,13 +24,10 @@ from theory.language.terms.gradients import (
 )
 from theory.language.terms.variables import A, B, a, b, c, v, vector
 from theory.language.terms.vectors import diagonal, frobenius, norm, row_norm
-from theory.language.vocabulary import symbols
 from theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
 from theory.models.slopes import CURVATURES, SLOPES
 from theory.models.system import DIFFERENTIABLE
-from theory.proof.claim import Claim, Elsewhere, Source
-from theory.proof.steps import step, theorem
-from theory.proof.variants import scaled, thousandth_less
+from theory.proof import Claim, Elsewhere, Source, scaled, step, theorem, thousandth_less
 
 L_rho, beta_rho, W_norm, W_rows, W_radius, B_x, H = symbols(
     "L_rho beta_rho W_norm W_rows W_radius B_x H"

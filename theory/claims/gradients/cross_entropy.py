@@ -8,8 +8,7 @@ from sympy import Abs, Symbol
 
 from theory.axioms.base import HOMOGENEITY, TRIANGLE
 from theory.axioms.gradients import CAUCHY_SCHWARZ, MEAN_VALUE_GRADIENT, RAYLEIGH
-from theory.language.law import assume, at, law
-from theory.language.statement import ONE, ZERO, eq, le
+from theory.language import ONE, ZERO, assume, at, eq, law, le, symbols
 from theory.language.terms.gradients import (
     bottom,
     first_moment,
@@ -24,9 +23,8 @@ from theory.language.terms.gradients import (
 )
 from theory.language.terms.variables import a, b, c, j, v, vector, z
 from theory.language.terms.vectors import inner, is_symmetric, norm
-from theory.language.vocabulary import symbols
 from theory.models.weights.projection import INNER_PRODUCT
-from theory.proof.steps import step, theorem
+from theory.proof import step, theorem
 
 C_label, C_spread, dp, dp_gap, state_gap = symbols("C_label C_spread dp dp_gap state_gap")
 label = vector("C_label_row")

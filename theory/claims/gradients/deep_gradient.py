@@ -10,20 +10,15 @@ from theory.axioms.base import DERIVATIVE_IN_STATE, SUBMULTIPLICATIVE
 from theory.axioms.layers import DERIVATIVE_NO_LESS
 from theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START
 from theory.claims.contraction.deep import DEEP, LAYER_NORMS, STEPS, first, gap, second
-from theory.language.law import assume, at
-from theory.language.statement import ONE, eq, le
+from theory.language import ONE, assume, at, eq, le, symbols
 from theory.language.terms.gradients import activation, d_state
 from theory.language.terms.layers import layer, layer_matrix, layer_product
 from theory.language.terms.unitary import d_run
 from theory.language.terms.variables import a, b, c, j, s, v, x
 from theory.language.terms.vectors import norm, phi
-from theory.language.vocabulary import symbols
 from theory.models.system import DIFFERENTIABLE, WINDOW
 from theory.models.unitary.isometry import before, x_next
-from theory.proof.claim import Claim, Source
-from theory.proof.proof import Step
-from theory.proof.steps import step, theorem
-from theory.proof.variants import instead
+from theory.proof import Claim, Source, Step, instead, step, theorem
 
 lam_deep, lam_layer, W_product, isometric, depth = symbols(
     "lam_deep lam_layer W_product isometric depth"

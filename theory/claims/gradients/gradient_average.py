@@ -5,16 +5,14 @@ from sympy import symbols as bounds
 
 from theory.axioms.base import TRIANGLE
 from theory.claims.gradients.jacobian_gap import FINITE, terms, total_at_most_steps
-from theory.language.law import at, law
+from theory.language import ZERO, at, eq, law, le, symbols
 from theory.language.quantities.gradients import run_gradient
-from theory.language.statement import ZERO, eq, le
 from theory.language.terms.gradients import gap_sum
 from theory.language.terms.variables import j, m, s, x
 from theory.language.terms.vectors import norm
-from theory.language.vocabulary import symbols
 from theory.models.geometry import EUCLIDEAN
 from theory.models.lemmas.powers import power, power_at_most_one
-from theory.proof.steps import step, theorem
+from theory.proof import step, theorem
 
 T, k, lam, B_h, L_w, L_p, grad_gap_mean = symbols("T k lam B_h L_w L_p grad_gap_mean")
 

@@ -13,16 +13,12 @@ from theory.claims.gradients.jacobian_gap import (
     three_terms,
     total_at_most_steps,
 )
-from theory.language.law import assume, at
-from theory.language.statement import le
-from theory.language.vocabulary import symbols
+from theory.language import assume, at, le, symbols
 from theory.models.box_geometry import BOX
 from theory.models.geometry import EUCLIDEAN
 from theory.models.lemmas.powers import power, power_at_most_one
 from theory.models.system import MEMORY
-from theory.proof.claim import Claim, Source
-from theory.proof.steps import step, theorem
-from theory.proof.variants import scaled, thousandth_less
+from theory.proof import Claim, Source, scaled, step, theorem, thousandth_less
 
 T, k, lam, lam_P, L_rho, S_0, B_h = symbols("T k lam lam_P L_rho S_0 B_h")
 L_w, beta_hh, beta_wh, L_p, beta_p = symbols("L_w beta_hh beta_wh L_p beta_p")

@@ -2,10 +2,8 @@
 
 from sympy import Expr, Rational, Symbol
 
-from theory.language.law import Use, at
-from theory.language.statement import Statement, le
+from theory.language import Statement, Use, at, le, symbols
 from theory.language.terms.variables import y, z
-from theory.language.vocabulary import symbols
 from theory.models.lemmas.powers import power, power_at_most_one
 from theory.models.sensitivity import sensitive
 from theory.models.weights.other_weights import ANYWHERE, ON_OMEGA, OtherWeights
@@ -17,10 +15,7 @@ from theory.models.weights.weights_change import (
     smoothness,
     states,
 )
-from theory.proof.claim import Claim, Form, Source
-from theory.proof.proof import Proof, Step
-from theory.proof.steps import step
-from theory.proof.variants import scaled
+from theory.proof import Claim, Form, Proof, Source, Step, scaled, step
 
 v_1, v_2 = (Symbol(name, real=True) for name in ("v_1", "v_2"))
 T, lam, L_w, L_p, beta_p = symbols("T lam L_w L_p beta_p")

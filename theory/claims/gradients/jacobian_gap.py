@@ -7,13 +7,11 @@ fresh run.
 from sympy import Add, Expr
 
 from theory.axioms.gradients import CHAIN_RULE_WEIGHTS, WEIGHTS_START
-from theory.language.law import at
+from theory.language import at, le, symbols
 from theory.language.quantities.gradients import run_gradient
-from theory.language.statement import le
 from theory.language.terms.gradients import d_loss, sensitivity
 from theory.language.terms.variables import j, s, x
 from theory.language.terms.vectors import norm, state
-from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX
 from theory.models.geometry import (
     EUCLIDEAN,
@@ -35,9 +33,7 @@ from theory.models.geometry import (
 from theory.models.lemmas.powers import power, power_at_most_one
 from theory.models.sensitivity import bounded, forgetting, sensitive
 from theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
-from theory.proof.claim import Form
-from theory.proof.proof import Step
-from theory.proof.steps import step, theorem
+from theory.proof import Form, Step, step, theorem
 
 T, k, grad_gap = symbols("T k grad_gap")
 

@@ -3,15 +3,11 @@
 from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
 from theory.axioms.gradients import SUBMULTIPLICATIVE_TRANSPOSED
 from theory.claims.gradients.cross_entropy import ENTROPY_CURVATURE, ENTROPY_SLOPE
-from theory.language.law import assume, at
-from theory.language.statement import eq, le
+from theory.language import assume, at, eq, le, symbols
 from theory.language.terms.gradients import gradient
 from theory.language.terms.variables import a, b, c, vector
 from theory.language.terms.vectors import norm, transpose
-from theory.language.vocabulary import symbols
-from theory.proof.claim import Claim, Elsewhere, Source
-from theory.proof.steps import step, theorem
-from theory.proof.variants import scaled, thousandth_less
+from theory.proof import Claim, Elsewhere, Source, scaled, step, theorem, thousandth_less
 
 H, y_norm, C_norm_sq, C_norm_ce = symbols("H y_norm C_norm_sq C_norm_ce")
 C_label, C_spread, dp, dp_gap, state_gap = symbols("C_label C_spread dp dp_gap state_gap")

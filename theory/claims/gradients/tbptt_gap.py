@@ -11,21 +11,17 @@ from theory.axioms.base import TRIANGLE
 from theory.axioms.gradients import CHAIN_RULE_WEIGHTS
 from theory.claims.gradients.jacobian_gap import FINITE as GRADIENT_GAP_FINITE
 from theory.claims.gradients.jacobian_gap import three_terms
-from theory.language.law import Use, at, law
+from theory.language import ZERO, Use, at, eq, law, le, symbols
 from theory.language.quantities.gradients import run_gradient
-from theory.language.statement import ZERO, eq, le
 from theory.language.terms.gradients import d_loss, d_state, d_weights, recent, sensitivity
 from theory.language.terms.variables import j, s, x
 from theory.language.terms.vectors import entry, state
-from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX, CUT_GRADIENT_NORM
 from theory.models.geometry import EUCLIDEAN, Geometry, S_full, S_start, full, x_next
 from theory.models.lemmas.powers import power
 from theory.models.sensitivity import sensitive
 from theory.models.system import DIFFERENTIABLE, LONG_WINDOW, WINDOW
-from theory.proof.claim import Claim, Form, Source
-from theory.proof.steps import step, theorem
-from theory.proof.variants import instead, scaled, thousandth_less
+from theory.proof import Claim, Form, Source, instead, scaled, step, theorem, thousandth_less
 
 T, k, lam, L_w, L_p, tbptt_gap, tb_gap = symbols("T k lam L_w L_p tbptt_gap tb_gap")
 

@@ -8,21 +8,16 @@ from theory.axioms.base import (
     DERIVATIVE_IN_INPUT,
     DERIVATIVE_IN_STATE,
 )
-from theory.language.law import Assumption, Use, at
-from theory.language.statement import le
+from theory.language import Assumption, Use, at, le, symbols
 from theory.language.terms.gradients import d_state, jacobian
 from theory.language.terms.variables import j, m, x
 from theory.language.terms.vectors import entry, state
-from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BOX, SHOWN_DERIVATIVE
 from theory.models.box_geometry import LIPSCHITZ_INPUT as LIPSCHITZ_INPUT_BOX
 from theory.models.geometry import EUCLIDEAN, Geometry
 from theory.models.sensitivity import factor
 from theory.models.system import CONTRACTION, DIFFERENTIABLE, INDEX, LIPSCHITZ_INPUT, PAST_INDEX
-from theory.proof.claim import Claim, Source
-from theory.proof.proof import Step
-from theory.proof.steps import step, theorem
-from theory.proof.variants import instead, scaled
+from theory.proof import Claim, Source, Step, instead, scaled, step, theorem
 
 lam, L_x, L_rho, U_norm, W_norm, W_radius = symbols("lam L_x L_rho U_norm W_norm W_radius")
 T, t, dh_dx, C_box, L_x_box = symbols("T t dh_dx C_box L_x_box")

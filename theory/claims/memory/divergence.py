@@ -2,13 +2,11 @@
 
 from sympy import Expr, Integer
 
-from theory.language.law import Assumption, assume, at, law
-from theory.language.statement import ZERO, Statement, eq, exists, le
+from theory.language import ZERO, Assumption, Statement, assume, at, eq, exists, law, le, symbols
 from theory.language.terms.gradients import descent
 from theory.language.terms.variables import i, j, m, y, z
 from theory.language.terms.vectors import Scalar, function
-from theory.language.vocabulary import symbols
-from theory.proof.steps import step, theorem
+from theory.proof import step, theorem
 
 T, alpha, a_1, descent_growth = symbols("T alpha a_1 descent_growth")
 

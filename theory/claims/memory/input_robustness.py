@@ -5,18 +5,13 @@
 
 from sympy import Expr, Max, sqrt
 
-from theory.language.law import Assumption, Use, at
-from theory.language.statement import Statement, le
+from theory.language import Assumption, Statement, Use, at, le, symbols
 from theory.language.terms.gates import gated_run
 from theory.language.terms.variables import a, b, x, x_other
-from theory.language.vocabulary import symbols
 from theory.models.driven_runs import OF_CELLS, OF_VANILLA, SHOWN, Driven
 from theory.models.lemmas.powers import POWER_NOT_NEGATIVE, power
 from theory.models.system import LIPSCHITZ_READOUT, TWO_STEPS
-from theory.proof.claim import Claim, Form, Source
-from theory.proof.proof import Step
-from theory.proof.steps import theorem
-from theory.proof.variants import instead, scaled, thousandth_less
+from theory.proof import Claim, Form, Source, Step, instead, scaled, theorem, thousandth_less
 
 lam, L_x, L_f, B_x, x_gap, T = symbols("lam L_x L_f B_x x_gap T")
 forced_gap, forced_gap_y, response_gap, state_gap = symbols(

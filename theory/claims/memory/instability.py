@@ -13,11 +13,9 @@ from theory.claims.memory.divergence import (
     steepness,
 )
 from theory.claims.memory.lasting_memory import BOUNDED_STATE, NO_WINDOW
-from theory.language.law import Assumption
-from theory.language.statement import ONE, exists, le, lt
-from theory.language.vocabulary import symbols
+from theory.language import ONE, Assumption, exists, le, lt, symbols
 from theory.models.system import LONG_WINDOW, TWO_STEPS
-from theory.proof.claim import Claim, Source
+from theory.proof import Claim, Source
 
 lam, S_0, M_rho, k, n, a_1 = symbols("lam S_0 M_rho k n a_1")
 h_gap, descent_growth = symbols("h_gap descent_growth")

@@ -7,9 +7,8 @@ bounded.
 from sympy import Rational, tanh
 
 from theory.axioms.base import EXPONENTIAL, HOMOGENEITY
+from theory.language import ONE, ZERO, Assumption, assume, at, eq, exists, law, le, symbols
 from theory.language.functions import TANH
-from theory.language.law import Assumption, assume, at, law
-from theory.language.statement import ONE, ZERO, eq, exists, le
 from theory.language.terms.variables import a, c, j, m, vector, x, y, z
 from theory.language.terms.vectors import (
     RECURSION,
@@ -21,12 +20,10 @@ from theory.language.terms.vectors import (
     phi,
     state,
 )
-from theory.language.vocabulary import symbols
 from theory.models.lemmas.powers import POWER_AT_LEAST_ONE
 from theory.models.system import SHORT_WINDOW
+from theory.proof import Step, step, theorem
 from theory.proof.methods import Exact, Identity
-from theory.proof.proof import Step
-from theory.proof.steps import step, theorem
 
 lam, T, k, h_gap, M_rho, beta_rho = symbols("lam T k h_gap M_rho beta_rho")
 

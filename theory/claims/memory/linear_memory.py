@@ -8,16 +8,12 @@ Source: Orvieto et al., Resurrecting Recurrent Neural Networks for Long Sequence
 from sympy import Expr, Integer
 
 from theory.axioms.base import HOMOGENEITY, TRIANGLE
-from theory.language.law import Assumption, assume, at
-from theory.language.statement import ONE, eq, le
+from theory.language import ONE, Assumption, assume, at, eq, le, symbols
 from theory.language.terms.memory import mode, pushed, shifted, turned
 from theory.language.terms.variables import a, b, i, j, s, x
 from theory.language.terms.vectors import entry, norm
-from theory.language.vocabulary import symbols
 from theory.models.system import WINDOW
-from theory.proof.claim import Claim, Form, Source
-from theory.proof.proof import Step
-from theory.proof.steps import step, theorem
+from theory.proof import Claim, Form, Source, Step, step, theorem
 
 mode_radius, mode_real, nilpotency = symbols("mode_radius mode_real nilpotency")
 mode_gap, mode_start, power_norm, T, k = symbols("mode_gap mode_start power_norm T k")

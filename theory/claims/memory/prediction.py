@@ -4,15 +4,11 @@ from sympy import Expr
 
 from theory.claims.memory import truncation
 from theory.claims.memory.box_truncation import OUTPUT
-from theory.language.law import at
-from theory.language.statement import le
+from theory.language import at, le, symbols
 from theory.language.terms.variables import x
 from theory.language.terms.vectors import state
-from theory.language.vocabulary import symbols
 from theory.models.system import LIPSCHITZ_READOUT, LONG_WINDOW
-from theory.proof.claim import Claim, Form, Source
-from theory.proof.steps import theorem
-from theory.proof.variants import instead, scaled, thousandth_less
+from theory.proof import Claim, Form, Source, instead, scaled, theorem, thousandth_less
 
 lam, S_0, B_x, L_x, L_f, C_box, T, k, y_gap = symbols("lam S_0 B_x L_x L_f C_box T k y_gap")
 

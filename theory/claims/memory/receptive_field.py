@@ -5,15 +5,12 @@ from dataclasses import replace
 from sympy import Integer
 
 from theory.claims.memory.receptive_field_causal import CAUSAL_FORMS, CAUSAL_VARIANTS
-from theory.language.law import assume, at
-from theory.language.statement import eq, le, ne
+from theory.language import assume, at, eq, le, ne, symbols
 from theory.language.terms.variables import j, m, x, x_past
 from theory.language.terms.vectors import FEED_FORWARD, RECURSION, entry, forward, state
-from theory.language.vocabulary import symbols
 from theory.models.system import CONTRACTIVE, LONG_WINDOW, SOME_WINDOW, WINDOW
-from theory.proof.claim import Claim, Source
+from theory.proof import Claim, Source, step, theorem
 from theory.proof.methods import Identity
-from theory.proof.steps import step, theorem
 
 T, k, lam, S_0 = symbols("T k lam S_0")
 forward_gap, field_gap, edge_gap, padding_gap, recurrent_gap, h_gap = symbols(

@@ -7,17 +7,25 @@ et al. (attention, here over the last w positions).
 
 from sympy import Expr
 
-from theory.language.law import Assumption, Clause, assume, at
-from theory.language.statement import ONE, ZERO, Statement, eq, le, lt
+from theory.language import (
+    ONE,
+    ZERO,
+    Assumption,
+    Clause,
+    Statement,
+    assume,
+    at,
+    eq,
+    le,
+    lt,
+    symbols,
+)
 from theory.language.terms.causal import INPUTS, REACH, TWO_TAPS, J, apart, delay, reach
 from theory.language.terms.variables import j, x, x_edge, x_past, z
 from theory.language.terms.vectors import entry, norm
-from theory.language.vocabulary import symbols
 from theory.models.system import SOME_WINDOW
-from theory.proof.claim import Form, Variant
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step
-from theory.proof.steps import premises, step, theorem
+from theory.proof import Form, Proof, Step, Variant, premises, step, theorem
+from theory.proof.methods import HYPOTHESIS
 
 T, k, R, causal_gap, causal_edge_gap = symbols("T k R causal_gap causal_edge_gap")
 R_undilated, R_widest, R_halved, R_overlap = symbols("R_undilated R_widest R_halved R_overlap")

@@ -9,8 +9,7 @@ Source: Feng et al., Were RNNs All We Needed?; Gu & Dao, Mamba.
 
 from sympy import Integer
 
-from theory.language.law import Assumption, Clause, assume, at
-from theory.language.statement import ONE, ZERO, eq, le, lt
+from theory.language import ONE, ZERO, Assumption, Clause, assume, at, eq, le, lt, symbols
 from theory.language.terms.memory import (
     DECAYS,
     TANGENTS,
@@ -24,11 +23,8 @@ from theory.language.terms.memory import (
 )
 from theory.language.terms.variables import c, j, m, s, v, x
 from theory.language.terms.vectors import entry
-from theory.language.vocabulary import symbols
 from theory.models.system import WINDOW
-from theory.proof.claim import Claim, Source
-from theory.proof.steps import step, theorem
-from theory.proof.variants import instead, scaled
+from theory.proof import Claim, Source, instead, scaled, step, theorem
 
 scan_gap, scan_start, decay_product, decay_max = symbols(
     "scan_gap scan_start decay_product decay_max"

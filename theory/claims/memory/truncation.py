@@ -5,9 +5,7 @@ from sympy import floor, log, sqrt
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
 from theory.claims.memory.box_truncation import BOX_FORMS, BOX_VARIANTS
 from theory.claims.memory.state_bound import FINITE as STATE_BOUND_FINITE
-from theory.language.law import at
-from theory.language.statement import le
-from theory.language.vocabulary import symbols
+from theory.language import at, le, symbols
 from theory.models.geometry import EUCLIDEAN
 from theory.models.lemmas.powers import (
     POWER_NOT_NEGATIVE,
@@ -29,9 +27,7 @@ from theory.models.system import (
     SHORT_WINDOW,
     WINDOW,
 )
-from theory.proof.claim import Claim, Source
-from theory.proof.steps import theorem
-from theory.proof.variants import instead, thousandth_less
+from theory.proof import Claim, Source, instead, theorem, thousandth_less
 
 lam, S_0, B_x, L_x, epsilon, T, k, h_gap = symbols("lam S_0 B_x L_x epsilon T k h_gap")
 

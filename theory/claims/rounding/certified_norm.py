@@ -3,8 +3,7 @@
 from sympy import Integer, Rational, Symbol, sqrt
 
 from theory.axioms.base import CHOLESKY, LEAST_EIGENVALUE, ROUNDED_GRAM, WEYL, gamma
-from theory.language.law import Assumption, assume
-from theory.language.statement import eq, le, lt
+from theory.language import Assumption, assume, eq, le, lt, symbols
 from theory.language.terms.variables import eye
 from theory.language.terms.vectors import (
     completes,
@@ -16,11 +15,8 @@ from theory.language.terms.vectors import (
     trace,
     transpose,
 )
-from theory.language.vocabulary import symbols
 from theory.models.cells import W
-from theory.proof.claim import Claim, Source
-from theory.proof.steps import step, theorem
-from theory.proof.variants import instead, scaled
+from theory.proof import Claim, Source, instead, scaled, step, theorem
 
 W_norm_exact, n, u = symbols("W_norm_exact n u")
 s_gate, s_svd, s_power, s_unshifted, s_unscaled = symbols(

@@ -12,8 +12,7 @@ from theory.axioms.base import (
     TRIANGLE,
     gamma,
 )
-from theory.language.law import Assumption, Clause, assume, at
-from theory.language.statement import eq, le, lt
+from theory.language import Assumption, Clause, assume, at, eq, le, lt, symbols
 from theory.language.terms.gradients import activation, slopes
 from theory.language.terms.variables import j, m, x
 from theory.language.terms.vectors import (
@@ -28,14 +27,11 @@ from theory.language.terms.vectors import (
     rounded,
     state,
 )
-from theory.language.vocabulary import symbols
 from theory.models.cells import RNN, U, W, bias
 from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
 from theory.models.slopes import SLOPES
 from theory.models.system import CONTRACTION, CONTRACTIVE
-from theory.proof.claim import Claim, Elsewhere, Form, Source
-from theory.proof.steps import step, theorem
-from theory.proof.variants import instead
+from theory.proof import Claim, Elsewhere, Form, Source, instead, step, theorem
 
 lam, L_rho, B_x, B_h, Z_hat, e_rho, e_relative, eps_1 = symbols(
     "lam L_rho B_x B_h Z_hat e_rho e_relative eps_1"

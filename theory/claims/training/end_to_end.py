@@ -3,10 +3,8 @@
 from sympy import Expr, log
 
 from theory.claims.training.weight_gap import LEMMA as WEIGHT_GAP
+from theory.language import ONE, ZERO, Assumption, at, le, lt, symbols
 from theory.language.functions import PrincipalRoot, StepProduct
-from theory.language.law import Assumption, at
-from theory.language.statement import ONE, ZERO, le, lt
-from theory.language.vocabulary import symbols
 from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
 from theory.models.lemmas.window import (
     ANY_STEPS,
@@ -37,8 +35,7 @@ from theory.models.weights.training import (
     LIPSCHITZ_WEIGHTS,
 )
 from theory.models.weights.weighted_runs import PREDICTIONS, RUNS
-from theory.proof.claim import Claim, Source
-from theory.proof.steps import theorem
+from theory.proof import Claim, Source, theorem
 
 N, T, k, lam, epsilon, alpha, beta = symbols("N T k lam epsilon alpha beta")
 S_0, L_f, L_w, G_0, G_1, eps_k = symbols("S_0 L_f L_w G_0 G_1 eps_k")

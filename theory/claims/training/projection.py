@@ -7,14 +7,11 @@ weights are measured in the Euclidean norm of their entries.
 from sympy import Rational
 
 from theory.axioms.base import PROJECTION
-from theory.language.law import assume, at
-from theory.language.statement import ONE, eq, le, lt
+from theory.language import ONE, assume, at, eq, le, lt, symbols
 from theory.language.terms.gradients import feasible, project
 from theory.language.terms.variables import vector
-from theory.language.vocabulary import symbols
 from theory.models.weights.projection import LEMMAS, PROJECTS, SQUARE
-from theory.proof.claim import Claim, Source
-from theory.proof.steps import theorem
+from theory.proof import Claim, Source, theorem
 
 proj_gap, matrix_gap, rescaled_gap = symbols("proj_gap matrix_gap rescaled_gap")
 proj_distance, feasible_distance = symbols("proj_distance feasible_distance")

@@ -3,12 +3,10 @@
 from sympy import Rational, log
 
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
+from theory.language import at, le, symbols
 from theory.language.functions import REAL_POWER, RealPower, StepProduct
-from theory.language.law import at
-from theory.language.statement import le
 from theory.language.terms.variables import j
 from theory.language.terms.vectors import norm
-from theory.language.vocabulary import symbols
 from theory.models.lemmas.growth import (
     LOGARITHM_POSITIVE,
     POWER_LARGE,
@@ -33,8 +31,7 @@ from theory.models.weights.training import (
     SOME_STEPS,
     STEP,
 )
-from theory.proof.claim import Claim, Elsewhere, Source
-from theory.proof.steps import step, theorem
+from theory.proof import Claim, Elsewhere, Source, step, theorem
 
 N, k, lam, alpha, beta, eps_k = symbols("N k lam alpha beta eps_k")
 G_0, G_1, w_gap, w_gap_before = symbols("G_0 G_1 w_gap w_gap_before")

@@ -18,8 +18,7 @@ from theory.axioms.ranks import (
     ROWS_OF_PRODUCT,
     ROWS_OF_SUM,
 )
-from theory.language.law import at
-from theory.language.statement import ONE, ZERO, eq, le
+from theory.language import ONE, ZERO, at, eq, le
 from theory.language.terms.unitary import rank, rows
 from theory.language.terms.variables import i, j, v
 from theory.language.terms.vectors import norm
@@ -55,8 +54,8 @@ from theory.models.unitary.local_maps import (
     rho,
     states,
 )
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.steps import step, theorem
+from theory.proof import step, theorem
+from theory.proof.methods import HYPOTHESIS
 
 FACTOR = (
     step("one step", le(ONE, T)).by("two steps"),

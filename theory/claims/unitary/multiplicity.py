@@ -3,14 +3,12 @@
 from sympy import Symbol
 
 from theory.axioms.ranks import RANK_KERNEL, RANK_PRODUCT, RANK_ROWS, ROWS_OF_PRODUCT
-from theory.language.law import Clause, assume, at
-from theory.language.statement import ONE, ZERO, eq, le, lt
+from theory.language import ONE, ZERO, Clause, assume, at, eq, le, lt, symbols
 from theory.language.terms.unitary import rows
 from theory.language.terms.variables import v, vector
 from theory.language.terms.vectors import norm
-from theory.language.vocabulary import symbols
 from theory.models.unitary.local_maps import W, n, states
-from theory.proof.steps import step, theorem
+from theory.proof import step, theorem
 
 (multiplicity,) = symbols("multiplicity")
 MU = Symbol("mu", real=True)

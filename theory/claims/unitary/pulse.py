@@ -6,8 +6,7 @@ V = (λ μ; μ −λ): the outputs differ by (1 − λ²)(X − B/(1 − λ)) at
 
 from sympy import Abs, Integer, sqrt
 
-from theory.language.law import Assumption, assume, at
-from theory.language.statement import ZERO, eq, le, lt, ne
+from theory.language import ZERO, Assumption, assume, at, eq, le, lt, ne, symbols
 from theory.language.terms.unitary import (
     LARGEST_PULSE_GAP,
     larger,
@@ -17,9 +16,8 @@ from theory.language.terms.unitary import (
     pulse_upper,
 )
 from theory.language.terms.variables import j
-from theory.language.vocabulary import symbols
 from theory.models.system import CONTRACTIVE
-from theory.proof.steps import step, theorem
+from theory.proof import step, theorem
 
 lam, B_x, T, unitary_gap_beyond = symbols("lam B_x T unitary_gap_beyond")
 

@@ -5,8 +5,7 @@ ReLU commutes with a positive diagonal D: the network of D W D⁻¹, D U, D b ha
 
 from theory.axioms.unitary import EXTENSIONAL
 from theory.claims.unitary.urnn_equivalence import STATES, off
-from theory.language.law import assume, at
-from theory.language.statement import ZERO, eq, lt
+from theory.language import ZERO, assume, at, eq, lt, symbols
 from theory.language.terms.gradients import activation
 from theory.language.terms.unitary import (
     J_2,
@@ -26,11 +25,10 @@ from theory.language.terms.unitary import (
 )
 from theory.language.terms.variables import a, i, j, v, x
 from theory.language.terms.vectors import Scalar, function, transpose
-from theory.language.vocabulary import symbols
 from theory.models.cells import U, W, bias
 from theory.models.unitary.networks import BLOCKS, BOUNDED_NETWORK, EMBEDDING, h, inside, x_next
+from theory.proof import step, theorem
 from theory.proof.methods import Identity, Words
-from theory.proof.steps import step, theorem
 
 B_h, T, unitary_gap_rescaled = symbols("B_h T unitary_gap_rescaled")
 

@@ -6,11 +6,9 @@ The (Uᵀ)^j e come back to e, as near as one likes; the powers of |w| keep away
 from sympy import Abs
 
 from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
-from theory.language.law import Assumption, assume, at
-from theory.language.statement import ONE, ZERO, eq, le, ne
+from theory.language import ONE, ZERO, Assumption, assume, at, eq, le, ne, symbols
 from theory.language.terms.variables import j, v
 from theory.language.terms.vectors import norm, transpose
-from theory.language.vocabulary import symbols
 from theory.models.unitary.local_maps import W, n
 from theory.models.unitary.relations import (
     EQUAL,
@@ -35,7 +33,7 @@ from theory.models.unitary.returns import (
     p,
     returns,
 )
-from theory.proof.steps import step, theorem
+from theory.proof import step, theorem
 
 (w_abs,) = symbols("w_abs")
 

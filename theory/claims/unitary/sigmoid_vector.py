@@ -8,11 +8,9 @@ from sympy import Symbol
 
 from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
 from theory.claims.contraction.linear import STABLE_RADIUS
-from theory.language.law import assume, at
-from theory.language.statement import ONE, ZERO, eq, le, lt, ne
+from theory.language import ONE, ZERO, assume, at, eq, le, lt, ne, symbols
 from theory.language.terms.variables import i, j
 from theory.language.terms.vectors import norm
-from theory.language.vocabulary import symbols
 from theory.models.unitary.relations import (
     EQUAL,
     ORTHOGONAL,
@@ -26,7 +24,7 @@ from theory.models.unitary.relations import (
     units,
 )
 from theory.models.unitary.returns import MOVED_BACK, faded, k_0, l, moved, p, returns
-from theory.proof.steps import step, theorem
+from theory.proof import step, theorem
 
 driven, W_radius = symbols("driven W_radius")
 t_0 = Symbol("t_0", integer=True)  # a time at which the output depends on the inputs

@@ -11,12 +11,10 @@ from theory.axioms.ranks import (
     RANK_PRODUCT,
     ROWS_OF_PRODUCT,
 )
-from theory.language.law import Assumption, at
-from theory.language.statement import ZERO, eq, le, lt, ne
+from theory.language import ZERO, Assumption, at, eq, le, lt, ne, symbols
 from theory.language.terms.unitary import rank
 from theory.language.terms.variables import m, v
 from theory.language.terms.vectors import norm
-from theory.language.vocabulary import symbols
 from theory.models.system import TWO_STEPS
 from theory.models.unitary.local_maps import (
     AGREEMENT,
@@ -37,7 +35,7 @@ from theory.models.unitary.local_maps import (
     separation,
     states,
 )
-from theory.proof.steps import step, theorem
+from theory.proof import step, theorem
 
 T, W_rank = symbols("T W_rank")
 

@@ -9,18 +9,15 @@ the outputs, for ReLU commutes with them.
 from theory.axioms.ranks import RANK_GRAM, RANK_PRODUCT, RANK_ROWS
 from theory.axioms.unitary import COSINES, SINGULAR_VALUES, cosine, kept, left, low, right, singular
 from theory.claims.unitary.rescaled import RESCALED
-from theory.language.law import Assumption, assume
+from theory.language import ONE, ZERO, Assumption, assume, eq, le, symbols
 from theory.language.quantities.unitary import ADDED, LAST, MIXED
-from theory.language.statement import ONE, ZERO, eq, le
 from theory.language.terms.unitary import J_2, W_2, W_3, W_4, J, V, eye_added, rank, rows
 from theory.language.terms.variables import eye
 from theory.language.terms.vectors import frobenius, norm, transpose
-from theory.language.vocabulary import symbols
 from theory.models.cells import W
 from theory.models.unitary.networks import NORM
-from theory.proof.claim import Claim, Source
+from theory.proof import Claim, Source, step, theorem
 from theory.proof.methods import Words
-from theory.proof.steps import step, theorem
 
 lam, n, states = symbols("lam n states")
 unitary_defect, unitary_defect_transposed, unitary_defect_short = symbols(

@@ -10,8 +10,7 @@ from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
 from theory.axioms.gradients import CAUCHY_SCHWARZ
 from theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM
 from theory.claims.unitary.pulse import BEYOND
-from theory.language.law import at
-from theory.language.statement import ZERO, eq, le
+from theory.language import ZERO, at, eq, le, symbols
 from theory.language.terms.gradients import activation
 from theory.language.terms.unitary import (
     J_2,
@@ -28,7 +27,6 @@ from theory.language.terms.unitary import (
 )
 from theory.language.terms.variables import i, j, v, x
 from theory.language.terms.vectors import norm
-from theory.language.vocabulary import symbols
 from theory.models.cells import U, W, bias
 from theory.models.unitary.networks import (
     BELOW,
@@ -42,10 +40,8 @@ from theory.models.unitary.networks import (
     inside,
     x_next,
 )
-from theory.proof.claim import Claim, Source
+from theory.proof import Claim, Source, Step, step, theorem
 from theory.proof.methods import Identity, Words
-from theory.proof.proof import Step
-from theory.proof.steps import step, theorem
 
 B_h, T = symbols("B_h T")
 unitary_gap, unitary_gap_unbiased, unitary_gap_undamped = symbols(

@@ -9,19 +9,16 @@ from theory.axioms.gradients import CHAIN_RULE_LAYER
 from theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START
 from theory.claims.contraction.rnn import SECANTS
 from theory.claims.unitary.vanishing_equivalent import VANISHING
-from theory.language.law import at
-from theory.language.statement import ONE, eq, le, lt
+from theory.language import ONE, at, eq, le, lt, symbols
 from theory.language.terms.gradients import slopes
 from theory.language.terms.unitary import d_run
 from theory.language.terms.variables import j, s, x
 from theory.language.terms.vectors import norm
-from theory.language.vocabulary import symbols
 from theory.models.cells import RNN, U, W, bias
 from theory.models.slopes import SLOPES
 from theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
 from theory.models.unitary.isometry import SLOPE, before, isometric, isometry, x_next
-from theory.proof.claim import Claim, Source
-from theory.proof.steps import step, theorem
+from theory.proof import Claim, Source, step, theorem
 
 lam, T, k, dh_dh = symbols("lam T k dh_dh")
 

@@ -5,12 +5,10 @@ from sympy import Rational
 from theory.claims.unitary.constant_pattern import CONSTANT_PATTERN
 from theory.claims.unitary.multiplicity import MULTIPLICITY
 from theory.claims.unitary.two_steps import EXCLUDED, FEWER, FORGETFUL, KERNEL, NEEDED
-from theory.language.law import Assumption
-from theory.language.statement import ZERO, eq, le
-from theory.language.vocabulary import symbols
+from theory.language import ZERO, Assumption, eq, le, symbols
 from theory.models.unitary.krylov import LONG, SCALAR
 from theory.models.unitary.local_maps import T, n, separation, states
-from theory.proof.claim import Claim, Form, Source
+from theory.proof import Claim, Form, Source
 
 W_rank, active = symbols("W_rank active")
 multiplicity, multiplicity_any = symbols("multiplicity multiplicity_any")

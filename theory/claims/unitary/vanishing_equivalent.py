@@ -10,20 +10,18 @@ from theory.axioms.base import SUBMULTIPLICATIVE
 from theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START, ZERO_DIAGONAL
 from theory.claims.contraction.rnn import SECANTS
 from theory.claims.unitary.urnn_equivalence import EQUAL_STATES, STATES, b_2
-from theory.language.law import Clause, assume, at
-from theory.language.statement import ONE, ZERO, eq, le
+from theory.language import ONE, ZERO, Clause, assume, at, eq, le, symbols
 from theory.language.terms.gradients import d_state, derivative, slopes
 from theory.language.terms.unitary import J_2, W_3, J, V, d_run, part, preactivation
 from theory.language.terms.variables import a, b, eye, i, j, s, x, z
 from theory.language.terms.vectors import entry, norm, state, transpose
-from theory.language.vocabulary import symbols
 from theory.models.cells import W
 from theory.models.slopes import SLOPES
 from theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
 from theory.models.unitary.isometry import SLOPE, before, isometric, isometry, x_next
 from theory.models.unitary.networks import BLOCKS, BOUNDED_NETWORK, DILATION, EQUIVALENT, h, inside
+from theory.proof import step, theorem
 from theory.proof.methods import Identity, Words
-from theory.proof.steps import step, theorem
 
 lam, T, k, dh_dh = symbols("lam T k dh_dh")
 

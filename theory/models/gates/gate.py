@@ -10,16 +10,13 @@ from typing import Any
 
 from sympy import Abs, Expr, Symbol, tanh
 
-from theory.language.law import Assumption, assume, at
-from theory.language.statement import ONE, le
+from theory.language import ONE, Assumption, assume, at, le, symbols
 from theory.language.terms.gates import boxed, to_output
 from theory.language.terms.unitary import part
 from theory.language.terms.variables import a, b, i, m, vector, x
 from theory.language.terms.vectors import Scalar, entry, function, max_norm
-from theory.language.vocabulary import symbols
 from theory.models.gates.gated_steps import QUARTER
-from theory.proof.proof import Step
-from theory.proof.steps import step
+from theory.proof import Step, step
 
 new = entry(x, m + 1)
 one, two = boxed(a), boxed(b)

@@ -10,15 +10,13 @@ from theory.axioms.gates import (
     TANH_INCREASES,
     TANH_LIPSCHITZ,
 )
-from theory.language.law import Use
-from theory.language.statement import ONE, ZERO, le
+from theory.language import ONE, ZERO, Use, le
 from theory.language.terms.gates import DIFFERENCES, sigmoid
 from theory.language.terms.unitary import part
 from theory.language.terms.variables import A, a, b, i, v, y, z
 from theory.language.terms.vectors import max_norm
-from theory.proof.methods.elementary import Elementary
-from theory.proof.proof import Step
-from theory.proof.steps import step
+from theory.proof import Step, step
+from theory.proof.methods import Elementary
 
 QUARTER = Rational(1, 4)
 

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 
 from sympy import Abs, Expr, Max, tanh
 
-from theory.language.law import Assumption, assume
-from theory.language.statement import ONE, Statement, eq, le
+from theory.language import ONE, Assumption, Statement, assume, eq, le, symbols
 from theory.language.terms.gates import boxed, output_box, sigmoid, to_output
 from theory.language.terms.unitary import part
 from theory.language.terms.variables import c, i, m, v, vector, z
 from theory.language.terms.vectors import function, max_norm, phi
-from theory.language.vocabulary import symbols
 from theory.models.gates.gate import Gate, gate_norms, new
 
 z_low, c_n_inf = symbols("z_low c_n_inf")

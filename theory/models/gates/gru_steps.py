@@ -9,8 +9,7 @@ from sympy import Abs, Expr, symbols
 
 from theory.axioms.base import SUBMULTIPLICATIVE_MAX
 from theory.axioms.gates import LARGEST_ENTRY
-from theory.language.law import at
-from theory.language.statement import ONE, ZERO, le
+from theory.language import ONE, ZERO, at, le
 from theory.language.terms.gates import DIFFERENCES, boxed, to_output
 from theory.language.terms.variables import a, b, i, m, v
 from theory.language.terms.vectors import phi
@@ -39,8 +38,7 @@ from theory.models.gates.gru_model import (
     torch_kappa,
     z_low,
 )
-from theory.proof.proof import Step
-from theory.proof.steps import step
+from theory.proof import Step, step
 
 # Bounds, whatever they are: on how far h, ν and z move, on |h′| and |ν′|, and on z.
 moves_h, moves_n, moves_z = symbols("moves_h moves_n moves_z", real=True)

@@ -7,16 +7,14 @@ and |c⁺_j| ≤ f̄_j|c_j| + ī_j ḡ_j ≤ c̄_j keeps the cells in the box (M
 
 from sympy import Abs, Expr, tanh
 
-from theory.language.law import assume, at
-from theory.language.statement import eq, le
+from theory.language import assume, at, eq, le, symbols
 from theory.language.terms.gates import boxed, cell_box, output_box, sigmoid, to_cell, to_output
 from theory.language.terms.unitary import part
 from theory.language.terms.variables import c, i, m, v
 from theory.language.terms.vectors import phi
-from theory.language.vocabulary import symbols
 from theory.models.gates.gate import Gate, gate_norms, new
 from theory.models.gates.gated_steps import TANH_INSIDE, TANH_RISES
-from theory.proof.steps import step
+from theory.proof import step
 
 B_c, tau = symbols("B_c tau")
 I, F, G, O = GATES = (Gate("i", sigmoid), Gate("f", sigmoid), Gate("g", tanh), Gate("o", sigmoid))

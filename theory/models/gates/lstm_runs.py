@@ -3,8 +3,7 @@
 from sympy import Abs, Integer, Max, sqrt
 
 from theory.axioms.gates import DEFINITE, ENTRY_EUCLIDEAN, EUCLIDEAN_BY_LARGEST, LEAST_BOUND
-from theory.language.law import assume, at
-from theory.language.statement import le
+from theory.language import assume, at, le, symbols
 from theory.language.terms.gates import (
     DIFFERENCES,
     GATED_RUN,
@@ -18,7 +17,6 @@ from theory.language.terms.gates import (
 from theory.language.terms.unitary import part, rows
 from theory.language.terms.variables import a, b, i, j, m, v, x
 from theory.language.terms.vectors import max_norm, norm, phi
-from theory.language.vocabulary import symbols
 from theory.models.box_runs import JOINT, KEPT_IN_BOX, NEAREST, RUNS_STAY, STARTS, in_box, member
 from theory.models.gates.gate import new, one, two
 from theory.models.gates.gated_steps import by_entries
@@ -39,7 +37,7 @@ from theory.models.gates.lstm_model import (
 )
 from theory.models.gates.lstm_steps import SQUASHED, STEPS, moved_a, moved_q, next_one, next_two
 from theory.models.lemmas.powers import power
-from theory.proof.steps import step, theorem
+from theory.proof import step, theorem
 
 n, T = symbols("n T")
 c_size, h_size, run_gap, start_gap = symbols("c_size h_size run_gap start_gap")

@@ -2,8 +2,7 @@
 
 from sympy import Abs, Expr, Integer
 
-from theory.language.law import Assumption, Clause, assume
-from theory.language.statement import ONE, ZERO, Statement, eq, le
+from theory.language import ONE, ZERO, Assumption, Clause, Statement, assume, eq, le
 from theory.language.terms.jets import (
     ACTIVATION,
     LEAF,

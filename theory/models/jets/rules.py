@@ -10,8 +10,7 @@ from sympy import Abs, Add, Expr
 
 from theory.axioms.gradients import TRIANGLE_WEIGHTED
 from theory.axioms.jets import CHAIN_RULE_UNITS, HOMOGENEITY_WEIGHTED
-from theory.language.law import Use, at
-from theory.language.statement import ONE, ZERO, Statement, le
+from theory.language import ONE, ZERO, Statement, Use, at, le
 from theory.language.terms.jets import (
     ACTIVATION,
     MIXTURE,
@@ -34,8 +33,7 @@ from theory.language.terms.jets import (
 from theory.language.terms.variables import a, b, c, j, v
 from theory.language.terms.vectors import weighted
 from theory.models.jets.model import g, mixed_bent, mixed_crossing, mixed_steep, of_kind, p, q
-from theory.proof.proof import Step
-from theory.proof.steps import step
+from theory.proof import Step, step
 
 Parts: TypeAlias = tuple[tuple[Expr, Expr], ...]  # (z, A), … for z A + …
 

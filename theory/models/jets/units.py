@@ -5,8 +5,7 @@ from collections.abc import Callable
 from sympy import Abs, Expr, Symbol
 
 from theory.axioms.unitary import MONOTONE_NORM
-from theory.language.law import Use, at
-from theory.language.statement import Statement, le
+from theory.language import Statement, Use, at, le
 from theory.language.terms.gates import DIFFERENCES
 from theory.language.terms.jets import (
     STATES,
@@ -30,9 +29,8 @@ from theory.models.jets.rules import (
     slopes_move,
     values_move,
 )
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Step
-from theory.proof.steps import step
+from theory.proof import Step, step
+from theory.proof.methods import HYPOTHESIS
 
 STEEP_BETWEEN, BENT_BETWEEN = BETWEEN
 

@@ -3,15 +3,12 @@
 from sympy import log
 
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
+from theory.language import ONE, ZERO, at, eq, le, lt
 from theory.language.functions import GAMMA, STEP_PRODUCT, StepProduct
-from theory.language.law import at
-from theory.language.statement import ONE, ZERO, eq, le, lt
 from theory.language.terms.variables import j, m, y, z
 from theory.language.terms.vectors import exponential
-from theory.proof.methods import Monotone, Smt
-from theory.proof.methods.monotone import RANGE
-from theory.proof.proof import Step
-from theory.proof.steps import step
+from theory.proof import Step, step
+from theory.proof.methods import RANGE, Monotone, Smt
 
 TANGENT_RIGHT, TANGENT_LEFT = (
     Step(

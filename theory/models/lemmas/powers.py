@@ -3,13 +3,10 @@
 from sympy import Expr, Integer, log
 
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
-from theory.language.law import Assumption, Use
-from theory.language.statement import Statement, eq, le
+from theory.language import Assumption, Statement, Use, eq, le, symbols
 from theory.language.terms.variables import j, m
 from theory.language.terms.vectors import exponential
-from theory.language.vocabulary import symbols
-from theory.proof.proof import Step
-from theory.proof.steps import step
+from theory.proof import Step, step
 
 (lam,) = symbols("lam")
 

@@ -6,17 +6,14 @@ With c = ln(1/λ) and u = c (k + p/q) the condition is u − ln u ≥ L, L = c p
 from sympy import Expr, Symbol, log, sqrt
 
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
+from theory.language import ONE, ZERO, at, le, lt, symbols
 from theory.language.functions import LAMBERT_ROOT, LambertRoot
-from theory.language.law import at
-from theory.language.statement import ONE, ZERO, le, lt
 from theory.language.terms.variables import j, y, z
 from theory.language.terms.vectors import exponential
-from theory.language.vocabulary import symbols
 from theory.models.lemmas.growth import TANGENTS
 from theory.models.lemmas.powers import decay, positive_rate, rate_of
+from theory.proof import Step, step
 from theory.proof.methods import Monotone, Smt
-from theory.proof.proof import Step
-from theory.proof.steps import step
 
 lam, epsilon = symbols("lam epsilon")
 rate, DECAY, POSITIVE_RATE = rate_of(lam), decay(lam), positive_rate(lam)

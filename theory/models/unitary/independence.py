@@ -4,13 +4,11 @@ The lemma is an argument in prose: it speaks of poles of meromorphic functions.
 """
 
 from theory.axioms.ranks import RANK_KERNEL, RANK_PRODUCT
-from theory.language.law import assume, at
-from theory.language.statement import ONE, ZERO, eq, le
+from theory.language import ONE, ZERO, assume, at, eq, le, symbols
 from theory.language.terms.unitary import rank
 from theory.language.terms.variables import v, vector
 from theory.language.terms.vectors import Scalar, function, norm
-from theory.language.vocabulary import symbols
-from theory.proof.steps import step, theorem
+from theory.proof import step, theorem
 
 sign_classes, sample_rank = symbols("sign_classes sample_rank")
 

@@ -3,14 +3,11 @@
 from sympy import Expr
 
 from theory.axioms.base import LEAST_EIGENVALUE
-from theory.language.law import Assumption, assume
-from theory.language.statement import ONE, eq, le
+from theory.language import ONE, Assumption, assume, eq, le, symbols
 from theory.language.terms.variables import eye, j, s, x
 from theory.language.terms.vectors import entry, least, norm, state, transpose
-from theory.language.vocabulary import symbols
+from theory.proof import Step, step
 from theory.proof.methods import Words
-from theory.proof.proof import Step
-from theory.proof.steps import step
 
 (L_rho,) = symbols("L_rho")
 

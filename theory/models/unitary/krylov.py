@@ -2,12 +2,10 @@
 
 from sympy import Expr
 
-from theory.language.law import Assumption, Clause, assume, law
-from theory.language.statement import ONE, ZERO, eq, le, lt
+from theory.language import ONE, ZERO, Assumption, Clause, assume, eq, law, le, lt, symbols
 from theory.language.terms.unitary import beside, identity, rank, rows
 from theory.language.terms.variables import A, B, j, v, vector, z
 from theory.language.terms.vectors import function, norm
-from theory.language.vocabulary import symbols
 from theory.models.unitary.local_maps import (
     D,
     E,

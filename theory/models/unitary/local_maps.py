@@ -10,12 +10,10 @@ around, which counts as off.
 
 from sympy import Symbol
 
-from theory.language.law import Assumption, Clause, assume
-from theory.language.statement import ZERO, eq, le
+from theory.language import ZERO, Assumption, Clause, assume, eq, le, symbols
 from theory.language.terms.unitary import identity, rank, rows
 from theory.language.terms.variables import j, m, v, vector
 from theory.language.terms.vectors import function, norm
-from theory.language.vocabulary import symbols
 
 n, states, T, separation = symbols("n states T separation")
 pattern_constant, scalar_W = symbols("pattern_constant scalar_W")

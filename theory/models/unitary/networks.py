@@ -2,8 +2,7 @@
 
 from sympy import Max
 
-from theory.language.law import assume, law
-from theory.language.statement import eq, le
+from theory.language import assume, eq, law, le, symbols
 from theory.language.terms.gradients import activation
 from theory.language.terms.unitary import (
     J_2,
@@ -21,7 +20,6 @@ from theory.language.terms.unitary import (
 )
 from theory.language.terms.variables import A, a, b, i, j, v, x, z
 from theory.language.terms.vectors import entry, inner, norm, transpose
-from theory.language.vocabulary import symbols
 from theory.models.cells import U, W, bias
 from theory.models.system import CONTRACTIVE
 

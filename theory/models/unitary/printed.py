@@ -2,12 +2,11 @@
 
 from sympy import Symbol
 
-from theory.language.law import Assumption, law
-from theory.language.statement import le
+from theory.language import Assumption, law, le, symbols
 from theory.language.terms.certificates import computed_double, unitary_computed
 from theory.language.terms.variables import j, x
 from theory.language.terms.vectors import computed, norm, state
-from theory.language.vocabulary import DEFINITIONS, symbols
+from theory.language.vocabulary import DEFINITIONS
 from theory.models.geometry import EUCLIDEAN
 
 S_0, lam = symbols("S_0 lam")

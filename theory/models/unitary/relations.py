@@ -9,16 +9,26 @@ interval, count up to constants: 0 is any constant, and the norm is half of how 
 
 from sympy import Rational, tanh
 
+from theory.language import (
+    ONE,
+    ZERO,
+    Assumption,
+    Clause,
+    Statement,
+    assume,
+    at,
+    eq,
+    law,
+    le,
+    symbols,
+)
 from theory.language.functions import TANH
-from theory.language.law import Assumption, Clause, assume, at, law
-from theory.language.statement import ONE, ZERO, Statement, eq, le
 from theory.language.terms.unitary import rows
 from theory.language.terms.variables import b, j, v, vector, z
 from theory.language.terms.vectors import Scalar, exponential, function, norm, transpose
-from theory.language.vocabulary import symbols
 from theory.models.unitary.independence import INDEPENDENCE
 from theory.models.unitary.local_maps import W, states
-from theory.proof.steps import step
+from theory.proof import step
 
 sigmoid_gap, same_activation, sigmoidal = symbols("sigmoid_gap same_activation sigmoidal")
 

@@ -3,16 +3,14 @@
 from sympy import Expr, Symbol
 
 from theory.axioms.ranks import ROWS_OF_PRODUCT, ROWS_OF_SUM
-from theory.language.law import at, law
-from theory.language.statement import ZERO, Statement, eq, le
+from theory.language import ZERO, Statement, at, eq, law, le
 from theory.language.terms.unitary import rows
 from theory.language.terms.variables import A, i, j, v
 from theory.language.terms.vectors import function, norm, transpose
 from theory.models.unitary.local_maps import W, states
 from theory.models.unitary.relations import EQUAL, RELATIONS, back, c, e, others, units
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Step
-from theory.proof.steps import step
+from theory.proof import Step, step
+from theory.proof.methods import HYPOTHESIS
 
 RETURNS = (
     "All (Uᵀ)^j e have the same length, so that they stay in a bounded part of ℝ^m: by Bolzano and "

@@ -1,8 +1,7 @@
 """Steps of two projected gradient descents: what every ledger about training begins with."""
 
 from theory.axioms.base import HOMOGENEITY, PROJECTION_INSIDE, TRIANGLE
-from theory.language.law import at
-from theory.language.statement import ONE, ZERO, eq, le
+from theory.language import ONE, ZERO, at, eq, le, symbols
 from theory.language.terms.gradients import (
     feasible,
     loss_gradient,
@@ -13,11 +12,10 @@ from theory.language.terms.gradients import (
 )
 from theory.language.terms.variables import j
 from theory.language.terms.vectors import norm
-from theory.language.vocabulary import symbols
 from theory.models.weights.projection import LEMMAS as PROJECTION_LEMMAS
 from theory.models.weights.projection import PROJECTS
 from theory.models.weights.training import DESCENT, GRADIENT_GAP, INVERSE_STEPS, SMOOTH, STEP, moved
-from theory.proof.steps import step
+from theory.proof import step
 
 beta, eps_k = symbols("beta eps_k")
 

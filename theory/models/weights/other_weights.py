@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from sympy import Expr
 
 from theory.axioms.gradients import DERIVATIVE_IN_STATE_OTHER
-from theory.language.law import Assumption, Clause, Use, assume, at, law
-from theory.language.statement import ONE, ZERO, eq, le
+from theory.language import ONE, ZERO, Assumption, Clause, Use, assume, at, eq, law, le, symbols
 from theory.language.terms.gradients import (
     d_loss,
     d_state,
@@ -28,12 +27,10 @@ from theory.language.terms.vectors import (
     state_other,
     weighted,
 )
-from theory.language.vocabulary import symbols
 from theory.models.box_geometry import BoxGeometry, inside, new
 from theory.models.geometry import EUCLIDEAN, Geometry, in_norm
 from theory.models.system import DIFFERENTIABLE
-from theory.proof.proof import Step
-from theory.proof.steps import step
+from theory.proof import Step, step
 
 T, beta_rho = symbols("T beta_rho")
 

@@ -3,12 +3,11 @@
 from sympy import Integer
 
 from theory.axioms.base import PROJECTION, PROJECTION_INSIDE
-from theory.language.law import assume, at, law
-from theory.language.statement import ONE, eq, le
+from theory.language import ONE, assume, at, eq, law, le
 from theory.language.terms.gradients import project, projects
 from theory.language.terms.variables import a, b, c, v
 from theory.language.terms.vectors import inner, norm
-from theory.proof.steps import step
+from theory.proof import step
 
 PROJECTS = assume(
     "projection",

@@ -6,8 +6,19 @@ the truncated one's, from one start.  All constants are uniform on the set Ω of
 
 from sympy import Expr
 
-from theory.language.law import Assumption, Clause, assume, law
-from theory.language.statement import ONE, ZERO, Statement, eq, le, lt
+from theory.language import (
+    ONE,
+    ZERO,
+    Assumption,
+    Clause,
+    Statement,
+    assume,
+    eq,
+    law,
+    le,
+    lt,
+    symbols,
+)
 from theory.language.terms.gradients import (
     feasible,
     loss_gradient,
@@ -19,7 +30,6 @@ from theory.language.terms.gradients import (
 )
 from theory.language.terms.variables import a, b, c, j, m, s, v, vector, x
 from theory.language.terms.vectors import cell, entry, norm, run
-from theory.language.vocabulary import symbols
 
 N, k, lam, alpha, beta, eps_k = symbols("N k lam alpha beta eps_k")
 inverse_steps, constant_steps = symbols("inverse_steps constant_steps")

@@ -1,14 +1,12 @@
 """Runs with any weights of Ω: bounded, forgetful, Lipschitz in the weights; what they predict."""
 
 from theory.axioms.base import TRIANGLE
-from theory.language.law import at
-from theory.language.statement import ONE, eq, le
+from theory.language import ONE, at, eq, le, symbols
 from theory.language.terms.gradients import feasible, weights, weights_hat
 from theory.language.terms.variables import j, s, v, x
 from theory.language.terms.vectors import cell, entry, norm, readout, run
-from theory.language.vocabulary import symbols
 from theory.models.weights.training import RUN, w
-from theory.proof.steps import step
+from theory.proof import step
 
 N, T, k, lam, S_0, L_f, L_w = symbols("N T k lam S_0 L_f L_w")
 

@@ -12,8 +12,7 @@ from theory.axioms.gradients import (
     WEIGHTS_START,
     WEIGHTS_START_OTHER,
 )
-from theory.language.law import at
-from theory.language.statement import eq, le
+from theory.language import at, eq, le
 from theory.language.terms.gradients import d_loss, sensitivity, sensitivity_other
 from theory.language.terms.variables import j, x, y, z
 from theory.language.terms.vectors import (
@@ -41,8 +40,7 @@ from theory.models.weights.other_weights import (
     h_other,
     x_next,
 )
-from theory.proof.proof import Step
-from theory.proof.steps import step
+from theory.proof import Step, step
 
 
 def change_factors(g: Geometry, steps: Expr, last: Expr) -> tuple[Expr, Expr]:

@@ -32,9 +32,8 @@ from sympy import (
 )
 
 from theory.errors import InputError
-from theory.language.law import Clause, Use
+from theory.language import Clause, Statement, Use, le, lt
 from theory.language.printing import statement_text
-from theory.language.statement import Statement, le, lt
 from theory.language.terms.variables import z
 from theory.numbers.evaluate import ball
 from theory.proof.methods.base import Gap, Method, Scope, use_name

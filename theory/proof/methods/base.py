@@ -9,8 +9,7 @@ from typing import ClassVar, Protocol
 
 from sympy import Expr
 
-from theory.language.law import Clause, Law, Use
-from theory.language.statement import Statement
+from theory.language import Clause, Law, Statement, Use
 
 GIVEN = "given"
 

@@ -11,8 +11,7 @@ from typing import ClassVar
 import sympy
 from sympy import Dummy, Expr, Integer, pi
 
-from theory.language.law import Clause
-from theory.language.statement import ONE, Statement, le, lt
+from theory.language import ONE, Clause, Statement, le, lt
 from theory.proof.methods.base import Direct, Scope
 from theory.proof.methods.rewriting import prepare
 from theory.proof.methods.smt import entail

@@ -5,8 +5,8 @@ from typing import ClassVar
 from flint import arb, ctx, fmpq
 from sympy import Expr, exp
 
+from theory.language import Statement
 from theory.language.printing import statement_text
-from theory.language.statement import Statement
 from theory.language.terms.vectors import exponential
 from theory.numbers.evaluate import ball, rational
 from theory.proof.methods.base import Direct, Gap, Scope

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from sympy import Dummy, Expr, Integer, Mul, cancel, fraction, together
 
-from theory.language.statement import Statement
+from theory.language import Statement
 from theory.proof.methods.base import Direct, Gap, Scope
 from theory.proof.methods.powers import Key, Powers, symbolic_powers
 from theory.proof.methods.rewriting import prepare

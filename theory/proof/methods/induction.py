@@ -8,9 +8,8 @@ from typing import ClassVar
 
 from sympy import Integer, Symbol
 
-from theory.language.law import Clause, Instance, Law, Use
+from theory.language import Clause, Instance, Law, Statement, Use
 from theory.language.printing import statement_text
-from theory.language.statement import Statement
 from theory.proof.methods.base import GIVEN, Direct, Gap, Method, Scope
 
 HYPOTHESIS = "induction hypothesis"

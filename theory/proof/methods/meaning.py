@@ -11,8 +11,7 @@ import sympy
 from sympy import Expr, Float, I, Integer, Pow, Symbol, nan, oo, zoo
 from sympy.core.function import AppliedUndef
 
-from theory.language.law import Clause
-from theory.language.statement import Statement, le, ne
+from theory.language import Clause, Statement, le, ne
 from theory.language.terms.vectors import Term
 from theory.proof.methods.base import Gap
 

@@ -12,9 +12,8 @@ from typing import ClassVar
 
 from sympy import Add, Dummy, Expr, Integer, Mul, Pow, Rational, Symbol, log
 
-from theory.language.law import Instance, Use
+from theory.language import Instance, Statement, Use, eq, le, lt, ne
 from theory.language.printing import statement_text
-from theory.language.statement import Statement, eq, le, lt, ne
 from theory.language.terms.vectors import exponential
 from theory.proof.methods.base import Direct, Gap, Method, Scope
 from theory.proof.methods.meaning import partial, require_exact, sides

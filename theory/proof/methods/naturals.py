@@ -6,8 +6,7 @@ from typing import Any, TypeAlias
 import z3
 from sympy import Expr, Poly, PolynomialError, Symbol, default_sort_key
 
-from theory.language.law import Clause
-from theory.language.statement import Statement
+from theory.language import Clause, Statement
 from theory.proof.methods.base import Gap
 from theory.proof.methods.translate import least_value
 

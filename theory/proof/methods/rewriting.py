@@ -2,9 +2,8 @@
 
 from sympy import Expr, Symbol
 
-from theory.language.law import Clause
+from theory.language import Clause, Statement, eq
 from theory.language.printing import statement_text
-from theory.language.statement import Statement, eq
 from theory.language.terms.vectors import Scalar
 from theory.proof.methods.base import Gap
 from theory.proof.methods.meaning import clause_sides, conditions, partial, require_total, sides

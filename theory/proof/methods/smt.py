@@ -11,8 +11,7 @@ from typing import ClassVar
 import z3
 from sympy import Expr, Integer
 
-from theory.language.law import Clause
-from theory.language.statement import Statement, eq, ne
+from theory.language import Clause, Statement, eq, ne
 from theory.proof.methods.base import Direct, Gap, Scope
 from theory.proof.methods.rewriting import prepare
 from theory.proof.methods.translate import Formula, Translation

@@ -12,8 +12,7 @@ from typing import Any, TypeAlias
 import z3
 from sympy import Abs, Expr, Integer, Max, Min, NumberSymbol, Pow, Rational, nan, oo, zoo
 
-from theory.language.law import Clause
-from theory.language.statement import Statement
+from theory.language import Clause, Statement
 from theory.language.terms.vectors import Norm
 from theory.language.vocabulary import VOCABULARY
 from theory.proof.methods.base import Gap

@@ -10,9 +10,8 @@ from typing import ClassVar, TypeAlias
 
 from sympy import Add, Expr, Integer, Mul, Pow, expand_mul
 
-from theory.language.law import Clause
+from theory.language import Clause, Statement
 from theory.language.printing import statement_text
-from theory.language.statement import Statement
 from theory.language.terms.vectors import Norm, Scalar, transpose
 from theory.proof.methods.base import Direct, Gap, Scope
 from theory.proof.methods.meaning import partial, sides

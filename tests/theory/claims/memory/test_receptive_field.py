@@ -5,13 +5,12 @@ from sympy import Integer
 
 from theory.claims.memory.receptive_field import RECEPTIVE_FIELD
 from theory.claims.memory.receptive_field_causal import CAUSAL_FORMS, SEEN_FORM, wide
-from theory.language.law import law
-from theory.language.statement import eq, le
+from theory.language import eq, law, le, symbols
 from theory.language.terms.causal import REACH, apart, delay, reach
 from theory.language.terms.variables import j, x, x_past, z
-from theory.language.vocabulary import VOCABULARY, symbols
+from theory.language.vocabulary import VOCABULARY
+from theory.proof import Proof, Step, check
 from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step, check
 
 T, k, R, causal_gap = symbols("T k R causal_gap")
 

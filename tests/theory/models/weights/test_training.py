@@ -11,16 +11,14 @@ from sympy import Expr, Integer, Symbol
 from sympy import log as logarithm
 
 import theory
-from theory.language.law import Axiom, Instance, at
-from theory.language.statement import eq, le
+from theory.language import Axiom, Instance, at, eq, le, symbols
 from theory.language.terms.gradients import project, weights, weights_hat
 from theory.language.terms.vectors import norm
-from theory.language.vocabulary import symbols
 from theory.models.lemmas.window import elementary, level, long_enough, surplus
 from theory.numbers.evaluate import ball, certain, enclose, rational
 from theory.numbers.interval import exact
+from theory.proof import Proof, Step, check
 from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step, check
 
 IDS = ("projection", "weight-gap", "end-to-end")
 CLAIMS = {id: theory.claim(id) for id in IDS}

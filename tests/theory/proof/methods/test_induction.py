@@ -6,14 +6,12 @@ from dataclasses import replace
 import pytest
 from sympy import Integer, Rational
 
-from theory.language.law import Assumption, Clause, at, law
-from theory.language.statement import eq, le
+from theory.language import Assumption, Clause, at, eq, law, le
+from theory.language import symbols as quantities
 from theory.language.terms.variables import i, j, y
 from theory.language.terms.vectors import Scalar, function
-from theory.language.vocabulary import symbols as quantities
-from theory.proof.methods import Induction, Smt
-from theory.proof.methods.induction import HYPOTHESIS
-from theory.proof.proof import Proof, Step, check
+from theory.proof import Proof, Step, check
+from theory.proof.methods import HYPOTHESIS, Induction, Smt
 
 values = function("values", Scalar, __name__)
 (T,) = quantities("T")

@@ -17,13 +17,23 @@ from sympy import (
     sqrt,
 )
 
-from theory.language.law import Assumption, Clause, Law, at, law
-from theory.language.statement import Statement, eq, exists, le, lt, ne
+from theory.language import (
+    Assumption,
+    Clause,
+    Law,
+    Statement,
+    at,
+    eq,
+    exists,
+    law,
+    le,
+    lt,
+    ne,
+    symbols,
+)
 from theory.language.terms.variables import a, b, c, j, m, s, vector, x, y, z
 from theory.language.terms.vectors import exponential, norm, phi, state
-from theory.language.vocabulary import symbols
-from theory.proof.methods import Exact, Gap, Identity, Induction, Method, Smt, smt
-from theory.proof.methods.induction import HYPOTHESIS
+from theory.proof.methods import HYPOTHESIS, Exact, Gap, Identity, Induction, Method, Smt, smt
 from theory.proof.methods.naturals import require_natural
 from theory.proof.methods.powers import Powers
 from theory.proof.methods.rewriting import rewrite

@@ -4,16 +4,12 @@ import pytest
 from sympy import Abs, Expr, Integer, Max, Rational, Symbol, exp, log, pi, sqrt
 
 from theory.axioms.base import EXPONENTIAL
-from theory.language.law import Assumption, at, law
-from theory.language.statement import ONE, ZERO, Statement, eq, le, lt, ne
+from theory.language import ONE, ZERO, Assumption, Statement, at, eq, law, le, lt, ne, symbols
 from theory.language.terms.variables import j, vector, y, z
 from theory.language.terms.vectors import exponential, norm
-from theory.language.vocabulary import symbols
-from theory.proof.methods import Gap, Monotone, Smt
-from theory.proof.methods.base import Direct, Method
-from theory.proof.methods.elementary import Elementary
-from theory.proof.methods.monotone import RANGE, derivative
-from theory.proof.proof import Proof, Step, check
+from theory.proof import Proof, Step, check
+from theory.proof.methods import RANGE, Direct, Elementary, Gap, Method, Monotone, Smt
+from theory.proof.methods.monotone import derivative
 from theory.proof.scope import Known
 
 lam, S_0, T, k = symbols("lam S_0 T k")

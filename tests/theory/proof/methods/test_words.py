@@ -5,13 +5,11 @@ import pytest
 from numpy.typing import NDArray
 from sympy import Add, Expr, Mul, Symbol, sqrt
 
-from theory.language.law import Assumption, Clause, law
-from theory.language.statement import Statement, eq, le
+from theory.language import Assumption, Clause, Statement, eq, law, le, symbols
 from theory.language.terms.gradients import activation
 from theory.language.terms.unitary import rank
 from theory.language.terms.variables import vector
 from theory.language.terms.vectors import frobenius, least, norm, transpose
-from theory.language.vocabulary import symbols
 from theory.proof.methods import Gap, Words
 from theory.proof.methods.words import normal_form, word_rules
 from theory.proof.scope import Known
