@@ -53,7 +53,7 @@ def rational_slopes(member: Network | Recurrent, s: int, start: int) -> list[Vec
         return piecewise_slopes(member, s)[start:]
     rows = ball_slopes(member, s)[start:]
     exact = all(d.is_exact() for row in rows for d in row)
-    return [tuple(dyadic(d) for d in row) for row in rows] if exact else None
+    return [tuple(d.fmpq() for d in row) for row in rows] if exact else None
 
 
 def piecewise_slopes(member: Recurrent, s: int) -> list[Vector]:
@@ -65,12 +65,6 @@ def piecewise_slopes(member: Recurrent, s: int) -> list[Vector]:
         h = tuple(rho.exact(z) for z in a)
         found.append(tuple(slope(rho, z) for z in a))
     return found
-
-
-def dyadic(exact: arb) -> fmpq:
-    """The rational that an exact ball is."""
-    mantissa, exponent = exact.man_exp()
-    return fmpq(mantissa) * fmpq(2) ** int(exponent)
 
 
 def ball_slopes(member: Recurrent, s: int) -> list[list[arb]]:
