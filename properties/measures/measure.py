@@ -18,10 +18,10 @@ import numpy as np
 import torch
 from flint import arb, fmpq
 
-from properties.measures.readings import rationals
 from properties.measures.readings.balls import BallPair, ball_pair
 from properties.measures.readings.needs import NOTHING, Needs
 from properties.systems.batch import Batch
+from properties.systems.unitary.exact import square
 from theory.language.vocabulary import VOCABULARY
 from theory.numbers.interval import Interval
 
@@ -117,4 +117,4 @@ def around(value: Tensor, error: Tensor) -> Interval:
 
 def square_of(vector: list[fmpq] | None) -> fmpq | None:
     """‖v‖₂², if v is there."""
-    return None if vector is None else rationals.square(vector)
+    return None if vector is None else square(vector)

@@ -37,6 +37,7 @@ from properties.measures.readings.states import (
 from properties.measures.runs import modules
 from properties.measures.runs import readings as of
 from properties.systems.batch import Batch
+from properties.systems.unitary.exact import rational, square
 
 # In a norm that is certified anew at every step of an ascent.
 WEIGHTED = Needs(wide=True, slow=True)
@@ -83,7 +84,7 @@ def read_out(batch: Batch, k: int) -> fmpq | None:
 def descent_square(batch: Batch, k: int) -> fmpq:
     """The square of descent's least growth from a_1 = lam, exactly; k plays no part."""
     spec = batch.spec
-    start, alpha = rationals.exact(spec.lam), rationals.exact(spec.alpha)
+    start, alpha = rational(spec.lam), rational(spec.alpha)
     return rationals.descent_growth(start, alpha, spec.T) ** 2
 
 
@@ -146,7 +147,7 @@ MEASURES = (
         value=single(pair_vectors),
         error=lambda b, v: norm_slack(b.spec.n + 1, v),
         balls=lambda p, k: length(p.state_gap),
-        square=lambda b, k: rationals.square(rationals.state_gap(b)),
+        square=lambda b, k: square(rationals.state_gap(b)),
     ),
     *in_quadratic_norm("P", "P_root"),
     *in_quadratic_norm("D", "D"),

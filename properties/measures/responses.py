@@ -7,6 +7,7 @@ in its invariant set, discs for complex modes too.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 
@@ -84,14 +85,9 @@ def ball_apart(pair: BallPair, two: bool) -> Vector:
 
 def exactly_apart(batch: Batch, two: bool) -> rationals.Vector | None:
     """h_T − h′_T, exactly."""
-    starts = batch.h, second(batch, two)
-    runs: list[rationals.Vector | None] = []
-    for start, inputs in zip(starts, (batch.x, other_inputs(batch)), strict=True):
-        h: rationals.Vector | None = [rationals.exact(v) for v in start[0, :, 0].tolist()]
-        for x in inputs[0, :, :, 0].tolist():
-            h = rationals.step(batch, h, x) if h is not None else None
-        runs.append(h)
-    return rationals.minus(*runs)
+    starts = rationals.pair_states(batch.h, second(batch, two))
+    inputs = (x[0, :, :, 0].tolist() for x in (batch.x, other_inputs(batch)))
+    return rationals.minus(*map(partial(rationals.run, batch), starts, inputs))
 
 
 def cells_output(batch: Batch) -> Rounded:

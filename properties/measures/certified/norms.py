@@ -19,10 +19,10 @@ from impl.certificate.certify import Certificate
 from impl.norms.semidefinite import SOLVED
 from impl.numbers.outward import UNIT
 from properties.measures.readings.balls import length
-from properties.measures.readings.rationals import exact, square
 from properties.measures.readings.slack import gamma
 from properties.measures.runs.readings import length_of
 from properties.measures.runs.rounded import UP, Rounded
+from properties.systems.unitary.exact import rational, square
 
 Tensor = torch.Tensor
 SIZES: dict[str, str] = {
@@ -163,12 +163,15 @@ def norm_square(found: Sequence[Part], s: Sequence[fmpq]) -> fmpq:
 def rational_size(part: Part, v: list[fmpq]) -> fmpq:
     """The square of one part."""
     if part.rows:
-        v = [sum((exact(q) * a for q, a in zip(row, v, strict=True)), fmpq(0)) for row in part.rows]
+        v = [
+            sum((rational(q) * a for q, a in zip(row, v, strict=True)), fmpq(0))
+            for row in part.rows
+        ]
     if part.times:
-        v = [exact(d) * a for d, a in zip(part.times, v, strict=True)]
+        v = [rational(d) * a for d, a in zip(part.times, v, strict=True)]
     if part.over:
-        v = [a / exact(w) for w, a in zip(part.over, v, strict=True)]
-    v = [a / exact(part.by) for a in v]
+        v = [a / rational(w) for w, a in zip(part.over, v, strict=True)]
+    v = [a / rational(part.by) for a in v]
     if part.size == "two":
         return square(v)
     sizes = [abs(a) for a in v]

@@ -11,7 +11,6 @@ from collections.abc import Callable
 import torch
 from flint import arb, fmpq
 
-from impl.arithmetic.rationals import IrrationalError, Rationals, Ratios
 from properties.measures.certified.norms import ball_norm, norm_of, norm_square, parts
 from properties.measures.measure import around, square_of
 from properties.measures.readings import rationals
@@ -22,6 +21,7 @@ from properties.measures.runs.rounded import Rounded, beside
 from properties.measures.runs.starts import ball_trail, halves, trail
 from properties.systems.batch import Batch
 from properties.systems.certified.batch import Certified
+from properties.systems.unitary.exact import square
 from theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
@@ -94,36 +94,24 @@ def ball_orbit(runs: BallRuns, batch: Batch, k: int) -> Vector:
     return list(runs.cache["orbit"][k].matrix.entries())
 
 
-def exact_run(batch: Batch, start: Tensor, steps: int) -> Exact | None:
-    """The state of one pair after so many inputs; None where a step leaves the rationals."""
-    cells, s = held(batch), exactly(start[0, :, 0])
-    made = Rationals({name: part[0] for name, part in cells.parameters.items()})
-    try:
-        for x in batch.x[0, :steps, :, 0]:
-            s = cells.cell.program(made, s, exactly(x))
-    except IrrationalError:
-        return None
-    return [row[0] for row in s.matrix.tolist()]
-
-
-def exactly(values: Tensor) -> Ratios:
-    """One column of floats."""
-    return Ratios([[rationals.exact(value)] for value in values.tolist()])
-
-
 def exact_orbit(batch: Batch, k: int) -> Exact | None:
     """s_k − s′_k of one pair."""
-    return rationals.minus(*(exact_run(batch, s, k) for s in halves(batch)))
+    starts, inputs = rationals.pair_states(*halves(batch)), rationals.seen(batch)[:k]
+    return rationals.minus(*(rationals.run(batch, s, inputs) for s in starts))
 
 
 def exact_state(steps: int | None = None) -> Callable[[Batch, int], Exact | None]:
     """The state of one pair's run from zero, at the end unless its time is given."""
 
     def seen(batch: Batch, k: int) -> Exact | None:
-        zero = batch.x.new_zeros(1, held(batch).units, 1)
-        return exact_run(batch, zero, batch.spec.T if steps is None else steps)
+        return rationals.run(batch, rest(batch), rationals.seen(batch)[:steps])
 
     return seen
+
+
+def rest(batch: Batch) -> Exact:
+    """The state that runs from zero start in."""
+    return [fmpq(0)] * held(batch).units
 
 
 def exact_output(seen: Callable[[Batch, int], Exact | None]) -> Square:
@@ -131,7 +119,7 @@ def exact_output(seen: Callable[[Batch, int], Exact | None]) -> Square:
 
     def found(batch: Batch, k: int) -> fmpq | None:
         vector = seen(batch, k)
-        return None if vector is None else rationals.square(vector[-of_outputs(batch) :])
+        return None if vector is None else square(vector[-of_outputs(batch) :])
 
     return found
 

@@ -19,10 +19,10 @@ from impl.gradients.criterion import Loss
 from impl.numbers.exact_norm import ball_norm, positive_semidefinite
 from properties.measures.certified.norms import ball_norm as norm_of
 from properties.measures.certified.norms import of_layer
-from properties.measures.readings.rationals import exact
 from properties.measures.runs.ball_runs import BallRuns
 from properties.measures.runs.ball_runs import Step as Local
 from properties.systems.cells.build import INWARD
+from properties.systems.unitary.exact import rational
 
 ONE = fmpq(1)
 
@@ -167,7 +167,7 @@ class Point:
     def row_sum(self, place: int) -> fmpq:
         """‖W‖_∞ of a gate's recurrent weights."""
         rows = self.weights["weight_hh"][place * self.n : (place + 1) * self.n].tolist()
-        return max(sum((abs(exact(a)) for a in row), fmpq(0)) for row in rows)
+        return max(sum((abs(rational(a)) for a in row), fmpq(0)) for row in rows)
 
     def coupled(self, layer: int) -> arb:
         """μ: how much of a layer's move is of the layer below, for each unit of that one's."""
@@ -191,7 +191,7 @@ class Point:
 
 def secant(moved: arb_mat, one: Sequence[float], two: Sequence[float]) -> Seen:
     """The norm of a change over that of what changed."""
-    square = sum(((exact(a) - exact(b)) ** 2 for a, b in zip(one, two, strict=True)), fmpq(0))
+    square = sum(((rational(a) - rational(b)) ** 2 for a, b in zip(one, two, strict=True)), fmpq(0))
     return fmpq(0) if square == 0 else Secant(moved, square)
 
 

@@ -27,7 +27,7 @@ from properties.measures.certified.point import (
     root,
     values,
 )
-from properties.measures.readings.rationals import exact
+from properties.systems.unitary.exact import rational
 
 # Where the slopes and the values of an activation are looked at.
 GRID = [arb(i) / 8 for i in range(-128, 129)]
@@ -102,8 +102,8 @@ SHARES: dict[str, Callable[[Point], Any]] = {
     "L_p": lambda p: Secant(p.loss_gradient(p.small[0])),
     "beta_p": lambda p: p.changed(lambda s: p.loss_gradient(s)),
     "B_x": lambda p: root([arb(a) for a in p.x]),
-    "leak_high": lambda p: max(map(exact, p.weights["leak"].tolist())),
-    "leak_low": lambda p: min(map(exact, p.weights["leak"].tolist())),
+    "leak_high": lambda p: max(map(rational, p.weights["leak"].tolist())),
+    "leak_low": lambda p: min(map(rational, p.weights["leak"].tolist())),
     "depth": lambda p: fmpq(sum(name.endswith("_weight") for name in p.weights) - 1),
     "layers": lambda p: fmpq(len(p.widths)),
     "decay_high": lambda p: largest(p.decays),
@@ -152,7 +152,7 @@ def shares(p: Point) -> dict[str, tuple[Seen, float]]:
     if told.cell.startswith(PREFIX):
         for l, row in enumerate(told.weights or ()):
             assert isinstance(row, tuple)
-            found[f"t_l{l}"] = exact(row[0]), told.constants[f"t_l{l}"]
+            found[f"t_l{l}"] = rational(row[0]), told.constants[f"t_l{l}"]
             found[f"mu_l{l}"] = p.coupled(l), told.constants[f"mu_l{l}"]
     return found
 
@@ -188,12 +188,12 @@ def share(name: str, seen: Seen, told: float) -> arb:
 
 def at_most(name: str, seen: Seen, told: float, bound: fmpq) -> bool | None:
     """Whether the share is at most a number, None where these balls do not say."""
-    limit = bound * exact(told)
+    limit = bound * rational(told)
     if isinstance(seen, Norm):
         return rational_norm_at_most(seen.matrix, limit)
     if isinstance(seen, Secant):
         return seen.at_most(limit)
     if isinstance(seen, fmpq):
-        return bool(exact(told) <= bound * seen if name in BELOW else seen <= limit)
-    low, high = (arb(exact(told)), arb(bound) * seen) if name in BELOW else (seen, arb(limit))
+        return bool(rational(told) <= bound * seen if name in BELOW else seen <= limit)
+    low, high = (arb(rational(told)), arb(bound) * seen) if name in BELOW else (seen, arb(limit))
     return True if low <= high else False if low > high else None

@@ -11,7 +11,7 @@ from flint import arb, fmpq, fmpq_mat
 from impl.convert.unitary import UnitaryModel
 from impl.numbers.rationals import exactly, identity
 from properties.measures.certified.models import computed, own
-from properties.measures.certified.orbits import Exact, exact_run
+from properties.measures.certified.orbits import Exact, rest
 from properties.measures.certified.used import shipped
 from properties.measures.exact.rooted import root_ends
 from properties.measures.measure import Measure, OfCells
@@ -21,6 +21,7 @@ from properties.measures.runs import readings as of
 from properties.measures.runs.rounded import Rounded
 from properties.systems.batch import Batch
 from properties.systems.certified.batch import Certified
+from properties.systems.unitary.exact import rational, square
 from theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
@@ -30,10 +31,10 @@ def steps(made: UnitaryModel, x: Sequence[Sequence[float]]) -> list[Exact]:
     """The states s_1 … s_T of a unitary network, in rationals."""
     V, U = (exactly(made.weights[f"weight_{name}_l0"]) for name in ("hh", "ih"))
     biases = (made.weights[f"bias_{name}_l0"].tolist() for name in ("ih", "hh"))
-    b = [rationals.exact(p) + rationals.exact(q) for p, q in zip(*biases, strict=True)]
-    s, found = [rationals.exact(value) for value in made.initial.tolist()], []
+    b = [rational(p) + rational(q) for p, q in zip(*biases, strict=True)]
+    s, found = [rational(value) for value in made.initial.tolist()], []
     for row in x:
-        fed = U * fmpq_mat(len(row), 1, [rationals.exact(value) for value in row])
+        fed = U * fmpq_mat(len(row), 1, [rational(value) for value in row])
         moved = V * fmpq_mat(len(s), 1, s) + fed
         s = [max(a + c, fmpq(0)) for a, c in zip(moved.entries(), b, strict=True)]
         found.append(s)
@@ -46,13 +47,13 @@ def gap_square(batch: Batch, i: int, s: int) -> fmpq | None:
     if made is None:
         return None
     pair, x = batch.pair(i, s), batch.x[i, :, :, s].tolist()
-    D = [rationals.exact(d) for d in made.scaling.tolist()]
+    D = [rational(d) for d in made.scaling.tolist()]
     worst = fmpq(0)
     for t, there in enumerate(steps(made, x), start=1):
-        h = exact_run(pair, batch.x.new_zeros(1, made.n, 1), t)
+        h = rationals.run(pair, rest(pair), x[:t])
         assert h is not None
         here = [d * a for d, a in zip(D, h, strict=True)] + [fmpq(0)] * (made.states - made.n)
-        worst = max(worst, rationals.square(rationals.minus(there, here) or []))
+        worst = max(worst, square(rationals.minus(there, here) or []))
     return worst
 
 
@@ -62,7 +63,7 @@ def defect_square(batch: Batch, i: int, s: int) -> fmpq | None:
     if made is None:
         return None
     V = exactly(made.weights["weight_hh_l0"])
-    return rationals.square((V.transpose() * V - identity(made.states)).entries())
+    return square((V.transpose() * V - identity(made.states)).entries())
 
 
 Square = Callable[[Batch, int, int], fmpq | None]

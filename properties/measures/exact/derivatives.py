@@ -7,6 +7,7 @@ the derivative is that of the left side.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -17,13 +18,16 @@ from impl.cells.activation import Activation, activation
 from impl.checker.definite import below
 from impl.numbers.exact_norm import ball_norm, positive_semidefinite
 from impl.numbers.rationals import diagonal, identity
-from properties.measures.exact.rooted import BLANK, PRECISION, root_ends
+from properties.measures.exact.rooted import BLANK, PRECISION, alone, each_pair, root_ends
+from properties.measures.measure import Measure
 from properties.measures.readings.balls import BallPair, Ends, float_ends
 from properties.systems.batch import Batch
 from properties.systems.unitary.exact import Vector, times
 from properties.systems.unitary.networks import Network
 from properties.systems.unitary.orthogonal import Recurrent
 
+Exact = fmpq_mat | arb_mat
+Matrix = Callable[[Any, int, int], Exact | None]
 NEAR_ONE = 2.0**-40  # within it a float64 estimate leaves to rationals whether a norm is 1
 WIDER = 1 + 2.0**-40
 
@@ -53,7 +57,7 @@ def rational_slopes(member: Network | Recurrent, s: int, start: int) -> list[Vec
         return piecewise_slopes(member, s)[start:]
     rows = ball_slopes(member, s)[start:]
     exact = all(d.is_exact() for row in rows for d in row)
-    return [tuple(dyadic(d) for d in row) for row in rows] if exact else None
+    return [tuple(d.fmpq() for d in row) for row in rows] if exact else None
 
 
 def piecewise_slopes(member: Recurrent, s: int) -> list[Vector]:
@@ -65,12 +69,6 @@ def piecewise_slopes(member: Recurrent, s: int) -> list[Vector]:
         h = tuple(rho.exact(z) for z in a)
         found.append(tuple(slope(rho, z) for z in a))
     return found
-
-
-def dyadic(exact: arb) -> fmpq:
-    """The rational that an exact ball is."""
-    mantissa, exponent = exact.man_exp()
-    return fmpq(mantissa) * fmpq(2) ** int(exponent)
 
 
 def ball_slopes(member: Recurrent, s: int) -> list[list[arb]]:
@@ -105,17 +103,9 @@ def balls(v: Vector) -> arb_mat:
     return arb_mat([[arb(entry)] for entry in v])
 
 
-def dh_dh_ends(member: Any, s: int, k: int) -> Ends:
-    """Float64 ends of the norm."""
-    with ctx.workprec(PRECISION):
-        J = jacobian(member, s, k)
-        return BLANK if J is None else norm_ends(J)
-
-
-def norm_ends(J: fmpq_mat | arb_mat) -> Ends:
-    """Ends of ‖J‖₂: a definite pivot test above, the leading singular vector below; 0 and 1 are
-    recognised in rationals."""
-    square = norm_square(J)
+def norm_ends(J: fmpq_mat | arb_mat, square: fmpq | None = None) -> Ends:
+    """Ends of ‖J‖₂, of its ``square`` where that is known: a definite pivot test above, the leading
+    singular vector below; 1 is recognised in rationals."""
     if square is not None:
         return root_ends(square)
     A = arb_mat(J)
@@ -157,16 +147,36 @@ def at_most(J: fmpq_mat, bound: fmpq) -> bool:
     return positive_semidefinite([[int(v) for v in row] for row in whole.tolist()])
 
 
-def dh_dh_ball(pair: BallPair, k: int) -> arb:
-    """The norm in balls at the current precision."""
-    J = jacobian(pair.batch.exact[0], 0, k) if pair.batch.exact else None
-    return arb("nan") if J is None else ball_norm(arb_mat(J))
+def matrix_norm(
+    name: str, matrix: Matrix, known: Callable[[Exact], fmpq | None] = norm_square
+) -> Measure:
+    """‖J‖₂ of a matrix of each pair at each window, None of other members; ``known`` is its square,
+    where that is rational."""
 
+    def ends(member: Any, s: int, k: int) -> Ends:
+        with ctx.workprec(PRECISION):
+            J = matrix(member, s, k)
+            return BLANK if J is None else norm_ends(J, known(J))
 
-def dh_dh_square(batch: Batch, k: int) -> fmpq | None:
-    """The norm's square where it is known in rationals."""
-    J = jacobian(batch.exact[0], 0, k) if batch.exact else None
-    return None if J is None else norm_square(J)
+    def ball(pair: BallPair, k: int) -> arb:
+        J = matrix(alone(pair.batch), 0, k)
+        return arb("nan") if J is None else ball_norm(arb_mat(J))
+
+    def square(batch: Batch, k: int) -> fmpq | None:
+        J = matrix(alone(batch), 0, k)
+        return None if J is None else known(J)
+
+    def bounded(batch: Batch, bound: fmpq, k: int) -> bool | None:
+        J = matrix(alone(batch), 0, k)
+        return at_most(J, bound) if isinstance(J, fmpq_mat) else None
+
+    return Measure(
+        name,
+        enclosure=lambda batch: each_pair(batch, ends, windows=True),
+        balls=ball,
+        square=square,
+        at_most=bounded,
+    )
 
 
 def dh_dh_at_most(batch: Batch, bound: fmpq, k: int) -> bool | None:
@@ -176,7 +186,7 @@ def dh_dh_at_most(batch: Batch, bound: fmpq, k: int) -> bool | None:
     Its factors do: ‖D_t V‖ ≤ 1 if V is orthogonal in rationals and all slopes are at most 1, as
     balls or as the activation's certified L_ρ.
     """
-    member = batch.exact[0] if batch.exact else None
+    member = alone(batch)
     J = jacobian(member, 0, k)
     if isinstance(J, fmpq_mat):
         return at_most(J, bound)

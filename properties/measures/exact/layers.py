@@ -7,13 +7,19 @@ from typing import Any
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from impl.numbers.exact_norm import ball_norm
 from impl.numbers.rationals import identity
-from properties.measures.exact.derivatives import at_most, norm_ends, norm_square
-from properties.measures.exact.rooted import BLANK, PRECISION, each_pair, root_ends, rooted
+from properties.measures.exact.derivatives import matrix_norm, norm_square
+from properties.measures.exact.rooted import (
+    BLANK,
+    PRECISION,
+    alone,
+    each_pair,
+    of,
+    root_ends,
+    rooted,
+)
 from properties.measures.measure import Measure
 from properties.measures.readings.balls import BallPair, Ends, float_ends, length
-from properties.systems.batch import Batch
 from properties.systems.layered.stack import Stack
 from properties.systems.layered.transition import Layered
 from properties.systems.unitary.exact import minus, square
@@ -45,12 +51,12 @@ def step_ball(pair: BallPair, k: int) -> arb:
     return length([arb(v) for v in member.gap(0)]) if isinstance(member, Layered) else arb("nan")
 
 
-def jacobian(member: Any, k: int, s: int = 0) -> fmpq_mat | arb_mat | None:
+def jacobian(member: Any, s: int, k: int) -> fmpq_mat | arb_mat | None:
     """∂h_T/∂h_{T−k} of a deep transition."""
     return member.jacobian(s, k) if isinstance(member, Layered) else None
 
 
-def of_isometry(J: fmpq_mat | arb_mat | None) -> fmpq | None:
+def of_isometry(J: fmpq_mat | arb_mat) -> fmpq | None:
     """‖J‖₂² where it is known in rationals, of multiples of isometries too."""
     if not isinstance(J, fmpq_mat):
         return None
@@ -59,44 +65,14 @@ def of_isometry(J: fmpq_mat | arb_mat | None) -> fmpq | None:
     return gram[0, 0] if scaled else norm_square(J)
 
 
-def gradient_ends(member: Any, s: int, k: int) -> Ends:
-    """Float64 ends of ‖∂h_T/∂h_{T−k}‖₂."""
-    with ctx.workprec(PRECISION):
-        J = jacobian(member, k, s)
-        known = of_isometry(J)
-        return BLANK if J is None else norm_ends(J) if known is None else root_ends(known)
-
-
-def gradient_ball(pair: BallPair, k: int) -> arb:
-    """The norm in balls at the current precision."""
-    J = jacobian(alone(pair.batch), k)
-    return arb("nan") if J is None else ball_norm(arb_mat(J))
-
-
-def gradient_at_most(batch: Batch, bound: fmpq, k: int) -> bool | None:
-    """Whether the norm is at most a rational, where the derivatives are rational."""
-    J = jacobian(alone(batch), k)
-    return at_most(J, bound) if isinstance(J, fmpq_mat) else None
-
-
-def alone(batch: Batch) -> Any:
-    """The member of a batch of one."""
-    return batch.exact[0] if batch.exact else None
-
-
-def pair_square(member: Any, s: int, k: int) -> fmpq | None:
+def pair_square(member: Layered, s: int, k: int) -> fmpq:
     """‖h − h'‖₂²."""
-    known = isinstance(member, Layered)
-    return square(minus(member.h[s], member.h_other[s])) if known else None
+    return square(minus(member.h[s], member.h_other[s]))
 
 
 def of_stack(name: str, value: Value, windows: bool = False) -> Measure:
     """A rational that only a stack has."""
-
-    def of_member(member: Any, s: int, k: int) -> fmpq | None:
-        return value(member, s, k) ** 2 if isinstance(member, Stack) else None
-
-    return rooted(name, of_member, windows)
+    return rooted(name, of(Stack, lambda m, s, k: value(m, s, k) ** 2), windows)
 
 
 MEASURES = (
@@ -106,14 +82,8 @@ MEASURES = (
         balls=step_ball,
         square=lambda batch, k: step_square(alone(batch), 0),
     ),
-    rooted("deep_state_gap", pair_square),
-    Measure(
-        "dh_dh_deep",
-        enclosure=lambda batch: each_pair(batch, gradient_ends, windows=True),
-        balls=gradient_ball,
-        square=lambda batch, k: of_isometry(jacobian(alone(batch), k)),
-        at_most=gradient_at_most,
-    ),
+    rooted("deep_state_gap", of(Layered, pair_square)),
+    matrix_norm("dh_dh_deep", jacobian, of_isometry),
     of_stack("stack_gap", lambda m, s, k: m.stack_gap(s, 1)),
     of_stack("stack_state_gap", lambda m, s, k: m.stack_gap(s, 0)),
     of_stack("top_gap", lambda m, s, k: m.layer_gap(s, m.spec.T, 1)),

@@ -7,7 +7,7 @@ from typing import Any
 
 from flint import arb, ctx, fmpq
 
-from properties.measures.exact.rooted import BLANK, PRECISION, counted, each_pair, rooted
+from properties.measures.exact.rooted import BLANK, PRECISION, alone, counted, each_pair, rooted
 from properties.measures.measure import Measure
 from properties.measures.readings.balls import BallPair, Ends, float_ends
 from properties.measures.readings.needs import Needs
@@ -43,7 +43,7 @@ def gap_ends(member: Any, s: int, k: int) -> Ends:
 
 def gap_ball(pair: BallPair, k: int) -> arb:
     """The same in balls of the current precision."""
-    member = pair.batch.exact[0] if pair.batch.exact else None
+    member = alone(pair.batch)
     if not isinstance(member, SigmoidPair):
         return arb("nan")
     return member.ball_gap().union(member.most())
@@ -51,7 +51,7 @@ def gap_ball(pair: BallPair, k: int) -> arb:
 
 def gap_square(batch: Batch, k: int) -> fmpq | None:
     """Its square, where both networks are shown to be the same map."""
-    member = batch.exact[0] if batch.exact else None
+    member = alone(batch)
     return fmpq(0) if isinstance(member, SigmoidPair) and member.equal else None
 
 
@@ -64,7 +64,7 @@ def rank_ends(member: Any, s: int, k: int) -> Ends:
 
 def rank_ball(pair: BallPair, k: int) -> arb:
     """The same as a ball."""
-    low, high = rank_ends(pair.batch.exact[0] if pair.batch.exact else None, 0, k)
+    low, high = rank_ends(alone(pair.batch), 0, k)
     return arb(low).union(arb(high)) if low <= high else arb("nan")
 
 

@@ -7,7 +7,7 @@ squares are the referee's.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from flint import arb, ctx, fmpq
@@ -20,8 +20,21 @@ from theory.numbers.interval import Interval
 # What a member has to say of one sequence at one window; None where it has nothing to say.
 Square = Callable[[Any, int, int], fmpq | None]
 Ended = Callable[[Any, int, int], Ends]
+M = TypeVar("M")
 BLANK = (float("nan"), float("nan"))
 PRECISION = 128
+
+
+def of(
+    kind: type[M], read: Callable[[M, int, int], fmpq | None]
+) -> Callable[[Any, int, int], fmpq | None]:
+    """What only members of a kind have to say."""
+    return lambda member, s, k: read(member, s, k) if isinstance(member, kind) else None
+
+
+def alone(batch: Batch) -> Any:
+    """The member of a batch of one, None of systems that are not exact."""
+    return batch.exact[0] if batch.exact else None
 
 
 def each_pair(batch: Batch, ends: Ended, windows: bool = False) -> Interval:
@@ -48,7 +61,7 @@ def rooted(name: str, square: Square, windows: bool = False) -> Measure:
     """The root of a rational that each pair has, at each window if it has ``windows``."""
 
     def of_pair(batch: Batch, k: int) -> fmpq | None:
-        return square(batch.exact[0], 0, k) if batch.exact else None
+        return square(alone(batch), 0, k) if batch.exact else None
 
     def ball(batch: Batch, k: int) -> arb:
         found = of_pair(batch, k)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from flint import fmpq, fmpq_mat
 
 from impl.numbers.rationals import defect_rank, identity
-from properties.measures.exact.derivatives import (
-    dh_dh_at_most,
-    dh_dh_ball,
-    dh_dh_ends,
-    dh_dh_square,
-)
-from properties.measures.exact.rooted import counted, each_pair, rooted
+from properties.measures.exact.derivatives import dh_dh_at_most, jacobian, matrix_norm
+from properties.measures.exact.rooted import counted, of, rooted
 from properties.measures.measure import Measure
 from properties.measures.readings.needs import Needs
 from properties.systems.unitary import gaps
@@ -28,9 +24,9 @@ def size(A: fmpq_mat) -> fmpq:
     return square(A.entries())
 
 
-def of_network(square: Callable[[Network], fmpq]) -> Callable[[Any, int, int], fmpq | None]:
+def defined(name: str, square: Callable[[Network], fmpq]) -> Measure:
     """What only a network with a dilation has."""
-    return lambda member, s, k: square(member) if isinstance(member, Network) else None
+    return rooted(name, of(Network, lambda member, s, k: square(member)))
 
 
 def defect(member: Network) -> fmpq:
@@ -73,19 +69,12 @@ MEASURES = (
     rooted("unitary_gap_scant", gaps.gap(lambda m: m.bound * fmpq(99, 100))).needing(FEW),
     rooted("unitary_gap_beyond", gaps.beyond).needing(MANY),
     rooted("unitary_gap_rescaled", gaps.rescaled).needing(FEW),
-    rooted("unitary_defect", of_network(defect)).needing(MANY),
-    rooted("unitary_defect_transposed", of_network(defect_transposed)),
-    rooted("unitary_defect_short", of_network(defect_short)),
+    defined("unitary_defect", defect).needing(MANY),
+    defined("unitary_defect_transposed", defect_transposed),
+    defined("unitary_defect_short", defect_short),
     counted("defect_rank", lambda member: defect_rank(recurrent(member))).needing(MANY),
     counted("W_rank", lambda member: int(recurrent(member).rank())),
     counted("multiplicity", eigenvalues(units=False)).needing(MANY),
     counted("multiplicity_any", eigenvalues(units=True)),
-    Measure(
-        "dh_dh",
-        enclosure=lambda batch: each_pair(batch, dh_dh_ends, windows=True),
-        balls=dh_dh_ball,
-        square=dh_dh_square,
-        at_most=dh_dh_at_most,
-        needs=Needs(most=(16, 2)),
-    ),
+    replace(matrix_norm("dh_dh", jacobian), at_most=dh_dh_at_most, needs=Needs(most=(16, 2))),
 )

@@ -22,8 +22,8 @@ from properties.measures.readings.gradients import (
     run_of,
     slopes_above,
 )
-from properties.measures.readings.rationals import square
 from properties.systems.batch import Batch
+from properties.systems.unitary.exact import square
 
 
 @dataclass(frozen=True)

@@ -26,10 +26,10 @@ from impl.gradients.adjoint_error import (
 from impl.numbers.ball_functions import float_above
 from properties.measures.readings.adjoints import Arithmetic, Cell, Gap, Run, flat
 from properties.measures.readings.balls import BallPair, length
-from properties.measures.readings.rationals import exact, square
 from properties.measures.readings.slack import UP, norm_slack
 from properties.measures.readings.states import before_start
 from properties.systems.batch import Batch
+from properties.systems.unitary.exact import rational, square
 
 Tensor = torch.Tensor
 # Which part of the difference of two runs a quantity measures.
@@ -131,14 +131,14 @@ def rational_steps(batch: Batch, gradient: Callable[[Any], Any]) -> Arithmetic |
     if rho.exact is None:
         return None
     return Arithmetic(
-        number=exact, matrix=fmpq_mat, rho=rho.exact, slope=rational_slope(rho),
+        number=rational, matrix=fmpq_mat, rho=rho.exact, slope=rational_slope(rho),
         gradient=gradient, linear=rho.name == "identity",
     )  # fmt: skip
 
 
 def rational_slope(rho: Activation) -> Callable[[fmpq], fmpq]:
     """ρ′ of a piecewise linear activation: it depends on the sign alone."""
-    at = {sign: exact(float(rho.ball_derivative(arb(sign)))) for sign in (-1, 0, 1)}
+    at = {sign: rational(float(rho.ball_derivative(arb(sign)))) for sign in (-1, 0, 1)}
     return lambda z: at[(z > 0) - (z < 0)]
 
 
@@ -146,10 +146,10 @@ def slopes_above(rho: Activation) -> Arithmetic:
     """Rationals with upper bounds in place of |ρ′|, for what asks for slopes alone."""
 
     def slope(z: fmpq) -> fmpq:
-        return exact(float_above(abs(rho.ball_derivative(arb(z)))))
+        return rational(float_above(abs(rho.ball_derivative(arb(z)))))
 
     return Arithmetic(
-        number=exact, matrix=fmpq_mat, rho=rho.rational, slope=slope, gradient=lambda h: h
+        number=rational, matrix=fmpq_mat, rho=rho.rational, slope=slope, gradient=lambda h: h
     )
 
 
@@ -236,5 +236,5 @@ def distance_ball(pair: BallPair, k: int) -> arb:
 
 def distance_square(batch: Batch, k: int) -> fmpq:
     """‖w − w'‖², exactly."""
-    made = Arithmetic(exact, fmpq_mat, lambda z: z, lambda z: z, lambda h: h)
+    made = Arithmetic(rational, fmpq_mat, lambda z: z, lambda z: z, lambda h: h)
     return square(weights_moved(made, batch))

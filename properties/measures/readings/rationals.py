@@ -6,71 +6,83 @@ their norms decide what no precision can: equality.
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import isfinite
 
-from flint import fmpq
+from flint import fmpq, fmpq_mat
+from torch import Tensor
 
+from impl.arithmetic.rationals import IrrationalError, Rationals, Ratios
+from impl.cells.activation import activation
 from properties.systems.batch import Batch
+from properties.systems.unitary.exact import rational, square, times
 
 Vector = list[fmpq]
 
 
-def exact(value: float) -> fmpq:
-    """The rational number that a finite float is."""
-    fraction = Fraction(value)
-    return fmpq(fraction.numerator, fraction.denominator)
+@dataclass(frozen=True, eq=False)
+class Points(Rationals):
+    """The arithmetic of rationals, also of activations that stay in them at some points alone."""
+
+    def activate(self, name: str, v: Ratios) -> Ratios:
+        """ρ(v); raises IrrationalError."""
+        rho, found = activation(name), []
+        for (z,) in v.units:
+            value = rho.rational(z)
+            if value is None:
+                raise IrrationalError(name)
+            found.append([value])
+        return Ratios(found)
 
 
-def product(matrix: list[list[float]], vector: Vector) -> Vector:
-    """A v, exactly."""
-    return [
-        sum((exact(w) * v for w, v in zip(row, vector, strict=True)), fmpq(0)) for row in matrix
-    ]
+def points(batch: Batch) -> Points:
+    """The weights of one pair as rationals, made once."""
+    if "rationals" not in batch.cache:
+        named = batch.cell.parameters if batch.cells is None else batch.cells.parameters
+        batch.cache["rationals"] = Points({name: part[0] for name, part in named.items()})
+    found: Points = batch.cache["rationals"]
+    return found
+
+
+def run(batch: Batch, start: Sequence[fmpq], inputs: Iterable[list[float]]) -> Vector | None:
+    """The state of one pair after these inputs, of any cell; None where a step leaves the
+    rationals."""
+    made, s = points(batch), Ratios([[v] for v in start])
+    try:
+        for x in inputs:
+            s = batch.cell.program(made, s, Ratios([[rational(v)] for v in x]))
+    except IrrationalError:
+        return None
+    return list(s.matrix.entries())
+
+
+def seen(batch: Batch) -> list[list[float]]:
+    """The inputs x_1 … x_T of one pair."""
+    found: list[list[float]] = batch.x[0, :, :, 0].tolist()
+    return found
 
 
 def range_square(batch: Batch) -> fmpq | None:
     """n sup ρ², which no ‖h_t‖₂² exceeds, of a vanilla network with a bounded activation."""
     most = batch.cell.activation.bound
     vanilla = batch.cells is None and not batch.exact and isfinite(most)
-    return batch.cell.n * exact(most) ** 2 if vanilla else None
-
-
-def square(vector: Vector) -> fmpq:
-    """‖v‖₂², exactly."""
-    return sum((v * v for v in vector), fmpq(0))
-
-
-def step(batch: Batch, h: Vector, x: list[float]) -> Vector | None:
-    """φ(h, x) of the pair, or None where the activation leaves the rationals."""
-    drive = product(batch.cell.U[0].tolist(), [exact(v) for v in x])
-    bias = [exact(v) for v in batch.cell.b[0].tolist()]
-    carried = product(batch.cell.W[0].tolist(), h)
-    values = [
-        batch.cell.activation.rational(w + u + b)
-        for w, u, b in zip(carried, drive, bias, strict=True)
-    ]
-    known = [v for v in values if v is not None]
-    return known if len(known) == len(values) else None
+    return batch.cell.n * rational(most) ** 2 if vanilla else None
 
 
 def rolled(batch: Batch, start: int, inputs: list[list[float]] | None = None) -> Vector | None:
     """The state after the inputs x_{start+1} … x_T (or other ``inputs``) from the zero state."""
-    seen = batch.x[0, :, :, 0].tolist() if inputs is None else inputs
-    key = f"rational state from {start} on {seen}"
+    given = seen(batch) if inputs is None else inputs
+    key = f"rational state from {start} on {given}"
     if key not in batch.cache:
-        h: Vector | None = [fmpq(0)] * batch.cell.n
-        for x in seen[start:]:
-            h = step(batch, h, x) if h is not None else None
-        batch.cache[key] = h
-    found = batch.cache[key]
-    assert found is None or isinstance(found, list)
+        batch.cache[key] = run(batch, [fmpq(0)] * batch.cell.n, given[start:])
+    found: Vector | None = batch.cache[key]
     return found
 
 
 def started(batch: Batch, k: int) -> Vector | None:
     """h_{T−k}, exactly."""
-    return rolled(batch, 0, batch.x[0, : batch.spec.T - k, :, 0].tolist())
+    return rolled(batch, 0, seen(batch)[: batch.spec.T - k])
 
 
 def minus(one: Vector | None, two: Vector | None) -> Vector | None:
@@ -85,27 +97,27 @@ def gap(batch: Batch, k: int) -> Vector | None:
 
 def forward_gap(batch: Batch, k: int) -> Vector | None:
     """H_T^{(k)} − h_T^k, exactly: the layers' own recursion against the truncated rollout."""
-    x, n = batch.x[0, :, :, 0].tolist(), batch.cell.n
+    x, n = seen(batch), batch.cell.n
     layer: list[Vector | None] = [[fmpq(0)] * n for _ in range(batch.spec.T + 1)]
     for _ in range(k):
         below = layer
         layer = [[fmpq(0)] * n]
         for t, row in enumerate(x):
             before = below[t]
-            layer.append(None if before is None else step(batch, before, row))
+            layer.append(None if before is None else run(batch, before, [row]))
     return minus(layer[-1], rolled(batch, max(batch.spec.T - k, 0)))
 
 
 def padding_gap(batch: Batch, k: int) -> Vector | None:
     """h_T^k minus the full state whose inputs are zero before the window, exactly."""
-    x, start = batch.x[0, :, :, 0].tolist(), max(batch.spec.T - k, 0)
+    x, start = seen(batch), max(batch.spec.T - k, 0)
     padded = [[0.0] * len(row) if t < start else row for t, row in enumerate(x)]
     return minus(rolled(batch, start), rolled(batch, 0, padded))
 
 
 def recurrent_gap(batch: Batch, k: int) -> Vector | None:
     """h_T minus itself with the inputs before the window negated, exactly."""
-    x, start = batch.x[0, :, :, 0].tolist(), max(batch.spec.T - k, 0)
+    x, start = seen(batch), max(batch.spec.T - k, 0)
     negated = [[-v for v in row] if t < start else row for t, row in enumerate(x)]
     return minus(rolled(batch, 0), rolled(batch, 0, negated))
 
@@ -114,34 +126,41 @@ def edge_gap(batch: Batch, k: int, other: list[list[float]]) -> Vector | None:
     """H_T^{(k)} minus itself with its oldest input replaced, exactly; None at k = 0."""
     if not 1 <= k <= batch.spec.T:
         return None
-    x, edge = batch.x[0, :, :, 0].tolist(), batch.spec.T - k
+    x, edge = seen(batch), batch.spec.T - k
     changed = [other[t] if t == edge else row for t, row in enumerate(x)]
     return minus(rolled(batch, edge), rolled(batch, edge, changed))
 
 
+def pair_states(*states: Tensor) -> list[Vector]:
+    """The states (1, N, 1) of one pair."""
+    return [[rational(v) for v in s[0, :, 0].tolist()] for s in states]
+
+
 def step_gap(batch: Batch) -> Vector | None:
     """φ(h, x_1) − φ(h', x_1), exactly."""
-    x = batch.x[0, 0, :, 0].tolist()
-    pair = ([exact(v) for v in h[0, :, 0].tolist()] for h in (batch.h, batch.h_other))
-    return minus(*(step(batch, h, x) for h in pair))
+    return minus(*(run(batch, h, seen(batch)[:1]) for h in pair_states(batch.h, batch.h_other)))
 
 
 def state_gap(batch: Batch) -> Vector:
     """h − h', exactly."""
-    pairs = zip(batch.h[0, :, 0].tolist(), batch.h_other[0, :, 0].tolist(), strict=True)
-    return [exact(p) - exact(q) for p, q in pairs]
+    return [p - q for p, q in zip(*pair_states(batch.h, batch.h_other), strict=True)]
+
+
+def rows(weights: list[list[float]]) -> list[list[fmpq]]:
+    """Floats as they are."""
+    return [[rational(w) for w in row] for row in weights]
 
 
 def weighted(weights: list[list[float]], vector: Vector | None) -> fmpq | None:
     """‖Q v‖₂², exactly."""
-    return None if vector is None else square(product(weights, vector))
+    return None if vector is None else square(times(fmpq_mat(rows(weights)), vector))
 
 
 def relative_sup(weights: list[float], vector: Vector | None) -> fmpq | None:
     """(max |v_i|/weight_i)², exactly."""
     if vector is None:
         return None
-    return max(v * v / exact(w) ** 2 for v, w in zip(vector, weights, strict=True))
+    return max(v * v / rational(w) ** 2 for v, w in zip(vector, weights, strict=True))
 
 
 def descent_growth(a: fmpq, alpha: fmpq, T: int, steps: int = 3) -> fmpq:

@@ -19,11 +19,12 @@ from flint import arb, fmpq
 
 from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import Floats, Rows
-from impl.arithmetic.rationals import IrrationalError, Rationals, Ratios
+from impl.arithmetic.rationals import IrrationalError, Ratios
 from impl.numbers.rationals import exactly
 from properties.measures.measure import Measure
 from properties.measures.readings.balls import BallPair, length
 from properties.measures.readings.needs import NOTHING, Needs
+from properties.measures.readings.rationals import Points
 from properties.measures.readings.slack import norms
 from properties.measures.runs.readings import longest
 from properties.measures.runs.rounded import Rounded, RoundedCells
@@ -180,4 +181,4 @@ def rationals(batch: Batch) -> Run:
     model, parameters, units = made(batch, 0)
     start = Ratios([[fmpq(0)] for _ in range(units)])
     x = [Ratios.of(exactly(x)) for x in batch.x[0, :, :, :1]]
-    return Run(model, Rationals(parameters), start, x, outputs(batch))
+    return Run(model, Points(parameters), start, x, outputs(batch))

@@ -107,13 +107,9 @@ class Layered(Shipped):
         for x in self.x[s][T - k :]:
             run = self.cell.program(Duals(self.numbers), run, Dual(self.column(x), still))
         J: fmpq_mat | arb_mat = run.tangent.matrix
-        return dyadic(J) if isinstance(J, arb_mat) and all(v.is_exact() for v in J.entries()) else J
-
-
-def dyadic(J: arb_mat) -> fmpq_mat:
-    """The rationals that exact balls are."""
-    parts = [[v.man_exp() for v in row] for row in J.tolist()]
-    return fmpq_mat([[fmpq(m) * fmpq(2) ** int(e) for m, e in row] for row in parts])
+        if isinstance(J, arb_mat) and all(v.is_exact() for v in J.entries()):
+            return fmpq_mat([[v.fmpq() for v in row] for row in J.tolist()])
+        return J
 
 
 def layers(spec: SystemSpec, member: int) -> Layered:

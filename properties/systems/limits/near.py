@@ -30,6 +30,7 @@ from properties.systems.limits.exact_candidates import (
 from properties.systems.spec import Candidate as Written
 from properties.systems.spec import SystemSpec
 from properties.systems.unitary.exact import Vector, stream
+from properties.systems.unitary.exact import rational as exactly
 from properties.systems.unitary.linear import (
     beside,
     cayley_of,
@@ -133,7 +134,7 @@ def written(ask: Request, found: Written, draw: random.Random) -> Candidate:
     the first two times."""
 
     def exact(values: Sequence[float]) -> list[fmpq]:
-        return [fmpq(*v.as_integer_ratio()) for v in values]
+        return [exactly(v) for v in values]
 
     V = cayley_of(exact(found.skew), [int(v) for v in found.signs])
     G = fmpq_mat([exact(row) for row in found.G])

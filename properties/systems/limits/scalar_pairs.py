@@ -13,6 +13,7 @@ from properties.systems.limits.sigmoid import BOUND, Network
 from properties.systems.limits.sigmoid_pairs import SigmoidPair
 from properties.systems.spec import Candidate as Written
 from properties.systems.spec import SystemSpec
+from properties.systems.unitary.exact import rational as exactly
 from properties.systems.unitary.exact import stream
 from properties.systems.unitary.linear import blocks, cayley_of, column, entries, rational
 
@@ -130,7 +131,7 @@ def written(network: Network, found: Written) -> Network:
     """The candidate that a spec writes out."""
 
     def exact(values: Sequence[float]) -> tuple[fmpq, ...]:
-        return tuple(fmpq(*v.as_integer_ratio()) for v in values)
+        return tuple(exactly(v) for v in values)
 
     V = cayley_of(exact(found.skew), [int(v) for v in found.signs])
     e = exact(found.E[0]) if found.E else (ZERO,) * len(found.d)

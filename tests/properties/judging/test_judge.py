@@ -107,7 +107,7 @@ class Liar(Constants):
 def lying(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
     """Let every batch take its constants from a liar."""
     monkeypatch.setattr(Liar, "factor", factor)
-    monkeypatch.setattr("properties.systems.batch.Constants", Liar)
+    monkeypatch.setattr("properties.systems.supply.members.Constants", Liar)
 
 
 @pytest.mark.parametrize("regime", ["diagonal", "orthogonal"])
