@@ -3,7 +3,8 @@ import math
 import pytest
 import torch
 
-from impl.norms.state_norms import NORMS, Parts, parts_of, state_norm
+from impl.cells.vanilla import parts_of
+from impl.norms.state_norms import NORMS, Parts, state_norm
 from impl.reading.adapters import load_model
 
 
