@@ -16,12 +16,12 @@ from impl.cells.activation import Activation
 from impl.cells.kind import SUFFIX, Analysis, Kind, Weights, drive, filled, torch_layout
 from impl.cells.rnn import RNN
 from impl.certificate.refute import ALL, Witness, refute, unsought
+from impl.certificate.torch_machine import keeps_to_its_model
 from impl.gradients.rounding import HEADROOMS, Rounding, absolute_norms
 from impl.norms.state_norms import NORMS, Parts, StateNorm, state_norm
 from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down
 from impl.numbers.spectral_norm import certified_norm
-from impl.numbers.torch_machine import keeps_to_its_model
 from impl.reading.model import LoadedModel
 from impl.training.certificate import Task, TrainingCertificate, certify_training
 

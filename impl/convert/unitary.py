@@ -25,6 +25,7 @@ from torch import Tensor
 from impl.cells.rnn import RNN
 from impl.cells.vanilla import parts_of
 from impl.certificate.certify import Certificate, certify
+from impl.certificate.torch_machine import require_sound
 from impl.checker.unitary_bounds import (
     PRECISION,
     Machine,
@@ -41,7 +42,6 @@ from impl.errors import InputError, NotFiniteError, PrecisionError, RangeError, 
 from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, underflow
 from impl.numbers.spectral_norm import certified_norm
-from impl.numbers.torch_machine import require_sound
 from impl.reading.adapters import Source, load_model
 from impl.reading.files import check_target, write_file
 from impl.reading.model import LoadedModel

@@ -10,7 +10,7 @@ from math import ceil, inf
 import numpy as np
 import torch
 
-from impl.numbers.torch_machine import require_sound
+from impl.certificate.torch_machine import require_sound
 from properties.attacks.budget import Budget, apart, batch_size
 from properties.attacks.extremal import extremal_specs
 from properties.attacks.gradient import applicable, gradient_specs
