@@ -7,10 +7,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import torch
 from torch import Tensor
+from torch.nn.functional import linear
 
 from impl.cells.layout import Layout
 from impl.certificate.refute import Witness
+from impl.errors import NotFiniteError
 from impl.gradients.rounding import Rounding
 from impl.norms.state_norms import StateNorm
 from impl.reading.model import Cell, LoadedModel
@@ -62,6 +65,8 @@ class Analysis(Protocol):
 
 
 Weights = Mapping[str, Tensor]
+SUFFIX = "_l0"  # of torch's names
+BIASES = ("bias_ih", "bias_hh")
 
 
 def undriven(weights: Weights, x: Tensor) -> Tensor:
@@ -116,3 +121,25 @@ def fixed(
     """The layout of a cell whose weights always have the same names."""
     layout = Layout(shapes, optional, state, output)
     return lambda names: layout
+
+
+def torch_layout(gates: int, state: str = "n") -> Layout:
+    """The weights of a cell of torch's: W (g n, n), U (g n, d) and two biases for g gates."""
+    rows = "n" if gates == 1 else f"{gates}n"
+    shapes = {"weight_hh": f"{rows} n", "weight_ih": f"{rows} d", "bias_ih": rows, "bias_hh": rows}
+    return Layout(shapes, BIASES, state)
+
+
+def drive(weights: Weights, x: Tensor) -> Tensor:
+    """U x + b_ih in rows."""
+    return linear(x, weights["weight_ih"], weights.get("bias_ih"))
+
+
+def filled(weights: Weights) -> Weights:
+    """The weights (B, …) with zeros for biases that are not there; raises NotFiniteError if the sum
+    of the two overflows."""
+    zero = torch.zeros_like(weights["weight_hh"][:, :, 0])
+    biases = {role: weights.get(role, zero) for role in BIASES}
+    if not bool(torch.isfinite(torch.stack(list(biases.values())).sum(0)).all()):
+        raise NotFiniteError("bias_ih + bias_hh")
+    return {**weights, **biases}

@@ -4,7 +4,11 @@ What is listed comes in reading order; any other module of this folder that ends
 comes after, so that a new cell is one file.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
 
 from impl.cells.activation import ACTIVATIONS
 from impl.cells.deep import DEEP_KINDS
@@ -19,7 +23,6 @@ from impl.cells.scans.selective import SELECTIVE_KIND
 from impl.cells.stacks.layer_analysis import CASCADE
 from impl.cells.stacks.stack import PREFIX, stacked
 from impl.cells.vanilla import vanilla
-from impl.declared import declared
 from impl.errors import InputError, UnknownNameError
 
 _KINDS = (
@@ -46,6 +49,18 @@ class DuplicateCellError(InputError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"two cells are named {name!r}; give one of them another name")
+
+
+def declared(table: str, file: str, name: str, *but: str) -> Iterator[Any]:
+    """Whatever modules beside a table, all but it and a few, end in under a name, module by module.
+
+    table, file: the table's own __name__ and __file__.
+    """
+    package, own = table.rsplit(".", 1)
+    modules = sorted(module.name for module in iter_modules([str(Path(file).parent)]))
+    for module in modules:
+        if module not in (own, *but):
+            yield from getattr(import_module(f"{package}.{module}"), name, ())
 
 
 def by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:

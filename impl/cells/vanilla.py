@@ -8,21 +8,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
+from flint import arb, ctx
 from torch import Tensor
 from torch.nn.functional import linear
 
 from impl.cells.activation import Activation
-from impl.cells.kind import Analysis, Kind, Weights
+from impl.cells.kind import SUFFIX, Analysis, Kind, Weights, drive, filled, torch_layout
 from impl.cells.rnn import RNN
-from impl.cells.torch_kind import SUFFIX, drive, filled, torch_layout
 from impl.certificate.refute import ALL, Witness, refute, unsought
+from impl.certificate.torch_machine import keeps_to_its_model
 from impl.gradients.rounding import HEADROOMS, Rounding, absolute_norms
-from impl.norms.state_norms import NORMS, Parts, StateNorm, parts_of, state_norm
+from impl.norms.state_norms import NORMS, Parts, StateNorm, state_norm
+from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down
 from impl.numbers.spectral_norm import certified_norm
-from impl.numbers.torch_machine import keeps_to_its_model
 from impl.reading.model import LoadedModel
 from impl.training.certificate import Task, TrainingCertificate, certify_training
+
+_PRECISION = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +90,17 @@ class VanillaAnalysis(Analysis):
     ) -> TrainingCertificate | None:
         """Gradients, smoothness and, for a run, the window; see `impl.training.certificate`."""
         return certify_training(self.model, self.parts.B, epsilons, task, self.states(norm))
+
+
+def parts_of(model: LoadedModel[RNN], input_bound: float) -> Parts:
+    """The parts of a model; b_ih + b_hh is added in balls, so its rounding is covered."""
+    cell, biases = model.cell, zip(model.bias("bias_ih"), model.bias("bias_hh"), strict=True)
+    with ctx.workprec(_PRECISION):
+        sums = [arb(first) + arb(second) for first, second in biases]
+        offset = [float_above(abs(cell.activation.ball(b))) for b in sums]
+    exact = torch.tensor(offset, dtype=torch.float64)
+    rho = cell.activation
+    return Parts(cell.W, cell.U[0], exact, rho.slope, input_bound, rho.least)
 
 
 def vanilla(name: str, rho: Activation) -> Kind:

@@ -11,14 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
-from flint import arb, ctx
 from torch import Tensor
 
-from impl.cells.rnn import RNN
 from impl.norms.iterated import Iterated, Steps, iterated
 from impl.norms.semidefinite import SOLVED, semidefinite_scaling
 from impl.norms.weighted import WeightedNorm, diagonal_scaling, perron_vector, quadratic_norm
-from impl.numbers.ball_functions import float_above
 from impl.numbers.inverse import certified_inverse
 from impl.numbers.outward import (
     TINY,
@@ -35,9 +32,7 @@ from impl.numbers.outward import (
 )
 from impl.numbers.spectral_norm import certified_norm
 from impl.numbers.window import least_window
-from impl.reading.model import LoadedModel
 
-_PRECISION = 128
 _USUAL = 1e-6  # the ε at which iterated norms are compared with each other
 
 
@@ -109,17 +104,6 @@ class Parts:
     def units(self) -> Tensor:
         """sup |φ(0, x)_i|, (n,)."""
         return add_up(mul_up(self.fed, self.B), self.offset)
-
-
-def parts_of(model: LoadedModel[RNN], input_bound: float) -> Parts:
-    """The parts of a model; b_ih + b_hh is added in balls, so its rounding is covered."""
-    cell, biases = model.cell, zip(model.bias("bias_ih"), model.bias("bias_hh"), strict=True)
-    with ctx.workprec(_PRECISION):
-        sums = [arb(first) + arb(second) for first, second in biases]
-        offset = [float_above(abs(cell.activation.ball(b))) for b in sums]
-    exact = torch.tensor(offset, dtype=torch.float64)
-    rho = cell.activation
-    return Parts(cell.W, cell.U[0], exact, rho.slope, input_bound, rho.least)
 
 
 def state_norm(name: str, parts: Parts) -> StateNorm:

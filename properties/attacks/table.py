@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from impl.declared import declared
+from impl.cells.table import declared
 from properties.attacks.attack import Attack
 from properties.errors import InputError, UnknownChoiceError
 

@@ -13,8 +13,7 @@ from typing import Any
 
 import msgspec
 
-from impl.cells.table import CELLS
-from impl.declared import declared
+from impl.cells.table import CELLS, declared
 from properties.errors import SpecError, UnknownChoiceError
 from properties.systems.causal.specs import ATTENTION, GATED_CONV, MONOTONE, TCN, WAVENET
 from properties.systems.cells import kinds as cells

@@ -18,10 +18,9 @@ from torch import Tensor
 
 from impl.arithmetic.intervals import magnitude, symmetric
 from impl.boxes.spans import SpanArithmetic, Spans, inputs
-from impl.cells.kind import Kind, Weights
+from impl.cells.kind import SUFFIX, Kind, Weights, drive, filled
 from impl.cells.layout import Layout
 from impl.cells.program import ProgramCell, program_kind
-from impl.cells.torch_kind import SUFFIX, drive, filled
 from impl.numbers.outward import sum_up
 
 _LEAST, _MOST = 8, 24  # iterates

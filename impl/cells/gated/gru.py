@@ -14,8 +14,7 @@ from torch import Tensor
 from impl.arithmetic.base import Arithmetic, V
 from impl.arithmetic.slopes import stepped
 from impl.cells.gated.gate import Gated, gated_kind, most
-from impl.cells.kind import Weights
-from impl.cells.torch_kind import torch_layout
+from impl.cells.kind import Weights, torch_layout
 from impl.numbers.outward import sum_up
 
 

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from impl.arithmetic.base import Arithmetic, V
 from impl.cells.gated.gate import Gated, gated_kind, most
+from impl.cells.kind import BIASES, torch_layout
 from impl.cells.layout import Layout
-from impl.cells.torch_kind import BIASES, torch_layout
 from impl.numbers.interval import tanh_up
 from impl.numbers.outward import add_up, div_up, mul_up, rows_up, subtract_down
 

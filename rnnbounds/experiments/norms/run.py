@@ -15,9 +15,10 @@ import torch
 from torch import Tensor
 
 from impl.cells.table import kind_of
+from impl.cells.vanilla import parts_of
 from impl.certificate.certify import certify
 from impl.norms.semidefinite import SOLVED, left_out
-from impl.norms.state_norms import parts_of, state_norm
+from impl.norms.state_norms import state_norm
 from impl.norms.weighted import diagonal_norm
 from impl.numbers.outward import mul_up
 from impl.numbers.spectral_norm import certified_norm

@@ -9,10 +9,11 @@ from draws import normal
 from flint import arb_mat, ctx
 
 from impl.cells.activation import ACTIVATIONS
+from impl.cells.vanilla import parts_of
 from impl.certificate.certify import certify
 from impl.gradients.rollout import truncations
 from impl.norms.iterated import STEPS, Steps, iterated, step_factors
-from impl.norms.state_norms import parts_of, state_norm
+from impl.norms.state_norms import state_norm
 from impl.numbers.exact_norm import ball_norm
 from impl.numbers.outward import norm_up
 from impl.reading.adapters import load_model

@@ -5,7 +5,8 @@ import pytest
 import torch
 from draws import normal
 
-from impl.norms.state_norms import NORMS, Parts, StateNorm, parts_of, state_norm
+from impl.cells.vanilla import parts_of
+from impl.norms.state_norms import NORMS, Parts, StateNorm, state_norm
 from impl.reading.adapters import load_model
 
 
