@@ -114,19 +114,28 @@ def check_folder(folder: Path, *names: str) -> Path:
 
 @contextmanager
 def progress(
-    total: int, title: str, clock: Callable[[], float] = monotonic
-) -> Iterator[Callable[[str], None]]:
-    """``yield``s advance(label). On a terminal, a bar on standard error, gone when done, that spins
-    within parts; elsewhere a line there now and then."""
+    total: int, title: str, clock: Callable[[], float] = monotonic,
+    within: Callable[[], str] = lambda: "",
+) -> Iterator[Callable[[str], None]]:  # fmt: skip
+    """``yield``s advance(label). On a terminal, a bar on standard error, gone when done, that tells
+    `within` parts how far it is; elsewhere a line there now and then."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
         Progress,
+        ProgressColumn,
         SpinnerColumn,
         TextColumn,
         TimeElapsedColumn,
     )
+    from rich.text import Text
+
+    class Within(ProgressColumn):
+        """Asked anew each time that the bar is drawn."""
+
+        def render(self, task: object) -> Text:
+            return Text(within())
 
     console = Console(stderr=True)
     if not console.is_terminal:
@@ -134,7 +143,7 @@ def progress(
         return
     bar = Progress(
         SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(),
-        MofNCompleteColumn(), TimeElapsedColumn(), console=console, transient=True,
+        MofNCompleteColumn(), Within(), TimeElapsedColumn(), console=console, transient=True,
     )  # fmt: skip
     with bar:
         task = bar.add_task(title, total=total)

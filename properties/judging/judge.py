@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from properties.errors import QuantityError
+from properties.judging import meter
 from properties.judging.equivalent import at_ends
 from properties.judging.referee import settle
 from properties.measures.runs.boxes import confirm
@@ -183,6 +184,7 @@ def judge(
     if patience is not None:
         by_ends(statement, batch, result)
     escalate(statement, batch, result, patience)
+    meter.made(result.verdicts.size)
     return result
 
 

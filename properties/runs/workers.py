@@ -17,6 +17,7 @@ from threading import Thread
 from typing import Any
 
 from properties.errors import InputError
+from properties.judging import meter
 
 PR_SET_PDEATHSIG = 1  # of Linux's prctl
 
@@ -69,7 +70,9 @@ def each(
 def _started() -> tuple[Connection, BaseProcess]:
     context = get_context("spawn")
     here, there = context.Pipe()
-    process = context.Process(target=_serve, args=(there, os.getpid()), daemon=True)
+    process = context.Process(
+        target=_serve, args=(there, os.getpid(), meter.another()), daemon=True
+    )
     process.start()
     there.close()
     return here, process
@@ -86,9 +89,10 @@ def _answer(connection: Connection, process: BaseProcess) -> Any:
     return answer
 
 
-def _serve(connection: Connection, parent: int) -> None:
+def _serve(connection: Connection, parent: int, count: Any) -> None:
     """Do what the connection says, until it is closed."""
     _end_with(parent)
+    meter.write_to(count)
     while True:
         try:
             work, call = connection.recv()

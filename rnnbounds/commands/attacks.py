@@ -12,6 +12,7 @@ from properties.attacks.budget import profile
 from properties.attacks.table import attacks as every
 from properties.attacks.table import check_attacks
 from properties.device import check_device
+from properties.judging import meter
 from properties.runs.parts import Part, PartResult, chosen_claims, parts_of
 from properties.runs.run import environment, merge, run_parts
 from properties.runs.seeds import seeds_of, sweep
@@ -87,11 +88,16 @@ def in_parts(
     parts: list[Part], name: str, seed: int, device: str, workers: int
 ) -> list[PartResult]:
     """Run the parts under a progress bar."""
-    with progress(len(parts), "attacking") as advance:
+    with progress(len(parts), "attacking", within=checks_made) as advance:
         return run_parts(
             parts, profile=name, seed=seed, device=device, workers=workers,
             progress=lambda result: advance(result.part.name),
         )  # fmt: skip
+
+
+def checks_made() -> str:
+    """How many checks this call has made so far."""
+    return f"{meter.total():,} checks"
 
 
 def print_run(run: Run) -> None:

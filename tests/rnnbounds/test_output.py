@@ -51,9 +51,10 @@ def test_progress_shows_on_a_terminal(monkeypatch):
         return Console(file=stream, force_terminal=True, width=120)
 
     monkeypatch.setattr("rich.console.Console", console)
-    with progress(2, "attacking") as advance:
+    with progress(2, "attacking", within=lambda: "7 checks") as advance:
         advance("truncation/random")
     assert "truncation/random" in stream.getvalue()
+    assert "7 checks" in stream.getvalue()
 
 
 def test_a_folder_is_checked_without_being_made(tmp_path):
