@@ -1,39 +1,12 @@
 """A new kind of system is one file: the rooms are copied, it is put there, and nothing else."""
 
+import re
 from pathlib import Path
 
 from rooms import with_files
 
-# Diagonal linear systems of two units, each with a rate of its own.
-KIND = """
-import numpy as np
-from hypothesis import strategies as st
-
-from properties.systems.drawing.choices import pick, seeds
-from properties.systems.kind import Kind, cell_named
-from properties.systems.spec import spec_of
-from properties.systems.vanilla.drawn import drawn
-
-Rates = spec_of("rates", "T K lam scale", activation="identity", n=2)
-
-
-@st.composite
-def rates(draw, wanted):
-    T = draw(pick((3, 5)))
-    return Rates(T=T, K=T, lam=draw(pick((0.5, 0.25))), seed=draw(seeds()), batch=wanted.batch)
-
-
-def numbers(spec, member):
-    return drawn(spec, member) | {"W": np.diag((spec.lam, spec.lam / 2))}
-
-
-KINDS = (
-    Kind(
-        Rates, rates, numbers=numbers, cell=cell_named("linear"),
-        extremal=lambda: iter([Rates(T=4, K=4, lam=0.75)]), contracts=True,
-    ),
-)
-"""
+README = Path(__file__).parents[3] / "README.md"
+FILE = "properties/systems/rates.py"
 PROGRAM = """
 import msgspec
 from dataclasses import replace
@@ -65,6 +38,7 @@ except SpecError as error:
 
 def test_a_kind_is_one_file(tmp_path: Path) -> None:
     """It is drawn, built, attacked, shrunk, replayed, and refuses the fields of others."""
-    lines = with_files(tmp_path, {"properties/systems/rates.py": KIND}, PROGRAM)
+    (kind,) = re.findall(rf"```python\n(# {FILE}\n.*?)```", README.read_text(), re.DOTALL)
+    lines = with_files(tmp_path, {FILE: kind}, PROGRAM)
     assert lines[:3] == ["True 0 0 ['linear']"] * 2 + ["True VIOLATED"]
     assert "Object contains unknown field `taps`" in lines[3]
