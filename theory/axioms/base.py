@@ -106,12 +106,6 @@ CHAIN_RULE = _CHAIN_RULE(
         (eq(differentiable(*_later), Integer(1)),),
     )
 )
-DERIVATIVE_IN_STATE = _LIPSCHITZ(
-    "if φ(·, x) is L-Lipschitz, its derivative has norm at most L", (_L, v, _w)
-).that(
-    Clause(le(norm(d_state(v, _w)), _L), (eq(differentiable(v, _w), Integer(1)),)),
-    requires=law("", (a, b, c), le(norm(phi(a, c) - phi(b, c)), _L * norm(a - b))),
-)
 DERIVATIVE_IN_INPUT = _LIPSCHITZ(
     "if φ(h, ·) is L-Lipschitz, its derivative has norm at most L", (_L, v, _w)
 ).that(

@@ -1,8 +1,9 @@
 """The textbook lemmas behind the claims on gradients, under the names that `axioms` has too."""
 
 from functools import partial
+from typing import Any
 
-from sympy import Abs, Integer, symbols
+from sympy import Abs, Integer, Symbol, symbols
 
 from theory.language import Axiom, Clause, axiom, eq, law, le, stated
 from theory.language import symbols as quantities
@@ -11,19 +12,15 @@ from theory.language.terms.gradients import (
     bends,
     curvature,
     d_state,
-    d_state_other,
     d_weights,
-    d_weights_other,
     differentiable,
-    differentiable_other,
     gradient,
     hessian,
     lift,
     sensitivity,
-    sensitivity_other,
     slopes,
 )
-from theory.language.terms.variables import A, B, a, b, c, j, s, v, vector, x, z
+from theory.language.terms.variables import A, B, a, b, c, j, s, v, vector, w_other, x, z
 from theory.language.terms.vectors import (
     diagonal,
     entry,
@@ -32,20 +29,15 @@ from theory.language.terms.vectors import (
     is_symmetric,
     norm,
     phi,
-    phi_other,
     row_norm,
     state,
-    state_other,
     transpose,
     weighted,
 )
 
 (beta_rho,) = quantities("beta_rho")
 _L, _w, _offset = symbols("L", real=True), vector("w_"), vector("offset_")
-_now = state(x, s, j), entry(x, s + j + 1)
-_now_other = state_other(x, j), entry(x, j + 1)
 _differentiable = eq(differentiable(v, _w), Integer(1))
-_differentiable_other = eq(differentiable_other(v, _w), Integer(1))
 _RUDIN = "Rudin, Principles of Mathematical Analysis"
 _HORN = "Horn & Johnson, Matrix Analysis"
 
@@ -78,29 +70,39 @@ SUBMULTIPLICATIVE_TRANSPOSED = axiom(
 CAUCHY_SCHWARZ = axiom(
     "sub-multiplicativity", f"{_HORN}, Theorem 5.1.4, Cauchy-Schwarz", "|⟨a, b⟩| ≤ ‖a‖ ‖b‖", (a, b)
 ).that(le(Abs(inner(a, b)), norm(a) * norm(b)))
-WEIGHTS_START = _CHAIN_RULE("dh_s/dw = 0 for a run from zero at time s", (x, s)).that(
-    eq(sensitivity(x, s, 0), Integer(0))
-)
-CHAIN_RULE_WEIGHTS = _CHAIN_RULE(
-    "dh_t/dw = ∂φ/∂h · dh_{t-1}/dw + ∂φ/∂w at (h_{t-1}, x_t)", (x, s, j)
-).that(
-    Clause(
-        eq(sensitivity(x, s, j + 1), d_state(*_now) * sensitivity(x, s, j) + d_weights(*_now)),
-        (eq(differentiable(*_now), Integer(1)),),
-    )
-)
-WEIGHTS_START_OTHER = _CHAIN_RULE("dh_0/dw = 0", (x,)).that(eq(sensitivity_other(x, 0), Integer(0)))
-CHAIN_RULE_OTHER = _CHAIN_RULE(
-    "dh_t/dw = ∂φ/∂h · dh_{t-1}/dw + ∂φ/∂w at (h_{t-1}, x_t)", (x, j)
-).that(
-    Clause(
-        eq(
-            sensitivity_other(x, j + 1),
-            d_state_other(*_now_other) * sensitivity_other(x, j) + d_weights_other(*_now_other),
+
+
+def _sensitivities(*of: Symbol) -> tuple[Axiom, Axiom]:
+    """How a run of these weights depends on them: at its start, and from one step to the next."""
+    now = state(x, s, j, *of), entry(x, s + j + 1)
+    after = d_state(*now, *of) * sensitivity(x, s, j, *of) + d_weights(*now, *of)
+    smooth = eq(differentiable(*now, *of), Integer(1))
+    return (
+        _CHAIN_RULE("dh_s/dw = 0 for a run from zero at time s", (x, s)).that(
+            eq(sensitivity(x, s, 0, *of), Integer(0))
         ),
-        (eq(differentiable_other(*_now_other), Integer(1)),),
+        _CHAIN_RULE("dh_t/dw = ∂φ/∂h · dh_{t-1}/dw + ∂φ/∂w at (h_{t-1}, x_t)", (x, s, j)).that(
+            Clause(eq(sensitivity(x, s, j + 1, *of), after), (smooth,))
+        ),
     )
-)
+
+
+def derivative_in_state(size: Any, *of: Symbol) -> Axiom:
+    """In this norm, of the step with these weights."""
+    lipschitz = le(size(phi(a, c, *of) - phi(b, c, *of)), _L * size(a - b))
+    return _LIPSCHITZ(
+        "if φ(·, x) is L-Lipschitz, its derivative has norm at most L", (_L, v, _w)
+    ).that(
+        Clause(le(size(d_state(v, _w, *of)), _L), (eq(differentiable(v, _w, *of), Integer(1)),)),
+        requires=law("", (a, b, c), lipschitz),
+    )
+
+
+WEIGHTS_START, CHAIN_RULE_WEIGHTS = _sensitivities()
+WEIGHTS_START_OTHER, CHAIN_RULE_OTHER = _sensitivities(w_other)
+DERIVATIVE_IN_STATE = derivative_in_state(norm)
+DERIVATIVE_IN_STATE_WEIGHTED = derivative_in_state(weighted)
+DERIVATIVE_IN_STATE_OTHER = derivative_in_state(norm, w_other)
 _model = law("", (a, c), eq(phi(a, c), activation(A * a + B * c + _offset)))
 _inner = A * v + B * _w + _offset
 CHAIN_RULE_LAYER = _CHAIN_RULE(
@@ -110,18 +112,6 @@ CHAIN_RULE_LAYER = _CHAIN_RULE(
     Clause(eq(d_state(v, _w), slopes(_inner, _inner) * A), (_differentiable,)),
     Clause(eq(d_weights(v, _w), slopes(_inner, _inner) * lift(v, _w)), (_differentiable,)),
     requires=_model,
-)
-DERIVATIVE_IN_STATE_WEIGHTED = _LIPSCHITZ(
-    "if φ(·, x) is L-Lipschitz, its derivative has norm at most L", (_L, v, _w)
-).that(
-    Clause(le(weighted(d_state(v, _w)), _L), (_differentiable,)),
-    requires=law("", (a, b, c), le(weighted(phi(a, c) - phi(b, c)), _L * weighted(a - b))),
-)
-DERIVATIVE_IN_STATE_OTHER = _LIPSCHITZ(
-    "if φ(·, x) is L-Lipschitz, its derivative has norm at most L", (_L, v, _w)
-).that(
-    Clause(le(norm(d_state_other(v, _w)), _L), (_differentiable_other,)),
-    requires=law("", (a, b, c), le(norm(phi_other(a, c) - phi_other(b, c)), _L * norm(a - b))),
 )
 LINEAR_MAP = axiom(
     "derivative of a Lipschitz map",

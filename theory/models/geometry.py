@@ -9,8 +9,9 @@ from typing import TypeVar
 
 from sympy import Expr, Min
 
-from theory.axioms.base import DERIVATIVE_IN_STATE, SUBMULTIPLICATIVE, TRIANGLE
+from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
 from theory.axioms.gradients import (
+    DERIVATIVE_IN_STATE,
     DERIVATIVE_IN_STATE_WEIGHTED,
     SUBMULTIPLICATIVE_WEIGHTED,
     TRIANGLE_WEIGHTED,

@@ -4,30 +4,45 @@ S_t = dh_t/dw obeys S_t = A_t S_{t-1} + B_t with A_t = ∂φ/∂h and B_t = ∂�
 inputs, the full one and a fresh one from zero at time s, are compared j steps later.
 """
 
+from sympy import Symbol
+
 from theory.axioms.gradients import CHAIN_RULE_WEIGHTS, WEIGHTS_START
-from theory.language import at, le
+from theory.language import Law, Statement, at, le
 from theory.language.terms.gradients import sensitivity
 from theory.language.terms.variables import j, s, x
-from theory.language.terms.vectors import RECURSION, entry, phi, state
+from theory.language.terms.vectors import RECURSION, RUN, entry, phi, state
 from theory.models.geometry import A_fresh, B_fresh, Geometry, S_fresh, fresh, start, x_next
 from theory.proof import Step, step
 
 
-def states(g: Geometry, one: str = "state, one step", all: str = "state") -> tuple[Step, ...]:
-    """‖h_t‖ ≤ S_0 g(t): one step, and all of them, under these names."""
-    h, x_first = state(x, 0, j), entry(x, j + 1)
-    first = phi(0, x_first)
+def states(
+    g: Geometry,
+    one: str = "state, one step",
+    all: str = "state",
+    of: Symbol | None = None,
+    given: tuple[Statement, ...] = (),
+) -> tuple[Step, ...]:
+    """‖h_t‖ ≤ S_0 g(t): one step, and all of them, under these names; with the weights `of`."""
+    w = () if of is None else (of,)
+    h, x_first = state(x, 0, j, *w), entry(x, j + 1)
+    first, recursion = phi(0, x_first, *w), _recursion(*w)
+    from_zero = g.from_zero if of is None else (at("contraction", of, h, 0, x_first),)
+    bound = le(g.norm(state(x, 0, j + 1, *w)), g.lam * g.norm(h) + g.S_0)
     return (
-        step(one, le(g.norm(state(x, 0, j + 1)), g.lam * g.norm(h) + g.S_0), forall=(j,)).by(
-            RECURSION.at(x, 0, j),
-            g.triangle.at(phi(h, x_first) - first, first),
-            *g.from_zero,
-            at("drive", j),
+        step(one, bound, forall=(*w, j), given=given).by(
+            recursion.at(*w, x, 0, j),
+            g.triangle.at(phi(h, x_first, *w) - first, first),
+            *from_zero,
+            at("drive", *w, j),
         ),
-        step(all, le(g.norm(h), g.S_0 * g.total(j)), forall=(j,)).by_induction(
-            base=RECURSION.at(x, 0, j), step=(at(one, j), "contractive")
+        step(all, le(g.norm(h), g.S_0 * g.total(j)), forall=(*w, j), given=given).by_induction(
+            base=recursion.at(*w, x, 0, j), step=(at(one, *w, j), "contractive")
         ),
     )
+
+
+def _recursion(*w: Symbol) -> Law:
+    return RUN if w else RECURSION
 
 
 def bounded(g: Geometry) -> tuple[Step, ...]:
@@ -40,15 +55,23 @@ def bounded(g: Geometry) -> tuple[Step, ...]:
     )
 
 
-def forgetting(g: Geometry) -> tuple[Step, ...]:
-    """‖h_{s+j} − ĥ_{s+j}‖ ≤ λ^j ‖h_s‖."""
-    gap, gap_next = (g.norm(state(x, 0, s + steps) - state(x, s, steps)) for steps in (j, j + 1))
+def forgetting(
+    g: Geometry, of: Symbol | None = None, given: tuple[Statement, ...] = ()
+) -> tuple[Step, ...]:
+    """‖h_{s+j} − ĥ_{s+j}‖ ≤ λ^j ‖h_s‖; with the weights `of`."""
+    w = () if of is None else (of,)
+    recursion, ends = _recursion(*w), (state(x, 0, s + j, *w), state(x, s, j, *w))
+    together = g.together if of is None else (at("contraction", of, *ends, x_next),)
+    gap, gap_next = (
+        g.norm(state(x, 0, s + steps, *w) - state(x, s, steps, *w)) for steps in (j, j + 1)
+    )
+    bound = le(gap, g.lam**j * g.norm(state(x, 0, s, *w)))
     return (
-        step("the same input to both", le(gap_next, g.lam * gap), forall=(s, j)).by(
-            RECURSION.at(x, 0, s + j), RECURSION.at(x, s, j), *g.together
+        step("the same input to both", le(gap_next, g.lam * gap), (*w, s, j), given).by(
+            recursion.at(*w, x, 0, s + j), recursion.at(*w, x, s, j), *together
         ),
-        step("forgetting", le(gap, g.lam**j * g.norm(start)), forall=(s, j)).by_induction(
-            base=RECURSION.at(x, s, 0), step=at("the same input to both", s, j)
+        step("forgetting", bound, forall=(*w, s, j), given=given).by_induction(
+            base=recursion.at(*w, x, s, 0), step=at("the same input to both", *w, s, j)
         ),
     )
 

@@ -28,7 +28,6 @@ NEEDED = [
 ]
 DEFINITIONS = {
     "recursion",
-    "recursion, other weights",
     "truncated back-propagation",
     "sum of the gaps",
     "gradients are Euclidean",

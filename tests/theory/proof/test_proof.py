@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from sympy import Integer
 
-from theory.axioms.base import DERIVATIVE_IN_STATE, SUBMULTIPLICATIVE, TRIANGLE
+from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
+from theory.axioms.gradients import DERIVATIVE_IN_STATE
 from theory.claims.memory.state_bound import FINITE
 from theory.language import Assumption, Instance, Statement, at, eq, law, le, lt, symbols
 from theory.language.terms.gradients import d_state

@@ -31,7 +31,7 @@ from theory.proof.proof import Lemma
 
 OF_GRADIENTS = (
     "d_state d_input d_weights slopes bends jacobian d_matrix d_inputs d_offset lift sensitivity "
-    "d_loss hessian d_state_other d_weights_other sensitivity_other recent"
+    "d_loss hessian recent"
 )
 OPERATORS = {
     *(getattr(gradients, name) for name in OF_GRADIENTS.split()),

@@ -27,7 +27,6 @@ from sympy import (
 
 from theory import CLAIMS
 from theory.axioms.base import (
-    DERIVATIVE_IN_STATE,
     HOMOGENEITY,
     LEAST_EIGENVALUE,
     ROUNDED_GRAM,
@@ -35,6 +34,7 @@ from theory.axioms.base import (
     SUBMULTIPLICATIVE,
     TRIANGLE,
 )
+from theory.axioms.gradients import DERIVATIVE_IN_STATE
 from theory.claims.contraction.weighted import PERRON
 from theory.errors import StatementError
 from theory.language import (

@@ -6,7 +6,8 @@ layers before them stretch.  Source: Pascanu et al.; Miller & Hardt, section 3.
 
 from sympy import Expr
 
-from theory.axioms.base import DERIVATIVE_IN_STATE, SUBMULTIPLICATIVE
+from theory.axioms.base import SUBMULTIPLICATIVE
+from theory.axioms.gradients import DERIVATIVE_IN_STATE
 from theory.axioms.layers import DERIVATIVE_NO_LESS
 from theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START
 from theory.claims.contraction.deep import DEEP, LAYER_NORMS, STEPS, first, gap, second

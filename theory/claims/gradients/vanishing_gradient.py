@@ -2,12 +2,8 @@
 
 from sympy import Expr, sqrt
 
-from theory.axioms.base import (
-    CHAIN_RULE,
-    CHAIN_RULE_START,
-    DERIVATIVE_IN_INPUT,
-    DERIVATIVE_IN_STATE,
-)
+from theory.axioms.base import CHAIN_RULE, CHAIN_RULE_START, DERIVATIVE_IN_INPUT
+from theory.axioms.gradients import DERIVATIVE_IN_STATE
 from theory.language import Assumption, Use, at, le, symbols
 from theory.language.terms.gradients import d_state, jacobian
 from theory.language.terms.variables import j, m, x

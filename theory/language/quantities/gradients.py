@@ -15,10 +15,9 @@ from theory.language.terms.gradients import (
     gradient,
     recent,
     sensitivity,
-    sensitivity_other,
 )
 from theory.language.terms.variables import a, b, vector, w, w_other, x
-from theory.language.terms.vectors import norm, state, state_other
+from theory.language.terms.vectors import norm, state
 
 T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 _input = vector("x_t")
@@ -31,7 +30,7 @@ def run_gradient(start: Expr, steps: Expr) -> Expr:
 
 _full, _truncated = run_gradient(0, T), run_gradient(T - k, k)
 _cut = d_loss(state(x, 0, T)) * recent(x, T - k, k)
-_other = d_loss(state_other(x, T)) * sensitivity_other(x, T)
+_other = d_loss(state(x, 0, T, w_other)) * sensitivity(x, 0, T, w_other)
 
 _EUCLIDEAN, _QUADRATIC, _MAXIMUM = "Euclidean", "‖P^{1/2}·‖₂", "max |·|_i/v_i"
 _SMOOTHNESS = (

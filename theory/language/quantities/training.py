@@ -6,7 +6,7 @@ from theory.language.quantity import Quantity, Symbol, certified, measured, of, 
 from theory.language.terms.gradients import project as Pi
 from theory.language.terms.gradients import rescale, weights, weights_hat
 from theory.language.terms.variables import vector, x
-from theory.language.terms.vectors import norm, readout, run
+from theory.language.terms.vectors import norm, readout, state
 
 T, k, N = (Symbol(name, integer=True) for name in ("T", "k", "N"))
 # Matrices, as the vectors of their entries.
@@ -67,7 +67,7 @@ TRAINING: tuple[Quantity, ...] = (
             "trained_gap",
             "full output with the one's final weights against truncated output with the other's",
             r"\lVert y_T(w_{N+1})-y_T^{(k)}(\hat{w}_{N+1})\rVert",
-            norm(readout(run(weights(N), x, 0, T)) - readout(run(weights_hat(N), x, T - k, k))),
+            norm(readout(state(x, 0, T, weights(N))) - readout(state(x, T - k, k, weights_hat(N)))),
         ),
     ),
     *of(

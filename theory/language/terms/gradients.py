@@ -6,6 +6,7 @@ from theory.language.terms.vectors import Scalar, function
 
 _map, _number = partial(function, module=__name__), partial(function, base=Scalar, module=__name__)
 
+# Of the model's own weights or, with one argument more, of those weights.
 d_state = _map("d_state")  # d_state(h, x) = ∂φ/∂h
 d_input = _map("d_input")  # d_input(h, x) = ∂φ/∂x
 d_weights = _map("d_weights")  # d_weights(h, x) = ∂φ/∂w, from weights to states
@@ -46,7 +47,3 @@ step_size = _number("step_size")  # step_size(j) = α_{j+1}
 project, rescale = _map("project"), _map("rescale")  # Π(a), and a min(1, ℓ/g(a))
 feasible = _number("feasible")  # 1 for a point of the set Ω of weights
 projects = _number("projects")  # 1 where Π(a) is nearest to a in a closed convex Ω
-
-# With other weights, of the run from zero at time 0: sensitivity_other(x, j).
-d_state_other, d_weights_other = _map("d_state_other"), _map("d_weights_other")
-sensitivity_other, differentiable_other = _map("sensitivity_other"), _number("differentiable_other")

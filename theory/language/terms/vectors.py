@@ -12,7 +12,7 @@ from sympy.core.function import FunctionClass
 
 from theory.language.law import law
 from theory.language.statement import eq
-from theory.language.terms.variables import j, m, s, x
+from theory.language.terms.variables import a, j, m, s, x
 
 
 class Term(Function):
@@ -93,15 +93,12 @@ transpose = function("transpose")
 is_diagonal = function("is_diagonal", Scalar)  # 1 for a diagonal operator
 is_symmetric = function("is_symmetric", Scalar)  # 1 for a symmetric operator
 
+# One step and runs, of the model's own weights or, with one argument more, of those weights.
 phi = function("phi")  # phi(h, x), one step
+state = function("state")
 readout = function("readout")  # readout(h), the map f of y = f(h)
 entry = function("entry")  # entry(x, t) = x_t
-state = function("state")
 forward = function("forward")  # forward(x, j, t) = H^(j)_t, layer j of the network
-# cell(w, h, x) = φ_w(h, x) and run(w, x, s, j): phi and state with the weights w
-cell, run = function("cell"), function("run")
-# The same model with other weights, on the same inputs; state_other(x, j), from zero at time 0.
-phi_other, state_other = function("phi_other"), function("state_other")
 
 # in_range(v): 1 if v is of float64 operands, and float64 loses no part to overflow or underflow
 in_range = function("in_range", Scalar)
@@ -111,17 +108,14 @@ computed = function("computed")  # computed(x, j), the float64 state after j ste
 # completes(A): 1 if Cholesky's factorisation runs to completion, losing nothing to underflow
 completes = function("completes", Scalar)
 
-RECURSION = law(
-    "recursion",
-    (x, s, j),
-    eq(state(x, s, 0), Integer(0)),
-    eq(state(x, s, j + 1), phi(state(x, s, j), entry(x, s + j + 1))),
-)
-RECURSION_OTHER = law(
-    "recursion, other weights",
-    (x, j),
-    eq(state_other(x, 0), Integer(0)),
-    eq(state_other(x, j + 1), phi_other(state_other(x, j), entry(x, j + 1))),
+RECURSION, RUN = (
+    law(
+        name,
+        (*of, x, s, j),
+        eq(state(x, s, 0, *of), Integer(0)),
+        eq(state(x, s, j + 1, *of), phi(state(x, s, j, *of), entry(x, s + j + 1), *of)),
+    )
+    for name, of in (("recursion", ()), ("recursion with weights", (a,)))
 )
 FEED_FORWARD = law(
     "feed-forward layers",

@@ -6,27 +6,9 @@ from sympy import Expr
 
 from theory.axioms.gradients import DERIVATIVE_IN_STATE_OTHER
 from theory.language import ONE, ZERO, Assumption, Clause, Use, assume, at, eq, law, le, symbols
-from theory.language.terms.gradients import (
-    d_loss,
-    d_state,
-    d_state_other,
-    d_weights,
-    d_weights_other,
-    differentiable_other,
-    sensitivity,
-    sensitivity_other,
-)
+from theory.language.terms.gradients import d_loss, d_state, d_weights, differentiable, sensitivity
 from theory.language.terms.variables import a, b, c, j, m, w, w_other, x
-from theory.language.terms.vectors import (
-    RECURSION_OTHER,
-    entry,
-    norm,
-    phi,
-    phi_other,
-    state,
-    state_other,
-    weighted,
-)
+from theory.language.terms.vectors import RUN, entry, norm, phi, state, weighted
 from theory.models.box_geometry import BoxGeometry, inside, new
 from theory.models.geometry import EUCLIDEAN, Geometry, in_norm
 from theory.models.system import DIFFERENTIABLE
@@ -35,23 +17,23 @@ from theory.proof import Step, step
 T, beta_rho = symbols("T beta_rho")
 
 x_next, distance = entry(x, j + 1), norm(w - w_other)
-h, h_other = state(x, 0, j), state_other(x, j)
-S, S_other = sensitivity(x, 0, j), sensitivity_other(x, j)
-A, A_other = d_state(h, x_next), d_state_other(h_other, x_next)
-B, B_other = d_weights(h, x_next), d_weights_other(h_other, x_next)
+h, h_other = state(x, 0, j), state(x, 0, j, w_other)
+S, S_other = sensitivity(x, 0, j), sensitivity(x, 0, j, w_other)
+A, A_other = d_state(h, x_next), d_state(h_other, x_next, w_other)
+B, B_other = d_weights(h, x_next), d_weights(h_other, x_next, w_other)
 # At the one run's states, with the other weights
-A_mixed, B_mixed = d_state_other(h, x_next), d_weights_other(h, x_next)
+A_mixed, B_mixed = d_state(h, x_next, w_other), d_weights(h, x_next, w_other)
 
 DIFFERENTIABLE_OTHER = assume(
     "differentiable, other weights",
     "φ is differentiable along the run with the other weights too",
     forall=(a, c),
-).that(eq(differentiable_other(a, c), ONE))
+).that(eq(differentiable(a, c, w_other), ONE))
 SOME_INPUT = Assumption("some input", "the sequence is not empty: T ≥ 1", le(ONE, T))
-_gradients = d_loss(a) * sensitivity(x, 0, j) - d_loss(b) * sensitivity_other(x, j)
+_gradients = d_loss(a) * sensitivity(x, 0, j) - d_loss(b) * sensitivity(x, 0, j, c)
 GRADIENT_NORM_OTHER = law(
     "gradients are Euclidean, other weights",
-    (a, b, x, j),
+    (a, b, c, x, j),
     eq(norm(_gradients), weighted(_gradients)),
 )
 
@@ -95,15 +77,17 @@ class OtherWeights:
         """What says that gradients are measured in the Euclidean norm, whatever states are in."""
         if self.g.norm is norm:
             return ()
-        ends = state(x, 0, j + 1), state_other(x, j + 1)
-        return (GRADIENT_NORM_OTHER.at(*ends, x, j + 1),)
+        ends = state(x, 0, j + 1), state(x, 0, j + 1, w_other)
+        return (GRADIENT_NORM_OTHER.at(*ends, w_other, x, j + 1),)
 
     # What is presupposed of both models.
 
     @property
     def contracts(self) -> tuple[Assumption, ...]:
         """The state contracts with either weights."""
-        bound = le(self.g.norm(phi_other(a, c) - phi_other(b, c)), self.g.lam * self.g.norm(a - b))
+        bound = le(
+            self.g.norm(phi(a, c, w_other) - phi(b, c, w_other)), self.g.lam * self.g.norm(a - b)
+        )
         other = assume(
             "contraction, other weights",
             "φ is λ-Lipschitz in the state with the other weights too",
@@ -114,7 +98,7 @@ class OtherWeights:
     @property
     def between(self) -> Assumption:
         """L_w, between the weights."""
-        change = self.g.norm(phi(h, x_next) - phi_other(h, x_next))
+        change = self.g.norm(phi(h, x_next) - phi(h, x_next, w_other))
         return assume(
             "lipschitz between weights",
             "φ is L_w-Lipschitz in the weights: ‖φ_w(h, x) − φ_w′(h, x)‖ ≤ L_w‖w − w′‖, and so on "
@@ -177,17 +161,18 @@ class OtherInBox(OtherWeights):
     def contracts(self) -> tuple[Assumption, ...]:
         """The slopes of the one, and of the other what states of the box do."""
         bound = le(
-            self.g.norm(phi_other(a, new) - phi_other(b, new)), self.g.lam * self.g.norm(a - b)
+            self.g.norm(phi(a, new, w_other) - phi(b, new, w_other)),
+            self.g.lam * self.g.norm(a - b),
         )
-        slopes = le(self.g.norm(d_state_other(a, new)), self.g.lam)
-        smooth = (inside(a), eq(differentiable_other(a, new), ONE))
+        slopes = le(self.g.norm(d_state(a, new, w_other)), self.g.lam)
+        smooth = (inside(a), eq(differentiable(a, new, w_other), ONE))
         return (
             *self.g.slopes,
             assume(
                 "invariant box, other weights",
                 "no step with the other weights leaves the box",
                 forall=(a, m),
-            ).that(Clause(inside(phi_other(a, new)), (inside(a),))),
+            ).that(Clause(inside(phi(a, new, w_other)), (inside(a),))),
             assume(
                 "contraction, other weights",
                 "with the other weights too φ is λ-Lipschitz in the state on the box, and "
@@ -215,7 +200,7 @@ class OtherInBox(OtherWeights):
         return (
             *self.g.before,
             step("runs stay in the box, other weights", inside(h_other), forall=(j,)).by_induction(
-                base=(RECURSION_OTHER.at(x, 0), zero), step=(RECURSION_OTHER.at(x, j), stays)
+                base=(RUN.at(w_other, x, 0, 0), zero), step=(RUN.at(w_other, x, 0, j), stays)
             ),
         )
 

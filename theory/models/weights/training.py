@@ -14,7 +14,6 @@ from theory.language import (
     Statement,
     assume,
     eq,
-    law,
     le,
     lt,
     symbols,
@@ -28,8 +27,8 @@ from theory.language.terms.gradients import (
     weights,
     weights_hat,
 )
-from theory.language.terms.variables import a, b, c, j, m, s, v, vector, x
-from theory.language.terms.vectors import cell, entry, norm, run
+from theory.language.terms.variables import a, b, c, j, m, v, vector, x
+from theory.language.terms.vectors import entry, norm, phi, state
 
 N, k, lam, alpha, beta, eps_k = symbols("N k lam alpha beta eps_k")
 inverse_steps, constant_steps = symbols("inverse_steps constant_steps")
@@ -82,21 +81,15 @@ GAMMA_BOUND = assume("gamma", "G_1 = D_1/λ for λ > 0").that(
     Clause(eq(lam * G_1, D_1), (lt(ZERO, lam),))
 )
 
-RUN = law(
-    "recursion with weights",
-    (a, x, s, j),
-    eq(run(a, x, s, 0), ZERO),
-    eq(run(a, x, s, j + 1), cell(a, run(a, x, s, j), entry(x, s + j + 1))),
-)
 CONTRACTION = assume(
     "contraction",
     "φ_w is λ-Lipschitz in the state, for every w of Ω",
     forall=(v, a, b, c),
     ties=True,
-).that(Clause(le(norm(cell(v, a, c) - cell(v, b, c)), lam * norm(a - b)), (_feasible(v),)))
+).that(Clause(le(norm(phi(a, c, v) - phi(b, c, v)), lam * norm(a - b)), (_feasible(v),)))
 DRIVE = assume(
     "drive", "S_0 bounds ‖φ_w(0, x_t)‖ for every input and every w of Ω", forall=(v, m)
-).that(Clause(le(norm(cell(v, 0, entry(x, m + 1))), S_0), (_feasible(v),)))
+).that(Clause(le(norm(phi(0, entry(x, m + 1), v)), S_0), (_feasible(v),)))
 LIPSCHITZ_WEIGHTS = assume(
     "lipschitz weights",
     "φ is L_w-Lipschitz in the weights on Ω, at every state that the model reaches on Ω",
@@ -105,8 +98,8 @@ LIPSCHITZ_WEIGHTS = assume(
     Clause(
         le(
             norm(
-                cell(v, run(v, x, 0, j), entry(x, j + 1))
-                - cell(w, run(v, x, 0, j), entry(x, j + 1))
+                phi(state(x, 0, j, v), entry(x, j + 1), v)
+                - phi(state(x, 0, j, v), entry(x, j + 1), w)
             ),
             L_w * norm(v - w),
         ),

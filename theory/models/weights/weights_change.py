@@ -13,17 +13,9 @@ from theory.axioms.gradients import (
     WEIGHTS_START_OTHER,
 )
 from theory.language import at, eq, le
-from theory.language.terms.gradients import d_loss, sensitivity, sensitivity_other
-from theory.language.terms.variables import j, x, y, z
-from theory.language.terms.vectors import (
-    RECURSION,
-    RECURSION_OTHER,
-    norm,
-    phi,
-    phi_other,
-    state,
-    state_other,
-)
+from theory.language.terms.gradients import d_loss, sensitivity
+from theory.language.terms.variables import j, w_other, x, y, z
+from theory.language.terms.vectors import RECURSION, RUN, norm, phi, state
 from theory.models.geometry import Geometry
 from theory.models.weights.other_weights import (
     A,
@@ -67,8 +59,8 @@ def smoothness(o: OtherWeights, steps: Expr) -> Expr:
     return g.beta_p * (g.L_w * g.total(steps)) ** 2 + g.L_p * change(o, steps, last)
 
 
-h_next, h_next_other = state(x, 0, j + 1), state_other(x, j + 1)
-S_next, S_next_other = sensitivity(x, 0, j + 1), sensitivity_other(x, j + 1)
+h_next, h_next_other = state(x, 0, j + 1), state(x, 0, j + 1, w_other)
+S_next, S_next_other = sensitivity(x, 0, j + 1), sensitivity(x, 0, j + 1, w_other)
 
 
 def states(o: OtherWeights) -> tuple[Step, ...]:
@@ -81,16 +73,16 @@ def states(o: OtherWeights) -> tuple[Step, ...]:
             forall=(j,),
         ).by(
             RECURSION.at(x, 0, j),
-            RECURSION_OTHER.at(x, j),
+            RUN.at(w_other, x, 0, j),
             g.triangle.at(
-                phi(h, x_next) - phi_other(h, x_next),
-                phi_other(h, x_next) - phi_other(h_other, x_next),
+                phi(h, x_next) - phi(h, x_next, w_other),
+                phi(h, x_next, w_other) - phi(h_other, x_next, w_other),
             ),
             *o.together,
             at("lipschitz between weights", j),
         ),
         step("states", le(moved, g.L_w * g.total(j) * distance), forall=(j,)).by_induction(
-            base=(RECURSION.at(x, 0, j), RECURSION_OTHER.at(x, j)),
+            base=(RECURSION.at(x, 0, j), RUN.at(w_other, x, 0, j)),
             step=(at("states, one step", j), "contractive"),
         ),
     )
@@ -121,7 +113,7 @@ def jacobians(o: OtherWeights) -> tuple[Step, ...]:
             forall=(j,),
         ).by(
             CHAIN_RULE_WEIGHTS.at(x, 0, j),
-            CHAIN_RULE_OTHER.at(x, j),
+            CHAIN_RULE_OTHER.at(x, 0, j),
             at("differentiable", h, x_next),
             at("differentiable, other weights", h_other, x_next),
             g.triangle.at(A_other * (S - S_other), (A - A_other) * S + (B - B_other)),
@@ -151,7 +143,7 @@ def jacobians(o: OtherWeights) -> tuple[Step, ...]:
             base=(
                 at("change, bounded", 0),
                 WEIGHTS_START.at(x, 0),
-                WEIGHTS_START_OTHER.at(x),
+                WEIGHTS_START_OTHER.at(x, 0),
                 "contractive",
             ),
             step=(
