@@ -14,11 +14,10 @@ from flint import arb, arb_mat
 
 from impl.numbers.exact_norm import ball_norm
 from impl.numbers.outward import underflow
-from impl.numbers.spectral_norm import certified_norm
 from properties.measures.measure import around
 from properties.measures.readings.balls import BallPair, length
 from properties.measures.readings.balls import largest as greatest
-from properties.measures.readings.slack import NORM_FLOOR, gamma
+from properties.measures.readings.slack import NORM_FLOOR, gamma, spectral_ends
 from properties.measures.runs.ball_runs import BallRuns
 from properties.measures.runs.losses import gradient, gradient_gap
 from properties.measures.runs.rounded import UP, Rounded, beside
@@ -227,18 +226,13 @@ def input_jacobians(batch: Batch) -> Interval:
 
 def spectral(J: Tensor, error: Tensor) -> tuple[Tensor, Tensor]:
     """Ends around ‖J‖₂ of matrices (…, n, d) that are off by at most ``error``."""
-    matrices, (n, d) = J.flatten(0, -3), J.shape[-2:]
-    v = torch.linalg.svd(matrices, full_matrices=False).Vh[:, 0, :, None]
-    image, size = (torch.linalg.vector_norm(a, dim=(1, 2)) for a in (matrices @ v, v))
-    loss = gamma(2 * d + n + 8) * torch.linalg.matrix_norm(matrices) * UP + NORM_FLOOR
-    off = torch.linalg.matrix_norm(error.flatten(0, -3)) * (1 + gamma(n * d + 4))
-    off = off + (error != 0).flatten(0, -3).any(-1).any(-1) * NORM_FLOOR
-    below = ((image - loss) / (size * UP) - off * UP) * (1 - 2.0**-50)
-    high = torch.nextafter(certified_norm(matrices) + off * UP, torch.tensor(torch.inf).to(J))
-    nothing = ~((J != 0) | (error != 0)).flatten(0, -3).any(-1).any(-1)
-    ends = below.clamp(min=0.0), torch.where(nothing, 0.0, high)
-    low, top = (end.reshape(J.shape[:-2]) for end in ends)
-    return low, top
+    n, d = J.shape[-2:]
+    low, high = spectral_ends(J)
+    off = torch.linalg.matrix_norm(error) * (1 + gamma(n * d + 4))
+    off = off + (error != 0).any(-1).any(-1) * NORM_FLOOR
+    high = torch.nextafter(high + off * UP, torch.tensor(torch.inf).to(J))
+    nothing = ~((J != 0) | (error != 0)).any(-1).any(-1)
+    return ((low - off * UP) * (1 - 2.0**-50)).clamp(min=0.0), torch.where(nothing, 0.0, high)
 
 
 def ball_jacobian(pair: BallPair, k: int) -> arb:
