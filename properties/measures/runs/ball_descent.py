@@ -13,9 +13,8 @@ from flint import arb, arb_mat
 
 from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import ALL
-from impl.arithmetic.dual_numbers import Dual, Duals
+from impl.arithmetic.dual_numbers import Duals
 from properties.measures.readings.balls import BallPair, length
-from properties.measures.runs.ball_runs import column
 from properties.measures.runs.gaps import Gap
 from properties.measures.runs.pairs import OtherWeights, ball_difference
 from properties.measures.runs.readings import rows
@@ -69,13 +68,10 @@ class BallDescent:
         assert cells is not None
         seeds: Any = BallSeeds(cells.parameters, 0, 0)
 
-        def still(values: list[float]) -> Dual[Columns]:
-            return Dual(column(values), Columns([[arb(0)] * seeds.count for _ in values]))
-
         plain = Duals(self.weights(w), seeds)
         both = OtherWeights(plain, Duals(self.weights(gap)))
-        inputs = [still(x) for x in batch.x[0, :, :, 0].tolist()]
-        at, cut = still([0.0] * cells.units), max(len(inputs) - self.k, 0)
+        inputs = [seeds.still(x) for x in batch.x[0, :, :, 0].tolist()]
+        at, cut = seeds.still([0.0] * cells.units), max(len(inputs) - self.k, 0)
         for x in inputs[:cut]:
             at = cells.cell.program(plain, at, x)
         ends = Gap(at, at)
