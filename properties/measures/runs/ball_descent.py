@@ -50,22 +50,19 @@ class BallDescent:
     @property
     def start(self) -> Blocks:
         """w_1."""
-        cells = self.pair.batch.cells
-        assert cells is not None
+        cells = self.pair.batch.its_cells
         named = cells.parameters.items()
         return {name: [arb(v) for v in part.flatten().tolist()] for name, part in named}
 
     def weights(self, blocks: Blocks) -> BallWeights:
         """The arithmetic of these weights."""
-        cells = self.pair.batch.cells
-        assert cells is not None
+        cells = self.pair.batch.its_cells
         shapes = {name: part[0] for name, part in cells.parameters.items()}
         return BallWeights(shapes, known=blocks)
 
     def gradients(self, w: Blocks, gap: Blocks) -> tuple[list[arb], list[arb]]:
         """∇p_T(w), and ∇p_T(w) − ∇p_T^k(w − gap)."""
-        batch, cells = self.pair.batch, self.pair.batch.cells
-        assert cells is not None
+        batch, cells = self.pair.batch, self.pair.batch.its_cells
         seeds: Any = BallSeeds(cells.parameters, 0, 0)
 
         plain = Duals(self.weights(w), seeds)

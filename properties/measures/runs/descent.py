@@ -52,8 +52,7 @@ class Folded:
     @cached_property
     def start(self) -> Weights:
         """w_1."""
-        assert self.batch.cells is not None
-        return {name: self.fold(part) for name, part in self.batch.cells.parameters.items()}
+        return {name: self.fold(part) for name, part in self.batch.its_cells.parameters.items()}
 
     @cached_property
     def radii(self) -> Weights:

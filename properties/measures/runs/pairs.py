@@ -51,17 +51,15 @@ def both_ends(
     batch: Batch, made: OtherWeights[Any], start: Dual[V], inputs: Iterable[Dual[V]]
 ) -> Gap[Dual[V]]:
     """Both states after T steps, with their derivatives in all parameters."""
-    assert batch.cells is not None
     at = Gap(start, start - start)
     for x in inputs:
-        at = batch.cells.cell.program(made, at, Gap(x, x - x))
+        at = batch.its_cells.cell.program(made, at, Gap(x, x - x))
     return at
 
 
 def ends(batch: Batch) -> Gap[Dual[Rounded]]:
     """Those of a batch, S columns each."""
-    cells = batch.cells
-    assert cells is not None
+    cells = batch.its_cells
     weights, moved = cells.parameters, omega_of(batch).moved
     seeds: Any = RoundedSeeds(weights, 0, 0)
     made = OtherWeights(Duals(RoundedCells(weights), seeds), Duals(RoundedCells(moved)))
@@ -90,8 +88,7 @@ weight_distance = lengths(weights_apart, 2)
 
 def in_balls(pair: BallPair, weights: Any, moved: Any) -> Gap[Dual[Columns]]:
     """Those of one pair, for the arithmetics of w and of w − w′."""
-    batch, cells = pair.batch, pair.batch.cells
-    assert cells is not None
+    batch, cells = pair.batch, pair.batch.its_cells
     seeds: Any = BallSeeds(cells.parameters, 0, 0)
     made = OtherWeights(Duals(weights, seeds), Duals(moved))
     inputs = map(seeds.still, batch.x[0, :, :, 0].tolist())
@@ -117,8 +114,7 @@ def ball_gap(batch: Batch, h: list[arb], delta: list[arb]) -> list[arb]:
 
 def grad_gap_weights_ball(pair: BallPair, k: int) -> arb:
     """‖∇p_T(w) − ∇p_T(w′)‖ of one pair; k plays no part."""
-    cells = pair.batch.cells
-    assert cells is not None
+    cells = pair.batch.its_cells
     given = (cells.parameters, omega_of(pair.batch).moved)
     one = (Balls({name: part[0] for name, part in named.items()}) for named in given)
     return length(ball_difference(pair.batch, in_balls(pair, *one)))

@@ -34,8 +34,7 @@ Weights = Callable[[Batch], Tensor]
 def runs(batch: Batch) -> Runs:
     """The runs of a batch of cells, made once."""
     if "runs" not in batch.cache:
-        cells = batch.cells
-        assert cells is not None
+        cells = batch.its_cells
         batch.cache["runs"] = Runs(
             cells.cell.program, cells.parameters, cells.units, batch.x, batch.K
         )
@@ -46,8 +45,7 @@ def runs(batch: Batch) -> Runs:
 def ball_runs(pair: BallPair) -> BallRuns:
     """The runs of one pair at the precision that is current, made once at each."""
     if "cells" not in pair.cache:
-        cells, x = pair.batch.cells, pair.batch.x[0, :, :, 0]
-        assert cells is not None
+        cells, x = pair.batch.its_cells, pair.batch.x[0, :, :, 0]
         pair.cache["cells"] = BallRuns(
             cells.cell.program, cells.parameters, cells.units, x.tolist()
         )
@@ -57,14 +55,12 @@ def ball_runs(pair: BallPair) -> BallRuns:
 
 def output(v: Rounded, batch: Batch) -> Rounded:
     """h, the last of the state."""
-    assert batch.cells is not None
-    return v.part(v.size - batch.cells.n, v.size)
+    return v.part(v.size - batch.its_cells.n, v.size)
 
 
 def rows(matrix: arb_mat, batch: Batch) -> arb_mat:
     """The rows of h."""
-    assert batch.cells is not None
-    return arb_mat(matrix.tolist()[-batch.cells.n :])
+    return arb_mat(matrix.tolist()[-batch.its_cells.n :])
 
 
 def by_sequence(value: Tensor) -> Tensor:
@@ -112,8 +108,7 @@ def unit_balls(seen: SeenBalls, weights: Weights) -> Callable[[BallPair, int], a
 
 def by_unit(batch: Batch) -> Tensor:
     """The unit weights v of ‖·‖_box, (B, N)."""
-    assert batch.cells is not None
-    return batch.cells.v
+    return batch.its_cells.v
 
 
 def box_norm(seen: Seen) -> Callable[[Batch], Interval]:
