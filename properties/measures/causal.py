@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import torch
 
-from properties.measures.measure import Measure
+from properties.measures.measure import Measure, blank
 from properties.measures.readings.needs import Needs
 from properties.measures.readings.receptive_field import HUGE, foreign
 from properties.systems.batch import Batch
@@ -76,7 +76,7 @@ def gap(changes: Callable[[Batch], Iterator[Tensor]]) -> Callable[[Batch], Inter
     def read(batch: Batch) -> Interval:
         shape = (batch.cell.batch, batch.x.shape[3], batch.K + 1)
         if not about(batch.spec).causal:
-            return Interval(np.full(shape, np.nan), np.full(shape, np.nan))
+            return blank(batch, batch.K + 1)
         with torch.no_grad():
             x = batch.x.expand(batch.K + 1, *batch.x.shape)
             y = outputs(batch, followed(x, batch.x))

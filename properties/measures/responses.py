@@ -97,8 +97,7 @@ def cells_output(batch: Batch) -> Rounded:
 
 def ball_output(runs: BallRuns, batch: Batch, k: int) -> Vector:
     """The same of one pair."""
-    assert batch.cells is not None
-    return balls_apart(half, other=True)(runs, batch, k)[-batch.cells.n :]
+    return balls_apart(half, other=True)(runs, batch, k)[-batch.its_cells.n :]
 
 
 def in_box(name: str, start: Pair, steps: int | None = None) -> Measure:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 from flint import arb
 
-from properties.measures.measure import Error, Measure, OfCells, Value, around
+from properties.measures.measure import Error, Measure, OfCells, Value, around, blank
 from properties.measures.readings import exact_training as exact
 from properties.measures.readings import projections, training
 from properties.measures.readings.needs import NOTHING, Needs
@@ -24,8 +23,7 @@ def trained(value: Value, error: Error) -> Callable[[Batch], Interval]:
         if batch.spec.kind == "training":
             found = value(batch)
             return around(found, error(batch, found))
-        blank = np.full((batch.cell.batch, batch.x.shape[3], batch.K + 1), np.nan)
-        return Interval(blank, blank)
+        return blank(batch, batch.K + 1)
 
     return enclosure
 

@@ -8,9 +8,8 @@ from flint import arb
 
 from impl.gradients.jacobian import input_jacobians
 from impl.numbers.exact_norm import ball_norm
-from impl.numbers.spectral_norm import certified_norm
 from properties.measures.readings.balls import BallPair
-from properties.measures.readings.slack import NORM_FLOOR, UP, gamma
+from properties.measures.readings.slack import UP, spectral_ends
 from properties.systems.batch import Batch
 from theory.numbers.interval import Interval
 
@@ -40,15 +39,8 @@ def dh_dx_enclosure(batch: Batch) -> Interval:
     with torch.no_grad():
         J, error = input_jacobians(batch.cell, batch.x, last(batch))
         J = J.permute(0, 1, 4, 2, 3)
-        B, k, S, n, d = J.shape
-        flat = J.reshape(-1, n, d)
-        clean = torch.nan_to_num(flat)
-        above = certified_norm(clean).reshape(B, k, S)
-        v = torch.linalg.svd(clean, full_matrices=False).Vh[:, 0, :, None]
-        image = torch.linalg.vector_norm(clean @ v, dim=(1, 2))
-        loss = gamma(2 * d + n + 8) * torch.linalg.matrix_norm(clean) * UP + NORM_FLOOR
-        below = ((image - loss) / (torch.linalg.vector_norm(v, dim=(1, 2)) * UP)).reshape(B, k, S)
-        bad = ~torch.isfinite(flat).all(dim=(1, 2)).reshape(B, k, S)
+        below, above = spectral_ends(J)
+        bad = ~torch.isfinite(J).all(dim=(3, 4))
         error = torch.where(bad, torch.inf, error * UP)
         high, low = padded(batch, above + error), padded(batch, below - error)
     return Interval(

@@ -11,6 +11,7 @@ import torch
 
 from impl.gradients.rounding import HEADROOM, local_error
 from impl.numbers.outward import add_up, mul_up, norm_up, underflow
+from impl.numbers.spectral_norm import certified_norm
 from properties.systems.batch import Batch
 
 Tensor = torch.Tensor
@@ -91,3 +92,15 @@ def map_slack(Q: Tensor, size: Tensor, inner: Tensor, value: Tensor) -> Tensor:
     product = mul_up(weight, (inner + gamma(n + 2) * longest) * UP)
     lost = underflow(mul_up(weight, inner + size))
     return (product + lost) * UP + norm_slack(max(n, rows) + 1, value)
+
+
+def spectral_ends(J: Tensor) -> tuple[Tensor, Tensor]:
+    """Ends of ‖J‖₂ of matrices (…, n, d) of finite floats: the certified norm above, ‖J v‖/‖v‖ for
+    the leading singular vector v below."""
+    matrices, (n, d) = torch.nan_to_num(J).flatten(0, -3), J.shape[-2:]
+    v = torch.linalg.svd(matrices, full_matrices=False).Vh[:, 0, :, None]
+    image, size = (torch.linalg.vector_norm(a, dim=(1, 2)) for a in (matrices @ v, v))
+    loss = gamma(2 * d + n + 8) * torch.linalg.matrix_norm(matrices) * UP + NORM_FLOOR
+    ends = (image - loss) / (size * UP), certified_norm(matrices)
+    low, high = (end.reshape(J.shape[:-2]) for end in ends)
+    return low, high

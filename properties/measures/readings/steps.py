@@ -6,8 +6,7 @@ import numpy as np
 import torch
 
 from impl.gradients.rounding import absolute_norms, pre_activation_bound, summation_error
-from impl.numbers.spectral_norm import certified_norm
-from properties.measures.readings.slack import NORM_FLOOR, UP, U, gamma, norm_slack, norms
+from properties.measures.readings.slack import NORM_FLOOR, UP, U, norm_slack, norms, spectral_ends
 from properties.systems.batch import Batch
 from theory.numbers.interval import Interval
 
@@ -94,20 +93,15 @@ def dphi_h_gap_enclosure(batch: Batch) -> Interval:
     """Certified norm above, ‖J v‖/‖v‖ for the leading singular vector v below."""
     with torch.no_grad():
         J = bent(batch)
-        flat_J = torch.nan_to_num(J.flatten(0, 1))
-        above = certified_norm(flat_J).view(J.shape[:2])
-        v = torch.linalg.svd(flat_J).Vh[:, 0, :, None]
-        image = torch.linalg.vector_norm(flat_J @ v, dim=(1, 2)).view(J.shape[:2])
-        long = torch.linalg.vector_norm(v, dim=(1, 2)).view(J.shape[:2]) * UP
+        below, above = spectral_ends(J)
         size = norms(batch.cell.W.flatten(1))[:, None] * UP + NORM_FLOOR
         slope = batch.cell.activation.slope
         inner = sum(slope_slack(batch, h) + 2 * U * slope for h in (batch.h, batch.h_other)) * size
-        loss = gamma(3 * J.shape[2] + 8) * torch.linalg.matrix_norm(J) * UP + NORM_FLOOR
         nothing = (J == 0).all(dim=(2, 3)) & (inner == 0)
         bad = ~torch.isfinite(J).all(dim=(2, 3))
         inner = torch.where(bad, torch.inf, inner * UP)
         high = torch.where(nothing, 0.0, above + inner * UP).cpu().numpy()[:, :, None]
-        low = torch.where(nothing, 0.0, (image - loss) / long - inner).cpu().numpy()[:, :, None]
+        low = torch.where(nothing, 0.0, below - inner).cpu().numpy()[:, :, None]
     return Interval(
         np.maximum(np.nextafter(low, -np.inf), 0.0),
         np.where(high == 0, 0.0, np.nextafter(high, np.inf)),

@@ -13,9 +13,8 @@ from flint import arb, arb_mat
 
 from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import ALL
-from impl.arithmetic.dual_numbers import Dual, Duals
+from impl.arithmetic.dual_numbers import Duals
 from properties.measures.readings.balls import BallPair, length
-from properties.measures.runs.ball_runs import column
 from properties.measures.runs.gaps import Gap
 from properties.measures.runs.pairs import OtherWeights, ball_difference
 from properties.measures.runs.readings import rows
@@ -51,31 +50,25 @@ class BallDescent:
     @property
     def start(self) -> Blocks:
         """w_1."""
-        cells = self.pair.batch.cells
-        assert cells is not None
+        cells = self.pair.batch.its_cells
         named = cells.parameters.items()
         return {name: [arb(v) for v in part.flatten().tolist()] for name, part in named}
 
     def weights(self, blocks: Blocks) -> BallWeights:
         """The arithmetic of these weights."""
-        cells = self.pair.batch.cells
-        assert cells is not None
+        cells = self.pair.batch.its_cells
         shapes = {name: part[0] for name, part in cells.parameters.items()}
         return BallWeights(shapes, known=blocks)
 
     def gradients(self, w: Blocks, gap: Blocks) -> tuple[list[arb], list[arb]]:
         """∇p_T(w), and ∇p_T(w) − ∇p_T^k(w − gap)."""
-        batch, cells = self.pair.batch, self.pair.batch.cells
-        assert cells is not None
+        batch, cells = self.pair.batch, self.pair.batch.its_cells
         seeds: Any = BallSeeds(cells.parameters, 0, 0)
-
-        def still(values: list[float]) -> Dual[Columns]:
-            return Dual(column(values), Columns([[arb(0)] * seeds.count for _ in values]))
 
         plain = Duals(self.weights(w), seeds)
         both = OtherWeights(plain, Duals(self.weights(gap)))
-        inputs = [still(x) for x in batch.x[0, :, :, 0].tolist()]
-        at, cut = still([0.0] * cells.units), max(len(inputs) - self.k, 0)
+        inputs = [seeds.still(x) for x in batch.x[0, :, :, 0].tolist()]
+        at, cut = seeds.still([0.0] * cells.units), max(len(inputs) - self.k, 0)
         for x in inputs[:cut]:
             at = cells.cell.program(plain, at, x)
         ends = Gap(at, at)

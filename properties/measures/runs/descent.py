@@ -52,8 +52,7 @@ class Folded:
     @cached_property
     def start(self) -> Weights:
         """w_1."""
-        assert self.batch.cells is not None
-        return {name: self.fold(part) for name, part in self.batch.cells.parameters.items()}
+        return {name: self.fold(part) for name, part in self.batch.its_cells.parameters.items()}
 
     @cached_property
     def radii(self) -> Weights:
@@ -85,13 +84,9 @@ class Folded:
         seeds: Any = RoundedSeeds(weights, 0, 0)
         made = Duals(RoundedCells(weights), seeds)
 
-        def still(value: Tensor) -> Dual[Rounded]:
-            flat = value.new_zeros(*value.shape, seeds.count)
-            return Dual(Rounded.exact(value), Rounded.exact(flat))
-
-        at = still(self.x.new_zeros(len(self.x), cells.units, 1))
+        at = seeds.still(self.x.new_zeros(len(self.x), cells.units, 1))
         for t, x in enumerate(self.x.unbind(1)):
-            at, on = cells.cell.program(made, at, still(x)), self.starts <= t
+            at, on = cells.cell.program(made, at, seeds.still(x)), self.starts <= t
             at = Dual(at.value.masked(on), at.tangent.masked(on[..., None]))
         h, D = (part.part(part.size - cells.n, part.size) for part in (at.value, at.tangent))
         return contracted(gradient(self.loss, h), D)[:, 0]

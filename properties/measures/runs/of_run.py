@@ -21,7 +21,7 @@ from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import Floats, Rows
 from impl.arithmetic.rationals import IrrationalError, Ratios
 from impl.numbers.rationals import exactly
-from properties.measures.measure import Measure
+from properties.measures.measure import Measure, only_where
 from properties.measures.readings.balls import BallPair, length
 from properties.measures.readings.needs import NOTHING, Needs
 from properties.measures.readings.rationals import Points
@@ -102,9 +102,6 @@ def of_run(name: str, vector: Defined, needs: Needs = NOTHING) -> Measure:
         return torch.stack([norms(vector(run, k).value, 2) for k in windows(batch)], dim=2)
 
     def enclosure(batch: Batch) -> Interval:
-        if not runs(batch):
-            nothing = np.full((len(batch.x), batch.x.shape[3], 1), np.nan)
-            return Interval(nothing, nothing)
         with torch.no_grad():
             run = rounded(batch)
             found = [longest(vector(run, k)) for k in windows(batch)]
@@ -112,15 +109,11 @@ def of_run(name: str, vector: Defined, needs: Needs = NOTHING) -> Measure:
         return Interval(lo, hi)
 
     def ball(pair: BallPair, k: int) -> arb:
-        if not runs(pair.batch):
-            return arb("nan")
         if "run" not in pair.cache:
             pair.cache["run"] = balls(pair.batch)
         return length(vector(pair.cache["run"], k).matrix.entries())
 
     def square(batch: Batch, k: int) -> fmpq | None:
-        if not runs(batch):
-            return None
         if "rational run" not in batch.cache:
             batch.cache["rational run"] = rationals(batch)
         try:
@@ -129,7 +122,8 @@ def of_run(name: str, vector: Defined, needs: Needs = NOTHING) -> Measure:
             return None
         return sum((v * v for v in found), fmpq(0))
 
-    return Measure(name, value=value, enclosure=enclosure, balls=ball, square=square, needs=needs)
+    read = Measure(name, value=value, enclosure=enclosure, balls=ball, square=square, needs=needs)
+    return only_where(runs, read)
 
 
 def runs(batch: Batch) -> bool:

@@ -8,7 +8,7 @@ where they vanish.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,6 @@ from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import ALL, Arithmetic, V
 from impl.arithmetic.dual_numbers import Dual, Duals
 from properties.measures.readings.balls import BallPair, length
-from properties.measures.runs.ball_runs import column
 from properties.measures.runs.gaps import Gap, Gaps
 from properties.measures.runs.losses import gradient, gradient_gap
 from properties.measures.runs.readings import contracted, lengths, output, rows
@@ -48,29 +47,24 @@ class OtherWeights(Gaps[V]):
         return Gap(self.base.vector(name, rows), self.moved.vector(name, rows))
 
 
-def run(program: Any, made: Any, start: Gap[Any], inputs: list[Gap[Any]]) -> Gap[Any]:
-    """The end of both runs."""
-    at = start
+def both_ends(
+    batch: Batch, made: OtherWeights[Any], start: Dual[V], inputs: Iterable[Dual[V]]
+) -> Gap[Dual[V]]:
+    """Both states after T steps, with their derivatives in all parameters."""
+    at = Gap(start, start - start)
     for x in inputs:
-        at = program(made, at, x)
+        at = batch.its_cells.cell.program(made, at, Gap(x, x - x))
     return at
 
 
 def ends(batch: Batch) -> Gap[Dual[Rounded]]:
-    """Both states after T steps, with their derivatives in all parameters, S columns each."""
-    cells = batch.cells
-    assert cells is not None
+    """Those of a batch, S columns each."""
+    cells = batch.its_cells
     weights, moved = cells.parameters, omega_of(batch).moved
     seeds: Any = RoundedSeeds(weights, 0, 0)
-
-    def still(value: Tensor) -> Gap[Dual[Rounded]]:
-        flat = Rounded.exact(value.new_zeros(*value.shape, seeds.count))
-        nothing = Dual(Rounded.exact(torch.zeros_like(value)), flat)
-        return Gap(Dual(Rounded.exact(value), flat), nothing)
-
     made = OtherWeights(Duals(RoundedCells(weights), seeds), Duals(RoundedCells(moved)))
     start = batch.x.new_zeros(len(batch.x), cells.units, batch.x.shape[3])
-    return run(cells.cell.program, made, still(start), [still(x) for x in batch.x.unbind(1)])
+    return both_ends(batch, made, seeds.still(start), map(seeds.still, batch.x.unbind(1)))
 
 
 def gradient_difference(batch: Batch) -> Rounded:
@@ -93,19 +87,12 @@ weight_distance = lengths(weights_apart, 2)
 
 
 def in_balls(pair: BallPair, weights: Any, moved: Any) -> Gap[Dual[Columns]]:
-    """Both ends of one pair, for the arithmetics of w and of w − w′."""
-    batch, cells = pair.batch, pair.batch.cells
-    assert cells is not None
+    """Those of one pair, for the arithmetics of w and of w − w′."""
+    batch, cells = pair.batch, pair.batch.its_cells
     seeds: Any = BallSeeds(cells.parameters, 0, 0)
-
-    def still(values: list[float]) -> Gap[Dual[Columns]]:
-        zeros = [0.0] * len(values)
-        flat = Columns([[arb(0)] * seeds.count for _ in values])
-        return Gap(Dual(column(values), flat), Dual(column(zeros), flat))
-
     made = OtherWeights(Duals(weights, seeds), Duals(moved))
-    inputs = [still(x) for x in batch.x[0, :, :, 0].tolist()]
-    return run(cells.cell.program, made, still([0.0] * cells.units), inputs)
+    inputs = map(seeds.still, batch.x[0, :, :, 0].tolist())
+    return both_ends(batch, made, seeds.still([0.0] * cells.units), inputs)
 
 
 def ball_difference(batch: Batch, at: Gap[Dual[Columns]]) -> list[arb]:
@@ -127,8 +114,7 @@ def ball_gap(batch: Batch, h: list[arb], delta: list[arb]) -> list[arb]:
 
 def grad_gap_weights_ball(pair: BallPair, k: int) -> arb:
     """‖∇p_T(w) − ∇p_T(w′)‖ of one pair; k plays no part."""
-    cells = pair.batch.cells
-    assert cells is not None
+    cells = pair.batch.its_cells
     given = (cells.parameters, omega_of(pair.batch).moved)
     one = (Balls({name: part[0] for name, part in named.items()}) for named in given)
     return length(ball_difference(pair.batch, in_balls(pair, *one)))

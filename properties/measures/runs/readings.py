@@ -14,11 +14,10 @@ from flint import arb, arb_mat
 
 from impl.numbers.exact_norm import ball_norm
 from impl.numbers.outward import underflow
-from impl.numbers.spectral_norm import certified_norm
 from properties.measures.measure import around
 from properties.measures.readings.balls import BallPair, length
 from properties.measures.readings.balls import largest as greatest
-from properties.measures.readings.slack import NORM_FLOOR, gamma
+from properties.measures.readings.slack import NORM_FLOOR, gamma, spectral_ends
 from properties.measures.runs.ball_runs import BallRuns
 from properties.measures.runs.losses import gradient, gradient_gap
 from properties.measures.runs.rounded import UP, Rounded, beside
@@ -35,8 +34,7 @@ Weights = Callable[[Batch], Tensor]
 def runs(batch: Batch) -> Runs:
     """The runs of a batch of cells, made once."""
     if "runs" not in batch.cache:
-        cells = batch.cells
-        assert cells is not None
+        cells = batch.its_cells
         batch.cache["runs"] = Runs(
             cells.cell.program, cells.parameters, cells.units, batch.x, batch.K
         )
@@ -47,8 +45,7 @@ def runs(batch: Batch) -> Runs:
 def ball_runs(pair: BallPair) -> BallRuns:
     """The runs of one pair at the precision that is current, made once at each."""
     if "cells" not in pair.cache:
-        cells, x = pair.batch.cells, pair.batch.x[0, :, :, 0]
-        assert cells is not None
+        cells, x = pair.batch.its_cells, pair.batch.x[0, :, :, 0]
         pair.cache["cells"] = BallRuns(
             cells.cell.program, cells.parameters, cells.units, x.tolist()
         )
@@ -58,14 +55,12 @@ def ball_runs(pair: BallPair) -> BallRuns:
 
 def output(v: Rounded, batch: Batch) -> Rounded:
     """h, the last of the state."""
-    assert batch.cells is not None
-    return v.part(v.size - batch.cells.n, v.size)
+    return v.part(v.size - batch.its_cells.n, v.size)
 
 
 def rows(matrix: arb_mat, batch: Batch) -> arb_mat:
     """The rows of h."""
-    assert batch.cells is not None
-    return arb_mat(matrix.tolist()[-batch.cells.n :])
+    return arb_mat(matrix.tolist()[-batch.its_cells.n :])
 
 
 def by_sequence(value: Tensor) -> Tensor:
@@ -113,8 +108,7 @@ def unit_balls(seen: SeenBalls, weights: Weights) -> Callable[[BallPair, int], a
 
 def by_unit(batch: Batch) -> Tensor:
     """The unit weights v of ‖·‖_box, (B, N)."""
-    assert batch.cells is not None
-    return batch.cells.v
+    return batch.its_cells.v
 
 
 def box_norm(seen: Seen) -> Callable[[Batch], Interval]:
@@ -227,18 +221,13 @@ def input_jacobians(batch: Batch) -> Interval:
 
 def spectral(J: Tensor, error: Tensor) -> tuple[Tensor, Tensor]:
     """Ends around ‖J‖₂ of matrices (…, n, d) that are off by at most ``error``."""
-    matrices, (n, d) = J.flatten(0, -3), J.shape[-2:]
-    v = torch.linalg.svd(matrices, full_matrices=False).Vh[:, 0, :, None]
-    image, size = (torch.linalg.vector_norm(a, dim=(1, 2)) for a in (matrices @ v, v))
-    loss = gamma(2 * d + n + 8) * torch.linalg.matrix_norm(matrices) * UP + NORM_FLOOR
-    off = torch.linalg.matrix_norm(error.flatten(0, -3)) * (1 + gamma(n * d + 4))
-    off = off + (error != 0).flatten(0, -3).any(-1).any(-1) * NORM_FLOOR
-    below = ((image - loss) / (size * UP) - off * UP) * (1 - 2.0**-50)
-    high = torch.nextafter(certified_norm(matrices) + off * UP, torch.tensor(torch.inf).to(J))
-    nothing = ~((J != 0) | (error != 0)).flatten(0, -3).any(-1).any(-1)
-    ends = below.clamp(min=0.0), torch.where(nothing, 0.0, high)
-    low, top = (end.reshape(J.shape[:-2]) for end in ends)
-    return low, top
+    n, d = J.shape[-2:]
+    low, high = spectral_ends(J)
+    off = torch.linalg.matrix_norm(error) * (1 + gamma(n * d + 4))
+    off = off + (error != 0).any(-1).any(-1) * NORM_FLOOR
+    high = torch.nextafter(high + off * UP, torch.tensor(torch.inf).to(J))
+    nothing = ~((J != 0) | (error != 0)).any(-1).any(-1)
+    return ((low - off * UP) * (1 - 2.0**-50)).clamp(min=0.0), torch.where(nothing, 0.0, high)
 
 
 def ball_jacobian(pair: BallPair, k: int) -> arb:

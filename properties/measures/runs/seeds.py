@@ -7,7 +7,7 @@ and over balls.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -17,6 +17,7 @@ from flint import arb
 
 from impl.arithmetic.balls import Columns
 from impl.arithmetic.base import ALL
+from impl.arithmetic.dual_numbers import Dual
 from properties.measures.runs.rounded import Rounded
 
 Tensor = torch.Tensor
@@ -80,6 +81,11 @@ class RoundedSeeds(Directions):
         found[..., self.starts[name] : self.starts[name] + eye.shape[1]] = eye[None, :, None]
         return Rounded.exact(found)
 
+    def still(self, value: Tensor) -> Dual[Rounded]:
+        """Exact numbers that no direction moves."""
+        flat = Rounded.exact(value.new_zeros(*value.shape, self.count))
+        return Dual(Rounded.exact(value), flat)
+
     def outer(self, weight: str, v: Tensor, rows: slice) -> Tensor:
         """e_i v_j at the direction of W_ij."""
         r, c = self.parameters[weight].shape[1:]
@@ -123,6 +129,11 @@ class BallSeeds(Directions):
             row[self.starts[name] + i] = arb(1)
             found.append(row)
         return Columns(found)
+
+    def still(self, values: Sequence[float]) -> Dual[Columns]:
+        """Exact numbers that no direction moves, one column."""
+        flat = Columns([[arb(0)] * self.count for _ in values])
+        return Dual(Columns([[arb(v)] for v in values]), flat)
 
     def unit(self, v: Columns, first: int) -> Columns:
         """The velocities of units that are directions themselves, from ``first`` on."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -11,11 +11,23 @@ import torch
 from impl.boxes.invariance import Held
 from impl.cells.table import kind_of
 from impl.norms.comparison import Comparison
+from impl.norms.state_norms import StateNorm
 
 Tensor = torch.Tensor
 # No state is larger, however large a box is: its cells have no bound where a gate may stay open.
 REACH = 2.0**20
 FIXED = ("leak",)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Weighted(Comparison):
+    """The comparison of one system, whose unit weights are known."""
+
+    v: Tensor
+
+    def perron(self) -> Tensor:
+        """Those weights."""
+        return self.v
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +66,15 @@ class Cells:
     def v(self) -> Tensor:
         """The unit weights (B, N) of max |s_j|/v_j, close to Perron's vector."""
         return self.comparison.perron()
+
+    @cached_property
+    def state_norms(self) -> tuple[StateNorm, ...]:
+        """‖·‖_box of each system, as its certificate would print it."""
+        told = {one.name: getattr(self.comparison, one.name) for one in fields(Comparison)}
+        whole = {name: part.detach() for name, part in told.items() if name != "output"}
+        whole["v"] = self.v.detach()
+        each = ({name: part[i : i + 1] for name, part in whole.items()} for i in range(len(self.v)))
+        return tuple(Weighted(output=told["output"], **one).norm("perron") for one in each)
 
     @property
     def n(self) -> int:

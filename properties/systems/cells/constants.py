@@ -1,6 +1,7 @@
 """The certified constants of cells in the norm of the box, by the names of the vocabulary.
 
-‖s‖_box = max |s_j|/v_j over the state, for the unit weights v of the comparison; all is rounded up.
+‖s‖_box = max |s_j|/v_j over the state, for the unit weights v of the comparison: what a certificate
+prints of the norm `perron`. All is rounded up.
 Gradients of the loss have the dual norm: a row c counts as Σ v_j|c_j|, over the output alone.
 Source: Miller & Hardt, Section 3, in this norm.
 """
@@ -13,9 +14,10 @@ import numpy as np
 import torch
 
 from impl.arithmetic.second_order import constants, jets
+from impl.cells.stacks.cascade import radius
 from impl.cells.table import kind_of
 from impl.norms.readout_norms import WeightedMaximumDual
-from impl.numbers.outward import div_up, norm_up, subtract_down
+from impl.norms.state_norms import StateNorm
 from impl.numbers.spectral_norm import certified_norm
 from properties.systems.cells.omega import UNIFORM
 from properties.systems.certified.constants import TOLD
@@ -26,42 +28,23 @@ from properties.systems.supply.other_inputs import x_gap
 Tensor = torch.Tensor
 
 
-def lam_box(batch: Members) -> Tensor:
-    """λ, the contraction factor."""
-    assert batch.cells is not None
-    return batch.cells.comparison.factor(batch.cells.v)
+def of_norm(read: Callable[[StateNorm], float]) -> Callable[[Members], Tensor]:
+    """A number that each system's norm has."""
+
+    def found(batch: Members) -> Tensor:
+        return torch.tensor(
+            [read(norm) for norm in batch.its_cells.state_norms], dtype=torch.float64
+        )
+
+    return found
 
 
-def S_0_box(batch: Members) -> Tensor:
-    """S_0 ≥ ‖φ(0, x)‖_box."""
-    assert batch.cells is not None
-    return div_up(batch.cells.comparison.drive, batch.cells.v).amax(1)
-
-
-def B_h_box(batch: Members) -> Tensor:
-    """B_h ≥ ‖s_t‖_box: the box's own size, or S_0/(1 − λ)."""
-    assert batch.cells is not None
-    lam, size = lam_box(batch), div_up(batch.cells.box, batch.cells.v).amax(1)
-    driven = div_up(S_0_box(batch), subtract_down(1.0, lam).clamp(min=0.0))
-    return torch.where(lam < 1, torch.minimum(size, driven), size)
-
-
-def C_box(batch: Members) -> Tensor:
-    """C ≥ ‖h‖₂/‖s‖_box."""
-    assert batch.cells is not None
-    return norm_up(batch.cells.v[:, -batch.cells.n :])
-
-
-def L_x_box(batch: Members) -> Tensor:
-    """L_x, in the input."""
-    assert batch.cells is not None
-    return div_up(norm_up(batch.cells.comparison.inputs), batch.cells.v).amax(1)
+B_h_box = of_norm(radius)  # the box's own size, or S_0/(1 − λ)
 
 
 def dual(batch: Members) -> WeightedMaximumDual:
     """What the norm does to rows that meet the output."""
-    assert batch.cells is not None
-    return WeightedMaximumDual(batch.cells.v[:, -batch.cells.n :])
+    return WeightedMaximumDual(batch.its_cells.v[:, -batch.its_cells.n :])
 
 
 def smoothness(name: str) -> Callable[[Members], Tensor]:
@@ -70,8 +53,7 @@ def smoothness(name: str) -> Callable[[Members], Tensor]:
     def read(batch: Members) -> Tensor:
         key = "smoothness of cells"
         if key not in batch.cache:
-            cells = batch.cells
-            assert cells is not None
+            cells = batch.its_cells
             found = jets(
                 cells.cell.program, cells.parameters, cells.box, cells.v, cells.B_x[:, None],
                 batch.x.shape[2], gates=kind_of(cells.kind).gates or 1,
@@ -84,11 +66,11 @@ def smoothness(name: str) -> Callable[[Members], Tensor]:
 
 
 BOX: dict[str, Callable[[Members], Tensor]] = {
-    "lam_box": lam_box,
-    "S_0_box": S_0_box,
+    "lam_box": of_norm(lambda norm: norm.lam),
+    "S_0_box": of_norm(lambda norm: norm.drive),
     "B_h_box": B_h_box,
-    "C_box": C_box,
-    "L_x_box": L_x_box,
+    "C_box": of_norm(lambda norm: norm.equivalence),
+    "L_x_box": of_norm(lambda norm: norm.fed),
     **{f"{name}_box": smoothness(name) for name in ("L_w", "beta_hh", "beta_wh", "beta_ww")},
     "L_f": lambda batch: certified_norm(batch.C),
     "L_p_box": lambda batch: batch.loss.slope(B_h_box(batch), dual(batch)),

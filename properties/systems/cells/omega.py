@@ -136,8 +136,7 @@ class Uniform:
 def omega_of(batch: Members) -> Omega:
     """The Ω of a batch of cells, made once."""
     if "omega" not in batch.cache:
-        assert batch.cells is not None
-        batch.cache["omega"] = Omega(batch.cells, batch.spec.distance)
+        batch.cache["omega"] = Omega(batch.its_cells, batch.spec.distance)
     found: Omega = batch.cache["omega"]
     return found
 

@@ -40,7 +40,7 @@ def gate_constants(gated: Gated) -> dict[str, Tensor]:
         for name, own in names.items()
     }
     found |= chosen(found) if gated.is_lstm else {"c_n_inf": largest_offset(gated)}
-    return found | {"lam_box": gated.comparison.factor(gated.v), "B_x": gated.B_x}
+    return found | {"B_x": gated.B_x}
 
 
 def largest_offset(gated: Gated) -> Tensor:

@@ -93,6 +93,12 @@ class Members(ABC):
         return {"W": self.cell.W, "U": self.cell.U, "b": self.cell.b}
 
     @property
+    def its_cells(self) -> Cells:
+        """The cells of a batch that has some."""
+        assert self.cells is not None
+        return self.cells
+
+    @property
     def gated(self) -> Gated | None:
         """The cells that have gates."""
         return self.cells if isinstance(self.cells, Gated) else None
