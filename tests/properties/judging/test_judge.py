@@ -229,3 +229,15 @@ def test_values_with_zero_inputs() -> None:
     spec = system(activation="identity", values=values)
     assert verdict_of("h_norm <= S_0", spec) == H
     assert verdict_of("h_norm < S_0", spec) == V
+
+
+@pytest.mark.parametrize("activation", ["identity", "tanh"])
+@pytest.mark.parametrize("n", [8, 17])
+def test_the_longest_window_keeps_the_finite_bound(n: int, activation: str) -> None:
+    """At k = T the gap and its bound are both 0, whatever a library's columns look like."""
+    spec = system(
+        activation=activation, regime="gaussian", inputs="gaussian", n=n, d=2, T=9, K=9,
+        bias=0.25, seed=n, batch=2, sequences=3,
+    )  # fmt: skip
+    found = judge(claim("truncation").statement, claim("truncation").assumptions, build(spec))
+    assert (found.verdicts == Verdict.HOLDS).all()

@@ -186,3 +186,8 @@ def test_numbers_stand_for_themselves() -> None:
     assert number("T", pair, 2) == 3.0
     assert number("lam", pair, 0) == pair.constants["lam"].item()
     assert as_fmpq(0.1) == fmpq(3602879701896397, 36028797018963968)
+
+
+def test_subnormal_factors_have_a_first_precision() -> None:
+    """1/λ would overflow."""
+    assert first_precision(build(system(lam=5e-324)), 2) == 2240

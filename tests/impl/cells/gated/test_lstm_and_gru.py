@@ -20,7 +20,7 @@ from gated_draws import (
 from impl.norms.weighted import perron_vector
 from impl.reading.adapters import load_model
 
-MANY = 1200
+MANY = 400
 MODULES = (torch.nn.LSTM, torch.nn.LSTMCell, torch.nn.GRU, torch.nn.GRUCell)
 
 
