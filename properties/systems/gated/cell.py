@@ -33,11 +33,19 @@ class Gated(Cells):
         return isinstance(self.cell, LSTM)
 
     @cached_property
+    def open(self) -> lstm.Box | gru.Open:
+        """The gates over the invariant box."""
+        if isinstance(self.cell, LSTM):
+            return lstm.gates_over(self.cell, self.B_x[:, None], self.box)
+        return gru.opened(self.cell, self.B_x[:, None], self.box)
+
+    @cached_property
     def comparison(self) -> Comparison:
         """What bounds |φ(s, x) − φ(s', x)| unit by unit on the box."""
         if isinstance(self.cell, LSTM):
-            gates = lstm.gates_over(self.cell, self.B_x[:, None], self.box)
-            return lstm.comparison(self.cell, self.B_x[:, None], gates)
+            found = self.open
+            assert isinstance(found, lstm.Box)
+            return lstm.comparison(self.cell, self.B_x[:, None], found)
         return gru.comparison(self.cell, self.B_x[:, None], self.box)
 
     @property

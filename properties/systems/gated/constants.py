@@ -1,66 +1,69 @@
 """The certified constants of gated cells, by the names of the vocabulary, (B,) each.
 
-They are those that a certificate prints of each cell, on the box of the batch. What is chosen (θ, ω
-and the unit weights) is a number that stands for itself: statements hold for any choice.
-Source: Miller & Hardt, Proposition 1.
+All are the largest over the units of what `impl.cells.gated.lstm` and `impl.cells.gated.gru`
+certify. What is chosen (θ, ω and the unit weights) is a number that stands for itself: statements
+hold for any choice. Source: Miller & Hardt, Proposition 1.
 """
 
 from __future__ import annotations
 
 import torch
 
-from impl.cells.gated import gru, lstm
+from impl.cells.gated.gate import tanh_up
+from impl.cells.gated.gru import Open
+from impl.cells.gated.lstm import Box
 from impl.norms.weighted import perron_vector
-from impl.numbers.outward import div_up, subtract_down
+from impl.numbers.outward import div_up, subtract_down, sum_up
 from properties.systems.gated.cell import Gated
 
 Tensor = torch.Tensor
 # Above the least θ, so that the conditions hold beyond rounding.
 ROOM = 1 + 2.0**-40
-# What certificates call the candidate of an LSTM z, the vocabulary calls g.
-OF_LSTM = {
-    "i_bar": "i_bar", "f_bar": "f_bar", "z_bar": "g_bar", "o_bar": "o_bar", "B_c": "B_c",
-    "tau": "tau", "theta": "theta", "W_i_norm": "W_i_inf", "W_f_norm": "W_f_inf",
-    "W_z_norm": "W_g_inf", "W_o_norm": "W_o_inf",
-}  # fmt: skip
-OF_GRU = {
-    "r_bar": "r_bar", "z_bar": "z_bar", "z_low": "z_low", "W_r_norm": "W_r_inf",
-    "W_z_norm": "W_z_inf", "W_n_norm": "W_n_inf",
-}  # fmt: skip
 
 
 def gate_constants(gated: Gated) -> dict[str, Tensor]:
     """Every constant of the cells' kind."""
-    names = OF_LSTM if gated.is_lstm else OF_GRU
-    told = [printed(gated.member(i), gated.box[i : i + 1]) for i in range(len(gated.B_x))]
+    found = gated.open
+    own = of_lstm(gated, found) if isinstance(found, Box) else of_gru(gated, found)
+    return own | {"lam_box": gated.comparison.factor(gated.v), "B_x": gated.B_x}
+
+
+def row_sums(gated: Gated, gates: str) -> dict[str, Tensor]:
+    """‖W‖_∞ of each gate."""
+    sizes = zip(gates, gated.cell.sizes(), strict=True)
+    return {f"W_{gate}_inf": sum_up(size).amax(1) for gate, size in sizes}
+
+
+def of_lstm(gated: Gated, box: Box) -> dict[str, Tensor]:
+    """ī, f̄, ḡ, ō, B_c, τ, the norms, θ with and without the square, and ω."""
+    B_c = box.c.amax(1)
     found = {
-        own: torch.tensor([one[name] for one in told], dtype=torch.float64)
-        for name, own in names.items()
-    }
-    found |= chosen(found) if gated.is_lstm else {"c_n_inf": largest_offset(gated)}
-    return found | {"B_x": gated.B_x}
+        "i_bar": box.i.amax(1), "f_bar": box.f.amax(1), "g_bar": box.z.amax(1),
+        "o_bar": box.o.amax(1), "B_c": B_c, "tau": tanh_up(B_c),
+    }  # fmt: skip
+    found |= row_sums(gated, "ifgo")
+    thetas = {"theta": theta(found), "theta_plain": theta(found, square=False)}
+    return found | thetas | {"omega": omega(found)}
 
 
-def printed(one: Gated, box: Tensor) -> dict[str, float]:
-    """What is printed of one cell on a box."""
-    B = float(one.B_x)
-    if isinstance(one.cell, lstm.LSTM):
-        return lstm.constants(one.cell, lstm.gates_over(one.cell, B, box))
-    return gru.constants(one.cell, B, box)
+def of_gru(gated: Gated, on: Open) -> dict[str, Tensor]:
+    """r̄, z̄ and the least z, the norms and ‖b_hn‖_∞."""
+    found = {
+        "r_bar": on.r.amax(1), "z_bar": on.update.sigmoid().amax(1),
+        "z_low": on.update.sigmoid_low().amin(1),
+        "c_n_inf": gated.cell.b_hh.detach()[:, 2 * gated.cell.n :].abs().amax(1),
+    }  # fmt: skip
+    return found | row_sums(gated, "rzn")
 
 
-def largest_offset(gated: Gated) -> Tensor:
-    """‖b_hn‖_∞ of a GRU."""
-    return gated.cell.b_hh.detach()[:, 2 * gated.cell.n :].abs().amax(1)
-
-
-def chosen(of: dict[str, Tensor]) -> dict[str, Tensor]:
-    """θ < 1, infinite where there is none; the same without its square; and ω."""
+def theta(of: dict[str, Tensor], square: bool = True) -> Tensor:
+    """The least θ < 1 with ‖W_i‖, ‖W_o‖, 4‖W_g‖ ≤ θ(1 − f̄) and ‖W_f‖ ≤ θ(1 − f̄)², or without that
+    square; infinite where there is none."""
     room = subtract_down(1.0, of["f_bar"])
-    rows = torch.stack([of["W_i_inf"], of["W_o_inf"], 4 * of["W_g_inf"], of["W_f_inf"]])
-    thetas = {"theta": of["theta"], "theta_plain": div_up(rows.amax(0), room)}
-    found = {name: torch.where(v * ROOM < 1, v * ROOM, torch.inf) for name, v in thetas.items()}
-    return found | {"omega": omega(of)}
+    forget = div_up(of["W_f_inf"], room) if square else of["W_f_inf"]
+    rows = torch.stack([of["W_i_inf"], of["W_o_inf"], 4 * of["W_g_inf"], forget])
+    found = div_up(rows.amax(0), room) * ROOM
+    return torch.where(found < 1, found, torch.inf)
 
 
 def omega(of: dict[str, Tensor]) -> Tensor:
