@@ -1,60 +1,67 @@
 """The certified constants of gated cells, by the names of the vocabulary, (B,) each.
 
-They are those that a certificate prints of each cell, on the box of the batch. What is chosen (θ, ω
-and the unit weights) is a number that stands for itself: statements hold for any choice.
-Source: Miller & Hardt, Proposition 1.
+All are the largest over the units of what `impl.cells.gated.lstm` and `impl.cells.gated.gru`
+certify. What is chosen (θ, ω and the unit weights) is a number that stands for itself: statements
+hold for any choice. Source: Miller & Hardt, Proposition 1.
 """
 
 from __future__ import annotations
 
 import torch
 
+from impl.cells.gated.gate import most
+from impl.cells.gated.gru import GRU
+from impl.cells.gated.lstm import LSTM
 from impl.norms.weighted import perron_vector
+from impl.numbers.interval import tanh_up
 from impl.numbers.outward import div_up, subtract_down
 from properties.systems.gated.cell import Gated
 
 Tensor = torch.Tensor
 # Above the least θ, so that the conditions hold beyond rounding.
 ROOM = 1 + 2.0**-40
-# What certificates call the candidate of an LSTM z, the vocabulary calls g.
-OF_LSTM = {
-    "i_bar": "i_bar", "f_bar": "f_bar", "z_bar": "g_bar", "o_bar": "o_bar", "B_c": "B_c",
-    "tau": "tau", "theta": "theta", "W_i_norm": "W_i_inf", "W_f_norm": "W_f_inf",
-    "W_z_norm": "W_g_inf", "W_o_norm": "W_o_inf",
-}  # fmt: skip
-OF_GRU = {
-    "r_bar": "r_bar", "z_bar": "z_bar", "z_low": "z_low", "W_r_norm": "W_r_inf",
-    "W_z_norm": "W_z_inf", "W_n_norm": "W_n_inf",
-}  # fmt: skip
 
 
 def gate_constants(gated: Gated) -> dict[str, Tensor]:
     """Every constant of the cells' kind."""
-    names = OF_LSTM if gated.is_lstm else OF_GRU
-    told = [
-        gated.member(i).cell.constants(gated.box[i : i + 1], float(gated.B_x[i]))
-        for i in range(len(gated.B_x))
-    ]
+    cell = gated.cell
+    own = of_lstm(gated, cell) if isinstance(cell, LSTM) else of_gru(gated, cell)
+    return own | {"B_x": gated.B_x}
+
+
+def row_sums(gated: Gated, gates: str) -> dict[str, Tensor]:
+    """‖W‖_∞ of each gate."""
+    return {f"W_{gate}_inf": size for gate, size in gated.cell.row_sums(gates).items()}
+
+
+def of_lstm(gated: Gated, cell: LSTM) -> dict[str, Tensor]:
+    """ī, f̄, ḡ, ō, B_c, τ, the norms, θ with and without the square, and ω."""
+    B_c = gated.box[:, : gated.n].amax(1)
+    on = cell.gates(gated.box, gated.B_x[:, None])
+    found = {f"{name}_bar": on[gate].amax(1) for name, gate in zip("ifgo", "ifzo", strict=True)}
+    found |= {"B_c": B_c, "tau": tanh_up(B_c)} | row_sums(gated, "ifgo")
+    thetas = {"theta": theta(found), "theta_plain": theta(found, square=False)}
+    return found | thetas | {"omega": omega(found)}
+
+
+def of_gru(gated: Gated, cell: GRU) -> dict[str, Tensor]:
+    """r̄, z̄ and the least z, the norms and ‖b_hn‖_∞."""
+    r, z, _ = cell.gates(*cell.over(gated.box, gated.B_x[:, None]))
     found = {
-        own: torch.tensor([one[name] for one in told], dtype=torch.float64)
-        for name, own in names.items()
-    }
-    found |= chosen(found) if gated.is_lstm else {"c_n_inf": largest_offset(gated)}
-    return found | {"B_x": gated.B_x}
+        "r_bar": most(r).amax(1), "z_bar": z.range.high.amax(1), "z_low": z.range.low.amin(1),
+        "c_n_inf": gated.cell.b_hh.detach()[:, 2 * gated.cell.n :].abs().amax(1),
+    }  # fmt: skip
+    return found | row_sums(gated, "rzn")
 
 
-def largest_offset(gated: Gated) -> Tensor:
-    """‖b_hn‖_∞ of a GRU."""
-    return gated.cell.b_hh.detach()[:, 2 * gated.cell.n :].abs().amax(1)
-
-
-def chosen(of: dict[str, Tensor]) -> dict[str, Tensor]:
-    """θ < 1, infinite where there is none; the same without its square; and ω."""
+def theta(of: dict[str, Tensor], square: bool = True) -> Tensor:
+    """The least θ < 1 with ‖W_i‖, ‖W_o‖, 4‖W_g‖ ≤ θ(1 − f̄) and ‖W_f‖ ≤ θ(1 − f̄)², or without that
+    square; infinite where there is none."""
     room = subtract_down(1.0, of["f_bar"])
-    rows = torch.stack([of["W_i_inf"], of["W_o_inf"], 4 * of["W_g_inf"], of["W_f_inf"]])
-    thetas = {"theta": of["theta"], "theta_plain": div_up(rows.amax(0), room)}
-    found = {name: torch.where(v * ROOM < 1, v * ROOM, torch.inf) for name, v in thetas.items()}
-    return found | {"omega": omega(of)}
+    forget = div_up(of["W_f_inf"], room) if square else of["W_f_inf"]
+    rows = torch.stack([of["W_i_inf"], of["W_o_inf"], 4 * of["W_g_inf"], forget])
+    found = div_up(rows.amax(0), room) * ROOM
+    return torch.where(found < 1, found, torch.inf)
 
 
 def omega(of: dict[str, Tensor]) -> Tensor:

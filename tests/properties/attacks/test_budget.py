@@ -4,9 +4,11 @@ from itertools import pairwise
 
 import pytest
 
+from properties.attacks import extremal
+from properties.attacks.attack import Attack
 from properties.attacks.budget import PROFILES, batch_size, profile
 from properties.attacks.table import attacks, check_attacks
-from properties.errors import UnknownChoiceError
+from properties.errors import InputError, UnknownChoiceError
 from properties.measures.readings.needs import CONSTANTS
 from properties.measures.table import MEASURES
 from theory import CLAIMS, claim
@@ -30,6 +32,16 @@ def test_unknown_names() -> None:
     for names in (["random", "brute"], [], [""]):
         with pytest.raises(UnknownChoiceError, match="random, targeted, gradient, extremal"):
             check_attacks(names)
+
+
+def test_two_attacks_of_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are refused, whichever file they stand in."""
+    monkeypatch.setattr(extremal, "ATTACKS", (*extremal.ATTACKS, Attack("random", print)))
+    attacks.cache_clear()
+    with pytest.raises(InputError, match="two attacks are named 'random'; rename one of them"):
+        attacks()
+    monkeypatch.undo()
+    assert tuple(attacks()) == ("random", "targeted", "gradient", "extremal")
 
 
 def test_attacks_in_their_own_order() -> None:
