@@ -135,12 +135,40 @@ def stepped(
 ) -> Slopes:
     """One step from |s| ≤ box (B, N) and ‖x‖₂ ≤ B: intervals, and slopes in s and in x; the terms
     are those of a state of so many blocks."""
+    eye = torch.eye(box.shape[1] + d, dtype=box.dtype, device=box.device)
+    terms = signed.blocks_of(box, blocks)
+    return _run(program, parameters, box, B, d, eye.expand(len(box), 1, -1, -1), terms, radii)
+
+
+def reached(
+    program: Program,
+    parameters: Mapping[str, Tensor],
+    box: Tensor,
+    B: float | Tensor,
+    d: int,
+    radii: Radii = MappingProxyType({}),
+) -> Tensor:
+    """At least |φ(s, x)_i| over |s| ≤ box (B, N) and ‖x‖₂ ≤ B, without any slopes: (B, N)."""
+    nothing = box.new_zeros(len(box), 1, box.shape[1] + d, 0)
+    return magnitude(_run(program, parameters, box, B, d, nothing, (), radii).range)
+
+
+def _run(
+    program: Program,
+    parameters: Mapping[str, Tensor],
+    box: Tensor,
+    B: float | Tensor,
+    d: int,
+    slopes: Tensor,
+    terms: signed.Terms,
+    radii: Radii,
+) -> Slopes:
+    """One step from states and inputs with these slopes (B, 1, N + d, ·), one after another."""
     batch, N = box.shape
     radius = torch.as_tensor(B, dtype=box.dtype, device=box.device).reshape(-1).expand(batch)
-    eye = torch.eye(N + d, dtype=box.dtype, device=box.device).expand(batch, 1, -1, -1)
-    state = Slopes(symmetric(box), eye[:, :, :N], terms=signed.blocks_of(box, blocks))
-    x = Slopes(symmetric(radius[:, None].expand(-1, d)), eye[:, :, N:], radius)
-    return program(SlopeArithmetic(parameters, N + d, radii=radii), state, x)
+    state = Slopes(symmetric(box), slopes[:, :, :N], terms=terms)
+    x = Slopes(symmetric(radius[:, None].expand(-1, d)), slopes[:, :, N:], radius)
+    return program(SlopeArithmetic(parameters, slopes.shape[3], radii=radii), state, x)
 
 
 def compare(
@@ -161,23 +189,26 @@ def compare(
     """
     N = box.shape[1]
     found = stepped(program, parameters, box, B, d, radii, blocks)
-    rest = stepped(program, parameters, torch.zeros_like(box), B, d, radii)
-    if euclidean is None:
-        n = N // blocks
+    n = N // blocks
+
+    def norms() -> Tensor:
         parts = found.worst[:, :, :N].reshape(-1, blocks, n, blocks, n)
         flat = parts.transpose(2, 3).flatten(0, 2)
-        euclidean = certified_norm(flat).reshape(-1, blocks, blocks)
-        if not radii:  # of weights as they are, whose signs are known
-            rows = [found.part(i * n, (i + 1) * n).terms for i in range(blocks)]
-            still = box.new_zeros(len(box), blocks)
-            known = [signed.norms(terms) if terms else still for terms in rows]
-            euclidean = torch.minimum(euclidean, torch.stack(known, dim=1))
+        plain = certified_norm(flat).reshape(-1, blocks, blocks)
+        if radii:  # of weights as they are the signs are known
+            return plain
+        rows = [found.part(i * n, (i + 1) * n).terms for i in range(blocks)]
+        still = box.new_zeros(len(box), blocks)
+        known = [signed.norms(terms) if terms else still for terms in rows]
+        return torch.minimum(plain, torch.stack(known, dim=1))
+
     return Comparison(
         matrices=found.slopes[..., :N],
         box=box,
-        drive=magnitude(rest.range),
-        euclidean=euclidean,
+        drive=reached(program, parameters, torch.zeros_like(box), B, d, radii),
         inputs=found.slopes[..., N:].amax(1),
+        blocks=blocks,
+        norms=norms if euclidean is None else lambda: euclidean,
     )
 
 
@@ -192,7 +223,7 @@ def invariant(
     """The box (B, N) after so many steps from one that is invariant, each of which is invariant."""
     box = start
     for _ in range(iterates):
-        box = torch.minimum(box, magnitude(stepped(program, parameters, box, B, d).range))
+        box = torch.minimum(box, reached(program, parameters, box, B, d))
     return box
 
 

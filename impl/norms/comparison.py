@@ -16,7 +16,9 @@ Miller & Hardt, Proposition 1; Perron; Horn & Johnson, section 8.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from flint import arb, ctx
@@ -37,22 +39,23 @@ class Comparison:
     """The comparison of B systems: matrices (B, R, N, N), box and drive (B, N), all ≥ 0.
 
     drive_i ≥ |φ(0, x)_i|. The state is made up of blocks of one size, the last of which is the
-    output, or its last numbers alone, as many as `output` says unless that is 0; euclidean
-    (B, blocks, blocks) compares the blocks' Euclidean norms. inputs (B, N, d) compares inputs:
+    output, or its last numbers alone, as many as `output` says unless that is 0; norms gives
+    `euclidean` when it is first asked for. inputs (B, N, d) compares inputs:
     |φ(s, x) − φ(s, x′)|_i ≤ Σ_j inputs_ij |x_j − x′_j| on the box.
     """
 
     matrices: Tensor
     box: Tensor
     drive: Tensor
-    euclidean: Tensor
     inputs: Tensor
+    blocks: int
+    norms: Callable[[], Tensor]
     output: int = 0
 
-    @property
-    def blocks(self) -> int:
-        """How many vectors of n make up a state."""
-        return self.euclidean.shape[1]
+    @cached_property
+    def euclidean(self) -> Tensor:
+        """What compares the blocks' Euclidean norms, (B, blocks, blocks)."""
+        return self.norms()
 
     @property
     def width(self) -> int:

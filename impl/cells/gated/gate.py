@@ -23,7 +23,7 @@ from impl.cells.layout import Layout
 from impl.cells.program import ProgramCell, program_kind
 from impl.numbers.outward import sum_up
 
-_LEAST, _MOST = 8, 24  # iterates
+_ITERATES = 24
 _SETTLED = 0.99
 
 
@@ -73,15 +73,14 @@ class Gated(ProgramCell):
         """A box (B, N) that is never left if it lies within this one, which is none: (B, N)."""
 
     def iterated(self, start: Tensor, B: float | Tensor) -> Tensor:
-        """The box after iterates of `image`, each of which is valid: some, then until it settles,
-        each system by itself, so that its box does not depend on the others of its batch."""
+        """The box after iterates of `image`, each of which is valid, until it settles: each system
+        by itself, so that its box does not depend on the others of its batch."""
         box, open_ = start, torch.ones_like(start[:, :1], dtype=torch.bool)
-        for i in range(_MOST):
+        for _ in range(_ITERATES):
             before, box = box, torch.where(open_, torch.minimum(box, self.image(box, B)), box)
-            if i + 1 >= _LEAST:
-                open_ = open_ & ~(box >= _SETTLED * before).all(1, keepdim=True)
-                if not bool(open_.any()):
-                    break
+            open_ = open_ & ~(box >= _SETTLED * before).all(1, keepdim=True)
+            if not bool(open_.any()):
+                break
         return torch.minimum(box, self.image(box, B))
 
 
