@@ -5,15 +5,15 @@
 
 import pytest
 
+import theory.proof.methods.base as methods
+import theory.proof.proof as proofs
 from properties.runs.matrix import unattacked
 from properties.runs.parts import ledger_records
 from properties.systems.columns import columns
 from reports.table import carried
 from rnnbounds.commands.proofs import row_of
 from theory import CLAIMS
-from theory.proof import proof as proofs
 from theory.proof.claim import Claim
-from theory.proof.methods.base import Method
 
 ATTACKS = ("random", "targeted", "gradient", "extremal")
 STANDINGS = {"HOLDS", "ARGUED", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED"}
@@ -32,7 +32,7 @@ def believed(monkeypatch: pytest.MonkeyPatch):
         proofs.check.cache_clear()
         proofs._before.cache_clear()
 
-    kinds = [Method]
+    kinds = [methods.Method]
     for kind in kinds:
         kinds += kind.__subclasses__()
         if "prove" in vars(kind):

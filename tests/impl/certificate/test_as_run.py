@@ -61,15 +61,43 @@ def test_gates_of_torch_that_round_to_one(cell, dtype):
     assert (shut.verdict, shut.rounds_to_one[shut.dtype]) == ("certified", 0)
 
 
-def test_layers_of_a_stack_count_as_run():
-    """The upper layer's forget gate, too."""
-    lower, upper = latching("lstm", 0.0), latching("lstm", 8.0)
-    held = {f"{name}_l0": part for name, part in lower.items()}
-    held |= {f"{name}_l1": part for name, part in upper.items()}
-    told = certify(stored(held, torch.bfloat16), 1.0, cell="stacked-lstm")
-    assert (told.verdict, told.rounds_to_one["bfloat16"]) == ("undecided", 1)
-    told = certify(held, 1.0, cell="stacked-lstm")
-    assert told.verdict == "certified"
+SCAN = {"weight_z": torch.zeros(2, 1), "weight_h": torch.ones(2, 1)}
+LRU = {"theta_log": torch.full((1,), 0.1), "B_re": torch.ones(1, 1), "B_im": torch.zeros(1, 1)}
+ONES = {
+    "a leak": (
+        "leaky-tanh", 1, {"W": torch.zeros(2, 2), "W_in": torch.ones(2, 1),
+                          "leak": torch.tensor([0.5, 0.001])},
+    ),
+    "a modulus": (None, 1, LRU | {"nu_log": torch.tensor([math.log(-math.log(0.9985))])}),
+    "no modulus": (None, 0, LRU | {"nu_log": torch.tensor([math.log(-math.log(0.995))])}),
+    "a gate": (None, 1, SCAN | {"bias_z": torch.tensor([0.0, -8.0])}),
+    "two gates": (None, 2, SCAN | {"bias_z": torch.tensor([-8.0, -8.0])}),
+    "gates of two layers": (
+        "stacked-min-gru", 2,
+        {f"{name}_l{l}": part for name, part in SCAN.items() for l in (0, 1)}
+        | {"weight_z_l1": torch.zeros(2, 2), "weight_h_l1": torch.ones(2, 2)}
+        | {f"bias_z_l{l}": torch.tensor([0.0, -8.0]) for l in (0, 1)},
+    ),
+    "a gate of the upper layer": (
+        "stacked-lstm", 1,
+        {f"{n}_l{l}": p for l in (0, 1) for n, p in latching("lstm", 8.0 * l).items()},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ONES)
+def test_what_rounds_to_one_is_reported(what):
+    """Certified in float32, with a count for coarser dtypes; undecided in bfloat16 where it is."""
+    cell, ones, held = ONES[what]
+    told = certify(held, 1.0, cell=cell)
+    assert (told.verdict, told.to_json()["reason"]) == ("certified", None)
+    assert told.rounds_to_one == {"bfloat16": ones, "float16": 0, "float32": 0, "float64": 0}
+    assert told.to_json()["rounds_to_one"] == dict(told.rounds_to_one)
+    short = certify(stored(held, torch.bfloat16), 1.0, cell=cell)
+    assert (short.stable, short.rounds_to_one["bfloat16"]) == (None if ones else True, ones)
+    if ones:
+        words = f"{ones} decay{'s' if ones > 1 else ''} may round to 1 in bfloat16"
+        assert words in str(short.to_json()["reason"])
 
 
 @pytest.mark.slow

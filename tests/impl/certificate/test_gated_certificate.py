@@ -1,5 +1,6 @@
 import json
 import math
+from fractions import Fraction
 
 import pytest
 import torch
@@ -239,3 +240,12 @@ def test_two_norm_steps_near_one(ulps):
         r, factor = two_norm_steps(norm, n)
         with ctx.workprec(300):
             assert arb(n).sqrt() * arb(lam) ** int(r) <= factor < 1
+
+
+def test_bound_on_states_rounds_last():
+    """B_h is C S over 1 − λ, in that order of rounding."""
+    norm = StateNorm("perron", 0.25, 0.7, 2.6, 1.0)
+    assert Fraction(norm.states) >= Fraction(0.7) * Fraction(2.6) / Fraction(0.75)
+    assert norm.states == 2.4266666666666667
+    assert StateNorm("perron", 0.25, 0.7, 2.6, 1.0, radius=0.5).states == 1.3
+    assert torch.isinf(torch.tensor(StateNorm("perron", 1.0, 0.7, 2.6, 1.0).states))

@@ -9,6 +9,7 @@ import torch
 from flint import arb
 from safetensors.torch import save
 
+import impl.numbers.ball_functions as functions
 from impl.cells.activation import ACTIVATIONS
 from impl.certificate.certify import certify
 from impl.certificate.torch_machine import keeps_to_its_model
@@ -16,7 +17,6 @@ from impl.checker.ball_activations import BALL_ACTIVATIONS
 from impl.checker.rounding_balls import BEYOND
 from impl.checker.stored import contents, decoded, digest, encoded, header, plain
 from impl.checker.truncated_record import RecordError, number, record, stated, whole
-from impl.numbers.ball_functions import float_above
 from impl.reading.adapters import load_model
 from impl.reading.files import ModelFileError
 from impl.reading.model import digest as digest_of_tensors
@@ -97,7 +97,10 @@ def test_activations_are_the_same():
     for name, rho in ACTIVATIONS.items():
         told, z = BALL_ACTIVATIONS[names[name]], arb(0.7)
         assert (told.cap, told.rate, told.floor) == (rho.cap, rho.rate, rho.floor), name
-        assert (float_above(told.slope), float_above(told.bound)) == (rho.slope, rho.bound)
+        assert (functions.float_above(told.slope), functions.float_above(told.bound)) == (
+            rho.slope,
+            rho.bound,
+        )
         assert rho.least <= float(told.least) <= rho.least + 1e-15
         assert abs(told.function(z) - rho.ball(z)) < 1e-10
         assert told.function(arb(0)).is_zero() == (rho.at_zero == 0)

@@ -1,12 +1,11 @@
 import math
-from fractions import Fraction
 
 import pytest
 import torch
 from draws import normal
 
 from impl.cells.vanilla import parts_of
-from impl.norms.state_norms import NORMS, Parts, StateNorm, state_norm
+from impl.norms.state_norms import NORMS, Parts, state_norm
 from impl.reading.adapters import load_model
 
 
@@ -96,12 +95,3 @@ def test_huge_weights():
         assert norm.lam > 1e300
         assert norm.drive > 1e300
         assert not math.isnan(norm.equivalence)
-
-
-def test_bound_on_states_rounds_last():
-    """B_h is C S over 1 − λ, in that order of rounding."""
-    norm = StateNorm("perron", 0.25, 0.7, 2.6, 1.0)
-    assert Fraction(norm.states) >= Fraction(0.7) * Fraction(2.6) / Fraction(0.75)
-    assert norm.states == 2.4266666666666667
-    assert StateNorm("perron", 0.25, 0.7, 2.6, 1.0, radius=0.5).states == 1.3
-    assert torch.isinf(torch.tensor(StateNorm("perron", 1.0, 0.7, 2.6, 1.0).states))

@@ -129,22 +129,6 @@ def test_the_bound_depends_on_the_inputs():
     assert rates[0] < rates[2] < 1
 
 
-def test_scans_that_round_to_one():
-    """A gate that hardly opens rounds to one in half precision, and is reported."""
-    held = {
-        "weight_z": torch.zeros(2, 1), "weight_h": torch.ones(2, 1),
-        "bias_z": torch.tensor([0.0, -8.0]),
-    }  # fmt: skip
-    told = certify(held, 1.0)
-    assert told.rounds_to_one == {"bfloat16": 1, "float16": 0, "float32": 0, "float64": 0}
-    assert told.verdict == "certified"
-    short = certify({name: part.bfloat16() for name, part in held.items()}, 1.0)
-    assert (short.verdict, short.rounds_to_one["bfloat16"]) == ("undecided", 1)
-    many = held | {"bias_z": torch.tensor([-9.0, -8.0])}
-    short = certify({name: part.bfloat16() for name, part in many.items()}, 1.0)
-    assert "2 decays may round to 1" in str(short.reason)
-
-
 def test_a_step_that_lasts_no_time_is_not_certified():
     """Δ that underflows to nothing leaves a decay of 1, which fails closed."""
     held = {
@@ -155,23 +139,6 @@ def test_a_step_that_lasts_no_time_is_not_certified():
     assert told.verdict == "undecided"
     assert told.lam >= 1
     assert told.constants["B_h"] == math.inf
-
-
-def test_stacks_of_scans_report_all_layers():
-    """The decays of every layer of a stack count, so that none is passed in its own dtype."""
-    held = {}
-    for layer, d in ((0, 2), (1, 3)):
-        held |= {
-            f"weight_z_l{layer}": torch.zeros(3, d),
-            f"weight_h_l{layer}": torch.ones(3, d),
-            f"bias_z_l{layer}": torch.tensor([0.0, 0.0, -8.0]),
-        }
-    told = certify(held, 1.0, cell="stacked-min-gru")
-    assert (told.verdict, told.rounds_to_one["bfloat16"]) == ("certified", 2)
-    short = certify(
-        {name: part.bfloat16() for name, part in held.items()}, 1.0, cell="stacked-min-gru"
-    )
-    assert short.verdict == "undecided"
 
 
 def test_what_rounds_to_one_has_no_window():

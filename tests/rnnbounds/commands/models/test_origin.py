@@ -12,6 +12,7 @@ from impl.checker.truncated import check_truncated
 from impl.checker.truncated_file import TruncatedFileError
 from impl.convert.truncate import _seal
 from impl.errors import InputError
+from impl.reading.files import ModelFileError
 
 BOUND = ("--input-bound", 1)
 WEIGHTS = {
@@ -174,3 +175,16 @@ def test_other_truncated_files_hold_their_own_tensors_too(tmp_path, base, layers
     found = dict(rnnbounds.load_truncated(path).named_parameters())
     assert found.keys() == tensors.keys()
     assert all(torch.equal(found[name], part) for name, part in tensors.items())
+
+
+def test_a_key_that_stands_twice(tmp_path, refused):
+    """Of two entries of one name in a file's header the library keeps the last: refused."""
+    path, _, _ = truncated(tmp_path)
+    data = path.read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    head = data[8 : 8 + length].replace(b'"cell":', b'"cell":"rnn-tanh","cell":', 1)
+    path.write_bytes(len(head).to_bytes(8, "little") + head + data[8 + length :])
+    assert "no intact" in refused("check", path)
+    assert "no intact" in refused("certify", path, *BOUND)
+    with pytest.raises(ModelFileError, match="a key comes twice"):
+        rnnbounds.load_truncated(path)
