@@ -44,7 +44,6 @@ class LoadedModel(Generic[C]):
     dtype: str
     weights: Mapping[str, Tensor]
     source: str
-    readout: None = None
     tensors: Mapping[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()

@@ -19,17 +19,15 @@ from properties.runs.seeds import seeds_of, sweep
 from reports.pages.page import FILES, write_report
 from reports.records.outcome import problems
 from reports.records.record import Run
-from rnnbounds.commands.options import CORES, As, Ids, Workers
+from rnnbounds.commands.options import CORES, As, Device, Ids, Seed, Workers
 from rnnbounds.commands.sweep import show_runs
 from rnnbounds.output import Format, check_folder, echo, path_of, print_json, print_table, progress
 
 Profile = Annotated[str, typer.Option("--profile", help="quick, ci or deep")]
 Attacks = Annotated[str, typer.Option("--attacks", help="attacks, separated by commas")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="the seed of everything random")]
 Seeds = Annotated[
     str | None, typer.Option("--seeds", help="these seeds one by one instead: 1-30, or 1,5,9-12")
 ]
-Device = Annotated[str, typer.Option("--device", help="cpu or cuda")]
 Out = Annotated[
     Path | None,
     typer.Option("--out", parser=path_of, metavar="DIR", help="for run.json and index.html"),

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from reports.pages.experiment import Page
-from rnnbounds.commands.options import As
+from rnnbounds.commands.options import As, Seed
 from rnnbounds.experiments import EXPERIMENTS, find_experiment, options_of
 from rnnbounds.experiments.gradients.run import INSTANCES
 from rnnbounds.experiments.norms.run import SYSTEMS
@@ -22,7 +22,7 @@ def experiment(
         Path | None,
         typer.Option("--out", parser=path_of, metavar="DIR", help="report/NAME by default"),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="the seed of everything random")] = 0,
+    seed: Seed = 0,
     epochs: Annotated[
         int | None,
         typer.Option(

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from properties.device import check_device
 from properties.doctor import examine
-from rnnbounds.commands.options import As
+from rnnbounds.commands.options import As, Device
 from rnnbounds.output import Format, print_json, print_table
 
 
-def doctor(
-    device: Annotated[str, typer.Option("--device", help="cpu or cuda")] = "cpu",
-    format: As = Format.text,
-) -> int:
+def doctor(device: Device = "cpu", format: As = Format.text) -> int:
     """Check the arithmetic that verdicts rest on, on a device; exit 1 if a check fails."""
     findings = examine(check_device(device))
     if format is Format.json:

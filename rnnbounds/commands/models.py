@@ -88,11 +88,16 @@ def certify_model(
     certificate = certify(
         model, input_bound, eps or EPSILONS, norm, cell=cell, ignore=ignore or (), training=task
     )
+    return show_certificate(certificate, format, certified=certificate.verdict == "certified")
+
+
+def show_certificate(certificate: Certificate, format: Format, *, certified: bool = False) -> int:
+    """Print a certificate; 1 unless what was asked for is certified."""
     if format is Format.json:
         print_json(certificate.to_json())
     else:
         print_certificate(certificate)
-    return int(certificate.verdict != "certified")
+    return int(not certified)
 
 
 def print_certificate(certificate: Certificate) -> None:
@@ -220,11 +225,7 @@ def truncate_model(
     try:
         module, certificate = truncate(model, eps, input_bound, cell=cell, ignore=ignore or ())
     except NotCertifiedError as error:
-        if format is Format.json:
-            print_json(error.certificate.to_json())
-        else:
-            print_certificate(error.certificate)
-        return 1
+        return show_certificate(error.certificate, format)
     save_truncated(module, certificate, out)
     if format is Format.json:
         print_json(certificate)

@@ -11,6 +11,8 @@ from rnnbounds.output import Format
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 As = Annotated[Format, typer.Option("--format", help="text or json")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="the seed of everything random")]
+Device = Annotated[str, typer.Option("--device", help="cpu or cuda")]
 Ids = Annotated[list[str] | None, typer.Argument(metavar="CLAIM", help="claims; all by default")]
 Workers = Annotated[
     int, typer.Option("--workers", "-n", min=0, help="processes; 0 runs in this one")

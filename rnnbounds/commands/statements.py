@@ -17,8 +17,8 @@ from properties.runs.replay import dump as dump_arrays
 from properties.runs.replay import replay as replay_spec
 from properties.runs.replay import statement_of
 from reports.records.record import Check
-from rnnbounds.commands.attacks import ALL, Attacks, Device, Profile, Seed
-from rnnbounds.commands.options import As
+from rnnbounds.commands.attacks import ALL, Attacks, Profile
+from rnnbounds.commands.options import As, Device, Seed
 from rnnbounds.output import Format, check_target, echo, path_of, print_json, print_table
 from theory import claim as claim_of
 from theory.language.parse import parse_statement

@@ -14,9 +14,9 @@ from rnnbounds.commands.models import (
     Ignore,
     Model,
     Out,
-    print_certificate,
     print_left_out,
     read_from,
+    show_certificate,
 )
 from rnnbounds.commands.options import As
 from rnnbounds.output import Format, echo, print_json
@@ -38,11 +38,7 @@ def unitary_model(
     try:
         made = unitary(model, input_bound, rescale=rescale, cell=cell, ignore=ignore or ())
     except NoUnitaryError as error:
-        if format is Format.json:
-            print_json(error.certificate.to_json())
-        else:
-            print_certificate(error.certificate)
-        return 1
+        return show_certificate(error.certificate, format)
     save_unitary(made, out)
     if format is Format.json:
         print_json(made.certificate)
