@@ -71,10 +71,10 @@ class Cells:
     def state_norms(self) -> tuple[StateNorm, ...]:
         """‖·‖_box of each system, as its certificate would print it."""
         told = {one.name: getattr(self.comparison, one.name) for one in fields(Comparison)}
-        whole = {name: part.detach() for name, part in told.items() if name != "output"}
+        whole = {name: part.detach() for name, part in told.items() if isinstance(part, Tensor)}
         whole["v"] = self.v.detach()
         each = ({name: part[i : i + 1] for name, part in whole.items()} for i in range(len(self.v)))
-        return tuple(Weighted(output=told["output"], **one).norm("perron") for one in each)
+        return tuple(Weighted(**{**told, **one}).norm("perron") for one in each)
 
     @property
     def n(self) -> int:
