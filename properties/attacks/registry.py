@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
+from traceback import extract_tb
 
 import numpy as np
 
@@ -41,10 +43,11 @@ class UnknownKindError(InputError):
 class UnsuppliedError(InputError):
     """A statement speaks of a quantity that no system of its kinds has."""
 
-    def __init__(self, where: str, name: str, kinds: Sequence[str]) -> None:
+    def __init__(self, where: str, name: str, kinds: Sequence[str], why: str = "") -> None:
         place, given = PLACES[quantity(name).role], ", ".join(kinds)
+        reason = f" ({why})" if why else ""
         super().__init__(
-            f"{where} speaks of {name!r}, which no system of the kind {given} supplies; "
+            f"{where} speaks of {name!r}, which no system of the kind {given} supplies{reason}; "
             f"supply it in {place}, or state it without"
         )
 
@@ -73,7 +76,7 @@ def supplied(where: str, part: Form | Variant, about: str) -> None:
     """Raise UnsuppliedError for what the systems that it is about do not have."""
     for kind in kinds_about(about):
         for name in missing(kind.name, *stated(part)):
-            raise UnsuppliedError(where, name, (about,))
+            raise UnsuppliedError(where, name, (about,), lack(kind.name, name) or "")
 
 
 def missing(kind: str, *statements: Statement) -> list[str]:
@@ -81,24 +84,37 @@ def missing(kind: str, *statements: Statement) -> list[str]:
     return [name for name in sorted(free_names(*statements)) if not has(kind, name)]
 
 
-@cache
 def has(kind: str, name: str) -> bool:
     """Whether the systems of a kind have the quantity, by one of them."""
+    return lack(kind, name) is None
+
+
+@cache
+def lack(kind: str, name: str) -> str | None:
+    """None if one of the systems of a kind has the quantity; else what reading it there raised,
+    if it did."""
     role, system = quantity(name).role, sample(kind)
     if role == "measured" and name not in MEASURES:
-        return False
+        return ""
     if system is None:
-        return True
+        return None
     try:
         if role == "measured":
-            return measurable(name, system)
+            return None if measurable(name, system) else ""
         if role == "certified":
             system.constant(name)  # infinite where the system at hand has none
-            return True
-    except (ValueError, RuntimeError, LookupError, AttributeError, AssertionError, TypeError):
-        return False
+            return None
+    except (ValueError, RuntimeError, LookupError, AttributeError, AssertionError, TypeError) as e:
+        return f"reading it off one with T = {system.spec.T} raised {told(e)}"
     found = system.parameters.get(name)
-    return found is not None and not bool(np.isnan(found).all())
+    return None if found is not None and not bool(np.isnan(found).all()) else ""
+
+
+def told(error: Exception) -> str:
+    """An exception, and where it was raised."""
+    place = extract_tb(error.__traceback__)[-1]
+    file = "/".join(Path(place.filename).parts[-3:])
+    return f"{type(error).__name__}: {error} at {file}:{place.lineno}"
 
 
 def measurable(name: str, system: Batch) -> bool:

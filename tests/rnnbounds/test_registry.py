@@ -9,6 +9,7 @@ from impl.cells import table as impl_cells
 from properties.attacks import registry
 from properties.attacks.search import random_specs
 from properties.errors import InputError
+from properties.measures.runs.of_run import of_run
 from properties.measures.table import MEASURES
 from properties.systems.table import FAMILIES, KINDS
 from theory import CLAIMS
@@ -52,9 +53,9 @@ def words(monkeypatch):
     for name, quantity in NEW.items():
         monkeypatch.setitem(VOCABULARY, name, quantity)
     monkeypatch.setattr("theory.registry.QUANTITIES", (*QUANTITIES, *NEW.values()))
-    registry.has.cache_clear()
+    registry.lack.cache_clear()
     yield
-    registry.has.cache_clear()
+    registry.lack.cache_clear()
 
 
 @pytest.mark.parametrize("name", NEW)
@@ -84,6 +85,20 @@ def test_the_matrix_and_a_typed_statement(call, enter, words, name):
         assert (outcome.code, outcome.out) == (2, ""), arguments
         (line,) = outcome.err.splitlines()
         assert name in line
+
+
+def test_a_reading_that_fails_is_told(words, monkeypatch):
+    """With the place and the length at which it did: not as if nobody had written it."""
+
+    def early(run, k):
+        return run.x[run.T + 1]
+
+    monkeypatch.setitem(MEASURES, "seen", of_run("seen", early))
+    with pytest.raises(registry.UnsuppliedError) as refused:
+        registry.registered(CLAIMS, [new(le(h_norm, S_0 * NEW["seen"].symbol))])
+    line = str(refused.value)
+    assert "'seen', which no system of the kind rnn supplies (reading it off one with T = " in line
+    assert "raised IndexError: list index out of range at tests/rnnbounds/test_registry.py:" in line
 
 
 @pytest.mark.parametrize("symbol", [gate_gap, v_top])

@@ -60,7 +60,7 @@ def test_a_brought_quantity_that_nothing_measures(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(VOCABULARY, "news", NEW)
     with pytest.raises(registry.UnsuppliedError, match="supply it in properties/measures"):
         registry.registered(CLAIMS, [replace(one, forms=(form,), false_variants=())])
-    registry.has.cache_clear()
+    registry.lack.cache_clear()
     monkeypatch.setattr(registry, "ALL", (*registry.ALL, Measure("h_nrom")))
     with pytest.raises(ValueError, match="unknown quantity 'h_nrom'; did you mean h_norm"):
         registry.registered(CLAIMS, [])
