@@ -15,6 +15,7 @@ from impl.certificate.torch_machine import require_sound
 from properties.attacks.attack import Case, Enough, Target
 from properties.attacks.budget import Budget, apart, batch_size
 from properties.attacks.table import attacks
+from properties.judging.agreement import require_agreement
 from properties.judging.evidence import Evidence
 from properties.judging.judge import Judgement, Patience, judge
 from properties.systems.batch import Batch, build
@@ -93,6 +94,7 @@ def attack_claim(
         def seen(batch: Batch, judged: Sequence[Judgement], forms: list[Form] = forms) -> None:
             main = claim.forms[0]
             for form, judgement in zip(forms, judged, strict=True):
+                require_agreement(form.statement, batch, judgement)
                 evidence[form.name].add(batch, judgement)
                 same = form.statement.lhs == main.statement.lhs
                 if main in forms and form is not main and same:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from impl.cells.activation import activation
 from properties.errors import SpecError
+from properties.judging.agreement import require_agreement
 from properties.judging.evidence import record
 from properties.judging.judge import Verdict, judge, windowed
 from properties.systems.batch import build
@@ -159,6 +160,8 @@ def shrink(
             while found := first_of(statement, assumptions, moves(best[0]).get(name, ())):
                 best = found
     spec, k, lhs, rhs = best
+    batch = build(spec)
+    require_agreement(statement, batch, judge(statement, tuple(assumptions), batch))
     window = k if windowed(statement) else None
     return record(
         claim, form, spec, window, Verdict.VIOLATED, lhs, rhs,

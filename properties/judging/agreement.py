@@ -1,0 +1,49 @@
+"""The readings of a quantity agree, or what was seen of it says nothing.
+
+What float64 encloses and what balls enclose is one number. Where the two have nothing in common a
+measure is wrong, and a violation that rests on it may be none.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from flint import ctx
+
+from properties.errors import InputError
+from properties.judging.judge import Judgement, Verdict, free_names
+from properties.measures.readings.balls import Ends, float_ends
+from properties.measures.table import MEASURES
+from properties.systems.batch import Batch
+from theory.language.vocabulary import VOCABULARY
+from theory.proof.claim import Statement
+
+PRECISION = 256  # bits
+
+
+class DisagreementError(InputError):
+    """Two readings of one quantity that cannot both be right."""
+
+    def __init__(self, name: str, floats: Ends, balls: Ends, spec: str) -> None:
+        super().__init__(
+            f"the readings of {name} disagree: float64 has {list(floats)}, balls {list(balls)}, in "
+            f"the system {spec}; mend its measure"
+        )
+
+
+def require_agreement(statement: Statement, batch: Batch, judged: Judgement) -> None:
+    """Raise DisagreementError if the first violation rests on readings that disagree."""
+    found = np.argwhere(judged.verdicts == Verdict.VIOLATED)
+    if not len(found):
+        return
+    i, s, k = (int(index) for index in found[0])
+    pair = batch.pair(i, s)
+    for name in sorted(free_names(statement)):
+        if VOCABULARY[name].role != "measured":
+            continue
+        seen = batch.cache[f"enclosure of {name}"]
+        window = min(k, seen.lo.shape[2] - 1)
+        floats = (float(seen.lo[i, s, window]), float(seen.hi[i, s, window]))
+        with ctx.workprec(PRECISION):
+            balls = float_ends(MEASURES[name].ball(pair, k, PRECISION))
+        if floats[0] > balls[1] or balls[0] > floats[1]:
+            raise DisagreementError(name, floats, balls, pair.spec.text)

@@ -1,0 +1,48 @@
+"""A violation rests on readings that agree, or it is refused with the quantity's name."""
+
+from dataclasses import replace
+
+import pytest
+
+from properties.attacks.budget import Budget
+from properties.attacks.campaign import attack_claim
+from properties.attacks.shrink import shrink
+from properties.judging.agreement import DisagreementError, require_agreement
+from properties.judging.judge import judge
+from properties.measures.table import MEASURES
+from properties.systems.batch import build
+from properties.systems.table import system
+from theory import claim
+from theory.language.parse import parse_statement
+
+SPEC = system(n=2, T=4, K=3, lam=0.5, sequences=2, batch=2)
+FALSE = parse_statement("h_norm <= 0")
+
+
+@pytest.fixture
+def doubled(monkeypatch):
+    """‖h_T‖ as float64 reads it is twice what balls read."""
+    honest = MEASURES["h_norm"]
+
+    def enclosure(batch):
+        found = honest.enclose(batch)
+        return replace(found, lo=2 * found.lo, hi=2 * found.hi)
+
+    monkeypatch.setitem(MEASURES, "h_norm", replace(honest, enclosure=enclosure, of_cells=None))
+
+
+def test_honest_readings_agree():
+    """On every pair of what is violated; what holds asks nothing."""
+    batch = build(SPEC)
+    require_agreement(FALSE, batch, judge(FALSE, (), batch))
+    assert shrink("typed", "typed", FALSE, (), SPEC) is not None
+
+
+def test_readings_that_disagree_are_no_violation(doubled):
+    """Of a statement that is typed, as of a claim that is attacked: the measure is named."""
+    told = "the readings of h_norm disagree: float64 has .*, balls .*; mend its measure"
+    with pytest.raises(DisagreementError, match=told):
+        shrink("typed", "typed", FALSE, (), SPEC)
+    budget = Budget(random=2, targeted=1, gradient=1, ascent=1, batch=2, sequences=2)
+    with pytest.raises(DisagreementError, match=told):
+        attack_claim(claim("state-bound"), "extremal", budget=budget, seed=0)
