@@ -19,8 +19,9 @@ from properties.runs.seeds import seeds_of, sweep
 from reports.pages.page import FILES, write_report
 from reports.records.outcome import problems
 from reports.records.record import Run
+from reports.words import plural
 from rnnbounds.commands.options import CORES, As, Device, Ids, Seed, Workers
-from rnnbounds.commands.sweep import show_runs
+from rnnbounds.commands.sweep import failing, show_runs
 from rnnbounds.output import Format, check_folder, echo, path_of, print_json, print_table, progress
 
 Profile = Annotated[str, typer.Option("--profile", help="quick, ci or deep")]
@@ -32,6 +33,7 @@ Out = Annotated[
     Path | None,
     typer.Option("--out", parser=path_of, metavar="DIR", help="for run.json and index.html"),
 ]
+SHOWN = 5  # of what failed; the record has more
 ALL = ",".join(every())
 
 
@@ -76,7 +78,9 @@ def verify(
         print_run(run)
         for problem in found:
             echo(f"FAILS: {problem}")
-        echo("all bounds hold" if not found else f"{len(found)} problems")
+        for command in failing(run)[:SHOWN]:
+            echo(f"  {command}")
+        echo("all bounds hold" if not found else plural(len(found), "problem"))
         if folder is not None:
             echo(f"wrote {folder / 'index.html'} and {folder / 'run.json'}")
     return int(bool(found))

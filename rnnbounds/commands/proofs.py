@@ -124,7 +124,10 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
             echo("  no step: what is stated without a proof is not proved")
         if ledger.form in spare:
             assumed = ", ".join(spare[ledger.form])
-            echo(f"  assumed, and used by no step: {assumed}; state the form without")
+            echo(
+                f"  assumed, and used by no step: {assumed}; state the form without, unless a "
+                "quantity has no meaning then"
+            )
 
 
 def summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:

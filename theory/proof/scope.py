@@ -110,7 +110,8 @@ class Known:
         if type(law) is Law and law is instance.law and law.constants:
             raise Gap(f"{law.id}: a definition has no free symbols")
         if len(law.variables) != len(instance.terms):
-            raise Gap(f"{instance.name}: {len(law.variables)} terms are needed")
+            wanted = ", ".join(map(str, law.variables))
+            raise Gap(f"{instance.name}: it takes ({wanted}), {len(law.variables)} terms")
         values = dict(zip(law.variables, instance.terms, strict=True))
         stated = clause_sides(law.clauses)
         require_plain(law.variables)

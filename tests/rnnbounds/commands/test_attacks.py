@@ -58,6 +58,19 @@ def test_verify_fails_a_claim_that_was_not_tested(call, tiny):
     assert outcome.json["claims"][0]["tally"]["holds"] == 0
 
 
+def test_a_failure_says_how_to_see_it_again(call, tiny, monkeypatch):
+    """The first commands that replay what failed stand below what went wrong."""
+    commands = [f"rnnbounds replay {number}" for number in range(9)]
+    monkeypatch.setattr(module, "problems", lambda run: ["it broke"])
+    monkeypatch.setattr(module, "failing", lambda run: commands)
+    outcome = call("verify", CLAIM, "--attacks", "random", "-n", 0)
+    assert outcome.code == 1
+    lines = outcome.out.splitlines()
+    assert lines[lines.index("FAILS: it broke") :] == [
+        "FAILS: it broke", *(f"  {command}" for command in commands[:5]), "1 problem",
+    ]  # fmt: skip
+
+
 def test_the_parts_run_as_asked(call, monkeypatch):
     """Profile, seed, device and the number of processes reach the parts; all cores by default."""
     seen = []

@@ -32,7 +32,7 @@ def test_prove_prints_what_is_wrong(call, monkeypatch):
     assert outcome.code == 1
     assert "test_prove_messages.py:" in outcome.out
     assert "did you mean 'contractive'?" in outcome.out
-    assert "  assumed, and used by no step: window; state the form without" in outcome.out
+    assert "  assumed, and used by no step: window; state the form without, unless" in outcome.out
     assert "  no step: what is stated without a proof is not proved" in outcome.out
     _, spare, bare = call("prove", "--format", "json").json
     assert spare["unused"] == {"finite": ["window"]}

@@ -67,7 +67,7 @@ def test_unused_assumptions_are_named() -> None:
 @pytest.mark.parametrize(
     ("instance", "reason"),
     [
-        (at("natural", 1, 2), "1 terms are needed"),
+        (at("natural", 1, 2), "it takes (j), 1 terms"),
         (at("natural", -1), "-1 is not shown to be a natural number"),
         (at("natural", T - k), "T - k is not shown to be a natural number"),
         (at("natural", a), "a cannot stand for j"),
