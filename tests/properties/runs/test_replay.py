@@ -79,9 +79,9 @@ def test_worst_checks_recomputed(id: str, small: Budget, tmp_path: Path) -> None
         dump(replayed, tmp_path / "check.npz")
         arrays = dict(np.load(tmp_path / "check.npz"))
         at = arrays["k"].tolist().index(-1 if check.k is None else check.k)
-        name = replayed.batch.cell.activation.name
-        if name in RHO and replayed.batch.cells is None:
-            lhs = lhs_in_numpy(id, arrays, check.k or 0, RHO[name])
+        if replayed.batch.cells is None and replayed.batch.cell.activation.name in RHO:
+            rho = RHO[replayed.batch.cell.activation.name]
+            lhs = lhs_in_numpy(id, arrays, check.k or 0, rho)
             accuracy = {"rel": 1e-6, "abs": 1e-7} if id == "vanishing-gradient" else {"rel": 1e-9}
             assert float(arrays["lhs"][at]) == pytest.approx(lhs, **accuracy)
             seen += 1
