@@ -30,6 +30,7 @@ from impl.arithmetic.intervals import (
     product,
     symmetric,
 )
+from impl.arithmetic.spans import reached
 from impl.arithmetic.weight_balls import Enclosing, Radii
 from impl.norms.comparison import Comparison
 from impl.numbers.interval import Interval
@@ -135,40 +136,12 @@ def stepped(
 ) -> Slopes:
     """One step from |s| ≤ box (B, N) and ‖x‖₂ ≤ B: intervals, and slopes in s and in x; the terms
     are those of a state of so many blocks."""
-    eye = torch.eye(box.shape[1] + d, dtype=box.dtype, device=box.device)
-    terms = signed.blocks_of(box, blocks)
-    return _run(program, parameters, box, B, d, eye.expand(len(box), 1, -1, -1), terms, radii)
-
-
-def reached(
-    program: Program,
-    parameters: Mapping[str, Tensor],
-    box: Tensor,
-    B: float | Tensor,
-    d: int,
-    radii: Radii = MappingProxyType({}),
-) -> Tensor:
-    """At least |φ(s, x)_i| over |s| ≤ box (B, N) and ‖x‖₂ ≤ B, without any slopes: (B, N)."""
-    nothing = box.new_zeros(len(box), 1, box.shape[1] + d, 0)
-    return magnitude(_run(program, parameters, box, B, d, nothing, (), radii).range)
-
-
-def _run(
-    program: Program,
-    parameters: Mapping[str, Tensor],
-    box: Tensor,
-    B: float | Tensor,
-    d: int,
-    slopes: Tensor,
-    terms: signed.Terms,
-    radii: Radii,
-) -> Slopes:
-    """One step from states and inputs with these slopes (B, 1, N + d, ·), one after another."""
     batch, N = box.shape
     radius = torch.as_tensor(B, dtype=box.dtype, device=box.device).reshape(-1).expand(batch)
-    state = Slopes(symmetric(box), slopes[:, :, :N], terms=terms)
-    x = Slopes(symmetric(radius[:, None].expand(-1, d)), slopes[:, :, N:], radius)
-    return program(SlopeArithmetic(parameters, slopes.shape[3], radii=radii), state, x)
+    eye = torch.eye(N + d, dtype=box.dtype, device=box.device).expand(batch, 1, -1, -1)
+    state = Slopes(symmetric(box), eye[:, :, :N], terms=signed.blocks_of(box, blocks))
+    x = Slopes(symmetric(radius[:, None].expand(-1, d)), eye[:, :, N:], radius)
+    return program(SlopeArithmetic(parameters, N + d, radii=radii), state, x)
 
 
 def compare(
@@ -205,7 +178,7 @@ def compare(
     return Comparison(
         matrices=found.slopes[..., :N],
         box=box,
-        drive=reached(program, parameters, torch.zeros_like(box), B, d, radii),
+        drive=reached(program, parameters, torch.zeros_like(box), B, d, radii=radii),
         inputs=found.slopes[..., N:].amax(1),
         blocks=blocks,
         norms=norms if euclidean is None else lambda: euclidean,

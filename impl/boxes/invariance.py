@@ -22,7 +22,7 @@ from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import Program
 from impl.arithmetic.dual_numbers import Dual, Duals
 from impl.arithmetic.slopes import compare, stepped
-from impl.boxes.spans import Run, reached
+from impl.arithmetic.spans import Run, reached
 from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import add_up, mul_up, norm_up
 

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic.intervals import magnitude, symmetric
-from impl.boxes.spans import SpanArithmetic, Spans, inputs
+from impl.arithmetic.spans import SpanArithmetic, Spans, inputs
 from impl.cells.kind import SUFFIX, Kind, Weights, drive, filled
 from impl.cells.layout import Layout
 from impl.cells.program import ProgramCell, program_kind

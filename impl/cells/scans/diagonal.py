@@ -25,7 +25,7 @@ from impl.arithmetic.balls import Balls
 from impl.arithmetic.base import Arithmetic, V
 from impl.arithmetic.intervals import magnitude
 from impl.arithmetic.slopes import stepped
-from impl.boxes.spans import Run, SpanArithmetic
+from impl.arithmetic.spans import Run, SpanArithmetic
 from impl.cells.layout import Layout
 from impl.cells.program import ProgramCell, program_kind
 from impl.certificate.refute import Witness

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from impl.arithmetic.base import Arithmetic, Floats, Rows, V
 from impl.arithmetic.intervals import magnitude
-from impl.boxes.spans import SpanArithmetic, Spans, inputs
+from impl.arithmetic.spans import SpanArithmetic, Spans, inputs
 from impl.cells.program import ProgramCell
 from impl.errors import ShapeError
 from impl.numbers.outward import mul_up

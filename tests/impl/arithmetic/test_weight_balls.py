@@ -6,7 +6,7 @@ from program_draws import SAMPLES, cells
 from torch import Tensor
 
 from impl.arithmetic.second_order import constants, jets
-from impl.arithmetic.slopes import stepped
+from impl.arithmetic.slopes import compare, stepped
 from impl.cells.gated.gru import GRU
 from impl.cells.gated.lstm import LSTM
 from impl.cells.programs import jacobian
@@ -80,6 +80,18 @@ def test_no_weights_of_the_set_are_steeper(name: str) -> None:
         assert (there.range.low >= whole.range.low).all()
         found = constants(jets(cell.program, other, box, v, B, cell.d), v)
         assert all((found[part] <= known[part] * (1 + 1e-12)).all() for part in known)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_weights_of_the_set_are_driven_further(name: str) -> None:
+    """The drive at the edge is below that of the set, and above that of the middle somewhere."""
+    cell, by = cell_of(name), torch.Generator().manual_seed(1)
+    radii, box = radii_of(cell), box_of(cell)
+    whole = compare(cell.program, cell.parameters, box, B, cell.d, radii=radii).drive
+    for _ in range(TRIES):
+        other = at_the_edge(cell, radii, by)
+        assert (compare(cell.program, other, box, B, cell.d).drive <= whole).all()
+    assert (whole > compare(cell.program, cell.parameters, box, B, cell.d).drive).any()
 
 
 @pytest.mark.parametrize("name", ["lstm", "gru", "deep-tanh"])

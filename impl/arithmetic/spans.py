@@ -8,6 +8,7 @@ rounded as the run rounds them. Sums may be in any order, γ_m of the dtype off 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Self
 
 import torch
@@ -24,7 +25,7 @@ from impl.arithmetic.intervals import (
     product,
     symmetric,
 )
-from impl.arithmetic.weight_balls import Enclosing
+from impl.arithmetic.weight_balls import Enclosing, Radii
 from impl.numbers.interval import Interval
 from impl.numbers.outward import add_up, mul_up, norm_up
 
@@ -165,8 +166,9 @@ def reached(
     B: float | Tensor,
     d: int,
     run: Run | None = None,
+    radii: Radii = MappingProxyType({}),
 ) -> Tensor:
     """At least |φ(s, x)_i| over |s| ≤ box (B, N) and ‖x‖₂ ≤ B: (B, N)."""
-    m = SpanArithmetic(parameters, run)
+    m = SpanArithmetic(parameters, run, radii=radii)
     told: Spans = program(m, Spans(symmetric(box), run), inputs(B, box, d, run))
     return magnitude(told.range)
