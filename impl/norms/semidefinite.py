@@ -16,7 +16,7 @@ Goulart & Chen, Clarabel.
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -102,6 +102,11 @@ def semidefinite_scaling(
         if settled:
             break
     return best
+
+
+def at_hand(norms: Iterable[str], n: int) -> tuple[str, ...]:
+    """Those of the norms that the search goes through at n states."""
+    return tuple(norm for norm in norms if norm != SOLVED or left_out(n) is None)
 
 
 def left_out(n: int) -> str | None:

@@ -17,7 +17,7 @@ from torch import Tensor
 from impl.cells.table import kind_of
 from impl.cells.vanilla import parts_of
 from impl.certificate.certify import certify
-from impl.norms.semidefinite import SOLVED, left_out
+from impl.norms.semidefinite import SOLVED, at_hand, left_out
 from impl.norms.state_norms import state_norm
 from impl.norms.weighted import diagonal_norm
 from impl.numbers.outward import mul_up
@@ -115,7 +115,7 @@ def certified(drawn: Drawn, setting: Setting) -> System:
     """One system in every norm, each by itself, and in the one that the search chooses."""
     loaded = load_model({"weight_hh": drawn.W, "weight_ih": drawn.U}, CELL)
     parts = parts_of(loaded, setting.input_bound)
-    names = [n for n in kind_of(CELL).norms if n != SOLVED or left_out(setting.most) is None]
+    names = at_hand(kind_of(CELL).norms, setting.most)
     norms = {name: state_norm(name, parts) for name in names}
     chosen = certify(loaded, setting.input_bound, (setting.epsilon,))
     planted = diagonal_norm(parts.W, drawn.d[None]).factor
