@@ -27,7 +27,7 @@ from theory.language.terms.unitary import beside, d_run, identity
 from theory.language.terms.vectors import norm
 from theory.models.weights.projection import INNER_PRODUCT
 from theory.proof import Form, Proof
-from theory.proof.proof import Lemma
+from theory.proof.lemma import Lemma
 
 OF_GRADIENTS = (
     "d_state d_input d_weights slopes bends jacobian d_matrix d_inputs d_offset lift sensitivity "
