@@ -49,7 +49,7 @@ V, W_2, W_3, W_4 = vector("V"), vector("W_2"), vector("W_3"), vector("W_4")
 J, J_2 = vector("J"), vector("J_2")
 start = vector("h_start")
 D, D_inverse = vector("D"), vector("D_inverse")
-eye_added = vector("I_q")  # the identity of the added units
+eye_all = vector("I_m")  # the identity of all units
 
 
 def larger(value: Expr, first: Expr, second: Expr) -> tuple[Clause, ...]:
