@@ -233,6 +233,8 @@ def test_no_square_where_the_activation_leaves_the_rationals() -> None:
         if measure.square is not None and "state_gap" not in measure.name:
             if measure.name in ("descent_growth", "h_gap", "y_gap", "forward_gap", *APART):
                 continue
+            if measure.name in ("dp", "dp_gap"):  # the loss alone has a say in them
+                continue
             assert measure.exact_square(pair, 2, 128) is None, measure.name
     assert MEASURES["h_gap"].exact_square(pair, 1, 128) is None
     assert MEASURES["h_gap"].exact_square(pair, 3, 128) == fmpq(0)
