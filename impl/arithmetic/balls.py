@@ -10,9 +10,9 @@ from typing import Self
 from flint import arb, arb_mat
 from torch import Tensor
 
+from impl.arithmetic.activation import activation
 from impl.arithmetic.base import ALL
 from impl.arithmetic.entries import Entries
-from impl.cells.activation import activation
 from impl.numbers import ball_functions as balls
 
 FUNCTIONS: Mapping[str, Callable[[arb], arb]] = {

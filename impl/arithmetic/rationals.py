@@ -7,10 +7,10 @@ from typing import Self
 from flint import fmpq, fmpq_mat
 from torch import Tensor
 
+from impl.arithmetic.activation import activation
 from impl.arithmetic.balls import FUNCTIONS
 from impl.arithmetic.base import ALL
 from impl.arithmetic.entries import Entries
-from impl.cells.activation import activation
 from impl.errors import InputError
 from impl.numbers.ball_functions import exactly as exactly_at
 from impl.numbers.rationals import exactly

@@ -11,7 +11,7 @@ from itertools import groupby
 import numpy as np
 import torch
 
-from impl.certificate.torch_machine import require_sound
+from impl.models.torch_machine import require_sound
 from properties.attacks.attack import Case, Enough, Target
 from properties.attacks.budget import Budget, apart, batch_size
 from properties.attacks.table import attacks

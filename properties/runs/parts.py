@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from impl.certificate.torch_machine import require_sound
+from impl.models.torch_machine import require_sound
 from properties.attacks.budget import profile
 from properties.attacks.campaign import attack_claim, not_applicable
 from properties.attacks.registry import registered

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import torch
 
-from impl.certificate.torch_machine import require_sound
+from impl.models.torch_machine import require_sound
 from properties.attacks.table import attacks as every
 from properties.judging.evidence import Evidence
 from properties.runs.matrix import matrix

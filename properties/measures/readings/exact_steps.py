@@ -12,7 +12,7 @@ from typing import Any
 
 from flint import arb, arb_mat, fmpq
 
-from impl.cells.activation import Activation
+from impl.arithmetic.activation import Activation
 from impl.numbers.exact_norm import ball_norm
 from properties.measures.readings.adjoints import Matrix, Run, Vector, change, flat
 from properties.measures.readings.balls import BallPair, length

@@ -8,9 +8,8 @@ from typing import Any
 import torch
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
+from impl.arithmetic.activation import Activation
 from impl.arithmetic.rationals import IrrationalError
-from impl.cells.activation import Activation
-from impl.cells.rnn import RNN
 from impl.gradients.adjoint import (
     gradient_gaps,
     last_gradient,
@@ -24,6 +23,7 @@ from impl.gradients.adjoint_error import (
     mean_gradient_gap_error,
     tbptt_error,
 )
+from impl.models.rnn import RNN
 from impl.numbers.ball_functions import float_above
 from properties.measures.readings.adjoints import Arithmetic, Cell, Gap, Run, flat
 from properties.measures.readings.balls import BallPair, length

@@ -8,7 +8,7 @@ import pytest
 import torch
 from msgspec.structs import replace
 
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from properties.attacks.attack import Enough
 from properties.attacks.budget import Budget
 from properties.attacks.campaign import attack_claim, show

@@ -8,7 +8,7 @@ import torch
 from flint import arb, fmpq
 from msgspec.structs import replace
 
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from impl.gradients.constants import Constants
 from properties.attacks.extremal import SPECIAL
 from properties.measures import causal, cells, gates, table, training
