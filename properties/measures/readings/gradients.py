@@ -28,7 +28,7 @@ from impl.numbers.ball_functions import float_above
 from properties.measures.readings.adjoints import Arithmetic, Cell, Gap, Run, flat
 from properties.measures.readings.balls import BallPair, length
 from properties.measures.readings.slack import UP, norm_slack
-from properties.measures.readings.states import before_start
+from properties.measures.readings.vanishing import where_apart
 from properties.systems.batch import Batch
 from properties.systems.unitary.exact import rational, square
 
@@ -51,16 +51,21 @@ READINGS = {
 def windowed_gap(name: str) -> Callable[[Batch], Tensor]:
     """A difference of gradients at every window, (B, S, K+1)."""
     read, _ = READINGS[name]
-    return lambda batch: read(batch.cell, batch.x, batch.K, batch.loss, batch.spec.trained)
+
+    def value(batch: Batch) -> Tensor:
+        found = read(batch.cell, batch.x, batch.K, batch.loss, batch.spec.trained)
+        return where_apart(batch, name, found)
+
+    return value
 
 
 def windowed_slack(name: str) -> Callable[[Batch, Tensor], Tensor]:
-    """The error of its norm: that of the vector, and the norm's own; none where k = T."""
+    """The error of its norm: that of the vector, and the norm's own; none where they are equal."""
     _, error = READINGS[name]
 
     def slack(batch: Batch, value: Tensor) -> Tensor:
         inner = error(batch.cell, batch.x, batch.K, batch.loss, batch.spec.trained)
-        return before_start(batch, inner * UP + norm_slack(entries(batch) + 1, value))
+        return where_apart(batch, name, inner * UP + norm_slack(entries(batch) + 1, value))
 
     return slack
 
