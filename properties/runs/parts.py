@@ -84,9 +84,8 @@ def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -
     if part.work == "proof":
         found["ledgers"] = ledger_records(entry, budget.minimal)
     elif part.work == "sabotage":
-        found["variants"] = tuple(
-            sabotage(entry, variant, budget=budget, seed=seed, device=device)
-            for variant in entry.false_variants
+        found["variants"] = sabotage(
+            entry, entry.false_variants, budget=budget, seed=seed, device=device
         )
     else:
         found["evidence"] = attack_claim(entry, part.work, budget=budget, seed=seed, device=device)

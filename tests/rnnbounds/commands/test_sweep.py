@@ -23,12 +23,23 @@ CLAIM = ("contraction-linear", "--attacks", "random", "-n", 0)
 def convicted(monkeypatch):
     """Every false variant falls at once: what a sweep does with seeds is in question here."""
 
-    def falls(claim, variant, *, budget, seed, device):
-        return VariantRecord(
-            id=variant.id, text=variant.text, form=variant.form, statement=str(seed), mathml="",
-            special=None, convicted=True, attack="random", systems=1, counterexample=None,
-            ledger_fails=True,
-        )  # fmt: skip
+    def falls(claim, variants, *, budget, seed, device):
+        return tuple(
+            VariantRecord(
+                id=variant.id,
+                text=variant.text,
+                form=variant.form,
+                statement=str(seed),
+                mathml="",
+                special=None,
+                convicted=True,
+                attack="random",
+                systems=1,
+                counterexample=None,
+                ledger_fails=True,
+            )
+            for variant in variants
+        )
 
     monkeypatch.setattr(parts, "sabotage", falls)
 
