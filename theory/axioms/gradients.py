@@ -20,7 +20,7 @@ from theory.language.terms.gradients import (
     sensitivity,
     slopes,
 )
-from theory.language.terms.variables import A, B, a, b, c, j, s, v, vector, w_other, x, z
+from theory.language.terms.variables import A, B, X, Y, a, b, c, j, s, v, vector, w_other, x, z
 from theory.language.terms.vectors import (
     diagonal,
     entry,
@@ -47,14 +47,14 @@ _LIPSCHITZ = partial(
 )
 
 TRIANGLE_WEIGHTED = axiom(
-    "norm", f"definition of a norm; {_HORN}, 5.1.1", "‖a + b‖ ≤ ‖a‖ + ‖b‖", (a, b)
-).that(le(weighted(a + b), weighted(a) + weighted(b)))
+    "norm", f"definition of a norm; {_HORN}, 5.1.1", "‖a + b‖ ≤ ‖a‖ + ‖b‖", (X, Y)
+).that(le(weighted(X + Y), weighted(X) + weighted(Y)))
 SUBMULTIPLICATIVE_WEIGHTED = axiom(
     "sub-multiplicativity",
     f"{_HORN}, 5.6.1 and 5.7.13",
     "‖A B‖ ≤ ‖A‖ ‖B‖ in the norms that those of the spaces induce",
-    (A, B),
-).that(le(weighted(A * B), weighted(A) * weighted(B)))
+    (A, Y),
+).that(le(weighted(A * Y), weighted(A) * weighted(Y)))
 SUBMULTIPLICATIVE_FROBENIUS = axiom(
     "sub-multiplicativity",
     f"{_HORN}, section 5.6, the Frobenius norm",
@@ -65,8 +65,8 @@ SUBMULTIPLICATIVE_TRANSPOSED = axiom(
     "sub-multiplicativity",
     f"{_HORN}, 5.6.1 and 5.6.6",
     "‖Aᵀ B‖ ≤ ‖A‖ ‖B‖, for Aᵀ has the spectral norm of A",
-    (A, B),
-).that(le(norm(transpose(A) * B), norm(A) * norm(B)))
+    (A, Y),
+).that(le(norm(transpose(A) * Y), norm(A) * norm(Y)))
 CAUCHY_SCHWARZ = axiom(
     "sub-multiplicativity", f"{_HORN}, Theorem 5.1.4, Cauchy-Schwarz", "|⟨a, b⟩| ≤ ‖a‖ ‖b‖", (a, b)
 ).that(le(Abs(inner(a, b)), norm(a) * norm(b)))
