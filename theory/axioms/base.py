@@ -27,7 +27,8 @@ from theory.language.terms.gradients import (
     slopes,
     steepness,
 )
-from theory.language.terms.variables import A, B, a, b, c, eye, j, m, v, vector, x, y, z
+from theory.language.terms.unitary import rows
+from theory.language.terms.variables import A, B, X, Y, a, b, c, eye, j, m, v, vector, x, y, z
 from theory.language.terms.vectors import (
     absolute,
     completes,
@@ -42,7 +43,8 @@ from theory.language.terms.vectors import (
     max_norm,
     norm,
     phi,
-    rounded,
+    rounded_gram,
+    rounded_step,
     state,
     trace,
     transpose,
@@ -51,7 +53,7 @@ from theory.language.terms.vectors import (
 
 _first = state(x, 0, m), entry(x, m + 1)
 _later = state(x, 0, m + j + 1), entry(x, m + j + 2)
-L_rho, beta_rho, n, d, u = quantities("L_rho beta_rho n d u")
+L_rho, beta_rho, u = quantities("L_rho beta_rho u")
 _L, _w = symbols("L", real=True), vector("w")
 
 
@@ -91,22 +93,22 @@ _NEAREST = partial(
     "Πa is a point of the set, and ⟨a − Πa, z − Πa⟩ ≤ 0 for every point z of the set",
 )
 
-_TRIANGLE = _NORM("‖a + b‖ ≤ ‖a‖ + ‖b‖", (a, b))
+_TRIANGLE = _NORM("‖a + b‖ ≤ ‖a‖ + ‖b‖", (X, Y))
 TRIANGLE, TRIANGLE_MAX, TRIANGLE_WEIGHTED = (
-    _TRIANGLE.that(le(size(a + b), size(a) + size(b))) for size in (norm, max_norm, weighted)
+    _TRIANGLE.that(le(size(X + Y), size(X) + size(Y))) for size in (norm, max_norm, weighted)
 )
-_HOMOGENEITY = _NORM("‖z v‖ = |z| ‖v‖", (z, v))
-HOMOGENEITY = _HOMOGENEITY.that(Clause(eq(norm(z * v), z * norm(v)), (le(Integer(0), z),)))
-HOMOGENEITY_WEIGHTED = _HOMOGENEITY.that(eq(weighted(z * v), Abs(z) * weighted(v)))
+_HOMOGENEITY = _NORM("‖z v‖ = |z| ‖v‖", (z, X))
+HOMOGENEITY = _HOMOGENEITY.that(Clause(eq(norm(z * X), z * norm(X)), (le(Integer(0), z),)))
+HOMOGENEITY_WEIGHTED = _HOMOGENEITY.that(eq(weighted(z * X), Abs(z) * weighted(X)))
 _SUBMULTIPLICATIVE = axiom(
     "sub-multiplicativity",
     "Horn & Johnson, Matrix Analysis, 5.6.1 and 5.7.13",
     "‖A B‖ ≤ ‖A‖ ‖B‖, in the norms that those of the spaces induce, for an operator A and an "
     "operator or vector B",
-    (A, B),
+    (A, Y),
 )
 SUBMULTIPLICATIVE, SUBMULTIPLICATIVE_MAX, SUBMULTIPLICATIVE_WEIGHTED = (
-    _SUBMULTIPLICATIVE.that(le(size(A * B), size(A) * size(B)))
+    _SUBMULTIPLICATIVE.that(le(size(A * Y), size(A) * size(Y)))
     for size in (norm, max_norm, weighted)
 )
 _JACOBIAN = _CHAIN_RULE(
@@ -158,45 +160,54 @@ DIAGONAL_COMMUTES, DIAGONAL_COMMUTES_MAX = (
     )
     for size in (norm, max_norm)
 )
+# Sizes are arguments: γ is that of products with so many terms.
+_exact = A * a + B * b + v
 ROUNDED_STEP = _ROUNDING(
-    "‖fl(A a + B b + v) − (A a + B b + v)‖ ≤ γ_{n+d+2} (‖|A|‖‖a‖ + ‖|B|‖‖b‖ + ‖v‖), "
-    "but for overflow and underflow",
-    (A, a, B, b, v),
+    "‖fl(A a + B b + v) − (A a + B b + v)‖ ≤ γ_{m+j+2} (‖|A|‖‖a‖ + ‖|B|‖‖b‖ + ‖v‖), of stored "
+    "operands, A of m columns and B of j, but for overflow and underflow",
+    (A, a, B, b, v, m, j),
 ).that(
     Clause(
         le(
-            norm(rounded(A * a + B * b + v) - (A * a + B * b + v)),
-            gamma(n + d + 2)
+            norm(rounded_step(A, a, B, b, v) - _exact),
+            gamma(m + j + 2)
             * (norm(absolute(A)) * norm(a) + norm(absolute(B)) * norm(b) + norm(v)),
         ),
-        (lt((n + d + 2) * u, Integer(1)), eq(in_range(A * a + B * b + v), 1)),
+        (
+            le(rows(transpose(A)), m),
+            le(rows(transpose(B)), j),
+            lt((m + j + 2) * u, Integer(1)),
+            eq(in_range(A, a, B, b, v), 1),
+        ),
     )
 )
-_shifted = y**2 * eye - transpose(A) * A - z * eye
+_shifted, _gram = y**2 * eye - transpose(A) * A - z * eye, rounded_gram(A, y, z)
 ROUNDED_GRAM = _ROUNDING(
-    "fl(AᵀA) is off by γ_n ‖A‖_F², s² and two subtractions, of a shift ≥ 0, by 4u s² where "
-    "the result is ≥ 0, but for overflow and underflow",
-    (A, y, z),
+    "fl(AᵀA), of a stored A with m rows, is off by γ_m ‖A‖_F², s² and two subtractions, of a shift "
+    "≥ 0, by 4u s² where the result is ≥ 0, but for overflow and underflow",
+    (A, y, z, m),
 ).that(
     Clause(
-        le(norm(rounded(_shifted) - _shifted), gamma(n) * frobenius(A) + 4 * u * y**2),
+        le(norm(_gram - _shifted), gamma(m) * frobenius(A) + 4 * u * y**2),
         (
-            eq(completes(rounded(_shifted)), Integer(1)),
+            eq(completes(_gram), Integer(1)),
+            le(rows(A), m),
             le(Integer(0), z),
-            lt(n * u, Integer(1)),
-            eq(in_range(_shifted), 1),
+            lt(m * u, Integer(1)),
+            eq(in_range(A, y, z), 1),
         ),
     )
 )
 CHOLESKY = axiom(
     "Cholesky's backward error",
     "Higham, Accuracy and Stability, Theorem 10.3; Rump, BIT 46 (2006)",
-    "if the factorisation of A completes, A + Δ ⪰ 0 with ‖Δ‖ ≤ γ_{n+2}/(1 − γ_{n+2}) tr A",
-    (A,),
+    "if the factorisation of a stored A with m rows completes, A + Δ ⪰ 0 with "
+    "‖Δ‖ ≤ γ_{m+2}/(1 − γ_{m+2}) tr A",
+    (A, m),
 ).that(
     Clause(
-        le(-gamma(n + 2) * trace(A), (1 - gamma(n + 2)) * least(A)),
-        (eq(completes(A), Integer(1)), lt(2 * (n + 2) * u, Integer(1))),
+        le(-gamma(m + 2) * trace(A), (1 - gamma(m + 2)) * least(A)),
+        (eq(completes(A), Integer(1)), le(rows(A), m), lt(2 * (m + 2) * u, Integer(1))),
     )
 )
 WEYL = axiom(

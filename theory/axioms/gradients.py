@@ -18,7 +18,7 @@ from theory.language.terms.gradients import (
     sensitivity,
     slopes,
 )
-from theory.language.terms.variables import A, B, a, b, c, j, s, v, vector, w_other, x
+from theory.language.terms.variables import A, B, Y, a, b, c, j, s, v, vector, w_other, x
 from theory.language.terms.vectors import (
     diagonal,
     entry,
@@ -57,8 +57,8 @@ SUBMULTIPLICATIVE_TRANSPOSED = axiom(
     "sub-multiplicativity",
     f"{_HORN}, 5.6.1 and 5.6.6",
     "‖Aᵀ B‖ ≤ ‖A‖ ‖B‖, for Aᵀ has the spectral norm of A",
-    (A, B),
-).that(le(norm(transpose(A) * B), norm(A) * norm(B)))
+    (A, Y),
+).that(le(norm(transpose(A) * Y), norm(A) * norm(Y)))
 CAUCHY_SCHWARZ = axiom(
     "sub-multiplicativity", f"{_HORN}, Theorem 5.1.4, Cauchy-Schwarz", "|⟨a, b⟩| ≤ ‖a‖ ‖b‖", (a, b)
 ).that(le(Abs(inner(a, b)), norm(a) * norm(b)))

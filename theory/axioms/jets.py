@@ -11,6 +11,7 @@ from theory.language.terms.jets import (
     factor,
     first,
     gate,
+    in_largest,
     kind,
     own_slope,
     row,
@@ -42,7 +43,10 @@ LARGEST_ROW = axiom(
     f"{_HORN}, Example 5.6.5 and Definition 5.4.12",
     "into max |·|_i/v_i an operator has the norm max ‖A_i‖/v_i, the rows in the dual norm",
     (_L, A),
-).that(le(weighted(A), _L), requires=law("", (i,), le(weighted(row(A, i)), _L * unit_weight(i))))
+).that(
+    Clause(le(weighted(A), _L), (eq(in_largest, Integer(1)),)),
+    requires=law("", (i,), le(weighted(row(A, i)), _L * unit_weight(i))),
+)
 CHAIN_RULE_UNITS = {
     number: axiom(
         "chain rule",

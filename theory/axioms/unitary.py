@@ -8,15 +8,15 @@ from theory.language import Axiom, Clause, axiom, eq, law, le, stated
 from theory.language.terms.gradients import d_state, derivative, differentiable, slopes
 from theory.language.terms.unitary import d_run, part
 from theory.language.terms.variables import A, a, b, eye, i, j, s, x
-from theory.language.terms.vectors import entry, function, norm, state, transpose
+from theory.language.terms.vectors import Operator, entry, function, norm, state, transpose
 
 _HORN = "Horn & Johnson, Matrix Analysis"
 _now = state(x, 0, s + j), entry(x, s + j + 1)
 # A = P Σ Qᵀ: left(A) = P, singular(A) = Σ, right(A) = Q.  kept(A) embeds the q coordinates where
 # Σ < I into all; there Σ is low(A), and cosine(A) is (I − Σ²)^½.
-left, right = function("left", module=__name__), function("right", module=__name__)
-singular, kept = function("singular", module=__name__), function("kept", module=__name__)
-low, cosine = function("low", module=__name__), function("cosine", module=__name__)
+left, right = function("left", Operator, __name__), function("right", Operator, __name__)
+singular, kept = function("singular", Operator, __name__), function("kept", Operator, __name__)
+low, cosine = function("low", Operator, __name__), function("cosine", Operator, __name__)
 
 _DIAGONAL = partial(axiom, "norm of a diagonal matrix", f"{_HORN}, Theorem 5.6.36")
 _CHAIN_RULE = partial(

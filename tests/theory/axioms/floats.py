@@ -9,7 +9,7 @@ from typing import Any
 from flint import fmpq
 from formal import Op, diagonal, op
 
-from theory.axioms.base import d, n, u
+from theory.axioms.base import u
 from theory.language.terms import vectors as terms
 from theory.language.terms.variables import eye
 
@@ -41,10 +41,11 @@ def one_step(random: Random, world: dict[Any, Any]) -> tuple[Any, ...]:
     p, r, v = numbers(random, k, 1), numbers(random, q, 1), numbers(random, rows, 1)
     flat = [x for (x,) in p], [x for (x,) in r]
     found = [[dot(A[i], flat[0]) + dot(B[i], flat[1]) + v[i][0]] for i in range(rows)]
-    world |= {n: fmpq(k), d: fmpq(q), u: fmpq(1, 2**53), terms.in_range: lambda *_: 1}
-    world[terms.rounded] = lambda *_: exact(found, rows, 1)
+    world |= {u: fmpq(1, 2**53), terms.in_range: lambda *_: 1}
+    world[terms.rounded_step] = lambda *_: exact(found, rows, 1)
     return (
-        exact(A, rows, k), exact(p, k, 1), exact(B, rows, q), exact(r, q, 1), exact(v, rows, 1)
+        exact(A, rows, k), exact(p, k, 1), exact(B, rows, q), exact(r, q, 1), exact(v, rows, 1),
+        fmpq(k), fmpq(q)
     )  # fmt: skip
 
 
@@ -78,8 +79,8 @@ def cholesky(random: Random, world: dict[Any, Any]) -> tuple[Any, ...]:
     size = random.randrange(1, 4)
     tried = [nearly_singular(random, size) for _ in range(9)]
     A = next(filter(factorises, tried), tried[0])
-    world |= {n: fmpq(size), u: fmpq(1, 2**53), terms.completes: lambda *_: int(factorises(A))}
-    return (exact(A, size, size),)
+    world |= {u: fmpq(1, 2**53), terms.completes: lambda *_: int(factorises(A))}
+    return exact(A, size, size), fmpq(size)
 
 
 def gram_step(random: Random, world: dict[Any, Any]) -> tuple[Any, ...]:
@@ -93,7 +94,7 @@ def gram_step(random: Random, world: dict[Any, Any]) -> tuple[Any, ...]:
     for i in range(size):
         found[i][i] = (y * y + found[i][i]) - z
     done = int(factorises(found))
-    world |= {n: fmpq(size), u: fmpq(1, 2**53), eye: diagonal([1] * size)}
+    world |= {u: fmpq(1, 2**53), eye: diagonal([1] * size)}
     world |= {terms.in_range: lambda *_: 1, terms.completes: lambda *_: done}
-    world[terms.rounded] = lambda *_: exact(found, size, size)
-    return exact(A, size, size), fmpq(*y.as_integer_ratio()), fmpq(*z.as_integer_ratio())
+    world[terms.rounded_gram] = lambda *_: exact(found, size, size)
+    return exact(A, size, size), *(fmpq(*q.as_integer_ratio()) for q in (y, z)), fmpq(size)

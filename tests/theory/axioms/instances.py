@@ -290,6 +290,7 @@ def rows_of_states(random: Random, world: World) -> tuple[Any, ...]:
     p, q = sizes(random, 2)
     of = random.choice("ES")
     A = matrix(random, p, q, "S", of)
+    world[of_jets.in_largest] = fmpq(1)
     world[of_jets.row] = lambda B, i: op(B.lines[int(i) : int(i) + 1] or [[0] * q], 1, q, "E", of)
     world[of_jets.unit_weight] = lambda i: world["weights of units"][int(i)]
     each = [arb(induced(world[of_jets.row](A, r), world["weights of units"])) for r in range(p)]

@@ -25,7 +25,7 @@ from theory.language import Axiom, Clause, Statement, eq, law, le
 from theory.language.terms import unitary as of_unitary
 from theory.language.terms import vectors as terms
 from theory.language.terms.gradients import activation, derivative, jacobian, sensitivity, slopes
-from theory.language.terms.variables import A, B, a, b, eye, j, m, s, v, w_other, x, z
+from theory.language.terms.variables import A, B, X, Y, a, b, eye, j, m, s, v, w_other, x, z
 from theory.language.terms.vectors import inner, least, max_norm, norm, transpose, weighted
 
 TRIES, ENOUGH = 120, 20
@@ -211,18 +211,18 @@ def test_a_jump_is_no_slope() -> None:
 @pytest.mark.parametrize(
     ("axiom", "false"),
     [
-        (base.SUBMULTIPLICATIVE, le(norm(A) * norm(B), norm(A * B))),
+        (base.SUBMULTIPLICATIVE, le(norm(A) * norm(Y), norm(A * Y))),
         (base.CHAIN_RULE, eq(jacobian(x, m + j + 2, m + 1), jacobian(x, m + j + 1, m + 1))),
-        (base.HOMOGENEITY, eq(norm(z * v), norm(v))),
+        (base.HOMOGENEITY, eq(norm(z * X), norm(X))),
         (gradients.CAUCHY_SCHWARZ, eq(Abs(inner(a, b)), norm(a) * norm(b))),
         (base.LEAST_EIGENVALUE, eq(least(z * eye - transpose(A) * A), z - norm(A))),
         (base.WEYL, le(least(A) + norm(B), least(A + B))),
         (gates.EUCLIDEAN_BY_LARGEST, le(norm(v), max_norm(v))),
         (unitary.SINGULAR_VALUES, eq(transpose(A), A)),
         (base.MEAN_VALUE, eq(activation(a), activation(b) + slopes(b, b) * (a - b))),
-        (base.SUBMULTIPLICATIVE_WEIGHTED, le(weighted(A * B), norm(A) * weighted(B))),
+        (base.SUBMULTIPLICATIVE_WEIGHTED, le(weighted(A * Y), norm(A) * weighted(Y))),
     ],
-    ids=str,
+    ids=lambda part: part.text if isinstance(part, Axiom) else "",
 )
 def test_another_law_falls(axiom: Axiom, false: Statement) -> None:
     """Of the same terms, at the same instances."""

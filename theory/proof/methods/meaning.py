@@ -11,7 +11,7 @@ import sympy
 from sympy import Basic, Expr, Float, I, Integer, Pow, Symbol, nan, oo, zoo
 from sympy.core.function import AppliedUndef
 
-from theory.language import Clause, Statement, le, ne
+from theory.language import Clause, Statement, le, ne, sorts
 from theory.language.terms.vectors import Norm, Term
 from theory.proof.methods.base import Gap
 
@@ -66,6 +66,26 @@ def require_plain(variables: Iterable[Basic]) -> None:
     for variable in variables:
         if variable.assumptions0 not in PLAIN:
             raise Gap(f"{variable} does not range over all vectors, reals or natural numbers")
+
+
+def require_fitting(term: Expr, variable: Symbol) -> None:
+    """Raise Gap unless the term is of a sort over which the variable ranges."""
+    try:
+        fitting = sorts.fits(term, variable)
+    except sorts.SortError as error:
+        raise Gap(str(error)) from error
+    if not fitting:
+        found, wanted = sorts.sort_of(term), sorts.sort_of(variable)
+        raise Gap(f"{term} cannot stand for {variable}: {found} for {wanted}")
+
+
+def require_sorted(statements: Iterable[Statement]) -> None:
+    """Raise Gap for sums and comparisons of different sorts, and for products that have none."""
+    try:
+        for statement in statements:
+            sorts.require_sorted(statement)
+    except sorts.SortError as error:
+        raise Gap(str(error)) from error
 
 
 def require_total(term: Expr, within: Iterable[Expr]) -> None:
