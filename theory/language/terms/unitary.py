@@ -24,7 +24,7 @@ scaled_preactivation = function("scaled_preactivation", module=__name__)
 unscaled = function("unscaled", module=__name__)
 # below(z, A), whose entries are -z ‖i-th row of A‖, or less where such roots are rounded
 below = function("below", module=__name__)
-part = function("part", Scalar, __name__)  # part(v, i), the i-th entry of v
+part = function("part", Scalar, __name__)  # part(v, i), the i-th entry of v, 0 beyond the last
 line = function("line", module=__name__)  # line(A, i), the i-th row of A, as a vector
 d_run = function("d_run", Operator, __name__)  # d_run(x, s, j) = ∂h_{s+j}/∂h_s
 
