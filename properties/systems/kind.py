@@ -21,7 +21,7 @@ from properties.systems.unitary.exact import Exact
 # The cell of what is none.
 NO_CELL = "no-cell"
 # Every recurrent cell contracts in some norm, if its weights are small enough.
-STATE = ("contraction", "gradient gap", "smooth")
+STATE = ("contraction", "smooth")
 
 
 class Column(NamedTuple):

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from theory.language import Axiom, Instance
-from theory.proof.proof import Lemma, Proof
+from theory.proof.lemma import Lemma
+from theory.proof.proof import Proof
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,7 @@ from theory.models.activations import ACTIVATIONS, ActivationFacts, Piece, Supre
 from theory.models.slopes import require_pieces
 from theory.models.system import DIFFERENTIABLE, WINDOW
 from theory.proof import Form, Proof, Step, check
+from theory.proof.lemma import Lemma
 from theory.proof.methods import (
     HYPOTHESIS,
     BallMaximum,
@@ -80,7 +81,6 @@ from theory.proof.methods import (
     Smt,
 )
 from theory.proof.methods.naturals import require_natural
-from theory.proof.proof import Lemma
 from theory.proof.scope import Known
 
 lam, S_0, epsilon, T, k = symbols("lam S_0 epsilon T k")
