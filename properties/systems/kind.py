@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from hypothesis.strategies import SearchStrategy
 
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from impl.cells.table import CELLS
 from properties.systems.drawing.regimes import Array
 from properties.systems.spec import Make, SystemSpec

@@ -20,7 +20,7 @@ from theory.language.vocabulary import DEFINITIONS, unfold
 from theory.proof.ledger import Kind, Ledger, Proved, StepResult, Verdict
 from theory.proof.methods import GIVEN, Gap, Induction, Method
 from theory.proof.methods.base import use_name
-from theory.proof.methods.meaning import require_exact, require_plain, sides
+from theory.proof.methods.meaning import require_exact, require_plain, require_sorted, sides
 from theory.proof.scope import Known
 
 __all__ = ["GIVEN", "Ledger", "Proof", "Step", "StepResult", "check"]
@@ -174,6 +174,7 @@ def _run(step: Step, known: Known, minimal: bool) -> StepResult:
 def _require_fresh(step: Step, known: Known) -> None:
     """The name is new, and of the variables nothing is assumed but what the step says."""
     require_exact(sides((step.conclusion, *step.given)))
+    require_sorted((step.conclusion, *step.given))
     require_plain(step.forall)
     if step.id in known.laws or step.id in known.assumptions:
         raise Gap(f"the name {step.id!r} is taken")

@@ -16,9 +16,10 @@ from theory.axioms import unitary as unitary_axioms
 from theory.language import Clause, Instance, Statement, eq, symbols
 from theory.language.printing import statement_text
 from theory.language.terms import unitary as unitary_terms
-from theory.language.terms.variables import eye, i, vector
+from theory.language.terms.variables import eye, i, operator
 from theory.language.terms.vectors import Norm, Scalar, transpose
 from theory.language.vocabulary import unfold
+from theory.models.cells import W
 from theory.models.unitary.networks import BELOW
 from theory.proof import Form, check, prove_variant
 from theory.proof.ledger import Ledger
@@ -144,7 +145,7 @@ def test_every_product_and_sum_has_a_shape(form: Form) -> None:
 
 def test_the_sorts_see_what_does_not_fit() -> None:
     """V W, W + V and JᵀJ = I of the larger size."""
-    J, V, W = unitary_terms.J, unitary_terms.V, vector("W")
+    J, V, W = unitary_terms.J, unitary_terms.V, operator("W")
     for bad in (V * W, W + V, J * V, transpose(J) * J + V):
         with pytest.raises(AssertionError):
             Sorts("n").shape(bad)
@@ -169,7 +170,7 @@ def witness_with(name: str, old: Expr, new: Expr) -> Ledger:
 
 def test_the_witness_is_orthogonal_or_the_theorem_fails() -> None:
     """With +Σ_q in its last corner V has the block W and as many rows, but is not orthogonal."""
-    S_q = unitary_axioms.low(vector("W"))
+    S_q = unitary_axioms.low(W)
     ledger = witness_with("minimal dilation", -S_q, S_q)
     assert ledger.failures[0].id == "first and last columns are orthogonal"
     assert "counter-model" in ledger.failures[0].detail
@@ -178,7 +179,7 @@ def test_the_witness_is_orthogonal_or_the_theorem_fails() -> None:
 def test_the_witness_has_at_most_twice_as_many_rows_or_the_theorem_fails() -> None:
     """A row more than n + q may be one more than 2n; and 2n − 1 are not enough."""
     n = symbols("n")[0]
-    q = unitary_terms.rank(unitary_axioms.kept(vector("W")))
+    q = unitary_terms.rank(unitary_axioms.kept(W))
     ledger = witness_with("rows", n + q, n + q + 1)
     assert "counter-model" in ledger.failures[0].detail
     claim = CLAIMS[0]
