@@ -187,9 +187,9 @@ WEIGHT_GAP = Claim(
             "one-step-short",
             "the product of one step less",
             le(w_gap, eps_k / beta * (StepProduct(N - 1, c) - 1)),
-            (*TRAINING, CURVED, SOME_STEPS),
+            (*BY_PRODUCT.assumptions, SOME_STEPS),
         ),
-        BY_PRODUCT.variant(
+        OF_LOSSES.variant(
             "a-thousandth-less",
             "the worst case is never reached: 0.999 of it is enough",
             le(w_gap, Rational(999, 1000) * eps_k / beta * (StepProduct(N, c) - 1)),
