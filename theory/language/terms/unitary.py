@@ -49,7 +49,7 @@ V, W_2, W_3, W_4 = operator("V"), operator("W_2"), operator("W_3"), operator("W_
 J, J_2 = operator("J"), operator("J_2")
 start = vector("h_start")
 D, D_inverse = operator("D"), operator("D_inverse")
-eye_added = operator("I_q")  # the identity of the added units
+eye_all = operator("I_m")  # the identity of all units
 
 
 def larger(value: Expr, first: Expr, second: Expr) -> tuple[Clause, ...]:
