@@ -10,6 +10,7 @@ from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
 from theory.axioms.gradients import CAUCHY_SCHWARZ
 from theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM
 from theory.claims.unitary.pulse import BEYOND
+from theory.claims.unitary.similar import SIMILARITY, WITH_RELU
 from theory.language import ZERO, at, eq, le, symbols
 from theory.language.terms.gradients import activation
 from theory.language.terms.unitary import (
@@ -139,7 +140,7 @@ URNN_EQUIVALENCE = Claim(
     source=Source(
         "Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs", "Theorem 3.1"
     ),
-    forms=(EQUIVALENCE, BEYOND),
+    forms=(EQUIVALENCE, BEYOND, SIMILARITY),
     false_variants=(
         EQUIVALENCE.variant(
             "unbiased",
@@ -166,6 +167,7 @@ URNN_EQUIVALENCE = Claim(
             "the equivalent is one for all inputs, not for bounded ones alone",
             eq(unitary_gap_beyond, ZERO),
         ),
+        WITH_RELU,
     ),
     extremal=(
         "every network: an exact equivalence. The bias is reached by the scalar network whose "
