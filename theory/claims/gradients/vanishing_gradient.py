@@ -4,13 +4,14 @@ from sympy import Expr, sqrt
 
 from theory.axioms.base import CHAIN_RULE, CHAIN_RULE_START, DERIVATIVE_IN_INPUT
 from theory.axioms.gradients import DERIVATIVE_IN_STATE
-from theory.language import Assumption, Use, at, le, symbols
+from theory.language import ZERO, Assumption, Use, at, le, symbols
 from theory.language.terms.gradients import d_state, jacobian
 from theory.language.terms.variables import j, m, x
 from theory.language.terms.vectors import entry, state
 from theory.models.box_geometry import BOX, SHOWN_DERIVATIVE
 from theory.models.box_geometry import LIPSCHITZ_INPUT as LIPSCHITZ_INPUT_BOX
 from theory.models.geometry import EUCLIDEAN, Geometry
+from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
 from theory.models.sensitivity import factor
 from theory.models.system import CONTRACTION, DIFFERENTIABLE, INDEX, LIPSCHITZ_INPUT, PAST_INDEX
 from theory.proof import Claim, Source, Step, instead, scaled, step, theorem
@@ -59,6 +60,22 @@ FORM = theorem(
         (DERIVATIVE_IN_STATE.at(lam, later, x_later), "contraction"),
     ),
 ).by(at("all steps", t - 1, T - t), "index", "past")
+LASTING = theorem(
+    "lasting",
+    le(dh_dx * (1 + (T - t) * (1 - lam)), L_x),
+    MODEL,
+    "rnn",
+    (
+        POWER_NOT_NEGATIVE,
+        step("powers on one side", le(ZERO, (1 - lam) * (1 - lam**j)), forall=(j,)).by_induction(
+            step=at("power not negative", j)
+        ),
+        step("Bernoulli", le(lam**j * (1 + j * (1 - lam)), 1), forall=(j,)).by_induction(
+            step=at("powers on one side", j + 1)
+        ),
+    ),
+    note="a gradient that lasts, as long memory needs it, leaves no λ < 1 as the lag grows",
+).by(FORM.lemma("vanishing-gradient").at(), at("Bernoulli", T - t), "past")
 IN_BOX = theorem(
     "box",
     le(dh_dx, C_box * L_x_box * BOX.lam ** (T - t)),
@@ -76,7 +93,7 @@ VANISHING_GRADIENT = Claim(
     id="vanishing-gradient",
     title="Gradients in early inputs vanish",
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 3"),
-    forms=(FORM, IN_BOX),
+    forms=(FORM, LASTING, IN_BOX),
     false_variants=(
         instead(FORM, t, t - 1, "next-power", "λ^{T−t+1} in place of λ^{T−t}"),
         FORM.variant(
@@ -98,6 +115,11 @@ VANISHING_GRADIENT = Claim(
             "as-the-square-root",
             "the slopes average out, like the square root of the lag",
             le(dh_dx, L_x * lam ** (T - t) / sqrt(T - t + 1)),
+        ),
+        LASTING.variant(
+            "longer-by-one",
+            "one step more than the lag counts",
+            le(dh_dx * (1 + (T - t + 1) * (1 - lam)), L_x),
         ),
         scaled(IN_BOX, BOX.lam, "box-next-power", "λ^{T−t+1} in place of λ^{T−t}, of a cell"),
         IN_BOX.variant(
