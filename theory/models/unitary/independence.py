@@ -1,10 +1,10 @@
 """Units of a tanh network are independent, but for those equal up to the sign (Emami et al.)."""
 
-from sympy import Symbol
+from sympy import Expr, Symbol
 
 from theory.axioms.analytic import BASIS, EMPTY, HOMOMORPHISM, LARGEST, NO_LONELY_POLE, TANH_POLES
 from theory.axioms.ranks import RANK_KERNEL, RANK_PRODUCT
-from theory.language import ONE, ZERO, Clause, assume, at, eq, le, ne, symbols
+from theory.language import ONE, ZERO, Clause, Statement, assume, at, eq, le, ne, symbols
 from theory.language.terms.analytic import lines, slope, support, tangents, unit
 from theory.language.terms.unitary import rank
 from theory.language.terms.variables import a, b, c, i, v, vector, z
@@ -22,7 +22,7 @@ units = tangents(history(t_0))
 chosen = present(t_0) * representatives * v
 
 
-def _chosen(one: Symbol) -> tuple[object, ...]:
+def _chosen(one: Symbol) -> tuple[Statement, ...]:
     return (eq(unit(one), ONE), ne(inner(chosen, one), ZERO))
 
 
@@ -44,7 +44,7 @@ NETWORK = assume(
 )
 
 
-def _now(*terms: object) -> tuple[object, ...]:
+def _now(*terms: Expr) -> tuple[Expr, ...]:
     """The terms of the weights that are chosen, at the time of the sample."""
     return tuple(term.subs(i, t_0).subs(c, chosen) for term in terms)
 
