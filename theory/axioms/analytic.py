@@ -29,10 +29,10 @@ from theory.language.terms.analytic import (
     unit,
 )
 from theory.language.terms.unitary import beside, rank
-from theory.language.terms.variables import A, B, a, b, c, v, vector, y, z
+from theory.language.terms.variables import A, B, a, b, c, operator, v, y, z
 from theory.language.terms.vectors import inner, norm
 
-P, T, X, Y, Z = (vector(name) for name in ("P_list", "T_list", "X_list", "Y_list", "Z_list"))
+P, T, X, Y, Z = (operator(name) for name in ("P_list", "T_list", "X_list", "Y_list", "Z_list"))
 _LANG = "Lang, Algebra"
 _FREE = partial(axiom, "free abelian groups", f"{_LANG}, sections I.7 and I.8")
 _FIELDS = partial(axiom, "algebraic elements", f"{_LANG}, sections V.1 and VIII.1")

@@ -15,7 +15,7 @@ from theory.axioms import unitary as unitary_axioms
 from theory.language import Clause, Instance, Statement
 from theory.language.printing import statement_text
 from theory.language.terms import unitary as unitary_terms
-from theory.language.terms.variables import eye, i, vector
+from theory.language.terms.variables import eye, i, operator
 from theory.language.terms.vectors import Norm, Scalar, transpose
 from theory.language.vocabulary import unfold
 from theory.models.unitary.networks import BELOW
@@ -142,7 +142,7 @@ def test_every_product_and_sum_has_a_shape(form: Form) -> None:
 
 def test_the_sorts_see_what_does_not_fit() -> None:
     """V W, W + V and JᵀJ = I of the larger size."""
-    J, V, W = unitary_terms.J, unitary_terms.V, vector("W")
+    J, V, W = unitary_terms.J, unitary_terms.V, operator("W")
     for bad in (V * W, W + V, J * V, transpose(J) * J + V):
         with pytest.raises(AssertionError):
             Sorts("n").shape(bad)

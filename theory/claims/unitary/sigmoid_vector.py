@@ -69,7 +69,7 @@ CONSTANT = (
         given=(EQUAL,),
     ).by(
         *STABLE,
-        at("outputs", t_0),
+        at("outputs", t_0, 0),
         at("no more than W leaves", t_0, j + s + 1),
         GELFAND.at(back_other, c, j + s + 1),
         at("later powers", s, j),

@@ -19,13 +19,13 @@ from theory.language.terms.unitary import (
     similarity_inverse,
     start,
 )
-from theory.language.terms.variables import eye, vector, x
+from theory.language.terms.variables import eye, operator, vector, x
 from theory.language.terms.vectors import Norm, Scalar, frobenius, function, norm, transpose
 
 T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 lam, S_0, B_h = (Symbol(name, real=True) for name in ("lam", "S_0", "B_h"))
-C = vector("C")
-W, W_transposed, W_short = vector("W"), vector("W_3_transposed"), vector("W_3_short")
+C = operator("C")
+W, W_transposed, W_short = operator("W"), operator("W_3_transposed"), operator("W_3_short")
 
 count = function("count", Norm, __name__)  # count(v), of the classes that v lists
 is_scalar = function("is_scalar", Scalar, __name__)  # 1 for ρ I with 0 ≤ ρ < 1
@@ -144,17 +144,17 @@ _DILATION = (
             "multiplicity",
             "largest geometric multiplicity of an eigenvalue |μ| < 1 of the leading block",
             r"mult(\mu)",
-            rank(vector("S")),
+            rank(operator("S")),
         ),
         _number(
             "multiplicity_any",
             "the same of the eigenvalues |μ| ≤ 1",
             r"mult_1(\mu)",
-            rank(vector("S_any")),
+            rank(operator("S_any")),
         ),
     ),
 )
-_active, _analytic = vector("D_active"), vector("H_analytic")
+_active, _analytic = operator("D_active"), operator("H_analytic")
 _LIMITS = (
     *of(
         "candidate",
@@ -195,21 +195,21 @@ _LIMITS = (
             "sample_rank",
             "rank of the units' values, as functions of the inputs and up to constants",
             "rank(H)",
-            rank(vector("H_units")),
+            rank(operator("H_units")),
         ),
         _number(
             "sign_classes",
             "classes of units that are equal up to the sign, the constant ones apart",
             "classes_s",
-            count(vector("H_sign")),
+            count(operator("H_sign")),
         ),
         _number(
             "equal_classes",
             "classes of units that are equal, the constant ones apart",
             "classes_e",
-            count(vector("H_equal")),
+            count(operator("H_equal")),
         ),
-        _number("unit_count", "number of units", "units", count(vector("H_all"))),
+        _number("unit_count", "number of units", "units", count(operator("H_all"))),
         _number(
             "analytic_rank",
             "rank of the values of tanh A_1 and of tanh A_2 = tanh(A_1)/2",

@@ -7,7 +7,7 @@ from theory.axioms.ranks import RANK_KERNEL, RANK_PRODUCT
 from theory.language import ONE, ZERO, Clause, Statement, assume, at, eq, le, ne, symbols
 from theory.language.terms.analytic import lines, slope, support, tangents, unit
 from theory.language.terms.unitary import rank
-from theory.language.terms.variables import a, b, c, i, v, vector, z
+from theory.language.terms.variables import a, b, c, i, operator, v, z
 from theory.language.terms.vectors import inner, norm
 from theory.models.unitary import lines as model
 from theory.models.unitary.lines import PAIRS, UNROLLED, history, inputs, present
@@ -17,7 +17,7 @@ sign_classes, sample_rank = symbols("sign_classes sample_rank")
 
 t_0 = Symbol("t_0", integer=True)  # the time of the units that are sampled
 # values v = v·t_k as a function of the inputs; representatives selects units
-values, representatives = vector("H_units"), vector("S_classes")
+values, representatives = operator("H_units"), operator("S_classes")
 units = tangents(history(t_0))
 chosen = present(t_0) * representatives * v
 

@@ -42,15 +42,15 @@ from theory.language.terms.analytic import (
 )
 from theory.language.terms.unitary import rank
 from theory.language.terms.variables import A, b, c, i, j, z
-from theory.language.terms.vectors import function, inner, norm
+from theory.language.terms.vectors import Operator, function, inner, norm
 from theory.proof import step
 from theory.proof.methods import HYPOTHESIS
 
 # history(i), the list; inputs(i), the inputs at the times 0, …, i, each a function of them all
-history, inputs = function("history", module=__name__), function("inputs", module=__name__)
-reads, feeds = function("reads", module=__name__), function("feeds", module=__name__)
+history, inputs = function("history", Operator, __name__), function("inputs", Operator, __name__)
+reads, feeds = function("reads", Operator, __name__), function("feeds", Operator, __name__)
 # present(i) a: the weights a of the units at time i among all units up to then
-present = function("present", module=__name__)
+present = function("present", Operator, __name__)
 
 P, X = history(i), inputs(i)
 T, Y = tangents(P), basis(P, X)

@@ -27,8 +27,8 @@ from theory.language import (
 from theory.language.functions import TANH
 from theory.language.terms.analytic import support, tangents
 from theory.language.terms.unitary import J_2, J, rows
-from theory.language.terms.variables import a, b, j, v, vector, z
-from theory.language.terms.vectors import Scalar, exponential, function, norm, transpose
+from theory.language.terms.variables import a, b, j, operator, v, vector, z
+from theory.language.terms.vectors import Operator, Scalar, exponential, function, norm, transpose
 from theory.models.unitary.lines import INDEPENDENCE, history, present
 from theory.models.unitary.local_maps import W, n, states
 from theory.proof import step
@@ -36,9 +36,9 @@ from theory.proof import step
 sigmoid_gap, same_activation, sigmoidal = symbols("sigmoid_gap same_activation sigmoidal")
 
 # Of both networks' units J embeds the unitary one's, J₂ the other one's.
-latest = function("latest", module=__name__)  # latest(j) a, what x_j adds to the pre-activations
+latest = function("latest", Operator, __name__)  # latest(j) a, what x_j adds to the pre-activations
 sigmoid = function("sigmoid", Scalar, __name__)
-U, e, c = vector("U"), vector("e"), vector("c_out")
+U, e, c = operator("U"), vector("e"), vector("c_out")
 back, back_other = transpose(U), transpose(W)
 # multiple(ρ): ρ is a constant and this multiple of a tanh
 multiple = function("multiple", Scalar, __name__)
@@ -123,10 +123,10 @@ moved_back = combined(j, back * v, back_other * b)
 # Relations, with the other network's units too, move back by a step.
 RELATIONS = (
     step("normal form", NORMAL_FORM, forall=(z,)).by(SIGMOID.at(z), TANH.at(z / 2)),
-    step("outputs", eq(norm(units(j) * e - others(j) * c), ZERO), (j,), (EQUAL,)).by(
+    step("outputs", eq(norm(units(j) * e - others(j) * c), ZERO), (j, z), (EQUAL,)).by(
         "same activation",
-        at("normal form", 0),
-        at("sigmoidal", j, 0),
+        at("normal form", z),
+        at("sigmoidal", j, z),
         HOMOGENEITY.at(factor, units(j) * e - others(j) * c),
     ),
     *INDEPENDENCE,

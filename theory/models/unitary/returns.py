@@ -37,7 +37,7 @@ MOVED_BACK = (
         forall=(i, j),
         given=(EQUAL,),
     ).inductively(
-        base=("given 1", at("outputs", i), OF_U, OF_W),
+        base=("given 1", at("outputs", i, 0), OF_U, OF_W),
         step=(at(HYPOTHESIS, i + 1), at("relations move back", i, moved(j), -faded(j)), OF_U, OF_W),
         others=(i,),
     ),
