@@ -11,7 +11,6 @@ from theory.language.terms.vectors import entry, state
 from theory.models.box_geometry import BOX, SHOWN_DERIVATIVE
 from theory.models.box_geometry import LIPSCHITZ_INPUT as LIPSCHITZ_INPUT_BOX
 from theory.models.geometry import EUCLIDEAN, Geometry
-from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
 from theory.models.sensitivity import factor
 from theory.models.system import CONTRACTION, DIFFERENTIABLE, INDEX, LIPSCHITZ_INPUT, PAST_INDEX
 from theory.proof import Claim, Source, Step, instead, scaled, step, theorem
@@ -66,10 +65,7 @@ LASTING = theorem(
     MODEL,
     "rnn",
     (
-        POWER_NOT_NEGATIVE,
-        step("powers on one side", le(ZERO, (1 - lam) * (1 - lam**j)), forall=(j,)).by_induction(
-            step=at("power not negative", j)
-        ),
+        step("powers on one side", le(ZERO, (1 - lam) * (1 - lam**j)), (j,)).by_induction(),
         step("Bernoulli", le(lam**j * (1 + j * (1 - lam)), 1), forall=(j,)).by_induction(
             step=at("powers on one side", j + 1)
         ),

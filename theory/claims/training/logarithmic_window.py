@@ -4,13 +4,11 @@ With c = ln(1/λ) and K = L_f/(1 − λ) (L_w γ α N^{αβ} (1 + 1/(αβ)) + S_
 and ς = ln(K/(c ε)) − 1 ≥ 0 it is 1 + √(2ς) + ς ≤ 3/2 + 2ς: k ≥ (2 ln(K/(c ε)) − ½)/c is enough.
 """
 
-from sympy import Expr, Rational, log, sqrt
+from sympy import Expr, Rational, log
 
 from theory.language import ONE, ZERO, Assumption, at, le, symbols
 from theory.language.functions import REAL_POWER, RealPower, StepProduct
-from theory.language.terms.variables import z
 from theory.models.lemmas.growth import POWERS, PRODUCT, PRODUCT_BY_ZETA
-from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
 from theory.models.lemmas.window import ELEMENTARY_STEPS, POSITIVE_RATE, elementary, rate
 from theory.models.system import ACCURACY, MEMORY, SOME_WINDOW
 from theory.models.weights.training import GAMMA_BOUND, GRADIENT_BOUND, SOME_STEPS
@@ -42,7 +40,6 @@ def logarithmic(bound: Form) -> Form:
         (*bound.assumptions, *FURTHER, _long("(2 ln(K/(c ε)) − ½)/c", needed)),
         "training",
         (
-            POWER_NOT_NEGATIVE,
             *POWERS,
             *PRODUCT,
             PRODUCT_BY_ZETA,
@@ -58,7 +55,6 @@ def logarithmic(bound: Form) -> Form:
                 bound.lemma("end-to-end").at(),
                 "spread",
                 at("gradient bound", k - 1),
-                at("power not negative", k),
                 "gamma",
                 "memory",
                 "some window",
@@ -68,19 +64,8 @@ def logarithmic(bound: Form) -> Form:
                 REAL_POWER.at(N, c), at("exp positive", c * log(N)), "some steps"
             ),
             step("what stays", le(ZERO, still)).by("a power is positive", *POSITIVE),
-            step("what drifts", le(ZERO, drift)).by("a power is positive", *POSITIVE),
-            step(
-                "root below a line",
-                le(sqrt(2) * sqrt(z), z + Rational(1, 2)),
-                forall=(z,),
-                given=(le(ZERO, z),),
-            ).by(),
             step("long enough", le(elementary(still, drift), k)).by(
-                at("root below a line", level - 1),
-                "level",
-                "long window",
-                *POSITIVE_RATE,
-                "accuracy",
+                "level", "long window", *POSITIVE_RATE
             ),
         ),
         note="k = O(log(γ N^β/ε)) for α = 1: K grows like γ N^{αβ}",
@@ -88,13 +73,13 @@ def logarithmic(bound: Form) -> Form:
         "explicit bound",
         at("enough by elementary functions", still, drift, k),
         "what stays",
-        "what drifts",
         "long enough",
         "some window",
         "level",
-        *POSITIVE,
-        *POSITIVE_RATE,
+        "curved",
+        "step",
         "accuracy",
+        *POSITIVE_RATE,
     )
 
 
