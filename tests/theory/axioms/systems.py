@@ -7,15 +7,13 @@ What no system says is 0, of functions, and 1, of quantities.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
-from operator import mul
 from typing import Any
 
 from flint import arb, fmpq
 from sympy import Max, Min, Symbol, exp
 from sympy.core.function import FunctionClass
 
-from theory.claims.memory import divergence, lasting_memory
+from theory.claims.memory import lasting_memory
 from theory.language.constants import SILU_PEAK, silu_peak
 from theory.language.functions import LambertRoot, RealPower, StepProduct, gamma_function
 from theory.language.terms import causal, gates, gradients, jets, layers, memory, stacks, unitary
@@ -186,7 +184,10 @@ DILATED = {
     "cosine": fmpq(4, 5),
 }
 DILATED |= {"singular": fmpq(3, 5), "W_2": fmpq(4, 5), "W_3": fmpq(4, 5), "W_4": fmpq(-3, 5)}
-DILATED |= dict.fromkeys(("left", "right", "kept", "I_q"), ONE)
+DILATED |= dict.fromkeys(("left", "right", "kept"), ONE)
+# No unit is added.
+ISOMETRIC = dict.fromkeys(("J_2", "kept", "cosine", "low", "W_2", "W_3", "W_4"), ZERO)
+ISOMETRIC |= dict.fromkeys(("W", "lam", "singular", "left", "right", "J", "V", "I_m"), ONE)
 ORTHOGONAL = dict.fromkeys(("W", "E", "G", "W_norm"), ONE)
 
 
@@ -196,16 +197,6 @@ def tanh_orbit(steps: Any) -> arb:
     for _ in range(int(steps)):
         found = (3 * found).tanh()
     return found
-
-
-def series(m: Any, y: Any) -> Any:
-    """Σ i y^{2i − 2} over i ≤ m."""
-    return sum((i * reduce(mul, [y] * (2 * i - 2), ONE) for i in range(1, int(m) + 1)), ZERO)
-
-
-def steep_descent(steps: Any) -> Any:
-    """From 1, by steps of 1, on the loss that `series` is the slope of."""
-    return reduce(lambda p, _: p - p * series(3, p), range(int(steps)), ONE)
 
 
 def pulse(steps: Any) -> tuple[Any, Any, Any]:
@@ -238,10 +229,6 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
         | {lasting_memory.orbit: tanh_orbit},
         {},
     ),
-    "instability/divergence": (
-        {divergence.rate: always(1), divergence.series: series, gradients.descent: steep_descent},
-        {"alpha": ONE},
-    ),
     "urnn-equivalence/beyond": (
         {
             unitary.pulse: lambda j: pulse(j)[0],
@@ -269,6 +256,7 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
     "end-to-end": ({}, LONG),
     "end-to-end/window-any": ({}, LONG | {"epsilon": fmpq(10)}),
     "urnn-defect": ({}, DILATED),
+    "urnn-defect/dilation": ({}, ISOMETRIC),
     "urnn-defect/needed": ({}, ORTHOGONAL | {"states": ONE}),
     "urnn-tight/excluded": (
         {local_maps.response_candidate: always(1)},
