@@ -7,15 +7,13 @@ What no system says is 0, of functions, and 1, of quantities.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
-from operator import mul
 from typing import Any
 
 from flint import arb, fmpq
 from sympy import Max, Min, Symbol, exp
 from sympy.core.function import FunctionClass
 
-from theory.claims.memory import divergence, lasting_memory
+from theory.claims.memory import lasting_memory
 from theory.language.constants import SILU_PEAK, silu_peak
 from theory.language.functions import LambertRoot, RealPower, StepProduct, gamma_function
 from theory.language.terms import causal, gates, gradients, jets, layers, memory, stacks, unitary
@@ -198,16 +196,6 @@ def tanh_orbit(steps: Any) -> arb:
     return found
 
 
-def series(m: Any, y: Any) -> Any:
-    """Σ i y^{2i − 2} over i ≤ m."""
-    return sum((i * reduce(mul, [y] * (2 * i - 2), ONE) for i in range(1, int(m) + 1)), ZERO)
-
-
-def steep_descent(steps: Any) -> Any:
-    """From 1, by steps of 1, on the loss that `series` is the slope of."""
-    return reduce(lambda p, _: p - p * series(3, p), range(int(steps)), ONE)
-
-
 def pulse(steps: Any) -> tuple[Any, Any, Any]:
     """After λ = 3/5 of a pulse of 5: the network, and both units of its equivalent."""
     if steps == 0:
@@ -238,10 +226,7 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
         | {lasting_memory.orbit: tanh_orbit},
         {},
     ),
-    "instability/divergence": (
-        {divergence.rate: always(1), divergence.series: series, gradients.descent: steep_descent},
-        {"alpha": ONE},
-    ),
+    "urnn-equivalence/similar": ({}, {"T_similar": ONE, "T_inverse": ONE}),
     "urnn-equivalence/beyond": (
         {
             unitary.pulse: lambda j: pulse(j)[0],
@@ -269,6 +254,11 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
     "end-to-end": ({}, LONG),
     "end-to-end/window-any": ({}, LONG | {"epsilon": fmpq(10)}),
     "urnn-defect": ({}, DILATED),
+    "urnn-defect/dilation": (
+        {},
+        dict.fromkeys(("W", "W_norm", "lam", "right", "left", "singular", "I_m"), ONE)
+        | dict.fromkeys(("kept", "I_q", "low", "cosine", "W_2", "W_3", "W_4"), ZERO),
+    ),
     "urnn-defect/needed": ({}, ORTHOGONAL | {"states": ONE}),
     "urnn-tight/excluded": (
         {local_maps.response_candidate: always(1)},
