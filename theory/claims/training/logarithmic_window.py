@@ -10,8 +10,8 @@ from theory.language import ONE, ZERO, Assumption, at, le, symbols
 from theory.language.functions import REAL_POWER, RealPower, StepProduct
 from theory.models.lemmas.growth import POWERS, PRODUCT, PRODUCT_BY_ZETA
 from theory.models.lemmas.window import ELEMENTARY_STEPS, POSITIVE_RATE, elementary, rate
-from theory.models.system import ACCURACY, MEMORY, SOME_WINDOW
-from theory.models.weights.training import GAMMA_BOUND, GRADIENT_BOUND, SOME_STEPS
+from theory.models.system import ACCURACY, MEMORY
+from theory.models.weights.training import GAMMA_BOUND, SOME_STEPS
 from theory.proof import Form, Variant, step, theorem
 
 N, k, lam, alpha, beta, epsilon = symbols("N k lam alpha beta epsilon")
@@ -24,7 +24,7 @@ level = log((still + drift) / (rate * epsilon))
 needed = (2 * level - Rational(1, 2)) / rate
 
 LEVEL = Assumption("level", "ln(K/(c ε)) ≥ 1, with c = ln(1/λ)", le(ONE, level))
-FURTHER = (GRADIENT_BOUND, GAMMA_BOUND, SOME_STEPS, SOME_WINDOW, MEMORY, ACCURACY, LEVEL)
+FURTHER = (GAMMA_BOUND, SOME_STEPS, MEMORY, ACCURACY, LEVEL)
 POSITIVE = ("curved", "step", "contractive")
 
 
