@@ -2,10 +2,10 @@
 
 from functools import partial
 
-from sympy import Abs, Expr, Integer, Symbol, sqrt, symbols, tanh
+from sympy import Abs, Integer, sqrt, symbols, tanh
 
 from theory.language import Axiom, Clause, axiom, eq, law, le, stated
-from theory.language.terms.gates import boxed, sigmoid
+from theory.language.terms.gates import boxed
 from theory.language.terms.unitary import part, rows
 from theory.language.terms.variables import a, b, i, m, v, z
 from theory.language.terms.vectors import max_norm, norm
@@ -39,24 +39,9 @@ EUCLIDEAN_BY_LARGEST = _EQUIVALENCE((v, m)).that(
 )
 
 
-def _lipschitz(function: Expr) -> Axiom:
-    """|f(y) − f(z)| ≤ L|y − z|, for |f′| ≤ L everywhere."""
-    return _MEAN_VALUE("|f(y) − f(z)| ≤ L|y − z| where |f′| ≤ L", (_L, _y, _z)).that(
-        le(Abs(_at(function, _y) - _at(function, _z)), _L * Abs(_y - _z)),
-        requires=law("", (z,), le(Abs(function.diff(z)), _L)),
-    )
-
-
-def _at(function: Expr, point: Symbol) -> Expr:
-    return function.xreplace({z: point})
-
-
-SIGMOID_LIPSCHITZ, TANH_LIPSCHITZ = _lipschitz(sigmoid(z)), _lipschitz(tanh(z))
-TANH_INCREASES = axiom(
-    "mean-value theorem", f"{_RUDIN}, Theorem 5.11", "f(y) ≤ f(z) for y ≤ z where f′ ≥ 0", (_y, _z)
-).that(
-    Clause(le(tanh(_y), tanh(_z)), (le(_y, _z),)),
-    requires=law("", (z,), le(Integer(0), tanh(z).diff(z))),
+TANH_LIPSCHITZ = _MEAN_VALUE("|f(y) − f(z)| ≤ L|y − z| where |f′| ≤ L", (_L, _y, _z)).that(
+    le(Abs(tanh(_y) - tanh(_z)), _L * Abs(_y - _z)),
+    requires=law("", (z,), le(Abs(tanh(z).diff(z)), _L)),
 )
 
 GATE_AXIOMS: tuple[Axiom, ...] = stated(globals())

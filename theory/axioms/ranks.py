@@ -5,6 +5,7 @@ by zeros, and `rows` counts the rows but for the last ones that are 0.  So no la
 operators whose sizes do not fit.
 """
 
+from dataclasses import replace
 from functools import partial
 
 from theory.language import ZERO, Axiom, Clause, axiom, eq, law, le, stated
@@ -19,11 +20,14 @@ _RANK_5 = partial(axiom, _ID, f"{_SOURCE}.5")
 _RANK_1 = partial(axiom, _ID, f"{_SOURCE}.1")
 _RANK_2 = partial(axiom, _ID, f"{_SOURCE}.2")
 
-RANK_PRODUCT = _RANK_5("rank(A B) ≤ rank A and rank(A B) ≤ rank B", (A, B)).that(
-    le(rank(A * B), rank(A)), le(rank(A * B), rank(B))
+_FROBENIUS = _RANK_5(
+    "rank(A B) + rank(B C) ≤ rank B + rank(A B C), Frobenius; so rank(A B) ≤ rank A and ≤ rank B, "
+    "with 0 for A or C",
+    (A, B, C),
 )
-RANK_FROBENIUS = _RANK_5("rank(A B) + rank(B C) ≤ rank B + rank(A B C), Frobenius", (A, B, C)).that(
-    le(rank(A * B) + rank(B * C), rank(B) + rank(A * B * C))
+RANK_FROBENIUS = _FROBENIUS.that(le(rank(A * B) + rank(B * C), rank(B) + rank(A * B * C)))
+RANK_PRODUCT = replace(_FROBENIUS, forall=(A, B)).that(
+    *RANK_FROBENIUS.clauses_at({A: ZERO, B: A, C: B}), *RANK_FROBENIUS.clauses_at({C: ZERO})
 )
 RANK_SUM = _RANK_5("rank(A + B) ≤ rank A + rank B", (A, B)).that(le(rank(A + B), rank(A) + rank(B)))
 RANK_SCALED = _RANK_5("rank(z A) ≤ rank A", (z, A)).that(le(rank(z * A), rank(A)))
@@ -44,12 +48,14 @@ ROWS_BESIDE = _RANK_1(_rows, (A, B, y)).that(
 )
 RANK_IDENTITY = _RANK_1("the m × m identity has rank m", (m,)).that(eq(rank(identity(m)), m))
 _vanishes = {operator: eq(norm(operator * v), ZERO) for operator in (A, B, C)}
-RANK_KERNEL = _RANK_2("if B v = 0 wherever A v = 0, then rank B ≤ rank A", (A, B)).that(
+_KERNELS = _RANK_2(
+    "if C v = 0 wherever A v = 0 and B v = 0, then rank C ≤ rank A + rank B; so for one A alone",
+    (A, B, C),
+)
+RANK_KERNEL = replace(_KERNELS, forall=(A, B)).that(
     le(rank(B), rank(A)), requires=law("", (v,), Clause(_vanishes[B], (_vanishes[A],)))
 )
-RANK_KERNELS = _RANK_2(
-    "if C v = 0 wherever A v = 0 and B v = 0, then rank C ≤ rank A + rank B", (A, B, C)
-).that(
+RANK_KERNELS = _KERNELS.that(
     le(rank(C), rank(A) + rank(B)),
     requires=law("", (v,), Clause(_vanishes[C], (_vanishes[A], _vanishes[B]))),
 )

@@ -26,6 +26,7 @@ from reports.records.record import Tally
 from theory import CLAIMS, claim
 from theory.axioms.base import AXIOMS
 from theory.errors import UnknownClaimError
+from theory.proof.laws import counted
 from theory.proof.proof import Ledger, StepResult
 
 CHEAP = [claim("instability")]
@@ -174,10 +175,12 @@ def test_chosen_claims() -> None:
 
 
 def test_axioms_are_grouped() -> None:
-    """Clauses of one lemma are shown together, at most a dozen lemmas in all."""
+    """Laws of one theorem are shown together, and counted; texts are those of all laws."""
     records = axiom_records()
     assert {r.name for r in records} == {a.id for a in AXIOMS}
-    assert len(records) == len({r.name for r in records}) <= 12
+    assert len(records) == len({r.name for r in records}) == counted(AXIOMS).theorems
+    assert sum(r.laws for r in records) == counted(AXIOMS).laws
+    assert sum(r.clauses for r in records) == sum(len(a.clauses) for a in AXIOMS)
 
 
 def test_environment(parts: list[PartResult], monkeypatch: pytest.MonkeyPatch) -> None:

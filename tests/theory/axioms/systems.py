@@ -229,6 +229,7 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
         | {lasting_memory.orbit: tanh_orbit},
         {},
     ),
+    "urnn-equivalence/similar": ({}, {"T_similar": ONE, "T_inverse": ONE}),
     "urnn-equivalence/beyond": (
         {
             unitary.pulse: lambda j: pulse(j)[0],

@@ -23,8 +23,8 @@ from theory.proof.lemma import Lemma
 FORMS = {f"{claim.id}/{form.name}": form for claim in CLAIMS for form in claim.forms}
 TRIES = 12
 # Met by no system of one unit: networks of two blocks of units, whose ReLU mixes them in one, two
-# different steps of a candidate, inputs that are uncorrelated, and meromorphic functions.
-# `test_ranks` has a swap of two units for the candidate of two steps.
+# different steps of a candidate, white inputs, and meromorphic functions.  `test_ranks` has a swap
+# of two units for the candidate of two steps.
 LARGER = {
     "certificate/unitary",
     "instability/divergence",

@@ -2,15 +2,14 @@
 
 from sympy import Abs, Expr, Rational, Symbol, tanh
 
-from theory.axioms.base import SUBMULTIPLICATIVE_MAX
+from theory.axioms.base import EXPONENTIAL, SUBMULTIPLICATIVE_MAX
 from theory.axioms.gates import (
     LARGEST_ENTRY,
     LEAST_BOUND,
-    SIGMOID_LIPSCHITZ,
-    TANH_INCREASES,
     TANH_LIPSCHITZ,
 )
-from theory.language import ONE, ZERO, Use, le
+from theory.language import ONE, ZERO, Use, at, le
+from theory.language.functions import TANH
 from theory.language.terms.gates import DIFFERENCES, sigmoid
 from theory.language.terms.unitary import part
 from theory.language.terms.variables import A, a, b, i, v, y, z
@@ -20,22 +19,26 @@ from theory.proof.methods import Elementary
 
 QUARTER = Rational(1, 4)
 
-SIGMOID_SLOPE = Step("slope of σ", le(Abs(sigmoid(z).diff(z)), QUARTER), Elementary(), forall=(z,))
 TANH_SLOPE = Step("slope of tanh", le(Abs(tanh(z).diff(z)), ONE), Elementary(), forall=(z,))
-TANH_RISES = Step("tanh rises", le(ZERO, tanh(z).diff(z)), Elementary(), forall=(z,))
+TANH_RISES = step("tanh rises", le(tanh(y), tanh(z)), forall=(y, z), given=(le(y, z),)).by(
+    TANH.at(y),
+    TANH.at(z),
+    EXPONENTIAL.at(2 * y, 2 * z),
+    EXPONENTIAL.at(y, y),
+)
 SIGMOID_POSITIVE = Step("σ is positive", le(ZERO, sigmoid(z)), Elementary(), forall=(z,))
 SIGMOID_BELOW_ONE = Step("σ is at most 1", le(sigmoid(z), ONE), Elementary(), forall=(z,))
 TANH_BELOW_ONE = Step("tanh is at most 1", le(Abs(tanh(z)), ONE), Elementary(), forall=(z,))
-SIGMOID_GAP = step(
-    "σ moves a quarter", le(Abs(sigmoid(y) - sigmoid(z)), Abs(y - z) / 4), forall=(y, z)
-).by("slope of σ", SIGMOID_LIPSCHITZ.at(QUARTER, y, z))
 TANH_GAP = step("tanh moves no more", le(Abs(tanh(y) - tanh(z)), Abs(y - z)), forall=(y, z)).by(
     "slope of tanh", TANH_LIPSCHITZ.at(1, y, z)
 )
-SLOPES_OF_GATES = (SIGMOID_SLOPE, TANH_SLOPE, SIGMOID_GAP, TANH_GAP)
+SIGMOID_GAP = step(
+    "σ moves a quarter", le(Abs(sigmoid(y) - sigmoid(z)), Abs(y - z) / 4), forall=(y, z)
+).by(at("tanh moves no more", y / 2, z / 2))
+SLOPES_OF_GATES = (TANH_SLOPE, TANH_GAP, SIGMOID_GAP)
 TANH_INSIDE = step(
     "tanh inside", le(Abs(tanh(y)), tanh(z)), forall=(y, z), given=(le(Abs(y), z),)
-).by("tanh rises", TANH_INCREASES.at(y, z), TANH_INCREASES.at(-y, z))
+).by(at("tanh rises", y, z), at("tanh rises", -y, z))
 # What a gate is fed with moves no more than ‖A‖_∞ times the state.
 FED = step(
     "pre-activations",
