@@ -38,8 +38,8 @@ def test_table_of_claims(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_axioms() -> None:
     """The README counts the axioms right."""
-    assert len({axiom.id for axiom in AXIOMS}) == 12
-    assert "twelve textbook axioms" in README.read_text()
+    assert len({axiom.id for axiom in AXIOMS}) == 16
+    assert "sixteen textbook axioms" in README.read_text()
 
 
 def test_the_example_of_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,8 @@ from functools import partial
 
 from sympy import Abs, Expr, Integer, log, symbols
 
+from theory.axioms.entries import ENTRY_AXIOMS
+from theory.axioms.functions import FUNCTION_AXIOMS
 from theory.axioms.gates import GATE_AXIOMS
 from theory.axioms.gradients import GRADIENT_AXIOMS
 from theory.axioms.jets import JET_AXIOMS
@@ -226,4 +228,6 @@ AXIOMS: tuple[Axiom, ...] = (
     *GATE_AXIOMS,
     *JET_AXIOMS,
     *LAYER_AXIOMS,
+    *FUNCTION_AXIOMS,
+    *ENTRY_AXIOMS,
 )

@@ -176,6 +176,7 @@ def _form(name: str, g: Geometry, note: str = "", about: str = "gradient") -> Fo
         g.smooth,
         g.loss,
         g.smooth_loss,
+        *g.measured,
         WINDOW,
         SOME_WINDOW,
     )

@@ -2,7 +2,7 @@
 
 from sympy import Expr, Integer
 
-from theory.language import ZERO, Assumption, Statement, assume, at, eq, exists, law, le, symbols
+from theory.language import ZERO, Assumption, Statement, assume, at, define, eq, exists, le, symbols
 from theory.language.terms.gradients import descent
 from theory.language.terms.variables import i, j, m, y, z
 from theory.language.terms.vectors import Scalar, function
@@ -11,8 +11,8 @@ from theory.proof import step, theorem
 T, alpha, a_1, descent_growth = symbols("T alpha a_1 descent_growth")
 
 rate = function("rate", Scalar, __name__)  # rate(j), the step size of step j + 1
-series = function("series", Scalar, __name__)  # series(m, y) = Σ_{i≤m} i y^{2i-2}
-SERIES = law(
+series = function("series", Scalar, __name__, defined=True)  # series(m, y) = Σ_{i≤m} i y^{2i-2}
+SERIES = define(
     "series",
     (m, y),
     eq(series(0, y), ZERO),

@@ -3,6 +3,7 @@
 from sympy import Abs, Expr, Rational, Symbol, tanh
 
 from theory.axioms.base import SUBMULTIPLICATIVE_MAX
+from theory.axioms.entries import DIFFERENCES
 from theory.axioms.gates import (
     LARGEST_ENTRY,
     LEAST_BOUND,
@@ -11,7 +12,7 @@ from theory.axioms.gates import (
     TANH_LIPSCHITZ,
 )
 from theory.language import ONE, ZERO, Use, le
-from theory.language.terms.gates import DIFFERENCES, sigmoid
+from theory.language.terms.gates import sigmoid
 from theory.language.terms.unitary import part
 from theory.language.terms.variables import A, a, b, i, v, y, z
 from theory.language.terms.vectors import max_norm

@@ -2,10 +2,10 @@
 
 from sympy import Abs, Integer, Max, sqrt
 
+from theory.axioms.entries import DIFFERENCES
 from theory.axioms.gates import DEFINITE, ENTRY_EUCLIDEAN, EUCLIDEAN_BY_LARGEST, LEAST_BOUND
 from theory.language import assume, at, le, symbols
 from theory.language.terms.gates import (
-    DIFFERENCES,
     GATED_RUN,
     boxed,
     cell_box,

@@ -9,6 +9,8 @@ interval, count up to constants: 0 is any constant, and the norm is half of how 
 
 from sympy import Rational, tanh
 
+from theory.axioms.base import EXPONENTIAL
+from theory.axioms.functions import TANH
 from theory.language import (
     ONE,
     ZERO,
@@ -17,12 +19,11 @@ from theory.language import (
     Statement,
     assume,
     at,
+    define,
     eq,
-    law,
     le,
     symbols,
 )
-from theory.language.functions import TANH
 from theory.language.terms.unitary import rows
 from theory.language.terms.variables import b, j, operator, v, vector, z
 from theory.language.terms.vectors import Operator, Scalar, exponential, function, norm, transpose
@@ -37,13 +38,11 @@ sigmoid_gap, same_activation, sigmoidal = symbols("sigmoid_gap same_activation s
 units, others = function("units", Operator, __name__), function("others", Operator, __name__)
 arguments = function("arguments", Operator, __name__)
 other_arguments = function("other_arguments", Operator, __name__)
-sigmoid = function("sigmoid", Scalar, __name__)
+sigmoid = function("sigmoid", Scalar, __name__, defined=True)
 U, e, c = operator("U"), vector("e"), vector("c_out")
 back = transpose(U)
 
-SIGMOID = law(
-    "definition of the sigmoid", (z,), eq(sigmoid(z) * (exponential(z) + 1), exponential(z))
-)
+SIGMOID = define("sigmoid", (z,), eq(sigmoid(z), exponential(z) / (exponential(z) + 1)))
 
 EQUAL = eq(sigmoid_gap, ZERO)
 SAME = Assumption(
@@ -88,7 +87,7 @@ related = norm(units(j) * v + others(j) * b)
 # Relations, with the other network's units too, move back by a step.
 RELATIONS = (
     step("normal form", eq(sigmoid(z), HALF + HALF * tanh(z / 2)), forall=(z,)).by(
-        SIGMOID.at(z), TANH.at(z / 2)
+        SIGMOID.at(z), TANH.at(z / 2), EXPONENTIAL.at(z / 2, z / 2)
     ),
     step(
         "outputs",

@@ -3,7 +3,7 @@
 from sympy import Expr, Symbol
 
 from theory.axioms.ranks import ROWS_OF_PRODUCT, ROWS_OF_SUM
-from theory.language import ZERO, Statement, at, eq, law, le
+from theory.language import ZERO, Statement, at, define, eq, le
 from theory.language.terms.unitary import rows
 from theory.language.terms.variables import A, i, j, v
 from theory.language.terms.vectors import function, norm, transpose
@@ -19,8 +19,8 @@ RETURNS = (
 )
 k_0, p, l = (Symbol(name, integer=True) for name in ("k_0", "p", "l"))  # that human steps find
 
-power = function("power", module=__name__)  # power(A, v, j) = A^j v
-POWERS = law(
+power = function("power", module=__name__, defined=True)  # power(A, v, j) = A^j v
+POWERS = define(
     "powers of an operator",
     (A, v, j),
     eq(power(A, v, 0), v),

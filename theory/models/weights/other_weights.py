@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from sympy import Expr
 
 from theory.axioms.gradients import DERIVATIVE_IN_STATE_OTHER
-from theory.language import ONE, ZERO, Assumption, Clause, Use, assume, at, eq, law, le, symbols
+from theory.language import ONE, ZERO, Assumption, Clause, Use, assume, at, eq, le, symbols
 from theory.language.terms.gradients import d_loss, d_state, d_weights, differentiable, sensitivity
 from theory.language.terms.variables import a, b, c, j, m, w, w_other, x
 from theory.language.terms.vectors import RUN, entry, norm, phi, state, weighted
 from theory.models.box_geometry import BoxGeometry, inside, new
-from theory.models.geometry import EUCLIDEAN, Geometry, in_norm
+from theory.models.geometry import EUCLIDEAN, EUCLIDEAN_GRADIENTS, Geometry, in_norm
 from theory.models.system import DIFFERENTIABLE
 from theory.proof import Step, step
 
@@ -31,10 +31,8 @@ DIFFERENTIABLE_OTHER = assume(
 ).that(eq(differentiable(a, c, w_other), ONE))
 SOME_INPUT = Assumption("some input", "the sequence is not empty: T ≥ 1", le(ONE, T))
 _gradients = d_loss(a) * sensitivity(x, 0, j) - d_loss(b) * sensitivity(x, 0, j, c)
-GRADIENT_NORM_OTHER = law(
-    "gradients are Euclidean, other weights",
-    (a, b, c, x, j),
-    eq(norm(_gradients), weighted(_gradients)),
+GRADIENT_NORM_OTHER = EUCLIDEAN_GRADIENTS(forall=(a, b, c, x, j)).that(
+    eq(norm(_gradients), weighted(_gradients))
 )
 
 
@@ -78,7 +76,12 @@ class OtherWeights:
         if self.g.norm is norm:
             return ()
         ends = state(x, 0, j + 1), state(x, 0, j + 1, w_other)
-        return (GRADIENT_NORM_OTHER.at(*ends, w_other, x, j + 1),)
+        return (at("gradient norm", *ends, w_other, x, j + 1),)
+
+    @property
+    def measured(self) -> tuple[Assumption, ...]:
+        """That assumption, where it is needed."""
+        return () if self.g.norm is norm else (GRADIENT_NORM_OTHER,)
 
     # What is presupposed of both models.
 
@@ -150,6 +153,7 @@ class OtherWeights:
             DIFFERENTIABLE_OTHER,
             self.smooth,
             *self.loss,
+            *self.measured,
             SOME_INPUT,
         )
 
