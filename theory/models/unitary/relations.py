@@ -9,7 +9,6 @@ interval, count up to constants: 0 is any constant, and the norm is half of how 
 
 from sympy import Rational, tanh
 
-from theory.axioms.base import EXPONENTIAL
 from theory.axioms.functions import TANH
 from theory.language import (
     ONE,
@@ -87,7 +86,7 @@ related = norm(units(j) * v + others(j) * b)
 # Relations, with the other network's units too, move back by a step.
 RELATIONS = (
     step("normal form", eq(sigmoid(z), HALF + HALF * tanh(z / 2)), forall=(z,)).by(
-        SIGMOID.at(z), TANH.at(z / 2), EXPONENTIAL.at(z / 2, z / 2)
+        SIGMOID.at(z), TANH.at(z / 2)
     ),
     step(
         "outputs",
