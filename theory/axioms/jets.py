@@ -1,6 +1,6 @@
 """The textbook lemmas behind jets, under names that `axioms` has too."""
 
-from sympy import Abs, Integer, Symbol
+from sympy import Integer, Symbol
 
 from theory.language import Axiom, Clause, axiom, eq, law, le
 from theory.language.terms.jets import (
@@ -21,7 +21,7 @@ from theory.language.terms.jets import (
     unit_value,
     unit_weight,
 )
-from theory.language.terms.variables import A, X, a, c, i, v, z
+from theory.language.terms.variables import A, a, c, i, v
 from theory.language.terms.vectors import weighted
 
 _HORN = "Horn & Johnson, Matrix Analysis"
@@ -38,9 +38,6 @@ _SLOPES = {
     + (1 - unit_value(_g, a)) * _dq,
 }
 
-HOMOGENEITY_WEIGHTED = axiom(
-    "norm", f"definition of a norm; {_HORN}, 5.1.1", "‖z v‖ = |z| ‖v‖", (z, X)
-).that(eq(weighted(z * X), Abs(z) * weighted(X)))
 LARGEST_ROW = axiom(
     "norm",
     f"{_HORN}, Example 5.6.5 and Definition 5.4.12",
@@ -60,4 +57,4 @@ CHAIN_RULE_UNITS = {
     ).that(Clause(eq(unit_slope(v, a, c), slope), (eq(kind(v), Integer(number)),)))
     for number, slope in _SLOPES.items()
 }
-JET_AXIOMS: tuple[Axiom, ...] = (HOMOGENEITY_WEIGHTED, LARGEST_ROW, *CHAIN_RULE_UNITS.values())
+JET_AXIOMS: tuple[Axiom, ...] = (LARGEST_ROW, *CHAIN_RULE_UNITS.values())

@@ -34,11 +34,12 @@ RANK_GRAM = axiom(_ID, f"{_SOURCE}.6", "rank(AᵀA) = rank A", (A,)).that(
     eq(rank(transpose(A) * A), rank(A))
 )
 RANK_ROWS = _RANK_1("the rank is at most the number of rows", (A,)).that(le(rank(A), rows(A)))
-ROWS_OF_PRODUCT = _RANK_1("A B has no more rows than A", (A, Y)).that(le(rows(A * Y), rows(A)))
-ROWS_OF_SUM = _RANK_1("A + z B has no more rows than A and B", (X, Y, y, z)).that(
+_rows = "A B has no more rows than A, A + z B and (A, B) no more than A and B"
+ROWS_OF_PRODUCT = _RANK_1(_rows, (A, Y)).that(le(rows(A * Y), rows(A)))
+ROWS_OF_SUM = _RANK_1(_rows, (X, Y, y, z)).that(
     Clause(le(rows(X + z * Y), y), (le(rows(X), y), le(rows(Y), y)))
 )
-ROWS_BESIDE = _RANK_1("(A, B) has no more rows than A and B", (A, B, y)).that(
+ROWS_BESIDE = _RANK_1(_rows, (A, B, y)).that(
     Clause(le(rows(beside(A, B)), y), (le(rows(A), y), le(rows(B), y)))
 )
 RANK_IDENTITY = _RANK_1("the m × m identity has rank m", (m,)).that(eq(rank(identity(m)), m))

@@ -74,10 +74,9 @@ COSINES = Axiom(
     "Σ² = I − J K² Jᵀ, where J embeds these coordinates",
     source=f"{_HORN}, Theorem 2.6.3, the singular value decomposition; diagonal matrices",
 )
-STATES_START = _CHAIN_RULE("∂h_s/∂h_s = I", (x, s)).that(eq(d_run(x, s, 0), eye))
-CHAIN_RULE_STATES = _CHAIN_RULE(
-    "∂h_t/∂h_s = ∂φ/∂h at (h_{t-1}, x_t) · ∂h_{t-1}/∂h_s", (x, s, j)
-).that(
+_of_states = "∂h_s/∂h_s = I, and ∂h_t/∂h_s = ∂φ/∂h at (h_{t-1}, x_t) · ∂h_{t-1}/∂h_s"
+STATES_START = _CHAIN_RULE(_of_states, (x, s)).that(eq(d_run(x, s, 0), eye))
+CHAIN_RULE_STATES = _CHAIN_RULE(_of_states, (x, s, j)).that(
     Clause(
         eq(d_run(x, s, j + 1), d_state(*_now) * d_run(x, s, j)),
         (eq(differentiable(*_now), Integer(1)),),

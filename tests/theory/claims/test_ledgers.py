@@ -94,8 +94,8 @@ def test_claims_are_complete(claim: Claim) -> None:
 
 
 @pytest.mark.slow
-def test_a_few_axioms() -> None:
-    """Textbook lemmas, each with its source, at most sixteen, and no claim among them."""
+def test_a_few_theorems() -> None:
+    """Textbook laws, each with its source, of at most sixteen theorems, and no claim among them."""
     used = {name for claim in CLAIMS for ledger in prove(claim) for name in ledger.axioms}
     sources = {axiom.id: axiom.source for axiom in AXIOMS}
     assert used <= set(sources)

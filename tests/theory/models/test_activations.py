@@ -9,7 +9,7 @@ from theory.axioms.functions import PEAK_EQUATION
 from theory.errors import UnknownNameError
 from theory.language import Statement, le, lt, symbols
 from theory.language.constants import SILU_PEAK, silu_peak
-from theory.language.terms.gradients import curvature, derivative
+from theory.language.terms.gradients import curvature, steepness
 from theory.language.terms.variables import z
 from theory.models.activations import (
     ACTIVATIONS,
@@ -223,4 +223,4 @@ def test_what_the_tables_of_activations_show() -> None:
     for step in (SLOPES, CURVATURES):
         assert isinstance(step.method, EachActivation)
         step.method.prove(step.conclusion, Known({}))
-    EachActivation().prove(le(Abs(derivative(z)), 2), Known({}))
+    EachActivation().prove(le(Abs(steepness(z)), 2), Known({}))

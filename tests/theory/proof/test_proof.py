@@ -190,7 +190,7 @@ def test_conditions_on_what_varies_become_premises() -> None:
     )
     form = Form("f", goal, (CONTRACTIVE, WINDOW), "rnn", Proof((NATURAL, *steps)))
     lemma = form.lemma("lemma", T)
-    assert lemma.clause.given == (le(k, T),)
+    assert [clause.given for clause in lemma.clauses] == [(le(k, T),)]
     use = Step("claim", le(lam ** (T + 1), 1), Smt(lemma.at(T + k + 1), "contractive"))
     assert check(Proof((use,)), use.conclusion, (CONTRACTIVE,)).proved
     moving = Assumption("moving", "", law=law("moving", (m,), eq(state(x, 0, T), Integer(0))))

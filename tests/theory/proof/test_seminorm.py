@@ -12,7 +12,7 @@ from theory.language import Axiom, Instance
 from theory.language.terms.jets import own_slope
 from theory.language.terms.vectors import norm
 from theory.proof import Form, Proof
-from theory.proof.proof import Lemma
+from theory.proof.lemma import Lemma
 
 SEMINORM = (TRIANGLE, HOMOGENEITY)  # what holds of the length of a part of the state too
 CELL_FORMS = [

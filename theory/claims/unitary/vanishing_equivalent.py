@@ -9,7 +9,7 @@ from sympy import Expr
 from theory.axioms.base import SUBMULTIPLICATIVE
 from theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START, ZERO_DIAGONAL
 from theory.claims.contraction.rnn import SECANTS
-from theory.claims.unitary.urnn_equivalence import EQUAL_STATES, STATES, b_2
+from theory.claims.unitary.equivalent import EQUAL_STATES, STATES, b_2
 from theory.language import ONE, ZERO, Clause, assume, at, eq, le, symbols
 from theory.language.terms.gradients import d_state, derivative, slopes
 from theory.language.terms.unitary import J_2, W_3, J, V, d_run, part, preactivation

@@ -4,12 +4,11 @@ from sympy import Expr, Max, Rational, sqrt
 
 from theory.language.quantity import Quantity, Symbol, measured, of, parameter
 from theory.language.terms.unitary import (
-    W_2,
     W_3,
-    W_4,
+    V,
     below,
     d_run,
-    eye_added,
+    eye_all,
     largest_gap,
     largest_pulse_gap,
     largest_scaled_gap,
@@ -26,11 +25,6 @@ W, W_transposed, W_short = operator("W"), operator("W_3_transposed"), operator("
 count = function("count", Norm, __name__)  # count(v), of the classes that v lists
 is_scalar = function("is_scalar", Scalar, __name__)  # 1 for ρ I with 0 ≤ ρ < 1
 is_constant = function("is_constant", Scalar, __name__)  # 1 for a pattern that is the same
-
-# The blocks of VᵀV − I.
-ADDED = transpose(W) * W + transpose(W_3) * W_3 - eye
-MIXED = transpose(W) * W_2 + transpose(W_3) * W_4
-LAST = transpose(W_2) * W_2 + transpose(W_4) * W_4 - eye_added
 
 
 def _gap(name: str, meaning: str, mark: str, definition: Expr) -> Quantity:
@@ -101,7 +95,7 @@ _DILATION = (
             "unitary_defect",
             "how far the dilation V is from orthogonal",
             r"V^T V-I\rVert_F",
-            frobenius(ADDED) + 2 * frobenius(MIXED) + frobenius(LAST),
+            frobenius(transpose(V) * V - eye_all),
         ),
         _defect(
             "unitary_defect_transposed",

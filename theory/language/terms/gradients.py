@@ -22,7 +22,9 @@ activation = _map("activation")  # activation(z) = ρ(z), component by component
 slopes = _operator("slopes")
 bends = _operator("bends")  # bends(a, b), the diagonal matrix of the secant slopes of ρ'
 derivative = _number("derivative")  # derivative(z) = ρ'(z), a component
-curvature = _number("curvature")  # curvature(z) = ρ''(z), a component
+# steepness(z) = limsup |ρ(z) − ρ(y)|/|z − y| for y → z: |ρ'(z)| but at kinks, and ∞ where ρ jumps;
+# curvature(z), the same of ρ'
+steepness, curvature = _number("steepness"), _number("curvature")
 # d_matrix(v), d_inputs(v), d_offset(v): the parts δW, δU, δb of a change v of the weights
 d_matrix, d_inputs = _operator("d_matrix"), _operator("d_inputs")
 d_offset = _map("d_offset")

@@ -24,7 +24,7 @@ scaled_preactivation = function("scaled_preactivation", module=__name__)
 unscaled = function("unscaled", module=__name__)
 # below(z, A), whose entries are -z ‖i-th row of A‖, or less where such roots are rounded
 below = function("below", module=__name__)
-part = function("part", Scalar, __name__)  # part(v, i), the i-th entry of v
+part = function("part", Scalar, __name__)  # part(v, i), the i-th entry of v, 0 beyond the last
 line = function("line", module=__name__)  # line(A, i), the i-th row of A, as a vector
 d_run = function("d_run", Operator, __name__)  # d_run(x, s, j) = ∂h_{s+j}/∂h_s
 
@@ -49,7 +49,7 @@ V, W_2, W_3, W_4 = operator("V"), operator("W_2"), operator("W_3"), operator("W_
 J, J_2 = operator("J"), operator("J_2")
 start = vector("h_start")
 D, D_inverse = operator("D"), operator("D_inverse")
-eye_added = operator("I_q")  # the identity of the added units
+eye_all = operator("I_m")  # the identity of all units
 
 
 LARGEST_GAP = define(

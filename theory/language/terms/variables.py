@@ -30,4 +30,4 @@ y, z = symbols("y z", real=True)
 x, x_past, x_edge, x_zeroed = symbols("x x_past x_edge x_zeroed", commutative=False)
 x_other = symbols("x_other", commutative=False)
 w, w_other = symbols("w w_other", commutative=False)  # weights
-eye = operator("I")
+eye = operator("I")  # the identity of the states, of which there is at least one

@@ -8,11 +8,11 @@ that quotients, roots and powers had one becomes a premise, other partial functi
 from collections.abc import Iterable
 
 import sympy
-from sympy import Expr, Float, I, Integer, Pow, Symbol, nan, oo, zoo
+from sympy import Basic, Expr, Float, I, Integer, Pow, Symbol, nan, oo, zoo
 from sympy.core.function import AppliedUndef
 
 from theory.language import Clause, Statement, le, ne, sorts
-from theory.language.terms.vectors import Term
+from theory.language.terms.vectors import Norm, Term
 from theory.proof.methods.base import Gap
 
 TOTAL = (
@@ -44,15 +44,24 @@ PLAIN = tuple(
 
 
 def require_exact(expressions: Iterable[Expr]) -> None:
-    """Raise Gap for decimals, which SymPy rounds, for what is not real, and for bound variables."""
+    """Raise Gap for decimals, which SymPy rounds, for what is not real, and for bound variables.
+
+    So for what SymPy knows more of than it is: |p| is p of a `positive` symbol, by no premise.
+    """
     for expression in expressions:
         if expression.has(Float, I, oo, -oo, zoo, nan):
             raise Gap(f"{expression} is no real number, exactly written")
         if expression.free_symbols != expression.atoms(Symbol):
             raise Gap(f"{expression} binds a variable")
+        require_plain(expression.free_symbols)
+        for term in expression.atoms(Term, AppliedUndef):
+            sign = None if isinstance(term, Norm) else term.is_nonnegative
+            known = {sign, term.is_zero, term.is_integer}
+            if known != {None} and term.is_commutative:
+                raise Gap(f"of {term} SymPy takes for granted what no law says")
 
 
-def require_plain(variables: Iterable[Symbol]) -> None:
+def require_plain(variables: Iterable[Basic]) -> None:
     """Raise Gap unless each variable ranges over all vectors, all reals or all naturals."""
     for variable in variables:
         if variable.assumptions0 not in PLAIN:
