@@ -18,9 +18,11 @@ from properties.attacks.campaign import attack_claim, not_applicable
 from properties.attacks.registry import registered
 from properties.attacks.sabotage import sabotage
 from properties.judging.evidence import Evidence
-from reports.records.ledger import LedgerRecord, LedgerStep
+from reports.records.ledger import Definition, LedgerRecord, LedgerStep
 from reports.records.record import VariantRecord
 from theory import CLAIMS, claim
+from theory.language.definitions import DEFINED
+from theory.language.printing import law_text
 from theory.proof.claim import Claim, prove
 from theory.proof.proof import Ledger
 
@@ -125,6 +127,9 @@ def ledger_record(form: str, ledger: Ledger) -> LedgerRecord:
         human=human,
         proved=ledger.proved and not human,
         argued=ledger.argued,
+        definitions=tuple(
+            Definition(name=name, text=law_text(DEFINED[name])) for name in ledger.definitions
+        ),
     )
 
 

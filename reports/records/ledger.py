@@ -22,6 +22,13 @@ class LedgerStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     mathml: str = ""
 
 
+class Definition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What gives a new function its values, in equations."""
+
+    name: str
+    text: str
+
+
 class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The proof of one form; `axioms` and `human` name the steps that no machine proved.
 
@@ -34,6 +41,7 @@ class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     human: tuple[str, ...]
     proved: bool
     argued: bool = False
+    definitions: tuple[Definition, ...] = ()
 
     @property
     def stands(self) -> bool:

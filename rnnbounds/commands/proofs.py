@@ -105,6 +105,7 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
             for step in ledger.steps
         ],
         "axioms": sorted({axiom for ledger in ledgers for axiom in ledger.axioms}),
+        "definitions": {d.name: d.text for ledger in ledgers for d in ledger.definitions},
         "taken": asdict(counted(laws_of(entry))),
         "human": [step for ledger in ledgers for step in ledger.human],
         "unused": unused(entry),
@@ -113,8 +114,8 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
 
 
 def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
-    """Every step in a line; what a step did not need, where one failed and why, below it, and what
-    no step used at the end."""
+    """Every step in a line; what a step did not need, where one failed and why, below it; the
+    definitions, and what no step used, at the end."""
     spare = unused(entry)
     for ledger in ledgers:
         echo(f"{entry.id} ({ledger.form}): {'proved' if ledger.proved else 'NOT PROVED'}")
@@ -125,6 +126,8 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
                 echo(f"          not needed: {', '.join(step.redundant)}")
             if step.verdict == "failed":
                 echo(f"          {step.detail}")
+        for definition in ledger.definitions:
+            echo(f"  defines {definition.name}: {definition.text}")
         if not ledger.steps:
             echo("  no step: what is stated without a proof is not proved")
         if ledger.form in spare:

@@ -6,6 +6,8 @@ from functools import partial
 from sympy import Abs, Expr, Integer, log, symbols
 
 from theory.axioms.analytic import ANALYTIC_AXIOMS
+from theory.axioms.entries import ENTRY_AXIOMS
+from theory.axioms.functions import FUNCTION_AXIOMS
 from theory.axioms.gates import GATE_AXIOMS
 from theory.axioms.gradients import GRADIENT_AXIOMS
 from theory.axioms.jets import JET_AXIOMS
@@ -250,4 +252,6 @@ AXIOMS: tuple[Axiom, ...] = (
     *LAYER_AXIOMS,
     *ANALYTIC_AXIOMS,
     *POWER_AXIOMS,
+    *FUNCTION_AXIOMS,
+    *ENTRY_AXIOMS,
 )

@@ -21,7 +21,7 @@ from theory.language.terms.jets import (
     unit_value,
     unit_weight,
 )
-from theory.language.terms.variables import A, B, a, c, i, v
+from theory.language.terms.variables import A, a, c, i, v
 from theory.language.terms.vectors import weighted
 
 _HORN = "Horn & Johnson, Matrix Analysis"
@@ -57,8 +57,4 @@ CHAIN_RULE_UNITS = {
     ).that(Clause(eq(unit_slope(v, a, c), slope), (eq(kind(v), Integer(number)),)))
     for number, slope in _SLOPES.items()
 }
-ROWS_OF_DIFFERENCE = law(
-    "rows of a difference", (A, B, i), eq(row(A - B, i), row(A, i) - row(B, i))
-)
-
 JET_AXIOMS: tuple[Axiom, ...] = (LARGEST_ROW, *CHAIN_RULE_UNITS.values())

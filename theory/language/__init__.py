@@ -3,6 +3,7 @@
 Terms, printing and parsing are in the modules of their names.
 """
 
+from theory.language.definitions import define
 from theory.language.law import (
     Assumption,
     Axiom,
@@ -21,5 +22,6 @@ from theory.language.vocabulary import enter, symbols
 
 __all__ = [
     "ONE", "ZERO", "Assumption", "Axiom", "Clause", "Instance", "Law", "Statement", "Use",
-    "assume", "at", "axiom", "enter", "eq", "exists", "law", "le", "lt", "ne", "stated", "symbols",
+    "assume", "at", "axiom", "define", "enter", "eq", "exists", "law", "le", "lt", "ne", "stated",
+    "symbols",
 ]  # fmt: skip

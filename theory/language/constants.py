@@ -4,11 +4,8 @@ from typing import Any
 
 from flint import arb, ctx
 from mpmath import libmp
-from sympy import Expr, Integer, NumberSymbol, Rational, tanh
+from sympy import Expr, Integer, NumberSymbol, Rational
 from sympy.core.singleton import Singleton
-
-from theory.language.law import law
-from theory.language.statement import eq
 
 
 class SiluPeak(NumberSymbol, metaclass=Singleton):
@@ -39,7 +36,6 @@ class SiluPeak(NumberSymbol, metaclass=Singleton):
 
 
 SILU_PEAK = SiluPeak()
-PEAK_EQUATION = law("z_silu", (), eq(tanh(SILU_PEAK / 2), 2 / SILU_PEAK))
 
 
 def silu_peak() -> arb:

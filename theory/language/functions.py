@@ -4,10 +4,11 @@ They are formal scalars, so that ledgers know of them only what the laws say.  `
 in textbook notation: it is printed, never computed with.
 """
 
-from sympy import Expr, LambertW, exp, gamma, log, tanh
+from sympy import Expr, LambertW, exp, gamma, log
 
-from theory.language.law import Clause, law
-from theory.language.statement import ONE, ZERO, eq, le, lt
+from theory.language.definitions import define
+from theory.language.law import Clause
+from theory.language.statement import ZERO, eq, le, lt
 from theory.language.terms.variables import m, y, z
 from theory.language.terms.vectors import Scalar, exponential, function
 
@@ -23,6 +24,8 @@ class Special(Scalar):
 
 class StepProduct(Special):
     """Π_{t=1}^N (1 + c/t) = Γ(N + 1 + c)/(Γ(N + 1) Γ(1 + c)), of a natural N and a real c ≥ 0."""
+
+    defined = True
 
     @property
     def shown(self) -> Expr:
@@ -52,6 +55,8 @@ class PrincipalRoot(Special):
 class RealPower(Special):
     """y^z = exp(z ln y), of a real y > 0 and a real z."""
 
+    defined = True
+
     @property
     def shown(self) -> Expr:
         """The power."""
@@ -60,39 +65,19 @@ class RealPower(Special):
 
 
 gamma_function = function("gamma_function", Scalar, __name__)
-_positive = (lt(ZERO, z),)
-# All that is used of Γ on z > 0.
-GAMMA = law(
-    "gamma function",
-    (z,),
-    eq(gamma_function(1), ONE),
-    Clause(lt(ZERO, gamma_function(z)), _positive),
-    Clause(eq(gamma_function(z + 1), z * gamma_function(z)), _positive),
-)
-STEP_PRODUCT = law(
+STEP_PRODUCT = define(
     "product of steps",
     (m, z),
     Clause(
         eq(
-            StepProduct(m, z) * gamma_function(m + 1) * gamma_function(1 + z),
-            gamma_function(m + 1 + z),
+            StepProduct(m, z),
+            gamma_function(m + 1 + z) / (gamma_function(m + 1) * gamma_function(1 + z)),
         ),
         (le(ZERO, z),),
     ),
 )
-LAMBERT_ROOT = law(
-    "Lambert root",
-    (z,),
-    Clause(le(ONE, LambertRoot(z)), (le(ONE, z),)),
-    Clause(eq(LambertRoot(z) - log(LambertRoot(z)), z), (le(ONE, z),)),
-)
-REAL_POWER = law(
-    "real power",
-    (y, z),
-    Clause(eq(RealPower(y, z) - exponential(z * log(y)), ZERO), (lt(ZERO, y),)),
-)
-TANH = law(
-    "definition of tanh", (z,), eq(tanh(z) * (exponential(2 * z) + 1), exponential(2 * z) - 1)
+REAL_POWER = define(
+    "real power", (y, z), Clause(eq(RealPower(y, z), exponential(z * log(y))), (lt(ZERO, y),))
 )
 
 

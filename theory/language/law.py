@@ -34,7 +34,7 @@ class Clause:
 
 @dataclass(frozen=True)
 class Law:
-    """Clauses that hold for all values of the variables (a definition, or an assumption's law)."""
+    """Clauses that hold for all values of the variables."""
 
     id: str
     variables: tuple[Symbol, ...]
@@ -60,8 +60,8 @@ class Law:
         granted: Mapping[str, Assumption],
         named: tuple[Law, ...],
     ) -> str:
-        """Why a step may not use the law; empty if it may."""
-        return ""
+        """Why a step may not use the law as it is, unproved; empty if it may."""
+        return f"{self.id}: no axiom and no definition; prove it, or assume it"
 
 
 @dataclass(frozen=True)

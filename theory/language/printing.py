@@ -11,6 +11,7 @@ from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
 from theory.language.functions import shown
+from theory.language.law import Clause, Law
 from theory.language.mathml import element, markup
 from theory.language.statement import Statement
 from theory.language.vocabulary import VOCABULARY
@@ -66,6 +67,16 @@ def statement_text(statement: Statement) -> str:
     if statement.relation == "exists":
         return f"{plain(statement.lhs)} <= {plain(statement.rhs)}{WITNESS}"
     return f"{plain(statement.lhs)} {statement.relation} {plain(statement.rhs)}"
+
+
+def law_text(law: Law) -> str:
+    """The clauses, each with where it holds."""
+    return "; ".join(map(_clause_text, law.clauses))
+
+
+def _clause_text(clause: Clause) -> str:
+    given = " and ".join(map(statement_text, clause.given))
+    return f"{statement_text(clause.conclusion)}{f' where {given}' if given else ''}"
 
 
 def latex(expression: Expr) -> str:

@@ -42,6 +42,13 @@ class TakenNameError(InputError):
         super().__init__(f"two quantities are named {name!r}; give one of them another name")
 
 
+class CircularDefinitionError(InputError):
+    """A quantity that is defined by itself, or by another that has a definition."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name!r} is not defined by plain terms; write out what it is defined by")
+
+
 QUANTITIES: tuple[Quantity, ...] = (
     *MODELS,
     *GRADIENTS,
@@ -68,8 +75,12 @@ def enter(*quantities: Quantity) -> tuple[Symbol, ...]:
 
     Raises:
         TakenNameError: another quantity has the name.
+        CircularDefinitionError: its definition speaks of measured quantities.
     """
     for new in quantities:
+        defined = {new.symbol, *DEFINITIONS}
+        if new.definition is not None and not defined.isdisjoint(new.definition.free_symbols):
+            raise CircularDefinitionError(new.name)
         if VOCABULARY.setdefault(new.name, new) != new:
             raise TakenNameError(new.name)
         if new.definition is not None:

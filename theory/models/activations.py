@@ -26,9 +26,10 @@ from sympy import (
     tanh,
 )
 
+from theory.axioms.functions import PEAK_EQUATION
 from theory.errors import UnknownNameError
 from theory.language import ONE, ZERO, Statement, Use, eq, le
-from theory.language.constants import PEAK_EQUATION, SILU_PEAK
+from theory.language.constants import SILU_PEAK
 from theory.language.terms.variables import z
 from theory.proof import Proof, Step, check, step
 from theory.proof.methods import BallMaximum, Elementary, Identity, Method

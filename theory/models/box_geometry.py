@@ -22,7 +22,6 @@ from theory.language import (
     assume,
     at,
     eq,
-    law,
     le,
     symbols,
 )
@@ -37,7 +36,16 @@ from theory.language.terms.gradients import (
 )
 from theory.language.terms.variables import a, b, j, m, s, x
 from theory.language.terms.vectors import RECURSION, entry, norm, phi, state, weighted
-from theory.models.geometry import Geometry, S_full, fresh, full, h, in_norm, x_next
+from theory.models.geometry import (
+    EUCLIDEAN_GRADIENTS,
+    Geometry,
+    S_full,
+    fresh,
+    full,
+    h,
+    in_norm,
+    x_next,
+)
 from theory.proof import Step, step
 
 C_box, L_x_box = symbols("C_box L_x_box")
@@ -149,4 +157,4 @@ LIPSCHITZ_INPUT = assume(
     "lipschitz input", "L_x_box bounds ‖∂φ/∂x‖ along the run, from ‖·‖₂ to ‖·‖_box", forall=(m,)
 ).that(le(weighted(d_input(_before, new)), L_x_box))
 _cut = d_loss(full) * S_full - d_loss(full) * recent(x, s, j)
-CUT_GRADIENT_NORM = law("cut gradients are Euclidean", (x, s, j), eq(norm(_cut), weighted(_cut)))
+CUT_GRADIENT_NORM = EUCLIDEAN_GRADIENTS(forall=(x, s, j)).that(eq(norm(_cut), weighted(_cut)))

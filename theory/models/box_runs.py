@@ -2,10 +2,10 @@
 
 from sympy import Abs, Expr, Symbol
 
+from theory.axioms.entries import DIFFERENCES
 from theory.axioms.gates import DEFINITE, LEAST_BOUND
 from theory.language import ZERO, Clause, Statement, Use, assume, at, eq, le
 from theory.language.terms.gates import (
-    DIFFERENCES,
     GATED_RUN,
     boxed,
     cell_box,

@@ -5,6 +5,7 @@ All of it is valid in any norm of states, so that ledgers are written once, for 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from sympy import Expr, Min
@@ -16,7 +17,7 @@ from theory.axioms.base import (
     TRIANGLE_WEIGHTED,
 )
 from theory.axioms.gradients import DERIVATIVE_IN_STATE, DERIVATIVE_IN_STATE_WEIGHTED
-from theory.language import ONE, ZERO, Assumption, Axiom, Use, assume, at, eq, law, le, lt, symbols
+from theory.language import ONE, ZERO, Assumption, Axiom, Use, assume, at, eq, le, lt, symbols
 from theory.language.terms.gradients import d_loss, d_state, d_weights, sensitivity
 from theory.language.terms.variables import a, b, c, i, j, m, s, x
 from theory.language.terms.vectors import entry, norm, phi, state, weighted
@@ -33,10 +34,12 @@ start, S_start = state(x, 0, s), sensitivity(x, 0, s)
 h, x_first = state(x, 0, j), entry(x, j + 1)
 
 _first, _second = (d_loss(h) * sensitivity(x, *run) for h, run in ((a, (s, j)), (b, (i, m))))
-GRADIENT_NORM = law(
-    "gradients are Euclidean",
-    (a, b, x, s, j, i, m),
-    eq(norm(_first - _second), weighted(_first - _second)),
+# In what norm ever states are measured, weights and gradients in the weights are in the Euclidean.
+EUCLIDEAN_GRADIENTS = partial(
+    assume, "gradient norm", "gradients in the weights are measured in the Euclidean norm"
+)
+GRADIENT_NORM = EUCLIDEAN_GRADIENTS(forall=(a, b, x, s, j, i, m)).that(
+    eq(norm(_first - _second), weighted(_first - _second))
 )
 
 
@@ -74,7 +77,12 @@ class Geometry:
         """What says that gradients are measured in the Euclidean norm, whatever states are in."""
         if self.norm is norm:
             return ()
-        return (GRADIENT_NORM.at(first, second, x, *runs[0], *runs[1]),)
+        return (at("gradient norm", first, second, x, *runs[0], *runs[1]),)
+
+    @property
+    def measured(self) -> tuple[Assumption, ...]:
+        """That assumption, where it is needed."""
+        return () if self.norm is norm else (GRADIENT_NORM,)
 
     # How the contraction is used, of two runs and of their steps.
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from sympy import Symbol
 
 from theory.language import Assumption, Axiom, Clause, Instance, Law, Statement, Use
+from theory.language.definitions import Definition
 from theory.language.printing import statement_text
 from theory.language.vocabulary import DEFINITIONS, unfold
 from theory.proof.ledger import Kind, Ledger, Proved, StepResult, Verdict
@@ -120,7 +121,7 @@ def check(
         results,
         verdicts == {"proved"},
         _rests_on(used, Axiom),
-        _rests_on(used, Law),
+        _rests_on(used, Definition),
         _unused(used, assumptions),
         argued=ends and "human" in verdicts and "failed" not in verdicts,
     )
@@ -203,7 +204,7 @@ def _rests_on(uses: list[Use], kind: type[Law]) -> tuple[str, ...]:
         law = use.law if isinstance(use, Instance) else None
         if isinstance(law, Proved):
             found.update(law.ledger.axioms if kind is Axiom else law.ledger.definitions)
-        elif isinstance(law, kind) and isinstance(law, Axiom) == (kind is Axiom):
+        elif isinstance(law, kind):
             found.add(law.id)
     return tuple(sorted(found))
 

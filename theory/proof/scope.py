@@ -107,10 +107,8 @@ class Known:
         self, instance: Instance, named: tuple[Law, ...], plain: tuple[Clause, ...]
     ) -> tuple[Clause, ...]:
         law = self._named(instance.law) if isinstance(instance.law, str) else instance.law
-        if isinstance(law, Axiom) and law not in AXIOMS:
+        if law is instance.law and isinstance(law, Axiom) and law not in AXIOMS:
             raise Gap(f"{law.id}: no axiom of the list")
-        if type(law) is Law and law is instance.law and law.constants:
-            raise Gap(f"{law.id}: a definition has no free symbols")
         if len(law.variables) != len(instance.terms):
             wanted = ", ".join(map(str, law.variables))
             raise Gap(f"{instance.name}: it takes ({wanted}), {len(law.variables)} terms")
@@ -124,9 +122,8 @@ class Known:
             require_fitting(term, variable)
             if variable.is_integer:
                 require_natural(term, plain)
-        objection = law.objection(values, self.assumptions, named)
-        if objection:
-            raise Gap(objection)
+        if law is instance.law and (reason := law.objection(values, self.assumptions, named)):
+            raise Gap(reason)
         powers = partial(stated)
         for power in (*powers, *partial(instance.terms)):
             if not power.exp.is_number:

@@ -12,22 +12,24 @@ from random import Random
 
 import instances as draw
 import pytest
+import special
 from flint import arb, ctx, fmpq
 from floats import cholesky, gram_step, one_step
 from formal import BITS, Op, eigenvalues, induced, largest, row_sums, spectral, violated
 from structures import decomposed, of_unit
 from sympy import Abs, Rational
 
-from theory.axioms import base, gates, gradients, jets, layers, unitary
+from theory.axioms import base, entries, functions, gates, gradients, jets, layers, unitary
 from theory.axioms.analytic import ANALYTIC_AXIOMS
 from theory.axioms.base import AXIOMS
 from theory.axioms.powers import POWER_AXIOMS
 from theory.axioms.ranks import RANK_AXIOMS
 from theory.language import Axiom, Clause, Statement, eq, law, le
+from theory.language.functions import LambertRoot, gamma_function
 from theory.language.terms import unitary as of_unitary
 from theory.language.terms import vectors as terms
 from theory.language.terms.gradients import activation, derivative, jacobian, sensitivity, slopes
-from theory.language.terms.variables import A, B, X, Y, a, b, eye, j, m, s, v, w_other, x, z
+from theory.language.terms.variables import A, B, X, Y, a, b, c, eye, j, m, s, v, w_other, x, z
 from theory.language.terms.vectors import inner, least, max_norm, norm, transpose, weighted
 
 TRIES, ENOUGH = 120, 20
@@ -114,6 +116,14 @@ LAWS: dict[Axiom, draw.Draw] = {
     base.LOGARITHM: lambda random, world: (draw.number(random),),
     base.PROJECTION: draw.nearest,
     base.PROJECTION_INSIDE: draw.nearest_one,
+    functions.GAMMA: special.positive,
+    functions.LAMBERT_ROOT: special.above_one,
+    functions.PEAK_EQUATION: special.peak,
+    functions.TANH: special.real,
+    entries.ENTRIES: special.product_and_sum,
+    entries.DIFFERENCES: special.two_vectors,
+    entries.ROWS_OF_DIFFERENCE: special.two_operators,
+    entries.INNER_PRODUCT: special.three_vectors,
 }
 NAMES = [f"{axiom.id}-{number}" for number, axiom in enumerate(LAWS)]
 
@@ -180,6 +190,9 @@ OTHERWISE = {  # where the right side is 0, or far
     unitary.ZERO_DIAGONAL: Clause(eq(slopes(a, a), eye)),
     base.PROJECTION: replace(_less, conclusion=le(0, _less.conclusion.lhs)),
     base.CHOLESKY: replace(base.CHOLESKY.clauses[0], conclusion=le(0, least(A))),
+    functions.GAMMA: Clause(eq(gamma_function(z + 1), gamma_function(z))),
+    functions.LAMBERT_ROOT: Clause(eq(LambertRoot(z), z)),
+    entries.INNER_PRODUCT: Clause(eq(inner(a - b, c), inner(a, c))),
 }
 
 

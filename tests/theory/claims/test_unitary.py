@@ -292,5 +292,6 @@ def test_blocks_in_rationals() -> None:
 
 def test_a_bias_may_be_rounded_away_from_zero() -> None:
     """Row norms are roots: what is proved must hold of the bias that is computed."""
-    (clause,) = BELOW.clauses
+    assert BELOW.law is not None
+    (clause,) = BELOW.law.clauses
     assert clause.conclusion.relation == "<="

@@ -5,9 +5,10 @@ import sympy
 from flint import arb, ctx
 from sympy import Abs, Expr, Integer, Rational, exp, log, oo, sqrt, tanh
 
+from theory.axioms.functions import PEAK_EQUATION
 from theory.errors import UnknownNameError
 from theory.language import Statement, le, lt, symbols
-from theory.language.constants import PEAK_EQUATION, SILU_PEAK, silu_peak
+from theory.language.constants import SILU_PEAK, silu_peak
 from theory.language.terms.gradients import curvature, steepness
 from theory.language.terms.variables import z
 from theory.models.activations import (

@@ -5,9 +5,10 @@
 
 from sympy import Abs
 
+from theory.axioms.entries import DIFFERENCES
 from theory.axioms.gates import LEAST_BOUND
 from theory.language import ZERO, assume, at, eq, le, lt, symbols
-from theory.language.terms.gates import DIFFERENCES, unit_weights
+from theory.language.terms.gates import unit_weights
 from theory.language.terms.jets import (
     STATES,
     depth,

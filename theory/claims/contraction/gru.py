@@ -8,10 +8,11 @@ from dataclasses import replace
 
 from sympy import Abs, Expr, Rational
 
+from theory.axioms.entries import DIFFERENCES
 from theory.axioms.gates import LEAST_BOUND
 from theory.claims.contraction.box import CONTRACTS
 from theory.language import ONE, ZERO, Assumption, Statement, at, le, symbols
-from theory.language.terms.gates import DIFFERENCES, GATED_RUN, gated_run, to_output
+from theory.language.terms.gates import GATED_RUN, gated_run, to_output
 from theory.language.terms.variables import a, b, i, j, m, x
 from theory.language.terms.vectors import entry
 from theory.models.gates.gate import one, two

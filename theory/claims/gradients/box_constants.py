@@ -5,7 +5,8 @@
 
 from sympy import Expr, Symbol
 
-from theory.axioms.jets import LARGEST_ROW, ROWS_OF_DIFFERENCE
+from theory.axioms.entries import ROWS_OF_DIFFERENCE
+from theory.axioms.jets import LARGEST_ROW
 from theory.claims.contraction.box import CONTRACTS, PLAIN
 from theory.language import ONE, ZERO, Assumption, Statement, Use, assume, at, eq, le, lt, symbols
 from theory.language.terms.gradients import d_state, d_weights

@@ -16,7 +16,7 @@ from theory.axioms.gradients import (
     SUBMULTIPLICATIVE_FROBENIUS,
 )
 from theory.claims.gradients.box_constants import BOX_FORMS, BOX_VARIANTS
-from theory.language import assume, at, eq, law, le, symbols
+from theory.language import assume, at, eq, le, symbols
 from theory.language.terms.gradients import (
     bends,
     d_inputs,
@@ -46,9 +46,13 @@ def shift(h: Expr) -> Expr:
     return d_matrix(v) * h + d_inputs(v) * x_t + d_offset(v)
 
 
-LIFT = law(
-    "lift",
-    (A, B, a, b, c, v),
+PARTS = assume(
+    "parts",
+    "the weights are W, U and b: a change v of them has the parts δW, δU and δb, with all squares "
+    "of entries ‖v‖², and changes the pre-activation by δW h + δU x + δb",
+    forall=(A, B, a, b, c, v),
+).that(
+    eq(norm(v) ** 2, frobenius(d_matrix(v)) + frobenius(d_inputs(v)) + norm(d_offset(v)) ** 2),
     eq(
         norm(A * lift(a, c) * v + B * lift(b, c) * v),
         norm(
@@ -56,11 +60,6 @@ LIFT = law(
             + B * (d_matrix(v) * b + d_inputs(v) * c + d_offset(v))
         ),
     ),
-)
-SIZE_OF_WEIGHTS = law(
-    "norm of weights",
-    (v,),
-    eq(norm(v) ** 2, frobenius(d_matrix(v)) + frobenius(d_inputs(v)) + norm(d_offset(v)) ** 2),
 )
 SIZES = assume("sizes", "H bounds ‖h‖ and ‖h′‖, B_x bounds ‖x‖").that(
     le(norm(a), H), le(norm(b), H), le(norm(x_t), B_x)
@@ -72,6 +71,7 @@ slopes_a, slopes_b = slopes(z_a, z_a), slopes(z_b, z_b)
 bound_a = sqrt(norm(a) ** 2 + norm(x_t) ** 2 + 1)
 R = sqrt(H**2 + B_x**2 + 1)
 
+SIZE_OF_WEIGHTS = at("parts", 0, 0, a, a, x_t, v)
 SLOPE = step("slope", le(norm(slopes(c, c)), L_rho), forall=(c,)).by(
     "slopes", DIAGONAL_NORM.at(c, c)
 )
@@ -91,7 +91,7 @@ SHIFT = (
     ),
     step("shift", le(norm(shift(a)), bound_a * norm(v)), forall=(v,)).by(
         at("shift, squared", v),
-        SIZE_OF_WEIGHTS.at(v),
+        SIZE_OF_WEIGHTS,
         TRIANGLE.at(changed[0] + changed[1], changed[2]),
         TRIANGLE.at(changed[0], changed[1]),
     ),
@@ -102,7 +102,7 @@ OPERATOR = step(
     CHAIN_RULE_LAYER.at(W, U, bias, a, x_t),
     "rnn",
     at("differentiable", a, x_t),
-    LIFT.at(slopes_a, 0, a, a, x_t, v),
+    at("parts", slopes_a, 0, a, a, x_t, v),
     SUBMULTIPLICATIVE.at(slopes_a, shift(a)),
     at("slope", z_a),
     at("shift", v),
@@ -110,7 +110,7 @@ OPERATOR = step(
 WEIGHTS = theorem(
     "weights",
     le(dphi_w, L_rho * R),
-    (RNN, DIFFERENTIABLE, SIZES),
+    (RNN, DIFFERENTIABLE, PARTS, SIZES),
     "gradient",
     (
         SLOPES,
@@ -134,12 +134,12 @@ APART = step("slopes apart", le(norm(slopes_a - slopes_b), beta_rho * W_rows * n
 )
 MATRIX_CHANGE = step(
     "matrix change", le(norm(d_matrix(v) * (a - b)), norm(v) * norm(a - b)), forall=(v,)
-).by(SUBMULTIPLICATIVE_FROBENIUS.at(d_matrix(v), a - b), SIZE_OF_WEIGHTS.at(v))
+).by(SUBMULTIPLICATIVE_FROBENIUS.at(d_matrix(v), a - b), SIZE_OF_WEIGHTS)
 mixed = beta_rho * W_rows * norm(a - b) * bound_a + L_rho * norm(a - b)
 MIXED = theorem(
     "mixed",
     le(dphi_w_gap, (beta_rho * R * W_rows + L_rho) * state_gap),
-    (RNN, DIFFERENTIABLE, SIZES, ROWS),
+    (RNN, DIFFERENTIABLE, PARTS, SIZES, ROWS),
     "gradient",
     (
         SLOPES,
@@ -158,7 +158,7 @@ MIXED = theorem(
             "rnn",
             at("differentiable", a, x_t),
             at("differentiable", b, x_t),
-            LIFT.at(slopes_a, -slopes_b, a, b, x_t, v),
+            at("parts", slopes_a, -slopes_b, a, b, x_t, v),
             TRIANGLE.at((slopes_a - slopes_b) * shift(a), slopes_b * d_matrix(v) * (a - b)),
             SUBMULTIPLICATIVE.at(slopes_a - slopes_b, shift(a)),
             SUBMULTIPLICATIVE.at(slopes_b, d_matrix(v) * (a - b)),

@@ -7,8 +7,9 @@ With logits C h and s = softmax(C h), ∇p = Σ s_j (C_j − C_label), and vᵀ�
 from sympy import Abs, Symbol
 
 from theory.axioms.base import HOMOGENEITY, TRIANGLE
+from theory.axioms.entries import INNER_PRODUCT
 from theory.axioms.gradients import CAUCHY_SCHWARZ, MEAN_VALUE_GRADIENT, RAYLEIGH
-from theory.language import ONE, ZERO, assume, at, eq, law, le, symbols
+from theory.language import ONE, ZERO, assume, at, define, eq, le, symbols
 from theory.language.terms.gradients import (
     bottom,
     first_moment,
@@ -23,14 +24,13 @@ from theory.language.terms.gradients import (
 )
 from theory.language.terms.variables import a, b, c, j, v, vector, z
 from theory.language.terms.vectors import inner, is_symmetric, norm
-from theory.models.weights.projection import INNER_PRODUCT
 from theory.proof import step, theorem
 
 C_label, C_spread, dp, dp_gap, state_gap = symbols("C_label C_spread dp dp_gap state_gap")
 label = vector("label_row")
 classes = Symbol("classes", integer=True)
 
-SUMS = law(
+SUMS = define(
     "sums over classes",
     (c, v, j),
     eq(mass(c, 0), ZERO),

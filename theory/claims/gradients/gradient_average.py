@@ -5,7 +5,7 @@ from sympy import symbols as bounds
 
 from theory.axioms.base import TRIANGLE
 from theory.claims.gradients.jacobian_gap import FINITE, terms, total_at_most_steps
-from theory.language import ZERO, at, eq, law, le, symbols
+from theory.language import ZERO, at, define, eq, le, symbols
 from theory.language.quantities.gradients import run_gradient
 from theory.language.terms.gradients import gap_sum
 from theory.language.terms.variables import j, m, s, x
@@ -16,7 +16,7 @@ from theory.proof import step, theorem
 
 T, k, lam, B_h, L_w, L_p, grad_gap_mean = symbols("T k lam B_h L_w L_p grad_gap_mean")
 
-GAP_SUM = law(
+GAP_SUM = define(
     "sum of the gaps",
     (x, m, j),
     eq(gap_sum(x, m, 0), ZERO),

@@ -175,6 +175,7 @@ def model(g: Geometry) -> tuple[Assumption, ...]:
         g.smooth,
         g.loss,
         g.smooth_loss,
+        *g.measured,
         WINDOW,
         SOME_WINDOW,
     )

@@ -11,7 +11,7 @@ from theory.axioms.base import TRIANGLE
 from theory.axioms.gradients import CHAIN_RULE_WEIGHTS
 from theory.claims.gradients.jacobian_gap import FINITE as GRADIENT_GAP_FINITE
 from theory.claims.gradients.jacobian_gap import three_terms
-from theory.language import ZERO, Use, at, eq, law, le, symbols
+from theory.language import ZERO, Assumption, at, define, eq, le, symbols
 from theory.language.quantities.gradients import run_gradient
 from theory.language.terms.gradients import d_loss, d_state, d_weights, recent, sensitivity
 from theory.language.terms.variables import j, s, x
@@ -25,7 +25,7 @@ from theory.proof import Claim, Form, Source, instead, scaled, step, theorem, th
 
 T, k, lam, L_w, L_p, tbptt_gap, tb_gap = symbols("T k lam L_w L_p tbptt_gap tb_gap")
 
-RECENT = law(
+RECENT = define(
     "truncated back-propagation",
     (x, s, j),
     eq(recent(x, s, 0), ZERO),
@@ -40,10 +40,10 @@ lost_next = sensitivity(x, 0, s + j + 1) - recent(x, s, j + 1)
 h_T, S_T, R_T = state(x, 0, T), sensitivity(x, 0, T), recent(x, T - k, k)
 
 
-def _form(name: str, g: Geometry, about: str, *measured: Use, note: str = "") -> Form:
+def _form(name: str, g: Geometry, about: str, *measured: Assumption, note: str = "") -> Form:
     """One norm of states; `measured` says that gradients are in the Euclidean one all the same."""
     bound = le(tbptt_gap, g.lam**k * g.L_p * g.L_w * g.total(T - k))
-    model = (*g.slopes, g.contractive, g.weights, DIFFERENTIABLE, g.loss, WINDOW)
+    model = (*g.slopes, g.contractive, g.weights, DIFFERENTIABLE, g.loss, *measured, WINDOW)
     steps = (
         *g.before,
         *sensitive(g),
@@ -70,7 +70,7 @@ def _form(name: str, g: Geometry, about: str, *measured: Use, note: str = "") ->
         "sensitivities",
         g.submultiplicative.at(d_loss(h_T), S_T - R_T),
         at("lipschitz loss", T),
-        *measured,
+        *((at("gradient norm", x, T - k, k), "window") if measured else ()),
         "contractive",
     )
 
@@ -81,8 +81,7 @@ IN_BOX = _form(
     "box",
     BOX,
     "cell",
-    CUT_GRADIENT_NORM.at(x, T - k, k),
-    "window",
+    CUT_GRADIENT_NORM,
     note="any cell with a comparison matrix, smooth or not",
 )
 LEMMA = FINITE.lemma("tbptt-gap").at()

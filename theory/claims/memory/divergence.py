@@ -9,9 +9,9 @@ from theory.language import (
     Statement,
     assume,
     at,
+    define,
     eq,
     exists,
-    law,
     le,
     symbols,
 )
@@ -25,8 +25,8 @@ T, alpha, a_1, descent_growth = symbols("T alpha a_1 descent_growth")
 
 rate = function("rate", Scalar, __name__)  # rate(j), the step size of step j + 1
 slope = function("slope", Scalar, __name__)  # slope(a) = p′(a)
-series = function("series", Scalar, __name__)  # series(m, y) = Σ_{i≤m} i y^{2i-2}
-SERIES = law(
+series = function("series", Scalar, __name__, defined=True)  # series(m, y) = Σ_{i≤m} i y^{2i-2}
+SERIES = define(
     "series",
     (m, y),
     eq(series(0, y), ZERO),

@@ -7,8 +7,8 @@ bounded.
 from sympy import Rational, tanh
 
 from theory.axioms.base import EXPONENTIAL, HOMOGENEITY
-from theory.language import ONE, ZERO, Assumption, assume, at, eq, exists, law, le, symbols
-from theory.language.functions import TANH
+from theory.axioms.functions import TANH
+from theory.language import ONE, ZERO, Assumption, assume, at, define, eq, exists, le, symbols
 from theory.language.terms.variables import a, c, j, m, vector, x, y, z
 from theory.language.terms.vectors import (
     RECURSION,
@@ -76,8 +76,8 @@ NO_WINDOW = theorem(
     "short window",
 )
 
-orbit = function("orbit", Scalar, __name__)  # tanh(5), tanh(3 tanh(5)), …
-ORBIT = law("orbit", (j,), eq(orbit(0), tanh(5)), eq(orbit(j + 1), tanh(3 * orbit(j))))
+orbit = function("orbit", Scalar, __name__, defined=True)  # tanh(5), tanh(3 tanh(5)), …
+ORBIT = define("orbit", (j,), eq(orbit(0), tanh(5)), eq(orbit(j + 1), tanh(3 * orbit(j))))
 SATURATING = assume(
     "system", "φ(h, x) = tanh(3h + x)", forall=(y, z), condition=le(M_rho, ONE), ties=True
 ).that(eq(phi(y * e, z * e), tanh(3 * y + z) * e))

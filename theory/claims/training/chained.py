@@ -9,6 +9,7 @@ from dataclasses import replace
 from sympy import Abs, Expr
 
 from theory.axioms.base import SUBMULTIPLICATIVE
+from theory.axioms.entries import INNER_PRODUCT
 from theory.claims.gradients.gradient_gap import UNIFORM as GAP
 from theory.claims.gradients.gradient_gap import every_length, factors
 from theory.claims.gradients.gradient_lipschitz import IN_BOX as SMOOTH_IN_BOX
@@ -29,7 +30,6 @@ from theory.language.terms.variables import v, w, w_other, x
 from theory.language.terms.vectors import inner, norm, state
 from theory.models.box_geometry import BOX
 from theory.models.weights.other_weights import ON_OMEGA, SOME_INPUT
-from theory.models.weights.projection import INNER_PRODUCT
 from theory.models.weights.training import GRADIENT_BOUND, GRADIENT_GAP, SMOOTH
 from theory.proof import Step, step
 from theory.proof.everywhere import Everywhere, stated

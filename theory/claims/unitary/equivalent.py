@@ -7,6 +7,7 @@ on the others as W does.
 from sympy import Abs, Expr
 
 from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
+from theory.axioms.entries import ENTRIES
 from theory.axioms.gradients import CAUCHY_SCHWARZ
 from theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM
 from theory.language import ZERO, at, eq, le, symbols
@@ -33,7 +34,6 @@ from theory.models.unitary.networks import (
     BOUNDED_NETWORK,
     DILATION,
     EMBEDDING,
-    ENTRIES,
     EQUIVALENT,
     h,
     inside,
@@ -71,7 +71,7 @@ def off(reads: Expr) -> tuple[Step, ...]:
     return (
         step("no entry is positive", le(part(added, i), ZERO), forall=(i, j)).by(
             ENTRIES.at(reads, reads * h, below(B_h, reads), h, i),
-            BELOW.at(B_h, reads, i),
+            at("bias below", B_h, reads, i),
             CAUCHY_SCHWARZ.at(line(reads, i), h),
             at("the states are bounded", j),
         ),
@@ -112,7 +112,7 @@ FIRST_UNITS = step("equal first units", eq(upper(b_2, x, j), h), forall=(j,)).by
 EQUIVALENCE = theorem(
     "equivalent",
     eq(unitary_gap, ZERO),
-    (*BOUNDED_NETWORK, DILATION, BLOCKS, EMBEDDING, EQUIVALENT),
+    (*BOUNDED_NETWORK, DILATION, BLOCKS, EMBEDDING, EQUIVALENT, BELOW),
     "unitary",
     (
         *STATES,

@@ -14,7 +14,14 @@ from theory.language.terms.unitary import J_2, W_2, W_3, W_4, J, V, eye_all, ran
 from theory.language.terms.variables import eye
 from theory.language.terms.vectors import frobenius, norm, transpose
 from theory.models.cells import W
-from theory.models.unitary.networks import BLOCKS, BOUNDED_NETWORK, EMBEDDING, EQUIVALENT, NORM
+from theory.models.unitary.networks import (
+    BELOW,
+    BLOCKS,
+    BOUNDED_NETWORK,
+    EMBEDDING,
+    EQUIVALENT,
+    NORM,
+)
 from theory.proof import step, theorem
 from theory.proof.methods import Words
 
@@ -126,6 +133,7 @@ EXISTENCE = theorem(
         BLOCKS,
         EMBEDDING,
         EQUIVALENT,
+        BELOW,
     ),
     "unitary",
     (

@@ -7,9 +7,9 @@ V = (λ μ; μ −λ): the outputs differ by (1 − λ²)(X − B/(1 − λ)) at
 from sympy import Abs, Integer, sqrt
 
 from theory.language import ZERO, Assumption, assume, at, eq, le, lt, ne, symbols
+from theory.language.definitions import larger
 from theory.language.terms.unitary import (
     LARGEST_PULSE_GAP,
-    larger,
     largest_pulse_gap,
     pulse,
     pulse_lower,

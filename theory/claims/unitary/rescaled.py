@@ -26,7 +26,15 @@ from theory.language.terms.unitary import (
 from theory.language.terms.variables import a, i, j, v, x
 from theory.language.terms.vectors import Scalar, function, transpose
 from theory.models.cells import U, W, bias
-from theory.models.unitary.networks import BLOCKS, BOUNDED_NETWORK, EMBEDDING, h, inside, x_next
+from theory.models.unitary.networks import (
+    BELOW,
+    BLOCKS,
+    BOUNDED_NETWORK,
+    EMBEDDING,
+    h,
+    inside,
+    x_next,
+)
 from theory.proof import step, theorem
 from theory.proof.methods import Identity, Words
 
@@ -103,7 +111,10 @@ RESCALED_STATES = (
 RESCALED = theorem(
     "rescaled",
     eq(unitary_gap_rescaled, ZERO),
-    (*BOUNDED_NETWORK, SCALES, INVERSE, SCALED_DILATION, BLOCKS, EMBEDDING, SCALED_EQUIVALENT),
+    (
+        *(*BOUNDED_NETWORK, SCALES, INVERSE, SCALED_DILATION, BLOCKS, EMBEDDING),
+        *(SCALED_EQUIVALENT, BELOW),
+    ),
     "unitary",
     (*STATES, *RESCALED_STATES),
     note="the rank is that of DWD⁻¹, which may be smaller",

@@ -19,7 +19,15 @@ from theory.models.cells import W
 from theory.models.slopes import SLOPES
 from theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
 from theory.models.unitary.isometry import SLOPE, before, isometric, isometry, x_next
-from theory.models.unitary.networks import BLOCKS, BOUNDED_NETWORK, DILATION, EQUIVALENT, h, inside
+from theory.models.unitary.networks import (
+    BELOW,
+    BLOCKS,
+    BOUNDED_NETWORK,
+    DILATION,
+    EQUIVALENT,
+    h,
+    inside,
+)
 from theory.proof import step, theorem
 from theory.proof.methods import Identity, Words
 
@@ -162,6 +170,7 @@ VANISHING = theorem(
         DILATION,
         BLOCKS,
         EQUIVALENT,
+        BELOW,
         RUN,
         FLAT,
         SLOPE_BLOCKS,

@@ -8,14 +8,17 @@ differ from time to time.  A time is a real variable here: inputs have whole one
 
 from sympy import Expr, Integer, Symbol
 
+from theory.language.definitions import define
 from theory.language.law import Clause, law
 from theory.language.statement import eq
 from theory.language.terms.variables import a, b, j, z
 from theory.language.terms.vectors import Scalar, entry, function, norm
 
-tap = function("tap", module=__name__)  # tap(x, j, t), what step j has gathered at time t
+# tap(x, j, t), what step j has gathered at time t
+tap = function("tap", module=__name__, defined=True)
 delay = function("delay", Scalar, __name__)  # delay(j), from the new tap of step j to the old one
-reach = function("reach", Scalar, __name__)  # reach(j), the delays of the first j steps together
+# reach(j), the delays of the first j steps together
+reach = function("reach", Scalar, __name__, defined=True)
 J = Symbol("J", integer=True)  # how many steps there are: y_t = tap(x, J, t)
 
 
@@ -24,8 +27,10 @@ def apart(one: Expr, two: Expr, step: Expr, time: Expr) -> Expr:
     return norm(tap(one, step, time) - tap(two, step, time))
 
 
-INPUTS = law("inputs are the first tap", (a, z), eq(tap(a, 0, z), entry(a, z)))
-REACH = law("delays add up", (j,), eq(reach(0), Integer(0)), eq(reach(j + 1), reach(j) + delay(j)))
+INPUTS = define("inputs are the first tap", (a, z), eq(tap(a, 0, z), entry(a, z)))
+REACH = define(
+    "delays add up", (j,), eq(reach(0), Integer(0)), eq(reach(j + 1), reach(j) + delay(j))
+)
 TWO_TAPS = law(
     "two taps",
     (a, b, j, z),

@@ -5,16 +5,16 @@ A gate is σ or tanh, entry by entry, of W h + U x + b.  A GRU's state is its ou
 
 from sympy import Expr, tanh
 
-from theory.language.law import law
+from theory.language.definitions import define
 from theory.language.statement import eq
-from theory.language.terms.unitary import part
-from theory.language.terms.variables import a, b, i, j, operator, v, x
+from theory.language.terms.variables import j, operator, v, x
 from theory.language.terms.vectors import Norm, Scalar, entry, function, phi
 
 # boxed(v), the state of the box nearest to v: each state of the box is one, boxed(v) = v
 boxed = function("boxed", module=__name__)
 in_box = function("in_box", Scalar, __name__)  # in_box(v): 1 in an invariant set in the box
-gated_run = function("gated_run", module=__name__)  # gated_run(v, x, j), after j steps from v
+# gated_run(v, x, j), after j steps from v
+gated_run = function("gated_run", module=__name__, defined=True)
 omega_norm = function("omega_norm", Norm, __name__)  # max(‖c‖_∞, ‖h‖_∞/ω)
 # Unit by unit: the box |c_i| ≤ cell_box(i), |h_i| ≤ output_box(i).
 cell_box = function("cell_box", Scalar, __name__)
@@ -29,8 +29,7 @@ def sigmoid(z: Expr) -> Expr:
     return (1 + tanh(z / 2)) / 2
 
 
-DIFFERENCES = law("entries of a difference", (a, b, i), eq(part(a - b, i), part(a, i) - part(b, i)))
-GATED_RUN = law(
+GATED_RUN = define(
     "run from a state",
     (v, x, j),
     eq(gated_run(v, x, 0), v),

@@ -31,7 +31,7 @@ d_offset = _map("d_offset")
 lift = _operator("lift")  # lift(h, x), the operator δw = (δW, δU, δb) ↦ δW h + δU x + δb
 sensitivity = _operator("sensitivity")  # sensitivity(x, s, j) = d state(x, s, j)/dw
 # recent(x, s, j): d state(x, 0, s + j)/dw, but for the uses of w up to time s
-recent = _operator("recent")
+recent = _operator("recent", defined=True)
 d_loss = _operator("d_loss")  # d_loss(h) = ∂p/∂h, from states to numbers
 gradient = _map("gradient")  # gradient(h) = ∇p(h), its transpose
 hessian = _operator("hessian")  # hessian(h) = ∇²p(h)
@@ -41,10 +41,11 @@ logits, top, bottom = _map("logits"), _map("top"), _map("bottom")
 share = _number("share")
 # mass(h, j), mixture(h, v, j), first_moment(h, v, j), second_moment(h, v, j): the sums of s_i,
 # s_i (C_i - v), s_i ⟨C_i, v⟩ and s_i ⟨C_i, v⟩² over the first j classes, s_i = share(h, i)
-mass, mixture = _number("mass"), _map("mixture")
-first_moment, second_moment = _number("first_moment"), _number("second_moment")
+mass, mixture = _number("mass", defined=True), _map("mixture", defined=True)
+first_moment = _number("first_moment", defined=True)
+second_moment = _number("second_moment", defined=True)
 # gap_sum(x, k, j) = Σ (∇p_t - ∇p_t^k) over k < t ≤ k + j
-gap_sum = _operator("gap_sum")
+gap_sum = _operator("gap_sum", defined=True)
 
 descent = _number("descent")  # descent(j), the parameter after j steps of descent
 # weights(j) and weights_hat(j): after j steps on the full and on the truncated model's loss

@@ -2,19 +2,19 @@
 
 from sympy import Expr
 
-from theory.language.law import law
+from theory.language.definitions import define
 from theory.language.statement import eq
 from theory.language.terms.variables import j, s, v, vector, x
 from theory.language.terms.vectors import entry, function
 
 lower, upper = function("lower", module=__name__), function("upper_layer", module=__name__)
 # lower_run(v, x, s, j) and upper_run(v, p, x, s, j): after j steps from the states v and p at s
-lower_run = function("lower_run", module=__name__)
-upper_run = function("upper_run", module=__name__)
+lower_run = function("lower_run", module=__name__, defined=True)
+upper_run = function("upper_run", module=__name__, defined=True)
 p, q = vector("p"), vector("q")  # states of the upper layer
 
 _now = entry(x, s + j + 1)
-STACK_RUN = law(
+STACK_RUN = define(
     "run of a stack",
     (v, p, x, s, j),
     eq(lower_run(v, x, s, 0), v),

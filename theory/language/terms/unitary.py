@@ -5,10 +5,10 @@ recurrent matrix V = (W W_2; W_3 W_4) and the states s_j.  J embeds the network'
 m units of V, J_2 the added ones.
 """
 
-from sympy import Abs, Expr, Integer
+from sympy import Abs, Integer
 
-from theory.language.law import Clause, law
-from theory.language.statement import eq, le
+from theory.language.definitions import define, larger
+from theory.language.statement import eq
 from theory.language.terms.variables import b, j, operator, vector, x
 from theory.language.terms.vectors import Norm, Operator, Scalar, function, norm, readout
 
@@ -44,9 +44,9 @@ pulse_upper = function("pulse_upper", Scalar, __name__)
 pulse_lower = function("pulse_lower", Scalar, __name__)
 
 # The largest gap between the outputs of a network and of its equivalent in the first j steps.
-largest_gap = function("largest_gap", Scalar, __name__)
-largest_scaled_gap = function("largest_scaled_gap", Scalar, __name__)
-largest_pulse_gap = function("largest_pulse_gap", Scalar, __name__)
+largest_gap = function("largest_gap", Scalar, __name__, defined=True)
+largest_scaled_gap = function("largest_scaled_gap", Scalar, __name__, defined=True)
+largest_pulse_gap = function("largest_pulse_gap", Scalar, __name__, defined=True)
 
 V, W_2, W_3, W_4 = operator("V"), operator("W_2"), operator("W_3"), operator("W_4")
 J, J_2 = operator("J"), operator("J_2")
@@ -56,15 +56,7 @@ similarity, similarity_inverse = operator("T_similar"), operator("T_inverse")
 eye_all = operator("I_m")  # the identity of all units
 
 
-def larger(value: Expr, first: Expr, second: Expr) -> tuple[Clause, ...]:
-    """value = max(first, second), case by case: SymPy's own Max compares what it cannot."""
-    return (
-        Clause(eq(value, first), (le(second, first),)),
-        Clause(eq(value, second), (le(first, second),)),
-    )
-
-
-LARGEST_GAP = law(
+LARGEST_GAP = define(
     "largest gap",
     (b, x, j),
     eq(largest_gap(b, x, 0), Integer(0)),
@@ -74,7 +66,7 @@ LARGEST_GAP = law(
         norm(readout(network(x, j + 1)) - readout(upper(b, x, j + 1))),
     ),
 )
-LARGEST_SCALED_GAP = law(
+LARGEST_SCALED_GAP = define(
     "largest gap, rescaled",
     (x, j),
     eq(largest_scaled_gap(x, 0), Integer(0)),
@@ -84,7 +76,7 @@ LARGEST_SCALED_GAP = law(
         norm(readout(network(x, j + 1)) - readout(unscaled(x, j + 1))),
     ),
 )
-LARGEST_PULSE_GAP = law(
+LARGEST_PULSE_GAP = define(
     "largest gap of a pulse",
     (j,),
     eq(largest_pulse_gap(0), Integer(0)),

@@ -10,7 +10,7 @@ from typing import Any
 from sympy import Expr, Function, Integer, default_sort_key, expand_mul
 from sympy.core.function import FunctionClass
 
-from theory.language.law import law
+from theory.language.definitions import define
 from theory.language.sorts import OPERATOR, VECTOR, Sort
 from theory.language.statement import eq
 from theory.language.terms.variables import a, j, m, s, x
@@ -80,13 +80,20 @@ class Scalar(Term):
 
 
 def function(
-    name: str, base: type[Term] = Vector, module: str = __name__, *, stored: bool = False
+    name: str,
+    base: type[Term] = Vector,
+    module: str = __name__,
+    *,
+    stored: bool = False,
+    defined: bool = False,
 ) -> Any:
     """A new function of formal terms, vector-valued unless the base says otherwise.
 
-    Of what float64 computes the arguments are `stored`: names of values, no expressions.
+    Of what float64 computes the arguments are `stored`: names of values, no expressions.  What is
+    `defined` has its values by a definition alone.
     """
-    return FunctionClass(name, (base,), {"__module__": module, "stored": stored})
+    known = {"__module__": module, "stored": stored, "defined": defined}
+    return FunctionClass(name, (base,), known)
 
 
 norm = function("norm", Norm)  # Euclidean, and spectral for operators
@@ -109,10 +116,10 @@ is_symmetric = function("is_symmetric", Scalar)  # 1 for a symmetric operator
 
 # One step and runs, of the model's own weights or, with one argument more, of those weights.
 phi = function("phi")  # phi(h, x), one step
-state = function("state")
+state = function("state", defined=True)
 readout = function("readout")  # readout(h), the map f of y = f(h)
 entry = function("entry")  # entry(x, t) = x_t
-forward = function("forward")  # forward(x, j, t) = H^(j)_t, layer j of the network
+forward = function("forward", defined=True)  # forward(x, j, t) = H^(j)_t, layer j of the network
 
 # Functions of operands that are stored in float64.  rounded_step(A, a, B, b, v) is A a + B b + v as
 # float64 computes it; rounded_gram(A, y, z) so y² I − AᵀA − z I.  in_range is 1 of such operands
@@ -127,7 +134,7 @@ computed = function("computed")  # computed(x, j), the float64 state after j ste
 completes = function("completes", Scalar, stored=True)
 
 RECURSION, RUN = (
-    law(
+    define(
         name,
         (*of, x, s, j),
         eq(state(x, s, 0, *of), Integer(0)),
@@ -135,7 +142,7 @@ RECURSION, RUN = (
     )
     for name, of in (("recursion", ()), ("recursion with weights", (a,)))
 )
-FEED_FORWARD = law(
+FEED_FORWARD = define(
     "feed-forward layers",
     (x, j, m),
     eq(forward(x, 0, m), Integer(0)),

@@ -3,14 +3,15 @@
 from sympy import Abs, Expr, Rational, Symbol, tanh
 
 from theory.axioms.base import EXPONENTIAL, SUBMULTIPLICATIVE_MAX
+from theory.axioms.entries import DIFFERENCES
+from theory.axioms.functions import TANH
 from theory.axioms.gates import (
     LARGEST_ENTRY,
     LEAST_BOUND,
     TANH_LIPSCHITZ,
 )
 from theory.language import ONE, ZERO, Use, at, le
-from theory.language.functions import TANH
-from theory.language.terms.gates import DIFFERENCES, sigmoid
+from theory.language.terms.gates import sigmoid
 from theory.language.terms.unitary import part
 from theory.language.terms.variables import A, a, b, i, v, y, z
 from theory.language.terms.vectors import max_norm

@@ -8,9 +8,10 @@ and as z is between two bounds, the worst is one of them.
 from sympy import Abs, Expr, symbols
 
 from theory.axioms.base import SUBMULTIPLICATIVE_MAX
+from theory.axioms.entries import DIFFERENCES
 from theory.axioms.gates import LARGEST_ENTRY
 from theory.language import ONE, ZERO, at, le
-from theory.language.terms.gates import DIFFERENCES, boxed, to_output
+from theory.language.terms.gates import boxed, to_output
 from theory.language.terms.variables import a, b, i, m, v
 from theory.language.terms.vectors import phi
 from theory.models.gates.gate import dh, new, one, two

@@ -3,10 +3,10 @@
 from sympy import Abs, Integer, Max, expand_mul, log, sqrt
 
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
+from theory.axioms.entries import DIFFERENCES
 from theory.axioms.gates import DEFINITE, ENTRY_EUCLIDEAN, EUCLIDEAN_BY_LARGEST, LEAST_BOUND
 from theory.language import ONE, ZERO, Assumption, assume, at, le, lt, symbols
 from theory.language.terms.gates import (
-    DIFFERENCES,
     GATED_RUN,
     boxed,
     cell_box,

@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 from sympy import Abs, Expr, tanh
 
+from theory.axioms.entries import DIFFERENCES
 from theory.language import Use, at, le
-from theory.language.terms.gates import DIFFERENCES, boxed, to_cell, to_output
+from theory.language.terms.gates import boxed, to_cell, to_output
 from theory.language.terms.variables import a, b, i, m, v
 from theory.language.terms.vectors import max_norm, phi
 from theory.models.gates.gate import dh, new, one, two

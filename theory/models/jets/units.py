@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from sympy import Abs, Expr, Symbol
 
+from theory.axioms.entries import DIFFERENCES
 from theory.axioms.unitary import MONOTONE_NORM
 from theory.language import Statement, Use, at, le
-from theory.language.terms.gates import DIFFERENCES
 from theory.language.terms.jets import (
     STATES,
     depth,

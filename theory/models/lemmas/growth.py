@@ -3,8 +3,9 @@
 from sympy import log
 
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
+from theory.axioms.functions import GAMMA
 from theory.language import ONE, ZERO, at, eq, le, lt
-from theory.language.functions import GAMMA, STEP_PRODUCT, StepProduct
+from theory.language.functions import STEP_PRODUCT, StepProduct
 from theory.language.terms.variables import j, m, y, z
 from theory.language.terms.vectors import exponential
 from theory.proof import Step, step
@@ -70,7 +71,7 @@ NEXT_FACTOR = step(
     eq((m + 1) * StepProduct(m + 1, z), (m + 1 + z) * StepProduct(m, z)),
     forall=(m, z),
     given=(le(ZERO, z),),
-).by(STEP_PRODUCT.at(m, z), STEP_PRODUCT.at(m + 1, z), GAMMA.at(m + 1), GAMMA.at(m + 1 + z))
+).by(STEP_PRODUCT.at(m, z), STEP_PRODUCT.at(m + 1, z), *map(GAMMA.at, (m + 1, 1 + z, m + 1 + z)))
 PRODUCT = (EMPTY_PRODUCT, NEXT_FACTOR)
 # The chain Π (1 + c/t) ≤ (1 + c) N^c, and Π (1 + c/t) ≤ 1 + c N^c (1 + ln N).
 PRODUCT_BY_ZETA = step(

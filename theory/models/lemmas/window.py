@@ -6,8 +6,9 @@ With c = ln(1/λ) and u = c (k + p/q) the condition is u − ln u ≥ L, L = c p
 from sympy import Expr, Symbol, log, sqrt
 
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
+from theory.axioms.functions import LAMBERT_ROOT
 from theory.language import ONE, ZERO, at, le, lt, symbols
-from theory.language.functions import LAMBERT_ROOT, LambertRoot
+from theory.language.functions import LambertRoot
 from theory.language.terms.variables import j, y, z
 from theory.language.terms.vectors import exponential
 from theory.models.lemmas.growth import TANGENTS

@@ -2,7 +2,7 @@
 
 from sympy import Expr
 
-from theory.language import ONE, ZERO, Assumption, Clause, assume, eq, law, le, lt, symbols
+from theory.language import ONE, ZERO, Assumption, Clause, assume, define, eq, le, lt, symbols
 from theory.language.terms.unitary import beside, identity, rank, rows
 from theory.language.terms.variables import A, B, j, operator, v, z
 from theory.language.terms.vectors import Operator, function, norm
@@ -25,8 +25,8 @@ from theory.models.unitary.local_maps import (
 idle = operator("D_idle")
 
 # krylov(A, B, z, j) = (B, (A − z) B, …, (A − z)^j B)
-krylov = function("krylov", Operator, __name__)
-KRYLOV = law(
+krylov = function("krylov", Operator, __name__, defined=True)
+KRYLOV = define(
     "Krylov space",
     (A, B, z, j),
     eq(krylov(A, B, z, 0), B),

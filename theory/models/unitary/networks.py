@@ -2,7 +2,7 @@
 
 from sympy import Max
 
-from theory.language import assume, eq, law, le, symbols
+from theory.language import assume, eq, le, symbols
 from theory.language.terms.gradients import activation
 from theory.language.terms.unitary import (
     J_2,
@@ -19,7 +19,7 @@ from theory.language.terms.unitary import (
     urnn,
 )
 from theory.language.terms.variables import A, a, b, i, j, v, x, z
-from theory.language.terms.vectors import entry, inner, norm, transpose
+from theory.language.terms.vectors import entry, norm, transpose
 from theory.models.cells import U, W, bias
 from theory.models.system import CONTRACTIVE
 
@@ -65,10 +65,9 @@ EQUIVALENT = assume(
     eq(upper(b, x, j), transpose(J) * urnn(b, x, j)),
 )
 
-ENTRIES = law(
-    "entries",
-    (A, a, b, v, i),
-    eq(part(a + b, i), part(a, i) + part(b, i)),
-    eq(part(A * v, i), inner(line(A, i), v)),
-)
-BELOW = law("bias below", (z, A, i), le(part(below(z, A), i), -z * norm(line(A, i))))
+BELOW = assume(
+    "bias below",
+    "the added units have the bias b₂, of which no entry is above −B_h times the length of the row "
+    "that reads the states",
+    forall=(z, A, i),
+).that(le(part(below(z, A), i), -z * norm(line(A, i))))

@@ -10,6 +10,7 @@ interval, have as their norm half of how far they vary, which is 0 of constants 
 from sympy import Expr, Rational, Symbol, tanh
 
 from theory.axioms.base import HOMOGENEITY, TRIANGLE
+from theory.axioms.functions import TANH
 from theory.language import (
     ONE,
     ZERO,
@@ -18,13 +19,12 @@ from theory.language import (
     Statement,
     assume,
     at,
+    define,
     eq,
-    law,
     le,
     lt,
     symbols,
 )
-from theory.language.functions import TANH
 from theory.language.terms.analytic import support, tangents
 from theory.language.terms.unitary import J_2, J, rows
 from theory.language.terms.variables import a, b, j, operator, v, vector, z
@@ -37,7 +37,7 @@ sigmoid_gap, same_activation, sigmoidal = symbols("sigmoid_gap same_activation s
 
 # Of both networks' units J embeds the unitary one's, J₂ the other one's.
 latest = function("latest", Operator, __name__)  # latest(j) a, what x_j adds to the pre-activations
-sigmoid = function("sigmoid", Scalar, __name__)
+sigmoid = function("sigmoid", Scalar, __name__, defined=True)
 U, e, c = operator("U"), vector("e"), vector("c_out")
 back, back_other = transpose(U), transpose(W)
 # multiple(ρ): ρ is a constant and this multiple of a tanh
@@ -56,9 +56,7 @@ def others(time: Expr) -> Expr:
     return tangents(history(time)) * present(time) * J_2
 
 
-SIGMOID = law(
-    "definition of the sigmoid", (z,), eq(sigmoid(z) * (exponential(z) + 1), exponential(z))
-)
+SIGMOID = define("sigmoid", (z,), eq(sigmoid(z), exponential(z) / (exponential(z) + 1)))
 HALF = Rational(1, 2)
 NORMAL_FORM = eq(sigmoid(z), HALF + HALF * tanh(z / 2))
 

@@ -10,7 +10,7 @@ from theory.language.terms.gradients import d_loss, d_state, d_weights, sensitiv
 from theory.language.terms.variables import a, b, c, j, w, w_other, x
 from theory.language.terms.vectors import RUN, entry, norm, phi, state, weighted
 from theory.models.box_geometry import BoxGeometry, inside
-from theory.models.geometry import EUCLIDEAN, Geometry, in_norm
+from theory.models.geometry import EUCLIDEAN, EUCLIDEAN_GRADIENTS, Geometry, in_norm
 from theory.models.system import DIFFERENTIABLE
 from theory.proof import Step, step
 from theory.proof.everywhere import written_out
@@ -27,10 +27,8 @@ A_mixed, B_mixed = d_state(h, x_next, w_other), d_weights(h, x_next, w_other)
 
 SOME_INPUT = Assumption("some input", "the sequence is not empty: T ≥ 1", le(ONE, T))
 _gradients = d_loss(a) * sensitivity(x, 0, j) - d_loss(b) * sensitivity(x, 0, j, c)
-GRADIENT_NORM_OTHER = law(
-    "gradients are Euclidean, other weights",
-    (a, b, c, x, j),
-    eq(norm(_gradients), weighted(_gradients)),
+GRADIENT_NORM_OTHER = EUCLIDEAN_GRADIENTS(forall=(a, b, c, x, j)).that(
+    eq(norm(_gradients), weighted(_gradients))
 )
 
 
@@ -90,7 +88,12 @@ class OtherWeights:
         if self.g.norm is norm:
             return ()
         ends = state(x, 0, j + 1), state(x, 0, j + 1, w_other)
-        return (GRADIENT_NORM_OTHER.at(*ends, w_other, x, j + 1),)
+        return (at("gradient norm", *ends, w_other, x, j + 1),)
+
+    @property
+    def measured(self) -> tuple[Assumption, ...]:
+        """That assumption, where it is needed."""
+        return () if self.g.norm is norm else (GRADIENT_NORM_OTHER,)
 
     # What is presupposed of both models.
 
@@ -155,6 +158,7 @@ class OtherWeights:
             of_other(DIFFERENTIABLE),
             self.smooth,
             *self.loss,
+            *self.measured,
             SOME_INPUT,
         )
 

@@ -1,9 +1,8 @@
 """Projections onto closed convex sets are non-expansive: two points and the angle they make."""
 
-from sympy import Integer
-
 from theory.axioms.base import PROJECTION, PROJECTION_INSIDE
-from theory.language import ONE, assume, at, eq, law, le
+from theory.axioms.entries import INNER_PRODUCT
+from theory.language import ONE, assume, at, eq, le
 from theory.language.terms.gradients import project, projects
 from theory.language.terms.variables import a, b, c, v
 from theory.language.terms.vectors import inner, norm
@@ -14,14 +13,6 @@ PROJECTS = assume(
     "Π a is the point nearest to a, in the Euclidean norm, of a closed convex set",
     forall=(v,),
 ).that(eq(projects(v), ONE))
-INNER_PRODUCT = law(
-    "inner product",
-    (a, b, c),
-    eq(inner(a - b, c), inner(a, c) - inner(b, c)),
-    eq(inner(a, -c) + inner(a, c), Integer(0)),
-    eq(inner(a, c) - inner(c, a), Integer(0)),
-    eq(inner(c, c), norm(c) ** 2),
-)
 
 moved, before = project(a) - project(b), a - b
 MOVES_ALONG = step(

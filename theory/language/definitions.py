@@ -1,0 +1,167 @@
+"""Definitions: equations that give a new function its values, once, in one registry.
+
+A definition is conservative.  Its functions are new: made by `function(..., defined=True)`, which
+nothing else is said of without proof but what follows from their values.  It gives each of them a
+value once: by a term, or by recursion at 0 and at j + 1 from its values at j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+from sympy import Expr, Symbol, preorder_traversal
+
+from theory.errors import InputError
+from theory.language.law import Assumption, Clause, Law, law
+from theory.language.sorts import require_sorted
+from theory.language.statement import Statement, eq, le
+
+Name: TypeAlias = tuple[type[Expr], int]  # a function, and how many arguments it has
+
+
+class DefinitionError(InputError):
+    """A law that defines nothing new, or not once and for all."""
+
+
+class Definition(Law):
+    """A law that gives new functions their values."""
+
+    @property
+    def names(self) -> tuple[Name, ...]:
+        """The functions, in order."""
+        return tuple(dict.fromkeys(name_of(clause.conclusion.lhs) for clause in self.clauses))
+
+    @property
+    def registered(self) -> bool:
+        """Whether it is in the registry."""
+        return DEFINED.get(self.id) == self
+
+    def objection(
+        self,
+        values: Mapping[Expr, Expr],
+        granted: Mapping[str, Assumption],
+        named: tuple[Law, ...],
+    ) -> str:
+        """That it was never entered."""
+        return "" if self.registered else super().objection(values, granted, named)
+
+
+DEFINED: dict[str, Definition] = {}
+
+
+def name_of(term: Expr) -> Name:
+    """The function, and its number of arguments, of a term."""
+    return term.func, len(term.args)
+
+
+def define(id: str, variables: tuple[Symbol, ...], *equations: Statement | Clause) -> Definition:
+    """Enter the definition, whose functions are then taken.
+
+    Raises:
+        DefinitionError: it says more than what new functions are worth.
+    """
+    stated = law(id, variables, *equations)
+    new = Definition(id, variables, stated.clauses)
+    if new.registered:
+        return new
+    for fault in _faults(new):
+        raise DefinitionError(f"the definition {id!r} {fault}")
+    DEFINED[id] = new
+    return new
+
+
+def larger(value: Expr, first: Expr, second: Expr) -> tuple[Clause, ...]:
+    """value = max(first, second), case by case: SymPy's own Max compares what it cannot."""
+    return (
+        Clause(eq(value, first), (le(second, first),)),
+        Clause(eq(value, second), (le(first, second),)),
+    )
+
+
+def _faults(new: Definition) -> Iterator[str]:
+    if new.id in DEFINED:
+        yield "has the name of another one; give it one of its own"
+    if new.constants:
+        yield "has free symbols; list its variables, and state the rest as an assumption"
+    for clause in new.clauses:
+        if clause.conclusion.relation != "==":
+            yield "is no equation; state it as an axiom with a source, or as an assumption"
+        require_sorted(clause.conclusion)
+    taken = {name for other in DEFINED.values() for name in other.names}
+    for name in new.names:
+        function, _ = name
+        if not getattr(function, "defined", False):
+            yield f"says something of {function}, which is no new function; state it as an axiom"
+        if name in taken:
+            yield f"gives {function} a second value; a function is defined once"
+    for place in (clause.conclusion.lhs for clause in new.clauses):
+        known = {place.is_nonnegative, place.is_integer} if place.is_commutative else {None}
+        if known != {None}:
+            yield f"defines {place}, whose sign or kind is known; take a plain function"
+    for index, clause in enumerate(new.clauses):
+        yield from _faults_of(clause, new.names, taken)
+        for other in new.clauses[:index]:
+            if not _apart(clause, other):
+                yield f"gives {clause.conclusion.lhs} two values; give it one"
+
+
+def _faults_of(clause: Clause, names: tuple[Name, ...], taken: set[Name]) -> Iterator[str]:
+    """Whether the clause gives one value, in terms of what has one."""
+    place = clause.conclusion.lhs
+    found = tuple(_variable(argument) for argument in place.args)
+    given = {symbol for symbol in found if symbol is not None}
+    if len(given) < sum(argument != 0 for argument in place.args):
+        yield f"has {place} on the left; write variables, 0, or j + 1 of a natural j"
+    if not clause.symbols <= given:
+        yield f"uses on the right what {place} does not name; name it"
+    earlier = names[: names.index(name_of(place))]
+    for term in sorted(_used(clause), key=str):
+        if name_of(term) not in names:
+            if name_of(term) not in taken:
+                yield f"uses {term.func}, which is not defined yet; define that before"
+        elif not _comes_before(term, place, name_of(term) in earlier):
+            yield f"goes round in a circle: {place} from {term}; go from j to j + 1"
+
+
+def _used(clause: Clause) -> set[Expr]:
+    """The terms with defined functions in the value and in the premises."""
+    premises = (side for part in clause.given for side in (part.lhs, part.rhs))
+    terms = (n for side in (clause.conclusion.rhs, *premises) for n in preorder_traversal(side))
+    return {term for term in terms if getattr(term, "defined", False)}
+
+
+def _variable(argument: Expr) -> Symbol | None:
+    """j of j and of j + 1; None of anything else."""
+    inner = argument if argument.is_Symbol else argument - 1
+    return inner if inner.is_Symbol and (argument.is_Symbol or inner.is_integer) else None
+
+
+def _count(term: Expr) -> Expr | None:
+    """What a recursion counts down: the last argument that is a natural number."""
+    return next((argument for argument in term.args[::-1] if argument.is_integer), None)
+
+
+def _comes_before(term: Expr, place: Expr, earlier: bool) -> bool:
+    """Whether the term has its value before the place has: at j, or at j + 1 if it is earlier."""
+    before, now = _count(term), _count(place)
+    if before is None or now is None:
+        return False
+    return (_succeeds(now) and before == now - 1) or (earlier and before == now)
+
+
+def _apart(one: Clause, other: Clause) -> bool:
+    """Whether the clauses give no place two values: at 0 and at j + 1, or by comparison."""
+    first, second = one.conclusion.lhs, other.conclusion.lhs
+    if name_of(first) != name_of(second):
+        return True
+    pairs = tuple(zip(first.args, second.args, strict=True))
+    if any({p == 0, q == 0} == {True, False} and _succeeds(p + q) for p, q in pairs):
+        return True
+    p, q = one.conclusion.rhs, other.conclusion.rhs
+    return first == second and {one, other} == set(larger(first, p, q))
+
+
+def _succeeds(argument: Expr) -> bool:
+    """Whether it is j + 1."""
+    return not argument.is_Symbol and argument != 0 and _variable(argument) is not None
