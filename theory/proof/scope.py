@@ -22,6 +22,7 @@ from theory.proof.methods.meaning import (
     require_total,
 )
 from theory.proof.methods.naturals import require_natural
+from theory.proof.methods.powers import require_small
 from theory.proof.methods.rewriting import is_vector
 
 
@@ -127,6 +128,7 @@ class Known:
         if objection:
             raise Gap(objection)
         powers = partial(stated)
+        require_small(powers, values)
         for power in (*powers, *partial(instance.terms)):
             if not power.exp.is_number:
                 self.require_natural(power.exp.xreplace(values), plain)
