@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from flint import arb, ctx
 
-from impl.cells.activation import ACTIVATIONS, Activation
-from impl.certificate.torch_machine import ailments_of_tensors, worst_error
+from impl.arithmetic.activation import ACTIVATIONS, Activation
 from impl.checker.machine import FLUSHED, ailments_of_arrays, ailments_of_floats
+from impl.models.torch_machine import ailments_of_tensors, worst_error
 from theory.numbers.interval import Interval, exp, log
 
 POINTS = 400

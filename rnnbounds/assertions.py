@@ -14,9 +14,9 @@ from impl.cells.table import kind_of
 from impl.certificate.certify import Certificate, certify
 from impl.convert.truncate import NotCertifiedError, truncate, unrolled
 from impl.errors import RangeError, ShapeError
+from impl.models.loaded import LoadedModel
 from impl.numbers.outward import norm_up
 from impl.reading.adapters import Source, load_model
-from impl.reading.model import LoadedModel
 from rnnbounds.fields import Module, Probe
 
 

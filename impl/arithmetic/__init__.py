@@ -1,1 +1,1 @@
-"""What a cell's step runs over: floats, balls, rationals, intervals with slopes, jets."""
+"""What a cell's step runs over: floats, balls, rationals, intervals, jets; boxes it stays in."""

@@ -10,12 +10,12 @@ from typing import Self
 from flint import arb, arb_mat
 from torch import Tensor
 
+from impl.arithmetic.activation import activation
 from impl.arithmetic.base import ALL
 from impl.arithmetic.entries import Entries
-from impl.cells.activation import activation
 from impl.numbers import ball_functions as balls
 
-_FUNCTIONS: Mapping[str, Callable[[arb], arb]] = {
+FUNCTIONS: Mapping[str, Callable[[arb], arb]] = {
     "sigmoid": balls.sigmoid,
     "tanh": arb.tanh,
     "exp": arb.exp,
@@ -41,7 +41,7 @@ class Columns(Entries[arb]):
 
     def function(self, name: str) -> Self:
         """The elementary function of that name."""
-        return self.mapped(_FUNCTIONS[name])
+        return self.mapped(FUNCTIONS[name])
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,8 +23,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
+from impl.arithmetic.activation import activation
 from impl.arithmetic.elementary import Elementary
-from impl.cells.activation import activation
 
 _THRESHOLD = 40.0  # softplus is the identity above it, to less than a rounding
 
@@ -100,7 +100,7 @@ class Arithmetic(Protocol[V]):
         """A parameter vector."""
 
     def activate(self, name: str, v: V) -> V:
-        """ρ(v) for an activation of `impl.cells.activation`."""
+        """ρ(v) for an activation of `impl.arithmetic.activation`."""
 
     def slope(self, name: str, v: V) -> V:
         """ρ′(v)."""

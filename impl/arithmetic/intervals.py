@@ -13,8 +13,8 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
+from impl.arithmetic.activation import ACTIVATIONS, Activation, activation
 from impl.arithmetic.elementary import Elementary
-from impl.cells.activation import ACTIVATIONS, Activation, activation
 from impl.numbers import ball_functions as balls
 from impl.numbers.ball_functions import float_above
 from impl.numbers.interval import Interval, above, tanh_up

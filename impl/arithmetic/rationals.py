@@ -7,10 +7,12 @@ from typing import Self
 from flint import fmpq, fmpq_mat
 from torch import Tensor
 
+from impl.arithmetic.activation import activation
+from impl.arithmetic.balls import FUNCTIONS
 from impl.arithmetic.base import ALL
 from impl.arithmetic.entries import Entries
-from impl.cells.activation import activation
 from impl.errors import InputError
+from impl.numbers.ball_functions import exactly as exactly_at
 from impl.numbers.rationals import exactly
 
 _ONE = fmpq(1)
@@ -37,10 +39,17 @@ class Ratios(Entries[fmpq]):
         return fmpq_mat(self.units)
 
     def function(self, name: str) -> Self:
-        """The elementary function of that name, if that is 1/a; raises IrrationalError."""
-        if name != "reciprocal":
-            raise IrrationalError(name)
-        return self.mapped(lambda a: 1 / a)
+        """The elementary function of that name, where that is rational; raises IrrationalError."""
+        if name == "reciprocal":
+            return self.mapped(lambda a: 1 / a)
+
+        def value(a: fmpq) -> fmpq:
+            found = exactly_at(FUNCTIONS[name], a)
+            if found is None:
+                raise IrrationalError(name)
+            return found
+
+        return self.mapped(value)
 
 
 @dataclass(frozen=True, eq=False)

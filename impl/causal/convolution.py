@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from impl.arithmetic.activation import activation as named
 from impl.causal.base import Affine, Convolution, fields_add, gate, require_inputs, require_positive
-from impl.cells.activation import activation as named
 
 
 class Block(torch.nn.Module):

@@ -7,13 +7,13 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from impl.boxes.coarse import rounds_to_one
+from impl.arithmetic.coarse import rounds_to_one
 from impl.cells.kind import Analysis
-from impl.certificate.refute import ALL, BOX, BOXLESS, IMPLIED, Witness
+from impl.cells.refutation.refute import ALL, BOX, BOXLESS, IMPLIED, Witness
+from impl.models.loaded import LoadedModel
 from impl.norms.comparison import Comparison, two_norm_steps
 from impl.norms.state_norms import StateNorm
 from impl.numbers.outward import norm_up
-from impl.reading.model import LoadedModel
 
 
 @dataclass(frozen=True, eq=False)

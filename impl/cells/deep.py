@@ -16,8 +16,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from impl.arithmetic.activation import ACTIVATIONS, Activation
 from impl.arithmetic.base import Arithmetic, V
-from impl.cells.activation import ACTIVATIONS, Activation
 from impl.cells.kind import Kind, Weights
 from impl.cells.layout import Layout
 from impl.cells.program import Activated, program_kind

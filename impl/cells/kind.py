@@ -12,11 +12,11 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from impl.cells.layout import Layout
-from impl.certificate.refute import Witness
+from impl.cells.refutation.refute import Witness
 from impl.errors import NotFiniteError
 from impl.gradients.rounding import Rounding
+from impl.models.loaded import Cell, LoadedModel
 from impl.norms.state_norms import StateNorm
-from impl.reading.model import Cell, LoadedModel
 from impl.training.certificate import Task, TrainingCertificate
 
 

@@ -12,7 +12,7 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.cells.activation import Activation
+from impl.arithmetic.activation import Activation
 from impl.cells.analysis import ProgramAnalysis
 from impl.cells.kind import Weights
 from impl.norms.comparison import two_norm_steps

@@ -14,17 +14,17 @@ import torch
 from flint import arb_mat
 from torch import Tensor
 
+from impl.arithmetic.activation import Activation
 from impl.arithmetic.base import Arithmetic, Floats, Rows, V
+from impl.arithmetic.coarse import at_one
+from impl.arithmetic.invariance import Held, held, implied
 from impl.arithmetic.slopes import compare, invariant
-from impl.boxes.coarse import at_one
-from impl.boxes.invariance import Held, held, implied
-from impl.cells.activation import Activation
 from impl.cells.analysis import ProgramAnalysis
 from impl.cells.kind import Kind, Weights, undriven
 from impl.cells.layout import Layout
 from impl.cells.programs import Driven, ball_step, float_step
-from impl.certificate.gated_refute import refute_gated
-from impl.certificate.refute import Witness, unsought
+from impl.cells.refutation.gated_refute import refute_gated
+from impl.cells.refutation.refute import Witness, unsought
 from impl.errors import PrecisionError
 from impl.norms.comparison import Comparison
 
@@ -65,7 +65,7 @@ class ProgramCell(ABC):
 
     @property
     def paired(self) -> bool:
-        """Whether states are pairs (s_i, s_{n+i}) that stay in discs: `impl.boxes.invariance`."""
+        """Whether states are pairs (s_i, s_{n+i}) that stay in discs: `arithmetic.invariance`."""
         return False
 
     def held(self, B: float | Tensor) -> Held:

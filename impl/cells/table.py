@@ -10,7 +10,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from impl.cells.deep import DEEP_KINDS
 from impl.cells.gated.gru import GRU_CHO_KIND, GRU_KIND
 from impl.cells.gated.lstm import LSTM_KIND, LSTM_PROJECTED_KIND

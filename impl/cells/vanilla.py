@@ -12,17 +12,17 @@ from flint import arb, ctx
 from torch import Tensor
 from torch.nn.functional import linear
 
-from impl.cells.activation import Activation
+from impl.arithmetic.activation import Activation
 from impl.cells.kind import SUFFIX, Analysis, Kind, Weights, drive, filled, torch_layout
-from impl.cells.rnn import RNN
-from impl.certificate.refute import ALL, Witness, refute, unsought
-from impl.certificate.torch_machine import keeps_to_its_model
+from impl.cells.refutation.refute import ALL, Witness, refute, unsought
 from impl.gradients.rounding import HEADROOMS, Rounding, absolute_norms
+from impl.models.loaded import LoadedModel
+from impl.models.rnn import RNN
+from impl.models.torch_machine import keeps_to_its_model
 from impl.norms.state_norms import NORMS, Parts, StateNorm, state_norm
 from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down
 from impl.numbers.spectral_norm import certified_norm
-from impl.reading.model import LoadedModel
 from impl.training.certificate import Task, TrainingCertificate, certify_training
 
 _PRECISION = 128
@@ -81,7 +81,7 @@ class VanillaAnalysis(Analysis):
 
     def refute(self) -> Witness | None:
         """Two orbits that do not meet, an eigenvalue, a repeller or growth; see
-        `impl.certificate.refute`.
+        `impl.cells.refutation.refute`.
         """
         return refute(self.model, self.parts.B)
 

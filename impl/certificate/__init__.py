@@ -1,1 +1,1 @@
-"""Reading a model, certifying it, refuting it."""
+"""Certifying a model."""

@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from impl.cells.kind import Kind
+from impl.cells.refutation.refute import ALL, BOXLESS, Witness
 from impl.cells.table import CELLS, NORM_NAMES, kind_of
-from impl.certificate.refute import ALL, BOXLESS, Witness
-from impl.certificate.torch_machine import require_sound
 from impl.errors import InputError, RangeError, UnknownNameError
+from impl.models.loaded import LoadedModel
+from impl.models.torch_machine import require_sound
 from impl.norms.semidefinite import SOLVED, left_out
 from impl.norms.state_norms import StateNorm
 from impl.reading.adapters import Source, load_model
-from impl.reading.model import LoadedModel
 from impl.training.certificate import Task, TrainingCertificate
 
 SCHEMA = "rnnbounds/certificate/1"

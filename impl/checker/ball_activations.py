@@ -44,7 +44,7 @@ class BallActivation:
     """ρ in balls, and balls that hold inf ρ′, sup |ρ′| and sup |ρ| (infinite if there is none).
 
     The float64 function is taken to be off by at most min(cap, rate |z|) + floor, per unit; see
-    `impl.cells.activation`.
+    `impl.arithmetic.activation`.
     """
 
     function: Callable[[arb], arb]

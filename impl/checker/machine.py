@@ -3,7 +3,7 @@
 A thread keeps its rounding mode, and whether it flushes subnormals, in a register that any library
 may have changed: so it is asked anew before each certificate, check and run. Operands and results
 are compared by their bits, as flushed numbers equal 0. Free of torch; see
-`impl.certificate.torch_machine`. Source: IEEE 754-2019, sections 4.3.1 and 7.5.
+`impl.models.torch_machine`. Source: IEEE 754-2019, sections 4.3.1 and 7.5.
 """
 
 import operator

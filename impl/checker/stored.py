@@ -55,7 +55,7 @@ def plain(text: str) -> Any:
 
 def digest(name: str, parts: Mapping[str, Part]) -> str:
     """SHA-256 over a name and, in a fixed order, all roles, dtypes, shapes and bytes; the one of
-    `impl.reading.model`."""
+    `impl.models.loaded`."""
     sha = hashlib.sha256(name.encode())
     for role in sorted(parts):
         part = parts[role]

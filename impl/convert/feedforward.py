@@ -9,12 +9,11 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from impl.cells.activation import activation as named
+from impl.arithmetic.activation import activation as named
 from impl.cells.kind import Kind
 from impl.cells.table import CELLS, kind_of
 from impl.cells.vanilla import vanilla
-from impl.errors import InputError, RangeError, ShapeError
-from impl.reading.files import shown
+from impl.errors import InputError, RangeError, ShapeError, shown
 
 
 class FeedForward(torch.nn.Module):

@@ -22,6 +22,7 @@ from impl.checker.truncated_file import FORMAT, METADATA
 from impl.checker.truncated_record import RecordError, record, stated
 from impl.convert.feedforward import FeedForward
 from impl.errors import InputError, RangeError
+from impl.models.loaded import LoadedModel, digest
 from impl.reading.adapters import Source, load_model
 from impl.reading.files import (
     ModelFileError,
@@ -30,7 +31,6 @@ from impl.reading.files import (
     read_file,
     write_file,
 )
-from impl.reading.model import LoadedModel, digest
 
 MAX_WINDOW = 1_000_000  # layers beyond this are nobody's feed-forward model
 _AGAIN = "truncate the model again"

@@ -22,10 +22,8 @@ from flint import arb, ctx
 from safetensors.torch import save
 from torch import Tensor
 
-from impl.cells.rnn import RNN
 from impl.cells.vanilla import parts_of
 from impl.certificate.certify import Certificate, certify
-from impl.certificate.torch_machine import require_sound
 from impl.checker.unitary_bounds import (
     PRECISION,
     Machine,
@@ -39,12 +37,14 @@ from impl.checker.unitary_file import BIASES, FORMAT, MODERATE, SCHEMA, read, se
 from impl.convert.dilation import Dilation, dilate
 from impl.convert.exact_rescaling import scaled, scales
 from impl.errors import InputError, NotFiniteError, PrecisionError, RangeError, ShapeError
+from impl.models.loaded import LoadedModel
+from impl.models.rnn import RNN
+from impl.models.torch_machine import require_sound
 from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, underflow
 from impl.numbers.spectral_norm import certified_norm
 from impl.reading.adapters import Source, load_model
 from impl.reading.files import check_target, write_file
-from impl.reading.model import LoadedModel
 
 
 class NotReluError(InputError):

@@ -17,10 +17,10 @@ from itertools import repeat
 import torch
 from torch import Tensor
 
-from impl.cells.rnn import RNN
 from impl.errors import InputError, PrecisionError, RangeError, ShapeError
 from impl.gradients.loss import Loss
 from impl.gradients.sweep import GROUP, products, sweep
+from impl.models.rnn import RNN
 
 TRAINED = ("W", "U", "b")
 _WORKSPACE = 2**23  # float64 numbers that one chunk of pairs may keep

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.cells.rnn import RNN
 from impl.gradients.adjoint import check_task, in_chunks
 from impl.gradients.loss import Loss
 from impl.gradients.rounding import (
@@ -38,6 +37,7 @@ from impl.gradients.sweep import (
     signal_weights,
     sweep,
 )
+from impl.models.rnn import RNN
 from impl.numbers.outward import TINY, UNIT, add_up, gamma, mul_up, norm_bound, norm_up, sqrt_up
 from impl.numbers.spectral_norm import certified_norm
 

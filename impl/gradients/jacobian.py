@@ -13,8 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from impl.cells.activation import Activation
-from impl.cells.rnn import RNN
+from impl.arithmetic.activation import Activation
 from impl.errors import RangeError
 from impl.gradients.rollout import states
 from impl.gradients.rounding import (
@@ -23,6 +22,7 @@ from impl.gradients.rounding import (
     pre_activation_bound,
     summation_error,
 )
+from impl.models.rnn import RNN
 from impl.numbers.outward import UNIT, add_up, gamma, mul_up, norm_bound, underflow
 from impl.numbers.spectral_norm import certified_norm
 

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from impl.cells.rnn import RNN
 from impl.errors import PrecisionError, RangeError, ShapeError
+from impl.models.rnn import RNN
 
 
 def states(cell: RNN, x: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from impl.cells.rnn import RNN
+from impl.models.rnn import RNN
 from impl.numbers.outward import add_up, gamma, mul_up, norm_up, underflow
 from impl.numbers.spectral_norm import certified_norm
 

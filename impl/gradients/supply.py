@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from impl.cells.rnn import RNN
 from impl.errors import PrecisionError, ShapeError, UnknownConstantError, UnknownNameError
 from impl.gradients.loss import Loss
 from impl.gradients.rounding import absolute_norms
 from impl.gradients.weight_sets import Region
+from impl.models.rnn import RNN
 from impl.norms.readout_norms import EUCLIDEAN, Dual
 from impl.norms.weighted import WeightedNorm, diagonal_scaling, perron_vector, quadratic_norm
 from impl.numbers.inverse import Inverse, certified_inverse

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.cells.activation import Activation
-from impl.cells.rnn import RNN
+from impl.arithmetic.activation import Activation
+from impl.models.rnn import RNN
 from impl.numbers.outward import UNIT
 
 FLUSHED = 2.0**-700  # adjoints below it count as 0: subnormal numbers are slow

@@ -7,9 +7,9 @@ from typing import Protocol, Self
 import torch
 from torch import Tensor
 
-from impl.cells.activation import Activation
-from impl.cells.rnn import RNN
+from impl.arithmetic.activation import Activation
 from impl.errors import InputError
+from impl.models.rnn import RNN
 from impl.numbers.outward import add_up, mul_up, norm_up
 from impl.numbers.spectral_norm import certified_norm
 

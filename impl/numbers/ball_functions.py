@@ -7,7 +7,7 @@ the kink gets the hull of both sides. Source: Johansson, Arb.
 import math
 from collections.abc import Callable
 
-from flint import arb
+from flint import arb, fmpq
 
 LEAK = 0.01  # torch's default negative slope of the leaky ReLU, as a float64
 
@@ -102,6 +102,12 @@ def one(z: arb) -> arb:
 
 def _normal_cdf(z: arb) -> arb:
     return (-z / arb(2).sqrt()).erfc() / 2
+
+
+def exactly(function: Callable[[arb], arb], z: fmpq) -> fmpq | None:
+    """f(z) where its ball is a point, as that of tanh 0 and of ELU's slope above 0; else None."""
+    value = function(arb(z))
+    return value.fmpq() if value.is_finite() and value.is_exact() else None
 
 
 def float_above(x: arb) -> float:

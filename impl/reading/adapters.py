@@ -15,10 +15,10 @@ from torch import Tensor
 
 from impl.cells.stacks.stack import PREFIX
 from impl.cells.table import STACK, kind_of
-from impl.errors import NotFiniteError
-from impl.reading.files import parse_safetensors, read_file, shown, unpickle
+from impl.errors import NotFiniteError, shown
+from impl.models.loaded import LoadedModel
+from impl.reading.files import parse_safetensors, read_file, unpickle
 from impl.reading.misfit import WeightsError
-from impl.reading.model import LoadedModel
 from impl.reading.recognition import Reading, recognise
 from impl.reading.torch_modules import module_tensors, refuse_hooks
 

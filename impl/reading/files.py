@@ -12,8 +12,7 @@ from torch import Tensor
 
 from impl import disk
 from impl.checker.stored import header
-from impl.errors import InputError
-from impl.errors import shown as shown
+from impl.errors import InputError, shown
 
 LARGEST = 2**31  # bytes of a file of weights that anybody waits for
 

@@ -9,8 +9,7 @@ from impl.cells.kind import Kind
 from impl.cells.layout import Layout
 from impl.cells.stacks.stack import PREFIX
 from impl.cells.table import CELLS
-from impl.errors import InputError, ShapeError
-from impl.reading.files import shown
+from impl.errors import InputError, ShapeError, shown
 from impl.reading.fit import TORCH, Fit, fit
 
 _PROJECTION = re.compile(r"weight_hr(_l[0-9]+)?")

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from impl.cells.kind import Kind
 from impl.cells.table import CELLS, STACK, kind_of
-from impl.reading.files import shown
+from impl.errors import shown
 from impl.reading.fit import TORCH, Fit, direct, fit, holds, owned
 from impl.reading.misfit import LISTED, AmbiguousCellError, WeightsError, misfit, misshapen
 

@@ -21,15 +21,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.cells.rnn import RNN
 from impl.errors import RangeError, UnknownNameError
 from impl.gradients.constants import Constants
 from impl.gradients.loss import Loss, loss
 from impl.gradients.weight_sets import Region
+from impl.models.loaded import LoadedModel
+from impl.models.rnn import RNN
 from impl.norms.readout_norms import EUCLIDEAN, Dual
 from impl.numbers.outward import add_up, norm_up
 from impl.numbers.spectral_norm import certified_norm
-from impl.reading.model import LoadedModel
 from impl.training.bound import TrainingConstants, largest_rate
 from impl.training.window import training_window
 

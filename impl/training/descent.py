@@ -15,11 +15,11 @@ from dataclasses import dataclass, fields, replace
 import torch
 from torch import Tensor
 
-from impl.cells.rnn import RNN
 from impl.errors import RangeError, ShapeError
 from impl.gradients.adjoint import Weights, last_gradient
 from impl.gradients.adjoint_error import gradient_error
 from impl.gradients.loss import Loss
+from impl.models.rnn import RNN
 from impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, underflow
 from impl.numbers.spectral_norm import certified_norm, gate
 from impl.training.nearest import projection_error

@@ -14,9 +14,9 @@ from properties.judging.judge import free_names
 from properties.measures.readings.needs import Needs
 from properties.measures.table import needs_of
 from properties.systems.spec import SystemSpec
-from theory.proof.claim import Assumption, Form, Statement
+from theory.language.vocabulary import VOCABULARY
+from theory.proof.claim import Form, Statement
 
-Target = tuple[Statement, tuple[Assumption, ...]]
 # Builds and judges the systems of a spec; the greatest lhs/rhs, None where nothing was decided.
 Visit = Callable[[SystemSpec], float | None]
 
@@ -34,22 +34,29 @@ class Case:
     """
 
     kind: str
-    targets: Sequence[Target]
+    statements: Sequence[Statement]
     budget: Budget
     size: tuple[int, int]
     seed: int
     factor: float = 1.0
     typed: bool = False
 
-    @property
-    def statements(self) -> tuple[Statement, ...]:
-        """What is said, without what it presupposes."""
-        return tuple(statement for statement, _ in self.targets)
-
     @cached_property
     def needs(self) -> tuple[Needs, ...]:
         """What the quantities of the statements ask."""
         return needs_of(free_names(*self.statements))
+
+    @cached_property
+    def of_single_steps(self) -> bool:
+        """Whether all that some statement measures is of single steps, and of no run."""
+        return any(map(of_single_steps, self.statements))
+
+
+def of_single_steps(statement: Statement) -> bool:
+    """Whether all that is measured is of single steps, and of no run."""
+    spoken = (VOCABULARY[name] for name in free_names(statement))
+    measured = [quantity for quantity in spoken if quantity.role == "measured"]
+    return bool(measured) and all(quantity.of_single_steps for quantity in measured)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +67,8 @@ class Attack:
     idle: why it has nothing to do for a form; empty where it may. share: how much of it a false
     variant meets before the whole of any attack. turn: parts of a greater one are begun later in a
     run, where the longest are begun first. seeded: whether what it shows depends on the seed.
+    directed: whether it goes where a statement comes near to falling, so that each statement asks
+    for systems of its own.
     """
 
     name: str
@@ -68,3 +77,4 @@ class Attack:
     share: float = 0.0
     turn: int = 3
     seeded: bool = True
+    directed: bool = False

@@ -11,19 +11,19 @@ from itertools import groupby
 import numpy as np
 import torch
 
-from impl.certificate.torch_machine import require_sound
-from properties.attacks.attack import Case, Enough, Target
+from impl.models.torch_machine import require_sound
+from properties.attacks.attack import Case, Enough
 from properties.attacks.budget import Budget, apart, batch_size
 from properties.attacks.table import attacks
 from properties.judging.agreement import require_agreement
 from properties.judging.evidence import Evidence
-from properties.judging.judge import Judgement, Patience, judge
+from properties.judging.judge import Judgement, judge
 from properties.systems.batch import Batch, build
 from properties.systems.spec import SystemSpec
 from properties.systems.table import FAMILIES, parse_spec
 from theory.proof.claim import Claim, Form, Statement
 
-Seen = Callable[[Batch, Sequence[Judgement]], None]
+Judge = Callable[[Batch], Sequence[Judgement]]
 KEPT = 256  # batches, of one system each
 
 
@@ -43,27 +43,19 @@ def by_kind(forms: Sequence[Form]) -> Iterator[tuple[str, list[Form]]]:
         yield kind, list(group)
 
 
-def show(
-    attack: str, kind: str, targets: Sequence[Target], seen: Seen,
-    *, budget: Budget, size: tuple[int, int], seed: int, factor: float = 1.0, device: str = "cpu",
-    patience: Patience | None = None,
-) -> None:  # fmt: skip
-    """Run one attack on statements about one kind of system; ``seen`` gets each judged batch."""
+def show(attack: str, case: Case, judged: Judge, device: str = "cpu") -> None:
+    """Run one attack; ``judged`` judges each batch that it comes to."""
     torch.set_num_threads(1)
     require_sound(device)
     chosen = attacks()[attack]
     built = build if chosen.seeded else kept
 
     def visit(spec: SystemSpec) -> float | None:
-        batch = built(spec, device)
-        judged = [judge(*target, batch, patience) for target in targets]
-        seen(batch, judged)
-        ratios = np.concatenate([j.ratio.ravel() for j in judged])
+        ratios = np.concatenate([j.ratio.ravel() for j in judged(built(spec, device))])
         ratios = ratios[np.isfinite(ratios)]
         return float(ratios.max()) if ratios.size else None
 
     with suppress(Enough):
-        case = Case(kind, targets, budget, size, seed, factor, typed=patience is not None)
         chosen.search(case, visit)
 
 
@@ -91,24 +83,26 @@ def attack_claim(
     evidence = {form.name: Evidence.of(claim, form) for form in claim.forms}
     for kind, forms in by_kind(claim.forms):
 
-        def seen(batch: Batch, judged: Sequence[Judgement], forms: list[Form] = forms) -> None:
+        def judged(batch: Batch, forms: list[Form] = forms) -> list[Judgement]:
             main = claim.forms[0]
-            for form, judgement in zip(forms, judged, strict=True):
+            found = [judge(form.statement, form.assumptions, batch) for form in forms]
+            for form, judgement in zip(forms, found, strict=True):
                 require_agreement(form.statement, batch, judgement)
                 evidence[form.name].add(batch, judgement)
                 same = form.statement.lhs == main.statement.lhs
                 if main in forms and form is not main and same:
-                    evidence[form.name].compare(judgement, judged[forms.index(main)])
+                    evidence[form.name].compare(judgement, found[forms.index(main)])
                 if form is not forms[0] and comparable(form.statement, forms[0].statement):
-                    evidence[form.name].compare(judgement, judged[0])
+                    evidence[form.name].compare(judgement, found[0])
+            return found
 
         slow = apart(forms[0])
-        show(
-            attack, kind, [(form.statement, form.assumptions) for form in forms], seen,
-            budget=budget, size=batch_size(budget, forms), device=device,
+        case = Case(
+            kind, [form.statement for form in forms], budget, batch_size(budget, forms),
             seed=derived_seed(seed, claim.id, attack, kind, *(["apart"] if slow else [])),
             factor=1 if slow or kind in FAMILIES else claim.emphasis,
         )  # fmt: skip
+        show(attack, case, judged, device)
     return evidence
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import torch
 
-from impl.cells.rnn import RNN
+from impl.models.rnn import RNN
 from properties.systems.batch import Batch
 from properties.systems.gated.ascent import Estimated
 

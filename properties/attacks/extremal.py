@@ -33,9 +33,8 @@ def extremal(case: Case, visit: Visit) -> None:
         for spec in kind_named(case.kind).corners():
             visit(spec)
     longest = min((one.longest for one in case.needs if one.longest), default=inf)
-    predicts = any(one.predicts for one in case.needs)
     for spec in extremal_specs(case.kind, rounding=any(one.rounding for one in case.needs)):
-        if longest >= spec.T and not (predicts and spec.kind == "quadratic"):
+        if longest >= spec.T:
             visit(spec)
 
 

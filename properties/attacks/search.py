@@ -8,12 +8,9 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
 
 from properties.attacks.attack import Attack, Case, Enough, Visit
-from properties.judging.judge import free_names
 from properties.systems.drawing.strategies import specs
 from properties.systems.spec import SystemSpec
 from properties.systems.table import FAMILIES, kinds_about
-from theory.language.vocabulary import VOCABULARY
-from theory.proof.claim import Statement
 
 # How much of the random budget all kinds of a family share.
 SHARE = 0.25
@@ -82,7 +79,7 @@ def drawn(case: Case, visit: Visit, target: bool = False) -> None:
             member.name, visit, batch=case.size[0], sequences=case.size[1], seed=case.seed + place,
             target=target, examples=ceil(share * examples),
             wide=any(one.wide for one in case.needs),
-            stepwise=any(map(of_single_steps, case.statements)),
+            stepwise=case.of_single_steps,
             family=family, descends=any(one.trained for one in case.needs),
         )  # fmt: skip
         if not more:
@@ -94,11 +91,7 @@ def targeted(case: Case, visit: Visit) -> None:
     drawn(case, visit, target=True)
 
 
-def of_single_steps(statement: Statement) -> bool:
-    """Whether all that is measured is of single steps, and of no run."""
-    spoken = (VOCABULARY[name] for name in free_names(statement))
-    measured = [quantity for quantity in spoken if quantity.role == "measured"]
-    return bool(measured) and all(quantity.of_single_steps for quantity in measured)
-
-
-ATTACKS = (Attack("random", drawn, share=0.1, turn=1), Attack("targeted", targeted, turn=3))
+ATTACKS = (
+    Attack("random", drawn, share=0.1, turn=1),
+    Attack("targeted", targeted, turn=3, directed=True),
+)

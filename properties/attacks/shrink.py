@@ -10,7 +10,7 @@ from operator import ne
 import numpy as np
 from msgspec.structs import replace
 
-from impl.cells.activation import activation
+from impl.arithmetic.activation import activation
 from properties.errors import SpecError
 from properties.judging.agreement import require_agreement
 from properties.judging.evidence import record

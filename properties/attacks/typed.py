@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import sympy
 
-from properties.attacks.budget import Budget
+from properties.attacks.budget import Budget, batch_size
+from properties.attacks.hunt import Quarry, hunt
 from properties.attacks.registry import UnsuppliedError, missing
-from properties.attacks.sabotage import hunt
 from properties.attacks.shrink import shrink
 from properties.attacks.table import EVERY, check_attacks
 from properties.errors import InputError
@@ -110,10 +110,10 @@ def attack_typed(
     assumptions, judged = typed_assumptions(statement), plainer(statement)
     form = Form("typed", statement, assumptions, kinds[0], Proof(()))
     patience = Patience(PATIENCE * budget.random)
-    found = hunt(
-        judged, assumptions, kinds, [form], budget=budget, seed=seed,
-        attacks=[(attack, 1.0) for attack in check_attacks(attacks)],
-        label=statement_text(statement), device=device, patience=patience,
+    found = Quarry("typed", judged, assumptions, kinds, batch_size(budget, [form]))
+    hunt(
+        [found], label=statement_text(statement), budget=budget, seed=seed, device=device,
+        order=[(attack, 1.0) for attack in check_attacks(attacks)], patience=patience,
     )  # fmt: skip
     seen = TypedResult(
         statement, found.systems, found.holds, found.undecided, skipped=patience.skipped

@@ -72,12 +72,21 @@ class Measure:
     def ball(self, pair: Batch, k: int, precision: int) -> arb:
         """A ball of one pair at one window; NaN where there is no reading."""
         balls = self.balls if pair.cells is None or self.of_cells is None else self.of_cells.balls
-        return arb("nan") if balls is None else balls(ball_pair(pair, precision), k)
+        if balls is None:
+            return arb("nan")
+        read, key = ball_pair(pair, precision), f"{self.name} at {k}"
+        if key not in read.cache:
+            read.cache[key] = balls(read, k)
+        found: arb = read.cache[key]
+        return found
 
     def exact_square(self, pair: Batch, k: int, precision: int) -> fmpq | None:
         """The square, if it is known to be rational: from rational states or a ball that is 0."""
         apart = pair.cells is not None and self.of_cells is not None
-        found = None if self.square is None or apart else self.square(pair, k)
+        key = f"square of {self.name} at {k}"
+        if key not in pair.cache:
+            pair.cache[key] = None if self.square is None or apart else self.square(pair, k)
+        found: fmpq | None = pair.cache[key]
         if found is None and self.ball(pair, k, precision).is_zero():
             return fmpq(0)
         return found

@@ -68,7 +68,7 @@ MEASURES = (
         "trained_gap",
         enclosure=trained(training.trained_gap, training.trained_gap_slack),
         balls=exact.trained_gap_ball,
-        needs=replace(FEW, predicts=True),
+        needs=FEW,
     ),
     between("proj_gap", ("projected", "A"), ("projected", "B"), FEW),
     between("matrix_gap", ("itself", "A"), ("itself", "B")),

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from impl.certificate.torch_machine import require_sound
+from impl.models.torch_machine import require_sound
 from properties.attacks.budget import profile
 from properties.attacks.campaign import attack_claim, not_applicable
 from properties.attacks.registry import registered
@@ -84,9 +84,8 @@ def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -
     if part.work == "proof":
         found["ledgers"] = ledger_records(entry, budget.minimal)
     elif part.work == "sabotage":
-        found["variants"] = tuple(
-            sabotage(entry, variant, budget=budget, seed=seed, device=device)
-            for variant in entry.false_variants
+        found["variants"] = sabotage(
+            entry, entry.false_variants, budget=budget, seed=seed, device=device
         )
     else:
         found["evidence"] = attack_claim(entry, part.work, budget=budget, seed=seed, device=device)

@@ -9,7 +9,7 @@ from math import isfinite
 import torch
 from msgspec.structs import replace
 
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from properties.attacks.campaign import by_kind
 from properties.attacks.extremal import extremal_specs
 from properties.attacks.search import random_specs

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from impl.certificate.torch_machine import require_sound
+from impl.models.torch_machine import require_sound
 from properties.errors import SpecError
 from properties.judging.evidence import record
 from properties.judging.judge import Verdict, judge, windowed

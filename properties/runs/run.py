@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import torch
 
-from impl.certificate.torch_machine import require_sound
+from impl.models.torch_machine import require_sound
 from properties.attacks.table import attacks as every
 from properties.judging.evidence import Evidence
 from properties.runs.matrix import matrix
@@ -30,6 +30,7 @@ from theory.axioms.base import AXIOMS
 from theory.language.law import Axiom as LawAxiom
 from theory.language.printing import statement_latex, statement_mathml, statement_text
 from theory.proof.claim import Claim
+from theory.proof.laws import counted
 
 PACKAGES = (
     "rnnbounds", "torch", "numpy", "sympy", "hypothesis", "z3-solver", "python-flint", "msgspec",
@@ -100,15 +101,19 @@ def merge(
 
 
 def axiom_records() -> tuple[Axiom, ...]:
-    """The textbook lemmas; clauses of one lemma are shown together."""
-    clauses: dict[str, list[LawAxiom]] = {}
+    """The textbook theorems; laws of one theorem are shown together."""
+    theorems: dict[str, list[LawAxiom]] = {}
     for axiom in AXIOMS:
-        clauses.setdefault(axiom.id, []).append(axiom)
+        theorems.setdefault(axiom.id, []).append(axiom)
     return tuple(
         Axiom(
-            name=name, text="; ".join(dict.fromkeys(a.text for a in group)), source=group[0].source
+            name=name,
+            text="; ".join(dict.fromkeys(a.text for a in group)),
+            source=group[0].source,
+            laws=counted(group).laws,
+            clauses=counted(group).clauses,
         )
-        for name, group in clauses.items()
+        for name, group in theorems.items()
     )
 
 

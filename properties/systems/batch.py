@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from impl.cells.activation import activation
-from impl.cells.rnn import RNN
+from impl.arithmetic.activation import activation
+from impl.models.rnn import RNN
 from properties.systems.cells.batch import Cells
 from properties.systems.cells.build import INWARD, fields
 from properties.systems.cells.constants import of_cells

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import cache
 from math import isfinite
 
-from impl.cells.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS
 from impl.cells.table import CELLS
 from properties.systems.kind import NO_CELL, about
 from properties.systems.kind import Column as Meets

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from hypothesis.strategies import SearchStrategy
 
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from impl.cells.table import CELLS
 from properties.systems.drawing.regimes import Array
 from properties.systems.spec import Make, SystemSpec
@@ -21,7 +21,7 @@ from properties.systems.unitary.exact import Exact
 # The cell of what is none.
 NO_CELL = "no-cell"
 # Every recurrent cell contracts in some norm, if its weights are small enough.
-STATE = ("contraction", "gradient gap", "smooth")
+STATE = ("contraction", "smooth")
 
 
 class Column(NamedTuple):

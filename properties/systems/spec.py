@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol, cast, get_type_hints
 
 import msgspec
 
-from impl.cells.activation import activation
+from impl.arithmetic.activation import activation
 from impl.errors import UnknownActivationError
 from properties.errors import SpecError
 from properties.systems.drawing.written import Candidate as Candidate

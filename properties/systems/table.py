@@ -6,12 +6,13 @@ file, and then the cells of which nothing is listed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import Any
 
 import msgspec
+from hypothesis.strategies import SearchStrategy
 
 from impl.cells.table import CELLS, declared
 from properties.errors import SpecError, UnknownChoiceError
@@ -22,11 +23,11 @@ from properties.systems.cells.plain import plain
 from properties.systems.cells.specs import cell_specs
 from properties.systems.certified.specs import CERTIFIED, CERTIFIED_RELU, CERTIFIED_RNN
 from properties.systems.gated.specs import GRU, GRU_CHO, LSTM
-from properties.systems.kind import Family, Kind
+from properties.systems.kind import Family, Kind, Wanted
 from properties.systems.layered.memory_specs import JORDAN_KIND, MODES_KIND, SCAN_KIND
 from properties.systems.layered.specs import CASCADE, LAYERED
 from properties.systems.limits.drawn import CANDIDATE, PLANTED, SIGMOID
-from properties.systems.spec import SystemSpec, check_spec
+from properties.systems.spec import Make, SystemSpec, check_spec
 from properties.systems.unitary.drawn import BLOCK, UNITARY, URNN
 from properties.systems.vanilla.learning import GRADIENT, PROJECTION, QUADRATIC, SMOOTH, TRAINING
 from properties.systems.vanilla.plain import DESCENT, LINEAR, MATRIX, RNN, UNSTABLE
@@ -93,6 +94,17 @@ def by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
     return found
 
 
+def of_its_kind(make: Make, wanted: Wanted) -> SearchStrategy[SystemSpec]:
+    """What a kind draws by itself."""
+    return KINDS[make.kind].draws(wanted)
+
+
+def worst_of_each(kinds: Sequence[Kind]) -> Iterator[SystemSpec]:
+    """The worst instances of the kinds."""
+    for kind in kinds:
+        yield from kind.extremal()
+
+
 KINDS: Mapping[str, Kind] = by_name(_all())
 UNION: Any = reduce(or_, (kind.struct for kind in KINDS.values()))
 # What `about` may say for any of several kinds.
@@ -100,6 +112,10 @@ FAMILIES: Mapping[str, Family] = {
     "cell": Family(
         "cell", {name: kind for name, kind in KINDS.items() if kind.family}, cell_specs,
         family_specs,
+    ),
+    # Any two losses, those of a model and of its truncation among them.
+    "losses": Family(
+        "losses", {kind.name: kind for kind in (TRAINING, QUADRATIC)}, of_its_kind, worst_of_each,
     ),
 }  # fmt: skip
 

@@ -19,6 +19,7 @@ from reports.pages import text
 from reports.pages.chart import chart
 from reports.pages.mathml import mathml
 from reports.records.codec import encode
+from reports.records.ledger import Axiom
 from reports.records.matrix import Column, Entry
 from reports.records.number import Number, finite
 from reports.records.outcome import claim_problems, problems
@@ -76,7 +77,7 @@ def summarise(run: Run) -> Summary:
     rows = tuple(_row(claim, attacks) for claim in run.claims)
     found = tuple(problems(run))
     headline = "This run fails." if found else "Every claim holds."
-    return Summary(headline, _lead(rows, bool(found)), found, attacks, rows)
+    return Summary(headline, _lead(rows, run.axioms, bool(found)), found, attacks, rows)
 
 
 def environment_items(environment: Environment) -> list[tuple[str, str]]:
@@ -174,7 +175,7 @@ def _row(claim: ClaimRecord, order: tuple[str, ...]) -> Row:
     )
 
 
-def _lead(rows: tuple[Row, ...], fails: bool) -> str:
+def _lead(rows: tuple[Row, ...], theorems: tuple[Axiom, ...], fails: bool) -> str:
     claims = [row.claim for row in rows]
     proved = sum(claim.proved for claim in claims)
     checks = sum(claim.checks for claim in claims)
@@ -191,7 +192,8 @@ def _lead(rows: tuple[Row, ...], fails: bool) -> str:
             f" {text.count(convicted)} of {text.plural(variants, 'false variant')} convicted."
         )
     steps = sum(row.steps for row in rows)
-    axioms = {name for claim in claims for ledger in claim.ledgers for name in ledger.axioms}
+    used = {name for claim in claims for ledger in claim.ledgers for name in ledger.axioms}
+    laws = sum(theorem.laws for theorem in theorems if theorem.name in used)
     proofs = f"proved in {text.plural(steps, 'step')}"
     if proved < len(claims):
         prose = sum(len(claim.human) for claim in claims)
@@ -201,7 +203,8 @@ def _lead(rows: tuple[Row, ...], fails: bool) -> str:
         )
     return (
         f"{text.plural(len(claims), 'claim')}, {proofs} from"
-        f" {text.plural(len(axioms), 'textbook axiom')}, stood {text.plural(checks, 'check')} on"
+        f" {text.plural(laws, 'law')} of {text.plural(len(used), 'textbook theorem')}, stood"
+        f" {text.plural(checks, 'check')} on"
         f" {text.plural(pairs, 'pair')} of system and input: none violated, none undecided."
         f" All {text.plural(variants, 'false variant')} were convicted."
     )

@@ -44,8 +44,10 @@ class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Axiom(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A textbook lemma that the ledgers use without proof."""
+    """A textbook theorem, and how many laws, in how many clauses, are taken of it without proof."""
 
     name: str
     text: str
     source: str
+    laws: int = 1
+    clauses: int = 1

@@ -115,4 +115,4 @@ def proof_text(proof: Proof) -> str:
     """The state of a proof in a few words."""
     state = "proved" if proof.proved else "NOT PROVED"
     prose = f", {len(proof.human)} in prose" if proof.human else ""
-    return f"{state}, {proof.steps} steps{prose}, {len(proof.axioms)} axioms"
+    return f"{state}, {proof.steps} steps{prose}, {len(proof.axioms)} textbook theorems"

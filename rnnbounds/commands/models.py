@@ -11,8 +11,9 @@ import typer
 from impl.cells.table import NORM_NAMES
 from impl.certificate.certify import EPSILONS, Certificate, certify
 from impl.convert.truncate import NotCertifiedError, save_truncated, truncate
+from impl.errors import shown
 from impl.gradients.loss import LOSSES
-from impl.reading.files import check_target, shown
+from impl.reading.files import check_target
 from impl.reading.misfit import LISTED
 from impl.training.certificate import LENGTH, Task, TrainingCertificate
 from rnnbounds.commands.options import As

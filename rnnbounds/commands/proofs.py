@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -14,8 +16,10 @@ from reports.table import Proof, Row
 from rnnbounds.commands.options import As, Ids
 from rnnbounds.commands.steps import quantified, show_lemmas, show_step, told
 from rnnbounds.output import Format, echo, print_json, progress
+from theory.language.law import Axiom
 from theory.language.printing import statement_text
 from theory.proof.claim import Claim
+from theory.proof.laws import axioms_of, counted
 
 
 def matrix_now(workers: int) -> Matrix:
@@ -118,6 +122,7 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
             for step in ledger.steps
         ],
         "axioms": sorted({axiom for ledger in ledgers for axiom in ledger.axioms}),
+        "taken": asdict(counted(laws_of(entry))),
         "human": [step for ledger in ledgers for step in ledger.human],
         "unused": unused(entry),
         "proved": all(ledger.proved for ledger in ledgers),
@@ -151,7 +156,13 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
 
 
 def summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:
-    """The last line: what was proved, from which axioms."""
+    """The last line: what was proved, from which laws of which theorems."""
     axioms = sorted({a for _, ledgers in proofs for ledger in ledgers for a in ledger.axioms})
     steps = sum(len(ledger.steps) for _, ledgers in proofs for ledger in ledgers)
-    echo(f"{len(proofs)} claims, {steps} steps, {len(axioms)} axioms: {', '.join(axioms)}")
+    taken = counted(axiom for entry, _ in proofs for axiom in laws_of(entry))
+    echo(f"{len(proofs)} claims, {steps} steps, from {taken.text}: {', '.join(axioms)}")
+
+
+def laws_of(entry: Claim) -> Iterator[Axiom]:
+    """The textbook laws that its proofs use."""
+    return (axiom for form in entry.forms for axiom in axioms_of(form.proof))

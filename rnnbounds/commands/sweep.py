@@ -10,6 +10,7 @@ from reports.pages.text import plural
 from reports.records.outcome import problems
 from reports.records.record import Run
 from rnnbounds.output import Format, echo, print_json
+from rnnbounds.terminal import flush
 
 
 def show_runs(runs: Iterable[Run], folder: Path | None, format: Format) -> int:
@@ -28,6 +29,7 @@ def show_runs(runs: Iterable[Run], folder: Path | None, format: Format) -> int:
             echo(f"seed {run.seed}: {verdict}")
             for line in (*(f"FAILS: {problem}" for problem in found), *replays):
                 echo(f"  {line}")
+            flush()  # the next seed takes minutes, and a file is buffered
     red = [document["seed"] for document in documents if document["problems"]]
     if format is Format.json:
         print_json(documents)

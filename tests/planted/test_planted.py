@@ -9,7 +9,7 @@ from planted_run import LEAST, Outcome, chosen, judged, main, summary
 
 from theory import CLAIMS
 
-FOLDERS = ("cells", "arithmetic", "numbers", "norms", "boxes", "gradients", "training", "convert")
+FOLDERS = ("cells", "arithmetic", "numbers", "norms", "gradients", "training", "convert")
 
 
 @pytest.fixture(scope="module")

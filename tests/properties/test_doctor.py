@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from properties import doctor
 from properties.doctor import activation_error, examine, library
 from theory.numbers.interval import Interval

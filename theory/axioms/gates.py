@@ -17,8 +17,9 @@ _L, _y, _z = symbols("L y_ z_", real=True)
 _NORM = partial(axiom, "norm", f"definition of the maximum norm; {_HORN}, section 5.2")
 _MEAN_VALUE = partial(axiom, "mean-value theorem", f"{_RUDIN}, Theorem 5.10")
 
-LARGEST_ENTRY = _NORM("|v_i| ≤ max |v_i|", (v, i)).that(le(Abs(part(v, i)), max_norm(v)))
-LEAST_BOUND = _NORM("max |v_i| ≤ L where |v_i| ≤ L for all i", (_L, v)).that(
+_largest = "the least L with |v_i| ≤ L for all i is the maximum norm of v"
+LARGEST_ENTRY = _NORM(_largest, (v, i)).that(le(Abs(part(v, i)), max_norm(v)))
+LEAST_BOUND = _NORM(_largest, (_L, v)).that(
     le(max_norm(v), _L), requires=law("", (i,), le(Abs(part(v, i)), _L))
 )
 DEFINITE = axiom(
@@ -26,15 +27,16 @@ DEFINITE = axiom(
 ).that(Clause(eq(a, b), (eq(max_norm(a - b), Integer(0)),)))
 # Of states alone, for the maximum norm of an operator is the largest row sum.
 _apart = boxed(a) - boxed(b)
-ENTRY_EUCLIDEAN = axiom(
+_EQUIVALENCE = partial(
+    axiom,
     "norm",
-    f"definition of the Euclidean norm; {_HORN}, section 5.2",
-    "|v_i| ≤ ‖v‖₂ for v = s − s′",
-    (a, b, i),
-).that(le(Abs(part(_apart, i)), norm(_apart)))
-EUCLIDEAN_BY_LARGEST = axiom(
-    "norm", f"{_HORN}, section 5.4, equivalence of norms", "‖v‖₂ ≤ √m ‖v‖_∞ for m entries", (v, m)
-).that(Clause(le(norm(v), sqrt(m) * max_norm(v)), (le(rows(v), m),)))
+    f"{_HORN}, section 5.4, equivalence of norms",
+    "|v_i| ≤ ‖v‖₂ ≤ √m ‖v‖_∞ for m entries",
+)
+ENTRY_EUCLIDEAN = _EQUIVALENCE((a, b, i)).that(le(Abs(part(_apart, i)), norm(_apart)))
+EUCLIDEAN_BY_LARGEST = _EQUIVALENCE((v, m)).that(
+    Clause(le(norm(v), sqrt(m) * max_norm(v)), (le(rows(v), m),))
+)
 
 
 def _lipschitz(function: Expr) -> Axiom:

@@ -9,8 +9,6 @@ from theory.language import Axiom, Clause, axiom, eq, law, le, stated
 from theory.language import symbols as quantities
 from theory.language.terms.gradients import (
     activation,
-    bends,
-    curvature,
     d_state,
     d_weights,
     differentiable,
@@ -20,7 +18,7 @@ from theory.language.terms.gradients import (
     sensitivity,
     slopes,
 )
-from theory.language.terms.variables import A, B, a, b, c, j, s, v, vector, w_other, x, z
+from theory.language.terms.variables import A, B, Y, a, b, c, j, s, v, vector, w_other, x
 from theory.language.terms.vectors import (
     diagonal,
     entry,
@@ -43,18 +41,12 @@ _HORN = "Horn & Johnson, Matrix Analysis"
 
 _CHAIN_RULE = partial(axiom, "chain rule", f"{_RUDIN}, Theorem 9.15")
 _LIPSCHITZ = partial(
-    axiom, "derivative of a Lipschitz map", f"{_RUDIN}, Theorem 9.19 and its converse"
+    axiom,
+    "derivative of a Lipschitz map",
+    f"{_RUDIN}, Theorem 9.19 and its converse",
+    "if φ(·, x) or φ(h, ·) is L-Lipschitz, its derivative has norm at most L",
 )
 
-TRIANGLE_WEIGHTED = axiom(
-    "norm", f"definition of a norm; {_HORN}, 5.1.1", "‖a + b‖ ≤ ‖a‖ + ‖b‖", (a, b)
-).that(le(weighted(a + b), weighted(a) + weighted(b)))
-SUBMULTIPLICATIVE_WEIGHTED = axiom(
-    "sub-multiplicativity",
-    f"{_HORN}, 5.6.1 and 5.7.13",
-    "‖A B‖ ≤ ‖A‖ ‖B‖ in the norms that those of the spaces induce",
-    (A, B),
-).that(le(weighted(A * B), weighted(A) * weighted(B)))
 SUBMULTIPLICATIVE_FROBENIUS = axiom(
     "sub-multiplicativity",
     f"{_HORN}, section 5.6, the Frobenius norm",
@@ -65,8 +57,8 @@ SUBMULTIPLICATIVE_TRANSPOSED = axiom(
     "sub-multiplicativity",
     f"{_HORN}, 5.6.1 and 5.6.6",
     "‖Aᵀ B‖ ≤ ‖A‖ ‖B‖, for Aᵀ has the spectral norm of A",
-    (A, B),
-).that(le(norm(transpose(A) * B), norm(A) * norm(B)))
+    (A, Y),
+).that(le(norm(transpose(A) * Y), norm(A) * norm(Y)))
 CAUCHY_SCHWARZ = axiom(
     "sub-multiplicativity", f"{_HORN}, Theorem 5.1.4, Cauchy-Schwarz", "|⟨a, b⟩| ≤ ‖a‖ ‖b‖", (a, b)
 ).that(le(Abs(inner(a, b)), norm(a) * norm(b)))
@@ -77,11 +69,13 @@ def _sensitivities(*of: Symbol) -> tuple[Axiom, Axiom]:
     now = state(x, s, j, *of), entry(x, s + j + 1)
     after = d_state(*now, *of) * sensitivity(x, s, j, *of) + d_weights(*now, *of)
     smooth = eq(differentiable(*now, *of), Integer(1))
+    text = (
+        "dh_s/dw = 0 for a run from zero at time s, and "
+        "dh_t/dw = ∂φ/∂h · dh_{t-1}/dw + ∂φ/∂w at (h_{t-1}, x_t)"
+    )
     return (
-        _CHAIN_RULE("dh_s/dw = 0 for a run from zero at time s", (x, s)).that(
-            eq(sensitivity(x, s, 0, *of), Integer(0))
-        ),
-        _CHAIN_RULE("dh_t/dw = ∂φ/∂h · dh_{t-1}/dw + ∂φ/∂w at (h_{t-1}, x_t)", (x, s, j)).that(
+        _CHAIN_RULE(text, (x, s)).that(eq(sensitivity(x, s, 0, *of), Integer(0))),
+        _CHAIN_RULE(text, (x, s, j)).that(
             Clause(eq(sensitivity(x, s, j + 1, *of), after), (smooth,))
         ),
     )
@@ -90,9 +84,7 @@ def _sensitivities(*of: Symbol) -> tuple[Axiom, Axiom]:
 def derivative_in_state(size: Any, *of: Symbol) -> Axiom:
     """In this norm, of the step with these weights."""
     lipschitz = le(size(phi(a, c, *of) - phi(b, c, *of)), _L * size(a - b))
-    return _LIPSCHITZ(
-        "if φ(·, x) is L-Lipschitz, its derivative has norm at most L", (_L, v, _w)
-    ).that(
+    return _LIPSCHITZ((_L, v, _w)).that(
         Clause(le(size(d_state(v, _w, *of)), _L), (eq(differentiable(v, _w, *of), Integer(1)),)),
         requires=law("", (a, b, c), lipschitz),
     )
@@ -119,12 +111,6 @@ LINEAR_MAP = axiom(
     "a linear map, which is its own derivative, has norm at most L if it is L-Lipschitz",
     (_L, A),
 ).that(le(norm(A), _L), requires=law("", (v,), le(norm(A * v), _L * norm(v))))
-MEAN_VALUE_SLOPES = axiom(
-    "mean-value theorem",
-    f"{_RUDIN}, Theorem 5.10",
-    "diag ρ'(a) = diag ρ'(b) + Δ diag(a − b), where Δ is diagonal with ρ''s secant slopes",
-    (a, b),
-).that(eq(slopes(a, a), slopes(b, b) + bends(a, b) * diagonal(a - b)))
 MEAN_VALUE_GRADIENT = axiom(
     "mean-value theorem",
     f"{_RUDIN}, Theorem 9.19",
@@ -134,12 +120,6 @@ MEAN_VALUE_GRADIENT = axiom(
     le(norm(gradient(a) - gradient(b)), _L * norm(a - b)),
     requires=law("", (c,), le(norm(hessian(c)), _L)),
 )
-DIAGONAL_BENDS = axiom(
-    "norm of a diagonal matrix",
-    f"{_HORN}, Theorem 5.6.36",
-    "a diagonal matrix has the norm max |Δ_ii|, here at most sup |ρ''|",
-    (a, b),
-).that(le(norm(bends(a, b)), beta_rho), requires=law("", (z,), le(Abs(curvature(z)), beta_rho)))
 # Of diag, for max |(A v)_i| would be the row sum norm where v is an operator.
 DIAGONAL_ROWS = axiom(
     "norm of a diagonal matrix",

@@ -5,7 +5,7 @@ from sympy import Integer, Symbol
 from theory.language import Axiom, Clause, axiom, eq, law, le
 from theory.language.terms.gradients import d_state, differentiable
 from theory.language.terms.variables import B, a, b, c, v, vector
-from theory.language.terms.vectors import max_norm, norm, phi
+from theory.language.terms.vectors import norm, phi
 
 _L, _w = Symbol("L", real=True), vector("w")
 
@@ -19,11 +19,4 @@ DERIVATIVE_NO_LESS = axiom(
     requires=law("", (a, b, c), le(_L * norm(a - b), norm(phi(a, c) - phi(b, c)))),
 )
 
-TRIANGLE_MAX = axiom(
-    "norm",
-    "definition of a norm; Horn & Johnson, Matrix Analysis, 5.1.1",
-    "‖a + b‖_∞ ≤ ‖a‖_∞ + ‖b‖_∞",
-    (a, b),
-).that(le(max_norm(a + b), max_norm(a) + max_norm(b)))
-
-LAYER_AXIOMS: tuple[Axiom, ...] = (DERIVATIVE_NO_LESS, TRIANGLE_MAX)
+LAYER_AXIOMS: tuple[Axiom, ...] = (DERIVATIVE_NO_LESS,)

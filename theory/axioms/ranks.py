@@ -9,10 +9,10 @@ from functools import partial
 
 from theory.language import ZERO, Axiom, Clause, axiom, eq, law, le, stated
 from theory.language.terms.unitary import beside, identity, rank, rows
-from theory.language.terms.variables import A, B, j, m, v, vector, y, z
+from theory.language.terms.variables import A, B, X, Y, j, m, operator, v, y, z
 from theory.language.terms.vectors import norm, transpose
 
-C = vector("C")
+C = operator("C")
 _ID, _SOURCE = "rank-nullity", "Horn & Johnson, Matrix Analysis, 0.4"
 
 _RANK_5 = partial(axiom, _ID, f"{_SOURCE}.5")
@@ -34,11 +34,12 @@ RANK_GRAM = axiom(_ID, f"{_SOURCE}.6", "rank(AᵀA) = rank A", (A,)).that(
     eq(rank(transpose(A) * A), rank(A))
 )
 RANK_ROWS = _RANK_1("the rank is at most the number of rows", (A,)).that(le(rank(A), rows(A)))
-ROWS_OF_PRODUCT = _RANK_1("A B has no more rows than A", (A, B)).that(le(rows(A * B), rows(A)))
-ROWS_OF_SUM = _RANK_1("A + z B has no more rows than A and B", (A, B, y, z)).that(
-    Clause(le(rows(A + z * B), y), (le(rows(A), y), le(rows(B), y)))
+_rows = "A B has no more rows than A, A + z B and (A, B) no more than A and B"
+ROWS_OF_PRODUCT = _RANK_1(_rows, (A, Y)).that(le(rows(A * Y), rows(A)))
+ROWS_OF_SUM = _RANK_1(_rows, (X, Y, y, z)).that(
+    Clause(le(rows(X + z * Y), y), (le(rows(X), y), le(rows(Y), y)))
 )
-ROWS_BESIDE = _RANK_1("(A, B) has no more rows than A and B", (A, B, y)).that(
+ROWS_BESIDE = _RANK_1(_rows, (A, B, y)).that(
     Clause(le(rows(beside(A, B)), y), (le(rows(A), y), le(rows(B), y)))
 )
 RANK_IDENTITY = _RANK_1("the m × m identity has rank m", (m,)).that(eq(rank(identity(m)), m))

@@ -8,15 +8,15 @@ from theory.language import Axiom, Clause, axiom, eq, law, le, stated
 from theory.language.terms.gradients import d_state, derivative, differentiable, slopes
 from theory.language.terms.unitary import d_run, part
 from theory.language.terms.variables import A, a, b, eye, i, j, s, x
-from theory.language.terms.vectors import entry, function, norm, state, transpose
+from theory.language.terms.vectors import Operator, entry, function, norm, state, transpose
 
 _HORN = "Horn & Johnson, Matrix Analysis"
 _now = state(x, 0, s + j), entry(x, s + j + 1)
 # A = P Σ Qᵀ: left(A) = P, singular(A) = Σ, right(A) = Q.  kept(A) embeds the q coordinates where
 # Σ < I into all; there Σ is low(A), and cosine(A) is (I − Σ²)^½.
-left, right = function("left", module=__name__), function("right", module=__name__)
-singular, kept = function("singular", module=__name__), function("kept", module=__name__)
-low, cosine = function("low", module=__name__), function("cosine", module=__name__)
+left, right = function("left", Operator, __name__), function("right", Operator, __name__)
+singular, kept = function("singular", Operator, __name__), function("kept", Operator, __name__)
+low, cosine = function("low", Operator, __name__), function("cosine", Operator, __name__)
 
 _DIAGONAL = partial(axiom, "norm of a diagonal matrix", f"{_HORN}, Theorem 5.6.36")
 _CHAIN_RULE = partial(
@@ -74,10 +74,9 @@ COSINES = Axiom(
     "Σ² = I − J K² Jᵀ, where J embeds these coordinates",
     source=f"{_HORN}, Theorem 2.6.3, the singular value decomposition; diagonal matrices",
 )
-STATES_START = _CHAIN_RULE("∂h_s/∂h_s = I", (x, s)).that(eq(d_run(x, s, 0), eye))
-CHAIN_RULE_STATES = _CHAIN_RULE(
-    "∂h_t/∂h_s = ∂φ/∂h at (h_{t-1}, x_t) · ∂h_{t-1}/∂h_s", (x, s, j)
-).that(
+_of_states = "∂h_s/∂h_s = I, and ∂h_t/∂h_s = ∂φ/∂h at (h_{t-1}, x_t) · ∂h_{t-1}/∂h_s"
+STATES_START = _CHAIN_RULE(_of_states, (x, s)).that(eq(d_run(x, s, 0), eye))
+CHAIN_RULE_STATES = _CHAIN_RULE(_of_states, (x, s, j)).that(
     Clause(
         eq(d_run(x, s, j + 1), d_state(*_now) * d_run(x, s, j)),
         (eq(differentiable(*_now), Integer(1)),),

@@ -99,8 +99,8 @@ class BoxGeometry(Geometry):
         """β_hh and β_wh, of any cell."""
         return replace(
             super().smooth,
-            text="φ is smooth, β_hh_box is finite: β_hh_box and β_wh_box are Lipschitz constants "
-            f"of ∂φ/∂s and of ∂φ/∂w in the state{self.text}",
+            text=f"φ is smooth, {self.beta_hh} is finite: {self.beta_hh} and {self.beta_wh} are "
+            f"Lipschitz constants of ∂φ/∂s and of ∂φ/∂w in the state{self.text}",
             condition=le(ZERO, self.beta_hh),
         )
 

@@ -2,11 +2,11 @@
 
 from theory.language import assume, eq, le, symbols
 from theory.language.terms.gradients import activation
-from theory.language.terms.variables import a, c, vector
+from theory.language.terms.variables import a, c, operator, vector
 from theory.language.terms.vectors import norm, phi
 
 (W_norm,) = symbols("W_norm")
-W, U, bias = vector("W"), vector("U"), vector("bias")
+W, U, bias = operator("W"), operator("U"), vector("bias")
 
 LINEAR = assume(
     "linear", "the model is linear: φ(h, x) = W h + U x + b", forall=(a, c), ties=True

@@ -9,13 +9,13 @@ from typing import TypeVar
 
 from sympy import Expr, Min
 
-from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
-from theory.axioms.gradients import (
-    DERIVATIVE_IN_STATE,
-    DERIVATIVE_IN_STATE_WEIGHTED,
+from theory.axioms.base import (
+    SUBMULTIPLICATIVE,
     SUBMULTIPLICATIVE_WEIGHTED,
+    TRIANGLE,
     TRIANGLE_WEIGHTED,
 )
+from theory.axioms.gradients import DERIVATIVE_IN_STATE, DERIVATIVE_IN_STATE_WEIGHTED
 from theory.language import ONE, ZERO, Assumption, Axiom, Use, assume, at, eq, law, le, lt, symbols
 from theory.language.terms.gradients import d_loss, d_state, d_weights, sensitivity
 from theory.language.terms.variables import a, b, c, i, j, m, s, x

@@ -9,7 +9,7 @@ from sympy import Abs
 
 from theory.language import Clause, Instance, Statement, Use, le, lt, symbols
 from theory.language.printing import statement_text
-from theory.language.terms.gradients import curvature, derivative
+from theory.language.terms.gradients import curvature, steepness
 from theory.language.terms.variables import z
 from theory.models.activations import ACTIVATIONS, ActivationFacts
 from theory.proof import Step
@@ -18,14 +18,16 @@ from theory.proof.methods.smt import entail
 from theory.proof.proof import GIVEN
 
 L_rho, beta_rho = symbols("L_rho beta_rho")
-STATED = {1: (derivative, L_rho), 2: (curvature, beta_rho)}
+STATED = {1: (steepness, L_rho), 2: (curvature, beta_rho)}
 
 
 @dataclass(frozen=True)
 class EachActivation(Method):
-    """The statement for each activation of the table: its derivative for ρ', its slope for L_ρ.
+    """The statement for each activation of the table: its derivative for ρ's steepness, its slope
+    for L_ρ.
 
-    The table says what these two mean, so the cases are all there are.  With order 2 it is of ρ''
+    That is what it is on the pieces and, as they meet without a jump, at their ends the larger of
+    two.  The table says what both mean, so the cases are all there are.  With order 2 it is of ρ'
     and β_ρ.  Some activations have no finite β_ρ, and only |ρ''| ≤ β_ρ says nothing of them.
     """
 
@@ -89,5 +91,5 @@ def require_pieces(facts: ActivationFacts, scope: Scope, order: int = 1) -> None
             raise Gap(f"{facts.name}: a jump at 0: {gap}") from gap
 
 
-SLOPES = Step("slopes", le(Abs(derivative(z)), L_rho), EachActivation(), forall=(z,))
+SLOPES = Step("slopes", le(Abs(steepness(z)), L_rho), EachActivation(), forall=(z,))
 CURVATURES = Step("curvatures", le(Abs(curvature(z)), beta_rho), EachActivation(2), forall=(z,))

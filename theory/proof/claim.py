@@ -10,7 +10,9 @@ from theory.errors import UnknownClaimError
 from theory.language import Assumption, Statement
 from theory.language.printing import statement_text
 from theory.language.statement import Relation
-from theory.proof.proof import Ledger, Lemma, Proof, check, lemma
+from theory.proof.everywhere import Everywhere
+from theory.proof.lemma import Lemma, lemma
+from theory.proof.proof import Ledger, Proof, check
 
 __all__ = [
     "Assumption",
@@ -63,7 +65,8 @@ class Form:
     sigmoid, planted; lstm, gru, gru-cho; layered, cascade, modes, jordan, scan;
     tcn, gated-conv, wavenet, attention, monotone; certified, certified-rnn and certified-relu, real
     models with their certificates; or a family of kinds: cell, of all that have a
-    comparison matrix on an invariant box, whatever their gates, layers and depth are.
+    comparison matrix on an invariant box, whatever their gates, layers and depth are; losses, of
+    training and quadratic.
     """
 
     name: str
@@ -91,9 +94,10 @@ class Form:
             special,
         )
 
-    def lemma(self, id: str, *variables: Symbol) -> Lemma:
-        """The proved statement, for all values of the given parameters, as a law."""
-        return lemma(id, variables, self.assumptions, self.statement, self.proof)
+    def lemma(self, id: str, *variables: Symbol, everywhere: Everywhere | None = None) -> Lemma:
+        """The proved statement, for all values of the given parameters, as a law; if so asked, for
+        all weights of a set, which come before them."""
+        return lemma(id, variables, self.assumptions, self.statement, self.proof, everywhere)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,10 @@
 """What is recorded of a proof that was run."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from theory.language import Assumption, Law
 
 Kind: TypeAlias = Literal["machine", "human"]
 Verdict: TypeAlias = Literal["proved", "failed", "human"]
@@ -48,3 +51,15 @@ class Ledger:
     def failures(self) -> tuple[StepResult, ...]:
         """The machine steps that failed."""
         return tuple(step for step in self.steps if step.verdict == "failed")
+
+
+@dataclass(frozen=True)
+class Proved(Law):
+    """A law with a ledger of its own, and with what it assumes."""
+
+    assumptions: tuple[Assumption, ...]
+
+    @property
+    @abstractmethod
+    def ledger(self) -> Ledger:
+        """How it was proved."""

@@ -8,24 +8,23 @@ goal: run against a false variant the same ledger must fail.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from sympy import Expr, Symbol
+from sympy import Symbol
 
 from theory.language import Assumption, Axiom, Clause, Instance, Law, Statement, Use
 from theory.language.printing import plain, statement_text
-from theory.language.vocabulary import DEFINITIONS, VOCABULARY, unfold
-from theory.proof.ledger import Kind, Ledger, StepResult, Verdict
+from theory.language.vocabulary import DEFINITIONS, unfold
+from theory.proof.ledger import Kind, Ledger, Proved, StepResult, Verdict
 from theory.proof.limits import limited
 from theory.proof.methods import GIVEN, Gap, Induction, Method
 from theory.proof.methods.base import use_name
-from theory.proof.methods.meaning import require_exact, require_plain, sides
-from theory.proof.scope import Known, constants_of
+from theory.proof.methods.meaning import require_exact, require_plain, require_sorted, sides
+from theory.proof.scope import Known
 
-__all__ = ["GIVEN", "Ledger", "Lemma", "Proof", "Step", "StepResult", "check", "lemma"]
+__all__ = ["GIVEN", "Ledger", "Proof", "Step", "StepResult", "check"]
 
 _HERE = Path(__file__).parent
 _HOUSE = _HERE.parents[1]
@@ -108,68 +107,6 @@ class Proof:
         return self.steps[-1].conclusion
 
 
-@dataclass(frozen=True)
-class Lemma(Law):
-    """The proved conclusion of another claim; its assumptions go with it."""
-
-    assumptions: tuple[Assumption, ...]
-    goal: Statement
-    proof: Proof
-
-    def premise(self, assumption: Assumption) -> Statement | None:
-        """The assumption's condition, if it speaks of what varies: then it is to be shown."""
-        if assumption.law is not None or not self._moves(assumption):
-            return None
-        return None if assumption.condition is None else unfold(assumption.condition)
-
-    def _moves(self, assumption: Assumption) -> bool:
-        """Whether the assumption speaks of what varies, if only in a definition."""
-        return not constants_of(assumption).isdisjoint(self.variables)
-
-    @property
-    def clause(self) -> Clause:
-        """What the lemma says, for all values of its variables."""
-        premises = (self.premise(assumption) for assumption in self.assumptions)
-        return Clause(unfold(self.goal), tuple(p for p in premises if p is not None))
-
-    @property
-    def ledger(self) -> Ledger:
-        """The lemma's own ledger."""
-        return check(self.proof, self.goal, self.assumptions, minimal=False)
-
-    def objection(
-        self,
-        values: Mapping[Expr, Expr],
-        granted: Mapping[str, Assumption],
-        named: tuple[Law, ...],
-    ) -> str:
-        """A variable that is no length, an assumption not granted, or a proof that fails."""
-        for variable in self.variables:
-            quantity = VOCABULARY.get(variable.name)
-            known = quantity is not None and quantity.symbol == variable and quantity.lower == 0
-            if not variable.is_integer or not known:
-                return f"{self.id}: {variable} cannot vary"
-        for assumption in self.assumptions:
-            if self.premise(assumption) is None and (
-                granted.get(assumption.id) != assumption or self._moves(assumption)
-            ):
-                return f"{self.id}: {assumption.id!r} is neither granted nor proved"
-        proved = self.clauses == (self.clause,) and self.ledger.proved
-        return "" if proved else f"{self.id} is not proved"
-
-
-def lemma(
-    id: str,
-    variables: tuple[Symbol, ...],
-    assumptions: tuple[Assumption, ...],
-    goal: Statement,
-    proof: Proof,
-) -> Lemma:
-    """A proved goal, for all values of the given lengths, as a law of other proofs."""
-    bare = Lemma(id, variables, (), assumptions, goal, proof)
-    return replace(bare, clauses=(bare.clause,))
-
-
 @cache
 def check(
     proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...], minimal: bool = True
@@ -247,6 +184,7 @@ def run(step: Step, known: Known, minimal: bool) -> StepResult:
 def _require_fresh(step: Step, known: Known) -> None:
     """The name is new, and of the variables nothing is assumed but what the step says."""
     require_exact(sides((step.conclusion, *step.given)))
+    require_sorted((step.conclusion, *step.given))
     require_plain(step.forall)
     if step.id in known.laws or step.id in known.assumptions:
         raise Gap(f"the name {step.id!r} is taken")
@@ -274,7 +212,7 @@ def _rests_on(uses: list[Use], kind: type[Law]) -> tuple[str, ...]:
     found: set[str] = set()
     for use in uses:
         law = use.law if isinstance(use, Instance) else None
-        if isinstance(law, Lemma):
+        if isinstance(law, Proved):
             found.update(law.ledger.axioms if kind is Axiom else law.ledger.definitions)
         elif isinstance(law, kind) and isinstance(law, Axiom) == (kind is Axiom):
             found.add(law.id)
@@ -284,6 +222,6 @@ def _rests_on(uses: list[Use], kind: type[Law]) -> tuple[str, ...]:
 def _unused(uses: list[Use], assumptions: tuple[Assumption, ...]) -> tuple[str, ...]:
     named = {use if isinstance(use, str) else use.law for use in uses}
     for use in uses:
-        if isinstance(use, Instance) and isinstance(use.law, Lemma):
+        if isinstance(use, Instance) and isinstance(use.law, Proved):
             named |= {assumption.id for assumption in use.law.assumptions}
     return tuple(assumption.id for assumption in assumptions if assumption.id not in named)

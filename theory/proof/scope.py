@@ -18,12 +18,13 @@ from theory.proof.methods.meaning import (
     numeric,
     partial,
     require_exact,
+    require_fitting,
     require_plain,
+    require_sorted,
     require_total,
 )
 from theory.proof.methods.naturals import require_natural
 from theory.proof.methods.powers import require_small
-from theory.proof.methods.rewriting import is_vector
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ class Known:
         found = [c for instance in instances for c in self._instantiate(instance, named, plain)]
         clauses = _unfolded(Law("", (), (*plain, *found))).clauses
         require_exact(clause_sides(clauses))
+        require_sorted(s for clause in clauses for s in (clause.conclusion, *clause.given))
         return clauses
 
     def _named(self, name: str) -> Law:
@@ -120,8 +122,7 @@ class Known:
         for term in instance.terms:
             require_total(term, stated)
         for variable, term in values.items():
-            if is_vector(variable) != is_vector(term) and term != 0:
-                raise Gap(f"{instance.name}: {term} cannot stand for {variable}")
+            require_fitting(term, variable)
             if variable.is_integer:
                 require_natural(term, plain)
         objection = law.objection(values, self.assumptions, named)

@@ -28,11 +28,10 @@ from impl.arithmetic.slopes import stepped
 from impl.arithmetic.spans import Run, SpanArithmetic
 from impl.cells.layout import Layout
 from impl.cells.program import ProgramCell, program_kind
-from impl.certificate.refute import Witness
-from impl.errors import InputError, ShapeError
+from impl.cells.refutation.refute import Witness
+from impl.errors import InputError, ShapeError, shown
 from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import UNIT, div_up, norm_up, subtract_down
-from impl.reading.files import shown
 
 _PRECISION = 128
 

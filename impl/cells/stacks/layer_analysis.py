@@ -18,11 +18,11 @@ from impl.arithmetic.intervals import magnitude, symmetric
 from impl.arithmetic.slopes import SlopeArithmetic, Slopes
 from impl.cells.analysis import ProgramAnalysis
 from impl.cells.kind import Analysis, Kind
+from impl.models.loaded import LoadedModel
 from impl.norms.comparison import Comparison
 from impl.norms.state_norms import StateNorm
 from impl.numbers.outward import div_up, mul_up, norm_up, sum_up
 from impl.numbers.spectral_norm import certified_norm
-from impl.reading.model import LoadedModel
 
 CASCADE = "cascade"  # each layer in the norm that is best for it
 _UNITWISE = ("infinity", "perron", "comparison")

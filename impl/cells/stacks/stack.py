@@ -16,16 +16,16 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic.base import ALL, Arithmetic, V
-from impl.boxes.coarse import rounds_to_one
-from impl.boxes.invariance import Held, held, implied
+from impl.arithmetic.coarse import rounds_to_one
+from impl.arithmetic.invariance import Held, held, implied
 from impl.cells.kind import Kind, Weights
 from impl.cells.layout import Layout
 from impl.cells.program import ProgramCell
 from impl.cells.stacks.layer_analysis import CASCADE
 from impl.cells.stacks.stack_analysis import StackAnalysis
+from impl.models.loaded import Cell, LoadedModel
 from impl.norms.semidefinite import SOLVED
 from impl.numbers.outward import norm_up
-from impl.reading.model import Cell, LoadedModel
 
 PREFIX = "stacked-"
 _NUMBERED = re.compile(r"(.*)_l(0|[1-9][0-9]*)", re.DOTALL)

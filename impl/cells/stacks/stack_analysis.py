@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 
 from impl.cells.kind import Analysis, Kind
+from impl.cells.refutation.refute import ALL, Witness
 from impl.cells.stacks.cascade import Cascade, cascade
 from impl.cells.stacks.layer_analysis import LayerAnalysis, analysed
-from impl.certificate.refute import ALL, Witness
+from impl.models.loaded import LoadedModel
 from impl.norms.semidefinite import SOLVED
 from impl.norms.state_norms import StateNorm
 from impl.numbers.outward import div_up, mul_up, sum_up
-from impl.reading.model import LoadedModel
 
 
 @dataclass(frozen=True, eq=False)

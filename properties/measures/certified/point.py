@@ -11,8 +11,8 @@ from typing import Any
 from flint import arb, arb_mat, fmpq, fmpq_mat
 from torch import Tensor
 
+from impl.arithmetic.activation import Activation, activation
 from impl.arithmetic.balls import Balls, Columns
-from impl.cells.activation import Activation, activation
 from impl.certificate.certify import Certificate
 from impl.convert.unitary import UnitaryModel
 from impl.gradients.criterion import Loss

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from impl.cells.activation import Activation, activation
+from impl.arithmetic.activation import Activation, activation
 from impl.checker.definite import below
 from impl.numbers.exact_norm import ball_norm, positive_semidefinite
 from impl.numbers.rationals import diagonal, identity

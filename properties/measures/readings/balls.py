@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from flint import arb, arb_mat
 
-from impl.cells.activation import Activation
+from impl.arithmetic.activation import Activation
 from properties.systems.batch import Batch
 
 Vector = list[arb]

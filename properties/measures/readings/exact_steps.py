@@ -12,15 +12,19 @@ from typing import Any
 
 from flint import arb, arb_mat, fmpq
 
+from impl.arithmetic.activation import Activation
 from impl.numbers.exact_norm import ball_norm
-from properties.measures.readings.adjoints import Matrix, Run, Vector, change, flat, vanishes
+from properties.measures.readings.adjoints import Matrix, Run, Vector, change, flat
 from properties.measures.readings.balls import BallPair, length
 from properties.measures.readings.gradients import (
+    Square,
     ball_run,
+    known,
     rational_run,
     rational_steps,
     run_of,
     slopes_above,
+    where_rational,
 )
 from properties.systems.batch import Batch
 from properties.systems.unitary.exact import square
@@ -101,9 +105,10 @@ def longest_ball(rows: Rows) -> Callable[[BallPair, int], arb]:
     return read
 
 
-def longest_square(rows: Rows) -> Callable[[Batch, int], fmpq | None]:
+def longest_square(rows: Rows) -> Square:
     """max_i ‖row_i‖₂² in rationals, where nothing leaves them."""
 
+    @where_rational
     def read(batch: Batch, k: int) -> fmpq | None:
         run = rational_run(batch)
         return None if run is None else longest(rows(Single.of(run, batch)))
@@ -116,32 +121,48 @@ def longest(rows: list[Vector]) -> fmpq:
     return max(square(row) for row in rows)
 
 
-def steepest_square(rows: Rows) -> Callable[[Batch, int], fmpq | None]:
+@dataclass(frozen=True)
+class Steepest(Single):
+    """The same in rationals with upper bounds of |ρ′|; changes of ρ′ are exact all the same."""
+
+    rho: Activation
+
+    @classmethod
+    def at(cls, batch: Batch) -> Steepest:
+        """The pair of states of a batch of one."""
+        rho = batch.cell.activation
+        single = Single.of(run_of(slopes_above(rho), batch), batch)
+        return cls(single.run, single.h, single.other, rho)
+
+    @cached_property
+    def bent(self) -> Vector:
+        """ρ′ at h minus ρ′ at h'; raises IrrationalError where a slope that changes is no ratio."""
+        shift = flat(self.run.cell.W * (self.h - self.other))
+        return change(known(self.rho.rational_slope), self.before, shift)
+
+
+def steepest_square(rows: Rows) -> Square:
     """The same of rows that grow with the slopes |d_i|, whatever the loss.
 
-    Slopes that are not rational count by upper bounds if none changes between h and h'; the longest
-    row must do without one.
+    Slopes that are not rational count by upper bounds; the longest row must do without one.
     """
 
+    @where_rational
+    def exactly(batch: Batch, k: int) -> fmpq | None:
+        return longest(rows(Single.of(run_of(rational_steps(batch, flat), batch), batch)))
+
+    @where_rational
     def read(batch: Batch, k: int) -> fmpq | None:
-        made = rational_steps(batch, flat)
-        if made is None:
-            return steepest(rows, batch)
-        return longest(rows(Single.of(run_of(made, batch), batch)))
+        found = exactly(batch, k)
+        if found is not None:
+            return found
+        single = Steepest.at(batch)
+        lengths = [square(row) for row in rows(single)]
+        top = max(range(len(lengths)), key=lengths.__getitem__)
+        exact = single.rho.rational_slope(single.before[top]) is not None
+        return lengths[top] if exact else None
 
     return read
-
-
-def steepest(rows: Rows, batch: Batch) -> fmpq | None:
-    """The longest row's square, if its slope is exact."""
-    run = run_of(slopes_above(batch.cell.activation), batch)
-    single = Single.of(run, batch)
-    if not vanishes(flat(run.cell.W * (single.h - single.other))):
-        return None
-    lengths = [square(row) for row in rows(single)]
-    top = max(range(len(lengths)), key=lengths.__getitem__)
-    derivative = batch.cell.activation.ball_derivative(arb(single.before[top]))
-    return lengths[top] if derivative.is_exact() else None
 
 
 def dphi_h_gap_ball(pair: BallPair, k: int) -> arb:

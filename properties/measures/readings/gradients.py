@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from impl.cells.activation import Activation
-from impl.cells.rnn import RNN
+from impl.arithmetic.activation import Activation
+from impl.arithmetic.rationals import IrrationalError
 from impl.gradients.adjoint import (
     gradient_gaps,
     last_gradient,
@@ -23,15 +23,17 @@ from impl.gradients.adjoint_error import (
     mean_gradient_gap_error,
     tbptt_error,
 )
+from impl.models.rnn import RNN
 from impl.numbers.ball_functions import float_above
 from properties.measures.readings.adjoints import Arithmetic, Cell, Gap, Run, flat
 from properties.measures.readings.balls import BallPair, length
 from properties.measures.readings.slack import UP, norm_slack
-from properties.measures.readings.states import before_start
+from properties.measures.readings.vanishing import where_apart
 from properties.systems.batch import Batch
 from properties.systems.unitary.exact import rational, square
 
 Tensor = torch.Tensor
+Square = Callable[[Batch, int], fmpq | None]
 # Which part of the difference of two runs a quantity measures.
 PARTS: dict[str, Callable[[Gap], Any]] = {
     "grad_gap": lambda gap: gap.whole,
@@ -49,16 +51,21 @@ READINGS = {
 def windowed_gap(name: str) -> Callable[[Batch], Tensor]:
     """A difference of gradients at every window, (B, S, K+1)."""
     read, _ = READINGS[name]
-    return lambda batch: read(batch.cell, batch.x, batch.K, batch.loss, batch.spec.trained)
+
+    def value(batch: Batch) -> Tensor:
+        found = read(batch.cell, batch.x, batch.K, batch.loss, batch.spec.trained)
+        return where_apart(batch, name, found)
+
+    return value
 
 
 def windowed_slack(name: str) -> Callable[[Batch, Tensor], Tensor]:
-    """The error of its norm: that of the vector, and the norm's own; none where k = T."""
+    """The error of its norm: that of the vector, and the norm's own; none where they are equal."""
     _, error = READINGS[name]
 
     def slack(batch: Batch, value: Tensor) -> Tensor:
         inner = error(batch.cell, batch.x, batch.K, batch.loss, batch.spec.trained)
-        return before_start(batch, inner * UP + norm_slack(entries(batch) + 1, value))
+        return where_apart(batch, name, inner * UP + norm_slack(entries(batch) + 1, value))
 
     return slack
 
@@ -118,28 +125,44 @@ def in_balls(batch: Batch) -> Arithmetic:
 
 
 def in_rationals(batch: Batch) -> Arithmetic | None:
-    """Rationals, where neither the activation nor the loss leaves them."""
+    """Rationals, where the loss does not leave them."""
     exactly = batch.loss.rational_gradient
     if exactly([fmpq(0)] * batch.cell.n) is None:
         return None
     return rational_steps(batch, lambda h: exactly(h) or [])
 
 
-def rational_steps(batch: Batch, gradient: Callable[[Any], Any]) -> Arithmetic | None:
-    """Rationals with that gradient of the loss, where the activation does not leave them."""
+def rational_steps(batch: Batch, gradient: Callable[[Any], Any]) -> Arithmetic:
+    """Rationals with that gradient of the loss; ρ and ρ′ raise IrrationalError outside them."""
     rho = batch.cell.activation
-    if rho.exact is None:
-        return None
     return Arithmetic(
-        number=rational, matrix=fmpq_mat, rho=rho.exact, slope=rational_slope(rho),
+        number=rational, matrix=fmpq_mat, rho=known(rho.rational), slope=known(rho.rational_slope),
         gradient=gradient, linear=rho.name == "identity",
     )  # fmt: skip
 
 
-def rational_slope(rho: Activation) -> Callable[[fmpq], fmpq]:
-    """ρ′ of a piecewise linear activation: it depends on the sign alone."""
-    at = {sign: rational(float(rho.ball_derivative(arb(sign)))) for sign in (-1, 0, 1)}
-    return lambda z: at[(z > 0) - (z < 0)]
+def known(function: Callable[[fmpq], fmpq | None]) -> Callable[[fmpq], fmpq]:
+    """The function, raising IrrationalError where its value is not known to be rational."""
+
+    def value(z: fmpq) -> fmpq:
+        found = function(z)
+        if found is None:
+            raise IrrationalError("the activation")
+        return found
+
+    return value
+
+
+def where_rational(read: Square) -> Square:
+    """The square, None where it leaves the rationals."""
+
+    def found(batch: Batch, k: int) -> fmpq | None:
+        try:
+            return read(batch, k)
+        except IrrationalError:
+            return None
+
+    return found
 
 
 def slopes_above(rho: Activation) -> Arithmetic:
@@ -169,7 +192,7 @@ def ball_run(pair: BallPair) -> Run:
 
 
 def rational_run(batch: Batch) -> Run | None:
-    """The full run in rationals, made once; None where it leaves them."""
+    """The full run in rationals, made once; None where the loss leaves them."""
     key = "rational run"
     if key not in batch.cache:
         made = in_rationals(batch)
@@ -208,9 +231,10 @@ def gap_ball(name: str) -> Callable[[BallPair, int], arb]:
     return lambda pair, k: length(matrix_gap(ball_run(pair), name, k))
 
 
-def gap_square(name: str) -> Callable[[Batch, int], fmpq | None]:
+def gap_square(name: str) -> Square:
     """Its exact square, where there is one."""
 
+    @where_rational
     def read(batch: Batch, k: int) -> fmpq | None:
         run = rational_run(batch)
         return None if run is None else square(matrix_gap(run, name, k))
@@ -223,6 +247,7 @@ def weights_ball(pair: BallPair, k: int) -> arb:
     return length(other_gap(ball_run(pair), pair.batch))
 
 
+@where_rational
 def weights_square(batch: Batch, k: int) -> fmpq | None:
     """Its exact square, where there is one."""
     run = rational_run(batch)

@@ -18,7 +18,6 @@ class Needs:
     systems that only a weighted norm certifies are worth attacking. slow: a step of ascent takes
     several times as long. trained: cells are drawn with a loss and descend. rounding: instances on
     which rounding accumulates are extremal. longest: the extremal runs that it is read on, at most.
-    predicts: it is read of a readout, which the quadratic instance does not have.
     """
 
     most: tuple[int, int] | None = None
@@ -29,7 +28,6 @@ class Needs:
     trained: bool = False
     rounding: bool = False
     longest: int | None = None
-    predicts: bool = False
 
 
 NOTHING = Needs()

@@ -13,8 +13,8 @@ from math import isfinite
 from flint import fmpq, fmpq_mat
 from torch import Tensor
 
+from impl.arithmetic.activation import activation
 from impl.arithmetic.rationals import IrrationalError, Rationals, Ratios
-from impl.cells.activation import activation
 from properties.systems.batch import Batch
 from properties.systems.unitary.exact import rational, square, times
 

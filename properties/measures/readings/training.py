@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from impl.cells.rnn import RNN
 from impl.gradients.loss import loss as make_loss
 from impl.gradients.sweep import sweep
+from impl.models.rnn import RNN
 from impl.numbers.outward import UNIT, add_up, mul_up
 from impl.training.descent import descend, descent_error
 from properties.measures.readings.slack import UP, map_slack, norm_slack, norms, state_slack

@@ -1,8 +1,8 @@
 """The boxes that cells state, against the runs under attack.
 
-All that is certified of a cell rests on its box, which `impl.boxes.invariance` proves or refuses.
-Of one that is refused nothing is certified, so that its checks are vacuous; but a run from zero
-that has certainly left the box which its cell states, or the one that is said to be proved of it,
+All that is certified of a cell rests on its box, which `impl.arithmetic.invariance` proves or
+refuses. Of one that is refused nothing is certified, so that its checks are vacuous; but a run from
+zero that has certainly left the box which its cell states, or that is said to be proved of it,
 convicts the cell, and ends the attack.
 """
 

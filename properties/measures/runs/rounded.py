@@ -15,8 +15,8 @@ from typing import Any
 
 import torch
 
+from impl.arithmetic.activation import activation
 from impl.arithmetic.base import ALL
-from impl.cells.activation import activation
 from impl.numbers.outward import TINY, UNIT, gamma
 
 Tensor = torch.Tensor

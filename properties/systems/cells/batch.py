@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import torch
 
-from impl.boxes.invariance import Held
+from impl.arithmetic.invariance import Held
 from impl.cells.table import kind_of
 from impl.norms.comparison import Comparison
 from impl.norms.state_norms import StateNorm

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from properties.systems.spec import spec_of
 
 CELL = "n d T K regime inputs lam scale bias epsilon loss target distance alpha steps schedule"

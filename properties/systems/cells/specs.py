@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from properties.systems.drawing.choices import pick, seeds
 from properties.systems.kind import Wanted
 from properties.systems.spec import LOSSES, Make, SystemSpec

@@ -11,13 +11,13 @@ import numpy as np
 import torch
 from msgspec.structs import replace
 
+from impl.arithmetic.invariance import Held
 from impl.arithmetic.slopes import compare
-from impl.boxes.invariance import Held
+from impl.cells.refutation.refute import ALL
 from impl.cells.table import kind_of
 from impl.certificate.certify import Certificate
-from impl.certificate.refute import ALL
+from impl.models.loaded import LoadedModel
 from impl.norms.comparison import Comparison
-from impl.reading.model import LoadedModel
 from properties.systems.cells.batch import Cells
 from properties.systems.cells.build import INWARD, fields
 from properties.systems.certified.models import alone, certified

@@ -7,7 +7,7 @@ from math import inf
 
 import torch
 
-from impl.cells.activation import activation
+from impl.arithmetic.activation import activation
 from impl.cells.stacks.layer_analysis import CASCADE
 from impl.certificate.certify import Certificate
 from impl.convert.unitary import UnitaryModel

@@ -16,8 +16,8 @@ from impl.cells.stacks.stack import layer as weights_of
 from impl.cells.table import kind_of
 from impl.certificate.certify import Certificate, certify
 from impl.convert.unitary import NotReluError, NoUnitaryError, UnitaryModel, unitary
+from impl.models.loaded import LoadedModel
 from impl.reading.adapters import load_model
-from impl.reading.model import LoadedModel
 from impl.training.certificate import Task
 from properties.systems.cells import drawn
 from properties.systems.cells.drawn import Generator, Weights, fed, offset, recurrent

@@ -9,7 +9,7 @@ from math import isfinite
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from impl.cells.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS
 from impl.cells.stacks.stack import PREFIX
 from impl.cells.table import CELLS, STACK, kind_of
 from impl.norms.semidefinite import at_hand

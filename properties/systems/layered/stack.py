@@ -20,9 +20,9 @@ from flint import fmpq, fmpq_mat
 from impl.cells.stacks.layer_analysis import analysed
 from impl.cells.stacks.stack import PREFIX, layer
 from impl.cells.table import kind_of
+from impl.models.loaded import LoadedModel
 from impl.numbers.rationals import identity
 from impl.reading.adapters import load_model
-from impl.reading.model import LoadedModel
 from properties.systems.kind import vanilla
 from properties.systems.layered.dyadic import ONE, ZERO, eighths, inputs, largest, matrix
 from properties.systems.layered.shipped import Shipped, entries, tensor, vectors

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from msgspec.structs import replace
 
-from impl.cells.activation import activation
+from impl.arithmetic.activation import activation
 from properties.systems.limits.extremal import CandidateSpec, Sigmoid
 from properties.systems.limits.sigmoid import STEPS, probes
 from properties.systems.limits.vector_pairs import network_of

@@ -13,7 +13,7 @@ from functools import cache
 
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from impl.cells.activation import activation
+from impl.arithmetic.activation import activation
 from properties.systems.unitary.exact import Vector
 from properties.systems.unitary.linear import column, entries
 

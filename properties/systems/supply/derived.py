@@ -8,9 +8,9 @@ import numpy as np
 import sympy
 import torch
 
-from impl.cells.rnn import RNN
 from impl.gradients.adjoint import last_gradient
 from impl.gradients.adjoint_error import gradient_error
+from impl.models.rnn import RNN
 from impl.numbers.outward import norm_up
 from properties.systems.drawing.regimes import Array
 from properties.systems.supply.members import Members

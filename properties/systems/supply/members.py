@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from impl.cells.rnn import RNN
 from impl.gradients.constants import Constants
 from impl.gradients.loss import Loss
 from impl.gradients.loss import loss as make_loss
+from impl.models.rnn import RNN
 from impl.numbers.outward import norm_up
 from impl.numbers.spectral_norm import certified_norm
 from impl.training.descent import Omega

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from properties.errors import SpecError
 from properties.systems.spec import SystemSpec, spec_of
 from properties.systems.unitary.exact import EXACT_LIMITS, check_exact

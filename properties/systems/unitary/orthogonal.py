@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from flint import arb, fmpq, fmpq_mat
 
-from impl.cells.activation import activation
+from impl.arithmetic.activation import activation
 from impl.numbers.rationals import cayley, identity
 from properties.systems.spec import SystemSpec
 from properties.systems.unitary.exact import Table, Vector, rational, stream

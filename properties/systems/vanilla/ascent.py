@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import torch
 
-from impl.cells.activation import ACTIVATIONS
-from impl.cells.rnn import RNN
+from impl.arithmetic.activation import ACTIVATIONS
+from impl.models.rnn import RNN
 from properties.systems.batch import Batch, build
 from properties.systems.spec import SystemSpec
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from properties.systems.drawing.choices import windows
 from properties.systems.spec import Make, SystemSpec
 from properties.systems.vanilla.specs import Rnn, turned

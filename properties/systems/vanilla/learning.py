@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from impl.gradients.weight_sets import Region
 from properties.systems.drawing.choices import pick, seeds, windows
 from properties.systems.drawing.regimes import Array

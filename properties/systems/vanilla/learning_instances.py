@@ -212,5 +212,5 @@ def of_smooth() -> Iterator[SystemSpec]:
 
 
 def of_training() -> Iterator[SystemSpec]:
-    """All of training, which knows the quadratic ones too."""
-    return chain(descents(), rising(), quadratics())
+    """All of training."""
+    return chain(descents(), rising())

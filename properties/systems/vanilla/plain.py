@@ -8,7 +8,7 @@ from functools import partial
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from properties.systems.drawing.choices import pick, seeds, windows
 from properties.systems.kind import NO_CELL, STATE, Climb, Column, Kind, Wanted, cell_named, only
 from properties.systems.spec import Make, SystemSpec

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from impl.cells.activation import activation
-from impl.cells.rnn import RNN
+from impl.arithmetic.activation import activation
 from impl.gradients.loss import Loss, loss
+from impl.models.rnn import RNN
 from impl.numbers.outward import norm_up
 from impl.training.descent import Omega
 

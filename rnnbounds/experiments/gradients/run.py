@@ -14,12 +14,12 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.cells.rnn import RNN
 from impl.gradients.adjoint import gradient_gaps
 from impl.gradients.adjoint_error import gradient_gap_error
 from impl.gradients.constants import Constants
 from impl.gradients.rollout import rollout
 from impl.gradients.weight_sets import Region
+from impl.models.rnn import RNN
 from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import add_up, gamma, mul_up
 from impl.training.descent import descend, descent_error

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.cells.activation import activation
-from impl.cells.rnn import RNN
+from impl.arithmetic.activation import activation
 from impl.gradients.rollout import states
+from impl.models.rnn import RNN
 from rnnbounds.experiments.common import chance
 
 NEAR = 0.02  # how close the calibrated share of time is to the one wanted

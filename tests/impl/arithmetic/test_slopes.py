@@ -4,11 +4,11 @@ from draws import doubles
 from flint import arb, ctx
 from gated_draws import cho, corners, directions, draw, generator, gru, lstm
 
+from impl.arithmetic.activation import ACTIVATIONS
 from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import Arithmetic, V
 from impl.arithmetic.intervals import bounded, mixed, product
 from impl.arithmetic.slopes import compare, invariant, stepped
-from impl.cells.activation import ACTIVATIONS
 from impl.cells.programs import jacobian
 from impl.numbers.interval import Interval
 

@@ -5,7 +5,7 @@ import torch
 from draws import doubles
 from program_draws import inputs, weights
 
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from impl.cells.leaky import LEAKY_KINDS
 from impl.cells.table import kind_of
 from impl.certificate.certify import certify

@@ -6,10 +6,10 @@ import pytest
 import torch
 from program_draws import SAMPLES, cells, weights
 
-from impl.cells.rnn import RNN
 from impl.cells.table import kind_of
 from impl.certificate.certify import certify
 from impl.convert.feedforward import FeedForward
+from impl.models.rnn import RNN
 from impl.reading.adapters import load_model
 
 HALVES = pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 import torch
 
-from impl.cells.activation import ACTIVATIONS
-from impl.certificate.torch_machine import (
+from impl.arithmetic.activation import ACTIVATIONS
+from impl.checker import machine
+from impl.checker.machine import DIRECTED, FLUSHED, MachineError, require_floats
+from impl.models.torch_machine import (
     ailments_of_tensors,
     keeps_to_its_model,
     require_sound,
     worst_error,
 )
-from impl.checker import machine
-from impl.checker.machine import DIRECTED, FLUSHED, MachineError, require_floats
 
 FLUSH = "import torch; torch.set_flush_denormal(True)"
 UPWARD = "import ctypes; ctypes.CDLL('libm.so.6').fesetround(0x800)"
@@ -56,7 +56,7 @@ def test_all_is_well():
 def test_settings_are_seen(setting, ailment):
     """Flushed subnormals and directed rounding are seen in floats, in arrays and in tensors."""
     told, errors = run(
-        "from impl.checker.machine import *; from impl.certificate.torch_machine import *\n"
+        "from impl.checker.machine import *; from impl.models.torch_machine import *\n"
         f"{setting}\n"
         "print(*ailments_of_floats()); print(*ailments_of_arrays()); print(*ailments_of_tensors())"
     )
@@ -74,7 +74,7 @@ def test_operands_alone_flushed():
 def test_threads_that_flush():
     """The threads of torch's pool keep the setting of the one that started them."""
     told, errors = run(
-        "import torch; from impl.certificate.torch_machine import *\n"
+        "import torch; from impl.models.torch_machine import *\n"
         "torch.set_num_threads(2); torch.set_flush_denormal(True)\n"
         "x = torch.ones(1 << 20, dtype=torch.float64) * 2\n"
         "torch.set_flush_denormal(False); print(*ailments_of_tensors())\n"

@@ -10,16 +10,16 @@ from flint import arb
 from safetensors.torch import save
 
 import impl.numbers.ball_functions as functions
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from impl.certificate.certify import certify
-from impl.certificate.torch_machine import keeps_to_its_model
 from impl.checker.ball_activations import BALL_ACTIVATIONS
 from impl.checker.rounding_balls import BEYOND
 from impl.checker.stored import contents, decoded, digest, encoded, header, plain
 from impl.checker.truncated_record import RecordError, number, record, stated, whole
+from impl.models.loaded import digest as digest_of_tensors
+from impl.models.torch_machine import keeps_to_its_model
 from impl.reading.adapters import load_model
 from impl.reading.files import ModelFileError
-from impl.reading.model import digest as digest_of_tensors
 
 WEIGHTS = {"weight_hh": torch.tensor([[0.5]]), "weight_ih": torch.tensor([[1.0]])}
 

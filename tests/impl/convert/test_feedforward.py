@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from impl.convert.feedforward import FeedForward
 from impl.errors import InputError, RangeError, ShapeError, UnknownActivationError
 

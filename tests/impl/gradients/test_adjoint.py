@@ -6,8 +6,7 @@ from gradient_oracle import autograd, blocks, random_system
 from torch import Tensor
 
 import impl.gradients.adjoint
-from impl.cells.activation import ACTIVATIONS
-from impl.cells.rnn import RNN
+from impl.arithmetic.activation import ACTIVATIONS
 from impl.errors import InputError, PrecisionError, RangeError, ShapeError
 from impl.gradients.adjoint import (
     gradient_gaps,
@@ -17,6 +16,7 @@ from impl.gradients.adjoint import (
     tbptt_gaps,
 )
 from impl.gradients.loss import LOSSES, loss
+from impl.models.rnn import RNN
 
 T = 6
 READINGS = (gradient_gaps, tbptt_gaps, tb_gaps, mean_gradient_gaps)

@@ -6,8 +6,7 @@ from draws import doubles
 from flint import arb, ctx
 from gradient_oracle import balls, blocks, length, random_system
 
-from impl.cells.activation import ACTIVATIONS, activation
-from impl.cells.rnn import RNN
+from impl.arithmetic.activation import ACTIVATIONS, activation
 from impl.errors import InputError, RangeError, ShapeError
 from impl.gradients.adjoint import (
     gradient_gaps,
@@ -23,6 +22,7 @@ from impl.gradients.adjoint_error import (
     tbptt_error,
 )
 from impl.gradients.loss import LOSSES, loss
+from impl.models.rnn import RNN
 from impl.numbers.outward import gamma
 
 T = 6

@@ -2,10 +2,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from impl.cells.activation import activation
-from impl.cells.rnn import RNN
+from impl.arithmetic.activation import activation
 from impl.errors import PrecisionError, RangeError, ShapeError
 from impl.gradients.rollout import rollout, states, truncations
+from impl.models.rnn import RNN
 
 B, N, D, T, S = 3, 5, 2, 9, 4
 

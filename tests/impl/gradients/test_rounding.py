@@ -2,9 +2,9 @@ import pytest
 import torch
 from flint import arb, arb_mat, ctx
 
-from impl.cells.activation import ACTIVATIONS, activation
-from impl.cells.rnn import RNN
+from impl.arithmetic.activation import ACTIVATIONS, activation
 from impl.gradients.rounding import local_error
+from impl.models.rnn import RNN
 from impl.numbers.outward import UNIT, gamma
 
 

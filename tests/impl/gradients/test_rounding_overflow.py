@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from impl.certificate.certify import certify
 from impl.convert.truncate import unrolled
 from impl.reading.adapters import load_model

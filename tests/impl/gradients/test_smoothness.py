@@ -7,13 +7,13 @@ from flint import arb, ctx
 from gradient_oracle import derivatives, window_gradient
 from torch import Tensor
 
-from impl.cells.activation import ACTIVATIONS, activation
-from impl.cells.rnn import RNN
+from impl.arithmetic.activation import ACTIVATIONS, activation
 from impl.errors import ShapeError, UnknownNameError
 from impl.gradients.constants import Constants
 from impl.gradients.loss import LOSSES, loss
 from impl.gradients.supply import TRAINABLE
 from impl.gradients.weight_sets import Region
+from impl.models.rnn import RNN
 
 HAIR = 1 + 1e-11
 SMOOTH = [name for name, rho in ACTIVATIONS.items() if rho.curvature < math.inf]

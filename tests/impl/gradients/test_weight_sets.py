@@ -5,11 +5,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from impl.cells.activation import ACTIVATIONS, activation
-from impl.cells.rnn import RNN
+from impl.arithmetic.activation import ACTIVATIONS, activation
 from impl.errors import InputError
 from impl.gradients.constants import Constants
 from impl.gradients.weight_sets import Region
+from impl.models.rnn import RNN
 from impl.numbers.outward import norm_up
 from impl.numbers.spectral_norm import certified_norm
 

@@ -6,11 +6,11 @@ import torch
 from draws import normal
 from gradient_oracle import derivatives, window_gradient
 
-from impl.cells.activation import ACTIVATIONS, activation
-from impl.cells.rnn import RNN
+from impl.arithmetic.activation import ACTIVATIONS, activation
 from impl.gradients.constants import Constants
 from impl.gradients.loss import LOSSES, loss
 from impl.gradients.rollout import states
+from impl.models.rnn import RNN
 
 HAIR = 1 + 1e-11
 SMOOTH = [name for name, rho in ACTIVATIONS.items() if rho.curvature < math.inf]

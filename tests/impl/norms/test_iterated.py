@@ -8,7 +8,7 @@ import torch
 from draws import normal
 from flint import arb_mat, ctx
 
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from impl.cells.vanilla import parts_of
 from impl.certificate.certify import certify
 from impl.gradients.rollout import truncations

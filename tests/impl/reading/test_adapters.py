@@ -10,10 +10,10 @@ from safetensors.torch import save_file
 
 from impl.cells.table import CELLS, UnknownCellError
 from impl.errors import NotFiniteError, ShapeError
+from impl.models.loaded import digest
 from impl.reading.adapters import load_model
 from impl.reading.files import ModelFileError
 from impl.reading.misfit import UnsupportedModelError, WeightsError
-from impl.reading.model import digest
 
 
 def state(n: int = 3, d: int = 2, dtype: torch.dtype = torch.float32, suffix: str = "_l0"):

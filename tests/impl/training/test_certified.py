@@ -6,8 +6,8 @@ from torch import Tensor
 
 from impl.errors import RangeError, ShapeError, UnknownNameError
 from impl.gradients.loss import Loss
+from impl.models.loaded import LoadedModel
 from impl.reading.adapters import load_model
-from impl.reading.model import LoadedModel
 from impl.training.certified import largest_rate, state_loss, training_constants
 from impl.training.projection import project_frobenius, project_spectral
 

@@ -8,10 +8,10 @@ from flint import arb, arb_mat, ctx
 from gradient_oracle import Blocks, autograd, balls, blocks, exactly, length, random_system
 from torch import Tensor
 
-from impl.cells.activation import activation
-from impl.cells.rnn import RNN
+from impl.arithmetic.activation import activation
 from impl.errors import RangeError, ShapeError
 from impl.gradients.loss import LOSSES, Loss, loss
+from impl.models.rnn import RNN
 from impl.numbers.spectral_norm import certified_norm
 from impl.training.descent import Omega, descend, descent_error, project
 

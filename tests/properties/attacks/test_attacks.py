@@ -8,8 +8,8 @@ import pytest
 import torch
 from msgspec.structs import replace
 
-from impl.cells.activation import ACTIVATIONS
-from properties.attacks.attack import Enough
+from impl.arithmetic.activation import ACTIVATIONS
+from properties.attacks.attack import Case, Enough
 from properties.attacks.budget import Budget
 from properties.attacks.campaign import attack_claim, show
 from properties.attacks.extremal import SPECIAL, extremal_specs
@@ -160,8 +160,7 @@ def test_extremal_specs_are_valid(kind: str) -> None:
     """Every extremal instance of a kind is a valid spec of that kind."""
     found = list(extremal_specs(kind))
     assert found
-    kinds = {kind, "quadratic"} if kind == "training" else {kind}
-    assert {spec.kind for spec in found} == kinds
+    assert {spec.kind for spec in found} == {kind}
     for spec in found:
         check_spec(spec)
     if kind == "rnn":
@@ -366,12 +365,9 @@ def test_show_stops_an_attack_without_drawing(small: Budget) -> None:
     for attack in ("extremal", "gradient"):
         seen: list[int] = []
 
-        def visit(batch: Batch, judged: list[Judgement], seen: list[int] = seen) -> None:
-            seen.append(len(judged))
+        def judged(batch: Batch, seen: list[int] = seen) -> list[Judgement]:
+            seen.append(batch.cell.batch)
             raise Enough
 
-        show(
-            attack, "rnn", [(form.statement, form.assumptions)], visit,
-            budget=small, size=(2, 1), seed=0,
-        )  # fmt: skip
-        assert seen == [1]
+        show(attack, Case("rnn", [form.statement], small, (2, 1), 0), judged)
+        assert len(seen) == 1

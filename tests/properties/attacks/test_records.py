@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from properties.attacks.attack import Case
+from properties.attacks.attack import Case, of_single_steps
 from properties.attacks.budget import apart, batch_size, profile
-from properties.attacks.search import of_single_steps
 from properties.attacks.typed import kinds_of
 from properties.judging.judge import windowed
 from properties.measures.readings.needs import Needs
@@ -64,13 +63,13 @@ def test_single_steps_follow_from_the_definition() -> None:
 
 def test_needs_are_the_measures_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """A field is enough: smaller batches, room for more systems, forms apart, wider draws."""
-    budget, target = profile("quick"), (FORM.statement, FORM.assumptions)
+    budget = profile("quick")
     assert batch_size(budget, [FORM]) == (budget.batch, budget.sequences)
     costly = MEASURES["h_norm"].needing(Needs(most=(3, 2), apart=True, wide=True))
     monkeypatch.setitem(MEASURES, "h_norm", costly)
     assert batch_size(budget, [FORM]) == (3, 2)
     assert apart(FORM)
-    assert any(one.wide for one in Case("rnn", [target], budget, (1, 1), 0).needs)
+    assert any(one.wide for one in Case("rnn", [FORM.statement], budget, (1, 1), 0).needs)
     monkeypatch.setitem(MEASURES, "h_norm", costly.needing(Needs(room=(500, 1))))
     assert batch_size(budget, [FORM]) == (500, 1)
 

@@ -4,7 +4,8 @@ import pytest
 from any_kind import any_system
 
 from properties.attacks.budget import Budget
-from properties.attacks.sabotage import hunt, sabotage
+from properties.attacks.hunt import hunt
+from properties.attacks.sabotage import quarry, sabotage
 from properties.judging.judge import Verdict, judge
 from properties.systems.batch import build
 from properties.systems.spec import LOSSES, SCHEDULES
@@ -74,22 +75,24 @@ def label(value: Claim | Variant | Form) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("entry", "variant"), VARIANTS, ids=label)
-def test_every_variant_is_convicted(entry: Claim, variant: Variant) -> None:
+@pytest.mark.parametrize("entry", CLAIMS, ids=label)
+def test_every_variant_is_convicted(entry: Claim) -> None:
     """The claim's attack finds a violation, which shrinks and replays; the claim's ledger fails."""
-    found = sabotage(entry, variant, budget=BUDGET, seed=0)
-    assert found.convicted
-    assert found.ledger_fails
-    assert found.why
-    assert found.systems >= 1
-    assert (found.special is None) or found.attack == "extremal"
-    check = found.counterexample
-    assert check is not None
-    assert check.verdict == "VIOLATED"
-    again = judge(
-        variant.statement, variant.assumptions, build(parse_spec(check.replay.split("'")[1]))
-    )
-    assert (again.verdicts == Verdict.VIOLATED).any()
+    records = sabotage(entry, entry.false_variants, budget=BUDGET, seed=0)
+    for variant, found in zip(entry.false_variants, records, strict=True):
+        assert found.id == variant.id
+        assert found.convicted, found.id
+        assert found.ledger_fails, found.id
+        assert found.why
+        assert found.systems >= 1
+        assert (found.special is None) or found.attack == "extremal"
+        check = found.counterexample
+        assert check is not None
+        assert check.verdict == "VIOLATED"
+        again = judge(
+            variant.statement, variant.assumptions, build(parse_spec(check.replay.split("'")[1]))
+        )
+        assert (again.verdicts == Verdict.VIOLATED).any(), found.id
 
 
 @pytest.mark.slow
@@ -97,7 +100,7 @@ def test_every_variant_is_convicted(entry: Claim, variant: Variant) -> None:
 def test_a_true_statement_is_acquitted(entry: Claim, form: Form) -> None:
     """The same hunt finds nothing against the claim itself, and its ledger proves it."""
     truth = form.variant("truth", "the form itself")
-    found = sabotage(entry, truth, budget=LITTLE, seed=1)
+    (found,) = sabotage(entry, [truth], budget=LITTLE, seed=1)
     assert not found.convicted
     assert not found.ledger_fails
     assert found.counterexample is None
@@ -136,12 +139,10 @@ def test_special_variants_stand_without_their_instance() -> None:
         if variant.special not in ("shear-100", "nilpotent-relu"):
             continue
         form = entry.form(variant.form)
-        found = hunt(
-            variant.statement, variant.assumptions, [form.about], [form], budget=LITTLE,
-            attacks=[(a, 1.0) for a in ("random", "targeted", "gradient")], seed=0,
-            label=variant.id,
-        )  # fmt: skip
-        assert found.spec is None
+        found = quarry(form, variant, LITTLE)
+        order = [(attack, 1.0) for attack in ("random", "targeted", "gradient")]
+        hunt([found], label=variant.id, order=order, budget=LITTLE, seed=0)
+        assert found.stands
 
 
 @pytest.mark.slow
@@ -149,7 +150,7 @@ def test_a_hunt_counts_systems_up_to_the_first_violation() -> None:
     """The count ends with the system that fell; the same seed finds the same one."""
     entry = next(c for c in CLAIMS if c.id == "truncation")
     variant = entry.variant("no-horizon")
-    one, two = (sabotage(entry, variant, budget=BUDGET, seed=9) for _ in range(2))
+    one, two = (sabotage(entry, [variant], budget=BUDGET, seed=9) for _ in range(2))
     assert one == two
-    other = sabotage(entry, variant, budget=BUDGET, seed=10)
+    (other,) = sabotage(entry, [variant], budget=BUDGET, seed=10)
     assert other.convicted

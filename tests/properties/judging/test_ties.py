@@ -4,7 +4,7 @@ import pytest
 from flint import fmpq
 from msgspec.structs import replace
 
-from impl.cells.activation import activation
+from impl.arithmetic.activation import activation
 from properties.judging.judge import Verdict, judge
 from properties.measures.readings.exact_steps import Single, steepest_square
 from properties.systems.batch import Batch, build

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from properties.measures.table import MEASURES
 from properties.systems.batch import Batch, build
 from properties.systems.spec import INPUTS, REGIMES, Values

@@ -8,7 +8,7 @@ import torch
 from flint import arb, fmpq
 from msgspec.structs import replace
 
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from impl.gradients.constants import Constants
 from properties.attacks.extremal import SPECIAL
 from properties.measures import causal, cells, gates, table, training
@@ -232,6 +232,8 @@ def test_no_square_where_the_activation_leaves_the_rationals() -> None:
     for measure in ALL:
         if measure.square is not None and "state_gap" not in measure.name:
             if measure.name in ("descent_growth", "h_gap", "y_gap", "forward_gap", *APART):
+                continue
+            if measure.name in ("dp", "dp_gap"):  # the loss alone has a say in them
                 continue
             assert measure.exact_square(pair, 2, 128) is None, measure.name
     assert MEASURES["h_gap"].exact_square(pair, 1, 128) is None

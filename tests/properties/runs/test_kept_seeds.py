@@ -8,6 +8,12 @@ from properties.runs.replay import replay, statement_of
 from properties.systems.limits.planted import planted
 from properties.systems.table import KINDS, system
 
+MIN_GRU = (
+    '{"kind":"certified","n":2,"d":1,"T":1,"seed":160293247153383,"batch":2,"sequences":6,'
+    '"member":0,"sequence":1,"K":1,"regime":"driven","lam":0.75,"scale":1.0,"bias":0.0,'
+    '"epsilon":0.26,"loss":"linear","distance":0.015625,"cell":"min-gru","dtype":"bfloat16"}'
+)
+
 # (claim, form, spec): what a run printed for replaying.
 KEPT = (
     # Seven input sequences with three values of x_0 between them: four functions of x_0 alone have
@@ -18,6 +24,16 @@ KEPT = (
         '{"kind":"planted","regime":"undriven","n":4,"T":2,'
         '"seed":187819607761530,"batch":16,"member":3,"sequence":0}',
     ),
+    # ELU above 0 at h, if not at h′: both sides are the root of one rational.
+    (
+        "cell-constants",
+        "weights",
+        '{"kind":"gradient","n":1,"d":1,"T":64,"seed":8604754902744,"batch":4,"sequences":2,'
+        '"member":0,"sequence":1,"activation":"elu","K":32,"regime":"block","inputs":"resonant",'
+        '"lam":0.9,"scale":0.0009765625,"bias":0.5,"distance":1.0,"target":0.0}',
+    ),
+    # A gate without bias under no input is open by exactly a half.
+    *((("certificate", form, MIN_GRU)) for form in ("contraction", "output", "forgetting")),
 )
 
 

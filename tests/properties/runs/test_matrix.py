@@ -184,8 +184,8 @@ def test_why_every_check_was_vacuous() -> None:
         ("truncation", "wavenet", "NOT APPLICABLE", "φ is λ-Lipschitz"),
         ("urnn-sigmoid", "linear", "NOT APPLICABLE", "sigmoid or tanh"),
         ("truncation", "rnn-smooth", "NOT TESTED", ""),
-        ("weight-gap", "rnn-kinked", "NOT APPLICABLE", "ε_k"),
-        ("end-to-end", "rnn-kinked", "NOT APPLICABLE", "ε_k"),
+        ("weight-gap", "rnn-kinked", "NOT APPLICABLE", "φ is smooth"),
+        ("end-to-end", "rnn-kinked", "NOT APPLICABLE", "φ is smooth"),
     ],
 )
 def test_assumptions_decide_where_nothing_was_judged(

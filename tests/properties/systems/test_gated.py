@@ -15,7 +15,8 @@ from properties.attacks.budget import Budget
 from properties.attacks.campaign import attack_claim
 from properties.attacks.extremal import extremal_specs
 from properties.attacks.gradient import gradient_specs, objective
-from properties.attacks.sabotage import hunt, stand_in
+from properties.attacks.hunt import hunt
+from properties.attacks.sabotage import quarry
 from properties.attacks.shrink import shrink
 from properties.attacks.typed import kinds_of
 from properties.errors import SpecError
@@ -411,9 +412,7 @@ def test_a_near_miss_falls_to_the_search_alone(id: str) -> None:
     entry = claim_of(id)
     (variant,) = (v for v in entry.false_variants if v.id == "one-thousandth")
     form = entry.form(variant.form)
-    found = hunt(
-        variant.statement, variant.assumptions, [form.about], [stand_in(form, variant)],
-        budget=SMALL, attacks=[("random", 1.0), ("targeted", 1.0), ("gradient", 1.0)], seed=0,
-        label=id,
-    )  # fmt: skip
+    found = quarry(form, variant, SMALL)
+    order = [("random", 1.0), ("targeted", 1.0), ("gradient", 1.0)]
+    hunt([found], label=id, order=order, budget=SMALL, seed=0)
     assert found.attack in ("random", "targeted", "gradient")

@@ -8,7 +8,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from impl.reading.model import digest
+from impl.models.loaded import digest
 
 
 @pytest.fixture

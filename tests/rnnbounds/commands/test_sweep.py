@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import sys
+from types import SimpleNamespace
+
 import pytest
 
 from properties.runs import parts, run, seeds
@@ -10,6 +14,7 @@ from reports import load
 from reports.records.outcome import comparable
 from reports.records.record import VariantRecord
 from rnnbounds.commands import sweep as module
+from rnnbounds.output import Format
 
 CLAIM = ("contraction-linear", "--attacks", "random", "-n", 0)
 
@@ -18,12 +23,23 @@ CLAIM = ("contraction-linear", "--attacks", "random", "-n", 0)
 def convicted(monkeypatch):
     """Every false variant falls at once: what a sweep does with seeds is in question here."""
 
-    def falls(claim, variant, *, budget, seed, device):
-        return VariantRecord(
-            id=variant.id, text=variant.text, form=variant.form, statement=str(seed), mathml="",
-            special=None, convicted=True, attack="random", systems=1, counterexample=None,
-            ledger_fails=True,
-        )  # fmt: skip
+    def falls(claim, variants, *, budget, seed, device):
+        return tuple(
+            VariantRecord(
+                id=variant.id,
+                text=variant.text,
+                form=variant.form,
+                statement=str(seed),
+                mathml="",
+                special=None,
+                convicted=True,
+                attack="random",
+                systems=1,
+                counterexample=None,
+                ledger_fails=True,
+            )
+            for variant in variants
+        )
 
     monkeypatch.setattr(parts, "sabotage", falls)
 
@@ -125,3 +141,20 @@ def test_every_folder_is_asked_for_before_the_work(refused, tiny, tmp_path):
     line = refused("verify", *CLAIM, "--seeds", "1-3", "--out", tmp_path)
     assert line.startswith(f"rnnbounds: cannot write {tmp_path / '2'}")
     assert not (tmp_path / "1").exists()
+
+
+def test_a_file_has_the_line_of_a_seed_before_the_next_one_runs(monkeypatch):
+    """Hours may pass between two of them."""
+    buffered = io.TextIOWrapper(io.BufferedWriter(raw := io.BytesIO()), encoding="utf-8")
+    monkeypatch.setattr(sys, "stdout", buffered)
+    monkeypatch.setattr(module, "problems", lambda run: [])
+    monkeypatch.setattr(module, "failing", lambda run: [])
+    seen = []
+
+    def runs():
+        for seed in (1, 2):
+            seen.append(raw.getvalue().decode())
+            yield SimpleNamespace(seed=seed)
+
+    assert module.show_runs(runs(), None, Format.text) == 0
+    assert seen == ["", "seed 1: all bounds hold\n"]

@@ -8,12 +8,12 @@ from theory.axioms.base import AXIOMS, SUBMULTIPLICATIVE_MAX
 from theory.axioms.gates import ENTRY_EUCLIDEAN, LEAST_BOUND
 from theory.language import ONE, Assumption, Axiom, law, le
 from theory.language.terms.unitary import part
-from theory.language.terms.variables import i, v, vector
+from theory.language.terms.variables import i, operator, v
 from theory.language.terms.vectors import max_norm, norm, row_norm
 from theory.proof import Proof, Step, check
 from theory.proof.methods import Smt
 
-W, V = vector("W"), vector("V")
+W, V = operator("W"), operator("V")
 ABOUT_ENTRIES = [
     axiom
     for axiom in AXIOMS

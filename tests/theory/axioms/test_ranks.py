@@ -21,7 +21,7 @@ from theory.axioms.ranks import (
 from theory.language import Assumption, Clause, Statement, at, eq, le
 from theory.language import symbols as quantities
 from theory.language.terms.unitary import beside, identity, rank, rows
-from theory.language.terms.variables import A, B, j, m, v, y, z
+from theory.language.terms.variables import A, B, X, Y, j, m, v, y, z
 from theory.language.terms.vectors import norm, transpose
 from theory.models.unitary.local_maps import ORTHOGONAL, PATTERNS, E, G, V, pattern, rest
 from theory.proof import Proof, Step, check
@@ -135,7 +135,7 @@ def test_a_law_of_ranks_holds_for_all_shapes(number: int) -> None:
     """Hundreds of random matrices, of sizes that fit or do not."""
     axiom, random = PLAIN[number], Random(number)
     for _ in range(300):
-        given: Values = {A: drawn(random), B: drawn(random), C: drawn(random), v: drawn(random)}
+        given: Values = {symbol: drawn(random) for symbol in (A, B, C, X, Y, v)}
         given |= {m: random.randrange(5), j: random.randrange(9), y: random.randrange(7)}
         given[z] = fmpq(random.randrange(-3, 4), 2)
         for clause in axiom.clauses:

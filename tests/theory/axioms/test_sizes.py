@@ -6,7 +6,7 @@ from theory.axioms.ranks import RANK_GRAM, RANK_IDENTITY, RANK_PRODUCT, RANK_ROW
 from theory.axioms.unitary import COSINES, SINGULAR_VALUES, left, right, singular
 from theory.claims.unitary.urnn_defect import NEEDED
 from theory.language import Instance, at, eq, le, symbols
-from theory.language.terms.unitary import J_2, J, V, eye_added, identity, rank
+from theory.language.terms.unitary import J_2, J, V, eye_all, identity, rank
 from theory.language.terms.variables import eye
 from theory.language.terms.vectors import transpose
 from theory.models.cells import W
@@ -40,7 +40,7 @@ def test_singular_values_of_two_sizes_make_no_identity_larger() -> None:
         ),
     )
     assert not check(Proof(steps), goal, (), minimal=False).proved
-    assert {eye, eye_added}.isdisjoint(SINGULAR_VALUES.constants | COSINES.constants)
+    assert {eye, eye_all}.isdisjoint(SINGULAR_VALUES.constants | COSINES.constants)
 
 
 def test_coordinates_are_those_of_one_size() -> None:

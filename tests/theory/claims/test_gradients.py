@@ -13,11 +13,11 @@ from flint import arb, fmpq
 from sympy import Integer
 
 import theory
+from theory.axioms.base import DIAGONAL_BENDS
 from theory.axioms.gradients import (
     CHAIN_RULE_LAYER,
     DERIVATIVE_IN_STATE_OTHER,
     DERIVATIVE_IN_STATE_WEIGHTED,
-    DIAGONAL_BENDS,
     LINEAR_MAP,
     MEAN_VALUE_GRADIENT,
     RAYLEIGH,

@@ -4,6 +4,7 @@ Each variant is refuted here by an instance worked out by hand, in rationals.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,14 +13,16 @@ from sympy import Expr
 
 import theory
 from theory.axioms import unitary as unitary_axioms
-from theory.language import Clause, Instance, Statement
+from theory.language import Clause, Instance, Statement, eq, symbols
 from theory.language.printing import statement_text
 from theory.language.terms import unitary as unitary_terms
-from theory.language.terms.variables import eye, i, vector
+from theory.language.terms.variables import eye, i, operator
 from theory.language.terms.vectors import Norm, Scalar, transpose
 from theory.language.vocabulary import unfold
+from theory.models.cells import W
 from theory.models.unitary.networks import BELOW
-from theory.proof import Form
+from theory.proof import Form, check, prove_variant
+from theory.proof.ledger import Ledger
 
 CLAIMS = tuple(theory.claim(f"urnn-{name}") for name in ("equivalence", "defect", "gradient"))
 FORMS = [pytest.param(form, id=f"{c.id}/{form.name}") for c in CLAIMS for form in c.forms]
@@ -29,7 +32,7 @@ FREE = ("?", "?")  # of a variable that stands for anything
 SYMBOLS: dict[str, Shape] = {
     "W": ("n", "n"), "U": ("n", "d"), "bias": ("n", "1"), "h_start": ("n", "1"),
     "V": ("m", "m"), "J": ("m", "n"), "J_2": ("m", "q"),
-    "W_2": ("n", "q"), "W_3": ("q", "n"), "W_4": ("q", "q"), "I_q": ("q", "q"),
+    "W_2": ("n", "q"), "W_3": ("q", "n"), "W_4": ("q", "q"), "I_m": ("m", "m"),
     "D": ("n", "n"), "D_inverse": ("n", "n"),
     "W_3_transposed": ("q", "n"), "W_3_short": ("q", "n"),
 }  # fmt: skip
@@ -142,12 +145,46 @@ def test_every_product_and_sum_has_a_shape(form: Form) -> None:
 
 def test_the_sorts_see_what_does_not_fit() -> None:
     """V W, W + V and JᵀJ = I of the larger size."""
-    J, V, W = unitary_terms.J, unitary_terms.V, vector("W")
+    J, V, W = unitary_terms.J, unitary_terms.V, operator("W")
     for bad in (V * W, W + V, J * V, transpose(J) * J + V):
         with pytest.raises(AssertionError):
             Sorts("n").shape(bad)
     with pytest.raises(AssertionError):
         Sorts("m").statement(Statement(transpose(J) * J, "==", eye))
+
+
+def witness_with(name: str, old: Expr, new: Expr) -> Ledger:
+    """The ledger of Theorem 3.1 where one of its definitions says something else."""
+    form = CLAIMS[0].form("theorem")
+    (was,) = (part for part in form.assumptions if part.id == name)
+    assert was.law is not None
+    clauses = tuple(
+        replace(c, conclusion=eq(c.conclusion.lhs, new)) if c.conclusion.rhs == old else c
+        for c in was.law.clauses
+    )
+    assert clauses != was.law.clauses
+    other = replace(was, law=replace(was.law, clauses=clauses))
+    assumptions = tuple(other if part is was else part for part in form.assumptions)
+    return check(form.proof, form.statement, assumptions, minimal=False)
+
+
+def test_the_witness_is_orthogonal_or_the_theorem_fails() -> None:
+    """With +Σ_q in its last corner V has the block W and as many rows, but is not orthogonal."""
+    S_q = unitary_axioms.low(W)
+    ledger = witness_with("minimal dilation", -S_q, S_q)
+    assert ledger.failures[0].id == "first and last columns are orthogonal"
+    assert "counter-model" in ledger.failures[0].detail
+
+
+def test_the_witness_has_at_most_twice_as_many_rows_or_the_theorem_fails() -> None:
+    """A row more than n + q may be one more than 2n; and 2n − 1 are not enough."""
+    n = symbols("n")[0]
+    q = unitary_terms.rank(unitary_axioms.kept(W))
+    ledger = witness_with("rows", n + q, n + q + 1)
+    assert "counter-model" in ledger.failures[0].detail
+    claim = CLAIMS[0]
+    fewer = prove_variant(claim, claim.variant("one-state-fewer"))
+    assert "counter-model" in fewer.failures[-1].detail
 
 
 Values = dict[str, np.ndarray]  # type: ignore[type-arg]

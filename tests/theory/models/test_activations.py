@@ -8,7 +8,7 @@ from sympy import Abs, Expr, Integer, Rational, exp, log, oo, sqrt, tanh
 from theory.errors import UnknownNameError
 from theory.language import Statement, le, lt, symbols
 from theory.language.constants import PEAK_EQUATION, SILU_PEAK, silu_peak
-from theory.language.terms.gradients import curvature, derivative
+from theory.language.terms.gradients import curvature, steepness
 from theory.language.terms.variables import z
 from theory.models.activations import (
     ACTIVATIONS,
@@ -222,4 +222,4 @@ def test_what_the_tables_of_activations_show() -> None:
     for step in (SLOPES, CURVATURES):
         assert isinstance(step.method, EachActivation)
         step.method.prove(step.conclusion, Known({}))
-    EachActivation().prove(le(Abs(derivative(z)), 2), Known({}))
+    EachActivation().prove(le(Abs(steepness(z)), 2), Known({}))

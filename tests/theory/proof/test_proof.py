@@ -10,7 +10,7 @@ from theory.axioms.gradients import DERIVATIVE_IN_STATE
 from theory.claims.memory.state_bound import FINITE
 from theory.language import Assumption, Instance, Statement, at, eq, law, le, lt, symbols
 from theory.language.terms.gradients import d_state
-from theory.language.terms.variables import a, b, c, j, m, vector, x, y, z
+from theory.language.terms.variables import a, b, c, j, m, operator, vector, x, y, z
 from theory.language.terms.vectors import norm, state
 from theory.models.system import CONTRACTION, CONTRACTIVE, DIFFERENTIABLE, DRIVE, WINDOW
 from theory.proof import Form, Proof, Step, check
@@ -71,7 +71,7 @@ def test_unused_assumptions_are_named() -> None:
         (at("natural", -1), "-1 is not shown to be a natural number"),
         (at("natural", T - k), "T - k is not shown to be a natural number"),
         (at("natural", a), "a cannot stand for j"),
-        (TRIANGLE.at(lam, a), "lam cannot stand for a"),
+        (TRIANGLE.at(lam, a), "lam cannot stand for X: number for vector or operator"),
     ],
 )
 def test_instances_have_the_right_sorts(instance: Instance, reason: str) -> None:
@@ -190,7 +190,7 @@ def test_conditions_on_what_varies_become_premises() -> None:
     )
     form = Form("f", goal, (CONTRACTIVE, WINDOW), "rnn", Proof((NATURAL, *steps)))
     lemma = form.lemma("lemma", T)
-    assert lemma.clause.given == (le(k, T),)
+    assert [clause.given for clause in lemma.clauses] == [(le(k, T),)]
     use = Step("claim", le(lam ** (T + 1), 1), Smt(lemma.at(T + k + 1), "contractive"))
     assert check(Proof((use,)), use.conclusion, (CONTRACTIVE,)).proved
     moving = Assumption("moving", "", law=law("moving", (m,), eq(state(x, 0, T), Integer(0))))
@@ -217,7 +217,7 @@ def test_an_axiom_needs_what_it_requires() -> None:
 
 def test_axioms_and_definitions_are_listed() -> None:
     """A ledger names what it rests on, lemmas included."""
-    v, A = vector("v"), vector("A")
+    v, A = vector("v"), operator("A")
     step = Step("claim", le(norm(A * v), norm(A) * norm(v)), Smt(SUBMULTIPLICATIVE.at(A, v)))
     ledger = check(Proof((step,)), step.conclusion, ())
     assert (ledger.proved, ledger.axioms, ledger.definitions) == (

@@ -53,7 +53,7 @@ from theory.language import (
     symbols,
 )
 from theory.language.terms.gradients import d_state, descent
-from theory.language.terms.variables import a, b, c, eye, j, m, v, vector, x, y, z
+from theory.language.terms.variables import a, b, c, eye, j, m, operator, v, vector, x, y, z
 from theory.language.terms.vectors import (
     RECURSION,
     Scalar,
@@ -68,6 +68,7 @@ from theory.models.activations import ACTIVATIONS, ActivationFacts, Piece, Supre
 from theory.models.slopes import require_pieces
 from theory.models.system import DIFFERENTIABLE, WINDOW
 from theory.proof import Form, Proof, Step, check
+from theory.proof.lemma import Lemma
 from theory.proof.methods import (
     HYPOTHESIS,
     BallMaximum,
@@ -80,14 +81,13 @@ from theory.proof.methods import (
     Smt,
 )
 from theory.proof.methods.naturals import require_natural
-from theory.proof.proof import Lemma
 from theory.proof.scope import Known
 
 lam, S_0, epsilon, T, k = symbols("lam S_0 epsilon T k")
 h_norm, h_start, step_gap, state_gap, state_gap_v = symbols(
     "h_norm h_start step_gap state_gap state_gap_v"
 )
-W, V, x_t, w = vector("W"), vector("V"), vector("x_t"), vector("w")
+W, V, x_t, w = operator("W"), operator("V"), vector("x_t"), vector("w")
 final = state(x, 0, T)
 values = function("values", Scalar)  # a sequence
 
@@ -134,7 +134,7 @@ def lemma(small: Assumption) -> Attack:
 other = Dummy("T", integer=True)
 even, positive = Symbol("even", integer=True, even=True), Symbol("p", positive=True)
 inner = Symbol("i", integer=True)
-inverse = vector("V_inverse")
+inverse = operator("V_inverse")
 bell = Rational(355, 113) / pi * exp(-((z - Rational(1, 3)) ** 2))
 local = assume(
     "local", le(norm(phi(a, c) - phi(b, c)), (1 + norm(a)) * norm(a - b)), variables=(a, b, c)

@@ -3,7 +3,7 @@
 from sympy import Expr
 
 from theory.axioms.base import TRIANGLE
-from theory.claims.unitary.urnn_equivalence import EQUIVALENCE
+from theory.claims.unitary.equivalent import EQUIVALENCE
 from theory.language import Statement, at, le, symbols
 from theory.language.terms.certificates import computed_double, unitary_computed
 from theory.language.terms.variables import x

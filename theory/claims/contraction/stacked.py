@@ -8,7 +8,7 @@ matrix of the norms is the triangular (λ_1 0; μλ_1 λ_2).
 
 from sympy import Expr, Max
 
-from theory.axioms.layers import TRIANGLE_MAX
+from theory.axioms.base import TRIANGLE_MAX
 from theory.language import ZERO, Assumption, Statement, assume, at, eq, le, lt, ne, symbols
 from theory.language.terms.stacks import STACK_RUN, lower, p, q, states, upper
 from theory.language.terms.variables import a, b, c, j, s, x

@@ -17,7 +17,7 @@ from theory.axioms.base import (
     SUBMULTIPLICATIVE_MAX,
 )
 from theory.language import Assumption, Axiom, Instance, Statement, assume, at, eq, le, symbols
-from theory.language.terms.variables import A, a, b, c, j, s, v, vector, x
+from theory.language.terms.variables import A, a, b, c, j, operator, s, v, vector, x
 from theory.language.terms.vectors import RECURSION, entry, is_diagonal, max_norm, norm, phi, state
 from theory.models.cells import LINEAR, RNN, U, W, bias
 from theory.models.lemmas.powers import power
@@ -32,12 +32,13 @@ h_gap, h_start, step_gap, state_gap = symbols("h_gap h_start step_gap state_gap"
 step_gap_P, step_gap_D, step_gap_v = symbols("step_gap_P step_gap_D step_gap_v")
 state_gap_P, state_gap_D, state_gap_v = symbols("state_gap_P state_gap_D state_gap_v")
 
-x_t, P_root, D, V = vector("x_t"), vector("P_root"), vector("D"), vector("V")
+x_t = vector("x_t")
+P_root, D, V = operator("P_root"), operator("D"), operator("V")
 
 
 def _weighted(weights: Symbol, notation: str, norm: Any = norm) -> tuple[Symbol, Assumption]:
     """The inverse of the weights, and what makes it one: ‖A Q⁻¹ Q v‖ = ‖A v‖."""
-    inverse = vector(f"{weights.name}_inverse")
+    inverse = operator(f"{weights.name}_inverse")
     invertible = assume("invertible", f"{notation} is invertible", forall=(A, v)).that(
         eq(norm(A * inverse * weights * v), norm(A * v)), eq(norm(inverse * weights * v), norm(v))
     )

@@ -7,7 +7,7 @@ from sympy import Expr, Symbol
 
 from theory.axioms.jets import LARGEST_ROW, ROWS_OF_DIFFERENCE
 from theory.claims.contraction.box import CONTRACTS, PLAIN
-from theory.language import ZERO, Assumption, Statement, Use, assume, at, eq, le, lt, symbols
+from theory.language import ONE, ZERO, Assumption, Statement, Use, assume, at, eq, le, lt, symbols
 from theory.language.terms.gradients import d_state, d_weights
 from theory.language.terms.jets import (
     STATES,
@@ -17,6 +17,7 @@ from theory.language.terms.jets import (
     block,
     depth,
     gap,
+    in_largest,
     one,
     row,
     shown,
@@ -52,13 +53,14 @@ in_weights, in_weights_two = d_weights(one, new), d_weights(two, new)
 DIFFERENTIATED = assume(
     "rows",
     "the rows of ∂φ/∂s and of ∂φ/∂w are derivatives of units, numbered so that the i-th comes "
-    "from at most i operations and its weights fall into at most i blocks",
+    "from at most i operations and its weights fall into at most i blocks; ‖s‖_box = max |s_i|/v_i",
     forall=(a, i),
 ).that(
     eq(row(d_state(a, new), i), unit_slope(shown(i), a, STATES)),
     eq(row(d_weights(a, new), i), unit_slope(shown(i), a, before(i))),
     le(depth(shown(i)), i),
     lt(ZERO, unit_weight(i)),
+    eq(in_largest, ONE),
 )
 
 
@@ -114,7 +116,7 @@ def _form(
         *uses
     )
     whole = theorem(name, statement, (*model, constant), "cell", (*steps, rows), note)
-    return whole.by("each row", LARGEST_ROW.at(bound, operator))
+    return whole.by("each row", at("rows", one, 0), LARGEST_ROW.at(bound, operator))
 
 
 WEIGHTS = _form(

@@ -2,13 +2,17 @@
 
 from sympy import Expr, sqrt
 
-from theory.axioms.base import DIAGONAL_NORM, SUBMULTIPLICATIVE, TRIANGLE
+from theory.axioms.base import (
+    DIAGONAL_BENDS,
+    DIAGONAL_NORM,
+    MEAN_VALUE_SLOPES,
+    SUBMULTIPLICATIVE,
+    TRIANGLE,
+)
 from theory.axioms.gradients import (
     CHAIN_RULE_LAYER,
-    DIAGONAL_BENDS,
     DIAGONAL_ROWS,
     LINEAR_MAP,
-    MEAN_VALUE_SLOPES,
     SUBMULTIPLICATIVE_FROBENIUS,
 )
 from theory.claims.gradients.box_constants import BOX_FORMS, BOX_VARIANTS

@@ -27,7 +27,7 @@ from theory.models.weights.projection import INNER_PRODUCT
 from theory.proof import step, theorem
 
 C_label, C_spread, dp, dp_gap, state_gap = symbols("C_label C_spread dp dp_gap state_gap")
-label = vector("C_label_row")
+label = vector("label_row")
 classes = Symbol("classes", integer=True)
 
 SUMS = law(

@@ -7,7 +7,7 @@ fresh run.
 from sympy import Add, Expr
 
 from theory.axioms.gradients import CHAIN_RULE_WEIGHTS, WEIGHTS_START
-from theory.language import at, le, symbols
+from theory.language import Assumption, at, le, symbols
 from theory.language.quantities.gradients import run_gradient
 from theory.language.terms.gradients import d_loss, sensitivity
 from theory.language.terms.variables import j, s, x
@@ -163,10 +163,9 @@ def _steps(g: Geometry) -> tuple[Step, ...]:
     )
 
 
-def _form(name: str, g: Geometry, note: str = "", about: str = "gradient") -> Form:
-    """The three terms in one norm of states."""
-    bound = le(grad_gap, three_terms(g, T - k, k, g.start_bound(T - k)))
-    model = (
+def model(g: Geometry) -> tuple[Assumption, ...]:
+    """What Lemma 2 presupposes of a model."""
+    return (
         *dict.fromkeys((*g.contracts, *g.slopes)),
         g.contractive,
         g.drive,
@@ -179,7 +178,12 @@ def _form(name: str, g: Geometry, note: str = "", about: str = "gradient") -> Fo
         WINDOW,
         SOME_WINDOW,
     )
-    return theorem(name, bound, model, about, _steps(g), note).by(
+
+
+def _form(name: str, g: Geometry, note: str = "", about: str = "gradient") -> Form:
+    """The three terms in one norm of states."""
+    bound = le(grad_gap, three_terms(g, T - k, k, g.start_bound(T - k)))
+    return theorem(name, bound, model(g), about, _steps(g), note).by(
         at("gradients bounded", T - k, k - 1), "window", "some window", "contractive"
     )
 

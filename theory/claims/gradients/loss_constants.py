@@ -5,13 +5,13 @@ from theory.axioms.gradients import SUBMULTIPLICATIVE_TRANSPOSED
 from theory.claims.gradients.cross_entropy import ENTROPY_CURVATURE, ENTROPY_SLOPE
 from theory.language import assume, at, eq, le, symbols
 from theory.language.terms.gradients import gradient
-from theory.language.terms.variables import a, b, c, vector
+from theory.language.terms.variables import a, b, c, operator, vector
 from theory.language.terms.vectors import norm, transpose
 from theory.proof import Claim, Elsewhere, Source, scaled, step, theorem, thousandth_less
 
 H, y_norm, C_norm_sq, C_norm_ce = symbols("H y_norm C_norm_sq C_norm_ce")
 C_label, C_spread, dp, dp_gap, state_gap = symbols("C_label C_spread dp dp_gap state_gap")
-C, target = vector("C"), vector("target")
+C, target = operator("C"), vector("target")
 
 SQUARED = assume(
     "squared loss", "p(h) = ½‖C h − y‖², with the gradient Cᵀ(C h − y)", forall=(c,)

@@ -4,6 +4,7 @@ from sympy import Integer, Rational, Symbol, sqrt
 
 from theory.axioms.base import CHOLESKY, LEAST_EIGENVALUE, ROUNDED_GRAM, WEYL, gamma
 from theory.language import Assumption, assume, eq, le, lt, symbols
+from theory.language.terms.unitary import rows
 from theory.language.terms.variables import eye
 from theory.language.terms.vectors import (
     completes,
@@ -11,7 +12,7 @@ from theory.language.terms.vectors import (
     in_range,
     least,
     norm,
-    rounded,
+    rounded_gram,
     trace,
     transpose,
 )
@@ -25,7 +26,7 @@ s_gate, s_svd, s_power, s_unshifted, s_unscaled = symbols(
 shift = Symbol("c", real=True)
 
 true_matrix = s_gate**2 * eye - transpose(W) * W - shift * eye
-matrix = rounded(true_matrix)
+matrix = rounded_gram(W, s_gate, shift)
 
 GATE = assume(
     "gate",
@@ -34,7 +35,7 @@ GATE = assume(
     "s² I − WᵀW − c I completes; c covers its backward error and the rounding of the matrix",
 ).that(
     eq(completes(matrix), Integer(1)),
-    eq(in_range(true_matrix), Integer(1)),
+    eq(in_range(W, s_gate, shift), Integer(1)),
     le(
         gamma(n + 2) / (1 - gamma(n + 2)) * trace(matrix)
         + gamma(n) * frobenius(W)
@@ -42,21 +43,24 @@ GATE = assume(
         shift,
     ),
 )
+SHAPES = assume("shapes", "W and the computed matrix have n rows").that(
+    le(rows(W), n), le(rows(matrix), n)
+)
 SIZE = Assumption("size", "n is at most 2^40", lt(n * u, Rational(1, 2**13)))
 
 FORM = theorem(
     "gate",
     le(W_norm_exact, s_gate),
-    (GATE, SIZE),
+    (GATE, SHAPES, SIZE),
     "matrix",
     (
         step(
             "nearly positive", le(-gamma(n + 2) / (1 - gamma(n + 2)) * trace(matrix), least(matrix))
-        ).by(CHOLESKY.at(matrix), "gate", "size"),
+        ).by(CHOLESKY.at(matrix, n), "gate", "shapes", "size"),
         step(
             "close to the true matrix",
             le(norm(matrix - true_matrix), gamma(n) * frobenius(W) + 4 * u * s_gate**2),
-        ).by(ROUNDED_GRAM.at(W, s_gate, shift), "gate", "size"),
+        ).by(ROUNDED_GRAM.at(W, s_gate, shift, n), "gate", "shapes", "size"),
         step("the shift pays", le(norm(W) ** 2, s_gate**2)).by(
             "nearly positive",
             "close to the true matrix",

@@ -14,6 +14,7 @@ from theory.axioms.base import (
 )
 from theory.language import Assumption, Clause, assume, at, eq, le, lt, symbols
 from theory.language.terms.gradients import activation, slopes
+from theory.language.terms.unitary import rows
 from theory.language.terms.variables import j, m, x
 from theory.language.terms.vectors import (
     RECURSION,
@@ -24,8 +25,9 @@ from theory.language.terms.vectors import (
     library,
     norm,
     phi,
-    rounded,
+    rounded_step,
     state,
+    transpose,
 )
 from theory.models.cells import RNN, U, W, bias
 from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
@@ -40,7 +42,7 @@ n, d, u, T, h_rounding = symbols("n d u T h_rounding")
 
 h, x_next = computed(x, m), entry(x, m + 1)
 exact = W * h + U * x_next + bias
-floating = rounded(exact)
+floating = rounded_step(W, h, U, x_next, bias)
 within = le(norm(h), Rational(101, 100) * B_h)  # what the local error bound presupposes
 
 FLOATING = assume(
@@ -51,7 +53,7 @@ FLOATING = assume(
 ).that(
     eq(computed(x, 0), Integer(0)),
     eq(computed(x, m + 1), library(floating)),
-    eq(in_range(exact), Integer(1)),
+    eq(in_range(W, h, U, x_next, bias), Integer(1)),
 )
 LIBRARY = assume(
     "library",
@@ -67,6 +69,9 @@ PRE_ACTIVATIONS = assume(
     le(norm(entry(x, m + 1)), B_x),
 )
 STATES = assume("states", "B_h bounds ‖h_t‖", forall=(j,)).that(le(norm(state(x, 0, j)), B_h))
+SHAPES = assume("shapes", "W has n columns and U has d, the numbers of states and of inputs").that(
+    le(rows(transpose(W)), n), le(rows(transpose(U)), d)
+)
 SIZE = Assumption("size", "n + d + 2 is at most 2^40", lt((n + d + 2) * u, Rational(1, 2**12)))
 TOTAL = (1 - lam**T) / (1 - lam)
 LOCAL = L_rho * gamma(n + d + 2) * Z_hat + e_rho
@@ -85,7 +90,7 @@ def _small(error: Expr) -> Assumption:
 
 # That it is a vanilla network is what other cells do not meet.
 CONTRACTS = replace(CONTRACTION, ties=False)
-MODEL = (RNN, CONTRACTS, CONTRACTIVE, STATES, FLOATING, LIBRARY, PRE_ACTIVATIONS, SIZE)
+MODEL = (RNN, CONTRACTS, CONTRACTIVE, STATES, FLOATING, LIBRARY, PRE_ACTIVATIONS, SHAPES, SIZE)
 
 PRE_ACTIVATION_STEP = step(
     "rounding before the activation",
@@ -93,7 +98,8 @@ PRE_ACTIVATION_STEP = step(
     forall=(m,),
     given=(within,),
 ).by(
-    ROUNDED_STEP.at(W, h, U, x_next, bias),
+    ROUNDED_STEP.at(W, h, U, x_next, bias, n, d),
+    "shapes",
     at("floating point", m),
     at("pre-activations", m),
     "size",

@@ -2,7 +2,7 @@
 
 from sympy import Expr, log
 
-from theory.claims.training.weight_gap import LEMMA as WEIGHT_GAP
+from theory.claims.training.weight_gap import BY_PRODUCT as PRODUCT
 from theory.language import ONE, ZERO, Assumption, at, le, lt, symbols
 from theory.language.functions import PrincipalRoot, StepProduct
 from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
@@ -19,20 +19,12 @@ from theory.models.lemmas.window import (
 )
 from theory.models.system import (
     ACCURACY,
-    CONTRACTIVE,
     LIPSCHITZ_READOUT,
     MEMORY,
-    SOME_WINDOW,
-    WINDOW,
 )
-from theory.models.weights.descent import FEASIBLE, TRAINING
+from theory.models.weights.descent import FEASIBLE
 from theory.models.weights.training import (
-    CONTRACTION,
-    CURVED,
-    DRIVE,
     GAMMA_BOUND,
-    GRADIENT_BOUND,
-    LIPSCHITZ_WEIGHTS,
 )
 from theory.models.weights.weighted_runs import PREDICTIONS, RUNS
 from theory.proof import Claim, Source, theorem
@@ -47,29 +39,20 @@ stretch = L_f / (1 - lam)
 STILL = stretch * (L_w * spread * G_0 + S_0)
 DRIFT = stretch * L_w * spread * G_1
 
-MODEL = (
-    *TRAINING,
-    CURVED,
-    CONTRACTION,
-    CONTRACTIVE,
-    DRIVE,
-    LIPSCHITZ_WEIGHTS,
-    LIPSCHITZ_READOUT,
-    WINDOW,
-)
+MODEL = (*PRODUCT.assumptions, LIPSCHITZ_READOUT)
 BOUND_FORM = theorem(
     "bound",
     le(trained_gap, stretch * (L_w * spread * eps_k + lam**k * S_0)),
     MODEL,
     "training",
     (*FEASIBLE, POWER_NOT_NEGATIVE, *RUNS, PREDICTIONS),
-).by("predictions by the weights", WEIGHT_GAP, "contractive", "curved")
+).by("predictions by the weights", PRODUCT.lemma("weight-gap").at(), "contractive", "curved")
 
 CONSTANTS = (
     Assumption("K_0", "K_0 bounds L_f (L_w M_N G_0 + S_0)/(1 − λ)", le(STILL, K_0)),
     Assumption("K_1", "K_1 bounds L_f L_w M_N G_1/(1 − λ)", le(DRIFT, K_1)),
 )
-EXPLICIT_MODEL = (*MODEL, GRADIENT_BOUND, GAMMA_BOUND, SOME_WINDOW, MEMORY, *CONSTANTS)
+EXPLICIT_MODEL = (*MODEL, GAMMA_BOUND, MEMORY, *CONSTANTS)
 EXPLICIT = theorem(
     "explicit",
     le(trained_gap, lam**k * (K_0 + k * K_1)),

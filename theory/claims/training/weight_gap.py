@@ -3,6 +3,7 @@
 from sympy import Rational, log
 
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
+from theory.claims.training import chained
 from theory.language import at, le, symbols
 from theory.language.functions import REAL_POWER, RealPower, StepProduct
 from theory.language.terms.variables import j
@@ -16,15 +17,21 @@ from theory.models.lemmas.growth import (
     PRODUCT_BY_ZETA,
     TANGENTS,
 )
-from theory.models.system import MEMORY, SOME_WINDOW
-from theory.models.weights.descent import CONSTANT_SIZE_STEPS, STEPS, TRAINING, here, there
+from theory.models.system import MEMORY
+from theory.models.weights.descent import (
+    CONSTANT_SIZE_STEPS,
+    DESCENTS,
+    STEPS,
+    TRAINING,
+    here,
+    there,
+)
 from theory.models.weights.projection import PROJECTS
 from theory.models.weights.training import (
     CONSTANT_STEPS,
     CURVED,
     DESCENT,
     GAMMA_BOUND,
-    GRADIENT_BOUND,
     GRADIENT_GAP,
     INVERSE_STEPS,
     SMOOTH,
@@ -41,17 +48,17 @@ RECURSION = theorem(
     "recursion",
     le(w_gap, (1 + alpha * beta / N) * w_gap_before + alpha / N * eps_k),
     (*TRAINING, SOME_STEPS),
-    "training",
+    "losses",
     STEPS,
-    note="one step of size α/N",
+    note="one step of size α/N, of any two losses",
 ).by(at("one step", N - 1), at("inverse steps", N - 1), "some steps")
 
 PRODUCT_BOUND = le(w_gap, eps_k / beta * (StepProduct(N, c) - 1))
-BY_PRODUCT = theorem(
-    "product",
+OF_LOSSES = theorem(
+    "losses",
     PRODUCT_BOUND,
     (*TRAINING, CURVED),
-    "training",
+    "losses",
     (
         *STEPS,
         *PRODUCT,
@@ -64,16 +71,20 @@ BY_PRODUCT = theorem(
             step=(at("one step", j), at("next factor", j, c), at("inverse steps", j), "step"),
         ),
     ),
-    note="the Γ quotient is the product of all 1 + αβ/t",
+    note="of any two losses; the Γ quotient is the product of all 1 + αβ/t",
 ).by(at("weights by the product", N), "curved")
-LEMMA = BY_PRODUCT.lemma("weight-gap").at()
+LEMMA = OF_LOSSES.lemma("weight-gap, losses").at()
+TIED = ("smooth gradient", "gradient gap")  # what Lemmas 3 and 2 say of a model's losses
+BY_PRODUCT = theorem(
+    "product", PRODUCT_BOUND, (*DESCENTS, CURVED, *chained.MODEL), "training", chained.CHAIN
+).by(LEMMA, *TIED, "curved")
 
 MODEL = (*TRAINING, CURVED, SOME_STEPS)
 BY_LOGARITHM = theorem(
     "logarithm",
     le(w_gap, alpha * eps_k * RealPower(N, c) * (1 + log(N))),
     MODEL,
-    "training",
+    "losses",
     (*POWERS, POWER_LARGE, LOGARITHM_POSITIVE, *PRODUCT, PRODUCT_BY_LOGARITHM),
     note="sharper for small αβ",
 ).by(
@@ -89,7 +100,7 @@ BY_ZETA = theorem(
     "zeta",
     le(w_gap, alpha * eps_k * RealPower(N, c) * (1 + 1 / c)),
     MODEL,
-    "training",
+    "losses",
     (*POWERS, *PRODUCT, PRODUCT_BY_ZETA),
     note="sharper for many steps",
 ).by(LEMMA, at("product by a power", c, N - 1), REAL_POWER.at(N, c), "curved", "step", "some steps")
@@ -97,9 +108,10 @@ BY_ZETA = theorem(
 PAPER = theorem(
     "paper",
     le(w_gap, alpha * (G_0 + G_1) * k * lam**k * RealPower(N, c + 1)),
-    (*MODEL, GRADIENT_BOUND, GAMMA_BOUND, MEMORY, SOME_WINDOW),
+    (*BY_PRODUCT.assumptions, SOME_STEPS, GAMMA_BOUND, MEMORY),
     "training",
     (
+        *chained.CHAIN,
         *TANGENTS,
         step("gradient bound by γ", le(eps_k, (G_0 + G_1) * k * lam**k)).by(
             at("gradient bound", k - 1), "gamma", "memory", "some window"
@@ -107,7 +119,8 @@ PAPER = theorem(
     ),
     note="γ = G_0 + G_1; a factor N more than need be",
 ).by(
-    BY_LOGARITHM.lemma("weight-gap").at(),
+    BY_LOGARITHM.lemma("weight-gap, logarithm").at(),
+    *TIED,
     "gradient bound by γ",
     REAL_POWER.at(N, c),
     REAL_POWER.at(N, c + 1),
@@ -123,7 +136,7 @@ CONSTANT = theorem(
     "constant",
     le(w_gap, eps_k / beta * ((1 + c) ** N - 1)),
     (PROJECTS, DESCENT, CONSTANT_STEPS, STEP, SMOOTH, GRADIENT_GAP, CURVED),
-    "training",
+    "losses",
     (
         *CONSTANT_SIZE_STEPS,
         step(
@@ -138,16 +151,17 @@ CONSTANT = theorem(
 IN_BOX = theorem(
     "box",
     PRODUCT_BOUND,
-    BY_PRODUCT.assumptions,
+    (*DESCENTS, CURVED, *chained.CELL_MODEL),
     "cell",
-    note="any cell, with β and ε_k from Lemmas 2 and 3 in the norm of the box, uniform on Ω",
-).by(LEMMA, "curved")
+    chained.CELL_CHAIN,
+    note="any cell, by Lemmas 2 and 3 in the norm of a box that no weights of Ω leave",
+).by(LEMMA, *TIED, "curved")
 
 WEIGHT_GAP = Claim(
     id="weight-gap",
     title="Weights trained on the truncated model stay close",
     source=Source("Miller & Hardt, Stable Recurrent Models", "Proposition 4"),
-    forms=(BY_PRODUCT, RECURSION, BY_LOGARITHM, BY_ZETA, PAPER, CONSTANT, IN_BOX),
+    forms=(BY_PRODUCT, OF_LOSSES, RECURSION, BY_LOGARITHM, BY_ZETA, PAPER, CONSTANT, IN_BOX),
     false_variants=(
         BY_LOGARITHM.variant(
             "no-logarithm",

@@ -5,14 +5,14 @@ from sympy import Symbol
 from theory.axioms.ranks import RANK_KERNEL, RANK_PRODUCT, RANK_ROWS, ROWS_OF_PRODUCT
 from theory.language import ONE, ZERO, Clause, assume, at, eq, le, lt, symbols
 from theory.language.terms.unitary import rows
-from theory.language.terms.variables import v, vector
+from theory.language.terms.variables import operator, v
 from theory.language.terms.vectors import norm
 from theory.models.unitary.local_maps import W, n, states
 from theory.proof import step, theorem
 
 (multiplicity,) = symbols("multiplicity")
 MU = Symbol("mu", real=True)
-S, W_3 = vector("S"), vector("W_3")
+S, W_3 = operator("S"), operator("W_3")
 BLOCK = assume(
     "orthonormal columns",
     "W above W_3 are the first n columns of an orthogonal m × m matrix",

@@ -4,7 +4,7 @@ ReLU commutes with a positive diagonal D: the network of D W D⁻¹, D U, D b ha
 """
 
 from theory.axioms.unitary import EXTENSIONAL
-from theory.claims.unitary.urnn_equivalence import STATES, off
+from theory.claims.unitary.equivalent import STATES, off
 from theory.language import ZERO, assume, at, eq, lt, symbols
 from theory.language.terms.gradients import activation
 from theory.language.terms.unitary import (

@@ -7,13 +7,13 @@ the outputs, for ReLU commutes with them.
 """
 
 from theory.axioms.ranks import RANK_GRAM, RANK_PRODUCT, RANK_ROWS
-from theory.axioms.unitary import COSINES, SINGULAR_VALUES, cosine, kept, left, low, right, singular
+from theory.axioms.unitary import COSINES, SINGULAR_VALUES
+from theory.claims.unitary.existence import CONTRACTION, MINIMAL, ORTHOGONAL, SMALL, E, K, Q
 from theory.claims.unitary.rescaled import RESCALED
-from theory.language import ONE, ZERO, Assumption, assume, eq, le, symbols
-from theory.language.quantities.unitary import ADDED, LAST, MIXED
-from theory.language.terms.unitary import J_2, W_2, W_3, W_4, J, V, eye_added, rank, rows
+from theory.language import ZERO, assume, eq, le, symbols
+from theory.language.terms.unitary import J_2, W_3, J, V, rank, rows
 from theory.language.terms.variables import eye
-from theory.language.terms.vectors import frobenius, norm, transpose
+from theory.language.terms.vectors import transpose
 from theory.models.cells import W
 from theory.models.unitary.networks import NORM
 from theory.proof import Claim, Source, step, theorem
@@ -24,46 +24,6 @@ unitary_defect, unitary_defect_transposed, unitary_defect_short = symbols(
     "unitary_defect unitary_defect_transposed unitary_defect_short"
 )
 defect_rank, W_rank = symbols("defect_rank W_rank")
-
-# The minimal dilation is orthogonal.
-CONTRACTION = Assumption("at most one", "λ ≤ 1", le(lam, ONE))
-P, Q, S = left(W), right(W), singular(W)
-K, E, S_q = cosine(W), kept(W), low(W)
-MINIMAL = assume(
-    "minimal dilation",
-    "V = (W PJK; KJᵀQᵀ −Σ_q), from the singular values of W; QQᵀ and JᵀJ are the identities of "
-    "n and of q coordinates",
-).that(
-    eq(eye, Q * transpose(Q)),
-    eq(eye_added, transpose(E) * E),
-    eq(W_2, P * E * K),
-    eq(W_3, K * transpose(E) * transpose(Q)),
-    eq(W_4, -S_q),
-)
-SMALL = step("contraction", le(norm(W), ONE)).by("norm of W", "at most one")
-ORTHOGONAL = theorem(
-    "dilation",
-    eq(unitary_defect, ZERO),
-    (NORM, CONTRACTION, MINIMAL),
-    "unitary",
-    (
-        SMALL,
-        step("first columns are orthonormal", eq(frobenius(ADDED), ZERO)).by(
-            "contraction", "minimal dilation", SINGULAR_VALUES.at(W), COSINES.at(W), method=Words
-        ),
-        step("first and last columns are orthogonal", eq(frobenius(MIXED), ZERO)).by(
-            "contraction", "minimal dilation", SINGULAR_VALUES.at(W), COSINES.at(W), method=Words
-        ),
-        step("last columns are orthonormal", eq(frobenius(LAST), ZERO)).by(
-            "contraction", "minimal dilation", COSINES.at(W), method=Words
-        ),
-    ),
-    note="V, of the rows counted next",
-).by(
-    "first columns are orthonormal",
-    "first and last columns are orthogonal",
-    "last columns are orthonormal",
-)
 
 # It has n + rank(I − WᵀW) rows.
 ENOUGH = theorem(

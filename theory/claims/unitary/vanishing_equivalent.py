@@ -9,11 +9,11 @@ from sympy import Expr
 from theory.axioms.base import SUBMULTIPLICATIVE
 from theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START, ZERO_DIAGONAL
 from theory.claims.contraction.rnn import SECANTS
-from theory.claims.unitary.urnn_equivalence import EQUAL_STATES, STATES, b_2
+from theory.claims.unitary.equivalent import EQUAL_STATES, STATES, b_2
 from theory.language import ONE, ZERO, Clause, assume, at, eq, le, symbols
 from theory.language.terms.gradients import d_state, derivative, slopes
 from theory.language.terms.unitary import J_2, W_3, J, V, d_run, part, preactivation
-from theory.language.terms.variables import a, b, eye, i, j, s, x, z
+from theory.language.terms.variables import X, Y, a, b, eye, i, j, s, x, z
 from theory.language.terms.vectors import entry, norm, state, transpose
 from theory.models.cells import W
 from theory.models.slopes import SLOPES
@@ -49,15 +49,15 @@ SLOPE_BLOCKS = assume(
 )
 UNITARY = isometry("V", V)
 COORDINATES = assume(
-    "coordinates", "J embeds the first n coordinates, J₂ the other ones", forall=(a, b)
+    "coordinates", "J embeds the first n coordinates, J₂ the other ones", forall=(X, Y)
 ).that(
-    eq(transpose(J) * J * a, a),
+    eq(transpose(J) * J * X, X),
     eq(transpose(J) * J_2, ZERO),
     eq(transpose(J_2) * J, ZERO),
-    eq(J * transpose(J) * b, b - J_2 * transpose(J_2) * b),
+    eq(J * transpose(J) * Y, Y - J_2 * transpose(J_2) * Y),
 )
-LENGTHS = assume("lengths", "J keeps the length, Jᵀ leaves out entries", forall=(a, b)).that(
-    le(norm(J * a), norm(a)), le(norm(transpose(J) * b), norm(b))
+LENGTHS = assume("lengths", "J keeps the length, Jᵀ leaves out entries", forall=(X, Y)).that(
+    le(norm(J * X), norm(X)), le(norm(transpose(J) * Y), norm(Y))
 )
 
 

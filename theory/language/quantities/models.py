@@ -7,7 +7,18 @@ from sympy import Abs, Expr
 from theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
 from theory.language.terms.gates import gated_run
 from theory.language.terms.gradients import descent, jacobian
-from theory.language.terms.variables import a, b, i, vector, x, x_edge, x_other, x_past, x_zeroed
+from theory.language.terms.variables import (
+    a,
+    b,
+    i,
+    operator,
+    vector,
+    x,
+    x_edge,
+    x_other,
+    x_past,
+    x_zeroed,
+)
 from theory.language.terms.vectors import (
     Vector,
     computed,
@@ -20,7 +31,7 @@ from theory.language.terms.vectors import (
 )
 
 T, k, t, n, d = (Symbol(name, integer=True) for name in ("T", "k", "t", "n", "d"))
-_root, _scaling, _weights = vector("P_root"), vector("D"), vector("V")
+_root, _scaling, _weights = operator("P_root"), operator("D"), operator("V")
 _input: Vector = vector("x_t")
 _step = phi(a, _input) - phi(b, _input)
 _AFTER, _BEFORE = "two states after one step", "two states"
@@ -139,7 +150,7 @@ MODELS: tuple[Quantity, ...] = (
     *of(
         "matrix",
         measured(
-            "W_norm_exact", "the true ‖W‖₂", r"\lVert W\rVert_2", norm(vector("W")), "spectral"
+            "W_norm_exact", "the true ‖W‖₂", r"\lVert W\rVert_2", norm(operator("W")), "spectral"
         ),
     ),
     measured(

@@ -4,33 +4,27 @@ from sympy import Expr, Max, Rational, sqrt
 
 from theory.language.quantity import Quantity, Symbol, measured, of, parameter
 from theory.language.terms.unitary import (
-    W_2,
     W_3,
-    W_4,
+    V,
     below,
     d_run,
-    eye_added,
+    eye_all,
     largest_gap,
     largest_pulse_gap,
     largest_scaled_gap,
     rank,
     start,
 )
-from theory.language.terms.variables import eye, vector, x
+from theory.language.terms.variables import eye, operator, vector, x
 from theory.language.terms.vectors import Norm, Scalar, frobenius, function, norm, transpose
 
 T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 lam, S_0, B_h = (Symbol(name, real=True) for name in ("lam", "S_0", "B_h"))
-W, W_transposed, W_short = vector("W"), vector("W_3_transposed"), vector("W_3_short")
+W, W_transposed, W_short = operator("W"), operator("W_3_transposed"), operator("W_3_short")
 
 count = function("count", Norm, __name__)  # count(v), of the classes that v lists
 is_scalar = function("is_scalar", Scalar, __name__)  # 1 for ρ I with 0 ≤ ρ < 1
 is_constant = function("is_constant", Scalar, __name__)  # 1 for a pattern that is the same
-
-# The blocks of VᵀV − I.
-ADDED = transpose(W) * W + transpose(W_3) * W_3 - eye
-MIXED = transpose(W) * W_2 + transpose(W_3) * W_4
-LAST = transpose(W_2) * W_2 + transpose(W_4) * W_4 - eye_added
 
 
 def _gap(name: str, meaning: str, mark: str, definition: Expr) -> Quantity:
@@ -101,7 +95,7 @@ _DILATION = (
             "unitary_defect",
             "how far the dilation V is from orthogonal",
             r"V^T V-I\rVert_F",
-            frobenius(ADDED) + 2 * frobenius(MIXED) + frobenius(LAST),
+            frobenius(transpose(V) * V - eye_all),
         ),
         _defect(
             "unitary_defect_transposed",
@@ -127,17 +121,17 @@ _DILATION = (
             "multiplicity",
             "largest geometric multiplicity of an eigenvalue |μ| < 1 of the leading block",
             r"mult(\mu)",
-            rank(vector("S")),
+            rank(operator("S")),
         ),
         _number(
             "multiplicity_any",
             "the same of the eigenvalues |μ| ≤ 1",
             r"mult_1(\mu)",
-            rank(vector("S_any")),
+            rank(operator("S_any")),
         ),
     ),
 )
-_active, _analytic = vector("D_active"), vector("H_analytic")
+_active, _analytic = operator("D_active"), operator("H_analytic")
 _LIMITS = (
     *of(
         "candidate",
@@ -178,21 +172,21 @@ _LIMITS = (
             "sample_rank",
             "rank of the units' values, as functions of the inputs and up to constants",
             "rank(H)",
-            rank(vector("H_units")),
+            rank(operator("H_units")),
         ),
         _number(
             "sign_classes",
             "classes of units that are equal up to the sign, the constant ones apart",
             "classes_s",
-            count(vector("H_sign")),
+            count(operator("H_sign")),
         ),
         _number(
             "equal_classes",
             "classes of units that are equal, the constant ones apart",
             "classes_e",
-            count(vector("H_equal")),
+            count(operator("H_equal")),
         ),
-        _number("unit_count", "number of units", "units", count(vector("H_all"))),
+        _number("unit_count", "number of units", "units", count(operator("H_all"))),
         _number(
             "analytic_rank",
             "rank of the values of tanh A_1 and of tanh A_2 = tanh(A_1)/2",

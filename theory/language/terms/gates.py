@@ -8,7 +8,7 @@ from sympy import Expr, tanh
 from theory.language.law import law
 from theory.language.statement import eq
 from theory.language.terms.unitary import part
-from theory.language.terms.variables import a, b, i, j, v, vector, x
+from theory.language.terms.variables import a, b, i, j, operator, v, x
 from theory.language.terms.vectors import Norm, Scalar, entry, function, phi
 
 # boxed(v), the state of the box nearest to v: each state of the box is one, boxed(v) = v
@@ -20,8 +20,8 @@ omega_norm = function("omega_norm", Norm, __name__)  # max(‖c‖_∞, ‖h‖_
 cell_box = function("cell_box", Scalar, __name__)
 output_box = function("output_box", Scalar, __name__)
 
-to_cell, to_output = vector("P_c"), vector("P_h")  # c = P_c s and h = P_h s
-unit_weights = vector("V_unit")  # diag(1/v) over the whole state
+to_cell, to_output = operator("P_c"), operator("P_h")  # c = P_c s and h = P_h s
+unit_weights = operator("V_unit")  # diag(1/v) over the whole state
 
 
 def sigmoid(z: Expr) -> Expr:

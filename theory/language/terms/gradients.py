@@ -2,32 +2,39 @@
 
 from functools import partial
 
-from theory.language.terms.vectors import Scalar, function
+from theory.language.terms.vectors import Operator, Scalar, function
 
-_map, _number = partial(function, module=__name__), partial(function, base=Scalar, module=__name__)
+_map, _number, _operator = (
+    partial(function, module=__name__),
+    partial(function, base=Scalar, module=__name__),
+    partial(function, base=Operator, module=__name__),
+)
 
 # Of the model's own weights or, with one argument more, of those weights.
-d_state = _map("d_state")  # d_state(h, x) = ∂φ/∂h
-d_input = _map("d_input")  # d_input(h, x) = ∂φ/∂x
-d_weights = _map("d_weights")  # d_weights(h, x) = ∂φ/∂w, from weights to states
+d_state = _operator("d_state")  # d_state(h, x) = ∂φ/∂h
+d_input = _operator("d_input")  # d_input(h, x) = ∂φ/∂x
+d_weights = _operator("d_weights")  # d_weights(h, x) = ∂φ/∂w, from weights to states
 # differentiable(h, x): 1 where φ is differentiable at (h, x), jointly in the weights
 differentiable = _number("differentiable")
-jacobian = _map("jacobian")  # jacobian(x, T, t) = ∂h_T/∂x_t
+jacobian = _operator("jacobian")  # jacobian(x, T, t) = ∂h_T/∂x_t
 activation = _map("activation")  # activation(z) = ρ(z), component by component
 # slopes(a, b), the diagonal matrix of ρ's secant slopes, and of its derivatives ρ'(a) if a = b
-slopes = _map("slopes")
-bends = _map("bends")  # bends(a, b), the diagonal matrix of the secant slopes of ρ'
+slopes = _operator("slopes")
+bends = _operator("bends")  # bends(a, b), the diagonal matrix of the secant slopes of ρ'
 derivative = _number("derivative")  # derivative(z) = ρ'(z), a component
-curvature = _number("curvature")  # curvature(z) = ρ''(z), a component
+# steepness(z) = limsup |ρ(z) − ρ(y)|/|z − y| for y → z: |ρ'(z)| but at kinks, and ∞ where ρ jumps;
+# curvature(z), the same of ρ'
+steepness, curvature = _number("steepness"), _number("curvature")
 # d_matrix(v), d_inputs(v), d_offset(v): the parts δW, δU, δb of a change v of the weights
-d_matrix, d_inputs, d_offset = _map("d_matrix"), _map("d_inputs"), _map("d_offset")
-lift = _map("lift")  # lift(h, x), the operator δw = (δW, δU, δb) ↦ δW h + δU x + δb
-sensitivity = _map("sensitivity")  # sensitivity(x, s, j) = d state(x, s, j)/dw
+d_matrix, d_inputs = _operator("d_matrix"), _operator("d_inputs")
+d_offset = _map("d_offset")
+lift = _operator("lift")  # lift(h, x), the operator δw = (δW, δU, δb) ↦ δW h + δU x + δb
+sensitivity = _operator("sensitivity")  # sensitivity(x, s, j) = d state(x, s, j)/dw
 # recent(x, s, j): d state(x, 0, s + j)/dw, but for the uses of w up to time s
-recent = _map("recent")
-d_loss = _map("d_loss")  # d_loss(h) = ∂p/∂h, from states to numbers
+recent = _operator("recent")
+d_loss = _operator("d_loss")  # d_loss(h) = ∂p/∂h, from states to numbers
 gradient = _map("gradient")  # gradient(h) = ∇p(h), its transpose
-hessian = _map("hessian")  # hessian(h) = ∇²p(h)
+hessian = _operator("hessian")  # hessian(h) = ∇²p(h)
 # logits(j) = C_j, the row of class j; share(h, j), its softmax; top(v), bottom(v): the rows with
 # the largest and the smallest product with v
 logits, top, bottom = _map("logits"), _map("top"), _map("bottom")
@@ -37,7 +44,7 @@ share = _number("share")
 mass, mixture = _number("mass"), _map("mixture")
 first_moment, second_moment = _number("first_moment"), _number("second_moment")
 # gap_sum(x, k, j) = Σ (∇p_t - ∇p_t^k) over k < t ≤ k + j
-gap_sum = _map("gap_sum")
+gap_sum = _operator("gap_sum")
 
 descent = _number("descent")  # descent(j), the parameter after j steps of descent
 # weights(j) and weights_hat(j): after j steps on the full and on the truncated model's loss

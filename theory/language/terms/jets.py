@@ -7,6 +7,8 @@ its own weights multiply.  Directions come in blocks, all states or some of the 
 derivative in a block is a covector in the dual norm: that of ‖·‖_box, or the Euclidean one.
 """
 
+from sympy import Symbol
+
 from theory.language.terms.gates import boxed, unit_weights
 from theory.language.terms.variables import a, b, vector
 from theory.language.terms.vectors import Scalar, function, max_norm
@@ -39,6 +41,8 @@ steep_squares, bent_squares = (
 row = function("row", module=__name__)  # row(A, i), the i-th row of an operator into states
 shown = function("shown", module=__name__)  # shown(i), the unit which the i-th row is of
 unit_weight = function("unit_weight", Scalar, __name__)  # v_i
+# 1 where weighted(s) of states is max |s_i|/v_i, and 0 where it is another norm
+in_largest = Symbol("in_largest", real=True)
 
 LEAF, PRODUCT, ACTIVATION, SUM, MIXTURE = range(5)
 STATES = vector("all_states")

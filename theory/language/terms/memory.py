@@ -3,12 +3,12 @@
 from theory.language.law import law
 from theory.language.statement import eq
 from theory.language.terms.variables import j, s, v, x
-from theory.language.terms.vectors import Scalar, entry, function
+from theory.language.terms.vectors import Operator, Scalar, entry, function
 
 # mode(x, s, j): one mode of a diagonal recurrence after j steps from zero at time s
 mode, turned, pushed = (function(name, module=__name__) for name in ("mode", "turned", "pushed"))
 # shifted(i, j) = Nⁱ Aʲ for A = ρ I + N
-shifted = function("shifted", module=__name__)
+shifted = function("shifted", Operator, __name__)
 # scan(x, s, j): one unit after j steps from zero at time s, of which decay(x_t) is kept and
 # fed(x_t) is new; decays(x, s, j), the product of what these steps keep
 scan, decay, fed, decays = (

@@ -9,8 +9,8 @@ from sympy import Abs, Expr, Integer
 
 from theory.language.law import Clause, law
 from theory.language.statement import eq, le
-from theory.language.terms.variables import b, j, vector, x
-from theory.language.terms.vectors import Norm, Scalar, function, norm, readout
+from theory.language.terms.variables import b, j, operator, vector, x
+from theory.language.terms.vectors import Norm, Operator, Scalar, function, norm, readout
 
 network = function("network", module=__name__)  # network(x, j) = h_j
 # urnn(b_2, x, j) = s_j with the bias b_2 of the added units, upper(b_2, x, j) its first n entries,
@@ -24,15 +24,15 @@ scaled_preactivation = function("scaled_preactivation", module=__name__)
 unscaled = function("unscaled", module=__name__)
 # below(z, A), whose entries are -z ‖i-th row of A‖, or less where such roots are rounded
 below = function("below", module=__name__)
-part = function("part", Scalar, __name__)  # part(v, i), the i-th entry of v
+part = function("part", Scalar, __name__)  # part(v, i), the i-th entry of v, 0 beyond the last
 line = function("line", module=__name__)  # line(A, i), the i-th row of A, as a vector
-d_run = function("d_run", module=__name__)  # d_run(x, s, j) = ∂h_{s+j}/∂h_s
+d_run = function("d_run", Operator, __name__)  # d_run(x, s, j) = ∂h_{s+j}/∂h_s
 
 rank = function("rank", Norm, __name__)  # rank(0) = 0 and rank(-A) = rank(A)
 # rows(A), the number of rows of A, the last ones that are 0 not counted
 rows = function("rows", Scalar, __name__)
-identity = function("identity", module=__name__)  # identity(m), the m × m identity
-beside = function("beside", module=__name__)  # beside(A, B), the matrix (A, B)
+identity = function("identity", Operator, __name__)  # identity(m), the m × m identity
+beside = function("beside", Operator, __name__)  # beside(A, B), the matrix (A, B)
 
 # The scalar network h = max(λ h + x, 0) and the two units of its equivalent, on inputs that are 0
 # but for the first.
@@ -45,11 +45,11 @@ largest_gap = function("largest_gap", Scalar, __name__)
 largest_scaled_gap = function("largest_scaled_gap", Scalar, __name__)
 largest_pulse_gap = function("largest_pulse_gap", Scalar, __name__)
 
-V, W_2, W_3, W_4 = vector("V"), vector("W_2"), vector("W_3"), vector("W_4")
-J, J_2 = vector("J"), vector("J_2")
+V, W_2, W_3, W_4 = operator("V"), operator("W_2"), operator("W_3"), operator("W_4")
+J, J_2 = operator("J"), operator("J_2")
 start = vector("h_start")
-D, D_inverse = vector("D"), vector("D_inverse")
-eye_added = vector("I_q")  # the identity of the added units
+D, D_inverse = operator("D"), operator("D_inverse")
+eye_all = operator("I_m")  # the identity of all units
 
 
 def larger(value: Expr, first: Expr, second: Expr) -> tuple[Clause, ...]:

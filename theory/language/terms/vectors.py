@@ -11,6 +11,7 @@ from sympy import Expr, Function, Integer, default_sort_key, expand_mul
 from sympy.core.function import FunctionClass
 
 from theory.language.law import law
+from theory.language.sorts import OPERATOR, VECTOR, Sort
 from theory.language.statement import eq
 from theory.language.terms.variables import a, j, m, s, x
 
@@ -26,10 +27,18 @@ class Term(Function):
 
 
 class Vector(Term):
-    """A term that is a vector or an operator."""
+    """A term that is a vector."""
+
+    sort: Sort = VECTOR
 
     def _eval_is_commutative(self) -> bool:
         return False
+
+
+class Operator(Vector):
+    """A term that is an operator."""
+
+    sort: Sort = OPERATOR
 
 
 class Norm(Term):
@@ -70,9 +79,14 @@ class Scalar(Term):
         return True
 
 
-def function(name: str, base: type[Term] = Vector, module: str = __name__) -> Any:
-    """A new function of formal terms, vector-valued unless the base says otherwise."""
-    return FunctionClass(name, (base,), {"__module__": module})
+def function(
+    name: str, base: type[Term] = Vector, module: str = __name__, *, stored: bool = False
+) -> Any:
+    """A new function of formal terms, vector-valued unless the base says otherwise.
+
+    Of what float64 computes the arguments are `stored`: names of values, no expressions.
+    """
+    return FunctionClass(name, (base,), {"__module__": module, "stored": stored})
 
 
 norm = function("norm", Norm)  # Euclidean, and spectral for operators
@@ -87,9 +101,9 @@ least = function("least", Scalar)  # least(A), the least eigenvalue of a symmetr
 # inner(a, b) = ⟨a, b⟩, of vectors; of matrices only where the vectors of their entries are meant
 inner = function("inner", Scalar)
 exponential = function("exponential", Scalar)  # SymPy's exp rewrites itself into powers
-diagonal = function("diagonal")  # diagonal(v), the diagonal matrix with the entries of v
-absolute = function("absolute")  # absolute(A) = |A|, entry by entry
-transpose = function("transpose")
+diagonal = function("diagonal", Operator)  # diagonal(v), the diagonal matrix with the entries of v
+absolute = function("absolute", Operator, stored=True)  # absolute(A) = |A|, entry by entry
+transpose = function("transpose", Operator)
 is_diagonal = function("is_diagonal", Scalar)  # 1 for a diagonal operator
 is_symmetric = function("is_symmetric", Scalar)  # 1 for a symmetric operator
 
@@ -100,13 +114,17 @@ readout = function("readout")  # readout(h), the map f of y = f(h)
 entry = function("entry")  # entry(x, t) = x_t
 forward = function("forward")  # forward(x, j, t) = H^(j)_t, layer j of the network
 
-# in_range(v): 1 if v is of float64 operands, and float64 loses no part to overflow or underflow
-in_range = function("in_range", Scalar)
-library = function("library")  # library(z), ρ as the library computes it
-rounded = function("rounded")  # rounded(v), the expression v as float64 computes it
+# Functions of operands that are stored in float64.  rounded_step(A, a, B, b, v) is A a + B b + v as
+# float64 computes it; rounded_gram(A, y, z) so y² I − AᵀA − z I.  in_range is 1 of such operands
+# if they are numbers of float64, and of the result no part is lost to overflow or underflow.
+rounded_step = function("rounded_step", stored=True)
+rounded_gram = function("rounded_gram", Operator, stored=True)
+in_range = function("in_range", Scalar, stored=True)
+library = function("library", stored=True)  # library(z), ρ as the library computes it
 computed = function("computed")  # computed(x, j), the float64 state after j steps
-# completes(A): 1 if Cholesky's factorisation runs to completion, losing nothing to underflow
-completes = function("completes", Scalar)
+# completes(A): 1 if Cholesky's factorisation of a matrix stored in float64 runs to completion,
+# losing nothing to underflow
+completes = function("completes", Scalar, stored=True)
 
 RECURSION, RUN = (
     law(

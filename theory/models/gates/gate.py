@@ -13,7 +13,7 @@ from sympy import Abs, Expr, Symbol, tanh
 from theory.language import ONE, Assumption, assume, at, le, symbols
 from theory.language.terms.gates import boxed, to_output
 from theory.language.terms.unitary import part
-from theory.language.terms.variables import a, b, i, m, vector, x
+from theory.language.terms.variables import a, b, i, m, operator, vector, x
 from theory.language.terms.vectors import Scalar, entry, function, max_norm
 from theory.models.gates.gated_steps import QUARTER
 from theory.proof import Step, step
@@ -39,7 +39,7 @@ class Gate:
     @property
     def matrix(self) -> Symbol:
         """W."""
-        return vector(f"W_{self.name}")
+        return operator(f"W_{self.name}")
 
     @property
     def size(self) -> Symbol:
@@ -57,7 +57,7 @@ class Gate:
 
     def offset(self, inputs: Expr) -> Expr:
         """U x + b."""
-        return vector(f"U_{self.name}") * inputs + vector(f"b_{self.name}")
+        return operator(f"U_{self.name}") * inputs + vector(f"b_{self.name}")
 
     def fed(self, state: Expr, inputs: Expr = new) -> Expr:
         """W h + U x + b."""

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from sympy import Abs, Add, Expr
 
-from theory.axioms.gradients import TRIANGLE_WEIGHTED
-from theory.axioms.jets import CHAIN_RULE_UNITS, HOMOGENEITY_WEIGHTED
+from theory.axioms.base import HOMOGENEITY_WEIGHTED, TRIANGLE_WEIGHTED
+from theory.axioms.jets import CHAIN_RULE_UNITS
 from theory.language import ONE, ZERO, Statement, Use, at, le
 from theory.language.terms.jets import (
     ACTIVATION,

@@ -6,7 +6,7 @@ The lemma is an argument in prose: it speaks of poles of meromorphic functions.
 from theory.axioms.ranks import RANK_KERNEL, RANK_PRODUCT
 from theory.language import ONE, ZERO, assume, at, eq, le, symbols
 from theory.language.terms.unitary import rank
-from theory.language.terms.variables import v, vector
+from theory.language.terms.variables import operator, v
 from theory.language.terms.vectors import Scalar, function, norm
 from theory.proof import step, theorem
 
@@ -49,7 +49,7 @@ INDEPENDENCE = (
 )
 
 # values v = v·t_k as a function of the inputs, up to constants; representatives selects units
-values, representatives = vector("H_units"), vector("S_classes")
+values, representatives = operator("H_units"), operator("S_classes")
 of_network = function("of_network", Scalar, __name__)  # 1 for the units of a tanh network
 
 NETWORK = assume(

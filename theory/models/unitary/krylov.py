@@ -4,8 +4,8 @@ from sympy import Expr
 
 from theory.language import ONE, ZERO, Assumption, Clause, assume, eq, law, le, lt, symbols
 from theory.language.terms.unitary import beside, identity, rank, rows
-from theory.language.terms.variables import A, B, j, v, vector, z
-from theory.language.terms.vectors import function, norm
+from theory.language.terms.variables import A, B, j, operator, v, z
+from theory.language.terms.vectors import Operator, function, norm
 from theory.models.unitary.local_maps import (
     D,
     E,
@@ -22,10 +22,10 @@ from theory.models.unitary.local_maps import (
 )
 
 (active,) = symbols("active")
-idle = vector("D_idle")
+idle = operator("D_idle")
 
 # krylov(A, B, z, j) = (B, (A − z) B, …, (A − z)^j B)
-krylov = function("krylov", module=__name__)
+krylov = function("krylov", Operator, __name__)
 KRYLOV = law(
     "Krylov space",
     (A, B, z, j),
@@ -33,7 +33,7 @@ KRYLOV = law(
     eq(krylov(A, B, z, j + 1), beside(B, A * krylov(A, B, z, j) - z * krylov(A, B, z, j))),
 )
 # seen(j) = E (D V)^j
-seen = function("seen", module=__name__)
+seen = function("seen", Operator, __name__)
 
 CONSTANT = assume(
     "constant pattern",

@@ -12,20 +12,20 @@ from sympy import Symbol
 
 from theory.language import ZERO, Assumption, Clause, assume, eq, le, symbols
 from theory.language.terms.unitary import identity, rank, rows
-from theory.language.terms.variables import j, m, v, vector
-from theory.language.terms.vectors import function, norm
+from theory.language.terms.variables import j, m, operator, v
+from theory.language.terms.vectors import Operator, function, norm
 
 n, states, T, separation = symbols("n states T separation")
 pattern_constant, scalar_W = symbols("pattern_constant scalar_W")
-W, V, E, G = vector("W"), vector("V"), vector("E"), vector("G")
-D = vector("D_active")
+W, V, E, G = operator("W"), operator("V"), operator("E"), operator("G")
+D = operator("D_active")
 rho = Symbol("rho", real=True)
 
 # pattern(j) = D_j, with 1 on its diagonal for a unit active at time j, and rest(j) = I − D_j
-pattern, rest = function("pattern", module=__name__), function("rest", module=__name__)
+pattern, rest = function("pattern", Operator, __name__), function("rest", Operator, __name__)
 # response(j, i) = ∂y_j/∂x_i of the network, response_candidate(j, i) = ∂ŷ_j/∂x_i
-response = function("response", module=__name__)
-response_candidate = function("response_candidate", module=__name__)
+response = function("response", Operator, __name__)
+response_candidate = function("response_candidate", Operator, __name__)
 
 SAME = eq(separation, ZERO)
 MATCH = Assumption("match", "the candidate agrees with the network on the cell", SAME)

@@ -24,8 +24,8 @@ from theory.language import (
 )
 from theory.language.functions import TANH
 from theory.language.terms.unitary import rows
-from theory.language.terms.variables import b, j, v, vector, z
-from theory.language.terms.vectors import Scalar, exponential, function, norm, transpose
+from theory.language.terms.variables import b, j, operator, v, vector, z
+from theory.language.terms.vectors import Operator, Scalar, exponential, function, norm, transpose
 from theory.models.unitary.independence import INDEPENDENCE
 from theory.models.unitary.local_maps import W, states
 from theory.proof import step
@@ -34,11 +34,11 @@ sigmoid_gap, same_activation, sigmoidal = symbols("sigmoid_gap same_activation s
 
 # units(j) v = v·τ_j and others(j) b = b·r_j; arguments(j) v and other_arguments(j) b: of the
 # pre-activations
-units, others = function("units", module=__name__), function("others", module=__name__)
-arguments = function("arguments", module=__name__)
-other_arguments = function("other_arguments", module=__name__)
+units, others = function("units", Operator, __name__), function("others", Operator, __name__)
+arguments = function("arguments", Operator, __name__)
+other_arguments = function("other_arguments", Operator, __name__)
 sigmoid = function("sigmoid", Scalar, __name__)
-U, e, c = vector("U"), vector("e"), vector("c_out")
+U, e, c = operator("U"), vector("e"), vector("c_out")
 back = transpose(U)
 
 SIGMOID = law(

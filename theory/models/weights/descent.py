@@ -47,7 +47,7 @@ ONE_STEP = step(
     TRIANGLE.at(here - there, -size * (gradient - other)),
     HOMOGENEITY.at(size, gradient - other),
     TRIANGLE.at(gradient - same, same - other),
-    at("smooth", here, there),
+    at("smooth gradient", here, there),
     at("gradient gap", there),
     at("the full weights are feasible", j),
     at("the truncated weights are feasible", j),
@@ -56,4 +56,5 @@ ONE_STEP = step(
 STEPS = (*PROJECTION_LEMMAS, *FEASIBLE, STEP_SIZE, ONE_STEP)
 CONSTANT_SIZE_STEPS = (*PROJECTION_LEMMAS, *FEASIBLE, CONSTANT_SIZE, ONE_STEP)
 
-TRAINING = (PROJECTS, DESCENT, INVERSE_STEPS, STEP, SMOOTH, GRADIENT_GAP)
+DESCENTS = (PROJECTS, DESCENT, INVERSE_STEPS, STEP)
+TRAINING = (*DESCENTS, SMOOTH, GRADIENT_GAP)

@@ -6,13 +6,14 @@ from sympy import Expr
 
 from theory.axioms.gradients import DERIVATIVE_IN_STATE_OTHER
 from theory.language import ONE, ZERO, Assumption, Clause, Use, assume, at, eq, law, le, symbols
-from theory.language.terms.gradients import d_loss, d_state, d_weights, differentiable, sensitivity
-from theory.language.terms.variables import a, b, c, j, m, w, w_other, x
+from theory.language.terms.gradients import d_loss, d_state, d_weights, sensitivity
+from theory.language.terms.variables import a, b, c, j, w, w_other, x
 from theory.language.terms.vectors import RUN, entry, norm, phi, state, weighted
-from theory.models.box_geometry import BoxGeometry, inside, new
+from theory.models.box_geometry import BoxGeometry, inside
 from theory.models.geometry import EUCLIDEAN, Geometry, in_norm
 from theory.models.system import DIFFERENTIABLE
 from theory.proof import Step, step
+from theory.proof.everywhere import written_out
 
 T, beta_rho = symbols("T beta_rho")
 
@@ -24,11 +25,6 @@ B, B_other = d_weights(h, x_next), d_weights(h_other, x_next, w_other)
 # At the one run's states, with the other weights
 A_mixed, B_mixed = d_state(h, x_next, w_other), d_weights(h, x_next, w_other)
 
-DIFFERENTIABLE_OTHER = assume(
-    "differentiable, other weights",
-    "φ is differentiable along the run with the other weights too",
-    forall=(a, c),
-).that(eq(differentiable(a, c, w_other), ONE))
 SOME_INPUT = Assumption("some input", "the sequence is not empty: T ≥ 1", le(ONE, T))
 _gradients = d_loss(a) * sensitivity(x, 0, j) - d_loss(b) * sensitivity(x, 0, j, c)
 GRADIENT_NORM_OTHER = law(
@@ -36,6 +32,22 @@ GRADIENT_NORM_OTHER = law(
     (a, b, c, x, j),
     eq(norm(_gradients), weighted(_gradients)),
 )
+
+
+def of_other(assumption: Assumption) -> Assumption:
+    """The same presupposed with the other weights."""
+    said = assumption.law or law("", ())
+    clauses = (
+        Clause(written_out(c.conclusion, w_other), tuple(written_out(g, w_other) for g in c.given))
+        for c in said.clauses
+    )
+    return replace(
+        assumption,
+        id=f"{assumption.id}, other weights",
+        text=f"with the other weights too {assumption.text}",
+        law=replace(said, id=f"{assumption.id}, other weights", clauses=tuple(clauses)),
+        ties=False,
+    )
 
 
 @dataclass(frozen=True)
@@ -84,16 +96,9 @@ class OtherWeights:
 
     @property
     def contracts(self) -> tuple[Assumption, ...]:
-        """The state contracts with either weights."""
-        bound = le(
-            self.g.norm(phi(a, c, w_other) - phi(b, c, w_other)), self.g.lam * self.g.norm(a - b)
-        )
-        other = assume(
-            "contraction, other weights",
-            "φ is λ-Lipschitz in the state with the other weights too",
-            forall=(a, b, c),
-        ).that(bound)
-        return (self.g.contraction, other)
+        """The slopes of the one, and of the other what its states do too."""
+        others = dict.fromkeys((*self.g.contracts, *self.g.slopes))
+        return (*self.g.slopes, *map(of_other, others))
 
     @property
     def between(self) -> Assumption:
@@ -147,7 +152,7 @@ class OtherWeights:
             self.g.weights,
             self.between,
             DIFFERENTIABLE,
-            DIFFERENTIABLE_OTHER,
+            of_other(DIFFERENTIABLE),
             self.smooth,
             *self.loss,
             SOME_INPUT,
@@ -156,30 +161,6 @@ class OtherWeights:
 
 class OtherInBox(OtherWeights):
     """Cells that contract on one box, which no weights of Ω leave."""
-
-    @property
-    def contracts(self) -> tuple[Assumption, ...]:
-        """The slopes of the one, and of the other what states of the box do."""
-        bound = le(
-            self.g.norm(phi(a, new, w_other) - phi(b, new, w_other)),
-            self.g.lam * self.g.norm(a - b),
-        )
-        slopes = le(self.g.norm(d_state(a, new, w_other)), self.g.lam)
-        smooth = (inside(a), eq(differentiable(a, new, w_other), ONE))
-        return (
-            *self.g.slopes,
-            assume(
-                "invariant box, other weights",
-                "no step with the other weights leaves the box",
-                forall=(a, m),
-            ).that(Clause(inside(phi(a, new, w_other)), (inside(a),))),
-            assume(
-                "contraction, other weights",
-                "with the other weights too φ is λ-Lipschitz in the state on the box, and "
-                "‖∂φ/∂s‖ ≤ λ where it is differentiable",
-                forall=(a, b, m),
-            ).that(Clause(bound, (inside(a), inside(b))), Clause(slopes, smooth)),
-        )
 
     @property
     def smooth(self) -> Assumption:
@@ -195,7 +176,7 @@ class OtherInBox(OtherWeights):
     @property
     def before(self) -> tuple[Step, ...]:
         """Both runs stay in the box."""
-        zero = at("invariant box", 0, 0)
+        zero = at("invariant box, other weights", 0, 0)
         stays = at("invariant box, other weights", h_other, j)
         return (
             *self.g.before,
@@ -217,7 +198,7 @@ class OtherInBox(OtherWeights):
     def slope(self) -> tuple[Use, ...]:
         """Along the other run."""
         return (
-            at("contraction, other weights", h_other, h_other, j),
+            at("slopes, other weights", h_other, j),
             at("runs stay in the box, other weights", j),
             at("differentiable, other weights", h_other, x_next),
         )

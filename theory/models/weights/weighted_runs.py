@@ -3,11 +3,10 @@
 from theory.axioms.base import TRIANGLE
 from theory.language import ONE, at, eq, le, symbols
 from theory.language.terms.gradients import feasible, weights, weights_hat
-from theory.language.terms.variables import j, v, x
+from theory.language.terms.variables import j, v, w, x
 from theory.language.terms.vectors import RUN, entry, norm, phi, readout, state
 from theory.models.geometry import EUCLIDEAN
 from theory.models.sensitivity import forgetting, states
-from theory.models.weights.training import w
 from theory.proof import step
 
 N, T, k, lam, S_0, L_f, L_w = symbols("N T k lam S_0 L_f L_w")
@@ -29,7 +28,7 @@ SENSITIVITY = step(
             phi(one, entry(x, j + 1), v) - phi(one, entry(x, j + 1), w),
             phi(one, entry(x, j + 1), w) - phi(other, entry(x, j + 1), w),
         ),
-        at("lipschitz weights", v, w, j),
+        at("lipschitz between weights", v, w, j),
         at("contraction", w, one, other, entry(x, j + 1)),
         "contractive",
     ),

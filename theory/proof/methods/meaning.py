@@ -8,11 +8,11 @@ that quotients, roots and powers had one becomes a premise, other partial functi
 from collections.abc import Iterable
 
 import sympy
-from sympy import Expr, Float, I, Integer, Pow, Symbol, nan, oo, zoo
+from sympy import Basic, Expr, Float, I, Integer, Pow, Symbol, nan, oo, zoo
 from sympy.core.function import AppliedUndef
 
-from theory.language import Clause, Statement, le, ne
-from theory.language.terms.vectors import Term
+from theory.language import Clause, Statement, le, ne, sorts
+from theory.language.terms.vectors import Norm, Term
 from theory.proof.methods.base import Gap
 
 TOTAL = (
@@ -44,19 +44,48 @@ PLAIN = tuple(
 
 
 def require_exact(expressions: Iterable[Expr]) -> None:
-    """Raise Gap for decimals, which SymPy rounds, for what is not real, and for bound variables."""
+    """Raise Gap for decimals, which SymPy rounds, for what is not real, and for bound variables.
+
+    So for what SymPy knows more of than it is: |p| is p of a `positive` symbol, by no premise.
+    """
     for expression in expressions:
         if expression.has(Float, I, oo, -oo, zoo, nan):
             raise Gap(f"{expression} is no real number, exactly written")
         if expression.free_symbols != expression.atoms(Symbol):
             raise Gap(f"{expression} binds a variable")
+        require_plain(expression.free_symbols)
+        for term in expression.atoms(Term, AppliedUndef):
+            sign = None if isinstance(term, Norm) else term.is_nonnegative
+            known = {sign, term.is_zero, term.is_integer}
+            if known != {None} and term.is_commutative:
+                raise Gap(f"of {term} SymPy takes for granted what no law says")
 
 
-def require_plain(variables: Iterable[Symbol]) -> None:
+def require_plain(variables: Iterable[Basic]) -> None:
     """Raise Gap unless each variable ranges over all vectors, all reals or all naturals."""
     for variable in variables:
         if variable.assumptions0 not in PLAIN:
             raise Gap(f"{variable} does not range over all vectors, reals or natural numbers")
+
+
+def require_fitting(term: Expr, variable: Symbol) -> None:
+    """Raise Gap unless the term is of a sort over which the variable ranges."""
+    try:
+        fitting = sorts.fits(term, variable)
+    except sorts.SortError as error:
+        raise Gap(str(error)) from error
+    if not fitting:
+        found, wanted = sorts.sort_of(term), sorts.sort_of(variable)
+        raise Gap(f"{term} cannot stand for {variable}: {found} for {wanted}")
+
+
+def require_sorted(statements: Iterable[Statement]) -> None:
+    """Raise Gap for sums and comparisons of different sorts, and for products that have none."""
+    try:
+        for statement in statements:
+            sorts.require_sorted(statement)
+    except sorts.SortError as error:
+        raise Gap(str(error)) from error
 
 
 def require_total(term: Expr, within: Iterable[Expr]) -> None:

@@ -1,8 +1,8 @@
 """Identities of sums of words of operators, modulo rules between words.
 
 Products are words of letters: symbols and function terms.  A rule, used left to right, replaces a
-part of a word by a sum of words; one for a letter is one for its transpose too.  Transposition is
-linear and reverses words.  No other function is looked into, but for scalar ones, whose arguments
+part of a word by a sum of words, and its transpose by theirs.  Transposition is linear and reverses
+words.  No other function is looked into, but for scalar ones, whose arguments
 are brought to normal form.
 """
 
@@ -71,8 +71,10 @@ def word_rules(clauses: tuple[Clause, ...]) -> Rules:
             )
         (word,) = left
         rules[word] = _words(statement.rhs)
-        if len(word) == 1 and not isinstance(word[0], transpose):
-            rules.setdefault((transpose(word[0]),), _reversed(rules[word]))
+    for word, words in tuple(rules.items()):
+        if len(word) > 1 or not isinstance(word[0], transpose):
+            turned = tuple(_transposed(letter) for letter in reversed(word))
+            rules.setdefault(turned, _reversed(words))
     return rules
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 
-from impl.cells.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS
 from properties.attacks.extremal import extremal_specs
 from properties.measures.measure import Measure
 from properties.measures.runs.of_run import of_run

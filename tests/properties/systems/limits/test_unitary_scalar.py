@@ -10,7 +10,7 @@ import torch
 from flint import arb, ctx, fmpq, fmpq_mat
 from msgspec.structs import replace
 
-from impl.cells.activation import activation
+from impl.arithmetic.activation import activation
 from impl.numbers.rationals import identity
 from properties.judging.judge import Verdict, judge
 from properties.measures.table import MEASURES

@@ -5,7 +5,7 @@ import json
 import torch
 from safetensors.torch import save_file
 
-from impl.certificate.refute import ALL, BOX, SIZE
+from impl.cells.refutation.refute import ALL, BOX, SIZE
 
 
 def lstm(n: int = 1, steep: float = 0.0, dtype: torch.dtype = torch.float64):

@@ -11,13 +11,19 @@ from sympy import Expr, Integer, Symbol
 from sympy import log as logarithm
 
 import theory
-from theory.language import Axiom, Instance, at, eq, le, symbols
-from theory.language.terms.gradients import project, weights, weights_hat
+from theory.language import Axiom, Instance, Law, at, eq, le, symbols
+from theory.language.terms.gradients import (
+    loss_gradient,
+    project,
+    truncated_gradient,
+    weights,
+    weights_hat,
+)
 from theory.language.terms.vectors import norm
 from theory.models.lemmas.window import elementary, level, long_enough, surplus
 from theory.numbers.evaluate import ball, certain, enclose, rational
 from theory.numbers.interval import exact
-from theory.proof import Proof, Step, check
+from theory.proof import Form, Proof, Step, check
 from theory.proof.methods import Smt
 
 IDS = ("projection", "weight-gap", "end-to-end")
@@ -67,6 +73,25 @@ def test_the_descents_part_only_by_their_gradients() -> None:
     end = Step("claim", goal, Smt(at("descent", 0)))
     ledger = check(Proof((*form.proof.steps[:-1], end)), goal, form.assumptions, minimal=False)
     assert not ledger.proved
+
+
+CHAINED = [CLAIMS["weight-gap"].form(name) for name in ("product", "paper", "box")]
+
+
+@pytest.mark.parametrize("form", [*CHAINED, *CLAIMS["end-to-end"].forms], ids=lambda f: f.name)
+def test_nothing_is_presupposed_of_the_gradients_but_what_they_are(form: Form) -> None:
+    """That ∇p is β-Lipschitz and ∇p^k within ε_k is shown, by Lemmas 3 and 2."""
+    speak = {a.id for a in form.assumptions if a.law and gradient_terms(a.law)}
+    assert speak == {"descent", "gradients"}
+    (tie,) = (a.law for a in form.assumptions if a.id == "gradients")
+    assert tie is not None
+    assert {clause.conclusion.relation for clause in tie.clauses} == {"=="}
+
+
+def gradient_terms(law: Law) -> bool:
+    """Whether it speaks of the descents' gradients."""
+    sides = [s for c in law.clauses for s in (c.conclusion.lhs, c.conclusion.rhs)]
+    return any(side.has(loss_gradient, truncated_gradient) for side in sides)
 
 
 # The quadratic p(w) = −βw²/2 with p^k(w) = p(w) + εw: the gap obeys the recursion with equality.

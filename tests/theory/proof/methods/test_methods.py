@@ -31,7 +31,7 @@ from theory.language import (
     ne,
     symbols,
 )
-from theory.language.terms.variables import a, b, c, j, m, s, vector, x, y, z
+from theory.language.terms.variables import a, b, c, j, m, operator, s, vector, x, y, z
 from theory.language.terms.vectors import exponential, norm, phi, state
 from theory.proof.methods import HYPOTHESIS, Exact, Gap, Identity, Induction, Method, Smt, smt
 from theory.proof.methods.naturals import require_natural
@@ -41,7 +41,7 @@ from theory.proof.scope import Known
 from theory.proof.solver.client import Answer, Solver
 
 lam, S_0, L_x, epsilon, T, k = symbols("lam S_0 L_x epsilon T k")
-A, v = vector("A"), vector("v")
+A, v = operator("A"), vector("v")
 CUT = "counter-model"
 
 
@@ -96,7 +96,7 @@ def test_smt_proves(goal: Statement, given: tuple[Statement, ...]) -> None:
         (le(0, lam**y), (), "not shown to be a natural number"),
         (le(0, lam ** Rational(1, 3)), (), "no translation"),
         (le(0, oo), (), "no real number"),
-        (le(0, norm(a)), (le(0, phi(a, c)),), "no granted equation"),
+        (le(0, norm(a)), (le(0, phi(a, c)),), "compares no numbers"),
         (eq(norm(a), norm(b)), (), CUT),
         (le(lam ** (2 * T), lam**T), (), CUT),
         (le(0, log(lam)), (), CUT),

@@ -237,7 +237,8 @@ def why_not(goal: Statement, method: Method, *assumptions: Assumption) -> str:
         (le(1, (lam * S_0 + lam) / lam), "do not give lam != 0"),
         (le(lam - 1, (sqrt(lam - 1) * S_0 + sqrt(lam - 1)) * sqrt(lam - 1)), "lam - 1 >= 0"),
         (le(1, (lam ** (T - k) * S_0 + lam ** (T - k)) * lam ** (k - T)), "natural"),
-        (le(S_0 * v, S_0 * v + S_0), "compares vectors"),
+        (le(S_0 * v, S_0 * v + S_0), "adds number and vector"),
+        (le(S_0 * v, 2 * S_0 * v), "compares no numbers"),
     ],
     ids=str,
 )

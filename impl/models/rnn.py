@@ -6,8 +6,8 @@ from typing import Self
 import torch
 from torch import Tensor
 
+from impl.arithmetic.activation import Activation
 from impl.arithmetic.base import Arithmetic, V
-from impl.cells.activation import Activation
 from impl.errors import PrecisionError, ShapeError
 
 

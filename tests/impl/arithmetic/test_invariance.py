@@ -9,9 +9,9 @@ from program_draws import KIND, SAMPLES, cells, inputs
 
 from impl.arithmetic.base import Arithmetic, V
 from impl.arithmetic.intervals import magnitude
+from impl.arithmetic.invariance import held
 from impl.arithmetic.slopes import stepped
 from impl.arithmetic.spans import reached
-from impl.boxes.invariance import held
 from impl.cells import table
 from impl.cells.kind import fixed
 from impl.cells.program import ProgramCell, program_kind

@@ -3,8 +3,8 @@ import pytest
 import torch
 from draws import doubles
 
-from impl.certificate import refute as module
-from impl.certificate.refute import refute
+from impl.cells.refutation import refute as module
+from impl.cells.refutation.refute import refute
 from impl.numbers.outward import norm_up
 from impl.reading.adapters import load_model
 

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic.intervals import symmetric
+from impl.arithmetic.invariance import held
 from impl.arithmetic.spans import Run, SpanArithmetic, Spans, inputs, reached
-from impl.boxes.invariance import held
 from impl.numbers.interval import Interval
 from impl.numbers.outward import add_up
 

@@ -13,14 +13,14 @@ import numpy as np
 import torch
 from flint import arb, arb_mat, ctx
 
-from impl.cells.rnn import RNN
-from impl.certificate.growth import HOMOGENEOUS, growth
-from impl.certificate.periodic import Frozen, candidates, pair, repeller
+from impl.cells.refutation.growth import HOMOGENEOUS, growth
+from impl.cells.refutation.periodic import Frozen, candidates, pair, repeller
+from impl.models.loaded import LoadedModel
+from impl.models.rnn import RNN
 from impl.numbers.ball_functions import float_above
 from impl.numbers.eigenvalues import outside
 from impl.numbers.krawczyk import Vector, column
 from impl.numbers.outward import norm_up
-from impl.reading.model import LoadedModel
 
 SIZE = 128  # larger nonlinear cells are not refuted: ball arithmetic would take minutes
 

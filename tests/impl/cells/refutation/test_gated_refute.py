@@ -7,10 +7,10 @@ from flint import arb_mat, ctx
 from gated_draws import cho, draw, generator, gru, lstm
 from torch import Tensor
 
-from impl.certificate import gated_refute
+from impl.cells.refutation import gated_refute
+from impl.cells.refutation.gated_refute import FrozenGated, refute_gated
+from impl.cells.refutation.refute import SIZE
 from impl.certificate.certify import certify
-from impl.certificate.gated_refute import FrozenGated, refute_gated
-from impl.certificate.refute import SIZE
 from impl.reading.adapters import load_model
 
 MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])

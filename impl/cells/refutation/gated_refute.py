@@ -14,8 +14,8 @@ import torch
 from flint import arb_mat, ctx
 from torch import Tensor
 
-from impl.certificate.periodic import candidates, pair
-from impl.certificate.refute import ALL, BOX, SIZE, Witness, two_orbits
+from impl.cells.refutation.periodic import candidates, pair
+from impl.cells.refutation.refute import ALL, BOX, SIZE, Witness, two_orbits
 from impl.numbers.krawczyk import Vector, column, identity
 from impl.numbers.outward import norm_up
 
@@ -39,7 +39,7 @@ class GatedCell(Protocol):
 @dataclass(frozen=True, eq=False)
 class FrozenGated:
     """The cell under one constant input x (d,), in the manner of
-    `impl.certificate.periodic.Frozen`.
+    `impl.cells.refutation.periodic.Frozen`.
     """
 
     cell: GatedCell

@@ -6,7 +6,7 @@ import pytest
 import torch
 from flint import arb, ctx, fmpq
 
-from impl.cells.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS, Activation, activation
+from impl.arithmetic.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS, Activation, activation
 from impl.errors import UnknownActivationError
 from impl.numbers.outward import UNIT
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from flint import ctx
 
-from impl.cells.activation import ACTIVATIONS
-from impl.certificate.periodic import Frozen, candidates, pair, point, repeller
+from impl.arithmetic.activation import ACTIVATIONS
+from impl.cells.refutation.periodic import Frozen, candidates, pair, point, repeller
 from impl.numbers.krawczyk import column
 
 

@@ -6,9 +6,9 @@ import pytest
 import torch
 from gated_draws import draw, lstm
 
+from impl.cells.refutation.gated_refute import refute_gated
+from impl.cells.refutation.refute import ALL, BOX, SIZE
 from impl.certificate.certify import certify
-from impl.certificate.gated_refute import refute_gated
-from impl.certificate.refute import ALL, BOX, SIZE
 from impl.reading.adapters import load_model
 
 

@@ -10,7 +10,7 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.cells.activation import ACTIVATIONS, Activation
+from impl.arithmetic.activation import ACTIVATIONS, Activation
 from impl.checker.machine import (
     FLUSHED,
     OPERATIONS,
@@ -30,7 +30,7 @@ _PRECISION = 200
 
 def require_sound(device: str = "cpu") -> None:
     """Raise MachineError unless floats, arrays and tensors keep to IEEE 754, and torch's float64
-    functions to the error models of `impl.cells.activation`."""
+    functions to the error models of `impl.arithmetic.activation`."""
     require_floats()
     if found := ailments_of_tensors(device):
         raise ailing(" and ".join(sorted(found)), f"torch's tensors on {device}")

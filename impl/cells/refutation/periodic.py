@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from flint import arb, arb_mat
 
-from impl.cells.activation import Activation
+from impl.arithmetic.activation import Activation
 from impl.numbers.eigenvalues import outside_ball
 from impl.numbers.krawczyk import Vector, disjoint, identity, unique_zero
 

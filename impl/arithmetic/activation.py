@@ -57,7 +57,11 @@ class Activation:
         """ρ(z) exactly, or None where ρ leaves the rationals."""
         if self.exact is not None:
             return self.exact(z)
-        return z if self.linear_above and z >= 0 else None
+        return z if self.linear_above and z >= 0 else balls.exactly(self.ball, z)
+
+    def rational_slope(self, z: fmpq) -> fmpq | None:
+        """ρ′(z) exactly, or None where ρ′ leaves the rationals."""
+        return balls.exactly(self.ball_derivative, z)
 
     def error(self, n: int, Z: Tensor) -> Tensor:
         """At least ‖fl(ρ)(z) − ρ(z)‖₂ over all float64 z ∈ ℝⁿ with ‖z‖₂ ≤ Z, entry by entry of Z.

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from flint import arb_mat
 
-from impl.cells.activation import ACTIVATIONS
-from impl.certificate.growth import growth
+from impl.arithmetic.activation import ACTIVATIONS
+from impl.cells.refutation.growth import growth
 from impl.numbers.krawczyk import column
 
 RELU, LEAKY = ACTIVATIONS["relu"], ACTIVATIONS["leaky-relu"]

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from flint import arb, arb_mat
 
-from impl.cells.activation import Activation
+from impl.arithmetic.activation import Activation
 from impl.numbers.krawczyk import Vector, column, identity, unique_zero
 
 HOMOGENEOUS = ("relu", "leaky-relu")

@@ -1,0 +1,1 @@
+"""Refuting a contraction: orbits, in balls, that never come together."""

@@ -1,0 +1,109 @@
+"""The hunt: statements that are to fall meet the same systems, until each of them does.
+
+What draws systems for no statement in particular is shown to all that still stand; what climbs
+towards a statement's limit is run for each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from properties.attacks.attack import Case, Enough
+from properties.attacks.budget import Budget
+from properties.attacks.campaign import derived_seed, show
+from properties.attacks.table import attacks as every
+from properties.judging.judge import Judgement, Patience, Verdict, judge
+from properties.systems.batch import Batch
+from properties.systems.spec import SystemSpec
+from theory.proof.claim import Assumption, Statement
+
+# Attacks with the share of their random budget.
+Order = Sequence[tuple[str, float]]
+
+
+@dataclass(eq=False)
+class Quarry:
+    """A statement about systems of some kinds, and what was seen of it up to its first violation.
+
+    name: of its own. size: systems and sequences of an example.
+    """
+
+    name: str
+    statement: Statement
+    assumptions: tuple[Assumption, ...]
+    kinds: Sequence[str]
+    size: tuple[int, int]
+    systems: int = 0
+    holds: int = 0
+    undecided: int = 0
+    attack: str | None = None
+    spec: SystemSpec | None = None
+
+    @property
+    def stands(self) -> bool:
+        """Whether nothing has violated it."""
+        return self.spec is None
+
+    def judged(self, batch: Batch, attack: str, patience: Patience | None) -> Judgement:
+        """Judge a batch, and count it up to the first violation."""
+        found = judge(self.statement, self.assumptions, batch, patience)
+        self.holds += int((found.verdicts == Verdict.HOLDS).sum())
+        self.undecided += int((found.verdicts == Verdict.UNDECIDED).sum())
+        bad = np.argwhere(found.verdicts == Verdict.VIOLATED)
+        if len(bad):
+            i, s, _ = (int(v) for v in bad[0])
+            self.systems += i + 1
+            self.attack, self.spec = attack, batch.spec.alone(batch.spec.members[i], s)
+        else:
+            self.systems += batch.cell.batch
+        return found
+
+
+def hunt(
+    quarries: Sequence[Quarry],
+    *, label: str, order: Order, budget: Budget, seed: int, device: str = "cpu",
+    patience: Patience | None = None,
+) -> None:  # fmt: skip
+    """Attack the statements until they have fallen, or the attacks are over."""
+    kinds = list(dict.fromkeys(kind for quarry in quarries for kind in quarry.kinds))
+    for attack, share in order:
+        part = () if share == 1 else (f"{share:g} of it",)
+        for kind in kinds:
+            left = [quarry for quarry in quarries if quarry.stands and kind in quarry.kinds]
+            for name, pack in packs(attack, kind, left, budget):
+
+                def judged(
+                    batch: Batch, attack: str = attack, pack: Sequence[Quarry] = pack
+                ) -> list[Judgement]:
+                    found = [one.judged(batch, attack, patience) for one in pack if one.stands]
+                    if not any(one.stands for one in pack):
+                        raise Enough
+                    return found
+
+                case = Case(
+                    kind, [quarry.statement for quarry in pack], budget, pack[0].size,
+                    seed=derived_seed(seed, label, *name, attack, kind, *part), factor=share,
+                    typed=patience is not None,
+                )  # fmt: skip
+                show(attack, case, judged, device)
+
+
+def packs(
+    attack: str, kind: str, quarries: Sequence[Quarry], budget: Budget
+) -> Iterator[tuple[tuple[str, ...], list[Quarry]]]:
+    """What meets the same systems, with the names that its seed depends on."""
+    if every()[attack].directed:
+        for quarry in quarries:
+            yield (quarry.name,), [quarry]
+        return
+
+    def asked(quarry: Quarry) -> str:
+        case = Case(kind, [quarry.statement], budget, quarry.size, seed=0)
+        return f"{quarry.size} {sorted(set(map(str, case.needs)))} {case.of_single_steps}"
+
+    for _, pack in groupby(sorted(quarries, key=asked), key=asked):
+        yield (), list(pack)

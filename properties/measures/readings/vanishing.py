@@ -1,0 +1,52 @@
+"""From which window on the gradients of two runs are equal, whatever is rounded.
+
+A gap of states that meets W m times is exactly 0 where the pattern of W has Wᵐ = 0, and so is an
+adjoint that meets Wᵀ m times. Truncated back-propagation leaves out adjoints that met it k times or
+more. What else the two gradients differ by is an adjoint beside a gap, at one time of the window:
+
+    time                       T−k  ···  T−k+j  ···  T
+    the state's gap met W        0         j         k      times, its pre-activation's once more
+    the adjoint there          k−1       k−1−j       0      times
+
+A slope that changes does so in the unit whose adjoint it meets: a path of k connections, none where
+k ≥ m. In the columns of W any gap meets any adjoint: one of the two has vanished where k ≥ 2m. A
+run that rests in zero has no gaps, and its adjoints meet columns of zeros unless b is trained.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from properties.systems.batch import Batch
+
+Tensor = torch.Tensor
+EARLY, LATE = "tbptt_gap", "tb_gap"  # what truncated back-propagation leaves out, and the rest
+
+
+def where_apart(batch: Batch, name: str, value: Tensor) -> Tensor:
+    """A difference of gradients, or its error, (B, S, K+1), and 0 at the windows where there is
+    none: from T on too, where the truncated model is the full one."""
+    k = torch.arange(batch.K + 1, device=batch.x.device)
+    early, late = name == EARLY, name == LATE
+    first = meetings(batch.cell.W) * (2 if "W" in batch.spec.trained and not early else 1)
+    apart = (k >= int(late)) & (k < batch.spec.T) & (k < first[:, None, None])
+    if late or "b" not in batch.spec.trained:
+        apart = apart & ~rests(batch)[:, :, None]
+    return torch.where(apart, value, 0.0)
+
+
+def meetings(W: Tensor) -> Tensor:
+    """The least m with Wᵐ = 0 by its pattern, (B,); more than any window where there is none."""
+    wired = (W != 0).to(W.dtype)
+    reach, found = wired, torch.full(W.shape[:1], 2**30, device=W.device)
+    for m in range(1, W.shape[1] + 1):
+        gone = ~(reach != 0).flatten(1).any(1)
+        found = torch.where(gone, found.clamp(max=m), found)
+        reach = ((wired @ reach) != 0).to(W.dtype)
+    return found
+
+
+def rests(batch: Batch) -> Tensor:
+    """Whether the states and the inputs are all exactly 0, (B, S)."""
+    cell, still = batch.cell, (batch.x == 0).all(dim=1).all(dim=1)
+    return still & (cell.b == 0).all(dim=1)[:, None] & (cell.activation.at_zero == 0)

@@ -1,0 +1,69 @@
+"""Gradients that are equal are read as equal: in float64 too, and nowhere else."""
+
+import pytest
+import torch
+
+from properties.judging.judge import Verdict, judge
+from properties.measures.readings.vanishing import meetings
+from properties.measures.table import MEASURES
+from properties.systems.batch import build
+from properties.systems.spec import SystemSpec
+from properties.systems.table import parse_spec, system
+from theory import claim
+
+NAMES = ("grad_gap", "grad_gap_mean", "tbptt_gap", "tb_gap")
+K = 8
+
+
+def equal(spec: SystemSpec, name: str) -> list[bool]:
+    """At which windows the enclosure is the point 0; where it is, so is the ball, and no other."""
+    batch = build(spec)
+    found, pair = MEASURES[name].enclose(batch), batch.pair(0, 0)
+    zero = [found.lo[0, 0, k] == found.hi[0, 0, k] == 0 for k in range(K + 1)]
+    assert zero == [bool(MEASURES[name].ball(pair, k, 128).is_zero()) for k in range(K + 1)]
+    return zero
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("trained", ["WUb", "Ub"])
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_a_nilpotent_pattern(n: int, trained: str, name: str) -> None:
+    """With Wⁿ = 0, windows of n are enough, of 2n where W is trained; shorter ones are not."""
+    spec = system(
+        kind="gradient", activation="tanh", regime="nilpotent", n=n, T=10, K=K, lam=0.9, seed=5,
+        trained=trained, bias=0.5,
+    )  # fmt: skip
+    first = n if name == "tbptt_gap" or "W" not in trained else 2 * n
+    empty = name == "tb_gap"  # of no inputs
+    assert equal(spec, name) == [k >= first or (k == 0 and empty) for k in range(K + 1)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("trained", "still"), [("WU", True), ("WUb", False)])
+def test_a_run_that_rests(trained: str, still: bool, name: str) -> None:
+    """Nothing moves, so that nothing is forgotten; b is moved all the same."""
+    spec = system(
+        kind="gradient", activation="elu", regime="symmetric", inputs="zero", n=2, d=2, T=10, K=K,
+        lam=0.999, scale=2.0**-10, seed=168058302224171, trained=trained, loss="cross-entropy",
+    )  # fmt: skip
+    assert all(equal(spec, name)[:-1]) is (still or name == "tb_gap")
+
+
+def test_what_is_no_pattern_is_never_nilpotent() -> None:
+    """(1, −1; 1, −1) squares to 0, but a slope between may keep it from doing so."""
+    W = torch.tensor([[[1.0, -1.0], [1.0, -1.0]], [[0.0, 1.0], [0.0, 0.0]], [[0.0, 0.0]] * 2])
+    assert meetings(W.to(torch.float64)).tolist() == [2**30, 2, 1]
+
+
+def test_a_batch_of_equal_gradients_is_decided_at_once() -> None:
+    """Fourteen thousand checks of 0 <= 0 went to the referee one by one."""
+    spec = parse_spec(
+        '{"kind":"gradient","n":1,"d":1,"T":48,"seed":169767865730448,"batch":448,'
+        '"activation":"elu","K":32,"regime":"nilpotent","inputs":"gaussian","lam":0.999,'
+        '"scale":4.0,"bias":0.0,"distance":1.0,"trained":"Ub","loss":"linear","target":0.0}'
+    )
+    form = claim("gradient-gap").form("finite")
+    found = judge(form.statement, form.assumptions, build(spec))
+    assert found.escalated == 0
+    assert set(found.verdicts.flat) <= {Verdict.HOLDS, Verdict.VACUOUS}
+    assert (found.verdicts[:, :, 1:] == Verdict.HOLDS).all()

@@ -1,0 +1,229 @@
+"""Every law that is taken without proof, tried at random instances of its sorts.
+
+Sizes 0 and 1, zero vectors, equal arguments, singular matrices, kinks and slopes of 0 occur.
+All is exact but for roots, which are enclosed; a law fails where it is false beyond all rounding.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from operator import mul
+from random import Random
+
+import instances as draw
+import pytest
+from flint import arb, ctx, fmpq
+from floats import cholesky, gram_step, one_step
+from formal import BITS, Op, eigenvalues, induced, largest, row_sums, spectral, violated
+from structures import decomposed, of_unit
+from sympy import Abs, Rational
+
+from theory.axioms import base, gates, gradients, jets, layers, unitary
+from theory.axioms.base import AXIOMS
+from theory.axioms.ranks import RANK_AXIOMS
+from theory.language import Axiom, Clause, Statement, eq, law, le
+from theory.language.terms import unitary as of_unitary
+from theory.language.terms import vectors as terms
+from theory.language.terms.gradients import activation, derivative, jacobian, sensitivity, slopes
+from theory.language.terms.variables import A, B, X, Y, a, b, eye, j, m, s, v, w_other, x, z
+from theory.language.terms.vectors import inner, least, max_norm, norm, transpose, weighted
+
+TRIES, ENOUGH = 120, 20
+# What the formal terms mean in every world.  An empty matrix has the least eigenvalue 0.
+EVERYWHERE: draw.World = {
+    terms.norm: spectral,
+    terms.max_norm: row_sums,
+    terms.frobenius: lambda A: sum((x * x for x in A.m.entries()), fmpq(0)),
+    terms.row_norm: lambda A: largest([arb(spectral(draw.column(line))) for line in A.lines]),
+    terms.inner: lambda p, q: sum(map(mul, p.m.entries(), q.m.entries()), fmpq(0)),
+    terms.transpose: lambda A: A.transposed,
+    terms.diagonal: lambda p: draw.diagonal(p.m.entries(), p.to),
+    terms.is_diagonal: lambda A: int(all(i == j or not A.m[i, j] for i, j in places(A))),
+    terms.is_symmetric: lambda A: int(A.m == A.m.transpose()),
+    terms.least: lambda A: min(eigenvalues(A), key=float, default=fmpq(0)),
+    terms.exponential: lambda z: arb(z).exp(),
+    terms.trace: lambda A: sum((abs(A.m[i, j]) for i, j in places(A) if i == j), fmpq(0)),
+    terms.absolute: lambda A: draw.op(
+        [[abs(x) for x in line] for line in A.lines], A.m.nrows(), A.m.ncols()
+    ),
+    of_unitary.part: lambda p, i: p.entry(int(i)),
+    of_unitary.rows: lambda p: fmpq(max((i + 1 for i, j in places(p) if p.m[i, j]), default=0)),
+}
+
+
+def places(A: Op) -> Iterator[tuple[int, int]]:
+    """The indices of the entries."""
+    return product(range(A.m.nrows()), range(A.m.ncols()))
+
+
+LAWS: dict[Axiom, draw.Draw] = {
+    **dict.fromkeys((base.TRIANGLE, base.TRIANGLE_MAX, base.TRIANGLE_WEIGHTED), draw.like),
+    **dict.fromkeys((base.HOMOGENEITY, base.HOMOGENEITY_WEIGHTED), draw.scaled),
+    base.SUBMULTIPLICATIVE: draw.in_product,
+    base.SUBMULTIPLICATIVE_MAX: draw.in_product,
+    base.SUBMULTIPLICATIVE_WEIGHTED: draw.in_product,
+    gradients.SUBMULTIPLICATIVE_FROBENIUS: draw.on_vector,
+    gradients.SUBMULTIPLICATIVE_TRANSPOSED: draw.transposed_product,
+    gradients.CAUCHY_SCHWARZ: draw.vectors,
+    base.CHAIN_RULE_START: draw.time("x", "j"),
+    base.CHAIN_RULE: draw.time("x", "j", "j"),
+    gradients.WEIGHTS_START: draw.time("x", "j"),
+    gradients.WEIGHTS_START_OTHER: draw.time("x", "j"),
+    gradients.CHAIN_RULE_WEIGHTS: draw.time("x", "j", "j"),
+    gradients.CHAIN_RULE_OTHER: draw.time("x", "j", "j"),
+    unitary.STATES_START: draw.time("x", "j"),
+    unitary.CHAIN_RULE_STATES: draw.time("x", "j", "j"),
+    gradients.CHAIN_RULE_LAYER: draw.layer,
+    **{axiom: of_unit(kind) for kind, axiom in jets.CHAIN_RULE_UNITS.items()},
+    base.DERIVATIVE_IN_INPUT: draw.lipschitz("U"),
+    gradients.DERIVATIVE_IN_STATE: draw.lipschitz("E"),
+    gradients.DERIVATIVE_IN_STATE_WEIGHTED: draw.lipschitz("S"),
+    gradients.DERIVATIVE_IN_STATE_OTHER: draw.lipschitz("E", "other"),
+    gradients.LINEAR_MAP: draw.linear,
+    layers.DERIVATIVE_NO_LESS: draw.expanding,
+    base.MEAN_VALUE: draw.preactivations,
+    base.MEAN_VALUE_SLOPES: draw.preactivations,
+    gradients.MEAN_VALUE_GRADIENT: draw.loss,
+    gates.SIGMOID_LIPSCHITZ: draw.lipschitz_gate(fmpq(1, 4)),
+    gates.TANH_LIPSCHITZ: draw.lipschitz_gate(fmpq(1)),
+    gates.TANH_INCREASES: draw.reals,
+    base.DIAGONAL_NORM: draw.preactivations,
+    base.DIAGONAL_BENDS: draw.preactivations,
+    base.DIAGONAL_COMMUTES: draw.commuting,
+    base.DIAGONAL_COMMUTES_MAX: draw.commuting,
+    gradients.DIAGONAL_ROWS: draw.on_vector,
+    unitary.MONOTONE_NORM: draw.dominated,
+    unitary.IDENTITY_NORM: draw.identities,
+    unitary.ZERO_DIAGONAL: draw.slopes_off,
+    gates.LARGEST_ENTRY: draw.entries,
+    gates.LEAST_BOUND: draw.bound_of_entries,
+    gates.DEFINITE: draw.vectors,
+    gates.ENTRY_EUCLIDEAN: draw.boxed_states,
+    gates.EUCLIDEAN_BY_LARGEST: draw.counted_entries,
+    unitary.EXTENSIONAL: draw.equal_entries,
+    jets.LARGEST_ROW: draw.rows_of_states,
+    base.ROUNDED_STEP: one_step,
+    base.ROUNDED_GRAM: gram_step,
+    base.CHOLESKY: cholesky,
+    base.WEYL: draw.two_symmetric,
+    base.LEAST_EIGENVALUE: draw.gram,
+    gradients.RAYLEIGH: draw.rayleigh,
+    unitary.SINGULAR_VALUES: decomposed,
+    unitary.COSINES: decomposed,
+    base.EXPONENTIAL: draw.reals,
+    base.LOGARITHM: lambda random, world: (draw.number(random),),
+    base.PROJECTION: draw.nearest,
+    base.PROJECTION_INSIDE: draw.nearest_one,
+}
+NAMES = [f"{axiom.id}-{number}" for number, axiom in enumerate(LAWS)]
+
+
+def world_of(random: Random) -> draw.World:
+    """What formal terms mean, with random weights of the maximum norm."""
+    weights = [fmpq(random.choice((1, 2, 3)), random.choice((1, 2))) for _ in range(20)]
+    found = dict(EVERYWHERE)
+    found["weights of units"] = weights
+    found[terms.weighted] = lambda A: induced(A, weights)
+    return found
+
+
+def required(axiom: Axiom, world: draw.World) -> bool:
+    """Whether what the law requires holds wherever it is looked at, kinks included."""
+    for needed in axiom.requires:
+        kinds = {(variable.is_commutative, variable.is_integer) for variable in needed.variables}
+        whole = [(fmpq(k),) for k in range(5)]
+        points = [(fmpq(k, 2),) for k in range(-6, 7)]
+        each = whole if (True, True) in kinds else points if (True, None) in kinds else []
+        for values in each or [world["each"]() for _ in range(6)]:
+            here = {**world, **dict(zip(needed.variables, values, strict=True))}
+            if any(violated(clause, here) for clause in needed.clauses):
+                return False
+    return True
+
+
+def judged(axiom: Axiom, chance: draw.Draw, clauses: tuple[Clause, ...], seed: int) -> list[bool]:
+    """Of each clause at each instance where its premises hold, whether it fails."""
+    random, found = Random(seed), []
+    for _ in range(TRIES):
+        with ctx.workprec(BITS):
+            world = world_of(random)
+            values = chance(random, world)
+            world |= dict(zip(axiom.variables, values, strict=True))
+            if required(axiom, world):
+                verdicts = (violated(clause, world) for clause in clauses)
+                found += [verdict for verdict in verdicts if verdict is not None]
+    return found
+
+
+def test_every_law_is_tried() -> None:
+    """Here, or in `test_ranks`, and none twice."""
+    assert {*LAWS, *RANK_AXIOMS} == set(AXIOMS)
+    assert len(LAWS) + len(RANK_AXIOMS) == len(AXIOMS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("axiom", LAWS, ids=NAMES)
+def test_a_law_holds(axiom: Axiom) -> None:
+    """At more than a hundred instances, at enough of which something is said, clause by clause."""
+    for number, clause in enumerate(axiom.clauses):
+        verdicts = judged(axiom, LAWS[axiom], (clause,), number)
+        assert not any(verdicts), (axiom.text, clause)
+        assert len(verdicts) >= ENOUGH, axiom.text
+
+
+SLACK = {base.ROUNDED_STEP, base.ROUNDED_GRAM}  # of which a bound of rounding has much
+_less = base.PROJECTION.clauses[0]
+OTHERWISE = {  # where the right side is 0, or far
+    gradients.WEIGHTS_START: Clause(eq(sensitivity(x, s, 1), 0)),
+    gradients.WEIGHTS_START_OTHER: Clause(eq(sensitivity(x, s, 1, w_other), 0)),
+    unitary.ZERO_DIAGONAL: Clause(eq(slopes(a, a), eye)),
+    base.PROJECTION: replace(_less, conclusion=le(0, _less.conclusion.lhs)),
+    base.CHOLESKY: replace(base.CHOLESKY.clauses[0], conclusion=le(0, least(A))),
+}
+
+
+def distorted(axiom: Axiom, clause: Clause) -> Clause:
+    """A tenth less on the right, or a tenth more where sides are equal."""
+    told = clause.conclusion
+    factor = Rational(11 if told.relation == "==" else 9, 10)
+    factor = Rational(1, 100) if axiom in SLACK else factor
+    false = replace(clause, conclusion=Statement(told.lhs, told.relation, factor * told.rhs))
+    return OTHERWISE.get(axiom, false)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("axiom", LAWS, ids=NAMES)
+def test_a_false_variant_falls(axiom: Axiom) -> None:
+    """Each clause is met with equality, so that a tenth is too much."""
+    for number, clause in enumerate(axiom.clauses):
+        assert any(judged(axiom, LAWS[axiom], (distorted(axiom, clause),), number)), clause
+
+
+def test_a_jump_is_no_slope() -> None:
+    """1 for z > 0 and 0 else has ρ' = 0 but at its jump: secant slopes are larger, yet no law says
+    that they are not, for nowhere steeper than L it is not."""
+    axiom = base.DIAGONAL_NORM
+    assert judged(axiom, draw.jumping, axiom.clauses, 0) == []
+    naive = law("", (z,), le(Abs(derivative(z)), base.L_rho))
+    assert any(judged(replace(axiom, requires=(naive,)), draw.jumping, axiom.clauses, 0))
+
+
+@pytest.mark.parametrize(
+    ("axiom", "false"),
+    [
+        (base.SUBMULTIPLICATIVE, le(norm(A) * norm(Y), norm(A * Y))),
+        (base.CHAIN_RULE, eq(jacobian(x, m + j + 2, m + 1), jacobian(x, m + j + 1, m + 1))),
+        (base.HOMOGENEITY, eq(norm(z * X), norm(X))),
+        (gradients.CAUCHY_SCHWARZ, eq(Abs(inner(a, b)), norm(a) * norm(b))),
+        (base.LEAST_EIGENVALUE, eq(least(z * eye - transpose(A) * A), z - norm(A))),
+        (base.WEYL, le(least(A) + norm(B), least(A + B))),
+        (gates.EUCLIDEAN_BY_LARGEST, le(norm(v), max_norm(v))),
+        (unitary.SINGULAR_VALUES, eq(transpose(A), A)),
+        (base.MEAN_VALUE, eq(activation(a), activation(b) + slopes(b, b) * (a - b))),
+        (base.SUBMULTIPLICATIVE_WEIGHTED, le(weighted(A * Y), norm(A) * weighted(Y))),
+    ],
+    ids=lambda part: part.text if isinstance(part, Axiom) else "",
+)
+def test_another_law_falls(axiom: Axiom, false: Statement) -> None:
+    """Of the same terms, at the same instances."""
+    assert any(judged(axiom, LAWS[axiom], (Clause(false, axiom.clauses[0].given),), 0))

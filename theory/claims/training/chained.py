@@ -1,0 +1,171 @@
+"""Lemmas 2 and 3 on all weights of Ω: how the two descents of a model are tied to its runs.
+
+∇p_T(w) and ∇p_T^k(w) are the gradients of the loss of the full run and of the truncated one, whose
+weights are w.  All constants are uniform on the set Ω of weights.
+"""
+
+from dataclasses import replace
+
+from sympy import Abs, Expr
+
+from theory.axioms.base import SUBMULTIPLICATIVE
+from theory.claims.gradients.gradient_gap import UNIFORM as GAP
+from theory.claims.gradients.gradient_gap import every_length, factors
+from theory.claims.gradients.gradient_lipschitz import IN_BOX as SMOOTH_IN_BOX
+from theory.claims.gradients.gradient_lipschitz import UNIFORM as SMOOTHNESS
+from theory.claims.gradients.gradient_lipschitz import beta as smoothness
+from theory.claims.gradients.gradient_lipschitz import uniform
+from theory.claims.gradients.jacobian_gap import IN_BOX as GAP_IN_BOX
+from theory.claims.gradients.jacobian_gap import model
+from theory.language import ONE, Assumption, Use, assume, at, eq, le, symbols
+from theory.language.terms.gradients import (
+    d_loss,
+    feasible,
+    loss_gradient,
+    sensitivity,
+    truncated_gradient,
+)
+from theory.language.terms.variables import v, w, w_other, x
+from theory.language.terms.vectors import inner, norm, state
+from theory.models.box_geometry import BOX
+from theory.models.weights.other_weights import ON_OMEGA, SOME_INPUT
+from theory.models.weights.projection import INNER_PRODUCT
+from theory.models.weights.training import GRADIENT_BOUND, GRADIENT_GAP, SMOOTH
+from theory.proof import Step, step
+from theory.proof.everywhere import Everywhere, stated
+from theory.proof.lemma import Lemma
+
+T, k, beta, eps_k = symbols("T k beta eps_k")
+
+OMEGA = Everywhere(eq(feasible(w), ONE))
+
+
+def derivative(weights: Expr, start: Expr, steps: Expr) -> Expr:
+    """Of the loss of a run in its weights, by the chain rule."""
+    return d_loss(state(x, start, steps, weights)) * sensitivity(x, start, steps, weights)
+
+
+full, full_other, cut = derivative(w, 0, T), derivative(w_other, 0, T), derivative(w, T - k, k)
+apart = loss_gradient(w) - loss_gradient(w_other)
+off = loss_gradient(w) - truncated_gradient(w)
+GRADIENTS = assume(
+    "gradients",
+    "∇p_T(w) and ∇p_T^k(w) are the gradients at w of p(h_T) and of p(h_T^k): ⟨∇p, v⟩ is the "
+    "derivative along v",
+    forall=(w, w_other, v),
+).that(
+    eq(Abs(inner(apart, v)), norm((full - full_other) * v)),
+    eq(Abs(inner(off, v)), norm((full - cut) * v)),
+)
+
+
+def on_omega(*presupposed: Assumption) -> tuple[Assumption, ...]:
+    """What the lemmas presuppose, of all weights of Ω, and each thing once."""
+    found: dict[object, Assumption] = {}
+    for assumption in presupposed:
+        if assumption.law is None:
+            found.setdefault(assumption.condition, assumption)
+            continue
+        taken = assumption.id in {other.id for other in found.values()}
+        id = f"{assumption.id} between weights" if taken else assumption.id
+        here = replace(OMEGA.assumption(assumption, id), ties=assumption.ties and not taken)
+        assert here.law is not None
+        found.setdefault(stated(here.law), here)
+    return tuple(assumption for assumption in found.values() if assumption != SOME_INPUT)
+
+
+def presupposed(lemma: Lemma, granted: tuple[Assumption, ...]) -> tuple[str, ...]:
+    """The names of what the lemma presupposes."""
+    assert lemma.everywhere is not None
+    known = {stated(each.law): each.id for each in granted if each.law is not None}
+    laws = (lemma.everywhere.law(each.law) for each in lemma.assumptions if each.law is not None)
+    return tuple(dict.fromkeys(known[stated(law)] for law in laws))
+
+
+_product = INNER_PRODUCT.at(loss_gradient(w), truncated_gradient(w), off)
+OF_DERIVATIVES = (
+    step("derivatives at two weights", le(norm(apart), norm(full - full_other)), (w, w_other)).by(
+        at("gradients", w, w_other, apart),
+        INNER_PRODUCT.at(loss_gradient(w), loss_gradient(w_other), apart),
+        SUBMULTIPLICATIVE.at(full - full_other, apart),
+    ),
+    step("derivatives of the two losses", le(norm(off), norm(full - cut)), (w,)).by(
+        at("gradients", w, w, off), _product, SUBMULTIPLICATIVE.at(full - cut, off)
+    ),
+)
+
+
+def chained(
+    gap: Lemma, smooth: Lemma, granted: tuple[Assumption, ...], *more: Use
+) -> tuple[Step, Step]:
+    """Both descents are as the theorem on any two losses asks; by more, where ε_k needs it."""
+    assert SMOOTH.law is not None
+    assert GRADIENT_GAP.law is not None
+    (lipschitz,), (near,) = SMOOTH.law.clauses, GRADIENT_GAP.law.clauses
+    return (
+        step("smooth gradient", lipschitz.conclusion, (w, w_other), lipschitz.given).by(
+            at("derivatives at two weights", w, w_other),
+            smooth.at(w, w_other, T),
+            *presupposed(smooth, granted),
+            "smoothness",
+            "contractive",
+            "window",
+            "some window",
+        ),
+        step("gradient gap", near.conclusion, (w,), near.given).by(
+            at("derivatives of the two losses", w),
+            gap.at(w),
+            *presupposed(gap, granted),
+            "contractive",
+            *more,
+        ),
+    )
+
+
+MODEL = (
+    *on_omega(*GAP.assumptions, *SMOOTHNESS.assumptions),
+    GRADIENTS,
+    GRADIENT_BOUND,
+    assume("smoothness", "β is at least the constant of Lemma 3").that(le(smoothness, beta)),
+)
+CHAIN = (
+    *OF_DERIVATIVES,
+    *chained(
+        GAP.lemma("gradient-gap, uniform", everywhere=OMEGA),
+        SMOOTHNESS.lemma("gradient-lipschitz, uniform", T, everywhere=OMEGA),
+        MODEL,
+        at("gradient bound", k - 1),
+        "some window",
+    ),
+)
+
+# Cells of any kind: Lemma 2 in the constants that hold on Ω.
+_g = ON_OMEGA.g
+_NAMES = "lam S_0 B_h L_w beta_hh beta_wh L_p beta_p".split()
+IN_CONSTANTS_OF_OMEGA = replace(
+    OMEGA, constants=tuple((getattr(BOX, name), getattr(_g, name)) for name in _NAMES)
+)
+_still, _drifting = factors(_g)
+CELL_MODEL = (
+    *on_omega(*model(_g), *SMOOTH_IN_BOX.assumptions),
+    GRADIENTS,
+    assume("gradient bound", "ε_k is at least λ^k G_0 + k λ^{k−1} D_1, the bound of Lemma 2").that(
+        le(_g.lam**k * _still + k * _g.lam ** (k - 1) * _drifting, eps_k)
+    ),
+    assume("smoothness", "β is at least the constant of Lemma 3").that(le(uniform(ON_OMEGA), beta)),
+)
+CELL_CHAIN = (
+    *OF_DERIVATIVES,
+    *every_length(_g),
+    *chained(
+        GAP_IN_BOX.lemma("gradient-gap, box", everywhere=IN_CONSTANTS_OF_OMEGA),
+        SMOOTH_IN_BOX.lemma("gradient-lipschitz, box", T, everywhere=OMEGA),
+        CELL_MODEL,
+        "forgotten term",
+        "curved term",
+        "drifted term",
+        "gradient bound",
+        "window",
+        "some window",
+    ),
+)
