@@ -51,11 +51,11 @@ def show_step(entry: Claim, name: str, format: Format) -> int:
         form = entry.form(forms[0])
         found.append((forms, shown(form.proof, form.assumptions, step)))
     if format is Format.json:
-        print_json([step_document(forms, step) for forms, step in found])
+        print_json([step_document(forms, told_of) for forms, told_of in found])
     else:
-        for forms, step in found:
-            print_step(entry, forms, step)
-    return int(any(step.result.verdict == "failed" for _, step in found))
+        for forms, told_of in found:
+            print_step(entry, forms, told_of)
+    return int(any(told_of.result.verdict == "failed" for _, told_of in found))
 
 
 def print_step(entry: Claim, forms: list[str], step: Shown) -> None:
