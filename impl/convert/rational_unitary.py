@@ -28,13 +28,14 @@ class RationalRNN:
         if self.W.ncols() != n or self.U.nrows() != n or {len(self.b), len(self.initial)} != {n}:
             raise ShapeError("a weight", f"(n, n), (n, d), (n,) or (n,) with n = {n}", self.b)
 
-    def states(self, inputs: Sequence[Vector]) -> list[Vector]:
-        """h_0, …, h_{T−1} for x_0, …, x_{T−1}, exactly."""
+    def states(self, inputs: Sequence[Vector], relu: bool = True) -> list[Vector]:
+        """h_0, …, h_{T−1} for x_0, …, x_{T−1}, exactly; without ReLU, if asked."""
         h, found = self.initial, []
         n = len(h)
         for x in inputs:
             moved = self.W * fmpq_mat(n, 1, list(h)) + self.U * fmpq_mat(len(x), 1, list(x))
-            h = tuple(max(moved[i, 0] + self.b[i], fmpq(0)) for i in range(n))
+            h = tuple(moved[i, 0] + self.b[i] for i in range(n))
+            h = tuple(max(v, fmpq(0)) for v in h) if relu else h
             found.append(h)
         return found
 

@@ -5,10 +5,12 @@ from functools import partial
 
 from sympy import Abs, Expr, Integer, log, symbols
 
+from theory.axioms.analytic import ANALYTIC_AXIOMS
 from theory.axioms.gates import GATE_AXIOMS
 from theory.axioms.gradients import GRADIENT_AXIOMS
 from theory.axioms.jets import JET_AXIOMS
 from theory.axioms.layers import LAYER_AXIOMS
+from theory.axioms.powers import POWER_AXIOMS
 from theory.axioms.ranks import RANK_AXIOMS
 from theory.axioms.unitary import UNITARY_AXIOMS
 from theory.language import Axiom, Clause, axiom, eq, law, le, lt, stated
@@ -246,4 +248,6 @@ AXIOMS: tuple[Axiom, ...] = (
     *GATE_AXIOMS,
     *JET_AXIOMS,
     *LAYER_AXIOMS,
+    *ANALYTIC_AXIOMS,
+    *POWER_AXIOMS,
 )

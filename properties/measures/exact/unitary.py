@@ -69,6 +69,8 @@ MEASURES = (
     rooted("unitary_gap_scant", gaps.gap(lambda m: m.bound * fmpq(99, 100))).needing(FEW),
     rooted("unitary_gap_beyond", gaps.beyond).needing(MANY),
     rooted("unitary_gap_rescaled", gaps.rescaled).needing(FEW),
+    rooted("similar_gap", gaps.similar(relu=False)).needing(FEW),
+    rooted("similar_gap_relu", gaps.similar(relu=True)).needing(FEW),
     defined("unitary_defect", defect).needing(MANY),
     defined("unitary_defect_transposed", defect_transposed),
     defined("unitary_defect_short", defect_short),

@@ -10,7 +10,7 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat
 
-from impl.convert.rational_unitary import equivalent, norm_above
+from impl.convert.rational_unitary import RationalRNN, equivalent, norm_above
 from impl.numbers.rationals import RationalContraction, diagonal, identity
 from properties.systems.unitary.exact import Vector, minus, rational, square, times
 from properties.systems.unitary.networks import Network
@@ -70,3 +70,21 @@ def rescaled(member: Any, s: int, k: int) -> fmpq | None:
     back = diagonal([1 / entry for entry in D])
     seen = [times(back, p[: len(D)]) for p in unitary.states(member.x[s])]
     return largest(member.C, member.states[s], seen)
+
+
+def similar(relu: bool) -> Callable[[Any, int, int], fmpq | None]:
+    """‖C h_T − C T⁻¹ g_T‖² of the network and the one of T W T⁻¹, T unit lower triangular."""
+
+    def of(member: Any, s: int, k: int) -> fmpq | None:
+        if not isinstance(member, Network):
+            return None
+        n, network = len(member.rnn.b), member.rnn
+        T = fmpq_mat([[fmpq(int(i >= j)) for j in range(n)] for i in range(n)])
+        back = T.inv()
+        other = RationalRNN(
+            T * network.W * back, T * network.U, times(T, network.b), times(T, network.initial)
+        )
+        h, g = (one.states(member.x[s], relu)[-1] for one in (network, other))
+        return square(times(member.C, minus(h, times(back, g))))
+
+    return of

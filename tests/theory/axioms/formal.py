@@ -129,9 +129,11 @@ def value(term: Expr, world: World) -> Any:
         return meaning(*(value(argument, world) for argument in term.args))
     if isinstance(term, Pow):
         base = value(term.base, world)
-        if term.exp == -1:
-            return 1 / base
-        return root(base) if term.exp.q == 2 else reduce(mul, [base] * int(term.exp))
+        exponent = value(term.exp, world)
+        if exponent == fmpq(1, 2):
+            return root(base)
+        power = reduce(mul, [base] * abs(int(exponent))) if exponent != 0 else fmpq(1)
+        return 1 / power if exponent < 0 else power
     values = [value(argument, world) for argument in term.args]
     if term.is_Add:
         return reduce(add, values)
@@ -154,6 +156,8 @@ def is_false(statement: Statement, world: World) -> bool:
         return any(x != 0 for line in gap.lines for x in line)
     if isinstance(lhs, arb) or isinstance(rhs, arb):
         lhs, rhs = arb(lhs), arb(rhs)
+    if statement.relation == "!=":
+        return bool(lhs == rhs)
     if statement.relation == "==":
         return not lhs.overlaps(rhs) if isinstance(lhs, arb) else bool(lhs != rhs)
     return bool(lhs > rhs if statement.relation == "<=" else lhs >= rhs)

@@ -27,6 +27,7 @@ from theory.models.gates.lstm_runs import (
     INVARIANT_OUTPUT,
     ITERATED,
     ONE_STEP,
+    SHRINKS,
 )
 from theory.models.gates.lstm_steps import STEPS, moved_a, moved_q, next_one, next_two
 from theory.proof import Claim, Source, step, theorem, thousandth_less
@@ -136,7 +137,16 @@ CONTRACTION_LSTM = Claim(
     id="contraction-lstm",
     title="An LSTM contracts on its invariant box",
     source=Source("Miller & Hardt, Stable Recurrent Models", "Proposition 1"),
-    forms=(STEPWISE, INVARIANT_CELL, INVARIANT_OUTPUT, SUFFICIENT, WEIGHTED, UNITS, ITERATED),
+    forms=(
+        STEPWISE,
+        INVARIANT_CELL,
+        INVARIANT_OUTPUT,
+        SUFFICIENT,
+        WEIGHTED,
+        UNITS,
+        ITERATED,
+        SHRINKS,
+    ),
     false_variants=(
         STEPWISE.variant(
             "candidate-slope",
@@ -188,6 +198,11 @@ CONTRACTION_LSTM = Claim(
             "two-norm",
             "the factor of the maximum norm in the Euclidean one, from the first step on",
             le(run_gap, FACTOR**T * start_gap),
+        ),
+        SHRINKS.variant(
+            "any-steps",
+            "one step is enough, however many units there are",
+            assumptions=SHRINKS.assumptions[:-1],
         ),
     ),
     extremal="one unit at a corner of its box, the gates at their largest where they are steepest",

@@ -4,7 +4,7 @@ from sympy import Expr, sqrt
 
 from theory.axioms.base import CHAIN_RULE, CHAIN_RULE_START, DERIVATIVE_IN_INPUT
 from theory.axioms.gradients import DERIVATIVE_IN_STATE
-from theory.language import Assumption, Use, at, le, symbols
+from theory.language import ZERO, Assumption, Use, at, le, symbols
 from theory.language.terms.gradients import d_state, jacobian
 from theory.language.terms.variables import j, m, x
 from theory.language.terms.vectors import entry, state
@@ -59,6 +59,19 @@ FORM = theorem(
         (DERIVATIVE_IN_STATE.at(lam, later, x_later), "contraction"),
     ),
 ).by(at("all steps", t - 1, T - t), "index", "past")
+LASTING = theorem(
+    "lasting",
+    le(dh_dx * (1 + (T - t) * (1 - lam)), L_x),
+    MODEL,
+    "rnn",
+    (
+        step("powers on one side", le(ZERO, (1 - lam) * (1 - lam**j)), (j,)).by_induction(),
+        step("Bernoulli", le(lam**j * (1 + j * (1 - lam)), 1), forall=(j,)).by_induction(
+            step=at("powers on one side", j + 1)
+        ),
+    ),
+    note="a gradient that lasts, as long memory needs it, leaves no λ < 1 as the lag grows",
+).by(FORM.lemma("vanishing-gradient").at(), at("Bernoulli", T - t), "past")
 IN_BOX = theorem(
     "box",
     le(dh_dx, C_box * L_x_box * BOX.lam ** (T - t)),
@@ -76,7 +89,7 @@ VANISHING_GRADIENT = Claim(
     id="vanishing-gradient",
     title="Gradients in early inputs vanish",
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 3"),
-    forms=(FORM, IN_BOX),
+    forms=(FORM, LASTING, IN_BOX),
     false_variants=(
         instead(FORM, t, t - 1, "next-power", "λ^{T−t+1} in place of λ^{T−t}"),
         FORM.variant(
@@ -98,6 +111,11 @@ VANISHING_GRADIENT = Claim(
             "as-the-square-root",
             "the slopes average out, like the square root of the lag",
             le(dh_dx, L_x * lam ** (T - t) / sqrt(T - t + 1)),
+        ),
+        LASTING.variant(
+            "longer-by-one",
+            "one step more than the lag counts",
+            le(dh_dx * (1 + (T - t + 1) * (1 - lam)), L_x),
         ),
         scaled(IN_BOX, BOX.lam, "box-next-power", "λ^{T−t+1} in place of λ^{T−t}, of a cell"),
         IN_BOX.variant(

@@ -5,9 +5,9 @@ from dataclasses import replace
 from sympy import Abs, Integer, sqrt
 
 from theory.claims.memory.divergence import (
-    DESCENT,
     DIVERGENCE,
     LENGTH,
+    ON_RISK,
     STEEP,
     STEP_SIZES,
     steepness,
@@ -56,12 +56,12 @@ INSTABILITY = Claim(
         DIVERGENCE.variant(
             "any-start",
             "descent diverges whenever |a_1| > 1",
-            assumptions=(DESCENT, STEP_SIZES, OUTSIDE, TWO_STEPS),
+            assumptions=(*ON_RISK, STEP_SIZES, OUTSIDE, TWO_STEPS),
         ),
         DIVERGENCE.variant(
             "less-steep",
             "α(T − 1)a_1^{2T−4} ≥ 1 is enough",
-            assumptions=(DESCENT, STEP_SIZES, LENGTH, LESS_STEEP),
+            assumptions=(*ON_RISK, STEP_SIZES, LENGTH, LESS_STEEP),
         ),
         DIVERGENCE.variant(
             "quadrupled",

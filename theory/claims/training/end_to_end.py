@@ -2,6 +2,7 @@
 
 from sympy import Expr, log
 
+from theory.claims.training.logarithmic_window import logarithmic, quarter
 from theory.claims.training.weight_gap import BY_PRODUCT as PRODUCT
 from theory.language import ONE, ZERO, Assumption, at, le, lt, symbols
 from theory.language.functions import PrincipalRoot, StepProduct
@@ -47,6 +48,8 @@ BOUND_FORM = theorem(
     "training",
     (*FEASIBLE, POWER_NOT_NEGATIVE, *RUNS, PREDICTIONS),
 ).by("predictions by the weights", PRODUCT.lemma("weight-gap").at(), "contractive", "curved")
+
+LOGARITHMIC = logarithmic(BOUND_FORM)
 
 CONSTANTS = (
     Assumption("K_0", "K_0 bounds L_f (L_w M_N G_0 + S_0)/(1 − λ)", le(STILL, K_0)),
@@ -145,7 +148,7 @@ END_TO_END = Claim(
     id="end-to-end",
     title="Trained models make close predictions",
     source=Source("Miller & Hardt, Stable Recurrent Models", "Theorem 1"),
-    forms=(BOUND_FORM, EXPLICIT, WINDOW_FORM, ANY, ELEMENTARY_FORM),
+    forms=(BOUND_FORM, EXPLICIT, WINDOW_FORM, ANY, ELEMENTARY_FORM, LOGARITHMIC),
     false_variants=(
         BOUND_FORM.variant(
             "weights-alone",
@@ -188,6 +191,7 @@ END_TO_END = Claim(
             "a window one shorter is enough",
             assumptions=_windowed(_long("… − 1", long_enough(K_0, K_1) - 1)),
         ),
+        quarter(LOGARITHMIC),
     ),
     extremal=(
         "scalar linear system with a linear loss whose descent raises the weight: every step of "

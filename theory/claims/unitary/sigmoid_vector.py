@@ -1,21 +1,25 @@
 """No finite unitary network equals a sigmoid network whose recurrent matrix has a radius below 1.
 
 At any time before, (Uᵀ)^j e of the one network is (Wᵀ)^j c of the other: the powers of W fade, and
-those of an orthogonal U come back to e.
+those of an orthogonal U come back.
 """
 
 from sympy import Symbol
 
 from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
+from theory.axioms.powers import GELFAND, RETURNS
 from theory.claims.contraction.linear import STABLE_RADIUS
-from theory.language import ONE, ZERO, assume, at, eq, le, lt, ne, symbols
-from theory.language.terms.variables import i, j
+from theory.language import ONE, ZERO, assume, at, eq, le, ne, symbols
+from theory.language.terms.powers import radius, ratio, reach
+from theory.language.terms.variables import i, j, s
 from theory.language.terms.vectors import norm
+from theory.models.unitary.lines import UNROLLED
 from theory.models.unitary.relations import (
     EQUAL,
     ORTHOGONAL,
     SAME,
     SIGMOIDAL,
+    back_other,
     c,
     e,
     networks,
@@ -23,23 +27,23 @@ from theory.models.unitary.relations import (
     sigmoid_gap,
     units,
 )
-from theory.models.unitary.returns import MOVED_BACK, faded, k_0, l, moved, p, returns
+from theory.models.unitary.returns import MOVED_BACK, SEQUENCE, SUPPOSED, faded, moved
 from theory.proof import step, theorem
 
 driven, W_radius = symbols("driven W_radius")
 t_0 = Symbol("t_0", integer=True)  # a time at which the output depends on the inputs
-output = norm(others(t_0) * c)
 
-NETWORKS = networks("of W")
+NETWORKS = networks("of W", le(radius(back_other), W_radius))
 DRIVEN = assume(
     "driven",
     "at some time t_0 the output depends on the inputs: its derivative in the latest is not 0",
     condition=eq(driven, ONE),
-).that(ne(output, ZERO))
-FORGETS = (
-    "The spectral radius of W is below 1, so ‖(Wᵀ)^j‖ tends to 0 by Gelfand's formula: from some "
-    "j = k_0 on ‖(Wᵀ)^j c‖ is below any positive number."
-)
+).that(ne(norm(others(t_0) * c), ZERO))
+
+candidate, other = units(t_0), others(t_0)
+q, room = ratio(back_other), norm(candidate) + 1
+output, left = norm(other * c) / room, norm(other) * reach(back_other, c) / room
+STABLE = ("stable radius", at("networks", 0, 0, 0, 0))
 CONSTANT = (
     step(
         "no more than W leaves",
@@ -51,35 +55,42 @@ CONSTANT = (
         TRIANGLE.at(units(i) * moved(j) - others(i) * faded(j), others(i) * faded(j)),
         SUBMULTIPLICATIVE.at(others(i), faded(j)),
     ),
-    step(
-        "W forgets",
-        le(4 * norm(others(t_0)) * norm(faded(k_0 + j)), output),
-        forall=(j,),
-        given=(ne(output, ZERO), lt(W_radius, ONE)),
-    ).in_words(FORGETS),
-    returns(
-        le(4 * norm(units(t_0)) * norm(moved(p) - moved(p + k_0 + l)), output),
-        ne(output, ZERO),
-        later="p + k_0 + l, where k_0, which came before, is as large as it may be,",
+    step("powers of the ratio", le(ZERO, q**j), forall=(j,)).by_induction(
+        step=(*STABLE, GELFAND.at(back_other, c, 0))
     ),
-    step("the output is constant", eq(output, ZERO), given=(EQUAL,)).by(
-        "same activation",
-        "sigmoidal",
-        "stable radius",
-        "U returns",
-        at("W forgets", l),
-        at("outputs", t_0),
-        at("no more than W leaves", t_0, k_0 + l),
-        at("distances stay", k_0 + l, p),
-        TRIANGLE.at(others(t_0) * c - units(t_0) * e, units(t_0) * e),
-        TRIANGLE.at(units(t_0) * (e - moved(k_0 + l)), units(t_0) * moved(k_0 + l)),
-        SUBMULTIPLICATIVE.at(units(t_0), e - moved(k_0 + l)),
+    step("later powers", le(q ** (s + j + 1), q**s), forall=(s, j)).by_induction(
+        base=(*STABLE, GELFAND.at(back_other, c, 0), at("powers of the ratio", s)),
+        step=(*STABLE, GELFAND.at(back_other, c, 0), at("powers of the ratio", s + j + 1)),
+    ),
+    step(
+        "U keeps them apart",
+        le(output - left * q**s, norm(moved(i) - moved(i + j + s + 1))),
+        forall=(s, i, j),
+        given=(EQUAL,),
+    ).by(
+        *STABLE,
+        at("outputs", t_0, 0),
+        at("no more than W leaves", t_0, j + s + 1),
+        GELFAND.at(back_other, c, j + s + 1),
+        at("later powers", s, j),
+        at("distances stay", j + s + 1, i),
+        TRIANGLE.at(other * c - candidate * e, candidate * e),
+        TRIANGLE.at(candidate * (e - moved(j + s + 1)), candidate * moved(j + s + 1)),
+        SUBMULTIPLICATIVE.at(candidate, e - moved(j + s + 1)),
+    ),
+    step("the output is constant", le(output, ZERO), given=(EQUAL,)).by(
+        *STABLE,
+        GELFAND.at(back_other, c, 0),
+        "U keeps them apart",
+        "m entries",
+        "lengths stay",
+        RETURNS.at(*SEQUENCE, output, left, q, *SUPPOSED),
     ),
 )
 VECTOR = theorem(
     "vector",
     ne(sigmoid_gap, ZERO),
-    (SAME, SIGMOIDAL, STABLE_RADIUS, ORTHOGONAL, NETWORKS, DRIVEN),
+    (SAME, SIGMOIDAL, STABLE_RADIUS, ORTHOGONAL, UNROLLED, NETWORKS, DRIVEN),
     "sigmoid",
     (*MOVED_BACK, *CONSTANT),
     note="of any number of units; ‖W‖ may be as large as it likes",

@@ -88,12 +88,28 @@ LEMMAS = (
 )
 MODEL = (ORTHOGONAL, PATTERNS, CELL, NETWORK, AGREEMENT, TWO_STEPS)
 
+PRESUPPOSED = "that a cell of constant activity exists, and the responses on it, are presupposed"
 EXCLUDED = theorem(
-    "excluded", ne(separation, ZERO), (*MODEL, FORGETFUL, FEWER), "candidate", LEMMAS
+    "excluded",
+    ne(separation, ZERO),
+    (*MODEL, FORGETFUL, FEWER),
+    "candidate",
+    LEMMAS,
+    note=PRESUPPOSED,
 ).by("two steps need room", "forgetful", "fewer states")
-NEEDED = theorem("needed", le(2 * n, states), (*MODEL, MATCH, FORGETFUL), "candidate", LEMMAS).by(
-    "two steps need room", "match", "forgetful"
-)
-KERNEL = theorem("kernel", le(2 * n - W_rank, states), (*MODEL, MATCH), "candidate", LEMMAS).by(
-    "two steps need room", "match"
-)
+NEEDED = theorem(
+    "needed",
+    le(2 * n, states),
+    (*MODEL, MATCH, FORGETFUL),
+    "candidate",
+    LEMMAS,
+    note=PRESUPPOSED,
+).by("two steps need room", "match", "forgetful")
+KERNEL = theorem(
+    "kernel",
+    le(2 * n - W_rank, states),
+    (*MODEL, MATCH),
+    "candidate",
+    LEMMAS,
+    note=PRESUPPOSED,
+).by("two steps need room", "match")

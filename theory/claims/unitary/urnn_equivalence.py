@@ -5,6 +5,7 @@ from sympy import Max
 from theory.claims.unitary.equivalent import EQUIVALENCE
 from theory.claims.unitary.existence import EXISTENCE
 from theory.claims.unitary.pulse import BEYOND
+from theory.claims.unitary.similar import SIMILARITY, WITH_RELU
 from theory.language import ZERO, eq, symbols
 from theory.proof import Claim, Source
 
@@ -26,7 +27,7 @@ URNN_EQUIVALENCE = Claim(
     source=Source(
         "Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs", "Theorem 3.1"
     ),
-    forms=(EXISTENCE, EQUIVALENCE, BEYOND),
+    forms=(EXISTENCE, EQUIVALENCE, BEYOND, SIMILARITY),
     false_variants=(
         EXISTENCE.variant(
             "one-state-fewer",
@@ -68,6 +69,7 @@ URNN_EQUIVALENCE = Claim(
             "the equivalent is one for all inputs, not for bounded ones alone",
             eq(unitary_gap_beyond, ZERO),
         ),
+        WITH_RELU,
     ),
     extremal=(
         "every network: an exact equivalence. The bias is reached by the scalar network whose "

@@ -12,7 +12,10 @@ from theory.language.terms.unitary import (
     largest_gap,
     largest_pulse_gap,
     largest_scaled_gap,
+    linear_network,
     rank,
+    similar_network,
+    similarity_inverse,
     start,
 )
 from theory.language.terms.variables import eye, operator, vector, x
@@ -20,6 +23,7 @@ from theory.language.terms.vectors import Norm, Scalar, frobenius, function, nor
 
 T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 lam, S_0, B_h = (Symbol(name, real=True) for name in ("lam", "S_0", "B_h"))
+C = operator("C")
 W, W_transposed, W_short = operator("W"), operator("W_3_transposed"), operator("W_3_short")
 
 count = function("count", Norm, __name__)  # count(v), of the classes that v lists
@@ -86,6 +90,19 @@ _EQUIVALENT = of(
         "a network's output against the equivalent of the network with the states D h",
         "_D",
         largest_scaled_gap(x, T),
+    ),
+    measured(
+        "similar_gap",
+        "the last output of a network without its activation against that of the similar network, "
+        "of the matrix T W T⁻¹",
+        r"\lVert y_T-\hat{y}_T\rVert_{TWT^{-1}}",
+        norm(C * linear_network(x, T) - C * similarity_inverse * similar_network(x, T)),
+    ),
+    measured(
+        "similar_gap_relu",
+        "the same with ReLU as the activation of both",
+        r"\lVert y_T-\hat{y}_T\rVert_{TWT^{-1},ReLU}",
+        norm(vector("y_relu") - vector("y_similar_relu")),
     ),
 )
 _DILATION = (

@@ -22,6 +22,9 @@ preactivation = function("preactivation", module=__name__)
 scaled_urnn = function("scaled_urnn", module=__name__)
 scaled_preactivation = function("scaled_preactivation", module=__name__)
 unscaled = function("unscaled", module=__name__)
+# The network without its activation, h_j = W h_{j-1} + U x_j + b; the one with the states T h_j
+linear_network = function("linear_network", module=__name__)
+similar_network = function("similar_network", module=__name__)
 # below(z, A), whose entries are -z ‖i-th row of A‖, or less where such roots are rounded
 below = function("below", module=__name__)
 part = function("part", Scalar, __name__)  # part(v, i), the i-th entry of v, 0 beyond the last
@@ -49,6 +52,7 @@ V, W_2, W_3, W_4 = operator("V"), operator("W_2"), operator("W_3"), operator("W_
 J, J_2 = operator("J"), operator("J_2")
 start = vector("h_start")
 D, D_inverse = operator("D"), operator("D_inverse")
+similarity, similarity_inverse = operator("T_similar"), operator("T_inverse")
 eye_all = operator("I_m")  # the identity of all units
 
 

@@ -1,9 +1,10 @@
 """Runs of an LSTM: its box is invariant, and two runs from it come together in the 2-norm too."""
 
-from sympy import Abs, Integer, Max, sqrt
+from sympy import Abs, Integer, Max, expand_mul, log, sqrt
 
+from theory.axioms.base import EXPONENTIAL, LOGARITHM
 from theory.axioms.gates import DEFINITE, ENTRY_EUCLIDEAN, EUCLIDEAN_BY_LARGEST, LEAST_BOUND
-from theory.language import assume, at, le, symbols
+from theory.language import ONE, ZERO, Assumption, assume, at, le, lt, symbols
 from theory.language.terms.gates import (
     DIFFERENCES,
     GATED_RUN,
@@ -36,7 +37,7 @@ from theory.models.gates.lstm_model import (
     tau,
 )
 from theory.models.gates.lstm_steps import SQUASHED, STEPS, moved_a, moved_q, next_one, next_two
-from theory.models.lemmas.powers import power
+from theory.models.lemmas.powers import decay, power, rate_of
 from theory.proof import step, theorem
 
 n, T = symbols("n T")
@@ -165,4 +166,34 @@ ITERATED = theorem(
     EUCLIDEAN_BY_LARGEST.at(end_one - end_two, 2 * n),
     at("the start", a, b),
     at("size", one, two, T),
+)
+
+rate = expand_mul(rate_of(FACTOR))  # as terms keep it
+MANY = Assumption(
+    "many steps from the start", "T ≥ ln(2n)/(2 ln(1/λ))", le(log(2 * n) / (2 * rate), T)
+)
+SHRINKS = theorem(
+    "many-steps",
+    le(run_gap, start_gap),
+    (
+        *ITERATED.assumptions,
+        Assumption("memory", "λ > 0", lt(ZERO, FACTOR)),
+        Assumption("contractive", "λ < 1", lt(FACTOR, ONE)),
+        MANY,
+    ),
+    "lstm",
+    (decay(FACTOR),),
+    note="r = O(log n) steps, ln(2n)/(2 ln(1/λ)), no longer expand in the 2-norm",
+).by(
+    ITERATED.lemma("contraction-lstm, iterated").at(),
+    at("decay", T),
+    LOGARITHM.at(2 * n),
+    EXPONENTIAL.at(log(2 * n) / 2, log(2 * n) / 2),
+    EXPONENTIAL.at(log(2 * n) / 4, log(2 * n) / 4),
+    EXPONENTIAL.at(log(2 * n) / 2, T * rate),
+    EXPONENTIAL.at(rate, 0),
+    LOGARITHM.at(1 / FACTOR),
+    "memory",
+    "contractive",
+    "many steps from the start",
 )

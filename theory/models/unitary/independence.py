@@ -1,86 +1,93 @@
-"""Linear relations between the units of a tanh network are trivial ones (Emami et al., section 4).
+"""Units of a tanh network are independent, but for those equal up to the sign (Emami et al.)."""
 
-The lemma is an argument in prose: it speaks of poles of meromorphic functions.
-"""
+from sympy import Expr, Symbol
 
+from theory.axioms.analytic import BASIS, EMPTY, HOMOMORPHISM, LARGEST, NO_LONELY_POLE, TANH_POLES
 from theory.axioms.ranks import RANK_KERNEL, RANK_PRODUCT
-from theory.language import ONE, ZERO, assume, at, eq, le, symbols
+from theory.language import ONE, ZERO, Clause, Statement, assume, at, eq, le, ne, symbols
+from theory.language.terms.analytic import lines, slope, support, tangents, unit
 from theory.language.terms.unitary import rank
-from theory.language.terms.variables import operator, v
-from theory.language.terms.vectors import Scalar, function, norm
+from theory.language.terms.variables import a, b, c, i, operator, v, z
+from theory.language.terms.vectors import inner, norm
+from theory.models.unitary import lines as model
+from theory.models.unitary.lines import PAIRS, UNROLLED, history, inputs, present
 from theory.proof import step, theorem
 
 sign_classes, sample_rank = symbols("sign_classes sample_rank")
 
-INDEPENDENCE = (
-    "Claim: in a tanh network t_k = tanh(a_k), a_k = A t_{k−1} + G x_k + d, with any real A, "
-    "every relation Σ e_i t_{k,i} ≡ const between functions of x_0, …, x_k is a combination "
-    "of trivial ones: e_i with a_{k,i} constant, and e_i − ς e_j with a_{k,i} ≡ ς a_{k,j}, ς "
-    "= ±1. As trivial relations hold of the pre-activations a_k too, so does then every "
-    "relation. Merging units that are equal up to a sign and dropping constants, let Q be a "
-    "non-empty set of units whose a_{k,i} are not constant and pairwise not ± equal; no Σ_Q "
-    "e_i tanh a_{k,i} with all e_i ≠ 0 is constant. Let x be the last input on which some "
-    "a_{k,i}, i ∈ Q, depends, and freeze the others at real values off finitely many proper "
-    "analytic sets, so that the units of Q that depend on x stay so, pairwise not ± equal; "
-    "the others are constants. All these functions are meromorphic off a closed countable set "
-    "that misses the real line, and real on it; the rest of the plane is connected, so that a "
-    "relation holds there too. It is enough that some point of it is a simple pole of exactly "
-    "one tanh A_j(x), at which every A_j is analytic. This is shown by induction on the "
-    "level. Level 0, A_j = θ_j + g_j x: tanh A_j has simple poles, of residue 1/g_j, at (iπ(ν "
-    "+ ½) − θ_j)/g_j. Among the units with the same real part −θ_j/g_j the largest |g_j| is "
-    "unique, and its pole nearest to the real axis is shared by none. Level δ + 1, A_j = "
-    "const + Σ_C A_jC tanh a_C, real A_jC, over classes C up to sign of level δ: by the "
-    "hypothesis for the classes that occur, some x_0 is a pole of one tanh a_C alone, simple; "
-    "there A_j is analytic or has a simple pole, and ratios of these residues are the real "
-    "ratios of the A_jC. Let J have the largest |A_JC|. Near x_0 A_J takes every large "
-    "value once, so tanh A_J has simple poles x_ν → x_0 with A_J(x_ν) = iπ(ν + ½), one for each "
-    "large |ν|. A unit analytic at x_0 has no pole near x_0 but perhaps x_0 itself. For any "
-    "other unit j let ϱ = A_JC/A_jC, |ϱ| ≥ 1, and Φ = A_J − ϱ A_j, analytic at x_0; if x_ν is "
-    "a pole of tanh A_j too, Φ(x_ν) = iπ(ν + ½ − ϱ(ν' + ½)) for some ν'. If Φ is constant, it "
-    "is real, so 0 where a pole is shared: A_J ≡ ϱ A_j, |ϱ| > 1, 2ν + 1 = ϱ(2ν' + 1), and in "
-    "lowest terms ϱ = ±p/q with p ≥ 3 odd and p | 2ν + 1. If it is not, the shared ν have "
-    "density 0: else infinitely many pairs of them have the same gaps Δν, Δν', and "
-    "Φ(x_{ν+Δν}) − Φ(x_ν) → 0 makes ϱ = Δν/Δν' rational; then Φ(x_ν) lies in a discrete set "
-    "and converges, is constant on a sequence that accumulates at x_0, and so is Φ. The ν "
-    "divisible by all the p have positive density and 2ν + 1 is prime to all p; so infinitely "
-    "many x_ν are poles of tanh A_J alone. That Φ is real on the real line is essential: "
-    "tanh(z − iπ/3) + tanh z + tanh(z + iπ/3) = 3 tanh 3z. The claim is applied to the "
-    "unitary and the scalar network side by side."
-)
-
-# values v = v·t_k as a function of the inputs, up to constants; representatives selects units
+t_0 = Symbol("t_0", integer=True)  # the time of the units that are sampled
+# values v = v·t_k as a function of the inputs; representatives selects units
 values, representatives = operator("H_units"), operator("S_classes")
-of_network = function("of_network", Scalar, __name__)  # 1 for the units of a tanh network
+units = tangents(history(t_0))
+chosen = present(t_0) * representatives * v
+
+
+def _chosen(one: Symbol) -> tuple[Statement, ...]:
+    return (eq(unit(one), ONE), ne(inner(chosen, one), ZERO))
+
 
 NETWORK = assume(
     "tanh network",
     "H has the values of the units t_k = tanh(A t_{k−1} + G x_k + d) of a network with real "
     "weights; S selects one unit of each class of units that are equal up to the sign and not "
     "constant",
-).that(eq(of_network(values), ONE), eq(rank(representatives), sign_classes))
+    forall=(v, a, b, z),
+).that(
+    eq(norm(values * v), norm(units * present(t_0) * v)),
+    le(norm(v), norm(present(t_0) * v)),
+    eq(rank(representatives), sign_classes),
+    Clause(ne(norm(units * a), ZERO), _chosen(a)),
+    Clause(
+        ne(inner(a, b), ZERO),
+        (*_chosen(a), *_chosen(b), eq(z**2, ONE), eq(norm(units * (b - z * a)), ZERO)),
+    ),
+)
+
+
+def _now(*terms: Expr) -> tuple[Expr, ...]:
+    """The terms of the weights that are chosen, at the time of the sample."""
+    return tuple(term.subs(i, t_0).subs(c, chosen) for term in terms)
+
+
+RELATED = (eq(norm(values * representatives * v), ZERO),)
+P, Y, u, other, sign, *pole = _now(model.P, model.Y, model.u, model.v, model.sign, *model.at_pole)
 INDEPENDENT = theorem(
     "independence",
     le(sign_classes, sample_rank),
-    (NETWORK,),
+    (UNROLLED, NETWORK),
     "planted",
     (
+        *PAIRS,
         step(
-            "independence lemma",
-            eq(norm(representatives * v), ZERO),
+            "a pole is shared",
+            eq(support(chosen), ZERO),
             forall=(v,),
-            given=(eq(norm(values * representatives * v), ZERO), eq(of_network(values), ONE)),
-        ).in_words(INDEPENDENCE),
-        step(
-            "no relation",
-            eq(norm(representatives * v), ZERO),
-            forall=(v,),
-            given=(eq(norm(values * representatives * v), ZERO),),
-        ).by(at("independence lemma", v), "tanh network"),
+            given=(*RELATED, ne(slope(lines(P, Y), u), ZERO)),
+        ).by(
+            at("tanh network", representatives * v, 0, 0, 0),
+            at("tanh network", v, u, other, sign),
+            LARGEST.at(P, Y, chosen, u),
+            TANH_POLES.at(P, Y, u, *pole),
+            NO_LONELY_POLE.at(P, Y, chosen, u, *pole),
+            at("lines", t_0, chosen),
+            at("slopes up to the sign", t_0, chosen),
+            at("the same unit", t_0, chosen),
+        ),
+        step("no relation", eq(norm(representatives * v), ZERO), (v,), RELATED).by(
+            at("a pole is shared", v),
+            at("tanh network", representatives * v, 0, 0, 0),
+            at("tanh network", v, u, 0, 0),
+            EMPTY.at(P, chosen),
+            LARGEST.at(P, Y, chosen, u),
+            HOMOMORPHISM.at(P, Y, u, u, 1),
+            at("unrolled", t_0),
+            BASIS.at(P, inputs(t_0)),
+        ),
     ),
-    note="equal as functions of the inputs; the lemma is a human step",
+    note="equal as functions of the inputs",
 ).by(
     "no relation",
-    "tanh network",
+    at("tanh network", 0, 0, 0, 0),
     RANK_KERNEL.at(values * representatives, representatives),
     RANK_PRODUCT.at(values, representatives),
 )

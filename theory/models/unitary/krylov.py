@@ -37,7 +37,8 @@ seen = function("seen", Operator, __name__)
 
 CONSTANT = assume(
     "constant pattern",
-    "the candidate's pattern D is the same at all times: ∂ŷ_j/∂x_0 = E (D V)^j D G",
+    "presupposed: there is a cell on which the candidate's pattern D is the same at all times, and "
+    "there, by the chain rule, ∂ŷ_j/∂x_0 = E (D V)^j D G",
     forall=(j,),
     condition=eq(pattern_constant, ONE),
 ).that(
@@ -51,7 +52,8 @@ SELECTS = assume("pattern", "D and I − D select the active units and the other
 )
 SCALAR = assume(
     "scalar",
-    "W = ρ I with 0 ≤ ρ < 1, all units active: ∂y_0/∂x_0 = I and ∂y_{j+1}/∂x_0 = ρ ∂y_j/∂x_0",
+    "presupposed: W = ρ I with 0 ≤ ρ < 1, and on the cell all units are active, so that "
+    "∂y_0/∂x_0 = I and ∂y_{j+1}/∂x_0 = ρ ∂y_j/∂x_0",
     forall=(j,),
     condition=eq(scalar_W, ONE),
 ).that(

@@ -4,11 +4,12 @@ A unitary network s_t = ρ(U s_{t−1} + g x_t + d), ŷ_t = e·s_t + e_0, with m
 h_t = ρ(W h_{t−1} + f x_t + b), y_t = c·h_t, ρ the sigmoid or tanh, are written by tanh alone: with
 σ(z) = ½ + ½ tanh(z/2) all that follows speaks of τ_t = tanh(…) and r_t = tanh(…), whose
 pre-activations carry U/4 and W/4 instead.  Functions of the inputs x_0, …, x_t, each from an
-interval, count up to constants: 0 is any constant, and the norm is half of how far they vary.
+interval, have as their norm half of how far they vary, which is 0 of constants alone.
 """
 
-from sympy import Rational, tanh
+from sympy import Expr, Rational, Symbol, tanh
 
+from theory.axioms.base import HOMOGENEITY, TRIANGLE
 from theory.language import (
     ONE,
     ZERO,
@@ -20,97 +21,134 @@ from theory.language import (
     eq,
     law,
     le,
+    lt,
     symbols,
 )
 from theory.language.functions import TANH
-from theory.language.terms.unitary import rows
-from theory.language.terms.variables import b, j, operator, v, vector, z
+from theory.language.terms.analytic import support, tangents
+from theory.language.terms.unitary import J_2, J, rows
+from theory.language.terms.variables import a, b, j, operator, v, vector, z
 from theory.language.terms.vectors import Operator, Scalar, exponential, function, norm, transpose
-from theory.models.unitary.independence import INDEPENDENCE
-from theory.models.unitary.local_maps import W, states
+from theory.models.unitary.lines import INDEPENDENCE, history, present
+from theory.models.unitary.local_maps import W, n, states
 from theory.proof import step
 
 sigmoid_gap, same_activation, sigmoidal = symbols("sigmoid_gap same_activation sigmoidal")
 
-# units(j) v = v·τ_j and others(j) b = b·r_j; arguments(j) v and other_arguments(j) b: of the
-# pre-activations
-units, others = function("units", Operator, __name__), function("others", Operator, __name__)
-arguments = function("arguments", Operator, __name__)
-other_arguments = function("other_arguments", Operator, __name__)
+# Of both networks' units J embeds the unitary one's, J₂ the other one's.
+latest = function("latest", Operator, __name__)  # latest(j) a, what x_j adds to the pre-activations
 sigmoid = function("sigmoid", Scalar, __name__)
 U, e, c = operator("U"), vector("e"), vector("c_out")
-back = transpose(U)
+back, back_other = transpose(U), transpose(W)
+# multiple(ρ): ρ is a constant and this multiple of a tanh
+multiple = function("multiple", Scalar, __name__)
+factor, factor_other = multiple(vector("rho_candidate")), multiple(vector("rho_other"))
+share = Symbol("share", real=True)  # pre-activations are by this share of Uᵀ and Wᵀ
+
+
+def units(time: Expr) -> Expr:
+    """units(j) v = v·τ_j."""
+    return tangents(history(time)) * present(time) * J
+
+
+def others(time: Expr) -> Expr:
+    """others(j) b = b·r_j."""
+    return tangents(history(time)) * present(time) * J_2
+
 
 SIGMOID = law(
     "definition of the sigmoid", (z,), eq(sigmoid(z) * (exponential(z) + 1), exponential(z))
 )
+HALF = Rational(1, 2)
+NORMAL_FORM = eq(sigmoid(z), HALF + HALF * tanh(z / 2))
 
 EQUAL = eq(sigmoid_gap, ZERO)
-SAME = Assumption(
-    "same activation", "both networks have the same activation", eq(same_activation, ONE)
+SAME = assume(
+    "same activation", "both networks have the same activation", condition=eq(same_activation, ONE)
+).that(eq(factor_other, factor))
+SIGMOIDAL = assume(
+    "sigmoidal",
+    "it is the sigmoid, σ(z) = ½ + ½ tanh(z/2), or tanh: up to constants and a factor, ½ or 1, "
+    "states are tanh units; and a difference of outputs varies by at most twice the largest",
+    forall=(j, z),
+    condition=eq(sigmoidal, ONE),
+    ties=True,
+).that(
+    Clause(
+        le(norm(factor * units(j) * e - factor_other * others(j) * c), sigmoid_gap), (NORMAL_FORM,)
+    ),
+    Clause(le(HALF, factor), (NORMAL_FORM,)),
 )
-SIGMOIDAL = Assumption("sigmoidal", "it is the sigmoid or tanh", eq(sigmoidal, ONE), ties=True)
 ORTHOGONAL = assume("orthogonal", "U is an orthogonal m × m matrix", forall=(b,)).that(
     Clause(eq(norm(back * b), norm(b)), (le(rows(b), states),))
 )
 
 
+def combined(time: Expr, first: Expr, second: Expr) -> Expr:
+    """v·τ_j + b·r_j."""
+    return units(time) * first + others(time) * second
+
+
 def networks(matrix: str, *more: Statement, scalar: Statement | None = None) -> Assumption:
     """Both networks, and what more is known of the one with this recurrent matrix."""
+    before = combined(j, back * v, back_other * b)
     return assume(
         "networks",
-        "a relation between the pre-activations at time j + 1 is one, by the rows of U and "
-        f"{matrix}, between the states at time j, on which x_{{j+1}} has no effect"
+        f"pre-activations at time j + 1 are by U and {matrix} of the states at time j, and of "
+        "x_{j+1}, which does not depend on these; there are m + n of them"
         f"{'; the one network is scalar' if scalar else ''}",
-        forall=(j, v, b),
+        forall=(j, v, b, a),
         condition=scalar,
     ).that(
-        Clause(
-            eq(norm(units(j) * back * v + others(j) * transpose(W) * b), ZERO),
-            (eq(norm(arguments(j + 1) * v + other_arguments(j + 1) * b), ZERO),),
+        eq(
+            norm(
+                history(j + 1) * present(j + 1) * (J * v + J_2 * b)
+                - share * before
+                - latest(j + 1) * (J * v + J_2 * b)
+            ),
+            ZERO,
         ),
+        lt(ZERO, share),
+        le(norm(combined(j, v, b)), norm(combined(j, v, b) + latest(j + 1) * a)),
+        le(support(present(j) * a), states + n),
         le(rows(back), states),
         le(rows(e), states),
         *more,
     )
 
 
-OUTPUTS = (
-    "Let y_t = c·h_t and ŷ_t = e·s_t + e_0 agree at all times on all inputs from an interval."
-    " For tanh, e·τ_t − c·r_t = −e_0 there. For the sigmoid put s = ½ + ½τ and h = ½ + ½r, by"
-    " the normal form component by component: e·τ_t − c·r_t is constant again. Both sides are"
-    " real-analytic in the inputs, so that this holds for all real inputs. Activations that "
-    "differ would leave two different normal forms on the two sides."
-)
-HALF = Rational(1, 2)
-ACTIVATIONS = (eq(same_activation, ONE), eq(sigmoidal, ONE))
-related = norm(units(j) * v + others(j) * b)
+weights = J * v + J_2 * b
+arguments = history(j + 1) * present(j + 1) * weights
+moved_back = combined(j, back * v, back_other * b)
 # Relations, with the other network's units too, move back by a step.
 RELATIONS = (
-    step("normal form", eq(sigmoid(z), HALF + HALF * tanh(z / 2)), forall=(z,)).by(
-        SIGMOID.at(z), TANH.at(z / 2)
+    step("normal form", NORMAL_FORM, forall=(z,)).by(SIGMOID.at(z), TANH.at(z / 2)),
+    step("outputs", eq(norm(units(j) * e - others(j) * c), ZERO), (j, z), (EQUAL,)).by(
+        "same activation",
+        at("normal form", z),
+        at("sigmoidal", j, z),
+        HOMOGENEITY.at(factor, units(j) * e - others(j) * c),
+    ),
+    *INDEPENDENCE,
+    step(
+        "relations of arguments",
+        eq(norm(arguments), ZERO),
+        (j, v, b),
+        (eq(norm(combined(j + 1, v, b)), ZERO),),
+    ).by(
+        at("networks", j + 1, 0, 0, weights),
+        at("independence", j + 1, states + n, present(j + 1) * weights),
     ),
     step(
-        "outputs",
-        eq(norm(units(j) * e - others(j) * c), ZERO),
-        forall=(j,),
-        given=(EQUAL, *ACTIVATIONS),
-    ).in_words(OUTPUTS),
-    step(
-        "independence lemma",
-        eq(norm(arguments(j) * v + other_arguments(j) * b), ZERO),
-        forall=(j, v, b),
-        given=(eq(related, ZERO), *ACTIVATIONS),
-    ).in_words(INDEPENDENCE),
-    step(
         "relations move back",
-        eq(norm(units(j) * back * v + others(j) * transpose(W) * b), ZERO),
-        forall=(j, v, b),
-        given=(eq(related.subs(j, j + 1), ZERO),),
+        eq(norm(moved_back), ZERO),
+        (j, v, b),
+        (eq(norm(combined(j + 1, v, b)), ZERO),),
     ).by(
-        "same activation",
-        "sigmoidal",
-        at("independence lemma", j + 1, v, b),
-        at("networks", j, v, b),
+        at("relations of arguments", j, v, b),
+        at("networks", j, v, b, 0),
+        at("networks", j, share * back * v, share * back_other * b, weights),
+        HOMOGENEITY.at(share, moved_back),
+        TRIANGLE.at(share * moved_back + latest(j + 1) * weights - arguments, arguments),
     ),
 )

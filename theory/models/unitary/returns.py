@@ -1,31 +1,18 @@
 """Outputs as they come from any time before: units(i) (Uᵀ)^j e, which come back, and (Wᵀ)^j c."""
 
-from sympy import Expr, Symbol
+from sympy import Expr
 
 from theory.axioms.ranks import ROWS_OF_PRODUCT, ROWS_OF_SUM
-from theory.language import ZERO, Statement, at, eq, law, le
+from theory.language import ZERO, at, eq, le
+from theory.language.terms.powers import POWERS, power
 from theory.language.terms.unitary import rows
-from theory.language.terms.variables import A, i, j, v
-from theory.language.terms.vectors import function, norm, transpose
-from theory.models.unitary.local_maps import W, states
-from theory.models.unitary.relations import EQUAL, RELATIONS, back, c, e, others, units
-from theory.proof import Step, step
+from theory.language.terms.variables import i, j
+from theory.language.terms.vectors import norm
+from theory.language.vocabulary import unfold
+from theory.models.unitary.local_maps import states
+from theory.models.unitary.relations import EQUAL, RELATIONS, back, back_other, c, e, others, units
+from theory.proof import step
 from theory.proof.methods import HYPOTHESIS
-
-RETURNS = (
-    "All (Uᵀ)^j e have the same length, so that they stay in a bounded part of ℝ^m: by Bolzano and "
-    "Weierstrass infinitely many of them are as near to each other as one likes, and so are two "
-    "with p and {later} in place of j."
-)
-k_0, p, l = (Symbol(name, integer=True) for name in ("k_0", "p", "l"))  # that human steps find
-
-power = function("power", module=__name__)  # power(A, v, j) = A^j v
-POWERS = law(
-    "powers of an operator",
-    (A, v, j),
-    eq(power(A, v, 0), v),
-    eq(power(A, v, j + 1), A * power(A, v, j)),
-)
 
 
 def moved(steps: Expr) -> Expr:
@@ -35,10 +22,13 @@ def moved(steps: Expr) -> Expr:
 
 def faded(steps: Expr) -> Expr:
     """(Wᵀ)^j c."""
-    return power(transpose(W), c, steps)
+    return power(back_other, c, steps)
 
 
-OF_U, OF_W = POWERS.at(back, e, j), POWERS.at(transpose(W), c, j)
+OF_U, OF_W = POWERS.at(back, e, j), POWERS.at(back_other, c, j)
+# What the axiom on returns is told: the sequence, its space, its size, and what is supposed.
+SEQUENCE = (back, e, states)
+SUPPOSED = (norm(e), unfold(EQUAL).lhs)
 MOVED_BACK = (
     *RELATIONS,
     step(
@@ -47,13 +37,16 @@ MOVED_BACK = (
         forall=(i, j),
         given=(EQUAL,),
     ).inductively(
-        base=("given 1", "same activation", "sigmoidal", at("outputs", i), OF_U, OF_W),
+        base=("given 1", at("outputs", i, 0), OF_U, OF_W),
         step=(at(HYPOTHESIS, i + 1), at("relations move back", i, moved(j), -faded(j)), OF_U, OF_W),
         others=(i,),
     ),
     step("m entries", le(rows(moved(j)), states), forall=(j,)).inductively(
-        base=(at("networks", 0, 0, 0), OF_U),
-        step=(at("networks", 0, 0, 0), OF_U, ROWS_OF_PRODUCT.at(back, moved(j))),
+        base=(at("networks", 0, 0, 0, 0), OF_U),
+        step=(at("networks", 0, 0, 0, 0), OF_U, ROWS_OF_PRODUCT.at(back, moved(j))),
+    ),
+    step("lengths stay", le(norm(moved(j)), norm(e)), forall=(j,)).by_induction(
+        base=OF_U, step=(OF_U, at("m entries", j), at("orthogonal", moved(j)))
     ),
     step(
         "distances stay", eq(norm(moved(j) - moved(i + j)), norm(e - moved(i))), forall=(i, j)
@@ -69,8 +62,3 @@ MOVED_BACK = (
         ),
     ),
 )
-
-
-def returns(near: Statement, *given: Statement, later: str) -> Step:
-    """Two of the (Uᵀ)^j e, at p and at a later time, are as near to each other as one likes."""
-    return step("U returns", near, given=given).in_words(RETURNS.format(later=later))
