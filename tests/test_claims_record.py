@@ -30,7 +30,7 @@ def believed(monkeypatch: pytest.MonkeyPatch):
 
     def forget() -> None:
         proofs.check.cache_clear()
-        proofs._before.cache_clear()
+        proofs.before.cache_clear()
 
     kinds = [methods.Method]
     for kind in kinds:

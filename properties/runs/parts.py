@@ -116,6 +116,7 @@ def ledger_record(form: str, ledger: Ledger) -> LedgerRecord:
             id=step.id, statement=step.statement, kind=step.kind, method=step.method,
             uses=step.uses, verdict=step.verdict, redundant=step.redundant,
             detail=f"{step.where}: {step.detail}" if step.verdict == "failed" else step.detail,
+            quantifier=step.quantifier,
         )
         for step in ledger.steps
     )  # fmt: skip

@@ -9,7 +9,8 @@ StepVerdict = Literal["proved", "failed", "human"]
 
 
 class LedgerStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One step of a proof; `redundant` names the hypotheses that it did not need."""
+    """One step of a proof, stated for what `quantifier` says; `redundant` names the hypotheses that
+    it did not need."""
 
     id: str
     statement: str
@@ -20,6 +21,7 @@ class LedgerStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     redundant: tuple[str, ...] = ()
     detail: str = ""
     mathml: str = ""
+    quantifier: str = ""
 
 
 class Definition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -14,6 +14,7 @@ from reports.records.ledger import LedgerRecord
 from reports.records.matrix import Matrix
 from reports.table import Proof, Row
 from rnnbounds.commands.options import As, Ids
+from rnnbounds.commands.steps import quantified, show_lemmas, show_step, told
 from rnnbounds.output import Format, echo, print_json, progress
 from theory.language.law import Axiom
 from theory.language.printing import statement_text
@@ -62,10 +63,25 @@ def prove(
     strict: Annotated[
         bool, typer.Option("--strict", help="let a human step fail the command")
     ] = False,
+    step: Annotated[
+        str | None,
+        typer.Option(
+            "--step", metavar="NAME", help="one step of the claim: from what, and z3's part"
+        ),
+    ] = None,
+    lemmas: Annotated[
+        bool, typer.Option("--lemmas", help="the steps that several claims share; nothing is run")
+    ] = False,
     format: As = Format.text,
 ) -> int:
     """Run the proof ledgers; exit 1 if a machine step fails."""
     entries = chosen_claims(claim or ())
+    if lemmas:
+        return show_lemmas(entries, format)
+    if step is not None:
+        if len(claim or ()) != 1:
+            raise typer.BadParameter("--step is of one claim: name it")
+        return show_step(entries[0], step, format)
     proofs = []
     with progress(len(entries), "proving") as advance:
         for entry in entries:
@@ -95,6 +111,7 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
                 "form": ledger.form,
                 "id": step.id,
                 "statement": step.statement,
+                "quantifier": step.quantifier,
                 "kind": step.kind,
                 "method": step.method,
                 "uses": step.uses,
@@ -114,26 +131,29 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
 
 
 def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
-    """Every step in a line; what a step did not need, where one failed and why, below it; the
-    definitions, and what no step used, at the end."""
+    """What each form assumes, and its steps; what a step did not need, where one failed and why,
+    below it; what it defines, and what no step used, at the end."""
     spare = unused(entry)
-    for ledger in ledgers:
+    for form, ledger in zip(entry.forms, ledgers, strict=True):
         echo(f"{entry.id} ({ledger.form}): {'proved' if ledger.proved else 'NOT PROVED'}")
+        for assumption in form.assumptions:
+            told(f"assumed: {assumption.id}: {assumption.text}")
         for step in ledger.steps:
             uses = f"  [{', '.join(step.uses)}]" if step.uses else ""
-            echo(f"  {step.verdict:7} {step.method:10} {step.id}: {step.statement}{uses}")
+            stated = quantified(step.quantifier, step.statement)
+            told(f"{step.verdict:7} {step.method:10} {step.id}: {stated}{uses}")
             if step.redundant:
-                echo(f"          not needed: {', '.join(step.redundant)}")
+                told(f"not needed: {', '.join(step.redundant)}", 10)
             if step.verdict == "failed":
-                echo(f"          {step.detail}")
+                told(step.detail, 10)
         for definition in ledger.definitions:
-            echo(f"  defines {definition.name}: {definition.text}")
+            told(f"defines {definition.name}: {definition.text}")
         if not ledger.steps:
             echo("  no step: what is stated without a proof is not proved")
         if ledger.form in spare:
             assumed = ", ".join(spare[ledger.form])
-            echo(
-                f"  assumed, and used by no step: {assumed}; state the form without, unless a "
+            told(
+                f"assumed, and used by no step: {assumed}; state the form without, unless a "
                 "quantity has no meaning then"
             )
 

@@ -12,8 +12,8 @@ Verdict: TypeAlias = Literal["proved", "failed", "human"]
 
 @dataclass(frozen=True)
 class StepResult:
-    """What became of a step; `redundant` are uses without which it was proved too, `where` is the
-    file and the line where it is written."""
+    """What became of a step, of which `quantifier` says for what it is stated; `redundant` are uses
+    without which it was proved too, `where` is the file and the line where it is written."""
 
     id: str
     statement: str
@@ -24,6 +24,7 @@ class StepResult:
     redundant: tuple[str, ...]
     detail: str
     where: str = ""
+    quantifier: str = ""
 
 
 @dataclass(frozen=True)

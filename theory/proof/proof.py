@@ -16,9 +16,10 @@ from sympy import Symbol
 
 from theory.language import Assumption, Axiom, Clause, Instance, Law, Statement, Use
 from theory.language.definitions import Definition
-from theory.language.printing import statement_text
+from theory.language.printing import plain, statement_text
 from theory.language.vocabulary import DEFINITIONS, unfold
 from theory.proof.ledger import Kind, Ledger, Proved, StepResult, Verdict
+from theory.proof.limits import limited
 from theory.proof.methods import GIVEN, Gap, Induction, Method
 from theory.proof.methods.base import use_name
 from theory.proof.methods.meaning import require_exact, require_plain, require_sorted, sides
@@ -82,6 +83,13 @@ class Step:
         return tuple(dict.fromkeys([*map(use_name, self.needs), *unfolded]))
 
     @property
+    def quantifier(self) -> str:
+        """For which values it is stated: `for all j, if 0 <= y`; empty for what is closed."""
+        every = f"for all {', '.join(map(plain, self.forall))}" if self.forall else ""
+        premises = f"if {' and '.join(map(statement_text, self.given))}" if self.given else ""
+        return ", ".join(filter(None, (every, premises)))
+
+    @property
     def law(self) -> Law:
         """What later steps may use."""
         given = tuple(map(unfold, self.given))
@@ -108,11 +116,11 @@ def check(
 
     With `minimal`, each use of a proved step is left out in turn, to find the redundant ones.
     """
-    known, results = _before(proof, assumptions, minimal)
+    known, results = before(proof, assumptions, minimal)
     if proof.steps:
         # Nothing may be left open at the end: no variables, no premises.
         last = replace(proof.steps[-1], conclusion=goal, forall=(), given=())
-        results = (*results, _run(last, known, minimal))
+        results = (*results, run(last, known, minimal))
     used = [use for step in proof.steps for use in step.needs]
     verdicts = {result.verdict for result in results}
     # Prose concludes whatever it is re-targeted at: the last step must be a machine's.
@@ -128,7 +136,7 @@ def check(
 
 
 @cache
-def _before(
+def before(
     proof: Proof, assumptions: tuple[Assumption, ...], minimal: bool
 ) -> tuple[Known, tuple[StepResult, ...]]:
     """What the steps before the last one come to: the same for every goal."""
@@ -136,7 +144,7 @@ def _before(
     known = Known({assumption.id: assumption for assumption in assumptions}, later=names)
     results: list[StepResult] = []
     for step in proof.steps[:-1]:
-        result = _run(step, known, minimal)
+        result = run(step, known, minimal)
         known = replace(known, later=known.later[1:])
         results.append(result)
         if result.verdict == "human":
@@ -148,13 +156,14 @@ def _before(
     return known, tuple(results)
 
 
-def _run(step: Step, known: Known, minimal: bool) -> StepResult:
+def run(step: Step, known: Known, minimal: bool) -> StepResult:
     def result(verdict: Verdict, detail: str, redundant: tuple[str, ...] = ()) -> StepResult:
         method = step.method.name if isinstance(step.method, Method) else "prose"
         text = statement_text(step.conclusion)
         return StepResult(
-            step.id, text, step.kind, method, step.uses, verdict, redundant, detail, step.where
-        )
+            step.id, text, step.kind, method, step.uses, verdict, redundant, detail, step.where,
+            step.quantifier,
+        )  # fmt: skip
 
     goal = unfold(step.conclusion)
     try:
@@ -164,7 +173,8 @@ def _run(step: Step, known: Known, minimal: bool) -> StepResult:
         carried = isinstance(step.method, Induction) and step.method.given
         for index, statement in enumerate(() if carried else step.given, start=1):
             known = known.supposing(f"{GIVEN} {index}", statement)
-        detail = step.method.prove(goal, known)
+        with limited():
+            detail = step.method.prove(goal, known)
     except Gap as gap:
         return result("failed", str(gap))
     known = replace(known, explains=False)
@@ -191,7 +201,8 @@ def _require_fresh(step: Step, known: Known) -> None:
 
 def _proves(method: Method, goal: Statement, known: Known) -> bool:
     try:
-        method.prove(goal, known)
+        with limited():
+            method.prove(goal, known)
     except Gap:
         return False
     return True

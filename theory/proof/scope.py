@@ -24,6 +24,7 @@ from theory.proof.methods.meaning import (
     require_total,
 )
 from theory.proof.methods.naturals import require_natural
+from theory.proof.methods.powers import require_small
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,7 @@ class Known:
         if law is instance.law and (reason := law.objection(values, self.assumptions, named)):
             raise Gap(reason)
         powers = partial(stated)
+        require_small(powers, values)
         for power in (*powers, *partial(instance.terms)):
             if not power.exp.is_number:
                 self.require_natural(power.exp.xreplace(values), plain)

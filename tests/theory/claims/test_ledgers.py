@@ -5,10 +5,11 @@ import pytest
 import theory
 from theory import CLAIMS
 from theory.axioms.base import AXIOMS
-from theory.language import Assumption
+from theory.language import Assumption, Instance, Law
 from theory.language.definitions import DEFINED
 from theory.models.activations import ACTIVATIONS
 from theory.proof import Claim, Form, Variant, check, prove, prove_variant
+from theory.proof.lemma import Lemma
 from theory.registry import check_claims
 
 FORMS = [
@@ -32,6 +33,7 @@ CARRYING = (
     *("certified-norm", "rounding-state", "cell-constants", "loss-constants"),
     *("gradient-gap", "tbptt-gap", "gradient-lipschitz"),
 )
+PROOFS = {form.proof for claim in CLAIMS for form in claim.forms}
 HUMAN: set[str] = set()  # the claims with an argument in prose
 
 
@@ -49,6 +51,25 @@ def test_every_form_is_proved(claim: Claim, form: Form) -> None:
     assert ledger.proved == (claim.id not in HUMAN)
     assert [name for step in ledger.steps for name in step.redundant] == []
     assert ledger.unused == ()
+
+
+@pytest.mark.parametrize(("claim", "form"), FORMS)
+def test_every_step_carries_the_last(claim: Claim, form: Form) -> None:
+    """A later step uses it, or prose, which may use all; and each lemma is a form of a claim.
+
+    So whatever is dropped, an assumption or a law, turns the ledger: a step that has it among its
+    uses fails without, since none is redundant, and with it all that leads from it to the last.
+    """
+    carrying = {form.proof.steps[-1].id}
+    for step in reversed(form.proof.steps):
+        if step.kind == "human":
+            break
+        assert step.id in carrying
+        for use in step.needs:
+            law = use.law if isinstance(use, Instance) else use
+            if isinstance(law, Lemma):
+                assert law.proof in PROOFS
+            carrying.add(law.id if isinstance(law, Law) else law)
 
 
 @pytest.mark.parametrize("id", CARRYING)

@@ -3,7 +3,6 @@
 from sympy import Expr, Rational, Symbol
 
 from theory.language import Statement, Use, at, le, symbols
-from theory.language.terms.variables import y, z
 from theory.models.lemmas.powers import power, power_at_most_one
 from theory.models.sensitivity import sensitive
 from theory.models.weights.other_weights import ANYWHERE, ON_OMEGA, OtherWeights
@@ -60,22 +59,11 @@ def uniform(o: OtherWeights) -> Expr:
     return o.g.beta_p * curvature_most(o) + o.g.L_p * change_most(o)
 
 
-def uniform_steps(o: OtherWeights, of_length: Use, by_parts: bool) -> tuple[Step, ...]:
-    """From the bound for one length to the one for all; by parts, if z3 gives up on the whole."""
+def uniform_steps(o: OtherWeights, of_length: Use) -> tuple[Step, ...]:
+    """From the bound for one length to the one for all."""
     g = o.g
     last = g.lam ** (T - 1)
     bent, mixed = change_factors(g, T, last)
-    of_one = (g.L_w * g.total(T)) ** 2, change(o, T, last)
-    larger = step(
-        "larger",
-        le(grad_gap_weights, (g.beta_p * y + g.L_p * z) * weight_distance),
-        forall=(v_1, v_2, y, z),
-        given=(
-            le(grad_gap_weights, (g.beta_p * v_1 + g.L_p * v_2) * weight_distance),
-            le(v_1, y),
-            le(v_2, z),
-        ),
-    ).by()
     return (
         power(g.lam),
         power_at_most_one(g.lam),
@@ -91,9 +79,7 @@ def uniform_steps(o: OtherWeights, of_length: Use, by_parts: bool) -> tuple[Step
         step("change, every length", le(change(o, T, g.lam ** (T - 1)), change_most(o))).by(
             "mixed", "bent", "contractive"
         ),
-        *([larger] if by_parts else []),
         step("claim", le(grad_gap_weights, uniform(o) * weight_distance)).by(
-            *([at("larger", *of_one, curvature_most(o), change_most(o))] if by_parts else []),
             of_length,
             "curvature, every length",
             "change, every length",
@@ -111,7 +97,7 @@ UNIFORM = Form(
     le(grad_gap_weights, beta * weight_distance),
     MODEL,
     "smooth",
-    Proof(uniform_steps(ANYWHERE, LEMMA, by_parts=False)),
+    Proof(uniform_steps(ANYWHERE, LEMMA)),
     note="for every length T",
 )
 IN_BOX = Form(
@@ -122,7 +108,7 @@ IN_BOX = Form(
     Proof(
         (
             *finite_steps(ON_OMEGA, "one length"),
-            *uniform_steps(ON_OMEGA, "one length", by_parts=True),
+            *uniform_steps(ON_OMEGA, "one length"),
         )
     ),
     note="any cell with a comparison matrix that is smooth, for every length T",

@@ -8,6 +8,8 @@ units with c_i ≠ 0 let one have the largest |g_i|: a pole of it is a pole of a
 makes that one equal to it, up to the sign.  One of the two is dropped, until none is left.
 """
 
+from sympy import Expr
+
 from theory.axioms.analytic import (
     AX,
     BASIS,
@@ -43,7 +45,7 @@ from theory.language.terms.analytic import (
 from theory.language.terms.unitary import rank
 from theory.language.terms.variables import A, b, c, i, j, z
 from theory.language.terms.vectors import Operator, function, inner, norm
-from theory.proof import step
+from theory.proof import Step, step
 from theory.proof.methods import HYPOTHESIS
 
 # history(i), the list; inputs(i), the inputs at the times 0, …, i, each a function of them all
@@ -82,7 +84,7 @@ POLES = (
 OTHER_POLE = TANH_POLES.at(P, Y, v, *at_pole)
 GROUP = (at("unrolled", i), BASIS.at(P, X))
 # Two units of one slope and one pole, up to the sign, are one.
-PAIRS = (
+_POLES_MET = (
     step("exponentials are independent", le(size(Y), transcendence(exponentials(Y))), (i,)).by(
         *GROUP,
         AX.at(Y),
@@ -96,21 +98,23 @@ PAIRS = (
     ),
     step("slopes up to the sign", eq(sign**2, ONE), (i, c), SHARED).by(*POLES, OTHER_POLE),
     step("offsets", eq(offset(L, v), sign * offset(L, u)), (i, c), SHARED).by(*POLES, OTHER_POLE),
-    *(
-        step(f"the same {name}", eq(norm(of * (v - sign * u)), ZERO), (i, c), SHARED).by(
-            *POLES,
-            *GROUP,
-            *(at(lemma, i, c) for lemma in found),
-            HOMOMORPHISM.at(P, Y, v, u, sign),
-        )
-        for name, of, found in (
-            ("argument", P, ("slopes up to the sign",)),
-            ("unit", T, ("slopes up to the sign", "offsets")),
-        )
-    ),
 )
+
+
+def _same(name: str, of: Expr, *found: str) -> Step:
+    """The lines of two units that share a pole agree, up to the sign."""
+    return step(f"the same {name}", eq(norm(of * (v - sign * u)), ZERO), (i, c), SHARED).by(
+        *POLES,
+        *GROUP,
+        *(at(lemma, i, c) for lemma in found),
+        HOMOMORPHISM.at(P, Y, v, u, sign),
+    )
+
+
+PAIRS = (*_POLES_MET, _same("unit", T, "slopes up to the sign", "offsets"))
 INDEPENDENCE = (
     *PAIRS,
+    _same("argument", P, "slopes up to the sign"),
     step(
         "without a part",
         eq(norm(A * (c - z * b)), ZERO),

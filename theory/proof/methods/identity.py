@@ -12,7 +12,7 @@ from sympy import Dummy, Expr, Integer, Mul, cancel, fraction, together
 
 from theory.language import Statement
 from theory.proof.methods.base import Direct, Gap, Scope
-from theory.proof.methods.powers import Key, Powers, symbolic_powers
+from theory.proof.methods.powers import Key, Powers, require_expandable, symbolic_powers
 from theory.proof.methods.rewriting import prepare
 from theory.proof.methods.smt import require_meaning, require_nonzero
 
@@ -32,6 +32,7 @@ class Identity(Direct):
         for exponent in powers.exponents:
             scope.require_natural(exponent, facts)
         difference, names = _with_atoms(goal.lhs - goal.rhs, powers)
+        require_expandable(difference)
         for monomial, coefficient in _coefficients(difference).items():
             numerator, denominator = fraction(cancel(together(coefficient)))
             if numerator != 0:

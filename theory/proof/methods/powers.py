@@ -5,13 +5,42 @@ the least exponent to be a natural number, which the caller shows; no other law 
 in, since λ^{a+b} = λ^a λ^b is false at λ = 0 for negative exponents.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from math import comb, prod
 
 from sympy import Expr, Integer, Pow
 
 from theory.proof.methods.base import Gap
 
 Key = tuple[Expr, Expr]
+LARGEST = 1_000  # exponent that is put for a symbol: SymPy computes powers of numbers at once
+MOST_TERMS = 20_000  # of an expanded expression
+
+
+def require_small(powers: Iterable[Pow], values: Mapping[Expr, Expr]) -> None:
+    """Raise Gap where the values make a power one of a large number of factors."""
+    for power in sorted(powers, key=lambda power: power.count_ops()):  # towers from the top
+        exponent = power.exp.xreplace(values)
+        if exponent.is_Rational and abs(exponent) > LARGEST:
+            raise Gap(f"{power.exp} would be {exponent} in {power}; the limit is {LARGEST}")
+
+
+def require_expandable(expression: Expr) -> None:
+    """Raise Gap if the expanded expression could have too many terms."""
+    if _terms(expression) > MOST_TERMS:
+        raise Gap(f"{expression} has more than {MOST_TERMS} terms when expanded")
+
+
+def _terms(expression: Expr) -> int:
+    """A bound on the terms of the expanded expression."""
+    if expression.is_Add:
+        return sum(map(_terms, expression.args))
+    if expression.is_Mul:
+        return prod(map(_terms, expression.args))
+    if isinstance(expression, Pow) and expression.exp.is_Integer:
+        of_base, times = _terms(expression.base), abs(int(expression.exp))
+        return comb(times + of_base - 1, times) if expression.is_commutative else of_base**times
+    return 1
 
 
 def symbolic_powers(expression: Expr) -> Iterable[Expr]:

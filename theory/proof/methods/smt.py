@@ -1,24 +1,49 @@
 """Satisfiability modulo the theory of the reals, by z3; `unknown` is a gap.
 
-The limit is z3's resource count, never wall time, and each query has its own context, so that the
-answer is the same on every machine.
+z3 is bounded in its own count of steps, so that the answer is the same on every machine, and in
+CPU time and memory, which the answers that proofs rest on do not come near.
 """
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar
 
-import z3
 from sympy import Expr, Integer
 
 from theory.language import Clause, Statement, eq, ne
 from theory.proof.methods.base import Direct, Gap, Scope
 from theory.proof.methods.rewriting import prepare
-from theory.proof.methods.translate import Formula, Translation
+from theory.proof.methods.translate import Formula, Obligation, Translation, negation
+from theory.proof.solver.client import SOLVER, Answer
 
-RLIMIT = 20_000_000
 LENGTHS = (3, 2, 1, 0, 8, 16)  # where counter-models are looked for
 MOST = 3
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What z3 was asked, in SMT-LIB with the terms that the constants stand for, and its answer."""
+
+    what: str
+    script: str
+    verdict: str
+
+
+_ASKED: ContextVar[list[Asked] | None] = ContextVar("asked", default=None)
+
+
+@contextmanager
+def heard() -> Iterator[list[Asked]]:
+    """All that z3 is asked within."""
+    asked: list[Asked] = []
+    token = _ASKED.set(asked)
+    try:
+        yield asked
+    finally:
+        _ASKED.reset(token)
 
 
 class Smt(Direct):
@@ -38,14 +63,18 @@ def entail(goal: Statement, facts: tuple[Clause, ...], scope: Scope) -> str:
     query = Translation([goal, *_statements(facts)])
     for exponent in query.powers.exponents:
         scope.require_natural(exponent, facts)
-    satisfiable, answer, model = _refute(query, goal, facts)
-    if satisfiable != z3.sat:
-        raise Gap(f"the hypotheses are not shown satisfiable: {satisfiable}")
-    if answer == z3.sat:
-        better = _at_small_lengths(goal, facts, scope) if scope.explains else ""
-        raise Gap(f"counter-model: {better or model}")
-    if answer != z3.unsat:
-        raise Gap("z3 gives up: unknown")
+    known, negated = _formulas(query, goal, facts)
+    refuted = _solve(query, [*known, negated], "the hypotheses and the negated conclusion")
+    if refuted.verdict == "sat":
+        if not scope.explains:
+            raise Gap("counter-model")
+        better = _at_small_lengths(goal, facts, scope)
+        raise Gap(f"counter-model: {better or _model(query, [*known, negated])}")
+    if refuted.verdict != "unsat":
+        raise Gap(f"z3 gives up: {refuted.reason}")
+    satisfiable = _solve(query, known, "the hypotheses alone")
+    if satisfiable.verdict != "sat":
+        raise Gap(f"the hypotheses are not shown satisfiable: {_told(satisfiable)}")
     return "hypotheses satisfiable; with the negated conclusion, unsatisfiable"
 
 
@@ -53,17 +82,14 @@ def _statements(facts: tuple[Clause, ...]) -> list[Statement]:
     return [statement for fact in facts for statement in (fact.conclusion, *fact.given)]
 
 
-def _refute(
+def _formulas(
     query: Translation, goal: Statement, facts: tuple[Clause, ...]
-) -> tuple[Formula, Formula, str]:
-    """Are the hypotheses satisfiable, are they with the negated goal, and by which model?"""
+) -> tuple[list[Formula], Formula]:
+    """What is known, and the negated goal."""
     known = [query.clause(fact) for fact in facts]
-    negation = z3.Not(query.formula(goal))
+    negated = negation(query.formula(goal))
     known += query.ranges
-    known += _meanings(query, known)
-    satisfiable, _ = _solve(query, known)
-    answer, model = _solve(query, [*known, negation])
-    return satisfiable, answer, _print(query, model) if answer == z3.sat else ""
+    return [*known, *_meanings(query, known)], negated
 
 
 def _at_small_lengths(goal: Statement, facts: tuple[Clause, ...], scope: Scope) -> str:
@@ -83,9 +109,14 @@ def _at_small_lengths(goal: Statement, facts: tuple[Clause, ...], scope: Scope) 
         )
         with suppress(Gap):
             query = Translation([instance, *_statements(known)])
-            _, answer, model = _refute(query, instance, known)
-            if answer == z3.sat:
-                return ", ".join([*(f"{symbol} = {n}" for symbol, n in values.items()), model])
+            formulas, negated = _formulas(query, instance, known)
+            formulas.append(negated)
+            found = _solve(query, formulas, "a counter-model at small lengths")
+            if found.verdict == "sat":
+                lengths_at = (f"{symbol} = {n}" for symbol, n in values.items())
+                return ", ".join([*lengths_at, _model(query, formulas)])
+            if found.verdict == "unknown":
+                break  # others may take as long
     return ""
 
 
@@ -106,37 +137,47 @@ def _meanings(query: Translation, known: list[Formula]) -> list[Formula]:
     meanings: list[Formula] = []
     left = query.obligations
     while left:
-        again, models = [], []
+        again: list[tuple[Obligation, list[Formula], Answer]] = []
         for obligation in left:
-            condition, _, meaning = obligation
-            answer, model = _solve(query, [*known, *meanings, z3.Not(condition)])
-            if answer == z3.unsat:
-                meanings += meaning
+            formulas = [*known, *meanings, negation(obligation.condition)]
+            found = _solve(query, formulas, f"the hypotheses, and not {obligation.text}")
+            if found.verdict == "unsat":
+                meanings += obligation.meaning
             else:
-                again.append(obligation)
-                models.append(_print(query, model) if answer == z3.sat else "unknown")
+                again.append((obligation, formulas, found))
         if len(again) == len(left):
-            raise Gap(f"the hypotheses do not give {again[0][1]}; counter-model: {models[0]}")
-        left = again
+            obligation, formulas, found = again[0]
+            told = _model(query, formulas) if found.verdict == "sat" else _told(found)
+            raise Gap(f"the hypotheses do not give {obligation.text}; counter-model: {told}")
+        left = [obligation for obligation, *_ in again]
     return meanings
 
 
-def _solve(query: Translation, formulas: list[Formula]) -> tuple[Formula, Formula]:
-    solver = z3.SolverFor("QF_NRA", ctx=query.context)
-    solver.set("rlimit", RLIMIT)
-    solver.set("random_seed", 0)
-    solver.add(*formulas)
-    answer = solver.check()
-    return answer, solver.model() if answer == z3.sat else None
+def _solve(query: Translation, formulas: list[Formula], what: str) -> Answer:
+    answer = SOLVER.ask(_script(query, formulas))
+    if (asked := _ASKED.get()) is not None:
+        asked.append(Asked(what, _script(query, formulas, named=True), answer.verdict))
+    return answer
 
 
-def _print(query: Translation, model: Formula) -> str:
-    def value(atom: Formula) -> str:
-        number = model.eval(atom, model_completion=True)
-        return number.as_decimal(6) if z3.is_algebraic_value(number) else str(number)
+def _script(query: Translation, formulas: list[Formula], named: bool = False) -> str:
+    """The formulas in SMT-LIB; with the terms that the constants stand for beside them."""
+    beside = (f" ; {term}" if named else "" for term in query.atoms)
+    declared = zip(query.atoms.values(), beside, strict=True)
+    constants = (f"(declare-const {atom} Real){told}" for atom, told in declared)
+    return "\n".join([*constants, *(f"(assert {formula})" for formula in formulas)])
 
-    plain = sorted((term for term in query.atoms if not _is_derived(term)), key=str)
-    return ", ".join(f"{term} = {value(query.atoms[term])}" for term in plain)
+
+def _model(query: Translation, formulas: list[Formula]) -> str:
+    """A model of the formulas: the values of all terms but those that follow from others."""
+    plain = sorted((f"{term}", atom) for term, atom in query.atoms.items() if not _is_derived(term))
+    names, atoms = zip(*plain, strict=True) if plain else ((), ())
+    found = SOLVER.ask(_script(query, formulas), atoms)
+    return ", ".join(map(" = ".join, zip(names, found.values, strict=True)))
+
+
+def _told(answer: Answer) -> str:
+    return answer.reason or answer.verdict
 
 
 def _is_derived(term: Expr) -> bool:

@@ -1,4 +1,4 @@
-"""From SymPy to z3's reals.
+"""From SymPy to z3's reals, in SMT-LIB.
 
 Norms are non-negative reals, symbolic powers and unknown functions are fresh reals.  A quotient is
 multiplied out: 1/d is a fresh v with v·d = 1, and d ≠ 0 becomes an obligation; z3's own division,
@@ -6,10 +6,9 @@ total at 0, is never used.  A root is a fresh r ≥ 0 with r² = x and the oblig
 """
 
 from collections.abc import Callable, Iterable
-from fractions import Fraction
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import TypeAlias
 
-import z3
 from sympy import Abs, Expr, Integer, Max, Min, NumberSymbol, Pow, Rational, nan, oo, zoo
 
 from theory.language import Clause, Statement
@@ -18,95 +17,94 @@ from theory.language.vocabulary import VOCABULARY
 from theory.proof.methods.base import Gap
 from theory.proof.methods.powers import Powers
 
-Formula: TypeAlias = Any  # z3 ships no types
+Formula: TypeAlias = str
+MOST_FACTORS = 64  # of one power: it is multiplied out
+
+
+@dataclass(frozen=True)
+class Obligation:
+    """Once the condition is shown, which is `text`, a quotient or a root has its meaning."""
+
+    condition: Formula
+    text: str
+    meaning: tuple[Formula, ...]
 
 
 class Translation:
-    """One z3 context, its atoms, and the constraints that define them.
+    """The atoms of the statements, and the constraints that define them.
 
-    `ranges` hold always; an obligation (condition, its text, what it makes true) gives meaning to
-    a quotient or a root once its condition is shown.
+    `ranges` hold always; an obligation gives meaning to a quotient or a root.
     """
 
     def __init__(self, statements: Iterable[Statement]) -> None:
-        self.context = z3.Context()
         sides = [side for s in statements for side in (s.lhs, s.rhs)]
         self.powers = Powers(sides)
         self.atoms: dict[Expr, Formula] = {}
         self.ranges: list[Formula] = []
-        self.obligations: list[tuple[Formula, str, list[Formula]]] = []
+        self.obligations: list[Obligation] = []
 
     def clause(self, clause: Clause) -> Formula:
         """given ⟹ conclusion."""
-        conclusion = self.formula(clause.conclusion)
-        if not clause.given:
-            return conclusion
-        return z3.Implies(z3.And([self.formula(g) for g in clause.given]), conclusion)
+        parts = [*map(self.formula, clause.given), self.formula(clause.conclusion)]
+        return f"(=> {' '.join(parts)})" if clause.given else parts[0]
 
     def formula(self, statement: Statement) -> Formula:
         """The statement over the reals; a strict inequality of integers gains 1."""
         lhs, rhs = self.real(statement.lhs), self.real(statement.rhs)
         if statement.relation in ("<=", "exists"):
-            return lhs <= rhs
+            return f"(<= {lhs} {rhs})"
         if statement.relation == "<":
             whole = statement.lhs.is_integer and statement.rhs.is_integer
-            return lhs + 1 <= rhs if whole else lhs < rhs
-        return lhs == rhs if statement.relation == "==" else lhs != rhs
+            return f"(<= (+ {lhs} 1.0) {rhs})" if whole else f"(< {lhs} {rhs})"
+        return f"(= {lhs} {rhs})" if statement.relation == "==" else negation(f"(= {lhs} {rhs})")
 
     def real(self, expression: Expr) -> Formula:
-        """The expression as a z3 real."""
+        """The expression as a term of z3's reals."""
         if expression.has(oo, -oo, zoo, nan):
             raise Gap(f"{expression} is no real number")
         if expression.is_Rational:
-            return self._number(expression)
+            return _number(expression)
         if expression.is_Add:
-            return z3.Sum([self.real(term) for term in expression.args])
+            return f"(+ {' '.join(map(self.real, expression.args))})"
         if expression.is_Mul:
-            return z3.Product([self.real(factor) for factor in expression.args])
+            return f"(* {' '.join(map(self.real, expression.args))})"
         if not expression.is_commutative:
             raise Gap(f"the vector {expression} stands where a number is needed")
         if isinstance(expression, Pow):
             return self._power(expression)
         if isinstance(expression, Abs):
             inner = self.real(expression.args[0])
-            return z3.If(inner >= 0, inner, -inner)
+            return f"(let ((?v {inner})) (ite (>= ?v 0.0) ?v (- ?v)))"
         if isinstance(expression, Max | Min):
-            larger = isinstance(expression, Max)
-            return self._fold([self.real(arg) for arg in expression.args], larger)
+            return _fold(">=" if isinstance(expression, Max) else "<=", self._all(expression.args))
         return self._atom(expression)
 
-    def _number(self, number: Expr) -> Formula:
-        return z3.RealVal(Fraction(int(number.p), int(number.q)), self.context)
-
-    def _fold(self, values: list[Formula], larger: bool) -> Formula:
-        best = values[0]
-        for value in values[1:]:
-            best = z3.If(value >= best if larger else value <= best, value, best)
-        return best
+    def _all(self, expressions: Iterable[Expr]) -> list[Formula]:
+        return [self.real(expression) for expression in expressions]
 
     def _atom(self, expression: Expr, make: Callable[[Formula], None] | None = None) -> Formula:
         if expression in self.atoms:
             return self.atoms[expression]
-        atom = z3.Real(f"{expression} #{len(self.atoms)}", self.context)
+        atom = f"a{len(self.atoms)}"
         self.atoms[expression] = atom
         if make:
             make(atom)
         lower = least_value(expression)
         if lower is not None:
-            self.ranges.append(atom >= lower)
+            self.ranges.append(f"(>= {atom} {lower}.0)")
         if isinstance(expression, NumberSymbol):  # π, e, …
-            low, high = expression.approximation_interval(Integer)
-            self.ranges += [atom >= self._number(low), atom <= self._number(high)]
+            low, high = map(_number, expression.approximation_interval(Integer))
+            self.ranges += [f"(>= {atom} {low})", f"(<= {atom} {high})"]
         return atom
 
     def _power(self, power: Expr) -> Formula:
         base, exponent = power.args
         if exponent.is_Integer and exponent > 0:
-            return z3.Product([self.real(base)] * int(exponent))
+            return self._product(base, int(exponent))
         if exponent.is_Integer:
             return self._inverse(base**-exponent)
         if exponent.is_Rational and exponent.q == 2 and exponent.p > 0:
-            return z3.Product([self._root(base)] * int(exponent.p))
+            return _multiplied(self._root(base), int(exponent.p))
         if exponent.is_Rational and exponent.q == 2:
             return self._inverse(base**-exponent)
         if exponent.is_number:
@@ -114,13 +112,17 @@ class Translation:
         (_, rest), more = self.powers.atom(power)
         least = rest + self.powers.least[(base, rest)]
         atom = self._atom(Pow(base, least, evaluate=False))
-        return z3.Product([atom] + [self.real(base)] * more)
+        return f"(* {atom} {self._product(base, more)})" if more else atom
+
+    def _product(self, base: Expr, factors: int) -> Formula:
+        return _multiplied(self.real(base), factors)
 
     def _inverse(self, expression: Expr) -> Formula:
         divisor = self.real(expression)
 
         def define(atom: Formula) -> None:
-            self.obligations.append((divisor != 0, f"{expression} != 0", [atom * divisor == 1]))
+            condition, meaning = negation(f"(= {divisor} 0.0)"), f"(= (* {atom} {divisor}) 1.0)"
+            self.obligations.append(Obligation(condition, f"{expression} != 0", (meaning,)))
 
         return self._atom(Pow(expression, Integer(-1)), define)
 
@@ -128,10 +130,35 @@ class Translation:
         radicand = self.real(expression)
 
         def define(atom: Formula) -> None:
-            meaning = [atom * atom == radicand, atom >= 0]
-            self.obligations.append((radicand >= 0, f"{expression} >= 0", meaning))
+            meaning = f"(= (* {atom} {atom}) {radicand})", f"(>= {atom} 0.0)"
+            self.obligations.append(
+                Obligation(f"(>= {radicand} 0.0)", f"{expression} >= 0", meaning)
+            )
 
         return self._atom(Pow(expression, Rational(1, 2)), define)
+
+
+def negation(formula: Formula) -> Formula:
+    """Not the formula."""
+    return f"(not {formula})"
+
+
+def _number(number: Expr) -> Formula:
+    size = f"{abs(number.p)}.0" if number.q == 1 else f"(/ {abs(number.p)}.0 {number.q}.0)"
+    return f"(- {size})" if number.is_negative else size
+
+
+def _multiplied(factor: Formula, times: int) -> Formula:
+    if times > MOST_FACTORS:
+        raise Gap(f"a power of {times} factors is not multiplied out; the limit is {MOST_FACTORS}")
+    return factor if times == 1 else f"(let ((?f {factor})) (*{' ?f' * times}))"
+
+
+def _fold(sign: str, values: list[Formula]) -> Formula:
+    best = values[0]
+    for value in values[1:]:
+        best = f"(let ((?b {best}) (?v {value})) (ite ({sign} ?v ?b) ?v ?b))"
+    return best
 
 
 def least_value(atom: Expr) -> int | None:

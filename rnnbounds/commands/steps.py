@@ -1,0 +1,126 @@
+"""``rnnbounds prove CLAIM --step NAME``: one step, with what it was proved from and what z3 was
+asked; ``--lemmas``: the steps that several claims share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from textwrap import wrap
+from typing import Any
+
+from rnnbounds.output import Format, echo, print_json
+from theory.errors import UnknownNameError
+from theory.language.printing import statement_text
+from theory.proof.claim import Claim
+from theory.proof.proof import Step
+from theory.proof.shown import Shown, shown
+
+WIDTH = 100  # columns that a formula is broken at
+
+
+def told(text: str, indent: int = 2) -> None:
+    """A line, broken at blanks; what follows the first is indented further."""
+    for line in wrap(
+        text, WIDTH, initial_indent=" " * indent, subsequent_indent=" " * (indent + 4),
+        break_long_words=False, break_on_hyphens=False,
+    ):  # fmt: skip
+        echo(line)
+
+
+def quantified(quantifier: str, statement: str) -> str:
+    """The statement, and for what it is stated."""
+    return f"{quantifier}: {statement}" if quantifier else statement
+
+
+def steps_named(entry: Claim, name: str) -> dict[Step, list[str]]:
+    """The steps of this name, and the forms that each is of; raises UnknownNameError."""
+    found: dict[Step, list[str]] = {}
+    for form in entry.forms:
+        for step in form.proof.steps:
+            if step.id == name:
+                found.setdefault(step, []).append(form.name)
+    if not found:
+        known = dict.fromkeys(step.id for form in entry.forms for step in form.proof.steps)
+        raise UnknownNameError(f"step of {entry.id}", name, known)
+    return found
+
+
+def show_step(entry: Claim, name: str, format: Format) -> int:
+    """Run each step of this name, in the first of its forms; exit 1 if one is not proved."""
+    found = []
+    for step, forms in steps_named(entry, name).items():
+        form = entry.form(forms[0])
+        found.append((forms, shown(form.proof, form.assumptions, step)))
+    if format is Format.json:
+        print_json([step_document(forms, told_of) for forms, told_of in found])
+    else:
+        for forms, told_of in found:
+            print_step(entry, forms, told_of)
+    return int(any(told_of.result.verdict == "failed" for _, told_of in found))
+
+
+def print_step(entry: Claim, forms: list[str], step: Shown) -> None:
+    """A step: what is shown, from what, and z3's part in it."""
+    result = step.result
+    echo(f"{entry.id} ({', '.join(forms)}), {result.id}: {result.verdict} by {result.method}")
+    told(f"{result.where}: {result.detail}")
+    told(f"to show: {quantified(result.quantifier, result.statement)}")
+    for given in step.given:
+        told(f"from {', '.join(given.uses) or 'nothing'}")
+        for clause in given.clauses:
+            told(clause, 4)
+    for asked in step.asked:
+        echo(f"  z3: {asked.verdict}: {asked.what}")
+        for line in asked.script.splitlines():
+            told(line, 4)
+
+
+def step_document(forms: list[str], step: Shown) -> dict[str, Any]:
+    """The JSON document of a step."""
+    result = step.result
+    return {
+        "forms": forms,
+        "id": result.id,
+        "statement": result.statement,
+        "quantifier": result.quantifier,
+        "method": result.method,
+        "verdict": result.verdict,
+        "detail": result.detail,
+        "where": result.where,
+        "from": [{"uses": part.uses, "clauses": part.clauses} for part in step.given],
+        "z3": [
+            {"what": part.what, "script": part.script, "verdict": part.verdict}
+            for part in step.asked
+        ],
+    }
+
+
+def show_lemmas(entries: Iterable[Claim], format: Format) -> int:
+    """The steps that several of these claims share, and where each is written."""
+    shared = shared_steps(entries)
+    if format is Format.json:
+        print_json([lemma_document(step, claims) for step, claims in shared.items()])
+        return 0
+    for step, claims in shared.items():
+        echo(f"{step.id} ({step.where}), of {', '.join(claims)}")
+        told(quantified(step.quantifier, statement_text(step.conclusion)))
+    return 0
+
+
+def shared_steps(entries: Iterable[Claim]) -> dict[Step, list[str]]:
+    """The steps that the proofs of at least two of the claims have, and these claims."""
+    found: dict[Step, list[str]] = {}
+    for entry in entries:
+        for step in dict.fromkeys(step for form in entry.forms for step in form.proof.steps):
+            found.setdefault(step, []).append(entry.id)
+    return {step: claims for step, claims in found.items() if len(claims) > 1}
+
+
+def lemma_document(step: Step, claims: list[str]) -> dict[str, Any]:
+    """The JSON document of a shared step."""
+    return {
+        "id": step.id,
+        "quantifier": step.quantifier,
+        "statement": statement_text(step.conclusion),
+        "where": step.where,
+        "claims": claims,
+    }

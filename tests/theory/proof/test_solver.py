@@ -1,0 +1,114 @@
+"""The solver's process answers within its bounds, and its end is no end of the program."""
+
+import io
+import json
+import os
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from theory.proof.solver import client
+from theory.proof.solver.client import Answer, Solver
+from theory.proof.solver.server import answer, serve
+
+ROOT = "(declare-const x Real)\n(assert (= (* x x) 2.0))\n(assert (< 0.0 x))"
+NEVER = "(assert (= 1.0 2.0))"
+# Polynomials of degree 64, 49 and 25: z3 takes few steps of its own, each of them long.
+POWERS = (
+    f"(let ((?g (let ((?f (+ x y z 1.0))) (*{' ?f' * n})))) (*{' ?g' * n}))" for n in (8, 7, 5)
+)
+LONG = "(declare-const x Real)(declare-const y Real)(declare-const z Real)" + "".join(
+    f"(assert (= {power} (+ {term})))"
+    for power, term in zip(POWERS, ("x (* y z)", "z (* y x)", "z (* y y x)"), strict=True)
+)
+
+
+@pytest.fixture
+def solver() -> Iterator[Solver]:
+    """One with little time."""
+    solver = Solver(seconds=0.5)
+    yield solver
+    solver.end()
+
+
+def test_answers_and_values(solver: Solver) -> None:
+    """The verdict, and the values that are asked for."""
+    assert solver.ask(ROOT) == Answer("sat")
+    assert solver.ask(ROOT, ("x",)) == Answer("sat", ("1.414213?",))
+    assert solver.ask(NEVER) == Answer("unsat")
+
+
+def test_an_answer_is_kept(solver: Solver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same question is not asked again."""
+    solver.ask(ROOT)
+    monkeypatch.setattr(solver, "_send", None)
+    assert solver.ask(ROOT) == Answer("sat")
+
+
+def test_what_takes_too_long_is_not_answered(solver: Solver) -> None:
+    """The process is ended, whatever z3 is at; the next question has another one."""
+    assert solver.ask(LONG) == Answer("unknown", reason="out of time")
+    assert solver.ask(NEVER) == Answer("unsat")
+
+
+def test_a_process_that_is_gone_is_told(solver: Solver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed from outside, as where memory is short: nothing is proved, and the next is."""
+    monkeypatch.setattr(client, "STRATEGIES", ("general",))
+    assert solver.ask(NEVER) == Answer("unsat")
+    assert solver._process is not None
+    os.kill(solver._process.pid, signal.SIGKILL)
+    found = solver.ask(ROOT)
+    assert found.verdict == "unknown"
+    assert "out of memory, or of order" in found.reason
+    assert solver.ask(ROOT + NEVER) == Answer("unsat")
+
+
+def test_a_fork_asks_a_process_of_its_own(solver: Solver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two that write to one process would read each other's answers."""
+    solver.ask(NEVER)
+    first = solver._process
+    monkeypatch.setattr(client.os, "getpid", lambda: -1)
+    assert solver.ask(ROOT) == Answer("sat")
+    assert solver._process is not first
+    assert first is not None
+    first.kill()
+    with first:
+        first.wait()
+
+
+def test_an_interrupt_ends_the_process(solver: Solver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it would answer next belongs to the question that was left."""
+    solver.ask(NEVER)
+
+    def interrupted(query: bytes) -> bytes:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(solver, "_send", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            solver.ask(ROOT)
+    assert solver._process is None
+    assert solver.ask(ROOT) == Answer("sat")
+
+
+def test_steps_are_bounded() -> None:
+    """z3's own count, the same on every machine."""
+    assert answer(LONG, [], "polynomials", steps=1)["reason"] == "beyond 1 of its own steps"
+
+
+def test_what_cannot_be_read_is_no_answer() -> None:
+    """An error of z3's is told, and proves nothing."""
+    found = answer("(assert x)", [], "general", steps=1000)
+    assert found["verdict"] == "unknown"
+    assert "unknown constant x" in found["reason"]
+
+
+def test_a_line_for_each_query() -> None:
+    """The server reads and writes lines of JSON."""
+    asked = ({"script": text, "terms": [], "strategy": "general"} for text in (NEVER, ROOT))
+    queries = [json.dumps(query).encode() for query in asked]
+    answers = io.BytesIO()
+    serve(queries, answers, steps=100_000, seconds=60.0)
+    found = [json.loads(line)["verdict"] for line in answers.getvalue().splitlines()]
+    assert found == ["unsat", "sat"]

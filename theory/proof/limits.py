@@ -1,0 +1,55 @@
+"""What one step may take of the machine: beyond, it is not proved, and says so.
+
+Sizes are bounded where formulas grow; the time here is for what no bound on sizes foresees.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import current_thread, main_thread
+from types import FrameType
+
+from theory.proof.methods import Gap
+
+SECONDS = 60.0  # of this process's CPU time: what the solver's process takes has its own limit
+AGAIN = 1.0
+
+
+class _OutOfTimeError(BaseException):
+    """No Exception, so that nothing on the way takes it for a formula that it cannot treat."""
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """Raises Gap where what is done within takes too much time, or is nested too deeply.
+
+    Time is bounded in the main thread, which alone hears of signals.
+    """
+    try:
+        with _alarm():
+            yield
+    except _OutOfTimeError:
+        raise Gap(f"out of time: more than {SECONDS:g} s of CPU time") from None
+    except RecursionError:
+        raise Gap("the formulas are nested too deeply") from None
+
+
+@contextmanager
+def _alarm() -> Iterator[None]:
+    if sys.platform == "win32" or current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGPROF, _end)
+    left, _ = signal.setitimer(signal.ITIMER_PROF, SECONDS, AGAIN)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, left, AGAIN)
+        signal.signal(signal.SIGPROF, before)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    raise _OutOfTimeError

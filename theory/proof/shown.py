@@ -1,0 +1,59 @@
+"""One step of a proof, with the hypotheses that its method was given and what z3 was asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+
+from theory.language import Assumption, Clause, Use
+from theory.language.printing import statement_text
+from theory.proof.ledger import StepResult
+from theory.proof.methods.base import use_name
+from theory.proof.methods.smt import Asked, heard
+from theory.proof.proof import Proof, Step, before, run
+from theory.proof.scope import Known
+
+
+@dataclass(frozen=True)
+class Given:
+    """The hypotheses of a part of a step: what it uses, and what that says there."""
+
+    uses: tuple[str, ...]
+    clauses: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A step as it was run; a method of several parts asks for the hypotheses of each."""
+
+    result: StepResult
+    given: tuple[Given, ...]
+    asked: tuple[Asked, ...]
+
+
+@dataclass(frozen=True)
+class _Watched(Known):
+    """A scope that keeps what it is asked for."""
+
+    told: list[Given] = field(default_factory=list)
+
+    def clauses(self, uses: tuple[Use, ...]) -> tuple[Clause, ...]:
+        found = super().clauses(uses)
+        self.told.append(Given(tuple(map(use_name, uses)), tuple(map(clause_text, found))))
+        return found
+
+
+def shown(proof: Proof, assumptions: tuple[Assumption, ...], step: Step) -> Shown:
+    """A step of the proof, run once more."""
+    steps = proof.steps[: proof.steps.index(step) + 1]
+    known, _ = before(Proof(steps), assumptions, False)
+    run(step, known, False)  # what lemmas ask for their own ledgers is asked here
+    watched = _Watched(**{part.name: getattr(known, part.name) for part in fields(known)})
+    with heard() as asked:
+        result = run(step, watched, False)
+    return Shown(result, tuple(watched.told), tuple(asked))
+
+
+def clause_text(clause: Clause) -> str:
+    """As a reader types it: if the premises hold, so does the conclusion."""
+    told = statement_text(clause.conclusion)
+    return f"if {' and '.join(map(statement_text, clause.given))}: {told}" if clause.given else told

@@ -1,0 +1,113 @@
+"""Asks the solver's process; starts it when first asked, and anew where a query was its end."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from threading import Lock
+
+SERVER = Path(__file__).with_name("server.py")
+STEPS = 10_000_000  # of z3's own count, for one query
+SECONDS = 10.0  # of CPU time, for one query
+MEMORY = 4 * 2**30  # bytes of addresses
+# z3's own strategy for polynomials goes by the clock.  This is the same without: what the one does
+# not decide, the other may.
+STRATEGIES = ("polynomials", "general")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """sat, with the values of the terms that were asked for, unsat or unknown, with the reason."""
+
+    verdict: str
+    values: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class Solver:
+    """One process for all queries of this one; a fork has its own.
+
+    Ledgers ask many a question more than once: answers that z3 gave are kept.
+    """
+
+    def __init__(self, steps: int = STEPS, seconds: float = SECONDS, memory: int = MEMORY) -> None:
+        self._limits = (str(steps), str(seconds), str(memory))
+        self._lock = Lock()
+        self._kept: dict[bytes, Answer] = {}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0
+
+    def ask(self, script: str, terms: Sequence[str] = ()) -> Answer:
+        """The verdict on a script in SMT-LIB, and in a model of it the values of the terms."""
+        key = blake2b(json.dumps((script, terms)).encode(), digest_size=16).digest()
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = self._decided(script, terms)
+            return self._kept[key]
+
+    def _decided(self, script: str, terms: Sequence[str]) -> Answer:
+        found = Answer("unknown")
+        for strategy in STRATEGIES:
+            query = {"script": script, "terms": terms, "strategy": strategy}
+            found = self._asked(json.dumps(query).encode() + b"\n")
+            if found.verdict != "unknown":
+                break
+        return found
+
+    def _asked(self, query: bytes) -> Answer:
+        try:
+            line = self._send(query)
+        except BaseException:
+            self.end()  # what it would answer next is no answer to what is asked next
+            raise
+        if not line:
+            return Answer("unknown", reason=self._epitaph())
+        found = json.loads(line)
+        return Answer(found["verdict"], tuple(found["values"]), found["reason"])
+
+    def _send(self, query: bytes) -> bytes:
+        process = self._running()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with suppress(BrokenPipeError):  # it has ended: nothing is to be read either
+            process.stdin.write(query)
+            process.stdin.flush()
+        return process.stdout.readline()
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._owner != os.getpid():
+            command = [sys.executable, "-P", str(SERVER), *self._limits]
+            pipe = subprocess.PIPE
+            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe)
+            self._owner = os.getpid()
+        return self._process
+
+    def _epitaph(self) -> str:
+        """What the process ended of; the next query has another one."""
+        assert self._process is not None
+        code = self._process.wait()
+        self.end()
+        if sys.platform != "win32" and code == -signal.SIGPROF:
+            return "out of time"
+        return f"out of memory, or of order: the solver's process ended with code {code}"
+
+    def end(self) -> None:
+        """End the process, and wait for it."""
+        process, self._process = self._process, None
+        if process is not None and self._owner == os.getpid():
+            process.kill()
+            with process:  # closes the pipes, and waits
+                pass
+
+
+SOLVER = Solver()
+atexit.register(SOLVER.end)
