@@ -9,6 +9,7 @@ from theory import CLAIMS
 from theory.axioms.base import HOMOGENEITY, TRIANGLE
 from theory.axioms.entries import INNER_PRODUCT
 from theory.language import Axiom, Instance
+from theory.language.terms.gradients import loss_gradient
 from theory.language.terms.jets import own_slope
 from theory.language.terms.vectors import norm
 from theory.proof import Form, Proof
@@ -26,14 +27,16 @@ CELL_FORMS = [
 def operator_norms(proof: Proof) -> Iterator[Instance]:
     """Axioms on ‖·‖₂ that no seminorm of states obeys, wherever the proof or a lemma uses one.
 
-    Derivatives in the weights that a sum multiplies are covectors of weights, and no states; of
-    states no inner product is taken.
+    Derivatives in the weights that a sum multiplies, and gradients of losses, are covectors of
+    weights, and no states; of states no inner product is taken.
     """
     for use in (use for step in proof.steps for use in step.needs if isinstance(use, Instance)):
         if isinstance(use.law, Lemma):
             yield from operator_norms(use.law.proof)
         elif isinstance(use.law, Axiom) and use.law not in SEMINORM and speaks_of_norm(use.law):
-            of_weights = use.law is INNER_PRODUCT or any(t.has(own_slope) for t in use.terms)
+            of_weights = use.law is INNER_PRODUCT or any(
+                t.has(own_slope, loss_gradient) for t in use.terms
+            )
             yield from () if of_weights else (use,)
 
 

@@ -2,9 +2,9 @@
 
 from sympy import Rational
 
-from theory.claims.unitary.constant_pattern import CONSTANT_PATTERN
-from theory.claims.unitary.multiplicity import MULTIPLICITY
-from theory.claims.unitary.two_steps import EXCLUDED, FEWER, FORGETFUL, KERNEL, NEEDED
+from theory.claims.unitary.tight.constant_pattern import CONSTANT_PATTERN
+from theory.claims.unitary.tight.multiplicity import MULTIPLICITY
+from theory.claims.unitary.tight.two_steps import EXCLUDED, FEWER, FORGETFUL, KERNEL, NEEDED
 from theory.language import ZERO, Assumption, eq, le, symbols
 from theory.models.unitary.krylov import LONG, SCALAR
 from theory.models.unitary.local_maps import T, n, separation, states

@@ -18,7 +18,7 @@ from theory.axioms.ranks import (
     ROWS_OF_PRODUCT,
     ROWS_OF_SUM,
 )
-from theory.claims.unitary.two_steps import PRESUPPOSED
+from theory.claims.unitary.tight.two_steps import PRESUPPOSED
 from theory.language import ONE, ZERO, at, eq, le
 from theory.language.terms.unitary import rank, rows
 from theory.language.terms.variables import i, j, v

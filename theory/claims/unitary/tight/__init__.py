@@ -1,0 +1,1 @@
+"""How few unitary states are enough (Emami et al., Theorem 3.2)."""
