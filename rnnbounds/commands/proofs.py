@@ -134,9 +134,9 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
     """What each form assumes, and its steps; what a step did not need, where one failed and why,
     below it; what it defines, and what no step used, at the end."""
     spare = unused(entry)
-    for form, ledger in zip(entry.forms, ledgers, strict=True):
+    for ledger in ledgers:
         echo(f"{entry.id} ({ledger.form}): {'proved' if ledger.proved else 'NOT PROVED'}")
-        for assumption in form.assumptions:
+        for assumption in entry.form(ledger.form).assumptions:
             told(f"assumed: {assumption.id}: {assumption.text}")
         for step in ledger.steps:
             uses = f"  [{', '.join(step.uses)}]" if step.uses else ""

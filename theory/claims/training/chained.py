@@ -67,8 +67,11 @@ def on_omega(*presupposed: Assumption) -> tuple[Assumption, ...]:
             found.setdefault(assumption.condition, assumption)
             continue
         taken = assumption.id in {other.id for other in found.values()}
-        id = f"{assumption.id} between weights" if taken else assumption.id
-        here = replace(OMEGA.assumption(assumption, id), ties=assumption.ties and not taken)
+        id, text = assumption.id, ""
+        if taken:
+            id, text = f"{id} between weights", f"{assumption.text}, between any two weights of Ω"
+        here = OMEGA.assumption(assumption, id, text)
+        here = replace(here, ties=assumption.ties and not taken)
         assert here.law is not None
         found.setdefault(stated(here.law), here)
     return tuple(assumption for assumption in found.values() if assumption != SOME_INPUT)
