@@ -44,7 +44,6 @@ from theory.models.geometry import (
     full,
     h,
     in_norm,
-    x_next,
 )
 from theory.proof import Step, step
 
@@ -139,7 +138,7 @@ class BoxGeometry(Geometry):
     def slope(self) -> tuple[Use, ...]:
         """Along a run."""
         stays = at("runs stay in the box", s, j)
-        return (at("slopes", fresh, s + j), stays, at("differentiable", fresh, x_next))
+        return (at("slopes", fresh, s + j), stays, at("differentiable", s, j))
 
 
 BOX = in_norm(" in the norm max |·|_j/v_j of states", "box", kind=BoxGeometry)

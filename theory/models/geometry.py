@@ -105,7 +105,7 @@ class Geometry:
     def slope(self) -> tuple[Use, ...]:
         """‖∂φ/∂h‖ ≤ λ along a run."""
         derivative = self.derivative.at(self.lam, fresh, x_next)
-        return (derivative, "contraction", at("differentiable", fresh, x_next))
+        return (derivative, "contraction", at("differentiable", s, j))
 
     # What is presupposed of the model.
 
@@ -163,7 +163,7 @@ class Geometry:
         return assume(
             "smooth",
             "φ is smooth, β_ρ is finite: β_hh and β_wh are Lipschitz constants of ∂φ/∂h and of "
-            f"∂φ/∂w in the state{self.text}",
+            f"∂φ/∂w in the state, along the runs{self.text}",
             forall=(s, j),
             condition=le(ZERO, beta_rho),
             ties=True,
@@ -183,7 +183,9 @@ class Geometry:
     def smooth_loss(self) -> Assumption:
         """β_p, the loss's curvature."""
         bound = le(self.norm(d_loss(full) - d_loss(fresh)), self.beta_p * self.norm(full - fresh))
-        return assume("smooth loss", f"∇p is β_p-Lipschitz{self.text}", forall=(s, j)).that(bound)
+        return assume(
+            "smooth loss", f"∇p is β_p-Lipschitz along the runs{self.text}", forall=(s, j)
+        ).that(bound)
 
 
 lam, S_0, B_h, L_w, beta_hh, beta_wh, L_p, beta_p = symbols(

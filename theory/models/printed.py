@@ -149,7 +149,8 @@ PRINTED_ROUNDING = assumed(
 
 SHARES = assumed(
     "shares",
-    "each other constant that is printed bounds what it names, so that no more than all is used",
+    "no system uses more than all of any other constant that is printed: what the constant bounds, "
+    "over it, is at most 1",
     (i,),
     le(Abs(part(vector("shares"), i)), ONE),
 )

@@ -11,7 +11,7 @@ from theory.language import Law, Statement, at, le
 from theory.language.terms.gradients import sensitivity
 from theory.language.terms.variables import j, s, x
 from theory.language.terms.vectors import RECURSION, RUN, entry, phi, state
-from theory.models.geometry import A_fresh, B_fresh, Geometry, S_fresh, fresh, start, x_next
+from theory.models.geometry import A_fresh, B_fresh, Geometry, S_fresh, start, x_next
 from theory.proof import Step, step
 
 
@@ -91,7 +91,7 @@ def sensitive(g: Geometry) -> tuple[Step, ...]:
             forall=(s, j),
         ).by(
             CHAIN_RULE_WEIGHTS.at(x, s, j),
-            at("differentiable", fresh, x_next),
+            at("differentiable", s, j),
             g.triangle.at(A_fresh * S_fresh, B_fresh),
             g.submultiplicative.at(A_fresh, S_fresh),
             at("factor", s, j),

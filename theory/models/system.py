@@ -4,8 +4,8 @@ from sympy import Integer
 
 from theory.language import ONE, ZERO, Assumption, assume, eq, le, lt, symbols
 from theory.language.terms.gradients import differentiable
-from theory.language.terms.variables import a, b, c
-from theory.language.terms.vectors import norm, phi, readout
+from theory.language.terms.variables import a, b, c, j, s, x
+from theory.language.terms.vectors import entry, norm, phi, readout, state
 from theory.models.geometry import EUCLIDEAN
 
 lam, S_0, L_x, L_f, epsilon, T, k, t = symbols("lam S_0 L_x L_f epsilon T k t")
@@ -22,9 +22,11 @@ LIPSCHITZ_READOUT = assume(
     "y = f(h), and f is L_f-Lipschitz: ‖f(h) − f(h′)‖ ≤ L_f‖h − h′‖",
     forall=(a, b),
 ).that(le(norm(readout(a) - readout(b)), L_f * norm(a - b)))
-DIFFERENTIABLE = assume("differentiable", "φ is differentiable along the run", forall=(a, c)).that(
-    eq(differentiable(a, c), ONE)
-)
+DIFFERENTIABLE = assume(
+    "differentiable",
+    "φ is differentiable along the run, and along those that start from zero at any time s",
+    forall=(s, j),
+).that(eq(differentiable(state(x, s, j), entry(x, s + j + 1)), ONE))
 
 WINDOW = Assumption("window", "the window is no longer than the sequence: k ≤ T", le(k, T))
 SHORT_WINDOW = Assumption(

@@ -11,7 +11,7 @@ from theory.claims.memory.state_bound import FINITE
 from theory.language import Assumption, Instance, Statement, at, eq, law, le, lt, symbols
 from theory.language.terms.gradients import d_state
 from theory.language.terms.variables import a, b, c, j, m, operator, vector, x, y, z
-from theory.language.terms.vectors import norm, state
+from theory.language.terms.vectors import entry, norm, state
 from theory.models.system import CONTRACTION, CONTRACTIVE, DIFFERENTIABLE, DRIVE, WINDOW
 from theory.proof import Form, Proof, Step, check
 from theory.proof.methods import HYPOTHESIS, Induction, Smt
@@ -201,12 +201,11 @@ def test_conditions_on_what_varies_become_premises() -> None:
 
 def test_an_axiom_needs_what_it_requires() -> None:
     """The derivative's bound needs the Lipschitz condition with the same constant."""
-    vector_w = vector("w")
-    smooth = at("differentiable", a, vector_w)
+    there, smooth = (state(x, 0, 1), entry(x, 2)), at("differentiable", 0, 1)
 
     def derivative(constant: object, *uses: str) -> Step:
-        instance = DERIVATIVE_IN_STATE.at(constant, a, vector_w)  # type: ignore[arg-type]
-        conclusion = le(norm(d_state(a, vector_w)), constant)  # type: ignore[arg-type]
+        instance = DERIVATIVE_IN_STATE.at(constant, *there)  # type: ignore[arg-type]
+        conclusion = le(norm(d_state(*there)), constant)  # type: ignore[arg-type]
         return Step("s", conclusion, Smt(instance, smooth, *uses))
 
     granted = (CONTRACTION, DIFFERENTIABLE)

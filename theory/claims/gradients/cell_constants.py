@@ -16,13 +16,14 @@ from theory.axioms.gradients import (
     SUBMULTIPLICATIVE_FROBENIUS,
 )
 from theory.claims.gradients.box_constants import BOX_FORMS, BOX_VARIANTS
-from theory.language import assume, at, eq, le, symbols
+from theory.language import ONE, assume, at, eq, le, symbols
 from theory.language.terms.gradients import (
     bends,
     d_inputs,
     d_matrix,
     d_offset,
     d_weights,
+    differentiable,
     lift,
     slopes,
 )
@@ -30,7 +31,6 @@ from theory.language.terms.variables import A, B, a, b, c, v, vector
 from theory.language.terms.vectors import diagonal, frobenius, norm, row_norm
 from theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
 from theory.models.slopes import CURVATURES, SLOPES
-from theory.models.system import DIFFERENTIABLE
 from theory.proof import Claim, Elsewhere, Source, scaled, step, theorem, thousandth_less
 
 L_rho, beta_rho, W_norm, W_rows, W_radius, B_x, H = symbols(
@@ -63,6 +63,9 @@ PARTS = assume(
 )
 SIZES = assume("sizes", "H bounds ‖h‖ and ‖h′‖, B_x bounds ‖x‖").that(
     le(norm(a), H), le(norm(b), H), le(norm(x_t), B_x)
+)
+DIFFERENTIABLE = assume("differentiable", "φ is differentiable at both states").that(
+    eq(differentiable(a, x_t), ONE), eq(differentiable(b, x_t), ONE)
 )
 ROWS = assume("rows", "W_rows bounds the 2-norm of each row of W").that(le(row_norm(W), W_rows))
 
@@ -101,7 +104,7 @@ OPERATOR = step(
 ).by(
     CHAIN_RULE_LAYER.at(W, U, bias, a, x_t),
     "rnn",
-    at("differentiable", a, x_t),
+    "differentiable",
     at("parts", slopes_a, 0, a, a, x_t, v),
     SUBMULTIPLICATIVE.at(slopes_a, shift(a)),
     at("slope", z_a),
@@ -156,8 +159,7 @@ MIXED = theorem(
             CHAIN_RULE_LAYER.at(W, U, bias, a, x_t),
             CHAIN_RULE_LAYER.at(W, U, bias, b, x_t),
             "rnn",
-            at("differentiable", a, x_t),
-            at("differentiable", b, x_t),
+            "differentiable",
             at("parts", slopes_a, -slopes_b, a, b, x_t, v),
             TRIANGLE.at((slopes_a - slopes_b) * shift(a), slopes_b * d_matrix(v) * (a - b)),
             SUBMULTIPLICATIVE.at(slopes_a - slopes_b, shift(a)),
@@ -186,8 +188,7 @@ STATE = theorem(
     CHAIN_RULE_LAYER.at(W, U, bias, a, x_t),
     CHAIN_RULE_LAYER.at(W, U, bias, b, x_t),
     "rnn",
-    at("differentiable", a, x_t),
-    at("differentiable", b, x_t),
+    "differentiable",
     SUBMULTIPLICATIVE.at(slopes_a - slopes_b, W),
     "slopes apart",
     "recurrent norm",

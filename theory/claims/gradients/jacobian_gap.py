@@ -28,7 +28,6 @@ from theory.models.geometry import (
     fresh,
     full,
     start,
-    x_next,
 )
 from theory.models.lemmas.powers import power, power_at_most_one
 from theory.models.sensitivity import bounded, forgetting, sensitive
@@ -73,8 +72,8 @@ def sensitivity_gap(g: Geometry) -> tuple[Step, ...]:
         step("drift, one step", le(gap_next, g.lam * gap + state_gap * added), forall=(s, j)).by(
             CHAIN_RULE_WEIGHTS.at(x, 0, s + j),
             CHAIN_RULE_WEIGHTS.at(x, s, j),
-            at("differentiable", full, x_next),
-            at("differentiable", fresh, x_next),
+            at("differentiable", 0, s + j),
+            at("differentiable", s, j),
             g.triangle.at(A_full * (S_full - S_fresh), bent + changed),
             g.triangle.at(bent, changed),
             g.submultiplicative.at(A_full, S_full - S_fresh),

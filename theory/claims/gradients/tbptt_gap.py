@@ -50,7 +50,7 @@ def _form(name: str, g: Geometry, about: str, *measured: Assumption, note: str =
         step("one step back", le(g.norm(lost_next), g.lam * g.norm(lost)), forall=(s, j)).by(
             CHAIN_RULE_WEIGHTS.at(x, 0, s + j),
             RECENT.at(x, s, j),
-            at("differentiable", full, x_next),
+            at("differentiable", 0, s + j),
             g.submultiplicative.at(d_state(full, x_next), lost),
             at("factor", 0, s + j),
         ),

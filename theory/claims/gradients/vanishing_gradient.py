@@ -33,13 +33,13 @@ def decay(
     """‖∂h_{t+j}/∂x_t‖ ≤ L_x λ^j, from what bounds the derivatives of one step."""
     return (
         step("the input's own step", le(g.norm(jacobian(x, m + 1, m + 1)), L_x), forall=(m,)).by(
-            CHAIN_RULE_START.at(x, m), *first, at("differentiable", before, x_now)
+            CHAIN_RULE_START.at(x, m), *first, at("differentiable", 0, m)
         ),
         step("one step more", le(g.norm(moved_next), g.lam * g.norm(moved)), forall=(m, j)).by(
             CHAIN_RULE.at(x, m, j),
             g.submultiplicative.at(d_state(later, x_later), moved),
             *further,
-            at("differentiable", later, x_later),
+            at("differentiable", 0, m + j + 1),
         ),
         step("all steps", le(g.norm(moved), L_x * g.lam**j), forall=(m, j)).by_induction(
             base=at("the input's own step", m), step=at("one step more", m, j)

@@ -36,7 +36,7 @@ BOUNDED = theorem(
         *isometric(W),
         step("one step more", le(norm(d_run(x, s, j + 1)), norm(d_run(x, s, j))), forall=(s, j)).by(
             "rnn",
-            at("differentiable", before, x_next),
+            at("differentiable", 0, s + j),
             CHAIN_RULE_STATES.at(x, s, j),
             CHAIN_RULE_LAYER.at(W, U, bias, before, x_next),
             SUBMULTIPLICATIVE.at(slopes(inside, inside), W * d_run(x, s, j)),

@@ -107,7 +107,7 @@ FIRST_STEP = (
         eq(norm(transpose(J) * d_run(x, s, 1)), norm(start_slope * transpose(J) * V * begun)),
         forall=(s,),
     ).by(
-        at("differentiable", start, x_start),
+        at("differentiable", 0, s),
         CHAIN_RULE_STATES.at(x, s, 0),
         at("equivalent run", s, 0),
         at("coordinates", start_slope * transpose(J) * V * begun, 0),
@@ -127,7 +127,7 @@ FIRST_STEP = (
 )
 LATER_STEPS = (
     step("added rows vanish", eq(transpose(J_2) * now, ZERO), forall=(s, j)).by(
-        at("differentiable", before, x_next),
+        at("differentiable", 0, s + j),
         CHAIN_RULE_STATES.at(x, s, j),
         at("equivalent run", s, j),
         at("coordinates", 0, 0),
@@ -138,7 +138,7 @@ LATER_STEPS = (
         eq(norm(transpose(J) * after), norm(later_slope * W * first_rows)),
         forall=(s, j),
     ).by(
-        at("differentiable", later, x_later),
+        at("differentiable", 0, s + j + 1),
         CHAIN_RULE_STATES.at(x, s, j + 1),
         at("equivalent run", s, j + 1),
         "leading block",

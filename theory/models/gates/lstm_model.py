@@ -47,7 +47,7 @@ OUTPUTS = assume(
 LSTM = (CELLS, OUTPUTS)
 BOX = assume(
     "box",
-    "the box: |c_i| ≤ c̄_i ≤ B_c and |h_i| ≤ h̄_i with ī_i ḡ_i ≤ (1 − f̄_i) c̄_i, ō_i tanh c̄_i ≤ h̄_i",
+    "the box of cells: |c_i| ≤ c̄_i ≤ B_c with ī_i ḡ_i ≤ (1 − f̄_i) c̄_i",
     forall=(v, i),
 ).that(
     le(Abs(cell(boxed(v))), cell_box(i)),
@@ -62,7 +62,7 @@ OPEN = assume(
     *(le(Abs(gate.opened(boxed(v))), most(gate)) for gate in GATES),
     *(le(most(gate), gate.bar) for gate in GATES),
 )
-OUTPUT_BOX = assume("box of outputs", "ō_j tanh c̄_j ≤ h̄_j", forall=(i,)).that(
+OUTPUT_BOX = assume("box of outputs", "that of outputs: ō_i tanh c̄_i ≤ h̄_i", forall=(i,)).that(
     le(most(O) * tanh(cell_box(i)), output_box(i))
 )
 TAU = assume("tau", "tau bounds tanh B_c").that(le(tanh(B_c), tau))

@@ -79,7 +79,7 @@ class OtherWeights:
         return (
             DERIVATIVE_IN_STATE_OTHER.at(self.g.lam, h_other, x_next),
             "contraction, other weights",
-            at("differentiable, other weights", h_other, x_next),
+            at("differentiable, other weights", 0, j),
         )
 
     @property
@@ -109,8 +109,8 @@ class OtherWeights:
         change = self.g.norm(phi(h, x_next) - phi(h, x_next, w_other))
         return assume(
             "lipschitz between weights",
-            "φ is L_w-Lipschitz in the weights: ‖φ_w(h, x) − φ_w′(h, x)‖ ≤ L_w‖w − w′‖, and so on "
-            "every segment of a convex set of weights",
+            "φ is L_w-Lipschitz in the weights along the run: ‖φ_w(h, x) − φ_w′(h, x)‖ ≤ "
+            "L_w‖w − w′‖, as it is on every segment of a convex set of weights",
             forall=(j,),
         ).that(le(change, self.g.L_w * distance))
 
@@ -121,7 +121,7 @@ class OtherWeights:
         return assume(
             "smooth",
             "φ is smooth, β_ρ is finite: ∂φ/∂h is β_hh-Lipschitz in the state and β_hw-Lipschitz "
-            "in the weights, ∂φ/∂w is β_wh- and β_ww-Lipschitz",
+            "in the weights, ∂φ/∂w is β_wh- and β_ww-Lipschitz, along the runs",
             forall=(j,),
             condition=le(ZERO, beta_rho),
             ties=True,
@@ -141,7 +141,7 @@ class OtherWeights:
             assume(
                 "lipschitz loss", "L_p bounds ‖∇p(h_t)‖ with the other weights", forall=(j,)
             ).that(le(g.norm(d_loss(h_other)), g.L_p)),
-            assume("smooth loss", "∇p is β_p-Lipschitz", forall=(j,)).that(
+            assume("smooth loss", "∇p is β_p-Lipschitz along the runs", forall=(j,)).that(
                 le(change, g.beta_p * self.moved)
             ),
         )
@@ -204,7 +204,7 @@ class OtherInBox(OtherWeights):
         return (
             at("slopes, other weights", h_other, j),
             at("runs stay in the box, other weights", j),
-            at("differentiable, other weights", h_other, x_next),
+            at("differentiable, other weights", 0, j),
         )
 
 

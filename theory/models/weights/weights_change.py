@@ -114,8 +114,8 @@ def jacobians(o: OtherWeights) -> tuple[Step, ...]:
         ).by(
             CHAIN_RULE_WEIGHTS.at(x, 0, j),
             CHAIN_RULE_OTHER.at(x, 0, j),
-            at("differentiable", h, x_next),
-            at("differentiable, other weights", h_other, x_next),
+            at("differentiable", 0, j),
+            at("differentiable, other weights", 0, j),
             g.triangle.at(A_other * (S - S_other), (A - A_other) * S + (B - B_other)),
             g.triangle.at((A - A_other) * S, B - B_other),
             g.submultiplicative.at(A_other, S - S_other),

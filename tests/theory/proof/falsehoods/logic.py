@@ -54,7 +54,7 @@ from theory.language import (
     ne,
     symbols,
 )
-from theory.language.terms.gradients import d_state, descent
+from theory.language.terms.gradients import d_state, descent, differentiable
 from theory.language.terms.variables import a, b, c, eye, j, m, operator, v, vector, x, y, z
 from theory.language.terms.vectors import (
     Scalar,
@@ -65,7 +65,7 @@ from theory.language.terms.vectors import (
     state,
     transpose,
 )
-from theory.models.system import DIFFERENTIABLE, WINDOW
+from theory.models.system import WINDOW
 from theory.proof import Form, Proof, Step
 from theory.proof.methods import (
     HYPOTHESIS,
@@ -101,6 +101,7 @@ bell = Rational(355, 113) / pi * exp(-((z - Rational(1, 3)) ** 2))
 local = assume(
     "local", le(norm(phi(a, c) - phi(b, c)), (1 + norm(a)) * norm(a - b)), variables=(a, b, c)
 )
+smooth = assume("differentiable", eq(differentiable(a, c), 1), variables=(a, c))
 slope = DERIVATIVE_IN_STATE.at(1 + norm(a), v, w), at("differentiable", v, w)
 (invertible,) = (part for part in PERRON.assumptions if part.id == "invertible")
 NATURAL = Step("natural", le(0, j), Smt(), (j,))
@@ -247,7 +248,7 @@ LOGIC: dict[str, Attack | Forgery] = {
         (0,),
         "a variable of what it requires",
         local,
-        DIFFERENTIABLE,
+        smooth,
     ),
     # λ_min(z I − WᵀW) = z − ‖W‖² for the identity I, not for I = 0.
     "a constant of an axiom": Attack(
