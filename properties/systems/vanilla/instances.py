@@ -131,7 +131,8 @@ def witnesses() -> Iterator[SystemSpec]:
 
 
 def descents() -> Iterator[SystemSpec]:
-    """Gradient descent that diverges (T = 6, a_1 = 3/2), and one that does not (T = 2)."""
+    """Gradient descent that diverges (T = 6, a_1 = 3/2), one too short to do so (T = 2), and
+    the least steep start that is steep enough, beside one that is half as steep."""
     for T, a, alpha in (
         (6, 1.5, 1.0),
         (3, 2.0, 1.0),
@@ -139,5 +140,6 @@ def descents() -> Iterator[SystemSpec]:
         (4, 1.125, 0.5),
         (3, 1.25, 1.0),
         (3, 2.0, 0.375),
+        (3, 2.0, 0.1875),
     ):
         yield Descent(T=T, lam=a, alpha=alpha)

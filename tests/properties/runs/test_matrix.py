@@ -182,7 +182,7 @@ def test_why_every_check_was_vacuous() -> None:
         ("rounding-state", "lstm", "NOT YET PROVED", "rounding"),
         ("rounding-state", "tcn", "NOT APPLICABLE", "φ(h, x) = ρ(W h + U x + b)"),
         ("truncation", "wavenet", "NOT APPLICABLE", "φ is λ-Lipschitz"),
-        ("urnn-sigmoid", "linear", "NOT APPLICABLE", "sigmoid or tanh"),
+        ("urnn-sigmoid", "linear", "NOT APPLICABLE", "it is the sigmoid"),
         ("truncation", "rnn-smooth", "NOT TESTED", ""),
         ("weight-gap", "rnn-kinked", "NOT APPLICABLE", "φ is smooth"),
         ("end-to-end", "rnn-kinked", "NOT APPLICABLE", "φ is smooth"),
