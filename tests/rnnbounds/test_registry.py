@@ -41,7 +41,7 @@ def enter(monkeypatch):
     """Enters a claim into the table."""
 
     def entered(*claims: Claim) -> None:
-        for module in ("theory", "properties.runs.parts"):
+        for module in ("properties.runs.parts", "theory"):
             monkeypatch.setattr(f"{module}.CLAIMS", (*CLAIMS, *claims))
 
     return entered
@@ -165,7 +165,7 @@ def test_no_kind_of_system(call, enter):
 )
 def test_a_name_is_given_once(call, monkeypatch, claims, fault):
     """Of claims, forms, variants and assumptions."""
-    for module in ("theory", "properties.runs.parts"):
+    for module in ("properties.runs.parts", "theory"):
         monkeypatch.setattr(f"{module}.CLAIMS", claims)
     outcome = call("verify")
     assert (outcome.code, outcome.out) == (2, "")

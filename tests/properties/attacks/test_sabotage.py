@@ -17,7 +17,9 @@ BUDGET = Budget(random=24, targeted=12, gradient=6, ascent=60, batch=24, sequenc
 LITTLE = Budget(random=6, targeted=2, gradient=1, ascent=5, batch=6, sequences=2)
 VARIANTS = [(entry, variant) for entry in CLAIMS for variant in entry.false_variants]
 FORMS = [(entry, form) for entry in CLAIMS for form in entry.forms]
-KINDS: dict[str, str] = {"linear": "linear", "matrix": "matrix", "descent": "descent"}
+KINDS: dict[str, str] = {
+    "linear": "linear", "matrix": "matrix", "descent": "descent", "losses": "training"
+}  # fmt: skip
 # Other fields of ordinary systems, by kind; a near miss holds on one hundred of some of them.
 NEAR: dict[str, tuple[dict[str, object], ...]] = {
     "gradient": (*({"loss": loss} for loss in LOSSES), {"activation": "softplus"}),

@@ -33,7 +33,7 @@ def test_one_step_says_what_z3_was_asked(call):
     [
         ("urnn-equivalence", "pre-activation", "words"),
         ("urnn-equivalence", "the added units are off", "identity"),
-        ("contraction-lstm", "slope of σ", "ranges and smt"),
+        ("contraction-lstm", "slope of tanh", "ranges and smt"),
         ("instability", "exp(5.94)", "exact"),
     ],
 )
