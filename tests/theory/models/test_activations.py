@@ -72,10 +72,11 @@ def test_the_constants_are_those_of_the_table(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_constants_are_proved(name: str) -> None:
-    """Bounded on every piece, joined at the kinks, and reached: all by machine, without axioms."""
+    """Bounded on every piece, joined at the kinks, and reached: all by machine, without axioms but
+    that the equation of SiLU's peak has a root."""
     ledger = prove_activation(name)
     assert ledger.proved, ledger.failures
-    assert ledger.axioms == ()
+    assert ledger.axioms == (("intermediate value theorem",) if name == "silu" else ())
     assert [step.redundant for step in ledger.steps if step.redundant] == []
     finite = [supremum for supremum in activation_facts(name).suprema if supremum.value != oo]
     assert sum(step.id.endswith("reached") for step in ledger.steps) == len(finite)
