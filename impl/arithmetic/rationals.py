@@ -1,7 +1,8 @@
 """The arithmetic of rationals: one system whose step stays in them, its columns exact."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Self
 
 from flint import fmpq, fmpq_mat
@@ -15,14 +16,24 @@ from impl.errors import InputError
 from impl.numbers.ball_functions import exactly as exactly_at
 from impl.numbers.rationals import exactly
 
-_ONE = fmpq(1)
-
 
 class IrrationalError(InputError):
     """A function whose values leave the rationals."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"{name} leaves the rationals; enclose the step in balls")
+
+
+def known(name: str, function: Callable[[fmpq], fmpq | None]) -> Callable[[fmpq], fmpq]:
+    """The function of that name, raising IrrationalError where it is not known to be rational."""
+
+    def value(z: fmpq) -> fmpq:
+        found = function(z)
+        if found is None:
+            raise IrrationalError(name)
+        return found
+
+    return value
 
 
 class Ratios(Entries[fmpq]):
@@ -42,14 +53,7 @@ class Ratios(Entries[fmpq]):
         """The elementary function of that name, where that is rational; raises IrrationalError."""
         if name == "reciprocal":
             return self.mapped(lambda a: 1 / a)
-
-        def value(a: fmpq) -> fmpq:
-            found = exactly_at(FUNCTIONS[name], a)
-            if found is None:
-                raise IrrationalError(name)
-            return found
-
-        return self.mapped(value)
+        return self.mapped(known(name, partial(exactly_at, FUNCTIONS[name])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,18 +76,11 @@ class Rationals:
 
     def activate(self, name: str, v: Ratios) -> Ratios:
         """ρ(v); raises IrrationalError."""
-        rho = activation(name).exact
-        if rho is None:
-            raise IrrationalError(name)
-        return v.mapped(rho)
+        return v.mapped(known(name, activation(name).rational))
 
     def slope(self, name: str, v: Ratios) -> Ratios:
         """ρ′(v), that of the left side at a kink; raises IrrationalError."""
-        rho = activation(name).exact
-        if rho is None:
-            raise IrrationalError(name)
-        right, left = rho(_ONE), -rho(-_ONE)
-        return v.mapped(lambda z: right if z > 0 else left)
+        return v.mapped(known(name, activation(name).rational_slope))
 
     def mix(self, gate: Ratios, a: Ratios, b: Ratios) -> Ratios:
         """g∘a + (1 − g)∘b."""

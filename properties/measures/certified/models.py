@@ -11,7 +11,6 @@ from flint import arb
 from impl.cells.table import kind_of
 from properties.measures.certified.orbits import (
     Exact,
-    Square,
     ball_orbit,
     exact_orbit,
     exact_output,
@@ -28,6 +27,7 @@ from properties.measures.certified.orbits import (
 from properties.measures.certified.used import greatest_share, point, share_at_most, share_used
 from properties.measures.measure import Measure, OfCells, only_where
 from properties.measures.readings.balls import BallPair, Vector
+from properties.measures.readings.rationals import Square
 from properties.measures.runs import readings as of
 from properties.measures.runs.ball_runs import BallRuns
 from properties.measures.runs.rounded import Rounded

@@ -28,7 +28,6 @@ Tensor = torch.Tensor
 Seen = Callable[[Batch], Rounded]
 SeenBalls = Callable[[BallRuns, Batch, int], Vector]
 Exact = rationals.Vector
-Square = Callable[[Batch, int], fmpq | None]
 
 
 def held(batch: Batch) -> Certified:
@@ -114,7 +113,7 @@ def rest(batch: Batch) -> Exact:
     return [fmpq(0)] * held(batch).units
 
 
-def exact_output(seen: Callable[[Batch, int], Exact | None]) -> Square:
+def exact_output(seen: Callable[[Batch, int], Exact | None]) -> rationals.Square:
     """The square of what is shown of it."""
 
     def found(batch: Batch, k: int) -> fmpq | None:
@@ -124,12 +123,12 @@ def exact_output(seen: Callable[[Batch, int], Exact | None]) -> Square:
     return found
 
 
-def exact_whole(seen: Callable[[Batch, int], Exact | None]) -> Square:
+def exact_whole(seen: Callable[[Batch, int], Exact | None]) -> rationals.Square:
     """The square of its Euclidean norm."""
     return lambda batch, k: square_of(seen(batch, k))
 
 
-def exact_told(seen: Callable[[Batch, int], Exact | None]) -> Square:
+def exact_told(seen: Callable[[Batch, int], Exact | None]) -> rationals.Square:
     """The square of its norm by the certificate."""
 
     def found(batch: Batch, k: int) -> fmpq | None:

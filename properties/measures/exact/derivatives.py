@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from impl.arithmetic.activation import Activation, activation
+from impl.arithmetic.activation import activation
+from impl.arithmetic.rationals import known
 from impl.checker.definite import below
 from impl.numbers.exact_norm import ball_norm, positive_semidefinite
 from impl.numbers.rationals import diagonal, identity
@@ -63,11 +64,11 @@ def rational_slopes(member: Network | Recurrent, s: int, start: int) -> list[Vec
 def piecewise_slopes(member: Recurrent, s: int) -> list[Vector]:
     """The slopes of a piecewise linear activation along one rollout."""
     rho, h, found = activation(member.spec.activation), member.initial, []
-    assert rho.exact is not None
+    value, slope = known(rho.name, rho.rational), known(rho.name, rho.rational_slope)
     for x in member.x[s]:
         a = preactivation(member, h, x)
-        h = tuple(rho.exact(z) for z in a)
-        found.append(tuple(slope(rho, z) for z in a))
+        h = tuple(map(value, a))
+        found.append(tuple(map(slope, a)))
     return found
 
 
@@ -90,12 +91,6 @@ def preactivation(member: Recurrent, h: Vector, x: Vector) -> Vector:
     """V h + U x + b."""
     carried, driven = times(member.V, h), times(member.U, x)
     return tuple(v + u + b for v, u, b in zip(carried, driven, member.b, strict=True))
-
-
-def slope(rho: Activation, z: fmpq) -> fmpq:
-    """ρ′ of a piecewise linear activation with its kink at 0."""
-    assert rho.exact is not None
-    return rho.exact(fmpq(1)) if z > 0 else -rho.exact(fmpq(-1))
 
 
 def balls(v: Vector) -> arb_mat:

@@ -13,19 +13,17 @@ from typing import Any
 from flint import arb, arb_mat, fmpq
 
 from impl.arithmetic.activation import Activation
+from impl.arithmetic.rationals import known
 from impl.numbers.exact_norm import ball_norm
 from properties.measures.readings.adjoints import Matrix, Run, Vector, change, flat
 from properties.measures.readings.balls import BallPair, length
 from properties.measures.readings.gradients import (
-    Square,
     ball_run,
-    known,
     rational_run,
-    rational_steps,
     run_of,
     slopes_above,
-    where_rational,
 )
+from properties.measures.readings.rationals import Square, where_rational
 from properties.systems.batch import Batch
 from properties.systems.unitary.exact import square
 
@@ -123,7 +121,8 @@ def longest(rows: list[Vector]) -> fmpq:
 
 @dataclass(frozen=True)
 class Steepest(Single):
-    """The same in rationals with upper bounds of |ρ′|; changes of ρ′ are exact all the same."""
+    """The same in rationals, with upper bounds of |ρ′| where that is irrational; changes of ρ′ are
+    exact all the same."""
 
     rho: Activation
 
@@ -138,7 +137,7 @@ class Steepest(Single):
     def bent(self) -> Vector:
         """ρ′ at h minus ρ′ at h'; raises IrrationalError where a slope that changes is no ratio."""
         shift = flat(self.run.cell.W * (self.h - self.other))
-        return change(known(self.rho.rational_slope), self.before, shift)
+        return change(known(self.rho.name, self.rho.rational_slope), self.before, shift)
 
 
 def steepest_square(rows: Rows) -> Square:
@@ -148,14 +147,7 @@ def steepest_square(rows: Rows) -> Square:
     """
 
     @where_rational
-    def exactly(batch: Batch, k: int) -> fmpq | None:
-        return longest(rows(Single.of(run_of(rational_steps(batch, flat), batch), batch)))
-
-    @where_rational
     def read(batch: Batch, k: int) -> fmpq | None:
-        found = exactly(batch, k)
-        if found is not None:
-            return found
         single = Steepest.at(batch)
         lengths = [square(row) for row in rows(single)]
         top = max(range(len(lengths)), key=lengths.__getitem__)

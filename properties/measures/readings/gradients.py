@@ -9,7 +9,7 @@ import torch
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
 from impl.arithmetic.activation import Activation
-from impl.arithmetic.rationals import IrrationalError
+from impl.arithmetic.rationals import known
 from impl.gradients.adjoint import (
     gradient_gaps,
     last_gradient,
@@ -27,13 +27,13 @@ from impl.models.rnn import RNN
 from impl.numbers.ball_functions import float_above
 from properties.measures.readings.adjoints import Arithmetic, Cell, Gap, Run, flat
 from properties.measures.readings.balls import BallPair, length
+from properties.measures.readings.rationals import Square, where_rational
 from properties.measures.readings.slack import UP, norm_slack
 from properties.measures.readings.vanishing import where_apart
 from properties.systems.batch import Batch
 from properties.systems.unitary.exact import rational, square
 
 Tensor = torch.Tensor
-Square = Callable[[Batch, int], fmpq | None]
 # Which part of the difference of two runs a quantity measures.
 PARTS: dict[str, Callable[[Gap], Any]] = {
     "grad_gap": lambda gap: gap.whole,
@@ -136,40 +136,17 @@ def rational_steps(batch: Batch, gradient: Callable[[Any], Any]) -> Arithmetic:
     """Rationals with that gradient of the loss; ρ and ρ′ raise IrrationalError outside them."""
     rho = batch.cell.activation
     return Arithmetic(
-        number=rational, matrix=fmpq_mat, rho=known(rho.rational), slope=known(rho.rational_slope),
-        gradient=gradient, linear=rho.name == "identity",
+        number=rational, matrix=fmpq_mat, rho=known(rho.name, rho.rational),
+        slope=known(rho.name, rho.rational_slope), gradient=gradient, linear=rho.name == "identity",
     )  # fmt: skip
 
 
-def known(function: Callable[[fmpq], fmpq | None]) -> Callable[[fmpq], fmpq]:
-    """The function, raising IrrationalError where its value is not known to be rational."""
-
-    def value(z: fmpq) -> fmpq:
-        found = function(z)
-        if found is None:
-            raise IrrationalError("the activation")
-        return found
-
-    return value
-
-
-def where_rational(read: Square) -> Square:
-    """The square, None where it leaves the rationals."""
-
-    def found(batch: Batch, k: int) -> fmpq | None:
-        try:
-            return read(batch, k)
-        except IrrationalError:
-            return None
-
-    return found
-
-
 def slopes_above(rho: Activation) -> Arithmetic:
-    """Rationals with upper bounds in place of |ρ′|, for what asks for slopes alone."""
+    """Rationals with upper bounds of |ρ′| where ρ′ leaves them, for what asks for slopes alone."""
 
     def slope(z: fmpq) -> fmpq:
-        return rational(float_above(abs(rho.ball_derivative(arb(z)))))
+        found = rho.rational_slope(z)
+        return rational(float_above(abs(rho.ball_derivative(arb(z))))) if found is None else found
 
     return Arithmetic(
         number=rational, matrix=fmpq_mat, rho=rho.rational, slope=slope, gradient=lambda h: h

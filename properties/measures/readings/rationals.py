@@ -6,49 +6,45 @@ their norms decide what no precision can: equality.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from math import isfinite
 
 from flint import fmpq, fmpq_mat
 from torch import Tensor
 
-from impl.arithmetic.activation import activation
 from impl.arithmetic.rationals import IrrationalError, Rationals, Ratios
 from properties.systems.batch import Batch
 from properties.systems.unitary.exact import rational, square, times
 
 Vector = list[fmpq]
+Square = Callable[[Batch, int], fmpq | None]
 
 
-@dataclass(frozen=True, eq=False)
-class Points(Rationals):
-    """The arithmetic of rationals, also of activations that stay in them at some points alone."""
+def where_rational(read: Square) -> Square:
+    """The square, None where it leaves the rationals."""
 
-    def activate(self, name: str, v: Ratios) -> Ratios:
-        """ρ(v); raises IrrationalError."""
-        rho, found = activation(name), []
-        for (z,) in v.units:
-            value = rho.rational(z)
-            if value is None:
-                raise IrrationalError(name)
-            found.append([value])
-        return Ratios(found)
+    def found(batch: Batch, k: int) -> fmpq | None:
+        try:
+            return read(batch, k)
+        except IrrationalError:
+            return None
+
+    return found
 
 
-def points(batch: Batch) -> Points:
+def parameters(batch: Batch) -> Rationals:
     """The weights of one pair as rationals, made once."""
     if "rationals" not in batch.cache:
         named = batch.cell.parameters if batch.cells is None else batch.cells.parameters
-        batch.cache["rationals"] = Points({name: part[0] for name, part in named.items()})
-    found: Points = batch.cache["rationals"]
+        batch.cache["rationals"] = Rationals({name: part[0] for name, part in named.items()})
+    found: Rationals = batch.cache["rationals"]
     return found
 
 
 def run(batch: Batch, start: Sequence[fmpq], inputs: Iterable[list[float]]) -> Vector | None:
     """The state of one pair after these inputs, of any cell; None where a step leaves the
     rationals."""
-    made, s = points(batch), Ratios([[v] for v in start])
+    made, s = parameters(batch), Ratios([[v] for v in start])
     try:
         for x in inputs:
             s = batch.cell.program(made, s, Ratios([[rational(v)] for v in x]))

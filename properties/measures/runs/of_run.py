@@ -19,12 +19,12 @@ from flint import arb, fmpq
 
 from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import Floats, Rows
-from impl.arithmetic.rationals import IrrationalError, Ratios
+from impl.arithmetic.rationals import Rationals, Ratios
 from impl.numbers.rationals import exactly
 from properties.measures.measure import Measure, only_where
 from properties.measures.readings.balls import BallPair, length
 from properties.measures.readings.needs import NOTHING, Needs
-from properties.measures.readings.rationals import Points
+from properties.measures.readings.rationals import where_rational
 from properties.measures.readings.slack import norms
 from properties.measures.runs.readings import longest
 from properties.measures.runs.rounded import Rounded, RoundedCells
@@ -113,13 +113,11 @@ def of_run(name: str, vector: Defined, needs: Needs = NOTHING) -> Measure:
             pair.cache["run"] = balls(pair.batch)
         return length(vector(pair.cache["run"], k).matrix.entries())
 
+    @where_rational
     def square(batch: Batch, k: int) -> fmpq | None:
         if "rational run" not in batch.cache:
             batch.cache["rational run"] = rationals(batch)
-        try:
-            found = vector(batch.cache["rational run"], k).matrix.entries()
-        except IrrationalError:
-            return None
+        found = vector(batch.cache["rational run"], k).matrix.entries()
         return sum((v * v for v in found), fmpq(0))
 
     read = Measure(name, value=value, enclosure=enclosure, balls=ball, square=square, needs=needs)
@@ -175,4 +173,4 @@ def rationals(batch: Batch) -> Run:
     model, parameters, units = made(batch, 0)
     start = Ratios([[fmpq(0)] for _ in range(units)])
     x = [Ratios.of(exactly(x)) for x in batch.x[0, :, :, :1]]
-    return Run(model, Points(parameters), start, x, outputs(batch))
+    return Run(model, Rationals(parameters), start, x, outputs(batch))
