@@ -16,9 +16,9 @@ import msgspec
 from impl.models.torch_machine import require_sound
 from properties.attacks.budget import Budget, profile
 from properties.attacks.campaign import Seen, attack_forms, blocks_of
-from properties.attacks.pool import pools_of
+from properties.attacks.pool import Group, Pool, pools_of
 from properties.attacks.registry import registered
-from properties.attacks.sabotage import herds, ridden
+from properties.attacks.sabotage import Herd, herds, ridden
 from properties.attacks.table import attacks as every
 from reports.records.ledger import Definition, LedgerRecord, LedgerStep
 from reports.records.record import VariantRecord
@@ -128,7 +128,8 @@ def attacked(
     part: Part, budget: Budget, seed: int, device: str
 ) -> tuple[dict[str, Seen], dict[str, tuple[VariantRecord, ...]]]:
     """What the attack of a part saw of the forms, and what became of the variants that rode."""
-    groups, riding = {}, {}
+    groups: dict[tuple[Pool, str], Group] = {}
+    riding: dict[tuple[Pool, str], Herd] = {}
     for id in part.claims:
         groups |= {(pool, id): group for pool, group in pools_of(claim(id), budget).items()}
     for id in part.false:

@@ -9,7 +9,7 @@ from properties.attacks.campaign import Seen, not_applicable, nothing_seen
 from properties.judging.evidence import Evidence
 from properties.runs.matrix import matrix
 from properties.runs.parts import PROOF, SABOTAGE, Part, PartResult, parts_of
-from reports.records.ledger import Axiom
+from reports.records.ledger import Axiom, LedgerRecord
 from reports.records.number import Number
 from reports.records.record import (
     AttackRecord,
@@ -17,6 +17,7 @@ from reports.records.record import (
     Environment,
     FormRecord,
     Run,
+    VariantRecord,
 )  # fmt: skip
 from theory.axioms.base import AXIOMS
 from theory.language.law import Axiom as LawAxiom
@@ -129,7 +130,8 @@ def claim_record(
     together = Evidence.of(entry, entry.forms[0])
     for evidence in forms.values():
         together.merge(evidence)
-    ledgers, variants = (), {}
+    ledgers: tuple[LedgerRecord, ...] = ()
+    variants: dict[str, VariantRecord] = {}
     for result in results:
         if result.part == Part(PROOF, (entry.id,)):
             ledgers = result.ledgers

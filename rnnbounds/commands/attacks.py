@@ -21,6 +21,7 @@ from reports.pages.page import FILES, write_report
 from reports.records.outcome import problems
 from reports.records.record import Run
 from reports.words import plural
+from rnnbounds import output
 from rnnbounds.commands.options import CORES, As, Device, Ids, Seed, Workers
 from rnnbounds.commands.sweep import failing, show_runs
 from rnnbounds.output import Format, check_folder, echo, path_of, print_json, print_table, progress
@@ -91,7 +92,8 @@ def in_parts(
     parts: list[Part], name: str, seed: int, device: str, workers: int
 ) -> list[PartResult]:
     """Run the parts under a progress bar."""
-    with progress(len(parts), "attacking", within=checks_made) as advance:
+    each = output.EACH
+    with progress(len(parts), "attacking", within=checks_made, pause=each) as advance:
         return run_parts(
             parts, profile=name, seed=seed, device=device, workers=workers,
             progress=lambda result: advance(result.part.name),
