@@ -14,6 +14,7 @@ import torch
 from impl.models.torch_machine import require_sound
 from properties.attacks.table import attacks as every
 from properties.judging.evidence import Evidence
+from properties.runs.commit import commit
 from properties.runs.matrix import matrix
 from properties.runs.parts import Part, PartResult, decode_result, encode_result, parts_of, run_part
 from properties.runs.workers import each
@@ -149,6 +150,7 @@ def claim_record(
             checks=sum(e.tally.total for e in seen),
             best_ratio=max(ratios, default=None),
             note=result.note,
+            seeded=every()[attack].seeded,
         )
     together = Evidence.of(entry, entry.forms[0])
     for evidence in forms.values():
@@ -226,6 +228,7 @@ def environment(
         finished=now.isoformat(timespec="seconds"),
         seconds=(now - started).total_seconds(),
         durations={result.part.name: round(result.seconds, 3) for result in results},
+        commit=commit(),
     )
 
 
