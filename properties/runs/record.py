@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from properties.attacks.budget import profile as profile_of
 from properties.attacks.campaign import Seen, not_applicable, nothing_seen
+from properties.attacks.table import attacks
 from properties.judging.evidence import Evidence
 from properties.runs.matrix import matrix
 from properties.runs.parts import PROOF, SABOTAGE, Part, PartResult, parts_of
@@ -117,6 +118,7 @@ def attack_record(entry: Claim, attack: str, forms: Sequence[Evidence]) -> Attac
     return AttackRecord(
         systems=fullest.systems, pairs=fullest.pairs, checks=sum(e.tally.total for e in forms),
         best_ratio=max(ratios, default=None), note=not_applicable(entry, attack),
+        seeded=attacks()[attack].seeded,
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import torch
 
 from impl.models.torch_machine import require_sound
 from properties.attacks.table import attacks as every
+from properties.runs.commit import commit
 from properties.runs.parts import PROOF, Part, PartResult, decode_result, encode_result, run_part
 from properties.runs.workers import each
 from reports.records.record import Environment
@@ -88,6 +89,7 @@ def environment(
         finished=now.isoformat(timespec="seconds"),
         seconds=(now - started).total_seconds(),
         durations={result.part.name: round(result.seconds, 3) for result in results},
+        commit=commit(),
     )
 
 
