@@ -14,12 +14,14 @@ from properties.attacks.table import check_attacks
 from properties.device import check_device
 from properties.judging import meter
 from properties.runs.parts import Part, PartResult, chosen_claims, parts_of
-from properties.runs.run import environment, merge, run_parts
+from properties.runs.record import merge
+from properties.runs.run import environment, run_parts
 from properties.runs.seeds import seeds_of, sweep
 from reports.pages.page import FILES, write_report
 from reports.records.outcome import problems
 from reports.records.record import Run
 from reports.words import plural
+from rnnbounds import output
 from rnnbounds.commands.options import CORES, As, Device, Ids, Seed, Workers
 from rnnbounds.commands.sweep import failing, show_runs
 from rnnbounds.output import Format, check_folder, echo, path_of, print_json, print_table, progress
@@ -50,7 +52,7 @@ def verify(
 ) -> int:
     """Prove, attack and sabotage the claims; exit 1 unless everything holds."""
     started = datetime.now(UTC)
-    profile(profile_name)
+    budget = profile(profile_name)
     chosen, entries = check_attacks(attacks.split(",")), chosen_claims(claim or ())
     many = () if seeds is None else seeds_of(seeds)
     folder = None if out is None else check_folder(out, *(() if many else FILES))
@@ -63,7 +65,7 @@ def verify(
             profile=profile_name, device=check_device(device), workers=workers,
         )  # fmt: skip
         return show_runs(runs, folder, format)
-    parts = parts_of(entries, chosen)
+    parts = parts_of(entries, chosen, budget)
     results = in_parts(parts, profile_name, seed, check_device(device), workers)
     run = merge(
         results, claims=entries, attacks=chosen, profile=profile_name, seed=seed,
@@ -90,7 +92,8 @@ def in_parts(
     parts: list[Part], name: str, seed: int, device: str, workers: int
 ) -> list[PartResult]:
     """Run the parts under a progress bar."""
-    with progress(len(parts), "attacking", within=checks_made) as advance:
+    each = output.EACH
+    with progress(len(parts), "attacking", within=checks_made, pause=each) as advance:
         return run_parts(
             parts, profile=name, seed=seed, device=device, workers=workers,
             progress=lambda result: advance(result.part.name),
@@ -126,12 +129,17 @@ def sabotage(
     format: As = Format.text,
 ) -> int:
     """Attack every false variant; exit 1 if one survives, or if its claim's ledger proves it."""
-    profile(profile_name)
-    parts = [Part(entry.id, "sabotage") for entry in chosen_claims(claim or ())]
-    results = sorted(
-        in_parts(parts, profile_name, seed, check_device(device), workers), key=lambda r: r.part
-    )
-    rows = [(result.part.claim, variant) for result in results for variant in result.variants]
+    entries, budget = chosen_claims(claim or ()), profile(profile_name)
+    parts = [part for part in parts_of(entries, (), budget) if part.false]
+    results = in_parts(parts, profile_name, seed, check_device(device), workers)
+    found = {
+        (id, variant.id): variant
+        for result in results for id, variants in result.variants.items() for variant in variants
+    }  # fmt: skip
+    rows = [
+        (entry.id, found[entry.id, variant.id])
+        for entry in sorted(entries, key=lambda e: e.id) for variant in entry.false_variants
+    ]  # fmt: skip
     if format is Format.json:
         names = ("convicted", "systems", "attack", "ledger_fails")
         print_json([
