@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +14,7 @@ from properties.attacks.table import attacks as every
 from properties.attacks.table import check_attacks
 from properties.device import check_device
 from properties.judging import meter
+from properties.runs.cluster import Cluster, reached
 from properties.runs.parts import Part, PartResult, chosen_claims, parts_of
 from properties.runs.run import environment, merge, run_parts
 from properties.runs.seeds import seeds_of, sweep
@@ -20,7 +22,7 @@ from reports.pages.page import FILES, write_report
 from reports.records.outcome import problems
 from reports.records.record import Run
 from reports.words import plural
-from rnnbounds.commands.options import CORES, As, Device, Ids, Seed, Workers
+from rnnbounds.commands.options import CORES, As, Device, Ids, Machines, Seed, Workers
 from rnnbounds.commands.sweep import failing, show_runs
 from rnnbounds.output import Format, check_folder, echo, path_of, print_json, print_table, progress
 
@@ -46,10 +48,12 @@ def verify(
     seeds: Seeds = None,
     out: Out = None,
     workers: Workers = CORES,
+    cluster: Machines = None,
     format: As = Format.text,
 ) -> int:
     """Prove, attack and sabotage the claims; exit 1 unless everything holds."""
     started = datetime.now(UTC)
+    check_device(device)
     profile(profile_name)
     chosen, entries = check_attacks(attacks.split(",")), chosen_claims(claim or ())
     many = () if seeds is None else seeds_of(seeds)
@@ -58,13 +62,16 @@ def verify(
         if folder is not None:
             for number in many:
                 check_folder(folder / str(number), *FILES)
-        runs = sweep(
-            entries, many, chosen,
-            profile=profile_name, device=check_device(device), workers=workers,
-        )  # fmt: skip
-        return show_runs(runs, folder, format)
-    parts = parts_of(entries, chosen)
-    results = in_parts(parts, profile_name, seed, check_device(device), workers)
+        with crew(cluster, workers) as there:
+            runs = sweep(
+                entries, many, chosen, profile=profile_name, device=device, workers=workers,
+                cluster=there,
+            )  # fmt: skip
+            return show_runs(runs, folder, format)
+    with crew(cluster, workers) as there:
+        workers = workers if there is None else there.workers
+        parts = parts_of(entries, chosen)
+        results = in_parts(parts, profile_name, seed, device, workers, there)
     run = merge(
         results, claims=entries, attacks=chosen, profile=profile_name, seed=seed,
         environment=environment(device, workers, started, results),
@@ -87,14 +94,20 @@ def verify(
 
 
 def in_parts(
-    parts: list[Part], name: str, seed: int, device: str, workers: int
-) -> list[PartResult]:
+    parts: list[Part], name: str, seed: int, device: str, workers: int,
+    cluster: Cluster | None = None,
+) -> list[PartResult]:  # fmt: skip
     """Run the parts under a progress bar."""
     with progress(len(parts), "attacking", within=checks_made) as advance:
         return run_parts(
-            parts, profile=name, seed=seed, device=device, workers=workers,
+            parts, profile=name, seed=seed, device=device, workers=workers, cluster=cluster,
             progress=lambda result: advance(result.part.name),
         )  # fmt: skip
+
+
+def crew(address: str | None, workers: int) -> AbstractContextManager[Cluster | None]:
+    """The cluster that was asked for, if one was."""
+    return nullcontext() if address is None else reached(address, workers)
 
 
 def checks_made() -> str:

@@ -20,7 +20,8 @@ from properties.runs.parts import (
     parts_of,
     run_part,
 )
-from properties.runs.run import axiom_records, environment, found, heaviest_first, merge, run_parts
+from properties.runs.run import axiom_records, environment, heaviest_first, merge, run_parts
+from properties.runs.versions import found
 from reports.records.outcome import comparable, problems
 from reports.records.record import Tally
 from theory import CLAIMS, claim
