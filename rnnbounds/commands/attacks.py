@@ -16,7 +16,8 @@ from properties.device import check_device
 from properties.judging import meter
 from properties.runs.cluster import Cluster, reached
 from properties.runs.parts import Part, PartResult, chosen_claims, parts_of
-from properties.runs.run import environment, merge, run_parts
+from properties.runs.record import merge
+from properties.runs.run import environment, run_parts
 from properties.runs.seeds import seeds_of, sweep
 from reports.pages.page import FILES, write_report
 from reports.records.outcome import problems
@@ -54,7 +55,7 @@ def verify(
     """Prove, attack and sabotage the claims; exit 1 unless everything holds."""
     started = datetime.now(UTC)
     check_device(device)
-    profile(profile_name)
+    budget = profile(profile_name)
     chosen, entries = check_attacks(attacks.split(",")), chosen_claims(claim or ())
     many = () if seeds is None else seeds_of(seeds)
     folder = None if out is None else check_folder(out, *(() if many else FILES))
@@ -70,7 +71,7 @@ def verify(
             return show_runs(runs, folder, format)
     with crew(cluster, workers) as there:
         workers = workers if there is None else there.workers
-        parts = parts_of(entries, chosen)
+        parts = parts_of(entries, chosen, budget)
         results = in_parts(parts, profile_name, seed, device, workers, there)
     run = merge(
         results, claims=entries, attacks=chosen, profile=profile_name, seed=seed,
@@ -139,12 +140,17 @@ def sabotage(
     format: As = Format.text,
 ) -> int:
     """Attack every false variant; exit 1 if one survives, or if its claim's ledger proves it."""
-    profile(profile_name)
-    parts = [Part(entry.id, "sabotage") for entry in chosen_claims(claim or ())]
-    results = sorted(
-        in_parts(parts, profile_name, seed, check_device(device), workers), key=lambda r: r.part
-    )
-    rows = [(result.part.claim, variant) for result in results for variant in result.variants]
+    entries, budget = chosen_claims(claim or ()), profile(profile_name)
+    parts = [part for part in parts_of(entries, (), budget) if part.false]
+    results = in_parts(parts, profile_name, seed, check_device(device), workers)
+    found = {
+        (id, variant.id): variant
+        for result in results for id, variants in result.variants.items() for variant in variants
+    }  # fmt: skip
+    rows = [
+        (entry.id, found[entry.id, variant.id])
+        for entry in sorted(entries, key=lambda e: e.id) for variant in entry.false_variants
+    ]  # fmt: skip
     if format is Format.json:
         names = ("convicted", "systems", "attack", "ledger_fails")
         print_json([

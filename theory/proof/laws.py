@@ -38,10 +38,14 @@ def counted(axioms: Iterable[Axiom]) -> Count:
     )
 
 
+def instances(proof: Proof) -> Iterator[Instance]:
+    """Every use of a law by the proof, those of its lemmas included."""
+    for use in (use for step in proof.steps for use in step.needs if isinstance(use, Instance)):
+        yield use
+        if isinstance(use.law, Lemma):
+            yield from instances(use.law.proof)
+
+
 def axioms_of(proof: Proof) -> Iterator[Axiom]:
     """The axioms that the proof uses, those of its lemmas included."""
-    for use in (use for step in proof.steps for use in step.needs if isinstance(use, Instance)):
-        if isinstance(use.law, Axiom):
-            yield use.law
-        elif isinstance(use.law, Lemma):
-            yield from axioms_of(use.law.proof)
+    return (use.law for use in instances(proof) if isinstance(use.law, Axiom))

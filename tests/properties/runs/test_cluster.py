@@ -15,11 +15,13 @@ import pytest
 from distributed import Client, LocalCluster
 from worker_jobs import die_once, fail, square
 
+from properties.attacks.budget import profile
 from properties.errors import InputError
 from properties.runs import cluster as module
 from properties.runs.cluster import Cluster, ClusterError, reached
-from properties.runs.parts import Part, PartResult, chosen_claims
-from properties.runs.run import merge, run_parts
+from properties.runs.parts import PartResult, chosen_claims, parts_of
+from properties.runs.record import merge
+from properties.runs.run import run_parts
 from properties.runs.versions import difference, fingerprint
 from reports.records.outcome import comparable
 from reports.records.record import Run
@@ -48,8 +50,8 @@ def cluster() -> Iterator[Cluster]:
 @pytest.mark.slow
 def test_a_worker_killed_in_the_middle_changes_no_record() -> None:
     """Another does its part again; two processes, one of which is killed while it has parts."""
-    parts = [Part(claim, work) for claim in CLAIMS for work in ("proof", *ATTACKS)]
-    done: list[PartResult] = []
+    claims, done = chosen_claims(CLAIMS), list[PartResult]()
+    parts = [part for part in parts_of(claims, ATTACKS, profile("quick")) if part.claims]
 
     def record(results: list[PartResult]) -> Run:
         run = merge(results, claims=chosen_claims(CLAIMS), attacks=ATTACKS, profile="quick", seed=3)

@@ -7,6 +7,7 @@ from properties.runs.parts import Part, PartResult
 from reports import decode, json_schema, load
 from reports.records.record import VariantRecord
 from rnnbounds.commands import attacks as module
+from theory import claim
 
 CLAIM = "certified-norm"
 
@@ -149,7 +150,8 @@ def test_exit_codes_of_sabotage(call, monkeypatch, changes, code, word):
     """A variant that survives, or that the ledger proves, fails the command and is shown."""
 
     def results(parts: list[Part], **_: object) -> list[PartResult]:
-        return [PartResult(part=part, variants=(variant(**changes),)) for part in parts]
+        told = tuple(variant(**{"id": one.id} | changes) for one in claim(CLAIM).false_variants)
+        return [PartResult(part=part, variants={CLAIM: told}) for part in parts]
 
     monkeypatch.setattr(module, "run_parts", results)
     outcome = call("sabotage", CLAIM)
