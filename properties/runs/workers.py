@@ -20,6 +20,9 @@ from properties.errors import InputError
 from properties.judging import meter
 
 PR_SET_PDEATHSIG = 1  # of Linux's prctl
+# What libraries of linear algebra ask how many threads they may start: as many processes each
+# starting as many as there are cores would get in one another's way.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 Call = tuple[Any, ...]
 
@@ -73,6 +76,7 @@ def _started() -> tuple[Connection, BaseProcess]:
     process = context.Process(
         target=_serve, args=(there, os.getpid(), meter.another()), daemon=True
     )
+    os.environ |= dict.fromkeys(THREADS, "1")
     process.start()
     there.close()
     return here, process
