@@ -91,13 +91,13 @@ def parts_of(claims: Sequence[Claim], attacks: Sequence[str], budget: Budget) ->
                     met.setdefault((attack, pool.name, block), []).append(entry.id)
         for pool in herds(entry, entry.false_variants, budget):
             rides.setdefault(pool.name, []).append(entry.id)
-    for (attack, pool, block), ids in met.items():
+    for (attack, name, block), ids in met.items():
         if every()[attack].directed:
-            found += [Part(attack, (id,), (), pool) for id in ids]
+            found += [Part(attack, (id,), (), name) for id in ids]
         else:
-            ride = rides.pop(pool, []) if (attack, block) == (ridden(), 0) else []
-            found.append(Part(attack, tuple(ids), tuple(ride), pool, block))
-    return found + [Part(ridden(), (), tuple(ids), pool) for pool, ids in rides.items()]
+            ride = rides.pop(name, []) if (attack, block) == (ridden(), 0) else []
+            found.append(Part(attack, tuple(ids), tuple(ride), name, block))
+    return found + [Part(ridden(), (), tuple(ids), name) for name, ids in rides.items()]
 
 
 def chosen_claims(ids: Iterable[str]) -> list[Claim]:
