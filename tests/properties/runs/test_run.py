@@ -113,7 +113,8 @@ def test_results_travel(parts: list[PartResult]) -> None:
 def test_a_violation_fails_the_part_and_the_run(parts: list[PartResult]) -> None:
     """A counted violation, an open check, an unproved ledger and a survivor are each reported."""
     by_work = {result.part.name: result for result in parts}
-    attack = by_work["instability/random/unstable-48x12/1"]
+    pool = f"unstable-{PROFILES['quick'].batch}x{PROFILES['quick'].sequences}"
+    attack = by_work[f"instability/random/{pool}/1"]
     evidence = attack.evidence["instability"]["no-window"]
     for tally in (Tally(holds=1, violated=1), Tally(holds=1, undecided=1)):
         bad = Evidence(evidence.claim, evidence.form, False, tally, failing=evidence.tightest[:1])
@@ -124,7 +125,7 @@ def test_a_violation_fails_the_part_and_the_run(parts: list[PartResult]) -> None
     proof = by_work["instability/proof"]
     unproved = replace(proof, ledgers=tuple(replace(x, proved=False) for x in proof.ledgers))
     assert failures(unproved)[0] == "no-window: not proved"
-    sabotage = by_work["instability/random+sabotage/unstable-48x12"]
+    sabotage = by_work[f"instability/random+sabotage/{pool}"]
     variant = sabotage.variants["instability"][0]
     stands = replace(variant, convicted=False, ledger_fails=False)
     found_ = failures(replace(sabotage, variants={"instability": (stands,)}))
