@@ -17,7 +17,7 @@ from properties.systems.table import FAMILIES, kinds_about
 from theory.proof.claim import Claim, Form, Variant
 
 BLOCK = 28  # random examples that are drawn in one go
-SHARE = 0.25  # of the random examples, for all kinds of a family
+SHARE = 0.22  # of the random examples, for all kinds of a family
 
 
 @dataclass(frozen=True)
