@@ -24,6 +24,7 @@ COMMANDS = {
     "report": "pages:report",
     "compare": "compare:compare",
     "experiment": "experiments:experiment",
+    "bench": "bench:bench",
     "doctor": "machine:doctor",
 }
 PURPOSE = "Verification and property testing of bounds on stable recurrent networks."
