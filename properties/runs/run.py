@@ -20,7 +20,7 @@ from reports.records.record import Environment
 
 PACKAGES = (
     "rnnbounds", "torch", "numpy", "sympy", "hypothesis", "z3-solver", "python-flint", "msgspec",
-    "cvxpy", "clarabel",
+    "clarabel",
 )  # fmt: skip
 
 
