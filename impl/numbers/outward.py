@@ -103,7 +103,8 @@ def shift(x: Tensor, e: Tensor) -> Tensor:
 def shift_up(x: Tensor, e: Tensor) -> Tensor:
     """At least x 2^e."""
     result = shift(x, e)
-    return _upward(result, shift(result, -e) == x)
+    found: Tensor = _upward(result, shift(result, -e) == x)
+    return found
 
 
 def underflow(x: Tensor, lost: float = TINY) -> Tensor:
