@@ -66,7 +66,8 @@ def outputs(
     L = C + k
     later = x[:, C - k :].unfold(1, L, C).transpose(2, 3)
     windows = torch.cat([x[:, None, :L], later], dim=1)
-    h = _run(kind, weights, windows.flatten(0, 1)).unflatten(0, windows.shape[:2])
+    h = _run(kind, weights, windows.flatten(0, 1))
+    h = h.reshape(*windows.shape[:2], *h.shape[1:])
     return torch.cat([h[:, 0, :C], h[:, 1:, k:].flatten(1, 2)], dim=1)[:, :T]
 
 
