@@ -29,6 +29,7 @@ from theory.proof.claim import Claim, Form, Statement
 Judge = Callable[[Batch], Sequence[Judgement]]
 Seen = dict[str, Evidence]  # by the form's name
 KEPT = 256  # batches, of one system each
+CLIMBERS = 128  # systems of an example, at most, of what only their best one leads on
 
 
 def derived_seed(seed: int, *names: str) -> int:
@@ -106,8 +107,10 @@ def attack_pool(
 
     own = attacks()[attack]
     statements = [statement for one in watchers for statement in one.statements]
+    systems, sequences = pool.size
+    size = (min(systems, CLIMBERS) if own.directed else systems, sequences)
     case = Case(
-        pool.about, statements, one_block(budget) if own.drawn else budget, pool.size,
+        pool.about, statements, one_block(budget) if own.drawn else budget, size,
         seed=derived_seed(seed, pool.name, attack, *([str(block)] if own.drawn else [])),
         block=block,
     )  # fmt: skip
@@ -161,7 +164,10 @@ def attack_forms(
         Watcher(
             [form.statement for form in group.forms],
             gathers(group, found[group.claim.id]),
-            of_each(pool.about, group.examples) - block * each if own.drawn else inf,
+            # The last block of a profile may be part of one; those beyond it are whole.
+            of_each(pool.about, group.examples) - block * each
+            if own.drawn and block < blocks(group, budget)
+            else inf,
         )
         for group in groups
     ]

@@ -16,7 +16,7 @@ from properties.attacks.budget import Budget, apart, batch_size
 from properties.systems.table import FAMILIES, kinds_about
 from theory.proof.claim import Claim, Form, Variant
 
-BLOCK = 25  # random examples that are drawn in one go
+BLOCK = 28  # random examples that are drawn in one go
 SHARE = 0.25  # of the random examples, for all kinds of a family
 
 
@@ -44,9 +44,12 @@ class Group:
     examples: int
 
 
-def pool_of(forms: Sequence[Form], budget: Budget) -> Pool:
-    """The pool of forms about one kind that are judged together."""
+def pool_of(forms: Sequence[Form], budget: Budget, breadth: int = 1) -> Pool:
+    """The pool of forms about one kind that are judged together, with so many times the input
+    sequences where nothing asks for few."""
     about, size = forms[0].about, batch_size(budget, forms)
+    if size == (budget.batch, budget.sequences):
+        size = budget.batch, breadth * budget.sequences
     case = Case(about, [form.statement for form in forms], budget, size, seed=0)
     flags = {
         "apart": any(map(apart, forms)),
@@ -72,11 +75,11 @@ def by_kind(forms: Sequence[Form]) -> Iterator[tuple[str, list[Form]]]:
 
 def pools_of(claim: Claim, budget: Budget) -> dict[Pool, Group]:
     """The forms of a claim by their pools."""
-    found = {}
+    found: dict[Pool, Group] = {}
     for kind, forms in by_kind(claim.forms):
         plain = kind in FAMILIES or apart(forms[0])
         examples = ceil((1 if plain else claim.emphasis) * budget.random)
-        found[pool_of(forms, budget)] = Group(claim, forms, examples)
+        found[pool_of(forms, budget, claim.breadth)] = Group(claim, forms, examples)
     return found
 
 
@@ -85,7 +88,8 @@ def pool_of_variant(claim: Claim, variant: Variant, budget: Budget) -> Pool:
     form = claim.form(variant.form)
     false = replace(form, statement=variant.statement, assumptions=variant.assumptions)
     for pool, group in pools_of(claim, budget).items():
-        if form in group.forms and pool_of([*group.forms, false], budget) == pool:
+        together = [*group.forms, false]
+        if form in group.forms and pool_of(together, budget, claim.breadth) == pool:
             return pool
     return pool_of([false], budget)
 

@@ -92,6 +92,6 @@ def targeted(case: Case, visit: Visit) -> None:
 
 
 ATTACKS = (
-    Attack("random", drawn, share=0.1, turn=1, drawn=True),
-    Attack("targeted", targeted, turn=3, directed=True),
+    Attack("random", drawn, share=0.1, turn=2, drawn=True),
+    Attack("targeted", targeted, turn=0, directed=True),
 )

@@ -8,6 +8,7 @@ whatever is not finite decides nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -228,13 +229,19 @@ def escalate(
     """Settle every UNDECIDED check of a finite system, pair by pair, in balls and rationals."""
     open_checks = (result.verdicts == Verdict.UNDECIDED) & batch.finite
     result.escalated = int(open_checks.sum())
-    for i, s in np.argwhere(open_checks.any(axis=2)):
-        ks = np.flatnonzero(open_checks[i, s])
-        if patience is not None and not patience.bears(batch, len(ks)):
-            continue
-        pair = batch.pair(int(i), int(s))
-        for k, outcome in zip(ks, settle(statement, pair, [int(k) for k in ks]), strict=True):
-            result.verdicts[i, s, k] = Verdict[outcome.verdict]
-            if outcome.lhs is not None and outcome.rhs is not None:
-                result.lhs.lo[i, s, k], result.lhs.hi[i, s, k] = outcome.lhs
-                result.rhs.lo[i, s, k], result.rhs.hi[i, s, k] = outcome.rhs
+    for i, s in np.argwhere(open_checks.any(axis=2)).tolist():
+        ks = np.flatnonzero(open_checks[i, s]).tolist()
+        if patience is None or patience.bears(batch, len(ks)):
+            settled(statement, batch, result, (i, s), ks)
+
+
+def settled(
+    statement: Statement, batch: Batch, result: Judgement, at: tuple[int, int], ks: Sequence[int]
+) -> None:
+    """Write down what the referee finds of one pair, a member and a sequence, at these windows."""
+    i, s = at
+    for k, outcome in zip(ks, settle(statement, batch.pair(i, s), ks), strict=True):
+        result.verdicts[i, s, k] = Verdict[outcome.verdict]
+        if outcome.lhs is not None and outcome.rhs is not None:
+            result.lhs.lo[i, s, k], result.lhs.hi[i, s, k] = outcome.lhs
+            result.rhs.lo[i, s, k], result.rhs.hi[i, s, k] = outcome.rhs

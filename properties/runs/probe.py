@@ -23,6 +23,7 @@ from properties.systems.columns import cell_of
 from properties.systems.kind import Kind, about
 from properties.systems.spec import SystemSpec
 from properties.systems.table import FAMILIES, kinds_about
+from reports.records.ledger import LedgerRecord
 from reports.records.matrix import Matrix
 from theory import claim as claim_of
 from theory.proof.claim import Claim
@@ -45,7 +46,8 @@ def probed(claims: Sequence[Claim], workers: int, progress: Callable[[str], None
             for answer in answers:
                 results.append(decode_result(answer))
                 progress(*results[-1].part.claims)
-    evidence, ledgers = {}, {}
+    evidence: dict[str, dict[str, Evidence]] = {}
+    ledgers: dict[str, tuple[LedgerRecord, ...]] = {}
     for result in results:
         evidence |= result.evidence
         ledgers |= dict.fromkeys(result.part.claims, result.ledgers)

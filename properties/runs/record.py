@@ -10,7 +10,7 @@ from properties.attacks.table import attacks
 from properties.judging.evidence import Evidence
 from properties.runs.matrix import matrix
 from properties.runs.parts import PROOF, SABOTAGE, Part, PartResult, parts_of
-from reports.records.ledger import Axiom
+from reports.records.ledger import Axiom, LedgerRecord
 from reports.records.number import Number
 from reports.records.record import (
     AttackRecord,
@@ -18,6 +18,7 @@ from reports.records.record import (
     Environment,
     FormRecord,
     Run,
+    VariantRecord,
 )  # fmt: skip
 from theory.axioms.base import AXIOMS
 from theory.language.law import Axiom as LawAxiom
@@ -28,7 +29,7 @@ from theory.proof.laws import counted
 
 def merge(
     results: Iterable[PartResult], *, claims: Sequence[Claim], attacks: Sequence[str], profile: str,
-    seed: int, environment: Environment | None = None,
+    seed: int, systems: int = 0, environment: Environment | None = None,
 ) -> Run:  # fmt: skip
     """The run record, whatever the order in which parts ended; a claim's proof, its sabotage or an
     attack on it of which a part is missing is named."""
@@ -46,6 +47,7 @@ def merge(
         environment=environment or Environment(),
         profile=profile,
         seed=seed,
+        systems=systems,
         attacks=tuple(attacks),
         claims=records,
         axioms=axiom_records(),
@@ -131,7 +133,8 @@ def claim_record(
     together = Evidence.of(entry, entry.forms[0])
     for evidence in forms.values():
         together.merge(evidence)
-    ledgers, variants = (), {}
+    ledgers: tuple[LedgerRecord, ...] = ()
+    variants: dict[str, VariantRecord] = {}
     for result in results:
         if result.part == Part(PROOF, (entry.id,)):
             ledgers = result.ledgers

@@ -21,7 +21,8 @@ from properties.runs.parts import (
     run_part,
 )
 from properties.runs.record import axiom_records, merge
-from properties.runs.run import environment, found, heaviest_first, run_parts
+from properties.runs.run import environment, heaviest_first, run_parts
+from properties.runs.versions import found
 from reports.records.outcome import comparable, problems
 from reports.records.record import Tally
 from theory import CLAIMS, claim
@@ -152,11 +153,12 @@ def test_a_claim_without_parts_has_no_evidence() -> None:
 
 
 def test_long_parts_go_first() -> None:
-    """Random search before proofs; what many claims share before what few do; an unknown last."""
-    works = [("proof", 1), ("new", 1), ("random", 1), ("random", 2)]
+    """Directed search before random search before proofs; what many claims share before what few
+    do; an unknown work last."""
+    works = [("proof", 1), ("new", 1), ("random", 1), ("targeted", 1), ("random", 2)]
     parts = [Part(work, ("a", "b")[:count]) for work, count in works]
     order = [(part.work, len(part.claims)) for part in heaviest_first(parts)]
-    assert order == [("random", 2), ("random", 1), ("proof", 1), ("new", 1)]
+    assert order == [("targeted", 1), ("random", 2), ("random", 1), ("proof", 1), ("new", 1)]
 
 
 def test_a_claim_meets_the_same_systems_alone_and_among_others(small_quick: None) -> None:
