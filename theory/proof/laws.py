@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
-from theory.language import Axiom, Instance
+from theory.language import Axiom, Instance, Law
 from theory.proof.lemma import Lemma
 from theory.proof.proof import Proof
+
+Taken = TypeVar("Taken", bound=Law)
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,13 @@ def counted(axioms: Iterable[Axiom]) -> Count:
 
 def axioms_of(proof: Proof) -> Iterator[Axiom]:
     """The axioms that the proof uses, those of its lemmas included."""
+    return laws_of(proof, Axiom)
+
+
+def laws_of(proof: Proof, kind: type[Taken]) -> Iterator[Taken]:
+    """The laws of this kind that the proof uses, those of its lemmas included; nothing is run."""
     for use in (use for step in proof.steps for use in step.needs if isinstance(use, Instance)):
-        if isinstance(use.law, Axiom):
+        if isinstance(use.law, kind):
             yield use.law
         elif isinstance(use.law, Lemma):
-            yield from axioms_of(use.law.proof)
+            yield from laws_of(use.law.proof, kind)
