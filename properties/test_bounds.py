@@ -1,4 +1,4 @@
-"""Every claim, every part: its proof, its false variants, each attack on it.
+"""Every claim, every part: its proof, each attack on it and on its false variants.
 
 Run as ``pytest properties`` in a checkout or ``pytest --pyargs properties`` anywhere;
 ``--bounds-report DIR`` writes the record and the page.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from properties.attacks.table import attacks, check_attacks
+from properties.attacks.budget import profile
+from properties.attacks.table import check_attacks
 from properties.runs.parts import (
     Part,
     chosen_claims,
@@ -18,16 +19,18 @@ from properties.runs.parts import (
     run_part,
 )
 
-PARTS = parts_of(chosen_claims(()), tuple(attacks()))
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A case for each part of the run that the options describe."""
+    option = metafunc.config.getoption
+    chosen = check_attacks(option("--bounds-attacks").split(","))
+    parts = parts_of(chosen_claims(()), chosen, profile(option("--bounds-profile")))
+    metafunc.parametrize("part", parts, ids=lambda part: part.name)
 
 
-@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
 def test_bounds(part: Part, request: pytest.FixtureRequest) -> None:
     """A claim is proved, its false variants are convicted, and no attack brings it down."""
     option = request.config.getoption
-    chosen = check_attacks(option("--bounds-attacks").split(","))
-    if part.work in attacks() and part.work not in chosen:
-        pytest.skip(f"the {part.work} attack was not chosen")
     result = run_part(part, profile_name=option("--bounds-profile"), seed=option("--bounds-seed"))
     request.node.user_properties.append(("rnnbounds", encode_result(result).decode()))
     found = failures(result)

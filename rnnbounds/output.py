@@ -24,6 +24,7 @@ from rnnbounds.terminal import printable, tell, write
 
 WIDE = 10_000  # columns: nothing wraps where there is no terminal
 PAUSE = 10.0  # seconds between two lines about a long run
+EACH = 0.0  # the same where each part is worth a line
 
 
 class Format(StrEnum):
@@ -115,10 +116,10 @@ def check_folder(folder: Path, *names: str) -> Path:
 @contextmanager
 def progress(
     total: int, title: str, clock: Callable[[], float] = monotonic,
-    within: Callable[[], str] = lambda: "",
+    within: Callable[[], str] = lambda: "", pause: float | None = None,
 ) -> Iterator[Callable[[str], None]]:  # fmt: skip
     """``yield``s advance(label). On a terminal, a bar on standard error, gone when done, that tells
-    `within` parts how far it is; elsewhere a line there now and then."""
+    `within` parts how far it is, and the time left; elsewhere a line there after each `pause`."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -128,6 +129,7 @@ def progress(
         SpinnerColumn,
         TextColumn,
         TimeElapsedColumn,
+        TimeRemainingColumn,
     )
     from rich.text import Text
 
@@ -139,26 +141,32 @@ def progress(
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _lines(total, title, clock)
+        yield _lines(total, title, clock, PAUSE if pause is None else pause)
         return
     bar = Progress(
         SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(),
-        MofNCompleteColumn(), Within(), TimeElapsedColumn(), console=console, transient=True,
+        MofNCompleteColumn(), Within(), TimeElapsedColumn(), TextColumn("left:"),
+        TimeRemainingColumn(), console=console, transient=True,
     )  # fmt: skip
     with bar:
         task = bar.add_task(title, total=total)
         yield lambda label: bar.update(task, advance=1, description=printable(label))
 
 
-def _lines(total: int, title: str, clock: Callable[[], float]) -> Callable[[str], None]:
-    """Says where the work is, once `PAUSE` has gone by since that was said."""
-    done, told = 0, clock()
+def _lines(
+    total: int, title: str, clock: Callable[[], float], pause: float
+) -> Callable[[str], None]:
+    """Says where the work is and what is left, by the parts so far, once `pause` has gone by."""
+    done, start = 0, clock()
+    told = start
 
     def advance(label: str) -> None:
         nonlocal done, told
         done += 1
-        if clock() - told >= PAUSE:
-            told = clock()
-            tell(f"{title}: {done} of {total}, {printable(label)}")
+        now = clock()
+        if now - told >= pause:
+            told = now
+            left = (now - start) / done * (total - done)
+            tell(f"{title}: {done} of {total}, {printable(label)}, some {left:.0f} s left")
 
     return advance

@@ -110,15 +110,18 @@ class BoundsReport:
         from msgspec.structs import replace
 
         from properties.attacks.table import check_attacks
-        from properties.runs.run import environment, merge
+        from properties.runs.record import merge
+        from properties.runs.run import environment
         from theory import CLAIMS
 
         option = self.config.getoption
-        seen = {result.part.claim for result in self.results}
+        told = [{claim for claim, _ in result.part.told} for result in self.results]
+        # A part that is shared was selected by one of its claims, and that has a part alone.
+        seen = set().union(*([one for one in told if len(one) == 1] or told))
         by_node = any("::" in argument for argument in self.config.args)
         narrowed = bool(option("keyword") or option("markexpr") or by_node)
         workers = int(option("numprocesses", None) or 1)
-        told = environment("cpu", workers, self.started, self.results)
+        where = environment("cpu", workers, self.started, self.results)
         command = " ".join(["pytest", *map(str, self.config.invocation_params.args)])
         return merge(
             self.results,
@@ -126,7 +129,7 @@ class BoundsReport:
             attacks=check_attacks(option("--bounds-attacks").split(",")),
             profile=option("--bounds-profile"),
             seed=option("--bounds-seed"),
-            environment=replace(told, command=command),
+            environment=replace(where, command=command),
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -75,7 +75,7 @@ def sweep(cell: RNN, x: Tensor, *, growing: bool = False, starts: Tensor | None 
         signal = torch.cat([h, rows[:, t].expand(-1, h.shape[1], -1, -1)], dim=3)
         z = rows_times(signal, V)
         h = cell.activation(z)
-        slope = _slope(cell.activation, z, h)
+        slope = slope_of(cell.activation, z, h)
         if starts is not None:
             asleep = (t < starts)[:, None, None, None]
             h, slope = h.masked_fill(asleep, 0.0), slope.masked_fill(asleep, 0.0)
@@ -113,6 +113,7 @@ def _members(rows: Tensor, lag: int, start: int, stop: int) -> Tensor:
     return torch.nn.functional.pad(rows, (0, 0, 0, 0, absent, 0)) if absent else rows
 
 
-def _slope(rho: Activation, z: Tensor, h: Tensor) -> Tensor:
+def slope_of(rho: Activation, z: Tensor, h: Tensor) -> Tensor:
+    """ρ′(z), from h = ρ(z) where that is enough."""
     shortcut = SHORTCUTS.get(rho.name)
     return rho.derivative(z) if shortcut is None else shortcut(h)

@@ -16,16 +16,18 @@ import torch
 from torch import Tensor
 
 from impl.errors import RangeError, ShapeError
-from impl.gradients.adjoint import Weights, last_gradient
+from impl.gradients.adjoint import Weights
 from impl.gradients.adjoint_error import gradient_error
 from impl.gradients.loss import Loss
 from impl.models.rnn import RNN
 from impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, underflow
 from impl.numbers.spectral_norm import certified_norm, gate
+from impl.training.column import column_gradient
 from impl.training.nearest import projection_error
 from impl.training.projection import BallNorm
 
 _UP = 1 + 64 * UNIT
+_MODERATE = 2.0**-200  # radii whose squares do not underflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +69,12 @@ def descend(
     """w_1, …, w_{N+1} from w_1 = the cell, with steps α_t = rates (B, N): N + 1 batches of cells.
 
     x (B, T, d, 1); with ``starts`` (B,) the state stays zero up to that time, as in
-    ``last_gradient``. Raises ShapeError. Source: Miller & Hardt, Section 4.
+    ``column_gradient``. Raises ShapeError. Source: Miller & Hardt, Section 4.
     """
     _check(cell, x, rates)
     cells = [cell]
     for rate in rates.unbind(1):
-        gradient = last_gradient(cells[-1], x, loss, starts)
+        gradient = column_gradient(cells[-1], x, loss, starts)
         cells.append(project(_step(cells[-1], gradient, rate, trained), omega, trained))
     return cells
 
@@ -123,7 +125,7 @@ def _step_errors(
     inputs, losses = x.repeat(N, 1, 1, 1), _repeated(loss, N)
     begun = None if starts is None else starts.repeat(N)
     rate = rates.T.reshape(-1)
-    gradient = last_gradient(before, inputs, losses, begun)
+    gradient = column_gradient(before, inputs, losses, begun)
     moved = _step(before, gradient, rate, trained)
     total = mul_up(rate, gradient_error(before, inputs, losses, trained)[:, 0])
     for name in trained:
@@ -151,18 +153,29 @@ def _step(cell: RNN, gradient: Weights, rate: Tensor, trained: str) -> RNN:
 
 
 def _clip(W: Tensor, ell: Tensor) -> Tensor:
-    """U min(Σ, ℓ) Vᵀ where W is not certainly inside, ℓ less what rounding may add."""
+    """U min(Σ, ℓ) Vᵀ where W is not certainly inside, ℓ less what rounding may add.
+
+    As W − W V (1 − ℓ/Σ)₊ Vᵀ from WᵀW = V Σ² Vᵀ where ‖W‖₂ ≤ 2ℓ: a third of the work of the
+    singular values, of which the small ones, that squaring spoils, then play no part.
+    """
     outside = (~gate(W, ell)).nonzero()[:, 0]
     if not len(outside):
         return W
-    radius = ell[outside, None] * (1 - 2 * (W.shape[1] + 8) ** 2 * UNIT)
-    u, sigma, vh = torch.linalg.svd(W[outside])
-    kept = sigma.minimum(radius)
-    return W.index_copy(0, outside, (u * kept[:, None, :]) @ vh)
+    left, radius = W[outside], ell[outside, None] * (1 - 2 * (W.shape[1] + 8) ** 2 * UNIT)
+    square, V = torch.linalg.eigh(left.mT @ left)
+    if bool(((square <= 4 * radius * radius) & (radius > _MODERATE)).all()):
+        excess = (1 - radius / square.clamp(min=0.0).sqrt()).clamp(min=0.0)
+        clipped = torch.baddbmm(left, (left @ V) * excess[:, None, :], V.mT, alpha=-1)
+    else:
+        u, sigma, vh = torch.linalg.svd(left)
+        clipped = (u * sigma.minimum(radius)[:, None, :]) @ vh
+    return W.index_copy(0, outside, clipped)
 
 
 def _shrink(A: Tensor, radius: Tensor) -> Tensor:
     """A min(1, r/‖A‖_F), r less what rounding may add."""
+    if bool((norm_bound(A, (1, 2)) <= radius).all()):  # the fast bound settles nearly all
+        return A
     norm = norm_up(A.flatten(1))
     shrunk = radius * (1 - 2 * (A[0].numel() + 8) * UNIT) / norm
     return A * torch.where(norm <= radius, 1.0, shrunk)[:, None, None]

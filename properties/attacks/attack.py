@@ -29,8 +29,9 @@ class Enough(Exception):  # noqa: N818 - a signal, not an error
 class Case:
     """What an attack is to try: statements about one kind of system, or about a family of kinds.
 
-    size: systems and sequences of one example. factor: by how much the statements ask for more
-    random examples than others. typed: whether nothing is known of the statements' worst instances.
+    size: systems and sequences of one example. factor: how much of the random budget they are to
+    meet. block: which part of a greater budget this is. typed: whether nothing is known of the
+    statements' worst instances.
     """
 
     kind: str
@@ -39,6 +40,7 @@ class Case:
     size: tuple[int, int]
     seed: int
     factor: float = 1.0
+    block: int = 0
     typed: bool = False
 
     @cached_property
@@ -68,7 +70,7 @@ class Attack:
     variant meets before the whole of any attack. turn: parts of a greater one are begun later in a
     run, where the longest are begun first. seeded: whether what it shows depends on the seed.
     directed: whether it goes where a statement comes near to falling, so that each statement asks
-    for systems of its own.
+    for systems of its own. drawn: whether it shows the budget's random examples, one by one.
     """
 
     name: str
@@ -78,3 +80,4 @@ class Attack:
     turn: int = 3
     seeded: bool = True
     directed: bool = False
+    drawn: bool = False

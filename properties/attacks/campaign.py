@@ -1,30 +1,35 @@
-"""One attack on one claim: specs in, evidence out."""
+"""The campaign: specs in, evidence out. Who is in a pool is judged on the same batches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
-from itertools import groupby
+from math import inf
 
 import numpy as np
 import torch
 
 from impl.models.torch_machine import require_sound
 from properties.attacks.attack import Case, Enough
-from properties.attacks.budget import Budget, apart, batch_size
+from properties.attacks.budget import Budget
+from properties.attacks.pool import Group, Pool, blocks, of_each, one_block, pools_of
 from properties.attacks.table import attacks
 from properties.judging.agreement import require_agreement
 from properties.judging.evidence import Evidence
 from properties.judging.judge import Judgement, judge
 from properties.systems.batch import Batch, build
 from properties.systems.spec import SystemSpec
-from properties.systems.table import FAMILIES, parse_spec
+from properties.systems.table import kinds_about, parse_spec
 from theory.proof.claim import Claim, Form, Statement
 
 Judge = Callable[[Batch], Sequence[Judgement]]
+Seen = dict[str, Evidence]  # by the form's name
 KEPT = 256  # batches, of one system each
+CLIMBERS = 128  # systems of an example, at most, of what only their best one leads on
 
 
 def derived_seed(seed: int, *names: str) -> int:
@@ -33,24 +38,19 @@ def derived_seed(seed: int, *names: str) -> int:
     return int.from_bytes(sha256(text.encode()).digest()[:6], "big")
 
 
-def by_kind(forms: Sequence[Form]) -> Iterator[tuple[str, list[Form]]]:
-    """The forms of a claim by the kind of system that they speak of, costly ones apart."""
-
-    def key(form: Form) -> tuple[str, bool]:
-        return form.about, apart(form)
-
-    for (kind, _), group in groupby(sorted(forms, key=key), key=key):
-        yield kind, list(group)
-
-
-def show(attack: str, case: Case, judged: Judge, device: str = "cpu") -> None:
-    """Run one attack; ``judged`` judges each batch that it comes to."""
+def show(
+    attack: str, case: Case, judged: Judge, device: str = "cpu",
+    wanted: Callable[[SystemSpec], bool] = lambda spec: True,
+) -> None:  # fmt: skip
+    """Run one attack; ``judged`` judges the batch of each spec that is wanted."""
     torch.set_num_threads(1)
     require_sound(device)
     chosen = attacks()[attack]
     built = build if chosen.seeded else kept
 
     def visit(spec: SystemSpec) -> float | None:
+        if not wanted(spec):
+            return None
         ratios = np.concatenate([j.ratio.ravel() for j in judged(built(spec, device))])
         ratios = ratios[np.isfinite(ratios)]
         return float(ratios.max()) if ratios.size else None
@@ -70,40 +70,139 @@ def _kept(text: str, device: str) -> Batch:
     return build(parse_spec(text), device)
 
 
+@dataclass(eq=False)
+class Watcher:
+    """Who judges what a pool is shown, by some statements: at most so many examples of each kind,
+    and no more once it is content."""
+
+    statements: Sequence[Statement]
+    judged: Judge
+    most: float = inf
+    content: Callable[[], bool] = lambda: False
+    seen: Counter[str] = field(default_factory=Counter)
+
+    def over(self, kinds: Iterable[str]) -> bool:
+        """Whether it wants none of any of these kinds."""
+        return self.content() or all(self.seen[kind] >= self.most for kind in kinds)
+
+
+def attack_pool(
+    pool: Pool, attack: str, watchers: Sequence[Watcher],
+    *, budget: Budget, seed: int, block: int = 0, device: str = "cpu",
+) -> None:  # fmt: skip
+    """Show what an attack finds for a pool, or one block of it, until nobody wants more."""
+    kinds = [kind.name for kind in kinds_about(pool.about)]
+    looking: list[Watcher] = []
+
+    def wanted(spec: SystemSpec) -> bool:
+        looking[:] = [one for one in watchers if not one.over([spec.kind])]
+        if all(one.over(kinds) for one in watchers):
+            raise Enough
+        return bool(looking)
+
+    def judged(batch: Batch) -> list[Judgement]:
+        for one in looking:
+            one.seen[batch.spec.kind] += 1
+        return [judgement for one in looking for judgement in one.judged(batch)]
+
+    own = attacks()[attack]
+    statements = [statement for one in watchers for statement in one.statements]
+    systems, sequences = pool.size
+    size = (min(systems, CLIMBERS) if own.directed else systems, sequences)
+    case = Case(
+        pool.about, statements, one_block(budget) if own.drawn else budget, size,
+        seed=derived_seed(seed, pool.name, attack, *([str(block)] if own.drawn else [])),
+        block=block,
+    )  # fmt: skip
+    show(attack, case, judged, device, wanted)
+
+
 def comparable(one: Statement, other: Statement) -> bool:
     """Whether the right sides of two statements bound the same quantity, neither by a target."""
     bounds = all(not side.is_Symbol for side in (one.rhs, other.rhs))
     return bounds and one.relation == other.relation == "<=" and one.lhs == other.lhs
 
 
+def nothing_seen(claim: Claim, forms: Sequence[Form]) -> Seen:
+    """Nothing yet of these forms of a claim."""
+    return {form.name: Evidence.of(claim, form) for form in forms}
+
+
+def gathers(group: Group, seen: Seen) -> Judge:
+    """What judges the forms of a group, and adds to what was seen of them."""
+    claim, forms = group.claim, group.forms
+    main, first = claim.forms[0], forms[0]
+
+    def judged(batch: Batch) -> list[Judgement]:
+        found = [judge(form.statement, form.assumptions, batch) for form in forms]
+        for form, judgement in zip(forms, found, strict=True):
+            require_agreement(form.statement, batch, judgement)
+            seen[form.name].add(batch, judgement)
+            same = form.statement.lhs == main.statement.lhs
+            if main in forms and form is not main and same:
+                seen[form.name].compare(judgement, found[forms.index(main)])
+            if form is not first and comparable(form.statement, first.statement):
+                seen[form.name].compare(judgement, found[0])
+        return found
+
+    return judged
+
+
+def attack_forms(
+    pool: Pool, attack: str, groups: Sequence[Group], also: Sequence[Watcher] = (),
+    *, budget: Budget, seed: int, block: int = 0, device: str = "cpu",
+) -> dict[str, Seen]:  # fmt: skip
+    """Attack the forms of some claims in a pool, or with one block; the evidence by claim.
+
+    ``also`` watches. What goes towards the limit of a statement is run for each claim by itself.
+    """
+    own, each = attacks()[attack], of_each(pool.about, one_block(budget).random)
+    found = {
+        g.claim.id: {form.name: Evidence.of(g.claim, form) for form in g.forms} for g in groups
+    }
+    watchers = [
+        Watcher(
+            [form.statement for form in group.forms],
+            gathers(group, found[group.claim.id]),
+            # The last block of a profile may be part of one; those beyond it are whole.
+            of_each(pool.about, group.examples) - block * each
+            if own.drawn and block < blocks(group, budget)
+            else inf,
+        )
+        for group in groups
+    ]
+    if not own.directed:
+        attack_pool(
+            pool, attack, [*watchers, *also], budget=budget, seed=seed, block=block, device=device
+        )
+        return found
+    for group, watcher in zip(groups, watchers, strict=True):
+        alone = derived_seed(seed, group.claim.id)
+        attack_pool(pool, attack, [watcher], budget=budget, seed=alone, device=device)
+    return found
+
+
+def blocks_of(attack: str, group: Group, budget: Budget) -> int:
+    """In how many blocks an attack is made on a group; none where it has nothing to do."""
+    own = attacks()[attack]
+    if all(own.idle(form) for form in group.forms):
+        return 0
+    return blocks(group, budget) if own.drawn else 1
+
+
 def attack_claim(
     claim: Claim, attack: str, *, budget: Budget, seed: int, device: str = "cpu"
-) -> dict[str, Evidence]:
+) -> Seen:
     """Attack every form of a claim; the evidence by the form's name."""
-    evidence = {form.name: Evidence.of(claim, form) for form in claim.forms}
-    for kind, forms in by_kind(claim.forms):
-
-        def judged(batch: Batch, forms: list[Form] = forms) -> list[Judgement]:
-            main = claim.forms[0]
-            found = [judge(form.statement, form.assumptions, batch) for form in forms]
-            for form, judgement in zip(forms, found, strict=True):
-                require_agreement(form.statement, batch, judgement)
-                evidence[form.name].add(batch, judgement)
-                same = form.statement.lhs == main.statement.lhs
-                if main in forms and form is not main and same:
-                    evidence[form.name].compare(judgement, found[forms.index(main)])
-                if form is not forms[0] and comparable(form.statement, forms[0].statement):
-                    evidence[form.name].compare(judgement, found[0])
-            return found
-
-        slow = apart(forms[0])
-        case = Case(
-            kind, [form.statement for form in forms], budget, batch_size(budget, forms),
-            seed=derived_seed(seed, claim.id, attack, kind, *(["apart"] if slow else [])),
-            factor=1 if slow or kind in FAMILIES else claim.emphasis,
-        )  # fmt: skip
-        show(attack, case, judged, device)
-    return evidence
+    found = nothing_seen(claim, claim.forms)
+    for pool, group in pools_of(claim, budget).items():
+        for block in range(blocks_of(attack, group, budget)):
+            seen = attack_forms(
+                pool, attack, [group], budget=budget, seed=seed, block=block, device=device
+            )
+            for form, evidence in seen[claim.id].items():
+                found[form].merge(evidence)
+    return found
 
 
 def not_applicable(claim: Claim, attack: str) -> str:

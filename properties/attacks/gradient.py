@@ -157,4 +157,4 @@ def unclimbed(form: Form) -> str:
     return applicable(form.statement) or climbed
 
 
-ATTACKS = (Attack("gradient", gradient, idle=unclimbed, turn=2, directed=True),)
+ATTACKS = (Attack("gradient", gradient, idle=unclimbed, turn=3, directed=True),)

@@ -1,17 +1,30 @@
-"""Sabotage: the attack must convict every false variant, or it could not convict a false claim."""
+"""Sabotage: the attack must convict every false variant, or it could not convict a false claim.
+
+Variants ride: they are judged on the first systems that the forms of their pool are shown. Those
+that no random system of these brings down are hunted by themselves.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from properties.attacks.budget import Budget, batch_size
+from properties.attacks.campaign import Watcher, attack_forms
 from properties.attacks.hunt import Order, Quarry, hunt
+from properties.attacks.pool import Pool, of_each, pool_of_variant, pools_of
 from properties.attacks.shrink import shrink
 from properties.attacks.table import attacks as every
+from properties.judging.judge import Judgement
+from properties.systems.batch import Batch
 from reports.records.record import Check, VariantRecord
 from theory.language.printing import statement_mathml, statement_text
 from theory.proof.claim import Claim, Form, Variant, prove_variant
+
+
+def ridden() -> str:
+    """The attack on whose first systems variants ride."""
+    return next(name for name, attack in every().items() if attack.drawn)
 
 
 def search_first() -> Order:
@@ -20,8 +33,9 @@ def search_first() -> Order:
 
 
 def quickest_first() -> Order:
-    """For the others: a share of what is quickest, then the rest."""
-    quick = tuple((name, attack.share) for name, attack in every().items() if attack.share)
+    """For the others: a share of what is quickest, but for what they rode on, then the rest."""
+    quick = [(name, attack.share) for name, attack in every().items() if attack.share]
+    quick = [part for part in quick if part[0] != ridden()]
     return (*quick, *(whole for whole in search_first() if whole not in quick))
 
 
@@ -32,17 +46,62 @@ def quarry(form: Form, variant: Variant, budget: Budget) -> Quarry:
     return Quarry(variant.id, statement, assumptions, (form.about,), size)
 
 
+@dataclass(frozen=True, eq=False)
+class Herd:
+    """The false variants of one claim that are in one pool."""
+
+    claim: Claim
+    told: Sequence[tuple[Variant, Quarry]]
+
+    def rider(self, pool: Pool, budget: Budget) -> Watcher:
+        """What judges them, for as long as one of them stands."""
+        share = every()[ridden()].share
+
+        def judged(batch: Batch) -> list[Judgement]:
+            return [one.judged(batch, ridden(), None) for _, one in self.told if one.stands]
+
+        group = pools_of(self.claim, budget).get(pool)
+        statements = [form.statement for form in group.forms] if group else []
+        return Watcher(
+            [*statements, *(one.statement for _, one in self.told)],
+            judged, of_each(pool.about, share * budget.random),
+            lambda: not any(one.stands for _, one in self.told),
+        )  # fmt: skip
+
+    def driven(self, *, budget: Budget, seed: int, device: str) -> tuple[VariantRecord, ...]:
+        """What became of each, once those that still stand were hunted."""
+        for special, order in ((False, quickest_first()), (True, search_first())):
+            standing = [
+                one for variant, one in self.told
+                if one.stands and bool(variant.special) == special
+            ]  # fmt: skip
+            hunt(
+                standing, label=self.claim.id, order=order, budget=budget, seed=seed, device=device
+            )
+        return tuple(convict(self.claim, variant, one) for variant, one in self.told)
+
+
+def herds(claim: Claim, variants: Sequence[Variant], budget: Budget) -> dict[Pool, Herd]:
+    """False variants of a claim by the pools in which they ride."""
+    found: dict[Pool, list[tuple[Variant, Quarry]]] = {}
+    for variant in variants:
+        pool = pool_of_variant(claim, variant, budget)
+        told = (variant, quarry(claim.form(variant.form), variant, budget))
+        found.setdefault(pool, []).append(told)
+    return {pool: Herd(claim, told) for pool, told in found.items()}
+
+
 def sabotage(
     claim: Claim, variants: Sequence[Variant], *, budget: Budget, seed: int, device: str = "cpu"
 ) -> tuple[VariantRecord, ...]:
     """Run the claim's own attacks and its own ledgers against its false variants."""
-    told = [(variant, quarry(claim.form(variant.form), variant, budget)) for variant in variants]
-    for special, order in ((False, quickest_first()), (True, search_first())):
-        hunt(
-            [found for variant, found in told if bool(variant.special) == special],
-            label=claim.id, order=order, budget=budget, seed=seed, device=device,
-        )  # fmt: skip
-    return tuple(convict(claim, variant, quarry) for variant, quarry in told)
+    found: dict[str, VariantRecord] = {}
+    for pool, herd in herds(claim, variants, budget).items():
+        rider = herd.rider(pool, budget)
+        attack_forms(pool, ridden(), [], [rider], budget=budget, seed=seed, device=device)
+        records = herd.driven(budget=budget, seed=seed, device=device)
+        found |= {record.id: record for record in records}
+    return tuple(found[variant.id] for variant in variants)
 
 
 def convict(claim: Claim, variant: Variant, found: Quarry) -> VariantRecord:

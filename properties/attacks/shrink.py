@@ -14,8 +14,8 @@ from impl.arithmetic.activation import activation
 from properties.errors import SpecError
 from properties.judging.agreement import require_agreement
 from properties.judging.evidence import record
-from properties.judging.judge import Verdict, judge, windowed
-from properties.systems.batch import build
+from properties.judging.judge import Judgement, Patience, Verdict, judge, settled, windowed
+from properties.systems.batch import Batch, build
 from properties.systems.kind import about
 from properties.systems.spec import INPUTS, LOSSES, TRAINED, SystemSpec, Values, check_spec
 from reports.records.record import Check
@@ -28,15 +28,22 @@ Violation = tuple[SystemSpec, int, Ends, Ends]
 
 
 def violation(
-    statement: Statement, assumptions: Sequence[Assumption], spec: SystemSpec
-) -> Violation | None:
-    """The first violating pair and window of a spec, with both sides; None if none is."""
+    statement: Statement, assumptions: Sequence[Assumption], spec: SystemSpec,
+    window: int | None = None,
+) -> Violation | None:  # fmt: skip
+    """The first violating pair and window of a spec, with both sides; None if none is.
+
+    What float64 sees is enough. Where it sees nothing the referee is asked, of every window in its
+    turn, or of one alone.
+    """
     try:
         check_spec(spec)
     except SpecError:
         return None
     batch = build(spec)
-    seen = judge(statement, tuple(assumptions), batch)
+    seen = judge(statement, tuple(assumptions), batch, Patience(0))
+    if not (seen.verdicts == Verdict.VIOLATED).any():
+        settle_first(statement, batch, seen, window)
     found = np.argwhere(seen.verdicts == Verdict.VIOLATED)
     if not len(found):
         return None
@@ -47,6 +54,17 @@ def violation(
         (float(side.lo[i, s, k]), float(side.hi[i, s, k])) for side in (seen.lhs, seen.rhs)
     )
     return spec.alone(spec.members[i], s), k, sides[0], sides[1]
+
+
+def settle_first(statement: Statement, batch: Batch, seen: Judgement, window: int | None) -> None:
+    """Let the referee look for one violation among what is open, the least window first."""
+    last = seen.verdicts.shape[2] - 1
+    left = (seen.verdicts == Verdict.UNDECIDED) & batch.finite
+    for i, s, k in sorted(np.argwhere(left).tolist(), key=lambda index: (index[2], index)):
+        if window is None or k == min(window, last):
+            settled(statement, batch, seen, (i, s), [k])
+            if seen.verdicts[i, s, k] == Verdict.VIOLATED:
+                return
 
 
 def smaller(spec: SystemSpec) -> Iterator[SystemSpec]:
@@ -135,29 +153,32 @@ def rounder(values: Values, name: str) -> Iterator[Values]:
             yield replace(values, **{name: simple.tolist()})
 
 
-def first_of(
-    statement: Statement, assumptions: Sequence[Assumption], candidates: Iterable[SystemSpec]
-) -> Violation | None:
-    """The violation of the first candidate that has one."""
-    found = (violation(statement, assumptions, candidate) for candidate in candidates)
-    return next(filter(None, found), None)
-
-
 def shrink(
     claim: str, form: str, statement: Statement, assumptions: Sequence[Assumption], spec: SystemSpec
 ) -> Check | None:
     """The smallest violating system that a greedy walk finds, explained; None if there is none.
 
-    Each move is made as often as it helps, and all of them again until none does.
+    Each move is made as often as it helps, and all of them again until none does; the referee is
+    asked at the window that is violated alone.
     """
     best = violation(statement, assumptions, spec)
     if best is None:
         return None
+    failed: set[str] = set()
+
+    def better(name: str, spec: SystemSpec, window: int) -> Violation | None:
+        for candidate in moves(spec).get(name, ()):
+            if candidate.text not in failed:
+                if found := violation(statement, assumptions, candidate, window):
+                    return found
+                failed.add(candidate.text)
+        return None
+
     before = None
     while best[0] != before:
         before = best[0]
         for name in moves(before):
-            while found := first_of(statement, assumptions, moves(best[0]).get(name, ())):
+            while found := better(name, *best[:2]):
                 best = found
     spec, k, lhs, rhs = best
     batch = build(spec)

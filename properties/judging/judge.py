@@ -8,11 +8,13 @@ whatever is not finite decides nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
+from sympy import Expr
 
 from properties.errors import QuantityError
 from properties.judging import meter
@@ -37,6 +39,7 @@ class Verdict(IntEnum):
 
 
 Codes = npt.NDArray[np.int8]
+Known = dict[Expr, Interval]
 
 
 @dataclass
@@ -109,19 +112,26 @@ def windowed(statement: Statement) -> bool:
 
 def free_names(*statements: Statement) -> set[str]:
     """The names of the vocabulary in the statements."""
-    return {s.name for st in statements for side in (st.lhs, st.rhs) for s in side.free_symbols}
+    return {symbol.name for statement in statements for symbol in statement.symbols}
+
+
+def sides(
+    statement: Statement, env: dict[str, Interval], known: Known | None = None
+) -> tuple[Interval, Interval]:
+    """Both sides enclosed; ``known`` has the parts of other statements about the same batch."""
+    known = {} if known is None else known
+    return enclose(statement.lhs, env, known), enclose(statement.rhs, env, known)
 
 
 def unmet(
-    assumptions: tuple[Assumption, ...], env: dict[str, Interval]
+    assumptions: tuple[Assumption, ...], env: dict[str, Interval], known: Known | None = None
 ) -> dict[str, npt.NDArray[np.bool_]]:
     """Where an assumption is not certainly met, by its id."""
     masks = {}
     for assumption in assumptions:
         if assumption.condition is not None:
-            c = assumption.condition
-            met = compare(c.relation, enclose(c.lhs, env), enclose(c.rhs, env)) == Verdict.HOLDS
-            masks[assumption.id] = ~met
+            both = sides(assumption.condition, env, known)
+            masks[assumption.id] = compare(assumption.condition.relation, *both) != Verdict.HOLDS
     return masks
 
 
@@ -161,7 +171,8 @@ def judge(
     names = free_names(statement, *conditions)
     env = environment(batch, names)
     confirm(batch)
-    lhs, rhs = enclose(statement.lhs, env), enclose(statement.rhs, env)
+    known = batch.cache.setdefault("parts of statements", {})
+    lhs, rhs = sides(statement, env, known)
     pairs = (batch.cell.batch, batch.x.shape[3])
     shape = np.broadcast_shapes((*pairs, 1), *(i.lo.shape for i in (lhs, rhs, *env.values())))
     lhs, rhs = (
@@ -170,7 +181,7 @@ def judge(
     )
     verdicts = np.array(compare(statement.relation, lhs, rhs))
     result = Judgement(verdicts, lhs, rhs)
-    masks = unmet(assumptions, env)
+    masks = unmet(assumptions, env, known)
     for name in sorted(free_names(statement)):
         if VOCABULARY[name].role == "certified":
             masks[f"finite {name}"] = ~np.isfinite(env[name].hi)
@@ -201,7 +212,7 @@ def by_ends(statement: Statement, batch: Batch, result: Judgement) -> None:
         if not undecided.any() or (known == statement and not same):
             continue
         env = environment(batch, free_names(known))
-        lhs, rhs = (enclose(side, env) for side in (known.lhs, known.rhs))
+        lhs, rhs = sides(known, env)
         codes = compare(known.relation, lhs, rhs)
         if same:
             truth = known.relation in ("<=", "==", "exists")
@@ -218,13 +229,19 @@ def escalate(
     """Settle every UNDECIDED check of a finite system, pair by pair, in balls and rationals."""
     open_checks = (result.verdicts == Verdict.UNDECIDED) & batch.finite
     result.escalated = int(open_checks.sum())
-    for i, s in np.argwhere(open_checks.any(axis=2)):
-        ks = np.flatnonzero(open_checks[i, s])
-        if patience is not None and not patience.bears(batch, len(ks)):
-            continue
-        pair = batch.pair(int(i), int(s))
-        for k, outcome in zip(ks, settle(statement, pair, [int(k) for k in ks]), strict=True):
-            result.verdicts[i, s, k] = Verdict[outcome.verdict]
-            if outcome.lhs is not None and outcome.rhs is not None:
-                result.lhs.lo[i, s, k], result.lhs.hi[i, s, k] = outcome.lhs
-                result.rhs.lo[i, s, k], result.rhs.hi[i, s, k] = outcome.rhs
+    for i, s in np.argwhere(open_checks.any(axis=2)).tolist():
+        ks = np.flatnonzero(open_checks[i, s]).tolist()
+        if patience is None or patience.bears(batch, len(ks)):
+            settled(statement, batch, result, (i, s), ks)
+
+
+def settled(
+    statement: Statement, batch: Batch, result: Judgement, at: tuple[int, int], ks: Sequence[int]
+) -> None:
+    """Write down what the referee finds of one pair, a member and a sequence, at these windows."""
+    i, s = at
+    for k, outcome in zip(ks, settle(statement, batch.pair(i, s), ks), strict=True):
+        result.verdicts[i, s, k] = Verdict[outcome.verdict]
+        if outcome.lhs is not None and outcome.rhs is not None:
+            result.lhs.lo[i, s, k], result.lhs.hi[i, s, k] = outcome.lhs
+            result.rhs.lo[i, s, k], result.rhs.hi[i, s, k] = outcome.rhs

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, isfinite, isqrt, log2
 
 import sympy
 from flint import arb, ctx, fmpq
 
 from properties.judging.equivalent import divided, scalar_output
-from properties.measures.readings.balls import Ends, float_ends
+from properties.measures.readings.balls import Ends, ball_pair, float_ends
 from properties.measures.table import MEASURES
 from properties.systems.batch import Batch
 from theory.language.vocabulary import VOCABULARY
@@ -77,9 +78,10 @@ def first_precision(pair: Batch, k: int) -> int:
     return min(max(128, 64 * ceil(bits / 64)), LARGEST_PRECISION)
 
 
-def names(*sides: sympy.Expr) -> list[str]:
+@lru_cache(maxsize=1024)
+def names(*sides: sympy.Expr) -> tuple[str, ...]:
     """The names in the expressions, sorted."""
-    return sorted({symbol.name for side in sides for symbol in side.free_symbols})
+    return tuple(sorted({symbol.name for side in sides for symbol in side.free_symbols}))
 
 
 def by_balls(statement: Statement, pair: Batch, k: int, precision: int) -> Outcome:
@@ -90,7 +92,8 @@ def by_balls(statement: Statement, pair: Batch, k: int, precision: int) -> Outco
         env = {
             name: ball_of(name, pair, k, precision) for name in names(statement.lhs, statement.rhs)
         }
-        lhs, rhs = ball(statement.lhs, env), ball(statement.rhs, env)
+        known = ball_pair(pair, precision).cache.setdefault(f"parts of statements at {k}", {})
+        lhs, rhs = (ball(side, env, known) for side in (statement.lhs, statement.rhs))
         return Outcome(
             compare_balls(statement.relation, lhs, rhs), float_ends(lhs), float_ends(rhs)
         )
@@ -140,11 +143,10 @@ def by_rationals(statement: Statement, pair: Batch, k: int, precision: int) -> O
         allowed = None if most is None else signed_square(rhs, pair, k, precision)
         if most is not None and allowed is not None and most <= allowed:
             return Outcome("HOLDS")
-    left, right = (signed_square(side, pair, k, precision) for side in (lhs, rhs))
-    if left is None or right is None:
-        left, right = (whole_square(side, pair, k, precision) for side in (lhs, rhs))
-    if left is None or right is None:
+    both = squares(statement, pair, k, precision)
+    if both is None:
         return None
+    left, right = both
     decided = {
         "<=": left <= right,
         "exists": left <= right,
@@ -153,6 +155,16 @@ def by_rationals(statement: Statement, pair: Batch, k: int, precision: int) -> O
         "!=": left != right,
     }[statement.relation]
     return Outcome("HOLDS" if decided else "VIOLATED", signed_root(left), signed_root(right))
+
+
+def squares(statement: Statement, pair: Batch, k: int, precision: int) -> tuple[fmpq, fmpq] | None:
+    """sign(side)·side² of both sides, exactly; None where one of them is not known."""
+    for square in (signed_square, whole_square):
+        left = square(statement.lhs, pair, k, precision)
+        right = None if left is None else square(statement.rhs, pair, k, precision)
+        if left is not None and right is not None:
+            return left, right
+    return None
 
 
 def signed_root(square: fmpq) -> Ends:
@@ -207,6 +219,8 @@ def root_of(square: fmpq) -> fmpq | None:
 def without_zeros(side: sympy.Expr, env: dict[str, fmpq]) -> sympy.Expr:
     """The side with vanishing factors left out, so that nothing irrational meets them."""
     zeros = {s: sympy.Integer(0) for s in side.free_symbols if env[s.name] == 0}
+    if not zeros:
+        return side
     found = side.xreplace(zeros)
     return side if found.has(sympy.zoo, sympy.nan, sympy.oo) else found
 

@@ -1,4 +1,4 @@
-"""A run in parts: each claim's proof, each attack on it and the sabotage of it stand alone.
+"""A run in parts: the proof of a claim, and the blocks of an attack in a pool of claims.
 
 Parts share nothing, so they run in any order and in any process; merging them gives the same
 record.
@@ -7,17 +7,20 @@ record.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from time import perf_counter
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from impl.models.torch_machine import require_sound
-from properties.attacks.budget import profile
-from properties.attacks.campaign import attack_claim, not_applicable
+from properties.attacks.budget import Budget, profile
+from properties.attacks.campaign import Seen, attack_forms, blocks_of
+from properties.attacks.pool import Group, Pool, pools_of
 from properties.attacks.registry import registered
-from properties.attacks.sabotage import sabotage
-from properties.judging.evidence import Evidence
+from properties.attacks.sabotage import Herd, herds, ridden
+from properties.attacks.table import attacks as every
 from reports.records.ledger import Definition, LedgerRecord, LedgerStep
 from reports.records.record import VariantRecord
 from theory import CLAIMS, claim
@@ -26,27 +29,43 @@ from theory.language.printing import law_text
 from theory.proof.claim import Claim, prove
 from theory.proof.proof import Ledger
 
+PROOF, SABOTAGE = "proof", "sabotage"
+
 
 class Part(msgspec.Struct, frozen=True, order=True):
-    """One piece of work: ``proof``, ``sabotage`` or the name of an attack, on one claim."""
+    """One piece of work: the proof of a claim, or a block of an attack in a pool, or several.
 
-    claim: str
+    claims: those proved, or whose forms are attacked. false: those whose false variants ride.
+    """
+
     work: str
+    claims: tuple[str, ...] = ()
+    false: tuple[str, ...] = ()
+    pool: str = ""
+    block: int = 0
+    blocks: int = 1
+
+    @property
+    def told(self) -> tuple[tuple[str, str], ...]:
+        """(claim, work) of all that it tells something of; a record names parts by these."""
+        own = tuple((claim, self.work) for claim in self.claims)
+        return own + tuple((claim, SABOTAGE) for claim in self.false)
 
     @property
     def name(self) -> str:
-        """CLAIM/WORK."""
-        return f"{self.claim}/{self.work}"
+        """CLAIM+CLAIM/WORK+WORK, with the pool and the block where there is one."""
+        who, works = (dict.fromkeys(names) for names in zip(*self.told, strict=True))
+        block = str(self.block) if self.block else ""
+        return "/".join(filter(None, ("+".join(who), "+".join(works), self.pool, block)))
 
 
 class PartResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What one part found."""
+    """What one part found, by claim; the evidence by form too."""
 
     part: Part
-    evidence: dict[str, Evidence] = {}
+    evidence: dict[str, Seen] = {}
     ledgers: tuple[LedgerRecord, ...] = ()
-    variants: tuple[VariantRecord, ...] = ()
-    note: str = ""
+    variants: dict[str, tuple[VariantRecord, ...]] = {}
     seconds: float = 0.0
 
 
@@ -60,9 +79,25 @@ def decode_result(data: bytes | str) -> PartResult:
     return msgspec.json.decode(data, type=PartResult)
 
 
-def parts_of(claims: Sequence[Claim], attacks: Sequence[str]) -> list[Part]:
-    """All parts of a run."""
-    return [Part(entry.id, work) for entry in claims for work in ("proof", "sabotage", *attacks)]
+def parts_of(claims: Sequence[Claim], attacks: Sequence[str], budget: Budget) -> list[Part]:
+    """All parts of a run. What a claim is shown in them does not depend on the other claims."""
+    found = [Part(PROOF, (entry.id,)) for entry in claims]
+    met: dict[tuple[str, str, int], list[str]] = {}
+    rides: dict[str, list[str]] = {}
+    for entry in claims:
+        for pool, group in pools_of(entry, budget).items():
+            for attack in attacks:
+                for block in range(blocks_of(attack, group, budget)):
+                    met.setdefault((attack, pool.name, block), []).append(entry.id)
+        for pool in herds(entry, entry.false_variants, budget):
+            rides.setdefault(pool.name, []).append(entry.id)
+    for (attack, name, block), ids in met.items():
+        if every()[attack].directed:
+            found += [Part(attack, (id,), (), name) for id in ids]
+        else:
+            ride = rides.pop(name, []) if (attack, block) == (ridden(), 0) else []
+            found.append(Part(attack, tuple(ids), tuple(ride), name, block))
+    return found + [Part(ridden(), (), tuple(ids), name) for name, ids in rides.items()]
 
 
 def chosen_claims(ids: Iterable[str]) -> list[Claim]:
@@ -81,18 +116,52 @@ def chosen_claims(ids: Iterable[str]) -> list[Claim]:
 def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -> PartResult:
     """Do one part of a run."""
     start = perf_counter()
-    entry, budget = claim(part.claim), profile(profile_name)
+    budget = profile(profile_name)
     found: dict[str, Any] = {}
-    if part.work == "proof":
-        found["ledgers"] = ledger_records(entry, budget.minimal)
-    elif part.work == "sabotage":
-        found["variants"] = sabotage(
-            entry, entry.false_variants, budget=budget, seed=seed, device=device
-        )
+    if part.work == PROOF:
+        (id,) = part.claims
+        found["ledgers"] = ledger_records(claim(id), budget.minimal)
     else:
-        found["evidence"] = attack_claim(entry, part.work, budget=budget, seed=seed, device=device)
-        found["note"] = not_applicable(entry, part.work)
+        found["evidence"], found["variants"] = attacked(part, budget, seed, device)
+        for block in range(part.block + 1, part.block + part.blocks):
+            more, _ = attacked(replace(part, block=block, false=()), budget, seed, device)
+            for id, seen in more.items():
+                added(found["evidence"][id], seen)
     return PartResult(part=part, seconds=perf_counter() - start, **found)
+
+
+def attacked(
+    part: Part, budget: Budget, seed: int, device: str
+) -> tuple[dict[str, Seen], dict[str, tuple[VariantRecord, ...]]]:
+    """What the attack of a part saw of the forms, and what became of the variants that rode."""
+    groups: dict[tuple[Pool, str], Group] = {}
+    riding: dict[tuple[Pool, str], Herd] = {}
+    for id in part.claims:
+        groups |= {(pool, id): group for pool, group in pools_of(claim(id), budget).items()}
+    for id in part.false:
+        entry = claim(id)
+        riding |= {
+            (pool, id): herd for pool, herd in herds(entry, entry.false_variants, budget).items()
+        }
+    (pool,) = {pool for pool, _ in (*groups, *riding) if pool.name == part.pool}
+    herd = {id: riding[pool, id] for id in part.false}
+    seen = attack_forms(
+        pool, part.work, [groups[pool, id] for id in part.claims],
+        [one.rider(pool, budget) for one in herd.values()],
+        budget=budget, seed=seed, block=part.block, device=device,
+    )  # fmt: skip
+    return seen, {
+        id: one.driven(budget=budget, seed=seed, device=device) for id, one in herd.items()
+    }
+
+
+def added(seen: Seen, more: Seen) -> None:
+    """Take into what was seen of a claim's forms what was seen of them elsewhere."""
+    for form, evidence in more.items():
+        if form in seen:
+            seen[form].merge(evidence)
+        else:
+            seen[form] = evidence
 
 
 def ledger_records(entry: Claim, minimal: bool = True) -> tuple[LedgerRecord, ...]:
@@ -138,7 +207,8 @@ def failures(result: PartResult) -> list[str]:
     """Why a part fails, one line each; empty if it passes. A part that judged nothing does not fail
     here: whether a claim was tested in earnest is the whole run's question."""
     found = []
-    for form, evidence in result.evidence.items():
+    forms = [item for seen in result.evidence.values() for item in seen.items()]
+    for form, evidence in forms:
         tally = evidence.tally
         if tally.violated or tally.undecided:
             found.append(f"{form}: {tally.violated} VIOLATED, {tally.undecided} UNDECIDED")
@@ -147,7 +217,7 @@ def failures(result: PartResult) -> list[str]:
         if not ledger.stands:
             failed = (step for step in ledger.steps if step.verdict == "failed")
             found += [f"{ledger.form}: not proved", *(f"  {s.id}: {s.detail}" for s in failed)]
-    for variant in result.variants:
+    for variant in chain.from_iterable(result.variants.values()):
         if not variant.convicted:
             found.append(f"{variant.id}: survived {variant.systems} systems")
         if not variant.ledger_fails:

@@ -10,8 +10,8 @@ import torch
 from msgspec.structs import replace
 
 from impl.arithmetic.activation import ACTIVATIONS
-from properties.attacks.campaign import by_kind
 from properties.attacks.extremal import extremal_specs
+from properties.attacks.pool import by_kind
 from properties.attacks.search import random_specs
 from properties.judging.evidence import Evidence
 from properties.judging.judge import judge
@@ -23,6 +23,7 @@ from properties.systems.columns import cell_of
 from properties.systems.kind import Kind, about
 from properties.systems.spec import SystemSpec
 from properties.systems.table import FAMILIES, kinds_about
+from reports.records.ledger import LedgerRecord
 from reports.records.matrix import Matrix
 from theory import claim as claim_of
 from theory.proof.claim import Claim
@@ -44,9 +45,13 @@ def probed(claims: Sequence[Claim], workers: int, progress: Callable[[str], None
         with closing(each(remote_probe, [(claim.id,) for claim in claims], workers)) as answers:
             for answer in answers:
                 results.append(decode_result(answer))
-                progress(results[-1].part.claim)
-    evidence = {result.part.claim: result.evidence for result in results}
-    return matrix(claims, evidence, {result.part.claim: result.ledgers for result in results})
+                progress(*results[-1].part.claims)
+    evidence: dict[str, dict[str, Evidence]] = {}
+    ledgers: dict[str, tuple[LedgerRecord, ...]] = {}
+    for result in results:
+        evidence |= result.evidence
+        ledgers |= dict.fromkeys(result.part.claims, result.ledgers)
+    return matrix(claims, evidence, ledgers)
 
 
 def remote_probe(id: str) -> bytes:
@@ -59,7 +64,7 @@ def probe_part(id: str) -> PartResult:
     torch.set_num_threads(1)
     claim = claim_of(id)
     ledgers = ledger_records(claim, minimal=False)
-    return PartResult(part=Part(id, "probe"), evidence=probe(claim), ledgers=ledgers)
+    return PartResult(part=Part("probe", (id,)), evidence={id: probe(claim)}, ledgers=ledgers)
 
 
 def probe(claim: Claim) -> dict[str, Evidence]:

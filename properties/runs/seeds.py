@@ -7,10 +7,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 
+from properties.attacks.budget import profile as profile_of
 from properties.attacks.table import attacks
 from properties.errors import SeedsError
-from properties.runs.parts import Part, PartResult, parts_of
-from properties.runs.run import environment, heaviest_first, merge, run_calls
+from properties.runs.cluster import Cluster
+from properties.runs.parts import PROOF, Part, PartResult, parts_of
+from properties.runs.record import merge
+from properties.runs.run import environment, heaviest_first, run_calls
 from reports.records.record import Run
 from theory.proof.claim import Claim
 
@@ -39,26 +42,28 @@ def seeds_of(text: str) -> tuple[int, ...]:
 def fixed(part: Part) -> bool:
     """Whether a part is the same for every seed: a proof, or an attack that draws nothing."""
     attack = attacks().get(part.work)
-    return part.work == "proof" or (attack is not None and not attack.seeded)
+    return part.work == PROOF or (attack is not None and not attack.seeded)
 
 
 def sweep(
     claims: Sequence[Claim], seeds: Sequence[int], attacks: Sequence[str],
-    *, profile: str, device: str = "cpu", workers: int = 1,
+    *, profile: str, device: str = "cpu", workers: int = 1, cluster: Cluster | None = None,
 ) -> Iterator[Run]:  # fmt: skip
     """The record of one seed after the other, each that of a run of its own.
 
     What does not depend on the seed is run once, with the first. The processes go on from seed to
     seed, so that none waits for the last part of another.
     """
-    parts = heaviest_first(parts_of(claims, attacks))
+    parts = heaviest_first(parts_of(claims, attacks, profile_of(profile)))
     drawn = [part for part in parts if not fixed(part)]
     calls = [(part, seed) for seed in seeds for part in (parts if seed == seeds[0] else drawn)]
     expected = Counter(seed for _, seed in calls)
     found: dict[int, list[PartResult]] = {seed: [] for seed in seeds}
     shared: list[PartResult] = []
     started, left = datetime.now(UTC), list(seeds)
-    with closing(run_calls(calls, profile=profile, device=device, workers=workers)) as answers:
+    with closing(
+        run_calls(calls, profile=profile, device=device, workers=workers, cluster=cluster)
+    ) as answers:
         for seed, result in answers:
             found[seed].append(result)
             while left and len(found[left[0]]) == expected[left[0]]:

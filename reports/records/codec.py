@@ -3,7 +3,7 @@
 import inspect
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -18,6 +18,16 @@ LIMIT = 64 * 2**20
 
 class _Header(msgspec.Struct):
     schema: str
+
+
+class _First(Run, frozen=True, kw_only=True):
+    """A record of the schema before: it lacks a few fields, which are empty then."""
+
+    schema: Literal["rnnbounds/run/1"]  # type: ignore[assignment]
+
+
+READ: dict[str, type[Run]] = {SCHEMA: Run, "rnnbounds/run/1": _First}
+"""The schemas that are read: the current one and the one before."""
 
 
 def encode(run: Run) -> bytes:
@@ -52,9 +62,10 @@ def decode(data: bytes) -> Run:
 
 def _decoded(data: bytes) -> Run:
     header = msgspec.json.decode(data, type=_Header)
-    if header.schema != SCHEMA:
+    if header.schema not in READ:
         raise RecordError(f"schema {header.schema[:80]!r}, not {SCHEMA!r}; write the run again")
-    return msgspec.json.decode(data, type=Run)
+    run = msgspec.json.decode(data, type=READ[header.schema])
+    return run if type(run) is Run else Run(**msgspec.structs.asdict(run) | {"schema": SCHEMA})
 
 
 def require_unique(data: bytes | str) -> None:
@@ -87,7 +98,7 @@ def load(path: Path) -> Run:
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of a run record, as published in reports/schema/run-1.json."""
+    """The JSON Schema of a run record, as published in reports/schema/run-2.json."""
     schema = msgspec.json.schema(Run)
     for definition in schema["$defs"].values():
         definition["description"] = inspect.cleandoc(definition["description"])

@@ -137,15 +137,3 @@ def matrix_problems(matrix: Matrix, claims: tuple[str, ...]) -> list[str]:
         if entry.standing in GIVE_REASONS and not entry.reason:
             found.append(f"{where} does not say why")
     return found
-
-
-def lost(old: Matrix, new: Matrix) -> list[str]:
-    """The entries that held in the old matrix and do not in the new one, one line each."""
-    found, rows = [], new.rows
-    for entry in old.entries:
-        now = rows.get(entry.claim, {}).get(entry.column)
-        kept = now is not None and now.standing in ("HOLDS", entry.standing)
-        if entry.standing in ("HOLDS", "ARGUED") and not kept:
-            words = "missing" if now is None else now.words
-            found.append(f"{entry.claim} on {entry.column}: {entry.words}, now {words}")
-    return found

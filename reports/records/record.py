@@ -16,7 +16,7 @@ from reports.records.number import Number, greatest, number
 from reports.records.tally import Count
 from reports.records.tally import Tally as Tally
 
-SCHEMA: Literal["rnnbounds/run/1"] = "rnnbounds/run/1"
+SCHEMA: Literal["rnnbounds/run/2"] = "rnnbounds/run/2"
 
 Verdict = Literal["HOLDS", "VIOLATED", "UNDECIDED", "VACUOUS"]
 
@@ -77,7 +77,10 @@ class Histogram(Record, frozen=True, kw_only=True):
 
 
 class AttackRecord(Record, frozen=True, kw_only=True):
-    """How far one attack got: its budget in counts and the greatest certified lhs/rhs."""
+    """How far one attack got: its budget in counts and the greatest certified lhs/rhs.
+
+    `seeded` says that it draws, so that another seed may get farther or less far.
+    """
 
     numbers = ("best_ratio",)
 
@@ -86,6 +89,7 @@ class AttackRecord(Record, frozen=True, kw_only=True):
     checks: Count
     best_ratio: Number | None
     note: str = ""
+    seeded: bool = True
 
     def merge(self, other: "AttackRecord") -> "AttackRecord":
         """Both parts together; NaN wins over every ratio, for it must not be hidden."""
@@ -95,6 +99,7 @@ class AttackRecord(Record, frozen=True, kw_only=True):
             checks=self.checks + other.checks,
             best_ratio=greatest(self.best_ratio, other.best_ratio),
             note=self.note or other.note,
+            seeded=self.seeded or other.seeded,
         )
 
 
@@ -213,7 +218,7 @@ class Environment(Record, frozen=True, kw_only=True):
     """Where and when: the only part in which two runs of one seed may differ.
 
     `float_settings` records what changes results silently (TF32, reduced precision, flushing
-    of subnormals); `durations` are seconds by part.
+    of subnormals); `durations` are seconds by part; `commit` is that of the folder it was run in.
     """
 
     versions: dict[str, str] = {}
@@ -227,13 +232,15 @@ class Environment(Record, frozen=True, kw_only=True):
     finished: str = ""
     seconds: float = 0.0
     durations: dict[str, float] = {}
+    commit: str = ""
 
 
 class Run(Record, frozen=True, kw_only=True):
     """One run. `missing_parts` lists the expected parts that never reported; `matrix` says what
-    each claim comes to on each cell, None in records that are older than it."""
+    each claim comes to on each cell, None in records that are older than it. `systems` of each
+    claim were asked for, whatever the profile."""
 
-    schema: Literal["rnnbounds/run/1"] = SCHEMA
+    schema: Literal["rnnbounds/run/2"] = SCHEMA
     environment: Environment
     profile: str
     seed: int
@@ -243,3 +250,4 @@ class Run(Record, frozen=True, kw_only=True):
     expected_parts: tuple[str, ...] = ()
     missing_parts: tuple[str, ...] = ()
     matrix: Matrix | None = None
+    systems: Count = 0

@@ -17,3 +17,11 @@ Ids = Annotated[list[str] | None, typer.Argument(metavar="CLAIM", help="claims; 
 Workers = Annotated[
     int, typer.Option("--workers", "-n", min=0, help="processes; 0 runs in this one")
 ]
+Machines = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster", metavar="ADDRESS",
+        help="do the parts on a Dask scheduler's workers, as tcp://host:8786; "
+        "local: on one with so many --workers on this machine",
+    ),
+]  # fmt: skip

@@ -13,7 +13,8 @@ import torch
 
 from properties.device import check_device
 from properties.errors import InputError
-from properties.runs.run import environment, found
+from properties.runs.run import environment
+from properties.runs.versions import found
 from reports.files import WriteError, write_all
 from reports.pages.experiment import Code, Page, Paragraph, Section, render_experiment
 from reports.records.record import Environment

@@ -38,10 +38,11 @@ def members(kind: str) -> tuple[str, ...]:
 
 def only(kinds: tuple[str, ...]) -> None:
     """Leave out the systems of all other kinds."""
-    groups, drawn, worst = campaign.by_kind, search.random_specs, extremal.extremal_specs
+    pools, drawn, worst = campaign.pools_of, search.random_specs, extremal.extremal_specs
 
-    def by_kind(forms: Any) -> Iterator[Any]:
-        return ((kind, some) for kind, some in groups(forms) if set(members(kind)) & set(kinds))
+    def pools_of(*asked: Any) -> dict[Any, Any]:
+        found = pools(*asked).items()
+        return {pool: some for pool, some in found if set(members(pool.about)) & set(kinds)}
 
     def random_specs(kind: str, *args: Any, **options: Any) -> bool:
         return kind not in kinds or drawn(kind, *args, **options)  # type: ignore[arg-type]
@@ -49,7 +50,7 @@ def only(kinds: tuple[str, ...]) -> None:
     def extremal_specs(*args: Any, **options: Any) -> Iterator[Any]:
         return (spec for spec in worst(*args, **options) if spec.kind in kinds)
 
-    campaign.by_kind = by_kind
+    campaign.pools_of = pools_of
     search.random_specs = random_specs
     extremal.extremal_specs = extremal_specs
 

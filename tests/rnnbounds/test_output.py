@@ -32,14 +32,27 @@ def test_a_table_is_neither_cut_nor_interpreted(capsys):
 def test_progress_without_a_terminal(capsys, monkeypatch):
     """A line on standard error for each pause that has gone by, however many parts end in it."""
     monkeypatch.setattr(output, "PAUSE", 10.0)
-    times = iter((0.0, 1.0, 9.0, 10.0, 10.0, 19.0, 33.0, 33.0))
+    times = iter((0.0, 1.0, 9.0, 10.0, 19.0, 33.0))
     with progress(5, "attacking", lambda: next(times)) as advance:
         for label in ("one", "two", "three\x1b[2J", "four", "five"):
             advance(label)
     assert capsys.readouterr() == (
         "",
-        "rnnbounds: attacking: 3 of 5, three\\x1b[2J\nrnnbounds: attacking: 5 of 5, five\n",
+        "rnnbounds: attacking: 3 of 5, three\\x1b[2J, some 7 s left\n"
+        "rnnbounds: attacking: 5 of 5, five, some 0 s left\n",
     )
+
+
+def test_each_part_may_have_a_line(capsys):
+    """Where it is asked for, with the time that the others will take if they take as long."""
+    times = iter((0.0, 2.0, 3.0))
+    with progress(3, "attacking", lambda: next(times), pause=0.0) as advance:
+        advance("one")
+        advance("two")
+    assert capsys.readouterr().err.splitlines() == [
+        "rnnbounds: attacking: 1 of 3, one, some 4 s left",
+        "rnnbounds: attacking: 2 of 3, two, some 2 s left",
+    ]
 
 
 def test_progress_shows_on_a_terminal(monkeypatch):

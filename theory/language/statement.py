@@ -5,6 +5,7 @@ SymPy's own relationals are never used, since they fold (`Le(0, r)` becomes `Tru
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 from sympy import Expr, Integer, Symbol, sympify
@@ -32,7 +33,7 @@ class Statement:
         object.__setattr__(self, "lhs", sympify(self.lhs))
         object.__setattr__(self, "rhs", sympify(self.rhs))
 
-    @property
+    @cached_property
     def symbols(self) -> frozenset[Symbol]:
         """The free symbols of both sides."""
         return frozenset(self.lhs.free_symbols | self.rhs.free_symbols)

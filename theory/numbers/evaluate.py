@@ -1,10 +1,11 @@
 """One walk over an expression, three arithmetics: its value is derived from the symbolic statement.
 
 `enclose` gives float64 intervals for whole batches, `ball` real balls at the current precision of
-python-flint, `rational` exact rationals.  Quantities are passed by name.
+python-flint, `rational` exact rationals.  Quantities are passed by name.  A part that occurs twice
+is evaluated once; ``known`` keeps the parts, for all expressions about the same quantities.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from functools import reduce
 from operator import add, mul
 
@@ -38,20 +39,22 @@ class UnsupportedExpressionError(InputError):
         )
 
 
-def enclose(expr: Expr, env: Mapping[str, Interval]) -> Interval:
+def enclose(
+    expr: Expr, env: Mapping[str, Interval], known: MutableMapping[Expr, Interval] | None = None
+) -> Interval:
     """A rigorous float64 enclosure, broadcast over the quantities' shapes.
 
     Raises UnboundQuantityError, UnsupportedExpressionError.
     """
-    return _walk(expr, env, INTERVALS)
+    return _value(expr, env, INTERVALS, {} if known is None else known)
 
 
-def ball(expr: Expr, env: Mapping[str, arb]) -> arb:
+def ball(expr: Expr, env: Mapping[str, arb], known: MutableMapping[Expr, arb] | None = None) -> arb:
     """A rigorous real ball at the current precision of python-flint; nan where undefined.
 
     Raises UnboundQuantityError, UnsupportedExpressionError.
     """
-    return _walk(expr, env, BALLS)
+    return _value(expr, env, BALLS, {} if known is None else known)
 
 
 def rational(expr: Expr, env: Mapping[str, fmpq]) -> fmpq | None:
@@ -60,14 +63,15 @@ def rational(expr: Expr, env: Mapping[str, fmpq]) -> fmpq | None:
     Raises UnboundQuantityError, UnsupportedExpressionError.
     """
     try:
-        return _walk(expr, env, RATIONALS)
+        return _value(expr, env, RATIONALS, {})
     except (IrrationalError, ZeroDivisionError):
         return None
 
 
 def certain(statement: Statement, env: Mapping[str, Interval]) -> NDArray[np.bool_]:
     """Where the statement (<=, <, == or !=) is true beyond rounding; never where a side is NaN."""
-    lhs, rhs = enclose(statement.lhs, env), enclose(statement.rhs, env)
+    known: dict[Expr, Interval] = {}
+    lhs, rhs = (enclose(side, env, known) for side in (statement.lhs, statement.rhs))
     match statement.relation:
         case "<=":
             return np.asarray(lhs.hi <= rhs.lo)
@@ -81,9 +85,19 @@ def certain(statement: Statement, env: Mapping[str, Interval]) -> NDArray[np.boo
             raise InputError(f"no numbers decide {relation!r}; state it with <=, <, == or !=")
 
 
-def _walk(expr: Expr, env: Mapping[str, V], arithmetic: Arithmetic[V]) -> V:
+def _value(
+    expr: Expr, env: Mapping[str, V], arithmetic: Arithmetic[V], known: MutableMapping[Expr, V]
+) -> V:
+    if expr not in known:
+        known[expr] = _walk(expr, env, arithmetic, known)
+    return known[expr]
+
+
+def _walk(
+    expr: Expr, env: Mapping[str, V], arithmetic: Arithmetic[V], known: MutableMapping[Expr, V]
+) -> V:
     def value(node: Expr) -> V:
-        return _walk(node, env, arithmetic)
+        return _value(node, env, arithmetic, known)
 
     match expr:
         case Symbol():

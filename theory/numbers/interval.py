@@ -10,13 +10,15 @@ that reaches below zero.  A result never depends on the other elements of its ba
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory.numbers import rounded
 from theory.numbers.rounded import Floats, Rounded, down, up
+
+_TABLE = 256  # powers of one number that are kept side by side
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +56,9 @@ class Interval:
 
     def __mul__(self, other: Operand) -> Interval:
         other = _interval(other)
-        low, high = rounded.multiply(self.lo, other.lo), rounded.multiply(self.hi, other.hi)
+        low = high = rounded.multiply(self.lo, other.lo)
+        if self.lo is not self.hi or other.lo is not other.hi:
+            high = rounded.multiply(self.hi, other.hi)
         direct = Interval(down(low), up(high))
         positive = (self.lo >= 0) & (other.lo >= 0)
         if positive.all():
@@ -159,16 +163,49 @@ def _hull(*corners: Rounded) -> Interval:
     return Interval(lo, hi)
 
 
-def _integer_power(base: Interval, exponent: Floats) -> Interval:
-    """|b|^n by repeated squaring for even n, b |b|^(n-1) for odd n, 1 / b^|n| for n < 0."""
-    count = np.abs(exponent).astype(np.int64)
-    odd = count % 2 == 1
-    square = abs(base)
-    power = _where(np.isnan(base.lo), base, exact(np.ones(np.broadcast(base.lo, count).shape)))
-    left = count - odd
+def _one(base: Interval, *shapes: NDArray[Any]) -> Interval:
+    """b⁰ in the shape of all."""
+    return _where(np.isnan(base.lo), base, exact(np.ones(np.broadcast(base.lo, *shapes).shape)))
+
+
+def _repeated(square: Interval, base: Interval, left: NDArray[np.int64]) -> Interval:
+    """(b²)^n by repeated squaring."""
+    power = _one(base, left)
     while left.any():
         power = _where(left % 2 == 1, power * square, power)
         left = left // 2
         square = square * square
+    return power
+
+
+def _powers(square: Interval, base: Interval, most: int) -> Interval:
+    """The same for all n = 0 … most along the last axis, on which b is constant: the powers from
+    2^j on are those before, times b² squared j times."""
+    table = _one(base)
+    while table.lo.shape[-1] <= most:
+        more = table * square
+        pairs = ((table.lo, more.lo), (table.hi, more.hi))
+        table = Interval(*(np.concatenate(ends, axis=-1) for ends in pairs))
+        square = square * square
+    return table
+
+
+def _taken(table: Interval, places: NDArray[np.int64]) -> Interval:
+    """Those of the last axis."""
+    return Interval(table.lo[..., places], table.hi[..., places])
+
+
+def _integer_power(base: Interval, exponent: Floats) -> Interval:
+    """|b|^n by repeated squaring for even n, b |b|^(n-1) for odd n, 1 / b^|n| for n < 0."""
+    count = np.abs(exponent).astype(np.int64)
+    odd = count % 2 == 1
+    square = abs(base) * abs(base)
+    most = int(count.max(initial=0)) // 2
+    along = count.size > 1 and count.shape[-1] == count.size and base.lo.shape[-1:] == (1,)
+    if along and most < _TABLE:
+        table = _powers(square, base, most)
+        power = _taken(table, count.ravel() // 2)
+    else:
+        power = _repeated(square, base, count // 2)
     power = _where(odd, base * power, power)
     return _where(exponent < 0, 1.0 / power, power) if np.any(exponent < 0) else power

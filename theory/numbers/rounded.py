@@ -2,7 +2,8 @@
 
 An operation returns (value, error): the value rounded to nearest, and a number with the sign of the
 true result minus the value (0 where exact, NaN where overflow or underflow hides the sign).  `down`
-and `up` turn the pair into the nearest bound on either side, so exact results stay exact.
+and `up` turn the pair into the nearest bound on either side, so exact results stay exact.  Where
+all numbers are of ordinary size nothing else is looked at.
 
 Assumes the default IEEE environment: round to nearest, gradual underflow.
 Source: Knuth; Dekker; Veltkamp (error-free transformations).
@@ -25,15 +26,21 @@ TINY = 2.0**-1000  # below it nothing is assumed of the library's exp
 def down(result: Rounded) -> Floats:
     """The largest float known to be at most the true result."""
     value, error = result
+    beyond = ~np.asarray(error >= 0)
+    if _positive(value):  # floats of one sign are ordered as their bits are
+        return np.asarray((value.view(np.int64) - beyond).view(np.float64))
     with np.errstate(all="ignore"):
-        return np.where(error >= 0, value, np.nextafter(value, -np.inf))
+        return np.where(beyond, np.nextafter(value, -np.inf), value)
 
 
 def up(result: Rounded) -> Floats:
     """The smallest float known to be at least the true result."""
     value, error = result
+    beyond = ~np.asarray(error <= 0)
+    if _positive(value):
+        return np.asarray((value.view(np.int64) + beyond).view(np.float64))
     with np.errstate(all="ignore"):
-        return np.where(error <= 0, value, np.nextafter(value, np.inf))
+        return np.where(beyond, np.nextafter(value, np.inf), value)
 
 
 def add(x: Floats, y: Floats) -> Rounded:
@@ -42,6 +49,8 @@ def add(x: Floats, y: Floats) -> Rounded:
         value = x + y
         other = value - x
         error = (x - (value - other)) + (y - other)
+    if np.isfinite(value).all():
+        return value, error
     return value, np.where(np.isinf(x) | np.isinf(y), 0.0, error)
 
 
@@ -52,10 +61,12 @@ def multiply(x: Floats, y: Floats) -> Rounded:
         x_high, x_low = _split(x)
         y_high, y_low = _split(y)
         error = x_low * y_low - (((value - x_high * y_high) - x_low * y_high) - x_high * y_low)
+    known = _within(x), _within(y)
+    if known[0].all() and known[1].all():
+        return value, error
     trivial = (x == 0) | (y == 0) | np.isinf(x) | np.isinf(y)
     sign = np.where(value == 0, np.sign(x) * np.sign(y), np.nan)
-    known = _within(x) & _within(y)
-    return value, np.where(trivial, 0.0, np.where(known, error, sign))
+    return value, np.where(trivial, 0.0, np.where(known[0] & known[1], error, sign))
 
 
 def divide(x: Floats, y: Floats) -> Rounded:
@@ -109,6 +120,10 @@ def _split(x: Floats) -> Rounded:
     scaled = SPLIT * x
     high = scaled - (scaled - x)
     return high, x - high
+
+
+def _positive(x: Floats) -> bool:
+    return bool(x.size and x.min() > 0 and x.max() < np.inf)
 
 
 def _within(x: Floats) -> NDArray[np.bool_]:

@@ -120,7 +120,8 @@ class Claim:
 
     The first form is the claim; the others are its corollaries and restatements.  `extremal`
     describes the worst instance; `emphasis` multiplies the systems that it is randomly attacked
-    with: more for the main claims, fewer for the costly ones.
+    with, more for the main claims, fewer for the costly ones, and `breadth` the input sequences of
+    each, where many cost little more than few.
     """
 
     id: str
@@ -130,6 +131,7 @@ class Claim:
     false_variants: tuple[Variant, ...]
     extremal: str
     emphasis: float = 1.0
+    breadth: int = 1
     elsewhere: Elsewhere = Elsewhere()
 
     @property

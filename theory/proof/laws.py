@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
 
-from theory.language import Axiom, Instance, Law
+from theory.language import Axiom, Instance
 from theory.proof.lemma import Lemma
 from theory.proof.proof import Proof
-
-Taken = TypeVar("Taken", bound=Law)
 
 
 @dataclass(frozen=True)
@@ -41,15 +38,14 @@ def counted(axioms: Iterable[Axiom]) -> Count:
     )
 
 
+def instances(proof: Proof) -> Iterator[Instance]:
+    """Every use of a law by the proof, those of its lemmas included."""
+    for use in (use for step in proof.steps for use in step.needs if isinstance(use, Instance)):
+        yield use
+        if isinstance(use.law, Lemma):
+            yield from instances(use.law.proof)
+
+
 def axioms_of(proof: Proof) -> Iterator[Axiom]:
     """The axioms that the proof uses, those of its lemmas included."""
-    return laws_of(proof, Axiom)
-
-
-def laws_of(proof: Proof, kind: type[Taken]) -> Iterator[Taken]:
-    """The laws of this kind that the proof uses, those of its lemmas included; nothing is run."""
-    for use in (use for step in proof.steps for use in step.needs if isinstance(use, Instance)):
-        if isinstance(use.law, kind):
-            yield use.law
-        elif isinstance(use.law, Lemma):
-            yield from laws_of(use.law.proof, kind)
+    return (use.law for use in instances(proof) if isinstance(use.law, Axiom))

@@ -3,13 +3,23 @@
 The full run is compared with one that starts later, or that has other weights. Where two states,
 slopes or weights are exactly equal their difference is exactly 0, and so is all that it is
 multiplied into: a gap that vanishes (λ = 0, nilpotent W) is seen to vanish.
+
+The full run and its adjoints are made once for all windows, and so are the sums of what came before
+each start; a window goes over its own last k steps alone:
+
+    time               0  ···  T−k  ···  T
+    the full run       h_0 → a_t, slopes, f_t → h_T         once
+    its adjoints       q_1 ← q_t ← ∇p(h_T)                  once
+    what came before   Σ_{t ≤ T−k} q_t f_tᵀ                 once, for all k
+    the other run               δ_t, dq_t over k steps      for each k
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 # arb or fmpq, and their matrices: python-flint gives both the same operations.
@@ -62,10 +72,13 @@ def vanishes(values: Vector) -> bool:
     return all(v == 0 for v in values)
 
 
-def change(function: Callable[[Number], Number], at: Vector, shift: Vector) -> Vector:
-    """f(a) − f(a − s) entry by entry, exactly 0 where s is."""
+def change(
+    function: Callable[[Number], Number], values: Vector, at: Vector, shift: Vector
+) -> Vector:
+    """f(a) − f(a − s) entry by entry for values f(a), exactly 0 where s is."""
     return [
-        0 * s if s == 0 else function(a) - function(a - s) for a, s in zip(at, shift, strict=True)
+        0 * s if s == 0 else value - function(a - s)
+        for value, a, s in zip(values, at, shift, strict=True)
     ]
 
 
@@ -75,17 +88,13 @@ def hadamard(one: Vector, two: Vector) -> Vector:
 
 
 @dataclass(frozen=True)
-class Gap:
-    """∇p_T of the full run minus that of another: what came before the other one started, and the
-    rest; (n, m) for the m trained columns of [h x 1]."""
+class Adjoints:
+    """The adjoints of the full run from one end: g by the states h_0, h_1, …, q by the
+    pre-activations a_1, a_2, …, and the sums of q_t f_tᵀ over t ≤ 0, 1, …, (n, m) each."""
 
-    before: Matrix
-    since: Matrix
-
-    @property
-    def whole(self) -> Matrix:
-        """The whole difference."""
-        return self.before + self.since
+    g: list[Vector]
+    q: list[Vector]
+    sums: list[Matrix]
 
 
 @dataclass(frozen=True)
@@ -111,6 +120,7 @@ class Run:
     cell: Cell
     inputs: Sequence[Matrix]
     trained: str
+    known: dict[int, Adjoints] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def path(self) -> tuple[list[Matrix], list[Vector]]:
@@ -122,21 +132,47 @@ class Run:
             states.append(self.arithmetic.matrix([[rho(a)] for a in before[-1]]))
         return states, before
 
+    @cached_property
+    def slopes(self) -> list[Vector]:
+        """ρ′(a_1) … ρ′(a_T)."""
+        return [[self.arithmetic.slope(a) for a in at] for at in self.path[1]]
+
+    @cached_property
+    def seen(self) -> list[Vector]:
+        """f_1 … f_T, the trained parts of [h_{t−1} x_t 1]."""
+        one, states = self.arithmetic.number(1.0), self.path[0]
+        return [self.columns(h, x, one) for h, x in zip(states, self.inputs, strict=False)]
+
     def columns(self, h: Matrix, x: Matrix, one: Number) -> Vector:
         """[h x 1], but for what is not trained."""
         parts = {"W": flat(h), "U": flat(x), "b": [one]}
         return [v for name, part in parts.items() if name in self.trained for v in part]
 
+    def adjoints(self, end: int) -> Adjoints:
+        """Those of p(h_end), made once."""
+        if end not in self.known:
+            made, WT = self.arithmetic, self.cell.W.transpose()
+            g, q = [made.gradient(flat(self.path[0][end]))], []
+            for slopes in self.slopes[end - 1 :: -1] if end else []:
+                q.append(hadamard(slopes, g[-1]))
+                g.append(flat(WT * made.matrix([[v] for v in q[-1]])))
+            terms = (self.summed([term]) for term in zip(q[::-1], self.seen, strict=False))
+            sums = list(accumulate(terms, initial=self.summed([])))
+            self.known[end] = Adjoints(g[::-1], q[::-1], sums)
+        return self.known[end]
+
     def gradient(self) -> Matrix:
         """∇p_T itself, (n, m)."""
-        return self.against(len(self.inputs)).before
+        return self.adjoints(len(self.inputs)).sums[-1]
 
-    def against(self, start: int, moved: Cell | None = None, end: int | None = None) -> Gap:
-        """The difference from a run that is zero up to time ``start``; both end at time ``end``.
+    def before(self, start: int, end: int | None = None) -> Matrix:
+        """What the steps up to time ``start`` add to ∇p at the end, (n, m)."""
+        return self.adjoints(len(self.inputs) if end is None else end).sums[start]
 
-        ``moved`` is this cell minus the other run's, nothing where that is the same.
-        """
-        return self.back(self.drift(start, moved, end))
+    def against(self, start: int, moved: Cell | None = None, end: int | None = None) -> Matrix:
+        """∇p of the run minus that of another, which is zero up to time ``start``; both end at time
+        ``end``. ``moved`` is this cell minus the other run's, nothing where that is the same."""
+        return self.before(start, end) + self.since(self.drift(start, moved, end))
 
     def drift(self, start: int, moved: Cell | None = None, end: int | None = None) -> Drift:
         """How the states drift apart."""
@@ -148,49 +184,44 @@ class Run:
             if moved is not None:
                 shift = shift + moved.W * (states[t] - delta) + moved.U * self.inputs[t] + moved.b
             deltas.append(delta)
-            shifts.append(flat(shift))
-            gap = shifts[-1] if made.linear else change(made.rho, before[t], shifts[-1])
+            gap = flat(shift)
+            shifts.append(gap)
+            if not made.linear:
+                gap = change(made.rho, flat(states[t + 1]), before[t], gap)
             delta = made.matrix([[v] for v in gap])
         return Drift(start, end, deltas, shifts, delta, moved)
 
-    def back(self, drift: Drift) -> Gap:
-        """The adjoint recursion of the run and of its difference from the other one."""
+    def since(self, drift: Drift) -> Matrix:
+        """What the steps of a drift add to the difference of the two gradients, (n, m)."""
         (states, before), made, WT = self.path, self.arithmetic, self.cell.W.transpose()
-        start, end, moved = drift.start, drift.end, drift.moved
-        g = made.gradient(flat(states[end]))
-        dg = [0 * v for v in g]
+        full, moved, start = self.adjoints(drift.end), drift.moved, drift.start
+        dg = [0 * v for v in full.g[-1]]
         if not vanishes(flat(drift.last)):
-            there = made.gradient(flat(states[end] - drift.last))
-            dg = [p - q for p, q in zip(g, there, strict=True)]
-        early: list[tuple[Vector, Vector]] = []
-        late: list[tuple[Vector, Vector]] = []
-        nothing = [0 * v for v in self.columns(states[0], self.inputs[0], made.number(0.0))]
-        for t in range(end - 1, -1, -1):
-            slopes = [made.slope(a) for a in before[t]]
-            q = hadamard(slopes, g)
-            seen = self.columns(states[t], self.inputs[t], made.number(1.0))
-            if t < start:
-                early.append((q, seen))
-            else:
-                i = t - start
-                bent = change(made.slope, before[t], drift.shifts[i])
-                hat = [s - c for s, c in zip(slopes, bent, strict=True)]
-                pairs = zip(hadamard(bent, g), hadamard(hat, dg), strict=True)
-                dq = [p + r for p, r in pairs]
-                other = [p - r for p, r in zip(q, dq, strict=True)]
-                moving = self.columns(drift.deltas[i], 0 * self.inputs[t], made.number(0.0))
-                late += [(dq, seen), (other, moving)]
-                dg_column = WT * made.matrix([[v] for v in dq])
-                if moved is not None:
-                    dg_column += moved.W.transpose() * made.matrix([[v] for v in other])
-                dg = flat(dg_column)
-            g = flat(WT * made.matrix([[v] for v in q]))
-        return Gap(*(self.summed(terms, nothing) for terms in (early, late)))
+            there = made.gradient(flat(states[drift.end] - drift.last))
+            dg = [p - q for p, q in zip(full.g[-1], there, strict=True)]
+        terms: list[tuple[Vector, Vector]] = []
+        for t in range(drift.end - 1, start - 1, -1):
+            g, q, slopes = full.g[t + 1], full.q[t], self.slopes[t]
+            bent = change(made.slope, slopes, before[t], drift.shifts[t - start])
+            hat = [s - c for s, c in zip(slopes, bent, strict=True)]
+            pairs = zip(hadamard(bent, g), hadamard(hat, dg), strict=True)
+            dq = [p + r for p, r in pairs]
+            other = [p - r for p, r in zip(q, dq, strict=True)]
+            moving = self.columns(drift.deltas[t - start], 0 * self.inputs[t], made.number(0.0))
+            terms += [(dq, self.seen[t]), (other, moving)]
+            dg_column = WT * made.matrix([[v] for v in dq])
+            if moved is not None:
+                dg_column += moved.W.transpose() * made.matrix([[v] for v in other])
+            dg = flat(dg_column)
+        return self.summed(terms)
 
-    def summed(self, terms: list[tuple[Vector, Vector]], nothing: Vector) -> Matrix:
+    def summed(self, terms: Sequence[tuple[Vector, Vector]]) -> Matrix:
         """Σ q fᵀ over the terms (q, f), in one product."""
         if not terms:
-            return self.arithmetic.matrix([list(nothing) for _ in range(self.cell.b.nrows())])
+            zero = self.columns(
+                0 * self.path[0][0], 0 * self.inputs[0], self.arithmetic.number(0.0)
+            )
+            return self.arithmetic.matrix([list(zero) for _ in range(self.cell.b.nrows())])
         left = self.arithmetic.matrix(
             [list(row) for row in zip(*(q for q, _ in terms), strict=True)]
         )

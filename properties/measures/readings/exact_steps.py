@@ -57,7 +57,7 @@ class Single:
     def bent(self) -> Vector:
         """ρ′ at h minus ρ′ at h'."""
         shift = flat(self.run.cell.W * (self.h - self.other))
-        return change(self.run.arithmetic.slope, self.before, shift)
+        return change(self.run.arithmetic.slope, self.slopes, self.before, shift)
 
     def columns(self, h: Matrix, size: float) -> Vector:
         """The trained parts of [h x_1 1], the last two times ``size``."""
@@ -137,7 +137,9 @@ class Steepest(Single):
     def bent(self) -> Vector:
         """ρ′ at h minus ρ′ at h'; raises IrrationalError where a slope that changes is no ratio."""
         shift = flat(self.run.cell.W * (self.h - self.other))
-        return change(known(self.rho.name, self.rho.rational_slope), self.before, shift)
+        slope = known(self.rho.name, self.rho.rational_slope)
+        moved = [a if s == 0 else slope(a) for a, s in zip(self.before, shift, strict=True)]
+        return change(slope, moved, self.before, shift)
 
 
 def steepest_square(rows: Rows) -> Square:

@@ -13,80 +13,110 @@ import numpy as np
 from flint import arb, arb_mat, fmpq
 
 from impl.numbers.exact_norm import ball_norm
-from properties.measures.readings.adjoints import Cell, Run, flat
+from properties.measures.readings.adjoints import Cell, Run, flat, vanishes
 from properties.measures.readings.balls import BallPair, float_ends, length
 from properties.measures.readings.gradients import ball_run
 from properties.measures.readings.states import mapped
 from properties.systems.batch import Batch
 from theory.numbers.interval import Interval
 
-PARTS = ("W", "U", "b")
+
+@dataclass(frozen=True)
+class Projected:
+    """What a step makes of one part before the projection, its norm, and what is nearest in Ω."""
+
+    proposed: arb_mat
+    size: arb
+    nearest: arb_mat
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A full cell, and by how much the truncated one differs from it, both in balls."""
+class Step:
+    """The full run at w_t, and what becomes of each trained part in the step from there."""
 
-    cell: Cell
-    moved: Cell
+    run: Run
+    rate: arb
+    parts: dict[str, Projected]
 
 
-def ball_descents(pair: BallPair, k: int) -> list[Pair]:
-    """w_1 … w_{N+1} of one pair at one window, made once."""
+def full_descent(pair: BallPair) -> tuple[list[Step], Run]:
+    """The descent of the full model, which is one for all windows, and the run at w_{N+1}."""
+    if "descent" not in pair.cache:
+        batch, run, found = pair.batch, ball_run(pair), []
+        alpha = arb(float(batch.step_size[0, 0, 0]))
+        for t in range(1, batch.spec.steps + 1):
+            rate = alpha / t if batch.spec.schedule == "inverse" else alpha
+            weights, parts = vars(run.cell).copy(), {}
+            for name, step in columns_of(run, run.gradient()).items():
+                proposed = weights[name] - rate * step
+                size = norm_of(name)(proposed)
+                scale = shrinking(size, float(getattr(batch.omega, name)[0]), proposed, name)
+                parts[name] = Projected(proposed, size, proposed * scale)
+                weights[name] = parts[name].nearest
+            found.append(Step(run, rate, parts))
+            run = Run(run.arithmetic, Cell(**weights), run.inputs, run.trained)
+        pair.cache["descent"] = found, run
+    descent: tuple[list[Step], Run] = pair.cache["descent"]
+    return descent
+
+
+def ball_descents(pair: BallPair, k: int) -> list[Cell]:
+    """By how much the weights ŵ_1 … ŵ_{N+1} of one window differ from the full ones, made once."""
     key = f"descents at {k}"
     if key not in pair.cache:
         pair.cache[key] = descended(pair, k)
-    found: list[Pair] = pair.cache[key]
+    found: list[Cell] = pair.cache[key]
     return found
 
 
-def descended(pair: BallPair, k: int) -> list[Pair]:
-    """Both descents in balls; NaN after a projection that balls cannot follow."""
-    batch, run = pair.batch, ball_run(pair)
-    spec, n = batch.spec, batch.cell.n
-    sizes = {"W": n, "U": batch.cell.d, "b": 1}
-    cell = run.cell
-    found = [Pair(cell, Cell(0 * cell.W, 0 * cell.U, 0 * cell.b))]
-    alpha = arb(float(batch.step_size[0, 0, 0]))
-    for t in range(1, spec.steps + 1):
-        rate, last = alpha / t if spec.schedule == "inverse" else alpha, found[-1]
-        here = Run(run.arithmetic, last.cell, run.inputs, run.trained)
-        gradient = here.gradient()
-        difference = here.against(max(spec.T - k, 0), last.moved).whole
-        parts, moved, at = vars(last.cell).copy(), vars(last.moved).copy(), 0
-        for name in PARTS:
-            if name not in spec.trained:
-                continue
-            columns = range(at, at + sizes[name])
-            at += sizes[name]
-            step, gap = (
-                arb_mat([[matrix[i, j] for j in columns] for i in range(n)])
-                for matrix in (gradient, difference)
-            )
+def descended(pair: BallPair, k: int) -> list[Cell]:
+    """The differences in balls; NaN after a projection that balls cannot follow."""
+    batch, cell = pair.batch, ball_run(pair).cell
+    found = [Cell(0 * cell.W, 0 * cell.U, 0 * cell.b)]
+    for step in full_descent(pair)[0]:
+        difference = step.run.against(max(batch.spec.T - k, 0), found[-1])
+        moved = vars(found[-1]).copy()
+        for name, gap in columns_of(step.run, difference).items():
             radius = float(getattr(batch.omega, name)[0])
-            parts[name], moved[name] = nearest(
-                parts[name] - rate * step, moved[name] - rate * gap, radius, name
-            )
-        found.append(Pair(Cell(**parts), Cell(**moved)))
+            proposed = moved[name] - step.rate * gap
+            moved[name] = nearest_gap(step.parts[name], proposed, radius, name)
+        found.append(Cell(**moved))
     return found
 
 
-def nearest(A: arb_mat, moved: arb_mat, radius: float, name: str) -> tuple[arb_mat, arb_mat]:
-    """ΠA and ΠA − Π(A − D) for D = ``moved``: inside the ball, or, scalars and what has a Frobenius
-    ball, outside of it; else NaN, but 0 for D = 0."""
-    size = ball_norm if name == "W" else lambda B: length(flat(B))
-    one, two = size(A), size(A - moved)
-    still = all(v.is_zero() for v in flat(moved))
-    if one <= radius and two <= radius:
-        return A, moved
-    if (name != "W" or len(flat(A)) == 1) and not (one.is_nan() or two.is_nan()):
-        # min(1, r/‖A‖) of a ball that meets the sphere is a ball, too.
-        first, second = (arb(1) if v <= radius else (radius / v).min(arb(1)) for v in (one, two))
-        P = A * first
-        return P, 0 * moved if still else P - (A - moved) * second
-    nothing = 0 * moved
-    blank = A * arb("nan")
-    return blank, nothing if still else blank
+def columns_of(run: Run, matrix: arb_mat) -> dict[str, arb_mat]:
+    """The columns of each trained part of an (n, m) gradient."""
+    rows, at, found = matrix.tolist(), 0, {}
+    for name in run.trained:
+        width = getattr(run.cell, name).ncols()
+        found[name] = arb_mat([row[at : at + width] for row in rows])
+        at += width
+    return found
+
+
+def norm_of(name: str) -> Callable[[arb_mat], arb]:
+    """The norm whose ball in Ω holds that part: ‖·‖₂ of W, ‖·‖_F of the others."""
+    return ball_norm if name == "W" else lambda A: length(flat(A))
+
+
+def shrinking(size: arb, radius: float, A: arb_mat, name: str) -> arb:
+    """s with ΠA = s A: 1 inside the ball, and min(1, r/‖A‖) of scalars and in Frobenius balls, also
+    where A may lie on either side; NaN of other matrices."""
+    if size <= radius:
+        return arb(1)
+    followed = name != "W" or len(flat(A)) == 1
+    return (radius / size).min(arb(1)) if followed and not size.is_nan() else arb("nan")
+
+
+def nearest_gap(full: Projected, moved: arb_mat, radius: float, name: str) -> arb_mat:
+    """ΠA − Π(A − D) for A = ``full`` and D = ``moved``; 0 for D = 0."""
+    if vanishes(flat(moved)):
+        return moved
+    other = full.proposed - moved
+    size = norm_of(name)(other)
+    if full.size <= radius and size <= radius:
+        return moved
+    return full.nearest - other * shrinking(size, radius, other, name)
 
 
 def w_gap_ball(before: int) -> Callable[[BallPair, int], arb]:
@@ -98,7 +128,7 @@ def w_gap_ball(before: int) -> Callable[[BallPair, int], arb]:
             return abs(arb(quadratic_gap(pair.batch, steps)))
         if pair.batch.spec.kind != "training":
             return arb("nan")
-        moved = ball_descents(pair, k)[steps].moved
+        moved = ball_descents(pair, k)[steps]
         return length([v for name in pair.batch.spec.trained for v in flat(getattr(moved, name))])
 
     return read
@@ -108,9 +138,8 @@ def trained_gap_ball(pair: BallPair, k: int) -> arb:
     """‖C(h_T(w_{N+1}) − h_T^k(ŵ_{N+1}))‖ in balls."""
     if pair.batch.spec.kind != "training":
         return arb("nan")
-    run, last = ball_run(pair), ball_descents(pair, k)[-1]
-    here = Run(run.arithmetic, last.cell, run.inputs, run.trained)
-    gap = here.drift(max(pair.batch.spec.T - k, 0), last.moved).last
+    here, moved = full_descent(pair)[1], ball_descents(pair, k)[-1]
+    gap = here.drift(max(pair.batch.spec.T - k, 0), moved).last
     return length(mapped(pair.batch.C[0], flat(gap)))
 
 

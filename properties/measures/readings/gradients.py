@@ -25,7 +25,7 @@ from impl.gradients.adjoint_error import (
 )
 from impl.models.rnn import RNN
 from impl.numbers.ball_functions import float_above
-from properties.measures.readings.adjoints import Arithmetic, Cell, Gap, Run, flat
+from properties.measures.readings.adjoints import Arithmetic, Cell, Run, flat
 from properties.measures.readings.balls import BallPair, length
 from properties.measures.readings.rationals import Square, where_rational
 from properties.measures.readings.slack import UP, norm_slack
@@ -34,11 +34,11 @@ from properties.systems.batch import Batch
 from properties.systems.unitary.exact import rational, square
 
 Tensor = torch.Tensor
-# Which part of the difference of two runs a quantity measures.
-PARTS: dict[str, Callable[[Gap], Any]] = {
-    "grad_gap": lambda gap: gap.whole,
-    "tbptt_gap": lambda gap: gap.before,
-    "tb_gap": lambda gap: gap.since,
+# Which part of the difference from a run that starts later a quantity measures.
+PARTS: dict[str, Callable[[Run, int], Any]] = {
+    "grad_gap": lambda run, start: run.against(start),
+    "tbptt_gap": lambda run, start: run.before(start),
+    "tb_gap": lambda run, start: run.since(run.drift(start)),
 }
 READINGS = {
     "grad_gap": (gradient_gaps, gradient_gap_error),
@@ -182,11 +182,11 @@ def matrix_gap(run: Run, name: str, k: int) -> list[Any]:
     """One of the windowed differences of a pair, as a vector."""
     T = len(run.inputs)
     if name != "grad_gap_mean":
-        return flat(PARTS[name](run.against(T - k)))
+        return flat(PARTS[name](run, T - k))
     made = run.arithmetic
     total = sum(
-        (run.against(max(t - k, 0), end=t).whole for t in range(2, T + 1)),
-        run.against(max(1 - k, 0), end=1).whole,
+        (run.against(max(t - k, 0), end=t) for t in range(2, T + 1)),
+        run.against(max(1 - k, 0), end=1),
     )
     return [v / made.number(float(T)) for v in flat(total)]
 
@@ -194,7 +194,7 @@ def matrix_gap(run: Run, name: str, k: int) -> list[Any]:
 def other_gap(run: Run, batch: Batch) -> list[Any]:
     """∇p_T(w) − ∇p_T(w') of a pair, as a vector."""
     other = cell_of(run.arithmetic, batch.other or batch.cell)
-    return flat(run.against(0, run.cell.minus(other)).whole)
+    return flat(run.against(0, run.cell.minus(other)))
 
 
 def weights_moved(made: Arithmetic, batch: Batch) -> list[Any]:

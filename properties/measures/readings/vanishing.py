@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import torch
 
+from properties.measures.readings.states import before_start
 from properties.systems.batch import Batch
 
 Tensor = torch.Tensor
@@ -25,20 +26,22 @@ EARLY, LATE = "tbptt_gap", "tb_gap"  # what truncated back-propagation leaves ou
 
 def where_apart(batch: Batch, name: str, value: Tensor) -> Tensor:
     """A difference of gradients, or its error, (B, S, K+1), and 0 at the windows where there is
-    none: from T on too, where the truncated model is the full one."""
+    none."""
     k = torch.arange(batch.K + 1, device=batch.x.device)
     early, late = name == EARLY, name == LATE
     first = meetings(batch.cell.W) * (2 if "W" in batch.spec.trained and not early else 1)
-    apart = (k >= int(late)) & (k < batch.spec.T) & (k < first[:, None, None])
+    apart = (k >= int(late)) & (k < first[:, None, None])
     if late or "b" not in batch.spec.trained:
         apart = apart & ~rests(batch)[:, :, None]
-    return torch.where(apart, value, 0.0)
+    return before_start(batch, torch.where(apart, value, 0.0))
 
 
 def meetings(W: Tensor) -> Tensor:
     """The least m with Wᵐ = 0 by its pattern, (B,); more than any window where there is none."""
     wired = (W != 0).to(W.dtype)
     reach, found = wired, torch.full(W.shape[:1], 2**30, device=W.device)
+    if bool((wired.diagonal(dim1=1, dim2=2) != 0).any(1).all()):  # a unit wired to itself
+        return found
     for m in range(1, W.shape[1] + 1):
         gone = ~(reach != 0).flatten(1).any(1)
         found = torch.where(gone, found.clamp(max=m), found)

@@ -37,6 +37,8 @@ Tensor = torch.Tensor
 # A vector of n units in some arithmetic: sums, differences and products by entry are one again.
 Units = Any
 Defined = Callable[["Run", int], Units]
+# Where a pair, and its balls, keep their runs.
+OF_RUN = "run of measures that are a function of it"
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,15 +111,15 @@ def of_run(name: str, vector: Defined, needs: Needs = NOTHING) -> Measure:
         return Interval(lo, hi)
 
     def ball(pair: BallPair, k: int) -> arb:
-        if "run" not in pair.cache:
-            pair.cache["run"] = balls(pair.batch)
-        return length(vector(pair.cache["run"], k).matrix.entries())
+        if OF_RUN not in pair.cache:
+            pair.cache[OF_RUN] = balls(pair.batch)
+        return length(vector(pair.cache[OF_RUN], k).matrix.entries())
 
     @where_rational
     def square(batch: Batch, k: int) -> fmpq | None:
-        if "rational run" not in batch.cache:
-            batch.cache["rational run"] = rationals(batch)
-        found = vector(batch.cache["rational run"], k).matrix.entries()
+        if OF_RUN not in batch.cache:
+            batch.cache[OF_RUN] = rationals(batch)
+        found = vector(batch.cache[OF_RUN], k).matrix.entries()
         return sum((v * v for v in found), fmpq(0))
 
     read = Measure(name, value=value, enclosure=enclosure, balls=ball, square=square, needs=needs)

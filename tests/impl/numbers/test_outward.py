@@ -61,6 +61,21 @@ def test_divide_and_root() -> None:
     assert outward.sqrt_up(2.0).item() == pytest.approx(2**0.5, rel=1e-15)
 
 
+def test_small_and_large_tensors_come_to_the_same_bits() -> None:
+    """NumPy's path against torch's, which tensors that carry gradients and large ones take."""
+    special = [math.nan, math.inf, -math.inf, -0.0, 2.0**-1060, -(2.0**-900)]
+    values = torch.tensor([*PLAIN, *special], dtype=torch.float64)
+    a, b = (v.flatten() for v in torch.meshgrid(values, values, indexing="ij"))
+    a, b = torch.cat([a, A * 3]), torch.cat([b, B / 7])
+    many = 1 + 4096 // len(a)
+    for operation in (outward.add_up, outward.mul_up, outward.div_up):
+        small, large = operation(a, b), operation(a.repeat(many), b.repeat(many))
+        assert torch.equal(large.view(torch.int64), small.repeat(many).view(torch.int64))
+    for operation in (outward.sqrt_up, outward.square_up):
+        small, large = operation(a), operation(a.clone().requires_grad_()).detach()
+        assert torch.equal(large.view(torch.int64), small.view(torch.int64))
+
+
 def test_nothing_is_nan() -> None:
     """What is not a number becomes infinity, the bound that always holds."""
     nan = torch.tensor([math.nan, math.inf], dtype=torch.float64)

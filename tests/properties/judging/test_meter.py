@@ -2,9 +2,10 @@
 
 import pytest
 
+from properties.attacks.budget import PROFILES
 from properties.judging import meter
 from properties.judging.judge import judge
-from properties.runs.parts import Part
+from properties.runs.parts import chosen_claims, parts_of
 from properties.runs.run import run_calls
 from properties.systems.batch import build
 from properties.systems.table import system
@@ -21,7 +22,10 @@ def test_every_check_counts() -> None:
 @pytest.mark.slow
 def test_checks_of_other_processes_count() -> None:
     """As many as the same parts make here."""
-    calls = [(Part("contraction-linear", "extremal"), 0), (Part("contraction-rnn", "extremal"), 0)]
+    chosen = chosen_claims(("contraction-linear", "contraction-rnn"))
+    calls = [
+        (p, 0) for p in parts_of(chosen, ("extremal",), PROFILES["quick"]) if p.pool and p.claims
+    ]
     counts = []
     for workers in (0, 2):
         before = meter.total()

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from properties.attacks.budget import Budget
+from properties.attacks.budget import PROFILES, Budget
 from properties.attacks.campaign import attack_claim, derived_seed, not_applicable
 from properties.judging.evidence import Evidence
 from properties.runs.parts import (
@@ -20,7 +20,9 @@ from properties.runs.parts import (
     parts_of,
     run_part,
 )
-from properties.runs.run import axiom_records, environment, found, heaviest_first, merge, run_parts
+from properties.runs.record import axiom_records, merge
+from properties.runs.run import environment, heaviest_first, run_parts
+from properties.runs.versions import found
 from reports.records.outcome import comparable, problems
 from reports.records.record import Tally
 from theory import CLAIMS, claim
@@ -31,6 +33,7 @@ from theory.proof.proof import Ledger, StepResult
 
 CHEAP = [claim("instability")]
 ATTACKS = ("random", "extremal")
+PARTS = parts_of(CHEAP, ATTACKS, PROFILES["quick"])
 
 
 def run(results: list[PartResult], attacks: tuple[str, ...] = ATTACKS):
@@ -41,7 +44,7 @@ def run(results: list[PartResult], attacks: tuple[str, ...] = ATTACKS):
 @pytest.fixture(scope="module")
 def parts() -> list[PartResult]:
     """The parts of a cheap claim, done here."""
-    return run_parts(parts_of(CHEAP, ATTACKS), profile="quick", seed=3, workers=0)
+    return run_parts(PARTS, profile="quick", seed=3, workers=0)
 
 
 @pytest.mark.slow
@@ -49,17 +52,17 @@ def test_a_seed_gives_the_same_run_with_two_workers(parts: list[PartResult]) -> 
     """Spawned processes give the same record, in whatever order they end."""
     heard: list[Part] = []
     there = run_parts(
-        parts_of(CHEAP, ATTACKS), profile="quick", seed=3, workers=2,
+        PARTS, profile="quick", seed=3, workers=2,
         progress=lambda result: heard.append(result.part),
     )  # fmt: skip
-    assert sorted(heard) == sorted(parts_of(CHEAP, ATTACKS))
+    assert sorted(heard) == sorted(PARTS)
     assert comparable(run(there)) == comparable(run(parts))
 
 
 @pytest.mark.slow
 def test_a_seed_gives_the_same_run_twice(parts: list[PartResult]) -> None:
     """The same seed again is the same record; another seed is another one."""
-    wanted = [p for p in parts_of(CHEAP, ATTACKS) if p.work in ATTACKS]
+    wanted = [p for p in PARTS if p.work in ATTACKS]
     before = {r.part: r for r in parts}
     again = [run_part(part, profile_name="quick", seed=3) for part in wanted]
     assert all(replace(r, seconds=0) == replace(before[r.part], seconds=0) for r in again)
@@ -91,11 +94,13 @@ def test_the_matrix_of_a_run(parts: list[PartResult]) -> None:
 
 
 def test_a_missing_part_fails_the_run(parts: list[PartResult]) -> None:
-    """Each part in turn is missed by its name."""
+    """Each part in turn is missed, by the names of all that it would have told of."""
     for i, missing in enumerate(parts):
         partial = run(parts[:i] + parts[i + 1 :])
-        assert partial.missing_parts == (missing.part.name,)
-        assert any(missing.part.name in problem for problem in problems(partial))
+        names = tuple(f"{claim}/{work}" for claim, work in missing.part.told)
+        assert sorted(partial.missing_parts) == sorted(names)
+        for name in names:
+            assert f"the part {name!r} never reported" in problems(partial)
 
 
 def test_results_travel(parts: list[PartResult]) -> None:
@@ -108,21 +113,21 @@ def test_results_travel(parts: list[PartResult]) -> None:
 def test_a_violation_fails_the_part_and_the_run(parts: list[PartResult]) -> None:
     """A counted violation, an open check, an unproved ledger and a survivor are each reported."""
     by_work = {result.part.name: result for result in parts}
-    attack = by_work["instability/random"]
-    evidence = attack.evidence["no-window"]
+    attack = by_work["instability/random/unstable-48x12/1"]
+    evidence = attack.evidence["instability"]["no-window"]
     for tally in (Tally(holds=1, violated=1), Tally(holds=1, undecided=1)):
         bad = Evidence(evidence.claim, evidence.form, False, tally, failing=evidence.tightest[:1])
-        spoiled = replace(attack, evidence={"no-window": bad})
+        spoiled = replace(attack, evidence={"instability": {"no-window": bad}})
         assert len(failures(spoiled)) == 2
         others = [r for r in parts if r is not attack]
         assert problems(run([*others, spoiled]))
     proof = by_work["instability/proof"]
     unproved = replace(proof, ledgers=tuple(replace(x, proved=False) for x in proof.ledgers))
     assert failures(unproved)[0] == "no-window: not proved"
-    sabotage = by_work["instability/sabotage"]
-    variant = sabotage.variants[0]
+    sabotage = by_work["instability/random+sabotage/unstable-48x12"]
+    variant = sabotage.variants["instability"][0]
     stands = replace(variant, convicted=False, ledger_fails=False)
-    found_ = failures(replace(sabotage, variants=(stands,)))
+    found_ = failures(replace(sabotage, variants={"instability": (stands,)}))
     assert len(found_) == 2
     assert "survived" in found_[0]
     assert "ledger proves" in found_[1]
@@ -142,18 +147,33 @@ def test_counts_of_a_run_add_up(parts: list[PartResult]) -> None:
 def test_a_claim_without_parts_has_no_evidence() -> None:
     """An empty run names all that is missing and passes nothing."""
     empty = run([])
-    assert len(empty.missing_parts) == len(parts_of(CHEAP, ATTACKS))
+    assert empty.missing_parts == empty.expected_parts
     assert all(entry.worst is None and entry.tally.total == 0 for entry in empty.claims)
     assert any("never tested in earnest" in problem for problem in problems(empty))
 
 
 def test_long_parts_go_first() -> None:
-    """Sabotage before random search before proofs; an unknown work last."""
-    order = [
-        p.work
-        for p in heaviest_first([Part("c", w) for w in ("proof", "new", "random", "sabotage")])
-    ]
-    assert order == ["sabotage", "random", "proof", "new"]
+    """Directed search before random search before proofs; what many claims share before what few
+    do; an unknown work last."""
+    works = [("proof", 1), ("new", 1), ("random", 1), ("targeted", 1), ("random", 2)]
+    parts = [Part(work, ("a", "b")[:count]) for work, count in works]
+    order = [(part.work, len(part.claims)) for part in heaviest_first(parts)]
+    assert order == [("targeted", 1), ("random", 2), ("random", 1), ("proof", 1), ("new", 1)]
+
+
+def test_a_claim_meets_the_same_systems_alone_and_among_others(small_quick: None) -> None:
+    """Whoever else is judged on them, the evidence for a claim and its variants is the same."""
+    both = [claim("urnn-defect"), claim("urnn-tight")]
+    told = []
+    for claims in (both, both[1:]):
+        parts = parts_of(claims, ("random",), PROFILES["quick"])
+        (part,) = (p for p in parts if p.pool.startswith("block") and p.false and not p.block)
+        assert part.claims == part.false == tuple(entry.id for entry in claims)
+        told.append(run_part(part, profile_name="quick", seed=5))
+    among, alone = told
+    assert among.evidence["urnn-tight"] == alone.evidence["urnn-tight"]
+    assert among.variants["urnn-tight"] == alone.variants["urnn-tight"]
+    assert among.evidence["urnn-tight"]["multiplicity"].tally.holds
 
 
 def test_human_steps_are_not_proofs() -> None:

@@ -46,8 +46,10 @@ def test_commands_refuse(folder, setting, ailment):
         "from properties.runs.parts import Part\nfrom properties.runs.run import remote_part\n"
         f"{setting}\n"
         f"for words in {COMMANDS!r}: print(main(list(words)), file=sys.stderr)\n"
-        "for work in ('proof', 'sabotage', 'extremal'):\n"
-        "    try: remote_part(Part('truncation', work), 'quick', 0, 'cpu')\n"
+        "for part in (Part('proof', ('truncation',)),\n"
+        "        Part('random', (), ('truncation',), 'rnn-48x12'),\n"
+        "        Part('extremal', ('truncation',), (), 'rnn-48x12')):\n"
+        "    try: remote_part(part, 'quick', 0, 'cpu')\n"
         "    except MachineError as error: print(error, 2, sep='\\n', file=sys.stderr)\n"
         "print(main(['doctor']), file=sys.stderr)"
     )

@@ -5,6 +5,7 @@ have the slopes p + 5 q.  What is constant is seen at points, to 40 digits.
 """
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
@@ -188,6 +189,18 @@ def drawn(random: Random) -> dict[Expr, Any]:
     }  # fmt: skip
 
 
+def met_and_true(axiom: Axiom, tries: Iterable[dict[Expr, Any]]) -> None:
+    """Each clause is met often, and its conclusion then holds."""
+    met = Counter[int]()
+    for env in tries:
+        for index, clause in enumerate(axiom.clauses):
+            if all(holds(premise, env) for premise in clause.given):
+                met[index] += 1
+                assert holds(clause.conclusion, env), (clause, env)
+    assert len(met) == len(axiom.clauses)
+    assert min(met.values()) >= 5
+
+
 @pytest.mark.parametrize(
     "axiom",
     [EMPTY, FEWER, LARGEST, SUBSTITUTION, HOMOMORPHISM, TANH_POLES, NO_LONELY_POLE],
@@ -195,16 +208,9 @@ def drawn(random: Random) -> dict[Expr, Any]:
 )
 def test_a_law_holds_of_lines(axiom: Axiom) -> None:
     """Each clause is met often, and its conclusion then holds; sizes 0 and 1 are among them."""
-    random, met = Random(0), Counter[int]()
     with mpmath.workdps(60):
-        for _ in range(400):
-            env = drawn(random)
-            for index, clause in enumerate(axiom.clauses):
-                if all(holds(premise, env) for premise in clause.given):
-                    met[index] += 1
-                    assert holds(clause.conclusion, env), (clause, env)
-    assert len(met) == len(axiom.clauses)
-    assert min(met.values()) >= 5
+        random = Random(0)
+        met_and_true(axiom, (drawn(random) for _ in range(400)))
 
 
 @dataclass(frozen=True)
@@ -251,6 +257,19 @@ OF_FIELDS = {
 }  # fmt: skip
 
 
+def drawn_fields(random: Random) -> dict[Expr, Any]:
+    """Lists of lines, and of lines beside exponentials."""
+    lists = [
+        [[random.randrange(-2, 3) for _ in range(3)] for _ in range(random.randrange(4))]
+        for _ in range(4)
+    ]
+    env: dict[Expr, Any] = {
+        one: Field(lines, []) for one, lines in zip((P, X, Y), lists, strict=False)
+    }
+    env[Z] = Field([], [*lists[3], *lists[2]] if random.random() < 0.5 else lists[3])
+    return env
+
+
 @pytest.mark.parametrize(
     "axiom", [AX, BASIS, DIFFERENTIALS, TRANSCENDENCE, TANH_ALGEBRAIC], ids=lambda axiom: axiom.id
 )
@@ -260,20 +279,8 @@ def test_a_law_of_fields_holds_of_lines_and_their_exponentials(
     """Ax's bound is met with equality there; none of the lists, and all, may be empty."""
     for name, meaning in OF_FIELDS.items():
         monkeypatch.setitem(MEANING, name, meaning)
-    random, met = Random(1), Counter[int]()
-    for _ in range(300):
-        lists = [
-            [[random.randrange(-2, 3) for _ in range(3)] for _ in range(random.randrange(4))]
-            for _ in range(4)
-        ]
-        env = {one: Field(lines, []) for one, lines in zip((P, X, Y), lists, strict=False)}
-        env[Z] = Field([], [*lists[3], *lists[2]] if random.random() < 0.5 else lists[3])
-        for index, clause in enumerate(axiom.clauses):
-            if all(holds(premise, env) for premise in clause.given):
-                met[index] += 1
-                assert holds(clause.conclusion, env), (clause, env)
-    assert len(met) == len(axiom.clauses)
-    assert min(met.values()) >= 5
+    random = Random(1)
+    met_and_true(axiom, (drawn_fields(random) for _ in range(300)))
 
 
 def test_exponentials_of_a_network_satisfy_no_equation() -> None:

@@ -13,12 +13,13 @@ from formal import BITS, violated
 from systems import System, system
 
 from theory import CLAIMS
-from theory.language import ONE, Assumption, Clause, Instance, Law, eq, law, le, symbols
+from theory.language import ONE, Assumption, Clause, Law, eq, law, le, symbols
+from theory.language.definitions import Definition
 from theory.language.terms.variables import a, b
 from theory.language.terms.vectors import phi
 from theory.language.vocabulary import unfold
 from theory.proof import Form, Proof
-from theory.proof.lemma import Lemma
+from theory.proof.laws import instances
 
 FORMS = {f"{claim.id}/{form.name}": form for claim in CLAIMS for form in claim.forms}
 TRIES = 12
@@ -42,13 +43,8 @@ LARGER = {
 
 def definitions(proof: Proof) -> dict[str, Law]:
     """The definitions that a proof uses, those of its lemmas included."""
-    found: dict[str, Law] = {}
-    for use in (use for step in proof.steps for use in step.needs if isinstance(use, Instance)):
-        if isinstance(use.law, Lemma):
-            found |= definitions(use.law.proof)
-        elif type(use.law) is Law:
-            found[use.law.id] = use.law
-    return found
+    laws = (use.law for use in instances(proof))
+    return {used.id: used for used in laws if isinstance(used, Definition)}
 
 
 def hypotheses(form: Form) -> list[Law]:
@@ -83,6 +79,12 @@ def test_the_check_sees_a_contradiction() -> None:
         found = hypotheses(replace(form, assumptions=(*form.assumptions, more)))
         world = system("state-bound/finite")
         assert [told.id for told in found if fails(told, world)] == [more.id]
+
+
+def test_definitions_are_hypotheses_too() -> None:
+    """Those of lemmas as well: the recursion of the states is a lemma's."""
+    told = {law.id for law in hypotheses(FORMS["truncation/uniform"])}
+    assert "recursion" in told
 
 
 @pytest.mark.slow

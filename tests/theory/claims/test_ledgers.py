@@ -9,7 +9,7 @@ from theory.language import Assumption, Axiom, Instance, Law
 from theory.language.definitions import DEFINED, Definition
 from theory.models.activations import ACTIVATIONS
 from theory.proof import Claim, Form, Variant, check, prove, prove_variant
-from theory.proof.laws import laws_of
+from theory.proof.laws import instances
 from theory.proof.lemma import Lemma
 from theory.registry import check_claims
 
@@ -36,7 +36,10 @@ CARRYING = (
 )
 PROOFS = {form.proof for claim in CLAIMS for form in claim.forms}
 AXIOM_NAMES, DEFINITION_NAMES = (
-    {proof: {law.id for law in laws_of(proof, kind)} for proof in PROOFS}
+    {
+        proof: {use.law.id for use in instances(proof) if isinstance(use.law, kind)}
+        for proof in PROOFS
+    }
     for kind in (Axiom, Definition)
 )
 HUMAN: set[str] = set()  # the claims with an argument in prose

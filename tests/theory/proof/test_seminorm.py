@@ -13,7 +13,7 @@ from theory.language.terms.gradients import loss_gradient
 from theory.language.terms.jets import own_slope
 from theory.language.terms.vectors import norm
 from theory.proof import Form, Proof
-from theory.proof.lemma import Lemma
+from theory.proof.laws import instances
 
 SEMINORM = (TRIANGLE, HOMOGENEITY)  # what holds of the length of a part of the state too
 CELL_FORMS = [
@@ -30,10 +30,8 @@ def operator_norms(proof: Proof) -> Iterator[Instance]:
     Derivatives in the weights that a sum multiplies, and gradients of losses, are covectors of
     weights, and no states; of states no inner product is taken.
     """
-    for use in (use for step in proof.steps for use in step.needs if isinstance(use, Instance)):
-        if isinstance(use.law, Lemma):
-            yield from operator_norms(use.law.proof)
-        elif isinstance(use.law, Axiom) and use.law not in SEMINORM and speaks_of_norm(use.law):
+    for use in instances(proof):
+        if isinstance(use.law, Axiom) and use.law not in SEMINORM and speaks_of_norm(use.law):
             of_weights = use.law is INNER_PRODUCT or any(
                 t.has(own_slope, loss_gradient) for t in use.terms
             )

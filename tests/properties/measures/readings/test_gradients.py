@@ -1,5 +1,6 @@
 """Gradients of pairs: float64 against balls against rationals, at any depth."""
 
+import dataclasses
 import itertools
 import math
 
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 
 from properties.attacks.extremal import SPECIAL
 from properties.judging.judge import Verdict, judge
-from properties.measures.readings.gradients import in_balls, run_of
+from properties.measures.readings.gradients import in_balls, rational_run, run_of
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
 from properties.systems.spec import INPUTS, LOSSES, REGIMES, TRAINED, SystemSpec
@@ -90,6 +91,22 @@ def test_balls_agree_with_autograd() -> None:
             found = run_of(in_balls(pair), pair).gradient().tolist()
         computed = [[float(v) for v in row] for row in found]
         np.testing.assert_allclose(computed, expected.numpy(), rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("activation", ["identity", "relu"])
+def test_windows_share_what_came_before_them(activation: str) -> None:
+    """Against the plain twin, two runs by themselves that are subtracted: the same rationals."""
+    spec = spec_of(6, "gradient", activation, "squared")
+    for trained in TRAINED:
+        pair = build(replace(spec, trained=trained).alone(0, 0))
+        run = rational_run(pair)
+        assert run is not None
+        for end in (len(run.inputs), 3):
+            upto = dataclasses.replace(run, known={}, inputs=run.inputs[:end])
+            for start in range(end + 1):
+                alone = dataclasses.replace(run, known={}, inputs=run.inputs[start:end])
+                truncated = alone.gradient() if start < end else 0 * upto.gradient()
+                assert run.against(start, end=end) == upto.gradient() - truncated
 
 
 def test_what_vanishes_is_exactly_zero() -> None:

@@ -108,6 +108,19 @@ def test_a_linear_system_is_decided_in_rationals() -> None:
     assert AGAIN.square(pair, 0) == (W**5 * U * x) ** 2
 
 
+@pytest.mark.parametrize("first", ["of run", "of gradients"])
+def test_a_pair_keeps_runs_of_each_sort(first: str) -> None:
+    """Gradients are read off runs of their own, of the same pair, in any order."""
+    spec = next(s for s in extremal_specs("gradient") if s.activation == "identity")
+    pair = build(spec.alone(0, 0))
+    measures = [SAME["h_gap"], MEASURES["grad_gap"]]
+    with ctx.workprec(PRECISION):
+        for measure in measures if first == "of run" else reversed(measures):
+            ball, square = measure.ball(pair, 1, PRECISION), measure.square(pair, 1)
+            assert square is not None
+            assert ball.overlaps(arb(square).sqrt())
+
+
 @pytest.mark.parametrize("kind", ["urnn", "tcn"])
 def test_other_systems_have_no_reading(kind: str) -> None:
     """What is decided in rationals, or is not recurrent, is another thing than its float image."""

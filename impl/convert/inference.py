@@ -1,0 +1,111 @@
+"""All outputs of a truncated model at once, each from the zero state on at least its last k inputs.
+
+One window an output takes k steps of T rows, the plain loop T steps of one. Between them lie chunks
+of C ≥ k outputs each, which overlap: all but the first start k inputs early, from the zero state,
+and advance together as rows of one product. That is (C + k)/C of the loop's work in C + k steps.
+
+    inputs   0         C         2C        3C
+    chunk 0  |outputs  |
+    chunk 1      |k    |outputs  |
+    chunk 2                |k    |outputs  |
+
+So an output is h_t^j with j between min(k, t) and k + C, never with a shorter window: what Lemma 1
+bounds at k it bounds at every j ≥ k, and each is a run of the cell from the zero state, of which
+the certificate's `rounding` speaks. Source: Miller & Hardt, Lemma 1.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import linear, pad
+
+from impl.arithmetic.activation import Activation
+from impl.cells.kind import BIASES, Kind, Weights
+
+FEWEST = 4  # chunks of a sequence that pay for running k inputs again, whatever the sizes
+# How many rows of n numbers cost what a step costs by itself, times n, by torch's word for the
+# cell: measured on a CPU with AVX-512, where oneDNN starts the steps of an LSTM cheaply. On CUDA
+# each step is several launches.
+OVERHEAD = {"LSTM": 256}
+USUAL, LAUNCHED = 1024, 2**16
+_NATIVE: dict[str, Callable[..., tuple[Tensor, ...]]] = {"LSTM": torch.lstm, "GRU": torch.gru}
+_NATIVE_DTYPES = (torch.float32, torch.float64)
+_IN_PLACE = {"tanh": torch.Tensor.tanh_, "relu": torch.Tensor.relu_}
+
+
+def chunks(kind: Kind, n: int, x: Tensor, k: int) -> int:
+    """Into how many chunks each sequence of x (N, T, d) is cut: √(T w/(k N)) with w = overhead/n,
+    of at least k outputs each, or 1, the plain loop, if these are fewer than FEWEST.
+
+    M = √(T w/(k N)) makes (T/M + k)(w + N M) least: the steps, times what a step of N M rows costs.
+    """
+    N, T = x.shape[:2]
+    overhead = OVERHEAD.get(kind.mode or "", USUAL) if x.device.type == "cpu" else LAUNCHED
+    M = min(math.isqrt(T * overhead // max(1, n * k * N)), T // max(1, k))
+    return M if M >= FEWEST else 1
+
+
+def outputs(
+    kind: Kind, weights: Weights, x: Tensor, k: int, M: int, rho: Activation | None = None
+) -> Tensor:
+    """h_t^j, j ≥ min(k, t), of all inputs x (N, T, d) in M chunks a sequence: (N, T, n).
+
+    Output t, counted from 0, has started at input max(0, C ⌊t/C⌋ − k) with C = ⌈T/M⌉ ≥ k. ``rho``
+    is the activation of a vanilla cell.
+    """
+    T = x.shape[1]
+    C = -(-T // M)
+    x = pad(x, (0, 0, 0, M * C - T))  # no output sees what follows the last input
+    if rho is not None:
+        return _in_place(weights, x, k, C, rho)[:, :T]
+    if M == 1:
+        return _run(kind, weights, x)
+    L = C + k
+    later = x[:, C - k :].unfold(1, L, C).transpose(2, 3)
+    windows = torch.cat([x[:, None, :L], later], dim=1)
+    h = _run(kind, weights, windows.flatten(0, 1)).unflatten(0, windows.shape[:2])
+    return torch.cat([h[:, 0, :C], h[:, 1:, k:].flatten(1, 2)], dim=1)[:, :T]
+
+
+def _in_place(weights: Weights, x: Tensor, k: int, C: int, rho: Activation) -> Tensor:
+    """ρ(W h + U x + b), each state where its drive stood."""
+    b = [weights[name] for name in BIASES if name in weights]
+    drives = linear(x, weights["weight_ih"], sum(b[1:], b[0]) if b else None)
+    rows = drives.reshape(-1, C, drives.shape[2])  # a chunk each
+    h, W = torch.zeros_like(rows[:, 0]), weights["weight_hh"].mT
+    if k and x.shape[1] > C:
+        early = h[1:].clone()
+        for t in range(C - k, C):  # their drives stand in the chunk before
+            early = rho(torch.addmm(rows[:-1, t], early, W))
+        h[1:] = early
+        h[:: x.shape[1] // C] = 0.0  # the first chunk of each sequence
+    replace = _IN_PLACE.get(rho.name, lambda z: z.copy_(rho(z)))
+    for t in range(C):
+        h = replace(rows[:, t].addmm_(h, W))
+    return drives
+
+
+def _run(kind: Kind, weights: Weights, x: Tensor) -> Tensor:
+    """The cell on x (N, L, d) from the zero state, by torch's own loop where it has one."""
+    if kind.mode in _NATIVE and x.dtype in _NATIVE_DTYPES:
+        return _native(kind, weights, x)
+    drive, n = kind.drive(weights, x), kind.layout(weights).sizes(weights)
+    s, found = drive.new_zeros(len(x), 1, n.state), []
+    for t in range(x.shape[1]):
+        s = kind.step(weights, drive[:, t : t + 1], s)
+        found.append(s[:, 0, -n.n :])
+    return torch.stack(found, dim=1)
+
+
+def _native(kind: Kind, weights: Weights, x: Tensor) -> Tensor:
+    """One layer of torch's LSTM or GRU."""
+    W, zero = weights["weight_hh"], weights["weight_hh"].new_zeros(len(weights["weight_hh"]))
+    flat = [weights["weight_ih"], W, *(weights.get(name, zero) for name in BIASES)]
+    h = x.new_zeros(1, len(x), W.shape[1])
+    start: Any = [h, h] if kind.mode == "LSTM" else h
+    return _NATIVE[str(kind.mode)](
+        x, start, flat, True, 1, 0.0, False, False, True
+    )[0]  # fmt: skip

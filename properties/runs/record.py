@@ -1,0 +1,174 @@
+"""From the results of parts to one run record, whatever the order in which they came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from properties.attacks.budget import profile as profile_of
+from properties.attacks.campaign import Seen, not_applicable, nothing_seen
+from properties.attacks.table import attacks
+from properties.judging.evidence import Evidence
+from properties.runs.matrix import matrix
+from properties.runs.parts import PROOF, SABOTAGE, Part, PartResult, parts_of
+from reports.records.ledger import Axiom, LedgerRecord
+from reports.records.number import Number
+from reports.records.record import (
+    AttackRecord,
+    ClaimRecord,
+    Environment,
+    FormRecord,
+    Run,
+    VariantRecord,
+)  # fmt: skip
+from theory.axioms.base import AXIOMS
+from theory.language.law import Axiom as LawAxiom
+from theory.language.printing import statement_latex, statement_mathml, statement_text
+from theory.proof.claim import Claim
+from theory.proof.laws import counted
+
+
+def merge(
+    results: Iterable[PartResult], *, claims: Sequence[Claim], attacks: Sequence[str], profile: str,
+    seed: int, systems: int = 0, environment: Environment | None = None,
+) -> Run:  # fmt: skip
+    """The run record, whatever the order in which parts ended; a claim's proof, its sabotage or an
+    attack on it of which a part is missing is named."""
+    done = list(results)
+    left = lacking(done, claims, attacks, profile)
+    seen: dict[str, dict[str, Seen]] = {}
+    for entry in claims:
+        told = [attack for attack in attacks if (entry.id, attack) not in left]
+        seen[entry.id] = evidence_of(entry, told, done)
+    evidence = {entry.id: by_form(entry, seen[entry.id]) for entry in claims}
+    records = tuple(
+        claim_record(entry, seen[entry.id], evidence[entry.id], done) for entry in claims
+    )
+    return Run(
+        environment=environment or Environment(),
+        profile=profile,
+        seed=seed,
+        systems=systems,
+        attacks=tuple(attacks),
+        claims=records,
+        axioms=axiom_records(),
+        expected_parts=tuple(
+            f"{entry.id}/{work}" for entry in claims for work in (PROOF, SABOTAGE, *attacks)
+        ),
+        missing_parts=tuple(f"{id}/{work}" for id, work in left),
+        matrix=matrix(claims, evidence, {record.id: record.ledgers for record in records}),
+    )
+
+
+def lacking(
+    results: Iterable[PartResult], claims: Sequence[Claim], attacks: Sequence[str], profile: str
+) -> list[tuple[str, str]]:
+    """(claim, work) of what some part has not reported, in the order of the expected parts."""
+
+    def pieces(parts: Iterable[Part]) -> set[tuple[tuple[str, str], str, int]]:
+        return {(told, part.pool, part.block) for part in parts for told in part.told}
+
+    expected = pieces(parts_of(claims, attacks, profile_of(profile)))
+    missing = {told for told, _, _ in expected - pieces(result.part for result in results)}
+    every_one = [(entry.id, work) for entry in claims for work in (PROOF, SABOTAGE, *attacks)]
+    return [told for told in every_one if told in missing]
+
+
+def axiom_records() -> tuple[Axiom, ...]:
+    """The textbook theorems; laws of one theorem are shown together."""
+    theorems: dict[str, list[LawAxiom]] = {}
+    for axiom in AXIOMS:
+        theorems.setdefault(axiom.id, []).append(axiom)
+    return tuple(
+        Axiom(
+            name=name,
+            text="; ".join(dict.fromkeys(a.text for a in group)),
+            source=group[0].source,
+            laws=counted(group).laws,
+            clauses=counted(group).clauses,
+        )
+        for name, group in theorems.items()
+    )
+
+
+def evidence_of(
+    entry: Claim, attacks: Sequence[str], results: Iterable[PartResult]
+) -> dict[str, Seen]:
+    """What each attack saw of one claim, by form."""
+    found = {attack: nothing_seen(entry, entry.forms) for attack in attacks}
+    for result in results:
+        for form, evidence in result.evidence.get(entry.id, {}).items():
+            if result.part.work in found:
+                found[result.part.work][form].merge(evidence)
+    return found
+
+
+def by_form(entry: Claim, seen: Mapping[str, Seen]) -> Seen:
+    """What all attacks together saw of one claim."""
+    found = nothing_seen(entry, entry.forms)
+    for forms in seen.values():
+        for name, evidence in forms.items():
+            found[name].merge(evidence)
+    return found
+
+
+def attack_record(entry: Claim, attack: str, forms: Sequence[Evidence]) -> AttackRecord:
+    """How far one attack came."""
+    ratios = [e.best_ratio for e in forms if e.best_ratio is not None]
+    # Forms of a claim are judged on the same systems: each counts once, by the fullest form.
+    fullest = max(forms, key=lambda e: e.pairs)
+    return AttackRecord(
+        systems=fullest.systems, pairs=fullest.pairs, checks=sum(e.tally.total for e in forms),
+        best_ratio=max(ratios, default=None), note=not_applicable(entry, attack),
+        seeded=attacks()[attack].seeded,
+    )  # fmt: skip
+
+
+def claim_record(
+    entry: Claim, seen: Mapping[str, Seen], forms: Seen, results: Iterable[PartResult]
+) -> ClaimRecord:
+    """Everything that the parts found about one claim: what each attack saw, and all together."""
+    reached = {
+        attack: attack_record(entry, attack, list(found.values())) for attack, found in seen.items()
+    }
+    together = Evidence.of(entry, entry.forms[0])
+    for evidence in forms.values():
+        together.merge(evidence)
+    ledgers: tuple[LedgerRecord, ...] = ()
+    variants: dict[str, VariantRecord] = {}
+    for result in results:
+        if result.part == Part(PROOF, (entry.id,)):
+            ledgers = result.ledgers
+        variants |= {record.id: record for record in result.variants.get(entry.id, ())}
+    main = entry.statement
+    return ClaimRecord(
+        id=entry.id, title=entry.title, source=entry.source.text, relation=main.relation,
+        latex=statement_latex(main), mathml=statement_mathml(main), tally=together.tally,
+        systems=sum(attack.systems for attack in reached.values()),
+        pairs=sum(attack.pairs for attack in reached.values()),
+        checks=together.tally.total, escalated=together.escalated,
+        vacuous_by_assumption=dict(sorted(together.vacuous.items())), histogram=together.histogram,
+        attacks=reached, worst=together.tightest[0] if together.tightest else None,
+        tightest=tuple(together.tightest), failing=tuple(together.failing),
+        forms=tuple(
+            form_record(entry, evidence, {a: found[name].best_ratio for a, found in seen.items()})
+            for name, evidence in forms.items()
+        ),
+        ledgers=ledgers, extremal=entry.extremal,
+        variants=tuple(variants[v.id] for v in entry.false_variants if v.id in variants),
+    )  # fmt: skip
+
+
+def form_record(
+    entry: Claim, evidence: Evidence, reached: Mapping[str, Number | None]
+) -> FormRecord:
+    """One form as tested, how it fared, and the greatest lhs/rhs that each attack reached."""
+    form = entry.form(evidence.form)
+    stated = form.statement
+    return FormRecord(
+        name=form.name, about=form.about, text=statement_text(stated),
+        latex=statement_latex(stated), mathml=statement_mathml(stated),
+        assumptions=tuple(a.text for a in form.assumptions),
+        tally=evidence.tally, escalated=evidence.escalated, best_ratio=evidence.best_ratio,
+        note=form.note, reached=dict(reached), cost=evidence.cost,
+        nearest=tuple(evidence.nearest[states][1] for states in sorted(evidence.nearest, key=int)),
+    )  # fmt: skip

@@ -1,0 +1,102 @@
+"""What changed between two runs, or two certificates of one model, and whether a gate lets it pass.
+
+The rows are plain texts: who compares writes them, and a terminal, a Markdown summary, a page or
+another program reads them.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from reports.errors import printable
+
+Kind = Literal["regressed", "gone", "improved", "new"]
+KINDS: tuple[Kind, ...] = ("regressed", "gone", "improved", "new")
+SCHEMA: Literal["rnnbounds/changes/1"] = "rnnbounds/changes/1"
+LONGEST = 300  # characters of one text
+
+
+class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One thing about one subject, a claim say, before and after; what is new has no `before`."""
+
+    kind: Kind
+    subject: str
+    what: str
+    before: str = ""
+    after: str = ""
+
+    @property
+    def line(self) -> str:
+        """The change in a line: "truncation: proof: proved → not proved"."""
+        told = " → ".join(text for text in (self.before, self.after) if text)
+        return ": ".join(text for text in (self.subject, self.what, told) if text)
+
+
+class Changes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """All changes from `old` to `new`, each a few words on what was compared; rows of a kind that
+    `fails` fail the gate."""
+
+    schema: Literal["rnnbounds/changes/1"] = SCHEMA
+    old: str
+    new: str
+    rows: tuple[Change, ...] = ()
+    fails: tuple[Kind, ...] = ("regressed", "gone")
+
+    @property
+    def failing(self) -> tuple[Change, ...]:
+        """The rows that fail the gate."""
+        return tuple(row for row in self.rows if row.kind in self.fails)
+
+    @property
+    def summary(self) -> str:
+        """How many rows there are of each kind: "2 regressed, 1 new"; or that nothing changed."""
+        counts = {kind: sum(row.kind == kind for row in self.rows) for kind in KINDS}
+        told = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+        return told or "nothing regressed, and nothing else changed"
+
+    @property
+    def text(self) -> tuple[str, ...]:
+        """Lines for a terminal, the worst first."""
+        rows = [f"{row.kind.upper()}: {printable(row.line)}" for row in in_order(self.rows)]
+        return (*rows, self.summary)
+
+    @property
+    def markdown(self) -> str:
+        """A table in Markdown; whatever a record says stands there as text."""
+        head = f"**{self.summary}**, from {escaped(self.old)} to {escaped(self.new)}"
+        if not self.rows:
+            return f"{head}\n"
+        lines = ["|  | what | before | after |", "|---|---|---|---|"]
+        for row in in_order(self.rows):
+            cells = (row.kind, f"{row.subject}: {row.what}", row.before, row.after)
+            lines.append(f"| {' | '.join(map(escaped, cells))} |")
+        return "\n".join((head, "", *lines, ""))
+
+
+def change(kind: Kind, subject: str, what: str, before: str = "", after: str = "") -> Change:
+    """A row, its texts cut at a length that a reader can take in."""
+    return Change(kind=kind, subject=cut(subject), what=cut(what), before=cut(before),
+                  after=cut(after))  # fmt: skip
+
+
+def in_order(rows: tuple[Change, ...]) -> list[Change]:
+    """The rows as they are read: by kind, the worst first."""
+    return sorted(rows, key=lambda row: KINDS.index(row.kind))
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """A few names, and how many more there are."""
+    told = ", ".join(names[:most])
+    return told if len(names) <= most else f"{told} and {len(names) - most} more"
+
+
+def cut(text: str, most: int = LONGEST) -> str:
+    """The beginning of a text that is too long."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def escaped(text: str) -> str:
+    """Text in Markdown that is only text: no markup, no table's bar, no tag, no new line."""
+    told = printable(text)
+    return "".join(f"&#{ord(c)};" if c in "&<>|`*_[]\\~#@" else c for c in told)

@@ -1,0 +1,130 @@
+"""Inference in overlapping chunks against the plain step loop, window by window."""
+
+import pytest
+import torch
+
+from impl.arithmetic.activation import ACTIVATIONS
+from impl.cells.table import CELLS, kind_of
+from impl.certificate.certify import certify
+from impl.convert import inference
+from impl.convert.feedforward import FeedForward
+from impl.convert.inference import FEWEST, chunks, outputs
+
+N, D, T, S = 4, 3, 23, 2
+SHAPES = {"lstm": 4, "gru": 3, "gru-cho": 3}
+
+
+def draw(*shape: int, seed: int = 0) -> torch.Tensor:
+    """Gaussian numbers of that seed."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+
+def weights(cell: str, *, biases: bool = True) -> dict[str, torch.Tensor]:
+    """Those of a cell that forgets slowly, so that windows can be told apart."""
+    g = SHAPES.get(cell, 1)
+    held = {"weight_ih": draw(g * N, D, seed=1), "weight_hh": 0.4 * draw(g * N, N, seed=2)}
+    return held | (
+        {"bias_ih": draw(g * N, seed=3), "bias_hh": draw(g * N, seed=4)} if biases else {}
+    )
+
+
+def starting(module: FeedForward, x: torch.Tensor, t: int, start: int) -> torch.Tensor:
+    """The output at t, from 0 on, of the plain loop that starts from zero at that input."""
+    kind, held = kind_of(module.cell), module.weights
+    drive = kind.drive(held, x)
+    s = x.new_zeros(len(x), 1, module.sizes.state)
+    for r in range(start, t + 1):
+        s = kind.step(held, drive[:, r : r + 1], s)
+    return s[:, 0, -module.sizes.n :]
+
+
+@pytest.mark.parametrize("biases", [True, False])
+@pytest.mark.parametrize("M", [1, 2, 3, 5])
+@pytest.mark.parametrize(
+    "cell", ["rnn-tanh", "rnn-relu", "rnn-elu", "linear", "lstm", "gru", "gru-cho"]
+)
+def test_each_output_is_that_of_its_window(cell: str, M: int, biases: bool) -> None:
+    """Output t is the run from zero on the inputs from max(0, C ⌊t/C⌋ − k): min(k, t) or more."""
+    k, C = 4, -(-T // M)
+    module = FeedForward(weights(cell, biases=biases), cell=cell, k=k)
+    x = draw(S, T, D)
+    rho = ACTIVATIONS[module.activation] if SHAPES.get(cell, 1) == 1 else None
+    found = outputs(kind_of(cell), module.weights, x, k, M, rho)
+    assert found.shape == (S, T, N)
+    for t in range(T):
+        expected = starting(module, x, t, max(0, t // C * C - k))
+        torch.testing.assert_close(found[:, t], expected, rtol=0, atol=1e-12)
+
+
+def test_shorter_windows_are_told_apart() -> None:
+    """The test above convicts chunks that start one input late."""
+    module, x = FeedForward(weights("rnn-tanh"), cell="rnn-tanh", k=4), draw(S, T, D)
+    right, late = (starting(module, x, 12, start) for start in (8, 9))
+    assert float((right - late).detach().abs().max()) > 1e-3
+
+
+@pytest.mark.parametrize("T", [1, 40, 300])
+@pytest.mark.parametrize("k", [0, 3, 400])
+def test_within_what_the_certificate_says(k: int, T: int) -> None:
+    """In float32 each output is within the certified gap and rounding of the full run in float64;
+    k = 0 and sequences shorter than the window included."""
+    torch.manual_seed(0)
+    rnn = torch.nn.RNN(D, N, batch_first=True)
+    with torch.no_grad():
+        rnn.weight_hh_l0.mul_(0.8 / torch.linalg.matrix_norm(rnn.weight_hh_l0, 2))
+    told = certify(rnn, 1.0, norm="spectral")
+    held = {name.removesuffix("_l0"): part for name, part in rnn.state_dict().items()}
+    module = FeedForward(held, cell="rnn-tanh", k=k)
+    x = torch.nn.functional.normalize(draw(S, T, D), dim=2).float()
+    gap = told.lam**k * told.constants["drive"] / (1 - told.lam)
+    off = module.infer(x).double() - rnn.double()(x.double())[0].detach()
+    assert told.rounding is not None
+    assert float(off.norm(dim=2).max()) <= 1.001 * (gap + told.rounding)
+
+
+@pytest.mark.parametrize("cell", ["rnn-tanh", "lstm", "gru", "stacked-gru", "leaky-tanh"])
+def test_infer(cell: str) -> None:
+    """The module cuts as it chooses; with a window as long as the input it is ``forward``."""
+    if cell == "stacked-gru":
+        one, two = weights("gru"), weights("gru")
+        two["weight_ih"] = draw(3 * N, N, seed=7)
+        held = {
+            f"{role}_l{l}": part for l, own in enumerate((one, two)) for role, part in own.items()
+        }
+    elif cell == "leaky-tanh":
+        held = {"W": 0.4 * draw(N, N), "W_in": draw(N, D), "leak": torch.full((N,), 0.5).double()}
+    else:
+        held = weights(cell)
+    x, module = draw(S, T, D), FeedForward(held, cell=cell, k=T)
+    torch.testing.assert_close(module.infer(x), module(x).detach(), rtol=0, atol=1e-12)
+    readout = torch.nn.Linear(N, 2, dtype=torch.float64)
+    told = FeedForward(held, cell=cell, k=T, readout=readout).infer(x)
+    torch.testing.assert_close(told, readout(module(x)).detach(), rtol=0, atol=1e-12)
+    assert not told.requires_grad
+
+
+@pytest.mark.parametrize("cell", ["rnn-tanh", "lstm", "gru"])
+def test_the_rule(cell: str) -> None:
+    """Few short sequences of small cells are cut, many or wide ones are not, and no chunk has fewer
+    than k outputs."""
+    kind = CELLS[cell]
+    assert chunks(kind, 64, torch.empty(1, 4096, 3), 21) >= 16
+    assert chunks(kind, 256, torch.empty(64, 512, 3), 21) == 1
+    assert chunks(kind, 16, torch.empty(1, 100, 3), 60) == 1
+    for T in (100, 1000):
+        for k in (0, 1, 7, 50):
+            M = chunks(kind, 8, torch.empty(1, T, 3), k)
+            assert M == 1 or (M >= FEWEST and k * M <= T)
+
+
+def test_infer_cuts_long_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is long enough goes through chunks, in float32 as well."""
+    seen = []
+    real = inference.outputs
+    monkeypatch.setattr(
+        "impl.convert.feedforward.outputs", lambda *a: seen.append(a[4]) or real(*a)
+    )
+    module = FeedForward({r: w.float() for r, w in weights("gru").items()}, cell="gru", k=5)
+    module.infer(draw(1, 400, D).float())
+    assert seen[0] >= FEWEST
