@@ -25,6 +25,8 @@ from properties.runs.workers import Call, end_with, outcome
 LOCAL = "local"
 PATIENCE = 30  # seconds for a scheduler to answer, and for a first worker to come
 WINDOW = 10_000  # calls that the scheduler knows of at once: it keeps some kilobytes of each
+# Ctrl-C leaves Dask's semaphores to the process that multiprocessing has for that, and tells.
+LEFT = "ignore:resource_tracker:UserWarning"
 EXTRA = "pip install 'rnnbounds[cluster]'"
 
 
@@ -146,6 +148,7 @@ def reached(address: str, workers: int) -> Iterator[Cluster]:
         warnings.simplefilter("ignore")  # of versions, which are checked here
         place: Any = address
         if address == LOCAL:
+            os.environ.setdefault("PYTHONWARNINGS", LEFT)
             place = stack.enter_context(
                 distributed.LocalCluster(
                     n_workers=workers, threads_per_worker=1, processes=True, memory_limit=0,

@@ -12,7 +12,7 @@ ROOMS = Path(__file__).resolve().parents[2]
 CODE = ("theory", "impl", "properties", "reports")
 PACKAGES = (
     "rnnbounds", "torch", "numpy", "sympy", "hypothesis", "z3-solver", "python-flint", "msgspec",
-    "cvxpy", "clarabel",
+    "clarabel",
 )  # fmt: skip
 
 

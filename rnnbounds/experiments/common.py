@@ -66,7 +66,7 @@ def environment_of(started: datetime, *packages: str, device: str = "cpu") -> En
 def choose_device(name: str) -> str:
     """The device of that name; "auto" is CUDA where there is one. Raises UnknownDeviceError."""
     if name == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
+        name = "cuda" if torch.cuda.is_available() else "cpu"
     return check_device(name)
 
 

@@ -27,7 +27,7 @@ from reports.records.outcome import comparable
 from reports.records.record import Run
 
 CLAIMS = ("contraction-linear", "projection")
-ATTACKS = ("targeted", "extremal")
+ATTACKS = ("extremal",)
 
 
 @contextmanager
