@@ -27,7 +27,7 @@ from impl.training.nearest import projection_error
 from impl.training.projection import BallNorm
 
 _UP = 1 + 64 * UNIT
-_MODERATE = 2.0**-200  # radii whose squares do not underflow
+_MODERATE = 2.0**200  # radii whose squares do not overflow, nor those of their inverses
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,23 +153,29 @@ def _step(cell: RNN, gradient: Weights, rate: Tensor, trained: str) -> RNN:
 
 
 def _clip(W: Tensor, ell: Tensor) -> Tensor:
-    """U min(Σ, ℓ) Vᵀ where W is not certainly inside, ℓ less what rounding may add.
-
-    As W − W V (1 − ℓ/Σ)₊ Vᵀ from WᵀW = V Σ² Vᵀ where ‖W‖₂ ≤ 2ℓ: a third of the work of the
-    singular values, of which the small ones, that squaring spoils, then play no part.
-    """
+    """U min(Σ, ℓ) Vᵀ where W is not certainly inside, ℓ less what rounding may add."""
     outside = (~gate(W, ell)).nonzero()[:, 0]
     if not len(outside):
         return W
     left, radius = W[outside], ell[outside, None] * (1 - 2 * (W.shape[1] + 8) ** 2 * UNIT)
-    square, V = torch.linalg.eigh(left.mT @ left)
-    if bool(((square <= 4 * radius * radius) & (radius > _MODERATE)).all()):
-        excess = (1 - radius / square.clamp(min=0.0).sqrt()).clamp(min=0.0)
-        clipped = torch.baddbmm(left, (left @ V) * excess[:, None, :], V.mT, alpha=-1)
-    else:
+    clipped = _near(left, radius)
+    if clipped is None:
         u, sigma, vh = torch.linalg.svd(left)
         clipped = (u * sigma.minimum(radius)[:, None, :]) @ vh
     return W.index_copy(0, outside, clipped)
+
+
+def _near(W: Tensor, ell: Tensor) -> Tensor | None:
+    """W − W V (1 − ℓ/Σ)₊ Vᵀ from WᵀW = V Σ² Vᵀ, a third of the work of the singular values; None
+    unless all ‖W‖₂ ≤ 2ℓ, so that the small ones, which squaring spoils, play no part."""
+    moderate = (ell > 1 / _MODERATE) & (ell < _MODERATE)
+    if not bool((moderate & (W.abs().flatten(1).amax(1)[:, None] <= 2 * ell)).all()):
+        return None
+    square, V = torch.linalg.eigh(W.mT @ W)
+    if not bool((square <= 4 * ell * ell).all()):
+        return None
+    excess = (1 - ell / square.clamp(min=0.0).sqrt()).clamp(min=0.0)
+    return torch.baddbmm(W, (W @ V) * excess[:, None, :], V.mT, alpha=-1)
 
 
 def _shrink(A: Tensor, radius: Tensor) -> Tensor:

@@ -213,3 +213,21 @@ def test_steps_go_down() -> None:
         descend(cell, x, p, radii, "WUb", rates)
     with pytest.raises(RangeError, match="α"):
         descent_error([cell] * 3, x, p, radii, "WUb", rates, doubles([1.0]))
+
+
+@pytest.mark.parametrize("size", [1.5, 3.0, 1e6, 1e200])
+@pytest.mark.parametrize("ell", [0.0, 2.0**-300, 0.75])
+def test_projected_from_anywhere(size: float, ell: float) -> None:
+    """Near the ball and far from it, whose squares may overflow, the nearest point is found, and in
+    the ball."""
+    draw = torch.Generator().manual_seed(1)
+    W = torch.randn(3, 4, 4, dtype=torch.float64, generator=draw)
+    W = size * (ell or 1.0) * W / torch.linalg.matrix_norm(W, 2, keepdim=True)
+    zero = torch.zeros(3, 4, 2, dtype=torch.float64)
+    radius = torch.full((3,), ell, dtype=torch.float64)
+    one = torch.ones(3, dtype=torch.float64)
+    cell = RNN(W, zero, zero[..., 0], activation("tanh"))
+    found = project(cell, Omega(radius, one, one), "W").W
+    u, sigma, vh = torch.linalg.svd(W)
+    torch.testing.assert_close(found, u * sigma.clamp(max=ell)[:, None] @ vh, rtol=0, atol=1e-12)
+    assert (certified_norm(found) <= radius).all()
