@@ -6,10 +6,13 @@ Run as ``pytest properties`` in a checkout or ``pytest --pyargs properties`` any
 
 from __future__ import annotations
 
+from itertools import chain
+
 import pytest
 
 from properties.attacks.budget import profile
 from properties.attacks.table import check_attacks
+from properties.judging.judge import Verdict, judge
 from properties.runs.parts import (
     Part,
     chosen_claims,
@@ -19,6 +22,10 @@ from properties.runs.parts import (
     run_part,
 )
 from properties.runs.tallies import tallies
+from properties.systems.batch import build
+from properties.systems.table import parse_spec
+from reports.records.record import Check
+from theory import claim
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -35,5 +42,16 @@ def test_bounds(part: Part, request: pytest.FixtureRequest) -> None:
     result = run_part(part, profile_name=option("--bounds-profile"), seed=option("--bounds-seed"))
     request.node.user_properties.append(("rnnbounds", encode_result(result).decode()))
     request.node.user_properties += tallies(result)
-    found = failures(result)
+    variants = chain.from_iterable(result.variants.values())
+    fallen = [variant.counterexample for variant in variants]
+    lost = [check for check in fallen if check is not None and not convicts(check)]
+    found = [*failures(result), *(f"{check.form}: not again by {check.replay}" for check in lost)]
     assert not found, "\n".join([part.name, *found])
+
+
+def convicts(check: Check) -> bool:
+    """Whether the counter-example of a false variant, built anew as recorded, violates it again."""
+    variant = claim(check.claim).variant(check.form)
+    again = build(parse_spec(check.replay.split("'")[1]))
+    verdicts = judge(variant.statement, variant.assumptions, again).verdicts
+    return check.verdict == "VIOLATED" and bool((verdicts == Verdict.VIOLATED).any())

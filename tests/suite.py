@@ -12,6 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = str(ROOT / "pyproject.toml")
 TESTS = str(ROOT / "tests")
+# Each worker begins with a stretch of its own: what the tests of a file share is made once.
+WORKERS = ("-n", "auto", "--dist", "worksteal")
 PYTEST = ("-m", "pytest", "-c", SETTINGS, "--rootdir", str(ROOT))
 
 
@@ -24,7 +26,7 @@ def commands(chosen: Sequence[str]) -> list[tuple[str, ...]]:
     measured = ("-m", "coverage", "run", "--rcfile", SETTINGS)
     return [
         ("-m", "coverage", "erase"),
-        (*measured, *PYTEST, TESTS, "-n", "auto"),
+        (*measured, *PYTEST, TESTS, *WORKERS),
         ("-m", "coverage", "combine", "--quiet"),
         ("-m", "coverage", "report", "--rcfile", SETTINGS),
         (*PYTEST, "--pyargs", "properties", "-n", "auto"),
