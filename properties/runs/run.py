@@ -17,6 +17,7 @@ from properties.runs.commit import commit
 from properties.runs.parts import PROOF, Part, PartResult, decode_result, encode_result, run_part
 from properties.runs.workers import each
 from reports.records.record import Environment
+from reports.redact import redacted
 
 PACKAGES = (
     "rnnbounds", "torch", "numpy", "sympy", "hypothesis", "z3-solver", "python-flint", "msgspec",
@@ -71,7 +72,7 @@ def environment(
     now = datetime.now(UTC)
     return Environment(
         versions={name: found(name) for name in PACKAGES} | {"python": platform.python_version()},
-        platform=platform.platform(),
+        platform=redacted(platform.platform()),
         device=torch.cuda.get_device_name()
         if device.startswith("cuda")
         else platform.processor() or "cpu",
@@ -84,7 +85,7 @@ def environment(
             if float(torch.tensor(2.0**-1040, dtype=torch.float64) * 0.5)
             else "flushed",
         },
-        command=" ".join(["rnnbounds", *sys.argv[1:]]),
+        command=redacted(" ".join(["rnnbounds", *sys.argv[1:]])),
         started=started.isoformat(timespec="seconds"),
         finished=now.isoformat(timespec="seconds"),
         seconds=(now - started).total_seconds(),

@@ -136,6 +136,9 @@ def test_a_record_of_the_schema_before_is_read(run):
     document["schema"] = "rnnbounds/run/1"
     del document["environment"]["commit"]
     for claim in document["claims"]:
+        del claim["group"]
+        for form in claim["forms"]:
+            del form["curve"]
         for attack in claim["attacks"].values():
             del attack["seeded"]
     published = json.loads(files("reports").joinpath("schema/run-1.json").read_bytes())
