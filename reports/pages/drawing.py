@@ -29,7 +29,8 @@ def options(**more: Any) -> dict[str, Any]:
     )
     return {
         "width": WIDTH, "height": HEIGHT, "margin": 6, "spacing": 6, "show_legend": False,
-        "js": [], "css": [], "style": style, "dots_size": 2, "max_scale": 7, "min_scale": 3,
+        "js": [], "css": [], "style": style, "truncate_label": -1,
+        "dots_size": 2, "max_scale": 7, "min_scale": 3,
     } | more  # fmt: skip
 
 

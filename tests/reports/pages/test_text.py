@@ -98,7 +98,10 @@ def test_chart():
     assert (bars.count("<rect"), beyond.count("<rect")) == (2, 1)
     tall = [float(height) for height in re.findall('<rect[^>]* height="([^"]*)"', drawn)]
     assert tall[1] > tall[0] > tall[2] > 0
-    assert [f">{label}</text>" in drawn for label in ("1", "10", "100", "1k")] == [True] * 4
+    assert [f">{label}</text>" in drawn for label in ("1", "10", "100", "1k", "0.999")] == [
+        True
+    ] * 5
+    assert "…" not in drawn
     assert "of 1,011 checks: 1,001 above 0.9, 1 above 0.999, 1 above 1; 1 more have" in drawn
 
 
