@@ -8,7 +8,7 @@ from properties.errors import InputError
 
 
 def check_device(name: str) -> str:
-    """The device's name.
+    """The device's name; products of float32 are computed in full there, not in TF32.
 
     Raises:
         InputError: it is neither cpu nor a CUDA device that is there.
@@ -22,4 +22,6 @@ def check_device(name: str) -> str:
     there = ("cuda", *(f"cuda:{i}" for i in range(torch.cuda.device_count())))
     if name not in there:
         raise InputError(f"unknown device {name!r}; choose among {', '.join(there)}")
+    torch.set_float32_matmul_precision("highest")
+    torch.backends.cudnn.allow_tf32 = False
     return name

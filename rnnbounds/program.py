@@ -22,8 +22,9 @@ COMMANDS = {
     "unitary": "unitary:unitary_model",
     "check": "check:check_file",
     "report": "pages:report",
-    "compare": "matrix:compare",
+    "compare": "compare:compare",
     "experiment": "experiments:experiment",
+    "bench": "bench:bench",
     "doctor": "machine:doctor",
 }
 PURPOSE = "Verification and property testing of bounds on stable recurrent networks."

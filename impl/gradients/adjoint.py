@@ -63,14 +63,18 @@ def gradient_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb"
     exactly. Raises RangeError unless 0 ≤ K ≤ T. Source: Miller & Hardt, Lemma 2.
     """
 
-    def read(cell: RNN, x: Tensor, loss: Loss) -> Tensor:
-        T = x.shape[1]
+    def read_full(cell: RNN, x: Tensor, loss: Loss) -> Tensor:
         run = sweep(cell, x)
-        full = _matrix(run.adjoints(_gradient(loss, run.h)), _trained(run.signals, cell, trained))
-        short = _truncated(cell, x, min(K, T - 1), loss, trained)
+        return _matrix(run.adjoints(_gradient(loss, run.h)), _trained(run.signals, cell, trained))
+
+    def read(cell: RNN, x: Tensor, full: Tensor, loss: Loss) -> Tensor:
+        short = _truncated(cell, x, min(K, x.shape[1] - 1), loss, trained)
         return _norms(repeat(full[:, None]), short, full[:, None], K)
 
-    return in_chunks(read, cell, x, K, loss, trained)
+    # A full run keeps little, and its many steps cost as much for few pairs as for all.
+    check_task(cell, x, K, loss, trained)
+    full = in_chunks(read_full, cell, x, 0, loss, trained)
+    return in_chunks(read, cell, x, K, loss, trained, full)
 
 
 def tbptt_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb") -> Tensor:
@@ -200,15 +204,19 @@ def _padded(sizes: Tensor, K: int) -> Tensor:
 
 
 def in_chunks(
-    read: Callable[[RNN, Tensor, Loss], Tensor],
+    read: Callable[..., Tensor],
     cell: RNN,
     x: Tensor,
     K: int,
     loss: Loss,
     trained: str = "WUb",
+    *known: Tensor,
     copies: int = 1,
 ) -> Tensor:
-    """A reading (B, S, ·) of as many pairs at a time as the workspace holds."""
+    """A reading (B, S, ·) of as many pairs at a time as the workspace holds.
+
+    It is given the cells, their inputs and loss, and their part of what is ``known``, (B, S, ·).
+    """
     check_task(cell, x, K, loss, trained)
     width = 2 * cell.n + cell.d + 1
     pair = copies * K * (2 * K * width + cell.n * width) + 2 * x.shape[1] * width
@@ -220,7 +228,9 @@ def in_chunks(
         part = slice(i, i + systems)
         some = RNN(cell.W[part], cell.U[part], cell.b[part], cell.activation)
         its = _part(loss, part)
-        found = [read(some, some_x, its) for some_x in torch.split(x[part], many, dim=3)]
+        inputs = torch.split(x[part], many, dim=3)
+        others = (torch.split(one[part], many, dim=1) for one in known)
+        found = [read(some, *given, loss=its) for given in zip(inputs, *others, strict=True)]
         rows.append(torch.cat(found, dim=1))
     return torch.cat(rows)
 

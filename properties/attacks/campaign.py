@@ -164,7 +164,10 @@ def attack_forms(
         Watcher(
             [form.statement for form in group.forms],
             gathers(group, found[group.claim.id]),
-            of_each(pool.about, group.examples) - block * each if own.drawn else inf,
+            # The last block of a profile may be part of one; those beyond it are whole.
+            of_each(pool.about, group.examples) - block * each
+            if own.drawn and block < blocks(group, budget)
+            else inf,
         )
         for group in groups
     ]

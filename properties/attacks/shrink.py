@@ -166,10 +166,10 @@ def shrink(
         return None
     failed: set[str] = set()
 
-    def better(name: str) -> Violation | None:
-        for candidate in moves(best[0]).get(name, ()):
+    def better(name: str, spec: SystemSpec, window: int) -> Violation | None:
+        for candidate in moves(spec).get(name, ()):
             if candidate.text not in failed:
-                if found := violation(statement, assumptions, candidate, best[1]):
+                if found := violation(statement, assumptions, candidate, window):
                     return found
                 failed.add(candidate.text)
         return None
@@ -178,7 +178,7 @@ def shrink(
     while best[0] != before:
         before = best[0]
         for name in moves(before):
-            while found := better(name):
+            while found := better(name, *best[:2]):
                 best = found
     spec, k, lhs, rhs = best
     batch = build(spec)

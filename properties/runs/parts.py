@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from impl.models.torch_machine import require_sound
 from properties.attacks.budget import Budget, profile
@@ -32,7 +33,7 @@ PROOF, SABOTAGE = "proof", "sabotage"
 
 
 class Part(msgspec.Struct, frozen=True, order=True):
-    """One piece of work: the proof of a claim, or a block of an attack in a pool.
+    """One piece of work: the proof of a claim, or a block of an attack in a pool, or several.
 
     claims: those proved, or whose forms are attacked. false: those whose false variants ride.
     """
@@ -42,6 +43,7 @@ class Part(msgspec.Struct, frozen=True, order=True):
     false: tuple[str, ...] = ()
     pool: str = ""
     block: int = 0
+    blocks: int = 1
 
     @property
     def told(self) -> tuple[tuple[str, str], ...]:
@@ -89,13 +91,13 @@ def parts_of(claims: Sequence[Claim], attacks: Sequence[str], budget: Budget) ->
                     met.setdefault((attack, pool.name, block), []).append(entry.id)
         for pool in herds(entry, entry.false_variants, budget):
             rides.setdefault(pool.name, []).append(entry.id)
-    for (attack, pool, block), ids in met.items():
+    for (attack, name, block), ids in met.items():
         if every()[attack].directed:
-            found += [Part(attack, (id,), (), pool) for id in ids]
+            found += [Part(attack, (id,), (), name) for id in ids]
         else:
-            ride = rides.pop(pool, []) if (attack, block) == (ridden(), 0) else []
-            found.append(Part(attack, tuple(ids), tuple(ride), pool, block))
-    return found + [Part(ridden(), (), tuple(ids), pool) for pool, ids in rides.items()]
+            ride = rides.pop(name, []) if (attack, block) == (ridden(), 0) else []
+            found.append(Part(attack, tuple(ids), tuple(ride), name, block))
+    return found + [Part(ridden(), (), tuple(ids), name) for name, ids in rides.items()]
 
 
 def chosen_claims(ids: Iterable[str]) -> list[Claim]:
@@ -121,6 +123,10 @@ def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -
         found["ledgers"] = ledger_records(claim(id), budget.minimal)
     else:
         found["evidence"], found["variants"] = attacked(part, budget, seed, device)
+        for block in range(part.block + 1, part.block + part.blocks):
+            more, _ = attacked(replace(part, block=block, false=()), budget, seed, device)
+            for id, seen in more.items():
+                added(found["evidence"][id], seen)
     return PartResult(part=part, seconds=perf_counter() - start, **found)
 
 
@@ -147,6 +153,15 @@ def attacked(
     return seen, {
         id: one.driven(budget=budget, seed=seed, device=device) for id, one in herd.items()
     }
+
+
+def added(seen: Seen, more: Seen) -> None:
+    """Take into what was seen of a claim's forms what was seen of them elsewhere."""
+    for form, evidence in more.items():
+        if form in seen:
+            seen[form].merge(evidence)
+        else:
+            seen[form] = evidence
 
 
 def ledger_records(entry: Claim, minimal: bool = True) -> tuple[LedgerRecord, ...]:

@@ -31,7 +31,7 @@ from theory.proof.laws import counted
 
 def merge(
     results: Iterable[PartResult], *, claims: Sequence[Claim], attacks: Sequence[str], profile: str,
-    seed: int, environment: Environment | None = None,
+    seed: int, systems: int = 0, environment: Environment | None = None,
 ) -> Run:  # fmt: skip
     """The run record, whatever the order in which parts ended; a claim's proof, its sabotage or an
     attack on it of which a part is missing is named."""
@@ -49,6 +49,7 @@ def merge(
         environment=environment or Environment(),
         profile=profile,
         seed=seed,
+        systems=systems,
         attacks=tuple(attacks),
         claims=records,
         axioms=axiom_records(),

@@ -7,32 +7,33 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
+from functools import partial
 
 import torch
 
 from impl.models.torch_machine import require_sound
 from properties.attacks.table import attacks as every
+from properties.runs.cluster import Cluster
 from properties.runs.commit import commit
 from properties.runs.parts import PROOF, Part, PartResult, decode_result, encode_result, run_part
+from properties.runs.versions import versions
 from properties.runs.workers import each
 from reports.records.record import Environment
 from reports.redact import redacted
 
-PACKAGES = (
-    "rnnbounds", "torch", "numpy", "sympy", "hypothesis", "z3-solver", "python-flint", "msgspec",
-    "cvxpy", "clarabel",
-)  # fmt: skip
-
 
 def run_parts(
     parts: Sequence[Part], *, profile: str, seed: int, device: str = "cpu", workers: int = 1,
+    cluster: Cluster | None = None,
     progress: Callable[[PartResult], None] = lambda result: None,
 ) -> list[PartResult]:  # fmt: skip
-    """Run parts here or in fresh processes; each process uses one torch thread."""
+    """Run parts here, in fresh processes or on a cluster; each process uses one torch thread."""
     results = []
-    calls = [(part, seed) for part in (parts if workers <= 1 else heaviest_first(parts))]
-    with closing(run_calls(calls, profile=profile, device=device, workers=workers)) as answers:
+    alone = workers <= 1 and cluster is None
+    calls = [(part, seed) for part in (parts if alone else heaviest_first(parts))]
+    with closing(
+        run_calls(calls, profile=profile, device=device, workers=workers, cluster=cluster)
+    ) as answers:
         for _, result in answers:
             results.append(result)
             progress(result)
@@ -40,16 +41,18 @@ def run_parts(
 
 
 def run_calls(
-    calls: Sequence[tuple[Part, int]], *, profile: str, device: str = "cpu", workers: int = 1
-) -> Generator[tuple[int, PartResult], None, None]:
+    calls: Sequence[tuple[Part, int]], *, profile: str, device: str = "cpu", workers: int = 1,
+    cluster: Cluster | None = None,
+) -> Generator[tuple[int, PartResult], None, None]:  # fmt: skip
     """Run parts under a seed each; each result with its seed, as it is done."""
     require_sound(device)
-    if workers <= 1:
+    if workers <= 1 and cluster is None:
         for part, seed in calls:
             yield seed, run_part(part, profile_name=profile, seed=seed, device=device)
         return
     asked = [(part, profile, seed, device) for part, seed in calls]
-    with closing(each(remote_part, asked, workers)) as answers:
+    share = partial(each, workers=workers) if cluster is None else cluster.each
+    with closing(share(remote_part, asked)) as answers:
         for seed, answer in answers:
             yield seed, decode_result(answer)
 
@@ -71,7 +74,7 @@ def environment(
     """Versions, device, and the settings that change floating-point results silently."""
     now = datetime.now(UTC)
     return Environment(
-        versions={name: found(name) for name in PACKAGES} | {"python": platform.python_version()},
+        versions=versions(),
         platform=redacted(platform.platform()),
         device=torch.cuda.get_device_name()
         if device.startswith("cuda")
@@ -92,11 +95,3 @@ def environment(
         durations={result.part.name: round(result.seconds, 3) for result in results},
         commit=commit(),
     )
-
-
-def found(package: str) -> str:
-    """The installed version of a package."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"

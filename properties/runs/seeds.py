@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from properties.attacks.budget import profile as profile_of
 from properties.attacks.table import attacks
 from properties.errors import SeedsError
+from properties.runs.cluster import Cluster
 from properties.runs.parts import PROOF, Part, PartResult, parts_of
 from properties.runs.record import merge
 from properties.runs.run import environment, heaviest_first, run_calls
@@ -46,7 +47,7 @@ def fixed(part: Part) -> bool:
 
 def sweep(
     claims: Sequence[Claim], seeds: Sequence[int], attacks: Sequence[str],
-    *, profile: str, device: str = "cpu", workers: int = 1,
+    *, profile: str, device: str = "cpu", workers: int = 1, cluster: Cluster | None = None,
 ) -> Iterator[Run]:  # fmt: skip
     """The record of one seed after the other, each that of a run of its own.
 
@@ -60,7 +61,9 @@ def sweep(
     found: dict[int, list[PartResult]] = {seed: [] for seed in seeds}
     shared: list[PartResult] = []
     started, left = datetime.now(UTC), list(seeds)
-    with closing(run_calls(calls, profile=profile, device=device, workers=workers)) as answers:
+    with closing(
+        run_calls(calls, profile=profile, device=device, workers=workers, cluster=cluster)
+    ) as answers:
         for seed, result in answers:
             found[seed].append(result)
             while left and len(found[left[0]]) == expected[left[0]]:

@@ -95,17 +95,18 @@ def _answer(connection: Connection, process: BaseProcess) -> Any:
 
 def _serve(connection: Connection, parent: int, count: Any) -> None:
     """Do what the connection says, until it is closed."""
-    _end_with(parent)
+    end_with(parent)
     meter.write_to(count)
     while True:
         try:
             work, call = connection.recv()
         except (EOFError, OSError):
             return
-        connection.send(_outcome(work, call))
+        connection.send(outcome(work, call))
 
 
-def _outcome(work: Callable[..., Any], call: Call) -> tuple[Exception | None, Any]:
+def outcome(work: Callable[..., Any], call: Call) -> tuple[Exception | None, Any]:
+    """The answer or the error of one call, as it can travel."""
     try:
         return None, work(*call)
     except Exception as error:
@@ -123,7 +124,7 @@ def _portable(error: Exception) -> Exception:
     return RuntimeError(traceback.format_exc())
 
 
-def _end_with(parent: int) -> None:
+def end_with(parent: int) -> None:
     """Let this process end with its parent: killed by Linux, even in the middle of a library; else
     by itself. Ctrl-C is for the parent, which ends this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,5 +1,6 @@
 """The matrix of a run: what each claim comes to on each cell that people run, and no blank."""
 
+from collections.abc import Collection
 from typing import Literal
 
 import msgspec
@@ -139,13 +140,8 @@ def matrix_problems(matrix: Matrix, claims: tuple[str, ...]) -> list[str]:
     return found
 
 
-def lost(old: Matrix, new: Matrix) -> list[str]:
-    """The entries that held in the old matrix and do not in the new one, one line each."""
-    found, rows = [], new.rows
-    for entry in old.entries:
-        now = rows.get(entry.claim, {}).get(entry.column)
-        kept = now is not None and now.standing in ("HOLDS", entry.standing)
-        if entry.standing in ("HOLDS", "ARGUED") and not kept:
-            words = "missing" if now is None else now.words
-            found.append(f"{entry.claim} on {entry.column}: {entry.words}, now {words}")
-    return found
+def coverage(matrix: Matrix | None, ids: Collection[str]) -> int:
+    """How many cells of the matrix, in its rows of these claims together, a check was judged on."""
+    entries = () if matrix is None else matrix.entries
+    told = [entry.tallies.values() for entry in entries if entry.claim in ids]
+    return sum(tally.total > tally.vacuous for tallies in told for tally in tallies)

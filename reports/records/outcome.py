@@ -20,14 +20,16 @@ def problems(run: Run) -> list[str]:
 
     A run fails by a VIOLATED or UNDECIDED check, a claim or form without one HOLDS, a form whose
     ledger is missing or fails in a machine step, a false variant that survives its attack or that
-    the ledger proves, a part that never reported, a blank in its matrix, or a record that
-    contradicts itself.
+    the ledger proves, a part that never reported, fewer systems than were asked for, a blank in its
+    matrix, or a record that contradicts itself.
     """
     found = [f"the part {part!r} never reported" for part in run.missing_parts]
     if not run.claims:
         found.append("no claim was tested")
     for claim in run.claims:
         found += [f"{claim.id}: {problem}" for problem in claim_problems(claim)]
+        if claim.systems < run.systems:
+            found.append(f"{claim.id}: {claim.systems} of {run.systems} systems judged")
     if run.matrix is not None:
         found += matrix_problems(run.matrix, tuple(claim.id for claim in run.claims))
     return list(dict.fromkeys([*found, *contradictions(run)]))

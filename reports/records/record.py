@@ -242,7 +242,8 @@ class Environment(Record, frozen=True, kw_only=True):
 
 class Run(Record, frozen=True, kw_only=True):
     """One run. `missing_parts` lists the expected parts that never reported; `matrix` says what
-    each claim comes to on each cell, None in records that are older than it."""
+    each claim comes to on each cell, None in records that are older than it. `systems` of each
+    claim were asked for, whatever the profile."""
 
     schema: Literal["rnnbounds/run/2"] = SCHEMA
     environment: Environment
@@ -254,3 +255,4 @@ class Run(Record, frozen=True, kw_only=True):
     expected_parts: tuple[str, ...] = ()
     missing_parts: tuple[str, ...] = ()
     matrix: Matrix | None = None
+    systems: Count = 0

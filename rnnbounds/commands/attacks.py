@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -12,25 +14,49 @@ from properties.attacks.budget import profile
 from properties.attacks.table import attacks as every
 from properties.attacks.table import check_attacks
 from properties.device import check_device
+from properties.errors import InputError
 from properties.judging import meter
+from properties.runs.cluster import Cluster, reached
+from properties.runs.enough import drawn, systems_of, until_enough
 from properties.runs.parts import Part, PartResult, chosen_claims, parts_of
 from properties.runs.record import merge
-from properties.runs.run import environment, run_parts
+from properties.runs.run import environment, run_calls, run_parts
 from properties.runs.seeds import seeds_of, sweep
 from reports.pages.page import FILES, write_report
 from reports.records.outcome import problems
 from reports.records.record import Run
 from reports.words import plural
 from rnnbounds import output
-from rnnbounds.commands.options import CORES, As, Device, Ids, Seed, Workers
+from rnnbounds.commands.options import (
+    CORES,
+    As,
+    Baseline,
+    Device,
+    Ids,
+    Keep,
+    Machines,
+    Sarif,
+    Seed,
+    Summary,
+    Workers,
+)  # fmt: skip
 from rnnbounds.commands.sweep import failing, show_runs
 from rnnbounds.output import Format, check_folder, echo, path_of, print_json, print_table, progress
+from rnnbounds.results import Wanted
 
 Profile = Annotated[str, typer.Option("--profile", help="quick, ci or deep")]
 Attacks = Annotated[str, typer.Option("--attacks", help="attacks, separated by commas")]
 Seeds = Annotated[
     str | None, typer.Option("--seeds", help="these seeds one by one instead: 1-30, or 1,5,9-12")
 ]
+Systems = Annotated[
+    str | None,
+    typer.Option(
+        "--systems", metavar="N",
+        help="draw on until this many systems of each claim, as 1e7, are judged: those that meet "
+        "its assumptions, each counted once with all its input sequences",
+    ),
+]  # fmt: skip
 Out = Annotated[
     Path | None,
     typer.Option("--out", parser=path_of, metavar="DIR", help="for run.json and index.html"),
@@ -46,34 +72,57 @@ def verify(
     device: Device = "cpu",
     seed: Seed = 0,
     seeds: Seeds = None,
+    systems: Systems = None,
     out: Out = None,
+    baseline: Baseline = None,
+    summary: Summary = None,
+    sarif: Sarif = None,
+    history: Keep = None,
     workers: Workers = CORES,
+    cluster: Machines = None,
     format: As = Format.text,
 ) -> int:
-    """Prove, attack and sabotage the claims; exit 1 unless everything holds."""
+    """Prove, attack and sabotage the claims; exit 1 unless everything holds and, with --baseline,
+    nothing regressed."""
     started = datetime.now(UTC)
+    check_device(device)
     budget = profile(profile_name)
     chosen, entries = check_attacks(attacks.split(",")), chosen_claims(claim or ())
     many = () if seeds is None else seeds_of(seeds)
+    least = 0 if systems is None else systems_of(systems)
+    if least:
+        drawn(chosen)
+        if many:
+            raise InputError("--systems draws on under one seed; leave out --seeds or --systems")
     folder = None if out is None else check_folder(out, *(() if many else FILES))
+    wanted = Wanted(baseline, summary, sarif, history).check(bool(many))
     if many:
         if folder is not None:
             for number in many:
                 check_folder(folder / str(number), *FILES)
-        runs = sweep(
-            entries, many, chosen,
-            profile=profile_name, device=check_device(device), workers=workers,
-        )  # fmt: skip
-        return show_runs(runs, folder, format)
-    parts = parts_of(entries, chosen, budget)
-    results = in_parts(parts, profile_name, seed, check_device(device), workers)
+        with crew(cluster, workers) as there:
+            runs = sweep(
+                entries, many, chosen, profile=profile_name, device=device, workers=workers,
+                cluster=there,
+            )  # fmt: skip
+            return show_runs(runs, folder, format)
+    with crew(cluster, workers) as there:
+        workers = workers if there is None else there.workers
+        how = (profile_name, seed, device, workers, there)
+        results = in_parts(parts_of(entries, chosen, budget), *how)
+        if least:
+            results = until_enough(
+                results, least, lambda parts: one_by_one(parts, *how),
+                claims=entries, attacks=chosen, profile=profile_name,
+            )  # fmt: skip
     run = merge(
         results, claims=entries, attacks=chosen, profile=profile_name, seed=seed,
-        environment=environment(device, workers, started, results),
+        systems=least, environment=environment(device, workers, started, results),
     )  # fmt: skip
+    changes = wanted.changes(run)
     if folder is not None:
-        write_report(run, folder)
-    found = problems(run)
+        write_report(run, folder, changes=changes)
+    wrote, found = wanted.write(run, changes), problems(run)
     if format is Format.json:
         print_json(run)
     else:
@@ -83,21 +132,46 @@ def verify(
         for command in failing(run)[:SHOWN]:
             echo(f"  {command}")
         echo("all bounds hold" if not found else plural(len(found), "problem"))
+        for line in () if changes is None else changes.text:
+            echo(line)
         if folder is not None:
             echo(f"wrote {folder / 'index.html'} and {folder / 'run.json'}")
-    return int(bool(found))
+        for line in wrote:
+            echo(line)
+    return int(bool(found or (changes and changes.failing)))
 
 
 def in_parts(
-    parts: list[Part], name: str, seed: int, device: str, workers: int
-) -> list[PartResult]:
+    parts: list[Part], name: str, seed: int, device: str, workers: int,
+    cluster: Cluster | None = None,
+) -> list[PartResult]:  # fmt: skip
     """Run the parts under a progress bar."""
-    each = output.EACH
-    with progress(len(parts), "attacking", within=checks_made, pause=each) as advance:
+    with progress(len(parts), "attacking", within=checks_made, pause=output.EACH) as advance:
         return run_parts(
-            parts, profile=name, seed=seed, device=device, workers=workers,
+            parts, profile=name, seed=seed, device=device, workers=workers, cluster=cluster,
             progress=lambda result: advance(result.part.name),
         )  # fmt: skip
+
+
+def one_by_one(
+    parts: Sequence[Part], name: str, seed: int, device: str, workers: int,
+    cluster: Cluster | None = None,
+) -> Iterator[PartResult]:  # fmt: skip
+    """The same, of more parts than may be kept."""
+    calls = [(part, seed) for part in parts]
+    running = run_calls(calls, profile=name, device=device, workers=workers, cluster=cluster)
+    with (
+        progress(len(parts), "drawing on", within=checks_made) as advance,
+        closing(running) as answers,
+    ):
+        for _, result in answers:
+            advance(result.part.name)
+            yield result
+
+
+def crew(address: str | None, workers: int) -> AbstractContextManager[Cluster | None]:
+    """The cluster that was asked for, if one was."""
+    return nullcontext() if address is None else reached(address, workers)
 
 
 def checks_made() -> str:

@@ -1,25 +1,19 @@
-"""``rnnbounds claims --matrix`` and ``compare``: what each claim comes to on each cell."""
+"""``rnnbounds claims --matrix``: what each claim comes to on each cell."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import wrap
-from typing import Annotated
-
-import typer
 
 from reports.errors import RecordError
-from reports.records.codec import load
-from reports.records.matrix import Column, Entry, Matrix, lost
+from reports.records.matrix import Column, Entry, Matrix
 from reports.records.record import Run
 from reports.table import Table
-from rnnbounds.commands.options import As
 from rnnbounds.output import Format, echo, print_json, print_table
 
 WIDTH = 120
 FAILING = ("VIOLATED", "UNDECIDED", "NOT PROVED")
-Record = Annotated[Path, typer.Argument(metavar="RUN.json", help="a record that verify wrote")]
 
 
 def matrix_in(found: Run | Table, record: Path | None) -> Matrix:
@@ -83,15 +77,3 @@ def paragraph(label: str, text: str) -> None:
     """A line, or a few with the rest below the text's beginning."""
     for i, line in enumerate(wrap(text, WIDTH - len(label))):
         echo((" " * len(label) if i else label) + line)
-
-
-def compare(old: Record, new: Record, format: As = Format.text) -> int:
-    """The entries of the matrix that held in the old run and do not in the new; 1 if any."""
-    found = lost(*(matrix_in(load(record), record) for record in (old, new)))
-    if format is Format.json:
-        print_json({"lost": found})
-    else:
-        for line in found:
-            echo(f"LOST: {line}")
-        echo("nothing that held is lost" if not found else f"{len(found)} entries lost")
-    return int(bool(found))

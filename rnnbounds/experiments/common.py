@@ -13,7 +13,8 @@ import torch
 
 from properties.device import check_device
 from properties.errors import InputError
-from properties.runs.run import environment, found
+from properties.runs.run import environment
+from properties.runs.versions import found
 from reports.files import WriteError, write_all
 from reports.pages.experiment import Code, Page, Paragraph, Section, render_experiment
 from reports.records.record import Environment
@@ -65,7 +66,7 @@ def environment_of(started: datetime, *packages: str, device: str = "cpu") -> En
 def choose_device(name: str) -> str:
     """The device of that name; "auto" is CUDA where there is one. Raises UnknownDeviceError."""
     if name == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
+        name = "cuda" if torch.cuda.is_available() else "cpu"
     return check_device(name)
 
 

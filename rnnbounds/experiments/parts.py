@@ -18,7 +18,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from properties.errors import InputError
-from properties.runs.run import found
+from properties.runs.versions import found
 from reports.files import write_atomic
 
 FORMAT = "rnnbounds/part/1"

@@ -1,6 +1,7 @@
 """Devices: a name that is not there is one line with the remedy."""
 
 import pytest
+import torch
 
 from properties.device import check_device
 from properties.errors import InputError, QuantityError
@@ -33,6 +34,21 @@ def test_a_card_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("cuda:1", "cuda:", "cudanymous", "cuda:-1"):
         with pytest.raises(InputError, match="choose among cuda, cuda:0"):
             check_device(name)
+
+
+def test_no_reduced_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A card computes products of float32 in float32, whatever was allowed before."""
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    monkeypatch.setattr("torch.backends.cudnn.allow_tf32", True)
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium")
+    try:
+        check_device("cuda")
+        assert torch.get_float32_matmul_precision() == "highest"
+        assert not torch.backends.cudnn.allow_tf32
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def test_errors_are_one_line() -> None:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import Path
 
 from properties.errors import InputError, SpecError
 
@@ -9,6 +10,16 @@ from properties.errors import InputError, SpecError
 def square(number: int) -> tuple[int, int]:
     """What a worker can do."""
     return number * number, os.getpid()
+
+
+def die_once(marker: str, number: int) -> int:
+    """End the process in the middle of the work, but for the second time."""
+    try:
+        Path(marker).touch(exist_ok=False)
+    except FileExistsError:
+        return number
+    os.kill(os.getpid(), signal.SIGKILL)
+    return -1
 
 
 def fail(kind: str) -> None:

@@ -43,7 +43,7 @@ from rnnbounds.cli import main
 if __name__ == "__main__":
     properties.runs.run.remote_part = forever.{work}
     properties.runs.run.run_part = forever.{work}
-    sys.argv = ["rnnbounds", "verify", "truncation", "-n", "{workers}", "--out", "out"]
+    sys.argv = ["rnnbounds", "verify", "truncation", "-n", "{workers}", "--out", "out", *{more}]
     sys.exit(main())
 """
 PATIENCE = 120  # seconds; the work would take hours
@@ -54,9 +54,9 @@ def started(tmp_path):
     """Start a run of so many workers, and return it once all are at work."""
     running = []
 
-    def start(work: str, workers: int) -> subprocess.Popen[str]:
+    def start(work: str, workers: int, *more: str) -> subprocess.Popen[str]:
         (tmp_path / "forever.py").write_text(FOREVER)
-        (tmp_path / "verify.py").write_text(VERIFY.format(work=work, workers=workers))
+        (tmp_path / "verify.py").write_text(VERIFY.format(work=work, workers=workers, more=more))
         path = os.pathsep.join([str(tmp_path), str(HOUSE)])
         process = subprocess.Popen(
             [sys.executable, "verify.py"], cwd=tmp_path, env=os.environ | {"PYTHONPATH": path},
@@ -86,9 +86,10 @@ def test_a_signal_ends_the_run_and_its_workers(started, tmp_path, number, work):
 
 
 @pytest.mark.slow
-def test_ctrl_c_reaches_all_processes(started, tmp_path):
+@pytest.mark.parametrize("more", [(), ("--cluster", "local")])
+def test_ctrl_c_reaches_all_processes(started, tmp_path, more):
     """A terminal sends it to the workers too: still one line."""
-    process = started("busy", 2)
+    process = started("busy", 2, *more)
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
@@ -108,10 +109,12 @@ def test_a_run_in_one_process_ends_too(started, work):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a library must come back first")
-@pytest.mark.parametrize("work", ["stuck", "busy"])
-def test_workers_end_with_a_parent_that_is_killed(started, work):
+@pytest.mark.parametrize(
+    ("work", "more"), [("stuck", ()), ("busy", ()), ("stuck", ("--cluster", "local"))]
+)
+def test_workers_end_with_a_parent_that_is_killed(started, work, more):
     """Nobody tells them, and they hold standard output no longer."""
-    process = started(work, 2)
+    process = started(work, 2, *more)
     process.kill()
     process.communicate(timeout=PATIENCE)
     assert process.returncode == -signal.SIGKILL

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from properties.errors import InputError
-from properties.runs.run import found
+from properties.runs.versions import found
 from rnnbounds.experiments.common import MissingPackageError, chance
 from rnnbounds.experiments.digits.idx import read_folder
 

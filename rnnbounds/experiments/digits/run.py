@@ -89,7 +89,9 @@ class Training:
         self, kind: Kind, pixels: Pixels, setting: Setting, seed: int, device: str, parts: Parts
     ) -> None:
         self.kind, self.setting, self.seed, self.parts = kind, setting, seed, parts
-        self.device, self.pixels = device, pixels
+        self.device = device
+        self.x, self.digits = pixels.x.to(device), pixels.digits.to(device)
+        self.x_test, self.digits_test = pixels.x_test.to(device), pixels.digits_test.to(device)
         sizes = (setting.hidden,) * setting.networks
         by = [chance(seed, _STUDENTS, network) for network in range(setting.networks)]
         first = draw(kind, sizes, 1, CLASSES, by, start="random")
@@ -119,34 +121,39 @@ class Training:
             advance()
 
     def learn(self) -> Tensor:
-        """One epoch; each network's mean loss in it, (G,)."""
-        setting, digits = self.setting, self.pixels.digits
+        """One epoch; each network's mean loss in it, (G,). A device is waited for at its end."""
+        setting, total = self.setting, self.zeros()
         rate = setting.rate * (1 + math.cos(math.pi * self.epoch / setting.epochs)) / 2
-        order = torch.randperm(len(digits), generator=chance(self.seed, _ORDER, self.epoch))
-        total = torch.zeros(setting.networks, dtype=torch.float64)
+        order = torch.randperm(
+            len(self.digits), generator=chance(self.seed, _ORDER, self.epoch)
+        ).to(self.device)
         for chosen in torch.split(order, setting.batch):
-            scores = self.scores(self.pixels.x[:, chosen])
-            target = digits[chosen].to(self.device).expand(setting.networks, -1)
+            scores = self.scores(self.x[:, chosen])
+            target = self.digits[chosen].expand(setting.networks, -1)
             losses = cross_entropy(scores.permute(0, 2, 1), target, reduction="none").mean(1)
             self.students.step(losses, rate)
-            total += losses.detach().cpu().double() * len(chosen)
-        return total / len(digits)
+            total += losses.detach().double() * len(chosen)
+        return (total / len(self.digits)).cpu()
 
     @torch.no_grad()
     def accuracy(self) -> Tensor:
         """Each network's share of the test images that it names, (G,)."""
-        right = torch.zeros(self.setting.networks, dtype=torch.float64)
+        right = self.zeros()
         pairs = (
-            torch.split(self.pixels.x_test, TOGETHER, dim=1),
-            torch.split(self.pixels.digits_test, TOGETHER),
+            torch.split(self.x_test, TOGETHER, dim=1),
+            torch.split(self.digits_test, TOGETHER),
         )
         for x, digits in zip(*pairs, strict=True):
-            right += (self.scores(x).argmax(-1).cpu() == digits).sum(1)
-        return right / len(self.pixels.digits_test)
+            right += (self.scores(x).argmax(-1) == digits).sum(1)
+        return (right / len(self.digits_test)).cpu()
+
+    def zeros(self) -> Tensor:
+        """A sum for each network, (G,)."""
+        return torch.zeros(self.setting.networks, dtype=torch.float64, device=self.device)
 
     def scores(self, x: Tensor) -> Tensor:
         """After the last pixel, x (T, N, 1) -> (G, N, 10)."""
-        given = x.to(self.device)[:, None].expand(-1, self.setting.networks, -1, -1)
+        given = x[:, None].expand(-1, self.setting.networks, -1, -1)
         return self.students.readout(self.students.states(given)[-1])
 
     @property

@@ -15,7 +15,7 @@ import torch
 from impl.certificate.certify import Certificate, certify
 from impl.convert.feedforward import FeedForward
 from impl.convert.truncate import save_truncated, truncate
-from properties.runs.run import found
+from properties.runs.versions import found
 from rnnbounds.experiments.common import MissingPackageError, environment_of, prepare, publish
 from rnnbounds.experiments.gaps import (
     certified_forecast_gap,

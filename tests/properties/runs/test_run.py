@@ -21,7 +21,8 @@ from properties.runs.parts import (
     run_part,
 )
 from properties.runs.record import axiom_records, merge
-from properties.runs.run import environment, found, heaviest_first, run_parts
+from properties.runs.run import environment, heaviest_first, run_parts
+from properties.runs.versions import found
 from reports.records.outcome import comparable, problems
 from reports.records.record import Tally
 from theory import CLAIMS, claim

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from reports import Tally, decode, encode, problems
 from reports.pages.page import render
 from reports.pages.summary import seen
-from reports.records.matrix import WORDS, Column, Entry, Matrix, lost, matrix_problems
+from reports.records.matrix import WORDS, Column, Entry, Matrix, matrix_problems
 
 NAMES = ("state-bound", "truncation", "instability")
 COLUMNS = (
@@ -126,19 +126,6 @@ def test_every_standing_has_its_words(matrix, standing):
     assert one.words == WORDS[standing] == seen(one, COLUMNS[0])
     assert len(one.short) <= len(one.words)
     assert seen(replace(one, reason="so"), COLUMNS[0]) == f"{one.words}: so"
-
-
-def test_what_was_lost(matrix):
-    """Only what held and does not any more, or only by an argument; what is new is no loss."""
-    assert lost(matrix, matrix) == []
-    for standing in ("VIOLATED", "ARGUED", "NOT TESTED"):
-        worse = changed(matrix, 0, standing=standing)
-        (line,) = lost(matrix, worse)
-        assert line == f"state-bound on linear: holds, now {WORDS[standing]}"
-        assert lost(worse, matrix) == []
-    fewer = replace(matrix, entries=matrix.entries[1:])
-    assert lost(matrix, fewer) == ["state-bound on linear: holds, now missing"]
-    assert lost(changed(matrix, 0, standing="ARGUED"), matrix) == []
 
 
 def test_tallies_add_up():

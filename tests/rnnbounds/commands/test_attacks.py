@@ -160,3 +160,31 @@ def test_exit_codes_of_sabotage(call, monkeypatch, changes, code, word):
     outcome = call("sabotage", CLAIM, "--format", "json")
     assert outcome.code == code
     assert outcome.json[0]["convicted"] is changes.get("convicted", True)
+
+
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [
+        (("--systems", "many"), "choose one from 1 to 1e12, as in 1e7"),
+        (("--systems", "9", "--seeds", "1-2"), "leave out --seeds or --systems"),
+        (("--systems", "9", "--attacks", "extremal"), "choose --attacks with random in it"),
+        (("--cluster", "local", "-n", "0"), "choose --workers 1 or more"),
+        (("--cluster", "x://y"), "start one with: dask scheduler"),
+        (("--device", "cuda"), "choose --device cpu"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(refused, monkeypatch, options, remedy):
+    """In a line, before any work."""
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr(module, "run_parts", None)
+    assert refused("verify", CLAIM, *options).endswith(remedy)
+
+
+@pytest.mark.slow
+def test_systems_are_drawn_on(call, tiny, tmp_path):
+    """Until there are as many as asked; the record and the page say how many that was."""
+    options = ("--attacks", "random", "--systems", "60", "--out", tmp_path)
+    assert call("verify", CLAIM, "-n", 0, *options).code == 0
+    run = load(tmp_path / "run.json")
+    assert run.claims[0].systems >= run.systems == 60
+    assert "60 systems or more of each claim" in (tmp_path / "index.html").read_text("utf-8")

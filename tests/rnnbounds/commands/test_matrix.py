@@ -1,4 +1,4 @@
-"""``claims --matrix`` and ``compare``."""
+"""``claims --matrix``."""
 
 import json
 
@@ -102,24 +102,8 @@ def test_an_entry_that_fails_fails_the_command(call, record):
 def test_records_without_a_matrix(refused, record):
     """Older records are refused in one line."""
     record.write_bytes(encode(replace(load(record), matrix=None)))
-    for arguments in (("claims", "--matrix", "--run", record), ("compare", record, record)):
-        assert refused(*arguments).endswith("this record has no matrix; write the run again")
-
-
-def test_what_held_must_hold(call, record, tmp_path):
-    """A run against itself loses nothing; an entry that does not hold any more is named, exit 1."""
-    outcome = call("compare", record, record)
-    assert (outcome.code, outcome.out) == (0, "nothing that held is lost\n")
-    run, new = load(record), tmp_path / "new.json"
-    new.write_bytes(encode(unproved(run)))
-    outcome = call("compare", record, new)
-    assert outcome.code == 1
-    assert outcome.out.startswith(
-        "LOST: certified-norm on no-cell: holds, now stands, not proved\n"
-    )
-    assert call("compare", new, record).code == 0
-    document = call("compare", record, new, "--format", "json").json
-    assert document == {"lost": ["certified-norm on no-cell: holds, now stands, not proved"]}
+    line = refused("claims", "--matrix", "--run", record)
+    assert line.endswith("this record has no matrix; write the run again")
 
 
 @pytest.mark.parametrize("left", [0, 1])

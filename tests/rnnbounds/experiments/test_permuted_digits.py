@@ -182,6 +182,21 @@ def test_accuracy_is_counted(data, tmp_path):
     assert training.accuracy().tolist() == shares
 
 
+def test_a_device_is_waited_for_once_an_epoch(data, tmp_path, monkeypatch):
+    """Not at each step of it."""
+    from rnnbounds.experiments.parts import Parts
+
+    told, waits, own = pixels.load(str(data), 0, 40), [], torch.Tensor.cpu
+    monkeypatch.setattr(torch.Tensor, "cpu", lambda part: waits.append(part) or own(part))
+    for batch in (8, 40):
+        setting = replace(SMALL, batch=batch)
+        training = digits.Training("RNN", told, setting, 0, "cpu", Parts(tmp_path, {}))
+        training.learn()
+        training.accuracy()
+        assert len(waits) == 2
+        waits.clear()
+
+
 def test_networks_learn(data, tmp_path):
     """Every kind learns to tell how bright an image is far better than chance."""
     record = run(

@@ -169,5 +169,5 @@ TRUNCATION = Claim(
         "k ≤ T, and the window for finite T is the least possible"
     ),
     emphasis=4,
-    breadth=13,
+    breadth=20,
 )

@@ -87,5 +87,7 @@ def _bound_memory(limit: int) -> None:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks ends this process
+    if sys.platform != "win32":
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # or was ended, and nobody reads
     _bound_memory(int(sys.argv[3]))
     serve(sys.stdin.buffer, sys.stdout.buffer, int(sys.argv[1]), float(sys.argv[2]))

@@ -1,0 +1,1 @@
+"""The gate: what regressed between two records, and what passes for noise."""

@@ -1,0 +1,73 @@
+"""What passes for noise: the thresholds of the gate, `[tool.rnnbounds]` of a pyproject.toml."""
+
+import math
+import tomllib
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from reports import disk
+from reports.errors import InputError
+from reports.records.changes import Kind
+
+PROJECT = Path("pyproject.toml")
+TABLE = "[tool.rnnbounds]"
+LIMIT = 2**20
+Share = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class SettingsError(InputError):
+    """Thresholds that cannot be read."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        names = ", ".join(field.encode_name for field in msgspec.structs.fields(Thresholds))
+        super().__init__(f"{path}: {what[:300]}; {TABLE} may set {names}")
+
+
+class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """What a gate lets pass; the defaults are silent on draws of other seeds.
+
+    tightness: the share of the greatest lhs/rhs that an attack which draws nothing may lose. luck:
+    the share that all attacks together may lose. pairs: the share of a claim's pairs, or of its
+    judged checks, that may be missing. all_pairs: that of all claims' pairs together. cells: that
+    of the cells of the matrix that are judged, claim by claim. factor: the share by which λ, the
+    gain and the rounding of a certificate may grow. window: the number of inputs by which its k may
+    grow. gone: whether what is gone passes.
+    """
+
+    tightness: Share = 0.01
+    luck: Share = 0.4
+    pairs: Share = 0.9
+    all_pairs: Share = 0.5
+    cells: Share = 0.2
+    factor: Share = 1e-6
+    window: Annotated[int, msgspec.Meta(ge=0)] = 0
+    gone: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("tightness", "luck", "pairs", "all_pairs", "cells", "factor"):
+            if not math.isfinite(getattr(self, name)):
+                raise ValueError(f"{name} is not finite")
+
+    @property
+    def fails(self) -> tuple[Kind, ...]:
+        """The kinds of changes that fail."""
+        return ("regressed",) if self.gone else ("regressed", "gone")
+
+
+def thresholds(path: Path = PROJECT) -> Thresholds:
+    """Those of the file, the defaults where it is missing or says nothing; raises SettingsError."""
+    if not path.exists():
+        return Thresholds()
+    try:
+        document = tomllib.loads(disk.read(path, LIMIT).decode())
+        tool = document.get("tool", {})
+        told = tool.get("rnnbounds", {}) if isinstance(tool, dict) else {}
+        return msgspec.convert(told, Thresholds)
+    except OSError as error:
+        raise SettingsError(path, f"it {error.strerror}") from None
+    except RecursionError:
+        raise SettingsError(path, "it nests too deep") from None
+    except (ValueError, msgspec.MsgspecError) as error:  # of TOML, of UTF-8, of a value
+        raise SettingsError(path, str(error)) from None

@@ -1,0 +1,55 @@
+"""What a certificate costs, counted in inferences of the model that it is about."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import torch
+
+from impl.arithmetic.activation import activation
+from impl.cells.kind import Kind
+from impl.cells.table import CELLS
+from impl.certificate.certify import certify
+from impl.convert.inference import outputs
+from rnnbounds.bench.clock import Clock
+from rnnbounds.bench.row import Measured, Row, share
+
+N, D, T = 16, 4, 1000
+SHOWN = (
+    "linear", "rnn-tanh", "rnn-relu", "leaky-tanh", "deep-tanh", "lstm", "lstm-projected", "gru",
+    "gru-cho", "diagonal", "min-gru", "min-lstm", "selective",
+)  # fmt: skip
+
+
+def weights(kind: Kind) -> dict[str, torch.Tensor]:
+    """Small ones, of the shapes that the cell asks for; a deep cell has one layer."""
+    draw = torch.Generator().manual_seed(0)
+    layout = kind.layout(())
+    symbols = {s for shape in layout.shapes.values() for s in shape.replace("+", " ").split()}
+    known = {s.lstrip("0123456789"): D if s == "d" else N for s in symbols}
+    return {
+        name: torch.rand(*shape, dtype=torch.float64, generator=draw) / N
+        for name, shape in layout.shaped(known).items()
+    }
+
+
+def cost(cell: str, clock: Clock) -> Measured:
+    """Seconds of `certify`, all norms tried, and of one run."""
+    kind = CELLS[cell]
+    held = weights(kind)
+    x = torch.ones(1, T, D, dtype=torch.float64) / D
+    rho = activation(cell.removeprefix("rnn-")) if cell.startswith("rnn-") else None
+
+    @torch.no_grad()
+    def once() -> torch.Tensor:
+        return outputs(kind, held, x, 1, 1, rho)
+
+    timing = clock.interleaved([lambda: certify(held, 1.0, cell=cell), once])
+    return share(timing, 1e3)
+
+
+ROWS = tuple(
+    Row(f"certify-{cell}", f"certify a {cell} cell, n = {N}, d = {D}",
+        f"by one inference over T = {T}", "ms", "inferences", partial(cost, cell))
+    for cell in SHOWN
+)  # fmt: skip

@@ -1,0 +1,74 @@
+"""What a user would write: one system at a time, a loop over t and over k, autograd, an SVD.
+
+The tests take these as oracles of what ships.
+"""
+
+from __future__ import annotations
+
+import torch
+
+Tensor = torch.Tensor
+
+
+def run(W: Tensor, U: Tensor, b: Tensor, x: Tensor) -> Tensor:
+    """h_T of a tanh network from the zero state: x (T, d) -> (n,)."""
+    h = torch.zeros(W.shape[0], dtype=W.dtype)
+    for x_t in x:
+        h = torch.tanh(W @ h + U @ x_t + b)
+    return h
+
+
+def truncation_gaps(W: Tensor, U: Tensor, b: Tensor, x: Tensor, K: int) -> list[float]:
+    """‖h_T − h_T^k‖ for k = 0 … K."""
+    full = run(W, U, b, x)
+    return [float(torch.linalg.norm(full - run(W, U, b, x[len(x) - k :]))) for k in range(K + 1)]
+
+
+def gradient(
+    W: Tensor, U: Tensor, b: Tensor, x: Tensor, C: Tensor, y: Tensor
+) -> tuple[Tensor, ...]:
+    """∇ ½‖C h_T − y‖² in W, U and b, by autograd."""
+    if not len(x):  # the zero state depends on no weight
+        return tuple(torch.zeros_like(part) for part in (W, U, b))
+    W, U, b = (part.clone().requires_grad_() for part in (W, U, b))
+    loss = 0.5 * (C @ run(W, U, b, x) - y).square().sum()
+    return torch.autograd.grad(loss, (W, U, b))
+
+
+def gradient_gaps(
+    W: Tensor, U: Tensor, b: Tensor, x: Tensor, C: Tensor, y: Tensor, K: int
+) -> list[float]:
+    """‖∇p_T − ∇p_T^k‖ for k = 0 … K."""
+    full, gaps = gradient(W, U, b, x, C, y), []
+    for k in range(K + 1):
+        short = gradient(W, U, b, x[len(x) - k :], C, y)
+        parts = [(one - other).flatten() for one, other in zip(full, short, strict=True)]
+        gaps.append(float(torch.linalg.norm(torch.cat(parts))))
+    return gaps
+
+
+def descend(
+    W: Tensor, U: Tensor, b: Tensor, x: Tensor, C: Tensor, y: Tensor,
+    radii: tuple[float, float, float], rates: list[float],
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """Projected descent: ‖W‖₂, ‖U‖_F and ‖b‖₂ at most the radii after each step."""
+    for rate in rates:
+        slopes = gradient(W, U, b, x, C, y)
+        W, U, b = (part - rate * slope for part, slope in zip((W, U, b), slopes, strict=True))
+        left, sigma, right = torch.linalg.svd(W)
+        W = left @ torch.diag(sigma.clamp(max=radii[0])) @ right
+        U, b = (
+            part * min(1.0, radius / float(torch.linalg.norm(part)))
+            for part, radius in ((U, radii[1]), (b, radii[2]))
+        )
+    return W, U, b
+
+
+def bound_holds(W: Tensor, U: Tensor, b: Tensor, x: Tensor, K: int) -> bool:
+    """Whether ‖h_T − h_T^k‖ ≤ S_0 (λ^k − λ^T)/(1 − λ) for k = 0 … K, up to a tolerance."""
+    lam = float(torch.linalg.matrix_norm(W, 2))
+    drive = max(float(torch.linalg.norm(torch.tanh(U @ x_t + b))) for x_t in x)
+    gaps = truncation_gaps(W, U, b, x, K)
+    return all(
+        gap <= drive * (lam**k - lam ** len(x)) / (1 - lam) + 1e-9 for k, gap in enumerate(gaps)
+    )

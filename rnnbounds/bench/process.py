@@ -1,0 +1,120 @@
+"""What whole processes cost: starting, the main job, and the memory that it takes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, Verbosity
+
+from properties.systems.batch import build
+from properties.systems.drawing.strategies import specs
+from properties.systems.spec import SystemSpec
+from rnnbounds.bench import naive
+from rnnbounds.bench.clock import Clock
+from rnnbounds.bench.gaps import FASTER
+from rnnbounds.bench.row import Measured, Row
+
+PROFILED = "truncation"
+GIB = 2.0**30
+
+
+class Spent(NamedTuple):
+    """CPU seconds of a process, and the most bytes that it held."""
+
+    seconds: float
+    bytes: float
+
+
+def spent(*arguments: str) -> Spent:
+    """What Python spends on these arguments, in a process of its own."""
+    one = os.environ | {"OMP_NUM_THREADS": "1"}
+    child = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL, env=one)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise subprocess.CalledProcessError(child.returncode, child.args)
+    unit = 1 if sys.platform == "darwin" else 1024
+    return Spent(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit)
+
+
+def starting(code: tuple[str, ...], other: tuple[str, ...], clock: Clock) -> Measured:
+    """CPU seconds of two programs, one after the other."""
+    pairs = [(spent(*code).seconds, spent(*other).seconds) for _ in range(clock.repeats)]
+    ratios = sorted(theirs / ours for ours, theirs in pairs)
+    ours, theirs = (sorted(side)[len(pairs) // 2] for side in zip(*pairs, strict=True))
+    middle = ratios[len(ratios) // 2]
+    return Measured(1e3 * ours, 1e3 * theirs, middle, (ratios[0], ratios[-1]), len(ratios))
+
+
+@cache
+def main_job() -> tuple[Spent, int]:
+    """The quick profile of one claim in one process, and how many pairs it judged."""
+    with tempfile.TemporaryDirectory() as folder:
+        cost = spent(
+            "-c", "import sys; from rnnbounds.cli import main; sys.exit(main())",
+            "verify", PROFILED, "--profile", "quick", "-n", "0", "--out", folder,
+        )  # fmt: skip
+        record = json.loads((Path(folder) / "run.json").read_text(encoding="utf-8"))
+    attacks = record["claims"][0]["attacks"].values()
+    return cost, sum(attack["pairs"] for attack in attacks)
+
+
+def drawn(count: int) -> list[SystemSpec]:
+    """So many of the systems that the profile draws, one pair each."""
+    found: list[SystemSpec] = []
+
+    @hypothesis.seed(0)
+    @hypothesis.settings(
+        max_examples=count, database=None, deadline=None, phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck), verbosity=Verbosity.quiet,
+    )  # fmt: skip
+    @hypothesis.given(specs("rnn", batch=1, sequences=1))
+    def keep(spec: SystemSpec) -> None:
+        found.append(spec)
+
+    keep()
+    return found
+
+
+def quick(clock: Clock) -> Measured:
+    """The main job, once, against the mean of what loops take on systems as it draws them."""
+    systems = []
+    for spec in drawn(4 * clock.repeats):
+        batch = build(spec)
+        cell = batch.cell
+        systems.append((cell.W[0], cell.U[0], cell.b[0], batch.x[0, :, :, 0], batch.K))
+    each = clock.once(lambda: [naive.truncation_gaps(*one) for one in systems]) / len(systems)
+    cost, pairs = main_job()
+    told = f"{pairs} pairs in {cost.seconds:.0f} s, once"
+    ours = 1e6 * cost.seconds / pairs
+    ratio = 1e6 * each / ours
+    return Measured(ours, 1e6 * each, ratio, (ratio, ratio), 1, told)
+
+
+def memory(clock: Clock) -> Measured:
+    """The most that the main job held."""
+    held = main_job()[0].bytes
+    return Measured(held / GIB, 2.0, held / GIB / 2, (held / GIB / 2, held / GIB / 2), 1)
+
+
+IMPORT = ("-c", "import rnnbounds")
+HELP = ("-c", "from rnnbounds.cli import main; main(['--help'])")
+TORCH = ("-c", "import torch")
+ROWS = (
+    Row("import", "import rnnbounds", "import torch", "ms", FASTER,
+        lambda clock: starting(IMPORT, TORCH, clock)),
+    Row("help", "rnnbounds --help", "import torch", "ms", FASTER,
+        lambda clock: starting(HELP, TORCH, clock)),
+    Row("quick", f"verify {PROFILED} --profile quick: proof, all attacks, false variants",
+        "by loops over t and k, the gaps alone", "µs a (system, sequence)", FASTER, quick),
+    Row("memory", f"peak memory of verify {PROFILED} --profile quick", "at most", "GiB",
+        "of the limit", memory, asked=1.0, sense="≤"),
+)  # fmt: skip

@@ -1,0 +1,61 @@
+"""``rnnbounds bench``: how fast this machine does it, against what a user would write."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import torch
+import typer
+
+from properties.device import check_device
+from rnnbounds.bench import chosen
+from rnnbounds.bench.clock import REPEATS, Clock
+from rnnbounds.bench.row import COLUMNS, Result
+from rnnbounds.commands.options import As, Device
+from rnnbounds.output import Format, echo, print_json, print_table, progress
+
+
+def bench(
+    rows: Annotated[
+        str | None, typer.Option("--rows", help="rows, separated by commas; all by default")
+    ] = None,
+    device: Device = "cpu",
+    repeats: Annotated[
+        int, typer.Option("--repeats", min=1, help="readings of each side, interleaved")
+    ] = REPEATS,
+    markdown: Annotated[bool, typer.Option("--markdown", help="the README's table")] = False,
+    format: As = Format.text,
+) -> int:
+    """Time what ships against naive loops, LAPACK and torch on one thread; exit 1 if something that
+    is asked is not met."""
+    asked = chosen(None if rows is None else rows.split(","))
+    clock = Clock(check_device(device), repeats)
+    torch.set_num_threads(1)
+    results: list[Result] = []
+    with progress(len(asked), "bench") as advance:
+        for row in asked:
+            results.append(row.run(clock))
+            advance(row.name)
+    if format is Format.json:
+        print_json([result.to_json() for result in results])
+    elif markdown:
+        for line in in_markdown(results):
+            echo(line)
+    else:
+        print_table(COLUMNS, [result.cells() for result in results])
+        echo(setting(clock))
+    return int(any(result.met is False for result in results))
+
+
+def setting(clock: Clock) -> str:
+    """How the figures were read."""
+    return (
+        f"medians of {clock.repeats} readings of {clock.name} on {clock.device}, both sides "
+        f"interleaved on one thread; in brackets the least and the greatest ratio"
+    )
+
+
+def in_markdown(results: list[Result]) -> list[str]:
+    """The table as Markdown."""
+    lines = [COLUMNS, ("---",) * len(COLUMNS), *(result.cells() for result in results)]
+    return ["| " + " | ".join(line) + " |" for line in lines]

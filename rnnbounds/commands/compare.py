@@ -1,0 +1,55 @@
+"""``rnnbounds compare``: what regressed from one record to another, run or certificate."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reports.files import write_atomic
+from reports.gate.files import compare_files
+from reports.gate.thresholds import thresholds
+from reports.pages.changes import render_changes
+from rnnbounds.output import check_target, echo, path_of, print_json
+from rnnbounds.terminal import write
+
+Page = Annotated[
+    Path | None,
+    typer.Option("--page", parser=path_of, metavar="FILE.html", help="write a page of it too"),
+]
+
+
+class Telling(StrEnum):
+    """How changes are printed."""
+
+    text = "text"
+    markdown = "markdown"
+    json = "json"
+
+
+def compare(
+    old: Annotated[Path, typer.Argument(metavar="OLD.json", help="a run or a certificate")],
+    new: Annotated[Path, typer.Argument(metavar="NEW.json", help="a later one")],
+    page: Page = None,
+    format: Annotated[Telling, typer.Option("--format", help="text, markdown or json")]
+    = Telling.text,
+) -> int:  # fmt: skip
+    """What regressed, improved, is new or gone between two runs, or two certificates of a model.
+
+    Exit 1 on a regression, or what is gone; [tool.rnnbounds] of ./pyproject.toml says what passes.
+    """
+    if page is not None:
+        check_target(page, ".html")
+    changes = compare_files(old, new, thresholds())
+    if format is Telling.json:
+        print_json(changes)
+    elif format is Telling.markdown:
+        write(changes.markdown)
+    else:
+        for line in changes.text:
+            echo(line)
+    if page is not None:
+        write_atomic(page, render_changes(changes))
+    return int(bool(changes.failing))

@@ -1,0 +1,78 @@
+"""Pools: who asks alike is shown the same, in blocks, and leaves when it has had enough."""
+
+from dataclasses import replace
+
+from properties.attacks.budget import PROFILES, Budget
+from properties.attacks.campaign import Watcher, attack_pool, blocks_of
+from properties.attacks.pool import BLOCK, pool_of, pool_of_variant, pools_of
+from properties.judging.judge import Judgement, judge
+from properties.systems.batch import Batch
+from properties.systems.table import kinds_about
+from theory import CLAIMS, claim
+
+QUICK = PROFILES["quick"]
+FORM = claim("state-bound").form("finite")
+
+
+def shown(budget: Budget, block: int = 0, most: float = 1e9, about: str = "rnn") -> list[str]:
+    """The specs of a block of random systems that one who wants so many of each kind judges."""
+    found: list[str] = []
+
+    def judged(batch: Batch) -> list[Judgement]:
+        found.append(batch.spec.text)
+        return [judge(FORM.statement, (), batch)]
+
+    pool = replace(pool_of([FORM], budget), about=about)
+    watcher = Watcher([FORM.statement], judged, most)
+    attack_pool(pool, "random", [watcher], budget=budget, seed=0, block=block)
+    return found
+
+
+def test_who_asks_alike_shares_a_pool() -> None:
+    """Forms of several claims do; one that asks for smaller batches or other systems is apart."""
+    pools = [pools_of(claim(id), QUICK) for id in ("state-bound", "prediction", "rounding-state")]
+    plain, same, rounding = (next(p for p in found if p.about == "rnn") for found in pools)
+    assert plain == same
+    assert plain.name == f"rnn-{QUICK.batch}x{QUICK.sequences}"
+    assert rounding.name == "rnn-4x2-rounding"
+    assert len({pool.name for found in pools for pool in found}) == len(
+        {pool for found in pools for pool in found}
+    )
+
+
+def test_breadth_is_of_plain_pools_alone() -> None:
+    """More sequences where few are asked of nobody, as in pools without a costly quantity."""
+    entry = claim("truncation")
+    sizes = {pool.about: pool.size for pool in pools_of(entry, QUICK)}
+    assert sizes["rnn"] == (QUICK.batch, entry.breadth * QUICK.sequences)
+    assert sizes["cell"] == (16, 2)
+
+
+def test_a_variant_rides_where_it_asks_for_nothing_more() -> None:
+    """With its form; else in a pool of its own."""
+    entry = claim("contraction-linear")
+    (own,) = pools_of(entry, QUICK)
+    assert pool_of_variant(entry, entry.variant("root-twice"), QUICK) == own
+    apart = pool_of_variant(entry, entry.variant("spectral-radius"), QUICK)
+    assert apart.size == (8, 8)
+    assert "wide" in apart.asked
+
+
+def test_blocks_go_on_where_the_last_one_ended(small: Budget) -> None:
+    """As many examples as the budget has, each once in a block; the simplest in the first alone."""
+    more = replace(small, random=2 * BLOCK)
+    blocks = [shown(more, block) for block in range(2)]
+    assert [len(set(block)) for block in blocks] == [BLOCK, BLOCK]
+    assert not set(blocks[0][:1]) & set(blocks[1])
+    assert shown(more, 1) == blocks[1]
+    for entry in CLAIMS:
+        for group in pools_of(entry, QUICK).values():
+            blocks_asked = blocks_of("random", group, QUICK)
+            assert 0 <= blocks_asked * BLOCK - group.examples < BLOCK or blocks_asked == 1
+
+
+def test_who_has_had_its_examples_leaves(small: Budget) -> None:
+    """It is shown the first ones of those that another sees; of a family, so many of each kind."""
+    assert shown(small, most=2) == shown(small)[:2]
+    kinds = len(kinds_about("cell"))
+    assert len(shown(small, most=1, about="cell")) == kinds

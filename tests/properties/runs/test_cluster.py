@@ -1,0 +1,203 @@
+"""Parts on a Dask scheduler's workers: the record is that of one process, come what may."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import dask
+import pytest
+from distributed import Client, LocalCluster
+from worker_jobs import die_once, fail, square
+
+from properties.attacks.budget import profile
+from properties.errors import InputError
+from properties.runs import cluster as module
+from properties.runs.cluster import Cluster, ClusterError, reached
+from properties.runs.parts import PartResult, chosen_claims, parts_of
+from properties.runs.record import merge
+from properties.runs.run import run_parts
+from properties.runs.versions import difference, fingerprint
+from reports.records.outcome import comparable
+from reports.records.record import Run
+
+CLAIMS = ("contraction-linear", "projection")
+ATTACKS = ("extremal",)
+
+
+@contextmanager
+def threads(**options: Any) -> Iterator[LocalCluster]:
+    """A real scheduler with workers in threads of this process, which start at once."""
+    given = {"n_workers": 1, "threads_per_worker": 1} | options
+    with LocalCluster(
+        processes=False, protocol="tcp://", dashboard_address=None, silence_logs=100, **given
+    ) as there:
+        yield there
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    """One of these, reached."""
+    with threads() as there, reached(there.scheduler_address, 0) as found:
+        yield found
+
+
+@pytest.mark.slow
+def test_a_worker_killed_in_the_middle_changes_no_record() -> None:
+    """Another does its part again; two processes, one of which is killed while it has parts."""
+    claims, done = chosen_claims(CLAIMS), list[PartResult]()
+    parts = [part for part in parts_of(claims, ATTACKS, profile("quick")) if part.claims]
+
+    def record(results: list[PartResult]) -> Run:
+        run = merge(results, claims=chosen_claims(CLAIMS), attacks=ATTACKS, profile="quick", seed=3)
+        return comparable(run)
+
+    def kill(result: PartResult) -> None:
+        done.append(result)
+        if len(done) == 1:
+            busy = [place for place, keys in client.processing().items() if keys]
+            os.kill(client.run(os.getpid)[busy[0]], signal.SIGKILL)
+
+    with reached("local", 2) as there:
+        assert there.workers == 2
+        client = there._client
+        run_parts(parts, profile="quick", seed=3, cluster=there, progress=kill)
+    here = run_parts(parts, profile="quick", seed=3)
+    assert len(done) == len(parts)
+    assert record(done) == record(here)
+
+
+@pytest.mark.slow
+def test_a_process_that_dies_in_a_part(tmp_path) -> None:
+    """Its part is done again, and its own death is no answer; what dies each time is told."""
+    with dask.config.set({"distributed.scheduler.allowed-failures": 1}), reached("local", 1) as one:
+        assert list(one.each(die_once, [(str(tmp_path / "marker"), 7)])) == [7]
+        with pytest.raises(ClusterError, match=r"a part ended every worker .* more memory"):
+            list(one.each(fail, [("dies",)]))
+
+
+def test_everything_is_done_once(cluster, monkeypatch) -> None:
+    """Though the scheduler is told of no more than two calls at a time."""
+    monkeypatch.setattr(module, "WINDOW", 2)
+    found = list(cluster.each(square, [(n,) for n in range(7)]))
+    assert sorted(answer for answer, _ in found) == [n * n for n in range(7)]
+    assert list(cluster.each(square, [])) == []
+
+
+def test_a_run_that_is_left_begins_no_more(cluster, monkeypatch) -> None:
+    """What waits at the scheduler is forgotten there."""
+    monkeypatch.setattr(module, "WINDOW", 3)
+    with closing(cluster.each(square, [(n,) for n in range(9)])) as answers:
+        next(answers)
+    del answers
+    cluster._client.sync(asyncio.sleep, 0)  # its thread has let go of them
+    assert not cluster._client.futures
+
+
+@pytest.mark.parametrize(
+    ("kind", "error", "text"),
+    [
+        ("bug", KeyError, "bug"),
+        ("input", InputError, "^one thing is wrong; do another$"),
+        ("spec", InputError, "^no; take the spec from a failure or from the page as it was"),
+    ],
+)
+def test_what_goes_wrong_there_is_said_here(cluster, kind, error, text) -> None:
+    """An error keeps its kind and its message."""
+    with pytest.raises(error, match=text):
+        list(cluster.each(fail, [(kind,)]))
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_a_machine_without_this_rnnbounds(cluster, monkeypatch, early) -> None:
+    """It cannot load what is asked of it: before the run, or when it comes late."""
+
+    class Lacking:
+        def __reduce__(self) -> tuple[Callable[..., Any], tuple[str]]:
+            return __import__, ("no_such_module",)
+
+    monkeypatch.setattr(module, "fingerprint", lambda: Lacking())
+    with pytest.raises(ClusterError, match=r"no_such_module.*; install there"):
+        cluster.check() if early else list(cluster.each(square, [(1,)]))
+
+
+def test_a_worker_of_another_version_is_refused(monkeypatch) -> None:
+    """Before any work, in a line that says what differs."""
+    mine = fingerprint()
+    told = iter([mine, mine | {"torch": "0.1"}])
+    monkeypatch.setattr(module, "fingerprint", lambda: next(told))
+    with (
+        threads() as there,
+        pytest.raises(ClusterError, match=r"^the worker tcp://\S+ has torch 0\.1 where this"),
+        reached(there.scheduler_address, 0),
+    ):
+        pass
+
+
+def test_a_worker_that_comes_late_is_looked_at_too(cluster, monkeypatch) -> None:
+    """Its first part is not done."""
+    told = iter([{"python": "4.0"}])
+    monkeypatch.setattr(module, "fingerprint", lambda: next(told, {"python": "5.0"}))
+    with pytest.raises(ClusterError, match=r"has python 5\.0 where this machine has 4\.0; install"):
+        list(cluster.each(square, [(1,)]))
+
+
+def test_a_worker_with_two_threads_is_refused() -> None:
+    """They would change one another's precision."""
+    with (
+        threads(threads_per_worker=2) as there,
+        pytest.raises(ClusterError, match="does 2 parts at a time; start it with --nthreads 1"),
+        reached(there.scheduler_address, 0),
+    ):
+        pass
+
+
+def test_a_scheduler_without_workers(monkeypatch) -> None:
+    """The remedy is the command that starts one."""
+    with threads(n_workers=0) as there, Client(there, set_as_default=False) as client:
+        monkeypatch.setattr(module, "PATIENCE", 0.01)
+        with pytest.raises(ClusterError, match=r"dask worker tcp://host:1 --nthreads 1$"):
+            Cluster("tcp://host:1", client).check()
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "127.0.0.1:1", "x://y", "tcp://", "a:b"])
+def test_nobody_answers(monkeypatch, address) -> None:
+    """At the address, or at what is none."""
+    monkeypatch.setattr(module, "PATIENCE", 0.01)
+    with pytest.raises(ClusterError, match="; start one with: dask scheduler"), reached(address, 0):
+        pass
+
+
+def test_a_scheduler_that_is_lost() -> None:
+    """The parts it had are not waited for."""
+    with threads(n_workers=0) as there, Client(there, set_as_default=False) as client:
+
+        def calls() -> Iterator[tuple[int]]:
+            yield (1,)
+            there.close()
+
+        with pytest.raises(ClusterError, match=r"at tcp://host:1 was lost; start it and run again"):
+            list(Cluster("tcp://host:1", client).each(square, calls()))
+
+
+def test_without_dask(monkeypatch) -> None:
+    """The extra is named."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ClusterError, match=r"pip install 'rnnbounds\[cluster\]'$"), reached("x", 1):
+        pass
+    with pytest.raises(ClusterError, match="choose --workers 1 or more"), reached("local", 0):
+        pass
+
+
+def test_what_differs() -> None:
+    """Every package that results depend on, and the code itself."""
+    here = fingerprint()
+    assert {"rnnbounds", "torch", "numpy", "python"} <= here.keys()
+    assert difference(here, dict(here)) == ""
+    there = {name: version for name, version in here.items() if name != "numpy"}
+    assert difference(here, there) == f"numpy not installed where this machine has {here['numpy']}"

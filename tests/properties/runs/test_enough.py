@@ -1,0 +1,107 @@
+"""``--systems``: as many blocks as bring each claim to so many systems, in one record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+import pytest
+
+from properties.attacks.budget import PROFILES, Budget, profile
+from properties.errors import InputError
+from properties.runs import enough as module
+from properties.runs.enough import drawn, systems_of, until_enough
+from properties.runs.parts import Part, PartResult, chosen_claims, parts_of, run_part
+from properties.runs.record import merge
+from reports.records.outcome import comparable, problems
+from reports.records.record import Run
+
+CLAIMS = chosen_claims(("contraction-linear", "projection"))
+ATTACKS = ("random", "extremal")
+TINY = Budget(random=2, targeted=1, gradient=1, ascent=4, batch=4, sequences=2)
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of two examples, in ranges of three blocks."""
+    monkeypatch.setitem(PROFILES, "quick", TINY)
+    monkeypatch.setattr(module, "RANGE", 3)
+
+
+def run(
+    systems: int, claims: Sequence = CLAIMS, done: list[Part] | None = None, turn: int = 1
+) -> Run:
+    """The record of a run until so many systems; each round's parts in this or the other order."""
+    one = partial(run_part, profile_name="quick", seed=5)
+
+    def share(parts: Sequence[Part]) -> Iterable[PartResult]:
+        (done if done is not None else []).extend(parts)
+        return map(one, parts[::turn])
+
+    own = [part for part in parts_of(claims, ATTACKS, profile("quick")) if part.claims]
+    asked = {"claims": claims, "attacks": ATTACKS, "profile": "quick"}
+    results = until_enough(list(map(one, own)), systems, share, **asked)
+    return comparable(merge(results, seed=5, systems=systems, **asked))
+
+
+def test_as_many_as_asked() -> None:
+    """Of each claim; in ranges, each of which is in one part; whatever their order."""
+    found = run(40, done=(done := []))
+    assert all(claim.systems >= 40 for claim in found.claims)
+    assert found.systems == 40
+    assert {part.work for part in done} == {"random"}
+    shown = [
+        (id, part.pool, block)
+        for part in done for id in part.claims
+        for block in range(part.block, part.block + part.blocks)
+    ]  # fmt: skip
+    assert len(shown) == len(set(shown)) > len(done)
+    assert all(part.block > 0 and part.block % 3 + part.blocks <= 3 for part in done)
+    assert run(40, turn=-1) == found
+
+
+def test_a_claim_has_the_record_that_it_has_alone() -> None:
+    """What others need does not move it."""
+    together = run(20)
+    for entry, record in zip(CLAIMS, together.claims, strict=True):
+        assert run(20, claims=[entry]).claims == (record,)
+
+
+def test_enough_is_enough() -> None:
+    """What the profile judges is not added to."""
+    done: list[Part] = []
+    assert run(1, done=done).claims == run(0, done=done).claims
+    assert done == []
+
+
+def test_what_judges_no_more_is_left(monkeypatch) -> None:
+    """And the run says so, and fails."""
+    own = [part for part in parts_of(CLAIMS, ATTACKS, profile("quick")) if part.claims]
+    results = [run_part(part, profile_name="quick", seed=5) for part in own]
+    rounds: list[Sequence[Part]] = []
+
+    def nothing(parts: Sequence[Part]) -> list[PartResult]:
+        rounds.append(parts)
+        return []
+
+    asked = {"claims": CLAIMS, "attacks": ATTACKS, "profile": "quick"}
+    found = until_enough(results, 10**6, nothing, **asked)
+    assert found == results
+    assert len(rounds) == 1
+    told = merge(found, seed=5, systems=10**6, **asked)
+    assert f"projection: {told.claims[1].systems} of 1000000 systems judged" in problems(told)
+
+
+def test_counts_of_systems() -> None:
+    """Whole numbers, as people write large ones."""
+    assert [systems_of(text) for text in ("1", "5000", "1e7", "1_000")] == [1, 5000, 10**7, 1000]
+    for text in ("", "0", "-1", "1.5", "nan", "inf", "1e13", "many"):
+        with pytest.raises(InputError, match="choose one from 1 to 1e12"):
+            systems_of(text)
+
+
+def test_an_attack_must_go_on() -> None:
+    """The others come to an end."""
+    assert drawn(("extremal", "random")) == ["random"]
+    with pytest.raises(InputError, match="choose --attacks with random in it"):
+        drawn(("extremal", "gradient"))

@@ -1,0 +1,82 @@
+"""What runs on a device waits for it as often for a long run as for a short one; verdicts are those
+of the CPU."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from properties.attacks.budget import PROFILES, Budget, profile
+from properties.measures.table import MEASURES
+from properties.runs.parts import chosen_claims, parts_of, run_part
+from properties.systems.batch import build
+from properties.systems.table import system
+
+# Each asks for the value of a tensor. So does `numpy`, but a tensor on a device has none.
+ASKING = ("item", "tolist", "cpu", "nonzero", "__bool__", "__float__", "__int__", "__index__")
+# The readings of the claims about windows, norms, Jacobians and adjoints.
+NAMES = (
+    "h_norm", "h_gap", "y_gap", "grad_gap", "tbptt_gap", "dh_dx", "step_gap", "state_gap_P",
+    "forced_gap", "forward_gap", "weight_distance", "proj_gap",
+)  # fmt: skip
+
+
+@contextmanager
+def counted() -> Iterator[Counter[str]]:
+    """What is asked of tensors within, by the method's name."""
+    asked: Counter[str] = Counter()
+
+    def counting(name: str) -> Callable[..., Any]:
+        own = getattr(torch.Tensor, name)
+
+        def ask(*args: Any, **options: Any) -> Any:
+            asked[name] += 1
+            return own(*args, **options)
+
+        return ask
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ASKING:
+            patch.setattr(torch.Tensor, name, counting(name))
+        yield asked
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_step_waits(name) -> None:
+    """T = 8, 16 and 24 steps ask equally often; what is asked once in a process comes first."""
+    asked = []
+    for T in (16, 8, 24):
+        batch = build(
+            system(
+                activation="tanh", regime="orthogonal", n=3, T=T, K=4, lam=0.5, batch=2, sequences=2
+            )
+        )
+        with counted() as found, np.errstate(all="ignore"):
+            MEASURES[name].enclose(batch)
+        asked.append(found)
+    assert asked[1] == asked[2]
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("id", ["truncation", "gradient-gap", "contraction-rnn", "projection"])
+def test_verdicts_are_those_of_the_cpu(id, monkeypatch) -> None:
+    """Of every check; what a float leaves open is decided on the CPU."""
+    small = Budget(random=4, targeted=1, gradient=1, ascent=4, batch=6, sequences=2)
+    monkeypatch.setitem(PROFILES, "quick", small)
+    for part in parts_of(chosen_claims([id]), ("random", "extremal"), profile("quick")):
+        here, there = (
+            run_part(part, profile_name="quick", seed=1, device=device)
+            for device in ("cpu", "cuda")
+        )
+        tallies = [
+            {form: seen.tally for form, seen in result.evidence.get(id, {}).items()}
+            for result in (here, there)
+        ]
+        assert tallies[0] == tallies[1]

@@ -1,0 +1,315 @@
+"""The gate over runs: what each planted regression turns up as, and silence on other seeds."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from reports import Axiom, Run, Tally
+from reports.gate.runs import compare_runs, narrowed
+from reports.gate.thresholds import Thresholds
+from reports.records.ledger import Definition
+from reports.records.matrix import Column, Entry, Matrix
+
+COLUMNS = (
+    Column(name="linear", title="linear", cells=("linear",)),
+    Column(name="rnn", title="RNN", cells=("rnn-tanh", "rnn-erf", "rnn-sin", "rnn-elu")),
+)
+TRUE = Tally(holds=10)
+
+
+@pytest.fixture
+def old(run: Run) -> Run:
+    """A run of three claims with a matrix, whose extremal attack draws nothing."""
+    entries = tuple(
+        Entry(claim=claim.id, column=column.name, standing="HOLDS", forms=("finite",),
+              tallies=dict.fromkeys(column.cells, TRUE))
+        for claim in run.claims for column in COLUMNS
+    )  # fmt: skip
+    run = attack(run, "extremal", seeded=False)
+    return replace(run, matrix=Matrix(columns=COLUMNS, entries=entries))
+
+
+def claim(run: Run, **fields: object) -> Run:
+    """The run with other fields in its second claim, truncation."""
+    first, second, *rest = run.claims
+    return replace(run, claims=(first, replace(second, **fields), *rest))
+
+
+def form(run: Run, index: int = 0, **fields: object) -> Run:
+    """The same of one of its forms."""
+    forms = list(run.claims[1].forms)
+    forms[index] = replace(forms[index], **fields)
+    return claim(run, forms=tuple(forms))
+
+
+def ledger(run: Run, **fields: object) -> Run:
+    """The same of its first ledger."""
+    first, *rest = run.claims[1].ledgers
+    return claim(run, ledgers=(replace(first, **fields), *rest))
+
+
+def variant(run: Run, **fields: object) -> Run:
+    """The same of its first false variant."""
+    first, *rest = run.claims[1].variants
+    return claim(run, variants=(replace(first, **fields), *rest))
+
+
+def attack(run: Run, name: str, **fields: object) -> Run:
+    """The same of one attack on it."""
+    attacks = run.claims[1].attacks
+    return claim(run, attacks=attacks | {name: replace(attacks[name], **fields)})
+
+
+def every_attack(run: Run, **fields: object) -> Run:
+    """The same of every attack on it."""
+    for name in run.claims[1].attacks:
+        run = attack(run, name, **fields)
+    return run
+
+
+def axiom(run: Run, **fields: object) -> Run:
+    """The same of the first textbook theorem."""
+    return replace(run, axioms=(replace(run.axioms[0], **fields), *run.axioms[1:]))
+
+
+def entry(run: Run, place: int = 2, **fields: object) -> Run:
+    """The same of one entry of the matrix, truncation on linear by default."""
+    assert run.matrix is not None
+    entries = list(run.matrix.entries)
+    entries[place] = replace(entries[place], **fields)
+    return replace(run, matrix=replace(run.matrix, entries=tuple(entries)))
+
+
+def entries(run: Run, keep: Callable[[Entry], bool]) -> Run:
+    """The run with those entries of the matrix alone."""
+    assert run.matrix is not None
+    kept = tuple(filter(keep, run.matrix.entries))
+    return replace(run, matrix=replace(run.matrix, entries=kept))
+
+
+def of(run: Run, verdict: str) -> Tally:
+    """The claim's tally with a check that is of the verdict."""
+    return replace(run.claims[1].tally, **{verdict: 1})
+
+
+def one_cell(run: Run) -> Run:
+    """Each row judged on one cell of a column."""
+    for place, told in enumerate(run.matrix.entries if run.matrix else ()):
+        run = entry(run, place, tallies=dict(list(told.tallies.items())[:1]))
+    return run
+
+
+def few_pairs(run: Run) -> Run:
+    """Every claim on two fifths of its pairs."""
+    claims = (replace(one, pairs=one.pairs * 2 // 5) for one in run.claims)
+    return replace(run, claims=tuple(claims))
+
+
+NEW_AXIOM = Axiom(name="choice", text="a choice", source="")
+TRIANGLE = ("triangle", "operator-norm")
+# What is planted, and the row that tells of it: its kind, its subject, what it is about.
+PLANTED: dict[str, tuple[Callable[[Run], Run], tuple[str, str, str]]] = {
+    "violated": (
+        lambda run: claim(run, tally=of(run, "violated")),
+        ("regressed", "truncation", "verdict"),
+    ),
+    "undecided": (
+        lambda run: claim(run, tally=of(run, "undecided")),
+        ("regressed", "truncation", "verdict"),
+    ),
+    "never tested": (
+        lambda run: claim(run, tally=Tally(vacuous=5)),
+        ("regressed", "truncation", "verdict"),
+    ),
+    "mostly vacuous": (
+        lambda run: claim(run, tally=Tally(holds=5, vacuous=10**6)),
+        ("regressed", "truncation", "judged checks"),
+    ),
+    "a form violated": (
+        lambda run: form(run, tally=Tally(holds=1, violated=1)),
+        ("regressed", "truncation (finite)", "verdict"),
+    ),
+    "a form gone": (
+        lambda run: claim(run, forms=run.claims[1].forms[:1]),
+        ("gone", "truncation", "forms"),
+    ),
+    "another statement": (
+        lambda run: form(run, text="h_gap <= 2*S_0"),
+        ("regressed", "truncation (finite)", "statement"),
+    ),
+    "one more assumption": (
+        lambda run: form(run, assumptions=(*run.claims[1].forms[0].assumptions, "x = 0")),
+        ("regressed", "truncation (finite)", "assumptions"),
+    ),
+    "unproved": (lambda run: ledger(run, proved=False), ("regressed", "truncation", "proof")),
+    "argued": (
+        lambda run: ledger(run, proved=False, argued=True, human=("claim",)),
+        ("regressed", "truncation", "proof"),
+    ),
+    "a step in prose": (
+        lambda run: ledger(run, human=("claim",)),
+        ("regressed", "truncation", "steps in prose"),
+    ),
+    "one more axiom": (
+        lambda run: replace(
+            ledger(run, axioms=(*TRIANGLE, "choice")), axioms=(*run.axioms, NEW_AXIOM)
+        ),
+        ("regressed", "truncation", "textbook theorems"),
+    ),
+    "one more law of an axiom": (
+        lambda run: axiom(run, laws=2),
+        ("regressed", "triangle", "taken of it"),
+    ),
+    "one more clause": (
+        lambda run: axiom(run, clauses=3),
+        ("regressed", "triangle", "taken of it"),
+    ),
+    "one more definition": (
+        lambda run: ledger(run, definitions=(Definition(name="f", text="f = 1"),)),
+        ("regressed", "truncation", "definitions"),
+    ),
+    "a variant survives": (
+        lambda run: variant(run, convicted=False, attack=None, counterexample=None),
+        ("regressed", "truncation, false variant truncation-off-by-one", "attacks"),
+    ),
+    "a variant is proved": (
+        lambda run: variant(run, ledger_fails=False),
+        ("regressed", "truncation, false variant truncation-off-by-one", "ledger"),
+    ),
+    "a variant gone": (
+        lambda run: claim(run, variants=run.claims[1].variants[1:]),
+        ("gone", "truncation", "false variants"),
+    ),
+    "a new variant survives": (
+        lambda run: claim(
+            run,
+            variants=(
+                *run.claims[1].variants,
+                replace(run.claims[1].variants[0], id="new", convicted=False),
+            ),
+        ),
+        ("regressed", "truncation, false variant new", "attacks"),
+    ),
+    "tightness lost": (
+        lambda run: every_attack(run, best_ratio=0.5),
+        ("regressed", "truncation", "tightest lhs/rhs"),
+    ),
+    "tightness lost where nothing is drawn": (
+        lambda run: attack(run, "extremal", best_ratio=0.97),
+        ("regressed", "truncation, extremal", "tightest lhs/rhs"),
+    ),
+    "tightness that is NaN": (
+        lambda run: attack(run, "random", best_ratio="nan"),
+        ("regressed", "truncation", "tightest lhs/rhs"),
+    ),
+    "no ratio at all": (
+        lambda run: every_attack(run, best_ratio=None),
+        ("regressed", "truncation", "tightest lhs/rhs"),
+    ),
+    "fewer pairs": (lambda run: claim(run, pairs=9000), ("regressed", "truncation", "pairs")),
+    "fewer pairs of all": (few_pairs, ("regressed", "the run", "pairs")),
+    "an attack gone": (
+        lambda run: attack(run, "gradient", checks=0),
+        ("gone", "truncation", "attacks"),
+    ),
+    "a claim gone": (
+        lambda run: replace(run, claims=run.claims[:2]),
+        ("gone", "the run", "claims"),
+    ),
+    "a part missing": (
+        lambda run: replace(run, missing_parts=("truncation/random",)),
+        ("regressed", "the run", "parts that never reported"),
+    ),
+    "an entry violated": (
+        lambda run: entry(run, standing="VIOLATED"),
+        ("regressed", "truncation on linear", "entry of the matrix"),
+    ),
+    "an entry not attacked": (
+        lambda run: entry(run, standing="NOT ATTACKED"),
+        ("regressed", "truncation on linear", "entry of the matrix"),
+    ),
+    "an entry gone": (
+        lambda run: entries(run, lambda one: (one.claim, one.column) != ("truncation", "linear")),
+        ("gone", "the matrix", "entries"),
+    ),
+    "a column gone": (
+        lambda run: replace(run, matrix=replace(run.matrix, columns=COLUMNS[:1])),
+        ("gone", "the matrix", "columns"),
+    ),
+    "cells not judged": (one_cell, ("regressed", "the matrix", "cells judged, of all claims")),
+    "no matrix": (
+        lambda run: replace(run, matrix=None),
+        ("gone", "the run", "claims by cells"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_each_regression_is_caught(old: Run, name: str) -> None:
+    """It fails the gate by the row that is meant, and the way back is an improvement, or new."""
+    plant, row = PLANTED[name]
+    new = plant(old)
+    found = compare_runs(old, new, Thresholds())
+    assert row in {(one.kind, one.subject, one.what) for one in found.failing}
+    back = compare_runs(new, old, Thresholds())
+    if name not in ("another statement", "a new variant survives"):
+        assert not back.failing
+        assert back.rows
+
+
+def test_a_new_claim_that_fails(old: Run) -> None:
+    """It is new, and a regression too; one that passes is only new."""
+    before = replace(old, claims=old.claims[::2], matrix=None)
+    after = replace(old, matrix=None)
+    assert [row.kind for row in compare_runs(before, after, Thresholds()).rows] == ["new"]
+    found = compare_runs(before, claim(after, tally=of(after, "violated")), Thresholds())
+    assert [row.what for row in found.failing] == ["new, and fails"]
+
+
+def test_a_run_against_itself(old: Run) -> None:
+    """Nothing, by any thresholds."""
+    strict = Thresholds(tightness=0, luck=0, pairs=0, all_pairs=0, cells=0)
+    assert compare_runs(old, old, strict).rows == ()
+
+
+def test_silence_on_other_seeds(old: Run) -> None:
+    """Twenty draws that vary as much as those of the quick profile under twenty seeds did."""
+    draw = random.Random(0)
+    base = every_attack(old, best_ratio=0.85)
+    for seed in range(20):
+        again = replace(base, seed=seed)
+        for name in ("random", "targeted", "gradient"):
+            again = attack(again, name, best_ratio=draw.uniform(0.05, 0.6))
+        holds = round(again.claims[1].tally.holds * draw.uniform(0.2, 5))
+        pairs = round(96_000 * draw.uniform(0.25, 4))
+        again = claim(again, pairs=pairs, tally=Tally(holds=holds))
+        place = draw.randrange(6)
+        told = again.matrix.entries[place].tallies if again.matrix else {}
+        again = entry(again, place, tallies=dict(list(told.items())[: draw.choice((3, 4))]))
+        assert compare_runs(base, again, Thresholds()).failing == ()
+
+
+def test_only_the_claims_that_were_run(old: Run) -> None:
+    """A run of one claim is compared with what the whole run said of that claim."""
+    one = narrowed(old, ("truncation",))
+    assert compare_runs(narrowed(old, ("truncation",)), one, Thresholds()).rows == ()
+    found = compare_runs(old, one, Thresholds())
+    assert [row.before for row in found.rows if row.what == "claims"] == [
+        "state-bound, instability"
+    ]
+
+
+def test_what_is_gone_may_pass(old: Run) -> None:
+    """Where the settings say so."""
+    new = replace(old, claims=old.claims[:2])
+    assert compare_runs(old, new, Thresholds(gone=True)).failing == ()
+
+
+def test_whence_and_whither(old: Run) -> None:
+    """Profile, seed, time and commit."""
+    new = replace(old, seed=3, environment=replace(old.environment, commit="0123456789abcdef"))
+    found = compare_runs(old, new, Thresholds())
+    assert found.old == "quick, seed 0, 2026-11-21T10:00:00Z"
+    assert found.new == "quick, seed 3, 2026-11-21T10:00:00Z, commit 0123456789ab"
