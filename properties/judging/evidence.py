@@ -8,11 +8,12 @@ from typing import cast
 import msgspec
 import numpy as np
 
-from properties.judging.judge import Judgement, Verdict, windowed
+from properties.judging.judge import Judgement, Verdict, free_names, windowed
 from properties.systems.batch import Batch
 from properties.systems.columns import cell_of
 from properties.systems.spec import SystemSpec
 from reports.pages.text import plural
+from reports.records.curve import Against, Sides, joined
 from reports.records.histogram import EMPTY, count_ratios
 from reports.records.record import Check, Cost, Histogram, Tally
 from reports.records.record import Verdict as VerdictName
@@ -38,9 +39,10 @@ class CellEvidence:
 class Evidence:
     """Merged over batches; everything in it is independent of the order in which batches came.
 
-    ``cells`` counts by the name of the cell that the systems were. Of a form that says that two
-    things differ, ``nearest`` keeps, for each number of states, the check in which they were seen
-    nearest, and by how much they differed.
+    ``cells`` counts by the name of the cell that the systems were; ``curve`` has, for each window k
+    (or number of steps N, or length T), the largest left side and its bound. Of a form that says
+    that two things differ, ``nearest`` keeps, for each number of states, the check in which they
+    were seen nearest, and by how much they differed.
     """
 
     claim: str
@@ -58,13 +60,19 @@ class Evidence:
     nearest: dict[str, tuple[float, Check]] = field(default_factory=dict)
     differ: bool = False
     cells: dict[str, CellEvidence] = field(default_factory=dict)
+    against: Against | None = None
+    curve: dict[int, Sides] = field(default_factory=dict)
 
     @classmethod
     def of(cls, claim: Claim, form: Form) -> Evidence:
         """Nothing seen yet of one form."""
         statement = form.statement
         differ = statement.relation == "!="
-        return cls(claim.id, form.name, windowed(statement), differ=differ)
+        with_k, names = windowed(statement), free_names(statement)
+        against: Against | None = (
+            "k" if with_k else "N" if "N" in names else "T" if "T" in names else None
+        )
+        return cls(claim.id, form.name, with_k, differ=differ, against=against)
 
     @property
     def best_ratio(self) -> float | None:
@@ -89,6 +97,7 @@ class Evidence:
         self.pairs += int(judged.any(axis=2).sum())
         self.escalated += seen.escalated
         self.vacuous = added(self.vacuous, seen.vacuous)
+        self.draw(batch, seen)
         self.keep(batch, seen, ratios)
 
     def count(self, cells: dict[str, CellEvidence]) -> None:
@@ -96,6 +105,21 @@ class Evidence:
         for name, found in cells.items():
             self.cells.setdefault(name, CellEvidence()).merge(found)
         self.cells = dict(sorted(self.cells.items()))
+
+    def draw(self, batch: Batch, seen: Judgement) -> None:
+        """Note the largest left side at each place of the curve, and the bound on it."""
+        if self.against is None or self.differ:
+            return
+        windows = seen.verdicts.shape[2]
+        judged = (seen.verdicts == Verdict.HOLDS) | (seen.verdicts == Verdict.VIOLATED)
+        lhs, rhs = (side.hi.reshape(-1, windows) for side in (seen.lhs, seen.rhs))
+        lhs = np.where(judged.reshape(-1, windows) & np.isfinite(rhs), lhs, -np.inf)
+        first = lhs.argmax(axis=0), np.arange(windows)
+        largest = zip(lhs[first].tolist(), rhs[first].tolist(), strict=True)
+        other = batch.spec.steps if self.against == "N" else batch.spec.T
+        places = range(windows) if self.windowed else (other,)
+        told = {at: sides for at, sides in zip(places, largest, strict=True) if sides[0] > -np.inf}
+        self.curve = joined(self.curve, told)
 
     def compare(self, seen: Judgement, first: Judgement) -> None:
         """Note what this form's bound costs beside the first form's, where both hold."""
@@ -165,6 +189,8 @@ class Evidence:
         self.vacuous = added(self.vacuous, other.vacuous)
         self.count(other.cells)
         self.spend(other.cost)
+        if self.against == other.against:
+            self.curve = joined(self.curve, other.curve)
         self.tightest += other.tightest
         self.failing += other.failing
         for states, found in other.nearest.items():

@@ -10,6 +10,7 @@ from properties.attacks.table import attacks
 from properties.judging.evidence import Evidence
 from properties.runs.matrix import matrix
 from properties.runs.parts import PROOF, SABOTAGE, Part, PartResult, parts_of
+from reports.records.curve import curve_of
 from reports.records.ledger import Axiom, LedgerRecord
 from reports.records.number import Number
 from reports.records.record import (
@@ -21,6 +22,7 @@ from reports.records.record import (
     VariantRecord,
 )  # fmt: skip
 from theory.axioms.base import AXIOMS
+from theory.claims.table import group_of
 from theory.language.law import Axiom as LawAxiom
 from theory.language.printing import statement_latex, statement_mathml, statement_text
 from theory.proof.claim import Claim
@@ -153,7 +155,7 @@ def claim_record(
             form_record(entry, evidence, {a: found[name].best_ratio for a, found in seen.items()})
             for name, evidence in forms.items()
         ),
-        ledgers=ledgers, extremal=entry.extremal,
+        ledgers=ledgers, extremal=entry.extremal, group=group_of(entry),
         variants=tuple(variants[v.id] for v in entry.false_variants if v.id in variants),
     )  # fmt: skip
 
@@ -171,4 +173,5 @@ def form_record(
         tally=evidence.tally, escalated=evidence.escalated, best_ratio=evidence.best_ratio,
         note=form.note, reached=dict(reached), cost=evidence.cost,
         nearest=tuple(evidence.nearest[states][1] for states in sorted(evidence.nearest, key=int)),
+        curve=None if evidence.against is None else curve_of(evidence.against, evidence.curve),
     )  # fmt: skip

@@ -19,6 +19,7 @@ from properties.runs.parts import PROOF, Part, PartResult, decode_result, encode
 from properties.runs.versions import versions
 from properties.runs.workers import each
 from reports.records.record import Environment
+from reports.redact import redacted
 
 
 def run_parts(
@@ -74,7 +75,7 @@ def environment(
     now = datetime.now(UTC)
     return Environment(
         versions=versions(),
-        platform=platform.platform(),
+        platform=redacted(platform.platform()),
         device=torch.cuda.get_device_name()
         if device.startswith("cuda")
         else platform.processor() or "cpu",
@@ -87,7 +88,7 @@ def environment(
             if float(torch.tensor(2.0**-1040, dtype=torch.float64) * 0.5)
             else "flushed",
         },
-        command=" ".join(["rnnbounds", *sys.argv[1:]]),
+        command=redacted(" ".join(["rnnbounds", *sys.argv[1:]])),
         started=started.isoformat(timespec="seconds"),
         finished=now.isoformat(timespec="seconds"),
         seconds=(now - started).total_seconds(),

@@ -1,111 +1,82 @@
-"""The geometry of a histogram of lhs/rhs; the template draws it, in the colours of the page."""
+"""What was seen of a claim, drawn: the histogram of lhs/rhs, and the curves under their bounds."""
 
 import math
-from dataclasses import dataclass
 
-from reports.pages.text import count, short_count
+import pygal
+from markupsafe import Markup
+
+from reports.pages.drawing import WIDTH, drawn, options
+from reports.pages.figure import Series
+from reports.pages.plot import plot
+from reports.pages.text import count, scientific, short_count
+from reports.records.curve import Curve
 from reports.records.record import Histogram
 
-WIDTH, HEIGHT = 460.0, 196.0
-LEFT, RIGHT, TOP, BOTTOM = 34.0, 8.0, 18.0, 34.0
-_DIGIT = 5.6
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+AXES = {"k": "window k, steps", "N": "N, steps of descent", "T": "T, steps"}
+_DIGIT = 6.2  # units of width that a character of a label takes
 
 
-@dataclass(frozen=True)
-class Bar:
-    """One bin: a rectangle, the text above it, the text a pointer shows, beyond 1 or not."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    label: str
-    title: str
-    beyond: bool
-
-
-@dataclass(frozen=True)
-class Tick:
-    """A label on an axis and where it stands."""
-
-    at: float
-    label: str
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A histogram laid out; heights are logarithmic in the count."""
-
-    bars: tuple[Bar, ...]
-    across: tuple[Tick, ...]
-    up: tuple[Tick, ...]
-    one: float | None
-    summary: str
-    width: float = WIDTH
-    height: float = HEIGHT
-    left: float = LEFT
-    right: float = WIDTH - RIGHT
-    bottom: float = HEIGHT - BOTTOM
-
-
-def chart(histogram: Histogram) -> Chart:
-    """Lay the histogram out: equal bins from left (slack) to right (tight)."""
+def chart(histogram: Histogram) -> Markup:
+    """The histogram as a figure: equal bins from left (slack) to right (tight), heights
+    logarithmic in the count, bins beyond 1 apart."""
     edges, counts = histogram.edges, histogram.counts
-    width = (WIDTH - LEFT - RIGHT) / len(counts)
-    top = math.log10(1 + max(*counts, 1))
-    room = HEIGHT - TOP - BOTTOM
-
-    def height(number: int) -> float:
-        return round(room * math.log10(1 + number) / top, 2)
-
-    names = [_edge(edge) for edge in edges]
-    bars = []
-    for index, number in enumerate(counts):
-        low = names[index - 1] if index else ""
-        high = names[index] if index < len(edges) else ""
-        span = f"up to {high}" if not index else f"above {low}" if not high else f"{low} to {high}"
-        tall = height(number)
-        bars.append(
-            Bar(
-                x=round(LEFT + index * width + 1, 2),
-                y=round(HEIGHT - BOTTOM - tall, 2),
-                width=round(width - 2, 2),
-                height=tall,
-                label=short_count(number) if number else "",
-                title=f"{span}: {count(number)}",
-                beyond=index > 0 and edges[index - 1] >= 1,
-            )
-        )
+    beyond = [index > 0 and edges[index - 1] >= 1 for index in range(len(counts))]
+    tall = [math.log10(1 + number) for number in counts]
     powers = [10**power for power in range(len(str(max(*counts, 1))))]
-    one = edges.index(1.0) if 1.0 in edges else None
+    drawing = pygal.Histogram(
+        x_title="lhs/rhs: slack to the left, tight to the right", y_title="checks",
+        x_labels=_spread([_edge(edge) for edge in edges]),
+        y_labels=[{"label": short_count(p), "value": math.log10(1 + p)} for p in powers],
+        range=(0, max(tall) or 1), xrange=(0, len(counts)), **options(),
+    )  # fmt: skip
+    for side in (False, True):
+        bars = [(tall[i], i + 0.05, i + 0.95) for i in range(len(counts)) if beyond[i] == side]
+        drawing.add("", [bar for bar in bars if bar[0]])
     total = sum(counts)
-    return Chart(
-        bars=tuple(bars),
-        across=_spread(tuple(names), width),
-        up=tuple(Tick(round(HEIGHT - BOTTOM - height(p), 2), short_count(p)) for p in powers),
-        one=None if one is None else round(LEFT + (one + 1) * width, 2),
-        summary=f"Histogram of lhs/rhs of {count(total)} checks; {count(histogram.unmeasured)}"
-        " more have no ratio.",
+    summary = (
+        f"Histogram of lhs/rhs of {count(total)} checks: {count(_above(histogram, 0.9))} above 0.9,"
+        f" {count(_above(histogram, 0.999))} above 0.999, {count(_above(histogram, 1.0))} above 1;"
+        f" {count(histogram.unmeasured)} more have no ratio."
+    )
+    return drawn(drawing, summary, ("bar", "bar beyond"))
+
+
+def curve_plot(curve: Curve) -> Markup:
+    """The largest left side that was seen at each k (or N, or T), under its bound."""
+    at = [point.at for point in curve.points]
+    lhs, rhs = ([float(getattr(p, side)) for p in curve.points] for side in ("lhs", "rhs"))
+    series = [Series("its bound", at, rhs), Series("largest seen", at, lhs, "points")]
+    summary = (
+        f"The largest left side seen at {len(at)} values of {curve.against} and its bound, from"
+        f" {lhs[0]:.3g} under {rhs[0]:.3g} at {curve.against} = {at[0]} to {lhs[-1]:.3g} under"
+        f" {rhs[-1]:.3g} at {curve.against} = {at[-1]}."
+    )
+    return plot(
+        series, x_label=AXES[curve.against], y_label="both sides", log_y=True, summary=summary
     )
 
 
-def _spread(names: tuple[str, ...], width: float) -> tuple[Tick, ...]:
+def _above(histogram: Histogram, edge: float) -> int:
+    """The checks in bins that lie wholly above an edge."""
+    pairs = zip(histogram.edges, histogram.counts[1:], strict=True)
+    return sum(number for low, number in pairs if low >= edge)
+
+
+def _spread(names: list[str]) -> list[dict[str, object]]:
     """The labels of the edges that fit, from the right, where the bounds are tight."""
-    ticks: list[Tick] = []
-    free = WIDTH
+    ticks: list[dict[str, object]] = []
+    width = (WIDTH - 50) / (len(names) + 1)
+    free = math.inf
     for index in reversed(range(len(names))):
-        at = LEFT + (index + 1) * width
-        half = _DIGIT * len(names[index]) / 2
+        at, half = (index + 1) * width, _DIGIT * len(names[index]) / 2
         if at + half <= free:
-            ticks.append(Tick(round(at, 2), names[index]))
+            ticks.append({"label": names[index], "value": index + 1})
             free = at - half - 4
-    return tuple(reversed(ticks))
+    return ticks[::-1]
 
 
 def _edge(edge: float) -> str:
     if 0 < edge < 1e-2:
-        mantissa, power = f"{edge:.0e}".split("e")
-        exponent = str(int(power)).translate(_SUPERSCRIPTS)
-        return f"10{exponent}" if mantissa == "1" else f"{mantissa}·10{exponent}"
+        mantissa, power = scientific(edge, 1).split("·")
+        return power if mantissa == "1" else f"{mantissa}·{power}"
     return f"{edge:g}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from reports.pages.figure import Series
-from reports.pages.page import templates
+from reports.pages.frame import templates
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup, escape
 
+from reports.pages.formula import pieces
 from reports.pages.text import readable
 
 LIMIT = 200_000
@@ -20,7 +21,7 @@ ELEMENTS = frozenset(
     " mtable mtr mtd mstyle mpadded mphantom".split()
 )
 ATTRIBUTES = frozenset(
-    "mathvariant displaystyle scriptlevel stretchy fence separator form lspace rspace largeop"
+    "mathvariant displaystyle scriptlevel stretchy form lspace rspace largeop"
     " movablelimits symmetric minsize maxsize width height depth accent accentunder"
     " linethickness columnalign".split()
 )
@@ -29,17 +30,16 @@ _XML_ENTITIES = frozenset({"lt", "gt", "amp", "quot", "apos"})
 
 
 @lru_cache(maxsize=4096)
-def mathml(source: str, text: str, *, display: bool = False) -> Markup:
-    """`source` as one safe <math> element; `text`, as code, where the source cannot be trusted.
+def mathml(source: str, text: str) -> Markup:
+    """`source` as safe <math> elements between which a line may end; else `text`, as code.
 
     `source` may have a <math> element around it or not.
     """
     try:
         root = _parsed(source)
         if root is not None and _filtered(root):
-            if display:
-                root.set("display", "block")
-            return Markup(ElementTree.tostring(root, encoding="unicode"))
+            parts = [ElementTree.tostring(part, encoding="unicode") for part in pieces(root)]
+            return Markup(f'<span class="formula">{"<wbr>".join(parts)}</span>')
     except RecursionError:
         pass
     return Markup("<code>{}</code>").format(readable(text))
@@ -68,7 +68,7 @@ def _without_entities(source: str) -> str:
 def _readable(words: str | None) -> str | None:
     if words is None or words.isprintable():
         return words
-    return "".join(c if c in _INVISIBLE else readable(c) for c in words)
+    return "".join(c if c in _INVISIBLE else readable(c) for c in words.replace("\xa0", " "))
 
 
 def _filtered(root: ElementTree.Element) -> bool:

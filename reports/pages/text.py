@@ -33,10 +33,10 @@ def ratio(value: Number | None) -> str:
     real = float(value)
     gap = abs(1 - real)
     if 0 < gap < 1e-3:
-        return f"1 {'−' if real < 1 else '+'} {_scientific(gap, 2)}"
+        return f"1 {'−' if real < 1 else '+'} {scientific(gap, 2)}"
     if real == 0 or 1e-3 <= abs(real) < 1e4:
         return f"{real:.4g}".replace("-", "−")
-    return _scientific(real, 2)
+    return scientific(real, 2)
 
 
 def value(number: Number) -> str:
@@ -49,7 +49,7 @@ def error(number: Number) -> str:
     if not finite(number):
         return _NAMES[str(number)]
     rounded = Context(prec=2, rounding=ROUND_CEILING).create_decimal(Decimal(float(number)))
-    return _scientific(rounded, 2) if rounded else "0"
+    return scientific(rounded, 2) if rounded else "0"
 
 
 def spec_items(spec: dict[str, Any]) -> list[tuple[str, str]]:
@@ -76,7 +76,8 @@ def _cut(item: object) -> str:
     return whole if len(whole) <= 300 else whole[:299] + "…"
 
 
-def _scientific(real: float | Decimal, digits: int) -> str:
+def scientific(real: float | Decimal, digits: int) -> str:
+    """m·10ᵉ with so many digits of m."""
     mantissa, exponent = f"{real:.{digits - 1}e}".split("e")
     power = str(int(exponent)).translate(_SUPERSCRIPTS)
     return f"{mantissa}·10{power}".replace("-", "−")

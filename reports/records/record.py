@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import msgspec
 from msgspec.structs import force_setattr
 
+from reports.records.curve import Curve
 from reports.records.ledger import Axiom, LedgerRecord
 from reports.records.matrix import Matrix
 from reports.records.number import Number, greatest, number
@@ -123,7 +124,8 @@ class FormRecord(Record, frozen=True, kw_only=True):
     """One form of a claim: its statement as tested, what it assumes, how it fared.
 
     `reached` is the greatest lhs/rhs by attack, `cost` what the form gives away; `nearest` are the
-    checks in which what is to differ came nearest, by the number of states.
+    checks in which what is to differ came nearest, by the number of states; `curve` is what the
+    left side came to at each window.
     """
 
     numbers = ("best_ratio",)
@@ -141,6 +143,7 @@ class FormRecord(Record, frozen=True, kw_only=True):
     reached: dict[str, Number | None] = {}
     cost: Cost | None = None
     nearest: tuple[Check, ...] = ()
+    curve: Curve | None = None
 
 
 class VariantRecord(Record, frozen=True, kw_only=True):
@@ -165,7 +168,8 @@ class VariantRecord(Record, frozen=True, kw_only=True):
 
 
 class ClaimRecord(Record, frozen=True, kw_only=True):
-    """One claim: what it says, how it was proved, attacked and distorted."""
+    """One claim: what it says, how it was proved, attacked and distorted; `group` is its place in
+    the theory."""
 
     id: str
     title: str
@@ -188,6 +192,7 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
     ledgers: tuple[LedgerRecord, ...]
     variants: tuple[VariantRecord, ...]
     extremal: str = ""
+    group: str = ""
 
     @property
     def best_ratio(self) -> Number | None:

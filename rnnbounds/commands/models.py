@@ -16,11 +16,13 @@ from impl.gradients.loss import LOSSES
 from impl.reading.files import check_target
 from impl.reading.misfit import LISTED
 from impl.training.certificate import LENGTH, Task, TrainingCertificate
+from reports.pages.certificate import FILES, certificate_page, write_certificate
 from rnnbounds.commands.options import As
 from rnnbounds.output import (
     Format,
     at_least,
     at_most,
+    check_folder,
     echo,
     path_of,
     print_json,
@@ -53,6 +55,12 @@ Out = Annotated[
 ]
 
 
+Told = Annotated[
+    Path | None,
+    typer.Option("--page", parser=path_of, metavar="DIR", help="for certificate.json and its page"),
+]
+
+
 def certify_model(
     model: Model,
     input_bound: Bound,
@@ -79,17 +87,34 @@ def certify_model(
     length: Annotated[
         int, typer.Option("--length", help="T of the longest sequence: only k < T says anything")
     ] = LENGTH,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", parser=path_of, metavar="DIR", help="for certificate.json, its page"),
+    ] = None,
     format: As = Format.text,
 ) -> int:
     """Certify λ, the memory length k(ε) and all constants; exit 1 unless certified.
 
     With --steps and --alpha also the k after training, for projected descent in full and truncated.
     """
+    if out is not None:
+        check_folder(out, *FILES)
     task = Task(steps, alpha, loss, readout_norm, target_bound, length)
     certificate = certify(
         model, input_bound, eps or EPSILONS, norm, cell=cell, ignore=ignore or (), training=task
     )
+    if out is not None:
+        tell(certificate.to_json(), out, model, format)
     return show_certificate(certificate, format, certified=certificate.verdict == "certified")
+
+
+def tell(
+    document: Mapping[str, Any], folder: Path, model: Path, format: Format, check: str = ""
+) -> None:
+    """Write a certificate and its page; the folders of the model are left out of both."""
+    write_certificate(document, folder, certificate_page(document, model.name, check))
+    if format is Format.text:
+        echo(f"wrote {folder / 'index.html'} and {folder / 'certificate.json'}")
 
 
 def show_certificate(certificate: Certificate, format: Format, *, certified: bool = False) -> int:
@@ -219,15 +244,20 @@ def truncate_model(
     out: Out,
     cell: Cell = None,
     ignore: Ignore = None,
+    page: Told = None,
     format: As = Format.text,
 ) -> int:
     """Write the feed-forward equivalent and its certificate; exit 1 if none is certified."""
     check_target(out, model)
+    if page is not None:
+        check_folder(page, *FILES)
     try:
         module, certificate = truncate(model, eps, input_bound, cell=cell, ignore=ignore or ())
     except NotCertifiedError as error:
         return show_certificate(error.certificate, format)
     save_truncated(module, certificate, out)
+    if page is not None:
+        tell(certificate, page, out, format, f"rnnbounds check {out.name}")
     if format is Format.json:
         print_json(certificate)
     else:

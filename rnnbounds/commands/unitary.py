@@ -8,18 +8,21 @@ import typer
 
 from impl.convert.unitary import NoUnitaryError, save_unitary, unitary
 from impl.reading.files import check_target
+from reports.pages.certificate import FILES
 from rnnbounds.commands.models import (
     Bound,
     Cell,
     Ignore,
     Model,
     Out,
+    Told,
     print_left_out,
     read_from,
     show_certificate,
+    tell,
 )
 from rnnbounds.commands.options import As
-from rnnbounds.output import Format, echo, print_json
+from rnnbounds.output import Format, check_folder, echo, print_json
 
 
 def unitary_model(
@@ -31,15 +34,20 @@ def unitary_model(
     rescale: Annotated[
         bool, typer.Option("--rescale", help="search for scales that need fewer states")
     ] = False,
+    page: Told = None,
     format: As = Format.text,
 ) -> int:
     """Write the unitary equivalent of a ReLU model; exit 1 unless ‖W‖₂ < 1 is certified."""
     check_target(out, model)
+    if page is not None:
+        check_folder(page, *FILES)
     try:
         made = unitary(model, input_bound, rescale=rescale, cell=cell, ignore=ignore or ())
     except NoUnitaryError as error:
         return show_certificate(error.certificate, format)
     save_unitary(made, out)
+    if page is not None:
+        tell(made.certificate, page, out, format, f"rnnbounds check {out.name}")
     if format is Format.json:
         print_json(made.certificate)
         return 0

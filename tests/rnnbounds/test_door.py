@@ -7,7 +7,7 @@ import torch
 
 from rnnbounds.cli import main
 
-HEAVY = ("torch", "z3", "sympy", "matplotlib", "hypothesis", "theory", "properties")
+HEAVY = ("torch", "z3", "sympy", "hypothesis", "theory", "properties")
 PROGRAM = f"""
 import sys
 from rnnbounds.cli import main

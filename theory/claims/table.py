@@ -3,6 +3,7 @@
 They are read in the order of `ORDER`; what is not in it comes last, in the order of the modules.
 """
 
+from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
 
@@ -48,12 +49,28 @@ ORDER = (
 
 def found() -> tuple[Claim, ...]:
     """Every claim that a module holds, each once."""
+    claims = {id(claim): claim for claims in by_module().values() for claim in claims}
+    return tuple(sorted(claims.values(), key=place))
+
+
+@cache
+def by_module() -> dict[str, tuple[Claim, ...]]:
+    """The claims of each module, by what its name has after this package's."""
     package = theory.claims
     names = (entry.name for entry in walk_packages(package.__path__, f"{package.__name__}."))
-    modules = (import_module(name) for name in names if name != __name__)
-    values = (value for module in modules for value in vars(module).values())
-    claims = {id(value): value for value in values if isinstance(value, Claim)}
-    return tuple(sorted(claims.values(), key=place))
+    modules = {name: import_module(name) for name in names if name != __name__}
+    return {
+        name.removeprefix(f"{package.__name__}."): tuple(
+            value for value in vars(module).values() if isinstance(value, Claim)
+        )
+        for name, module in modules.items()
+    }
+
+
+def group_of(claim: Claim) -> str:
+    """The folder of the module that holds a claim: its place in the theory."""
+    at = (name for name, claims in by_module().items() if claim in claims and "." in name)
+    return next(at, "").partition(".")[0]
 
 
 def place(claim: Claim) -> int:

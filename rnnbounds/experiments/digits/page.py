@@ -2,7 +2,7 @@
 
 from reports.pages.experiment import Page, Paragraph, Plot, Section, Table
 from reports.pages.figure import Series as Line
-from reports.pages.page import environment_items
+from reports.pages.summary import environment_items
 from reports.pages.text import count, plural, ratio
 from rnnbounds.experiments.common import again
 from rnnbounds.experiments.digits.record import Digits, Learned

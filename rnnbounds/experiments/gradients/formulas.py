@@ -13,7 +13,6 @@ LEMMA = mathml(
     "<mi>k</mi><msup><mi>λ</mi><mrow><mi>k</mi><mo>−</mo><mn>1</mn></mrow></msup>"
     "<msub><mi>D</mi><mn>1</mn></msub>",
     "‖∇p_T − ∇p_T^k‖ ≤ ε_k = λ^k G_0 + k λ^(k−1) D_1",
-    display=True,
 )
 PROPOSITION = mathml(
     f"{_BAR}<msub><mi>w</mi><mrow><mi>N</mi><mo>+</mo><mn>1</mn></mrow></msub><mo>−</mo>"
@@ -23,5 +22,4 @@ PROPOSITION = mathml(
     "<msub><mi>α</mi><mi>t</mi></msub><mi>β</mi><mo>)</mo></mrow><mo>−</mo><mn>1</mn>"
     "<mo>)</mo></mrow>",
     "‖w_(N+1) − ŵ_(N+1)‖ ≤ (ε_k/β) (∏ (1 + α_t β) − 1)",
-    display=True,
 )

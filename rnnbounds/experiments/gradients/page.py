@@ -6,7 +6,7 @@ from statistics import fmean
 
 from reports.pages.experiment import Page, Paragraph, Plot, Section, Table
 from reports.pages.figure import Series as Line
-from reports.pages.page import environment_items
+from reports.pages.summary import environment_items
 from reports.pages.text import error, plural, ratio
 from rnnbounds.experiments.common import again, logarithmic
 from rnnbounds.experiments.gradients.curves import (

@@ -3,7 +3,7 @@
 from reports.pages.experiment import Code, Page, Paragraph, Plot, Section, Table
 from reports.pages.figure import Series as Line
 from reports.pages.mathml import mathml
-from reports.pages.page import environment_items
+from reports.pages.summary import environment_items
 from reports.pages.text import NOTHING, error, plural, ratio
 from rnnbounds.experiments.common import logarithmic, up
 from rnnbounds.experiments.sunspots.record import Sunspots, Trained
@@ -15,7 +15,6 @@ BOUND = mathml(
     "<mo>≤</mo><mi>C</mi><mspace width='0.15em'/><mi>S</mi><mspace width='0.15em'/>"
     "<mfrac><msup><mi>λ</mi><mi>k</mi></msup><mrow><mn>1</mn><mo>−</mo><mi>λ</mi></mrow></mfrac>",
     "‖h_T − h_T^k‖₂ ≤ C S λ^k/(1 − λ)",
-    display=True,
 )
 
 

@@ -2,7 +2,7 @@
 
 from reports.pages.experiment import Block, Page, Paragraph, Plot, Section, Table
 from reports.pages.figure import Series as Line
-from reports.pages.page import environment_items
+from reports.pages.summary import environment_items
 from reports.pages.text import error, plural, ratio
 from rnnbounds.experiments.common import again, up
 from rnnbounds.experiments.students import KINDS

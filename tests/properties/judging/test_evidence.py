@@ -147,3 +147,15 @@ def test_windows_are_recorded_only_where_there_are_any() -> None:
     gradient = claim("vanishing-gradient")
     assert Evidence.of(gradient, gradient.forms[0]).windowed
     assert isinstance(parse_statement("h_gap <= 1"), Statement)
+
+
+def test_the_curve() -> None:
+    """At each window the largest left side that was judged, with the bound of that very check."""
+    spec = system(regime="gaussian", n=2, T=4, K=2, lam=0.5, seed=1, batch=3)
+    seen = judge(FORM.statement, FORM.assumptions, build(spec))
+    lhs, rhs = (side.hi.reshape(-1, 3) for side in (seen.lhs, seen.rhs))
+    largest = lhs.argmax(axis=0)
+    told = {k: (float(lhs[largest[k], k]), float(rhs[largest[k], k])) for k in range(3)}
+    assert one(1).curve == told
+    assert one(1).against == "k"
+    assert one(3, lam=1.5).curve == {}

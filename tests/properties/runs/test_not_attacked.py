@@ -9,7 +9,7 @@ from impl.cells.table import CELLS
 from properties.runs.matrix import UNDRAWN, matrix
 from properties.systems import columns as columns_module
 from properties.systems.columns import column_of, drawn
-from reports.pages.page import seen as tooltip
+from reports.pages.summary import seen as tooltip
 from reports.records.matrix import Entry, Matrix, matrix_problems
 from reports.records.tally import Tally
 from theory import CLAIMS, claim

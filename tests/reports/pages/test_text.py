@@ -1,4 +1,5 @@
 import math
+import re
 from decimal import Decimal
 
 import numpy as np
@@ -6,7 +7,8 @@ import pytest
 
 from reports import Histogram
 from reports.pages import text
-from reports.pages.chart import chart
+from reports.pages.chart import chart, curve_plot
+from reports.records.curve import Curve, Point
 from reports.records.histogram import EDGES, EMPTY, count_ratios
 
 
@@ -90,21 +92,31 @@ def test_count_ratios_merge():
 
 
 def test_chart():
-    """Bars stand inside of the frame, taller for more; only what lies beyond 1 is marked."""
-    drawn = chart(count_ratios([0.5] * 10 + [0.95] * 1000 + [2.0]))
-    tall = {bar.label: bar.height for bar in drawn.bars if bar.label}
-    assert tall["1k"] > tall["10"] > tall["1"] > 0
-    assert [bar.label for bar in drawn.bars if bar.beyond] == ["1"]
-    assert drawn.bars[-1].title == "above 1: 1"
-    assert drawn.bars[0].title == "up to 10⁻¹²: 0"
-    assert all(bar.y >= 0 and bar.x + bar.width <= drawn.right for bar in drawn.bars)
-    assert [tick.label for tick in drawn.up] == ["1", "10", "100", "1k"]
-    assert drawn.across[-1].label == "1"
+    """A bar for each bin that holds something; what lies beyond 1 apart; told in words too."""
+    drawn = chart(count_ratios([0.5] * 10 + [0.95] * 1000 + [2.0, math.nan]))
+    bars, beyond = drawn.split('class="bar beyond"')
+    assert (bars.count("<rect"), beyond.count("<rect")) == (2, 1)
+    tall = [float(height) for height in re.findall('<rect[^>]* height="([^"]*)"', drawn)]
+    assert tall[1] > tall[0] > tall[2] > 0
+    assert [f">{label}</text>" in drawn for label in ("1", "10", "100", "1k", "0.999")] == [
+        True
+    ] * 5
+    assert "…" not in drawn
+    assert "of 1,011 checks: 1,001 above 0.9, 1 above 0.999, 1 above 1; 1 more have" in drawn
 
 
 def test_chart_of_other_edges():
     """A record may carry other edges, or an empty histogram, and still be drawn."""
     drawn = chart(Histogram(edges=(2e-3, 0.5), counts=(0, 0, 0)))
-    assert drawn.one is None
-    assert [tick.label for tick in drawn.across] == ["2·10⁻³", "0.5"]
-    assert not any(bar.label for bar in drawn.bars)
+    assert ">2·10⁻³</text>" in drawn
+    assert ">0.5</text>" in drawn
+    assert "<rect" not in drawn
+
+
+def test_curve():
+    """A curve is drawn as points under a line, on an axis that says what it counts."""
+    points = tuple(Point(at=k, lhs=0.5**k, rhs=2 * 0.6**k) for k in range(9))
+    drawn = curve_plot(Curve(against="k", points=points))
+    assert drawn.count("<circle") == 9
+    assert ">window k, steps</text>" in drawn
+    assert "from 1 under 2 at k = 0 to 0.00391 under 0.0336 at k = 8" in drawn

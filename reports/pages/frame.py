@@ -1,0 +1,67 @@
+"""The frame of all pages: templates, one style sheet, one small script, one policy."""
+
+from base64 import b64encode
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import quote
+
+from jinja2 import Environment as Templates
+from jinja2 import FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from reports.pages import text
+from reports.pages.chart import chart, curve_plot
+from reports.pages.mathml import mathml
+from reports.pages.summary import reach, seen, usual
+
+SILENT = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+PLACE = Path(__file__).parent / "templates"
+
+
+def templates() -> Templates:
+    """The room's templates: everything escaped, every missing name an error."""
+    environment = Templates(
+        loader=FileSystemLoader(PLACE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=visible,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "anchor": lambda name: "claim-" + quote(name, safe=""),
+        "chart": chart,
+        "count": text.count,
+        "curve": curve_plot,
+        "error": text.error,
+        "mathml": mathml,
+        "plural": lambda number, noun: text.plural(number, noun),
+        "quoted": quoted,
+        "ratio": text.ratio,
+        "reach": reach,
+        "seen": seen,
+        "usual": usual,
+        "value": text.value,
+    }
+    script = (PLACE / "page.js").read_text()
+    environment.globals |= {"script": Markup(script), "policy": policy(script)}
+    return environment
+
+
+def quoted(words: str) -> Markup:
+    """Text between tags, where quotation marks stand for themselves: a command has many."""
+    return Markup(escape(text.readable(words)).replace("&#34;", '"').replace("&#39;", "'"))
+
+
+def policy(script: str) -> str:
+    """What the page may do: nothing but show itself, run this very script, and style itself."""
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    return f"{SILENT}; script-src 'sha256-{digest}'"
+
+
+def visible(value: object) -> object:
+    """What a template puts in; text that is no markup yet is made readable."""
+    if type(value) is str:  # nearly all that a page holds
+        return text.readable(value)
+    plain = isinstance(value, str) and not isinstance(value, Markup)
+    return text.readable(str(value)) if plain else value

@@ -1,0 +1,238 @@
+"""What the page says first: the verdict, what was judged, what is not proved, claim by claim."""
+
+import math
+from dataclasses import dataclass
+
+from reports.pages import text
+from reports.records.ledger import Axiom, LedgerRecord
+from reports.records.matrix import Column, Entry
+from reports.records.number import Number, finite
+from reports.records.outcome import claim_problems, problems
+from reports.records.record import AttackRecord, ClaimRecord, Environment, Run
+
+GROUPS = {
+    "contraction": "Contraction",
+    "memory": "Memory",
+    "gradients": "Gradients",
+    "training": "Training",
+    "unitary": "Unitary networks",
+    "certificate": "The trust base",
+    "rounding": "The trust base",
+}
+OTHERS = "Other claims"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the table of claims says of one claim."""
+
+    claim: ClaimRecord
+    problems: tuple[str, ...]
+    attacks: tuple[tuple[str, AttackRecord], ...]
+    steps: int
+    axioms: int
+    convicted: int
+    best_attack: str
+
+    @property
+    def last(self) -> int:
+        """How many systems the hardiest of the false variants stood before it was convicted."""
+        return max((variant.systems for variant in self.claim.variants), default=0)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The first screen: the verdict in words, and a row for each claim."""
+
+    headline: str
+    lead: str
+    problems: tuple[str, ...]
+    attacks: tuple[str, ...]
+    rows: tuple[Row, ...]
+    judged: tuple[str, ...]
+    proved: tuple[str, ...]
+    unproved: tuple[str, ...]
+    machine: str
+
+    @property
+    def groups(self) -> dict[str, list[Row]]:
+        """The rows by their place in the theory, in its order."""
+        known = any(row.claim.group in GROUPS for row in self.rows)
+        groups: dict[str, list[Row]] = {title: [] for title in GROUPS.values()}
+        for row in self.rows:
+            title = GROUPS.get(row.claim.group, OTHERS if known else "Claims")
+            groups.setdefault(title, []).append(row)
+        return {title: rows for title, rows in groups.items() if rows}
+
+
+def summarise(run: Run) -> Summary:
+    """The verdict of the run in words, and the rows of the table of claims."""
+    ran = {name for claim in run.claims for name in claim.attacks}
+    attacks = tuple(name for name in run.attacks if name in ran)
+    attacks += tuple(sorted(ran.difference(attacks)))
+    rows = tuple(_row(claim, attacks) for claim in run.claims)
+    found = tuple(problems(run))
+    headline = "This run fails." if found else "Every claim holds."
+    lead = _lead(rows, run.axioms, bool(found))
+    told = _judged(run), _proved(rows, run.axioms), _unproved(run, rows), _machine(run)
+    return Summary(headline, lead, found, attacks, rows, *told)
+
+
+def _machine(run: Run) -> str:
+    """What it ran on, and with what, in a line."""
+    environment = run.environment
+    versions = environment.versions
+    packages = ("rnnbounds", "torch", "python")
+    named = [f"{name} {versions[name]}" for name in packages if name in versions]
+    workers = text.plural(environment.workers, "worker") if environment.workers else ""
+    told = [f"seed {run.seed}", environment.device, workers, *named]
+    return " · ".join(item for item in told if item)
+
+
+def _judged(run: Run) -> tuple[str, ...]:
+    claims = run.claims
+    told = (
+        f"{text.plural(len(claims), 'claim')} in {text.plural(_forms(claims), 'form')}",
+        text.plural(sum(claim.systems for claim in claims), "system"),
+        text.plural(sum(claim.checks for claim in claims), "check"),
+        f"{text.count(sum(claim.escalated for claim in claims))} settled beyond float64",
+    )
+    seconds = run.environment.seconds
+    return (*told, f"{seconds:,.0f} seconds") if seconds else told
+
+
+def _forms(claims: tuple[ClaimRecord, ...]) -> int:
+    return sum(len(claim.forms) for claim in claims)
+
+
+def _proved(rows: tuple[Row, ...], theorems: tuple[Axiom, ...]) -> tuple[str, ...]:
+    variants = sum(len(row.claim.variants) for row in rows)
+    return (
+        f"{text.count(sum(row.claim.proved for row in rows))} of"
+        f" {text.plural(len(rows), 'claim')}, step by step",
+        f"{text.plural(sum(row.steps for row in rows), 'step')} by machine",
+        f"{text.count(sum(row.convicted for row in rows))} of"
+        f" {text.plural(variants, 'false variant')} convicted",
+    )
+
+
+def _unproved(run: Run, rows: tuple[Row, ...]) -> tuple[str, ...]:
+    """What a reader still has to believe."""
+    open_claims = [row.claim.id for row in rows if not row.claim.proved]
+    laws = sum(theorem.laws for theorem in run.axioms)
+    told = [f"not proved: {', '.join(open_claims)}"] if open_claims else []
+    told.append(
+        f"{text.plural(laws, 'law')} of {text.plural(len(run.axioms), 'textbook theorem')},"
+        " taken without proof"
+    )
+    if run.matrix is not None:
+        standing = [entry.standing for entry in run.matrix.entries]
+        for kind, words in (("NOT YET PROVED", "not yet proved"), ("NOT ATTACKED", "not attacked")):
+            if number := standing.count(kind):  # type: ignore[arg-type]
+                told.append(f"{text.plural(number, 'pair')} of claim and cell {words}")
+    return tuple(told)
+
+
+def environment_items(environment: Environment) -> list[tuple[str, str]]:
+    """The environment as (name, text), in a fixed order, empty fields left out."""
+    items = [
+        ("command", environment.command),
+        ("started", environment.started),
+        ("finished", environment.finished),
+        ("seconds", f"{environment.seconds:.1f}" if environment.seconds else ""),
+        ("commit", environment.commit),
+        ("platform", environment.platform),
+        ("device", environment.device),
+        ("threads", str(environment.threads or "")),
+        ("workers", str(environment.workers or "")),
+    ]
+    items += sorted(environment.versions.items())
+    items += sorted(environment.float_settings.items())
+    items += [(f"seconds: {name}", f"{s:.1f}") for name, s in sorted(environment.durations.items())]
+    return [(name, item) for name, item in items if item]
+
+
+def reach(ratio: Number | None) -> int:
+    """How many nines the ratio has, as a percentage of nine, for the bar behind it."""
+    if ratio is None or not finite(ratio):
+        return 0
+    gap = min(max(1 - float(ratio), 1e-9), 1.0)
+    return round(-100 * math.log10(gap) / 9)
+
+
+def seen(entry: Entry, column: Column) -> str:
+    """An entry in full: why, or its counts cell by cell, and the cells without a judged check."""
+    if entry.reason:
+        return f"{entry.words}: {entry.reason}"
+    judged = {cell: tally for cell, tally in entry.tallies.items() if tally.total > tally.vacuous}
+    counts = [
+        f"{cell} {text.count(tally.holds)} of {text.count(tally.total - tally.vacuous)}"
+        for cell, tally in judged.items()
+    ]
+    if not counts:
+        return entry.words
+    others = {
+        "only vacuous": [cell for cell in entry.tallies if cell not in judged],
+        "not drawn": [cell for cell in column.cells if cell not in entry.tallies],
+    }
+    rest = [f"; {why}: {', '.join(cells)}" for why, cells in others.items() if cells]
+    return f"{entry.words}, checks that hold: {', '.join(counts)}{''.join(rest)}"
+
+
+def usual(ledger: LedgerRecord) -> dict[str, str]:
+    """What a ledger says of each of several steps by one method, so that it is said once."""
+    details: dict[str, list[str]] = {}
+    for step in ledger.steps:
+        details.setdefault(step.method, []).append(step.detail)
+    often = {method: max(dict.fromkeys(all), key=all.count) for method, all in details.items()}
+    return {m: detail for m, detail in often.items() if detail and details[m].count(detail) > 1}
+
+
+def _row(claim: ClaimRecord, order: tuple[str, ...]) -> Row:
+    attacks = tuple((name, claim.attacks[name]) for name in order if name in claim.attacks)
+    best = claim.best_ratio
+    first = [name for name, attack in attacks if best is not None and attack.best_ratio == best]
+    return Row(
+        claim=claim,
+        problems=tuple(claim_problems(claim)),
+        attacks=attacks,
+        steps=sum(len(ledger.steps) for ledger in claim.ledgers),
+        axioms=len({name for ledger in claim.ledgers for name in ledger.axioms}),
+        convicted=sum(variant.convicted for variant in claim.variants),
+        best_attack=first[0] if first else "",
+    )
+
+
+def _lead(rows: tuple[Row, ...], theorems: tuple[Axiom, ...], fails: bool) -> str:
+    claims = [row.claim for row in rows]
+    proved = sum(claim.proved for claim in claims)
+    checks = sum(claim.checks for claim in claims)
+    pairs = sum(claim.pairs for claim in claims)
+    violated = sum(claim.tally.violated for claim in claims)
+    undecided = sum(claim.tally.undecided for claim in claims)
+    variants = sum(len(claim.variants) for claim in claims)
+    convicted = sum(row.convicted for row in rows)
+    if fails:
+        return (
+            f"{text.plural(len(claims), 'claim')}, {text.count(proved)} of them proved. Of"
+            f" {text.plural(checks, 'check')} on {text.plural(pairs, 'pair')} of system and input,"
+            f" {text.count(violated)} are violated and {text.count(undecided)} undecided;"
+            f" {text.count(convicted)} of {text.plural(variants, 'false variant')} convicted."
+        )
+    steps = sum(row.steps for row in rows)
+    used = {name for claim in claims for ledger in claim.ledgers for name in ledger.axioms}
+    laws = sum(theorem.laws for theorem in theorems if theorem.name in used)
+    proofs = f"proved in {text.plural(steps, 'step')}"
+    if proved < len(claims):
+        prose = sum(len(claim.human) for claim in claims)
+        proofs = (
+            f"{text.count(proved)} of them proved and {text.count(len(claims) - proved)} resting on"
+            f" {text.plural(prose, 'step')} in prose; {text.plural(steps, 'step')} in all"
+        )
+    return (
+        f"{text.plural(len(claims), 'claim')}, {proofs} from"
+        f" {text.plural(laws, 'law')} of {text.plural(len(used), 'textbook theorem')}, stood"
+        f" {text.plural(checks, 'check')} on"
+        f" {text.plural(pairs, 'pair')} of system and input: none violated, none undecided."
+        f" All {text.plural(variants, 'false variant')} were convicted."
+    )

@@ -1,0 +1,59 @@
+"""Curves: at each window k (or each N, each T), the largest left side seen, and its bound."""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+import msgspec
+
+from reports.records.number import Number, number
+from reports.records.tally import Count
+
+MOST = 33
+"""Points of a curve that a record keeps: 0 to 32, or so many of more, the ends among them."""
+Against = Literal["k", "N", "T"]
+Sides = tuple[float, float]
+
+
+class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Of the checks at one k, N or T that had a verdict, the one with the largest left side."""
+
+    at: Count
+    lhs: Number
+    rhs: Number
+
+
+class Curve(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a form's left side came to at most, beside the bound of that very check."""
+
+    against: Against
+    points: tuple[Point, ...]
+
+
+def larger(one: Sides, other: Sides) -> Sides:
+    """The one with the larger left side; where these are alike, with the smaller bound."""
+    return max(one, other, key=lambda sides: (sides[0], -sides[1]))
+
+
+def joined(one: Mapping[int, Sides], other: Mapping[int, Sides]) -> dict[int, Sides]:
+    """Both together, in any order: at each place the larger."""
+    places = sorted({*one, *other})
+    return {at: larger(one.get(at, other.get(at, (0, 0))), other.get(at, one.get(at, (0, 0))))
+            for at in places}  # fmt: skip
+
+
+def curve_of(against: Against, seen: Mapping[int, Sides]) -> Curve | None:
+    """At most 33 points of what was seen; None where there are not two."""
+    known = [at for at in sorted(seen) if all(map(math.isfinite, seen[at])) and min(seen[at]) > 0]
+    if len(known) < 2:
+        return None
+    points = (
+        Point(at=at, lhs=number(seen[at][0]), rhs=number(seen[at][1])) for at in _thinned(known)
+    )
+    return Curve(against=against, points=tuple(points))
+
+
+def _thinned(places: list[int]) -> Iterable[int]:
+    last = len(places) - 1
+    steps = min(MOST - 1, last)
+    return dict.fromkeys(places[round(step * last / steps)] for step in range(steps + 1))

@@ -1,0 +1,133 @@
+"""What a reader sees: formulas whole, no request, nothing that a keyboard cannot do."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from reports.pages.experiment import Page, Paragraph, Plot, Section, Table, render_experiment
+from reports.pages.figure import Series
+
+pytestmark = pytest.mark.slow
+
+UNFOLD = "for (const d of document.querySelectorAll('details')) d.open = true"
+CLIPPED = """() => {
+  const wide = document.documentElement.clientWidth;
+  const found = [];
+  for (const math of document.querySelectorAll('math')) {
+    const box = math.getBoundingClientRect();
+    let left = 0, right = wide;
+    for (let at = math.parentElement; at !== document.body; at = at.parentElement) {
+      if (getComputedStyle(at).overflowX === 'visible') continue;
+      const frame = at.getBoundingClientRect();
+      left = Math.max(left, frame.left);
+      right = Math.min(right, frame.right);
+    }
+    if (!box.width || !box.height || box.left < left - 1 || box.right > right + 1)
+      found.push([math.textContent, Math.round(box.left), Math.round(box.right)]);
+  }
+  if (document.documentElement.scrollWidth > wide) found.push('the page is wider than it may be');
+  return found;
+}"""
+AT = [(width, theme) for width in (360, 768, 1280) for theme in ("light", "dark")]
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_every_formula_is_laid_out(opened, whole, run, width):
+    """Of all claims, forms and false variants: each box is within the page and all its frames."""
+    page, told = opened(whole(run), width)
+    page.evaluate(UNFOLD)
+    assert page.locator("math").count() > 1000
+    assert page.evaluate(CLIPPED) == []
+    assert told == []
+
+
+@pytest.mark.parametrize(("width", "theme"), AT)
+def test_nothing_leaves_and_nothing_bars(opened, told, width, theme):
+    """No request, no message, no violation of the rules of accessibility, all of it unfolded."""
+    page, said = opened(told, width, theme)
+    page.evaluate(UNFOLD)
+    assert page.evaluate(CLIPPED) == []
+    found = Axe().run(page).response["violations"]
+    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found] == []
+    assert said == []
+
+
+def test_by_keyboard_alone(opened, told):
+    """Filter, sort, fold and copy are reached with the tabulator and done with keys."""
+    page, said = opened(told, permissions=["clipboard-read", "clipboard-write"])
+    rows = page.locator("table.claims tr[data-id]")
+    names = page.locator("table.claims tr[data-id]:visible").evaluate_all(
+        "rows => rows.map((row) => row.dataset.id)"
+    )
+
+    def to(query):
+        for _ in range(60):
+            if page.evaluate("query => document.activeElement.matches(query)", query):
+                return
+            page.keyboard.press("Tab")
+        raise AssertionError(f"{query} is not reached")
+
+    to("#filter")
+    page.keyboard.type("bounded")
+    shown = page.locator("table.claims tr[data-id]:visible")
+    assert shown.evaluate_all("rows => rows.map((row) => row.dataset.id)") == ["state-bound"]
+    assert page.locator("#count").text_content() == "1 of 3 claims"
+    assert page.locator("section.claim:visible").count() == 1
+    page.keyboard.press("Control+A")
+    page.keyboard.press("Delete")
+    assert rows.locator("visible=true").count() == 3
+    to("#sort")
+    page.keyboard.type("name")
+    assert rows.evaluate_all("rows => rows.map((row) => row.dataset.name)") == sorted(
+        rows.evaluate_all("rows => rows.map((row) => row.dataset.name)")
+    )
+    page.keyboard.press("Home")
+    assert rows.evaluate_all("rows => rows.map((row) => row.dataset.id)") == names
+    to("#fold")
+    page.keyboard.press("Enter")
+    assert page.locator("main details:not([open])").count() == 0
+    page.keyboard.press("Enter")
+    assert page.locator("main details[open]").count() == 0
+    page.locator("section.claim summary").first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("main details[open]").count() == 1
+    page.keyboard.press("Space")
+    assert page.locator("main details[open]").count() == 0
+    assert said == []
+
+
+def test_commands_are_copied(opened, told):
+    """The button beside a command gives the clipboard that command, letter by letter."""
+    page, _ = opened(told, permissions=["clipboard-read", "clipboard-write"])
+    page.evaluate(UNFOLD)
+    command = page.locator("pre.replay").first
+    page.locator("button.copy").first.press("Enter")
+    page.locator("button.copy", has_text="Copied").first.wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == command.text_content()
+
+
+def test_without_a_script(opened, told, run):
+    """All is there to read; what only a script could do is not offered."""
+    page, said = opened(told, java_script_enabled=False)
+    assert not page.locator(".tools").is_visible()
+    assert page.locator("button.copy").count() == 0
+    for claim in run.claims:
+        assert page.locator("h3", has_text=claim.title).is_visible()
+        summaries = page.locator(f'section[data-id="{claim.id}"] > details > summary')
+        summaries.last.click()
+        assert page.locator(f'section[data-id="{claim.id}"] .variants').is_visible()
+    assert said == []
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_pages_of_experiments(opened, tmp_path, width):
+    """The same frame: no request, no violation, wide tables scroll in themselves."""
+    lines = [Series("bound", range(9), [2.0**-k for k in range(9)], "dashed", [0.1] * 9)]
+    wide = Table(tuple(f"column {i}" for i in range(20)), (("1.000001",) * 20,), caption="Wide.")
+    blocks = (Paragraph("Words."), Plot(lines, "k", "gap", "A plot.", log_y=True), wide)
+    path = tmp_path / "index.html"
+    path.write_bytes(render_experiment(Page("Norms", (Section("Memory", blocks),))))
+    page, said = opened(path, width)
+    found = Axe().run(page).response["violations"]
+    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found] == []
+    assert page.evaluate(CLIPPED) == []
+    assert said == []

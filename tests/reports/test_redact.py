@@ -1,0 +1,22 @@
+import pytest
+
+from reports.redact import KEEP, redacted
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("verify --out /home/ada/secret/report", "verify --out …/report"),
+        ("certify '/home/ada/model.pt' --out=/tmp/x/", "certify '…/model.pt' --out=…/"),
+        ("verify --out ~/secret/report -n 2", "verify --out …/report -n 2"),
+        (r"verify --out C:\Users\ada\report", "verify --out …/report"),
+        ("verify --out report/today", "verify --out report/today"),
+        ("attack 'h_gap <= S_0*lam**k/(1-lam)'", "attack 'h_gap <= S_0*lam**k/(1-lam)'"),
+        ("Linux-6.1-x86_64 on adas-laptop", "Linux-6.1-x86_64 on host"),
+    ],
+)
+def test_redacted(text, told, monkeypatch):
+    """Folders and the machine's name are left out, file names and formulas stay."""
+    assert redacted(text, "adas-laptop") == told
+    monkeypatch.setenv(KEEP, "1")
+    assert redacted(text, "adas-laptop") == text
