@@ -18,6 +18,7 @@ from properties.runs.parts import (
     parts_of,
     run_part,
 )
+from properties.runs.tallies import tallies
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -33,5 +34,6 @@ def test_bounds(part: Part, request: pytest.FixtureRequest) -> None:
     option = request.config.getoption
     result = run_part(part, profile_name=option("--bounds-profile"), seed=option("--bounds-seed"))
     request.node.user_properties.append(("rnnbounds", encode_result(result).decode()))
+    request.node.user_properties += tallies(result)
     found = failures(result)
     assert not found, "\n".join([part.name, *found])

@@ -23,28 +23,47 @@ PROFILE, SEED, ATTACKS = "quick", 0, "all"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Four options, all named --bounds-…."""
+    """Options named --bounds-…, and the same as settings of the ini file, which they override."""
     group = parser.getgroup("rnnbounds", "bounds on recurrent networks")
     group.addoption("--bounds-report", metavar="DIR", help="write run.json and index.html to DIR")
-    group.addoption("--bounds-profile", default=PROFILE, help="quick, ci or deep")
+    group.addoption("--bounds-profile", help=f"quick, ci or deep ({PROFILE})")
     group.addoption("--bounds-seed", type=int, default=SEED, help="the seed of the attacks")
     group.addoption("--bounds-attacks", default=ATTACKS, help="attacks, separated by commas")
+    group.addoption("--bounds-baseline", metavar="RUN.json", help="fail on regressions from it")
+    parser.addini("bounds_profile", "the default of --bounds-profile", default=PROFILE)
+    parser.addini("bounds_report", "the default of --bounds-report", default=None)
+    parser.addini("bounds_baseline", "the default of --bounds-baseline", default=None)
+
+
+def setting(config: pytest.Config, name: str) -> str | None:
+    """An option, or the ini file's setting of that name; a path there is from the ini file's."""
+    given: str | None = config.getoption(f"--bounds-{name}")
+    if given is not None or not (told := config.getini(f"bounds_{name}")):
+        return given
+    if name == "profile" or config.inipath is None:
+        return str(told)
+    return str(config.inipath.parent / str(told))
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Check the options, and collect what is reported if a report is asked for."""
+    profile = setting(config, "profile")
+    config.option.bounds_profile = profile  # what the cases, here and in workers, ask for
     if hasattr(config, "workerinput"):
         return
     option = config.getoption
-    given = (option("--bounds-profile"), option("--bounds-seed"), option("--bounds-attacks"))
-    folder = option("--bounds-report")
-    if folder is not None or given != (PROFILE, SEED, ATTACKS):
-        check_options(*given, folder)
-    if folder and not config.option.collectonly:
-        config.pluginmanager.register(BoundsReport(config), "rnnbounds-report")
+    given = (str(profile), option("--bounds-seed"), option("--bounds-attacks"))
+    folder, baseline = setting(config, "report"), setting(config, "baseline")
+    if (folder, baseline) != (None, None) or given != (PROFILE, SEED, ATTACKS):
+        check_options(*given, folder, baseline)
+    config.pluginmanager.register(Readable())
+    if (folder or baseline) and not config.option.collectonly:
+        config.pluginmanager.register(BoundsReport(config, folder, baseline), "rnnbounds-report")
 
 
-def check_options(profile_name: str, seed: int, attacks: str, folder: str | None) -> None:
+def check_options(
+    profile_name: str, seed: int, attacks: str, folder: str | None, baseline: str | None = None
+) -> None:
     """Raise pytest.UsageError, one line, before anything is collected."""
     from rnnbounds.shadow import ShadowedError, check_rooms
 
@@ -55,9 +74,11 @@ def check_options(profile_name: str, seed: int, attacks: str, folder: str | None
     from properties.attacks.budget import profile
     from properties.attacks.table import check_attacks
     from rnnbounds.output import check_folder
+    from rnnbounds.results import Wanted
 
-    if folder == "":
-        raise pytest.UsageError("--bounds-report is empty; name a folder, or leave it out")
+    if "" in (folder, baseline):
+        what = "report" if folder == "" else "baseline"
+        raise pytest.UsageError(f"--bounds-{what} is empty; name one, or leave it out")
     if seed < 0:
         raise pytest.UsageError(f"the seed {seed} is negative; choose --bounds-seed 0 or above")
     try:
@@ -65,20 +86,35 @@ def check_options(profile_name: str, seed: int, attacks: str, folder: str | None
         check_attacks(attacks.split(","))
         if folder:
             check_folder(Path(folder), "run.json", "index.html")
+        Wanted(None if baseline is None else Path(baseline)).check()
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
+
+
+class Readable:
+    """What a part found travels as a property of its report; other reports, as JUnit's XML, are for
+    readers, and have its tallies."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take it out; a BoundsReport, which is registered later, has seen it by then."""
+        report.user_properties = [pair for pair in report.user_properties if pair[0] != KEY]
 
 
 class BoundsReport:
     """Collects parts as they are reported and writes the run when the session ends."""
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(self, config: pytest.Config, folder: str | None, baseline: str | None) -> None:
+        from rnnbounds.results import Wanted
+
         self.config = config
-        self.folder = Path(config.getoption("--bounds-report"))
+        self.folder = None if folder is None else Path(folder)
+        self.wanted = Wanted(None if baseline is None else Path(baseline))
         self.results: list[PartResult] = []
         self.started = datetime.now(UTC)
         self.lines: list[str] = []
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take in the part that a test ran, here or in a worker."""
         from properties.runs.parts import decode_result
@@ -91,14 +127,21 @@ class BoundsReport:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the report; whatever speaks against the run fails the session."""
         from reports.errors import InputError
-        from reports.pages.page import write_report
+        from reports.pages.page import FILES, write_report
         from reports.records.outcome import problems
 
         run = self.run()
         found = problems(run)
         try:
-            write_report(run, self.folder)
-            self.lines.append(f"wrote {self.folder / 'run.json'} and {self.folder / 'index.html'}")
+            changes = self.wanted.changes(run)
+            if self.folder is not None:
+                write_report(run, self.folder, changes=changes)
+                names = " and ".join(str(self.folder / name) for name in FILES)
+                self.lines.append(f"wrote {names}")
+            self.lines += self.wanted.write(run, changes)
+            if changes is not None:
+                self.lines += changes.text
+                found += [f"{row.kind}: {row.line}" for row in changes.failing]
         except InputError as error:
             found.append(str(error))
         self.lines += [f"FAILS: {problem}" for problem in found]

@@ -99,7 +99,7 @@ class FeedForward(torch.nn.Module):
         """
         kind, weights = self._checked(x)
         if not self.k or not x.numel():
-            return self(x)
+            return self.forward(x)
         M = chunks(kind, self.sizes.n, x, self.k)
         return self._read(outputs(kind, weights, x, self.k, M, self._vanilla))
 

@@ -26,25 +26,26 @@ from impl.arithmetic.activation import Activation
 from impl.cells.kind import BIASES, Kind, Weights
 
 FEWEST = 4  # chunks of a sequence that pay for running k inputs again, whatever the sizes
-# How many rows of n numbers cost what a step costs by itself, times n, by torch's word for the
-# cell: measured on a CPU with AVX-512, where oneDNN starts the steps of an LSTM cheaply. On CUDA
-# each step is several launches.
-OVERHEAD = {"LSTM": 256}
-USUAL, LAUNCHED = 1024, 2**16
+# How many rows cost what a step costs by itself, measured on a CPU with AVX-512: so many numbers in
+# Python's and torch's loops, so many rows in oneDNN's LSTM, which waits for its weights alone. On
+# CUDA a step is several launches; nothing was measured there.
+NUMBERS, LAUNCHED = 1024, 2**16
+ROWS = {"LSTM": 3.0}
 _NATIVE: dict[str, Callable[..., tuple[Tensor, ...]]] = {"LSTM": torch.lstm, "GRU": torch.gru}
 _NATIVE_DTYPES = (torch.float32, torch.float64)
 _IN_PLACE = {"tanh": torch.Tensor.tanh_, "relu": torch.Tensor.relu_}
 
 
 def chunks(kind: Kind, n: int, x: Tensor, k: int) -> int:
-    """Into how many chunks each sequence of x (N, T, d) is cut: √(T w/(k N)) with w = overhead/n,
-    of at least k outputs each, or 1, the plain loop, if these are fewer than FEWEST.
+    """Into how many chunks each sequence of x (N, T, d) is cut: M = √(T w/(k N)), of at least k
+    outputs each, or 1, the plain loop, if these are fewer than FEWEST.
 
-    M = √(T w/(k N)) makes (T/M + k)(w + N M) least: the steps, times what a step of N M rows costs.
+    A step of N M rows costs w + N M in units of a row, and there are T/M + k of them: that M makes
+    the product least. w is ROWS of the kind, or NUMBERS/n.
     """
     N, T = x.shape[:2]
-    overhead = OVERHEAD.get(kind.mode or "", USUAL) if x.device.type == "cpu" else LAUNCHED
-    M = min(math.isqrt(T * overhead // max(1, n * k * N)), T // max(1, k))
+    width = ROWS.get(kind.mode or "", NUMBERS / n) if x.device.type == "cpu" else LAUNCHED / n
+    M = min(math.isqrt(int(T * width / max(1, k * N))), T // max(1, k))
     return M if M >= FEWEST else 1
 
 
@@ -58,7 +59,8 @@ def outputs(
     """
     T = x.shape[1]
     C = -(-T // M)
-    x = pad(x, (0, 0, 0, M * C - T))  # no output sees what follows the last input
+    if T % C:
+        x = pad(x, (0, 0, 0, M * C - T))  # no output sees what follows the last input
     if rho is not None:
         return _in_place(weights, x, k, C, rho)[:, :T]
     if M == 1:
@@ -66,7 +68,8 @@ def outputs(
     L = C + k
     later = x[:, C - k :].unfold(1, L, C).transpose(2, 3)
     windows = torch.cat([x[:, None, :L], later], dim=1)
-    h = _run(kind, weights, windows.flatten(0, 1)).unflatten(0, windows.shape[:2])
+    h = _run(kind, weights, windows.flatten(0, 1))
+    h = h.reshape(*windows.shape[:2], *h.shape[1:])
     return torch.cat([h[:, 0, :C], h[:, 1:, k:].flatten(1, 2)], dim=1)[:, :T]
 
 

@@ -228,7 +228,8 @@ def in_chunks(
         part = slice(i, i + systems)
         some = RNN(cell.W[part], cell.U[part], cell.b[part], cell.activation)
         its = _part(loss, part)
-        inputs, others = x[part].split(many, dim=3), (one[part].split(many, 1) for one in known)
+        inputs = torch.split(x[part], many, dim=3)
+        others = (torch.split(one[part], many, dim=1) for one in known)
         found = [read(some, *given, loss=its) for given in zip(inputs, *others, strict=True)]
         rows.append(torch.cat(found, dim=1))
     return torch.cat(rows)

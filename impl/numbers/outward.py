@@ -10,10 +10,9 @@ through NumPy, whose calls cost a fifth of torch's, and come to the same bits.
 
 import math
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -25,7 +24,7 @@ _SAFE = 2.0**-900  # above this magnitude no part of a product is lost to underf
 _INFINITY = torch.tensor(math.inf, dtype=torch.float64)
 _SMALL = 2**12  # numbers
 
-Floats: TypeAlias = Tensor | npt.NDArray[np.float64]
+Floats: TypeAlias = Any  # a float64 tensor, or an array of NumPy's
 
 
 def add_up(a: Tensor | float, b: Tensor | float) -> Tensor:
@@ -104,7 +103,8 @@ def shift(x: Tensor, e: Tensor) -> Tensor:
 def shift_up(x: Tensor, e: Tensor) -> Tensor:
     """At least x 2^e."""
     result = shift(x, e)
-    return _upward(result, shift(result, -e) == x)
+    found: Tensor = _upward(result, shift(result, -e) == x)
+    return found
 
 
 def underflow(x: Tensor, lost: float = TINY) -> Tensor:
@@ -128,9 +128,9 @@ def _rounded(operation: Callable[..., Floats], *given: Tensor | float) -> Tensor
             )
         return torch.from_numpy(np.asarray(found))
     device = tensors[0].device
-    found = operation(*(torch.as_tensor(one, dtype=torch.float64, device=device) for one in given))
-    assert isinstance(found, Tensor)
-    return found
+    moved = (torch.as_tensor(one, dtype=torch.float64, device=device) for one in given)
+    whole: Tensor = operation(*moved)
+    return whole
 
 
 def _small(tensor: Tensor) -> bool:

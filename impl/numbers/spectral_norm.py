@@ -110,7 +110,8 @@ def _shift(gram: Tensor, square: Tensor, rows: int) -> Tensor:
 def _completes(negated: Tensor, square: Tensor, c: Tensor) -> Tensor:
     """The same, given −fl(WᵀW), which it overwrites."""
     negated.diagonal(dim1=1, dim2=2).add_(square[:, None]).sub_(c[:, None])
-    factor, info = torch.linalg.cholesky_ex(negated)
+    # The upper triangle of the transpose lies in memory as LAPACK wants it: nothing is moved.
+    factor, info = torch.linalg.cholesky_ex(negated.mT, upper=True)
     pivots = factor.diagonal(dim1=1, dim2=2)
     completed: Tensor = (info == 0) & ((pivots > 0) & (pivots < torch.inf)).all(1)
     return completed

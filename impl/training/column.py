@@ -48,5 +48,5 @@ def column_gradient(cell: RNN, x: Tensor, loss: Loss, starts: Tensor | None = No
         now = hardshrink(carried * slope, FLUSHED)
         found.copy_(now)
         carried = torch.bmm(back, now)
-    W, U = (delta.mT @ signals).split([n, cell.d], dim=2)
+    W, U = torch.split(delta.mT @ signals, [n, cell.d], dim=2)
     return Weights(W[:, None], U[:, None], delta.sum(1)[:, None])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
+from msgspec.structs import replace
 
 from properties.attacks.attack import Attack, Case, Enough, Visit
 from properties.attacks.pool import of_each
@@ -31,7 +32,7 @@ def random_specs(
 
     The first ``skip`` are not shown. False if the visitor had enough.
     """
-    done = False
+    done, shown = False, set[str]()
 
     @hypothesis.seed(seed)
     @hypothesis.settings(
@@ -52,8 +53,12 @@ def random_specs(
     )  # fmt: skip
     def campaign(spec: SystemSpec) -> None:
         nonlocal done, skip
-        if done or skip:
-            skip = max(skip - 1, 0)
+        if done:
+            return
+        if not target:
+            spec = unlike(shown, spec, seed)
+        if skip:
+            skip -= 1
             return
         try:
             ratio = visit(spec)
@@ -65,6 +70,15 @@ def random_specs(
 
     campaign()
     return not done
+
+
+def unlike(shown: set[str], spec: SystemSpec, seed: int) -> SystemSpec:
+    """The spec, or where it was shown the same ``seed`` further: several draws are one spec, and
+    systems count once."""
+    while spec.text in shown:
+        spec = replace(spec, seed=(spec.seed + seed + 1) % 2**64)
+    shown.add(spec.text)
+    return spec
 
 
 def drawn(case: Case, visit: Visit, target: bool = False) -> None:

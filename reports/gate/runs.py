@@ -1,13 +1,13 @@
 """What changed between two runs: whatever a later run says worse, or no longer says, is a row."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
 from reports.gate.compare import burden, fewer, lacking, looser, ranked
 from reports.gate.thresholds import Thresholds
 from reports.records.changes import Change, Changes, change, cut, listed
-from reports.records.matrix import WORDS, Matrix
+from reports.records.matrix import WORDS, Matrix, coverage
 from reports.records.outcome import claim_problems
 from reports.records.record import ClaimRecord, FormRecord, Run, VariantRecord
 from reports.records.tally import Tally
@@ -172,10 +172,3 @@ def definitions(claim: ClaimRecord) -> list[str]:
 def judged(claim: ClaimRecord) -> int:
     """Its checks that are no vacuous ones."""
     return claim.tally.total - claim.tally.vacuous
-
-
-def coverage(matrix: Matrix | None, ids: Collection[str]) -> int:
-    """How many cells of the matrix, in its rows of these claims together, a check was judged on."""
-    entries = () if matrix is None else matrix.entries
-    told = [entry.tallies.values() for entry in entries if entry.claim in ids]
-    return sum(tally.total > tally.vacuous for tallies in told for tally in tallies)

@@ -18,6 +18,7 @@ from reports.files import write_all
 from reports.pages import text
 from reports.pages.chart import chart
 from reports.pages.mathml import mathml
+from reports.records.changes import Changes
 from reports.records.codec import encode
 from reports.records.ledger import Axiom
 from reports.records.matrix import Column, Entry
@@ -52,21 +53,24 @@ class Summary:
     rows: tuple[Row, ...]
 
 
-def render(run: Run) -> bytes:
-    """The page of the run, UTF-8."""
+def render(run: Run, changes: Changes | None = None) -> bytes:
+    """The page of the run, UTF-8, with what changed since a baseline."""
     page = templates().get_template("page.html.j2")
     return page.render(
-        run=run, summary=summarise(run), environment=environment_items(run.environment)
-    ).encode()
+        run=run, summary=summarise(run), changes=changes,
+        environment=environment_items(run.environment),
+    ).encode()  # fmt: skip
 
 
-def write_report(run: Run, folder: Path, names: Sequence[str] = FILES) -> None:
+def write_report(
+    run: Run, folder: Path, names: Sequence[str] = FILES, changes: Changes | None = None
+) -> None:
     """Write run.json and index.html into the folder, each atomically, neither unless both can be.
 
     Raises RecordError for a run without a JSON form and WriteError for a bad place.
     """
-    made = {"run.json": encode, "index.html": render}
-    write_all(folder, {name: made[name](run) for name in names})
+    files = {"run.json": encode(run), "index.html": render(run, changes)}
+    write_all(folder, {name: files[name] for name in names})
 
 
 def summarise(run: Run) -> Summary:

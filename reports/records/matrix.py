@@ -1,5 +1,6 @@
 """The matrix of a run: what each claim comes to on each cell that people run, and no blank."""
 
+from collections.abc import Collection
 from typing import Literal
 
 import msgspec
@@ -137,3 +138,10 @@ def matrix_problems(matrix: Matrix, claims: tuple[str, ...]) -> list[str]:
         if entry.standing in GIVE_REASONS and not entry.reason:
             found.append(f"{where} does not say why")
     return found
+
+
+def coverage(matrix: Matrix | None, ids: Collection[str]) -> int:
+    """How many cells of the matrix, in its rows of these claims together, a check was judged on."""
+    entries = () if matrix is None else matrix.entries
+    told = [entry.tallies.values() for entry in entries if entry.claim in ids]
+    return sum(tally.total > tally.vacuous for tallies in told for tally in tallies)

@@ -66,7 +66,7 @@ class Clock:
     def interleaved(self, works: Sequence[Work]) -> Timing:
         """One reading of each side after the other, `repeats` times, after one that warms up."""
         first = [min(self.once(work), self.once(work)) for work in works]
-        times = [ceil(self.sample / max(seconds, 1e-7)) for seconds in first]
+        times = [max(1, ceil(self.sample / max(seconds, 1e-7))) for seconds in first]
         readings = [
             [self.once(work, many) for work, many in zip(works, times, strict=True)]
             for _ in range(self.repeats)

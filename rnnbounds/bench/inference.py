@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from rnnbounds.bench.row import Measured, Row, against
 
 WINDOW, D = 21, 3  # as a model with λ = 0.8 keeps to within 0.01
 SIZES, BATCHES, LENGTH, LONG = (16, 64, 256), (1, 8, 64), 512, 4096
-MODULES: dict[str, tuple[type[torch.nn.RNNBase], str]] = {
+MODULES: dict[str, tuple[Callable[..., torch.nn.RNNBase], str]] = {
     "RNN": (torch.nn.RNN, "rnn-tanh"),
     "LSTM": (torch.nn.LSTM, "lstm"),
     "GRU": (torch.nn.GRU, "gru"),

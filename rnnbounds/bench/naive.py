@@ -30,9 +30,9 @@ def gradient(
     """∇ ½‖C h_T − y‖² in W, U and b, by autograd."""
     if not len(x):  # the zero state depends on no weight
         return tuple(torch.zeros_like(part) for part in (W, U, b))
-    weights = [part.clone().requires_grad_() for part in (W, U, b)]
-    loss = 0.5 * (C @ run(*weights, x) - y).square().sum()
-    return torch.autograd.grad(loss, weights)
+    W, U, b = (part.clone().requires_grad_() for part in (W, U, b))
+    loss = 0.5 * (C @ run(W, U, b, x) - y).square().sum()
+    return torch.autograd.grad(loss, (W, U, b))
 
 
 def gradient_gaps(

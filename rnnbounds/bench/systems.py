@@ -55,7 +55,7 @@ def systems(
         return torch.randn(*shape, dtype=torch.float64, generator=draw)
 
     W = LAM * torch.linalg.qr(normal(B, n, n))[0].contiguous()
-    parts = (W, normal(B, n, d) / 2, normal(B, n) / 10)
-    cell = RNN(*(part.to(device) for part in parts), activation("tanh"))
+    U, b = normal(B, n, d) / 2, normal(B, n) / 10
+    cell = RNN(W.to(device), U.to(device), b.to(device), activation("tanh"))
     x, C, y = normal(B, T, d, S) / 2, normal(B, 2, n), normal(B, 2)
     return Systems(cell, x.to(device), C.to(device), y.to(device))

@@ -27,9 +27,22 @@ from reports.records.outcome import problems
 from reports.records.record import Run
 from reports.words import plural
 from rnnbounds import output
-from rnnbounds.commands.options import CORES, As, Device, Ids, Machines, Seed, Workers
+from rnnbounds.commands.options import (
+    CORES,
+    As,
+    Baseline,
+    Device,
+    Ids,
+    Keep,
+    Machines,
+    Sarif,
+    Seed,
+    Summary,
+    Workers,
+)  # fmt: skip
 from rnnbounds.commands.sweep import failing, show_runs
 from rnnbounds.output import Format, check_folder, echo, path_of, print_json, print_table, progress
+from rnnbounds.results import Wanted
 
 Profile = Annotated[str, typer.Option("--profile", help="quick, ci or deep")]
 Attacks = Annotated[str, typer.Option("--attacks", help="attacks, separated by commas")]
@@ -61,11 +74,16 @@ def verify(
     seeds: Seeds = None,
     systems: Systems = None,
     out: Out = None,
+    baseline: Baseline = None,
+    summary: Summary = None,
+    sarif: Sarif = None,
+    history: Keep = None,
     workers: Workers = CORES,
     cluster: Machines = None,
     format: As = Format.text,
 ) -> int:
-    """Prove, attack and sabotage the claims; exit 1 unless everything holds."""
+    """Prove, attack and sabotage the claims; exit 1 unless everything holds and, with --baseline,
+    nothing regressed."""
     started = datetime.now(UTC)
     check_device(device)
     budget = profile(profile_name)
@@ -77,6 +95,7 @@ def verify(
         if many:
             raise InputError("--systems draws on under one seed; leave out --seeds or --systems")
     folder = None if out is None else check_folder(out, *(() if many else FILES))
+    wanted = Wanted(baseline, summary, sarif, history).check(bool(many))
     if many:
         if folder is not None:
             for number in many:
@@ -100,9 +119,10 @@ def verify(
         results, claims=entries, attacks=chosen, profile=profile_name, seed=seed,
         systems=least, environment=environment(device, workers, started, results),
     )  # fmt: skip
+    changes = wanted.changes(run)
     if folder is not None:
-        write_report(run, folder)
-    found = problems(run)
+        write_report(run, folder, changes=changes)
+    wrote, found = wanted.write(run, changes), problems(run)
     if format is Format.json:
         print_json(run)
     else:
@@ -112,9 +132,13 @@ def verify(
         for command in failing(run)[:SHOWN]:
             echo(f"  {command}")
         echo("all bounds hold" if not found else plural(len(found), "problem"))
+        for line in () if changes is None else changes.text:
+            echo(line)
         if folder is not None:
             echo(f"wrote {folder / 'index.html'} and {folder / 'run.json'}")
-    return int(bool(found))
+        for line in wrote:
+            echo(line)
+    return int(bool(found or (changes and changes.failing)))
 
 
 def in_parts(

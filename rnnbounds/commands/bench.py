@@ -39,7 +39,8 @@ def bench(
     if format is Format.json:
         print_json([result.to_json() for result in results])
     elif markdown:
-        echo(in_markdown(results))
+        for line in in_markdown(results):
+            echo(line)
     else:
         print_table(COLUMNS, [result.cells() for result in results])
         echo(setting(clock))
@@ -54,7 +55,7 @@ def setting(clock: Clock) -> str:
     )
 
 
-def in_markdown(results: list[Result]) -> str:
+def in_markdown(results: list[Result]) -> list[str]:
     """The table as Markdown."""
     lines = [COLUMNS, ("---",) * len(COLUMNS), *(result.cells() for result in results)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return ["| " + " | ".join(line) + " |" for line in lines]

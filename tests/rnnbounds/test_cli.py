@@ -14,7 +14,7 @@ from theory.errors import InputError as TheoryError
 
 COMMANDS = (
     "claims", "prove", "verify", "sabotage", "attack", "replay",
-    "certify", "truncate", "report", "compare", "experiment", "doctor",
+    "certify", "truncate", "report", "compare", "experiment", "doctor", "bench",
 )  # fmt: skip
 
 

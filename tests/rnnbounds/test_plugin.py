@@ -110,7 +110,7 @@ def test_a_wrong_option_is_a_usage_error(session, tmp_path):
     own.write_text("def test_own():\n    pass\n")
     code, told = session("--bounds-report", "", what=own)
     assert code == pytest.ExitCode.USAGE_ERROR
-    assert "--bounds-report is empty; name a folder, or leave it out" in told
+    assert "--bounds-report is empty; name one, or leave it out" in told
 
 
 @pytest.mark.parametrize(

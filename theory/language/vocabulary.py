@@ -6,6 +6,8 @@ States and outputs are measured in the Euclidean norm unless the name says other
 the Euclidean norm of all trained weights together.
 """
 
+from functools import lru_cache
+
 from sympy import Expr, Symbol
 
 from theory.errors import InputError, UnknownNameError
@@ -77,6 +79,7 @@ def enter(*quantities: Quantity) -> tuple[Symbol, ...]:
         TakenNameError: another quantity has the name.
         CircularDefinitionError: its definition speaks of measured quantities.
     """
+    unfold.cache_clear()
     for new in quantities:
         defined = {new.symbol, *DEFINITIONS}
         if new.definition is not None and not defined.isdisjoint(new.definition.free_symbols):
@@ -100,6 +103,7 @@ def symbols(names: str) -> tuple[Symbol, ...]:
     return tuple(quantity(name).symbol for name in names.split())
 
 
+@lru_cache(maxsize=2**16)
 def unfold(statement: Statement) -> Statement:
     """The statement with each measured quantity replaced by its formal definition."""
     return statement.replace(DEFINITIONS)

@@ -10,7 +10,7 @@ that reaches below zero.  A result never depends on the other elements of its ba
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -163,7 +163,7 @@ def _hull(*corners: Rounded) -> Interval:
     return Interval(lo, hi)
 
 
-def _one(base: Interval, *shapes: Floats) -> Interval:
+def _one(base: Interval, *shapes: NDArray[Any]) -> Interval:
     """b⁰ in the shape of all."""
     return _where(np.isnan(base.lo), base, exact(np.ones(np.broadcast(base.lo, *shapes).shape)))
 

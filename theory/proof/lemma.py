@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from sympy import Expr, Symbol
 
@@ -44,7 +45,7 @@ class Lemma(Proved):
         """Whether the assumption speaks of what varies, if only in a definition."""
         return not constants_of(assumption).isdisjoint(self.lengths)
 
-    @property
+    @cached_property
     def spoken(self) -> Law:
         """What the lemma says, for all values of its variables."""
         premises = (self.premise(assumption) for assumption in self.assumptions)

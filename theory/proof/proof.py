@@ -116,11 +116,12 @@ def check(
 
     With `minimal`, each use of a proved step is left out in turn, to find the redundant ones.
     """
-    known, results = before(proof, assumptions, minimal)
+    if minimal:
+        ledger = check(proof, goal, assumptions, minimal=False)
+        return replace(ledger, steps=_told_redundant(proof, goal, assumptions, ledger))
+    scopes, results = before(proof, assumptions)
     if proof.steps:
-        # Nothing may be left open at the end: no variables, no premises.
-        last = replace(proof.steps[-1], conclusion=goal, forall=(), given=())
-        results = (*results, run(last, known, minimal))
+        results = (*results, run(_ending(proof, goal), scopes[-1]))
     used = [use for step in proof.steps for use in step.needs]
     verdicts = {result.verdict for result in results}
     # Prose concludes whatever it is re-targeted at: the last step must be a machine's.
@@ -135,16 +136,37 @@ def check(
     )
 
 
+def _ending(proof: Proof, goal: Statement) -> Step:
+    """The last step, re-targeted; nothing may be left open: no variables, no premises."""
+    return replace(proof.steps[-1], conclusion=goal, forall=(), given=())
+
+
+def _told_redundant(
+    proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...], ledger: Ledger
+) -> tuple[StepResult, ...]:
+    """The results, with the uses without which each step is proved too."""
+    if not proof.steps:
+        return ledger.steps
+    scopes, _ = before(proof, assumptions)
+    steps = (*proof.steps[:-1], _ending(proof, goal))
+    run_ones = zip(steps, scopes, ledger.steps, strict=True)
+    return tuple(
+        replace(result, redundant=redundant(step, scope)) if result.verdict == "proved" else result
+        for step, scope, result in run_ones
+    )
+
+
 @cache
 def before(
-    proof: Proof, assumptions: tuple[Assumption, ...], minimal: bool
-) -> tuple[Known, tuple[StepResult, ...]]:
-    """What the steps before the last one come to: the same for every goal."""
+    proof: Proof, assumptions: tuple[Assumption, ...]
+) -> tuple[tuple[Known, ...], tuple[StepResult, ...]]:
+    """What each step may use, and what those before the last come to: the same for every goal."""
     names = tuple(step.id for step in proof.steps)
     known = Known({assumption.id: assumption for assumption in assumptions}, later=names)
     results: list[StepResult] = []
+    scopes = [known]
     for step in proof.steps[:-1]:
-        result = run(step, known, minimal)
+        result = run(step, known)
         known = replace(known, later=known.later[1:])
         results.append(result)
         if result.verdict == "human":
@@ -153,15 +175,18 @@ def before(
             known = known.with_law(step.law)
         else:
             known = replace(known, failed=(*known.failed, step.id))
-    return known, tuple(results)
+        scopes.append(known)
+    return tuple(scopes), tuple(results)
 
 
-def run(step: Step, known: Known, minimal: bool) -> StepResult:
-    def result(verdict: Verdict, detail: str, redundant: tuple[str, ...] = ()) -> StepResult:
+def run(step: Step, known: Known) -> StepResult:
+    """What becomes of the step."""
+
+    def result(verdict: Verdict, detail: str) -> StepResult:
         method = step.method.name if isinstance(step.method, Method) else "prose"
         text = statement_text(step.conclusion)
         return StepResult(
-            step.id, text, step.kind, method, step.uses, verdict, redundant, detail, step.where,
+            step.id, text, step.kind, method, step.uses, verdict, (), detail, step.where,
             step.quantifier,
         )  # fmt: skip
 
@@ -170,16 +195,26 @@ def run(step: Step, known: Known, minimal: bool) -> StepResult:
         _require_fresh(step, known)
         if not isinstance(step.method, Method):
             return result("human", step.method)
-        carried = isinstance(step.method, Induction) and step.method.given
-        for index, statement in enumerate(() if carried else step.given, start=1):
-            known = known.supposing(f"{GIVEN} {index}", statement)
         with limited():
-            detail = step.method.prove(goal, known)
+            return result("proved", step.method.prove(goal, _supposed(step, known)))
     except Gap as gap:
         return result("failed", str(gap))
-    known = replace(known, explains=False)
-    fewer = step.method.reduced() if minimal else ()
-    return result("proved", detail, tuple(n for n, method in fewer if _proves(method, goal, known)))
+
+
+def redundant(step: Step, known: Known) -> tuple[str, ...]:
+    """The uses of a step that is proved without which it is proved too."""
+    if not isinstance(step.method, Method):
+        return ()
+    goal, scope = unfold(step.conclusion), replace(_supposed(step, known), explains=False)
+    return tuple(name for name, fewer in step.method.reduced() if _proves(fewer, goal, scope))
+
+
+def _supposed(step: Step, known: Known) -> Known:
+    """What the step may use, with its premises."""
+    carried = isinstance(step.method, Induction) and step.method.given
+    for index, statement in enumerate(() if carried else step.given, start=1):
+        known = known.supposing(f"{GIVEN} {index}", statement)
+    return known
 
 
 def _require_fresh(step: Step, known: Known) -> None:

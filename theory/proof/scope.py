@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import lru_cache
 
 from sympy import Expr, Symbol
 
@@ -12,6 +13,7 @@ from theory.axioms.base import AXIOMS
 from theory.language import Assumption, Axiom, Clause, Instance, Law, Statement, Use
 from theory.language.vocabulary import VOCABULARY, unfold
 from theory.proof.methods import Gap
+from theory.proof.methods.base import KEPT
 from theory.proof.methods.meaning import (
     clause_sides,
     conditions,
@@ -114,25 +116,46 @@ class Known:
             wanted = ", ".join(map(str, law.variables))
             raise Gap(f"{instance.name}: it takes ({wanted}), {len(law.variables)} terms")
         values = dict(zip(law.variables, instance.terms, strict=True))
-        stated = clause_sides(law.clauses)
-        require_plain(law.variables)
-        require_exact(instance.terms)
-        for term in instance.terms:
-            require_total(term, stated)
+        _require_terms(law.variables, law.clauses, instance.terms)
         for variable, term in values.items():
-            require_fitting(term, variable)
             if variable.is_integer:
                 require_natural(term, plain)
         if law is instance.law and (reason := law.objection(values, self.assumptions, named)):
             raise Gap(reason)
-        powers = partial(stated)
-        require_small(powers, values)
-        for power in (*powers, *partial(instance.terms)):
-            if not power.exp.is_number:
-                self.require_natural(power.exp.xreplace(values), plain)
-        before = tuple(s.replace(values) for s in conditions(numeric(powers)))
-        meant = (*before, *conditions(numeric(partial(instance.terms))))
-        return tuple(replace(c, given=(*c.given, *meant)) for c in law.clauses_at(values))
+        exponents, clauses = _placed(law.variables, law.clauses, instance.terms)
+        for exponent in exponents:
+            self.require_natural(exponent, plain)
+        return clauses
+
+
+@lru_cache(maxsize=KEPT)
+def _require_terms(
+    variables: tuple[Symbol, ...], clauses: tuple[Clause, ...], terms: tuple[Expr, ...]
+) -> None:
+    """Raise Gap unless the terms may be put for the variables."""
+    stated = clause_sides(clauses)
+    require_plain(variables)
+    require_exact(terms)
+    for term in terms:
+        require_total(term, stated)
+    for variable, term in zip(variables, terms, strict=True):
+        require_fitting(term, variable)
+
+
+@lru_cache(maxsize=KEPT)
+def _placed(
+    variables: tuple[Symbol, ...], clauses: tuple[Clause, ...], terms: tuple[Expr, ...]
+) -> tuple[tuple[Expr, ...], tuple[Clause, ...]]:
+    """The exponents that must be natural, and the clauses at the terms, where all had a value."""
+    values = dict(zip(variables, terms, strict=True))
+    powers = partial(clause_sides(clauses))
+    require_small(powers, values)
+    everywhere = (*powers, *partial(terms))
+    exponents = tuple(p.exp.xreplace(values) for p in everywhere if not p.exp.is_number)
+    before = tuple(s.replace(values) for s in conditions(numeric(powers)))
+    meant = (*before, *conditions(numeric(partial(terms))))
+    put = (clause.replace(values) for clause in clauses)
+    return exponents, tuple(replace(clause, given=(*clause.given, *meant)) for clause in put)
 
 
 def constants_of(assumption: Assumption) -> frozenset[Symbol]:

@@ -45,11 +45,11 @@ class _Watched(Known):
 def shown(proof: Proof, assumptions: tuple[Assumption, ...], step: Step) -> Shown:
     """A step of the proof, run once more."""
     steps = proof.steps[: proof.steps.index(step) + 1]
-    known, _ = before(Proof(steps), assumptions, False)
-    run(step, known, False)  # what lemmas ask for their own ledgers is asked here
+    *_, known = before(Proof(steps), assumptions)[0]
+    run(step, known)  # what lemmas ask for their own ledgers is asked here
     watched = _Watched(**{part.name: getattr(known, part.name) for part in fields(known)})
     with heard() as asked:
-        result = run(step, watched, False)
+        result = run(step, watched)
     return Shown(result, tuple(watched.told), tuple(asked))
 
 

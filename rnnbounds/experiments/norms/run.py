@@ -68,7 +68,7 @@ def run(
         setting=setting,
         systems=tuple(systems),
         skipped={} if reason is None else {SOLVED: reason},
-        environment=environment_of(started, "cvxpy", "clarabel"),
+        environment=environment_of(started, "clarabel"),
     )
     record = replace(record, problems=problems(record))
     publish(out, "norms", record, page(record))

@@ -54,4 +54,4 @@ def test_norms_by_name(call, refused, files, monkeypatch):
     assert "pip install 'rnnbounds[sdp]'" in line
     told = call("certify", source, *TANH)
     assert told.code == 0
-    assert "diagonal-sdp: not tried: the diagonal-sdp norm needs cvxpy" in told.out
+    assert "diagonal-sdp: not tried: the diagonal-sdp norm needs clarabel" in told.out

@@ -12,6 +12,7 @@ from sympy import Expr
 from theory.language import Clause, Law, Statement, Use
 
 GIVEN = "given"
+KEPT = 2**16  # of what is known of a term: ledgers ask it again for each use that is left out
 
 
 class Gap(Exception):  # noqa: N818 - not an error of the program: the step does not follow

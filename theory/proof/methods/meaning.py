@@ -6,6 +6,7 @@ that quotients, roots and powers had one becomes a premise, other partial functi
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 import sympy
 from sympy import Basic, Expr, Float, I, Integer, Pow, Symbol, nan, oo, zoo
@@ -13,7 +14,7 @@ from sympy.core.function import AppliedUndef
 
 from theory.language import Clause, Statement, le, ne, sorts
 from theory.language.terms.vectors import Norm, Term
-from theory.proof.methods.base import Gap
+from theory.proof.methods.base import KEPT, Gap
 
 TOTAL = (
     sympy.Symbol,
@@ -49,16 +50,21 @@ def require_exact(expressions: Iterable[Expr]) -> None:
     So for what SymPy knows more of than it is: |p| is p of a `positive` symbol, by no premise.
     """
     for expression in expressions:
-        if expression.has(Float, I, oo, -oo, zoo, nan):
-            raise Gap(f"{expression} is no real number, exactly written")
-        if expression.free_symbols != expression.atoms(Symbol):
-            raise Gap(f"{expression} binds a variable")
-        require_plain(expression.free_symbols)
-        for term in expression.atoms(Term, AppliedUndef):
-            sign = None if isinstance(term, Norm) else term.is_nonnegative
-            known = {sign, term.is_zero, term.is_integer}
-            if known != {None} and term.is_commutative:
-                raise Gap(f"of {term} SymPy takes for granted what no law says")
+        _require_exact(expression)
+
+
+@lru_cache(maxsize=KEPT)
+def _require_exact(expression: Expr) -> None:
+    if expression.has(Float, I, oo, -oo, zoo, nan):
+        raise Gap(f"{expression} is no real number, exactly written")
+    if expression.free_symbols != expression.atoms(Symbol):
+        raise Gap(f"{expression} binds a variable")
+    require_plain(expression.free_symbols)
+    for term in expression.atoms(Term, AppliedUndef):
+        sign = None if isinstance(term, Norm) else term.is_nonnegative
+        known = {sign, term.is_zero, term.is_integer}
+        if known != {None} and term.is_commutative:
+            raise Gap(f"of {term} SymPy takes for granted what no law says")
 
 
 def require_plain(variables: Iterable[Basic]) -> None:
@@ -109,6 +115,11 @@ def clause_sides(clauses: Iterable[Clause]) -> tuple[Expr, ...]:
 
 def partial(expressions: Iterable[Expr]) -> tuple[Pow, ...]:
     """The quotients, roots and symbolic powers, at any depth."""
+    return _partial(tuple(expressions))
+
+
+@lru_cache(maxsize=KEPT)
+def _partial(expressions: tuple[Expr, ...]) -> tuple[Pow, ...]:
     found: set[Pow] = set()
     for expression in expressions:
         for power in expression.atoms(Pow):

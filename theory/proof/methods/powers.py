@@ -6,11 +6,12 @@ in, since λ^{a+b} = λ^a λ^b is false at λ = 0 for negative exponents.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from math import comb, prod
 
 from sympy import Expr, Integer, Pow
 
-from theory.proof.methods.base import Gap
+from theory.proof.methods.base import KEPT, Gap
 
 Key = tuple[Expr, Expr]
 LARGEST = 1_000  # exponent that is put for a symbol: SymPy computes powers of numbers at once
@@ -43,11 +44,13 @@ def _terms(expression: Expr) -> int:
     return 1
 
 
-def symbolic_powers(expression: Expr) -> Iterable[Expr]:
+@lru_cache(maxsize=KEPT)
+def symbolic_powers(expression: Expr) -> tuple[Expr, ...]:
     """All powers with a non-numeric exponent."""
-    return (p for p in expression.atoms(Pow) if not p.exp.is_number)
+    return tuple(p for p in expression.atoms(Pow) if not p.exp.is_number)
 
 
+@lru_cache(maxsize=KEPT)
 def decompose(power: Expr) -> tuple[Key, Expr]:
     """((base, symbolic part of the exponent), its integer part)."""
     constant, rest = power.exp.expand().as_coeff_Add()

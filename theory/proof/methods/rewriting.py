@@ -96,6 +96,8 @@ def is_atom(expression: Expr) -> bool:
 
 def rewrite(statement: Statement, rules: dict[Expr, Expr]) -> Statement:
     """Apply the rules to a fixed point; raises Gap if there is none."""
+    if not rules:
+        return statement
     for _ in range(ROUNDS):
         rewritten = statement.replace(rules)
         if rewritten == statement:

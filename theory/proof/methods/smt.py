@@ -63,7 +63,10 @@ def entail(goal: Statement, facts: tuple[Clause, ...], scope: Scope) -> str:
     query = Translation([goal, *_statements(facts)])
     for exponent in query.powers.exponents:
         scope.require_natural(exponent, facts)
-    known, negated = _formulas(query, goal, facts)
+    stated, negated = _formulas(query, goal, facts)
+    if not scope.explains:
+        _require_hope(query, [*stated, negated])
+    known = [*stated, *_meanings(query, stated)]
     refuted = _solve(query, [*known, negated], "the hypotheses and the negated conclusion")
     if refuted.verdict == "sat":
         if not scope.explains:
@@ -85,11 +88,18 @@ def _statements(facts: tuple[Clause, ...]) -> list[Statement]:
 def _formulas(
     query: Translation, goal: Statement, facts: tuple[Clause, ...]
 ) -> tuple[list[Formula], Formula]:
-    """What is known, and the negated goal."""
-    known = [query.clause(fact) for fact in facts]
+    """What is stated, and the negated goal."""
+    stated = [query.clause(fact) for fact in facts]
     negated = negation(query.formula(goal))
-    known += query.ranges
-    return [*known, *_meanings(query, known)], negated
+    return [*stated, *query.ranges], negated
+
+
+def _require_hope(query: Translation, formulas: list[Formula]) -> None:
+    """Raise Gap if there is a counter-model even where all quotients and roots are granted their
+    meaning: most uses that are left out are told needed so, by one question."""
+    granted = [meaning for obligation in query.obligations for meaning in obligation.meaning]
+    if _solve(query, [*formulas, *granted], "all meanings granted").verdict == "sat":
+        raise Gap("counter-model")
 
 
 def _at_small_lengths(goal: Statement, facts: tuple[Clause, ...], scope: Scope) -> str:
@@ -109,8 +119,8 @@ def _at_small_lengths(goal: Statement, facts: tuple[Clause, ...], scope: Scope) 
         )
         with suppress(Gap):
             query = Translation([instance, *_statements(known)])
-            formulas, negated = _formulas(query, instance, known)
-            formulas.append(negated)
+            stated, negated = _formulas(query, instance, known)
+            formulas = [*stated, *_meanings(query, stated), negated]
             found = _solve(query, formulas, "a counter-model at small lengths")
             if found.verdict == "sat":
                 lengths_at = (f"{symbol} = {n}" for symbol, n in values.items())

@@ -50,6 +50,9 @@ class Translation:
 
     def formula(self, statement: Statement) -> Formula:
         """The statement over the reals; a strict inequality of integers gains 1."""
+        for side in (statement.lhs, statement.rhs):
+            if side.has(oo, -oo, zoo, nan):
+                raise Gap(f"{side} is no real number")
         lhs, rhs = self.real(statement.lhs), self.real(statement.rhs)
         if statement.relation in ("<=", "exists"):
             return f"(<= {lhs} {rhs})"
@@ -60,8 +63,6 @@ class Translation:
 
     def real(self, expression: Expr) -> Formula:
         """The expression as a term of z3's reals."""
-        if expression.has(oo, -oo, zoo, nan):
-            raise Gap(f"{expression} is no real number")
         if expression.is_Rational:
             return _number(expression)
         if expression.is_Add:

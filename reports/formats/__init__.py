@@ -1,0 +1,1 @@
+"""What was seen, in the formats of others."""

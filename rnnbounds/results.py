@@ -1,0 +1,107 @@
+"""What a finished run is made into beside its record: a comparison, a summary, SARIF, history."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from reports.errors import InputError
+from reports.files import write_atomic
+from reports.formats.markdown import markdown
+from reports.formats.sarif import sarif
+from reports.gate.runs import compare_runs, narrowed
+from reports.gate.thresholds import thresholds
+from reports.history import History
+from reports.pages.trends import render_trends
+from reports.records.changes import Changes
+from reports.records.codec import load
+from reports.records.record import Run
+from rnnbounds.output import check_folder
+
+STEP = "GITHUB_STEP_SUMMARY"
+
+
+class ManyError(InputError):
+    """What is about one run, asked of many."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "--baseline, --summary, --sarif and --history are about one run; leave --seeds out"
+        )
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked for; all of it is checked before the minutes that a run takes."""
+
+    baseline: Path | None = None
+    summary: Path | None = None
+    sarif: Path | None = None
+    history: Path | None = None
+
+    def check(self, many: bool = False) -> Wanted:
+        """Itself; raises InputError for what cannot be read, or written, and of many seeds."""
+        if many and any((self.baseline, self.summary, self.sarif, self.history)):
+            raise ManyError
+        for path in (self.summary, self.sarif):
+            if path is not None:
+                check_folder(path.parent, path.name)
+        if self.history is not None:
+            check_folder(self.history, "run.json")
+            History(self.history).runs()
+        if self.baseline is not None:
+            thresholds()
+            load(self.baseline)
+        return self
+
+    def changes(self, run: Run) -> Changes | None:
+        """What changed since the baseline, of the claims that were run; None without one."""
+        if self.baseline is None:
+            return None
+        old = narrowed(load(self.baseline), tuple(claim.id for claim in run.claims))
+        return compare_runs(old, run, thresholds())
+
+    def write(self, run: Run, changes: Changes | None) -> list[str]:
+        """Write it all; what was written, a line each. Raises InputError."""
+        made = []
+        if self.summary is not None:
+            write_atomic(self.summary, markdown(run, changes).encode())
+            made.append(f"wrote {self.summary}")
+        if self.sarif is not None:
+            write_atomic(self.sarif, sarif(run, claim_files()))
+            made.append(f"wrote {self.sarif}")
+        if step := os.environ.get(STEP):
+            add_summary(Path(step), markdown(run, changes))
+        if self.history is not None:
+            kept = History(self.history)
+            made.append(f"kept {kept.keep(run)}")
+            page = self.history / "index.html"
+            write_atomic(page, render_trends(kept.runs()))
+            made.append(f"wrote {page}")
+        return made
+
+
+def add_summary(path: Path, text: str) -> None:
+    """Add to the summary of a job's step, which others write to as well; a lost one is no failure
+    of the run."""
+    try:
+        with path.open("a", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        print(f"rnnbounds: no summary in {STEP}: {error.strerror}", file=sys.stderr)
+
+
+def claim_files() -> dict[str, str]:
+    """The file that states each claim, from the folder of the rooms on."""
+    from theory import CLAIMS
+
+    found: dict[str, str] = {}
+    named = [name for name in sorted(sys.modules) if name.startswith("theory.claims.")]
+    for name in named:
+        held = {id(value) for value in vars(sys.modules[name]).values()}
+        own = [claim.id for claim in CLAIMS if id(claim) in held]
+        for claim in own if len(own) < len(CLAIMS) else ():
+            found.setdefault(claim, f"{name.replace('.', '/')}.py")
+    return found

@@ -1,0 +1,45 @@
+"""The summary of a run in Markdown."""
+
+from msgspec.structs import replace
+
+from reports import Tally, problems
+from reports.formats.markdown import markdown
+from reports.records.changes import Changes, change
+
+HOSTILE = "<script>alert(1)</script>|\n# \x1b[31m[x](javascript:alert(1)) `_*"
+
+
+def test_a_run_that_passes(run):
+    """The verdict, the counts, a row for each claim."""
+    told = markdown(run)
+    assert told.startswith("## rnnbounds: all bounds hold\n\n3 claims, ")
+    assert "What fails" not in told
+    rows = [line for line in told.splitlines() if line.startswith("| truncation")]
+    assert rows == [rows[0]]
+    assert rows[0].startswith("| truncation | proved | ")
+    assert rows[0].endswith("| 1 − 2.1·10⁻⁹ | 4 of 4 |")
+
+
+def test_a_run_that_fails(run):
+    """What fails, cut at a screenful; and what changed since the baseline."""
+    claims = tuple(
+        replace(run.claims[0], id=f"claim-{number}", tally=Tally(holds=1, violated=1), forms=())
+        for number in range(30)
+    )
+    bad = replace(run, claims=claims)
+    row = change("regressed", "claim-1", "verdict", "holds", "violated")
+    told = markdown(bad, Changes(old="a", new="b", rows=(row,)))
+    assert f"{len(problems(bad))} problems" in told
+    assert "- claim-0: 1 check VIOLATED" in told
+    assert f"- and {len(problems(bad)) - 20} more" in told
+    assert "| regressed | claim-1: verdict | holds | violated |" in told
+
+
+def test_hostile_strings_are_text(run):
+    """No tag, no link, no cell and no line more."""
+    claim = replace(run.claims[0], id=HOSTILE, tally=Tally(violated=1))
+    bad = replace(run, claims=(claim,), profile=HOSTILE, missing_parts=(HOSTILE,))
+    told = markdown(bad)
+    assert not set("<[`\x1b") & set(told)
+    assert told.splitlines()[-1].count("|") == 8
+    assert len(markdown(replace(bad, claims=(replace(claim, id="x" * 10**6),)))) < 20_000

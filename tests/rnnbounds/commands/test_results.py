@@ -1,0 +1,87 @@
+"""What ``verify`` makes of a run beside its record: the gate, summaries, SARIF, history."""
+
+import json
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from reports import encode, load
+from rnnbounds.results import STEP, Wanted, claim_files
+
+ROOT = Path(__file__).parents[3]
+ONE = ("verify", "certified-norm", "-n", 0, "--attacks", "random")
+
+
+def test_all_of_it(call, tiny, record, tmp_path, monkeypatch):
+    """One run: compared with its baseline, told in Markdown and SARIF, kept, on the pages."""
+    step = tmp_path / "step.md"
+    step.write_text("before\n")
+    monkeypatch.setenv(STEP, str(step))
+    names = {name: tmp_path / "out" / name for name in ("s.md", "s.sarif", "kept", "page")}
+    outcome = call(
+        *ONE, "--seed", 1, "--baseline", record, "--summary", names["s.md"], "--sarif",
+        names["s.sarif"], "--history", names["kept"], "--out", names["page"],
+    )  # fmt: skip
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "nothing regressed, and nothing else changed\n" in outcome.out
+    told = names["s.md"].read_text()
+    assert told.startswith("## rnnbounds: all bounds hold\n")
+    assert "from quick, seed 0, " in told
+    assert step.read_text() == "before\n" + told
+    assert json.loads(names["s.sarif"].read_text())["runs"][0]["results"] == []
+    run = load(names["page"] / "run.json")
+    kept = [path for path in names["kept"].iterdir() if path.suffix == ".json"]
+    assert [load(path) for path in kept] == [run]
+    assert "Runs over time" in (names["kept"] / "index.html").read_text()
+
+
+def test_a_regression_fails(call, tiny, record):
+    """All bounds hold, but the baseline had a ledger more and an axiom less; exit 1."""
+    run = load(record)
+    claim = run.claims[0]
+    (ledger, *rest) = claim.ledgers
+    fewer = replace(ledger, axioms=ledger.axioms[1:])
+    record.write_bytes(encode(replace(run, claims=(replace(claim, ledgers=(fewer, *rest)),))))
+    outcome = call(*ONE, "--baseline", record)
+    assert outcome.code == 1
+    assert "all bounds hold" in outcome.out
+    assert "REGRESSED: certified-norm: textbook theorems: " in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--baseline", "absent.json"), "absent.json: it does not exist"),
+        (("--baseline", "a.json", "--seeds", "1-2"), "leave --seeds out"),
+        (("--summary", "file/s.md"), "file is a file"),
+        (("--sarif", "file/s.sarif"), "file is a file"),
+        (("--history", "file"), "is a file"),
+        (("--history", "bad"), "no record"),
+    ],
+)
+def test_what_cannot_be_is_said_before_the_work(refused, tmp_path, monkeypatch, arguments, words):
+    """One line, exit 2, and nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / f"{'0' * 64}.json").write_text("{")
+    line = refused(*ONE, *arguments)
+    assert words in line or ("bad" in arguments and "write the run again" in line)
+
+
+def test_a_summary_that_is_lost(record, tmp_path, monkeypatch, capsys):
+    """The step's summary is a courtesy: where it cannot be written the run stands."""
+    monkeypatch.setenv(STEP, str(tmp_path))
+    assert Wanted().write(load(record), None) == []
+    assert "no summary in GITHUB_STEP_SUMMARY" in capsys.readouterr().err
+
+
+def test_where_claims_are_stated():
+    """Every claim has its file, which names it."""
+    from theory import CLAIMS
+
+    found = claim_files()
+    assert set(found) == {claim.id for claim in CLAIMS}
+    for id, file in found.items():
+        assert f'"{id}"' in (ROOT / file).read_text(), id

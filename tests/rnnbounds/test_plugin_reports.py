@@ -1,0 +1,89 @@
+"""The plugin in people's pipelines: JUnit XML, settings of the ini file, a baseline."""
+
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from msgspec.structs import replace
+
+import properties
+from reports import encode, load
+
+BOUNDS = Path(properties.__file__).with_name("test_bounds.py")
+WORDS = ("-p", "no:cacheprovider", "-q", "-k", "certified-norm", "--bounds-attacks", "random")
+
+
+@pytest.fixture
+def session(plugin, tiny, tmp_path, capsys, monkeypatch) -> Callable[..., tuple[int, str]]:
+    """Run the parts of one claim here under an ini file: the exit code, and what was printed."""
+
+    def run(settings: str, *arguments: object) -> tuple[int, str]:
+        monkeypatch.chdir(tmp_path)
+        ini = tmp_path / "project" / "pytest.ini"
+        ini.parent.mkdir(exist_ok=True)
+        ini.write_text(f"[pytest]\n{settings}\n")
+        words = (BOUNDS, *plugin, "-c", ini, "--rootdir", tmp_path, *WORDS, *arguments)
+        code = pytest.main([str(word) for word in words])
+        told = capsys.readouterr()
+        return int(code), told.out + told.err
+
+    return run
+
+
+def test_junit_and_settings(session, record, tmp_path):
+    """A case for each part with its tallies, and no more; paths go from the ini file."""
+    (tmp_path / "project").mkdir()
+    record.rename(tmp_path / "project" / "main.json")
+    code, told = session(
+        "bounds_report = made\nbounds_baseline = main.json\nbounds_profile = quick",
+        "--junitxml", tmp_path / "junit.xml",
+    )  # fmt: skip
+    assert code == 0, told
+    assert f"wrote {tmp_path / 'project' / 'made' / 'run.json'}" in told
+    assert "nothing regressed, and nothing else changed" in told
+    cases = list(ElementTree.parse(tmp_path / "junit.xml").iter("testcase"))
+    assert len(cases) > 1
+    found = [{one.get("name"): one.get("value") for one in case.iter("property")} for case in cases]
+    assert all("seconds" in one and "rnnbounds" not in one for one in found)
+    steps = [one for one in found if "steps" in one]
+    assert [one["failed steps"] for one in steps] == ["0"]
+    judged = [one for one in found if "holds" in one]
+    run = load(tmp_path / "project" / "made" / "run.json")
+    assert sum(int(one["holds"]) for one in judged) == run.claims[0].tally.holds
+    assert sum(int(one["violated"]) for one in judged) == 0
+
+
+def test_a_regression_fails_the_session(session, record, tmp_path):
+    """By an option too, without a report."""
+    run = load(record)
+    claim = run.claims[0]
+    ledgers = tuple(replace(ledger, axioms=ledger.axioms[1:]) for ledger in claim.ledgers)
+    record.write_bytes(encode(replace(run, claims=(replace(claim, ledgers=ledgers),))))
+    code, told = session("", "--bounds-baseline", record)
+    assert code == 1
+    assert "FAILS: regressed: certified-norm: textbook theorems" in told
+    assert "wrote" not in told
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ("bounds_profile = slow", "unknown profile 'slow'"),
+        ("bounds_baseline = absent.json", "absent.json: it does not exist"),
+        ("bounds_report = pytest.ini", "is a file"),
+    ],
+)
+def test_wrong_settings(session, settings, words):
+    """A usage error of one line, before anything is collected."""
+    code, told = session(settings)
+    assert code == pytest.ExitCode.USAGE_ERROR
+    lines = [line for line in told.splitlines() if line.strip()]
+    assert len(lines) == 1
+    assert words in lines[0]
+
+
+def test_an_option_overrides_its_setting(session, tmp_path):
+    """What the command line says goes."""
+    code, told = session("bounds_profile = slow", "--bounds-profile", "quick", "--collect-only")
+    assert code == 0, told
