@@ -121,6 +121,8 @@ def done(here: dict[str, str], asked: bytes) -> tuple[Exception | None, Any]:
     worker = _distributed().get_worker()
     if why := unfit(here, worker):  # it may have come when the run had begun
         return ClusterError(f"the worker {worker.address} {why}"), None
+    # Dask's own threads do, in the same process; Hypothesis draws from a generator of its own.
+    warnings.filterwarnings("ignore", "Do not use the `random` module inside strategies")
     return outcome(*pickle.loads(asked))
 
 

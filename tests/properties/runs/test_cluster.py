@@ -165,7 +165,7 @@ def test_a_scheduler_without_workers(monkeypatch) -> None:
             Cluster("tcp://host:1", client).check()
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "127.0.0.1:1", "x://y", "tcp://", "a:b"])
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "127.0.0.1:1", "x://y"])
 def test_nobody_answers(monkeypatch, address) -> None:
     """At the address, or at what is none."""
     monkeypatch.setattr(module, "PATIENCE", 0.01)
