@@ -1,7 +1,10 @@
 """What holds of every experiment: its files, its page, its command; small, twice the same."""
 
 import json
+import re
+from base64 import b64encode
 from dataclasses import replace
+from hashlib import sha256
 
 import pytest
 import torch
@@ -97,12 +100,14 @@ def test_interrupted_run_goes_on(name, ran, data, tmp_path, calls):
 
 @EACH
 def test_page_stands_alone(name, ran):
-    """The page loads nothing, runs nothing, and is made from the record alone."""
+    """The page loads nothing, runs one script, as every page, and is made from the record alone."""
     folder, record, _ = ran
     page = (folder / "index.html").read_text()
     assert page.encode() == render_experiment(experiments.EXPERIMENTS[name].page(record))
-    for absent in ("http:", "https:", "<script", "<link", "src=", "FAILS"):
+    for absent in ("http:", "https:", "<script ", "<link", "src=", "FAILS"):
         assert absent not in page
+    (script,) = re.findall("<script>(.*?)</script>", page, re.DOTALL)
+    assert b64encode(sha256(script.encode()).digest()).decode() in page
     assert page.count("url(") == page.count("url(#")
     assert page.count("<svg") == SMALL[name].figures
     assert all(words in page for words in SMALL[name].words)
