@@ -42,10 +42,11 @@ def test_bounds(part: Part, request: pytest.FixtureRequest) -> None:
     result = run_part(part, profile_name=option("--bounds-profile"), seed=option("--bounds-seed"))
     request.node.user_properties.append(("rnnbounds", encode_result(result).decode()))
     request.node.user_properties += tallies(result)
-    variants = chain.from_iterable(result.variants.values())
+    variants = list(chain.from_iterable(result.variants.values()))
     fallen = [variant.counterexample for variant in variants]
     lost = [check for check in fallen if check is not None and not convicts(check)]
     found = [*failures(result), *(f"{check.form}: not again by {check.replay}" for check in lost)]
+    found += [f"{told.id}: its ledger fails without a reason" for told in variants if not told.why]
     assert not found, "\n".join([part.name, *found])
 
 

@@ -135,7 +135,7 @@ def _rounded(operation: Callable[..., Floats], *given: Tensor | float) -> Tensor
 
 def _small(tensor: Tensor) -> bool:
     plain = tensor.device.type == "cpu" and tensor.dtype == torch.float64
-    return plain and tensor.numel() <= _SMALL and not tensor.requires_grad
+    return plain and tensor.numel() <= _SMALL and not (tensor.requires_grad or tensor.is_neg())
 
 
 def _add_up(a: Floats, b: Floats) -> Floats:

@@ -119,7 +119,7 @@ def convict(claim: Claim, variant: Variant, found: Quarry) -> VariantRecord:
         statement=statement_text(variant.statement),
         mathml=statement_mathml(variant.statement),
         special=variant.special if found.attack == "extremal" else None,
-        convicted=found.spec is not None,
+        convicted=counterexample is not None,
         attack=found.attack,
         systems=found.systems,
         counterexample=counterexample,

@@ -26,17 +26,18 @@ def random_specs(
     stepwise: bool = False,
     family: str | None = None,
     descends: bool = False,
-    skip: int = 0,
+    later: bool = False,
 ) -> bool:
     """Show ``examples`` drawn specs to ``visit``; with ``target`` climb the ratio it returns.
 
-    The first ``skip`` are not shown. False if the visitor had enough.
+    ``later`` goes on from an earlier block: what is drawn first is the same under every seed and is
+    not shown again, and all others are of another seed than there. False if the visitor had enough.
     """
-    done, shown = False, set[str]()
+    done, shown, skip = False, set[str](), later
 
     @hypothesis.seed(seed)
     @hypothesis.settings(
-        max_examples=examples + skip,
+        max_examples=examples + later,
         database=None,
         deadline=None,
         derandomize=False,
@@ -55,10 +56,12 @@ def random_specs(
         nonlocal done, skip
         if done:
             return
+        if later:
+            spec = replace(spec, seed=(spec.seed + seed) % 2**64)
         if not target:
             spec = unlike(shown, spec, seed)
         if skip:
-            skip -= 1
+            skip = False
             return
         try:
             ratio = visit(spec)
@@ -82,16 +85,13 @@ def unlike(shown: set[str], spec: SystemSpec, seed: int) -> SystemSpec:
 
 
 def drawn(case: Case, visit: Visit, target: bool = False) -> None:
-    """The systems of a kind; the kinds of a family have a share each, under a seed of their own.
-
-    What Hypothesis draws first is the same under every seed: the first block alone has it.
-    """
+    """The systems of a kind; the kinds of a family have a share each, under a seed of their own."""
     family = case.kind if case.kind in FAMILIES else None
     examples = case.budget.targeted if target else case.factor * case.budget.random
     for place, member in enumerate(kinds_about(case.kind)):
         more = random_specs(
             member.name, visit, batch=case.size[0], sequences=case.size[1], seed=case.seed + place,
-            target=target, examples=of_each(case.kind, examples), skip=case.block > 0,
+            target=target, examples=of_each(case.kind, examples), later=case.block > 0,
             wide=any(one.wide for one in case.needs),
             stepwise=case.of_single_steps,
             family=family, descends=any(one.trained for one in case.needs),

@@ -64,13 +64,26 @@ def merge(
 def lacking(
     results: Iterable[PartResult], claims: Sequence[Claim], attacks: Sequence[str], profile: str
 ) -> list[tuple[str, str]]:
-    """(claim, work) of what some part has not reported, in the order of the expected parts."""
+    """(claim, work) of what some part has not reported, in the order of the expected parts; of the
+    sabotage too where a false variant is told of by none."""
 
     def pieces(parts: Iterable[Part]) -> set[tuple[tuple[str, str], str, int]]:
         return {(told, part.pool, part.block) for part in parts for told in part.told}
 
+    results = list(results)
     expected = pieces(parts_of(claims, attacks, profile_of(profile)))
     missing = {told for told, _, _ in expected - pieces(result.part for result in results)}
+    variants = {
+        (id, variant.id)
+        for result in results
+        for id, told in result.variants.items()
+        for variant in told
+    }
+    missing |= {
+        (entry.id, SABOTAGE)
+        for entry in claims
+        if any((entry.id, variant.id) not in variants for variant in entry.false_variants)
+    }
     every_one = [(entry.id, work) for entry in claims for work in (PROOF, SABOTAGE, *attacks)]
     return [told for told in every_one if told in missing]
 

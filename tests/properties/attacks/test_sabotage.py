@@ -5,7 +5,7 @@ from any_kind import any_system
 
 from properties.attacks.budget import Budget
 from properties.attacks.hunt import hunt
-from properties.attacks.sabotage import quarry, sabotage
+from properties.attacks.sabotage import convict, quarry, sabotage
 from properties.judging.judge import Verdict, judge
 from properties.systems.batch import build
 from properties.systems.spec import LOSSES, SCHEDULES
@@ -162,3 +162,16 @@ def test_a_hunt_counts_systems_up_to_the_first_violation() -> None:
     assert one == two
     (other,) = sabotage(entry, [variant], budget=BUDGET, seed=10)
     assert other.convicted
+
+
+def test_a_variant_whose_counter_example_does_not_stand_alone_is_not_convicted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What fell in a batch is built anew by itself, and must fall again."""
+    entry = claim("certified-norm")
+    variant = entry.false_variants[0]
+    fallen = quarry(entry.form(variant.form), variant, LITTLE)
+    fallen.attack, fallen.spec = "random", any_system("matrix")
+    monkeypatch.setattr("properties.attacks.sabotage.shrink", lambda *told: None)
+    told = convict(entry, variant, fallen)
+    assert not told.convicted

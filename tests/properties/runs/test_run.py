@@ -93,6 +93,12 @@ def test_the_matrix_of_a_run(parts: list[PartResult]) -> None:
     assert unproved.rows["instability"]["linear"].standing == "NOT PROVED"
 
 
+def test_a_variant_of_which_nothing_is_told_is_missing(parts: list[PartResult]) -> None:
+    """Though every part has reported."""
+    silent = [replace(result, variants={}) for result in parts]
+    assert run(silent).missing_parts == tuple(f"{entry.id}/sabotage" for entry in CHEAP)
+
+
 def test_a_missing_part_fails_the_run(parts: list[PartResult]) -> None:
     """Each part in turn is missed, by the names of all that it would have told of."""
     for i, missing in enumerate(parts):

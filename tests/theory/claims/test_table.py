@@ -1,5 +1,6 @@
 """Claims are found where they are written, and read in their order."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 
@@ -9,11 +10,20 @@ from theory.claims import table
 from theory.claims.table import CLAIMS, ORDER, found, place
 
 
+@pytest.fixture
+def anew() -> Iterator[None]:
+    """Modules are looked through again, before and after."""
+    table.by_module.cache_clear()
+    yield
+    table.by_module.cache_clear()
+
+
 def test_the_order_is_that_of_the_claims() -> None:
     """Nothing that is not there is in it, and nothing today is left out."""
     assert tuple(claim.id for claim in CLAIMS) == ORDER
 
 
+@pytest.mark.usefixtures("anew")
 def test_a_claim_of_a_new_module_comes_last(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever it is called there, once, and whoever imports it."""
     new = replace(CLAIMS[0], id="amnesia")
@@ -31,6 +41,7 @@ def test_a_claim_of_a_new_module_comes_last(monkeypatch: pytest.MonkeyPatch) -> 
     assert place(new) == len(ORDER)
 
 
+@pytest.mark.usefixtures("anew")
 def test_two_claims_of_one_id_are_both_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that the registry can refuse them."""
     module = ModuleType("theory.claims.memory.again")

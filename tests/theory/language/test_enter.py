@@ -25,6 +25,7 @@ def words(monkeypatch: pytest.MonkeyPatch) -> None:
     yield
     VOCABULARY.pop("news", None)
     DEFINITIONS.pop(NEW.symbol, None)
+    unfold.cache_clear()
 
 
 @pytest.mark.usefixtures("words")
