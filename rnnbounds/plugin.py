@@ -6,6 +6,7 @@ The rooms are imported only when an option asks for them: the plugin is loaded i
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +18,11 @@ from rnnbounds.terminal import printable
 if TYPE_CHECKING:
     from properties.runs.parts import PartResult
     from reports.records.record import Run
+    from rnnbounds.results import Wanted
 
 KEY = "rnnbounds"
+SETTINGS = ("report", "baseline")
+CASE = re.compile(r"::test_bounds\[[a-z-]+/")
 PROFILE, SEED, ATTACKS = "quick", 0, "all"
 
 
@@ -53,18 +57,19 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     option = config.getoption
     given = (str(profile), option("--bounds-seed"), option("--bounds-attacks"))
-    folder, baseline = setting(config, "report"), setting(config, "baseline")
+    folder, baseline = option("--bounds-report"), option("--bounds-baseline")
+    wanted = None
     if (folder, baseline) != (None, None) or given != (PROFILE, SEED, ATTACKS):
-        check_options(*given, folder, baseline)
+        wanted = check_options(*given, folder, baseline)
     config.pluginmanager.register(Readable())
-    if (folder or baseline) and not config.option.collectonly:
-        config.pluginmanager.register(BoundsReport(config, folder, baseline), "rnnbounds-report")
+    if any(setting(config, name) for name in SETTINGS) and not config.option.collectonly:
+        config.pluginmanager.register(BoundsReport(config, folder, wanted), "rnnbounds-report")
 
 
 def check_options(
     profile_name: str, seed: int, attacks: str, folder: str | None, baseline: str | None = None
-) -> None:
-    """Raise pytest.UsageError, one line, before anything is collected."""
+) -> Wanted:
+    """What is wanted; raises pytest.UsageError, one line, before anything is run."""
     from rnnbounds.shadow import ShadowedError, check_rooms
 
     try:
@@ -86,7 +91,7 @@ def check_options(
         check_attacks(attacks.split(","))
         if folder:
             check_folder(Path(folder), "run.json", "index.html")
-        Wanted(None if baseline is None else Path(baseline)).check()
+        return Wanted(None if baseline is None else Path(baseline)).check()
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
 
@@ -102,17 +107,34 @@ class Readable:
 
 
 class BoundsReport:
-    """Collects parts as they are reported and writes the run when the session ends."""
+    """Collects parts as they are reported and writes the run when the session ends.
 
-    def __init__(self, config: pytest.Config, folder: str | None, baseline: str | None) -> None:
-        from rnnbounds.results import Wanted
+    What an option asks for is done in any session, what the ini file says only in one that runs
+    parts: people's own tests are run under the same file.
+    """
 
+    def __init__(self, config: pytest.Config, folder: str | None, wanted: Wanted | None) -> None:
         self.config = config
-        self.folder = None if folder is None else Path(folder)
-        self.wanted = Wanted(None if baseline is None else Path(baseline))
+        self.given = self.told = (folder, wanted)
         self.results: list[PartResult] = []
         self.started = datetime.now(UTC)
         self.lines: list[str] = []
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Look at what was collected here."""
+        self.take([item.nodeid for item in session.items])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """Look at what a worker collected."""
+        self.take(ids)
+
+    def take(self, ids: list[str]) -> None:
+        """Take the ini file's settings too if a case of ours is there, before it runs."""
+        if self.told is self.given and any(map(CASE.search, ids)):
+            option, told = self.config.getoption, [setting(self.config, n) for n in SETTINGS]
+            given = (option("--bounds-profile"), option("--bounds-seed"))
+            self.told = told[0], check_options(*given, option("--bounds-attacks"), *told)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -130,15 +152,19 @@ class BoundsReport:
         from reports.pages.page import FILES, write_report
         from reports.records.outcome import problems
 
+        place, wanted = self.told if self.results else self.given
+        if wanted is None or (place is None and wanted.baseline is None):
+            return
         run = self.run()
         found = problems(run)
         try:
-            changes = self.wanted.changes(run)
-            if self.folder is not None:
-                write_report(run, self.folder, changes=changes)
-                names = " and ".join(str(self.folder / name) for name in FILES)
+            changes = wanted.changes(run)
+            if place is not None:
+                folder = Path(place)
+                write_report(run, folder, changes=changes)
+                names = " and ".join(str(folder / name) for name in FILES)
                 self.lines.append(f"wrote {names}")
-            self.lines += self.wanted.write(run, changes)
+            self.lines += wanted.write(run, changes)
             if changes is not None:
                 self.lines += changes.text
                 found += [f"{row.kind}: {row.line}" for row in changes.failing]
@@ -155,6 +181,7 @@ class BoundsReport:
         from properties.attacks.table import check_attacks
         from properties.runs.record import merge
         from properties.runs.run import environment
+        from reports.redact import redacted
         from theory import CLAIMS
 
         option = self.config.getoption
@@ -172,11 +199,12 @@ class BoundsReport:
             attacks=check_attacks(option("--bounds-attacks").split(",")),
             profile=option("--bounds-profile"),
             seed=option("--bounds-seed"),
-            environment=replace(where, command=command),
+            environment=replace(where, command=redacted(command)),
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say what was written, and why the run fails."""
-        terminalreporter.write_sep("=", "bounds")
+        if self.lines:
+            terminalreporter.write_sep("=", "bounds")
         for line in self.lines:
             terminalreporter.write_line(printable(line))

@@ -12,18 +12,24 @@ from reports import encode, load
 
 BOUNDS = Path(properties.__file__).with_name("test_bounds.py")
 WORDS = ("-p", "no:cacheprovider", "-q", "-k", "certified-norm", "--bounds-attacks", "random")
+OWN = "def test_own():\n    pass\n"
 
 
 @pytest.fixture
 def session(plugin, tiny, tmp_path, capsys, monkeypatch) -> Callable[..., tuple[int, str]]:
     """Run the parts of one claim here under an ini file: the exit code, and what was printed."""
 
-    def run(settings: str, *arguments: object) -> tuple[int, str]:
+    def run(settings: str, *arguments: object, what: str = "") -> tuple[int, str]:
         monkeypatch.chdir(tmp_path)
         ini = tmp_path / "project" / "pytest.ini"
         ini.parent.mkdir(exist_ok=True)
         ini.write_text(f"[pytest]\n{settings}\n")
-        words = (BOUNDS, *plugin, "-c", ini, "--rootdir", tmp_path, *WORDS, *arguments)
+        place: Path = BOUNDS
+        if what:
+            place = ini.with_name("test_own.py")
+            place.write_text(what)
+        chosen = WORDS if not what else WORDS[:3]
+        words = (place, *plugin, "-c", ini, "--rootdir", tmp_path, *chosen, *arguments)
         code = pytest.main([str(word) for word in words])
         told = capsys.readouterr()
         return int(code), told.out + told.err
@@ -75,12 +81,32 @@ def test_a_regression_fails_the_session(session, record, tmp_path):
     ],
 )
 def test_wrong_settings(session, settings, words):
-    """A usage error of one line, before anything is collected."""
+    """A usage error of one line, before anything is run."""
     code, told = session(settings)
     assert code == pytest.ExitCode.USAGE_ERROR
-    lines = [line for line in told.splitlines() if line.strip()]
-    assert len(lines) == 1
-    assert words in lines[0]
+    (line,) = [line for line in told.splitlines() if line.startswith("ERROR: ")]
+    assert words in line
+    assert "passed" not in told
+
+
+def test_people_s_own_tests(session, record, tmp_path):
+    """Settings are about our cases: other tests pass under them, and leave the report alone."""
+    ini = "bounds_report = report\nbounds_baseline = absent.json"
+    code, told = session(ini, what=OWN)
+    assert (code, "1 passed" in told, "bounds" in told) == (0, True, False), told
+    assert not (tmp_path / "project" / "report").exists()
+    code, told = session(ini, "--bounds-report", tmp_path / "asked", what=OWN)
+    assert code == 1
+    assert (tmp_path / "asked" / "run.json").exists()
+    assert "absent.json" not in told
+
+
+def test_the_command_tells_no_folders(session, tmp_path):
+    """Of what was called, only the names are kept."""
+    assert session("", "--bounds-report", tmp_path / "made")[0] == 0
+    command = load(tmp_path / "made" / "run.json").environment.command
+    assert command.startswith("pytest …/test_bounds.py ")
+    assert str(tmp_path) not in command
 
 
 def test_an_option_overrides_its_setting(session, tmp_path):
