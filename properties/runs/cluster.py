@@ -158,6 +158,8 @@ def reached(address: str, workers: int) -> Iterator[Cluster]:
                     preload=[__name__],
                 )
             )  # fmt: skip
+        else:
+            _check_address(address)
         try:
             client = distributed.Client(place, timeout=PATIENCE, set_as_default=False)
         except (OSError, ValueError, ImportError) as error:
@@ -167,6 +169,22 @@ def reached(address: str, workers: int) -> Iterator[Cluster]:
         cluster = Cluster(address, stack.enter_context(client))
         cluster.check()
         yield cluster
+
+
+def _check_address(address: str) -> None:
+    """Raise ClusterError unless Dask can call there: a Client that cannot is never let go of."""
+    addressing = import_module("distributed.comm.addressing")
+    schemes = import_module("distributed.comm.registry").backends
+    scheme, place = addressing.parse_address(address)
+    try:
+        host, port = addressing.parse_host_port(place)
+    except ValueError:
+        host, port = "", 0
+    if not (scheme in schemes and host.strip() and 0 < port < 2**16):
+        raise ClusterError(
+            f"{address!r} is no scheduler's address; give one such as tcp://127.0.0.1:8786, "
+            "which dask scheduler prints"
+        )
 
 
 def _distributed() -> Any:

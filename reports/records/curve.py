@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -27,7 +27,7 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """What a form's left side came to at most, beside the bound of that very check."""
 
     against: Against
-    points: tuple[Point, ...]
+    points: Annotated[tuple[Point, ...], msgspec.Meta(min_length=2)]
 
 
 def larger(one: Sides, other: Sides) -> Sides:

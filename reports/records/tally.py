@@ -4,7 +4,8 @@ from typing import Annotated
 
 import msgspec
 
-Count = Annotated[int, msgspec.Meta(ge=0)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+"""How many; what is beyond a machine's integer was not counted, and cannot be drawn."""
 
 
 class Tally(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -81,6 +81,7 @@ HOSTILE = {
     "huge exponent": lambda data: data.replace(b'"n": 4', b'"n": 1e999'),
     "huge integer": lambda data: data.replace(b'"n": 4', b'"n": 1' + b"0" * 5000),
     "deep": lambda data: data.replace(b'"n": 4', b'"n": ' + b"[" * 10**5 + b"]" * 10**5),
+    "no machine's count": lambda data: data.replace(b'"pairs": 96000', b'"pairs": 1' + b"0" * 400),
     "negative count": lambda data: data.replace(b'"pairs": 96000', b'"pairs": -1'),
     "unknown field": lambda data: data.replace(b'"seed": 0', b'"seed": 0, "extra": 1'),
     "unknown verdict": lambda data: data.replace(b'"HOLDS"', b'"MAYBE"'),
@@ -100,6 +101,18 @@ def test_decode_refuses(run, name):
         decode(data)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    ("at", "text"), [((), "length >= 2"), ((1,), "length >= 2"), ((1, 10**400), "int")]
+)
+def test_a_curve_that_cannot_be_drawn(run, at, text):
+    """It has no line, or a place that no axis has."""
+    document = json.loads(encode(run))
+    points = [{"at": place, "lhs": 0.5, "rhs": 1.0} for place in at]
+    document["claims"][0]["forms"][0]["curve"] = {"against": "k", "points": points}
+    with pytest.raises(RecordError, match=text):
+        decode(json.dumps(document).encode())
 
 
 def test_size_limit(run, tmp_path, monkeypatch):
