@@ -9,7 +9,7 @@ import msgspec
 
 from reports import disk
 from reports.errors import InputError, RecordError
-from reports.gate.compare import burden, grown, lacking, ranked
+from reports.gate.compare import burden, grown, lacking, ranked, reworded
 from reports.gate.thresholds import Thresholds
 from reports.records.changes import Change, Changes, Kind, change, cut
 from reports.records.codec import require_unique
@@ -175,8 +175,7 @@ def title(certificate: Certificate) -> str:
 def _rows(old: Certificate, new: Certificate, allowed: Thresholds) -> Iterator[Change]:
     name, share = new.cell, allowed.factor
     yield from ranked(name, "verdict", VERDICTS, old.verdict, new.verdict)
-    if old.dtype != new.dtype:  # another rounding: for a reader to judge
-        yield change("regressed", name, "dtype", old.dtype, new.dtype)
+    yield from reworded(name, "dtype", old.dtype, new.dtype)
     if old.input_bound != new.input_bound:  # a smaller bound speaks of fewer inputs
         told = [f"‖x_t‖₂ ≤ {one.input_bound:.12g}" for one in (old, new)]
         fewer: Kind = "regressed" if new.input_bound < old.input_bound else "improved"
@@ -192,8 +191,8 @@ def _rows(old: Certificate, new: Certificate, allowed: Thresholds) -> Iterator[C
         yield from grown(name, what, before, after, share=share)
     if isinstance(old.states, int) and isinstance(new.states, int):
         yield from grown(name, "states", old.states, new.states)
-    elif old.states != new.states:  # which are more is for a reader to tell
-        yield change("regressed", name, "states", str(old.states), str(new.states))
+    else:
+        yield from reworded(name, "states", str(old.states), str(new.states))
     for dtype in {**old.rounds_to_one, **new.rounds_to_one}:
         counts = [one.rounds_to_one.get(dtype, 0) for one in (old, new)]
         yield from grown(name, f"decays that may round to 1 in {dtype}", *counts)
