@@ -9,14 +9,15 @@ import msgspec
 
 from reports import disk
 from reports.errors import InputError, RecordError
-from reports.gate.compare import grown, lacking, ranked
+from reports.gate.compare import burden, grown, lacking, ranked, reworded
 from reports.gate.thresholds import Thresholds
 from reports.records.changes import Change, Changes, Kind, change, cut
 from reports.records.codec import require_unique
 
 LIMIT = 64 * 2**20
 VERSIONS = {"certificate": (1,), "truncated-certificate": (1,), "unitary-certificate": (2, 1)}
-BOUNDS = ("gain", "rounding", "orthogonality defect", "rounding of the unitary equivalent")
+BOUNDS = ("rounding", "orthogonality defect", "rounding of the unitary equivalent")
+TASK = ("loss", "steps", "alpha", "length", "readout_norm")
 VERDICTS = ("certified", "undecided", "refuted")
 Positive = Annotated[float, msgspec.Meta(ge=0)]
 Length = Annotated[int, msgspec.Meta(ge=0)]
@@ -42,9 +43,26 @@ class Rounding(msgspec.Struct, frozen=True):
 
 
 class Training(msgspec.Struct, frozen=True):
-    """The windows after training."""
+    """The windows after training, and the training that they speak of."""
 
     windows: tuple[Window, ...] = ()
+    steps: Length | None = None
+    alpha: Positive | None = None
+    length: Length | None = None
+    loss: str = ""
+    readout_norm: Positive | None = None
+
+    @property
+    def task(self) -> str:
+        """The training in a line."""
+        told = {name: getattr(self, name) for name in TASK}
+        return ", ".join(f"{name} {one}" for name, one in told.items() if one not in (None, ""))
+
+
+class Information(msgspec.Struct, frozen=True):
+    """Where what was converted came from."""
+
+    ignored: tuple[str, ...] = ()
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -72,6 +90,19 @@ class Certificate(msgspec.Struct, frozen=True):
     states: Length | str = ""
     orthogonality_defect: Positive | None = None
     difference: Difference | None = None
+    shape: dict[str, Length] = {}
+    ignored: tuple[str, ...] = ()
+    information: Information = Information()
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The tensors of the model that nothing is said of, as its user asked."""
+        return self.ignored + self.information.ignored
+
+    @property
+    def size(self) -> str:
+        """Its shape in a few words."""
+        return ", ".join(f"{name} = {size}" for name, size in sorted(self.shape.items()))
 
     @property
     def family(self) -> str:
@@ -83,7 +114,6 @@ class Certificate(msgspec.Struct, frozen=True):
         """What it says of `BOUNDS`."""
         rounding, apart = self.rounding, self.difference
         return (
-            self.constants.get("gain"),
             None if rounding is None else rounding.state,
             self.orthogonality_defect,
             None if apart is None else apart.own_dtype,
@@ -127,9 +157,9 @@ def _unread(schema: str) -> str:
 
 
 def compare_certificates(old: Certificate, new: Certificate, allowed: Thresholds) -> Changes:
-    """All changes from one to another; raises PairError for two sorts, or two cells."""
-    for what in ("sorts", "cells"):
-        names = [one.family if what == "sorts" else one.cell for one in (old, new)]
+    """All changes from one to another; raises PairError for two sorts, cells or shapes."""
+    for what, name in (("sorts", "family"), ("cells", "cell"), ("shapes", "size")):
+        names = [getattr(one, name) for one in (old, new)]
         if names[0] != names[1]:
             raise PairError(what, *names)
     rows = tuple(_rows(old, new, allowed))
@@ -145,23 +175,36 @@ def title(certificate: Certificate) -> str:
 def _rows(old: Certificate, new: Certificate, allowed: Thresholds) -> Iterator[Change]:
     name, share = new.cell, allowed.factor
     yield from ranked(name, "verdict", VERDICTS, old.verdict, new.verdict)
-    if old.dtype != new.dtype:  # another rounding: for a reader to judge
-        yield change("regressed", name, "dtype", old.dtype, new.dtype)
+    yield from reworded(name, "dtype", old.dtype, new.dtype)
     if old.input_bound != new.input_bound:  # a smaller bound speaks of fewer inputs
         told = [f"‖x_t‖₂ ≤ {one.input_bound:.12g}" for one in (old, new)]
         fewer: Kind = "regressed" if new.input_bound < old.input_bound else "improved"
         yield change(fewer, name, "inputs", *told)
     yield from grown(name, "λ", old.lam, new.lam, share=share)
     yield from _windows("k", name, allowed, old.truncation, new.truncation)
-    trained = [() if one.training is None else one.training.windows for one in (old, new)]
-    yield from _windows("k after training", name, allowed, *trained)
+    yield from burden(name, "tensors left out", old.left_out, new.left_out)
+    yield from _training(name, allowed, *(one.training or Training() for one in (old, new)))
+    for what in {**old.constants, **new.constants}:
+        sizes = [one.constants.get(what) for one in (old, new)]
+        yield from grown(name, what, *sizes, share=share)
     for what, before, after in zip(BOUNDS, old.bounds, new.bounds, strict=True):
         yield from grown(name, what, before, after, share=share)
     if isinstance(old.states, int) and isinstance(new.states, int):
         yield from grown(name, "states", old.states, new.states)
+    else:
+        yield from reworded(name, "states", str(old.states), str(new.states))
     for dtype in {**old.rounds_to_one, **new.rounds_to_one}:
         counts = [one.rounds_to_one.get(dtype, 0) for one in (old, new)]
         yield from grown(name, f"decays that may round to 1 in {dtype}", *counts)
+
+
+def _training(name: str, allowed: Thresholds, old: Training, new: Training) -> Iterator[Change]:
+    """Windows of one training are compared; those of another say nothing of them."""
+    if (new.task or new.windows) and old.task != new.task:
+        kind: Kind = "regressed" if old.task else "new"
+        yield change(kind, name, "training", old.task, new.task)
+    else:
+        yield from _windows("k after training", name, allowed, old.windows, new.windows)
 
 
 def _windows(

@@ -17,6 +17,12 @@ def ranked(subject: str, what: str, ranks: Sequence[str], old: str, new: str) ->
         yield change(kind, subject, what, old, new)
 
 
+def reworded(subject: str, what: str, old: str, new: str) -> Iterator[Change]:
+    """Which of two texts says more is for a reader to tell, so that any change is told."""
+    if old != new:
+        yield change("regressed", subject, what, old, new)
+
+
 def lacking(
     subject: str, what: str, old: Collection[str], new: Collection[str]
 ) -> Iterator[Change]:

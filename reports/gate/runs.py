@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from reports.gate.compare import burden, fewer, lacking, looser, ranked
+from reports.gate.compare import burden, fewer, lacking, looser, ranked, reworded
 from reports.gate.thresholds import Thresholds
 from reports.records.changes import Change, Changes, change, cut, listed
 from reports.records.matrix import WORDS, Matrix, coverage
@@ -77,30 +77,59 @@ def _claims(old: ClaimRecord, new: ClaimRecord, allowed: Thresholds) -> Iterator
         yield from burden(id, what, found(old), found(new))
     best = "tightest lhs/rhs"
     yield from looser(id, best, allowed.luck, old.best_ratio, new.best_ratio)
-    for name in (name for name in new.attacks if name in old.attacks):
-        before, after = old.attacks[name], new.attacks[name]
-        if not before.seeded and not after.seeded:
-            ratios = (before.best_ratio, after.best_ratio)
-            yield from looser(f"{id}, {name}", best, allowed.tightness, *ratios)
+    still = unseeded(old, new)
+    for name in still:
+        ratios = (old.attacks[name].best_ratio, new.attacks[name].best_ratio)
+        yield from looser(f"{id}, {name}", best, allowed.tightness, *ratios)
     yield from fewer(id, "pairs", allowed.pairs, old.pairs, new.pairs)
-    yield from fewer(id, "judged checks", allowed.pairs, judged(old), judged(new))
+    yield from fewer(id, "judged checks", allowed.pairs, judged(old.tally), judged(new.tally))
     attacks = [[a for a, seen in claim.attacks.items() if seen.checks] for claim in (old, new)]
     yield from lacking(id, "attacks", *attacks)
-    yield from _forms(id, *({form.name: form for form in claim.forms} for claim in (old, new)))
+    forms = [{form.name: form for form in claim.forms} for claim in (old, new)]
+    yield from _forms(id, *forms, still, allowed)
+    yield from _proofs(old, new)
     yield from _variants(id, *({one.id: one for one in claim.variants} for claim in (old, new)))
 
 
-def _forms(id: str, old: dict[str, FormRecord], new: dict[str, FormRecord]) -> Iterator[Change]:
+def _forms(
+    id: str, old: dict[str, FormRecord], new: dict[str, FormRecord],
+    still: list[str], allowed: Thresholds,
+) -> Iterator[Change]:  # fmt: skip
     yield from lacking(id, "forms", old, new)
     for name in (name for name in new if name in old):
         before, after = old[name], new[name]
         where = f"{id} ({name})"
-        if before.text != after.text:  # which of two statements says more is for a reader to tell
-            yield change("regressed", where, "statement", before.text, after.text)
+        yield from reworded(where, "statement", before.text, after.text)
         yield from burden(where, "assumptions", before.assumptions, after.assumptions)
         if len(old) > 1:
             words = (verdict(before.tally), verdict(after.tally))
             yield from ranked(where, "verdict", VERDICTS, *words)
+            best = "tightest lhs/rhs"
+            tight = any(one.best_ratio is not None
+                        and float(one.best_ratio) >= 1 - allowed.tightness
+                        for one in (before, after))  # fmt: skip
+            share = allowed.luck if tight else allowed.form_luck
+            yield from looser(where, best, share, before.best_ratio, after.best_ratio)
+            for attack in still:
+                ratios = (before.reached.get(attack), after.reached.get(attack))
+                yield from looser(f"{where}, {attack}", best, allowed.tightness, *ratios)
+            counts = (judged(before.tally), judged(after.tally))
+            yield from fewer(where, "judged checks", allowed.pairs, *counts)
+
+
+def _proofs(old: ClaimRecord, new: ClaimRecord) -> Iterator[Change]:
+    """Definitions that say something else; steps that are gone though nothing more is taken."""
+    texts = [{d.name: d.text for one in claim.ledgers for d in one.definitions}
+             for claim in (old, new)]  # fmt: skip
+    for name in (name for name in texts[1] if name in texts[0]):
+        yield from reworded(new.id, f"definition of {name}", *(told[name] for told in texts))
+    before = {ledger.form: ledger for ledger in old.ledgers}
+    for ledger in (ledger for ledger in new.ledgers if ledger.form in before):
+        known = before[ledger.form]
+        same = (known.axioms, known.definitions) == (ledger.axioms, ledger.definitions)
+        if same:
+            where, counts = f"{new.id} ({ledger.form})", (len(known.steps), len(ledger.steps))
+            yield from fewer(where, "steps of its proof", 0, *counts)
 
 
 def _variants(
@@ -113,6 +142,8 @@ def _variants(
         both = (before, after)
         words = ["survives" if one and not one.convicted else "convicted" for one in both]
         yield from ranked(where, "attacks", CONVICTIONS, *words)
+        if before is not None:
+            yield from reworded(where, "statement", before.statement, after.statement)
         words = ["proves it" if one and not one.ledger_fails else "fails" for one in both]
         yield from ranked(where, "ledger", ("fails", "proves it"), *words)
 
@@ -122,6 +153,8 @@ def _laws(old: Run, new: Run) -> Iterator[Change]:
     before = {axiom.name: axiom for axiom in old.axioms}
     for axiom in new.axioms:
         known = before.get(axiom.name)
+        if known is not None:
+            yield from reworded(axiom.name, "textbook theorem", known.text, axiom.text)
         if known is not None and (known.laws, known.clauses) != (axiom.laws, axiom.clauses):
             both = (known, axiom)
             told = [f"{plural(a.laws, 'law')}, {plural(a.clauses, 'clause')}" for a in both]
@@ -169,6 +202,11 @@ def definitions(claim: ClaimRecord) -> list[str]:
     return list(dict.fromkeys(d.name for ledger in claim.ledgers for d in ledger.definitions))
 
 
-def judged(claim: ClaimRecord) -> int:
-    """Its checks that are no vacuous ones."""
-    return claim.tally.total - claim.tally.vacuous
+def judged(tally: Tally) -> int:
+    """The checks that are no vacuous ones."""
+    return tally.total - tally.vacuous
+
+
+def unseeded(old: ClaimRecord, new: ClaimRecord) -> list[str]:
+    """Attacks of both that draw nothing now; the schema before said of all that they draw."""
+    return [name for name, one in new.attacks.items() if name in old.attacks and not one.seeded]

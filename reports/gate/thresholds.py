@@ -14,7 +14,7 @@ from reports.records.changes import Kind
 PROJECT = Path("pyproject.toml")
 TABLE = "[tool.rnnbounds]"
 LIMIT = 2**20
-Share = Annotated[float, msgspec.Meta(ge=0)]
+Share = Annotated[float, msgspec.Meta(ge=0, lt=1)]  # 1 of anything lost would be no gate
 
 
 class SettingsError(InputError):
@@ -29,8 +29,10 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
     """What a gate lets pass; the defaults are silent on draws of other seeds.
 
     tightness: the share of the greatest lhs/rhs that an attack which draws nothing may lose. luck:
-    the share that all attacks together may lose. pairs: the share of a claim's pairs, or of its
-    judged checks, that may be missing. all_pairs: that of all claims' pairs together. cells: that
+    the share that all attacks together may lose of a claim's, or of a form's that is tight to
+    within `tightness`; form_luck: of another form's, which one lucky draw may carry. pairs: the
+    share of a claim's pairs, or of its judged checks, that may be missing; of a form's checks too.
+    all_pairs: that of all claims' pairs together. cells: that
     of the cells of the matrix that are judged, claim by claim. factor: the share by which λ, the
     gain and the rounding of a certificate may grow. window: the number of inputs by which its k may
     grow. gone: whether what is gone passes.
@@ -38,17 +40,26 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
 
     tightness: Share = 0.01
     luck: Share = 0.4
+    form_luck: Share = 0.98
     pairs: Share = 0.9
     all_pairs: Share = 0.5
     cells: Share = 0.2
-    factor: Share = 1e-6
+    factor: Annotated[float, msgspec.Meta(ge=0)] = 1e-6
     window: Annotated[int, msgspec.Meta(ge=0)] = 0
     gone: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("tightness", "luck", "pairs", "all_pairs", "cells", "factor"):
-            if not math.isfinite(getattr(self, name)):
-                raise ValueError(f"{name} is not finite")
+        shares = (
+            self.tightness,
+            self.luck,
+            self.form_luck,
+            self.pairs,
+            self.all_pairs,
+            self.cells,
+            self.factor,
+        )
+        if not all(map(math.isfinite, shares)):
+            raise ValueError("a share is not finite")
 
     @property
     def fails(self) -> tuple[Kind, ...]:

@@ -17,7 +17,11 @@ CERTIFICATE = {
     "truncation": [{"eps": 0.01, "k": 8}, {"eps": 1e-6, "k": 20}],
     "rounding": {"dtype": "float32", "state": 1e-5, "reason": None},
     "states": "all states (ℝⁿ)", "rounds_to_one": {"float16": 0},
-    "training": {"windows": [{"eps": 0.01, "k": 18, "largest_alpha": 1.0}]},
+    "training": {
+        "loss": "squared", "steps": 100, "alpha": 0.1, "length": 1000, "readout_norm": 1.0,
+        "windows": [{"eps": 0.01, "k": 18, "largest_alpha": 1.0}],
+    },
+    "shape": {"n": 4, "d": 2}, "ignored": [],
 }  # fmt: skip
 UNITARY = {
     "schema": "rnnbounds/unitary-certificate/2", "cell": "rnn-relu", "dtype": "float32",
@@ -37,9 +41,14 @@ WORSE = {
     "fewer inputs": ({"input_bound": 0.5}, "inputs"),
     "decays": ({"rounds_to_one": {"float16": 1}}, "decays that may round to 1 in float16"),
     "k after training": (
-        {"training": {"windows": [{"eps": 0.01, "k": None}]}},
+        {"training": CERTIFICATE["training"] | {"windows": [{"eps": 0.01, "k": None}]}},
         "k after training for ε = 0.01",
     ),
+    "a tensor left out": ({"ignored": ["layers.1.weight_hh"]}, "tensors left out"),
+    "another left out": ({"information": {"ignored": ["weight_hr"]}}, "tensors left out"),
+    "no constant": ({"constants": {"gain": 2.0, "B_h": None}}, "B_h"),
+    "a constant gone": ({"constants": {"gain": 2.0}}, "B_h"),
+    "a constant grown": ({"constants": {"gain": 2.0, "B_h": 1.5}}, "B_h"),
 }
 
 
@@ -63,6 +72,36 @@ def test_each_regression_is_caught(save, name):
     back = compare_files(*reversed(paths), Thresholds())
     assert back.rows
     assert not back.failing
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("steps", 1), ("alpha", 0.01), ("length", 10), ("loss", "logistic"), ("readout_norm", 0.5)],
+)
+def test_another_training(save, name, value):
+    """Its windows say nothing of those of the one before, however small they are."""
+    fields = CERTIFICATE["training"] | {name: value, "windows": [{"eps": 0.01, "k": 2}]}
+    paths = save("old.json", **CERTIFICATE), save("new.json", **CERTIFICATE | {"training": fields})
+    for both in (paths, paths[::-1]):
+        (row,) = compare_files(*both, Thresholds()).rows
+        assert (row.kind, row.what) == ("regressed", "training")
+
+
+def test_training_that_is_gone_or_new(save):
+    """A certificate without it lacks its windows."""
+    one = save("one.json", **CERTIFICATE)
+    none = save("none.json", **CERTIFICATE | {"training": None})
+    assert [row.kind for row in compare_files(one, none, Thresholds()).rows] == ["gone"]
+    assert [row.kind for row in compare_files(none, one, Thresholds()).rows] == ["new"]
+
+
+@pytest.mark.parametrize("states", ["the box |h| ≤ 1", 4])
+def test_other_states(save, states):
+    """Any change is for a reader to judge."""
+    paths = save("old.json", **CERTIFICATE), save("new.json", **CERTIFICATE | {"states": states})
+    for both in (paths, paths[::-1]):
+        (row,) = compare_files(*both, Thresholds()).failing
+        assert row.what == "states"
 
 
 @pytest.mark.parametrize(
@@ -91,6 +130,10 @@ def test_what_says_nothing_of_one_another(save, tmp_path, run):
     record.write_bytes(encode(run))
     for new, words in (
         (save("c.json", **CERTIFICATE | {"cell": "<lstm>"}), "of different cells, 'rnn-tanh' and"),
+        (
+            save("n.json", **CERTIFICATE | {"shape": {"n": 5, "d": 2}}),
+            "of different shapes",
+        ),
         (other, "of different sorts, 'certificate' and 'unitary-certificate'"),
         (record, "are not records of one sort"),
     ):

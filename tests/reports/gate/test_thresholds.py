@@ -4,6 +4,8 @@ import pytest
 
 from reports.gate.thresholds import SettingsError, Thresholds, thresholds
 
+SHARES = ("tightness", "luck", "form-luck", "pairs", "all-pairs", "cells")
+
 
 def test_the_defaults(tmp_path):
     """No file, none of our table: the defaults."""
@@ -29,6 +31,7 @@ def test_what_is_set(tmp_path):
         "[tool.rnnbounds]\ntightness = -1",
         "[tool.rnnbounds]\ntightness = nan",
         "[tool.rnnbounds]\npairs = inf",
+        *(f"[tool.rnnbounds]\n{name} = 1" for name in SHARES),
         "[tool.rnnbounds]\npairs = '0.5'",
         "[tool.rnnbounds]\nwindow = 1.5",
         "[tool.rnnbounds]\ngone = 1",
@@ -50,7 +53,7 @@ def test_what_cannot_be_read(tmp_path, words):
     line = str(caught.value)
     assert line.startswith(str(path))
     assert line.isprintable()
-    assert "[tool.rnnbounds] may set tightness, luck, pairs, all-pairs," in line
+    assert "[tool.rnnbounds] may set tightness, luck, form-luck, pairs, all-pairs," in line
 
 
 def test_what_is_no_file(tmp_path):
