@@ -23,7 +23,7 @@ from properties.runs.versions import difference, fingerprint
 from properties.runs.workers import Call, end_with, outcome
 
 LOCAL = "local"
-PATIENCE = 30  # seconds for a scheduler to answer, and for a first worker to come
+PATIENCE = 30  # seconds for a scheduler to answer, and for a worker to come where none is
 WINDOW = 10_000  # calls that the scheduler knows of at once: it keeps some kilobytes of each
 # Ctrl-C leaves Dask's semaphores to the process that multiprocessing has for that, and tells.
 LEFT = "ignore:resource_tracker:UserWarning"
@@ -47,13 +47,10 @@ class Cluster:
 
     def check(self) -> None:
         """Raise ClusterError unless a worker is there, and every one is fit for this run."""
-        try:
-            self._client.wait_for_workers(1, timeout=PATIENCE)
-        except TimeoutError:
-            raise ClusterError(
-                f"no worker has come to the scheduler at {self.address}; start some there with: "
-                f"dask worker {self.address} --nthreads 1"
-            ) from None
+        self._wait(
+            f"no worker has come to the scheduler at {self.address}; start some there with: "
+            f"dask worker {self.address} --nthreads 1"
+        )
         found = self._client.run(unfit, fingerprint(), on_error="return")
         for worker, why in found.items():
             if isinstance(why, Exception):
@@ -61,11 +58,21 @@ class Cluster:
             if why:
                 raise ClusterError(f"the worker {worker} {why}")
 
+    def _wait(self, told: str) -> None:
+        """Raise ClusterError, so told, if no worker is there and none comes."""
+        try:
+            self._client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise ClusterError(told) from None
+        except OSError:  # the scheduler hung up on the question
+            raise self._failed("lost", None) from None
+
     def each(self, work: Callable[..., Any], calls: Iterable[Call]) -> Generator[Any, None, None]:
         """`work(*call)` of all calls, as they are done; what `work` raises is raised here.
 
         Calls that are not begun when the iteration is left are not begun any more. Raises
-        ClusterError if a call ends the workers that do it, or the scheduler is lost.
+        ClusterError if a call ends the workers that do it, or all workers or the scheduler are
+        lost.
         """
         run, left = uuid4().hex, enumerate(calls)
 
@@ -81,7 +88,7 @@ class Cluster:
             submit(WINDOW), loop=self._client.loop, with_results=True, raise_errors=False
         )
         try:
-            for future, answer in answers:
+            for future, answer in self._patiently(answers):
                 if future.status != "finished":
                     raise self._failed(future.status, answer)
                 future.release()
@@ -93,6 +100,16 @@ class Cluster:
         finally:
             for future in list(answers.futures):
                 future.release()
+
+    def _patiently(self, answers: Any) -> Iterator[tuple[Any, Any]]:
+        """The answers, as long as a worker is there to give them, or comes in time."""
+        while not answers.is_empty():
+            with answers.thread_condition:
+                come = answers.thread_condition.wait_for(answers.has_ready, PATIENCE)
+            if come:
+                yield next(answers)
+            else:
+                self._wait(f"no worker is left at {self.address}; start some there and run again")
 
     def _failed(self, status: str, answer: Any) -> ClusterError:
         if status != "error":
@@ -182,8 +199,8 @@ def _check_address(address: str) -> None:
         host, port = "", 0
     if not (scheme in schemes and host.strip() and 0 < port < 2**16):
         raise ClusterError(
-            f"{address!r} is no scheduler's address; give one such as tcp://127.0.0.1:8786, "
-            "which dask scheduler prints"
+            f"{address!r} is no scheduler's address; give the one that dask scheduler prints, "
+            f"such as tcp://127.0.0.1:8786, or {LOCAL}"
         )
 
 

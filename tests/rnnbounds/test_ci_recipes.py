@@ -118,6 +118,9 @@ def test_pipelines_are_whole():
     }
     assert f"--sarif {uses['github/codeql-action/upload-sarif']['sarif_file']}" in verify
     assert f"--out {uses['actions/upload-artifact']['path']}" in verify
+    (before,) = (step["run"] for step in steps if step.get("name") == "the report of main")
+    assert "--branch main --event push " in before  # a fork may call its branch main
+    assert "--dir main || true" in before  # an artifact expires
     assert github["permissions"]["security-events"] == "write"
     (job,) = gitlab.values()
     assert job["artifacts"]["reports"]["junit"] == "junit.xml"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -165,12 +166,34 @@ def test_a_scheduler_without_workers(monkeypatch) -> None:
             Cluster("tcp://host:1", client).check()
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "127.0.0.1:1", "x://y"])
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "127.0.0.1:1"])
 def test_nobody_answers(monkeypatch, address) -> None:
-    """At the address, or at what is none."""
+    """At the address."""
     monkeypatch.setattr(module, "PATIENCE", 0.01)
     with pytest.raises(ClusterError, match="; start one with: dask scheduler"), reached(address, 0):
         pass
+
+
+@pytest.mark.parametrize(
+    "address", ["", " ", "nonsense", "a:b", "tcp://", "tcp://:1", "tcp://a:99999", "ftp://x:1"]
+)
+def test_what_is_no_address(address, capfd) -> None:
+    """Told in that line alone: Dask, which would tell more and wait, is not asked."""
+    with pytest.raises(ClusterError, match="is no scheduler's address; give"), reached(address, 0):
+        pass
+    gc.collect()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_all_workers_are_lost(monkeypatch) -> None:
+    """Nothing is waited for that nobody does; a part may take as long as it likes."""
+    monkeypatch.setattr(module, "PATIENCE", 0.01)
+    with threads() as there, Client(there, set_as_default=False) as client:
+        cluster = Cluster("tcp://host:1", client)
+        assert [answer for answer, _ in cluster.each(square, [(3,)])] == [9]
+        client.retire_workers(list(client.nthreads()))
+        with pytest.raises(ClusterError, match=r"no worker is left at tcp://host:1; start some"):
+            list(cluster.each(square, [(4,)]))
 
 
 def test_a_scheduler_that_is_lost() -> None:
@@ -183,6 +206,17 @@ def test_a_scheduler_that_is_lost() -> None:
 
         with pytest.raises(ClusterError, match=r"at tcp://host:1 was lost; start it and run again"):
             list(Cluster("tcp://host:1", client).each(square, calls()))
+
+
+def test_a_scheduler_that_is_lost_while_it_is_asked_for_workers(cluster, monkeypatch) -> None:
+    """The same is told."""
+
+    def hang_up(*_: object, **__: object) -> None:
+        raise OSError("closed")
+
+    monkeypatch.setattr(cluster._client, "wait_for_workers", hang_up)
+    with pytest.raises(ClusterError, match="was lost; start it and run again"):
+        cluster.check()
 
 
 def test_without_dask(monkeypatch) -> None:

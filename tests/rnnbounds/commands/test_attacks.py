@@ -169,7 +169,7 @@ def test_exit_codes_of_sabotage(call, monkeypatch, changes, code, word):
         (("--systems", "9", "--seeds", "1-2"), "leave out --seeds or --systems"),
         (("--systems", "9", "--attacks", "extremal"), "choose --attacks with random in it"),
         (("--cluster", "local", "-n", "0"), "choose --workers 1 or more"),
-        (("--cluster", "x://y"), "start one with: dask scheduler"),
+        (("--cluster", "x://y"), "is no scheduler's address; give"),
         (("--device", "cuda"), "choose --device cpu"),
     ],
 )
