@@ -85,8 +85,8 @@ def _claims(old: ClaimRecord, new: ClaimRecord, allowed: Thresholds) -> Iterator
     yield from fewer(id, "judged checks", allowed.pairs, judged(old.tally), judged(new.tally))
     attacks = [[a for a, seen in claim.attacks.items() if seen.checks] for claim in (old, new)]
     yield from lacking(id, "attacks", *attacks)
-    forms = [{form.name: form for form in claim.forms} for claim in (old, new)]
-    yield from _forms(id, *forms, still, allowed)
+    before, after = ({form.name: form for form in claim.forms} for claim in (old, new))
+    yield from _forms(id, before, after, still, allowed)
     yield from _proofs(old, new)
     yield from _variants(id, *({one.id: one for one in claim.variants} for claim in (old, new)))
 
