@@ -78,6 +78,7 @@ def check_options(
         raise pytest.UsageError(str(error)) from None
     from properties.attacks.budget import profile
     from properties.attacks.table import check_attacks
+    from reports.pages.page import FILES
     from rnnbounds.output import check_folder
     from rnnbounds.results import Wanted
 
@@ -90,8 +91,9 @@ def check_options(
         profile(profile_name)
         check_attacks(attacks.split(","))
         if folder:
-            check_folder(Path(folder), "run.json", "index.html")
-        return Wanted(None if baseline is None else Path(baseline)).check()
+            check_folder(Path(folder), *FILES)
+        files = [Path(folder) / name for name in FILES] if folder else []
+        return Wanted(None if baseline is None else Path(baseline)).check(outputs=files)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
 

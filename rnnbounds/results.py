@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 
+from reports import disk
 from reports.errors import InputError
 from reports.files import write_atomic
 from reports.formats.markdown import markdown
 from reports.formats.sarif import sarif
 from reports.gate.runs import compare_runs, narrowed
-from reports.gate.thresholds import thresholds
+from reports.gate.thresholds import Thresholds, thresholds
 from reports.history import History
 from reports.pages.trends import render_trends
 from reports.records.changes import Changes
@@ -32,6 +36,13 @@ class ManyError(InputError):
         )
 
 
+class PlaceError(InputError):
+    """One file that two outputs are written to, or that is the baseline as well."""
+
+    def __init__(self, one: Path, other: Path) -> None:
+        super().__init__(f"{one} and {other} are one file; give each output a file of its own")
+
+
 @dataclass(frozen=True)
 class Wanted:
     """What is asked for; all of it is checked before the minutes that a run takes."""
@@ -41,8 +52,11 @@ class Wanted:
     sarif: Path | None = None
     history: Path | None = None
 
-    def check(self, many: bool = False) -> Wanted:
-        """Itself; raises InputError for what cannot be read, or written, and of many seeds."""
+    def check(self, many: bool = False, outputs: Sequence[Path] = ()) -> Wanted:
+        """Itself; raises InputError for what cannot be read, or written, and of many seeds.
+
+        `outputs` are the other files that the run writes, which are not to be written twice.
+        """
         if many and any((self.baseline, self.summary, self.sarif, self.history)):
             raise ManyError
         for path in (self.summary, self.sarif):
@@ -51,17 +65,25 @@ class Wanted:
         if self.history is not None:
             check_folder(self.history, "run.json")
             History(self.history).runs()
-        if self.baseline is not None:
-            thresholds()
-            load(self.baseline)
+            outputs = (*outputs, self.history / "index.html")
+        told = [path for path in (self.summary, self.sarif, *outputs) if path is not None]
+        read = [] if self.gate is None or self.baseline is None else [self.baseline]
+        for one, other in combinations((*read, *told), 2):
+            if os.path.realpath(one) == os.path.realpath(other) or disk.same(one, other):
+                raise PlaceError(one, other)
         return self
+
+    @cached_property
+    def gate(self) -> tuple[Run, Thresholds] | None:
+        """The baseline and what passes for noise, as they were before the run."""
+        return None if self.baseline is None else (load(self.baseline), thresholds())
 
     def changes(self, run: Run) -> Changes | None:
         """What changed since the baseline, of the claims that were run; None without one."""
-        if self.baseline is None:
+        if self.gate is None:
             return None
-        old = narrowed(load(self.baseline), tuple(claim.id for claim in run.claims))
-        return compare_runs(old, run, thresholds())
+        old, allowed = self.gate
+        return compare_runs(narrowed(old, tuple(one.id for one in run.claims)), run, allowed)
 
     def write(self, run: Run, changes: Changes | None) -> list[str]:
         """Write it all; what was written, a line each. Raises InputError."""

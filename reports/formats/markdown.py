@@ -14,6 +14,8 @@ def markdown(run: Run, changes: Changes | None = None) -> str:
     """The verdict, what changed since a baseline, what fails, and a row for each claim."""
     found = problems(run)
     verdict = "all bounds hold" if not found else plural(len(found), "problem")
+    if changes is not None and changes.failing:
+        verdict += f"{', but' if not found else ','} {plural(len(changes.failing), 'regression')}"
     checks = plural(sum(claim.checks for claim in run.claims), "check")
     about = f"profile {run.profile}, seed {run.seed}"
     lines = [

@@ -23,7 +23,7 @@ def render(run: Run, changes: Changes | None = None) -> bytes:
     """The page of the run, UTF-8, with what changed since a baseline."""
     page = templates().get_template("page.html.j2")
     return page.render(
-        run=run, summary=summarise(run), changes=changes, shown=SHOWN,
+        run=run, summary=summarise(run, changes), changes=changes, shown=SHOWN,
         environment=environment_items(run.environment),
     ).encode()  # fmt: skip
 

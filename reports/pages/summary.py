@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from reports.pages import text
+from reports.records.changes import Changes
 from reports.records.ledger import Axiom, LedgerRecord
 from reports.records.matrix import Column, Entry
 from reports.records.number import Number, finite
@@ -65,8 +66,8 @@ class Summary:
         return {title: rows for title, rows in groups.items() if rows}
 
 
-def summarise(run: Run) -> Summary:
-    """The verdict of the run in words, and the rows of the table of claims."""
+def summarise(run: Run, changes: Changes | None = None) -> Summary:
+    """The verdict in words, of the run and of what regressed, and the rows of the table."""
     ran = {name for claim in run.claims for name in claim.attacks}
     attacks = tuple(name for name in run.attacks if name in ran)
     attacks += tuple(sorted(ran.difference(attacks)))
@@ -74,6 +75,9 @@ def summarise(run: Run) -> Summary:
     found = tuple(problems(run))
     headline = "This run fails." if found else "Every claim holds."
     lead = _lead(rows, run.axioms, bool(found))
+    if changes is not None and changes.failing:
+        headline = headline if found else "Every claim holds, but something regressed."
+        found += tuple(f"{row.kind}: {row.line}" for row in changes.failing)
     told = _judged(run), _proved(rows, run.axioms), _unproved(run, rows), _machine(run)
     return Summary(headline, lead, found, attacks, rows, *told)
 

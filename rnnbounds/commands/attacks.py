@@ -95,7 +95,8 @@ def verify(
         if many:
             raise InputError("--systems draws on under one seed; leave out --seeds or --systems")
     folder = None if out is None else check_folder(out, *(() if many else FILES))
-    wanted = Wanted(baseline, summary, sarif, history).check(bool(many))
+    files = () if folder is None or many else tuple(folder / name for name in FILES)
+    wanted = Wanted(baseline, summary, sarif, history).check(bool(many), files)
     if many:
         if folder is not None:
             for number in many:

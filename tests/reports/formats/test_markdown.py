@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from reports import Tally, problems
 from reports.formats.markdown import markdown
+from reports.pages.page import render
 from reports.records.changes import Changes, change
 
 HOSTILE = "<script>alert(1)</script>|\n# \x1b[31m[x](javascript:alert(1)) `_*"
@@ -18,6 +19,21 @@ def test_a_run_that_passes(run):
     assert rows == [rows[0]]
     assert rows[0].startswith("| truncation | proved | ")
     assert rows[0].endswith("| 1 − 2.1·10⁻⁹ | 4 of 4 |")
+
+
+def test_a_run_that_holds_and_regresses(run):
+    """The head says so, here and on the page."""
+    row = change("regressed", "truncation", "proof", "proved", "not proved")
+    changes = Changes(old="a", new="b", rows=(row,))
+    head = "## rnnbounds: all bounds hold, but 1 regression\n"
+    assert markdown(run, changes).startswith(head)
+    page = render(run, changes).decode()
+    assert "<title>FAILS · rnnbounds: Every claim holds, but something regressed.</title>" in page
+    assert "✗</span> Every claim holds, but something regressed.</h1>" in page
+    assert "<li>regressed: truncation: proof: proved → not proved</li>" in page
+    improved = replace(changes, rows=(replace(row, kind="improved"),))
+    assert markdown(run, improved).startswith("## rnnbounds: all bounds hold\n")
+    assert "FAILS" not in render(run, improved).decode()
 
 
 def test_a_run_that_fails(run):

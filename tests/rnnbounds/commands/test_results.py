@@ -58,6 +58,9 @@ def test_a_regression_fails(call, tiny, record):
         (("--sarif", "file/s.sarif"), "file is a file"),
         (("--history", "file"), "is a file"),
         (("--history", "bad"), "no record"),
+        (("--summary", "a", "--sarif", "./a"), "a and a are one file"),
+        (("--out", "o", "--sarif", "o/run.json"), "are one file"),
+        (("--history", "h", "--summary", "h/index.html"), "are one file"),
     ],
 )
 def test_what_cannot_be_is_said_before_the_work(refused, tmp_path, monkeypatch, arguments, words):
@@ -68,6 +71,19 @@ def test_what_cannot_be_is_said_before_the_work(refused, tmp_path, monkeypatch, 
     (tmp_path / "bad" / f"{'0' * 64}.json").write_text("{")
     line = refused(*ONE, *arguments)
     assert words in line or ("bad" in arguments and "write the run again" in line)
+
+
+def test_a_baseline_is_not_written_over(refused, record, tmp_path):
+    """By whatever link; it is read once, before the run."""
+    link = tmp_path / "link.json"
+    link.symlink_to(record)
+    for words in (("--summary", link), ("--out", record.parent)):
+        assert "are one file" in refused(*ONE, "--baseline", record, *words)
+    wanted, run = Wanted(record).check(), load(record)
+    record.unlink()
+    found = wanted.changes(run)
+    assert found is not None
+    assert found.rows == ()
 
 
 def test_a_summary_that_is_lost(record, tmp_path, monkeypatch, capsys):
