@@ -2,11 +2,27 @@
 
 import os
 import re
+import shlex
 import socket
+from collections.abc import Sequence
 
 KEEP = "RNNBOUNDS_KEEP_PATHS"
 """The environment variable that, set to 1, leaves paths and the machine's name as they are."""
 _PATH = re.compile(r"(?<![\w./\\])(?:~|[A-Za-z]:|file:/)?[/\\](?:[^\s/\\'\"]+[/\\])+([^\s/\\'\"]*)")
+
+# A word that is one path, or an option that is given one: to its last slash, blanks and all.
+_ALONE = re.compile(r"^(-[\w-]+=)?(?:~|[A-Za-z]:|file:/)?[/\\](?:.*[/\\])?([^/\\]*)$", re.DOTALL)
+
+
+def redacted_command(words: Sequence[str]) -> str:
+    """The words of a command in one line of a shell, each redacted; a path may have blanks."""
+    return shlex.join(map(_word, words))
+
+
+def _word(word: str) -> str:
+    if os.environ.get(KEEP) != "1":
+        word = _ALONE.sub(r"\1…/\2", word)
+    return redacted(word)
 
 
 def redacted(text: str, host: str | None = None) -> str:

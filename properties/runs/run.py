@@ -19,7 +19,7 @@ from properties.runs.parts import PROOF, Part, PartResult, decode_result, encode
 from properties.runs.versions import versions
 from properties.runs.workers import each
 from reports.records.record import Environment
-from reports.redact import redacted
+from reports.redact import redacted, redacted_command
 
 
 def run_parts(
@@ -88,7 +88,7 @@ def environment(
             if float(torch.tensor(2.0**-1040, dtype=torch.float64) * 0.5)
             else "flushed",
         },
-        command=redacted(" ".join(["rnnbounds", *sys.argv[1:]])),
+        command=redacted_command(["rnnbounds", *sys.argv[1:]]),
         started=started.isoformat(timespec="seconds"),
         finished=now.isoformat(timespec="seconds"),
         seconds=(now - started).total_seconds(),

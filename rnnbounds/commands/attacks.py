@@ -102,6 +102,7 @@ def verify(
             for number in many:
                 check_folder(folder / str(number), *FILES)
         with crew(cluster, workers) as there:
+            workers = workers if there is None else there.workers
             runs = sweep(
                 entries, many, chosen, profile=profile_name, device=device, workers=workers,
                 cluster=there,

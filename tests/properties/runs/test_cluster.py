@@ -186,14 +186,18 @@ def test_what_is_no_address(address, capfd) -> None:
 
 
 def test_all_workers_are_lost(monkeypatch) -> None:
-    """Nothing is waited for that nobody does; a part may take as long as it likes."""
+    """Nothing is waited for that nobody does."""
     monkeypatch.setattr(module, "PATIENCE", 0.01)
-    with threads() as there, Client(there, set_as_default=False) as client:
-        cluster = Cluster("tcp://host:1", client)
-        assert [answer for answer, _ in cluster.each(square, [(3,)])] == [9]
-        client.retire_workers(list(client.nthreads()))
+    with threads(n_workers=0) as there, Client(there, set_as_default=False) as client:
+        answers = Cluster("tcp://host:1", client).each(square, [(4,)])
         with pytest.raises(ClusterError, match=r"no worker is left at tcp://host:1; start some"):
-            list(cluster.each(square, [(4,)]))
+            next(answers)
+
+
+def test_a_part_takes_as_long_as_it_likes(cluster, monkeypatch) -> None:
+    """While a worker is there."""
+    monkeypatch.setattr(module, "PATIENCE", 1e-6)
+    assert [answer for answer, _ in cluster.each(square, [(3,)])] == [9]
 
 
 def test_a_scheduler_that_is_lost() -> None:
