@@ -169,7 +169,7 @@ def test_exit_codes_of_sabotage(call, monkeypatch, changes, code, word):
         (("--systems", "9", "--seeds", "1-2"), "leave out --seeds or --systems"),
         (("--systems", "9", "--attacks", "extremal"), "choose --attacks with random in it"),
         (("--cluster", "local", "-n", "0"), "choose --workers 1 or more"),
-        (("--cluster", "x://y"), "is no scheduler's address; give"),
+        (("--cluster", "x://y"), "such as tcp://127.0.0.1:8786, or local"),
         (("--device", "cuda"), "choose --device cpu"),
     ],
 )
