@@ -27,6 +27,7 @@ PATIENCE = 30  # seconds for a scheduler to answer, and for a worker to come whe
 WINDOW = 10_000  # calls that the scheduler knows of at once: it keeps some kilobytes of each
 # Ctrl-C leaves Dask's semaphores to the process that multiprocessing has for that, and tells.
 LEFT = "ignore:resource_tracker:UserWarning"
+SCHEMES = ("tcp", "ws")  # those that need nothing but an address
 EXTRA = "pip install 'rnnbounds[cluster]'"
 
 
@@ -191,13 +192,12 @@ def reached(address: str, workers: int) -> Iterator[Cluster]:
 def _check_address(address: str) -> None:
     """Raise ClusterError unless Dask can call there: a Client that cannot is never let go of."""
     addressing = import_module("distributed.comm.addressing")
-    schemes = import_module("distributed.comm.registry").backends
     scheme, place = addressing.parse_address(address)
     try:
         host, port = addressing.parse_host_port(place)
     except ValueError:
         host, port = "", 0
-    if not (scheme in schemes and host.strip() and 0 < port < 2**16):
+    if not (scheme in SCHEMES and host.strip() and 0 < port < 2**16):
         raise ClusterError(
             f"{address!r} is no scheduler's address; give the one that dask scheduler prints, "
             f"such as tcp://127.0.0.1:8786, or {LOCAL}"
