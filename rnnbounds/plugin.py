@@ -183,7 +183,7 @@ class BoundsReport:
         from properties.attacks.table import check_attacks
         from properties.runs.record import merge
         from properties.runs.run import environment
-        from reports.redact import redacted
+        from reports.redact import redacted_command
         from theory import CLAIMS
 
         option = self.config.getoption
@@ -194,14 +194,14 @@ class BoundsReport:
         narrowed = bool(option("keyword") or option("markexpr") or by_node)
         workers = int(option("numprocesses", None) or 1)
         where = environment("cpu", workers, self.started, self.results)
-        command = " ".join(["pytest", *map(str, self.config.invocation_params.args)])
+        command = ["pytest", *map(str, self.config.invocation_params.args)]
         return merge(
             self.results,
             claims=[entry for entry in CLAIMS if entry.id in seen or not narrowed],
             attacks=check_attacks(option("--bounds-attacks").split(",")),
             profile=option("--bounds-profile"),
             seed=option("--bounds-seed"),
-            environment=replace(where, command=redacted(command)),
+            environment=replace(where, command=redacted_command(command)),
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -117,13 +117,10 @@ def add_summary(path: Path, text: str) -> None:
 
 def claim_files() -> dict[str, str]:
     """The file that states each claim, from the folder of the rooms on."""
-    from theory import CLAIMS
+    from theory.claims.table import CLAIMS, module_of
 
-    found: dict[str, str] = {}
-    named = [name for name in sorted(sys.modules) if name.startswith("theory.claims.")]
-    for name in named:
-        held = {id(value) for value in vars(sys.modules[name]).values()}
-        own = [claim.id for claim in CLAIMS if id(claim) in held]
-        for claim in own if len(own) < len(CLAIMS) else ():
-            found.setdefault(claim, f"{name.replace('.', '/')}.py")
-    return found
+    return {
+        claim.id: f"theory/claims/{at.replace('.', '/')}.py"
+        for claim in CLAIMS
+        if (at := module_of(claim))
+    }

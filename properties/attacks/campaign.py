@@ -128,6 +128,15 @@ def nothing_seen(claim: Claim, forms: Sequence[Form]) -> Seen:
     return {form.name: Evidence.of(claim, form) for form in forms}
 
 
+def added(seen: Seen, more: Seen) -> None:
+    """Take into what was seen of a claim's forms what was seen of them elsewhere."""
+    for form, evidence in more.items():
+        if form in seen:
+            seen[form].merge(evidence)
+        else:
+            seen[form] = evidence
+
+
 def gathers(group: Group, seen: Seen) -> Judge:
     """What judges the forms of a group, and adds to what was seen of them."""
     claim, forms = group.claim, group.forms
@@ -157,9 +166,7 @@ def attack_forms(
     ``also`` watches. What goes towards the limit of a statement is run for each claim by itself.
     """
     own, each = attacks()[attack], of_each(pool.about, one_block(budget).random)
-    found = {
-        g.claim.id: {form.name: Evidence.of(g.claim, form) for form in g.forms} for g in groups
-    }
+    found = {group.claim.id: nothing_seen(group.claim, group.forms) for group in groups}
     watchers = [
         Watcher(
             [form.statement for form in group.forms],
@@ -200,8 +207,7 @@ def attack_claim(
             seen = attack_forms(
                 pool, attack, [group], budget=budget, seed=seed, block=block, device=device
             )
-            for form, evidence in seen[claim.id].items():
-                found[form].merge(evidence)
+            added(found, seen[claim.id])
     return found
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 
 from properties.attacks.attack import Case, Enough
 from properties.attacks.budget import Budget
 from properties.attacks.campaign import derived_seed, show
+from properties.attacks.pool import asked
 from properties.attacks.table import attacks as every
 from properties.judging.judge import Judgement, Patience, Verdict, judge
 from properties.systems.batch import Batch
@@ -101,9 +101,9 @@ def packs(
             yield (quarry.name,), [quarry]
         return
 
-    def asked(quarry: Quarry) -> str:
+    found: dict[tuple[object, ...], list[Quarry]] = {}
+    for quarry in quarries:
         case = Case(kind, [quarry.statement], budget, quarry.size, seed=0)
-        return f"{quarry.size} {sorted(set(map(str, case.needs)))} {case.of_single_steps}"
-
-    for _, pack in groupby(sorted(quarries, key=asked), key=asked):
-        yield (), list(pack)
+        found.setdefault((quarry.size, *asked(case)), []).append(quarry)
+    for pack in found.values():
+        yield (), pack

@@ -51,16 +51,18 @@ def pool_of(forms: Sequence[Form], budget: Budget, breadth: int = 1) -> Pool:
     if size == (budget.batch, budget.sequences):
         size = budget.batch, breadth * budget.sequences
     case = Case(about, [form.statement for form in forms], budget, size, seed=0)
-    flags = {
-        "apart": any(map(apart, forms)),
-        "stepwise": case.of_single_steps,
-        **{
-            name: any(getattr(one, name) for one in case.needs)
-            for name in ("wide", "trained", "rounding")
-        },
+    return Pool(about, size, ("apart",) * any(map(apart, forms)) + asked(case))
+
+
+def asked(case: Case) -> tuple[str, ...]:
+    """What statements ask of the systems that they are shown: where they ask alike, and for
+    examples of one size, they are shown the same."""
+    flags = {"stepwise": case.of_single_steps} | {
+        name: any(getattr(one, name) for one in case.needs)
+        for name in ("wide", "trained", "rounding")
     }
     longest = [f"to-{one.longest}" for one in case.needs if one.longest]
-    return Pool(about, size, (*(name for name, so in flags.items() if so), *sorted(longest)))
+    return (*(name for name, so in flags.items() if so), *sorted(longest))
 
 
 def by_kind(forms: Sequence[Form]) -> Iterator[tuple[str, list[Form]]]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
+from hypothesis.strategies import SearchStrategy
 from msgspec.structs import replace
 
 from properties.attacks.attack import Attack, Case, Enough, Visit
@@ -11,6 +15,8 @@ from properties.attacks.pool import of_each
 from properties.systems.drawing.strategies import specs
 from properties.systems.spec import SystemSpec
 from properties.systems.table import FAMILIES, kinds_about
+
+T = TypeVar("T")
 
 
 def random_specs(
@@ -34,24 +40,11 @@ def random_specs(
     not shown again, and all others are of another seed than there. False if the visitor had enough.
     """
     done, shown, skip = False, set[str](), later
-
-    @hypothesis.seed(seed)
-    @hypothesis.settings(
-        max_examples=examples + later,
-        database=None,
-        deadline=None,
-        derandomize=False,
-        phases=(Phase.generate, Phase.target) if target else (Phase.generate,),
-        suppress_health_check=list(HealthCheck),
-        verbosity=Verbosity.quiet,
-        print_blob=False,
-    )
-    @hypothesis.given(
-        specs(
-            kind, batch=batch, sequences=sequences, wide=wide, stepwise=stepwise, family=family,
-            descends=descends,
-        )
+    strategy = specs(
+        kind, batch=batch, sequences=sequences, wide=wide, stepwise=stepwise, family=family,
+        descends=descends,
     )  # fmt: skip
+
     def campaign(spec: SystemSpec) -> None:
         nonlocal done, skip
         if done:
@@ -71,8 +64,33 @@ def random_specs(
         if target and ratio is not None and 0 <= ratio < 1e300:
             hypothesis.target(ratio, label="lhs/rhs")
 
-    campaign()
+    draw(strategy, campaign, examples=examples + later, seed=seed, target=target)
     return not done
+
+
+def draw(
+    strategy: SearchStrategy[T], visit: Callable[[T], object],
+    *, examples: int, seed: int, target: bool = False,
+) -> None:  # fmt: skip
+    """Show ``examples`` draws to ``visit``, the same for a seed; with ``target`` those that lead to
+    greater targets too."""
+
+    @hypothesis.seed(seed)
+    @hypothesis.settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        phases=(Phase.generate, Phase.target) if target else (Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+        print_blob=False,
+    )
+    @hypothesis.given(strategy)
+    def each(drawn: T) -> None:
+        visit(drawn)
+
+    each()
 
 
 def unlike(shown: set[str], spec: SystemSpec, seed: int) -> SystemSpec:

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 from properties.attacks.budget import Budget
 from properties.attacks.budget import profile as profile_of
-from properties.attacks.campaign import Seen, blocks_of
+from properties.attacks.campaign import Seen, added, blocks_of
 from properties.attacks.pool import pools_of
 from properties.attacks.table import attacks as every
 from properties.errors import InputError
-from properties.runs.parts import Part, PartResult, added
+from properties.runs.parts import Part, PartResult
 from properties.runs.record import attack_record, evidence_of
 from theory.proof.claim import Claim
 

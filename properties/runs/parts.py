@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from impl.models.torch_machine import require_sound
 from properties.attacks.budget import Budget, profile
-from properties.attacks.campaign import Seen, attack_forms, blocks_of
+from properties.attacks.campaign import Seen, added, attack_forms, blocks_of
 from properties.attacks.pool import Group, Pool, pools_of
 from properties.attacks.registry import registered
 from properties.attacks.sabotage import Herd, herds, ridden
@@ -153,15 +153,6 @@ def attacked(
     return seen, {
         id: one.driven(budget=budget, seed=seed, device=device) for id, one in herd.items()
     }
-
-
-def added(seen: Seen, more: Seen) -> None:
-    """Take into what was seen of a claim's forms what was seen of them elsewhere."""
-    for form, evidence in more.items():
-        if form in seen:
-            seen[form].merge(evidence)
-        else:
-            seen[form] = evidence
 
 
 def ledger_records(entry: Claim, minimal: bool = True) -> tuple[LedgerRecord, ...]:

@@ -10,6 +10,7 @@ import torch
 from msgspec.structs import replace
 
 from impl.arithmetic.activation import ACTIVATIONS
+from properties.attacks.campaign import nothing_seen
 from properties.attacks.extremal import extremal_specs
 from properties.attacks.pool import by_kind
 from properties.attacks.search import random_specs
@@ -69,7 +70,7 @@ def probe_part(id: str) -> PartResult:
 
 def probe(claim: Claim) -> dict[str, Evidence]:
     """The evidence of each form by its name, the same at every call."""
-    evidence = {form.name: Evidence.of(claim, form) for form in claim.forms}
+    evidence = nothing_seen(claim, claim.forms)
     for name, forms in by_kind(claim.forms):
         for spec in specs_about(name):
             batch = build(spec)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from properties.attacks.budget import profile as profile_of
-from properties.attacks.campaign import Seen, not_applicable, nothing_seen
+from properties.attacks.campaign import Seen, added, not_applicable, nothing_seen
 from properties.attacks.table import attacks
 from properties.judging.evidence import Evidence
 from properties.runs.matrix import matrix
@@ -62,7 +62,7 @@ def merge(
 
 
 def lacking(
-    results: Iterable[PartResult], claims: Sequence[Claim], attacks: Sequence[str], profile: str
+    results: Sequence[PartResult], claims: Sequence[Claim], attacks: Sequence[str], profile: str
 ) -> list[tuple[str, str]]:
     """(claim, work) of what some part has not reported, in the order of the expected parts; of the
     sabotage too where a false variant is told of by none."""
@@ -70,7 +70,6 @@ def lacking(
     def pieces(parts: Iterable[Part]) -> set[tuple[tuple[str, str], str, int]]:
         return {(told, part.pool, part.block) for part in parts for told in part.told}
 
-    results = list(results)
     expected = pieces(parts_of(claims, attacks, profile_of(profile)))
     missing = {told for told, _, _ in expected - pieces(result.part for result in results)}
     variants = {
@@ -111,9 +110,8 @@ def evidence_of(
     """What each attack saw of one claim, by form."""
     found = {attack: nothing_seen(entry, entry.forms) for attack in attacks}
     for result in results:
-        for form, evidence in result.evidence.get(entry.id, {}).items():
-            if result.part.work in found:
-                found[result.part.work][form].merge(evidence)
+        if result.part.work in found:
+            added(found[result.part.work], result.evidence.get(entry.id, {}))
     return found
 
 
@@ -121,8 +119,7 @@ def by_form(entry: Claim, seen: Mapping[str, Seen]) -> Seen:
     """What all attacks together saw of one claim."""
     found = nothing_seen(entry, entry.forms)
     for forms in seen.values():
-        for name, evidence in forms.items():
-            found[name].merge(evidence)
+        added(found, forms)
     return found
 
 

@@ -32,10 +32,10 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
     the share that all attacks together may lose of a claim's, or of a form's that is tight to
     within `tightness`; form_luck: of another form's, which one lucky draw may carry. pairs: the
     share of a claim's pairs, or of its judged checks, that may be missing; of a form's checks too.
-    all_pairs: that of all claims' pairs together. cells: that
-    of the cells of the matrix that are judged, claim by claim. factor: the share by which λ, the
-    gain and the rounding of a certificate may grow. window: the number of inputs by which its k may
-    grow. gone: whether what is gone passes.
+    all_pairs: that of all claims' pairs together. cells: that of the cells of the matrix that are
+    judged, claim by claim. factor: the share by which λ, the constants and the rounding of a
+    certificate may grow. window: the number of inputs by which its k may grow. gone: whether what
+    is gone passes.
     """
 
     tightness: Share = 0.01
@@ -49,16 +49,7 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
     gone: bool = False
 
     def __post_init__(self) -> None:
-        shares = (
-            self.tightness,
-            self.luck,
-            self.form_luck,
-            self.pairs,
-            self.all_pairs,
-            self.cells,
-            self.factor,
-        )
-        if not all(map(math.isfinite, shares)):
+        if not all(map(math.isfinite, msgspec.structs.astuple(self))):
             raise ValueError("a share is not finite")
 
     @property

@@ -30,16 +30,16 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     points: Annotated[tuple[Point, ...], msgspec.Meta(min_length=2)]
 
 
-def larger(one: Sides, other: Sides) -> Sides:
-    """The one with the larger left side; where these are alike, with the smaller bound."""
-    return max(one, other, key=lambda sides: (sides[0], -sides[1]))
-
-
-def joined(one: Mapping[int, Sides], other: Mapping[int, Sides]) -> dict[int, Sides]:
-    """Both together, in any order: at each place the larger."""
-    places = sorted({*one, *other})
-    return {at: larger(one.get(at, other.get(at, (0, 0))), other.get(at, one.get(at, (0, 0))))
-            for at in places}  # fmt: skip
+def joined(*curves: Mapping[int, Sides]) -> dict[int, Sides]:
+    """All together, in any order: at each place the larger left side, where these are alike with
+    the smaller bound."""
+    places = sorted(set().union(*curves))
+    return {
+        at: max(
+            (curve[at] for curve in curves if at in curve), key=lambda sides: (sides[0], -sides[1])
+        )
+        for at in places
+    }
 
 
 def curve_of(against: Against, seen: Mapping[int, Sides]) -> Curve | None:

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import hypothesis
 import torch
-from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis import strategies as st
 
+from properties.attacks.search import draw
 from properties.judging.judge import Verdict, judge
 from properties.systems.batch import build
 from properties.systems.spec import SystemSpec
@@ -27,16 +26,10 @@ EXAMPLES, SYSTEMS, SEQUENCES = 3, 48, 12  # of a batch as the quick profile has 
 def campaign(examples: int, visit: Callable[[SystemSpec], object], **size: int) -> None:
     """Show so many drawn specs to a visitor."""
 
-    @hypothesis.seed(0)
-    @hypothesis.settings(
-        max_examples=examples, database=None, deadline=None, phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck), verbosity=Verbosity.quiet,
-    )  # fmt: skip
-    @hypothesis.given(st.integers(0, 2**32 - 1))
     def shown(seed: int) -> None:
         visit(Rnn(activation="tanh", n=16, d=4, T=100, K=32, lam=0.9, seed=seed, **size))
 
-    shown()
+    draw(st.integers(0, 2**32 - 1), shown, examples=examples, seed=0)
 
 
 def judged(spec: SystemSpec, device: str = "cpu") -> Any:

@@ -11,16 +11,13 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import hypothesis
-from hypothesis import HealthCheck, Phase, Verbosity
-
+from properties.attacks.search import random_specs
 from properties.systems.batch import build
-from properties.systems.drawing.strategies import specs
 from properties.systems.spec import SystemSpec
 from rnnbounds.bench import naive
-from rnnbounds.bench.clock import Clock
+from rnnbounds.bench.clock import Clock, Timing
 from rnnbounds.bench.gaps import FASTER
-from rnnbounds.bench.row import Measured, Row
+from rnnbounds.bench.row import Measured, Row, against
 
 PROFILED = "truncation"
 GIB = 2.0**30
@@ -48,10 +45,7 @@ def spent(*arguments: str) -> Spent:
 def starting(code: tuple[str, ...], other: tuple[str, ...], clock: Clock) -> Measured:
     """CPU seconds of two programs, one after the other."""
     pairs = [(spent(*code).seconds, spent(*other).seconds) for _ in range(clock.repeats)]
-    ratios = sorted(theirs / ours for ours, theirs in pairs)
-    ours, theirs = (sorted(side)[len(pairs) // 2] for side in zip(*pairs, strict=True))
-    middle = ratios[len(ratios) // 2]
-    return Measured(1e3 * ours, 1e3 * theirs, middle, (ratios[0], ratios[-1]), len(ratios))
+    return against(Timing(tuple(zip(*pairs, strict=True))), (1, 1), 1e3)
 
 
 @cache
@@ -70,17 +64,7 @@ def main_job() -> tuple[Spent, int]:
 def drawn(count: int) -> list[SystemSpec]:
     """So many of the systems that the profile draws, one pair each."""
     found: list[SystemSpec] = []
-
-    @hypothesis.seed(0)
-    @hypothesis.settings(
-        max_examples=count, database=None, deadline=None, phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck), verbosity=Verbosity.quiet,
-    )  # fmt: skip
-    @hypothesis.given(specs("rnn", batch=1, sequences=1))
-    def keep(spec: SystemSpec) -> None:
-        found.append(spec)
-
-    keep()
+    random_specs("rnn", found.append, examples=count, batch=1, sequences=1, seed=0)
     return found
 
 

@@ -39,9 +39,10 @@ from rnnbounds.commands.options import (
     Seed,
     Summary,
     Workers,
+    path_option,
 )  # fmt: skip
 from rnnbounds.commands.sweep import failing, show_runs
-from rnnbounds.output import Format, check_folder, echo, path_of, print_json, print_table, progress
+from rnnbounds.output import Format, check_folder, echo, print_json, print_table, progress
 from rnnbounds.results import Wanted
 
 Profile = Annotated[str, typer.Option("--profile", help="quick, ci or deep")]
@@ -57,10 +58,7 @@ Systems = Annotated[
         "its assumptions, each counted once with all its input sequences",
     ),
 ]  # fmt: skip
-Out = Annotated[
-    Path | None,
-    typer.Option("--out", parser=path_of, metavar="DIR", help="for run.json and index.html"),
-]
+Out = Annotated[Path | None, path_option("--out", "DIR", "for run.json and index.html")]
 SHOWN = 5  # of what failed; the record has more
 ALL = ",".join(every())
 
@@ -97,19 +95,17 @@ def verify(
     folder = None if out is None else check_folder(out, *(() if many else FILES))
     files = () if folder is None or many else tuple(folder / name for name in FILES)
     wanted = Wanted(baseline, summary, sarif, history).check(bool(many), files)
-    if many:
-        if folder is not None:
-            for number in many:
-                check_folder(folder / str(number), *FILES)
-        with crew(cluster, workers) as there:
-            workers = workers if there is None else there.workers
+    if folder is not None:
+        for number in many:
+            check_folder(folder / str(number), *FILES)
+    with crew(cluster, workers) as there:
+        workers = workers if there is None else there.workers
+        if many:
             runs = sweep(
                 entries, many, chosen, profile=profile_name, device=device, workers=workers,
                 cluster=there,
             )  # fmt: skip
             return show_runs(runs, folder, format)
-    with crew(cluster, workers) as there:
-        workers = workers if there is None else there.workers
         how = (profile_name, seed, device, workers, there)
         results = in_parts(parts_of(entries, chosen, budget), *how)
         if least:

@@ -12,13 +12,11 @@ from reports.files import write_atomic
 from reports.gate.files import compare_files
 from reports.gate.thresholds import thresholds
 from reports.pages.changes import render_changes
-from rnnbounds.output import check_target, echo, path_of, print_json
+from rnnbounds.commands.options import path_option
+from rnnbounds.output import check_target, echo, print_json
 from rnnbounds.terminal import write
 
-Page = Annotated[
-    Path | None,
-    typer.Option("--page", parser=path_of, metavar="FILE.html", help="write a page of it too"),
-]
+Page = Annotated[Path | None, path_option("--page", "FILE.html", "write a page of it too")]
 
 
 class Telling(StrEnum):

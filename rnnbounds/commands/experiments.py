@@ -8,19 +8,19 @@ from typing import Annotated
 import typer
 
 from reports.pages.experiment import Page
-from rnnbounds.commands.options import As, Seed
+from rnnbounds.commands.options import As, Seed, path_option
 from rnnbounds.experiments import EXPERIMENTS, find_experiment, options_of
 from rnnbounds.experiments.gradients.run import INSTANCES
 from rnnbounds.experiments.norms.run import SYSTEMS
 from rnnbounds.experiments.sunspots.run import EPOCHS
-from rnnbounds.output import Format, check_folder, echo, path_of, print_json, print_table, progress
+from rnnbounds.output import Format, check_folder, echo, print_json, print_table, progress
 
 
 def experiment(
     name: Annotated[str, typer.Argument(metavar="NAME", help=", ".join(EXPERIMENTS))],
     out: Annotated[
         Path | None,
-        typer.Option("--out", parser=path_of, metavar="DIR", help="report/NAME by default"),
+        path_option("--out", "DIR", "report/NAME by default"),
     ] = None,
     seed: Seed = 0,
     epochs: Annotated[

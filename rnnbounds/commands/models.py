@@ -17,14 +17,13 @@ from impl.reading.files import check_target
 from impl.reading.misfit import LISTED
 from impl.training.certificate import LENGTH, Task, TrainingCertificate
 from reports.pages.certificate import FILES, certificate_page, write_certificate
-from rnnbounds.commands.options import As
+from rnnbounds.commands.options import As, path_option
 from rnnbounds.output import (
     Format,
     at_least,
     at_most,
     check_folder,
     echo,
-    path_of,
     print_json,
     print_table,
 )  # fmt: skip
@@ -51,13 +50,13 @@ Ignore = Annotated[
 Bound = Annotated[float, typer.Option("--input-bound", help="B, with ‖x_t‖₂ ≤ B for every input")]
 Out = Annotated[
     Path,
-    typer.Option("--out", parser=path_of, metavar="FILE", help="the .safetensors file to write"),
+    path_option("--out", "FILE", "the .safetensors file to write"),
 ]
 
 
 Told = Annotated[
     Path | None,
-    typer.Option("--page", parser=path_of, metavar="DIR", help="for certificate.json and its page"),
+    path_option("--page", "DIR", "for certificate.json and its page"),
 ]
 
 
@@ -89,7 +88,7 @@ def certify_model(
     ] = LENGTH,
     out: Annotated[
         Path | None,
-        typer.Option("--out", parser=path_of, metavar="DIR", help="for certificate.json, its page"),
+        path_option("--out", "DIR", "for certificate.json, its page"),
     ] = None,
     format: As = Format.text,
 ) -> int:

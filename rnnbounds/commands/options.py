@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from rnnbounds.output import Format, path_of
+
+
+def path_option(name: str, metavar: str, help: str) -> Any:
+    """An option that names a file or a folder."""
+    return typer.Option(name, parser=path_of, metavar=metavar, help=help)
+
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 As = Annotated[Format, typer.Option("--format", help="text or json")]
@@ -26,19 +32,7 @@ Machines = Annotated[
         "local: on one with so many --workers on this machine",
     ),
 ]  # fmt: skip
-Baseline = Annotated[
-    Path | None,
-    typer.Option("--baseline", parser=path_of, metavar="RUN.json", help="fail on regressions"),
-]
-Summary = Annotated[
-    Path | None,
-    typer.Option("--summary", parser=path_of, metavar="FILE.md", help="write it in Markdown"),
-]
-Sarif = Annotated[
-    Path | None,
-    typer.Option("--sarif", parser=path_of, metavar="FILE.sarif", help="what fails, as SARIF"),
-]
-Keep = Annotated[
-    Path | None,
-    typer.Option("--history", parser=path_of, metavar="DIR", help="keep the run there too"),
-]
+Baseline = Annotated[Path | None, path_option("--baseline", "RUN.json", "fail on regressions")]
+Summary = Annotated[Path | None, path_option("--summary", "FILE.md", "write it in Markdown")]
+Sarif = Annotated[Path | None, path_option("--sarif", "FILE.sarif", "what fails, as SARIF")]
+Keep = Annotated[Path | None, path_option("--history", "DIR", "keep the run there too")]

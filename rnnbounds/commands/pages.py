@@ -12,15 +12,15 @@ from reports.files import WriteError
 from reports.pages.page import FILES, write_report
 from reports.records.codec import load
 from reports.records.outcome import problems
-from rnnbounds.commands.options import As
-from rnnbounds.output import Format, echo, path_of, print_json
+from rnnbounds.commands.options import As, path_option
+from rnnbounds.output import Format, echo, print_json
 
 
 def report(
     run: Annotated[Path, typer.Argument(metavar="RUN.json", help="a record that verify wrote")],
     out: Annotated[
         Path,
-        typer.Option("--out", parser=path_of, metavar="DIR", help="for run.json and index.html"),
+        path_option("--out", "DIR", "for run.json and index.html"),
     ],
     format: As = Format.text,
 ) -> int:

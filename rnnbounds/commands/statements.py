@@ -18,8 +18,8 @@ from properties.runs.replay import replay as replay_spec
 from properties.runs.replay import statement_of
 from reports.records.record import Check
 from rnnbounds.commands.attacks import ALL, Attacks, Profile
-from rnnbounds.commands.options import As, Device, Seed
-from rnnbounds.output import Format, check_target, echo, path_of, print_json, print_table
+from rnnbounds.commands.options import As, Device, Seed, path_option
+from rnnbounds.output import Format, check_target, echo, print_json, print_table
 from theory import claim as claim_of
 from theory.language.parse import parse_statement
 from theory.language.printing import statement_text
@@ -104,11 +104,7 @@ def replay(
     ] = None,
     dump: Annotated[
         Path | None,
-        typer.Option(
-            parser=path_of,
-            metavar="FILE",
-            help="write W, U, b, C, inputs and both sides to this .npz file",
-        ),
+        path_option("--dump", "FILE", "write W, U, b, C, inputs and both sides to this .npz file"),
     ] = None,
     format: As = Format.text,
 ) -> int:

@@ -67,10 +67,15 @@ def by_module() -> dict[str, tuple[Claim, ...]]:
     }
 
 
+def module_of(claim: Claim) -> str:
+    """The module that holds a claim, by what its name has after this package's."""
+    at = (name for name, claims in by_module().items() if claim in claims and "." in name)
+    return next(at, "")
+
+
 def group_of(claim: Claim) -> str:
     """The folder of the module that holds a claim: its place in the theory."""
-    at = (name for name, claims in by_module().items() if claim in claims and "." in name)
-    return next(at, "").partition(".")[0]
+    return module_of(claim).partition(".")[0]
 
 
 def place(claim: Claim) -> int:
