@@ -100,14 +100,15 @@ def truncations(runner: Runner, x: Tensor, ks: Sequence[int]) -> Truncations:
         s = torch.cat([s, zero], dim=1)
     h = s[0, :, runner.states - runner.n :].reshape(-1, M, runner.n)
     rows = torch.tensor([starts.index(T - k) for k in ks])
-    gaps = torch.linalg.vector_norm(h[rows] - h[0], dim=2).T
+    gaps: Tensor = torch.linalg.vector_norm(h[rows] - h[0], dim=2).T
     return Truncations(gaps, ratio, pairs, expanding)
 
 
 def _apart(s: Tensor, M: int) -> Tensor:
     """How far the truncated runs are from their full ones: (runs, M)."""
     told = s[0].reshape(-1, M, s.shape[2])
-    return torch.linalg.vector_norm(told[1:] - told[:1], dim=2)
+    found: Tensor = torch.linalg.vector_norm(told[1:] - told[:1], dim=2)
+    return found
 
 
 def blocks(windows: int, each: int) -> Iterator[slice]:
