@@ -85,8 +85,8 @@ class ProgramAnalysis(Analysis):
 
     @property
     def region(self) -> str:
-        """The states that are spoken of."""
-        bounded = bool(torch.isfinite(self.comparison.box).all())
+        """The states that are spoken of: a box also where some of its sides are infinite."""
+        bounded = bool(torch.isfinite(self.comparison.box).any())
         if self.cell.states_box:
             return BOX if bounded else ALL
         return (IMPLIED if bounded else ALL) + BOXLESS
