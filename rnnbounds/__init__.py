@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from impl.training.contraction import contraction
     from impl.training.projection import stable
     from impl.training.stable_lstm import stable_lstm_
+    from impl.training.stable_module import stable_
     from rnnbounds.assertions import (
         assert_contractive,
         assert_receptive_field,
@@ -39,6 +40,7 @@ __all__ = [
     "load_truncated",
     "save_truncated",
     "stable",
+    "stable_",
     "stable_lstm_",
     "truncate",
 ]
@@ -57,6 +59,7 @@ _HOMES = {
     "load_truncated": "impl.convert.truncate",
     "save_truncated": "impl.convert.truncate",
     "stable": "impl.training.projection",
+    "stable_": "impl.training.stable_module",
     "stable_lstm_": "impl.training.stable_lstm",
     "truncate": "impl.convert.truncate",
 }
