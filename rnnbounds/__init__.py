@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from impl.certificate.certify import Certificate, certify
     from impl.convert.truncate import load_certificate, load_truncated, save_truncated, truncate
+    from impl.reading.layers import layers
     from impl.training.certificate import Task
     from impl.training.projection import stable
     from impl.training.stable_lstm import stable_lstm_
@@ -33,6 +34,7 @@ __all__ = [
     "assert_remembers",
     "assert_truncation",
     "certify",
+    "layers",
     "load_certificate",
     "load_truncated",
     "save_truncated",
@@ -50,6 +52,7 @@ _HOMES = {
     "assert_remembers": "rnnbounds.assertions",
     "assert_truncation": "rnnbounds.assertions",
     "certify": "impl.certificate.certify",
+    "layers": "impl.reading.layers",
     "load_certificate": "impl.convert.truncate",
     "load_truncated": "impl.convert.truncate",
     "save_truncated": "impl.convert.truncate",
