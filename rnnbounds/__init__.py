@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from impl.certificate.certify import Certificate, certify
     from impl.convert.truncate import load_certificate, load_truncated, save_truncated, truncate
+    from impl.reading.layers import layers
     from impl.training.certificate import Task
     from impl.training.contraction import contraction
     from impl.training.projection import stable
@@ -36,6 +37,7 @@ __all__ = [
     "assert_truncation",
     "certify",
     "contraction",
+    "layers",
     "load_certificate",
     "load_truncated",
     "save_truncated",
@@ -55,6 +57,7 @@ _HOMES = {
     "assert_truncation": "rnnbounds.assertions",
     "certify": "impl.certificate.certify",
     "contraction": "impl.training.contraction",
+    "layers": "impl.reading.layers",
     "load_certificate": "impl.convert.truncate",
     "load_truncated": "impl.convert.truncate",
     "save_truncated": "impl.convert.truncate",
