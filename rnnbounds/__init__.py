@@ -11,8 +11,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from impl.adversary.attack import Attacked, attack
     from impl.certificate.certify import Certificate, certify
     from impl.convert.truncate import load_certificate, load_truncated, save_truncated, truncate
+    from impl.reading.layers import layers
     from impl.training.certificate import Task
     from impl.training.contraction import contraction
     from impl.training.projection import stable
@@ -28,14 +30,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLAIMS",
+    "Attacked",
     "Certificate",
     "Task",
     "assert_contractive",
     "assert_receptive_field",
     "assert_remembers",
     "assert_truncation",
+    "attack",
     "certify",
     "contraction",
+    "layers",
     "load_certificate",
     "load_truncated",
     "save_truncated",
@@ -46,6 +51,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Attacked": "impl.adversary.attack",
     "CLAIMS": "theory",
     "Certificate": "impl.certificate.certify",
     "Task": "impl.training.certificate",
@@ -53,8 +59,10 @@ _HOMES = {
     "assert_receptive_field": "rnnbounds.assertions",
     "assert_remembers": "rnnbounds.assertions",
     "assert_truncation": "rnnbounds.assertions",
+    "attack": "impl.adversary.attack",
     "certify": "impl.certificate.certify",
     "contraction": "impl.training.contraction",
+    "layers": "impl.reading.layers",
     "load_certificate": "impl.convert.truncate",
     "load_truncated": "impl.convert.truncate",
     "save_truncated": "impl.convert.truncate",
