@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from impl.adversary.attack import Attacked, attack
     from impl.certificate.certify import Certificate, certify
     from impl.convert.truncate import load_certificate, load_truncated, save_truncated, truncate
+    from impl.inputs.recorded import input_data
+    from impl.inputs.sets import InputSet, input_box, input_rows
     from impl.reading.layers import layers
     from impl.training.certificate import Task
     from impl.training.contraction import contraction
@@ -32,6 +34,7 @@ __all__ = [
     "CLAIMS",
     "Attacked",
     "Certificate",
+    "InputSet",
     "Task",
     "assert_contractive",
     "assert_receptive_field",
@@ -40,6 +43,9 @@ __all__ = [
     "attack",
     "certify",
     "contraction",
+    "input_box",
+    "input_data",
+    "input_rows",
     "layers",
     "load_certificate",
     "load_truncated",
@@ -51,9 +57,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Attacked": "impl.adversary.attack",
     "CLAIMS": "theory",
+    "Attacked": "impl.adversary.attack",
     "Certificate": "impl.certificate.certify",
+    "InputSet": "impl.inputs.sets",
     "Task": "impl.training.certificate",
     "assert_contractive": "rnnbounds.assertions",
     "assert_receptive_field": "rnnbounds.assertions",
@@ -62,6 +69,9 @@ _HOMES = {
     "attack": "impl.adversary.attack",
     "certify": "impl.certificate.certify",
     "contraction": "impl.training.contraction",
+    "input_box": "impl.inputs.sets",
+    "input_data": "impl.inputs.recorded",
+    "input_rows": "impl.inputs.sets",
     "layers": "impl.reading.layers",
     "load_certificate": "impl.convert.truncate",
     "load_truncated": "impl.convert.truncate",

@@ -21,6 +21,7 @@ from impl.reading.misfit import LISTED
 from impl.training.certificate import LENGTH, Task, TrainingCertificate
 from reports.pages.certificate import FILES, certificate_page, write_certificate
 from rnnbounds.commands.attacked import attacked, print_attacked, told
+from rnnbounds.commands.inputs import Asked, Bound, Inputs, Margin, Recorded
 from rnnbounds.commands.layers import List, show_layers
 from rnnbounds.commands.options import As, path_option
 from rnnbounds.output import (
@@ -63,7 +64,6 @@ Layer = Annotated[
         "--layer", help="the part of a bigger model that is meant, as encoder.rnn; --list has them"
     ),
 ]
-Bound = Annotated[float, typer.Option("--input-bound", help="B, with ‖x_t‖₂ ≤ B for every input")]
 Out = Annotated[
     Path,
     path_option("--out", "FILE", "the .safetensors file to write"),
@@ -78,7 +78,10 @@ Told = Annotated[
 
 def certify_model(
     model: Model,
-    input_bound: Bound,
+    input_bound: Bound = None,
+    inputs: Inputs = None,
+    data: Recorded = None,
+    margin: Margin = 0.0,
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
@@ -122,13 +125,14 @@ def certify_model(
     """
     if list_layers:
         return show_layers(model, cell, format)
+    asked = Asked(input_bound, inputs, data, margin)
     if out is not None:
         check_folder(out, *FILES)
     task = Task(steps, alpha, loss, readout_norm, target_bound, length)
     if witness is not None:
         check_target(witness, model, suffix=".json")
     read = load_model(model, cell, ignore=ignore or (), layer=layer)
-    certificate = certify(read, input_bound, eps or EPSILONS, norm, training=task)
+    certificate = certify(read, asked.of(model, read.d), eps or EPSILONS, norm, training=task)
     seek = attack or witness is not None
     against = attacked(read, certificate, witness) if seek else None
     if out is not None:
@@ -170,7 +174,7 @@ def print_certificate(certificate: Certificate) -> None:
     if certificate.verdict == "certified":
         what = "state" if certificate.training is not None else "output h"
         echo(f"certified: λ = {factor(certificate.lam)} < 1 in the {certificate.norm} norm")
-        echo(f"every ‖x_t‖₂ ≤ {certificate.input_bound:g}; ε bounds the {what}'s Euclidean norm")
+        echo(f"{certificate.speaks_of}; ε bounds the {what}'s Euclidean norm")
         print_table(("ε", "k"), [(f"{eps:g}", k) for eps, k in certificate.windows])
         echo(
             f"from one state, under inputs at most δ apart, outputs are at most "
@@ -275,9 +279,12 @@ def print_training(training: TrainingCertificate | None) -> None:
 
 def truncate_model(
     model: Model,
-    input_bound: Bound,
     eps: Annotated[float, typer.Option("--eps", help="target ε")],
     out: Out,
+    input_bound: Bound = None,
+    inputs: Inputs = None,
+    data: Recorded = None,
+    margin: Margin = 0.0,
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
@@ -285,13 +292,13 @@ def truncate_model(
     format: As = Format.text,
 ) -> int:
     """Write the feed-forward equivalent and its certificate; exit 1 if none is certified."""
+    asked = Asked(input_bound, inputs, data, margin)
     check_target(out, model)
     if page is not None:
         check_folder(page, *FILES)
+    read = load_model(model, cell, ignore=ignore or (), layer=layer)
     try:
-        module, certificate = truncate(
-            model, eps, input_bound, cell=cell, ignore=ignore or (), layer=layer
-        )
+        module, certificate = truncate(read, eps, asked.of(model, read.d))
     except NotCertifiedError as error:
         return show_certificate(error.certificate, format)
     save_truncated(module, certificate, out)
