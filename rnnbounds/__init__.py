@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from impl.certificate.certify import Certificate, certify
     from impl.convert.truncate import load_certificate, load_truncated, save_truncated, truncate
+    from impl.memory.measure import Measurement, measure
     from impl.training.certificate import Task
     from impl.training.contraction import contraction
     from impl.training.projection import stable
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CLAIMS",
     "Certificate",
+    "Measurement",
     "Task",
     "assert_contractive",
     "assert_receptive_field",
@@ -37,6 +39,7 @@ __all__ = [
     "contraction",
     "load_certificate",
     "load_truncated",
+    "measure",
     "save_truncated",
     "stable",
     "stable_lstm_",
@@ -46,6 +49,7 @@ __all__ = [
 _HOMES = {
     "CLAIMS": "theory",
     "Certificate": "impl.certificate.certify",
+    "Measurement": "impl.memory.measure",
     "Task": "impl.training.certificate",
     "assert_contractive": "rnnbounds.assertions",
     "assert_receptive_field": "rnnbounds.assertions",
@@ -55,6 +59,7 @@ _HOMES = {
     "contraction": "impl.training.contraction",
     "load_certificate": "impl.convert.truncate",
     "load_truncated": "impl.convert.truncate",
+    "measure": "impl.memory.measure",
     "save_truncated": "impl.convert.truncate",
     "stable": "impl.training.projection",
     "stable_lstm_": "impl.training.stable_lstm",

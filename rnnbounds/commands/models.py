@@ -13,6 +13,8 @@ from impl.certificate.certify import EPSILONS, Certificate, certify
 from impl.convert.truncate import NotCertifiedError, save_truncated, truncate
 from impl.errors import shown
 from impl.gradients.loss import LOSSES
+from impl.models.loaded import LoadedModel
+from impl.reading.adapters import load_model
 from impl.reading.files import check_target
 from impl.reading.misfit import LISTED
 from impl.training.certificate import LENGTH, Task, TrainingCertificate
@@ -90,6 +92,10 @@ def certify_model(
         Path | None,
         path_option("--out", "DIR", "for certificate.json, its page"),
     ] = None,
+    data: Annotated[
+        Path | None,
+        path_option("--data", "FILE", "inputs that it is measured on as well, as `measure` does"),
+    ] = None,
     format: As = Format.text,
 ) -> int:
     """Certify λ, the memory length k(ε) and all constants; exit 1 unless certified.
@@ -99,12 +105,35 @@ def certify_model(
     if out is not None:
         check_folder(out, *FILES)
     task = Task(steps, alpha, loss, readout_norm, target_bound, length)
-    certificate = certify(
-        model, input_bound, eps or EPSILONS, norm, cell=cell, ignore=ignore or (), training=task
-    )
+    loaded = load_model(model, cell, ignore=ignore or ())
+    certificate = certify(loaded, input_bound, eps or EPSILONS, norm, training=task)
+    if data is not None:
+        return certified_on(loaded, certificate, data, out, format)
     if out is not None:
         tell(certificate.to_json(), out, model, format)
     return show_certificate(certificate, format, certified=certificate.verdict == "certified")
+
+
+def certified_on(
+    model: LoadedModel[Any], certificate: Certificate, data: Path, out: Path | None, format: Format
+) -> int:
+    """What is certified and, apart from it, what is seen on data."""
+    from impl.memory.measure import measure
+    from rnnbounds.commands.measure import print_measurement, tell_both
+
+    epsilons, bound = [eps for eps, _ in certificate.windows], certificate.input_bound
+    told, document = (
+        measure(model, data, epsilons=epsilons, input_bound=bound),
+        certificate.to_json(),
+    )
+    if out is not None:
+        tell_both(told, document, out, format)
+    if format is Format.json:
+        print_json(document | {"on_your_data": told.to_json()})
+    else:
+        print_certificate(certificate)
+        print_measurement(told)
+    return int(certificate.verdict != "certified")
 
 
 def tell(
