@@ -4,8 +4,8 @@ Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from flint import arb, ctx
@@ -37,7 +37,6 @@ class VanillaAnalysis(Analysis):
     model: LoadedModel[RNN]
     parts: Parts
     region: str = ALL
-    rounds_to_one: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def unsought(self) -> str | None:

@@ -21,7 +21,9 @@ class CellError(InputError):
     """A cell of no source."""
 
     def __init__(self) -> None:
-        super().__init__("--cell and --ignore are about --source; name a source, or leave them out")
+        super().__init__(
+            "--cell, --ignore and --layer are about --source; name a source, or leave them out"
+        )
 
 
 def check_file(
@@ -41,15 +43,18 @@ def check_file(
     ignore: Annotated[
         list[str] | None, typer.Option("--ignore", help="a tensor of --source to leave out")
     ] = None,
+    layer: Annotated[
+        str | None, typer.Option("--layer", help="the part of --source that is meant")
+    ] = None,
     format: As = Format.text,
 ) -> int:
     """Prove the certificate of a file anew in ball arithmetic; exit 1 if any part falls.
 
     Of truncated models those of vanilla cells can be checked.
     """
-    if source is None and (cell is not None or ignore):
+    if source is None and (cell is not None or layer is not None or ignore):
         raise CellError
-    original = None if source is None else read_source(source, cell, ignore or ())
+    original = None if source is None else read_source(source, cell, ignore or (), layer)
     certificate, findings = (check_truncated if is_truncated(file) else check)(file, original)
     holds = all(finding.holds for finding in findings)
     if format is Format.json:
@@ -80,10 +85,12 @@ def check_file(
     return int(not holds)
 
 
-def read_source(path: Path, cell: str | None, ignore: Sequence[str]) -> Source:
+def read_source(
+    path: Path, cell: str | None, ignore: Sequence[str], layer: str | None = None
+) -> Source:
     """The original model, whatever wrote it: torch reads it."""
     from impl.reading.adapters import load_model
 
-    held = load_model(path, cell, ignore=ignore)
+    held = load_model(path, cell, ignore=ignore, layer=layer)
     weights = {role: part.double().numpy() for role, part in held.weights.items()}
     return Source(held.name, held.dtype, weights)

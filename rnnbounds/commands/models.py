@@ -8,17 +8,20 @@ from typing import Annotated, Any
 
 import typer
 
-from impl.cells.table import NORM_NAMES
+from impl.cells.stacks.stack import PREFIX
+from impl.cells.table import CELLS, NORM_NAMES, STACK
 from impl.certificate.certify import EPSILONS, Certificate, certify
 from impl.convert.truncate import NotCertifiedError, save_truncated, truncate
 from impl.errors import shown
 from impl.gradients.loss import LOSSES
-from impl.models.loaded import LoadedModel
+from impl.memory.measure import measure
 from impl.reading.adapters import load_model
 from impl.reading.files import check_target
 from impl.reading.misfit import LISTED
 from impl.training.certificate import LENGTH, Task, TrainingCertificate
 from reports.pages.certificate import FILES, certificate_page, write_certificate
+from rnnbounds.commands.layers import List, show_layers
+from rnnbounds.commands.measured import show_both
 from rnnbounds.commands.options import As, path_option
 from rnnbounds.output import (
     Format,
@@ -31,14 +34,19 @@ from rnnbounds.output import (
 )  # fmt: skip
 
 Model = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="a safetensors file or a weights_only state dict")
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        help="a safetensors file, a weights_only state dict, an ONNX model, or "
+        "package.module:factory, whose code is run",
+    ),
 ]
 Cell = Annotated[
     str | None,
     typer.Option(
         "--cell",
-        help="linear, rnn-tanh, rnn-relu, …, lstm, gru (torch's), gru-cho, …, stack (of layers); "
-        "asked for where the file, names and shapes do not say it",
+        help=f"{', '.join(CELLS)}, any of them after {PREFIX} or {STACK} (of layers); asked for "
+        "where the file, names and shapes do not say it",
     ),
 ]
 Ignore = Annotated[
@@ -47,6 +55,12 @@ Ignore = Annotated[
         "--ignore",
         metavar="NAME",
         help="a tensor beside the cell's own that is left out on purpose; repeatable",
+    ),
+]
+Layer = Annotated[
+    str | None,
+    typer.Option(
+        "--layer", help="the part of a bigger model that is meant, as encoder.rnn; --list has them"
     ),
 ]
 Bound = Annotated[float, typer.Option("--input-bound", help="B, with ‖x_t‖₂ ≤ B for every input")]
@@ -67,6 +81,7 @@ def certify_model(
     input_bound: Bound,
     cell: Cell = None,
     ignore: Ignore = None,
+    layer: Layer = None,
     eps: Annotated[list[float] | None, typer.Option("--eps", help="target ε; repeatable")] = None,
     norm: Annotated[str, typer.Option("--norm", help=f"auto, {', '.join(NORM_NAMES)}")] = "auto",
     steps: Annotated[
@@ -96,44 +111,27 @@ def certify_model(
         Path | None,
         path_option("--data", "FILE", "inputs that it is measured on as well, as `measure` does"),
     ] = None,
+    list_layers: List = False,
     format: As = Format.text,
 ) -> int:
     """Certify λ, the memory length k(ε) and all constants; exit 1 unless certified.
 
     With --steps and --alpha also the k after training, for projected descent in full and truncated.
     """
+    if list_layers:
+        return show_layers(model, cell, format)
     if out is not None:
         check_folder(out, *FILES)
     task = Task(steps, alpha, loss, readout_norm, target_bound, length)
-    loaded = load_model(model, cell, ignore=ignore or ())
+    loaded = load_model(model, cell, ignore=ignore or (), layer=layer)
     certificate = certify(loaded, input_bound, eps or EPSILONS, norm, training=task)
     if data is not None:
-        return certified_on(loaded, certificate, data, out, format)
+        told = measure(loaded, data, eps=eps or EPSILONS, input_bound=input_bound)
+        show_both(told, certificate.to_json(), out, format, lambda: print_certificate(certificate))
+        return int(certificate.verdict != "certified")
     if out is not None:
         tell(certificate.to_json(), out, model, format)
     return show_certificate(certificate, format, certified=certificate.verdict == "certified")
-
-
-def certified_on(
-    model: LoadedModel[Any], certificate: Certificate, data: Path, out: Path | None, format: Format
-) -> int:
-    """What is certified and, apart from it, what is seen on data."""
-    from impl.memory.measure import measure
-    from rnnbounds.commands.measure import print_measurement, tell_both
-
-    epsilons, bound = [eps for eps, _ in certificate.windows], certificate.input_bound
-    told, document = (
-        measure(model, data, epsilons=epsilons, input_bound=bound),
-        certificate.to_json(),
-    )
-    if out is not None:
-        tell_both(told, document, out, format)
-    if format is Format.json:
-        print_json(document | {"on_your_data": told.to_json()})
-    else:
-        print_certificate(certificate)
-        print_measurement(told)
-    return int(certificate.verdict != "certified")
 
 
 def tell(
@@ -272,6 +270,7 @@ def truncate_model(
     out: Out,
     cell: Cell = None,
     ignore: Ignore = None,
+    layer: Layer = None,
     page: Told = None,
     format: As = Format.text,
 ) -> int:
@@ -280,7 +279,9 @@ def truncate_model(
     if page is not None:
         check_folder(page, *FILES)
     try:
-        module, certificate = truncate(model, eps, input_bound, cell=cell, ignore=ignore or ())
+        module, certificate = truncate(
+            model, eps, input_bound, cell=cell, ignore=ignore or (), layer=layer
+        )
     except NotCertifiedError as error:
         return show_certificate(error.certificate, format)
     save_truncated(module, certificate, out)

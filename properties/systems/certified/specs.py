@@ -121,6 +121,9 @@ def extremal(make: Make) -> Iterator[SystemSpec]:
             alike, cell="rnn-tanh", norm=norm, inputs="impulse", scale=HUGE, lam=0.125, bias=0.0,
             epsilon=0.26,
         )  # fmt: skip
+        yield replace(
+            alike, cell="rnn-tanh", norm=norm, regime="shift", inputs="impulse", n=3, scale=HUGE
+        )
     for dtype in DTYPES:
         yield replace(alike, cell="rnn-tanh", scale=1.0, n=3, lam=0.9375, dtype=dtype, seed=7)
 
