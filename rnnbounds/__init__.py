@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from impl.adversary.attack import Attacked, attack
     from impl.certificate.certify import Certificate, certify
     from impl.convert.truncate import load_certificate, load_truncated, save_truncated, truncate
     from impl.memory.measure import Measurement, measure
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLAIMS",
+    "Attacked",
     "Certificate",
     "Measurement",
     "Task",
@@ -37,6 +39,7 @@ __all__ = [
     "assert_receptive_field",
     "assert_remembers",
     "assert_truncation",
+    "attack",
     "certify",
     "contraction",
     "layers",
@@ -51,6 +54,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Attacked": "impl.adversary.attack",
     "CLAIMS": "theory",
     "Certificate": "impl.certificate.certify",
     "Measurement": "impl.memory.measure",
@@ -59,6 +63,7 @@ _HOMES = {
     "assert_receptive_field": "rnnbounds.assertions",
     "assert_remembers": "rnnbounds.assertions",
     "assert_truncation": "rnnbounds.assertions",
+    "attack": "impl.adversary.attack",
     "certify": "impl.certificate.certify",
     "contraction": "impl.training.contraction",
     "layers": "impl.reading.layers",

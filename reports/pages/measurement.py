@@ -54,20 +54,24 @@ def _encoded(document: Document) -> bytes:
 def _bracket(seen: Document, certificate: Document) -> list[Block]:
     """k by each kind of answer, a row an ε."""
     certified = {row["eps"]: row["k"] for row in certificate["truncation"]}
+    found = certificate.get("attacked", {}).get("no_k_below", [])
+    attacked = {row["eps"]: row["k"] or None for row in found}
     stated = {line["eps"]: line for line in (seen["statement"] or {"lines": []})["lines"]}
     rows = []
     for row in seen["memory"]:
         eps, line = row["eps"], stated.get(row["eps"], {"k": None, "share": None})
         share = NOTHING if line["share"] is None else f"{_down(line['share'])} of windows"
-        rows.append((f"{eps:g}", _k(certified.get(eps)), _k(row["k"]), _k(line["k"]), share))
+        ks = (attacked.get(eps), certified.get(eps), row["k"], line["k"])
+        rows.append((f"{eps:g}", *map(_k, ks), share))
     return [
         Paragraph(
             f"Certified: every input with ‖x‖₂ ≤ {certificate['input_bound']:g}, the worst case. "
+            f"Attacked: some of these are proved to be remembered for longer than any smaller k. "
             f"Seen: the windows of the data, the worst of them. Stated: windows drawn like these."
         ),
         Table(
-            ("ε", "k certified", "k seen on your data", "k stated", "at least"),
-            tuple(rows), frozenset((1, 2, 3)),
+            ("ε", "k attacked", "k certified", "k seen on your data", "k stated", "at least"),
+            tuple(rows), frozenset((1, 2, 3, 4)),
             f"Certified in the {certificate['norm']} norm: {certificate['verdict']}.",
         ),
     ]  # fmt: skip

@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from impl.errors import shown
 from impl.memory.measure import Measurement
 from reports.pages.measurement import FILES, measurement_page, write_measurement
-from rnnbounds.output import Format, at_most, echo, print_json, print_table
+from rnnbounds.output import Format, at_most, echo, print_table
 
 ROWS = 12  # lines of the forgetting curve in text
-
-
-def show_both(
-    told: Measurement,
-    certificate: Mapping[str, Any],
-    out: Path | None,
-    format: Format,
-    certified: Callable[[], None],
-) -> None:
-    """What is certified, as `certified` prints it, and, apart from it, what was seen."""
-    if out is not None:
-        tell_both(told, certificate, out, format)
-    if format is Format.json:
-        print_json({**certificate, "on_your_data": told.to_json()})
-        return
-    certified()
-    print_measurement(told)
 
 
 def tell_both(
@@ -42,8 +25,10 @@ def tell_both(
         echo(f"wrote {', '.join(str(folder / name) for name in FILES)}")
 
 
-def print_measurement(told: Measurement) -> None:
+def print_measurement(told: Measurement | None) -> None:
     """What was seen, and what is stated, in lines of text."""
+    if told is None:
+        return
     record = told.to_json()
     echo(
         f"on your data: {told.windows} windows of {told.length} inputs from {shown(told.data)}, "

@@ -8,20 +8,22 @@ from typing import Annotated, Any
 
 import typer
 
+from impl.adversary.attack import Attacked
 from impl.cells.stacks.stack import PREFIX
 from impl.cells.table import CELLS, NORM_NAMES, STACK
 from impl.certificate.certify import EPSILONS, Certificate, certify
 from impl.convert.truncate import NotCertifiedError, save_truncated, truncate
 from impl.errors import shown
 from impl.gradients.loss import LOSSES
-from impl.memory.measure import measure
+from impl.memory.measure import Measurement, measure
 from impl.reading.adapters import load_model
 from impl.reading.files import check_target
 from impl.reading.misfit import LISTED
 from impl.training.certificate import LENGTH, Task, TrainingCertificate
 from reports.pages.certificate import FILES, certificate_page, write_certificate
+from rnnbounds.commands.attacked import attacked, print_attacked, told
 from rnnbounds.commands.layers import List, show_layers
-from rnnbounds.commands.measured import show_both
+from rnnbounds.commands.measured import print_measurement, tell_both
 from rnnbounds.commands.options import As, path_option
 from rnnbounds.output import (
     Format,
@@ -108,8 +110,13 @@ def certify_model(
         path_option("--out", "DIR", "for certificate.json, its page"),
     ] = None,
     data: Annotated[
-        Path | None,
-        path_option("--data", "FILE", "inputs that it is measured on as well, as `measure` does"),
+        Path | None, path_option("--data", "FILE", "inputs to `measure` it on, beside")
+    ] = None,
+    attack: Annotated[
+        bool, typer.Option("--attack", help="also seek inputs that are remembered for long")
+    ] = False,
+    witness: Annotated[
+        Path | None, path_option("--witness", "FILE", "write these as JSON; implies --attack")
     ] = None,
     list_layers: List = False,
     format: As = Format.text,
@@ -123,15 +130,22 @@ def certify_model(
     if out is not None:
         check_folder(out, *FILES)
     task = Task(steps, alpha, loss, readout_norm, target_bound, length)
-    loaded = load_model(model, cell, ignore=ignore or (), layer=layer)
-    certificate = certify(loaded, input_bound, eps or EPSILONS, norm, training=task)
-    if data is not None:
-        told = measure(loaded, data, eps=eps or EPSILONS, input_bound=input_bound)
-        show_both(told, certificate.to_json(), out, format, lambda: print_certificate(certificate))
-        return int(certificate.verdict != "certified")
-    if out is not None:
-        tell(certificate.to_json(), out, model, format)
-    return show_certificate(certificate, format, certified=certificate.verdict == "certified")
+    if witness is not None:
+        check_target(witness, model, suffix=".json")
+    read = load_model(model, cell, ignore=ignore or (), layer=layer)
+    certificate = certify(read, input_bound, eps or EPSILONS, norm, training=task)
+    seek = attack or witness is not None
+    against = attacked(read, certificate, witness) if seek else None
+    document = certificate.to_json() | told(against)
+    seen = (
+        None if data is None else measure(read, data, eps=eps or EPSILONS, input_bound=input_bound)
+    )
+    if out is not None and seen is None:
+        tell(document, out, model, format)
+    elif out is not None and seen is not None:
+        tell_both(seen, document, out, format)
+    certified = certificate.verdict == "certified"
+    return show_certificate(certificate, format, certified=certified, against=against, seen=seen)
 
 
 def tell(
@@ -143,12 +157,23 @@ def tell(
         echo(f"wrote {folder / 'index.html'} and {folder / 'certificate.json'}")
 
 
-def show_certificate(certificate: Certificate, format: Format, *, certified: bool = False) -> int:
-    """Print a certificate; 1 unless what was asked for is certified."""
+def show_certificate(
+    certificate: Certificate,
+    format: Format,
+    *,
+    certified: bool = False,
+    against: Attacked | None = None,
+    seen: Measurement | None = None,
+) -> int:
+    """Print a certificate, then what was found against it, then what was seen on data; 1 unless
+    what was asked is certified."""
     if format is Format.json:
-        print_json(certificate.to_json())
+        data = {} if seen is None else {"on_your_data": seen.to_json()}
+        print_json(certificate.to_json() | told(against) | data)
     else:
         print_certificate(certificate)
+        print_attacked(certificate, against)
+        print_measurement(seen)
     return int(not certified)
 
 
