@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from impl.adversary.attack import Attacked, attack
     from impl.certificate.certify import Certificate, certify
     from impl.convert.truncate import load_certificate, load_truncated, save_truncated, truncate
+    from impl.memory.measure import Measurement, measure
     from impl.reading.layers import layers
     from impl.training.certificate import Task
     from impl.training.contraction import contraction
@@ -32,6 +33,7 @@ __all__ = [
     "CLAIMS",
     "Attacked",
     "Certificate",
+    "Measurement",
     "Task",
     "assert_contractive",
     "assert_receptive_field",
@@ -43,6 +45,7 @@ __all__ = [
     "layers",
     "load_certificate",
     "load_truncated",
+    "measure",
     "save_truncated",
     "stable",
     "stable_",
@@ -54,6 +57,7 @@ _HOMES = {
     "Attacked": "impl.adversary.attack",
     "CLAIMS": "theory",
     "Certificate": "impl.certificate.certify",
+    "Measurement": "impl.memory.measure",
     "Task": "impl.training.certificate",
     "assert_contractive": "rnnbounds.assertions",
     "assert_receptive_field": "rnnbounds.assertions",
@@ -65,6 +69,7 @@ _HOMES = {
     "layers": "impl.reading.layers",
     "load_certificate": "impl.convert.truncate",
     "load_truncated": "impl.convert.truncate",
+    "measure": "impl.memory.measure",
     "save_truncated": "impl.convert.truncate",
     "stable": "impl.training.projection",
     "stable_": "impl.training.stable_module",
