@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     from impl.adversary.attack import Attacked, attack
     from impl.certificate.certify import Certificate, certify
     from impl.convert.truncate import load_certificate, load_truncated, save_truncated, truncate
+    from impl.reading.layers import layers
     from impl.training.certificate import Task
+    from impl.training.contraction import contraction
     from impl.training.projection import stable
     from impl.training.stable_lstm import stable_lstm_
+    from impl.training.stable_module import stable_
     from rnnbounds.assertions import (
         assert_contractive,
         assert_receptive_field,
@@ -36,10 +39,13 @@ __all__ = [
     "assert_truncation",
     "attack",
     "certify",
+    "contraction",
+    "layers",
     "load_certificate",
     "load_truncated",
     "save_truncated",
     "stable",
+    "stable_",
     "stable_lstm_",
     "truncate",
 ]
@@ -55,10 +61,13 @@ _HOMES = {
     "assert_truncation": "rnnbounds.assertions",
     "attack": "impl.adversary.attack",
     "certify": "impl.certificate.certify",
+    "contraction": "impl.training.contraction",
+    "layers": "impl.reading.layers",
     "load_certificate": "impl.convert.truncate",
     "load_truncated": "impl.convert.truncate",
     "save_truncated": "impl.convert.truncate",
     "stable": "impl.training.projection",
+    "stable_": "impl.training.stable_module",
     "stable_lstm_": "impl.training.stable_lstm",
     "truncate": "impl.convert.truncate",
 }

@@ -24,6 +24,7 @@ from impl.models.torch_machine import require_sound
 from impl.norms.semidefinite import SOLVED, left_out
 from impl.norms.state_norms import StateNorm
 from impl.reading.adapters import Source, load_model
+from impl.renames import renamed
 from impl.training.certificate import Task, TrainingCertificate
 
 SCHEMA = "rnnbounds/certificate/1"
@@ -173,28 +174,30 @@ class Certificate:
         }
 
 
+@renamed(epsilons="eps", epsilon="eps")
 def certify(
     model: Source | LoadedModel[Any],
     input_bound: float,
-    epsilons: Sequence[float] = EPSILONS,
+    eps: float | Sequence[float] = EPSILONS,
     norm: str = "auto",
     *,
     cell: str | None = None,
     ignore: Collection[str] = (),
+    layer: str | None = None,
     training: Task | None = None,
 ) -> Certificate:
     """Certify, refute or leave undecided that a model is stable under inputs ‖x_t‖₂ ≤ B.
 
-    `model`, `cell` and `ignore` as in `load_model`; `norm` is one of the cell's, or "auto", which
-    keeps the one with the least k at the smallest ε; `training` is the training that is asked
-    about. The model is the cell in real arithmetic with the weights as stored and both biases added
-    unrounded; both runs of a gap start from the zero state.
+    `model`, `cell`, `ignore` and `layer` as in `load_model`; `eps` is one ε or several; `norm` is
+    one of the cell's, or "auto", which keeps the one with the least k at the smallest ε; `training`
+    is the training that is asked about. The model is the cell in real arithmetic with the weights
+    as stored and both biases added unrounded; both runs of a gap start from the zero state.
     Raises an InputError for what is no model, for B < 0, ε ≤ 0, NaN, norms and training that the
     cell has not. Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
     """
     require_sound()
-    loaded = load_model(model, cell, ignore=ignore)
-    bound, epsilons = _checked(input_bound, epsilons)
+    loaded = load_model(model, cell, ignore=ignore, layer=layer)
+    bound, epsilons = _checked(input_bound, (eps,) if isinstance(eps, (int, float)) else eps)
     kind, task = kind_of(loaded.name), training or Task()
     if not kind.trains and task != Task():
         raise NotTrainedError(kind)
@@ -228,7 +231,7 @@ def certify(
         constants=system.constants(best)
         | {"gain": best.gain if forgets else math.inf}
         | ({} if trained is None else trained.named),
-        windows=tuple((eps, best.window(eps) if forgets else None) for eps in epsilons),
+        windows=tuple((one, best.window(one) if forgets else None) for one in epsilons),
         tried=tuple((tried.name, tried.lam, tried.window(smallest)) for tried in norms),
         weights=best.weights,
         rounding=rounding.bound,

@@ -4,23 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from impl.adversary.attack import Attacked, attack, bracket
 from impl.adversary.check import save_attacked
 from impl.certificate.certify import Certificate
+from rnnbounds.commands.options import path_option
 from rnnbounds.output import echo
+
+Attack = Annotated[
+    bool, typer.Option("--attack", help="also seek inputs that are remembered for long")
+]
+Witness = Annotated[
+    Path | None, path_option("--witness", "FILE", "write these as JSON; implies --attack")
+]
 
 
 def attacked(
-    model: Path, certificate: Certificate, ignore: Collection[str], witness: Path | None
+    model: Path | str,
+    certificate: Certificate,
+    ignore: Collection[str],
+    layer: str | None,
+    witness: Path | None,
 ) -> Attacked:
     """The attack on the model of a certificate at its ε, written to a file if one is named.
 
     Raises ContradictionError before anything is written.
     """
     epsilons = [epsilon for epsilon, _ in certificate.windows]
-    found = attack(model, certificate.input_bound, epsilons, cell=certificate.cell, ignore=ignore)
+    found = attack(
+        model, certificate.input_bound, epsilons, cell=certificate.cell, ignore=ignore, layer=layer
+    )
     bracket(certificate, found)
     if witness is not None:
         save_attacked(found, witness)

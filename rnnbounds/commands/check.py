@@ -22,7 +22,9 @@ class CellError(InputError):
     """A cell of no source."""
 
     def __init__(self) -> None:
-        super().__init__("--cell and --ignore are about --source; name a source, or leave them out")
+        super().__init__(
+            "--cell, --ignore and --layer are about --source; name a source, or leave them out"
+        )
 
 
 class ModelNeededError(InputError):
@@ -50,6 +52,9 @@ def check_file(
     ignore: Annotated[
         list[str] | None, typer.Option("--ignore", help="a tensor of --source to leave out")
     ] = None,
+    layer: Annotated[
+        str | None, typer.Option("--layer", help="the part of --source that is meant")
+    ] = None,
     format: As = Format.text,
 ) -> int:
     """Prove the certificate of a file anew in ball arithmetic; exit 1 if any part falls.
@@ -58,10 +63,10 @@ def check_file(
     replayed on their model, the --source.
     """
     if begins_as_attacked(file):
-        return check_witnesses(file, source, cell, ignore or (), format)
-    if source is None and (cell is not None or ignore):
+        return check_witnesses(file, source, cell, ignore or (), layer, format)
+    if source is None and (cell is not None or layer is not None or ignore):
         raise CellError
-    original = None if source is None else read_source(source, cell, ignore or ())
+    original = None if source is None else read_source(source, cell, ignore or (), layer)
     certificate, findings = (check_truncated if is_truncated(file) else check)(file, original)
     holds = all(finding.holds for finding in findings)
     if format is Format.json:
@@ -80,7 +85,12 @@ def check_file(
 
 
 def check_witnesses(
-    file: Path, source: Path | None, cell: str | None, ignore: Sequence[str], format: Format
+    file: Path,
+    source: Path | None,
+    cell: str | None,
+    ignore: Sequence[str],
+    layer: str | None,
+    format: Format,
 ) -> int:
     """Replay witnesses of long memories on their model, in balls; exit 1 if any falls."""
     if source is None:
@@ -88,7 +98,8 @@ def check_witnesses(
     from impl.adversary.check import check_attacked
     from impl.reading.adapters import load_model
 
-    document, findings = check_attacked(file, load_model(source, cell, ignore=ignore))
+    held = load_model(source, cell, ignore=ignore, layer=layer)
+    document, findings = check_attacked(file, held)
     holds = all(finding.holds for finding in findings)
     if format is Format.json:
         print_json({**_found(file, holds, findings), "attacked": document})
@@ -117,10 +128,12 @@ def _print_findings(findings: Sequence[Finding]) -> None:
     )
 
 
-def read_source(path: Path, cell: str | None, ignore: Sequence[str]) -> Source:
+def read_source(
+    path: Path, cell: str | None, ignore: Sequence[str], layer: str | None = None
+) -> Source:
     """The original model, whatever wrote it: torch reads it."""
     from impl.reading.adapters import load_model
 
-    held = load_model(path, cell, ignore=ignore)
+    held = load_model(path, cell, ignore=ignore, layer=layer)
     weights = {role: part.double().numpy() for role, part in held.weights.items()}
     return Source(held.name, held.dtype, weights)

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from impl.adversary.attack import Attacked
-from impl.cells.table import NORM_NAMES
+from impl.cells.stacks.stack import PREFIX
+from impl.cells.table import CELLS, NORM_NAMES, STACK
 from impl.certificate.certify import EPSILONS, Certificate, certify
 from impl.convert.truncate import NotCertifiedError, save_truncated, truncate
 from impl.errors import shown
@@ -18,7 +19,8 @@ from impl.reading.files import check_target
 from impl.reading.misfit import LISTED
 from impl.training.certificate import LENGTH, Task, TrainingCertificate
 from reports.pages.certificate import FILES, certificate_page, write_certificate
-from rnnbounds.commands.attacked import attacked, print_attacked, told
+from rnnbounds.commands.attacked import Attack, Witness, attacked, print_attacked, told
+from rnnbounds.commands.layers import List, show_layers
 from rnnbounds.commands.options import As, path_option
 from rnnbounds.output import (
     Format,
@@ -31,14 +33,19 @@ from rnnbounds.output import (
 )  # fmt: skip
 
 Model = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="a safetensors file or a weights_only state dict")
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        help="a safetensors file, a weights_only state dict, an ONNX model, or "
+        "package.module:factory, whose code is run",
+    ),
 ]
 Cell = Annotated[
     str | None,
     typer.Option(
         "--cell",
-        help="linear, rnn-tanh, rnn-relu, …, lstm, gru (torch's), gru-cho, …, stack (of layers); "
-        "asked for where the file, names and shapes do not say it",
+        help=f"{', '.join(CELLS)}, any of them after {PREFIX} or {STACK} (of layers); asked for "
+        "where the file, names and shapes do not say it",
     ),
 ]
 Ignore = Annotated[
@@ -47,6 +54,12 @@ Ignore = Annotated[
         "--ignore",
         metavar="NAME",
         help="a tensor beside the cell's own that is left out on purpose; repeatable",
+    ),
+]
+Layer = Annotated[
+    str | None,
+    typer.Option(
+        "--layer", help="the part of a bigger model that is meant, as encoder.rnn; --list has them"
     ),
 ]
 Bound = Annotated[float, typer.Option("--input-bound", help="B, with ‖x_t‖₂ ≤ B for every input")]
@@ -67,6 +80,7 @@ def certify_model(
     input_bound: Bound,
     cell: Cell = None,
     ignore: Ignore = None,
+    layer: Layer = None,
     eps: Annotated[list[float] | None, typer.Option("--eps", help="target ε; repeatable")] = None,
     norm: Annotated[str, typer.Option("--norm", help=f"auto, {', '.join(NORM_NAMES)}")] = "auto",
     steps: Annotated[
@@ -92,33 +106,34 @@ def certify_model(
         Path | None,
         path_option("--out", "DIR", "for certificate.json, its page"),
     ] = None,
-    attack: Annotated[
-        bool, typer.Option("--attack", help="also seek inputs that are remembered for long")
-    ] = False,
-    witness: Annotated[
-        Path | None, path_option("--witness", "FILE", "write these as JSON; implies --attack")
-    ] = None,
+    attack: Attack = False,
+    witness: Witness = None,
+    list_layers: List = False,
     format: As = Format.text,
 ) -> int:
     """Certify λ, the memory length k(ε) and all constants; exit 1 unless certified.
 
     With --steps and --alpha also the k after training, for projected descent in full and truncated.
     """
+    if list_layers:
+        return show_layers(model, cell, format)
     if out is not None:
         check_folder(out, *FILES)
     task = Task(steps, alpha, loss, readout_norm, target_bound, length)
     if witness is not None:
         check_target(witness, model, suffix=".json")
     certificate = certify(
-        model, input_bound, eps or EPSILONS, norm, cell=cell, ignore=ignore or (), training=task
+        model, input_bound, eps or EPSILONS, norm,
+        cell=cell, ignore=ignore or (), layer=layer, training=task,
+    )  # fmt: skip
+    against = (
+        attacked(model, certificate, ignore or (), layer, witness) if attack or witness else None
     )
-    against = None
-    if attack or witness is not None:
-        against = attacked(model, certificate, ignore or (), witness)
     if out is not None:
         tell(certificate.to_json() | told(against), out, model, format)
-    certified = certificate.verdict == "certified"
-    return show_certificate(certificate, format, certified=certified, against=against)
+    return show_certificate(
+        certificate, format, certified=certificate.verdict == "certified", against=against
+    )
 
 
 def tell(
@@ -264,6 +279,7 @@ def truncate_model(
     out: Out,
     cell: Cell = None,
     ignore: Ignore = None,
+    layer: Layer = None,
     page: Told = None,
     format: As = Format.text,
 ) -> int:
@@ -272,7 +288,9 @@ def truncate_model(
     if page is not None:
         check_folder(page, *FILES)
     try:
-        module, certificate = truncate(model, eps, input_bound, cell=cell, ignore=ignore or ())
+        module, certificate = truncate(
+            model, eps, input_bound, cell=cell, ignore=ignore or (), layer=layer
+        )
     except NotCertifiedError as error:
         return show_certificate(error.certificate, format)
     save_truncated(module, certificate, out)
