@@ -14,6 +14,7 @@ from impl.certificate.certify import Certificate
 from rnnbounds.commands.options import path_option
 from rnnbounds.output import echo
 
+Found = Attacked | None
 Attack = Annotated[
     bool, typer.Option("--attack", help="also seek inputs that are remembered for long")
 ]
@@ -43,12 +44,12 @@ def attacked(
     return found
 
 
-def told(found: Attacked | None) -> dict[str, Any]:
+def told(found: Found) -> dict[str, Any]:
     """What a certificate's document says of the attack: nothing if there was none."""
     return {} if found is None else {"attacked": found.to_json(inputs=False)}
 
 
-def print_attacked(certificate: Certificate, found: Attacked | None) -> None:
+def print_attacked(certificate: Certificate, found: Found) -> None:
     """The bracket of a certified model, the lower end alone of any other."""
     if found is None:
         return

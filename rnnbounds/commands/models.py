@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from impl.adversary.attack import Attacked
 from impl.cells.stacks.stack import PREFIX
 from impl.cells.table import CELLS, NORM_NAMES, STACK
 from impl.certificate.certify import EPSILONS, Certificate, certify
@@ -19,7 +18,7 @@ from impl.reading.files import check_target
 from impl.reading.misfit import LISTED
 from impl.training.certificate import LENGTH, Task, TrainingCertificate
 from reports.pages.certificate import FILES, certificate_page, write_certificate
-from rnnbounds.commands.attacked import Attack, Witness, attacked, print_attacked, told
+from rnnbounds.commands.attacked import Attack, Found, Witness, attacked, print_attacked, told
 from rnnbounds.commands.layers import List, show_layers
 from rnnbounds.commands.options import As, path_option
 from rnnbounds.output import (
@@ -126,14 +125,13 @@ def certify_model(
         model, input_bound, eps or EPSILONS, norm,
         cell=cell, ignore=ignore or (), layer=layer, training=task,
     )  # fmt: skip
-    against = (
-        attacked(model, certificate, ignore or (), layer, witness) if attack or witness else None
-    )
+    against = None
+    if attack or witness is not None:
+        against = attacked(model, certificate, ignore or (), layer, witness)
     if out is not None:
         tell(certificate.to_json() | told(against), out, model, format)
-    return show_certificate(
-        certificate, format, certified=certificate.verdict == "certified", against=against
-    )
+    certified = certificate.verdict == "certified"
+    return show_certificate(certificate, format, certified=certified, against=against)
 
 
 def tell(
@@ -146,11 +144,7 @@ def tell(
 
 
 def show_certificate(
-    certificate: Certificate,
-    format: Format,
-    *,
-    certified: bool = False,
-    against: Attacked | None = None,
+    certificate: Certificate, format: Format, *, certified: bool = False, against: Found = None
 ) -> int:
     """Print a certificate, and what was found against it; 1 unless what was asked is certified."""
     if format is Format.json:
