@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from impl.adversary.attack import Attacked
 from impl.cells.stacks.stack import PREFIX
 from impl.cells.table import CELLS, NORM_NAMES, STACK
 from impl.certificate.certify import EPSILONS, Certificate, certify
@@ -21,7 +20,7 @@ from impl.reading.files import check_target
 from impl.reading.misfit import LISTED
 from impl.training.certificate import LENGTH, Task, TrainingCertificate
 from reports.pages.certificate import FILES, certificate_page, write_certificate
-from rnnbounds.commands.attacked import attacked, print_attacked, told
+from rnnbounds.commands.attacked import Attack, Found, Witness, attacked, print_attacked, told
 from rnnbounds.commands.layers import List, show_layers
 from rnnbounds.commands.measured import print_measurement, tell_both
 from rnnbounds.commands.options import As, path_option
@@ -112,12 +111,8 @@ def certify_model(
     data: Annotated[
         Path | None, path_option("--data", "FILE", "inputs to `measure` it on, beside")
     ] = None,
-    attack: Annotated[
-        bool, typer.Option("--attack", help="also seek inputs that are remembered for long")
-    ] = False,
-    witness: Annotated[
-        Path | None, path_option("--witness", "FILE", "write these as JSON; implies --attack")
-    ] = None,
+    attack: Attack = False,
+    witness: Witness = None,
     list_layers: List = False,
     format: As = Format.text,
 ) -> int:
@@ -162,7 +157,7 @@ def show_certificate(
     format: Format,
     *,
     certified: bool = False,
-    against: Attacked | None = None,
+    against: Found = None,
     seen: Measurement | None = None,
 ) -> int:
     """Print a certificate, then what was found against it, then what was seen on data; 1 unless
