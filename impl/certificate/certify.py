@@ -11,13 +11,15 @@ arithmetic. Source: Miller & Hardt, Lemma 1.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from impl.cells.kind import Kind
 from impl.cells.refutation.refute import ALL, BOXLESS, Witness
 from impl.cells.table import CELLS, NORM_NAMES, kind_of
+from impl.certificate.advice import Advice, advise
 from impl.errors import InputError, RangeError, UnknownNameError
 from impl.models.loaded import LoadedModel
 from impl.models.torch_machine import require_sound
@@ -75,6 +77,7 @@ class Certificate:
     refused: why the box that the cell states is not proved; nothing is certified on it. tensors:
     the full names in the source of what was read as the `cell`, by role. ignored, unread: those
     that the caller said to leave out of it, and those of tensors elsewhere (`LoadedModel`).
+    advising: seeks the `advice`.
     """
 
     model: str
@@ -102,6 +105,13 @@ class Certificate:
     tensors: Mapping[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    advising: Callable[[], Advice | None] = field(default=lambda: None, repr=False, compare=False)
+
+    @cached_property
+    def advice(self) -> Advice | None:
+        """What to do next about a model that no norm certifies and nothing refutes, None for
+        others; sought when it is first asked for."""
+        return self.advising()
 
     @property
     def reason(self) -> str | None:
@@ -171,7 +181,7 @@ class Certificate:
             "rounds_to_one": dict(self.rounds_to_one),
             "witness": None if self.witness is None else self.witness.to_json(),
             "training": None if self.training is None else self.training.to_json(),
-        }
+        } | ({} if self.advice is None else {"next": self.advice.to_json()})
 
 
 @renamed(epsilons="eps", epsilon="eps")
@@ -216,6 +226,19 @@ def certify(
     at_one = system.rounds_to_one
     forgets = best.lam < 1 and system.refused is None and not at_one.get(loaded.dtype, 0)
     rounding = system.rounding(best)
+
+    def tries(changed: LoadedModel[Any], B: float) -> tuple[str, float, int | None] | None:
+        told = kind.analyse(changed, B)
+        one = min((told.norm(name) for name in names), key=lambda norm: _rank(norm, epsilons[0]))
+        sound = told.refused is None and not told.rounds_to_one.get(changed.dtype, 0)
+        return (one.name, one.lam, one.window(epsilons[0])) if one.lam < 1 and sound else None
+
+    def advising() -> Advice | None:
+        if undecided != "undecided" or best.lam < 1 or system.refused is not None:
+            return None
+        told = system.constants(best)
+        return advise(loaded, kind, bound, epsilons[0], best.lam, told, tries)
+
     trained = system.training(epsilons, task, best)
     return Certificate(
         model=loaded.source,
@@ -245,6 +268,7 @@ def certify(
         tensors=loaded.tensors,
         ignored=loaded.ignored,
         unread=loaded.unread,
+        advising=advising,
     )
 
 
