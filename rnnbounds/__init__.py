@@ -11,6 +11,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from impl.arithmetic.base import Arithmetic
+    from impl.cells.kind import Kind, fixed
+    from impl.cells.program import ProgramCell, program_kind
+    from impl.cells.table import register
     from impl.certificate.certify import Certificate, certify
     from impl.convert.truncate import load_certificate, load_truncated, save_truncated, truncate
     from impl.reading.layers import layers
@@ -27,16 +31,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLAIMS",
+    "Arithmetic",
     "Certificate",
+    "Kind",
+    "ProgramCell",
     "Task",
     "assert_contractive",
     "assert_receptive_field",
     "assert_remembers",
     "assert_truncation",
     "certify",
+    "fixed",
     "layers",
     "load_certificate",
     "load_truncated",
+    "program_kind",
+    "register",
     "save_truncated",
     "stable",
     "stable_lstm_",
@@ -52,7 +62,13 @@ _HOMES = {
     "assert_remembers": "rnnbounds.assertions",
     "assert_truncation": "rnnbounds.assertions",
     "certify": "impl.certificate.certify",
+    "Arithmetic": "impl.arithmetic.base",
+    "Kind": "impl.cells.kind",
+    "ProgramCell": "impl.cells.program",
+    "fixed": "impl.cells.kind",
     "layers": "impl.reading.layers",
+    "program_kind": "impl.cells.program",
+    "register": "impl.cells.table",
     "load_certificate": "impl.convert.truncate",
     "load_truncated": "impl.convert.truncate",
     "save_truncated": "impl.convert.truncate",
