@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     )
     from theory import CLAIMS
 
+__version__ = "0.1.0"
+
 __all__ = [
     "CLAIMS",
     "Arithmetic",
