@@ -86,7 +86,7 @@ def _computed(part: torch.nn.Module) -> dict[str, Tensor]:
         return {}
     values: dict[str, Tensor] = {}
     for name in part.parametrizations:  # type: ignore[union-attr]
-        value, again = (getattr(part, name).detach() for _ in range(2))
+        value, again = (getattr(part, name) for _ in range(2))
         if not torch.equal(value, again):
             raise WeightsError(f"{name} has another value at each use; call .eval() first")
         values[name] = value

@@ -8,16 +8,19 @@ from typing import Annotated, Any
 
 import typer
 
+from impl.adversary.attack import Attacked
 from impl.cells.stacks.stack import PREFIX
 from impl.cells.table import CELLS, NORM_NAMES, STACK
 from impl.certificate.certify import EPSILONS, Certificate, certify
 from impl.convert.truncate import NotCertifiedError, save_truncated, truncate
 from impl.errors import shown
 from impl.gradients.loss import LOSSES
+from impl.reading.adapters import load_model
 from impl.reading.files import check_target
 from impl.reading.misfit import LISTED
 from impl.training.certificate import LENGTH, Task, TrainingCertificate
 from reports.pages.certificate import FILES, certificate_page, write_certificate
+from rnnbounds.commands.attacked import attacked, print_attacked, told
 from rnnbounds.commands.layers import List, show_layers
 from rnnbounds.commands.options import As, path_option
 from rnnbounds.output import (
@@ -112,6 +115,12 @@ def certify_model(
         Path | None,
         path_option("--out", "DIR", "for certificate.json, its page"),
     ] = None,
+    attack: Annotated[
+        bool, typer.Option("--attack", help="also seek inputs that are remembered for long")
+    ] = False,
+    witness: Annotated[
+        Path | None, path_option("--witness", "FILE", "write these as JSON; implies --attack")
+    ] = None,
     list_layers: List = False,
     format: As = Format.text,
 ) -> int:
@@ -124,13 +133,16 @@ def certify_model(
     if out is not None:
         check_folder(out, *FILES)
     task = Task(steps, alpha, loss, readout_norm, target_bound, length)
-    certificate = certify(
-        model, input_bound, eps or EPSILONS, norm,
-        cell=cell, ignore=ignore or (), layer=layer, training=task,
-    )  # fmt: skip
+    if witness is not None:
+        check_target(witness, model, suffix=".json")
+    read = load_model(model, cell, ignore=ignore or (), layer=layer)
+    certificate = certify(read, input_bound, eps or EPSILONS, norm, training=task)
+    seek = attack or witness is not None
+    against = attacked(read, certificate, witness) if seek else None
     if out is not None:
-        tell(certificate.to_json(), out, model, format)
-    return show_certificate(certificate, format, certified=certificate.verdict == "certified")
+        tell(certificate.to_json() | told(against), out, model, format)
+    certified = certificate.verdict == "certified"
+    return show_certificate(certificate, format, certified=certified, against=against)
 
 
 def tell(
@@ -142,12 +154,19 @@ def tell(
         echo(f"wrote {folder / 'index.html'} and {folder / 'certificate.json'}")
 
 
-def show_certificate(certificate: Certificate, format: Format, *, certified: bool = False) -> int:
-    """Print a certificate; 1 unless what was asked for is certified."""
+def show_certificate(
+    certificate: Certificate,
+    format: Format,
+    *,
+    certified: bool = False,
+    against: Attacked | None = None,
+) -> int:
+    """Print a certificate, and what was found against it; 1 unless what was asked is certified."""
     if format is Format.json:
-        print_json(certificate.to_json())
+        print_json(certificate.to_json() | told(against))
     else:
         print_certificate(certificate)
+        print_attacked(certificate, against)
     return int(not certified)
 
 
