@@ -48,6 +48,7 @@ Cell = Annotated[
         "--cell",
         help=f"{', '.join(CELLS)}, any of them after {PREFIX} or {STACK} (of layers); asked for "
         "where the file, names and shapes do not say it",
+        autocompletion=lambda: [*CELLS, STACK],
     ),
 ]
 Ignore = Annotated[
@@ -84,7 +85,14 @@ def certify_model(
     ignore: Ignore = None,
     layer: Layer = None,
     eps: Annotated[list[float] | None, typer.Option("--eps", help="target ε; repeatable")] = None,
-    norm: Annotated[str, typer.Option("--norm", help=f"auto, {', '.join(NORM_NAMES)}")] = "auto",
+    norm: Annotated[
+        str,
+        typer.Option(
+            "--norm",
+            help=f"auto, {', '.join(NORM_NAMES)}",
+            autocompletion=lambda: ["auto", *NORM_NAMES],
+        ),
+    ] = "auto",
     steps: Annotated[
         int | None, typer.Option("--steps", help="N, of a training run; needs --alpha")
     ] = None,
