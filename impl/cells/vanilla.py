@@ -4,8 +4,8 @@ Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from flint import arb, ctx
@@ -37,7 +37,6 @@ class VanillaAnalysis(Analysis):
     model: LoadedModel[RNN]
     parts: Parts
     region: str = ALL
-    rounds_to_one: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def unsought(self) -> str | None:
@@ -50,8 +49,7 @@ class VanillaAnalysis(Analysis):
 
     def states(self, norm: StateNorm) -> float:
         """B_h ≥ ‖h_t‖₂: the least of C S/(1 − λ) and M_ρ√n."""
-        units = torch.ones(self.model.n, dtype=torch.float64)
-        return min(float(mul_up(self.model.cell.activation.bound, norm_up(units))), norm.states)
+        return min(self.parts.held(norm_up), norm.states)
 
     def constants(self, norm: StateNorm) -> dict[str, float]:
         """All constants of states: the cell's in the Euclidean norm, then those of the norm."""
@@ -66,6 +64,7 @@ class VanillaAnalysis(Analysis):
             "S_0": state_norm("spectral", parts).drive,
             "B_h": self.states(norm),
             "drive": norm.drive,
+            "radius": norm.radius,
             "equivalence": norm.equivalence,
             "reach": norm.reach,
             "steps": norm.steps,
@@ -100,7 +99,8 @@ def parts_of(model: LoadedModel[RNN], input_bound: float) -> Parts:
         offset = [float_above(abs(cell.activation.ball(b))) for b in sums]
     exact = torch.tensor(offset, dtype=torch.float64)
     rho = cell.activation
-    return Parts(cell.W, cell.U[0], exact, rho.slope, input_bound, rho.least)
+    box = torch.full_like(exact, rho.bound)
+    return Parts(cell.W, cell.U[0], exact, rho.slope, input_bound, rho.least, box=box)
 
 
 def vanilla(name: str, rho: Activation) -> Kind:

@@ -11,19 +11,22 @@ arithmetic. Source: Miller & Hardt, Lemma 1.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from impl.cells.kind import Kind
 from impl.cells.refutation.refute import ALL, BOXLESS, Witness
 from impl.cells.table import CELLS, NORM_NAMES, kind_of
+from impl.certificate.advice import Advice, advise
 from impl.errors import InputError, RangeError, UnknownNameError
 from impl.models.loaded import LoadedModel
 from impl.models.torch_machine import require_sound
 from impl.norms.semidefinite import SOLVED, left_out
 from impl.norms.state_norms import StateNorm
 from impl.reading.adapters import Source, load_model
+from impl.renames import renamed
 from impl.training.certificate import Task, TrainingCertificate
 
 SCHEMA = "rnnbounds/certificate/1"
@@ -74,6 +77,7 @@ class Certificate:
     refused: why the box that the cell states is not proved; nothing is certified on it. tensors:
     the full names in the source of what was read as the `cell`, by role. ignored, unread: those
     that the caller said to leave out of it, and those of tensors elsewhere (`LoadedModel`).
+    advising: seeks the `advice`.
     """
 
     model: str
@@ -101,6 +105,13 @@ class Certificate:
     tensors: Mapping[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    advising: Callable[[], Advice | None] = field(default=lambda: None, repr=False, compare=False)
+
+    @cached_property
+    def advice(self) -> Advice | None:
+        """What to do next about a model that no norm certifies and nothing refutes, None for
+        others; sought when it is first asked for."""
+        return self.advising()
 
     @property
     def reason(self) -> str | None:
@@ -170,31 +181,33 @@ class Certificate:
             "rounds_to_one": dict(self.rounds_to_one),
             "witness": None if self.witness is None else self.witness.to_json(),
             "training": None if self.training is None else self.training.to_json(),
-        }
+        } | ({} if self.advice is None else {"next": self.advice.to_json()})
 
 
+@renamed(epsilons="eps", epsilon="eps")
 def certify(
     model: Source | LoadedModel[Any],
     input_bound: float,
-    epsilons: Sequence[float] = EPSILONS,
+    eps: float | Sequence[float] = EPSILONS,
     norm: str = "auto",
     *,
     cell: str | None = None,
     ignore: Collection[str] = (),
+    layer: str | None = None,
     training: Task | None = None,
 ) -> Certificate:
     """Certify, refute or leave undecided that a model is stable under inputs ‖x_t‖₂ ≤ B.
 
-    `model`, `cell` and `ignore` as in `load_model`; `norm` is one of the cell's, or "auto", which
-    keeps the one with the least k at the smallest ε; `training` is the training that is asked
-    about. The model is the cell in real arithmetic with the weights as stored and both biases added
-    unrounded; both runs of a gap start from the zero state.
+    `model`, `cell`, `ignore` and `layer` as in `load_model`; `eps` is one ε or several; `norm` is
+    one of the cell's, or "auto", which keeps the one with the least k at the smallest ε; `training`
+    is the training that is asked about. The model is the cell in real arithmetic with the weights
+    as stored and both biases added unrounded; both runs of a gap start from the zero state.
     Raises an InputError for what is no model, for B < 0, ε ≤ 0, NaN, norms and training that the
     cell has not. Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
     """
     require_sound()
-    loaded = load_model(model, cell, ignore=ignore)
-    bound, epsilons = _checked(input_bound, epsilons)
+    loaded = load_model(model, cell, ignore=ignore, layer=layer)
+    bound, epsilons = _checked(input_bound, (eps,) if isinstance(eps, (int, float)) else eps)
     kind, task = kind_of(loaded.name), training or Task()
     if not kind.trains and task != Task():
         raise NotTrainedError(kind)
@@ -213,6 +226,19 @@ def certify(
     at_one = system.rounds_to_one
     forgets = best.lam < 1 and system.refused is None and not at_one.get(loaded.dtype, 0)
     rounding = system.rounding(best)
+
+    def tries(changed: LoadedModel[Any], B: float) -> tuple[str, float, int | None] | None:
+        told = kind.analyse(changed, B)
+        one = min((told.norm(name) for name in names), key=lambda norm: _rank(norm, epsilons[0]))
+        sound = told.refused is None and not told.rounds_to_one.get(changed.dtype, 0)
+        return (one.name, one.lam, one.window(epsilons[0])) if one.lam < 1 and sound else None
+
+    def advising() -> Advice | None:
+        if undecided != "undecided" or best.lam < 1 or system.refused is not None:
+            return None
+        told = system.constants(best)
+        return advise(loaded, kind, bound, epsilons[0], best.lam, told, tries)
+
     trained = system.training(epsilons, task, best)
     return Certificate(
         model=loaded.source,
@@ -228,7 +254,7 @@ def certify(
         constants=system.constants(best)
         | {"gain": best.gain if forgets else math.inf}
         | ({} if trained is None else trained.named),
-        windows=tuple((eps, best.window(eps) if forgets else None) for eps in epsilons),
+        windows=tuple((one, best.window(one) if forgets else None) for one in epsilons),
         tried=tuple((tried.name, tried.lam, tried.window(smallest)) for tried in norms),
         weights=best.weights,
         rounding=rounding.bound,
@@ -242,6 +268,7 @@ def certify(
         tensors=loaded.tensors,
         ignored=loaded.ignored,
         unread=loaded.unread,
+        advising=advising,
     )
 
 

@@ -48,6 +48,9 @@ class Norm(Protocol):
     def drive(self, cell: Cell, lam: float) -> arb:
         """At least sup ‖φ(0, x)‖_*."""
 
+    def corner(self, cell: Cell, lam: float) -> arb:
+        """At least ‖h‖_* over |h_i| ≤ 1."""
+
     def equivalent(self, C: float) -> bool:
         """Whether ‖h‖₂ ≤ C‖h‖_* is proved."""
 
@@ -71,6 +74,10 @@ class Greatest:
         """max (L‖U_i‖₂B + o_i)/v_i."""
         return largest([unit / arb(a) for unit, a in zip(units(cell), self.v, strict=True)])
 
+    def corner(self, cell: Cell, lam: float) -> arb:
+        """1/min v."""
+        return 1 / arb(min(self.v))
+
     def equivalent(self, C: float) -> bool:
         """‖v‖₂ ≤ C."""
         return bool(sum((a * a for a in self.v), fmpq(0)) <= exact(C) ** 2)
@@ -92,6 +99,10 @@ class Total:
     def drive(self, cell: Cell, lam: float) -> arb:
         """Σ (L‖U_i‖₂B + o_i)."""
         return sum(units(cell), arb(0))
+
+    def corner(self, cell: Cell, lam: float) -> arb:
+        """n."""
+        return arb(len(cell.W))
 
     def equivalent(self, C: float) -> bool:
         """1 ≤ C."""
@@ -136,6 +147,10 @@ class Scaled:
         offset = norm([arb(d) * o for d, o in zip(self.d, cell.offset, strict=True)])
         return self.condition(cell, lam) * (cell.pushed(U) + offset)
 
+    def corner(self, cell: Cell, lam: float) -> arb:
+        """K‖d‖₂."""
+        return self.condition(cell, lam) * norm([arb(d) for d in self.d])
+
     def equivalent(self, C: float) -> bool:
         """1/min d ≤ C."""
         return bool(min(self.d) * exact(C) >= 1)
@@ -166,6 +181,10 @@ class Quadratic:
             [[o] for o in cell.offset]
         )
         return cell.pushed(Q * balls(cell.U)) + norm(offset.entries())
+
+    def corner(self, cell: Cell, lam: float) -> arb:
+        """‖|Q|1‖₂."""
+        return norm([arb(sum(map(abs, row), fmpq(0))) for row in self.Q])
 
     def equivalent(self, C: float) -> bool:
         """C²QᵀQ − I is positive definite, or Q is the 1 × 1 matrix with |Q|C ≥ 1."""

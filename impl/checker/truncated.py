@@ -11,8 +11,9 @@ for what it calls information; the cell, the input bound and each ε are what it
 - equivalence: ‖h‖₂ ≤ C‖h‖_* for all h; reach: ‖h‖_* ≤ c‖h‖₂;
 - gain: C L/(1 − λ), where φ moves by at most L‖Δx‖₂ in ‖·‖_*, is at most the claimed one;
 - constants: each of L_ρ, M_ρ, ‖W‖₂, ‖U‖₂, L_x and S_0 is at least what its name means;
-- states: ‖h_t‖₂ ≤ B_h, by C S/(1 − λ) or by the bound on ρ;
-- window: C S λᵏ/(1 − λ) ≤ ε for each pair (ε, k);
+- radius: ‖h_t‖_* ≤ R for all t, by the bound on ρ alone;
+- states: ‖h_t‖₂ ≤ B_h, by C S/(1 − λ), by C R or by the bound on ρ;
+- window: C λᵏ min(S/(1 − λ), R) ≤ ε for each pair (ε, k);
 - rounding: the bound of `impl.checker.rounding_balls`;
 - source, where the original model is given: its cell, its dtype and its weights are the file's.
 
@@ -81,6 +82,9 @@ def _in_norm(told: Record, norm: Norm, cell: Cell) -> list[Finding]:
     if (c := told.constants["reach"]) < math.inf:
         reached = contracts and norm.reached(cell, lam, c)
         found.append(Finding("reach", reached, f"‖h‖ ≤ {c:.9g} ‖h‖₂"))
+    if (R := told.constants["radius"]) < math.inf:
+        held = contracts and cell.rho.bound * norm.corner(cell, lam) <= R
+        found.append(Finding("radius", bool(held), f"‖h‖ ≤ {R:.9g} at all times"))
     if (gain := told.constants["gain"]) < math.inf:
         detail = f"inputs δ apart drive outputs at most {gain:.9g} δ apart"
         found.append(Finding("gain", contracts and _gains(cell, norm, lam, C, gain), detail))
@@ -118,16 +122,20 @@ def _of_states(told: Record, cell: Cell) -> list[Finding]:
     """What follows for states and windows."""
     if not told.lam < 1:
         return [Finding("states", False, "λ is not below 1")]
-    lam = arb(told.lam)
-    size = arb(told.constants["equivalence"]) * arb(told.constants["drive"])
+    lam, (C, S, R) = arb(told.lam), (told.constants[n] for n in ("equivalence", "drive", "radius"))
+
+    def within(size: arb | int, most: float) -> bool:
+        """Whether C min(S/(1 − λ), R) size ≤ most."""
+        by_drive = arb(C) * arb(S) * size <= arb(most) * (1 - lam)
+        return bool(by_drive or (not math.isinf(R) and arb(C) * arb(R) * size <= most))
+
     found = []
     if (states := told.constants["B_h"]) < math.inf:
         root = arb(len(cell.W)).sqrt()
-        bounded = size <= arb(states) * (1 - lam) or cell.rho.bound * root <= states
+        bounded = within(1, states) or cell.rho.bound * root <= states
         found.append(Finding("states", bool(bounded), f"‖h‖₂ ≤ {states:.9g}"))
     for epsilon, k in told.windows:
-        holds = bool(size * lam**k <= arb(epsilon) * (1 - lam))
-        found.append(Finding("window", holds, f"ε = {epsilon:g} for k = {k}"))
+        found.append(Finding("window", within(lam**k, epsilon), f"ε = {epsilon:g} for k = {k}"))
     return found
 
 

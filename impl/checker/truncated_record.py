@@ -14,8 +14,8 @@ SCHEMA = "rnnbounds/truncated-certificate/1"
 WHOLE = "rnnbounds/certificate/1"
 INFORMATION = ("model", "tensors", "ignored", "unread")
 CONSTANTS = (
-    "L_rho", "M_rho", "W_norm", "U_norm", "L_x", "B_x", "S_0", "B_h", "drive", "equivalence",
-    "reach", "steps", "gain",
+    "L_rho", "M_rho", "W_norm", "U_norm", "L_x", "B_x", "S_0", "B_h", "drive", "radius",
+    "equivalence", "reach", "steps", "gain",
 )  # fmt: skip
 
 _TEXTS = ("cell", "dtype", "sha256", "norm", "verdict")

@@ -84,7 +84,8 @@ class Parts:
 
     slope is L_ρ, and least a lower bound on ρ′. kept: what units keep of their state, (n,), rounded
     up; 0 for vanilla cells. For the others W and U are rounded once, and the norms by diagonal
-    weights, ‖D·‖₂, alone are theirs.
+    weights, ‖D·‖₂, alone are theirs. box: |h_i| ≤ box_i for all t by what activations return, (n,);
+    None where nothing is known.
     """
 
     W: Tensor
@@ -94,6 +95,7 @@ class Parts:
     B: float
     least: float = -math.inf
     kept: Tensor | None = None
+    box: Tensor | None = None
 
     @property
     def fed(self) -> Tensor:
@@ -105,6 +107,10 @@ class Parts:
         """sup |φ(0, x)_i|, (n,)."""
         return add_up(mul_up(self.fed, self.B), self.offset)
 
+    def held(self, size: Callable[[Tensor], Tensor]) -> float:
+        """The largest norm in the box, at its corner: a bound on all states without contraction."""
+        return math.inf if self.box is None else float(size(self.box))
+
 
 def state_norm(name: str, parts: Parts) -> StateNorm:
     """The norm of that name (one of NORMS) with its constants for the cell."""
@@ -114,21 +120,21 @@ def state_norm(name: str, parts: Parts) -> StateNorm:
 def _spectral(p: Parts) -> StateNorm:
     lam = mul_up(p.slope, certified_norm(p.W))
     drive, fed = _euclidean_drive(p, p.U, p.offset)
-    return StateNorm("spectral", float(lam), drive, 1.0, 1.0, fed=fed)
+    return StateNorm("spectral", float(lam), drive, 1.0, 1.0, radius=p.held(norm_up), fed=fed)
 
 
 def _infinity(p: Parts) -> StateNorm:
     lam = mul_up(p.slope, sum_up(p.W.abs()).amax())
     root = float(sqrt_up(float(p.W.shape[1])))
-    fed = float(p.fed.amax())
-    return StateNorm("infinity", float(lam), float(p.units.amax()), root, 1.0, fed=fed)
+    drive, radius, fed = float(p.units.amax()), p.held(torch.amax), float(p.fed.amax())
+    return StateNorm("infinity", float(lam), drive, root, 1.0, radius=radius, fed=fed)
 
 
 def _one(p: Parts) -> StateNorm:
     lam = mul_up(p.slope, sum_up(p.W.mT.abs()).amax())
     root = float(sqrt_up(float(p.W.shape[1])))
-    fed = float(sum_up(p.fed))
-    return StateNorm("one", float(lam), float(sum_up(p.units)), 1.0, root, fed=fed)
+    drive, radius, fed = float(sum_up(p.units)), p.held(sum_up), float(sum_up(p.fed))
+    return StateNorm("one", float(lam), drive, 1.0, root, radius=radius, fed=fed)
 
 
 def _perron(p: Parts) -> StateNorm:
@@ -142,6 +148,7 @@ def _perron(p: Parts) -> StateNorm:
         float(norm_up(v)),
         float(div_up(1.0, v.amin())),
         tuple(v.tolist()),
+        p.held(lambda box: div_up(box, v).amax()),
         fed=float(div_up(p.fed, v).amax()),
     )
 
@@ -164,7 +171,8 @@ def _scaled(name: str, p: Parts, found: WeightedNorm) -> StateNorm:
     lam = float(steep if p.kept is None else add_up(p.kept.amax(), steep))
     smallest, largest = float(div_up(1.0, d.amin())), float(d.amax())
     drive, fed = _scaled_drive(p, d)
-    return StateNorm(name, lam, drive, smallest, largest, tuple(d.tolist()), fed=fed)
+    radius = p.held(lambda box: norm_up(mul_up(d, box)))
+    return StateNorm(name, lam, drive, smallest, largest, tuple(d.tolist()), radius, fed=fed)
 
 
 def _iterated(p: Parts) -> StateNorm:
@@ -188,6 +196,7 @@ def _adapted(p: Parts, one: Iterated) -> StateNorm:
         float(div_up(1.0, d.amin())),
         float(mul_up(one.condition, d.amax())),
         tuple(d.tolist()),
+        p.held(lambda box: mul_up(one.condition, norm_up(mul_up(d, box)))),
         steps=len(one.factors),
         fed=fed,
     )

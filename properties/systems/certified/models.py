@@ -91,8 +91,8 @@ def equivalent(spec: SystemSpec, member: int) -> UnitaryModel | None:
 
 
 def epsilons(spec: SystemSpec) -> tuple[float, ...]:
-    """The ε that are asked for."""
-    return tuple(spec.epsilon * spec.scale * share for share in SHARES)
+    """The ε that are asked for; inputs that saturate units move states by no more than 1."""
+    return tuple(spec.epsilon * min(spec.scale, 1.0) * share for share in SHARES)
 
 
 def chosen(spec: SystemSpec, member: int) -> int:
