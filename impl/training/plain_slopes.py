@@ -92,6 +92,11 @@ class Plain(Elementary):
     def __sub__(self, other: Self) -> Self:
         return self + -other
 
+    def constant(self, c: float) -> Self:
+        """That number in the place of each unit, depending on nothing."""
+        everywhere = torch.full_like(self.low, c)
+        return type(self)(everywhere, everywhere)
+
     def __mul__(self, other: Self) -> Self:
         ends = torch.stack([a * b for a in (self.low, self.high) for b in (other.low, other.high)])
         moved = self.scaled(other.most) + other.scaled(self.most)
