@@ -1,7 +1,8 @@
 """What is certified about one cell, from its comparison on the box that is proved."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import torch
@@ -21,8 +22,7 @@ class ProgramAnalysis(Analysis):
     """What is certified about one cell of `impl.cells.program`.
 
     `named`: the constants of the cell itself. `B`: the bound on its inputs. `refused`: why the box
-    that the cell states is not proved, None if it is; nothing then rests on it. `rounds_to_one`:
-    how many decays may round to 1, by dtype.
+    that the cell states is not proved, None if it is; nothing then rests on it.
     """
 
     cell: Any
@@ -30,15 +30,18 @@ class ProgramAnalysis(Analysis):
     named: Mapping[str, float]
     B: float
     refused: str | None = None
-    rounds_to_one: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, model: LoadedModel[Any], B: float, **more: Any) -> Self:
         """The analysis of a model under inputs ‖x_t‖₂ ≤ B."""
         cell, told = model.cell, model.cell.held(B)
         found, named = cell.compared(told.box, B), cell.constants(told.box, B)
-        at_one = rounds_to_one(cell, told.box, B)
-        return cls(cell, found, named, B, told.reason, at_one, **more)
+        return cls(cell, found, named, B, told.reason, **more)
+
+    @cached_property
+    def rounds_to_one(self) -> Mapping[str, int]:
+        """How many decays may round to 1, by dtype."""
+        return rounds_to_one(self.cell, self.comparison.box, self.B)
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name, one of its kind's."""
@@ -57,7 +60,7 @@ class ProgramAnalysis(Analysis):
         steps, factor = two_norm_steps(norm, self.comparison.box.shape[1])
         return {
             **self.named,
-            "B_x": self.B,
+            "B_x": float(self.B),
             "S_0": float(norm_up(self.comparison.drive[0, -self.comparison.n :])),
             "B_h": self.states(norm),
             "drive": norm.drive,
@@ -85,8 +88,8 @@ class ProgramAnalysis(Analysis):
 
     @property
     def region(self) -> str:
-        """The states that are spoken of."""
-        bounded = bool(torch.isfinite(self.comparison.box).all())
+        """The states that are spoken of: a box also where some of its sides are infinite."""
+        bounded = bool(torch.isfinite(self.comparison.box).any())
         if self.cell.states_box:
             return BOX if bounded else ALL
         return (IMPLIED if bounded else ALL) + BOXLESS

@@ -23,7 +23,10 @@ from impl.training.certificate import Task, TrainingCertificate
 class Analysis(Protocol):
     """All that can be certified about one model under inputs ‖x_t‖₂ ≤ B."""
 
-    rounds_to_one: Mapping[str, int]  # how many decays may, by dtype
+    @property
+    def rounds_to_one(self) -> Mapping[str, int]:
+        """How many decays may, by dtype."""
+        return {}
 
     @property
     def refused(self) -> str | None:

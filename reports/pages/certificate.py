@@ -23,7 +23,13 @@ from reports.redact import redacted
 
 FIRST = ("verdict", "reason", "lambda", "norm", "input_bound", "states", "cell")
 FILES = ("certificate.json", "index.html")
-TITLES = {"lambda": "λ", "sha256": "SHA-256", "eps": "ε", "truncation": "how long it remembers"}
+TITLES = {
+    "lambda": "λ",
+    "next": "what to do next",
+    "sha256": "SHA-256",
+    "eps": "ε",
+    "truncation": "how long it remembers",
+}
 
 
 def certificate_page(document: Mapping[str, Any], title: str, check: str = "") -> Page:

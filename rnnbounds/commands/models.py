@@ -8,15 +8,21 @@ from typing import Annotated, Any
 
 import typer
 
-from impl.cells.table import NORM_NAMES
+from impl.cells.stacks.stack import PREFIX
+from impl.cells.table import CELLS, NORM_NAMES, STACK
 from impl.certificate.certify import EPSILONS, Certificate, certify
 from impl.convert.truncate import NotCertifiedError, save_truncated, truncate
 from impl.errors import shown
 from impl.gradients.loss import LOSSES
+from impl.memory.measure import Measurement, measure
+from impl.reading.adapters import load_model
 from impl.reading.files import check_target
 from impl.reading.misfit import LISTED
 from impl.training.certificate import LENGTH, Task, TrainingCertificate
 from reports.pages.certificate import FILES, certificate_page, write_certificate
+from rnnbounds.commands.attacked import Attack, Found, Witness, attacked, print_attacked, told
+from rnnbounds.commands.layers import List, show_layers
+from rnnbounds.commands.measured import print_measurement, tell_both
 from rnnbounds.commands.options import As, path_option
 from rnnbounds.output import (
     Format,
@@ -29,14 +35,20 @@ from rnnbounds.output import (
 )  # fmt: skip
 
 Model = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="a safetensors file or a weights_only state dict")
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        help="a safetensors file, a weights_only state dict, an ONNX model, or "
+        "package.module:factory, whose code is run",
+    ),
 ]
 Cell = Annotated[
     str | None,
     typer.Option(
         "--cell",
-        help="linear, rnn-tanh, rnn-relu, …, lstm, gru (torch's), gru-cho, …, stack (of layers); "
-        "asked for where the file, names and shapes do not say it",
+        help=f"{', '.join(CELLS)}, any of them after {PREFIX} or {STACK} (of layers); asked for "
+        "where the file, names and shapes do not say it",
+        autocompletion=lambda: [*CELLS, STACK],
     ),
 ]
 Ignore = Annotated[
@@ -45,6 +57,12 @@ Ignore = Annotated[
         "--ignore",
         metavar="NAME",
         help="a tensor beside the cell's own that is left out on purpose; repeatable",
+    ),
+]
+Layer = Annotated[
+    str | None,
+    typer.Option(
+        "--layer", help="the part of a bigger model that is meant, as encoder.rnn; --list has them"
     ),
 ]
 Bound = Annotated[float, typer.Option("--input-bound", help="B, with ‖x_t‖₂ ≤ B for every input")]
@@ -65,8 +83,16 @@ def certify_model(
     input_bound: Bound,
     cell: Cell = None,
     ignore: Ignore = None,
+    layer: Layer = None,
     eps: Annotated[list[float] | None, typer.Option("--eps", help="target ε; repeatable")] = None,
-    norm: Annotated[str, typer.Option("--norm", help=f"auto, {', '.join(NORM_NAMES)}")] = "auto",
+    norm: Annotated[
+        str,
+        typer.Option(
+            "--norm",
+            help=f"auto, {', '.join(NORM_NAMES)}",
+            autocompletion=lambda: ["auto", *NORM_NAMES],
+        ),
+    ] = "auto",
     steps: Annotated[
         int | None, typer.Option("--steps", help="N, of a training run; needs --alpha")
     ] = None,
@@ -90,21 +116,39 @@ def certify_model(
         Path | None,
         path_option("--out", "DIR", "for certificate.json, its page"),
     ] = None,
+    data: Annotated[
+        Path | None, path_option("--data", "FILE", "inputs to `measure` it on, beside")
+    ] = None,
+    attack: Attack = False,
+    witness: Witness = None,
+    list_layers: List = False,
     format: As = Format.text,
 ) -> int:
     """Certify λ, the memory length k(ε) and all constants; exit 1 unless certified.
 
     With --steps and --alpha also the k after training, for projected descent in full and truncated.
     """
+    if list_layers:
+        return show_layers(model, cell, format)
     if out is not None:
         check_folder(out, *FILES)
     task = Task(steps, alpha, loss, readout_norm, target_bound, length)
-    certificate = certify(
-        model, input_bound, eps or EPSILONS, norm, cell=cell, ignore=ignore or (), training=task
+    if witness is not None:
+        check_target(witness, model, suffix=".json")
+    read = load_model(model, cell, ignore=ignore or (), layer=layer)
+    certificate = certify(read, input_bound, eps or EPSILONS, norm, training=task)
+    seek = attack or witness is not None
+    against = attacked(read, certificate, witness) if seek else None
+    document = certificate.to_json() | told(against)
+    seen = (
+        None if data is None else measure(read, data, eps=eps or EPSILONS, input_bound=input_bound)
     )
-    if out is not None:
-        tell(certificate.to_json(), out, model, format)
-    return show_certificate(certificate, format, certified=certificate.verdict == "certified")
+    if out is not None and seen is None:
+        tell(document, out, model, format)
+    elif out is not None and seen is not None:
+        tell_both(seen, document, out, format)
+    certified = certificate.verdict == "certified"
+    return show_certificate(certificate, format, certified=certified, against=against, seen=seen)
 
 
 def tell(
@@ -116,12 +160,23 @@ def tell(
         echo(f"wrote {folder / 'index.html'} and {folder / 'certificate.json'}")
 
 
-def show_certificate(certificate: Certificate, format: Format, *, certified: bool = False) -> int:
-    """Print a certificate; 1 unless what was asked for is certified."""
+def show_certificate(
+    certificate: Certificate,
+    format: Format,
+    *,
+    certified: bool = False,
+    against: Found = None,
+    seen: Measurement | None = None,
+) -> int:
+    """Print a certificate, then what was found against it, then what was seen on data; 1 unless
+    what was asked is certified."""
     if format is Format.json:
-        print_json(certificate.to_json())
+        data = {} if seen is None else {"on_your_data": seen.to_json()}
+        print_json(certificate.to_json() | told(against) | data)
     else:
         print_certificate(certificate)
+        print_attacked(certificate, against)
+        print_measurement(seen)
     return int(not certified)
 
 
@@ -168,6 +223,10 @@ def print_certificate(certificate: Certificate) -> None:
         echo(f"decays that may round to 1: {counts}")
     if certificate.verdict == "certified":
         print_training(certificate.training)
+    if certificate.advice is not None:
+        echo("what to do next:")
+        for line in certificate.advice.lines():
+            echo(f"  {line}")
 
 
 def read_from(told: Certificate | Mapping[str, Any]) -> str:
@@ -243,6 +302,7 @@ def truncate_model(
     out: Out,
     cell: Cell = None,
     ignore: Ignore = None,
+    layer: Layer = None,
     page: Told = None,
     format: As = Format.text,
 ) -> int:
@@ -251,7 +311,9 @@ def truncate_model(
     if page is not None:
         check_folder(page, *FILES)
     try:
-        module, certificate = truncate(model, eps, input_bound, cell=cell, ignore=ignore or ())
+        module, certificate = truncate(
+            model, eps, input_bound, cell=cell, ignore=ignore or (), layer=layer
+        )
     except NotCertifiedError as error:
         return show_certificate(error.certificate, format)
     save_truncated(module, certificate, out)

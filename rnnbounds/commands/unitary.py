@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,6 +13,7 @@ from rnnbounds.commands.models import (
     Bound,
     Cell,
     Ignore,
+    Layer,
     Model,
     Out,
     Told,
@@ -31,6 +32,7 @@ def unitary_model(
     out: Out,
     cell: Cell = None,
     ignore: Ignore = None,
+    layer: Layer = None,
     rescale: Annotated[
         bool, typer.Option("--rescale", help="search for scales that need fewer states")
     ] = False,
@@ -41,8 +43,9 @@ def unitary_model(
     check_target(out, model)
     if page is not None:
         check_folder(page, *FILES)
+    chosen: Any = {"cell": cell, "ignore": ignore or (), "layer": layer}
     try:
-        made = unitary(model, input_bound, rescale=rescale, cell=cell, ignore=ignore or ())
+        made = unitary(model, input_bound, rescale=rescale, **chosen)
     except NoUnitaryError as error:
         return show_certificate(error.certificate, format)
     save_unitary(made, out)

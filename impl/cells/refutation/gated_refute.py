@@ -5,7 +5,7 @@ two of them in the box that is proved invariant refute, and points outside of it
 zero comes, are of no account. Sought in floats, proved in balls to exist and to lie in the box.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -14,6 +14,8 @@ import torch
 from flint import arb_mat, ctx
 from torch import Tensor
 
+from impl.arithmetic.base import Program
+from impl.cells.programs import turned
 from impl.cells.refutation.periodic import candidates, pair
 from impl.cells.refutation.refute import ALL, BOX, SIZE, Witness, two_orbits
 from impl.numbers.krawczyk import Vector, column, identity
@@ -28,6 +30,14 @@ class GatedCell(Protocol):
     @property
     def U(self) -> Tensor:
         """The input weights."""
+
+    @property
+    def parameters(self) -> Mapping[str, Tensor]:
+        """The weights by name."""
+
+    @property
+    def program(self) -> Program:
+        """One step over any arithmetic."""
 
     def step(self, s: Tensor, x: Tensor) -> Tensor:
         """One step in floats."""
@@ -59,18 +69,13 @@ class FrozenGated:
 
     def orbit(self, h: Vector, period: int) -> tuple[Vector, Vector]:
         """φ^period and its Jacobian in floats: (M, n) -> (M, n), (M, n, n)."""
-        x = torch.from_numpy(self.x)[None, :, None]
-
-        def run(state: Tensor) -> Tensor:
-            s = state[None, :, None]
-            for _ in range(period):
-                s = self.cell.step(s, x)
-            return s[0, :, 0]
-
-        slopes = torch.func.vmap(torch.func.jacrev(run))(torch.from_numpy(h))
+        s = torch.from_numpy(h).T[None]
+        x = torch.from_numpy(self.x)[None, :, None].expand(1, -1, len(h))
+        slopes = torch.eye(self.n, dtype=s.dtype)
         for _ in range(period):
-            h = self.step(h)
-        return h, slopes.numpy()
+            s, one = turned(self.cell.program, self.cell.parameters, s, x)
+            slopes = one[0] @ slopes
+        return s[0].T.numpy(), slopes.numpy()
 
     def enclose(self, h: arb_mat, period: int) -> tuple[arb_mat, arb_mat, bool]:
         """φ^period(h) and its Jacobian, which is continuous."""

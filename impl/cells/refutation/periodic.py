@@ -17,6 +17,7 @@ from impl.numbers.krawczyk import Vector, disjoint, identity, unique_zero
 
 _STARTS, _ITERATIONS, _NEWTON = 8, 60, 15
 _APART, _SETTLED = 1e-6, 1e-9  # what is worth a proof, not what proves
+_STILL = 1e-14  # of a Newton step, after which none does better
 _AROUND = 2.0**-60
 
 
@@ -148,19 +149,32 @@ def candidates(frozen: Orbits, period: int) -> list[Vector]:
         settled = starts
         for _ in range(_ITERATIONS):
             settled = frozen.step(settled)
-        h = np.concatenate([starts, settled])
+        h = np.concatenate([starts, *(one[None] for one in _apart(settled))])
+        moving = np.arange(len(h))
         for _ in range(_NEWTON):
-            moved, slopes = frozen.orbit(h, period)
-            h = h + _solve(np.eye(n) - slopes, moved - h)
-        h = np.concatenate([h, frozen.step(h)])
-        error = np.abs(frozen.orbit(h, period)[0] - h).max(axis=1)
+            moved, slopes = frozen.orbit(h[moving], period)
+            step = _solve(np.eye(n) - slopes, moved - h[moving])
+            h[moving] += step
+            size = np.abs(step).max(axis=1) / np.maximum(1.0, np.abs(h[moving]).max(axis=1))
+            moving = moving[(size > _STILL) & np.isfinite(size)]
+            if not len(moving):
+                break
+        ends = h = np.concatenate([h, frozen.step(h)])
+        for _ in range(period):
+            ends = frozen.step(ends)
+        error = np.abs(ends - h).max(axis=1)
         good = h[error <= _SETTLED * np.maximum(1.0, np.abs(h).max(axis=1))]
+    return _apart(good)[:4]
+
+
+def _apart(states: Vector) -> list[Vector]:
+    """Those that are apart from all before them: (M, n)."""
     apart: list[Vector] = []
-    for state in good:
+    for state in states:
         scale = _APART * max(1.0, float(np.abs(state).max()))
-        if all(float(np.abs(state - other).max()) > scale for other in apart):
+        if not any(float(np.abs(state - other).max()) <= scale for other in apart):
             apart.append(state)
-    return apart[:4]
+    return apart
 
 
 def _solve(A: Vector, y: Vector) -> Vector:

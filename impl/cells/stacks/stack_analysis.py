@@ -23,7 +23,7 @@ class StackAnalysis(Analysis):
     """What is certified about one stack; the methods are those of `impl.cells.kind.Analysis`."""
 
     layers: tuple[LayerAnalysis, ...]
-    rounds_to_one: Mapping[str, int]
+    at_one: Mapping[str, int]
 
     @classmethod
     def of(
@@ -71,7 +71,7 @@ class StackAnalysis(Analysis):
         top = self.layers[-1].analysis.constants(norms[-1])
         named = {
             "layers": float(len(self.layers)),
-            "B_x": self.layers[0].B,
+            "B_x": float(self.layers[0].B),
             "S_0": top["S_0"],
             "B_h": self.states(norm),
             "drive": norm.drive,
@@ -92,6 +92,11 @@ class StackAnalysis(Analysis):
             fed = moved[-1][-below.n :]
             moved.append(sum_up(mul_up(one.slopes[:, None, :], fed.mT[None])))
         return torch.cat(moved)
+
+    @property
+    def rounds_to_one(self) -> Mapping[str, int]:
+        """How many decays of all layers may, by dtype."""
+        return self.at_one
 
     @property
     def refused(self) -> str | None:

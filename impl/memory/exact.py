@@ -1,0 +1,67 @@
+"""Whether a window is within ε at k, of the model in real arithmetic and the data as recorded.
+
+Float64 with running error bounds decides most windows. It bounds rounding entry by entry, which
+grows with |∂φ/∂s| and not with what the steps do to it, so that long runs leave some open: these
+are run in balls, of twice the precision each time. What stays open is not within ε.
+"""
+
+import torch
+from flint import arb, arb_mat, ctx
+from torch import Tensor
+
+from impl.arithmetic.balls import Balls, Columns
+from impl.arithmetic.running import Near, Running
+from impl.memory.runs import Runner
+from impl.numbers.outward import add_up, norm_up
+
+PRECISIONS = (128, 256, 512, 1024, 2048)
+_TOGETHER = 64  # windows, as columns of one matrix
+
+
+def within(runner: Runner, x: Tensor, k: int, epsilon: float) -> Tensor:
+    """Whether ‖h_T − h_T^k‖₂ ≤ ε for certain, for windows x (M, T, d): (M,)."""
+    short = x[:, x.shape[1] - k :]
+    apart = near(runner, x) - near(runner, short)
+    size = apart.value.abs()
+    found = norm_up(add_up(size, apart.error))[0] <= epsilon
+    least = (size - apart.error).clamp(min=0).norm(dim=2)[0] * (1 - 2.0**-40)
+    undecided = ~found & ~(least > epsilon)
+    for precision in PRECISIONS:
+        if not bool(undecided.any()):
+            break
+        for rows in undecided.nonzero()[:, 0].split(_TOGETHER):
+            with ctx.workprec(precision):
+                gaps = [
+                    balls_norm(full, cut)
+                    for full, cut in zip(
+                        enclosed(runner, x[rows]), enclosed(runner, short[rows]), strict=True
+                    )
+                ]
+                fine = torch.tensor([bool(gap <= epsilon) for gap in gaps])
+                beyond = torch.tensor([bool(gap > epsilon) for gap in gaps])
+            found[rows], undecided[rows] = fine, ~fine & ~beyond
+    return found
+
+
+def near(runner: Runner, x: Tensor) -> Near:
+    """The outputs (1, M, n) after the last of the inputs x (M, T, d), with bounds on rounding."""
+    m, s = Running(runner.parameters), Near.exactly(runner.zero(len(x)))
+    for t in range(x.shape[1]):
+        s = runner.program(m, s, Near.exactly(x[None, :, t]))
+    return s.part(runner.states - runner.n, runner.states)
+
+
+def enclosed(runner: Runner, x: Tensor) -> list[list[arb]]:
+    """The same in balls of the working precision: n balls for each window."""
+    m = Balls({name: part[0] for name, part in runner.parameters.items()})
+    s = Columns.of(arb_mat(runner.states, len(x)))
+    for inputs in x.unbind(1):
+        s = runner.program(m, s, Columns.of(arb_mat(inputs.T.tolist())))
+    units = s.part(runner.states - runner.n, runner.states).units
+    return [list(outputs) for outputs in zip(*units, strict=True)]
+
+
+def balls_norm(one: list[arb], other: list[arb]) -> arb:
+    """‖one − other‖₂."""
+    squares = ((a - b) * (a - b) for a, b in zip(one, other, strict=True))
+    return sum(squares, arb(0)).sqrt()
