@@ -58,8 +58,8 @@ def _lead(document: Mapping[str, Any]) -> str:
     told += f", for all inputs with ‖x_t‖₂ ≤ {_told(document.get('input_bound'))}."
     windows = [row for row in document.get("truncation") or () if row.get("k") is not None]
     if windows:
-        ends = ", ".join(f"{row['k']} for ε = {row['eps']:g}" for row in windows)
-        told += f" So many of the last inputs k are enough, to within ε: {ends}."
+        ends = ", ".join(f"{row['k']} to within {row['eps']:g}" for row in windows)
+        told += f" Of the last inputs so many fix the output: {ends}."
     return told
 
 
