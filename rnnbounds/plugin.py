@@ -141,10 +141,8 @@ class BoundsReport:
         if self.told is self.given and any(map(CASE.search, ids)):
             option, told = self.config.getoption, [setting(self.config, n) for n in SETTINGS]
             given = (option("--bounds-profile"), option("--bounds-seed"))
-            self.told = (
-                told[0],
-                check_options(*given, option("--bounds-attacks"), *told, self.config.rootpath),
-            )
+            attacks, place = option("--bounds-attacks"), self.config.rootpath
+            self.told = told[0], check_options(*given, attacks, told[0], told[1], place)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

@@ -23,6 +23,7 @@ from impl.models.loaded import LoadedModel
 from impl.models.torch_machine import require_sound
 from impl.norms.semidefinite import SOLVED, left_out
 from impl.norms.state_norms import StateNorm
+from impl.numbers.outward import mul_up
 from impl.reading.adapters import Source, load_model
 from impl.renames import renamed
 from impl.training.certificate import Task, TrainingCertificate
@@ -75,6 +76,7 @@ class Certificate:
     refused: why the box that the cell states is not proved; nothing is certified on it. tensors:
     the full names in the source of what was read as the `cell`, by role. ignored, unread: those
     that the caller said to leave out of it, and those of tensors elsewhere (`LoadedModel`).
+    readout: the linear map that ε is about, with its bound on ‖C‖₂; None for h itself.
     """
 
     model: str
@@ -102,6 +104,7 @@ class Certificate:
     tensors: Mapping[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    readout: Mapping[str, Any] | None = None
 
     @property
     def reason(self) -> str | None:
@@ -171,7 +174,7 @@ class Certificate:
             "rounds_to_one": dict(self.rounds_to_one),
             "witness": None if self.witness is None else self.witness.to_json(),
             "training": None if self.training is None else self.training.to_json(),
-        }
+        } | ({} if self.readout is None else {"readout": dict(self.readout)})
 
 
 @renamed(epsilons="eps", epsilon="eps")
@@ -184,11 +187,13 @@ def certify(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
+    readout: str | None = None,
     training: Task | None = None,
 ) -> Certificate:
     """Certify, refute or leave undecided that a model is stable under inputs ‖x_t‖₂ ≤ B.
 
-    `model`, `cell`, `ignore` and `layer` as in `load_model`; `eps` is one ε or several; `norm` is
+    `model`, `cell`, `ignore`, `layer` and `readout` as in `load_model`; with a readout ε is one of
+    its outputs, and so is `gain`; `eps` is one ε or several; `norm` is
     one of the cell's, or "auto", which keeps the one with the least k at the smallest ε; `training`
     is the training that is asked about. The model is the cell in real arithmetic with the weights
     as stored and both biases added unrounded; both runs of a gap start from the zero state.
@@ -196,18 +201,23 @@ def certify(
     cell has not. Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
     """
     require_sound()
-    loaded = load_model(model, cell, ignore=ignore, layer=layer)
+    loaded = load_model(model, cell, ignore=ignore, layer=layer, readout=readout)
     bound, epsilons = _checked(input_bound, (eps,) if isinstance(eps, (int, float)) else eps)
     kind, task = kind_of(loaded.name), training or Task()
     if not kind.trains and task != Task():
         raise NotTrainedError(kind)
+    if loaded.readout is not None and task != Task():
+        what = "training is certified of the output h, not of a readout's"
+        raise InputError(f"{what}; leave one of them out")
     names = _names(norm, kind)
     reason = left_out(loaded.n) if norm == "auto" and SOLVED in names else None
     skipped: tuple[tuple[str, str], ...] = () if reason is None else ((SOLVED, reason),)
     names = tuple(name for name in names if name not in dict(skipped))
     system = kind.analyse(loaded, bound)
     norms = [system.norm(name) for name in names]
-    smallest = min(epsilons)
+    read = loaded.readout
+    of_h = {one: one if read is None else read.within(one) for one in epsilons}
+    smallest = min(of_h.values())
     best = min(norms, key=lambda tried: _rank(tried, smallest))
     witness = None if best.lam < 1 else system.refute()
     if not best.lam < 1 and witness is None and (unsought := system.unsought) is not None:
@@ -229,9 +239,9 @@ def certify(
         verdict="certified" if forgets else undecided,
         input_bound=bound,
         constants=system.constants(best)
-        | {"gain": best.gain if forgets else math.inf}
+        | {"gain": _gain(best, loaded) if forgets else math.inf}
         | ({} if trained is None else trained.named),
-        windows=tuple((one, best.window(one) if forgets else None) for one in epsilons),
+        windows=tuple((one, best.window(of_h[one]) if forgets else None) for one in epsilons),
         tried=tuple((tried.name, tried.lam, tried.window(smallest)) for tried in norms),
         weights=best.weights,
         rounding=rounding.bound,
@@ -245,7 +255,14 @@ def certify(
         tensors=loaded.tensors,
         ignored=loaded.ignored,
         unread=loaded.unread,
+        readout=None if loaded.readout is None else loaded.readout.to_json(),
     )
+
+
+def _gain(norm: StateNorm, model: LoadedModel[Any]) -> float:
+    """That of the outputs h, or of the readout."""
+    scale = 1.0 if model.readout is None else model.readout.norm
+    return float(mul_up(norm.gain, scale))
 
 
 def _checked(input_bound: float, epsilons: Sequence[float]) -> tuple[float, tuple[float, ...]]:
