@@ -97,16 +97,13 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """A public name, once the rooms are known to be the ones beside this package.
-
-    Raises ShadowedError if another module would be imported in place of a room.
-    """
+    """A public name, from a room that is imported by the name that is free for it."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from rnnbounds.shadow import check_rooms
+    from rnnbounds.shadow import room_module, settle
 
-    check_rooms()
-    globals()[name] = found = getattr(import_module(_HOMES[name]), name)
+    settle()
+    globals()[name] = found = getattr(import_module(room_module(_HOMES[name])), name)
     return found
 
 

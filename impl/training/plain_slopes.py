@@ -92,15 +92,15 @@ class Plain(Elementary):
     def __sub__(self, other: Self) -> Self:
         return self + -other
 
-    def constant(self, c: float) -> Self:
-        """That number in the place of each unit, depending on nothing."""
-        everywhere = torch.full_like(self.low, c)
-        return type(self)(everywhere, everywhere)
-
     def __mul__(self, other: Self) -> Self:
         ends = torch.stack([a * b for a in (self.low, self.high) for b in (other.low, other.high)])
         moved = self.scaled(other.most) + other.scaled(self.most)
         return type(self)(ends.amin(0), ends.amax(0), moved.slopes, moved.terms)
+
+    def constant(self, c: float) -> Self:
+        """That number in the place of each unit, depending on nothing."""
+        value = torch.full_like(self.low, c)
+        return type(self)(value, value)
 
     def scaled(self, rows: Tensor) -> Self:
         """Slopes and terms times a diagonal that is at most that."""

@@ -18,6 +18,7 @@ from impl.memory.measure import Measurement, measure
 from impl.reading.adapters import load_model
 from impl.reading.files import check_target
 from impl.reading.misfit import LISTED
+from impl.reading.readout import ReadoutError
 from impl.training.certificate import LENGTH, Task, TrainingCertificate
 from reports.pages.certificate import FILES, certificate_page, write_certificate
 from rnnbounds.commands.attacked import Attack, Found, Witness, attacked, print_attacked, told
@@ -84,6 +85,10 @@ def certify_model(
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
+    readout: Annotated[
+        str | None,
+        typer.Option("--readout", help="the linear layer after the cell: ε is one of its outputs"),
+    ] = None,
     eps: Annotated[list[float] | None, typer.Option("--eps", help="target ε; repeatable")] = None,
     norm: Annotated[
         str,
@@ -135,9 +140,13 @@ def certify_model(
     task = Task(steps, alpha, loss, readout_norm, target_bound, length)
     if witness is not None:
         check_target(witness, model, suffix=".json")
-    read = load_model(model, cell, ignore=ignore or (), layer=layer)
-    certificate = certify(read, input_bound, eps or EPSILONS, norm, training=task)
     seek = attack or witness is not None
+    if readout is not None and seek:
+        raise ReadoutError(
+            "the attack is on the output h, not on a readout's; leave one of them out"
+        )
+    read = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
+    certificate = certify(read, input_bound, eps or EPSILONS, norm, training=task)
     against = attacked(read, certificate, witness) if seek else None
     document = certificate.to_json() | told(against)
     seen = (
@@ -187,22 +196,27 @@ def print_certificate(certificate: Certificate) -> None:
     print_left_out(certificate.to_json())
     if certificate.verdict == "certified":
         what = "state" if certificate.training is not None else "output h"
+        if certificate.readout is not None:
+            norm = at_least(certificate.readout["norm"])
+            what = f"prediction {shown(certificate.readout['tensor'])} h"
+            echo(f"‖{shown(certificate.readout['tensor'])}‖₂ ≤ {norm}")
         echo(f"certified: λ = {factor(certificate.lam)} < 1 in the {certificate.norm} norm")
         echo(f"every ‖x_t‖₂ ≤ {certificate.input_bound:g}; ε bounds the {what}'s Euclidean norm")
+        if certificate.rounding is None:
+            echo(
+                f"{certificate.dtype} rounding is not bounded ({certificate.unrounded}): ε speaks "
+                f"of real arithmetic alone"
+            )
         print_table(("ε", "k"), [(f"{eps:g}", k) for eps, k in certificate.windows])
         echo(
-            f"from one state, under inputs at most δ apart, outputs are at most "
+            f"from one state, under inputs at most δ apart, "
+            f"{'outputs' if certificate.readout is None else 'predictions'} are at most "
             f"{at_least(certificate.constants['gain'])} δ apart"
         )
         if certificate.rounding is not None:
             echo(
                 f"{certificate.dtype} rounding adds at most {at_least(certificate.rounding, 3)} "
                 f"to a state"
-            )
-        else:
-            echo(
-                f"{certificate.dtype} rounding is not bounded ({certificate.unrounded}): ε speaks "
-                f"of real arithmetic alone"
             )
         echo(f"states: {certificate.states}")
     elif certificate.witness is not None:
