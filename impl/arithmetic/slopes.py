@@ -26,6 +26,7 @@ from impl.arithmetic.intervals import (
     Bounded,
     Mapped,
     added,
+    everywhere,
     magnitude,
     mixed,
     product,
@@ -72,6 +73,10 @@ class Slopes(Mapped):
         ours, theirs = _alone(_scaled(v, self.slopes), _scaled(u, other.slopes))
         terms = signed.scaled(v, self.terms) + signed.scaled(u, other.terms)
         return type(self)(product(self.range, other.range), add_up(ours, theirs), terms=terms)
+
+    def constant(self, c: float) -> Self:
+        """That number in the place of each unit, depending on nothing."""
+        return type(self)(everywhere(self.range, c), torch.zeros_like(self.slopes[:, :1]))
 
     def through(self, f: Bounded) -> Self:
         """f of each unit."""

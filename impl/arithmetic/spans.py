@@ -20,6 +20,7 @@ from impl.arithmetic.intervals import (
     Bounded,
     Mapped,
     added,
+    everywhere,
     magnitude,
     mapped,
     mixed,
@@ -93,6 +94,10 @@ class Spans(Mapped):
 
     def __mul__(self, other: Self) -> Self:
         return self._told(product(self.range, other.range))
+
+    def constant(self, c: float) -> Self:
+        """That number in the place of each unit, as the run stores it."""
+        return self._told(everywhere(self.range, c))
 
     def through(self, f: Bounded) -> Self:
         """f of each unit."""

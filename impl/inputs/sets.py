@@ -114,7 +114,8 @@ def input_rows(table: Tensor, what: str = "the rows of a table") -> InputSet:
         raise ShapeError(what, "(rows, d)", table)
     if not bool(torch.isfinite(E).all()):
         raise NotFiniteError(what)
-    return InputSet(float(norm_up(E).max()), E.amin(0), E.amax(0), what, E)
+    rows: Tensor = torch.unique(E, dim=0)
+    return InputSet(float(norm_up(E).max()), E.amin(0), E.amax(0), what, rows)
 
 
 def input_around(

@@ -15,13 +15,14 @@ from torch import Tensor
 
 from impl.certificate.certify import EPSILONS
 from impl.errors import InputError, RangeError
-from impl.memory.exact import within
+from impl.memory.exact import Decided, within
 from impl.memory.local import Local, local, sampled
 from impl.memory.overlap import overlap
 from impl.memory.runs import Runner, Truncations, blocks, grid, truncations
 from impl.memory.statement import (
     CUT,
     PRESUPPOSED,
+    SHARE,
     OverlapError,
     Statement,
     least_window,
@@ -33,10 +34,11 @@ from impl.reading.adapters import Source, load_model
 from impl.reading.data import Data, DataSource, float64, read_data
 
 SCHEMA = "rnnbounds/measurement/1"
-CURVE = 2000  # windows of which every truncation is run
+CURVE, FEWEST = 2000, 20  # windows of which every truncation is run
+CURVE_WORK, HELD_WORK = 2**35, 2**36  # products, beyond which fewer windows are taken
 LENGTH = 64  # of the windows that one long series is cut into, unless it is short
 QUANTILES = (0.5, 0.9, 0.99)
-_LOOKED_AT = 4096  # sequences that are compared with one another
+_LOOKED_AT, _NUMBERS = 4096, 2**24  # sequences that are compared with one another
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +57,7 @@ class Measurement:
     ks: tuple[int, ...]
     seen: Truncations
     local: Local
-    epsilons: tuple[float, ...]
+    eps: tuple[float, ...]
     statement: Statement | None
     unstated: str | None = None
 
@@ -91,7 +93,7 @@ class Measurement:
             "sha256": self.model.digest,
             "data": {"source": self.data, "windows": self.windows, "length": self.length},
             "forgetting": {"windows": len(seen.gaps), "curve": self.curve},
-            "memory": [{"eps": eps, "k": self.window(eps)} for eps in self.epsilons],
+            "memory": [{"eps": eps, "k": self.window(eps)} for eps in self.eps],
             "stability": {
                 "largest_ratio": float(seen.ratio.amax()),
                 "pairs": pairs,
@@ -102,8 +104,8 @@ class Measurement:
                 "windows": len(told.norms),
                 "norm": {"median": float(told.norms.median()), "largest": float(told.norms.amax())},
                 "products": [
-                    {"k": k, "median": median[k - 1], "largest": worst[k - 1]}
-                    for k in self.ks if k
+                    {"k": k, "median": median[i], "largest": worst[i]}
+                    for i, k in enumerate(self.ks)
                 ],
                 "lyapunov": {
                     "mean": float(told.exponents.mean()),
@@ -122,28 +124,29 @@ def measure(
     data: DataSource | Data,
     *,
     window: int | None = None,
-    epsilons: Sequence[float] = EPSILONS,
+    eps: Sequence[float] = EPSILONS,
     confidence: float = 0.99,
     share: float | None = None,
     input_bound: float | None = None,
     cell: str | None = None,
     ignore: Collection[str] = (),
+    layer: str | None = None,
 ) -> Measurement:
     """Run a model on data, in full and truncated, and state what follows for data drawn alike.
 
-    `model`, `cell` and `ignore` as in `load_model`, `data` as in `read_data`. A window is a
-    sequence of the data, or so many inputs of it; one long series is cut into windows of 64, or of
-    its eighth part if that is shorter. With a `share`, data that cannot reach it at that
+    `model`, `cell`, `ignore` and `layer` as in `load_model`, `data` as in `read_data`. A window is
+    a sequence of the data, or so many inputs of it; one long series is cut into windows of 64, or
+    of its eighth part if that is shorter. With a `share`, data that cannot reach it at that
     `confidence` for all ε together are refused; without, the statement says which share they reach.
     Raises an InputError for what is no model, for data of another width, beyond the `input_bound`,
     shorter than the window, or which the model cannot be run on without overflow.
     """
-    loaded, read = load_model(model, cell, ignore=ignore), read_data(data)
+    loaded, read = load_model(model, cell, ignore=ignore, layer=layer), read_data(data)
     read.require_width(loaded.d)
     if input_bound is not None:
         read.require_within(input_bound)
-    if not epsilons or not all(0 < epsilon < math.inf for epsilon in epsilons):
-        raise RangeError("the list of ε", list(epsilons), "of numbers > 0, at least one")
+    if not eps or not all(0 < epsilon < math.inf for epsilon in eps):
+        raise RangeError("the list of ε", list(eps), "of numbers > 0, at least one")
     if window is None and read.one:
         window = min(read.T, LENGTH, max(2, read.T // 8))
     held, runner = read.windows(window), Runner.of(loaded)
@@ -152,30 +155,31 @@ def measure(
     if share is not None and unstated is not None:
         raise unstated
     with torch.no_grad():
-        alpha, needed = require_enough(M, len(epsilons), confidence, share)
+        alpha, needed = require_enough(M, len(eps), confidence, share)
         each = len(ks) * runner.states + held[0, 0].size
+        some = min(M, CURVE, max(FEWEST, CURVE_WORK // max(1, sum(ks) * runner.products)))
         seen = Truncations.joined(
-            [truncations(runner, _part(held, block), ks) for block in blocks(min(M, CURVE), each)]
+            [truncations(runner, _part(held, block), ks) for block in blocks(some, each)]
         )
         if not bool(torch.isfinite(seen.gaps).all()):
             raise InputError(
                 f"{loaded.source} overflows on {read.source}; scale the inputs as in training"
             )
-        steps = local(runner, _part(held, slice(0, sampled(runner, M, T))))
-        chosen = [least_window(ks, seen.gaps[: M // 2], epsilon) for epsilon in epsilons]
+        steps = local(runner, _part(held, slice(0, sampled(runner, M, T))), ks)
+        chosen = [least_window(ks, seen.gaps[: M // 2], epsilon) for epsilon in eps]
         statement = None
         if unstated is None:
+            out = min(M - M // 2, max(2 * needed, HELD_WORK // (6 * T * runner.products)))
             lines = []
-            for epsilon, k in zip(epsilons, chosen, strict=True):
-                inside = None if k is None else _inside(runner, held, M // 2, k, epsilon)
-                lines.append(stated(epsilon, k, inside, alpha))
-            cut = CUT if held.shape[1] > 1 else ""
+            for epsilon, k in zip(eps, chosen, strict=True):
+                told = None if k is None else _held_out(runner, held, M // 2, out, k, epsilon)
+                lines.append(stated(epsilon, k, told, alpha))
+            aim, cut = SHARE if share is None else share, CUT if held.shape[1] > 1 else ""
             statement = Statement(
-                confidence, M // 2, M - M // 2, T, tuple(lines), 0.99 if share is None else share,
-                needed, PRESUPPOSED + cut,
-            )  # fmt: skip
+                confidence, min(M // 2, some), out, T, tuple(lines), aim, needed, PRESUPPOSED + cut
+            )
     return Measurement(
-        loaded, read.source, M, T, ks, seen, steps, tuple(epsilons), statement,
+        loaded, read.source, M, T, ks, seen, steps, tuple(eps), statement,
         None if unstated is None else str(unstated),
     )  # fmt: skip
 
@@ -184,18 +188,20 @@ def _unstated(data: Data, windows: int) -> InputError | None:
     """Why nothing is stated of other windows, if it is not."""
     if windows < 2:
         return InputError("one window is none to choose k on; record more, or cut shorter windows")
-    shared = overlap(data.x[:_LOOKED_AT]) if data.N > 1 else 0
+    shared = (
+        overlap(data.x[: max(2, min(_LOOKED_AT, _NUMBERS // data.x[0].size))]) if data.N > 1 else 0
+    )
     return OverlapError(shared, data.T) if shared else None
 
 
-def _inside(
-    runner: Runner, held: np.ndarray[Any, Any], first: int, k: int, epsilon: float
-) -> Tensor:
-    """Which windows from `first` on are within ε at k for certain."""
+def _held_out(
+    runner: Runner, held: np.ndarray[Any, Any], first: int, count: int, k: int, epsilon: float
+) -> Decided:
+    """Which of so many windows, from `first` on, are within ε at k for certain."""
     each = 8 * runner.states + held[0, 0].size
-    rest = held.shape[0] * held.shape[1] - first
-    parts = [slice(first + b.start, first + b.stop) for b in blocks(rest, each)]
-    return torch.cat([within(runner, _part(held, part), k, epsilon) for part in parts])
+    parts = [slice(first + b.start, first + b.stop) for b in blocks(count, each)]
+    told = [within(runner, _part(held, part), k, epsilon) for part in parts]
+    return Decided(*map(torch.cat, zip(*told, strict=True)))
 
 
 def _part(held: np.ndarray[Any, Any], rows: slice) -> Tensor:

@@ -45,7 +45,8 @@ Inputs = Annotated[
     ),
 ]
 Recorded = Annotated[
-    Path | None, path_option("--data", "FILE", f"recorded inputs, for --input-bound {FROM_DATA}")
+    Path | None,
+    path_option("--data", "FILE", f"recorded inputs: measured beside, and for {FROM_DATA}"),
 ]
 Margin = Annotated[
     float, typer.Option("--margin", help="δ: inputs within δ of those of --data are meant too")
@@ -68,14 +69,19 @@ class Asked:
     def __post_init__(self) -> None:
         if (self.bound is None) == (self.inputs is None):
             raise InputsError("inputs are to be stated once; give --input-bound or --inputs")
-        if (self.bound == FROM_DATA) != (self.data is not None):
-            raise InputsError(f"--data goes with --input-bound {FROM_DATA}; give both or neither")
-        if self.margin and self.data is None:
-            raise InputsError("--margin is about --data; leave it out")
+        if self.bound == FROM_DATA and self.data is None:
+            raise InputsError(f"--input-bound {FROM_DATA} takes B from --data; name its file")
+        if self.margin and self.bound != FROM_DATA:
+            raise InputsError(f"--margin is about --input-bound {FROM_DATA}; leave it out")
+
+    @property
+    def measured(self) -> bool:
+        """Whether data is named for its own sake."""
+        return self.data is not None and self.bound != FROM_DATA
 
     def of(self, model: Path, d: int) -> float:
         """B, or the set of inputs of d channels; raises InputError."""
-        if self.data is not None:
+        if self.bound == FROM_DATA and self.data is not None:
             return input_data(self.data, self.margin)
         if self.inputs is None:
             return float(str(self.bound))

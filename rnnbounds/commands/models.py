@@ -8,21 +8,23 @@ from typing import Annotated, Any
 
 import typer
 
-from impl.adversary.attack import Attacked
 from impl.cells.stacks.stack import PREFIX
 from impl.cells.table import CELLS, NORM_NAMES, STACK
 from impl.certificate.certify import EPSILONS, Certificate, certify
 from impl.convert.truncate import NotCertifiedError, save_truncated, truncate
 from impl.errors import shown
 from impl.gradients.loss import LOSSES
+from impl.memory.measure import Measurement, measure
 from impl.reading.adapters import load_model
 from impl.reading.files import check_target
 from impl.reading.misfit import LISTED
+from impl.reading.readout import ReadoutError
 from impl.training.certificate import LENGTH, Task, TrainingCertificate
 from reports.pages.certificate import FILES, certificate_page, write_certificate
-from rnnbounds.commands.attacked import attacked, print_attacked, told
+from rnnbounds.commands.attacked import Attack, Found, Witness, attacked, print_attacked, told
 from rnnbounds.commands.inputs import Asked, Bound, Inputs, Margin, Recorded
 from rnnbounds.commands.layers import List, show_layers
+from rnnbounds.commands.measured import print_measurement, tell_both
 from rnnbounds.commands.options import As, path_option
 from rnnbounds.output import (
     Format,
@@ -48,6 +50,7 @@ Cell = Annotated[
         "--cell",
         help=f"{', '.join(CELLS)}, any of them after {PREFIX} or {STACK} (of layers); asked for "
         "where the file, names and shapes do not say it",
+        autocompletion=lambda: [*CELLS, STACK],
     ),
 ]
 Ignore = Annotated[
@@ -85,8 +88,19 @@ def certify_model(
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
+    readout: Annotated[
+        str | None,
+        typer.Option("--readout", help="the linear layer after the cell: ε is one of its outputs"),
+    ] = None,
     eps: Annotated[list[float] | None, typer.Option("--eps", help="target ε; repeatable")] = None,
-    norm: Annotated[str, typer.Option("--norm", help=f"auto, {', '.join(NORM_NAMES)}")] = "auto",
+    norm: Annotated[
+        str,
+        typer.Option(
+            "--norm",
+            help=f"auto, {', '.join(NORM_NAMES)}",
+            autocompletion=lambda: ["auto", *NORM_NAMES],
+        ),
+    ] = "auto",
     steps: Annotated[
         int | None, typer.Option("--steps", help="N, of a training run; needs --alpha")
     ] = None,
@@ -110,12 +124,8 @@ def certify_model(
         Path | None,
         path_option("--out", "DIR", "for certificate.json, its page"),
     ] = None,
-    attack: Annotated[
-        bool, typer.Option("--attack", help="also seek inputs that are remembered for long")
-    ] = False,
-    witness: Annotated[
-        Path | None, path_option("--witness", "FILE", "write these as JSON; implies --attack")
-    ] = None,
+    attack: Attack = False,
+    witness: Witness = None,
     list_layers: List = False,
     format: As = Format.text,
 ) -> int:
@@ -131,14 +141,24 @@ def certify_model(
     task = Task(steps, alpha, loss, readout_norm, target_bound, length)
     if witness is not None:
         check_target(witness, model, suffix=".json")
-    read = load_model(model, cell, ignore=ignore or (), layer=layer)
-    certificate = certify(read, asked.of(model, read.d), eps or EPSILONS, norm, training=task)
     seek = attack or witness is not None
+    if readout is not None and (seek or asked.measured):
+        raise ReadoutError(
+            "what is attacked and measured is the output h, not a readout's; leave one of them out"
+        )
+    read = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
+    certificate = certify(read, asked.of(model, read.d), eps or EPSILONS, norm, training=task)
     against = attacked(read, certificate, witness) if seek else None
-    if out is not None:
-        tell(certificate.to_json() | told(against), out, model, format)
+    document = certificate.to_json() | told(against)
+    seen = None
+    if data is not None and readout is None:
+        seen = measure(read, data, eps=eps or EPSILONS, input_bound=certificate.input_bound)
+    if out is not None and seen is None:
+        tell(document, out, model, format)
+    elif out is not None and seen is not None:
+        tell_both(seen, document, out, format)
     certified = certificate.verdict == "certified"
-    return show_certificate(certificate, format, certified=certified, against=against)
+    return show_certificate(certificate, format, certified=certified, against=against, seen=seen)
 
 
 def tell(
@@ -155,14 +175,18 @@ def show_certificate(
     format: Format,
     *,
     certified: bool = False,
-    against: Attacked | None = None,
+    against: Found = None,
+    seen: Measurement | None = None,
 ) -> int:
-    """Print a certificate, and what was found against it; 1 unless what was asked is certified."""
+    """Print a certificate, then what was found against it, then what was seen on data; 1 unless
+    what was asked is certified."""
     if format is Format.json:
-        print_json(certificate.to_json() | told(against))
+        data = {} if seen is None else {"on_your_data": seen.to_json()}
+        print_json(certificate.to_json() | told(against) | data)
     else:
         print_certificate(certificate)
         print_attacked(certificate, against)
+        print_measurement(seen)
     return int(not certified)
 
 
@@ -173,22 +197,27 @@ def print_certificate(certificate: Certificate) -> None:
     print_left_out(certificate.to_json())
     if certificate.verdict == "certified":
         what = "state" if certificate.training is not None else "output h"
+        if certificate.readout is not None:
+            norm = at_least(certificate.readout["norm"])
+            what = f"prediction {shown(certificate.readout['tensor'])} h"
+            echo(f"‖{shown(certificate.readout['tensor'])}‖₂ ≤ {norm}")
         echo(f"certified: λ = {factor(certificate.lam)} < 1 in the {certificate.norm} norm")
         echo(f"{certificate.speaks_of}; ε bounds the {what}'s Euclidean norm")
+        if certificate.rounding is None:
+            echo(
+                f"{certificate.dtype} rounding is not bounded ({certificate.unrounded}): ε speaks "
+                f"of real arithmetic alone"
+            )
         print_table(("ε", "k"), [(f"{eps:g}", k) for eps, k in certificate.windows])
         echo(
-            f"from one state, under inputs at most δ apart, outputs are at most "
+            f"from one state, under inputs at most δ apart, "
+            f"{'outputs' if certificate.readout is None else 'predictions'} are at most "
             f"{at_least(certificate.constants['gain'])} δ apart"
         )
         if certificate.rounding is not None:
             echo(
                 f"{certificate.dtype} rounding adds at most {at_least(certificate.rounding, 3)} "
                 f"to a state"
-            )
-        else:
-            echo(
-                f"{certificate.dtype} rounding is not bounded ({certificate.unrounded}): ε speaks "
-                f"of real arithmetic alone"
             )
         echo(f"states: {certificate.states}")
     elif certificate.witness is not None:
@@ -209,6 +238,10 @@ def print_certificate(certificate: Certificate) -> None:
         echo(f"decays that may round to 1: {counts}")
     if certificate.verdict == "certified":
         print_training(certificate.training)
+    if certificate.advice is not None:
+        echo("what to do next:")
+        for line in certificate.advice.lines():
+            echo(f"  {line}")
 
 
 def read_from(told: Certificate | Mapping[str, Any]) -> str:

@@ -162,15 +162,15 @@ def shares(p: Point) -> dict[str, tuple[Seen, float]]:
 
 def of_inputs(p: Point, inputs: InputSet) -> dict[str, tuple[Seen, float]]:
     """How far an input is from the middle of its box over how far an end is, channel by channel;
-    and how many rows there are."""
+    and how many rows differ."""
     found: dict[str, tuple[Seen, float]] = {}
     if inputs.rows is not None:
-        found["inputs rows"] = fmpq(len(inputs.rows)), len(inputs.rows)
+        found["inputs rows"] = fmpq(len(set(map(tuple, inputs.rows.tolist())))), len(inputs.rows)
     ends = zip(p.x, inputs.low.tolist(), inputs.high.tolist(), strict=True)
     for j, (x, low, high) in enumerate(ends):
         middle = (rational(low) + rational(high)) / 2
         half, off = rational(high) - middle, abs(rational(x) - middle)
-        used = off / half if half > 0 else fmpq(0 if off == 0 else 2)
+        used = off / half if half != 0 else fmpq(0) if off == 0 else fmpq(2)
         found[f"inputs {j}"] = used, 1.0
     return found
 

@@ -46,9 +46,8 @@ def test_sets(call, model, tmp_path):
     [
         ((), "give --input-bound or --inputs"),
         (("--input-bound", "1", "--inputs", "0:1"), "give --input-bound or --inputs"),
-        (("--input-bound", "from-data"), "--data goes with --input-bound from-data"),
-        (("--input-bound", "1", "--data", "x.npy"), "--data goes with --input-bound from-data"),
-        (("--input-bound", "1", "--margin", "1"), "--margin is about --data"),
+        (("--input-bound", "from-data"), "--input-bound from-data takes B from --data"),
+        (("--input-bound", "1", "--margin", "1"), "--margin is about --input-bound from-data"),
         (("--inputs", "0:one"), "--inputs is no box"),
         (("--inputs", "1:0"), "a box's lower end"),
         (("--inputs", "0:1,0:1,0:1"), "the model reads 2"),
