@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from impl.certificate.inputs import input_data, input_tensor
 from impl.errors import InputError
 from impl.inputs.sets import input_box
-from impl.reading.input_sets import input_data, input_tensor
 from rnnbounds.commands.options import path_option
 
 FROM_DATA = "from-data"
