@@ -74,9 +74,11 @@ def check_file(
         return int(not holds)
     shape = certificate["shape"]
     echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
+    box = certificate.get("inputs")
+    among = "" if box is None else f"x_t in {shown(box['what'])}, "
     echo(
         f"of {certificate['cell']}, n = {shape['n']}, d = {shape['d']}, {certificate['dtype']}, "
-        f"for every ‖x_t‖₂ ≤ {certificate['input_bound']:g}"
+        f"for every {among}‖x_t‖₂ ≤ {certificate['input_bound']:g}"
     )
     _print_findings(findings)
     for name, value in certificate["information"].items():
@@ -98,7 +100,8 @@ def check_witnesses(
     from impl.adversary.check import check_attacked
     from impl.reading.adapters import load_model
 
-    document, findings = check_attacked(file, load_model(source, cell, ignore=ignore, layer=layer))
+    held = load_model(source, cell, ignore=ignore, layer=layer)
+    document, findings = check_attacked(file, held)
     holds = all(finding.holds for finding in findings)
     if format is Format.json:
         print_json({**_found(file, holds, findings), "attacked": document})
