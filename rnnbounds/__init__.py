@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from impl.cells.table import register
     from impl.certificate.certify import Certificate, certify
     from impl.convert.truncate import load_certificate, load_truncated, save_truncated, truncate
+    from impl.memory.measure import Measurement, measure
     from impl.reading.layers import layers
     from impl.training.certificate import Task
     from impl.training.contraction import contraction
@@ -40,6 +41,7 @@ __all__ = [
     "Attacked",
     "Certificate",
     "Kind",
+    "Measurement",
     "ProgramCell",
     "Task",
     "assert_contractive",
@@ -53,6 +55,7 @@ __all__ = [
     "layers",
     "load_certificate",
     "load_truncated",
+    "measure",
     "program_kind",
     "register",
     "save_truncated",
@@ -66,6 +69,7 @@ _HOMES = {
     "Attacked": "impl.adversary.attack",
     "CLAIMS": "theory",
     "Certificate": "impl.certificate.certify",
+    "Measurement": "impl.memory.measure",
     "Task": "impl.training.certificate",
     "assert_contractive": "rnnbounds.assertions",
     "assert_receptive_field": "rnnbounds.assertions",
@@ -83,6 +87,7 @@ _HOMES = {
     "register": "impl.cells.table",
     "load_certificate": "impl.convert.truncate",
     "load_truncated": "impl.convert.truncate",
+    "measure": "impl.memory.measure",
     "save_truncated": "impl.convert.truncate",
     "stable": "impl.training.projection",
     "stable_": "impl.training.stable_module",

@@ -97,30 +97,29 @@ class Attacked:
 def attack(
     model: Source | LoadedModel[Any],
     input_bound: float,
-    epsilons: Sequence[float] = EPSILONS,
+    eps: float | Sequence[float] = EPSILONS,
     *,
     cell: str | None = None,
     ignore: Collection[str] = (),
+    layer: str | None = None,
     work: int = WORK,
 ) -> Attacked:
     """Seek inputs ‖x_t‖₂ ≤ B that show how long a model remembers, and prove what was found.
 
-    `model`, `cell` and `ignore` as in `load_model`. The search is in floats and the same each time;
-    its limits are counted, not timed: `work` is a number of products. Every witness is proved in
-    balls, for the weights as stored in real arithmetic. A low k says nothing: more may be
-    remembered than was found.
+    `model`, `cell`, `ignore` and `layer` as in `load_model`; `eps` is one ε or several. The
+    search is in floats and the same each time; its limits are counted, not timed: `work` is a
+    number of products. Every witness is proved in balls, for the weights as stored in real
+    arithmetic. A low k says nothing: more may be remembered than was found.
     Raises an InputError for what is no model, for B < 0, ε ≤ 0 and NaN.
     """
     require_sound()
-    loaded = load_model(model, cell, ignore=ignore)
+    loaded = load_model(model, cell, ignore=ignore, layer=layer)
+    epsilons = (eps,) if isinstance(eps, (int, float)) else eps
     if not epsilons or not all(0 < epsilon < math.inf for epsilon in epsilons):
         raise RangeError("the list of ε", list(epsilons), "of numbers > 0, at least one")
     inputs, states = Ball(float(input_bound)), states_of(loaded)
-    size, affordable = (
-        sum(part.numel() for part in loaded.weights.values()),
-        most_steps(loaded.weights),
-    )
-    most = min(LONGEST, affordable // 2)
+    size = sum(part.numel() for part in loaded.weights.values())
+    most = min(LONGEST, most_steps(loaded.weights) // 2)
     if most < 1:
         reason = f"proofs of {size} weights take more than the limit of work, for any k"
         return _told(loaded, inputs.B, epsilons, {}, (("attack", reason),))

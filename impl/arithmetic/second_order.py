@@ -46,6 +46,7 @@ class Jets(Mapped):
     first: Tensor
     second: Tensor
     radius: Tensor | None = None
+    given: None = None
 
     def __add__(self, other: Self) -> Self:
         first, second = add_up(self.first, other.first), add_up(self.second, other.second)

@@ -60,7 +60,7 @@ class ProgramAnalysis(Analysis):
         steps, factor = two_norm_steps(norm, self.comparison.box.shape[1])
         return {
             **self.named,
-            "B_x": self.B,
+            "B_x": float(self.B),
             "S_0": float(norm_up(self.comparison.drive[0, -self.comparison.n :])),
             "B_h": self.states(norm),
             "drive": norm.drive,

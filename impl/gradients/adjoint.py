@@ -53,8 +53,11 @@ def last_gradient(cell: RNN, x: Tensor, loss: Loss, starts: Tensor | None = None
     ShapeError and PrecisionError.
     """
     check_task(cell, x, 0, loss, "WUb")
-    run = sweep(cell, x, starts=starts)
-    found = _matrix(run.adjoints(_gradient(loss, run.h)), run.signals)
+    if _plain(cell, x, loss):
+        found = window_gradients.last_gradient(cell, x, loss, starts)
+    else:
+        run = sweep(cell, x, starts=starts)
+        found = _matrix(run.adjoints(_gradient(loss, run.h)), run.signals)
     W, U, b = torch.split(found, [cell.n, cell.d, 1], dim=3)
     return Weights(W, U, b[..., 0])
 
@@ -75,7 +78,7 @@ def gradient_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb"
         return _norms(repeat(full[:, None]), short, full[:, None], K)
 
     check_task(cell, x, K, loss, trained)
-    if plain(cell.W, cell.U, cell.b, x, *loss.tensors):
+    if _plain(cell, x, loss):
         return window_gradients.gradient_gaps(cell, x, K, loss, trained)
     # A full run keeps little, and its many steps cost as much for few pairs as for all.
     full = in_chunks(read_full, cell, x, 0, loss, trained)
@@ -147,6 +150,10 @@ def mean_gradient_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = 
         return _norms([full[:, None]], [chosen.mean(1).transpose(0, 1)], full[:, None], K)
 
     return in_chunks(read, cell, x, K, loss, trained, copies=x.shape[1])
+
+
+def _plain(cell: RNN, x: Tensor, loss: Loss) -> bool:
+    return plain(cell.W, cell.U, cell.b, x, *loss.tensors)
 
 
 def _truncated(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str) -> Iterable[Tensor]:

@@ -56,6 +56,11 @@ def gradient_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str) -> Ten
     return gaps
 
 
+def last_gradient(cell: RNN, x: Tensor, loss: Loss, starts: Tensor | None = None) -> Tensor:
+    """As `impl.gradients.adjoint.last_gradient`, of plain tensors, for W, U and b: (B, S, n, m)."""
+    return _full(cell, drives(cell, x), _signals(cell, x), loss, starts)
+
+
 def length(vectors: Tensor) -> Tensor:
     """Norms over the last axis; 0 for the zero vector alone, even where squares underflow."""
     size: Tensor = torch.linalg.vector_norm(vectors, dim=-1)
@@ -77,9 +82,11 @@ def _signals(cell: RNN, x: Tensor) -> Tensor:
     return rows
 
 
-def _full(cell: RNN, driven: Tensor, signals: Tensor, loss: Loss) -> Tensor:
+def _full(
+    cell: RNN, driven: Tensor, signals: Tensor, loss: Loss, starts: Tensor | None = None
+) -> Tensor:
     """∇p_T (B, S, n, m) from the drives (B, T, S, n), and from signals whose states it fills in."""
-    (B, T, S, n), rho, back = driven.shape, cell.activation, cell.W.mT
+    (B, T, S, n), rho, back = driven.shape, cell.activation, cell.W.mT.contiguous()
     z, h, slopes = driven[:, 0].contiguous(), driven.new_empty(B, S, n), []
     for t in range(T):
         if t:
@@ -88,6 +95,10 @@ def _full(cell: RNN, driven: Tensor, signals: Tensor, loss: Loss) -> Tensor:
             z += driven[:, t]
         rho.into(z, h)
         slopes.append(slope_of(rho, z, h))
+        if starts is not None:
+            asleep = (t < starts)[:, None, None]
+            h.masked_fill_(asleep, 0.0)
+            slopes[t].masked_fill_(asleep, 0.0)
     delta, carried = torch.empty_like(driven), loss.gradient(h.mT).mT
     for t in reversed(range(T)):
         _descend(slopes[t], carried, t, delta[:, t])

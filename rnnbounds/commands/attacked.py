@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from impl.adversary.attack import Attacked, attack, bracket
 from impl.adversary.check import save_attacked
 from impl.certificate.certify import Certificate
 from impl.models.loaded import LoadedModel
+from rnnbounds.commands.options import path_option
 from rnnbounds.output import echo
+
+Found = Attacked | None
+Attack = Annotated[
+    bool, typer.Option("--attack", help="also seek inputs that are remembered for long")
+]
+Witness = Annotated[
+    Path | None, path_option("--witness", "FILE", "write these as JSON; implies --attack")
+]
 
 
 def attacked(model: LoadedModel[Any], certificate: Certificate, witness: Path | None) -> Attacked:
@@ -25,12 +36,12 @@ def attacked(model: LoadedModel[Any], certificate: Certificate, witness: Path | 
     return found
 
 
-def told(found: Attacked | None) -> dict[str, Any]:
+def told(found: Found) -> dict[str, Any]:
     """What a certificate's document says of the attack: nothing if there was none."""
     return {} if found is None else {"attacked": found.to_json(inputs=False)}
 
 
-def print_attacked(certificate: Certificate, found: Attacked | None) -> None:
+def print_attacked(certificate: Certificate, found: Found) -> None:
     """The bracket of a certified model, the lower end alone of any other."""
     if found is None:
         return

@@ -98,7 +98,8 @@ def check_witnesses(
     from impl.adversary.check import check_attacked
     from impl.reading.adapters import load_model
 
-    document, findings = check_attacked(file, load_model(source, cell, ignore=ignore, layer=layer))
+    held = load_model(source, cell, ignore=ignore, layer=layer)
+    document, findings = check_attacked(file, held)
     holds = all(finding.holds for finding in findings)
     if format is Format.json:
         print_json({**_found(file, holds, findings), "attacked": document})

@@ -8,21 +8,22 @@ from typing import Annotated, Any
 
 import typer
 
-from impl.adversary.attack import Attacked
 from impl.cells.stacks.stack import PREFIX
 from impl.cells.table import CELLS, NORM_NAMES, STACK
 from impl.certificate.certify import EPSILONS, Certificate, certify
 from impl.convert.truncate import NotCertifiedError, save_truncated, truncate
 from impl.errors import shown
 from impl.gradients.loss import LOSSES
+from impl.memory.measure import Measurement, measure
 from impl.reading.adapters import load_model
 from impl.reading.files import check_target
 from impl.reading.misfit import LISTED
 from impl.reading.readout import ReadoutError
 from impl.training.certificate import LENGTH, Task, TrainingCertificate
 from reports.pages.certificate import FILES, certificate_page, write_certificate
-from rnnbounds.commands.attacked import attacked, print_attacked, told
+from rnnbounds.commands.attacked import Attack, Found, Witness, attacked, print_attacked, told
 from rnnbounds.commands.layers import List, show_layers
+from rnnbounds.commands.measured import print_measurement, tell_both
 from rnnbounds.commands.options import As, path_option
 from rnnbounds.output import (
     Format,
@@ -120,12 +121,11 @@ def certify_model(
         Path | None,
         path_option("--out", "DIR", "for certificate.json, its page"),
     ] = None,
-    attack: Annotated[
-        bool, typer.Option("--attack", help="also seek inputs that are remembered for long")
-    ] = False,
-    witness: Annotated[
-        Path | None, path_option("--witness", "FILE", "write these as JSON; implies --attack")
+    data: Annotated[
+        Path | None, path_option("--data", "FILE", "inputs to `measure` it on, beside")
     ] = None,
+    attack: Attack = False,
+    witness: Witness = None,
     list_layers: List = False,
     format: As = Format.text,
 ) -> int:
@@ -148,10 +148,16 @@ def certify_model(
     read = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
     certificate = certify(read, input_bound, eps or EPSILONS, norm, training=task)
     against = attacked(read, certificate, witness) if seek else None
-    if out is not None:
-        tell(certificate.to_json() | told(against), out, model, format)
+    document = certificate.to_json() | told(against)
+    seen = (
+        None if data is None else measure(read, data, eps=eps or EPSILONS, input_bound=input_bound)
+    )
+    if out is not None and seen is None:
+        tell(document, out, model, format)
+    elif out is not None and seen is not None:
+        tell_both(seen, document, out, format)
     certified = certificate.verdict == "certified"
-    return show_certificate(certificate, format, certified=certified, against=against)
+    return show_certificate(certificate, format, certified=certified, against=against, seen=seen)
 
 
 def tell(
@@ -168,14 +174,18 @@ def show_certificate(
     format: Format,
     *,
     certified: bool = False,
-    against: Attacked | None = None,
+    against: Found = None,
+    seen: Measurement | None = None,
 ) -> int:
-    """Print a certificate, and what was found against it; 1 unless what was asked is certified."""
+    """Print a certificate, then what was found against it, then what was seen on data; 1 unless
+    what was asked is certified."""
     if format is Format.json:
-        print_json(certificate.to_json() | told(against))
+        data = {} if seen is None else {"on_your_data": seen.to_json()}
+        print_json(certificate.to_json() | told(against) | data)
     else:
         print_certificate(certificate)
         print_attacked(certificate, against)
+        print_measurement(seen)
     return int(not certified)
 
 
@@ -227,6 +237,10 @@ def print_certificate(certificate: Certificate) -> None:
         echo(f"decays that may round to 1: {counts}")
     if certificate.verdict == "certified":
         print_training(certificate.training)
+    if certificate.advice is not None:
+        echo("what to do next:")
+        for line in certificate.advice.lines():
+            echo(f"  {line}")
 
 
 def read_from(told: Certificate | Mapping[str, Any]) -> str:

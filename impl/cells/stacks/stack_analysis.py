@@ -71,7 +71,7 @@ class StackAnalysis(Analysis):
         top = self.layers[-1].analysis.constants(norms[-1])
         named = {
             "layers": float(len(self.layers)),
-            "B_x": self.layers[0].B,
+            "B_x": float(self.layers[0].B),
             "S_0": top["S_0"],
             "B_h": self.states(norm),
             "drive": norm.drive,
