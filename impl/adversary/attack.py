@@ -14,13 +14,14 @@ from typing import Any
 
 from torch import Tensor
 
-from impl.adversary.inputs import Ball
+from impl.adversary.inputs import inputs_of
 from impl.adversary.proof import BITS, most_steps, proved_gap
 from impl.adversary.search import LONGEST, WORK, Search
 from impl.cells.table import kind_of
 from impl.certificate.certify import EPSILONS, Certificate
 from impl.checker.witnesses import SCHEMA
 from impl.errors import InputError, RangeError
+from impl.inputs.sets import InputSet
 from impl.models.loaded import LoadedModel
 from impl.models.torch_machine import require_sound
 from impl.reading.adapters import Source, load_model
@@ -61,7 +62,8 @@ class Attacked:
     """What was found against one model under inputs ‖x_t‖₂ ≤ B.
 
     windows: (ε, the least k that is not refuted), 0 where no witness was found, which says nothing.
-    skipped: what the limits left out, each with why.
+    skipped: what the limits left out, each with why. inputs: the set that they were chosen from,
+    None for the ball ‖x‖₂ ≤ B, which holds those of a set too.
     """
 
     cell: str
@@ -71,6 +73,7 @@ class Attacked:
     windows: tuple[tuple[float, int], ...]
     witnesses: tuple[MemoryWitness, ...]
     skipped: tuple[tuple[str, str], ...] = ()
+    inputs: InputSet | None = None
 
     def least(self, epsilon: float) -> int:
         """No k below it will do at ε, one of those that were asked for."""
@@ -117,16 +120,17 @@ def attack(
     epsilons = (eps,) if isinstance(eps, (int, float)) else eps
     if not epsilons or not all(0 < epsilon < math.inf for epsilon in epsilons):
         raise RangeError("the list of ε", list(epsilons), "of numbers > 0, at least one")
-    inputs, states = Ball(float(input_bound)), states_of(loaded)
+    inputs, states = inputs_of(input_bound), states_of(loaded)
     size = sum(part.numel() for part in loaded.weights.values())
     most = min(LONGEST, most_steps(loaded.weights) // 2)
     if most < 1:
         reason = f"proofs of {size} weights take more than the limit of work, for any k"
-        return _told(loaded, inputs.B, epsilons, {}, (("attack", reason),))
+        return _told(loaded, input_bound, epsilons, {}, (("attack", reason),))
     search = Search(loaded.cell, states, size, inputs, most, work)
     found: dict[float, MemoryWitness] = {}
     skipped: list[tuple[str, str]] = []
     for epsilon, x, past, seen in search.run(epsilons):
+        x = inputs.nearest(x)
         if seen < 0 or not inputs.holds(x):
             continue
         run = (loaded.cell, loaded.weights, states)
@@ -143,7 +147,7 @@ def attack(
             skipped.append((f"more at ε = {epsilon:g}", f"no k above {most} was tried"))
     if search.left <= 0:
         skipped.append(("a longer search", "its limit of work was reached"))
-    return _told(loaded, inputs.B, epsilons, found, tuple(skipped))
+    return _told(loaded, input_bound, epsilons, found, tuple(skipped))
 
 
 def bracket(
@@ -153,7 +157,8 @@ def bracket(
 
     Raises InputError for two of different models or input bounds, ContradictionError.
     """
-    if (certificate.digest, certificate.input_bound) != (attacked.digest, attacked.input_bound):
+    asked, sought = ((one.digest, one.input_bound, one.inputs) for one in (certificate, attacked))
+    if asked != sought:
         raise InputError("these speak of different models or input bounds; ask both of one model")
     found = []
     by_epsilon = {witness.epsilon: witness for witness in attacked.witnesses}
@@ -180,4 +185,6 @@ def _told(
 ) -> Attacked:
     windows = tuple((float(e), found[e].k + 1 if e in found else 0) for e in epsilons)
     witnesses = tuple(found[e] for e in dict.fromkeys(epsilons) if e in found)
-    return Attacked(model.name, model.dtype, model.digest, bound, windows, witnesses, skipped)
+    over = bound if isinstance(bound, InputSet) else None
+    known = (model.name, model.dtype, model.digest, float(bound))
+    return Attacked(*known, windows, witnesses, skipped, over)

@@ -56,7 +56,7 @@ class Near(Elementary):
         return type(self)(-self.value, self.error)
 
     def constant(self, c: float) -> Self:
-        """That number in the place of each unit."""
+        """That number in the place of each unit, exactly."""
         return self.exactly(torch.full_like(self.value, c))
 
     @property

@@ -25,6 +25,7 @@ from impl.models.torch_machine import keeps_to_its_model
 from impl.norms.state_norms import NORMS, Parts, StateNorm, state_norm
 from impl.numbers.ball_functions import float_above
 from impl.numbers.interval import Interval
+from impl.numbers.krawczyk import Vector
 from impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down
 from impl.numbers.spectral_norm import certified_norm
 from impl.training.certificate import Task, TrainingCertificate, certify_training
@@ -44,8 +45,8 @@ class VanillaAnalysis(Analysis):
 
     @property
     def unsought(self) -> str | None:
-        """Why no witness is sought, if it is not; of linear systems eigenvalues always are."""
-        return None if self.model.cell.activation.name == "identity" else unsought(self.model.n)
+        """Why no witness is sought, if it is not."""
+        return unsought(self.model.n, linear=self.model.cell.activation.name == "identity")
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name, one of NORMS."""
@@ -82,11 +83,11 @@ class VanillaAnalysis(Analysis):
         """Higham's bound in the model's own dtype, carried through the norm: C c ε_1/(1 − λ)."""
         return _rounding(self.model, norm, self.parts.B, self.states(norm))
 
-    def refute(self) -> Witness | None:
+    def refute(self, given: Vector | None = None) -> Witness | None:
         """Two orbits that do not meet, an eigenvalue, a repeller or growth; see
         `impl.cells.refutation.refute`.
         """
-        return refute(self.model, self.parts.B)
+        return refute(self.model, self.parts.B, given)
 
     def training(
         self, epsilons: Sequence[float], task: Task, norm: StateNorm

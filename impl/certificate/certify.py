@@ -78,11 +78,10 @@ class Certificate:
     `reason`. unrounded: why no bound on rounding is known. states: those that are spoken of.
     refused: why the box that the cell states is not proved; nothing is certified on it. tensors:
     the full names in the source of what was read as the `cell`, by role. ignored, unread: those
-    that the caller said to leave out of it, and those of tensors elsewhere (`LoadedModel`).
-    readout: the linear map that ε is about, with its bound on ‖C‖₂; None for h itself.
     that the caller said to leave out of it, and those of tensors elsewhere (`LoadedModel`). inputs:
     the set of all inputs, None for the ball ‖x‖₂ ≤ B; what is said of training and of rounding is
-    said of the ball that holds the set. advising: seeks the `advice`.
+    said of the ball that holds the set. readout: the linear map that ε is about, with its bound on
+    ‖C‖₂; None for h itself. advising: seeks the `advice`.
     """
 
     model: str
@@ -161,45 +160,48 @@ class Certificate:
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain JSON data; what is infinite is null."""
-        return (
-            {
-                "schema": SCHEMA,
-                "model": self.model,
-                "cell": self.cell,
-                "tensors": dict(self.tensors),
-                "ignored": list(self.ignored),
-                "unread": list(self.unread),
-                "shape": {"n": self.n, "d": self.d},
-                "dtype": self.dtype,
-                "sha256": self.digest,
-                "norm": self.norm,
-                "lambda": _finite(self.lam),
-                "verdict": self.verdict,
-                "reason": self.reason,
-                "stable": self.stable,
-                "input_bound": self.input_bound,
-                "inputs": None if self.inputs is None else self.inputs.to_json(),
-                "constants": {name: _finite(value) for name, value in self.constants.items()},
-                "truncation": [{"eps": eps, "k": k} for eps, k in self.windows],
-                "norms_tried": [
-                    {"norm": name, "lambda": _finite(lam), "k": k} for name, lam, k in self.tried
-                ]
-                + [
-                    {"norm": name, "lambda": None, "k": None, "skipped": reason}
-                    for name, reason in self.skipped
-                    if name in NORM_NAMES
-                ],
-                "weights": self.weights,
-                "rounding": {"dtype": self.dtype, "state": self.rounding, "reason": self.unrounded},
-                "states": self.states,
-                "skipped": [{"what": what, "reason": reason} for what, reason in self.skipped],
-                "rounds_to_one": dict(self.rounds_to_one),
-                "witness": None if self.witness is None else self.witness.to_json(),
-                "training": None if self.training is None else self.training.to_json(),
-            }
-            | ({} if self.readout is None else {"readout": dict(self.readout)})
-            | ({} if self.advice is None else {"next": self.advice.to_json()})
-        )
+        return {
+            "schema": SCHEMA,
+            "model": self.model,
+            "cell": self.cell,
+            "tensors": dict(self.tensors),
+            "ignored": list(self.ignored),
+            "unread": list(self.unread),
+            "shape": {"n": self.n, "d": self.d},
+            "dtype": self.dtype,
+            "sha256": self.digest,
+            "norm": self.norm,
+            "lambda": _finite(self.lam),
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "stable": self.stable,
+            "input_bound": self.input_bound,
+            "inputs": None if self.inputs is None else self.inputs.to_json(),
+            "constants": {name: _finite(value) for name, value in self.constants.items()},
+            "truncation": [{"eps": eps, "k": k} for eps, k in self.windows],
+            "norms_tried": [
+                {"norm": name, "lambda": _finite(lam), "k": k} for name, lam, k in self.tried
+            ]
+            + [
+                {"norm": name, "lambda": None, "k": None, "skipped": reason}
+                for name, reason in self.skipped
+                if name in NORM_NAMES
+            ],
+            "weights": self.weights,
+            "rounding": {"dtype": self.dtype, "state": self.rounding, "reason": self.unrounded},
+            "states": self.states,
+            "skipped": [{"what": what, "reason": reason} for what, reason in self.skipped],
+            "rounds_to_one": dict(self.rounds_to_one),
+            "witness": None if self.witness is None else self.witness.to_json(),
+            "training": None if self.training is None else self.training.to_json(),
+        } | {
+            name: told
+            for name, told in (
+                ("readout", None if self.readout is None else dict(self.readout)),
+                ("next", None if self.advice is None else self.advice.to_json()),
+            )
+            if told is not None
+        }
 
 
 @renamed(epsilons="eps", epsilon="eps")
@@ -218,11 +220,11 @@ def certify(
     """Certify, refute or leave undecided that a model is stable under inputs ‖x_t‖₂ ≤ B.
 
     `model`, `cell`, `ignore`, `layer` and `readout` as in `load_model`; with a readout ε is one of
-    its outputs, and so is `gain`; `eps` is one ε or several; `norm` is one of the cell's, or
-    "auto", which keeps the one with the least k at the smallest ε; `training` is the training that
-    is asked about. An `InputSet` in place of B says which inputs there are. The model is the cell
-    in real arithmetic with the weights as stored and both biases added unrounded; both runs of a
-    gap start from the zero state.
+    its outputs, and so is `gain`; `eps` is one ε or several; `norm` is
+    one of the cell's, or "auto", which keeps the one with the least k at the smallest ε; `training`
+    is the training that is asked about. An `InputSet` in place of B says which inputs there are.
+    The model is the cell in real arithmetic with the weights as stored and both biases added
+    unrounded; both runs of a gap start from the zero state.
     Raises an InputError for what is no model, for B < 0, ε ≤ 0, NaN, norms and training that the
     cell has not. Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
     """
@@ -256,20 +258,19 @@ def certify(
     undecided: Verdict = "undecided" if witness is None else "refuted"
     at_one = system.rounds_to_one
     forgets = best.lam < 1 and system.refused is None and not at_one.get(loaded.dtype, 0)
-    rounding = system.rounding(best)
+    rounding, aim = system.rounding(best), of_h[epsilons[0]]
 
     def tries(changed: LoadedModel[Any], B: float) -> tuple[str, float, int | None] | None:
         told = kind.analyse(changed, B)
-        first = of_h[epsilons[0]]
-        one = min((told.norm(name) for name in names), key=lambda norm: _rank(norm, first))
+        one = min((told.norm(name) for name in names), key=lambda norm: _rank(norm, aim))
         sound = told.refused is None and not told.rounds_to_one.get(changed.dtype, 0)
-        return (one.name, one.lam, one.window(first)) if one.lam < 1 and sound else None
+        return (one.name, one.lam, one.window(aim)) if one.lam < 1 and sound else None
 
     def advising() -> Advice | None:
         if undecided != "undecided" or best.lam < 1 or system.refused is not None:
             return None
         told = system.constants(best)
-        return advise(loaded, kind, bound, epsilons[0], best.lam, told, tries)
+        return advise(loaded, kind, bound, aim, best.lam, told, tries)
 
     trained = system.training(epsilons, task, best)
     return Certificate(
@@ -300,9 +301,9 @@ def certify(
         tensors=loaded.tensors,
         ignored=loaded.ignored,
         unread=loaded.unread,
-        readout=None if loaded.readout is None else loaded.readout.to_json(),
         inputs=inputs,
         advising=advising,
+        readout=None if loaded.readout is None else loaded.readout.to_json(),
     )
 
 

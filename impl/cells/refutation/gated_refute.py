@@ -1,8 +1,9 @@
 """Witnesses that a gated cell is no contraction of its invariant box, in any norm whatever.
 
-Under one constant input a contraction has one fixed point, and no point of period 2 beside it. So
-two of them in the box that is proved invariant refute, and points outside of it, where no run from
-zero comes, are of no account. Sought in floats, proved in balls to exist and to lie in the box.
+Under one constant input a contraction has one fixed point, which attracts, and no point of another
+period beside it. So two points of one period refute, and one that repels, in the box that is proved
+invariant; points outside of it, where no run from zero comes, are of no account. Sought in floats,
+proved in balls to exist and to lie in the box.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,10 +17,9 @@ from torch import Tensor
 
 from impl.arithmetic.base import Program
 from impl.cells.programs import turned
-from impl.cells.refutation.periodic import candidates, pair
-from impl.cells.refutation.refute import ALL, BOX, SIZE, Witness, two_orbits
+from impl.cells.refutation.constants import across, further
+from impl.cells.refutation.refute import ALL, BOX, SIZE, Witness, periodic
 from impl.numbers.krawczyk import Vector, column, identity
-from impl.numbers.outward import norm_up
 
 _PRECISION = 128
 
@@ -87,10 +87,13 @@ class FrozenGated:
 
 
 @np.errstate(all="ignore")  # a float search that overflows loses its way: nothing is claimed
-def refute_gated(cell: GatedCell, box: Tensor, input_bound: float) -> Witness | None:
-    """Two fixed points, or two points of period 2, under one constant input with ‖x‖₂ ≤ B, or None.
+def refute_gated(
+    cell: GatedCell, box: Tensor, input_bound: float, given: Vector | None = None
+) -> Witness | None:
+    """Two points of a small period, or one that repels, under one constant input ‖x‖₂ ≤ B, or None.
 
-    None says nothing. box (N,): both lie in |s_i| ≤ box_i. Sources: Banach; Krawczyk (1969).
+    None says nothing. box (N,): they lie in |s_i| ≤ box_i. given (m, d): inputs to try too.
+    Sources: Banach; Krawczyk (1969).
     """
     size, ends = len(box), box.tolist()
     if size > SIZE:
@@ -102,22 +105,17 @@ def refute_gated(cell: GatedCell, box: Tensor, input_bound: float) -> Witness | 
     states = BOX if bool(torch.isfinite(box).all()) else ALL
     with ctx.workprec(_PRECISION):
         try:
-            for x in _inputs(cell.U[0].detach().numpy(), input_bound):
+            for x, thorough in _inputs(cell.U[0].detach().numpy(), input_bound, given):
                 frozen = FrozenGated(cell, x, size)
-                for period in (1, 2):
-                    if boxes := pair(frozen, candidates(frozen, period), period, allowed):
-                        found = two_orbits(x, boxes, period)
-                        return replace(found, states=states, bound=input_bound)
+                if found := periodic(frozen, x, allowed, thorough=thorough):
+                    return replace(found, states=states, bound=input_bound)
         except np.linalg.LinAlgError:  # the float search lost its way: nothing is claimed
             return None
     return None
 
 
-def _inputs(U: Vector, bound: float) -> Iterator[Vector]:
-    """Zero, and the two constant inputs of nearly the largest norm that move the gates most."""
-    yield np.zeros(U.shape[1])
-    largest = min(bound, 1e6) * (1 - 2.0**-30)  # short of B by more than any rounding
-    if largest > 0 and np.isfinite(U).all():
-        x = largest * np.linalg.svd(U)[2][0]
-        if float(norm_up(torch.from_numpy(x))) <= bound:  # a subnormal one may have been rounded up
-            yield from (x, -x)
+def _inputs(U: Vector, bound: float, given: Vector | None = None) -> Iterator[tuple[Vector, bool]]:
+    """Constant inputs, and whether to seek thoroughly under each."""
+    yield np.zeros(U.shape[1]), True
+    yield from ((x, True) for x in across(U, bound))
+    yield from ((x, False) for x in further(U, bound, given))

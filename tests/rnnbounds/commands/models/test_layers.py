@@ -36,7 +36,7 @@ def test_list(call, whole):
 
 def test_layer(call, refused, whole, tmp_path):
     """The part that is meant, in every command that reads a model."""
-    assert "Missing option '--input-bound'" in refused("certify", whole)
+    assert "give --input-bound or --inputs" in refused("certify", whole)
     line = refused("certify", whole, "--input-bound", 1)
     assert "several cells (decoder, encoder); choose one with --layer" in line
     bound = ("--input-bound", 1, "--layer", "encoder")
