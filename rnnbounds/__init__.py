@@ -12,8 +12,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from impl.adversary.attack import Attacked, attack
+    from impl.arithmetic.base import Arithmetic
+    from impl.cells.kind import Kind, fixed
+    from impl.cells.program import ProgramCell, program_kind
+    from impl.cells.table import register
     from impl.certificate.certify import Certificate, certify
     from impl.convert.truncate import load_certificate, load_truncated, save_truncated, truncate
+    from impl.memory.measure import Measurement, measure
     from impl.reading.layers import layers
     from impl.training.certificate import Task
     from impl.training.contraction import contraction
@@ -28,10 +33,16 @@ if TYPE_CHECKING:
     )
     from theory import CLAIMS
 
+__version__ = "0.1.0"
+
 __all__ = [
     "CLAIMS",
+    "Arithmetic",
     "Attacked",
     "Certificate",
+    "Kind",
+    "Measurement",
+    "ProgramCell",
     "Task",
     "assert_contractive",
     "assert_receptive_field",
@@ -40,9 +51,13 @@ __all__ = [
     "attack",
     "certify",
     "contraction",
+    "fixed",
     "layers",
     "load_certificate",
     "load_truncated",
+    "measure",
+    "program_kind",
+    "register",
     "save_truncated",
     "stable",
     "stable_",
@@ -54,6 +69,7 @@ _HOMES = {
     "Attacked": "impl.adversary.attack",
     "CLAIMS": "theory",
     "Certificate": "impl.certificate.certify",
+    "Measurement": "impl.memory.measure",
     "Task": "impl.training.certificate",
     "assert_contractive": "rnnbounds.assertions",
     "assert_receptive_field": "rnnbounds.assertions",
@@ -61,10 +77,17 @@ _HOMES = {
     "assert_truncation": "rnnbounds.assertions",
     "attack": "impl.adversary.attack",
     "certify": "impl.certificate.certify",
+    "Arithmetic": "impl.arithmetic.base",
+    "Kind": "impl.cells.kind",
+    "ProgramCell": "impl.cells.program",
+    "fixed": "impl.cells.kind",
     "contraction": "impl.training.contraction",
     "layers": "impl.reading.layers",
+    "program_kind": "impl.cells.program",
+    "register": "impl.cells.table",
     "load_certificate": "impl.convert.truncate",
     "load_truncated": "impl.convert.truncate",
+    "measure": "impl.memory.measure",
     "save_truncated": "impl.convert.truncate",
     "stable": "impl.training.projection",
     "stable_": "impl.training.stable_module",

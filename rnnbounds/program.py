@@ -18,6 +18,7 @@ COMMANDS = {
     "attack": "statements:attack",
     "replay": "statements:replay",
     "certify": "models:certify_model",
+    "measure": "measure:measure_model",
     "truncate": "models:truncate_model",
     "unitary": "unitary:unitary_model",
     "check": "check:check_file",

@@ -71,6 +71,11 @@ class Mapped(Elementary):
         return self.through(bounded(name))
 
 
+def everywhere(a: Interval, c: float) -> Interval:
+    """That number in the place of each unit."""
+    return Interval(torch.full_like(a.low, c), torch.full_like(a.low, c))
+
+
 def magnitude(a: Interval) -> Tensor:
     """At least |a|."""
     return torch.maximum(a.high.abs(), a.low.abs()).nan_to_num(math.inf, math.inf, math.inf)

@@ -22,6 +22,7 @@ from impl.checker.truncated_file import FORMAT, METADATA
 from impl.checker.truncated_record import RecordError, record, stated
 from impl.convert.feedforward import FeedForward
 from impl.errors import InputError, RangeError
+from impl.inputs.sets import InputSet
 from impl.models.loaded import LoadedModel, digest
 from impl.reading.adapters import Source, load_model
 from impl.reading.files import (
@@ -89,10 +90,13 @@ def truncate(
     that which `impl.checker.truncated` proves again for a vanilla cell.
 
     ‖h_T − H_T^k‖₂ ≤ ε for every T and all inputs with ‖x_t‖₂ ≤ B, in real arithmetic; the module
-    has the model's own dtype. Raises NotCertifiedError if no norm certifies the model, RangeError
-    if k is above MAX_WINDOW, and what `certify` raises. Source: Miller & Hardt, Lemma 1.
+    has the model's own dtype. Of an `InputSet` the inputs are those of its box, since a file keeps
+    no rows. Raises NotCertifiedError if no norm certifies the model, RangeError if k is above
+    MAX_WINDOW, and what `certify` raises. Source: Miller & Hardt, Lemma 1.
     """
     loaded = load_model(model, cell, ignore=ignore, layer=layer)
+    if isinstance(input_bound, InputSet) and input_bound.rows is not None:
+        input_bound = input_bound.box
     certificate = certify(loaded, input_bound, eps)
     k = certificate.window(eps)
     if certificate.verdict != "certified" or k is None:

@@ -33,8 +33,9 @@ def truncations(cell: RNN, x: Tensor, K: int) -> tuple[Tensor, Tensor]:
     advance(cell, driven[:, : T - K], found[:, K + 1])
     last = driven[:, T - K :]
     cell.activation.into(last.flip(1), found[:, 1 : K + 1])
-    most = max(1, _BLOCK // ((K + 1) * S * cell.n))
-    for start in range(0, B, most):
+    parts = -(-B * (K + 1) * S * cell.n // _BLOCK)
+    most = -(-B // max(1, parts))
+    for start in range(0, B, max(1, most)):
         part = slice(start, start + most)
         _grow(cell.part(part), last[part], found[part])
     full = found[:, K if K == T else K + 1]  # at K = T one of two that a library may round apart

@@ -55,7 +55,7 @@ class Measurement:
     ks: tuple[int, ...]
     seen: Truncations
     local: Local
-    epsilons: tuple[float, ...]
+    eps: tuple[float, ...]
     statement: Statement | None
     unstated: str | None = None
 
@@ -91,7 +91,7 @@ class Measurement:
             "sha256": self.model.digest,
             "data": {"source": self.data, "windows": self.windows, "length": self.length},
             "forgetting": {"windows": len(seen.gaps), "curve": self.curve},
-            "memory": [{"eps": eps, "k": self.window(eps)} for eps in self.epsilons],
+            "memory": [{"eps": eps, "k": self.window(eps)} for eps in self.eps],
             "stability": {
                 "largest_ratio": float(seen.ratio.amax()),
                 "pairs": pairs,
@@ -122,28 +122,29 @@ def measure(
     data: DataSource | Data,
     *,
     window: int | None = None,
-    epsilons: Sequence[float] = EPSILONS,
+    eps: Sequence[float] = EPSILONS,
     confidence: float = 0.99,
     share: float | None = None,
     input_bound: float | None = None,
     cell: str | None = None,
     ignore: Collection[str] = (),
+    layer: str | None = None,
 ) -> Measurement:
     """Run a model on data, in full and truncated, and state what follows for data drawn alike.
 
-    `model`, `cell` and `ignore` as in `load_model`, `data` as in `read_data`. A window is a
-    sequence of the data, or so many inputs of it; one long series is cut into windows of 64, or of
-    its eighth part if that is shorter. With a `share`, data that cannot reach it at that
+    `model`, `cell`, `ignore` and `layer` as in `load_model`, `data` as in `read_data`. A window is
+    a sequence of the data, or so many inputs of it; one long series is cut into windows of 64, or
+    of its eighth part if that is shorter. With a `share`, data that cannot reach it at that
     `confidence` for all ε together are refused; without, the statement says which share they reach.
     Raises an InputError for what is no model, for data of another width, beyond the `input_bound`,
     shorter than the window, or which the model cannot be run on without overflow.
     """
-    loaded, read = load_model(model, cell, ignore=ignore), read_data(data)
+    loaded, read = load_model(model, cell, ignore=ignore, layer=layer), read_data(data)
     read.require_width(loaded.d)
     if input_bound is not None:
         read.require_within(input_bound)
-    if not epsilons or not all(0 < epsilon < math.inf for epsilon in epsilons):
-        raise RangeError("the list of ε", list(epsilons), "of numbers > 0, at least one")
+    if not eps or not all(0 < epsilon < math.inf for epsilon in eps):
+        raise RangeError("the list of ε", list(eps), "of numbers > 0, at least one")
     if window is None and read.one:
         window = min(read.T, LENGTH, max(2, read.T // 8))
     held, runner = read.windows(window), Runner.of(loaded)
@@ -152,7 +153,7 @@ def measure(
     if share is not None and unstated is not None:
         raise unstated
     with torch.no_grad():
-        alpha, needed = require_enough(M, len(epsilons), confidence, share)
+        alpha, needed = require_enough(M, len(eps), confidence, share)
         each = len(ks) * runner.states + held[0, 0].size
         seen = Truncations.joined(
             [truncations(runner, _part(held, block), ks) for block in blocks(min(M, CURVE), each)]
@@ -162,11 +163,11 @@ def measure(
                 f"{loaded.source} overflows on {read.source}; scale the inputs as in training"
             )
         steps = local(runner, _part(held, slice(0, sampled(runner, M, T))))
-        chosen = [least_window(ks, seen.gaps[: M // 2], epsilon) for epsilon in epsilons]
+        chosen = [least_window(ks, seen.gaps[: M // 2], epsilon) for epsilon in eps]
         statement = None
         if unstated is None:
             lines = []
-            for epsilon, k in zip(epsilons, chosen, strict=True):
+            for epsilon, k in zip(eps, chosen, strict=True):
                 inside = None if k is None else _inside(runner, held, M // 2, k, epsilon)
                 lines.append(stated(epsilon, k, inside, alpha))
             cut = CUT if held.shape[1] > 1 else ""
@@ -175,7 +176,7 @@ def measure(
                 needed, PRESUPPOSED + cut,
             )  # fmt: skip
     return Measurement(
-        loaded, read.source, M, T, ks, seen, steps, tuple(epsilons), statement,
+        loaded, read.source, M, T, ks, seen, steps, tuple(eps), statement,
         None if unstated is None else str(unstated),
     )  # fmt: skip
 

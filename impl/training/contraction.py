@@ -11,7 +11,7 @@ Johnson, section 6.3, for the derivative of Perron's root.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -66,6 +66,14 @@ def contraction(
         if norm not in names:
             raise UnknownNameError("norm", norm, ["auto", *names])
         names = [norm]
+    return factors(kind, weights, input_bound, names).amax()
+
+
+def factors(
+    kind: Kind, weights: Mapping[str, Tensor], input_bound: float, names: Sequence[str] = NORMS
+) -> Tensor:
+    """The same of weights by role, layer by layer: (layers,), in norms of those names."""
+    names = [name for name in names if name in kind.norms]
     whole = kind.build({role: part.double()[None] for role, part in weights.items()})
     layers = whole.layers if isinstance(whole, Stack) else (whole,)
     B = next(iter(weights.values())).new_tensor(input_bound, dtype=torch.float64)
@@ -74,7 +82,7 @@ def contraction(
         found.append(_factor(one, B, names))
         if place < len(layers) and not isinstance(one, RNN):
             B = torch.linalg.vector_norm(_box(one, B)[-one.n :])
-    return torch.stack(found).amax()
+    return torch.stack(found)
 
 
 def _read(model: Any, cell: str | None) -> tuple[Kind, Mapping[str, Tensor]]:
@@ -92,7 +100,7 @@ def _read(model: Any, cell: str | None) -> tuple[Kind, Mapping[str, Tensor]]:
     return found.kind, found.weights
 
 
-def _factor(cell: Any, B: Tensor, names: list[str]) -> Tensor:
+def _factor(cell: Any, B: Tensor, names: Sequence[str]) -> Tensor:
     """The least factor of one layer in norms of those names."""
     if isinstance(cell, RNN):
         W, slope = cell.W[0], cell.activation.slope

@@ -22,7 +22,13 @@ from reports.pages.text import NOTHING
 from reports.redact import redacted
 
 FILES = ("certificate.json", "index.html")
-TITLES = {"lambda": "λ", "sha256": "SHA-256", "eps": "ε", "truncation": "how long it remembers"}
+TITLES = {
+    "lambda": "λ",
+    "next": "what to do next",
+    "sha256": "SHA-256",
+    "eps": "ε",
+    "truncation": "how long it remembers",
+}
 
 
 def certificate_page(document: Mapping[str, Any], title: str, check: str = "") -> Page:

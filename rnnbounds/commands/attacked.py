@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +10,7 @@ import typer
 from impl.adversary.attack import Attacked, attack, bracket
 from impl.adversary.check import save_attacked
 from impl.certificate.certify import Certificate
+from impl.models.loaded import LoadedModel
 from rnnbounds.commands.options import path_option
 from rnnbounds.output import echo
 
@@ -23,21 +23,13 @@ Witness = Annotated[
 ]
 
 
-def attacked(
-    model: Path | str,
-    certificate: Certificate,
-    ignore: Collection[str],
-    layer: str | None,
-    witness: Path | None,
-) -> Attacked:
+def attacked(model: LoadedModel[Any], certificate: Certificate, witness: Path | None) -> Attacked:
     """The attack on the model of a certificate at its ε, written to a file if one is named.
 
     Raises ContradictionError before anything is written.
     """
     epsilons = [epsilon for epsilon, _ in certificate.windows]
-    found = attack(
-        model, certificate.input_bound, epsilons, cell=certificate.cell, ignore=ignore, layer=layer
-    )
+    found = attack(model, certificate.inputs or certificate.input_bound, epsilons)
     bracket(certificate, found)
     if witness is not None:
         save_attacked(found, witness)

@@ -14,12 +14,15 @@ from impl.certificate.certify import EPSILONS, Certificate, certify
 from impl.convert.truncate import NotCertifiedError, save_truncated, truncate
 from impl.errors import shown
 from impl.gradients.loss import LOSSES
+from impl.memory.measure import Measurement, measure
+from impl.reading.adapters import load_model
 from impl.reading.files import check_target
 from impl.reading.misfit import LISTED
 from impl.training.certificate import LENGTH, Task, TrainingCertificate
 from reports.pages.certificate import FILES, certificate_page, write_certificate
 from rnnbounds.commands.attacked import Attack, Found, Witness, attacked, print_attacked, told
 from rnnbounds.commands.layers import List, show_layers
+from rnnbounds.commands.measured import print_measurement, tell_both
 from rnnbounds.commands.options import As, path_option
 from rnnbounds.output import (
     Format,
@@ -45,6 +48,7 @@ Cell = Annotated[
         "--cell",
         help=f"{', '.join(CELLS)}, any of them after {PREFIX} or {STACK} (of layers); asked for "
         "where the file, names and shapes do not say it",
+        autocompletion=lambda: [*CELLS, STACK],
     ),
 ]
 Ignore = Annotated[
@@ -81,7 +85,14 @@ def certify_model(
     ignore: Ignore = None,
     layer: Layer = None,
     eps: Annotated[list[float] | None, typer.Option("--eps", help="target ε; repeatable")] = None,
-    norm: Annotated[str, typer.Option("--norm", help=f"auto, {', '.join(NORM_NAMES)}")] = "auto",
+    norm: Annotated[
+        str,
+        typer.Option(
+            "--norm",
+            help=f"auto, {', '.join(NORM_NAMES)}",
+            autocompletion=lambda: ["auto", *NORM_NAMES],
+        ),
+    ] = "auto",
     steps: Annotated[
         int | None, typer.Option("--steps", help="N, of a training run; needs --alpha")
     ] = None,
@@ -105,6 +116,9 @@ def certify_model(
         Path | None,
         path_option("--out", "DIR", "for certificate.json, its page"),
     ] = None,
+    data: Annotated[
+        Path | None, path_option("--data", "FILE", "inputs to `measure` it on, beside")
+    ] = None,
     attack: Attack = False,
     witness: Witness = None,
     list_layers: List = False,
@@ -121,17 +135,20 @@ def certify_model(
     task = Task(steps, alpha, loss, readout_norm, target_bound, length)
     if witness is not None:
         check_target(witness, model, suffix=".json")
-    certificate = certify(
-        model, input_bound, eps or EPSILONS, norm,
-        cell=cell, ignore=ignore or (), layer=layer, training=task,
-    )  # fmt: skip
-    against = None
-    if attack or witness is not None:
-        against = attacked(model, certificate, ignore or (), layer, witness)
-    if out is not None:
-        tell(certificate.to_json() | told(against), out, model, format)
+    read = load_model(model, cell, ignore=ignore or (), layer=layer)
+    certificate = certify(read, input_bound, eps or EPSILONS, norm, training=task)
+    seek = attack or witness is not None
+    against = attacked(read, certificate, witness) if seek else None
+    document = certificate.to_json() | told(against)
+    seen = (
+        None if data is None else measure(read, data, eps=eps or EPSILONS, input_bound=input_bound)
+    )
+    if out is not None and seen is None:
+        tell(document, out, model, format)
+    elif out is not None and seen is not None:
+        tell_both(seen, document, out, format)
     certified = certificate.verdict == "certified"
-    return show_certificate(certificate, format, certified=certified, against=against)
+    return show_certificate(certificate, format, certified=certified, against=against, seen=seen)
 
 
 def tell(
@@ -144,14 +161,22 @@ def tell(
 
 
 def show_certificate(
-    certificate: Certificate, format: Format, *, certified: bool = False, against: Found = None
+    certificate: Certificate,
+    format: Format,
+    *,
+    certified: bool = False,
+    against: Found = None,
+    seen: Measurement | None = None,
 ) -> int:
-    """Print a certificate, and what was found against it; 1 unless what was asked is certified."""
+    """Print a certificate, then what was found against it, then what was seen on data; 1 unless
+    what was asked is certified."""
     if format is Format.json:
-        print_json(certificate.to_json() | told(against))
+        data = {} if seen is None else {"on_your_data": seen.to_json()}
+        print_json(certificate.to_json() | told(against) | data)
     else:
         print_certificate(certificate)
         print_attacked(certificate, against)
+        print_measurement(seen)
     return int(not certified)
 
 
@@ -198,6 +223,10 @@ def print_certificate(certificate: Certificate) -> None:
         echo(f"decays that may round to 1: {counts}")
     if certificate.verdict == "certified":
         print_training(certificate.training)
+    if certificate.advice is not None:
+        echo("what to do next:")
+        for line in certificate.advice.lines():
+            echo(f"  {line}")
 
 
 def read_from(told: Certificate | Mapping[str, Any]) -> str:
