@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from impl.cells.table import register
     from impl.certificate.certify import Certificate, certify
     from impl.convert.truncate import load_certificate, load_truncated, save_truncated, truncate
+    from impl.inputs.recorded import input_data
+    from impl.inputs.sets import InputSet, input_box, input_rows
     from impl.memory.measure import Measurement, measure
     from impl.reading.layers import layers
     from impl.training.certificate import Task
@@ -40,6 +42,7 @@ __all__ = [
     "Arithmetic",
     "Attacked",
     "Certificate",
+    "InputSet",
     "Kind",
     "Measurement",
     "ProgramCell",
@@ -52,6 +55,9 @@ __all__ = [
     "certify",
     "contraction",
     "fixed",
+    "input_box",
+    "input_data",
+    "input_rows",
     "layers",
     "load_certificate",
     "load_truncated",
@@ -66,10 +72,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Attacked": "impl.adversary.attack",
     "CLAIMS": "theory",
+    "Attacked": "impl.adversary.attack",
     "Certificate": "impl.certificate.certify",
     "Measurement": "impl.memory.measure",
+    "InputSet": "impl.inputs.sets",
     "Task": "impl.training.certificate",
     "assert_contractive": "rnnbounds.assertions",
     "assert_receptive_field": "rnnbounds.assertions",
@@ -82,6 +89,9 @@ _HOMES = {
     "ProgramCell": "impl.cells.program",
     "fixed": "impl.cells.kind",
     "contraction": "impl.training.contraction",
+    "input_box": "impl.inputs.sets",
+    "input_data": "impl.inputs.recorded",
+    "input_rows": "impl.inputs.sets",
     "layers": "impl.reading.layers",
     "program_kind": "impl.cells.program",
     "register": "impl.cells.table",
@@ -97,16 +107,13 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """A public name, once the rooms are known to be the ones beside this package.
-
-    Raises ShadowedError if another module would be imported in place of a room.
-    """
+    """A public name, from a room that is imported by the name that is free for it."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from rnnbounds.shadow import check_rooms
+    from rnnbounds.shadow import room_module, settle
 
-    check_rooms()
-    globals()[name] = found = getattr(import_module(_HOMES[name]), name)
+    settle()
+    globals()[name] = found = getattr(import_module(room_module(_HOMES[name])), name)
     return found
 
 

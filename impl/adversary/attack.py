@@ -110,12 +110,11 @@ def attack(
 ) -> Attacked:
     """Seek inputs ‖x_t‖₂ ≤ B that show how long a model remembers, and prove what was found.
 
-    An `InputSet` in place of B says which inputs there are.
-
-    `model`, `cell`, `ignore` and `layer` as in `load_model`; `eps` is one ε or several. The
-    search is in floats and the same each time; its limits are counted, not timed: `work` is a
-    number of products. Every witness is proved in balls, for the weights as stored in real
-    arithmetic. A low k says nothing: more may be remembered than was found.
+    An `InputSet` in place of B says which inputs there are; `model`, `cell`, `ignore` and `layer`
+    as in `load_model`; `eps` is one ε or several. The search is in floats and the same each time;
+    its limits are counted, not timed: `work` is a number of products. Every witness is proved in
+    balls, for the weights as stored in real arithmetic. A low k says nothing: more may be
+    remembered than was found.
     Raises an InputError for what is no model, for B < 0, ε ≤ 0 and NaN.
     """
     require_sound()

@@ -55,6 +55,10 @@ class Near(Elementary):
     def __neg__(self) -> Self:
         return type(self)(-self.value, self.error)
 
+    def constant(self, c: float) -> Self:
+        """That number in the place of each unit, exactly."""
+        return self.exactly(torch.full_like(self.value, c))
+
     @property
     def size(self) -> int:
         """N."""

@@ -15,6 +15,7 @@ from torch import Tensor
 from impl.errors import InputError, NotFiniteError, RangeError, ShapeError
 from impl.numbers.outward import add_up, norm_up
 
+_SHOWN = 4  # sides of a box in words
 Ends = float | Sequence[float] | Tensor
 
 
@@ -99,7 +100,11 @@ def input_box(low: Ends, high: Ends, d: int | None = None) -> InputSet:
         where = int((least > most).to(torch.int8).argmax())
         raise RangeError("a box's lower end", float(least[where]), f"at most {float(most[where])}")
     B = float(norm_up(torch.maximum(least.abs(), most.abs())))
-    return InputSet(B, least, most, "a box")
+    sides = [f"[{a!r}, {b!r}]" for a, b in zip(least.tolist(), most.tolist(), strict=True)]
+    what = " × ".join(sides) if len(sides) <= _SHOWN else f"a box of {len(sides)} channels"
+    if len(set(sides)) == 1 < len(sides):
+        what = f"{sides[0]}, each of {len(sides)} channels"
+    return InputSet(B, least, most, what)
 
 
 def input_rows(table: Tensor, what: str = "the rows of a table") -> InputSet:
@@ -109,10 +114,11 @@ def input_rows(table: Tensor, what: str = "the rows of a table") -> InputSet:
         raise ShapeError(what, "(rows, d)", table)
     if not bool(torch.isfinite(E).all()):
         raise NotFiniteError(what)
-    return InputSet(float(norm_up(E).max()), E.amin(0), E.amax(0), what, E.unique(dim=0))
+    rows: Tensor = torch.unique(E, dim=0)
+    return InputSet(float(norm_up(E).max()), E.amin(0), E.amax(0), what, rows)
 
 
-def input_data(
+def input_around(
     largest: float, ends: tuple[Tensor, Tensor], margin: float = 0.0, what: str = "the data"
 ) -> InputSet:
     """All within a Euclidean margin of what was seen to lie in these ends and in ‖x‖₂ ≤ largest."""

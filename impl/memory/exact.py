@@ -2,8 +2,12 @@
 
 Float64 with running error bounds decides most windows. It bounds rounding entry by entry, which
 grows with |∂φ/∂s| and not with what the steps do to it, so that long runs leave some open: these
-are run in balls, of twice the precision each time. What stays open is not within ε.
+are run in balls, of twice the precision each time, as long as WORK allows. What stays open is not
+within ε.
 """
+
+import math
+from typing import NamedTuple
 
 import torch
 from flint import arb, arb_mat, ctx
@@ -14,33 +18,45 @@ from impl.arithmetic.running import Near, Running
 from impl.memory.runs import Runner
 from impl.numbers.outward import add_up, norm_up
 
-PRECISIONS = (128, 256, 512, 1024, 2048)
+PRECISIONS = (128, 256, 512, 1024, 2048, 4096)
+WORK = 2**31  # products of balls, for all windows that are decided together
 _TOGETHER = 64  # windows, as columns of one matrix
 
 
-def within(runner: Runner, x: Tensor, k: int, epsilon: float) -> Tensor:
-    """Whether ‖h_T − h_T^k‖₂ ≤ ε for certain, for windows x (M, T, d): (M,)."""
+class Decided(NamedTuple):
+    """Of M windows: those that are within ε for certain, and those that were left open, (M,)."""
+
+    inside: Tensor
+    undecided: Tensor
+
+
+def within(runner: Runner, x: Tensor, k: int, epsilon: float) -> Decided:
+    """Whether ‖h_T − h_T^k‖₂ ≤ ε for certain, for windows x (M, T, d)."""
     short = x[:, x.shape[1] - k :]
     apart = near(runner, x) - near(runner, short)
     size = apart.value.abs()
-    found = norm_up(add_up(size, apart.error))[0] <= epsilon
+    inside = norm_up(add_up(size, apart.error))[0] <= epsilon
     least = (size - apart.error).clamp(min=0).norm(dim=2)[0] * (1 - 2.0**-40)
-    undecided = ~found & ~(least > epsilon)
+    undecided = ~inside & ~(least > epsilon)
+    left = WORK // max(1, runner.products * (x.shape[1] + k))  # windows that may be run in balls
     for precision in PRECISIONS:
-        if not bool(undecided.any()):
-            break
-        for rows in undecided.nonzero()[:, 0].split(_TOGETHER):
+        if precision < _bits(apart.error[0, undecided], epsilon):
+            continue
+        for rows in undecided.nonzero()[:left, 0].split(_TOGETHER):
             with ctx.workprec(precision):
-                gaps = [
-                    balls_norm(full, cut)
-                    for full, cut in zip(
-                        enclosed(runner, x[rows]), enclosed(runner, short[rows]), strict=True
-                    )
-                ]
-                fine = torch.tensor([bool(gap <= epsilon) for gap in gaps])
-                beyond = torch.tensor([bool(gap > epsilon) for gap in gaps])
-            found[rows], undecided[rows] = fine, ~fine & ~beyond
-    return found
+                pairs = zip(enclosed(runner, x[rows]), enclosed(runner, short[rows]), strict=True)
+                gaps = [distance(*pair) for pair in pairs]
+                fine = torch.tensor([bool(gap <= epsilon) for gap in gaps], dtype=torch.bool)
+                beyond = torch.tensor([bool(gap > epsilon) for gap in gaps], dtype=torch.bool)
+            inside[rows], undecided[rows] = fine, ~fine & ~beyond
+            left -= len(rows)
+    return Decided(inside, undecided)
+
+
+def _bits(error: Tensor, epsilon: float) -> float:
+    """About what precision makes the errors of float64 small beside ε; 0 if that is not known."""
+    worst = float(error.amax()) if error.numel() else math.nan
+    return 80 + math.log2(worst / epsilon) if 0 < worst < math.inf else 0.0
 
 
 def near(runner: Runner, x: Tensor) -> Near:
@@ -61,7 +77,7 @@ def enclosed(runner: Runner, x: Tensor) -> list[list[arb]]:
     return [list(outputs) for outputs in zip(*units, strict=True)]
 
 
-def balls_norm(one: list[arb], other: list[arb]) -> arb:
+def distance(one: list[arb], other: list[arb]) -> arb:
     """‖one − other‖₂."""
     squares = ((a - b) * (a - b) for a, b in zip(one, other, strict=True))
     return sum(squares, arb(0)).sqrt()

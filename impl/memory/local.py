@@ -7,6 +7,7 @@ inputs: log|R_11| of the QR method, averaged over steps.
 Sources: Miller & Hardt, section 4; Benettin et al. (1980) and Eckmann & Ruelle (1985), section V.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import torch
@@ -22,8 +23,8 @@ _SEED = 0
 
 @dataclass(frozen=True, eq=False)
 class Local:
-    """Of some windows: norms (M, T) of each step, products (M, T) of the last 1 … T steps, and the
-    exponents (M,), nats a step."""
+    """Of some windows: norms (M, T) of each step, products (M, len(ks)) of the last k steps, and
+    the exponents (M,), nats a step."""
 
     norms: Tensor
     products: Tensor
@@ -35,7 +36,7 @@ def sampled(runner: Runner, windows: int, length: int) -> int:
     return max(1, min(windows, WORK // max(1, length * runner.states**3)))
 
 
-def local(runner: Runner, x: Tensor) -> Local:
+def local(runner: Runner, x: Tensor, ks: Collection[int]) -> Local:
     """The steps along the windows x (M, T, d), each from the zero state."""
     M, N = len(x), runner.states
     s, found = runner.zero(M), []
@@ -48,13 +49,20 @@ def local(runner: Runner, x: Tensor) -> Local:
         frame, R = torch.linalg.qr(J @ frame)
         exponents = exponents + R[:, 0, 0].abs().log()
         s = runner.step(s, x[None, :, t])
-    norms = torch.stack([torch.linalg.matrix_norm(J, ord=2) for J in found], dim=1)
+    norms = torch.stack([_norm(J) for J in found], dim=1)
     product = torch.eye(N, dtype=torch.float64)[N - runner.n :].expand(M, -1, -1)
-    products = []
-    for J in reversed(found):
+    products = [_norm(product)] if 0 in ks else []
+    for k, J in enumerate(reversed(found), 1):
         product = product @ J
-        products.append(torch.linalg.matrix_norm(product, ord=2))
+        if k in ks:
+            products.append(_norm(product))
     return Local(norms, torch.stack(products, dim=1), exponents / x.shape[1])
+
+
+def _norm(J: Tensor) -> Tensor:
+    """‖J‖₂ = √λ_max(J Jᵀ), several times as fast as by singular values."""
+    norm: Tensor = torch.linalg.eigvalsh(J @ J.mT)[..., -1].clamp(min=0).sqrt()
+    return norm
 
 
 def jacobians(runner: Runner, s: Tensor, x: Tensor) -> Tensor:

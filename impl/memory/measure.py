@@ -15,13 +15,14 @@ from torch import Tensor
 
 from impl.certificate.certify import EPSILONS
 from impl.errors import InputError, RangeError
-from impl.memory.exact import within
+from impl.memory.exact import Decided, within
 from impl.memory.local import Local, local, sampled
 from impl.memory.overlap import overlap
 from impl.memory.runs import Runner, Truncations, blocks, grid, truncations
 from impl.memory.statement import (
     CUT,
     PRESUPPOSED,
+    SHARE,
     OverlapError,
     Statement,
     least_window,
@@ -33,10 +34,11 @@ from impl.reading.adapters import Source, load_model
 from impl.reading.data import Data, DataSource, float64, read_data
 
 SCHEMA = "rnnbounds/measurement/1"
-CURVE = 2000  # windows of which every truncation is run
+CURVE, FEWEST = 2000, 20  # windows of which every truncation is run
+CURVE_WORK, HELD_WORK = 2**35, 2**36  # products, beyond which fewer windows are taken
 LENGTH = 64  # of the windows that one long series is cut into, unless it is short
 QUANTILES = (0.5, 0.9, 0.99)
-_LOOKED_AT = 4096  # sequences that are compared with one another
+_LOOKED_AT, _NUMBERS = 4096, 2**24  # sequences that are compared with one another
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +104,8 @@ class Measurement:
                 "windows": len(told.norms),
                 "norm": {"median": float(told.norms.median()), "largest": float(told.norms.amax())},
                 "products": [
-                    {"k": k, "median": median[k - 1], "largest": worst[k - 1]}
-                    for k in self.ks if k
+                    {"k": k, "median": median[i], "largest": worst[i]}
+                    for i, k in enumerate(self.ks)
                 ],
                 "lyapunov": {
                     "mean": float(told.exponents.mean()),
@@ -155,26 +157,27 @@ def measure(
     with torch.no_grad():
         alpha, needed = require_enough(M, len(eps), confidence, share)
         each = len(ks) * runner.states + held[0, 0].size
+        some = min(M, CURVE, max(FEWEST, CURVE_WORK // max(1, sum(ks) * runner.products)))
         seen = Truncations.joined(
-            [truncations(runner, _part(held, block), ks) for block in blocks(min(M, CURVE), each)]
+            [truncations(runner, _part(held, block), ks) for block in blocks(some, each)]
         )
         if not bool(torch.isfinite(seen.gaps).all()):
             raise InputError(
                 f"{loaded.source} overflows on {read.source}; scale the inputs as in training"
             )
-        steps = local(runner, _part(held, slice(0, sampled(runner, M, T))))
+        steps = local(runner, _part(held, slice(0, sampled(runner, M, T))), ks)
         chosen = [least_window(ks, seen.gaps[: M // 2], epsilon) for epsilon in eps]
         statement = None
         if unstated is None:
+            out = min(M - M // 2, max(2 * needed, HELD_WORK // (6 * T * runner.products)))
             lines = []
             for epsilon, k in zip(eps, chosen, strict=True):
-                inside = None if k is None else _inside(runner, held, M // 2, k, epsilon)
-                lines.append(stated(epsilon, k, inside, alpha))
-            cut = CUT if held.shape[1] > 1 else ""
+                told = None if k is None else _held_out(runner, held, M // 2, out, k, epsilon)
+                lines.append(stated(epsilon, k, told, alpha))
+            aim, cut = SHARE if share is None else share, CUT if held.shape[1] > 1 else ""
             statement = Statement(
-                confidence, M // 2, M - M // 2, T, tuple(lines), 0.99 if share is None else share,
-                needed, PRESUPPOSED + cut,
-            )  # fmt: skip
+                confidence, min(M // 2, some), out, T, tuple(lines), aim, needed, PRESUPPOSED + cut
+            )
     return Measurement(
         loaded, read.source, M, T, ks, seen, steps, tuple(eps), statement,
         None if unstated is None else str(unstated),
@@ -185,18 +188,20 @@ def _unstated(data: Data, windows: int) -> InputError | None:
     """Why nothing is stated of other windows, if it is not."""
     if windows < 2:
         return InputError("one window is none to choose k on; record more, or cut shorter windows")
-    shared = overlap(data.x[:_LOOKED_AT]) if data.N > 1 else 0
+    shared = (
+        overlap(data.x[: max(2, min(_LOOKED_AT, _NUMBERS // data.x[0].size))]) if data.N > 1 else 0
+    )
     return OverlapError(shared, data.T) if shared else None
 
 
-def _inside(
-    runner: Runner, held: np.ndarray[Any, Any], first: int, k: int, epsilon: float
-) -> Tensor:
-    """Which windows from `first` on are within ε at k for certain."""
+def _held_out(
+    runner: Runner, held: np.ndarray[Any, Any], first: int, count: int, k: int, epsilon: float
+) -> Decided:
+    """Which of so many windows, from `first` on, are within ε at k for certain."""
     each = 8 * runner.states + held[0, 0].size
-    rest = held.shape[0] * held.shape[1] - first
-    parts = [slice(first + b.start, first + b.stop) for b in blocks(rest, each)]
-    return torch.cat([within(runner, _part(held, part), k, epsilon) for part in parts])
+    parts = [slice(first + b.start, first + b.stop) for b in blocks(count, each)]
+    told = [within(runner, _part(held, part), k, epsilon) for part in parts]
+    return Decided(*map(torch.cat, zip(*told, strict=True)))
 
 
 def _part(held: np.ndarray[Any, Any], rows: slice) -> Tensor:

@@ -40,6 +40,11 @@ class Runner:
         sizes = kind_of(model.name).layout(stored).sizes(stored)
         return cls(model.cell.program, own, sizes.state, sizes.n)
 
+    @property
+    def products(self) -> int:
+        """How many products a step takes, about."""
+        return sum(part.numel() for part in self.parameters.values())
+
     def zero(self, windows: int) -> Tensor:
         """The zero state of so many windows, (1, M, N)."""
         return torch.zeros(1, windows, self.states, dtype=torch.float64)

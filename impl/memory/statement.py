@@ -21,6 +21,7 @@ from torch import Tensor
 
 from impl.errors import InputError, RangeError
 from impl.memory.binomial import draws_needed, share_below
+from impl.memory.exact import Decided
 
 SHARE = 0.99  # for which the windows that it takes are told, if no share is asked for
 PRESUPPOSED = "the windows are independent draws of one distribution"
@@ -50,17 +51,22 @@ class TooFewError(InputError):
 
 @dataclass(frozen=True)
 class Line:
-    """One ε: of the held-out windows so many are beyond it at k, so that at least `share` of all
-    are within it; k None where no k < T is enough for the windows that it is chosen on."""
+    """One ε: of the held-out windows so many count as beyond it at k, so that at least `share` of
+    all are within it; `undecided` of them were left open within the limits of the work. k None
+    where no k < T is enough for the windows that it is chosen on."""
 
     eps: float
     k: int | None
     beyond: int | None
     share: float | None
+    undecided: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """The line as plain JSON data."""
-        return {"eps": self.eps, "k": self.k, "beyond": self.beyond, "share": self.share}
+        return {
+            "eps": self.eps, "k": self.k, "beyond": self.beyond, "share": self.share,
+            "undecided": self.undecided,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -123,9 +129,11 @@ def require_enough(
     return alpha, needed
 
 
-def stated(epsilon: float, k: int | None, inside: Tensor | None, alpha: Fraction) -> Line:
+def stated(epsilon: float, k: int | None, held: Decided | None, alpha: Fraction) -> Line:
     """The line of one ε, from which held-out windows are within it at k."""
-    if k is None or inside is None:
+    if k is None or held is None:
         return Line(epsilon, None, None, None)
-    beyond = len(inside) - int(inside.sum())
-    return Line(epsilon, k, beyond, float(share_below(len(inside), beyond, alpha)))
+    count = len(held.inside)
+    beyond = count - int(held.inside.sum())
+    share = float(share_below(count, beyond, alpha))
+    return Line(epsilon, k, beyond, share, int(held.undecided.sum()))

@@ -16,6 +16,7 @@ from impl.errors import NotFiniteError, shown
 from impl.models.loaded import LoadedModel
 from impl.reading.misfit import WeightsError
 from impl.reading.opened import Module, Opened
+from impl.reading.readout import readout_of
 from impl.reading.recognition import Reading, recognise
 from impl.reading.sources import Source as Source
 from impl.reading.sources import open_source
@@ -27,6 +28,7 @@ def load_model(
     *,
     ignore: Collection[str] = (),
     layer: str | None = None,
+    readout: str | None = None,
 ) -> LoadedModel[Any]:
     """Read the weights of a recurrent cell, one of those in `impl.cells.table`.
 
@@ -39,20 +41,26 @@ def load_model(
     or that with "stacked-" before it; it may be left out where the module, the file or names and
     shapes say it: torch's names mean torch's cells, but a state dict of a vanilla RNN does not say
     its activation. Layers make a stack by themselves. `layer` is the part of a bigger model that is
-    meant, as "encoder.rnn", or "." for what has no prefix; `impl.reading.layers` lists them. Names
+    meant, as "encoder.rnn", or "." for what has no prefix; `impl.reading.layers` lists them.
+    `readout` is the linear layer after the cell, as "head", whose outputs ε is then about. Names
     are exact: a tensor under the cell's prefix that the cell does not read is an error, unless
     `ignore` has its full name; what the cell needs cannot be ignored.
     Raises an InputError of one line for everything that is not such a model.
     """
     if isinstance(source, LoadedModel):
-        if layer is not None:
-            raise WeightsError("a model that was read is one layer; leave the layer out")
+        if layer is not None or readout is not None:
+            what = "a model that was read is one layer"
+            raise WeightsError(f"{what}; name layer and readout where it is read")
         return _reread(source, _cell_name(cell, source.name), ignore)
-    return read(open_source(source), cell, ignore, layer)
+    return read(open_source(source), cell, ignore, layer, readout)
 
 
 def read(
-    opened: Opened, cell: str | None, ignore: Collection[str], layer: str | None
+    opened: Opened,
+    cell: str | None,
+    ignore: Collection[str],
+    layer: str | None,
+    readout: str | None = None,
 ) -> LoadedModel[Any]:
     """The same of a source that was opened."""
     told = opened.told(layer)
@@ -61,7 +69,10 @@ def read(
     found = recognise(told.tensors, opened.where, named, ignore, layer=within)
     if isinstance(opened, Module):
         opened.refuse_hooks()  # after weights that are stored in parts, which hooks put together
-    return _model(found, opened.title)
+    model = _model(found, opened.title)
+    if readout is None:
+        return model
+    return replace(model, readout=readout_of(told.tensors, opened.where, readout, model.n))
 
 
 def _reread(model: LoadedModel[Any], name: str | None, ignore: Collection[str]) -> LoadedModel[Any]:
@@ -78,7 +89,7 @@ def _reread(model: LoadedModel[Any], name: str | None, ignore: Collection[str]) 
         ignored=(*model.ignored, *(before.get(full, full) for full in found.ignored)),
         unread=model.unread,
     )
-    return _model(found, model.source)
+    return replace(_model(found, model.source), readout=model.readout)
 
 
 def _cell_name(asked: str | None, stated: str | None, binding: str | None = None) -> str | None:

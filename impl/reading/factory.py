@@ -1,7 +1,7 @@
 """A model that the user's own code makes: `package.module:factory`.
 
-The only source that runs code. What is named is imported, with the current folder behind everything
-else on the path, and called without arguments; a module or a state dict may stand there ready.
+The only source that runs code. What is named is imported, with the current folder first on the
+path, and called without arguments; a module or a state dict may stand there ready.
 """
 
 import re
@@ -70,16 +70,14 @@ def _called(name: str, thing: object) -> object:
 
 @contextmanager
 def _reachable() -> Iterator[None]:
-    """The current folder on the path, last, and standard output kept for the answer."""
+    """The current folder on the path, first, and standard output kept for the answer."""
     here = str(Path.cwd())
-    sys.path.append(here)
+    sys.path.insert(0, here)
     try:
         with redirect_stdout(sys.stderr):
             yield
     finally:
-        sys.path.reverse()  # the last of that name is the one that was added
         sys.path.remove(here)
-        sys.path.reverse()
 
 
 def _told(cause: BaseException) -> str:

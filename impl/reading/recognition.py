@@ -141,7 +141,7 @@ def _wanted(kinds: Sequence[Kind]) -> tuple[str, str]:
 def _best(fits: Sequence[Fit], known: Mapping[str, Tensor], where: str) -> Fit:
     """The one kind that fits by names and shapes, or, of several, the one that is the default."""
     for full in dict.fromkeys(full for one in fits for full in one.tensors.values()):
-        _check_tensor(shown(full), known[full])
+        check_tensor(shown(full), known[full])
     exact = [one for one in fits if one.exact]
     if not exact:
         raise misfit(max(fits, key=lambda one: _nearness(one, known)), where)
@@ -191,7 +191,7 @@ def _no_strays(best: Fit, prefix: str, known: Collection[str], where: str) -> No
                 raise WeightsError(f"{what}; rename it, or say --ignore {shown(full)}")
 
 
-def _check_tensor(name: str, tensor: object) -> None:
+def check_tensor(name: str, tensor: object) -> None:
     """Refuse, before anything is allocated, what is not a plain array of real floats."""
     if not isinstance(tensor, Tensor):
         raise WeightsError(f"{name} is a {type(tensor).__name__}, not a tensor; save a state dict")

@@ -29,7 +29,8 @@ def attacked(model: LoadedModel[Any], certificate: Certificate, witness: Path | 
     Raises ContradictionError before anything is written.
     """
     epsilons = [epsilon for epsilon, _ in certificate.windows]
-    found = attack(model, certificate.inputs or certificate.input_bound, epsilons)
+    asked = certificate.input_bound if certificate.inputs is None else certificate.inputs
+    found = attack(model, asked, epsilons)
     bracket(certificate, found)
     if witness is not None:
         save_attacked(found, witness)

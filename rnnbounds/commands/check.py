@@ -74,9 +74,11 @@ def check_file(
         return int(not holds)
     shape = certificate["shape"]
     echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
+    box = certificate.get("inputs")
+    among = "" if box is None else f"x_t in {shown(box['what'])}, "
     echo(
         f"of {certificate['cell']}, n = {shape['n']}, d = {shape['d']}, {certificate['dtype']}, "
-        f"for every ‖x_t‖₂ ≤ {certificate['input_bound']:g}"
+        f"for every {among}‖x_t‖₂ ≤ {certificate['input_bound']:g}"
     )
     _print_findings(findings)
     for name, value in certificate["information"].items():

@@ -94,7 +94,13 @@ def print_statement(told: Measurement) -> None:
             for line in stated.lines
         ],
     )
-    echo(f"k was chosen on the {stated.chosen} windows before them")
+    for line in stated.lines:
+        if line.undecided:
+            echo(
+                f"{line.undecided} windows that were not decided within the limits of work count "
+                f"as beyond {line.eps:g}"
+            )
+    echo(f"k was chosen on {stated.chosen} windows before them")
     echo(f"this presupposes that {stated.presupposed}")
     if not stated.reached:
         echo(

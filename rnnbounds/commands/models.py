@@ -18,9 +18,11 @@ from impl.memory.measure import Measurement, measure
 from impl.reading.adapters import load_model
 from impl.reading.files import check_target
 from impl.reading.misfit import LISTED
+from impl.reading.readout import ReadoutError
 from impl.training.certificate import LENGTH, Task, TrainingCertificate
 from reports.pages.certificate import FILES, certificate_page, write_certificate
 from rnnbounds.commands.attacked import Attack, Found, Witness, attacked, print_attacked, told
+from rnnbounds.commands.inputs import Asked, Bound, Inputs, Margin, Recorded
 from rnnbounds.commands.layers import List, show_layers
 from rnnbounds.commands.measured import print_measurement, tell_both
 from rnnbounds.commands.options import As, path_option
@@ -65,7 +67,6 @@ Layer = Annotated[
         "--layer", help="the part of a bigger model that is meant, as encoder.rnn; --list has them"
     ),
 ]
-Bound = Annotated[float, typer.Option("--input-bound", help="B, with ‖x_t‖₂ ≤ B for every input")]
 Out = Annotated[
     Path,
     path_option("--out", "FILE", "the .safetensors file to write"),
@@ -80,10 +81,17 @@ Told = Annotated[
 
 def certify_model(
     model: Model,
-    input_bound: Bound,
+    input_bound: Bound = None,
+    inputs: Inputs = None,
+    data: Recorded = None,
+    margin: Margin = 0.0,
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
+    readout: Annotated[
+        str | None,
+        typer.Option("--readout", help="the linear layer after the cell: ε is one of its outputs"),
+    ] = None,
     eps: Annotated[list[float] | None, typer.Option("--eps", help="target ε; repeatable")] = None,
     norm: Annotated[
         str,
@@ -116,9 +124,6 @@ def certify_model(
         Path | None,
         path_option("--out", "DIR", "for certificate.json, its page"),
     ] = None,
-    data: Annotated[
-        Path | None, path_option("--data", "FILE", "inputs to `measure` it on, beside")
-    ] = None,
     attack: Attack = False,
     witness: Witness = None,
     list_layers: List = False,
@@ -130,19 +135,24 @@ def certify_model(
     """
     if list_layers:
         return show_layers(model, cell, format)
+    asked = Asked(input_bound, inputs, data, margin)
     if out is not None:
         check_folder(out, *FILES)
     task = Task(steps, alpha, loss, readout_norm, target_bound, length)
     if witness is not None:
         check_target(witness, model, suffix=".json")
-    read = load_model(model, cell, ignore=ignore or (), layer=layer)
-    certificate = certify(read, input_bound, eps or EPSILONS, norm, training=task)
     seek = attack or witness is not None
+    if readout is not None and (seek or asked.measured):
+        raise ReadoutError(
+            "what is attacked and measured is the output h, not a readout's; leave one of them out"
+        )
+    read = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
+    certificate = certify(read, asked.of(model, read.d), eps or EPSILONS, norm, training=task)
     against = attacked(read, certificate, witness) if seek else None
     document = certificate.to_json() | told(against)
-    seen = (
-        None if data is None else measure(read, data, eps=eps or EPSILONS, input_bound=input_bound)
-    )
+    seen = None
+    if data is not None and readout is None:
+        seen = measure(read, data, eps=eps or EPSILONS, input_bound=certificate.input_bound)
     if out is not None and seen is None:
         tell(document, out, model, format)
     elif out is not None and seen is not None:
@@ -187,22 +197,27 @@ def print_certificate(certificate: Certificate) -> None:
     print_left_out(certificate.to_json())
     if certificate.verdict == "certified":
         what = "state" if certificate.training is not None else "output h"
+        if certificate.readout is not None:
+            norm = at_least(certificate.readout["norm"])
+            what = f"prediction {shown(certificate.readout['tensor'])} h"
+            echo(f"‖{shown(certificate.readout['tensor'])}‖₂ ≤ {norm}")
         echo(f"certified: λ = {factor(certificate.lam)} < 1 in the {certificate.norm} norm")
-        echo(f"every ‖x_t‖₂ ≤ {certificate.input_bound:g}; ε bounds the {what}'s Euclidean norm")
+        echo(f"{certificate.speaks_of}; ε bounds the {what}'s Euclidean norm")
+        if certificate.rounding is None:
+            echo(
+                f"{certificate.dtype} rounding is not bounded ({certificate.unrounded}): ε speaks "
+                f"of real arithmetic alone"
+            )
         print_table(("ε", "k"), [(f"{eps:g}", k) for eps, k in certificate.windows])
         echo(
-            f"from one state, under inputs at most δ apart, outputs are at most "
+            f"from one state, under inputs at most δ apart, "
+            f"{'outputs' if certificate.readout is None else 'predictions'} are at most "
             f"{at_least(certificate.constants['gain'])} δ apart"
         )
         if certificate.rounding is not None:
             echo(
                 f"{certificate.dtype} rounding adds at most {at_least(certificate.rounding, 3)} "
                 f"to a state"
-            )
-        else:
-            echo(
-                f"{certificate.dtype} rounding is not bounded ({certificate.unrounded}): ε speaks "
-                f"of real arithmetic alone"
             )
         echo(f"states: {certificate.states}")
     elif certificate.witness is not None:
@@ -297,9 +312,12 @@ def print_training(training: TrainingCertificate | None) -> None:
 
 def truncate_model(
     model: Model,
-    input_bound: Bound,
     eps: Annotated[float, typer.Option("--eps", help="target ε")],
     out: Out,
+    input_bound: Bound = None,
+    inputs: Inputs = None,
+    data: Recorded = None,
+    margin: Margin = 0.0,
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
@@ -307,13 +325,13 @@ def truncate_model(
     format: As = Format.text,
 ) -> int:
     """Write the feed-forward equivalent and its certificate; exit 1 if none is certified."""
+    asked = Asked(input_bound, inputs, data, margin)
     check_target(out, model)
     if page is not None:
         check_folder(page, *FILES)
+    read = load_model(model, cell, ignore=ignore or (), layer=layer)
     try:
-        module, certificate = truncate(
-            model, eps, input_bound, cell=cell, ignore=ignore or (), layer=layer
-        )
+        module, certificate = truncate(read, eps, asked.of(model, read.d))
     except NotCertifiedError as error:
         return show_certificate(error.certificate, format)
     save_truncated(module, certificate, out)

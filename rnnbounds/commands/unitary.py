@@ -10,7 +10,6 @@ from impl.convert.unitary import NoUnitaryError, save_unitary, unitary
 from impl.reading.files import check_target
 from reports.pages.certificate import FILES
 from rnnbounds.commands.models import (
-    Bound,
     Cell,
     Ignore,
     Layer,
@@ -28,7 +27,9 @@ from rnnbounds.output import Format, check_folder, echo, print_json
 
 def unitary_model(
     model: Model,
-    input_bound: Bound,
+    input_bound: Annotated[
+        float, typer.Option("--input-bound", help="B, with ‖x_t‖₂ ≤ B for every input")
+    ],
     out: Out,
     cell: Cell = None,
     ignore: Ignore = None,

@@ -170,7 +170,7 @@ def of_inputs(p: Point, inputs: InputSet) -> dict[str, tuple[Seen, float]]:
     for j, (x, low, high) in enumerate(ends):
         middle = (rational(low) + rational(high)) / 2
         half, off = rational(high) - middle, abs(rational(x) - middle)
-        used = off / half if half else fmpq(0) if off == 0 else fmpq(2)
+        used = off / half if half != 0 else fmpq(0) if off == 0 else fmpq(2)
         found[f"inputs {j}"] = used, 1.0
     return found
 

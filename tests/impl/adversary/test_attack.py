@@ -13,7 +13,7 @@ from impl.adversary.attack import ContradictionError, attack, bracket
 from impl.certificate.certify import certify
 from impl.errors import InputError
 from impl.inputs.ends import Ball, inputs_of
-from impl.inputs.sets import input_box, input_data, input_rows
+from impl.inputs.sets import InputSet, input_box, input_rows
 from impl.numbers.outward import norm_up
 
 WORK = 2**32  # enough where memories are short
@@ -137,7 +137,7 @@ def test_bad_questions(bound, epsilons):
 SETS = {
     "box": input_box([0.5, -0.25], [1.0, 0.0]),
     "rows": input_rows(doubles([[1.0, 0.0], [0.0, -1.0], [0.25, 0.25]])),
-    "ball and box": input_data(1.0, (doubles([-1.0, 0.5]), doubles([1.0, 1.0]))),
+    "ball and box": InputSet(1.0, doubles([-1.0, 0.5]), doubles([1.0, 1.0]), "a part of a box"),
 }
 
 

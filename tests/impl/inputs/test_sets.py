@@ -13,7 +13,7 @@ from impl.certificate.certify import certify
 from impl.checker.truncated import check_truncated
 from impl.convert.truncate import _seal, save_truncated, truncate, unrolled
 from impl.errors import InputError
-from impl.inputs.sets import InputSet, input_box, input_data, input_rows
+from impl.inputs.sets import InputSet, input_around, input_box, input_rows
 from impl.reading.adapters import load_model
 
 
@@ -68,7 +68,7 @@ def test_a_set_is_a_number_that_holds_it():
     assert len({box, other}) == 2
     assert box.holds((4.0, -3.0))
     assert not box.holds((4.5, 0.0))
-    near = input_data(5.0, (torch.tensor([0.0]), torch.tensor([5.0])), 0.5)
+    near = input_around(5.0, (torch.tensor([0.0]), torch.tensor([5.0])), 0.5)
     assert (float(near), near.low.item(), near.high.item()) == (5.5, -0.5, 5.5)
     table = input_rows(torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 0.0]]))
     assert (float(table), table.to_json()["rows"]) == (2.0, 2)
@@ -165,7 +165,7 @@ def test_forged_boxes(tmp_path):
         (lambda: input_box(math.nan, 1.0), "NaN"),
         (lambda: input_rows(torch.ones(3)), "has shape"),
         (lambda: input_rows(torch.full((1, 1), math.inf)), "NaN"),
-        (lambda: input_data(1.0, (torch.zeros(1), torch.ones(1)), -1.0), "the margin"),
+        (lambda: input_around(1.0, (torch.zeros(1), torch.ones(1)), -1.0), "the margin"),
         (lambda: certify(rnn(), input_box(0.0, 1.0, 2)), "the model reads 3"),
     ],
 )

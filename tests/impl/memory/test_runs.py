@@ -91,7 +91,7 @@ def test_states_as_far_off_as_they_may_be_stay_within_the_bounds(name):
 def test_what_overflows_is_within_nothing():
     """Infinite and NaN are below no ε."""
     x = torch.ones(2, 4, 1, dtype=torch.float64)
-    assert not within(Runner.of(linear([[1e300]])), x, 1, 1e300).any()
+    assert not within(Runner.of(linear([[1e300]])), x, 1, 1e300).inside.any()
 
 
 @pytest.mark.parametrize("precisions", [(), exact.PRECISIONS])
@@ -100,8 +100,10 @@ def test_what_float64_leaves_open_is_decided_in_balls_or_not_within(monkeypatch,
     found = linear([[1.9, 1.8], [-1.9, -1.8]])  # of eigenvalues 0.1 and 0, |W| of 3.7
     monkeypatch.setattr(exact, "PRECISIONS", precisions)
     x = windows(4, 80, 1)
-    assert within(Runner.of(found), x, 20, 1e-6).tolist() == [bool(precisions)] * 4
-    assert not within(Runner.of(found), x, 1, 1e-6).any()
+    told = within(Runner.of(found), x, 20, 1e-6)
+    assert told.inside.tolist() == [bool(precisions)] * 4
+    assert told.undecided.tolist() == [not precisions] * 4
+    assert not within(Runner.of(found), x, 1, 1e-6).inside.any()
 
 
 def test_both_biases_are_taken_as_stored():
@@ -128,11 +130,11 @@ def test_grids_are_dense_then_sparse_and_end_at_the_length():
 def test_steps_products_and_exponents_of_a_linear_system():
     """Norms of W and of its powers, and its spectral radius."""
     W = torch.tensor([[0.5, 3.0], [0.0, 0.25]], dtype=torch.float64)
-    told = local(Runner.of(linear(W.tolist(), 2)), windows(2, 60))
+    told = local(Runner.of(linear(W.tolist(), 2)), windows(2, 60), range(61))
     powers = [torch.linalg.matrix_power(W, k) for k in range(1, 61)]
     norms = torch.linalg.matrix_norm(torch.stack(powers), ord=2)
     assert torch.allclose(told.norms, norms[0])
-    assert torch.allclose(told.products[0], norms)
+    assert torch.allclose(told.products[0, 1:], norms)
     assert torch.allclose(told.exponents, torch.tensor(np.log(0.5)), atol=0.05)
 
 

@@ -36,7 +36,7 @@ def test_list(call, whole):
 
 def test_layer(call, refused, whole, tmp_path):
     """The part that is meant, in every command that reads a model."""
-    assert "Missing option '--input-bound'" in refused("certify", whole)
+    assert "give --input-bound or --inputs" in refused("certify", whole)
     line = refused("certify", whole, "--input-bound", 1)
     assert "several cells (decoder, encoder); choose one with --layer" in line
     bound = ("--input-bound", 1, "--layer", "encoder")
@@ -62,3 +62,22 @@ def test_old_names_are_refused(whole):
         rnnbounds.assert_remembers(whole, at_most=3, epsilon=0.1, input_bound=1.0)
     one = rnnbounds.certify(whole, 1.0, eps=0.1, layer="encoder")
     assert one.windows == rnnbounds.certify(whole, 1.0, (0.1,), layer="encoder").windows
+
+
+def test_readout(call, tmp_path):
+    """What ε bounds is said."""
+    torch.manual_seed(0)
+    model = torch.nn.ModuleDict({"rnn": torch.nn.GRU(2, 3), "loud": torch.nn.Linear(3, 1)})
+    with torch.no_grad():
+        for part in model["rnn"].parameters():
+            part /= 4
+        model["loud"].weight.fill_(100.0)
+    torch.save(model.state_dict(), tmp_path / "m.pt")
+    bound = (tmp_path / "m.pt", "--input-bound", 1, "--readout", "loud")
+    outcome = call("certify", *bound)
+    assert "‖loud.weight‖₂ ≤ 173.206\n" in outcome.out
+    assert "ε bounds the prediction loud.weight h's Euclidean norm" in outcome.out
+    assert "predictions are at most" in outcome.out
+    for beside in (("--attack",), ("--data", "x.npy")):
+        err = call("certify", *bound, *beside).err
+        assert "what is attacked and measured is the output h" in err

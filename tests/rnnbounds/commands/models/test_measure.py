@@ -8,7 +8,9 @@ import pytest
 import torch
 
 import rnnbounds
+from impl.arithmetic.running import Near
 from impl.errors import InputError
+from impl.memory import exact
 from impl.memory import measure as measured
 from impl.memory.measure import measure
 
@@ -44,7 +46,9 @@ class TestMeasure:
         told = call("measure", *asked, "--format", "json").json
         assert told == measure(stable_model, data, cell="rnn-tanh", eps=(0.1,)).to_json()
         assert told["schema"] == "rnnbounds/measurement/1"
-        curve = told["forgetting"]["curve"]
+        curve, products = told["forgetting"]["curve"], told["steps"]["products"]
+        assert [row["k"] for row in products] == list(range(13))
+        assert products[0]["median"] == 1
         assert [row["k"] for row in curve] == list(range(13))
         assert curve[-1]["worst"] == 0
         assert told["stability"]["contracts"]
@@ -142,7 +146,13 @@ class TestPython:
         x = torch.randn(20, 8, 1, generator=torch.Generator().manual_seed(0))
         told = rnnbounds.measure(torch.nn.RNN(1, 2), x)
         assert len(told.seen.gaps) == 6
-        assert (told.statement.chosen, told.statement.held) == (10, 10)
+        assert (told.statement.chosen, told.statement.held) == (6, 10)
+
+    def test_windows_left_open_are_told(self, monkeypatch, call, asked):
+        """Where no balls are afforded and float64 decides nothing, none counts as within ε."""
+        monkeypatch.setattr(exact, "WORK", 0)
+        monkeypatch.setattr(Near, "exactly", lambda v: Near(v, torch.full_like(v, torch.inf)))
+        assert "20 windows that were not decided" in call("measure", *asked).out
 
     def test_a_stack_of_dead_units_has_no_exponent(self):
         state = {"weight_hh_l0": torch.zeros(1, 1), "weight_ih_l0": torch.ones(1, 1)}
