@@ -16,13 +16,15 @@ from impl.checker.iterated_balls import norm_above, scaled, step_factors
 
 @dataclass(frozen=True)
 class Cell:
-    """h⁺ = ρ(Wh + Ux + b) with the exact weights, o ≥ |ρ(b)| and B ≥ ‖x‖₂."""
+    """h⁺ = ρ(Wh + Ux + b) with the exact weights, o ≥ |ρ(b)| and B ≥ ‖x‖₂; first_i ≥ |φ(0, x)_i|
+    where inputs lie in a box too."""
 
     W: Rows
     U: Rows
     offset: list[arb]
     rho: BallActivation
     B: arb
+    first: list[arb] | None = None
 
     @property
     def slope(self) -> fmpq:
@@ -145,7 +147,10 @@ class Scaled:
         """K(L‖DU‖₂B + ‖Do‖₂)."""
         U = arb_mat([[arb(d * v) for v in row] for d, row in zip(self.d, cell.U, strict=True)])
         offset = norm([arb(d) * o for d, o in zip(self.d, cell.offset, strict=True)])
-        return self.condition(cell, lam) * (cell.pushed(U) + offset)
+        ball = cell.pushed(U) + offset
+        if cell.first is not None:
+            ball = ball.min(norm([arb(d) * u for d, u in zip(self.d, units(cell), strict=True)]))
+        return self.condition(cell, lam) * ball
 
     def corner(self, cell: Cell, lam: float) -> arb:
         """K‖d‖₂."""
@@ -180,7 +185,11 @@ class Quadratic:
         offset = balls([[abs(v) for v in row] for row in self.Q]) * arb_mat(
             [[o] for o in cell.offset]
         )
-        return cell.pushed(Q * balls(cell.U)) + norm(offset.entries())
+        ball = cell.pushed(Q * balls(cell.U)) + norm(offset.entries())
+        if cell.first is None:
+            return ball
+        size = balls([[abs(v) for v in row] for row in self.Q])
+        return ball.min(norm((size * arb_mat([[u] for u in units(cell)])).entries()))
 
     def corner(self, cell: Cell, lam: float) -> arb:
         """‖|Q|1‖₂."""
@@ -202,7 +211,28 @@ class Quadratic:
 def units(cell: Cell) -> list[arb]:
     """sup |φ(0, x)_i|."""
     rows = [cell.slope * norm([arb(v) for v in row]) * cell.B for row in cell.U]
-    return [row + o for row, o in zip(rows, cell.offset, strict=True)]
+    most = [row + o for row, o in zip(rows, cell.offset, strict=True)]
+    if cell.first is None:
+        return most
+    return [ball.min(box) for ball, box in zip(most, cell.first, strict=True)]
+
+
+def first_steps(cell: Cell, b: list[arb], ends: tuple[list[float], list[float]]) -> list[arb]:
+    """sup |ρ(U_i x + b_i)| over a box and ‖x‖₂ ≤ B: at the ends where ρ increases, else by its
+    slope from the middle."""
+    box = [(exact(low), exact(high)) for low, high in zip(*ends, strict=True)]
+    found = []
+    for row, bias in zip(cell.U, b, strict=True):
+        reach = norm([arb(u) for u in row]) * cell.B
+        pairs = [(u * low, u * high) for u, (low, high) in zip(row, box, strict=True)]
+        low = bias + arb(sum(map(min, pairs), fmpq(0))).max(-reach)
+        high = bias + arb(sum(map(max, pairs), fmpq(0))).min(reach)
+        if cell.rho.least >= 0:
+            size = abs(cell.rho.function(low)).max(abs(cell.rho.function(high)))
+        else:
+            size = abs(cell.rho.function((low + high) / 2)) + cell.slope * (high - low) / 2
+        found.append(size.min(cell.rho.bound))
+    return found
 
 
 def balls(rows: Rows) -> arb_mat:

@@ -7,7 +7,8 @@ for what it calls information; the cell, the input bound and each ε are what it
 - contraction: the cell contracts by the claimed λ < 1 in the certificate's norm, whoever found the
   weights of that norm: by row sums in rationals, by positive pivots of s²I − AᵀA, or, for several
   steps, by the factors of `impl.checker.iterated_balls`;
-- drive: sup ‖φ(0, x)‖_* over ‖x‖₂ ≤ B is at most the claimed S;
+- drive: sup ‖φ(0, x)‖_* over ‖x‖₂ ≤ B, and x in the stated box if there is one, is at most the
+  claimed S;
 - equivalence: ‖h‖₂ ≤ C‖h‖_* for all h; reach: ‖h‖_* ≤ c‖h‖₂;
 - gain: C L/(1 − λ), where φ moves by at most L‖Δx‖₂ in ‖·‖_*, is at most the claimed one;
 - constants: each of L_ρ, M_ρ, ‖W‖₂, ‖U‖₂, L_x and S_0 is at least what its name means;
@@ -33,10 +34,10 @@ from flint import arb, ctx
 from impl.checker.ball_activations import BALL_ACTIVATIONS
 from impl.checker.definite import exact, norm_at_most
 from impl.checker.machine import require_floats
-from impl.checker.norms import Cell, Greatest, Norm, Quadratic, Scaled, Total
+from impl.checker.norms import Cell, Greatest, Norm, Quadratic, Scaled, Total, first_steps
 from impl.checker.rounding_balls import BEYOND, Format, rounding_bound
 from impl.checker.truncated_file import TruncatedFile, TruncatedFileError, read
-from impl.checker.truncated_record import CONSTANTS, Record, RecordError, number
+from impl.checker.truncated_record import CONSTANTS, Record, RecordError, number, signed
 from impl.checker.unitary import Finding, Source
 from impl.checker.unitary_file import DTYPES
 
@@ -93,7 +94,7 @@ def _in_norm(told: Record, norm: Norm, cell: Cell) -> list[Finding]:
 
 def _gains(cell: Cell, norm: Norm, lam: float, C: float, gain: float) -> bool:
     """Whether C L_*/(1 − λ) is at most the gain; L_* is the drive of ‖x‖₂ ≤ 1 without biases."""
-    alone = replace(cell, offset=[arb(0)] * len(cell.W), B=arb(1))
+    alone = replace(cell, offset=[arb(0)] * len(cell.W), B=arb(1), first=None)
     return bool(arb(C) * norm.drive(alone, lam) <= arb(gain) * (1 - arb(lam)))
 
 
@@ -163,8 +164,10 @@ def _cell(file: TruncatedFile) -> Cell:
         [[exact(v) for v in row] for row in file.weights[role].tolist()]
         for role in ("weight_hh", "weight_ih")
     )
-    sums = [arb(exact(i) + exact(h)) for i, h in _biases(file)]
-    return Cell(W, U, [abs(rho.function(b)) for b in sums], rho, arb(file.record.input_bound))
+    sums, B = [arb(exact(i) + exact(h)) for i, h in _biases(file)], arb(file.record.input_bound)
+    cell = Cell(W, U, [abs(rho.function(b)) for b in sums], rho, B)
+    ends = file.record.inputs
+    return cell if ends is None else replace(cell, first=first_steps(cell, sums, ends))
 
 
 def _biases(file: TruncatedFile) -> list[tuple[float, float]]:
@@ -194,13 +197,8 @@ def _norm(file: TruncatedFile) -> Norm:
     if name == "quadratic":
         if any(type(row) is not list or len(row) != n for row in weights):
             raise RecordError("no square matrix")
-        return Quadratic([[exact(_entry(v)) for v in row] for row in weights])
+        return Quadratic([[exact(signed(v)) for v in row] for row in weights])
     v = [exact(number(a)) for a in weights]
     if name not in ("perron", "diagonal", "diagonal-sdp", "iterated") or not all(a > 0 for a in v):
         raise RecordError("no such norm")
     return Greatest(v) if name == "perron" else Scaled(v, int(steps))
-
-
-def _entry(value: object) -> float:
-    """A finite number of either sign."""
-    return -number(-value) if type(value) in (int, float) and value < 0 else number(value)  # type: ignore[operator]

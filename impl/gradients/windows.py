@@ -23,6 +23,7 @@ from impl.models.rnn import RNN
 
 _BLOCK = 2**18  # numbers that the windows of one block of systems may take
 _NARROW = 32  # numbers in a row, up to which NumPy's library multiplies faster
+_ALONE = 2**18  # products of numbers, up to which it does so on the thread that asks
 
 
 def truncations(cell: RNN, x: Tensor, K: int) -> tuple[Tensor, Tensor]:
@@ -33,8 +34,9 @@ def truncations(cell: RNN, x: Tensor, K: int) -> tuple[Tensor, Tensor]:
     advance(cell, driven[:, : T - K], found[:, K + 1])
     last = driven[:, T - K :]
     cell.activation.into(last.flip(1), found[:, 1 : K + 1])
-    most = max(1, _BLOCK // ((K + 1) * S * cell.n))
-    for start in range(0, B, most):
+    parts = -(-B * (K + 1) * S * cell.n // _BLOCK)
+    most = -(-B // max(1, parts))
+    for start in range(0, B, max(1, most)):
         part = slice(start, start + most)
         _grow(cell.part(part), last[part], found[part])
     full = found[:, K if K == T else K + 1]  # at K = T one of two that a library may round apart
@@ -74,7 +76,8 @@ def drives(cell: RNN, x: Tensor) -> Tensor:
 
 def product(rows: Tensor, M: Tensor, out: Tensor) -> None:
     """Rows (B, m, p) times a matrix a system (B, p, q), into ``out``; all plain."""
-    if max(M.shape[1:]) <= _NARROW:
+    p, q = M.shape[1:]
+    if max(p, q) <= _NARROW and rows.shape[1] * p * q <= _ALONE:
         np.matmul(rows.numpy(), M.numpy(), out=out.numpy())
     else:
         torch.bmm(rows, M, out=out)

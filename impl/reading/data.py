@@ -69,7 +69,13 @@ class Data:
     @property
     def largest(self) -> float:
         """At least ‖x_t‖₂ of every input, rounded up."""
-        return max(float(norm_up(block).amax()) for block in self.inputs())
+        found = 0.0
+        for block in self.inputs():
+            norms = torch.linalg.vector_norm(block, dim=1)
+            top = norms.amax()  # the largest is among those that rounding does not tell from it
+            near = norms >= top * (1 - 2.0**-30) if 2.0**-400 < top < math.inf else norms >= 0
+            found = max(found, float(norm_up(block[near]).amax()))
+        return found
 
     @property
     def ends(self) -> tuple[Tensor, Tensor]:
@@ -91,6 +97,8 @@ class Data:
             raise RangeError("the input bound B", B, "a number ≥ 0")
         beyond, largest = 0, 0.0
         for block in self.inputs():
+            if torch.linalg.vector_norm(block, dim=1).amax() < B * (1 - 2.0**-30):
+                continue
             norms = norm_up(block)
             for row in (norms > B).nonzero()[:, 0].tolist():
                 if norms[row] > B * (1 + 2.0**-40) or _beyond(block[row], B):

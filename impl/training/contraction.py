@@ -88,10 +88,10 @@ def factors(
 def _read(model: Any, cell: str | None) -> tuple[Kind, Mapping[str, Tensor]]:
     """The kind of the model, and its tensors by role, as they are."""
     if isinstance(model, torch.nn.Module):
-        held, stated = module_tensors(model)
+        held, stated, path = module_tensors(model)
         if cell is not None and kind_of(cell).name != stated:
             raise WeightsError(f"the module is {stated}, not {cell}; leave the cell out")
-        found = recognise(held, "the module", stated)
+        found = recognise(held, "the module", stated, layer=path or ".")
     else:
         found = recognise(model, "the model", cell)
     for role, part in found.weights.items():

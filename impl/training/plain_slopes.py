@@ -97,6 +97,11 @@ class Plain(Elementary):
         moved = self.scaled(other.most) + other.scaled(self.most)
         return type(self)(ends.amin(0), ends.amax(0), moved.slopes, moved.terms)
 
+    def constant(self, c: float) -> Self:
+        """That number in the place of each unit, depending on nothing."""
+        value = torch.full_like(self.low, c)
+        return type(self)(value, value)
+
     def scaled(self, rows: Tensor) -> Self:
         """Slopes and terms times a diagonal that is at most that."""
         slopes = None if self.slopes is None else rows[:, None] * self.slopes

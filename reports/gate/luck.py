@@ -11,16 +11,20 @@ from math import comb, exp, lgamma
 Pair = tuple[float, float]
 
 
-def fewer_tight(old: Sequence[int], new: Sequence[int]) -> Iterator[tuple[int, float]]:
+def fewer_tight(
+    old: Sequence[int], new: Sequence[int], alike: int = 1
+) -> Iterator[tuple[int, float]]:
     """For each bin of which old examples lie above and below: the bin, and how likely it is that
     so few of the new ones lie above it.
 
     Fisher's exact test: of all examples of both runs together, those above are dealt out at
-    random. Both sequences count examples by bin, in the same bins.
+    random. Both sequences count examples by bin, in the same bins. As many as `alike` of them may
+    be copies of one another, with changes: so many count as one, rounded to what luck explains.
     """
     above = [list(accumulate(reversed(counts)))[-2::-1] for counts in (old, new)]
-    totals = sum(old), sum(new)
-    for index, (before, after) in enumerate(zip(*above, strict=True)):
+    for index, (many, few) in enumerate(zip(*above, strict=True)):
+        before, after = many // alike, -(-few // alike)
+        totals = sum(old) // alike, max(after, sum(new) // alike)
         if 0 < before + after < sum(totals):
             yield index, dealt(totals[0], totals[1], before + after, after)
 

@@ -1,7 +1,8 @@
 """Tightness that was lost or won beyond what the luck of the draw explains.
 
 Of what an attack draws one by one, the record counts examples by their greatest lhs/rhs: these are
-compared form by form. An attack that goes where the bound is tight has one ratio a claim, each
+compared form by form, by sevens, for Hypothesis draws anew only after as many as six changes of
+what it drew. An attack that goes where the bound is tight has one ratio a claim, each
 under a seed of its own: of these it is counted how many fell. `chance` is shared among all that is
 tested (Bonferroni), half of it to each kind, so that two runs of one code and profile differ here
 with no greater probability.
@@ -16,6 +17,7 @@ from reports.records.number import finite
 from reports.records.record import ClaimRecord
 from reports.words import count, plural
 
+ALIKE = 7  # a draw, and what ConjectureRunner.generate_mutations_from makes of it
 Claims = Sequence[tuple[ClaimRecord, ClaimRecord]]
 
 
@@ -31,13 +33,13 @@ def examples(claims: Claims, chance: float) -> Iterator[Change]:
         for attack, after in form.examples.items()
         if (before := known.examples.get(attack)) and len(before) == len(after)
     ]
-    tests = sum(len(list(fewer_tight(before, after))) for *_, before, after in found)
+    tests = sum(len(list(fewer_tight(before, after, ALIKE))) for *_, before, after in found)
     for where, edges, before, after in found:
         kinds: tuple[tuple[Kind, tuple[int, ...], tuple[int, ...]], ...] = (
             ("regressed", before, after), ("improved", after, before),
         )  # fmt: skip
         for kind, one, other in kinds:
-            bin, odds = min(fewer_tight(one, other), key=_odds, default=(0, inf))
+            bin, odds = min(fewer_tight(one, other, ALIKE), key=_odds, default=(0, inf))
             if 2 * tests * odds < chance:
                 told = [
                     f"{count(sum(counts[bin + 1 :]))} of {count(sum(counts))}"

@@ -17,7 +17,7 @@ from properties.systems.certified.batch import certified_batch
 from properties.systems.certified.fields import Certified, CertifiedRelu, CertifiedRnn
 from properties.systems.drawing.choices import pick, seeds
 from properties.systems.kind import Kind, Wanted
-from properties.systems.spec import DTYPES, LOSSES, Make, SystemSpec
+from properties.systems.spec import DTYPES, LOSSES, SETS, Make, SystemSpec
 
 KNOWN = ACTIVATIONS | LIBRARY_ACTIVATIONS
 # One of each, so that an activation that many cells share is drawn no more often than a cell.
@@ -64,6 +64,7 @@ def certified_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
         layers=2 if cell.startswith((PREFIX, "deep-")) else 1,
         epsilon=draw(pick((0.26, 0.1, 0.57, 0.01))),
         distance=draw(pick((0.125, 2.0**-6, 1.0))),
+        over=draw(pick(("ball", draw(pick(SETS))))),
         lam=draw(pick((0.5, 0.25, 0.75, 0.125))) / (2 if large else 1),
         seed=draw(seeds()),
         batch=1 if large else wanted.batch,
@@ -121,6 +122,12 @@ def extremal(make: Make) -> Iterator[SystemSpec]:
             alike, cell="rnn-tanh", norm=norm, inputs="impulse", scale=HUGE, lam=0.125, bias=0.0,
             epsilon=0.26,
         )  # fmt: skip
+        yield replace(alike, cell="rnn-tanh", norm=norm, regime="shift", n=3, scale=HUGE)
+    for over in SETS[1:]:
+        for cell in ("linear", "rnn-tanh", "lstm", "gru", "min-gru"):
+            yield replace(
+                alike, cell=cell, over=over, lam=0.125 if cell in LARGE else 0.5, scale=1.0
+            )
     for dtype in DTYPES:
         yield replace(alike, cell="rnn-tanh", scale=1.0, n=3, lam=0.9375, dtype=dtype, seed=7)
 
