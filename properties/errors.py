@@ -29,6 +29,16 @@ class BoxError(InputError):
         )
 
 
+class DisagreementError(InputError):
+    """Two readings of one thing that cannot both be right."""
+
+    def __init__(self, name: str, one: str, other: str, spec: str) -> None:
+        super().__init__(
+            f"the readings of {name} disagree: {one}, {other}, in the system {spec}; mend its "
+            "measure, or what it measures"
+        )
+
+
 class QuantityError(InputError):
     """A quantity that this kind of system does not have."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from reports.errors import InputError
 from reports.files import write_atomic
-from reports.records.codec import encode, load
+from reports.records.codec import encode, load_with_bytes
 from reports.records.record import Run
 
 
@@ -41,8 +41,8 @@ class History:
         found = []
         for path in sorted(self.folder.glob("*.json")):
             if len(path.stem) == 64:
-                run = load(path)
-                if sha256(path.read_bytes()).hexdigest() != path.stem:
+                run, data = load_with_bytes(path)
+                if sha256(data).hexdigest() != path.stem:
                     raise KeptError(path)
                 found.append(run)
         return sorted(found, key=lambda run: (run.environment.started, run.seed))

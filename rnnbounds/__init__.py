@@ -11,11 +11,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from impl.adversary.attack import Attacked, attack
+    from impl.arithmetic.base import Arithmetic
+    from impl.cells.kind import Kind, fixed
+    from impl.cells.program import ProgramCell, program_kind
+    from impl.cells.table import register
     from impl.certificate.certify import Certificate, certify
     from impl.convert.truncate import load_certificate, load_truncated, save_truncated, truncate
+    from impl.inputs.recorded import input_data
+    from impl.inputs.sets import InputSet, input_box, input_rows
+    from impl.memory.measure import Measurement, measure
+    from impl.reading.layers import layers
     from impl.training.certificate import Task
+    from impl.training.contraction import contraction
     from impl.training.projection import stable
     from impl.training.stable_lstm import stable_lstm_
+    from impl.training.stable_module import stable_
     from rnnbounds.assertions import (
         assert_contractive,
         assert_receptive_field,
@@ -24,52 +35,85 @@ if TYPE_CHECKING:
     )
     from theory import CLAIMS
 
+__version__ = "0.1.0"
+
 __all__ = [
     "CLAIMS",
+    "Arithmetic",
+    "Attacked",
     "Certificate",
+    "InputSet",
+    "Kind",
+    "Measurement",
+    "ProgramCell",
     "Task",
     "assert_contractive",
     "assert_receptive_field",
     "assert_remembers",
     "assert_truncation",
+    "attack",
     "certify",
+    "contraction",
+    "fixed",
+    "input_box",
+    "input_data",
+    "input_rows",
+    "layers",
     "load_certificate",
     "load_truncated",
+    "measure",
+    "program_kind",
+    "register",
     "save_truncated",
     "stable",
+    "stable_",
     "stable_lstm_",
     "truncate",
 ]
 
 _HOMES = {
     "CLAIMS": "theory",
+    "Attacked": "impl.adversary.attack",
     "Certificate": "impl.certificate.certify",
+    "Measurement": "impl.memory.measure",
+    "InputSet": "impl.inputs.sets",
     "Task": "impl.training.certificate",
     "assert_contractive": "rnnbounds.assertions",
     "assert_receptive_field": "rnnbounds.assertions",
     "assert_remembers": "rnnbounds.assertions",
     "assert_truncation": "rnnbounds.assertions",
+    "attack": "impl.adversary.attack",
     "certify": "impl.certificate.certify",
+    "Arithmetic": "impl.arithmetic.base",
+    "Kind": "impl.cells.kind",
+    "ProgramCell": "impl.cells.program",
+    "fixed": "impl.cells.kind",
+    "contraction": "impl.training.contraction",
+    "input_box": "impl.inputs.sets",
+    "input_data": "impl.inputs.recorded",
+    "input_rows": "impl.inputs.sets",
+    "layers": "impl.reading.layers",
+    "program_kind": "impl.cells.program",
+    "register": "impl.cells.table",
     "load_certificate": "impl.convert.truncate",
     "load_truncated": "impl.convert.truncate",
+    "measure": "impl.memory.measure",
     "save_truncated": "impl.convert.truncate",
     "stable": "impl.training.projection",
+    "stable_": "impl.training.stable_module",
     "stable_lstm_": "impl.training.stable_lstm",
     "truncate": "impl.convert.truncate",
 }
 
 
 def __getattr__(name: str) -> object:
-    """A public name, once the rooms are known to be the ones beside this package.
-
-    Raises ShadowedError if another module would be imported in place of a room.
-    """
+    """A public name, from a room that is imported by the name that is free for it."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from rnnbounds.shadow import check_rooms
+    from rnnbounds.shadow import room_module, settle
 
-    check_rooms()
-    globals()[name] = found = getattr(import_module(_HOMES[name]), name)
+    settle()
+    globals()[name] = found = getattr(import_module(room_module(_HOMES[name])), name)
     return found
 
 

@@ -17,6 +17,7 @@ from impl.errors import RangeError, ShapeError
 from impl.models.loaded import LoadedModel
 from impl.numbers.outward import norm_up
 from impl.reading.adapters import Source, load_model
+from impl.renames import renamed
 from rnnbounds.fields import Module, Probe
 
 
@@ -28,6 +29,7 @@ def assert_contractive(
     norm: str = "auto",
     cell: str | None = None,
     ignore: Collection[str] = (),
+    layer: str | None = None,
 ) -> Certificate:
     """Assert that a model is certified λ-contractive with a factor below ``lam``.
 
@@ -38,7 +40,9 @@ def assert_contractive(
         AssertionError: the model is refuted or undecided, or its factor is not below ``lam``.
         InputError: it is no model, or another argument makes no sense.
     """
-    certificate = certified(certify(model, input_bound, norm=norm, cell=cell, ignore=ignore))
+    certificate = certified(
+        certify(model, input_bound, norm=norm, cell=cell, ignore=ignore, layer=layer)
+    )
     if not certificate.lam < lam:
         raise AssertionError(
             f"λ = {certificate.lam:.6g} in the {certificate.norm} norm is not below {lam:g}; "
@@ -47,14 +51,16 @@ def assert_contractive(
     return certificate
 
 
+@renamed(epsilon="eps")
 def assert_remembers(
     model: Source | LoadedModel[Any],
     *,
     at_most: int,
-    epsilon: float,
+    eps: float,
     input_bound: float,
     cell: str | None = None,
     ignore: Collection[str] = (),
+    layer: str | None = None,
 ) -> Certificate:
     """Assert that the last ``at_most`` inputs fix the state to within ε in the Euclidean norm.
 
@@ -64,24 +70,26 @@ def assert_remembers(
         AssertionError: no window is certified, or the certified one is longer.
         InputError: it is no model, or another argument makes no sense.
     """
-    certificate = certified(certify(model, input_bound, (epsilon,), cell=cell, ignore=ignore))
-    k = certificate.window(epsilon)
+    certificate = certified(certify(model, input_bound, eps, cell=cell, ignore=ignore, layer=layer))
+    k = certificate.window(eps)
     if k is None or k > at_most:
         needed = "more inputs than can be counted" if k is None else f"the last {k} inputs"
         raise AssertionError(
-            f"ε = {epsilon:g} needs {needed}, more than {at_most}; "
+            f"ε = {eps:g} needs {needed}, more than {at_most}; "
             f"allow a larger ε, or {_remedy(certificate)}"
         )
     return certificate
 
 
+@renamed(epsilon="eps")
 def assert_truncation(
     model: Source | LoadedModel[Any],
     inputs: torch.Tensor,
     *,
-    epsilon: float,
+    eps: float,
     cell: str | None = None,
     ignore: Collection[str] = (),
+    layer: str | None = None,
 ) -> None:
     """Assert, on inputs (N, T, d), that the certified feed-forward model is within ε.
 
@@ -92,20 +100,20 @@ def assert_truncation(
         AssertionError: no window is certified, or the models differ by more than ε.
         InputError: it is no model, or another argument makes no sense.
     """
-    loaded, x = load_model(model, cell, ignore=ignore), inputs.detach().double()
+    loaded, x = load_model(model, cell, ignore=ignore, layer=layer), inputs.detach().double()
     if x.ndim != 3 or x.shape[2] != loaded.d or 0 in x.shape:
         raise ShapeError("inputs", f"(N, T, {loaded.d}) with N, T ≥ 1", x)
     bound = float(norm_up(x).max())
     try:
-        short, _ = truncate(loaded, epsilon, bound)
+        short, _ = truncate(loaded, eps, bound)
     except NotCertifiedError as error:
         raise AssertionError(str(error)) from None
     full = unrolled(loaded, x.shape[1])
     with torch.no_grad():
         gap = float(torch.linalg.vector_norm(full.double()(x) - short.double()(x), dim=2).max())
-    if not gap <= epsilon:
+    if not gap <= eps:
         raise AssertionError(
-            f"the truncated model is {gap:.3g} away, more than {epsilon:g}; "
+            f"the truncated model is {gap:.3g} away, more than {eps:g}; "
             "this contradicts its certificate: report it with the model"
         )
 
@@ -164,9 +172,10 @@ def certified(certificate: Certificate) -> Certificate:
     tried = ", ".join(f"{name} {factor:.6g}" for name, factor, _ in certificate.tried)
     found = certificate.reason if certificate.witness is None else certificate.witness.text
     told = "" if found is None else f" ({found})"
+    advice = "" if certificate.advice is None else "\n" + "\n".join(certificate.advice.lines())
     raise AssertionError(
         f"the model is {certificate.verdict}{told}: the factors found are {tried}; "
-        f"{_remedy(certificate)}"
+        f"{_remedy(certificate)}{advice}"
     )
 
 

@@ -6,6 +6,8 @@ wrong, said in one line; 130 and 143, as shells have it, if SIGINT or SIGTERM en
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rnnbounds.signals import guarded
 from rnnbounds.terminal import relax, wrong
 
@@ -18,15 +20,23 @@ def main(arguments: list[str] | None = None) -> int:
 
 def run(arguments: list[str] | None) -> int:
     """The same in a program that handles signals itself."""
-    from rnnbounds.shadow import ShadowedError, check_rooms
+    from rnnbounds.shadow import MissingRoomError, settle
 
     relax()
     try:
-        check_rooms()  # before anything that is shadowed is used
-    except ShadowedError as error:
+        settle(*_here())  # before a room is imported
+    except MissingRoomError as error:
         return wrong(str(error))
     try:
         from rnnbounds.program import call
     except ImportError as error:
         return wrong(f"{error}; install rnnbounds again, with what it needs")
     return call(arguments)
+
+
+def _here() -> list[Path]:
+    """The current folder, from which a factory's modules come, if it is still there."""
+    try:
+        return [Path.cwd()]
+    except OSError:
+        return []

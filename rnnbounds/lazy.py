@@ -9,12 +9,16 @@ import ast
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.resources import files
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from rnnbounds import __version__
+from rnnbounds.terminal import echo
+
 HOME = "rnnbounds.commands"
+SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
 class LazyCommand(TyperCommand):
@@ -22,19 +26,47 @@ class LazyCommand(TyperCommand):
 
     def __init__(self, name: str, place: str) -> None:
         self.module, _, self.function = place.partition(":")
-        super().__init__(name, help=docstring(self.module, self.function), rich_markup_mode=None)
+        about = docstring(self.module, self.function)
+        super().__init__(name, help=about, rich_markup_mode=None, context_settings=SETTINGS)
 
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
         """The call, which is that of the command itself."""
         app = typer.Typer(rich_markup_mode=None, add_completion=False)
-        app.command(self.name)(getattr(import_module(f"{HOME}.{self.module}"), self.function))
+        app.command(self.name, context_settings=SETTINGS)(
+            getattr(import_module(f"{HOME}.{self.module}"), self.function)
+        )
         return typer.main.get_command(app).make_context(info_name, args, parent, **extra)
 
 
 def group(name: str, help: str, places: Mapping[str, str]) -> TyperGroup:
     """The commands of these places, in that order."""
     commands = {command: LazyCommand(command, place) for command, place in places.items()}
-    return TyperGroup(name=name, help=help, commands=cast(Any, commands), rich_markup_mode=None)
+    return TyperGroup(
+        name=name, help=help, commands=cast(Any, commands), rich_markup_mode=None,
+        params=_options(), context_settings=SETTINGS,
+    )  # fmt: skip
+
+
+def _options() -> list[Any]:
+    """What can be asked without a command: the version, and completion for the shell."""
+    app = typer.Typer(rich_markup_mode=None)
+
+    @app.callback()
+    def asked(
+        version: Annotated[
+            bool,
+            typer.Option("--version", is_eager=True, callback=_version, help="Print the version."),
+        ] = False,
+    ) -> None:
+        """Nothing by itself."""
+
+    return list(typer.main.get_command(app).params)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        echo(f"rnnbounds {__version__}")
+        raise typer.Exit
 
 
 def docstring(module: str, function: str) -> str | None:

@@ -60,21 +60,26 @@ def pytest_configure(config: pytest.Config) -> None:
     folder, baseline = option("--bounds-report"), option("--bounds-baseline")
     wanted = None
     if (folder, baseline) != (None, None) or given != (PROFILE, SEED, ATTACKS):
-        wanted = check_options(*given, folder, baseline)
+        wanted = check_options(*given, folder, baseline, config.rootpath)
     config.pluginmanager.register(Readable())
     if any(setting(config, name) for name in SETTINGS) and not config.option.collectonly:
         config.pluginmanager.register(BoundsReport(config, folder, wanted), "rnnbounds-report")
 
 
 def check_options(
-    profile_name: str, seed: int, attacks: str, folder: str | None, baseline: str | None = None
+    profile_name: str,
+    seed: int,
+    attacks: str,
+    folder: str | None,
+    baseline: str | None = None,
+    *places: Path,
 ) -> Wanted:
     """What is wanted; raises pytest.UsageError, one line, before anything is run."""
-    from rnnbounds.shadow import ShadowedError, check_rooms
+    from rnnbounds.shadow import MissingRoomError, settle
 
     try:
-        check_rooms()
-    except ShadowedError as error:
+        settle(*places)
+    except MissingRoomError as error:
         raise pytest.UsageError(str(error)) from None
     from properties.attacks.budget import profile
     from properties.attacks.table import check_attacks
@@ -136,7 +141,8 @@ class BoundsReport:
         if self.told is self.given and any(map(CASE.search, ids)):
             option, told = self.config.getoption, [setting(self.config, n) for n in SETTINGS]
             given = (option("--bounds-profile"), option("--bounds-seed"))
-            self.told = told[0], check_options(*given, option("--bounds-attacks"), *told)
+            attacks, place = option("--bounds-attacks"), self.config.rootpath
+            self.told = told[0], check_options(*given, attacks, told[0], told[1], place)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from rnnbounds.lazy import group
-from rnnbounds.shadow import ROOMS
+from rnnbounds.shadow import ROOMS, room_module
 from rnnbounds.terminal import flush, wrong
 
 COMMANDS = {
@@ -18,6 +18,7 @@ COMMANDS = {
     "attack": "statements:attack",
     "replay": "statements:replay",
     "certify": "models:certify_model",
+    "measure": "measure:measure_model",
     "truncate": "models:truncate_model",
     "unitary": "unitary:unitary_model",
     "check": "check:check_file",
@@ -55,7 +56,7 @@ def call(arguments: list[str] | None) -> int:
 
 def input_errors() -> tuple[type[Exception], ...]:
     """The errors that a room raises for what it was given; rooms that are not loaded raise none."""
-    loaded = [sys.modules.get(f"{room}.errors") for room in ROOMS]
+    loaded = [sys.modules.get(room_module(f"{room}.errors")) for room in ROOMS]
     return tuple(module.InputError for module in loaded if module is not None)
 
 

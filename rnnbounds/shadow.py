@@ -1,30 +1,60 @@
-"""The rooms have plain names; a user's own folder of the same name would shadow them."""
+"""The rooms have plain names. A project may have modules of the same: then it keeps them, and the
+rooms take others, in the whole process."""
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 ROOMS = ("theory", "impl", "properties", "reports")
+HOUSE = Path(__file__).resolve().parent.parent
+APART = "rnnbounds.rooms"  # where they are then
 
 
-class ShadowedError(ImportError):
-    """Another module is imported in place of a room of rnnbounds, or the room is missing."""
+class MissingRoomError(ImportError):
+    """A room that is not there."""
 
-    def __init__(self, room: str, found: str | None, wanted: Path) -> None:
-        super().__init__(
-            f"{found} shadows the package {room!r} of rnnbounds, which lies in {wanted}; "
-            "rename that file or start Python elsewhere"
-            if found
-            else f"the package {room!r} is missing in {wanted}; install rnnbounds again"
-        )
+    def __init__(self, room: str) -> None:
+        super().__init__(f"the package {room!r} is missing in {HOUSE}; install rnnbounds again")
 
 
-def check_rooms() -> None:
-    """Raise ShadowedError unless every room lies beside this package."""
-    house = Path(__file__).resolve().parent.parent
+def settle(*folders: Path) -> None:
+    """Decide, before a room is imported, by which names; once one is, nothing changes any more.
+
+    folders: further ones from which modules of the project may come. Raises MissingRoomError.
+    """
+    if APART in sys.modules or any(_ours(_origin(sys.modules.get(room)), room) for room in ROOMS):
+        return
     for room in ROOMS:
-        spec, wanted = find_spec(room), house / room
-        found = None if spec is None else spec.origin
-        if found is None or Path(found).resolve() != wanted / "__init__.py":
-            raise ShadowedError(room, found, wanted)
+        if not (HOUSE / room / "__init__.py").is_file():
+            raise MissingRoomError(room)
+    if any(_taken(room, folders) for room in ROOMS):
+        import_module(APART)
+
+
+def room_module(name: str) -> str:
+    """The name under which a module of a room is imported in this process."""
+    apart = APART in sys.modules and name.partition(".")[0] in ROOMS
+    return f"{APART}.{name}" if apart else name
+
+
+def _taken(room: str, folders: tuple[Path, ...]) -> bool:
+    """Whether the plain name of a room is, or may become, that of something else."""
+    try:
+        spec = find_spec(room)
+    except ValueError:  # a module that was made by hand
+        return True
+    if spec is None or not _ours(spec.origin, room):
+        return True
+    held = (folder / place for folder in folders for place in (f"{room}.py", f"{room}/__init__.py"))
+    return any(path.is_file() and not _ours(str(path), room) for path in held)
+
+
+def _origin(module: object) -> str | None:
+    return getattr(module, "__file__", None)
+
+
+def _ours(origin: str | None, room: str) -> bool:
+    return origin is not None and Path(origin).resolve() == HOUSE / room / "__init__.py"

@@ -62,6 +62,25 @@ def test_the_example_of_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
         assert float((whole(x) - module(x)).norm(dim=2).max()) <= 1e-2
 
 
+@pytest.mark.slow
+def test_the_model_on_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """The LSTM is trained as the README does, and `measure` prints what stands there: words, k and
+    shares to the letter, what was seen to 2 %, since training rounds otherwise elsewhere."""
+    pytest.importorskip("statsmodels")
+    monkeypatch.chdir(tmp_path)
+    (source,) = (block for block in blocks("python") if "statsmodels" in block)
+    exec(source, {})
+    (told,) = re.findall(r"```\n(\$ rnnbounds measure .*?)```", README.read_text(), re.DOTALL)
+    command, *expected = told.splitlines()
+    assert main(command.split()[2:]) == 0
+    found = capsys.readouterr().out.splitlines()
+    assert len(found) == len(expected)
+    for line, stands in zip(found, expected, strict=True):
+        for one, other in zip(line.split(), stands.split(), strict=True):
+            seen, stood = (word.strip(",;") for word in (one, other))
+            assert seen == stood or float(seen) == pytest.approx(float(stood), rel=0.02)
+
+
 def test_no_part_of_a_run_is_carried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The record of one claim would take the others away: both files stay as they are."""
     places = {name: tmp_path / name for name in ("README", "CARRIED")}

@@ -13,8 +13,9 @@ from impl.errors import UnknownActivationError
 from impl.numbers import ball_functions as balls
 from impl.numbers.ball_functions import LEAK, float_above
 from impl.numbers.outward import TINY, UNIT, add_up, mul_up
+from impl.numbers.tanh import tanh
 
-_ROUNDINGS = 4 * UNIT  # what torch's functions are off by, relative to their scale
+_ROUNDINGS = 4 * UNIT  # what the libraries' functions are off by, relative to their scale
 _THRESHOLD = 40.0  # softplus is the identity above it: off by e⁻⁴⁰ < u
 _TANGENT = "2.3993572805154676678327396972823"  # the root of z tanh(z/2) = 2, to 10⁻³⁰
 
@@ -53,6 +54,17 @@ class Activation:
         """ρ(z), entry by entry, differentiable."""
         return self.function(z)
 
+    def into(self, z: Tensor, out: Tensor) -> None:
+        """ρ(z) for plain tensors (see `impl.numbers.tanh`), written to ``out``, which may be z.
+
+        Of the same error model, but not always of the same bits.
+        """
+        in_place = _IN_PLACE.get(self.name)
+        if in_place is None:
+            out.copy_(self.function(z))
+        else:
+            in_place(z, out)
+
     def rational(self, z: fmpq) -> fmpq | None:
         """ρ(z) exactly, or None where ρ leaves the rationals."""
         if self.exact is not None:
@@ -76,6 +88,13 @@ class Activation:
     def relative_error(self, norm: Tensor) -> Tensor:
         """4u ‖ρ(z)‖₂: the tempting relative model, which no library function is bound to obey."""
         return mul_up(_ROUNDINGS, norm)
+
+
+_IN_PLACE: dict[str, Callable[[Tensor, Tensor], object]] = {
+    "identity": lambda z, out: out.copy_(z),
+    "tanh": tanh,
+    "relu": lambda z, out: torch.clamp(z, min=0.0, out=out),
+}
 
 
 def activation(name: str) -> Activation:

@@ -42,7 +42,8 @@ ALL = slice(None)  # all rows of a parameter
 
 
 class Numbers(Protocol):
-    """A vector of units for many columns. Operations are entrywise; one column meets many."""
+    """A vector of units for many columns. Operations are entrywise; one column meets many, and a
+    number of Python's all."""
 
     def __add__(self, other: Self, /) -> Self: ...
 
@@ -51,6 +52,15 @@ class Numbers(Protocol):
     def __mul__(self, other: Self, /) -> Self: ...
 
     def __neg__(self) -> Self: ...
+
+    def constant(self, c: float) -> Self:
+        """That number in the place of each unit."""
+
+    def __radd__(self, c: float, /) -> Self: ...
+
+    def __rsub__(self, c: float, /) -> Self: ...
+
+    def __rmul__(self, c: float, /) -> Self: ...
 
     @property
     def size(self) -> int:
@@ -136,6 +146,10 @@ class Rows(Elementary):
 
     def __neg__(self) -> Self:
         return type(self)(-self.value)
+
+    def constant(self, c: float) -> Self:
+        """That number in the place of each unit."""
+        return type(self)(torch.full_like(self.value, c))
 
     @property
     def size(self) -> int:

@@ -38,11 +38,17 @@ def at_one(cell: Any, dtype: torch.dtype, box: Tensor, B: float) -> Tensor | Non
     m, x = SpanArithmetic(cell.parameters, run), inputs(B, box, cell.d, run)
     if cell.kept(m, Spans(symmetric(box), run), x) is None:
         return None
-    gate, shut = cell.kept(m, Spans(symmetric(_states(cell, run, box, B)), run), x)
-    kept: Interval = gate.range
-    if shut:
-        kept = run.rounded(Interval(-add_up(-1.0, kept.high), add_up(1.0, -kept.low)))
-    return ~(kept.high < 1)
+
+    def may(states: Tensor) -> Tensor:
+        gate, shut = cell.kept(m, Spans(symmetric(states), run), x)
+        kept: Interval = gate.range
+        if shut:
+            kept = run.rounded(Interval(-add_up(-1.0, kept.high), add_up(1.0, -kept.low)))
+        return ~(kept.high < 1)
+
+    anywhere = torch.full_like(box, torch.inf)
+    found = may(reached(cell.program, cell.parameters, anywhere, B, cell.d, run))
+    return may(_states(cell, run, box, B)) if bool(found.any()) else found
 
 
 def _states(cell: Any, run: Run, box: Tensor, B: float) -> Tensor:

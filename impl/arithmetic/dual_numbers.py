@@ -40,6 +40,10 @@ class Dual(Elementary, Generic[V]):
     def __neg__(self) -> Self:
         return type(self)(-self.value, -self.tangent)
 
+    def constant(self, c: float) -> Self:
+        """That number in the place of each unit, standing still."""
+        return type(self)(self.value.constant(c), self.tangent.constant(0.0))
+
     def function(self, name: str) -> Self:
         """The elementary function of that name, by the chain rule."""
         there = getattr(self.value, name)()

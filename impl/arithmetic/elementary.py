@@ -1,10 +1,57 @@
-"""What numbers of all kinds share: elementary functions by name, and parts of their units."""
+"""What numbers of all kinds share: Python's numbers beside them, elementary functions by name, and
+parts of their units."""
 
 from abc import ABC, abstractmethod
-from typing import Self
+from collections.abc import Callable
+from functools import wraps
+from numbers import Real
+from typing import Any, Self
 
 
-class Elementary(ABC):
+def _lifted(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The same where the other side may be a number of Python's."""
+
+    @wraps(operation)
+    def meet(self: Any, other: Any) -> Any:
+        return operation(self, self.constant(float(other)) if isinstance(other, Real) else other)
+
+    return meet
+
+
+class Scalable(ABC):
+    """What meets numbers of Python's on either side: 1 − g, 0.1 s. They are taken as the floats
+    that they are, exactly where the arithmetic is exact."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        for name in ("__add__", "__sub__", "__mul__"):
+            if name in vars(cls):
+                setattr(cls, name, _lifted(vars(cls)[name]))
+
+    @abstractmethod
+    def constant(self, c: float) -> Self:
+        """That number in the place of each unit."""
+
+    def __radd__(self, c: float) -> Self:
+        return self.constant(c) + self
+
+    def __rsub__(self, c: float) -> Self:
+        return self.constant(c) - self
+
+    def __rmul__(self, c: float) -> Self:
+        return self.constant(c) * self
+
+    def __add__(self, other: Self) -> Self:
+        raise NotImplementedError
+
+    def __sub__(self, other: Self) -> Self:
+        raise NotImplementedError
+
+    def __mul__(self, other: Self) -> Self:
+        raise NotImplementedError
+
+
+class Elementary(Scalable):
     """A vector of units, of one kind of number."""
 
     @abstractmethod

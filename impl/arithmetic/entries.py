@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
 
+from flint import arb, fmpq
+
 from impl.arithmetic.elementary import Elementary
 
 N = TypeVar("N")
@@ -35,6 +37,10 @@ class Entries(Elementary, Generic[N]):
     def part(self, start: int, stop: int) -> Self:
         """The units from start on, before stop."""
         return type(self)(self.units[start:stop])
+
+    def constant(self, c: float) -> Self:
+        """That number in the place of each unit, exactly."""
+        return self.mapped(lambda a: arb(c) if isinstance(a, arb) else fmpq(*c.as_integer_ratio()))
 
     def mapped(self, f: Callable[[Any], Any]) -> Self:
         """f of each number."""

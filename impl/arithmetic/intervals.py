@@ -71,6 +71,11 @@ class Mapped(Elementary):
         return self.through(bounded(name))
 
 
+def everywhere(a: Interval, c: float) -> Interval:
+    """That number in the place of each unit."""
+    return Interval(torch.full_like(a.low, c), torch.full_like(a.low, c))
+
+
 def magnitude(a: Interval) -> Tensor:
     """At least |a|."""
     return torch.maximum(a.high.abs(), a.low.abs()).nan_to_num(math.inf, math.inf, math.inf)
@@ -96,13 +101,15 @@ def product(a: Interval, b: Interval) -> Interval:
 
 def mapped(W: Tensor, v: Interval) -> Interval:
     """W v for W (B, m, N) and v (B, N)."""
-    ends, still = (v.low[:, None, :], v.high[:, None, :]), W == 0
+    low, high, still = v.low[:, None, :], v.high[:, None, :], W == 0
 
-    def most(A: Tensor) -> Tensor:
-        told = torch.maximum(*(mul_up(A, end) for end in ends))
+    def total(told: Tensor) -> Tensor:
         return sum_up(torch.where(still, 0.0, told))  # of numbers of which nothing is known, too
 
-    return Interval(-most(-W), most(W))
+    if torch.equal(v.low, -v.high):
+        return symmetric(total(mul_up(W.abs(), high)))
+    ends = [total(torch.maximum(mul_up(A, low), mul_up(A, high))) for A in (-W, W)]
+    return Interval(-ends[0], ends[1])
 
 
 def of_ball(W: Tensor, radius: Tensor) -> Interval:

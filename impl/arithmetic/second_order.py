@@ -26,6 +26,7 @@ from impl.arithmetic.intervals import (
     Bounded,
     Mapped,
     added,
+    everywhere,
     magnitude,
     mixed,
     product,
@@ -45,6 +46,7 @@ class Jets(Mapped):
     first: Tensor
     second: Tensor
     radius: Tensor | None = None
+    given: None = None
 
     def __add__(self, other: Self) -> Self:
         first, second = add_up(self.first, other.first), add_up(self.second, other.second)
@@ -59,6 +61,11 @@ class Jets(Mapped):
         second = add_up(_scaled(u, other.second), _scaled(v, self.second))
         both = _crossed(self.first, other.first)
         return type(self)(product(self.range, other.range), first, add_up(second, both))
+
+    def constant(self, c: float) -> Self:
+        """That number in the place of each unit, depending on nothing."""
+        first, second = torch.zeros_like(self.first), torch.zeros_like(self.second)
+        return type(self)(everywhere(self.range, c), first, second)
 
     def through(self, f: Bounded) -> Self:
         """f of each unit."""

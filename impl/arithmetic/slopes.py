@@ -21,10 +21,12 @@ from torch import Tensor
 
 from impl.arithmetic import signed
 from impl.arithmetic.base import ALL, Program
+from impl.arithmetic.given import spread
 from impl.arithmetic.intervals import (
     Bounded,
     Mapped,
     added,
+    everywhere,
     magnitude,
     mixed,
     product,
@@ -32,6 +34,7 @@ from impl.arithmetic.intervals import (
 )
 from impl.arithmetic.spans import reached
 from impl.arithmetic.weight_balls import Enclosing, Radii
+from impl.inputs.sets import InputSet
 from impl.norms.comparison import Comparison
 from impl.numbers.interval import Interval
 from impl.numbers.outward import add_up, mul_up, product_up
@@ -40,7 +43,8 @@ from impl.numbers.spectral_norm import certified_norm
 
 @dataclass(frozen=True, eq=False)
 class Slopes(Mapped):
-    """Intervals (B, m) and slopes (B, R, m, N + d); radius (B,) where the units are the inputs.
+    """Intervals (B, m) and slopes (B, R, m, N + d); radius (B,) where the units are the inputs, and
+    `given` where more is known of them.
 
     `terms`: the same of Euclidean norms of the blocks of the state, see `impl.arithmetic.signed`.
     """
@@ -49,6 +53,7 @@ class Slopes(Mapped):
     slopes: Tensor
     radius: Tensor | None = None
     terms: signed.Terms = ()
+    given: InputSet | None = None
 
     @property
     def worst(self) -> Tensor:
@@ -68,6 +73,10 @@ class Slopes(Mapped):
         ours, theirs = _alone(_scaled(v, self.slopes), _scaled(u, other.slopes))
         terms = signed.scaled(v, self.terms) + signed.scaled(u, other.terms)
         return type(self)(product(self.range, other.range), add_up(ours, theirs), terms=terms)
+
+    def constant(self, c: float) -> Self:
+        """That number in the place of each unit, depending on nothing."""
+        return type(self)(everywhere(self.range, c), torch.zeros_like(self.slopes[:, :1]))
 
     def through(self, f: Bounded) -> Self:
         """f of each unit."""
@@ -137,10 +146,10 @@ def stepped(
     """One step from |s| ≤ box (B, N) and ‖x‖₂ ≤ B: intervals, and slopes in s and in x; the terms
     are those of a state of so many blocks."""
     batch, N = box.shape
-    radius = torch.as_tensor(B, dtype=box.dtype, device=box.device).reshape(-1).expand(batch)
+    told, radius, given = spread(B, box, d)
     eye = torch.eye(N + d, dtype=box.dtype, device=box.device).expand(batch, 1, -1, -1)
     state = Slopes(symmetric(box), eye[:, :, :N], terms=signed.blocks_of(box, blocks))
-    x = Slopes(symmetric(radius[:, None].expand(-1, d)), eye[:, :, N:], radius)
+    x = Slopes(told, eye[:, :, N:], radius, given=given)
     return program(SlopeArithmetic(parameters, N + d, radii=radii), state, x)
 
 

@@ -15,10 +15,12 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic.base import ALL, Program
+from impl.arithmetic.given import spread
 from impl.arithmetic.intervals import (
     Bounded,
     Mapped,
     added,
+    everywhere,
     magnitude,
     mapped,
     mixed,
@@ -26,6 +28,7 @@ from impl.arithmetic.intervals import (
     symmetric,
 )
 from impl.arithmetic.weight_balls import Enclosing, Radii
+from impl.inputs.sets import InputSet
 from impl.numbers.interval import Interval
 from impl.numbers.outward import add_up, mul_up, norm_up
 
@@ -75,11 +78,13 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Spans(Mapped):
-    """Intervals (B, m); radius (B,) where the units are the inputs of a Euclidean ball."""
+    """Intervals (B, m); radius (B,) where the units are the inputs of a Euclidean ball, and `given`
+    where more is known of them."""
 
     range: Interval
     run: Run | None = None
     radius: Tensor | None = None
+    given: InputSet | None = None
 
     def __add__(self, other: Self) -> Self:
         return self._told(added(self.range, other.range))
@@ -89,6 +94,10 @@ class Spans(Mapped):
 
     def __mul__(self, other: Self) -> Self:
         return self._told(product(self.range, other.range))
+
+    def constant(self, c: float) -> Self:
+        """That number in the place of each unit, as the run stores it."""
+        return self._told(everywhere(self.range, c))
 
     def through(self, f: Bounded) -> Self:
         """f of each unit."""
@@ -154,9 +163,8 @@ class SpanArithmetic(Enclosing):
 
 def inputs(B: float | Tensor, box: Tensor, d: int, run: Run | None = None) -> Spans:
     """‖x‖₂ ≤ B, a number or (B, 1), beside states in a box (B, N)."""
-    radius = torch.as_tensor(B, dtype=box.dtype, device=box.device).reshape(-1)
-    radius = radius.expand(len(box))
-    return Spans(symmetric(radius[:, None].expand(-1, d)), run, radius)
+    told, radius, given = spread(B, box, d)
+    return Spans(told, run, radius, given)
 
 
 def reached(

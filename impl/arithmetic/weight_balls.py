@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from torch import Tensor
 
+from impl.arithmetic.given import through
 from impl.arithmetic.intervals import Mapped, added, bounded, magnitude, mapped, of_ball
 from impl.numbers.interval import Interval
 from impl.numbers.outward import add_up, mul_up, norm_up
@@ -23,7 +24,8 @@ M = TypeVar("M", bound=Mapped)
 @dataclass(frozen=True, eq=False)
 class Enclosing:
     """What arithmetics of bounds share: parameters (B, m, n) and (B, m), which may be whatever
-    lies within the radii, and numbers that have a range, of inputs in a ball also its radius."""
+    lies within the radii, and numbers that have a range, of inputs in a ball also its radius, and
+    the set where they are `given`."""
 
     parameters: Mapping[str, Tensor]
     radii: Radii = field(default_factory=dict, kw_only=True)
@@ -39,7 +41,10 @@ class Enclosing:
     def enclosed(self, weight: str, bias: str | None, v: Any, rows: slice) -> Interval:
         """The range of W v + b."""
         W = self.stored(weight)[:, rows]
-        told = mapped(W, v.range) if v.radius is None else of_ball(W, v.radius)
+        if v.given is not None:
+            told = through(v.given, W)
+        else:
+            told = mapped(W, v.range) if v.radius is None else of_ball(W, v.radius)
         if weight in self.radii:
             told = _moved(told, mul_up(self.radii[weight], self.reach(v)))
         known = bias is not None and bias in self.parameters

@@ -1,7 +1,8 @@
 """What is certified about one cell, from its comparison on the box that is proved."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import torch
@@ -13,6 +14,7 @@ from impl.cells.refutation.refute import ALL, BOX, BOXLESS, IMPLIED, Witness
 from impl.models.loaded import LoadedModel
 from impl.norms.comparison import Comparison, two_norm_steps
 from impl.norms.state_norms import StateNorm
+from impl.numbers.krawczyk import Vector
 from impl.numbers.outward import norm_up
 
 
@@ -21,8 +23,7 @@ class ProgramAnalysis(Analysis):
     """What is certified about one cell of `impl.cells.program`.
 
     `named`: the constants of the cell itself. `B`: the bound on its inputs. `refused`: why the box
-    that the cell states is not proved, None if it is; nothing then rests on it. `rounds_to_one`:
-    how many decays may round to 1, by dtype.
+    that the cell states is not proved, None if it is; nothing then rests on it.
     """
 
     cell: Any
@@ -30,15 +31,18 @@ class ProgramAnalysis(Analysis):
     named: Mapping[str, float]
     B: float
     refused: str | None = None
-    rounds_to_one: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, model: LoadedModel[Any], B: float, **more: Any) -> Self:
         """The analysis of a model under inputs ‖x_t‖₂ ≤ B."""
         cell, told = model.cell, model.cell.held(B)
         found, named = cell.compared(told.box, B), cell.constants(told.box, B)
-        at_one = rounds_to_one(cell, told.box, B)
-        return cls(cell, found, named, B, told.reason, at_one, **more)
+        return cls(cell, found, named, B, told.reason, **more)
+
+    @cached_property
+    def rounds_to_one(self) -> Mapping[str, int]:
+        """How many decays may round to 1, by dtype."""
+        return rounds_to_one(self.cell, self.comparison.box, self.B)
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name, one of its kind's."""
@@ -57,7 +61,7 @@ class ProgramAnalysis(Analysis):
         steps, factor = two_norm_steps(norm, self.comparison.box.shape[1])
         return {
             **self.named,
-            "B_x": self.B,
+            "B_x": float(self.B),
             "S_0": float(norm_up(self.comparison.drive[0, -self.comparison.n :])),
             "B_h": self.states(norm),
             "drive": norm.drive,
@@ -72,9 +76,9 @@ class ProgramAnalysis(Analysis):
         """How far the inputs move a state, unit by unit: (N, d)."""
         return self.comparison.inputs[0]
 
-    def refute(self) -> Witness | None:
+    def refute(self, given: Vector | None = None) -> Witness | None:
         """What the cell knows of itself."""
-        found: Witness | None = self.cell.refute(self.comparison.box[0], self.B)
+        found: Witness | None = self.cell.refute(self.comparison.box[0], self.B, given)
         return found
 
     @property
@@ -85,8 +89,8 @@ class ProgramAnalysis(Analysis):
 
     @property
     def region(self) -> str:
-        """The states that are spoken of."""
-        bounded = bool(torch.isfinite(self.comparison.box).all())
+        """The states that are spoken of: a box also where some of its sides are infinite."""
+        bounded = bool(torch.isfinite(self.comparison.box).any())
         if self.cell.states_box:
             return BOX if bounded else ALL
         return (IMPLIED if bounded else ALL) + BOXLESS

@@ -17,13 +17,17 @@ from impl.errors import NotFiniteError
 from impl.gradients.rounding import Rounding
 from impl.models.loaded import Cell, LoadedModel
 from impl.norms.state_norms import StateNorm
+from impl.numbers.krawczyk import Vector
 from impl.training.certificate import Task, TrainingCertificate
 
 
 class Analysis(Protocol):
     """All that can be certified about one model under inputs ‖x_t‖₂ ≤ B."""
 
-    rounds_to_one: Mapping[str, int]  # how many decays may, by dtype
+    @property
+    def rounds_to_one(self) -> Mapping[str, int]:
+        """How many decays may, by dtype."""
+        return {}
 
     @property
     def refused(self) -> str | None:
@@ -54,8 +58,9 @@ class Analysis(Protocol):
         """A bound on ‖fl(h_t) − h_t‖₂ in the model's own dtype, or why none is known."""
         return Rounding(reason="nothing is known of it but for vanilla cells")
 
-    def refute(self) -> Witness | None:
-        """A certified witness that the model is no contraction; None says nothing."""
+    def refute(self, given: Vector | None = None) -> Witness | None:
+        """A certified witness that the model is no contraction; None says nothing. Constant inputs
+        that are given (m, d) are tried too."""
 
     def training(
         self, epsilons: Sequence[float], task: Task, norm: StateNorm

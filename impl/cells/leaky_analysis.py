@@ -19,7 +19,7 @@ from impl.norms.comparison import two_norm_steps
 from impl.norms.semidefinite import SOLVED
 from impl.norms.state_norms import Parts, StateNorm, state_norm
 from impl.numbers.ball_functions import float_above
-from impl.numbers.outward import add_up, mul_up, norm_up
+from impl.numbers.outward import add_up, mul_up
 
 SCALED = ("diagonal", SOLVED, "iterated")
 _PRECISION = 128
@@ -61,11 +61,7 @@ class LeakyAnalysis(ProgramAnalysis):
         """The norm of that name: that of the comparison, or one by diagonal weights."""
         if name not in SCALED:
             return super().norm(name)
-        found = state_norm(name, self.parts)
-        d = torch.tensor(found.weights, dtype=torch.float64)
-        spread = found.reach / float(d.amax())  # K of several steps
-        radius = mul_up(mul_up(spread, 1 + 2.0**-50), norm_up(mul_up(d, self.comparison.box[0])))
-        return replace(found, radius=float(radius))
+        return state_norm(name, replace(self.parts, box=self.comparison.box[0]))
 
     def constants(self, norm: StateNorm) -> dict[str, float]:
         """The constants of every cell; the steps r by C c, with ‖h‖₂ ≤ C‖h‖_* ≤ C c‖h‖₂."""

@@ -27,6 +27,7 @@ from impl.cells.refutation.gated_refute import refute_gated
 from impl.cells.refutation.refute import Witness, unsought
 from impl.errors import PrecisionError
 from impl.norms.comparison import Comparison
+from impl.numbers.krawczyk import Vector
 
 _ITERATES = 8
 
@@ -119,10 +120,10 @@ class ProgramCell(ABC):
         """What else is worth telling about the one cell of a batch of one on its box (1, N)."""
         return {}
 
-    def refute(self, box: Tensor, B: float) -> Witness | None:
+    def refute(self, box: Tensor, B: float, given: Vector | None = None) -> Witness | None:
         """A witness that the one cell of a batch of one is no contraction of a box (N,), or None,
-        which says nothing."""
-        return refute_gated(self, box, B)
+        which says nothing; constant inputs that are given (m, d) are tried too."""
+        return refute_gated(self, box, B, given)
 
     def unsought(self, states: int) -> str | None:
         """Why no witness is sought against a state of that size, if it is not."""

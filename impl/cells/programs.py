@@ -48,13 +48,19 @@ def jacobian(
 ) -> tuple[Tensor, Tensor]:
     """The Jacobians of one step in the state and in the input: of s (B, N, M) and x (B, d, M),
     (B, M, N, N) and (B, M, N, d)."""
+    return turned(program, parameters, s, x)[1], turned(program, parameters, s, x, 1)[1]
+
+
+def turned(
+    program: Program, parameters: Mapping[str, Tensor], s: Tensor, x: Tensor, moving: int = 0
+) -> tuple[Tensor, Tensor]:
+    """One step, (B, N, M), and its Jacobian in the state, or in the input if that is moving."""
     wide = {name: part[:, None] for name, part in parameters.items()}
-    sizes = s.shape[1], x.shape[1]
     point = [Rows(part.mT[:, :, None]) for part in (s, x)]
-    still = [Rows(torch.zeros_like(part.value)) for part in point]
-    found = []
-    for moving in (0, 1):
-        eye = Rows(torch.eye(sizes[moving], dtype=s.dtype, device=s.device))
-        duals = [Dual(point[i], eye if i == moving else still[i]) for i in (0, 1)]
-        found.append(program(Duals(Floats(wide)), *duals).tangent.value.mT)
-    return found[0], found[1]
+    eye = Rows(torch.eye((s, x)[moving].shape[1], dtype=s.dtype, device=s.device))
+    duals = [
+        Dual(part, eye if i == moving else Rows(torch.zeros_like(part.value)))
+        for i, part in enumerate(point)
+    ]
+    found = program(Duals(Floats(wide)), *duals)
+    return found.value.value[:, :, 0].mT, found.tangent.value.mT

@@ -4,8 +4,9 @@ What is listed comes in reading order; any other module of this folder that ends
 comes after, so that a new cell is one file.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
@@ -73,8 +74,48 @@ def by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
     return found
 
 
-CELLS: Mapping[str, Kind] = by_name((*_KINDS, *declared(__name__, __file__, "KINDS")))
+CELLS: dict[str, Kind] = by_name((*_KINDS, *declared(__name__, __file__, "KINDS")))
 NORM_NAMES = (*dict.fromkeys(norm for kind in CELLS.values() for norm in kind.norms), CASCADE)
+
+
+class KindError(InputError):
+    """What is registered, and is no kind of cell that can be read."""
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(f"{what}; {remedy}")
+
+
+def register(*kinds: Kind) -> None:
+    """Add kinds of cells to those that `--cell` names, for this process; a kind that is there
+    already, by the same object, stays. Raises KindError, and DuplicateCellError for a name that
+    another kind has."""
+    for kind in kinds:
+        if not isinstance(kind, Kind):
+            what = f"{type(kind).__name__} is no kind of cell"
+            raise KindError(what, "register what program_kind returns")
+        if unknown := [norm for norm in kind.norms if norm not in NORM_NAMES]:
+            what = f"{kind.name} is to contract in {unknown[0]!r}, which is no norm here"
+            raise KindError(what, f"choose among {', '.join(NORM_NAMES)}")
+        if kind.name.startswith(PREFIX) or kind.name == STACK:
+            raise KindError(f"a cell is named {kind.name!r}", "keep that name for stacks")
+        if CELLS.get(kind.name, kind) is not kind:
+            raise DuplicateCellError(kind.name)
+    CELLS.update({kind.name: kind for kind in kinds})
+
+
+def register_installed() -> None:
+    """Register the kinds of each entry point `rnnbounds.cells`: one, or several in a sequence.
+
+    Raises KindError for one that cannot be imported.
+    """
+    for point in entry_points(group="rnnbounds.cells"):
+        try:
+            found = point.load()
+        except Exception as cause:
+            told = f"{type(cause).__name__}: {' '.join(str(cause).split())[:120]}"
+            what = f"the entry point {point.name} of rnnbounds.cells fails ({told})"
+            raise KindError(what, f"mend or remove {point.value.partition(':')[0]}") from None
+        register(*(found if isinstance(found, Sequence) else (found,)))
 
 
 class UnknownCellError(UnknownNameError):
@@ -91,3 +132,6 @@ def kind_of(name: str) -> Kind:
     if inner not in CELLS:
         raise UnknownCellError(name)
     return CELLS[inner] if inner == name else stacked(CELLS[inner])
+
+
+register_installed()

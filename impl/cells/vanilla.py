@@ -4,8 +4,8 @@ Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from flint import arb, ctx
@@ -13,14 +13,19 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from impl.arithmetic.activation import Activation
+from impl.arithmetic.given import through
+from impl.arithmetic.intervals import added, bounded, magnitude
 from impl.cells.kind import SUFFIX, Analysis, Kind, Weights, drive, filled, torch_layout
 from impl.cells.refutation.refute import ALL, Witness, refute, unsought
 from impl.gradients.rounding import HEADROOMS, Rounding, absolute_norms
+from impl.inputs.sets import InputSet
 from impl.models.loaded import LoadedModel
 from impl.models.rnn import RNN
 from impl.models.torch_machine import keeps_to_its_model
 from impl.norms.state_norms import NORMS, Parts, StateNorm, state_norm
 from impl.numbers.ball_functions import float_above
+from impl.numbers.interval import Interval
+from impl.numbers.krawczyk import Vector
 from impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down
 from impl.numbers.spectral_norm import certified_norm
 from impl.training.certificate import Task, TrainingCertificate, certify_training
@@ -37,12 +42,11 @@ class VanillaAnalysis(Analysis):
     model: LoadedModel[RNN]
     parts: Parts
     region: str = ALL
-    rounds_to_one: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def unsought(self) -> str | None:
-        """Why no witness is sought, if it is not; of linear systems eigenvalues always are."""
-        return None if self.model.cell.activation.name == "identity" else unsought(self.model.n)
+        """Why no witness is sought, if it is not."""
+        return unsought(self.model.n, linear=self.model.cell.activation.name == "identity")
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name, one of NORMS."""
@@ -50,8 +54,7 @@ class VanillaAnalysis(Analysis):
 
     def states(self, norm: StateNorm) -> float:
         """B_h ≥ ‖h_t‖₂: the least of C S/(1 − λ) and M_ρ√n."""
-        units = torch.ones(self.model.n, dtype=torch.float64)
-        return min(float(mul_up(self.model.cell.activation.bound, norm_up(units))), norm.states)
+        return min(self.parts.held(norm_up), norm.states)
 
     def constants(self, norm: StateNorm) -> dict[str, float]:
         """All constants of states: the cell's in the Euclidean norm, then those of the norm."""
@@ -66,6 +69,7 @@ class VanillaAnalysis(Analysis):
             "S_0": state_norm("spectral", parts).drive,
             "B_h": self.states(norm),
             "drive": norm.drive,
+            "radius": norm.radius,
             "equivalence": norm.equivalence,
             "reach": norm.reach,
             "steps": norm.steps,
@@ -79,11 +83,11 @@ class VanillaAnalysis(Analysis):
         """Higham's bound in the model's own dtype, carried through the norm: C c ε_1/(1 − λ)."""
         return _rounding(self.model, norm, self.parts.B, self.states(norm))
 
-    def refute(self) -> Witness | None:
+    def refute(self, given: Vector | None = None) -> Witness | None:
         """Two orbits that do not meet, an eigenvalue, a repeller or growth; see
         `impl.cells.refutation.refute`.
         """
-        return refute(self.model, self.parts.B)
+        return refute(self.model, self.parts.B, given)
 
     def training(
         self, epsilons: Sequence[float], task: Task, norm: StateNorm
@@ -100,7 +104,21 @@ def parts_of(model: LoadedModel[RNN], input_bound: float) -> Parts:
         offset = [float_above(abs(cell.activation.ball(b))) for b in sums]
     exact = torch.tensor(offset, dtype=torch.float64)
     rho = cell.activation
-    return Parts(cell.W, cell.U[0], exact, rho.slope, input_bound, rho.least)
+    box, first = torch.full_like(exact, rho.bound), None
+    if isinstance(input_bound, InputSet):
+        fed, bias = through(input_bound, cell.U), _between(sums)
+        first = magnitude(bounded(rho.name).image(added(fed, bias)))[0]
+    B = float(input_bound)
+    return Parts(cell.W, cell.U[0], exact, rho.slope, B, rho.least, box=box, first=first)
+
+
+def _between(sums: list[arb]) -> Interval:
+    """Floats around balls, (1, n)."""
+    below, above = (
+        torch.tensor([[float_above(sign * b) for b in sums]], dtype=torch.float64)
+        for sign in (-1, 1)
+    )
+    return Interval(-below, above)
 
 
 def vanilla(name: str, rho: Activation) -> Kind:

@@ -11,19 +11,24 @@ arithmetic. Source: Miller & Hardt, Lemma 1.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from impl.cells.kind import Kind
 from impl.cells.refutation.refute import ALL, BOXLESS, Witness
 from impl.cells.table import CELLS, NORM_NAMES, kind_of
+from impl.certificate.advice import Advice, advise
 from impl.errors import InputError, RangeError, UnknownNameError
+from impl.inputs.sets import InputSet
 from impl.models.loaded import LoadedModel
 from impl.models.torch_machine import require_sound
 from impl.norms.semidefinite import SOLVED, left_out
 from impl.norms.state_norms import StateNorm
+from impl.numbers.outward import mul_up
 from impl.reading.adapters import Source, load_model
+from impl.renames import renamed
 from impl.training.certificate import Task, TrainingCertificate
 
 SCHEMA = "rnnbounds/certificate/1"
@@ -73,7 +78,10 @@ class Certificate:
     `reason`. unrounded: why no bound on rounding is known. states: those that are spoken of.
     refused: why the box that the cell states is not proved; nothing is certified on it. tensors:
     the full names in the source of what was read as the `cell`, by role. ignored, unread: those
-    that the caller said to leave out of it, and those of tensors elsewhere (`LoadedModel`).
+    that the caller said to leave out of it, and those of tensors elsewhere (`LoadedModel`). inputs:
+    the set of all inputs, None for the ball ‖x‖₂ ≤ B; what is said of training and of rounding is
+    said of the ball that holds the set. readout: the linear map that ε is about, with its bound on
+    ‖C‖₂; None for h itself. advising: seeks the `advice`.
     """
 
     model: str
@@ -101,6 +109,21 @@ class Certificate:
     tensors: Mapping[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    readout: Mapping[str, Any] | None = None
+    inputs: InputSet | None = None
+    advising: Callable[[], Advice | None] = field(default=lambda: None, repr=False, compare=False)
+
+    @cached_property
+    def advice(self) -> Advice | None:
+        """What to do next about a model that no norm certifies and nothing refutes, None for
+        others; sought when it is first asked for."""
+        return self.advising()
+
+    @property
+    def speaks_of(self) -> str:
+        """The inputs that are spoken of."""
+        among = "" if self.inputs is None else f"x_t in {self.inputs.what}, "
+        return f"every {among}‖x_t‖₂ ≤ {self.input_bound:g}"
 
     @property
     def reason(self) -> str | None:
@@ -153,6 +176,7 @@ class Certificate:
             "reason": self.reason,
             "stable": self.stable,
             "input_bound": self.input_bound,
+            "inputs": None if self.inputs is None else self.inputs.to_json(),
             "constants": {name: _finite(value) for name, value in self.constants.items()},
             "truncation": [{"eps": eps, "k": k} for eps, k in self.windows],
             "norms_tried": [
@@ -170,49 +194,84 @@ class Certificate:
             "rounds_to_one": dict(self.rounds_to_one),
             "witness": None if self.witness is None else self.witness.to_json(),
             "training": None if self.training is None else self.training.to_json(),
+        } | {
+            name: told
+            for name, told in (
+                ("readout", None if self.readout is None else dict(self.readout)),
+                ("next", None if self.advice is None else self.advice.to_json()),
+            )
+            if told is not None
         }
 
 
+@renamed(epsilons="eps", epsilon="eps")
 def certify(
     model: Source | LoadedModel[Any],
     input_bound: float,
-    epsilons: Sequence[float] = EPSILONS,
+    eps: float | Sequence[float] = EPSILONS,
     norm: str = "auto",
     *,
     cell: str | None = None,
     ignore: Collection[str] = (),
+    layer: str | None = None,
+    readout: str | None = None,
     training: Task | None = None,
 ) -> Certificate:
     """Certify, refute or leave undecided that a model is stable under inputs ‖x_t‖₂ ≤ B.
 
-    `model`, `cell` and `ignore` as in `load_model`; `norm` is one of the cell's, or "auto", which
-    keeps the one with the least k at the smallest ε; `training` is the training that is asked
-    about. The model is the cell in real arithmetic with the weights as stored and both biases added
+    `model`, `cell`, `ignore`, `layer` and `readout` as in `load_model`; with a readout ε is one of
+    its outputs, and so is `gain`; `eps` is one ε or several; `norm` is
+    one of the cell's, or "auto", which keeps the one with the least k at the smallest ε; `training`
+    is the training that is asked about. An `InputSet` in place of B says which inputs there are.
+    The model is the cell in real arithmetic with the weights as stored and both biases added
     unrounded; both runs of a gap start from the zero state.
     Raises an InputError for what is no model, for B < 0, ε ≤ 0, NaN, norms and training that the
     cell has not. Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
     """
     require_sound()
-    loaded = load_model(model, cell, ignore=ignore)
-    bound, epsilons = _checked(input_bound, epsilons)
+    loaded = load_model(model, cell, ignore=ignore, layer=layer, readout=readout)
+    bound, epsilons = _checked(input_bound, (eps,) if isinstance(eps, (int, float)) else eps)
     kind, task = kind_of(loaded.name), training or Task()
     if not kind.trains and task != Task():
         raise NotTrainedError(kind)
+    if loaded.readout is not None and task != Task():
+        what = "training is certified of the output h, not of a readout's"
+        raise InputError(f"{what}; leave one of them out")
     names = _names(norm, kind)
     reason = left_out(loaded.n) if norm == "auto" and SOLVED in names else None
     skipped: tuple[tuple[str, str], ...] = () if reason is None else ((SOLVED, reason),)
     names = tuple(name for name in names if name not in dict(skipped))
+    inputs = bound if isinstance(bound, InputSet) else None
+    if inputs is not None:
+        inputs.require(loaded.d)
     system = kind.analyse(loaded, bound)
     norms = [system.norm(name) for name in names]
-    smallest = min(epsilons)
+    read = loaded.readout
+    of_h = {one: one if read is None else read.within(one) for one in epsilons}
+    smallest = min(of_h.values())
     best = min(norms, key=lambda tried: _rank(tried, smallest))
     witness = None if best.lam < 1 else system.refute()
+    if witness is not None and inputs is not None and not inputs.holds(witness.input):
+        witness, skipped = None, (*skipped, (REFUTATION, "of constant inputs of the set only some"))
     if not best.lam < 1 and witness is None and (unsought := system.unsought) is not None:
         skipped += ((REFUTATION, unsought),)
     undecided: Verdict = "undecided" if witness is None else "refuted"
     at_one = system.rounds_to_one
     forgets = best.lam < 1 and system.refused is None and not at_one.get(loaded.dtype, 0)
-    rounding = system.rounding(best)
+    rounding, aim = system.rounding(best), of_h[epsilons[0]]
+
+    def tries(changed: LoadedModel[Any], B: float) -> tuple[str, float, int | None] | None:
+        told = kind.analyse(changed, B)
+        one = min((told.norm(name) for name in names), key=lambda norm: _rank(norm, aim))
+        sound = told.refused is None and not told.rounds_to_one.get(changed.dtype, 0)
+        return (one.name, one.lam, one.window(aim)) if one.lam < 1 and sound else None
+
+    def advising() -> Advice | None:
+        if undecided != "undecided" or best.lam < 1 or system.refused is not None:
+            return None
+        told = system.constants(best)
+        return advise(loaded, kind, bound, aim, best.lam, told, tries)
+
     trained = system.training(epsilons, task, best)
     return Certificate(
         model=loaded.source,
@@ -224,11 +283,11 @@ def certify(
         norm=best.name,
         lam=best.lam,
         verdict="certified" if forgets else undecided,
-        input_bound=bound,
+        input_bound=float(bound),
         constants=system.constants(best)
-        | {"gain": best.gain if forgets else math.inf}
+        | {"gain": _gain(best, loaded) if forgets else math.inf}
         | ({} if trained is None else trained.named),
-        windows=tuple((eps, best.window(eps) if forgets else None) for eps in epsilons),
+        windows=tuple((one, best.window(of_h[one]) if forgets else None) for one in epsilons),
         tried=tuple((tried.name, tried.lam, tried.window(smallest)) for tried in norms),
         weights=best.weights,
         rounding=rounding.bound,
@@ -242,7 +301,16 @@ def certify(
         tensors=loaded.tensors,
         ignored=loaded.ignored,
         unread=loaded.unread,
+        inputs=inputs,
+        advising=advising,
+        readout=None if loaded.readout is None else loaded.readout.to_json(),
     )
+
+
+def _gain(norm: StateNorm, model: LoadedModel[Any]) -> float:
+    """That of the outputs h, or of the readout."""
+    scale = 1.0 if model.readout is None else model.readout.norm
+    return float(mul_up(norm.gain, scale))
 
 
 def _checked(input_bound: float, epsilons: Sequence[float]) -> tuple[float, tuple[float, ...]]:
@@ -253,7 +321,8 @@ def _checked(input_bound: float, epsilons: Sequence[float]) -> tuple[float, tupl
     for epsilon in epsilons:
         if not 0 < epsilon < math.inf:
             raise RangeError("ε", epsilon, "a number > 0")
-    return float(input_bound), tuple(map(float, epsilons))
+    bound = input_bound if isinstance(input_bound, InputSet) else float(input_bound)
+    return bound, tuple(map(float, epsilons))
 
 
 def _names(norm: str, kind: Kind) -> tuple[str, ...]:

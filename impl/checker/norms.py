@@ -16,13 +16,15 @@ from impl.checker.iterated_balls import norm_above, scaled, step_factors
 
 @dataclass(frozen=True)
 class Cell:
-    """h⁺ = ρ(Wh + Ux + b) with the exact weights, o ≥ |ρ(b)| and B ≥ ‖x‖₂."""
+    """h⁺ = ρ(Wh + Ux + b) with the exact weights, o ≥ |ρ(b)| and B ≥ ‖x‖₂; first_i ≥ |φ(0, x)_i|
+    where inputs lie in a box too."""
 
     W: Rows
     U: Rows
     offset: list[arb]
     rho: BallActivation
     B: arb
+    first: list[arb] | None = None
 
     @property
     def slope(self) -> fmpq:
@@ -48,6 +50,9 @@ class Norm(Protocol):
     def drive(self, cell: Cell, lam: float) -> arb:
         """At least sup ‖φ(0, x)‖_*."""
 
+    def corner(self, cell: Cell, lam: float) -> arb:
+        """At least ‖h‖_* over |h_i| ≤ 1."""
+
     def equivalent(self, C: float) -> bool:
         """Whether ‖h‖₂ ≤ C‖h‖_* is proved."""
 
@@ -71,6 +76,10 @@ class Greatest:
         """max (L‖U_i‖₂B + o_i)/v_i."""
         return largest([unit / arb(a) for unit, a in zip(units(cell), self.v, strict=True)])
 
+    def corner(self, cell: Cell, lam: float) -> arb:
+        """1/min v."""
+        return 1 / arb(min(self.v))
+
     def equivalent(self, C: float) -> bool:
         """‖v‖₂ ≤ C."""
         return bool(sum((a * a for a in self.v), fmpq(0)) <= exact(C) ** 2)
@@ -92,6 +101,10 @@ class Total:
     def drive(self, cell: Cell, lam: float) -> arb:
         """Σ (L‖U_i‖₂B + o_i)."""
         return sum(units(cell), arb(0))
+
+    def corner(self, cell: Cell, lam: float) -> arb:
+        """n."""
+        return arb(len(cell.W))
 
     def equivalent(self, C: float) -> bool:
         """1 ≤ C."""
@@ -134,7 +147,14 @@ class Scaled:
         """K(L‖DU‖₂B + ‖Do‖₂)."""
         U = arb_mat([[arb(d * v) for v in row] for d, row in zip(self.d, cell.U, strict=True)])
         offset = norm([arb(d) * o for d, o in zip(self.d, cell.offset, strict=True)])
-        return self.condition(cell, lam) * (cell.pushed(U) + offset)
+        ball = cell.pushed(U) + offset
+        if cell.first is not None:
+            ball = ball.min(norm([arb(d) * u for d, u in zip(self.d, units(cell), strict=True)]))
+        return self.condition(cell, lam) * ball
+
+    def corner(self, cell: Cell, lam: float) -> arb:
+        """K‖d‖₂."""
+        return self.condition(cell, lam) * norm([arb(d) for d in self.d])
 
     def equivalent(self, C: float) -> bool:
         """1/min d ≤ C."""
@@ -165,7 +185,15 @@ class Quadratic:
         offset = balls([[abs(v) for v in row] for row in self.Q]) * arb_mat(
             [[o] for o in cell.offset]
         )
-        return cell.pushed(Q * balls(cell.U)) + norm(offset.entries())
+        ball = cell.pushed(Q * balls(cell.U)) + norm(offset.entries())
+        if cell.first is None:
+            return ball
+        size = balls([[abs(v) for v in row] for row in self.Q])
+        return ball.min(norm((size * arb_mat([[u] for u in units(cell)])).entries()))
+
+    def corner(self, cell: Cell, lam: float) -> arb:
+        """‖|Q|1‖₂."""
+        return norm([arb(sum(map(abs, row), fmpq(0))) for row in self.Q])
 
     def equivalent(self, C: float) -> bool:
         """C²QᵀQ − I is positive definite, or Q is the 1 × 1 matrix with |Q|C ≥ 1."""
@@ -183,7 +211,28 @@ class Quadratic:
 def units(cell: Cell) -> list[arb]:
     """sup |φ(0, x)_i|."""
     rows = [cell.slope * norm([arb(v) for v in row]) * cell.B for row in cell.U]
-    return [row + o for row, o in zip(rows, cell.offset, strict=True)]
+    most = [row + o for row, o in zip(rows, cell.offset, strict=True)]
+    if cell.first is None:
+        return most
+    return [ball.min(box) for ball, box in zip(most, cell.first, strict=True)]
+
+
+def first_steps(cell: Cell, b: list[arb], ends: tuple[list[float], list[float]]) -> list[arb]:
+    """sup |ρ(U_i x + b_i)| over a box and ‖x‖₂ ≤ B: at the ends where ρ increases, else by its
+    slope from the middle."""
+    box = [(exact(low), exact(high)) for low, high in zip(*ends, strict=True)]
+    found = []
+    for row, bias in zip(cell.U, b, strict=True):
+        reach = norm([arb(u) for u in row]) * cell.B
+        pairs = [(u * low, u * high) for u, (low, high) in zip(row, box, strict=True)]
+        low = bias + arb(sum(map(min, pairs), fmpq(0))).max(-reach)
+        high = bias + arb(sum(map(max, pairs), fmpq(0))).min(reach)
+        if cell.rho.least >= 0:
+            size = abs(cell.rho.function(low)).max(abs(cell.rho.function(high)))
+        else:
+            size = abs(cell.rho.function((low + high) / 2)) + cell.slope * (high - low) / 2
+        found.append(size.min(cell.rho.bound))
+    return found
 
 
 def balls(rows: Rows) -> arb_mat:

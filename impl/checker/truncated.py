@@ -7,12 +7,14 @@ for what it calls information; the cell, the input bound and each ε are what it
 - contraction: the cell contracts by the claimed λ < 1 in the certificate's norm, whoever found the
   weights of that norm: by row sums in rationals, by positive pivots of s²I − AᵀA, or, for several
   steps, by the factors of `impl.checker.iterated_balls`;
-- drive: sup ‖φ(0, x)‖_* over ‖x‖₂ ≤ B is at most the claimed S;
+- drive: sup ‖φ(0, x)‖_* over ‖x‖₂ ≤ B, and x in the stated box if there is one, is at most the
+  claimed S;
 - equivalence: ‖h‖₂ ≤ C‖h‖_* for all h; reach: ‖h‖_* ≤ c‖h‖₂;
 - gain: C L/(1 − λ), where φ moves by at most L‖Δx‖₂ in ‖·‖_*, is at most the claimed one;
 - constants: each of L_ρ, M_ρ, ‖W‖₂, ‖U‖₂, L_x and S_0 is at least what its name means;
-- states: ‖h_t‖₂ ≤ B_h, by C S/(1 − λ) or by the bound on ρ;
-- window: C S λᵏ/(1 − λ) ≤ ε for each pair (ε, k);
+- radius: ‖h_t‖_* ≤ R for all t, by the bound on ρ alone;
+- states: ‖h_t‖₂ ≤ B_h, by C S/(1 − λ), by C R or by the bound on ρ;
+- window: C λᵏ min(S/(1 − λ), R) ≤ ε for each pair (ε, k);
 - rounding: the bound of `impl.checker.rounding_balls`;
 - source, where the original model is given: its cell, its dtype and its weights are the file's.
 
@@ -32,10 +34,10 @@ from flint import arb, ctx
 from impl.checker.ball_activations import BALL_ACTIVATIONS
 from impl.checker.definite import exact, norm_at_most
 from impl.checker.machine import require_floats
-from impl.checker.norms import Cell, Greatest, Norm, Quadratic, Scaled, Total
+from impl.checker.norms import Cell, Greatest, Norm, Quadratic, Scaled, Total, first_steps
 from impl.checker.rounding_balls import BEYOND, Format, rounding_bound
 from impl.checker.truncated_file import TruncatedFile, TruncatedFileError, read
-from impl.checker.truncated_record import CONSTANTS, Record, RecordError, number
+from impl.checker.truncated_record import CONSTANTS, Record, RecordError, number, signed
 from impl.checker.unitary import Finding, Source
 from impl.checker.unitary_file import DTYPES
 
@@ -81,6 +83,9 @@ def _in_norm(told: Record, norm: Norm, cell: Cell) -> list[Finding]:
     if (c := told.constants["reach"]) < math.inf:
         reached = contracts and norm.reached(cell, lam, c)
         found.append(Finding("reach", reached, f"‖h‖ ≤ {c:.9g} ‖h‖₂"))
+    if (R := told.constants["radius"]) < math.inf:
+        held = contracts and cell.rho.bound * norm.corner(cell, lam) <= R
+        found.append(Finding("radius", bool(held), f"‖h‖ ≤ {R:.9g} at all times"))
     if (gain := told.constants["gain"]) < math.inf:
         detail = f"inputs δ apart drive outputs at most {gain:.9g} δ apart"
         found.append(Finding("gain", contracts and _gains(cell, norm, lam, C, gain), detail))
@@ -89,7 +94,7 @@ def _in_norm(told: Record, norm: Norm, cell: Cell) -> list[Finding]:
 
 def _gains(cell: Cell, norm: Norm, lam: float, C: float, gain: float) -> bool:
     """Whether C L_*/(1 − λ) is at most the gain; L_* is the drive of ‖x‖₂ ≤ 1 without biases."""
-    alone = replace(cell, offset=[arb(0)] * len(cell.W), B=arb(1))
+    alone = replace(cell, offset=[arb(0)] * len(cell.W), B=arb(1), first=None)
     return bool(arb(C) * norm.drive(alone, lam) <= arb(gain) * (1 - arb(lam)))
 
 
@@ -118,16 +123,20 @@ def _of_states(told: Record, cell: Cell) -> list[Finding]:
     """What follows for states and windows."""
     if not told.lam < 1:
         return [Finding("states", False, "λ is not below 1")]
-    lam = arb(told.lam)
-    size = arb(told.constants["equivalence"]) * arb(told.constants["drive"])
+    lam, (C, S, R) = arb(told.lam), (told.constants[n] for n in ("equivalence", "drive", "radius"))
+
+    def within(size: arb | int, most: float) -> bool:
+        """Whether C min(S/(1 − λ), R) size ≤ most."""
+        by_drive = arb(C) * arb(S) * size <= arb(most) * (1 - lam)
+        return bool(by_drive or (not math.isinf(R) and arb(C) * arb(R) * size <= most))
+
     found = []
     if (states := told.constants["B_h"]) < math.inf:
         root = arb(len(cell.W)).sqrt()
-        bounded = size <= arb(states) * (1 - lam) or cell.rho.bound * root <= states
+        bounded = within(1, states) or cell.rho.bound * root <= states
         found.append(Finding("states", bool(bounded), f"‖h‖₂ ≤ {states:.9g}"))
     for epsilon, k in told.windows:
-        holds = bool(size * lam**k <= arb(epsilon) * (1 - lam))
-        found.append(Finding("window", holds, f"ε = {epsilon:g} for k = {k}"))
+        found.append(Finding("window", within(lam**k, epsilon), f"ε = {epsilon:g} for k = {k}"))
     return found
 
 
@@ -155,8 +164,10 @@ def _cell(file: TruncatedFile) -> Cell:
         [[exact(v) for v in row] for row in file.weights[role].tolist()]
         for role in ("weight_hh", "weight_ih")
     )
-    sums = [arb(exact(i) + exact(h)) for i, h in _biases(file)]
-    return Cell(W, U, [abs(rho.function(b)) for b in sums], rho, arb(file.record.input_bound))
+    sums, B = [arb(exact(i) + exact(h)) for i, h in _biases(file)], arb(file.record.input_bound)
+    cell = Cell(W, U, [abs(rho.function(b)) for b in sums], rho, B)
+    ends = file.record.inputs
+    return cell if ends is None else replace(cell, first=first_steps(cell, sums, ends))
 
 
 def _biases(file: TruncatedFile) -> list[tuple[float, float]]:
@@ -186,13 +197,8 @@ def _norm(file: TruncatedFile) -> Norm:
     if name == "quadratic":
         if any(type(row) is not list or len(row) != n for row in weights):
             raise RecordError("no square matrix")
-        return Quadratic([[exact(_entry(v)) for v in row] for row in weights])
+        return Quadratic([[exact(signed(v)) for v in row] for row in weights])
     v = [exact(number(a)) for a in weights]
     if name not in ("perron", "diagonal", "diagonal-sdp", "iterated") or not all(a > 0 for a in v):
         raise RecordError("no such norm")
     return Greatest(v) if name == "perron" else Scaled(v, int(steps))
-
-
-def _entry(value: object) -> float:
-    """A finite number of either sign."""
-    return -number(-value) if type(value) in (int, float) and value < 0 else number(value)  # type: ignore[operator]

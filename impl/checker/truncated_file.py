@@ -20,7 +20,7 @@ from impl.checker.stored import Array, Part, contents, decoded, digest, dtype_of
 from impl.checker.truncated_record import Record, RecordError, record
 from impl.errors import InputError, shown
 
-FORMAT = "rnnbounds/truncated/2"
+FORMAT = "rnnbounds/truncated/3"
 METADATA = ("format", "k", "cell", "certificate")  # and their seal, sha256
 LARGEST = 2048  # states beyond which nobody waits for a check
 MOST = 2**30  # bytes of a file, more than the states allow

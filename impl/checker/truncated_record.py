@@ -14,12 +14,12 @@ SCHEMA = "rnnbounds/truncated-certificate/1"
 WHOLE = "rnnbounds/certificate/1"
 INFORMATION = ("model", "tensors", "ignored", "unread")
 CONSTANTS = (
-    "L_rho", "M_rho", "W_norm", "U_norm", "L_x", "B_x", "S_0", "B_h", "drive", "equivalence",
-    "reach", "steps", "gain",
+    "L_rho", "M_rho", "W_norm", "U_norm", "L_x", "B_x", "S_0", "B_h", "drive", "radius",
+    "equivalence", "reach", "steps", "gain",
 )  # fmt: skip
 
 _TEXTS = ("cell", "dtype", "sha256", "norm", "verdict")
-_KEPT = (*_TEXTS, "lambda", "input_bound", "weights")
+_KEPT = (*_TEXTS, "lambda", "input_bound", "inputs", "weights")
 _OF_TRAINING = (
     "L_w", "beta_hh", "beta_wh", "beta_ww", "L_p", "beta_p", "G_0", "G_1", "gamma", "beta"
 )  # fmt: skip
@@ -57,7 +57,8 @@ def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
 class Record:
     """What a record states; constants, and the bound on rounding, are infinite where none is known.
 
-    windows: pairs (ε, k). weights: those of the norm, as they stand in the record.
+    inputs: the ends of the box that all inputs lie in beside ‖x‖₂ ≤ input_bound, None for that ball
+    alone. windows: pairs (ε, k). weights: those of the norm, as they stand in the record.
     """
 
     cell: str
@@ -68,6 +69,7 @@ class Record:
     norm: str
     lam: float
     input_bound: float
+    inputs: tuple[list[float], list[float]] | None
     weights: list[Any] | None
     constants: Mapping[str, float]
     windows: tuple[tuple[float, int], ...]
@@ -107,6 +109,7 @@ def record(told: Any) -> Record:
         norm=told["norm"],
         lam=number(told["lambda"]),
         input_bound=number(told["input_bound"]),
+        inputs=_inputs(told["inputs"], told["shape"]["d"]),
         weights=weights,
         constants={name: _known(value) for name, value in told["constants"].items()},
         windows=_windows(told["truncation"]),
@@ -123,6 +126,11 @@ def number(value: object) -> float:
     raise RecordError("no finite number ≥ 0")
 
 
+def signed(value: object) -> float:
+    """A finite number of either sign."""
+    return -number(-value) if type(value) in (int, float) and value < 0 else number(value)  # type: ignore[operator]
+
+
 def whole(value: object) -> int:
     """An integer from 0 to 10⁹; raises RecordError for anything else."""
     if type(value) is int and 0 <= value <= 10**9:
@@ -132,6 +140,21 @@ def whole(value: object) -> int:
 
 def _known(value: object) -> float:
     return math.inf if value is None else number(value)
+
+
+def _inputs(told: Any, d: object) -> tuple[list[float], list[float]] | None:
+    """The ends of a box of d channels; rows are not kept in a file."""
+    if told is None:
+        return None
+    _keys(told, {"set", "what", "low", "high", "rows"})
+    if told["set"] != "box" or told["rows"] is not None or type(told["what"]) is not str:
+        raise RecordError("inputs that are no box")
+    if not all(type(told[end]) is list and len(told[end]) == d for end in ("low", "high")):
+        raise RecordError("a box of other channels")
+    low, high = ([signed(value) for value in told[end]] for end in ("low", "high"))
+    if any(a > b for a, b in zip(low, high, strict=True)):
+        raise RecordError("a box with nothing in it")
+    return low, high
 
 
 def _windows(told: object) -> tuple[tuple[float, int], ...]:

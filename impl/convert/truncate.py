@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from safetensors.torch import save
 from torch import Tensor
@@ -22,6 +22,7 @@ from impl.checker.truncated_file import FORMAT, METADATA
 from impl.checker.truncated_record import RecordError, record, stated
 from impl.convert.feedforward import FeedForward
 from impl.errors import InputError, RangeError
+from impl.inputs.sets import InputSet
 from impl.models.loaded import LoadedModel, digest
 from impl.reading.adapters import Source, load_model
 from impl.reading.files import (
@@ -31,6 +32,7 @@ from impl.reading.files import (
     read_file,
     write_file,
 )
+from impl.renames import renamed
 
 MAX_WINDOW = 1_000_000  # layers beyond this are nobody's feed-forward model
 _AGAIN = "truncate the model again"
@@ -48,29 +50,60 @@ class NotCertifiedError(InputError):
         self.certificate = certificate
 
 
+class Truncated(NamedTuple):
+    """A truncated model: its feed-forward form, and its certificate as JSON data."""
+
+    module: FeedForward
+    certificate: dict[str, Any]
+
+    @property
+    def k(self) -> int:
+        """How many inputs an output depends on."""
+        return self.module.k
+
+    @property
+    def eps(self) -> float:
+        """The ε within which its outputs are those of the recurrent model."""
+        return float(self.certificate["truncation"][0]["eps"])
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as plain JSON data."""
+        return self.certificate
+
+    def __str__(self) -> str:
+        return (
+            f"{self.module.cell}: k = {self.k} inputs, within {self.eps:g} of the recurrent model"
+        )
+
+
+@renamed(epsilon="eps", epsilons="eps")
 def truncate(
     model: Source | LoadedModel[Any],
-    epsilon: float,
+    eps: float,
     input_bound: float,
     *,
     cell: str | None = None,
     ignore: Collection[str] = (),
-) -> tuple[FeedForward, dict[str, Any]]:
-    """The feed-forward equivalent of a model within ε, and its certificate as JSON data: of what
-    `certify` says, that which `impl.checker.truncated` proves again for a vanilla cell.
+    layer: str | None = None,
+) -> Truncated:
+    """The feed-forward equivalent of a model within ε, and its certificate: of what `certify` says,
+    that which `impl.checker.truncated` proves again for a vanilla cell.
 
     ‖h_T − H_T^k‖₂ ≤ ε for every T and all inputs with ‖x_t‖₂ ≤ B, in real arithmetic; the module
-    has the model's own dtype. Raises NotCertifiedError if no norm certifies the model, RangeError
-    if k is above MAX_WINDOW, and what `certify` raises. Source: Miller & Hardt, Lemma 1.
+    has the model's own dtype. Of an `InputSet` the inputs are those of its box, since a file keeps
+    no rows. Raises NotCertifiedError if no norm certifies the model, RangeError if k is above
+    MAX_WINDOW, and what `certify` raises. Source: Miller & Hardt, Lemma 1.
     """
-    loaded = load_model(model, cell, ignore=ignore)
-    certificate = certify(loaded, input_bound, (epsilon,))
-    k = certificate.window(epsilon)
+    loaded = load_model(model, cell, ignore=ignore, layer=layer)
+    if isinstance(input_bound, InputSet) and input_bound.rows is not None:
+        input_bound = input_bound.box
+    certificate = certify(loaded, input_bound, eps)
+    k = certificate.window(eps)
     if certificate.verdict != "certified" or k is None:
         raise NotCertifiedError(certificate)
     if k > MAX_WINDOW:
         raise RangeError("the window k", k, f"at most {MAX_WINDOW}; take a larger ε")
-    return unrolled(loaded, k), stated(certificate.to_json())
+    return Truncated(unrolled(loaded, k), stated(certificate.to_json()))
 
 
 def unrolled(model: LoadedModel[Any], k: int) -> FeedForward:

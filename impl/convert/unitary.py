@@ -110,17 +110,19 @@ def unitary(
     rescale: bool = False,
     cell: str | None = None,
     ignore: Collection[str] = (),
+    layer: str | None = None,
 ) -> UnitaryModel:
     """The unitary equivalent of a contractive ReLU model, for all inputs with ‖x_t‖₂ ≤ B.
 
-    `model`, `cell` and `ignore` as in `load_model`; `initial` is h_{−1} (n,), zero by default. The
-    minimal dilation is used, n + rank(I − WᵀW) states, which is 2n unless `rescale` finds scales D,
-    exactly representable together with all scaled weights, of which fewer states are enough.
+    `model`, `cell`, `ignore` and `layer` as in `load_model`; `initial` is h_{−1} (n,), zero by
+    default. The minimal dilation is used, n + rank(I − WᵀW) states, which is 2n unless `rescale`
+    finds scales D, exactly representable together with all scaled weights, of which fewer states
+    are enough.
     Raises NotReluError, NoUnitaryError (‖W‖₂ < 1 not certified), RangeError (B < 0), and what
     `load_model` raises. Source: Emami et al., Theorem 3.1.
     """
     require_sound()
-    loaded = load_model(model, cell, ignore=ignore)
+    loaded = load_model(model, cell, ignore=ignore, layer=layer)
     if loaded.name != "rnn-relu":
         raise NotReluError(loaded.name)
     start = _initial(initial, loaded.n)

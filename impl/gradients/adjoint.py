@@ -11,16 +11,19 @@ An efficient gradient-based algorithm for on-line training of recurrent network 
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from itertools import repeat
 
 import torch
 from torch import Tensor
 
 from impl.errors import InputError, PrecisionError, RangeError, ShapeError
+from impl.gradients import window_gradients
 from impl.gradients.loss import Loss
 from impl.gradients.sweep import GROUP, products, sweep
+from impl.gradients.window_gradients import length
 from impl.models.rnn import RNN
+from impl.numbers.tanh import plain
 
 TRAINED = ("W", "U", "b")
 _WORKSPACE = 2**23  # float64 numbers that one chunk of pairs may keep
@@ -40,7 +43,7 @@ class Weights:
 
     def norm(self, trained: str = "WUb") -> Tensor:
         """Its Euclidean norm, (B, S)."""
-        return _norm(self.flat(trained))
+        return length(self.flat(trained))
 
 
 def last_gradient(cell: RNN, x: Tensor, loss: Loss, starts: Tensor | None = None) -> Weights:
@@ -50,8 +53,11 @@ def last_gradient(cell: RNN, x: Tensor, loss: Loss, starts: Tensor | None = None
     ShapeError and PrecisionError.
     """
     check_task(cell, x, 0, loss, "WUb")
-    run = sweep(cell, x, starts=starts)
-    found = _matrix(run.adjoints(_gradient(loss, run.h)), run.signals)
+    if _plain(cell, x, loss):
+        found = window_gradients.last_gradient(cell, x, loss, starts)
+    else:
+        run = sweep(cell, x, starts=starts)
+        found = _matrix(run.adjoints(_gradient(loss, run.h)), run.signals)
     W, U, b = torch.split(found, [cell.n, cell.d, 1], dim=3)
     return Weights(W, U, b[..., 0])
 
@@ -71,8 +77,10 @@ def gradient_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb"
         short = _truncated(cell, x, min(K, x.shape[1] - 1), loss, trained)
         return _norms(repeat(full[:, None]), short, full[:, None], K)
 
-    # A full run keeps little, and its many steps cost as much for few pairs as for all.
     check_task(cell, x, K, loss, trained)
+    if _plain(cell, x, loss):
+        return window_gradients.gradient_gaps(cell, x, K, loss, trained)
+    # A full run keeps little, and its many steps cost as much for few pairs as for all.
     full = in_chunks(read_full, cell, x, 0, loss, trained)
     return in_chunks(read, cell, x, K, loss, trained, full)
 
@@ -144,6 +152,10 @@ def mean_gradient_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = 
     return in_chunks(read, cell, x, K, loss, trained, copies=x.shape[1])
 
 
+def _plain(cell: RNN, x: Tensor, loss: Loss) -> bool:
+    return plain(cell.W, cell.U, cell.b, x, *loss.tensors)
+
+
 def _truncated(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str) -> Iterable[Tensor]:
     """∇p_T^k for k = 1 … K, some at a time, (B, ·, S, n, m)."""
     if not K:
@@ -188,14 +200,7 @@ def _norms(
 
 def _size(gaps: Tensor) -> Tensor:
     """Norms of (B, k, S, n, m) as (B, S, k)."""
-    return _norm(gaps.flatten(3)).transpose(1, 2)
-
-
-def _norm(vectors: Tensor) -> Tensor:
-    """Norms over the last axis; 0 for the zero vector alone, even where squares underflow."""
-    size: Tensor = torch.linalg.vector_norm(vectors, dim=-1)
-    lost = size == 0
-    return torch.where(lost, vectors.abs().amax(-1), size) if lost.any() else size
+    return length(gaps.flatten(3)).transpose(1, 2)
 
 
 def _padded(sizes: Tensor, K: int) -> Tensor:
@@ -226,18 +231,12 @@ def in_chunks(
     rows = []
     for i in range(0, cell.batch, systems):
         part = slice(i, i + systems)
-        some = RNN(cell.W[part], cell.U[part], cell.b[part], cell.activation)
-        its = _part(loss, part)
+        some, its = cell.part(part), loss.part(part)
         inputs = torch.split(x[part], many, dim=3)
         others = (torch.split(one[part], many, dim=1) for one in known)
         found = [read(some, *given, loss=its) for given in zip(inputs, *others, strict=True)]
         rows.append(torch.cat(found, dim=1))
     return torch.cat(rows)
-
-
-def _part(loss: Loss, part: slice) -> Loss:
-    """The loss of some of the systems."""
-    return replace(loss, **{field.name: getattr(loss, field.name)[part] for field in fields(loss)})
 
 
 def check_task(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str) -> None:

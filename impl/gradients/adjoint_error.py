@@ -143,7 +143,7 @@ def _bounds(cell: RNN, x: Tensor, loss: Loss, trained: str, K: int) -> _Bounds:
     W_norm, W_size = certified_norm(cell.W)[:, None], absolute[0][:, None]
     x_norm = norm_bound(x, 2).amax(1)
     growth = _powers(mul_up(L, W_norm), T).sum(-1) * _UP
-    size, radius, e = _states(cell, x, x_norm, growth)
+    size, radius, e = _states(cell, x, x_norm, growth, absolute)
     summation = summation_error(cell, pre_activation_bound(absolute, radius, x_norm))
     sigma = _slope_error(cell, x, loss, K, add_up(mul_up(W_norm, e), summation))
     L_p = loss.slope(torch.where(torch.isfinite(size), size, 0.0).amax(1))[:, None]
@@ -171,17 +171,23 @@ def _bounds(cell: RNN, x: Tensor, loss: Loss, trained: str, K: int) -> _Bounds:
     )
 
 
-def _states(cell: RNN, x: Tensor, x_norm: Tensor, growth: Tensor) -> tuple[Tensor, ...]:
+def _states(
+    cell: RNN,
+    x: Tensor,
+    x_norm: Tensor,
+    growth: Tensor,
+    absolute: tuple[Tensor, Tensor, Tensor],
+) -> tuple[Tensor, ...]:
     """Bounds on the norms of all exact states, of all computed states, and of their differences."""
     zero = torch.zeros_like(x_norm)
     drive = cell.activation(cell.drive(x.transpose(1, 2).flatten(2))).mT
     computed = norm_bound(drive, 2).reshape(-1, x.shape[1], x.shape[3]).amax(1)
-    start = add_up(computed, local_error(cell, zero, x_norm))
+    start = add_up(computed, local_error(cell, zero, x_norm, absolute))
     box = mul_up(cell.activation.bound, sqrt_up(torch.tensor(float(cell.n))).item())
     size = torch.minimum(start * growth * _UP, box.to(start))
 
     def error(radius: Tensor) -> Tensor:
-        return local_error(cell, radius, x_norm) * growth * _UP
+        return local_error(cell, radius, x_norm, absolute) * growth * _UP
 
     found, within = torch.full_like(size, math.inf), torch.full_like(size, math.inf)
     narrow = HEADROOM * size

@@ -74,7 +74,15 @@ class Loss(ABC):
         """∇p(h) of a batch of one exactly, or None where it leaves the rationals."""
         return None
 
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """C, and whatever else it is made of."""
+        return tuple(getattr(self, part.name) for part in fields(self))
+
     def member(self, index: int) -> Self:
         """One loss of the batch, as a batch of one."""
-        one = slice(index, index + 1)
-        return replace(self, **{part.name: getattr(self, part.name)[one] for part in fields(self)})
+        return self.part(slice(index, index + 1))
+
+    def part(self, some: slice) -> Self:
+        """Some losses of the batch."""
+        return replace(self, **{part.name: getattr(self, part.name)[some] for part in fields(self)})

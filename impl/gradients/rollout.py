@@ -1,14 +1,23 @@
-"""Rollouts of a batch of systems, and all their truncations at once."""
+"""Rollouts of a batch of systems, and all their truncations at once.
+
+What is written here is differentiable and runs on any device; plain tensors go the faster way of
+`impl.gradients.windows`, to the same states up to rounding.
+"""
 
 import torch
 from torch import Tensor
 
 from impl.errors import PrecisionError, RangeError, ShapeError
+from impl.gradients import windows
 from impl.models.rnn import RNN
+from impl.numbers.tanh import plain
 
 
 def states(cell: RNN, x: Tensor) -> Tensor:
     """All states from the zero state: x (B, T, d, S) -> (B, T+1, n, S), the first one zero."""
+    _check(cell, x)
+    if _plain(cell, x):
+        return windows.states(cell, x)
     drives = _drives(cell, x)
     h = drives.new_zeros(cell.batch, cell.n, x.shape[3])
     path = [h]
@@ -20,6 +29,7 @@ def states(cell: RNN, x: Tensor) -> Tensor:
 
 def rollout(cell: RNN, x: Tensor) -> Tensor:
     """The last state h_T from the zero state: x (B, T, d, S) -> (B, n, S)."""
+    _check(cell, x)
     return _advance(cell, _drives(cell, x), x.new_zeros(cell.batch, cell.n, x.shape[3]))
 
 
@@ -31,9 +41,12 @@ def truncations(cell: RNN, x: Tensor, K: int) -> tuple[Tensor, Tensor]:
     are columns that start one after another: column k joins the product when k inputs are left.
     Raises RangeError unless 0 ≤ K ≤ T. Source: Miller & Hardt, Lemma 1.
     """
+    _check(cell, x)
     T, S = x.shape[1], x.shape[3]
     if not 0 <= K <= T:
         raise RangeError("K", K, f"between 0 and the length T = {T}")
+    if _plain(cell, x):
+        return windows.truncations(cell, x, K)
     B, n = cell.batch, cell.n
     drives = _drives(cell, x)
     zero = x.new_zeros(B, n, S)
@@ -56,9 +69,16 @@ def _advance(cell: RNN, drives: Tensor, h: Tensor) -> Tensor:
 
 def _drives(cell: RNN, x: Tensor) -> Tensor:
     """U x_t + b for all times in one product: (B, T, d, S) -> (B, n, T, S)."""
+    drives = cell.drive(x.transpose(1, 2).flatten(2))
+    return drives.reshape(cell.batch, cell.n, x.shape[1], x.shape[3])
+
+
+def _plain(cell: RNN, x: Tensor) -> bool:
+    return plain(cell.W, cell.U, cell.b, x)
+
+
+def _check(cell: RNN, x: Tensor) -> None:
     if x.ndim != 4 or x.shape[0] != cell.batch or x.shape[2] != cell.d:
         raise ShapeError("x", f"({cell.batch}, T, {cell.d}, S)", x)
     if x.dtype != torch.float64:
         raise PrecisionError("x", x.dtype)
-    drives = cell.drive(x.transpose(1, 2).flatten(2))
-    return drives.reshape(cell.batch, cell.n, x.shape[1], x.shape[3])

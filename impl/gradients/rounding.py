@@ -26,12 +26,18 @@ class Rounding:
     reason: str | None = None
 
 
-def local_error(cell: RNN, h_norm: Tensor, x_norm: Tensor) -> Tensor:
+def local_error(
+    cell: RNN,
+    h_norm: Tensor,
+    x_norm: Tensor,
+    absolute: tuple[Tensor, Tensor, Tensor] | None = None,
+) -> Tensor:
     """ε, the error of one step from float64 states of norm ≤ h_norm, inputs of norm ≤ x_norm.
 
-    h_norm and x_norm (B, …), and so is the result. Source: Higham.
+    h_norm and x_norm (B, …), and so is the result; ``absolute`` are the cell's absolute norms, if
+    they are known. Source: Higham.
     """
-    Z = pre_activation_bound(absolute_norms(cell), h_norm, x_norm)
+    Z = pre_activation_bound(absolute or absolute_norms(cell), h_norm, x_norm)
     carried = mul_up(cell.activation.slope, summation_error(cell, Z))
     return add_up(carried, activation_error(cell, Z))
 

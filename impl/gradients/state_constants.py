@@ -36,7 +36,7 @@ def _state_bound(c: Supply) -> Tensor:
 
 def _rounding(c: Supply) -> Tensor:
     """ε_1, or infinity unless it keeps the computed states below 1.01 B_h."""
-    error = local_error(c.cell, mul_up(HEADROOM, c["B_h"]), c.B_x)
+    error = local_error(c.cell, mul_up(HEADROOM, c["B_h"]), c.B_x, c.absolute)
     room = 0.0099 * (c.gap * c["B_h"]).nan_to_num(0.0)
     return torch.where(error <= room, error, torch.inf)
 

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -24,6 +24,24 @@ class Cell(Protocol):
         """One step of M columns a system: states (B, size, M), inputs (B, d, M) -> states."""
 
 
+class Readout(Protocol):
+    """A linear readout y = C h + c."""
+
+    @property
+    def name(self) -> str:
+        """The full name of C."""
+
+    @property
+    def norm(self) -> float:
+        """At least ‖C‖₂."""
+
+    def within(self, eps: float) -> float:
+        """An ε of the output h that keeps predictions within eps."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as plain JSON data."""
+
+
 C = TypeVar("C", bound=Cell)
 
 
@@ -36,7 +54,8 @@ class LoadedModel(Generic[C]):
     a batch of one in float64. The conversion is exact, but the sum `cell.b` of the two biases of a
     vanilla cell may be rounded: what is certified takes both. `tensors` has the full names in the
     source by role, `ignored` those that the caller said to leave out of the cell, `unread` those of
-    tensors elsewhere, which have another prefix.
+    tensors elsewhere, which have another prefix. `readout` is the linear map after the cell that
+    ε is asked of, if any.
     """
 
     cell: C
@@ -47,6 +66,7 @@ class LoadedModel(Generic[C]):
     tensors: Mapping[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    readout: Readout | None = None
 
     @property
     def n(self) -> int:

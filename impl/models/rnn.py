@@ -74,5 +74,8 @@ class RNN:
 
     def member(self, index: int) -> Self:
         """One system of the batch, as a batch of one."""
-        one = slice(index, index + 1)
-        return type(self)(self.W[one], self.U[one], self.b[one], self.activation)
+        return self.part(slice(index, index + 1))
+
+    def part(self, some: slice) -> Self:
+        """Some systems of the batch."""
+        return type(self)(self.W[some], self.U[some], self.b[some], self.activation)

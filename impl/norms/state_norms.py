@@ -84,7 +84,9 @@ class Parts:
 
     slope is L_ρ, and least a lower bound on ρ′. kept: what units keep of their state, (n,), rounded
     up; 0 for vanilla cells. For the others W and U are rounded once, and the norms by diagonal
-    weights, ‖D·‖₂, alone are theirs.
+    weights, ‖D·‖₂, alone are theirs. box: |h_i| ≤ box_i for all t by what activations return, (n,);
+    None where nothing is known. first: |φ(0, x)_i| ≤ first_i for a set of inputs of which more is
+    known than B, (n,); None for a ball.
     """
 
     W: Tensor
@@ -94,6 +96,8 @@ class Parts:
     B: float
     least: float = -math.inf
     kept: Tensor | None = None
+    box: Tensor | None = None
+    first: Tensor | None = None
 
     @property
     def fed(self) -> Tensor:
@@ -103,7 +107,16 @@ class Parts:
     @property
     def units(self) -> Tensor:
         """sup |φ(0, x)_i|, (n,)."""
-        return add_up(mul_up(self.fed, self.B), self.offset)
+        most = add_up(mul_up(self.fed, self.B), self.offset)
+        return most if self.first is None else torch.minimum(most, self.first)
+
+    def driven(self, ball: Tensor, size: Callable[[Tensor], Tensor]) -> float:
+        """sup ‖φ(0, x)‖_*, of a set perhaps less than of its ball."""
+        return float(ball if self.first is None else torch.minimum(ball, size(self.units)))
+
+    def held(self, size: Callable[[Tensor], Tensor]) -> float:
+        """The largest norm in the box, at its corner: a bound on all states without contraction."""
+        return math.inf if self.box is None else float(size(self.box))
 
 
 def state_norm(name: str, parts: Parts) -> StateNorm:
@@ -113,22 +126,22 @@ def state_norm(name: str, parts: Parts) -> StateNorm:
 
 def _spectral(p: Parts) -> StateNorm:
     lam = mul_up(p.slope, certified_norm(p.W))
-    drive, fed = _euclidean_drive(p, p.U, p.offset)
-    return StateNorm("spectral", float(lam), drive, 1.0, 1.0, fed=fed)
+    drive, fed = _euclidean_drive(p, p.U, p.offset, norm_up)
+    return StateNorm("spectral", float(lam), drive, 1.0, 1.0, radius=p.held(norm_up), fed=fed)
 
 
 def _infinity(p: Parts) -> StateNorm:
     lam = mul_up(p.slope, sum_up(p.W.abs()).amax())
     root = float(sqrt_up(float(p.W.shape[1])))
-    fed = float(p.fed.amax())
-    return StateNorm("infinity", float(lam), float(p.units.amax()), root, 1.0, fed=fed)
+    drive, radius, fed = float(p.units.amax()), p.held(torch.amax), float(p.fed.amax())
+    return StateNorm("infinity", float(lam), drive, root, 1.0, radius=radius, fed=fed)
 
 
 def _one(p: Parts) -> StateNorm:
     lam = mul_up(p.slope, sum_up(p.W.mT.abs()).amax())
     root = float(sqrt_up(float(p.W.shape[1])))
-    fed = float(sum_up(p.fed))
-    return StateNorm("one", float(lam), float(sum_up(p.units)), 1.0, root, fed=fed)
+    drive, radius, fed = float(sum_up(p.units)), p.held(sum_up), float(sum_up(p.fed))
+    return StateNorm("one", float(lam), drive, 1.0, root, radius=radius, fed=fed)
 
 
 def _perron(p: Parts) -> StateNorm:
@@ -142,6 +155,7 @@ def _perron(p: Parts) -> StateNorm:
         float(norm_up(v)),
         float(div_up(1.0, v.amin())),
         tuple(v.tolist()),
+        p.held(lambda box: div_up(box, v).amax()),
         fed=float(div_up(p.fed, v).amax()),
     )
 
@@ -164,7 +178,8 @@ def _scaled(name: str, p: Parts, found: WeightedNorm) -> StateNorm:
     lam = float(steep if p.kept is None else add_up(p.kept.amax(), steep))
     smallest, largest = float(div_up(1.0, d.amin())), float(d.amax())
     drive, fed = _scaled_drive(p, d)
-    return StateNorm(name, lam, drive, smallest, largest, tuple(d.tolist()), fed=fed)
+    radius = p.held(lambda box: norm_up(mul_up(d, box)))
+    return StateNorm(name, lam, drive, smallest, largest, tuple(d.tolist()), radius, fed=fed)
 
 
 def _iterated(p: Parts) -> StateNorm:
@@ -188,6 +203,7 @@ def _adapted(p: Parts, one: Iterated) -> StateNorm:
         float(div_up(1.0, d.amin())),
         float(mul_up(one.condition, d.amax())),
         tuple(d.tolist()),
+        p.held(lambda box: mul_up(one.condition, norm_up(mul_up(d, box)))),
         steps=len(one.factors),
         fed=fed,
     )
@@ -204,7 +220,11 @@ def _quadratic(p: Parts) -> StateNorm:
     Q = found.weights[0]
     offset = sum_up(mul_up(Q.abs(), p.offset))
     lost = mul_up(2 * gamma(Q.shape[0]), norm_up((Q.abs() @ p.U.abs()).flatten()))
-    drive, fed = _euclidean_drive(p, Q @ p.U, offset, add_up(lost, TINY))
+
+    def size(units: Tensor) -> Tensor:
+        return norm_up(sum_up(mul_up(Q.abs(), units)))
+
+    drive, fed = _euclidean_drive(p, Q @ p.U, offset, size, add_up(lost, TINY))
     weights = tuple(tuple(row) for row in Q.tolist())
     reach = float(certified_norm(Q[None]))
     inverse = float(certified_inverse(found.weights).norm)
@@ -224,15 +244,22 @@ NORMS: Mapping[str, Callable[[Parts], StateNorm]] = {
 
 
 def _euclidean_drive(
-    p: Parts, U: Tensor, offset: Tensor, lost: Tensor | float = 0.0
+    p: Parts,
+    U: Tensor,
+    offset: Tensor,
+    size: Callable[[Tensor], Tensor],
+    lost: Tensor | float = 0.0,
 ) -> tuple[float, float]:
-    """L_ρ(‖U‖₂ + lost)B + ‖offset‖₂, where rounding moved U by at most `lost`, and B's factor."""
-    fed = mul_up(p.slope, add_up(certified_norm(U[None]), lost))
-    return float(add_up(mul_up(fed, p.B), norm_up(offset))), float(fed)
+    """L_ρ(‖U‖₂ + lost)B + ‖offset‖₂, where rounding moved U by at most `lost`, or the `size` of the
+    units; and B's factor."""
+    fed = mul_up(p.slope, add_up(certified_norm(U[None]), lost))[0]
+    return p.driven(add_up(mul_up(fed, p.B), norm_up(offset)), size), float(fed)
 
 
 def _scaled_drive(p: Parts, d: Tensor) -> tuple[float, float]:
     """sup ‖Dφ(0, x)‖₂, and the factor of B in it."""
     scaled = d[:, None] * p.U
     lost = add_up(mul_up(3 * UNIT, norm_up(scaled.flatten())), TINY * scaled.numel())
-    return _euclidean_drive(p, scaled, mul_up(d, p.offset), lost)
+    return _euclidean_drive(
+        p, scaled, mul_up(d, p.offset), lambda units: norm_up(mul_up(d, units)), lost
+    )

@@ -8,12 +8,15 @@ too, and one of the two has modulus ≥ 1; if it shares none, no eigenvalue lies
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from flint import acb, acb_mat, arb, arb_mat, ctx, fmpz_mat, fmpz_poly
 
+from impl.numbers.discs import outside_discs
 from impl.numbers.rationals import whole
 
 EXACT_SIZE = 64  # the characteristic polynomial is computed over the integers up to here
 BALL_SIZE = 256  # beyond, ball arithmetic takes minutes and is not tried
+FLOAT_SIZE = 1024  # beyond, floats do
 
 _PRECISIONS = (64, 128, 256, 512)
 
@@ -32,10 +35,15 @@ def outside(W: list[list[float]]) -> Eigenvalue | None:
 
     Complete for n ≤ EXACT_SIZE but for moduli within about 2⁻⁵⁰⁰ of 1.
     """
-    if len(W) > BALL_SIZE:
+    if len(W) > FLOAT_SIZE:
         return None
     if len(W) <= EXACT_SIZE:
         return _outside_exactly(W)
+    mid = torch.tensor(W, dtype=torch.float64)
+    if (told := outside_discs(mid, torch.zeros_like(mid))) is not None:
+        return Eigenvalue(told[0].real, told[0].imag, told[1])
+    if len(W) > BALL_SIZE:
+        return None
     for precision in _PRECISIONS[:2]:
         with ctx.workprec(precision):
             if found := outside_ball(arb_mat(W)):

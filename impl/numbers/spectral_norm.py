@@ -19,13 +19,13 @@ libraries do not obey the first bound. Sources: Rump, Verification of positive d
 Higham, Accuracy and Stability of Numerical Algorithms.
 """
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from impl.errors import ShapeError
 from impl.numbers.outward import UNIT, exponent, norm_up, shift, shift_up, sqrt_up, sum_up
 
-_BLOCK = 128
 _DOUBLINGS = 12
 _MODERATE = 400  # exponents of s at which neither overflow nor underflow matters
 
@@ -118,12 +118,9 @@ def _completes(negated: Tensor, square: Tensor, c: Tensor) -> Tensor:
 
 
 def _gram(V: Tensor) -> Tensor:
-    """VᵀV, in its lower triangle: the upper one of large matrices is not computed."""
-    n = V.shape[2]
-    gram = V.new_empty(V.shape[0], n, n)
-    for j in range(0, n, _BLOCK):
-        rest = slice(j, None)
-        torch.bmm(V[:, :, rest].mT, V[:, :, j : j + _BLOCK], out=gram[:, rest, j : j + _BLOCK])
+    """VᵀV: of a matrix and its own transpose NumPy's library computes one triangle alone."""
+    gram, rows = V.new_empty(V.shape[0], V.shape[2], V.shape[2]), V.numpy()
+    np.matmul(rows.transpose(0, 2, 1), rows, out=gram.numpy())
     return gram
 
 
@@ -131,5 +128,5 @@ def _prepared(W: Tensor) -> Tensor:
     """W on the CPU in float64, at least as tall as wide."""
     if W.ndim != 3:
         raise ShapeError("W", "(batch, m, n)", W)
-    V = W.detach().to("cpu", torch.float64)
+    V = W.detach().to("cpu", torch.float64).resolve_neg()
     return V.mT if V.shape[1] < V.shape[2] else V

@@ -1,34 +1,34 @@
-"""Reading a user's recurrent model: from torch modules, state dicts and weight files.
+"""Reading a user's recurrent model: from torch modules, state dicts and files.
 
-Weights are data: nothing that is read here can run code, and nothing is believed before its
+Weights are data: nothing that is read from a file can run code, and nothing is believed before its
 dtype, shape, storage and values were looked at. The weights are taken exactly as stored.
 """
 
-import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from impl.cells.stacks.stack import PREFIX
 from impl.cells.table import STACK, kind_of
 from impl.errors import NotFiniteError, shown
 from impl.models.loaded import LoadedModel
-from impl.reading.files import parse_safetensors, read_file, unpickle
 from impl.reading.misfit import WeightsError
+from impl.reading.opened import Module, Opened
+from impl.reading.readout import readout_of
 from impl.reading.recognition import Reading, recognise
-from impl.reading.torch_modules import module_tensors, refuse_hooks
-
-_OURS = "rnnbounds/"  # formats of files that were written with their cell
-
-Source = str | os.PathLike[str] | torch.nn.Module | Mapping[str, Tensor]
+from impl.reading.sources import Source as Source
+from impl.reading.sources import open_source
 
 
 def load_model(
-    source: Source | LoadedModel[Any], cell: str | None = None, *, ignore: Collection[str] = ()
+    source: Source | LoadedModel[Any],
+    cell: str | None = None,
+    *,
+    ignore: Collection[str] = (),
+    layer: str | None = None,
+    readout: str | None = None,
 ) -> LoadedModel[Any]:
     """Read the weights of a recurrent cell, one of those in `impl.cells.table`.
 
@@ -36,37 +36,43 @@ def load_model(
     module of one of their cells (or a module that holds exactly one of these), a state dict with
     the names of the cell (torch's `weight_ih_l0`, `weight_hh_l0`, … and, optionally, `bias_ih_l0`,
     `bias_hh_l0`; all of a single cell without `_l0`; one prefix such as "rnn." is allowed), a
-    safetensors file or a file of `torch.save(state_dict)`, which is opened with
-    `weights_only=True` alone. `cell` is one of `CELLS`, or that with "stacked-" before it; it may
-    be left out where the module, the file or names and shapes say it: torch's names mean torch's
-    cells, but a state dict of a vanilla RNN does not say its activation. Layers make a stack by
-    themselves. Names are exact: a tensor under the cell's prefix that the cell does not read is an
-    error, unless `ignore` has its full name; what the cell needs cannot be ignored.
+    safetensors file, a file of `torch.save(state_dict)`, which is opened with `weights_only=True`
+    alone, an ONNX model, or `package.module:factory`, whose code is run. `cell` is one of `CELLS`,
+    or that with "stacked-" before it; it may be left out where the module, the file or names and
+    shapes say it: torch's names mean torch's cells, but a state dict of a vanilla RNN does not say
+    its activation. Layers make a stack by themselves. `layer` is the part of a bigger model that is
+    meant, as "encoder.rnn", or "." for what has no prefix; `impl.reading.layers` lists them.
+    `readout` is the linear layer after the cell, as "head", whose outputs ε is then about. Names
+    are exact: a tensor under the cell's prefix that the cell does not read is an error, unless
+    `ignore` has its full name; what the cell needs cannot be ignored.
     Raises an InputError of one line for everything that is not such a model.
     """
     if isinstance(source, LoadedModel):
+        if layer is not None or readout is not None:
+            what = "a model that was read is one layer"
+            raise WeightsError(f"{what}; name layer and readout where it is read")
         return _reread(source, _cell_name(cell, source.name), ignore)
-    if isinstance(source, torch.nn.Module):
-        held, stated = module_tensors(source)
-        named = _cell_name(cell, stated, binding="the module")
-        found = recognise(held, "the module", named, ignore)
-        refuse_hooks(source)  # after weights that are stored in parts, which hooks put together
-        return _model(found, type(source).__name__)
-    if isinstance(source, Mapping):
-        found = recognise(source, "the state dict", _cell_name(cell, None), ignore)
-        return _model(found, "state dict")
-    path, told, binding = Path(source), None, None
-    data = read_file(path)
-    tensors: Mapping[str, Tensor]
-    if data[8:9] == b"{" or path.suffix == ".safetensors":
-        tensors, metadata = parse_safetensors(data, path)
-        told = metadata.get("cell")
-        if metadata.get("format", "").startswith(_OURS):
-            binding = "the file"
-    else:
-        tensors = unpickle(data, path)
-    found = recognise(tensors, shown(path), _cell_name(cell, told, binding), ignore)
-    return _model(found, str(path))
+    return read(open_source(source), cell, ignore, layer, readout)
+
+
+def read(
+    opened: Opened,
+    cell: str | None,
+    ignore: Collection[str],
+    layer: str | None,
+    readout: str | None = None,
+) -> LoadedModel[Any]:
+    """The same of a source that was opened."""
+    told = opened.told(layer)
+    named = _cell_name(cell, told.cell, told.binding)
+    within = None if layer is None else told.own or layer
+    found = recognise(told.tensors, opened.where, named, ignore, layer=within)
+    if isinstance(opened, Module):
+        opened.refuse_hooks()  # after weights that are stored in parts, which hooks put together
+    model = _model(found, opened.title)
+    if readout is None:
+        return model
+    return replace(model, readout=readout_of(told.tensors, opened.where, readout, model.n))
 
 
 def _reread(model: LoadedModel[Any], name: str | None, ignore: Collection[str]) -> LoadedModel[Any]:
@@ -83,7 +89,7 @@ def _reread(model: LoadedModel[Any], name: str | None, ignore: Collection[str]) 
         ignored=(*model.ignored, *(before.get(full, full) for full in found.ignored)),
         unread=model.unread,
     )
-    return _model(found, model.source)
+    return replace(_model(found, model.source), readout=model.readout)
 
 
 def _cell_name(asked: str | None, stated: str | None, binding: str | None = None) -> str | None:

@@ -4,7 +4,9 @@ import io
 import warnings
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import safetensors.torch
 import torch
@@ -13,8 +15,11 @@ from torch import Tensor
 from impl import disk
 from impl.checker.stored import header
 from impl.errors import InputError, shown
+from impl.reading.foreign import foreign, foreign_archive, unpickled
 
 LARGEST = 2**31  # bytes of a file of weights that anybody waits for
+_MODELS = (".safetensors", ".pt", ".pth", ".onnx", ".bin")
+_DEEPEST = 8  # dictionaries in one another: a pickle may hold itself
 
 
 class ModelFileError(InputError):
@@ -32,7 +37,7 @@ def read_file(path: Path, largest: int = LARGEST) -> bytes:
     try:
         data = disk.read(path, largest)
     except OSError as cause:
-        raise ModelFileError(path, str(cause.strerror), "name a file of weights") from None
+        raise ModelFileError(path, str(cause.strerror), _instead(path)) from None
     if not data:
         raise ModelFileError(path, "is empty", "save the weights again")
     return data
@@ -54,10 +59,14 @@ def unpickle(data: bytes, path: Path) -> Mapping[str, Tensor]:
 
     Raises ModelFileError for anything else, and for archives that unpack to more than they hold.
     """
+    if told := foreign(data):
+        raise ModelFileError(path, *told)
     try:
         if data.startswith(b"PK"):
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 entries = archive.infolist()
+            if told := foreign_archive([entry.filename for entry in entries]):
+                raise ModelFileError(path, *told)
             stored = all(entry.compress_type == zipfile.ZIP_STORED for entry in entries)
             if not stored or sum(entry.file_size for entry in entries) > len(data):
                 raise ModelFileError(
@@ -69,12 +78,26 @@ def unpickle(data: bytes, path: Path) -> Mapping[str, Tensor]:
     except InputError:
         raise
     except Exception as cause:  # a damaged file makes the unpickler raise anything
-        reason = f"is damaged or wants to run code ({type(cause).__name__})"
-        remedy = "save model.state_dict() again, best as safetensors"
-        raise ModelFileError(path, reason, remedy) from None
+        raise ModelFileError(path, *unpickled(cause)) from None
     if not isinstance(state, Mapping):
         raise ModelFileError(path, "holds no state dict", "save model.state_dict()")
-    return state
+    return flat(state)
+
+
+def flat(state: Mapping[Any, Any], prefix: str = "", depth: int = 0) -> dict[str, Any]:
+    """A state dict that stands in a checkout among other things, by one name a tensor:
+    {"state_dict": {"rnn.weight_hh_l0": …}} -> {"state_dict.rnn.weight_hh_l0": …}."""
+    found: dict[str, Any] = {}
+    for key, value in state.items():
+        if isinstance(value, Mapping) and depth < _DEEPEST:
+            below = flat(value, f"{prefix}{key}.", depth + 1)
+        else:
+            below = {f"{prefix}{key}": value}
+        if twice := found.keys() & below.keys():
+            what = f"the file has two keys that read alike ({shown(min(twice))})"
+            raise InputError(f"{what}; keep one of them")
+        found |= below
+    return found
 
 
 def write_file(path: Path, data: bytes) -> None:
@@ -102,6 +125,14 @@ def check_target(path: Path, *inputs: Path, suffix: str = ".safetensors") -> Non
         disk.require_writable(path)
     except OSError as cause:
         raise _unwritable(path, cause) from None
+
+
+def _instead(path: Path) -> str:
+    """What to do about a name of no file: in a folder there may be one that is meant."""
+    with suppress(OSError, ValueError):
+        if held := sorted(one for one in path.iterdir() if one.suffix in _MODELS):
+            return f"it is a folder: name a file in it, say {shown(held[0])}"
+    return "name a file of weights"
 
 
 def _unwritable(path: Path, cause: OSError) -> ModelFileError:

@@ -15,8 +15,10 @@ from impl.cells.kind import Kind
 from impl.cells.layout import Layout
 from impl.cells.stacks.stack import depth, stacked
 from impl.cells.table import kind_of
+from impl.errors import InputError
 
 TORCH = re.compile(r"(weight|bias)_[hi][hir](_l\d+\w*)?")
+MOST_LAYERS = 256  # what anybody waits for
 _PARAMETRISED = "parametrizations."
 _PROJECTED = {  # what torch's modules become with a proj_size
     "lstm": "lstm-projected",
@@ -97,14 +99,17 @@ def fit(kind: Kind, group: Group, ignored: Collection[str], *, forced: bool = Fa
     """How a group fits a kind, or, of torch's, what that becomes by its names: projected, layered.
 
     forced: a stack is asked for. A cell of torch's stands alone without a number (`weight_hh`) or
-    as a layer with one (`weight_hh_l0`), all names alike.
+    as a layer with one (`weight_hh_l0`), all names alike. Raises InputError for too many layers.
     """
     end = _ending(kind, group, ignored)
     if kind.name in _PROJECTED and f"weight_hr{end if kind.suffix else '_l0'}" in group:
         kind = kind_of(_PROJECTED[kind.name])
     layout = kind.layout(group)
     places = {name: name + end for name in layout.shapes}
-    if kind.suffix and (forced or (end and depth(kind, group) > 1)):
+    layers = depth(kind, group) if kind.suffix and end else 1
+    if layers > MOST_LAYERS:
+        raise InputError(f"{layers} layers of {kind.name} are too many; keep {MOST_LAYERS} at most")
+    if kind.suffix and (forced or layers > 1):
         kind = stacked(kind)
         layout = kind.layout(group if end else ())
         places = {name: name if end else name.removesuffix("_l0") for name in layout.shapes}

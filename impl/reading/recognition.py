@@ -16,8 +16,10 @@ from impl.errors import shown
 from impl.reading.fit import TORCH, Fit, direct, fit, holds, owned
 from impl.reading.misfit import LISTED, AmbiguousCellError, WeightsError, misfit, misshapen
 
+LARGEST_STEP = 2**25  # entries of the derivative of one step
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _PLAIN = (Tensor, torch.nn.Parameter)
+ROOT = "."  # the layer of what has no prefix
 _ANCHORS = {"weight_hh", "weight_hh_l0"}  # where one stands, it is a cell's that is ignored
 
 
@@ -37,13 +39,19 @@ class Reading:
 
 
 def recognise(
-    tensors: Mapping[str, Tensor], where: str, name: str | None, ignore: Collection[str] = ()
+    tensors: Mapping[str, Tensor],
+    where: str,
+    name: str | None,
+    ignore: Collection[str] = (),
+    *,
+    layer: str | None = None,
 ) -> Reading:
     """The one cell among the tensors, or the one stack.
 
     name: that of the kind, or STACK for a stack of whatever fits; None takes what fits, if only one
     kind does. A kind of torch's stands for its stacks too. ignore: full names that are left out,
-    none of which the cell needs. Raises an InputError.
+    none of which the cell needs. layer: the prefix of the cell without its dot, or one that no
+    other cell shares; "." for none. Raises an InputError.
     """
     known = _named(tensors, where)
     ignored = tuple(dict.fromkeys([ignore] if isinstance(ignore, str) else ignore))
@@ -52,7 +60,8 @@ def recognise(
         raise WeightsError(f"{what}; leave it out of what is ignored")
     kinds = [kind for kind in CELLS.values() if name is None or kind.suffix]
     kinds = kinds if name is None or name == STACK else [kind_of(name)]
-    prefix = _prefix(known, where, kinds, ignored, asked=name is not None)
+    near = known.keys() if layer is None else _within(known, where, layer)
+    prefix = _prefix(near, where, kinds, ignored, layer, asked=name is not None)
     group = owned(prefix, known)
     fits = {
         found.kind.name: found
@@ -61,7 +70,8 @@ def recognise(
         for found in (fit(kind, group, ignored, forced=name == STACK),)
     }
     best = _best(list(fits.values()), known, where)
-    _no_strays(best, prefix, known, where)
+    _no_strays(best, prefix, near, where)
+    _check_size(best, known)
     read = best.tensors
     further = known.keys() - set(read.values()) - set(ignored)
     weights = {role: known[full] for role, full in read.items()}
@@ -76,11 +86,25 @@ def _named(tensors: Mapping[str, Tensor], where: str) -> dict[str, Tensor]:
     return known
 
 
+def _within(names: Collection[str], where: str, layer: str) -> list[str]:
+    """The names of that part of a model, which has some."""
+    found = [full for full in names if full.startswith(f"{layer}.")]
+    if layer == ROOT:
+        found = list(owned("", names).values())
+    if not found:
+        parts = sorted({full.rpartition(".")[0] or ROOT for full in names})
+        listed = ", ".join(shown(part) for part in parts[:LISTED])
+        listed += ", …" if len(parts) > LISTED else ""
+        raise WeightsError(f"{where} holds no layer {shown(layer)}; it has {listed}: choose one")
+    return found
+
+
 def _prefix(
     names: Collection[str],
     where: str,
     kinds: Sequence[Kind],
     ignored: Collection[str],
+    layer: str | None,
     *,
     asked: bool,
 ) -> str:
@@ -99,10 +123,12 @@ def _prefix(
         found = next(iter(cells.values()))[0]
         what = f"{found.kind.name} needs {shown(found.dropped[0])} of {where}"
         raise WeightsError(f"{what}, so that it cannot be ignored; leave it out of what is")
+    if layer is not None and f"{layer}." in meant:
+        return f"{layer}."
     if len(meant) > 1:
-        listed = ", ".join(sorted(shown(prefix) or "(none)" for prefix in meant)[:LISTED])
+        listed = ", ".join(sorted(shown(prefix[:-1]) or ROOT for prefix in meant)[:LISTED])
         listed += ", …" if len(meant) > LISTED else ""
-        raise WeightsError(f"{where} holds several cells ({listed}); keep the one that is meant")
+        raise WeightsError(f"{where} holds several cells ({listed}); choose one with --layer")
     return meant[0]
 
 
@@ -115,7 +141,7 @@ def _wanted(kinds: Sequence[Kind]) -> tuple[str, str]:
 def _best(fits: Sequence[Fit], known: Mapping[str, Tensor], where: str) -> Fit:
     """The one kind that fits by names and shapes, or, of several, the one that is the default."""
     for full in dict.fromkeys(full for one in fits for full in one.tensors.values()):
-        _check_tensor(shown(full), known[full])
+        check_tensor(shown(full), known[full])
     exact = [one for one in fits if one.exact]
     if not exact:
         raise misfit(max(fits, key=lambda one: _nearness(one, known)), where)
@@ -126,6 +152,16 @@ def _best(fits: Sequence[Fit], known: Mapping[str, Tensor], where: str) -> Fit:
     if len(usual) != 1:
         raise AmbiguousCellError(where, [one.kind for one in fitting])
     return usual[0]
+
+
+def _check_size(best: Fit, known: Mapping[str, Tensor]) -> None:
+    """Refuse a cell for which nobody has the memory: its comparison has N² + N d entries."""
+    sizes = best.layout.sizes({role: known[full] for role, full in best.tensors.items()})
+    N, d = sizes.state, sizes.d
+    if N * (N + d) > LARGEST_STEP:
+        what = f"{best.kind.name} has {N} states and {d} inputs, too many to be certified"
+        limit = f"N(N + d) is at most {LARGEST_STEP}"
+        raise WeightsError(f"{what} ({limit}); take fewer units or layers")
 
 
 def _nearness(one: Fit, known: Mapping[str, Tensor]) -> tuple[bool, int, int, int, bool]:
@@ -155,7 +191,7 @@ def _no_strays(best: Fit, prefix: str, known: Collection[str], where: str) -> No
                 raise WeightsError(f"{what}; rename it, or say --ignore {shown(full)}")
 
 
-def _check_tensor(name: str, tensor: object) -> None:
+def check_tensor(name: str, tensor: object) -> None:
     """Refuse, before anything is allocated, what is not a plain array of real floats."""
     if not isinstance(tensor, Tensor):
         raise WeightsError(f"{name} is a {type(tensor).__name__}, not a tensor; save a state dict")

@@ -9,7 +9,8 @@ from torch import Tensor
 from torch.nn.utils import parametrize
 
 from impl.cells.table import CELLS
-from impl.reading.misfit import UnsupportedModelError, WeightsError
+from impl.errors import shown
+from impl.reading.misfit import LISTED, UnsupportedModelError, WeightsError
 
 _BASES = (torch.nn.RNNBase, torch.nn.RNNCellBase)
 _OWN: dict[type[torch.nn.Module], str] = {
@@ -19,26 +20,44 @@ _OWN: dict[type[torch.nn.Module], str] = {
 }  # fmt: skip
 
 
-def module_tensors(module: torch.nn.Module) -> tuple[dict[str, Tensor], str]:
-    """All tensors of a module that holds one recurrent one, by full names, and what that is.
+def recurrent_parts(module: torch.nn.Module) -> list[tuple[str, torch.nn.Module]]:
+    """The recurrent modules in a module, by their paths."""
+    return [(path, part) for path, part in module.named_modules() if isinstance(part, _BASES)]
 
-    A parametrised weight has its value, and what it is made of is left out. Raises WeightsError for
-    modules that hold none or several or whose values are not fixed, UnsupportedModelError for two
-    directions and for what is none of torch's.
+
+def module_tensors(
+    module: torch.nn.Module, layer: str | None = None
+) -> tuple[dict[str, Tensor], str, str]:
+    """All tensors of a module, by full names, what its recurrent part computes, and its path.
+
+    The part is the only one, that of the path `layer`, or the only one below it. A parametrised
+    weight has its value, and what it is made of is left out. Raises WeightsError for modules that
+    hold none or several or whose values are not fixed, UnsupportedModelError for two directions and
+    for what is none of torch's.
     """
-    found = [(path, part) for path, part in module.named_modules() if isinstance(part, _BASES)]
-    if len(found) != 1:
-        raise WeightsError(
-            f"{type(module).__name__} holds {len(found)} recurrent modules; pass one torch.nn.RNN"
-        )
-    path, part = found[0]
+    path, part = _meant(module, layer)
     stated = _stated(part)
     tensors: dict[str, Tensor] = {}
     for where, one in module.named_modules():
         if "parametrizations" not in where.split("."):
             tensors |= {_full(where, name): tensor for name, tensor in _stored(one).items()}
     tensors |= {_full(path, name): value for name, value in _computed(part).items()}
-    return tensors, stated
+    return tensors, stated, path
+
+
+def _meant(module: torch.nn.Module, layer: str | None) -> tuple[str, torch.nn.Module]:
+    parts = recurrent_parts(module)
+    found = parts if layer is None else [one for one in parts if (one[0] or ".") == layer]
+    if layer is not None and not found:
+        found = [one for one in parts if one[0].startswith(f"{layer}.")]
+    if len(found) == 1:
+        return found[0]
+    where = "" if layer is None else f" in {shown(layer)}"
+    what = f"{type(module).__name__} holds {len(found)} recurrent modules{where}"
+    names = ", ".join(shown(path or ".") for path, _ in parts[:LISTED])
+    names += ", …" if len(parts) > LISTED else ""
+    remedy = f"choose one with --layer: {names}" if parts else "pass one torch.nn.RNN"
+    raise WeightsError(f"{what}; {remedy}")
 
 
 def refuse_hooks(module: torch.nn.Module) -> None:
@@ -67,7 +86,7 @@ def _computed(part: torch.nn.Module) -> dict[str, Tensor]:
         return {}
     values: dict[str, Tensor] = {}
     for name in part.parametrizations:  # type: ignore[union-attr]
-        value, again = (getattr(part, name).detach() for _ in range(2))
+        value, again = (getattr(part, name) for _ in range(2))
         if not torch.equal(value, again):
             raise WeightsError(f"{name} has another value at each use; call .eval() first")
         values[name] = value

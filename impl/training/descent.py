@@ -16,13 +16,12 @@ import torch
 from torch import Tensor
 
 from impl.errors import RangeError, ShapeError
-from impl.gradients.adjoint import Weights
+from impl.gradients.adjoint import Weights, last_gradient
 from impl.gradients.adjoint_error import gradient_error
 from impl.gradients.loss import Loss
 from impl.models.rnn import RNN
 from impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, underflow
 from impl.numbers.spectral_norm import certified_norm, gate
-from impl.training.column import column_gradient
 from impl.training.nearest import projection_error
 from impl.training.projection import BallNorm
 
@@ -69,12 +68,12 @@ def descend(
     """w_1, …, w_{N+1} from w_1 = the cell, with steps α_t = rates (B, N): N + 1 batches of cells.
 
     x (B, T, d, 1); with ``starts`` (B,) the state stays zero up to that time, as in
-    ``column_gradient``. Raises ShapeError. Source: Miller & Hardt, Section 4.
+    ``last_gradient``. Raises ShapeError. Source: Miller & Hardt, Section 4.
     """
     _check(cell, x, rates)
     cells = [cell]
     for rate in rates.unbind(1):
-        gradient = column_gradient(cells[-1], x, loss, starts)
+        gradient = last_gradient(cells[-1], x, loss, starts)
         cells.append(project(_step(cells[-1], gradient, rate, trained), omega, trained))
     return cells
 
@@ -125,7 +124,7 @@ def _step_errors(
     inputs, losses = x.repeat(N, 1, 1, 1), _repeated(loss, N)
     begun = None if starts is None else starts.repeat(N)
     rate = rates.T.reshape(-1)
-    gradient = column_gradient(before, inputs, losses, begun)
+    gradient = last_gradient(before, inputs, losses, begun)
     moved = _step(before, gradient, rate, trained)
     total = mul_up(rate, gradient_error(before, inputs, losses, trained)[:, 0])
     for name in trained:

@@ -20,8 +20,8 @@ from impl.errors import (
     ShapeError,
     UnknownNameError,
 )
-from impl.numbers.outward import norm_up, sum_up
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.outward import UNIT, gamma, norm_up, sum_up
+from impl.numbers.spectral_norm import certified_norm, gate
 
 BallNorm = Literal["spectral", "infinity", "frobenius"]
 
@@ -43,13 +43,7 @@ def project_infinity(W: Tensor, ell: float) -> Tensor:
     W (..., m, n) -> (..., m, n). Raises an InputError for NaN, infinity or ℓ < 0.
     """
     _check(W, ell)
-    size = W.abs()
-    ordered = size.sort(dim=-1, descending=True).values
-    count = torch.arange(1, W.shape[-1] + 1, dtype=W.dtype, device=W.device)
-    threshold = (ordered.cumsum(-1) - ell) / count
-    last = (ordered > threshold).sum(-1, keepdim=True).clamp(min=1) - 1
-    shrunk = W.sign() * (size - threshold.gather(-1, last)).clamp(min=0)
-    return torch.where(size.sum(-1, keepdim=True) <= ell, W, shrunk)
+    return _thresholded(W, ell)
 
 
 def project_frobenius(W: Tensor, ell: float) -> Tensor:
@@ -104,18 +98,68 @@ class Ball:
 def stable(W: Tensor, ell: float, norm: BallNorm = "spectral") -> Tensor:
     """The projection of W (..., m, n), shrunk by units in the last place until *certified* ≤ ℓ.
 
-    A matrix that is certified as it stands comes back unchanged. The certificate is of the
-    returned floats, in W's own dtype. Raises an InputError for NaN, infinity or ℓ < 0.
+    A matrix that is certified as it stands, by more than rounding, comes back unchanged. The
+    certificate is of the returned floats, in W's own dtype. Raises an InputError for NaN, infinity
+    or ℓ < 0.
     """
     ball = Ball(norm, ell)
+    if bool(_quickly(ball, W).all()):
+        return W
     nearest = ball.project(W)
-    nearest = torch.where(ball.contains(W)[..., None, None], W, nearest)
-    shrink = torch.finfo(W.dtype).eps
-    while not bool((inside := ball.contains(nearest)).all()):
+    inside = (nearest == W).flatten(-2).all(-1)
+    if bool(inside.any()):
+        inside &= ball.contains(W)
+    shrink = max(torch.finfo(W.dtype).eps, _slack(W) / 4)
+    while not bool((inside := inside | _quickly(ball, nearest)).all()):
         shorter = nearest * max(0.0, 1.0 - shrink)
         nearest = torch.where(inside[..., None, None], nearest, shorter)
         shrink *= 2
     return nearest
+
+
+def _quickly(ball: Ball, W: Tensor) -> Tensor:
+    """Whether W (..., m, n) is certified to lie in the ball, by a test that misses its edge: so
+    far inside that `certified_norm` says so too."""
+    if ball.norm != "spectral":
+        return ball.contains(W)
+    _check(W, ball.radius)
+    batch = W.detach().double().reshape(-1, *W.shape[-2:])
+    short = ball.radius * (1 - _slack(W))
+    proved = gate(batch, batch.new_full((len(batch),), short))
+    return (proved | (batch == 0).flatten(1).all(1)).reshape(W.shape[:-2])
+
+
+def _slack(W: Tensor) -> float:
+    """What `certified_norm` is off by at most in practice, relative to the norm."""
+    return 0.7 * UNIT * (max(W.shape[-2:]) + 4) * (min(W.shape[-2:]) + 1)
+
+
+def nearest_rows(W: Tensor, radii: Tensor, *, certify: bool) -> Tensor:
+    """W (m, n) with each row in the ℓ1 ball of its own radius (m,), the nearest point up to
+    rounding; with `certify`, shrunk by units in the last place until it is *certified* to be so."""
+    if bool((inside := _summed(W) <= radii).all()):
+        return W
+    W = torch.where(inside[:, None], W, _thresholded(W, radii.to(W.dtype)[:, None]))
+    shrink = torch.finfo(W.dtype).eps
+    while certify and not bool((inside := _summed(W) <= radii).all()):
+        W = torch.where(inside[:, None], W, W * max(0.0, 1.0 - shrink))
+        shrink *= 4
+    return W
+
+
+def _summed(W: Tensor) -> Tensor:
+    """At least the ℓ1 norms of the rows, and within γ of them."""
+    return W.double().abs().sum(-1) * (1 + gamma(2 * W.shape[-1]))
+
+
+def _thresholded(W: Tensor, ell: float | Tensor) -> Tensor:
+    size = W.abs()
+    ordered = size.sort(dim=-1, descending=True).values
+    count = torch.arange(1, W.shape[-1] + 1, dtype=W.dtype, device=W.device)
+    threshold = (ordered.cumsum(-1) - ell) / count
+    last = (ordered > threshold).sum(-1, keepdim=True).clamp(min=1) - 1
+    shrunk = W.sign() * (size - threshold.gather(-1, last)).clamp(min=0)
+    return torch.where(size.sum(-1, keepdim=True) <= ell, W, shrunk)
 
 
 def _check(W: Tensor, ell: float) -> None:

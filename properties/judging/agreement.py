@@ -9,25 +9,15 @@ from __future__ import annotations
 import numpy as np
 from flint import ctx
 
-from properties.errors import InputError
+from properties.errors import DisagreementError
 from properties.judging.judge import Judgement, Verdict, free_names
-from properties.measures.readings.balls import Ends, float_ends
+from properties.measures.readings.balls import float_ends
 from properties.measures.table import MEASURES
 from properties.systems.batch import Batch
 from theory.language.vocabulary import VOCABULARY
 from theory.proof.claim import Statement
 
 PRECISION = 256  # bits
-
-
-class DisagreementError(InputError):
-    """Two readings of one quantity that cannot both be right."""
-
-    def __init__(self, name: str, floats: Ends, balls: Ends, spec: str) -> None:
-        super().__init__(
-            f"the readings of {name} disagree: float64 has {list(floats)}, balls {list(balls)}, in "
-            f"the system {spec}; mend its measure"
-        )
 
 
 def require_agreement(statement: Statement, batch: Batch, judged: Judgement) -> None:
@@ -46,4 +36,5 @@ def require_agreement(statement: Statement, batch: Batch, judged: Judgement) -> 
         with ctx.workprec(PRECISION):
             balls = float_ends(MEASURES[name].ball(pair, k, PRECISION))
         if floats[0] > balls[1] or balls[0] > floats[1]:
-            raise DisagreementError(name, floats, balls, pair.spec.text)
+            read = f"float64 has {list(floats)}", f"balls {list(balls)}"
+            raise DisagreementError(name, *read, pair.spec.text)

@@ -40,7 +40,8 @@ class Evidence:
     """Merged over batches; everything in it is independent of the order in which batches came.
 
     ``cells`` counts by the name of the cell that the systems were; ``curve`` has, for each window k
-    (or number of steps N, or length T), the largest left side and its bound. Of a form that says
+    (or number of steps N, or length T), the largest left side and its bound; ``examples`` counts
+    batches by their greatest lhs/rhs. Of a form that says
     that two things differ, ``nearest`` keeps, for each number of states, the check in which they
     were seen nearest, and by how much they differed.
     """
@@ -50,6 +51,7 @@ class Evidence:
     windowed: bool
     tally: Tally = field(default_factory=Tally)
     histogram: Histogram = EMPTY
+    examples: Histogram = EMPTY
     systems: int = 0
     pairs: int = 0
     escalated: int = 0
@@ -93,6 +95,9 @@ class Evidence:
         ratios = seen.ratio
         judged = seen.verdicts != Verdict.VACUOUS
         self.histogram = self.histogram.merge(count_ratios(ratios[judged]))
+        known = ratios[judged & ~np.isnan(ratios)]
+        if known.size:
+            self.examples = self.examples.merge(count_ratios(known.max()))
         self.systems += int(judged.any(axis=(1, 2)).sum())
         self.pairs += int(judged.any(axis=2).sum())
         self.escalated += seen.escalated
@@ -183,6 +188,7 @@ class Evidence:
         """Take in what another part saw of the same form."""
         self.tally = self.tally.merge(other.tally)
         self.histogram = self.histogram.merge(other.histogram)
+        self.examples = self.examples.merge(other.examples)
         self.systems += other.systems
         self.pairs += other.pairs
         self.escalated += other.escalated

@@ -19,6 +19,7 @@ from typing import Any
 from uuid import uuid4
 
 from properties.errors import InputError
+from properties.judging import meter
 from properties.runs.versions import difference, fingerprint
 from properties.runs.workers import Call, end_with, outcome
 
@@ -94,7 +95,8 @@ class Cluster:
                     raise self._failed(future.status, answer)
                 future.release()
                 answers.update(submit(1))
-                error, found = answer
+                error, found, checks = answer
+                meter.made(checks)
                 if error is not None:
                     raise error
                 yield found
@@ -131,17 +133,18 @@ class Cluster:
         )
 
 
-def done(here: dict[str, str], asked: bytes) -> tuple[Exception | None, Any]:
-    """What a worker does of one call: its error or None, and its answer.
+def done(here: dict[str, str], asked: bytes) -> tuple[Exception | None, Any, int]:
+    """What a worker does of one call: its error or None, its answer, and how many checks it made.
 
     What is asked is opened nowhere but there: the scheduler need not import it.
     """
     worker = _distributed().get_worker()
     if why := unfit(here, worker):  # it may have come when the run had begun
-        return ClusterError(f"the worker {worker.address} {why}"), None
+        return ClusterError(f"the worker {worker.address} {why}"), None, 0
     # Dask's own threads do, in the same process; Hypothesis draws from a generator of its own.
     warnings.filterwarnings("ignore", "Do not use the `random` module inside strategies")
-    return outcome(*pickle.loads(asked))
+    before = meter.total()
+    return *outcome(*pickle.loads(asked)), meter.total() - before
 
 
 def unfit(here: dict[str, str], dask_worker: Any) -> str:

@@ -12,7 +12,6 @@ from properties.runs.matrix import matrix
 from properties.runs.parts import PROOF, SABOTAGE, Part, PartResult, parts_of
 from reports.records.curve import curve_of
 from reports.records.ledger import Axiom, LedgerRecord
-from reports.records.number import Number
 from reports.records.record import (
     AttackRecord,
     ClaimRecord,
@@ -162,7 +161,7 @@ def claim_record(
         attacks=reached, worst=together.tightest[0] if together.tightest else None,
         tightest=tuple(together.tightest), failing=tuple(together.failing),
         forms=tuple(
-            form_record(entry, evidence, {a: found[name].best_ratio for a, found in seen.items()})
+            form_record(entry, evidence, {attack: found[name] for attack, found in seen.items()})
             for name, evidence in forms.items()
         ),
         ledgers=ledgers, extremal=entry.extremal, group=group_of(entry),
@@ -170,18 +169,18 @@ def claim_record(
     )  # fmt: skip
 
 
-def form_record(
-    entry: Claim, evidence: Evidence, reached: Mapping[str, Number | None]
-) -> FormRecord:
-    """One form as tested, how it fared, and the greatest lhs/rhs that each attack reached."""
+def form_record(entry: Claim, evidence: Evidence, seen: Mapping[str, Evidence]) -> FormRecord:
+    """One form as tested, how it fared, and what each attack saw of it."""
     form = entry.form(evidence.form)
+    drawn = [attack for attack in seen if attacks()[attack].drawn]
     stated = form.statement
     return FormRecord(
         name=form.name, about=form.about, text=statement_text(stated),
         latex=statement_latex(stated), mathml=statement_mathml(stated),
         assumptions=tuple(a.text for a in form.assumptions),
         tally=evidence.tally, escalated=evidence.escalated, best_ratio=evidence.best_ratio,
-        note=form.note, reached=dict(reached), cost=evidence.cost,
+        note=form.note, reached={attack: one.best_ratio for attack, one in seen.items()},
+        examples={attack: seen[attack].examples.counts for attack in drawn}, cost=evidence.cost,
         nearest=tuple(evidence.nearest[states][1] for states in sorted(evidence.nearest, key=int)),
         curve=None if evidence.against is None else curve_of(evidence.against, evidence.curve),
     )  # fmt: skip

@@ -40,9 +40,10 @@ LOSSES = ("squared", "linear", "cross-entropy")
 SCHEDULES = ("inverse", "constant")
 BALLS = ("spectral", "infinity", "frobenius")
 DTYPES = ("float64", "float32", "bfloat16", "float16")
+SETS = ("ball", "box", "rows")
 CHOICES = {
     "inputs": INPUTS, "trained": TRAINED, "loss": LOSSES, "schedule": SCHEDULES, "ball": BALLS,
-    "dtype": DTYPES,
+    "dtype": DTYPES, "over": SETS,
 }  # fmt: skip
 NUMBERS = ("lam", "scale", "bias", "epsilon", "alpha", "target", "distance", "start")
 LIMITS = {
@@ -75,7 +76,8 @@ class SystemSpec(
     and ``units`` singular values that are exactly 1; ``found`` writes a candidate out.
 
     ``certified`` models have the weights of a ``cell`` in a ``dtype``, and the certificate of a
-    ``norm``; of a stack perhaps one ``layer`` is looked at, by what is printed of it.
+    ``norm`` for inputs that are ``over`` a set; of a stack perhaps one ``layer`` is looked at, by
+    what is printed of it.
 
     Causal models have ``layers`` with ``taps`` each (attention: positions), dilation^l apart.
     """
@@ -118,6 +120,7 @@ class SystemSpec(
     norm: ClassVar[str] = "auto"
     dtype: ClassVar[str] = "float64"
     layer: ClassVar[int] = 0
+    over: ClassVar[str] = "ball"
 
     # Of a kind: its name; what it chooses among, the simplest first (no activations: any); how
     # large it may be where that is less than LIMITS; how many matrices are stacked in W and vectors

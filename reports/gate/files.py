@@ -20,6 +20,16 @@ class SortsError(InputError):
         super().__init__(f"{old} and {new} are not records of one sort; compare run with run")
 
 
+class OtherError(InputError):
+    """What is a record of ours, but of another sort: of an experiment, say."""
+
+    def __init__(self, path: Path, family: str) -> None:
+        super().__init__(
+            f"{path}: a record of {family[:80]!r}, of which nothing says what is better; compare "
+            "two runs of verify, or two certificates"
+        )
+
+
 def compare_files(old: Path, new: Path, allowed: Thresholds) -> Changes:
     """What changed from one file to the other; raises InputError for what cannot be compared."""
     runs = [load(path) for path in (old, new) if not _is_certificate(path)]
@@ -31,9 +41,15 @@ def compare_files(old: Path, new: Path, allowed: Thresholds) -> Changes:
 
 
 def _is_certificate(path: Path) -> bool:
-    """Whether the file says so of itself; what is no record at all `load` refuses in a line."""
+    """Whether the file says so of itself; what is no record at all `load` refuses in a line.
+
+    Raises OtherError for a record of a third sort."""
     try:
         schema = msgspec.json.decode(disk.read(path, LIMIT), type=Header).schema
     except (OSError, ValueError, RecursionError, msgspec.MsgspecError):
         return False
-    return "certificate" in schema.partition("/")[2]
+    house, _, rest = schema.partition("/")
+    family = rest.partition("/")[0]
+    if house == "rnnbounds" and family != "run" and not family.endswith("certificate"):
+        raise OtherError(path, family)
+    return "certificate" in rest

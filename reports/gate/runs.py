@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from reports.gate.compare import burden, fewer, lacking, looser, ranked, reworded
 from reports.gate.thresholds import Thresholds
+from reports.gate.tightness import directed, examples
 from reports.records.changes import Change, Changes, change, cut, listed
 from reports.records.matrix import WORDS, Matrix, coverage
 from reports.records.outcome import claim_problems
@@ -35,6 +36,10 @@ def compare_runs(old: Run, new: Run, allowed: Thresholds) -> Changes:
             rows += _claims(before[name], claim, allowed)
         elif found := list(claim_problems(claim)):
             rows.append(change("regressed", name, "new, and fails", after=listed(found)))
+    both = [(before[name], claim) for name, claim in after.items() if name in before]
+    if old.profile == new.profile:  # another profile draws other batches
+        rows += examples(both, allowed.chance)
+        rows += directed(both, allowed.tightness, allowed.chance)
     rows += burden("the run", "parts that never reported", old.missing_parts, new.missing_parts)
     shared = [name for name in after if name in before]
     counts = [sum(claims[name].pairs for name in shared) for claims in (before, after)]
@@ -108,7 +113,7 @@ def _forms(
             tight = any(one.best_ratio is not None
                         and float(one.best_ratio) >= 1 - allowed.tightness
                         for one in (before, after))  # fmt: skip
-            share = allowed.luck if tight else allowed.form_luck
+            share = allowed.luck if tight else 1  # else one lucky draw may carry it
             yield from looser(where, best, share, before.best_ratio, after.best_ratio)
             for attack in still:
                 ratios = (before.reached.get(attack), after.reached.get(attack))

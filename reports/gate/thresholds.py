@@ -30,17 +30,17 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
 
     tightness: the share of the greatest lhs/rhs that an attack which draws nothing may lose. luck:
     the share that all attacks together may lose of a claim's, or of a form's that is tight to
-    within `tightness`; form_luck: of another form's, which one lucky draw may carry. pairs: the
-    share of a claim's pairs, or of its judged checks, that may be missing; of a form's checks too.
-    all_pairs: that of all claims' pairs together. cells: that of the cells of the matrix that are
-    judged, claim by claim. factor: the share by which λ, the constants and the rounding of a
-    certificate may grow. window: the number of inputs by which its k may grow. gone: whether what
-    is gone passes.
+    within `tightness`. chance: the probability with which two runs of one code and profile may be
+    told apart by how tight what they drew is. pairs: the share of a claim's pairs, or of its judged
+    checks, that may be missing; of a form's checks too. all_pairs: that of all claims' pairs
+    together. cells: that of the cells of the matrix that are judged, claim by claim. factor: the
+    share by which λ, the constants and the rounding of a certificate may grow. window: the number
+    of inputs by which its k may grow. gone: whether what is gone passes.
     """
 
     tightness: Share = 0.01
     luck: Share = 0.4
-    form_luck: Share = 0.98
+    chance: Share = 0.001
     pairs: Share = 0.9
     all_pairs: Share = 0.5
     cells: Share = 0.2

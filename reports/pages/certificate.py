@@ -21,22 +21,46 @@ from reports.pages.figure import Series
 from reports.pages.text import NOTHING
 from reports.redact import redacted
 
+FIRST = ("verdict", "reason", "lambda", "norm", "input_bound", "states", "cell")
 FILES = ("certificate.json", "index.html")
-TITLES = {"lambda": "λ", "sha256": "SHA-256", "eps": "ε", "truncation": "how long it remembers"}
+TITLES = {
+    "lambda": "λ",
+    "next": "what to do next",
+    "sha256": "SHA-256",
+    "eps": "ε",
+    "truncation": "how long it remembers",
+}
 
 
 def certificate_page(document: Mapping[str, Any], title: str, check: str = "") -> Page:
     """What the certificate says, each part of it a table; `check` is the command to try it with."""
-    parts = {name: item for name, item in document.items() if isinstance(item, (dict, list))}
+    parts = {name: item for name, item in document.items() if isinstance(item, (dict, list, tuple))}
     facts = {name: item for name, item in document.items() if name not in parts}
+    facts = {name: facts[name] for name in (*FIRST, *facts) if facts.get(name) not in (None, "")}
     sections = [Section("What is certified", (_facts(facts),))]
-    sections += [Section(_title(n), tuple(_blocks(n, item))) for n, item in parts.items() if item]
+    sections += [Section(_heading(n), tuple(_blocks(n, item))) for n, item in parts.items() if item]
     if check:
         words = Paragraph("A program of its own proves it anew, in ball arithmetic, without torch:")
         sections.append(Section("Check it", (words, Code(check))))
     failing = document.get("verdict") not in (None, "certified")
     problems = (f"{document['verdict']}: {_told(document.get('reason'))}",) if failing else ()
-    return Page(title, tuple(sections), kicker="certificate", problems=problems)
+    return Page(
+        title, tuple(sections), lead=_lead(document), kicker="certificate", problems=problems
+    )
+
+
+def _lead(document: Mapping[str, Any]) -> str:
+    """What it comes to in a line: how fast the model forgets, and how much of the past it needs."""
+    if document.get("verdict") != "certified" or not isinstance(document.get("lambda"), float):
+        return ""
+    told = f"Certified: λ = {document['lambda']!r}"
+    told += f" in the {document['norm']} norm" if document.get("norm") else ""
+    told += f", for all inputs with ‖x_t‖₂ ≤ {_told(document.get('input_bound'))}."
+    windows = [row for row in document.get("truncation") or () if row.get("k") is not None]
+    if windows:
+        ends = ", ".join(f"{row['k']} to within {row['eps']:g}" for row in windows)
+        told += f" Of the last inputs so many fix the output: {ends}."
+    return told
 
 
 def write_certificate(document: Mapping[str, Any], folder: Path, page: Page) -> None:
@@ -93,6 +117,11 @@ def _title(name: str) -> str:
     return TITLES.get(name, name.replace("_", " "))
 
 
+def _heading(name: str) -> str:
+    title = _title(name)
+    return title[:1].upper() + title[1:]
+
+
 def _told(item: object) -> str:
     """A value as text; of a model's path its file alone."""
     if item is None or item == "":
@@ -103,6 +132,6 @@ def _told(item: object) -> str:
         return repr(item)
     if isinstance(item, dict):
         return ", ".join(f"{_title(str(name))} {_told(value)}" for name, value in item.items())
-    if isinstance(item, list):
+    if isinstance(item, (list, tuple)):
         return ", ".join(map(_told, item)) or NOTHING
     return redacted(str(item))

@@ -13,7 +13,7 @@ from reports.records.curve import Curve
 from reports.records.record import Histogram
 
 AXES = {"k": "window k, steps", "N": "N, steps of descent", "T": "T, steps"}
-_DIGIT = 6.2  # units of width that a character of a label takes
+_DIGIT = 7.9  # units of width that a character of a label takes on a phone, the largest
 
 
 def chart(histogram: Histogram) -> Markup:

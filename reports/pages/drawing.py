@@ -17,8 +17,12 @@ WIDTH, HEIGHT = 460, 230
 _SVG = "{http://www.w3.org/2000/svg}"
 _KEPT = frozenset("g path rect circle text line polyline".split())
 _LEFT_OUT = frozenset(("background", "text-overlay", "tooltip", "legends"))
-_CLASSES = frozenset("axis x y guide line title bars dot".split())
+_CLASSES = frozenset("axis x y line title".split())
 _GEOMETRY = frozenset("d x y width height cx cy r x1 x2 y1 y2 points transform".split())
+_MARKS = {
+    r'<circle cx="(\S+)" cy="(\S+)" r="2"/>': r"M\1 \2h0",
+    r'<rect x="(\S+)" y="(\S+)" width="(\S+)" height="(\S+)"/>': r"M\1 \2h\3v\4h-\3z",
+}
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -68,18 +72,30 @@ def _written(element: ElementTree.Element, looks: Mapping[str, str]) -> str:
     tag, classes = element.tag.removeprefix(_SVG), element.get("class", "").split()
     if tag not in _KEPT or _LEFT_OUT & set(classes):
         return ""
+    guide = "guide" in classes and "axis" not in classes
+    if guide and "v" in element.get("d", ""):  # of those that go through the labels, the level ones
+        return ""
     inner = "".join(_written(child, looks) for child in element)
     if element.text and element.text.strip():
         inner = str(escape(element.text)) + inner
     if tag in ("g", "text") and not inner:
         return ""
     kept = [looks.get(name, name) for name in classes if name in _CLASSES or name in looks]
-    told = {"class": " ".join(kept)} if kept else {}
+    told = {"class": " ".join(kept)} if kept and not guide else {}
     told |= {name: _short(value) for name, value in element.items() if name in _GEOMETRY}
     if tag == "g" and not told:
         return inner
     attributes = "".join(f' {name}="{escape(value)}"' for name, value in told.items())
+    inner = _joined(inner)
     return f"<{tag}{attributes}>{inner}</{tag}>" if inner else f"<{tag}{attributes}/>"
+
+
+def _joined(inner: str) -> str:
+    """Nothing but points, or nothing but bars, as one path each: a page has thousands."""
+    for mark, path in _MARKS.items():
+        if inner and not re.sub(mark, "", inner):
+            return f'<path d="{re.sub(mark, path, inner)}"/>'
+    return inner
 
 
 def _short(geometry: str) -> str:

@@ -11,8 +11,9 @@ from markupsafe import Markup, escape
 
 from reports.pages import text
 from reports.pages.chart import chart, curve_plot
+from reports.pages.ledger import told, usual
 from reports.pages.mathml import mathml
-from reports.pages.summary import reach, seen, usual
+from reports.pages.summary import reach, seen
 
 SILENT = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 PLACE = Path(__file__).parent / "templates"
@@ -40,6 +41,7 @@ def templates() -> Templates:
         "ratio": text.ratio,
         "reach": reach,
         "seen": seen,
+        "told": told,
         "usual": usual,
         "value": text.value,
     }
@@ -50,7 +52,8 @@ def templates() -> Templates:
 
 def quoted(words: str) -> Markup:
     """Text between tags, where quotation marks stand for themselves: a command has many."""
-    return Markup(escape(text.readable(words)).replace("&#34;", '"').replace("&#39;", "'"))
+    plain = str(escape(text.readable(words)))  # a Markup would escape what it replaces by
+    return Markup(plain.replace("&#34;", '"').replace("&#39;", "'"))
 
 
 def policy(script: str) -> str:

@@ -4,6 +4,7 @@ Made from the record alone. Every string of a record is escaped, its MathML filt
 own policy forbids loads and every script but its own; the same record gives the same bytes.
 """
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,17 +16,29 @@ from reports.records.codec import encode
 from reports.records.record import Run
 
 FILES = ("run.json", "index.html")
-SHOWN = 25
-"""Checks of one list that a page shows; the record has all, each with its replay command."""
+SHOWN, MOST = 25, 500
+"""Checks of one list, and of all lists, that a page shows; the record has all, each with its replay
+command."""
+# A browser closes these by itself where the next one begins or what holds them ends.
+_ENDS = re.compile(r"</(?:td|th|tr|li|dt|dd)>")
 
 
 def render(run: Run, changes: Changes | None = None) -> bytes:
     """The page of the run, UTF-8, with what changed since a baseline."""
-    page = templates().get_template("page.html.j2")
-    return page.render(
-        run=run, summary=summarise(run, changes), changes=changes, shown=SHOWN,
+    template = templates().get_template("page.html.j2")
+    page = template.render(
+        run=run, summary=summarise(run, changes), changes=changes, shown=shown(run),
         environment=environment_items(run.environment),
-    ).encode()  # fmt: skip
+    )  # fmt: skip
+    return _ENDS.sub("", page).encode()
+
+
+def shown(run: Run) -> int:
+    """How many checks of each list a page has room for."""
+    lists = [len(one) for claim in run.claims for one in (claim.failing, claim.tightest)]
+    lists += [len(form.nearest) for claim in run.claims for form in claim.forms]
+    room = (most for most in range(SHOWN, 0, -1) if sum(min(n, most) for n in lists) <= MOST)
+    return next(room, 1)
 
 
 def write_report(

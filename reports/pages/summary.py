@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from reports.pages import text
 from reports.records.changes import Changes
-from reports.records.ledger import Axiom, LedgerRecord
+from reports.records.ledger import Axiom
 from reports.records.matrix import Column, Entry
 from reports.records.number import Number, finite
 from reports.records.outcome import claim_problems, problems
@@ -181,15 +181,6 @@ def seen(entry: Entry, column: Column) -> str:
     }
     rest = [f"; {why}: {', '.join(cells)}" for why, cells in others.items() if cells]
     return f"{entry.words}, checks that hold: {', '.join(counts)}{''.join(rest)}"
-
-
-def usual(ledger: LedgerRecord) -> dict[str, str]:
-    """What a ledger says of each of several steps by one method, so that it is said once."""
-    details: dict[str, list[str]] = {}
-    for step in ledger.steps:
-        details.setdefault(step.method, []).append(step.detail)
-    often = {method: max(dict.fromkeys(all), key=all.count) for method, all in details.items()}
-    return {m: detail for m, detail in often.items() if detail and details[m].count(detail) > 1}
 
 
 def _row(claim: ClaimRecord, order: tuple[str, ...]) -> Row:

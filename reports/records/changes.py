@@ -4,6 +4,7 @@ The rows are plain texts: who compares writes them, and a terminal, a Markdown s
 another program reads them.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -15,6 +16,7 @@ Kind = Literal["regressed", "gone", "improved", "new"]
 KINDS: tuple[Kind, ...] = ("regressed", "gone", "improved", "new")
 SCHEMA: Literal["rnnbounds/changes/1"] = "rnnbounds/changes/1"
 LONGEST = 300  # characters of one text
+_LINKED = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)  # what makes a bare address a link
 
 
 class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -97,6 +99,8 @@ def cut(text: str, most: int = LONGEST) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text in Markdown that is only text: no markup, no table's bar, no tag, no new line."""
+    """Text in Markdown that is only text: no markup, no table's bar, no tag, no new line, and no
+    bare address that would become a link."""
     told = printable(text)
-    return "".join(f"&#{ord(c)};" if c in "&<>|`*_[]\\~#@" else c for c in told)
+    told = "".join(f"&#{ord(c)};" if c in "&<>|`*_[]\\~#@" else c for c in told)
+    return _LINKED.sub(lambda match: f"&#{ord(match[0])};", told)

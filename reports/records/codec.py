@@ -82,8 +82,14 @@ def require_unique(data: bytes | str) -> None:
 
 def load(path: Path) -> Run:
     """The record in the file; raises RecordError naming it, if it contradicts itself too."""
+    return load_with_bytes(path)[0]
+
+
+def load_with_bytes(path: Path) -> tuple[Run, bytes]:
+    """The same, and the bytes that it was read from."""
     try:
-        run = decode(disk.read(path, LIMIT))
+        data = disk.read(path, LIMIT)
+        run = decode(data)
     except OSError as error:
         raise RecordError(
             f"{path}: it {error.strerror}; give the run.json that verify wrote"
@@ -94,7 +100,7 @@ def load(path: Path) -> Run:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         what = f"the record contradicts itself: {found[0]}{more}"
         raise RecordError(f"{path}: {what}; write the run again")
-    return run
+    return run, data
 
 
 def json_schema() -> dict[str, Any]:

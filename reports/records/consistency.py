@@ -43,6 +43,7 @@ def claim_contradictions(claim: ClaimRecord) -> Iterator[str]:
                     for f in forms if f not in names)  # fmt: skip
     yield from _counts(claim)
     yield from _ratios(claim)
+    yield from _examples(claim)
     yield from _checks(claim)
     for variant in claim.variants:
         yield from _variant(variant, claim)
@@ -85,6 +86,15 @@ def _ratios(claim: ClaimRecord) -> Iterator[str]:
     ratios = [check.ratio for check in claim.tightest if finite(check.ratio)]
     if ratios != sorted(ratios, key=lambda ratio: -float(ratio or 0)):
         yield "the tightest checks are not in order"
+
+
+def _examples(claim: ClaimRecord) -> Iterator[str]:
+    bins = len(claim.histogram.counts)
+    for form in claim.forms:
+        if any(len(counts) != bins for counts in form.examples.values()):
+            yield f"the examples of the form {form.name} are in other bins than its checks"
+        if any(sum(counts) > form.tally.total for counts in form.examples.values()):
+            yield f"the form {form.name} has more examples than checks"
 
 
 def _checks(claim: ClaimRecord) -> Iterator[str]:

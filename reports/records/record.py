@@ -125,7 +125,8 @@ class FormRecord(Record, frozen=True, kw_only=True):
 
     `reached` is the greatest lhs/rhs by attack, `cost` what the form gives away; `nearest` are the
     checks in which what is to differ came nearest, by the number of states; `curve` is what the
-    left side came to at each window.
+    left side came to at each window. `examples` counts what an attack drew one by one, each batch
+    of systems once, by its greatest lhs/rhs, in the bins of the claim's histogram.
     """
 
     numbers = ("best_ratio",)
@@ -141,6 +142,7 @@ class FormRecord(Record, frozen=True, kw_only=True):
     best_ratio: Number | None
     note: str = ""
     reached: dict[str, Number | None] = {}
+    examples: dict[str, tuple[Count, ...]] = {}
     cost: Cost | None = None
     nearest: tuple[Check, ...] = ()
     curve: Curve | None = None

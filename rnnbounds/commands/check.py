@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from impl.checker.truncated import check_truncated
 from impl.checker.truncated_file import is_truncated
-from impl.checker.unitary import Source, check
+from impl.checker.unitary import Finding, Source, check
+from impl.checker.witnesses import begins_as_attacked
 from impl.errors import InputError, shown
 from rnnbounds.commands.options import As
 from rnnbounds.output import Format, echo, print_json, print_table
@@ -21,14 +22,24 @@ class CellError(InputError):
     """A cell of no source."""
 
     def __init__(self) -> None:
-        super().__init__("--cell and --ignore are about --source; name a source, or leave them out")
+        super().__init__(
+            "--cell, --ignore and --layer are about --source; name a source, or leave them out"
+        )
+
+
+class ModelNeededError(InputError):
+    """Witnesses without their model."""
+
+    def __init__(self) -> None:
+        super().__init__("these are witnesses against a model; name it with --source")
 
 
 def check_file(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="what 'rnnbounds unitary' or 'rnnbounds truncate' wrote"
+            metavar="FILE",
+            help="what 'rnnbounds unitary', 'truncate' or 'certify --witness' wrote",
         ),
     ],
     source: Annotated[
@@ -41,49 +52,90 @@ def check_file(
     ignore: Annotated[
         list[str] | None, typer.Option("--ignore", help="a tensor of --source to leave out")
     ] = None,
+    layer: Annotated[
+        str | None, typer.Option("--layer", help="the part of --source that is meant")
+    ] = None,
     format: As = Format.text,
 ) -> int:
     """Prove the certificate of a file anew in ball arithmetic; exit 1 if any part falls.
 
-    Of truncated models those of vanilla cells can be checked.
+    Of truncated models those of vanilla cells can be checked. Witnesses of long memories are
+    replayed on their model, the --source.
     """
-    if source is None and (cell is not None or ignore):
+    if begins_as_attacked(file):
+        return check_witnesses(file, source, cell, ignore or (), layer, format)
+    if source is None and (cell is not None or layer is not None or ignore):
         raise CellError
-    original = None if source is None else read_source(source, cell, ignore or ())
+    original = None if source is None else read_source(source, cell, ignore or (), layer)
     certificate, findings = (check_truncated if is_truncated(file) else check)(file, original)
     holds = all(finding.holds for finding in findings)
     if format is Format.json:
-        print_json(
-            {
-                "file": str(file),
-                "holds": holds,
-                "findings": [
-                    {"name": found.name, "holds": found.holds, "detail": found.detail}
-                    for found in findings
-                ],
-                "certificate": certificate,
-            }
-        )
+        print_json({**_found(file, holds, findings), "certificate": certificate})
         return int(not holds)
     shape = certificate["shape"]
     echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
+    box = certificate.get("inputs")
+    among = "" if box is None else f"x_t in {shown(box['what'])}, "
     echo(
         f"of {certificate['cell']}, n = {shape['n']}, d = {shape['d']}, {certificate['dtype']}, "
-        f"for every ‖x_t‖₂ ≤ {certificate['input_bound']:g}"
+        f"for every {among}‖x_t‖₂ ≤ {certificate['input_bound']:g}"
     )
-    print_table(
-        ("part", "", "found"),
-        [(found.name, "holds" if found.holds else "FAILS", found.detail) for found in findings],
-    )
+    _print_findings(findings)
     for name, value in certificate["information"].items():
         echo(f"information, not checked: {name}: {shown(json.dumps(value))}")
     return int(not holds)
 
 
-def read_source(path: Path, cell: str | None, ignore: Sequence[str]) -> Source:
+def check_witnesses(
+    file: Path,
+    source: Path | None,
+    cell: str | None,
+    ignore: Sequence[str],
+    layer: str | None,
+    format: Format,
+) -> int:
+    """Replay witnesses of long memories on their model, in balls; exit 1 if any falls."""
+    if source is None:
+        raise ModelNeededError
+    from impl.adversary.check import check_attacked
+    from impl.reading.adapters import load_model
+
+    held = load_model(source, cell, ignore=ignore, layer=layer)
+    document, findings = check_attacked(file, held)
+    holds = all(finding.holds for finding in findings)
+    if format is Format.json:
+        print_json({**_found(file, holds, findings), "attacked": document})
+        return int(not holds)
+    echo(f"{file}: what was found {'holds' if holds else 'FAILS'}")
+    bound = document["input_bound"]
+    echo(f"of {shown(document['cell'])}, {shown(document['dtype'])}, for every ‖x_t‖₂ ≤ {bound:g}")
+    _print_findings(findings)
+    return int(not holds)
+
+
+def _found(file: Path, holds: bool, findings: Sequence[Finding]) -> dict[str, Any]:
+    return {
+        "file": str(file),
+        "holds": holds,
+        "findings": [
+            {"name": found.name, "holds": found.holds, "detail": found.detail} for found in findings
+        ],
+    }
+
+
+def _print_findings(findings: Sequence[Finding]) -> None:
+    print_table(
+        ("part", "", "found"),
+        [(found.name, "holds" if found.holds else "FAILS", found.detail) for found in findings],
+    )
+
+
+def read_source(
+    path: Path, cell: str | None, ignore: Sequence[str], layer: str | None = None
+) -> Source:
     """The original model, whatever wrote it: torch reads it."""
     from impl.reading.adapters import load_model
 
-    held = load_model(path, cell, ignore=ignore)
+    held = load_model(path, cell, ignore=ignore, layer=layer)
     weights = {role: part.double().numpy() for role, part in held.weights.items()}
     return Source(held.name, held.dtype, weights)

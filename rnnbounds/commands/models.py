@@ -8,15 +8,23 @@ from typing import Annotated, Any
 
 import typer
 
-from impl.cells.table import NORM_NAMES
+from impl.cells.stacks.stack import PREFIX
+from impl.cells.table import CELLS, NORM_NAMES, STACK
 from impl.certificate.certify import EPSILONS, Certificate, certify
 from impl.convert.truncate import NotCertifiedError, save_truncated, truncate
 from impl.errors import shown
 from impl.gradients.loss import LOSSES
+from impl.memory.measure import Measurement, measure
+from impl.reading.adapters import load_model
 from impl.reading.files import check_target
 from impl.reading.misfit import LISTED
+from impl.reading.readout import ReadoutError
 from impl.training.certificate import LENGTH, Task, TrainingCertificate
 from reports.pages.certificate import FILES, certificate_page, write_certificate
+from rnnbounds.commands.attacked import Attack, Found, Witness, attacked, print_attacked, told
+from rnnbounds.commands.inputs import Asked, Bound, Inputs, Margin, Recorded
+from rnnbounds.commands.layers import List, show_layers
+from rnnbounds.commands.measured import print_measurement, tell_both
 from rnnbounds.commands.options import As, path_option
 from rnnbounds.output import (
     Format,
@@ -29,14 +37,20 @@ from rnnbounds.output import (
 )  # fmt: skip
 
 Model = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="a safetensors file or a weights_only state dict")
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        help="a safetensors file, a weights_only state dict, an ONNX model, or "
+        "package.module:factory, whose code is run",
+    ),
 ]
 Cell = Annotated[
     str | None,
     typer.Option(
         "--cell",
-        help="linear, rnn-tanh, rnn-relu, …, lstm, gru (torch's), gru-cho, …, stack (of layers); "
-        "asked for where the file, names and shapes do not say it",
+        help=f"{', '.join(CELLS)}, any of them after {PREFIX} or {STACK} (of layers); asked for "
+        "where the file, names and shapes do not say it",
+        autocompletion=lambda: [*CELLS, STACK],
     ),
 ]
 Ignore = Annotated[
@@ -47,7 +61,12 @@ Ignore = Annotated[
         help="a tensor beside the cell's own that is left out on purpose; repeatable",
     ),
 ]
-Bound = Annotated[float, typer.Option("--input-bound", help="B, with ‖x_t‖₂ ≤ B for every input")]
+Layer = Annotated[
+    str | None,
+    typer.Option(
+        "--layer", help="the part of a bigger model that is meant, as encoder.rnn; --list has them"
+    ),
+]
 Out = Annotated[
     Path,
     path_option("--out", "FILE", "the .safetensors file to write"),
@@ -62,11 +81,26 @@ Told = Annotated[
 
 def certify_model(
     model: Model,
-    input_bound: Bound,
+    input_bound: Bound = None,
+    inputs: Inputs = None,
+    data: Recorded = None,
+    margin: Margin = 0.0,
     cell: Cell = None,
     ignore: Ignore = None,
+    layer: Layer = None,
+    readout: Annotated[
+        str | None,
+        typer.Option("--readout", help="the linear layer after the cell: ε is one of its outputs"),
+    ] = None,
     eps: Annotated[list[float] | None, typer.Option("--eps", help="target ε; repeatable")] = None,
-    norm: Annotated[str, typer.Option("--norm", help=f"auto, {', '.join(NORM_NAMES)}")] = "auto",
+    norm: Annotated[
+        str,
+        typer.Option(
+            "--norm",
+            help=f"auto, {', '.join(NORM_NAMES)}",
+            autocompletion=lambda: ["auto", *NORM_NAMES],
+        ),
+    ] = "auto",
     steps: Annotated[
         int | None, typer.Option("--steps", help="N, of a training run; needs --alpha")
     ] = None,
@@ -90,21 +124,41 @@ def certify_model(
         Path | None,
         path_option("--out", "DIR", "for certificate.json, its page"),
     ] = None,
+    attack: Attack = False,
+    witness: Witness = None,
+    list_layers: List = False,
     format: As = Format.text,
 ) -> int:
     """Certify λ, the memory length k(ε) and all constants; exit 1 unless certified.
 
     With --steps and --alpha also the k after training, for projected descent in full and truncated.
     """
+    if list_layers:
+        return show_layers(model, cell, format)
+    asked = Asked(input_bound, inputs, data, margin)
     if out is not None:
         check_folder(out, *FILES)
     task = Task(steps, alpha, loss, readout_norm, target_bound, length)
-    certificate = certify(
-        model, input_bound, eps or EPSILONS, norm, cell=cell, ignore=ignore or (), training=task
-    )
-    if out is not None:
-        tell(certificate.to_json(), out, model, format)
-    return show_certificate(certificate, format, certified=certificate.verdict == "certified")
+    if witness is not None:
+        check_target(witness, model, suffix=".json")
+    seek = attack or witness is not None
+    if readout is not None and (seek or asked.measured):
+        raise ReadoutError(
+            "what is attacked and measured is the output h, not a readout's; leave one of them out"
+        )
+    read = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
+    certificate = certify(read, asked.of(model, read.d), eps or EPSILONS, norm, training=task)
+    against = attacked(read, certificate, witness) if seek else None
+    document = certificate.to_json() | told(against)
+    seen = None
+    if data is not None and readout is None:
+        seen = measure(read, data, eps=eps or EPSILONS, input_bound=certificate.input_bound)
+    if out is not None and seen is None:
+        tell(document, out, model, format)
+    elif out is not None and seen is not None:
+        tell_both(seen, document, out, format)
+    certified = certificate.verdict == "certified"
+    return show_certificate(certificate, format, certified=certified, against=against, seen=seen)
 
 
 def tell(
@@ -116,12 +170,23 @@ def tell(
         echo(f"wrote {folder / 'index.html'} and {folder / 'certificate.json'}")
 
 
-def show_certificate(certificate: Certificate, format: Format, *, certified: bool = False) -> int:
-    """Print a certificate; 1 unless what was asked for is certified."""
+def show_certificate(
+    certificate: Certificate,
+    format: Format,
+    *,
+    certified: bool = False,
+    against: Found = None,
+    seen: Measurement | None = None,
+) -> int:
+    """Print a certificate, then what was found against it, then what was seen on data; 1 unless
+    what was asked is certified."""
     if format is Format.json:
-        print_json(certificate.to_json())
+        data = {} if seen is None else {"on_your_data": seen.to_json()}
+        print_json(certificate.to_json() | told(against) | data)
     else:
         print_certificate(certificate)
+        print_attacked(certificate, against)
+        print_measurement(seen)
     return int(not certified)
 
 
@@ -132,22 +197,27 @@ def print_certificate(certificate: Certificate) -> None:
     print_left_out(certificate.to_json())
     if certificate.verdict == "certified":
         what = "state" if certificate.training is not None else "output h"
+        if certificate.readout is not None:
+            norm = at_least(certificate.readout["norm"])
+            what = f"prediction {shown(certificate.readout['tensor'])} h"
+            echo(f"‖{shown(certificate.readout['tensor'])}‖₂ ≤ {norm}")
         echo(f"certified: λ = {factor(certificate.lam)} < 1 in the {certificate.norm} norm")
-        echo(f"every ‖x_t‖₂ ≤ {certificate.input_bound:g}; ε bounds the {what}'s Euclidean norm")
+        echo(f"{certificate.speaks_of}; ε bounds the {what}'s Euclidean norm")
+        if certificate.rounding is None:
+            echo(
+                f"{certificate.dtype} rounding is not bounded ({certificate.unrounded}): ε speaks "
+                f"of real arithmetic alone"
+            )
         print_table(("ε", "k"), [(f"{eps:g}", k) for eps, k in certificate.windows])
         echo(
-            f"from one state, under inputs at most δ apart, outputs are at most "
+            f"from one state, under inputs at most δ apart, "
+            f"{'outputs' if certificate.readout is None else 'predictions'} are at most "
             f"{at_least(certificate.constants['gain'])} δ apart"
         )
         if certificate.rounding is not None:
             echo(
                 f"{certificate.dtype} rounding adds at most {at_least(certificate.rounding, 3)} "
                 f"to a state"
-            )
-        else:
-            echo(
-                f"{certificate.dtype} rounding is not bounded ({certificate.unrounded}): ε speaks "
-                f"of real arithmetic alone"
             )
         echo(f"states: {certificate.states}")
     elif certificate.witness is not None:
@@ -168,6 +238,10 @@ def print_certificate(certificate: Certificate) -> None:
         echo(f"decays that may round to 1: {counts}")
     if certificate.verdict == "certified":
         print_training(certificate.training)
+    if certificate.advice is not None:
+        echo("what to do next:")
+        for line in certificate.advice.lines():
+            echo(f"  {line}")
 
 
 def read_from(told: Certificate | Mapping[str, Any]) -> str:
@@ -238,20 +312,26 @@ def print_training(training: TrainingCertificate | None) -> None:
 
 def truncate_model(
     model: Model,
-    input_bound: Bound,
     eps: Annotated[float, typer.Option("--eps", help="target ε")],
     out: Out,
+    input_bound: Bound = None,
+    inputs: Inputs = None,
+    data: Recorded = None,
+    margin: Margin = 0.0,
     cell: Cell = None,
     ignore: Ignore = None,
+    layer: Layer = None,
     page: Told = None,
     format: As = Format.text,
 ) -> int:
     """Write the feed-forward equivalent and its certificate; exit 1 if none is certified."""
+    asked = Asked(input_bound, inputs, data, margin)
     check_target(out, model)
     if page is not None:
         check_folder(page, *FILES)
+    read = load_model(model, cell, ignore=ignore or (), layer=layer)
     try:
-        module, certificate = truncate(model, eps, input_bound, cell=cell, ignore=ignore or ())
+        module, certificate = truncate(read, eps, asked.of(model, read.d))
     except NotCertifiedError as error:
         return show_certificate(error.certificate, format)
     save_truncated(module, certificate, out)

@@ -12,8 +12,9 @@ from reports.files import WriteError
 from reports.pages.page import FILES, write_report
 from reports.records.codec import load
 from reports.records.outcome import problems
-from rnnbounds.commands.options import As, path_option
+from rnnbounds.commands.options import As, Baseline, path_option
 from rnnbounds.output import Format, echo, print_json
+from rnnbounds.results import Wanted
 
 
 def report(
@@ -22,19 +23,26 @@ def report(
         Path,
         path_option("--out", "DIR", "for run.json and index.html"),
     ],
+    baseline: Baseline = None,
     format: As = Format.text,
 ) -> int:
-    """Write the page of a run record; exit 1 if the run it records failed."""
+    """Write the page of a run record; exit 1 if the run it records failed or, with --baseline,
+    something regressed."""
     record, page = load(run), out / "index.html"
     if disk.same(run, page):
         raise WriteError(page, OSError(0, "it is the file that is read"))
     beside = disk.same(run, out / "run.json")  # the record itself is left as it is
-    write_report(record, out, names=("index.html",) if beside else FILES)
+    names = ("index.html",) if beside else FILES
+    changes = Wanted(baseline).check(outputs=[out / name for name in names]).changes(record)
+    write_report(record, out, names=names, changes=changes)
     found = problems(record)
     if format is Format.json:
-        print_json({"page": str(page), "problems": found})
+        told = {} if changes is None else {"changes": changes}
+        print_json({"page": str(page), "problems": found} | told)
     else:
         for problem in found:
             echo(f"FAILS: {problem}")
+        for line in () if changes is None else changes.text:
+            echo(line)
         echo(f"wrote {page}" if beside else f"wrote {page} and {out / 'run.json'}")
-    return int(bool(found))
+    return int(bool(found or (changes and changes.failing)))

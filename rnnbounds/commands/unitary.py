@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,9 +10,9 @@ from impl.convert.unitary import NoUnitaryError, save_unitary, unitary
 from impl.reading.files import check_target
 from reports.pages.certificate import FILES
 from rnnbounds.commands.models import (
-    Bound,
     Cell,
     Ignore,
+    Layer,
     Model,
     Out,
     Told,
@@ -27,10 +27,13 @@ from rnnbounds.output import Format, check_folder, echo, print_json
 
 def unitary_model(
     model: Model,
-    input_bound: Bound,
+    input_bound: Annotated[
+        float, typer.Option("--input-bound", help="B, with ‖x_t‖₂ ≤ B for every input")
+    ],
     out: Out,
     cell: Cell = None,
     ignore: Ignore = None,
+    layer: Layer = None,
     rescale: Annotated[
         bool, typer.Option("--rescale", help="search for scales that need fewer states")
     ] = False,
@@ -41,8 +44,9 @@ def unitary_model(
     check_target(out, model)
     if page is not None:
         check_folder(page, *FILES)
+    chosen: Any = {"cell": cell, "ignore": ignore or (), "layer": layer}
     try:
-        made = unitary(model, input_bound, rescale=rescale, cell=cell, ignore=ignore or ())
+        made = unitary(model, input_bound, rescale=rescale, **chosen)
     except NoUnitaryError as error:
         return show_certificate(error.certificate, format)
     save_unitary(made, out)

@@ -6,6 +6,9 @@ from typing import Any
 
 from properties.errors import InputError, UnknownChoiceError
 from reports.pages.experiment import Page
+from rnnbounds.experiments.certifiable import page as certifiable_page
+from rnnbounds.experiments.certifiable import run as certifiable
+from rnnbounds.experiments.certifiable.record import Certifiable
 from rnnbounds.experiments.digits import page as digits_page
 from rnnbounds.experiments.digits import run as digits
 from rnnbounds.experiments.digits.record import Digits
@@ -22,7 +25,7 @@ from rnnbounds.experiments.urnn import page as urnn_page
 from rnnbounds.experiments.urnn import run as urnn
 from rnnbounds.experiments.urnn.record import Unitary
 
-Record = Sunspots | Closeness | Unitary | Digits | Norms
+Record = Certifiable | Sunspots | Closeness | Unitary | Digits | Norms
 Options = Mapping[str, Any]
 
 
@@ -53,6 +56,12 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         sunspots_page.page,
         {"epochs": sunspots.EPOCHS},
         lambda epochs: 2 * int(epochs),
+    ),
+    "certifiable": Experiment(
+        certifiable.run,
+        certifiable_page.page,
+        {"epochs": certifiable.EPOCHS, "instances": certifiable.STARTS},
+        certifiable.work,
     ),
     "gradients-close": Experiment(
         gradients.run,

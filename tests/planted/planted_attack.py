@@ -18,12 +18,12 @@ from typing import Any
 import impl
 from properties.attacks import campaign, extremal, search
 from properties.attacks.budget import PROFILES
-from properties.errors import BoxError
+from properties.errors import BoxError, DisagreementError
 from properties.judging.evidence import Evidence
 from properties.systems.table import kinds_about
 from theory import claim
 
-VERDICTS = ("VACUOUS", "HOLDS", "UNDECIDED", "VIOLATED", "BoxError")
+VERDICTS = ("VACUOUS", "HOLDS", "UNDECIDED", "VIOLATED", "BoxError", "DisagreementError")
 FINAL = VERDICTS[3:]
 
 
@@ -75,8 +75,8 @@ def attacked(name: str, attack: str) -> dict[str, Any]:
     except Convicted as found:
         form, replay = found.args
         return told | {"form": form, "verdict": "VIOLATED", "replay": replay}
-    except BoxError as error:
-        return told | {"form": "", "verdict": "BoxError", "replay": str(error)}
+    except (BoxError, DisagreementError) as error:
+        return told | {"form": "", "verdict": type(error).__name__, "replay": str(error)}
     undecided = [form for form, evidence in seen.items() if evidence.tally.undecided]
     holds = sum(evidence.tally.holds for evidence in seen.values())
     if undecided:

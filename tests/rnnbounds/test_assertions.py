@@ -61,35 +61,35 @@ def test_bad_input_is_no_failed_assertion():
     with pytest.raises(InputError, match="NaN"):
         assert_contractive(scalar(float("nan")), **TANH)
     with pytest.raises(RangeError):
-        assert_remembers(scalar(0.5), at_most=3, epsilon=0.0, input_bound=1.0, **TANH)
+        assert_remembers(scalar(0.5), at_most=3, eps=0.0, input_bound=1.0, **TANH)
 
 
 def test_memory():
     """k(ε) is compared with what the test allows."""
-    certificate = assert_remembers(scalar(0.5), at_most=100, epsilon=1e-3, input_bound=1.0, **TANH)
+    certificate = assert_remembers(scalar(0.5), at_most=100, eps=1e-3, input_bound=1.0, **TANH)
     k = certificate.window(1e-3)
     assert k is not None
-    assert_remembers(scalar(0.5), at_most=k, epsilon=1e-3, input_bound=1.0, **TANH)
+    assert_remembers(scalar(0.5), at_most=k, eps=1e-3, input_bound=1.0, **TANH)
     with pytest.raises(AssertionError, match=rf"the last {k} inputs, more than {k - 1}; allow"):
-        assert_remembers(scalar(0.5), at_most=k - 1, epsilon=1e-3, input_bound=1.0, **TANH)
+        assert_remembers(scalar(0.5), at_most=k - 1, eps=1e-3, input_bound=1.0, **TANH)
     with pytest.raises(AssertionError, match="undecided"):
-        assert_remembers(scalar(1.0), at_most=100, epsilon=1e-3, input_bound=1.0, **TANH)
+        assert_remembers(scalar(1.0), at_most=100, eps=1e-3, input_bound=1.0, **TANH)
 
 
 def test_truncation_on_inputs():
     """The certified window is enough on a user's inputs."""
-    assert_truncation(network(0.5), torch.randn(3, 20, 2), epsilon=1e-3)
+    assert_truncation(network(0.5), torch.randn(3, 20, 2), eps=1e-3)
 
 
 def test_truncation_needs_a_certificate_and_inputs_that_fit():
     """No window, no assertion; inputs of another width are named."""
     with pytest.raises(AssertionError, match="undecided"):
-        assert_truncation(scalar(1.0), torch.ones(1, 5, 1), epsilon=1e-3, **TANH)
+        assert_truncation(scalar(1.0), torch.ones(1, 5, 1), eps=1e-3, **TANH)
     for inputs in (torch.ones(5, 1), torch.ones(1, 5, 3), torch.ones(0, 5, 1)):
         with pytest.raises(ShapeError, match=r"\(N, T, 1\)"):
-            assert_truncation(scalar(0.5), inputs, epsilon=1e-3, **TANH)
+            assert_truncation(scalar(0.5), inputs, eps=1e-3, **TANH)
     with pytest.raises(RangeError):
-        assert_truncation(scalar(0.5), torch.full((1, 5, 1), torch.nan), epsilon=1e-3, **TANH)
+        assert_truncation(scalar(0.5), torch.full((1, 5, 1), torch.nan), eps=1e-3, **TANH)
 
 
 def test_truncation_can_fail(monkeypatch):
@@ -101,7 +101,7 @@ def test_truncation_can_fail(monkeypatch):
 
     monkeypatch.setattr(rnnbounds.assertions, "truncate", too_short)
     with pytest.raises(AssertionError, match=r"away, more than 0\.001; this contradicts"):
-        assert_truncation(scalar(0.5), torch.ones(1, 5, 1), epsilon=1e-3, **TANH)
+        assert_truncation(scalar(0.5), torch.ones(1, 5, 1), eps=1e-3, **TANH)
 
 
 def test_assertions_survive_optimisation():
@@ -119,4 +119,4 @@ def test_truncation_of_tiny_inputs():
     weights = {role: part.double() for role, part in weights.items()}
     weights["weight_ih"] *= 1e140
     x = torch.full((1, 5, 1), 1e-170, dtype=torch.float64)
-    assert_truncation(weights, x, epsilon=1e-3, **TANH)
+    assert_truncation(weights, x, eps=1e-3, **TANH)

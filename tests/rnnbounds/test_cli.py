@@ -43,7 +43,7 @@ def test_every_command_has_help_and_json(call, command):
         (("--nope",), "No such option: --nope", "rnnbounds"),
         (("verify", "--nope"), "No such option: --nope", "rnnbounds verify"),
         (("certify",), "Missing argument 'MODEL'", "rnnbounds certify"),
-        (("certify", "m"), "Missing option '--input-bound'", "rnnbounds certify"),
+        (("unitary", "m"), "Missing option '--input-bound'", "rnnbounds unitary"),
         (("certify", "m", "--input-bound", "one"), "valid number", "rnnbounds certify"),
         (("truncate", "m", "--input-bound", "1"), "Missing option '--eps'", "rnnbounds truncate"),
         (("attack",), "Missing argument 'STATEMENT'", "rnnbounds attack"),

@@ -1,74 +1,119 @@
-"""A user's folder with the name of a room is named, not imported."""
+"""A project that has modules with the names of rooms keeps them, and uses rnnbounds."""
 
-import importlib.util
+import sys
 
 import pytest
+import torch
 
 import rnnbounds
-from rnnbounds.shadow import ROOMS, ShadowedError, check_rooms
+from rnnbounds import shadow
+from rnnbounds.shadow import APART, MissingRoomError, room_module, settle
 
 PROGRAM = "from rnnbounds.cli import main; import sys; sys.exit(main())"
+OWN = "import torch\nOWN = '{}'\n\ndef make():\n    return torch.nn.GRU(2, 3)\n"
+USE = """
+import sys
+import torch, rnnbounds
+import theory, reports
+weights = {name: part / 8 for name, part in torch.nn.GRU(2, 3).state_dict().items()}
+found = rnnbounds.certify(weights, input_bound=1.0)
+rnnbounds.assert_contractive(weights)
+print(found.verdict, type(found).__module__, theory.OWN, reports.OWN, len(rnnbounds.CLAIMS) > 9)
+print(sorted({name.partition('.')[0] for name in sys.modules} & {'impl', 'properties'}))
+"""
+TEST = """
+import pickle
+import rnnbounds, torch
+import theory
+
+def test_own():
+    assert theory.OWN == "theory.py"
+    module = torch.nn.RNN(1, 1)
+    with torch.no_grad():
+        module.weight_hh_l0.fill_(0.5)
+    rnnbounds.assert_contractive(module)
+    found = rnnbounds.certify(module, 1.0)
+    assert pickle.loads(pickle.dumps(found)) == found
+    import theory as again
+    assert again is theory
+"""
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_folder_that_shadows_a_room_is_named(python, tmp_path, room):
-    """The first use of rnnbounds says which file shadows which room, before that file runs; the
-    command line in one line, exit 2."""
-    (tmp_path / room).mkdir()
-    (tmp_path / room / "__init__.py").write_text("raise RuntimeError('this must not run')")
-    result = python("-c", "import rnnbounds; rnnbounds.certify")
-    assert result.returncode == 1
-    last = result.stderr.strip().splitlines()[-1]
-    assert last.startswith("rnnbounds.shadow.ShadowedError: ")
-    assert str(tmp_path / room / "__init__.py") in last
-    assert f"shadows the package {room!r}" in last
-    assert "rename that file" in last
-    result = python("-c", PROGRAM, "claims")
-    assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr == f"rnnbounds: {last.partition('ShadowedError: ')[2]}\n"
-
-
-def test_the_plugin_stays_out_of_other_projects(python, plugin, tmp_path):
-    """A project with folders of these names runs its own tests, and torch is not imported."""
-    for room in ROOMS:
+@pytest.fixture
+def project(tmp_path):
+    """A folder with a theory.py, and with packages for the other rooms."""
+    (tmp_path / "theory.py").write_text(OWN.format("theory.py"))
+    for room in ("impl", "properties", "reports"):
         (tmp_path / room).mkdir()
-        (tmp_path / room / "__init__.py").touch()
-    (tmp_path / "test_own.py").write_text(
-        "import sys\n\ndef test_own():\n    assert 'torch' not in sys.modules\n"
-    )
+        (tmp_path / room / "__init__.py").write_text(OWN.format(room))
+    return tmp_path
+
+
+def test_python(python, project):
+    """Certificates, assertions and claims, beside modules of the project."""
+    result = python("-c", USE)
+    assert result.stderr == ""
+    first, second = result.stdout.splitlines()
+    assert first == "certified rnnbounds.rooms.impl.certificate.certify theory.py reports True"
+    assert second == "[]"
+
+
+def test_the_command_line(python, project):
+    """A factory of the project that stands in a module with the name of a room."""
+    torch.save(torch.nn.GRU(2, 3).state_dict(), project / "m.pt")
+    result = python("-c", PROGRAM, "certify", "theory:make", "--list")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert ".      gru   3  2  3       float32" in result.stdout
+    wrong = python("-c", PROGRAM, "certify", "absent.pt", "--input-bound", "1")
+    assert wrong.returncode == 2
+    assert wrong.stderr == "rnnbounds: absent.pt: does not exist; name a file of weights\n"
+
+
+@pytest.mark.slow
+def test_processes(python, project):
+    """What travels to workers finds its way there."""
+    run = ("verify", "certified-norm", "-n", "1", "--attacks", "random", "--out", "out")
+    result = python("-c", PROGRAM, *run)
+    assert (project / "out" / "index.html").exists(), result.stderr
+    assert "Error" not in result.stderr
+
+
+@pytest.mark.slow
+def test_pytest(python, plugin, project):
+    """Assertions in the tests of such a project, with the plugin, and with a report of no parts."""
+    (project / "test_own.py").write_text(TEST)
     run = ("-m", "pytest", "-q", *plugin, "-p", "no:cacheprovider")
-    assert python(*run).returncode == 0
-    asked = python(*run, "--bounds-report", "out")
-    assert asked.returncode == 4
-    assert "shadows the package" in asked.stderr
+    for code, more in enumerate(((), ("--bounds-report", "out"))):
+        result = python(*run, *more)
+        assert result.returncode == code, result.stdout + result.stderr
+        assert "1 passed" in result.stdout
+    assert "wrote out/run.json and out/index.html" in result.stdout
 
 
-def test_a_file_just_below_the_house_shadows_too(tmp_path, monkeypatch):
-    """A module in a subfolder of the house is not taken for the room beside it."""
-    house = tmp_path / "house"
-    for room in ROOMS:
-        (house / room).mkdir(parents=True)
-        (house / room / "__init__.py").touch()
-    (house / "examples").mkdir()
-    (house / "examples" / "theory.py").touch()
-    places = {room: house / room / "__init__.py" for room in ROOMS}
-
-    def find(room):
-        return importlib.util.spec_from_file_location(room, places[room])
-
-    monkeypatch.setattr("rnnbounds.shadow.find_spec", find)
-    monkeypatch.setattr("rnnbounds.shadow.__file__", str(house / "rnnbounds" / "shadow.py"))
-    check_rooms()
-    places["theory"] = house / "examples" / "theory.py"
-    with pytest.raises(ShadowedError, match=r"theory\.py shadows"):
-        check_rooms()
+def test_the_plugin_stays_out_of_other_projects(python, plugin, project):
+    """Torch is not imported, nor import statements changed, for tests of other things."""
+    (project / "test_own.py").write_text(
+        "import builtins, sys\n\ndef test_own():\n    assert 'torch' not in sys.modules\n"
+        f"    assert '{APART}' not in sys.modules\n"
+    )
+    assert python("-m", "pytest", "-q", *plugin, "-p", "no:cacheprovider").returncode == 0
 
 
-def test_a_missing_room_is_named(monkeypatch):
+def test_without_such_modules_nothing_changes(python, tmp_path):
+    """A folder of results is no module: the rooms keep their names."""
+    (tmp_path / "reports").mkdir()
+    told = "import rnnbounds, sys; rnnbounds.certify; print('impl' in sys.modules)"
+    assert python("-c", told).stdout == "True\n"
+    settle()
+    assert APART not in sys.modules
+    assert room_module("impl.errors") == "impl.errors"
+
+
+def test_a_missing_room_is_named(tmp_path, monkeypatch):
     """A broken installation says so."""
-    monkeypatch.setattr("rnnbounds.shadow.find_spec", lambda room: None)
-    with pytest.raises(ShadowedError, match=r"'theory' is missing in .*; install rnnbounds again"):
-        check_rooms()
+    monkeypatch.setattr(shadow, "HOUSE", tmp_path)
+    with pytest.raises(MissingRoomError, match=r"'theory' is missing in .*; install rnnbounds"):
+        settle()
 
 
 def test_the_public_names_are_there():

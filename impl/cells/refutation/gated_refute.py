@@ -1,11 +1,12 @@
 """Witnesses that a gated cell is no contraction of its invariant box, in any norm whatever.
 
-Under one constant input a contraction has one fixed point, and no point of period 2 beside it. So
-two of them in the box that is proved invariant refute, and points outside of it, where no run from
-zero comes, are of no account. Sought in floats, proved in balls to exist and to lie in the box.
+Under one constant input a contraction has one fixed point, which attracts, and no point of another
+period beside it. So two points of one period refute, and one that repels, in the box that is proved
+invariant; points outside of it, where no run from zero comes, are of no account. Sought in floats,
+proved in balls to exist and to lie in the box.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -14,10 +15,11 @@ import torch
 from flint import arb_mat, ctx
 from torch import Tensor
 
-from impl.cells.refutation.periodic import candidates, pair
-from impl.cells.refutation.refute import ALL, BOX, SIZE, Witness, two_orbits
+from impl.arithmetic.base import Program
+from impl.cells.programs import turned
+from impl.cells.refutation.constants import across, further
+from impl.cells.refutation.refute import ALL, BOX, SIZE, Witness, periodic
 from impl.numbers.krawczyk import Vector, column, identity
-from impl.numbers.outward import norm_up
 
 _PRECISION = 128
 
@@ -28,6 +30,14 @@ class GatedCell(Protocol):
     @property
     def U(self) -> Tensor:
         """The input weights."""
+
+    @property
+    def parameters(self) -> Mapping[str, Tensor]:
+        """The weights by name."""
+
+    @property
+    def program(self) -> Program:
+        """One step over any arithmetic."""
 
     def step(self, s: Tensor, x: Tensor) -> Tensor:
         """One step in floats."""
@@ -59,18 +69,13 @@ class FrozenGated:
 
     def orbit(self, h: Vector, period: int) -> tuple[Vector, Vector]:
         """φ^period and its Jacobian in floats: (M, n) -> (M, n), (M, n, n)."""
-        x = torch.from_numpy(self.x)[None, :, None]
-
-        def run(state: Tensor) -> Tensor:
-            s = state[None, :, None]
-            for _ in range(period):
-                s = self.cell.step(s, x)
-            return s[0, :, 0]
-
-        slopes = torch.func.vmap(torch.func.jacrev(run))(torch.from_numpy(h))
+        s = torch.from_numpy(h).T[None]
+        x = torch.from_numpy(self.x)[None, :, None].expand(1, -1, len(h))
+        slopes = torch.eye(self.n, dtype=s.dtype)
         for _ in range(period):
-            h = self.step(h)
-        return h, slopes.numpy()
+            s, one = turned(self.cell.program, self.cell.parameters, s, x)
+            slopes = one[0] @ slopes
+        return s[0].T.numpy(), slopes.numpy()
 
     def enclose(self, h: arb_mat, period: int) -> tuple[arb_mat, arb_mat, bool]:
         """φ^period(h) and its Jacobian, which is continuous."""
@@ -82,10 +87,13 @@ class FrozenGated:
 
 
 @np.errstate(all="ignore")  # a float search that overflows loses its way: nothing is claimed
-def refute_gated(cell: GatedCell, box: Tensor, input_bound: float) -> Witness | None:
-    """Two fixed points, or two points of period 2, under one constant input with ‖x‖₂ ≤ B, or None.
+def refute_gated(
+    cell: GatedCell, box: Tensor, input_bound: float, given: Vector | None = None
+) -> Witness | None:
+    """Two points of a small period, or one that repels, under one constant input ‖x‖₂ ≤ B, or None.
 
-    None says nothing. box (N,): both lie in |s_i| ≤ box_i. Sources: Banach; Krawczyk (1969).
+    None says nothing. box (N,): they lie in |s_i| ≤ box_i. given (m, d): inputs to try too.
+    Sources: Banach; Krawczyk (1969).
     """
     size, ends = len(box), box.tolist()
     if size > SIZE:
@@ -97,22 +105,17 @@ def refute_gated(cell: GatedCell, box: Tensor, input_bound: float) -> Witness | 
     states = BOX if bool(torch.isfinite(box).all()) else ALL
     with ctx.workprec(_PRECISION):
         try:
-            for x in _inputs(cell.U[0].detach().numpy(), input_bound):
+            for x, thorough in _inputs(cell.U[0].detach().numpy(), input_bound, given):
                 frozen = FrozenGated(cell, x, size)
-                for period in (1, 2):
-                    if boxes := pair(frozen, candidates(frozen, period), period, allowed):
-                        found = two_orbits(x, boxes, period)
-                        return replace(found, states=states, bound=input_bound)
+                if found := periodic(frozen, x, allowed, thorough=thorough):
+                    return replace(found, states=states, bound=input_bound)
         except np.linalg.LinAlgError:  # the float search lost its way: nothing is claimed
             return None
     return None
 
 
-def _inputs(U: Vector, bound: float) -> Iterator[Vector]:
-    """Zero, and the two constant inputs of nearly the largest norm that move the gates most."""
-    yield np.zeros(U.shape[1])
-    largest = min(bound, 1e6) * (1 - 2.0**-30)  # short of B by more than any rounding
-    if largest > 0 and np.isfinite(U).all():
-        x = largest * np.linalg.svd(U)[2][0]
-        if float(norm_up(torch.from_numpy(x))) <= bound:  # a subnormal one may have been rounded up
-            yield from (x, -x)
+def _inputs(U: Vector, bound: float, given: Vector | None = None) -> Iterator[tuple[Vector, bool]]:
+    """Constant inputs, and whether to seek thoroughly under each."""
+    yield np.zeros(U.shape[1]), True
+    yield from ((x, True) for x in across(U, bound))
+    yield from ((x, False) for x in further(U, bound, given))

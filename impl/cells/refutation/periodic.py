@@ -1,4 +1,4 @@
-"""Points of period 1 and 2 of a cell under one constant input.
+"""Points of small periods of a cell under one constant input.
 
 Searched in floats by Newton's method, proved in ball arithmetic by Krawczyk's.
 """
@@ -12,11 +12,17 @@ import torch
 from flint import arb, arb_mat
 
 from impl.arithmetic.activation import Activation
+from impl.numbers.ball_functions import float_above
+from impl.numbers.discs import outside_discs
 from impl.numbers.eigenvalues import outside_ball
 from impl.numbers.krawczyk import Vector, disjoint, identity, unique_zero
 
+PERIODS = (1, 2, 3, 4)
 _STARTS, _ITERATIONS, _NEWTON = 8, 60, 15
+_WIDE, _BALLS = 128, 32  # states beyond which Newton starts, and eigenvalues are found, otherwise
+_FAR = 4.0  # of states beyond the reach of gates
 _APART, _SETTLED = 1e-6, 1e-9  # what is worth a proof, not what proves
+_STILL = 1e-14  # of a Newton step, after which none does better
 _AROUND = 2.0**-60
 
 
@@ -110,10 +116,13 @@ def pair(
     return None
 
 
-def repeller(frozen: Orbits, found: list[Vector], period: int) -> tuple[arb_mat, float] | None:
+def repeller(
+    frozen: Orbits, found: list[Vector], period: int, allowed: Callable[[arb_mat], bool] = anywhere
+) -> tuple[arb_mat, float] | None:
     """A box proved to hold such a point, and the modulus > 1 of one of its multipliers.
 
-    The Jacobian J of φ^period at the point has spectral radius > 1, so ‖J‖ > 1 in every norm.
+    The Jacobian J of φ^period at the point has spectral radius > 1, so ‖J‖ > 1 in every norm. A
+    neighbourhood of the point must be allowed too.
     """
     for h in found:
         _, slopes = frozen.orbit(h[None], period)
@@ -121,10 +130,27 @@ def repeller(frozen: Orbits, found: list[Vector], period: int) -> tuple[arb_mat,
             continue
         if (box := point(frozen, h, period)) is not None:
             around = arb_mat([[a + arb(0, _AROUND)] for a in box.entries()])
+            if not allowed(around):
+                continue
             _, jacobian, smooth = frozen.enclose(around, period)
-            if smooth and (eigenvalue := outside_ball(jacobian)):
-                return box, eigenvalue.modulus
+            if smooth and (modulus := _outside(jacobian)):
+                return box, modulus
     return None
+
+
+def _outside(J: arb_mat) -> float | None:
+    """A lower bound > 1 on the modulus of an eigenvalue of every matrix in the ball."""
+    if J.nrows() <= _BALLS:
+        found = outside_ball(J)
+        return None if found is None else found.modulus
+    rows = J.tolist()
+    mid = [[float(a.mid()) for a in row] for row in rows]
+    off = [
+        [float_above(abs(a - m)) for a, m in zip(row, middles, strict=True)]
+        for row, middles in zip(rows, mid, strict=True)
+    ]
+    told = outside_discs(*(torch.tensor(part, dtype=torch.float64) for part in (mid, off)))
+    return None if told is None else told[1]
 
 
 def point(frozen: Orbits, near: Vector, period: int) -> arb_mat | None:
@@ -137,30 +163,64 @@ def point(frozen: Orbits, near: Vector, period: int) -> arb_mat | None:
     return unique_zero(displacement, near)
 
 
-def candidates(frozen: Orbits, period: int) -> list[Vector]:
-    """At most four float solutions of φ^period(h) = h, pairwise apart; none if all is lost."""
+def settled(frozen: Orbits) -> tuple[Vector, Vector]:
+    """States to start from, and where all these and more come to after a while: (M, n) each."""
     n = frozen.n
     symmetric = frozen.W / max(1.0, float(np.abs(frozen.W).max()))
     slow = 3 * np.linalg.eigh(symmetric + symmetric.T)[1].T[-2:]
     rng = np.random.Generator(np.random.Philox(key=n))
     starts = np.concatenate([np.zeros((1, n)), slow, -slow, rng.standard_normal((_STARTS, n))])
+    ends = np.concatenate([starts, _FAR * rng.standard_normal((_STARTS, n))])
     with np.errstate(all="ignore"):  # what overflows becomes NaN and is dropped
-        settled = starts
         for _ in range(_ITERATIONS):
-            settled = frozen.step(settled)
-        h = np.concatenate([starts, settled])
+            ends = frozen.step(ends)
+    return starts, np.array(_apart(ends)).reshape(-1, n)
+
+
+def candidates(
+    frozen: Orbits,
+    period: int,
+    begun: tuple[Vector, Vector] | None = None,
+    *,
+    thorough: bool = True,
+) -> list[Vector]:
+    """At most four float solutions of φ^period(h) = h, pairwise apart; none if all is lost.
+
+    Longer periods than 2, and those of wide cells, are sought where the cell settles alone, as all
+    are unless thoroughly.
+    """
+    n = frozen.n
+    starts, ends = settled(frozen) if begun is None else begun
+    far = period > 2 or n > (_WIDE if thorough else _BALLS)
+    if far and len(ends) == 1:  # all has come to one point, which has no other beside it
+        return []
+    with np.errstate(all="ignore"):
+        h = ends[:_STARTS].copy() if far else np.concatenate([starts, ends])
+        moving = np.arange(len(h))
         for _ in range(_NEWTON):
-            moved, slopes = frozen.orbit(h, period)
-            h = h + _solve(np.eye(n) - slopes, moved - h)
-        h = np.concatenate([h, frozen.step(h)])
-        error = np.abs(frozen.orbit(h, period)[0] - h).max(axis=1)
+            moved, slopes = frozen.orbit(h[moving], period)
+            step = _solve(np.eye(n) - slopes, moved - h[moving])
+            h[moving] += step
+            size = np.abs(step).max(axis=1) / np.maximum(1.0, np.abs(h[moving]).max(axis=1))
+            moving = moving[(size > _STILL) & np.isfinite(size)]
+            if not len(moving):
+                break
+        ends = h = np.concatenate([h, frozen.step(h)])
+        for _ in range(period):
+            ends = frozen.step(ends)
+        error = np.abs(ends - h).max(axis=1)
         good = h[error <= _SETTLED * np.maximum(1.0, np.abs(h).max(axis=1))]
+    return _apart(good)[:4]
+
+
+def _apart(states: Vector) -> list[Vector]:
+    """Those that are apart from all before them: (M, n)."""
     apart: list[Vector] = []
-    for state in good:
+    for state in states:
         scale = _APART * max(1.0, float(np.abs(state).max()))
-        if all(float(np.abs(state - other).max()) > scale for other in apart):
+        if not any(float(np.abs(state - other).max()) <= scale for other in apart):
             apart.append(state)
-    return apart[:4]
+    return apart
 
 
 def _solve(A: Vector, y: Vector) -> Vector:

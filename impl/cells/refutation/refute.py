@@ -5,7 +5,7 @@ do not are a refutation, and for a linear map an eigenvalue of modulus ≥ 1 is 
 searched in floats and proved in ball arithmetic; no witness means no verdict.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -13,19 +13,27 @@ import numpy as np
 import torch
 from flint import arb, arb_mat, ctx
 
+from impl.cells.refutation.constants import across, further, largest, size
 from impl.cells.refutation.growth import HOMOGENEOUS, growth
-from impl.cells.refutation.periodic import Frozen, candidates, pair, repeller
+from impl.cells.refutation.periodic import (
+    PERIODS,
+    Frozen,
+    Orbits,
+    anywhere,
+    candidates,
+    pair,
+    repeller,
+    settled,
+)
 from impl.models.loaded import LoadedModel
 from impl.models.rnn import RNN
 from impl.numbers.ball_functions import float_above
-from impl.numbers.eigenvalues import outside
+from impl.numbers.eigenvalues import FLOAT_SIZE, outside
 from impl.numbers.krawczyk import Vector, column
-from impl.numbers.outward import norm_up
 
-SIZE = 128  # larger nonlinear cells are not refuted: ball arithmetic would take minutes
+SIZE = 256  # larger nonlinear cells are not refuted: ball arithmetic would take minutes
 
 _PRECISION = 128
-_POINTS = {1: "fixed points", 2: "points of period 2"}
 
 ALL = "all states (ℝⁿ)"
 BOXLESS = ", as the cell states no box"
@@ -81,34 +89,38 @@ class Witness:
 
 
 @np.errstate(all="ignore")  # a float search that overflows loses its way: nothing is claimed
-def refute(model: LoadedModel[RNN], input_bound: float) -> Witness | None:
+def refute(
+    model: LoadedModel[RNN], input_bound: float, given: Vector | None = None
+) -> Witness | None:
     """A certified witness that the model is not contractive under inputs ‖x_t‖₂ ≤ B, or None.
 
-    None says nothing about the model. Sources: Miller & Hardt, section 3; Krawczyk (1969).
+    None says nothing about the model. given (m, d): constant inputs to try too.
+    Sources: Miller & Hardt, section 3; Krawczyk (1969).
     """
-    found = _sought(model, input_bound)
+    found = _sought(model, input_bound, given)
     return None if found is None else replace(found, bound=input_bound)
 
 
-def unsought(states: int) -> str | None:
-    """Why no witness is sought against a nonlinear cell of so many states, None if one is."""
+def unsought(states: int, *, linear: bool = False) -> str | None:
+    """Why no witness is sought against a cell of so many states, None if one is."""
+    most = FLOAT_SIZE if linear else SIZE
     return (
-        f"not for more than {SIZE} states, of which there are {states}" if states > SIZE else None
+        f"not for more than {most} states, of which there are {states}" if states > most else None
     )
 
 
-def _sought(model: LoadedModel[RNN], input_bound: float) -> Witness | None:
+def _sought(model: LoadedModel[RNN], input_bound: float, given: Vector | None) -> Witness | None:
     if model.cell.activation.name == "identity":
         return _eigenvalue(model)
     if model.n > SIZE:
         return None
     with ctx.workprec(_PRECISION):
         try:
-            for x in _inputs(model, input_bound):
-                if not _size(x) <= input_bound:
+            for x, thorough in _inputs(model, input_bound, given):
+                if not size(x) <= input_bound:
                     continue
                 frozen = _freeze(model, x)
-                if witness := _periodic(frozen, x):
+                if witness := periodic(frozen, x, thorough=thorough):
                     return witness
         except np.linalg.LinAlgError:  # the float search lost its way: nothing is claimed
             return None
@@ -123,29 +135,41 @@ def _eigenvalue(model: LoadedModel[RNN]) -> Witness | None:
     return Witness("eigenvalue", text, modulus=found.modulus)
 
 
-def _periodic(frozen: Frozen, x: Vector) -> Witness | None:
-    found = {period: candidates(frozen, period) for period in _POINTS}
-    for period, points in found.items():
-        if boxes := pair(frozen, points, period):
+def periodic(
+    frozen: Orbits,
+    x: Vector,
+    allowed: Callable[[arb_mat], bool] = anywhere,
+    *,
+    thorough: bool = True,
+) -> Witness | None:
+    """Two points of one small period under the constant input x (d,), or one that repels."""
+    begun, found = settled(frozen), {}
+    for period in PERIODS:
+        found[period] = candidates(frozen, period, begun, thorough=thorough)
+        if boxes := pair(frozen, found[period], period, allowed):
             return two_orbits(x, boxes, period)
     for period, points in found.items():
-        if repelling := repeller(frozen, points, period):
+        if repelling := repeller(frozen, points, period, allowed):
             box, modulus = repelling
-            what = f"one of the {_POINTS[period]} repels"
+            what = f"one of the {_points(period)} repels"
             text = f"{_where(x)} {what}, with a multiplier ≥ {modulus:.6g}"
             return _witness("unstable-orbit", text, x, (box,), period, modulus)
     return None
 
 
+def _points(period: int) -> str:
+    return "fixed points" if period == 1 else f"points of period {period}"
+
+
 def two_orbits(x: Vector, boxes: tuple[arb_mat, arb_mat], period: int) -> Witness:
-    """The witness of two disjoint boxes, each proved to hold a point of that period (1 or 2)."""
-    text = f"{_where(x)} the model has two {_POINTS[period]}, certified to be distinct"
+    """The witness of two disjoint boxes, each proved to hold a point of that period."""
+    text = f"{_where(x)} the model has two {_points(period)}, certified to be distinct"
     return _witness("two-orbits", text, x, boxes, period, None)
 
 
 def _where(x: Vector) -> str:
-    size = _size(x)
-    return f"under a constant input of norm {size:.6g}" if size else "under the zero input"
+    length = size(x)
+    return f"under a constant input of norm {length:.6g}" if length else "under the zero input"
 
 
 def _growing(model: LoadedModel[RNN]) -> Witness | None:
@@ -167,30 +191,27 @@ def _freeze(model: LoadedModel[RNN], x: Vector) -> Frozen:
     return Frozen(cell.W[0].numpy(), b + arb_mat(cell.U[0].tolist()) * column(x), cell.activation)
 
 
-def _inputs(model: LoadedModel[RNN], bound: float) -> Iterator[Vector]:
-    """Constant inputs worth trying, all with ‖x‖₂ ≤ B: zero, then those that aim at steep units."""
-    yield np.zeros(model.d)
+def _inputs(
+    model: LoadedModel[RNN], bound: float, given: Vector | None
+) -> Iterator[tuple[Vector, bool]]:
+    """Constant inputs worth trying: zero, then those that aim at steep units; and whether to seek
+    thoroughly under each."""
+    yield np.zeros(model.d), True
     W, U, b = (part[0].numpy() for part in (model.cell.W, model.cell.U, model.cell.b))
     if not bound > 0:
         return
-    largest = min(bound, 1e6) * (1 - 2.0**-30)  # short of B by more than any rounding
     for z in (0.0, 1.5):  # a fixed point whose pre-activations are all z, as nearly as U allows
         state = model.cell.activation(torch.full((model.n,), z, dtype=torch.float64)).numpy()
-        yield _within(np.linalg.lstsq(U, z - b - W @ state, rcond=None)[0], largest)
-    across = np.linalg.svd(U)[2][0]
-    yield from (largest * across, -largest * across)
+        yield _within(np.linalg.lstsq(U, z - b - W @ state, rcond=None)[0], largest(bound)), True
+    yield from ((x, True) for x in across(U, bound))
+    yield from ((x, False) for x in further(U, bound, given))
 
 
-def _within(x: Vector, largest: float) -> Vector:
-    size = _size(x)
-    if not size < np.inf:
+def _within(x: Vector, most: float) -> Vector:
+    length = size(x)
+    if not length < np.inf:
         return np.zeros_like(x)
-    return x * min(1.0, largest / size) if size > 0 else x
-
-
-def _size(x: Vector) -> float:
-    """At least ‖x‖₂, at any scale; 0 for the zero input alone."""
-    return float(norm_up(torch.from_numpy(x)))
+    return x * min(1.0, most / length) if length > 0 else x
 
 
 def _witness(

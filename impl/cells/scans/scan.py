@@ -18,6 +18,7 @@ from impl.arithmetic.intervals import magnitude
 from impl.arithmetic.spans import SpanArithmetic, Spans, inputs
 from impl.cells.program import ProgramCell
 from impl.errors import ShapeError
+from impl.numbers.krawczyk import Vector
 from impl.numbers.outward import mul_up
 
 
@@ -38,7 +39,7 @@ class ScanCell(ProgramCell):
         m, x = self.over(B)
         return magnitude(self.decay(m, x).range)
 
-    def refute(self, box: Tensor, B: float) -> None:
+    def refute(self, box: Tensor, B: float, given: Vector | None = None) -> None:
         """Nothing: under one input the step is linear in the state, with a decay below 1."""
 
     def constants(self, box: Tensor, B: float) -> dict[str, float]:

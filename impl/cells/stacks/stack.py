@@ -9,7 +9,7 @@ The weights carry torch's names: those of layer l end in _l0, _l1, … .
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -21,6 +21,7 @@ from impl.arithmetic.invariance import Held, held, implied
 from impl.cells.kind import Kind, Weights
 from impl.cells.layout import Layout
 from impl.cells.program import ProgramCell
+from impl.cells.refutation.gated_refute import refute_gated
 from impl.cells.stacks.layer_analysis import CASCADE
 from impl.cells.stacks.stack_analysis import StackAnalysis
 from impl.models.loaded import Cell, LoadedModel
@@ -191,9 +192,9 @@ def stacked(kind: Kind) -> Kind:
             for l, cell in enumerate(model.cell.layers)
         ]
         box = model.cell.held(input_bound).box
-        return StackAnalysis.of(
-            kind, told, input_bound, rounds_to_one(model.cell, box, input_bound)
-        )
+        at_one = rounds_to_one(model.cell, box, input_bound)
+        whole = partial(refute_gated, model.cell, box[0], input_bound)
+        return StackAnalysis.of(kind, told, input_bound, at_one, whole)
 
     return Kind(
         name=PREFIX + kind.name,

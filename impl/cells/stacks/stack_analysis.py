@@ -1,6 +1,6 @@
 """What is certified about stacks of recurrent cells: that of the layers, and their cascade."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -9,21 +9,26 @@ import torch
 from torch import Tensor
 
 from impl.cells.kind import Analysis, Kind
-from impl.cells.refutation.refute import ALL, Witness
+from impl.cells.refutation.refute import ALL, Witness, unsought
 from impl.cells.stacks.cascade import Cascade, cascade
 from impl.cells.stacks.layer_analysis import LayerAnalysis, analysed
 from impl.models.loaded import LoadedModel
 from impl.norms.semidefinite import SOLVED
 from impl.norms.state_norms import StateNorm
+from impl.numbers.krawczyk import Vector
 from impl.numbers.outward import div_up, mul_up, sum_up
 
 
 @dataclass(frozen=True, eq=False)
 class StackAnalysis(Analysis):
-    """What is certified about one stack; the methods are those of `impl.cells.kind.Analysis`."""
+    """What is certified about one stack; the methods are those of `impl.cells.kind.Analysis`.
+
+    whole: what seeks a witness against all layers together.
+    """
 
     layers: tuple[LayerAnalysis, ...]
-    rounds_to_one: Mapping[str, int]
+    at_one: Mapping[str, int]
+    whole: Callable[[Vector | None], Witness | None] | None = None
 
     @classmethod
     def of(
@@ -32,6 +37,7 @@ class StackAnalysis(Analysis):
         models: Sequence[LoadedModel[Any]],
         input_bound: float,
         at_one: Mapping[str, int],
+        whole: Callable[[Vector | None], Witness | None] | None = None,
     ) -> "StackAnalysis":
         """The analysis of layers of one kind, the lowest first; how many decays round to 1."""
         layers: list[LayerAnalysis] = []
@@ -39,7 +45,7 @@ class StackAnalysis(Analysis):
         for model in models:
             below = layers[-1] if layers else input_bound
             layers.append(analysed(kind, model, names, below))
-        return cls(tuple(layers), at_one)
+        return cls(tuple(layers), at_one, whole)
 
     def norm(self, name: str) -> StateNorm:
         """The cascade of the layers' norms of that name, of the best ones if it is CASCADE."""
@@ -71,7 +77,7 @@ class StackAnalysis(Analysis):
         top = self.layers[-1].analysis.constants(norms[-1])
         named = {
             "layers": float(len(self.layers)),
-            "B_x": self.layers[0].B,
+            "B_x": float(self.layers[0].B),
             "S_0": top["S_0"],
             "B_h": self.states(norm),
             "drive": norm.drive,
@@ -94,6 +100,11 @@ class StackAnalysis(Analysis):
         return torch.cat(moved)
 
     @property
+    def rounds_to_one(self) -> Mapping[str, int]:
+        """How many decays of all layers may, by dtype."""
+        return self.at_one
+
+    @property
     def refused(self) -> str | None:
         """Why the box of the first layer that is not proved is not."""
         for l, one in enumerate(self.layers, start=1):
@@ -109,14 +120,17 @@ class StackAnalysis(Analysis):
 
     @property
     def unsought(self) -> str | None:
-        """Why no witness is sought, if it is not."""
-        return self.layers[0].analysis.unsought
+        """Why no witness is sought, if it is not: against the first layer, or against the whole."""
+        if reason := self.layers[0].analysis.unsought:
+            return reason
+        states = sum(len(one.slopes) for one in self.layers)
+        return None if self.whole is None else unsought(states)
 
-    def refute(self) -> Witness | None:
-        """A witness against the first layer, which depends on no other."""
-        if (found := self.layers[0].analysis.refute()) is None:
-            return None
-        return replace(found, text=f"of the first layer: {found.text}")
+    def refute(self, given: Vector | None = None) -> Witness | None:
+        """A witness against the first layer, which depends on no other, or against the whole."""
+        if found := self.layers[0].analysis.refute(given):
+            return replace(found, text=f"of the first layer: {found.text}")
+        return None if self.whole is None else self.whole(given)
 
     def _chosen(self, name: str) -> list[StateNorm]:
         return [one.norm(name) for one in self.layers]

@@ -15,6 +15,7 @@ from torch import Tensor
 from impl.arithmetic.balls import Columns
 from impl.cells.stacks.stack import PREFIX
 from impl.gradients.loss import Squared
+from impl.inputs.sets import InputSet
 from impl.numbers.exact_norm import ball_norm, rational_norm_at_most
 from impl.training.certificate import TrainingCertificate
 from properties.measures.certified.point import (
@@ -142,6 +143,8 @@ def shares(p: Point) -> dict[str, tuple[Seen, float]]:
     }
     found |= {"n": (fmpq(p.n), told.n), "d": (fmpq(len(p.x)), told.d)}
     found["input_bound"] = root([arb(a) for a in p.x]), told.input_bound
+    if told.inputs is not None:
+        found |= of_inputs(p, told.inputs)
     if told.training is not None:
         found |= of_training(p, told.training)
     if p.unitary is not None:
@@ -154,6 +157,21 @@ def shares(p: Point) -> dict[str, tuple[Seen, float]]:
             assert isinstance(row, tuple)
             found[f"t_l{l}"] = rational(row[0]), told.constants[f"t_l{l}"]
             found[f"mu_l{l}"] = p.coupled(l), told.constants[f"mu_l{l}"]
+    return found
+
+
+def of_inputs(p: Point, inputs: InputSet) -> dict[str, tuple[Seen, float]]:
+    """How far an input is from the middle of its box over how far an end is, channel by channel;
+    and how many rows differ."""
+    found: dict[str, tuple[Seen, float]] = {}
+    if inputs.rows is not None:
+        found["inputs rows"] = fmpq(len(set(map(tuple, inputs.rows.tolist())))), len(inputs.rows)
+    ends = zip(p.x, inputs.low.tolist(), inputs.high.tolist(), strict=True)
+    for j, (x, low, high) in enumerate(ends):
+        middle = (rational(low) + rational(high)) / 2
+        half, off = rational(high) - middle, abs(rational(x) - middle)
+        used = off / half if half != 0 else fmpq(0) if off == 0 else fmpq(2)
+        found[f"inputs {j}"] = used, 1.0
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import torch
 from flint import arb, arb_mat, fmpq
 from torch import Tensor
 
@@ -20,9 +21,12 @@ from impl.training.nearest_exact import (
     rational_rescaled,
 )
 from impl.training.projection import Ball
+from properties.errors import DisagreementError
 from properties.measures.readings.balls import BallPair
 from properties.systems.batch import Batch
 from theory.numbers.interval import Interval
+
+NEAR = 2.0**-20  # of its norm: rounding leaves far less, a projection that is none far more
 
 # What becomes of a matrix: itself, Π of it, or it scaled into the ball.
 FLOATS: dict[str, Callable[[Tensor, Ball], Point]] = {
@@ -55,11 +59,23 @@ def enclosure(one: tuple[str, str], two: tuple[str, str]) -> Callable[[Batch], I
     def read(batch: Batch) -> Interval:
         ball = ball_of(batch)
         points = [FLOATS[kind](matrix(batch, which), ball) for kind, which in (one, two)]
+        for (kind, which), point in zip((one, two), points, strict=True):
+            _require_near(batch, f"{kind} {which}", matrix(batch, which), point)
         ends = [end.detach().cpu().numpy()[:, None, None] for end in distance(*points)]
         shape = (batch.cell.batch, batch.x.shape[3], 1)
         return Interval(*(np.array(np.broadcast_to(end, shape)) for end in ends))
 
     return read
+
+
+def _require_near(batch: Batch, name: str, A: Tensor, found: Point) -> None:
+    """Raise DisagreementError where the product's matrix may be far from what a claim is about."""
+    size = torch.linalg.matrix_norm(A)
+    far = found.error.isfinite() & (found.error > NEAR * size)
+    for i in far.nonzero()[:1, 0].tolist():
+        error, norm = float(found.error[i]), float(size[i])
+        exact = f"the exact one may be {error:.3g} away, where the matrix has norm {norm:.3g}"
+        raise DisagreementError(name, "float64 finds a point", exact, batch.pair(i, 0).spec.text)
 
 
 def ball(one: tuple[str, str], two: tuple[str, str]) -> Callable[[BallPair, int], arb]:

@@ -63,7 +63,8 @@ def state_slack(batch: Batch, start: Tensor | float = 0.0, beyond: Tensor | floa
     size = torch.where(added == 0, size, (size + added * UP) * UP)
 
     def error(radius: Tensor) -> Tensor:
-        return local_error(batch.cell, radius, add_up(batch.B_x, beyond)) * steps * UP
+        fed = add_up(batch.B_x, beyond)
+        return local_error(batch.cell, radius, fed, known.absolute) * steps * UP
 
     found = torch.full_like(size, torch.inf)
     narrow = HEADROOM * size

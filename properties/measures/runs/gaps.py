@@ -21,11 +21,12 @@ from flint import arb
 from impl.arithmetic.balls import Columns
 from impl.arithmetic.base import ALL, Arithmetic, V
 from impl.arithmetic.dual_numbers import Dual
+from impl.arithmetic.elementary import Scalable
 from properties.measures.runs.rounded import Rounded, level
 
 
 @dataclass(frozen=True, eq=False)
-class Gap(Generic[V]):
+class Gap(Scalable, Generic[V]):
     """The numbers of the first run, and those minus the other run's."""
 
     value: V
@@ -52,6 +53,10 @@ class Gap(Generic[V]):
 
     def __mul__(self, two: Gap[V]) -> Gap[V]:
         return Gap(self.value * two.value, self.gap * two.value + self.other * two.gap)
+
+    def constant(self, c: float) -> Gap[V]:
+        """That number in both runs."""
+        return Gap(self.value.constant(c), self.gap.constant(0.0))
 
     def sigmoid(self) -> Gap[V]:
         """1/(1 + e⁻ᵃ)."""

@@ -17,6 +17,7 @@ import torch
 
 from impl.arithmetic.activation import activation
 from impl.arithmetic.base import ALL
+from impl.arithmetic.elementary import Scalable
 from impl.numbers.outward import TINY, UNIT, gamma
 
 Tensor = torch.Tensor
@@ -26,7 +27,7 @@ LIBRARY = 4 * UNIT
 
 
 @dataclass(frozen=True, eq=False)
-class Rounded:
+class Rounded(Scalable):
     """|value − truth| ≤ error, entry by entry: (B, N, M) or (B, N, M, directions)."""
 
     value: Tensor
@@ -64,6 +65,10 @@ class Rounded:
         carried = one.value.abs() * two.error + one.error * size
         lost = (one.present & two.present) * TINY
         return Rounded(value, (carried + UNIT * value.abs()) * UP + lost)
+
+    def constant(self, c: float) -> Rounded:
+        """That number in the place of each unit."""
+        return Rounded.exact(torch.full_like(self.value, c))
 
     def mapped(self, A: Tensor, offset: Tensor | None = None) -> Rounded:
         """A v + offset for an exact A (B, m, N) and an exact offset (B, m)."""

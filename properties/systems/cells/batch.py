@@ -45,6 +45,14 @@ class Cells:
     raw: Tensor
     raw_other: Tensor
 
+    def within(self, x: Tensor) -> Tensor:
+        """Inputs (B, T, d, S) moved to where they may be."""
+        return x
+
+    def allows(self, x: Tensor) -> Tensor:
+        """Whether all inputs (B, T, d, S) of a sequence are there, (B, S); of ‖x‖₂ ≤ B_x beside."""
+        return torch.ones_like(x[:, 0, 0], dtype=torch.bool)
+
     @cached_property
     def held(self) -> Held:
         """What is proved of the box that the cell states."""

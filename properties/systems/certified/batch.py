@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ from impl.arithmetic.slopes import compare
 from impl.cells.refutation.refute import ALL
 from impl.cells.table import kind_of
 from impl.certificate.certify import Certificate
+from impl.inputs.sets import InputSet
 from impl.models.loaded import LoadedModel
 from impl.norms.comparison import Comparison
 from properties.systems.cells.batch import Cells
@@ -53,8 +54,11 @@ class Certified(Cells):
     @cached_property
     def held(self) -> Held:
         """The box, infinite where the certificate speaks of all states."""
-        if hasattr(self.cell, "held"):
-            told: Held = self.cell.held(self.B_x[:, None])
+        if self.bounded:
+            parts = zip(*map(astuple, self._held), strict=True)
+            told = Held(*(torch.cat(part) for part in parts))
+        elif hasattr(self.cell, "held"):
+            told = self.cell.held(self.B_x[:, None])
         else:
             free = torch.full_like(self.raw[:, :, 0], torch.inf)
             told = Held(free, free, free, torch.zeros(len(free), dtype=torch.bool))
@@ -65,6 +69,42 @@ class Certified(Cells):
             told.moved,
             told.refused,
         )
+
+    @property
+    def bounded(self) -> bool:
+        """Whether inputs are of sets that are no balls, of cells that have boxes."""
+        sets = any(one.inputs is not None for one in self.certificates)
+        return sets and hasattr(self.cell, "held")
+
+    @property
+    def _held(self) -> list[Held]:
+        """The boxes of the members, each under inputs of its own set."""
+        pairs = zip(self.models, self.certificates, strict=True)
+        return [one.cell.held(told.input_bound if told.inputs is None else told.inputs)
+                for one, told in pairs]  # fmt: skip
+
+    @property
+    def sets(self) -> list[InputSet | None]:
+        """The inputs of each member, None for the ball."""
+        return [one.inputs for one in self.certificates]
+
+    def within(self, x: Tensor) -> Tensor:
+        """Inputs (B, T, d, S) moved into the sets, a little inside of boxes."""
+        return into(x, self.sets, INWARD)
+
+    def allows(self, x: Tensor) -> Tensor:
+        """Whether all inputs (B, T, d, S) of a sequence are of the sets, (B, S)."""
+        found = []
+        for part, inputs in zip(x, self.sets, strict=True):
+            if inputs is None:
+                found.append(torch.ones_like(part[0, 0], dtype=torch.bool))
+            elif inputs.rows is None:
+                inside = (part >= inputs.low[:, None]) & (part <= inputs.high[:, None])
+                found.append(inside.all(0).all(0))
+            else:
+                same = part[:, None] == inputs.rows[None, :, :, None]
+                found.append(same.all(2).any(1).all(0))
+        return torch.stack(found)
 
     def near(self, share: float) -> dict[str, Tensor]:
         """Other weights whose norms are no larger: of those alone training is certified."""
@@ -91,7 +131,8 @@ def certified_batch(spec: SystemSpec) -> dict[str, Any]:
     models, certificates = (tuple(one) for one in zip(*pairs, strict=True))
     roles = models[0].weights
     parts = {role: torch.stack([m.weights[role].double() for m in models]) for role in roles}
-    whole = [certified(replace(spec, layer=0), member)[0] for member in spec.members]
+    everything = [certified(replace(spec, layer=0), member) for member in spec.members]
+    whole = [model for model, _ in everything]
     drawn = [numbers(spec, *one) for one in zip(spec.members, whole, strict=True)]
     stacked = {name: np.stack([one[name] for one in drawn]) for name in drawn[0]}
     n = stacked["C"].shape[2]
@@ -105,6 +146,7 @@ def certified_batch(spec: SystemSpec) -> dict[str, Any]:
     dtype = getattr(torch, spec.dtype)
     shrink = INWARD if spec.dtype == "float64" else 1 - 2 * torch.finfo(dtype).eps
     x = (tensor(given[:, here], 2, 3, 1) * shrink).to(dtype).double()
+    x = into(x, [told.inputs for _, told in everything])
     h, h_other = (tensor(stacked[name][:, here], 2, 1) for name in ("h", "h_other"))
     if hasattr(whole[0].cell, "layers"):
         h, h_other = (reached(whole, part, spec) for part in (h, h_other))
@@ -122,6 +164,24 @@ def certified_batch(spec: SystemSpec) -> dict[str, Any]:
         parts,
     )
     return fields(cells, tensor(stacked["C"], 1, 2), x) | {"y": tensor(stacked["y"], 1)}
+
+
+def into(x: Tensor, sets: Sequence[InputSet | None], share: float = 1.0) -> Tensor:
+    """Inputs (B, T, d, S) moved into the sets of their systems: into that share of a box, and to
+    the row that has the largest product with an input."""
+    if all(inputs is None for inputs in sets):
+        return x
+    found = []
+    for part, inputs in zip(x, sets, strict=True):
+        if inputs is None:
+            found.append(part)
+        elif inputs.rows is not None:
+            chosen = torch.einsum("md,tds->tms", inputs.rows, part).argmax(1)
+            found.append(inputs.rows[chosen].transpose(1, 2))
+        else:
+            middle, half = (inputs.low + inputs.high) / 2, (inputs.high - inputs.low) / 2 * share
+            found.append(part.clamp((middle - half)[:, None], (middle + half)[:, None]))
+    return torch.stack(found)
 
 
 def reached(models: Sequence[LoadedModel[Any]], raw: Tensor, spec: SystemSpec) -> Tensor:

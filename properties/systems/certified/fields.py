@@ -8,7 +8,8 @@ from properties.errors import SpecError
 from properties.systems.spec import SystemSpec, spec_of
 
 FIELDS = (
-    "n d T K regime inputs lam scale bias epsilon loss target distance layers layer cell norm dtype"
+    "n d T K regime inputs lam scale bias epsilon loss target distance layers layer cell norm "
+    "dtype over"
 )
 REGIMES = ("zero", "driven", "signs", "gaussian", "shift")
 

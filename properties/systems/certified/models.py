@@ -16,6 +16,7 @@ from impl.cells.stacks.stack import layer as weights_of
 from impl.cells.table import kind_of
 from impl.certificate.certify import Certificate, certify
 from impl.convert.unitary import NotReluError, NoUnitaryError, UnitaryModel, unitary
+from impl.inputs.sets import input_box, input_rows
 from impl.models.loaded import LoadedModel
 from impl.reading.adapters import load_model
 from impl.training.certificate import Task
@@ -27,6 +28,10 @@ from properties.systems.spec import SystemSpec
 # The shares of the inputs' bound that are asked for as ε, in turn by the members of a batch.
 SHARES = (1.0, 0.25, 0.0625)
 KEPT = 4096
+ROWS, GRID = (
+    3,
+    8,
+)  # how many rows a table of inputs has, and how many steps a number up to its bound
 # What is drawn of cells that are no layers of torch's, by how their names begin.
 OWN: dict[str, Callable[[SystemSpec, Generator], Weights]] = {
     "lstm-projected": drawn.projected,
@@ -91,13 +96,25 @@ def equivalent(spec: SystemSpec, member: int) -> UnitaryModel | None:
 
 
 def epsilons(spec: SystemSpec) -> tuple[float, ...]:
-    """The ε that are asked for."""
-    return tuple(spec.epsilon * spec.scale * share for share in SHARES)
+    """The ε that are asked for; inputs that saturate units move states by no more than 1."""
+    return tuple(spec.epsilon * min(spec.scale, 1.0) * share for share in SHARES)
 
 
 def chosen(spec: SystemSpec, member: int) -> int:
     """Which of the ε a member is judged by."""
     return (spec.seed + member) % len(SHARES)
+
+
+def inputs_of(spec: SystemSpec, member: int, d: int) -> float:
+    """What the certificate of a member is asked for: B, or a set of inputs whose numbers are short,
+    so that a model's dtype has them."""
+    if spec.over == "ball":
+        return spec.scale
+    rng = generator(spec, member, stream=5)
+    table = torch.from_numpy(rng.integers(-GRID, GRID + 1, (ROWS, d)) / GRID * spec.scale)
+    if spec.over == "rows":
+        return input_rows(table)
+    return input_box(torch.minimum(*table[:2]), torch.maximum(*table[:2]))
 
 
 def alone(spec: SystemSpec) -> SystemSpec:
@@ -141,6 +158,7 @@ def layer_of(
         weights=row[1:] or None,
         rounding=None,
         training=None,
+        inputs=None,
     )
     return part, told
 
@@ -155,7 +173,7 @@ def _certified(spec: SystemSpec, member: int) -> tuple[LoadedModel[Any], Certifi
     model = load_model(tensors, spec.cell)
     return model, certify(
         model,
-        spec.scale,
+        inputs_of(spec, member, model.d),
         epsilons(spec),
         spec.norm,
         training=Task(loss=spec.loss) if kind.trains else None,

@@ -17,7 +17,7 @@ from properties.systems.certified.batch import certified_batch
 from properties.systems.certified.fields import Certified, CertifiedRelu, CertifiedRnn
 from properties.systems.drawing.choices import pick, seeds
 from properties.systems.kind import Kind, Wanted
-from properties.systems.spec import DTYPES, LOSSES, Make, SystemSpec
+from properties.systems.spec import DTYPES, LOSSES, SETS, Make, SystemSpec
 
 KNOWN = ACTIVATIONS | LIBRARY_ACTIVATIONS
 # One of each, so that an activation that many cells share is drawn no more often than a cell.
@@ -37,6 +37,7 @@ TRAINABLE = tuple(
     if cell.trains and isfinite(KNOWN["identity" if name == "linear" else name[4:]].curvature)
 )
 UNITS = 4  # at most
+HUGE = 2.0**10  # a bound on inputs that says nothing: what a unit may return then says more
 LENGTHS = (5, 8, 12, 3, 16, 24, 2, 1)
 
 
@@ -63,6 +64,7 @@ def certified_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
         layers=2 if cell.startswith((PREFIX, "deep-")) else 1,
         epsilon=draw(pick((0.26, 0.1, 0.57, 0.01))),
         distance=draw(pick((0.125, 2.0**-6, 1.0))),
+        over=draw(pick(("ball", draw(pick(SETS))))),
         lam=draw(pick((0.5, 0.25, 0.75, 0.125))) / (2 if large else 1),
         seed=draw(seeds()),
         batch=1 if large else wanted.batch,
@@ -77,7 +79,7 @@ def certified_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
             inputs="constant",
             n=draw(pick((2, 1, 3))),
             bias=draw(pick((0.5, 0.0))),
-            scale=draw(pick((2.0**-10, 1.0, 2.0**-6))),
+            scale=draw(pick((2.0**-10, 1.0, 2.0**-6, HUGE))),
         )
     n = draw(pick((2, 3, 1, UNITS)))
     return replace(
@@ -86,14 +88,14 @@ def certified_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
         inputs=draw(pick(("gaussian", "constant", "alternating", "impulse"))),
         n=n,
         d=min(draw(pick((1, 2))), n),
-        scale=draw(pick((1.0, 0.25))),
+        scale=draw(pick((1.0, 0.25, HUGE))),
         bias=draw(pick((0.5, 0.0, 1.0))),
     )
 
 
 def extremal(make: Make) -> Iterator[SystemSpec]:
     """Units that are alike, driven by a constant input so small that they are linear: each cell in
-    its best norm, and a linear system in every norm."""
+    its best norm, and a linear system in every norm; and units that one input saturates."""
     alike = make(
         cell="linear", regime="driven", inputs="constant", n=2, T=20, K=16,
         lam=0.5, scale=2.0**-12, epsilon=2.0**-4, seed=6, batch=1, sequences=3, bias=0.5,
@@ -115,6 +117,17 @@ def extremal(make: Make) -> Iterator[SystemSpec]:
         yield of_cell
         if cell.startswith(PREFIX):
             yield from (replace(of_cell, layer=layer, norm="perron") for layer in (0, 1, 2))
+    for norm in norms_here("rnn-tanh"):
+        yield replace(
+            alike, cell="rnn-tanh", norm=norm, inputs="impulse", scale=HUGE, lam=0.125, bias=0.0,
+            epsilon=0.26,
+        )  # fmt: skip
+        yield replace(alike, cell="rnn-tanh", norm=norm, regime="shift", n=3, scale=HUGE)
+    for over in SETS[1:]:
+        for cell in ("linear", "rnn-tanh", "lstm", "gru", "min-gru"):
+            yield replace(
+                alike, cell=cell, over=over, lam=0.125 if cell in LARGE else 0.5, scale=1.0
+            )
     for dtype in DTYPES:
         yield replace(alike, cell="rnn-tanh", scale=1.0, n=3, lam=0.9375, dtype=dtype, seed=7)
 

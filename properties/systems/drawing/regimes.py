@@ -25,7 +25,8 @@ def generator(spec: SystemSpec, member: int, stream: int = 0) -> np.random.Gener
 
 def normal(rng: np.random.Generator, *shape: int) -> Array:
     """Standard normal draws on the grid of multiples of 2⁻²⁰."""
-    return np.round(rng.standard_normal(shape) * GRID) / GRID
+    drawn: Array = np.rint(rng.standard_normal(shape) * GRID) / GRID
+    return drawn
 
 
 def product(A: Array, v: Array) -> Array:
@@ -58,9 +59,9 @@ def scaled_to(W: Array, norm: float) -> Array:
 
 def orthogonal_matrix(rng: np.random.Generator, n: int) -> Array:
     """A product of n Householder reflections of normal vectors: orthogonal to rounding."""
-    Q = np.eye(n)
-    for v in normal(rng, n, n):
-        square = float(lengths(v)) ** 2
+    Q, vectors = np.eye(n), normal(rng, n, n)
+    for v, size in zip(vectors, lengths(vectors).tolist(), strict=True):
+        square = size**2
         if square > 0:
             # Qᵀ v; an accumulation is summed in order.
             along = np.add.accumulate(Q * v[:, None], axis=0)[-1] + 0.0

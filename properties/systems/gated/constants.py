@@ -51,7 +51,17 @@ def of_gru(gated: Gated, cell: GRU) -> dict[str, Tensor]:
         "r_bar": most(r).amax(1), "z_bar": z.range.high.amax(1), "z_low": z.range.low.amin(1),
         "c_n_inf": gated.cell.b_hh.detach()[:, 2 * gated.cell.n :].abs().amax(1),
     }  # fmt: skip
-    return found | row_sums(gated, "rzn")
+    found |= row_sums(gated, "rzn")
+    return found | {"theta_gru": theta_gru(found), "theta_gru_still": theta_gru(found, moves=False)}
+
+
+def theta_gru(of: dict[str, Tensor], moves: bool = True) -> Tensor:
+    """The least θ < 1 with 2‖W_n‖, (3/2)‖W_r‖ ≤ θ and 2‖W_z‖ ≤ θ(1 − z̄), or without that; infinite
+    where there is none, or ‖c_n‖ > 1."""
+    turned = div_up(2 * of["W_z_inf"], subtract_down(1.0, of["z_bar"]))
+    rows = torch.stack([2 * of["W_n_inf"], 1.5 * of["W_r_inf"], turned if moves else 0 * turned])
+    found = rows.amax(0) * ROOM
+    return torch.where((found < 1) & (of["c_n_inf"] <= 1), found, torch.inf)
 
 
 def theta(of: dict[str, Tensor], square: bool = True) -> Tensor:

@@ -89,6 +89,16 @@ def open_reset(make: Make) -> SystemSpec:
     return scalar(make, {"n": 0.75}, {"r": 20.0, "z": -1.0}, [2.0**-12], [-(2.0**-12)])
 
 
+def stable_candidate() -> SystemSpec:
+    """Constant gates, and a candidate as steep as θ = 0.9 of the stable set lets it be."""
+    return scalar(Gru, {"n": 0.45}, {"r": 20.0, "z": -1.0}, [2.0**-12], [-(2.0**-12)])
+
+
+def stable_update() -> SystemSpec:
+    """h = 1 against ν = −1, with an update gate half open that moves."""
+    return scalar(Gru, {"z": 0.25}, {"z": -0.25, "n": -20.0}, [CORNER], [0.96875])
+
+
 def steep_update(make: Make) -> SystemSpec:
     """h = 1 against ν = −1, half way between them: what the update gate moves counts in full."""
     return scalar(make, {"z": 3.0}, {"z": -3.0, "n": -20.0}, [CORNER], [0.96875])
@@ -119,6 +129,8 @@ GATED_SPECIAL: dict[str, SystemSpec] = {
     "full-cell": full_cell(),
     "open-reset": open_reset(Gru),
     "open-reset-cho": open_reset(GruCho),
+    "stable-candidate": stable_candidate(),
+    "stable-update": stable_update(),
     "steep-update": steep_update(Gru),
     "steep-update-cho": steep_update(GruCho),
     "steep-reset": steep_reset(),

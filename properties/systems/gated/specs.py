@@ -75,5 +75,5 @@ def gated(make: Make, title: str, assumption: str, quantities: Sequence[str]) ->
 
 
 LSTM = gated(Lstm, "LSTM", "cells", OF_LSTM)
-GRU = gated(Gru, "GRU", "gru", OF_GRU)
+GRU = gated(Gru, "GRU", "gru", (*OF_GRU, "theta_gru", "theta_gru_still"))
 GRU_CHO = gated(GruCho, "GRU, Cho", "gru", OF_GRU)

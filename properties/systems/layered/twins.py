@@ -14,13 +14,14 @@ from flint import arb, fmpq
 
 from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import ALL
+from impl.arithmetic.elementary import Scalable
 from impl.arithmetic.rationals import Rationals
 
 ZERO = fmpq(0)
 
 
 @dataclass(frozen=True, eq=False)
-class Twin:
+class Twin(Scalable):
     """Two columns, and what is known of one − two, unit by unit."""
 
     one: Columns
@@ -51,6 +52,10 @@ class Twin:
 
     def __neg__(self) -> Self:
         return type(self)(-self.one, -self.two, [None if g is None else -g for g in self.gap])
+
+    def constant(self, c: float) -> Self:
+        """That number in the place of each unit, in both columns."""
+        return type(self)(self.one.constant(c), self.two.constant(c), [ZERO] * self.size)
 
     def sigmoid(self) -> Self:
         """1/(1 + e⁻ᵃ)."""

@@ -30,7 +30,8 @@ INWARD = 1 - 2.0**-40
 def other_inputs(batch: Members) -> Tensor:
     """x′ (B, T, d, S)."""
     if "other inputs" not in batch.cache:
-        batch.cache["other inputs"] = batch.x + moves(batch)
+        moved = batch.x + moves(batch)
+        batch.cache["other inputs"] = moved if batch.cells is None else batch.cells.within(moved)
     found: Tensor = batch.cache["other inputs"]
     return found
 
@@ -40,7 +41,10 @@ def x_gap(batch: Members) -> Array:
     x, other = (inputs.detach().transpose(2, 3) for inputs in (batch.x, other_inputs(batch)))
     apart = norm_up(torch.maximum(add_up(x, -other), add_up(other, -x))).amax(1)
     if batch.cells is not None:
-        apart = torch.where(norm_up(other).amax(1) <= batch.B_x[:, None], apart, torch.inf)
+        inside = (norm_up(other).amax(1) <= batch.B_x[:, None]) & batch.cells.allows(
+            other_inputs(batch)
+        )
+        apart = torch.where(inside, apart, torch.inf)
     return np.asarray(apart.cpu().numpy()[:, :, None])
 
 

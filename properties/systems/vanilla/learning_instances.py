@@ -34,7 +34,10 @@ def gradients() -> Iterator[SystemSpec]:
     for trained in ("W", "U"):
         yield scalar(lam=0.75, trained=trained, T=9, K=9, seed=2)
     yield scalar(activation="tanh", lam=0.75, T=80, K=32, scale=2.0**-20)
-    yield scalar(activation="relu", lam=0.75, trained="U", T=12, K=8, bias=0.5, batch=4)
+    for loss in ("linear", "squared"):  # so that every run meets each loss on a kinked cell
+        yield scalar(
+            activation="relu", lam=0.75, trained="U", loss=loss, T=12, K=8, bias=0.5, batch=4
+        )
 
 
 def long_gradients() -> Iterator[SystemSpec]:

@@ -265,3 +265,28 @@ def test_no_rounding_bound_where_the_dtype_overflows(dtype: torch.dtype, bound: 
     assert torch.isinf(h).all()
     assert certify(model, bound, cell="linear").rounding is None
     assert certify(model, 1.0, cell="linear").rounding is not None
+
+
+def test_what_units_return_bounds_a_window():
+    """tanh returns at most 1: at B = 10³⁰⁰ the window is that of √n, not of B; a linear system's
+    grows with B."""
+    told = [certify(contractive(4, "rnn-tanh", 0.5), B, norm="spectral") for B in (10.0, 1e300)]
+    assert told[0].windows == told[1].windows
+    for epsilon, k in told[1].windows:
+        assert k == math.ceil(math.log(2 / epsilon) / -math.log(told[1].lam))
+    assert told[1].constants["radius"] == 2.0
+    free = certify(contractive(4, "linear", 0.5), 1e300, norm="spectral")
+    assert (free.constants["radius"], free.windows[0][1]) == (math.inf, 1006)
+
+
+def test_a_half_infinite_box_is_a_box():
+    """An LSTM whose forget gate rounds to 1 at the bound: |h| is bounded though |c| is not, and
+    what is printed of it is of that box."""
+    layer = torch.nn.LSTM(1, 1)
+    with torch.no_grad():
+        for part in layer.parameters():
+            part.fill_(0.5)
+    told = certify(layer, 1e3)
+    assert told.constants["h_bar"] <= 1
+    assert told.constants["B_c"] == math.inf
+    assert "box" in told.states

@@ -15,7 +15,8 @@ from impl.gradients.adjoint import (
     tb_gaps,
     tbptt_gaps,
 )
-from impl.gradients.loss import LOSSES, loss
+from impl.gradients.adjoint_error import gradient_error
+from impl.gradients.loss import LOSSES, Loss, loss
 from impl.models.rnn import RNN
 
 T = 6
@@ -100,7 +101,52 @@ def test_chunks(reading: Callable[..., Tensor], monkeypatch: pytest.MonkeyPatch)
     cell, x, p = random_system("tanh", "squared", B=3, S=3)
     together = reading(cell, x, 4, p)
     monkeypatch.setattr(impl.gradients.adjoint, "_WORKSPACE", 1)
+    monkeypatch.setattr(impl.gradients.window_gradients, "_BLOCK", 1)
     torch.testing.assert_close(reading(cell, x, 4, p), together, **CLOSE)
+
+
+@pytest.mark.parametrize("trained", ["WUb", "Wb", "U"])
+@pytest.mark.parametrize("name", ["tanh", "relu", "gelu"])
+@pytest.mark.parametrize(("K", "block"), [(0, 1), (1, 2**20), (4, 2 * 16 * 4 * 11), (T, 2**20)])
+def test_both_ways(
+    name: str, trained: str, K: int, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Plain tensors go in blocks, in place, those of which a derivative is asked from step to step:
+    to the same gaps."""
+    monkeypatch.setattr(impl.gradients.window_gradients, "_BLOCK", block)
+    cell, x, p = random_system(name, "squared", B=3, S=3)
+    plain = gradient_gaps(cell, x, K, p, trained)
+    slow = gradient_gaps(cell, x.clone().requires_grad_(), K, p, trained).detach()
+    torch.testing.assert_close(plain, slow, **CLOSE)
+
+
+def column(activation: str, criterion: str) -> tuple[RNN, Tensor, Loss]:
+    """Cells, one sequence each, and a loss."""
+    B, T, n, d, p = 5, 7, 4, 3, 2
+    draw = torch.Generator().manual_seed(3)
+
+    def normal(*shape: int) -> torch.Tensor:
+        return torch.randn(*shape, dtype=torch.float64, generator=draw)
+
+    W = 0.8 * torch.linalg.qr(normal(B, n, n))[0] / ACTIVATIONS[activation].slope
+    cell = RNN(W, normal(B, n, d), normal(B, n), ACTIVATIONS[activation])
+    return cell, normal(B, T, d, 1), loss(criterion, normal(B, p, n), normal(B, p))
+
+
+@pytest.mark.parametrize("kind", ["squared", "linear", "cross-entropy"])
+@pytest.mark.parametrize("activation", ["tanh", "relu", "softplus", "identity"])
+@pytest.mark.parametrize("late", [False, True])
+def test_one_column_both_ways(activation: str, kind: str, late: bool) -> None:
+    """Both are within the bound on the error of either; starts hold the state at zero alike."""
+    cell, x, criterion = column(activation, kind)
+    starts = torch.tensor([0.0, 1, 3, 6, 7], dtype=torch.float64) if late else None
+    ways = (x, x.clone().requires_grad_())
+    one, two = (last_gradient(cell, way, criterion, starts).flat().detach() for way in ways)
+    error = gradient_error(cell, x, criterion)[:, 0]
+    off = torch.linalg.vector_norm((one - two)[:, 0], dim=1)
+    if activation == "relu":  # no bound is known where some |z| is tiny
+        error = error.clamp(max=1e-9)
+    assert (off <= 2 * error).all()
 
 
 def test_starts() -> None:

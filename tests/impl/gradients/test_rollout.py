@@ -4,18 +4,19 @@ from torch import Tensor
 
 from impl.arithmetic.activation import activation
 from impl.errors import PrecisionError, RangeError, ShapeError
+from impl.gradients import windows
 from impl.gradients.rollout import rollout, states, truncations
 from impl.models.rnn import RNN
 
 B, N, D, T, S = 3, 5, 2, 9, 4
 
 
-def random_cell(name: str = "tanh", seed: int = 0) -> tuple[RNN, Tensor]:
+def random_cell(name: str = "tanh", seed: int = 0, n: int = N) -> tuple[RNN, Tensor]:
     """A cell with inputs, some of them large."""
     draw = torch.Generator().manual_seed(seed)
-    shapes = ((B, N, N), (B, N, D), (B, N), (B, T, D, S))
+    shapes = ((B, n, n), (B, n, D), (B, n), (B, T, D, S))
     W, U, b, x = (torch.randn(*s, dtype=torch.float64, generator=draw) for s in shapes)
-    return RNN(W / 3, U, b, activation(name)), x
+    return RNN(W * (5 / n) ** 0.5 / 3, U, b, activation(name)), x
 
 
 def one_at_a_time(cell: RNN, member: int, inputs: Tensor) -> Tensor:
@@ -44,6 +45,22 @@ def test_truncations_are_the_plain_loop(name: str, K: int) -> None:
             for k in range(K + 1):
                 expected = one_at_a_time(cell, member, inputs[T - k :])
                 torch.testing.assert_close(short[member, :, k, s], expected, **close)
+
+
+@pytest.mark.parametrize("name", ["tanh", "relu", "gelu"])
+@pytest.mark.parametrize(("n", "K"), [(N, 0), (N, 1), (N, 4), (N, T), (40, 5)])
+def test_both_ways(name: str, n: int, K: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plain tensors go in blocks, in place, those of which a derivative is asked from step to step:
+    to the same states, and so do two sequences that are not next to each other in memory."""
+    monkeypatch.setattr(windows, "_BLOCK", 2 * (K + 1) * S * n)  # two systems, then one
+    cell, x = random_cell(name, n=n)
+    for inputs in (x, x[..., ::2]):
+        plain = [*truncations(cell, inputs, K), states(cell, inputs)]
+        slow = inputs.clone().requires_grad_()
+        for one, other in zip(
+            plain, [*truncations(cell, slow, K), states(cell, slow)], strict=True
+        ):
+            torch.testing.assert_close(one, other.detach(), rtol=0, atol=1e-13)
 
 
 def test_ends() -> None:

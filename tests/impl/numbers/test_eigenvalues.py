@@ -73,8 +73,12 @@ def test_gaussian(n):
 
 
 def test_too_large(monkeypatch):
-    """Matrices beyond the size of ball arithmetic are not judged."""
+    """Matrices beyond the size are not judged; beyond that of ball arithmetic by floats alone."""
+    monkeypatch.setattr(eigenvalues, "EXACT_SIZE", 1)
     monkeypatch.setattr(eigenvalues, "BALL_SIZE", 1)
+    assert outside([[2.0, 0.0], [0.0, 1.5]]) is not None
+    assert outside([[0.5, 0.0], [0.0, 0.25]]) is None
+    monkeypatch.setattr(eigenvalues, "FLOAT_SIZE", 1)
     assert outside([[2.0, 0.0], [0.0, 2.0]]) is None
 
 

@@ -43,21 +43,23 @@ def true_of_truncated(told, weights):
         K = max(factor / lam**m for m, factor in enumerate(factors[:-1]))
         contracts = factors[-1] <= lam**r * MORE
         drive, C, c = euclidean(D, U, offset, L, B), 1 / D.diagonal().min(), D.max()
-        fed = euclidean(D, U, 0 * offset, L, 1.0)
+        fed, corner = euclidean(D, U, 0 * offset, L, 1.0), np.linalg.norm(told["weights"])
     else:
         factor, drive, C, c = one_step(told["norm"], told["weights"], W, U, offset, L, B)
         _, fed, _, _ = one_step(told["norm"], told["weights"], W, U, 0 * offset, L, 1.0)
-        contracts = factor <= lam * MORE
+        contracts, corner = factor <= lam * MORE, largest(told["norm"], told["weights"], n)
     plain = euclidean(np.eye(n), U, offset, L, B)
     reached = [
         (size["drive"], K * drive), (size["equivalence"], C), (size["reach"], K * c),
         (size["L_rho"], L), (size["M_rho"], M), (size["W_norm"], np.linalg.norm(W, 2)),
         (size["U_norm"], np.linalg.norm(U, 2)), (size["L_x"], L * np.linalg.norm(U, 2)),
-        (size["S_0"], plain), (size["gain"], C * K * fed / (1 - lam) if lam < 1 else math.inf),
+        (size["S_0"], plain), (size["radius"], M * K * corner),
+        (size["gain"], C * K * fed / (1 - lam) if lam < 1 else math.inf),
         (size["B_h"], min(C * K * drive / (1 - lam), M * n**0.5) if lam < 1 else math.inf),
     ]  # fmt: skip
+    start = min(size["drive"] / (1 - lam) if lam < 1 else math.inf, size["radius"])
     windows = [
-        (entry["eps"] * (1 - lam), size["equivalence"] * size["drive"] * lam ** entry["k"])
+        (entry["eps"], size["equivalence"] * start * lam ** entry["k"])
         for entry in told["truncation"]
     ]
     state, unit = told["rounding"]["state"], UNIT[told["dtype"]]
@@ -100,6 +102,16 @@ def one_step(norm, weights, W, U, offset, L, B):
     inverse = np.linalg.inv(Q)
     factor = L * np.linalg.norm(Q @ W @ inverse, 2)
     return factor, euclidean(Q, U, offset, L, B), np.linalg.norm(inverse, 2), np.linalg.norm(Q, 2)
+
+
+def largest(norm, weights, n):
+    """The norm of a state of n units that are all 1 at most."""
+    v = np.array(np.ones(n) if weights is None else weights)
+    if norm == "one":
+        return n
+    if norm in ("infinity", "perron"):
+        return (1 / v).max()
+    return np.linalg.norm(np.abs(v) if v.ndim == 1 else np.abs(v).sum(1))
 
 
 def true_of_unitary(told, V, U, b_ih, b_hh):

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from msgspec.structs import replace
 
 from impl.cells.stacks.stack import PREFIX
 from impl.cells.table import CELLS, kind_of
@@ -44,6 +45,9 @@ CERTIFY = {
     "shape.n": SHARE,
     "shape.d": SHARE,
     "input_bound": SHARE,
+    "inputs.low[]": SHARE,
+    "inputs.high[]": SHARE,
+    "inputs.rows": SHARE,
     "constants.equivalence": "C_told",
     "constants.reach": "c_told",
     "constants.drive": "S_told",
@@ -146,6 +150,17 @@ def test_every_number_of_a_certificate(cell: str) -> None:
     told = {value for _, value in numbers(document)}
     held = (value for _, value in numbers([list(vars(certificate).values())]))
     assert {v for v in held if math.isfinite(v)} <= told
+
+
+@pytest.mark.parametrize("over", ["box", "rows"])
+def test_sets_of_inputs(over: str) -> None:
+    """The ends of a box, and what else is printed of a set, are judged."""
+    spec = spec_of("rnn-tanh", over=over)
+    _, certificate = certified(spec, 0)
+    assert certificate.inputs is not None
+    assert strangers(certificate.to_json(), CERTIFY) == []
+    used = shares(point(build(replace(spec, member=0)), 0, 0))
+    assert "inputs 0" in used
 
 
 @pytest.mark.parametrize("cell", COMMON)

@@ -7,7 +7,8 @@ import pytest
 from properties.attacks.budget import Budget
 from properties.attacks.campaign import attack_claim
 from properties.attacks.shrink import shrink
-from properties.judging.agreement import DisagreementError, require_agreement
+from properties.errors import DisagreementError
+from properties.judging.agreement import require_agreement
 from properties.judging.judge import judge
 from properties.measures.table import MEASURES
 from properties.systems.batch import build

@@ -18,6 +18,7 @@ from worker_jobs import die_once, fail, square
 
 from properties.attacks.budget import profile
 from properties.errors import InputError
+from properties.judging import meter
 from properties.runs import cluster as module
 from properties.runs.cluster import Cluster, ClusterError, reached
 from properties.runs.parts import PartResult, chosen_claims, parts_of
@@ -88,6 +89,13 @@ def test_everything_is_done_once(cluster, monkeypatch) -> None:
     found = list(cluster.each(square, [(n,) for n in range(7)]))
     assert sorted(answer for answer, _ in found) == [n * n for n in range(7)]
     assert list(cluster.each(square, [])) == []
+
+
+def test_checks_made_there_are_counted_here(cluster) -> None:
+    """For who waits; once more than in a cluster of processes, for this one's worker is in ours."""
+    before = meter.total()
+    assert len(list(cluster.each(meter.made, [(5,), (7,)]))) == 2
+    assert meter.total() - before == 2 * 12
 
 
 def test_a_run_that_is_left_begins_no_more(cluster, monkeypatch) -> None:

@@ -2,9 +2,11 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from msgspec.structs import replace
 
 from reports.pages.experiment import Page, Paragraph, Plot, Section, Table, render_experiment
 from reports.pages.figure import Series
+from reports.pages.page import render
 
 pytestmark = pytest.mark.slow
 
@@ -27,6 +29,32 @@ CLIPPED = """() => {
   if (document.documentElement.scrollWidth > wide) found.push('the page is wider than it may be');
   return found;
 }"""
+TOUCHING = """() => {
+  const found = [];
+  for (const axis of document.querySelectorAll('svg.chart .axis')) {
+    const boxes = [...axis.querySelectorAll('text')].map((text) => text.getBoundingClientRect());
+    boxes.forEach((one, i) => boxes.slice(i + 1).forEach((other, j) => {
+      const beside = one.left - 1 < other.right && other.left - 1 < one.right;
+      if (beside && one.top < other.bottom && other.top < one.bottom)
+        found.push([...axis.querySelectorAll('text')].map((text) => text.textContent).join(' '));
+    }));
+  }
+  return found;
+}"""
+BROKEN = """() => {
+  const found = [];
+  for (const cell of document.querySelectorAll('th, td:first-child, .changes td')) {
+    if (cell.closest('thead')?.clientWidth < 2) continue;  // for readers that hear it
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) for (const word of texts.currentNode.data.matchAll(/[^\\s-]+/g)) {
+      const range = document.createRange();
+      range.setStart(texts.currentNode, word.index);
+      range.setEnd(texts.currentNode, word.index + word[0].length);
+      if (range.getClientRects().length > 1) found.push(word[0]);
+    }
+  }
+  return found;
+}"""
 AT = [(width, theme) for width in (360, 768, 1280) for theme in ("light", "dark")]
 
 
@@ -46,8 +74,30 @@ def test_nothing_leaves_and_nothing_bars(opened, told, width, theme):
     page, said = opened(told, width, theme)
     page.evaluate(UNFOLD)
     assert page.evaluate(CLIPPED) == []
+    assert page.locator("svg.chart .axis text").count() > 50
+    assert page.evaluate(TOUCHING) == []
+    assert page.evaluate(BROKEN) == []
     found = Axe().run(page).response["violations"]
     assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found] == []
+    assert said == []
+
+
+def test_ten_thousand_checks(opened, run, tmp_path):
+    """A page of them is no larger than another; what is not there is counted to the last."""
+    claim = run.claims[1]
+    many = tuple(
+        replace(claim, id=f"claim-{i}", tightest=claim.tightest[:1] * 100) for i in range(100)
+    )
+    path = tmp_path / "index.html"
+    path.write_bytes(render(replace(run, claims=many)))
+    assert path.stat().st_size < 2_000_000
+    page, said = opened(path)
+    here = page.locator("section.claim > details > .checks > li").count()
+    left = page.locator("p", has_text="more checks of this list stand in run.json")
+    told = left.evaluate_all("all => all.map((p) => Number(p.textContent.split(' ')[0]))")
+    assert here + sum(told) == 10_000
+    assert here > 450
+    assert page.locator("section.claim h3:visible").count() == 100
     assert said == []
 
 
@@ -130,4 +180,5 @@ def test_pages_of_experiments(opened, tmp_path, width):
     found = Axe().run(page).response["violations"]
     assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found] == []
     assert page.evaluate(CLIPPED) == []
+    assert page.evaluate(BROKEN) == []
     assert said == []

@@ -1,5 +1,7 @@
 """The summary of a run in Markdown."""
 
+import re
+
 from msgspec.structs import replace
 
 from reports import Tally, problems
@@ -7,7 +9,10 @@ from reports.formats.markdown import markdown
 from reports.pages.page import render
 from reports.records.changes import Changes, change
 
-HOSTILE = "<script>alert(1)</script>|\n# \x1b[31m[x](javascript:alert(1)) `_*"
+HOSTILE = (
+    "<script>alert(1)</script>|\n# \x1b[31m[x](javascript:alert(1)) `_*"
+    " https://evil.example WWW.evil.example a@b.example"
+)
 
 
 def test_a_run_that_passes(run):
@@ -30,7 +35,7 @@ def test_a_run_that_holds_and_regresses(run):
     page = render(run, changes).decode()
     assert "<title>FAILS · rnnbounds: Every claim holds, but something regressed.</title>" in page
     assert "✗</span> Every claim holds, but something regressed.</h1>" in page
-    assert "<li>regressed: truncation: proof: proved → not proved</li>" in page
+    assert "<li>regressed: truncation: proof: proved → not proved" in page
     improved = replace(changes, rows=(replace(row, kind="improved"),))
     assert markdown(run, improved).startswith("## rnnbounds: all bounds hold\n")
     assert "FAILS" not in render(run, improved).decode()
@@ -56,6 +61,9 @@ def test_hostile_strings_are_text(run):
     claim = replace(run.claims[0], id=HOSTILE, tally=Tally(violated=1))
     bad = replace(run, claims=(claim,), profile=HOSTILE, missing_parts=(HOSTILE,))
     told = markdown(bad)
-    assert not set("<[`\x1b") & set(told)
+    assert not set("<[`\x1b@") & set(told)
+    assert not re.search(r"(?i)://|www\.", told)
+    assert "https&#58;//evil.example WWW&#46;evil.example" in told
+    assert "missing://x" not in markdown(run, Changes(old="missing://x", new="b"))
     assert told.splitlines()[-1].count("|") == 8
     assert len(markdown(replace(bad, claims=(replace(claim, id="x" * 10**6),)))) < 20_000

@@ -4,7 +4,7 @@ import pytest
 
 from reports.gate.thresholds import SettingsError, Thresholds, thresholds
 
-SHARES = ("tightness", "luck", "form-luck", "pairs", "all-pairs", "cells")
+SHARES = ("tightness", "luck", "chance", "pairs", "all-pairs", "cells")
 
 
 def test_the_defaults(tmp_path):
@@ -53,7 +53,7 @@ def test_what_cannot_be_read(tmp_path, words):
     line = str(caught.value)
     assert line.startswith(str(path))
     assert line.isprintable()
-    assert "[tool.rnnbounds] may set tightness, luck, form-luck, pairs, all-pairs," in line
+    assert "[tool.rnnbounds] may set tightness, luck, chance, pairs, all-pairs," in line
 
 
 def test_what_is_no_file(tmp_path):

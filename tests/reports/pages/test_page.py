@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from reports import Run, decode, encode, load
 from reports.pages.formula import NARROW, pieces, width
 from reports.pages.frame import SILENT
+from reports.pages.ledger import Repeated, told
 from reports.pages.mathml import mathml
-from reports.pages.page import SHOWN, render, write_report
+from reports.pages.page import SHOWN, render, shown, write_report
 from reports.pages.summary import reach, summarise
 from reports.records.changes import Changes, change
 
@@ -136,8 +137,8 @@ def test_prose_does_not_show_as_a_proof(run):
     page = Page(render(replace(run, claims=(*others, replace(claim, ledgers=ledgers)))))
     text = " ".join(page.text.split())
     prose = f"{len(ledgers)} step{'s' if len(ledgers) > 1 else ''}"
-    for told in ("△ not proved", "stands, not proved", f"1 resting on {prose} in prose"):
-        assert told in text, told
+    for words in ("△ not proved", "stands, not proved", f"1 resting on {prose} in prose"):
+        assert words in text, words
     assert "FAILS" not in text
 
 
@@ -275,6 +276,39 @@ def test_lists_of_checks_end(run, check):
     assert f"{10_000 - SHOWN:,} more checks of this list stand in run.json" in data.decode()
     assert data.count(b'<pre class="replay">') == SHOWN + len(claim.variants)
     assert len(data) < 2_000_000
+
+
+def test_all_lists_together_end(run, check):
+    """Where many lists are long, each is the shorter; a few are shown of each, however many."""
+    claim = run.claims[0]
+    lists = [replace(claim, tightest=(check(),) * 80, variants=()) for _ in range(125)]
+    assert shown(replace(run, claims=tuple(lists[:20]))) == SHOWN
+    assert shown(replace(run, claims=tuple(lists))) == 4
+    assert shown(replace(run, claims=tuple(lists) * 20)) == 1
+
+
+def test_a_command_stands_as_it_is_typed(run, check):
+    """With quotation marks as such, which between tags need no escape; what is markup does."""
+    claim = replace(run.claims[0], tightest=(replace(check(), replay="""say '{"a":"<b>"}'"""),))
+    data = render(replace(run, claims=(claim,)))
+    assert b"""<pre class="replay">say '{"a":"&lt;b&gt;"}'</pre>""" in data
+
+
+def test_a_step_is_told_once(run):
+    """What two forms of a claim prove alike stands with the first; the second names it in its
+    place."""
+    first, second = run.claims[1].ledgers
+    own = replace(second.steps[1], statement="h_start <= 7*S_0")
+    ledgers = (first, replace(second, steps=(second.steps[0], own, second.steps[2])))
+    (_, before), (_, after) = told(ledgers)
+    assert before == list(first.steps)
+    assert after == [
+        Repeated("finite", second.steps[:1]), own, Repeated("finite", second.steps[2:]),
+    ]  # fmt: skip
+    assert told((first, second))[1][1] == [Repeated("finite", first.steps)]
+    page = Page(render(replace(run, claims=(replace(run.claims[1], ledgers=ledgers),)))).text
+    assert page.count("1 step as in form finite: ") == 2
+    assert page.count(own.statement) == 1
 
 
 def test_what_changed_is_told(run):

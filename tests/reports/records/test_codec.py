@@ -151,7 +151,7 @@ def test_a_record_of_the_schema_before_is_read(run):
     for claim in document["claims"]:
         del claim["group"]
         for form in claim["forms"]:
-            del form["curve"]
+            del form["curve"], form["examples"]
         for attack in claim["attacks"].values():
             del attack["seeded"]
     published = json.loads(files("reports").joinpath("schema/run-1.json").read_bytes())

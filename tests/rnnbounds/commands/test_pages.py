@@ -3,7 +3,11 @@
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
+from msgspec.structs import replace
+
+from reports import load
 
 
 def test_the_same_page(call, verified, tmp_path):
@@ -16,6 +20,28 @@ def test_the_same_page(call, verified, tmp_path):
         assert (out / name).read_bytes() == (verified / name).read_bytes()
     document = call("report", verified / "run.json", "--out", out, "--format", "json").json
     assert document == {"page": str(out / "index.html"), "problems": []}
+
+
+def test_what_changed_since_a_baseline(call, refused, verified, tmp_path):
+    """On the page, in the text and in JSON; exit 1 on a regression; the baseline stays."""
+    record, out, old = verified / "run.json", tmp_path / "again", tmp_path / "old.json"
+    run = load(record)
+    claim = run.claims[0]
+    ledgers = tuple(replace(ledger, axioms=()) for ledger in claim.ledgers)
+    for claims, code, words in (
+        ((claim,), 0, "nothing regressed, and nothing else changed"),
+        ((replace(claim, ledgers=ledgers),), 1, "REGRESSED: "),
+    ):
+        old.write_bytes(msgspec.json.encode(replace(run, claims=claims)))
+        options = ("report", record, "--out", out, "--baseline", old)
+        outcome = call(*options)
+        assert (outcome.code, words in outcome.out) == (code, True)
+        page = (out / "index.html").read_text()
+        assert "What changed since the baseline" in page
+        assert ("something regressed" in page) == bool(code)
+        document = call(*options, "--format", "json").json
+        assert document["changes"]["schema"] == "rnnbounds/changes/1"
+    assert "are one file" in refused("report", record, "--out", out, "--baseline", out / "run.json")
 
 
 def test_a_failed_run(call, tiny, tmp_path):

@@ -22,7 +22,7 @@ EACH = pytest.mark.parametrize("name", SMALL)
 @pytest.fixture
 def ran(name, small_run):
     """A small run: its folder, its record, and how often it advanced."""
-    if name == "sunspots":
+    if name in ("sunspots", "certifiable"):
         pytest.importorskip("statsmodels")
     return small_run(name)
 

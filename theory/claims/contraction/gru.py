@@ -11,7 +11,7 @@ from sympy import Abs, Expr, Rational
 from theory.axioms.entries import DIFFERENCES
 from theory.axioms.gates import LEAST_BOUND
 from theory.claims.contraction.box import CONTRACTS
-from theory.language import ONE, ZERO, Assumption, Statement, at, le, symbols
+from theory.language import ONE, ZERO, Assumption, Statement, assume, at, le, lt, symbols
 from theory.language.terms.gates import GATED_RUN, gated_run, to_output
 from theory.language.terms.variables import a, b, i, j, m, x
 from theory.language.terms.vectors import entry
@@ -30,6 +30,7 @@ from theory.models.gates.gru_model import (
     N,
     R,
     Z,
+    c_n_inf,
     cho_kappa,
     factor,
     output,
@@ -41,6 +42,7 @@ from theory.proof import Claim, Form, Source, step, theorem
 
 gate_gap, gate_state_gap, h_size, lam_box, T = symbols("gate_gap gate_state_gap h_size lam_box T")
 gate_gap_box, gate_state_gap_box = symbols("gate_gap_box gate_state_gap_box")
+theta_gru, theta_gru_still = symbols("theta_gru theta_gru_still")
 
 
 def contraction(
@@ -63,6 +65,44 @@ def contraction(
 
 TORCH = contraction("torch", N, torch_kappa, "gru", GRU, HIDDEN_BIAS)
 CHO_FORM = contraction("cho", CHO_N, cho_kappa, "gru-cho", CHO)
+room = 1 - Z.bar
+THETA = assume(
+    "theta", "θ is large enough and below 1: 2‖W_n‖, (3/2)‖W_r‖ ≤ θ and 2‖W_z‖ ≤ θ(1 − z̄)"
+).that(
+    le(2 * N.size, theta_gru),
+    le(3 * R.size, 2 * theta_gru),
+    le(2 * Z.size, theta_gru * room),
+    lt(theta_gru, ONE),
+)
+SMALL_BIAS = Assumption("small hidden bias", "‖c_n‖_∞ ≤ 1", le(c_n_inf, ONE))
+AT_MOST_ONE = assume("at most one", "r̄, z̄ ≤ 1, as the gates are, and z_low ≤ z̄").that(
+    le(R.bar, ONE), le(Z.bar, ONE), le(z_low, Z.bar)
+)
+SUFFICIENT = theorem(
+    "sufficient",
+    le(gate_gap, (1 - (1 - theta_gru) * room) * gate_state_gap),
+    (*TORCH.assumptions, THETA, SMALL_BIAS, AT_MOST_ONE),
+    "gru",
+    (
+        *steps(N, torch_kappa),
+        step("what resets", le(R.size * (N.size + c_n_inf), theta_gru)).by(
+            "theta", "small hidden bias"
+        ),
+        step("what passes", le(R.bar * N.size, theta_gru / 2)).by("theta", "at most one"),
+        step("candidate", le(torch_kappa, Rational(3, 4) * theta_gru)).by(
+            "what resets", "what passes"
+        ),
+        step("factor", le(factor(torch_kappa), 1 - (1 - theta_gru) * room)).by(
+            "candidate", "theta", "at most one"
+        ),
+    ),
+    note="the stable set of GRUs, made after Miller & Hardt's of LSTMs: θ < 1 makes λ < 1",
+).by(
+    at("the outputs move", a, b, 0),
+    at("joint state", 0, change.subs(m, 0)),
+    at("joint state", 0, one - two),
+    "factor",
+)
 UNITS, CHO_UNITS = (
     replace(
         CONTRACTS,
@@ -119,7 +159,7 @@ CONTRACTION_GRU = Claim(
     id="contraction-gru",
     title="A GRU contracts on its invariant box",
     source=Source("Cho et al., Learning Phrase Representations; Miller & Hardt", "section 4"),
-    forms=(TORCH, CHO_FORM, UNITS, CHO_UNITS, INVARIANT),
+    forms=(TORCH, CHO_FORM, UNITS, CHO_UNITS, INVARIANT, SUFFICIENT),
     false_variants=(
         TORCH.variant(
             "update-gate-fixed",
@@ -175,6 +215,16 @@ CONTRACTION_GRU = Claim(
             "one-step-size",
             "the outputs are taken to stay where one step can bring them",
             le(h_size, 1 - z_low),
+        ),
+        SUFFICIENT.variant(
+            "two-fifths",
+            "2/5 of θ where ‖W_n‖ alone takes a half",
+            le(gate_gap, (1 - (1 - Rational(2, 5) * theta_gru) * room) * gate_state_gap),
+        ),
+        SUFFICIENT.variant(
+            "update-gate-free",
+            "the update gate is left out of θ",
+            le(gate_gap, (1 - (1 - theta_gru_still) * room) * gate_state_gap),
         ),
     ),
     extremal="one unit, W_z = W_r = 0, an open reset gate and states around 0, where tanh is steep",

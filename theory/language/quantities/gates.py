@@ -83,6 +83,21 @@ _CERTIFIED = (
             "c_n_inf", "‖b_hn‖_∞ of the candidate's hidden bias", _MAXIMUM, r"\lVert c_n\rVert"
         ),
     ),
+    *of(
+        "gru",
+        certified(
+            "theta_gru",
+            "the θ of the stable set: 2‖W_n‖, (3/2)‖W_r‖ ≤ θ, 2‖W_z‖ ≤ θ(1 − z̄), for ‖c_n‖ ≤ 1",
+            _ROWS,
+            r"\theta",
+        ),
+        certified(
+            "theta_gru_still",
+            "the same without ‖W_z‖",
+            _ROWS,
+            r"\theta_{still}",
+        ),
+    ),
 )
 
 

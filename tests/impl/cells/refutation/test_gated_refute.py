@@ -8,6 +8,7 @@ from gated_draws import cho, draw, generator, gru, lstm
 from torch import Tensor
 
 from impl.cells.refutation import gated_refute
+from impl.cells.refutation.constants import GIVEN, further
 from impl.cells.refutation.gated_refute import FrozenGated, refute_gated
 from impl.cells.refutation.refute import SIZE
 from impl.certificate.certify import certify
@@ -98,10 +99,10 @@ def test_large_cells_are_left_alone(monkeypatch):
     cell = draw(gru, 2)
     assert refute_gated(cell, torch.ones(SIZE + 1), 1.0) is None
 
-    def lost(*_):
+    def lost(*_, **__):
         raise np.linalg.LinAlgError
 
-    monkeypatch.setattr(gated_refute, "candidates", lost)
+    monkeypatch.setattr(gated_refute, "periodic", lost)
     assert refute_gated(cell, torch.ones(2), 1.0) is None
 
 
@@ -110,6 +111,51 @@ def test_constant_inputs_at_any_scale(B):
     """No constant input that is tried is larger than B, even where B is subnormal."""
     drawn = draw(gru, 3, d=4).U[0].tolist()
     for U in (drawn, [[0.6, 0.8], [0.6, 0.8001]], [[1.0, 2.0, 3.0]], [[1e308, 1e308]]):
-        for x in gated_refute._inputs(np.array(U), B):
+        for x, _ in gated_refute._inputs(np.array(U), B, 2 * np.ones((3, 4))[:, : len(U[0])]):
             assert sum(Fraction(float(a)) ** 2 for a in x) <= Fraction(B) ** 2
     assert B > 0 or len(list(gated_refute._inputs(np.array(U), B))) == 1
+
+
+def leaky(W, U, b, name="tanh"):
+    """An echo-state network without leak, and the box that is proved."""
+    held = {"W": W, "W_in": U, "leak": np.ones(len(W)), "b": b}
+    model = load_model(
+        {key: torch.tensor(part).double() for key, part in held.items()}, f"leaky-{name}"
+    )
+    return model.cell, model.cell.held(1.0).box[0]
+
+
+@pytest.mark.parametrize(("size", "where"), [(8.0, 0.5), (40 / 3, 0.3)])
+def test_inputs_inside_of_the_ball(size, where):
+    """tanh(3h + ux − 4) rests at one point for x = 0 and ±1, at two for x = 4/u: half of the
+    largest input, or one of those that are given."""
+    cell, box = leaky([[3.0]], [[size]], [-4.0])
+    found = refute_gated(cell, box, 1.0)
+    given = np.array([[where], [2.0]])
+    assert (found is None) == (where != 0.5)
+    found = refute_gated(cell, box, 1.0, given)
+    assert found is not None
+    assert abs(found.input[0]) == pytest.approx(where)
+    assert refute_gated(cell, box, 0.1, given) is None
+
+
+@pytest.mark.parametrize("n", [2, 40])
+def test_repellers_lie_in_the_box(n):
+    """A rotation blown up by 1.5, under tanh: no two points of a small period, but 0 repels; of the
+    box that is proved, and nothing where it leaves no room about 0."""
+    c, s = np.cos(1.0), np.sin(1.0)
+    turn = torch.block_diag(*[1.5 * torch.tensor([[c, -s], [s, c]])] * (n // 2))
+    cell, box = leaky(turn.tolist(), np.zeros((n, 1)).tolist(), np.zeros(n).tolist())
+    found = refute_gated(cell, box, 1.0)
+    assert (found.kind, found.period) == ("unstable-orbit", 1)
+    assert 1.5 - 1e-6 < found.modulus <= 1.5 + 1e-6
+    assert refute_gated(cell, 0 * box, 1.0) is None
+
+
+def test_given_inputs_are_so_many():
+    """Evenly taken of all that are within the bound."""
+    rows = np.linspace(-2, 2, 1001)[:, None]
+    found = list(further(np.zeros((2, 1)), 1.0, rows))
+    assert all(abs(float(x[0])) <= 1 for x in found)
+    assert GIVEN / 2 - 2 <= len(found) - 2 <= GIVEN / 2 + 2
+    assert list(further(np.zeros((2, 1)), 0.0, rows[:0])) == []

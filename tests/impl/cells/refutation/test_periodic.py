@@ -3,7 +3,14 @@ import pytest
 from flint import ctx
 
 from impl.arithmetic.activation import ACTIVATIONS
-from impl.cells.refutation.periodic import Frozen, candidates, pair, point, repeller
+from impl.cells.refutation.periodic import (
+    PERIODS,
+    Frozen,
+    candidates,
+    pair,
+    point,
+    repeller,
+)
 from impl.numbers.krawczyk import column
 
 
@@ -91,6 +98,42 @@ def test_repeller_in_the_plane():
     found = repeller(cell, [np.zeros(2)], 1)
     assert found is not None
     assert abs(found[1] - 1.5) < 1e-9
+
+
+def test_a_cycle_of_three():
+    """sin(2.3h − 1.8) settles on a cycle of period 3: three boxes, two of which are shown."""
+    cell = scalar(2.3, -1.8, "sin")
+    found = candidates(cell, 3)
+    assert len(found) >= 3
+    boxes = pair(cell, found, 3)
+    assert boxes is not None
+    for box in boxes:
+        assert not cell.enclose(box, 1)[0].overlaps(box)
+        assert cell.enclose(box, 3)[0].overlaps(box)
+    assert candidates(scalar(0.7, 0.3), 3) == []
+
+
+@pytest.mark.parametrize("n", [3, 40])
+@pytest.mark.parametrize("room", [1e-9, 1e-12])
+def test_what_nearly_repels_is_not_certified(n, room):
+    """A point with the radius 1 − 10⁻⁹ is none, in balls and in floats, and 1 + 10⁻⁹ is one."""
+    Q = np.linalg.qr(np.random.default_rng(n).standard_normal((n, n)))[0]
+    rates = np.linspace(0.1, 1.0, n)
+    for top, certified in ((1 - room, False), (1.0, False), (1 + 1e-9, True)):
+        W = (Q * (rates * top)) @ Q.T
+        cell = Frozen(W, column(np.zeros(n)), ACTIVATIONS["sin"])
+        found = repeller(cell, [np.zeros(n)], 1)
+        if top != 1.0:  # rounding may have moved that one to either side
+            assert (found is not None) == certified
+        assert found is None or 1 < found[1] <= 1 + 2e-9
+
+
+def test_what_is_nearly_fixed_is_no_pair():
+    """tanh((1 − 10⁻⁹)h) moves 10⁻³ by 3·10⁻¹⁰, which is settled in floats, and no fixed point."""
+    cell = scalar(1 - 1e-9)
+    near = [np.zeros(1), np.full(1, 1e-3), np.full(1, -1e-3)]
+    for period in PERIODS:
+        assert pair(cell, near, period) is None
 
 
 def test_overflow():

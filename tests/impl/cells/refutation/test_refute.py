@@ -128,7 +128,7 @@ def test_limits(monkeypatch):
     assert refute(unstable, 1.0) is None
     monkeypatch.undo()
 
-    def lost(*_):
+    def lost(*_, **__):
         raise np.linalg.LinAlgError
 
     monkeypatch.setattr(module, "candidates", lost)

@@ -6,9 +6,11 @@ import pytest
 import torch
 from gated_draws import draw, lstm
 
+from impl.cells.refutation import refute
 from impl.cells.refutation.gated_refute import refute_gated
 from impl.cells.refutation.refute import ALL, BOX, SIZE
 from impl.certificate.certify import certify
+from impl.numbers import eigenvalues
 from impl.reading.adapters import load_model
 
 
@@ -38,11 +40,12 @@ def test_gated_witnesses_lie_in_the_proved_box(forget):
 
 
 def test_points_outside_of_the_box_are_of_no_account():
-    """The same two fixed points, of a box that holds neither or one of them: no witness."""
+    """The same two fixed points, of a box that holds one of them, which repels, or none inside."""
     cell = load_model(latch()).cell
     box = cell.held(0.5).box[0]
     assert refute_gated(cell, box, 0.5) is not None
-    assert refute_gated(cell, box / 4096, 0.5) is None
+    assert refute_gated(cell, box / 4096, 0.5).points == ((0.0, 0.0),)
+    assert refute_gated(cell, box * 0, 0.5) is None
     assert refute_gated(cell, torch.full_like(box, torch.inf), 0.5).states == ALL
 
 
@@ -55,8 +58,8 @@ def test_witnesses_without_a_box_speak_of_all_states(name):
     assert "ℝⁿ" in witness.speaks
 
 
-def test_what_is_not_sought_is_listed():
-    """Above 128 states no witness is sought: listed among what was skipped, with the reason."""
+def test_what_is_not_sought_is_listed(monkeypatch):
+    """Above 256 states no witness is sought: listed among what was skipped, with the reason."""
     n = SIZE // 2 + 1
     cell = draw(lstm, n, scale=30.0, seed=1)
     held = {name: part[0] for name, part in cell.parameters.items()}
@@ -71,3 +74,7 @@ def test_what_is_not_sought_is_listed():
     assert "refutation" in dict(told.skipped)
     told = certify(wide, 1.0, norm="infinity", cell="linear")
     assert (told.verdict, told.skipped) == ("refuted", ())
+    for home in (refute, eigenvalues):
+        monkeypatch.setattr(home, "FLOAT_SIZE", SIZE)
+    told = certify(wide, 1.0, norm="infinity", cell="linear")
+    assert f"more than {SIZE} states" in dict(told.skipped)["refutation"]

@@ -183,16 +183,16 @@ def test_certified_whenever_each_layer_is(cell, coupling, factors):
     assert certify(worse, 1.0, (1e-3,), norm="spectral", cell=cell).verdict != "certified"
 
 
-def test_refuted_by_the_first_layer_alone():
-    """Two fixed points in the first layer refute a stack; in the second they decide nothing."""
+def test_refuted_by_a_layer():
+    """Two fixed points refute a stack, in the first layer or in the second."""
     quiet, loud = 0.5 * torch.eye(2), 3.0 * torch.eye(2)
-    for layers, verdict in (((loud, quiet), "refuted"), ((quiet, loud), "undecided")):
+    for layers, first in (((loud, quiet), True), ((quiet, loud), False)):
         weights = {f"weight_hh_l{l}": W for l, W in enumerate(layers)}
         weights |= {f"weight_ih_l{l}": torch.eye(2) for l in range(2)}
         certificate = certify(weights, 1.0, cell="rnn-tanh")
-        assert (certificate.cell, certificate.verdict) == ("stacked-rnn-tanh", verdict)
-        if certificate.witness is not None:
-            assert certificate.witness.text.startswith("of the first layer: under")
+        assert (certificate.cell, certificate.verdict) == ("stacked-rnn-tanh", "refuted")
+        assert certificate.witness.text.startswith("of the first layer: under") == first
+        assert len(certificate.witness.points[0]) == (2 if first else 4)
         with pytest.raises(NotCertifiedError, match="in the layers whose factor is not below 1"):
             truncate(weights, 1e-2, 1.0, cell="rnn-tanh")
 

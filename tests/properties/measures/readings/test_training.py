@@ -8,7 +8,8 @@ import pytest
 from flint import arb, ctx, fmpq
 from msgspec.structs import replace
 
-from properties.errors import SpecError
+from impl.training.projection import Ball
+from properties.errors import DisagreementError, SpecError
 from properties.judging.judge import Verdict, judge
 from properties.measures.readings.exact_training import quadratic_gap
 from properties.measures.table import MEASURES
@@ -61,6 +62,14 @@ def test_descents_are_enclosed(activation: str, n: int) -> None:
     with ctx.workprec(PRECISION):
         finite = check(spec, TRAINED_GAPS)
     assert n > 1 or finite > 15
+
+
+def test_a_projection_that_ships_and_is_none_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own error bound would hold the exact point, and the claim would hold of that alone."""
+    monkeypatch.setattr(Ball, "project", lambda ball, W: W * 0.5)
+    batch = build(next(iter(projections())))
+    with pytest.raises(DisagreementError, match=r"the readings of projected [AB] disagree: "):
+        MEASURES["proj_gap"].enclose(batch)
 
 
 def test_outside_of_training_nothing_is_known() -> None:

@@ -32,6 +32,8 @@ def test_certified(call, model, tmp_path):
     assert document["lambda"] == 0.25
     assert document["model"] == "…/model.pt"
     assert "<td>λ</td><td>0.25</td>" in page
+    assert "Certified: λ = 0.25 in the " in page
+    assert "for all inputs with ‖x_t‖₂ ≤ 1.0. Of the last inputs so many fix the output: " in page
     assert document["sha256"] in page
     assert 'class="key s1 line">outputs agree within ε' in page
     assert str(tmp_path) not in page
@@ -42,7 +44,9 @@ def test_not_certified(call, model, tmp_path):
     """A page that fails says so, and what it comes to."""
     arguments = ("--cell", "linear", "--input-bound", 1, "--out", tmp_path / "told")
     assert call("certify", model(2.0), *arguments).code == 1
-    assert "FAILS" in (tmp_path / "told" / "index.html").read_text()
+    page = (tmp_path / "told" / "index.html").read_text()
+    assert "FAILS" in page
+    assert "Certified:" not in page
 
 
 @pytest.mark.parametrize(

@@ -52,9 +52,9 @@ def test_assertions(gated, cell):
     model = str(gated(cell))
     certificate = rnnbounds.assert_contractive(model, cell=cell)
     k = certificate.window(1e-2)
-    rnnbounds.assert_remembers(model, at_most=k, epsilon=1e-2, input_bound=1.0, cell=cell)
+    rnnbounds.assert_remembers(model, at_most=k, eps=1e-2, input_bound=1.0, cell=cell)
     x = torch.randn(3, 40, 2, generator=torch.Generator().manual_seed(0)).sign() / 2
-    rnnbounds.assert_truncation(model, x, epsilon=1e-2, cell=cell)
+    rnnbounds.assert_truncation(model, x, eps=1e-2, cell=cell)
     with pytest.raises(AssertionError, match="shrink its recurrent weights"):
         rnnbounds.assert_contractive(str(gated(cell, 1.0)), cell=cell)
 

@@ -221,7 +221,7 @@ def test_truncate(call, stable_model, tmp_path, format):
     else:
         assert outcome.json == json.loads(json.dumps(certificate))
     x = torch.ones(1, 30, 1)
-    rnnbounds.assert_truncation(str(stable_model), x, epsilon=0.01, cell="rnn-tanh")
+    rnnbounds.assert_truncation(str(stable_model), x, eps=0.01, cell="rnn-tanh")
 
 
 def test_truncate_keeps_what_it_cannot_replace(refused, stable_model, tmp_path):

@@ -1,0 +1,1 @@
+"""The adversary: inputs that a model remembers for long, found in floats and proved in balls."""

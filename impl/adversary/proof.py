@@ -1,0 +1,82 @@
+"""The gap of a pair of runs in balls: the real arithmetic of the weights as stored.
+
+Balls grow with every step, by the sizes of the weights at worst, so that long runs need more bits:
+they are run again with twice as many until the gap is decided, within a limit of work.
+Source: Johansson, Arb.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flint import arb, ctx
+from torch import Tensor
+
+from impl.arithmetic.balls import Balls, Columns
+
+BITS = (128, 256, 512, 1024, 2048, 4096)
+WORK = 2**30  # products of 64-bit words in one run of a pair
+
+
+def proved_gap(
+    cell: Any, weights: Mapping[str, Tensor], states: int, x: Tensor, past: int, epsilon: float
+) -> tuple[int, float]:
+    """The largest k ≤ K with a gap that is certainly above ε after k common inputs, and a lower
+    bound on that gap: x (past + K, d). k is −1 where none is proved.
+
+    `cell` has the program, n and the sizes; `weights` are as stored. The answer is that of the
+    least precision at which the last gap is above ε, or of the last that the limit of work allows.
+    """
+    K, best = len(x) - past, (-1, 0.0)
+    parts = {name: part.detach().double() for name, part in weights.items()}
+    for bits in BITS:
+        if not affordable(weights, len(x), bits):
+            break
+        with ctx.workprec(bits):
+            found = _longest(cell, parts, states, x, past, epsilon)
+        best = max(best, found)
+        if best[0] == K:
+            break
+    return best
+
+
+def affordable(weights: Mapping[str, Tensor], steps: int, bits: int) -> bool:
+    """Whether a run of so many steps is within the limit of work."""
+    products = sum(part.numel() for part in weights.values()) * steps
+    return products * (bits // 64) <= WORK
+
+
+def most_steps(weights: Mapping[str, Tensor]) -> int:
+    """How many steps the limit of work allows at the least precision."""
+    return WORK // (BITS[0] // 64 * max(1, sum(part.numel() for part in weights.values())))
+
+
+def _longest(
+    cell: Any, weights: Mapping[str, Tensor], states: int, x: Tensor, past: int, epsilon: float
+) -> tuple[int, float]:
+    m, limit, best = Balls(weights), arb(epsilon), (-1, 0.0)
+    s = Columns([[arb(0)]] * states)
+    inputs = [Columns([[arb(a)] for a in row]) for row in x.tolist()]
+    for one in inputs[:past]:
+        s = cell.program(m, s, one)
+    both = Columns([[*unit, arb(0)] for unit in s.units])
+    for k in range(len(inputs) - past + 1):
+        if k:
+            both = cell.program(m, both, inputs[past + k - 1])
+        gap = _norm([a - b for a, b in both.units[-cell.n :]])
+        if not gap.is_finite():
+            break
+        if gap > limit:
+            best = (k, _below(gap))
+    return best
+
+
+def _norm(entries: list[arb]) -> arb:
+    return sum((a * a for a in entries), arb(0)).sqrt()
+
+
+def _below(x: arb) -> float:
+    """A float64 that is certainly at most x."""
+    value = float(x.lower())
+    while not arb(value) <= x:
+        value -= abs(value) * 2.0**-52
+    return value

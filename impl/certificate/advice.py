@@ -1,0 +1,268 @@
+"""What to do next about a model that no norm certifies.
+
+Sought with the estimate of `impl.training.contraction`, within a small budget; what is said to
+certify has been certified, at that scale or bound and with the weights as they are then stored.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from impl.cells.kind import Kind
+from impl.cells.stacks.stack import PREFIX
+from impl.models.loaded import LoadedModel
+from impl.numbers.window import least_window
+from impl.training.contraction import factors
+
+TARGET = 0.95  # of the penalty and of the projection
+_RECURRENT = re.compile(r"(weight_hh|W|transition_\d+_weight)(_l\d+)?")
+_LAYER = re.compile(r"_l(\d+)$")
+_OF_LSTM = ("input gate", "forget gate", "candidate", "output gate")
+_OF_GRU = ("reset gate", "update gate", "candidate")
+GATES = {"lstm": _OF_LSTM, "lstm-projected": _OF_LSTM, "gru": _OF_GRU, "gru-cho": _OF_GRU}
+# The certified bound on what a unit keeps of itself, by the name of the constant.
+_KEPT = {"f_bar": "forget gate", "z_bar": "update gate", "decay_high": "decay"}
+_STATES, _HALVINGS, _TRIES = 256, 9, 3
+_LEAST = 2.0**-20  # the smallest scale that is sought
+
+
+@dataclass(frozen=True)
+class Certified:
+    """A change that certifies: its size, λ, the norm, and k at the first ε that was asked for."""
+
+    size: float
+    lam: float
+    norm: str
+    k: int | None
+
+    def to_json(self, name: str) -> dict[str, Any]:
+        """As plain JSON data, the size by that name."""
+        return {name: self.size, "lambda": self.lam, "norm": self.norm, "k": self.k}
+
+
+@dataclass(frozen=True)
+class Advice:
+    """drivers: pairs of a part and about what λ would be without its recurrent weights, or of a
+    layer and about its own λ (`layers`); estimates, the part that matters most first. weights: the
+    largest scale, to two digits, of all recurrent weights at which the model is certified; None if
+    there is none, or none was sought. inputs: the largest B. kept: the gate that keeps the state,
+    its certified bound and the k at which that bound to the power k is at most ε. train: what to
+    call in training. skipped: why nothing was sought, if nothing was.
+    """
+
+    drivers: tuple[tuple[str, float], ...]
+    layers: tuple[float, ...]
+    weights: Certified | None
+    inputs: Certified | None
+    kept: tuple[str, float, int | None] | None
+    train: tuple[str, ...]
+    epsilon: float
+    skipped: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The advice as plain JSON data."""
+        kept = None
+        if self.kept is not None:
+            kept = dict(zip(("gate", "at_most", "k"), self.kept, strict=True))
+        return {
+            "eps": self.epsilon,
+            "estimates_without": [
+                {"part": part, "lambda": _finite(lam)} for part, lam in self.drivers
+            ],
+            "estimates_of_layers": list(map(_finite, self.layers)),
+            "recurrent_weights": None if self.weights is None else self.weights.to_json("scale"),
+            "inputs": None if self.inputs is None else self.inputs.to_json("input_bound"),
+            "kept": kept,
+            "train": list(self.train),
+            "skipped": self.skipped,
+        }
+
+    def lines(self) -> list[str]:
+        """The advice in lines of text."""
+        told = []
+        if len(self.layers) > 1:
+            each = ", ".join(f"{lam:.3g}" for lam in self.layers)
+            told.append(f"λ of the layers, estimated: {each}")
+        if self.drivers:
+            each = ", ".join(f"{lam:.3g} without its {part}" for part, lam in self.drivers)
+            told.append(f"what drives λ, estimated: {each}")
+        if self.weights is not None:
+            size = f"all recurrent weights × {self.weights.size:g}"
+            told.append(f"{size}: {self._told(self.weights)}")
+        if self.inputs is not None:
+            told.append(f"‖x_t‖₂ ≤ {self.inputs.size:g}: {self._told(self.inputs)}")
+        if self.weights is None and self.skipped is None:
+            told.append("no smaller recurrent weights that were tried certify it")
+        if self.kept is not None:
+            gate, bound, k = self.kept
+            needs = "never" if k is None else f"{k} steps"
+            told.append(
+                f"the {gate} alone may keep {bound:.6g} of a unit a step: {needs} to "
+                f"{self.epsilon:g}"
+            )
+        if self.skipped is not None:
+            told.append(self.skipped)
+        return [*told, *self.train]
+
+    def _told(self, found: Certified) -> str:
+        k = "no k is known" if found.k is None else f"k = {found.k} at ε = {self.epsilon:g}"
+        return f"certified, λ = {found.lam:.6f} in the {found.norm} norm, {k}"
+
+
+Tries = Callable[[LoadedModel[Any], float], tuple[str, float, int | None] | None]
+
+
+def advise(
+    model: LoadedModel[Any],
+    kind: Kind,
+    B: float,
+    epsilon: float,
+    lam: float,
+    constants: Mapping[str, float],
+    tries: Tries,
+) -> Advice:
+    """What to do about a model with the best factor lam ≥ 1 and those constants, for inputs
+    ‖x_t‖₂ ≤ B. `tries` certifies a model under a bound: (norm, λ, k at ε), None if it is not."""
+    train = _train(kind, B)
+    kept = _kept(constants, epsilon)
+    size = sum(len(part) for role, part in model.weights.items() if _RECURRENT.fullmatch(role))
+    if size > 4 * _STATES:
+        skipped = f"no change that certifies was sought: more than {_STATES} states of an LSTM"
+        return Advice((), (), None, None, kept, train, epsilon, skipped)
+    with torch.no_grad():
+        search = _Search(model, kind, B, lam, tries)
+        layers = search.layers(1.0, B)
+        return Advice(
+            search.drivers(layers), tuple(layers), search.weights(), search.inputs(), kept, train,
+            epsilon,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Search:
+    model: LoadedModel[Any]
+    kind: Kind
+    B: float
+    lam: float
+    tries: Tries
+
+    @property
+    def vanilla(self) -> bool:
+        """Whether λ is that of W: in proportion to it, whatever the inputs are."""
+        return self.kind.trains or self.kind.name.startswith((PREFIX + "rnn", PREFIX + "linear"))
+
+    def scaled(self, scale: float) -> dict[str, Tensor]:
+        """The weights as stored, the recurrent ones times the scale."""
+        weights = self.model.weights.items()
+        return {
+            role: part * scale if scale != 1 and _RECURRENT.fullmatch(role) else part
+            for role, part in weights
+        }
+
+    def layers(self, scale: float, B: float) -> list[float]:
+        """The estimated factors of the layers; of vanilla ones from what was certified."""
+        if self.vanilla and "_l1" not in "".join(self.model.weights):
+            return [self.lam * scale]
+        found: list[float] = factors(self.kind, self.scaled(scale), B).tolist()
+        return [math.inf if math.isnan(lam) else lam for lam in found]
+
+    def drivers(self, layers: Sequence[float]) -> tuple[tuple[str, float], ...]:
+        """λ of the worst layer without the recurrent weights of each gate."""
+        gates = GATES.get(self.kind.name.removeprefix(PREFIX), ())
+        worst = max(range(len(layers)), key=layers.__getitem__)
+        role = f"weight_hh_l{worst}" if len(layers) > 1 else "weight_hh"
+        found = []
+        for place, gate in enumerate(gates):
+            weights = dict(self.model.weights)
+            weights[role] = weights[role].clone()
+            weights[role].chunk(len(gates))[place].zero_()
+            lam = factors(self.kind, weights, self.B)[worst].item()
+            told = f"{gate} in layer {worst + 1}" if len(layers) > 1 else gate
+            found.append((told, math.inf if math.isnan(lam) else lam))
+        return tuple(sorted(found, key=lambda pair: pair[1]))
+
+    def weights(self) -> Certified | None:
+        """The largest scale of the recurrent weights."""
+        if not any(map(_RECURRENT.fullmatch, self.model.weights)):
+            return None
+
+        def certified(scale: float) -> tuple[str, float, int | None] | None:
+            weights = self.scaled(scale)
+            cell = self.kind.build({role: part.double()[None] for role, part in weights.items()})
+            return self.tries(replace(self.model, cell=cell, weights=weights), self.B)
+
+        return _largest(lambda scale: max(self.layers(scale, self.B)), certified, 1.0)
+
+    def inputs(self) -> Certified | None:
+        """The largest B, of cells whose factor it is that depends on it."""
+        if self.vanilla or self.B == 0:
+            return None
+        return _largest(
+            lambda B: max(self.layers(1.0, B)), lambda B: self.tries(self.model, B), self.B
+        )
+
+
+def _largest(
+    estimate: Callable[[float], float],
+    certified: Callable[[float], tuple[str, float, int | None] | None],
+    top: float,
+) -> Certified | None:
+    """The largest size below the top, to two digits, that is certified, as far as was tried."""
+    low, high = top * _LEAST, top
+    if not estimate(low) < 1:
+        return None
+    for _ in range(_HALVINGS):
+        middle = math.sqrt(low * high) if low < high / 2 else (low + high) / 2
+        low, high = (middle, high) if estimate(middle) < 1 else (low, middle)
+    for _ in range(_TRIES):
+        low = _two_digits(low)
+        if (found := certified(low)) is not None:
+            norm, lam, k = found
+            return Certified(low, lam, norm, k)
+        low *= 0.98
+    return None
+
+
+def _two_digits(size: float) -> float:
+    """The size to two significant digits, rounded down."""
+    places = 1 - math.floor(math.log10(size))
+    return float(f"{math.floor(size * 10.0**places * (1 + 1e-12))}e{-places}")
+
+
+def _kept(constants: Mapping[str, float], epsilon: float) -> tuple[str, float, int | None] | None:
+    """The gate that keeps the most, in whichever layer, and the least k with f̄ᵏ ≤ ε."""
+    found = [
+        (value, gate)
+        for name, value in constants.items()
+        if (gate := _KEPT.get(_LAYER.sub("", name))) and value <= 1 and _keeps(name, constants)
+    ]
+    if not found:
+        return None
+    bound, gate = max(found)
+    return gate, bound, least_window(1.0, bound, epsilon, 1.0)
+
+
+def _keeps(name: str, constants: Mapping[str, float]) -> bool:
+    """z̄ is a GRU's update gate, but an LSTM's candidate."""
+    return not name.startswith("z_bar") or not any(other.startswith("f_bar") for other in constants)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _train(kind: Kind, B: float) -> tuple[str, ...]:
+    """The calls that make the next one certified."""
+    inner = kind.name.removeprefix(PREFIX)
+    penalty = f"contraction(module, {B:g}"
+    if kind.mode is None and not kind.name.startswith(PREFIX) and inner not in GATES:
+        penalty = f"contraction(weights, {B:g}, cell={kind.name!r}"
+    told = [f"train with the penalty: loss + c * torch.relu(rnnbounds.{penalty}) - {TARGET:g})"]
+    if (inner in GATES and inner != "gru-cho") or inner in ("rnn-tanh", "rnn-relu"):
+        told.append(f"or after each step project: rnnbounds.stable_(module, {TARGET:g}, {B:g})")
+    return tuple(told)

@@ -1,0 +1,1 @@
+"""Sets of inputs: what a norm needs to know of them."""

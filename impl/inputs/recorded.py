@@ -1,0 +1,37 @@
+"""Sets of inputs from files: what was recorded, and the rows of a table beside the model."""
+
+from pathlib import Path
+
+from impl.errors import InputError, shown
+from impl.inputs.sets import InputSet, input_around, input_rows
+from impl.reading.data import Data, DataSource, read_data
+from impl.reading.files import ModelFileError, parse_safetensors, read_file, unpickle
+
+
+def input_data(source: DataSource | Data, margin: float = 0.0) -> InputSet:
+    """The box and the ball of recorded inputs, and all within a Euclidean margin of these.
+
+    Raises what `read_data` raises, and RangeError.
+    """
+    data = read_data(source)
+    return input_around(data.largest, data.ends, margin, shown(Path(data.source).name))
+
+
+def input_tensor(path: Path, name: str) -> InputSet:
+    """The rows of a tensor of a file, an embedding's weight say: all inputs that there are.
+
+    Raises ModelFileError, and InputError for what is no table.
+    """
+    data = read_file(path)
+    if data[8:9] == b"{" or path.suffix == ".safetensors":
+        tensors = parse_safetensors(data, path)[0]
+    else:
+        tensors = dict(unpickle(data, path))
+    if name not in tensors:
+        tables = [key for key, part in tensors.items() if part.ndim == 2]
+        known = ", ".join(map(shown, sorted(tables)[:8]))
+        raise ModelFileError(path, f"has no tensor {shown(name)}", f"name one of {known}")
+    table = tensors[name]
+    if table.ndim != 2 or not table.is_floating_point():
+        raise InputError(f"{shown(name)} is no table of numbers; name one whose rows are inputs")
+    return input_rows(table, f"the rows of {shown(name)}")

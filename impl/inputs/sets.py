@@ -1,0 +1,129 @@
+"""What the inputs of a model may be, beyond a ball: a box a channel, the rows of a table, data.
+
+A set is {x : ‖x‖₂ ≤ B, low ≤ x ≤ high}, or, of these, the rows of a table alone. To whoever asks
+no more it is the number B: a ball that holds it, of which what is proved is true of the set.
+"""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+
+from impl.errors import InputError, NotFiniteError, RangeError, ShapeError
+from impl.numbers.outward import add_up, norm_up
+
+_SHOWN = 4  # sides of a box in words
+Ends = float | Sequence[float] | Tensor
+
+
+class InputSet(float):
+    """A set of inputs (d,), and the radius B of a ball that holds it; low, high (d,) float64.
+
+    rows (m, d): all that inputs may be, None for every x within the rest. what: the set in words.
+    """
+
+    low: Tensor
+    high: Tensor
+    rows: Tensor | None
+    what: str
+
+    def __new__(
+        cls, B: float, low: Tensor, high: Tensor, what: str, rows: Tensor | None = None
+    ) -> Self:
+        """The set; its parts are as above."""
+        made = super().__new__(cls, B)
+        made.low, made.high, made.what, made.rows = low, high, what, rows
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        """Two sets in balls of one radius are two."""
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    @property
+    def d(self) -> int:
+        """The size of an input."""
+        return len(self.low)
+
+    @property
+    def kind(self) -> str:
+        """`rows` or `box`."""
+        return "box" if self.rows is None else "rows"
+
+    @property
+    def box(self) -> "InputSet":
+        """The box and the ball that hold the rows."""
+        return InputSet(float(self), self.low, self.high, f"the box around {self.what}")
+
+    def to_json(self) -> dict[str, Any]:
+        """The set as plain JSON data; the rows are counted."""
+        rows = None if self.rows is None else len(self.rows)
+        ends = {"low": self.low.tolist(), "high": self.high.tolist()}
+        return {"set": self.kind, "what": self.what, **ends, "rows": rows}
+
+    def require(self, d: int) -> None:
+        """Raises InputError unless inputs of the model are as large."""
+        if self.d != d:
+            raise InputError(
+                f"{self.what}: inputs of {self.d} channels, the model reads {d}; state the set of "
+                f"its own inputs"
+            )
+
+    def holds(self, x: Sequence[float]) -> bool:
+        """Whether an input is of the set, exactly."""
+        if self.rows is not None:
+            return any(row == list(x) for row in self.rows.tolist())
+        inside = zip(self.low.tolist(), x, self.high.tolist(), strict=True)
+        square = sum(Fraction(a) ** 2 for a in x)
+        return all(l <= a <= h for l, a, h in inside) and square <= Fraction(float(self)) ** 2
+
+
+def input_box(low: Ends, high: Ends, d: int | None = None) -> InputSet:
+    """low ≤ x ≤ high, channel by channel; d for one number that is meant for all of them.
+
+    Raises NotFiniteError, ShapeError, and RangeError where low > high.
+    """
+    ends = [torch.as_tensor(end, dtype=torch.float64).reshape(-1) for end in (low, high)]
+    if d is not None:
+        ends = [end.expand(d) if len(end) == 1 else end for end in ends]
+    least, most = ends
+    if least.shape != most.shape or not len(least):
+        raise ShapeError("the box of inputs", "two ends of one length", most)
+    if not bool(torch.isfinite(torch.stack(ends)).all()):
+        raise NotFiniteError("the box of inputs")
+    if bool((least > most).any()):
+        where = int((least > most).to(torch.int8).argmax())
+        raise RangeError("a box's lower end", float(least[where]), f"at most {float(most[where])}")
+    B = float(norm_up(torch.maximum(least.abs(), most.abs())))
+    sides = [f"[{a!r}, {b!r}]" for a, b in zip(least.tolist(), most.tolist(), strict=True)]
+    what = " × ".join(sides) if len(sides) <= _SHOWN else f"a box of {len(sides)} channels"
+    if len(set(sides)) == 1 < len(sides):
+        what = f"{sides[0]}, each of {len(sides)} channels"
+    return InputSet(B, least, most, what)
+
+
+def input_rows(table: Tensor, what: str = "the rows of a table") -> InputSet:
+    """The rows of a table (m, d), of an embedding say. Raises NotFiniteError, ShapeError."""
+    E = table.detach().to(torch.float64)
+    if E.ndim != 2 or not E.numel():
+        raise ShapeError(what, "(rows, d)", table)
+    if not bool(torch.isfinite(E).all()):
+        raise NotFiniteError(what)
+    rows: Tensor = torch.unique(E, dim=0)
+    return InputSet(float(norm_up(E).max()), E.amin(0), E.amax(0), what, rows)
+
+
+def input_around(
+    largest: float, ends: tuple[Tensor, Tensor], margin: float = 0.0, what: str = "the data"
+) -> InputSet:
+    """All within a Euclidean margin of what was seen to lie in these ends and in ‖x‖₂ ≤ largest."""
+    if not 0 <= margin < math.inf:
+        raise RangeError("the margin", margin, "a number ≥ 0")
+    low, high = -add_up(-ends[0], margin), add_up(ends[1], margin)
+    near = f" and all within {margin:g} of it" if margin else ""
+    return InputSet(float(add_up(largest, margin)), low, high, f"the box around {what}{near}")

@@ -1,0 +1,82 @@
+"""Whether a window is within ε at k, of the model in real arithmetic and the data as recorded.
+
+Float64 with running error bounds decides most windows. These grow with the norms of the weights and
+not with what the steps do to what is off, so that long runs leave some open: these are run in
+balls, of twice the precision each time, as long as WORK allows. What stays open is not within ε.
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from flint import arb, arb_mat, ctx
+from torch import Tensor
+
+from impl.arithmetic.balls import Balls, Columns
+from impl.arithmetic.running import Near, Running
+from impl.memory.runs import Runner
+from impl.numbers.outward import add_up, norm_up
+
+PRECISIONS = (128, 256, 512, 1024, 2048, 4096)
+WORK = 2**31  # products of balls, for all windows that are decided together
+_TOGETHER = 64  # windows, as columns of one matrix
+
+
+class Decided(NamedTuple):
+    """Of M windows: those that are within ε for certain, and those that were left open, (M,)."""
+
+    inside: Tensor
+    undecided: Tensor
+
+
+def within(runner: Runner, x: Tensor, k: int, epsilon: float) -> Decided:
+    """Whether ‖h_T − h_T^k‖₂ ≤ ε for certain, for windows x (M, T, d)."""
+    short = x[:, x.shape[1] - k :]
+    apart = near(runner, x) - near(runner, short)
+    size = apart.value.abs()
+    inside = norm_up(add_up(size, apart.error))[0] <= epsilon
+    least = (size - apart.error).clamp(min=0).norm(dim=2)[0] * (1 - 2.0**-40)
+    undecided = ~inside & ~(least > epsilon)
+    left = WORK // max(1, runner.products * (x.shape[1] + k))  # windows that may be run in balls
+    for precision in PRECISIONS:
+        if precision < _bits(apart.error[0, undecided], epsilon):
+            continue
+        for rows in undecided.nonzero()[:left, 0].split(_TOGETHER):
+            with ctx.workprec(precision):
+                pairs = zip(enclosed(runner, x[rows]), enclosed(runner, short[rows]), strict=True)
+                gaps = [distance(*pair) for pair in pairs]
+                fine = torch.tensor([bool(gap <= epsilon) for gap in gaps], dtype=torch.bool)
+                beyond = torch.tensor([bool(gap > epsilon) for gap in gaps], dtype=torch.bool)
+            inside[rows], undecided[rows] = fine, ~fine & ~beyond
+            left -= len(rows)
+    return Decided(inside, undecided)
+
+
+def _bits(error: Tensor, epsilon: float) -> float:
+    """About what precision makes the errors of float64 small beside ε; 0 if that is not known."""
+    worst = float(error.amax()) if error.numel() else math.nan
+    return 80 + math.log2(worst / epsilon) if 0 < worst < math.inf else 0.0
+
+
+def near(runner: Runner, x: Tensor) -> Near:
+    """The outputs (1, M, n) after the last of the inputs x (M, T, d), with bounds on rounding."""
+    m, s = Running(runner.parameters), Near.exactly(runner.zero(len(x)))
+    for t in range(x.shape[1]):
+        s = runner.program(m, s, Near.exactly(x[None, :, t]))
+    return s.part(runner.states - runner.n, runner.states)
+
+
+def enclosed(runner: Runner, x: Tensor) -> list[list[arb]]:
+    """The same in balls of the working precision: n balls for each window."""
+    m = Balls({name: part[0] for name, part in runner.parameters.items()})
+    s = Columns.of(arb_mat(runner.states, len(x)))
+    for inputs in x.unbind(1):
+        s = runner.program(m, s, Columns.of(arb_mat(inputs.T.tolist())))
+    units = s.part(runner.states - runner.n, runner.states).units
+    return [list(outputs) for outputs in zip(*units, strict=True)]
+
+
+def distance(one: list[arb], other: list[arb]) -> arb:
+    """‖one − other‖₂."""
+    squares = ((a - b) * (a - b) for a, b in zip(one, other, strict=True))
+    return sum(squares, arb(0)).sqrt()

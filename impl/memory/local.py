@@ -1,0 +1,73 @@
+"""How a model's steps contract along the runs that were seen: an estimate, in float64.
+
+With J_t = ∂s_t/∂s_{t−1} of the whole state: the spectral norms ‖J_t‖₂ of single steps, the products
+‖∂h_T/∂s_{T−k}‖₂ = ‖P J_T ⋯ J_{T−k+1}‖₂ of the last k, P taking the output from the state, and the
+largest Lyapunov exponent over the length of a window, lim of which for T → ∞ exists for stationary
+inputs: log|R_11| of the QR method, averaged over steps.
+Sources: Miller & Hardt, section 4; Benettin et al. (1980) and Eckmann & Ruelle (1985), section V.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from impl.arithmetic.base import Floats, Rows
+from impl.arithmetic.dual_numbers import Dual, Duals
+from impl.memory.runs import Runner
+
+WORK = 2**29  # of entries cubed, over all steps that are differentiated
+_SEED = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """Of some windows: norms (M, T) of each step, products (M, len(ks)) of the last k steps, and
+    the exponents (M,), nats a step."""
+
+    norms: Tensor
+    products: Tensor
+    exponents: Tensor
+
+
+def sampled(runner: Runner, windows: int, length: int) -> int:
+    """Of how many windows the steps are differentiated: the first ones."""
+    return max(1, min(windows, WORK // max(1, length * runner.states**3)))
+
+
+def local(runner: Runner, x: Tensor, ks: Collection[int]) -> Local:
+    """The steps along the windows x (M, T, d), each from the zero state."""
+    M, N = len(x), runner.states
+    s, found = runner.zero(M), []
+    generator = torch.Generator().manual_seed(_SEED)
+    frame = torch.randn(M, N, 1, dtype=torch.float64, generator=generator)
+    frame, exponents = frame / frame.norm(dim=1, keepdim=True), torch.zeros(M, dtype=torch.float64)
+    for t in range(x.shape[1]):
+        J = jacobians(runner, s, x[None, :, t])
+        found.append(J)
+        frame, R = torch.linalg.qr(J @ frame)
+        exponents = exponents + R[:, 0, 0].abs().log()
+        s = runner.step(s, x[None, :, t])
+    norms = torch.stack([_norm(J) for J in found], dim=1)
+    product = torch.eye(N, dtype=torch.float64)[N - runner.n :].expand(M, -1, -1)
+    products = [_norm(product)] if 0 in ks else []
+    for k, J in enumerate(reversed(found), 1):
+        product = product @ J
+        if k in ks:
+            products.append(_norm(product))
+    return Local(norms, torch.stack(products, dim=1), exponents / x.shape[1])
+
+
+def _norm(J: Tensor) -> Tensor:
+    """‖J‖₂ = √λ_max(J Jᵀ), several times as fast as by singular values."""
+    norm: Tensor = torch.linalg.eigvalsh(J @ J.mT)[..., -1].clamp(min=0).sqrt()
+    return norm
+
+
+def jacobians(runner: Runner, s: Tensor, x: Tensor) -> Tensor:
+    """∂φ/∂s of M columns: s (1, M, N), x (1, M, d) -> (M, N, N)."""
+    m = Duals(Floats({name: part[:, None] for name, part in runner.parameters.items()}))
+    still = Rows(torch.zeros(1, dtype=torch.float64).expand(1, 1, 1, x.shape[2]))
+    state = Dual(Rows(s[:, :, None]), Rows(torch.eye(s.shape[2], dtype=torch.float64)))
+    return runner.program(m, state, Dual(Rows(x[:, :, None]), still)).tangent.value.mT[0]

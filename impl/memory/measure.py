@@ -1,0 +1,218 @@
+"""What a model does on recorded inputs, and what follows for others drawn like them.
+
+Everything but the statement is an observation, in float64, of these windows alone. Sources: Miller
+& Hardt, section 4, data-dependent stability; Clopper & Pearson for the statement.
+"""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from impl.certificate.certify import EPSILONS
+from impl.errors import InputError, RangeError
+from impl.memory.exact import Decided, within
+from impl.memory.local import Local, local, sampled
+from impl.memory.overlap import overlap
+from impl.memory.runs import Runner, Truncations, blocks, grid, truncations
+from impl.memory.statement import (
+    CUT,
+    PRESUPPOSED,
+    SHARE,
+    OverlapError,
+    Statement,
+    least_window,
+    require_enough,
+    stated,
+)
+from impl.models.loaded import LoadedModel
+from impl.reading.adapters import Source, load_model
+from impl.reading.data import Data, DataSource, float64, read_data
+
+SCHEMA = "rnnbounds/measurement/1"
+CURVE, FEWEST = 2000, 20  # windows of which every truncation is run
+CURVE_WORK, HELD_WORK = 2**35, 2**36  # products, beyond which fewer windows are taken
+LENGTH = 64  # of the windows that one long series is cut into, unless it is short
+QUANTILES = (0.5, 0.9, 0.99)
+_LOOKED_AT, _NUMBERS = 4096, 2**24  # sequences that are compared with one another
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """What was seen of a model on data; see `to_json` for the record that is written.
+
+    windows, length: so many windows of so many inputs. ks: the grid of k; seen: all truncations of
+    the first windows; local: the steps of the first few of these. statement: of all windows drawn
+    like these, or None with the reason `unstated`.
+    """
+
+    model: LoadedModel[Any]
+    data: str
+    windows: int
+    length: int
+    ks: tuple[int, ...]
+    seen: Truncations
+    local: Local
+    eps: tuple[float, ...]
+    statement: Statement | None
+    unstated: str | None = None
+
+    @property
+    def curve(self) -> list[dict[str, float]]:
+        """The forgetting curve: for each k the quantiles of the gap, and the worst seen."""
+        gaps = self.seen.gaps
+        told = torch.quantile(gaps, torch.tensor(QUANTILES, dtype=gaps.dtype), dim=0)
+        names = [f"q{100 * q:g}" for q in QUANTILES]
+        return [
+            {"k": k, **dict(zip(names, told[:, i].tolist(), strict=True)),
+             "worst": float(gaps[:, i].amax())}
+            for i, k in enumerate(self.ks)
+        ]  # fmt: skip
+
+    def window(self, epsilon: float) -> int | None:
+        """The least k < T, of the grid, from which on every gap that was seen is within ε."""
+        return least_window(self.ks, self.seen.gaps, epsilon)
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as plain JSON data; what is infinite or no number is null."""
+        told, seen = self.local, self.seen
+        median, worst = (
+            found.tolist() for found in (told.products.median(0)[0], told.products.amax(0))
+        )
+        pairs = int(seen.pairs.sum())
+        record: dict[str, Any] = _finite({
+            "schema": SCHEMA,
+            "kind": "on your data",
+            "model": self.model.source,
+            "cell": self.model.name,
+            "shape": {"n": self.model.n, "d": self.model.d},
+            "sha256": self.model.digest,
+            "data": {"source": self.data, "windows": self.windows, "length": self.length},
+            "forgetting": {"windows": len(seen.gaps), "curve": self.curve},
+            "memory": [{"eps": eps, "k": self.window(eps)} for eps in self.eps],
+            "stability": {
+                "largest_ratio": float(seen.ratio.amax()),
+                "pairs": pairs,
+                "expanding": int(seen.expanding.sum()),
+                "contracts": bool(pairs) and float(seen.ratio.amax()) < 1,
+            },
+            "steps": {
+                "windows": len(told.norms),
+                "norm": {"median": float(told.norms.median()), "largest": float(told.norms.amax())},
+                "products": [
+                    {"k": k, "median": median[i], "largest": worst[i]}
+                    for i, k in enumerate(self.ks)
+                ],
+                "lyapunov": {
+                    "mean": float(told.exponents.mean()),
+                    "least": float(told.exponents.amin()),
+                    "largest": float(told.exponents.amax()),
+                },
+            },
+            "statement": None if self.statement is None else self.statement.to_json(),
+            "unstated": self.unstated,
+        })  # fmt: skip
+        return record
+
+
+def measure(
+    model: Source | LoadedModel[Any],
+    data: DataSource | Data,
+    *,
+    window: int | None = None,
+    eps: Sequence[float] = EPSILONS,
+    confidence: float = 0.99,
+    share: float | None = None,
+    input_bound: float | None = None,
+    cell: str | None = None,
+    ignore: Collection[str] = (),
+    layer: str | None = None,
+) -> Measurement:
+    """Run a model on data, in full and truncated, and state what follows for data drawn alike.
+
+    `model`, `cell`, `ignore` and `layer` as in `load_model`, `data` as in `read_data`. A window is
+    a sequence of the data, or so many inputs of it; one long series is cut into windows of 64, or
+    of its eighth part if that is shorter. With a `share`, data that cannot reach it at that
+    `confidence` for all ε together are refused; without, the statement says which share they reach.
+    Raises an InputError for what is no model, for data of another width, beyond the `input_bound`,
+    shorter than the window, or which the model cannot be run on without overflow.
+    """
+    loaded, read = load_model(model, cell, ignore=ignore, layer=layer), read_data(data)
+    read.require_width(loaded.d)
+    if input_bound is not None:
+        read.require_within(input_bound)
+    if not eps or not all(0 < epsilon < math.inf for epsilon in eps):
+        raise RangeError("the list of ε", list(eps), "of numbers > 0, at least one")
+    if window is None and read.one:
+        window = min(read.T, LENGTH, max(2, read.T // 8))
+    held, runner = read.windows(window), Runner.of(loaded)
+    M, T = held.shape[0] * held.shape[1], held.shape[2]
+    ks, unstated = grid(T), _unstated(read, M)
+    if share is not None and unstated is not None:
+        raise unstated
+    with torch.no_grad():
+        alpha, needed = require_enough(M, len(eps), confidence, share)
+        each = len(ks) * runner.states + held[0, 0].size
+        some = min(M, CURVE, max(FEWEST, CURVE_WORK // max(1, sum(ks) * runner.products)))
+        seen = Truncations.joined(
+            [truncations(runner, _part(held, block), ks) for block in blocks(some, each)]
+        )
+        if not bool(torch.isfinite(seen.gaps).all()):
+            raise InputError(
+                f"{loaded.source} overflows on {read.source}; scale the inputs as in training"
+            )
+        steps = local(runner, _part(held, slice(0, sampled(runner, M, T))), ks)
+        chosen = [least_window(ks, seen.gaps[: M // 2], epsilon) for epsilon in eps]
+        statement = None
+        if unstated is None:
+            out = min(M - M // 2, max(2 * needed, HELD_WORK // (6 * T * runner.products)))
+            lines = []
+            for epsilon, k in zip(eps, chosen, strict=True):
+                told = None if k is None else _held_out(runner, held, M // 2, out, k, epsilon)
+                lines.append(stated(epsilon, k, told, alpha))
+            aim, cut = SHARE if share is None else share, CUT if held.shape[1] > 1 else ""
+            statement = Statement(
+                confidence, min(M // 2, some), out, T, tuple(lines), aim, needed, PRESUPPOSED + cut
+            )
+    return Measurement(
+        loaded, read.source, M, T, ks, seen, steps, tuple(eps), statement,
+        None if unstated is None else str(unstated),
+    )  # fmt: skip
+
+
+def _unstated(data: Data, windows: int) -> InputError | None:
+    """Why nothing is stated of other windows, if it is not."""
+    if windows < 2:
+        return InputError("one window is none to choose k on; record more, or cut shorter windows")
+    shared = (
+        overlap(data.x[: max(2, min(_LOOKED_AT, _NUMBERS // data.x[0].size))]) if data.N > 1 else 0
+    )
+    return OverlapError(shared, data.T) if shared else None
+
+
+def _held_out(
+    runner: Runner, held: np.ndarray[Any, Any], first: int, count: int, k: int, epsilon: float
+) -> Decided:
+    """Which of so many windows, from `first` on, are within ε at k for certain."""
+    each = 8 * runner.states + held[0, 0].size
+    parts = [slice(first + b.start, first + b.stop) for b in blocks(count, each)]
+    told = [within(runner, _part(held, part), k, epsilon) for part in parts]
+    return Decided(*map(torch.cat, zip(*told, strict=True)))
+
+
+def _part(held: np.ndarray[Any, Any], rows: slice) -> Tensor:
+    """Some of the windows, in order: (M, T, d)."""
+    i = np.arange(rows.start, rows.stop)
+    return float64(held[i // held.shape[1], i % held.shape[1]])
+
+
+def _finite(told: Any) -> Any:
+    if isinstance(told, dict):
+        return {name: _finite(item) for name, item in told.items()}
+    if isinstance(told, list):
+        return [_finite(item) for item in told]
+    return None if isinstance(told, float) and not math.isfinite(told) else told

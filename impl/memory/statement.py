@@ -1,0 +1,139 @@
+"""What is stated of all windows drawn like those seen, whatever their distribution is.
+
+    With confidence 1 − α: for each ε, at least a share q of the windows has ‖h_T − h_T^k‖₂ ≤ ε.
+
+The windows are presupposed independent draws of one distribution, which nobody need know. k is
+chosen on the first half of them, as the least at which, and beyond which, all of that half are
+within ε; it then is a constant for the second half, of which m of n are not within ε: independent
+draws with one probability of being within it, whatever k is. So Clopper and Pearson's bound holds
+given the first half, hence also without; for E values of ε at once each has α/E, by the union
+bound. A window counts as within ε if that is certain of the model in real arithmetic: one that is
+not decided counts as outside, which only lowers q.
+Sources: Clopper & Pearson (1934); Bonferroni.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from torch import Tensor
+
+from impl.errors import InputError, RangeError
+from impl.memory.binomial import draws_needed, share_below
+from impl.memory.exact import Decided
+
+SHARE = 0.99  # for which the windows that it takes are told, if no share is asked for
+PRESUPPOSED = "the windows are independent draws of one distribution"
+CUT = ", which those cut from one recording are only as far as it forgets"
+
+
+class OverlapError(InputError):
+    """Windows that share inputs, of which nothing is stated."""
+
+    def __init__(self, shared: int, length: int) -> None:
+        super().__init__(
+            f"windows overlap by {shared} of {length} inputs, so they are no independent draws and "
+            f"nothing is stated of others; cut them without overlap"
+        )
+
+
+class TooFewError(InputError):
+    """Fewer windows than the confidence and the share that are asked for take."""
+
+    def __init__(self, held: int, needed: int, confidence: float, share: float) -> None:
+        super().__init__(
+            f"{held} held-out windows are too few for confidence {confidence:g} in a share of "
+            f"{share:g}: it takes {needed} with none beyond ε, so {2 * needed} windows in all; "
+            f"record more, or ask for less"
+        )
+
+
+@dataclass(frozen=True)
+class Line:
+    """One ε: of the held-out windows so many count as beyond it at k, so that at least `share` of
+    all are within it; `undecided` of them were left open within the limits of the work. k None
+    where no k < T is enough for the windows that it is chosen on."""
+
+    eps: float
+    k: int | None
+    beyond: int | None
+    share: float | None
+    undecided: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The line as plain JSON data."""
+        return {
+            "eps": self.eps, "k": self.k, "beyond": self.beyond, "share": self.share,
+            "undecided": self.undecided,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What is stated with that confidence of all lines together, from so many windows that k was
+    chosen on and so many held out. needed: how many held-out windows, none of them beyond ε, a
+    share of `aim` takes."""
+
+    confidence: float
+    chosen: int
+    held: int
+    length: int
+    lines: tuple[Line, ...]
+    aim: float
+    needed: int
+    presupposed: str = PRESUPPOSED
+
+    @property
+    def reached(self) -> bool:
+        """Whether every line states a share of at least the aim."""
+        return all(line.share is not None and line.share >= self.aim for line in self.lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """The statement as plain JSON data."""
+        return {
+            "confidence": self.confidence,
+            "presupposes": self.presupposed,
+            "windows": {"chosen_on": self.chosen, "held_out": self.held, "length": self.length},
+            "lines": [line.to_json() for line in self.lines],
+            "share": self.aim,
+            "held_out_needed": self.needed,
+        }
+
+
+def least_window(ks: Sequence[int], gaps: Tensor, epsilon: float) -> int | None:
+    """The least k < T of the grid from which on all gaps (M, len(ks)) are within ε, or None."""
+    within = (gaps <= epsilon).all(0).tolist()
+    beyond = max((index for index, fine in enumerate(within) if not fine), default=-1)
+    return ks[beyond + 1] if beyond + 2 < len(ks) else None
+
+
+def exact(value: float, what: str) -> Fraction:
+    """A decimal as it was typed; raises RangeError unless it lies between 0 and 1."""
+    if not 0 < value < 1:
+        raise RangeError(what, value, "between 0 and 1")
+    return Fraction(repr(float(value)))
+
+
+def require_enough(
+    windows: int, lines: int, confidence: float, share: float | None
+) -> tuple[Fraction, int]:
+    """α of each line, and how many held-out windows the share takes; raises TooFewError if it was
+    asked for and there are fewer."""
+    alpha = (1 - exact(confidence, "the confidence")) / lines
+    aim = SHARE if share is None else share
+    needed = draws_needed(exact(aim, "the share"), alpha)
+    held = windows - windows // 2
+    if share is not None and held < needed:
+        raise TooFewError(held, needed, confidence, share)
+    return alpha, needed
+
+
+def stated(epsilon: float, k: int | None, held: Decided | None, alpha: Fraction) -> Line:
+    """The line of one ε, from which held-out windows are within it at k."""
+    if k is None or held is None:
+        return Line(epsilon, None, None, None)
+    count = len(held.inside)
+    beyond = count - int(held.inside.sum())
+    share = float(share_below(count, beyond, alpha))
+    return Line(epsilon, k, beyond, share, int(held.undecided.sum()))

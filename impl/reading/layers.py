@@ -1,0 +1,60 @@
+"""The recurrent layers that a model has, each with the cell that it is or why it is not read."""
+
+from dataclasses import dataclass
+
+from impl.cells.table import CELLS, kind_of
+from impl.errors import InputError
+from impl.reading.adapters import read
+from impl.reading.fit import direct, holds
+from impl.reading.opened import Opened
+from impl.reading.recognition import ROOT
+from impl.reading.sources import Source, open_source
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One recurrent layer, or a stack of such, by its prefix; "." has none.
+
+    cell: its kind, None if it is not read as it stands, for that `reason`. n, d, states: the sizes
+    of its output, of its input and of its state.
+    """
+
+    name: str
+    cell: str | None = None
+    n: int | None = None
+    d: int | None = None
+    states: int | None = None
+    dtype: str | None = None
+    reason: str | None = None
+
+
+def layers(source: Source, cell: str | None = None) -> tuple[Layer, ...]:
+    """All layers of a source as `load_model` takes it, read with `cell` where one is named.
+
+    Raises an InputError for what is no model at all.
+    """
+    opened = open_source(source)
+    named = opened.layers()
+    return tuple(
+        _layer(opened, name, cell) for name in (_named(opened) if named is None else named)
+    )
+
+
+def _named(opened: Opened) -> list[str]:
+    """The prefixes whose tensors speak of some cell, by their names."""
+    names = [str(key) for key in opened.told(None).tensors]
+    kinds = CELLS.values()
+    return [
+        prefix[:-1] or ROOT
+        for prefix, group in direct(names).items()
+        if any(holds(kind, group, asked=False) for kind in kinds)
+    ]
+
+
+def _layer(opened: Opened, name: str, cell: str | None) -> Layer:
+    try:
+        model = read(opened, cell, (), name)
+    except InputError as error:
+        return Layer(name, reason=str(error))
+    sizes = kind_of(model.name).layout(model.weights).sizes(model.weights)
+    return Layer(name, model.name, sizes.n, sizes.d, sizes.state, model.dtype)

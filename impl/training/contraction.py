@@ -1,0 +1,232 @@
+"""A differentiable estimate of the factor by which a cell contracts, to be trained on.
+
+    loss + c · relu(contraction(module, B) − 0.95)
+
+pulls a model to where `certify` certifies it. The formulas are those of the certificate in plain
+floats: of a vanilla cell L_ρ‖W‖, of any other the comparison over the box of its states
+(`impl.norms.comparison`), that box included, and gradients go through all of it. In exact
+arithmetic it is an upper bound on λ; rounding is not bounded, so that here it is an estimate, and
+the certified figure is `certify`'s. Sources: Miller & Hardt, section 2 and Proposition 1; Horn &
+Johnson, section 6.3, for the derivative of Perron's root.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from impl.arithmetic.base import Floats
+from impl.cells.deep import DeepCell
+from impl.cells.gated.gru import GRU
+from impl.cells.gated.lstm import LSTM
+from impl.cells.kind import Kind
+from impl.cells.program import Activated
+from impl.cells.scans.diagonal import Diagonal
+from impl.cells.scans.scan import ScanCell
+from impl.cells.stacks.stack import Stack
+from impl.cells.table import kind_of
+from impl.errors import NotFiniteError, RangeError, UnknownNameError
+from impl.models.rnn import RNN
+from impl.norms.weighted import perron_vector
+from impl.reading.misfit import WeightsError
+from impl.reading.recognition import recognise
+from impl.reading.torch_modules import module_tensors
+from impl.training.plain_slopes import Plain, PlainArithmetic, Term, reached
+
+NORMS = ("spectral", "infinity", "one", "perron")
+_ITERATES, _SETTLED, _ACTIVATED = 24, 0.99, 8  # boxes are iterated as those of the certificate
+_POLICIES = 8
+_HUGE = 1e30  # for a bound on states that is infinite
+
+
+def contraction(
+    model: torch.nn.Module | Mapping[str, Tensor],
+    input_bound: float,
+    norm: str = "auto",
+    *,
+    cell: str | None = None,
+) -> Tensor:
+    """An estimate of the λ that `certify` finds for inputs ‖x_t‖₂ ≤ B, with gradients: a scalar.
+
+    `model`: a `torch.nn.RNN`, `LSTM`, `GRU` of any number of layers, one of their cells, a module
+    that holds one of these, or the tensors of any cell that `certify` reads, by its names; `cell`
+    as there. `norm`: spectral, infinity, one or perron, as far as the cell has it, or "auto", the
+    least of them. Of a stack it is the largest factor of its layers, each under inputs as large as
+    the layer below lets them be: above that any Λ is certified. float64 whatever the weights are,
+    on their device; evaluated in exact arithmetic it is never below λ in the same norm.
+    Raises an InputError for what is no model, NaN, B < 0, and a norm that the cell has not.
+    """
+    if not 0 <= input_bound < math.inf:
+        raise RangeError("the input bound B", input_bound, "a number ≥ 0")
+    kind, weights = _read(model, cell)
+    names = [name for name in NORMS if name in kind.norms]
+    if norm != "auto":
+        if norm not in names:
+            raise UnknownNameError("norm", norm, ["auto", *names])
+        names = [norm]
+    return factors(kind, weights, input_bound, names).amax()
+
+
+def factors(
+    kind: Kind, weights: Mapping[str, Tensor], input_bound: float, names: Sequence[str] = NORMS
+) -> Tensor:
+    """The same of weights by role, layer by layer: (layers,), in norms of those names."""
+    names = [name for name in names if name in kind.norms]
+    whole = kind.build({role: part.double()[None] for role, part in weights.items()})
+    layers = whole.layers if isinstance(whole, Stack) else (whole,)
+    B = next(iter(weights.values())).new_tensor(input_bound, dtype=torch.float64)
+    found = []
+    for place, one in enumerate(layers, start=1):
+        found.append(_factor(one, B, names))
+        if place < len(layers) and not isinstance(one, RNN):
+            B = torch.linalg.vector_norm(_box(one, B)[-one.n :])
+    return torch.stack(found)
+
+
+def _read(model: Any, cell: str | None) -> tuple[Kind, Mapping[str, Tensor]]:
+    """The kind of the model, and its tensors by role, as they are."""
+    if isinstance(model, torch.nn.Module):
+        held, stated, path = module_tensors(model)
+        if cell is not None and kind_of(cell).name != stated:
+            raise WeightsError(f"the module is {stated}, not {cell}; leave the cell out")
+        found = recognise(held, "the module", stated, layer=path or ".")
+    else:
+        found = recognise(model, "the model", cell)
+    for role, part in found.weights.items():
+        if not bool(torch.isfinite(part).all()):
+            raise NotFiniteError(role)
+    return found.kind, found.weights
+
+
+def _factor(cell: Any, B: Tensor, names: Sequence[str]) -> Tensor:
+    """The least factor of one layer in norms of those names."""
+    if isinstance(cell, RNN):
+        W, slope = cell.W[0], cell.activation.slope
+        sizes: Mapping[str, Callable[[], Tensor]] = {
+            "spectral": lambda: torch.linalg.matrix_norm(W, 2),
+            "infinity": lambda: W.abs().sum(1).amax(),
+            "one": lambda: W.abs().sum(0).amax(),
+            "perron": lambda: perron_root(W.abs()[None]),
+        }
+        return torch.stack([slope * sizes[name]() for name in names]).amin()
+    linear = isinstance(cell, ScanCell | Diagonal)  # no box moves the slopes of those
+    box = torch.ones_like(cell.U[0, :1, 0]) if linear else _box(cell, B)
+    N = _states(cell)
+    step = _stepped(cell, box.expand(N), B, blocks=cell.blocks)
+    M = step.slopes if step.slopes is not None else box.new_zeros(1, N, N)
+    found: Mapping[str, Callable[[], Tensor]] = {
+        "spectral": lambda: _spectral(cell, step, M),
+        "infinity": lambda: M.sum(2).amax(),
+        "perron": lambda: perron_root(M),
+    }
+    return torch.stack([found[name]() for name in names]).amin()
+
+
+def _states(cell: Any) -> int:
+    """N, the size of the state."""
+    return int(cell.W.shape[1] // 4 + cell.n) if isinstance(cell, LSTM) else int(cell.n)
+
+
+def _stepped(cell: Any, box: Tensor, B: Tensor, blocks: int = 0) -> Plain:
+    """One step from |s| ≤ box (N,) and ‖x‖₂ ≤ B; with slopes if the state is of blocks."""
+    N, ball = len(box), B.expand(cell.d)
+    state = Plain(-box, box)
+    if blocks:
+        places = torch.eye(blocks, dtype=box.dtype, device=box.device)
+        rows = places.repeat_interleave(N // blocks, dim=1)
+        terms = (Term(one, None, reach) for one, reach in zip(rows, places, strict=True))
+        eye = torch.eye(N, dtype=box.dtype, device=box.device)
+        state = Plain(-box, box, eye[None], tuple(terms))
+    moved: Plain = cell.program(
+        PlainArithmetic(cell.parameters), state, Plain(-ball, ball, radius=B)
+    )
+    return moved
+
+
+def _spectral(cell: Any, step: Plain, M: Tensor) -> Tensor:
+    """Perron's root of what compares the Euclidean norms of the blocks."""
+    if isinstance(cell, DeepCell):
+        layers = [cell.parameters[f"transition_{l}_weight"][0] for l in range(1, cell.depth + 1)]
+        sizes = [torch.linalg.matrix_norm(W, 2) * cell.activation.slope for W in layers]
+        return torch.stack(sizes).prod()
+    if isinstance(cell, Diagonal):
+        re, im = (part.value for part in cell.eigenvalues(Floats(cell.parameters)))
+        size: Tensor = torch.linalg.vector_norm(torch.stack([re, im]), dim=0).amax()
+        return size
+    n, blocks = M.shape[1] // cell.blocks, range(cell.blocks)
+    parts = M.amax(0).reshape(cell.blocks, n, cell.blocks, n).transpose(1, 2)
+    still = M.new_zeros(cell.blocks)
+    known = [reached(step.part(i * n, (i + 1) * n).terms, still) for i in blocks]
+    least = torch.minimum(torch.linalg.matrix_norm(parts, 2), torch.stack(known))
+    return perron_root(least[None])
+
+
+def perron_root(M: Tensor) -> Tensor:
+    """max_r,i (M_r v)_i/v_i for M (R, N, N) ≥ 0 and v near the Perron vector of the worst rows.
+
+    With u the left vector its gradient is that of uᵀMv/uᵀv, u and v standing still.
+    """
+    rows, N = torch.arange(M.shape[1], device=M.device), M.detach()
+    best, chosen = torch.ones_like(N[0, 0]), (N.sum(2)).argmax(0)
+    least, worst = N.sum(2).amax(), N.amax(0)
+    for _ in range(_POLICIES if len(M) > 1 else 1):
+        v = perron_vector(worst[None]).weights[0]
+        moved = N @ v
+        factor = (moved.amax(0) / v).amax()
+        if factor < least:
+            best, least, chosen = v, factor, moved.argmax(0)
+        worst = N[moved.argmax(0), rows]
+    P = M[chosen, rows]
+    u = perron_vector(P.detach().mT[None]).weights[0]
+    root = (u @ P @ best) / (u @ best)
+    return root + (least - root).detach()
+
+
+def _box(cell: Any, B: Tensor) -> Tensor:
+    """|s_t| ≤ box (N,), with gradients for the cells of torch's and those of bounded activations;
+    of others what the certificate proves, which stands still."""
+    one = torch.ones_like(cell.U[0, :1, 0].detach())
+    if isinstance(cell, LSTM | GRU):
+        return _settled(cell, B, one)
+    if isinstance(cell, Activated | RNN) and math.isfinite(cell.activation.bound):
+        box = (cell.activation.bound * one).expand(cell.n)
+        for _ in range(0 if isinstance(cell, RNN) else _ACTIVATED + 1):
+            box = torch.minimum(box, _stepped(cell, box, B).most)
+        return box
+    held: Tensor = cell.held(B.detach()).box[0]
+    return held.clamp(max=_HUGE)
+
+
+def _settled(cell: LSTM | GRU, B: Tensor, one: Tensor) -> Tensor:
+    """|h| ≤ 1, or what a projection makes of it, iterated until it hardly moves."""
+    N = _states(cell)
+    h = one.expand(cell.n) if isinstance(cell, GRU) else _put(cell, one.expand(N - cell.n))
+    box = torch.cat([torch.inf * one.expand(N - cell.n), h])
+    for _ in range(_ITERATES):
+        before, box = box, torch.minimum(box, _image(cell, box, B))
+        if bool((box >= _SETTLED * before).all()):
+            break
+    box = torch.minimum(box, _image(cell, box, B))
+    return torch.minimum(box, _stepped(cell, box, B).most)  # which a proof of the box makes too
+
+
+def _image(cell: LSTM | GRU, box: Tensor, B: Tensor) -> Tensor:
+    """ν̄ of a GRU; B_c and ō tanh B_c of an LSTM, whose gates see h alone."""
+    h, ball = box[-cell.n :], B.expand(cell.d)
+    low, high = (torch.cat([h.new_zeros(len(box) - cell.n), end]) for end in (-h, h))
+    state = Plain(low, high)
+    told = (PlainArithmetic(cell.parameters), state, Plain(-ball, ball, radius=B))
+    if isinstance(cell, GRU):
+        return cell.candidate(*told).most
+    i, f, z, o = cell.fed(*told)
+    shut = (-f).sigmoid().low.clamp(min=1 / _HUGE)
+    c = i.sigmoid().high * z.tanh().most / shut
+    return torch.cat([c, _put(cell, o.sigmoid().high * c.tanh())])
+
+
+def _put(cell: LSTM, size: Tensor) -> Tensor:
+    """|h| for what is put out, before any projection."""
+    R = cell.parameters.get("weight_hr")
+    return size if R is None else R[0].abs() @ size

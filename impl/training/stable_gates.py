@@ -1,0 +1,181 @@
+"""Stable sets of gated cells, and the projection onto them: what LSTM and GRU share.
+
+For a bound f̄ < 1 on the gate that keeps the state and θ < 1 a set asks of every unit that the rows
+of each gate's W have an ℓ1 norm of at most a radius, and that
+
+    ‖U_f‖₂ B + b_f ≤ logit f̄ − (the radius of W_f),                         b_f = b_ih + b_hh,
+
+which holds that gate at f̄ at most, for all |h| ≤ 1 and ‖x‖₂ ≤ B. For fixed numbers such a set is
+convex, a product of ℓ1 balls, of intervals and of cones in (U_f, b_ih, b_hh), and the projection
+goes to each factor: exact and non-expansive. All other weights are free. Sources: Miller & Hardt,
+section 4; Duchi et al. (2008) for the ℓ1 ball.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import torch
+from flint import arb, ctx
+from torch import Tensor
+
+from impl.errors import NotFiniteError, PrecisionError, RangeError
+from impl.numbers.ball_functions import float_above
+from impl.numbers.outward import add_up, mul_up, norm_up, sum_up
+from impl.training.projection import nearest_rows
+
+_ROOM = 2.0**-40  # so that rounding in a certificate does not reach the edge of the set
+_PRECISION = 128
+
+Weights = Mapping[str, Tensor]
+
+
+@dataclass(frozen=True)
+class StableGates(ABC):
+    """The set for θ, f̄ and B. Raises RangeError unless 0 ≤ θ < 1, 0 < f̄ < 1 and 0 ≤ B < ∞."""
+
+    theta: float
+    forget: float
+    input_bound: float
+
+    gates: ClassVar[str]  # their letters, in torch's order
+    keeps: ClassVar[str]  # the one that keeps the state
+    limited: ClassVar[str] = ""  # the one whose b_hh is at most 1
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.theta < 1:
+            raise RangeError("θ", self.theta, "at least 0 and below 1")
+        if not 0 < self.forget < 1:
+            raise RangeError("the bound on the forget gate", self.forget, "between 0 and 1")
+        if not 0 <= self.input_bound < math.inf:
+            raise RangeError("the input bound B", self.input_bound, "a number ≥ 0")
+
+    @abstractmethod
+    def sizes(self, theta: arb, rest: arb) -> dict[str, arb]:
+        """The ℓ1 radius of the rows of each gate's W, for θ and 1 − f̄."""
+
+    @property
+    def factor(self) -> float:
+        """1 − (1 − θ)(1 − f̄), rounded up: what λ is at most."""
+        with ctx.workprec(_PRECISION):
+            return float_above(1 - (1 - arb(self.theta)) * (1 - arb(self.forget)))
+
+    @cached_property
+    def radii(self) -> dict[str, float]:
+        """The radii, rounded down."""
+        with ctx.workprec(_PRECISION):
+            edge = arb(self.theta) * (1 - arb(_ROOM))
+            sizes = self.sizes(edge, 1 - arb(self.forget))
+            return {gate: -float_above(-sizes[gate]) for gate in self.gates}
+
+    @cached_property
+    def level(self) -> float:
+        """logit f̄ less the radius of W_f, rounded down: what ‖U_f‖₂B + b_f is at most."""
+        with ctx.workprec(_PRECISION):
+            f = arb(self.forget)
+            logit = (f / (1 - f)).log()
+            return -float_above(arb(self.radii[self.keeps]) - logit + _ROOM * (1 + abs(logit)))
+
+    def contains(self, weights: Weights) -> bool:
+        """Whether weights under torch's names are *certified* to be in the set."""
+        rows = bool(
+            (sum_up(weights["weight_hh"].detach().double().abs()) <= self._rows(weights)).all()
+        )
+        small = all(bool((b.abs() <= 1).all()) for b in self._limited(weights))
+        return rows and small and bool(self._shut(*self._kept(weights)).all())
+
+    def project(self, weights: Weights) -> dict[str, Tensor]:
+        """The Euclidean projection, up to rounding: torch's names and shapes, float32 or float64.
+
+        Raises NotFiniteError, PrecisionError, and RangeError for f̄ < 1/2 without biases, which
+        leave the set empty.
+        """
+        return self._moved(weights, certify=False)
+
+    def certified(self, weights: Weights) -> dict[str, Tensor]:
+        """The projection, moved inwards by units in the last place until `contains` holds."""
+        return self._moved(weights, certify=True)
+
+    def _moved(self, weights: Weights, certify: bool) -> dict[str, Tensor]:
+        moved = {name: part.detach().clone() for name, part in weights.items()}
+        for name, part in moved.items():
+            if part.dtype not in (torch.float32, torch.float64):
+                raise PrecisionError(name, part.dtype)
+            if not bool(torch.isfinite(part).all()):
+                raise NotFiniteError(name)
+        moved["weight_hh"] = nearest_rows(moved["weight_hh"], self._rows(moved), certify=certify)
+        for b in self._limited(moved):
+            b.clamp_(-1, 1)
+        u, *biases = self._kept(moved)
+        if not biases and self.level < 0:
+            raise RangeError("f̄", self.forget, "at least 1/2 and more where there are no biases")
+        inside = self._shut(u, *biases)
+        if not bool(inside.all()):
+            for part, nearest in zip((u, *biases), self._in_cone(u, biases), strict=True):
+                stays = inside.reshape(-1, *[1] * (part.ndim - 1))
+                part.copy_(torch.where(stays, part, nearest))
+            if certify:
+                self._shrink(u, biases)
+        return moved
+
+    def _rows(self, weights: Weights) -> Tensor:
+        """The radius of each row of W, float64."""
+        W = weights["weight_hh"]
+        each = torch.tensor(list(self.radii.values()), dtype=torch.float64, device=W.device)
+        return each.repeat_interleave(len(W) // len(self.gates))
+
+    def _kept(self, weights: Weights) -> list[Tensor]:
+        """U_f and the biases of that gate that there are, to be written to."""
+        names = [name for name in ("weight_ih", "bias_ih", "bias_hh") if name in weights]
+        return [self._gate(weights[name], self.keeps) for name in names]
+
+    def _limited(self, weights: Weights) -> list[Tensor]:
+        """The bias that is at most 1, if there is one."""
+        there = bool(self.limited) and "bias_hh" in weights
+        return [self._gate(weights["bias_hh"], self.limited)] if there else []
+
+    def _gate(self, part: Tensor, gate: str) -> Tensor:
+        return part.detach().chunk(len(self.gates))[self.gates.index(gate)]
+
+    def _in_cone(self, u: Tensor, biases: list[Tensor]) -> list[Tensor]:
+        """The nearest points of {B‖u‖₂ + Σ b ≤ level}: along the normal, or at u = 0.
+
+        In float64 and divided by √(B² + m), so that no large number overflows.
+        """
+        m, length = len(biases), math.hypot(self.input_bound, math.sqrt(len(biases)))
+        if length == 0:
+            return [u]
+        B, exact = self.input_bound / length, u.double()
+        top = exact.abs().amax(1).clamp(min=torch.finfo(torch.float64).tiny)
+        size = (top * (exact / top[:, None]).norm(dim=1)).clamp(max=torch.finfo(top.dtype).max)
+        over = sum((b.double() for b in biases), torch.zeros_like(size)) - self.level
+        excess = (B * size + over / length).clamp(min=0)
+        left = torch.where(excess > 0, (size * (m / length) - B * over) / length, size)
+        lowered = torch.where(left < 0, over / max(m, 1), excess / length)
+        scale = torch.where(size > 0, left.clamp(min=0) / size, 1.0)
+        moved = exact * scale[:, None]
+        return [moved.to(u.dtype), *((b - lowered).to(b.dtype) for b in biases)]
+
+    def _shrink(self, u: Tensor, biases: list[Tensor]) -> None:
+        """Lower the last bias, or shorten u, where the gate is not certified to stay shut.
+
+        What no bias of its size makes up for, as when u is subnormal and B huge, u gives way to.
+        """
+        slack = torch.finfo(u.dtype).eps
+        while not bool((shut := self._shut(u, *biases)).all()):
+            if biases:
+                lower = biases[-1] - slack * (1 + biases[-1].abs())
+                biases[-1].copy_(torch.where(shut, biases[-1], lower))
+            if not biases or slack >= 1:
+                u.copy_(torch.where(shut[:, None], u, u * max(0.0, 1 - slack)))
+            slack *= 2
+
+    def _shut(self, u: Tensor, *biases: Tensor) -> Tensor:
+        """Whether ‖u‖₂B + Σ b ≤ level is certified, row by row."""
+        total = mul_up(norm_up(u.double()), self.input_bound)
+        for b in biases:
+            total = add_up(total, b.double())
+        return total <= self.level

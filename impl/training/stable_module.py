@@ -1,0 +1,116 @@
+"""Projections of torch's recurrent modules onto stable weights, in place, layer by layer."""
+
+import math
+from functools import cache
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from impl.errors import InputError, RangeError
+from impl.reading.torch_modules import module_tensors
+from impl.training.projection import nearest_rows, stable
+from impl.training.stable_gates import StableGates
+from impl.training.stable_gru import StableGRU
+from impl.training.stable_lstm import StableLSTM
+
+_RECURRENT = (torch.nn.RNNBase, torch.nn.RNNCellBase)
+_ROLES = ("weight_hh", "weight_ih", "bias_ih", "bias_hh", "weight_hr")
+
+
+class NotStoredError(InputError):
+    """A module whose weights are no parameters of its own, so that they cannot be projected."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name} is no parameter of its own of the recurrent module; remove its "
+            f"parametrisation, or the name that shares it"
+        )
+
+
+def stable_(
+    module: torch.nn.Module,
+    lam: float = 0.95,
+    input_bound: float = 1.0,
+    *,
+    forget: float | None = None,
+    norm: Literal["spectral", "infinity"] = "spectral",
+) -> torch.nn.Module:
+    """Project the recurrent weights of a module in place, so that each layer contracts by λ < 1.
+
+    After it `certify(module, input_bound)` certifies the model, and what it projects onto are
+    convex sets that do not depend on the weights, to the nearest point: `torch.nn.RNN` to
+    ‖W‖ ≤ λ in that norm, `LSTM` and `GRU` to the sets of `stable_lstm` and `stable_gru` with
+    1 − (1 − θ)(1 − f̄) = λ, any of them with layers, or as cells. `forget` is f̄, the largest that
+    the gate which keeps the state may be, below λ: more of it is a longer memory in the state
+    itself and less by way of W; by default 1 − √(1 − λ), halfway. `norm` is about RNNs alone. A
+    projection of an LSTM (`proj_size`) is kept at ‖W_hr‖_∞ ≤ 1. Layers above the first have inputs
+    ‖h‖₂ ≤ √n. `module` may hold its one recurrent module inside.
+    Raises an InputError for other modules, two directions, λ or f̄ out of range, NaN and B < 0.
+    Sources: Miller & Hardt, section 4; `impl.training.stable_gru` for the proof about GRUs.
+    """
+    if not 0 < lam < 1:
+        raise RangeError("λ", lam, "above 0 and below 1")
+    module_tensors(module)  # one recurrent part, of torch's, in one direction
+    part = next(one for one in module.modules() if isinstance(one, _RECURRENT))
+    layers = part.num_layers if isinstance(part, torch.nn.RNNBase) else 1
+    names = [f"_l{l}" for l in range(layers)] if isinstance(part, torch.nn.RNNBase) else [""]
+    B = input_bound
+    for suffix in names:
+        weights = _weights(part, suffix)
+        moved = _moved(part, weights, lam, B, forget, norm)
+        with torch.no_grad():
+            for role, value in moved.items():
+                if value is not weights[role]:
+                    weights[role].copy_(value)
+        B = math.nextafter(math.sqrt(weights["weight_hh"].shape[1]), math.inf)
+    return module
+
+
+def stable_set(
+    part: torch.nn.Module, lam: float, input_bound: float, forget: float | None = None
+) -> StableGates:
+    """The set of an LSTM's or a GRU's weights with a factor of at most λ; raises RangeError."""
+    kept = 1 - math.sqrt(1 - lam) if forget is None else forget
+    if not 0 < kept < lam:
+        raise RangeError("the bound on the forget gate", kept, f"above 0 and below λ = {lam:g}")
+    gru = isinstance(part, torch.nn.GRU | torch.nn.GRUCell)
+    return _set(StableGRU if gru else StableLSTM, lam, input_bound, kept)
+
+
+@cache
+def _set(make: type[StableGates], lam: float, input_bound: float, kept: float) -> StableGates:
+    theta = max(0.0, 1 - (1 - lam) / (1 - kept))
+    while (found := make(theta, kept, input_bound)).factor > lam:
+        theta *= 1 - 2.0**-50
+    return found
+
+
+def _moved(
+    part: torch.nn.Module,
+    weights: dict[str, Tensor],
+    lam: float,
+    B: float,
+    forget: float | None,
+    norm: Literal["spectral", "infinity"],
+) -> dict[str, Tensor]:
+    """The projected weights of one layer, by role."""
+    if isinstance(part, torch.nn.RNN | torch.nn.RNNCell):
+        return {"weight_hh": stable(weights["weight_hh"].detach(), lam, norm)}
+    R = weights.get("weight_hr")
+    gates = {role: value for role, value in weights.items() if role != "weight_hr"}
+    moved = stable_set(part, lam, B, forget).certified(gates)
+    if R is not None:
+        one = torch.ones(len(R), dtype=torch.float64, device=R.device)
+        moved["weight_hr"] = nearest_rows(R.detach(), one, certify=True)
+    return moved
+
+
+def _weights(part: torch.nn.Module, suffix: str) -> dict[str, Tensor]:
+    """The parameters of one layer by role, as they are stored."""
+    own = dict(part.named_parameters(recurse=False))
+    found: dict[str, Tensor] = {role: own[role + suffix] for role in _ROLES if role + suffix in own}
+    for role in ("weight_hh", "weight_ih"):
+        if role not in found:
+            raise NotStoredError(role + suffix)
+    return found

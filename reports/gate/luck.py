@@ -1,0 +1,62 @@
+"""What the luck of the draw explains, and what it does not: exact tests, no constant fitted.
+
+Two runs of one code and one profile, under two seeds, draw alike: which of them is the old one is
+then a matter of chance, and so is each of these counts.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from math import comb, exp, lgamma
+
+Pair = tuple[float, float]
+
+
+def fewer_tight(
+    old: Sequence[int], new: Sequence[int], alike: int = 1
+) -> Iterator[tuple[int, float]]:
+    """For each bin of which old examples lie above and below: the bin, and how likely it is that
+    so few of the new ones lie above it.
+
+    Fisher's exact test: of all examples of both runs together, those above are dealt out at
+    random. Both sequences count examples by bin, in the same bins. As many as `alike` of them may
+    be copies of one another, with changes: so many count as one, rounded to what luck explains.
+    """
+    above = [list(accumulate(reversed(counts)))[-2::-1] for counts in (old, new)]
+    for index, (many, few) in enumerate(zip(*above, strict=True)):
+        before, after = many // alike, -(-few // alike)
+        totals = sum(old) // alike, max(after, sum(new) // alike)
+        if 0 < before + after < sum(totals):
+            yield index, dealt(totals[0], totals[1], before + after, after)
+
+
+def dealt(old: int, new: int, marked: int, most: int) -> float:
+    """How likely it is that at most so many of the marked ones are among the new, where all of old
+    and new are dealt out at random."""
+    k = min(most, new, marked)
+    least = max(0, marked - old)
+    if k < least:
+        return 0.0
+    sizes = _ways(new, k) + _ways(old, marked - k) - _ways(old + new, marked)
+    term = together = 1.0
+    while k > least and term > 1e-18 * together:
+        term *= k * (old - marked + k) / ((new - k + 1) * (marked - k + 1))
+        together += term
+        k -= 1
+    return min(1.0, exp(sizes) * together)
+
+
+def _ways(size: int, chosen: int) -> float:
+    """The logarithm of how many choices there are."""
+    return lgamma(size + 1) - lgamma(chosen + 1) - lgamma(size - chosen + 1)
+
+
+def fallen(pairs: Sequence[Pair], share: float) -> tuple[int, int, float]:
+    """How many of the ratios (old, new) moved by more than that share of the greater one, how many
+    of them fell, and how likely it is that so many did.
+
+    The sign test: each that moved is as likely to have risen as to have fallen.
+    """
+    moved = [(old, new) for old, new in pairs if min(old, new) < (1 - share) * max(old, new)]
+    fell = sum(new < old for old, new in moved)
+    ways = sum(comb(len(moved), k) for k in range(fell, len(moved) + 1))
+    return len(moved), fell, ways / 2 ** len(moved)

@@ -1,0 +1,89 @@
+"""Tightness that was lost or won beyond what the luck of the draw explains.
+
+Of what an attack draws one by one, the record counts examples by their greatest lhs/rhs: these are
+compared form by form, by sevens, for Hypothesis draws anew only after as many as six changes of
+what it drew. An attack that goes where the bound is tight has one ratio a claim, each
+under a seed of its own: of these it is counted how many fell. `chance` is shared among all that is
+tested (Bonferroni), half of it to each kind, so that two runs of one code and profile differ here
+with no greater probability.
+"""
+
+from collections.abc import Iterator, Sequence
+from math import inf
+
+from reports.gate.luck import fallen, fewer_tight
+from reports.records.changes import Change, Kind, change
+from reports.records.number import finite
+from reports.records.record import ClaimRecord
+from reports.words import count, plural
+
+ALIKE = 7  # a draw, and what ConjectureRunner.generate_mutations_from makes of it
+Claims = Sequence[tuple[ClaimRecord, ClaimRecord]]
+
+
+def examples(claims: Claims, chance: float) -> Iterator[Change]:
+    """Forms of which fewer, or more, examples come as near the bound as they did."""
+    found = [
+        (f"{new.id} ({form.name}), {attack}", new.histogram.edges, tuple(before), tuple(after))
+        for old, new in claims
+        if old.histogram.edges == new.histogram.edges
+        for known in old.forms
+        for form in new.forms
+        if form.name == known.name
+        for attack, after in form.examples.items()
+        if (before := known.examples.get(attack)) and len(before) == len(after)
+    ]
+    tests = sum(len(list(fewer_tight(before, after, ALIKE))) for *_, before, after in found)
+    for where, edges, before, after in found:
+        kinds: tuple[tuple[Kind, tuple[int, ...], tuple[int, ...]], ...] = (
+            ("regressed", before, after), ("improved", after, before),
+        )  # fmt: skip
+        for kind, one, other in kinds:
+            bin, odds = min(fewer_tight(one, other, ALIKE), key=_odds, default=(0, inf))
+            if 2 * tests * odds < chance:
+                told = [
+                    f"{count(sum(counts[bin + 1 :]))} of {count(sum(counts))}"
+                    for counts in (before, after)
+                ]
+                what = f"examples with lhs/rhs above {edges[bin]:g}"
+                yield change(kind, where, what, told[0], f"{told[1]}, by luck {_rarely(odds)}")
+
+
+def directed(claims: Claims, share: float, chance: float) -> Iterator[Change]:
+    """Attacks of which more of the claims' greatest ratios fell, or rose, by more than that
+    share."""
+    seeded = {
+        attack
+        for _, new in claims
+        for attack, record in new.attacks.items()
+        if record.seeded and not any(attack in form.examples for form in new.forms)
+    }
+    for attack in sorted(seeded):
+        told = [
+            tuple(claim.attacks[attack].best_ratio for claim in both if attack in claim.attacks)
+            for both in claims
+        ]
+        pairs = [
+            (float(pair[0] or 0), float(pair[1] or 0))
+            for pair in told
+            if len(pair) == 2 and all(map(finite, pair))
+        ]
+        kinds: tuple[tuple[Kind, bool], ...] = (("regressed", False), ("improved", True))
+        for kind, back in kinds:
+            turned = [(new, old) if back else (old, new) for old, new in pairs]
+            moved, fell, odds = fallen(turned, share)
+            if 2 * len(seeded) * odds < chance:
+                word = "higher" if back else "lower"
+                after = f"{word} in {count(fell)} of {plural(moved, 'claim')} that moved"
+                where = f"the run, {attack}"
+                yield change(
+                    kind, where, "tightest lhs/rhs", "", f"{after}, by luck {_rarely(odds)}"
+                )
+
+
+def _odds(test: tuple[int, float]) -> float:
+    return test[1]
+
+
+def _rarely(odds: float) -> str:
+    return f"once in {1 / odds:.0e} runs" if odds > 1e-300 else "never"

@@ -1,0 +1,125 @@
+"""What to do next about an undecided model: each change that is said to certify does."""
+
+import json
+
+import pytest
+import torch
+
+from impl.cells.analysis import ProgramAnalysis
+from impl.cells.stacks.stack_analysis import StackAnalysis
+from impl.cells.vanilla import VanillaAnalysis
+from impl.certificate.certify import certify
+from impl.training.contraction import contraction
+from tests.impl.shared.draws import normal
+from tests.impl.shared.stack_draws import net
+
+B = 0.7
+
+
+@pytest.fixture(autouse=True)
+def _no_witness(monkeypatch):
+    """Without a search for witnesses, which would take seconds."""
+    for analysis in (ProgramAnalysis, VanillaAnalysis, StackAnalysis):
+        monkeypatch.setattr(analysis, "refute", lambda self: None)
+
+
+def undecided(name, layers=1):
+    """A module and its certificate."""
+    module = net(name, layers, scale=1.0)
+    certificate = certify(module, B)
+    assert certificate.verdict == "undecided"
+    return module, certificate
+
+
+def by(module, scale):
+    """The module with its recurrent weights times that."""
+    with torch.no_grad():
+        for name, part in module.named_parameters():
+            if "weight_hh" in name:
+                part.mul_(scale)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("name", "layers"),
+    [
+        ("lstm", 1),
+        ("gru", 1),
+        pytest.param("lstm-projected", 1, marks=pytest.mark.slow),
+        pytest.param("gru", 2, marks=pytest.mark.slow),
+    ],
+)
+def test_what_is_said_to_certify_does(name, layers):
+    """The scaled model, as torch scales it, has that very λ and k; a little more has none."""
+    module, certificate = undecided(name, layers)
+    advice = certificate.advice
+    found = certify(by(module, advice.weights.size), B, (1e-2,))
+    told = (advice.weights.norm, advice.weights.lam, advice.weights.k)
+    assert (found.norm, found.lam, found.window(1e-2)) == told
+    assert contraction(by(module, 1.1), B) > 1 or layers > 1
+    if advice.inputs is not None:
+        fresh = net(name, layers, scale=1.0)
+        found = certify(fresh, advice.inputs.size, (1e-2,))
+        assert (found.lam, found.window(1e-2)) == (advice.inputs.lam, advice.inputs.k)
+        assert advice.inputs.size < B
+
+
+def test_what_drives_it():
+    """λ of the model without one gate's recurrent weights, and the one that matters most first."""
+    module, certificate = undecided("lstm")
+    gates = ("input gate", "forget gate", "candidate", "output gate")
+    drivers = dict(certificate.advice.drivers)
+    assert list(drivers.values()) == sorted(drivers.values())
+    for place, gate in enumerate(gates):
+        rest = net("lstm", 1, scale=1.0)
+        with torch.no_grad():
+            rest.weight_hh_l0.chunk(4)[place].zero_()
+        assert drivers[gate] == contraction(rest, B).item()
+    assert module.weight_hh_l0.abs().min() > 0
+
+
+def test_stacks_and_vanilla():
+    """Layers have a λ each; of a vanilla model nothing but its weights can be made smaller."""
+    _, stacked = undecided("gru", 2)
+    assert len(stacked.advice.layers) == 2
+    assert all(part.endswith(("in layer 1", "in layer 2")) for part, _ in stacked.advice.drivers)
+    W = normal(6, 6)
+    model = {"weight_hh_l0": W, "weight_ih_l0": normal(6, 2)}
+    certificate = certify(model, 1.0, cell="rnn-relu")
+    assert certificate.advice.inputs is None
+    assert certificate.advice.drivers == ()
+    scaled = model | {"weight_hh_l0": W * certificate.advice.weights.size}
+    assert certify(scaled, 1.0, cell="rnn-relu").lam == certificate.advice.weights.lam < 1
+
+
+def test_what_is_kept():
+    """f̄ is the certified one, and k the least with f̄ᵏ ≤ ε."""
+    _, certificate = undecided("lstm")
+    gate, bound, k = certificate.advice.kept
+    assert (gate, bound) == ("forget gate", certificate.constants["f_bar"])
+    assert bound**k <= 1e-2 < bound ** (k - 1)
+    _, certificate = undecided("gru")
+    assert certificate.advice.kept[:2] == ("update gate", certificate.constants["z_bar"])
+
+
+def test_as_json_and_as_text():
+    """Strict JSON under "next", a line each in text; none where the verdict is another."""
+    _, certificate = undecided("gru")
+    record = json.loads(json.dumps(certificate.to_json(), allow_nan=False))
+    assert record["next"]["recurrent_weights"]["scale"] == certificate.advice.weights.size
+    lines = certificate.advice.lines()
+    assert any("rnnbounds.contraction(module, 0.7)" in line for line in lines)
+    assert any("rnnbounds.stable_(module, 0.95, 0.7)" in line for line in lines)
+    assert all(line.isprintable() for line in lines)
+    decided = certify(net("gru", 1), B)
+    assert decided.advice is None
+    assert "next" not in decided.to_json()
+
+
+def test_nothing_is_sought_in_large_models(monkeypatch):
+    """What keeps the state is told, and what was left out."""
+    monkeypatch.setattr("impl.certificate.advice._STATES", 4)
+    advice = undecided("lstm")[1].advice
+    assert (advice.weights, advice.inputs, advice.drivers) == (None, None, ())
+    assert "no change" in advice.skipped
+    assert advice.kept is not None

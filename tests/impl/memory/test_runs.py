@@ -1,0 +1,162 @@
+"""Runs in full and truncated: against one by one in another way, and in balls."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from flint import ctx
+from program_draws import KIND, SAMPLES
+from program_draws import weights as drawn
+
+from impl.arithmetic.running import Near, Running
+from impl.cells.table import CELLS
+from impl.convert.feedforward import FeedForward
+from impl.memory import exact
+from impl.memory.exact import enclosed, near, within
+from impl.memory.local import jacobians, local
+from impl.memory.runs import Runner, grid, truncations
+from impl.reading.adapters import load_model
+
+TORCH = ("linear", "rnn-tanh", "rnn-relu", "rnn-gelu", "rnn-softplus", "lstm", "gru", "gru-cho")
+NAMES = (*TORCH, "lstm-projected", "stacked-gru", *SAMPLES)
+SIZES = {"n": 3, "d": 2, "p": 2}
+
+
+def model(name):
+    """A cell of each kind, in float64."""
+    if name == "stacked-gru":
+        torch.manual_seed(0)
+        return load_model(torch.nn.GRU(2, 3, 2).double())
+    if name in SAMPLES:
+        return load_model(drawn(name, 3, 2, scale=0.5), KIND.get(name, name))
+    kind, by = CELLS[name], torch.Generator().manual_seed(0)
+    shapes = kind.layout(()).shaped(SIZES)
+    told = {role: torch.randn(*shape, generator=by).double() / 3 for role, shape in shapes.items()}
+    return load_model({role + kind.suffix: part for role, part in told.items()}, name)
+
+
+def linear(W, d=1):
+    """h⁺ = W h + (x, …), of a matrix of float64."""
+    W = torch.tensor(W, dtype=torch.float64)
+    return load_model({"weight_hh_l0": W, "weight_ih_l0": torch.ones(len(W), d).double()}, "linear")
+
+
+def windows(M=3, T=7, d=2, seed=1):
+    """Normal inputs."""
+    return torch.randn(M, T, d, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_truncated_runs_are_those_that_ship(name):
+    """Gaps are those of the feed-forward form, in float64."""
+    loaded, x = model(name), windows()
+    runner, ks = Runner.of(loaded), (0, 1, 4, 7)
+    told = truncations(runner, x, ks)
+    full, *cut = (
+        FeedForward(loaded.weights, cell=loaded.name, k=k).double()(x)[:, -1] for k in (7, *ks)
+    )
+    expected = torch.stack([(one - full).norm(dim=1) for one in cut], dim=1)
+    assert torch.allclose(told.gaps, expected, rtol=1e-9, atol=1e-12)
+    assert (told.gaps[:, 3] == 0).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bounds_on_rounding_enclose_the_run_in_balls(name):
+    """Running error bounds, entry by entry."""
+    runner, x = Runner.of(model(name)), windows()
+    told = near(runner, x)
+    assert told.error.max() < 1e-9
+    with ctx.workprec(200):
+        for window, outputs in enumerate(enclosed(runner, x)):
+            for unit, ball in enumerate(outputs):
+                value, error = (float(part[0, window, unit]) for part in (told.value, told.error))
+                assert abs(ball - value) <= error
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_states_as_far_off_as_they_may_be_stay_within_the_bounds(name):
+    """One step from a state that is off by e lies within what is said of the step."""
+    runner, x = Runner.of(model(name)), windows(5)[None, :, 0]
+    generator = torch.Generator().manual_seed(2)
+    for size in (1e-9, 1e-3, 0.3):
+        s, off = torch.randn(2, 1, 5, runner.states, dtype=torch.float64, generator=generator)
+        e = size * off.abs()
+        told = runner.program(Running(runner.parameters), Near(s, e), Near.exactly(x))
+        for sign in (-1, 1, off.sign()):
+            apart = (runner.step(s + sign * e, x) - told.value).abs()
+            assert bool((apart <= told.error * (1 + 1e-9) + 1e-12).all())
+
+
+def test_what_overflows_is_within_nothing():
+    """Infinite and NaN are below no ε."""
+    x = torch.ones(2, 4, 1, dtype=torch.float64)
+    assert not within(Runner.of(linear([[1e300]])), x, 1, 1e300).inside.any()
+
+
+def test_sums_that_overflow_on_their_way_are_not_certain():
+    """10³⁰⁸ + 10³⁰⁸ − 10³⁰⁸ − 10³⁰⁸ = 0, in whatever order: tanh of it is not 1."""
+    U = torch.tensor([[1e308, 1e308, -1e308, -1e308]], dtype=torch.float64)
+    state = {"weight_hh_l0": torch.zeros(1, 1).double(), "weight_ih_l0": U}
+    told = near(Runner.of(load_model(state, "rnn-tanh")), torch.ones(1, 1, 4).double())
+    assert not bool((told.value.abs() > told.error).any())
+
+
+@pytest.mark.parametrize("precisions", [(), exact.PRECISIONS])
+def test_what_float64_leaves_open_is_decided_in_balls_or_not_within(monkeypatch, precisions):
+    """|W| doubles what rounding may be, W nearly forgets: entries' bounds say nothing."""
+    found = linear([[1.9, 1.8], [-1.9, -1.8]])  # of eigenvalues 0.1 and 0, |W| of 3.7
+    monkeypatch.setattr(exact, "PRECISIONS", precisions)
+    x = windows(4, 80, 1)
+    told = within(Runner.of(found), x, 20, 1e-6)
+    assert told.inside.tolist() == [bool(precisions)] * 4
+    assert told.undecided.tolist() == [not precisions] * 4
+    assert not within(Runner.of(found), x, 1, 1e-6).inside.any()
+
+
+def test_both_biases_are_taken_as_stored():
+    """1 + 2⁻⁶⁰ is no float64: the sum of the biases is rounded, the balls see both."""
+    state = {
+        "weight_hh_l0": torch.zeros(1, 1).double(), "weight_ih_l0": torch.zeros(1, 1).double(),
+        "bias_ih_l0": torch.ones(1).double(), "bias_hh_l0": torch.full((1,), 2.0**-60).double(),
+    }  # fmt: skip
+    runner = Runner.of(load_model(state, "linear"))
+    with ctx.workprec(200):
+        assert enclosed(runner, windows(1, 2, 1))[0][0] > 1
+
+
+def test_grids_are_dense_then_sparse_and_end_at_the_length():
+    """0 … 32, then by a sixteenth."""
+    assert grid(0) == (0,)
+    assert grid(5) == (0, 1, 2, 3, 4, 5)
+    long = grid(1000)
+    assert long[:33] == tuple(range(33))
+    assert long[-1] == 1000
+    assert all(0 < b - a <= a / 16 + 1 for a, b in pairwise(long))
+
+
+def test_steps_products_and_exponents_of_a_linear_system():
+    """Norms of W and of its powers, and its spectral radius."""
+    W = torch.tensor([[0.5, 3.0], [0.0, 0.25]], dtype=torch.float64)
+    told = local(Runner.of(linear(W.tolist(), 2)), windows(2, 60), range(61))
+    powers = [torch.linalg.matrix_power(W, k) for k in range(1, 61)]
+    norms = torch.linalg.matrix_norm(torch.stack(powers), ord=2)
+    assert torch.allclose(told.norms, norms[0])
+    assert torch.allclose(told.products[0, 1:], norms)
+    assert torch.allclose(told.exponents, torch.tensor(np.log(0.5)), atol=0.05)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_jacobians_are_autograds(name):
+    """∂φ/∂s by duals and by autograd."""
+    runner, x = Runner.of(model(name)), windows(1, 1)[None, :, 0]
+    s = windows(1, 1, runner.states, seed=4)[None, 0]
+    found = torch.autograd.functional.jacobian(lambda v: runner.step(v, x)[0, 0], s)[:, 0, 0]
+    assert torch.allclose(jacobians(runner, s, x)[0], found)
+
+
+def test_what_grows_between_the_runs_is_counted():
+    """h⁺ = 2h + 1 doubles every distance."""
+    told = truncations(Runner.of(linear([[2.0]])), torch.ones(2, 4, 1).double(), (0, 1, 2, 3, 4))
+    assert told.ratio.tolist() == [2, 2]
+    assert told.pairs.tolist() == told.expanding.tolist() == [6, 6]  # started at 1, 2, 3: 3 + 2 + 1

@@ -1,0 +1,196 @@
+"""Recorded inputs: what is read, exactly; what is refused, in one line."""
+
+import io
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from impl.errors import InputError
+from impl.reading import data, data_files
+from impl.reading.data import read_data
+
+SERIES = np.arange(12.0).reshape(6, 2) / 8
+
+
+def text(path, words):
+    """A file of these words."""
+    path.write_text(words)
+    return path
+
+
+class TestFiles:
+    @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f4", "i8", "u1", "?"])
+    def test_npy_of_any_real_numbers_is_read_exactly(self, tmp_path, dtype):
+        held = (SERIES * 8).astype(dtype)
+        np.save(tmp_path / "x.npy", held)
+        read = read_data(tmp_path / "x.npy")
+        assert (read.N, read.T, read.d, read.one) == (1, 6, 2, True)
+        assert torch.equal(next(read.inputs()), torch.from_numpy(held.astype(float)))
+
+    def test_npy_is_mapped_and_not_read(self, tmp_path):
+        np.save(tmp_path / "x.npy", SERIES)
+        assert isinstance(read_data(tmp_path / "x.npy").x.base, np.memmap)
+
+    @pytest.mark.parametrize(
+        "words",
+        ["a,b\n0,0.125\n0.25,0.375\n", "0;0.125\n0.25;0.375", "\ufeff0\t0.125\n0.25\t0.375\n\n",
+         '"a","b"\n"0","0.125"\n0.25,0.375\n'],
+    )  # fmt: skip
+    def test_csv(self, tmp_path, words):
+        assert read_data(text(tmp_path / "x.csv", words)).x.tolist() == [
+            [[0, 0.125], [0.25, 0.375]]
+        ]
+
+    def test_csv_of_one_channel(self, tmp_path):
+        assert read_data(text(tmp_path / "x.csv", "name\n1\n2\n3\n")).x.tolist() == [
+            [[1], [2], [3]]
+        ]
+
+    @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.int32])
+    def test_safetensors(self, tmp_path, dtype):
+        held = torch.ones(2, 3, 4, dtype=dtype)
+        save_file({"x": held}, tmp_path / "x.safetensors")
+        read = read_data(tmp_path / "x.safetensors")
+        assert (read.N, read.T, read.d, read.one) == (2, 3, 4, False)
+
+    def test_parquet(self, tmp_path):
+        arrow = pytest.importorskip("pyarrow")
+        from pyarrow import parquet
+
+        table = arrow.table({"a": SERIES[:, 0], "b": SERIES[:, 1]})
+        parquet.write_table(table, tmp_path / "x.parquet")
+        assert np.array_equal(read_data(tmp_path / "x.parquet").x[0], SERIES)
+        parquet.write_table(arrow.table({"a": [1.0, None]}), tmp_path / "y.parquet")
+        with pytest.raises(InputError, match="1 number is NaN"):
+            read_data(tmp_path / "y.parquet")
+        whole = (tmp_path / "x.parquet").read_bytes()
+        (tmp_path / "z.parquet").write_bytes(whole[:-40])
+        with pytest.raises(InputError, match="no intact table"):
+            read_data(tmp_path / "z.parquet")
+
+    def test_parquet_without_its_library_says_what_to_install(self, tmp_path, monkeypatch):
+        monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+        with pytest.raises(InputError, match=r"rnnbounds\[parquet\]"):
+            read_data(text(tmp_path / "x.parquet", "PAR1"))
+
+
+class TestPython:
+    def test_a_tensor_an_array_and_a_loader_give_the_same(self):
+        x = torch.randn(5, 4, 3, generator=torch.Generator().manual_seed(0))
+        pairs = torch.utils.data.TensorDataset(x, torch.zeros(5))
+        loader = torch.utils.data.DataLoader(pairs, batch_size=2)
+        for held in (x, x.numpy(), loader, iter([x[:2], x[2:]]), read_data(x)):
+            assert np.array_equal(read_data(held).x, x.numpy())
+
+    @pytest.mark.parametrize(
+        ("held", "words"),
+        [(3, "is a int"), ([], "has no batches"), ([{"x": 1}], "batch of dict"),
+         ([torch.zeros(2, 3)], "batch of shape"), ("no.npy", "does not exist"),
+         ([torch.zeros(1, 2, 3), torch.zeros(1, 3, 3)], "after one of shape"),
+         (torch.zeros(2, 3, dtype=torch.complex64), "no real numbers"),
+         (torch.zeros(2, 3).to_sparse(), "dense"), (torch.zeros(2, 0), "shape"),
+         (np.array([object()]), "no real numbers"), (np.zeros((1, 2, 3, 4)), "shape"),
+         (torch.zeros(3, device="meta"), "dense"), (np.longdouble([1]), "64 bits")],
+    )  # fmt: skip
+    def test_what_is_no_data_is_refused_in_a_line(self, held, words):
+        with pytest.raises(InputError, match=words) as told:
+            read_data(held)
+        assert "\n" not in str(told.value)
+        assert ";" in str(told.value)
+
+    def test_a_loader_without_end_is_left(self, monkeypatch):
+        monkeypatch.setattr(data, "LARGEST", 1000)
+        endless = iter(lambda: torch.zeros(1, 2, 3), None)
+        with pytest.raises(InputError, match="fewer of them"):
+            read_data(endless)
+
+
+def saved(array, **more):
+    """The bytes of a .npy file."""
+    held = io.BytesIO()
+    np.save(held, array, **more)
+    return held.getvalue()
+
+
+HEADER = b"\x93NUMPY\x01\x00"
+
+
+class TestHostileFiles:
+    @pytest.mark.parametrize(
+        ("name", "held", "words"),
+        [("x.npy", b"", "no intact"), ("x.npy", saved(SERIES)[:-8], "no intact"),
+         ("x.npy", saved(np.array([{}, 1], dtype=object), allow_pickle=True), "objects"),
+         ("x.npy", HEADER + b"\xff\xff" + b"(" * 70000, "no intact"),
+         ("x.npy", saved(SERIES).replace(b"(6, 2)", b"(6e9,)"), "no intact"),
+         ("x.npy", saved(SERIES).replace(b"(6, 2), }  ", b"(6, 2**60)}"), "no intact"),
+         ("x.npy", saved(SERIES).replace(b"(6, 2), }     ", b"(6, 99999999)}"), "no intact"),
+         ("x.npy", b"PK\x03\x04", "no intact"),
+         ("x.csv", b"", "empty"), ("x.csv", b"\xff\xfe", "UTF-8"),
+         ("x.csv", b"1,2\n3\n", "no table"), ("x.csv", b"day,x\n1700-01-01,3\n", "no table"),
+         ("x.csv", b"1,,2\n", "no table"), ("x.csv", b"a,b\n", "shape"),
+         ("x.safetensors", b"\xff" * 64, "no intact"), ("x.txt", b"1", "no file of data")],
+    )  # fmt: skip
+    @pytest.mark.filterwarnings("ignore:loadtxt")
+    def test_refused_in_a_line(self, tmp_path, name, held, words):
+        (tmp_path / name).write_bytes(held)
+        with pytest.raises(InputError, match=words) as told:
+            read_data(tmp_path / name)
+        assert "\n" not in str(told.value)
+        assert len(str(told.value)) < 500
+
+    def test_two_tensors_and_a_folder(self, tmp_path):
+        save_file({"x": torch.ones(2), "y": torch.ones(2)}, tmp_path / "x.safetensors")
+        with pytest.raises(InputError, match="2 tensors"):
+            read_data(tmp_path / "x.safetensors")
+        (tmp_path / "x.npy").mkdir()
+        with pytest.raises(InputError, match="no regular file"):
+            read_data(tmp_path / "x.npy")
+
+    def test_a_text_that_is_too_large(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(data_files, "LARGEST_TEXT", 4)
+        with pytest.raises(InputError, match="larger than 4 bytes"):
+            read_data(text(tmp_path / "x.csv", "1,2,3"))
+
+
+class TestChecks:
+    def test_nan_says_how_many_and_where(self):
+        x = np.zeros((3, 4, 2))
+        x[1, 2, 1] = x[2, 0, 0] = np.nan
+        with pytest.raises(InputError, match=r"2 numbers are .* t = 2, channel 1 of sequence 1"):
+            read_data(x)
+
+    def test_nan_beyond_the_first_block(self, monkeypatch):
+        monkeypatch.setattr(data, "BLOCK", 4)
+        x = np.zeros((9, 2))
+        x[7, 0] = -np.inf
+        with pytest.raises(InputError, match="the first at t = 7, channel 0;"):
+            read_data(x)
+
+    def test_width(self):
+        with pytest.raises(InputError, match="2 channels an input, the model reads 3"):
+            read_data(SERIES).require_width(3)
+
+    def test_beyond_the_bound_is_counted_exactly(self):
+        x = np.array([[3.0, 4.0], [3.0, np.nextafter(4, 5)], [0.0, 7.0]])
+        with pytest.raises(InputError, match=r"2 of 3 inputs are beyond ‖x_t‖₂ ≤ 5, by up to 2;"):
+            read_data(x).require_within(5.0)
+        read = read_data(x)
+        assert read.require_within(read.largest) is read
+        assert read.largest == 7.0
+
+    def test_ends_of_channels(self):
+        low, high = read_data(SERIES).ends
+        assert (low.tolist(), high.tolist()) == ([0, 0.125], [1.25, 1.375])
+
+    def test_windows_share_no_input(self):
+        read = read_data(np.arange(14.0).reshape(2, 7))  # T = 2, d = 7
+        assert read.windows(1).shape == (1, 2, 1, 7)
+        stacked = read_data(np.arange(14.0).reshape(2, 7, 1))
+        assert stacked.windows(3)[..., 0].tolist() == [
+            [[0, 1, 2], [3, 4, 5]], [[7, 8, 9], [10, 11, 12]],
+        ]  # fmt: skip
+        assert np.shares_memory(stacked.windows(3), stacked.x)
+        with pytest.raises(InputError, match="fewer than a window of 8"):
+            stacked.windows(8)

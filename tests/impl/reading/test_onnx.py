@@ -1,0 +1,194 @@
+"""ONNX graphs: what torch exports, node by node, and what is refused of graphs by hand."""
+
+import builtins
+import warnings
+
+import pytest
+import torch
+from refusals import refused
+
+from impl.errors import InputError
+from impl.reading.adapters import load_model
+from impl.reading.files import ModelFileError
+from impl.reading.layers import layers
+from impl.reading.misfit import WeightsError
+from impl.reading.onnx_nodes import NodeError
+
+onnx = pytest.importorskip("onnx")
+from onnx import helper, numpy_helper  # noqa: E402
+
+ORDER = {"RNN": "h", "LSTM": "ifco", "GRU": "rzh"}
+THEIRS = {"RNN": "h", "LSTM": "iofc", "GRU": "zrh"}
+
+
+def constant(name, part):
+    """A stored tensor."""
+    return numpy_helper.from_array(part.detach().numpy(), name)
+
+
+def turned(op, part):
+    """A tensor of torch's in ONNX's order, by the definition of the operator."""
+    blocks = dict(zip(ORDER[op], part.chunk(len(ORDER[op])), strict=True))
+    return torch.cat([blocks[gate] for gate in THEIRS[op]])
+
+
+def node(module, op, name, fed="x", **attributes):
+    """A node of a module's weights, and its constants."""
+    held = {key: turned(op, part) for key, part in module.state_dict().items()}
+    both = torch.cat([held["bias_ih_l0"], held["bias_hh_l0"]])
+    parts = {"W": held["weight_ih_l0"], "R": held["weight_hh_l0"], "B": both}
+    inputs = [fed, *(f"{name}.{part}" for part in parts)]
+    given = {"hidden_size": module.hidden_size, **attributes}
+    made = helper.make_node(op, inputs, [f"{name}.Y", f"{name}.Y_h"], name=name, **given)
+    return made, [constant(f"{name}.{part}", held[None]) for part, held in parts.items()]
+
+
+def graph(path, *nodes, constants=(), functions=()):
+    """The file of a graph."""
+    x = helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, None)
+    made = helper.make_graph(list(nodes), "g", [x], [], list(constants))
+    model = helper.make_model(made, functions=list(functions))
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+def written(path, module, op, **attributes):
+    """The file of one node."""
+    one, constants = node(module, op, "rnn", **attributes)
+    return graph(path, one, constants=constants)
+
+
+CASES = [
+    (torch.nn.GRU(2, 3), "GRU", "gru", {"linear_before_reset": 1}),
+    (torch.nn.GRU(2, 3), "GRU", "gru-cho", {}),
+    (torch.nn.LSTM(2, 3), "LSTM", "lstm", {"input_forget": 0}),
+    (torch.nn.RNN(2, 3), "RNN", "rnn-tanh", {}),
+    (torch.nn.RNN(2, 3, nonlinearity="relu"), "RNN", "rnn-relu", {"activations": ["Relu"]}),
+]
+
+
+@pytest.mark.parametrize(("module", "op", "cell", "attributes"), CASES, ids=lambda x: str(x)[:8])
+def test_nodes(tmp_path, module, op, cell, attributes):
+    """The gates come in torch's order, exactly, and the node says which cell it is."""
+    loaded = load_model(written(tmp_path / "m.onnx", module, op, **attributes))
+    assert loaded.name == cell
+    assert loaded.digest == load_model(module.state_dict(), cell).digest
+    assert loaded.tensors["weight_hh"] == "rnn.weight_hh_l0"
+    assert layers(tmp_path / "m.onnx")[0].cell == cell
+    if cell == "gru-cho":
+        refused(tmp_path / "m.onnx", WeightsError, "the node is gru-cho, not gru", cell="gru")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_dtypes(tmp_path, dtype):
+    """As stored."""
+    module = torch.nn.GRU(2, 3).to(dtype)
+    one, parts = node(module.float(), "GRU", "rnn", linear_before_reset=1)
+    kinds = {torch.float16: 10, torch.bfloat16: 16, torch.float64: 11}
+    named = zip(parts, (module.weight_ih_l0,), strict=False)
+    assert [part.name for part, _ in named] == ["rnn.W"]
+    turned_parts = []
+    for part in parts:
+        held = torch.from_numpy(numpy_helper.to_array(part).copy()).to(dtype)
+        raw = held.contiguous().view(torch.uint8).numpy().tobytes()
+        turned_parts.append(helper.make_tensor(part.name, kinds[dtype], held.shape, raw, raw=True))
+    loaded = load_model(graph(tmp_path / "m.onnx", one, constants=turned_parts))
+    assert loaded.dtype == str(dtype).removeprefix("torch.")
+    assert torch.equal(loaded.weights["weight_hh"], module.weight_hh_l0.to(dtype))
+
+
+@pytest.mark.parametrize(("base", "layered"), [("GRU", 1), ("LSTM", 2), ("RNN", 3)])
+def test_what_torch_exports(tmp_path, base, layered):
+    """A model of torch's comes back bit for bit, as one stack."""
+    torch.manual_seed(0)
+    module, path = getattr(torch.nn, base)(2, 3, num_layers=layered).eval(), tmp_path / "m.onnx"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the exporter warns of itself
+        torch.onnx.export(module, (torch.zeros(4, 1, 2),), str(path), dynamo=False)
+    assert load_model(path).digest == load_model(module).digest
+
+
+def test_nodes_that_branch(tmp_path):
+    """Of two that one feeds, the second is a layer of its own."""
+    torch.manual_seed(0)
+    first, second, third = (torch.nn.GRU(size, 3) for size in (2, 3, 3))
+    usual = {"linear_before_reset": 1}
+    one, a = node(first, "GRU", "a", **usual)
+    flat = helper.make_node("Squeeze", ["a.Y"], ["flat"])
+    two, b = node(second, "GRU", "b", "flat", **usual)
+    three, c = node(third, "GRU", "c", "flat", **usual)
+    path = graph(tmp_path / "m.onnx", one, flat, two, three, constants=[*a, *b, *c])
+    assert [(one.name, one.cell) for one in layers(path)] == [("a", "stacked-gru"), ("c", "gru")]
+    assert load_model(path, layer="c").digest == load_model(third).digest
+    refused(
+        path, WeightsError, "2 recurrent nodes or stacks of them; choose one with --layer: a, c"
+    )
+    refused(path, WeightsError, "choose one", layer="b")
+    three.input[0], three.name = "a.Y_h", "a"
+    refused(graph(path, one, three, constants=[*a, *c]), InputError, "two nodes are named a")
+
+
+@pytest.mark.parametrize(
+    ("attributes", "told"),
+    [
+        ({"direction": "reverse"}, "runs reverse; keep one direction"),
+        ({"clip": 3.0}, "has clip, which no cell here has"),
+        ({"input_forget": 1}, "has input_forget, which"),
+        ({"activations": ["Sigmoid", "Tanh", "HardSigmoid"]}, "HardSigmoid, not Sigmoid, Tanh"),
+        ({"activation_alpha": [0.5]}, "has activation_alpha, which"),
+    ],
+)
+def test_other_nodes_are_refused(tmp_path, attributes, told):
+    """What the node computes beyond the cell."""
+    path = written(tmp_path / "m.onnx", torch.nn.LSTM(2, 3), "LSTM", **attributes)
+    refused(path, NodeError, f"the ONNX node rnn .*{told}")
+
+
+def test_weights_that_are_not_there(tmp_path):
+    """Computed, in another file, of two directions, no floats, damaged; and peepholes."""
+    path = tmp_path / "m.onnx"
+    one, parts = node(torch.nn.LSTM(2, 3), "LSTM", "rnn")
+    refused(graph(path, one, constants=parts[1:]), NodeError, r"are computed \(rnn.W\)")
+    wide = numpy_helper.from_array(numpy_helper.to_array(parts[0]).repeat(2, 0), "rnn.W")
+    refused(graph(path, one, constants=[wide, *parts[1:]]), NodeError, "not of one direction")
+    whole = numpy_helper.from_array(numpy_helper.to_array(parts[0]).astype("int32"), "rnn.W")
+    refused(graph(path, one, constants=[whole, *parts[1:]]), NodeError, "that are no floats")
+    parts[0].dims[1] = 2**40
+    refused(graph(path, one, constants=parts), NodeError, "has damaged weights rnn.W")
+    parts[0].data_location = onnx.TensorProto.EXTERNAL
+    refused(graph(path, one, constants=parts), NodeError, "in another file .* with them in it")
+    one.input.extend(["", "", "", "peep"])
+    refused(graph(path, one, constants=parts), NodeError, "has peepholes")
+
+
+def test_graphs_that_are_refused(tmp_path):
+    """Loops, functions, no recurrent node, other operators of the name, no ONNX, too much of it."""
+    path = tmp_path / "m.onnx"
+    one, parts = node(torch.nn.GRU(2, 3), "GRU", "rnn")
+    body = helper.make_graph([one], "body", [], [])
+    loop = helper.make_node("Loop", ["", ""], ["y"], body=body)
+    refused(graph(path, loop, constants=parts), ModelFileError, "loops or branches, .* Loop; which")
+    function = helper.make_function("own", "F", ["x"], ["rnn.Y"], [one], [])
+    refused(graph(path, functions=[function]), ModelFileError, "in functions of its own")
+    one.domain = "own"
+    refused(graph(path, one, constants=parts), WeightsError, "0 recurrent nodes .*: none")
+    path.write_bytes(b"\x08\xff\xff\xff")
+    refused(path, ModelFileError, "is no intact ONNX model; export it again")
+    with path.open("r+b") as stream:
+        stream.truncate(2**28 + 1)
+    refused(path, ModelFileError, "is larger than 268435456 bytes")
+
+
+def test_without_the_package(tmp_path, monkeypatch):
+    """The extra is named, also for a file of another name."""
+    path = written(tmp_path / "m.bin", torch.nn.GRU(2, 3), "GRU", linear_before_reset=1)
+    assert load_model(path).name == "gru"
+    usual = builtins.__import__
+
+    def without(name, *more):
+        if name.startswith("onnx"):
+            raise ImportError(name)
+        return usual(name, *more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    refused(path, ModelFileError, r"is an ONNX model, .*; pip install 'rnnbounds\[onnx\]', or save")

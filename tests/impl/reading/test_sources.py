@@ -1,0 +1,177 @@
+"""Where models come from: parts of bigger ones, factories, and files that hold none."""
+
+import sys
+
+import numpy as np
+import pytest
+import torch
+from refusals import refused
+from safetensors.torch import save_file
+
+from impl.errors import InputError
+from impl.reading.adapters import load_model
+from impl.reading.factory import FactoryError
+from impl.reading.files import ModelFileError
+from impl.reading.layers import Layer, layers
+from impl.reading.misfit import WeightsError
+
+MODELS = """
+import torch
+print("loud")
+
+class Whole(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.encoder = torch.nn.ModuleDict({"rnn": torch.nn.GRU(3, 4, num_layers=2)})
+        self.decoder = torch.nn.LSTM(3, 4, bidirectional=True)
+        self.head = torch.nn.Linear(4, 2)
+
+def state(): return Whole().state_dict()
+def raises(): raise ValueError("of\\ntwo lines")
+def ends(): raise SystemExit(0)
+def asks(size): return Whole()
+def number(): return 3
+ready, constant = Whole(), 3
+"""
+
+
+@pytest.fixture
+def models(tmp_path, monkeypatch):
+    """A module of the user's in the current folder, of a name of its own, and what it makes."""
+    name = f"models_{abs(hash(tmp_path))}"
+    (tmp_path / f"{name}.py").write_text(MODELS)
+    (tmp_path / f"broken_{name}.py").write_text("import nothing_of_that_name")
+    monkeypatch.chdir(tmp_path)
+    yield name
+    sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("made", ["Whole", "state", "ready"])
+def test_a_factory(models, capsys, made):
+    """A class, a function and what stands there; standard output stays free, the path as it was."""
+    path = list(sys.path)
+    loaded = load_model(f"{models}:{made}", layer="encoder.rnn")
+    assert (loaded.name, loaded.n, loaded.source) == ("stacked-gru", 4, f"{models}:{made}")
+    assert capsys.readouterr() == ("", "loud\n")
+    assert sys.path == path
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        ("{}:raises", "raises ValueError: of two lines; mend it"),
+        ("{}:ends", "raises SystemExit: 0; mend it"),
+        ("{}:asks", "raises TypeError: .*missing 1 required.*; mend it"),
+        ("{}:number", "returns a int, no model; let it return"),
+        ("{}:constant", "is a int, which cannot be called; name a function"),
+        ("{}:Whole.nothing", "there is no nothing; name a function"),
+        ("broken_{}:make", "cannot be imported .*nothing_of_that_name.*; mend it"),
+        ("no.such.module:make", "no.such.module cannot be imported .*; mend it"),
+    ],
+)
+def test_a_factory_that_makes_none(models, made, told):
+    """One line each."""
+    refused(made.format(models), FactoryError, told)
+
+
+def test_a_file_comes_before_a_factory(tmp_path, monkeypatch):
+    """What a file is called does not run code."""
+    monkeypatch.chdir(tmp_path)
+    torch.save(torch.nn.GRU(2, 3).state_dict(), "os:getcwd")
+    assert load_model("os:getcwd").name == "gru"
+
+
+def whole():
+    """A state dict of three cells: at the root, below a prefix, and below that."""
+    parts = {"": torch.nn.GRUCell(2, 3), "a.": torch.nn.LSTM(3, 4), "a.b.": torch.nn.GRU(3, 5)}
+    named = {
+        f"{at}{name}": w for at, part in parts.items() for name, w in part.state_dict().items()
+    }
+    return named | {"head.weight": torch.ones(1, 3)}
+
+
+@pytest.mark.parametrize(("layer", "n"), [(".", 3), ("a", 4), ("a.b", 5)])
+def test_a_part_of_a_bigger_model(tmp_path, layer, n):
+    """By its prefix, from a state dict, a file and a checkout; what is elsewhere is listed."""
+    held = whole()
+    torch.save({"epoch": 3, "model": held, "optimizer": {"state": {0: {}}}}, tmp_path / "c.pt")
+    if layer == "a":  # what lies below a cell's own prefix belongs to it
+        del held["a.b.weight_hh_l0"]
+        refused(held, WeightsError, "a.b.bias_hh_l0", layer=layer)
+        held = {name: part for name, part in held.items() if not name.startswith("a.b")}
+    loaded = load_model(held, layer=layer)
+    assert loaded.n == n
+    assert "head.weight" in loaded.unread
+    if layer == "a.b":
+        assert load_model(tmp_path / "c.pt", layer="model.a.b").digest == loaded.digest
+        assert "epoch" in load_model(tmp_path / "c.pt", layer="model.a.b").unread
+
+
+def test_the_only_cell_below_a_prefix():
+    """A prefix that no other cell shares is enough, in a module too."""
+    module = torch.nn.ModuleDict(
+        {"x": torch.nn.ModuleDict({"rnn": torch.nn.GRU(2, 3)}), "y": torch.nn.LSTM(2, 3)}
+    )
+    for source in (module, module.state_dict()):
+        assert load_model(source, layer="x").name == "gru"
+        assert load_model(source, layer="y").name == "lstm"
+        refused(source, WeightsError, "z", layer="z")
+    refused(module, WeightsError, "choose one with --layer: x.rnn, y")
+    refused(module.state_dict(), WeightsError, r"several cells \(x.rnn, y\); choose one")
+    refused(load_model(module, layer="y"), WeightsError, "leave the layer out", layer="y")
+
+
+def test_layers(models):
+    """Each with its cell and sizes, or why it is not read."""
+    first, second = layers(f"{models}:Whole")
+    assert first == Layer("encoder.rnn", "stacked-gru", 4, 3, 8, "float32")
+    assert second.name == "decoder"
+    assert "bidirectional" in str(second.reason)
+    assert [one.name for one in layers(f"{models}:state")] == ["encoder.rnn", "decoder"]
+    assert [one.name for one in layers(torch.nn.GRU(2, 3))] == ["."]
+    held = torch.nn.RNN(2, 3).state_dict()
+    assert "--cell" in str(layers(held)[0].reason)
+    assert layers(held, "rnn-relu")[0].cell == "rnn-relu"
+    assert layers(torch.nn.Linear(2, 3).state_dict()) == ()
+
+
+class Mine(torch.nn.Linear):
+    """A module that is pickled whole."""
+
+
+def test_files_of_other_formats(tmp_path):
+    """Each is named, and how its weights become a file that is read."""
+    np.savez(tmp_path / "w.npz", a=np.ones(3))
+    np.save(tmp_path / "w.npy", np.ones(3))
+    (tmp_path / "w.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(64))
+    torch.save(Mine(2, 2), tmp_path / "whole.pt")
+    save_file({"a": torch.ones(1)}, tmp_path / "w.safetensors")
+    for name, told in {
+        "w.npz": r"NumPy arrays \(.npz\); convert it: safetensors.numpy.save_file",
+        "w.npy": "is one NumPy array; save all weights by their names",
+        "w.h5": "is an HDF5 file, as Keras writes; save its weights by torch's names",
+        "whole.pt": r"wants to run code: \S*Mine is pickled in it.* or name a factory",
+        ".": "is no regular file; it is a folder: name a file in it, say .*w.safetensors",
+    }.items():
+        refused(tmp_path / name, ModelFileError, told)
+
+
+def test_a_pickle_that_holds_itself(tmp_path):
+    """It is opened to a depth, and then refused for its names."""
+    state = {}
+    state["self"] = state
+    torch.save(state, tmp_path / "s.pt")
+    refused(tmp_path / "s.pt", WeightsError, "but no")
+    torch.save({"a": {"b": torch.ones(1)}, "a.b": torch.ones(1)}, tmp_path / "s.pt")
+    refused(tmp_path / "s.pt", ValueError, r"two keys that read alike \(a.b\); keep one")
+
+
+def test_too_many_layers_or_units():
+    """What nobody has the memory for is refused before it is built."""
+    layer = {"weight_ih": torch.zeros(1, 1), "weight_hh": torch.zeros(1, 1)}
+    held = {f"{name}_l{l}": part for l in range(10_000) for name, part in layer.items()}
+    refused(held, InputError, "10000 layers of rnn-tanh are too many; keep 256", cell="rnn-tanh")
+    wide = {"weight_hh": torch.zeros(2, 2), "weight_ih": torch.zeros(2, 2**24)}
+    told = "has 2 states and 16777216 inputs, too many .*; take fewer units"
+    refused(wide, WeightsError, told, cell="rnn-tanh")

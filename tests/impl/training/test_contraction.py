@@ -1,0 +1,125 @@
+"""The estimate of λ with gradients: beside the certificate, its derivatives, and as a penalty."""
+
+import pytest
+import torch
+from torch.nn.utils import parametrizations
+
+from impl.cells.table import CELLS, kind_of
+from impl.certificate.certify import certify
+from impl.errors import InputError, NotFiniteError
+from impl.reading.adapters import load_model
+from impl.training.contraction import NORMS, contraction
+from tests.impl.shared.program_draws import KIND, SAMPLES, weights
+from tests.impl.shared.stack_draws import MODULES, net
+
+# What stands beside the certificate's own number within rounding: of the others that is smaller.
+ALIKE = {"rnn-tanh", "rnn-relu", "lstm", "gru", "lstm-projected", "leaky-tanh", "deep-tanh"}
+ALIKE |= {"real", "complex", "lru", "s4d", "min-gru", "min-lstm", "selective", "leaky-relu"}
+
+
+def beside(model, kind, B, cell=None):
+    """The pairs (estimate, certified λ), norm by norm."""
+    names = [name for name in NORMS if name in CELLS[kind].norms]
+    told = CELLS[kind].analyse(load_model(model, cell), B)
+    for name in names:
+        yield contraction(model, B, name, cell=cell).item(), told.norm(name).lam
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0])
+@pytest.mark.parametrize("name", MODULES)
+def test_modules(name, scale):
+    """torch's modules, in every norm of theirs: the certificate's λ but for rounding."""
+    for found, lam in beside(net(name, 1, scale=scale), name, 0.7):
+        assert lam * (1 - 1e-12) <= found <= lam * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_cells(name):
+    """The package's own cells."""
+    kind = KIND.get(name, name)
+    for seed in range(2):
+        model = weights(name, seed=seed)
+        for found, lam in beside(model, kind, 0.7, kind):
+            assert lam * (1 - 1e-12) <= found
+            assert name not in ALIKE or found <= lam * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_stacks(name):
+    """The largest factor of the layers, none of which is below that of the certificate."""
+    model = net(name, 2, scale=0.6)
+    told = kind_of(f"stacked-{name}").analyse(load_model(model), 0.7)
+    for norm in ("spectral", "infinity", "perron"):
+        lam = max(layer.norm(norm).lam for layer in told.layers)
+        assert lam * (1 - 1e-12) <= contraction(model, 0.7, norm).item() <= 1.1 * lam
+
+
+def test_cells_of_torch():
+    """Modules of one cell read as layers do, and a parametrised weight has gradients."""
+    torch.manual_seed(0)
+    for layer, cell in ((torch.nn.LSTM, torch.nn.LSTMCell), (torch.nn.GRU, torch.nn.GRUCell)):
+        whole, one = layer(2, 3), cell(2, 3)
+        one.load_state_dict({key[:-3]: part for key, part in whole.state_dict().items()})
+        assert contraction(whole, 1.0) == contraction(one, 1.0)
+    rnn = parametrizations.orthogonal(torch.nn.RNNCell(2, 3), "weight_hh")
+    assert contraction(rnn, 1.0, "infinity").requires_grad
+
+
+@pytest.mark.parametrize("norm", ["spectral", "infinity", "perron", "auto"])
+@pytest.mark.parametrize("name", MODULES)
+def test_gradients(name, norm):
+    """What autograd says is what differences say, in all weights."""
+    model = net(name, 2 if norm == "auto" else 1, scale=1.0, seed=3).double()
+    roles, parts = zip(*model.state_dict().items(), strict=True)
+    parts = tuple(part.clone().requires_grad_() for part in parts)
+    cell = None if "rnn" not in name else name
+
+    def estimate(*parts):
+        return contraction(dict(zip(roles, parts, strict=True)), 0.7, norm, cell=cell)
+
+    assert torch.autograd.gradcheck(estimate, parts, atol=1e-4, rtol=1e-4, fast_mode=True)
+
+
+@pytest.mark.parametrize("name", ["selective", "min-lstm", "lru", "leaky-tanh", "deep-tanh"])
+def test_gradients_of_cells(name):
+    """The same of cells whose gates see the input alone, and of others."""
+    kind = KIND.get(name, name)
+    roles, parts = zip(*weights(name).items(), strict=True)
+    parts = tuple(part.requires_grad_() for part in parts)
+
+    def estimate(*parts):
+        return contraction(dict(zip(roles, parts, strict=True)), 0.7, cell=kind)
+
+    assert torch.autograd.gradcheck(estimate, parts, atol=1e-4, rtol=1e-4, fast_mode=True)
+
+
+@pytest.mark.parametrize("name", ["rnn-tanh", "lstm", "gru"])
+def test_as_a_penalty(name):
+    """Descent on it alone leads to a certified model."""
+    model = net(name, 1, scale=1.0)
+    assert contraction(model, 1.0) > 1
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.05)
+    for _ in range(60):
+        optimiser.zero_grad()
+        penalty = torch.relu(contraction(model, 1.0) - 0.9)
+        if penalty == 0:
+            break
+        penalty.backward()
+        optimiser.step()
+    assert certify(model, 1.0).verdict == "certified"
+
+
+def test_what_is_not_read():
+    """One line for each, as for the certificate."""
+    rnn = torch.nn.RNN(2, 3)
+    for numbers in ((-1.0,), (float("nan"),), (1.0, "quadratic"), (1.0, "diagonal")):
+        with pytest.raises(InputError):
+            contraction(rnn, *numbers)
+    with pytest.raises(InputError, match="leave the cell out"):
+        contraction(rnn, 1.0, cell="lstm")
+    with pytest.raises(InputError):
+        contraction(torch.nn.Linear(2, 3), 1.0)
+    with torch.no_grad():
+        rnn.weight_hh_l0[0, 0] = torch.nan
+    with pytest.raises(NotFiniteError):
+        contraction(rnn, 1.0)

@@ -1,0 +1,136 @@
+"""Projections of torch's modules in place: certified afterwards, nearest, and what is refused."""
+
+import math
+
+import pytest
+import torch
+from torch.nn.utils import parametrizations
+
+from impl.cells.table import kind_of
+from impl.errors import InputError, NotFiniteError, RangeError
+from impl.reading.adapters import load_model
+from impl.training.stable_gru import StableGRU
+from impl.training.stable_module import stable_, stable_set
+from tests.impl.shared.stack_draws import MODULES, net
+
+SET = StableGRU(0.6, 0.7, 1.5)
+
+
+def large(name, layers, dtype=torch.float32, seed=0):
+    """A module whose weights are several times as large as torch's own."""
+    module = net(name, layers, scale=6.0, seed=seed)
+    with torch.no_grad():
+        for part in module.parameters():
+            part.mul_(2)
+    return module.to(dtype)
+
+
+def analysed(module, B):
+    """The analysis that `certify` rests on."""
+    loaded = load_model(module)
+    return kind_of(loaded.name).analyse(loaded, B)
+
+
+@pytest.mark.parametrize(
+    ("layers", "dtype"), [(1, torch.float32), (1, torch.float64), (2, torch.float32)]
+)
+@pytest.mark.parametrize("name", MODULES)
+def test_certified_afterwards(name, layers, dtype):
+    """λ of each layer is at most what was asked, and that of the whole is below 1."""
+    for seed, lam in enumerate((0.5, 0.97) if layers == 1 else (0.9,)):
+        module = large(name, layers, dtype, seed)
+        assert stable_(module, lam, 2.0) is module
+        told = analysed(module, 2.0)
+        norm = "spectral" if name.startswith("rnn") else "infinity"
+        if layers == 1:
+            assert told.norm(norm).lam <= lam
+        else:
+            assert all(layer.norm(norm).lam <= lam for layer in told.layers)
+            assert told.norm("cascade").lam < 1
+        before = [part.detach().clone() for part in module.parameters()]
+        stable_(module, lam, 2.0)
+        assert all(map(torch.equal, module.parameters(), before))
+        assert all(part.requires_grad for part in module.parameters())
+
+
+def test_cells_and_models():
+    """A cell, and a model that holds one; the ∞-norm of an RNN."""
+    for make in (torch.nn.RNNCell, torch.nn.LSTMCell, torch.nn.GRUCell):
+        cell = make(2, 4)
+        with torch.no_grad():
+            cell.weight_hh.mul_(20)
+        stable_(cell, 0.8, 1.0)
+        assert min(analysed(cell, 1.0).norm(norm).lam for norm in ("spectral", "infinity")) <= 0.8
+    whole = torch.nn.ModuleDict({"rnn": torch.nn.RNN(2, 4), "head": torch.nn.Linear(4, 1)})
+    stable_(whole, 0.1, norm="infinity")
+    assert analysed(whole["rnn"], 1.0).norm("infinity").lam <= 0.1
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_set_of_grus(bias):
+    """Every number of the set, by hand, and the factor of its corner."""
+    theta, keep, B = SET.theta, SET.forget, SET.input_bound
+    assert SET.radii == pytest.approx({"r": 0.4, "z": 0.09, "n": 0.3}, rel=1e-11)
+    assert SET.level == pytest.approx(math.log(7 / 3) - 0.09, abs=1e-11)
+    assert SET.factor == pytest.approx(1 - (1 - theta) * (1 - keep), rel=1e-15)
+    n, d = 3, 2
+    torch.manual_seed(0)
+    corner = torch.nn.GRU(d, n, bias=bias, dtype=torch.float64)
+    with torch.no_grad():
+        for part in corner.parameters():
+            part.mul_(30)
+    stable_set(corner, 0.9, B)
+    moved = SET.certified({key[:-3]: part for key, part in corner.named_parameters()})
+    assert SET.contains(moved)
+    rows = moved["weight_hh"].abs().sum(1).reshape(3, n)
+    assert torch.allclose(rows, torch.tensor([[0.4], [0.09], [0.3]]).double().expand(3, n))
+    found = load_model(moved, "gru").cell.comparison(B)
+    assert float(found.factor(found.infinity())) <= SET.factor
+    if bias:
+        assert float(moved["bias_hh"][2 * n :].abs().max()) <= 1
+        outside = {key: part.clone() for key, part in moved.items()}
+        outside["bias_hh"][-1] = 1 + 1e-9
+        assert not SET.contains(outside)
+
+
+def test_nearest_and_non_expansive():
+    """⟨a − Πa, z − Πa⟩ ≤ 0 for points z of the set, and no two points come further apart."""
+
+    def draw(seed, size):
+        by = torch.Generator().manual_seed(seed)
+        shapes = {"weight_ih": (9, 2), "weight_hh": (9, 3), "bias_ih": (9,), "bias_hh": (9,)}
+        return {
+            key: size * torch.randn(shape, generator=by, dtype=torch.float64)
+            for key, shape in shapes.items()
+        }
+
+    def flat(weights):
+        return torch.cat([weights[key].flatten() for key in sorted(weights)])
+
+    for seed in range(30):
+        a, b = draw(seed, 3.0), draw(seed + 1, 0.5 + seed % 3)
+        nearest, other = SET.project(a), SET.project(b)
+        ahead = (flat(a) - flat(nearest)) @ (flat(other) - flat(nearest))
+        assert float(ahead) <= 1e-10
+        moved, before = flat(nearest) - flat(other), flat(a) - flat(b)
+        assert float(moved.norm()) <= float(before.norm()) * (1 + 1e-14)
+
+
+def test_refused():
+    """One line each, and nothing is changed."""
+    lstm = torch.nn.LSTM(1, 2)
+    for numbers in ((1.0,), (0.0,), (math.nan,), (0.9, -1.0), (0.9, math.inf)):
+        with pytest.raises(RangeError):
+            stable_(lstm, *numbers)
+    for forget in (0.9, 0.0, math.nan):
+        with pytest.raises(RangeError, match="below λ"):
+            stable_(lstm, 0.9, forget=forget)
+    for module in (torch.nn.Linear(1, 2), torch.nn.GRU(1, 2, bidirectional=True)):
+        with pytest.raises(InputError):
+            stable_(module)
+    with pytest.raises(InputError, match="parametrisation"):
+        stable_(parametrizations.orthogonal(torch.nn.RNN(2, 2), "weight_hh_l0"))
+    with torch.no_grad():
+        lstm.bias_ih_l0[0] = torch.nan
+    with pytest.raises(NotFiniteError):
+        stable_(lstm)

@@ -1,0 +1,133 @@
+"""What luck explains: against counting all ways, and against draws of one distribution."""
+
+import random
+from collections.abc import Callable
+from math import comb
+
+import pytest
+from msgspec.structs import replace
+
+from reports import ClaimRecord, FormRecord, Run
+from reports.gate.luck import dealt, fallen, fewer_tight
+from reports.gate.runs import compare_runs
+from reports.gate.thresholds import Thresholds
+from reports.gate.tightness import directed, examples
+
+BINS = 18
+
+
+@pytest.mark.parametrize("old", [0, 1, 5, 30])
+@pytest.mark.parametrize("new", [1, 7, 30])
+def test_all_ways_counted(old: int, new: int) -> None:
+    """Every hypergeometric tail, and its ends."""
+    for marked in range(old + new + 1):
+        for most in range(-1, new + 2):
+            ways = sum(
+                comb(new, k) * comb(old, marked - k) for k in range(min(most, marked) + 1)
+            )  # fmt: skip
+            expected = ways / comb(old + new, marked)
+            assert dealt(old, new, marked, most) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+
+
+def test_many_examples() -> None:
+    """Half of four thousand that are gone are no luck; a few more or less are."""
+    assert dealt(4000, 4000, 2000, 0) < 1e-300
+    assert 0.3 < dealt(4000, 4000, 4000, 1990) < 0.5
+
+
+def test_each_cut() -> None:
+    """Above each bin but the last; where none or all lie above it, nothing is tested."""
+    assert list(fewer_tight((0, 3, 0), (3, 0, 0))) == [(0, pytest.approx(1 / 20))]
+    assert list(fewer_tight((2, 0), (5, 0))) == []
+    assert [bin for bin, _ in fewer_tight((1, 1, 1), (1, 1, 1))] == [0, 1]
+
+
+def test_signs() -> None:
+    """What moves by less than the share is not counted, on either side."""
+    pairs = [(1.0, 0.999), (1.0, 0.5), (0.5, 0.2), (0.1, 0.11), (0.0, 0.0)]
+    assert fallen(pairs, 0.01) == (3, 2, 0.5)
+    assert fallen([(1.0, 0.5)] * 20, 0.01) == (20, 20, 2.0**-20)
+
+
+def binned(draw: random.Random, weights: list[float], count: int) -> tuple[int, ...]:
+    """So many examples in the bins of a histogram, as likely as the weights say."""
+    found = draw.choices(range(BINS), weights, k=count)
+    return tuple(found.count(bin) for bin in range(BINS))
+
+
+def with_examples(run: Run, make: Callable[[ClaimRecord, FormRecord], tuple[int, ...]]) -> Run:
+    """The run with examples of each form."""
+    claims = (
+        replace(
+            claim,
+            forms=tuple(
+                replace(form, examples={"random": make(claim, form)}) for form in claim.forms
+            ),
+        )
+        for claim in run.claims
+    )
+    return replace(run, claims=tuple(claims))
+
+
+def copied(draw: random.Random, weights: list[float]) -> tuple[int, ...]:
+    """Eight draws, each seven times."""
+    return tuple(7 * count for count in binned(draw, weights, 8))
+
+
+def test_copies_are_no_evidence() -> None:
+    """What was drawn once and copied counts once, with what remains to the benefit of luck."""
+    (one,) = fewer_tight((0, 8), (8, 0))
+    (seven,) = fewer_tight((0, 56), (56, 0), alike=7)
+    assert one == seven
+    (more,) = fewer_tight((0, 57), (56, 6), alike=7)
+    assert more[1] > seven[1]
+
+
+@pytest.mark.parametrize("drawn", [lambda draw, w: binned(draw, w, 56), copied])
+def test_seldom_a_false_alarm(run: Run, drawn: Callable[..., tuple[int, ...]]) -> None:
+    """Of fifty pairs of draws from one distribution no more fail than one in ten may."""
+    draw = random.Random(1)
+    weights = [1.0 + bin for bin in range(BINS)]
+    failed = 0
+    for _ in range(50):
+        runs = [with_examples(run, lambda *_: drawn(draw, weights)) for _ in range(2)]
+        pairs = list(zip(runs[0].claims, runs[1].claims, strict=True))
+        failed += any(row.kind == "regressed" for row in examples(pairs, 0.1))
+    assert failed <= 5
+
+
+@pytest.mark.parametrize("lost", ["all", "above 0.9"])
+def test_a_form_that_is_never_near_its_bound_any_more(run: Run, lost: str) -> None:
+    """It fails, by that form alone; the way back is an improvement; of another profile it is no
+    matter, for that draws other batches."""
+    same = with_examples(run, lambda claim, form: (56, *(0,) * 17))
+    assert compare_runs(same, same, Thresholds()).rows == ()
+    near = (*(0,) * 14, 60, 40, 20, 0)
+    far = (*(4,) * 13, 68, 0, 0, 0, 0) if lost == "above 0.9" else (120, *(0,) * 17)
+    old = with_examples(run, lambda claim, form: near)
+    new = with_examples(
+        run,
+        lambda claim, form: far if (claim.id, form.name) == ("truncation", "finite") else near,
+    )
+    (row,) = compare_runs(old, new, Thresholds()).failing
+    assert row.subject == "truncation (finite), random"
+    assert row.what.startswith("examples with lhs/rhs above ")
+    assert [one.kind for one in compare_runs(new, old, Thresholds()).rows] == ["improved"]
+    assert compare_runs(old, replace(new, profile="ci"), Thresholds()).rows == ()
+    assert compare_runs(old, new, Thresholds(chance=0)).failing == ()
+
+
+def test_an_attack_that_finds_nothing_any_more(run: Run) -> None:
+    """Each claim's ratio may fall by luck; those of twenty do not."""
+    claims = [replace(run.claims[1], id=f"claim-{i}") for i in range(20)]
+    pairs = [
+        (old, replace(old, attacks=old.attacks | {
+            "gradient": replace(old.attacks["gradient"], best_ratio=0.5 + i / 100)}))
+        for i, old in enumerate(claims)
+    ]  # fmt: skip
+    (row,) = directed(pairs, 0.01, 0.001)
+    assert (row.kind, row.subject) == ("regressed", "the run, gradient")
+    assert "lower in 20 of 20 claims" in row.after
+    assert [row.kind for row in directed([(b, a) for a, b in pairs], 0.01, 0.001)] == ["improved"]
+    assert list(directed(pairs[:5], 0.01, 0.001)) == []
+    assert list(directed([(old, old) for old, _ in pairs], 0.01, 0.001)) == []

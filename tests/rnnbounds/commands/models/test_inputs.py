@@ -1,0 +1,69 @@
+"""Inputs beyond a ball from the command line: a box, an embedding's rows, recorded ones."""
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+
+@pytest.fixture
+def model(tmp_path):
+    """An embedding and a small network that reads it."""
+    torch.manual_seed(0)
+    held = {f"rnn.{name}": part * 0.5 for name, part in torch.nn.RNN(2, 3).state_dict().items()}
+    save_file(held | {"embed.weight": torch.randn(6, 2) * 0.3}, tmp_path / "m.safetensors")
+    return tmp_path / "m.safetensors"
+
+
+def test_sets(call, model, tmp_path):
+    """What is certified says which inputs it speaks of, in text and in the record; a file of a
+    truncated model states them, and is checked."""
+    np.save(tmp_path / "x.npy", np.linspace(0, 1, 24).reshape(3, 4, 2))
+    for told, words in (
+        (("--inputs", "embed.weight"), "x_t in the rows of embed.weight, ‖x_t‖₂ ≤ "),
+        (("--inputs=-1:1,0:0.5",), "x_t in [-1.0, 1.0] × [0.0, 0.5], ‖x_t‖₂ ≤ "),
+        (("--inputs", "0:1"), "x_t in [0.0, 1.0], each of 2 channels, ‖x_t‖₂ ≤ "),
+        (
+            ("--input-bound", "from-data", "--data", tmp_path / "x.npy", "--margin", "0.25"),
+            "x_t in the box around x.npy and all within 0.25 of it, ‖x_t‖₂ ≤ ",
+        ),
+    ):
+        outcome = call("certify", model, "--cell", "rnn-tanh", *told, "--eps", "0.1")
+        assert (outcome.code, outcome.err) == (0, "")
+        assert words in outcome.out
+        record = call("certify", model, "--cell", "rnn-tanh", *told, "--format", "json").json
+        assert words.split(" in ")[1].split(",")[0][:6] in record["inputs"]["what"]
+        short = tmp_path / "short.safetensors"
+        asked = ("--cell", "rnn-tanh", *told, "--eps", "0.1", "--out", short)
+        assert call("truncate", model, *asked).code == 0
+        checked = call("check", short)
+        assert checked.code == 0
+        assert "for every x_t in " in checked.out
+
+
+@pytest.mark.parametrize(
+    ("told", "fault"),
+    [
+        ((), "give --input-bound or --inputs"),
+        (("--input-bound", "1", "--inputs", "0:1"), "give --input-bound or --inputs"),
+        (("--input-bound", "from-data"), "--input-bound from-data takes B from --data"),
+        (("--input-bound", "1", "--margin", "1"), "--margin is about --input-bound from-data"),
+        (("--inputs", "0:one"), "--inputs is no box"),
+        (("--inputs", "1:0"), "a box's lower end"),
+        (("--inputs", "0:1,0:1,0:1"), "the model reads 2"),
+        (("--inputs", "rnn.weight_ih"), "has no tensor rnn.weight_ih; name one of embed.weight"),
+        (("--inputs", "rnn.bias_ih_l0"), "is no table of numbers"),
+        (("--inputs", "rnn.weight_hh_l0"), "inputs of 3 channels, the model reads 2"),
+    ],
+)
+def test_what_is_no_set(refused, model, told, fault):
+    """One line, with the remedy."""
+    assert fault in refused("certify", model, "--cell", "rnn-tanh", *told)
+
+
+def test_the_adversary_keeps_to_the_set(call, model):
+    """Inputs that are found are of the set; the bracket is that of the set."""
+    told = ("--inputs", "embed.weight", "--eps", "0.001", "--attack")
+    outcome = call("certify", model, "--cell", "rnn-tanh", *told)
+    assert outcome.code == 0
+    assert "memory at ε = 0.001: between " in outcome.out

@@ -1,0 +1,160 @@
+"""``rnnbounds measure`` and ``certify --data``: kinds of answers, each named, never mixed."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import rnnbounds
+from impl.arithmetic.running import Near
+from impl.errors import InputError
+from impl.memory import exact
+from impl.memory import measure as measured
+from impl.memory.measure import measure
+
+README = Path(rnnbounds.__file__).parents[1] / "README.md"
+
+
+@pytest.fixture
+def data(tmp_path):
+    """40 normal sequences of 12 inputs, the seed's own."""
+    x = np.random.default_rng(0).normal(size=(40, 12, 1))
+    np.save(tmp_path / "x.npy", x)
+    return tmp_path / "x.npy"
+
+
+@pytest.fixture
+def asked(stable_model, data):
+    """What both commands are told."""
+    return (stable_model, "--data", data, "--cell", "rnn-tanh", "--eps", 0.1)
+
+
+class TestMeasure:
+    def test_each_line_says_what_kind_of_answer_it_is(self, call, asked):
+        outcome = call("measure", *asked, "--confidence", 0.9)
+        assert (outcome.code, outcome.err) == (0, "")
+        assert "on your data: 40 windows of 12 inputs" in outcome.out
+        assert "seen: within 0.1 from k = " in outcome.out
+        assert "estimate: steps of 40 windows" in outcome.out
+        assert "stated, with confidence 0.9 in all lines together" in outcome.out
+        assert "this presupposes that the windows are independent draws" in outcome.out
+        assert "certified" not in outcome.out
+
+    def test_json_is_what_python_gives(self, call, asked, data, stable_model):
+        told = call("measure", *asked, "--format", "json").json
+        assert told == measure(stable_model, data, cell="rnn-tanh", eps=(0.1,)).to_json()
+        assert told["schema"] == "rnnbounds/measurement/1"
+        curve, products = told["forgetting"]["curve"], told["steps"]["products"]
+        assert [row["k"] for row in products] == list(range(13))
+        assert products[0]["median"] == 1
+        assert [row["k"] for row in curve] == list(range(13))
+        assert curve[-1]["worst"] == 0
+        assert told["stability"]["contracts"]
+        assert told["steps"]["lyapunov"]["largest"] < np.log(0.5)
+
+    def test_a_share_that_is_not_stated_is_exit_1(self, call, asked):
+        assert call("measure", *asked, "--confidence", 0.5, "--share", 0.9).code == 0
+        # No k below the length keeps the windows that it is chosen on within 1e-12.
+        assert (
+            call("measure", *asked, "--eps", 1e-12, "--confidence", 0.5, "--share", 0.9).code == 1
+        )
+
+    def test_too_few_windows_for_the_share(self, refused, asked):
+        assert "it takes 459 with none beyond ε" in refused("measure", *asked, "--share", 0.99)
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [(("--window", 13), "fewer than a window of 13"), (("--window", 0), "at least 1"),
+         (("--input-bound", 1), "inputs are beyond"), (("--eps", 0), "numbers > 0"),
+         (("--confidence", 1), "between 0 and 1"), (("--share", 0), "between 0 and 1")],
+    )  # fmt: skip
+    def test_bad_input_is_one_line(self, refused, asked, tmp_path, options, words):
+        out = tmp_path / "told"
+        assert words in refused("measure", *asked, *options, "--out", out)
+        assert not out.exists()
+
+    def test_data_of_another_width_and_with_nan(self, refused, stable_model, data):
+        for x, words in ((np.zeros((5, 2)), "2 channels"), (np.full((5, 1), np.nan), "5 numbers")):
+            np.save(data, x)
+            asked = ("measure", stable_model, "--data", data, "--cell", "rnn-tanh")
+            assert words in refused(*asked)
+
+    def test_a_model_that_overflows_on_the_data(self, refused, save, data):
+        asked = ("--data", data, "--cell", "linear")
+        assert "overflows" in refused("measure", save([[1e38]]), *asked)
+
+    def test_the_page_has_all_kinds_apart(self, call, asked, tmp_path):
+        out = tmp_path / "told"
+        assert call("measure", *asked, "--out", out).code == 0
+        page = (out / "index.html").read_text()
+        heads = ("k certified", "k seen on your data", "k stated", "worst seen", "presupposes")
+        assert all(head in page for head in heads)
+        assert str(tmp_path) not in page
+        told = json.loads((out / "measurement.json").read_text())
+        assert told["model"] == "…/model.pt"
+        assert told["data"]["source"] == "…/x.npy"
+        assert json.loads((out / "certificate.json").read_text())["verdict"] == "certified"
+
+
+class TestCertify:
+    def test_what_is_certified_stays_as_it_is(self, call, asked):
+        bound = ("--input-bound", 4)
+        alone = call("certify", asked[0], *asked[3:], *bound)
+        both = call("certify", *asked, *bound)
+        assert both.out.startswith(alone.out)
+        assert "on your data" in both.out
+        told = call("certify", *asked, *bound, "--format", "json").json
+        seen = told.pop("on_your_data")
+        assert told == call("certify", asked[0], *asked[3:], *bound, "--format", "json").json
+        assert seen["memory"][0]["k"] <= told["truncation"][0]["k"]
+
+    def test_data_beyond_the_bound(self, refused, asked):
+        line = refused("certify", *asked, "--input-bound", 1)
+        assert "of 480 inputs are beyond ‖x_t‖₂ ≤ 1, by up to" in line
+
+
+class TestPython:
+    def test_one_window_states_nothing(self):
+        told = rnnbounds.measure(torch.nn.RNN(1, 2), torch.zeros(1, 5, 1))
+        assert told.statement is None
+        assert told.unstated.startswith("one window")
+
+    def test_overlapping_windows_state_nothing_and_are_refused_if_a_share_is_asked_for(self):
+        series = torch.randn(60, generator=torch.Generator().manual_seed(0))
+        slid = series.unfold(0, 20, 1)[:, :, None]
+        told = rnnbounds.measure(torch.nn.RNN(1, 2), slid)
+        assert "overlap by 19 of 20 inputs" in told.unstated
+        with pytest.raises(InputError, match="cut them without overlap"):
+            rnnbounds.measure(torch.nn.RNN(1, 2), slid, share=0.5, confidence=0.5)
+
+    def test_k_is_chosen_on_the_first_half_alone(self):
+        """The second half forgets more slowly: it is counted, and moves no k."""
+        state = {"weight_hh_l0": torch.full((1, 1), 0.5), "weight_ih_l0": torch.ones(1, 1)}
+        small, large = torch.ones(10, 8, 1), torch.full((10, 8, 1), 64.0)
+        told = [
+            rnnbounds.measure(state, torch.cat([small, rest]), cell="linear", eps=(0.3,)).statement
+            for rest in (small, large)
+        ]
+        assert told[0].lines[0].k == told[1].lines[0].k == 3
+        assert (told[0].lines[0].beyond, told[1].lines[0].beyond) == (0, 10)
+        assert told[1].lines[0].share == 0
+
+    def test_a_curve_of_some_windows_chooses_on_these(self, monkeypatch):
+        monkeypatch.setattr(measured, "CURVE", 6)
+        x = torch.randn(20, 8, 1, generator=torch.Generator().manual_seed(0))
+        told = rnnbounds.measure(torch.nn.RNN(1, 2), x)
+        assert len(told.seen.gaps) == 6
+        assert (told.statement.chosen, told.statement.held) == (6, 10)
+
+    def test_windows_left_open_are_told(self, monkeypatch, call, asked):
+        """Where no balls are afforded and float64 decides nothing, none counts as within ε."""
+        monkeypatch.setattr(exact, "WORK", 0)
+        monkeypatch.setattr(Near, "exactly", lambda v: Near(v, torch.full_like(v, torch.inf)))
+        assert "20 windows that were not decided" in call("measure", *asked).out
+
+    def test_a_stack_of_dead_units_has_no_exponent(self):
+        state = {"weight_hh_l0": torch.zeros(1, 1), "weight_ih_l0": torch.ones(1, 1)}
+        told = rnnbounds.measure(state, torch.ones(4, 6, 1), cell="linear").to_json()
+        assert told["steps"]["lyapunov"]["mean"] is None
