@@ -23,6 +23,7 @@ from impl.models.rnn import RNN
 
 _BLOCK = 2**18  # numbers that the windows of one block of systems may take
 _NARROW = 32  # numbers in a row, up to which NumPy's library multiplies faster
+_ALONE = 2**18  # products of numbers, up to which it does so on the thread that asks
 
 
 def truncations(cell: RNN, x: Tensor, K: int) -> tuple[Tensor, Tensor]:
@@ -75,7 +76,8 @@ def drives(cell: RNN, x: Tensor) -> Tensor:
 
 def product(rows: Tensor, M: Tensor, out: Tensor) -> None:
     """Rows (B, m, p) times a matrix a system (B, p, q), into ``out``; all plain."""
-    if max(M.shape[1:]) <= _NARROW:
+    p, q = M.shape[1:]
+    if max(p, q) <= _NARROW and rows.shape[1] * p * q <= _ALONE:
         np.matmul(rows.numpy(), M.numpy(), out=out.numpy())
     else:
         torch.bmm(rows, M, out=out)

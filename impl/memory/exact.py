@@ -1,9 +1,8 @@
 """Whether a window is within ε at k, of the model in real arithmetic and the data as recorded.
 
-Float64 with running error bounds decides most windows. It bounds rounding entry by entry, which
-grows with |∂φ/∂s| and not with what the steps do to it, so that long runs leave some open: these
-are run in balls, of twice the precision each time, as long as WORK allows. What stays open is not
-within ε.
+Float64 with running error bounds decides most windows. These grow with the norms of the weights and
+not with what the steps do to what is off, so that long runs leave some open: these are run in
+balls, of twice the precision each time, as long as WORK allows. What stays open is not within ε.
 """
 
 import math

@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import torch
 from flint import arb, ctx
@@ -31,6 +31,7 @@ _ROOM = 2.0**-40  # so that rounding in a certificate does not reach the edge of
 _PRECISION = 128
 
 Weights = Mapping[str, Tensor]
+N = TypeVar("N", arb, Tensor)
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,10 @@ class StableGates(ABC):
         if not 0 <= self.input_bound < math.inf:
             raise RangeError("the input bound B", self.input_bound, "a number ≥ 0")
 
+    @staticmethod
     @abstractmethod
-    def sizes(self, theta: arb, rest: arb) -> dict[str, arb]:
-        """The ℓ1 radius of the rows of each gate's W, for θ and 1 − f̄."""
+    def sizes(theta: N, rest: N) -> dict[str, N]:
+        """The ℓ1 radius of the rows of each gate's W, for θ and 1 − f̄, in numbers of any kind."""
 
     @property
     def factor(self) -> float:

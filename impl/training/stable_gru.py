@@ -16,9 +16,7 @@ z̄ + (1 − z̄)¾θ + θ(1 − z̄)/4 = 1 − (1 − θ)(1 − z̄). Sources: 
 section 4 and Proposition 1, for the LSTM.
 """
 
-from flint import arb
-
-from impl.training.stable_gates import StableGates
+from impl.training.stable_gates import N, StableGates
 
 
 class StableGRU(StableGates):
@@ -26,6 +24,7 @@ class StableGRU(StableGates):
 
     gates, keeps, limited = "rzn", "z", "n"
 
-    def sizes(self, theta: arb, rest: arb) -> dict[str, arb]:
+    @staticmethod
+    def sizes(theta: N, rest: N) -> dict[str, N]:
         """The ℓ1 radius of the rows of each gate's W."""
         return {"r": 2 * theta / 3, "z": theta * rest / 2, "n": theta / 2}

@@ -14,10 +14,9 @@ All other weights are free. Sources: Miller & Hardt, Proposition 1 and section 4
 """
 
 import torch
-from flint import arb
 
 from impl.errors import InputError
-from impl.training.stable_gates import StableGates
+from impl.training.stable_gates import N, StableGates
 
 
 class NotAnLSTMError(InputError):
@@ -35,7 +34,8 @@ class StableLSTM(StableGates):
 
     gates, keeps = "ifzo", "f"
 
-    def sizes(self, theta: arb, rest: arb) -> dict[str, arb]:
+    @staticmethod
+    def sizes(theta: N, rest: N) -> dict[str, N]:
         """The ℓ1 radius of the rows of each gate's W."""
         edge = theta * rest
         return {"i": edge, "f": edge * rest, "z": edge / 4, "o": edge}

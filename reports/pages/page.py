@@ -16,7 +16,7 @@ from reports.records.codec import encode
 from reports.records.record import Run
 
 FILES = ("run.json", "index.html")
-SHOWN, MOST = 25, 1_000
+SHOWN, MOST = 25, 500
 """Checks of one list, and of all lists, that a page shows; the record has all, each with its replay
 command."""
 # A browser closes these by itself where the next one begins or what holds them ends.

@@ -15,6 +15,9 @@ from impl.cells.gated.lstm import LSTM
 from impl.norms.weighted import perron_vector
 from impl.numbers.interval import tanh_up
 from impl.numbers.outward import div_up, subtract_down
+from impl.training.stable_gates import StableGates
+from impl.training.stable_gru import StableGRU
+from impl.training.stable_lstm import StableLSTM
 from properties.systems.gated.cell import Gated
 
 Tensor = torch.Tensor
@@ -58,8 +61,8 @@ def of_gru(gated: Gated, cell: GRU) -> dict[str, Tensor]:
 def theta_gru(of: dict[str, Tensor], moves: bool = True) -> Tensor:
     """The least θ < 1 with 2‖W_n‖, (3/2)‖W_r‖ ≤ θ and 2‖W_z‖ ≤ θ(1 − z̄), or without that; infinite
     where there is none, or ‖c_n‖ > 1."""
-    turned = div_up(2 * of["W_z_inf"], subtract_down(1.0, of["z_bar"]))
-    rows = torch.stack([2 * of["W_n_inf"], 1.5 * of["W_r_inf"], turned if moves else 0 * turned])
+    sizes = least_theta(StableGRU, of, of["z_bar"])
+    rows = torch.stack([size for gate, size in sizes.items() if moves or gate != "z"])
     found = rows.amax(0) * ROOM
     return torch.where((found < 1) & (of["c_n_inf"] <= 1), found, torch.inf)
 
@@ -67,11 +70,19 @@ def theta_gru(of: dict[str, Tensor], moves: bool = True) -> Tensor:
 def theta(of: dict[str, Tensor], square: bool = True) -> Tensor:
     """The least θ < 1 with ‖W_i‖, ‖W_o‖, 4‖W_g‖ ≤ θ(1 − f̄) and ‖W_f‖ ≤ θ(1 − f̄)², or without that
     square; infinite where there is none."""
-    room = subtract_down(1.0, of["f_bar"])
-    forget = div_up(of["W_f_inf"], room) if square else of["W_f_inf"]
-    rows = torch.stack([of["W_i_inf"], of["W_o_inf"], 4 * of["W_g_inf"], forget])
-    found = div_up(rows.amax(0), room) * ROOM
+    sizes = least_theta(StableLSTM, of | {"W_z_inf": of["W_g_inf"]}, of["f_bar"])
+    if not square:
+        sizes["f"] = div_up(of["W_f_inf"], subtract_down(1.0, of["f_bar"]))
+    found = torch.stack(list(sizes.values())).amax(0) * ROOM
     return torch.where(found < 1, found, torch.inf)
+
+
+def least_theta(
+    stable: type[StableGates], of: dict[str, Tensor], kept: Tensor
+) -> dict[str, Tensor]:
+    """The θ that each gate's rows ask for, by the radii of the set that ships."""
+    radii = stable.sizes(torch.ones_like(kept), subtract_down(1.0, kept))
+    return {gate: div_up(of[f"W_{gate}_inf"], radius) for gate, radius in radii.items()}
 
 
 def omega(of: dict[str, Tensor]) -> Tensor:

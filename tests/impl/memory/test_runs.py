@@ -94,6 +94,14 @@ def test_what_overflows_is_within_nothing():
     assert not within(Runner.of(linear([[1e300]])), x, 1, 1e300).inside.any()
 
 
+def test_sums_that_overflow_on_their_way_are_not_certain():
+    """10³⁰⁸ + 10³⁰⁸ − 10³⁰⁸ − 10³⁰⁸ = 0, in whatever order: tanh of it is not 1."""
+    U = torch.tensor([[1e308, 1e308, -1e308, -1e308]], dtype=torch.float64)
+    state = {"weight_hh_l0": torch.zeros(1, 1).double(), "weight_ih_l0": U}
+    told = near(Runner.of(load_model(state, "rnn-tanh")), torch.ones(1, 1, 4).double())
+    assert not bool((told.value.abs() > told.error).any())
+
+
 @pytest.mark.parametrize("precisions", [(), exact.PRECISIONS])
 def test_what_float64_leaves_open_is_decided_in_balls_or_not_within(monkeypatch, precisions):
     """|W| doubles what rounding may be, W nearly forgets: entries' bounds say nothing."""
