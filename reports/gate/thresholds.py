@@ -33,9 +33,10 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
     within `tightness`. chance: the probability with which two runs of one code and profile may be
     told apart by how tight what they drew is. pairs: the share of a claim's pairs, or of its judged
     checks, that may be missing; of a form's checks too. all_pairs: that of all claims' pairs
-    together. cells: that of the cells of the matrix that are judged, claim by claim. factor: the
-    share by which λ, the constants and the rounding of a certificate may grow. window: the number
-    of inputs by which its k may grow. gone: whether what is gone passes.
+    together, but for the claim whose number changed most. cells: that of the cells of the matrix
+    that are judged, claim by claim. factor: the share by which λ, the constants and the rounding of
+    a certificate may grow. window: the number of inputs by which its k may grow. gone: whether what
+    is gone passes.
     """
 
     tightness: Share = 0.01

@@ -345,6 +345,12 @@ def test_silence_on_other_seeds(old: Run) -> None:
         assert compare_runs(base, again, Thresholds()).failing == ()
 
 
+def test_one_claim_with_most_of_all_pairs(old: Run) -> None:
+    """What it was shown may be luck, which is then the luck of all pairs together."""
+    most = claim(old, pairs=10**7)
+    assert compare_runs(most, claim(old, pairs=4 * 10**6), Thresholds()).failing == ()
+
+
 def test_only_the_claims_that_were_run(old: Run) -> None:
     """A run of one claim is compared with what the whole run said of that claim."""
     one = narrowed(old, ("truncation",))
