@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from impl.cells.table import register
     from impl.certificate.certify import Certificate, certify
     from impl.certificate.contraction import contraction
+    from impl.certificate.inputs import input_data
     from impl.certificate.stable_module import stable_
     from impl.convert.truncate import load_certificate, load_truncated, save_truncated, truncate
-    from impl.inputs.recorded import input_data
     from impl.inputs.sets import InputSet, input_box, input_rows
     from impl.memory.measure import Measurement, measure
     from impl.reading.layers import layers
@@ -90,7 +90,7 @@ _HOMES = {
     "fixed": "impl.cells.kind",
     "contraction": "impl.certificate.contraction",
     "input_box": "impl.inputs.sets",
-    "input_data": "impl.inputs.recorded",
+    "input_data": "impl.certificate.inputs",
     "input_rows": "impl.inputs.sets",
     "layers": "impl.reading.layers",
     "program_kind": "impl.cells.program",

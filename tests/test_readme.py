@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 from msgspec import structs
+from safetensors.torch import save_file
 
 from impl.cells.table import CELLS
 from impl.convert.truncate import truncate
@@ -42,6 +43,25 @@ def test_axioms() -> None:
     used = {axiom for claim in CLAIMS for form in claim.forms for axiom in axioms_of(form.proof)}
     assert {axiom.text for axiom in AXIOMS if axiom not in used} == set()
     assert counted(AXIOMS).text in " ".join(README.read_text().split())
+
+
+def test_no_k_below(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The commands about long memories print what stands there, but for what is left out."""
+    monkeypatch.chdir(tmp_path)
+    torch.manual_seed(0)
+    weights = torch.nn.LSTM(3, 16).state_dict()
+    weights["weight_hh_l0"] /= 4
+    save_file(weights, "lstm.safetensors")
+    block = README.read_text().split("### No k below")[1].split("```")[1]
+    told: list[str] = []
+    for line in filter(None, block.splitlines()):
+        if line.startswith("$ "):
+            assert main(line.removeprefix("$ rnnbounds ").split()) == 0
+            told = capsys.readouterr().out.splitlines()
+        else:
+            assert line in [*told, "…"]
 
 
 def test_the_example_of_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:

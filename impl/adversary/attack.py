@@ -14,13 +14,13 @@ from typing import Any
 
 from torch import Tensor
 
-from impl.adversary.inputs import inputs_of
 from impl.adversary.proof import BITS, most_steps, proved_gap
 from impl.adversary.search import LONGEST, WORK, Search
 from impl.cells.table import kind_of
 from impl.certificate.certify import EPSILONS, Certificate
 from impl.checker.witnesses import SCHEMA
 from impl.errors import InputError, RangeError
+from impl.inputs.ends import inputs_of
 from impl.inputs.sets import InputSet
 from impl.models.loaded import LoadedModel
 from impl.models.torch_machine import require_sound
@@ -62,8 +62,8 @@ class Attacked:
     """What was found against one model under inputs ‖x_t‖₂ ≤ B.
 
     windows: (ε, the least k that is not refuted), 0 where no witness was found, which says nothing.
-    skipped: what the limits left out, each with why. inputs: the set that they were chosen from,
-    None for the ball ‖x‖₂ ≤ B, which holds those of a set too.
+    skipped: what the limits left out, each with why. inputs: the set of all inputs, None for the
+    ball.
     """
 
     cell: str
@@ -88,6 +88,7 @@ class Attacked:
             "dtype": self.dtype,
             "sha256": self.digest,
             "input_bound": self.input_bound,
+            "inputs": None if self.inputs is None else self.inputs.to_json(),
             "no_k_below": [{"eps": epsilon, "k": k} for epsilon, k in self.windows],
             "skipped": [{"what": what, "reason": reason} for what, reason in self.skipped],
             "witnesses": [
@@ -109,10 +110,11 @@ def attack(
 ) -> Attacked:
     """Seek inputs ‖x_t‖₂ ≤ B that show how long a model remembers, and prove what was found.
 
-    `model`, `cell`, `ignore` and `layer` as in `load_model`; `eps` is one ε or several. The
-    search is in floats and the same each time; its limits are counted, not timed: `work` is a
-    number of products. Every witness is proved in balls, for the weights as stored in real
-    arithmetic. A low k says nothing: more may be remembered than was found.
+    An `InputSet` in place of B says which inputs there are; `model`, `cell`, `ignore` and `layer`
+    as in `load_model`; `eps` is one ε or several. The search is in floats and the same each time;
+    its limits are counted, not timed: `work` is a number of products. Every witness is proved in
+    balls, for the weights as stored in real arithmetic. A low k says nothing: more may be
+    remembered than was found.
     Raises an InputError for what is no model, for B < 0, ε ≤ 0 and NaN.
     """
     require_sound()
@@ -120,17 +122,19 @@ def attack(
     epsilons = (eps,) if isinstance(eps, (int, float)) else eps
     if not epsilons or not all(0 < epsilon < math.inf for epsilon in epsilons):
         raise RangeError("the list of ε", list(epsilons), "of numbers > 0, at least one")
+    given = input_bound if isinstance(input_bound, InputSet) else None
+    if given is not None:
+        given.require(loaded.d)
     inputs, states = inputs_of(input_bound), states_of(loaded)
     size = sum(part.numel() for part in loaded.weights.values())
     most = min(LONGEST, most_steps(loaded.weights) // 2)
     if most < 1:
         reason = f"proofs of {size} weights take more than the limit of work, for any k"
-        return _told(loaded, input_bound, epsilons, {}, (("attack", reason),))
+        return _told(loaded, inputs.B, given, epsilons, {}, (("attack", reason),))
     search = Search(loaded.cell, states, size, inputs, most, work)
     found: dict[float, MemoryWitness] = {}
     skipped: list[tuple[str, str]] = []
     for epsilon, x, past, seen in search.run(epsilons):
-        x = inputs.nearest(x)
         if seen < 0 or not inputs.holds(x):
             continue
         run = (loaded.cell, loaded.weights, states)
@@ -147,7 +151,7 @@ def attack(
             skipped.append((f"more at ε = {epsilon:g}", f"no k above {most} was tried"))
     if search.left <= 0:
         skipped.append(("a longer search", "its limit of work was reached"))
-    return _told(loaded, input_bound, epsilons, found, tuple(skipped))
+    return _told(loaded, inputs.B, given, epsilons, found, tuple(skipped))
 
 
 def bracket(
@@ -155,11 +159,11 @@ def bracket(
 ) -> tuple[tuple[float, int, int | None], ...]:
     """(ε, no k below, the certified k) for each ε of both; k None where nothing is certified.
 
-    Raises InputError for two of different models or input bounds, ContradictionError.
+    Raises InputError for two of different models or inputs, ContradictionError.
     """
-    asked, sought = ((one.digest, one.input_bound, one.inputs) for one in (certificate, attacked))
-    if asked != sought:
-        raise InputError("these speak of different models or input bounds; ask both of one model")
+    one, other = ((told.digest, told.input_bound, told.inputs) for told in (certificate, attacked))
+    if one != other:
+        raise InputError("these speak of different models or inputs; ask both of one model")
     found = []
     by_epsilon = {witness.epsilon: witness for witness in attacked.witnesses}
     for epsilon, k in certificate.windows:
@@ -179,12 +183,13 @@ def states_of(model: LoadedModel[Any]) -> int:
 def _told(
     model: LoadedModel[Any],
     bound: float,
+    given: InputSet | None,
     epsilons: Sequence[float],
     found: dict[float, MemoryWitness],
     skipped: tuple[tuple[str, str], ...],
 ) -> Attacked:
     windows = tuple((float(e), found[e].k + 1 if e in found else 0) for e in epsilons)
     witnesses = tuple(found[e] for e in dict.fromkeys(epsilons) if e in found)
-    over = bound if isinstance(bound, InputSet) else None
-    known = (model.name, model.dtype, model.digest, float(bound))
-    return Attacked(*known, windows, witnesses, skipped, over)
+    return Attacked(
+        model.name, model.dtype, model.digest, bound, windows, witnesses, skipped, given
+    )

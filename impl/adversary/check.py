@@ -10,12 +10,12 @@ from torch import Tensor
 
 from impl import disk
 from impl.adversary.attack import Attacked, states_of
-from impl.adversary.inputs import Ball
 from impl.adversary.proof import proved_gap
 from impl.checker.stored import plain
 from impl.checker.unitary import Finding
 from impl.checker.witnesses import MOST, SCHEMA
 from impl.errors import InputError, shown
+from impl.inputs.ends import Ball, Box
 from impl.models.loaded import LoadedModel
 from impl.reading.files import write_file
 
@@ -44,12 +44,15 @@ def check_attacked(path: Path, model: LoadedModel[Any]) -> tuple[dict[str, Any],
     try:
         told = plain(disk.read(path, MOST).decode())
         witnesses = [_Stated(one, model.d) for one in told["witnesses"]]
-        bound, least = Ball(float(told["input_bound"])), _windows(told["no_k_below"])
+        bound, least = _set(told), _windows(told["no_k_below"])
         named = (told["schema"], told["cell"], told["dtype"], told["sha256"])
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         raise WitnessFileError(path, "holds no readable witnesses of such a model") from None
     same = named == (SCHEMA, model.name, model.dtype, model.digest)
     found = [Finding("model", same, "the cell, its dtype and its weights are the model's")]
+    if (given := told["inputs"]) and given["rows"] is not None:
+        detail = "inputs are looked for in the box of the table alone, not among its rows"
+        found.append(Finding("inputs", same, detail))
     proved = {}
     for one in witnesses if same else ():
         holds = one.proved(model) and bound.holds(one.x)
@@ -86,3 +89,12 @@ class _Stated:
 
 def _windows(told: list[dict[str, Any]]) -> list[tuple[float, int]]:
     return [(float(one["eps"]), int(one["k"])) for one in told]
+
+
+def _set(told: dict[str, Any]) -> Ball:
+    """The ball, or the box in it; of a table's rows the file holds the box alone."""
+    bound, given = float(told["input_bound"]), told["inputs"]
+    if given is None:
+        return Ball(bound)
+    ends = (torch.tensor(given[end], dtype=torch.float64) for end in ("low", "high"))
+    return Box(bound, *ends)

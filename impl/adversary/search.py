@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.adversary.inputs import Inputs
 from impl.adversary.pairs import gaps, longest, rises
+from impl.inputs.ends import Inputs
 
 WORK = (
     40_000 * 2**20
@@ -121,7 +121,8 @@ class Search:
             )
             aim = self.inputs.furthest(slope.mT).mT
             still = (slope == 0).all(1, keepdim=True)
-            tried = torch.where(still, best, best + part * (aim - best))
+            moved = self.inputs.mixed(best.mT, aim.mT, part[:, None]).mT
+            tried = torch.where(still, best, moved)
         self.x = torch.cat([best, self.x[end:]])
 
     def _starts(self) -> Tensor:
@@ -131,12 +132,14 @@ class Search:
         across = torch.linalg.svd(U.double(), full_matrices=False)[2][:3]
         random = torch.randn(_COLUMNS, d, generator=by, dtype=torch.float64)
         ends = self.inputs.furthest(torch.cat([across, -across, random])[:_COLUMNS])
-        signs = torch.ones(_PAST, _COLUMNS, dtype=torch.float64)
-        signs[1::2, 1::4] = -1.0
-        noise = torch.randn(_PAST, d, _COLUMNS, generator=by, dtype=torch.float64)
-        past = ends.mT * signs[:, None]
-        past[:, :, 2::4] = self.inputs.furthest(noise.mT).mT[:, :, 2::4]
-        later = past[-1:] * 0.0
-        later[:, :, 3::4] = past[-1:, :, 3::4]
-        later[:, :, ::4] = self.inputs.furthest(noise[:1].mT).mT[:, :, ::4] * _SMALL
-        return torch.cat([past, later])
+        others = self.inputs.furthest(torch.cat([-across, across, -random])[:_COLUMNS])
+        noise = self.inputs.furthest(
+            torch.randn(_PAST, _COLUMNS, d, generator=by, dtype=torch.float64)
+        )
+        past = ends.repeat(_PAST, 1, 1)
+        past[1::2, 1::4] = others[1::4]
+        past[:, 2::4] = noise[:, 2::4]
+        later = self.inputs.rest(d).expand(1, _COLUMNS, d).clone()
+        later[:, ::4] = self.inputs.mixed(later, noise[:1], _SMALL)[:, ::4]
+        later[:, 3::4] = past[-1:, 3::4]
+        return torch.cat([past, later]).mT.contiguous()

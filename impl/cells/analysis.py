@@ -10,11 +10,11 @@ from torch import Tensor
 
 from impl.arithmetic.coarse import rounds_to_one
 from impl.cells.kind import Analysis
+from impl.cells.refutation.constants import Given
 from impl.cells.refutation.refute import ALL, BOX, BOXLESS, IMPLIED, Witness
 from impl.models.loaded import LoadedModel
 from impl.norms.comparison import Comparison, two_norm_steps
 from impl.norms.state_norms import StateNorm
-from impl.numbers.krawczyk import Vector
 from impl.numbers.outward import norm_up
 
 
@@ -76,7 +76,7 @@ class ProgramAnalysis(Analysis):
         """How far the inputs move a state, unit by unit: (N, d)."""
         return self.comparison.inputs[0]
 
-    def refute(self, given: Vector | None = None) -> Witness | None:
+    def refute(self, given: Given = None) -> Witness | None:
         """What the cell knows of itself."""
         found: Witness | None = self.cell.refute(self.comparison.box[0], self.B, given)
         return found

@@ -12,12 +12,12 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from impl.cells.layout import Layout
+from impl.cells.refutation.constants import Given
 from impl.cells.refutation.refute import Witness
 from impl.errors import NotFiniteError
 from impl.gradients.rounding import Rounding
 from impl.models.loaded import Cell, LoadedModel
 from impl.norms.state_norms import StateNorm
-from impl.numbers.krawczyk import Vector
 from impl.training.certificate import Task, TrainingCertificate
 
 
@@ -58,7 +58,7 @@ class Analysis(Protocol):
         """A bound on ‖fl(h_t) − h_t‖₂ in the model's own dtype, or why none is known."""
         return Rounding(reason="nothing is known of it but for vanilla cells")
 
-    def refute(self, given: Vector | None = None) -> Witness | None:
+    def refute(self, given: Given = None) -> Witness | None:
         """A certified witness that the model is no contraction; None says nothing. Constant inputs
         that are given (m, d) are tried too."""
 

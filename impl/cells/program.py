@@ -23,11 +23,11 @@ from impl.cells.analysis import ProgramAnalysis
 from impl.cells.kind import Kind, Weights, undriven
 from impl.cells.layout import Layout
 from impl.cells.programs import Driven, ball_step, float_step
+from impl.cells.refutation.constants import Given
 from impl.cells.refutation.gated_refute import refute_gated
 from impl.cells.refutation.refute import Witness, unsought
 from impl.errors import PrecisionError
 from impl.norms.comparison import Comparison
-from impl.numbers.krawczyk import Vector
 
 _ITERATES = 8
 
@@ -120,7 +120,7 @@ class ProgramCell(ABC):
         """What else is worth telling about the one cell of a batch of one on its box (1, N)."""
         return {}
 
-    def refute(self, box: Tensor, B: float, given: Vector | None = None) -> Witness | None:
+    def refute(self, box: Tensor, B: float, given: Given = None) -> Witness | None:
         """A witness that the one cell of a batch of one is no contraction of a box (N,), or None,
         which says nothing; constant inputs that are given (m, d) are tried too."""
         return refute_gated(self, box, B, given)

@@ -16,6 +16,7 @@ from impl.arithmetic.activation import Activation
 from impl.arithmetic.given import through
 from impl.arithmetic.intervals import added, bounded, magnitude
 from impl.cells.kind import SUFFIX, Analysis, Kind, Weights, drive, filled, torch_layout
+from impl.cells.refutation.constants import Given
 from impl.cells.refutation.refute import ALL, Witness, refute, unsought
 from impl.gradients.rounding import HEADROOMS, Rounding, absolute_norms
 from impl.inputs.sets import InputSet
@@ -25,7 +26,6 @@ from impl.models.torch_machine import keeps_to_its_model
 from impl.norms.state_norms import NORMS, Parts, StateNorm, state_norm
 from impl.numbers.ball_functions import float_above
 from impl.numbers.interval import Interval
-from impl.numbers.krawczyk import Vector
 from impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down
 from impl.numbers.spectral_norm import certified_norm
 from impl.training.certificate import Task, TrainingCertificate, certify_training
@@ -83,7 +83,7 @@ class VanillaAnalysis(Analysis):
         """Higham's bound in the model's own dtype, carried through the norm: C c ε_1/(1 − λ)."""
         return _rounding(self.model, norm, self.parts.B, self.states(norm))
 
-    def refute(self, given: Vector | None = None) -> Witness | None:
+    def refute(self, given: Given = None) -> Witness | None:
         """Two orbits that do not meet, an eigenvalue, a repeller or growth; see
         `impl.cells.refutation.refute`.
         """

@@ -250,8 +250,9 @@ def certify(
     of_h = {one: one if read is None else read.within(one) for one in epsilons}
     smallest = min(of_h.values())
     best = min(norms, key=lambda tried: _rank(tried, smallest))
-    witness = None if best.lam < 1 else system.refute()
-    if witness is not None and inputs is not None and not inputs.holds(witness.input):
+    witness = None if best.lam < 1 else system.refute(inputs)
+    asked = () if witness is None or inputs is None else witness.input
+    if inputs is not None and asked and not inputs.holds(asked):
         witness, skipped = None, (*skipped, (REFUTATION, "of constant inputs of the set only some"))
     if not best.lam < 1 and witness is None and (unsought := system.unsought) is not None:
         skipped += ((REFUTATION, unsought),)

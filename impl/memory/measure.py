@@ -15,6 +15,7 @@ from torch import Tensor
 
 from impl.certificate.certify import EPSILONS
 from impl.errors import InputError, RangeError
+from impl.inputs.sets import InputSet
 from impl.memory.exact import Decided, within
 from impl.memory.local import Local, local, sampled
 from impl.memory.overlap import overlap
@@ -32,6 +33,7 @@ from impl.memory.statement import (
 from impl.models.loaded import LoadedModel
 from impl.reading.adapters import Source, load_model
 from impl.reading.data import Data, DataSource, float64, read_data
+from impl.reading.readout import ReadoutError
 
 SCHEMA = "rnnbounds/measurement/1"
 CURVE, FEWEST = 2000, 20  # windows of which every truncation is run
@@ -138,11 +140,15 @@ def measure(
     a sequence of the data, or so many inputs of it; one long series is cut into windows of 64, or
     of its eighth part if that is shorter. With a `share`, data that cannot reach it at that
     `confidence` for all ε together are refused; without, the statement says which share they reach.
-    Raises an InputError for what is no model, for data of another width, beyond the `input_bound`,
-    shorter than the window, or which the model cannot be run on without overflow.
+    Raises an InputError for what is no model, for data of another width, beyond the `input_bound`
+    (or set of inputs), shorter than the window, or on which the model overflows.
     """
     loaded, read = load_model(model, cell, ignore=ignore, layer=layer), read_data(data)
+    if loaded.readout is not None:
+        raise ReadoutError("what is measured is the output h, not a readout's; leave it out")
     read.require_width(loaded.d)
+    if isinstance(input_bound, InputSet):
+        read.require_in(input_bound.low, input_bound.high, input_bound.what)
     if input_bound is not None:
         read.require_within(input_bound)
     if not eps or not all(0 < epsilon < math.inf for epsilon in eps):

@@ -111,6 +111,17 @@ class Data:
             raise DataError(self.source, reason, f"state an input bound of {largest!r} or more")
         return self
 
+    def require_in(self, low: Tensor, high: Tensor, what: str) -> "Data":
+        """Itself; raises DataError if an input leaves the box low ≤ x ≤ high, (d,) each."""
+        count, most = 0, 0.0
+        for block in self.inputs():
+            apart = torch.maximum(low - block, block - high).amax(1)
+            count, most = count + int((apart > 0).sum()), max(most, float(apart.amax()))
+        if count:
+            reason = f"{count} of {self.N * self.T} inputs leave {what}, by up to {most:.3g}"
+            raise DataError(self.source, reason, "state a larger set of inputs")
+        return self
+
     def windows(self, length: int | None = None) -> np.ndarray[Any, Any]:
         """Windows that share no input, a view (N, M, length, d): each sequence cut from its start,
         what is left over at its end left out; by default the sequences whole. Raises DataError

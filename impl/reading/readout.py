@@ -55,10 +55,8 @@ def readout_of(tensors: Mapping[str, Tensor], where: str, name: str, n: int) -> 
     known = {str(key): tensor for key, tensor in tensors.items()}
     full = next((one for one in (f"{name}.weight", name) if one in known), None)
     if full is None:
-        shapes: dict[str, tuple[int, ...]] = {
-            key: tuple(getattr(one, "shape", ())) for key, one in known.items()
-        }
-        fitting = [shown(key) for key, s in shapes.items() if len(s) == 2 and s[1] == n]
+        wide = [key for key, one in known.items() if getattr(one, "ndim", 0) == 2]
+        fitting = [shown(key) for key in wide if known[key].shape[1] == n]
         what = f"{where} holds no readout {shown(name)}.weight"
         raise ReadoutError(f"{what}; matrices with {n} columns are {', '.join(fitting) or 'none'}")
     check_tensor(shown(full), known[full])

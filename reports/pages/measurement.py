@@ -63,9 +63,12 @@ def _bracket(seen: Document, certificate: Document) -> list[Block]:
         share = NOTHING if line["share"] is None else f"{_down(line['share'])} of windows"
         ks = (attacked.get(eps), certified.get(eps), row["k"], line["k"])
         rows.append((f"{eps:g}", *map(_k, ks), share))
+    among = certificate.get("inputs") or {}
+    within = f"x in {among['what']}, " if "what" in among else ""
     return [
         Paragraph(
-            f"Certified: every input with ‖x‖₂ ≤ {certificate['input_bound']:g}, the worst case. "
+            f"Certified: every input with {within}‖x‖₂ ≤ {certificate['input_bound']:g}, the worst "
+            f"case. "
             f"Attacked: some of these are proved to be remembered for longer than any smaller k. "
             f"Seen: the windows of the data, the worst of them. Stated: windows drawn like these."
         ),

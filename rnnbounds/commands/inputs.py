@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from impl.certificate.inputs import input_data, input_tensor
 from impl.errors import InputError
-from impl.inputs.recorded import input_data, input_tensor
 from impl.inputs.sets import input_box
 from rnnbounds.commands.options import path_option
 

@@ -152,7 +152,8 @@ def certify_model(
     document = certificate.to_json() | told(against)
     seen = None
     if data is not None and readout is None:
-        seen = measure(read, data, eps=eps or EPSILONS, input_bound=certificate.input_bound)
+        bound = certificate.input_bound if certificate.inputs is None else certificate.inputs
+        seen = measure(read, data, eps=eps or EPSILONS, input_bound=bound)
     if out is not None and seen is None:
         tell(document, out, model, format)
     elif out is not None and seen is not None:

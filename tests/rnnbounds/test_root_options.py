@@ -40,7 +40,7 @@ def test_completion_script(capsys):
     ("line", "told"),
     [
         ("rnnbounds cert", ["certify"]),
-        ("rnnbounds certify --inp", ["--input-bound"]),
+        ("rnnbounds certify --input-b", ["--input-bound"]),
         ("rnnbounds certify m --norm sp", ["spectral"]),
         ("rnnbounds certify m --cell gru", ["gru", "gru-cho"]),
     ],

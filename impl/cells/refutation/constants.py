@@ -5,9 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
+from impl.inputs.ends import inputs_of
+from impl.inputs.sets import InputSet
 from impl.numbers.krawczyk import Vector
 from impl.numbers.outward import norm_up
 
+Given = Vector | InputSet | None  # inputs (m, d) to try too, or the set of all that there are
 GIVEN = 64  # of those that are handed in, so many are tried
 
 
@@ -25,11 +28,23 @@ def further(U: Vector, bound: float, given: Vector | None = None) -> Iterator[Ve
     """Those given, (m, d), that are within the bound, evenly taken; then half as large ones, and
     the two that move a cell next to most."""
     if given is not None:
-        rows = given[np.linspace(0, len(given) - 1, min(len(given), GIVEN)).round().astype(int)]
-        yield from (x for x in rows if size(x) <= bound)
+        yield from (x for x in _evenly(given) if size(x) <= bound)
     yield from _along(U, bound, 0, 0.5)
     if min(U.shape) > 1:
         yield from _along(U, bound, 1, 1.0)
+
+
+def chosen(U: Vector, given: InputSet) -> Iterator[Vector]:
+    """Of a set: the least, the ends that move a cell most and half as far, and rows of a table."""
+    inputs = inputs_of(given)
+    rest = inputs.rest(given.d)
+    yield rest.numpy()
+    if np.isfinite(U).all():
+        for way in torch.from_numpy(np.linalg.svd(U)[2][:2].copy()):
+            for end in (inputs.furthest(way), inputs.furthest(-way)):
+                yield from (end.numpy(), inputs.mixed(rest[None], end[None], 0.5)[0].numpy())
+    if given.rows is not None:
+        yield from _evenly(given.rows.numpy())
 
 
 def size(x: Vector) -> float:
@@ -42,3 +57,8 @@ def _along(U: Vector, bound: float, index: int, share: float) -> Iterator[Vector
         x = share * largest(bound) * np.linalg.svd(U)[2][index]
         if 0 < size(x) <= bound:  # a subnormal one may have been rounded up, or away
             yield from (x, -x)
+
+
+def _evenly(rows: Vector) -> Vector:
+    found: Vector = rows[np.linspace(0, len(rows) - 1, min(len(rows), GIVEN)).round().astype(int)]
+    return found

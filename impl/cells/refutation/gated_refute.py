@@ -17,8 +17,9 @@ from torch import Tensor
 
 from impl.arithmetic.base import Program
 from impl.cells.programs import turned
-from impl.cells.refutation.constants import across, further
+from impl.cells.refutation.constants import Given, across, chosen, further
 from impl.cells.refutation.refute import ALL, BOX, SIZE, Witness, periodic
+from impl.inputs.sets import InputSet
 from impl.numbers.krawczyk import Vector, column, identity
 
 _PRECISION = 128
@@ -88,7 +89,7 @@ class FrozenGated:
 
 @np.errstate(all="ignore")  # a float search that overflows loses its way: nothing is claimed
 def refute_gated(
-    cell: GatedCell, box: Tensor, input_bound: float, given: Vector | None = None
+    cell: GatedCell, box: Tensor, input_bound: float, given: Given = None
 ) -> Witness | None:
     """Two points of a small period, or one that repels, under one constant input ‖x‖₂ ≤ B, or None.
 
@@ -114,8 +115,11 @@ def refute_gated(
     return None
 
 
-def _inputs(U: Vector, bound: float, given: Vector | None = None) -> Iterator[tuple[Vector, bool]]:
+def _inputs(U: Vector, bound: float, given: Given = None) -> Iterator[tuple[Vector, bool]]:
     """Constant inputs, and whether to seek thoroughly under each."""
+    if isinstance(given, InputSet):
+        yield from ((x, True) for x in chosen(U, given))
+        return
     yield np.zeros(U.shape[1]), True
     yield from ((x, True) for x in across(U, bound))
     yield from ((x, False) for x in further(U, bound, given))

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from flint import arb, arb_mat, ctx
 
-from impl.cells.refutation.constants import across, further, largest, size
+from impl.cells.refutation.constants import Given, across, chosen, further, largest, size
 from impl.cells.refutation.growth import HOMOGENEOUS, growth
 from impl.cells.refutation.periodic import (
     PERIODS,
@@ -25,6 +25,7 @@ from impl.cells.refutation.periodic import (
     repeller,
     settled,
 )
+from impl.inputs.sets import InputSet
 from impl.models.loaded import LoadedModel
 from impl.models.rnn import RNN
 from impl.numbers.ball_functions import float_above
@@ -89,9 +90,7 @@ class Witness:
 
 
 @np.errstate(all="ignore")  # a float search that overflows loses its way: nothing is claimed
-def refute(
-    model: LoadedModel[RNN], input_bound: float, given: Vector | None = None
-) -> Witness | None:
+def refute(model: LoadedModel[RNN], input_bound: float, given: Given = None) -> Witness | None:
     """A certified witness that the model is not contractive under inputs ‖x_t‖₂ ≤ B, or None.
 
     None says nothing about the model. given (m, d): constant inputs to try too.
@@ -109,7 +108,7 @@ def unsought(states: int, *, linear: bool = False) -> str | None:
     )
 
 
-def _sought(model: LoadedModel[RNN], input_bound: float, given: Vector | None) -> Witness | None:
+def _sought(model: LoadedModel[RNN], input_bound: float, given: Given) -> Witness | None:
     if model.cell.activation.name == "identity":
         return _eigenvalue(model)
     if model.n > SIZE:
@@ -191,13 +190,14 @@ def _freeze(model: LoadedModel[RNN], x: Vector) -> Frozen:
     return Frozen(cell.W[0].numpy(), b + arb_mat(cell.U[0].tolist()) * column(x), cell.activation)
 
 
-def _inputs(
-    model: LoadedModel[RNN], bound: float, given: Vector | None
-) -> Iterator[tuple[Vector, bool]]:
+def _inputs(model: LoadedModel[RNN], bound: float, given: Given) -> Iterator[tuple[Vector, bool]]:
     """Constant inputs worth trying: zero, then those that aim at steep units; and whether to seek
     thoroughly under each."""
-    yield np.zeros(model.d), True
     W, U, b = (part[0].numpy() for part in (model.cell.W, model.cell.U, model.cell.b))
+    if isinstance(given, InputSet):
+        yield from ((x, True) for x in chosen(U, given))
+        return
+    yield np.zeros(model.d), True
     if not bound > 0:
         return
     for z in (0.0, 1.5):  # a fixed point whose pre-activations are all z, as nearly as U allows

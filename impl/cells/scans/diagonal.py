@@ -28,10 +28,10 @@ from impl.arithmetic.slopes import stepped
 from impl.arithmetic.spans import Run, SpanArithmetic
 from impl.cells.layout import Layout
 from impl.cells.program import ProgramCell, program_kind
+from impl.cells.refutation.constants import Given
 from impl.cells.refutation.refute import Witness
 from impl.errors import InputError, ShapeError, shown
 from impl.numbers.ball_functions import float_above
-from impl.numbers.krawczyk import Vector
 from impl.numbers.outward import UNIT, div_up, norm_up, subtract_down
 
 _PRECISION = 128
@@ -170,7 +170,7 @@ class Diagonal(ProgramCell):
         found = self.moduli()
         return {"decay_high": float(found.amax()), "decay_low": float(found.amin())}
 
-    def refute(self, box: Tensor, B: float, given: Vector | None = None) -> Witness | None:
+    def refute(self, box: Tensor, B: float, given: Given = None) -> Witness | None:
         """An eigenvalue of modulus ≥ 1, for certain."""
         with ctx.workprec(_PRECISION):
             outside = [-float_above(-size) for size in self._sizes(0) if size >= 1]

@@ -17,8 +17,8 @@ from impl.arithmetic.base import Arithmetic, Floats, Rows, V
 from impl.arithmetic.intervals import magnitude
 from impl.arithmetic.spans import SpanArithmetic, Spans, inputs
 from impl.cells.program import ProgramCell
+from impl.cells.refutation.constants import Given
 from impl.errors import ShapeError
-from impl.numbers.krawczyk import Vector
 from impl.numbers.outward import mul_up
 
 
@@ -39,7 +39,7 @@ class ScanCell(ProgramCell):
         m, x = self.over(B)
         return magnitude(self.decay(m, x).range)
 
-    def refute(self, box: Tensor, B: float, given: Vector | None = None) -> None:
+    def refute(self, box: Tensor, B: float, given: Given = None) -> None:
         """Nothing: under one input the step is linear in the state, with a decay below 1."""
 
     def constants(self, box: Tensor, B: float) -> dict[str, float]:

@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 
 from impl.cells.kind import Analysis, Kind
+from impl.cells.refutation.constants import Given
 from impl.cells.refutation.refute import ALL, Witness, unsought
 from impl.cells.stacks.cascade import Cascade, cascade
 from impl.cells.stacks.layer_analysis import LayerAnalysis, analysed
 from impl.models.loaded import LoadedModel
 from impl.norms.semidefinite import SOLVED
 from impl.norms.state_norms import StateNorm
-from impl.numbers.krawczyk import Vector
 from impl.numbers.outward import div_up, mul_up, sum_up
 
 
@@ -28,7 +28,7 @@ class StackAnalysis(Analysis):
 
     layers: tuple[LayerAnalysis, ...]
     at_one: Mapping[str, int]
-    whole: Callable[[Vector | None], Witness | None] | None = None
+    whole: Callable[[Given], Witness | None] | None = None
 
     @classmethod
     def of(
@@ -37,7 +37,7 @@ class StackAnalysis(Analysis):
         models: Sequence[LoadedModel[Any]],
         input_bound: float,
         at_one: Mapping[str, int],
-        whole: Callable[[Vector | None], Witness | None] | None = None,
+        whole: Callable[[Given], Witness | None] | None = None,
     ) -> "StackAnalysis":
         """The analysis of layers of one kind, the lowest first; how many decays round to 1."""
         layers: list[LayerAnalysis] = []
@@ -126,7 +126,7 @@ class StackAnalysis(Analysis):
         states = sum(len(one.slopes) for one in self.layers)
         return None if self.whole is None else unsought(states)
 
-    def refute(self, given: Vector | None = None) -> Witness | None:
+    def refute(self, given: Given = None) -> Witness | None:
         """A witness against the first layer, which depends on no other, or against the whole."""
         if found := self.layers[0].analysis.refute(given):
             return replace(found, text=f"of the first layer: {found.text}")

@@ -10,9 +10,10 @@ from gated_draws import draw, gru, lstm
 
 from impl.adversary import attack as module
 from impl.adversary.attack import ContradictionError, attack, bracket
-from impl.adversary.inputs import Ball
 from impl.certificate.certify import certify
 from impl.errors import InputError
+from impl.inputs.ends import Ball, inputs_of
+from impl.inputs.sets import InputSet, input_box, input_rows
 from impl.numbers.outward import norm_up
 
 WORK = 2**32  # enough where memories are short
@@ -131,3 +132,44 @@ def test_bad_questions(bound, epsilons):
     """One line."""
     with pytest.raises(InputError):
         attack(linear([[0.5]]), bound, epsilons, cell="linear")
+
+
+SETS = {
+    "box": input_box([0.5, -0.25], [1.0, 0.0]),
+    "rows": input_rows(doubles([[1.0, 0.0], [0.0, -1.0], [0.25, 0.25]])),
+    "ball and box": InputSet(1.0, doubles([-1.0, 0.5]), doubles([1.0, 1.0]), "a part of a box"),
+}
+
+
+@pytest.mark.parametrize("what", SETS)
+def test_sets_of_inputs(what):
+    """Witnesses of a set alone, below what is certified of it, of linear and of gated cells."""
+    given = SETS[what]
+    held = {name: part[0] for name, part in draw(gru, 3, scale=0.3, seed=2).parameters.items()}
+    for model, cell in ((linear([[0.5, 0.25], [0.0, -0.5]]), "linear"), (held, "gru")):
+        told = certify(model, given, (1e-2,), cell=cell)
+        found = attack(model, given, (1e-2,), cell=cell, work=2**30)
+        ((_, least, k),) = bracket(told, found)
+        assert 0 < least <= k
+        for x in found.witnesses[0].inputs.tolist():
+            assert given.holds(x)
+        with pytest.raises(InputError, match="different models or inputs"):
+            bracket(told, attack(model, float(given), (1e-2,), cell=cell, work=2**24))
+        with pytest.raises(InputError):
+            attack(model, input_box(0.0, 1.0, 5), (1e-2,), cell=cell)
+
+
+@pytest.mark.parametrize("what", SETS)
+def test_ends_of_sets(what):
+    """Every end and what is mixed of them is of the set, and no input of the set lies further."""
+    given, inputs = SETS[what], inputs_of(SETS[what])
+    g = normal(50, 2, seed=3)
+    ends = inputs.furthest(g)
+    mixed = inputs.mixed(ends, inputs.furthest(-g), 0.5)
+    rest = inputs.rest(2)[None]
+    assert all(given.holds(x) for x in torch.cat([ends, mixed, rest]).tolist())
+    assert inputs.holds(torch.cat([ends, mixed, rest]))
+    assert not inputs.holds(doubles([[3.0, 3.0]]))
+    others = torch.cat([ends, mixed, rest])
+    if what != "ball and box":  # whose ends are not sought, but points near them
+        assert bool(((g @ others.mT).amax(1) <= (g * ends).sum(1) + 1e-12).all())

@@ -9,6 +9,7 @@ from draws import doubles
 from impl.adversary.attack import attack
 from impl.adversary.check import WitnessFileError, check_attacked, save_attacked
 from impl.checker.witnesses import begins_as_attacked
+from impl.inputs.sets import input_box, input_rows
 from impl.reading.adapters import load_model
 
 HELD = {"weight_hh": doubles([[0.5]]), "weight_ih": doubles([[1.0]])}
@@ -48,6 +49,20 @@ def test_other_models(written):
     assert not holds(written, HELD | {"weight_hh": doubles([[0.75]])})
     assert not holds(written, {name: part.float() for name, part in HELD.items()})
     assert not holds(written, cell="rnn-tanh")
+
+
+@pytest.mark.parametrize("given", [input_box(-0.5, 1.0, 1), input_rows(doubles([[0.5], [-1.0]]))])
+def test_sets_replay(tmp_path, given):
+    """Of a box its ends are checked; of rows the box, and that is said."""
+    path = tmp_path / "witness.json"
+    save_attacked(attack(HELD, given, (1e-2,), cell="linear", work=2**32), path)
+    found = check_attacked(path, load_model(HELD, "linear"))[1]
+    assert all(one.holds for one in found)
+    assert ("inputs" in [one.name for one in found]) == (given.rows is not None)
+    changed = json.loads(path.read_text())
+    changed["inputs"] |= {"low": [0.25], "high": [0.375]}
+    path.write_text(json.dumps(changed))
+    assert not holds(path)
 
 
 CHANGES = {

@@ -20,7 +20,7 @@ B = 0.7
 def _no_witness(monkeypatch):
     """Without a search for witnesses, which would take seconds."""
     for analysis in (ProgramAnalysis, VanillaAnalysis, StackAnalysis):
-        monkeypatch.setattr(analysis, "refute", lambda self: None)
+        monkeypatch.setattr(analysis, "refute", lambda self, given=None: None)
 
 
 def undecided(name, layers=1):

@@ -119,7 +119,7 @@ def test_the_only_cell_below_a_prefix():
         refused(source, WeightsError, "z", layer="z")
     refused(module, WeightsError, "choose one with --layer: x.rnn, y")
     refused(module.state_dict(), WeightsError, r"several cells \(x.rnn, y\); choose one")
-    refused(load_model(module, layer="y"), WeightsError, "leave the layer out", layer="y")
+    refused(load_model(module, layer="y"), WeightsError, "where it is read", layer="y")
 
 
 def test_layers(models):

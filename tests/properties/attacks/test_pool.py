@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from properties.attacks.budget import PROFILES, Budget
 from properties.attacks.campaign import Watcher, attack_pool, blocks_of
 from properties.attacks.pool import BLOCK, pool_of, pool_of_variant, pools_of
@@ -58,6 +60,7 @@ def test_a_variant_rides_where_it_asks_for_nothing_more() -> None:
     assert "wide" in apart.asked
 
 
+@pytest.mark.slow
 def test_blocks_go_on_where_the_last_one_ended(small: Budget) -> None:
     """As many examples as the budget has, each once in a block; the simplest in the first alone."""
     more = replace(small, random=2 * BLOCK)

@@ -12,6 +12,7 @@ from properties.judging.evidence import SHOWN, Evidence, record
 from properties.judging.judge import Judgement, Verdict, judge
 from properties.systems.batch import build
 from properties.systems.table import parse_spec, system
+from reports.records.histogram import count_ratios
 from reports.records.record import Tally
 from theory import claim
 from theory.language.parse import parse_statement
@@ -58,6 +59,14 @@ def test_counts() -> None:
     assert vacuous.vacuous == {"contractive": 9}
     assert vacuous.best_ratio is None
     assert merged([good, vacuous, vacuous]).vacuous == {"contractive": 18}
+
+
+def test_examples_count_once() -> None:
+    """A batch with a ratio is one, in the bin of the greatest; a vacuous one is none."""
+    seen = merged([one(1), one(2), one(3, lam=1.5)])
+    assert sum(seen.examples.counts) == 2
+    alone = one(1)
+    assert count_ratios([alone.best_ratio]).counts == alone.examples.counts
 
 
 def test_tightest_are_the_largest_ratios() -> None:

@@ -107,6 +107,10 @@ SPOILED: dict[str, Callable[[Run], Run]] = {
     ),
     "vacuous checks, but": lambda run: claim(run, vacuous_by_assumption={"h_0 = 0": 7}),
     "the form finite reached another ratio": lambda run: form(run, best_ratio=0.5),
+    "in other bins than its checks": lambda run: form(run, examples={"random": (1, 2)}),
+    "has more examples than checks": lambda run: form(
+        run, examples={"random": (10**9, *(0,) * (len(first(run).histogram.counts) - 1))}
+    ),
     "the random attack reached another ratio": lambda run: attack(run, best_ratio=0.5),
     "the worst check is not the first": lambda run: claim(run, worst=first(run).tightest[1]),
     "the worst check has another ratio": lambda run: claim(

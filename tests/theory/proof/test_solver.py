@@ -10,7 +10,7 @@ import pytest
 
 from theory.proof.solver import client
 from theory.proof.solver.client import Answer, Solver
-from theory.proof.solver.server import answer, serve
+from theory.proof.solver.server import STRATEGIES, answer, serve
 
 ROOT = "(declare-const x Real)\n(assert (= (* x x) 2.0))\n(assert (< 0.0 x))"
 NEVER = "(assert (= 1.0 2.0))"
@@ -46,8 +46,11 @@ def test_an_answer_is_kept(solver: Solver, monkeypatch: pytest.MonkeyPatch) -> N
     assert solver.ask(ROOT) == Answer("sat")
 
 
-def test_what_takes_too_long_is_not_answered(solver: Solver) -> None:
+def test_what_takes_too_long_is_not_answered(
+    solver: Solver, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The process is ended, whatever z3 is at; the next question has another one."""
+    monkeypatch.setattr(client, "STRATEGIES", ("general",))
     assert solver.ask(LONG) == Answer("unknown", reason="out of time")
     assert solver.ask(NEVER) == Answer("unsat")
 
@@ -95,6 +98,15 @@ def test_an_interrupt_ends_the_process(solver: Solver, monkeypatch: pytest.Monke
 def test_steps_are_bounded() -> None:
     """z3's own count, the same on every machine."""
     assert answer(LONG, [], "polynomials", steps=1)["reason"] == "beyond 1 of its own steps"
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_strategies_agree(strategy: str) -> None:
+    """One may give up where another does not, but none says the contrary; nor does one that shares
+    its context with the questions before."""
+    for _ in range(2):
+        assert answer(ROOT, ["x"], strategy, 100_000)["values"] == ["1.414213?"]
+        assert answer(NEVER, [], strategy, 100_000)["verdict"] == "unsat"
 
 
 def test_what_cannot_be_read_is_no_answer() -> None:

@@ -4,11 +4,12 @@ z3 is bounded in its own count of steps, so that the answer is the same on every
 CPU time and memory, which the answers that proofs rest on do not come near.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import product
+from re import findall
 from typing import ClassVar
 
 from sympy import Expr, Integer
@@ -19,6 +20,7 @@ from theory.proof.methods.rewriting import prepare
 from theory.proof.methods.translate import Formula, Obligation, Translation, negation
 from theory.proof.solver.client import SOLVER, Answer
 
+Terms = Sequence[tuple[str, str]]  # what is told, and the constant that stands for it
 LENGTHS = (3, 2, 1, 0, 8, 16)  # where counter-models are looked for
 MOST = 3
 
@@ -66,13 +68,15 @@ def entail(goal: Statement, facts: tuple[Clause, ...], scope: Scope) -> str:
     stated, negated = _formulas(query, goal, facts)
     if not scope.explains:
         _require_hope(query, [*stated, negated])
-    known = [*stated, *_meanings(query, stated)]
-    refuted = _solve(query, [*known, negated], "the hypotheses and the negated conclusion")
+    known = [*stated, *_meanings(query, stated, scope.explains)]
+    terms = _plain(query) if scope.explains else ()
+    what = "the hypotheses and the negated conclusion"
+    refuted = _solve(query, [*known, negated], what, terms)
     if refuted.verdict == "sat":
         if not scope.explains:
             raise Gap("counter-model")
         better = _at_small_lengths(goal, facts, scope)
-        raise Gap(f"counter-model: {better or _model(query, [*known, negated])}")
+        raise Gap(f"counter-model: {better or _values(terms, refuted)}")
     if refuted.verdict != "unsat":
         raise Gap(f"z3 gives up: {refuted.reason}")
     satisfiable = _solve(query, known, "the hypotheses alone")
@@ -98,8 +102,21 @@ def _require_hope(query: Translation, formulas: list[Formula]) -> None:
     """Raise Gap if there is a counter-model even where all quotients and roots are granted their
     meaning: most uses that are left out are told needed so, by one question."""
     granted = [meaning for obligation in query.obligations for meaning in obligation.meaning]
-    if _solve(query, [*formulas, *granted], "all meanings granted").verdict == "sat":
-        raise Gap("counter-model")
+    for more in ([], _halves(query)):
+        script = _script(query, [*formulas, *granted, *more])
+        # What is satisfiable is proved by no question: however this one ends, so does the proof.
+        verdict = SOLVER.ask(script, strategies=("hasty",)).verdict
+        if verdict == "sat":
+            raise Gap("counter-model")
+        if verdict == "unsat":
+            return
+
+
+def _halves(query: Translation) -> list[Formula]:
+    """That what stands in a divisor or under a root is 1/2: counter-models are found soon then."""
+    within = {name for o in query.obligations for name in findall(r"\ba\d+\b", o.condition)}
+    named = (atom for term, atom in query.atoms.items() if term.is_Symbol and atom in within)
+    return [f"(= {atom} 0.5)" for atom in named]
 
 
 def _at_small_lengths(goal: Statement, facts: tuple[Clause, ...], scope: Scope) -> str:
@@ -110,6 +127,7 @@ def _at_small_lengths(goal: Statement, facts: tuple[Clause, ...], scope: Scope) 
     facts = (*facts, *scope.conditions)
     symbols = goal.symbols.union(*(statement.symbols for statement in _statements(facts)))
     lengths = sorted((symbol for symbol in symbols if symbol.is_integer), key=str)
+    undecided = 0
     for numbers in product(LENGTHS, repeat=len(lengths)) if len(lengths) <= MOST else ():
         values = {symbol: Integer(n) for symbol, n in zip(lengths, numbers, strict=True)}
         instance = goal.replace(values)
@@ -120,12 +138,17 @@ def _at_small_lengths(goal: Statement, facts: tuple[Clause, ...], scope: Scope) 
         with suppress(Gap):
             query = Translation([instance, *_statements(known)])
             stated, negated = _formulas(query, instance, known)
-            formulas = [*stated, *_meanings(query, stated), negated]
-            found = _solve(query, formulas, "a counter-model at small lengths")
-            if found.verdict == "sat":
-                lengths_at = (f"{symbol} = {n}" for symbol, n in values.items())
-                return ", ".join([*lengths_at, _model(query, formulas)])
-            if found.verdict == "unknown":
+            formulas = [*stated, *_meanings(query, stated, True), negated]
+            terms, what = _plain(query), "a counter-model at small lengths"
+            for more in ([], _halves(query)):
+                found = _solve(query, [*formulas, *more], what, terms, ("quick",))
+                if found.verdict == "sat":
+                    lengths_at = (f"{symbol} = {n}" for symbol, n in values.items())
+                    return ", ".join([*lengths_at, _values(terms, found)])
+                if found.verdict == "unsat":
+                    break
+                undecided += 1
+            if undecided >= MOST:
                 break  # others may take as long
     return ""
 
@@ -142,29 +165,36 @@ def require_nonzero(expression: Expr, facts: tuple[Clause, ...], scope: Scope) -
         entail(ne(expression, Integer(0)), facts, scope)
 
 
-def _meanings(query: Translation, known: list[Formula]) -> list[Formula]:
+def _meanings(query: Translation, known: list[Formula], explains: bool) -> list[Formula]:
     """Discharge the obligations, each from the facts and those discharged before it."""
     meanings: list[Formula] = []
-    left = query.obligations
+    left, terms = query.obligations, _plain(query) if explains else ()
     while left:
-        again: list[tuple[Obligation, list[Formula], Answer]] = []
+        again: list[tuple[Obligation, Answer]] = []
         for obligation in left:
             formulas = [*known, *meanings, negation(obligation.condition)]
-            found = _solve(query, formulas, f"the hypotheses, and not {obligation.text}")
+            what = f"the hypotheses, and not {obligation.text}"
+            found = _solve(query, formulas, what, terms)
             if found.verdict == "unsat":
                 meanings += obligation.meaning
             else:
-                again.append((obligation, formulas, found))
+                again.append((obligation, found))
         if len(again) == len(left):
-            obligation, formulas, found = again[0]
-            told = _model(query, formulas) if found.verdict == "sat" else _told(found)
+            obligation, found = again[0]
+            told = _values(terms, found) if found.verdict == "sat" else _told(found)
             raise Gap(f"the hypotheses do not give {obligation.text}; counter-model: {told}")
-        left = [obligation for obligation, *_ in again]
+        left = [obligation for obligation, _ in again]
     return meanings
 
 
-def _solve(query: Translation, formulas: list[Formula], what: str) -> Answer:
-    answer = SOLVER.ask(_script(query, formulas))
+def _solve(
+    query: Translation,
+    formulas: list[Formula],
+    what: str,
+    terms: Terms = (),
+    strategies: Sequence[str] | None = None,
+) -> Answer:
+    answer = SOLVER.ask(_script(query, formulas), [atom for _, atom in terms], strategies)
     if (asked := _ASKED.get()) is not None:
         asked.append(Asked(what, _script(query, formulas, named=True), answer.verdict))
     return answer
@@ -178,12 +208,16 @@ def _script(query: Translation, formulas: list[Formula], named: bool = False) ->
     return "\n".join([*constants, *(f"(assert {formula})" for formula in formulas)])
 
 
-def _model(query: Translation, formulas: list[Formula]) -> str:
-    """A model of the formulas: the values of all terms but those that follow from others."""
-    plain = sorted((f"{term}", atom) for term, atom in query.atoms.items() if not _is_derived(term))
-    names, atoms = zip(*plain, strict=True) if plain else ((), ())
-    found = SOLVER.ask(_script(query, formulas), atoms)
-    return ", ".join(map(" = ".join, zip(names, found.values, strict=True)))
+def _plain(query: Translation) -> list[tuple[str, str]]:
+    """All terms but those that follow from others, with the constants that stand for them."""
+    found = ((f"{term}", atom) for term, atom in query.atoms.items() if not _is_derived(term))
+    return sorted(found)
+
+
+def _values(terms: Terms, found: Answer) -> str:
+    """A model: the value of each of these terms."""
+    told = zip(terms, found.values, strict=True)
+    return ", ".join(f"{term} = {value}" for (term, _), value in told)
 
 
 def _told(answer: Answer) -> str:

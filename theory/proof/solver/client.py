@@ -21,7 +21,7 @@ SECONDS = 10.0  # of CPU time, for one query
 MEMORY = 4 * 2**30  # bytes of addresses
 # z3's own strategy for polynomials goes by the clock.  This is the same without: what the one does
 # not decide, the other may.
-STRATEGIES = ("polynomials", "general")
+STRATEGIES = ("quick", "expanded", "polynomials", "general")
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,20 @@ class Solver:
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
 
-    def ask(self, script: str, terms: Sequence[str] = ()) -> Answer:
+    def ask(
+        self, script: str, terms: Sequence[str] = (), strategies: Sequence[str] | None = None
+    ) -> Answer:
         """The verdict on a script in SMT-LIB, and in a model of it the values of the terms."""
-        key = blake2b(json.dumps((script, terms)).encode(), digest_size=16).digest()
+        tried = STRATEGIES if strategies is None else strategies
+        key = blake2b(json.dumps((script, terms, tried)).encode(), digest_size=16).digest()
         with self._lock:
             if key not in self._kept:
-                self._kept[key] = self._decided(script, terms)
+                self._kept[key] = self._decided(script, terms, tried)
             return self._kept[key]
 
-    def _decided(self, script: str, terms: Sequence[str]) -> Answer:
+    def _decided(self, script: str, terms: Sequence[str], strategies: Sequence[str]) -> Answer:
         found = Answer("unknown")
-        for strategy in STRATEGIES:
+        for strategy in strategies:
             query = {"script": script, "terms": terms, "strategy": strategy}
             found = self._asked(json.dumps(query).encode() + b"\n")
             if found.verdict != "unknown":

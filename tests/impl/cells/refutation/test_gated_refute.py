@@ -12,6 +12,7 @@ from impl.cells.refutation.constants import GIVEN, further
 from impl.cells.refutation.gated_refute import FrozenGated, refute_gated
 from impl.cells.refutation.refute import SIZE
 from impl.certificate.certify import certify
+from impl.inputs.sets import input_box, input_rows
 from impl.reading.adapters import load_model
 
 MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])
@@ -159,3 +160,22 @@ def test_given_inputs_are_so_many():
     assert all(abs(float(x[0])) <= 1 for x in found)
     assert GIVEN / 2 - 2 <= len(found) - 2 <= GIVEN / 2 + 2
     assert list(further(np.zeros((2, 1)), 0.0, rows[:0])) == []
+
+
+@pytest.mark.parametrize("cell", ["leaky-tanh", "rnn-tanh", "linear"])
+def test_inputs_of_a_set(cell):
+    """What is refuted of a set is refuted by inputs of it: not by zero, which it lacks."""
+    names = ("W", "W_in", "b") if cell == "leaky-tanh" else ("weight_hh", "weight_ih", "bias_ih")
+    tensors = (torch.tensor(part).double() for part in ([[3.0]], [[40 / 3]], [-4.0]))
+    held = dict(zip(names, tensors, strict=True))
+    held |= {"leak": torch.ones(1).double()} if cell == "leaky-tanh" else {}
+    rows = input_rows(torch.tensor([[0.3], [1.0], [-1.0]]).double())
+    for given, refuted in (
+        (rows, True),
+        (input_box(0.25, 0.35, 1), True),
+        (input_box(0.6, 1, 1), False),
+    ):
+        told = certify(held, given, cell=cell, norm="infinity")
+        assert (told.verdict == "refuted") == (refuted or cell == "linear")
+        if told.witness is not None and cell != "linear":
+            assert given.holds(told.witness.input)

@@ -114,6 +114,12 @@ class TestCertify:
         line = refused("certify", *asked, "--input-bound", 1)
         assert "of 480 inputs are beyond ‖x_t‖₂ ≤ 1, by up to" in line
 
+    def test_data_beyond_the_set_of_inputs(self, refused, call, asked, tmp_path):
+        line = refused("certify", *asked, "--inputs=-1:1")
+        assert "of 480 inputs leave [-1.0, 1.0], by up to" in line
+        assert call("certify", *asked, "--inputs=-4:4", "--out", tmp_path / "told").code == 0
+        assert "x in [-4.0, 4.0], ‖x‖₂ ≤ 4" in (tmp_path / "told" / "index.html").read_text()
+
 
 class TestPython:
     def test_one_window_states_nothing(self):

@@ -50,7 +50,7 @@ def test_what_a_witness_speaks_of(call, tmp_path):
 
 
 def test_a_search_that_is_left_out(call, tmp_path):
-    """Above 128 states no witness is sought, and both forms say so."""
+    """Above 256 states no witness is sought, and both forms say so."""
     held = lstm(SIZE // 2 + 1, steep=6.0)
     text, record = told(call, tmp_path, held, "--norm", "infinity")
     assert f"refutation: not tried: not for more than {SIZE} states" in text
