@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from impl.cells.program import ProgramCell, program_kind
     from impl.cells.table import register
     from impl.certificate.certify import Certificate, certify
+    from impl.certificate.contraction import contraction
     from impl.certificate.inputs import input_data
+    from impl.certificate.stable_module import stable_
     from impl.convert.truncate import load_certificate, load_truncated, save_truncated, truncate
     from impl.inputs.sets import InputSet, input_box, input_rows
     from impl.memory.measure import Measurement, measure
     from impl.reading.layers import layers
     from impl.training.certificate import Task
-    from impl.training.contraction import contraction
     from impl.training.projection import stable
     from impl.training.stable_lstm import stable_lstm_
-    from impl.training.stable_module import stable_
     from rnnbounds.assertions import (
         assert_contractive,
         assert_receptive_field,
@@ -88,7 +88,7 @@ _HOMES = {
     "Kind": "impl.cells.kind",
     "ProgramCell": "impl.cells.program",
     "fixed": "impl.cells.kind",
-    "contraction": "impl.training.contraction",
+    "contraction": "impl.certificate.contraction",
     "input_box": "impl.inputs.sets",
     "input_data": "impl.certificate.inputs",
     "input_rows": "impl.inputs.sets",
@@ -100,7 +100,7 @@ _HOMES = {
     "measure": "impl.memory.measure",
     "save_truncated": "impl.convert.truncate",
     "stable": "impl.training.projection",
-    "stable_": "impl.training.stable_module",
+    "stable_": "impl.certificate.stable_module",
     "stable_lstm_": "impl.training.stable_lstm",
     "truncate": "impl.convert.truncate",
 }

@@ -1,6 +1,6 @@
 """What to do next about a model that no norm certifies.
 
-Sought with the estimate of `impl.training.contraction`, within a small budget; what is said to
+Sought with the estimate of `impl.certificate.contraction`, within a small budget; what is said to
 certify has been certified, at that scale or bound and with the weights as they are then stored.
 """
 
@@ -15,9 +15,9 @@ from torch import Tensor
 
 from impl.cells.kind import Kind
 from impl.cells.stacks.stack import PREFIX
+from impl.certificate.contraction import factors
 from impl.models.loaded import LoadedModel
 from impl.numbers.window import least_window
-from impl.training.contraction import factors
 
 TARGET = 0.95  # of the penalty and of the projection
 _RECURRENT = re.compile(r"(weight_hh|W|transition_\d+_weight)(_l\d+)?")

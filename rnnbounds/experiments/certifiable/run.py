@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from impl.certificate.certify import certify
-from impl.training.contraction import contraction
-from impl.training.stable_module import stable_
+from impl.certificate.contraction import contraction
+from impl.certificate.stable_module import stable_
 from rnnbounds.experiments.certifiable.page import page
 from rnnbounds.experiments.certifiable.record import Certifiable, Network, Setting, problems
 from rnnbounds.experiments.certifiable.tasks import TASKS, Task

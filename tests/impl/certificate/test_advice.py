@@ -9,7 +9,7 @@ from impl.cells.analysis import ProgramAnalysis
 from impl.cells.stacks.stack_analysis import StackAnalysis
 from impl.cells.vanilla import VanillaAnalysis
 from impl.certificate.certify import certify
-from impl.training.contraction import contraction
+from impl.certificate.contraction import contraction
 from tests.impl.shared.draws import normal
 from tests.impl.shared.stack_draws import net
 

@@ -6,9 +6,9 @@ from torch.nn.utils import parametrizations
 
 from impl.cells.table import CELLS, kind_of
 from impl.certificate.certify import certify
+from impl.certificate.contraction import NORMS, contraction
 from impl.errors import InputError, NotFiniteError
 from impl.reading.adapters import load_model
-from impl.training.contraction import NORMS, contraction
 from tests.impl.shared.program_draws import KIND, SAMPLES, weights
 from tests.impl.shared.stack_draws import MODULES, net
 

@@ -27,13 +27,13 @@ from impl.cells.scans.diagonal import Diagonal
 from impl.cells.scans.scan import ScanCell
 from impl.cells.stacks.stack import Stack
 from impl.cells.table import kind_of
+from impl.certificate.plain_slopes import Plain, PlainArithmetic, Term, reached
 from impl.errors import NotFiniteError, RangeError, UnknownNameError
 from impl.models.rnn import RNN
 from impl.norms.weighted import perron_vector
 from impl.reading.misfit import WeightsError
 from impl.reading.recognition import recognise
 from impl.reading.torch_modules import module_tensors
-from impl.training.plain_slopes import Plain, PlainArithmetic, Term, reached
 
 NORMS = ("spectral", "infinity", "one", "perron")
 _ITERATES, _SETTLED, _ACTIVATED = 24, 0.99, 8  # boxes are iterated as those of the certificate

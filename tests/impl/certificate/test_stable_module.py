@@ -7,10 +7,10 @@ import torch
 from torch.nn.utils import parametrizations
 
 from impl.cells.table import kind_of
+from impl.certificate.stable_module import stable_, stable_set
 from impl.errors import InputError, NotFiniteError, RangeError
 from impl.reading.adapters import load_model
 from impl.training.stable_gru import StableGRU
-from impl.training.stable_module import stable_, stable_set
 from tests.impl.shared.stack_draws import MODULES, net
 
 SET = StableGRU(0.6, 0.7, 1.5)
