@@ -1,7 +1,12 @@
 """Errors of this room: named, built from facts, and ending with the remedy."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def printable(text: object) -> str:
@@ -85,3 +90,25 @@ def shown(name: object) -> str:
 
 def _shape(actual: object) -> str:
     return str(tuple(getattr(actual, "shape", ()))) if hasattr(actual, "shape") else str(actual)
+
+
+class RenamedError(InputError):
+    """An argument that is called otherwise now."""
+
+    def __init__(self, function: str, old: str, new: str) -> None:
+        super().__init__(f"{function} has no argument {old!r} any more; write {new}=… for it")
+
+
+def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A function that raises RenamedError for keywords old=new that it once had."""
+
+    def refusing(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            for old in names.keys() & kwargs.keys():
+                raise RenamedError(function.__name__, old, names[old])
+            return function(*args, **kwargs)
+
+        return call
+
+    return refusing

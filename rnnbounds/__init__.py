@@ -11,17 +11,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from impl.adversary.attack import Attacked, attack
     from impl.arithmetic.base import Arithmetic
+    from impl.arithmetic.inputs.sets import InputSet, input_box, input_rows
     from impl.cells.kind import Kind, fixed
     from impl.cells.program import ProgramCell, program_kind
     from impl.cells.table import register
-    from impl.certificate.certify import Certificate, certify
+    from impl.certificate.certify import certify
     from impl.certificate.contraction import contraction
     from impl.certificate.inputs import input_data
+    from impl.certificate.record import Certificate
     from impl.certificate.stable_module import stable_
     from impl.convert.truncate import load_certificate, load_truncated, save_truncated, truncate
-    from impl.inputs.sets import InputSet, input_box, input_rows
+    from impl.memory.adversary.attack import Attacked, attack
     from impl.memory.measure import Measurement, measure
     from impl.reading.layers import layers
     from impl.training.certificate import Task
@@ -73,25 +74,25 @@ __all__ = [
 
 _HOMES = {
     "CLAIMS": "theory",
-    "Attacked": "impl.adversary.attack",
-    "Certificate": "impl.certificate.certify",
+    "Attacked": "impl.memory.adversary.attack",
+    "Certificate": "impl.certificate.record",
     "Measurement": "impl.memory.measure",
-    "InputSet": "impl.inputs.sets",
+    "InputSet": "impl.arithmetic.inputs.sets",
     "Task": "impl.training.certificate",
     "assert_contractive": "rnnbounds.assertions",
     "assert_receptive_field": "rnnbounds.assertions",
     "assert_remembers": "rnnbounds.assertions",
     "assert_truncation": "rnnbounds.assertions",
-    "attack": "impl.adversary.attack",
+    "attack": "impl.memory.adversary.attack",
     "certify": "impl.certificate.certify",
     "Arithmetic": "impl.arithmetic.base",
     "Kind": "impl.cells.kind",
     "ProgramCell": "impl.cells.program",
     "fixed": "impl.cells.kind",
     "contraction": "impl.certificate.contraction",
-    "input_box": "impl.inputs.sets",
+    "input_box": "impl.arithmetic.inputs.sets",
     "input_data": "impl.certificate.inputs",
-    "input_rows": "impl.inputs.sets",
+    "input_rows": "impl.arithmetic.inputs.sets",
     "layers": "impl.reading.layers",
     "program_kind": "impl.cells.program",
     "register": "impl.cells.table",

@@ -11,13 +11,13 @@ from typing import Any
 import torch
 
 from impl.cells.table import kind_of
-from impl.certificate.certify import Certificate, certify
+from impl.certificate.certify import certify
+from impl.certificate.record import Certificate
 from impl.convert.truncate import NotCertifiedError, truncate, unrolled
-from impl.errors import RangeError, ShapeError
+from impl.errors import RangeError, ShapeError, renamed
 from impl.models.loaded import LoadedModel
 from impl.numbers.outward import norm_up
 from impl.reading.adapters import Source, load_model
-from impl.renames import renamed
 from rnnbounds.fields import Module, Probe
 
 

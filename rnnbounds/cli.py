@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rnnbounds.signals import guarded
-from rnnbounds.terminal import relax, wrong
+from rnnbounds.shell.signals import guarded
+from rnnbounds.shell.terminal import relax, wrong
 
 
 def main(arguments: list[str] | None = None) -> int:

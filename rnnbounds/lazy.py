@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from rnnbounds import __version__
-from rnnbounds.terminal import echo
+from rnnbounds.shell.terminal import echo
 
 HOME = "rnnbounds.commands"
 SETTINGS = {"help_option_names": ["-h", "--help"]}
@@ -71,6 +71,6 @@ def _version(asked: bool) -> None:
 
 def docstring(module: str, function: str) -> str | None:
     """A function's docstring, from its module's source."""
-    source = (files(HOME) / f"{module}.py").read_text(encoding="utf-8")
+    source = (files(HOME) / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8")
     defined = (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef))
     return next((ast.get_docstring(node) for node in defined if node.name == function), None)

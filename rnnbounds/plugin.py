@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rnnbounds.terminal import printable
+from rnnbounds.shell.terminal import printable
 
 if TYPE_CHECKING:
     from properties.runs.parts import PartResult
@@ -84,8 +84,8 @@ def check_options(
     from properties.attacks.budget import profile
     from properties.attacks.table import check_attacks
     from reports.pages.page import FILES
-    from rnnbounds.output import check_folder
     from rnnbounds.results import Wanted
+    from rnnbounds.shell.output import check_folder
 
     if "" in (folder, baseline):
         what = "report" if folder == "" else "baseline"

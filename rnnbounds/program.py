@@ -8,7 +8,7 @@ import typer
 
 from rnnbounds.lazy import group
 from rnnbounds.shadow import ROOMS, room_module
-from rnnbounds.terminal import flush, wrong
+from rnnbounds.shell.terminal import flush, wrong
 
 COMMANDS = {
     "claims": "claims:claims",
@@ -17,10 +17,10 @@ COMMANDS = {
     "sabotage": "attacks:sabotage",
     "attack": "statements:attack",
     "replay": "statements:replay",
-    "certify": "models:certify_model",
-    "measure": "measure:measure_model",
-    "truncate": "models:truncate_model",
-    "unitary": "unitary:unitary_model",
+    "certify": "models.certify:certify_model",
+    "measure": "models.measure:measure_model",
+    "truncate": "models.truncate:truncate_model",
+    "unitary": "models.unitary:unitary_model",
     "check": "check:check_file",
     "report": "pages:report",
     "compare": "compare:compare",

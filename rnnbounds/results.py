@@ -22,7 +22,7 @@ from reports.pages.trends import render_trends
 from reports.records.changes import Changes
 from reports.records.codec import load
 from reports.records.record import Run
-from rnnbounds.output import check_folder
+from rnnbounds.shell.output import check_folder
 
 STEP = "GITHUB_STEP_SUMMARY"
 

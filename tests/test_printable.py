@@ -6,12 +6,12 @@ import pytest
 
 import impl.errors
 import reports.errors
-import rnnbounds.terminal
+import rnnbounds.shell.terminal
 import theory.errors
 from properties.errors import InputError as PropertiesError
 
 HOSTILE = "a\nb\r\x1b[2J\x9b31m\u202e\u2066\u200b\x7f\x00\udcff\u2028"
-SAME = (impl.errors, reports.errors, theory.errors, rnnbounds.terminal)
+SAME = (impl.errors, reports.errors, theory.errors, rnnbounds.shell.terminal)
 
 
 @pytest.mark.parametrize("module", SAME)
@@ -19,7 +19,7 @@ def test_one_function_in_every_room(module):
     """No control, format or surrogate character survives, every other one does."""
     every = "".join(map(chr, range(0x110000)))
     told = module.printable(every)
-    assert told == rnnbounds.terminal.printable(every)
+    assert told == rnnbounds.shell.terminal.printable(every)
     assert {unicodedata.category(c)[0] for c in told} <= set("LMNPSZ")
     assert module.printable("λ ‖x‖ é 漢 'a\\n'") == "λ ‖x‖ é 漢 'a\\n'"
 

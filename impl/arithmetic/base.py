@@ -6,10 +6,11 @@ A step says how the next state of a cell comes from its state, its input and its
         return m.activate("tanh", m.affine("W", None, s) + m.affine("U", "b", x))
 
 Over `Floats` it runs, over `impl.arithmetic.balls.Balls` it is enclosed, over
-`impl.arithmetic.dual_numbers.Duals` it is differentiated, over
-`impl.arithmetic.slopes.SlopeArithmetic` and `impl.arithmetic.second_order.JetArithmetic` it is
-bounded. A number is a vector of units, of one state or of many, its columns; parameters are
-matrices (m, n) and vectors (m,), by name. Source: Griewank & Walther, Evaluating Derivatives, for
+`impl.arithmetic.derivatives.dual_numbers.Duals` it is differentiated, over
+`impl.arithmetic.slopes.SlopeArithmetic` and
+`impl.arithmetic.derivatives.second_order.JetArithmetic` it is bounded. A number is a vector of
+units, of one state or of many, its columns; parameters are matrices (m, n) and vectors (m,), by
+name. Source: Griewank & Walther, Evaluating Derivatives, for
 the idea.
 """
 

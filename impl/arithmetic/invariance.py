@@ -20,7 +20,7 @@ from torch import Tensor
 
 from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import Program
-from impl.arithmetic.dual_numbers import Dual, Duals
+from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
 from impl.arithmetic.slopes import compare, stepped
 from impl.arithmetic.spans import Run, reached
 from impl.numbers.ball_functions import float_above

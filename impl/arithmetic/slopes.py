@@ -21,7 +21,8 @@ from torch import Tensor
 
 from impl.arithmetic import signed
 from impl.arithmetic.base import ALL, Program
-from impl.arithmetic.given import spread
+from impl.arithmetic.inputs.given import spread
+from impl.arithmetic.inputs.sets import InputSet
 from impl.arithmetic.intervals import (
     Bounded,
     Mapped,
@@ -34,7 +35,6 @@ from impl.arithmetic.intervals import (
 )
 from impl.arithmetic.spans import reached
 from impl.arithmetic.weight_balls import Enclosing, Radii
-from impl.inputs.sets import InputSet
 from impl.norms.comparison import Comparison
 from impl.numbers.interval import Interval
 from impl.numbers.outward import add_up, mul_up, product_up

@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic.base import ALL, Program
-from impl.arithmetic.given import spread
+from impl.arithmetic.inputs.given import spread
+from impl.arithmetic.inputs.sets import InputSet
 from impl.arithmetic.intervals import (
     Bounded,
     Mapped,
@@ -28,7 +29,6 @@ from impl.arithmetic.intervals import (
     symmetric,
 )
 from impl.arithmetic.weight_balls import Enclosing, Radii
-from impl.inputs.sets import InputSet
 from impl.numbers.interval import Interval
 from impl.numbers.outward import add_up, mul_up, norm_up
 

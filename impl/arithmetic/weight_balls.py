@@ -1,9 +1,9 @@
 """Sets of weights: every parameter within a Euclidean distance of its own of a given one.
 
 Such a set Ω is convex, and what a cell's `program` makes of all its weights at once is bounded by
-`impl.arithmetic.slopes` and `impl.arithmetic.second_order` with |W_ij| ≤ |W⁰_ij| + r and W v ∈ W⁰ v
-± r‖v‖₂, rounded up. Both take the radii (B,) by name; a parameter without one stands still, as a
-gate of its own must.
+`impl.arithmetic.slopes` and `impl.arithmetic.derivatives.second_order` with
+|W_ij| ≤ |W⁰_ij| + r and W v ∈ W⁰ v ± r‖v‖₂, rounded up. Both take the radii (B,) by name; a
+parameter without one stands still, as a gate of its own must.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from torch import Tensor
 
-from impl.arithmetic.given import through
+from impl.arithmetic.inputs.given import through
 from impl.arithmetic.intervals import Mapped, added, bounded, magnitude, mapped, of_ball
 from impl.numbers.interval import Interval
 from impl.numbers.outward import add_up, mul_up, norm_up

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import ALL, Floats, Program, Rows
-from impl.arithmetic.dual_numbers import Dual, Duals
+from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
 from impl.numbers.krawczyk import identity
 
 

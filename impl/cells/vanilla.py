@@ -13,13 +13,13 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from impl.arithmetic.activation import Activation
-from impl.arithmetic.given import through
+from impl.arithmetic.inputs.given import through
+from impl.arithmetic.inputs.sets import InputSet
 from impl.arithmetic.intervals import added, bounded, magnitude
 from impl.cells.kind import SUFFIX, Analysis, Kind, Weights, drive, filled, torch_layout
 from impl.cells.refutation.constants import Given
 from impl.cells.refutation.refute import ALL, Witness, refute, unsought
 from impl.gradients.rounding import HEADROOMS, Rounding, absolute_norms
-from impl.inputs.sets import InputSet
 from impl.models.loaded import LoadedModel
 from impl.models.rnn import RNN
 from impl.models.torch_machine import keeps_to_its_model

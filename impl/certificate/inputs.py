@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from impl.arithmetic.inputs.sets import InputSet, input_around, input_rows
 from impl.errors import InputError, shown
-from impl.inputs.sets import InputSet, input_around, input_rows
 from impl.reading.data import Data, DataSource, read_data
 from impl.reading.files import ModelFileError, parse_safetensors, read_file, unpickle
 

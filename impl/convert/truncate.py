@@ -14,15 +14,16 @@ from typing import Any, NamedTuple
 from safetensors.torch import save
 from torch import Tensor
 
+from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.table import kind_of
-from impl.certificate.certify import Certificate, certify
+from impl.certificate.certify import certify
+from impl.certificate.record import Certificate
 from impl.checker.origin import described
 from impl.checker.stored import plain
 from impl.checker.truncated_file import FORMAT, METADATA
 from impl.checker.truncated_record import RecordError, record, stated
 from impl.convert.feedforward import FeedForward
-from impl.errors import InputError, RangeError
-from impl.inputs.sets import InputSet
+from impl.errors import InputError, RangeError, renamed
 from impl.models.loaded import LoadedModel, digest
 from impl.reading.adapters import Source, load_model
 from impl.reading.files import (
@@ -32,7 +33,6 @@ from impl.reading.files import (
     read_file,
     write_file,
 )
-from impl.renames import renamed
 
 MAX_WINDOW = 1_000_000  # layers beyond this are nobody's feed-forward model
 _AGAIN = "truncate the model again"

@@ -23,7 +23,8 @@ from safetensors.torch import save
 from torch import Tensor
 
 from impl.cells.vanilla import parts_of
-from impl.certificate.certify import Certificate, certify
+from impl.certificate.certify import certify
+from impl.certificate.record import Certificate
 from impl.checker.unitary_bounds import (
     PRECISION,
     Machine,

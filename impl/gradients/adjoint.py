@@ -18,10 +18,10 @@ import torch
 from torch import Tensor
 
 from impl.errors import InputError, PrecisionError, RangeError, ShapeError
-from impl.gradients import window_gradients
 from impl.gradients.loss import Loss
-from impl.gradients.sweep import GROUP, products, sweep
-from impl.gradients.window_gradients import length
+from impl.gradients.windows import gradients as window_gradients
+from impl.gradients.windows.gradients import length
+from impl.gradients.windows.sweep import GROUP, products, sweep
 from impl.models.rnn import RNN
 from impl.numbers.tanh import plain
 

@@ -29,7 +29,7 @@ from impl.gradients.rounding import (
     pre_activation_bound,
     summation_error,
 )
-from impl.gradients.sweep import (
+from impl.gradients.windows.sweep import (
     FLUSHED,
     SHORTCUT_ERROR,
     SHORTCUTS,

@@ -15,13 +15,13 @@ from torch import Tensor
 
 from impl.arithmetic.activation import Activation
 from impl.errors import RangeError
-from impl.gradients.rollout import states
 from impl.gradients.rounding import (
     absolute_norms,
     activation_error,
     pre_activation_bound,
     summation_error,
 )
+from impl.gradients.windows.rollout import states
 from impl.models.rnn import RNN
 from impl.numbers.outward import UNIT, add_up, gamma, mul_up, norm_bound, underflow
 from impl.numbers.spectral_norm import certified_norm

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic.base import Floats, Rows
-from impl.arithmetic.dual_numbers import Dual, Duals
+from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
 from impl.memory.runs import Runner
 
 WORK = 2**29  # of entries cubed, over all steps that are differentiated

@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from impl.certificate.certify import EPSILONS
+from impl.arithmetic.inputs.sets import InputSet
+from impl.certificate.record import EPSILONS
 from impl.errors import InputError, RangeError
-from impl.inputs.sets import InputSet
 from impl.memory.exact import Decided, within
 from impl.memory.local import Local, local, sampled
 from impl.memory.overlap import overlap

@@ -15,7 +15,7 @@ from impl.errors import shown
 from impl.reading.factory import is_factory, made
 from impl.reading.files import LARGEST, parse_safetensors, read_file, unpickle
 from impl.reading.foreign import is_onnx
-from impl.reading.onnx_file import LARGEST_GRAPH, graph_of
+from impl.reading.onnx.file import LARGEST_GRAPH, graph_of
 from impl.reading.opened import Module, Opened, Weights
 
 _OURS = "rnnbounds/"  # formats of files that were written with their cell

@@ -17,7 +17,7 @@ from reports.pages.experiment import (
     Table,
     render_experiment,
 )
-from reports.pages.figure import Series
+from reports.pages.figures.figure import Series
 from reports.pages.text import NOTHING
 from reports.redact import redacted
 

@@ -10,7 +10,7 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from reports.pages import text
-from reports.pages.chart import chart, curve_plot
+from reports.pages.figures.chart import chart, curve_plot
 from reports.pages.ledger import told, usual
 from reports.pages.mathml import mathml
 from reports.pages.summary import reach, seen

@@ -9,7 +9,7 @@ import msgspec
 from reports.files import write_all
 from reports.pages.certificate import certificate_page
 from reports.pages.experiment import Block, Page, Paragraph, Plot, Section, Table, render_experiment
-from reports.pages.figure import Series
+from reports.pages.figures.figure import Series
 from reports.pages.text import NOTHING
 from reports.redact import redacted
 

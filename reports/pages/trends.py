@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 from reports.pages.experiment import Page, Plot, Section, Table, render_experiment
-from reports.pages.figure import Series
+from reports.pages.figures.figure import Series
 from reports.pages.text import NOTHING, count, plural, ratio
 from reports.records.matrix import coverage
 from reports.records.number import finite

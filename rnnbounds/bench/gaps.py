@@ -10,7 +10,7 @@ from statistics import median
 import torch
 
 from impl.gradients.adjoint import gradient_gaps
-from impl.gradients.rollout import truncations
+from impl.gradients.windows.rollout import truncations
 from rnnbounds.bench import naive
 from rnnbounds.bench.clock import Clock, Work
 from rnnbounds.bench.row import Measured, Row, against

@@ -26,7 +26,6 @@ from reports.pages.page import FILES, write_report
 from reports.records.outcome import problems
 from reports.records.record import Run
 from reports.words import plural
-from rnnbounds import output
 from rnnbounds.commands.options import (
     CORES,
     As,
@@ -42,8 +41,9 @@ from rnnbounds.commands.options import (
     path_option,
 )  # fmt: skip
 from rnnbounds.commands.sweep import failing, show_runs
-from rnnbounds.output import Format, check_folder, echo, print_json, print_table, progress
 from rnnbounds.results import Wanted
+from rnnbounds.shell import output
+from rnnbounds.shell.output import Format, check_folder, echo, print_json, print_table, progress
 
 Profile = Annotated[str, typer.Option("--profile", help="quick, ci or deep")]
 Attacks = Annotated[str, typer.Option("--attacks", help="attacks, separated by commas")]

@@ -12,7 +12,7 @@ from rnnbounds.bench import chosen
 from rnnbounds.bench.clock import REPEATS, Clock
 from rnnbounds.bench.row import COLUMNS, Result
 from rnnbounds.commands.options import As, Device
-from rnnbounds.output import Format, echo, print_json, print_table, progress
+from rnnbounds.shell.output import Format, echo, print_json, print_table, progress
 
 
 def bench(

@@ -15,7 +15,7 @@ from impl.checker.unitary import Finding, Source, check
 from impl.checker.witnesses import begins_as_attacked
 from impl.errors import InputError, shown
 from rnnbounds.commands.options import As
-from rnnbounds.output import Format, echo, print_json, print_table
+from rnnbounds.shell.output import Format, echo, print_json, print_table
 
 
 class CellError(InputError):
@@ -97,7 +97,7 @@ def check_witnesses(
     """Replay witnesses of long memories on their model, in balls; exit 1 if any falls."""
     if source is None:
         raise ModelNeededError
-    from impl.adversary.check import check_attacked
+    from impl.memory.adversary.check import check_attacked
     from impl.reading.adapters import load_model
 
     held = load_model(source, cell, ignore=ignore, layer=layer)

@@ -18,7 +18,7 @@ from reports.records.matrix import Matrix, blanks
 from reports.table import CARRIED, Proof, Row, Table, carried, table_of
 from rnnbounds.commands.matrix import matrix_in, show_matrix
 from rnnbounds.commands.options import CORES, As, Workers
-from rnnbounds.output import Format, echo, print_json, print_table
+from rnnbounds.shell.output import Format, echo, print_json, print_table
 
 HEADS = ("claim", "statement", "source", "proof", "tightest lhs/rhs, by", "false variants")
 

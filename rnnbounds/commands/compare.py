@@ -13,8 +13,8 @@ from reports.gate.files import compare_files
 from reports.gate.thresholds import thresholds
 from reports.pages.changes import render_changes
 from rnnbounds.commands.options import path_option
-from rnnbounds.output import check_target, echo, print_json
-from rnnbounds.terminal import write
+from rnnbounds.shell.output import check_target, echo, print_json
+from rnnbounds.shell.terminal import write
 
 Page = Annotated[Path | None, path_option("--page", "FILE.html", "write a page of it too")]
 

@@ -13,7 +13,7 @@ from rnnbounds.experiments import EXPERIMENTS, find_experiment, options_of
 from rnnbounds.experiments.gradients.run import INSTANCES
 from rnnbounds.experiments.norms.run import SYSTEMS
 from rnnbounds.experiments.sunspots.run import EPOCHS
-from rnnbounds.output import Format, check_folder, echo, print_json, print_table, progress
+from rnnbounds.shell.output import Format, check_folder, echo, print_json, print_table, progress
 
 
 def experiment(

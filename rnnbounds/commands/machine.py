@@ -5,7 +5,7 @@ from __future__ import annotations
 from properties.device import check_device
 from properties.doctor import examine
 from rnnbounds.commands.options import As, Device
-from rnnbounds.output import Format, print_json, print_table
+from rnnbounds.shell.output import Format, print_json, print_table
 
 
 def doctor(device: Device = "cpu", format: As = Format.text) -> int:

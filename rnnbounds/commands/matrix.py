@@ -10,7 +10,7 @@ from reports.errors import RecordError
 from reports.records.matrix import Column, Entry, Matrix
 from reports.records.record import Run
 from reports.table import Table
-from rnnbounds.output import Format, echo, print_json, print_table
+from rnnbounds.shell.output import Format, echo, print_json, print_table
 
 WIDTH = 120
 FAILING = ("VIOLATED", "UNDECIDED", "NOT PROVED")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rnnbounds.output import Format, path_of
+from rnnbounds.shell.output import Format, path_of
 
 
 def path_option(name: str, metavar: str, help: str) -> Any:

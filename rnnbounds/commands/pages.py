@@ -13,8 +13,8 @@ from reports.pages.page import FILES, write_report
 from reports.records.codec import load
 from reports.records.outcome import problems
 from rnnbounds.commands.options import As, Baseline, path_option
-from rnnbounds.output import Format, echo, print_json
 from rnnbounds.results import Wanted
+from rnnbounds.shell.output import Format, echo, print_json
 
 
 def report(

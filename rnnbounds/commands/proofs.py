@@ -15,7 +15,7 @@ from reports.records.matrix import Matrix
 from reports.table import Proof, Row
 from rnnbounds.commands.options import As, Ids
 from rnnbounds.commands.steps import quantified, show_lemmas, show_step, told
-from rnnbounds.output import Format, echo, print_json, progress
+from rnnbounds.shell.output import Format, echo, print_json, progress
 from theory.language.law import Axiom
 from theory.language.printing import statement_text
 from theory.proof.claim import Claim

@@ -19,7 +19,7 @@ from properties.runs.replay import statement_of
 from reports.records.record import Check
 from rnnbounds.commands.attacks import ALL, Attacks, Profile
 from rnnbounds.commands.options import As, Device, Seed, path_option
-from rnnbounds.output import Format, check_target, echo, print_json, print_table
+from rnnbounds.shell.output import Format, check_target, echo, print_json, print_table
 from theory import claim as claim_of
 from theory.language.parse import parse_statement
 from theory.language.printing import statement_text

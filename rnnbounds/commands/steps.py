@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from textwrap import wrap
 from typing import Any
 
-from rnnbounds.output import Format, echo, print_json
+from rnnbounds.shell.output import Format, echo, print_json
 from theory.errors import UnknownNameError
 from theory.language.printing import statement_text
 from theory.proof.claim import Claim

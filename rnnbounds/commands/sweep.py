@@ -9,8 +9,8 @@ from reports.pages.page import write_report
 from reports.pages.text import plural
 from reports.records.outcome import problems
 from reports.records.record import Run
-from rnnbounds.output import Format, echo, print_json
-from rnnbounds.terminal import flush
+from rnnbounds.shell.output import Format, echo, print_json
+from rnnbounds.shell.terminal import flush
 
 
 def show_runs(runs: Iterable[Run], folder: Path | None, format: Format) -> int:

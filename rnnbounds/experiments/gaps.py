@@ -8,7 +8,7 @@ import math
 import torch
 from torch import Tensor
 
-from impl.certificate.certify import Certificate
+from impl.certificate.record import Certificate
 from impl.convert.feedforward import FeedForward
 from impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down, sum_up
 from impl.numbers.spectral_norm import certified_norm

@@ -1,9 +1,7 @@
 """The list of planted faults is kept, and what runs it tells a conviction from a survivor."""
 
 from pathlib import Path
-from subprocess import CompletedProcess
 
-import planted_run
 import pytest
 from msgspec.structs import replace
 from planted_faults import ROOT, Fault, FaultError, check, listed, plant, planted, pristine
@@ -118,13 +116,11 @@ def test_nobody_convicts_what_is_right(copy: Path):
     assert (outcome.by, outcome.told.split()[0]) == ("nobody", "HOLDS")
 
 
-def test_readings_that_disagree_convict(copy: Path, monkeypatch: pytest.MonkeyPatch):
-    """An attack that ends as float64 and balls differ has convicted what the fault is in."""
-    told = "Traceback\nproperties.errors.DisagreementError: the readings of h_gap disagree"
-    done = CompletedProcess([], 2, "", told)
-    monkeypatch.setattr(planted_run, "ran", lambda *_: done)
-    outcome = judged(named("rollout-a-drive-late"), copy)
-    assert (outcome.by, outcome.told) == ("claim", "truncation: the readings of h_gap disagree")
+def test_readings_that_disagree_convict(copy: Path):
+    """Float64 and balls that differ convict what the fault is in."""
+    outcome = judged(named("jacobian-doubled"), copy)
+    assert outcome.by == "claim"
+    assert outcome.told == "vanishing-gradient: DisagreementError, extremal"
 
 
 @pytest.mark.slow

@@ -17,8 +17,8 @@ import torch
 
 import rnnbounds
 from properties.attacks.budget import PROFILES, Budget
-from rnnbounds import output
 from rnnbounds.cli import main
+from rnnbounds.shell import output
 
 HOUSE = Path(rnnbounds.__file__).resolve().parent.parent
 TINY = Budget(random=2, targeted=1, gradient=1, ascent=4, batch=4, sequences=2)

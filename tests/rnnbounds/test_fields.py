@@ -5,9 +5,9 @@ import torch
 from torch.nn.functional import pad, scaled_dot_product_attention
 
 import rnnbounds
-from impl.causal.attention import WindowedAttention
-from impl.causal.convolution import TCN, GatedConvolution, WaveNet
 from impl.errors import InputError, NotFiniteError, RangeError, ShapeError
+from impl.models.causal.attention import WindowedAttention
+from impl.models.causal.convolution import TCN, GatedConvolution, WaveNet
 from rnnbounds import assert_receptive_field
 
 Tensor = torch.Tensor

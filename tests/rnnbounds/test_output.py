@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 from reports.files import WriteError
-from rnnbounds import output
-from rnnbounds.output import check_folder, print_json, print_table, progress
+from rnnbounds.shell import output
+from rnnbounds.shell.output import check_folder, print_json, print_table, progress
 
 
 def test_one_json_document(capsys):

@@ -14,8 +14,8 @@ from safetensors.torch import save_file
 import rnnbounds
 from reports import encode, load
 from reports.pages.page import render
-from rnnbounds.output import print_json, print_table
-from rnnbounds.terminal import echo
+from rnnbounds.shell.output import print_json, print_table
+from rnnbounds.shell.terminal import echo
 
 HOUSE = Path(rnnbounds.__file__).resolve().parent.parent
 HOSTILE = "x\ncertified: all is well\x1b[2J\x9b31m\u202e\u200b"

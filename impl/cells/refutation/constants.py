@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-from impl.inputs.ends import inputs_of
-from impl.inputs.sets import InputSet
+from impl.arithmetic.inputs.ends import inputs_of
+from impl.arithmetic.inputs.sets import InputSet
 from impl.numbers.krawczyk import Vector
 from impl.numbers.outward import norm_up
 

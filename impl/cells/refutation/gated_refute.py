@@ -16,10 +16,10 @@ from flint import arb_mat, ctx
 from torch import Tensor
 
 from impl.arithmetic.base import Program
+from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.programs import turned
 from impl.cells.refutation.constants import Given, across, chosen, further
 from impl.cells.refutation.refute import ALL, BOX, SIZE, Witness, periodic
-from impl.inputs.sets import InputSet
 from impl.numbers.krawczyk import Vector, column, identity
 
 _PRECISION = 128

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from flint import arb, arb_mat, ctx
 
+from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.refutation.constants import Given, across, chosen, further, largest, size
 from impl.cells.refutation.growth import HOMOGENEOUS, growth
 from impl.cells.refutation.periodic import (
@@ -25,7 +26,6 @@ from impl.cells.refutation.periodic import (
     repeller,
     settled,
 )
-from impl.inputs.sets import InputSet
 from impl.models.loaded import LoadedModel
 from impl.models.rnn import RNN
 from impl.numbers.ball_functions import float_above

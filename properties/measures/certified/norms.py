@@ -15,7 +15,7 @@ import torch
 from flint import arb, fmpq
 
 from impl.cells.stacks.stack import PREFIX
-from impl.certificate.certify import Certificate
+from impl.certificate.record import Certificate
 from impl.norms.semidefinite import SOLVED
 from impl.numbers.outward import UNIT
 from properties.measures.readings.balls import length

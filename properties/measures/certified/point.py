@@ -13,7 +13,7 @@ from torch import Tensor
 
 from impl.arithmetic.activation import Activation, activation
 from impl.arithmetic.balls import Balls, Columns
-from impl.certificate.certify import Certificate
+from impl.certificate.record import Certificate
 from impl.convert.unitary import UnitaryModel
 from impl.gradients.criterion import Loss
 from impl.numbers.exact_norm import ball_norm, positive_semidefinite

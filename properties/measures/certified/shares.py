@@ -13,9 +13,9 @@ from flint import arb, arb_mat, fmpq
 from torch import Tensor
 
 from impl.arithmetic.balls import Columns
+from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.stacks.stack import PREFIX
 from impl.gradients.loss import Squared
-from impl.inputs.sets import InputSet
 from impl.numbers.exact_norm import ball_norm, rational_norm_at_most
 from impl.training.certificate import TrainingCertificate
 from properties.measures.certified.point import (

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from impl.convert.feedforward import FeedForward
-from impl.gradients.rollout import rollout, truncations
+from impl.gradients.windows.rollout import rollout, truncations
 from properties.measures.readings.slack import norm_slack, norms, state_slack
 from properties.systems.batch import Batch
 from properties.systems.drawing.regimes import generator, normal

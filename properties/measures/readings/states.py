@@ -10,7 +10,7 @@ from collections.abc import Callable
 import torch
 from flint import arb, arb_mat
 
-from impl.gradients.rollout import states, truncations
+from impl.gradients.windows.rollout import states, truncations
 from impl.numbers.outward import mul_up
 from properties.measures.readings.balls import BallPair, entries, largest, length, matrix_of
 from properties.measures.readings.slack import (

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from impl.gradients.loss import loss as make_loss
-from impl.gradients.sweep import sweep
+from impl.gradients.windows.sweep import sweep
 from impl.models.rnn import RNN
 from impl.numbers.outward import UNIT, add_up, mul_up
 from impl.training.descent import descend, descent_error

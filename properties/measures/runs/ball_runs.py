@@ -12,7 +12,7 @@ import torch
 from flint import arb, arb_mat
 
 from impl.arithmetic.balls import Balls, Columns
-from impl.arithmetic.dual_numbers import Dual, Duals
+from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
 from properties.measures.runs.gaps import Gap, Gaps
 from properties.measures.runs.seeds import BallSeeds
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from impl.arithmetic.dual_numbers import Dual, Duals
+from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
 from impl.gradients.loss import Loss
 from impl.gradients.loss import loss as make_loss
 from impl.norms.readout_norms import magnitude

@@ -20,7 +20,7 @@ from flint import arb
 
 from impl.arithmetic.balls import Columns
 from impl.arithmetic.base import ALL, Arithmetic, V
-from impl.arithmetic.dual_numbers import Dual
+from impl.arithmetic.derivatives.dual_numbers import Dual
 from impl.arithmetic.elementary import Scalable
 from properties.measures.runs.rounded import Rounded, level
 

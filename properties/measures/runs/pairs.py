@@ -17,7 +17,7 @@ from flint import arb, arb_mat
 
 from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import ALL, Arithmetic, V
-from impl.arithmetic.dual_numbers import Dual, Duals
+from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
 from properties.measures.readings.balls import BallPair, length
 from properties.measures.runs.gaps import Gap, Gaps
 from properties.measures.runs.losses import gradient, gradient_gap

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from impl.arithmetic.dual_numbers import Dual, Duals
+from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
 from impl.numbers.outward import TINY, gamma
 from properties.measures.runs.gaps import Gap, Gaps
 from properties.measures.runs.rounded import UP, Rounded, RoundedCells, beside

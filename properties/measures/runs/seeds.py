@@ -1,8 +1,8 @@
 """Directions of a derivative: the units of the state, of the input, then every parameter.
 
 A parameter matrix W (r, c) has the directions W_11, W_12, …, and moves W v by e_i v_j. These are
-the velocities along which `impl.arithmetic.dual_numbers.Duals` differentiates, over float64 tensors
-and over balls.
+the velocities along which `impl.arithmetic.derivatives.dual_numbers.Duals` differentiates, over
+float64 tensors and over balls.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from flint import arb
 
 from impl.arithmetic.balls import Columns
 from impl.arithmetic.base import ALL
-from impl.arithmetic.dual_numbers import Dual
+from impl.arithmetic.derivatives.dual_numbers import Dual
 from properties.measures.runs.rounded import Rounded
 
 Tensor = torch.Tensor

@@ -8,8 +8,8 @@ from math import nan
 import numpy as np
 import torch
 
-from impl.causal.attention import WindowedAttention
-from impl.causal.convolution import TCN, GatedConvolution, WaveNet
+from impl.models.causal.attention import WindowedAttention
+from impl.models.causal.convolution import TCN, GatedConvolution, WaveNet
 from properties.systems.causal.fields import architecture, dilations, fields
 from properties.systems.drawing.regimes import Array, generator, input_draws, normal
 from properties.systems.spec import SystemSpec

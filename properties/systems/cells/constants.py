@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from impl.arithmetic.second_order import constants, jets
+from impl.arithmetic.derivatives.second_order import constants, jets
 from impl.cells.stacks.cascade import radius
 from impl.cells.table import kind_of
 from impl.norms.readout_norms import WeightedMaximumDual

@@ -13,8 +13,8 @@ from functools import cached_property
 
 import torch
 
+from impl.arithmetic.derivatives.second_order import constants, jets
 from impl.arithmetic.intervals import magnitude
-from impl.arithmetic.second_order import constants, jets
 from impl.arithmetic.slopes import Slopes, compare, stepped
 from impl.cells.table import kind_of
 from impl.gradients.smoothness import drift, forgotten, gradient_window, lipschitz

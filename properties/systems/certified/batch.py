@@ -11,12 +11,12 @@ import numpy as np
 import torch
 from msgspec.structs import replace
 
+from impl.arithmetic.inputs.sets import InputSet
 from impl.arithmetic.invariance import Held
 from impl.arithmetic.slopes import compare
 from impl.cells.refutation.refute import ALL
 from impl.cells.table import kind_of
-from impl.certificate.certify import Certificate
-from impl.inputs.sets import InputSet
+from impl.certificate.record import Certificate
 from impl.models.loaded import LoadedModel
 from impl.norms.comparison import Comparison
 from properties.systems.cells.batch import Cells

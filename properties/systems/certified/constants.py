@@ -9,7 +9,7 @@ import torch
 
 from impl.arithmetic.activation import activation
 from impl.cells.stacks.layer_analysis import CASCADE
-from impl.certificate.certify import Certificate
+from impl.certificate.record import Certificate
 from impl.convert.unitary import UnitaryModel
 from properties.systems.certified.batch import Certified
 from properties.systems.certified.fields import CertifiedRelu

@@ -11,12 +11,13 @@ import numpy as np
 import torch
 from msgspec.structs import replace
 
+from impl.arithmetic.inputs.sets import input_box, input_rows
 from impl.cells.stacks.stack import PREFIX
 from impl.cells.stacks.stack import layer as weights_of
 from impl.cells.table import kind_of
-from impl.certificate.certify import Certificate, certify
+from impl.certificate.certify import certify
+from impl.certificate.record import Certificate
 from impl.convert.unitary import NotReluError, NoUnitaryError, UnitaryModel, unitary
-from impl.inputs.sets import input_box, input_rows
 from impl.models.loaded import LoadedModel
 from impl.reading.adapters import load_model
 from impl.training.certificate import Task

@@ -17,7 +17,7 @@ from typing import Any, cast
 from flint import arb_mat, fmpq, fmpq_mat
 
 from impl.arithmetic.balls import Columns
-from impl.arithmetic.dual_numbers import Dual, Duals
+from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
 from impl.arithmetic.rationals import Ratios
 from impl.cells.deep import DeepCell
 from impl.cells.table import kind_of

@@ -1,7 +1,7 @@
 """The page of the permuted-digits experiment, made from its record alone."""
 
 from reports.pages.experiment import Page, Paragraph, Plot, Section, Table
-from reports.pages.figure import Series as Line
+from reports.pages.figures.figure import Series as Line
 from reports.pages.summary import environment_items
 from reports.pages.text import count, plural, ratio
 from rnnbounds.experiments.common import again

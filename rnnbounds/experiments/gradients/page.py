@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from reports.pages.experiment import Page, Paragraph, Plot, Section, Table
-from reports.pages.figure import Series as Line
+from reports.pages.figures.figure import Series as Line
 from reports.pages.summary import environment_items
 from reports.pages.text import error, plural, ratio
 from rnnbounds.experiments.common import again, logarithmic

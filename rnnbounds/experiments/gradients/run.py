@@ -17,8 +17,8 @@ from torch import Tensor
 from impl.gradients.adjoint import gradient_gaps
 from impl.gradients.adjoint_error import gradient_gap_error
 from impl.gradients.constants import Constants
-from impl.gradients.rollout import rollout
 from impl.gradients.weight_sets import Region
+from impl.gradients.windows.rollout import rollout
 from impl.models.rnn import RNN
 from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import add_up, gamma, mul_up

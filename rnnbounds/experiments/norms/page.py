@@ -1,7 +1,7 @@
 """The page of the experiment on norms, made from its record alone."""
 
 from reports.pages.experiment import Block, Page, Paragraph, Plot, Section, Table
-from reports.pages.figure import Series as Line
+from reports.pages.figures.figure import Series as Line
 from reports.pages.summary import environment_items
 from reports.pages.text import NOTHING, plural
 from rnnbounds.experiments.common import again, up

@@ -1,7 +1,7 @@
 """The page of the sunspot experiment, made from its record alone."""
 
 from reports.pages.experiment import Code, Page, Paragraph, Plot, Section, Table
-from reports.pages.figure import Series as Line
+from reports.pages.figures.figure import Series as Line
 from reports.pages.mathml import mathml
 from reports.pages.summary import environment_items
 from reports.pages.text import NOTHING, error, plural, ratio

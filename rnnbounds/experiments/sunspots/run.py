@@ -12,7 +12,8 @@ from typing import Any
 
 import torch
 
-from impl.certificate.certify import Certificate, certify
+from impl.certificate.certify import certify
+from impl.certificate.record import Certificate
 from impl.convert.feedforward import FeedForward
 from impl.convert.truncate import save_truncated, truncate
 from properties.runs.versions import found

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic.activation import activation
-from impl.gradients.rollout import states
+from impl.gradients.windows.rollout import states
 from impl.models.rnn import RNN
 from rnnbounds.experiments.common import chance
 

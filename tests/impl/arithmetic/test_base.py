@@ -6,7 +6,7 @@ from gated_draws import cho, corners, directions, draw, generator, gru, lstm
 from impl.arithmetic.activation import ACTIVATIONS
 from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import Arithmetic, Floats, Rows, V
-from impl.arithmetic.dual_numbers import Dual, Duals
+from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
 from impl.cells.programs import ball_step, float_step, jacobian
 from impl.errors import InputError
 

@@ -7,7 +7,7 @@ from gated_draws import cho, corners, directions, draw, generator, gru, lstm
 
 from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import Arithmetic, V
-from impl.arithmetic.second_order import constants, jets
+from impl.arithmetic.derivatives.second_order import constants, jets
 from impl.cells.programs import float_step
 
 MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])

@@ -5,7 +5,7 @@ import torch
 from program_draws import SAMPLES, cells
 from torch import Tensor
 
-from impl.arithmetic.second_order import constants, jets
+from impl.arithmetic.derivatives.second_order import constants, jets
 from impl.arithmetic.slopes import compare, stepped
 from impl.cells.gated.gru import GRU
 from impl.cells.gated.lstm import LSTM

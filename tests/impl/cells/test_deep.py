@@ -4,7 +4,7 @@ import pytest
 import torch
 from program_draws import cells, inputs, weights
 
-from impl.arithmetic.second_order import constants, jets
+from impl.arithmetic.derivatives.second_order import constants, jets
 from impl.cells.deep import depth, layout
 from impl.cells.table import kind_of
 from impl.certificate.certify import certify

@@ -9,7 +9,7 @@ from program_draws import KIND, SAMPLES, cells, inputs, weights
 from safetensors.torch import save_file
 
 from impl.arithmetic.base import Arithmetic, V
-from impl.arithmetic.second_order import constants, jets
+from impl.arithmetic.derivatives.second_order import constants, jets
 from impl.cells.kind import fixed
 from impl.cells.program import ProgramCell, program_kind
 from impl.cells.programs import jacobian

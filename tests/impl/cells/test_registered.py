@@ -7,7 +7,7 @@ import torch
 from flint import fmpq_mat
 
 import rnnbounds
-from impl.arithmetic.dual_numbers import Dual
+from impl.arithmetic.derivatives.dual_numbers import Dual
 from impl.arithmetic.rationals import Ratios
 from impl.cells import table
 from impl.cells.table import CELLS, DuplicateCellError, KindError, register, register_installed

@@ -5,9 +5,10 @@ import pytest
 import torch
 from draws import normal
 
-from impl.certificate.certify import Certificate, NormError, certify
+from impl.certificate.certify import NormError, certify
+from impl.certificate.record import Certificate
 from impl.errors import InputError, RangeError, UnknownNameError
-from impl.gradients.rollout import truncations
+from impl.gradients.windows.rollout import truncations
 from impl.norms.state_norms import NORMS
 from impl.numbers.window import least_window
 from impl.reading.adapters import load_model

@@ -9,7 +9,8 @@ from gated_draws import generator, layer, model
 from safetensors.torch import load_file, save_file
 
 from impl.cells.table import CELLS, NORM_NAMES, kind_of
-from impl.certificate.certify import Certificate, NormError, NotTrainedError, certify
+from impl.certificate.certify import NormError, NotTrainedError, certify
+from impl.certificate.record import Certificate
 from impl.convert.feedforward import FeedForward
 from impl.convert.truncate import (
     NotCertifiedError,

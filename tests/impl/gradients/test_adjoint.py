@@ -101,7 +101,7 @@ def test_chunks(reading: Callable[..., Tensor], monkeypatch: pytest.MonkeyPatch)
     cell, x, p = random_system("tanh", "squared", B=3, S=3)
     together = reading(cell, x, 4, p)
     monkeypatch.setattr(impl.gradients.adjoint, "_WORKSPACE", 1)
-    monkeypatch.setattr(impl.gradients.window_gradients, "_BLOCK", 1)
+    monkeypatch.setattr(impl.gradients.windows.gradients, "_BLOCK", 1)
     torch.testing.assert_close(reading(cell, x, 4, p), together, **CLOSE)
 
 
@@ -113,7 +113,7 @@ def test_both_ways(
 ) -> None:
     """Plain tensors go in blocks, in place, those of which a derivative is asked from step to step:
     to the same gaps."""
-    monkeypatch.setattr(impl.gradients.window_gradients, "_BLOCK", block)
+    monkeypatch.setattr(impl.gradients.windows.gradients, "_BLOCK", block)
     cell, x, p = random_system(name, "squared", B=3, S=3)
     plain = gradient_gaps(cell, x, K, p, trained)
     slow = gradient_gaps(cell, x.clone().requires_grad_(), K, p, trained).detach()

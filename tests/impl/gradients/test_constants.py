@@ -8,7 +8,7 @@ from torch import Tensor
 from impl.arithmetic.activation import ACTIVATIONS, activation
 from impl.errors import PrecisionError, ShapeError, UnknownConstantError
 from impl.gradients.constants import Constants
-from impl.gradients.rollout import states
+from impl.gradients.windows.rollout import states
 from impl.models.rnn import RNN
 
 NAMES = (

@@ -10,7 +10,7 @@ from torch import Tensor
 from impl.arithmetic.activation import ACTIVATIONS, activation
 from impl.errors import RangeError
 from impl.gradients.jacobian import input_jacobians
-from impl.gradients.rollout import rollout, states
+from impl.gradients.windows.rollout import rollout, states
 from impl.models.rnn import RNN
 
 N, D, T, S = 4, 2, 9, 3

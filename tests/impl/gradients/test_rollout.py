@@ -4,8 +4,8 @@ from torch import Tensor
 
 from impl.arithmetic.activation import activation
 from impl.errors import PrecisionError, RangeError, ShapeError
-from impl.gradients import windows
-from impl.gradients.rollout import rollout, states, truncations
+from impl.gradients.windows import truncations as windows
+from impl.gradients.windows.rollout import rollout, states, truncations
 from impl.models.rnn import RNN
 
 B, N, D, T, S = 3, 5, 2, 9, 4

@@ -9,7 +9,7 @@ from gradient_oracle import derivatives, window_gradient
 from impl.arithmetic.activation import ACTIVATIONS, activation
 from impl.gradients.constants import Constants
 from impl.gradients.loss import LOSSES, loss
-from impl.gradients.rollout import states
+from impl.gradients.windows.rollout import states
 from impl.models.rnn import RNN
 
 HAIR = 1 + 1e-11

@@ -9,12 +9,12 @@ from flint import ctx
 from program_draws import KIND, SAMPLES
 from program_draws import weights as drawn
 
-from impl.arithmetic.running import Near, Running
 from impl.cells.table import CELLS
 from impl.convert.feedforward import FeedForward
 from impl.memory import exact
 from impl.memory.exact import enclosed, near, within
 from impl.memory.local import jacobians, local
+from impl.memory.running import Near, Running
 from impl.memory.runs import Runner, grid, truncations
 from impl.reading.adapters import load_model
 

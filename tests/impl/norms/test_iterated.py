@@ -11,7 +11,7 @@ from flint import arb_mat, ctx
 from impl.arithmetic.activation import ACTIVATIONS
 from impl.cells.vanilla import parts_of
 from impl.certificate.certify import certify
-from impl.gradients.rollout import truncations
+from impl.gradients.windows.rollout import truncations
 from impl.norms.iterated import STEPS, Steps, iterated, step_factors
 from impl.norms.state_norms import state_norm
 from impl.numbers.exact_norm import ball_norm

@@ -28,8 +28,8 @@ import numpy as np
 import pytest
 import torch
 
+from impl.arithmetic.inputs.sets import input_box
 from impl.certificate.certify import certify
-from impl.inputs.sets import input_box
 from impl.numbers.window import least_window
 
 EPSILON = 1e-3

@@ -12,7 +12,7 @@ from impl.reading.adapters import load_model
 from impl.reading.files import ModelFileError
 from impl.reading.layers import layers
 from impl.reading.misfit import WeightsError
-from impl.reading.onnx_nodes import NodeError
+from impl.reading.onnx.nodes import NodeError
 
 onnx = pytest.importorskip("onnx")
 from onnx import helper, numpy_helper  # noqa: E402

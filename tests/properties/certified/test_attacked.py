@@ -2,9 +2,9 @@
 
 import pytest
 
-from impl.adversary.attack import Attacked, attack, bracket
 from impl.cells.stacks.stack import PREFIX
-from impl.certificate.certify import Certificate
+from impl.certificate.record import Certificate
+from impl.memory.adversary.attack import Attacked, attack, bracket
 from properties.systems.certified.models import certified
 from properties.systems.certified.specs import COMMON, LARGE, OTHERS
 from properties.systems.spec import SystemSpec

@@ -10,7 +10,7 @@ from any_kind import as_kind
 from flint import arb, ctx
 from msgspec.structs import replace
 
-from impl.certificate.certify import Certificate
+from impl.certificate.record import Certificate
 from impl.norms import semidefinite
 from properties.errors import SpecError
 from properties.judging.judge import Verdict, judge

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from impl.cells.stacks.stack import PREFIX
 from impl.cells.table import CELLS, kind_of
-from impl.certificate.certify import Certificate, certify
+from impl.certificate.certify import certify
+from impl.certificate.record import Certificate
 from impl.checker.unitary import check
 from impl.convert.truncate import truncate
 from impl.convert.unitary import save_unitary

@@ -7,9 +7,9 @@ from any_kind import as_kind, changed
 from msgspec.structs import replace
 from torch import Tensor
 
-from impl.causal.attention import Attention
-from impl.causal.base import Convolution
-from impl.causal.convolution import TCN
+from impl.models.causal.attention import Attention
+from impl.models.causal.base import Convolution
+from impl.models.causal.convolution import TCN
 from properties.attacks.extremal import extremal_specs
 from properties.attacks.search import random_specs
 from properties.attacks.shrink import smaller

@@ -12,9 +12,9 @@ from reports.pages.experiment import (
     Table,
     render_experiment,
 )
-from reports.pages.figure import Series
+from reports.pages.figures.figure import Series
+from reports.pages.figures.plot import FigureError, plot
 from reports.pages.mathml import mathml
-from reports.pages.plot import FigureError, plot
 
 
 def lines(label="bound $x$"):

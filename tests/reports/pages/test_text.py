@@ -7,7 +7,7 @@ import pytest
 
 from reports import Histogram
 from reports.pages import text
-from reports.pages.chart import chart, curve_plot
+from reports.pages.figures.chart import chart, curve_plot
 from reports.records.curve import Curve, Point
 from reports.records.histogram import EDGES, EMPTY, count_ratios
 

@@ -15,7 +15,7 @@ from reports import load
 from reports.records.outcome import comparable
 from reports.records.record import VariantRecord
 from rnnbounds.commands import sweep as module
-from rnnbounds.output import Format
+from rnnbounds.shell.output import Format
 
 CLAIM = ("contraction-linear", "--attacks", "random", "-n", 0)
 

@@ -7,8 +7,9 @@ import pytest
 from impl.convert.truncate import save_truncated, truncate
 from impl.convert.unitary import save_unitary, unitary
 from impl.errors import InputError
-from rnnbounds.commands import attacks, experiments, models, statements
-from rnnbounds.commands import unitary as unitaries
+from rnnbounds.commands import attacks, experiments, statements
+from rnnbounds.commands.models import truncate as truncates
+from rnnbounds.commands.models import unitary as unitaries
 
 SPEC = '{"kind":"rnn","n":2,"d":1,"T":5,"K":3,"lam":0.75,"seed":4}'
 
@@ -34,7 +35,7 @@ def idle(monkeypatch):
     def work(*_, **__):
         raise AssertionError("the work began")
 
-    monkeypatch.setattr(models, "truncate", work)
+    monkeypatch.setattr(truncates, "truncate", work)
     monkeypatch.setattr(unitaries, "unitary", work)
     monkeypatch.setattr(attacks, "run_parts", work)
     monkeypatch.setattr(experiments, "progress", work)

@@ -8,11 +8,11 @@ import pytest
 import torch
 
 import rnnbounds
-from impl.arithmetic.running import Near
 from impl.errors import InputError
 from impl.memory import exact
 from impl.memory import measure as measured
 from impl.memory.measure import measure
+from impl.memory.running import Near
 
 README = Path(rnnbounds.__file__).parents[1] / "README.md"
 

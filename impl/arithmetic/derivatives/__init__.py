@@ -1,0 +1,1 @@
+"""Arithmetics that carry derivatives along."""

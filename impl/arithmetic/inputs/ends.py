@@ -1,0 +1,131 @@
+"""The ends of sets of inputs, where linear functions are largest: for whoever seeks the worst."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from impl.arithmetic.inputs.sets import InputSet
+from impl.errors import RangeError
+from impl.numbers.outward import norm_up
+
+_INWARD = 1 - 2.0**-30  # short of the bound by more than any rounding
+_LARGEST = 1e150  # of inputs whose squares are numbers
+
+
+class Inputs(Protocol):
+    """A set of inputs x (d,), for every time alike."""
+
+    @property
+    def B(self) -> float:
+        """At least ‖x‖₂."""
+
+    def rest(self, d: int) -> Tensor:
+        """An input of the set, the least or nearly, (d,)."""
+
+    def furthest(self, g: Tensor) -> Tensor:
+        """Where ⟨g, x⟩ is nearly the largest, in rows: (…, d) -> (…, d)."""
+
+    def mixed(self, x: Tensor, aim: Tensor, part: Tensor | float) -> Tensor:
+        """A part of the way from x to the aim, in rows (…, M, d) and parts (M, 1)."""
+
+    def holds(self, x: Tensor) -> bool:
+        """Whether all rows (T, d) are certainly of the set."""
+
+
+@dataclass(frozen=True)
+class Ball:
+    """‖x‖₂ ≤ B."""
+
+    B: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.B < torch.inf:
+            raise RangeError("the input bound B", self.B, "a number ≥ 0")
+
+    def rest(self, d: int) -> Tensor:
+        """Zero."""
+        return torch.zeros(d, dtype=torch.float64)
+
+    def furthest(self, g: Tensor) -> Tensor:
+        """B g/‖g‖₂, a little less; 0 where g is 0 or no number."""
+        g = g.nan_to_num(0.0, 0.0, 0.0)
+        g = g / g.abs().amax(-1, keepdim=True).clamp(min=torch.finfo(g.dtype).tiny)
+        size = torch.linalg.vector_norm(g, dim=-1, keepdim=True)
+        x = g / torch.where(size > 0, size, 1.0) * (min(self.B, _LARGEST) * _INWARD)
+        return torch.where(norm_up(x)[..., None] <= self.B, x, 0.0)
+
+    def mixed(self, x: Tensor, aim: Tensor, part: Tensor | float) -> Tensor:
+        """On the line between them."""
+        return x + part * (aim - x)
+
+    def holds(self, x: Tensor) -> bool:
+        """By norms that are rounded up."""
+        return bool((norm_up(x) <= self.B).all())
+
+
+@dataclass(frozen=True)
+class Box(Ball):
+    """low ≤ x ≤ high (d,) and ‖x‖₂ ≤ B."""
+
+    low: Tensor
+    high: Tensor
+
+    def rest(self, d: int) -> Tensor:
+        """The least of the box."""
+        return torch.zeros(d, dtype=torch.float64).clamp(self.low, self.high)
+
+    def furthest(self, g: Tensor) -> Tensor:
+        """The corner towards g, or as far on the way there from the least as the ball allows."""
+        g = g.nan_to_num(0.0, 0.0, 0.0)
+        rest = self.rest(g.shape[-1])
+        way = torch.where(g > 0, self.high, torch.where(g < 0, self.low, rest)) - rest
+        a, b = way.square().sum(-1), (way * rest).sum(-1)
+        c = rest.square().sum() - (self.B * _INWARD) ** 2
+        root = (b * b - a * c).clamp(min=0.0).sqrt()
+        share = torch.where(a > 0, (root - b) / a, 1.0).clamp(0.0, 1.0)
+        x = (rest + share[..., None] * way).clamp(self.low, self.high)
+        return torch.where(norm_up(x)[..., None] <= self.B, x, rest)
+
+    def mixed(self, x: Tensor, aim: Tensor, part: Tensor | float) -> Tensor:
+        """On the line between them."""
+        return super().mixed(x, aim, part).clamp(self.low, self.high)
+
+    def holds(self, x: Tensor) -> bool:
+        """By norms that are rounded up."""
+        return super().holds(x) and bool(((x >= self.low) & (x <= self.high)).all())
+
+
+@dataclass(frozen=True)
+class Rows(Ball):
+    """The rows (m, d) of a table."""
+
+    rows: Tensor
+
+    def rest(self, d: int) -> Tensor:
+        """The shortest."""
+        return self.rows[norm_up(self.rows).argmin()]
+
+    def furthest(self, g: Tensor) -> Tensor:
+        """The row that is furthest that way."""
+        return self.rows[(g.nan_to_num(0.0, 0.0, 0.0) @ self.rows.mT).argmax(-1)]
+
+    def mixed(self, x: Tensor, aim: Tensor, part: Tensor | float) -> Tensor:
+        """At a part of all times the aim; at which is the same each time."""
+        by = torch.Generator().manual_seed(0)
+        draw = torch.rand((*x.shape[:-1], 1), generator=by, dtype=torch.float64)
+        return torch.where(draw < part, aim, x)
+
+    def holds(self, x: Tensor) -> bool:
+        """Whether each is a row, to the last bit."""
+        return all(bool((self.rows == one).all(-1).any()) for one in x)
+
+
+def inputs_of(bound: float) -> Inputs:
+    """The set that a bound on inputs speaks of: a ball, or what an `InputSet` says."""
+    if not isinstance(bound, InputSet):
+        return Ball(float(bound))
+    if bound.rows is not None:
+        return Rows(float(bound), bound.rows)
+    return Box(float(bound), bound.low, bound.high)

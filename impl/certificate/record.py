@@ -1,0 +1,167 @@
+"""What is certified about one model, and the record of it that is written."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from impl.arithmetic.inputs.sets import InputSet
+from impl.cells.refutation.refute import ALL, BOXLESS, Witness
+from impl.cells.table import NORM_NAMES
+from impl.certificate.advice import Advice
+from impl.errors import RangeError
+from impl.training.certificate import TrainingCertificate
+
+SCHEMA = "rnnbounds/certificate/1"
+EPSILONS = (1e-2, 1e-4, 1e-6)
+
+Verdict = Literal["certified", "refuted", "undecided"]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is certified about one model; see `to_json` for the record that is written.
+
+    verdict: `certified` (λ < 1 in `norm`, on ℝⁿ or on the invariant box of a gated cell), `refuted`
+    (a `witness` shows that no norm makes the cell a contraction), or `undecided` (no norm tried
+    certifies it, which says nothing). lam: the factor in `norm`, which is the best one found unless
+    certified. windows: pairs (ε, k), ε in the Euclidean norm of the output h; k None where nothing
+    is known. tried: (norm, its factor, its k at the smallest ε). weights: those of the norm
+    (`StateNorm`). rounding: a bound on ‖fl(h_t) − h_t‖₂ for all t when the cell is run in its own
+    dtype with accurate activations, None if none is known. training: what is certified about
+    training it, None for cells of which nothing is. skipped: norms that were not tried, and the
+    search for a witness if it was not, each with why. rounds_to_one: how many decays of the cell
+    may round to 1, by dtype; where some do in the model's own, what is certified about real numbers
+    says nothing about the model as it is run, so that the verdict is `undecided`, with the
+    `reason`. unrounded: why no bound on rounding is known. states: those that are spoken of.
+    refused: why the box that the cell states is not proved; nothing is certified on it. tensors:
+    the full names in the source of what was read as the `cell`, by role. ignored, unread: those
+    that the caller said to leave out of it, and those of tensors elsewhere (`LoadedModel`). inputs:
+    the set of all inputs, None for the ball ‖x‖₂ ≤ B; what is said of training and of rounding is
+    said of the ball that holds the set. readout: the linear map that ε is about, with its bound on
+    ‖C‖₂; None for h itself. advising: seeks the `advice`.
+    """
+
+    model: str
+    cell: str
+    n: int
+    d: int
+    dtype: str
+    digest: str
+    norm: str
+    lam: float
+    verdict: Verdict
+    input_bound: float
+    constants: dict[str, float]
+    windows: tuple[tuple[float, int | None], ...]
+    tried: tuple[tuple[str, float, int | None], ...]
+    weights: tuple[float, ...] | tuple[tuple[float, ...], ...] | None
+    rounding: float | None
+    witness: Witness | None
+    training: TrainingCertificate | None
+    skipped: tuple[tuple[str, str], ...] = ()
+    rounds_to_one: Mapping[str, int] = field(default_factory=dict)
+    unrounded: str | None = None
+    states: str = ALL
+    refused: str | None = None
+    tensors: Mapping[str, str] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    readout: Mapping[str, Any] | None = None
+    inputs: InputSet | None = None
+    advising: Callable[[], Advice | None] = field(default=lambda: None, repr=False, compare=False)
+
+    @cached_property
+    def advice(self) -> Advice | None:
+        """What to do next about a model that no norm certifies and nothing refutes, None for
+        others; sought when it is first asked for."""
+        return self.advising()
+
+    @property
+    def speaks_of(self) -> str:
+        """The inputs that are spoken of."""
+        among = "" if self.inputs is None else f"x_t in {self.inputs.what}, "
+        return f"every {among}‖x_t‖₂ ≤ {self.input_bound:g}"
+
+    @property
+    def reason(self) -> str | None:
+        """Why nothing is certified although something might be, None for all other models."""
+        count = self.rounds_to_one.get(self.dtype, 0)
+        if self.verdict != "undecided":
+            return None
+        if self.refused is not None:
+            return f"{self.refused}; mend its box()"
+        if self.lam < 1 and count:
+            what = f"{count} decays" if count > 1 else "1 decay"
+            return (
+                f"{what} may round to 1 in {self.dtype}, or overflow, so that the model as run may "
+                f"never forget"
+            )
+        if self.states.endswith(BOXLESS):
+            return (
+                f"no norm that was tried certifies it on {self.states}; write its box(), if there "
+                f"is one that it does not leave"
+            )
+        return None
+
+    @property
+    def stable(self) -> bool | None:
+        """True if certified, False if refuted, None if undecided."""
+        return {"certified": True, "refuted": False}.get(self.verdict)
+
+    def window(self, epsilon: float) -> int | None:
+        """The k of one of the ε that were asked for; raises RangeError for any other."""
+        if epsilon not in dict(self.windows):
+            asked = ", ".join(f"{eps:g}" for eps, _ in self.windows)
+            raise RangeError("ε", epsilon, f"one of {asked}")
+        return dict(self.windows)[epsilon]
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as plain JSON data; what is infinite is null."""
+        return {
+            "schema": SCHEMA,
+            "model": self.model,
+            "cell": self.cell,
+            "tensors": dict(self.tensors),
+            "ignored": list(self.ignored),
+            "unread": list(self.unread),
+            "shape": {"n": self.n, "d": self.d},
+            "dtype": self.dtype,
+            "sha256": self.digest,
+            "norm": self.norm,
+            "lambda": _finite(self.lam),
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "stable": self.stable,
+            "input_bound": self.input_bound,
+            "inputs": None if self.inputs is None else self.inputs.to_json(),
+            "constants": {name: _finite(value) for name, value in self.constants.items()},
+            "truncation": [{"eps": eps, "k": k} for eps, k in self.windows],
+            "norms_tried": [
+                {"norm": name, "lambda": _finite(lam), "k": k} for name, lam, k in self.tried
+            ]
+            + [
+                {"norm": name, "lambda": None, "k": None, "skipped": reason}
+                for name, reason in self.skipped
+                if name in NORM_NAMES
+            ],
+            "weights": self.weights,
+            "rounding": {"dtype": self.dtype, "state": self.rounding, "reason": self.unrounded},
+            "states": self.states,
+            "skipped": [{"what": what, "reason": reason} for what, reason in self.skipped],
+            "rounds_to_one": dict(self.rounds_to_one),
+            "witness": None if self.witness is None else self.witness.to_json(),
+            "training": None if self.training is None else self.training.to_json(),
+        } | {
+            name: told
+            for name, told in (
+                ("readout", None if self.readout is None else dict(self.readout)),
+                ("next", None if self.advice is None else self.advice.to_json()),
+            )
+            if told is not None
+        }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,1 @@
+"""States and gradients of all truncations of a run at once."""

@@ -1,0 +1,195 @@
+"""How long a model remembers at least: inputs that no short window fixes, as witnesses.
+
+A certificate's (ε, k) says that for every T and all inputs of the set ‖h_T − h_T^j‖₂ ≤ ε for every
+window j ≥ k, both runs from the zero state: `impl.numbers.window` takes the least k of a bound that
+falls with k. So one sequence of inputs with ‖h_T − h_T^j‖₂ > ε refutes every k ≤ j, and the least k
+that is true is at least j + 1, which no certified k is below. Norm, output, start and arithmetic
+(real, of the weights as stored) are those of the certificate.
+"""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from impl.arithmetic.inputs.ends import inputs_of
+from impl.arithmetic.inputs.sets import InputSet
+from impl.cells.table import kind_of
+from impl.certificate.record import EPSILONS, Certificate
+from impl.checker.witnesses import SCHEMA
+from impl.errors import InputError, RangeError
+from impl.memory.adversary.proof import BITS, most_steps, proved_gap
+from impl.memory.adversary.search import LONGEST, WORK, Search
+from impl.models.loaded import LoadedModel
+from impl.models.torch_machine import require_sound
+from impl.reading.adapters import Source, load_model
+
+
+class ContradictionError(Exception):
+    """A certified k that a witness refutes: one of the two proofs is wrong."""
+
+    def __init__(self, epsilon: float, k: int, witness: "MemoryWitness") -> None:
+        super().__init__(
+            f"k = {k} is certified at ε = {epsilon:g}, and a gap of {witness.gap:g} is proved "
+            f"after {witness.k} inputs: this is an error of rnnbounds; report it with the model"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryWitness:
+    """Inputs (T, d) of which the last k do not fix the output: ‖h_T − h_T^k‖₂ ≥ gap > ε."""
+
+    epsilon: float
+    k: int
+    gap: float
+    inputs: Tensor
+
+    def to_json(self) -> dict[str, Any]:
+        """The witness as plain JSON data."""
+        return {
+            "eps": self.epsilon,
+            "k": self.k,
+            "gap": self.gap,
+            "length": len(self.inputs),
+            "inputs": self.inputs.tolist(),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Attacked:
+    """What was found against one model under inputs ‖x_t‖₂ ≤ B.
+
+    windows: (ε, the least k that is not refuted), 0 where no witness was found, which says nothing.
+    skipped: what the limits left out, each with why. inputs: the set of all inputs, None for the
+    ball.
+    """
+
+    cell: str
+    dtype: str
+    digest: str
+    input_bound: float
+    windows: tuple[tuple[float, int], ...]
+    witnesses: tuple[MemoryWitness, ...]
+    skipped: tuple[tuple[str, str], ...] = ()
+    inputs: InputSet | None = None
+
+    def least(self, epsilon: float) -> int:
+        """No k below it will do at ε, one of those that were asked for."""
+        return dict(self.windows)[epsilon]
+
+    def to_json(self, *, inputs: bool = True) -> dict[str, Any]:
+        """The record as plain JSON data, without the inputs of the witnesses if so asked."""
+        told = [witness.to_json() for witness in self.witnesses]
+        return {
+            "schema": SCHEMA,
+            "cell": self.cell,
+            "dtype": self.dtype,
+            "sha256": self.digest,
+            "input_bound": self.input_bound,
+            "inputs": None if self.inputs is None else self.inputs.to_json(),
+            "no_k_below": [{"eps": epsilon, "k": k} for epsilon, k in self.windows],
+            "skipped": [{"what": what, "reason": reason} for what, reason in self.skipped],
+            "witnesses": [
+                {name: value for name, value in one.items() if inputs or name != "inputs"}
+                for one in told
+            ],
+        }
+
+
+def attack(
+    model: Source | LoadedModel[Any],
+    input_bound: float,
+    eps: float | Sequence[float] = EPSILONS,
+    *,
+    cell: str | None = None,
+    ignore: Collection[str] = (),
+    layer: str | None = None,
+    work: int = WORK,
+) -> Attacked:
+    """Seek inputs ‖x_t‖₂ ≤ B that show how long a model remembers, and prove what was found.
+
+    An `InputSet` in place of B says which inputs there are; `model`, `cell`, `ignore` and `layer`
+    as in `load_model`; `eps` is one ε or several. The search is in floats and the same each time;
+    its limits are counted, not timed: `work` is a number of products. Every witness is proved in
+    balls, for the weights as stored in real arithmetic. A low k says nothing: more may be
+    remembered than was found.
+    Raises an InputError for what is no model, for B < 0, ε ≤ 0 and NaN.
+    """
+    require_sound()
+    loaded = load_model(model, cell, ignore=ignore, layer=layer)
+    epsilons = (eps,) if isinstance(eps, (int, float)) else eps
+    if not epsilons or not all(0 < epsilon < math.inf for epsilon in epsilons):
+        raise RangeError("the list of ε", list(epsilons), "of numbers > 0, at least one")
+    given = input_bound if isinstance(input_bound, InputSet) else None
+    if given is not None:
+        given.require(loaded.d)
+    inputs, states = inputs_of(input_bound), states_of(loaded)
+    size = sum(part.numel() for part in loaded.weights.values())
+    most = min(LONGEST, most_steps(loaded.weights) // 2)
+    if most < 1:
+        reason = f"proofs of {size} weights take more than the limit of work, for any k"
+        return _told(loaded, inputs.B, given, epsilons, {}, (("attack", reason),))
+    search = Search(loaded.cell, states, size, inputs, most, work)
+    found: dict[float, MemoryWitness] = {}
+    skipped: list[tuple[str, str]] = []
+    for epsilon, x, past, seen in search.run(epsilons):
+        if seen < 0 or not inputs.holds(x):
+            continue
+        run = (loaded.cell, loaded.weights, states)
+        k, gap = proved_gap(*run, x, past, epsilon)
+        if 0 <= k < seen:
+            x = x[: past + k]
+            k, gap = proved_gap(*run, x, past, epsilon)
+        if k >= 0:
+            found[epsilon] = MemoryWitness(epsilon, k, gap, x)
+        if seen > k:
+            reason = f"floats suggest {seen + 1}, which {BITS[-1]} bits or the limit leave unproved"
+            skipped.append((f"more at ε = {epsilon:g}", reason))
+        elif k >= most:
+            skipped.append((f"more at ε = {epsilon:g}", f"no k above {most} was tried"))
+    if search.left <= 0:
+        skipped.append(("a longer search", "its limit of work was reached"))
+    return _told(loaded, inputs.B, given, epsilons, found, tuple(skipped))
+
+
+def bracket(
+    certificate: Certificate, attacked: Attacked
+) -> tuple[tuple[float, int, int | None], ...]:
+    """(ε, no k below, the certified k) for each ε of both; k None where nothing is certified.
+
+    Raises InputError for two of different models or inputs, ContradictionError.
+    """
+    one, other = ((told.digest, told.input_bound, told.inputs) for told in (certificate, attacked))
+    if one != other:
+        raise InputError("these speak of different models or inputs; ask both of one model")
+    found = []
+    by_epsilon = {witness.epsilon: witness for witness in attacked.witnesses}
+    for epsilon, k in certificate.windows:
+        if epsilon in dict(attacked.windows):
+            least = attacked.least(epsilon)
+            if k is not None and least > k:
+                raise ContradictionError(epsilon, k, by_epsilon[epsilon])
+            found.append((epsilon, least, k))
+    return tuple(found)
+
+
+def states_of(model: LoadedModel[Any]) -> int:
+    """How many numbers a state has."""
+    return kind_of(model.name).layout(model.weights).sizes(model.weights).state
+
+
+def _told(
+    model: LoadedModel[Any],
+    bound: float,
+    given: InputSet | None,
+    epsilons: Sequence[float],
+    found: dict[float, MemoryWitness],
+    skipped: tuple[tuple[str, str], ...],
+) -> Attacked:
+    windows = tuple((float(e), found[e].k + 1 if e in found else 0) for e in epsilons)
+    witnesses = tuple(found[e] for e in dict.fromkeys(epsilons) if e in found)
+    return Attacked(
+        model.name, model.dtype, model.digest, bound, windows, witnesses, skipped, given
+    )

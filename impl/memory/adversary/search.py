@@ -1,0 +1,145 @@
+"""The search for inputs that a model remembers for long, in floats: what it finds is not proved.
+
+It begins with constant, alternating and random pasts, then follows the gradient: the inputs at
+which the gap's linearisation is the largest lie at ends of their set, so a step goes a part of the
+way there (Frank & Wolfe, 1956). Taken whole, and for small inputs, a step is one of the power
+method for the products of Jacobians, and gives the impulses along their leading singular vectors.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from impl.arithmetic.inputs.ends import Inputs
+from impl.memory.adversary.pairs import gaps, longest, rises
+
+WORK = (
+    40_000 * 2**20
+)  # products, of which a step takes so many at least; gradients take three times
+LONGEST = 2048  # common inputs
+_STEP = 2**20
+_PAST, _COLUMNS, _KEPT, _ASCENTS = 32, 24, 6, 8
+_MOST_PAST = 512
+_MARGIN = 1 + 2.0**-20  # above ε, so that the proof finds it so
+_SMALL = 2.0**-10
+_GAIN = 1 + 2.0**-10  # what is worth another step
+
+
+@dataclass
+class Search:
+    """One search: `cell` in float64 with states and weights of so many numbers, under the `inputs`;
+    `most` common inputs; `left` is the work that it may yet do. `x` (past + K, d, M) is what it has
+    found."""
+
+    cell: Any
+    states: int
+    weights: int
+    inputs: Inputs
+    most: int = LONGEST
+    left: int = WORK
+    past: int = _PAST
+    x: Tensor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.x = self._starts()
+
+    def run(self, epsilons: Sequence[float]) -> Iterator[tuple[float, Tensor, int, int]]:
+        """For each ε, the largest first: inputs (past + k, d), the past and k; no two are within ε
+        after k inputs, as it seems. k is −1 if none were found."""
+        for epsilon in sorted(epsilons, reverse=True):
+            x, past, k = self._long(epsilon * _MARGIN)
+            yield epsilon, x, past, k
+
+    @torch.no_grad()
+    def _long(self, epsilon: float) -> tuple[Tensor, int, int]:
+        best, x, past = self._look(epsilon)
+        failures = 0
+        while best >= 0 and failures < 2 and self.left > 0 and best < self.most:
+            self._ascend(best + 1 + failures * (1 + best // 16))
+            k, found, before = self._look(epsilon)
+            failures = 0 if k > best else failures + 1
+            if k > best:
+                best, x, past = k, found, before
+        return x, past, best
+
+    def _look(self, epsilon: float) -> tuple[int, Tensor, int]:
+        """The longest k of all columns, with the inputs of that column and their past; the columns
+        are left in order, the best first."""
+        K = min(max(16, len(self.x) - self.past), self.most)
+        while True:
+            self._extend(K)
+            found = gaps(self.cell, self.states, self.x, self.past)
+            self._pay(len(self.x))
+            k = longest(found, epsilon)
+            if int(k.max()) < K or self.most <= K or self.left <= 0:
+                break
+            K = min(2 * K, self.most)
+        best = int(k.max())
+        order = found[max(best, 0)].nan_to_num(-1.0, -1.0, -1.0).argsort(descending=True)
+        self.x = self.x[: self.past + best + 2 + best // 4, :, order]
+        first = self.x[: self.past + max(best, 0), :, 0]
+        return best, first.clone(), self.past
+
+    def _pay(self, steps: int) -> None:
+        self.left -= steps * (_STEP + self.weights * self.x.shape[2])
+
+    def _extend(self, K: int) -> None:
+        """K common inputs at least, the last one again and again."""
+        missing = K - (len(self.x) - self.past)
+        if missing > 0:
+            self.x = torch.cat([self.x, self.x[-1:].expand(missing, -1, -1)])
+
+    def _ascend(self, k: int) -> None:
+        """Steps towards a larger gap after k inputs, of the columns that are best."""
+        k = min(k, self.most)
+        longer = min(k, _MOST_PAST) - self.past
+        if longer > 0:
+            self.x = torch.cat([self.x[:1].expand(longer, -1, -1), self.x])
+            self.past += longer
+        self._extend(k)
+        self.x = self.x[:, :, :_KEPT]
+        end = self.past + k
+        tried = best = self.x[:end]
+        part = torch.ones(best.shape[2])
+        top, slope = torch.full_like(part, -1.0, dtype=best.dtype), torch.zeros_like(best)
+        idle = 0
+        for _ in range(_ASCENTS):
+            if self.left <= 0 or idle > 1:
+                break
+            with torch.enable_grad():
+                gap, g = rises(self.cell, self.states, tried, self.past, k)
+            self._pay(3 * end)
+            better = gap > top
+            idle = 0 if bool((gap > top.max() * _GAIN).any()) else idle + 1
+            part = torch.where(better, (2 * part).clamp(max=1.0), part / 4)
+            top = torch.where(better, gap, top)
+            best, slope = (
+                torch.where(better, new, old) for new, old in ((tried, best), (g, slope))
+            )
+            aim = self.inputs.furthest(slope.mT).mT
+            still = (slope == 0).all(1, keepdim=True)
+            moved = self.inputs.mixed(best.mT, aim.mT, part[:, None]).mT
+            tried = torch.where(still, best, moved)
+        self.x = torch.cat([best, self.x[end:]])
+
+    def _starts(self) -> Tensor:
+        """Pasts that are constant, that alternate, and random ones; then zeros, or more of it."""
+        U = self.cell.U[0].detach()
+        d, by = U.shape[1], torch.Generator().manual_seed(0)
+        across = torch.linalg.svd(U.double(), full_matrices=False)[2][:3]
+        random = torch.randn(_COLUMNS, d, generator=by, dtype=torch.float64)
+        ends = self.inputs.furthest(torch.cat([across, -across, random])[:_COLUMNS])
+        others = self.inputs.furthest(torch.cat([-across, across, -random])[:_COLUMNS])
+        noise = self.inputs.furthest(
+            torch.randn(_PAST, _COLUMNS, d, generator=by, dtype=torch.float64)
+        )
+        past = ends.repeat(_PAST, 1, 1)
+        past[1::2, 1::4] = others[1::4]
+        past[:, 2::4] = noise[:, 2::4]
+        later = self.inputs.rest(d).expand(1, _COLUMNS, d).clone()
+        later[:, ::4] = self.inputs.mixed(later, noise[:1], _SMALL)[:, ::4]
+        later[:, 3::4] = past[-1:, 3::4]
+        return torch.cat([past, later]).mT.contiguous()

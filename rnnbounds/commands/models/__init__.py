@@ -1,0 +1,1 @@
+"""Commands about a user's own model."""

@@ -1,0 +1,58 @@
+"""What the adversary finds against a model, beside its certificate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from impl.certificate.record import Certificate
+from impl.memory.adversary.attack import Attacked, attack, bracket
+from impl.memory.adversary.check import save_attacked
+from impl.models.loaded import LoadedModel
+from rnnbounds.commands.options import path_option
+from rnnbounds.shell.output import echo
+
+Found = Attacked | None
+Attack = Annotated[
+    bool, typer.Option("--attack", help="also seek inputs that are remembered for long")
+]
+Witness = Annotated[
+    Path | None, path_option("--witness", "FILE", "write these as JSON; implies --attack")
+]
+
+
+def attacked(model: LoadedModel[Any], certificate: Certificate, witness: Path | None) -> Attacked:
+    """The attack on the model of a certificate at its ε, written to a file if one is named.
+
+    Raises ContradictionError before anything is written.
+    """
+    epsilons = [epsilon for epsilon, _ in certificate.windows]
+    asked = certificate.input_bound if certificate.inputs is None else certificate.inputs
+    found = attack(model, asked, epsilons)
+    bracket(certificate, found)
+    if witness is not None:
+        save_attacked(found, witness)
+    return found
+
+
+def told(found: Found) -> dict[str, Any]:
+    """What a certificate's document says of the attack: nothing if there was none."""
+    return {} if found is None else {"attacked": found.to_json(inputs=False)}
+
+
+def print_attacked(certificate: Certificate, found: Found) -> None:
+    """The bracket of a certified model, the lower end alone of any other."""
+    if found is None:
+        return
+    echo("attacked: inputs that are proved to be remembered for longer than k steps")
+    for epsilon, least, k in bracket(certificate, found):
+        if k is not None:
+            echo(f"memory at ε = {epsilon:g}: between {least} and {k}")
+        elif least:
+            echo(f"memory at ε = {epsilon:g}: no k below {least} will do")
+        else:
+            echo(f"memory at ε = {epsilon:g}: no inputs were found, which says nothing")
+    for what, reason in found.skipped:
+        echo(f"attack: {what}: {reason}")

@@ -1,0 +1,121 @@
+"""``rnnbounds certify``: a user's own trained model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from impl.cells.table import NORM_NAMES
+from impl.certificate.certify import certify
+from impl.certificate.record import EPSILONS
+from impl.gradients.loss import LOSSES
+from impl.memory.measure import measure
+from impl.reading.adapters import load_model
+from impl.reading.files import check_target
+from impl.reading.readout import ReadoutError
+from impl.training.certificate import LENGTH, Task
+from reports.pages.certificate import FILES
+from rnnbounds.commands.models.attacked import (
+    Attack,
+    Witness,
+    attacked,
+    told,
+)
+from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin, Recorded
+from rnnbounds.commands.models.layers import List, show_layers
+from rnnbounds.commands.models.measured import tell_both
+from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model
+from rnnbounds.commands.models.shown import (
+    show_certificate,
+    tell,
+)
+from rnnbounds.commands.options import As, path_option
+from rnnbounds.shell.output import (
+    Format,
+    check_folder,
+)  # fmt: skip
+
+
+def certify_model(
+    model: Model,
+    input_bound: Bound = None,
+    inputs: Inputs = None,
+    data: Recorded = None,
+    margin: Margin = 0.0,
+    cell: Cell = None,
+    ignore: Ignore = None,
+    layer: Layer = None,
+    readout: Annotated[
+        str | None,
+        typer.Option("--readout", help="the linear layer after the cell: ε is one of its outputs"),
+    ] = None,
+    eps: Annotated[list[float] | None, typer.Option("--eps", help="target ε; repeatable")] = None,
+    norm: Annotated[
+        str,
+        typer.Option(
+            "--norm",
+            help=f"auto, {', '.join(NORM_NAMES)}",
+            autocompletion=lambda: ["auto", *NORM_NAMES],
+        ),
+    ] = "auto",
+    steps: Annotated[
+        int | None, typer.Option("--steps", help="N, of a training run; needs --alpha")
+    ] = None,
+    alpha: Annotated[
+        float | None, typer.Option("--alpha", help="α, its steps being α/t; needs --steps")
+    ] = None,
+    loss: Annotated[
+        str, typer.Option("--loss", help=f"of the last output: {', '.join(LOSSES)}")
+    ] = "squared",
+    readout_norm: Annotated[
+        float, typer.Option("--readout-norm", help="c ≥ ‖C‖₂ of the outputs C h; 1 for the state")
+    ] = 1.0,
+    target_bound: Annotated[
+        float | None,
+        typer.Option("--target-bound", help="Y ≥ ‖y‖₂ of the squared loss; by default c B_h"),
+    ] = None,
+    length: Annotated[
+        int, typer.Option("--length", help="T of the longest sequence: only k < T says anything")
+    ] = LENGTH,
+    out: Annotated[
+        Path | None,
+        path_option("--out", "DIR", "for certificate.json, its page"),
+    ] = None,
+    attack: Attack = False,
+    witness: Witness = None,
+    list_layers: List = False,
+    format: As = Format.text,
+) -> int:
+    """Certify λ, the memory length k(ε) and all constants; exit 1 unless certified.
+
+    With --steps and --alpha also the k after training, for projected descent in full and truncated.
+    """
+    if list_layers:
+        return show_layers(model, cell, format)
+    asked = Asked(input_bound, inputs, data, margin)
+    if out is not None:
+        check_folder(out, *FILES)
+    task = Task(steps, alpha, loss, readout_norm, target_bound, length)
+    if witness is not None:
+        check_target(witness, model, suffix=".json")
+    seek = attack or witness is not None
+    if readout is not None and (seek or asked.measured):
+        raise ReadoutError(
+            "what is attacked and measured is the output h, not a readout's; leave one of them out"
+        )
+    read = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
+    certificate = certify(read, asked.of(model, read.d), eps or EPSILONS, norm, training=task)
+    against = attacked(read, certificate, witness) if seek else None
+    document = certificate.to_json() | told(against)
+    seen = None
+    if data is not None and readout is None:
+        bound = certificate.input_bound if certificate.inputs is None else certificate.inputs
+        seen = measure(read, data, eps=eps or EPSILONS, input_bound=bound)
+    if out is not None and seen is None:
+        tell(document, out, model, format)
+    elif out is not None and seen is not None:
+        tell_both(seen, document, out, format)
+    certified = certificate.verdict == "certified"
+    return show_certificate(certificate, format, certified=certified, against=against, seen=seen)

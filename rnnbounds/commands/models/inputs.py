@@ -1,0 +1,98 @@
+"""Which inputs a model is asked about, as options: a ball, a box, a table's rows or data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from impl.arithmetic.inputs.sets import input_box
+from impl.certificate.inputs import input_data, input_tensor
+from impl.errors import InputError
+from rnnbounds.commands.options import path_option
+
+FROM_DATA = "from-data"
+
+
+def _number(value: str | None) -> str | None:
+    """The bound, if it is a number or what stands for one."""
+    try:
+        if value not in (None, FROM_DATA):
+            float(str(value))
+    except ValueError:
+        raise typer.BadParameter(f"{value!r} is not a valid number, nor {FROM_DATA}") from None
+    return value
+
+
+Bound = Annotated[
+    str | None,
+    typer.Option(
+        "--input-bound",
+        metavar="B",
+        callback=_number,
+        help=f"B, with ‖x_t‖₂ ≤ B for every input; {FROM_DATA} takes it, and a box, from --data",
+    ),
+]
+Inputs = Annotated[
+    str | None,
+    typer.Option(
+        "--inputs",
+        metavar="SET",
+        help="in place of B: LOW:HIGH of each channel, with commas, or one for all; or a tensor of "
+        "the model's file whose rows are all inputs, as embed.weight",
+    ),
+]
+Recorded = Annotated[
+    Path | None,
+    path_option("--data", "FILE", f"recorded inputs: measured beside, and for {FROM_DATA}"),
+]
+Margin = Annotated[
+    float, typer.Option("--margin", help="δ: inputs within δ of those of --data are meant too")
+]
+
+
+class InputsError(InputError):
+    """Options of inputs that do not go together."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the options say; raises InputsError where they do not go together."""
+
+    bound: str | None
+    inputs: str | None
+    data: Path | None
+    margin: float
+
+    def __post_init__(self) -> None:
+        if (self.bound is None) == (self.inputs is None):
+            raise InputsError("inputs are to be stated once; give --input-bound or --inputs")
+        if self.bound == FROM_DATA and self.data is None:
+            raise InputsError(f"--input-bound {FROM_DATA} takes B from --data; name its file")
+        if self.margin and self.bound != FROM_DATA:
+            raise InputsError(f"--margin is about --input-bound {FROM_DATA}; leave it out")
+
+    @property
+    def measured(self) -> bool:
+        """Whether data is named for its own sake."""
+        return self.data is not None and self.bound != FROM_DATA
+
+    def of(self, model: Path, d: int) -> float:
+        """B, or the set of inputs of d channels; raises InputError."""
+        if self.bound == FROM_DATA and self.data is not None:
+            return input_data(self.data, self.margin)
+        if self.inputs is None:
+            return float(str(self.bound))
+        return _box(self.inputs, d) if ":" in self.inputs else input_tensor(model, self.inputs)
+
+
+def _box(text: str, d: int) -> float:
+    """LOW:HIGH,LOW:HIGH,…"""
+    try:
+        ends = [tuple(map(float, one.split(":"))) for one in text.split(",")]
+        low, high = zip(*ends, strict=True)
+    except ValueError:
+        raise InputsError("--inputs is no box; write LOW:HIGH, as -1:1 or 0:1,-2:2") from None
+    return input_box(low, high, d)

@@ -1,0 +1,49 @@
+"""``rnnbounds certify MODEL --list``: the recurrent layers that a model has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from impl.reading.layers import layers
+from rnnbounds.shell.output import Format, echo, print_json, print_table
+
+
+def _alone(context: typer.Context, asked: bool) -> bool:
+    """Where layers are listed, nothing else that a command needs has to be there."""
+    for parameter in context.command.params if asked else ():
+        parameter.required = parameter.name == "model"
+    return asked
+
+
+List = Annotated[
+    bool,
+    typer.Option(
+        "--list", is_eager=True, callback=_alone,
+        help="list the recurrent layers of MODEL, for --layer, and certify none",
+    ),
+]  # fmt: skip
+
+
+def show_layers(model: Path, cell: str | None, format: Format) -> int:
+    """Print the layers of a model; 1 if none of them is read."""
+    found = layers(model, cell)
+    if format is Format.json:
+        print_json({"model": str(model), "layers": [msgspec.to_builtins(one) for one in found]})
+    elif found:
+        print_table(
+            ("layer", "cell", "n", "d", "states", "dtype"),
+            [
+                (one.name, one.cell or "-", one.n or "-", one.d or "-", one.states or "-",
+                 one.dtype or "-") for one in found
+            ],
+        )  # fmt: skip
+        for one in found:
+            if one.reason is not None:
+                echo(f"{one.name}: not read: {one.reason}")
+    else:
+        echo("no recurrent layer is recognised by the names of its tensors; name its cell")
+    return int(all(one.cell is None for one in found))

@@ -1,0 +1,79 @@
+"""``rnnbounds measure``: what a model remembers of recorded inputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from impl.certificate.certify import certify
+from impl.certificate.record import EPSILONS
+from impl.errors import shown
+from impl.memory.measure import measure
+from impl.reading.adapters import load_model
+from impl.reading.data import read_data
+from reports.pages.measurement import FILES
+from rnnbounds.commands.models.measured import print_measurement, tell_both
+from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model
+from rnnbounds.commands.options import As, path_option
+from rnnbounds.shell.output import Format, check_folder, echo, print_json
+
+
+def measure_model(
+    model: Model,
+    data: Annotated[
+        Path, path_option("--data", "FILE", "inputs: .npy, .csv, .parquet or .safetensors")
+    ],
+    window: Annotated[
+        int | None,
+        typer.Option(
+            "--window",
+            help="T of the windows that sequences are cut into, by default "
+            "whole; a long series into windows of 64, or of its eighth part",
+        ),
+    ] = None,
+    eps: Annotated[list[float] | None, typer.Option("--eps", help="target ε; repeatable")] = None,
+    confidence: Annotated[
+        float, typer.Option("--confidence", help="of the statement about other windows")
+    ] = 0.99,
+    share: Annotated[
+        float | None, typer.Option("--share", help="of windows within ε that is to be stated")
+    ] = None,
+    input_bound: Annotated[
+        float | None,
+        typer.Option(
+            "--input-bound",
+            help="B, which no input may exceed; on the page what is "
+            "certified for it, by default for the largest input",
+        ),
+    ] = None,
+    cell: Cell = None,
+    ignore: Ignore = None,
+    layer: Layer = None,
+    out: Annotated[
+        Path | None, path_option("--out", "DIR", "for measurement.json, certificate.json, a page")
+    ] = None,
+    format: As = Format.text,
+) -> int:
+    """Run a model on data in full and truncated, and state what follows for data drawn alike.
+
+    Exit 1 where a --share that was asked for is not stated of every ε.
+    """  # fmt: skip
+    if out is not None:
+        check_folder(out, *FILES)
+    loaded, read = load_model(model, cell, ignore=ignore or (), layer=layer), read_data(data)
+    told = measure(
+        loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence, share=share,
+        input_bound=input_bound,
+    )  # fmt: skip
+    if out is not None:
+        bound = read.largest if input_bound is None else input_bound
+        certified = certify(loaded, bound, told.eps).to_json()
+        tell_both(told, certified, out, format)
+    if format is Format.json:
+        print_json(told.to_json())
+    else:
+        echo(f"{shown(loaded.source)}: {loaded.name}, {loaded.n} states, {loaded.dtype}")
+        print_measurement(told)
+    return int(share is not None and not (told.statement and told.statement.reached))

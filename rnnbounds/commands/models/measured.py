@@ -1,0 +1,109 @@
+"""What was seen of a model on data, in lines of text and on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from impl.errors import shown
+from impl.memory.measure import Measurement
+from reports.pages.measurement import FILES, measurement_page, write_measurement
+from rnnbounds.shell.output import Format, at_most, echo, print_table
+
+ROWS = 12  # lines of the forgetting curve in text
+
+
+def tell_both(
+    told: Measurement, certificate: Mapping[str, Any], folder: Path, format: Format
+) -> None:
+    """Write both records and one page."""
+    document = told.to_json()
+    page = measurement_page(document, certificate, Path(told.model.source).name)
+    write_measurement(document, certificate, folder, page)
+    if format is Format.text:
+        echo(f"wrote {', '.join(str(folder / name) for name in FILES)}")
+
+
+def print_measurement(told: Measurement | None) -> None:
+    """What was seen, and what is stated, in lines of text."""
+    if told is None:
+        return
+    record = told.to_json()
+    echo(
+        f"on your data: {told.windows} windows of {told.length} inputs from {shown(told.data)}, "
+        f"each run from the zero state, in float64"
+    )
+    seen = len(told.seen.gaps)
+    some = "" if seen == told.windows else f" of the first {seen} windows"
+    echo(f"seen: the gap between the output after {told.length} inputs and after the last k{some}")
+    curve = record["forgetting"]["curve"]
+    names = [("q50", "median"), ("q90", "90 %"), ("q99", "99 %"), ("worst", "worst")]
+    print_table(
+        ("k", *(head for _, head in names)),
+        [(row["k"], *(f"{row[name]:.3g}" for name, _ in names)) for row in thinned(curve)],
+    )
+    for eps, k in ((eps, told.window(eps)) for eps in told.eps):
+        echo(f"seen: within {eps:g} " + (f"from k = {k} on" if k is not None else "at no k < T"))
+    print_steps(record)
+    print_statement(told)
+
+
+def thinned(curve: list[dict[str, float]]) -> list[dict[str, float]]:
+    """A few rows, evenly spaced, the first and the last among them."""
+    last = len(curve) - 1
+    count = min(last, ROWS - 1)
+    return [curve[i] for i in sorted({round(j * last / max(1, count)) for j in range(count + 1)})]
+
+
+def print_steps(record: Mapping[str, Any]) -> None:
+    """How the steps contracted."""
+    steps, stability = record["steps"], record["stability"]
+    norm, growth = steps["norm"], steps["lyapunov"]
+    if stability["pairs"]:
+        what = "contracts" if stability["contracts"] else "does not contract"
+        echo(
+            f"seen: {what} on the pairs of states visited (Miller & Hardt, section 4): distances "
+            f"grow by {stability['largest_ratio']:.4g} at most, in {stability['expanding']} of "
+            f"{stability['pairs']} steps they do"
+        )
+    told = "−∞" if growth["mean"] is None else f"{growth['mean']:.3g}"
+    echo(
+        f"estimate: steps of {steps['windows']} windows have ‖∂s_t/∂s_(t−1)‖₂ of "
+        f"{norm['median']:.3g}, {norm['largest']:.3g} at most; largest Lyapunov exponent {told} a "
+        f"step (QR)"
+    )
+
+
+def print_statement(told: Measurement) -> None:
+    """What is stated of other windows, and what that presupposes."""
+    stated = told.statement
+    if stated is None:
+        echo(f"stated of other windows: nothing: {told.unstated}")
+        return
+    echo(
+        f"stated, with confidence {stated.confidence:g} in all lines together: of windows drawn "
+        f"like these at least that share is within ε at k, in real arithmetic"
+    )
+    print_table(
+        ("ε", "k", "share", f"beyond ε, of {stated.held} held out"),
+        [
+            (f"{line.eps:g}", "none < T", "–", "–")
+            if line.k is None or line.share is None
+            else (f"{line.eps:g}", line.k, at_most(line.share), line.beyond)
+            for line in stated.lines
+        ],
+    )
+    for line in stated.lines:
+        if line.undecided:
+            echo(
+                f"{line.undecided} windows that were not decided within the limits of work count "
+                f"as beyond {line.eps:g}"
+            )
+    echo(f"k was chosen on {stated.chosen} windows before them")
+    echo(f"this presupposes that {stated.presupposed}")
+    if not stated.reached:
+        echo(
+            f"a share of {stated.aim:g} takes {stated.needed} held-out windows, none of them "
+            f"beyond ε"
+        )

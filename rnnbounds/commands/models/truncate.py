@@ -1,0 +1,63 @@
+"""``rnnbounds truncate``: the feed-forward equivalent of a model."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from impl.convert.truncate import NotCertifiedError, save_truncated, truncate
+from impl.reading.adapters import load_model
+from impl.reading.files import check_target
+from reports.pages.certificate import FILES
+from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin, Recorded
+from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
+from rnnbounds.commands.models.shown import (
+    print_left_out,
+    read_from,
+    show_certificate,
+    tell,
+)
+from rnnbounds.commands.options import As
+from rnnbounds.shell.output import (
+    Format,
+    check_folder,
+    echo,
+    print_json,
+)  # fmt: skip
+
+
+def truncate_model(
+    model: Model,
+    eps: Annotated[float, typer.Option("--eps", help="target ε")],
+    out: Out,
+    input_bound: Bound = None,
+    inputs: Inputs = None,
+    data: Recorded = None,
+    margin: Margin = 0.0,
+    cell: Cell = None,
+    ignore: Ignore = None,
+    layer: Layer = None,
+    page: Told = None,
+    format: As = Format.text,
+) -> int:
+    """Write the feed-forward equivalent and its certificate; exit 1 if none is certified."""
+    asked = Asked(input_bound, inputs, data, margin)
+    check_target(out, model)
+    if page is not None:
+        check_folder(page, *FILES)
+    read = load_model(model, cell, ignore=ignore or (), layer=layer)
+    try:
+        module, certificate = truncate(read, eps, asked.of(model, read.d))
+    except NotCertifiedError as error:
+        return show_certificate(error.certificate, format)
+    save_truncated(module, certificate, out)
+    if page is not None:
+        tell(certificate, page, out, format, f"rnnbounds check {out.name}")
+    if format is Format.json:
+        print_json(certificate)
+    else:
+        echo(f"wrote {out}: k = {module.k} inputs, within {eps:g} of the recurrent model")
+        echo(f"{certificate['cell']}, {read_from(certificate['information'])}")
+        print_left_out(certificate["information"])
+    return 0

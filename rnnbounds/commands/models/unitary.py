@@ -1,0 +1,58 @@
+"""``rnnbounds unitary``: the unitary equivalent of a ReLU model."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from impl.convert.unitary import NoUnitaryError, save_unitary, unitary
+from impl.reading.files import check_target
+from reports.pages.certificate import FILES
+from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
+from rnnbounds.commands.models.shown import print_left_out, read_from, show_certificate, tell
+from rnnbounds.commands.options import As
+from rnnbounds.shell.output import Format, check_folder, echo, print_json
+
+
+def unitary_model(
+    model: Model,
+    input_bound: Annotated[
+        float, typer.Option("--input-bound", help="B, with ‖x_t‖₂ ≤ B for every input")
+    ],
+    out: Out,
+    cell: Cell = None,
+    ignore: Ignore = None,
+    layer: Layer = None,
+    rescale: Annotated[
+        bool, typer.Option("--rescale", help="search for scales that need fewer states")
+    ] = False,
+    page: Told = None,
+    format: As = Format.text,
+) -> int:
+    """Write the unitary equivalent of a ReLU model; exit 1 unless ‖W‖₂ < 1 is certified."""
+    check_target(out, model)
+    if page is not None:
+        check_folder(page, *FILES)
+    chosen: Any = {"cell": cell, "ignore": ignore or (), "layer": layer}
+    try:
+        made = unitary(model, input_bound, rescale=rescale, **chosen)
+    except NoUnitaryError as error:
+        return show_certificate(error.certificate, format)
+    save_unitary(made, out)
+    if page is not None:
+        tell(made.certificate, page, out, format, f"rnnbounds check {out.name}")
+    if format is Format.json:
+        print_json(made.certificate)
+        return 0
+    told = made.certificate
+    kept = "" if bool((made.scaling == 1).all()) else ", the first ones rescaled"
+    echo(f"wrote {out}: {made.states} states for {made.n}{kept}")
+    echo(f"{told['cell']}, {read_from(told['information'])}")
+    print_left_out(told["information"])
+    echo(f"orthogonality defect at most {told['orthogonality_defect']:.3g}")
+    echo(f"the same outputs for every ‖x_t‖₂ ≤ {input_bound:g}, in real arithmetic")
+    rounding = told["difference"]["own_dtype"]
+    if rounding is not None:
+        echo(f"rounding ({told['dtype']} against float64) moves a state by at most {rounding:.3g}")
+    return 0

@@ -1,0 +1,1 @@
+"""What the command line owes the shell: signals, a terminal, output."""

@@ -1,0 +1,176 @@
+"""Sets of inputs: what is bounded over them is; and their certificates are proved anew."""
+
+import json
+import math
+
+import pytest
+import torch
+from flint import fmpq
+from safetensors.torch import load_file, save_file
+
+from impl.arithmetic.inputs.given import through
+from impl.arithmetic.inputs.sets import InputSet, input_around, input_box, input_rows
+from impl.certificate.certify import certify
+from impl.checker.truncated import check_truncated
+from impl.convert.truncate import _seal, save_truncated, truncate, unrolled
+from impl.errors import InputError
+from impl.reading.adapters import load_model
+
+
+def drawn(*shape: int, seed: int = 0) -> torch.Tensor:
+    """Normal float64 numbers."""
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def rnn(kind: type[torch.nn.RNNBase] = torch.nn.RNN, d: int = 3, n: int = 5, scale: float = 0.5):
+    """A small module."""
+    torch.manual_seed(1)
+    made = kind(d, n)
+    with torch.no_grad():
+        for part in made.parameters():
+            part.mul_(scale)
+    return made
+
+
+def within(inputs: InputSet, W: torch.Tensor, x: torch.Tensor) -> None:
+    """W x of an input lies in what is told of the set, in rationals."""
+    told = through(inputs, W)
+    for i, row in enumerate(W[0].tolist()):
+        exact = sum((fmpq(*w.as_integer_ratio()) * fmpq(*a.as_integer_ratio())
+                     for w, a in zip(row, x.tolist(), strict=True)), fmpq(0))  # fmt: skip
+        low, high = float(told.low[0, i]), float(told.high[0, i])
+        assert fmpq(*low.as_integer_ratio()) <= exact <= fmpq(*high.as_integer_ratio())
+
+
+def test_affine_maps_of_sets():
+    """At the corners of a box, at every row of a table, of every scale; and the box is tight."""
+    for scale in (1.0, 1e-150, 1e150):
+        W = drawn(1, 4, 3) * scale
+        ends = drawn(2, 3, seed=1)
+        box = input_box(ends.amin(0), ends.amax(0))
+        for signs in torch.tensor([[0, 0, 0], [1, 0, 1], [1, 1, 1], [0, 1, 0]]):
+            within(box, W, torch.where(signs == 1, box.high, box.low))
+        rows = input_rows(drawn(7, 3, seed=2))
+        assert rows.rows is not None
+        for row in rows.rows:
+            within(rows, W, row)
+        exact = (W[0] @ rows.rows.mT).aminmax(dim=1)
+        told = through(rows, W)
+        assert torch.allclose(told.low[0], exact.min, rtol=1e-12, atol=0)
+        assert torch.allclose(told.high[0], exact.max, rtol=1e-12, atol=0)
+
+
+def test_a_set_is_a_number_that_holds_it():
+    """Whoever knows of balls alone is told of one that holds the set; no two sets are one."""
+    box = input_box(-3.0, 4.0, 2)
+    assert float(box) >= math.hypot(4, 4)
+    other = input_box(-3.0, 4.0, 2)
+    assert len({box, other}) == 2
+    assert box.holds((4.0, -3.0))
+    assert not box.holds((4.5, 0.0))
+    near = input_around(5.0, (torch.tensor([0.0]), torch.tensor([5.0])), 0.5)
+    assert (float(near), near.low.item(), near.high.item()) == (5.5, -0.5, 5.5)
+    table = input_rows(torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 0.0]]))
+    assert (float(table), table.to_json()["rows"]) == (2.0, 2)
+    assert table.holds((1.0, 0.0))
+    assert not table.holds((0.5, 1.0))
+
+
+@pytest.mark.parametrize("kind", [torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU])
+def test_less_is_said_of_more(kind: type[torch.nn.RNNBase]):
+    """A set is certified no worse than its box, and that no worse than its ball; the certificate
+    says which."""
+    table = drawn(9, 3, seed=4).float() * 0.7 + 0.5
+    rows = input_rows(table, "the rows of embed.weight")
+    told = [certify(rnn(kind, scale=0.25), one) for one in (float(rows), rows.box, rows)]
+    lams, drives = [one.lam for one in told], [one.constants["drive"] for one in told]
+    assert lams == sorted(lams, reverse=True)
+    ks = [one.windows[-1][1] for one in told]
+    assert None not in ks
+    assert ks == sorted(ks, reverse=True)
+    assert drives[2] < drives[0] or kind is not torch.nn.RNN
+    assert told[0].to_json()["inputs"] is None
+    record = told[2].to_json()["inputs"]
+    assert (record["set"], record["what"], record["rows"]) == (
+        "rows",
+        "the rows of embed.weight",
+        9,
+    )
+    assert told[2].speaks_of.startswith("every x_t in the rows of embed.weight, ‖x_t‖₂ ≤ ")
+
+
+def test_a_witness_is_of_the_set():
+    """Two fixed points under x = 0 refute over a ball, others under inputs of a box without 0; and
+    none where the inputs of the box hold the state on one side."""
+    cell = {"weight_hh": torch.tensor([[3.0]]), "weight_ih": torch.tensor([[0.001]])}
+    assert certify(cell, 1.0, cell="rnn-tanh").witness.input == (0.0,)
+    box = input_box(0.5, 1.0, 1)
+    told = certify(cell, box, cell="rnn-tanh")
+    assert told.verdict == "refuted"
+    assert box.holds(told.witness.input)
+    cell["weight_ih"] = torch.tensor([[8.0]])
+    assert certify(cell, 1.0, cell="rnn-tanh").verdict == "refuted"
+    assert certify(cell, box, cell="rnn-tanh").verdict == "undecided"
+
+
+@pytest.mark.parametrize("norm", ["spectral", "infinity", "one", "perron", "diagonal", "iterated"])
+@pytest.mark.parametrize("cell", ["rnn-tanh", "rnn-sigmoid", "rnn-silu"])
+def test_a_box_is_proved_anew(tmp_path, norm: str, cell: str):
+    """The checker proves certificates of boxes; a smaller drive, or a wider box, falls."""
+    weights = {name: 0.3 * part.detach() for name, part in rnn().state_dict().items()}
+    box = input_box([0.5, -1.0, 2.0], [0.75, 1.0, 2.0])
+    told = certify(weights, box, (1e-3,), norm, cell=cell)
+    k = told.window(1e-3)
+    assert k is not None
+    module = unrolled(load_model(weights, cell), k)
+    save_truncated(module, told.to_json(), tmp_path / "t.safetensors")
+    assert all(found.holds for found in check_truncated(tmp_path / "t.safetensors")[1])
+
+
+def test_forged_boxes(tmp_path):
+    """A box that is wider than what was certified falls; one that is none is not read."""
+    weights = {name: 0.3 * part.detach() for name, part in rnn().state_dict().items()}
+    module, told = truncate(weights, 1e-3, input_box(0.5, 0.75, 3), cell="rnn-tanh")
+    path = tmp_path / "t.safetensors"
+
+    def forged(**change) -> set[str]:
+        record = json.loads(json.dumps(told))
+        record["inputs"] |= change
+        save_truncated(module, told, path)
+        text = json.dumps(record, sort_keys=True)
+        meta = {"format": "rnnbounds/truncated/3", "k": str(module.k), "cell": "rnn-tanh"}
+        meta["certificate"] = text
+        tensors = load_file(path)
+        save_file(tensors, path, meta | {"sha256": _seal(meta, tensors)})
+        return {found.name for found in check_truncated(path)[1] if not found.holds}
+
+    assert forged() == set()
+    assert "drive" in forged(high=[2.0, 2.0, 2.0])
+    for wrong in (
+        {"low": [1.0, 1.0, 1.0]},
+        {"high": [1.0]},
+        {"set": "rows"},
+        {"what": 1},
+        {"x": 1},
+    ):
+        with pytest.raises(InputError, match="holds no readable certificate"):
+            forged(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: input_box(1.0, 0.0), "a box's lower end = 1.0"),
+        (lambda: input_box([0.0], [1.0, 2.0]), "has shape"),
+        (lambda: input_box(math.nan, 1.0), "NaN"),
+        (lambda: input_rows(torch.ones(3)), "has shape"),
+        (lambda: input_rows(torch.full((1, 1), math.inf)), "NaN"),
+        (lambda: input_around(1.0, (torch.zeros(1), torch.ones(1)), -1.0), "the margin"),
+        (lambda: certify(rnn(), input_box(0.0, 1.0, 2)), "the model reads 3"),
+    ],
+)
+def test_what_is_no_set(make, message: str):
+    """One line each."""
+    with pytest.raises(InputError, match=message) as caught:
+        make()
+    assert "\n" not in str(caught.value)

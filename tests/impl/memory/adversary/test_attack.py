@@ -1,0 +1,175 @@
+"""What the adversary finds where the memory is known, and what it says where it finds nothing."""
+
+import dataclasses
+import math
+
+import pytest
+import torch
+from draws import doubles, normal
+from gated_draws import draw, gru, lstm
+
+from impl.arithmetic.inputs.ends import Ball, inputs_of
+from impl.arithmetic.inputs.sets import InputSet, input_box, input_rows
+from impl.certificate.certify import certify
+from impl.errors import InputError
+from impl.memory.adversary import attack as module
+from impl.memory.adversary.attack import ContradictionError, attack, bracket
+from impl.numbers.outward import norm_up
+
+WORK = 2**32  # enough where memories are short
+
+
+def linear(W, U=None):
+    """A linear system."""
+    W = doubles(W)
+    return {"weight_hh": W, "weight_ih": torch.eye(len(W)).double() if U is None else doubles(U)}
+
+
+def both(held, bound, epsilons=(1e-2,)):
+    """The bracket of a linear system."""
+    told = certify(held, bound, epsilons, cell="linear")
+    return bracket(told, attack(held, bound, epsilons, cell="linear", work=WORK))
+
+
+@pytest.mark.parametrize("rate", [0.5, -0.75, 0.8, -0.8])
+def test_scalar_systems_leave_no_gap(rate):
+    """The worst past is constant, or alternates: attacked and certified are the same k."""
+    found = both(linear([[rate]]), 1.0, (1e-2, 1e-4))
+    assert [least for _, least, _ in found] == [k for _, _, k in found]
+
+
+def test_a_rotation_is_found_by_gradients():
+    """No past that is constant or alternates resonates: the best turns with the state."""
+    c, s = 0.8 * math.cos(1.0), 0.8 * math.sin(1.0)
+    ((_, least, k),) = both(linear([[c, -s], [s, c]]), 1.0)
+    assert k - 2 <= least <= k
+
+
+@pytest.mark.parametrize("bound", [0.0, 1e-300, 2.0**-1074, 1.0, 1e300])
+def test_witnesses_keep_their_bound(bound):
+    """At any scale; and the ends of the ball are as large as they may be."""
+    found = Ball(bound).furthest(normal(5, 3, seed=1))
+    assert bool((norm_up(found) <= bound).all())
+    assert bound < 1e-200 or bound > 1e150 or bool((norm_up(found) > bound * (1 - 1e-8)).all())
+    assert not bool(Ball(bound).furthest(torch.zeros(1, 3).double()).any())
+    assert not bool(Ball(bound).furthest(doubles([[math.nan, math.inf, 0.0]])).any())
+    held = linear([[0.5]]) | {"bias_ih": doubles([1.0])}
+    for witness in attack(held, bound, (1e-2,), cell="linear", work=2**30).witnesses:
+        assert bool((norm_up(witness.inputs) <= bound).all())
+
+
+def test_without_inputs_the_bias_is_remembered():
+    """B = 0: what is left of the start."""
+    held = linear([[0.5]]) | {"bias_ih": doubles([1.0])}
+    assert both(held, 0.0) == ((1e-2, 8, 8),)
+
+
+@pytest.mark.parametrize("make", [lstm, gru])
+def test_gated_cells(make):
+    """Something is found, below what is certified; and the same each time."""
+    cell = draw(make, 3, scale=0.5, seed=2)
+    held = {name: part[0] for name, part in cell.parameters.items()}
+    found = attack(held, 1.0, (1e-2, 1e-3), work=2**30)
+    assert 0 < found.least(1e-2) < found.least(1e-3)
+    assert found.to_json() == attack(held, 1.0, (1e-2, 1e-3), work=2**30).to_json()
+    told = found.to_json(inputs=False)
+    assert [one["k"] for one in told["witnesses"]] == [k - 1 for _, k in found.windows]
+    assert all("inputs" not in one for one in told["witnesses"])
+
+
+def test_a_latch_is_remembered_as_far_as_is_asked(monkeypatch):
+    """A unit that keeps its sign: every k that is tried is refuted, and the end is told."""
+    monkeypatch.setattr(module, "LONGEST", 100)
+    held = {"weight_hh": doubles([[3.0]]), "weight_ih": doubles([[3.0]])}
+    found = attack(held, 1.0, (1e-2,), cell="rnn-tanh")
+    assert found.windows == ((1e-2, 101),)
+    assert found.skipped == (("more at ε = 0.01", "no k above 100 was tried"),)
+
+
+def test_limits_are_said(monkeypatch):
+    """No work left, and models whose proofs are too long for any k."""
+    found = attack(linear([[0.9]]), 1.0, (1e-9,), cell="linear", work=2**23)
+    assert ("a longer search", "its limit of work was reached") in found.skipped
+    monkeypatch.setattr(module, "most_steps", lambda _: 1)
+    none = attack(linear([[0.9]]), 1.0, (1e-9, 1e-2), cell="linear")
+    assert none.windows == ((1e-9, 0), (1e-2, 0))
+    assert "limit of work" in dict(none.skipped)["attack"]
+
+
+def test_what_floats_suggest_is_not_told(monkeypatch):
+    """A search whose k the proof does not reach: the proof's is told, and that more was seen."""
+    held = linear([[0.5]])
+    real = module.proved_gap
+
+    def short(cell, weights, states, x, past, epsilon):
+        return real(cell, weights, states, x[: past + 3], past, epsilon)
+
+    monkeypatch.setattr(module, "proved_gap", short)
+    found = attack(held, 1.0, (1e-2,), cell="linear")
+    assert found.windows == ((1e-2, 4),)
+    assert found.witnesses[0].k == 3
+    assert len(found.witnesses[0].inputs) < 40
+    assert "unproved" in dict(found.skipped)["more at ε = 0.01"]
+
+
+def test_a_contradiction_is_loud():
+    """A certificate that a witness refutes ends in an error of its own; other models in a line."""
+    held = linear([[0.5]])
+    told = certify(held, 1.0, (1e-2,), cell="linear")
+    found = attack(held, 1.0, (1e-2,), cell="linear", work=WORK)
+    with pytest.raises(ContradictionError, match="k = 7 is certified"):
+        bracket(dataclasses.replace(told, windows=((1e-2, 7),)), found)
+    for other in ({"digest": "0"}, {"input_bound": 2.0}):
+        with pytest.raises(InputError, match="different models"):
+            bracket(dataclasses.replace(told, **other), found)
+    assert bracket(dataclasses.replace(told, windows=((0.5, 2),)), found) == ()
+
+
+@pytest.mark.parametrize(
+    ("bound", "epsilons"), [(-1.0, (0.1,)), (math.nan, (0.1,)), (1.0, ()), (1.0, (math.nan,))]
+)
+def test_bad_questions(bound, epsilons):
+    """One line."""
+    with pytest.raises(InputError):
+        attack(linear([[0.5]]), bound, epsilons, cell="linear")
+
+
+SETS = {
+    "box": input_box([0.5, -0.25], [1.0, 0.0]),
+    "rows": input_rows(doubles([[1.0, 0.0], [0.0, -1.0], [0.25, 0.25]])),
+    "ball and box": InputSet(1.0, doubles([-1.0, 0.5]), doubles([1.0, 1.0]), "a part of a box"),
+}
+
+
+@pytest.mark.parametrize("what", SETS)
+def test_sets_of_inputs(what):
+    """Witnesses of a set alone, below what is certified of it, of linear and of gated cells."""
+    given = SETS[what]
+    held = {name: part[0] for name, part in draw(gru, 3, scale=0.3, seed=2).parameters.items()}
+    for model, cell in ((linear([[0.5, 0.25], [0.0, -0.5]]), "linear"), (held, "gru")):
+        told = certify(model, given, (1e-2,), cell=cell)
+        found = attack(model, given, (1e-2,), cell=cell, work=2**30)
+        ((_, least, k),) = bracket(told, found)
+        assert 0 < least <= k
+        for x in found.witnesses[0].inputs.tolist():
+            assert given.holds(x)
+        with pytest.raises(InputError, match="different models or inputs"):
+            bracket(told, attack(model, float(given), (1e-2,), cell=cell, work=2**24))
+        with pytest.raises(InputError):
+            attack(model, input_box(0.0, 1.0, 5), (1e-2,), cell=cell)
+
+
+@pytest.mark.parametrize("what", SETS)
+def test_ends_of_sets(what):
+    """Every end and what is mixed of them is of the set, and no input of the set lies further."""
+    given, inputs = SETS[what], inputs_of(SETS[what])
+    g = normal(50, 2, seed=3)
+    ends = inputs.furthest(g)
+    mixed = inputs.mixed(ends, inputs.furthest(-g), 0.5)
+    rest = inputs.rest(2)[None]
+    assert all(given.holds(x) for x in torch.cat([ends, mixed, rest]).tolist())
+    assert inputs.holds(torch.cat([ends, mixed, rest]))
+    assert not inputs.holds(doubles([[3.0, 3.0]]))
+    others = torch.cat([ends, mixed, rest])
+    if what != "ball and box":  # whose ends are not sought, but points near them
+        assert bool(((g @ others.mT).amax(1) <= (g * ends).sum(1) + 1e-12).all())

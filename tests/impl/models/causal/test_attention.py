@@ -1,0 +1,76 @@
+"""Causal self-attention over a window, against torch's own with a mask."""
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import linear, relu, scaled_dot_product_attention
+
+from impl.errors import RangeError, ShapeError
+from impl.models.causal.attention import Attention, WindowedAttention
+from impl.models.causal.base import Affine
+
+
+def inputs(T: int = 9) -> Tensor:
+    """Three sequences of two inputs, in float64."""
+    return torch.randn(3, T, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+
+
+def mapped(layer: Affine, x: Tensor) -> Tensor:
+    """torch's own linear map."""
+    return linear(x, layer.weight, layer.bias)
+
+
+def oracle(layer: Attention, x: Tensor) -> Tensor:
+    """torch's attention with a mask of the last w positions."""
+    N, T, n = x.shape
+    q, k, v = (
+        mapped(part, x).reshape(N, T, layer.heads, -1).transpose(1, 2)
+        for part in (layer.query, layer.key, layer.value)
+    )
+    ages = torch.arange(T)[:, None] - torch.arange(T)
+    mask = (ages >= 0) & (ages < layer.window)
+    found = scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    return mapped(layer.out, found.transpose(1, 2).reshape(N, T, n))
+
+
+@pytest.mark.parametrize(("window", "heads"), [(1, 1), (3, 1), (4, 2), (20, 4)])
+def test_attention_is_torchs(window: int, heads: int) -> None:
+    """Equal to torch's, for windows longer than the sequence too."""
+    torch.manual_seed(1)
+    layer = Attention(4, window, heads).double()
+    x = torch.cat([inputs(), inputs().flip(1)], dim=2)
+    torch.testing.assert_close(layer(x), oracle(layer, x))
+
+
+def test_a_stack_is_torchs() -> None:
+    """Residual connections, and two maps at every time."""
+    torch.manual_seed(1)
+    model = WindowedAttention(2, 4, 3, layers=2, heads=2).double()
+    x = mapped(model.embed, inputs())
+    for layer, wide, narrow in zip(model.layers, model.wider, model.narrower, strict=True):
+        assert isinstance(layer, Attention)
+        x = x + oracle(layer, x)
+        x = x + mapped(narrow, relu(mapped(wide, x)))
+    torch.testing.assert_close(model(inputs()), x)
+    assert model.field == 1 + 2 * 2
+
+
+def test_saturated_scores() -> None:
+    """Scores of thousands choose one position, without an overflow."""
+    layer = Attention(1, 3).double().requires_grad_(False)
+    for part in (layer.query, layer.key, layer.value, layer.out):
+        part.weight.fill_(1.0)
+        part.bias.zero_()
+    x = torch.tensor([[[100.0], [3.0], [50.0], [-60.0]]], dtype=torch.float64)
+    assert layer(x)[0, :, 0].tolist() == [100.0, 100.0, 100.0, -60.0]
+
+
+def test_bad_calls() -> None:
+    """Sizes below 1, heads that do not divide, and inputs of another width are named."""
+    for call in (lambda: Attention(2, 0), lambda: WindowedAttention(1, 0, 2, 1)):
+        with pytest.raises(RangeError, match="at least 1"):
+            call()
+    with pytest.raises(RangeError, match="a divisor of 3"):
+        Attention(3, 2, heads=2)
+    with pytest.raises(ShapeError, match=r"\(N, T, 2\)"):
+        WindowedAttention(2, 2, 2, 1)(torch.ones(1, 2, 3))

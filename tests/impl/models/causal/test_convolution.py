@@ -1,0 +1,128 @@
+"""Temporal, gated and WaveNet's convolutions, against torch.nn.Conv1d."""
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import conv1d, pad
+
+from impl.errors import RangeError, ShapeError, UnknownActivationError
+from impl.models.causal.base import Affine, Convolution, fields_add, gate
+from impl.models.causal.convolution import TCN, Block, GatedConvolution, GatedLayer, WaveNet
+
+
+def oracle(layer: Convolution, x: Tensor) -> Tensor:
+    """torch's own convolution with the same weights, padded on the left; channels before times."""
+    outputs, inputs, kernel = layer.weight.shape
+    theirs = torch.nn.Conv1d(inputs, outputs, kernel, dilation=layer.dilation, dtype=x.dtype)
+    theirs.load_state_dict(layer.state_dict())
+    found: Tensor = theirs(pad(x, ((kernel - 1) * layer.dilation, 0)))
+    return found
+
+
+def one_by_one(layer: Affine, x: Tensor) -> Tensor:
+    """The same map at every time, as torch's convolution of one tap."""
+    return conv1d(x, layer.weight[:, :, None], layer.bias)
+
+
+def gated(layer: GatedLayer, x: Tensor) -> Tensor:
+    """tanh(conv) · σ(conv)."""
+    return torch.tanh(oracle(layer.filter, x)) * torch.sigmoid(oracle(layer.gate, x))
+
+
+def inputs(T: int = 12) -> Tensor:
+    """Three sequences of two inputs, in float64."""
+    return torch.randn(3, T, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.fixture(autouse=True)
+def seeded() -> None:
+    """The same weights in every run."""
+    torch.manual_seed(1)
+
+
+@pytest.mark.parametrize(("kernel", "dilation"), [(1, 1), (2, 1), (3, 2), (2, 5)])
+def test_a_convolution_is_torchs(kernel: int, dilation: int) -> None:
+    """Equal to torch.nn.Conv1d with the padding on the left, whose state dict it has."""
+    layer = Convolution(2, 4, kernel, dilation).double()
+    torch.testing.assert_close(layer(inputs()), oracle(layer, inputs().mT).mT)
+    assert layer.field == 1 + (kernel - 1) * dilation
+
+
+def test_a_tcn_is_torchs_blocks() -> None:
+    """Bai, Kolter and Koltun's residual blocks, of torch's convolutions."""
+    model = TCN(2, 3, 2, (1, 2, 4)).double()
+    y = inputs(20).mT
+    for block in model.blocks:
+        assert isinstance(block, Block)
+        past = y if block.shortcut is None else one_by_one(block.shortcut, y)
+        y = torch.relu(oracle(block.second, torch.relu(oracle(block.first, y)))).add(past).relu()
+    torch.testing.assert_close(model(inputs(20)), y.mT)
+    assert model.field == 1 + 2 * (1 + 2 + 4)
+    assert [block.shortcut is None for block in model.blocks] == [False, True, True]
+
+
+def test_gated_convolutions_are_torchs() -> None:
+    """tanh times σ of two of torch's convolutions, layer after layer."""
+    model = GatedConvolution(2, 3, 3, (1, 2)).double()
+    y = inputs().mT
+    for layer in model.layers:
+        assert isinstance(layer, GatedLayer)
+        y = gated(layer, y)
+    torch.testing.assert_close(model(inputs()), y.mT)
+    assert model.field == 1 + 2 * 1 + 2 * 2
+
+
+def test_a_wavenet_is_torchs() -> None:
+    """Residual and skip connections, of torch's convolutions."""
+    model = WaveNet(2, 3, 2, (1, 2, 4)).double()
+    x = oracle(model.first, inputs().mT)
+    total = torch.zeros_like(x)
+    for layer, residual, skip in zip(model.layers, model.residuals, model.skips, strict=True):
+        assert isinstance(layer, GatedLayer)
+        z = gated(layer, x)
+        x, total = x + one_by_one(residual, z), total + one_by_one(skip, z)
+    y = one_by_one(model.readout, torch.relu(one_by_one(model.mix, torch.relu(total))))
+    torch.testing.assert_close(model(inputs()), y.mT)
+    assert model.field == 2 + 1 + 2 + 4
+
+
+def test_fields_add() -> None:
+    """Layers with kernels of their own: 1 + Σ (K_l − 1) d_l, and 1 without layers."""
+    layers = (Convolution(1, 1, 3, 2), Convolution(1, 1, 2, 5), Convolution(1, 1, 1))
+    assert fields_add(layer.field for layer in layers) == 1 + 2 * 2 + 1 * 5 + 0
+    assert TCN(2, 2, 4, ()).field == 1
+
+
+def test_models_learn() -> None:
+    """Gradients reach every parameter, and float32 is as good a dtype as any."""
+    for model in (TCN(2, 3, 2, (1, 2), "tanh"), GatedConvolution(2, 3, 2, (1, 2))):
+        y = model(inputs().float())
+        assert y.dtype == torch.float32
+        y.square().sum().backward()
+        assert all(p.grad is not None and bool(p.grad.any()) for p in model.parameters())
+
+
+def test_the_gate_is_the_sigmoid() -> None:
+    """σ by tanh: to rounding torch's own, from 0 to 1."""
+    z = torch.linspace(-50, 50, 1001, dtype=torch.float64)
+    torch.testing.assert_close(gate(z), torch.sigmoid(z), atol=2.0**-52, rtol=0.0)
+    assert gate(torch.tensor([-1e300, 1e300])).tolist() == [0.0, 1.0]
+
+
+def test_bad_calls() -> None:
+    """Sizes below 1, inputs of another width and unknown activations are named."""
+    for call in (
+        lambda: Convolution(1, 1, 0),
+        lambda: Convolution(1, 1, 2, 0),
+        lambda: TCN(0, 1, 2, (1,)),
+        lambda: GatedConvolution(1, 0, 2, (1,)),
+        lambda: WaveNet(1, 1, 2, (0,)),
+    ):
+        with pytest.raises(RangeError, match="at least 1"):
+            call()
+    with pytest.raises(UnknownActivationError):
+        TCN(1, 1, 2, (1,), activation="softsign?")
+    for model in (TCN(1, 1, 2, (1,)), GatedConvolution(1, 1, 2, (1,)), WaveNet(1, 1, 2, (1,))):
+        for wrong in (torch.ones(3, 4, 2), torch.ones(4, 1)):
+            with pytest.raises(ShapeError, match=r"\(N, T, 1\)"):
+                model(wrong)
