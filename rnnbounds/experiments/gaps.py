@@ -18,18 +18,18 @@ SUBTRACTION = 2.0**-52  # more than one rounding of each entry of a difference
 
 
 def certified_gaps(certificate: Certificate, K: int) -> tuple[float, ...]:
-    """C S λᵏ/(1 − λ) for k = 0 … K, rounded up; nothing unless certified.
+    """C min(S/(1 − λ), R) λᵏ for k = 0 … K, rounded up; nothing unless certified.
 
     Source: Miller & Hardt, Lemma 1.
     """
     if certificate.verdict != "certified":
         return ()
     constants = certificate.constants
-    scale = mul_up(constants["equivalence"], constants["drive"])
-    bounds = [div_up(scale, subtract_down(1.0, certificate.lam))]
+    forgets = float(div_up(constants["drive"], subtract_down(1.0, certificate.lam)))
+    bounds = [float(mul_up(constants["equivalence"], min(forgets, constants["radius"])))]
     for _ in range(K):
-        bounds.append(mul_up(bounds[-1], certificate.lam))
-    return tuple(map(float, bounds))
+        bounds.append(float(mul_up(bounds[-1], certificate.lam)))
+    return tuple(bounds)
 
 
 def observed_gaps(

@@ -54,7 +54,7 @@ def test_python(python, project):
     result = python("-c", USE)
     assert result.stderr == ""
     first, second = result.stdout.splitlines()
-    assert first == "certified rnnbounds.rooms.impl.certificate.certify theory.py reports True"
+    assert first == "certified rnnbounds.rooms.impl.certificate.record theory.py reports True"
     assert second == "[]"
 
 

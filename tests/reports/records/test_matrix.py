@@ -97,7 +97,7 @@ def test_the_page_shows_every_entry(run, matrix):
     assert table.count('✓<span class="vh"> holds</span>') == 4
     assert "◦<sup>1</sup>" in table
     assert "–<sup>2</sup>" in table
-    assert "<li>nobody did</li>\n<li>φ is linear</li>" in page
+    assert re.search(r"<li>nobody did(</li>)?\s*<li>φ is linear", page)
     assert "checks that hold: rnn-tanh 1,234 of 1,234; not drawn: rnn-erf" in table
     assert "RNN, smooth ρ: rnn-tanh, rnn-erf." in page
     assert 'class="cells"' not in render(run).decode()

@@ -156,7 +156,7 @@ def test_other_bad_calls(refused, tmp_path):
     line = refused("experiment", "sunspots", "--out", tmp_path / "out", "--full")
     assert "sunspots has no full; leave --full out" in line
     line = refused("experiment", "moonspots", "--out", tmp_path / "out")
-    assert "unknown experiment 'moonspots'; choose among sunspots, gradients-close" in line
+    assert "unknown experiment 'moonspots'; choose among sunspots, certifiable" in line
     assert not (tmp_path / "out").exists()
 
 

@@ -106,11 +106,12 @@ def test_numpy_agrees(ran):
 
 
 def test_certified_curve_is_the_lemma(ran):
-    """The drawn bound is C S λᵏ/(1 − λ), not below it, and each window is the least one."""
+    """The drawn bound is C min(S/(1 − λ), R) λᵏ, not below it, and each window is the least one."""
     _, record, _ = ran
     constants, lam = record.stable.certificate["constants"], record.stable.certificate["lambda"]
     k = np.arange(len(record.memory.certified))
-    exact = constants["equivalence"] * constants["drive"] * lam**k / (1 - lam)
+    most = min(constants["drive"] / (1 - lam), constants["radius"])
+    exact = constants["equivalence"] * most * lam**k
     np.testing.assert_allclose(record.memory.certified, exact, rtol=1e-13)
     for cut in record.truncations:
         assert record.memory.certified[cut.k] <= cut.epsilon < record.memory.certified[cut.k - 1]
