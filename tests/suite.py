@@ -1,4 +1,6 @@
-"""What tox runs: all tests with the coverage that is asked for, and the attack as a test suite.
+"""What tox runs: quick tests, with the coverage that is asked for, slow ones, and the attack.
+
+Tracing doubles the time of a test: what slow ones cover beyond the others is not worth theirs.
 
 With arguments it is pytest with these alone, as in ``tox -e py311 -- tests/test_readme.py -k
 axioms``; paths are those of the checkout, and without one all tests are meant.
@@ -26,9 +28,10 @@ def commands(chosen: Sequence[str]) -> list[tuple[str, ...]]:
     measured = ("-m", "coverage", "run", "--rcfile", SETTINGS)
     return [
         ("-m", "coverage", "erase"),
-        (*measured, *PYTEST, TESTS, *WORKERS),
+        (*measured, *PYTEST, TESTS, *WORKERS, "-m", "not slow"),
         ("-m", "coverage", "combine", "--quiet"),
         ("-m", "coverage", "report", "--rcfile", SETTINGS),
+        (*PYTEST, TESTS, *WORKERS, "-m", "slow"),
         (*PYTEST, "--pyargs", "properties", "-n", "auto"),
     ]
 

@@ -26,8 +26,11 @@ def test_a_selection(chosen, last):
 
 
 def test_all():
-    """Coverage has a floor, and the attack follows as a suite of its own."""
+    """Quick tests have a floor of coverage; slow ones and the attack follow by themselves."""
     steps = commands(())
-    assert [step[1] for step in steps] == ["coverage"] * 4 + ["pytest"]
+    assert [step[1] for step in steps] == ["coverage"] * 4 + ["pytest"] * 2
+    assert steps[1][-2:] == ("-m", "not slow")
+    assert steps[-2][-2:] == ("-m", "slow")
     assert TESTS in steps[1]
+    assert TESTS in steps[-2]
     assert "properties" in steps[-1]
