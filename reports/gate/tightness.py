@@ -66,7 +66,7 @@ def directed(claims: Claims, share: float, chance: float) -> Iterator[Change]:
         pairs = [
             (float(pair[0] or 0), float(pair[1] or 0))
             for pair in told
-            if len(pair) == 2 and all(map(finite, pair))
+            if len(pair) == 2 and all(ratio is None or finite(ratio) for ratio in pair)
         ]
         kinds: tuple[tuple[Kind, bool], ...] = (("regressed", False), ("improved", True))
         for kind, back in kinds:

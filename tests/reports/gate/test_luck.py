@@ -117,6 +117,17 @@ def test_a_form_that_is_never_near_its_bound_any_more(run: Run, lost: str) -> No
     assert compare_runs(old, new, Thresholds(chance=0)).failing == ()
 
 
+@pytest.mark.parametrize("ratio", [None, 0.0])
+def test_an_attack_that_measures_nothing_any_more(run: Run, ratio: float | None) -> None:
+    """No ratio at all is as much a fall as a ratio of 0 is."""
+    claims = [replace(run.claims[1], id=f"claim-{i}") for i in range(20)]
+    lost = replace(run.claims[1].attacks["gradient"], best_ratio=ratio)
+    pairs = [(old, replace(old, attacks=old.attacks | {"gradient": lost})) for old in claims]
+    (row,) = directed(pairs, 0.01, 0.001)
+    assert (row.kind, row.subject) == ("regressed", "the run, gradient")
+    assert [row.kind for row in directed([(b, a) for a, b in pairs], 0.01, 0.001)] == ["improved"]
+
+
 def test_an_attack_that_finds_nothing_any_more(run: Run) -> None:
     """Each claim's ratio may fall by luck; those of twenty do not."""
     claims = [replace(run.claims[1], id=f"claim-{i}") for i in range(20)]
