@@ -119,8 +119,9 @@ def attack_pool(
 
 def comparable(one: Statement, other: Statement) -> bool:
     """Whether the right sides of two statements bound the same quantity, neither by a target."""
-    bounds = all(not side.is_Symbol for side in (one.rhs, other.rhs))
-    return bounds and one.relation == other.relation == "<=" and one.lhs == other.lhs
+    return one.lhs == other.lhs and all(
+        side.relation in ("<=", "==") and not side.rhs.is_Symbol for side in (one, other)
+    )
 
 
 def nothing_seen(claim: Claim, forms: Sequence[Form]) -> Seen:
@@ -139,18 +140,14 @@ def added(seen: Seen, more: Seen) -> None:
 
 def gathers(group: Group, seen: Seen) -> Judge:
     """What judges the forms of a group, and adds to what was seen of them."""
-    claim, forms = group.claim, group.forms
-    main, first = claim.forms[0], forms[0]
+    forms = group.forms
 
     def judged(batch: Batch) -> list[Judgement]:
         found = [judge(form.statement, form.assumptions, batch) for form in forms]
         for form, judgement in zip(forms, found, strict=True):
             require_agreement(form.statement, batch, judgement)
             seen[form.name].add(batch, judgement)
-            same = form.statement.lhs == main.statement.lhs
-            if main in forms and form is not main and same:
-                seen[form.name].compare(judgement, found[forms.index(main)])
-            if form is not first and comparable(form.statement, first.statement):
+            if form is not forms[0] and comparable(form.statement, forms[0].statement):
                 seen[form.name].compare(judgement, found[0])
         return found
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from reports.gate.compare import burden, fewer, lacking, looser, ranked, reworded
 from reports.gate.thresholds import Thresholds
-from reports.gate.tightness import directed, examples
+from reports.gate.tightness import directed, examples, measured
 from reports.records.changes import Change, Changes, change, cut, listed
 from reports.records.matrix import WORDS, Matrix, coverage
 from reports.records.outcome import claim_problems
@@ -38,6 +38,7 @@ def compare_runs(old: Run, new: Run, allowed: Thresholds) -> Changes:
             rows.append(change("regressed", name, "new, and fails", after=listed(found)))
     both = [(before[name], claim) for name, claim in after.items() if name in before]
     if old.profile == new.profile:  # another profile draws other batches
+        rows += measured(both, allowed.pairs)
         rows += examples(both, allowed.chance)
         rows += directed(both, allowed.tightness, allowed.chance)
     rows += burden("the run", "parts that never reported", old.missing_parts, new.missing_parts)

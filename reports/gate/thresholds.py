@@ -30,13 +30,13 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
 
     tightness: the share of the greatest lhs/rhs that an attack which draws nothing may lose. luck:
     the share that all attacks together may lose of a claim's, or of a form's that is tight to
-    within `tightness`. chance: the probability with which two runs of one code and profile may be
-    told apart by how tight what they drew is. pairs: the share of a claim's pairs, or of its judged
-    checks, that may be missing; of a form's checks too. all_pairs: that of all claims' pairs
-    together, but for the claim whose number changed most. cells: that of the cells of the matrix
-    that are judged, claim by claim. factor: the share by which λ, the constants and the rounding of
-    a certificate may grow. window: the number of inputs by which its k may grow. gone: whether what
-    is gone passes.
+    within `tightness`. chance: the probability with which two runs of one code and profile may fail
+    by how tight what they drew is. pairs: the share of a claim's pairs, or of its judged checks,
+    that may be missing; of a form's checks and of the examples drawn too. all_pairs: that of all
+    claims' pairs together, but for the claim whose number changed most. cells: that of the cells of
+    the matrix that are judged, claim by claim. factor: the share by which λ, the constants and the
+    rounding of a certificate may grow. window: the number of inputs by which its k may grow. gone:
+    whether what is gone passes.
     """
 
     tightness: Share = 0.01

@@ -4,21 +4,52 @@ Of what an attack draws one by one, the record counts examples by their greatest
 compared form by form, by sevens, for Hypothesis draws anew only after as many as six changes of
 what it drew. An attack that goes where the bound is tight has one ratio a claim, each
 under a seed of its own: of these it is counted how many fell. `chance` is shared among all that is
-tested (Bonferroni), half of it to each kind, so that two runs of one code and profile differ here
-with no greater probability.
+tested (Bonferroni): two runs of one code and profile fail here with no greater probability.
+
+What is no longer measured cannot be less tight, so that it is looked for by itself.
 """
 
 from collections.abc import Iterator, Sequence
 from math import inf
 
+from reports.gate.compare import fewer, lacking, reworded
 from reports.gate.luck import fallen, fewer_tight
 from reports.records.changes import Change, Kind, change
 from reports.records.number import finite
-from reports.records.record import ClaimRecord
+from reports.records.record import ClaimRecord, FormRecord
 from reports.words import count, plural
 
 ALIKE = 7  # a draw, and what ConjectureRunner.generate_mutations_from makes of it
+FEW = 4 * ALIKE  # examples: of a form that four draws meet, four others may meet none
 Claims = Sequence[tuple[ClaimRecord, ClaimRecord]]
+
+
+def measured(claims: Claims, share: float) -> Iterator[Change]:
+    """Forms of which that share of the examples is no longer counted, or in other bins."""
+    for old, new in claims:
+        others = set(old.histogram.edges) ^ set(new.histogram.edges)
+        if others and any(form.examples for form in old.forms):
+            told = [plural(len(claim.histogram.edges), "edge") for claim in (old, new)]
+            after = f"{told[1]}, {count(len(others))} of both are in one alone"
+            yield change("regressed", new.id, "bins of its examples", told[0], after)
+        for known, form in _both(old, new):
+            where = f"{new.id} ({form.name})"
+            if known.examples:  # older records count none
+                yield from lacking(where, "attacks", known.examples, form.examples)
+            for attack in (attack for attack in known.examples if attack in form.examples):
+                counts = [one.examples[attack] for one in (known, form)]
+                totals = [sum(one) for one in counts]
+                if max(totals) >= FEW:
+                    yield from fewer(f"{where}, {attack}", "examples measured", share, *totals)
+                if not others:
+                    told = [plural(len(one), "bin") for one in counts]
+                    yield from reworded(f"{where}, {attack}", "bins of its examples", *told)
+
+
+def _both(old: ClaimRecord, new: ClaimRecord) -> Iterator[tuple[FormRecord, FormRecord]]:
+    """The forms of both claims, each as it was and as it is."""
+    known = {form.name: form for form in old.forms}
+    return ((known[form.name], form) for form in new.forms if form.name in known)
 
 
 def examples(claims: Claims, chance: float) -> Iterator[Change]:
@@ -27,9 +58,7 @@ def examples(claims: Claims, chance: float) -> Iterator[Change]:
         (f"{new.id} ({form.name}), {attack}", new.histogram.edges, tuple(before), tuple(after))
         for old, new in claims
         if old.histogram.edges == new.histogram.edges
-        for known in old.forms
-        for form in new.forms
-        if form.name == known.name
+        for known, form in _both(old, new)
         for attack, after in form.examples.items()
         if (before := known.examples.get(attack)) and len(before) == len(after)
     ]
@@ -66,7 +95,7 @@ def directed(claims: Claims, share: float, chance: float) -> Iterator[Change]:
         pairs = [
             (float(pair[0] or 0), float(pair[1] or 0))
             for pair in told
-            if len(pair) == 2 and all(map(finite, pair))
+            if len(pair) == 2 and all(ratio is None or finite(ratio) for ratio in pair)
         ]
         kinds: tuple[tuple[Kind, bool], ...] = (("regressed", False), ("improved", True))
         for kind, back in kinds:

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from properties.attacks.budget import PROFILES, Budget
-from properties.attacks.campaign import Watcher, attack_pool, blocks_of
+from properties.attacks.campaign import Watcher, attack_pool, blocks_of, gathers, nothing_seen
 from properties.attacks.pool import BLOCK, pool_of, pool_of_variant, pools_of
 from properties.judging.judge import Judgement, judge
-from properties.systems.batch import Batch
-from properties.systems.table import kinds_about
+from properties.systems.batch import Batch, build
+from properties.systems.table import kinds_about, system
 from theory import CLAIMS, claim
 
 QUICK = PROFILES["quick"]
@@ -81,3 +81,16 @@ def test_who_has_had_its_examples_leaves(small: Budget) -> None:
     assert shown(small, most=2) == shown(small)[:2]
     kinds = len(kinds_about("cell"))
     assert len(shown(small, most=1, about="cell")) == kinds
+
+
+def test_what_a_form_costs_beside_the_first() -> None:
+    """A bound has its price in those of the first form; a target, which is no bound, has none."""
+    truncation = claim("truncation")
+    (group,) = (one for pool, one in pools_of(truncation, QUICK).items() if pool.about == "rnn")
+    seen = nothing_seen(truncation, group.forms)
+    spec = system(n=2, T=16, K=16, lam=0.5, sequences=2, batch=2)
+    gathers(group, seen)(build(spec))
+    assert {name: one.cost is not None for name, one in seen.items()} == {
+        "finite": False, "uniform": True, "window": False, "window-finite": False,
+    }  # fmt: skip
+    assert all(one.tally.holds for one in seen.values())

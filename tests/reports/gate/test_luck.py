@@ -117,6 +117,79 @@ def test_a_form_that_is_never_near_its_bound_any_more(run: Run, lost: str) -> No
     assert compare_runs(old, new, Thresholds(chance=0)).failing == ()
 
 
+FULL = (*(0,) * 14, 60, 400, 200, 0)
+
+
+@pytest.mark.parametrize(
+    ("left", "told"),
+    [
+        ({"random": (0,) * BINS}, ("regressed", "examples measured", "660 → 0")),
+        ({"random": (27, *(0,) * 17)}, ("regressed", "examples measured", "660 → 27")),
+        ({"random": (660,)}, ("regressed", "bins of its examples", "18 bins → 1 bin")),
+        ({}, ("gone", "attacks", "random")),
+    ],
+)
+def test_examples_that_are_no_longer_measured(
+    run: Run, left: dict[str, tuple[int, ...]], told: tuple[str, str, str]
+) -> None:
+    """Too few to be less tight than they were, or none, in no bins of before: of one form."""
+    old = with_examples(run, lambda *_: FULL)
+    claims = [
+        replace(claim, forms=(replace(claim.forms[0], examples=left), *claim.forms[1:]))
+        if claim.id == "truncation" else claim
+        for claim in old.claims
+    ]  # fmt: skip
+    found = compare_runs(old, replace(old, claims=tuple(claims)), Thresholds()).failing
+    assert told in [(row.kind, row.what, " → ".join(filter(None, (row.before, row.after))))
+                    for row in found]  # fmt: skip
+    assert all(row.subject.startswith("truncation (finite)") for row in found)
+
+
+@pytest.mark.parametrize("shift", [1.0000001, None])
+def test_examples_in_other_bins(run: Run, shift: float | None) -> None:
+    """They are not compared, which is said of each claim."""
+    old = with_examples(run, lambda *_: FULL)
+
+    def moved(claim: ClaimRecord) -> ClaimRecord:
+        edges = claim.histogram.edges
+        edges = edges[1:] if shift is None else (shift * edges[0], *edges[1:])
+        counts = claim.histogram.counts[-len(edges) - 1 :]
+        return replace(claim, histogram=replace(claim.histogram, edges=edges, counts=counts))
+
+    new = replace(old, claims=tuple(map(moved, old.claims)))
+    found = compare_runs(old, new, Thresholds()).failing
+    assert {(row.subject, row.what) for row in found} == {
+        (claim.id, "bins of its examples") for claim in run.claims
+    }
+    assert (
+        compare_runs(run, replace(run, claims=tuple(map(moved, run.claims))), Thresholds()).rows
+        == ()
+    )
+
+
+def test_few_examples_may_be_none(run: Run) -> None:
+    """A form that hardly any draw meets is met by none under another seed; older records count
+    none, which is no loss."""
+    rare, none = (
+        with_examples(run, lambda *_: (27, *(0,) * 17)),
+        with_examples(run, lambda *_: (0,) * 18),
+    )
+    assert compare_runs(rare, none, Thresholds()).rows == ()
+    assert compare_runs(none, rare, Thresholds()).rows == ()
+    assert compare_runs(run, rare, Thresholds()).rows == ()
+
+
+@pytest.mark.parametrize("ratio", [None, 0.0])
+def test_an_attack_that_measures_nothing_any_more(run: Run, ratio: float | None) -> None:
+    """No ratio at all is as much a fall as a ratio of 0 is."""
+    claims = [replace(run.claims[1], id=f"claim-{i}") for i in range(20)]
+    lost = replace(run.claims[1].attacks["gradient"], best_ratio=ratio)
+    pairs = [(old, replace(old, attacks=old.attacks | {"gradient": lost})) for old in claims]
+    (row,) = directed(pairs, 0.01, 0.001)
+    assert (row.kind, row.subject) == ("regressed", "the run, gradient")
+    assert [row.kind for row in directed([(b, a) for a, b in pairs], 0.01, 0.001)] == ["improved"]
+
+
 def test_an_attack_that_finds_nothing_any_more(run: Run) -> None:
     """Each claim's ratio may fall by luck; those of twenty do not."""
     claims = [replace(run.claims[1], id=f"claim-{i}") for i in range(20)]
