@@ -19,7 +19,6 @@ Backpropagation through time (1990); Miller & Hardt, Lemma 2.
 from collections.abc import Iterator
 from itertools import product as pairs_of
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -27,6 +26,7 @@ from impl.gradients.criterion import Loss
 from impl.gradients.windows.sweep import FLUSHED, slope_of
 from impl.gradients.windows.truncations import drives, product
 from impl.models.rnn import RNN
+from impl.numbers.product import multiply
 
 _BLOCK = 2**22  # numbers that the signals and the adjoints of one block of pairs may take
 _OFTEN = 4  # steps after which adjoints are looked at
@@ -164,6 +164,5 @@ def _descend(slope: Tensor, carried: Tensor, step: int, out: Tensor) -> None:
 
 def _sum(delta: Tensor, signals: Tensor, out: Tensor) -> Tensor:
     """Σ_t δ_t s_{t−1}ᵀ, (B, S, n, m), of (B, T, S, n) and (B, T, S, m) as they lie in memory."""
-    left, right = delta.permute(0, 2, 3, 1), signals.transpose(1, 2)
-    np.matmul(left.numpy(), right.numpy(), out=out.numpy())
+    multiply(delta.permute(0, 2, 3, 1), signals.transpose(1, 2), out)
     return out
