@@ -57,7 +57,10 @@ def gradient_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str) -> Ten
 
 
 def last_gradient(cell: RNN, x: Tensor, loss: Loss, starts: Tensor | None = None) -> Tensor:
-    """As `impl.gradients.adjoint.last_gradient`, of plain tensors, for W, U and b: (B, S, n, m)."""
+    """As `impl.gradients.adjoint.last_gradient`, of plain tensors, for W, U and b: (B, S, n, m).
+
+    Times to start are one a pair, (B, S).
+    """
     return _full(cell, drives(cell, x), _signals(cell, x), loss, starts)
 
 
@@ -96,7 +99,7 @@ def _full(
         rho.into(z, h)
         slopes.append(slope_of(rho, z, h))
         if starts is not None:
-            asleep = (t < starts)[:, None, None]
+            asleep = (t < starts)[..., None]
             h.masked_fill_(asleep, 0.0)
             slopes[t].masked_fill_(asleep, 0.0)
     delta, carried = torch.empty_like(driven), loss.gradient(h.mT).mT

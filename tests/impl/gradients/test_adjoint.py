@@ -105,6 +105,36 @@ def test_chunks(reading: Callable[..., Tensor], monkeypatch: pytest.MonkeyPatch)
     torch.testing.assert_close(reading(cell, x, 4, p), together, **CLOSE)
 
 
+@pytest.mark.parametrize("asked", [False, True])
+def test_long_runs_of_many_pairs_are_read_in_chunks(
+    asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No full run keeps more than the workspace, and starts go with their systems."""
+    cell, x, p = random_system("tanh", "squared", B=3, S=3)
+    starts = torch.tensor([0, 2, 5])
+    kept: list[int] = []
+
+    def spy(run: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        def spied(cell: RNN, x: Tensor, *rest: object, **named: object) -> Tensor:
+            kept.append(x.shape[0] * x.shape[3])
+            return run(cell, x, *rest, **named)
+
+        return spied
+
+    cell = RNN(cell.W.clone().requires_grad_(asked), cell.U, cell.b, cell.activation)
+    readings = [lambda: last_gradient(cell, x, p, starts).flat()]
+    readings.append(lambda: gradient_gaps(cell, x, 4, p))
+    together = [reading() for reading in readings]
+    monkeypatch.setattr(impl.gradients.adjoint, "sweep", spy(impl.gradients.adjoint.sweep))
+    drives = impl.gradients.windows.gradients.drives
+    monkeypatch.setattr(impl.gradients.windows.gradients, "drives", spy(drives))
+    width = 2 * cell.n + cell.d + 1
+    monkeypatch.setattr(impl.gradients.adjoint, "_WORKSPACE", 2 * (2 * T + cell.n) * width)
+    for reading, whole in zip(readings, together, strict=True):
+        torch.testing.assert_close(reading(), whole, **CLOSE)
+    assert max(kept) == 2
+
+
 @pytest.mark.parametrize("trained", ["WUb", "Wb", "U"])
 @pytest.mark.parametrize("name", ["tanh", "relu", "gelu"])
 @pytest.mark.parametrize(("K", "block"), [(0, 1), (1, 2**20), (4, 2 * 16 * 4 * 11), (T, 2**20)])
