@@ -232,10 +232,10 @@ def in_chunks(
     width = 2 * cell.n + cell.d + 1
     pair = copies * K * (2 * K * width + cell.n * width) + (2 * x.shape[1] + cell.n) * width
     pairs = max(1, _WORKSPACE // pair)
-    many = min(x.shape[3], pairs)
+    many = max(1, min(x.shape[3], pairs))
     systems = max(1, pairs // many)
     rows = []
-    for i in range(0, cell.batch, systems):
+    for i in range(0, max(1, cell.batch), systems):
         part = slice(i, i + systems)
         some, its = cell.part(part), loss.part(part)
         inputs = torch.split(x[part], many, dim=3)

@@ -44,8 +44,8 @@ def gradient_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str) -> Ten
     gaps[..., 0] = length(full[..., chosen].flatten(2))
     driven, rows = driven[:, T - last :], rows[:, T - last :]
     pairs = max(1, _BLOCK // max(1, last * last * (2 * cell.n + cell.d + 1)))
-    many = min(S, pairs)
-    most = min(B, max(1, pairs // many))
+    many = max(1, min(S, pairs))
+    most = max(1, min(B, pairs // many))
     memory = _Memory(rows[:most, :, :many], cell.n)
     for start, among in pairs_of(range(0, B, most), range(0, S, many)):
         some, its = slice(start, start + most), slice(among, among + many)
