@@ -76,7 +76,8 @@ def decoded(part: Part) -> Array:
     numbers = np.frombuffer(bytes(part["data"]), np.dtype(_DTYPES[part["dtype"]][1]))
     if part["dtype"] == "BF16":
         numbers = (numbers.astype(np.uint32) << 16).view(np.float32)
-    exact: Array = numbers.astype(np.float64).reshape(part["shape"])
+    with np.errstate(invalid="ignore"):  # a NaN may signal
+        exact: Array = numbers.astype(np.float64).reshape(part["shape"])
     return exact
 
 

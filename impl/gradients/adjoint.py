@@ -52,12 +52,15 @@ def last_gradient(cell: RNN, x: Tensor, loss: Loss, starts: Tensor | None = None
     That is the truncated model with k = T − starts; without ``starts`` the full one. Raises
     ShapeError and PrecisionError.
     """
-    check_task(cell, x, 0, loss, "WUb")
-    if _plain(cell, x, loss):
-        found = window_gradients.last_gradient(cell, x, loss, starts)
-    else:
-        run = sweep(cell, x, starts=starts)
-        found = _matrix(run.adjoints(_gradient(loss, run.h)), run.signals)
+
+    def read(cell: RNN, x: Tensor, *starts: Tensor, loss: Loss) -> Tensor:
+        if _plain(cell, x, loss):
+            return window_gradients.last_gradient(cell, x, loss, *starts)
+        run = sweep(cell, x, *starts)
+        return _matrix(run.adjoints(_gradient(loss, run.h)), run.signals)
+
+    known = () if starts is None else (starts[:, None].expand(-1, x.shape[3]),)
+    found = in_chunks(read, cell, x, 0, loss, "WUb", *known)
     W, U, b = torch.split(found, [cell.n, cell.d, 1], dim=3)
     return Weights(W, U, b[..., 0])
 
@@ -77,9 +80,12 @@ def gradient_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb"
         short = _truncated(cell, x, min(K, x.shape[1] - 1), loss, trained)
         return _norms(repeat(full[:, None]), short, full[:, None], K)
 
-    check_task(cell, x, K, loss, trained)
-    if _plain(cell, x, loss):
+    def read_plain(cell: RNN, x: Tensor, loss: Loss) -> Tensor:
         return window_gradients.gradient_gaps(cell, x, K, loss, trained)
+
+    check_task(cell, x, K, loss, trained)
+    if _plain(cell, x, loss):  # which bounds by itself what its windows keep
+        return in_chunks(read_plain, cell, x, 0, loss, trained)
     # A full run keeps little, and its many steps cost as much for few pairs as for all.
     full = in_chunks(read_full, cell, x, 0, loss, trained)
     return in_chunks(read, cell, x, K, loss, trained, full)
@@ -224,12 +230,12 @@ def in_chunks(
     """
     check_task(cell, x, K, loss, trained)
     width = 2 * cell.n + cell.d + 1
-    pair = copies * K * (2 * K * width + cell.n * width) + 2 * x.shape[1] * width
+    pair = copies * K * (2 * K * width + cell.n * width) + (2 * x.shape[1] + cell.n) * width
     pairs = max(1, _WORKSPACE // pair)
-    many = min(x.shape[3], pairs)
+    many = max(1, min(x.shape[3], pairs))
     systems = max(1, pairs // many)
     rows = []
-    for i in range(0, cell.batch, systems):
+    for i in range(0, max(1, cell.batch), systems):
         part = slice(i, i + systems)
         some, its = cell.part(part), loss.part(part)
         inputs = torch.split(x[part], many, dim=3)

@@ -146,7 +146,8 @@ def _bounds(cell: RNN, x: Tensor, loss: Loss, trained: str, K: int) -> _Bounds:
     size, radius, e = _states(cell, x, x_norm, growth, absolute)
     summation = summation_error(cell, pre_activation_bound(absolute, radius, x_norm))
     sigma = _slope_error(cell, x, loss, K, add_up(mul_up(W_norm, e), summation))
-    L_p = loss.slope(torch.where(torch.isfinite(size), size, 0.0).amax(1))[:, None]
+    sizes = torch.nn.functional.pad(torch.where(torch.isfinite(size), size, 0.0), (0, 1))
+    L_p = loss.slope(sizes.amax(1))[:, None]
     E_p = loss.gradient_error(size, e)
     off = sigma + 4 * UNIT * (L + sigma)
     drift = (L * gamma(n + 3) + HEADROOM * off) * W_size * _UP
@@ -181,7 +182,7 @@ def _states(
     """Bounds on the norms of all exact states, of all computed states, and of their differences."""
     zero = torch.zeros_like(x_norm)
     drive = cell.activation(cell.drive(x.transpose(1, 2).flatten(2))).mT
-    computed = norm_bound(drive, 2).reshape(-1, x.shape[1], x.shape[3]).amax(1)
+    computed = norm_bound(drive, 2).reshape(x.shape[0], x.shape[1], x.shape[3]).amax(1)
     start = add_up(computed, local_error(cell, zero, x_norm, absolute))
     box = mul_up(cell.activation.bound, sqrt_up(torch.tensor(float(cell.n))).item())
     size = torch.minimum(start * growth * _UP, box.to(start))

@@ -82,6 +82,7 @@ def solve(W: Array, square: float) -> Array:
     return np.asarray(found.x[:n]) if settled else np.full(n, np.nan)
 
 
+@np.errstate(all="ignore")  # a search in floats: what it finds is proved afterwards
 def semidefinite_scaling(
     W: Tensor, solver: Callable[[Array, float], Array] = solve
 ) -> WeightedNorm:

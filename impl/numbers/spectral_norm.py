@@ -19,12 +19,12 @@ libraries do not obey the first bound. Sources: Rump, Verification of positive d
 Higham, Accuracy and Stability of Numerical Algorithms.
 """
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from impl.errors import ShapeError
 from impl.numbers.outward import UNIT, exponent, norm_up, shift, shift_up, sqrt_up, sum_up
+from impl.numbers.product import multiply
 
 _DOUBLINGS = 12
 _MODERATE = 400  # exponents of s at which neither overflow nor underflow matters
@@ -119,8 +119,8 @@ def _completes(negated: Tensor, square: Tensor, c: Tensor) -> Tensor:
 
 def _gram(V: Tensor) -> Tensor:
     """VᵀV: of a matrix and its own transpose NumPy's library computes one triangle alone."""
-    gram, rows = V.new_empty(V.shape[0], V.shape[2], V.shape[2]), V.numpy()
-    np.matmul(rows.transpose(0, 2, 1), rows, out=gram.numpy())
+    gram = V.new_empty(V.shape[0], V.shape[2], V.shape[2])
+    multiply(V.mT, V, gram)
     return gram
 
 

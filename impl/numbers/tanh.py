@@ -37,7 +37,8 @@ def plain(*tensors: Tensor) -> bool:
 def tanh(z: Tensor, out: Tensor) -> None:
     """tanh z for plain tensors, written to ``out``, which may be z."""
     if vectorised():
-        np.tanh(z.numpy(), out=out.numpy())
+        with np.errstate(all="ignore"):
+            np.tanh(z.numpy(), out=out.numpy())
     else:
         torch.tanh(z, out=out)
 

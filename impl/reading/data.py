@@ -155,7 +155,8 @@ def read_data(source: DataSource | Data) -> Data:
 
 def float64(x: np.ndarray[Any, Any]) -> Tensor:
     """A part of the data, copied."""
-    return torch.from_numpy(np.array(x, dtype=np.float64))
+    with np.errstate(all="ignore"):  # a NaN may signal
+        return torch.from_numpy(np.array(x, dtype=np.float64))
 
 
 def _array(part: Any) -> np.ndarray[Any, Any]:

@@ -95,6 +95,7 @@ def _parquet(path: Path) -> Array:
         raise ModelFileError(path, reason, "keep columns of numbers alone") from None
 
 
+@np.errstate(all="ignore")  # a NaN may signal
 def _columns(batch: Any) -> Array:
     """A batch of rows; numbers that are missing are NaN."""
     columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]

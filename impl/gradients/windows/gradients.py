@@ -19,7 +19,6 @@ Backpropagation through time (1990); Miller & Hardt, Lemma 2.
 from collections.abc import Iterator
 from itertools import product as pairs_of
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -27,6 +26,7 @@ from impl.gradients.criterion import Loss
 from impl.gradients.windows.sweep import FLUSHED, slope_of
 from impl.gradients.windows.truncations import drives, product
 from impl.models.rnn import RNN
+from impl.numbers.product import multiply
 
 _BLOCK = 2**22  # numbers that the signals and the adjoints of one block of pairs may take
 _OFTEN = 4  # steps after which adjoints are looked at
@@ -44,8 +44,8 @@ def gradient_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str) -> Ten
     gaps[..., 0] = length(full[..., chosen].flatten(2))
     driven, rows = driven[:, T - last :], rows[:, T - last :]
     pairs = max(1, _BLOCK // max(1, last * last * (2 * cell.n + cell.d + 1)))
-    many = min(S, pairs)
-    most = min(B, max(1, pairs // many))
+    many = max(1, min(S, pairs))
+    most = max(1, min(B, pairs // many))
     memory = _Memory(rows[:most, :, :many], cell.n)
     for start, among in pairs_of(range(0, B, most), range(0, S, many)):
         some, its = slice(start, start + most), slice(among, among + many)
@@ -57,7 +57,10 @@ def gradient_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str) -> Ten
 
 
 def last_gradient(cell: RNN, x: Tensor, loss: Loss, starts: Tensor | None = None) -> Tensor:
-    """As `impl.gradients.adjoint.last_gradient`, of plain tensors, for W, U and b: (B, S, n, m)."""
+    """As `impl.gradients.adjoint.last_gradient`, of plain tensors, for W, U and b: (B, S, n, m).
+
+    Times to start are one a pair, (B, S).
+    """
     return _full(cell, drives(cell, x), _signals(cell, x), loss, starts)
 
 
@@ -96,7 +99,7 @@ def _full(
         rho.into(z, h)
         slopes.append(slope_of(rho, z, h))
         if starts is not None:
-            asleep = (t < starts)[:, None, None]
+            asleep = (t < starts)[..., None]
             h.masked_fill_(asleep, 0.0)
             slopes[t].masked_fill_(asleep, 0.0)
     delta, carried = torch.empty_like(driven), loss.gradient(h.mT).mT
@@ -164,6 +167,5 @@ def _descend(slope: Tensor, carried: Tensor, step: int, out: Tensor) -> None:
 
 def _sum(delta: Tensor, signals: Tensor, out: Tensor) -> Tensor:
     """Σ_t δ_t s_{t−1}ᵀ, (B, S, n, m), of (B, T, S, n) and (B, T, S, m) as they lie in memory."""
-    left, right = delta.permute(0, 2, 3, 1), signals.transpose(1, 2)
-    np.matmul(left.numpy(), right.numpy(), out=out.numpy())
+    multiply(delta.permute(0, 2, 3, 1), signals.transpose(1, 2), out)
     return out

@@ -53,7 +53,7 @@ def truncations(cell: RNN, x: Tensor, K: int) -> tuple[Tensor, Tensor]:
     columns = _advance(cell, drives[:, :, : T - K], zero)
     for t in range(T - K, T):
         drive = drives[:, :, t]
-        moved = torch.bmm(cell.W, columns).reshape(B, n, -1, S) + drive[:, :, None]
+        moved = torch.bmm(cell.W, columns).reshape(B, n, t - T + K + 1, S) + drive[:, :, None]
         columns = cell.activation(torch.cat([drive, moved.flatten(2)], dim=2))
     columns = columns.reshape(B, n, K + 1, S)  # k = 1, …, K and the full state
     # At K = T the full state is column T twice, and a library may round its columns differently.

@@ -58,10 +58,10 @@ class Sweep:
         return found[::-1]
 
 
-def sweep(cell: RNN, x: Tensor, *, growing: bool = False, starts: Tensor | None = None) -> Sweep:
+def sweep(cell: RNN, x: Tensor, starts: Tensor | None = None, *, growing: bool = False) -> Sweep:
     """The run from the zero state on x (B, T, d, S), or, ``growing``, that on each last k inputs.
 
-    The state stays zero up to time starts (B,), if given.
+    The state stays zero up to time starts (B, S), if given.
     """
     rows = x.transpose(2, 3)[:, :, None]
     rows = torch.nn.functional.pad(rows, (0, 1), value=1.0)  # (x, 1)
@@ -77,7 +77,7 @@ def sweep(cell: RNN, x: Tensor, *, growing: bool = False, starts: Tensor | None 
         h = cell.activation(z)
         slope = slope_of(cell.activation, z, h)
         if starts is not None:
-            asleep = (t < starts)[:, None, None, None]
+            asleep = (t < starts)[:, None, :, None]
             h, slope = h.masked_fill(asleep, 0.0), slope.masked_fill(asleep, 0.0)
         signals.append(signal)
         slopes.append(slope)

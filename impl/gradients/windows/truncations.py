@@ -15,11 +15,11 @@ that is reused. Narrow products go to NumPy's library, whose batches of them are
 times as fast as torch's. The plain twin is in `impl.gradients.windows.rollout`.
 """
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from impl.models.rnn import RNN
+from impl.numbers.product import multiply
 
 _BLOCK = 2**18  # numbers that the windows of one block of systems may take
 _NARROW = 32  # numbers in a row, up to which NumPy's library multiplies faster
@@ -78,7 +78,7 @@ def product(rows: Tensor, M: Tensor, out: Tensor) -> None:
     """Rows (B, m, p) times a matrix a system (B, p, q), into ``out``; all plain."""
     p, q = M.shape[1:]
     if max(p, q) <= _NARROW and rows.shape[1] * p * q <= _ALONE:
-        np.matmul(rows.numpy(), M.numpy(), out=out.numpy())
+        multiply(rows, M, out)
     else:
         torch.bmm(rows, M, out=out)
 

@@ -90,6 +90,13 @@ def test_tensors(dtype):
         assert encoded(exact * 2.0**200, name) is None
 
 
+def test_a_nan_that_signals_is_a_nan():
+    """What is no number is decoded as such, whatever a host asks NumPy to raise."""
+    part = {"dtype": "F32", "shape": [1], "data": struct.pack("<I", 0x7F800001)}
+    with np.errstate(all="raise"):
+        assert np.isnan(decoded(part)).all()
+
+
 def test_activations_are_the_same():
     """The table that needs no torch holds the cells, constants and error models of the other."""
     names = {name: {"identity": "linear"}.get(name, f"rnn-{name}") for name in ACTIVATIONS}

@@ -15,8 +15,14 @@ from impl.gradients.adjoint import (
     tb_gaps,
     tbptt_gaps,
 )
-from impl.gradients.adjoint_error import gradient_error
+from impl.gradients.adjoint_error import (
+    gradient_error,
+    gradient_gap_error,
+    mean_gradient_gap_error,
+    tbptt_error,
+)
 from impl.gradients.loss import LOSSES, Loss, loss
+from impl.gradients.windows.rollout import truncations
 from impl.models.rnn import RNN
 
 T = 6
@@ -103,6 +109,50 @@ def test_chunks(reading: Callable[..., Tensor], monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(impl.gradients.adjoint, "_WORKSPACE", 1)
     monkeypatch.setattr(impl.gradients.windows.gradients, "_BLOCK", 1)
     torch.testing.assert_close(reading(cell, x, 4, p), together, **CLOSE)
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_long_runs_of_many_pairs_are_read_in_chunks(
+    asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No full run keeps more than the workspace, and starts go with their systems."""
+    cell, x, p = random_system("tanh", "squared", B=3, S=3)
+    starts = torch.tensor([0, 2, 5])
+    kept: list[int] = []
+
+    def spy(run: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        def spied(cell: RNN, x: Tensor, *rest: object, **named: object) -> Tensor:
+            kept.append(x.shape[0] * x.shape[3])
+            return run(cell, x, *rest, **named)
+
+        return spied
+
+    cell = RNN(cell.W.clone().requires_grad_(asked), cell.U, cell.b, cell.activation)
+    readings = [lambda: last_gradient(cell, x, p, starts).flat()]
+    readings.append(lambda: gradient_gaps(cell, x, 4, p))
+    together = [reading() for reading in readings]
+    monkeypatch.setattr(impl.gradients.adjoint, "sweep", spy(impl.gradients.adjoint.sweep))
+    drives = impl.gradients.windows.gradients.drives
+    monkeypatch.setattr(impl.gradients.windows.gradients, "drives", spy(drives))
+    width = 2 * cell.n + cell.d + 1
+    monkeypatch.setattr(impl.gradients.adjoint, "_WORKSPACE", 2 * (2 * T + cell.n) * width)
+    for reading, whole in zip(readings, together, strict=True):
+        torch.testing.assert_close(reading(), whole, **CLOSE)
+    assert max(kept) == 2
+
+
+@pytest.mark.parametrize("asked", [False, True])
+@pytest.mark.parametrize(("B", "S"), [(0, 2), (2, 0), (0, 0)])
+def test_no_pairs(B: int, S: int, asked: bool) -> None:
+    """Of no systems, or of no sequences, there are no gaps, no gradients, no states, no errors."""
+    W, U, b = (torch.zeros(B, *size, dtype=torch.float64) for size in ((3, 3), (3, 1), (3,)))
+    cell = RNN(W.requires_grad_(asked), U, b, ACTIVATIONS["relu"])
+    x, p = U.new_zeros(B, T, 1, S), loss("squared", U.new_ones(B, 1, 3))
+    for reading in (*READINGS, gradient_gap_error, mean_gradient_gap_error, tbptt_error):
+        assert reading(cell, x, 4, p).shape == (B, S, 5)
+    assert gradient_error(cell, x, p).shape == (B, S)
+    assert last_gradient(cell, x, p).W.shape == (B, S, 3, 3)
+    assert truncations(cell, x, 4)[1].shape == (B, 3, 5, S)
 
 
 @pytest.mark.parametrize("trained", ["WUb", "Wb", "U"])

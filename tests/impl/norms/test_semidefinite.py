@@ -66,6 +66,16 @@ def test_least_factor(n):
 
 
 @needs_solver
+def test_underflow_is_not_raised():
+    """A host may have NumPy raise: the search in floats goes on, and the factor is proved."""
+    W = torch.eye(3, dtype=torch.float64)[None].clone()
+    W[0, 0, 1] = 1e-200
+    with np.errstate(all="raise"):
+        found = semidefinite_scaling(W)
+    assert proved(W, found)
+
+
+@needs_solver
 def test_better_than_descent():
     """The descent in floats is met, and beaten by a part in a hundred on some systems."""
     ratios = [

@@ -161,6 +161,12 @@ class TestChecks:
         with pytest.raises(InputError, match=r"2 numbers are .* t = 2, channel 1 of sequence 1"):
             read_data(x)
 
+    def test_a_nan_that_signals_is_told_of_and_not_raised(self):
+        x = np.array([0.0, 0.0], dtype=np.float32)
+        x.view(np.uint32)[1] = 0x7F800001
+        with np.errstate(all="raise"), pytest.raises(InputError, match="1 number is NaN"):
+            read_data(x)
+
     def test_nan_beyond_the_first_block(self, monkeypatch):
         monkeypatch.setattr(data, "BLOCK", 4)
         x = np.zeros((9, 2))
