@@ -22,13 +22,13 @@ Verdict = Literal["certified", "refuted", "undecided"]
 
 def epsilons_of(eps: float | Sequence[float]) -> tuple[float, ...]:
     """One ε or several, as floats; raises RangeError for none and for what is no number > 0."""
-    several = (eps,) if isinstance(eps, (int, float, str)) else tuple(eps)
+    several: tuple[Any, ...] = (eps,) if isinstance(eps, (int, float, str)) else tuple(eps)
     if not several:
         raise RangeError("the list of ε", "empty", "at least one number > 0")
     for one in several:
-        number = isinstance(one, SupportsFloat) and one <= sys.float_info.max
-        if not number or not float(one) > 0:
-            raise RangeError("ε", repr(one) if isinstance(one, str) else one, "a number > 0")
+        number = isinstance(one, SupportsFloat)
+        if not (number and one <= sys.float_info.max and float(one) > 0):
+            raise RangeError("ε", one if number else repr(one), "a number > 0")
     return tuple(map(float, several))
 
 
