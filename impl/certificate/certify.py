@@ -18,7 +18,7 @@ from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.kind import Kind
 from impl.cells.table import CELLS, NORM_NAMES, kind_of
 from impl.certificate.advice import Advice, advise
-from impl.certificate.record import EPSILONS, Certificate, Verdict
+from impl.certificate.record import EPSILONS, Certificate, Verdict, epsilons_of
 from impl.errors import InputError, RangeError, UnknownNameError, renamed
 from impl.models.loaded import LoadedModel
 from impl.models.torch_machine import require_sound
@@ -79,7 +79,7 @@ def certify(
     """
     require_sound()
     loaded = load_model(model, cell, ignore=ignore, layer=layer, readout=readout)
-    bound, epsilons = _checked(input_bound, (eps,) if isinstance(eps, (int, float)) else eps)
+    bound, epsilons = _checked(input_bound), epsilons_of(eps)
     kind, task = kind_of(loaded.name), training or Task()
     if not kind.trains and task != Task():
         raise NotTrainedError(kind)
@@ -163,16 +163,10 @@ def _gain(norm: StateNorm, model: LoadedModel[Any]) -> float:
     return float(mul_up(norm.gain, scale))
 
 
-def _checked(input_bound: float, epsilons: Sequence[float]) -> tuple[float, tuple[float, ...]]:
+def _checked(input_bound: float) -> float:
     if not 0 <= input_bound < math.inf:
         raise RangeError("the input bound B", input_bound, "a number ≥ 0")
-    if not epsilons:
-        raise RangeError("the list of ε", "empty", "at least one number > 0")
-    for epsilon in epsilons:
-        if not 0 < epsilon < math.inf:
-            raise RangeError("ε", epsilon, "a number > 0")
-    bound = input_bound if isinstance(input_bound, InputSet) else float(input_bound)
-    return bound, tuple(map(float, epsilons))
+    return input_bound if isinstance(input_bound, InputSet) else float(input_bound)
 
 
 def _names(norm: str, kind: Kind) -> tuple[str, ...]:

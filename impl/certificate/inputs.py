@@ -7,6 +7,8 @@ from impl.errors import InputError, shown
 from impl.reading.data import Data, DataSource, read_data
 from impl.reading.files import ModelFileError, parse_safetensors, read_file, unpickle
 
+ROWS = "the rows of "
+
 
 def input_data(source: DataSource | Data, margin: float = 0.0) -> InputSet:
     """The box and the ball of recorded inputs, and all within a Euclidean margin of these.
@@ -34,4 +36,4 @@ def input_tensor(path: Path, name: str) -> InputSet:
     table = tensors[name]
     if table.ndim != 2 or not table.is_floating_point():
         raise InputError(f"{shown(name)} is no table of numbers; name one whose rows are inputs")
-    return input_rows(table, f"the rows of {shown(name)}")
+    return input_rows(table, f"{ROWS}{shown(name)}")

@@ -1,10 +1,11 @@
 """What is certified about one model, and the record of it that is written."""
 
 import math
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, SupportsFloat
 
 from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.refutation.refute import ALL, BOXLESS, Witness
@@ -17,6 +18,18 @@ SCHEMA = "rnnbounds/certificate/1"
 EPSILONS = (1e-2, 1e-4, 1e-6)
 
 Verdict = Literal["certified", "refuted", "undecided"]
+
+
+def epsilons_of(eps: float | Sequence[float]) -> tuple[float, ...]:
+    """One ε or several, as floats; raises RangeError for none and for what is no number > 0."""
+    several: tuple[Any, ...] = (eps,) if isinstance(eps, (int, float, str)) else tuple(eps)
+    if not several:
+        raise RangeError("the list of ε", "empty", "at least one number > 0")
+    for one in several:
+        number = isinstance(one, SupportsFloat)
+        if not (number and one <= sys.float_info.max and float(one) > 0):
+            raise RangeError("ε", one if number else repr(one), "a number > 0")
+    return tuple(map(float, several))
 
 
 @dataclass(frozen=True)

@@ -84,9 +84,9 @@ class Record:
 def record(told: Any) -> Record:
     """What a parsed record states; raises RecordError unless it has each key and no other, each of
     its type, and numbers that are finite and ≥ 0."""
-    _keys(told, _KEYS)
-    _keys(told["shape"], {"n", "d"})
-    _keys(told["rounding"], {"dtype", "state"})
+    require_keys(told, _KEYS)
+    require_keys(told["shape"], {"n", "d"})
+    require_keys(told["rounding"], {"dtype", "state"})
     if (told["schema"], told["verdict"]) != (SCHEMA, "certified"):
         raise RecordError("certifies nothing")
     if not all(type(told[key]) is str for key in _TEXTS):
@@ -112,9 +112,15 @@ def record(told: Any) -> Record:
         inputs=_inputs(told["inputs"], told["shape"]["d"]),
         weights=weights,
         constants={name: _known(value) for name, value in told["constants"].items()},
-        windows=_windows(told["truncation"]),
+        windows=windows_of(told["truncation"]),
         rounding=_known(told["rounding"]["state"]),
     )
+
+
+def require_keys(told: object, keys: set[str]) -> None:
+    """Raises RecordError unless it has each of these keys and no other."""
+    if type(told) is not dict or told.keys() != keys:
+        raise RecordError("other keys than those of its format")
 
 
 def number(value: object) -> float:
@@ -138,17 +144,8 @@ def whole(value: object) -> int:
     raise RecordError("no integer ≥ 0")
 
 
-def _known(value: object) -> float:
-    return math.inf if value is None else number(value)
-
-
-def _inputs(told: Any, d: object) -> tuple[list[float], list[float]] | None:
-    """The ends of a box of d channels; rows are not kept in a file."""
-    if told is None:
-        return None
-    _keys(told, {"set", "what", "low", "high", "rows"})
-    if told["set"] != "box" or told["rows"] is not None or type(told["what"]) is not str:
-        raise RecordError("inputs that are no box")
+def ends(told: Mapping[str, Any], d: object) -> tuple[list[float], list[float]]:
+    """`low` and `high` of a box of d channels; raises RecordError."""
     if not all(type(told[end]) is list and len(told[end]) == d for end in ("low", "high")):
         raise RecordError("a box of other channels")
     low, high = ([signed(value) for value in told[end]] for end in ("low", "high"))
@@ -157,17 +154,27 @@ def _inputs(told: Any, d: object) -> tuple[list[float], list[float]] | None:
     return low, high
 
 
-def _windows(told: object) -> tuple[tuple[float, int], ...]:
+def windows_of(told: object) -> tuple[tuple[float, int], ...]:
+    """Pairs (ε, k), one at least and no ε = 0; raises RecordError."""
     if type(told) is not list or not told:
         raise RecordError("no window")
     for entry in told:
-        _keys(entry, {"eps", "k"})
+        require_keys(entry, {"eps", "k"})
     windows = tuple((number(entry["eps"]), whole(entry["k"])) for entry in told)
     if any(epsilon == 0 for epsilon, _ in windows):
         raise RecordError("ε = 0")
     return windows
 
 
-def _keys(told: object, keys: set[str]) -> None:
-    if type(told) is not dict or told.keys() != keys:
-        raise RecordError("other keys than those of its format")
+def _known(value: object) -> float:
+    return math.inf if value is None else number(value)
+
+
+def _inputs(told: Any, d: object) -> tuple[list[float], list[float]] | None:
+    """The ends of a box; rows are not kept in a file."""
+    if told is None:
+        return None
+    require_keys(told, {"set", "what", "low", "high", "rows"})
+    if told["set"] != "box" or told["rows"] is not None or type(told["what"]) is not str:
+        raise RecordError("inputs that are no box")
+    return ends(told, d)

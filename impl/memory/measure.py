@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic.inputs.sets import InputSet
-from impl.certificate.record import EPSILONS
-from impl.errors import InputError, RangeError
+from impl.certificate.record import EPSILONS, epsilons_of
+from impl.errors import InputError
 from impl.memory.exact import Decided, within
 from impl.memory.local import Local, local, sampled
 from impl.memory.overlap import overlap
@@ -126,7 +126,7 @@ def measure(
     data: DataSource | Data,
     *,
     window: int | None = None,
-    eps: Sequence[float] = EPSILONS,
+    eps: float | Sequence[float] = EPSILONS,
     confidence: float = 0.99,
     share: float | None = None,
     input_bound: float | None = None,
@@ -151,8 +151,7 @@ def measure(
         read.require_in(input_bound.low, input_bound.high, input_bound.what)
     if input_bound is not None:
         read.require_within(input_bound)
-    if not eps or not all(0 < epsilon < math.inf for epsilon in eps):
-        raise RangeError("the list of ε", list(eps), "of numbers > 0, at least one")
+    eps = epsilons_of(eps)
     if window is None and read.one:
         window = min(read.T, LENGTH, max(2, read.T // 8))
     held, runner = read.windows(window), Runner.of(loaded)
@@ -185,7 +184,7 @@ def measure(
                 confidence, min(M // 2, some), out, T, tuple(lines), aim, needed, PRESUPPOSED + cut
             )
     return Measurement(
-        loaded, read.source, M, T, ks, seen, steps, tuple(eps), statement,
+        loaded, read.source, M, T, ks, seen, steps, eps, statement,
         None if unstated is None else str(unstated),
     )  # fmt: skip
 

@@ -101,7 +101,7 @@ def check_witnesses(
     from impl.reading.adapters import load_model
 
     held = load_model(source, cell, ignore=ignore, layer=layer)
-    document, findings = check_attacked(file, held)
+    document, findings = check_attacked(file, held, source)
     holds = all(finding.holds for finding in findings)
     if format is Format.json:
         print_json({**_found(file, holds, findings), "attacked": document})

@@ -7,7 +7,6 @@ that is true is at least j + 1, which no certified k is below. Norm, output, sta
 (real, of the weights as stored) are those of the certificate.
 """
 
-import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,9 +16,9 @@ from torch import Tensor
 from impl.arithmetic.inputs.ends import inputs_of
 from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.table import kind_of
-from impl.certificate.record import EPSILONS, Certificate
+from impl.certificate.record import EPSILONS, Certificate, epsilons_of
 from impl.checker.witnesses import SCHEMA
-from impl.errors import InputError, RangeError
+from impl.errors import InputError
 from impl.memory.adversary.proof import BITS, most_steps, proved_gap
 from impl.memory.adversary.search import LONGEST, WORK, Search
 from impl.models.loaded import LoadedModel
@@ -119,9 +118,7 @@ def attack(
     """
     require_sound()
     loaded = load_model(model, cell, ignore=ignore, layer=layer)
-    epsilons = (eps,) if isinstance(eps, (int, float)) else eps
-    if not epsilons or not all(0 < epsilon < math.inf for epsilon in epsilons):
-        raise RangeError("the list of ε", list(epsilons), "of numbers > 0, at least one")
+    epsilons = epsilons_of(eps)
     given = input_bound if isinstance(input_bound, InputSet) else None
     if given is not None:
         given.require(loaded.d)
@@ -159,8 +156,11 @@ def bracket(
 ) -> tuple[tuple[float, int, int | None], ...]:
     """(ε, no k below, the certified k) for each ε of both; k None where nothing is certified.
 
-    Raises InputError for two of different models or inputs, ContradictionError.
+    Raises InputError for two of different models or inputs and for a certificate of a readout,
+    ContradictionError.
     """
+    if certificate.readout is not None:
+        raise InputError("what is attacked is the output h, not a readout's; certify h for it")
     one, other = ((told.digest, told.input_bound, told.inputs) for told in (certificate, attacked))
     if one != other:
         raise InputError("these speak of different models or inputs; ask both of one model")
@@ -188,7 +188,7 @@ def _told(
     found: dict[float, MemoryWitness],
     skipped: tuple[tuple[str, str], ...],
 ) -> Attacked:
-    windows = tuple((float(e), found[e].k + 1 if e in found else 0) for e in epsilons)
+    windows = tuple((e, found[e].k + 1 if e in found else 0) for e in epsilons)
     witnesses = tuple(found[e] for e in dict.fromkeys(epsilons) if e in found)
     return Attacked(
         model.name, model.dtype, model.digest, bound, windows, witnesses, skipped, given

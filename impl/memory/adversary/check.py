@@ -1,16 +1,24 @@
 """Witnesses as files, and their proof anew: nothing of the search is believed."""
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from impl import disk
-from impl.arithmetic.inputs.ends import Ball, Box
+from impl.arithmetic.inputs.ends import Ball, Box, Inputs, inputs_of
+from impl.certificate.inputs import ROWS, input_tensor
 from impl.checker.stored import plain
+from impl.checker.truncated_record import (
+    RecordError,
+    ends,
+    number,
+    require_keys,
+    signed,
+    whole,
+    windows_of,
+)
 from impl.checker.unitary import Finding
 from impl.checker.witnesses import MOST, SCHEMA
 from impl.errors import InputError, shown
@@ -18,6 +26,9 @@ from impl.memory.adversary.attack import Attacked, states_of
 from impl.memory.adversary.proof import proved_gap
 from impl.models.loaded import LoadedModel
 from impl.reading.files import write_file
+
+_NAMES = ("schema", "cell", "dtype", "sha256")
+_KEYS = {*_NAMES, "input_bound", "inputs", "no_k_below", "skipped", "witnesses"}
 
 
 class WitnessFileError(InputError):
@@ -34,25 +45,36 @@ def save_attacked(attacked: Attacked, path: Path) -> None:
     write_file(path, json.dumps(attacked.to_json(), allow_nan=False).encode())
 
 
-def check_attacked(path: Path, model: LoadedModel[Any]) -> tuple[dict[str, Any], list[Finding]]:
+def check_attacked(
+    path: Path, model: LoadedModel[Any], source: Path | None = None
+) -> tuple[dict[str, Any], list[Finding]]:
     """The record of the file without its inputs, and whether each witness is one of that model.
 
     Proved in balls, for the weights as stored in real arithmetic: the inputs are of the set, and
     the gap after k of them is at least the one that is stated, which is above ε; and no k is stated
-    that has no witness. Raises WitnessFileError for a file that is not intact.
+    that has no witness. A table whose rows are all inputs is looked for in the `source`; without it
+    the inputs are held to the box around the rows alone, and that they are rows is not proved.
+    Raises WitnessFileError for a file that is not intact.
     """
     try:
         told = plain(disk.read(path, MOST).decode())
-        witnesses = [_Stated(one, model.d) for one in told["witnesses"]]
-        bound, least = _set(told), _windows(told["no_k_below"])
-        named = (told["schema"], told["cell"], told["dtype"], told["sha256"])
+        require_keys(told, _KEYS)
+        named = tuple(_text(told[key]) for key in _NAMES)
+        witnesses = [_Stated(one, model.d) for one in _listed(told["witnesses"])]
+        bound, least = _set(told, model.d), windows_of(told["no_k_below"])
+        for one in _listed(told["skipped"]):
+            require_keys(one, {"what", "reason"})
+            _text(one["what"] + one["reason"])
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         raise WitnessFileError(path, "holds no readable witnesses of such a model") from None
     same = named == (SCHEMA, model.name, model.dtype, model.digest)
     found = [Finding("model", same, "the cell, its dtype and its weights are the model's")]
     if (given := told["inputs"]) and given["rows"] is not None:
-        detail = "inputs are looked for in the box of the table alone, not among its rows"
-        found.append(Finding("inputs", same, detail))
+        table = _table(told, source)
+        where = "those of the table in the source"
+        without = "not proved: the box around the table alone is checked, the source has none such"
+        found.append(Finding("inputs", table is not None, without if table is None else where))
+        bound = table or bound
     proved = {}
     for one in witnesses if same else ():
         holds = one.proved(model) and bound.holds(one.x)
@@ -70,31 +92,56 @@ class _Stated:
     """One witness, as it is stated; raises ValueError and the like for what is none."""
 
     def __init__(self, told: dict[str, Any], d: int) -> None:
-        self.epsilon, self.gap = float(told["eps"]), float(told["gap"])
-        self.k, length = told["k"], told["length"]
-        self.x: Tensor = torch.tensor(told["inputs"], dtype=torch.float64).reshape(-1, d)
-        if len(told["inputs"]) != length or len(self.x) != length or type(self.k) is not int:
-            raise ValueError("inputs of another size")
-        if not (0 <= self.k <= length and 0 < self.epsilon < math.inf):
-            raise ValueError("no window")
+        require_keys(told, {"eps", "k", "gap", "length", "inputs"})
+        self.epsilon, self.gap = number(told["eps"]), number(told["gap"])
+        self.k, length = whole(told["k"]), whole(told["length"])
+        rows = [[signed(value) for value in _listed(row)] for row in _listed(told["inputs"])]
+        if len(rows) != length or any(len(row) != d for row in rows):
+            raise RecordError("inputs of another size")
+        if not (self.k <= length and self.epsilon > 0):
+            raise RecordError("no window")
+        self.x = torch.tensor(rows, dtype=torch.float64).reshape(length, d)
 
     def proved(self, model: LoadedModel[Any]) -> bool:
-        if not bool(torch.isfinite(self.x).all()):
-            return False
         past = len(self.x) - self.k
         known = (model.cell, model.weights, states_of(model), self.x, past, self.epsilon)
         k, gap = proved_gap(*known)
         return k == self.k and gap >= self.gap > self.epsilon
 
 
-def _windows(told: list[dict[str, Any]]) -> list[tuple[float, int]]:
-    return [(float(one["eps"]), int(one["k"])) for one in told]
-
-
-def _set(told: dict[str, Any]) -> Ball:
+def _set(told: dict[str, Any], d: int) -> Inputs:
     """The ball, or the box in it; of a table's rows the file holds the box alone."""
-    bound, given = float(told["input_bound"]), told["inputs"]
+    bound, given = number(told["input_bound"]), told["inputs"]
     if given is None:
         return Ball(bound)
-    ends = (torch.tensor(given[end], dtype=torch.float64) for end in ("low", "high"))
-    return Box(bound, *ends)
+    require_keys(given, {"set", "what", "low", "high", "rows"})
+    _text(given["what"])
+    if given["rows"] is not None:
+        whole(given["rows"])
+    if given["set"] != ("box" if given["rows"] is None else "rows"):
+        raise RecordError("inputs of another kind")
+    low, high = (torch.tensor(end, dtype=torch.float64) for end in ends(given, d))
+    return Box(bound, low, high)
+
+
+def _table(told: dict[str, Any], source: Path | None) -> Inputs | None:
+    """The rows of the table that is named, None where the source has no such one."""
+    given = told["inputs"]
+    try:
+        table = None if source is None else input_tensor(source, given["what"].removeprefix(ROWS))
+    except InputError:
+        return None
+    same = table is not None and (table.to_json(), float(table)) == (given, told["input_bound"])
+    return inputs_of(table) if table is not None and same else None
+
+
+def _text(told: object) -> str:
+    if type(told) is not str:
+        raise RecordError("a name is no text")
+    return told
+
+
+def _listed(told: object) -> list[Any]:
+    if type(told) is not list:
+        raise RecordError("no list")
+    return told

@@ -5,6 +5,8 @@ they are run again with twice as many until the gap is decided, within a limit o
 Source: Johansson, Arb.
 """
 
+import math
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -53,7 +55,7 @@ def most_steps(weights: Mapping[str, Tensor]) -> int:
 def _longest(
     cell: Any, weights: Mapping[str, Tensor], states: int, x: Tensor, past: int, epsilon: float
 ) -> tuple[int, float]:
-    m, limit, best = Balls(weights), arb(epsilon), (-1, 0.0)
+    m, best = Balls(weights), (-1, 0.0)
     s = Columns([[arb(0)]] * states)
     inputs = [Columns([[arb(a)] for a in row]) for row in x.tolist()]
     for one in inputs[:past]:
@@ -65,8 +67,9 @@ def _longest(
         gap = _norm([a - b for a, b in both.units[-cell.n :]])
         if not gap.is_finite():
             break
-        if gap > limit:
-            best = (k, _below(gap))
+        least = _below(gap)
+        if least > epsilon:
+            best = (k, least)
     return best
 
 
@@ -75,8 +78,8 @@ def _norm(entries: list[arb]) -> arb:
 
 
 def _below(x: arb) -> float:
-    """A float64 that is certainly at most x."""
-    value = float(x.lower())
+    """A float64 that is certainly at most x, which is finite."""
+    value = min(float(x.lower()), sys.float_info.max)
     while not arb(value) <= x:
-        value -= abs(value) * 2.0**-52
+        value = math.nextafter(value, -math.inf)
     return value

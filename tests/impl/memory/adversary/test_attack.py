@@ -125,13 +125,31 @@ def test_a_contradiction_is_loud():
     assert bracket(dataclasses.replace(told, windows=((0.5, 2),)), found) == ()
 
 
+def test_a_readout_is_not_attacked():
+    """Its certificate is about Ch, the attack about h: no bracket, and no contradiction."""
+    torch.manual_seed(0)
+    model = torch.nn.ModuleDict({"rnn": torch.nn.RNN(1, 2), "head": torch.nn.Linear(2, 1)})
+    with torch.no_grad():
+        model["rnn"].weight_hh_l0.mul_(0.5)
+        model["head"].weight.mul_(1e-3)
+    told = certify(model, 1.0, 1e-3, layer="rnn", readout="head")
+    found = attack(model, 1.0, 1e-3, layer="rnn", work=2**28)
+    assert found.least(1e-3) > told.window(1e-3)
+    with pytest.raises(InputError, match="a readout's"):
+        bracket(told, found)
+
+
+BAD = [(), (math.nan,), (0.0,), "0.1", ("0.1",), (0.1, None), (10**400,), -1.0]
+
+
 @pytest.mark.parametrize(
-    ("bound", "epsilons"), [(-1.0, (0.1,)), (math.nan, (0.1,)), (1.0, ()), (1.0, (math.nan,))]
+    ("bound", "epsilons"), [(-1.0, (0.1,)), (math.nan, (0.1,)), *((1.0, bad) for bad in BAD)]
 )
 def test_bad_questions(bound, epsilons):
-    """One line."""
-    with pytest.raises(InputError):
-        attack(linear([[0.5]]), bound, epsilons, cell="linear")
+    """One line, the same of certificates."""
+    for ask in (attack, certify):
+        with pytest.raises(InputError):
+            ask(linear([[0.5]]), bound, epsilons, cell="linear")
 
 
 SETS = {

@@ -6,7 +6,8 @@ import pytest
 import torch
 from draws import doubles
 
-from impl.arithmetic.inputs.sets import input_box, input_rows
+from impl.arithmetic.inputs.sets import input_box
+from impl.certificate.inputs import input_tensor
 from impl.checker.witnesses import begins_as_attacked
 from impl.memory.adversary.attack import attack
 from impl.memory.adversary.check import WitnessFileError, check_attacked, save_attacked
@@ -26,6 +27,20 @@ def written(tmp_path, found):
     """Its witnesses."""
     path = tmp_path / "witness.json"
     save_attacked(found, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def found_in_box():
+    """What is found in a box."""
+    return attack(HELD, input_box(-0.5, 1.0, 1), (1e-2,), cell="linear", work=2**28)
+
+
+@pytest.fixture
+def boxed(tmp_path, found_in_box):
+    """Its witnesses."""
+    path = tmp_path / "witness.json"
+    save_attacked(found_in_box, path)
     return path
 
 
@@ -51,18 +66,39 @@ def test_other_models(written):
     assert not holds(written, cell="rnn-tanh")
 
 
-@pytest.mark.parametrize("given", [input_box(-0.5, 1.0, 1), input_rows(doubles([[0.5], [-1.0]]))])
-def test_sets_replay(tmp_path, given):
-    """Of a box its ends are checked; of rows the box, and that is said."""
-    path = tmp_path / "witness.json"
-    save_attacked(attack(HELD, given, (1e-2,), cell="linear", work=2**32), path)
-    found = check_attacked(path, load_model(HELD, "linear"))[1]
-    assert all(one.holds for one in found)
-    assert ("inputs" in [one.name for one in found]) == (given.rows is not None)
-    changed = json.loads(path.read_text())
+def test_a_box_replays(boxed):
+    """Its ends are checked."""
+    assert holds(boxed)
+    changed = json.loads(boxed.read_text())
     changed["inputs"] |= {"low": [0.25], "high": [0.375]}
+    boxed.write_text(json.dumps(changed))
+    assert not holds(boxed)
+
+
+def test_rows_replay_beside_their_table(tmp_path):
+    """Without it the box around them is checked alone, which is not called enough."""
+    path, source = tmp_path / "witness.json", tmp_path / "m.pt"
+    torch.save(HELD | {"embed.weight": doubles([[0.5], [-1.0], [0.5]])}, source)
+    given = input_tensor(source, "embed.weight")
+    save_attacked(attack(HELD, given, (1e-2,), cell="linear", work=2**28), path)
+    model = load_model(HELD, "linear")
+
+    def told(table):
+        return {one.name: one for one in check_attacked(path, model, table)[1]}
+
+    for table in (None, tmp_path / "none.pt"):
+        assert [name for name, one in told(table).items() if not one.holds] == ["inputs"]
+        assert "the box around the table alone" in told(table)["inputs"].detail
+    assert all(one.holds for one in told(source).values())
+    changed = json.loads(path.read_text())
+    changed["witnesses"][0]["inputs"][0] = [0.25]
+    changed["witnesses"][0]["gap"] = 0.011
     path.write_text(json.dumps(changed))
-    assert not holds(path)
+    assert told(None)["witness"].holds
+    assert not told(source)["witness"].holds
+    torch.save(HELD | {"embed.weight": doubles([[0.5], [-1.0], [0.25]])}, source)
+    assert told(source)["witness"].holds
+    assert not told(source)["inputs"].holds
 
 
 CHANGES = {
@@ -98,6 +134,24 @@ def test_a_window_without_its_witness_falls(written, k):
 @pytest.mark.parametrize(
     "change",
     [
+        lambda told: told.update(certified=True),
+        lambda told: told.pop("skipped"),
+        lambda told: told.update(skipped=[{"what": "more"}]),
+        lambda told: told.update(skipped=[{"what": 1, "reason": 2}]),
+        lambda told: told.update(no_k_below=[], witnesses=[]),
+        lambda told: told.update(input_bound="1"),
+        lambda told: told.update(dtype=64),
+        lambda told: told["no_k_below"][0].update(k=8.9),
+        lambda told: told["no_k_below"][0].update(k="8"),
+        lambda told: told["no_k_below"][0].update(eps="0.01"),
+        lambda told: told["no_k_below"][0].update(why="it is so"),
+        lambda told: told["witnesses"][0].update(eps="0.01"),
+        lambda told: told["witnesses"][0].update(gap="0.0156"),
+        lambda told: told["witnesses"][0].update(eps=0.0),
+        lambda told: told["witnesses"][0].update(why="it is so"),
+        lambda told: told["witnesses"][0]["inputs"].__setitem__(0, [True]),
+        lambda told: told["witnesses"][0]["inputs"].__setitem__(0, 1.0),
+        lambda told: told["witnesses"][0]["inputs"].__setitem__(0, []),
         lambda told: told["witnesses"][0].pop("gap"),
         lambda told: told["witnesses"][0].update(length=3),
         lambda told: told["witnesses"][0].update(k=1e9),
@@ -116,6 +170,33 @@ def test_what_is_no_witness_is_refused(written, change):
     written.write_text(json.dumps(told))
     with pytest.raises(WitnessFileError, match="--witness"):
         holds(written)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda box: box.pop("rows"),
+        lambda box: box.update(rows="x"),
+        lambda box: box.update(rows=2),
+        lambda box: box.update(set="rows"),
+        lambda box: box.update(set="rows", rows=True),
+        lambda box: box.update(set="ball"),
+        lambda box: box.update(what=3),
+        lambda box: box.update(low=[[-1.0], [-1.0]]),
+        lambda box: box.update(low=[-1.0] * 7),
+        lambda box: box.update(low=[], high=[]),
+        lambda box: box.update(low=None),
+        lambda box: box.update(low=["-1"]),
+        lambda box: box.update(low=[2.0]),
+    ],
+)
+def test_what_is_no_set_is_refused(boxed, change):
+    """A box has two ends of as many channels as the model reads, and nothing else."""
+    told = json.loads(boxed.read_text())
+    change(told["inputs"])
+    boxed.write_text(json.dumps(told))
+    with pytest.raises(WitnessFileError, match="--witness"):
+        holds(boxed)
 
 
 def test_text_that_is_not_plain_is_refused(written):

@@ -1,5 +1,6 @@
 """The proof believes nothing of the search: gaps are those of real arithmetic."""
 
+import sys
 from fractions import Fraction
 
 import pytest
@@ -104,3 +105,21 @@ def test_a_wide_ball_proves_nothing(monkeypatch):
         assert found == k
         monkeypatch.setattr(proof, "BITS", (64,))
         assert proved(sine, x[: 2 + k], 2, gap * (1 + 1e-4))[0] < k
+
+
+@pytest.mark.parametrize("epsilon", [1e300, 1e-320, 1.5e-323])
+def test_gaps_at_the_ends_of_floats(epsilon):
+    """Beyond the largest float the gap is that float; subnormal ones are stepped down too, and a
+    gap is proved only if the float that is told of it is above ε."""
+    x = torch.ones(800, 1, dtype=torch.float64)
+    rate = 10.0 if epsilon > 1 else 0.7
+    k, gap = proved(linear([[rate]], [[1.0]]), x if epsilon > 1 else x[:3], 2, epsilon)
+    assert k == (798 if epsilon > 1 else 1)
+    assert epsilon < gap <= sys.float_info.max
+
+
+def test_a_gap_that_no_float_parts_from_epsilon_is_not_proved():
+    """h = h + x after (1, 2⁻⁸⁰): the gap 1 + 2⁻⁸⁰ is above ε = 1, and no float lies between."""
+    model, x = linear([[1.0]], [[1.0]]), doubles([[1.0], [2.0**-80], [0.0]])
+    assert proved(model, x, 2, 1.0) == (-1, 0.0)
+    assert proved(model, x, 2, 1 - 2.0**-53) == (1, 1.0)

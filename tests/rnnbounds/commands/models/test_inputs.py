@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 
 @pytest.fixture
@@ -65,9 +65,18 @@ def test_what_is_no_set(refused, model, told, fault):
     assert fault in refused("certify", model, "--cell", "rnn-tanh", *told)
 
 
-def test_the_adversary_keeps_to_the_set(call, model):
-    """Inputs that are found are of the set; the bracket is that of the set."""
-    told = ("--inputs", "embed.weight", "--eps", "0.001", "--attack")
+def test_the_adversary_keeps_to_the_set(call, model, tmp_path):
+    """Inputs that are found are of the set, the bracket is that of the set, and a check finds its
+    table beside the model or says that it did not."""
+    found = tmp_path / "found.json"
+    told = ("--inputs", "embed.weight", "--eps", "0.001", "--witness", found)
     outcome = call("certify", model, "--cell", "rnn-tanh", *told)
     assert outcome.code == 0
     assert "memory at ε = 0.001: between " in outcome.out
+    source = ("--source", model, "--cell", "rnn-tanh")
+    assert call("check", found, *source).code == 0
+    bare = tmp_path / "bare.safetensors"
+    save_file({name: part for name, part in load_file(model).items() if "rnn" in name}, bare)
+    told = call("check", found, "--source", bare, *source[2:])
+    assert told.code == 1
+    assert "the box around the table alone" in told.out

@@ -67,7 +67,7 @@ class TestMeasure:
     @pytest.mark.parametrize(
         ("options", "words"),
         [(("--window", 13), "fewer than a window of 13"), (("--window", 0), "at least 1"),
-         (("--input-bound", 1), "inputs are beyond"), (("--eps", 0), "numbers > 0"),
+         (("--input-bound", 1), "inputs are beyond"), (("--eps", 0), "a number > 0"),
          (("--confidence", 1), "between 0 and 1"), (("--share", 0), "between 0 and 1")],
     )  # fmt: skip
     def test_bad_input_is_one_line(self, refused, asked, tmp_path, options, words):
