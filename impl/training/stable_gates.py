@@ -29,6 +29,7 @@ from impl.training.projection import nearest_rows
 
 _ROOM = 2.0**-40  # so that rounding in a certificate does not reach the edge of the set
 _PRECISION = 128
+_EXACT = 2400  # bits, more than a product of two float64 below 1 has after the point
 
 Weights = Mapping[str, Tensor]
 N = TypeVar("N", arb, Tensor)
@@ -44,13 +45,15 @@ class StableGates(ABC):
 
     gates: ClassVar[str]  # their letters, in torch's order
     keeps: ClassVar[str]  # the one that keeps the state
+    kept_by: ClassVar[str]  # its name
     limited: ClassVar[str] = ""  # the one whose b_hh is at most 1
 
     def __post_init__(self) -> None:
         if not 0 <= self.theta < 1:
             raise RangeError("θ", self.theta, "at least 0 and below 1")
         if not 0 < self.forget < 1:
-            raise RangeError("the bound on the forget gate", self.forget, "between 0 and 1")
+            what = f"the bound on the {self.kept_by} gate"
+            raise RangeError(what, self.forget, "between 0 and 1")
         if not 0 <= self.input_bound < math.inf:
             raise RangeError("the input bound B", self.input_bound, "a number ≥ 0")
 
@@ -61,9 +64,9 @@ class StableGates(ABC):
 
     @property
     def factor(self) -> float:
-        """1 − (1 − θ)(1 − f̄), rounded up: what λ is at most."""
-        with ctx.workprec(_PRECISION):
-            return float_above(1 - (1 - arb(self.theta)) * (1 - arb(self.forget)))
+        """1 − (1 − θ)(1 − f̄), the least float above it: what λ is at most."""
+        with ctx.workprec(_EXACT):
+            return float_above(arb(self.theta) + arb(self.forget) * (1 - arb(self.theta)))
 
     @cached_property
     def radii(self) -> dict[str, float]:

@@ -32,7 +32,7 @@ class NotAnLSTMError(InputError):
 class StableLSTM(StableGates):
     """The set for θ, f̄ and B. Raises RangeError unless 0 ≤ θ < 1, 0 < f̄ < 1 and 0 ≤ B < ∞."""
 
-    gates, keeps = "ifzo", "f"
+    gates, keeps, kept_by = "ifzo", "f", "forget"
 
     @staticmethod
     def sizes(theta: N, rest: N) -> dict[str, N]:
