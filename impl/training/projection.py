@@ -166,7 +166,7 @@ def _check(W: Tensor, ell: float) -> None:
     if W.ndim < 2 or W.numel() == 0:
         raise ShapeError("W", "(..., m, n) with m, n ≥ 1", W)
     if W.dtype not in (torch.float32, torch.float64):
-        raise PrecisionError("W", W.dtype)
+        raise PrecisionError("W", W.dtype, "float32 or float64")
     if not ell >= 0:
         raise RangeError("the radius ℓ", ell, "at least 0")
     if not bool(torch.isfinite(W).all()):

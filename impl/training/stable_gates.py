@@ -37,7 +37,8 @@ N = TypeVar("N", arb, Tensor)
 
 @dataclass(frozen=True)
 class StableGates(ABC):
-    """The set for θ, f̄ and B. Raises RangeError unless 0 ≤ θ < 1, 0 < f̄ < 1 and 0 ≤ B < ∞."""
+    """The set for θ, f̄ and B. Raises RangeError unless 0 ≤ θ < 1, 0 < f̄ < 1 and 0 ≤ B < ∞, and for
+    θ and f̄ so near to 1 that the factor rounds to 1."""
 
     theta: float
     forget: float
@@ -56,6 +57,8 @@ class StableGates(ABC):
             raise RangeError(what, self.forget, "between 0 and 1")
         if not 0 <= self.input_bound < math.inf:
             raise RangeError("the input bound B", self.input_bound, "a number ≥ 0")
+        if not self.factor < 1:
+            raise RangeError("θ", self.theta, "smaller: 1 − (1 − θ)(1 − f̄) rounds to 1")
 
     @staticmethod
     @abstractmethod
@@ -108,7 +111,7 @@ class StableGates(ABC):
         moved = {name: part.detach().clone() for name, part in weights.items()}
         for name, part in moved.items():
             if part.dtype not in (torch.float32, torch.float64):
-                raise PrecisionError(name, part.dtype)
+                raise PrecisionError(name, part.dtype, "float32 or float64")
             if not bool(torch.isfinite(part).all()):
                 raise NotFiniteError(name)
         moved["weight_hh"] = nearest_rows(moved["weight_hh"], self._rows(moved), certify=certify)
@@ -154,7 +157,8 @@ class StableGates(ABC):
         if length == 0:
             return [u]
         B, exact = self.input_bound / length, u.double()
-        top = exact.abs().amax(1).clamp(min=torch.finfo(torch.float64).tiny)
+        tiny = exact.new_full((len(u), 1), torch.finfo(torch.float64).tiny)
+        top = torch.cat([exact.abs(), tiny], 1).amax(1)
         size = (top * (exact / top[:, None]).norm(dim=1)).clamp(max=torch.finfo(top.dtype).max)
         over = sum((b.double() for b in biases), torch.zeros_like(size)) - self.level
         excess = (B * size + over / length).clamp(min=0)

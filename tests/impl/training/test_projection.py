@@ -110,7 +110,7 @@ def test_bad_input(norm):
     for shape in (good[0], good[:0]):
         with pytest.raises(ShapeError):
             project(shape, 1.0)
-    with pytest.raises(PrecisionError):
+    with pytest.raises(PrecisionError, match="float32 or float64"):
         project(good.half(), 1.0)
 
 
