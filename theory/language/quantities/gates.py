@@ -89,13 +89,13 @@ _CERTIFIED = (
             "theta_gru",
             "the θ of the stable set: 2‖W_n‖, (3/2)‖W_r‖ ≤ θ, 2‖W_z‖ ≤ θ(1 − z̄), for ‖c_n‖ ≤ 1",
             _ROWS,
-            r"\theta",
+            r"\theta_G",
         ),
         certified(
             "theta_gru_still",
             "the same without ‖W_z‖",
             _ROWS,
-            r"\theta_{still}",
+            r"\theta_{G,still}",
         ),
     ),
 )

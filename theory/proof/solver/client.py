@@ -108,7 +108,7 @@ class Solver:
         process, self._process = self._process, None
         if process is not None and self._owner == os.getpid():
             process.kill()
-            with process:  # closes the pipes, and waits
+            with suppress(BrokenPipeError), process:  # closes the pipes, and waits
                 pass
 
 
