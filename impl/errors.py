@@ -30,10 +30,10 @@ class ShapeError(InputError):
 
 
 class PrecisionError(InputError):
-    """A tensor is not float64, in which all bounds are computed."""
+    """A tensor is not float64, in which all bounds are computed, or not what else is needed."""
 
-    def __init__(self, what: str, dtype: object) -> None:
-        super().__init__(f"{what} is {dtype}, but bounds need float64; convert it with .double()")
+    def __init__(self, what: str, dtype: object, needed: str = "float64") -> None:
+        super().__init__(f"{what} is {dtype}, but bounds need {needed}; convert it with .double()")
 
 
 class NotFiniteError(InputError):

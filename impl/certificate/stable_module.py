@@ -5,9 +5,11 @@ from functools import cache
 from typing import Literal
 
 import torch
+from flint import arb, ctx
 from torch import Tensor
 
 from impl.errors import InputError, RangeError
+from impl.numbers.ball_functions import float_above
 from impl.reading.torch_modules import module_tensors
 from impl.training.projection import nearest_rows, stable
 from impl.training.stable_gates import StableGates
@@ -71,19 +73,22 @@ def stable_set(
     part: torch.nn.Module, lam: float, input_bound: float, forget: float | None = None
 ) -> StableGates:
     """The set of an LSTM's or a GRU's weights with a factor of at most λ; raises RangeError."""
-    kept = 1 - math.sqrt(1 - lam) if forget is None else forget
-    if not 0 < kept < lam:
-        raise RangeError("the bound on the forget gate", kept, f"above 0 and below λ = {lam:g}")
-    gru = isinstance(part, torch.nn.GRU | torch.nn.GRUCell)
-    return _set(StableGRU if gru else StableLSTM, lam, input_bound, kept)
+    make = StableGRU if isinstance(part, torch.nn.GRU | torch.nn.GRUCell) else StableLSTM
+    if forget is None:
+        forget = lam / (1 + math.sqrt(1 - lam))  # 1 − √(1 − λ)
+        if forget == 0:
+            raise RangeError("λ", lam, "so large that half of it is above 0")
+    if not 0 < forget < lam:
+        needed = f"above 0 and below λ = {lam:g}"
+        raise RangeError(f"the bound on the {make.kept_by} gate", forget, needed)
+    return _set(make, lam, input_bound, forget)
 
 
 @cache
 def _set(make: type[StableGates], lam: float, input_bound: float, kept: float) -> StableGates:
-    theta = max(0.0, 1 - (1 - lam) / (1 - kept))
-    while (found := make(theta, kept, input_bound)).factor > lam:
-        theta *= 1 - 2.0**-50
-    return found
+    with ctx.workprec(128):
+        most = (arb(lam) - arb(kept)) / (1 - arb(kept))  # what θ makes the factor λ, exactly
+        return make(-float_above(-most), kept, input_bound)
 
 
 def _moved(

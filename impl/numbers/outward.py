@@ -71,8 +71,8 @@ def norm_up(x: Tensor) -> Tensor:
 
     Exact where at most one entry is not zero.
     """
-    if x.shape[-1] == 1:
-        return x[..., 0].abs().nan_to_num(math.inf, math.inf)
+    if x.shape[-1] < 2:
+        return x.sum(-1).abs().nan_to_num(math.inf, math.inf)
     largest = x.abs().amax(-1, keepdim=True)
     scale = exponent(largest)
     y = shift(x, -scale)

@@ -29,6 +29,7 @@ from impl.training.projection import nearest_rows
 
 _ROOM = 2.0**-40  # so that rounding in a certificate does not reach the edge of the set
 _PRECISION = 128
+_EXACT = 2400  # bits, more than a product of two float64 below 1 has after the point
 
 Weights = Mapping[str, Tensor]
 N = TypeVar("N", arb, Tensor)
@@ -36,7 +37,8 @@ N = TypeVar("N", arb, Tensor)
 
 @dataclass(frozen=True)
 class StableGates(ABC):
-    """The set for θ, f̄ and B. Raises RangeError unless 0 ≤ θ < 1, 0 < f̄ < 1 and 0 ≤ B < ∞."""
+    """The set for θ, f̄ and B. Raises RangeError unless 0 ≤ θ < 1, 0 < f̄ < 1 and 0 ≤ B < ∞, and for
+    θ and f̄ so near to 1 that the factor rounds to 1."""
 
     theta: float
     forget: float
@@ -44,15 +46,19 @@ class StableGates(ABC):
 
     gates: ClassVar[str]  # their letters, in torch's order
     keeps: ClassVar[str]  # the one that keeps the state
+    kept_by: ClassVar[str]  # its name
     limited: ClassVar[str] = ""  # the one whose b_hh is at most 1
 
     def __post_init__(self) -> None:
         if not 0 <= self.theta < 1:
             raise RangeError("θ", self.theta, "at least 0 and below 1")
         if not 0 < self.forget < 1:
-            raise RangeError("the bound on the forget gate", self.forget, "between 0 and 1")
+            what = f"the bound on the {self.kept_by} gate"
+            raise RangeError(what, self.forget, "between 0 and 1")
         if not 0 <= self.input_bound < math.inf:
             raise RangeError("the input bound B", self.input_bound, "a number ≥ 0")
+        if not self.factor < 1:
+            raise RangeError("θ", self.theta, "smaller: 1 − (1 − θ)(1 − f̄) rounds to 1")
 
     @staticmethod
     @abstractmethod
@@ -61,9 +67,9 @@ class StableGates(ABC):
 
     @property
     def factor(self) -> float:
-        """1 − (1 − θ)(1 − f̄), rounded up: what λ is at most."""
-        with ctx.workprec(_PRECISION):
-            return float_above(1 - (1 - arb(self.theta)) * (1 - arb(self.forget)))
+        """1 − (1 − θ)(1 − f̄), the least float above it: what λ is at most."""
+        with ctx.workprec(_EXACT):
+            return float_above(arb(self.theta) + arb(self.forget) * (1 - arb(self.theta)))
 
     @cached_property
     def radii(self) -> dict[str, float]:
@@ -105,7 +111,7 @@ class StableGates(ABC):
         moved = {name: part.detach().clone() for name, part in weights.items()}
         for name, part in moved.items():
             if part.dtype not in (torch.float32, torch.float64):
-                raise PrecisionError(name, part.dtype)
+                raise PrecisionError(name, part.dtype, "float32 or float64")
             if not bool(torch.isfinite(part).all()):
                 raise NotFiniteError(name)
         moved["weight_hh"] = nearest_rows(moved["weight_hh"], self._rows(moved), certify=certify)
@@ -151,7 +157,8 @@ class StableGates(ABC):
         if length == 0:
             return [u]
         B, exact = self.input_bound / length, u.double()
-        top = exact.abs().amax(1).clamp(min=torch.finfo(torch.float64).tiny)
+        tiny = exact.new_full((len(u), 1), torch.finfo(torch.float64).tiny)
+        top = torch.cat([exact.abs(), tiny], 1).amax(1)
         size = (top * (exact / top[:, None]).norm(dim=1)).clamp(max=torch.finfo(top.dtype).max)
         over = sum((b.double() for b in biases), torch.zeros_like(size)) - self.level
         excess = (B * size + over / length).clamp(min=0)

@@ -20,9 +20,10 @@ from impl.training.stable_gates import N, StableGates
 
 
 class StableGRU(StableGates):
-    """The set for θ, z̄ and B. Raises RangeError unless 0 ≤ θ < 1, 0 < z̄ < 1 and 0 ≤ B < ∞."""
+    """The set for θ, z̄ and B. Raises RangeError unless 0 ≤ θ < 1, 0 < z̄ < 1 and 0 ≤ B < ∞, and for
+    θ and z̄ so near to 1 that the factor rounds to 1."""
 
-    gates, keeps, limited = "rzn", "z", "n"
+    gates, keeps, kept_by, limited = "rzn", "z", "update", "n"
 
     @staticmethod
     def sizes(theta: N, rest: N) -> dict[str, N]:

@@ -30,9 +30,10 @@ class NotAnLSTMError(InputError):
 
 
 class StableLSTM(StableGates):
-    """The set for θ, f̄ and B. Raises RangeError unless 0 ≤ θ < 1, 0 < f̄ < 1 and 0 ≤ B < ∞."""
+    """The set for θ, f̄ and B. Raises RangeError unless 0 ≤ θ < 1, 0 < f̄ < 1 and 0 ≤ B < ∞, and for
+    θ and f̄ so near to 1 that the factor rounds to 1."""
 
-    gates, keeps = "ifzo", "f"
+    gates, keeps, kept_by = "ifzo", "f", "forget"
 
     @staticmethod
     def sizes(theta: N, rest: N) -> dict[str, N]:

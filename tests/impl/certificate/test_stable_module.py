@@ -1,6 +1,7 @@
 """Projections of torch's modules in place: certified afterwards, nearest, and what is refused."""
 
 import math
+from fractions import Fraction
 
 import pytest
 import torch
@@ -114,6 +115,36 @@ def test_nearest_and_non_expansive():
         assert float(ahead) <= 1e-10
         moved, before = flat(nearest) - flat(other), flat(a) - flat(b)
         assert float(moved.norm()) <= float(before.norm()) * (1 + 1e-14)
+
+
+@pytest.mark.parametrize("make", [torch.nn.GRU, torch.nn.LSTM])
+@pytest.mark.parametrize(
+    ("lam", "forget"),
+    [(1e-8, None), (1e-16, None), (1e-300, None), (1e-323, None), (0.95, 0.9499999999),
+     (0.95, math.nextafter(0.95, 0)), (1 - 2.0**-53, None), (0.5, 1e-300), (0.95, None)],
+)  # fmt: skip
+def test_set_at_the_edge_of_the_floats(make, lam, forget):
+    """The factor is at most λ, and θ but for one the largest float that has it so."""
+    found = stable_set(make(1, 2), lam, 1.0, forget)
+    assert 0 <= found.theta < 1
+    assert found.factor <= lam
+    above = math.nextafter(math.nextafter(found.theta, 1), 1)
+    assert above == 1 or _factor(above, found.forget) > Fraction(lam)
+
+
+def _factor(theta, forget):
+    return 1 - (1 - Fraction(theta)) * (1 - Fraction(forget))
+
+
+def test_gates_are_named():
+    """The number that is out of range is named: λ where f̄ follows from it, else the gate."""
+    for module, gate in ((torch.nn.LSTM(1, 2), "forget"), (torch.nn.GRU(1, 2), "update")):
+        with pytest.raises(RangeError, match=f"the {gate} gate"):
+            stable_(module, 0.9, forget=0.9)
+        with pytest.raises(RangeError, match=r"^λ = 5e-324"):
+            stable_(module, 5e-324)
+    with pytest.raises(RangeError, match="the update gate"):
+        StableGRU(0.5, 1.0, 1.0)
 
 
 def test_refused():

@@ -119,6 +119,11 @@ def test_norm(scale: float) -> None:
         assert norms[0] <= 5 * scale * (1 + 4 * UNIT) or scale == 5e-324
 
 
+def test_norm_of_nothing() -> None:
+    """A row without entries has norm 0."""
+    assert outward.norm_up(torch.zeros(2, 0, dtype=torch.float64)).tolist() == [0.0, 0.0]
+
+
 def test_norm_of_mixed_scales() -> None:
     """Entries that scaling makes subnormal still count."""
     x = torch.tensor([1e300, 5e-324], dtype=torch.float64)

@@ -7,7 +7,7 @@ import torch
 from scipy.optimize import minimize
 
 from impl.certificate.certify import certify
-from impl.errors import InputError, NotFiniteError, RangeError
+from impl.errors import NotFiniteError, PrecisionError, RangeError
 from impl.reading.adapters import load_model
 from impl.training.stable_lstm import NotAnLSTMError, StableLSTM, stable_lstm_
 
@@ -177,7 +177,8 @@ def test_refused():
         with pytest.raises(NotAnLSTMError, match="one layer and one direction"):
             stable_lstm_(module, 0.5, 0.6, 1.0)
     for numbers in ((1.0, 0.6, 1.0), (-0.1, 0.6, 1.0), (0.5, 1.0, 1.0), (0.5, 0.0, 1.0),
-                    (0.5, 0.6, math.inf), (math.nan, 0.6, 1.0), (0.5, 0.6, -1.0)):  # fmt: skip
+                    (0.5, 0.6, math.inf), (math.nan, 0.6, 1.0), (0.5, 0.6, -1.0),
+                    (1 - 2.0**-53, 1 - 2.0**-53, 1.0)):  # fmt: skip
         with pytest.raises(RangeError):
             StableLSTM(*numbers)
     with pytest.raises(RangeError, match="where there are no biases"):
@@ -186,8 +187,17 @@ def test_refused():
     broken["bias_hh"][0] = math.nan
     with pytest.raises(NotFiniteError, match="bias_hh"):
         StableLSTM(0.5, 0.6, 1.0).project(broken)
-    with pytest.raises(InputError):
+    with pytest.raises(PrecisionError, match="float32 or float64"):
         StableLSTM(0.5, 0.6, 1.0).project(draw(dtype=torch.bfloat16))
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_without_inputs(bias):
+    """A cell that is fed nothing is projected as well."""
+    stable = StableLSTM(0.5, 0.7, 1.0)
+    weights = draw(d=0, size=5.0, bias=bias)
+    assert not stable.contains(weights)
+    assert stable.contains(stable.certified(weights))
 
 
 def test_without_biases():
