@@ -1,7 +1,11 @@
 """Sets of inputs: what is bounded over them is; and their certificates are proved anew."""
 
+import copy
+import dataclasses
 import json
 import math
+import pickle
+import warnings
 
 import pytest
 import torch
@@ -74,6 +78,29 @@ def test_a_set_is_a_number_that_holds_it():
     assert (float(table), table.to_json()["rows"]) == (2.0, 2)
     assert table.holds((1.0, 0.0))
     assert not table.holds((0.5, 1.0))
+
+
+def test_a_set_is_its_own():
+    """The tensors that it was made of may change, it does not."""
+    low, high = torch.zeros(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64)
+    box = input_box(low, high)
+    low -= 5
+    high += 5
+    assert (box.low.tolist(), box.high.tolist()) == ([0.0, 0.0], [1.0, 1.0])
+
+
+@pytest.mark.parametrize("given", [input_box(-1.0, 2.0, 3), input_rows(drawn(4, 3))])
+def test_copies(given: InputSet):
+    """Of a set, and of a certificate that holds one, copies say what it says."""
+    for other in (
+        copy.copy(given),
+        copy.deepcopy(given),
+        pickle.loads(pickle.dumps(given)),
+        dataclasses.asdict(certify(rnn(), given, (0.1,), "spectral"))["inputs"],
+    ):
+        assert isinstance(other, InputSet)
+        assert (float(other), other.to_json()) == (float(given), given.to_json())
+        assert other.rows is given.rows is None or torch.equal(other.rows, given.rows)
 
 
 @pytest.mark.parametrize("kind", [torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU])
@@ -163,6 +190,14 @@ def test_forged_boxes(tmp_path):
         (lambda: input_box(1.0, 0.0), "a box's lower end = 1.0"),
         (lambda: input_box([0.0], [1.0, 2.0]), "has shape"),
         (lambda: input_box(math.nan, 1.0), "NaN"),
+        (lambda: input_box("a", 1.0), "an end of the box of inputs is no real number"),
+        (lambda: input_box(0.0, [1.0, None]), "an end of the box of inputs is no real number"),
+        (lambda: input_box([[0.0], [0.0, 1.0]], 1.0), "an end of the box of inputs is no real"),
+        (lambda: input_box(0.0, 10**400), "an end of the box of inputs is no real number"),
+        (lambda: input_box(0.0, 1j), "an end of the box of inputs is no real number"),
+        (lambda: input_box(torch.ones(1) * 1j, 1.0), "an end of the box of inputs is no real"),
+        (lambda: input_rows([[1.0, 2.0]]), "rows of a table have to be a tensor of real numbers"),
+        (lambda: input_rows(torch.ones(2, 1) * 1j), "rows of a table have to be a tensor of real"),
         (lambda: input_rows(torch.ones(3)), "has shape"),
         (lambda: input_rows(torch.full((1, 1), math.inf)), "NaN"),
         (lambda: input_around(1.0, (torch.zeros(1), torch.ones(1)), -1.0), "the margin"),
@@ -170,7 +205,9 @@ def test_forged_boxes(tmp_path):
     ],
 )
 def test_what_is_no_set(make, message: str):
-    """One line each."""
-    with pytest.raises(InputError, match=message) as caught:
-        make()
+    """One line each, and nothing is warned of instead."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(InputError, match=message) as caught:
+            make()
     assert "\n" not in str(caught.value)
