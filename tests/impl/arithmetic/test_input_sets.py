@@ -9,12 +9,13 @@ import warnings
 
 import pytest
 import torch
-from flint import fmpq
+from flint import arb, fmpq
 from safetensors.torch import load_file, save_file
 
 from impl.arithmetic.inputs.given import through
 from impl.arithmetic.inputs.sets import InputSet, input_around, input_box, input_rows
 from impl.certificate.certify import certify
+from impl.checker.ball_activations import BALL_ACTIVATIONS
 from impl.checker.truncated import check_truncated
 from impl.convert.truncate import _seal, save_truncated, truncate, unrolled
 from impl.errors import InputError
@@ -152,6 +153,26 @@ def test_a_box_is_proved_anew(tmp_path, norm: str, cell: str):
     module = unrolled(load_model(weights, cell), k)
     save_truncated(module, told.to_json(), tmp_path / "t.safetensors")
     assert all(found.holds for found in check_truncated(tmp_path / "t.safetensors")[1])
+
+
+@pytest.mark.parametrize("ends", [(3.0, 3.5), (3.0, 3.000001), (1.5, 1.75), (-1.5, 0.25)])
+def test_a_box_of_a_sine_is_proved_anew(tmp_path, ends: tuple[float, float]):
+    """Where the sine falls, where it is flat, and where it turns."""
+    weights = {"weight_hh": torch.tensor([[0.3]]), "weight_ih": torch.tensor([[1.0]])}
+    module, told = truncate(weights, 1e-2, input_box(*ends, 1), cell="rnn-sin")
+    save_truncated(module, told, tmp_path / "t.safetensors")
+    assert all(found.holds for found in check_truncated(tmp_path / "t.safetensors")[1])
+
+
+def test_where_activations_turn():
+    """A sine at odd multiples of π/2, of both signs; where balls do not tell, it may turn."""
+    sine = BALL_ACTIVATIONS["rnn-sin"]
+    still = [(3.0, 3.5), (-1.5, 1.5), (-2.0, -1.6), (1.6, 4.7), (2.0, 2.0)]
+    turning = [(1.5, 1.6), (-1.6, -1.5), (1.6, 4.8), (0.0, 100.0), (1e300, 1e300)]
+    assert all(sine.monotone(arb(a), arb(b)) for a, b in still)
+    assert not any(sine.monotone(arb(a), arb(b)) for a, b in turning)
+    assert BALL_ACTIVATIONS["rnn-tanh"].monotone(arb(-9), arb(9))
+    assert not BALL_ACTIVATIONS["rnn-gelu"].monotone(arb(1), arb(2))
 
 
 def test_forged_boxes(tmp_path):
