@@ -189,6 +189,7 @@ def test_forged_boxes(tmp_path):
     """A box that is wider than what was certified falls; one that is none is not read."""
     weights = {name: 0.3 * part.detach() for name, part in rnn().state_dict().items()}
     module, told = truncate(weights, 1e-3, input_box(0.5, 0.75, 3), cell="rnn-tanh")
+    assert told["information"]["inputs"] == "[0.5, 0.75], each of 3 channels"
     path = tmp_path / "t.safetensors"
 
     def forged(**change) -> set[str]:
@@ -204,12 +205,14 @@ def test_forged_boxes(tmp_path):
 
     assert forged() == set()
     assert "drive" in forged(high=[2.0, 2.0, 2.0])
+    assert "drive" in forged(low=[-7.0, 0.0, 0.75], high=[-0.75, 0.0, 0.75])
     for wrong in (
         {"low": [1.0, 1.0, 1.0]},
         {"high": [1.0]},
         {"set": "rows"},
-        {"what": 1},
-        {"x": 1},
+        {"what": "[0, 1]"},
+        {"rows": None},
+        {"low": [5.0, 0.0, 0.0], "high": [6.0, 0.0, 0.0]},  # beyond ‖x‖₂ ≤ B
     ):
         with pytest.raises(InputError, match="holds no readable certificate"):
             forged(**wrong)
