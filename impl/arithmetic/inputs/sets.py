@@ -115,7 +115,7 @@ def input_box(low: Ends, high: Ends, d: int | None = None) -> InputSet:
 def input_rows(table: Tensor, what: str = "the rows of a table") -> InputSet:
     """The rows of a table (m, d), of an embedding say. Raises NotFiniteError, ShapeError, and
     InputError for what is no tensor of real numbers."""
-    if not isinstance(table, Tensor) or table.is_complex():
+    if not _real(table):
         raise InputError(f"{what} have to be a tensor of real numbers; make it with torch.tensor")
     E = table.detach().to(torch.float64)
     if E.ndim != 2 or not E.numel():
@@ -135,6 +135,10 @@ def input_around(
     low, high = -add_up(-ends[0], margin), add_up(ends[1], margin)
     near = f" and all within {margin:g} of it" if margin else ""
     return InputSet(float(add_up(largest, margin)), low, high, f"the box around {what}{near}")
+
+
+def _real(table: object) -> bool:
+    return isinstance(table, Tensor) and not table.is_complex()
 
 
 def _own(end: Ends) -> Tensor:
