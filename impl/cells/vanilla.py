@@ -5,7 +5,7 @@ Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from flint import arb, ctx
@@ -92,8 +92,13 @@ class VanillaAnalysis(Analysis):
     def training(
         self, epsilons: Sequence[float], task: Task, norm: StateNorm
     ) -> TrainingCertificate | None:
-        """Gradients, smoothness and, for a run, the window; see `impl.training.certificate`."""
-        return certify_training(self.model, self.parts.B, epsilons, task, self.states(norm))
+        """Gradients, smoothness and, for a run, the window, under ‖x‖₂ ≤ B also where more is known
+        of the inputs; see `impl.training.certificate`."""
+        ball = self
+        if self.parts.first is not None and task.target is None:
+            ball = replace(self, parts=replace(self.parts, first=None))
+            norm = ball.norm(norm.name)
+        return certify_training(self.model, self.parts.B, epsilons, task, ball.states(norm))
 
 
 def parts_of(model: LoadedModel[RNN], input_bound: float) -> Parts:

@@ -51,9 +51,9 @@ class Certificate:
     refused: why the box that the cell states is not proved; nothing is certified on it. tensors:
     the full names in the source of what was read as the `cell`, by role. ignored, unread: those
     that the caller said to leave out of it, and those of tensors elsewhere (`LoadedModel`). inputs:
-    the set of all inputs, None for the ball ‖x‖₂ ≤ B; what is said of training and of rounding is
-    said of the ball that holds the set. readout: the linear map that ε is about, with its bound on
-    ‖C‖₂; None for h itself. advising: seeks the `advice`.
+    the set of all inputs, None for the ball ‖x‖₂ ≤ B; what is said of training alone is said of the
+    ball that holds the set. readout: the linear map that ε is about, with its bound on ‖C‖₂; None
+    for h itself. advising: seeks the `advice`.
     """
 
     model: str

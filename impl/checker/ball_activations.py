@@ -44,7 +44,7 @@ class BallActivation:
     """ρ in balls, and balls that hold inf ρ′, sup |ρ′| and sup |ρ| (infinite if there is none).
 
     The float64 function is taken to be off by at most min(cap, rate |z|) + floor, per unit; see
-    `impl.arithmetic.activation`.
+    `impl.arithmetic.activation`. turns: (a, p), where ρ turns at a + pℤ and nowhere else.
     """
 
     function: Callable[[arb], arb]
@@ -54,6 +54,15 @@ class BallActivation:
     cap: float = math.inf
     rate: float = _FOUR
     floor: float = _TINY
+    turns: tuple[arb, arb] | None = None
+
+    def monotone(self, low: arb, high: arb) -> bool:
+        """Whether ρ is sure not to turn between the two."""
+        if self.turns is None:
+            return bool(self.least >= 0)
+        first, period = self.turns
+        at, end = (((z - first) / period).floor().unique_fmpz() for z in (low, high))
+        return at is not None and at == end
 
 
 def _table() -> dict[str, BallActivation]:
@@ -74,7 +83,9 @@ def _table() -> dict[str, BallActivation]:
         "rnn-silu": BallActivation(lambda z: z * sigmoid(z), 1 - steep_silu, steep_silu, none),
         "rnn-elu": BallActivation(lambda z: relu(z) + (-relu(-z)).expm1(), zero, one, none, _FOUR),
         "rnn-erf": BallActivation(lambda z: z.erf(), zero, 2 / root_pi, one, _FOUR),
-        "rnn-sin": BallActivation(lambda z: z.sin(), -one, one, one, _FOUR),
+        "rnn-sin": BallActivation(
+            lambda z: z.sin(), -one, one, one, _FOUR, turns=(arb.pi() / 2, arb.pi())
+        ),
         "rnn-arctan": BallActivation(lambda z: z.atan(), zero, one, arb.pi() / 2, 2 * _FOUR),
     }
 

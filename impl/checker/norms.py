@@ -218,8 +218,8 @@ def units(cell: Cell) -> list[arb]:
 
 
 def first_steps(cell: Cell, b: list[arb], ends: tuple[list[float], list[float]]) -> list[arb]:
-    """sup |ρ(U_i x + b_i)| over a box and ‖x‖₂ ≤ B: at the ends where ρ increases, else by its
-    slope from the middle."""
+    """sup |ρ(U_i x + b_i)| over a box and ‖x‖₂ ≤ B: at the ends where ρ does not turn in between,
+    else by its slope from the middle."""
     box = [(exact(low), exact(high)) for low, high in zip(*ends, strict=True)]
     found = []
     for row, bias in zip(cell.U, b, strict=True):
@@ -227,7 +227,7 @@ def first_steps(cell: Cell, b: list[arb], ends: tuple[list[float], list[float]])
         pairs = [(u * low, u * high) for u, (low, high) in zip(row, box, strict=True)]
         low = bias + arb(sum(map(min, pairs), fmpq(0))).max(-reach)
         high = bias + arb(sum(map(max, pairs), fmpq(0))).min(reach)
-        if cell.rho.least >= 0:
+        if cell.rho.monotone(low, high):
             size = abs(cell.rho.function(low)).max(abs(cell.rho.function(high)))
         else:
             size = abs(cell.rho.function((low + high) / 2)) + cell.slope * (high - low) / 2

@@ -8,22 +8,25 @@ is worth keeping all the same stands apart, as information. Free of torch.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 SCHEMA = "rnnbounds/truncated-certificate/1"
 WHOLE = "rnnbounds/certificate/1"
-INFORMATION = ("model", "tensors", "ignored", "unread")
+NAMES = ("model", "tensors", "ignored", "unread")
+INFORMATION = (*NAMES, "inputs")  # of these the words, of what the record states the ends
 CONSTANTS = (
     "L_rho", "M_rho", "W_norm", "U_norm", "L_x", "B_x", "S_0", "B_h", "drive", "radius",
     "equivalence", "reach", "steps", "gain",
 )  # fmt: skip
 
 _TEXTS = ("cell", "dtype", "sha256", "norm", "verdict")
-_KEPT = (*_TEXTS, "lambda", "input_bound", "inputs", "weights")
+_KEPT = (*_TEXTS, "lambda", "input_bound", "weights")
+_BOX = ("set", "low", "high")
 _OF_TRAINING = (
     "L_w", "beta_hh", "beta_wh", "beta_ww", "L_p", "beta_p", "G_0", "G_1", "gamma", "beta"
 )  # fmt: skip
-_KEYS = {"schema", *_KEPT, "shape", "constants", "truncation", "rounding", "information"}
+_KEYS = {"schema", *_KEPT, "inputs", "shape", "constants", "truncation", "rounding", "information"}
 
 
 class RecordError(ValueError):
@@ -38,9 +41,11 @@ def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
     if certificate.get("schema") != WHOLE:
         return dict(certificate)
     constants, rounding = certificate["constants"], certificate["rounding"]
+    box = certificate["inputs"]
     return {
         "schema": SCHEMA,
         **{key: certificate[key] for key in _KEPT},
+        "inputs": None if box is None else {key: box[key] for key in _BOX},
         "shape": {key: certificate["shape"][key] for key in ("n", "d")},
         "constants": {key: constants[key] for key in constants if key not in _OF_TRAINING},
         "truncation": [
@@ -49,7 +54,8 @@ def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
             if entry["k"] is not None
         ],
         "rounding": {key: rounding[key] for key in ("dtype", "state")},
-        "information": {key: certificate[key] for key in INFORMATION if key in certificate},
+        "information": {key: certificate[key] for key in NAMES if key in certificate}
+        | ({} if box is None else {"inputs": box["what"]}),
     }
 
 
@@ -109,7 +115,7 @@ def record(told: Any) -> Record:
         norm=told["norm"],
         lam=number(told["lambda"]),
         input_bound=number(told["input_bound"]),
-        inputs=_inputs(told["inputs"], told["shape"]["d"]),
+        inputs=_inputs(told["inputs"], told["shape"]["d"], number(told["input_bound"])),
         weights=weights,
         constants={name: _known(value) for name, value in told["constants"].items()},
         windows=windows_of(told["truncation"]),
@@ -144,13 +150,16 @@ def whole(value: object) -> int:
     raise RecordError("no integer ≥ 0")
 
 
-def ends(told: Mapping[str, Any], d: object) -> tuple[list[float], list[float]]:
-    """`low` and `high` of a box of d channels; raises RecordError."""
+def ends(told: Mapping[str, Any], d: object, bound: float) -> tuple[list[float], list[float]]:
+    """`low` and `high` of a box of d channels that meets ‖x‖₂ ≤ B; raises RecordError."""
     if not all(type(told[end]) is list and len(told[end]) == d for end in ("low", "high")):
         raise RecordError("a box of other channels")
     low, high = ([signed(value) for value in told[end]] for end in ("low", "high"))
     if any(a > b for a, b in zip(low, high, strict=True)):
         raise RecordError("a box with nothing in it")
+    nearest = (Fraction(max(a, -b, 0.0)) for a, b in zip(low, high, strict=True))
+    if sum(x**2 for x in nearest) > Fraction(bound) ** 2:
+        raise RecordError("a box of which the ball holds nothing")
     return low, high
 
 
@@ -170,11 +179,11 @@ def _known(value: object) -> float:
     return math.inf if value is None else number(value)
 
 
-def _inputs(told: Any, d: object) -> tuple[list[float], list[float]] | None:
+def _inputs(told: Any, d: object, bound: float) -> tuple[list[float], list[float]] | None:
     """The ends of a box; rows are not kept in a file."""
     if told is None:
         return None
-    require_keys(told, {"set", "what", "low", "high", "rows"})
-    if told["set"] != "box" or told["rows"] is not None or type(told["what"]) is not str:
+    require_keys(told, set(_BOX))
+    if told["set"] != "box":
         raise RecordError("inputs that are no box")
-    return ends(told, d)
+    return ends(told, d, bound)

@@ -34,8 +34,9 @@ class Task:
     """The training that is asked about: N = `steps` of sizes α/t, both or none of them given.
 
     `loss` is one of `LOSSES`; `readout` is c ≥ ‖C‖₂; `target` is Y ≥ ‖y‖₂ of the squared loss, by
-    default c B_h, which bounds every output of the model; `length` T is that of the longest
-    sequence, where a window of T is the full model. Raises an InputError for what makes no sense.
+    default c B_h, which bounds every output of the model under ‖x‖₂ ≤ B; `length` T is
+    that of the longest sequence, where a window of T is the full model. Raises an InputError for
+    what makes no sense.
     """
 
     steps: int | None = None
@@ -113,7 +114,7 @@ def certify_training(
 ) -> TrainingCertificate:
     """Certify gradients, smoothness and, for a run, the window for each ε; see `Task`.
 
-    `states` is the B_h of the target's default.
+    `states` is the B_h of the target's default, of all inputs ‖x‖₂ ≤ B.
     """
     target = float(mul_up(task.readout, states)) if task.target is None else task.target
     constants = training_constants(model, input_bound, _worst(task, target, model.n))

@@ -17,6 +17,8 @@ from impl.errors import InputError, shown
 from rnnbounds.commands.options import As
 from rnnbounds.shell.output import Format, echo, print_json, print_table
 
+_SHOWN = 4  # sides of a box
+
 
 class CellError(InputError):
     """A cell of no source."""
@@ -75,7 +77,7 @@ def check_file(
     shape = certificate["shape"]
     echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
     box = certificate.get("inputs")
-    among = "" if box is None else f"x_t in {shown(box['what'])}, "
+    among = "" if box is None else f"x_t in {_sides(box)}, "
     echo(
         f"of {certificate['cell']}, n = {shape['n']}, d = {shape['d']}, {certificate['dtype']}, "
         f"for every {among}‖x_t‖₂ ≤ {certificate['input_bound']:g}"
@@ -111,6 +113,14 @@ def check_witnesses(
     echo(f"of {shown(document['cell'])}, {shown(document['dtype'])}, for every ‖x_t‖₂ ≤ {bound:g}")
     _print_findings(findings)
     return int(not holds)
+
+
+def _sides(box: dict[str, list[float]]) -> str:
+    """The ends that are proved, of the first few channels."""
+    ends = zip(box["low"], box["high"], strict=True)
+    sides = [f"[{float(low)!r}, {float(high)!r}]" for low, high in ends]
+    more = f" × …, {len(sides)} channels" if len(sides) > _SHOWN else ""
+    return " × ".join(sides[:_SHOWN]) + more
 
 
 def _found(file: Path, holds: bool, findings: Sequence[Finding]) -> dict[str, Any]:

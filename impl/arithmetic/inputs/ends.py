@@ -1,5 +1,6 @@
 """The ends of sets of inputs, where linear functions are largest: for whoever seeks the worst."""
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -80,9 +81,12 @@ class Box(Ball):
         """The corner towards g, or as far on the way there from the least as the ball allows."""
         g = g.nan_to_num(0.0, 0.0, 0.0)
         rest = self.rest(g.shape[-1])
-        way = torch.where(g > 0, self.high, torch.where(g < 0, self.low, rest)) - rest
-        a, b = way.square().sum(-1), (way * rest).sum(-1)
-        c = rest.square().sum() - (self.B * _INWARD) ** 2
+        low, high = (end.clamp(-self.B, self.B) for end in (self.low, self.high))
+        way = torch.where(g > 0, high, torch.where(g < 0, low, rest)) - rest
+        unit = math.ldexp(1.0, min(math.frexp(self.B)[1], 1023))  # so that squares are numbers
+        aim, origin = way / unit, rest / unit
+        a, b = aim.square().sum(-1), (aim * origin).sum(-1)
+        c = origin.square().sum() - (min(self.B, _LARGEST) / unit * _INWARD) ** 2
         root = (b * b - a * c).clamp(min=0.0).sqrt()
         share = torch.where(a > 0, (root - b) / a, 1.0).clamp(0.0, 1.0)
         x = (rest + share[..., None] * way).clamp(self.low, self.high)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Self
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -37,6 +38,9 @@ class InputSet(float):
         made = super().__new__(cls, B)
         made.low, made.high, made.what, made.rows = low, high, what, rows
         return made
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return float(self), self.low, self.high, self.what, self.rows
 
     def __eq__(self, other: object) -> bool:
         """Two sets in balls of one radius are two."""
@@ -86,11 +90,12 @@ class InputSet(float):
 def input_box(low: Ends, high: Ends, d: int | None = None) -> InputSet:
     """low ≤ x ≤ high, channel by channel; d for one number that is meant for all of them.
 
-    Raises NotFiniteError, ShapeError, and RangeError where low > high.
+    Raises NotFiniteError, ShapeError, InputError for what are no real numbers, and RangeError
+    where low > high.
     """
-    ends = [torch.as_tensor(end, dtype=torch.float64).reshape(-1) for end in (low, high)]
+    ends = [_own(end).reshape(-1) for end in (low, high)]
     if d is not None:
-        ends = [end.expand(d) if len(end) == 1 else end for end in ends]
+        ends = [end.repeat(d) if len(end) == 1 else end for end in ends]
     least, most = ends
     if least.shape != most.shape or not len(least):
         raise ShapeError("the box of inputs", "two ends of one length", most)
@@ -108,7 +113,10 @@ def input_box(low: Ends, high: Ends, d: int | None = None) -> InputSet:
 
 
 def input_rows(table: Tensor, what: str = "the rows of a table") -> InputSet:
-    """The rows of a table (m, d), of an embedding say. Raises NotFiniteError, ShapeError."""
+    """The rows of a table (m, d), of an embedding say. Raises NotFiniteError, ShapeError, and
+    InputError for what is no tensor of real numbers."""
+    if not _real(table):
+        raise InputError(f"{what} have to be a tensor of real numbers; make it with torch.tensor")
     E = table.detach().to(torch.float64)
     if E.ndim != 2 or not E.numel():
         raise ShapeError(what, "(rows, d)", table)
@@ -127,3 +135,17 @@ def input_around(
     low, high = -add_up(-ends[0], margin), add_up(ends[1], margin)
     near = f" and all within {margin:g} of it" if margin else ""
     return InputSet(float(add_up(largest, margin)), low, high, f"the box around {what}{near}")
+
+
+def _real(table: object) -> bool:
+    return isinstance(table, Tensor) and not table.is_complex()
+
+
+def _own(end: Ends) -> Tensor:
+    """The numbers of an end, which whoever gave them cannot change."""
+    try:
+        if not (end.is_complex() if isinstance(end, Tensor) else np.iscomplexobj(end)):
+            return torch.as_tensor(end, dtype=torch.float64).detach().clone()
+    except (OverflowError, RuntimeError, TypeError, ValueError):
+        pass
+    raise InputError("an end of the box of inputs is no real number; give a number a channel")

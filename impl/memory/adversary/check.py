@@ -120,7 +120,7 @@ def _set(told: dict[str, Any], d: int) -> Inputs:
         whole(given["rows"])
     if given["set"] != ("box" if given["rows"] is None else "rows"):
         raise RecordError("inputs of another kind")
-    low, high = (torch.tensor(end, dtype=torch.float64) for end in ends(given, d))
+    low, high = (torch.tensor(end, dtype=torch.float64) for end in ends(given, d, bound))
     return Box(bound, low, high)
 
 

@@ -1,16 +1,21 @@
 """Sets of inputs: what is bounded over them is; and their certificates are proved anew."""
 
+import copy
+import dataclasses
 import json
 import math
+import pickle
+import warnings
 
 import pytest
 import torch
-from flint import fmpq
+from flint import arb, fmpq
 from safetensors.torch import load_file, save_file
 
 from impl.arithmetic.inputs.given import through
 from impl.arithmetic.inputs.sets import InputSet, input_around, input_box, input_rows
 from impl.certificate.certify import certify
+from impl.checker.ball_activations import BALL_ACTIVATIONS
 from impl.checker.truncated import check_truncated
 from impl.convert.truncate import _seal, save_truncated, truncate, unrolled
 from impl.errors import InputError
@@ -76,6 +81,29 @@ def test_a_set_is_a_number_that_holds_it():
     assert not table.holds((0.5, 1.0))
 
 
+def test_a_set_is_its_own():
+    """The tensors that it was made of may change, it does not."""
+    low, high = torch.zeros(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64)
+    box = input_box(low, high)
+    low -= 5
+    high += 5
+    assert (box.low.tolist(), box.high.tolist()) == ([0.0, 0.0], [1.0, 1.0])
+
+
+@pytest.mark.parametrize("given", [input_box(-1.0, 2.0, 3), input_rows(drawn(4, 3))])
+def test_copies(given: InputSet):
+    """Of a set, and of a certificate that holds one, copies say what it says."""
+    for other in (
+        copy.copy(given),
+        copy.deepcopy(given),
+        pickle.loads(pickle.dumps(given)),
+        dataclasses.asdict(certify(rnn(), given, (0.1,), "spectral"))["inputs"],
+    ):
+        assert isinstance(other, InputSet)
+        assert (float(other), other.to_json()) == (float(given), given.to_json())
+        assert other.rows is given.rows is None or torch.equal(other.rows, given.rows)
+
+
 @pytest.mark.parametrize("kind", [torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU])
 def test_less_is_said_of_more(kind: type[torch.nn.RNNBase]):
     """A set is certified no worse than its box, and that no worse than its ball; the certificate
@@ -97,6 +125,16 @@ def test_less_is_said_of_more(kind: type[torch.nn.RNNBase]):
         9,
     )
     assert told[2].speaks_of.startswith("every x_t in the rows of embed.weight, ‖x_t‖₂ ≤ ")
+
+
+@pytest.mark.parametrize("norm", ["spectral", "infinity", "iterated"])
+def test_training_speaks_of_the_ball(norm: str):
+    """All of it, the default of its target too; the bound on rounding is that of the set."""
+    box = input_box(0.0, 0.25, 3)
+    ball, told = (certify(rnn(scale=0.25), B, (0.1,), norm) for B in (float(box), box))
+    assert told.constants["B_h"] < ball.constants["B_h"]
+    assert told.training.to_json() == ball.training.to_json()
+    assert told.rounding < ball.rounding
 
 
 def test_a_witness_is_of_the_set():
@@ -127,10 +165,31 @@ def test_a_box_is_proved_anew(tmp_path, norm: str, cell: str):
     assert all(found.holds for found in check_truncated(tmp_path / "t.safetensors")[1])
 
 
+@pytest.mark.parametrize("ends", [(3.0, 3.5), (3.0, 3.000001), (1.5, 1.75), (-1.5, 0.25)])
+def test_a_box_of_a_sine_is_proved_anew(tmp_path, ends: tuple[float, float]):
+    """Where the sine falls, where it is flat, and where it turns."""
+    weights = {"weight_hh": torch.tensor([[0.3]]), "weight_ih": torch.tensor([[1.0]])}
+    module, told = truncate(weights, 1e-2, input_box(*ends, 1), cell="rnn-sin")
+    save_truncated(module, told, tmp_path / "t.safetensors")
+    assert all(found.holds for found in check_truncated(tmp_path / "t.safetensors")[1])
+
+
+def test_where_activations_turn():
+    """A sine at odd multiples of π/2, of both signs; where balls do not tell, it may turn."""
+    sine = BALL_ACTIVATIONS["rnn-sin"]
+    still = [(3.0, 3.5), (-1.5, 1.5), (-2.0, -1.6), (1.6, 4.7), (2.0, 2.0)]
+    turning = [(1.5, 1.6), (-1.6, -1.5), (1.6, 4.8), (0.0, 100.0), (1e300, 1e300)]
+    assert all(sine.monotone(arb(a), arb(b)) for a, b in still)
+    assert not any(sine.monotone(arb(a), arb(b)) for a, b in turning)
+    assert BALL_ACTIVATIONS["rnn-tanh"].monotone(arb(-9), arb(9))
+    assert not BALL_ACTIVATIONS["rnn-gelu"].monotone(arb(1), arb(2))
+
+
 def test_forged_boxes(tmp_path):
     """A box that is wider than what was certified falls; one that is none is not read."""
     weights = {name: 0.3 * part.detach() for name, part in rnn().state_dict().items()}
     module, told = truncate(weights, 1e-3, input_box(0.5, 0.75, 3), cell="rnn-tanh")
+    assert told["information"]["inputs"] == "[0.5, 0.75], each of 3 channels"
     path = tmp_path / "t.safetensors"
 
     def forged(**change) -> set[str]:
@@ -146,12 +205,14 @@ def test_forged_boxes(tmp_path):
 
     assert forged() == set()
     assert "drive" in forged(high=[2.0, 2.0, 2.0])
+    assert "drive" in forged(low=[-7.0, 0.0, 0.75], high=[-0.75, 0.0, 0.75])
     for wrong in (
         {"low": [1.0, 1.0, 1.0]},
         {"high": [1.0]},
         {"set": "rows"},
-        {"what": 1},
-        {"x": 1},
+        {"what": "[0, 1]"},
+        {"rows": None},
+        {"low": [5.0, 0.0, 0.0], "high": [6.0, 0.0, 0.0]},  # beyond ‖x‖₂ ≤ B
     ):
         with pytest.raises(InputError, match="holds no readable certificate"):
             forged(**wrong)
@@ -163,6 +224,14 @@ def test_forged_boxes(tmp_path):
         (lambda: input_box(1.0, 0.0), "a box's lower end = 1.0"),
         (lambda: input_box([0.0], [1.0, 2.0]), "has shape"),
         (lambda: input_box(math.nan, 1.0), "NaN"),
+        (lambda: input_box("a", 1.0), "an end of the box of inputs is no real number"),
+        (lambda: input_box(0.0, [1.0, None]), "an end of the box of inputs is no real number"),
+        (lambda: input_box([[0.0], [0.0, 1.0]], 1.0), "an end of the box of inputs is no real"),
+        (lambda: input_box(0.0, 10**400), "an end of the box of inputs is no real number"),
+        (lambda: input_box(0.0, 1j), "an end of the box of inputs is no real number"),
+        (lambda: input_box(torch.ones(1) * 1j, 1.0), "an end of the box of inputs is no real"),
+        (lambda: input_rows([[1.0, 2.0]]), "rows of a table have to be a tensor of real numbers"),
+        (lambda: input_rows(torch.ones(2, 1) * 1j), "rows of a table have to be a tensor of real"),
         (lambda: input_rows(torch.ones(3)), "has shape"),
         (lambda: input_rows(torch.full((1, 1), math.inf)), "NaN"),
         (lambda: input_around(1.0, (torch.zeros(1), torch.ones(1)), -1.0), "the margin"),
@@ -170,7 +239,9 @@ def test_forged_boxes(tmp_path):
     ],
 )
 def test_what_is_no_set(make, message: str):
-    """One line each."""
-    with pytest.raises(InputError, match=message) as caught:
-        make()
+    """One line each, and nothing is warned of instead."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(InputError, match=message) as caught:
+            make()
     assert "\n" not in str(caught.value)

@@ -157,6 +157,19 @@ SETS = {
     "rows": input_rows(doubles([[1.0, 0.0], [0.0, -1.0], [0.25, 0.25]])),
     "ball and box": InputSet(1.0, doubles([-1.0, 0.5]), doubles([1.0, 1.0]), "a part of a box"),
 }
+FAR = [(-1e200, 1e200), (1e200, 2e200), (-1e308, 1e308), (1e-200, 2e-200), (0.0, 5e-324)]
+
+
+@pytest.mark.parametrize("ends", FAR)
+def test_ends_of_boxes_of_every_scale(ends):
+    """Where squares are no numbers any more, what is furthest is of the set, and on its side."""
+    given = input_box(*ends, 1)
+    inputs, g = inputs_of(given), doubles([[1.0], [-1.0], [0.0]])
+    found = inputs.furthest(g)
+    assert inputs.holds(found)
+    assert given.holds(found[0].tolist())
+    assert (found[0] - found[1]).item() > 0 or ends[0] > 1e150  # beyond which none is sought
+    assert certify(torch.nn.GRU(1, 2), given, 0.1).verdict != "refuted"
 
 
 @pytest.mark.parametrize("what", SETS)

@@ -39,10 +39,26 @@ def test_a_truncated_model_states_its_inputs(call, model, tmp_path):
     short = tmp_path / "short.safetensors"
     asked = ("--cell", "rnn-tanh", *ROWS[0], "--eps", "0.1", "--out", short)
     record = call("truncate", model, *asked, "--format", "json").json
-    assert record["inputs"]["what"] == "the box around the rows of embed.weight"
+    assert record["information"]["inputs"] == "the box around the rows of embed.weight"
     checked = call("check", short)
     assert checked.code == 0
-    assert "for every x_t in the box around the rows of embed.weight, ‖x_t‖₂ ≤ " in checked.out
+    ends = zip(record["inputs"]["low"], record["inputs"]["high"], strict=True)
+    sides = " × ".join(f"[{a!r}, {b!r}]" for a, b in ends)
+    assert f"for every x_t in {sides}, ‖x_t‖₂ ≤ " in checked.out
+    told = 'information, not checked: inputs: "the box around the rows of embed.weight"'
+    assert told in checked.out
+
+
+def test_many_channels(call, tmp_path):
+    """The first few of a box are shown as they were proved, and all are counted."""
+    held = {name: part * 0.25 for name, part in torch.nn.RNN(6, 2).state_dict().items()}
+    save_file(held, tmp_path / "m.safetensors")
+    asked = ("--cell", "rnn-tanh", "--inputs=-1:0.1", "--eps", "0.1", "--out", tmp_path / "s")
+    assert call("truncate", tmp_path / "m.safetensors", *asked).code == 0
+    sides = " × ".join(["[-1.0, 0.1]"] * 4)
+    assert (
+        f"for every x_t in {sides} × …, 6 channels, ‖x_t‖₂ ≤ " in call("check", tmp_path / "s").out
+    )
 
 
 @pytest.mark.parametrize(
