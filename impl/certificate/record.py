@@ -23,7 +23,8 @@ Verdict = Literal["certified", "refuted", "undecided"]
 class Certificate:
     """What is certified about one model; see `to_json` for the record that is written.
 
-    verdict: `certified` (λ < 1 in `norm`, on ℝⁿ or on the invariant box of a gated cell), `refuted`
+    verdict: `certified` (λ < 1 in `norm`, on ℝⁿ or on the invariant box of a gated cell, with a
+    finite bound on the states, so that there is a k for every ε), `refuted`
     (a `witness` shows that no norm makes the cell a contraction), or `undecided` (no norm tried
     certifies it, which says nothing). lam: the factor in `norm`, which is the best one found unless
     certified. windows: pairs (ε, k), ε in the Euclidean norm of the output h; k None where nothing
@@ -97,6 +98,11 @@ class Certificate:
             return (
                 f"{what} may round to 1 in {self.dtype}, or overflow, so that the model as run may "
                 f"never forget"
+            )
+        if self.lam < 1:
+            return (
+                f"λ < 1 in the {self.norm} norm, but no finite bound on its states is known, as "
+                f"one on a step is infinite, and so no k"
             )
         if self.states.endswith(BOXLESS):
             return (
