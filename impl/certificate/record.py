@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 from impl.arithmetic.inputs.sets import InputSet
@@ -78,6 +78,10 @@ class Certificate:
         """What to do next about a model that no norm certifies and nothing refutes, None for
         others; sought when it is first asked for."""
         return self.advising()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled or copied: the advice itself in place of what seeks it."""
+        return {**vars(self), "advising": partial(_given, self.advice)}
 
     @property
     def speaks_of(self) -> str:
@@ -167,6 +171,10 @@ class Certificate:
             )
             if told is not None
         }
+
+
+def _given(advice: Advice | None) -> Advice | None:
+    return advice
 
 
 def _finite(value: float) -> float | None:

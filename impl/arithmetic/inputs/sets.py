@@ -38,6 +38,9 @@ class InputSet(float):
         made.low, made.high, made.what, made.rows = low, high, what, rows
         return made
 
+    def __getnewargs__(self) -> tuple[Any, ...]:  # what is pickled and copied is made anew
+        return float(self), self.low, self.high, self.what, self.rows
+
     def __eq__(self, other: object) -> bool:
         """Two sets in balls of one radius are two."""
         return self is other
