@@ -10,7 +10,7 @@ from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.refutation.refute import ALL, BOXLESS, Witness
 from impl.cells.table import NORM_NAMES
 from impl.certificate.advice import Advice
-from impl.errors import RangeError
+from impl.errors import RangeError, exactly
 from impl.training.certificate import TrainingCertificate
 
 SCHEMA = "rnnbounds/certificate/1"
@@ -87,7 +87,7 @@ class Certificate:
     def speaks_of(self) -> str:
         """The inputs that are spoken of."""
         among = "" if self.inputs is None else f"x_t in {self.inputs.what}, "
-        return f"every {among}‖x_t‖₂ ≤ {self.input_bound:g}"
+        return f"every {among}‖x_t‖₂ ≤ {exactly(self.input_bound)}"
 
     @property
     def reason(self) -> str | None:
@@ -123,7 +123,7 @@ class Certificate:
     def window(self, epsilon: float) -> int | None:
         """The k of one of the ε that were asked for; raises RangeError for any other."""
         if epsilon not in dict(self.windows):
-            asked = ", ".join(f"{eps:g}" for eps, _ in self.windows)
+            asked = ", ".join(exactly(eps) for eps, _ in self.windows)
             raise RangeError("ε", epsilon, f"one of {asked}")
         return dict(self.windows)[epsilon]
 
