@@ -39,8 +39,8 @@ class PrecisionError(InputError):
 class NotFiniteError(InputError):
     """A number is NaN or infinite where only finite ones make sense."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(f"{what} holds NaN or infinity; repair or retrain the model")
+    def __init__(self, what: str, remedy: str = "repair or retrain the model") -> None:
+        super().__init__(f"{what} holds NaN or infinity; {remedy}")
 
 
 class RangeError(InputError):
@@ -86,6 +86,12 @@ class NotContractiveError(InputError):
 def shown(name: object) -> str:
     """A path or a name in a message: printable, and not too long."""
     return printable(name)[:200]
+
+
+def exactly(value: float) -> str:
+    """The number in as few digits as tell it from all others: 2, 0.1, 1.9999996, 1e-06."""
+    told = float(value)
+    return str(int(told)) if told.is_integer() and abs(told) < 1e16 else repr(told)
 
 
 def _shape(actual: object) -> str:

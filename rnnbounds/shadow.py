@@ -1,5 +1,8 @@
 """The rooms have plain names. A project may have modules of the same: then it keeps them, and the
-rooms take others, in the whole process."""
+rooms take others, in the whole process.
+
+A folder of the project without an `__init__.py` is not noticed: any folder of results would be one.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ import sys
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from threading import RLock
 
 ROOMS = ("theory", "impl", "properties", "reports")
 HOUSE = Path(__file__).resolve().parent.parent
 APART = "rnnbounds.rooms"  # where they are then
+_settling = RLock()  # the first use may be that of several threads
 
 
 class MissingRoomError(ImportError):
@@ -25,6 +30,11 @@ def settle(*folders: Path) -> None:
 
     folders: further ones from which modules of the project may come. Raises MissingRoomError.
     """
+    with _settling:
+        _settle(folders)
+
+
+def _settle(folders: tuple[Path, ...]) -> None:
     if APART in sys.modules or any(_ours(_origin(sys.modules.get(room)), room) for room in ROOMS):
         return
     for room in ROOMS:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from flint import arb, ctx, fmpq
@@ -53,6 +54,12 @@ class Activation:
     def __call__(self, z: Tensor) -> Tensor:
         """ρ(z), entry by entry, differentiable."""
         return self.function(z)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """One of the table is pickled by its name: its functions cannot be."""
+        if (ACTIVATIONS | LIBRARY_ACTIVATIONS).get(self.name) is self:
+            return activation, (self.name,)
+        return super().__reduce_ex__(protocol)
 
     def into(self, z: Tensor, out: Tensor) -> None:
         """ρ(z) for plain tensors (see `impl.numbers.tanh`), written to ``out``, which may be z.

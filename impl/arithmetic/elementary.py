@@ -1,11 +1,14 @@
 """What numbers of all kinds share: Python's numbers beside them, elementary functions by name, and
 parts of their units."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import wraps
 from numbers import Real
 from typing import Any, Self
+
+from impl.errors import InputError
 
 
 def _lifted(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -13,20 +16,38 @@ def _lifted(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
     @wraps(operation)
     def meet(self: Any, other: Any) -> Any:
-        return operation(self, self.constant(float(other)) if isinstance(other, Real) else other)
+        return operation(self, self.constant(other) if isinstance(other, Real) else other)
 
     return meet
 
 
+def _finite(constant: Callable[[Any, float], Any]) -> Callable[[Any, Any], Any]:
+    """The same of the float that a number is, if that is finite."""
+
+    @wraps(constant)
+    def made(self: Any, c: Any) -> Any:
+        try:
+            told = float(c)
+        except OverflowError:
+            told = math.inf
+        if not math.isfinite(told):
+            raise InputError(f"the step of the cell computes with {told}; write a finite number")
+        return constant(self, told)
+
+    return made
+
+
 class Scalable(ABC):
     """What meets numbers of Python's on either side: 1 − g, 0.1 s. They are taken as the floats
-    that they are, exactly where the arithmetic is exact."""
+    that they are, exactly where the arithmetic is exact; NaN and infinity raise InputError."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
         for name in ("__add__", "__sub__", "__mul__"):
             if name in vars(cls):
                 setattr(cls, name, _lifted(vars(cls)[name]))
+        if "constant" in vars(cls):
+            cls.constant = _finite(vars(cls)["constant"])  # type: ignore[method-assign]
 
     @abstractmethod
     def constant(self, c: float) -> Self:

@@ -4,6 +4,7 @@ What is listed comes in reading order; any other module of this folder that ends
 comes after, so that a new cell is one file.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -93,6 +94,9 @@ def register(*kinds: Kind) -> None:
         if not isinstance(kind, Kind):
             what = f"{type(kind).__name__} is no kind of cell"
             raise KindError(what, "register what program_kind returns")
+        if not re.fullmatch(r"[\w.+-]+", kind.name) or kind.name.startswith("-"):
+            what = f"a cell is named {kind.name!r}"
+            raise KindError(what, "name it with letters, digits, '-', '_', '.' and '+'")
         if unknown := [norm for norm in kind.norms if norm not in NORM_NAMES]:
             what = f"{kind.name} is to contract in {unknown[0]!r}, which is no norm here"
             raise KindError(what, f"choose among {', '.join(NORM_NAMES)}")

@@ -16,6 +16,7 @@ from torch import Tensor
 from impl.cells.kind import Kind
 from impl.cells.stacks.stack import PREFIX
 from impl.certificate.contraction import factors
+from impl.errors import exactly
 from impl.models.loaded import LoadedModel
 from impl.numbers.window import least_window
 
@@ -92,10 +93,10 @@ class Advice:
             each = ", ".join(f"{lam:.3g} without its {part}" for part, lam in self.drivers)
             told.append(f"what drives λ, estimated: {each}")
         if self.weights is not None:
-            size = f"all recurrent weights × {self.weights.size:g}"
+            size = f"all recurrent weights × {exactly(self.weights.size)}"
             told.append(f"{size}: {self._told(self.weights)}")
         if self.inputs is not None:
-            told.append(f"‖x_t‖₂ ≤ {self.inputs.size:g}: {self._told(self.inputs)}")
+            told.append(f"‖x_t‖₂ ≤ {exactly(self.inputs.size)}: {self._told(self.inputs)}")
         if self.weights is None and self.skipped is None:
             told.append("no smaller recurrent weights that were tried certify it")
         if self.kept is not None:
@@ -103,14 +104,14 @@ class Advice:
             needs = "never" if k is None else f"{k} steps"
             told.append(
                 f"the {gate} alone may keep {bound:.6g} of a unit a step: {needs} to "
-                f"{self.epsilon:g}"
+                f"{exactly(self.epsilon)}"
             )
         if self.skipped is not None:
             told.append(self.skipped)
         return [*told, *self.train]
 
     def _told(self, found: Certified) -> str:
-        k = "no k is known" if found.k is None else f"k = {found.k} at ε = {self.epsilon:g}"
+        k = "no k is known" if found.k is None else f"k = {found.k} at ε = {exactly(self.epsilon)}"
         return f"certified, λ = {found.lam:.6f} in the {found.norm} norm, {k}"
 
 
@@ -259,10 +260,12 @@ def _finite(value: float) -> float | None:
 def _train(kind: Kind, B: float) -> tuple[str, ...]:
     """The calls that make the next one certified."""
     inner = kind.name.removeprefix(PREFIX)
-    penalty = f"contraction(module, {B:g}"
+    penalty = f"contraction(module, {exactly(B)}"
     if kind.mode is None and not kind.name.startswith(PREFIX) and inner not in GATES:
-        penalty = f"contraction(weights, {B:g}, cell={kind.name!r}"
+        penalty = f"contraction(weights, {exactly(B)}, cell={kind.name!r}"
     told = [f"train with the penalty: loss + c * torch.relu(rnnbounds.{penalty}) - {TARGET:g})"]
     if (inner in GATES and inner != "gru-cho") or inner in ("rnn-tanh", "rnn-relu"):
-        told.append(f"or after each step project: rnnbounds.stable_(module, {TARGET:g}, {B:g})")
+        told.append(
+            f"or after each step project: rnnbounds.stable_(module, {TARGET:g}, {exactly(B)})"
+        )
     return tuple(told)

@@ -107,14 +107,16 @@ def certify(
         skipped += ((REFUTATION, unsought),)
     undecided: Verdict = "undecided" if witness is None else "refuted"
     at_one = system.rounds_to_one
-    forgets = best.lam < 1 and system.refused is None and not at_one.get(loaded.dtype, 0)
+    known = best.lam < 1 and best.window(smallest) is not None
+    forgets = known and system.refused is None and not at_one.get(loaded.dtype, 0)
     rounding, aim = system.rounding(best), of_h[epsilons[0]]
 
     def tries(changed: LoadedModel[Any], B: float) -> tuple[str, float, int | None] | None:
         told = kind.analyse(changed, B)
         one = min((told.norm(name) for name in names), key=lambda norm: _rank(norm, aim))
-        sound = told.refused is None and not told.rounds_to_one.get(changed.dtype, 0)
-        return (one.name, one.lam, one.window(aim)) if one.lam < 1 and sound else None
+        k = one.window(aim) if one.lam < 1 and told.refused is None else None
+        at_one = told.rounds_to_one.get(changed.dtype, 0)
+        return None if k is None or at_one else (one.name, one.lam, k)
 
     def advising() -> Advice | None:
         if undecided != "undecided" or best.lam < 1 or system.refused is not None:

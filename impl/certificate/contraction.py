@@ -28,7 +28,7 @@ from impl.cells.scans.scan import ScanCell
 from impl.cells.stacks.stack import Stack
 from impl.cells.table import kind_of
 from impl.certificate.plain_slopes import Plain, PlainArithmetic, Term, reached
-from impl.errors import NotFiniteError, RangeError, UnknownNameError
+from impl.errors import InputError, NotFiniteError, RangeError, UnknownNameError
 from impl.models.rnn import RNN
 from impl.norms.weighted import perron_vector
 from impl.reading.misfit import WeightsError
@@ -92,6 +92,9 @@ def _read(model: Any, cell: str | None) -> tuple[Kind, Mapping[str, Tensor]]:
         if cell is not None and kind_of(cell).name != stated:
             raise WeightsError(f"the module is {stated}, not {cell}; leave the cell out")
         found = recognise(held, "the module", stated, layer=path or ".")
+    elif not isinstance(model, Mapping):
+        what = f"{type(model).__name__} is no model"
+        raise InputError(f"{what}; pass a module, or a mapping of its tensors by name")
     else:
         found = recognise(model, "the model", cell)
     for role, part in found.weights.items():

@@ -4,14 +4,14 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, SupportsFloat
 
 from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.refutation.refute import ALL, BOXLESS, Witness
 from impl.cells.table import NORM_NAMES
 from impl.certificate.advice import Advice
-from impl.errors import RangeError
+from impl.errors import RangeError, exactly
 from impl.training.certificate import TrainingCertificate
 
 SCHEMA = "rnnbounds/certificate/1"
@@ -36,7 +36,8 @@ def epsilons_of(eps: float | Sequence[float]) -> tuple[float, ...]:
 class Certificate:
     """What is certified about one model; see `to_json` for the record that is written.
 
-    verdict: `certified` (λ < 1 in `norm`, on ℝⁿ or on the invariant box of a gated cell), `refuted`
+    verdict: `certified` (λ < 1 in `norm`, on ℝⁿ or on the invariant box of a gated cell, with a
+    finite bound on the states, so that there is a k for every ε), `refuted`
     (a `witness` shows that no norm makes the cell a contraction), or `undecided` (no norm tried
     certifies it, which says nothing). lam: the factor in `norm`, which is the best one found unless
     certified. windows: pairs (ε, k), ε in the Euclidean norm of the output h; k None where nothing
@@ -91,11 +92,15 @@ class Certificate:
         others; sought when it is first asked for."""
         return self.advising()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled or copied: the advice itself in place of what seeks it."""
+        return {**vars(self), "advising": partial(_given, self.advice)}
+
     @property
     def speaks_of(self) -> str:
         """The inputs that are spoken of."""
         among = "" if self.inputs is None else f"x_t in {self.inputs.what}, "
-        return f"every {among}‖x_t‖₂ ≤ {self.input_bound:g}"
+        return f"every {among}‖x_t‖₂ ≤ {exactly(self.input_bound)}"
 
     @property
     def reason(self) -> str | None:
@@ -110,6 +115,11 @@ class Certificate:
             return (
                 f"{what} may round to 1 in {self.dtype}, or overflow, so that the model as run may "
                 f"never forget"
+            )
+        if self.lam < 1:
+            return (
+                f"λ < 1 in the {self.norm} norm, but no finite bound on its states is known, as "
+                f"one on a step is infinite, and so no k"
             )
         if self.states.endswith(BOXLESS):
             return (
@@ -126,7 +136,7 @@ class Certificate:
     def window(self, epsilon: float) -> int | None:
         """The k of one of the ε that were asked for; raises RangeError for any other."""
         if epsilon not in dict(self.windows):
-            asked = ", ".join(f"{eps:g}" for eps, _ in self.windows)
+            asked = ", ".join(exactly(eps) for eps, _ in self.windows)
             raise RangeError("ε", epsilon, f"one of {asked}")
         return dict(self.windows)[epsilon]
 
@@ -174,6 +184,10 @@ class Certificate:
             )
             if told is not None
         }
+
+
+def _given(advice: Advice | None) -> Advice | None:
+    return advice
 
 
 def _finite(value: float) -> float | None:

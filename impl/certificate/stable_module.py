@@ -53,6 +53,8 @@ def stable_(
     """
     if not 0 < lam < 1:
         raise RangeError("λ", lam, "above 0 and below 1")
+    if not isinstance(module, torch.nn.Module):
+        raise InputError(f"{type(module).__name__} is no module; pass one of torch.nn")
     module_tensors(module)  # one recurrent part, of torch's, in one direction
     part = next(one for one in module.modules() if isinstance(one, _RECURRENT))
     layers = part.num_layers if isinstance(part, torch.nn.RNNBase) else 1

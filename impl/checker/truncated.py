@@ -40,6 +40,7 @@ from impl.checker.truncated_file import TruncatedFile, TruncatedFileError, read
 from impl.checker.truncated_record import CONSTANTS, Record, RecordError, number, signed
 from impl.checker.unitary import Finding, Source
 from impl.checker.unitary_file import DTYPES
+from impl.errors import exactly
 
 _PRECISION = 512  # so that what is equal in floats is equal in balls
 _STEPS = 64
@@ -136,7 +137,9 @@ def _of_states(told: Record, cell: Cell) -> list[Finding]:
         bounded = within(1, states) or cell.rho.bound * root <= states
         found.append(Finding("states", bool(bounded), f"‖h‖₂ ≤ {states:.9g}"))
     for epsilon, k in told.windows:
-        found.append(Finding("window", within(lam**k, epsilon), f"ε = {epsilon:g} for k = {k}"))
+        found.append(
+            Finding("window", within(lam**k, epsilon), f"ε = {exactly(epsilon)} for k = {k}")
+        )
     return found
 
 

@@ -23,7 +23,7 @@ from impl.checker.stored import plain
 from impl.checker.truncated_file import FORMAT, METADATA
 from impl.checker.truncated_record import RecordError, record, stated
 from impl.convert.feedforward import FeedForward
-from impl.errors import InputError, RangeError, renamed
+from impl.errors import InputError, RangeError, exactly, renamed
 from impl.models.loaded import LoadedModel, digest
 from impl.reading.adapters import Source, load_model
 from impl.reading.files import (
@@ -71,9 +71,8 @@ class Truncated(NamedTuple):
         return self.certificate
 
     def __str__(self) -> str:
-        return (
-            f"{self.module.cell}: k = {self.k} inputs, within {self.eps:g} of the recurrent model"
-        )
+        within = f"within {exactly(self.eps)} of the recurrent model"
+        return f"{self.module.cell}: k = {self.k} inputs, {within}"
 
 
 @renamed(epsilon="eps", epsilons="eps")

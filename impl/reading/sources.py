@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from impl.errors import shown
+from impl.errors import InputError, shown
 from impl.reading.factory import is_factory, made
 from impl.reading.files import LARGEST, parse_safetensors, read_file, unpickle
 from impl.reading.foreign import is_onnx
@@ -29,6 +29,9 @@ def open_source(source: Source) -> Opened:
         return Module(source, type(source).__name__)
     if isinstance(source, Mapping):
         return Weights(source, "the state dict", "state dict")
+    if not isinstance(source, str | os.PathLike):
+        what = f"{type(source).__name__} is no model"
+        raise InputError(f"{what}; pass a module, a state dict, or the path of a file")
     if is_factory(os.fspath(source)):
         name = os.fspath(source)
         thing = made(name)

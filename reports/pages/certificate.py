@@ -58,7 +58,7 @@ def _lead(document: Mapping[str, Any]) -> str:
     told += f", for all inputs with ‖x_t‖₂ ≤ {_told(document.get('input_bound'))}."
     windows = [row for row in document.get("truncation") or () if row.get("k") is not None]
     if windows:
-        ends = ", ".join(f"{row['k']} to within {row['eps']:g}" for row in windows)
+        ends = ", ".join(f"{row['k']} to within {_told(row['eps'])}" for row in windows)
         told += f" Of the last inputs so many fix the output: {ends}."
     return told
 

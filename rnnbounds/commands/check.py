@@ -13,7 +13,7 @@ from impl.checker.truncated import check_truncated
 from impl.checker.truncated_file import is_truncated
 from impl.checker.unitary import Finding, Source, check
 from impl.checker.witnesses import begins_as_attacked
-from impl.errors import InputError, shown
+from impl.errors import InputError, exactly, shown
 from rnnbounds.commands.options import As
 from rnnbounds.shell.output import Format, echo, print_json, print_table
 
@@ -80,7 +80,7 @@ def check_file(
     among = "" if box is None else f"x_t in {_sides(box)}, "
     echo(
         f"of {certificate['cell']}, n = {shape['n']}, d = {shape['d']}, {certificate['dtype']}, "
-        f"for every {among}‖x_t‖₂ ≤ {certificate['input_bound']:g}"
+        f"for every {among}‖x_t‖₂ ≤ {exactly(certificate['input_bound'])}"
     )
     _print_findings(findings)
     for name, value in certificate["information"].items():
@@ -109,8 +109,8 @@ def check_witnesses(
         print_json({**_found(file, holds, findings), "attacked": document})
         return int(not holds)
     echo(f"{file}: what was found {'holds' if holds else 'FAILS'}")
-    bound = document["input_bound"]
-    echo(f"of {shown(document['cell'])}, {shown(document['dtype'])}, for every ‖x_t‖₂ ≤ {bound:g}")
+    bound = exactly(document["input_bound"])
+    echo(f"of {shown(document['cell'])}, {shown(document['dtype'])}, for every ‖x_t‖₂ ≤ {bound}")
     _print_findings(findings)
     return int(not holds)
 

@@ -1,9 +1,11 @@
+import math
 from collections.abc import Callable
 
 import pytest
 import torch
 
 from impl import errors
+from impl.errors import exactly
 
 
 @pytest.mark.parametrize(
@@ -27,3 +29,12 @@ def test_message(make: Callable[[], errors.InputError], fact: str, remedy: str) 
     assert "\n" not in message
     assert fact in message
     assert remedy in message
+
+
+def test_numbers_are_told_exactly():
+    """A bound that is printed is the one that was proved."""
+    told = {2.0: "2", 1.9999996: "1.9999996", 0.012345649: "0.012345649", 1e-6: "1e-06"}
+    for value, text in told.items():
+        assert exactly(value) == text
+    for value in (math.sqrt(2), 5e-324, 1.7e308, 2.0**53, 0.1):
+        assert float(exactly(value)) == value

@@ -38,6 +38,36 @@ def test_own():
     assert again is theory
 """
 
+THREADS = """
+import sys, threading, time
+import importlib
+import rnnbounds.shadow
+
+def slowly(name, usual=importlib.import_module):
+    if name == "rnnbounds.rooms":
+        sys.modules[name] = type(sys)(name)  # as another thread may find it, half-made
+        begun.set()
+        go.wait()
+        del sys.modules[name]
+    return usual(name)
+
+begun, go, found = threading.Event(), threading.Event(), []
+rnnbounds.shadow.import_module = slowly
+def use():
+    rnnbounds.shadow.settle()
+    found.append(rnnbounds.shadow.APART in sys.modules and bool(rnnbounds.rooms.__path__))
+first = threading.Thread(target=use)
+first.start()
+begun.wait()
+others = [threading.Thread(target=use) for _ in range(7)]
+for other in others:
+    other.start()
+go.set()
+for one in (first, *others):
+    one.join()
+print(len(found), *set(found))
+"""
+
 
 @pytest.fixture
 def project(tmp_path):
@@ -67,6 +97,12 @@ def test_the_command_line(python, project):
     wrong = python("-c", PROGRAM, "certify", "absent.pt", "--input-bound", "1")
     assert wrong.returncode == 2
     assert wrong.stderr == "rnnbounds: absent.pt: does not exist; name a file of weights\n"
+
+
+def test_threads(python, project):
+    """Several that use rnnbounds first at once all find the rooms."""
+    result = python("-c", THREADS)
+    assert (result.stdout, result.stderr) == ("8 True\n", "")
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from impl.errors import InputError, NotFiniteError, RangeError, ShapeError
+from impl.errors import InputError, NotFiniteError, RangeError, ShapeError, exactly
 from impl.numbers.outward import add_up, norm_up
 
 _SHOWN = 4  # sides of a box in words
@@ -39,7 +39,7 @@ class InputSet(float):
         made.low, made.high, made.what, made.rows = low, high, what, rows
         return made
 
-    def __getnewargs__(self) -> tuple[Any, ...]:
+    def __getnewargs__(self) -> tuple[Any, ...]:  # what is pickled and copied is made anew
         return float(self), self.low, self.high, self.what, self.rows
 
     def __eq__(self, other: object) -> bool:
@@ -100,7 +100,7 @@ def input_box(low: Ends, high: Ends, d: int | None = None) -> InputSet:
     if least.shape != most.shape or not len(least):
         raise ShapeError("the box of inputs", "two ends of one length", most)
     if not bool(torch.isfinite(torch.stack(ends)).all()):
-        raise NotFiniteError("the box of inputs")
+        raise NotFiniteError("the box of inputs", "give it finite ends")
     if bool((least > most).any()):
         where = int((least > most).to(torch.int8).argmax())
         raise RangeError("a box's lower end", float(least[where]), f"at most {float(most[where])}")
@@ -121,7 +121,7 @@ def input_rows(table: Tensor, what: str = "the rows of a table") -> InputSet:
     if E.ndim != 2 or not E.numel():
         raise ShapeError(what, "(rows, d)", table)
     if not bool(torch.isfinite(E).all()):
-        raise NotFiniteError(what)
+        raise NotFiniteError(what, "leave such rows out")
     rows: Tensor = torch.unique(E, dim=0)
     return InputSet(float(norm_up(E).max()), E.amin(0), E.amax(0), what, rows)
 
@@ -133,7 +133,7 @@ def input_around(
     if not 0 <= margin < math.inf:
         raise RangeError("the margin", margin, "a number ≥ 0")
     low, high = -add_up(-ends[0], margin), add_up(ends[1], margin)
-    near = f" and all within {margin:g} of it" if margin else ""
+    near = f" and all within {exactly(margin)} of it" if margin else ""
     return InputSet(float(add_up(largest, margin)), low, high, f"the box around {what}{near}")
 
 

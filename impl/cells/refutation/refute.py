@@ -26,6 +26,7 @@ from impl.cells.refutation.periodic import (
     repeller,
     settled,
 )
+from impl.errors import exactly
 from impl.models.loaded import LoadedModel
 from impl.models.rnn import RNN
 from impl.numbers.ball_functions import float_above
@@ -72,7 +73,8 @@ class Witness:
     @property
     def speaks(self) -> str:
         """What is refuted, in words."""
-        return f"no norm makes it a contraction of {self.states} under ‖x_t‖₂ ≤ {self.bound:g}"
+        among = f"‖x_t‖₂ ≤ {exactly(self.bound)}"
+        return f"no norm makes it a contraction of {self.states} under {among}"
 
     def to_json(self) -> dict[str, Any]:
         """The witness as plain JSON data."""

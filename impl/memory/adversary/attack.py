@@ -18,7 +18,7 @@ from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.table import kind_of
 from impl.certificate.record import EPSILONS, Certificate, epsilons_of
 from impl.checker.witnesses import SCHEMA
-from impl.errors import InputError
+from impl.errors import InputError, exactly
 from impl.memory.adversary.proof import BITS, most_steps, proved_gap
 from impl.memory.adversary.search import LONGEST, WORK, Search
 from impl.models.loaded import LoadedModel
@@ -31,8 +31,9 @@ class ContradictionError(Exception):
 
     def __init__(self, epsilon: float, k: int, witness: "MemoryWitness") -> None:
         super().__init__(
-            f"k = {k} is certified at ε = {epsilon:g}, and a gap of {witness.gap:g} is proved "
-            f"after {witness.k} inputs: this is an error of rnnbounds; report it with the model"
+            f"k = {k} is certified at ε = {exactly(epsilon)}, and a gap of {witness.gap:g} is "
+            f"proved after {witness.k} inputs: this is an error of rnnbounds; report it "
+            f"with the model"
         )
 
 
@@ -143,9 +144,9 @@ def attack(
             found[epsilon] = MemoryWitness(epsilon, k, gap, x)
         if seen > k:
             reason = f"floats suggest {seen + 1}, which {BITS[-1]} bits or the limit leave unproved"
-            skipped.append((f"more at ε = {epsilon:g}", reason))
+            skipped.append((f"more at ε = {exactly(epsilon)}", reason))
         elif k >= most:
-            skipped.append((f"more at ε = {epsilon:g}", f"no k above {most} was tried"))
+            skipped.append((f"more at ε = {exactly(epsilon)}", f"no k above {most} was tried"))
     if search.left <= 0:
         skipped.append(("a longer search", "its limit of work was reached"))
     return _told(loaded, inputs.B, given, epsilons, found, tuple(skipped))

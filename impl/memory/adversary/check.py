@@ -21,7 +21,7 @@ from impl.checker.truncated_record import (
 )
 from impl.checker.unitary import Finding
 from impl.checker.witnesses import MOST, SCHEMA
-from impl.errors import InputError, shown
+from impl.errors import InputError, exactly, shown
 from impl.memory.adversary.attack import Attacked, states_of
 from impl.memory.adversary.proof import proved_gap
 from impl.models.loaded import LoadedModel
@@ -79,11 +79,11 @@ def check_attacked(
     for one in witnesses if same else ():
         holds = one.proved(model) and bound.holds(one.x)
         proved[one.epsilon] = one.k if holds else -1
-        gap = f"‖h_T − h_T^k‖₂ ≥ {one.gap:.9g} > {one.epsilon:g}"
+        gap = f"‖h_T − h_T^k‖₂ ≥ {one.gap:.9g} > {exactly(one.epsilon)}"
         found.append(Finding("witness", holds, f"{gap} at k = {one.k}, T = {len(one.x)}"))
     for epsilon, k in least:
         holds = k == proved.get(epsilon, -1) + 1
-        found.append(Finding("no k below", holds, f"{k} will do at ε = {epsilon:g}"))
+        found.append(Finding("no k below", holds, f"{k} will do at ε = {exactly(epsilon)}"))
     kept = [{n: v for n, v in one.items() if n != "inputs"} for one in told["witnesses"]]
     return {**told, "witnesses": kept}, found
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from impl.certificate.record import Certificate
+from impl.errors import exactly
 from impl.memory.adversary.attack import Attacked, attack, bracket
 from impl.memory.adversary.check import save_attacked
 from impl.models.loaded import LoadedModel
@@ -49,10 +50,10 @@ def print_attacked(certificate: Certificate, found: Found) -> None:
     echo("attacked: inputs that are proved to be remembered for longer than k steps")
     for epsilon, least, k in bracket(certificate, found):
         if k is not None:
-            echo(f"memory at ε = {epsilon:g}: between {least} and {k}")
+            echo(f"memory at ε = {exactly(epsilon)}: between {least} and {k}")
         elif least:
-            echo(f"memory at ε = {epsilon:g}: no k below {least} will do")
+            echo(f"memory at ε = {exactly(epsilon)}: no k below {least} will do")
         else:
-            echo(f"memory at ε = {epsilon:g}: no inputs were found, which says nothing")
+            echo(f"memory at ε = {exactly(epsilon)}: no inputs were found, which says nothing")
     for what, reason in found.skipped:
         echo(f"attack: {what}: {reason}")

@@ -24,7 +24,7 @@ from rnnbounds.commands.models.attacked import (
     told,
 )
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin, Recorded
-from rnnbounds.commands.models.layers import List, show_layers
+from rnnbounds.commands.models.layers import List, require_alone, show_layers
 from rnnbounds.commands.models.measured import tell_both
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model
 from rnnbounds.commands.models.shown import (
@@ -39,6 +39,7 @@ from rnnbounds.shell.output import (
 
 
 def certify_model(
+    context: typer.Context,
     model: Model,
     input_bound: Bound = None,
     inputs: Inputs = None,
@@ -93,6 +94,7 @@ def certify_model(
     With --steps and --alpha also the k after training, for projected descent in full and truncated.
     """
     if list_layers:
+        require_alone(context)
         return show_layers(model, cell, format)
     asked = Asked(input_bound, inputs, data, margin)
     if out is not None:

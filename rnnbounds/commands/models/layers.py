@@ -2,14 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
 
+from impl.errors import InputError
 from impl.reading.layers import layers
 from rnnbounds.shell.output import Format, echo, print_json, print_table
+
+_WITH = ("model", "cell", "list_layers", "format")
+
+
+class ListedError(InputError):
+    """Options that say nothing where layers are listed."""
+
+    def __init__(self, options: Sequence[str]) -> None:
+        super().__init__(f"--list lists layers and does no more; leave out {', '.join(options)}")
+
+
+def require_alone(context: typer.Context) -> None:
+    """Raise ListedError for options of the call that are about something else."""
+    others = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name not in _WITH and _given(context, str(parameter.name))
+    ]
+    if others:
+        raise ListedError(others)
+
+
+def _given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _alone(context: typer.Context, asked: bool) -> bool:

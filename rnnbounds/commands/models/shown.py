@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from impl.certificate.record import Certificate
-from impl.errors import shown
+from impl.errors import exactly, shown
 from impl.memory.measure import Measurement
 from impl.reading.misfit import LISTED
 from impl.training.certificate import TrainingCertificate
@@ -75,7 +75,7 @@ def print_certificate(certificate: Certificate) -> None:
                 f"{certificate.dtype} rounding is not bounded ({certificate.unrounded}): ε speaks "
                 f"of real arithmetic alone"
             )
-        print_table(("ε", "k"), [(f"{eps:g}", k) for eps, k in certificate.windows])
+        print_table(("ε", "k"), [(exactly(eps), k) for eps, k in certificate.windows])
         echo(
             f"from one state, under inputs at most δ apart, "
             f"{'outputs' if certificate.readout is None else 'predictions'} are at most "
@@ -144,8 +144,8 @@ def print_training(training: TrainingCertificate | None) -> None:
     task, known = training.task, training.constants
     about = f", ‖y‖₂ ≤ {at_most(training.target)}" if task.loss == "squared" else ""
     echo(
-        f"training: {task.loss} loss of C h, ‖C‖₂ ≤ {task.readout:g}{about}; all weights that are "
-        f"no larger than the model's"
+        f"training: {task.loss} loss of C h, ‖C‖₂ ≤ {exactly(task.readout)}{about}; all weights "
+        f"that are no larger than the model's"
     )
     echo(
         f"gradients of the truncated model are within γ k λ^k, λ = {factor(known.lam)} "
@@ -156,14 +156,14 @@ def print_training(training: TrainingCertificate | None) -> None:
     if task.steps is None:
         return
     echo(
-        f"after N = {task.steps} steps of size α/t, α = {task.alpha:g}, outputs are within ε of "
-        f"those of the model that was trained truncated"
+        f"after N = {task.steps} steps of size α/t, α = {exactly(task.alpha)}, outputs are within "
+        f"ε of those of the model that was trained truncated"
     )
     print_table(
         ("ε", "k after training", "largest α"),
         [
             (
-                f"{epsilon:g}",
+                exactly(epsilon),
                 "vacuous" if k is None else k,
                 "none" if rate is None else at_most(rate),
             )
@@ -172,6 +172,6 @@ def print_training(training: TrainingCertificate | None) -> None:
     )
     if any(k is None for _, k, _ in training.windows):
         echo(
-            f"vacuous: at α = {task.alpha:g} no k below T = {task.length} is certified; the bound "
-            f"says something up to the largest α"
+            f"vacuous: at α = {exactly(task.alpha)} no k below T = {task.length} is certified; the "
+            f"bound says something up to the largest α"
         )

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from impl.convert.truncate import NotCertifiedError, save_truncated, truncate
+from impl.errors import exactly
 from impl.reading.adapters import load_model
 from impl.reading.files import check_target
 from reports.pages.certificate import FILES
@@ -57,7 +58,7 @@ def truncate_model(
     if format is Format.json:
         print_json(certificate)
     else:
-        echo(f"wrote {out}: k = {module.k} inputs, within {eps:g} of the recurrent model")
+        echo(f"wrote {out}: k = {module.k} inputs, within {exactly(eps)} of the recurrent model")
         echo(f"{certificate['cell']}, {read_from(certificate['information'])}")
         print_left_out(certificate["information"])
     return 0

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from impl.convert.unitary import NoUnitaryError, save_unitary, unitary
+from impl.errors import exactly
 from impl.reading.files import check_target
 from reports.pages.certificate import FILES
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
@@ -51,7 +52,7 @@ def unitary_model(
     echo(f"{told['cell']}, {read_from(told['information'])}")
     print_left_out(told["information"])
     echo(f"orthogonality defect at most {told['orthogonality_defect']:.3g}")
-    echo(f"the same outputs for every ‖x_t‖₂ ≤ {input_bound:g}, in real arithmetic")
+    echo(f"the same outputs for every ‖x_t‖₂ ≤ {exactly(input_bound)}, in real arithmetic")
     rounding = told["difference"]["own_dtype"]
     if rounding is not None:
         echo(f"rounding ({told['dtype']} against float64) moves a state by at most {rounding:.3g}")

@@ -18,7 +18,7 @@ from impl.certificate.certify import certify
 from impl.checker.ball_activations import BALL_ACTIVATIONS
 from impl.checker.truncated import check_truncated
 from impl.convert.truncate import _seal, save_truncated, truncate, unrolled
-from impl.errors import InputError
+from impl.errors import InputError, NotFiniteError
 from impl.reading.adapters import load_model
 
 
@@ -245,3 +245,11 @@ def test_what_is_no_set(make, message: str):
         with pytest.raises(InputError, match=message) as caught:
             make()
     assert "\n" not in str(caught.value)
+
+
+def test_the_remedy_is_about_the_inputs():
+    """No model needs to be repaired for ends that are no numbers."""
+    with pytest.raises(NotFiniteError, match="box of inputs holds NaN or infinity; give it finite"):
+        input_box(float("nan"), 1.0, 2)
+    with pytest.raises(NotFiniteError, match="leave such rows out"):
+        input_rows(torch.tensor([[float("inf")]]))

@@ -7,10 +7,12 @@ import torch
 from flint import fmpq_mat
 
 import rnnbounds
+from impl.arithmetic.base import Rows
 from impl.arithmetic.derivatives.dual_numbers import Dual
 from impl.arithmetic.rationals import Ratios
 from impl.cells import table
 from impl.cells.table import CELLS, DuplicateCellError, KindError, register, register_installed
+from impl.errors import InputError
 from impl.norms.state_norms import NORMS
 
 
@@ -120,3 +122,29 @@ def test_entry_points(monkeypatch):
     installed("nowhere.at.all:KIND")
     with pytest.raises(KindError, match=r"point mine of rnnbounds.cells fails \(Module.*mend"):
         register_installed()
+
+
+@pytest.mark.parametrize("number", [float("nan"), 1e308 * 10, 10**400])
+def test_numbers_of_a_step_are_finite(weights, number):
+    """A step with NaN or infinity in it is refused, though tanh would hide it."""
+
+    class Beyond(Numbers):
+        def program(self, m, s, x):
+            return (0.5 * s + number * m.affine("U", None, x)).tanh()
+
+    kind = rnnbounds.program_kind("beyond", Beyond, rnnbounds.fixed(SHAPES))
+    register(kind)
+    with pytest.raises(InputError, match=r"computes with (nan|inf); write a finite"):
+        rnnbounds.certify(weights, 1.0, cell="beyond")
+    s = Rows(torch.zeros(1, 1))
+    for told in (lambda: s.constant(number), lambda: number - s, lambda: s * number):
+        with pytest.raises(InputError, match="finite"):
+            told()
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a\n"])
+def test_a_name_is_a_word(name):
+    """What --cell could not say is refused."""
+    kind = rnnbounds.program_kind(name, Numbers, rnnbounds.fixed(SHAPES))
+    with pytest.raises(KindError, match="name it with letters"):
+        register(kind)

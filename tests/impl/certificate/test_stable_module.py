@@ -8,9 +8,12 @@ import torch
 from torch.nn.utils import parametrizations
 
 from impl.cells.table import kind_of
+from impl.certificate.certify import certify
+from impl.certificate.contraction import contraction
 from impl.certificate.stable_module import stable_, stable_set
 from impl.errors import InputError, NotFiniteError, RangeError
 from impl.reading.adapters import load_model
+from impl.reading.layers import layers
 from impl.training.stable_gru import StableGRU
 from tests.impl.shared.stack_draws import MODULES, net
 
@@ -165,3 +168,16 @@ def test_refused():
         lstm.bias_ih_l0[0] = torch.nan
     with pytest.raises(NotFiniteError):
         stable_(lstm)
+
+
+def test_what_is_no_model():
+    """None, or a number, is refused in a line."""
+    for call in (
+        lambda: stable_(None),
+        lambda: contraction(None, 1.0),
+        lambda: contraction(3, 1.0),
+        lambda: layers(None),
+        lambda: certify(None, 1.0),
+    ):
+        with pytest.raises(InputError, match=r"is no mod(ule|el); pass"):
+            call()

@@ -34,6 +34,12 @@ def test_list(call, whole):
     assert (outcome.code, outcome.err) == (1, "")
 
 
+def test_list_does_nothing_else(refused, whole):
+    """What it would not do is refused; the cell and the format are about the list."""
+    line = refused("certify", whole, "--list", "--data", "x.npy", "--eps", 0.1)
+    assert line.endswith("leave out --data, --eps")
+
+
 def test_layer(call, refused, whole, tmp_path):
     """The part that is meant, in every command that reads a model."""
     assert "give --input-bound or --inputs" in refused("certify", whole)

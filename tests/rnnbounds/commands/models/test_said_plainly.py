@@ -55,3 +55,10 @@ def test_a_search_that_is_left_out(call, tmp_path):
     text, record = told(call, tmp_path, held, "--norm", "infinity")
     assert f"refutation: not tried: not for more than {SIZE} states" in text
     assert record["skipped"][0]["what"] == "refutation"
+
+
+def test_bounds_are_told_exactly(call, tmp_path):
+    """No input that was not asked for is spoken of, and none is left out."""
+    text, _ = told(call, tmp_path, lstm(), "--input-bound", 1.9999996, "--eps", 0.012345649)
+    assert "every ‖x_t‖₂ ≤ 1.9999996;" in text
+    assert "0.012345649 " in text
