@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from impl.arithmetic.inputs.sets import InputSet
 from impl.certificate.record import EPSILONS
 from impl.errors import InputError, RangeError
 from impl.memory.exact import Decided, within
@@ -147,10 +146,8 @@ def measure(
     if loaded.readout is not None:
         raise ReadoutError("what is measured is the output h, not a readout's; leave it out")
     read.require_width(loaded.d)
-    if isinstance(input_bound, InputSet):
-        read.require_in(input_bound.low, input_bound.high, input_bound.what)
     if input_bound is not None:
-        read.require_within(input_bound)
+        read.require_of(input_bound)
     if not eps or not all(0 < epsilon < math.inf for epsilon in eps):
         raise RangeError("the list of ε", list(eps), "of numbers > 0, at least one")
     if window is None and read.one:

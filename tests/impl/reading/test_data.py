@@ -7,6 +7,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from impl.arithmetic.inputs.sets import input_rows
 from impl.errors import InputError
 from impl.reading import data, data_files
 from impl.reading.data import read_data
@@ -194,3 +195,22 @@ class TestChecks:
         assert np.shares_memory(stacked.windows(3), stacked.x)
         with pytest.raises(InputError, match="fewer than a window of 8"):
             stacked.windows(8)
+
+
+class TestRows:
+    TABLE = np.array([[0.0, 0.5], [0.25, -0.5], [1.0, 1.0]])
+
+    def test_rows_of_a_table_in_any_order_and_number(self):
+        x = self.TABLE[np.random.default_rng(0).integers(3, size=(5, 7))]
+        assert read_data(-x * -1.0).require_of(input_rows(torch.from_numpy(self.TABLE))).N == 5
+
+    def test_an_input_between_the_rows_is_none_of_them(self):
+        x = self.TABLE[np.random.default_rng(0).integers(3, size=(5, 7))]
+        x[2, 3] = [0.5, 0.5]
+        x[4, 6, 0] = np.nextafter(x[4, 6, 0], 0.5)
+        with pytest.raises(InputError, match="2 of 35 inputs are none of the rows of a table"):
+            read_data(x).require_of(input_rows(torch.from_numpy(self.TABLE)))
+
+    def test_a_set_of_other_inputs(self):
+        with pytest.raises(InputError, match="inputs of 2 channels, the model reads 1"):
+            read_data(np.zeros((5, 7, 1))).require_of(input_rows(torch.from_numpy(self.TABLE)))
