@@ -13,15 +13,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from impl.arithmetic.inputs.sets import InputSet
 from impl.certificate.record import EPSILONS, epsilons_of
 from impl.errors import InputError
 from impl.memory.exact import Decided, within
 from impl.memory.local import Local, local, sampled
 from impl.memory.overlap import overlap
+from impl.memory.repeats import repeats
 from impl.memory.runs import Runner, Truncations, blocks, grid, truncations
 from impl.memory.statement import (
     CUT,
+    FOUND,
     PRESUPPOSED,
     SHARE,
     OverlapError,
@@ -147,16 +148,14 @@ def measure(
     if loaded.readout is not None:
         raise ReadoutError("what is measured is the output h, not a readout's; leave it out")
     read.require_width(loaded.d)
-    if isinstance(input_bound, InputSet):
-        read.require_in(input_bound.low, input_bound.high, input_bound.what)
     if input_bound is not None:
-        read.require_within(input_bound)
+        read.require_of(input_bound)
     eps = epsilons_of(eps)
     if window is None and read.one:
         window = min(read.T, LENGTH, max(2, read.T // 8))
     held, runner = read.windows(window), Runner.of(loaded)
     M, T = held.shape[0] * held.shape[1], held.shape[2]
-    ks, unstated = grid(T), _unstated(read, M)
+    ks, unstated = grid(T), _unstated(read, held)
     if share is not None and unstated is not None:
         raise unstated
     with torch.no_grad():
@@ -179,9 +178,10 @@ def measure(
             for epsilon, k in zip(eps, chosen, strict=True):
                 told = None if k is None else _held_out(runner, held, M // 2, out, k, epsilon)
                 lines.append(stated(epsilon, k, told, alpha))
-            aim, cut = SHARE if share is None else share, CUT if held.shape[1] > 1 else ""
+            aim = SHARE if share is None else share
+            presupposed = PRESUPPOSED + (CUT if held.shape[1] > 1 else "") + FOUND
             statement = Statement(
-                confidence, min(M // 2, some), out, T, tuple(lines), aim, needed, PRESUPPOSED + cut
+                confidence, min(M // 2, some), out, T, tuple(lines), aim, needed, presupposed
             )
     return Measurement(
         loaded, read.source, M, T, ks, seen, steps, eps, statement,
@@ -189,14 +189,16 @@ def measure(
     )  # fmt: skip
 
 
-def _unstated(data: Data, windows: int) -> InputError | None:
+def _unstated(data: Data, held: np.ndarray[Any, Any]) -> InputError | None:
     """Why nothing is stated of other windows, if it is not."""
-    if windows < 2:
+    M = held.shape[0] * held.shape[1]
+    if M < 2:
         return InputError("one window is none to choose k on; record more, or cut shorter windows")
     shared = (
         overlap(data.x[: max(2, min(_LOOKED_AT, _NUMBERS // data.x[0].size))]) if data.N > 1 else 0
     )
-    return OverlapError(shared, data.T) if shared else None
+    told = f"windows overlap by {shared} of {data.T} inputs" if shared else repeats(held, M // 2)
+    return None if told is None else OverlapError(told)
 
 
 def _held_out(

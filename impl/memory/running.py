@@ -107,11 +107,12 @@ class Near(Elementary):
         if name == "exp":  # eᵉ − 1 ≤ e + e² for e ≤ 1
             found = v.exp()
             spread = torch.where(e <= 1, e * (1 + e), torch.inf) + _LIBRARY
-            return self.rounded(found, found * spread)
+            return self.rounded(found, found.clamp(min=TINY) * spread + 4 * TINY)
         if name == "reciprocal":
             room = v.abs() * (1 - 4 * UNIT) - e
-            spread = torch.where(room > 0, e / (v.abs() * room), torch.inf)
-            return self.rounded(1 / v, spread)
+            known = (room > 0) & (room < torch.inf)
+            spread = torch.where(known, e / v.abs() / room, torch.inf)  # |v| room may overflow
+            return self.rounded(1 / v, spread * _UP + TINY)
         found = {"sin": torch.sin, "cos": torch.cos}[name](v)
         return self.rounded(found, e + _LIBRARY)
 

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from impl.arithmetic.inputs.sets import InputSet
 from impl.errors import InputError, RangeError, shown
 from impl.numbers.outward import norm_up
 from impl.reading.data_files import LARGEST, open_data
@@ -122,13 +123,31 @@ class Data:
             raise DataError(self.source, reason, "state a larger set of inputs")
         return self
 
+    def require_among(self, rows: Tensor, what: str) -> "Data":
+        """Itself; raises DataError if an input is none of the rows (m, d), to the last bit."""
+        known = {row.tobytes() for row in _bits(rows)}
+        count = sum(row.tobytes() not in known for block in self.inputs() for row in _bits(block))
+        if count:
+            reason = f"{count} of {self.N * self.T} inputs are none of {what}"
+            raise DataError(self.source, reason, "state the set that they are of")
+        return self
+
+    def require_of(self, bound: float) -> "Data":
+        """Itself; raises an InputError unless all inputs are of that ball, or `InputSet`."""
+        if isinstance(bound, InputSet):
+            bound.require(self.d)
+            self.require_in(bound.low, bound.high, bound.what)
+            if bound.rows is not None:
+                self.require_among(bound.rows, bound.what)
+        return self.require_within(bound)
+
     def windows(self, length: int | None = None) -> np.ndarray[Any, Any]:
         """Windows that share no input, a view (N, M, length, d): each sequence cut from its start,
         what is left over at its end left out; by default the sequences whole. Raises DataError
         where a sequence is shorter."""
         length = self.T if length is None else length
-        if length < 1:
-            raise RangeError("the window", length, "at least 1 input")
+        if type(length) is not int or length < 1:
+            raise RangeError("the window", repr(length), "a whole number of inputs, at least 1")
         if length > self.T:
             reason = f"has sequences of {self.T} inputs, fewer than a window of {length}"
             raise DataError(self.source, reason, "record longer ones, or ask for a shorter window")
@@ -160,6 +179,9 @@ def float64(x: np.ndarray[Any, Any]) -> Tensor:
 
 
 def _array(part: Any) -> np.ndarray[Any, Any]:
+    if np.ma.is_masked(part):
+        reason = "has masked numbers, which are no inputs"
+        raise DataError("the data", reason, "leave those parts out, or fill them in")
     if not isinstance(part, Tensor):
         return np.asarray(part)
     try:
@@ -235,6 +257,12 @@ def _require_finite(data: Data) -> None:
         what = "1 number is" if count == 1 else f"{count} numbers are"
         reason = f"{what} NaN or infinite, the first at {where}"
         raise DataError(data.source, reason, "repair the recording, or leave that part out")
+
+
+def _bits(rows: Tensor) -> np.ndarray[Any, Any]:
+    """The rows in float64, where −0 is 0."""
+    found: np.ndarray[Any, Any] = rows.to(torch.float64).add(0.0).numpy()
+    return found
 
 
 def _beyond(x: Tensor, B: float) -> bool:
