@@ -15,6 +15,7 @@ from torch import Tensor
 
 from impl.arithmetic.activation import ACTIVATIONS, Activation, activation
 from impl.arithmetic.elementary import Elementary
+from impl.errors import InputError
 from impl.numbers import ball_functions as balls
 from impl.numbers.ball_functions import float_above
 from impl.numbers.interval import Interval, above, tanh_up
@@ -171,10 +172,21 @@ def _periodic(f: Callable[[arb], arb], slope: Callable[[arb], arb]) -> Bounded:
     return Bounded(image, steepest(slope), steepest(f))
 
 
+class PoleError(InputError):
+    """A step that may divide by 0: its value is no number there, however it is bounded after."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the step of the cell may divide by 0 within the states and inputs that are spoken of; "
+            "keep what it divides by away from 0, as 1 + v*v is"
+        )
+
+
 def _reciprocal(a: Interval) -> Interval:
-    inside = (a.low <= 0) & (a.high >= 0)
+    if bool(((a.low <= 0) & (a.high >= 0)).any()):
+        raise PoleError
     high, low = above(lambda z: 1 / z, a.low), above(lambda z: -1 / z, a.high)
-    return Interval(torch.where(inside, -math.inf, -low), torch.where(inside, math.inf, high))
+    return Interval(-low, high)
 
 
 def _inverse_power(a: Interval, power: int) -> Tensor:

@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Literal, SupportsFloat
@@ -22,13 +22,14 @@ Verdict = Literal["certified", "refuted", "undecided"]
 
 def epsilons_of(eps: float | Sequence[float]) -> tuple[float, ...]:
     """One ε or several, as floats; raises RangeError for none and for what is no number > 0."""
-    several: tuple[Any, ...] = (eps,) if isinstance(eps, (int, float, str)) else tuple(eps)
+    listed = isinstance(eps, Iterable) and not isinstance(eps, str)
+    several: tuple[Any, ...] = tuple(eps) if listed else (eps,)  # type: ignore[arg-type]
     if not several:
         raise RangeError("the list of ε", "empty", "at least one number > 0")
-    for one in several:
-        number = isinstance(one, SupportsFloat)
-        if not (number and one <= sys.float_info.max and float(one) > 0):
-            raise RangeError("ε", one if number else repr(one), "a number > 0")
+    for each in several:
+        number = isinstance(each, SupportsFloat)
+        if not (number and each <= sys.float_info.max and float(each) > 0):
+            raise RangeError("ε", each if number else repr(each), "a number > 0")
     return tuple(map(float, several))
 
 
