@@ -43,11 +43,10 @@ class Scalable(ABC):
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        for name in ("__add__", "__sub__", "__mul__"):
+        for name in ("__add__", "__sub__", "__mul__", "constant"):
             if name in vars(cls):
-                setattr(cls, name, _lifted(vars(cls)[name]))
-        if "constant" in vars(cls):
-            cls.constant = _finite(vars(cls)["constant"])  # type: ignore[method-assign]
+                change = _finite if name == "constant" else _lifted
+                setattr(cls, name, change(vars(cls)[name]))
 
     @abstractmethod
     def constant(self, c: float) -> Self:

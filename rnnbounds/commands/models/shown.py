@@ -153,7 +153,7 @@ def print_training(training: TrainingCertificate | None) -> None:
         f"(G_0 = {at_least(known.G_0)}, G_1 = {at_least(known.G_1)}), and β-Lipschitz, "
         f"β = {at_least(known.beta)}"
     )
-    if task.steps is None:
+    if task.steps is None or task.alpha is None:
         return
     echo(
         f"after N = {task.steps} steps of size α/t, α = {exactly(task.alpha)}, outputs are within "
