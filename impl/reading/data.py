@@ -146,8 +146,8 @@ class Data:
         what is left over at its end left out; by default the sequences whole. Raises DataError
         where a sequence is shorter."""
         length = self.T if length is None else length
-        if length < 1:
-            raise RangeError("the window", length, "at least 1 input")
+        if type(length) is not int or length < 1:
+            raise RangeError("the window", repr(length), "a whole number of inputs, at least 1")
         if length > self.T:
             reason = f"has sequences of {self.T} inputs, fewer than a window of {length}"
             raise DataError(self.source, reason, "record longer ones, or ask for a shorter window")
@@ -178,6 +178,9 @@ def float64(x: np.ndarray[Any, Any]) -> Tensor:
 
 
 def _array(part: Any) -> np.ndarray[Any, Any]:
+    if np.ma.is_masked(part):
+        reason = "has masked numbers, which are no inputs"
+        raise DataError("the data", reason, "leave those parts out, or fill them in")
     if not isinstance(part, Tensor):
         return np.asarray(part)
     try:

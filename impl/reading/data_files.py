@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Callable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ def open_data(path: Path) -> Array:
     if known is None:
         kinds = ", ".join(_READERS)
         raise ModelFileError(path, "is no file of data that is read", f"save it as one of {kinds}")
+    if path.is_file() and not path.stat().st_size:
+        raise ModelFileError(path, "is empty", _AGAIN)
     return known(path)
 
 
@@ -31,13 +34,16 @@ def _npy(path: Path) -> Array:
         what = "is no regular file" if path.exists() else "does not exist"
         raise ModelFileError(path, what, "name a file of data")
     try:
-        return np.lib.format.open_memmap(path, mode="r")
+        array = np.lib.format.open_memmap(path, mode="r")
     except Exception as cause:  # a damaged header makes NumPy raise anything
         if "Python objects" in str(cause):
             reason = "holds Python objects, which may run code"
             raise ModelFileError(path, reason, "save plain numbers, as float64") from None
         reason = f"is no intact .npy file ({_line(cause)})"
         raise ModelFileError(path, reason, _AGAIN) from None
+    if (beyond := path.stat().st_size - array.offset - array.nbytes) > 0:
+        raise ModelFileError(path, f"has {beyond} bytes after its numbers", _AGAIN)
+    return array
 
 
 def _csv(path: Path) -> Array:
@@ -48,10 +54,15 @@ def _csv(path: Path) -> Array:
     first = text.lstrip().partition("\n")[0]
     delimiter = next((c for c in ",;\t" if c in first), ",")
     try:
+        names = _named(text, delimiter)
+        if not any(line.strip() for line in islice(io.StringIO(text), names, None)):
+            raise ModelFileError(path, "has no row of numbers", _AGAIN)
         return np.loadtxt(
-            io.StringIO(text), delimiter=delimiter, skiprows=_named(text, delimiter), ndmin=2,
+            io.StringIO(text), delimiter=delimiter, skiprows=names, ndmin=2,
             quotechar='"', comments=None,
         )  # fmt: skip
+    except ModelFileError:
+        raise
     except (ValueError, csv.Error) as cause:
         reason = f"is no table of numbers ({_line(cause)})"
         raise ModelFileError(path, reason, "keep columns of numbers alone") from None

@@ -121,7 +121,7 @@ HEADER = b"\x93NUMPY\x01\x00"
 class TestHostileFiles:
     @pytest.mark.parametrize(
         ("name", "held", "words"),
-        [("x.npy", b"", "no intact"), ("x.npy", saved(SERIES)[:-8], "no intact"),
+        [("x.npy", b"", "empty"), ("x.npy", saved(SERIES)[:-8], "no intact"),
          ("x.npy", saved(np.array([{}, 1], dtype=object), allow_pickle=True), "objects"),
          ("x.npy", HEADER + b"\xff\xff" + b"(" * 70000, "no intact"),
          ("x.npy", saved(SERIES).replace(b"(6, 2)", b"(6e9,)"), "no intact"),
@@ -130,16 +130,39 @@ class TestHostileFiles:
          ("x.npy", b"PK\x03\x04", "no intact"),
          ("x.csv", b"", "empty"), ("x.csv", b"\xff\xfe", "UTF-8"),
          ("x.csv", b"1,2\n3\n", "no table"), ("x.csv", b"day,x\n1700-01-01,3\n", "no table"),
-         ("x.csv", b"1,,2\n", "no table"), ("x.csv", b"a,b\n", "shape"),
+         ("x.csv", b"1,,2\n", "no table"), ("x.csv", b"a,b\n", "no row"),
          ("x.safetensors", b"\xff" * 64, "no intact"), ("x.txt", b"1", "no file of data")],
     )  # fmt: skip
-    @pytest.mark.filterwarnings("ignore:loadtxt")
     def test_refused_in_a_line(self, tmp_path, name, held, words):
         (tmp_path / name).write_bytes(held)
         with pytest.raises(InputError, match=words) as told:
             read_data(tmp_path / name)
         assert "\n" not in str(told.value)
         assert len(str(told.value)) < 500
+
+    def test_bytes_after_the_numbers(self, tmp_path):
+        np.save(tmp_path / "x.npy", SERIES)
+        with (tmp_path / "x.npy").open("ab") as file:
+            file.write(b"more")
+        with pytest.raises(InputError, match="has 4 bytes after its numbers"):
+            read_data(tmp_path / "x.npy")
+
+    @pytest.mark.filterwarnings("error")
+    @pytest.mark.parametrize(
+        ("name", "words", "line"),
+        [("x.csv", "a,b\n\n", "has no row of numbers"), ("x.csv", "\n", "has no row of numbers"),
+         ("x.csv", "", "is empty; save the numbers again"), ("x.npy", "", "is empty")],
+    )  # fmt: skip
+    def test_files_without_numbers(self, tmp_path, name, words, line):
+        with pytest.raises(InputError, match=line):
+            read_data(text(tmp_path / name, words))
+
+    def test_masked_numbers_are_no_inputs(self):
+        held = np.ma.masked_greater(SERIES, 1)
+        for one in (held, [held[None]]):
+            with pytest.raises(InputError, match="has masked numbers"):
+                read_data(one)
+        assert read_data(np.ma.masked_greater(SERIES, 9)).N == 1
 
     def test_two_tensors_and_a_folder(self, tmp_path):
         save_file({"x": torch.ones(2), "y": torch.ones(2)}, tmp_path / "x.safetensors")
