@@ -9,7 +9,6 @@ import typer
 
 from impl.certificate.record import Certificate
 from impl.memory.adversary.attack import Attacked, attack, bracket
-from impl.memory.adversary.check import save_attacked
 from impl.models.loaded import LoadedModel
 from rnnbounds.commands.options import path_option
 from rnnbounds.shell.output import echo
@@ -23,17 +22,12 @@ Witness = Annotated[
 ]
 
 
-def attacked(model: LoadedModel[Any], certificate: Certificate, witness: Path | None) -> Attacked:
-    """The attack on the model of a certificate at its ε, written to a file if one is named.
-
-    Raises ContradictionError before anything is written.
-    """
+def attacked(model: LoadedModel[Any], certificate: Certificate) -> Attacked:
+    """The attack on the model of a certificate at its ε. Raises ContradictionError."""
     epsilons = [epsilon for epsilon, _ in certificate.windows]
     asked = certificate.input_bound if certificate.inputs is None else certificate.inputs
     found = attack(model, asked, epsilons)
     bracket(certificate, found)
-    if witness is not None:
-        save_attacked(found, witness)
     return found
 
 

@@ -11,6 +11,7 @@ from impl.cells.table import NORM_NAMES
 from impl.certificate.certify import certify
 from impl.certificate.record import EPSILONS
 from impl.gradients.loss import LOSSES
+from impl.memory.adversary.check import save_attacked
 from impl.memory.measure import measure
 from impl.reading.adapters import load_model
 from impl.reading.files import check_target
@@ -107,12 +108,14 @@ def certify_model(
         )
     read = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
     certificate = certify(read, asked.of(model, read.d), eps or EPSILONS, norm, training=task)
-    against = attacked(read, certificate, witness) if seek else None
-    document = certificate.to_json() | told(against)
     seen = None
     if data is not None and readout is None:
         bound = certificate.input_bound if certificate.inputs is None else certificate.inputs
         seen = measure(read, data, eps=eps or EPSILONS, input_bound=bound)
+    against = attacked(read, certificate) if seek else None
+    document = certificate.to_json() | told(against)
+    if against is not None and witness is not None:  # nothing is refused from here on
+        save_attacked(against, witness)
     if out is not None and seen is None:
         tell(document, out, model, format)
     elif out is not None and seen is not None:
