@@ -10,7 +10,7 @@ from reports.files import write_all
 from reports.pages.certificate import certificate_page
 from reports.pages.experiment import Block, Page, Paragraph, Plot, Section, Table, render_experiment
 from reports.pages.figures.figure import Series
-from reports.pages.text import NOTHING
+from reports.pages.text import NOTHING, typed
 from reports.redact import redacted
 
 FILES = ("measurement.json", "certificate.json", "index.html")
@@ -62,14 +62,19 @@ def _bracket(seen: Document, certificate: Document) -> list[Block]:
         eps, line = row["eps"], stated.get(row["eps"], {"k": None, "share": None})
         share = NOTHING if line["share"] is None else f"{_down(line['share'])} of windows"
         ks = (attacked.get(eps), certified.get(eps), row["k"], line["k"])
-        rows.append((f"{eps:g}", *map(_k, ks), share))
+        rows.append((typed(eps), *map(_k, ks), share))
     among = certificate.get("inputs") or {}
+    sought = (
+        "Attacked: some of these are proved to be remembered for longer than any smaller k. "
+        if found
+        else ""
+    )
     within = f"x in {among['what']}, " if "what" in among else ""
     return [
         Paragraph(
             f"Certified: every input with {within}‖x‖₂ ≤ {certificate['input_bound']:g}, the worst "
             f"case. "
-            f"Attacked: some of these are proved to be remembered for longer than any smaller k. "
+            f"{sought}"
             f"Seen: the windows of the data, the worst of them. Stated: windows drawn like these."
         ),
         Table(
@@ -104,18 +109,18 @@ def _statement(seen: Document) -> list[Block]:
     rows = []
     for line in stated["lines"]:
         share = NOTHING if line["share"] is None else _down(line["share"])
-        rows.append((f"{line['eps']:g}", _k(line["k"]), share, _k(line["beyond"])))
+        rows.append((typed(line["eps"]), _k(line["k"]), share, _k(line["beyond"])))
     return [
         Paragraph(
-            f"With confidence {stated['confidence']:g} in all lines together: of windows drawn "
-            f"like these at least that share is within ε at k, in real arithmetic. This "
+            f"With confidence {typed(stated['confidence'])} in all lines together: of windows "
+            f"drawn like these at least that share is within ε at k, in real arithmetic. This "
             f"presupposes that {stated['presupposes']}."
         ),
         Table(
             ("ε", "k", "share of windows", "held out, beyond ε"), tuple(rows), frozenset((1, 2, 3)),
             f"k was chosen on {count['chosen_on']} windows, {count['held_out']} others were held "
-            f"out; a share of {stated['share']:g} takes {stated['held_out_needed']} of these, none "
-            f"beyond ε.",
+            f"out; a share of {typed(stated['share'])} takes {stated['held_out_needed']} of these, "
+            f"none beyond ε.",
         ),
     ]  # fmt: skip
 

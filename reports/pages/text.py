@@ -15,6 +15,12 @@ _UNITS = " kMGT"
 _NAMES = {"inf": "∞", "-inf": "−∞", "nan": "NaN"}
 
 
+def typed(value: float) -> str:
+    """A number as it was typed: no digit less than it takes, 1 for 1.0."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
+
+
 def short_count(value: int) -> str:
     """At most four characters, rounded down, for the axis of a chart: 950, 1.2k, 12k, 3M."""
     power = min((len(str(value)) - 1) // 3, 4)

@@ -9,6 +9,7 @@ from typing import Any
 from impl.errors import shown
 from impl.memory.measure import Measurement
 from reports.pages.measurement import FILES, measurement_page, write_measurement
+from reports.pages.text import typed
 from rnnbounds.shell.output import Format, at_most, echo, print_table
 
 ROWS = 12  # lines of the forgetting curve in text
@@ -44,7 +45,9 @@ def print_measurement(told: Measurement | None) -> None:
         [(row["k"], *(f"{row[name]:.3g}" for name, _ in names)) for row in thinned(curve)],
     )
     for eps, k in ((eps, told.window(eps)) for eps in told.eps):
-        echo(f"seen: within {eps:g} " + (f"from k = {k} on" if k is not None else "at no k < T"))
+        echo(
+            f"seen: within {typed(eps)} " + (f"from k = {k} on" if k is not None else "at no k < T")
+        )
     print_steps(record)
     print_statement(told)
 
@@ -82,15 +85,15 @@ def print_statement(told: Measurement) -> None:
         echo(f"stated of other windows: nothing: {told.unstated}")
         return
     echo(
-        f"stated, with confidence {stated.confidence:g} in all lines together: of windows drawn "
-        f"like these at least that share is within ε at k, in real arithmetic"
+        f"stated, with confidence {typed(stated.confidence)} in all lines together: of windows "
+        f"drawn like these at least that share is within ε at k, in real arithmetic"
     )
     print_table(
         ("ε", "k", "share", f"beyond ε, of {stated.held} held out"),
         [
-            (f"{line.eps:g}", "none < T", "–", "–")
+            (typed(line.eps), "none < T", "–", "–")
             if line.k is None or line.share is None
-            else (f"{line.eps:g}", line.k, at_most(line.share), line.beyond)
+            else (typed(line.eps), line.k, at_most(line.share), line.beyond)
             for line in stated.lines
         ],
     )
@@ -98,12 +101,12 @@ def print_statement(told: Measurement) -> None:
         if line.undecided:
             echo(
                 f"{line.undecided} windows that were not decided within the limits of work count "
-                f"as beyond {line.eps:g}"
+                f"as beyond {typed(line.eps)}"
             )
     echo(f"k was chosen on {stated.chosen} windows before them")
     echo(f"this presupposes that {stated.presupposed}")
     if not stated.reached:
         echo(
-            f"a share of {stated.aim:g} takes {stated.needed} held-out windows, none of them "
+            f"a share of {typed(stated.aim)} takes {stated.needed} held-out windows, none of them "
             f"beyond ε"
         )
