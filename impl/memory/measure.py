@@ -18,9 +18,11 @@ from impl.errors import InputError, RangeError
 from impl.memory.exact import Decided, within
 from impl.memory.local import Local, local, sampled
 from impl.memory.overlap import overlap
+from impl.memory.repeats import repeats
 from impl.memory.runs import Runner, Truncations, blocks, grid, truncations
 from impl.memory.statement import (
     CUT,
+    FOUND,
     PRESUPPOSED,
     SHARE,
     OverlapError,
@@ -125,7 +127,7 @@ def measure(
     data: DataSource | Data,
     *,
     window: int | None = None,
-    eps: Sequence[float] = EPSILONS,
+    eps: float | Sequence[float] = EPSILONS,
     confidence: float = 0.99,
     share: float | None = None,
     input_bound: float | None = None,
@@ -148,13 +150,12 @@ def measure(
     read.require_width(loaded.d)
     if input_bound is not None:
         read.require_of(input_bound)
-    if not eps or not all(0 < epsilon < math.inf for epsilon in eps):
-        raise RangeError("the list of ε", list(eps), "of numbers > 0, at least one")
+    eps = _targets(eps)
     if window is None and read.one:
         window = min(read.T, LENGTH, max(2, read.T // 8))
     held, runner = read.windows(window), Runner.of(loaded)
     M, T = held.shape[0] * held.shape[1], held.shape[2]
-    ks, unstated = grid(T), _unstated(read, M)
+    ks, unstated = grid(T), _unstated(read, held)
     if share is not None and unstated is not None:
         raise unstated
     with torch.no_grad():
@@ -177,24 +178,37 @@ def measure(
             for epsilon, k in zip(eps, chosen, strict=True):
                 told = None if k is None else _held_out(runner, held, M // 2, out, k, epsilon)
                 lines.append(stated(epsilon, k, told, alpha))
-            aim, cut = SHARE if share is None else share, CUT if held.shape[1] > 1 else ""
+            aim = SHARE if share is None else share
+            presupposed = PRESUPPOSED + (CUT if held.shape[1] > 1 else "") + FOUND
             statement = Statement(
-                confidence, min(M // 2, some), out, T, tuple(lines), aim, needed, PRESUPPOSED + cut
+                confidence, min(M // 2, some), out, T, tuple(lines), aim, needed, presupposed
             )
     return Measurement(
-        loaded, read.source, M, T, ks, seen, steps, tuple(eps), statement,
+        loaded, read.source, M, T, ks, seen, steps, eps, statement,
         None if unstated is None else str(unstated),
     )  # fmt: skip
 
 
-def _unstated(data: Data, windows: int) -> InputError | None:
+def _targets(eps: Any) -> tuple[float, ...]:
+    try:
+        found = tuple(map(float, (eps,) if isinstance(eps, (int, float)) else eps))
+    except (TypeError, ValueError):
+        found = ()
+    if not found or isinstance(eps, str) or not all(0 < one < math.inf for one in found):
+        raise RangeError("the list of ε", eps, "of numbers > 0, at least one")
+    return found
+
+
+def _unstated(data: Data, held: np.ndarray[Any, Any]) -> InputError | None:
     """Why nothing is stated of other windows, if it is not."""
-    if windows < 2:
+    M = held.shape[0] * held.shape[1]
+    if M < 2:
         return InputError("one window is none to choose k on; record more, or cut shorter windows")
     shared = (
         overlap(data.x[: max(2, min(_LOOKED_AT, _NUMBERS // data.x[0].size))]) if data.N > 1 else 0
     )
-    return OverlapError(shared, data.T) if shared else None
+    told = f"windows overlap by {shared} of {data.T} inputs" if shared else repeats(held, M // 2)
+    return None if told is None else OverlapError(told)
 
 
 def _held_out(

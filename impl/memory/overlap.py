@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 CLEAR, MANY = 0.9, 0.5
-_ODD = 0x9E3779B97F4A7C15  # 2⁶⁴ over the golden ratio
+ODD = 0x9E3779B97F4A7C15  # 2⁶⁴ over the golden ratio
 
 
 def overlap(windows: np.ndarray[Any, Any]) -> int:
@@ -16,27 +16,28 @@ def overlap(windows: np.ndarray[Any, Any]) -> int:
     Lengths at which many begin alike anyway, as of data with few values, say nothing.
     """
     M, L = windows.shape[:2]
-    rows = _hashes(np.ascontiguousarray(windows, dtype=np.float64).view(np.uint64))
+    rows = hashes(windows)
     heads = np.zeros((L, M), dtype=np.uint64)
     power, total = np.uint64(1), np.zeros(M, dtype=np.uint64)
     with np.errstate(over="ignore"):
         for r in range(L):  # Σ_{i ≤ r} a_i pⁱ of the first inputs
             total = total + rows[:, r] * power
-            heads[r], power = total, power * np.uint64(_ODD)
+            heads[r], power = total, power * np.uint64(ODD)
         tail, found = np.zeros(M, dtype=np.uint64), 0
         for r in range(L - 1):
-            tail = tail * np.uint64(_ODD) + rows[:, L - 1 - r]
+            tail = tail * np.uint64(ODD) + rows[:, L - 1 - r]
             known = np.unique(heads[r])
             if len(known) >= CLEAR * M and np.isin(tail, known).mean() >= MANY:
                 found = r + 1
     return found
 
 
-def _hashes(bits: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def hashes(windows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """A number for each input (M, L, d) -> (M, L)."""
+    bits = (np.ascontiguousarray(windows, dtype=np.float64) + 0.0).view(np.uint64)
     found = np.zeros(bits.shape[:2], dtype=np.uint64)
     with np.errstate(over="ignore"):
         for channel in range(bits.shape[2]):
-            found = (found ^ bits[:, :, channel]) * np.uint64(_ODD)
+            found = (found ^ bits[:, :, channel]) * np.uint64(ODD)
             found ^= found >> np.uint64(29)
     return found

@@ -26,15 +26,16 @@ from impl.memory.exact import Decided
 SHARE = 0.99  # for which the windows that it takes are told, if no share is asked for
 PRESUPPOSED = "the windows are independent draws of one distribution"
 CUT = ", which those cut from one recording are only as far as it forgets"
+FOUND = "; that they share inputs is found only where many share runs of them, or one comes again"
 
 
 class OverlapError(InputError):
     """Windows that share inputs, of which nothing is stated."""
 
-    def __init__(self, shared: int, length: int) -> None:
+    def __init__(self, shared: str) -> None:
         super().__init__(
-            f"windows overlap by {shared} of {length} inputs, so they are no independent draws and "
-            f"nothing is stated of others; cut them without overlap"
+            f"{shared}, so they are no independent draws and nothing is stated of others; cut them "
+            f"without overlap, each once"
         )
 
 
@@ -43,9 +44,9 @@ class TooFewError(InputError):
 
     def __init__(self, held: int, needed: int, confidence: float, share: float) -> None:
         super().__init__(
-            f"{held} held-out windows are too few for confidence {confidence:g} in a share of "
-            f"{share:g}: it takes {needed} with none beyond ε, so {2 * needed} windows in all; "
-            f"record more, or ask for less"
+            f"{held} held-out windows are too few for confidence {float(confidence)!r} in a share "
+            f"of {float(share)!r}: it takes {needed} with none beyond ε, so {2 * needed} windows "
+            f"in all; record more, or ask for less"
         )
 
 

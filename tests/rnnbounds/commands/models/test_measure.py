@@ -97,6 +97,19 @@ class TestMeasure:
         assert told["data"]["source"] == "…/x.npy"
         assert json.loads((out / "certificate.json").read_text())["verdict"] == "certified"
 
+    def test_numbers_are_printed_as_they_were_typed(self, call, refused, asked, tmp_path):
+        sure, eps, out = 0.999999999, 0.012345649, tmp_path / "told"
+        told = ("--confidence", sure, "--eps", eps, "--out", out)
+        text = call("measure", *asked[:-2], *told).out
+        page = (out / "index.html").read_text()
+        for written in (text, page):
+            assert f"confidence {sure}" in written.lower()
+            assert str(eps) in written
+        assert f"seen: within {eps} " in text
+        assert "Attacked" not in page
+        line = refused("measure", *asked, "--share", 0.9999999, "--confidence", sure)
+        assert f"confidence {sure} in a share of 0.9999999" in line
+
 
 class TestCertify:
     def test_what_is_certified_stays_as_it_is(self, call, asked):
@@ -120,8 +133,31 @@ class TestCertify:
         assert call("certify", *asked, "--inputs=-4:4", "--out", tmp_path / "told").code == 0
         assert "x in [-4.0, 4.0], ‖x‖₂ ≤ 4" in (tmp_path / "told" / "index.html").read_text()
 
+    def test_data_that_are_refused_leave_no_witness(self, refused, asked, tmp_path):
+        np.save(tmp_path / "wide.npy", np.zeros((3, 9, 2)))
+        path, out = tmp_path / "witness.json", tmp_path / "told"
+        told = ("--data", tmp_path / "wide.npy", "--witness", path, "--out", out)
+        line = refused("certify", asked[0], *asked[3:], "--input-bound", 4, *told)
+        assert "has 2 channels an input" in line
+        assert not path.exists()
+        assert not out.exists()
+
 
 class TestPython:
+    def test_one_number_is_a_target(self):
+        model, x = torch.nn.RNN(1, 2), torch.zeros(1, 5, 1)
+        assert rnnbounds.measure(model, x, eps=0.1).eps == (0.1,)
+
+    @pytest.mark.parametrize("window", ["3", 2.0, True])
+    def test_windows_are_whole_numbers(self, window):
+        with pytest.raises(InputError, match="the window"):
+            rnnbounds.measure(torch.nn.RNN(1, 2), torch.zeros(1, 5, 1), window=window)
+
+    @pytest.mark.parametrize("eps", ["0.1", ["a"], 0.0, [], None])
+    def test_targets_are_numbers(self, eps):
+        with pytest.raises(InputError, match="ε"):
+            rnnbounds.measure(torch.nn.RNN(1, 2), torch.zeros(1, 5, 1), eps=eps)
+
     def test_one_window_states_nothing(self):
         told = rnnbounds.measure(torch.nn.RNN(1, 2), torch.zeros(1, 5, 1))
         assert told.statement is None

@@ -1,0 +1,94 @@
+"""Windows that hold the same inputs, whole or for a while: they are no independent draws.
+
+All windows are looked at, in any order, at any offset, by 64-bit hashes of runs of r inputs. With
+c = Σ_v p_v² over the values v of an input, two independent runs that change m − 1 times agree with
+probability about c^m: only runs are compared of which fewer than 1/100 would agree by chance. So of
+data of few values, and of inputs that stay as they are, nothing is found. Many runs are thinned to
+those whose hash says so, which keeps equal ones. Source: Karp & Rabin (1987); Manber (1994).
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from impl.memory.overlap import ODD, hashes
+
+RUNS, BLOCK, SAMPLE = 2**21, 2**20, 2**18  # hashes that are kept; numbers, inputs looked at at once
+MANY = 0.25  # of the windows: phrases of a language come again as well
+_CHANCE = 100  # times less often than this runs agree by chance
+
+Array = np.ndarray[Any, Any]
+
+
+def repeats(windows: Array, first: int) -> str | None:
+    """What windows (N, each, L, d) share that independent draws would not, or None: any of those
+    from `first` on with any before it as a whole, or MANY with others a fourth of their inputs."""
+    N, each, L, _ = windows.shape
+    M, c = N * each, _agreeing(windows)
+    if c == 1:
+        return None
+    whole, at = _runs(windows, L, _needed(c, M * M))
+    again = np.unique(at[np.isin(whole, whole[at < first]) & (at >= first)])
+    if len(again):
+        return f"{len(again)} of the {M - first} windows held out are among those k is chosen on"
+    need = _needed(c, (M * L) ** 2)
+    r = max(L // 4, need)
+    if r >= L:
+        return None
+    found, at = _runs(windows, r, need)
+    if not len(found):
+        return None
+    order = np.lexsort((at, found))
+    found, at = found[order], at[order]
+    same = found[1:] == found[:-1]
+    other = same & (at[1:] != at[:-1])
+    group = np.concatenate([[0], np.cumsum(~same)])
+    shared = np.isin(group, group[1:][other])
+    part, looked = len(np.unique(at[shared])), len(np.unique(at))
+    if part and part >= MANY * looked:
+        return f"{part} of {looked} windows share runs of {r} inputs with others"
+    return None
+
+
+def _needed(c: float, pairs: int) -> int:
+    """How many different inputs a run holds before it is no chance that two agree."""
+    return max(2, math.ceil(math.log(_CHANCE * pairs) / -math.log(c)))
+
+
+def _agreeing(windows: Array) -> float:
+    """c, of inputs all over the data."""
+    N, each, L, _ = windows.shape
+    step = max(1, N * each * L // SAMPLE)
+    i = np.arange(0, N * each * L, step)
+    x = windows[i // (each * L), i // L % each, i % L]
+    _, counts = np.unique(hashes(x[None])[0], return_counts=True)
+    return float(np.square(counts / len(i)).sum())
+
+
+def _runs(windows: Array, r: int, need: int) -> tuple[Array, Array]:
+    """Hashes of runs of r inputs that take at least so many values in turn, and whose they are."""
+    N, each, L, d = windows.shape
+    keep = np.uint64(max(1, N * each * (L - r + 1) // RUNS))
+    powers = np.cumprod(np.full(L + 1, ODD, dtype=np.uint64))
+    back = np.cumprod(np.full(L + 1, pow(ODD, -1, 2**64), dtype=np.uint64))
+    found, whose = [], []
+    for start, block in _blocks(windows, max(1, BLOCK // (each * L * d))):
+        rows = hashes(block)
+        sums = np.cumsum(rows * powers[:L], axis=1, dtype=np.uint64)
+        sums = np.pad(sums, ((0, 0), (1, 0)))
+        told = (sums[:, r:] - sums[:, :-r]) * back[: L - r + 1]
+        told ^= told >> np.uint64(32)
+        turns = np.pad(np.cumsum(rows[:, 1:] != rows[:, :-1], axis=1), ((0, 0), (1, 0)))
+        rich = turns[:, r - 1 :] - turns[:, : L - r + 1] + 1 >= need
+        i, j = np.nonzero(rich & (told % keep == 0))
+        found.append(told[i, j])
+        whose.append(i + start)
+    return np.concatenate(found), np.concatenate(whose)
+
+
+def _blocks(windows: Array, rows: int) -> Iterator[tuple[int, Array]]:
+    N, each, L, d = windows.shape
+    for start in range(0, N, rows):
+        yield start * each, windows[start : start + rows].reshape(-1, L, d)
