@@ -142,7 +142,7 @@ def weights_slack(batch: Batch, steps: int, value: Tensor) -> Tensor:
 def last_states(batch: Batch) -> tuple[Tensor, Tensor]:
     """h_T at w_{N+1}, and h_T^k at ŵ_{N+1}, as (B, n) and (B, K+1, n)."""
     found = descents(batch)
-    h = sweep(found.cells[-1], found.inputs, starts=found.starts).h[:, 0, 0]
+    h = sweep(found.cells[-1], found.inputs, found.starts[:, None]).h[:, 0, 0]
     return split(batch, h)
 
 
