@@ -169,6 +169,8 @@ CLIPPED = {gates.boxed: lambda p: min(max(p, -ONE), ONE)}
 LSTM = dict.fromkeys(("W_i_inf", "W_f_inf", "W_g_inf", "W_o_inf"), ZERO)
 LSTM |= {"f_bar": HALF, "most_f": HALF, "output_box": ONE}
 LSTM |= dict.fromkeys(("most_i", "most_o", "most_g"), ONE) | {"cell_box": fmpq(2), "B_c": fmpq(2)}
+STABLE_GRU = dict.fromkeys(("W_r_inf", "W_z_inf", "W_n_inf"), ZERO)
+STABLE_GRU |= dict.fromkeys(("theta_gru", "most_z", "z_bar"), HALF)
 DEEP = {
     layers.layer: lambda h, x, j: h * HALF ** int(j),
     layers.layer_product: lambda j: HALF ** int(j),
@@ -216,6 +218,7 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
         HALVES | CLIPPED | {gru_model.reset: lambda h, x: h / 2},
         dict.fromkeys(("most_r", "most_z", "output_box"), ONE),
     ),
+    "contraction-gru/sufficient": ({}, STABLE_GRU),
     **dict.fromkeys((*PER_UNIT, "cell-constants/box-contraction"), (CONSTANT, {})),
     "contraction-deep": (HALVES | DEEP, {"layer_matrix": HALF}),
     "deep-gradient": (HALVES | DEEP, {"layer_matrix": HALF, "W_product": HALF}),
