@@ -116,6 +116,7 @@ def test_nobody_convicts_what_is_right(copy: Path):
     assert (outcome.by, outcome.told.split()[0]) == ("nobody", "HOLDS")
 
 
+@pytest.mark.slow
 def test_readings_that_disagree_convict(copy: Path):
     """Float64 and balls that differ convict what the fault is in."""
     outcome = judged(named("jacobian-doubled"), copy)

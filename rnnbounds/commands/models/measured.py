@@ -8,9 +8,10 @@ from typing import Any
 
 from impl.errors import shown
 from impl.memory.measure import Measurement
+from impl.told import at_most
 from reports.pages.measurement import FILES, measurement_page, write_measurement
 from reports.pages.text import typed
-from rnnbounds.shell.output import Format, at_most, echo, print_table
+from rnnbounds.shell.output import Format, echo, print_table
 
 ROWS = 12  # lines of the forgetting curve in text
 

@@ -4,9 +4,9 @@ from reports.pages.experiment import Page, Paragraph, Plot, Section, Table
 from reports.pages.figures.figure import Series as Line
 from reports.pages.summary import environment_items
 from reports.pages.text import count, plural, ratio
-from rnnbounds.experiments.common import again
 from rnnbounds.experiments.digits.record import Digits, Learned
 from rnnbounds.experiments.digits.setting import FULL, setting_of
+from rnnbounds.experiments.engine.common import again
 
 
 def page(run: Digits) -> Page:

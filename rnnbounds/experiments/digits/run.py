@@ -15,12 +15,18 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from rnnbounds.experiments.common import chance, choose_device, environment_of, prepare, publish
 from rnnbounds.experiments.digits.page import page
 from rnnbounds.experiments.digits.pixels import Pixels, load
 from rnnbounds.experiments.digits.record import Digits, Learned, Setting, problems
 from rnnbounds.experiments.digits.setting import setting_of
-from rnnbounds.experiments.parts import Parts, depends
+from rnnbounds.experiments.engine.common import (
+    chance,
+    choose_device,
+    environment_of,
+    prepare,
+    publish,
+)
+from rnnbounds.experiments.engine.parts import Parts, depends
 from rnnbounds.experiments.students import KINDS, Kind, Students, draw
 
 CLASSES = 10
@@ -58,7 +64,7 @@ def run(
     device = choose_device(device)
     pixels = load(data, seed, setting.images)
     digest = pixels.digest
-    parts = Parts(out, depends("permuted-digits", seed, setting, device, data=digest))
+    parts = Parts(out, depends("permuted-digits", [seed, setting], device, {"data": digest}))
     prepare(parts.folder)
     trainings = [Training(kind, pixels, setting, seed, device, parts) for kind in KINDS]
     for training in trainings:
@@ -98,7 +104,7 @@ class Training:
         self.students = Students(kind, sizes, {key: v.to(device) for key, v in first.items()})
         self.curves = torch.zeros(2, setting.epochs, setting.networks, dtype=torch.float64)
         self.epoch = 0
-        kept = parts.load(kind, self.state())
+        kept = parts.load(kind)
         if kept is not None:
             self.curves, self.epoch = kept.pop("curves"), int(kept.pop("epoch"))
             self.students.recall(kept)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from reports.pages.text import error, ratio
-from rnnbounds.experiments.common import logarithmic
+from rnnbounds.experiments.engine.common import logarithmic
 from rnnbounds.experiments.gradients.record import Closeness, Curve, Descent
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

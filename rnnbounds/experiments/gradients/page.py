@@ -8,7 +8,7 @@ from reports.pages.experiment import Page, Paragraph, Plot, Section, Table
 from reports.pages.figures.figure import Series as Line
 from reports.pages.summary import environment_items
 from reports.pages.text import error, plural, ratio
-from rnnbounds.experiments.common import again, logarithmic
+from rnnbounds.experiments.engine.common import again, logarithmic
 from rnnbounds.experiments.gradients.curves import (
     cloud,
     columns,

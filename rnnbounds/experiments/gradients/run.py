@@ -23,7 +23,7 @@ from impl.models.rnn import RNN
 from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import add_up, gamma, mul_up
 from impl.training.descent import descend, descent_error
-from rnnbounds.experiments.common import environment_of, prepare, publish
+from rnnbounds.experiments.engine.common import environment_of, prepare, publish
 from rnnbounds.experiments.gradients.instances import TRAINED, Instances, Setting, draw
 from rnnbounds.experiments.gradients.page import page
 from rnnbounds.experiments.gradients.record import Closeness, Curve, Descent, Rows, problems

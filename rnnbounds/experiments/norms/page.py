@@ -4,7 +4,7 @@ from reports.pages.experiment import Block, Page, Paragraph, Plot, Section, Tabl
 from reports.pages.figures.figure import Series as Line
 from reports.pages.summary import environment_items
 from reports.pages.text import NOTHING, plural
-from rnnbounds.experiments.common import again, up
+from rnnbounds.experiments.engine.common import again, up
 from rnnbounds.experiments.norms.record import Norms, middle
 
 _LINES = 6  # that a figure holds

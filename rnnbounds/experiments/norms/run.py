@@ -23,7 +23,7 @@ from impl.norms.weighted import diagonal_norm
 from impl.numbers.outward import mul_up
 from impl.numbers.spectral_norm import certified_norm
 from impl.reading.adapters import load_model
-from rnnbounds.experiments.common import chance, environment_of, prepare, publish
+from rnnbounds.experiments.engine.common import chance, environment_of, prepare, publish
 from rnnbounds.experiments.norms.page import page
 from rnnbounds.experiments.norms.record import Method, Norms, Setting, System, problems
 

@@ -5,7 +5,7 @@ from reports.pages.figures.figure import Series as Line
 from reports.pages.mathml import mathml
 from reports.pages.summary import environment_items
 from reports.pages.text import NOTHING, error, plural, ratio
-from rnnbounds.experiments.common import logarithmic, up
+from rnnbounds.experiments.engine.common import logarithmic, up
 from rnnbounds.experiments.sunspots.record import Sunspots, Trained
 
 _BAR = '<mo stretchy="false">‖</mo>'

@@ -17,7 +17,12 @@ from impl.certificate.record import Certificate
 from impl.convert.feedforward import FeedForward
 from impl.convert.truncate import save_truncated, truncate
 from properties.runs.versions import found
-from rnnbounds.experiments.common import MissingPackageError, environment_of, prepare, publish
+from rnnbounds.experiments.engine.common import (
+    MissingPackageError,
+    environment_of,
+    prepare,
+    publish,
+)
 from rnnbounds.experiments.gaps import (
     certified_forecast_gap,
     certified_gaps,

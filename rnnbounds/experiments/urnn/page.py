@@ -4,7 +4,7 @@ from reports.pages.experiment import Block, Page, Paragraph, Plot, Section, Tabl
 from reports.pages.figures.figure import Series as Line
 from reports.pages.summary import environment_items
 from reports.pages.text import error, plural, ratio
-from rnnbounds.experiments.common import again, up
+from rnnbounds.experiments.engine.common import again, up
 from rnnbounds.experiments.students import KINDS
 from rnnbounds.experiments.urnn.record import Comparison, Unitary
 from rnnbounds.experiments.urnn.teacher import FULL, SMALL

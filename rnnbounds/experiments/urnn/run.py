@@ -13,8 +13,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments.common import choose_device, environment_of, prepare, publish
-from rnnbounds.experiments.parts import Parts, depends
+from rnnbounds.experiments.engine.common import choose_device, environment_of, prepare, publish
+from rnnbounds.experiments.engine.parts import Parts, depends
 from rnnbounds.experiments.students import KINDS, Kind
 from rnnbounds.experiments.urnn.page import page
 from rnnbounds.experiments.urnn.record import Curve, Unitary, ceiling, compare, problems
@@ -73,7 +73,7 @@ def run(
     torch.set_num_threads(1)
     setting = setting or setting_of(full, epochs, realisations)
     device = choose_device(device)
-    parts = Parts(out, depends("urnn", seed, setting, device))
+    parts = Parts(out, depends("urnn", [seed, setting], device, {}))
     prepare(parts.folder)
     known = {unit: stored(parts, unit, setting) for unit in units(setting)}
     task = draw(setting, seed)
@@ -118,8 +118,7 @@ def name_of(unit: Unit) -> str:
 
 def stored(parts: Parts, unit: Unit, setting: Setting) -> Tensor | None:
     """The scores of a unit from an earlier run; raises PartError."""
-    scores = torch.zeros(2, len(unit[2]), len(setting.hidden), dtype=torch.float64)
-    found = parts.load(name_of(unit), {"scores": scores})
+    found = parts.load(name_of(unit))
     return None if found is None else found["scores"]
 
 

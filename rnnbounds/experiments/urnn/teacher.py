@@ -12,7 +12,7 @@ from torch import Tensor
 from impl.arithmetic.activation import activation
 from impl.gradients.windows.rollout import states
 from impl.models.rnn import RNN
-from rnnbounds.experiments.common import chance
+from rnnbounds.experiments.engine.common import chance
 
 NEAR = 0.02  # how close the calibrated share of time is to the one wanted
 SWEEPS = 1000

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from impl.convert.unitary import unitary
 from impl.numbers.outward import norm_up
-from rnnbounds.experiments.common import chance
+from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.students import Kind, Students, draw, each
 from rnnbounds.experiments.urnn.record import Equivalent
 from rnnbounds.experiments.urnn.teacher import Setting, Task

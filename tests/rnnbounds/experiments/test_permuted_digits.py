@@ -13,7 +13,6 @@ from small_runs import DIGITS as SMALL
 from small_runs import idx_bytes, stop_after, write_folder
 
 from reports.pages.experiment import render_experiment
-from rnnbounds.experiments.common import chance
 from rnnbounds.experiments.digits import idx, pixels, setting
 from rnnbounds.experiments.digits import run as digits
 from rnnbounds.experiments.digits.idx import NAMES, IdxError
@@ -21,7 +20,8 @@ from rnnbounds.experiments.digits.page import page as page_of
 from rnnbounds.experiments.digits.record import Learned, problems
 from rnnbounds.experiments.digits.run import run, work
 from rnnbounds.experiments.digits.setting import setting_of
-from rnnbounds.experiments.parts import PartError
+from rnnbounds.experiments.engine.common import chance
+from rnnbounds.experiments.engine.parts import PartError
 from rnnbounds.experiments.students import KINDS
 
 
@@ -170,7 +170,7 @@ def test_sizes():
 
 def test_accuracy_is_counted(data, tmp_path):
     """The accuracy is the share of test images whose largest score is their digit's."""
-    from rnnbounds.experiments.parts import Parts
+    from rnnbounds.experiments.engine.parts import Parts
 
     told = pixels.load(str(data), 0, 40)
     training = digits.Training("RNN", told, SMALL, 0, "cpu", Parts(tmp_path, {}))
@@ -184,7 +184,7 @@ def test_accuracy_is_counted(data, tmp_path):
 
 def test_a_device_is_waited_for_once_an_epoch(data, tmp_path, monkeypatch):
     """Not at each step of it."""
-    from rnnbounds.experiments.parts import Parts
+    from rnnbounds.experiments.engine.parts import Parts
 
     told, waits, own = pixels.load(str(data), 0, 40), [], torch.Tensor.cpu
     monkeypatch.setattr(torch.Tensor, "cpu", lambda part: waits.append(part) or own(part))

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from impl.convert.urnn import URNN
-from rnnbounds.experiments.common import chance
+from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.students import KINDS, Students, draw
 
 

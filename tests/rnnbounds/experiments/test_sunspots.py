@@ -13,7 +13,7 @@ from safetensors.numpy import load_file
 import rnnbounds
 from reports.pages.experiment import render_experiment
 from rnnbounds.experiments import gaps
-from rnnbounds.experiments.common import encode, up
+from rnnbounds.experiments.engine.common import encode, up
 from rnnbounds.experiments.sunspots import run as sunspots
 from rnnbounds.experiments.sunspots.forecast import Forecaster
 from rnnbounds.experiments.sunspots.page import page as page_of

@@ -10,7 +10,7 @@ from small_runs import UNITS, stop_after
 from small_runs import URNN as SMALL
 
 from reports.pages.experiment import render_experiment
-from rnnbounds.experiments.common import chance, choose_device
+from rnnbounds.experiments.engine.common import chance, choose_device
 from rnnbounds.experiments.students import KINDS, Students, draw
 from rnnbounds.experiments.urnn import run as urnn
 from rnnbounds.experiments.urnn import teacher

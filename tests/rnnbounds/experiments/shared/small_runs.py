@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from rnnbounds.experiments.certifiable import run as certifiable
 from rnnbounds.experiments.digits import run as digits
 from rnnbounds.experiments.digits.idx import NAMES
 from rnnbounds.experiments.digits.record import Setting as Digits
@@ -54,11 +53,6 @@ SMALL = {
         ("network", "verdict"), (f"seed 0 · {EPOCHS} epochs each",),
         files=frozenset({"stable.safetensors", "unconstrained.safetensors"})
         | {f"truncated-{epsilon}.safetensors" for epsilon in (0.1, 0.01, 0.001)},
-    ),
-    "certifiable": Small(
-        certifiable, {"epochs": 2, "instances": 1, "states": 2, "cells": ("GRU",)}, 6, "data",
-        ("cell", "training"), ("seed 0 · 1 start", "rnnbounds.contraction(rnn, input_bound)"),
-        figures=0,
     ),
     "gradients-close": Small(
         gradients, {"instances": 2, "setting": GRADIENTS}, gradients.PARTS,

@@ -21,8 +21,8 @@ from properties.errors import InputError
 from properties.runs.versions import found
 from reports.files import write_atomic
 
-FORMAT = "rnnbounds/part/1"
-_HEADER = 2**20  # bytes, more than any header takes
+FORMAT = "rnnbounds/part/2"
+SUFFIX = ".part"
 
 
 class PartError(InputError):
@@ -40,18 +40,21 @@ class Parts:
     def __init__(self, out: Path, settings: Any) -> None:
         self.folder = out / "parts"
         self.run = hashlib.sha256(msgspec.json.encode(settings)).hexdigest()
-        self._names: set[str] = set()
 
-    def load(self, name: str, like: Mapping[str, Tensor]) -> dict[str, Tensor] | None:
-        """The tensors of a part, of the shapes and dtypes of `like`; None if it is not there.
+    @property
+    def begun(self) -> bool:
+        """Whether an earlier run left parts here, of whatever settings."""
+        return any(self.folder.glob(f"*{SUFFIX}"))
+
+    def load(self, name: str) -> dict[str, Tensor] | None:
+        """The tensors of a part; None if it is not there.
 
         Raises PartError for a part of other settings and for a damaged one.
         """
         path = self._path(name)
         if not path.exists():
             return None
-        size = sum(part.numel() * part.element_size() for part in like.values())
-        if not path.is_file() or path.stat().st_size > size + _HEADER:
+        if not path.is_file():
             raise PartError(path, "is no part of this run")
         try:
             with safe_open(path, "pt") as file:
@@ -63,8 +66,7 @@ class Parts:
                 kept = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
         except (SafetensorError, OSError, UnicodeError) as error:
             raise PartError(path, "is damaged") from error
-        kinds = [{key: (part.shape, part.dtype) for key, part in p.items()} for p in (kept, like)]
-        if kinds[0] != kinds[1] or told.get("sha256") != self._seal(name, kept):
+        if told.get("sha256") != self._seal(name, kept):
             raise PartError(path, "is damaged")
         return kept
 
@@ -74,16 +76,20 @@ class Parts:
         told = {"format": FORMAT, "run": self.run, "sha256": self._seal(name, kept)}
         write_atomic(self._path(name), save(kept, told))
 
+    def drop_below(self, head: str) -> None:
+        """Remove the parts whose names begin so: they are no longer needed."""
+        for path in self.folder.glob(f"{head}*{SUFFIX}"):
+            path.unlink(missing_ok=True)
+
     def clear(self) -> None:
-        """Remove the parts, once the record is written; what is not theirs stays."""
+        """Remove the parts, once the record is written; what is none of them stays."""
         with contextlib.suppress(OSError):
-            for name in self._names:
-                self._path(name).unlink(missing_ok=True)
+            for path in self.folder.glob(f"*{SUFFIX}"):
+                path.unlink(missing_ok=True)
             self.folder.rmdir()
 
     def _path(self, name: str) -> Path:
-        self._names.add(name)
-        return self.folder / f"{name}.safetensors"
+        return self.folder / f"{name}{SUFFIX}"
 
     def _seal(self, name: str, tensors: Mapping[str, Tensor]) -> str:
         sha = hashlib.sha256(f"{FORMAT}|{self.run}|{name}".encode())
@@ -93,9 +99,19 @@ class Parts:
         return sha.hexdigest()
 
 
-def depends(experiment: str, seed: int, setting: Any, device: str, **more: str) -> dict[str, Any]:
-    """What the bits of a result depend on: the settings, and what computes."""
+def depends(experiment: str, setting: Any, device: str, sources: Any) -> dict[str, Any]:
+    """What the bits of a result depend on: the settings, the data, and what computes."""
     name = torch.cuda.get_device_name() if device.startswith("cuda") else device
     versions = {package: found(package) for package in ("rnnbounds", "torch", "numpy")}
-    told = {"experiment": experiment, "seed": seed, "setting": setting, "device": name}
-    return told | versions | more
+    told = {"experiment": experiment, "setting": setting, "device": name, "sources": sources}
+    return told | versions
+
+
+def of_bytes(data: bytes) -> Tensor:
+    """Bytes as a tensor, to be kept in a part."""
+    return torch.frombuffer(bytearray(data), dtype=torch.uint8)
+
+
+def to_bytes(kept: Tensor) -> bytes:
+    """The bytes again."""
+    return kept.numpy().tobytes()

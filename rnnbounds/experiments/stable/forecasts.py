@@ -1,47 +1,21 @@
 """What is learned: the next sunspot number, and the next character of a text."""
 
 import math
-from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Iterable
 from pydoc_data import topics
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.sunspots.run import load_series
 
 
-class Task(ABC):
-    """Sequences with ‖x_t‖₂ ≤ `bound`, of `inputs` numbers, and `outputs` to forecast from a
-    state; parts of the data are "training", "validation" and "held out"."""
-
-    name: str
-    unit: str
-    inputs: int
-    outputs: int
-    bound: float
-
-    @abstractmethod
-    def batch(self, chance: torch.Generator) -> tuple[Tensor, Tensor]:
-        """A batch to train on: inputs (N, T, d), targets."""
-
-    @abstractmethod
-    def whole(self, part: str) -> tuple[Tensor, Tensor, slice]:
-        """All of a part: inputs, targets, and the times of the forecasts that count."""
-
-    @abstractmethod
-    def loss(self, told: Tensor, y: Tensor) -> Tensor:
-        """What is trained on: forecasts (N, T, p) and targets."""
-
-    @abstractmethod
-    def error(self, loss: float) -> float:
-        """The loss in units of the task."""
-
-
-class Sunspots(Task):
-    """The yearly sunspot number: mean squared errors, told by their root. The last 60 years are
-    held out, the 60 before them choose when training stops."""
+class Sunspots:
+    """The yearly sunspot number, mean squared errors. The last 60 years are held out, the 60 before
+    them choose when training stops; what is not asked is NaN."""
 
     name, unit, inputs, outputs = "sunspots", "sunspots, root mean square", 1, 1
 
@@ -50,31 +24,30 @@ class Sunspots(Task):
         self.x = self.series.x.float()
         self.bound = float(self.x.abs().max())
         end = self.series.split
-        self.parts = {
-            "training": slice(0, end - 60),
-            "validation": slice(end - 60, end),
-            "held out": slice(end, None),
-        }
+        self.parts = {"validation": slice(end - 60, end), "held out": slice(end, None)}
 
-    def batch(self, chance: torch.Generator) -> tuple[Tensor, Tensor]:
+    def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
         """The whole series before the validation years."""
-        last = self.parts["training"].stop
+        last = self.parts["validation"].start
         return self.x[:, :last], self.x[:, 1 : last + 1]
 
-    def whole(self, part: str) -> tuple[Tensor, Tensor, slice]:
+    def whole(self, part: str) -> Iterable[tuple[Tensor, Tensor]]:
         """The series from its first year on."""
-        return self.x[:, :-1], self.x[:, 1:], self.parts[part]
+        y = torch.full_like(self.x[:, 1:], math.nan)
+        y[:, self.parts[part]] = self.x[:, 1:][:, self.parts[part]]
+        yield self.x[:, :-1], y
 
     def loss(self, told: Tensor, y: Tensor) -> Tensor:
         """Mean squared error, normalised."""
-        return functional.mse_loss(told, y)
+        asked = ~y.isnan()
+        return functional.mse_loss(told[asked], y[asked])
 
-    def error(self, loss: float) -> float:
+    def score(self, loss: float) -> float:
         """The root, in sunspot numbers."""
         return math.sqrt(loss) * self.series.unit
 
 
-class Characters(Task):
+class Characters:
     """The 47 most frequent characters of Python's help topics in lower case, and one for all
     others, as unit vectors: cross-entropy. The last tenth is held out."""
 
@@ -90,23 +63,22 @@ class Characters(Task):
         self.end = len(self.ids) * 9 // 10
         self.eye = torch.eye(self.inputs)
 
-    def batch(self, chance: torch.Generator) -> tuple[Tensor, Tensor]:
+    def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
         """Windows from anywhere in the training part."""
         last = self.end - 8000 - self.length - 1
-        at = torch.randint(last, (self.count, 1), generator=chance)
+        at = torch.randint(last, (self.count, 1), generator=chance(seed, step))
         return self._pairs(self.ids[at + torch.arange(self.length + 1)])
 
-    def whole(self, part: str) -> tuple[Tensor, Tensor, slice]:
+    def whole(self, part: str) -> Iterable[tuple[Tensor, Tensor]]:
         """Windows of 400 characters: 20 before the held-out part, or its first 80."""
         start, count = (self.end - 8000, 20) if part == "validation" else (self.end, 80)
-        ids = self.ids[start : start + count * 400].reshape(count, 400)
-        return (*self._pairs(ids), slice(None))
+        yield self._pairs(self.ids[start : start + count * 400].reshape(count, 400))
 
     def loss(self, told: Tensor, y: Tensor) -> Tensor:
         """Cross-entropy."""
         return functional.cross_entropy(told.flatten(0, 1), y.flatten())
 
-    def error(self, loss: float) -> float:
+    def score(self, loss: float) -> float:
         """In bits."""
         return loss / math.log(2)
 
@@ -114,4 +86,5 @@ class Characters(Task):
         return self.eye[ids[:, :-1]], ids[:, 1:]
 
 
-TASKS: tuple[type[Task], ...] = (Sunspots, Characters)
+Forecast = Sunspots | Characters
+TASKS: tuple[type[Forecast], ...] = (Sunspots, Characters)
