@@ -63,6 +63,7 @@ def way(cell, s, v, block, by):
     return torch.zeros_like(s), rest
 
 
+@pytest.mark.slow
 @MAKES
 @pytest.mark.parametrize("gates", [1, 0])
 def test_no_derivative_exceeds_its_bound(make, gates):

@@ -31,6 +31,7 @@ def size(norm, h):
     return ((weights if weights.ndim == 2 else weights.diag()) @ h).norm(dim=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", ["rnn-tanh", "rnn-gelu", "rnn-sigmoid", "linear"])
 @pytest.mark.parametrize("name", NORMS)
 def test_constants_hold(name, cell):

@@ -52,6 +52,7 @@ def test_the_matrix_as_text(call, few):
     assert "RNN, kinked ρ: rnn-relu, rnn-leaky-relu" in lines
 
 
+@pytest.mark.slow
 def test_the_matrix_as_a_document(call, few):
     """Columns, and an entry for each claim and column with its tallies or its reason."""
     document = call("claims", "--matrix", "--now", "-n", 0, "--format", "json").json
