@@ -18,6 +18,7 @@ SPEC = partial(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", ["leaky-tanh", "gru", "stacked-lstm"])
 def test_a_lie_is_no_share(cell: str) -> None:
     """One input more than is certified, a gap that no run has, an ε above it, too large inputs."""

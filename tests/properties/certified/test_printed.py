@@ -176,6 +176,7 @@ def test_sets_of_inputs(over: str) -> None:
     assert "inputs 0" in used
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", COMMON)
 def test_every_norm(cell: str) -> None:
     """The same in each norm that is offered, whose λ and k stand among those tried."""
