@@ -6,14 +6,13 @@ inputs, are stepped along the recorded sequence; what one step makes of them is 
 of chords, and that all runs near stay in them is by induction.
 """
 
-from functools import partial
+from sympy import Expr, Rational
 
-from sympy import Rational
-
-from theory.language import ONE, Assumption, Clause, assume, at, eq, le, lt
-from theory.language.quantity import certified, measured, of
+from theory.language import ONE, ZERO, Assumption, Clause, assume, at, eq, le, lt
+from theory.language.quantities.near import recorded
 from theory.language.statement import Statement
-from theory.language.terms.variables import a, b, j, m, s, vector, x
+from theory.language.terms.certificates import on_record
+from theory.language.terms.variables import a, b, j, m, s, x
 from theory.language.terms.vectors import (
     RECURSION,
     Scalar,
@@ -24,68 +23,43 @@ from theory.language.terms.vectors import (
     phi,
     state,
 )
-from theory.language.vocabulary import enter, symbols
+from theory.language.vocabulary import symbols
 from theory.models.system import WINDOW
 from theory.proof import Claim, Source, instead, step, theorem
 
 T, k, h_gap = symbols("T k h_gap")
-recorded = vector("recorded")
-# drawn_at(recorded, t), the state that float64 computes on the recorded inputs; near(s, j, v) is 1
-# in the set of runs that start at time s, after j steps; between(s, j, v) in that of differences.
-drawn_at = function("drawn_at", module=__name__)
-near, between = (function(name, Scalar, __name__) for name in ("near", "between"))
-_of = partial(of, "near")
-_told = partial(certified, norm_name="Euclidean")
 (
-    near_off, gap_told, width_told, next_told, largest_told, recorded_told, once_told, first_told,
-    before_told, near_eps, near_k,
-) = enter(
-    *_of(
-        measured(
-            "near_off",
-            "a state near the data against the one that is computed on the recorded inputs",
-            r"\lVert s_T-\hat{s}_T\rVert_\infty",
-            max_norm(state(x, 0, T) - drawn_at(recorded, T)),
-            "maximum",
-        ),
-        _told("near_gap_told", "the gap at k that is printed", notation="g_k", windowed=True),
-        certified("near_width_told", "the width of the tube that is printed", "maximum", "w"),
-        _told("near_gap_next", "the gap at k + 1", notation="g_{k+1}", windowed=True),
-        _told(
-            "near_gap_largest", "the gap of one output, the largest", notation=r"g_k^{(\infty)}",
-            windowed=True,
-        ),
-        _told(
-            "near_gap_recorded", "the gap on the recorded inputs alone", notation=r"g_k^{(0)}",
-            windowed=True,
-        ),
-        certified("near_width_once", "the width for δ at the last step alone", "maximum", "w_1"),
-        certified("near_width_first", "the width to first order", "maximum", r"w^{(1)}"),
-        certified("near_width_before", "the width before the last step", "maximum", "w_{T-1}"),
-        certified("near_eps_told", "an ε that is printed", "Euclidean", r"\varepsilon"),
-        certified("near_k_told", "the k that is printed for it", "number", "k^{(near)}"),
-    )
+    near_off, delta, near_eps, near_k, width_told, once_told, first_told, before_told, gap_told,
+    next_told, largest_told, recorded_told,
+) = symbols(
+    "near_off near_delta near_eps_told near_k_told near_width_told near_width_once "
+    "near_width_first near_width_before near_gap_told near_gap_next near_gap_largest "
+    "near_gap_recorded"
 )  # fmt: skip
+# near(s, j, v) is 1 in the set of runs that start at time s, after j steps; between(s, j, v) in
+# that of what the run from time 0 and the one from time s are apart by then.
+near, between = (function(name, Scalar, __name__) for name in ("near", "between"))
 
 
-def held(time: object, steps: object, run: object) -> Statement:
+def held(time: Expr, steps: Expr, run: Expr) -> Statement:
     """The run is in the set."""
     return eq(near(time, steps, run), ONE)
 
 
-def apart(time: object, steps: object, difference: object) -> Statement:
+def apart(time: Expr, steps: Expr, difference: Expr) -> Statement:
     """The difference is in the set."""
     return eq(between(time, steps, difference), ONE)
 
 
+def close(time: Expr) -> Statement:
+    """The input is near the recorded one."""
+    return le(max_norm(entry(x, time) - entry(recorded, time)), delta)
+
+
 now = entry(x, s + j + 1)
-CLOSE = lambda t: le(max_norm(entry(x, t) - entry(recorded, t)), delta)  # noqa: E731
-(delta,) = enter(
-    *_of(certified("near_delta", "how far inputs are from the recorded ones", "maximum", r"\delta"))
-)
 INPUTS = assume(
     "near", "each number of each input is within δ of the recorded one", forall=(m,)
-).that(CLOSE(m + 1))
+).that(close(m + 1))
 SETS = assume(
     "tube",
     "the sets hold 0, where runs start, and what a step leads to from each of their states on an "
@@ -93,8 +67,8 @@ SETS = assume(
     forall=(a, s, j),
     ties=True,
 ).that(
-    held(s, 0, 0),
-    Clause(held(s, j + 1, phi(a, now)), (held(s, j, a), CLOSE(s + j + 1))),
+    held(s, ZERO, ZERO),
+    Clause(held(s, j + 1, phi(a, now)), (held(s, j, a), close(s + j + 1))),
 )
 DIFFERENCES = assume(
     "differences",
@@ -103,10 +77,10 @@ DIFFERENCES = assume(
     forall=(a, b, s, j),
     ties=True,
 ).that(
-    Clause(apart(s, 0, a), (held(0, s, a),)),
+    Clause(apart(s, ZERO, a), (held(ZERO, s, a),)),
     Clause(
         apart(s, j + 1, phi(a, now) - phi(b, now)),
-        (held(0, s + j, a), held(s, j, b), apart(s, j, a - b), CLOSE(s + j + 1)),
+        (held(ZERO, s + j, a), held(s, j, b), apart(s, j, a - b), close(s + j + 1)),
     ),
 )
 STAY = step("runs stay", held(s, j, state(x, s, j)), forall=(s, j)).by_induction(
@@ -134,7 +108,7 @@ PRINTED_GAP = assume(
 ).that(Clause(le(norm(a), gap_told), (apart(T - k, k, a),)))
 PRINTED_WIDTH = assume(
     "printed width", "the printed width bounds what all states are off", forall=(a,)
-).that(Clause(le(max_norm(a - drawn_at(recorded, T)), width_told), (held(0, T, a),)))
+).that(Clause(le(max_norm(a - on_record(recorded, T)), width_told), (held(ZERO, T, a),)))
 MODEL = (SETS, DIFFERENCES, INPUTS, WINDOW)
 GAP = theorem(
     "gap",
