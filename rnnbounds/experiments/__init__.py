@@ -7,6 +7,7 @@ from typing import Any
 from properties.errors import UnknownChoiceError
 
 _STABLE, _UNITARY = "rnnbounds.experiments.stable", "rnnbounds.experiments.unitary"
+_AGAIN = "rnnbounds.experiments.replications"
 HOMES: Mapping[str, str] = {
     "sunspots": "rnnbounds.experiments.sunspots",
     "certifiable": f"{_STABLE}.certifiable",
@@ -18,6 +19,11 @@ HOMES: Mapping[str, str] = {
     "weights-apart": f"{_STABLE}.weights_apart",
     "urnn": f"{_UNITARY}.urnn",
     "permuted-digits": f"{_UNITARY}.permuted_digits",
+    "stable-vs-unstable": f"{_AGAIN}.stable_vs_unstable",
+    "feed-forward": f"{_AGAIN}.feed_forward",
+    "deep-cell": f"{_AGAIN}.deep_cell",
+    "similarity": f"{_AGAIN}.similarity",
+    "sigmoid-gap": f"{_AGAIN}.sigmoid_gap",
 }
 """The module of each experiment, which ends with its EXPERIMENT; imported when it is asked for."""
 

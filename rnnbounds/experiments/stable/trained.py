@@ -1,7 +1,6 @@
 """Networks that several experiments read off: RNN and LSTM, kept stable and not, on real tasks."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -12,7 +11,7 @@ from rnnbounds.experiments.engine.experiment import Job, Loaded, Unit
 from rnnbounds.experiments.engine.record import Holds, Run, Setting
 from rnnbounds.experiments.engine.trainer import Plan
 from rnnbounds.experiments.networks.recurrent import Network, free, recurrent, stable
-from rnnbounds.experiments.tasks import TASKS
+from rnnbounds.experiments.tasks import load_tasks
 from rnnbounds.experiments.tasks.task import Task
 
 BROKEN = "certified bounds broken"
@@ -57,10 +56,7 @@ def units(setting: Sizes) -> list[Unit]:
 
 def load(setting: Base, data: str | None) -> Loaded:
     """The tasks by name, from published files where a path is given; raises DataError."""
-    path = None if data is None else Path(data)
-    tasks = {name: TASKS[name](path, setting.all_data) for name in setting.tasks}
-    sources = {name: f"{task.source}, SHA-256 {task.digest}" for name, task in tasks.items()}
-    return Loaded(tasks, sources)
+    return load_tasks(setting.tasks, data, setting.all_data)
 
 
 def network(job: Job[Sizes]) -> tuple[Network, Task, Certificate]:

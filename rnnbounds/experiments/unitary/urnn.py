@@ -79,7 +79,7 @@ class Noisy:
             (1 - self.loss(students(x), y) / variance)
             .double()
             .cpu()
-            .unflatten(0, (-1, len(self.setting.hidden)))
+            .reshape(-1, len(self.setting.hidden))
         )
 
 
