@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from rnnbounds.experiments.engine.common import chance
-from rnnbounds.experiments.sunspots.run import load_series
+from rnnbounds.experiments.tasks.sunspot_numbers import load_series
 
 
 class Sunspots:
