@@ -1,6 +1,7 @@
 """The page of a model on data: what is certified beside what was seen and stated, never mixed."""
 
 from collections.abc import Mapping
+from decimal import ROUND_CEILING, Context, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ def measurement_page(seen: Document, certificate: Document, title: str) -> Page:
     )
     sections = (
         Section("How long it remembers", (*_bracket(seen, certificate), _curve(seen, certificate))),
+        *_near(seen.get("near")),
         Section("Stated of other windows", tuple(_statement(seen))),
         Section("Seen: how steps contract", (_steps(seen),)),
         *below.sections,
@@ -101,6 +103,28 @@ def _curve(seen: Document, certificate: Document) -> Plot:
     return Plot(lines, "window k, steps", "gap of outputs", told, log_y=True)
 
 
+def _near(told: Document | None) -> tuple[Section, ...]:
+    """What is certified near the data, if that was asked for."""
+    if told is None:
+        return ()
+    gaps = {row["k"]: row["gap"] for row in told["gaps"]}
+    start = f"states with |s_i| ≤ {typed(told['states'])}" if told["states"] else "the zero state"
+    width = "undecided" if told["width"] is None else _above(told["width"])
+    rows = tuple(
+        (typed(row["eps"]), _k(row["k"]), NOTHING if row["k"] is None else _above(gaps[row["k"]]))
+        for row in told["memory"]
+    )
+    said = Paragraph(
+        f"Certified of each of {told['windows']} windows, of all inputs within "
+        f"{typed(told['delta'])} of the recorded ones in every number at every step, from {start}, "
+        f"in real arithmetic; of no other inputs. How far any state is from the one computed on "
+        f"what was recorded, at most: {width}."
+    )
+    advice = told["advice"] or ""
+    table = Table(("ε", "k", "‖h_T − h_T^k‖₂ at most"), rows, frozenset((1, 2)), advice)
+    return (Section("Certified near your data", (said, table)),)
+
+
 def _statement(seen: Document) -> list[Block]:
     stated = seen["statement"]
     if stated is None:
@@ -148,6 +172,11 @@ def _k(value: int | None) -> str:
 
 def _number(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.4g}"
+
+
+def _above(bound: float) -> str:
+    """A bound in six digits, rounded up."""
+    return f"{Context(prec=6, rounding=ROUND_CEILING).create_decimal(Decimal(bound)):g}"
 
 
 def _down(share: float) -> str:
