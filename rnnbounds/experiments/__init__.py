@@ -25,6 +25,7 @@ from rnnbounds.experiments.urnn.record import Unitary
 
 HOMES: Mapping[str, str] = {
     "certifiable": "rnnbounds.experiments.stable.certifiable",
+    "models": "rnnbounds.experiments.models.run",
 }
 """The module of each experiment, which ends with its EXPERIMENT; imported when it is asked for."""
 
