@@ -51,7 +51,10 @@ def show(
     def visit(spec: SystemSpec) -> float | None:
         if not wanted(spec):
             return None
-        ratios = np.concatenate([j.ratio.ravel() for j in judged(built(spec, device))])
+        batch = built(spec, device)
+        ratios = np.concatenate([j.ratio.ravel() for j in judged(batch)])
+        if chosen.seeded:  # nobody meets it again, and its pairs know it
+            batch.cache.clear()
         ratios = ratios[np.isfinite(ratios)]
         return float(ratios.max()) if ratios.size else None
 

@@ -26,6 +26,11 @@ from rnnbounds.experiments.urnn.record import Unitary
 HOMES: Mapping[str, str] = {
     "certifiable": "rnnbounds.experiments.stable.certifiable",
     "models": "rnnbounds.experiments.models.run",
+    "stable-vs-unstable": "rnnbounds.experiments.replications.stable_vs_unstable",
+    "feed-forward": "rnnbounds.experiments.replications.feed_forward",
+    "deep-cell": "rnnbounds.experiments.replications.deep_cell",
+    "similarity": "rnnbounds.experiments.replications.similarity",
+    "sigmoid-gap": "rnnbounds.experiments.replications.sigmoid_gap",
 }
 """The module of each experiment, which ends with its EXPERIMENT; imported when it is asked for."""
 

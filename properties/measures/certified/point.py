@@ -16,6 +16,7 @@ from impl.arithmetic.balls import Balls, Columns
 from impl.certificate.record import Certificate
 from impl.convert.unitary import UnitaryModel
 from impl.gradients.criterion import Loss
+from impl.memory.adversary.attack import Attacked
 from impl.numbers.exact_norm import ball_norm, positive_semidefinite
 from properties.measures.certified.norms import ball_norm as norm_of
 from properties.measures.certified.norms import of_layer
@@ -86,6 +87,7 @@ class Point:
     near: Mapping[str, Tensor]
     loss: Loss
     unitary: UnitaryModel | None = None
+    attacked: Attacked | None = None
 
     @cached_property
     def made(self) -> Balls:

@@ -51,6 +51,16 @@ def measure_model(
             "certified for it, by default for the box around the data",
         ),
     ] = None,
+    near: Annotated[
+        float | None,
+        typer.Option(
+            "--near",
+            help="δ: certify k for all inputs within δ of these, number by number at every step",
+        ),
+    ] = None,
+    states: Annotated[
+        float, typer.Option("--states", help="with --near: runs start in any |s_i| up to this")
+    ] = 0.0,
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
@@ -68,7 +78,7 @@ def measure_model(
     loaded, read = load_model(model, cell, ignore=ignore or (), layer=layer), read_data(data)
     told = measure(
         loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence, share=share,
-        input_bound=input_bound,
+        input_bound=input_bound, near=near, states=states,
     )  # fmt: skip
     if out is not None:
         bound = input_data(read) if input_bound is None else input_bound

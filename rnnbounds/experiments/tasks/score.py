@@ -65,7 +65,8 @@ class Notes(Score):
     def loss(self, told: Tensor, y: Tensor) -> Tensor:
         """Summed over the notes, the mean over frames that are not NaN."""
         nats, frames = self.tally(told, y)
-        return nats / frames
+        mean: Tensor = nats / frames
+        return mean
 
     def tally(self, told: Tensor, y: Tensor) -> Tensor:
         """Nats, and frames."""

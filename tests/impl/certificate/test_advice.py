@@ -105,6 +105,7 @@ def test_what_drives_it():
     assert module.weight_hh_l0.abs().min() > 0
 
 
+@pytest.mark.slow
 def test_stacks_and_vanilla():
     """Layers have a λ each; of a vanilla model nothing but its weights can be made smaller."""
     _, stacked = undecided("gru", 2)

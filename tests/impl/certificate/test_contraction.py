@@ -2,6 +2,8 @@
 
 import pytest
 import torch
+from program_draws import KIND, SAMPLES, weights
+from stack_draws import MODULES, net
 from torch.nn.utils import parametrizations
 
 from impl.arithmetic.inputs.sets import input_box, input_rows
@@ -10,8 +12,6 @@ from impl.certificate.certify import certify
 from impl.certificate.contraction import NORMS, contraction
 from impl.errors import InputError, NotFiniteError
 from impl.reading.adapters import load_model
-from tests.impl.shared.program_draws import KIND, SAMPLES, weights
-from tests.impl.shared.stack_draws import MODULES, net
 
 # What stands beside the certificate's own number within rounding: of the others that is smaller.
 ALIKE = {"rnn-tanh", "rnn-relu", "lstm", "gru", "lstm-projected", "leaky-tanh", "deep-tanh"}
@@ -86,6 +86,7 @@ def test_cells_of_torch():
     assert contraction(rnn, 1.0, "infinity").requires_grad
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", ["spectral", "infinity", "perron", "auto"])
 @pytest.mark.parametrize("name", MODULES)
 def test_gradients(name, norm):

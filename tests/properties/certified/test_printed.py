@@ -67,6 +67,8 @@ CERTIFY = {
     "constants.gamma": "gamma_told",
     "constants.beta": "beta_told",
     **{f"constants.{name}": SHARE for name in SHARES},
+    "readout.norm": SHARE,
+    "readout.outputs": SHARE,
     "training.lambda": "lam",
     "training.readout_norm": SHARE,
     "training.target_bound": SHARE,
@@ -90,6 +92,16 @@ UNITARY_FILE = {
     "difference.exact": "exact_told",
     "difference.float64": "drift_told",
     "difference.own_dtype": "drift_own_told",
+}
+ATTACK = {
+    **{place: CERTIFY[place] for place in CERTIFY if place.startswith("input")},
+    "no_k_below[].eps": SHARE,
+    "no_k_below[].k": SHARE,
+    "witnesses[].eps": SHARE,
+    "witnesses[].k": SHARE,
+    "witnesses[].gap": SHARE,
+    "witnesses[].length": SHARE,
+    "witnesses[].inputs[][]": SHARE,
 }
 # What no claim judges, and why; no more than five.
 EXCEPTIONS = {
@@ -164,6 +176,7 @@ def test_sets_of_inputs(over: str) -> None:
     assert "inputs 0" in used
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", COMMON)
 def test_every_norm(cell: str) -> None:
     """The same in each norm that is offered, whose λ and k stand among those tried."""
@@ -189,7 +202,7 @@ def test_the_quantities_are_judged() -> None:
         )
         for symbol in statement.symbols
     }
-    assert {*CERTIFY.values(), *UNITARY_FILE.values()} <= spoken & set(VOCABULARY)
+    assert {*CERTIFY.values(), *UNITARY_FILE.values(), *ATTACK.values()} <= spoken & set(VOCABULARY)
     assert {*READ, *UNITARY} <= spoken | {"beta_rho"}
     assert CERTIFICATE in CLAIMS
     assert len(EXCEPTIONS) <= 5
@@ -223,6 +236,24 @@ def test_what_is_judged_is_what_is_printed(cell: str) -> None:
     own = {name for name, value in constants.items() if value is not None and "_l" not in name}
     assert own & set(SHARES) <= set(used)
     assert all(told == constants[name] for name, (_, told) in used.items() if name in own)
+
+
+def test_a_readout() -> None:
+    """ε of what is read from the state: the norm, and how many numbers that are."""
+    eye = torch.eye(2)
+    tensors = {"weight_hh_l0": eye / 2, "weight_ih_l0": eye, "out.weight": eye.repeat(2, 1)}
+    document = certify(tensors, 1.0, cell="rnn-tanh", readout="out").to_json()
+    assert document["readout"]["norm"] > 0
+    assert strangers(document, CERTIFY) == []
+
+
+@pytest.mark.parametrize("over", ["ball", "box", "rows"])
+def test_an_attack(over: str) -> None:
+    """What is found against a model, and that it is read as a share of what is certified."""
+    p = point(build(spec_of("gru", over=over)), 0, 0)
+    assert p.attacked is not None
+    assert strangers(p.attacked.to_json(), ATTACK) == []
+    assert {"k 0", "gap 0", "eps 0", "witness 0"} <= set(shares(p))
 
 
 def test_a_truncated_model() -> None:

@@ -9,10 +9,7 @@ from flint import arb, ctx, fmpq
 from msgspec.structs import replace
 
 from impl.certificate.certify import certify
-from properties.attacks.budget import Budget
-from properties.attacks.campaign import attack_claim, not_applicable
 from properties.attacks.extremal import SPECIAL, extremal_specs
-from properties.attacks.sabotage import sabotage
 from properties.attacks.typed import kinds_of
 from properties.errors import SpecError
 from properties.judging.judge import Verdict, judge
@@ -37,8 +34,6 @@ CASCADE = system(
     kind="cascade", activation="relu", regime="gaussian", inputs="gaussian", n=2, d=2, T=5, K=5,
     bias=0.5, seed=4, batch=6, sequences=2,
 )  # fmt: skip
-SMALL = Budget(random=8, targeted=2, gradient=1, ascent=2, batch=4, sequences=2, minimal=False)
-CLAIMS = ("contraction-deep", "deep-gradient", "contraction-stacked")
 
 
 def verdicts(text: str, spec: SystemSpec) -> set[str]:
@@ -206,22 +201,6 @@ def test_members_are_rebuilt_alone() -> None:
         for name, table in one.tables().items():
             of_sequence = name in ("x", "h", "h_other")
             assert table == (whole[name][1:] if of_sequence else whole[name])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("id", CLAIMS)
-def test_claims_hold_and_their_variants_fall(id: str) -> None:
-    """On a small budget nothing is violated or undecided, and every false variant is convicted."""
-    entry = claim(id)
-    assert "exact rationals" in not_applicable(entry, "gradient")
-    for attack in ("random", "extremal"):
-        for name, evidence in attack_claim(entry, attack, budget=SMALL, seed=1).items():
-            assert evidence.tally.violated == evidence.tally.undecided == 0, name
-            assert evidence.tally.holds > 0, name
-            assert attack != "extremal" or float(evidence.tightest[0].ratio or 0) > 1 - 1e-12
-    for found in sabotage(entry, entry.false_variants, budget=SMALL, seed=1):
-        assert found.convicted, found.id
-        assert found.counterexample is not None
 
 
 def test_extremal_instances_are_specs() -> None:

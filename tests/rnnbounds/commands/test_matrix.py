@@ -12,7 +12,7 @@ from reports.records.matrix import matrix_problems
 from rnnbounds.commands import proofs
 from theory import CLAIMS, claim
 
-FEW = ("contraction-rnn", "contraction-linear", "instability", "certified-norm")
+FEW = ("contraction-rnn", "contraction-linear", "certified-norm")
 
 
 def unproved(run):
@@ -52,11 +52,13 @@ def test_the_matrix_as_text(call, few):
     assert "RNN, kinked ρ: rnn-relu, rnn-leaky-relu" in lines
 
 
-def test_the_matrix_as_a_document(call, few):
+@pytest.mark.slow
+def test_the_matrix_as_a_document(call, monkeypatch):
     """Columns, and an entry for each claim and column with its tallies or its reason."""
+    monkeypatch.setattr(proofs, "chosen_claims", lambda ids: [claim(id) for id in FEW[:1]])
     document = call("claims", "--matrix", "--now", "-n", 0, "--format", "json").json
     assert set(document) == {"columns", "entries"}
-    assert len(document["entries"]) == len(FEW) * len(document["columns"])
+    assert len(document["entries"]) == len(document["columns"])
     first = document["entries"][0]
     assert (first["claim"], first["column"], first["standing"]) == (FEW[0], "linear", "HOLDS")
     assert first["tallies"]["linear"]["holds"] > 0

@@ -6,4 +6,5 @@ from theory.language.terms.vectors import Norm, function
 # unscaled; computed_double(x, j): the state of its model so
 unitary_computed = function("unitary_computed", module=__name__)
 computed_double = function("computed_double", module=__name__)
+on_record = function("on_record", module=__name__)  # the state that float64 computes on inputs
 whole = function("whole", Norm, __name__)  # the Euclidean norm of all of s, (c, h) of an LSTM

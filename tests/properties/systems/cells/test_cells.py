@@ -173,19 +173,6 @@ def test_a_member_alone_is_the_same(kind: str) -> None:
         assert together.item() == pytest.approx(alone.item(), rel=1e-12)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_states_stay_in_the_box(kind: str) -> None:
-    """The pair and the run from zero lie in the box, whatever the regime."""
-    for regime in KINDS[kind].regimes:
-        batch = build(replace(spec_of(kind, 0), regime=regime, n=2, T=8, K=2))
-        assert batch.cells is not None
-        box = batch.cells.box[:, :, None]
-        for h in (batch.h, batch.h_other):
-            assert (h.abs() <= box).all()
-        for s in runs(batch).states:
-            assert (s.value.abs() - s.error <= box).all()
-
-
 def verdicts(text: str, spec: SystemSpec) -> set[int]:
     """All that comes of a statement on the contractive systems of a spec."""
     batch = build(spec)

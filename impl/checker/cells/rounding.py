@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from flint import arb, arb_mat
 
-from impl.checker.ball_activations import BallActivation
+from impl.checker.cells.activations import BallActivation
+from impl.checker.cells.iterated import norm_above
+from impl.checker.cells.norms import Cell
 from impl.checker.definite import Rows, norm
-from impl.checker.iterated_balls import norm_above
-from impl.checker.norms import Cell
 
 _HEADROOMS = (1.01, 1.1, 1.5, 2.0, 4.0, 16.0)  # q; in coarse dtypes states exceed B_h by more
 _FUNCTIONS = 2.0**54  # of the model's own unit roundoff, on the error model of float64

@@ -1,9 +1,11 @@
 """Iterated maps of vanilla cells in ball arithmetic: `impl.norms.iterated` proved anew, without
 torch.
 
-With V = DWD⁻¹, slopes in [l, L], c and ρ their centre and radius, M = max(|l|, L), λ_0 = 1 and
+With V = DWD⁻¹, slopes in [l, L], c and ρ their centre and radius, M = max(|l|, L), κ ≥ 0 what units
+keep (0 but for echo states), G = diag(κ) + cV, λ_0 = 1 and
 
-    w_m = min( ‖V(cV)^m‖ + Σ_{i<m} ‖V(cV)^i‖ ρ w_{m−1−i},  min_j w_{m−j} λ_j ),  λ_{m+1} = M w_m,
+    w_m = min( ‖VG^m‖ + Σ_{i<m} ‖VG^i‖ ρ w_{m−1−i},  min_j w_{m−j} λ_j ),
+    λ_{m+1} = min( max κ λ_m + M w_m,  ‖G^{m+1}‖ + Σ_{i≤m} ‖G^i‖ ρ w_{m−i} ),
 
 or w_m the largest norm over the vertices where these are few. Source: `impl.norms.iterated`.
 """
@@ -45,40 +47,67 @@ def norm_above(matrices: list[arb_mat]) -> arb:
     return arb("inf")
 
 
-def step_factors(rows: Rows, least: arb, most: arb, steps: int, claimed: arb) -> list[arb]:
+def step_factors(
+    rows: Rows, least: arb, most: arb, steps: int, claimed: arb, kept: list[fmpq] | None = None
+) -> list[arb]:
     """λ_0, …, λ_r of the exact V; the vertices are looked at if λ_r ≤ `claimed` fails without."""
     V = arb_mat([[arb(v) for v in row] for row in rows])
     c, radius = (least + most) / 2, (most - least) / 2
+    still = arb_mat(
+        [[arb(v) if i == j else arb(0) for j in range(len(rows))]
+         for i, v in enumerate(kept or [fmpq(0)] * len(rows))]
+    )  # fmt: skip
+    G = still + c * V
+    fed, free = _powers(V, G, steps), _powers(G, G, steps) if kept else []
+    most_kept = arb(max(kept)) if kept else arb(0)
     M = _largest(abs(least), abs(most))
-    power, powers = V, []
-    for _ in range(steps):
-        powers.append(norm_above([power]))
-        power = power * (c * V)
-    found = _factors(powers, radius, M, {})
+    found = _factors(fed, free, radius, M, most_kept, {})
     depth = min(steps - 1, int(math.log2(_VERTICES)) // V.nrows())
     if found[-1] <= claimed or depth == 0:
         return found
-    return _factors(powers, radius, M, _vertices(V, least, most, depth))
+    known = _vertices(V, still, least, most, depth)
+    return _factors(fed, free, radius, M, most_kept, known)
 
 
-def _factors(powers: list[arb], radius: arb, M: arb, known: dict[int, arb]) -> list[arb]:
+def _powers(A: arb_mat, G: arb_mat, steps: int) -> list[arb]:
+    """‖A‖, ‖AG‖, …, so many."""
+    found = []
+    for _ in range(steps):
+        found.append(norm_above([A]))
+        A = A * G
+    return found
+
+
+def _factors(
+    fed: list[arb], free: list[arb], radius: arb, M: arb, kept: arb, known: dict[int, arb]
+) -> list[arb]:
     w: list[arb] = []
     lam = [arb(1)]
-    for m, first in enumerate(powers):
-        bounds = [first + sum((powers[i] * radius * w[m - 1 - i] for i in range(m)), arb(0))]
+    for m, first in enumerate(fed):
+        bounds = [first + sum((fed[i] * radius * w[m - 1 - i] for i in range(m)), arb(0))]
         bounds += [w[m - j] * lam[j] for j in range(1, m + 1)]
         bounds += [known[m]] if m in known else []
-        w.append(min(bounds, key=lambda bound: float(bound.upper())))
-        lam.append(M * w[m])
+        w.append(_least(bounds))
+        steps = [kept * lam[m] + M * w[m]]
+        if free:
+            before = [arb(1), *free[:m]]
+            steps.append(
+                free[m] + sum((before[i] * radius * w[m - i] for i in range(m + 1)), arb(0))
+            )
+        lam.append(_least(steps))
     return lam
 
 
-def _vertices(V: arb_mat, least: arb, most: arb, depth: int) -> dict[int, arb]:
+def _least(bounds: list[arb]) -> arb:
+    return min(bounds, key=lambda bound: float(bound.upper()))
+
+
+def _vertices(V: arb_mat, still: arb_mat, least: arb, most: arb, depth: int) -> dict[int, arb]:
     """w_1, …, w_depth over all slopes at the ends."""
     n = V.nrows()
     rows = V.tolist()
     ends = [
-        arb_mat([[e * v for v in row] for e, row in zip(choice, rows, strict=True)])
+        still + arb_mat([[e * v for v in row] for e, row in zip(choice, rows, strict=True)])
         for choice in product((least, most), repeat=n)
     ]
     products, found = [V], {}
