@@ -30,8 +30,8 @@ class Sizes(Setting, frozen=True, kw_only=True):
 
     tasks: tuple[str, ...] = ("words", "characters", "music", "slots")
     states: int = 48
-    steps: int = 250
-    rates: tuple[float, ...] = (0.003, 0.01)
+    steps: int = 300
+    rates: tuple[float, ...] = (0.005,)
     window: int = 31
     whole: bool = False
 
