@@ -5,7 +5,6 @@ and with a projection after each step, from the same starts; all are certified a
 """
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -13,14 +12,15 @@ import torch
 from torch import Tensor
 
 from impl.certificate.contraction import contraction
-from impl.certificate.stable_module import stable_
 from reports.pages.experiment import Code, Section
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
 from rnnbounds.experiments.engine.record import Outcome, Record, Run, Setting, certified
-from rnnbounds.experiments.engine.trainer import Plan, losses
-from rnnbounds.experiments.stable.forecasts import TASKS, Forecast
+from rnnbounds.experiments.engine.trainer import Plan
+from rnnbounds.experiments.networks.recurrent import Network, free, recurrent, stable
+from rnnbounds.experiments.tasks.series import sunspots
+from rnnbounds.experiments.tasks.text import characters
 
-CELLS = {"LSTM": torch.nn.LSTM, "GRU": torch.nn.GRU, "RNN": torch.nn.RNN}
+TASKS, CELLS = ("sunspots", "characters"), ("LSTM", "GRU", "RNN")
 TRAININGS = ("free", "penalised", "projected")
 BEGIN = 0.25  # of torch's first recurrent weights, for those that are to be certified
 DEARER = 0.1  # what a certified memory may cost
@@ -39,7 +39,7 @@ class Sizes(Setting, frozen=True, kw_only=True):
     of the estimate; `epsilon` is the ε of k.
     """
 
-    cells: tuple[str, ...] = tuple(CELLS)
+    cells: tuple[str, ...] = CELLS
     states: int = 32
     steps: int = 300
     rate: float = 0.01
@@ -48,33 +48,17 @@ class Sizes(Setting, frozen=True, kw_only=True):
     epsilon: float = 1e-2
 
 
-class Model(torch.nn.Module):
-    """A recurrent layer and a linear readout: x (N, T, d) -> (N, T, p), in float32."""
-
-    def __init__(self, cell: str, task: Forecast, states: int, start: float, seed: int) -> None:
-        super().__init__()
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            self.rnn = CELLS[cell](task.inputs, states, batch_first=True)
-            self.readout = torch.nn.Linear(states, task.outputs)
-        with torch.no_grad():
-            self.rnn.weight_hh_l0.mul_(start)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """The forecasts."""
-        told: Tensor = self.readout(self.rnn(x)[0])
-        return told
-
-
 def load(setting: Sizes, data: str | None) -> Loaded:
     """The tasks by name; raises MissingPackageError without statsmodels."""
-    return Loaded({task.name: task for task in (make() for make in TASKS)})
+    tasks = {task.name: task for task in (sunspots(), characters())}
+    sources = {name: f"{task.source}, SHA-256 {task.digest}" for name, task in tasks.items()}
+    return Loaded(tasks, sources)
 
 
 def units(setting: Sizes) -> list[Unit]:
     """Every task, cell, way of training and seed."""
     return [
-        Unit(task.name, cell, training, seed)
+        Unit(task, cell, training, seed)
         for task in TASKS
         for cell in setting.cells
         for training in TRAININGS
@@ -85,29 +69,29 @@ def units(setting: Sizes) -> list[Unit]:
 def work(job: Job[Sizes]) -> Iterable[Run]:
     """One network, trained and certified."""
     unit, s, task = job.unit, job.setting, job.data[job.unit.task]
-    start = 1.0 if unit.variant == "free" else BEGIN
-    model = Model(unit.model, task, s.states, start, unit.seed)
-    plan = Plan(steps=s.steps, rate=s.rate, every=10)
-    ways: dict[str, dict[str, Any]] = {
-        "free": {},
-        "penalised": {
-            "penalty": lambda m: s.weight * torch.relu(contraction(m.rnn, task.bound) - s.lam),
-            "admissible": partial(small, bound=task.bound, most=(1 + s.lam) / 2),
-        },
-        "projected": {"project": lambda m: stable_(m.rnn, s.lam, task.bound)},
-    }
-    trained = job.train(model, task, plan, **ways[unit.variant])
-    loss = task.score(float(losses(trained.model, task, "held out", job.device)[0]))
+    model = recurrent(unit.model, task, s.states, unit.seed)
+    if unit.variant != "free":
+        with torch.no_grad():
+            dict(model.core.named_parameters())["weight_hh_l0"].mul_(BEGIN)
+
+    def estimate(model: Network) -> Tensor:
+        return contraction(model.core, task.bound)
+
+    def small(model: Network) -> bool:
+        with torch.no_grad():
+            return bool(estimate(model) <= (1 + s.lam) / 2)
+
+    way: dict[str, Any] = {"project": free}
+    if unit.variant == "penalised":
+        way["penalty"] = lambda model: s.weight * torch.relu(estimate(model) - s.lam)
+        way["admissible"] = small
+    if unit.variant == "projected":
+        way["project"] = stable(s.lam, task.bound)
+    job.train(model, task, Plan(steps=s.steps, rate=s.rate, every=10), **way)
     yield job.run(
-        {f"held-out {task.unit}": loss},
-        certificate=certified(model.rnn.cpu(), task.bound, s.epsilon),
+        {f"held-out {task.unit}": task.judged(model)},
+        certificate=certified(model.core.cpu(), task.bound, s.epsilon),
     )
-
-
-def small(model: Model, bound: float, most: float) -> bool:
-    """Whether the estimated factor is so small."""
-    with torch.no_grad():
-        return bool(contraction(model.rnn, bound) <= most)
 
 
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
@@ -175,6 +159,7 @@ EXPERIMENT = Experiment(
     work=work,
     judge=judge,
     load=load,
+    key="held-out",
     sections=sections,
     packages=("statsmodels",),
 )
