@@ -12,6 +12,7 @@ HOMES: Mapping[str, str] = {
     "sunspots": "rnnbounds.experiments.sunspots",
     "certifiable": f"{_STABLE}.certifiable",
     "norms": f"{_STABLE}.norms",
+    "models": "rnnbounds.experiments.models.run",
     "gradients-close": f"{_STABLE}.gradients_close",
     "truncation-curve": f"{_STABLE}.truncation_curve",
     "gradient-decay": f"{_STABLE}.gradient_decay",
