@@ -270,6 +270,7 @@ EXPERIMENT = Experiment(
     work=work,
     judge=judge,
     load=load,
+    key=ERROR,
     sections=sections,
     packages=("safetensors", "statsmodels"),
     charts=(

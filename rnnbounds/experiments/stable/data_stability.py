@@ -101,6 +101,7 @@ EXPERIMENT = Experiment(
     judge=judge,
     load=load,
     takes_data=True,
+    key=EXPONENT,
     charts=(
         Chart(
             title="Greatest norm of a product of k steps",

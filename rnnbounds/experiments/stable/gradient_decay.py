@@ -127,6 +127,7 @@ EXPERIMENT = Experiment(
     judge=judge,
     load=load,
     takes_data=True,
+    key=NAME,
     charts=(
         Chart(
             title="Mean over held-out windows",

@@ -289,6 +289,7 @@ EXPERIMENT = Experiment(
     work=work,
     judge=judge,
     load=load,
+    key=f"k = {MODERATE}",
     charts=(
         Chart(
             title="Mean over the instances",

@@ -123,6 +123,7 @@ EXPERIMENT = Experiment(
     judge=judge,
     load=load,
     takes_data=True,
+    key=NAME,
     charts=(
         Chart(title="Held-out score", curves=("score",), x="inputs k", y="score"),
         Chart(

@@ -73,8 +73,7 @@ class Cut(torch.nn.Module):
     @property
     def recurrent(self) -> Tensor:
         """The recurrent weights, flat."""
-        weights: Tensor = getattr(self.network.core, "weight_hh_l0")  # noqa: B009
-        return weights.detach().flatten()
+        return dict(self.network.core.named_parameters())["weight_hh_l0"].detach().flatten()
 
     def forward(self, x: Tensor) -> Tensor:
         """What is told at the end."""
@@ -185,6 +184,7 @@ EXPERIMENT = Experiment(
     judge=judge,
     load=load,
     takes_data=True,
+    key="k = 32: apart",
     charts=(
         Chart(title="At the end", curves=("at the end",), x="inputs k", y="‖W − Wᵏ‖", log_y=True),
         *(
