@@ -82,6 +82,7 @@ class Advice:
             "kept": kept,
             "train": list(self.train),
             "skipped": self.skipped,
+            "lines": self.lines(),
         }
 
     def lines(self) -> list[str]:

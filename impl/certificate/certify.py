@@ -156,6 +156,7 @@ def certify(
         inputs=inputs,
         advising=advising,
         readout=None if loaded.readout is None else loaded.readout.to_json(),
+        proof=system.proof(best) if forgets else {},
     )
 
 

@@ -55,7 +55,8 @@ class Certificate:
     that the caller said to leave out of it, and those of tensors elsewhere (`LoadedModel`). inputs:
     the set of all inputs, None for the ball ‖x‖₂ ≤ B; what is said of training alone is said of the
     ball that holds the set. readout: the linear map that ε is about, with its bound on ‖C‖₂; None
-    for h itself. advising: seeks the `advice`.
+    for h itself. proof: what `impl.checker` needs beside the rest, the box or the layers. advising:
+    seeks the `advice`.
     """
 
     model: str
@@ -84,6 +85,7 @@ class Certificate:
     ignored: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     readout: Mapping[str, Any] | None = None
+    proof: Mapping[str, Any] = field(default_factory=dict)
     inputs: InputSet | None = None
     advising: Callable[[], Advice | None] = field(default=lambda: None, repr=False, compare=False)
 
@@ -171,6 +173,8 @@ class Certificate:
                 if name in NORM_NAMES
             ],
             "weights": self.weights,
+            "box": self.proof.get("box"),
+            "layers": self.proof.get("layers"),
             "rounding": {"dtype": self.dtype, "state": self.rounding, "reason": self.unrounded},
             "states": self.states,
             "skipped": [{"what": what, "reason": reason} for what, reason in self.skipped],

@@ -91,6 +91,11 @@ class StackAnalysis(Analysis):
             named |= {f"{name}_l{l}": value for name, value in own.items()}
         return named
 
+    def proof(self, norm: StateNorm) -> dict[str, Any]:
+        """Each layer, the lowest first."""
+        each = zip(self.layers, self._chosen(norm.name), self._cascade(norm.name)[0], strict=True)
+        return {"layers": [layer.proof(chosen, moved) for layer, chosen, moved in each]}
+
     def inputs(self) -> Tensor:
         """How far the inputs move a state, unit by unit: (state, d)."""
         moved = [self.layers[0].slopes]

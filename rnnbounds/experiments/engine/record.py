@@ -19,6 +19,7 @@ import msgspec
 from msgspec.structs import replace
 
 from impl.certificate.certify import certify
+from impl.certificate.record import Certificate
 from reports.records.record import Environment
 
 SCHEMA = "rnnbounds/experiment/1"
@@ -135,7 +136,11 @@ def curve(x: Sequence[Any], y: Sequence[Any]) -> Curve:
 
 def certified(model: Any, inputs: Any, epsilon: float = 1e-2, **options: Any) -> Certified:
     """The certificate of a model for inputs as `certify` takes them: a bound, or a set."""
-    found = certify(model, inputs, (epsilon,), **options)
+    return of_certificate(certify(model, inputs, (epsilon,), **options), epsilon)
+
+
+def of_certificate(found: Certificate, epsilon: float) -> Certified:
+    """What is recorded of a certificate."""
     return Certified(
         verdict=found.verdict,
         norm=found.norm,

@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from impl.arithmetic.inputs.sets import InputSet
+from impl.certificate.certify import certify
 from impl.certificate.contraction import contraction
 from impl.certificate.stable_module import stable_
 from reports.pages.experiment import Code, Section
@@ -25,18 +27,19 @@ TRAININGS = ("free", "penalised", "projected")
 BEGIN = 0.25  # of torch's first recurrent weights, for those that are to be certified
 DEARER = 0.1  # what a certified memory may cost
 SNIPPET = """\
-penalty = torch.relu(rnnbounds.contraction(rnn, input_bound) - 0.92)
+penalty = torch.relu(rnnbounds.contraction(rnn, inputs) - 0.9)  # inputs: B, or a set
 (loss + 0.2 * penalty).backward()
 optimiser.step()
 rnnbounds.stable_(rnn, 0.92, input_bound)  # or this, in place of the penalty
-rnnbounds.certify(rnn, input_bound)"""
+rnnbounds.certify(rnn, inputs)"""
 
 
 class Sizes(Setting, frozen=True, kw_only=True):
     """Networks of `states` units, trained for `steps` steps of Adam.
 
-    `lam`: what the projection asks for and the penalty aims at, which is `weight` times the excess
-    of the estimate; `epsilon` is the ε of k.
+    `lam`: what the projection asks for; `aim`: what the penalty aims at, which is `weight` times
+    the excess of the estimate. Penalised weights are kept where the certified k at `epsilon` is at
+    most `most`.
     """
 
     cells: tuple[str, ...] = tuple(CELLS)
@@ -44,8 +47,10 @@ class Sizes(Setting, frozen=True, kw_only=True):
     steps: int = 300
     rate: float = 0.01
     lam: float = 0.92
+    aim: float = 0.9
     weight: float = 0.2
     epsilon: float = 1e-2
+    most: int = 99
 
 
 class Model(torch.nn.Module):
@@ -91,8 +96,8 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
     ways: dict[str, dict[str, Any]] = {
         "free": {},
         "penalised": {
-            "penalty": lambda m: s.weight * torch.relu(contraction(m.rnn, task.bound) - s.lam),
-            "admissible": partial(small, bound=task.bound, most=(1 + s.lam) / 2),
+            "penalty": lambda m: s.weight * torch.relu(contraction(m.rnn, task.among) - s.aim),
+            "admissible": partial(short, among=task.among, setting=s),
         },
         "projected": {"project": lambda m: stable_(m.rnn, s.lam, task.bound)},
     }
@@ -100,14 +105,14 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
     loss = task.score(float(losses(trained.model, task, "held out", job.device)[0]))
     yield job.run(
         {f"held-out {task.unit}": loss},
-        certificate=certified(model.rnn.cpu(), task.bound, s.epsilon),
+        certificate=certified(model.rnn.cpu(), task.among, s.epsilon),
     )
 
 
-def small(model: Model, bound: float, most: float) -> bool:
-    """Whether the estimated factor is so small."""
-    with torch.no_grad():
-        return bool(contraction(model.rnn, bound) <= most)
+def short(model: Model, among: InputSet, setting: Sizes) -> bool:
+    """Whether a k is certified that is short enough."""
+    k = certify(model.rnn, among, setting.epsilon).window(setting.epsilon)
+    return k is not None and k <= setting.most
 
 
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
@@ -160,7 +165,8 @@ EXPERIMENT = Experiment(
     title="What a certified memory costs",
     question=(
         "Freely trained LSTMs and GRUs are hardly ever certified. What does it cost to train one "
-        "that is? Penalised: the excess of an estimate of λ is added to the loss; projected: after "
+        "that is, for inputs of the data’s range and of unit vectors? Penalised: the excess of an "
+        "estimate of λ is added to the loss; projected: after "
         "each step the weights go to the nearest ones with λ at most as asked. Both begin with a "
         "quarter of torch’s recurrent weights."
     ),

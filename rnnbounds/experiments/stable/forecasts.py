@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from impl.arithmetic.inputs.sets import input_box, input_rows
 from rnnbounds.experiments.engine.common import chance
-from rnnbounds.experiments.sunspots.run import load_series
+from rnnbounds.experiments.tasks.sunspot_numbers import load_series
 
 
 class Sunspots:
@@ -22,7 +23,8 @@ class Sunspots:
     def __init__(self) -> None:
         self.series = load_series()
         self.x = self.series.x.float()
-        self.bound = float(self.x.abs().max())
+        self.among = input_box(float(self.x.min()), float(self.x.max()), 1)
+        self.bound = float(self.among)
         end = self.series.split
         self.parts = {"validation": slice(end - 60, end), "held out": slice(end, None)}
 
@@ -62,6 +64,7 @@ class Characters:
         self.ids = torch.tensor([place.get(one, self.inputs - 1) for one in text])
         self.end = len(self.ids) * 9 // 10
         self.eye = torch.eye(self.inputs)
+        self.among = input_rows(self.eye, f"{self.inputs} unit vectors")
 
     def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
         """Windows from anywhere in the training part."""

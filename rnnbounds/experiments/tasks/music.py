@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from properties.runs.versions import found
-from rnnbounds.experiments.common import MissingPackageError
+from rnnbounds.experiments.engine.common import MissingPackageError
 from rnnbounds.experiments.tasks.files import DataError, content
 from rnnbounds.experiments.tasks.matlab import MatlabError, rolls
 from rnnbounds.experiments.tasks.score import Notes
@@ -21,6 +21,8 @@ from rnnbounds.experiments.tasks.task import PARTS, Part, Task
 
 KEYS, LOWEST = 88, 21  # MIDI pitches 21 to 108
 REMEDY = "the chorales as .json with train, valid and test, or JSB_Chorales.mat"
+FILES = ("jsb-chorales-quarter.json", "JSB_Chorales.mat")
+MOST = 2**18  # frames: three times what there are in sixteenths
 COUNT, LENGTH = 120, 48  # chorales where not all are asked for, frames of a sequence
 _PARTS = dict(zip(PARTS, ("train", "valid", "test"), strict=True))
 
@@ -93,15 +95,20 @@ def sampled(notes: Sequence[tuple[float, float, int]], end: float) -> Tensor:
 
 def published(path: Path) -> dict[str, Rolls]:
     """The parts of a published file; raises DataError."""
+    if path.is_dir():
+        path = next((path / name for name in FILES if (path / name).exists()), path / FILES[0])
     if path.suffix in (".pickle", ".pkl", ".npz"):
         raise DataError(path, "is a pickle, or holds one, which can run code", REMEDY)
     data = content(path, REMEDY)
     try:
         if path.suffix == ".mat":
             names = ("traindata", "validdata", "testdata")
-            found = dict(zip(_PARTS, rolls(data, names, KEYS), strict=True))
+            found: dict[str, Rolls] = dict(zip(_PARTS, rolls(data, names, KEYS), strict=True))
         else:
             told = msgspec.json.decode(data, type=Chorales)
+            frames = sum(len(x) for key in _PARTS.values() for x in getattr(told, key))
+            if frames > MOST:
+                raise msgspec.ValidationError(f"{frames} frames are too many")
             found = {name: [roll(x) for x in getattr(told, key)] for name, key in _PARTS.items()}
     except (msgspec.DecodeError, MatlabError) as error:
         raise DataError(path, f"holds no chorales ({error})", REMEDY) from None

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments.common import chance
+from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.tasks.score import Score
 
 PARTS = ("training", "validation", "held out")
-_ROWS = 64  # sequences of a batch to judge by
+_ROWS = 16  # sequences of a batch to judge by
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Task:
 
     @property
     def unit(self) -> str:
-        """Of `score`."""
+        """What `judged` is in."""
         return self.judge.unit
 
     @property
@@ -78,7 +78,8 @@ class Task:
     def whole(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
         """All of a part, batch by batch."""
         one = self.parts[part]
-        yield from zip(one.x.split(_ROWS), one.y.split(_ROWS), strict=True)
+        for start in range(0, len(one.x), _ROWS):
+            yield one.x[start : start + _ROWS], one.y[start : start + _ROWS]
 
     def loss(self, told: Tensor, y: Tensor) -> Tensor:
         """The mean over what is asked."""
@@ -86,7 +87,7 @@ class Task:
 
     def score(self, loss: float) -> float:
         """The loss in units of the task, where it is a function of it."""
-        return self.judge.of(torch.tensor([loss, 1.0], dtype=torch.float64))
+        return self.judge.of_loss(loss)
 
     @torch.no_grad()
     def judged(self, model: torch.nn.Module, part: str = "held out") -> float:
