@@ -35,7 +35,7 @@ class LayerAnalysis:
     """One layer: all its norms, with the best one first.
 
     slopes: N (state, d). box: |h_i| ≤ box_i for the outputs (n,), None where none is known. n: how
-    many they are. B: the bound on the inputs.
+    many they are. B: the bound on the inputs. whole: the box of the state, (1, N).
     """
 
     analysis: Analysis
@@ -44,6 +44,7 @@ class LayerAnalysis:
     box: Tensor | None
     n: int
     B: float
+    whole: Tensor | None = None
 
     @property
     def states(self) -> float:
@@ -77,7 +78,7 @@ def analysed(
     B = below if isinstance(below, float) else below.states
     found = kind.analyse(model, B)
     norms = [found.norm(name) for name in names]
-    slopes, box = found.inputs(), None
+    slopes, box, whole = found.inputs(), None, None
     if isinstance(found, ProgramAnalysis):
         told = found.comparison
         if isinstance(below, LayerAnalysis) and below.box is not None:
@@ -85,8 +86,8 @@ def analysed(
             better = [told.norm(norm.name) for norm in norms if norm.name in _UNITWISE]
             kept = {norm.name: norm for norm in sorted([*norms, *better], key=_rank, reverse=True)}
             norms = list(kept.values())
-        slopes, box = told.inputs[0], told.box[0, -model.n :]
-    return LayerAnalysis(found, tuple(sorted(norms, key=_rank)), slopes, box, model.n, B)
+        slopes, box, whole = told.inputs[0], told.box[0, -model.n :], told.box
+    return LayerAnalysis(found, tuple(sorted(norms, key=_rank)), slopes, box, model.n, B, whole)
 
 
 def boxed(cell: Any, found: Comparison, inputs: Tensor) -> Comparison:
