@@ -9,7 +9,7 @@ from reports.files import write_all
 from reports.pages.certificate import certificate_page
 from reports.pages.experiment import Block, Page, Paragraph, Section, Table, render_experiment
 from reports.pages.memory import Document, share_of
-from reports.pages.text import NOTHING, typed
+from reports.pages.text import NOTHING, above, typed
 from reports.redact import redacted
 
 FILES = ("measurement.json", "certificate.json", "index.html")
@@ -19,6 +19,7 @@ def measurement_page(seen: Document, certificate: Document, title: str) -> Page:
     """The bracket and the curve first, then the statement and the steps, then the certificate."""
     data = seen["data"]
     more = (
+        *_near(seen.get("near")),
         Section("Stated of other windows", tuple(_statement(seen))),
         Section("Seen: how steps contract", (_steps(seen),)),
     )
@@ -47,6 +48,28 @@ def _encoded(document: Document) -> bytes:
     if "data" in told:
         told["data"] = told["data"] | {"source": redacted(str(told["data"]["source"]))}
     return msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n"
+
+
+def _near(told: Document | None) -> tuple[Section, ...]:
+    """What is certified near the data, if that was asked for."""
+    if told is None:
+        return ()
+    gaps = {row["k"]: row["gap"] for row in told["gaps"]}
+    start = f"states with |s_i| ≤ {typed(told['states'])}" if told["states"] else "the zero state"
+    width = "undecided" if told["width"] is None else above(told["width"])
+    rows = tuple(
+        (typed(row["eps"]), _k(row["k"]), NOTHING if row["k"] is None else above(gaps[row["k"]]))
+        for row in told["memory"]
+    )
+    said = Paragraph(
+        f"Certified of each of {told['windows']} windows, of all inputs within "
+        f"{typed(told['delta'])} of the recorded ones in every number at every step, from {start}, "
+        f"in real arithmetic; of no other inputs. How far any state is from the one computed on "
+        f"what was recorded, at most: {width}."
+    )
+    advice = told["advice"] or ""
+    table = Table(("ε", "k", "‖h_T − h_T^k‖₂ at most"), rows, frozenset((1, 2)), advice)
+    return (Section("Certified near your data", (said, table)),)
 
 
 def _statement(seen: Document) -> list[Block]:

@@ -56,6 +56,11 @@ def up(bound: float) -> str:
     return repr(bound) if bound < 1 <= rounded else f"{rounded.normalize():f}"
 
 
+def above(bound: float) -> str:
+    """A bound from above to six digits, rounded up, in as few characters as that takes."""
+    return f"{Context(prec=6, rounding=ROUND_CEILING).create_decimal(Decimal(bound)):g}"
+
+
 def error(number: Number) -> str:
     """An error bound to two digits, rounded up."""
     if not finite(number):

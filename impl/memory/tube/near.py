@@ -144,7 +144,7 @@ def near(
     windows that are too large.
     """
     for name, size in (("near", delta), ("states", states)):
-        if not 0 <= size < math.inf:
+        if isinstance(size, bool | str) or not 0 <= size < math.inf:
             raise RangeError(name, size, "non-negative and finite")
     some = x[: _affordable(runner, *x.shape[:2])]
     return Search(runner, some, delta, states).told(eps, seen, ks)

@@ -22,7 +22,7 @@ from properties.systems.supply.members import Members
 
 # Units that do not contract, too: what holds near the data asks for no λ < 1.
 NearData = spec_of(
-    "near", "n d T K regime inputs lam scale bias epsilon distance layers cell dtype",
+    "near", "n d T K regime inputs lam scale bias epsilon distance start layers cell dtype",
     regimes=("driven", "signs", "gaussian", "shift"), check=check_cell,
 )  # fmt: skip
 
@@ -47,6 +47,7 @@ def near_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
         scale=draw(pick((1.0, 0.25, 4.0))),
         bias=draw(pick((0.5, 0.0))),
         distance=draw(pick((2.0**-6, 2.0**-3, 2.0**-10, 0.5))),
+        start=draw(pick((0.0, 2.0**-4, 0.5, 0.0))),
         epsilon=draw(pick((0.26, 0.57, 0.1, 0.01))),
         seed=draw(seeds()),
         batch=1,
@@ -61,6 +62,7 @@ def extremal() -> Iterator[SystemSpec]:
         epsilon=0.57, dtype="float32",
     )  # fmt: skip
     yield alike
+    yield replace(alike, start=0.25)
     for epsilon in (0.26, 0.4, 0.9, 1.5):
         yield replace(alike, n=2, lam=0.875, epsilon=epsilon, T=8, K=8, seed=4)
     for cell in ("rnn-softplus", "rnn-tanh", "lstm", "gru", "deep-silu", "selective"):
@@ -72,13 +74,14 @@ def extremal() -> Iterator[SystemSpec]:
 
 
 READ = {
-    "near_delta": lambda spec, member: spec.distance,
+    "near_delta": lambda spec, member: told(spec, member).delta,
+    "near_states_told": lambda spec, member: told(spec, member).states,
     "near_width_told": lambda spec, member: told(spec, member).width,
     "near_width_before": lambda spec, member: float(
         around(spec, member).widths[:, : spec.T].amax()
     ),
-    "near_width_once": lambda spec, member: of_inputs(spec, member)[:, -1:].sum((1, 2)).max(),
-    "near_width_first": lambda spec, member: of_inputs(spec, member).sum((1, 2)).max(),
+    "near_width_once": lambda spec, member: to_first_order(spec, member, spec.T - 1),
+    "near_width_first": lambda spec, member: to_first_order(spec, member, 0),
     "near_eps_told": lambda spec, member: told(spec, member).windows_of[0][0],
     "near_k_told": lambda spec, member: at_k(told(spec, member).windows_of[0][1]),
 }
@@ -90,9 +93,13 @@ AT_EACH_K = {
 }
 
 
-def of_inputs(spec: SystemSpec, member: int) -> Array:
-    """How far δ moves the last state to first order, (N, T, d), with room for its own rounding."""
-    return response(spec, member) * (spec.distance * (1 + 2.0**-20))
+def to_first_order(spec: SystemSpec, member: int, first: int) -> float:
+    """How far δ from that input on moves the last state by Jacobians alone, with room for their
+    rounding; infinite where runs start elsewhere than at 0."""
+    if spec.start:
+        return inf
+    moved = response(spec, member)[:, first:].sum((1, 2)).max()
+    return float(moved) * spec.distance * (1 + 2.0**-20)
 
 
 def at_k(k: int | None) -> float:

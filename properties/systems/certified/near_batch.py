@@ -87,11 +87,12 @@ def recorded(spec: SystemSpec, member: int) -> Tensor:
 
 @lru_cache(maxsize=KEPT)
 def _search(spec: SystemSpec, member: int, delta: float) -> Search:
-    return Search(Runner.of(model(spec, member)), recorded(spec, member)[None], delta, 0.0)
+    return Search(Runner.of(model(spec, member)), recorded(spec, member)[None], delta, spec.start)
 
 
 @lru_cache(maxsize=KEPT)
 def _told(spec: SystemSpec, member: int, delta: float) -> Near:
+    """Of the model, the recorded inputs and where runs start alone."""
     search = _search(spec, member, delta)
     return search.told((spec.epsilon * spec.scale,), ks=range(spec.K + 1))
 
@@ -162,6 +163,15 @@ def climbed(spec: SystemSpec, member: int) -> Array:
     return np.asarray(sign.numpy())
 
 
+def starts(spec: SystemSpec, member: int, states: int) -> Array:
+    """Where both runs start, in r: (2, S, N) of numbers up to 1, corners and what is within."""
+    rng, shape = generator(spec, member, stream=5), (2, spec.sequences, states)
+    signs = np.where(rng.random(shape) < 0.5, -1.0, 1.0)
+    signs[:, 0] = np.array([1.0, -1.0])[:, None]
+    signs[:, 3::4] = np.rint(signs[:, 3::4] * rng.random(signs[:, 3::4].shape) * STEPS) / STEPS
+    return signs
+
+
 def near_batch(spec: SystemSpec) -> dict[str, Any]:
     """The fields of a batch of models, on inputs near those that are recorded."""
     models = [model(spec, member) for member in spec.members]
@@ -176,8 +186,9 @@ def near_batch(spec: SystemSpec) -> dict[str, Any]:
     here = slice(None) if spec.sequence is None else slice(spec.sequence, spec.sequence + 1)
     x = torch.from_numpy(np.stack(rows)[:, here].transpose(0, 2, 3, 1).copy())
     sizes = kind_of(spec.cell).layout(models[0].weights).sizes(models[0].weights)
-    still = torch.zeros(len(models), sizes.state, x.shape[3], dtype=torch.float64)
+    both = np.stack([starts(spec, member, sizes.state) for member in spec.members])[:, :, here]
+    begun = torch.from_numpy(spec.start * both.transpose(1, 0, 3, 2))
     bound = torch.full((len(models),), torch.inf, dtype=torch.float64)
     build = kind_of(spec.cell).build
-    cells = NearCells(build(parts), spec.cell, bound, still, still, parts)
+    cells = NearCells(build(parts), spec.cell, bound, begun[0], begun[1], parts)
     return fields(cells, torch.eye(sizes.n, dtype=torch.float64).expand(len(models), -1, -1), x)

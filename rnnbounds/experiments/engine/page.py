@@ -131,7 +131,7 @@ def spread(values: Sequence[float | None]) -> str:
     if not known:
         return NOTHING
     told = ratio(fmean(known))
-    if len(known) > 1:
+    if len(set(known)) > 1:
         told += f" ± {ratio(float(f'{stdev(known):.2g}'))}"
     return told if len(known) == len(values) else f"{told} ({len(known)} of {len(values)})"
 

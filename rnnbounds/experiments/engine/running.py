@@ -90,7 +90,7 @@ def run(
         rule=experiment.rule,
         outcome=experiment.judge(runs, chosen),
         options=options_of(experiment, chosen, full=full, data=data),
-        settings=msgspec.to_builtins(chosen),
+        settings=msgspec.json.decode(msgspec.json.encode(chosen)),
         sources=loaded.sources,
         runs=tuple(runs),
         environment=environment_of(started, *experiment.packages, device=device),

@@ -50,7 +50,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     rate: the first; schedule: "constant", "linear" down to a tenth, "cosine" down to 0, or "1/t":
     rate/t at step t. clip: the greatest norm of each network's own gradient, None for none.
-    Validation is looked at every `every` steps; keep: the "best" weights there, or the "last".
+    Validation is looked at every `every` steps; keep: the "best" weights there, or the "last",
+    then without a look at validation.
     back: a network whose validation loss is so far above its best goes back to it. save: so many
     steps between two stored states.
     """
@@ -139,7 +140,8 @@ def train(
             run.descend(loss, None if penalty is None else penalty(model), plan.rate_at(step))
             project(model)
             if run.step % plan.every == 0 or run.step == plan.steps:
-                now = losses(model, task, "validation", device)
+                best = plan.keep == "best"
+                now = losses(model, task, "validation", device) if best else run.best.clone()
                 run.look(now, admissible(model))
                 observe(model, run.step)
             if slot is not None and (run.step % plan.save == 0 or run.step == plan.steps):

@@ -30,9 +30,9 @@ class Sizes(Setting, frozen=True, kw_only=True):
 
     depths: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
     states: int = 24
-    length: int = 16
-    steps: int = 400
-    rates: tuple[float, ...] = (0.003, 0.01)
+    length: int = 12
+    steps: int = 300
+    rates: tuple[float, ...] = (0.005,)
 
 
 class Recall:

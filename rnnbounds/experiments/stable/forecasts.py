@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from impl.arithmetic.inputs.sets import input_box, input_rows
 from rnnbounds.experiments.engine.common import chance
-from rnnbounds.experiments.sunspots.run import load_series
+from rnnbounds.experiments.tasks.sunspot_numbers import load_series
 
 
 class Sunspots:

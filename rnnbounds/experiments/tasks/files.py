@@ -8,6 +8,7 @@ from impl.disk import read
 from properties.errors import InputError
 
 LARGEST = 2**24  # bytes: one and a half of WikiText-2's largest file
+MOST = 2**17  # symbols: four times WikiText-2's
 
 
 class DataError(InputError):
@@ -51,9 +52,9 @@ def family(data: Path, families: Iterable[Sequence[str]], remedy: str) -> list[P
 
 
 def vocabulary(words: Iterable[str], most: int, *always: str) -> dict[str, int]:
-    """Ids of these words and of the most frequent ones, so many in all; ties go by spelling."""
+    """Ids of these words and of the most frequent, so many, `MOST` at most; ties by spelling."""
     counts = Counter(words)
     for word in always:
         counts.pop(word, None)
     usual = sorted(counts, key=lambda word: (-counts[word], word))
-    return {word: i for i, word in enumerate([*always, *usual][:most])}
+    return {word: i for i, word in enumerate([*always, *usual][: min(most, MOST)])}

@@ -22,6 +22,7 @@ from rnnbounds.experiments.tasks.task import PARTS, Part, Task
 KEYS, LOWEST = 88, 21  # MIDI pitches 21 to 108
 REMEDY = "the chorales as .json with train, valid and test, or JSB_Chorales.mat"
 FILES = ("jsb-chorales-quarter.json", "JSB_Chorales.mat")
+MOST = 2**18  # frames: three times what there are in sixteenths
 COUNT, LENGTH = 120, 48  # chorales where not all are asked for, frames of a sequence
 _PARTS = dict(zip(PARTS, ("train", "valid", "test"), strict=True))
 
@@ -105,6 +106,9 @@ def published(path: Path) -> dict[str, Rolls]:
             found: dict[str, Rolls] = dict(zip(_PARTS, rolls(data, names, KEYS), strict=True))
         else:
             told = msgspec.json.decode(data, type=Chorales)
+            frames = sum(len(x) for key in _PARTS.values() for x in getattr(told, key))
+            if frames > MOST:
+                raise msgspec.ValidationError(f"{frames} frames are too many")
             found = {name: [roll(x) for x in getattr(told, key)] for name, key in _PARTS.items()}
     except (msgspec.DecodeError, MatlabError) as error:
         raise DataError(path, f"holds no chorales ({error})", REMEDY) from None

@@ -32,6 +32,10 @@ class Score(ABC):
     def of(self, tally: Tensor) -> float:
         """The score."""
 
+    def of_loss(self, loss: float) -> float:
+        """The score of a mean loss, or the loss itself where that does not tell it."""
+        return loss
+
 
 @dataclass(frozen=True)
 class Symbols(Score):
@@ -50,10 +54,13 @@ class Symbols(Score):
 
     def of(self, tally: Tensor) -> float:
         """exp or log₂ of it."""
-        nats = float(tally[0] / tally[1])
+        return self.of_loss(float(tally[0] / tally[1]))
+
+    def of_loss(self, loss: float) -> float:
+        """The same of nats."""
         if self.unit == "perplexity":
-            return math.exp(nats) if nats < 700 else math.inf
-        return nats / math.log(2)
+            return math.exp(loss) if loss < 700 else math.inf
+        return loss / math.log(2)
 
 
 @dataclass(frozen=True)
@@ -146,4 +153,8 @@ class Numbers(Score):
 
     def of(self, tally: Tensor) -> float:
         """The root of the mean, times the unit."""
-        return self.scale * math.sqrt(float(tally[0] / tally[1]))
+        return self.of_loss(float(tally[0] / tally[1]))
+
+    def of_loss(self, loss: float) -> float:
+        """The same of a mean."""
+        return self.scale * math.sqrt(loss)

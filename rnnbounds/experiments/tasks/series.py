@@ -2,9 +2,9 @@
 
 import torch
 
-from rnnbounds.experiments.digits.pixels import load
-from rnnbounds.experiments.sunspots.run import load_series
+from rnnbounds.experiments.tasks.pixels import load
 from rnnbounds.experiments.tasks.score import Classes, Numbers
+from rnnbounds.experiments.tasks.sunspot_numbers import load_series
 from rnnbounds.experiments.tasks.task import PARTS, Part, Task
 
 

@@ -11,7 +11,7 @@ from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.tasks.score import Score
 
 PARTS = ("training", "validation", "held out")
-_ROWS = 64  # sequences of a batch to judge by
+_ROWS = 16  # sequences of a batch to judge by
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Task:
 
     @property
     def unit(self) -> str:
-        """Of `score`."""
+        """What `judged` is in."""
         return self.judge.unit
 
     @property
@@ -87,7 +87,7 @@ class Task:
 
     def score(self, loss: float) -> float:
         """The loss in units of the task, where it is a function of it."""
-        return self.judge.of(torch.tensor([loss, 1.0], dtype=torch.float64))
+        return self.judge.of_loss(loss)
 
     @torch.no_grad()
     def judged(self, model: torch.nn.Module, part: str = "held out") -> float:

@@ -87,7 +87,7 @@ def task(
         here = count if part == "training" or count is None else count // 8
         T = length if part == "training" else LONGER * length
         if len(symbols) <= T:
-            raise DataError(Path(source), f"has {len(symbols)} symbols, which are too few", REMEDY)
+            raise DataError(Path(source), f"has too few symbols for {part}, {len(symbols)}", REMEDY)
         ids = torch.tensor([usual.get(symbol, 0) for symbol in symbols[:here]])
         N = (len(ids) - 1) // T
         parts[part] = Part(ids[: N * T].reshape(N, T), ids[1 : N * T + 1].reshape(N, T))

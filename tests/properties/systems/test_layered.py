@@ -24,7 +24,6 @@ from properties.systems.unitary.exact import floats as nearest_of
 from properties.systems.unitary.exact import nearest, rational, square
 from theory import claim
 from theory.language.parse import parse_statement
-from theory.proof.claim import Statement
 
 LAYERED = system(
     kind="layered", activation="relu", regime="gaussian", inputs="gaussian", n=3, T=3, K=3,
@@ -159,18 +158,6 @@ def test_a_stack_is_two_networks() -> None:
         assert constants["lam_2"] == np.abs(W_2).sum(1).max()
     told = certify(member.model, 1.0, norm="infinity").constants
     assert constants == {"lam_1": told["lam_l0"], "lam_2": told["lam_l1"], "mu": told["mu_l1"]}
-
-
-def test_the_cascade_is_attained() -> None:
-    """Where nothing is negative the upper layer moves by the whole bound, at every length."""
-    text = "lam_2**T*top_start + mu*lam_1*(lam_1**T - lam_2**T)/(lam_1 - lam_2)*low_start"
-    bound = parse_statement(f"top_gap <= {text}")
-    equality = Statement(bound.lhs, "==", bound.rhs)
-    for T in (1, 3, 6):
-        batch = build(replace(SPECIAL["scalar-cascade"], T=T, K=T, seed=9, batch=16))
-        assert {Verdict(int(v)).name for v in judge(equality, (), batch).verdicts.ravel()} == {
-            "HOLDS"
-        }
 
 
 def test_nothing_is_measured_on_other_kinds() -> None:

@@ -1,9 +1,10 @@
 """Near your data: what `measure` certifies of all inputs within δ of recorded ones.
 
 ‖h_T − h_T^k‖₂ ≤ g_k and ‖s_T − ŝ_T‖_∞ ≤ w for each input sequence with |x_tj − x̄_tj| ≤ δ at every
-t, where g_k and w are what is printed. Sets of states, and of differences of two runs on the same
-inputs, are stepped along the recorded sequence; what one step makes of them is enclosed by slopes
-of chords, and that all runs near stay in them is by induction.
+t and runs from any states with |s_i| ≤ r, where g_k and w are what is printed. Sets of states, and
+of differences of two runs on the same inputs, are stepped along the recorded sequence; what one
+step makes of them is enclosed by slopes of chords, and that all runs near stay in them is by
+induction.
 """
 
 from sympy import Expr, Rational
@@ -11,33 +12,36 @@ from sympy import Expr, Rational
 from theory.language import ONE, ZERO, Assumption, Clause, assume, at, eq, le, lt
 from theory.language.quantities.near import recorded
 from theory.language.statement import Statement
-from theory.language.terms.certificates import on_record
-from theory.language.terms.variables import a, b, j, m, s, x
+from theory.language.terms.certificates import BEGUN, begun, on_record
+from theory.language.terms.variables import a, b, c, j, m, s, v, vector, x
 from theory.language.terms.vectors import (
-    RECURSION,
+    Operator,
     Scalar,
     entry,
     function,
     max_norm,
     norm,
     phi,
-    state,
 )
 from theory.language.vocabulary import symbols
 from theory.models.system import WINDOW
 from theory.proof import Claim, Source, instead, step, theorem
+from theory.proof.methods import HYPOTHESIS
 
-T, k, h_gap = symbols("T k h_gap")
-(
-    near_off, delta, near_eps, near_k, width_told, once_told, first_told, before_told, gap_told,
-    next_told, largest_told, recorded_told,
-) = symbols(
-    "near_off near_delta near_eps_told near_k_told near_width_told near_width_once "
-    "near_width_first near_width_before near_gap_told near_gap_next near_gap_largest "
-    "near_gap_recorded"
-)  # fmt: skip
+T, k, gap = symbols("T k near_gap")
+near_off, delta, states, near_eps, near_k = symbols(
+    "near_off near_delta near_states_told near_eps_told near_k_told"
+)
+width_told, once_told, first_told, before_told = symbols(
+    "near_width_told near_width_once near_width_first near_width_before"
+)
+gap_told, next_told, largest_told, recorded_told = symbols(
+    "near_gap_told near_gap_next near_gap_largest near_gap_recorded"
+)
 # near(s, j, v) is 1 in the set of runs that start at time s, after j steps; between(s, j, v) in
 # that of what the run from time 0 and the one from time s are apart by then.
+# chords(a, b, c): the matrix of slopes between two states under one input.
+chords = function("chords", Operator, __name__)
 near, between = (function(name, Scalar, __name__) for name in ("near", "between"))
 
 
@@ -56,82 +60,107 @@ def close(time: Expr) -> Statement:
     return le(max_norm(entry(x, time) - entry(recorded, time)), delta)
 
 
-now = entry(x, s + j + 1)
+now, u = entry(x, s + j + 1), vector("u")
 INPUTS = assume(
     "near", "each number of each input is within δ of the recorded one", forall=(m,)
 ).that(close(m + 1))
+STARTS = assume("starts", "no entry of the states that the runs start in is larger than r").that(
+    le(max_norm(a), states), le(max_norm(b), states)
+)
 SETS = assume(
     "tube",
-    "the sets hold 0, where runs start, and what a step leads to from each of their states on an "
-    "input within δ of the recorded one: it is enclosed by slopes of chords, rounded outwards",
-    forall=(a, s, j),
+    "the sets hold all states that runs may start in, and what a step leads to from each of their "
+    "states on an input within δ of the recorded one: it is enclosed by slopes of chords, rounded "
+    "outwards",
+    forall=(v, s, j),
     ties=True,
 ).that(
-    held(s, ZERO, ZERO),
-    Clause(held(s, j + 1, phi(a, now)), (held(s, j, a), close(s + j + 1))),
+    Clause(held(s, ZERO, v), (le(max_norm(v), states),)),
+    Clause(held(s, j + 1, phi(v, now)), (held(s, j, v), close(s + j + 1))),
 )
+SLOPES = assume(
+    "slopes",
+    "two states come apart by the slopes of chords between them, each unit of the step by the mean "
+    "of its slopes along its own segment: φ(s, x) = φ(s′, x) + M (s − s′)",
+    forall=(u, v, c),
+    ties=True,
+).that(eq(phi(u, c), phi(v, c) + chords(u, v, c) * (u - v)))
 DIFFERENCES = assume(
     "differences",
-    "the sets of differences hold what a run of the set is from 0, and what two states come to be "
-    "apart under one input: the mean of the slopes between the two, times what they are apart",
-    forall=(a, b, s, j),
-    ties=True,
+    "the sets of differences hold what a run of the set is from a state that runs start in, and "
+    "what the slopes M between any two states of the sets make of each of them: M is enclosed "
+    "around the two runs that are computed, to first order in what both are off, and all else is "
+    "rounded outwards",
+    forall=(u, v, c, s, j),
 ).that(
-    Clause(apart(s, ZERO, a), (held(ZERO, s, a),)),
+    Clause(apart(s, ZERO, u - v), (held(ZERO, s, u), le(max_norm(v), states))),
     Clause(
-        apart(s, j + 1, phi(a, now) - phi(b, now)),
-        (held(ZERO, s + j, a), held(s, j, b), apart(s, j, a - b), close(s + j + 1)),
+        apart(s, j + 1, chords(u, v, now) * c),
+        (held(ZERO, s + j, u), held(s, j, v), apart(s, j, c), close(s + j + 1)),
     ),
 )
-STAY = step("runs stay", held(s, j, state(x, s, j)), forall=(s, j)).by_induction(
-    base=(RECURSION.at(x, s, 0), at("tube", 0, s, 0)),
-    step=(RECURSION.at(x, s, j), at("tube", state(x, s, j), s, j), at("near", s + j)),
+STAY = step(
+    "runs stay",
+    held(s, j, begun(v, x, s, j)),
+    forall=(v, s, j),
+    given=(le(max_norm(v), states),),
+).inductively(
+    base=("given 1", BEGUN.at(v, x, s, 0), at("tube", v, s, 0)),
+    step=(
+        HYPOTHESIS,
+        BEGUN.at(v, x, s, j),
+        at("tube", begun(v, x, s, j), s, j),
+        at("near", s + j),
+    ),
 )
-full, fresh = state(x, 0, s + j), state(x, s, j)
+full, fresh = begun(a, x, 0, s + j), begun(b, x, s, j)
 TOGETHER = step("differences stay", apart(s, j, full - fresh), forall=(s, j)).by_induction(
     base=(
-        RECURSION.at(x, s, 0),
-        at("runs stay", 0, s),
-        at("differences", state(x, 0, s), 0, s, 0),
+        "starts",
+        BEGUN.at(b, x, s, 0),
+        at("runs stay", a, 0, s),
+        at("differences", begun(a, x, 0, s), b, 0, s, 0),
     ),
     step=(
-        RECURSION.at(x, 0, s + j),
-        RECURSION.at(x, s, j),
-        at("runs stay", 0, s + j),
-        at("runs stay", s, j),
-        at("differences", full, fresh, s, j),
+        "starts",
+        BEGUN.at(a, x, 0, s + j),
+        BEGUN.at(b, x, s, j),
+        at("runs stay", a, 0, s + j),
+        at("runs stay", b, s, j),
+        at("slopes", full, fresh, now),
+        at("differences", full, fresh, full - fresh, s, j),
         at("near", s + j),
     ),
 )
 PRINTED_GAP = assume(
-    "printed gap", "the printed gap bounds ‖h‖₂ of all differences after k steps", forall=(a,)
-).that(Clause(le(norm(a), gap_told), (apart(T - k, k, a),)))
+    "printed gap", "the printed gap bounds ‖h‖₂ of all differences after k steps", forall=(v,)
+).that(Clause(le(norm(v), gap_told), (apart(T - k, k, v),)))
 PRINTED_WIDTH = assume(
-    "printed width", "the printed width bounds what all states are off", forall=(a,)
-).that(Clause(le(max_norm(a - on_record(recorded, T)), width_told), (held(ZERO, T, a),)))
-MODEL = (SETS, DIFFERENCES, INPUTS, WINDOW)
+    "printed width", "the printed width bounds what all states are off", forall=(v,)
+).that(Clause(le(max_norm(v - on_record(recorded, T)), width_told), (held(ZERO, T, v),)))
+MODEL = (STARTS, SETS, SLOPES, DIFFERENCES, INPUTS, WINDOW)
 GAP = theorem(
     "gap",
-    le(h_gap, gap_told),
+    le(gap, gap_told),
     (*MODEL, PRINTED_GAP),
     "near",
     (STAY, TOGETHER),
     note="every k that is printed, and all inputs near",
 ).by(
     at("differences stay", T - k, k),
-    at("printed gap", state(x, 0, T) - state(x, T - k, k)),
+    at("printed gap", begun(a, x, 0, T) - begun(b, x, T - k, k)),
     "window",
 )
 WIDTH = theorem(
-    "width", le(near_off, width_told), (SETS, INPUTS, PRINTED_WIDTH), "near", (STAY,)
-).by(at("runs stay", 0, T), at("printed width", state(x, 0, T)))
+    "width", le(near_off, width_told), (STARTS, SETS, INPUTS, PRINTED_WIDTH), "near", (STAY,)
+).by(at("runs stay", a, 0, T), "starts", at("printed width", begun(a, x, 0, T)))
 AT_K = Assumption("printed k", "k is the printed one", eq(k, near_k))
 ENOUGH = assume("printed window", "the gap at the printed k is at most ε", forall=()).that(
     Clause(le(gap_told, near_eps), (eq(k, near_k),))
 )
 WINDOW_FORM = theorem(
     "window",
-    le(h_gap, near_eps),
+    le(gap, near_eps),
     (*GAP.assumptions, AT_K, ENOUGH),
     "near",
     note="the pairs (ε, k) that are printed",
@@ -155,7 +184,7 @@ NEAR_DATA = Claim(
         GAP.variant(
             "one-step-too-few",
             "the gap at k + 1 is that at k",
-            le(h_gap, next_told),
+            le(gap, next_told),
             (*GAP.assumptions, SHORTER),
         ),
         instead(
@@ -174,7 +203,7 @@ NEAR_DATA = Claim(
             WIDTH, width_told, before_told, "one-step-short", "the tube ends one step early"
         ),
         WINDOW_FORM.variant(
-            "half-of-epsilon", "the printed k is good for half of its ε", le(h_gap, near_eps / 2)
+            "half-of-epsilon", "the printed k is good for half of its ε", le(gap, near_eps / 2)
         ),
     ),
     extremal="linear units and inputs that are off by δ the same way at every step: equality",

@@ -1,14 +1,12 @@
 """What `measure` certifies of inputs near recorded ones, what is seen there, and what the printed
 numbers are mistaken for."""
 
-from sympy import Symbol as Plain
-
 from theory.language.quantity import Quantity, Symbol, certified, measured, of
-from theory.language.terms.certificates import on_record
-from theory.language.terms.variables import vector, x
-from theory.language.terms.vectors import max_norm, state
+from theory.language.terms.certificates import begun, on_record
+from theory.language.terms.variables import a, b, vector, x
+from theory.language.terms.vectors import max_norm, norm
 
-T: Plain = Symbol("T", integer=True)
+T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 recorded = vector("recorded")  # the inputs that were recorded, beside x
 
 
@@ -23,8 +21,17 @@ NEAR: tuple[Quantity, ...] = of(
         "near_off",
         "a state near the data against the one that is computed on the recorded inputs",
         r"\lVert s_T-\hat{s}_T\rVert_\infty",
-        max_norm(state(x, 0, T) - on_record(recorded, T)),
+        max_norm(begun(a, x, 0, T) - on_record(recorded, T)),
         "maximum",
+    ),
+    measured(
+        "near_gap",
+        "the outputs of runs near the data, one over T inputs and one over the last k",
+        r"\lVert h_T-h_T^{(k)}\rVert_{near}",
+        norm(begun(a, x, 0, T) - begun(b, x, T - k, k)),
+    ),
+    certified(
+        "near_states_told", "how large any entry of a state is that runs start in", "maximum", "r"
     ),
     certified("near_delta", "how far inputs are from the recorded ones", "maximum", r"\delta"),
     certified("near_eps_told", "an ε that is printed", "Euclidean", r"\varepsilon"),

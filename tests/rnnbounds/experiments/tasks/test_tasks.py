@@ -5,6 +5,7 @@ import json
 import math
 import os
 import zlib
+from importlib import import_module
 
 import pytest
 import torch
@@ -138,7 +139,11 @@ def bad(tmp_path):
     return {
         "nothing": ("words", lambda p: p, "is no folder with such files"),
         "half": ("words", lambda p: write(p, WIKITEXT[:1], ["a b"]), "no folder with such files"),
-        "short": ("words", lambda p: write(p, WIKITEXT, ["a b"] * 3), "are too few"),
+        "short": (
+            "words",
+            lambda p: write(p, WIKITEXT, ["a b"] * 3),
+            "too few symbols for training, 3",
+        ),
         "empty": ("words", lambda p: write(p, WIKITEXT, [" "] * 3), "is no text"),
         "huge": ("words", lambda p: write(p, TREEBANK, [huge, "a", "b"]), "is larger than"),
         "bytes": ("characters", lambda p: raw(p, TREEBANK, b"\xff\xfe"), "is no UTF-8 at byte 0"),
@@ -151,6 +156,11 @@ def bad(tmp_path):
             "music",
             lambda p: raw(p, ["a.json"], b'{"train":[[[7]]],"valid":[],"test":[]}'),
             "7 is the pitch of no key",
+        ),
+        "frames": (
+            "music",
+            lambda p: raw(p, ["a.json"], b'{"train":[[[],[],[]]],"valid":[],"test":[]}'),
+            "3 frames are too many",
         ),
         "none": (
             "music",
@@ -196,6 +206,7 @@ def test_what_is_wrong(case, tmp_path, monkeypatch):
     """A wrong or hostile file is refused in a line that ends with what to give."""
     monkeypatch.setattr(data_files, "LARGEST", 20_000)
     monkeypatch.setattr(matlab, "LARGEST", 20_000)
+    monkeypatch.setattr(import_module("rnnbounds.experiments.tasks.music"), "MOST", 2)
     name, make, words = bad(tmp_path)[case]
     with pytest.raises(DataError) as told:
         TASKS[name](make(tmp_path), False)
@@ -203,6 +214,14 @@ def test_what_is_wrong(case, tmp_path, monkeypatch):
     assert words in message
     assert "; give " in message
     assert "\n" not in message
+
+
+def test_a_vocabulary_is_bounded(monkeypatch):
+    """The most frequent words, ties by spelling; never more than so many."""
+    words = ["b", "a", "c", "c"]
+    assert data_files.vocabulary(words, 3, "<unk>") == {"<unk>": 0, "c": 1, "a": 2}
+    monkeypatch.setattr(data_files, "MOST", 2)
+    assert data_files.vocabulary(words, 9, "<unk>") == {"<unk>": 0, "c": 1}
 
 
 def test_nothing_is_read_beyond_the_limit(tmp_path, monkeypatch):

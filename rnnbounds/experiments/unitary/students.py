@@ -18,12 +18,10 @@ Kind = Literal["RNN", "URNN", "LSTM"]
 Start = Literal["identity", "random"]
 KINDS: tuple[Kind, ...] = ("RNN", "URNN", "LSTM")
 Weights = dict[str, Tensor]
-MOMENTS = ("step", "exp_avg", "exp_avg_sq")  # what Adam knows of each weight
-CLIP = 1.0  # the norm of each network's own gradient: it may explode
 
 
-class Students:
-    """G networks of one kind with a linear readout, their loss to be lowered by Adam.
+class Students(torch.nn.Module):
+    """G networks of one kind with a linear readout.
 
     RNN: h_t = ReLU(W h_{t−1} + U x_t + b). URNN: the same, with W replaced by its polar factor
     after every step (`impl.convert.urnn.polar`), so that it is orthogonal. LSTM: torch's, with one
@@ -32,13 +30,14 @@ class Students:
     Shapes: x (T, G, N, d) -> ŷ (T, G, N, p), in float32. Source: Emami et al., experiments.
     """
 
+    block: Tensor
+
     def __init__(self, kind: Kind, sizes: Sequence[int], weights: Weights) -> None:
-        self.kind, M = kind, max(sizes)
-        device = weights["C"].device
+        super().__init__()
+        self.kind, self.networks, M = kind, len(sizes), max(sizes)
         live = torch.arange(M) < torch.tensor(sizes)[:, None]
-        self.block = (live[:, :, None] & live[:, None, :]).to(device)
-        self.weights = {name: part.requires_grad_() for name, part in weights.items()}
-        self.optimiser = torch.optim.Adam(self.weights.values())
+        self.register_buffer("block", live[:, :, None] & live[:, None, :])
+        self.weights = torch.nn.ParameterDict(weights)
 
     def states(self, x: Tensor) -> Tensor:
         """All states: x (T, G, N, d) -> (T, G, N, M)."""
@@ -61,23 +60,12 @@ class Students:
     def readout(self, h: Tensor) -> Tensor:
         """C h + c: h (…, G, N, M) -> (…, G, N, p)."""
         read = torch.einsum("...gnm,gpm->...gnp", h, self.weights["C"])
-        return read + self.weights["c"][:, None]
+        told: Tensor = read + self.weights["c"][:, None]
+        return told
 
-    def step(self, losses: Tensor, rate: float) -> None:
-        """One step of Adam on each network's own loss, losses (G,); its gradient is clipped.
-
-        A network whose gradient is not finite is left where it is.
-        """
-        self.optimiser.zero_grad()
-        losses.sum().backward()  # type: ignore[no-untyped-call]
-        slopes = [part.grad for part in self.weights.values() if part.grad is not None]
-        size = torch.stack([slope.flatten(1).square().sum(1) for slope in slopes]).sum(0).sqrt()
-        factor = torch.where(size.isfinite(), CLIP / size.clamp(min=CLIP), 0.0)
-        for slope in slopes:
-            slope.mul_(each(factor, slope)).nan_to_num_(0.0, 0.0, 0.0)
-        self.optimiser.param_groups[0]["lr"] = rate
-        self.optimiser.step()
-        self.project()
+    def forward(self, x: Tensor) -> Tensor:
+        """The forecasts."""
+        return self.readout(self.states(x))
 
     @torch.no_grad()
     def project(self) -> None:
@@ -86,36 +74,6 @@ class Students:
             W = self.weights["W"]
             padded = torch.where(self.block, W, torch.eye(W.shape[-1], device=W.device))
             W.copy_(torch.where(self.block, polar(padded), 0.0))
-
-    def copy(self) -> Weights:
-        """The weights as they are now."""
-        return {name: part.detach().clone() for name, part in self.weights.items()}
-
-    @torch.no_grad()
-    def take(self, chosen: Tensor, weights: Weights) -> None:
-        """Give the chosen networks, (G,), these weights."""
-        for name, part in self.weights.items():
-            part.copy_(torch.where(each(chosen, part), weights[name], part))
-
-    def memory(self) -> Weights:
-        """Weights and moments: all that the next step depends on."""
-        told = self.copy()
-        for name, part in self.weights.items():
-            known = self.optimiser.state.get(part)
-            for moment in MOMENTS:
-                empty = torch.zeros(()) if moment == "step" else torch.zeros_like(part)
-                told[f"{name}.{moment}"] = empty if known is None else known[moment].clone()
-        return told
-
-    @torch.no_grad()
-    def recall(self, memory: Weights) -> None:
-        """Go on from what `memory` gave."""
-        for name, part in self.weights.items():
-            part.copy_(memory[name])
-            self.optimiser.state[part] = {
-                moment: memory[f"{name}.{moment}"].to("cpu" if moment == "step" else part.device)
-                for moment in MOMENTS
-            }
 
 
 def draw(
@@ -152,8 +110,3 @@ def draw(
                 polar(torch.randn(n, n, generator=generator)) if random else torch.eye(n)
             )
     return {"W": W.flatten(1, 2), "U": U.flatten(1, 2), "b": b.flatten(1), "C": C, "c": c}
-
-
-def each(values: Tensor, part: Tensor) -> Tensor:
-    """A value for each network, (G,), to go with its part (G, …)."""
-    return values.reshape(-1, *[1] * (part.ndim - 1))

@@ -13,23 +13,24 @@ from impl.arithmetic.activation import activation
 from impl.gradients.windows.rollout import states
 from impl.models.rnn import RNN
 from rnnbounds.experiments.engine.common import chance
+from rnnbounds.experiments.engine.record import Setting
 
 NEAR = 0.02  # how close the calibrated share of time is to the one wanted
 SWEEPS = 1000
 _KEY = 1  # of what is drawn for the teachers
 
 
-@dataclass(frozen=True)
-class Setting:
-    """The teacher's and the students' sizes; see `draw` and `rnnbounds.experiments.urnn.run`.
+class Sizes(Setting, frozen=True, kw_only=True):
+    """The teacher's and the students' sizes; see `draw`.
 
-    n `states`, d `inputs`, p `outputs`; W = I − ε AᵀA/‖A‖² with ε = `epsilon`; units are `on` for
-    this share of time; `sequences` of a `length`, of which the last `test` share is for the test
-    and a `validation` share before it; `snr` in dB; students with `hidden` units, for each of the
-    `realisations`, `together` of which are trained at once for `epochs` by Adam on batches of
-    `batch` sequences, from the learning `rate` down to 0 along a cosine.
+    `seeds` realisations, `together` of which are trained at once. n `states`, d `inputs`, p
+    `outputs`; W = I − ε AᵀA/‖A‖² with ε = `epsilon`; units are `on` for this share of time;
+    `sequences` of a `length`, of which the last `test` share is for the test and a `validation`
+    share before it; `snr` in dB; students with `hidden` units are trained for `epochs` by Adam on
+    batches of `batch` sequences, from the learning `rate` down to 0 along a cosine.
     """
 
+    seeds: int = 6
     states: int = 4
     inputs: int = 2
     outputs: int = 2
@@ -41,7 +42,6 @@ class Setting:
     validation: float = 0.1
     snr: tuple[float, ...] = (15.0, 20.0)
     hidden: tuple[int, ...] = (2, 4, 6, 8, 10, 12, 14)
-    realisations: int = 6
     together: int = 6
     epochs: int = 100
     batch: int = 10
@@ -64,12 +64,11 @@ class Setting:
         return slice(self.sequences - max(1, round(self.test * self.sequences)), self.sequences)
 
 
-SMALL = Setting()
-FULL = Setting(sequences=100, length=1000, realisations=30, together=15, epochs=100)
+FULL = Sizes(sequences=100, length=1000, seeds=30, together=15)
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class Teachers:
     """R teachers, their inputs x (R, N, T, d), states (R, N, T, n) and outputs y (R, N, T, p).
 
     `noise` is standard Gaussian, of y's shape; `on` (R, n) is each unit's share of time in the
@@ -90,7 +89,7 @@ class Task:
         return self.y + variance.sqrt()[:, None, None, None] * self.noise
 
 
-def draw(setting: Setting, seed: int) -> Task:
+def draw(setting: Sizes) -> Teachers:
     """Teachers with all entries Gaussian, then calibrated; the first are the same for any number.
 
     x_t ~ N(0, I). Source: Emami et al., experiments.
@@ -100,14 +99,14 @@ def draw(setting: Setting, seed: int) -> Task:
     noise = (setting.sequences, setting.length, p)
     drawn = [
         [torch.randn(shape, generator=by, dtype=torch.float64) for shape in (*shapes, noise)]
-        for by in (chance(seed, _KEY, r) for r in range(setting.realisations))
+        for by in (chance(0, _KEY, r) for r in setting.each_seed)
     ]
     A, F, b, C, x, noises = (torch.stack(parts) for parts in zip(*drawn, strict=True))
     part = setting.epsilon / torch.linalg.matrix_norm(A, 2)[:, None, None] ** 2
     W = torch.eye(n, dtype=torch.float64) - part * (A.mT @ A)
     cell, on = calibrate(RNN(W, F, b, activation("relu")), x[:, setting.training], setting.on)
     h = run(cell, x)
-    return Task(cell, C, x, h, torch.einsum("rstn,rpn->rstp", h, C), noises, on)
+    return Teachers(cell, C, x, h, torch.einsum("rstn,rpn->rstp", h, C), noises, on)
 
 
 def run(cell: RNN, x: Tensor) -> Tensor:

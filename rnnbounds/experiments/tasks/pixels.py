@@ -12,8 +12,8 @@ from torch import Tensor
 
 from properties.errors import InputError
 from properties.runs.versions import found
-from rnnbounds.experiments.digits.idx import read_folder
 from rnnbounds.experiments.engine.common import MissingPackageError, chance
+from rnnbounds.experiments.tasks.idx import read_folder
 
 DATA = ("digits", "mnist28")
 TEST = 0.3  # of a set that comes without a test set

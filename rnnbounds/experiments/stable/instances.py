@@ -11,21 +11,21 @@ from impl.gradients.loss import Loss, loss
 from impl.models.rnn import RNN
 from impl.numbers.outward import norm_up
 from impl.training.descent import Omega
+from rnnbounds.experiments.engine.record import Setting
 
 TRAINED = "WU"
 INSIDE = 1 - 2.0**-40  # so that rounding cannot put the rescaled matrix outside of its ball
 ROOM = 2.0  # U may grow to so many times its first norm
 
 
-@dataclass(frozen=True)
-class Setting:
-    """How many instances, and their sizes; see `draw`.
+class Sizes(Setting, frozen=True, kw_only=True):
+    """`seeds` instances, and their sizes; see `draw`.
 
     n `states`, d `inputs`, p `outputs`, T = `length`; the W-ball's radius λ = `lam`; N = `steps` of
     descent, of size 1/t or all of size `constant`; the `windows` k < T that are compared.
     """
 
-    instances: int = 10
+    seeds: int = 10
     states: int = 16
     inputs: int = 8
     outputs: int = 4
@@ -74,7 +74,7 @@ class Instances:
         )
 
 
-def draw(setting: Setting, seed: int) -> Instances:
+def draw(setting: Sizes) -> Instances:
     """tanh cells without biases, all entries Gaussian; the first ones are the same for any number.
 
     W ~ N(0, 1/n) rescaled to ‖W‖₂ = λ, U ~ N(0, 1/d), x_t ~ N(0, I), C ~ N(0, 1/n), y ~ N(0, I);
@@ -82,13 +82,13 @@ def draw(setting: Setting, seed: int) -> Instances:
     """
     n, d, p, T = setting.states, setting.inputs, setting.outputs, setting.length
     shapes = ((n, n), (n, d), (T, d, 1), (p, n), (p,))
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(0)
     drawn = [
         [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
-        for _ in range(setting.instances)
-    ]
+        for _ in range(setting.seed + setting.seeds)
+    ][setting.seed :]
     W, U, x, C, y = (torch.stack(parts) for parts in zip(*drawn, strict=True))
     W = W * (setting.lam * INSIDE / torch.linalg.matrix_norm(W, 2))[:, None, None]
-    U, b = U / d**0.5, W.new_zeros(setting.instances, n)
+    U, b = U / d**0.5, W.new_zeros(setting.seeds, n)
     omega = Omega(b.new_full((len(b),), setting.lam), ROOM * norm_up(U.flatten(1)), b[:, 0])
     return Instances(RNN(W, U, b, activation("tanh")), x, C / n**0.5, y, omega)
