@@ -1,4 +1,4 @@
-"""The yearly sunspot number, as a task."""
+"""The yearly sunspot number as a task."""
 
 import torch
 
