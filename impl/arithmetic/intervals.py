@@ -121,8 +121,8 @@ def of_ball(W: Tensor, radius: Tensor) -> Interval:
 
 def mixed(gate: Interval, a: Interval, b: Interval) -> Interval:
     """g a + (1 − g) b, which for 0 ≤ g ≤ 1 lies between a and b."""
-    sides = (gate.low, gate.high, a.high, -a.low, b.high, -b.low)
-    ends = torch.broadcast_tensors(*sides)  # type: ignore[no-untyped-call]
+    parts = (gate.low, gate.high, a.high, -a.low, b.high, -b.low)
+    ends = torch.broadcast_tensors(*parts)  # type: ignore[no-untyped-call]
     # Both ends of the gate by both sides of a and b, those below with the other sign.
     g, top, bottom = (torch.stack(ends[i : i + 2]) for i in (0, 2, 4))
     rests = mul_up(torch.stack(_rest(g))[:, :, None], bottom).amax(0)
