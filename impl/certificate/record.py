@@ -1,6 +1,5 @@
 """What is certified about one model, and the record of it that is written."""
 
-import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from impl.cells.refutation.refute import ALL, BOXLESS, Witness
 from impl.cells.table import NORM_NAMES
 from impl.certificate.advice import Advice
 from impl.errors import RangeError, exactly
+from impl.told import finite
 from impl.training.certificate import TrainingCertificate
 
 SCHEMA = "rnnbounds/certificate/1"
@@ -156,16 +156,16 @@ class Certificate:
             "dtype": self.dtype,
             "sha256": self.digest,
             "norm": self.norm,
-            "lambda": _finite(self.lam),
+            "lambda": finite(self.lam),
             "verdict": self.verdict,
             "reason": self.reason,
             "stable": self.stable,
             "input_bound": self.input_bound,
             "inputs": None if self.inputs is None else self.inputs.to_json(),
-            "constants": {name: _finite(value) for name, value in self.constants.items()},
+            "constants": {name: finite(value) for name, value in self.constants.items()},
             "truncation": [{"eps": eps, "k": k} for eps, k in self.windows],
             "norms_tried": [
-                {"norm": name, "lambda": _finite(lam), "k": k} for name, lam, k in self.tried
+                {"norm": name, "lambda": finite(lam), "k": k} for name, lam, k in self.tried
             ]
             + [
                 {"norm": name, "lambda": None, "k": None, "skipped": reason}
@@ -193,7 +193,3 @@ class Certificate:
 
 def _given(advice: Advice | None) -> Advice | None:
     return advice
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -19,7 +19,7 @@ from impl.convert.feedforward import FeedForward
 from impl.convert.truncate import truncate
 from impl.errors import RangeError
 
-EPS = 0.2  # so that there are few layers, each of which is traced
+EPS = 0.5  # so that there are few layers, each of which is traced
 SIZES = ((1, 1), (2, 3), (3, 40))
 
 
