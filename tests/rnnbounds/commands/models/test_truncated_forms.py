@@ -26,6 +26,7 @@ def asked(gru, out):
     return (gru, "--cell", "stacked-gru", "--input-bound", 1, "--eps", 0.9, "--out", out)
 
 
+@pytest.mark.slow
 def test_latest_and_exports(call, gru, tmp_path):
     """The last output alone, as a file and for another runtime; the same from Python; checked."""
     out, other = tmp_path / "short.safetensors", tmp_path / "short.pt2"
