@@ -123,7 +123,8 @@ EXCEPTIONS = {
     r"rounds_to_one\..*": "a count that keeps a model from being certified, and bounds nothing",
     r"training\.(steps|alpha|length)": "the run that is asked about, as it was asked",
     r"training\.windows\[\]\..*": "Theorem 1 at constants that are judged; the claim end-to-end",
-    r"findings\[\]\..*": "numbers that are judged, proved again by the checker",
+    r"(findings|box|layers)\[\].*": "numbers that are judged, or that they are proved from: the "
+    "checker proves all of them again",
 }
 MEND = (
     "{} is printed, and no claim judges it: read it in properties/systems/certified/constants.py "
