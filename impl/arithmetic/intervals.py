@@ -94,7 +94,7 @@ def added(a: Interval, b: Interval) -> Interval:
 
 def level(*ends: Tensor) -> tuple[Tensor, ...]:
     """All of them in the shape that they have together."""
-    shape = torch.broadcast_shapes(*(end.shape for end in ends))
+    shape = torch.broadcast_shapes(*(end.shape for end in ends))  # type: ignore[no-untyped-call]
     return tuple(end.expand(shape) for end in ends)
 
 
