@@ -5,8 +5,8 @@ norm, and a P of the ball is the Frobenius-nearest point ΠA if that is 0. So
 
 - {‖Z‖₂ ≤ ℓ}: ΠB = U min(Σ, ℓ) Vᵀ for B = U Σ Vᵀ, since ℓ Σ(σ_i − ℓ)₊ is both terms. Computed Ũ, Ṽ
   are within ‖ŨᵀŨ − I‖_F of orthonormal ones, so A is near such a B, and ‖ΠA − ΠB‖ ≤ ‖A − B‖;
-- {greatest row sum ≤ ℓ}: a row a goes to sign(a)(|a| − θ)₊ with Σ(|a| − θ)₊ = ℓ, and θ is off by
-  at most the error of that sum, whose slope in θ is at most −1;
+- {greatest row sum ≤ ℓ}: a row a goes to sign(a)(L − g)₊, g its gaps from max |a|, with
+  Σ(L − g)₊ = ℓ, and L is off by at most the error of that sum, whose slope in L is at least 1;
 - {‖Z‖_F ≤ ℓ}: A min(1, ℓ/‖A‖_F).
 
 Sources: Moreau (1962) for the variational inequality; Fan & Hoffman (1955) for the nearest
@@ -127,14 +127,16 @@ def _infinity(A: Tensor, P: Tensor, ell: Tensor) -> tuple[Tensor, Tensor]:
     n, radius = A.shape[2], ell[:, None]
     size = A.abs()
     inside = sum_up(size) <= radius
-    # The threshold that P stands for: any θ will do, its error is seen in the sum.
-    moved = (size - P.abs()).clamp(min=0.0).amax(2)
-    shrunk = (size - moved[..., None]).clamp(min=0.0)
+    # The level that P stands for: any L ≥ 0 will do, its error is seen in the sum.
+    level = P.abs().amax(2)
+    gap = size.amax(2, keepdim=True) - size
+    shrunk = (level[..., None] - gap).clamp(min=0.0)
+    rounded = gamma(3) * level  # of a gap below the level, and of what is left of that
     total = shrunk.sum(2)
-    off = (total - radius).abs() + gamma(n + 3) * (total + radius + moved)
+    off = (total - radius).abs() + gamma(n + 3) * (total + radius) + n * rounded
     away = norm_bound(P - A.sign() * shrunk, 2)
     rounding = 2 * UNIT * (norm_bound(shrunk, 2) + norm_bound(P, 2))
-    row = (away + rounding + n**0.5 * off) * _UP
+    row = (away + rounding + n**0.5 * (off + rounded)) * _UP
     row = torch.where(inside, norm_bound(P - A, 2) * (1 + 2 * UNIT), row)
     return inside.all(1), norm_bound(row, 1)
 

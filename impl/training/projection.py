@@ -153,12 +153,16 @@ def _summed(W: Tensor) -> Tensor:
 
 
 def _thresholded(W: Tensor, ell: float | Tensor) -> Tensor:
-    size = W.abs()
-    ordered = size.sort(dim=-1, descending=True).values
-    count = torch.arange(1, W.shape[-1] + 1, dtype=W.dtype, device=W.device)
-    threshold = (ordered.cumsum(-1) - ell) / count
-    last = (ordered > threshold).sum(-1, keepdim=True).clamp(min=1) - 1
-    shrunk = W.sign() * (size - threshold.gather(-1, last)).clamp(min=0)
+    """sign(w)(|w| − θ)₊ row by row, as (level − gap)₊ with gaps from the largest |w|: these lose
+    nothing near it, where |w| − θ cancels."""
+    size, ell = W.abs(), torch.as_tensor(ell, dtype=W.dtype, device=W.device)
+    gap = size.amax(-1, keepdim=True) - size
+    ordered = gap.sort(dim=-1).values.clamp(max=ell)  # beyond ℓ all go to 0
+    part = 2.0 ** -W.shape[-1].bit_length()  # exact, and no sum overflows
+    count = part * torch.arange(1, W.shape[-1] + 1, dtype=W.dtype, device=W.device)
+    level = ((part * ordered).cumsum(-1) + part * ell) / count
+    last = (level > ordered).sum(-1, keepdim=True).clamp(min=1) - 1
+    shrunk = W.sign() * (level.gather(-1, last) - gap).clamp(min=0).minimum(size)
     return torch.where(size.sum(-1, keepdim=True) <= ell, W, shrunk)
 
 

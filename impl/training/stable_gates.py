@@ -24,7 +24,7 @@ from torch import Tensor
 
 from impl.errors import NotFiniteError, PrecisionError, RangeError
 from impl.numbers.ball_functions import float_above
-from impl.numbers.outward import add_up, mul_up, norm_up, sum_up
+from impl.numbers.outward import add_up, exponent, mul_up, norm_up, shift, sum_up
 from impl.training.projection import nearest_rows
 
 _ROOM = 2.0**-40  # so that rounding in a certificate does not reach the edge of the set
@@ -151,40 +151,51 @@ class StableGates(ABC):
     def _in_cone(self, u: Tensor, biases: list[Tensor]) -> list[Tensor]:
         """The nearest points of {B‖u‖₂ + Σ b ≤ level}: along the normal, or at u = 0.
 
-        In float64 and divided by √(B² + m), so that no large number overflows.
+        In float64, divided by √(B² + m) and, row by row, by a power of two, so that nothing
+        overflows but what the dtype has no number for: that goes to its least.
         """
         m, length = len(biases), math.hypot(self.input_bound, math.sqrt(len(biases)))
         if length == 0:
             return [u]
-        B, exact = self.input_bound / length, u.double()
-        tiny = exact.new_full((len(u), 1), torch.finfo(torch.float64).tiny)
+        B, least = self.input_bound / length, torch.finfo(u.dtype).min
+        tiny = u.new_full((len(u), 1), torch.finfo(torch.float64).tiny, dtype=torch.float64)
+        columns = torch.cat([u, *(b[:, None] for b in biases), tiny], 1)
+        high = exponent(columns.abs().amax(1)).clamp(min=0)
+        exact, *lifted = (
+            shift(a.double(), -e)
+            for a, e in zip((u, *biases), (high[:, None], *[high] * m), strict=True)
+        )
+        level = shift(tiny.new_full((len(u),), self.level), -high)
         top = torch.cat([exact.abs(), tiny], 1).amax(1)
-        size = (top * (exact / top[:, None]).norm(dim=1)).clamp(max=torch.finfo(top.dtype).max)
-        over = sum((b.double() for b in biases), torch.zeros_like(size)) - self.level
+        size = top * (exact / top[:, None]).norm(dim=1)
+        over = sum(lifted, torch.zeros_like(size)) - level
         excess = (B * size + over / length).clamp(min=0)
         left = torch.where(excess > 0, (size * (m / length) - B * over) / length, size)
         lowered = torch.where(left < 0, over / max(m, 1), excess / length)
         scale = torch.where(size > 0, left.clamp(min=0) / size, 1.0)
-        moved = exact * scale[:, None]
-        return [moved.to(u.dtype), *((b - lowered).to(b.dtype) for b in biases)]
+        moved = u.double() * scale[:, None]
+        told = (shift(b - lowered, high).clamp(min=least).to(u.dtype) for b in lifted)
+        return [moved.to(u.dtype), *told]
 
     def _shrink(self, u: Tensor, biases: list[Tensor]) -> None:
-        """Lower the last bias, or shorten u, where the gate is not certified to stay shut.
+        """Lower the biases, or shorten u, where the gate is not certified to stay shut.
 
         What no bias of its size makes up for, as when u is subnormal and B huge, u gives way to.
         """
-        slack = torch.finfo(u.dtype).eps
+        slack, least = max(torch.finfo(u.dtype).eps, _ROOM), torch.finfo(u.dtype).min
         while not bool((shut := self._shut(u, *biases)).all()):
-            if biases:
-                lower = biases[-1] - slack * (1 + biases[-1].abs())
-                biases[-1].copy_(torch.where(shut, biases[-1], lower))
+            for b in biases:
+                lower = (b - slack * (1 + b.abs())).clamp(min=least)
+                b.copy_(torch.where(shut, b, lower))
             if not biases or slack >= 1:
                 u.copy_(torch.where(shut[:, None], u, u * max(0.0, 1 - slack)))
             slack *= 2
 
     def _shut(self, u: Tensor, *biases: Tensor) -> Tensor:
-        """Whether ‖u‖₂B + Σ b ≤ level is certified, row by row."""
+        """Whether ‖u‖₂B + Σ b ≤ level is certified, row by row, with room for terms that cancel."""
         total = mul_up(norm_up(u.double()), self.input_bound)
+        room = _ROOM * total
         for b in biases:
             total = add_up(total, b.double())
-        return total <= self.level
+            room = add_up(room, _ROOM * b.double().abs())
+        return add_up(total, room) <= self.level

@@ -112,6 +112,19 @@ def test_points_near_huge_matrices(norm: BallNorm, radius: float, size: float) -
                 assert gap <= error
 
 
+def test_row_sums_near_huge_matrices_are_tight() -> None:
+    """The bound for row sums is rounding of the radius, however large the entries are."""
+    A, ball = (
+        matrices(3, 5)[3:] * doubles([1e17, 1, 1e100, 1, 1e-17])[:, None, None],
+        Ball("infinity", 0.9),
+    )
+    found = projected(A, ball)
+    assert (found.error <= 2e-14).all()
+    with ctx.workprec(2000):
+        for i, error in enumerate(found.error.tolist()):
+            assert frobenius(ball_projected(A[i], ball) - arb_mat(found.value[i].tolist())) <= error
+
+
 def test_single_precision_points() -> None:
     """The bounds count the roundings of float64 alone."""
     A, ball, ell = torch.eye(2)[None], Ball("frobenius", 0.3), doubles([0.3])

@@ -1,12 +1,15 @@
 import math
+from fractions import Fraction
 
 import pytest
 import torch
 from draws import normal as draw
 
 from impl.errors import InputError, NotFiniteError, PrecisionError, RangeError, ShapeError
+from impl.training.nearest_exact import rational_projected
 from impl.training.projection import (
     Ball,
+    nearest_rows,
     project_frobenius,
     project_infinity,
     project_spectral,
@@ -54,6 +57,37 @@ def test_frobenius_of_huge_entries():
     """Squares that would overflow do not turn the projection into zero."""
     W = torch.full((2, 2), 1e200, dtype=torch.float64)
     assert torch.allclose(project_frobenius(W, 1.0), torch.full_like(W, 0.5), rtol=1e-15)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("ell", [0.5, 1e-30, 3e37])
+@pytest.mark.parametrize("top", [1.0, 1e8, 1e17, 3e38])
+def test_row_sums_of_large_entries(top, ell, dtype):
+    """The nearest point, to rounding of ℓ however large the entries are."""
+    below = top - ell / 2
+    rows = [[top, 0, 0, 0], [-top, top, 0, top], [top, below, 0, -top], [0, -top, top / 2, 1e-9]]
+    W = torch.tensor(rows, dtype=dtype)
+    near = project_infinity(W, ell)
+    assert near.dtype == dtype
+    exact = rational_projected(W.double(), Ball("infinity", ell))
+    assert exact is not None
+    for row, expected, entries in zip(near.tolist(), exact, W.tolist(), strict=True):
+        for value, point, entry in zip(row, expected, entries, strict=True):
+            off = abs(Fraction(value) - Fraction(int(point.p), int(point.q)))
+            assert off <= 4 * torch.finfo(dtype).eps * Fraction(ell)
+            assert abs(value) <= abs(entry)
+    radii = torch.full((4,), ell, dtype=torch.float64)
+    certain = nearest_rows(W, radii, certify=True)
+    assert bool((certain.double().abs().sum(1) <= radii).all())
+    assert bool(((certain - near).abs() <= 64 * torch.finfo(dtype).eps * ell).all())
+
+
+def test_row_sums_of_large_radii():
+    """Sums beyond the largest float, and radii beyond that of the dtype."""
+    W = torch.full((1, 4), 1.5e308, dtype=torch.float64)
+    assert torch.allclose(project_infinity(W, 1e308), W / 6, rtol=1e-15)
+    single = torch.full((1, 4), 3e38)
+    assert torch.equal(project_infinity(single, 1e40), single)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

@@ -226,3 +226,32 @@ def test_the_projection_of_large_weights_ends(dtype, bias, scale, bound):
     assert all(bool(torch.isfinite(part).all()) for part in weights.values())
     assert stable.contains(weights)
     assert certify(lstm, bound).lam <= stable.factor
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("sizes", [(1, 1, -1), (1, -1, 1), (1, 1, 1), (0, 1, -1), (1, 0, 1)])
+def test_largest_floats(sizes, dtype):
+    """Weights of the largest float, and biases of that size that cancel, come back finite, in the
+    set and certified."""
+    top, stable = torch.finfo(dtype).max, StableLSTM(0.5, 0.6, 1.0)
+    names = ("weight_ih", "bias_ih", "bias_hh")
+    weights = draw(2, 2, dtype=dtype)
+    for name, size in zip(names, sizes, strict=True):
+        weights[name][2:4] = size * top
+    moved = stable.certified(weights)
+    assert all(bool(torch.isfinite(part).all()) for part in moved.values())
+    assert all(bool(torch.isfinite(part).all()) for part in stable.project(weights).values())
+    assert stable.contains(moved)
+    assert certify(load_model(moved, "lstm"), 1.0, norm="infinity").lam <= stable.factor
+    again = stable.certified(moved)
+    assert all(torch.equal(moved[name], again[name]) for name in moved)
+
+
+def test_biases_that_cancel():
+    """What a certificate rounds of two huge biases does not reach the edge of the set."""
+    stable = StableLSTM(0.5, 0.6, 1.0)
+    for scale in (1e3, 1e16, 1e300):
+        weights = draw(2, 2)
+        weights["bias_ih"][2:4], weights["bias_hh"][2:4] = scale, -scale
+        moved = stable.certified(weights)
+        assert certify(load_model(moved, "lstm"), 1.0, norm="infinity").lam <= stable.factor
