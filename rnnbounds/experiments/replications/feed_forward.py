@@ -165,5 +165,6 @@ EXPERIMENT = Experiment(
     load=load,
     takes_data=True,
     sections=sections,
+    key="held out",
     packages=("music21",),
 )

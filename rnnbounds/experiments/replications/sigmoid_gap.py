@@ -168,4 +168,5 @@ EXPERIMENT = Experiment(
     work=work,
     judge=judge,
     load=load,
+    key="held out",
 )
