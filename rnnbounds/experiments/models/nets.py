@@ -20,9 +20,10 @@ class MinGRU(torch.nn.Module):
 
     def __init__(self, d: int, n: int) -> None:
         super().__init__()
-        for gate in "zh":
-            setattr(self, f"weight_{gate}", torch.nn.Parameter(torch.randn(n, d) / math.sqrt(d)))
-            setattr(self, f"bias_{gate}", torch.nn.Parameter(torch.zeros(n)))
+        self.weight_z = torch.nn.Parameter(torch.randn(n, d) / math.sqrt(d))
+        self.bias_z = torch.nn.Parameter(torch.zeros(n))
+        self.weight_h = torch.nn.Parameter(torch.randn(n, d) / math.sqrt(d))
+        self.bias_h = torch.nn.Parameter(torch.zeros(n))
 
     def forward(self, x: Tensor) -> tuple[Tensor, None]:
         """x (N, T, d) -> h (N, T, n)."""
@@ -126,4 +127,5 @@ def _layer(name: str, inputs: int, states: int, layers: int) -> torch.nn.Module:
     if name in _TORCH:
         return torch.nn.RNN(inputs, states, layers, nonlinearity=_TORCH[name], batch_first=True)
     make = {"LSTM": torch.nn.LSTM, "GRU": torch.nn.GRU}[name]
-    return make(inputs, states, layers, batch_first=True)
+    made: torch.nn.Module = make(inputs, states, layers, batch_first=True)
+    return made

@@ -5,6 +5,7 @@ certified, attacked and measured as its owner would: no line is left without an 
 """
 
 from collections.abc import Mapping, Sequence
+from statistics import median
 
 import torch
 from torch import Tensor
@@ -182,13 +183,18 @@ def judge(runs: Sequence[Run], setting: Models) -> Outcome:
     lines = [Line(run) for run in runs]
     open_ = [line.who for line in lines if not line.answered]
     certified = [line for line in lines if line.certified is not None]
-    exact = sum(line.attacked == line.certified for line in certified)
+    wide = [line.certified / max(line.attacked, 1) for line in lines if line.certified is not None]
     free = [line for line in lines if line.run.variant == "free"]
     said = (
         f"Of {len(lines)} models {len(certified)} are certified, "
         f"{sum(line.certified is not None for line in free)} of {len(free)} that were trained "
-        f"freely among them; the adversary reaches the certified k of {exact}."
+        f"freely among them."
     )
+    if wide:
+        said += (
+            f" Their certified k is {median(wide):.3g} times the adversary's in the median, "
+            f"{max(wide):.3g} at most."
+        )
     if open_:
         said += f" Without an answer: {'; '.join(open_)}."
     problems = tuple(f"{line.who}: {line.problem}" for line in lines if line.problem)

@@ -13,7 +13,7 @@ from torch.nn import functional
 from impl.arithmetic.inputs.sets import InputSet, input_box, input_rows
 from properties.runs.versions import found
 from rnnbounds.experiments.engine.common import MissingPackageError, chance
-from rnnbounds.experiments.sunspots.run import load_series
+from rnnbounds.experiments.tasks.sunspot_numbers import load_series
 
 
 class Learned(ABC):
