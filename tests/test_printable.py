@@ -1,5 +1,6 @@
 """What every room makes of text that others chose."""
 
+import inspect
 import unicodedata
 
 import pytest
@@ -9,19 +10,18 @@ import reports.errors
 import rnnbounds.shell.terminal
 import theory.errors
 from properties.errors import InputError as PropertiesError
+from rnnbounds.shell.terminal import printable
 
 HOSTILE = "a\nb\r\x1b[2J\x9b31m\u202e\u2066\u200b\x7f\x00\udcff\u2028"
 SAME = (impl.errors, reports.errors, theory.errors, rnnbounds.shell.terminal)
 
 
-@pytest.mark.parametrize("module", SAME)
-def test_one_function_in_every_room(module):
+def test_one_function_in_every_room():
     """No control, format or surrogate character survives, every other one does."""
-    every = "".join(map(chr, range(0x110000)))
-    told = module.printable(every)
-    assert told == rnnbounds.shell.terminal.printable(every)
+    assert len({inspect.getsource(module.printable) for module in SAME}) == 1
+    told = printable("".join(map(chr, range(0x110000))))
     assert {unicodedata.category(c)[0] for c in told} <= set("LMNPSZ")
-    assert module.printable("λ ‖x‖ é 漢 'a\\n'") == "λ ‖x‖ é 漢 'a\\n'"
+    assert printable("λ ‖x‖ é 漢 'a\\n'") == "λ ‖x‖ é 漢 'a\\n'"
 
 
 @pytest.mark.parametrize(

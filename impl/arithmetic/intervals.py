@@ -94,9 +94,10 @@ def added(a: Interval, b: Interval) -> Interval:
 
 def product(a: Interval, b: Interval) -> Interval:
     """a b."""
-    ends = [(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
-    high = torch.stack([mul_up(x, y) for x, y in ends]).amax(0)
-    low = torch.stack([mul_up(-x, y) for x, y in ends]).amax(0)
+    ends = torch.broadcast_tensors(a.low, a.high, b.low, b.high)  # type: ignore[no-untyped-call]
+    one, two = torch.stack(ends[:2]), torch.stack(ends[2:])
+    # Each end of the one by each of the other, rounded up with either sign: one call, not eight.
+    high, low = mul_up(torch.stack([one, -one])[:, :, None], two).amax((1, 2))
     return Interval(-low, high)
 
 
@@ -120,15 +121,12 @@ def of_ball(W: Tensor, radius: Tensor) -> Interval:
 
 def mixed(gate: Interval, a: Interval, b: Interval) -> Interval:
     """g a + (1 − g) b, which for 0 ≤ g ≤ 1 lies between a and b."""
-    sides = []
-    for high, low, top, bottom in (
-        (gate.high, gate.low, a.high, b.high), (gate.high, gate.low, -a.low, -b.low)
-    ):  # fmt: skip
-        ends = [
-            add_up(mul_up(g, top), torch.maximum(*(mul_up(rest, bottom) for rest in _rest(g))))
-            for g in (low, high)
-        ]
-        sides.append(torch.minimum(torch.stack(ends).amax(0), torch.maximum(top, bottom)))
+    parts = (gate.low, gate.high, a.high, -a.low, b.high, -b.low)
+    ends = torch.broadcast_tensors(*parts)  # type: ignore[no-untyped-call]
+    # Both ends of the gate by both sides of a and b, those below with the other sign.
+    g, top, bottom = (torch.stack(ends[i : i + 2]) for i in (0, 2, 4))
+    rests = mul_up(torch.stack(_rest(g))[:, :, None], bottom).amax(0)
+    sides = add_up(mul_up(g[:, None], top), rests).amax(0).minimum(torch.maximum(top, bottom))
     one = torch.ones_like(gate.low)
     wide = added(product(gate, a), product(added(Interval(one, one), -gate), b))
     inside = (gate.low >= 0) & (gate.high <= 1)

@@ -1,5 +1,6 @@
 """What is certified about one cell, from its comparison on the box that is proved."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -79,6 +80,10 @@ class ProgramAnalysis(Analysis):
             "two_norm_factor": factor,
         }
 
+    def proof(self, norm: StateNorm) -> dict[str, Any]:
+        """The box, side by side."""
+        return {"box": sides(self.comparison.box[0])}
+
     def inputs(self) -> Tensor:
         """How far the inputs move a state, unit by unit: (N, d)."""
         return self.comparison.inputs[0]
@@ -137,3 +142,8 @@ class ProgramAnalysis(Analysis):
         if self.cell.states_box:
             return BOX if bounded else ALL
         return (IMPLIED if bounded else ALL) + BOXLESS
+
+
+def sides(box: Tensor) -> list[float | None]:
+    """A box (N,) as plain JSON data: None for a side where nothing is known."""
+    return [side if math.isfinite(side) else None for side in box.tolist()]

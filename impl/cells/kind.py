@@ -52,6 +52,11 @@ class Analysis(Protocol):
     def constants(self, norm: StateNorm) -> dict[str, float]:
         """All constants by name, infinite where nothing is known."""
 
+    def proof(self, norm: StateNorm) -> dict[str, Any]:
+        """What `impl.checker` has to be told beyond the constants of the norm to prove them anew:
+        the box of the states, or the layers of a stack. Nothing of a vanilla cell."""
+        return {}
+
     def inputs(self) -> Tensor:
         """At least |φ(s, x) − φ(s, x′)|_i for |x_j − x′_j| = 1 and no other: (state, d)."""
 

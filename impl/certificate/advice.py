@@ -19,6 +19,7 @@ from impl.certificate.contraction import factors
 from impl.errors import exactly
 from impl.models.loaded import LoadedModel
 from impl.numbers.window import least_window
+from impl.told import factor, finite
 
 TARGET = 0.95  # of the penalty and of the projection
 _RECURRENT = re.compile(r"(weight_hh|W|transition_\d+_weight)(_l\d+)?")
@@ -73,14 +74,15 @@ class Advice:
         return {
             "eps": self.epsilon,
             "estimates_without": [
-                {"part": part, "lambda": _finite(lam)} for part, lam in self.drivers
+                {"part": part, "lambda": finite(lam)} for part, lam in self.drivers
             ],
-            "estimates_of_layers": list(map(_finite, self.layers)),
+            "estimates_of_layers": list(map(finite, self.layers)),
             "recurrent_weights": None if self.weights is None else self.weights.to_json("scale"),
             "inputs": None if self.inputs is None else self.inputs.to_json("input_bound"),
             "kept": kept,
             "train": list(self.train),
             "skipped": self.skipped,
+            "lines": self.lines(),
         }
 
     def lines(self) -> list[str]:
@@ -103,7 +105,7 @@ class Advice:
             gate, bound, k = self.kept
             needs = "never" if k is None else f"{k} steps"
             told.append(
-                f"the {gate} alone may keep {bound:.6g} of a unit a step: {needs} to "
+                f"the {gate} alone may keep {factor(bound)} of a unit a step: {needs} to "
                 f"{exactly(self.epsilon)}"
             )
         if self.skipped is not None:
@@ -112,7 +114,7 @@ class Advice:
 
     def _told(self, found: Certified) -> str:
         k = "no k is known" if found.k is None else f"k = {found.k} at ε = {exactly(self.epsilon)}"
-        return f"certified, λ = {found.lam:.6f} in the {found.norm} norm, {k}"
+        return f"certified, λ = {factor(found.lam)} in the {found.norm} norm, {k}"
 
 
 Tries = Callable[[LoadedModel[Any], float], tuple[str, float, int | None] | None]
@@ -251,10 +253,6 @@ def _kept(constants: Mapping[str, float], epsilon: float) -> tuple[str, float, i
 def _keeps(name: str, constants: Mapping[str, float]) -> bool:
     """z̄ is a GRU's update gate, but an LSTM's candidate."""
     return not name.startswith("z_bar") or not any(other.startswith("f_bar") for other in constants)
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _train(kind: Kind, B: float) -> tuple[str, ...]:

@@ -122,7 +122,7 @@ def certify(
         if undecided != "undecided" or best.lam < 1 or system.refused is not None:
             return None
         told = system.constants(best)
-        return advise(loaded, kind, bound, aim, best.lam, told, tries)
+        return advise(loaded, kind, bound, epsilons[0], best.lam, told, tries)
 
     trained = system.training(epsilons, task, best)
     return Certificate(
@@ -156,6 +156,7 @@ def certify(
         inputs=inputs,
         advising=advising,
         readout=None if loaded.readout is None else loaded.readout.to_json(),
+        proof=system.proof(best) if forgets else {},
     )
 
 

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic.base import Floats
+from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.deep import DeepCell
 from impl.cells.gated.gru import GRU
 from impl.cells.gated.lstm import LSTM
@@ -40,6 +41,8 @@ _ITERATES, _SETTLED, _ACTIVATED = 24, 0.99, 8  # boxes are iterated as those of 
 _POLICIES = 8
 _HUGE = 1e30  # for a bound on states that is infinite
 
+Bound = Tensor | float  # of the inputs of a layer: B, or the set of the first one's
+
 
 def contraction(
     model: torch.nn.Module | Mapping[str, Tensor],
@@ -50,6 +53,7 @@ def contraction(
 ) -> Tensor:
     """An estimate of the λ that `certify` finds for inputs ‖x_t‖₂ ≤ B, with gradients: a scalar.
 
+    An `InputSet` in place of B says which inputs there are, as there.
     `model`: a `torch.nn.RNN`, `LSTM`, `GRU` of any number of layers, one of their cells, a module
     that holds one of these, or the tensors of any cell that `certify` reads, by its names; `cell`
     as there. `norm`: spectral, infinity, one or perron, as far as the cell has it, or "auto", the
@@ -76,7 +80,11 @@ def factors(
     names = [name for name in names if name in kind.norms]
     whole = kind.build({role: part.double()[None] for role, part in weights.items()})
     layers = whole.layers if isinstance(whole, Stack) else (whole,)
-    B = next(iter(weights.values())).new_tensor(input_bound, dtype=torch.float64)
+    B: Bound = input_bound
+    if isinstance(B, InputSet):
+        B.require(layers[0].U.shape[-1])
+    else:
+        B = next(iter(weights.values())).new_tensor(B, dtype=torch.float64)
     found = []
     for place, one in enumerate(layers, start=1):
         found.append(_factor(one, B, names))
@@ -103,7 +111,7 @@ def _read(model: Any, cell: str | None) -> tuple[Kind, Mapping[str, Tensor]]:
     return found.kind, found.weights
 
 
-def _factor(cell: Any, B: Tensor, names: Sequence[str]) -> Tensor:
+def _factor(cell: Any, B: Bound, names: Sequence[str]) -> Tensor:
     """The least factor of one layer in norms of those names."""
     if isinstance(cell, RNN):
         W, slope = cell.W[0], cell.activation.slope
@@ -132,9 +140,19 @@ def _states(cell: Any) -> int:
     return int(cell.W.shape[1] // 4 + cell.n) if isinstance(cell, LSTM) else int(cell.n)
 
 
-def _stepped(cell: Any, box: Tensor, B: Tensor, blocks: int = 0) -> Plain:
-    """One step from |s| ≤ box (N,) and ‖x‖₂ ≤ B; with slopes if the state is of blocks."""
-    N, ball = len(box), B.expand(cell.d)
+def _inputs(B: Bound, cell: Any, like: Tensor) -> Plain:
+    """All x with ‖x‖₂ ≤ B, or of the set."""
+    if not isinstance(B, InputSet):
+        ball = torch.as_tensor(B, dtype=like.dtype, device=like.device).expand(cell.d)
+        return Plain(-ball, ball, radius=ball[0])
+    rows = None if B.rows is None else B.rows.to(like.device)
+    radius = like.new_tensor(float(B))
+    return Plain(B.low.to(like.device), B.high.to(like.device), radius=radius, rows=rows)
+
+
+def _stepped(cell: Any, box: Tensor, B: Bound, blocks: int = 0) -> Plain:
+    """One step from |s| ≤ box (N,) and such inputs; with slopes if the state is of blocks."""
+    N = len(box)
     state = Plain(-box, box)
     if blocks:
         places = torch.eye(blocks, dtype=box.dtype, device=box.device)
@@ -142,9 +160,7 @@ def _stepped(cell: Any, box: Tensor, B: Tensor, blocks: int = 0) -> Plain:
         terms = (Term(one, None, reach) for one, reach in zip(rows, places, strict=True))
         eye = torch.eye(N, dtype=box.dtype, device=box.device)
         state = Plain(-box, box, eye[None], tuple(terms))
-    moved: Plain = cell.program(
-        PlainArithmetic(cell.parameters), state, Plain(-ball, ball, radius=B)
-    )
+    moved: Plain = cell.program(PlainArithmetic(cell.parameters), state, _inputs(B, cell, box))
     return moved
 
 
@@ -187,7 +203,7 @@ def perron_root(M: Tensor) -> Tensor:
     return root + (least - root).detach()
 
 
-def _box(cell: Any, B: Tensor) -> Tensor:
+def _box(cell: Any, B: Bound) -> Tensor:
     """|s_t| ≤ box (N,), with gradients for the cells of torch's and those of bounded activations;
     of others what the certificate proves, which stands still."""
     one = torch.ones_like(cell.U[0, :1, 0].detach())
@@ -198,11 +214,11 @@ def _box(cell: Any, B: Tensor) -> Tensor:
         for _ in range(0 if isinstance(cell, RNN) else _ACTIVATED + 1):
             box = torch.minimum(box, _stepped(cell, box, B).most)
         return box
-    held: Tensor = cell.held(B.detach()).box[0]
+    held: Tensor = cell.held(B.detach() if isinstance(B, Tensor) else B).box[0]
     return held.clamp(max=_HUGE)
 
 
-def _settled(cell: LSTM | GRU, B: Tensor, one: Tensor) -> Tensor:
+def _settled(cell: LSTM | GRU, B: Bound, one: Tensor) -> Tensor:
     """|h| ≤ 1, or what a projection makes of it, iterated until it hardly moves."""
     N = _states(cell)
     h = one.expand(cell.n) if isinstance(cell, GRU) else _put(cell, one.expand(N - cell.n))
@@ -215,12 +231,12 @@ def _settled(cell: LSTM | GRU, B: Tensor, one: Tensor) -> Tensor:
     return torch.minimum(box, _stepped(cell, box, B).most)  # which a proof of the box makes too
 
 
-def _image(cell: LSTM | GRU, box: Tensor, B: Tensor) -> Tensor:
+def _image(cell: LSTM | GRU, box: Tensor, B: Bound) -> Tensor:
     """ν̄ of a GRU; B_c and ō tanh B_c of an LSTM, whose gates see h alone."""
-    h, ball = box[-cell.n :], B.expand(cell.d)
+    h = box[-cell.n :]
     low, high = (torch.cat([h.new_zeros(len(box) - cell.n), end]) for end in (-h, h))
     state = Plain(low, high)
-    told = (PlainArithmetic(cell.parameters), state, Plain(-ball, ball, radius=B))
+    told = (PlainArithmetic(cell.parameters), state, _inputs(B, cell, box))
     if isinstance(cell, GRU):
         return cell.candidate(*told).most
     i, f, z, o = cell.fed(*told)

@@ -56,13 +56,15 @@ def reached(terms: Sequence[Term], like: Tensor) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Plain(Elementary):
-    """low ≤ u ≤ high (m,), slopes (R, m, N); `radius` where the units are inputs of a ball."""
+    """low ≤ u ≤ high (m,), slopes (R, m, N); of inputs `radius` ≥ ‖u‖₂, and `rows` (p, m) where
+    they are one of these."""
 
     low: Tensor
     high: Tensor
     slopes: Tensor | None = None
     terms: tuple[Term, ...] = ()
     radius: Tensor | None = None
+    rows: Tensor | None = None
 
     @property
     def size(self) -> int:
@@ -154,18 +156,22 @@ class PlainArithmetic:
     def affine(self, weight: str, bias: str | None, v: Plain, rows: slice = ALL) -> Plain:
         """W v + b."""
         W = self.parameters[weight][0, rows]
-        if v.radius is None:
-            middle, half = (v.low + v.high) / 2, (v.high - v.low) / 2
-            centre, reach = W @ middle, W.abs() @ half
-        else:
-            centre, reach = torch.zeros_like(W[:, 0]), torch.linalg.vector_norm(W, dim=1) * v.radius
+        middle, half = (v.low + v.high) / 2, (v.high - v.low) / 2
+        centre, reach = W @ middle, W.abs() @ half
+        low, high = centre - reach, centre + reach
+        if v.radius is not None:
+            most = torch.linalg.vector_norm(W, dim=1) * v.radius
+            low, high = torch.maximum(low, -most), torch.minimum(high, most)
+        if v.rows is not None:
+            low, high = (W @ v.rows.mT).aminmax(dim=1)
         if bias is not None and bias in self.parameters:
-            centre = centre + self.parameters[bias][0, rows]
+            b = self.parameters[bias][0, rows]
+            low, high = low + b, high + b
         slopes = None if v.worst is None else (W.abs() @ v.worst)[None]
         terms: tuple[Term, ...] = ()
         if v.terms:
             terms = (Term(torch.ones_like(W[:, 0]), W, reached(v.terms, v.low)),)
-        return Plain(centre - reach, centre + reach, slopes, terms)
+        return Plain(low, high, slopes, terms)
 
     def vector(self, name: str, rows: slice = ALL) -> Plain:
         """A parameter vector, which depends on nothing."""

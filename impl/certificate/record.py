@@ -1,6 +1,5 @@
 """What is certified about one model, and the record of it that is written."""
 
-import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from impl.cells.refutation.refute import ALL, BOXLESS, Witness
 from impl.cells.table import NORM_NAMES
 from impl.certificate.advice import Advice
 from impl.errors import RangeError, exactly
+from impl.told import finite
 from impl.training.certificate import TrainingCertificate
 
 SCHEMA = "rnnbounds/certificate/1"
@@ -55,7 +55,8 @@ class Certificate:
     that the caller said to leave out of it, and those of tensors elsewhere (`LoadedModel`). inputs:
     the set of all inputs, None for the ball ‖x‖₂ ≤ B; what is said of training alone is said of the
     ball that holds the set. readout: the linear map that ε is about, with its bound on ‖C‖₂; None
-    for h itself. advising: seeks the `advice`.
+    for h itself. proof: what `impl.checker` needs beside the rest, the box or the layers. advising:
+    seeks the `advice`.
     """
 
     model: str
@@ -84,6 +85,7 @@ class Certificate:
     ignored: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     readout: Mapping[str, Any] | None = None
+    proof: Mapping[str, Any] = field(default_factory=dict)
     inputs: InputSet | None = None
     advising: Callable[[], Advice | None] = field(default=lambda: None, repr=False, compare=False)
 
@@ -154,16 +156,16 @@ class Certificate:
             "dtype": self.dtype,
             "sha256": self.digest,
             "norm": self.norm,
-            "lambda": _finite(self.lam),
+            "lambda": finite(self.lam),
             "verdict": self.verdict,
             "reason": self.reason,
             "stable": self.stable,
             "input_bound": self.input_bound,
             "inputs": None if self.inputs is None else self.inputs.to_json(),
-            "constants": {name: _finite(value) for name, value in self.constants.items()},
+            "constants": {name: finite(value) for name, value in self.constants.items()},
             "truncation": [{"eps": eps, "k": k} for eps, k in self.windows],
             "norms_tried": [
-                {"norm": name, "lambda": _finite(lam), "k": k} for name, lam, k in self.tried
+                {"norm": name, "lambda": finite(lam), "k": k} for name, lam, k in self.tried
             ]
             + [
                 {"norm": name, "lambda": None, "k": None, "skipped": reason}
@@ -171,6 +173,8 @@ class Certificate:
                 if name in NORM_NAMES
             ],
             "weights": self.weights,
+            "box": self.proof.get("box"),
+            "layers": self.proof.get("layers"),
             "rounding": {"dtype": self.dtype, "state": self.rounding, "reason": self.unrounded},
             "states": self.states,
             "skipped": [{"what": what, "reason": reason} for what, reason in self.skipped],
@@ -189,7 +193,3 @@ class Certificate:
 
 def _given(advice: Advice | None) -> Advice | None:
     return advice
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -14,9 +14,9 @@ _PRECISIONS = (256, 1024)
 _LEAF = 24  # rows below which pivots are found one by one
 
 
-def norm_at_most(rows: Rows, s: float) -> bool:
+def norm_at_most(rows: Rows, s: float | fmpq) -> bool:
     """Whether ‖A‖₂ ≤ s is proved: exactly for vectors, by positive pivots of s²I − AᵀA else."""
-    limit = exact(s)
+    limit = s if isinstance(s, fmpq) else exact(s)
     entries = [v for row in rows for v in row]
     if not any(entries) or len(rows) == 1 or len(rows[0]) == 1:
         return bool(sum((v * v for v in entries), fmpq(0)) <= limit * limit)

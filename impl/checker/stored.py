@@ -53,6 +53,15 @@ def plain(text: str) -> Any:
     return told
 
 
+def strict(text: str) -> Any:
+    """What a JSON text says, each key once, neither NaN nor infinity. Raises ValueError."""
+
+    def refused(name: str) -> Any:
+        raise ValueError(f"{name} is no number")
+
+    return json.loads(text, object_pairs_hook=_once, parse_constant=refused)
+
+
 def digest(name: str, parts: Mapping[str, Part]) -> str:
     """SHA-256 over a name and, in a fixed order, all roles, dtypes, shapes and bytes; the one of
     `impl.models.loaded`."""

@@ -1,21 +1,25 @@
-"""Checks the certificate of a truncated vanilla model anew, from the file and without torch.
+"""Checks the certificate of a truncated model anew, from the file and without torch.
 
 What is believed is the file's numbers, ball arithmetic (Arb) and, for rounding, the error models of
 torch's functions. Everything that the certificate states is proved for the weights as stored, but
 for what it calls information; the cell, the input bound and each ε are what it speaks of:
 
+- box: the states of a cell that is not vanilla stay in the box that is stated;
 - contraction: the cell contracts by the claimed λ < 1 in the certificate's norm, whoever found the
-  weights of that norm: by row sums in rationals, by positive pivots of s²I − AᵀA, or, for several
-  steps, by the factors of `impl.checker.iterated_balls`;
+  weights of that norm: by row sums in rationals or balls, by positive pivots of s²I − AᵀA, or, for
+  several steps, by the factors of `impl.checker.cells.iterated`;
+- layers: of a stack, that each contracts, how large its inputs are and how far they move it; then
+  its cascade: `impl.checker.cells.stacked`;
 - drive: sup ‖φ(0, x)‖_* over ‖x‖₂ ≤ B, and x in the stated box if there is one, is at most the
   claimed S;
-- equivalence: ‖h‖₂ ≤ C‖h‖_* for all h; reach: ‖h‖_* ≤ c‖h‖₂;
+- equivalence: ‖h‖₂ ≤ C‖s‖_* for the output h of all states s; reach: ‖s‖_* ≤ c‖s‖₂;
 - gain: C L/(1 − λ), where φ moves by at most L‖Δx‖₂ in ‖·‖_*, is at most the claimed one;
-- constants: each of L_ρ, M_ρ, ‖W‖₂, ‖U‖₂, L_x and S_0 is at least what its name means;
-- radius: ‖h_t‖_* ≤ R for all t, by the bound on ρ alone;
-- states: ‖h_t‖₂ ≤ B_h, by C S/(1 − λ), by C R or by the bound on ρ;
+- constants: S_0 and, of vanilla cells, each of L_ρ, M_ρ, ‖W‖₂, ‖U‖₂ and L_x is at least what its
+  name means;
+- radius: ‖s_t‖_* ≤ R for all t, by the box or the bound on ρ alone;
+- states: ‖h_t‖₂ ≤ B_h, by C S/(1 − λ), by C R or by the box;
 - window: C λᵏ min(S/(1 − λ), R) ≤ ε for each pair (ε, k);
-- rounding: the bound of `impl.checker.rounding_balls`;
+- rounding: of vanilla cells, the bound of `impl.checker.cells.rounding`;
 - source, where the original model is given: its cell, its dtype and its weights are the file's.
 
 A constant that is null is one of which nothing is claimed. Sources: Miller & Hardt, Lemma 1;
@@ -24,26 +28,41 @@ Johansson, Arb; Sylvester's law of inertia for the pivots; Higham for the roundi
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from flint import arb, ctx
 
-from impl.checker.ball_activations import BALL_ACTIVATIONS
+from impl import disk
+from impl.checker.cells.claimed import biases, bounded, cell_of, norm_of, proofs
+from impl.checker.cells.layouts import STACKED, LayoutError, known
+from impl.checker.cells.norms import Cell, Norm
+from impl.checker.cells.rounding import BEYOND, Format, rounding_bound
+from impl.checker.cells.stacked import Stack, stack_of
 from impl.checker.definite import exact, norm_at_most
 from impl.checker.machine import require_floats
-from impl.checker.norms import Cell, Greatest, Norm, Quadratic, Scaled, Total, first_steps
-from impl.checker.rounding_balls import BEYOND, Format, rounding_bound
-from impl.checker.truncated_file import TruncatedFile, TruncatedFileError, read
-from impl.checker.truncated_record import CONSTANTS, Record, RecordError, number, signed
+from impl.checker.stored import digest, encoded, strict
+from impl.checker.truncated_file import (
+    MOST,
+    CertificateFileError,
+    TruncatedFile,
+    TruncatedFileError,
+    UncheckedCellError,
+    read,
+)
+from impl.checker.truncated_record import (
+    CONSTANTS,
+    OF_STATES,
+    Record,
+    RecordError,
+    record,
+    stated,
+)
 from impl.checker.unitary import Finding, Source
 from impl.checker.unitary_file import DTYPES
 from impl.errors import exactly
 
 _PRECISION = 512  # so that what is equal in floats is equal in balls
-_STEPS = 64
 _FINITE = ("L_rho", "B_x", "drive", "equivalence", "steps")
 
 
@@ -53,17 +72,14 @@ def check_truncated(
     """The certificate of the file and what was found; it stands if every finding holds.
 
     Raises TruncatedFileError for a file that is not intact or states what its format does not know,
-    UncheckedCellError for cells that are not vanilla, MachineError.
+    UncheckedCellError for cells of which the checker knows nothing, MachineError.
     """
     require_floats()
     file = read(path)
-    with ctx.workprec(_PRECISION):
-        try:
-            norm, cell = _norm(file), _cell(file)
-        except RecordError:
-            raise TruncatedFileError(path, "holds no readable certificate") from None
-        found = _in_norm(file.record, norm, cell) + _constants(file.record, cell)
-        found += _of_states(file.record, cell) + _rounding(file, cell)
+    try:
+        found = list(proved(file))
+    except RecordError:
+        raise TruncatedFileError(path, "holds no readable certificate") from None
     if source is not None:
         same = source.equals(file.record.cell, file.record.dtype, file.weights)
         detail = "the cell, its dtype and its weights are the source's, to the last bit"
@@ -71,71 +87,115 @@ def check_truncated(
     return file.certificate, tuple(found)
 
 
-def _in_norm(told: Record, norm: Norm, cell: Cell) -> list[Finding]:
-    """What depends on the norm."""
-    lam, (C, S) = told.lam, (told.constants[name] for name in ("equivalence", "drive"))
-    contracts = lam < 1 and norm.contracts(cell, lam)
-    driven = contracts and norm.drive(cell, lam) <= arb(S)
-    found = [
-        Finding("contraction", contracts, f"λ ≤ {lam:.9g} < 1 in the {told.norm} norm"),
-        Finding("drive", bool(driven), f"‖φ(0, x)‖ ≤ {S:.9g}"),
-        Finding("equivalence", norm.equivalent(C), f"‖h‖₂ ≤ {C:.9g} ‖h‖"),
-    ]
-    if (c := told.constants["reach"]) < math.inf:
-        reached = contracts and norm.reached(cell, lam, c)
-        found.append(Finding("reach", reached, f"‖h‖ ≤ {c:.9g} ‖h‖₂"))
-    if (R := told.constants["radius"]) < math.inf:
-        held = contracts and cell.rho.bound * norm.corner(cell, lam) <= R
-        found.append(Finding("radius", bool(held), f"‖h‖ ≤ {R:.9g} at all times"))
-    if (gain := told.constants["gain"]) < math.inf:
-        detail = f"inputs δ apart drive outputs at most {gain:.9g} δ apart"
-        found.append(Finding("gain", contracts and _gains(cell, norm, lam, C, gain), detail))
-    return found
+def check_certificate(path: Path, source: Source) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+    """The record of what 'certify' wrote of a model, and what was found of it for these weights.
+
+    Raises CertificateFileError for what is no certificate of this model, or one that certifies
+    nothing that is proved here.
+    """
+    require_floats()
+    try:
+        whole = strict(disk.read(path, MOST).decode())
+        told = stated(whole)
+        said = record(told)
+        parts = {role: encoded(w, said.dtype) for role, w in source.weights.items()}
+    except (OSError, LookupError, ValueError, TypeError, AttributeError, RecursionError):
+        raise CertificateFileError(path, "certifies nothing that is proved here") from None
+    if whole.get("readout") is not None:
+        raise CertificateFileError(path, "is about a readout, which is not proved here")
+    if not known(said.cell):
+        raise UncheckedCellError(path, said.cell)
+    same = source.cell == said.cell and None not in parts.values()
+    if not same or digest(said.cell, {r: p for r, p in parts.items() if p}) != said.digest:
+        raise CertificateFileError(path, "is the certificate of another model")
+    try:
+        found = proved(TruncatedFile(source.weights, said, max(said.longest), told))
+    except (RecordError, LayoutError):
+        raise CertificateFileError(path, "certifies nothing that is proved here") from None
+    return told, tuple(found)
 
 
-def _gains(cell: Cell, norm: Norm, lam: float, C: float, gain: float) -> bool:
-    """Whether C L_*/(1 − λ) is at most the gain; L_* is the drive of ‖x‖₂ ≤ 1 without biases."""
-    alone = replace(cell, offset=[arb(0)] * len(cell.W), B=arb(1), first=None)
-    return bool(arb(C) * norm.drive(alone, lam) <= arb(gain) * (1 - arb(lam)))
+def proved(file: TruncatedFile) -> list[Finding]:
+    """What was found of each statement of a record; raises RecordError for one that makes none."""
+    told = file.record
+    with ctx.workprec(_PRECISION):
+        found, cell, norm = _system(file)
+        if not all(finding.holds for finding in found):
+            return found
+        found += [Finding(*proof) for proof in proofs(told.stated, norm, cell)]
+        found += _constants(told, cell, norm) + _of_states(told, cell)
+        return found + _rounding(file, cell)
 
 
-def _constants(told: Record, cell: Cell) -> list[Finding]:
-    """What is claimed of the activation and of the Euclidean norms, by name."""
-    steep = [[cell.slope * v for v in row] for row in cell.U]
-    plain = Scaled([exact(1.0)] * len(cell.W))
+def _system(file: TruncatedFile) -> tuple[list[Finding], Any, Norm]:
+    """The cell with the norm that is stated, and what is proved of its box and its layers."""
+    told, B = file.record, arb(file.record.input_bound)
+    vanilla = told.box is None and told.layers is None
+    if told.constants.keys() != set(CONSTANTS if vanilla else OF_STATES):
+        raise RecordError("other constants than those of such a cell")
+    if any(told.constants.get(name) == math.inf for name in _FINITE):
+        raise RecordError("a window without its constants")
+    ends = None
+    if told.inputs is not None:
+        ends = ([arb(v) for v in told.inputs[0]], [arb(v) for v in told.inputs[1]])
+    if told.cell.startswith(STACKED):
+        return stack_of(told, file.weights, B, ends)
+    if told.layers is not None:
+        raise RecordError("layers of no stack")
+    cell = cell_of(told.cell, dict(file.weights), B, ends, told.box)
+    norm = norm_of(told.stated, cell)
+    if isinstance(cell, Cell):
+        return [], cell, norm
+    return [Finding("box", cell.held(), "states stay in the box that is stated")], cell, norm
+
+
+def _constants(told: Record, cell: Any, norm: Norm) -> list[Finding]:
+    """The gain, and what is claimed of the cell and of Euclidean norms, by name."""
+
+    def gains(most: float) -> bool:
+        """C L_*/(1 − λ) ≤ most."""
+        size = arb(told.constants["equivalence"]) * norm.moved(cell, told.lam)
+        return told.lam < 1 and bool(size <= arb(most) * (1 - arb(told.lam)))
+
     proofs: dict[str, Callable[[float], bool]] = {
-        "L_rho": lambda v: bool(cell.rho.slope <= arb(v)),
-        "M_rho": lambda v: bool(cell.rho.bound <= arb(v)),
-        "W_norm": lambda v: norm_at_most(cell.W, v),
-        "U_norm": lambda v: norm_at_most(cell.U, v),
-        "L_x": lambda v: norm_at_most(steep, v),
         "B_x": lambda v: v == told.input_bound,
-        "S_0": lambda v: bool(plain.drive(cell, told.lam) <= arb(v)),
+        "S_0": lambda v: bool(cell.start <= arb(v)),
+        "gain": gains,
     }
-    known = ((name, told.constants[name]) for name in proofs)
+    if isinstance(cell, Cell):
+        steep = [[cell.slope * v for v in row] for row in cell.U]
+        proofs |= {
+            "L_rho": lambda v: bool(cell.rho.slope <= arb(v)),
+            "M_rho": lambda v: bool(cell.rho.bound <= arb(v)),
+            "W_norm": lambda v: norm_at_most(cell.W, v),
+            "U_norm": lambda v: norm_at_most(cell.U, v),
+            "L_x": lambda v: norm_at_most(steep, v),
+        }
+    means = {"gain": "inputs δ apart drive outputs at most {:.9g} δ apart"}
     return [
-        Finding(name, proofs[name](value), f"{name} = {value:.9g}")
-        for name, value in known
+        Finding(name, proofs[name](value), means.get(name, f"{name} = {{:.9g}}").format(value))
+        for name, value in ((name, told.constants[name]) for name in proofs)
         if value < math.inf
     ]
 
 
-def _of_states(told: Record, cell: Cell) -> list[Finding]:
+def _of_states(told: Record, cell: Any) -> list[Finding]:
     """What follows for states and windows."""
     if not told.lam < 1:
         return [Finding("states", False, "λ is not below 1")]
     lam, (C, S, R) = arb(told.lam), (told.constants[n] for n in ("equivalence", "drive", "radius"))
 
-    def within(size: arb | int, most: float) -> bool:
+    def within(size: arb, most: float) -> bool:
         """Whether C min(S/(1 − λ), R) size ≤ most."""
         by_drive = arb(C) * arb(S) * size <= arb(most) * (1 - lam)
         return bool(by_drive or (not math.isinf(R) and arb(C) * arb(R) * size <= most))
 
     found = []
     if (states := told.constants["B_h"]) < math.inf:
-        root = arb(len(cell.W)).sqrt()
-        bounded = within(1, states) or cell.rho.bound * root <= states
-        found.append(Finding("states", bool(bounded), f"‖h‖₂ ≤ {states:.9g}"))
+        held = bounded(told.stated, cell, states)
+        if isinstance(cell, Stack):
+            held = held or cell.below(states)
+        found.append(Finding("states", held, f"‖h‖₂ ≤ {states:.9g}"))
     for epsilon, k in told.windows:
         found.append(
             Finding("window", within(lam**k, epsilon), f"ε = {exactly(epsilon)} for k = {k}")
@@ -143,65 +203,18 @@ def _of_states(told: Record, cell: Cell) -> list[Finding]:
     return found
 
 
-def _rounding(file: TruncatedFile, cell: Cell) -> list[Finding]:
+def _rounding(file: TruncatedFile, cell: Any) -> list[Finding]:
     """The bound on rounding, if there is one; it takes B_h, C, c and λ as the file states them."""
     told = file.record
     if told.rounding == math.inf:
         return []
     states, C, c = (told.constants[name] for name in ("B_h", "equivalence", "reach"))
-    known = max(states, c) < math.inf and told.lam < 1
-    if not known or (told.cell, told.dtype) in BEYOND:
+    bounds = max(states, c) < math.inf and told.lam < 1 and isinstance(cell, Cell)
+    if not bounds or (told.cell, told.dtype) in BEYOND:
         return [Finding("rounding", False, "nothing bounds it")]
-    biases = [arb(abs(exact(i)) + abs(exact(h))) for i, h in _biases(file)]
+    sides = [arb(abs(exact(i)) + abs(exact(h))) for i, h in biases(dict(file.weights))]
     factor = arb(C) * arb(c) / (1 - arb(told.lam))
-    bound = rounding_bound(cell, biases, states, factor, Format(*DTYPES[told.dtype]))
+    bound = rounding_bound(cell, sides, states, factor, Format(*DTYPES[told.dtype]))
     holds = bound is not None and bool(bound <= arb(told.rounding))
     detail = f"{told.dtype} moves a state by at most {told.rounding:.3g}"
     return [Finding("rounding", holds, detail)]
-
-
-def _cell(file: TruncatedFile) -> Cell:
-    """The cell in rationals; the biases are added without rounding."""
-    rho = BALL_ACTIVATIONS[file.record.cell]
-    W, U = (
-        [[exact(v) for v in row] for row in file.weights[role].tolist()]
-        for role in ("weight_hh", "weight_ih")
-    )
-    sums, B = [arb(exact(i) + exact(h)) for i, h in _biases(file)], arb(file.record.input_bound)
-    cell = Cell(W, U, [abs(rho.function(b)) for b in sums], rho, B)
-    ends = file.record.inputs
-    return cell if ends is None else replace(cell, first=first_steps(cell, sums, ends))
-
-
-def _biases(file: TruncatedFile) -> list[tuple[float, float]]:
-    both = (file.weights.get(role, np.zeros(file.n)).tolist() for role in ("bias_ih", "bias_hh"))
-    return list(zip(*both, strict=True))
-
-
-def _norm(file: TruncatedFile) -> Norm:
-    """The norm that a certificate names, with its weights; raises RecordError for what is none."""
-    told, n = file.record, file.n
-    if told.constants.keys() != set(CONSTANTS):
-        raise RecordError("other constants than those of a vanilla cell")
-    if any(told.constants[name] == math.inf for name in _FINITE):
-        raise RecordError("a window without its constants")
-    steps = told.constants["steps"]
-    if steps not in range(1, _STEPS + 1 if told.norm == "iterated" else 2):
-        raise RecordError("no number of steps")
-    name, weights = told.norm, told.weights
-    if name in ("spectral", "infinity", "one"):
-        if weights is not None:
-            raise RecordError("weights of a norm that has none")
-        one = [exact(1.0)] * n
-        plain: dict[str, Norm] = {"spectral": Scaled(one), "infinity": Greatest(one)}
-        return plain.get(name, Total())
-    if weights is None or len(weights) != n:
-        raise RecordError("no weights of a norm")
-    if name == "quadratic":
-        if any(type(row) is not list or len(row) != n for row in weights):
-            raise RecordError("no square matrix")
-        return Quadratic([[exact(signed(v)) for v in row] for row in weights])
-    v = [exact(number(a)) for a in weights]
-    if name not in ("perron", "diagonal", "diagonal-sdp", "iterated") or not all(a > 0 for a in v):
-        raise RecordError("no such norm")
-    return Greatest(v) if name == "perron" else Scaled(v, int(steps))

@@ -5,6 +5,7 @@ written by `impl.convert.truncate`, whose digests are computed here anew from th
 """
 
 import hashlib
+import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,34 +15,39 @@ from typing import Any
 import numpy as np
 
 from impl import disk
-from impl.checker.ball_activations import BALL_ACTIVATIONS
+from impl.checker.cells.layouts import STACKED, LayoutError, known, layers, layout
 from impl.checker.origin import described
 from impl.checker.stored import Array, Part, contents, decoded, digest, dtype_of, plain
 from impl.checker.truncated_record import Record, RecordError, record
 from impl.errors import InputError, shown
 
-FORMAT = "rnnbounds/truncated/3"
+FORMAT = "rnnbounds/truncated/4"
 METADATA = ("format", "k", "cell", "certificate")  # and their seal, sha256
 LARGEST = 2048  # states beyond which nobody waits for a check
 MOST = 2**30  # bytes of a file, more than the states allow
-SUFFIX = "_l0"
-REQUIRED, OPTIONAL = ("weight_ih", "weight_hh"), ("bias_ih", "bias_hh")
 
 
 class TruncatedFileError(InputError):
-    """A file that holds no truncated vanilla model with its certificate."""
+    """A file that holds no truncated model with its certificate."""
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(f"{shown(path)}: {reason}; write it again with 'rnnbounds truncate'")
 
 
+class CertificateFileError(InputError):
+    """A file of 'rnnbounds certify' of which nothing can be proved for the model."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{shown(path)}: {reason}; write it again with 'rnnbounds certify --out'")
+
+
 class UncheckedCellError(InputError):
-    """A truncated model, as it was written, of a cell about which the checker proves nothing."""
+    """A truncated model, as it was written, of a cell that is registered elsewhere."""
 
     def __init__(self, path: Path, cell: str) -> None:
         super().__init__(
-            f"{shown(path)}: holds {shown(cell)}, but the checker proves vanilla RNNs and linear "
-            f"systems only; certify the model again with 'rnnbounds certify'"
+            f"{shown(path)}: holds {shown(cell)}, a cell of which the checker knows nothing; "
+            f"certify the model again with 'rnnbounds certify'"
         )
 
 
@@ -54,11 +60,6 @@ class TruncatedFile:
     k: int
     certificate: dict[str, Any]
 
-    @property
-    def n(self) -> int:
-        """The size of the state."""
-        return len(self.weights["weight_hh"])
-
 
 def is_truncated(path: Path) -> bool:
     """Whether a file says of itself that it holds a truncated model, of this format or another."""
@@ -70,9 +71,17 @@ def is_truncated(path: Path) -> bool:
         return False
 
 
+def is_certificate(path: Path) -> bool:
+    """Whether a file begins as certificates of 'certify' do, of this format or another."""
+    try:
+        return b'"schema": "rnnbounds/certificate/' in disk.read(path, MOST)[:64]
+    except OSError:
+        return False
+
+
 def read(path: Path) -> TruncatedFile:
     """The file, whole and unchanged since it was written; raises TruncatedFileError, and
-    UncheckedCellError for one that is both, but of a cell that is not vanilla."""
+    UncheckedCellError for one that is both, but of a cell of which nothing is known here."""
     try:
         parts, told = contents(disk.read(path, MOST))
     except Exception as cause:  # a damaged file makes the parsers raise anything
@@ -89,13 +98,12 @@ def read(path: Path) -> TruncatedFile:
         raise TruncatedFileError(path, "holds no readable certificate") from None
     if told["cell"] != stated.cell or told["k"] not in map(str, stated.longest):
         raise TruncatedFileError(path, "holds a certificate of something else")
-    if stated.cell not in BALL_ACTIVATIONS:
+    if not known(stated.cell):
         raise UncheckedCellError(path, stated.cell)
-    roles, weights = _weights(path, parts)
-    shape, dtypes = weights["weight_ih"].shape, {dtype_of(part) for part in roles.values()}
+    roles, weights, sizes = _weights(path, stated.cell, parts)
     if (
-        (stated.n, stated.d) != shape
-        or {stated.dtype} != dtypes
+        (stated.n, stated.d) != sizes
+        or {stated.dtype} != {dtype_of(part) for part in roles.values()}
         or stated.digest != digest(stated.cell, roles)
         or not described(certificate["information"], roles)
     ):
@@ -109,21 +117,36 @@ def seal(told: Mapping[str, str], parts: Mapping[str, Part]) -> str:
     return digest(hashlib.sha256(json.dumps(kept).encode()).hexdigest(), parts)
 
 
-def _weights(path: Path, parts: Mapping[str, Part]) -> tuple[dict[str, Part], dict[str, Array]]:
-    """The tensors of a cell without gates by role, as they are and in float64."""
-    required, optional = ({role + SUFFIX for role in roles} for roles in (REQUIRED, OPTIONAL))
-    if not required <= parts.keys() <= required | optional:
-        raise TruncatedFileError(path, "does not hold exactly a torch.nn.RNN's weights")
-    roles = {name.removesuffix(SUFFIX): part for name, part in parts.items()}
+def _weights(
+    path: Path, cell: str, parts: Mapping[str, Part]
+) -> tuple[dict[str, Part], dict[str, Array], tuple[int, int]]:
+    """The tensors of a cell by role, as they are and in float64, and the sizes of output and
+    input."""
+    suffix = "" if cell.startswith(STACKED) else layout(cell, parts).suffix
+    if not all(name.endswith(suffix) for name in parts):
+        raise TruncatedFileError(path, "does not hold exactly the weights of its cell")
+    roles = {name.removesuffix(suffix): part for name, part in parts.items()}
     if any(dtype_of(part) is None for part in roles.values()):
         raise TruncatedFileError(path, "has weights of a dtype that is not read")
+    try:
+        states, n, d = sizes(cell, {role: tuple(part["shape"]) for role, part in roles.items()})
+    except LayoutError:
+        reason = "does not hold exactly the weights of its cell, or some of wrong shapes"
+        raise TruncatedFileError(path, reason) from None
+    if states > LARGEST:
+        raise TruncatedFileError(path, f"has over {LARGEST} states")
     arrays = {role: decoded(part) for role, part in roles.items()}
-    U, W = (arrays[role] for role in REQUIRED)
-    n = len(W) if W.ndim else 0
-    if not 0 < n <= LARGEST or W.shape != (n, n) or U.ndim != 2 or len(U) != n or not U.size:
-        raise TruncatedFileError(path, f"has weights of wrong shapes, or over {LARGEST} states")
-    if any(arrays[role].shape != (n,) for role in OPTIONAL if role in arrays):
-        raise TruncatedFileError(path, "has biases of wrong shapes")
     if not all(np.isfinite(part).all() for part in arrays.values()):
         raise TruncatedFileError(path, "holds NaN or infinity")
-    return roles, arrays
+    return roles, arrays, (n, d)
+
+
+def sizes(cell: str, shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, int, int]:
+    """State, output and input of a cell, or of all layers of a stack; raises LayoutError."""
+    if not cell.startswith(STACKED):
+        return layout(cell, shapes).sizes(shapes)
+    inner = cell.removeprefix(STACKED)
+    each = [layout(inner, part).sizes(part) for part in layers(shapes)]
+    if not each or any(top[2] != below[1] for below, top in itertools.pairwise(each)):
+        raise LayoutError("layers that do not fit")
+    return sum(states for states, _, _ in each), each[-1][1], each[0][2]

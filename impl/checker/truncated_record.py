@@ -11,22 +11,25 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-SCHEMA = "rnnbounds/truncated-certificate/1"
+SCHEMA = "rnnbounds/truncated-certificate/2"
 WHOLE = "rnnbounds/certificate/1"
 NAMES = ("model", "tensors", "ignored", "unread")
 INFORMATION = (*NAMES, "inputs")  # of these the words, of what the record states the ends
-CONSTANTS = (
-    "L_rho", "M_rho", "W_norm", "U_norm", "L_x", "B_x", "S_0", "B_h", "drive", "radius",
-    "equivalence", "reach", "steps", "gain",
+OF_STATES = (
+    "B_x", "S_0", "B_h", "drive", "radius", "equivalence", "reach", "steps", "gain"
 )  # fmt: skip
+CONSTANTS = ("L_rho", "M_rho", "W_norm", "U_norm", "L_x", *OF_STATES)  # of a vanilla cell
 
 _TEXTS = ("cell", "dtype", "sha256", "norm", "verdict")
 _KEPT = (*_TEXTS, "lambda", "input_bound", "weights")
 _BOX = ("set", "low", "high")
-_OF_TRAINING = (
-    "L_w", "beta_hh", "beta_wh", "beta_ww", "L_p", "beta_p", "G_0", "G_1", "gamma", "beta"
-)  # fmt: skip
-_KEYS = {"schema", *_KEPT, "inputs", "shape", "constants", "truncation", "rounding", "information"}
+_PROOF = ("box", "layers")
+_KEYS = {
+    "schema", *_KEPT, *_PROOF, "inputs", "shape", "constants", "truncation", "rounding",
+    "information",
+}  # fmt: skip
+_NORM = {"norm", "lambda", "weights", "steps", "drive", "equivalence", "reach", "radius"}
+_LAYER = {"norm", "bounded", "coupling", "input_bound", "box"}
 
 
 class RecordError(ValueError):
@@ -41,22 +44,58 @@ def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
     if certificate.get("schema") != WHOLE:
         return dict(certificate)
     constants, rounding = certificate["constants"], certificate["rounding"]
-    box = certificate["inputs"]
+    box, proof = certificate["inputs"], {key: certificate.get(key) for key in _PROOF}
+    names = CONSTANTS if proof == dict.fromkeys(_PROOF) else OF_STATES
+    weights = certificate["weights"]
+    if proof["layers"] is not None:  # which have their norms with them
+        weights = [row[0] for row in weights]
     return {
         "schema": SCHEMA,
         **{key: certificate[key] for key in _KEPT},
+        "weights": weights,
+        **proof,
         "inputs": None if box is None else {key: box[key] for key in _BOX},
         "shape": {key: certificate["shape"][key] for key in ("n", "d")},
-        "constants": {key: constants[key] for key in constants if key not in _OF_TRAINING},
+        "constants": {key: ({"steps": 1} | constants)[key] for key in names},
         "truncation": [
             {"eps": entry["eps"], "k": entry["k"]}
             for entry in certificate["truncation"]
             if entry["k"] is not None
         ],
-        "rounding": {key: rounding[key] for key in ("dtype", "state")},
+        "rounding": {
+            "dtype": rounding["dtype"],
+            "state": rounding["state"] if names == CONSTANTS else None,  # of others none is proved
+        },
         "information": {key: certificate[key] for key in NAMES if key in certificate}
         | ({} if box is None else {"inputs": box["what"]}),
     }
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A norm with its constants, as `impl.checker.cells.claimed` proves them; reach and radius are
+    infinite where nothing is known."""
+
+    name: str
+    lam: float
+    weights: list[Any] | None
+    steps: int
+    drive: float
+    equivalence: float
+    reach: float
+    radius: float
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer of a stack: the norm in which it contracts, and the one that bounds its outputs if
+    that is another; how far it moves with the layer below; the bound on its inputs; its box."""
+
+    norm: Stated
+    bounded: Stated | None
+    coupling: float
+    input_bound: float
+    box: list[float] | None
 
 
 @dataclass(frozen=True)
@@ -64,7 +103,9 @@ class Record:
     """What a record states; constants, and the bound on rounding, are infinite where none is known.
 
     inputs: the ends of the box that all inputs lie in beside ‖x‖₂ ≤ input_bound, None for that ball
-    alone. windows: pairs (ε, k). weights: those of the norm, as they stand in the record.
+    alone. windows: pairs (ε, k). weights: those of the norm, as they stand in the record; of a
+    stack those of its layers. box: the sides of the states' box, infinite where there is none, of
+    a cell that is neither vanilla nor a stack.
     """
 
     cell: str
@@ -80,6 +121,17 @@ class Record:
     constants: Mapping[str, float]
     windows: tuple[tuple[float, int], ...]
     rounding: float
+    box: list[float] | None
+    layers: tuple[Layer, ...] | None
+
+    @property
+    def stated(self) -> Stated:
+        """Its norm."""
+        known = self.constants
+        return Stated(
+            self.norm, self.lam, self.weights, int(known["steps"]),
+            *(known[name] for name in ("drive", "equivalence", "reach", "radius")),
+        )  # fmt: skip
 
     @property
     def longest(self) -> set[int]:
@@ -120,6 +172,8 @@ def record(told: Any) -> Record:
         constants={name: _known(value) for name, value in told["constants"].items()},
         windows=windows_of(told["truncation"]),
         rounding=_known(told["rounding"]["state"]),
+        box=_sides(told["box"]),
+        layers=None if told["layers"] is None else tuple(map(_layer, _listed(told["layers"]))),
     )
 
 
@@ -187,3 +241,31 @@ def _inputs(told: Any, d: object, bound: float) -> tuple[list[float], list[float
     if told["set"] != "box":
         raise RecordError("inputs that are no box")
     return ends(told, d, bound)
+
+
+def _layer(told: Any) -> Layer:
+    require_keys(told, _LAYER)
+    bounded = None if told["bounded"] is None else _stated(told["bounded"])
+    sizes = (number(told["coupling"]), number(told["input_bound"]))
+    return Layer(_stated(told["norm"]), bounded, *sizes, _sides(told["box"]))
+
+
+def _stated(told: Any) -> Stated:
+    require_keys(told, _NORM)
+    if type(told["norm"]) is not str:
+        raise RecordError("a name is no text")
+    weights = None if told["weights"] is None else _listed(told["weights"])
+    sizes = (number(told["drive"]), number(told["equivalence"]))
+    ends = (_known(told["reach"]), _known(told["radius"]))
+    lam = number(told["lambda"])
+    return Stated(told["norm"], lam, weights, whole(told["steps"]), *sizes, *ends)
+
+
+def _sides(told: Any) -> list[float] | None:
+    return None if told is None else [_known(side) for side in _listed(told)]
+
+
+def _listed(told: Any) -> list[Any]:
+    if type(told) is not list:
+        raise RecordError("no list")
+    return told

@@ -86,7 +86,7 @@ def truncate(
     layer: str | None = None,
 ) -> Truncated:
     """The feed-forward equivalent of a model within ε, and its certificate: of what `certify` says,
-    that which `impl.checker.truncated` proves again for a vanilla cell.
+    that which `impl.checker.truncated` proves again.
 
     ‖h_T − H_T^k‖₂ ≤ ε for every T and all inputs with ‖x_t‖₂ ≤ B, in real arithmetic; the module
     has the model's own dtype. Of an `InputSet` the inputs are those of its box, since a file keeps

@@ -46,6 +46,7 @@ from impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, unde
 from impl.numbers.spectral_norm import certified_norm
 from impl.reading.adapters import Source, load_model
 from impl.reading.files import check_target, write_file
+from impl.told import finite
 
 
 class NotReluError(InputError):
@@ -211,7 +212,7 @@ def _assemble(
             "W_norm": lam,
             "U_norm": U_norm,
             "B_h": states,
-            "B_h_computed": _finite(computed),
+            "B_h_computed": finite(computed),
         },
         "orthogonality_defect": dilation.defect,
         "difference": {
@@ -274,8 +275,4 @@ def _initial(initial: Tensor | None, n: int) -> Tensor:
 
 
 def _sum(a: float, b: float) -> float | None:
-    return _finite(float(add_up(a, b)))
-
-
-def _finite(value: float) -> float | None:
-    return value if value < float("inf") else None
+    return finite(float(add_up(a, b)))

@@ -42,25 +42,38 @@ def input_jacobians(cell: RNN, x: Tensor, K: int) -> Jacobians:
     Differentiable in W, U, b and x; the errors are rigorous and carry no gradient. At a kink it is
     torch's choice of ρ′. Raises RangeError unless 0 ≤ K < T. Source: Miller & Hardt, Section 3.
     """
-    T = x.shape[1]
-    if not 0 <= K < T:
-        raise RangeError("K", K, f"between 0 and T − 1 = {T - 1}")
-    path = states(cell, x)
-    last = range(T - 1, T - 2 - K, -1)
-    z = {t: torch.baddbmm(cell.drive(x[:, t]), cell.W, path[:, t]) for t in last}
-    slopes = {t: cell.activation.derivative(z[t]).permute(0, 2, 1)[:, :, None] for t in last}
-    W, U = cell.W[:, None], cell.U[:, None]  # (B, 1, n, ·), products carry S in front
-    product = torch.eye(cell.n, dtype=x.dtype, device=x.device) * slopes[T - 1]
-    found = [product @ U]
-    products = [product.detach()]
-    for t in last[1:]:
-        product = (product @ W) * slopes[t]
-        found.append(product @ U)
-        products.append(product.detach())
-    J = torch.stack(found, dim=1).permute(0, 1, 3, 4, 2)
+    run = _Run(cell, x, K)
     with torch.no_grad():
-        uncertain = _slope_errors(cell, x, path, z)
-        return Jacobians(J, _errors(cell, products, [uncertain[t] for t in last]))
+        uncertain = _slope_errors(cell, x, run.path, run.z)
+        return Jacobians(run.J, _errors(cell, run.products, [uncertain[t] for t in run.z]))
+
+
+def jacobians_alone(cell: RNN, x: Tensor, K: int) -> Tensor:
+    """The same J without its error, for a search that may round as it likes."""
+    return _Run(cell, x, K).J
+
+
+class _Run:
+    """A run, pre-activations z_t (B, n, S) of its last K + 1 steps, the latest first, and G_j."""
+
+    def __init__(self, cell: RNN, x: Tensor, K: int) -> None:
+        T = x.shape[1]
+        if not 0 <= K < T:
+            raise RangeError("K", K, f"between 0 and T − 1 = {T - 1}")
+        path = self.path = states(cell, x)
+        last = range(T - 1, T - 2 - K, -1)
+        self.z = {t: torch.baddbmm(cell.drive(x[:, t]), cell.W, path[:, t]) for t in last}
+        derivative = cell.activation.derivative
+        slopes = {t: derivative(z).permute(0, 2, 1)[:, :, None] for t, z in self.z.items()}
+        W, U = cell.W[:, None], cell.U[:, None]  # (B, 1, n, ·), products carry S in front
+        product = torch.eye(cell.n, dtype=x.dtype, device=x.device) * slopes[T - 1]
+        found = [product @ U]
+        self.products = [product.detach()]
+        for t in last[1:]:
+            product = (product @ W) * slopes[t]
+            found.append(product @ U)
+            self.products.append(product.detach())
+        self.J = torch.stack(found, dim=1).permute(0, 1, 3, 4, 2)
 
 
 def _slope_errors(cell: RNN, x: Tensor, path: Tensor, z: dict[int, Tensor]) -> dict[int, Tensor]:

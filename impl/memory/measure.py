@@ -31,6 +31,8 @@ from impl.memory.statement import (
     require_enough,
     stated,
 )
+from impl.memory.tube.near import Near
+from impl.memory.tube.near import near as near_data
 from impl.models.loaded import LoadedModel
 from impl.reading.adapters import Source, load_model
 from impl.reading.data import Data, DataSource, float64, read_data
@@ -50,7 +52,8 @@ class Measurement:
 
     windows, length: so many windows of so many inputs. ks: the grid of k; seen: all truncations of
     the first windows; local: the steps of the first few of these. statement: of all windows drawn
-    like these, or None with the reason `unstated`.
+    like these, or None with the reason `unstated`. near: what is certified of all inputs near
+    these, if it was asked for.
     """
 
     model: LoadedModel[Any]
@@ -63,6 +66,7 @@ class Measurement:
     eps: tuple[float, ...]
     statement: Statement | None
     unstated: str | None = None
+    near: Near | None = None
 
     @property
     def curve(self) -> list[dict[str, float]]:
@@ -118,6 +122,7 @@ class Measurement:
             },
             "statement": None if self.statement is None else self.statement.to_json(),
             "unstated": self.unstated,
+            "near": None if self.near is None else self.near.to_json(),
         })  # fmt: skip
         return record
 
@@ -134,6 +139,8 @@ def measure(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
+    near: float | None = None,
+    states: float = 0.0,
 ) -> Measurement:
     """Run a model on data, in full and truncated, and state what follows for data drawn alike.
 
@@ -141,8 +148,10 @@ def measure(
     a sequence of the data, or so many inputs of it; one long series is cut into windows of 64, or
     of its eighth part if that is shorter. With a `share`, data that cannot reach it at that
     `confidence` for all ε together are refused; without, the statement says which share they reach.
-    Raises an InputError for what is no model, for data of another width, beyond the `input_bound`
-    (or set of inputs), shorter than the window, or on which the model overflows.
+    `near`: what is certified of all inputs within that of these, number by number, from states with
+    no entry above `states`. Raises an InputError for what is no model, for data of another width,
+    beyond the `input_bound` (or set of inputs), shorter than the window, or on which the model
+    overflows.
     """
     loaded, read = load_model(model, cell, ignore=ignore, layer=layer), read_data(data)
     if loaded.readout is not None:
@@ -183,9 +192,14 @@ def measure(
             statement = Statement(
                 confidence, min(M // 2, some), out, T, tuple(lines), aim, needed, presupposed
             )
+        around = None
+        if near is not None:
+            seen_ks = [least_window(ks, seen.gaps, epsilon) for epsilon in eps]
+            some = _part(held, slice(0, min(M, CURVE)))
+            around = near_data(runner, some, near, eps, states=states, seen=seen_ks)
     return Measurement(
         loaded, read.source, M, T, ks, seen, steps, eps, statement,
-        None if unstated is None else str(unstated),
+        None if unstated is None else str(unstated), around,
     )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ _SPLITTER = 134217729.0  # 2²⁷ + 1
 _SAFE = 2.0**-900  # above this magnitude no part of a product is lost to underflow
 _INFINITY = torch.tensor(math.inf, dtype=torch.float64)
 _SMALL = 2**12  # numbers
+_SCALES = 1000  # by which a power of two can be multiplied at once
 
 Floats: TypeAlias = Any  # a float64 tensor, or an array of NumPy's
 
@@ -73,6 +74,10 @@ def norm_up(x: Tensor) -> Tensor:
     """
     if x.shape[-1] < 2:
         return x.sum(-1).abs().nan_to_num(math.inf, math.inf)
+    if _small(x) and x.numel():
+        found = _norm_up(x.numpy())
+        if found is not None:
+            return torch.from_numpy(np.asarray(found))
     largest = x.abs().amax(-1, keepdim=True)
     scale = exponent(largest)
     y = shift(x, -scale)
@@ -160,6 +165,30 @@ def _div_up(a: Floats, b: Floats) -> Floats:
     p, error = _two_product(q, b)
     remainder = (a - p) - error
     return _upward(q, (remainder <= 0) & (p > _SAFE) | (a == 0))
+
+
+def _norm_up(x: Floats) -> Floats | None:
+    """`norm_up` of a few rows; None where scaling them takes more than one power of two."""
+    with np.errstate(all="ignore"):
+        largest = np.abs(x).max(-1)
+        scale = np.where(np.isfinite(largest), np.frexp(largest)[1], 0)
+        if abs(scale).max() > _SCALES:
+            return None
+        y = np.ldexp(x, -scale[..., None])
+        total = _square_up(y)
+        while total.shape[-1] > 1:
+            odd = total[..., -1:] if total.shape[-1] % 2 else total[..., :0]
+            even = total[..., : total.shape[-1] - odd.shape[-1]]
+            total = np.concatenate([_add_up(even[..., ::2], even[..., 1::2]), odd], axis=-1)
+        norm = _sqrt_up(total[..., 0])
+        lossless = (np.ldexp(y, scale[..., None]) == x).all(-1)
+        if not lossless.all():
+            lost = math.sqrt(x.shape[-1]) * 2.0**-1073
+            norm = np.where(lossless, norm, _add_up(norm, lost))
+        result = np.ldexp(norm, scale)
+        bound = _upward(result, np.ldexp(result, -scale) == norm)
+        single = ((x != 0).sum(-1) <= 1) & np.isfinite(largest)
+        return np.where(single, largest, bound)
 
 
 def _sqrt_up(a: Floats) -> Floats:

@@ -18,6 +18,7 @@ from impl.gradients.loss import LOSSES, Loss, loss
 from impl.models.loaded import LoadedModel
 from impl.models.rnn import RNN
 from impl.numbers.outward import add_up, mul_up, sqrt_up
+from impl.told import finite
 from impl.training.certified import TrainingConstants, largest_rate, training_constants
 
 CELL = ("L_w", "beta_hh", "beta_wh", "beta_ww", "L_p", "beta_p")
@@ -89,11 +90,11 @@ class TrainingCertificate:
         """The record as plain JSON data; what is infinite is null."""
         task = self.task
         return {
-            "lambda": _finite(self.constants.lam),
+            "lambda": finite(self.constants.lam),
             "loss": task.loss,
             "readout_norm": task.readout,
-            "target_bound": _finite(self.target),
-            "weights": {name: _finite(size) for name, size in self.constants.radii.items()},
+            "target_bound": finite(self.target),
+            "weights": {name: finite(size) for name, size in self.constants.radii.items()},
             "reason": self.reason,
             "steps": task.steps,
             "alpha": task.alpha,
@@ -157,7 +158,3 @@ def _reason(model: LoadedModel[RNN], constants: TrainingConstants) -> str | None
     if not add_up(constants.gamma, constants.beta) < math.inf:
         return "a constant is too large for a float"
     return None
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

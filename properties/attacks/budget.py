@@ -30,7 +30,7 @@ class Budget:
 
 PROFILES: dict[str, Budget] = {
     "quick": Budget(
-        random=56, targeted=25, gradient=6, ascent=100, batch=48, sequences=20, minimal=False
+        random=56, targeted=12, gradient=3, ascent=60, batch=48, sequences=26, minimal=False
     ),
     "ci": Budget(random=120, targeted=50, gradient=8, ascent=150, batch=48, sequences=8),
     "deep": Budget(random=4000, targeted=1000, gradient=60, ascent=400, batch=64, sequences=8),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import sha256
-from math import inf
+from math import ceil, inf
 
 import numpy as np
 import torch
@@ -51,7 +51,10 @@ def show(
     def visit(spec: SystemSpec) -> float | None:
         if not wanted(spec):
             return None
-        ratios = np.concatenate([j.ratio.ravel() for j in judged(built(spec, device))])
+        batch = built(spec, device)
+        ratios = np.concatenate([j.ratio.ravel() for j in judged(batch)])
+        if chosen.seeded:  # nobody meets it again, and its pairs know it
+            batch.cache.clear()
         ratios = ratios[np.isfinite(ratios)]
         return float(ratios.max()) if ratios.size else None
 
@@ -182,7 +185,8 @@ def attack_forms(
         return found
     for group, watcher in zip(groups, watchers, strict=True):
         alone = derived_seed(seed, group.claim.id)
-        attack_pool(pool, attack, [watcher], budget=budget, seed=alone, device=device)
+        less = replace(budget, targeted=ceil(min(1, group.claim.emphasis) * budget.targeted))
+        attack_pool(pool, attack, [watcher], budget=less, seed=alone, device=device)
     return found
 
 

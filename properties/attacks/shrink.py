@@ -23,6 +23,8 @@ from theory.proof.claim import Assumption, Statement
 
 SIZES = ("n", "d", "T", "K", "steps", "states", "units", "layers", "taps", "dilation")
 FACTORS = (0.5, 0.75)
+LEAPS = (1, 2, 4)  # steps
+PASSES = 2
 Ends = tuple[float, float]
 Violation = tuple[SystemSpec, int, Ends, Ends]
 
@@ -78,11 +80,7 @@ def moves(spec: SystemSpec) -> dict[str, Iterator[SystemSpec]]:
     if spec.values is not None:
         return smaller_values(spec, spec.values)
     kind = about(spec)
-    least = {"K": 0, "units": 0, "steps": min(spec.steps, 1), **kind.least(spec)}
-    simpler: dict[str, tuple[object, ...]] = {
-        "regime": spec.regimes, "inputs": INPUTS, "start": (0.0,), "bias": (0.0,), "scale": (1.0,),
-        "trained": TRAINED, "loss": LOSSES, "target": (1.0,),
-    }  # fmt: skip
+    least, simpler = floors(spec), simplest(spec)
     found = {"pair": alone(spec), "seed": with_each(spec, "seed", range(min(3, spec.seed)))}
     # What is written out keeps its shapes.
     for name in SIZES if spec.found is None else ("T", "K"):
@@ -96,6 +94,35 @@ def moves(spec: SystemSpec) -> dict[str, Iterator[SystemSpec]]:
     if kind.contracts and spec.has("lam") and spec.lam not in lams:
         found["lam"] = with_each(spec, "lam", lams)
     return found
+
+
+def floors(spec: SystemSpec) -> dict[str, int]:
+    """The least values of sizes that are not 1."""
+    return {"K": 0, "units": 0, "steps": min(spec.steps, 1), **about(spec).least(spec)}
+
+
+def simplest(spec: SystemSpec) -> dict[str, tuple[object, ...]]:
+    """What may be chosen, the simplest first."""
+    return {
+        "regime": spec.regimes, "inputs": INPUTS, "start": (0.0,), "bias": (0.0,), "scale": (1.0,),
+        "trained": TRAINED, "loss": LOSSES, "target": (1.0,),
+    }  # fmt: skip
+
+
+def leaps(spec: SystemSpec) -> Iterator[SystemSpec]:
+    """The simplest spec of the kind at a few lengths: what many single moves would come to."""
+    if spec.values is not None or spec.found is not None:
+        return
+    least = dict.fromkeys(SIZES, 1) | floors(spec)
+    sizes = {name: min(least[name], getattr(spec, name)) for name in SIZES if spec.has(name)}
+    choices = {name: one[0] for name, one in simplest(spec).items() if spec.has(name)}
+    pair = {"batch": 1, "member": 0, "sequences": 1, "sequence": 0, "seed": 0}
+    small = replace(spec, **pair, **sizes, **choices)
+    if spec.has("T") and spec.has("K"):
+        for T in LEAPS:
+            yield replace(small, T=min(T, spec.T), K=min(T, spec.K))
+    else:
+        yield small
 
 
 def alone(spec: SystemSpec) -> Iterator[SystemSpec]:
@@ -114,12 +141,12 @@ def with_each(spec: SystemSpec, name: str, values: Iterable[object]) -> Iterator
 
 
 def less(spec: SystemSpec, name: str, floor: int) -> Iterator[int]:
-    """Smaller values of a size: the floor, a half, three quarters, …, one less."""
+    """Smaller values of a size: the floor, three quarters, fifteen sixteenths, …, one less."""
     value = getattr(spec, name)
     cut = value - floor
     while cut > 0:
         yield value - cut
-        cut //= 2
+        cut = max(cut // 4, int(cut > 1))
 
 
 def fitted(spec: SystemSpec) -> SystemSpec:
@@ -158,8 +185,8 @@ def shrink(
 ) -> Check | None:
     """The smallest violating system that a greedy walk finds, explained; None if there is none.
 
-    Each move is made as often as it helps, and all of them again until none does; the referee is
-    asked at the window that is violated alone.
+    After a leap, if one leads to a violation, each move is made as often as it helps, and all of
+    them once more; the referee is asked at the window that is violated alone.
     """
     best = violation(statement, assumptions, spec)
     if best is None:
@@ -174,8 +201,11 @@ def shrink(
                 failed.add(candidate.text)
         return None
 
-    before = None
-    while best[0] != before:
+    leapt = (violation(statement, assumptions, spec) for spec in leaps(best[0]))
+    best, before = next(filter(None, leapt), best), None
+    for _ in range(PASSES):
+        if best[0] == before:
+            break
         before = best[0]
         for name in moves(before):
             while found := better(name, *best[:2]):

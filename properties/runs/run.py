@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import platform
 import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 
 import torch
 
@@ -20,6 +21,8 @@ from properties.runs.versions import versions
 from properties.runs.workers import each
 from reports.records.record import Environment
 from reports.redact import redacted, redacted_command
+
+GARBAGE = 20_000  # objects made before a process looks for those that nothing reaches
 
 
 def run_parts(
@@ -59,7 +62,15 @@ def run_calls(
 
 def remote_part(part: Part, profile: str, seed: int, device: str) -> tuple[int, bytes]:
     """One part in another process, as bytes, with its seed."""
+    collect_seldom()
     return seed, encode_result(run_part(part, profile_name=profile, seed=seed, device=device))
+
+
+@cache
+def collect_seldom() -> None:
+    """Let the collector of a process that does nothing but parts look at what they make alone."""
+    gc.freeze()
+    gc.set_threshold(GARBAGE)
 
 
 def heaviest_first(parts: Sequence[Part]) -> list[Part]:

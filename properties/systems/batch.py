@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import torch
 
 from impl.arithmetic.activation import activation
+from impl.gradients.constants import Constants
 from impl.models.rnn import RNN
 from properties.systems.cells.batch import Cells
 from properties.systems.cells.build import INWARD, fields
@@ -17,6 +18,7 @@ from properties.systems.drawing.regimes import input_sequences
 from properties.systems.drawing.written import written_out
 from properties.systems.kind import about
 from properties.systems.spec import SystemSpec, Values
+from properties.systems.supply.alone import OfMember, alone, handed_on
 from properties.systems.supply.derived import DERIVED
 from properties.systems.supply.members import Members
 from properties.systems.supply.parameters import Parameters
@@ -29,7 +31,12 @@ PAIRS = 64
 
 @dataclass(frozen=True)
 class Batch(Members):
-    """B systems with S input sequences each, their parameters and constants."""
+    """B systems with S input sequences each, their parameters and constants.
+
+    whole: the batch that a pair is of, with its places there: what is certified of it is its own.
+    """
+
+    whole: tuple[Batch, int, int] | None = field(default=None, compare=False, repr=False)
 
     @cached_property
     def parameters(self) -> Parameters:
@@ -38,6 +45,12 @@ class Batch(Members):
 
     def constant(self, name: str) -> Interval:
         """A certified constant, from whoever supplies it of such systems."""
+        if self.whole is not None:
+            of_all, i, s = self.whole
+            told = of_all.constant(name).hi
+            column = slice(s, s + 1) if told.shape[1] > 1 else slice(None)
+            row = slice(i, i + 1) if len(told) > 1 else slice(None)
+            return Interval(told[row, column], told[row, column])
         if (own := about(self.spec).constant) is not None:
             value = own(self, name)
         elif self.exact:
@@ -63,10 +76,25 @@ class Batch(Members):
         if key in self.cache:
             found: Batch = self.cache[key]
             return found
-        found = build(self.spec.alone(self.spec.members[i], s))
+        found = self._alone(i, s)
         if sum(name.startswith("pair ") for name in self.cache) < PAIRS:
             self.cache[key] = found
         return found
+
+    def _alone(self, i: int, s: int) -> Batch:
+        if self.x.device.type != "cpu" or about(self.spec).whole is not None:
+            return build(self.spec.alone(self.spec.members[i], s))
+        found = Batch(**alone(self, i, s), whole=(self, i, s))
+        handed_on(found, self, i, s)
+        return found
+
+    @cached_property
+    def constants(self) -> Constants:
+        """The certified constants, (B,) each, by the names of the vocabulary."""
+        if self.whole is None:
+            return super().constants
+        of_all, i, _ = self.whole
+        return OfMember(of_all.constants, slice(i, i + 1))
 
 
 def build(spec: SystemSpec, device: str = "cpu") -> Batch:

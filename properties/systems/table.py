@@ -21,6 +21,7 @@ from properties.systems.cells import kinds as cells
 from properties.systems.cells.extremal import family_specs
 from properties.systems.cells.plain import plain
 from properties.systems.cells.specs import cell_specs
+from properties.systems.certified.near import NEAR
 from properties.systems.certified.specs import CERTIFIED, CERTIFIED_RELU, CERTIFIED_RNN
 from properties.systems.gated.specs import GRU, GRU_CHO, LSTM
 from properties.systems.kind import Family, Kind, Wanted
@@ -74,6 +75,7 @@ _KINDS = (
     CERTIFIED,
     CERTIFIED_RNN,
     CERTIFIED_RELU,
+    NEAR,
 )
 
 

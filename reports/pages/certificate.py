@@ -1,6 +1,6 @@
 """Pages of certificates, made from their JSON documents alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,50 +12,72 @@ from reports.pages.experiment import (
     Code,
     Page,
     Paragraph,
-    Plot,
     Section,
     Table,
     render_experiment,
 )
-from reports.pages.figures.figure import Series
-from reports.pages.text import NOTHING
+from reports.pages.memory import Document, next_steps, remembers, within
+from reports.pages.text import NOTHING, up
 from reports.redact import redacted
 
-FIRST = ("verdict", "reason", "lambda", "norm", "input_bound", "states", "cell")
 FILES = ("certificate.json", "index.html")
 TITLES = {
-    "lambda": "λ",
-    "next": "what to do next",
-    "sha256": "SHA-256",
-    "eps": "ε",
-    "truncation": "how long it remembers",
-}
+    "lambda": "λ", "sha256": "SHA-256", "eps": "ε", "tensors": "read from", "unread": "not read",
+    "rounds_to_one": "decays that may round to 1",
+}  # fmt: skip
+STATED = (
+    "verdict", "reason", "lambda", "norm", "input_bound", "inputs", "readout", "states", "rounding",
+    "rounds_to_one", "gain", "skipped",
+)  # fmt: skip
+MODEL = ("model", "cell", "shape", "dtype", "tensors", "ignored", "unread", "sha256", "schema")
+ELSEWHERE = ("truncation", "next", "attacked", "stable")  # told before
+_LONG = 8  # numbers that a page shows one after another
 
 
-def certificate_page(document: Mapping[str, Any], title: str, check: str = "") -> Page:
-    """What the certificate says, each part of it a table; `check` is the command to try it with."""
-    parts = {name: item for name, item in document.items() if isinstance(item, (dict, list, tuple))}
-    facts = {name: item for name, item in document.items() if name not in parts}
-    facts = {name: facts[name] for name in (*FIRST, *facts) if facts.get(name) not in (None, "")}
-    sections = [Section("What is certified", (_facts(facts),))]
-    sections += [Section(_heading(n), tuple(_blocks(n, item))) for n, item in parts.items() if item]
+def certificate_page(
+    document: Document,
+    title: str,
+    check: str = "",
+    *,
+    seen: Document | None = None,
+    more: Sequence[Section] = (),
+) -> Page:
+    """How long the model remembers and what to do next, `more` sections, then what the certificate
+    says, part by part; `check` is the command to try it with, `seen` what was measured."""
+    told = {name: item for name, item in document.items() if item not in (None, "", [], {})}
+    sections = [remembers(document, seen)] if "truncation" in document else []
+    sections += [*next_steps(document), *more]
     if check:
         words = Paragraph("A program of its own proves it anew, in ball arithmetic, without torch:")
         sections.append(Section("Check it", (words, Code(check))))
+    plain = [n for n, item in told.items() if not isinstance(item, (dict, list, tuple))]
+    stated = [n for n in (*STATED, *plain) if n in told and n not in (*MODEL, *ELSEWHERE)]
+    sections.append(Section("The certificate", (_facts(document, dict.fromkeys(stated)),)))
+    sections.append(Section("The model", (_facts(document, [n for n in MODEL if n in told]),)))
+    rest = [name for name in told if name not in (*stated, *MODEL, *ELSEWHERE)]
+    sections += [Section(_heading(name), tuple(_blocks(told[name]))) for name in rest]
     failing = document.get("verdict") not in (None, "certified")
-    problems = (f"{document['verdict']}: {_told(document.get('reason'))}",) if failing else ()
+    problems = (f"{document['verdict']}: {_reason(document)}",) if failing else ()
     return Page(
         title, tuple(sections), lead=_lead(document), kicker="certificate", problems=problems
     )
 
 
-def _lead(document: Mapping[str, Any]) -> str:
+def _reason(document: Document) -> str:
+    """Why nothing is certified."""
+    told = document.get("reason") or (document.get("witness") or {}).get("text")
+    return _told(told or "no norm that was tried certifies it, which says nothing about it")
+
+
+def _lead(document: Document) -> str:
     """What it comes to in a line: how fast the model forgets, and how much of the past it needs."""
+    if document.get("verdict") in ("undecided", "refuted"):
+        return f"{document['verdict'].capitalize()} for all inputs with {within(document)}."
     if document.get("verdict") != "certified" or not isinstance(document.get("lambda"), float):
         return ""
-    told = f"Certified: λ = {document['lambda']!r}"
+    told = f"Certified: λ = {up(document['lambda'])}"
     told += f" in the {document['norm']} norm" if document.get("norm") else ""
-    told += f", for all inputs with ‖x_t‖₂ ≤ {_told(document.get('input_bound'))}."
+    told += f", for all inputs with {within(document)}."
     windows = [row for row in document.get("truncation") or () if row.get("k") is not None]
     if windows:
         ends = ", ".join(f"{row['k']} to within {_told(row['eps'])}" for row in windows)
@@ -81,36 +103,44 @@ def _without_folders(item: Any) -> Any:
     return [_without_folders(each) for each in item] if isinstance(item, list) else item
 
 
-def _blocks(name: str, item: Any) -> list[Block]:
+def _blocks(item: Any) -> list[Block]:
     if isinstance(item, dict):
-        return [_facts(item)]
+        return [_facts(item, item)]
     rows = [row for row in item if isinstance(row, dict)]
     if len(rows) < len(item):
-        return [Paragraph(", ".join(map(_told, item)))]
+        return [Paragraph(_told(item))]
     columns = tuple(dict.fromkeys(key for row in rows for key in row))
-    cells = tuple(tuple(_told(row.get(key)) for key in columns) for row in rows)
+    cells = tuple(tuple(_named(key, row.get(key)) for key in columns) for row in rows)
     numbers = [
         index
         for index, key in enumerate(columns)
-        if all(isinstance(row.get(key), (int, float)) for row in rows)
+        if all(isinstance(row.get(key), (int, float, type(None))) for row in rows)
     ]
-    table = Table(tuple(map(_title, columns)), cells, frozenset(numbers))
-    return [*_memory(rows), table] if name == "truncation" else [table]
+    return [Table(tuple(map(_title, columns)), cells, frozenset(numbers))]
 
 
-def _memory(rows: Sequence[Mapping[str, Any]]) -> list[Block]:
-    """k against ε, where there are two to draw."""
-    known = [row for row in rows if row.get("k") is not None and row.get("eps")]
-    if len(known) < 2:
-        return []
-    ks, bounds = ([float(row[name]) for row in known] for name in ("k", "eps"))
-    line = Series("outputs agree within ε", ks, bounds)
-    told = "Two inputs that agree on their last k entries: outputs are within ε."
-    return [Plot((line,), "window k, steps", "ε", told, log_y=True)]
+def _facts(told: Document, names: Iterable[str]) -> Table:
+    rows = tuple((_title(name), _named(name, told[name])) for name in names)
+    return Table(("what", "is"), rows)
 
 
-def _facts(facts: Mapping[str, Any]) -> Table:
-    return Table(("what", "is"), tuple((_title(name), _told(item)) for name, item in facts.items()))
+def _named(name: str, item: Any) -> str:
+    """A value as text, in words of its own where it has some."""
+    if name == "lambda" and isinstance(item, float):
+        return up(item)
+    if name == "inputs" and isinstance(item, dict) and "what" in item:
+        return str(item["what"])
+    if name == "tensors" and isinstance(item, dict):
+        return ", ".join(sorted(map(str, item.values())))
+    if name == "rounding" and isinstance(item, dict) and "dtype" in item:
+        state = item.get("state")
+        told = f"not bounded: {item.get('reason')}" if state is None else f"at most {state!r}"
+        return f"of {item['dtype']}, {told}"
+    if name == "rounds_to_one" and isinstance(item, dict):
+        return ", ".join(f"{count} in {dtype}" for dtype, count in item.items())
+    if name == "skipped" and isinstance(item, list):
+        return "; ".join(f"{one['what']}: {one['reason']}" for one in item)
+    return _told(item)
 
 
 def _title(name: str) -> str:
@@ -133,5 +163,7 @@ def _told(item: object) -> str:
     if isinstance(item, dict):
         return ", ".join(f"{_title(str(name))} {_told(value)}" for name, value in item.items())
     if isinstance(item, (list, tuple)):
+        if len(item) > _LONG and all(isinstance(one, (float, list)) for one in item):
+            return f"{len(item)} numbers or rows of numbers, in the record beside this page"
         return ", ".join(map(_told, item)) or NOTHING
     return redacted(str(item))

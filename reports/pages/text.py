@@ -50,6 +50,17 @@ def value(number: Number) -> str:
     return repr(float(number)) if finite(number) else _NAMES[str(number)]
 
 
+def up(bound: float) -> str:
+    """A bound from above to nine digits, rounded up; to all where that hides that it is below 1."""
+    rounded = Context(prec=9, rounding=ROUND_CEILING).create_decimal(Decimal(bound))
+    return repr(bound) if bound < 1 <= rounded else f"{rounded.normalize():f}"
+
+
+def above(bound: float) -> str:
+    """A bound from above to six digits, rounded up, in as few characters as that takes."""
+    return f"{Context(prec=6, rounding=ROUND_CEILING).create_decimal(Decimal(bound)):g}"
+
+
 def error(number: Number) -> str:
     """An error bound to two digits, rounded up."""
     if not finite(number):

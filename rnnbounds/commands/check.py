@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from impl.checker.truncated import check_truncated
-from impl.checker.truncated_file import is_truncated
+from impl.checker.truncated import check_certificate, check_truncated
+from impl.checker.truncated_file import is_certificate, is_truncated
 from impl.checker.unitary import Finding, Source, check
 from impl.checker.witnesses import begins_as_attacked
 from impl.errors import InputError, exactly, shown
@@ -30,10 +30,10 @@ class CellError(InputError):
 
 
 class ModelNeededError(InputError):
-    """Witnesses without their model."""
+    """What is about a model, without it."""
 
-    def __init__(self) -> None:
-        super().__init__("these are witnesses against a model; name it with --source")
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} a model, which is not in the file; name it with --source")
 
 
 def check_file(
@@ -41,7 +41,7 @@ def check_file(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="what 'rnnbounds unitary', 'truncate' or 'certify --witness' wrote",
+            help="what 'rnnbounds truncate', 'unitary', 'certify --out' or '--witness' wrote",
         ),
     ],
     source: Annotated[
@@ -61,15 +61,20 @@ def check_file(
 ) -> int:
     """Prove the certificate of a file anew in ball arithmetic; exit 1 if any part falls.
 
-    Of truncated models those of vanilla cells can be checked. Witnesses of long memories are
-    replayed on their model, the --source.
+    Of a certificate.json what it states of the model, the --source, is proved: λ, the windows, the
+    constants of states. Witnesses of long memories are replayed on it.
     """
     if begins_as_attacked(file):
         return check_witnesses(file, source, cell, ignore or (), layer, format)
     if source is None and (cell is not None or layer is not None or ignore):
         raise CellError
     original = None if source is None else read_source(source, cell, ignore or (), layer)
-    certificate, findings = (check_truncated if is_truncated(file) else check)(file, original)
+    if is_certificate(file):
+        if original is None:
+            raise ModelNeededError("this is the certificate of")
+        certificate, findings = check_certificate(file, original)
+    else:
+        certificate, findings = (check_truncated if is_truncated(file) else check)(file, original)
     holds = all(finding.holds for finding in findings)
     if format is Format.json:
         print_json({**_found(file, holds, findings), "certificate": certificate})
@@ -98,7 +103,7 @@ def check_witnesses(
 ) -> int:
     """Replay witnesses of long memories on their model, in balls; exit 1 if any falls."""
     if source is None:
-        raise ModelNeededError
+        raise ModelNeededError("these are witnesses against")
     from impl.memory.adversary.check import check_attacked
     from impl.reading.adapters import load_model
 

@@ -2,84 +2,103 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from reports.pages.experiment import Page
-from rnnbounds.commands.options import As, Seed, path_option
-from rnnbounds.experiments import EXPERIMENTS, find_experiment, options_of
-from rnnbounds.experiments.gradients.run import INSTANCES
-from rnnbounds.experiments.norms.run import SYSTEMS
-from rnnbounds.experiments.sunspots.run import EPOCHS
+from properties.errors import InputError
+from rnnbounds.commands.options import As, path_option
+from rnnbounds.experiments import HOMES, find_experiment
 from rnnbounds.shell.output import Format, check_folder, echo, print_json, print_table, progress
 
 
 def experiment(
-    name: Annotated[str, typer.Argument(metavar="NAME", help=", ".join(EXPERIMENTS))],
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help=", ".join(HOMES))] = None,
     out: Annotated[
         Path | None,
         path_option("--out", "DIR", "report/NAME by default"),
     ] = None,
-    seed: Seed = 0,
-    epochs: Annotated[
-        int | None,
-        typer.Option(
-            "--epochs",
-            min=1,
-            help=f"epochs of each training, where there is one; sunspots: {EPOCHS}",
-        ),
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="the first seed")] = None,
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", min=1, help="how many, from the first one on")
     ] = None,
-    instances: Annotated[
-        int | None,
-        typer.Option(
-            "--instances",
-            min=1,
-            help=f"how many are drawn; gradients-close: {INSTANCES}, norms: {SYSTEMS}",
-        ),
+    given: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="one of the settings on the page"),
     ] = None,
-    realisations: Annotated[
-        int | None, typer.Option("--realisations", min=1, help="of urnn: how many teachers")
-    ] = None,
-    full: Annotated[
-        bool, typer.Option("--full", help="of urnn and permuted-digits: large sizes, for a GPU")
+    resume: Annotated[
+        bool, typer.Option("--resume", help="go on from where a run was stopped")
     ] = False,
+    full: Annotated[bool, typer.Option("--full", help="large sizes, for a GPU")] = False,
     data: Annotated[
-        str | None,
-        typer.Option(
-            "--data", help="of permuted-digits: digits, mnist28, or a folder of MNIST's idx files"
-        ),
+        str | None, typer.Option("--data", metavar="PATH", help="published data in place of ours")
     ] = None,
-    device: Annotated[
-        str | None,
-        typer.Option("--device", help="of urnn and permuted-digits: auto, cpu or cuda"),
+    device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda")] = "auto",
+    told: Annotated[
+        list[Path] | None,
+        path_option("--table", "DIR", "print the table of what was run there, and no more"),
     ] = None,
     format: As = Format.text,
 ) -> int:
     """Run an experiment and write its page; exit 1 if what it certifies does not hold.
 
-    Run urnn and permuted-digits again with the same options to go on after an interruption.
+    A run that was stopped goes on with --resume and the same options, to the same record.
     """
+    from rnnbounds.experiments.engine.page import lead, tables
+    from rnnbounds.experiments.engine.running import OptionError, run, settings, work
+
+    if told:
+        return print_records(told)
+    if name is None:
+        raise typer.BadParameter(f"choose among {', '.join(HOMES)}", param_hint="NAME")
     chosen = find_experiment(name)
-    asked = {"epochs": epochs, "instances": instances, "realisations": realisations, "full": full}
-    options = options_of(name, {**asked, "data": data, "device": device})
+    if data is not None and not chosen.takes_data:
+        raise OptionError(name, "--data")
+    firsts = {"seed": seed, "seeds": seeds}
+    asked = pairs(given or ()) | {key: value for key, value in firsts.items() if value is not None}
+    setting = settings(chosen, full=full, given=asked)
     folder = Path("report") / name if out is None else out
     check_folder(folder, f"{name}.json", "index.html")
-    with progress(chosen.work(**options), name) as advance:
-        record = chosen.run(folder, seed=seed, advance=advance, **options)
+    with progress(work(chosen, setting), name) as advance:
+        record = run(
+            chosen, folder, setting=setting, full=full, data=data, device=device, resume=resume,
+            advance=advance,
+        )  # fmt: skip
     if format is Format.json:
         print_json(record)
         return int(bool(record.problems))
-    print_page(chosen.page(record))
+    for table in tables(record, chosen.sections(record)):
+        print_table(table.columns, table.rows)
+    echo(lead(record))
     for problem in record.problems:
         echo(f"FAILS: {problem}")
     echo(f"wrote {folder / 'index.html'} and {folder / f'{name}.json'}")
     return int(bool(record.problems))
 
 
-def print_page(page: Page) -> None:
-    """What the page says, as text: its tables, and what it comes to."""
-    for table in page.tables:
-        print_table(table.columns, table.rows)
-    echo(page.lead)
+def print_records(folders: Sequence[Path]) -> int:
+    """The table of what was run, in Markdown."""
+    from rnnbounds.experiments.engine.summary import markdown, read
+
+    records = read(folders)
+    for line in markdown(records, [find_experiment(record.name).key for record in records]):
+        echo(line)
+    return 0
+
+
+def pairs(given: Sequence[str]) -> dict[str, Any]:
+    """NAME=VALUE, VALUE as JSON where it is; raises InputError."""
+    import msgspec
+
+    found: dict[str, Any] = {}
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise InputError(f"--set {pair} has no value; give it as NAME=VALUE")
+        try:
+            found[name] = msgspec.json.decode(value)
+        except msgspec.DecodeError:
+            found[name] = value
+    return found

@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from enum import StrEnum
 from pathlib import Path
 from time import monotonic
@@ -69,16 +68,6 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
     with console.capture() as shown:
         console.print(table)
     write(shown.get())
-
-
-def at_least(value: float, digits: int = 6) -> str:
-    """A bound from above to that many digits, rounded up."""
-    return f"{Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(value)):g}"
-
-
-def at_most(value: float) -> str:
-    """A bound from below to six digits, rounded down."""
-    return f"{Context(prec=6, rounding=ROUND_FLOOR).create_decimal(Decimal(value)):g}"
 
 
 def path_of(text: str) -> Path:

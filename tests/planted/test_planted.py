@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from planted_attack import FINAL, attacked
 from planted_faults import ROOT, Fault, FaultError, check, listed, plant, planted, pristine
 from planted_run import LEAST, Outcome, chosen, judged, main, summary
 
+from properties.attacks import campaign
+from properties.errors import BoxError, DisagreementError
 from theory import CLAIMS
 
 FOLDERS = ("cells", "arithmetic", "numbers", "norms", "gradients", "training", "convert")
@@ -91,10 +94,9 @@ def test_only_the_copy_is_edited(copy: Path, tmp_path: Path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["norm-scaled-back-by-half", "drive-without-bias"])
-def test_a_claim_convicts(copy: Path, name: str):
-    """Two faults that are convicted within seconds."""
-    outcome = judged(named(name), copy)
+def test_a_claim_convicts(copy: Path):
+    """A fault that is convicted within seconds."""
+    outcome = judged(named("norm-scaled-back-by-half"), copy)
     assert outcome.by == "claim"
     assert "VIOLATED" in outcome.line
 
@@ -116,11 +118,18 @@ def test_nobody_convicts_what_is_right(copy: Path):
     assert (outcome.by, outcome.told.split()[0]) == ("nobody", "HOLDS")
 
 
-def test_readings_that_disagree_convict(copy: Path):
-    """Float64 and balls that differ convict what the fault is in."""
-    outcome = judged(named("jacobian-doubled"), copy)
-    assert outcome.by == "claim"
-    assert outcome.told == "vanishing-gradient: DisagreementError, extremal"
+@pytest.mark.slow
+@pytest.mark.parametrize("error", [DisagreementError(*"abcd"), BoxError(*"abc")])
+def test_readings_that_disagree_convict(error: Exception, monkeypatch: pytest.MonkeyPatch):
+    """Float64 and balls that differ, and boxes that do not hold, convict what the fault is in."""
+
+    def attack(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(campaign, "attack_claim", attack)
+    told = attacked("vanishing-gradient", "extremal")
+    assert told["verdict"] == type(error).__name__
+    assert told["verdict"] in FINAL
 
 
 @pytest.mark.slow

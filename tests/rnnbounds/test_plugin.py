@@ -56,6 +56,7 @@ def test_the_same_record_as_verify(session, python, plugin, call, tiny, tmp_path
     assert runs[2].environment.command.startswith("pytest ")
 
 
+@pytest.mark.slow
 def test_a_failing_part_fails_the_session(session, tmp_path, monkeypatch):
     """An unproved ledger fails its test, the record and the session."""
     honest = parts.ledger_records
@@ -73,6 +74,7 @@ def test_a_failing_part_fails_the_session(session, tmp_path, monkeypatch):
     assert f"{CLAIM}/random" in run.missing_parts
 
 
+@pytest.mark.slow
 def test_a_missing_part_fails_the_session(session, tmp_path):
     """All tests that ran pass, but the record lacks parts: that is no pass."""
     code, told = session("-k", f"{CLAIM}/proof", "--bounds-report", tmp_path / "report")
@@ -81,6 +83,7 @@ def test_a_missing_part_fails_the_session(session, tmp_path):
     assert f"FAILS: the part '{CLAIM}/random' never reported" in told
 
 
+@pytest.mark.slow
 def test_without_a_report_nothing_is_written(session, tmp_path):
     """Chosen attacks run, the others are no cases at all; no file, no summary."""
     chosen = f"{CLAIM}/random or {CLAIM}/targeted"

@@ -90,6 +90,7 @@ def test_wrong_settings(session, settings, words):
     assert "passed" not in told
 
 
+@pytest.mark.slow
 def test_people_s_own_tests(session, record, tmp_path):
     """Settings are about our cases: other tests pass under them, and leave the report alone."""
     ini = "bounds_report = report\nbounds_baseline = absent.json"
@@ -102,6 +103,7 @@ def test_people_s_own_tests(session, record, tmp_path):
     assert "absent.json" not in told
 
 
+@pytest.mark.slow
 def test_the_command_tells_no_folders(session, tmp_path):
     """Of what was called, only the names are kept."""
     assert session("", "--bounds-report", tmp_path / "made")[0] == 0

@@ -79,6 +79,7 @@ def project(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_python(python, project):
     """Certificates, assertions and claims, beside modules of the project."""
     result = python("-c", USE)
@@ -88,6 +89,7 @@ def test_python(python, project):
     assert second == "[]"
 
 
+@pytest.mark.slow
 def test_the_command_line(python, project):
     """A factory of the project that stands in a module with the name of a room."""
     torch.save(torch.nn.GRU(2, 3).state_dict(), project / "m.pt")

@@ -19,6 +19,7 @@ from theory.language.quantities.gradients import GRADIENTS
 from theory.language.quantities.layers import LAYERS
 from theory.language.quantities.memory import MEMORY
 from theory.language.quantities.models import MODELS
+from theory.language.quantities.near import NEAR
 from theory.language.quantities.stacks import STACKS
 from theory.language.quantities.training import TRAINING
 from theory.language.quantities.unitary import UNITARY
@@ -63,6 +64,7 @@ QUANTITIES: tuple[Quantity, ...] = (
     *STACKS,
     *MEMORY,
     *CERTIFICATES,
+    *NEAR,
 )
 VOCABULARY: dict[str, Quantity] = {quantity.name: quantity for quantity in QUANTITIES}
 DEFINITIONS: dict[Symbol, Expr] = {

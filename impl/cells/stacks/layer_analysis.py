@@ -16,7 +16,7 @@ from torch import Tensor
 
 from impl.arithmetic.intervals import magnitude, symmetric
 from impl.arithmetic.slopes import SlopeArithmetic, Slopes
-from impl.cells.analysis import ProgramAnalysis
+from impl.cells.analysis import ProgramAnalysis, sides
 from impl.cells.kind import Analysis, Kind
 from impl.models.loaded import LoadedModel
 from impl.norms.comparison import Comparison
@@ -34,23 +34,40 @@ _ITERATES = 4
 class LayerAnalysis:
     """One layer: all its norms, with the best one first.
 
-    slopes: N (state, d). box: |h_i| ≤ box_i for the outputs (n,), None where none is known. n: how
-    many they are. B: the bound on the inputs. whole: the box of the state, (1, N).
+    slopes: N (state, d). whole: |s_i| ≤ whole_i for the states (state,), None where nothing is
+    known. n: how many outputs there are. B: the bound on the inputs.
     """
 
     analysis: Analysis
     norms: tuple[StateNorm, ...]
     slopes: Tensor
-    box: Tensor | None
+    whole: Tensor | None
     n: int
     B: float
-    whole: Tensor | None = None
+
+    @property
+    def box(self) -> Tensor | None:
+        """|h_i| ≤ box_i for the outputs (n,)."""
+        return None if self.whole is None else self.whole[-self.n :]
 
     @property
     def states(self) -> float:
         """At least ‖h_t‖₂ for all t."""
         known = [self.analysis.states(norm) for norm in self.norms]
         return min(known if self.box is None else [*known, float(norm_up(self.box))])
+
+    def proof(self, norm: StateNorm, coupling: float) -> dict[str, Any]:
+        """What proves this layer anew: the norm, and the one that bounds its outputs where that is
+        another; how the layer below moves it; its inputs; its box."""
+        least = min(self.norms, key=lambda one: one.states)
+        boxed = self.box is not None and float(norm_up(self.box)) <= least.states
+        return {
+            "norm": _told(norm),
+            "bounded": None if boxed or least is norm else _told(least),
+            "coupling": coupling,
+            "input_bound": float(self.B),
+            "box": None if self.whole is None else sides(self.whole),
+        }
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name; of CASCADE the best."""
@@ -78,7 +95,7 @@ def analysed(
     B = below if isinstance(below, float) else below.states
     found = kind.analyse(model, B)
     norms = [found.norm(name) for name in names]
-    slopes, box, whole = found.inputs(), None, None
+    slopes, box = found.inputs(), None
     if isinstance(found, ProgramAnalysis):
         told = found.comparison
         if isinstance(below, LayerAnalysis) and below.box is not None:
@@ -86,8 +103,8 @@ def analysed(
             better = [told.norm(norm.name) for norm in norms if norm.name in _UNITWISE]
             kept = {norm.name: norm for norm in sorted([*norms, *better], key=_rank, reverse=True)}
             norms = list(kept.values())
-        slopes, box, whole = told.inputs[0], told.box[0, -model.n :], told.box
-    return LayerAnalysis(found, tuple(sorted(norms, key=_rank)), slopes, box, model.n, B, whole)
+        slopes, box = told.inputs[0], told.box[0]
+    return LayerAnalysis(found, tuple(sorted(norms, key=_rank)), slopes, box, model.n, B)
 
 
 def boxed(cell: Any, found: Comparison, inputs: Tensor) -> Comparison:
@@ -124,3 +141,17 @@ def _rank(norm: StateNorm) -> tuple[bool, float, float]:
     """Certified first, then the shortest window, then the smallest factor."""
     k = norm.window(_WANTED) if norm.lam < 1 else None
     return (not norm.lam < 1, math.inf if k is None else k, norm.lam)
+
+
+def _told(norm: StateNorm) -> dict[str, Any]:
+    """A norm with its constants as plain JSON data."""
+    finite = {name: getattr(norm, name) for name in ("reach", "radius")}
+    return {
+        "norm": norm.name,
+        "lambda": norm.lam,
+        "weights": norm.weights,
+        "steps": norm.steps,
+        "drive": norm.drive,
+        "equivalence": norm.equivalence,
+        **{name: size if math.isfinite(size) else None for name, size in finite.items()},
+    }

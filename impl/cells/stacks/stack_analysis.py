@@ -93,6 +93,11 @@ class StackAnalysis(Analysis):
             named |= {f"{name}_l{l}": value for name, value in own.items()}
         return named
 
+    def proof(self, norm: StateNorm) -> dict[str, Any]:
+        """Each layer, the lowest first."""
+        each = zip(self.layers, self._chosen(norm.name), self._cascade(norm.name)[0], strict=True)
+        return {"layers": [layer.proof(chosen, moved) for layer, chosen, moved in each]}
+
     def inputs(self) -> Tensor:
         """How far the inputs move a state, unit by unit: (state, d)."""
         moved = [self.layers[0].slopes]
@@ -109,7 +114,8 @@ class StackAnalysis(Analysis):
             if told.bound is None:
                 return replace(told, reason=f"of layer {l + 1}: {told.reason}")
             if l + 1 < len(self.layers):
-                whole = self.layers[l + 1].whole
+                above = self.layers[l + 1].whole
+                whole = None if above is None else above[None]
                 fed = Fed.by(told.bound, one.states, one.box, whole)
         return told
 

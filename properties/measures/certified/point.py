@@ -16,6 +16,7 @@ from impl.arithmetic.balls import Balls, Columns
 from impl.certificate.record import Certificate
 from impl.convert.unitary import UnitaryModel
 from impl.gradients.criterion import Loss
+from impl.memory.adversary.attack import Attacked
 from impl.numbers.exact_norm import ball_norm, positive_semidefinite
 from properties.measures.certified.norms import ball_norm as norm_of
 from properties.measures.certified.norms import of_layer
@@ -86,13 +87,14 @@ class Point:
     near: Mapping[str, Tensor]
     loss: Loss
     unitary: UnitaryModel | None = None
+    attacked: Attacked | None = None
 
     @cached_property
     def made(self) -> Balls:
         """The arithmetic."""
         return Balls(self.weights)
 
-    def step(self, s: Sequence[float]) -> list[arb]:
+    def step(self, s: Sequence[float | arb]) -> list[arb]:
         """φ(s, x)."""
         told: list[arb] = self.program(self.made, column(s), column(self.x)).matrix.entries()
         return told
@@ -201,8 +203,8 @@ def cut(s: Sequence[float], bound: float) -> list[float]:
     return [a * (bound / size * INWARD) for a in s] if size > bound else list(s)
 
 
-def column(values: Sequence[float]) -> Columns:
-    """One column of floats."""
+def column(values: Sequence[float | arb]) -> Columns:
+    """One column of numbers."""
     return Columns([[arb(value)] for value in values])
 
 

@@ -17,7 +17,9 @@ from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.stacks.stack import PREFIX
 from impl.gradients.loss import Squared
 from impl.numbers.exact_norm import ball_norm, rational_norm_at_most
+from impl.reading.readout import Readout
 from impl.training.certificate import TrainingCertificate
+from properties.measures.certified.attacked import of_attack
 from properties.measures.certified.point import (
     Norm,
     Point,
@@ -130,7 +132,7 @@ SHARES: dict[str, Callable[[Point], Any]] = {
     "W_r_norm": row_sum(0, 0),
     "W_n_norm": row_sum(2, 2),
 }
-BELOW = ("z_low", "leak_low")  # what is printed bounds from below
+BELOW = ("z_low", "leak_low", "gap", "eps")  # what bounds from below
 
 
 def shares(p: Point) -> dict[str, tuple[Seen, float]]:
@@ -142,11 +144,14 @@ def shares(p: Point) -> dict[str, tuple[Seen, float]]:
         if name in SHARES and value < float("inf")
     }
     found |= {"n": (fmpq(p.n), told.n), "d": (fmpq(len(p.x)), told.d)}
+    found |= of_readout(p)
     found["input_bound"] = root([arb(a) for a in p.x]), told.input_bound
     if told.inputs is not None:
         found |= of_inputs(p, told.inputs)
     if told.training is not None:
         found |= of_training(p, told.training)
+    if p.attacked is not None:
+        found |= of_attack(p, p.attacked)
     if p.unitary is not None:
         named = p.unitary.certificate["constants"]
         found |= {f"unitary {n}": (SHARES[n](p), named[n]) for n in ("W_norm", "U_norm")}
@@ -158,6 +163,18 @@ def shares(p: Point) -> dict[str, tuple[Seen, float]]:
             found[f"t_l{l}"] = rational(row[0]), told.constants[f"t_l{l}"]
             found[f"mu_l{l}"] = p.coupled(l), told.constants[f"mu_l{l}"]
     return found
+
+
+def of_readout(p: Point) -> dict[str, tuple[Seen, float]]:
+    """The norm and the size that are printed of a readout."""
+    C = p.loss.C[0]
+    told = Readout("C", C).to_json()
+    return {"readout": (Norm(C), told["norm"]), "outputs": (fmpq(len(C)), told["outputs"])}
+
+
+def below(name: str) -> bool:
+    """Whether what is printed bounds from below."""
+    return name.partition(" ")[0] in BELOW
 
 
 def of_inputs(p: Point, inputs: InputSet) -> dict[str, tuple[Seen, float]]:
@@ -201,7 +218,7 @@ def share(name: str, seen: Seen, told: float) -> arb:
         return arb(0)
     if not size.is_finite():
         return size
-    return arb(told) / size if name in BELOW else size / arb(told)
+    return arb(told) / size if below(name) else size / arb(told)
 
 
 def at_most(name: str, seen: Seen, told: float, bound: fmpq) -> bool | None:
@@ -212,6 +229,6 @@ def at_most(name: str, seen: Seen, told: float, bound: fmpq) -> bool | None:
     if isinstance(seen, Secant):
         return seen.at_most(limit)
     if isinstance(seen, fmpq):
-        return bool(rational(told) <= bound * seen if name in BELOW else seen <= limit)
-    low, high = (arb(rational(told)), arb(bound) * seen) if name in BELOW else (seen, arb(limit))
+        return bool(rational(told) <= bound * seen if below(name) else seen <= limit)
+    low, high = (arb(rational(told)), arb(bound) * seen) if below(name) else (seen, arb(limit))
     return True if low <= high else False if low > high else None

@@ -8,6 +8,8 @@ from flint import arb, ctx, fmpq
 
 from impl.convert.unitary import UnitaryModel
 from impl.gradients.loss import loss
+from impl.memory.adversary.attack import Attacked
+from properties.measures.certified.attacked import attacked
 from properties.measures.certified.orbits import held, widths
 from properties.measures.certified.point import Point, largest
 from properties.measures.certified.shares import at_most, share, shares
@@ -15,7 +17,7 @@ from properties.measures.readings.balls import float_ends
 from properties.systems.batch import Batch
 from properties.systems.cells.omega import omega_of
 from properties.systems.certified.fields import CertifiedRelu
-from properties.systems.certified.models import equivalent
+from properties.systems.certified.models import alone, equivalent
 from theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
@@ -26,6 +28,13 @@ def shipped(batch: Batch, i: int) -> UnitaryModel | None:
     """The unitary network of one member, of the kind that has one."""
     spec = batch.spec
     return equivalent(spec, spec.members[i]) if spec.kind == CertifiedRelu.kind else None
+
+
+def against(batch: Batch, i: int, s: int) -> Attacked | None:
+    """What is found against the first model of a spec, which its first pair of states is shown."""
+    spec = batch.spec
+    first = spec.members[i] == 0 and (spec.sequence or s) == 0 and not spec.layer
+    return attacked(alone(spec)) if first else None
 
 
 def near(batch: Batch) -> dict[str, Tensor]:
@@ -54,6 +63,7 @@ def point(batch: Batch, i: int, s: int) -> Point:
         {role: part[i] for role, part in near(batch).items()},
         loss(batch.spec.loss, batch.C[i : i + 1], targets(batch)[i : i + 1]),
         shipped(batch, i),
+        against(batch, i, s),
     )
 
 

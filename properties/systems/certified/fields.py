@@ -14,16 +14,22 @@ FIELDS = (
 REGIMES = ("zero", "driven", "signs", "gaussian", "shift")
 
 
-def check(spec: SystemSpec) -> None:
-    """Raise SpecError unless there is such a cell, and its certificate can be in such a norm."""
+def check_cell(spec: SystemSpec) -> None:
+    """Raise SpecError unless there is such a cell."""
     try:
-        kind = kind_of(spec.cell)
+        kind_of(spec.cell)
     except UnknownCellError as error:
         raise SpecError(str(error)) from None
-    if spec.norm not in ("auto", *kind.norms):
-        raise SpecError(f"unknown norm {spec.norm!r}; one of auto, {', '.join(kind.norms)}")
     if spec.cell.startswith(PREFIX) and spec.layers < 2:
         raise SpecError(f"a {spec.cell} has two layers or more")
+
+
+def check(spec: SystemSpec) -> None:
+    """Raise SpecError unless there is such a cell, and its certificate can be in such a norm."""
+    check_cell(spec)
+    norms = kind_of(spec.cell).norms
+    if spec.norm not in ("auto", *norms):
+        raise SpecError(f"unknown norm {spec.norm!r}; one of auto, {', '.join(norms)}")
     if spec.layer > (spec.layers if spec.cell.startswith(PREFIX) else 0):
         raise SpecError(f"a {spec.cell} of {spec.layers} layers has no layer {spec.layer}")
 

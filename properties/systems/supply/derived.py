@@ -22,6 +22,7 @@ from theory.language.quantities.certificates import CERTIFICATES
 from theory.language.quantities.gates import GATES
 from theory.language.quantities.layers import LAYERS
 from theory.language.quantities.memory import MEMORY
+from theory.language.quantities.near import NEAR
 from theory.language.quantities.stacks import STACKS
 from theory.language.vocabulary import VOCABULARY
 from theory.numbers.evaluate import enclose
@@ -93,7 +94,7 @@ def nowhere(batch: Members) -> Array:
     return np.full((batch.cell.batch, 1, 1), np.inf)
 
 
-OF_OTHERS = (*GATES, *CELLS, *LAYERS, *MEMORY, *STACKS, *CAUSAL, *CERTIFICATES)
+OF_OTHERS = (*GATES, *CELLS, *LAYERS, *MEMORY, *STACKS, *CAUSAL, *CERTIFICATES, *NEAR)
 DERIVED: dict[str, Callable[[Members], Array]] = {
     **{quantity.name: nowhere for quantity in OF_OTHERS if quantity.role == "certified"},
     "H": pair_bound,

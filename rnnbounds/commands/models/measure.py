@@ -8,12 +8,15 @@ from typing import Annotated
 import typer
 
 from impl.certificate.certify import certify
+from impl.certificate.inputs import input_data
 from impl.certificate.record import EPSILONS
-from impl.errors import shown
+from impl.errors import InputError, shown
 from impl.memory.measure import measure
 from impl.reading.adapters import load_model
 from impl.reading.data import read_data
 from reports.pages.measurement import FILES
+from rnnbounds.commands.models.attacked import attacked
+from rnnbounds.commands.models.attacked import told as of_attack
 from rnnbounds.commands.models.measured import print_measurement, tell_both
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model
 from rnnbounds.commands.options import As, path_option
@@ -45,9 +48,19 @@ def measure_model(
         typer.Option(
             "--input-bound",
             help="B, which no input may exceed; on the page what is "
-            "certified for it, by default for the largest input",
+            "certified for it, by default for the box around the data",
         ),
     ] = None,
+    near: Annotated[
+        float | None,
+        typer.Option(
+            "--near",
+            help="δ: certify k for all inputs within δ of these, number by number at every step",
+        ),
+    ] = None,
+    states: Annotated[
+        float, typer.Option("--states", help="with --near: runs start in any |s_i| up to this")
+    ] = 0.0,
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
@@ -60,17 +73,20 @@ def measure_model(
 
     Exit 1 where a --share that was asked for is not stated of every ε.
     """  # fmt: skip
+    if states and near is None:
+        raise InputError("--states says where runs near the data start; give --near, too")
     if out is not None:
         check_folder(out, *FILES)
     loaded, read = load_model(model, cell, ignore=ignore or (), layer=layer), read_data(data)
     told = measure(
         loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence, share=share,
-        input_bound=input_bound,
+        input_bound=input_bound, near=near, states=states,
     )  # fmt: skip
     if out is not None:
-        bound = read.largest if input_bound is None else input_bound
-        certified = certify(loaded, bound, told.eps).to_json()
-        tell_both(told, certified, out, format)
+        bound = input_data(read) if input_bound is None else input_bound
+        certificate = certify(loaded, bound, told.eps)
+        against = attacked(loaded, certificate)
+        tell_both(told, certificate.to_json() | of_attack(against), out, format)
     if format is Format.json:
         print_json(told.to_json())
     else:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from impl.errors import shown
 from impl.memory.measure import Measurement
+from impl.memory.tube.near import Near
+from impl.told import at_least, at_most
 from reports.pages.measurement import FILES, measurement_page, write_measurement
 from reports.pages.text import typed
-from rnnbounds.shell.output import Format, at_most, echo, print_table
+from rnnbounds.shell.output import Format, echo, print_table
 
 ROWS = 12  # lines of the forgetting curve in text
 
@@ -49,6 +52,8 @@ def print_measurement(told: Measurement | None) -> None:
             f"seen: within {typed(eps)} " + (f"from k = {k} on" if k is not None else "at no k < T")
         )
     print_steps(record)
+    if told.near is not None:
+        print_near(told.near)
     print_statement(told)
 
 
@@ -76,6 +81,27 @@ def print_steps(record: Mapping[str, Any]) -> None:
         f"{norm['median']:.3g}, {norm['largest']:.3g} at most; largest Lyapunov exponent {told} a "
         f"step (QR)"
     )
+
+
+def print_near(told: Near) -> None:
+    """What is certified near the data."""
+    start = f"any state with |s_i| ≤ {typed(told.states)}" if told.states else "the zero state"
+    echo(
+        f"near your data, certified: of the first {told.windows} windows, each input sequence "
+        f"within {typed(told.delta)} of the recorded one in every number at every step, from "
+        f"{start}, in real arithmetic; of no other inputs"
+    )
+    known = math.isfinite(told.width)
+    echo(
+        f"every state is within {at_least(told.width)} of the computed one in each entry"
+        if known
+        else "the tube of states: undecided"
+    )
+    for eps, k in told.windows_of:
+        found = "undecided" if k is None else f"k = {k}, ‖h_T − h_T^k‖₂ ≤ {at_least(told.gaps[k])}"
+        echo(f"near your data, within {typed(eps)}: {found}")
+    if told.advice is not None:
+        echo(told.advice)
 
 
 def print_statement(told: Measurement) -> None:

@@ -10,6 +10,7 @@ from impl.certificate.record import Certificate
 from impl.errors import exactly, shown
 from impl.memory.measure import Measurement
 from impl.reading.misfit import LISTED
+from impl.told import at_least, at_most, factor
 from impl.training.certificate import TrainingCertificate
 from reports.pages.certificate import certificate_page, write_certificate
 from rnnbounds.commands.models.attacked import (
@@ -20,8 +21,6 @@ from rnnbounds.commands.models.attacked import (
 from rnnbounds.commands.models.measured import print_measurement
 from rnnbounds.shell.output import (
     Format,
-    at_least,
-    at_most,
     echo,
     print_json,
     print_table,
@@ -125,12 +124,6 @@ def print_left_out(told: Mapping[str, Any]) -> None:
         names = [shown(name) for name in told["unread"]]
         more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
         echo(f"not read, under other prefixes: {', '.join(names[:LISTED])}{more}")
-
-
-def factor(lam: float) -> str:
-    """A factor rounded up to nine digits, or to as many as keep it below 1 if it is."""
-    shown = (at_least(lam, digits) for digits in (9, 13, 17))
-    return next((text for text in shown if not lam < 1 <= float(text)), repr(lam))
 
 
 def print_training(training: TrainingCertificate | None) -> None:

@@ -50,6 +50,7 @@ def test_floats_and_balls_agree():
             assert abs(ball - arb(value)) < 1e-14
 
 
+@pytest.mark.slow
 def test_jacobians_of_every_operation():
     """Tangents over floats are torch's own derivatives, and lie in those over balls."""
     parameters, (s, x) = weights(), points()

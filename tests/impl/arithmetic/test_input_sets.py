@@ -15,8 +15,9 @@ from safetensors.torch import load_file, save_file
 from impl.arithmetic.inputs.given import through
 from impl.arithmetic.inputs.sets import InputSet, input_around, input_box, input_rows
 from impl.certificate.certify import certify
-from impl.checker.ball_activations import BALL_ACTIVATIONS
+from impl.checker.cells.activations import BALL_ACTIVATIONS
 from impl.checker.truncated import check_truncated
+from impl.checker.truncated_file import FORMAT
 from impl.convert.truncate import _seal, save_truncated, truncate, unrolled
 from impl.errors import InputError, NotFiniteError
 from impl.reading.adapters import load_model
@@ -197,7 +198,7 @@ def test_forged_boxes(tmp_path):
         record["inputs"] |= change
         save_truncated(module, told, path)
         text = json.dumps(record, sort_keys=True)
-        meta = {"format": "rnnbounds/truncated/3", "k": str(module.k), "cell": "rnn-tanh"}
+        meta = {"format": FORMAT, "k": str(module.k), "cell": "rnn-tanh"}
         meta["certificate"] = text
         tensors = load_file(path)
         save_file(tensors, path, meta | {"sha256": _seal(meta, tensors)})

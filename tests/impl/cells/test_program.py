@@ -1,6 +1,5 @@
 import json
 import math
-from dataclasses import replace
 
 import pytest
 import torch
@@ -9,10 +8,8 @@ from program_draws import KIND, SAMPLES, cells, inputs, weights
 from safetensors.torch import save_file
 
 from impl.arithmetic.base import Arithmetic, V
-from impl.arithmetic.derivatives.second_order import constants, jets
 from impl.cells.kind import fixed
 from impl.cells.program import ProgramCell, program_kind
-from impl.cells.programs import jacobian
 from impl.cells.table import kind_of
 from impl.certificate.certify import certify
 from impl.convert.feedforward import FeedForward
@@ -54,23 +51,6 @@ def test_recognised_by_its_names(name):
 
 @pytest.mark.slow
 @EACH
-@pytest.mark.parametrize("bound", [0.3, 2.0])
-def test_gap_is_never_violated(name, bound):
-    """The runs on the last k inputs stay within ε for every k, and all states within B_h."""
-    for seed in range(3):
-        held, told = certified(name, bound, seed=seed, scale=0.1)
-        assert told.verdict == "certified", name
-        x = inputs(8, 80, 2, bound)
-        full = run(name, held, x)
-        assert float(full.norm(dim=2).max()) <= told.constants["B_h"] * (1 + 1e-12)
-        for epsilon, k in told.windows:
-            if k is not None and k < 80:
-                gap = full[:, -1] - run(name, held, x[:, 80 - k :])[:, -1] if k else full[:, -1]
-                assert float(gap.norm(dim=1).max()) <= epsilon
-
-
-@pytest.mark.slow
-@EACH
 def test_truncated_models_travel(name, tmp_path):
     """The feed-forward form is the recurrent one to within ε, and comes back from its file."""
     held = {key: part.float() for key, part in weights(name, scale=0.1).items()}
@@ -96,79 +76,6 @@ def test_feed_forward_is_the_recursion(name):
     assert torch.allclose(module(x), run(name, held, x), rtol=0, atol=1e-12)
     module(x).square().sum().backward()
     assert all(part.grad is not None for part in module.parameters())
-
-
-@EACH
-def test_slopes_survive_the_search(name):
-    """No Jacobian at reachable states exceeds the comparison, nor any factor its own."""
-    cell = cells(name, 60, seed=5)
-    found = cell.comparison(1.0)
-    by = torch.Generator().manual_seed(3)
-    box = torch.where(torch.isfinite(found.box), found.box, 1.0)[:, :, None]
-    s = (2 * torch.rand(60, found.box.shape[1], 12, generator=by).double() - 1) * box
-    x = inputs(60, 12, 2, 1.0).mT
-    by_state, by_input = jacobian(cell.program, cell.parameters, s, x)
-    size = 1 + 1e-9
-    assert bool((by_state.abs() <= found.matrices.amax(1)[:, None] * size + 1e-12).all())
-    assert bool((by_input.abs() <= found.inputs[:, None] * size + 1e-12).all())
-    spectral = torch.linalg.matrix_norm(by_state, 2).amax(1)
-    assert bool((spectral <= found.euclidean[:, 0, 0] * size).all())
-    assert float((spectral / found.euclidean[:, 0, 0]).max()) > 0.5
-    v = found.perron()
-    reach = ((by_state.abs() @ v[:, None, :, None])[..., 0] / v[:, None]).amax((1, 2))
-    assert bool((reach <= found.factor(v) * size).all())
-    attained = 0.6 if name.startswith("deep") else 0.9  # |W_2||W_1| is above |W_2 W_1|
-    assert float((reach / found.factor(v)).max()) > attained
-
-
-@EACH
-def test_states_stay_in_the_box(name):
-    """All states reached from zero are in the box, and the first step is within the drive."""
-    cell = cells(name, 60, seed=7)
-    found = cell.comparison(1.5)
-    x = inputs(60, 100, 2, 1.5).mT
-    s = torch.zeros(60, found.box.shape[1], 1).double()
-    for t in range(100):
-        s = cell.step(s, x[:, :, t : t + 1])
-        assert bool((s[:, :, 0].abs() <= found.box * (1 + 1e-12)).all())
-        rest = cell.step(0 * s, x[:, :, t : t + 1])
-        assert bool((rest[:, :, 0].abs() <= found.drive * (1 + 1e-12) + 1e-300).all())
-
-
-@EACH
-def test_jets_survive_the_search(name):
-    """First derivatives in each parameter, and second ones in the state, within their bounds."""
-    cell = cells(name, 30, seed=8)
-    found = cell.comparison(1.0)
-    box = torch.where(torch.isfinite(found.box), found.box, 3.0)
-    v = torch.ones_like(box)
-    told = jets(cell.program, cell.parameters, box, v, 1.0, 2)
-    by = torch.Generator().manual_seed(4)
-    s = (2 * torch.rand(*box.shape, 6, generator=by).double() - 1) * box[:, :, None]
-    x = inputs(30, 6, 2, 1.0).mT
-    steepest = 0.0
-    for index, (key, part) in enumerate(cell.parameters.items()):
-        way = torch.randn(part.shape, generator=by, dtype=torch.float64)
-        way /= way.flatten(1).norm(dim=1).reshape(-1, *[1] * (part.ndim - 1))
-        moved = torch.func.jvp(
-            lambda p, key=key: type(cell).step(_with(cell, key, p), s, x), (part,), (way,)
-        )[1]
-        bound = told.first[:, :, 1 + index, None]
-        assert bool((moved.abs() <= bound * (1 + 1e-9) + 1e-12).all()), key
-        steepest = max(steepest, float((moved.abs() / bound).nan_to_num(0.0).max()))
-    assert steepest > 0.3
-    ahead = torch.randn(s.shape, generator=by, dtype=torch.float64).sign()
-    bent = torch.func.jvp(
-        lambda a: torch.func.jvp(lambda b: cell.step(b, x), (a,), (ahead,))[1], (s,), (ahead,)
-    )[1]
-    assert bool((bent.abs() <= told.second[:, :, 0, 0, None] * (1 + 1e-9) + 1e-12).all())
-    for bound in constants(told, v).values():
-        assert not bool(bound.isnan().any())
-
-
-def _with(cell, key: str, part: torch.Tensor):
-    """The cell with another parameter of that name."""
-    return replace(cell, parameters={**cell.parameters, key: part})
 
 
 @EACH

@@ -8,6 +8,7 @@ import torch
 from impl.cells.analysis import ProgramAnalysis
 from impl.cells.stacks.stack_analysis import StackAnalysis
 from impl.cells.vanilla import VanillaAnalysis
+from impl.certificate.advice import Advice, Certified
 from impl.certificate.certify import certify
 from impl.certificate.contraction import contraction
 from tests.impl.shared.draws import normal
@@ -21,6 +22,32 @@ def _no_witness(monkeypatch):
     """Without a search for witnesses, which would take seconds."""
     for analysis in (ProgramAnalysis, VanillaAnalysis, StackAnalysis):
         monkeypatch.setattr(analysis, "refute", lambda self, given=None: None)
+
+
+def test_what_is_certified_is_told_no_smaller():
+    """Bounds are rounded upwards, and a factor below 1 is told below 1."""
+    found = Certified(0.5, 1 - 2.0**-40, "spectral", 7)
+    kept = ("forget gate", 1 - 2.0**-40, None)
+    advice = Advice((), (), found, None, kept, (), 0.01)
+    told = " ".join(advice.lines())
+    assert "certified, λ = 0.9999999999991 in the spectral norm, k = 7 at ε = 0.01" in told
+    assert "the forget gate alone may keep 0.9999999999991 of a unit a step" in told
+
+
+def test_a_readout_s_advice_is_at_its_own_target():
+    """ε and k are those of predictions, as everywhere in the certificate."""
+    torch.manual_seed(1)
+    model = torch.nn.ModuleDict({"rnn": torch.nn.LSTM(2, 3), "head": torch.nn.Linear(3, 1)})
+    with torch.no_grad():
+        for part in model["rnn"].parameters():
+            part.mul_(3)
+        model["head"].weight.fill_(100.0)
+    advice = certify(model, B, 0.1, layer="rnn", readout="head").advice
+    assert advice.epsilon == 0.1
+    with torch.no_grad():
+        model["rnn"].weight_hh_l0.mul_(advice.weights.size)
+    found = certify(model, B, 0.1, layer="rnn", readout="head")
+    assert found.window(0.1) == advice.weights.k
 
 
 def undecided(name, layers=1):
@@ -78,6 +105,7 @@ def test_what_drives_it():
     assert module.weight_hh_l0.abs().min() > 0
 
 
+@pytest.mark.slow
 def test_stacks_and_vanilla():
     """Layers have a λ each; of a vanilla model nothing but its weights can be made smaller."""
     _, stacked = undecided("gru", 2)

@@ -85,6 +85,7 @@ ONES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ONES)
 def test_what_rounds_to_one_is_reported(what):
     """Certified in float32, with a count for coarser dtypes; undecided in bfloat16 where it is."""

@@ -2,15 +2,16 @@
 
 import pytest
 import torch
+from program_draws import KIND, SAMPLES, weights
+from stack_draws import MODULES, net
 from torch.nn.utils import parametrizations
 
+from impl.arithmetic.inputs.sets import input_box, input_rows
 from impl.cells.table import CELLS, kind_of
 from impl.certificate.certify import certify
 from impl.certificate.contraction import NORMS, contraction
 from impl.errors import InputError, NotFiniteError
 from impl.reading.adapters import load_model
-from tests.impl.shared.program_draws import KIND, SAMPLES, weights
-from tests.impl.shared.stack_draws import MODULES, net
 
 # What stands beside the certificate's own number within rounding: of the others that is smaller.
 ALIKE = {"rnn-tanh", "rnn-relu", "lstm", "gru", "lstm-projected", "leaky-tanh", "deep-tanh"}
@@ -44,6 +45,26 @@ def test_cells(name):
             assert name not in ALIKE or found <= lam * (1 + 1e-9)
 
 
+SETS = {
+    "box": lambda d: input_box(-0.1, 0.5, d),
+    "rows": lambda d: input_rows(0.3 * torch.eye(d) - 0.1),
+}
+
+
+@pytest.mark.parametrize("among", SETS)
+@pytest.mark.parametrize("name", [*MODULES, "min-gru", "min-lstm", "selective", "leaky-tanh"])
+def test_sets_of_inputs(name, among):
+    """The certificate's λ for a box and for rows, no more than that for the ball around them."""
+    own = name in SAMPLES
+    model, cell = (weights(name), name) if own else (net(name, 1), None)
+    one = SETS[among](2 if own else 3)
+    for found, lam in beside(model, name, one, cell):
+        assert lam * (1 - 1e-12) <= found <= lam * (1 + 1e-9)
+    assert contraction(model, one, cell=cell) <= contraction(model, float(one), cell=cell)
+    with pytest.raises(InputError, match="state the set of its own inputs"):
+        contraction(model, SETS[among](4), cell=cell)
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_stacks(name):
     """The largest factor of the layers, none of which is below that of the certificate."""
@@ -65,17 +86,29 @@ def test_cells_of_torch():
     assert contraction(rnn, 1.0, "infinity").requires_grad
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", ["spectral", "infinity", "perron", "auto"])
 @pytest.mark.parametrize("name", MODULES)
 def test_gradients(name, norm):
     """What autograd says is what differences say, in all weights."""
+    check_gradients(name, norm, 0.7)
+
+
+@pytest.mark.parametrize("among", SETS)
+def test_gradients_of_sets(among):
+    """The same of inputs of a set."""
+    check_gradients("gru", "auto", SETS[among](3))
+
+
+def check_gradients(name, norm, among):
+    """By gradcheck."""
     model = net(name, 2 if norm == "auto" else 1, scale=1.0, seed=3).double()
     roles, parts = zip(*model.state_dict().items(), strict=True)
     parts = tuple(part.clone().requires_grad_() for part in parts)
     cell = None if "rnn" not in name else name
 
     def estimate(*parts):
-        return contraction(dict(zip(roles, parts, strict=True)), 0.7, norm, cell=cell)
+        return contraction(dict(zip(roles, parts, strict=True)), among, norm, cell=cell)
 
     assert torch.autograd.gradcheck(estimate, parts, atol=1e-4, rtol=1e-4, fast_mode=True)
 

@@ -12,8 +12,8 @@ from safetensors.torch import save
 import impl.numbers.ball_functions as functions
 from impl.arithmetic.activation import ACTIVATIONS
 from impl.certificate.certify import certify
-from impl.checker.ball_activations import BALL_ACTIVATIONS
-from impl.checker.rounding_balls import BEYOND
+from impl.checker.cells.activations import BALL_ACTIVATIONS
+from impl.checker.cells.rounding import BEYOND
 from impl.checker.stored import contents, decoded, digest, encoded, header, plain
 from impl.checker.truncated_record import RecordError, number, record, stated, whole
 from impl.models.loaded import digest as digest_of_tensors

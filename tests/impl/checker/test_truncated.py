@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,9 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 import impl
+from impl.cells.table import CELLS
 from impl.certificate.certify import certify
-from impl.checker.iterated_balls import norm_above
+from impl.checker.cells.iterated import norm_above
 from impl.checker.truncated import check_truncated
 from impl.checker.truncated_file import TruncatedFileError, UncheckedCellError, is_truncated, read
 from impl.checker.unitary import Source
@@ -224,14 +226,16 @@ def test_damaged_files(tmp_path):
             read(tmp_path / name)
 
 
-def test_other_cells(tmp_path):
-    """A gated cell is refused in one line, for its certificate is of another kind."""
+def test_other_cells(tmp_path, monkeypatch):
+    """A cell that is registered elsewhere is refused in one line: nothing is known of it here."""
+    monkeypatch.setitem(CELLS, "kept", replace(CELLS["gru"], name="kept"))
     torch.manual_seed(0)
     layer = torch.nn.GRU(1, 2)
     with torch.no_grad():
         layer.weight_hh_l0.mul_(0.1)
-    save_truncated(*truncate(layer, 1e-2, 1.0), tmp_path / "t")
-    with pytest.raises(UncheckedCellError, match="holds gru, but the checker proves vanilla RNNs"):
+    kept = truncate(load_model(layer.state_dict(), "kept"), 1e-2, 1.0)
+    save_truncated(*kept, tmp_path / "t")
+    with pytest.raises(UncheckedCellError, match="holds kept, a cell of which the checker knows"):
         check_truncated(tmp_path / "t")
 
 

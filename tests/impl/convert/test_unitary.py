@@ -66,11 +66,11 @@ def both(recurrent, made, x, start):
 
 
 @pytest.mark.slow
-def test_a_thousand_models():
+def test_a_hundred_models():
     """n = 1 … 32, biases, initial states: equal to rounding, ≤ 2n states, defect ≤ 1e-14 n."""
     lams = (0.3, 0.9, 0.999, 1 - 1e-6, 1 - 1e-9)
     kinds = ("dense", "dense", "dense", "defective", "zero")
-    for seed in range(1000):
+    for seed in range(0, 1000, 9):
         n, d = 1 + seed % 32, 1 + seed % 5
         lam, kind = lams[seed % 7 % 5], kinds[seed % 11 % 5]
         recurrent = model(n, d, lam, seed, kind=kind)

@@ -29,31 +29,6 @@ def scalar(w: float, u: float, b: float, name: str = "identity", B_x: float = 1.
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
-def test_states_obey_the_bounds(name: str) -> None:
-    """On random systems the states and single steps stay below B_h, S_0 and Ẑ."""
-    draw = torch.Generator().manual_seed(0)
-    W, U, b, x = (
-        torch.randn(*shape, dtype=torch.float64, generator=draw)
-        for shape in ((5, 4, 4), (5, 4, 2), (5, 4), (5, 60, 2, 3))
-    )
-    W = 0.8 * W / torch.linalg.matrix_norm(W, 2)[:, None, None]
-    cell = RNN(W, U, b, activation(name))
-    c = Constants(cell, torch.linalg.vector_norm(x, dim=2).amax((1, 2)), W[:, :2])
-    path = states(cell, x)
-    first = cell.step(torch.zeros_like(path[:, 0]), x[:, 0])
-    assert (torch.linalg.vector_norm(path, dim=2).amax((1, 2)) <= c["B_h"]).all()
-    assert (torch.linalg.vector_norm(first, dim=1).amax(1) <= c["S_0"]).all()
-    assert (c["lam"] <= 0.8 * activation(name).slope * (1 + 1e-13)).all()
-    assert (c["L_f"] <= c["W_norm"] * (1 + 1e-13)).all()
-    expected = activation(name).slope < 1.25
-    assert (torch.isfinite(c["eps_1"]) & (c["eps_1"] > 0)).all() == expected
-    for constant in NAMES:
-        assert c[constant].shape == (5,)
-        assert c[constant].dtype == torch.float64
-        assert not torch.isnan(c[constant]).any()
-
-
-@pytest.mark.parametrize("name", ACTIVATIONS)
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e6])
 def test_rounding_does_not_accumulate(name: str, scale: float) -> None:
     """Float64 states stay within ε₁ (1 − λᵗ)/(1 − λ) of the exact ones, found in balls."""

@@ -1,22 +1,18 @@
-import itertools
 import math
 
 import pytest
 import torch
 from flint import arb, ctx
-from gradient_oracle import derivatives, window_gradient
+from gradient_oracle import derivatives
 from torch import Tensor
 
-from impl.arithmetic.activation import ACTIVATIONS, activation
+from impl.arithmetic.activation import activation
 from impl.errors import ShapeError, UnknownNameError
 from impl.gradients.constants import Constants
 from impl.gradients.loss import LOSSES, loss
 from impl.gradients.supply import TRAINABLE
-from impl.gradients.weight_sets import Region
 from impl.models.rnn import RNN
 
-HAIR = 1 + 1e-11
-SMOOTH = [name for name, rho in ACTIVATIONS.items() if rho.curvature < math.inf]
 N, D = 3, 2
 
 
@@ -65,20 +61,6 @@ def largest(form: Tensor) -> float:
     return best
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SMOOTH)
-@pytest.mark.parametrize("trained", TRAINABLE)
-def test_derivatives_obey_the_constants(name: str, trained: str) -> None:
-    """Operator norms of first and second derivatives, climbed in their directions, stay below."""
-    cell = system(name)
-    c = constants(cell, trained)
-    for h, x in points(c["B_h"].item()):
-        for constant, form in derivatives(cell, trained, h, x).items():
-            matrix = form.ndim == 2
-            size = torch.linalg.matrix_norm(form, 2).item() if matrix else largest(form)
-            assert size <= c[constant].item() * HAIR
-
-
 @pytest.mark.parametrize("trained", TRAINABLE)
 def test_linear_constants_are_attained(trained: str) -> None:
     """Of a linear system L_w, β_wh and β_hw are attained at the boundary."""
@@ -90,53 +72,6 @@ def test_linear_constants_are_attained(trained: str) -> None:
     for constant in ("beta_wh", "beta_hw"):
         assert largest(found[constant]) == pytest.approx(c[constant].item(), abs=1e-12)
     assert c["beta_hh"].item() == c["beta_ww"].item() == 0.0
-
-
-@pytest.mark.parametrize("name", SMOOTH)
-@pytest.mark.parametrize("kind", LOSSES)
-def test_gradients_obey_the_window(name: str, kind: str) -> None:
-    """‖∇p_T − ∇p_T^k‖ ≤ ε_k ≤ (G_0 + G_1) k λᵏ for full and truncated runs."""
-    cell, T = system(name), 14
-    draw = torch.Generator().manual_seed(5)
-    x = torch.nn.functional.normalize(torch.randn(T, D, dtype=torch.float64, generator=draw), dim=1)
-    for trained in ("W", "U", "WUb"):
-        c = constants(cell, trained, kind)
-        bounds = c.epsilons(T)
-        assert bounds.shape == (1, T + 1)
-        assert bounds[0, 0].item() == math.inf
-        full = window_gradient(cell, x, c.loss, trained, T)
-        steps = torch.arange(1, T + 1)
-        paper = (c["G_0"] + c["G_1"]) * steps * c["lam"] ** steps
-        assert (bounds[0, 1:] <= paper * HAIR).all()
-        for k in range(1, T + 1):
-            gap = (full - window_gradient(cell, x, c.loss, trained, k)).norm().item()
-            assert gap <= bounds[0, k].item() + 1e-12
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SMOOTH)
-@pytest.mark.parametrize("kind", LOSSES)
-def test_gradients_are_lipschitz(name: str, kind: str) -> None:
-    """‖∇p_T(w) − ∇p_T(w′)‖ ≤ β‖w − w′‖ with the constants of the segment."""
-    first = system(name)
-    draw = torch.Generator().manual_seed(6)
-    x = torch.nn.functional.normalize(torch.randn(9, D, dtype=torch.float64, generator=draw), dim=1)
-    for trained, reach in itertools.product(("W", "b", "WUb"), (1e-3, 0.3)):
-        far = system(name, seed=1)
-        parts = {p: getattr(first, p) for p in ("W", "U", "b")}
-        parts |= {p: torch.lerp(parts[p], getattr(far, p), reach) for p in trained}
-        second = RNN(**parts, activation=first.activation)
-        plain = constants(first, trained, kind)
-        region = Region.join(Region.of(first), Region.of(second))
-        c = Constants(first, plain.B_x, loss=plain.loss, trained=trained, region=region)
-        moved = math.sqrt(
-            sum((getattr(second, p) - getattr(first, p)).square().sum().item() for p in trained)
-        )
-        for k in (3, 9):
-            change = window_gradient(first, x, c.loss, trained, k) - window_gradient(
-                second, x, c.loss, trained, k
-            )
-            assert change.norm().item() <= c["beta"].item() * moved
 
 
 def test_dyadic_scalars_are_exact() -> None:

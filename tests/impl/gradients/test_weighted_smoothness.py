@@ -4,11 +4,11 @@ import math
 import pytest
 import torch
 from draws import normal
-from gradient_oracle import derivatives, window_gradient
+from gradient_oracle import derivatives
 
 from impl.arithmetic.activation import ACTIVATIONS, activation
 from impl.gradients.constants import Constants
-from impl.gradients.loss import LOSSES, loss
+from impl.gradients.loss import loss
 from impl.gradients.windows.rollout import states
 from impl.models.rnn import RNN
 
@@ -92,30 +92,6 @@ def test_states(name: str) -> None:
         sizes = (c.P_root[0] @ path).norm(dim=1)
         assert sizes.max() <= c["B_h_P"].item() * HAIR
         assert sizes[1].max() <= c["S_0_P"].item() * HAIR
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SMOOTH)
-@pytest.mark.parametrize("kind", LOSSES)
-def test_gradients_obey_the_window(name: str, kind: str) -> None:
-    """‖∇p_T − ∇p_T^k‖ ≤ λᵏ G_0 + k λᵏ⁻¹ D_1 with the constants of either norm."""
-    cell, T = system(name), 12
-    x = torch.nn.functional.normalize(normal(T, D, seed=8), dim=1)
-    for trained in SUBSETS:
-        c = constants(cell, trained, kind)
-        full = window_gradient(cell, x, c.loss, trained, T)
-        gaps = [
-            (full - window_gradient(cell, x, c.loss, trained, k)).norm().item()
-            for k in range(2, T + 1)
-        ]
-        for norm in ("v", "P") if name == "identity" else ("v",):
-            names = ("lam", "L_w", "L_p", "beta_p", "B_h", "beta_wh")
-            lam, L_w, L_p, beta_p, B_h, beta_wh = (c[f"{key}_{norm}"].item() for key in names)
-            beta_hh = c["beta_hh_v"].item() if norm == "v" else 0.0
-            G_0 = L_w * (L_p + beta_p * B_h) / (1 - lam)
-            D_1 = L_p * B_h * (beta_wh + L_w * beta_hh / (1 - lam))
-            for k, gap in enumerate(gaps, start=2):
-                assert gap <= (lam**k * G_0 + k * lam ** (k - 1) * D_1) * HAIR
 
 
 def test_what_is_not_known() -> None:

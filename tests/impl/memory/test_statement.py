@@ -98,6 +98,7 @@ def scalar():
     return {name: part.double() for name, part in state.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilons", [(0.5,), (1.0, 0.3)])
 def test_statements_hold_as_often_as_they_say(epsilons):
     """2,000 fresh draws of windows: all shares are true in 1 − α of them, within binomial error."""

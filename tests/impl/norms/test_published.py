@@ -129,16 +129,9 @@ def no_worse(name: str, seed: int) -> None:
     assert found <= k, (name, seed, lam)
 
 
-@pytest.mark.parametrize("name", CONDITIONS)
-@pytest.mark.parametrize("seed", range(4))
-def test_certified_like_the_published_condition(name: str, seed: int):
-    """A few, near the edge of the condition."""
-    no_worse(name, seed)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CONDITIONS)
-def test_two_hundred_of_each(name: str):
-    """LSTMs and GRUs of 1 to 8 units."""
-    for seed in range(200):
-        no_worse(name, seed)
+@pytest.mark.parametrize("seed", range(16))
+def test_certified_like_the_published_condition(name: str, seed: int):
+    """LSTMs and GRUs of 1 to 8 units, near the edge of the condition and within."""
+    no_worse(name, seed)

@@ -1,4 +1,4 @@
-"""Random gated cells, and the steepest steps that a search finds in their boxes."""
+"""Random gated cells, and states of their boxes."""
 
 import pytest
 import torch
@@ -7,7 +7,6 @@ from torch import Tensor
 from impl.cells.gated.gru import GRU
 from impl.cells.gated.lstm import LSTM
 from impl.cells.table import kind_of
-from impl.norms.comparison import Comparison
 from impl.reading.adapters import load_model
 
 Cell = LSTM | GRU
@@ -72,41 +71,6 @@ def directions(cell: Cell, count: int, by: torch.Generator) -> Tensor:
     """Inputs of norm 1, (B, d, count)."""
     x = torch.randn(cell.batch, cell.d, count, generator=by, dtype=torch.float64)
     return x / x.norm(dim=1, keepdim=True) * (1 - 1e-12)
-
-
-def steepest(cell: Cell, found: Comparison, v: Tensor, seed: int = 0, count: int = 64) -> Tensor:
-    """The largest ‖φ(s, x) − φ(s′, x)‖_v/‖s − s′‖_v of random pairs in the box, ‖x‖ ≤ 1: (B,)."""
-    by = generator(seed)
-    box, s = found.box.clamp(max=1e6)[:, :, None], corners(found.box, count, by)
-    x, signs = directions(cell, count, by), torch.randn(s.shape, generator=by, dtype=torch.float64)
-    near = 1e-4 * (box / v[:, :, None]).amin(1, keepdim=True) * v[:, :, None] * signs.sign()
-    far = corners(found.box, count, by)
-    best = torch.zeros_like(box[:, 0, 0])
-    for other in ((s + near).clamp(-box, box), far):
-        moved, apart = (
-            ((a - b).abs() / v[:, :, None]).amax(1)
-            for a, b in ((cell.step(s, x), cell.step(other, x)), (s, other))
-        )
-        ratio = torch.where(apart > 0, moved / apart, 0.0)
-        best = torch.maximum(best, ratio.amax(1))
-    return best
-
-
-def steepest_spectral(cell: Cell, found: Comparison, w: Tensor, seed: int = 0) -> Tensor:
-    """As `steepest`, in max ‖s_b‖₂/w_b over the blocks of the state: w (B, blocks)."""
-    by = generator(seed)
-    s, x = corners(found.box, 64, by), directions(cell, 64, by)
-    box = found.box.clamp(max=1e6)[:, :, None]
-    near = 1e-4 * box * torch.randn(s.shape, generator=by, dtype=torch.float64)
-    other = (s + near).clamp(-box, box)
-
-    def norm(difference: Tensor) -> Tensor:
-        parts = difference.unflatten(1, (found.blocks, found.n)).norm(dim=2)
-        return (parts / w[:, :, None]).amax(1)
-
-    apart = norm(s - other)
-    ratio = torch.where(apart > 0, norm(cell.step(s, x) - cell.step(other, x)) / apart, 0.0)
-    return ratio.amax(1)
 
 
 def layer(cell: str, n: int = 4, *, scale: float = 0.2, seed: int = 0, bias: bool = True):

@@ -104,12 +104,6 @@ def length(vector: list[arb]) -> arb:
     return arb(low if low > 0 else 0).sqrt().union(arb(high).sqrt())
 
 
-def window_gradient(cell: RNN, x: Tensor, loss: Loss, trained: str, k: int) -> Tensor:
-    """∇p_T^k in the trained weights by autograd, x (T, d)."""
-    found = autograd(cell, x[None, :, :, None], loss, len(x) - k)
-    return found[blocks(cell.n, cell.d, trained)]
-
-
 def derivatives(cell: RNN, trained: str, h: Tensor, x: Tensor) -> dict[str, Tensor]:
     """∂_wφ (n, m), ∂_h∂_hφ (n, n, n), ∂_w∂_hφ (n, n, m), ∂_h∂_wφ and ∂_w∂_wφ at one point, by
     automatic differentiation."""

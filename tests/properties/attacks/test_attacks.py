@@ -2,30 +2,26 @@
 
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from msgspec.structs import replace
 
-from impl.arithmetic.activation import ACTIVATIONS
 from properties.attacks.attack import Case, Enough
 from properties.attacks.budget import Budget
 from properties.attacks.campaign import attack_claim, show
 from properties.attacks.extremal import SPECIAL, extremal_specs
-from properties.attacks.gradient import applicable, climb, estimates, gradient_specs, objective
 from properties.attacks.search import random_specs
 from properties.judging.judge import Judgement, Verdict, judge
 from properties.systems.batch import Batch, build
 from properties.systems.drawing.choices import DEPTH, windows
-from properties.systems.spec import LOSSES, TRAINED, SystemSpec, check_spec
-from properties.systems.table import KINDS as ALL
+from properties.systems.spec import SystemSpec, check_spec
 from properties.systems.table import system
-from properties.systems.vanilla.ascent import Ascent
 from properties.systems.vanilla.learning import sparse
 from properties.systems.vanilla.plain import crowd
 from theory import CLAIMS, claim
-from theory.language.parse import parse_statement
 from theory.proof.claim import Form
 
 REACH = Budget(random=12, targeted=8, gradient=6, ascent=80, batch=8, sequences=4)
@@ -61,8 +57,6 @@ def test_search_is_deterministic(kind: str) -> None:
 
 
 PROGRAM = """
-import sys
-{extra}
 from properties.attacks.search import random_specs
 found = []
 random_specs("rnn", found.append, examples=15, batch=4, sequences=2, seed=1)
@@ -71,18 +65,20 @@ print([s.text for s in found])
 
 
 @pytest.mark.slow
-def test_search_is_independent_of_loaded_modules(tmp_path: object) -> None:
-    """Modules full of constants, loaded before, change nothing of what a seed draws."""
+def test_search_is_independent_of_loaded_modules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Modules full of constants, loaded before as here, change nothing of what a seed draws."""
     (tmp_path / "full.py").write_text("A = [123456789, 0.123456789, 7.5, 'orthogonal', 1e300]\n")
-    outs = []
-    for extra in ("", f"sys.path.insert(0, {str(tmp_path)!r}); import full, rnnbounds.cli, jinja2"):
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM.format(extra=extra)],
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        outs.append(done.stdout)
-    assert outs[0] == outs[1]
-    assert outs[0].count("{") >= 15
+    monkeypatch.syspath_prepend(tmp_path)
+    import_module("full")
+    bare = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
+    ).stdout
+    found: list[SystemSpec] = []
+    random_specs("rnn", found.append, examples=15, batch=4, sequences=2, seed=1)
+    assert bare.strip() == str([spec.text for spec in found])
+    assert len(found) >= 15
 
 
 def test_search_stops_when_asked() -> None:
@@ -113,8 +109,7 @@ def test_targeted_search_climbs() -> None:
         random_specs("linear", visit, examples=150, batch=2, sequences=1, seed=seed, target=target)
         return float(np.mean(ratios[-50:]))
 
-    for seed in range(3):
-        assert reached(seed, target=True) > reached(seed, target=False) + 0.2
+    assert reached(0, target=True) > reached(0, target=False) + 0.2
 
 
 def test_targets_that_are_no_numbers_are_left_alone() -> None:
@@ -147,12 +142,6 @@ def test_windows_are_cut_where_powers_vanish() -> None:
     assert windows(0.99, 10, 64) == 10
     assert windows(0.0, 8, 4) == windows(1.0, 8, 4) == 4
     assert 0.3 ** windows(0.3, 64, 64) >= np.exp(-DEPTH) > 0.3 ** (1 + windows(0.3, 64, 64))
-
-
-KINDS = (
-    "linear", "rnn", "matrix", "unstable", "descent",
-    "gradient", "smooth", "training", "quadratic", "projection",
-)  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -207,11 +196,8 @@ def test_the_search_alone_is_tight(id: str) -> None:
     ("id", "form", "least"),
     [
         ("gradient-gap", "finite", 0.99),
-        ("tbptt-gap", "finite", 0.99),
         ("weight-gap", "recursion", 0.99),
-        ("gradient-lipschitz", "uniform", 0.95),
         ("cell-constants", "mixed", 0.99),
-        ("loss-constants", "squared", 0.99),
     ],
 )
 def test_the_search_alone_is_tight_for_gradients(id: str, form: str, least: float) -> None:
@@ -227,46 +213,6 @@ def test_the_search_alone_is_tight_for_gradients(id: str, form: str, least: floa
     assert least <= best <= 1.0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("activation", ["identity", "tanh"])
-def test_the_gradient_climbs_towards_lemma_2(activation: str) -> None:
-    """Its own starts end within a hundredth of the bound; from drawn systems it climbs."""
-    stated = claim("gradient-gap").form("finite")
-
-    def ratio(spec: SystemSpec) -> float:
-        seen = judge(stated.statement, stated.assumptions, build(spec))
-        assert not (seen.verdicts == Verdict.VIOLATED).any()
-        return float(np.nanmax(seen.ratio, initial=0.0))
-
-    starts = [s for s in ALL["gradient"].climb.starts(2, 1) if s.activation == activation]
-    assert max(ratio(found) for s in starts for found in climb(stated.statement, s, 20)) >= 0.99
-    drawn = system(
-        kind="gradient", activation=activation, regime="gaussian", inputs="gaussian", n=2, T=20,
-        K=4, lam=0.75, batch=2, trained="W", loss="linear", scale=0.125,
-    )  # fmt: skip
-    first, last = ratio(drawn), max(ratio(s) for s in climb(stated.statement, drawn, 60))
-    assert first < 0.8
-    assert last > first + 0.1
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("kind", ["gradient", "smooth"])
-def test_estimates_of_gradients_are_close_to_the_constants(kind: str, loss: str) -> None:
-    """What the search believes of losses and smoothness is what the model certifies."""
-    for trained in TRAINED:
-        batch = build(
-            system(
-                kind=kind, regime="gaussian", n=3, d=2, T=3, K=2, bias=0.5, lam=0.25, batch=2,
-                loss=loss, trained=trained, distance=0.125,
-            )
-        )  # fmt: skip
-        for name, guess in estimates(batch).items():
-            # A segment's offset is bounded by more than its ends: so is all that hangs on it.
-            rel = 1e-6 if kind == "gradient" else 0.5
-            certain = batch.constant(name).hi.reshape(2)
-            np.testing.assert_allclose(guess().numpy(), certain, rtol=rel, err_msg=name)
-
-
 def test_gradients_are_read_where_they_can_be_seen() -> None:
     """Windows reach 32 where λᵏ allows, and crowds shrink where bounds are met exactly."""
     found = drawn("gradient", 60)
@@ -279,84 +225,6 @@ def test_gradients_are_read_where_they_can_be_seen() -> None:
     assert sparse(replace(plain, n=1, trained="U"), stepwise=False).batch == 4
     assert sparse(replace(plain, inputs="zero", trained="U"), stepwise=False).batch == 4
     assert sparse(replace(plain, activation="identity"), stepwise=True).sequences == 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("id", "form"), [("contraction-rnn", "euclidean"), ("state-bound", "finite")]
-)
-def test_the_gradient_climbs(id: str, form: str) -> None:
-    """From a drawn start, ascent alone raises the ratio and reaches 0.99."""
-    stated = claim(id).form(form)
-
-    def ratio(spec: SystemSpec) -> float:
-        seen = judge(stated.statement, stated.assumptions, build(spec))
-        assert not (seen.verdicts == Verdict.VIOLATED).any()
-        return float(np.nanmax(seen.ratio, initial=0.0))
-
-    found = gradient_specs(stated.statement, ALL["rnn"], count=6, steps=100, seed=0)
-    assert max(ratio(spec) for spec in found) >= 0.99
-    start = system(
-        activation="tanh", regime="gaussian", inputs="gaussian", n=3, d=2, T=4, K=2, lam=0.75,
-        scale=0.125, batch=3,
-    )  # fmt: skip
-    first, last = ratio(start), max(ratio(s) for s in climb(stated.statement, start, 60))
-    assert first < 0.8
-    assert last > first + 0.1
-
-
-def test_the_gradient_is_deterministic_and_stays_contractive() -> None:
-    """Two climbs end in the same specs, with ‖W‖₂ as it was set and inputs within B_x."""
-    stated = claim("truncation").form("uniform")
-    spec = next(ALL["rnn"].climb.starts(1, 7))
-    one, two = (climb(stated.statement, spec, 10) for _ in range(2))
-    assert one == two
-    for found in one:
-        check_spec(found)
-        batch = build(found)
-        assert float(batch.constants["lam"][0]) == pytest.approx(0.75, rel=1e-6)
-        assert float(batch.B_x[0]) <= spec.scale * (1 + 1e-12)
-
-
-@pytest.mark.parametrize("activation", sorted(ACTIVATIONS))
-def test_estimates_are_close_to_the_constants(activation: str) -> None:
-    """What the search believes is what the model certifies, to six digits."""
-    spec = system(activation=activation, regime="gaussian", n=3, d=2, T=3, K=2, bias=0.5, lam=0.25)
-    batch = build(spec)
-    for name, guess in estimates(batch).items():
-        if name == "B_h" and ACTIVATIONS[activation].bound < float("inf"):
-            continue
-        assert float(guess()) == pytest.approx(batch.constant(name).hi.item(), rel=1e-6), name
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "h_gap <= min(S_0, 1)*max(lam, k)",
-        "h_norm <= sqrt(S_0) + exp(lam) - log(2 - lam)",
-        "y_gap <= W_radius + 1",
-        "h_norm <= 0",
-    ],
-)
-def test_objectives_of_any_statement(text: str) -> None:
-    """Min, max, roots, logarithms and constants without an estimate have finite objectives."""
-    batch = Ascent.start(system(n=2, T=3, K=2, batch=3)).batch()
-    gain = objective(parse_statement(text), batch)
-    assert gain.shape == (3,)
-    assert torch.isfinite(gain).all()
-
-
-def test_what_has_no_gradient_is_left_alone() -> None:
-    """Without a differentiable reading there are no specs; a flat objective stops at once."""
-    assert "h_rounding" in applicable(parse_statement("h_rounding <= 1"))
-    assert (
-        list(
-            gradient_specs(parse_statement("h_rounding <= 1"), ALL["rnn"], count=2, steps=2, seed=0)
-        )
-        == []
-    )
-    spec = system(n=1, T=2, K=1, batch=2)
-    assert len(climb(parse_statement("L_rho <= 2"), spec, 5)) == 2
 
 
 def test_show_stops_an_attack_without_drawing(small: Budget) -> None:

@@ -1,71 +1,50 @@
-"""What is attacked is never above what is certified, for models of every kind of cell."""
+"""What is attacked is a share of what is certified: a form convicts one that lies."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import pytest
+from flint import ctx, fmpq
 
-from impl.cells.stacks.stack import PREFIX
-from impl.certificate.record import Certificate
-from impl.memory.adversary.attack import Attacked, attack, bracket
-from properties.systems.certified.models import certified
-from properties.systems.certified.specs import COMMON, LARGE, OTHERS
-from properties.systems.spec import SystemSpec
+from properties.measures.certified.shares import at_most, shares
+from properties.measures.certified.used import point
+from properties.systems.batch import build
 from properties.systems.table import system
 
-CELLS = (*COMMON, *OTHERS)
-WORK = 2**32  # a tenth of what a user's model is given
-REGIMES = ("gaussian", "driven", "signs", "shift", "gaussian")
-FACTORS = (0.75, 0.5, 0.9, 0.25)
-DTYPES = ("float32", "float64", "bfloat16", "float16")
-EPSILONS = (0.1, 0.01, 0.26, 0.57)
-
-
-def drawn(number: int) -> SystemSpec:
-    """A model of the cell whose turn it is, whose parts change at paces of their own."""
-    cell, turn = CELLS[number % len(CELLS)], number // len(CELLS) + number
-    n = (2, 3, 4, 1, 6)[turn % 5]
-    return system(
-        "certified",
-        cell=cell,
-        norm="auto",
-        regime=REGIMES[turn // 2 % len(REGIMES)],
-        dtype=DTYPES[turn % len(DTYPES)],
-        T=1,
-        K=0,
-        n=n,
-        d=min(1 + turn % 2, n),
-        layers=2 if cell.startswith((PREFIX, "deep-")) else 1,
-        lam=FACTORS[turn % len(FACTORS)] / (2 if cell in LARGE else 1),
-        epsilon=EPSILONS[turn // 3 % len(EPSILONS)],
-        scale=(1.0, 0.25, 4.0)[turn % 3],
-        bias=(0.5, 0.0, 1.0)[turn // 2 % 3],
-        seed=number,
-    )
-
-
-def attacked(number: int) -> tuple[Certificate, Attacked]:
-    """The certificate of a drawn model, and what is found against it at the same ε."""
-    model, told = certified(drawn(number), 0)
-    epsilons = tuple(epsilon for epsilon, _ in told.windows)
-    return told, attack(model, told.input_bound, epsilons, work=WORK)
-
-
-def quotients(numbers: range) -> dict[str, list[float]]:
-    """Of each cell, the certified k over that which no k is below, where both are 1 or more."""
-    found: dict[str, list[float]] = {}
-    for number in numbers:
-        told, against = attacked(number)
-        for _, least, k in bracket(told, against):
-            if k is not None:
-                assert least <= k
-                found.setdefault(told.cell, []).append(k / max(least, 1))
-    return found
+SPEC = partial(
+    system, "certified", norm="auto", regime="driven", n=2, T=4, K=4, lam=0.125, bias=0.5, seed=3,
+    layers=2, dtype="float32", batch=2, sequences=2,
+)  # fmt: skip
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cell", COMMON)
-def test_no_attack_exceeds_a_certificate(cell: str) -> None:
-    """Of the common cells, one model each; and something is found against each but the zero one."""
-    number = CELLS.index(cell)
-    told, against = attacked(number)
-    found = bracket(told, against)
-    assert len(found) == len(told.windows)
-    assert told.verdict != "certified" or all(least <= k for _, least, k in found)
+@pytest.mark.parametrize("cell", ["leaky-tanh", "gru", "stacked-lstm"])
+def test_a_lie_is_no_share(cell: str) -> None:
+    """One input more than is certified, a gap that no run has, an ε above it, too large inputs."""
+    p = point(build(SPEC(cell=cell)), 0, 0)
+    assert p.attacked is not None
+    (epsilon, k), witness = p.certificate.windows[0], p.attacked.witnesses[0]
+    assert k is not None
+
+    def seen(**lie: Any) -> dict[str, bool | None]:
+        assert p.attacked is not None
+        names = ("k 0", "gap 0", "eps 0", "witness 0")
+        with ctx.workprec(256):
+            told = shares(replace(p, attacked=replace(p.attacked, **lie)))
+            return {name: at_most(name, *told[name], fmpq(1)) for name in names}
+
+    assert all(seen().values())
+    lies = ("gap", 1.000001 * witness.gap), ("eps", 2 * witness.gap), ("inputs", 2 * witness.inputs)
+    for name, value in lies:
+        field = "epsilon" if name == "eps" else name
+        found = seen(witnesses=(replace(witness, **{field: value}),))
+        assert found["witness 0" if name == "inputs" else f"{name} 0"] is False
+    assert seen(windows=((epsilon, k + 1), *p.attacked.windows[1:]))["k 0"] is False
+
+
+def test_one_model_a_batch() -> None:
+    """The first one, at its first pair of states."""
+    batch = build(SPEC(cell="gru"))
+    others = [point(batch, i, s) for i in range(2) for s in range(2)][1:]
+    assert [one.attacked for one in others] == [None] * 3

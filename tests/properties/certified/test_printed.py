@@ -23,12 +23,15 @@ from properties.measures.certified.used import point
 from properties.systems.batch import build
 from properties.systems.certified.constants import READ, UNITARY
 from properties.systems.certified.models import certified, chosen, equivalent
+from properties.systems.certified.near_batch import told
 from properties.systems.certified.specs import COMMON, OTHERS
 from properties.systems.spec import SystemSpec
 from properties.systems.table import system
 from theory import CLAIMS
 from theory.claims.certificate.certificate import CERTIFICATE
+from theory.claims.memory.near_data import NEAR_DATA
 from theory.language.vocabulary import VOCABULARY
+from theory.proof import Claim
 
 SHARE = "share_used"  # the largest share that is used of any constant in SHARES
 GAIN, GAP, NORM = "gain_told", "unitary_gap", "orbit_gap_told"
@@ -67,6 +70,8 @@ CERTIFY = {
     "constants.gamma": "gamma_told",
     "constants.beta": "beta_told",
     **{f"constants.{name}": SHARE for name in SHARES},
+    "readout.norm": SHARE,
+    "readout.outputs": SHARE,
     "training.lambda": "lam",
     "training.readout_norm": SHARE,
     "training.target_bound": SHARE,
@@ -90,6 +95,27 @@ UNITARY_FILE = {
     "difference.exact": "exact_told",
     "difference.float64": "drift_told",
     "difference.own_dtype": "drift_own_told",
+}
+ATTACK = {
+    **{place: CERTIFY[place] for place in CERTIFY if place.startswith("input")},
+    "no_k_below[].eps": SHARE,
+    "no_k_below[].k": SHARE,
+    "witnesses[].eps": SHARE,
+    "witnesses[].k": SHARE,
+    "witnesses[].gap": SHARE,
+    "witnesses[].length": SHARE,
+    "witnesses[].inputs[][]": SHARE,
+}
+NEAR = {  # what `measure` certifies near data; windows and length are those of the data
+    "delta": "near_delta",
+    "states": "near_states_told",
+    "width": "near_width_told",
+    "gaps[].k": "k",
+    "gaps[].gap": "near_gap_told",
+    "memory[].eps": "near_eps_told",
+    "memory[].k": "near_k_told",
+    "windows": "near_gap_told",
+    "length": "near_gap_told",
 }
 # What no claim judges, and why; no more than five.
 EXCEPTIONS = {
@@ -164,6 +190,7 @@ def test_sets_of_inputs(over: str) -> None:
     assert "inputs 0" in used
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", COMMON)
 def test_every_norm(cell: str) -> None:
     """The same in each norm that is offered, whose λ and k stand among those tried."""
@@ -178,18 +205,45 @@ def test_every_norm(cell: str) -> None:
             assert (one.lam, smallest or None) == (tried[norm][0], tried[norm][1] or None)
 
 
-def test_the_quantities_are_judged() -> None:
-    """Each is in the vocabulary, and a form of the claim speaks of it."""
-    spoken = {
+def spoken_of(claim: Claim) -> set[str]:
+    """The names in what the forms of a claim state and assume."""
+    return {
         symbol.name
-        for form in CERTIFICATE.forms
+        for form in claim.forms
         for statement in (
             form.statement,
             *(a.condition for a in form.assumptions if a.condition is not None),
         )
         for symbol in statement.symbols
     }
-    assert {*CERTIFY.values(), *UNITARY_FILE.values()} <= spoken & set(VOCABULARY)
+
+
+def test_what_is_printed_near_data() -> None:
+    """Each number of the record is judged by the claim of its own, and is what it reads."""
+    spec = system(
+        "near", cell="lstm", regime="gaussian", inputs="gaussian", n=2, T=4, K=3, start=0.25
+    )
+    document = told(spec, 0).to_json()
+    assert strangers(document, NEAR) == []
+    laws = (a.law for form in NEAR_DATA.forms for a in form.assumptions if a.law is not None)
+    assumed = {symbol.name for law in laws for symbol in law.constants}
+    assert {*NEAR.values()} <= (spoken_of(NEAR_DATA) | assumed) & set(VOCABULARY)
+    batch = build(spec)
+    gaps = {row["k"]: row["gap"] for row in document["gaps"]}
+    assert [gaps[k] for k in range(4)] == batch.constant("near_gap_told").hi[0, 0].tolist()
+    for name, value in (
+        ("near_delta", document["delta"]), ("near_states_told", document["states"]),
+        ("near_width_told", document["width"]), ("near_eps_told", document["memory"][0]["eps"]),
+    ):  # fmt: skip
+        assert batch.constant(name).hi.item() == value
+    printed = document["memory"][0]["k"]
+    assert batch.constant("near_k_told").hi.item() == (math.inf if printed is None else printed)
+
+
+def test_the_quantities_are_judged() -> None:
+    """Each is in the vocabulary, and a form of the claim speaks of it."""
+    spoken = spoken_of(CERTIFICATE)
+    assert {*CERTIFY.values(), *UNITARY_FILE.values(), *ATTACK.values()} <= spoken & set(VOCABULARY)
     assert {*READ, *UNITARY} <= spoken | {"beta_rho"}
     assert CERTIFICATE in CLAIMS
     assert len(EXCEPTIONS) <= 5
@@ -223,6 +277,24 @@ def test_what_is_judged_is_what_is_printed(cell: str) -> None:
     own = {name for name, value in constants.items() if value is not None and "_l" not in name}
     assert own & set(SHARES) <= set(used)
     assert all(told == constants[name] for name, (_, told) in used.items() if name in own)
+
+
+def test_a_readout() -> None:
+    """ε of what is read from the state: the norm, and how many numbers that are."""
+    eye = torch.eye(2)
+    tensors = {"weight_hh_l0": eye / 2, "weight_ih_l0": eye, "out.weight": eye.repeat(2, 1)}
+    document = certify(tensors, 1.0, cell="rnn-tanh", readout="out").to_json()
+    assert document["readout"]["norm"] > 0
+    assert strangers(document, CERTIFY) == []
+
+
+@pytest.mark.parametrize("over", ["ball", "box", "rows"])
+def test_an_attack(over: str) -> None:
+    """What is found against a model, and that it is read as a share of what is certified."""
+    p = point(build(spec_of("gru", over=over)), 0, 0)
+    assert p.attacked is not None
+    assert strangers(p.attacked.to_json(), ATTACK) == []
+    assert {"k 0", "gap 0", "eps 0", "witness 0"} <= set(shares(p))
 
 
 def test_a_truncated_model() -> None:

@@ -39,6 +39,7 @@ def test_honest_readings_agree():
     assert shrink("typed", "typed", FALSE, (), SPEC) is not None
 
 
+@pytest.mark.slow
 def test_readings_that_disagree_are_no_violation(doubled):
     """Of a statement that is typed, as of a claim that is attacked: the measure is named."""
     told = "the readings of h_norm disagree: float64 has .*, balls .*; mend its measure"

@@ -71,6 +71,7 @@ def test_a_claim_has_the_record_that_it_has_alone() -> None:
         assert run(goal, claims=[entry]).claims == (record,)
 
 
+@pytest.mark.slow
 def test_enough_is_enough() -> None:
     """What the profile judges is not added to."""
     done: list[Part] = []

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from properties.attacks.budget import PROFILES, Budget
 from properties.attacks.campaign import attack_claim, derived_seed, not_applicable
+from properties.judging import meter
 from properties.judging.evidence import Evidence
 from properties.runs.parts import (
     Part,
@@ -49,12 +50,15 @@ def parts() -> list[PartResult]:
 
 @pytest.mark.slow
 def test_a_seed_gives_the_same_run_with_two_workers(parts: list[PartResult]) -> None:
-    """Spawned processes give the same record, in whatever order they end."""
+    """Spawned processes give the same record, in whatever order they end; their checks count."""
     heard: list[Part] = []
+    before = meter.total()
     there = run_parts(
         PARTS, profile="quick", seed=3, workers=2,
         progress=lambda result: heard.append(result.part),
     )  # fmt: skip
+    checks = sum(entry.tally.total for entry in run(there).claims)
+    assert meter.total() - before >= checks > 0
     assert sorted(heard) == sorted(PARTS)
     assert comparable(run(there)) == comparable(run(parts))
 

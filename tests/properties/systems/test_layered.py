@@ -9,10 +9,7 @@ from flint import arb, ctx, fmpq
 from msgspec.structs import replace
 
 from impl.certificate.certify import certify
-from properties.attacks.budget import Budget
-from properties.attacks.campaign import attack_claim, not_applicable
 from properties.attacks.extremal import SPECIAL, extremal_specs
-from properties.attacks.sabotage import sabotage
 from properties.attacks.typed import kinds_of
 from properties.errors import SpecError
 from properties.judging.judge import Verdict, judge
@@ -27,7 +24,6 @@ from properties.systems.unitary.exact import floats as nearest_of
 from properties.systems.unitary.exact import nearest, rational, square
 from theory import claim
 from theory.language.parse import parse_statement
-from theory.proof.claim import Statement
 
 LAYERED = system(
     kind="layered", activation="relu", regime="gaussian", inputs="gaussian", n=3, T=3, K=3,
@@ -37,8 +33,6 @@ CASCADE = system(
     kind="cascade", activation="relu", regime="gaussian", inputs="gaussian", n=2, d=2, T=5, K=5,
     bias=0.5, seed=4, batch=6, sequences=2,
 )  # fmt: skip
-SMALL = Budget(random=8, targeted=2, gradient=1, ascent=2, batch=4, sequences=2, minimal=False)
-CLAIMS = ("contraction-deep", "deep-gradient", "contraction-stacked")
 
 
 def verdicts(text: str, spec: SystemSpec) -> set[str]:
@@ -166,18 +160,6 @@ def test_a_stack_is_two_networks() -> None:
     assert constants == {"lam_1": told["lam_l0"], "lam_2": told["lam_l1"], "mu": told["mu_l1"]}
 
 
-def test_the_cascade_is_attained() -> None:
-    """Where nothing is negative the upper layer moves by the whole bound, at every length."""
-    text = "lam_2**T*top_start + mu*lam_1*(lam_1**T - lam_2**T)/(lam_1 - lam_2)*low_start"
-    bound = parse_statement(f"top_gap <= {text}")
-    equality = Statement(bound.lhs, "==", bound.rhs)
-    for T in (1, 3, 6):
-        batch = build(replace(SPECIAL["scalar-cascade"], T=T, K=T, seed=9, batch=16))
-        assert {Verdict(int(v)).name for v in judge(equality, (), batch).verdicts.ravel()} == {
-            "HOLDS"
-        }
-
-
 def test_nothing_is_measured_on_other_kinds() -> None:
     """A stack has no layers' gap, and a transition no cascade."""
     for name, spec in (("top_gap", LAYERED), ("deep_gap", CASCADE), ("dh_dh_deep", CASCADE)):
@@ -206,22 +188,6 @@ def test_members_are_rebuilt_alone() -> None:
         for name, table in one.tables().items():
             of_sequence = name in ("x", "h", "h_other")
             assert table == (whole[name][1:] if of_sequence else whole[name])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("id", CLAIMS)
-def test_claims_hold_and_their_variants_fall(id: str) -> None:
-    """On a small budget nothing is violated or undecided, and every false variant is convicted."""
-    entry = claim(id)
-    assert "exact rationals" in not_applicable(entry, "gradient")
-    for attack in ("random", "extremal"):
-        for name, evidence in attack_claim(entry, attack, budget=SMALL, seed=1).items():
-            assert evidence.tally.violated == evidence.tally.undecided == 0, name
-            assert evidence.tally.holds > 0, name
-            assert attack != "extremal" or float(evidence.tightest[0].ratio or 0) > 1 - 1e-12
-    for found in sabotage(entry, entry.false_variants, budget=SMALL, seed=1):
-        assert found.convicted, found.id
-        assert found.counterexample is not None
 
 
 def test_extremal_instances_are_specs() -> None:

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from rooms import with_files
 
 README = Path(__file__).parents[3] / "README.md"
@@ -36,6 +37,7 @@ except SpecError as error:
 """
 
 
+@pytest.mark.slow
 def test_a_kind_is_one_file(tmp_path: Path) -> None:
     """It is drawn, built, attacked, shrunk, replayed, and refuses the fields of others."""
     (kind,) = re.findall(rf"```python\n(# {FILE}\n.*?)```", README.read_text(), re.DOTALL)

@@ -116,89 +116,53 @@ NEW_AXIOM = Axiom(name="choice", text="a choice", source="")
 TRIANGLE = ("triangle", "operator-norm")
 # What is planted, and the row that tells of it: its kind, its subject, what it is about.
 PLANTED: dict[str, tuple[Callable[[Run], Run], tuple[str, str, str]]] = {
-    "violated": (
-        lambda run: claim(run, tally=of(run, "violated")),
-        ("regressed", "truncation", "verdict"),
-    ),
-    "undecided": (
-        lambda run: claim(run, tally=of(run, "undecided")),
-        ("regressed", "truncation", "verdict"),
-    ),
-    "an axiom reworded": (
-        lambda run: axiom(run, text="‖a + b‖ ≤ 1"),
-        ("regressed", "triangle", "textbook theorem"),
-    ),
-    "a definition reworded": (
-        lambda run: defined(run, "f = 2"),
-        ("regressed", "truncation", "definition of f"),
-    ),
-    "a variant reworded": (
-        lambda run: variant(run, statement="h_gap <= 0"),
-        ("regressed", "truncation, false variant truncation-off-by-one", "statement"),
-    ),
-    "fewer steps": (
-        lambda run: ledger(run, steps=run.claims[1].ledgers[0].steps[1:]),
-        ("regressed", "truncation (finite)", "steps of its proof"),
-    ),
-    "a form's tightness lost": (
-        lambda run: form(run, best_ratio=0.5),
-        ("regressed", "truncation (finite)", "tightest lhs/rhs"),
-    ),
+    "violated": (lambda run: claim(run, tally=of(run, "violated")),
+        ("regressed", "truncation", "verdict")),
+    "undecided": (lambda run: claim(run, tally=of(run, "undecided")),
+        ("regressed", "truncation", "verdict")),
+    "an axiom reworded": (lambda run: axiom(run, text="‖a + b‖ ≤ 1"),
+        ("regressed", "triangle", "textbook theorem")),
+    "a definition reworded": (lambda run: defined(run, "f = 2"),
+        ("regressed", "truncation", "definition of f")),
+    "a variant reworded": (lambda run: variant(run, statement="h_gap <= 0"),
+        ("regressed", "truncation, false variant truncation-off-by-one", "statement")),
+    "fewer steps": (lambda run: ledger(run, steps=run.claims[1].ledgers[0].steps[1:]),
+        ("regressed", "truncation (finite)", "steps of its proof")),
+    "a form's tightness lost": (lambda run: form(run, best_ratio=0.5),
+        ("regressed", "truncation (finite)", "tightest lhs/rhs")),
     "a form's tightness lost where nothing is drawn": (
         lambda run: form(run, reached=run.claims[1].forms[0].reached | {"extremal": 0.97}),
-        ("regressed", "truncation (finite), extremal", "tightest lhs/rhs"),
-    ),
-    "a form's checks": (
-        lambda run: form(run, tally=Tally(holds=5)),
-        ("regressed", "truncation (finite)", "judged checks"),
-    ),
-    "never tested": (
-        lambda run: claim(run, tally=Tally(vacuous=5)),
-        ("regressed", "truncation", "verdict"),
-    ),
-    "mostly vacuous": (
-        lambda run: claim(run, tally=Tally(holds=5, vacuous=10**6)),
-        ("regressed", "truncation", "judged checks"),
-    ),
-    "a form violated": (
-        lambda run: form(run, tally=Tally(holds=1, violated=1)),
-        ("regressed", "truncation (finite)", "verdict"),
-    ),
-    "a form gone": (
-        lambda run: claim(run, forms=run.claims[1].forms[:1]),
-        ("gone", "truncation", "forms"),
-    ),
-    "another statement": (
-        lambda run: form(run, text="h_gap <= 2*S_0"),
-        ("regressed", "truncation (finite)", "statement"),
-    ),
+        ("regressed", "truncation (finite), extremal", "tightest lhs/rhs")),
+    "a form's checks": (lambda run: form(run, tally=Tally(holds=5)),
+        ("regressed", "truncation (finite)", "judged checks")),
+    "never tested": (lambda run: claim(run, tally=Tally(vacuous=5)),
+        ("regressed", "truncation", "verdict")),
+    "mostly vacuous": (lambda run: claim(run, tally=Tally(holds=5, vacuous=10**6)),
+        ("regressed", "truncation", "judged checks")),
+    "a form violated": (lambda run: form(run, tally=Tally(holds=1, violated=1)),
+        ("regressed", "truncation (finite)", "verdict")),
+    "a form gone": (lambda run: claim(run, forms=run.claims[1].forms[:1]),
+        ("gone", "truncation", "forms")),
+    "another statement": (lambda run: form(run, text="h_gap <= 2*S_0"),
+        ("regressed", "truncation (finite)", "statement")),
     "one more assumption": (
         lambda run: form(run, assumptions=(*run.claims[1].forms[0].assumptions, "x = 0")),
-        ("regressed", "truncation (finite)", "assumptions"),
-    ),
+        ("regressed", "truncation (finite)", "assumptions")),
     "unproved": (lambda run: ledger(run, proved=False), ("regressed", "truncation", "proof")),
-    "argued": (
-        lambda run: ledger(run, proved=False, argued=True, human=("claim",)),
-        ("regressed", "truncation", "proof"),
-    ),
-    "a step in prose": (
-        lambda run: ledger(run, human=("claim",)),
-        ("regressed", "truncation", "steps in prose"),
-    ),
+    "argued": (lambda run: ledger(run, proved=False, argued=True, human=("claim",)),
+        ("regressed", "truncation", "proof")),
+    "a step in prose": (lambda run: ledger(run, human=("claim",)),
+        ("regressed", "truncation", "steps in prose")),
     "one more axiom": (
         lambda run: replace(
             ledger(run, axioms=(*TRIANGLE, "choice")), axioms=(*run.axioms, NEW_AXIOM)
         ),
         ("regressed", "truncation", "textbook theorems"),
     ),
-    "one more law of an axiom": (
-        lambda run: axiom(run, laws=2),
-        ("regressed", "triangle", "taken of it"),
-    ),
-    "one more clause": (
-        lambda run: axiom(run, clauses=3),
-        ("regressed", "triangle", "taken of it"),
-    ),
+    "one more law of an axiom": (lambda run: axiom(run, laws=2),
+        ("regressed", "triangle", "taken of it")),
+    "one more clause": (lambda run: axiom(run, clauses=3),
+        ("regressed", "triangle", "taken of it")),
     "one more definition": (
         lambda run: ledger(
             run,
@@ -208,16 +172,11 @@ PLANTED: dict[str, tuple[Callable[[Run], Run], tuple[str, str, str]]] = {
     ),
     "a variant survives": (
         lambda run: variant(run, convicted=False, attack=None, counterexample=None),
-        ("regressed", "truncation, false variant truncation-off-by-one", "attacks"),
-    ),
-    "a variant is proved": (
-        lambda run: variant(run, ledger_fails=False),
-        ("regressed", "truncation, false variant truncation-off-by-one", "ledger"),
-    ),
-    "a variant gone": (
-        lambda run: claim(run, variants=run.claims[1].variants[1:]),
-        ("gone", "truncation", "false variants"),
-    ),
+        ("regressed", "truncation, false variant truncation-off-by-one", "attacks")),
+    "a variant is proved": (lambda run: variant(run, ledger_fails=False),
+        ("regressed", "truncation, false variant truncation-off-by-one", "ledger")),
+    "a variant gone": (lambda run: claim(run, variants=run.claims[1].variants[1:]),
+        ("gone", "truncation", "false variants")),
     "a new variant survives": (
         lambda run: claim(
             run,
@@ -228,58 +187,34 @@ PLANTED: dict[str, tuple[Callable[[Run], Run], tuple[str, str, str]]] = {
         ),
         ("regressed", "truncation, false variant new", "attacks"),
     ),
-    "tightness lost": (
-        lambda run: every_attack(run, best_ratio=0.5),
-        ("regressed", "truncation", "tightest lhs/rhs"),
-    ),
-    "tightness lost where nothing is drawn": (
-        lambda run: attack(run, "extremal", best_ratio=0.97),
-        ("regressed", "truncation, extremal", "tightest lhs/rhs"),
-    ),
-    "tightness that is NaN": (
-        lambda run: attack(run, "random", best_ratio="nan"),
-        ("regressed", "truncation", "tightest lhs/rhs"),
-    ),
-    "no ratio at all": (
-        lambda run: every_attack(run, best_ratio=None),
-        ("regressed", "truncation", "tightest lhs/rhs"),
-    ),
+    "tightness lost": (lambda run: every_attack(run, best_ratio=0.5),
+        ("regressed", "truncation", "tightest lhs/rhs")),
+    "tightness lost where nothing is drawn": (lambda run: attack(run, "extremal", best_ratio=0.97),
+        ("regressed", "truncation, extremal", "tightest lhs/rhs")),
+    "tightness that is NaN": (lambda run: attack(run, "random", best_ratio="nan"),
+        ("regressed", "truncation", "tightest lhs/rhs")),
+    "no ratio at all": (lambda run: every_attack(run, best_ratio=None),
+        ("regressed", "truncation", "tightest lhs/rhs")),
     "fewer pairs": (lambda run: claim(run, pairs=9000), ("regressed", "truncation", "pairs")),
     "fewer pairs of all": (few_pairs, ("regressed", "the run", "pairs")),
-    "an attack gone": (
-        lambda run: attack(run, "gradient", checks=0),
-        ("gone", "truncation", "attacks"),
-    ),
-    "a claim gone": (
-        lambda run: replace(run, claims=run.claims[:2]),
-        ("gone", "the run", "claims"),
-    ),
-    "a part missing": (
-        lambda run: replace(run, missing_parts=("truncation/random",)),
-        ("regressed", "the run", "parts that never reported"),
-    ),
-    "an entry violated": (
-        lambda run: entry(run, standing="VIOLATED"),
-        ("regressed", "truncation on linear", "entry of the matrix"),
-    ),
-    "an entry not attacked": (
-        lambda run: entry(run, standing="NOT ATTACKED"),
-        ("regressed", "truncation on linear", "entry of the matrix"),
-    ),
+    "an attack gone": (lambda run: attack(run, "gradient", checks=0),
+        ("gone", "truncation", "attacks")),
+    "a claim gone": (lambda run: replace(run, claims=run.claims[:2]),
+        ("gone", "the run", "claims")),
+    "a part missing": (lambda run: replace(run, missing_parts=("truncation/random",)),
+        ("regressed", "the run", "parts that never reported")),
+    "an entry violated": (lambda run: entry(run, standing="VIOLATED"),
+        ("regressed", "truncation on linear", "entry of the matrix")),
+    "an entry not attacked": (lambda run: entry(run, standing="NOT ATTACKED"),
+        ("regressed", "truncation on linear", "entry of the matrix")),
     "an entry gone": (
         lambda run: entries(run, lambda one: (one.claim, one.column) != ("truncation", "linear")),
-        ("gone", "the matrix", "entries"),
-    ),
-    "a column gone": (
-        lambda run: replace(run, matrix=replace(run.matrix, columns=COLUMNS[:1])),
-        ("gone", "the matrix", "columns"),
-    ),
+        ("gone", "the matrix", "entries")),
+    "a column gone": (lambda run: replace(run, matrix=replace(run.matrix, columns=COLUMNS[:1])),
+        ("gone", "the matrix", "columns")),
     "cells not judged": (one_cell, ("regressed", "the matrix", "cells judged, of all claims")),
-    "no matrix": (
-        lambda run: replace(run, matrix=None),
-        ("gone", "the run", "claims by cells"),
-    ),
-}
+    "no matrix": (lambda run: replace(run, matrix=None), ("gone", "the run", "claims by cells")),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PLANTED)

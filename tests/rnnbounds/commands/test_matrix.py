@@ -12,7 +12,7 @@ from reports.records.matrix import matrix_problems
 from rnnbounds.commands import proofs
 from theory import CLAIMS, claim
 
-FEW = ("contraction-rnn", "contraction-linear", "instability", "certified-norm")
+FEW = ("contraction-rnn", "contraction-linear", "certified-norm")
 
 
 def unproved(run):
@@ -52,11 +52,13 @@ def test_the_matrix_as_text(call, few):
     assert "RNN, kinked ρ: rnn-relu, rnn-leaky-relu" in lines
 
 
-def test_the_matrix_as_a_document(call, few):
+@pytest.mark.slow
+def test_the_matrix_as_a_document(call, monkeypatch):
     """Columns, and an entry for each claim and column with its tallies or its reason."""
+    monkeypatch.setattr(proofs, "chosen_claims", lambda ids: [claim(id) for id in FEW[:1]])
     document = call("claims", "--matrix", "--now", "-n", 0, "--format", "json").json
     assert set(document) == {"columns", "entries"}
-    assert len(document["entries"]) == len(FEW) * len(document["columns"])
+    assert len(document["entries"]) == len(document["columns"])
     first = document["entries"][0]
     assert (first["claim"], first["column"], first["standing"]) == (FEW[0], "linear", "HOLDS")
     assert first["tallies"]["linear"]["holds"] > 0
@@ -65,8 +67,12 @@ def test_the_matrix_as_a_document(call, few):
         assert (entry["standing"] == "HOLDS") is not bool(entry["reason"])
 
 
+# One of each set of kinds: claims about the same kinds are probed on the same systems.
+EACH = {frozenset(form.about for form in one.forms): one for one in reversed(CLAIMS)}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("entry", CLAIMS, ids=lambda entry: entry.id)
+@pytest.mark.parametrize("entry", EACH.values(), ids=lambda entry: entry.id)
 def test_every_claim_on_all_cells(entry):
     """No blank, nothing untested, and nothing against any claim, all of which are proved."""
     proved = [

@@ -60,11 +60,10 @@ def test_what_is_printed_is_read():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("claim", ["state-bound", "certified-norm"])
-def test_what_a_run_prints_is_replayed(call, tiny, tmp_path, claim):
+def test_what_a_run_prints_is_replayed(call, tiny, tmp_path):
     """Every command of a record, counter-examples included, gives the same check; and so does the
     record's own spec."""
-    assert call("verify", claim, "-n", 0, "--attacks", "random,extremal", "--out", tmp_path)
+    assert call("verify", "state-bound", "-n", 0, "--attacks", "random,extremal", "--out", tmp_path)
     (record,) = load(tmp_path / "run.json").claims
     fallen = [variant.counterexample for variant in record.variants]
     checks = [*record.tightest, *[check for check in fallen if check is not None]]

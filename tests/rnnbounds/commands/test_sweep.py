@@ -58,6 +58,7 @@ def test_every_seed_has_the_record_of_its_own_run(call, tiny, tmp_path):
         assert comparable(load(tmp_path / "all" / str(seed) / "run.json")) == comparable(alone)
 
 
+@pytest.mark.slow
 def test_what_no_seed_moves_is_run_once(call, tiny, tmp_path, monkeypatch):
     """Proofs and extremal instances; the seeds after the first have them in their records too."""
     done, honest = [], run.run_part
@@ -79,6 +80,7 @@ def test_what_no_seed_moves_is_run_once(call, tiny, tmp_path, monkeypatch):
     assert comparable(load(swept)) == comparable(load(alone))
 
 
+@pytest.mark.slow
 def test_parts_may_end_in_any_order(call, tiny, tmp_path, monkeypatch):
     """As those of several seeds do where processes go on from one to the next."""
     arguments = ("verify", *CLAIM, "--seeds", "1-3", "--out")

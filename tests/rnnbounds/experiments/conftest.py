@@ -8,6 +8,9 @@ sys.path.insert(0, str(Path(__file__).with_name("shared")))  # the sizes of expe
 
 from small_runs import SMALL, write_folder
 
+from rnnbounds.experiments import find_experiment
+from rnnbounds.experiments.engine.running import run
+
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory):
@@ -21,10 +24,11 @@ def small_run(data, tmp_path_factory):
 
     @cache
     def once(name):
-        small, labels = SMALL[name], []
-        folder = tmp_path_factory.mktemp(name) / "new" / "folder"
-        more = {"data": str(data)} if name == "permuted-digits" else {}
-        record = small.module.run(folder, advance=labels.append, **small.options, **more)
+        labels, folder = [], tmp_path_factory.mktemp(name) / "new" / "folder"
+        path = str(data) if name == "permuted-digits" else None
+        record = run(
+            find_experiment(name), folder, setting=SMALL[name], data=path, advance=labels.append
+        )
         return folder, record, labels
 
     return once

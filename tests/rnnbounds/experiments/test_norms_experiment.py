@@ -1,113 +1,102 @@
-"""The experiment on norms: small, twice the same, honest when it fails."""
-
-from dataclasses import replace
+"""The experiment on norms: its systems by NumPy, honest when it fails."""
 
 import numpy as np
 import pytest
 import torch
-from small_runs import NORMS as SMALL
+from msgspec.structs import replace
+from small_runs import SMALL as EVERY
 
 import impl.norms.semidefinite
 from impl.certificate.certify import certify
 from impl.reading.adapters import load_model
-from reports.pages.experiment import render_experiment
-from rnnbounds.experiments.norms.page import outcome, rows
-from rnnbounds.experiments.norms.page import page as page_of
-from rnnbounds.experiments.norms.record import Method, Setting, problems, windows
-from rnnbounds.experiments.norms.run import CELL, certified, draw, run
+from rnnbounds.experiments.engine.record import Run
+from rnnbounds.experiments.engine.running import run
+from rnnbounds.experiments.stable import norms
+from rnnbounds.experiments.stable.norms import CELL, Sizes, draw, problems
+
+SMALL = EVERY["norms"]
 
 
 @pytest.fixture(scope="module")
-def ran(small_run):
-    """A small run: its folder, its record, and how often it advanced."""
-    return small_run("norms")
+def record(small_run):
+    """That of a small run."""
+    return small_run("norms")[1]
 
 
-def test_run(ran):
+def test_run(record):
     """All are certified, although ‖W‖₂ ≥ 1."""
-    _, record, _ = ran
-    assert len(record.chosen) == SMALL.systems
-    assert not record.certified("spectral")
+    assert len(norms.of_norm(record.runs, norms.AUTO)) == SMALL.seeds
+    assert not norms.of_norm(record.runs, "spectral")
+    assert record.outcome.holds == "holds"
 
 
 def test_systems_are_what_they_should_be():
     """Of 200 systems ‖W‖₂ is uniform in [1, 1.3], and the planted norm is below 1: by NumPy."""
     sizes = []
     for index in range(200):
-        drawn = draw(Setting(), 0, index)
+        drawn = draw(Sizes(), index)
         W, d = drawn.W.numpy(), drawn.d.numpy()
         sizes.append(np.linalg.norm(W, 2))
         assert 0.8 * (1 - 1e-9) <= np.linalg.norm(d[:, None] * W / d, 2) <= 0.99 * (1 + 1e-9)
     assert min(sizes) >= 1
     assert max(sizes) <= 1.3 * (1 + 1e-12)
     assert np.abs(np.sort(sizes) - np.linspace(1, 1.3, 200)).max() < 0.03
-    assert torch.equal(draw(Setting(), 0, 7).W, draw(replace(Setting(), systems=3), 0, 7).W)
-    assert not torch.equal(draw(Setting(), 0, 7).U, draw(Setting(), 1, 7).U)
+    assert torch.equal(draw(Sizes(), 7).W, draw(Sizes(seeds=3), 7).W)
+    assert not torch.equal(draw(Sizes(), 7).U, draw(Sizes(), 8).U)
 
 
-def test_methods_are_the_single_norms():
+def test_methods_are_the_single_norms(record):
     """What the record says of a method is what `certify` says in that norm alone."""
-    drawn = draw(SMALL, 5, 0)
-    told = certified(drawn, SMALL)
+    drawn, told = draw(SMALL, 0), record.runs[0].figures
     loaded = load_model({"weight_hh": drawn.W, "weight_ih": drawn.U}, CELL)
-    for name, method in told.methods.items():
+    for name in norms.names(record.runs):
         alone = certify(loaded, 1.0, (SMALL.epsilon,), name)
-        assert method.factor == alone.lam
-        assert method.k == alone.window(SMALL.epsilon)
-    assert told.k == min(windows(told.methods).values())
-    assert told.k == windows(told.methods)[told.norm_name]
+        assert told[f"λ, {name}"] == alone.lam
+        assert told[f"k, {name}"] == alone.window(SMALL.epsilon)
+    known = norms.windows(record.runs[0])
+    assert told[f"k, {norms.AUTO}"] == min(known.values())
 
 
-def test_counts(ran):
+def made(first, second):
+    """A system with windows of two norms."""
+    figures = {"k, first": first, "k, second": second, "k, auto": 3.0, norms.NORM: 1.1}
+    return Run(task="", model="", variant="", seed=0, figures=figures | {norms.PLANTED: 0.9})
+
+
+def test_counts(record):
     """Shortest and alone are counted from the windows; ties count for each."""
-    _, record, _ = ran
-    a, b, no = Method(0.5, 3), Method(0.6, 4), Method(1.2, None)
-    systems = tuple(
-        replace(record.systems[0], methods={"first": x, "second": y}, k=3, verdict="certified")
-        for x, y in ((a, b), (b, a), (a, a), (no, a), (no, no))
-    )
-    told = replace(record, systems=systems)
-    assert told.certified("first") == [3, 3, 4]
-    assert (told.best("first"), told.best("second")) == (2, 3)
-    assert (told.alone("first"), told.alone("second")) == (0, 1)
-    assert rows(told)[0] == ("first", "3", "2", "0", "3", "4")
-    assert "auto certifies 5" in outcome(told)
-    assert b"<svg" in render_experiment(page_of(told))
+    runs = [made(*ks) for ks in ((3, 4), (4, 3), (3, 3), (None, 3), (None, None))]
+    assert norms.of_norm(runs, "first") == [3, 3, 4]
+    (section,) = norms.sections(replace(record, runs=tuple(runs)))
+    table = next(block for block in section.blocks if hasattr(block, "rows"))
+    assert table.rows[0] == ("first", "3", "2", "0", "3", "4")
+    assert table.rows[1][2:4] == ("3", "1")
+    assert "auto certifies 5" in norms.judge(runs, SMALL).said
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"norm": 1.4}, "is not in [1, 1.3]"),
-        ({"norm": float("nan")}, "is not in [1, 1.3]"),
-        ({"planted": 1.0}, "is not below 1"),
-        ({"verdict": "undecided"}, "certifies it"),
-        ({"k": 10**6}, "k = 1000000, but"),
-        ({"k": None}, "k = None, but"),
+        ({norms.NORM: 1.4}, "is not in [1, 1.3]"),
+        ({norms.NORM: None}, "is not in [1, 1.3]"),
+        ({norms.PLANTED: 1.0}, "is not below 1"),
+        ({"k, auto": 1e6}, "k = 1000000.0, but"),
+        ({"k, auto": None}, "k = None, but"),
     ],
 )
-def test_problems(ran, change, words):
+def test_problems(record, change, words):
     """Systems that are not what they should be, and a choice that is not best, are failures."""
-    _, record, _ = ran
-    assert problems(record) == ()
-    broken = replace(record, systems=(replace(record.systems[0], **change), *record.systems[1:]))
-    assert any(words in problem for problem in problems(broken))
-    shown = render_experiment(page_of(replace(broken, problems=problems(broken)))).decode()
-    assert words.split("[")[0] in shown
-
-
-def test_auto_certifies_as_many(ran):
-    """Fewer than a single norm is a failure of the run."""
-    _, record, _ = ran
-    undecided = tuple(replace(system, verdict="undecided") for system in record.systems)
-    told = problems(replace(record, systems=undecided))
-    assert told[-1] == "auto certifies 0 systems, a single norm 2"
+    assert problems(record.runs, SMALL) == ()
+    broken = replace(record.runs[0], figures=record.runs[0].figures | change)
+    (found,) = problems([broken], SMALL)
+    assert words in found
+    assert norms.judge([broken], SMALL).holds == "does not hold"
 
 
 def test_without_the_solver(monkeypatch, tmp_path):
     """Without the optional solver its norm is missing, and the page says so."""
     monkeypatch.setattr(impl.norms.semidefinite, "find_spec", lambda name: None)
-    record = run(tmp_path, instances=1, setting=SMALL)
-    assert "diagonal-sdp" not in record.names
+    record = run(norms.EXPERIMENT, tmp_path, setting=replace(SMALL, seeds=1))
+    assert "diagonal-sdp" not in norms.names(record.runs)
     assert not record.problems
     assert "diagonal-sdp was not tried" in (tmp_path / "index.html").read_text()

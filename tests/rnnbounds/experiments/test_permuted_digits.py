@@ -1,55 +1,37 @@
-"""The permuted-digits experiment: small, taken up again to the bit, wary of what it reads."""
+"""The permuted-digits experiment: what is learned, and wary of what it reads."""
 
 import gzip
 import math
 import sys
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
-from small_runs import DIGITS as SMALL
-from small_runs import idx_bytes, stop_after, write_folder
+from msgspec.structs import replace
+from small_runs import SMALL as EVERY
+from small_runs import idx_bytes, write_folder
 
-from reports.pages.experiment import render_experiment
-from rnnbounds.experiments.common import chance
-from rnnbounds.experiments.digits import idx, pixels, setting
-from rnnbounds.experiments.digits import run as digits
-from rnnbounds.experiments.digits.idx import NAMES, IdxError
-from rnnbounds.experiments.digits.page import page as page_of
-from rnnbounds.experiments.digits.record import Learned, problems
-from rnnbounds.experiments.digits.run import run, work
-from rnnbounds.experiments.digits.setting import setting_of
-from rnnbounds.experiments.parts import PartError
-from rnnbounds.experiments.students import KINDS
+from rnnbounds.experiments.engine.common import chance
+from rnnbounds.experiments.engine.record import Run, curve
+from rnnbounds.experiments.engine.running import run
+from rnnbounds.experiments.tasks import idx, pixels
+from rnnbounds.experiments.tasks.idx import NAMES, IdxError
+from rnnbounds.experiments.unitary import permuted_digits as digits
+from rnnbounds.experiments.unitary.students import draw
 
-
-@pytest.fixture(scope="module")
-def ran(small_run):
-    """A small run: its folder, its record, and how often it advanced."""
-    return small_run("permuted-digits")
+SMALL = EVERY["permuted-digits"]
 
 
-def test_what_is_recorded(ran):
-    """Pixels, images, and an accuracy of each network after each epoch."""
-    _, record, labels = ran
-    assert labels == [kind for kind in KINDS for _ in range(SMALL.epochs)]
-    assert work(epochs=5) == 15
-    assert (record.pixels, record.training, record.testing) == (12, 40, 20)
-    assert record.chance == 0.1
-    assert np.shape([kind.accuracy for kind in record.learned]) == (3, 4, 2)
-    assert record.digest in (ran[0] / "index.html").read_text()
-
-
-def test_other_images_are_refused(data, tmp_path):
-    """A state that was learned from other images is not used."""
-    with pytest.raises(KeyboardInterrupt):
-        run(tmp_path, data=str(data), setting=SMALL, advance=stop_after(2))
-    other = write_folder(tmp_path / "other")
-    (other / NAMES[0]).write_bytes(idx_bytes(np.zeros((40, 4, 3))))
-    with pytest.raises(PartError, match="other settings"):
-        run(tmp_path, data=str(other), setting=SMALL)
+def test_what_is_recorded(small_run):
+    """An accuracy of each network after each epoch, and what the data were."""
+    folder, record, _ = small_run("permuted-digits")
+    assert len(record.runs) == 6
+    assert all(one.curves["accuracy"].x == (1, 2, 3, 4) for one in record.runs)
+    assert {one.figures[digits.COMMONEST] for one in record.runs} == {0.1}
+    assert "SHA-256" in record.sources["data"]
+    assert str(folder) not in record.sources["data"]
+    assert "--data PATH" in (folder / "index.html").read_text()
 
 
 def test_pixels(data):
@@ -159,72 +141,44 @@ def test_missing_packages(refused, tmp_path, monkeypatch, module, data, remedy):
     assert not (tmp_path / "out").exists()
 
 
-def test_sizes():
-    """Small by default, smaller for long sequences, everything with --full."""
-    assert setting_of() == setting.SMALL
-    assert setting_of("mnist28").epochs < setting.SMALL.epochs
-    assert setting_of("mnist28").data == "mnist28"
-    full = setting_of("/somewhere", full=True, epochs=7)
-    assert (full.data, full.epochs, full.images) == ("folder", 7, setting.FULL.images)
-
-
-def test_accuracy_is_counted(data, tmp_path):
+def test_accuracy_is_counted(data):
     """The accuracy is the share of test images whose largest score is their digit's."""
-    from rnnbounds.experiments.parts import Parts
-
     told = pixels.load(str(data), 0, 40)
-    training = digits.Training("RNN", told, SMALL, 0, "cpu", Parts(tmp_path, {}))
-    training.students.weights["C"].data.zero_()
-    training.students.weights["c"].data[:] = 0.0
-    training.students.weights["c"].data[0, 3] = 1.0
-    training.students.weights["c"].data[1, 12 % 10] = 1.0
+    task, by = digits.Digits(told, SMALL), [chance(0, g) for g in range(2)]
+    readers = digits.Readers("RNN", (4, 4), draw("RNN", (4, 4), 1, 10, by))
+    readers.register_buffer("accuracy", torch.zeros(1, 2, dtype=torch.float64))
+    readers.weights["C"].data.zero_()
+    readers.weights["c"].data.zero_()
+    readers.weights["c"].data[0, 3] = readers.weights["c"].data[1, 2] = 1.0
+    readers.test(task, 0)
     shares = [float((told.digits_test == digit).double().mean()) for digit in (3, 2)]
-    assert training.accuracy().tolist() == shares
-
-
-def test_a_device_is_waited_for_once_an_epoch(data, tmp_path, monkeypatch):
-    """Not at each step of it."""
-    from rnnbounds.experiments.parts import Parts
-
-    told, waits, own = pixels.load(str(data), 0, 40), [], torch.Tensor.cpu
-    monkeypatch.setattr(torch.Tensor, "cpu", lambda part: waits.append(part) or own(part))
-    for batch in (8, 40):
-        setting = replace(SMALL, batch=batch)
-        training = digits.Training("RNN", told, setting, 0, "cpu", Parts(tmp_path, {}))
-        training.learn()
-        training.accuracy()
-        assert len(waits) == 2
-        waits.clear()
+    assert readers.accuracy[0].tolist() == shares
 
 
 def test_networks_learn(data, tmp_path):
     """Every kind learns to tell how bright an image is far better than chance."""
-    record = run(
-        tmp_path, data=str(data), setting=replace(SMALL, hidden=12, epochs=40, rate=0.02, block=40)
-    )
-    assert all(told.mean[-1] > 3 * record.chance for told in record.learned)
-    assert all(np.mean(told.loss[-1]) < np.mean(told.loss[0]) for told in record.learned)
+    setting = replace(SMALL, hidden=12, epochs=40, rate=0.02)
+    record = run(digits.EXPERIMENT, tmp_path, setting=setting, data=str(data))
+    for one in record.runs:
+        assert one.figures[digits.END] > 2.5 * one.figures[digits.COMMONEST]
+        assert one.curves["training loss"].y[-1] < one.curves["training loss"].y[0]
 
 
-def test_lost_training_is_convicted(ran):
-    """A loss that is not finite is a failure, and record and page say so."""
-    _, record, _ = ran
-    first, *rest = record.learned
-    lost = Learned.of(first.kind, ((math.nan, 1.0), *first.loss[1:]), first.accuracy)
-    broken = replace(record, learned=(lost, *rest))
-    assert problems(broken) == ("RNN: a loss is not finite",)
-    assert b"FAILS" in render_experiment(page_of(replace(broken, problems=problems(broken))))
+def test_rule():
+    """All URNNs above all RNNs: holds; all below: does not; a loss that is not finite fails."""
 
+    def told(urnn, loss=1.0):
+        ends = {"RNN": (0.5, 0.6), "URNN": urnn, "LSTM": (0.1, 0.1)}
+        runs = [
+            Run(task="d", model=kind, variant="", seed=seed,
+                figures={digits.END: end, digits.COMMONEST: 0.1},
+                curves={"training loss": curve([1], [loss])})
+            for kind, each in ends.items() for seed, end in enumerate(each)
+        ]  # fmt: skip
+        return digits.judge(runs, SMALL)
 
-def test_page_says_who_is_idle(ran):
-    """A kind that is no better than always the same answer is named; the others are not."""
-    _, record, _ = ran
-    first, *rest = record.learned
-    idle = replace(first, mean=(*first.mean[:-1], record.chance))
-    good = [replace(told, mean=(*told.mean[:-1], 0.5)) for told in rest]
-    page = render_experiment(page_of(replace(record, learned=(idle, *good)))).decode()
-    assert "No better than always the same answer: RNN." in page
-    page = render_experiment(
-        page_of(replace(record, learned=(replace(idle, mean=good[0].mean), *good)))
-    ).decode()
-    assert "No better" not in page
+    assert told((0.7, 0.8)).holds == "holds"
+    assert told((0.4, 0.4)).holds == "does not hold"
+    assert told((0.55, 0.8)).holds == "undecided"
+    assert told((0.7, 0.8)).problems == ()
+    assert "RNN, network 0: a loss is not finite" in told((0.7, 0.8), math.nan).problems

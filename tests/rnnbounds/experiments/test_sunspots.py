@@ -1,39 +1,28 @@
-"""The sunspot experiment: small, twice the same, honest when it fails."""
+"""The sunspot experiment: what NumPy says of it, honest when it fails."""
 
-import json
 import math
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from msgspec.structs import replace
 from safetensors.numpy import load_file
+from small_runs import SMALL
 
 import rnnbounds
-from reports.pages.experiment import render_experiment
-from rnnbounds.experiments import gaps
-from rnnbounds.experiments.common import encode, up
-from rnnbounds.experiments.sunspots import run as sunspots
-from rnnbounds.experiments.sunspots.forecast import Forecaster
-from rnnbounds.experiments.sunspots.page import page as page_of
-from rnnbounds.experiments.sunspots.record import problems
-from rnnbounds.experiments.sunspots.run import run
+from rnnbounds.experiments import gaps, sunspots
+from rnnbounds.experiments.engine.running import run
+from rnnbounds.experiments.tasks.sunspot_numbers import load_series
 
 pytest.importorskip("statsmodels")
 
 
 @pytest.fixture(scope="module")
 def ran(small_run):
-    """A small run: its folder, its record, and how often it advanced."""
-    return small_run("sunspots")
-
-
-@pytest.fixture(scope="module")
-def failed(tmp_path_factory):
-    """A run whose projection is too weak to certify anything."""
-    folder = tmp_path_factory.mktemp("failed")
-    return folder, run(folder, epochs=20, ell=3.0)
+    """A small run: its folder, and its runs by way, or by ε."""
+    folder, record, _ = small_run("sunspots")
+    return folder, {one.figures.get("ε", one.variant): one for one in record.runs}
 
 
 def rollout(weights, x, k):
@@ -49,122 +38,96 @@ def rollout(weights, x, k):
     return np.array(states)
 
 
-def test_projected_network_is_certified(ran):
-    """The projected network is certified with λ ≤ ℓ and nothing is wrong."""
-    _, record, _ = ran
-    assert record.stable.verdict == "certified"
-    assert record.stable.certificate["lambda"] <= sunspots.ELL
-    assert record.unconstrained.verdict in ("certified", "refuted", "undecided")
-    assert record.unconstrained.ell is None
-
-
-def test_seed_matters():
-    """Another seed is another network; the same one is the same."""
-    first, again, other = (Forecaster(seed).rnn.weight_hh_l0 for seed in (0, 0, 1))
-    assert torch.equal(first, again)
-    assert not torch.equal(first, other)
-
-
 def test_files_carry_what_the_record_says(ran):
     """The weights that were written are those that were certified, truncated ones too."""
-    folder, record, _ = ran
-    certificate = rnnbounds.certify(folder / "stable.safetensors", record.input_bound, (1e-2,))
-    assert certificate.digest == record.stable.certificate["sha256"]
-    assert certificate.verdict == "certified"
-    for cut in record.truncations:
-        module = rnnbounds.load_truncated(folder / cut.file)
-        told = rnnbounds.load_certificate(folder / cut.file)
-        assert module.k == cut.k
-        assert told["sha256"] == record.stable.certificate["sha256"]
-        assert told["truncation"] == [{"eps": cut.epsilon, "k": cut.k}]
+    folder, runs = ran
+    bound = load_series().input_bound
+    certificate = rnnbounds.certify(folder / "projected-0.safetensors", bound, (1e-2,))
+    told = runs["projected"].certificate
+    assert (told.verdict, told.lam, told.k) == (
+        "certified",
+        certificate.lam,
+        certificate.window(1e-2),
+    )
+    assert told.lam <= sunspots.Sizes().ell
+    for epsilon in sunspots.EPSILONS:
+        file = folder / f"truncated-{epsilon:g}-0.safetensors"
+        module, known = rnnbounds.load_truncated(file), rnnbounds.load_certificate(file)
+        assert module.k == runs[epsilon].figures["years k"]
+        assert known["sha256"] == certificate.digest
+        assert known["truncation"] == [{"eps": epsilon, "k": module.k}]
 
 
 def test_numpy_agrees(ran):
     """Gaps and forecasts, recomputed in NumPy from the files, window by window, agree."""
-    folder, record, _ = ran
-    weights = load_file(folder / "stable.safetensors")
-    numbers = np.array(record.series.numbers)
-    past = numbers[: -record.series.held_out]
+    folder, runs = ran
+    weights, series = load_file(folder / "projected-0.safetensors"), load_series()
+    numbers = np.array(series.numbers)
+    past = numbers[: -series.held_out]
     x = ((numbers - past.mean()) / past.std())[:-1]
-    assert record.series.mean == pytest.approx(past.mean(), rel=1e-14)
-    assert record.input_bound == pytest.approx(abs((numbers - past.mean()) / past.std()).max())
-    start, C = len(x) - record.series.held_out, weights["readout.weight"][0]
+    assert series.mean == pytest.approx(past.mean(), rel=1e-14)
+    start, C = len(x) - series.held_out, weights["readout.weight"][0]
     full = rollout(weights, x, len(x))[start:]
-    forecasts = record.series.mean + record.series.unit * (full @ C + weights["readout.bias"][0])
-    np.testing.assert_allclose(record.stable.forecasts, forecasts, rtol=1e-11)
+    forecasts = series.mean + series.unit * (full @ C + weights["readout.bias"][0])
+    told = runs["projected"]
+    np.testing.assert_allclose(told.curves["forecast"].y, forecasts, rtol=1e-11)
     error = np.sqrt(np.mean((forecasts - numbers[start + 1 :]) ** 2))
-    assert record.stable.error == pytest.approx(error)
+    assert told.figures[sunspots.ERROR] == pytest.approx(error)
     for k in (0, 1, 7):
         gap = np.linalg.norm(full - rollout(weights, x, k)[start:], axis=1).max()
-        assert record.memory.stable[k] == pytest.approx(gap, rel=1e-9)
-    cut = record.truncations[0]
-    apart = full - rollout(weights, x, cut.k)[start:]
-    assert np.linalg.norm(apart, axis=1).max() <= cut.gap <= cut.epsilon
-    assert record.series.unit * abs(apart @ C).max() <= cut.forecast_gap <= cut.forecast_bound
-    bound = cut.epsilon * np.linalg.norm(C) * record.series.unit
-    assert bound <= cut.forecast_bound <= bound * (1 + 1e-12)
+        assert told.curves["gap"].y[k] == pytest.approx(gap, rel=1e-9)
+    cut = runs[1e-1].figures
+    apart = full - rollout(weights, x, int(cut["years k"]))[start:]
+    assert np.linalg.norm(apart, axis=1).max() <= cut["states apart"] <= 0.1
+    assert series.unit * abs(apart @ C).max() <= cut[sunspots.APART] <= cut[sunspots.BOUND]
+    bound = 0.1 * np.linalg.norm(C) * series.unit
+    assert bound <= cut[sunspots.BOUND] <= bound * (1 + 1e-12)
 
 
 def test_certified_curve_is_the_lemma(ran):
     """The drawn bound is C min(S/(1 − λ), R) λᵏ, not below it, and each window is the least one."""
-    _, record, _ = ran
-    constants, lam = record.stable.certificate["constants"], record.stable.certificate["lambda"]
-    k = np.arange(len(record.memory.certified))
-    most = min(constants["drive"] / (1 - lam), constants["radius"])
-    exact = constants["equivalence"] * most * lam**k
-    np.testing.assert_allclose(record.memory.certified, exact, rtol=1e-13)
-    for cut in record.truncations:
-        assert record.memory.certified[cut.k] <= cut.epsilon < record.memory.certified[cut.k - 1]
+    folder, runs = ran
+    found = rnnbounds.certify(folder / "projected-0.safetensors", load_series().input_bound)
+    told = np.array(runs["projected"].curves["gap, certified"].y)
+    most = min(found.constants["drive"] / (1 - found.lam), found.constants["radius"])
+    exact = found.constants["equivalence"] * most * found.lam ** np.arange(len(told))
+    np.testing.assert_allclose(told, exact, rtol=1e-13)
+    for epsilon in sunspots.EPSILONS:
+        k = int(runs[epsilon].figures["years k"])
+        assert told[k] <= epsilon < told[k - 1]
 
 
-@pytest.mark.parametrize("verdict", ["certified", "refuted", "undecided"])
-def test_page_says_each_verdict(ran, verdict):
-    """Whatever the network that was left alone turns out to be, the page says that and no more."""
-    _, record, _ = ran
-    witness = {"text": "a fixed point repels"} if verdict == "refuted" else None
-    certificate = record.unconstrained.certificate | {"verdict": verdict, "witness": witness}
-    page = render_experiment(
-        page_of(
-            replace(record, unconstrained=replace(record.unconstrained, certificate=certificate))
-        )
-    )
-    text = page.decode()
-    assert f"The one that was left alone is {verdict}." in text
-    assert ("a fixed point repels" in text) == (verdict == "refuted")
-    assert ("says nothing about it" in text) == (verdict == "undecided")
-    assert ("happens to be certified" in text) == (verdict == "certified")
-
-
-def test_uncertified_projection_fails(failed):
+def test_uncertified_projection_fails(tmp_path):
     """Without a certificate nothing is truncated, and record and page say that it fails."""
-    folder, record = failed
-    assert record.stable.verdict != "certified"
-    assert record.truncations == ()
-    assert record.memory.certified == ()
+    setting = replace(SMALL["sunspots"], epochs=20, ell=3.0)
+    record = run(sunspots.EXPERIMENT, tmp_path, setting=setting)
+    assert len(record.runs) == 2
     (problem,) = record.problems
-    assert problem.startswith("the projected network is ")
-    assert "FAILS · Sunspots" in (folder / "index.html").read_text()
-    assert not list(folder.glob("truncated-*"))
+    assert problem.startswith("seed 0: the projected network is ")
+    assert record.outcome.holds == "does not hold"
+    assert "FAILS · Sunspots" in (tmp_path / "index.html").read_text()
+    assert not list(tmp_path.glob("truncated-*"))
 
 
-@pytest.mark.parametrize("wrong", [math.nan, math.inf, 1e3], ids=str)
+@pytest.mark.parametrize("wrong", [None, 1e3], ids=str)
 def test_broken_bounds_are_convicted(ran, wrong):
-    """Each comparison can fail, and NaN fails it."""
-    _, record, _ = ran
-    first, *rest = record.truncations
-    state = replace(record, truncations=(replace(first, gap=wrong), *rest))
-    forecast = replace(record, truncations=(replace(first, forecast_gap=wrong), *rest))
-    memory = replace(
-        record, memory=replace(record.memory, stable=(wrong, *record.memory.stable[1:]))
+    """Each comparison can fail, and what is not finite fails it."""
+    _, runs = ran
+    cut, whole = runs[1e-1], runs["projected"]
+    state, forecast = (
+        replace(cut, figures=cut.figures | {name: wrong})
+        for name in ("states apart", sunspots.APART)
     )
+    gap = whole.curves["gap"]
+    memory = replace(whole, curves=whole.curves | {"gap": replace(gap, y=(wrong, *gap.y[1:]))})
     for broken, words in (
         (state, "states"),
         (forecast, "forecasts"),
         (memory, "k = 0: the states"),
     ):
-        found = problems(broken)
-        assert len(found) == 1
-        assert words in found[0]
+        (found,) = sunspots.problems([broken])
+        assert words in found
+    assert sunspots.problems([cut, whole]) == ()
 
 
 def test_gaps_are_rounded_up():
@@ -181,24 +144,11 @@ def test_gaps_are_rounded_up():
 
 def test_unknown_rounding_fails_closed(ran):
     """A certificate without a rounding bound leaves every gap unbounded."""
-    folder, record, _ = ran
-    certificate = rnnbounds.certify(folder / "stable.safetensors", record.input_bound)
-    assert 0 < gaps.known_rounding(certificate) < 1e-10
-    assert gaps.known_rounding(replace(certificate, rounding=None)) == math.inf
+    from dataclasses import replace as changed
 
-
-def test_json_has_no_nan(ran):
-    """The record is strict JSON; what is not finite is null."""
-    _, record, _ = ran
-    broken = replace(record, persistence_error=math.nan)
-    assert json.loads(encode(broken))["persistence_error"] is None
-    assert json.loads(encode(record))["schema"] == "rnnbounds/sunspots/1"
-
-
-def test_numbers_on_the_page_are_rounded_up():
-    """Three digits, never below the number."""
-    given = {0.8: "0.801", 0.5: "0.5", 8.541: "8.55", 1234.0: "1240", 0.0: "0", 100.0: "100"}
-    assert {value: up(value) for value in given} == given
+    found = rnnbounds.certify(ran[0] / "projected-0.safetensors", load_series().input_bound)
+    assert 0 < gaps.known_rounding(found) < 1e-10
+    assert gaps.known_rounding(changed(found, rounding=None)) == math.inf
 
 
 def test_missing_statsmodels(refused, tmp_path, monkeypatch):

@@ -130,6 +130,7 @@ def test_rho_agrees_with_its_pieces(name: str) -> None:
                     assert ball(facts.rho, values).overlaps(ball(piece.rho, values))
 
 
+@pytest.mark.slow
 def test_the_slopes_are_one_step_of_other_ledgers() -> None:
     """Twelve activations in fifteen cases; with a smaller constant the first steep one is named."""
     assert check(Proof((SLOPES,)), SLOPES.conclusion, ()).proved
@@ -219,6 +220,7 @@ def test_relu_has_no_curvature(bound: Expr) -> None:
         EachActivation(2).prove(le(Abs(curvature(z)), bound), Known({}))
 
 
+@pytest.mark.slow
 def test_what_the_tables_of_activations_show() -> None:
     """|ρ'| ≤ L_ρ and |ρ''| ≤ β_ρ; of slopes, which are all finite, any bound."""
     for step in (SLOPES, CURVATURES):

@@ -206,5 +206,5 @@ CONTRACTION_LSTM = Claim(
         ),
     ),
     extremal="one unit at a corner of its box, the gates at their largest where they are steepest",
-    emphasis=0.5,
+    emphasis=0.75,
 )

@@ -183,5 +183,6 @@ CONTRACTION_STACKED = Claim(
             le(top_memory, Max(lam_1, lam_2) ** k * (top_before + low_before)),
         ),
     ),
+    emphasis=1.25,
     extremal="scalar linear layers, with states of one sign: the cascade is attained at every k",
 )

@@ -233,6 +233,5 @@ CELL_CONSTANTS = Claim(
     ),
     extremal="pre-activations where ρ' or ρ'' is largest; for β_hh equal rows, and states apart "
     "along them",
-    emphasis=1.25,
     elsewhere=Elsewhere(open="the constants of this cell's derivatives are not stated"),
 )

@@ -172,5 +172,6 @@ SCAN_MEMORY = Claim(
         ),
         instead(UNIFORM, k, k + 1, "next-power", "ā^{k+1} in place of ā^k"),
     ),
+    emphasis=1.25,
     extremal="a constant input at the end of the set where a is largest: equality at every k",
 )

@@ -98,5 +98,6 @@ CERTIFIED_NORM = Claim(
         ),
         scaled(FORM, 1 / sqrt(s_gate), "unsquared", "s I − WᵀW in place of s² I − WᵀW"),
     ),
+    emphasis=1.25,
     extremal="λ times a near-orthogonal matrix; tiny and huge scales; rank one; zero",
 )

@@ -195,6 +195,7 @@ ROUNDING_STATE = Claim(
         ),
         instead(STATE, T, T - 1, "one-step-short", "the errors of all steps but one"),
     ),
+    emphasis=1.25,
     extremal="scalar linear system near λ = 1 with constant input: the same error in every step",
     elsewhere=Elsewhere(open="the rounding of one step of this cell is not stated"),
 )

@@ -74,6 +74,7 @@ PROJECTION_CLAIM = Claim(
             le(proj_distance, Rational(99, 100) * feasible_distance),
         ),
     ),
+    emphasis=1.25,
     extremal=(
         "two matrices inside the ball: nothing moves. Rescaling falls next to the identity, by "
         "√n for the spectral ball and by nearly n for the row-sum ball"

@@ -1,9 +1,23 @@
-"""Formal terms of what a certificate says: the whole state, where the output is a part of it."""
+"""Formal terms of what a certificate says: the whole state, where the output is a part of it; runs
+from any state at any time."""
 
-from theory.language.terms.vectors import Norm, function
+from theory.language.definitions import define
+from theory.language.statement import eq
+from theory.language.terms.variables import j, s, v, x
+from theory.language.terms.vectors import Norm, entry, function, phi
 
 # unitary_computed(x, j): of a unitary network the first n states after j steps in float64,
 # unscaled; computed_double(x, j): the state of its model so
 unitary_computed = function("unitary_computed", module=__name__)
 computed_double = function("computed_double", module=__name__)
+on_record = function("on_record", module=__name__)  # the state that float64 computes on inputs
 whole = function("whole", Norm, __name__)  # the Euclidean norm of all of s, (c, h) of an LSTM
+# begun(v, x, s, j), after j steps from v at time s
+begun = function("begun", module=__name__, defined=True)
+
+BEGUN = define(
+    "run from a state at a time",
+    (v, x, s, j),
+    eq(begun(v, x, s, 0), v),
+    eq(begun(v, x, s, j + 1), phi(begun(v, x, s, j), entry(x, s + j + 1))),
+)

@@ -8,7 +8,6 @@ from gated_draws import (
     generator,
     gru,
     scalar,
-    steepest,
 )
 from torch import Tensor
 
@@ -55,18 +54,6 @@ def test_cho_by_his_formula():
     assert torch.allclose(cell.step(s, x)[0, :, 0], expected, rtol=0, atol=1e-15)
 
 
-@BOTH
-def test_the_search_convicts(make):
-    """The test of the test: without the update gate's own slope the factor falls."""
-    cell = draw(make, 2, systems=1200, scale=6.0, seed=1)
-    found = cell.comparison(1.0)
-    kept = cell.W.clone()
-    kept[:, 2:4] = 0
-    without = make(kept, cell.U, cell.b_ih, cell.b_hh).comparison(1.0)
-    v = found.infinity()
-    assert float((steepest(cell, found, v) / without.factor(v)).max()) > 1.05
-
-
 def published(cell: GRU, B: float) -> float:
     """The coarse factor on [−1, 1]ⁿ: gates and norms at their largest."""
     n, size = cell.n, cell.W[0].abs()
@@ -86,7 +73,7 @@ def published(cell: GRU, B: float) -> float:
 def test_better_than_the_coarse_bound(make):
     """Row sums unit by unit are at most the coarse formula, and Perron's factor at most those."""
     worse = 0
-    for seed in range(120):
+    for seed in range(24):
         cell = draw(make, 3, scale=0.7, seed=seed)
         found = cell.comparison(1.0)
         infinity, perron = (
@@ -101,7 +88,7 @@ def test_better_than_the_coarse_bound(make):
 
 def test_perron_chooses_rows():
     """The weights are found for the worst rows: no worse than for either end of the gates alone."""
-    for seed in range(40):
+    for seed in range(12):
         found = draw(gru, 3, scale=0.7, seed=seed).comparison(1.0)
         at_ends = [perron_vector(found.matrices[:, end]).weights for end in (0, 1)]
         factor = float(found.factor(found.perron()))

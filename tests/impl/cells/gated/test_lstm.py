@@ -6,7 +6,6 @@ from gated_draws import (
     draw,
     lstm,
     scalar,
-    steepest,
 )
 from torch import Tensor
 
@@ -33,19 +32,9 @@ def jacobian(cell: LSTM, s: Tensor, x: Tensor) -> Tensor:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [1, 3])
-def test_the_search_convicts(n):
-    """The test of the test: a factor without the gate's own feedback falls."""
-    cell = draw(lstm, n, systems=1200, scale=1.5, seed=n)
-    found = cell.comparison(1.0)
-    v = found.infinity()
-    low = found.matrices[:, 0, :, :n].sum(2).amax(1)  # Δc alone
-    assert float((steepest(cell, found, v) / low).max()) > 1.5
-
-
 def test_better_than_the_proposition():
     """λ in the ∞-norm is at most Miller and Hardt's, and Perron's at most either."""
-    for seed in range(60):
+    for seed in range(20):
         cell = draw(lstm, 3, scale=0.5, seed=seed)
         box = cell.box(1.0)
         told, found = cell.constants(box, 1.0), cell.compared(box, 1.0)

@@ -77,28 +77,6 @@ def test_truncated_within_epsilon(name, layers):
     assert float((full - few(x)).detach().norm(dim=2).max()) > 1e-3
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("norm", ["infinity", "perron", "spectral", "cascade"])
-def test_steps_contract(name, norm):
-    """‖φ(s, x) − φ(s′, x)‖ ≤ λ‖s − s′‖ in the norm that the certificate writes down."""
-    model = load_model(net(name, 3, scale=0.3))
-    certificate = certify(model, 1.0, norm=norm)
-    cell = model.cell
-    single = CELLS[name].norms if norm == "cascade" else (norm,)
-    norms = [layer.norm(norm) for layer in stacked_analysis(model).layers]
-    assert {found.name for found in norms} <= set(single)
-    box = cell.box(1.0).clamp(max=3.0)[:, :, None]
-    generator = torch.Generator().manual_seed(3)
-    draws = 2 * torch.rand(4, *box.shape[:2], 200, generator=generator, dtype=torch.float64) - 1
-    s, near, sign = box * draws[0], box * draws[1], torch.sign(draws[2]) * box
-    for one, two in ((s, near), (s, (s + 1e-3 * near).clamp(-box, box)), (sign, -sign)):
-        x = draws[3][:, :3] / draws[3][:, :3].norm(dim=1, keepdim=True)
-        before, after = one - two, cell.step(one, x) - cell.step(two, x)
-        sizes = [weighed(gap[0], cell.widths, norms, certificate) for gap in (after, before)]
-        assert (sizes[0] <= certificate.lam * sizes[1] * (1 + 1e-12) + 1e-15).all()
-
-
 def stacked_analysis(model):
     """What is certified about it for ‖x‖₂ ≤ 1."""
     return kind_of(model.name).analyse(model, 1.0)

@@ -172,6 +172,7 @@ def test_ends_of_boxes_of_every_scale(ends):
     assert certify(torch.nn.GRU(1, 2), given, 0.1).verdict != "refuted"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", SETS)
 def test_sets_of_inputs(what):
     """Witnesses of a set alone, below what is certified of it, of linear and of gated cells."""

@@ -16,8 +16,6 @@ from properties.systems.cells.omega import omega_of
 from properties.systems.spec import LOSSES, SystemSpec
 from properties.systems.table import FAMILIES, system
 from theory import claim
-from theory.language.statement import le
-from theory.proof.claim import Form
 
 KINDS = FAMILIES["cell"].members
 SMALL = 1e-11
@@ -149,28 +147,6 @@ def test_a_block_that_stands_still_is_projected_onto_itself() -> None:
     folded = Folded(build(spec))
     assert torch.equal(folded.descents[-1][0]["leak"], folded.start["leak"])
     assert not torch.equal(folded.descents[-1][0]["W"], folded.start["W"])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", [LIPSCHITZ, WEIGHT_GAP], ids=["lipschitz", "weight-gap"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_forms_hold(kind: str, form: Form) -> None:
-    """Nothing is undecided, and something is said of every cell."""
-    spec = spec_of(kind, 1, steps=2, lam=0.03125, scale=0.25, regime="driven", bias=0.25)
-    found = judge(form.statement, form.assumptions, build(spec))
-    verdicts = set(found.verdicts.ravel().tolist())
-    assert Verdict.HOLDS in verdicts
-    assert verdicts <= {Verdict.HOLDS, Verdict.VACUOUS}
-
-
-@pytest.mark.parametrize("kind", ["lstm", "gru", "gru-cho", "min-gru"])
-def test_a_hundredth_of_the_smoothness_is_convicted(kind: str) -> None:
-    """A β that is so much too small falls to a few systems."""
-    spec = spec_of(kind, 4, regime="gaussian", distance=2.0**-8, batch=12, scale=1.0, lam=0.25)
-    liar = le(LIPSCHITZ.statement.lhs, LIPSCHITZ.statement.rhs / 100)
-    found = judge(liar, LIPSCHITZ.assumptions, build(spec))
-    assert (found.verdicts == Verdict.VIOLATED).any()
-    assert not (found.verdicts == Verdict.UNDECIDED).any()
 
 
 def test_larger_sets_have_larger_constants() -> None:

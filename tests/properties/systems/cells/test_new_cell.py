@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from rooms import ROOT, with_files
 
 PROGRAM = """
@@ -43,6 +44,7 @@ def example() -> str:
     return str(found)
 
 
+@pytest.mark.slow
 def test_a_cell_is_one_file(tmp_path: Path) -> None:
     """It is certified, truncated, drawn, attacked by claims about any cell, and has a column."""
     assert with_files(tmp_path, {"impl/cells/kept.py": example()}, PROGRAM) == [

@@ -4,13 +4,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from properties.attacks.budget import Budget
-from properties.attacks.campaign import attack_claim, not_applicable
+from properties.attacks.campaign import not_applicable
 from properties.attacks.extremal import SPECIAL
-from properties.attacks.hunt import hunt
-from properties.attacks.sabotage import quarry, search_first
 from properties.attacks.shrink import shrink
 from properties.attacks.typed import kinds_of, typed_assumptions
 from properties.runs.replay import dump, replay
@@ -122,17 +118,3 @@ def test_optimisation_has_nothing_to_do() -> None:
     entry = claim("urnn-equivalence")
     assert "exact rationals" in not_applicable(entry, "gradient")
     assert not_applicable(entry, "random") == ""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("id", ["urnn-equivalence", "urnn-defect", "urnn-gradient"])
-def test_claims_hold_and_their_variants_fall(id: str, small: Budget) -> None:
-    """On a small budget nothing is violated or undecided, and every false variant is convicted."""
-    entry = claim(id)
-    for attack in ("random", "extremal"):
-        for name, evidence in attack_claim(entry, attack, budget=small, seed=1).items():
-            assert evidence.tally.violated == evidence.tally.undecided == 0, name
-            assert evidence.tally.holds > 0, name
-    found = [quarry(entry.form(v.form), v, small) for v in entry.false_variants]
-    hunt(found, label=id, order=search_first(), budget=small, seed=1)
-    assert not [one.name for one in found if one.stands]

@@ -33,7 +33,7 @@ def test_certified(call, model, tmp_path):
     assert document["model"] == "…/model.pt"
     assert "<td>λ</td><td>0.25</td>" in page
     assert "Certified: λ = 0.25 in the " in page
-    assert "for all inputs with ‖x_t‖₂ ≤ 1.0. Of the last inputs so many fix the output: " in page
+    assert "for all inputs with ‖x‖₂ ≤ 1. Of the last inputs so many fix the output: " in page
     assert document["sha256"] in page
     assert 'class="key s1 line">outputs agree within ε' in page
     assert str(tmp_path) not in page

@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import save_file
 
 import rnnbounds
-from rnnbounds.commands.models.shown import factor
+from impl.told import factor
 
 CELLS = pytest.mark.parametrize("cell", ["lstm", "gru", "gru-cho"])
 

@@ -1,6 +1,7 @@
 """``rnnbounds measure`` and ``certify --data``: kinds of answers, each named, never mixed."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +69,8 @@ class TestMeasure:
         ("options", "words"),
         [(("--window", 13), "fewer than a window of 13"), (("--window", 0), "at least 1"),
          (("--input-bound", 1), "inputs are beyond"), (("--eps", 0), "a number > 0"),
-         (("--confidence", 1), "between 0 and 1"), (("--share", 0), "between 0 and 1")],
+         (("--confidence", 1), "between 0 and 1"), (("--share", 0), "between 0 and 1"),
+         (("--near", -1), "non-negative"), (("--states", 1), "give --near")],
     )  # fmt: skip
     def test_bad_input_is_one_line(self, refused, asked, tmp_path, options, words):
         out = tmp_path / "told"
@@ -89,13 +91,35 @@ class TestMeasure:
         out = tmp_path / "told"
         assert call("measure", *asked, "--out", out).code == 0
         page = (out / "index.html").read_text()
-        heads = ("k certified", "k seen on your data", "k stated", "worst seen", "presupposes")
-        assert all(head in page for head in heads)
+        heads = re.findall('<th scope="col"[^>]*>(.*?)</th>', page)[:6]
+        assert heads == ["ε", "no k below", "certified", "seen", "stated", "share"]
+        assert all(words in page for words in ("worst seen", "presupposes", "proved to be"))
         assert str(tmp_path) not in page
         told = json.loads((out / "measurement.json").read_text())
         assert told["model"] == "…/model.pt"
         assert told["data"]["source"] == "…/x.npy"
         assert json.loads((out / "certificate.json").read_text())["verdict"] == "certified"
+
+    def test_what_is_certified_near_the_data_is_apart(self, call, asked, tmp_path):
+        """Named in text, JSON and page, of these inputs and states, and of no others."""
+        out = tmp_path / "told"
+        near = ("--near", 0.125, "--states", 0.25, "--confidence", 0.9)
+        text = call("measure", *asked, *near, "--out", out).out
+        assert call("measure", *asked, *near).out.count("near your data") == 2
+        told = json.loads((out / "measurement.json").read_text())["near"]
+        assert (told["kind"], told["delta"], told["states"]) == ("near your data", 0.125, 0.25)
+        (row,) = told["memory"]
+        (gap,) = (one["gap"] for one in told["gaps"] if one["k"] == row["k"])
+        assert gap <= row["eps"]
+        page = (out / "index.html").read_text()
+        assert "Certified near your data" in page
+        assert "within 0.125 of the recorded ones" in page
+        assert "wrote" in text
+
+    def test_what_is_undecided_near_the_data_says_what_to_do(self, call, asked):
+        text = call("measure", *asked, "--near", 1e300, "--confidence", 0.9).out
+        assert "near your data, within 0.1: undecided" in text
+        assert "take a smaller --near" in text
 
     def test_numbers_are_printed_as_they_were_typed(self, call, refused, asked, tmp_path):
         sure, eps, out = 0.999999999, 0.012345649, tmp_path / "told"

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 import torch
 from safetensors.torch import save_file
 
@@ -59,6 +60,7 @@ def test_what_a_witness_speaks_of(call, tmp_path):
     assert record["witness"]["states"] == ALL
 
 
+@pytest.mark.slow
 def test_a_search_that_is_left_out(call, tmp_path):
     """Above 256 states no witness is sought, and both forms say so."""
     held = lstm(SIZE // 2 + 1, steep=6.0)

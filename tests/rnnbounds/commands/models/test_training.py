@@ -8,7 +8,7 @@ from safetensors.torch import save_file
 
 import rnnbounds
 from impl.certificate.certify import certify
-from rnnbounds.commands.models.shown import factor
+from impl.told import factor
 
 NAN, INF = float("nan"), float("inf")
 TANH = ("--cell", "rnn-tanh", "--input-bound", 1)

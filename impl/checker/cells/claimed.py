@@ -1,0 +1,132 @@
+"""One norm of one cell as a certificate states it, and what is proved of it.
+
+A norm is stated with λ, the drive S ≥ sup ‖φ(0, x)‖_*, C and c with ‖h‖₂ ≤ C‖s‖_* ≤ C c‖s‖₂, and a
+bound R on all ‖s_t‖_*; whoever found its weights, each of these is proved. Source: Miller & Hardt,
+Lemma 1.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from impl.checker.cells.activations import BALL_ACTIVATIONS
+from impl.checker.cells.layouts import layout
+from impl.checker.cells.norms import Cell, Greatest, Norm, Quadratic, Scaled, Total
+from impl.checker.cells.poles import diagonal
+from impl.checker.cells.stepped import Blocks, Ends, Stepped, Unitwise
+from impl.checker.cells.steps import step_of
+from impl.checker.cells.units import Units, Weights, still, through
+from impl.checker.definite import exact
+from impl.checker.stored import Array
+from impl.checker.truncated_record import RecordError, Stated, number, signed
+
+STEPS = 64
+_SCALED = ("diagonal", "diagonal-sdp", "iterated")
+
+
+def cell_of(
+    name: str, weights: dict[str, Array], B: arb, ends: Ends | None, box: list[float] | None
+) -> Any:
+    """A cell under ‖x‖₂ ≤ B and between these ends, with the box that is stated of its states;
+    raises RecordError."""
+    states, n, d = layout(name, weights).sizes({role: w.shape for role, w in weights.items()})
+    if name in BALL_ACTIVATIONS:
+        if box is not None:
+            raise RecordError("a box of a cell that has none")
+        return _vanilla(name, weights, B, ends)
+    if box is None or len(box) != states:
+        raise RecordError("no box of the states")
+    if "leak" in weights and not ((weights["leak"] > 0) & (weights["leak"] <= 1)).all():
+        raise RecordError("a leak that is not in (0, 1]")
+    held, sides = Weights(weights), [arb(side) for side in box]
+    step, poles = diagonal(held) if name == "diagonal" else (step_of(name), None)
+    return Stepped(name, held, step, states, n, d, B, ends, sides, poles)
+
+
+def norm_of(told: Stated, cell: Any) -> Norm:
+    """The norm that is named, with its weights; raises RecordError for what is none."""
+    name, weights, vanilla = told.name, told.weights, isinstance(cell, Cell)
+    size = cell.n if vanilla else cell.states
+    if told.steps not in range(1, STEPS + 1 if name == "iterated" else 2):
+        raise RecordError("no number of steps")
+    if name == "spectral" and not vanilla:
+        return Blocks([exact(w) for w in _positive(weights, cell.blocks)])
+    if name in ("spectral", "infinity", "one"):
+        if weights is not None or (name == "one" and not vanilla):
+            raise RecordError("no such norm, or weights of one that has none")
+        one = [exact(1.0)] * size
+        if name == "infinity":
+            return Greatest(one) if vanilla else Unitwise(one)
+        return Scaled(one) if name == "spectral" else Total()
+    if name == "quadratic" and vanilla:
+        if weights is None or len(weights) != size:
+            raise RecordError("no square matrix")
+        if any(type(row) is not list or len(row) != size for row in weights):
+            raise RecordError("no square matrix")
+        return Quadratic([[exact(signed(v)) for v in row] for row in weights])
+    v = [exact(a) for a in _positive(weights, size)]
+    if name in _SCALED and (vanilla or cell.cell.startswith("leaky-")):
+        return Scaled(v, told.steps)
+    if name == "perron" or (name == "comparison" and not vanilla):
+        return Greatest(v) if vanilla else Unitwise(v)
+    raise RecordError("no such norm")
+
+
+def proofs(told: Stated, norm: Norm, cell: Any) -> Iterator[tuple[str, bool, str]]:
+    """Each part of what is stated of a norm, whether it is proved, and what it says."""
+    lam = told.lam
+    contracts = lam < 1 and norm.contracts(cell, lam)
+    yield "contraction", contracts, f"λ ≤ {lam:.9g} < 1 in the {told.name} norm"
+    driven = contracts and bool(norm.drive(cell, lam) <= arb(told.drive))
+    yield "drive", driven, f"‖φ(0, x)‖ ≤ {told.drive:.9g}"
+    C, c = told.equivalence, told.reach
+    yield "equivalence", norm.equivalent(cell, C), f"‖h‖₂ ≤ {C:.9g} ‖h‖"
+    if c < math.inf:
+        yield "reach", contracts and norm.reached(cell, lam, c), f"‖h‖ ≤ {c:.9g} ‖h‖₂"
+    if told.radius < math.inf:
+        held = contracts and bool(norm.radius(cell, lam) <= arb(told.radius))
+        yield "radius", held, f"‖h‖ ≤ {told.radius:.9g} at all times"
+
+
+def bounded(told: Stated, cell: Any, most: float) -> bool:
+    """Whether ‖h_t‖₂ ≤ most for all t, by what is stated of a norm, or by the box."""
+    lam, C = arb(told.lam), arb(told.equivalence)
+    size = sum((side * side for side in cell.box[-cell.n :]), arb(0)).sqrt()
+    by_box = bool(size.is_finite() and size <= most)
+    by_drive = bool(told.lam < 1 and C * arb(told.drive) <= arb(most) * (1 - lam))
+    return by_box or by_drive or (told.radius < math.inf and bool(C * arb(told.radius) <= most))
+
+
+def biases(weights: dict[str, Array]) -> list[tuple[float, float]]:
+    """Both of torch's, 0 where there is none."""
+    n = len(weights["weight_hh"])
+    both = (weights.get(role, np.zeros(n)).tolist() for role in ("bias_ih", "bias_hh"))
+    return list(zip(*both, strict=True))
+
+
+def _vanilla(name: str, weights: dict[str, Array], B: arb, ends: Ends | None) -> Cell:
+    """The cell in rationals; the biases are added without rounding."""
+    rho = BALL_ACTIVATIONS[name]
+    W, U = (
+        [[exact(v) for v in row] for row in weights[role].tolist()]
+        for role in ("weight_hh", "weight_ih")
+    )
+    sums = [arb(exact(i) + exact(h)) for i, h in biases(weights)]
+    first = None
+    if ends is not None:
+        x = Units(*ends, [{} for _ in ends[0]], radius=B)
+        fed = through([[arb(u) for u in row] for row in U], x) + still(sums)
+        first = fed.through(rho).sizes
+    return Cell(W, U, [abs(rho.function(b)) for b in sums], rho, B, [rho.bound] * len(W), first)
+
+
+def _positive(weights: list[Any] | None, size: int) -> list[float]:
+    if weights is None or len(weights) != size:
+        raise RecordError("no weights of a norm")
+    found = [number(a) for a in weights]
+    if not all(a > 0 for a in found):
+        raise RecordError("no such norm")
+    return found

@@ -1,0 +1,290 @@
+"""The norms of vanilla cells in rationals and balls, where claims about them are proved anew.
+
+Slopes of ρ lie in [l, L] and |ρ(b)| ≤ o unit by unit; see `impl.norms.state_norms` for the claims
+themselves. An echo-state network h⁺ = (1 − a)∘h + a∘ρ(…) is such a cell with κ = 1 − a, in the
+norms by diagonal weights alone.
+"""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+from flint import arb, arb_mat, fmpq
+
+from impl.checker.cells.activations import BallActivation
+from impl.checker.cells.iterated import norm_above, scaled, step_factors
+from impl.checker.definite import Rows, exact, float_above, norm, norm_at_most, positive
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """h⁺ = κ∘h + ρ(Wh + Ux + b) with the exact weights, o ≥ |ρ(b)|, B ≥ ‖x‖₂ and box ≥ |h|; first_i
+    ≥ |φ(0, x)_i| where inputs lie in a box too, kept = κ where that is not 0."""
+
+    W: Rows
+    U: Rows
+    offset: list[arb]
+    rho: BallActivation
+    B: arb
+    box: list[arb]
+    first: list[arb] | None = None
+    kept: list[fmpq] | None = None
+
+    @property
+    def linear(self) -> "Cell":
+        """What norms by diagonal weights are about."""
+        return self
+
+    @property
+    def n(self) -> int:
+        """The size of the output, which is the state."""
+        return len(self.W)
+
+    @property
+    def slope(self) -> fmpq:
+        """The least float that is at least L."""
+        return exact(float_above(self.rho.slope))
+
+    @property
+    def steepened(self) -> Rows:
+        """LW."""
+        return [[self.slope * v for v in row] for row in self.W]
+
+    @property
+    def slopes(self) -> list[list[arb]]:
+        """L|U|, how inputs move the units."""
+        return [[abs(arb(self.slope * v)) for v in row] for row in self.U]
+
+    def held(self) -> bool:
+        """The box is that of the activation."""
+        return True
+
+    @cached_property
+    def start(self) -> arb:
+        """At least ‖φ(0, x)‖₂."""
+        return Scaled([exact(1.0)] * self.n).drive(self, 0.0)
+
+    def pushed(self, U: arb_mat) -> arb:
+        """L‖U‖₂B."""
+        return self.slope * norm_above([U]) * self.B
+
+
+class Norm(Protocol):
+    """A norm ‖·‖_* of states; cells are `Cell`, or those of `impl.checker.cells.stepped`."""
+
+    @property
+    def units(self) -> list[fmpq] | None:
+        """v of max |s_i|/v_i, None for others."""
+
+    def contracts(self, cell: Any, lam: float) -> bool:
+        """Whether ‖φ(h, x) − φ(h′, x)‖_* ≤ λ‖h − h′‖_* is proved."""
+
+    def drive(self, cell: Any, lam: float) -> arb:
+        """At least sup ‖φ(0, x)‖_*."""
+
+    def moved(self, cell: Any, lam: float) -> arb:
+        """L with ‖φ(h, x) − φ(h, x′)‖_* ≤ L‖x − x′‖₂."""
+
+    def radius(self, cell: Any, lam: float) -> arb:
+        """At least ‖h‖_* over the box."""
+
+    def equivalent(self, cell: Any, C: float) -> bool:
+        """Whether ‖h‖₂ ≤ C‖s‖_* is proved, of the outputs h of s."""
+
+    def reached(self, cell: Any, lam: float, c: float) -> bool:
+        """Whether ‖h‖_* ≤ c‖h‖₂ is proved, in the norm in which the cell contracts by λ."""
+
+
+class _Vanilla:
+    """What norms of vanilla cells share."""
+
+    units: list[fmpq] | None = None
+
+    def drive(self, cell: Any, lam: float) -> arb:
+        raise NotImplementedError
+
+    def moved(self, cell: Any, lam: float) -> arb:
+        """The drive of ‖x‖₂ ≤ 1 without biases."""
+        one = cell.linear
+        still = [arb(0)] * len(one.W)
+        return self.drive(replace(one, offset=still, B=arb(1), first=None), lam)
+
+
+@dataclass(frozen=True)
+class Greatest(_Vanilla):
+    """max |h_i|/v_i."""
+
+    v: list[fmpq]
+
+    @property
+    def units(self) -> list[fmpq]:  # type: ignore[override]
+        """v."""
+        return self.v
+
+    def contracts(self, cell: Any, lam: float) -> bool:
+        """L|W|v ≤ λv, in rationals."""
+        rows = [sum((abs(w) * a for w, a in zip(row, self.v, strict=True)), fmpq(0))
+                for row in cell.steepened]  # fmt: skip
+        return all(row <= exact(lam) * a for row, a in zip(rows, self.v, strict=True))
+
+    def drive(self, cell: Any, lam: float) -> arb:
+        """max (L‖U_i‖₂B + o_i)/v_i."""
+        return largest([unit / arb(a) for unit, a in zip(units(cell), self.v, strict=True)])
+
+    def radius(self, cell: Any, lam: float) -> arb:
+        """max box_i/v_i."""
+        return largest([size / arb(a) for size, a in zip(cell.box, self.v, strict=True)])
+
+    def equivalent(self, cell: Any, C: float) -> bool:
+        """‖v‖₂ ≤ C."""
+        return bool(sum((a * a for a in self.v), fmpq(0)) <= exact(C) ** 2)
+
+    def reached(self, cell: Any, lam: float, c: float) -> bool:
+        """1/min v ≤ c."""
+        return bool(min(self.v) * exact(c) >= 1)
+
+
+@dataclass(frozen=True)
+class Total(_Vanilla):
+    """Σ |h_i|."""
+
+    def contracts(self, cell: Any, lam: float) -> bool:
+        """Column sums, in rationals."""
+        columns = zip(*cell.steepened, strict=True)
+        return all(sum(map(abs, column), fmpq(0)) <= exact(lam) for column in columns)
+
+    def drive(self, cell: Any, lam: float) -> arb:
+        """Σ (L‖U_i‖₂B + o_i)."""
+        return sum(units(cell), arb(0))
+
+    def radius(self, cell: Any, lam: float) -> arb:
+        """Σ box_i."""
+        return sum(cell.box, arb(0))
+
+    def equivalent(self, cell: Any, C: float) -> bool:
+        """1 ≤ C."""
+        return C >= 1
+
+    def reached(self, cell: Any, lam: float, c: float) -> bool:
+        """√n ≤ c."""
+        return bool(exact(c) ** 2 >= len(cell.W))
+
+
+@dataclass(frozen=True)
+class Scaled(_Vanilla):
+    """‖Dh‖₂ for a positive diagonal D, or what `steps` > 1 steps make of it."""
+
+    d: list[fmpq]
+    steps: int = 1
+    known: dict[float, list[arb]] = field(default_factory=dict)  # of one cell
+
+    def contracts(self, cell: Any, lam: float) -> bool:
+        """max κ + ‖DLWD⁻¹‖₂ ≤ λ by pivots; λ_r ≤ λʳ for several steps."""
+        cell = cell.linear
+        if self.steps == 1:
+            room = exact(lam) - max(cell.kept or [fmpq(0)])
+            return room >= 0 and norm_at_most(scaled(cell.steepened, self.d), room)
+        return bool(lam > 0 and self.factors(cell, lam)[-1] <= arb(lam) ** self.steps)
+
+    def factors(self, cell: Any, lam: float) -> list[arb]:
+        """λ_0, …, λ_r."""
+        if lam not in self.known:
+            cell = cell.linear
+            ends, claimed = (cell.rho.least, cell.rho.slope), arb(lam) ** self.steps
+            V = scaled(cell.W, self.d)
+            self.known[lam] = step_factors(V, *ends, self.steps, claimed, cell.kept)
+        return self.known[lam]
+
+    def condition(self, cell: Any, lam: float) -> arb:
+        """K = max_{m<r} λ_m λ^{−m}, with ‖Dh‖₂ ≤ ‖h‖_* ≤ K‖Dh‖₂; 1 for a single step."""
+        if self.steps == 1:
+            return arb(1)
+        sizes = (f / arb(lam) ** m for m, f in enumerate(self.factors(cell, lam)[:-1]))
+        return largest(list(sizes))
+
+    def drive(self, cell: Any, lam: float) -> arb:
+        """K(L‖DU‖₂B + ‖Do‖₂)."""
+        cell = cell.linear
+        U = arb_mat([[arb(d * v) for v in row] for d, row in zip(self.d, cell.U, strict=True)])
+        offset = norm([arb(d) * o for d, o in zip(self.d, cell.offset, strict=True)])
+        ball = cell.pushed(U) + offset
+        if cell.first is not None:
+            ball = ball.min(norm([arb(d) * u for d, u in zip(self.d, units(cell), strict=True)]))
+        found: arb = self.condition(cell, lam) * ball
+        return found
+
+    def radius(self, cell: Any, lam: float) -> arb:
+        """K‖D box‖₂."""
+        sizes = [arb(d) * size for d, size in zip(self.d, cell.box, strict=True)]
+        return self.condition(cell, lam) * norm(sizes)
+
+    def equivalent(self, cell: Any, C: float) -> bool:
+        """1/min d ≤ C."""
+        return bool(min(self.d) * exact(C) >= 1)
+
+    def reached(self, cell: Any, lam: float, c: float) -> bool:
+        """K max d ≤ c."""
+        return bool(self.condition(cell, lam) * arb(max(self.d)) <= arb(c))
+
+
+@dataclass(frozen=True)
+class Quadratic(_Vanilla):
+    """‖Qh‖₂, of linear systems alone."""
+
+    Q: Rows
+
+    def contracts(self, cell: Any, lam: float) -> bool:
+        """λ²QᵀQ − (QW)ᵀQW is positive definite, or W = 0."""
+        Q, W = balls(self.Q), balls(cell.W)
+        linear = cell.rho.least == 1 and cell.rho.slope == 1
+        still = all(v == 0 for row in cell.W for v in row)
+        room = arb(lam) ** 2 * (Q.transpose() * Q) - (Q * W).transpose() * (Q * W)
+        return linear and (still or positive(room))
+
+    def drive(self, cell: Any, lam: float) -> arb:
+        """‖QU‖₂B + ‖|Q|o‖₂."""
+        Q = balls(self.Q)
+        offset = balls([[abs(v) for v in row] for row in self.Q]) * arb_mat(
+            [[o] for o in cell.offset]
+        )
+        ball = cell.pushed(Q * balls(cell.U)) + norm(offset.entries())
+        if cell.first is None:
+            return arb(ball)
+        size = balls([[abs(v) for v in row] for row in self.Q])
+        return arb(ball.min(norm((size * arb_mat([[u] for u in units(cell)])).entries())))
+
+    def radius(self, cell: Any, lam: float) -> arb:
+        """‖|Q| box‖₂."""
+        size = balls([[abs(v) for v in row] for row in self.Q])
+        return norm((size * arb_mat([[side] for side in cell.box])).entries())
+
+    def equivalent(self, cell: Any, C: float) -> bool:
+        """C²QᵀQ − I is positive definite, or Q is the 1 × 1 matrix with |Q|C ≥ 1."""
+        Q = balls(self.Q)
+        if Q.nrows() == 1:
+            return bool(abs(self.Q[0][0]) * exact(C) >= 1)
+        one = arb_mat([[int(i == j) for j in range(Q.nrows())] for i in range(Q.nrows())])
+        return positive(arb(C) ** 2 * (Q.transpose() * Q) - one)
+
+    def reached(self, cell: Any, lam: float, c: float) -> bool:
+        """‖Q‖₂ ≤ c."""
+        return norm_at_most(self.Q, c)
+
+
+def units(cell: Cell) -> list[arb]:
+    """sup |φ(0, x)_i|."""
+    rows = [cell.slope * norm([arb(v) for v in row]) * cell.B for row in cell.U]
+    most = [row + o for row, o in zip(rows, cell.offset, strict=True)]
+    if cell.first is None:
+        return most
+    return [ball.min(box) for ball, box in zip(most, cell.first, strict=True)]
+
+
+def balls(rows: Rows) -> arb_mat:
+    """A rational matrix."""
+    return arb_mat([[arb(v) for v in row] for row in rows])
+
+
+def largest(values: list[arb]) -> arb:
+    """One of them that no other exceeds by its upper end."""
+    return max(values, key=lambda value: float(value.upper()))

@@ -1,0 +1,72 @@
+"""How far rounding carries the states of a vanilla cell, proved anew in balls, without torch.
+
+With u the unit roundoff of the model's dtype, N = n + d + 3 terms a sum and γ = Nu/(1 − Nu), a step
+from states within q B_h is off by at most
+
+    ε_1 = L_ρ γ Z + e_ρ(Z) + η,   Z = q ‖|W|‖₂ B_h + ‖|U|‖₂ B + ‖|b_ih| + |b_hh|‖₂,
+
+and so, in a norm with ‖h‖₂ ≤ C‖h‖_* ≤ C c‖h‖₂ in which the cell contracts by λ, all states by at
+most C c ε_1/(1 − λ), if that keeps them within q B_h. Source: Higham, Accuracy and Stability.
+"""
+
+from dataclasses import dataclass
+
+from flint import arb, arb_mat
+
+from impl.checker.cells.activations import BallActivation
+from impl.checker.cells.iterated import norm_above
+from impl.checker.cells.norms import Cell
+from impl.checker.definite import Rows, norm
+
+_HEADROOMS = (1.01, 1.1, 1.5, 2.0, 4.0, 16.0)  # q; in coarse dtypes states exceed B_h by more
+_FUNCTIONS = 2.0**54  # of the model's own unit roundoff, on the error model of float64
+BEYOND = {("rnn-erf", "bfloat16")}  # torch's functions that exceed their error model
+
+
+@dataclass(frozen=True)
+class Format:
+    """A dtype: its unit roundoff, least normal and greatest number."""
+
+    unit: float
+    tiny: float
+    largest: float
+
+
+def rounding_bound(
+    cell: Cell, biases: list[arb], states: float, factor: arb, form: Format
+) -> arb | None:
+    """C c ε_1/(1 − λ), for ``factor`` = C c/(1 − λ), B_h = ``states`` and |b_ih| + |b_hh|; None if
+    nothing is known, as the dtype may overflow or states leave their bound."""
+    n, d = len(cell.W), len(cell.U[0])
+    part = arb(n + d + 3) * form.unit
+    if not part < 0.5:
+        return None
+    gamma = part / (1 - part)
+    W, driven = _absolute(cell.W), _absolute(cell.U) * cell.B + norm(biases)
+    for headroom in _HEADROOMS:
+        reached = arb(headroom) * states
+        Z = W * reached + driven
+        sums = (1 + 2 * gamma) * Z
+        if not (2 * sums < form.largest and reached < form.largest):  # GELU takes 2z on its way
+            return None
+        step = arb(cell.slope) * gamma * Z + form.unit * _FUNCTIONS * _error(cell.rho, n, sums)
+        step += 0 if Z.is_zero() else n * (n + d + 3) * arb(form.tiny)
+        error = factor * step
+        if error + states < reached or error.is_zero():
+            return error
+    return None
+
+
+def _error(rho: BallActivation, n: int, Z: arb) -> arb:
+    """At least ‖fl(ρ)(z) − ρ(z)‖₂ in float64 for ‖z‖₂ ≤ Z."""
+    if Z.is_zero() and rho.function(arb(0)).is_zero():
+        return arb(0)
+    root = arb(n).sqrt()
+    capped, relative = arb(rho.cap) * root, arb(rho.rate) * Z
+    finite = [part for part in (capped, relative) if part.is_finite()]
+    return min(finite, key=lambda part: float(part.upper())) + arb(rho.floor) * root
+
+
+def _absolute(rows: Rows) -> arb:
+    """At least ‖|A|‖₂."""
+    return norm_above([arb_mat([[arb(abs(v)) for v in row] for row in rows])])

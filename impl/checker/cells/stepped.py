@@ -1,0 +1,232 @@
+"""Cells with gates or layers of their own, on a box of states that is proved here.
+
+A box |s_i| ≤ r_i holds every state from zero on if one step maps it into itself; pairs
+(s_i, s_{n+i}) that turn stay in the discs |s_i + i s_{n+i}| ≤ u_i/(1 − |Λ_i|), |φ(0, x)| ≤ u, and
+in what a few steps leave of these. On it the step is enclosed: how far it moves unit by unit with
+the weights v of a maximum norm, with each input, and block by block in Euclidean norms. Sources:
+those of `impl.checker.cells.units`.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from flint import arb, arb_mat, fmpq
+
+from impl.checker.cells.activations import BALL_ACTIVATIONS
+from impl.checker.cells.iterated import norm_above
+from impl.checker.cells.layouts import activation
+from impl.checker.cells.norms import Cell, largest
+from impl.checker.cells.steps import Step
+from impl.checker.cells.units import Row, Term, Units, Weights
+from impl.checker.definite import exact, norm
+
+Ends = tuple[list[arb], list[arb]]
+_ITERATES = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Stepped:
+    """A cell of `states` numbers, whose last n are the output, under ‖x‖₂ ≤ B and, where that is
+    known, x between its ends (d,). poles: |Λ| of a diagonal recurrence."""
+
+    cell: str
+    weights: Weights
+    step: Step
+    states: int
+    n: int
+    d: int
+    B: arb
+    ends: Ends | None
+    box: list[arb]
+    poles: list[arb] | None = None
+
+    @property
+    def blocks(self) -> int:
+        """Into how many vectors of one size a state falls for Euclidean norms."""
+        return 2 if self.cell == "lstm" else 1
+
+    @cached_property
+    def rest(self) -> list[arb]:
+        """At least |φ(0, x)_i|."""
+        return self._moved([{}] * self.states, [arb(0)] * self.states).sizes
+
+    @property
+    def start(self) -> arb:
+        """At least ‖h‖₂ of φ(0, x)."""
+        return norm(self.rest[-self.n :])
+
+    def held(self) -> bool:
+        """Whether the box is proved to keep its states."""
+        if not all(r >= 0 for r in self.box):
+            return False
+        if self.poles is not None and 2 * len(self.poles) == self.states:
+            moved = self._discs()
+        else:
+            moved = self._moved([{}] * self.states, self.box).sizes
+        return all(bool(there <= r) for there, r in zip(moved, self.box, strict=True))
+
+    def _discs(self) -> list[arb]:
+        """The sides of boxes around the discs, after a few steps; infinite where |Λ| ≥ 1."""
+        half, sides = self.states // 2, []
+        for size, p, q in zip(self.poles or [], self.rest, self.rest[half:], strict=False):
+            sides.append(norm([p, q]) / (1 - size) if size < 1 else arb("inf"))
+        box = sides * 2
+        for _ in range(_ITERATES):
+            moved = self._moved([{}] * self.states, box).sizes
+            box = [a.min(b) for a, b in zip(box, moved, strict=True)]
+        return box
+
+    def rates(self, v: list[fmpq]) -> list[arb]:
+        """At least |Δφ_i| for |Δs_j| ≤ v_j."""
+        return [row.get(0, arb(0)) for row in self._moved([{0: arb(a)} for a in v]).rows]
+
+    @cached_property
+    def slopes(self) -> list[list[arb]]:
+        """At least |Δφ_i| for |Δx_j| = 1 alone, (states, d)."""
+        rows = self._moved([{}] * self.states, fed=True).rows
+        return [[row.get(j, arb(0)) for j in range(self.d)] for row in rows]
+
+    def fed(self) -> list[arb]:
+        """At least |Δφ_i| for ‖Δx‖₂ = 1."""
+        return [norm(row) for row in self.slopes]
+
+    def between_blocks(self, plain: bool) -> list[list[arb]]:
+        """What compares Euclidean norms of blocks: by the signs of the weights, or, if plain, of
+        the matrix of absolute values."""
+        if self.poles is not None:
+            return [[largest(self.poles)]]
+        width, places = self.states // self.blocks, range(self.blocks)
+        if plain:
+            rows = self._moved([{i: arb(1)} for i in range(self.states)]).rows
+            return [[_norm_of(rows[i * width : (i + 1) * width], range(j * width, (j + 1) * width))
+                     for j in places] for i in places]  # fmt: skip
+        terms = tuple(
+            Term([arb(int(i // width == b)) for i in range(self.states)], None,
+                 [arb(int(b == other)) for other in places])
+            for b in places
+        )  # fmt: skip
+        found = self._moved([{}] * self.states, terms=terms)
+        parts = (found.part(i * width, (i + 1) * width).terms for i in places)
+        return [[sum((t.norms[b] for t in part), arb(0)) for b in places] for part in parts]
+
+    @cached_property
+    def linear(self) -> Cell:
+        """An echo-state network as a vanilla cell that keeps a part of itself."""
+        m, rho = self.weights.stored, BALL_ACTIVATIONS[activation(self.cell)]
+        leak = [exact(a) for a in m["leak"].tolist()]
+        W, U = ([[a * exact(w) for w in row] for a, row in zip(leak, m[role].tolist(), strict=True)]
+                for role in ("W", "W_in"))  # fmt: skip
+        b = m["b"].tolist() if "b" in m else [0.0] * self.n
+        offset = [arb(a) * abs(rho.function(arb(v))) for a, v in zip(leak, b, strict=True)]
+        return Cell(W, U, offset, rho, self.B, self.box, kept=[1 - a for a in leak])
+
+    def _moved(
+        self,
+        rows: list[Row],
+        box: list[arb] | None = None,
+        fed: bool = False,
+        terms: tuple[Term, ...] = (),
+    ) -> Units:
+        """One step from the box, whose units move by these rows, and the inputs each by itself."""
+        sides = self.box if box is None else box
+        s = Units([-r for r in sides], sides, rows, terms)
+        low, high = ([sign * self.B] * self.d for sign in (-1, 1))
+        if self.ends is not None:
+            low = [a.max(b) for a, b in zip(low, self.ends[0], strict=True)]
+            high = [a.min(b) for a, b in zip(high, self.ends[1], strict=True)]
+        seeds: list[Row] = [{j: arb(1)} if fed else {} for j in range(self.d)]
+        return self.step(self.weights, s, Units(low, high, seeds, radius=self.B))
+
+
+@dataclass(frozen=True)
+class Unitwise:
+    """max |s_i|/v_i."""
+
+    v: list[fmpq]
+
+    @property
+    def units(self) -> list[fmpq]:
+        """v."""
+        return self.v
+
+    def contracts(self, cell: Stepped, lam: float) -> bool:
+        """Whether a step moves by at most λv for |Δs| ≤ v."""
+        pairs = zip(cell.rates(self.v), self.v, strict=True)
+        return all(bool(rate <= arb(exact(lam) * a)) for rate, a in pairs)
+
+    def _most(self, sizes: list[arb]) -> arb:
+        return largest([size / arb(a) for size, a in zip(sizes, self.v, strict=True)])
+
+    def drive(self, cell: Stepped, lam: float) -> arb:
+        """max |φ(0, x)_i|/v_i."""
+        return self._most(cell.rest)
+
+    def moved(self, cell: Stepped, lam: float) -> arb:
+        """max ‖N_i‖₂/v_i, N comparing inputs."""
+        return self._most(cell.fed())
+
+    def radius(self, cell: Stepped, lam: float) -> arb:
+        """max box_i/v_i."""
+        return self._most(cell.box)
+
+    def equivalent(self, cell: Stepped, C: float) -> bool:
+        """‖v_h‖₂ ≤ C for the units of the output."""
+        return bool(sum((a * a for a in self.v[-cell.n :]), fmpq(0)) <= exact(C) ** 2)
+
+    def reached(self, cell: Stepped, lam: float, c: float) -> bool:
+        """1/min v ≤ c."""
+        return bool(min(self.v) * exact(c) >= 1)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """max ‖s_b‖₂/w_b over the blocks of a state."""
+
+    w: list[fmpq]
+    units: list[fmpq] | None = None
+
+    def contracts(self, cell: Stepped, lam: float) -> bool:
+        """E w ≤ λw, by the signs of the weights; by absolute values where these do not."""
+        if cell.poles is not None:
+            return bool(largest(cell.poles) <= arb(lam))
+        signed = cell.between_blocks(plain=False)
+        if self._kept(signed, lam):
+            return True
+        both = zip(signed, cell.between_blocks(plain=True), strict=True)
+        return self._kept([[a.min(b) for a, b in zip(*rows, strict=True)] for rows in both], lam)
+
+    def _kept(self, E: list[list[arb]], lam: float) -> bool:
+        sums = [sum((e * arb(w) for e, w in zip(row, self.w, strict=True)), arb(0)) for row in E]
+        return all(bool(s <= arb(exact(lam) * w)) for s, w in zip(sums, self.w, strict=True))
+
+    def _most(self, sizes: list[arb]) -> arb:
+        width = len(sizes) // len(self.w)
+        parts = (sizes[i : i + width] for i in range(0, len(sizes), width))
+        return largest([norm(part) / arb(w) for part, w in zip(parts, self.w, strict=True)])
+
+    def drive(self, cell: Stepped, lam: float) -> arb:
+        """max ‖φ(0, x)_b‖₂/w_b."""
+        return self._most(cell.rest)
+
+    def moved(self, cell: Stepped, lam: float) -> arb:
+        """max ‖N_b‖₂/w_b, N comparing inputs."""
+        width = cell.states // len(self.w)
+        parts = (cell.slopes[i : i + width] for i in range(0, cell.states, width))
+        norms = (norm_above([arb_mat(part)]) for part in parts)
+        return largest([size / arb(w) for size, w in zip(norms, self.w, strict=True)])
+
+    def radius(self, cell: Stepped, lam: float) -> arb:
+        """max ‖box_b‖₂/w_b."""
+        return self._most(cell.box)
+
+    def equivalent(self, cell: Stepped, C: float) -> bool:
+        """The output is in the last block, so w ≤ C."""
+        return bool(self.w[-1] <= exact(C))
+
+    def reached(self, cell: Stepped, lam: float, c: float) -> bool:
+        """1/min w ≤ c."""
+        return bool(min(self.w) * exact(c) >= 1)
+
+
+def _norm_of(rows: list[Row], columns: range) -> arb:
+    return norm_above([arb_mat([[row.get(c, arb(0)) for c in columns] for row in rows])])

@@ -1,0 +1,164 @@
+"""What is certified of all inputs near recorded ones: a tube of states, and k.
+
+Of each recorded window, each sequence of inputs with |x_tj − x̄_tj| ≤ δ for every t and j, and runs
+from any states with |s_i| ≤ r, in real arithmetic of the weights as stored: every state is within
+the width of the one that is computed on the window from 0, and ‖h_T − h_T^k‖₂ is within the gap at
+k, the truncated run starting k inputs before the end. Of other inputs nothing is said.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from torch import Tensor
+
+from impl.errors import InputError, RangeError
+from impl.memory.runs import Runner, grid
+from impl.memory.tube.runs import GENERATORS, KEPT, LEAST, MOST, Around
+from impl.told import finite
+
+NUMBERS, LARGEST = 2**25, 2**27  # that are held of windows together, and of one
+WORK, MOST_WORK = 2**38, 2**41  # products, for windows together, and for one
+TRIES = 8  # lengths of a truncated run that are expected for all ε together
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """What holds within `delta` of so many windows of so many inputs, from states within `states`.
+
+    width: how far any state is from the computed one, in the maximum norm, at any step. gaps: the
+    bound at each k that was tried, over the windows. windows_of: for each ε the k, None where no k
+    below the length was found.
+    """
+
+    delta: float
+    states: float
+    windows: int
+    length: int
+    width: float
+    gaps: Mapping[int, float]
+    windows_of: tuple[tuple[float, int | None], ...]
+
+    @property
+    def advice(self) -> str | None:
+        """What to do where something is left open."""
+        if all(k is not None for _, k in self.windows_of):
+            return None
+        if math.isinf(self.width):
+            return "the tube grows beyond all bounds: take a smaller --near, or shorter windows"
+        return "take a smaller --near, a larger ε or longer windows"
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain JSON data; what is infinite is null."""
+        return {
+            "kind": "near your data",
+            "delta": self.delta,
+            "norm": "maximum, of every input",
+            "states": self.states,
+            "windows": self.windows,
+            "length": self.length,
+            "width": finite(self.width),
+            "gaps": [{"k": k, "gap": finite(gap)} for k, gap in self.gaps.items()],
+            "memory": [{"eps": eps, "k": k} for eps, k in self.windows_of],
+            "advice": self.advice,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """The worst of windows (M, T, d), at each k that is asked for."""
+
+    runner: Runner
+    x: Tensor
+    delta: float
+    states: float
+
+    @cached_property
+    def around(self) -> list[Around]:
+        """Of each window by itself, so that no more than one is held beside the sets."""
+        return [Around(self.runner, x[None], self.delta, self.states) for x in self.x]
+
+    @cached_property
+    def known(self) -> dict[int, float]:
+        """What was asked for."""
+        return {}
+
+    @cached_property
+    def width(self) -> float:
+        """Of all states, at all steps."""
+        return max(float(one.widths.amax()) for one in self.around)
+
+    def gap(self, k: int) -> float:
+        """Of all windows."""
+        if k not in self.known:
+            self.known[k] = max(float(one.gaps(k)[0]) for one in self.around)
+        return self.known[k]
+
+    def least(self, eps: float, ks: Sequence[int], first: int) -> int | None:
+        """The least of the ks from `first` on that was found within ε: sought in steps that grow,
+        then by halves."""
+        inside: Callable[[int], bool] = lambda i: self.gap(ks[i]) <= eps  # noqa: E731
+        low = next((i for i, k in enumerate(ks) if k >= first), len(ks))
+        high, stride = low, 1
+        while high < len(ks) and not inside(high):
+            low, high, stride = high + 1, high + stride, 2 * stride
+        if high >= len(ks):
+            high = len(ks) - 1
+            if low > high or not inside(high):
+                return None
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if inside(middle) else (middle + 1, high)
+        return ks[high]
+
+    def told(
+        self, eps: Sequence[float], seen: Sequence[int | None] = (), ks: Sequence[int] = ()
+    ) -> Near:
+        """As `near` has it."""
+        M, T = self.x.shape[:2]
+        lengths = [k for k in grid(T) if 0 < k < T]
+        found: list[tuple[float, int | None]] = []
+        for epsilon, first in zip(eps, seen or [None] * len(eps), strict=True):
+            known = math.isfinite(self.width)
+            found.append((epsilon, self.least(epsilon, lengths, first or 1) if known else None))
+        gaps = {k: self.gap(k) for k in sorted({*ks, *self.known})}
+        return Near(self.delta, self.states, M, T, self.width, gaps, tuple(found))
+
+
+def near(
+    runner: Runner,
+    x: Tensor,
+    delta: float,
+    eps: Sequence[float],
+    *,
+    states: float = 0.0,
+    seen: Sequence[int | None] = (),
+    ks: Sequence[int] = (),
+) -> Near:
+    """What holds near the first of the windows x (M, T, d), as many as the limits of work allow.
+
+    `seen`: for each ε the least k that was seen to be enough, where the search begins; `ks`: at
+    which the gap is wanted beside. Raises InputError for a δ or states that are no sizes, and for
+    windows that are too large.
+    """
+    for name, size in (("near", delta), ("states", states)):
+        if isinstance(size, bool | str) or not 0 <= size < math.inf:
+            raise RangeError(name, size, "non-negative and finite")
+    some = x[: _affordable(runner, *x.shape[:2])]
+    return Search(runner, some, delta, states).told(eps, seen, ks)
+
+
+def _affordable(runner: Runner, M: int, T: int) -> int:
+    """How many windows."""
+    N = runner.states
+    held = T * N * N * KEPT
+    order = max(LEAST, min(MOST, GENERATORS // N))
+    work = (TRIES + 1) * T * runner.products * 9 * order * N
+    if held > LARGEST or work > MOST_WORK:
+        raise InputError(
+            f"a tube of {N} states around {T} inputs takes too much work or memory; cut shorter "
+            f"windows with --window"
+        )
+    return max(1, min(M, NUMBERS // held, WORK // work))

@@ -1,0 +1,106 @@
+"""The tube around a run on recorded inputs, and how far two runs in it are apart after k steps.
+
+Every run from a state with |s_i| ≤ r, on inputs with |x_tj − x̄_tj| ≤ δ, is held step by step around
+the states that float64 computes from 0 on x̄, each of which is taken as it is: what rounding moves a
+step by is in the tube, and nothing of it is carried on with the norms of the weights. The gap at k
+is ‖h_T − h_T^k‖₂ of a run from such a state at the start and of one from another such state k
+inputs before the end, both on the same inputs. Their difference moves by products of slopes between
+the two, see `impl.memory.tube.arithmetic`.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from impl.memory.running import Near, Running
+from impl.memory.runs import Runner
+from impl.memory.tube.arithmetic import Tube, Tubes
+from impl.memory.tube.zonotopes import Zonotope
+from impl.numbers.outward import add_up, norm_up
+
+GENERATORS, MOST, LEAST = 1536, 48, 8  # that are kept, and of them for each unit
+KEPT = 8  # for each unit, of the sets that later runs start from
+
+
+@dataclass(frozen=True, eq=False)
+class Around:
+    """Runs around windows x (M, T, d), each number within `delta`, from states within `start`."""
+
+    runner: Runner
+    x: Tensor
+    delta: float
+    start: float = 0.0
+
+    @property
+    def order(self) -> int:
+        """How many generators are kept for each unit."""
+        return max(LEAST, min(MOST, GENERATORS // self.runner.states))
+
+    @cached_property
+    def running(self) -> Running:
+        """The arithmetic of what is computed."""
+        return Running(self.runner.parameters)
+
+    @cached_property
+    def sets(self) -> tuple[list[Tensor], list[Zonotope]]:
+        """ŝ_t (1, M, N) and the set (M, N) in which s_t − ŝ_t lies, for t = 0 … T."""
+        s, off = self.begun
+        states, sets = [s], [off]
+        for t in range(self.x.shape[1]):
+            s, off = self.step(s, off, t)
+            states.append(s)
+            sets.append(off.unboxed(KEPT * self.runner.states))
+        return states, sets
+
+    @cached_property
+    def widths(self) -> Tensor:
+        """At least |s_t − ŝ_t|_i of all these runs, (M, T + 1, N); infinite from where on nothing
+        is known."""
+        told = torch.stack([off.reach for off in self.sets[1]], dim=1)
+        return told.nan_to_num(torch.inf, torch.inf)
+
+    @property
+    def begun(self) -> tuple[Tensor, Zonotope]:
+        """The computed state at the start, 0, and the stated states around it."""
+        s = self.runner.zero(len(self.x))
+        return s, Zonotope.point(s[0]).widened(torch.full_like(s[0], self.start)).unboxed(0)
+
+    def step(self, s: Tensor, sets: Zonotope, t: int) -> tuple[Tensor, Zonotope]:
+        """One step of L runs, s (L, M, N), from sets (M, L N) of states around them; of two runs
+        these hold their difference, less that of the computed ones, as a third part."""
+        x, N, L = self.x[None, :, t], self.runner.states, len(s)
+        d, p = x.shape[2], sets.generators.shape[-1]
+        near = Zonotope.point(x).widened(torch.full_like(x, self.delta)).unboxed(0).padded(p, 0)
+        sets = sets.padded(0, d)
+        parts = [sets.part(i * N, (i + 1) * N) for i in range(sets.box.shape[-1] // N)]
+        gap = parts[2] if L == 2 else None
+        state = Tube(Near.exactly(s), Zonotope.beside(*parts[:L]), gap)
+        shared = None if gap is None else Zonotope.point(x[0])
+        m = Tubes(self.running, gap is not None)
+        moved: Tube = self.runner.program(m, state, Tube(Near.exactly(x), near, shared))
+        error = moved.near.error
+        off = moved.off.widened(error)
+        lines = [off[i] for i in range(L)]
+        if moved.gap is not None:
+            lines.append(moved.gap.widened(error.sum(0)))
+        return moved.near.value, Zonotope.joined(*lines).unboxed(self.order * N * len(lines))
+
+    def gaps(self, k: int) -> Tensor:
+        """At least ‖h_T − h_T^k‖₂ of all these runs, (M,); infinite where nothing is known."""
+        return norm_up(self.apart(k))
+
+    def apart(self, k: int) -> Tensor:
+        """At least |h_T − h_T^k|_i, (M, n)."""
+        T, N, n = self.x.shape[1], self.runner.states, self.runner.n
+        states, sets = self.sets
+        s, (zero, started) = states[T - k], self.begun
+        p, q = sets[T - k].generators.shape[-1], started.generators.shape[-1]
+        one, two = sets[T - k].padded(0, q), started.padded(p, 0)
+        s, found = torch.cat([s, zero]), Zonotope.joined(one, two, one + -two)
+        for t in range(T - k, T):
+            s, found = self.step(s, found, t)
+        seen = (s[0] - s[1])[:, N - n :].abs()
+        told = add_up(seen * (1 + 2**-52), found.part(3 * N - n, 3 * N).reach)
+        return told.nan_to_num(torch.inf, torch.inf)

@@ -1,0 +1,132 @@
+"""What Hypothesis draws of models near recorded inputs, and what is printed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from math import inf
+
+import numpy as np
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from impl.cells.stacks.stack import PREFIX
+from impl.cells.table import CELLS, STACK
+from properties.systems.certified.fields import check_cell
+from properties.systems.certified.near_batch import around, near_batch, response, told
+from properties.systems.certified.specs import COMMON, OTHERS, column
+from properties.systems.drawing.choices import pick, seeds
+from properties.systems.drawing.regimes import Array
+from properties.systems.kind import Kind, Wanted
+from properties.systems.spec import SystemSpec, spec_of
+from properties.systems.supply.members import Members
+
+# Units that do not contract, too: what holds near the data asks for no λ < 1.
+NearData = spec_of(
+    "near", "n d T K regime inputs lam scale bias epsilon distance start layers cell dtype",
+    regimes=("driven", "signs", "gaussian", "shift"), check=check_cell,
+)  # fmt: skip
+
+
+@st.composite
+def near_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+    """A model of 1 to 3 units, whether it contracts or not, and inputs within δ."""
+    cell, T = draw(pick((*COMMON, draw(pick(OTHERS))))), draw(pick((3, 4, 2, 6, 1)))
+    n = draw(pick((2, 1, 3)))
+    regime = draw(pick(("gaussian", "driven", "signs", "shift")))
+    return NearData(
+        cell=cell,
+        n=n,
+        d=1 if regime == "driven" else min(draw(pick((1, 2))), n),
+        T=T,
+        K=min(T, 3),
+        regime=regime,
+        inputs=draw(pick(("gaussian", "constant", "alternating", "impulse"))),
+        layers=2 if cell.startswith((PREFIX, "deep-")) else 1,
+        dtype=draw(pick(("float32", "float64", "bfloat16", "float16"))),
+        lam=draw(pick((0.75, 2.0, 1.0, 0.25))),
+        scale=draw(pick((1.0, 0.25, 4.0))),
+        bias=draw(pick((0.5, 0.0))),
+        distance=draw(pick((2.0**-6, 2.0**-3, 2.0**-10, 0.5))),
+        start=draw(pick((0.0, 2.0**-4, 0.5, 0.0))),
+        epsilon=draw(pick((0.26, 0.57, 0.1, 0.01))),
+        seed=draw(seeds()),
+        batch=1,
+        sequences=wanted.sequences,
+    )
+
+
+def extremal() -> Iterator[SystemSpec]:
+    """Linear units that are alike, and inputs off by δ the same way; cells that inputs bend."""
+    alike = NearData(
+        cell="linear", regime="driven", inputs="constant", n=1, T=6, K=6, lam=0.75, distance=0.125,
+        epsilon=0.57, dtype="float32",
+    )  # fmt: skip
+    yield alike
+    yield replace(alike, start=0.25)
+    for epsilon in (0.26, 0.4, 0.9, 1.5):
+        yield replace(alike, n=2, lam=0.875, epsilon=epsilon, T=8, K=8, seed=4)
+    for cell in ("rnn-softplus", "rnn-tanh", "lstm", "gru", "deep-silu", "selective"):
+        deep = 2 if cell.startswith("deep-") else 1
+        yield replace(
+            alike, cell=cell, layers=deep, inputs="zero", n=2, lam=1.0, distance=0.5, bias=0.5,
+            sequences=4, seed=1,
+        )  # fmt: skip
+
+
+READ: Mapping[str, Callable[[SystemSpec, int], float]] = {
+    "near_delta": lambda spec, member: told(spec, member).delta,
+    "near_states_told": lambda spec, member: told(spec, member).states,
+    "near_width_told": lambda spec, member: told(spec, member).width,
+    "near_width_before": lambda spec, member: float(
+        around(spec, member).widths[:, : spec.T].amax()
+    ),
+    "near_width_once": lambda spec, member: to_first_order(spec, member, spec.T - 1),
+    "near_width_first": lambda spec, member: to_first_order(spec, member, 0),
+    "near_eps_told": lambda spec, member: told(spec, member).windows_of[0][0],
+    "near_k_told": lambda spec, member: at_k(told(spec, member).windows_of[0][1]),
+}
+AT_EACH_K: Mapping[str, Callable[[SystemSpec, int, int], float]] = {
+    "near_gap_told": lambda spec, member, k: told(spec, member).gaps[k],
+    "near_gap_next": lambda spec, member, k: told(spec, member).gaps.get(k + 1, inf),
+    "near_gap_recorded": lambda spec, member, k: told(spec, member, 0.0).gaps[k],
+    "near_gap_largest": lambda spec, member, k: float(around(spec, member).apart(k).amax()),
+}
+
+
+def to_first_order(spec: SystemSpec, member: int, first: int) -> float:
+    """How far δ from that input on moves the last state by Jacobians alone, with room for their
+    rounding; infinite where runs start elsewhere than at 0."""
+    if spec.start:
+        return inf
+    moved = response(spec, member)[:, first:].sum((1, 2)).max()
+    return float(moved) * spec.distance * (1 + 2.0**-20)
+
+
+def at_k(k: int | None) -> float:
+    """Infinite where there is none."""
+    return inf if k is None else float(k)
+
+
+def constant(batch: Members, name: str) -> Array:
+    """What is printed of each member, (B, 1, 1), or at each k, (B, 1, K+1); infinite else."""
+    spec = batch.spec
+    if name in READ:
+        found = [[[READ[name](spec, member)]] for member in spec.members]
+    elif name in AT_EACH_K:
+        read = AT_EACH_K[name]
+        found = [[[read(spec, member, k) for k in range(spec.K + 1)]] for member in spec.members]
+    else:
+        found = [[[inf]] for _ in spec.members]
+    return np.array(found, dtype=np.float64)
+
+
+NEAR = Kind(
+    NearData,
+    near_specs,
+    whole=near_batch,
+    cell=column,
+    can_be=(*CELLS, STACK),
+    extremal=extremal,
+    constant=constant,
+    most=(1, 4),
+)

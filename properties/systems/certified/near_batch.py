@@ -1,0 +1,195 @@
+"""Models near recorded inputs: what `measure` certifies there, and inputs that are that near.
+
+The recorded numbers, δ and how far inputs are moved are multiples of small powers of two, so that
+inputs are within δ exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from msgspec.structs import replace
+
+from impl.arithmetic.invariance import Held
+from impl.cells.table import kind_of
+from impl.memory.runs import Runner
+from impl.memory.tube.near import Near, Search
+from impl.memory.tube.runs import Around
+from impl.models.loaded import LoadedModel
+from impl.reading.adapters import load_model
+from properties.systems.cells.batch import Cells
+from properties.systems.cells.build import fields
+from properties.systems.certified.models import KEPT, weights
+from properties.systems.drawing.regimes import GRID, Array, generator, normal
+from properties.systems.spec import SystemSpec
+
+Tensor = torch.Tensor
+STEPS = 2.0**10  # of directions
+ASCENTS = 2
+CORNER, CLIMBED, SIGNS, INSIDE = range(4)
+
+
+@dataclass(frozen=True, eq=False)
+class NearCells(Cells):
+    """Cells with the weights as they are stored, of which no box is asked."""
+
+    parts: dict[str, Tensor]
+
+    @property
+    def parameters(self) -> dict[str, Tensor]:
+        """The weights as stored, in float64: each bias by itself."""
+        return self.parts
+
+    @cached_property
+    def held(self) -> Held:
+        """All states."""
+        free = torch.full_like(self.raw[:, :, 0], torch.inf)
+        return Held(free, free, free, torch.zeros(len(free), dtype=torch.bool))
+
+
+@lru_cache(maxsize=KEPT)
+def _model(spec: SystemSpec, member: int) -> LoadedModel[Any]:
+    drawn, kind = weights(spec, generator(spec, member)), kind_of(spec.cell)
+    dtype = getattr(torch, spec.dtype)
+    tensors = {
+        name + kind.suffix: torch.from_numpy(part.copy()).to(dtype) for name, part in drawn.items()
+    }
+    return load_model(tensors, spec.cell)
+
+
+def whole(spec: SystemSpec) -> SystemSpec:
+    """What a member depends on."""
+    return replace(spec, member=None, sequence=None, batch=1, sequences=1)
+
+
+def model(spec: SystemSpec, member: int) -> LoadedModel[Any]:
+    """The model of a member, as a user's is read."""
+    return _model(whole(spec), member)
+
+
+def recorded(spec: SystemSpec, member: int) -> Tensor:
+    """The inputs that are recorded, (T, d)."""
+    shape = spec.T, model(spec, member).d
+    draws = normal(generator(spec, member, stream=2), *shape)
+    signs = np.where(np.arange(spec.T) % 2 == 0, 1.0, -1.0)[:, None]
+    found = {
+        "constant": np.ones(shape),
+        "alternating": np.broadcast_to(signs, shape),
+        "impulse": np.eye(*shape)[:, :1] * np.ones(shape),
+        "zero": np.zeros(shape),
+    }.get(spec.inputs, draws)
+    return torch.from_numpy(np.rint(found * spec.scale * GRID) / GRID)
+
+
+@lru_cache(maxsize=KEPT)
+def _search(spec: SystemSpec, member: int, delta: float) -> Search:
+    return Search(Runner.of(model(spec, member)), recorded(spec, member)[None], delta, spec.start)
+
+
+@lru_cache(maxsize=KEPT)
+def _told(spec: SystemSpec, member: int, delta: float) -> Near:
+    """Of the model, the recorded inputs and where runs start alone."""
+    search = _search(spec, member, delta)
+    return search.told((spec.epsilon * spec.scale,), ks=range(spec.K + 1))
+
+
+def told(spec: SystemSpec, member: int, delta: float | None = None) -> Near:
+    """What is printed of a member, near its recorded inputs."""
+    return _told(whole(spec), member, spec.distance if delta is None else delta)
+
+
+def around(spec: SystemSpec, member: int) -> Around:
+    """The tube of a member."""
+    return _search(whole(spec), member, spec.distance).around[0]
+
+
+def computed(spec: SystemSpec) -> Tensor:
+    """ŝ_T of each member on what is recorded, (B, N)."""
+    return torch.stack([around(spec, member).sets[0][-1][0, 0] for member in spec.members])
+
+
+def response(spec: SystemSpec, member: int) -> Array:
+    """|∂s_T/∂x_t| at what is recorded, in floats, (N, T, d)."""
+    one, x = Runner.of(model(spec, member)), recorded(spec, member)
+
+    def last(x: Tensor) -> Tensor:
+        s = one.zero(1)
+        for t in range(len(x)):
+            s = one.step(s, x[None, None, t])
+        return s[0, 0]
+
+    found = torch.func.jacrev(last)(x)
+    response: Array = np.abs(found.numpy())
+    return response
+
+
+def directions(spec: SystemSpec, member: int) -> Array:
+    """How inputs are moved, in δ: (S, T, d) of numbers up to 1."""
+    d = model(spec, member).d
+    rng, shape = generator(spec, member, stream=4), (spec.sequences, spec.T, d)
+    signs = np.where(rng.random(shape) < 0.5, -1.0, 1.0)
+    found = np.where(rng.random(shape) < 0.5, signs, 1.0)
+    for i in range(spec.sequences):
+        turn = (i + spec.seed) % 4
+        if turn == CORNER:
+            found[i] = 1.0
+        elif turn == CLIMBED:
+            found[i] = climbed(spec, member)
+        elif turn == SIGNS:
+            found[i] = signs[i]
+        else:
+            found[i] = np.rint(found[i] * rng.random(shape[1:]) * STEPS) / STEPS
+    return found
+
+
+def climbed(spec: SystemSpec, member: int) -> Array:
+    """The corner that ascent on ‖h_T − h_T^k‖₂ comes to, for a k below T."""
+    one, x = Runner.of(model(spec, member)), recorded(spec, member)
+    k, sign = (spec.seed // 4) % spec.T, torch.ones_like(x)
+    for _ in range(ASCENTS):
+        move = sign.clone().requires_grad_()
+        ends = []
+        for inputs in (x + spec.distance * move, (x + spec.distance * move)[spec.T - k :]):
+            s = one.zero(1)
+            for row in inputs:
+                s = one.step(s, row[None, None])
+            ends.append(s)
+        apart = (ends[0] - ends[1])[..., -one.n :].square().sum()
+        (slope,) = torch.autograd.grad(apart, move)
+        sign = torch.where(slope < 0, -1.0, 1.0)
+    return np.asarray(sign.numpy())
+
+
+def starts(spec: SystemSpec, member: int, states: int) -> Array:
+    """Where both runs start, in r: (2, S, N) of numbers up to 1, corners and what is within."""
+    rng, shape = generator(spec, member, stream=5), (2, spec.sequences, states)
+    signs = np.where(rng.random(shape) < 0.5, -1.0, 1.0)
+    signs[:, 0] = np.array([1.0, -1.0])[:, None]
+    signs[:, 3::4] = np.rint(signs[:, 3::4] * rng.random(signs[:, 3::4].shape) * STEPS) / STEPS
+    return signs
+
+
+def near_batch(spec: SystemSpec) -> dict[str, Any]:
+    """The fields of a batch of models, on inputs near those that are recorded."""
+    models = [model(spec, member) for member in spec.members]
+    parts = {
+        role: torch.stack([one.weights[role].double() for one in models])
+        for role in models[0].weights
+    }
+    rows = [
+        recorded(spec, member).numpy() + spec.distance * directions(spec, member)
+        for member in spec.members
+    ]
+    here = slice(None) if spec.sequence is None else slice(spec.sequence, spec.sequence + 1)
+    x = torch.from_numpy(np.stack(rows)[:, here].transpose(0, 2, 3, 1).copy())
+    sizes = kind_of(spec.cell).layout(models[0].weights).sizes(models[0].weights)
+    both = np.stack([starts(spec, member, sizes.state) for member in spec.members])[:, :, here]
+    begun = torch.from_numpy(spec.start * both.transpose(1, 0, 3, 2))
+    bound = torch.full((len(models),), torch.inf, dtype=torch.float64)
+    build = kind_of(spec.cell).build
+    cells = NearCells(build(parts), spec.cell, bound, begun[0], begun[1], parts)
+    return fields(cells, torch.eye(sizes.n, dtype=torch.float64).expand(len(models), -1, -1), x)

@@ -1,0 +1,125 @@
+"""How long a model remembers, by each kind of answer, and what to do next: one face for all pages.
+
+An answer is certified (the worst of all inputs), attacked (no k below it), near the data, seen on
+them, or stated of others like them; each is named, and none takes another's place.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from reports.pages.experiment import Block, Code, Paragraph, Plot, Section, Table
+from reports.pages.figures.figure import Series
+from reports.pages.text import NOTHING, typed
+
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of answer: the head of its column, what it says, and what it tells of each ε."""
+
+    head: str
+    words: str
+    told: Mapping[float, str]
+
+
+def remembers(certificate: Document, seen: Document | None = None) -> Section:
+    """The table of k, a row an ε and a column a kind of answer, and the curve."""
+    kinds = [*_attacked(certificate), _certified(certificate), *_on_data(seen or {})]
+    epsilons = [row["eps"] for row in (seen or {}).get("memory", certificate["truncation"])]
+    rows = tuple((typed(eps), *(kind.told.get(eps, NOTHING) for kind in kinds)) for eps in epsilons)
+    blocks: list[Block] = [
+        Paragraph("k: so many of the last inputs fix the output to within ε."),
+        Table(
+            ("ε", *(kind.head for kind in kinds)), rows, frozenset(range(1, len(kinds) + 1)),
+            " ".join(kind.words for kind in kinds if kind.words),
+        ),
+    ]  # fmt: skip
+    return Section("How long it remembers", (*blocks, *curve(certificate, seen)))
+
+
+def next_steps(certificate: Document) -> list[Section]:
+    """What to do about a model that is not certified, if anything is known."""
+    blocks: list[Block] = []
+    for line in (certificate.get("next") or {}).get("lines", ()):
+        words, _, call = line.partition(": ")
+        if "rnnbounds." in call:
+            blocks += [Paragraph(f"{words}:"), Code(call)]
+        else:
+            blocks.append(Paragraph(line))
+    return [Section("What to do next", tuple(blocks))] if blocks else []
+
+
+def within(certificate: Document) -> str:
+    """The inputs that are spoken of."""
+    among, bound = certificate.get("inputs") or {}, certificate.get("input_bound")
+    told = [f"x in {among['what']}"] if "what" in among else []
+    return ", ".join([*told, *([] if bound is None else [f"‖x‖₂ ≤ {typed(bound)}"])])
+
+
+def _attacked(certificate: Document) -> list[Kind]:
+    if "attacked" not in certificate:
+        return []
+    found = certificate["attacked"]["no_k_below"]
+    told = {row["eps"]: str(row["k"]) if row["k"] else NOTHING for row in found}
+    words = "No k below: some inputs are proved to be remembered for longer."
+    return [Kind("no k below", words, told)]
+
+
+def _certified(certificate: Document) -> Kind:
+    verdict = certificate["verdict"]
+    told = {
+        row["eps"]: verdict if row["k"] is None else str(row["k"])
+        for row in certificate["truncation"]
+    }
+    among = f"every input with {within(certificate)}"
+    words = f"Certified: this k will do for {among}."
+    if verdict != "certified":
+        words = f"Of {among} no k is certified: {verdict}."
+    return Kind("certified", words, told)
+
+
+def _on_data(seen: Document) -> list[Kind]:
+    if not seen:
+        return []
+    found = []
+    if seen.get("near"):
+        told = {row["eps"]: _k(row["k"]) for row in seen["near"]["memory"]}
+        words = f"Near: certified of inputs within {seen['near']['delta']:g} of these windows."
+        found.append(Kind("near your data", words, told))
+    memory = {row["eps"]: _k(row["k"]) for row in seen["memory"]}
+    found.append(Kind("seen", "Seen: the windows of the data, the worst of them.", memory))
+    lines = (seen["statement"] or {"lines": []})["lines"]
+    ks = {line["eps"]: _k(line["k"]) for line in lines}
+    shares = {line["eps"]: share_of(line["share"]) for line in lines}
+    words = "Stated: at least that share of windows drawn like these."
+    return [*found, Kind("stated", words, ks), Kind("share", "", shares)]
+
+
+def curve(certificate: Document, seen: Document | None) -> list[Plot]:
+    """The gap against k as it was seen, under what is certified at the k of each ε."""
+    known = [row for row in certificate["truncation"] if row["k"] is not None and row["eps"]]
+    ks, bounds = ([float(row[name]) for row in known] for name in ("k", "eps"))
+    if seen is None:
+        told = "Two inputs that agree on their last k entries: outputs are within ε."
+        line = Series("outputs agree within ε", ks, bounds)
+        return [Plot((line,), "window k, steps", "ε", told, log_y=True)] if len(known) > 1 else []
+    points = seen["forgetting"]["curve"]
+    lines = [
+        Series(label, [float(row["k"]) for row in points], [row[name] for row in points])
+        for name, label in (("worst", "worst seen"), ("q50", "median seen"))
+    ]
+    if known:
+        lines.append(Series("certified", ks, bounds, "points" if len(known) < 2 else "dashed"))
+    told = "The gap between the run over a whole window and over its last k inputs, after the last."
+    return [Plot(lines, "window k, steps", "gap of outputs", told, log_y=True)]
+
+
+def share_of(share: float | None) -> str:
+    """A share in four digits, rounded down."""
+    return NOTHING if share is None else f"{int(share * 10**4) / 10**4:.4f}"
+
+
+def _k(value: int | None) -> str:
+    return NOTHING if value is None else str(value)

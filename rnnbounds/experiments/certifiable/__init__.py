@@ -1,1 +1,0 @@
-"""Networks that are trained freely, with a penalty and with a projection, and what is certified."""

@@ -1,1 +1,0 @@
-"""Images pixel by pixel, in a random order."""

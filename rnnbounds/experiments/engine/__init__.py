@@ -1,0 +1,1 @@
+"""What all experiments share: one trainer, one kind of record, one kind of page, and resuming."""

@@ -1,0 +1,50 @@
+"""What all experiments share: folders, devices, and what is drawn from a key."""
+
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import torch
+
+from properties.device import check_device
+from properties.errors import InputError
+from properties.runs.run import environment
+from properties.runs.versions import found
+from reports.files import WriteError
+from reports.records.record import Environment
+
+
+class MissingPackageError(InputError):
+    """An optional package that is needed here is not installed."""
+
+    def __init__(self, package: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs {package}; install it with: pip install {package}")
+
+
+def prepare(out: Path) -> None:
+    """Make the folder, before the work and not after it; raises WriteError."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteError(out, error) from None
+
+
+def environment_of(started: datetime, *packages: str, device: str = "cpu") -> Environment:
+    """Where and when, with the versions of these packages too."""
+    told = environment(device, 1, started, ())
+    versions = told.versions | {name: found(name) for name in packages}
+    return msgspec.structs.replace(told, versions=versions)
+
+
+def choose_device(name: str) -> str:
+    """The device of that name; "auto" is CUDA where there is one. Raises UnknownDeviceError."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    return check_device(name)
+
+
+def chance(*key: int) -> torch.Generator:
+    """A random generator on the CPU of its own for every key of numbers ≥ 0, such as (seed, 3)."""
+    state = np.random.SeedSequence(key).generate_state(1, np.uint64)
+    return torch.Generator().manual_seed(int(state[0] >> np.uint64(1)))

@@ -1,0 +1,157 @@
+"""What an experiment is: units of work, what is read off each, and what all come to.
+
+An experiment is one small module that ends with
+
+    EXPERIMENT = Experiment(name=…, setting=Sizes(), units=units, work=work, judge=judge, …)
+
+`units(setting)` lists what is to be trained. `work(job)` trains and reads off one unit, mostly by
+
+    model = make(job.unit.model, job.unit.seed)          # of torch.nn; first weights by the seed
+    trained = job.train(model, task, plan, project=…)    # resumes by itself
+    return [job.run({"held-out, bits": bits(model, task)}, {"observed": curve(x, y)},
+                    certificate=certified(model.rnn, bound, 1e-2))]
+
+`judge(runs, setting)` says what all runs come to, by the rule that `rule` states. `load(setting,
+data)` reads the data once: its `value` is `job.data`, its `sources` (where from, SHA-256) go into
+the record. The page comes from the record by itself: a table a task, of the figures' mean and
+spread over the seeds, and `charts` of curves; `sections` may add more, from the record alone.
+
+A new module is entered in `rnnbounds.experiments.HOMES`. Its settings are a subclass of `Setting`:
+each field is an option of the command, `--set NAME=VALUE`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import torch
+from torch import Tensor
+
+from reports.pages.experiment import Section
+from rnnbounds.experiments.engine.page import Chart
+from rnnbounds.experiments.engine.parts import Parts
+from rnnbounds.experiments.engine.record import (
+    Certified,
+    Curve,
+    Outcome,
+    Record,
+    Run,
+    Setting,
+    numbers,
+)
+from rnnbounds.experiments.engine.trainer import Plan, Task, Trained, train
+
+S = TypeVar("S", bound=Setting)
+M = TypeVar("M", bound=torch.nn.Module)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One piece of work: a model, trained by a variant on a task from a seed."""
+
+    task: str
+    model: str
+    variant: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What an experiment reads, and where from: a line for each name, such as its SHA-256."""
+
+    value: Any = None
+    sources: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment(Generic[S]):
+    """One experiment; see this module's own words.
+
+    `full` are the sizes of --full, None where there are none; `takes_data`: whether --data is
+    known; `packages`: whose versions the record keeps; `key`: how the name of the figure begins
+    that the table of all experiments tells, if one does. Texts are plain.
+    """
+
+    name: str
+    title: str
+    question: str
+    conclusion: str
+    source: str
+    rule: str
+    setting: S
+    units: Callable[[S], Sequence[Unit]]
+    work: Callable[["Job[S]"], Iterable[Run]]
+    judge: Callable[[Sequence[Run], S], Outcome]
+    full: S | None = None
+    load: Callable[[S, str | None], Loaded] = lambda setting, data: Loaded()
+    takes_data: bool = False
+    charts: tuple[Chart, ...] = ()
+    sections: Callable[[Record], Sequence[Section]] = lambda record: ()
+    packages: tuple[str, ...] = ()
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class Job(Generic[S]):
+    """One unit at work: what it is given, and what it hands back."""
+
+    unit: Unit
+    setting: S
+    data: Any
+    device: str
+    name: str
+    parts: Parts
+    tick: Callable[[], None]
+    files: dict[str, bytes] = field(default_factory=dict)
+
+    def train(self, model: M, task: Task, plan: Plan, *, name: str = "", **more: Any) -> Trained[M]:
+        """`trainer.train` with this unit's seed and device, resumed where it was stored.
+
+        A unit that trains more than one model gives each a `name`.
+        """
+        given: dict[str, Any] = {
+            "seed": self.unit.seed,
+            "device": self.device,
+            "advance": self.tick,
+        }
+        more = given | more
+        return train(model, task, plan, slot=Slot(self.parts, f"{self.name}~{name}"), **more)
+
+    def run(
+        self,
+        figures: Mapping[str, Any],
+        curves: Mapping[str, Curve] | None = None,
+        *,
+        certificate: Certified | None = None,
+        told: Mapping[str, str] | None = None,
+        times: Mapping[str, float] | None = None,
+        **other: Any,
+    ) -> Run:
+        """The run of this unit; `other` may name another model, variant or task."""
+        unit = self.unit
+        who: dict[str, Any] = {"task": unit.task, "model": unit.model, "variant": unit.variant}
+        return Run(
+            **(who | {"seed": unit.seed} | other), figures=numbers(figures),
+            curves=dict(curves or {}), certificate=certificate, told=dict(told or {}),
+            times=dict(times or {}),
+        )  # fmt: skip
+
+    def keep(self, name: str, data: bytes) -> None:
+        """A file that is written beside the record."""
+        self.files[name] = data
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Where one training's state is stored."""
+
+    parts: Parts
+    name: str
+
+    def load(self) -> dict[str, Tensor] | None:
+        """What was stored last."""
+        return self.parts.load(self.name)
+
+    def save(self, state: dict[str, Tensor]) -> None:
+        """Store it in place of what was stored before."""
+        self.parts.save(self.name, state)

@@ -1,1 +1,0 @@
-"""Gradients and weights of truncated models, against k."""

@@ -1,0 +1,90 @@
+"""What the table says of one model, of its run in the record alone."""
+
+from dataclasses import dataclass
+
+from reports.pages.text import NOTHING
+from rnnbounds.experiments.engine.record import Run
+
+ATTACKED, SEEN, STATED, SHARE = "k attacked", "k seen", "k stated", "share stated"
+HELD = "held-out, "
+NEXT = "what to do next"
+COLUMNS = (
+    "learns", "model", "trained", "held-out loss", "attacked", "certified", "seen",
+    "stated of windows drawn alike", NEXT,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Line:
+    """One model; see `COLUMNS`."""
+
+    run: Run
+
+    @property
+    def who(self) -> str:
+        """The model in words."""
+        return f"{self.run.task}, {self.run.variant} {self.run.model}"
+
+    @property
+    def certified(self) -> int | None:
+        """k."""
+        return None if self.run.certificate is None else self.run.certificate.k
+
+    @property
+    def attacked(self) -> int:
+        """No k below it will do; 0 if nothing was found."""
+        return int(self.run.figures[ATTACKED] or 0)
+
+    @property
+    def verdict(self) -> str:
+        """That of the certificate."""
+        return "" if self.run.certificate is None else self.run.certificate.verdict
+
+    @property
+    def answered(self) -> bool:
+        """Whether it says how long the model remembers, or what to do next, and what is stated of
+        data."""
+        known = self.certified is not None or bool(self.run.told.get(NEXT))
+        return known and bool(self.run.told.get("stated"))
+
+    @property
+    def problem(self) -> str:
+        """What breaks a certified statement, if anything does."""
+        k = self.certified
+        if k is not None and self.attacked > k:
+            return f"k = {k} is certified, and no k below {self.attacked} will do"
+        if self.run.variant == "projected" and self.verdict != "certified":
+            return f"projected, and {self.verdict}"
+        return ""
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The row."""
+        run, told = self.run, self.run.told
+        loss, unit = next(
+            (value, name.removeprefix(HELD))
+            for name, value in run.figures.items()
+            if name.startswith(HELD)
+        )
+        return (
+            run.task, run.model, run.variant,
+            NOTHING if loss is None else f"{loss:.3g} {unit}",
+            f"≥ {self.attacked}" if self.attacked else NOTHING,
+            self.verdict if self.certified is None else str(self.certified),
+            self.seen, self.stated, told.get(NEXT, NOTHING),
+        )  # fmt: skip
+
+    @property
+    def seen(self) -> str:
+        """The k from which on all windows were within ε."""
+        k = self.run.figures[SEEN]
+        return NOTHING if k is None else str(int(k))
+
+    @property
+    def stated(self) -> str:
+        """The share, rounded down to a tenth of a per cent, and k."""
+        k, share = self.run.figures.get(STATED), self.run.figures.get(SHARE)
+        if k is None or share is None:
+            length = self.run.told.get("length")
+            return "nothing" if length is None else f"no k below {length}"
+        return f"≥ {int(1000 * share) / 10:g} % within ε at k = {int(k)}"

@@ -1,0 +1,1 @@
+"""The networks of the experiments: recurrent, feed-forward, of deep transitions."""

@@ -1,0 +1,89 @@
+"""How long networks take, interleaved: one round measures each once, and medians are told."""
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from statistics import median
+
+import torch
+from torch import Tensor
+
+from rnnbounds.experiments.networks.feedforward import Truncated
+from rnnbounds.experiments.networks.recurrent import Network
+from rnnbounds.experiments.tasks.task import Task
+
+ROUNDS, LENGTH, STEPS = 5, 512, 8  # of the whole sequence, and of single steps
+Timed = Mapping[str, Callable[[], object]]
+KINDS = ("training step, s", "whole sequence, s", "one step, s")
+
+
+def speeds(
+    networks: Mapping[str, Network | Truncated], task: Task, device: str
+) -> dict[str, dict[str, float]]:
+    """Seconds of each kind for each network: a descent on a batch, `LENGTH` outputs at once, and
+    one output more where the past is known: a state, or the last inputs of a window."""
+    x, y = (part.to(device) for part in task.batch(0, 0))
+    long = torch.cat([x] * -(-LENGTH // x.shape[1]), 1)[:1, :LENGTH]
+    jobs: dict[str, dict[str, Callable[[], object]]] = {kind: {} for kind in KINDS}
+    for name, model in networks.items():
+        if isinstance(model, Network):
+            jobs[KINDS[0]][name] = partial(descend, model, task, x, y)
+        jobs[KINDS[1]][name] = partial(quiet, model, long)
+        jobs[KINDS[2]][name] = stepper(model, long)
+    found: dict[str, dict[str, float]] = {name: {} for name in networks}
+    for kind, timed in jobs.items():
+        for name, seconds in interleaved(timed, device).items():
+            found[name][kind] = seconds / (STEPS if kind == KINDS[2] else 1)
+    return found
+
+
+def descend(model: Network, task: Task, x: Tensor, y: Tensor) -> None:
+    """Forward and backward."""
+    model.zero_grad()
+    task.loss(model(x), y).backward()  # type: ignore[no-untyped-call]
+
+
+@torch.no_grad()
+def quiet(model: torch.nn.Module, x: Tensor) -> Tensor:
+    """Forward alone."""
+    told: Tensor = model(x)
+    return told
+
+
+def stepper(model: Network | Truncated, x: Tensor) -> Callable[[], None]:
+    """`STEPS` outputs one after the other, each from what the model has to know of the past."""
+    whole = model if isinstance(model, Network) else model.whole
+    core = model.core
+    with torch.no_grad():
+        fed = whole.fed(x)
+
+    @torch.no_grad()
+    def stateful() -> None:
+        state = None
+        for t in range(STEPS):
+            h, state = core(fed[:, t : t + 1], state)
+            whole.readout(h)
+
+    @torch.no_grad()
+    def windowed() -> None:
+        for t in range(STEPS):
+            whole.readout(core(fed[:, t : t + window])[:, -1:])
+
+    if isinstance(core, torch.nn.RNNBase):
+        return stateful
+    window = int(model.core.k if isinstance(model, Truncated) else getattr(core, "field", 1))
+    return windowed
+
+
+def interleaved(timed: Timed, device: str) -> dict[str, float]:
+    """The median over the rounds, after one that does not count; of CPU time, but on CUDA."""
+    clock = time.perf_counter if device.startswith("cuda") else time.process_time
+    seen: dict[str, list[float]] = {name: [] for name in timed}
+    for _ in range(ROUNDS + 1):
+        for name, run in timed.items():
+            start = clock()
+            run()
+            if device.startswith("cuda"):
+                torch.cuda.synchronize()
+            seen[name].append(clock() - start)
+    return {name: median(values[1:]) for name, values in seen.items()}

@@ -1,1 +1,0 @@
-"""Which norms certify networks that the spectral norm does not."""

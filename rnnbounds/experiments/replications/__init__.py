@@ -1,0 +1,1 @@
+"""What the papers tried, tried again: one experiment a module, on the tasks and networks beside."""

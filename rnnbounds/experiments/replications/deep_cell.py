@@ -1,0 +1,166 @@
+"""``rnnbounds experiment deep-cell``: cells of 1 to 6 layers on a task that needs memory.
+
+The first input names a class, noise follows, and after the last one the class is asked for. Deep
+transitions as they are, with orthogonal first weights, normalised and gated; what trained, and how
+‖∂h_T/∂h_0‖₂ stands to ‖A‖^{LT}, that is Π‖W_l‖₂^T, before and after.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import torch
+from torch import Tensor
+
+from reports.pages.text import NOTHING
+from rnnbounds.experiments.engine.common import chance
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
+from rnnbounds.experiments.engine.record import Outcome, Run, Setting, curve
+from rnnbounds.experiments.engine.trainer import Plan
+from rnnbounds.experiments.networks.deep import VARIANTS, DeepTransition
+from rnnbounds.experiments.replications.scores import held_out, picked
+from rnnbounds.experiments.tasks.score import Classes
+
+TASK, CLASSES, NOISE = "recall of the first input", 8, 4
+LEARNED = 90.0  # per cent
+_BATCH, _JUDGED = 32, 512
+_DRAWN = {"validation": 1, "held out": 2}
+
+
+class Sizes(Setting, frozen=True, kw_only=True):
+    """Cells of `states` units and each of `depths` layers, over `length` steps."""
+
+    depths: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
+    states: int = 24
+    length: int = 12
+    steps: int = 300
+    rates: tuple[float, ...] = (0.005,)
+
+
+class Recall:
+    """x_1 is a class as a unit vector, later x_t are noise in other coordinates: y is the class."""
+
+    name, unit, bound = TASK, "nats", float("inf")
+
+    def __init__(self, length: int) -> None:
+        self.length, self.judge = length, Classes()
+
+    def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
+        """Drawn anew for every step."""
+        return self.drawn(_BATCH, chance(seed, 0, step))
+
+    def whole(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
+        """The same for every seed."""
+        yield self.drawn(_JUDGED, chance(0, _DRAWN[part]))
+
+    def drawn(self, size: int, by: torch.Generator) -> tuple[Tensor, Tensor]:
+        """So many sequences."""
+        y = torch.randint(CLASSES, (size,), generator=by)
+        x = torch.zeros(size, self.length, CLASSES + NOISE)
+        x[:, 1:, CLASSES:] = torch.randn(size, self.length - 1, NOISE, generator=by)
+        x[torch.arange(size), 0, y] = 1
+        return x, y
+
+    def loss(self, told: Tensor, y: Tensor) -> Tensor:
+        """Cross-entropy."""
+        return self.judge.loss(told[:, None], y[:, None])
+
+    def score(self, loss: float) -> float:
+        """In nats."""
+        return loss
+
+
+def load(setting: Sizes, data: str | None) -> Loaded:
+    """The task, which is drawn."""
+    return Loaded(Recall(setting.length), {TASK: "drawn from the seeds"})
+
+
+def units(setting: Sizes) -> list[Unit]:
+    """Every depth, variant and seed."""
+    return [
+        Unit(TASK, f"{depth} layers", variant, seed)
+        for depth in setting.depths
+        for variant in VARIANTS
+        for seed in setting.each_seed
+    ]
+
+
+def work(job: Job[Sizes]) -> Iterable[Run]:
+    """Gradients at first, the rate that validates best, gradients at the end."""
+    unit, s, task = job.unit, job.setting, job.data
+    depth = int(unit.model.split()[0])
+    found = []
+    for rate in s.rates:
+        model = DeepTransition(unit.variant, CLASSES + NOISE, s.states, CLASSES, depth, unit.seed)
+        first = slopes(model, task)
+        plan = Plan(steps=s.steps, rate=rate)
+        found.append((job.train(model, task, plan, name=f"{rate:g}"), rate))
+    trained, rate = min(found, key=lambda one: one[0].best[0])
+    x, y = next(task.whole("held out"))
+    with torch.no_grad():
+        told = trained.model(x.to(job.device))[:, None].cpu()
+    right = task.judge.of(task.judge.tally(told, y[:, None]))
+    last = slopes(trained.model.cpu(), task)
+    figures = {"right, %": right}
+    for when, (gradient, law) in (("first", first), ("trained", last)):
+        figures |= {f"{when} ‖∂h_T/∂h_0‖₂": gradient, f"{when} ‖A‖^(LT)": law}
+    losses = curve(trained.steps, trained.validation[:, 0].tolist())
+    yield job.run(figures, {"validation loss": losses}, told={"rate": f"{rate:g}"})
+
+
+def slopes(model: DeepTransition, task: Recall) -> tuple[float, float]:
+    """The largest ‖∂h_T/∂h_0‖₂ of some sequences, and ‖A‖^{LT}, in float64."""
+    x, _ = task.drawn(8, chance(0, 3))
+    dtype = next(model.parameters()).dtype
+    model.double()
+    told = float(model.slopes(x.double()).max()), model.law(task.length)
+    model.to(dtype)
+    return told
+
+
+def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+    """Whether the deepest plain cell fails where each remedy does better."""
+    told = {
+        (model, variant): held_out(picked(runs, model=model, variant=variant)) or 0.0
+        for model, variant in dict.fromkeys((run.model, run.variant) for run in runs)
+    }
+    deepest = f"{max(setting.depths)} layers"
+    plain = told[deepest, "plain"]
+    better = all(told[deepest, variant] > plain for variant in VARIANTS[1:])
+    learned = dict.fromkeys(VARIANTS, "")
+    for (model, variant), right in told.items():
+        learned[variant] += f"{model.split()[0]} " if right >= LEARNED else ""
+    said = (
+        f"Of {deepest}, right: "
+        f"{', '.join(f'{one} {told[deepest, one]:.0f} %' for one in VARIANTS)}. "
+        f"Depths at which {LEARNED:.0f} % was learned: "
+        f"{'; '.join(f'{one} {depths.strip() or NOTHING}' for one, depths in learned.items())}."
+    )
+    return Outcome("holds" if plain < LEARNED and better else "does not hold", said)
+
+
+EXPERIMENT = Experiment(
+    name="deep-cell",
+    title="Deep transitions, and what makes them train",
+    question=(
+        "A cell of L layers multiplies LT matrices in a gradient over T steps. When does it still "
+        "learn what has to be remembered, and do normalisation, gates and orthogonal first weights "
+        "help?"
+    ),
+    conclusion=(
+        "gradients of a cell of L layers go as ‖A‖^(LT), so that deep ones hardly train as they "
+        "are; normalisation, gates and orthogonal first weights help"
+    ),
+    source="the question on deep cells; Pascanu et al., How to Construct Deep RNNs (2014)",
+    rule=(
+        f"it holds if at the greatest depth plain cells tell less than {LEARNED:.0f} % right, in "
+        f"the mean over the seeds, and each of the three remedies more than they. ‖A‖^(LT) is read "
+        f"as Π‖W_l‖₂^T; that it bounds gradients of plain cells is the claim deep-gradient, and is "
+        f"not judged here."
+    ),
+    setting=Sizes(),
+    full=Sizes(states=128, length=100, steps=5000, rates=(0.0003, 0.001, 0.003)),
+    units=units,
+    work=work,
+    judge=judge,
+    load=load,
+    key="right, %",
+)

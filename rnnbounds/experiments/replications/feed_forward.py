@@ -1,0 +1,170 @@
+"""``rnnbounds experiment feed-forward``: whether feed-forward models do what recurrent ones do.
+
+A TCN, gated convolutions and windowed attention against an RNN and an LSTM, which are also cut to
+their last inputs; as many parameters, the same budget, and a rate from the same grid for each.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from statistics import median
+
+from reports.pages.experiment import Paragraph, Section, Table
+from reports.pages.text import ratio
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
+from rnnbounds.experiments.engine.record import Outcome, Record, Run, Setting
+from rnnbounds.experiments.engine.trainer import Plan
+from rnnbounds.experiments.networks.feedforward import CORES, Truncated, feed_forward
+from rnnbounds.experiments.networks.recurrent import Network, free, nearest, recurrent
+from rnnbounds.experiments.networks.speed import KINDS, LENGTH, speeds
+from rnnbounds.experiments.replications.scores import held_out, lost, picked, unit
+from rnnbounds.experiments.tasks import load_tasks
+from rnnbounds.experiments.tasks.task import Task
+
+RECURRENT = ("RNN", "LSTM")
+FAMILIES = ("feed-forward", "recurrent")
+WORSE = 0.05  # relative: what still counts as doing as well
+
+
+class Sizes(Setting, frozen=True, kw_only=True):
+    """An LSTM of `states` units and whatever has as many parameters; `window` of the truncated.
+
+    Symbols become `vectors` numbers; `whole` takes all of the data.
+    """
+
+    tasks: tuple[str, ...] = ("words", "characters", "music", "slots")
+    states: int = 48
+    vectors: int = 32
+    steps: int = 300
+    rates: tuple[float, ...] = (0.005,)
+    window: int = 31
+    whole: bool = False
+
+
+def load(setting: Sizes, data: str | None) -> Loaded:
+    """The tasks; of `data`, those whose files are there."""
+    return load_tasks(setting.tasks, data, setting.whole)
+
+
+def units(setting: Sizes) -> list[Unit]:
+    """All models of a task and seed together, so that their times are measured side by side."""
+    return [
+        Unit(task, "all models", "side by side", seed)
+        for task in setting.tasks
+        for seed in setting.each_seed
+    ]
+
+
+def work(job: Job[Sizes]) -> Iterable[Run]:
+    """Train each at every rate, keep what validates best, cut the recurrent ones, measure."""
+    s, seed = job.setting, job.unit.seed
+    task: Task = job.data[job.unit.task]
+    target = recurrent("LSTM", task, s.states, seed, s.vectors).size
+    best: dict[str, Network] = {}
+    rates: dict[str, str] = {}
+    for kind in (*RECURRENT, *CORES):
+        found = []
+        for rate in s.rates:
+            model = nearest(partial(made, kind, task, seed, s.vectors), target)
+            plan = Plan(steps=s.steps, rate=rate)
+            trained = job.train(model, task, plan, project=free, name=f"{kind} {rate:g}")
+            found.append((trained.best[0], f"{rate:g}", trained.model))
+        _, rates[kind], best[kind] = min(found, key=lambda one: one[0])
+    known: dict[str, Network | Truncated] = dict(best)
+    for kind in RECURRENT:
+        known[f"truncated {kind}"] = Truncated(best[kind], s.window).to(job.device)
+    times = speeds(known, task, job.device)
+    for name, one in known.items():
+        cut = isinstance(one, Truncated)
+        sees = s.window if cut else getattr(one.core, "field", None)
+        size = best[name.removeprefix("truncated ")].size
+        told = {"rate": rates[name.removeprefix("truncated ")]}
+        figures = {f"held out, {task.unit}": task.judged(one), "parameters": size, "sees": sees}
+        family = "recurrent" if name in RECURRENT else "feed-forward"
+        yield job.run(figures, model=name, variant=family, told=told, times=times[name])
+
+
+def made(kind: str, task: Task, seed: int, vectors: int, units: int) -> Network:
+    """A network of that kind."""
+    make = recurrent if kind in RECURRENT else feed_forward
+    return make(kind, task, units, seed, vectors)
+
+
+def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+    """The best of each family, task by task."""
+    told, fits = [], []
+    for task in dict.fromkeys(run.task for run in runs):
+        ours, theirs = (leader(picked(runs, task=task, variant=one)) for one in FAMILIES)
+        loss = lost(ours, theirs)
+        fits.append(loss is not None and loss <= WORSE)
+        told.append(
+            f"{task}: "
+            + ", ".join(f"{some[0].model} {ratio(held_out(some))}" for some in (ours, theirs))
+        )
+    said = (
+        f"The best feed-forward model is at most {WORSE:.0%} worse than the best recurrent one in "
+        f"{sum(fits)} of {len(fits)} tasks ({'; '.join(told)})."
+    )
+    return Outcome("holds" if all(fits) else "does not hold", said)
+
+
+def leader(runs: Sequence[Run]) -> list[Run]:
+    """The runs of the model with the best mean score; of the first where none is finite."""
+    groups = [picked(runs, model=model) for model in dict.fromkeys(run.model for run in runs)]
+    known = [some for some in groups if held_out(some) is not None]
+    sign = -1 if unit(runs).endswith("%") else 1
+    return min(known or groups, key=lambda some: sign * (held_out(some) or 0.0))
+
+
+def sections(record: Record) -> Sequence[Section]:
+    """Times, against the LSTM's."""
+    rows = []
+    for task, model in dict.fromkeys((run.task, run.model) for run in record.runs):
+        cells = [f"{against(record.runs, task, model, kind):.2f}" for kind in KINDS]
+        rows.append((task, model, *(cell.replace("nan", "–") for cell in cells)))
+    how = (
+        f"Times against the LSTM’s of the same task and seed, medians over the seeds of medians "
+        f"of interleaved rounds: a training step on a batch (a truncated model is trained as the "
+        f"whole one), {LENGTH} outputs of one sequence at once, and one output more where the past "
+        f"is known. A recurrent model knows it as a state; a feed-forward one reads its window "
+        f"anew, and keeping what its layers made of it would save most of that."
+    )
+    columns = ("task", "model", "training step", "whole sequence", "one step")
+    table = Table(columns, tuple(rows), frozenset({2, 3, 4}), "Below 1 is faster than the LSTM.")
+    return (Section("Speed", (Paragraph(how), table)),)
+
+
+def against(runs: Sequence[Run], task: str, model: str, kind: str) -> float:
+    """The median over the seeds of the time against the LSTM's; NaN where none was measured."""
+    mine = {run.seed: run.times.get(kind) for run in runs if (run.task, run.model) == (task, model)}
+    theirs = {
+        run.seed: run.times.get(kind) for run in runs if (run.task, run.model) == (task, "LSTM")
+    }
+    known = [one / other for seed, one in mine.items() if one and (other := theirs.get(seed))]
+    return median(known) if known else float("nan")
+
+
+EXPERIMENT = Experiment(
+    name="feed-forward",
+    title="Feed-forward models in place of recurrent ones",
+    question=(
+        "Do feed-forward models with a window do what recurrent models of as many parameters do, "
+        "and how fast are they, all outputs at once and one by one?"
+    ),
+    conclusion="feed-forward models do as well as recurrent ones on sequences",
+    source="Miller, When Recurrent Models Don’t Need to be Recurrent (2018)",
+    rule=(
+        f"it holds if on every task the best feed-forward model (truncated recurrent ones are "
+        f"among them) has a mean held-out score at most {WORSE:.0%} worse than the best recurrent "
+        f"one."
+    ),
+    setting=Sizes(),
+    full=Sizes(states=256, vectors=256, steps=10_000, rates=(0.001, 0.003, 0.01), whole=True),
+    units=units,
+    work=work,
+    judge=judge,
+    load=load,
+    takes_data=True,
+    sections=sections,
+    key="held out",
+    packages=("music21",),
+)

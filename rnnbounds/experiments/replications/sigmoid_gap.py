@@ -1,0 +1,172 @@
+"""``rnnbounds experiment sigmoid-gap``: how near URNNs with sigmoid come as their states grow.
+
+No finite one has the outputs of a contractive RNN with sigmoid, says the claim urnn-sigmoid. Here
+they are trained to come near, beside free networks of the teacher's own size.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import torch
+from torch import Tensor
+
+from impl.convert.urnn import polar
+from rnnbounds.experiments.engine.common import chance
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
+from rnnbounds.experiments.engine.record import Outcome, Run, Setting, curve
+from rnnbounds.experiments.engine.trainer import Plan, losses
+from rnnbounds.experiments.replications.scores import held_out, picked
+
+TASK, SIZE = "a contractive RNN with sigmoid", 4
+_BATCH, _DRAWN = 32, {"validation": 1, "held out": 2}
+
+
+class Sizes(Setting, frozen=True, kw_only=True):
+    """Students of each of these numbers of `states`; the teacher of each seed has 4."""
+
+    states: tuple[int, ...] = (4, 8, 16, 32)
+    norm: float = 0.9
+    length: int = 30
+    steps: int = 800
+    rates: tuple[float, ...] = (0.01, 0.03)
+
+
+class Student(torch.nn.Module):
+    """h_t = σ(W h_{t−1} + U x_t + b), y_t = C h_t + c, from the zero state."""
+
+    def __init__(self, states: int, seed: int) -> None:
+        super().__init__()
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            self.W = torch.nn.Parameter(polar(torch.randn(states, states)))
+            self.feed = torch.nn.Linear(1, states)
+            self.readout = torch.nn.Linear(states, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(N, T, 1) -> (N, T, 1)."""
+        h, path = x.new_zeros(len(x), len(self.W)), []
+        for drive in self.feed(x).unbind(1):
+            h = torch.sigmoid(h @ self.W.mT + drive)
+            path.append(h)
+        told: Tensor = self.readout(torch.stack(path, 1))
+        return told
+
+
+class Teacher:
+    """Outputs of a random contractive network, scaled to the variance 1; ‖W‖₂ = `norm`."""
+
+    name, unit, bound = TASK, "relative error", 1.0
+
+    def __init__(self, seed: int, norm: float, length: int) -> None:
+        self.seed, self.length = seed, length
+        self.model = Student(SIZE, 1000 + seed)
+        with torch.no_grad():
+            self.model.W.mul_(norm)
+            self.model.feed.weight.mul_(4)
+            y = self.model(self.inputs(256, chance(seed, 9)))
+            self.shift, self.scale = y.mean(), y.std()
+
+    def inputs(self, size: int, by: torch.Generator) -> Tensor:
+        """Uniform in [−1, 1]."""
+        return 2 * torch.rand(size, self.length, 1, generator=by) - 1
+
+    def pair(self, size: int, by: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Inputs, and what the teacher makes of them."""
+        x = self.inputs(size, by)
+        with torch.no_grad():
+            return x, (self.model(x) - self.shift) / self.scale
+
+    def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
+        """Drawn anew for every step."""
+        return self.pair(_BATCH, chance(seed, 0, step))
+
+    def whole(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
+        """The same for all students."""
+        yield self.pair(256, chance(self.seed, _DRAWN[part]))
+
+    def loss(self, told: Tensor, y: Tensor) -> Tensor:
+        """Mean squared error."""
+        return (told - y).square().mean()
+
+    def score(self, loss: float) -> float:
+        """Its root, against the standard deviation."""
+        return float(loss**0.5)
+
+
+def load(setting: Sizes, data: str | None) -> Loaded:
+    """A teacher for each seed."""
+    teachers = {seed: Teacher(seed, setting.norm, setting.length) for seed in setting.each_seed}
+    return Loaded(teachers, {TASK: "drawn from the seeds"})
+
+
+def units(setting: Sizes) -> list[Unit]:
+    """Free networks of the teacher's size, and URNNs of every size."""
+    each = [("RNN", SIZE), *(("URNN", size) for size in setting.states)]
+    return [
+        Unit(TASK, kind, f"{size} states", seed)
+        for kind, size in each
+        for seed in setting.each_seed
+    ]
+
+
+def orthogonal(model: Student) -> None:
+    """W back to its polar factor."""
+    with torch.no_grad():
+        model.W.copy_(polar(model.W))
+
+
+def work(job: Job[Sizes]) -> Iterable[Run]:
+    """The rate that validates best."""
+    unit, s, teacher = job.unit, job.setting, job.data[job.unit.seed]
+    project = orthogonal if unit.model == "URNN" else (lambda model: None)
+    found = []
+    for rate in s.rates:
+        model = Student(int(unit.variant.split()[0]), unit.seed)
+        plan = Plan(steps=s.steps, rate=rate, schedule="cosine")
+        trained = job.train(model, teacher, plan, project=project, name=f"{rate:g}")
+        found.append((trained.best[0], rate, trained))
+    _, rate, trained = min(found, key=lambda one: one[:2])
+    errors = curve(trained.steps, trained.validation[:, 0].sqrt().tolist())
+    loss = float(losses(trained.model, teacher, "held out", job.device)[0])
+    figures = {"held out, relative error": teacher.score(loss)}
+    yield job.run(figures, {"validation error": errors}, told={"rate": f"{rate:g}"})
+
+
+def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+    """Whether every URNN stays above the free network of the teacher's size."""
+    free = held_out(picked(runs, model="RNN"))
+    each = {
+        variant: held_out(picked(runs, model="URNN", variant=variant))
+        for variant in dict.fromkeys(run.variant for run in picked(runs, model="URNN"))
+    }
+    above = free is not None and all(one is not None and one > free for one in each.values())
+    told = ", ".join(f"{name} {one or float('nan'):.2g}" for name, one in each.items())
+    said = (
+        f"Relative error of trained URNNs: {told}; of free networks of {SIZE} states: "
+        f"{free or float('nan'):.2g}. That none is equivalent is proved, whatever is seen here."
+    )
+    return Outcome("holds" if above else "does not hold", said)
+
+
+EXPERIMENT = Experiment(
+    name="sigmoid-gap",
+    title="URNNs with sigmoid, as they grow",
+    question=(
+        "No URNN with sigmoid has the outputs of every contractive RNN. How near do trained ones "
+        "come as their states grow, beside a free RNN with as many states as the teacher?"
+    ),
+    conclusion=(
+        "URNNs with sigmoid stay behind contractive RNNs, as none that is finite is equivalent"
+    ),
+    source="Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs, theorem 4.1",
+    rule=(
+        "that there is a gap is proved, and not tried; that it is seen in training holds if URNNs "
+        "of every size have a mean error above that of free networks of the teacher’s size."
+    ),
+    setting=Sizes(),
+    full=Sizes(states=(4, 8, 16, 32, 64, 128), steps=10_000),
+    units=units,
+    work=work,
+    judge=judge,
+    load=load,
+    key="held out",
+)

@@ -1,0 +1,139 @@
+"""``rnnbounds experiment similarity``: what W → TWT⁻¹ changes, and what it does not.
+
+The claim urnn-equivalence proves that outputs stay; here is what a user sees of the other network:
+its λ, its k, its rounding, and how far outputs are apart in float32.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from impl.certificate.certify import certify
+from impl.convert.urnn import polar
+from rnnbounds.experiments.engine.common import chance
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Unit
+from rnnbounds.experiments.engine.record import Outcome, Run, Setting, of_certificate
+from rnnbounds.experiments.replications.scores import picked
+
+TASK, BOUND = "random contractive networks", 1.0
+CASES: Mapping[str, tuple[str, bool]] = {
+    "linear, any T": ("linear", False),
+    "ReLU, diagonal T > 0": ("rnn-relu", True),
+    "tanh, diagonal T > 0": ("rnn-tanh", True),
+}
+KEPT = ("linear, any T", "ReLU, diagonal T > 0")  # whose outputs theory says stay
+LENGTH, ROWS = 50, 16
+SAME = 1e-6  # of the outputs' size: what float64 leaves of an equality, up to cond T = 10⁴
+RHO = {"linear": lambda z: z, "rnn-relu": torch.relu, "rnn-tanh": torch.tanh}
+
+
+class Sizes(Setting, frozen=True, kw_only=True):
+    """Networks of `states` units, ‖W‖₂ = `norm`; T of each of these conditions."""
+
+    states: int = 8
+    norm: float = 0.8
+    conditions: tuple[float, ...] = (1.0, 10.0, 100.0, 10000.0)
+    epsilon: float = 1e-2
+
+
+def units(setting: Sizes) -> list[Unit]:
+    """Every cell, condition of T and seed."""
+    return [
+        Unit(TASK, case, f"cond T = {condition:g}", seed)
+        for case in CASES
+        for condition in setting.conditions
+        for seed in setting.each_seed
+    ]
+
+
+def work(job: Job[Sizes]) -> Iterable[Run]:
+    """Draw, transform, certify, compare."""
+    s, (cell, diagonal) = job.setting, CASES[job.unit.model]
+    condition = float(job.unit.variant.split()[-1])
+    n, by = s.states, chance(job.unit.seed)
+    draw = {name: torch.randn(n, m, generator=by).double() for name, m in (("W", n), ("U", 2))}
+    W = s.norm * draw["W"] / torch.linalg.matrix_norm(draw["W"], 2)
+    b, C = torch.randn(n, generator=by).double() / 4, torch.randn(1, n, generator=by).double()
+    stretch = torch.logspace(0, 1, n, base=condition).double() / condition**0.5
+    turn = [polar(torch.randn(n, n, generator=by).double()) for _ in range(2)]
+    T = stretch.diag() if diagonal else turn[0] @ stretch.diag() @ turn[1]
+    back = (1 / stretch).diag() if diagonal else turn[1].mT @ (1 / stretch).diag() @ turn[0].mT
+    whole = {"W": W, "U": draw["U"], "b": b, "C": C}
+    other = {"W": T @ W @ back, "U": T @ draw["U"], "b": T @ b, "C": C @ back}
+    x = torch.randn(ROWS, LENGTH, 2, generator=by).double()
+    x = x / torch.linalg.vector_norm(x, dim=2, keepdim=True)
+    single = [{name: part.float() for name, part in one.items()} for one in (whole, other)]
+    exact, near = (
+        [outputs(one, x.to(one["W"].dtype), cell).double() for one in pair]
+        for pair in ((whole, other), single)
+    )
+    size = float(exact[0].abs().max())
+    stored = {"weight_hh": other["W"], "weight_ih": other["U"], "bias_ih": other["b"]}
+    found = certify(stored, BOUND, s.epsilon, cell=cell)
+    eigenvalues = torch.linalg.eigvals(other["W"])
+    yield job.run(
+        {
+            "outputs apart, float64": float((exact[0] - exact[1]).abs().max()) / size,
+            "outputs apart, float32": float((near[0] - near[1]).abs().max()) / size,
+            "‖TWT⁻¹‖₂": float(torch.linalg.matrix_norm(other["W"], 2)),
+            "spectral radius": float(eigenvalues.abs().max()),
+            "certified rounding of states": found.rounding,
+        },
+        certificate=of_certificate(found, s.epsilon),
+        told={"norm": found.norm},
+    )
+
+
+def outputs(one: Mapping[str, Tensor], x: Tensor, cell: str) -> Tensor:
+    """C h_t from the zero state."""
+    h, path = x.new_zeros(len(x), len(one["b"])), []
+    for now in x.unbind(1):
+        h = RHO[cell](h @ one["W"].mT + now @ one["U"].mT + one["b"])
+        path.append(h @ one["C"].mT)
+    return torch.stack(path)
+
+
+def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+    """Outputs stay where theory says so, and only there; certificates go."""
+    apart = {
+        case: max(run.figures["outputs apart, float64"] or 0.0 for run in picked(runs, model=case))
+        for case in CASES
+    }
+    stays = all(apart[case] <= SAME for case in KEPT)
+    ks = {}
+    for variant in dict.fromkeys(run.variant for run in runs):
+        some = [run.certificate for run in picked(runs, model=KEPT[0], variant=variant)]
+        known = [one.k for one in some if one is not None and one.k is not None]
+        ks[variant] = f"{max(known)}" if len(known) == len(some) else "not certified"
+    said = (
+        "Outputs in float64 differ by, relatively, "
+        f"{', '.join(f'{case}: {value:.1e}' for case, value in apart.items())}; "
+        f"k of the linear networks: {', '.join(f'{one}: {k}' for one, k in ks.items())}."
+    )
+    changed = len(set(ks.values())) > 1
+    return Outcome("holds" if stays and changed else "does not hold", said)
+
+
+EXPERIMENT = Experiment(
+    name="similarity",
+    title="A change of the states’ basis",
+    question=(
+        "W → TWT⁻¹, U → TU, b → Tb, C → CT⁻¹ is the same network in another basis. What of it is "
+        "the same for a user: outputs, λ, the certified window, rounding? Certificates are about "
+        "states, in the basis that the network has."
+    ),
+    conclusion=(
+        "the input-output map stays, with ReLU for positive diagonal T; the norm of W does not"
+    ),
+    source="Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs, poster",
+    rule=(
+        f"it holds if outputs of linear and ReLU networks stay within {SAME:g} of their size in "
+        f"float64 for every T, and the certified k of linear networks does not stay the same."
+    ),
+    setting=Sizes(),
+    units=units,
+    work=work,
+    judge=judge,
+    key="outputs apart, float64",
+)

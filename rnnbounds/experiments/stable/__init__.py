@@ -1,0 +1,1 @@
+"""What Miller and Hardt say of stable models, tried: costs, truncation, gradients, weights."""

@@ -1,0 +1,115 @@
+"""``rnnbounds experiment data-stability``: do nominally unstable models contract on their data?
+
+Freely trained networks, which no norm certifies, and stable ones beside them are run along held-out
+data: the norms of single steps, of products of steps, and the Lyapunov exponent, by `measure`.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from impl.memory.measure import measure
+from reports.pages.text import ratio
+from rnnbounds.experiments.engine.experiment import Experiment, Job
+from rnnbounds.experiments.engine.page import Chart
+from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
+from rnnbounds.experiments.stable.trained import (
+    FULL,
+    RULE,
+    Sizes,
+    held_out,
+    load,
+    network,
+    tallied,
+    units,
+)
+
+LENGTH = 64
+EXPONENT, RATIO = "exponent, greatest", "ratio of a step, greatest"
+
+
+def work(job: Job[Sizes]) -> Iterable[Run]:
+    """One network on its held-out data."""
+    model, task, certificate = network(job)
+    fed, _ = held_out(model, task, LENGTH)
+    found = measure(model.core, fed.numpy())
+    steps, seen = found.local, found.seen
+    products = steps.products.quantile(0.5, dim=0), steps.products.amax(0)
+    figures = {
+        "‖J‖ of a step, median": steps.norms.median(),
+        "‖J‖ of a step, greatest": steps.norms.amax(),
+        "exponent, mean": steps.exponents.mean(),
+        EXPONENT: steps.exponents.amax(),
+        RATIO: seen.ratio.amax(),
+        "k at ε = 0.01, seen": found.window(1e-2),
+    }
+    curves = {
+        name: curve(found.ks, product.tolist())
+        for name, product in zip(("median", "greatest"), products, strict=True)
+    }
+    curves["gap"] = curve(found.ks, seen.gaps.amax(0).tolist())
+    told = of_certificate(certificate, job.setting.epsilon)
+    yield job.run(figures, curves, certificate=told)
+
+
+def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+    """Which of the models that are not certified do not contract along their data."""
+    nominal = [run for run in runs if not certified(run)]
+    if not nominal:
+        return Outcome("undecided", "Every network is certified: none is nominally unstable.")
+    holds, count, missed = tallied(nominal, lambda run: (run.figures[EXPONENT] or 0.0) < 0)
+    known = [value for run in nominal if (value := run.figures[EXPONENT]) is not None]
+    ratios = sum((run.figures[RATIO] or 0.0) >= 1 for run in nominal)
+    said = (
+        f"Of {len(runs)} networks {len(nominal)} are certified in no norm; along held-out data the "
+        f"Lyapunov exponent of {count} of these is below 0 in every window (greatest: "
+        f"{ratio(max(known, default=math.nan))} a step), though single steps of {ratios} took two "
+        f"states apart.{missed}"
+    )
+    return Outcome(holds, said)
+
+
+def certified(run: Run) -> bool:
+    """Whether the network is stable for all inputs."""
+    return run.certificate is not None and run.certificate.verdict == "certified"
+
+
+EXPERIMENT = Experiment(
+    name="data-stability",
+    title="Whether nominally unstable models contract on their data",
+    question=(
+        "A network that is certified in no norm may still forget on the inputs that it meets. "
+        f"Windows of {LENGTH} held-out inputs are run from the zero state, and the Jacobians J of "
+        "their steps multiplied: an observation of these windows, no bound."
+    ),
+    conclusion="models that are trained freely operate in the stable regime on their data",
+    source="Miller & Hardt, Stable Recurrent Models, section 4, data-dependent stability",
+    rule=(
+        "it holds if of every network that is not certified the Lyapunov exponent, the mean log "
+        f"growth of a step, is below 0 in every window whose steps were differentiated. {RULE}"
+    ),
+    setting=Sizes(),
+    full=FULL,
+    units=units,
+    work=work,
+    judge=judge,
+    load=load,
+    takes_data=True,
+    key=EXPONENT,
+    charts=(
+        Chart(
+            title="Greatest norm of a product of k steps",
+            curves=("greatest",),
+            x="steps k",
+            y="‖J_T ⋯ J_{T−k+1}‖₂",
+            caption="Over the windows whose steps were differentiated.",
+            log_y=True,
+        ),
+        Chart(
+            title="Greatest gap of states that see the last k inputs alone",
+            curves=("gap",),
+            x="inputs k",
+            y="‖h − hᵏ‖₂",
+            log_y=True,
+        ),
+    ),
+)

@@ -1,0 +1,134 @@
+"""``rnnbounds experiment gradient-decay``: how gradients vanish in trained models.
+
+‖∇_{x_t} p_{t+i}‖ over held-out data, of stable and of free networks, against i; beside it, for the
+stable ones, the bound L_p C L λ^i that holds for all inputs.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from impl.certificate.record import Certificate
+from impl.numbers.outward import add_up, mul_up
+from impl.numbers.spectral_norm import certified_norm
+from reports.pages.text import error
+from rnnbounds.experiments.engine.experiment import Experiment, Job
+from rnnbounds.experiments.engine.page import Chart
+from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
+from rnnbounds.experiments.networks.recurrent import Network
+from rnnbounds.experiments.stable.trained import (
+    BROKEN,
+    FULL,
+    LENGTH,
+    RULE,
+    Sizes,
+    at_most,
+    broken,
+    fallen,
+    held_out,
+    load,
+    network,
+    tallied,
+    units,
+)
+from rnnbounds.experiments.tasks.task import Task
+
+LAGS = 64
+FAR, SMALL = 32, 1e-2  # at this lag a gradient has vanished that is so small beside that of lag 0
+NAME = f"lag {FAR} against lag 0"
+ROUNDING = 1e-9  # relative, more than a float64 adjoint over so few steps can lose
+
+
+def work(job: Job[Sizes]) -> Iterable[Run]:
+    """One network: mean and greatest gradient at every lag."""
+    model, task, certificate = network(job)
+    norms = gradients(model, task)
+    mean, most = norms.mean(0).tolist(), norms.amax(0).tolist()
+    lags = range(LAGS + 1)
+    curves = {"mean": curve(lags, mean), "greatest": curve(lags, most)}
+    figures: dict[str, float | None] = {"lag 0, mean": mean[0], NAME: mean[FAR] / mean[0]}
+    figures["a step, lags 1 to 32"] = (mean[FAR] / mean[1]) ** (1 / (FAR - 1))
+    if certificate.verdict == "certified":
+        bounds = certified(certificate, model)
+        curves["certified"] = curve(lags, bounds)
+        pairs = zip(most, bounds, strict=True)
+        figures[BROKEN] = sum(broken(seen, bound, ROUNDING * seen) for seen, bound in pairs)
+    found = of_certificate(certificate, job.setting.epsilon)
+    yield job.run(figures, curves, certificate=found)
+
+
+def gradients(model: Network, task: Task) -> Tensor:
+    """‖∂p_T/∂x_{T−i}‖₂ for i = 0 … LAGS, (M, LAGS + 1): p_T the loss at a window's last time."""
+    fed, y = held_out(model, task, LENGTH)
+    fed = fed.clone().requires_grad_()
+    told = model.readout(model.core(fed)[0][:, -1])
+    (slopes,) = torch.autograd.grad(cross_entropy(told, y[:, -1], reduction="sum"), fed)
+    norms: Tensor = slopes.norm(dim=2)[:, -LAGS - 1 :].flip(1)
+    return norms
+
+
+def certified(certificate: Certificate, model: Network) -> list[float]:
+    """√2 ‖C‖₂ G(1 − λ) λ^i, rounded up: the cross-entropy's gradient in the logits is at most √2,
+    and G = C_* L/(1 − λ) the certificate's gain. Source: Miller & Hardt, section 3."""
+    gap = add_up(1.0, -certificate.lam)
+    reach = mul_up(certificate.constants["gain"], gap)
+    size = mul_up(math.nextafter(math.sqrt(2), 2), certified_norm(model.readout.weight[None]))
+    bounds = [float(mul_up(reach, size))]
+    for _ in range(LAGS):
+        bounds.append(float(mul_up(bounds[-1], certificate.lam)))
+    return bounds
+
+
+def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+    """Whose gradients do not vanish, and whether a bound fell."""
+    holds, count, missed = tallied(runs, lambda run: at_most(run, NAME, SMALL))
+    ways = dict.fromkeys(run.variant for run in runs)
+    worst = (max(run.figures[NAME] or 0.0 for run in runs if run.variant == way) for way in ways)
+    said = (
+        f"At lag {FAR} the mean gradient is below {SMALL:g} of that at lag 0 in {count} of "
+        f"{len(runs)} networks; the greatest share is "
+        + ", ".join(f"{error(share)} ({way})" for way, share in zip(ways, worst, strict=True))
+        + f".{missed}"
+    )
+    return Outcome(holds, said, fallen(runs))
+
+
+EXPERIMENT = Experiment(
+    name="gradient-decay",
+    title="How gradients vanish in trained models",
+    question=(
+        "By how much does an input move a forecast i steps later? The loss at the last of "
+        f"{LENGTH} held-out inputs is differentiated with respect to each input before it."
+    ),
+    conclusion=(
+        "gradients of models that were trained freely vanish as those of stable ones do, so that "
+        "they, too, operate where a model is stable"
+    ),
+    source="Miller & Hardt, Stable Recurrent Models, section 4",
+    rule=(
+        f"it holds if in every network, stable or free, the mean gradient at lag {FAR} is at most "
+        f"{SMALL:g} of that at lag 0. {RULE}"
+    ),
+    setting=Sizes(),
+    full=FULL,
+    units=units,
+    work=work,
+    judge=judge,
+    load=load,
+    takes_data=True,
+    key=NAME,
+    charts=(
+        Chart(
+            title="Mean over held-out windows",
+            curves=("mean", "certified"),
+            dashed=("certified",),
+            x="lag i",
+            y="‖∇p_{t+i}‖ in x_t",
+            caption="Dashed: certified for every sequence of inputs, each gradient at most that.",
+            log_y=True,
+        ),
+    ),
+)

@@ -1,0 +1,288 @@
+"""``rnnbounds experiment gradients-close``: gradients and weights of truncated models, against k.
+
+Miller & Hardt's Figure 1 on random instances: how far the gradient of the truncated model is from
+that of the full one at the same weights, and how far projected gradient descent on the one ends
+from descent on the other, each beside its certified bound (Lemma 2, Proposition 4).
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import torch
+from flint import arb, ctx
+from torch import Tensor
+
+from impl.gradients.adjoint import gradient_gaps
+from impl.gradients.adjoint_error import gradient_gap_error
+from impl.gradients.constants import Constants
+from impl.gradients.weight_sets import Region
+from impl.gradients.windows.rollout import rollout
+from impl.models.rnn import RNN
+from impl.numbers.ball_functions import float_above
+from impl.numbers.outward import add_up, gamma, mul_up
+from impl.training.descent import descend, descent_error
+from reports.pages.text import ratio
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
+from rnnbounds.experiments.engine.page import Chart
+from rnnbounds.experiments.engine.record import Outcome, Run, curve
+from rnnbounds.experiments.stable.instances import TRAINED, Instances, Sizes, draw
+from theory.numbers.special import ball_step_product
+
+BATCH = 40  # systems that are trained at once
+GRADIENTS, WEIGHTS = "gradients at the same weights", "weights after training"
+BETA = "1/(βt)"
+CLOSE = 1e-3  # of what it is at the first window, at a moderate one
+MODERATE = 20
+_PRECISION, _LARGEST = 128, 300.0  # of balls, in bits; log₁₀ of what is drawn
+
+Rows = tuple[tuple[float, ...], ...]  # a row for each instance, in it an entry for each window
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """A gap against k: as observed in float64, log₁₀ of its certified bound, rounded up, and how
+    far each gap may be from that in real arithmetic, infinite where nothing is known."""
+
+    observed: Rows
+    log10_bound: Rows
+    rounding: tuple[float, ...]
+
+
+def load(setting: Sizes, data: str | None) -> Loaded:
+    """The instances, drawn."""
+    drawn = draw(setting)
+    omega = Region.of_omega(drawn.omega, drawn.cell, TRAINED)
+    start, uniform = (
+        Constants(drawn.cell, drawn.B_x, loss=drawn.loss, trained=TRAINED, region=region)
+        for region in (None, omega)
+    )
+    return Loaded((drawn, start, uniform))
+
+
+def units(setting: Sizes) -> list[Unit]:
+    """The gradients of all instances, and a descent of all for each rule of steps."""
+    rules = [(WEIGHTS, f"steps {name}") for name in ("1/t", f"{setting.constant:g}", BETA)]
+    return [
+        Unit(task, "tanh RNN", name, setting.seed)
+        for task, name in ((GRADIENTS, "Gaussian weights"), *rules)
+    ]
+
+
+def work(job: Job[Sizes]) -> Iterable[Run]:
+    """A run for each instance."""
+    setting, (drawn, start, uniform) = job.setting, job.data
+    size = 2 * torch.stack((drawn.omega.W * drawn.cell.n**0.5, drawn.omega.U)).norm(dim=0)
+    more: list[dict[str, float]] = [{} for _ in setting.each_seed]
+    if job.unit.task == GRADIENTS:
+        gaps = gradient_curve(drawn, setting, start)
+    else:
+        name = job.unit.variant.removeprefix("steps ")
+        B = drawn.B_x
+        alpha = 1 / uniform["beta"] if name == BETA else torch.ones_like(B)
+        if name == f"{setting.constant:g}":
+            alpha = torch.full_like(B, setting.constant)
+        decreasing = name in ("1/t", BETA)
+        gaps, more = descent(decreasing, alpha, drawn, setting, uniform)
+    for i, seed in enumerate(setting.each_seed):
+        observed, bounds = gaps.observed[i], gaps.log10_bound[i]
+        ceiling = math.inf if job.unit.task == GRADIENTS else float(size[i])
+        saying = [b if b < _LARGEST and 10.0**b <= ceiling else None for b in bounds]
+        pairs = list(zip(setting.windows, observed, bounds, strict=True))
+        shown = (setting.windows[0], 5, moderate(setting), setting.windows[-1])
+        figures = {f"k = {k}": gap for k, gap, _ in pairs if k in shown}
+        figures["log₁₀ of the bound, greatest"] = max(bounds)
+        figures["a bound broken"] = sum(not within(g, b, gaps.rounding[i]) for _, g, b in pairs)
+        curves = {
+            "observed": curve(setting.windows, observed),
+            "certified": curve(setting.windows, [None if b is None else 10.0**b for b in saying]),
+            "log₁₀ certified": curve(setting.windows, bounds),
+        }
+        yield job.run(figures | more[i], curves, seed=seed)
+
+
+def within(gap: float, log10_bound: float, rounding: float) -> bool:
+    """Whether gap + rounding ≤ 10^log10_bound; an unknown rounding counts as nothing."""
+    total = gap + (rounding if math.isfinite(rounding) else 0.0)
+    return total == 0 or (total > 0 and math.log10(total) <= log10_bound)
+
+
+def gradient_curve(drawn: Instances, setting: Sizes, constants: Constants) -> Gaps:
+    """‖∇p_T − ∇p_T^k‖ at the first weights, beside ε_k with their constants (Lemma 2)."""
+    K = max(setting.windows)
+    part = drawn.cell, drawn.x, K, drawn.loss, TRAINED
+    windows = list(setting.windows)
+    with ctx.workprec(_PRECISION):
+        bounds = tuple(
+            tuple(log10_above(arb(epsilon)) for epsilon in row)
+            for row in constants.epsilons(K)[:, windows].tolist()
+        )
+    gaps = gradient_gaps(*part)[:, 0]
+    error = add_up(gradient_gap_error(*part)[:, 0], norm_error(gaps, drawn.cell))
+    return Gaps(rows_of(gaps[:, windows]), bounds, tuple(error.amax(1).tolist()))
+
+
+def norm_error(norms: Tensor, cell: RNN) -> Tensor:
+    """What rounding adds to computed ‖v − w‖ of trained weights: a difference, squares, a root."""
+    return mul_up(gamma(cell.n * (cell.n + cell.d) + 5), norms)
+
+
+def descent(
+    decreasing: bool, alpha: Tensor, drawn: Instances, setting: Sizes, constants: Constants
+) -> tuple[Gaps, list[dict[str, float]]]:
+    """Train the full and all truncated models of all instances in one batch, and compare.
+
+    Steps are α/t if `decreasing`, else α. Also of each instance how far the full model's weights
+    moved, and its loss before and after.
+    """
+    each, N = 1 + len(setting.windows), setting.steps
+    times = torch.arange(1, N + 1, dtype=torch.float64)
+    rates = alpha[:, None] / (times if decreasing else torch.ones_like(times))
+    starts = torch.tensor([0, *(setting.length - k for k in setting.windows)])
+    last, error = trained(
+        drawn.repeated(each),
+        rates.repeat_interleave(each, dim=0),
+        starts.repeat(len(alpha)),
+        constants["beta"].repeat_interleave(each),
+    )
+    error = error.reshape(-1, each)
+    W, U = (part.reshape(-1, each, *part.shape[1:]) for part in (last.W, last.U))
+    full = RNN(W[:, 0], U[:, 0], drawn.cell.b, drawn.cell.activation)
+    gaps = distance(W[:, :1] - W[:, 1:], U[:, :1] - U[:, 1:])
+    computed = add_up(add_up(error[:, :1], error[:, 1:]), norm_error(gaps, full))
+    told = {
+        "moved": distance(full.W - drawn.cell.W, full.U - drawn.cell.U),
+        "loss before": loss_of(drawn, drawn.cell),
+        "loss after": loss_of(drawn, full),
+        "β": constants["beta"],
+    }
+    rows = zip(*(part.tolist() for part in told.values()), strict=True)
+    return Gaps(
+        rows_of(gaps),
+        weight_bounds(constants, alpha, decreasing, setting),
+        tuple(computed.amax(1).tolist()),
+    ), [dict(zip(told, row, strict=True)) for row in rows]
+
+
+def trained(drawn: Instances, rates: Tensor, starts: Tensor, beta: Tensor) -> tuple[RNN, Tensor]:
+    """The cells after N steps, and bounds on their rounding."""
+    cells, errors = [], []
+    for first in range(0, len(beta), BATCH):
+        part = slice(first, first + BATCH)
+        some = drawn.part(part)
+        task = some.x, some.loss, some.omega, TRAINED, rates[part]
+        path = descend(some.cell, *task, starts[part])
+        cells.append(path[-1])
+        errors.append(descent_error(path, *task, beta[part], starts[part])[:, -1])
+    W, U, b = (torch.cat([getattr(cell, name) for cell in cells]) for name in ("W", "U", "b"))
+    return RNN(W, U, b, drawn.cell.activation), torch.cat(errors)
+
+
+def distance(W: Tensor, U: Tensor) -> Tensor:
+    """√(‖W‖_F² + ‖U‖_F²) of matrices (…, n, n) and (…, n, d)."""
+    size: Tensor = torch.cat([W.flatten(-2), U.flatten(-2)], dim=-1).norm(dim=-1)
+    return size
+
+
+def weight_bounds(constants: Constants, alpha: Tensor, decreasing: bool, setting: Sizes) -> Rows:
+    """log₁₀ of (ε_k/β)(Π_t (1 + α_tβ) − 1), rounded up (Proposition 4).
+
+    With α_t = α/t the product is Γ(N + 1 + αβ)/(Γ(N + 1) Γ(1 + αβ)), else (1 + αβ)^N.
+    """
+    windows, N = list(setting.windows), setting.steps
+    epsilons = constants.epsilons(max(windows))[:, windows].tolist()
+    found = []
+    with ctx.workprec(_PRECISION):
+        pairs = zip(epsilons, alpha.tolist(), constants["beta"].tolist(), strict=True)
+        for row, size, beta in pairs:
+            c = arb(size) * arb(beta)
+            product = ball_step_product(arb(N), c) if decreasing else (1 + c) ** N
+            scale = (product - 1) / arb(beta)
+            found.append(tuple(log10_above(arb(epsilon) * scale) for epsilon in row))
+    return tuple(found)
+
+
+def log10_above(value: arb) -> float:
+    """log₁₀, rounded up; infinite where nothing is known."""
+    return float_above(value.log() / arb(10).log())
+
+
+def loss_of(drawn: Instances, cell: RNN) -> Tensor:
+    """½‖C h_T − y‖² of the full model, (B,)."""
+    return drawn.loss.value(rollout(cell, drawn.x))[:, 0]
+
+
+def rows_of(values: Tensor) -> Rows:
+    """(B, windows) as plain numbers."""
+    return tuple(tuple(row) for row in values.tolist())
+
+
+def moderate(setting: Sizes) -> int:
+    """The first window that is so large, or the last."""
+    return next((k for k in setting.windows if k >= MODERATE), setting.windows[-1])
+
+
+def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+    """How gaps fall with k, and whether a bound fell."""
+    told, fits = [], []
+    first, middle = (f"k = {k}" for k in (setting.windows[0], moderate(setting)))
+    for task, variant in dict.fromkeys((run.task, run.variant) for run in runs):
+        some = [run for run in runs if (run.task, run.variant) == (task, variant)]
+        ends = [fmean(run.figures[name] or 0.0 for run in some) for name in (first, middle)]
+        told.append(f"{task} ({variant}) from {ratio(ends[0])} to {ratio(ends[1])}")
+        fits += [
+            (run.figures[middle] or 0.0) <= CLOSE * (run.figures[first] or 0.0) for run in some
+        ]
+    said = f"Mean gaps from {first} to {middle}: {'; '.join(told)}."
+    broken = tuple(
+        f"{run.task}, {run.variant}, instance {run.seed}: {count:g} gaps are above their bounds"
+        for run in runs
+        if (count := run.figures["a bound broken"])
+    )
+    if not broken:
+        said += " Every observed gap is below its certified bound."
+    return Outcome("holds" if all(fits) and not broken else "does not hold", said, broken)
+
+
+EXPERIMENT = Experiment(
+    name="gradients-close",
+    title="Gradients and weights of truncated models",
+    question=(
+        "Each instance is a tanh RNN without biases, W Gaussian rescaled to ‖W‖₂ = λ, one Gaussian "
+        "sequence, and the loss ½‖C h_T − y‖² of a Gaussian readout. How far is the gradient in W "
+        "and U of the model that is cut to its last k inputs from the full one, and how far apart "
+        "does projected descent on both end? W stays in ‖W‖₂ ≤ λ, U in a Frobenius ball of twice "
+        "its first norm."
+    ),
+    conclusion=(
+        "‖∇p_T − ∇p_T^k‖ ≤ ε_k = λ^k G_0 + k λ^(k−1) D_1 and ‖w_(N+1) − ŵ_(N+1)‖ ≤ "
+        "(ε_k/β)(∏(1 + α_t β) − 1): gradients and weights of truncated models come close as k grows"
+    ),
+    source="Miller & Hardt, Stable Recurrent Models, Lemma 2, Proposition 4 and Figure 1",
+    rule=(
+        f"it holds if no certified bound falls and, in every instance, the gradients’ gap and the "
+        f"weights’ at k = {MODERATE} are at most {CLOSE:g} of those at the first k."
+    ),
+    setting=Sizes(),
+    units=units,
+    work=work,
+    judge=judge,
+    load=load,
+    key=f"k = {MODERATE}",
+    charts=(
+        Chart(
+            title="Mean over the instances",
+            curves=("observed", "certified"),
+            dashed=("certified",),
+            x="window k",
+            y="gap",
+            caption=(
+                "Dashed: certified, for weights only where that is below the diameter of the set "
+                "of weights. For steps α/t the bound grows like the power αβ of the steps N, for "
+                "constant ones exponentially. Flat ends are at the level of float64 rounding."
+            ),
+            log_y=True,
+        ),
+    ),
+)

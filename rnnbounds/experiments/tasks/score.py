@@ -1,0 +1,156 @@
+"""Losses and scores: what is descended on, and what is told of a model.
+
+A score is made from a tally, a vector of sums, so that tallies of batches add up to that of all.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from rnnbounds.experiments.tasks.chunks import count_chunks
+
+
+class Score(ABC):
+    """`unit` names it; with `higher` more is better."""
+
+    unit: str
+    higher: bool = False
+
+    @abstractmethod
+    def loss(self, told: Tensor, y: Tensor) -> Tensor:
+        """What is descended on, a mean over what is asked: told (N, T, p)."""
+
+    @abstractmethod
+    def tally(self, told: Tensor, y: Tensor) -> Tensor:
+        """The sums that the score is made of, in float64."""
+
+    @abstractmethod
+    def of(self, tally: Tensor) -> float:
+        """The score."""
+
+    def of_loss(self, loss: float) -> float:
+        """The score of a mean loss, or the loss itself where that does not tell it."""
+        return loss
+
+
+class Told(Score):
+    """Of ids that are told by their logits."""
+
+    def loss(self, told: Tensor, y: Tensor) -> Tensor:
+        """Cross-entropy, nats."""
+        return functional.cross_entropy(told.flatten(0, 1), y.flatten(), ignore_index=-1)
+
+
+@dataclass(frozen=True)
+class Symbols(Told):
+    """Cross-entropy of the next symbol, told as perplexity, or as bits."""
+
+    unit: str
+
+    def tally(self, told: Tensor, y: Tensor) -> Tensor:
+        """Nats, and how many were asked."""
+        count = (y >= 0).sum()
+        return torch.stack([self.loss(told, y).double() * count, count.double()])
+
+    def of(self, tally: Tensor) -> float:
+        """exp or log₂ of it."""
+        return self.of_loss(float(tally[0] / tally[1]))
+
+    def of_loss(self, loss: float) -> float:
+        """The same of nats."""
+        if self.unit == "perplexity":
+            return math.exp(loss) if loss < 700 else math.inf
+        return loss / math.log(2)
+
+
+@dataclass(frozen=True)
+class Notes(Score):
+    """Negative log-likelihood of the next frame, nats, its notes taken as independent."""
+
+    unit: str = "nats a frame"
+
+    def loss(self, told: Tensor, y: Tensor) -> Tensor:
+        """Summed over the notes, the mean over frames that are not NaN."""
+        nats, frames = self.tally(told, y)
+        mean: Tensor = nats / frames
+        return mean
+
+    def tally(self, told: Tensor, y: Tensor) -> Tensor:
+        """Nats, and frames."""
+        asked = ~y[..., 0].isnan()
+        each = functional.binary_cross_entropy_with_logits(told[asked], y[asked], reduction="none")
+        return torch.stack([each.double().sum(), asked.sum().double()])
+
+    def of(self, tally: Tensor) -> float:
+        """The mean."""
+        return float(tally[0] / tally[1])
+
+
+@dataclass(frozen=True)
+class Slots(Told):
+    """Cross-entropy of tags, told by the F1 of the chunks that they mark, in per cent."""
+
+    tags: tuple[str, ...]
+    unit: str = "F1, %"
+    higher: bool = True
+
+    def tally(self, told: Tensor, y: Tensor) -> Tensor:
+        """Chunks that are right, told, and true."""
+        counts = [0, 0, 0]
+        for mine, true in zip(told.argmax(2).tolist(), y.tolist(), strict=True):
+            asked = [at for at, tag in enumerate(true) if tag >= 0]
+            lines = ([self.tags[line[at]] for at in asked] for line in (mine, true))
+            counts = [a + b for a, b in zip(counts, count_chunks(*lines), strict=True)]
+        return torch.tensor(counts, dtype=torch.float64)
+
+    def of(self, tally: Tensor) -> float:
+        """100 · 2 right/(told + true)."""
+        right, told, true = tally.tolist()
+        return 200 * right / (told + true) if told + true else 100.0
+
+
+@dataclass(frozen=True)
+class Classes(Told):
+    """Cross-entropy of a class, told by how many are right, in per cent."""
+
+    unit: str = "right, %"
+    higher: bool = True
+
+    def tally(self, told: Tensor, y: Tensor) -> Tensor:
+        """Right, and asked."""
+        asked = y >= 0
+        return torch.stack([((told.argmax(2) == y) & asked).sum(), asked.sum()]).double()
+
+    def of(self, tally: Tensor) -> float:
+        """In per cent."""
+        return float(100 * tally[0] / tally[1])
+
+
+@dataclass(frozen=True)
+class Numbers(Score):
+    """Squared error, told by its root, in units of the data."""
+
+    unit: str
+    scale: float = 1.0
+
+    def loss(self, told: Tensor, y: Tensor) -> Tensor:
+        """The mean, normalised as the data are."""
+        asked = ~y.isnan()
+        return functional.mse_loss(told[asked], y[asked])
+
+    def tally(self, told: Tensor, y: Tensor) -> Tensor:
+        """Squares, and how many."""
+        asked = ~y.isnan()
+        return torch.stack([(told[asked] - y[asked]).double().square().sum(), asked.sum().double()])
+
+    def of(self, tally: Tensor) -> float:
+        """The root of the mean, times the unit."""
+        return self.of_loss(float(tally[0] / tally[1]))
+
+    def of_loss(self, loss: float) -> float:
+        """The same of a mean."""
+        return self.scale * math.sqrt(loss)

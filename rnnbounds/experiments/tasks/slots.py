@@ -1,0 +1,116 @@
+"""Tags of words, told one by one from the left: B-TYPE begins a slot, I-TYPE goes on, O is none.
+
+What is always there stands in for sentences about flights: headers of CPython's standard library
+(def, class, import), whose own grammar says what is a parameter, an annotation, a default, …
+Published: ATIS (Price, 1990) as .iob, words and tags with a tab between, and as .csv.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from platform import python_version
+
+import torch
+from torch import Tensor
+
+from rnnbounds.experiments.tasks.files import DataError, family, text, vocabulary
+from rnnbounds.experiments.tasks.headers import Sentence, sentences
+from rnnbounds.experiments.tasks.score import Slots
+from rnnbounds.experiments.tasks.task import PARTS, Part, Task
+
+IOB = ("atis-2.train.w-intent.iob", "atis-2.dev.w-intent.iob", "atis.test.w-intent.iob")
+IOB_TWO = ("atis.train.w-intent.iob", "atis.test.w-intent.iob")
+CSV = ("atis.train.csv", "atis.test.csv")
+REMEDY = f"a folder with {IOB[0]}, {IOB_TWO[0]} or {CSV[0]} and its others"
+MODULES = (
+    "argparse", "ast", "calendar", "codecs", "configparser", "contextlib", "copy", "csv",
+    "dataclasses", "datetime", "decimal", "difflib", "dis", "doctest", "enum", "fractions",
+    "ftplib", "functools", "gettext", "gzip", "imaplib", "inspect", "ipaddress", "locale",
+    "mailbox", "optparse", "os", "pathlib", "pdb", "pickle", "pickletools", "platform", "plistlib",
+    "pydoc", "random", "shutil", "smtplib", "socket", "ssl", "statistics", "subprocess", "tarfile",
+    "tempfile", "threading", "traceback", "turtle", "typing", "uuid", "warnings", "weakref",
+    "zipfile",
+)  # fmt: skip
+FIRST, LONGEST = 32, 256  # words of a sentence: of headers, and of any
+MOST_TAGS, LARGEST = 1000, 2**23  # tags, and words with what fills up their lines
+UNKNOWN = "<unk>"
+_TAG = re.compile(r"O|[BI]-\S+")
+
+
+def slots(data: Path | None = None, full: bool = False) -> Task:
+    """The tag of each word, by the F1 of slots; raises DataError."""
+    if data is None:
+        source = f"headers of CPython {python_version()}, {len(MODULES)} modules, by ast"
+        told = {tuple(words): tags for module in MODULES for words, tags in sentences(module)}
+        known = [(list(words), tags) for words, tags in told.items() if len(words) <= FIRST]
+        parts = dealt(known)
+    else:
+        paths = family(data, (IOB, IOB_TWO, CSV), REMEDY)
+        source, read = paths[0].name, iob if paths[0].suffix == ".iob" else table
+        parts = [read(path) for path in paths]
+        if len(parts) < len(PARTS):  # a tenth of what is there to train on validates
+            parts = [[s for i, s in enumerate(parts[0]) if i % 10 != 8], parts[0][8::10], parts[1]]
+    tags = sorted({tag for part in parts for _, line in part for tag in line})
+    longest = max((len(words) for part in parts for words, _ in part), default=0)
+    cells = longest * sum(map(len, parts))
+    if not all(parts) or longest > LONGEST or len(tags) > MOST_TAGS or cells > LARGEST:
+        raise DataError(data or Path(source), "is too small or too large", REMEDY)
+    words = [word for line, _ in parts[0] for word in line]
+    ids = vocabulary(words, len(set(words)) + 1 if full or data else 1000, UNKNOWN)
+    places = {tag: i for i, tag in enumerate(tags)}
+    told_parts = {}
+    for name, part in zip(PARTS, parts, strict=True):
+        x = padded([[ids.get(word, 0) for word in line] for line, _ in part], longest, 0)
+        y = padded([[places[tag] for tag in line] for _, line in part], longest, -1)
+        told_parts[name] = Part(x, y)
+    score = Slots(tuple(tags))
+    return Task("slots", source, score, len(ids), len(ids), len(tags), told_parts)
+
+
+def dealt(known: Sequence[Sentence]) -> list[list[Sentence]]:
+    """To train on, to choose by, to judge by: of any ten, one of the latter each."""
+    return [
+        [one for i, one in enumerate(known) if i % 10 < 8],
+        list(known[8::10]),
+        list(known[9::10]),
+    ]
+
+
+def padded(lines: Sequence[Sequence[int]], length: int, filler: int) -> Tensor:
+    """(N, length), filled up from the right."""
+    return torch.tensor([[*line, *[filler] * (length - len(line))] for line in lines])
+
+
+def iob(path: Path) -> list[Sentence]:
+    """BOS words EOS, a tab, a tag for each, the intent in place of the last; raises DataError."""
+    found = []
+    for number, line in enumerate(text(path, REMEDY).splitlines(), start=1):
+        if line.strip():
+            words, tab, tags = line.partition("\t")
+            found.append(sentence(path, number, words, tags if tab else "", 1))
+    return found
+
+
+def table(path: Path) -> list[Sentence]:
+    """The columns tokens and slots of a table; raises DataError."""
+    try:
+        rows = list(csv.DictReader(io.StringIO(text(path, REMEDY)), strict=True))
+    except csv.Error as error:
+        raise DataError(path, f"is no table ({error})", REMEDY) from None
+    if not rows or not {"tokens", "slots"} <= rows[0].keys():
+        raise DataError(path, "has no columns tokens and slots", REMEDY)
+    return [
+        sentence(path, number, row["tokens"] or "", row["slots"] or "", 0)
+        for number, row in enumerate(rows, start=2)
+    ]
+
+
+def sentence(path: Path, number: int, told: str, tagged: str, intents: int) -> Sentence:
+    """Words and tags without BOS, EOS and the intent; raises DataError."""
+    words, tags = told.split(), tagged.split()
+    if len(words) != len(tags) or not all(map(_TAG.fullmatch, tags[: len(tags) - intents])):
+        raise DataError(path, f"has no tag for each word in line {number}", REMEDY)
+    inside = [i for i, word in enumerate(words) if word not in ("BOS", "EOS")]
+    return [words[i] for i in inside], [tags[i] for i in inside]

@@ -1,0 +1,182 @@
+"""``rnnbounds experiment permuted-digits``: images pixel by pixel, in a random order.
+
+RNN, URNN and LSTM read the pixels one by one in an order that is the same for all images and then
+name the digit, so that all depends on long memory. Source: Emami et al., experiments.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import fmean
+
+import torch
+from msgspec.structs import replace
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from rnnbounds.experiments.engine.common import chance
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
+from rnnbounds.experiments.engine.page import Chart
+from rnnbounds.experiments.engine.record import Holds, Outcome, Run, Setting, curve
+from rnnbounds.experiments.engine.trainer import Plan
+from rnnbounds.experiments.tasks.pixels import Pixels
+from rnnbounds.experiments.tasks.pixels import load as load_pixels
+from rnnbounds.experiments.unitary.students import KINDS, Students, draw
+
+CLASSES = 10
+TOGETHER = 500  # images that are tested at once
+END, COMMONEST = "test accuracy", "always the commonest digit"
+_STUDENTS, _ORDER = 3, 4  # keys of what is drawn
+
+
+class Sizes(Setting, frozen=True, kw_only=True):
+    """At most `images` to train on and half as many for the test; networks with `hidden` units,
+    trained for `epochs` by Adam on batches of `batch` images, from the learning `rate` down to 0
+    along a cosine. `source`: digits or mnist28, where no path to MNIST's idx files is given."""
+
+    source: str = "digits"
+    images: int = 2000
+    hidden: int = 64
+    epochs: int = 50
+    batch: int = 50
+    rate: float = 0.003
+
+
+class Digits:
+    """Pixels (T, N, 1) and digits (N,), epochs in a new order each."""
+
+    def __init__(self, pixels: Pixels, setting: Sizes) -> None:
+        self.pixels, self.setting = pixels, setting
+        self.steps = -(-len(pixels.digits) // setting.batch)
+
+    def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
+        """The next images in the order of the epoch, the same for all networks."""
+        epoch, at = divmod(step, self.steps)
+        order = torch.randperm(len(self.pixels.digits), generator=chance(seed, _ORDER, epoch))
+        chosen = order[at * self.setting.batch : (at + 1) * self.setting.batch]
+        return self.pixels.x[:, chosen], self.pixels.digits[chosen]
+
+    def whole(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
+        """The test images: nothing is chosen by them."""
+        yield from zip(
+            torch.split(self.pixels.x_test, TOGETHER, dim=1),
+            torch.split(self.pixels.digits_test, TOGETHER),
+            strict=True,
+        )
+
+    def loss(self, told: Tensor, y: Tensor) -> Tensor:
+        """Cross-entropy of each network: told (G, N, 10)."""
+        target = y.expand(len(told), -1)
+        return cross_entropy(told.permute(0, 2, 1), target, reduction="none").mean(1)
+
+
+class Readers(Students):
+    """Networks that name the digit after the last pixel; `accuracy` after each epoch, (E, G)."""
+
+    accuracy: Tensor
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x (T, N, 1) -> (G, N, 10)."""
+        given = x[:, None].expand(-1, self.networks, -1, -1)
+        return self.readout(self.states(given)[-1])
+
+    @torch.no_grad()
+    def test(self, task: Digits, epoch: int) -> None:
+        """Each network's share of the test images that it names."""
+        right = torch.zeros(self.networks, dtype=torch.float64)
+        for x, y in task.whole("test"):
+            told = self(x.to(self.block.device)).argmax(-1).cpu()
+            right += (told == y).sum(1)
+        self.accuracy[epoch] = right / len(task.pixels.digits_test)
+
+
+def load(setting: Sizes, data: str | None) -> Loaded:
+    """The images; raises MissingPackageError, DataError and IdxError."""
+    pixels = load_pixels(data or setting.source, setting.seed, setting.images)
+    return Loaded(pixels, {"data": f"{pixels.source}, SHA-256 {pixels.digest}"})
+
+
+def units(setting: Sizes) -> list[Unit]:
+    """The networks of one kind are trained side by side."""
+    return [Unit("permuted digits", kind, "trained", setting.seed) for kind in KINDS]
+
+
+def work(job: Job[Sizes]) -> Iterable[Run]:
+    """A run for each network of a kind."""
+    s, task = job.setting, Digits(job.data, job.setting)
+    kind = next(kind for kind in KINDS if kind == job.unit.model)
+    sizes = (s.hidden,) * s.seeds
+    by = [chance(s.seed, _STUDENTS, network) for network in range(s.seeds)]
+    readers = Readers(kind, sizes, draw(kind, sizes, 1, CLASSES, by, start="random"))
+    readers.register_buffer("accuracy", torch.zeros(s.epochs, s.seeds, dtype=torch.float64))
+    plan = Plan(
+        steps=s.epochs * task.steps, rate=s.rate, schedule="cosine", every=task.steps, keep="last",
+        save=5 * task.steps,
+    )  # fmt: skip
+    trained = job.train(
+        readers, task, plan, project=Readers.project,
+        observe=lambda model, step: model.test(task, step // task.steps - 1),
+    )  # fmt: skip
+    epochs, accuracy = range(1, s.epochs + 1), readers.accuracy.cpu()
+    counts = torch.bincount(task.pixels.digits_test, minlength=CLASSES)
+    common = float(counts.max()) / len(task.pixels.digits_test)
+    for g, seed in enumerate(s.each_seed):
+        figures = {END: accuracy[-1, g], "training loss": trained.losses[-1, g], COMMONEST: common}
+        curves = {
+            "accuracy": curve(epochs, accuracy[:, g].tolist()),
+            "training loss": curve(epochs, trained.losses[:, g].tolist()),
+        }
+        yield job.run(figures, curves, seed=seed)
+
+
+def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+    """The URNN beside the RNN of the same size."""
+    ends = {kind: [run.figures[END] or 0.0 for run in runs if run.model == kind] for kind in KINDS}
+    told = ", ".join(
+        f"{kind} {fmean(ends[kind]):.1%}" for kind in sorted(KINDS, key=lambda k: -fmean(ends[k]))
+    )
+    said = f"Of the test images are named: {told}; {COMMONEST}: {runs[0].figures[COMMONEST]:.1%}."
+    holds: Holds = "does not hold" if max(ends["URNN"]) < min(ends["RNN"]) else "undecided"
+    if min(ends["URNN"]) > max(ends["RNN"]):
+        holds = "holds"
+    broken = tuple(
+        f"{run.model}, network {run.seed}: a loss is not finite"
+        for run in runs
+        if None in run.curves["training loss"].y
+    )
+    return Outcome(holds, said, broken)
+
+
+SMALL = Sizes()
+EXPERIMENT = Experiment(
+    name="permuted-digits",
+    title="Digits, pixel by pixel in a random order",
+    question=(
+        "Networks read the pixels of an image one by one, in an order that is random and always "
+        "the same, and then name the digit. RNN and URNN with ReLU start as twins, from a random "
+        "orthogonal matrix; the URNN is returned to the nearest orthogonal matrix after every step."
+    ),
+    conclusion="a URNN keeps long memories better than an RNN of the same size",
+    source="Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs, experiments",
+    rule=(
+        "it holds if after the last epoch every URNN names more of the test images than every RNN "
+        "with as many hidden units, does not hold if every one names fewer, and is undecided else."
+    ),
+    setting=SMALL,
+    full=replace(SMALL, images=10**6, hidden=128, epochs=100, batch=128),
+    units=units,
+    work=work,
+    judge=judge,
+    load=load,
+    takes_data=True,
+    key=END,
+    packages=("safetensors", "scikit-learn"),
+    charts=(
+        Chart(title="Of the test images", curves=("accuracy",), x="epoch", y="test accuracy"),
+        Chart(
+            title="Mean over each epoch",
+            curves=("training loss",),
+            x="epoch",
+            y="training loss",
+            log_y=True,
+        ),
+    ),
+)

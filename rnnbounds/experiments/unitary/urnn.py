@@ -1,0 +1,276 @@
+"""``rnnbounds experiment urnn``: can a URNN learn a contractive network from twice the states?
+
+Students (RNN, URNN, LSTM) of several sizes learn contractive ReLU teachers from noisy outputs, and
+each teacher's exact unitary equivalent is built beside them. Source: Emami et al., experiments.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import fmean, pstdev
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from impl.convert.unitary import unitary
+from impl.numbers.outward import norm_up
+from reports.pages.experiment import Section, Table
+from rnnbounds.experiments.engine.common import chance
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
+from rnnbounds.experiments.engine.page import Chart
+from rnnbounds.experiments.engine.record import Holds, Outcome, Record, Run, curve, finite
+from rnnbounds.experiments.engine.trainer import Plan
+from rnnbounds.experiments.unitary.students import KINDS, Students, draw
+from rnnbounds.experiments.unitary.teacher import FULL, NEAR, Sizes, Teachers
+from rnnbounds.experiments.unitary.teacher import draw as draw_teachers
+
+FAR = 0.5  # an error so far above the best one, in variances, means that training has exploded
+EXACT, TEST, CHECK = "exact equivalents", "test R²", "validation R²"
+ON, OFF, GAP, BOUND = "farthest from share on", "further units off", "‖h − h_u‖", "certified"
+_STUDENTS, _ORDER = 2, 3  # keys of what is drawn
+
+
+class Noisy:
+    """Teachers of a block, with noise: standardised outputs in float32, x and y (T, R, N, ·).
+
+    Mean and unit are of the training sequences, the unit the same for all outputs of a teacher.
+    Students follow one another teacher by teacher. Losses are mean squared errors.
+    """
+
+    def __init__(self, told: Teachers, setting: Sizes, snr: float, block: slice) -> None:
+        self.setting, y = setting, told.noisy(snr)[block]
+        seen = y[:, setting.training]
+        unit = seen.var((1, 2), correction=0).mean(1).sqrt()[:, None, None, None]
+        parts = told.x[block], (y - seen.mean((1, 2), keepdim=True)) / unit
+        each = len(setting.hidden)
+        self.x, self.y = (
+            part.permute(2, 0, 1, 3).float().repeat_interleave(each, 1) for part in parts
+        )
+
+    @property
+    def steps(self) -> int:
+        """Of an epoch."""
+        count: int = self.setting.training.stop
+        return -(-count // self.setting.batch)
+
+    def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
+        """The next sequences in the order of the epoch."""
+        epoch, at = divmod(step, self.steps)
+        order = torch.randperm(self.setting.training.stop, generator=chance(0, _ORDER, epoch))
+        chosen = order[at * self.setting.batch : (at + 1) * self.setting.batch]
+        return self.x[:, :, chosen], self.y[:, :, chosen]
+
+    def whole(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
+        """The sequences of validation."""
+        yield self.x[:, :, self.setting.checking], self.y[:, :, self.setting.checking]
+
+    def loss(self, told: Tensor, y: Tensor) -> Tensor:
+        """Of each network."""
+        each: Tensor = (told - y).square().mean((0, 2, 3))
+        return each
+
+    @torch.no_grad()
+    def score(self, students: Students, part: slice) -> Tensor:
+        """R² = 1 − Σ(y − ŷ)²/Σ(y − mean)² over all outputs, (R, sizes)."""
+        device = students.weights["C"].device
+        x, y = self.x[:, :, part].to(device), self.y[:, :, part].to(device)
+        variance = y.var((0, 2), correction=0).mean(-1)
+        return (
+            (1 - self.loss(students(x), y) / variance)
+            .double()
+            .cpu()
+            .reshape(-1, len(self.setting.hidden))
+        )
+
+
+def load(setting: Sizes, data: str | None) -> Loaded:
+    """The teachers, drawn."""
+    return Loaded(draw_teachers(setting))
+
+
+def units(setting: Sizes) -> list[Unit]:
+    """Blocks of realisations for each noise and kind; then each teacher's exact equivalent."""
+    trained = [
+        Unit(f"noise at {snr:g} dB", kind, "students", seed)
+        for snr in setting.snr
+        for kind in KINDS
+        for seed in setting.each_seed[:: setting.together]
+    ]
+    return trained + [Unit(EXACT, "URNN", "converted", seed) for seed in setting.each_seed]
+
+
+def work(job: Job[Sizes]) -> Iterable[Run]:
+    """A block of students, a run for each realisation; or one exact equivalent."""
+    s, unit = job.setting, job.unit
+    if unit.task == EXACT:
+        yield job.run(equivalent(job.data, unit.seed - s.seed, s))
+        return
+    snr = next(snr for snr in s.snr if unit.task == f"noise at {snr:g} dB")
+    block = slice(unit.seed - s.seed, min(unit.seed - s.seed + s.together, s.seeds))
+    seeds = s.each_seed[block]
+    task = Noisy(job.data, s, snr, block)
+    kind = next(kind for kind in KINDS if kind == unit.model)
+    by = [chance(0, _STUDENTS, seed, n) for seed in seeds for n in s.hidden]
+    sizes = s.hidden * len(seeds)
+    students = Students(kind, sizes, draw(kind, sizes, s.inputs, s.outputs, by))
+    plan = Plan(
+        steps=s.epochs * task.steps, rate=s.rate, schedule="cosine", every=task.steps, back=FAR,
+        save=10 * task.steps,
+    )  # fmt: skip
+    job.train(students, task, plan, project=Students.project)
+    test, check = (task.score(students, part).tolist() for part in (s.testing, s.checking))
+    for i, seed in enumerate(seeds):
+        figures = {f"R², {n} units": r2 for n, r2 in zip(s.hidden, test[i], strict=True)}
+        curves = {TEST: curve(s.hidden, test[i]), CHECK: curve(s.hidden, check[i])}
+        yield job.run(figures, curves, seed=seed)
+
+
+def equivalent(told: Teachers, r: int, setting: Sizes) -> dict[str, float | None]:
+    """One teacher's exact URNN for all inputs as large as those drawn, on the test sequences."""
+    cell, n = told.cell, setting.states
+    weights = {
+        "weight_hh_l0": cell.W[r], "weight_ih_l0": cell.U[r], "bias_ih_l0": cell.b[r],
+        "bias_hh_l0": torch.zeros_like(cell.b[r]),
+    }  # fmt: skip
+    made = unitary(weights, float(norm_up(told.x[r]).max()), cell="rnn-relu")
+    x, h = told.x[r, setting.testing], told.states[r, setting.testing]
+    with torch.no_grad(), torch.random.fork_rng(devices=[]):  # a new module draws its weights
+        s = made.rnn(batch_first=True)(x)[0]
+    y = torch.einsum("stn,pn->stp", made.original(s), told.C[r])
+    figures: dict[str, float | None] = {
+        "‖W‖₂": made.certificate["constants"]["W_norm"],
+        ON: float((told.on[r] - setting.on).abs().max()),
+        "states": made.states,
+        GAP: float(norm_up(h - s[..., :n]).max()),
+        BOUND: finite(made.certificate["difference"]["float64"]),
+        OFF: float(bool((s[..., n:] == 0).all())),
+    }
+    for snr in setting.snr:
+        noisy = told.noisy(snr)[r, setting.testing]
+        variance = noisy.var((0, 1), correction=0).mean()
+        for name, forecast in (("teacher", told.y[r, setting.testing]), ("URNN", y)):
+            error = (noisy - forecast).square().mean()
+            figures[f"R², {snr:g} dB, {name}"] = float(1 - error / variance)
+    return figures
+
+
+class Beside(NamedTuple):
+    """An RNN of n units against the URNN of `units` ≤ 2n that does best on validation: mean test
+    R², the RNN's spread, and whether it was reached; "undecided" is within that spread."""
+
+    task: str
+    n: int
+    units: int
+    rnn: float
+    spread: float
+    urnn: float
+    reached: Holds
+
+
+def compare(runs: Sequence[Run], hidden: Sequence[int]) -> list[Beside]:
+    """Each RNN against the best URNN with at most twice its units."""
+
+    def columns(task: str, kind: str, name: str) -> list[list[float]]:
+        some = [run.curves[name].y for run in runs if (run.task, run.model) == (task, kind)]
+        return [[-math.inf if y is None else y for y in ys] for ys in zip(*some, strict=True)]
+
+    found = []
+    for task in dict.fromkeys(run.task for run in runs if run.task != EXACT):
+        chosen = [fmean(column) for column in columns(task, "URNN", CHECK)]
+        rnns, urnns = columns(task, "RNN", TEST), columns(task, "URNN", TEST)
+        for i, n in enumerate(hidden):
+            best = max((j for j, m in enumerate(hidden) if m <= 2 * n), key=lambda j: chosen[j])
+            rnn, urnn = fmean(rnns[i]), fmean(urnns[best])
+            spread = pstdev(rnns[i]) if math.isfinite(rnn) else math.nan
+            found.append(Beside(task, n, hidden[best], rnn, spread, urnn, how(urnn, rnn, spread)))
+    return found
+
+
+def how(urnn: float, rnn: float, spread: float) -> Holds:
+    """What the means say; NaN reaches nothing."""
+    if urnn >= rnn:
+        return "holds"
+    return "undecided" if urnn >= rnn - spread else "does not hold"
+
+
+def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+    """Whether URNNs reached the RNNs' R² with at most twice the states, and what fails."""
+    told = compare(runs, setting.hidden)
+    missed, within = (
+        [f"{one.task}, n = {one.n}" for one in told if one.reached == kind]
+        for kind in ("does not hold", "undecided")
+    )
+    reached = f"{len(told) - len(missed) - len(within)} of {len(told)}"
+    said = f"In {reached} cases the URNN reached the RNN’s R² with at most twice the states"
+    if within:
+        said += f"; within the RNN’s spread: {'; '.join(within)}"
+    if missed:
+        said += f"; not reached: {'; '.join(missed)}"
+    holds: Holds = "does not hold" if missed else "undecided" if within else "holds"
+    return Outcome(holds, f"{said}.", problems(runs, setting))
+
+
+def problems(runs: Sequence[Run], setting: Sizes) -> tuple[str, ...]:
+    """A teacher or a student that is not what it should be."""
+    found = []
+    for run in runs:
+        who, value = f"realisation {run.seed}", run.figures
+        if run.task != EXACT:
+            if None in value.values():
+                found.append(f"{who}, {run.task}, {run.model}: an R² is not finite")
+            continue
+        if not (value[ON] or 0.0) <= NEAR:
+            found.append(f"{who}: a unit is not on {setting.on:.0%} of the time")
+        if not (value["states"] or math.inf) <= 2 * setting.states:
+            found.append(f"{who}: the exact URNN has {value['states']} states")
+        if value[OFF] != 1:
+            found.append(f"{who}: a further unit of the exact URNN is on")
+        gap, bound = value[GAP], value[BOUND]
+        if gap is None or not gap <= (math.inf if bound is None else bound):
+            found.append(f"{who}: the exact URNN is {gap} from the teacher, not ≤ its bound")
+    return tuple(found)
+
+
+def sections(record: Record) -> Sequence[Section]:
+    """Each RNN beside the URNN with at most twice its states."""
+    words = {"holds": "reached", "undecided": "within the spread", "does not hold": "not reached"}
+    rows = tuple(
+        (one.task, str(one.n), f"{one.rnn:.4f} ± {one.spread:.4f}", str(one.units),
+         f"{one.urnn:.4f}", words[one.reached])
+        for one in compare(record.runs, record.settings["hidden"])
+    )  # fmt: skip
+    columns = ("noise", "RNN units n", "RNN", "URNN units", "URNN", "URNN ≤ 2n")
+    table = Table(columns, rows, frozenset({1, 2, 3, 4}), "Mean test R² over the realisations.")
+    return (Section("With at most twice the states", (table,)),)
+
+
+EXPERIMENT = Experiment(
+    name="urnn",
+    title="Learning contractive networks with unitary ones",
+    question=(
+        "A contractive ReLU network with n states has a unitary equivalent with 2n; can one be "
+        "learned from data? Teachers: W = I − ε AᵀA/‖A‖², all else Gaussian, biases set so that "
+        "units are on for a share of time. RNN and URNN students start as twins from the identity; "
+        "the URNN is returned to the nearest orthogonal matrix after every step. The weights that "
+        "do best on validation sequences are kept. The noise allows R² = 1 − 1/(1 + 10^(SNR/10)). "
+        "Dimensions, optimiser, start, schedule and number of sequences are chosen here."
+    ),
+    conclusion=(
+        "a URNN with twice the states learns as well as an RNN; each teacher has an exact unitary "
+        "equivalent with at most 2n states"
+    ),
+    source="Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs, experiments",
+    rule=(
+        "for every noise and every RNN of n units the URNN of at most 2n units that does best on "
+        "validation has a mean test R² of at least the RNN’s. Undecided where it lacks less than "
+        "the RNN’s standard deviation over the realisations."
+    ),
+    setting=Sizes(),
+    full=FULL,
+    units=units,
+    work=work,
+    judge=judge,
+    load=load,
+    sections=sections,
+    charts=(Chart(title="R² on the test sequences", curves=(TEST,), x="hidden units", y=TEST),),
+)

@@ -1,1 +1,0 @@
-"""Whether a URNN learns a contractive network from twice the states."""

@@ -1,0 +1,85 @@
+"""The table of models: small, every line with an answer, and as the README has it.
+
+``python tests/rnnbounds/experiments/test_models.py report/models/models.json`` writes the README's
+table and docs/models.json, the record that it comes from.
+"""
+
+import sys
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from reports import disk
+from rnnbounds.experiments.engine.record import Certified, decode
+from rnnbounds.experiments.engine.running import page_of, run
+from rnnbounds.experiments.models.line import Line
+from rnnbounds.experiments.models.run import EXPERIMENT, ZOO, Models, judge, table
+
+HOUSE = Path(__file__).parents[3]
+README, CARRIED = HOUSE / "README.md", HOUSE / "docs" / "models.json"
+START, END = "<!-- models -->\n", "<!-- end of models -->"
+SMALL = Models(steps=2, states=2, windows=8, count=1)
+
+
+@pytest.mark.slow
+def test_small_run(tmp_path):
+    """One model of each task, certified, attacked, measured: no line without an answer."""
+    pytest.importorskip("statsmodels")
+    pytest.importorskip("sklearn")
+    record = run(EXPERIMENT, tmp_path, setting=SMALL)
+    lines = [Line(one) for one in record.runs]
+    assert [line.run.task for line in lines] == list(ZOO)
+    assert all(line.answered for line in lines)
+    assert (record.outcome.holds, record.problems) == ("holds", ())
+    assert page_of(record, EXPERIMENT).tables
+    assert decode((tmp_path / "models.json").read_bytes()) == record
+
+
+def test_the_readme_has_the_record():
+    """The table is the carried record's, in which no line is without an answer."""
+    record = decode(CARRIED.read_bytes())
+    assert README.read_text().split(START)[1].split(END)[0] == markdown(record)
+    assert record.problems == ()
+    assert record.outcome.holds == "holds"
+    lines = [Line(one) for one in record.runs]
+    assert len(lines) >= 12
+    assert all(line.answered for line in lines)
+    assert judge(record.runs, Models()) == record.outcome
+
+
+def test_what_is_no_answer():
+    """A line without what to do next, a projection that is not certified, and a certified k that
+    is refuted are told."""
+    (one,) = (
+        run for run in decode(CARRIED.read_bytes()).runs
+        if (run.task, run.model, run.variant) == ("sunspots", "RNN ReLU", "projected")
+    )  # fmt: skip
+    lost = replace(one, certificate=Certified("undecided", "perron", None, 0.01, None, "all"))
+    told = judge([lost], Models())
+    assert told.holds == "does not hold"
+    assert told.problems == ("sunspots, projected RNN ReLU: projected, and undecided",)
+    refuted = replace(one, figures={**one.figures, "k attacked": 10.0**6})
+    assert "no k below 1000000 will do" in judge([refuted], Models()).problems[0]
+
+
+def markdown(record):
+    """The table in the lines of the README."""
+    told = table(record.runs)
+    lines = [told.columns, ["---"] * len(told.columns), *told.rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def write(path):
+    """Both places; SystemExit where the record is not one to be carried."""
+    data = Path(path).read_bytes()
+    record = decode(data)
+    if record.problems or record.outcome.holds != "holds" or len(record.runs) < 12:
+        raise SystemExit(f"{path}: {record.outcome.said}; run the experiment again")
+    head, rest = README.read_bytes().decode().split(START)
+    page = head + START + markdown(record) + END + rest.split(END)[1]
+    disk.write({CARRIED: data, README: page.encode()})
+
+
+if __name__ == "__main__":
+    write(sys.argv[1])

@@ -1,0 +1,47 @@
+"""What `measure` certifies of inputs near recorded ones, what is seen there, and what the printed
+numbers are mistaken for."""
+
+from theory.language.quantity import Quantity, Symbol, certified, measured, of
+from theory.language.terms.certificates import begun, on_record
+from theory.language.terms.variables import a, b, vector, x
+from theory.language.terms.vectors import max_norm, norm
+
+T, k = Symbol("T", integer=True), Symbol("k", integer=True)
+recorded = vector("recorded")  # the inputs that were recorded, beside x
+
+
+def _gap(name: str, meaning: str, notation: str) -> Quantity:
+    """A bound for each k."""
+    return certified(name, meaning, "Euclidean", notation, windowed=True)
+
+
+NEAR: tuple[Quantity, ...] = of(
+    "near",
+    measured(
+        "near_off",
+        "a state near the data against the one that is computed on the recorded inputs",
+        r"\lVert s_T-\hat{s}_T\rVert_\infty",
+        max_norm(begun(a, x, 0, T) - on_record(recorded, T)),
+        "maximum",
+    ),
+    measured(
+        "near_gap",
+        "the outputs of runs near the data, one over T inputs and one over the last k",
+        r"\lVert h_T-h_T^{(k)}\rVert_{near}",
+        norm(begun(a, x, 0, T) - begun(b, x, T - k, k)),
+    ),
+    certified(
+        "near_states_told", "how large any entry of a state is that runs start in", "maximum", "r"
+    ),
+    certified("near_delta", "how far inputs are from the recorded ones", "maximum", r"\delta"),
+    certified("near_eps_told", "an ε that is printed", "Euclidean", r"\varepsilon"),
+    certified("near_k_told", "the k that is printed for it", "number", "k^{(near)}"),
+    certified("near_width_told", "the width of the tube that is printed", "maximum", "w"),
+    certified("near_width_once", "the width for δ at the last step alone", "maximum", "w_1"),
+    certified("near_width_first", "the width to first order", "maximum", "w^{(1)}"),
+    certified("near_width_before", "the width before the last step", "maximum", "w_{T-1}"),
+    _gap("near_gap_told", "the gap at k that is printed", "g_k"),
+    _gap("near_gap_next", "the gap at k + 1", "g_{k+1}"),
+    _gap("near_gap_largest", "the largest gap of one output", r"g_k^{(\infty)}"),
+    _gap("near_gap_recorded", "the gap on the recorded inputs alone", "g_k^{(0)}"),
+)
