@@ -94,7 +94,7 @@ def added(a: Interval, b: Interval) -> Interval:
 
 def product(a: Interval, b: Interval) -> Interval:
     """a b."""
-    ends = torch.broadcast_tensors(a.low, a.high, b.low, b.high)
+    ends = torch.broadcast_tensors(a.low, a.high, b.low, b.high)  # type: ignore[no-untyped-call]
     one, two = torch.stack(ends[:2]), torch.stack(ends[2:])
     # Each end of the one by each of the other, rounded up with either sign: one call, not eight.
     high, low = mul_up(torch.stack([one, -one])[:, :, None], two).amax((1, 2))
@@ -121,7 +121,8 @@ def of_ball(W: Tensor, radius: Tensor) -> Interval:
 
 def mixed(gate: Interval, a: Interval, b: Interval) -> Interval:
     """g a + (1 − g) b, which for 0 ≤ g ≤ 1 lies between a and b."""
-    ends = torch.broadcast_tensors(gate.low, gate.high, a.high, -a.low, b.high, -b.low)
+    parts = (gate.low, gate.high, a.high, -a.low, b.high, -b.low)
+    ends = torch.broadcast_tensors(*parts)  # type: ignore[no-untyped-call]
     # Both ends of the gate by both sides of a and b, those below with the other sign.
     g, top, bottom = (torch.stack(ends[i : i + 2]) for i in (0, 2, 4))
     rests = mul_up(torch.stack(_rest(g))[:, :, None], bottom).amax(0)

@@ -48,6 +48,11 @@ class Run:
         return float(torch.finfo(self.dtype).eps) / 2
 
     @property
+    def tiny(self) -> float:
+        """The least normal number."""
+        return float(torch.finfo(self.dtype).tiny)
+
+    @property
     def library(self) -> float:
         """How far functions are off, relative to their values."""
         return 16 * self.unit if self.dtype == torch.float64 else _LIBRARY
@@ -64,7 +69,7 @@ class Run:
 
     def off(self, a: Interval, by: Tensor | float) -> Interval:
         """The same of an operation that is off by so much first, and by what underflows."""
-        lost = add_up(by, float(torch.finfo(self.dtype).tiny))
+        lost = add_up(by, self.tiny)
         return self.rounded(a.widened(lost.expand_as(a.low)))
 
     def sums(self, terms: int, size: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -10,9 +10,14 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic.coarse import rounds_to_one
+from impl.arithmetic.invariance import held
+from impl.arithmetic.spans import Run
 from impl.cells.kind import Analysis
 from impl.cells.refutation.constants import Given
 from impl.cells.refutation.refute import ALL, BOX, BOXLESS, IMPLIED, Witness
+from impl.cells.rounding import Fed, Step, dtype_of, run_error, safely
+from impl.gradients.rounding import Rounding
+from impl.gradients.step_errors import step_error
 from impl.models.loaded import LoadedModel
 from impl.norms.comparison import Comparison, two_norm_steps
 from impl.norms.state_norms import StateNorm
@@ -24,7 +29,8 @@ class ProgramAnalysis(Analysis):
     """What is certified about one cell of `impl.cells.program`.
 
     `named`: the constants of the cell itself. `B`: the bound on its inputs. `refused`: why the box
-    that the cell states is not proved, None if it is; nothing then rests on it.
+    that the cell states is not proved, None if it is; nothing then rests on it. `dtype`: that of
+    the model.
     """
 
     cell: Any
@@ -32,13 +38,14 @@ class ProgramAnalysis(Analysis):
     named: Mapping[str, float]
     B: float
     refused: str | None = None
+    dtype: str = "float64"
 
     @classmethod
     def of(cls, model: LoadedModel[Any], B: float, **more: Any) -> Self:
         """The analysis of a model under inputs ‖x_t‖₂ ≤ B."""
         cell, told = model.cell, model.cell.held(B)
         found, named = cell.compared(told.box, B), cell.constants(told.box, B)
-        return cls(cell, found, named, B, told.reason, **more)
+        return cls(cell, found, named, B, told.reason, model.dtype, **more)
 
     @cached_property
     def rounds_to_one(self) -> Mapping[str, int]:
@@ -80,6 +87,42 @@ class ProgramAnalysis(Analysis):
     def inputs(self) -> Tensor:
         """How far the inputs move a state, unit by unit: (N, d)."""
         return self.comparison.inputs[0]
+
+    def rounding(self, norm: StateNorm, fed: Fed | None = None) -> Rounding:
+        """A bound on ‖fl(h_t) − h_t‖₂, from the running errors of a step; see
+        `impl.cells.rounding`."""
+        box, inputs, off = self.comparison.box, self.B, 0.0
+        if fed is not None:
+            box, inputs, off = box if fed.states is None else fed.states, fed.inputs, fed.off
+        if not norm.lam < 1:
+            return Rounding(reason="no norm certifies the model")
+        if not bool(torch.isfinite(box).all()):
+            return Rounding(reason="no bound on its states is known")
+        by = self.reached(norm)
+
+        def step(wide: Tensor) -> Step:
+            one = (self.cell.program, self.cell.parameters, wide, inputs, self.cell.d)
+            return self.on(norm, wide, inputs, step_error(*one, dtype_of(self.dtype)))
+
+        def anywhere() -> Tensor:
+            run = Run(dtype_of(self.dtype), fused=True)
+            one = (self.cell.program, self.cell.parameters, box, inputs, self.cell.d)
+            return torch.maximum(box, held(*one, run=run).box)
+
+        return run_error(safely(step), box, by, anywhere, off, norm.equivalence)
+
+    def reached(self, norm: StateNorm) -> Tensor:
+        """At least |s_i| for ‖s‖_* = 1, (1, N)."""
+        box = self.comparison.box
+        if norm.weights is None:
+            return torch.ones_like(box)
+        each = box.shape[1] // len(norm.weights)
+        return torch.tensor(norm.weights, dtype=box.dtype).repeat_interleave(each)[None]
+
+    def on(self, norm: StateNorm, box: Tensor, inputs: float, error: Tensor) -> Step:
+        """What is known of a step on another box, and of an error (1, N), in that norm."""
+        told = replace(self.cell.compared(box, inputs), drive=error).again(norm)
+        return Step(told.lam, told.fed, told.drive)
 
     def refute(self, given: Given = None) -> Witness | None:
         """What the cell knows of itself."""

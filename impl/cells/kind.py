@@ -14,6 +14,7 @@ from torch.nn.functional import linear
 from impl.cells.layout import Layout
 from impl.cells.refutation.constants import Given
 from impl.cells.refutation.refute import Witness
+from impl.cells.rounding import Fed
 from impl.errors import NotFiniteError
 from impl.gradients.rounding import Rounding
 from impl.models.loaded import Cell, LoadedModel
@@ -59,9 +60,9 @@ class Analysis(Protocol):
     def inputs(self) -> Tensor:
         """At least |φ(s, x) − φ(s, x′)|_i for |x_j − x′_j| = 1 and no other: (state, d)."""
 
-    def rounding(self, norm: StateNorm) -> Rounding:
-        """A bound on ‖fl(h_t) − h_t‖₂ in the model's own dtype, or why none is known."""
-        return Rounding(reason="nothing is known of it but for vanilla cells")
+    def rounding(self, norm: StateNorm, fed: Fed | None = None) -> Rounding:
+        """A bound on ‖fl(h_t) − h_t‖₂ in the model's own dtype, or why none is known; of a layer,
+        with what it is fed by the run below."""
 
     def refute(self, given: Given = None) -> Witness | None:
         """A certified witness that the model is no contraction; None says nothing. Constant inputs

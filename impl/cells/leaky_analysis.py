@@ -15,11 +15,12 @@ from torch import Tensor
 from impl.arithmetic.activation import Activation
 from impl.cells.analysis import ProgramAnalysis
 from impl.cells.kind import Weights
+from impl.cells.rounding import Step
 from impl.norms.comparison import two_norm_steps
 from impl.norms.semidefinite import SOLVED
 from impl.norms.state_norms import Parts, StateNorm, state_norm
 from impl.numbers.ball_functions import float_above
-from impl.numbers.outward import add_up, mul_up
+from impl.numbers.outward import add_up, mul_up, norm_up
 
 SCALED = ("diagonal", SOLVED, "iterated")
 _PRECISION = 128
@@ -62,6 +63,18 @@ class LeakyAnalysis(ProgramAnalysis):
         if name not in SCALED:
             return super().norm(name)
         return state_norm(name, replace(self.parts, box=self.comparison.box[0]))
+
+    def reached(self, norm: StateNorm) -> Tensor:
+        """At least |s_i| for ‖s‖_* = 1."""
+        if norm.name not in SCALED:
+            return super().reached(norm)
+        return torch.full_like(self.comparison.box, norm.equivalence)
+
+    def on(self, norm: StateNorm, box: Tensor, inputs: float, error: Tensor) -> Step:
+        """As there; the norms by diagonal weights contract everywhere."""
+        if norm.name not in SCALED:
+            return super().on(norm, box, inputs, error)
+        return Step(norm.lam, norm.fed, float(mul_up(norm.reach, norm_up(error)[0])))
 
     def constants(self, norm: StateNorm) -> dict[str, float]:
         """The constants of every cell; the steps r by C c, with ‖h‖₂ ≤ C‖h‖_* ≤ C c‖h‖₂."""

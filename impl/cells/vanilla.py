@@ -19,6 +19,7 @@ from impl.arithmetic.intervals import added, bounded, magnitude
 from impl.cells.kind import SUFFIX, Analysis, Kind, Weights, drive, filled, torch_layout
 from impl.cells.refutation.constants import Given
 from impl.cells.refutation.refute import ALL, Witness, refute, unsought
+from impl.cells.rounding import Fed
 from impl.gradients.rounding import HEADROOMS, Rounding, absolute_norms
 from impl.models.loaded import LoadedModel
 from impl.models.rnn import RNN
@@ -79,9 +80,10 @@ class VanillaAnalysis(Analysis):
         """L_ρ|U|."""
         return mul_up(self.parts.slope, self.parts.U.abs())
 
-    def rounding(self, norm: StateNorm) -> Rounding:
+    def rounding(self, norm: StateNorm, fed: Fed | None = None) -> Rounding:
         """Higham's bound in the model's own dtype, carried through the norm: C c ε_1/(1 − λ)."""
-        return _rounding(self.model, norm, self.parts.B, self.states(norm))
+        fed = fed or Fed(0.0, self.parts.B)
+        return _rounding(self.model, norm, fed, self.states(norm))
 
     def refute(self, given: Given = None) -> Witness | None:
         """Two orbits that do not meet, an eigenvalue, a repeller or growth; see
@@ -158,8 +160,9 @@ def vanilla(name: str, rho: Activation) -> Kind:
     )
 
 
-def _rounding(model: LoadedModel[RNN], norm: StateNorm, bound: float, states: float) -> Rounding:
-    """Higham's bound in the model's own dtype, carried through the norm: C c ε_1/(1 − λ).
+def _rounding(model: LoadedModel[RNN], norm: StateNorm, fed: Fed, states: float) -> Rounding:
+    """Higham's bound in the model's own dtype, carried through the norm: C c ε_1/(1 − λ), and
+    C L e/(1 − λ) more where inputs are off by e.
 
     As long as the computed states stay below q B_h, a step is off by ε_1 in the Euclidean norm,
     by c ε_1 in ‖·‖_*, and the contraction keeps the sum below c ε_1/(1 − λ); which has to leave
@@ -181,7 +184,7 @@ def _rounding(model: LoadedModel[RNN], norm: StateNorm, bound: float, states: fl
     rho = model.cell.activation
     relative = terms * unit / (1 - terms * unit) * (1 + 2.0**-50)
     for headroom in HEADROOMS:
-        Z = add_up(add_up(mul_up(W, mul_up(headroom, states)), mul_up(U, bound)), bias)
+        Z = add_up(add_up(mul_up(W, mul_up(headroom, states)), mul_up(U, float(fed.inputs))), bias)
         computed = mul_up(1 + 2 * relative, Z)  # the pre-activations and all their partial sums
         if not max(2 * float(computed), headroom * states) < info.max:  # GELU takes 2z on its way
             return Rounding(reason="the dtype may overflow")
@@ -189,7 +192,8 @@ def _rounding(model: LoadedModel[RNN], norm: StateNorm, bound: float, states: fl
         library = mul_up(unit * 2.0**54, rho.error(model.n, computed))
         underflow = model.n * terms * info.tiny
         step = add_up(add_up(summation, library), underflow if float(Z) > 0 else 0.0)
-        spread = mul_up(mul_up(norm.equivalence, norm.reach), step)
+        carried = mul_up(norm.fed, fed.off) if fed.off else 0.0
+        spread = mul_up(norm.equivalence, add_up(mul_up(norm.reach, step), carried))
         error = float(div_up(spread, subtract_down(1.0, norm.lam)))
         if error <= 0.99 * (headroom - 1) * states < math.inf or error == 0:
             return Rounding(error)

@@ -115,8 +115,16 @@ class Comparison:
     def norm(self, name: str) -> StateNorm:
         """The norm of that name for the one system of a batch of one."""
         if name == "spectral":
-            return self._spectral()
-        v = getattr(self, name)()
+            return self._spectral(perron_vector(self.euclidean).weights[0])
+        return self._unitwise(name, getattr(self, name)())
+
+    def again(self, norm: StateNorm) -> StateNorm:
+        """A norm of another comparison in this one: of its name and by its weights."""
+        given = norm.weights or [1.0] * self.box.shape[1]
+        v = torch.tensor(given, dtype=self.box.dtype, device=self.box.device)
+        return self._spectral(v) if norm.name == "spectral" else self._unitwise(norm.name, v[None])
+
+    def _unitwise(self, name: str, v: Tensor) -> StateNorm:
         return StateNorm(
             name,
             float(self.factor(v)),
@@ -128,15 +136,13 @@ class Comparison:
             fed=float(div_up(norm_up(self.inputs), v).amax()),
         )
 
-    def _spectral(self) -> StateNorm:
-        found = perron_vector(self.euclidean)
-        w = found.weights[0]
+    def _spectral(self, w: Tensor) -> StateNorm:
         drive, box = (
             div_up(norm_up(part[0].reshape(self.blocks, self.width)), w).amax()
             for part in (self.drive, self.box)
         )
-        lam, reach = float(found.factor), float(div_up(1.0, w.amin()))
-        weights = tuple(w.tolist())
+        lam = float(div_up(rows_up(self.euclidean, w[None]), w).amax())
+        reach, weights = float(div_up(1.0, w.amin())), tuple(w.tolist())
         moved = certified_norm(self.inputs.reshape(self.blocks, self.width, -1))
         fed = float(div_up(moved, w).amax())
         return StateNorm(

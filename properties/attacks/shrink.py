@@ -201,8 +201,8 @@ def shrink(
                 failed.add(candidate.text)
         return None
 
-    found = (violation(statement, assumptions, spec) for spec in leaps(best[0]))
-    best, before = next(filter(None, found), best), None
+    leapt = (violation(statement, assumptions, spec) for spec in leaps(best[0]))
+    best, before = next(filter(None, leapt), best), None
     for _ in range(PASSES):
         if best[0] == before:
             break

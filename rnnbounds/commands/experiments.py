@@ -15,7 +15,7 @@ from rnnbounds.shell.output import Format, check_folder, echo, print_json, print
 
 
 def experiment(
-    name: Annotated[str, typer.Argument(metavar="NAME", help=", ".join(HOMES))],
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help=", ".join(HOMES))] = None,
     out: Annotated[
         Path | None,
         path_option("--out", "DIR", "report/NAME by default"),
@@ -36,6 +36,10 @@ def experiment(
         str | None, typer.Option("--data", metavar="PATH", help="published data in place of ours")
     ] = None,
     device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda")] = "auto",
+    told: Annotated[
+        list[Path] | None,
+        path_option("--table", "DIR", "print the table of what was run there, and no more"),
+    ] = None,
     format: As = Format.text,
 ) -> int:
     """Run an experiment and write its page; exit 1 if what it certifies does not hold.
@@ -45,12 +49,16 @@ def experiment(
     from rnnbounds.experiments.engine.page import lead, tables
     from rnnbounds.experiments.engine.running import OptionError, run, settings, work
 
+    if told:
+        return print_records(told)
+    if name is None:
+        raise typer.BadParameter(f"choose among {', '.join(HOMES)}", param_hint="NAME")
     chosen = find_experiment(name)
     if data is not None and not chosen.takes_data:
         raise OptionError(name, "--data")
     firsts = {"seed": seed, "seeds": seeds}
-    told = pairs(given or ()) | {key: value for key, value in firsts.items() if value is not None}
-    setting = settings(chosen, full=full, given=told)
+    asked = pairs(given or ()) | {key: value for key, value in firsts.items() if value is not None}
+    setting = settings(chosen, full=full, given=asked)
     folder = Path("report") / name if out is None else out
     check_folder(folder, f"{name}.json", "index.html")
     with progress(work(chosen, setting), name) as advance:
@@ -68,6 +76,16 @@ def experiment(
         echo(f"FAILS: {problem}")
     echo(f"wrote {folder / 'index.html'} and {folder / f'{name}.json'}")
     return int(bool(record.problems))
+
+
+def print_records(folders: Sequence[Path]) -> int:
+    """The table of what was run, in Markdown."""
+    from rnnbounds.experiments.engine.summary import markdown, read
+
+    records = read(folders)
+    for line in markdown(records, [find_experiment(record.name).key for record in records]):
+        echo(line)
+    return 0
 
 
 def pairs(given: Sequence[str]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def certified_gaps(certificate: Certificate, K: int) -> tuple[float, ...]:
 
 
 def observed_gaps(
-    rnn: torch.nn.RNN, x: Tensor, start: int, K: int, rounding: float
+    rnn: torch.nn.Module, x: Tensor, start: int, K: int, rounding: float
 ) -> tuple[float, ...]:
     """max over t ≥ start of ‖h_t − h_t^k‖₂ for k = 0 … K, for one series x (1, T, d).
 

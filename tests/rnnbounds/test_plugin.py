@@ -56,6 +56,7 @@ def test_the_same_record_as_verify(session, python, plugin, call, tiny, tmp_path
     assert runs[2].environment.command.startswith("pytest ")
 
 
+@pytest.mark.slow
 def test_a_failing_part_fails_the_session(session, tmp_path, monkeypatch):
     """An unproved ledger fails its test, the record and the session."""
     honest = parts.ledger_records

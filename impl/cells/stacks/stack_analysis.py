@@ -11,8 +11,10 @@ from torch import Tensor
 from impl.cells.kind import Analysis, Kind
 from impl.cells.refutation.constants import Given
 from impl.cells.refutation.refute import ALL, Witness, unsought
+from impl.cells.rounding import Fed
 from impl.cells.stacks.cascade import Cascade, cascade
 from impl.cells.stacks.layer_analysis import LayerAnalysis, analysed
+from impl.gradients.rounding import Rounding
 from impl.models.loaded import LoadedModel
 from impl.norms.semidefinite import SOLVED
 from impl.norms.state_norms import StateNorm
@@ -103,6 +105,19 @@ class StackAnalysis(Analysis):
             fed = moved[-1][-below.n :]
             moved.append(sum_up(mul_up(one.slopes[:, None, :], fed.mT[None])))
         return torch.cat(moved)
+
+    def rounding(self, norm: StateNorm, fed: Fed | None = None) -> Rounding:
+        """That of the last layer, each fed what the run of the one below computes."""
+        told = Rounding(reason="it has no layers")
+        for l, (one, own) in enumerate(zip(self.layers, self._chosen(norm.name), strict=True)):
+            told = one.analysis.rounding(own, fed)
+            if told.bound is None:
+                return replace(told, reason=f"of layer {l + 1}: {told.reason}")
+            if l + 1 < len(self.layers):
+                above = self.layers[l + 1].whole
+                whole = None if above is None else above[None]
+                fed = Fed.by(told.bound, one.states, one.box, whole)
+        return told
 
     @property
     def rounds_to_one(self) -> Mapping[str, int]:

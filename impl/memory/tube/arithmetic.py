@@ -76,12 +76,18 @@ class Tube(Elementary):
 
     def __mul__(self, other: Self) -> Self:
         if self.fixed or other.fixed:
-            return _times(self, other) if self.fixed else _times(other, self)
+            return self._times(other) if self.fixed else other._times(self)
         off = self.off.scaled(*other.mean) + other.off.scaled(*self.mean)
         gap = None
         if self.gap is not None and other.gap is not None:
             gap = _moved(self, other) + _moved(other, self)
         return type(self)(self.near * other.near, off, gap)
+
+    def _times(self, v: Self) -> Self:
+        """The product of what is the same for all runs."""
+        value, error = self.values
+        gap = None if v.gap is None else v.gap.scaled(value[0], error[0])
+        return type(self)(self.near * v.near, v.off.scaled(value, error), gap)
 
     def constant(self, c: float) -> Self:
         """That number in the place of each unit, of all runs."""
@@ -105,13 +111,6 @@ class Tube(Elementary):
         """The units from start on, before stop."""
         gap = None if self.gap is None else self.gap.part(start, stop)
         return type(self)(self.near.part(start, stop), self.off.part(start, stop), gap)
-
-
-def _times(fixed: Tube, v: Tube) -> Tube:
-    """The product with what is the same for all runs."""
-    value, error = fixed.values
-    gap = None if v.gap is None else v.gap.scaled(value[0], error[0])
-    return Tube(fixed.near * v.near, v.off.scaled(value, error), gap)
 
 
 def _runs(v: Known) -> tuple[Known, Known]:

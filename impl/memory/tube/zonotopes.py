@@ -10,6 +10,7 @@ Sources: Kühn (1998), Rigorously computed orbits; Lohner (1987); Girard (2005) 
 from dataclasses import dataclass
 from typing import Self
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -44,7 +45,7 @@ class Zonotope:
     def __add__(self, other: Self) -> Self:
         if other.generators.shape[-1] == 0 or self.generators.shape[-1] == 0:
             told = other if self.generators.shape[-1] == 0 else self
-            shape = torch.broadcast_shapes(self.box.shape, other.box.shape)
+            shape = np.broadcast_shapes(self.box.shape, other.box.shape)
             return type(self)(told.generators.expand(*shape, -1), (self.box + other.box) * _UP)
         found = self.generators + other.generators
         lost = UNIT * (self.spread + other.spread)
@@ -84,7 +85,7 @@ class Zonotope:
     def joined(cls, *parts: Self) -> Self:
         """All units of the parts, one after another."""
         p = max(z.generators.shape[-1] for z in parts)
-        lead = torch.broadcast_shapes(*(z.box.shape[:-1] for z in parts))
+        lead = np.broadcast_shapes(*(z.box.shape[:-1] for z in parts))
         rows = [
             (z.generators if z.generators.shape[-1] == p else z.padded(0, p).generators).expand(
                 *lead, -1, -1

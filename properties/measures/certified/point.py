@@ -94,7 +94,7 @@ class Point:
         """The arithmetic."""
         return Balls(self.weights)
 
-    def step(self, s: Sequence[float]) -> list[arb]:
+    def step(self, s: Sequence[float | arb]) -> list[arb]:
         """φ(s, x)."""
         told: list[arb] = self.program(self.made, column(s), column(self.x)).matrix.entries()
         return told
@@ -203,8 +203,8 @@ def cut(s: Sequence[float], bound: float) -> list[float]:
     return [a * (bound / size * INWARD) for a in s] if size > bound else list(s)
 
 
-def column(values: Sequence[float]) -> Columns:
-    """One column of floats."""
+def column(values: Sequence[float | arb]) -> Columns:
+    """One column of numbers."""
     return Columns([[arb(value)] for value in values])
 
 

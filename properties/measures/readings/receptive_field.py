@@ -38,6 +38,14 @@ def last_outputs(batch: Batch, inputs: Callable[[int], Tensor]) -> Tensor:
     return torch.stack(found, dim=2)
 
 
+def own_outputs(batch: Batch) -> Tensor:
+    """The same of the batch's own inputs, made once."""
+    if "module outputs" not in batch.cache:
+        batch.cache["module outputs"] = last_outputs(batch, lambda k: batch.x)
+    found: Tensor = batch.cache["module outputs"]
+    return found
+
+
 def feed_forward(batch: Batch, i: int, k: int) -> FeedForward:
     """The truncated model of one member, of whatever cell it is."""
     if batch.cells is not None:
@@ -51,7 +59,7 @@ def feed_forward(batch: Batch, i: int, k: int) -> FeedForward:
 def bitwise(batch: Batch, inputs: Callable[[int], Tensor]) -> Interval:
     """Gap between the module's outputs on x and on changed inputs: [0, 0] if no bit differs."""
     with torch.no_grad():
-        one, two = last_outputs(batch, lambda k: batch.x), last_outputs(batch, inputs)
+        one, two = own_outputs(batch), last_outputs(batch, inputs)
         gap = torch.linalg.vector_norm(one - two, dim=3)
         same = (one == two).all(dim=3)
         low = torch.where(same, 0.0, torch.clamp(gap * (1 - 2.0**-40), min=5e-324))
@@ -81,7 +89,7 @@ def edge_gap(batch: Batch) -> Interval:
         changed = last_outputs(
             batch, lambda k: torch.where(times == batch.spec.T - k, other, batch.x)
         )
-        found = rounded(batch, last_outputs(batch, lambda k: batch.x) - changed, other)
+        found = rounded(batch, own_outputs(batch) - changed, other)
     low, high = np.array(found.lo), np.array(found.hi)
     low[..., 0] = high[..., 0] = np.nan
     return Interval(low, high)
@@ -116,7 +124,7 @@ def foreign(batch: Batch) -> Tensor:
 def forward_gap(batch: Batch) -> Interval:
     """‖H_T^{(k)} − h_T^k‖: two programs for one quantity, each within its rounding bound."""
     with torch.no_grad():
-        network = last_outputs(batch, lambda k: batch.x)
+        network = own_outputs(batch)
         short = truncations(batch.cell, batch.x, batch.K)[1].permute(0, 3, 2, 1)
         return rounded(batch, network - short)
 
@@ -149,7 +157,9 @@ def rounded(batch: Batch, vectors: Tensor, other: Tensor | None = None) -> Inter
     """‖v‖ of a difference of two computed states, (B, S, K+1, n), with both states' rounding;
     ``other`` are inputs that one of the two may have seen."""
     seen = (
-        batch if other is None else replace(batch, x=torch.cat([batch.x, other], dim=3), cache={})
+        batch
+        if other is None
+        else replace(batch, x=torch.cat([batch.x, other], dim=3), cache={}, whole=None)
     )
     value = norms(vectors, 3)
     error = 2 * state_slack(seen) + norm_slack(batch.spec.n + 1, value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from properties.measures.readings.receptive_field import last_outputs
+from properties.measures.readings.receptive_field import own_outputs
 from properties.measures.runs.readings import longest, output, runs
 from properties.measures.runs.rounded import Rounded
 from properties.systems.batch import Batch
@@ -15,6 +15,6 @@ def forward_gap(batch: Batch) -> Interval:
     """‖H_T^{(k)} − h_T^k‖: the module that `truncate` ships against the cell's own step."""
     with torch.no_grad():
         short = output(runs(batch).truncated, batch)
-        network = last_outputs(batch, lambda k: batch.x).permute(0, 3, 2, 1)
+        network = own_outputs(batch).permute(0, 3, 2, 1)
         # The module's rounding is bounded as that of the step is: in any order of its sums.
         return longest(Rounded(network, short.error) - short)

@@ -46,7 +46,7 @@ class Rounded(Scalable):
     @property
     def present(self) -> Tensor:
         """Where the truth may be other than 0."""
-        return (self.value != 0) | (self.error != 0)
+        return torch.logical_or(self.value, self.error)
 
     def __add__(self, other: Rounded) -> Rounded:
         one, two = level(self, other)
@@ -61,9 +61,10 @@ class Rounded(Scalable):
 
     def __mul__(self, other: Rounded) -> Rounded:
         one, two = level(self, other)
-        value, size = one.value * two.value, two.value.abs() + two.error
-        carried = one.value.abs() * two.error + one.error * size
-        lost = (one.present & two.present) * TINY
+        value, first = one.value * two.value, one.value.abs()
+        size = two.value.abs() + two.error
+        carried = first * two.error + one.error * size
+        lost = torch.logical_and(first + one.error, size) * TINY  # where neither is exactly 0
         return Rounded(value, (carried + UNIT * value.abs()) * UP + lost)
 
     def constant(self, c: float) -> Rounded:
@@ -74,20 +75,23 @@ class Rounded(Scalable):
         """A v + offset for an exact A (B, m, N) and an exact offset (B, m)."""
         shape = (len(A), A.shape[1], *self.value.shape[2:])
         value, error = self.value.flatten(2), self.error.flatten(2)
-        start = A.new_zeros(A.shape[0], A.shape[1], 1) if offset is None else offset[:, :, None]
-        sums = torch.baddbmm(start, A, value)
-        size = torch.baddbmm(start.abs(), A.abs(), value.abs())
-        met = (A != 0).to(A) @ self.present.flatten(2).to(A) + start.abs()
-        carried = gamma(A.shape[2] + 2) * size + A.abs() @ error
+        sizes, weights, present = value.abs(), A.abs(), self.present.flatten(2).to(A)
+        if offset is None:
+            sums, size, met = A @ value, weights @ sizes, (A != 0).to(A) @ present
+        else:
+            start, least = offset[:, :, None], offset.abs()[:, :, None]
+            sums = torch.baddbmm(start, A, value)
+            size = torch.baddbmm(least, weights, sizes)
+            met = torch.baddbmm(least, (A != 0).to(A), present)
+        carried = gamma(A.shape[2] + 2) * size + weights @ error
         error = carried * UP + (met != 0) * TINY
         return Rounded(sums.reshape(shape), error.reshape(shape))
 
     def applied(self, name: str) -> Rounded:
         """ρ of that name."""
         rho, v = activation(name), self.value
-        library = torch.full_like(v, rho.cap)
-        if rho.rate < float("inf"):
-            library = torch.minimum(library, rho.rate * v.abs())
+        near = rho.rate < float("inf")
+        library = (rho.rate * v.abs()).clamp(max=rho.cap) if near else rho.cap
         error = (rho.slope * self.error + library + rho.floor) * UP
         if name == "relu":  # a unit that is certainly off is exactly 0
             error = error * (v >= -self.error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from math import inf
 
 import numpy as np
@@ -73,7 +73,7 @@ def extremal() -> Iterator[SystemSpec]:
         )  # fmt: skip
 
 
-READ = {
+READ: Mapping[str, Callable[[SystemSpec, int], float]] = {
     "near_delta": lambda spec, member: told(spec, member).delta,
     "near_states_told": lambda spec, member: told(spec, member).states,
     "near_width_told": lambda spec, member: told(spec, member).width,
@@ -85,7 +85,7 @@ READ = {
     "near_eps_told": lambda spec, member: told(spec, member).windows_of[0][0],
     "near_k_told": lambda spec, member: at_k(told(spec, member).windows_of[0][1]),
 }
-AT_EACH_K = {
+AT_EACH_K: Mapping[str, Callable[[SystemSpec, int, int], float]] = {
     "near_gap_told": lambda spec, member, k: told(spec, member).gaps[k],
     "near_gap_next": lambda spec, member, k: told(spec, member).gaps.get(k + 1, inf),
     "near_gap_recorded": lambda spec, member, k: told(spec, member, 0.0).gaps[k],

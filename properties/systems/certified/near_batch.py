@@ -122,8 +122,9 @@ def response(spec: SystemSpec, member: int) -> Array:
             s = one.step(s, x[None, None, t])
         return s[0, 0]
 
-    found = torch.autograd.functional.jacobian(last, x)
-    return np.abs(np.asarray(found.numpy()))
+    found = torch.func.jacrev(last)(x)
+    response: Array = np.abs(found.numpy())
+    return response
 
 
 def directions(spec: SystemSpec, member: int) -> Array:
@@ -157,9 +158,9 @@ def climbed(spec: SystemSpec, member: int) -> Array:
             for row in inputs:
                 s = one.step(s, row[None, None])
             ends.append(s)
-        (ends[0] - ends[1])[..., -one.n :].square().sum().backward()
-        assert move.grad is not None
-        sign = torch.where(move.grad < 0, -1.0, 1.0)
+        apart = (ends[0] - ends[1])[..., -one.n :].square().sum()
+        (slope,) = torch.autograd.grad(apart, move)
+        sign = torch.where(slope < 0, -1.0, 1.0)
     return np.asarray(sign.numpy())
 
 

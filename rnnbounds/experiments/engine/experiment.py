@@ -68,7 +68,8 @@ class Experiment(Generic[S]):
     """One experiment; see this module's own words.
 
     `full` are the sizes of --full, None where there are none; `takes_data`: whether --data is
-    known; `packages`: whose versions the record keeps. Texts are plain.
+    known; `packages`: whose versions the record keeps; `key`: how the name of the figure begins
+    that the table of all experiments tells, if one does. Texts are plain.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Experiment(Generic[S]):
     charts: tuple[Chart, ...] = ()
     sections: Callable[[Record], Sequence[Section]] = lambda record: ()
     packages: tuple[str, ...] = ()
+    key: str = ""
 
 
 @dataclass(frozen=True)

@@ -162,4 +162,5 @@ EXPERIMENT = Experiment(
     work=work,
     judge=judge,
     load=load,
+    key="right, %",
 )

@@ -26,12 +26,16 @@ WORSE = 0.05  # relative: what still counts as doing as well
 
 
 class Sizes(Setting, frozen=True, kw_only=True):
-    """An LSTM of `states` units and whatever has as many parameters; `window` of the truncated."""
+    """An LSTM of `states` units and whatever has as many parameters; `window` of the truncated.
+
+    Symbols become `vectors` numbers; `whole` takes all of the data.
+    """
 
     tasks: tuple[str, ...] = ("words", "characters", "music", "slots")
     states: int = 48
-    steps: int = 250
-    rates: tuple[float, ...] = (0.003, 0.01)
+    vectors: int = 32
+    steps: int = 300
+    rates: tuple[float, ...] = (0.005,)
     window: int = 31
     whole: bool = False
 
@@ -44,7 +48,9 @@ def load(setting: Sizes, data: str | None) -> Loaded:
 def units(setting: Sizes) -> list[Unit]:
     """All models of a task and seed together, so that their times are measured side by side."""
     return [
-        Unit(task, "all models", "", seed) for task in setting.tasks for seed in setting.each_seed
+        Unit(task, "all models", "side by side", seed)
+        for task in setting.tasks
+        for seed in setting.each_seed
     ]
 
 
@@ -52,13 +58,13 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
     """Train each at every rate, keep what validates best, cut the recurrent ones, measure."""
     s, seed = job.setting, job.unit.seed
     task: Task = job.data[job.unit.task]
-    target = recurrent("LSTM", task, s.states, seed).size
+    target = recurrent("LSTM", task, s.states, seed, s.vectors).size
     best: dict[str, Network] = {}
     rates: dict[str, str] = {}
     for kind in (*RECURRENT, *CORES):
         found = []
         for rate in s.rates:
-            model = nearest(partial(made, kind, task, seed), target)
+            model = nearest(partial(made, kind, task, seed, s.vectors), target)
             plan = Plan(steps=s.steps, rate=rate)
             trained = job.train(model, task, plan, project=free, name=f"{kind} {rate:g}")
             found.append((trained.best[0], f"{rate:g}", trained.model))
@@ -77,10 +83,10 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
         yield job.run(figures, model=name, variant=family, told=told, times=times[name])
 
 
-def made(kind: str, task: Task, seed: int, units: int) -> Network:
+def made(kind: str, task: Task, seed: int, vectors: int, units: int) -> Network:
     """A network of that kind."""
     make = recurrent if kind in RECURRENT else feed_forward
-    return make(kind, task, units, seed)
+    return make(kind, task, units, seed, vectors)
 
 
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
@@ -152,12 +158,13 @@ EXPERIMENT = Experiment(
         f"one."
     ),
     setting=Sizes(),
-    full=Sizes(states=256, steps=10_000, rates=(0.001, 0.003, 0.01), whole=True),
+    full=Sizes(states=256, vectors=256, steps=10_000, rates=(0.001, 0.003, 0.01), whole=True),
     units=units,
     work=work,
     judge=judge,
     load=load,
     takes_data=True,
     sections=sections,
+    key="held out",
     packages=("music21",),
 )

@@ -135,4 +135,5 @@ EXPERIMENT = Experiment(
     units=units,
     work=work,
     judge=judge,
+    key="outputs apart, float64",
 )

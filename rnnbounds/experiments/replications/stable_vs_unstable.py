@@ -32,11 +32,12 @@ SHARE = 0.75  # of pairs of task and cell
 class Sizes(Setting, frozen=True, kw_only=True):
     """Networks of `states` units, `steps` steps of Adam for each of `rates`; λ of the projection.
 
-    `whole` takes all of the data, with every word that is in it.
+    Symbols become `vectors` numbers; `whole` takes all of the data, with every word in it.
     """
 
     tasks: tuple[str, ...] = tuple(PAPER)
     states: int = 48
+    vectors: int = 32
     steps: int = 300
     rates: tuple[float, ...] = (0.003, 0.01, 0.03)
     lam: float = 0.95
@@ -67,7 +68,7 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
     project = stable(s.lam, task.bound) if unit.variant == "stable" else free
     found = []
     for rate in s.rates:
-        model = recurrent(unit.model, task, s.states, unit.seed)
+        model = recurrent(unit.model, task, s.states, unit.seed, s.vectors)
         plan = Plan(steps=s.steps, rate=rate)
         found.append((job.train(model, task, plan, project=project, name=f"{rate:g}"), rate))
     trained, rate = min(found, key=lambda one: one[0].best[0])
@@ -137,12 +138,13 @@ EXPERIMENT = Experiment(
         f"that of unstable ones in at least {SHARE:.0%} of the pairs of task and cell."
     ),
     setting=Sizes(),
-    full=Sizes(states=256, steps=20_000, rates=(0.001, 0.003, 0.01), whole=True),
+    full=Sizes(states=256, vectors=256, steps=20_000, rates=(0.001, 0.003, 0.01), whole=True),
     units=units,
     work=work,
     judge=judge,
     load=load,
     takes_data=True,
     sections=sections,
+    key="held out",
     packages=("music21",),
 )

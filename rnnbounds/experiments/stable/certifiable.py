@@ -5,14 +5,11 @@ and with a projection after each step, from the same starts; all are certified a
 """
 
 from collections.abc import Iterable, Sequence
-from functools import partial
-from statistics import fmean
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from impl.arithmetic.inputs.sets import InputSet
 from impl.certificate.certify import certify
 from impl.certificate.contraction import contraction
 from impl.certificate.stable_module import stable_
@@ -20,9 +17,11 @@ from reports.pages.experiment import Code, Section
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
 from rnnbounds.experiments.engine.record import Outcome, Record, Run, Setting, certified
 from rnnbounds.experiments.engine.trainer import Plan, losses
-from rnnbounds.experiments.stable.forecasts import TASKS, Forecast
+from rnnbounds.experiments.models.nets import Net
+from rnnbounds.experiments.models.tasks import Characters, Sunspots
+from rnnbounds.experiments.replications.scores import held_out, picked
 
-CELLS = {"LSTM": torch.nn.LSTM, "GRU": torch.nn.GRU, "RNN": torch.nn.RNN}
+TASKS, CELLS = (Sunspots, Characters), ("LSTM", "GRU", "RNN tanh")
 TRAININGS = ("free", "penalised", "projected")
 BEGIN = 0.25  # of torch's first recurrent weights, for those that are to be certified
 DEARER = 0.1  # what a certified memory may cost
@@ -42,7 +41,7 @@ class Sizes(Setting, frozen=True, kw_only=True):
     most `most`.
     """
 
-    cells: tuple[str, ...] = tuple(CELLS)
+    cells: tuple[str, ...] = CELLS
     states: int = 32
     steps: int = 300
     rate: float = 0.01
@@ -53,27 +52,10 @@ class Sizes(Setting, frozen=True, kw_only=True):
     most: int = 99
 
 
-class Model(torch.nn.Module):
-    """A recurrent layer and a linear readout: x (N, T, d) -> (N, T, p), in float32."""
-
-    def __init__(self, cell: str, task: Forecast, states: int, start: float, seed: int) -> None:
-        super().__init__()
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            self.rnn = CELLS[cell](task.inputs, states, batch_first=True)
-            self.readout = torch.nn.Linear(states, task.outputs)
-        with torch.no_grad():
-            self.rnn.weight_hh_l0.mul_(start)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """The forecasts."""
-        told: Tensor = self.readout(self.rnn(x)[0])
-        return told
-
-
 def load(setting: Sizes, data: str | None) -> Loaded:
     """The tasks by name; raises MissingPackageError without statsmodels."""
-    return Loaded({task.name: task for task in (make() for make in TASKS)})
+    tasks = {task.name: task for task in (make() for make in TASKS)}
+    return Loaded(tasks, {name: task.source for name, task in tasks.items()})
 
 
 def units(setting: Sizes) -> list[Unit]:
@@ -90,48 +72,45 @@ def units(setting: Sizes) -> list[Unit]:
 def work(job: Job[Sizes]) -> Iterable[Run]:
     """One network, trained and certified."""
     unit, s, task = job.unit, job.setting, job.data[job.unit.task]
-    start = 1.0 if unit.variant == "free" else BEGIN
-    model = Model(unit.model, task, s.states, start, unit.seed)
-    plan = Plan(steps=s.steps, rate=s.rate, every=10)
+    d, p = task.windows.shape[2], task.outputs
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(unit.seed)
+        net = Net(unit.model, 1, d, p, s.states)
+    if unit.variant != "free":
+        net.shrink(BEGIN)
+
+    def short(net: Net) -> bool:
+        k = certify(net.rnn, task.among, s.epsilon).window(s.epsilon)
+        return k is not None and k <= s.most
+
+    def penalty(net: Net) -> Tensor:
+        return s.weight * torch.relu(contraction(net.rnn, task.among) - s.aim)
+
     ways: dict[str, dict[str, Any]] = {
         "free": {},
-        "penalised": {
-            "penalty": lambda m: s.weight * torch.relu(contraction(m.rnn, task.among) - s.aim),
-            "admissible": partial(short, among=task.among, setting=s),
-        },
-        "projected": {"project": lambda m: stable_(m.rnn, s.lam, task.bound)},
+        "penalised": {"penalty": penalty, "admissible": short},
+        "projected": {"project": lambda net: stable_(net.rnn, s.lam, task.bound)},
     }
-    trained = job.train(model, task, plan, **ways[unit.variant])
-    loss = task.score(float(losses(trained.model, task, "held out", job.device)[0]))
-    yield job.run(
-        {f"held-out {task.unit}": loss},
-        certificate=certified(model.rnn.cpu(), task.among, s.epsilon),
-    )
-
-
-def short(model: Model, among: InputSet, setting: Sizes) -> bool:
-    """Whether a k is certified that is short enough."""
-    k = certify(model.rnn, among, setting.epsilon).window(setting.epsilon)
-    return k is not None and k <= setting.most
+    job.train(net, task, Plan(steps=s.steps, rate=s.rate, every=25), **ways[unit.variant])
+    loss = task.score(float(losses(net, task, "held out", job.device)[0]))
+    found = certified(net.rnn.cpu(), task.among, s.epsilon)
+    yield job.run({f"held-out {task.unit}": loss}, certificate=found)
 
 
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """What a certificate from every seed costs in mean held-out loss, task by task."""
     told, fits = [], []
     for task, cell in dict.fromkeys((run.task, run.model) for run in runs):
-        costs = {}
-        free = mean_loss(runs, task, cell, "free")
-        for training in ("penalised", "projected"):
-            known = [run.certificate for run in some(runs, task, cell, training)]
-            if all(one is not None and one.verdict == "certified" for one in known):
-                costs[training] = mean_loss(runs, task, cell, training) / free - 1
-        if costs:
-            training = min(costs, key=lambda name: costs[name])
-            told.append(f"{task}, {cell}: {100 * costs[training]:+.1f} % {training}")
-            fits.append(costs[training] <= DEARER)
-        else:
-            told.append(f"{task}, {cell}: not certified from every seed")
-            fits.append(False)
+        some = {way: picked(runs, task=task, model=cell, variant=way) for way in TRAININGS}
+        free, costs = held_out(some["free"]), {}
+        for way in TRAININGS[1:]:
+            mean, known = held_out(some[way]), [run.certificate for run in some[way]]
+            if free and mean and all(one and one.verdict == "certified" for one in known):
+                costs[way] = mean / free - 1
+        way = min(costs, key=lambda name: costs[name], default="")
+        fits.append(bool(costs) and costs[way] <= DEARER)
+        cost = f"{100 * costs[way]:+.1f} % {way}" if costs else "not certified from every seed"
+        told.append(f"{task}, {cell}: {cost}")
     broken = tuple(
         f"{run.task}: the projected {run.model} of seed {run.seed} is {run.certificate.verdict}"
         for run in runs
@@ -141,18 +120,6 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     )
     said = f"Mean held-out loss of certified networks against free ones: {'; '.join(told)}."
     return Outcome("holds" if all(fits) else "does not hold", said, broken)
-
-
-def some(runs: Sequence[Run], task: str, cell: str, training: str) -> list[Run]:
-    """One run for each seed."""
-    wanted = (task, cell, training)
-    return [run for run in runs if (run.task, run.model, run.variant) == wanted]
-
-
-def mean_loss(runs: Sequence[Run], task: str, cell: str, training: str) -> float:
-    """Over the seeds."""
-    found = (next(iter(run.figures.values())) for run in some(runs, task, cell, training))
-    return fmean(float("inf") if loss is None else loss for loss in found)
 
 
 def sections(record: Record) -> Sequence[Section]:
@@ -166,9 +133,9 @@ EXPERIMENT = Experiment(
     question=(
         "Freely trained LSTMs and GRUs are hardly ever certified. What does it cost to train one "
         "that is, for inputs of the data’s range and of unit vectors? Penalised: the excess of an "
-        "estimate of λ is added to the loss; projected: after "
-        "each step the weights go to the nearest ones with λ at most as asked. Both begin with a "
-        "quarter of torch’s recurrent weights."
+        "estimate of λ is added to the loss; projected: after each step the weights go to the "
+        "nearest ones with λ at most as asked. Both begin with a quarter of torch’s recurrent "
+        "weights."
     ),
     conclusion="a model that is kept stable while it is trained does about as well as a free one",
     source="Miller & Hardt, Stable Recurrent Models, section 4",
@@ -181,6 +148,7 @@ EXPERIMENT = Experiment(
     work=work,
     judge=judge,
     load=load,
+    key="held-out",
     sections=sections,
     packages=("statsmodels",),
 )

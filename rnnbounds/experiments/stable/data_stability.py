@@ -4,9 +4,11 @@ Freely trained networks, which no norm certifies, and stable ones beside them ar
 data: the norms of single steps, of products of steps, and the Lyapunov exponent, by `measure`.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 
 from impl.memory.measure import measure
+from reports.pages.text import ratio
 from rnnbounds.experiments.engine.experiment import Experiment, Job
 from rnnbounds.experiments.engine.page import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
@@ -17,8 +19,8 @@ from rnnbounds.experiments.stable.trained import (
     held_out,
     load,
     network,
+    tallied,
     units,
-    verdict,
 )
 
 LENGTH = 64
@@ -52,27 +54,18 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Which of the models that are not certified do not contract along their data."""
     nominal = [run for run in runs if not certified(run)]
-    rows: dict[tuple[str, str, str], list[bool]] = {}
-    for run in nominal:
-        value = run.figures[EXPONENT]
-        rows.setdefault((run.task, run.model, run.variant), []).append(
-            value is not None and value < 0
-        )
     if not nominal:
         return Outcome("undecided", "Every network is certified: none is nominally unstable.")
-    exponents = [run.figures[EXPONENT] for run in nominal]
-    worst = max(value for value in exponents if value is not None)
+    holds, count, missed = tallied(nominal, lambda run: (run.figures[EXPONENT] or 0.0) < 0)
+    known = [value for run in nominal if (value := run.figures[EXPONENT]) is not None]
     ratios = sum((run.figures[RATIO] or 0.0) >= 1 for run in nominal)
-    missed = [" ".join(row) for row, fits in rows.items() if not all(fits)]
     said = (
         f"Of {len(runs)} networks {len(nominal)} are certified in no norm; along held-out data the "
-        f"Lyapunov exponent of {sum(map(sum, rows.values()))} of these is below 0 in every window "
-        f"(greatest: {worst:.3g} a step), though single steps of {ratios} of them took two states "
-        f"apart."
+        f"Lyapunov exponent of {count} of these is below 0 in every window (greatest: "
+        f"{ratio(max(known, default=math.nan))} a step), though single steps of {ratios} took two "
+        f"states apart.{missed}"
     )
-    if missed:
-        said += f" Not from every seed: {', '.join(missed)}."
-    return Outcome(verdict(rows), said)
+    return Outcome(holds, said)
 
 
 def certified(run: Run) -> bool:
@@ -101,6 +94,7 @@ EXPERIMENT = Experiment(
     judge=judge,
     load=load,
     takes_data=True,
+    key=EXPONENT,
     charts=(
         Chart(
             title="Greatest norm of a product of k steps",

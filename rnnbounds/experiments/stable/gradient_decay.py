@@ -14,6 +14,7 @@ from torch.nn.functional import cross_entropy
 from impl.certificate.record import Certificate
 from impl.numbers.outward import add_up, mul_up
 from impl.numbers.spectral_norm import certified_norm
+from reports.pages.text import error
 from rnnbounds.experiments.engine.experiment import Experiment, Job
 from rnnbounds.experiments.engine.page import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
@@ -24,13 +25,14 @@ from rnnbounds.experiments.stable.trained import (
     LENGTH,
     RULE,
     Sizes,
+    at_most,
     broken,
     fallen,
     held_out,
     load,
     network,
+    tallied,
     units,
-    verdict,
 )
 from rnnbounds.experiments.tasks.task import Task
 
@@ -82,26 +84,16 @@ def certified(certificate: Certificate, model: Network) -> list[float]:
 
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Whose gradients do not vanish, and whether a bound fell."""
-    rows: dict[tuple[str, str, str], list[bool]] = {}
-    for run in runs:
-        share = run.figures[NAME]
-        rows.setdefault((run.task, run.model, run.variant), []).append(
-            share is not None and share <= SMALL
-        )
-    worst = {
-        way: max(run.figures[NAME] or 0.0 for run in runs if run.variant == way)
-        for way in dict.fromkeys(run.variant for run in runs)
-    }
-    missed = [" ".join(row) for row, fits in rows.items() if not all(fits)]
+    holds, count, missed = tallied(runs, lambda run: at_most(run, NAME, SMALL))
+    ways = dict.fromkeys(run.variant for run in runs)
+    worst = (max(run.figures[NAME] or 0.0 for run in runs if run.variant == way) for way in ways)
     said = (
-        f"At lag {FAR} the mean gradient is below {SMALL:g} of that at lag 0 in "
-        f"{sum(map(sum, rows.values()))} of {len(runs)} networks; the greatest share is "
-        + ", ".join(f"{share:.1e} ({way})" for way, share in worst.items())
-        + "."
+        f"At lag {FAR} the mean gradient is below {SMALL:g} of that at lag 0 in {count} of "
+        f"{len(runs)} networks; the greatest share is "
+        + ", ".join(f"{error(share)} ({way})" for way, share in zip(ways, worst, strict=True))
+        + f".{missed}"
     )
-    if missed:
-        said += f" Not from every seed: {', '.join(missed)}."
-    return Outcome(verdict(rows), said, fallen(runs))
+    return Outcome(holds, said, fallen(runs))
 
 
 EXPERIMENT = Experiment(
@@ -127,6 +119,7 @@ EXPERIMENT = Experiment(
     judge=judge,
     load=load,
     takes_data=True,
+    key=NAME,
     charts=(
         Chart(
             title="Mean over held-out windows",

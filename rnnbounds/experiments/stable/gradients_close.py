@@ -50,22 +50,6 @@ class Gaps:
     rounding: tuple[float, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """The instances, and constants: of their first weights, and uniform on the set of weights."""
-
-    instances: Instances
-    start: Constants
-    uniform: Constants
-
-    @property
-    def diameter(self) -> list[float]:
-        """Of the set of weights."""
-        omega, n = self.instances.omega, self.instances.cell.n
-        found: list[float] = (2 * torch.stack((omega.W * n**0.5, omega.U)).norm(dim=0)).tolist()
-        return found
-
-
 def load(setting: Sizes, data: str | None) -> Loaded:
     """The instances, drawn."""
     drawn = draw(setting)
@@ -74,7 +58,7 @@ def load(setting: Sizes, data: str | None) -> Loaded:
         Constants(drawn.cell, drawn.B_x, loss=drawn.loss, trained=TRAINED, region=region)
         for region in (None, omega)
     )
-    return Loaded(Drawn(drawn, start, uniform))
+    return Loaded((drawn, start, uniform))
 
 
 def units(setting: Sizes) -> list[Unit]:
@@ -88,21 +72,22 @@ def units(setting: Sizes) -> list[Unit]:
 
 def work(job: Job[Sizes]) -> Iterable[Run]:
     """A run for each instance."""
-    setting, drawn = job.setting, job.data
+    setting, (drawn, start, uniform) = job.setting, job.data
+    size = 2 * torch.stack((drawn.omega.W * drawn.cell.n**0.5, drawn.omega.U)).norm(dim=0)
     more: list[dict[str, float]] = [{} for _ in setting.each_seed]
     if job.unit.task == GRADIENTS:
-        gaps = gradient_curve(drawn.instances, setting, drawn.start)
+        gaps = gradient_curve(drawn, setting, start)
     else:
         name = job.unit.variant.removeprefix("steps ")
-        B = drawn.instances.B_x
-        alpha = 1 / drawn.uniform["beta"] if name == BETA else torch.ones_like(B)
+        B = drawn.B_x
+        alpha = 1 / uniform["beta"] if name == BETA else torch.ones_like(B)
         if name == f"{setting.constant:g}":
             alpha = torch.full_like(B, setting.constant)
         decreasing = name in ("1/t", BETA)
-        gaps, more = descent(decreasing, alpha, drawn.instances, setting, drawn.uniform)
+        gaps, more = descent(decreasing, alpha, drawn, setting, uniform)
     for i, seed in enumerate(setting.each_seed):
         observed, bounds = gaps.observed[i], gaps.log10_bound[i]
-        ceiling = math.inf if job.unit.task == GRADIENTS else drawn.diameter[i]
+        ceiling = math.inf if job.unit.task == GRADIENTS else float(size[i])
         saying = [b if b < _LARGEST and 10.0**b <= ceiling else None for b in bounds]
         pairs = list(zip(setting.windows, observed, bounds, strict=True))
         shown = (setting.windows[0], 5, moderate(setting), setting.windows[-1])
@@ -149,13 +134,13 @@ def descent(
     """Train the full and all truncated models of all instances in one batch, and compare.
 
     Steps are α/t if `decreasing`, else α. Also of each instance how far the full model's weights
-    moved, its loss before and after, and the largest ‖U‖_F on the way as a part of its radius.
+    moved, and its loss before and after.
     """
     each, N = 1 + len(setting.windows), setting.steps
     times = torch.arange(1, N + 1, dtype=torch.float64)
     rates = alpha[:, None] / (times if decreasing else torch.ones_like(times))
     starts = torch.tensor([0, *(setting.length - k for k in setting.windows)])
-    last, error, widest = trained(
+    last, error = trained(
         drawn.repeated(each),
         rates.repeat_interleave(each, dim=0),
         starts.repeat(len(alpha)),
@@ -171,7 +156,6 @@ def descent(
         "loss before": loss_of(drawn, drawn.cell),
         "loss after": loss_of(drawn, full),
         "β": constants["beta"],
-        "‖U‖ against its radius": widest.reshape(-1, each).amax(1),
     }
     rows = zip(*(part.tolist() for part in told.values()), strict=True)
     return Gaps(
@@ -181,11 +165,9 @@ def descent(
     ), [dict(zip(told, row, strict=True)) for row in rows]
 
 
-def trained(
-    drawn: Instances, rates: Tensor, starts: Tensor, beta: Tensor
-) -> tuple[RNN, Tensor, Tensor]:
-    """The cells after N steps, bounds on their rounding, and the largest ‖U‖_F/u on the way."""
-    cells, errors, widest = [], [], []
+def trained(drawn: Instances, rates: Tensor, starts: Tensor, beta: Tensor) -> tuple[RNN, Tensor]:
+    """The cells after N steps, and bounds on their rounding."""
+    cells, errors = [], []
     for first in range(0, len(beta), BATCH):
         part = slice(first, first + BATCH)
         some = drawn.part(part)
@@ -193,10 +175,8 @@ def trained(
         path = descend(some.cell, *task, starts[part])
         cells.append(path[-1])
         errors.append(descent_error(path, *task, beta[part], starts[part])[:, -1])
-        sizes = torch.stack([cell.U.flatten(1).norm(dim=1) for cell in path])
-        widest.append((sizes / some.omega.U).amax(0))
     W, U, b = (torch.cat([getattr(cell, name) for cell in cells]) for name in ("W", "U", "b"))
-    return RNN(W, U, b, drawn.cell.activation), torch.cat(errors), torch.cat(widest)
+    return RNN(W, U, b, drawn.cell.activation), torch.cat(errors)
 
 
 def distance(W: Tensor, U: Tensor) -> Tensor:
@@ -289,6 +269,7 @@ EXPERIMENT = Experiment(
     work=work,
     judge=judge,
     load=load,
+    key=f"k = {MODERATE}",
     charts=(
         Chart(
             title="Mean over the instances",

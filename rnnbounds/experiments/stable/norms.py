@@ -240,6 +240,7 @@ EXPERIMENT = Experiment(
     work=work,
     judge=judge,
     load=load,
+    key=f"k, {AUTO}",
     sections=sections,
     packages=("clarabel",),
 )

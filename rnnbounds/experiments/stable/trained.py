@@ -1,6 +1,6 @@
 """Networks that several experiments read off: RNN and LSTM, kept stable and not, on real tasks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -86,12 +86,22 @@ def broken(observed: float, bound: float, rounding: float | None) -> bool:
     return rounding is not None and observed * (1 - 2.0**-40) - rounding > bound
 
 
-def verdict(rows: Mapping[tuple[str, str, str], Sequence[bool]]) -> Holds:
-    """Of each task, model and variant which seeds fit the conclusion: it holds if all do, and does
-    not if somewhere none does."""
-    if all(all(fits) for fits in rows.values()):
-        return "holds"
-    return "does not hold" if not all(any(fits) for fits in rows.values()) else "undecided"
+def tallied(runs: Iterable[Run], fits: Callable[[Run], bool]) -> tuple[Holds, int, str]:
+    """Whether the conclusion holds by RULE, how many runs fit it, and where not all seeds do."""
+    rows: dict[tuple[str, str, str], list[bool]] = {}
+    for run in runs:
+        rows.setdefault((run.task, run.model, run.variant), []).append(fits(run))
+    missed = [" ".join(row) for row, each in rows.items() if not all(each)]
+    never = not all(any(each) for each in rows.values())
+    holds: Holds = "does not hold" if never else "undecided" if missed else "holds"
+    told = f" Not from every seed: {', '.join(missed)}." if missed else ""
+    return holds, sum(map(sum, rows.values())), told
+
+
+def at_most(run: Run, name: str, most: float) -> bool:
+    """Whether a figure is known and at most that."""
+    value = run.figures[name]
+    return value is not None and value <= most
 
 
 def fallen(runs: Sequence[Run]) -> tuple[str, ...]:

@@ -20,13 +20,14 @@ from rnnbounds.experiments.stable.trained import (
     LENGTH,
     RULE,
     Sizes,
+    at_most,
     broken,
     fallen,
     held_out,
     load,
     network,
+    tallied,
     units,
-    verdict,
 )
 from rnnbounds.experiments.tasks.task import Task
 
@@ -81,22 +82,13 @@ def truncated(model: Network, task: Task) -> tuple[list[float], list[float], flo
 
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Which models lose more than allowed at a moderate k, and whether a bound fell."""
-    rows: dict[tuple[str, str, str], list[bool]] = {}
-    for run in runs:
-        value = run.figures[NAME]
-        rows.setdefault((run.task, run.model, run.variant), []).append(
-            value is not None and value <= LOST
-        )
+    holds, count, missed = tallied(runs, lambda run: at_most(run, NAME, LOST))
     worst = max(run.figures[NAME] or 0.0 for run in runs)
-    missed = [" ".join(row) for row, fits in rows.items() if not all(fits)]
     said = (
-        f"On their last {MODERATE} inputs {sum(map(sum, rows.values()))} of {len(runs)} networks "
-        f"score within {LOST:g} % of what they score on all; the greatest difference is "
-        f"{worst:.2g} %."
+        f"On their last {MODERATE} inputs {count} of {len(runs)} networks score within {LOST:g} % "
+        f"of what they score on all; the greatest difference is {worst:.2g} %.{missed}"
     )
-    if missed:
-        said += f" Not from every seed: {', '.join(missed)}."
-    return Outcome(verdict(rows), said, fallen(runs))
+    return Outcome(holds, said, fallen(runs))
 
 
 EXPERIMENT = Experiment(
@@ -123,6 +115,7 @@ EXPERIMENT = Experiment(
     judge=judge,
     load=load,
     takes_data=True,
+    key=NAME,
     charts=(
         Chart(title="Held-out score", curves=("score",), x="inputs k", y="score"),
         Chart(

@@ -12,12 +12,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from reports.pages.text import error
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Unit
 from rnnbounds.experiments.engine.page import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve
 from rnnbounds.experiments.engine.trainer import Plan
 from rnnbounds.experiments.networks.recurrent import Network, free, recurrent, stable
-from rnnbounds.experiments.stable.trained import RULE, WAYS, Base, load, verdict
+from rnnbounds.experiments.stable.trained import RULE, WAYS, Base, at_most, load, tallied
 from rnnbounds.experiments.tasks.task import Task
 
 Schedule = Literal["constant", "1/t"]
@@ -73,8 +74,7 @@ class Cut(torch.nn.Module):
     @property
     def recurrent(self) -> Tensor:
         """The recurrent weights, flat."""
-        weights: Tensor = getattr(self.network.core, "weight_hh_l0")  # noqa: B009
-        return weights.detach().flatten()
+        return dict(self.network.core.named_parameters())["weight_hh_l0"].detach().flatten()
 
     def forward(self, x: Tensor) -> Tensor:
         """What is told at the end."""
@@ -138,26 +138,22 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
 
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Whether the weights of stable networks end close at the largest k."""
-    name = f"k = {max(setting.ks)}: apart/moved"
-    first = f"k = {min(setting.ks)}: apart/moved"
-    rows: dict[tuple[str, str, str], list[bool]] = {}
+    first, last = (f"k = {k}: apart/moved" for k in (min(setting.ks), max(setting.ks)))
     worst = dict.fromkeys(WAYS, 0.0)
     for run in runs:
-        end, start = (run.figures[key] for key in (name, first))
-        fits = end is not None and start is not None and end <= CLOSE and end < start
-        way = run.variant.partition(",")[0]
+        way, end = run.variant.partition(",")[0], run.figures[last]
         worst[way] = max(worst[way], math.inf if end is None else end)
-        if way == "stable":
-            rows.setdefault((run.task, run.model, run.variant), []).append(fits)
-    missed = [" ".join(row) for row, fits in rows.items() if not all(fits)]
+    held = [run for run in runs if run.variant.startswith(WAYS[0])]
+    holds, _, missed = tallied(
+        held,
+        lambda run: at_most(run, last, min(CLOSE, run.figures[first] or 0.0)),
+    )
     said = (
         f"At k = {max(setting.ks)} the recurrent weights of stable networks end at most "
-        f"{worst['stable']:.1e} of the way that they moved from those of full training; those of "
-        f"free ones {worst['free']:.1e}."
+        f"{error(worst['stable'])} of the way that they moved from those of full training; those "
+        f"of free ones {error(worst['free'])}.{missed}"
     )
-    if missed:
-        said += f" Not from every seed: {', '.join(missed)}."
-    return Outcome(verdict(rows), said)
+    return Outcome(holds, said)
 
 
 EXPERIMENT = Experiment(
@@ -185,6 +181,7 @@ EXPERIMENT = Experiment(
     judge=judge,
     load=load,
     takes_data=True,
+    key="k = 32: apart",
     charts=(
         Chart(title="At the end", curves=("at the end",), x="inputs k", y="‖W − Wᵏ‖", log_y=True),
         *(

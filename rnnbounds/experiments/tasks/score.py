@@ -37,15 +37,19 @@ class Score(ABC):
         return loss
 
 
+class Told(Score):
+    """Of ids that are told by their logits."""
+
+    def loss(self, told: Tensor, y: Tensor) -> Tensor:
+        """Cross-entropy, nats."""
+        return functional.cross_entropy(told.flatten(0, 1), y.flatten(), ignore_index=-1)
+
+
 @dataclass(frozen=True)
-class Symbols(Score):
+class Symbols(Told):
     """Cross-entropy of the next symbol, told as perplexity, or as bits."""
 
     unit: str
-
-    def loss(self, told: Tensor, y: Tensor) -> Tensor:
-        """In nats a symbol."""
-        return functional.cross_entropy(told.flatten(0, 1), y.flatten(), ignore_index=-1)
 
     def tally(self, told: Tensor, y: Tensor) -> Tensor:
         """Nats, and how many were asked."""
@@ -87,16 +91,12 @@ class Notes(Score):
 
 
 @dataclass(frozen=True)
-class Slots(Score):
+class Slots(Told):
     """Cross-entropy of tags, told by the F1 of the chunks that they mark, in per cent."""
 
     tags: tuple[str, ...]
     unit: str = "F1, %"
     higher: bool = True
-
-    def loss(self, told: Tensor, y: Tensor) -> Tensor:
-        """In nats a tag."""
-        return functional.cross_entropy(told.flatten(0, 1), y.flatten(), ignore_index=-1)
 
     def tally(self, told: Tensor, y: Tensor) -> Tensor:
         """Chunks that are right, told, and true."""
@@ -114,15 +114,11 @@ class Slots(Score):
 
 
 @dataclass(frozen=True)
-class Classes(Score):
+class Classes(Told):
     """Cross-entropy of a class, told by how many are right, in per cent."""
 
     unit: str = "right, %"
     higher: bool = True
-
-    def loss(self, told: Tensor, y: Tensor) -> Tensor:
-        """In nats."""
-        return functional.cross_entropy(told.flatten(0, 1), y.flatten(), ignore_index=-1)
 
     def tally(self, told: Tensor, y: Tensor) -> Tensor:
         """Right, and asked."""

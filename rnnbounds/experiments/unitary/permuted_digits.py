@@ -167,6 +167,7 @@ EXPERIMENT = Experiment(
     judge=judge,
     load=load,
     takes_data=True,
+    key=END,
     packages=("safetensors", "scikit-learn"),
     charts=(
         Chart(title="Of the test images", curves=("accuracy",), x="epoch", y="test accuracy"),

@@ -16,7 +16,7 @@ N = 32  # as many units as torch's vectorised kernels take
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 @pytest.mark.parametrize("rho", ACTIVATIONS)
-@pytest.mark.parametrize("share", [0.2, 0.6, 0.9])
+@pytest.mark.parametrize("share", [0.2, 0.6])
 def test_a_bound_holds_where_there_is_one(rho, dtype, share):
     """GELU doubles its argument on the way: biases above half the largest number give infinity."""
     bias = torch.zeros(N, dtype=dtype)

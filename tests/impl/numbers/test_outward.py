@@ -74,6 +74,11 @@ def test_small_and_large_tensors_come_to_the_same_bits() -> None:
     for operation in (outward.sqrt_up, outward.square_up):
         small, large = operation(a), operation(a.clone().requires_grad_()).detach()
         assert torch.equal(large.view(torch.int64), small.view(torch.int64))
+    for rows in (torch.stack([a, b], dim=1), torch.stack([a, b, -a, b / 3, a * 0], dim=1)):
+        small, large = outward.norm_up(rows), outward.norm_up(rows.repeat(many, 1))
+        each = torch.cat([outward.norm_up(row[None]) for row in rows])
+        assert torch.equal(large, small.repeat(many))
+        assert torch.equal(each, small)
 
 
 def test_nothing_is_nan() -> None:

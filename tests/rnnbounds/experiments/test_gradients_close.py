@@ -59,7 +59,7 @@ def test_seed_and_number():
 
 def test_autograd_agrees(record):
     """Gradients and weights, recomputed by autograd, one model after the other, agree."""
-    drawn, constants = draw(SMALL), close.load(SMALL, None).value.uniform
+    drawn, constants = draw(SMALL), close.load(SMALL, None).value[2]
     sizes = {"steps 1/t": 1.0, "steps 0.3": 0.3}
     for one in record.runs:
         i = one.seed
@@ -83,10 +83,10 @@ def test_autograd_agrees(record):
 
 def test_bounds_are_the_formulas(record):
     """ε_k = λᵏG_0 + kλᵏ⁻¹D_1, and (ε_k/β)(∏(1 + α_tβ) − 1) by multiplying out."""
-    known = close.load(SMALL, None).value
+    _, start, uniform = close.load(SMALL, None).value
     for one in record.runs:
         i = one.seed
-        of = known.start if one.task == close.GRADIENTS else known.uniform
+        of = start if one.task == close.GRADIENTS else uniform
         lam, G_0, D_1, beta = (float(of[name][i]) for name in ("lam", "G_0", "D_1", "beta"))
         alpha = {"steps 1/t": 1.0, "steps 0.3": 0.3}.get(one.variant, 1 / beta)
         times = [1 if one.variant == "steps 0.3" else t for t in range(1, SMALL.steps + 1)]

@@ -135,6 +135,7 @@ def test_ledgers_are_deterministic() -> None:
     assert (prove(claim)[0], prove_variant(claim, variant)) == first
 
 
+@pytest.mark.slow
 def test_the_rnn_ledger_uses_the_table() -> None:
     """It proves the slope of each activation, and a claim of slope 1 for all fails there."""
     (ledger,) = prove(theory.claim("contraction-rnn"))

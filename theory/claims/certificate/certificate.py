@@ -47,15 +47,16 @@ from theory.models.printed import (
     RADIUS,
     REACHED,
     RUN,
+    RUN_POWER,
     SHARES,
     SHORTER,
     SHOWN,
     SPREAD,
     START,
-    STAYS,
     TOLD,
     TURNED,
     WIDE,
+    lam_run,
     lost_by,
 )
 from theory.models.sensitivity import forgetting
@@ -129,22 +130,21 @@ GAIN = certified(
 ROUNDING = certified(
     "rounding",
     le(h_rounding, rounding),
-    (STAYS, TOLD.contraction, TOLD.contractive, SHOWN, OWN, PRINTED_ROUNDING),
+    (SHOWN, OWN, PRINTED_ROUNDING),
     (
-        *TOLD.before,
-        power(TOLD.lam),
+        RUN_POWER,
         LOST,
-        step("within the sum", le(lost_by(T), lost_by(T).subs(lam**T, 0))).by(
-            at("power not negative", T), at("own dtype", 0), "contractive"
+        step("within the sum", le(lost_by(T), lost_by(T).subs(lam_run**T, 0))).by(
+            at("power not negative", T), at("own dtype", 0)
         ),
     ),
-    "vanilla cells as their own dtype computes them",
+    "models as their own dtype computes them",
 ).by(
     at("what is lost", T),
     "within the sum",
     at("output", computed(x, T) - state(x, 0, T)),
+    at("own dtype", T),
     "printed rounding",
-    "contractive",
 )
 CONSTANTS = certified(
     "constants",
@@ -221,6 +221,11 @@ CERTIFICATE = Claim(
             "one-rounding",
             "errors of rounding do not add up, and a unit in the last place is enough",
             le(h_rounding, rounding / 1024),
+        ),
+        ROUNDING.variant(
+            "half-a-unit",
+            "a step is right to half a unit in the last place",
+            le(h_rounding, rounding / 8),
         ),
         GRADIENTS.variant(
             "shortest-memory",

@@ -22,11 +22,11 @@ def test_the_module_is_the_truncated_cell(kind: str):
 @pytest.mark.parametrize("kind", ["lstm", "stack"])
 def test_another_module_is_told(kind: str, monkeypatch: pytest.MonkeyPatch):
     """A module whose outputs are off by a millionth is another model."""
-    read = field.last_outputs
+    read = field.own_outputs
 
     def off(*given: object) -> torch.Tensor:
         return read(*given) + 1e-6  # type: ignore[arg-type]
 
-    monkeypatch.setattr(field, "last_outputs", off)
+    monkeypatch.setattr(field, "own_outputs", off)
     batch = build(system(kind, regime="driven", n=2, T=4, K=3))
     assert (MEASURES["forward_gap"].enclose(batch).lo > 1e-7).all()

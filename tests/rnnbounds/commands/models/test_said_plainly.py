@@ -28,14 +28,24 @@ def told(call, tmp_path, held, *more):
 
 
 def test_rounding_that_is_not_bounded(call, tmp_path):
-    """ε of a float16 LSTM speaks of real arithmetic alone, and both forms say so."""
-    text, record = told(call, tmp_path, lstm(dtype=torch.float16))
-    assert "float16 rounding is not bounded" in text
+    """ε of a bfloat16 LSTM of long sums speaks of real arithmetic alone, and both forms say so."""
+    held = lstm(126, dtype=torch.bfloat16)
+    held["weight_hh"] += 2.0**-14
+    text, record = told(call, tmp_path, held)
+    assert "bfloat16 rounding is not bounded" in text
     assert "ε speaks of real arithmetic alone" in text
     assert record["rounding"]["state"] is None
     assert record["rounding"]["reason"] in text
     assert f"states: {BOX}" in text
     assert record["states"] == BOX
+
+
+def test_rounding_that_is_bounded(call, tmp_path):
+    """Of a float16 LSTM the certificate says by how much rounding moves a state."""
+    text, record = told(call, tmp_path, lstm(dtype=torch.float16))
+    assert "float16 rounding adds at most" in text
+    assert 0 < record["rounding"]["state"] < 0.1
+    assert record["rounding"]["reason"] is None
 
 
 def test_what_a_witness_speaks_of(call, tmp_path):

@@ -18,7 +18,13 @@ from rnnbounds.experiments.tasks.score import Slots, Symbols
 from rnnbounds.experiments.tasks.task import PARTS, Part, Task
 
 SMALL = {
-    "stable-vs-unstable": {"tasks": ["slots"], "states": 3, "steps": 3, "rates": [0.01]},
+    "stable-vs-unstable": {
+        "tasks": ["slots"],
+        "states": 2,
+        "steps": 2,
+        "rates": [0.01],
+        "seeds": 1,
+    },
     "feed-forward": {"tasks": ["words"], "states": 4, "steps": 2, "rates": [0.01], "window": 3},
     "deep-cell": {"depths": [1, 2], "states": 4, "length": 4, "steps": 3, "rates": [0.01]},
     "similarity": {"states": 3, "conditions": [1, 100], "seeds": 1},

@@ -16,7 +16,8 @@ from rnnbounds.experiments.tasks.chunks import chunks, count_chunks
 from rnnbounds.experiments.tasks.files import DataError
 from rnnbounds.experiments.tasks.headers import tagged
 from rnnbounds.experiments.tasks.music import bach, sampled
-from rnnbounds.experiments.tasks.series import digits, sunspots
+from rnnbounds.experiments.tasks.score import Classes
+from rnnbounds.experiments.tasks.series import sunspots
 from rnnbounds.experiments.tasks.text import CHARACTERS, TREEBANK, TREEBANK_CHARACTERS, WIKITEXT
 
 ATIS = "BOS flights from boston EOS\tO O O B-from.city atis_flight\n"
@@ -296,16 +297,17 @@ def test_chorales_of_music21():
     assert roll.sum(1).median() == 4
 
 
-@pytest.mark.slow
-def test_series():
-    """Digits are asked at their last pixel, sunspots in the years of their part."""
-    pytest.importorskip("sklearn")
+def test_sunspots():
+    """Sunspots are asked in the years of their part, told by their root mean square."""
     pytest.importorskip("statsmodels")
-    images, years = digits(most=100), sunspots()
-    for part in images.all:
-        assert bool((part.y[:, :-1] == -1).all())
-        assert bool((part.y[:, -1] >= 0).all())
+    years = sunspots()
     _, y = next(iter(years.whole("held out")))
     assert int((~y.isnan()).sum()) == 60
-    assert images.judge.of(torch.tensor([1.0, 4.0])) == 25
     assert years.judge.of(torch.tensor([4.0, 1.0])) == pytest.approx(2 * years.judge.scale)
+
+
+def test_classes():
+    """How many of those asked are right, in per cent."""
+    y = torch.tensor([[0, -1], [1, 2]])
+    told = torch.nn.functional.one_hot(torch.tensor([[0, 0], [1, 0]]), 3).float()
+    assert Classes().of(Classes().tally(told, y)) == pytest.approx(200 / 3)

@@ -1,0 +1,194 @@
+"""How far one step of any cell is from the exact one as a dtype computes it: running errors.
+
+A number is an interval of what the exact step has there, and e with |v̂ − v| ≤ e for what the run
+has, both from the same state and input of the run, unit by unit. With the unit roundoff u, values
+within |v| and γ_m = m u/(1 − m u):
+
+    v + w:  e_v + e_w + u(|v + w| + e_v + e_w),    v w:  |v| e_w + |w| e_v + e_v e_w, and u of all,
+    W v + b:  |W| e + γ_{N+2} (|W|(|v| + e) + |b|),     f(v):  sup|f′| e + the library's own error,
+    g∘a + (1 − g)∘b:  |g| e_a + |1 − g| e_b + e_g(|a − b| + e_a + e_b) + 6u max(|a|, |b|),
+
+sums in any order, the last as it stands or as b + g∘(a − b). Each operation is rounded once, or
+not, as a kernel may leave roundings out; what underflows loses at most the least normal number,
+flushed or not; where a value may exceed a quarter of the largest number, nothing is known. Of
+functions the libraries' error models are taken at 2u in place of 2⁻⁵³: eight units of tanh and σ.
+Source: Higham, Accuracy and Stability of Numerical Algorithms, section 3.3, running error analysis.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from impl.arithmetic.activation import ACTIVATIONS
+from impl.arithmetic.base import ALL, Program
+from impl.arithmetic.inputs.given import spread
+from impl.arithmetic.inputs.sets import InputSet
+from impl.arithmetic.intervals import (
+    Bounded,
+    Mapped,
+    added,
+    bounded,
+    everywhere,
+    magnitude,
+    mapped,
+    mixed,
+    product,
+    symmetric,
+)
+from impl.arithmetic.spans import Run
+from impl.arithmetic.weight_balls import Enclosing
+from impl.models.torch_machine import keeps_to_its_model
+from impl.numbers.interval import Interval
+from impl.numbers.outward import add_up, mul_up, norm_up, underflow
+
+_HALVES = 2.0**54  # that many times u is the 2u of a dtype over the 2⁻⁵³ of float64
+_FUNCTIONS = {"exp": 16.0, "sin": 16.0, "cos": 16.0, "reciprocal": 2.0}  # units, of the value or 1
+_MIX = 6.0  # units
+_BELOW = 4.0  # values are this many times below the largest number: GELU takes 2z on its way
+
+
+@dataclass(frozen=True, eq=False)
+class Off(Mapped):
+    """Intervals (B, m) of exact values, and at least how far those of the run are off, (B, m).
+
+    radius (B,) where the units are the inputs of a ball, and `given` where more is known of them.
+    """
+
+    range: Interval
+    error: Tensor
+    run: Run
+    radius: Tensor | None = None
+    given: InputSet | None = None
+
+    @property
+    def most(self) -> Tensor:
+        """At least |v̂|, and |v|."""
+        return add_up(magnitude(self.range), self.error)
+
+    def told(self, range: Interval, error: Tensor) -> Self:
+        """Such a value, unless it may overflow."""
+        found = type(self)(range, error, self.run)
+        fits = mul_up(_BELOW, found.most) < float(torch.finfo(self.run.dtype).max)
+        return type(self)(range, torch.where(fits, error, torch.inf), self.run)
+
+    def rounded(self, range: Interval, error: Tensor) -> Self:
+        """A value that was off by so much before it was rounded."""
+        size = add_up(magnitude(range), error)
+        own = add_up(mul_up(self.run.unit, size), underflow(size, self.run.tiny))
+        return self.told(range, add_up(error, own))
+
+    def __add__(self, other: Self) -> Self:
+        return self.rounded(added(self.range, other.range), add_up(self.error, other.error))
+
+    def __mul__(self, other: Self) -> Self:
+        carried = add_up(_times(self.error, magnitude(other.range)), _times(other.error, self.most))
+        return self.rounded(product(self.range, other.range), carried)
+
+    def __neg__(self) -> Self:
+        return type(self)(-self.range, self.error, self.run)
+
+    def constant(self, c: float) -> Self:
+        """That number in the place of each unit, as the dtype stores it."""
+        stored = float(torch.tensor(c, dtype=torch.float64).to(self.run.dtype))
+        lost = 0.0 if stored == c else abs(c) * 2 * self.run.unit + self.run.tiny
+        return self.told(everywhere(self.range, c), torch.full_like(self.error, lost))
+
+    def through(self, f: Bounded) -> Self:
+        """f of each unit, exactly computed."""
+        steep = f.slope(self.range.widened(self.error))
+        return self.told(f.image(self.range), _times(self.error, steep))
+
+    def function(self, name: str) -> Self:
+        """The elementary function of that name, or an activation."""
+        found, unit = self.through(bounded(name)), self.run.unit
+        if name in ACTIVATIONS:
+            sound = keeps_to_its_model(name, dtype=str(self.run.dtype).removeprefix("torch."))
+            rho = ACTIVATIONS[name]
+            library = mul_up(unit * _HALVES, rho.error(1, self.most))
+            own = library if sound else torch.full_like(library, torch.inf)
+        else:
+            units = _FUNCTIONS.get(name, torch.inf) * unit
+            own = mul_up(units, found.most if name in ("exp", "reciprocal") else 1.0 + found.error)
+        return self.told(
+            found.range, add_up(found.error, add_up(own, underflow(own, self.run.tiny)))
+        )
+
+    def part(self, start: int, stop: int) -> Self:
+        """The units from start on, before stop."""
+        return type(self)(self.range.part(start, stop), self.error[:, start:stop], self.run)
+
+
+@dataclass(frozen=True, eq=False)
+class OffArithmetic(Enclosing):
+    """Parameters (B, m, n) and (B, m), as they are stored in the dtype."""
+
+    run: Run
+
+    def affine(self, weight: str, bias: str | None, v: Off, rows: slice = ALL) -> Off:
+        """W v + b."""
+        W = self.stored(weight)[:, rows]
+        carried = mapped(W.abs(), symmetric(v.error)).high
+        size = mapped(W.abs(), symmetric(v.most)).high
+        if v.radius is not None:
+            size = torch.minimum(size, mul_up(norm_up(W), v.radius[:, None]))
+        if bias is not None and bias in self.parameters:
+            size = add_up(size, self.stored(bias)[:, rows].abs())
+        terms = W.shape[2] + 2
+        lost = add_up(self.run.sums(terms, size), underflow(size, terms * self.run.tiny))
+        told = v.told(symmetric(size), add_up(carried, lost))  # of partial sums as well
+        return v.told(self.enclosed(weight, bias, v, rows), told.error)
+
+    def vector(self, name: str, rows: slice = ALL) -> Off:
+        """A parameter vector."""
+        told = self.within(name, rows)
+        return Off(told, torch.zeros_like(told.low), self.run)
+
+    def activate(self, name: str, v: Off) -> Off:  # type: ignore[override]
+        """ρ(v)."""
+        return v.function(name)
+
+    def slope(self, name: str, v: Off) -> Off:  # type: ignore[override]
+        """ρ′(v), of whose error nothing is said."""
+        told = v.through(bounded(name).derivative)
+        return v.told(told.range, torch.full_like(told.error, torch.inf))
+
+    def mix(self, gate: Off, a: Off, b: Off) -> Off:
+        """g∘a + (1 − g)∘b."""
+        rest = torch.maximum(add_up(1.0, -gate.range.low), add_up(gate.range.high, -1.0))
+        apart = add_up(magnitude(added(a.range, -b.range)), add_up(a.error, b.error))
+        kept = add_up(_times(a.error, magnitude(gate.range)), _times(b.error, rest))
+        largest = torch.maximum(a.most, b.most)
+        size = mul_up(add_up(add_up(magnitude(gate.range), rest), mul_up(2.0, gate.error)), largest)
+        own = add_up(mul_up(_MIX * self.run.unit, size), underflow(size, 3 * self.run.tiny))
+        error = add_up(add_up(kept, _times(gate.error, apart)), own)
+        return a.told(mixed(gate.range, a.range, b.range), error)
+
+    def join(self, *parts: Off) -> Off:
+        """All units of the parts, one after another."""
+        error = torch.cat([part.error for part in parts], dim=1)
+        return Off(Interval.joined(*(part.range for part in parts)), error, self.run)
+
+
+def step_error(
+    program: Program,
+    parameters: Mapping[str, Tensor],
+    box: Tensor,
+    B: float | Tensor,
+    d: int,
+    dtype: torch.dtype,
+) -> Tensor:
+    """At least how far a step in the dtype is off, from states |s| ≤ box (B, N) and inputs of the
+    run: (B, N), infinite where nothing is known."""
+    run, still = Run(dtype), torch.zeros_like(box)
+    told, radius, given = spread(B, box, d)
+    x = Off(told, torch.zeros_like(told.low), run, radius, given)
+    found: Off = program(OffArithmetic(parameters, run), Off(symmetric(box), still, run), x)
+    return found.error
+
+
+def _times(error: Tensor, other: Tensor) -> Tensor:
+    """What an error makes of a factor: nothing where there is none."""
+    return torch.where(error == 0, 0.0, mul_up(error, other))

@@ -1,0 +1,81 @@
+"""Whole runs of torch's own modules in their dtype, against exact ones."""
+
+import math
+
+import pytest
+import torch
+
+from impl.certificate.certify import certify
+from impl.reading.adapters import load_model
+
+SMALL = {"LSTM": 0.3, "GRU": 0.3, "RNN": 0.3}
+
+
+def module_of(name, dtype, layers=1, n=6, size=None):
+    """A module of torch's with small weights."""
+    torch.manual_seed(3)
+    module = getattr(torch.nn, name)(2, n, num_layers=layers, batch_first=True)
+    with torch.no_grad():
+        for part in module.parameters():
+            part *= SMALL[name] if size is None else size
+    return module.to(dtype)
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_runs_are_within(name, dtype, layers):
+    """Torch's kernels, whichever way round they add up."""
+    module = module_of(name, dtype, layers, size=0.2)
+    told = certify(module, 1.0)
+    assert told.verdict == "certified"
+    if told.rounding is None:
+        assert (dtype, layers) == (torch.bfloat16, 2)
+        assert told.unrounded.startswith("of layer ")
+        return
+    x = torch.randn(16, 30, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    x = (0.98 * x / x.norm(dim=2, keepdim=True)).to(dtype)
+    ran = module(x)[0].detach().double()
+    model = load_model(module)
+    N = layers * (12 if name == "LSTM" else 6)
+    s, worst = torch.zeros(1, N, 16, dtype=torch.float64), 0.0
+    for t in range(30):
+        s = model.cell.step(s, x[:, t].double().mT[None])
+        gap = ran[:, t] - s[0, -6:].mT
+        worst = max(worst, float(gap.norm(dim=1).max()))
+    assert 0 < worst <= told.rounding
+
+
+def test_finer_is_nearer():
+    """The bound goes with the unit roundoff, and its page says which dtype it speaks of."""
+    found = {
+        dtype: certify(module_of("LSTM", dtype), 1.0).rounding
+        for dtype in (torch.float64, torch.float32, torch.float16)
+    }
+    assert 1e-16 < found[torch.float64] < 1e-13 < found[torch.float32] < 1e-4
+    assert found[torch.float32] < found[torch.float16] < 1
+
+
+def test_unknown():
+    """Why nothing is known: no contraction, or one that rounding leads out of."""
+    told = certify(module_of("GRU", torch.float32, size=3.0), 1.0)
+    assert told.rounding is None
+    assert told.unrounded == "no norm certifies the model"
+    told = certify(module_of("LSTM", torch.bfloat16, n=32), 1.0)
+    assert told.rounding is None
+    assert "rounding" in told.unrounded
+
+
+def test_norms_by_diagonal_weights():
+    """These contract everywhere; of a box that is infinite nothing is known."""
+    draw = torch.Generator().manual_seed(0)
+    weights = {
+        "W": 0.1 * torch.randn(3, 3, generator=draw),
+        "W_in": torch.randn(3, 2, generator=draw),
+        "leak": torch.full((3,), 0.5),
+    }
+    told = certify(weights, 1.0, cell="leaky-identity", norm="diagonal")
+    assert told.verdict == "certified"
+    assert told.rounding is not None
+    assert 0 < told.rounding < 1e-3
+    assert math.isfinite(told.rounding)
