@@ -1,21 +1,18 @@
 """Networks and their unitary equivalents: built, judged and replayed in rationals."""
 
-import hypothesis
 import numpy as np
 import pytest
 from flint import ctx, fmpq, fmpq_mat
-from hypothesis import HealthCheck, Phase
 from msgspec.structs import replace
 
 from impl.convert.rescaling import Rescaling, proved
 from impl.numbers.rationals import diagonal, identity
-from properties.attacks.extremal import SPECIAL, extremal_specs
+from properties.attacks.extremal import SPECIAL
 from properties.judging.judge import Verdict, judge
 from properties.measures.exact.derivatives import at_most
 from properties.measures.exact.rooted import counted, root_ends
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
-from properties.systems.drawing.strategies import specs
 from properties.systems.spec import SystemSpec
 from properties.systems.table import KINDS, system
 from properties.systems.unitary.exact import above, nearest, rational, square, times
@@ -31,23 +28,6 @@ NETWORK = system(
 )  # fmt: skip
 BLOCK = system(kind="block", regime="dilation", n=2, states=3, batch=4)
 CONTRACTIVE = Assumption("contractive", "λ < 1", parse_statement("lam < 1"))
-
-
-def drawn() -> list[SystemSpec]:
-    """What the strategy draws first."""
-    found: list[SystemSpec] = []
-
-    @hypothesis.seed(3)
-    @hypothesis.settings(
-        max_examples=30, database=None, deadline=None, phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
-    @hypothesis.given(specs("unitary", batch=3, sequences=2))
-    def collect(spec: SystemSpec) -> None:
-        found.append(spec)
-
-    collect()
-    return found
 
 
 def verdicts(text: str, spec: SystemSpec, *assumptions: Assumption) -> set[str]:
@@ -97,33 +77,6 @@ def test_a_slow_drive_comes_near_the_bound() -> None:
         for member in build(SPECIAL["slow-drive"]).exact
     ]
     assert fmpq(99, 100) ** 2 < max(reached) <= 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["unitary_gap", "unitary_gap_rescaled", "unitary_defect"])
-def test_equivalents_are_equal(name: str) -> None:
-    """The gap is 0, decided, on everything drawn and on every extremal instance."""
-    for spec in (*drawn(), *extremal_specs("unitary")):
-        assert verdicts(f"{name} <= 0", spec) == {"HOLDS"}
-        assert MEASURES[name].exact_square(build(spec.alone(0, 0)), 0, 128) == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "instance"),
-    [
-        ("unitary_gap_unbiased", "far-start"),
-        ("unitary_gap_undamped", "slow-drive"),
-        ("unitary_gap_unstarted", "far-start"),
-        ("unitary_gap_scant", "slow-drive"),
-        ("unitary_gap_scant", "swap"),
-        ("unitary_gap_beyond", "slow-drive"),
-        ("unitary_defect_transposed", "weighted-shift"),
-        ("unitary_defect_short", "weighted-shift"),
-    ],
-)
-def test_tempting_equivalents_are_not(name: str, instance: str) -> None:
-    """Each wrong bias and each wrong row shows on the instance made for it."""
-    assert "VIOLATED" in verdicts(f"{name} <= 0", SPECIAL[instance], CONTRACTIVE)
 
 
 def test_a_wrong_equivalent_is_seen() -> None:

@@ -52,18 +52,6 @@ def test_blocks_are_blocks_of_orthogonal_matrices(regime: str) -> None:
         assert verdicts("multiplicity <= states - n", spec) == {"HOLDS"}
 
 
-def test_what_blocks_do_not_obey() -> None:
-    """2n rows are not needed, one more than n + rank neither; units need no rows."""
-    for text, spec in (
-        ("2*n <= states", replace(BLOCK, regime="cayley")),
-        ("n + defect_rank + 1 <= states", BLOCK),
-        ("n + W_rank <= states", replace(BLOCK, regime="cayley")),
-        ("multiplicity + 1 <= states - n", SPECIAL["multiple-of-identity"]),
-        ("multiplicity_any <= states - n", SPECIAL["whole-identity"]),
-    ):
-        assert "VIOLATED" in verdicts(text, spec)
-
-
 def test_multiplicities_by_hand() -> None:
     """Geometric, not algebraic; of eigenvalues inside the circle, or on it."""
     third = fmpq(1, 3)
