@@ -44,6 +44,7 @@ ORDER = (
     "urnn-tight",
     "urnn-sigmoid",
     "urnn-gradient",
+    "near-data",
 )
 
 

@@ -35,6 +35,12 @@ from theory.proof import Claim
 
 SHARE = "share_used"  # the largest share that is used of any constant in SHARES
 GAIN, GAP, NORM = "gain_told", "unitary_gap", "orbit_gap_told"
+# That of each number of a layer's norm; by what name it stands among the constants, too.
+LAYER = {
+    "lambda": "lam_told", "drive": "S_told", "equivalence": "C_told", "reach": "c_told",
+    "radius": "R_told", "steps": "steps_told", "weights[]": NORM, "weights[][]": NORM,
+}  # fmt: skip
+CONSTANTS = {"lambda": "lam", **{name: name for name in ("drive", "equivalence", "reach")}}
 # The quantity of each number of a certificate, by its place: [] is any place of a list, _l any
 # layer of a stack.
 CERTIFY = {
@@ -63,6 +69,11 @@ CERTIFY = {
     "constants.two_norm_steps": "two_norm_steps_told",
     "constants.two_norm_factor": "two_norm_told",
     "constants.lam_l": "lam_told",
+    "box[]": SHARE,
+    "layers[].box[]": SHARE,
+    "layers[].coupling": SHARE,
+    "layers[].input_bound": SHARE,
+    **{f"layers[].norm.{place}": quantity for place, quantity in LAYER.items()},
     "constants.mu_l": SHARE,
     "constants.t_l": SHARE,
     "constants.G_0": "G_0",
@@ -123,7 +134,7 @@ EXCEPTIONS = {
     r"rounds_to_one\..*": "a count that keeps a model from being certified, and bounds nothing",
     r"training\.(steps|alpha|length)": "the run that is asked about, as it was asked",
     r"training\.windows\[\]\..*": "Theorem 1 at constants that are judged; the claim end-to-end",
-    r"findings\[\]\..*": "numbers that are judged, proved again by the checker",
+    r"(findings|layers\[\]\.bounded)\b.*": "the checker proves them anew; what follows is judged",
 }
 MEND = (
     "{} is printed, and no claim judges it: read it in properties/systems/certified/constants.py "
@@ -318,6 +329,15 @@ def test_a_unitary_network(tmp_path: Any) -> None:
     certificate, findings = check(tmp_path / "unitary.safetensors", None)
     assert strangers(certificate, UNITARY_FILE) == []
     assert strangers({"findings": [vars(found) for found in findings]}, UNITARY_FILE) == []
+
+
+def test_layers_are_told_as_their_constants_are() -> None:
+    """To the last bit, so that what judges the constants judges what the checker is told."""
+    told = certified(spec_of("stacked-lstm"), 0)[1].to_json()
+    for l, layer in enumerate(told["layers"]):
+        names = {(layer["norm"][place], name) for place, name in CONSTANTS.items()}
+        for value, name in names | {(layer["coupling"], "mu"), (layer["input_bound"], "B_x")}:
+            assert value == told["constants"][f"{name}_l{l}"], name
 
 
 def test_a_refutation() -> None:
