@@ -45,6 +45,7 @@ ORDER = (
     "urnn-tight",
     "urnn-sigmoid",
     "urnn-gradient",
+    "near-data",
 )
 
 

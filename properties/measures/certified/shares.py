@@ -34,6 +34,7 @@ from properties.systems.unitary.exact import rational
 
 # Where the slopes and the values of an activation are looked at.
 GRID = [arb(i) / 8 for i in range(-128, 129)]
+RUN = 4  # steps from zero
 
 
 def slope(p: Point) -> arb:
@@ -146,6 +147,7 @@ def shares(p: Point) -> dict[str, tuple[Seen, float]]:
     found |= {"n": (fmpq(p.n), told.n), "d": (fmpq(len(p.x)), told.d)}
     found |= of_readout(p)
     found["input_bound"] = root([arb(a) for a in p.x]), told.input_bound
+    found |= of_boxes(p)
     if told.inputs is not None:
         found |= of_inputs(p, told.inputs)
     if told.training is not None:
@@ -163,6 +165,21 @@ def shares(p: Point) -> dict[str, tuple[Seen, float]]:
             found[f"t_l{l}"] = rational(row[0]), told.constants[f"t_l{l}"]
             found[f"mu_l{l}"] = p.coupled(l), told.constants[f"mu_l{l}"]
     return found
+
+
+def of_boxes(p: Point) -> dict[str, tuple[Seen, float]]:
+    """How far a run from zero under one input comes in the boxes that are printed of the states."""
+    layers = p.certificate.proof.get("layers") or [p.certificate.proof]
+    if len(layers) != len(p.widths):  # of a layer alone the boxes of the stack are not printed
+        return {}
+    widths = zip(layers, p.widths, strict=True)
+    sides = [side for one, width in widths for side in one.get("box") or [None] * width]
+    s = most = [arb(0)] * len(sides)
+    for _ in range(RUN):
+        s = p.step(s)
+        most = [largest([a, b]) for a, b in zip(s, most, strict=True)]
+    pairs = enumerate(zip(most, sides, strict=True))
+    return {f"box {j}": (seen, side) for j, (seen, side) in pairs if side is not None}
 
 
 def of_readout(p: Point) -> dict[str, tuple[Seen, float]]:
