@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from impl.certificate.inputs import input_data
     from impl.certificate.record import Certificate
     from impl.certificate.stable_module import stable_
+    from impl.convert.export import export_truncated
     from impl.convert.truncate import load_certificate, load_truncated, save_truncated, truncate
     from impl.memory.adversary.attack import Attacked, attack
     from impl.memory.measure import Measurement, measure
@@ -55,6 +56,7 @@ __all__ = [
     "attack",
     "certify",
     "contraction",
+    "export_truncated",
     "fixed",
     "input_box",
     "input_data",
@@ -96,6 +98,7 @@ _HOMES = {
     "layers": "impl.reading.layers",
     "program_kind": "impl.cells.program",
     "register": "impl.cells.table",
+    "export_truncated": "impl.convert.export",
     "load_certificate": "impl.convert.truncate",
     "load_truncated": "impl.convert.truncate",
     "measure": "impl.memory.measure",

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, Self, TypeVar
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
@@ -198,5 +197,8 @@ class Floats:
     def join(self, *parts: Rows) -> Rows:
         """All units of the parts, one after another."""
         values = [part.value for part in parts]
-        lead = np.broadcast_shapes(*(value.shape[:-1] for value in values))
-        return Rows(torch.cat([value.expand(*lead, -1) for value in values], dim=-1))
+        leads = [value.shape[:-1] for value in values]
+        if any(lead != leads[0] for lead in leads):
+            lead = torch.broadcast_shapes(*leads)  # type: ignore[no-untyped-call]
+            values = [value.expand(*lead, -1) for value in values]
+        return Rows(torch.cat(values, dim=-1))

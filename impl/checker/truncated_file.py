@@ -22,7 +22,8 @@ from impl.checker.truncated_record import Record, RecordError, record
 from impl.errors import InputError, shown
 
 FORMAT = "rnnbounds/truncated/4"
-METADATA = ("format", "k", "cell", "certificate")  # and their seal, sha256
+METADATA = ("format", "k", "cell", "output", "certificate")  # and their seal, sha256
+ALL, LATEST = "all", "latest"  # outputs that the model gives
 LARGEST = 2048  # states beyond which nobody waits for a check
 MOST = 2**30  # bytes of a file, more than the states allow
 
@@ -96,6 +97,8 @@ def read(path: Path) -> TruncatedFile:
         stated = record(certificate)
     except (RecordError, ValueError, TypeError, OverflowError, RecursionError):
         raise TruncatedFileError(path, "holds no readable certificate") from None
+    if told["output"] not in (ALL, LATEST):
+        raise TruncatedFileError(path, "gives outputs of another kind")
     if told["cell"] != stated.cell or told["k"] not in map(str, stated.longest):
         raise TruncatedFileError(path, "holds a certificate of something else")
     if not known(stated.cell):

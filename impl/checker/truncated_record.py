@@ -14,7 +14,8 @@ from typing import Any
 SCHEMA = "rnnbounds/truncated-certificate/2"
 WHOLE = "rnnbounds/certificate/1"
 NAMES = ("model", "tensors", "ignored", "unread")
-INFORMATION = (*NAMES, "inputs")  # of these the words, of what the record states the ends
+# Of inputs the words, of what the record states the ends; a bound on rounding that is not proved.
+INFORMATION = (*NAMES, "inputs", "rounding")
 OF_STATES = (
     "B_x", "S_0", "B_h", "drive", "radius", "equivalence", "reach", "steps", "gain"
 )  # fmt: skip
@@ -67,7 +68,8 @@ def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
             "state": rounding["state"] if names == CONSTANTS else None,  # of others none is proved
         },
         "information": {key: certificate[key] for key in NAMES if key in certificate}
-        | ({} if box is None else {"inputs": box["what"]}),
+        | ({} if box is None else {"inputs": box["what"]})
+        | ({} if names == CONSTANTS else {"rounding": rounding["state"]}),
     }
 
 

@@ -14,7 +14,7 @@ from impl.arithmetic.activation import activation as named
 from impl.cells.kind import Kind
 from impl.cells.table import CELLS, kind_of
 from impl.cells.vanilla import vanilla
-from impl.convert.inference import chunks, outputs
+from impl.convert.inference import chunks, last_output, outputs
 from impl.errors import InputError, RangeError, ShapeError, shown
 
 
@@ -30,7 +30,8 @@ class FeedForward(torch.nn.Module):
     `weights` are those of the `cell`, one of `impl.cells.table.CELLS`, by the names of its layout
     (or of the vanilla one with that `activation`): for an RNN, an LSTM or a GRU of g gates
     weight_ih (g n, d), weight_hh (g n, n) and, optionally, bias_ih and bias_hh (g n,). The module
-    maps x (N, T, d) -> (N, T, n), or (N, T, p) through the readout, a `torch.nn.Linear(n, p)`. The
+    maps x (N, T, d) -> (N, T, n), or (N, T, p) through the readout, a `torch.nn.Linear(n, p)`; with
+    `latest` it reads the last k inputs alone and gives h_T^k (N, n), in k steps of N rows. The
     parameters carry torch's names, so that the state dict loads into torch's own module. Work: k·T
     − k(k−1)/2 cells a sequence, in k sequential steps. Raises ShapeError, RangeError (k < 0),
     UnknownActivationError, UnknownNameError.
@@ -44,6 +45,7 @@ class FeedForward(torch.nn.Module):
         cell: str | None = None,
         k: int,
         readout: torch.nn.Linear | None = None,
+        latest: bool = False,
     ) -> None:
         super().__init__()
         kind = _chosen(activation, cell)
@@ -61,6 +63,7 @@ class FeedForward(torch.nn.Module):
         self.k = k
         self.cell = kind.name
         self.readout = readout
+        self.latest = latest
         self._roles = {name: name + kind.suffix for name in layout.shapes}
         for name, stored in self._roles.items():
             part = weights.get(name)
@@ -79,8 +82,11 @@ class FeedForward(torch.nn.Module):
         return "identity" if self.cell == "linear" else self.cell.removeprefix("rnn-")
 
     def forward(self, x: Tensor) -> Tensor:
-        """The outputs h_t^k, or what the readout makes of them: (N, T, d) -> (N, T, n or p)."""
+        """The outputs h_t^k, or what the readout makes of them: (N, T, d) -> (N, T, n or p), or of
+        the last alone, (N, n or p)."""
         kind, weights = self._checked(x)
+        if self.latest:
+            return self._read(last_output(kind, weights, x, self.k))
         drive = kind.drive(weights, x)
         s = drive.new_zeros(*x.shape[:2], self.sizes.state)
         if self.k:
@@ -98,7 +104,7 @@ class FeedForward(torch.nn.Module):
         How the sequences are cut is chosen by size: `impl.convert.inference`. No gradients.
         """
         kind, weights = self._checked(x)
-        if not self.k or not x.numel():
+        if self.latest or not self.k or not x.numel():
             return self.forward(x)
         M = chunks(kind, self.sizes.n, x, self.k)
         return self._read(outputs(kind, weights, x, self.k, M, self._vanilla))
@@ -120,7 +126,8 @@ class FeedForward(torch.nn.Module):
     def extra_repr(self) -> str:
         """The sizes, the window and the cell, for `print(module)`."""
         what = f"activation={self.activation!r}" if self._vanilla else f"cell={self.cell!r}"
-        return f"{self.sizes.d}, {self.sizes.n}, k={self.k}, {what}"
+        alone = ", latest=True" if self.latest else ""
+        return f"{self.sizes.d}, {self.sizes.n}, k={self.k}, {what}{alone}"
 
 
 def _chosen(activation: str | None, cell: str | None) -> Kind:

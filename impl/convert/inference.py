@@ -24,6 +24,8 @@ from torch.nn.functional import linear, pad
 
 from impl.arithmetic.activation import Activation
 from impl.cells.kind import BIASES, Kind, Weights
+from impl.cells.stacks.stack import PREFIX
+from impl.cells.table import kind_of
 
 FEWEST = 4  # chunks of a sequence that pay for running k inputs again, whatever the sizes
 # How many rows cost what a step costs by itself, measured on a CPU with AVX-512: so many numbers in
@@ -31,7 +33,12 @@ FEWEST = 4  # chunks of a sequence that pay for running k inputs again, whatever
 # CUDA a step is several launches; nothing was measured there.
 NUMBERS, LAUNCHED = 1024, 2**16
 ROWS = {"LSTM": 3.0}
-_NATIVE: dict[str, Callable[..., tuple[Tensor, ...]]] = {"LSTM": torch.lstm, "GRU": torch.gru}
+_NATIVE: dict[str, Callable[..., tuple[Tensor, ...]]] = {
+    "LSTM": torch.lstm,
+    "GRU": torch.gru,
+    "RNN_TANH": torch.rnn_tanh,
+    "RNN_RELU": torch.rnn_relu,
+}
 _NATIVE_DTYPES = (torch.float32, torch.float64)
 _IN_PLACE = {"tanh": torch.Tensor.tanh_, "relu": torch.Tensor.relu_}
 
@@ -44,7 +51,7 @@ def chunks(kind: Kind, n: int, x: Tensor, k: int) -> int:
     the product least. w is ROWS of the kind, or NUMBERS/n.
     """
     N, T = x.shape[:2]
-    width = ROWS.get(kind.mode or "", NUMBERS / n) if x.device.type == "cpu" else LAUNCHED / n
+    width = ROWS.get(_mode(kind) or "", NUMBERS / n) if x.device.type == "cpu" else LAUNCHED / n
     M = min(math.isqrt(int(T * width / max(1, k * N))), T // max(1, k))
     return M if M >= FEWEST else 1
 
@@ -73,6 +80,14 @@ def outputs(
     return torch.cat([h[:, 0, :C], h[:, 1:, k:].flatten(1, 2)], dim=1)[:, :T]
 
 
+def last_output(kind: Kind, weights: Weights, x: Tensor, k: int) -> Tensor:
+    """h_T^k of x (N, T, d), from the zero state on the last min(k, T) inputs: (N, n)."""
+    last = x[:, max(0, x.shape[1] - k) :]
+    if not last.shape[1]:
+        return x.new_zeros(len(x), kind.layout(weights).sizes(weights).n)
+    return _run(kind, weights, last)[:, -1]
+
+
 def _in_place(weights: Weights, x: Tensor, k: int, C: int, rho: Activation) -> Tensor:
     """ρ(W h + U x + b), each state where its drive stood."""
     b = [weights[name] for name in BIASES if name in weights]
@@ -93,7 +108,7 @@ def _in_place(weights: Weights, x: Tensor, k: int, C: int, rho: Activation) -> T
 
 def _run(kind: Kind, weights: Weights, x: Tensor) -> Tensor:
     """The cell on x (N, L, d) from the zero state, by torch's own loop where it has one."""
-    if kind.mode in _NATIVE and x.dtype in _NATIVE_DTYPES:
+    if _mode(kind) in _NATIVE and x.dtype in _NATIVE_DTYPES:
         return _native(kind, weights, x)
     drive, n = kind.drive(weights, x), kind.layout(weights).sizes(weights)
     s, found = drive.new_zeros(len(x), 1, n.state), []
@@ -103,12 +118,26 @@ def _run(kind: Kind, weights: Weights, x: Tensor) -> Tensor:
     return torch.stack(found, dim=1)
 
 
+def _mode(kind: Kind) -> str | None:
+    """Torch's word for the modules that compute a cell, or a stack of it."""
+    stacked = kind.name.startswith(PREFIX)
+    return kind_of(kind.name.removeprefix(PREFIX)).mode if stacked else kind.mode
+
+
 def _native(kind: Kind, weights: Weights, x: Tensor) -> Tensor:
-    """One layer of torch's LSTM or GRU."""
-    W, zero = weights["weight_hh"], weights["weight_hh"].new_zeros(len(weights["weight_hh"]))
-    flat = [weights["weight_ih"], W, *(weights.get(name, zero) for name in BIASES)]
-    h = x.new_zeros(1, len(x), W.shape[1])
-    start: Any = [h, h] if kind.mode == "LSTM" else h
-    return _NATIVE[str(kind.mode)](
-        x, start, flat, True, 1, 0.0, False, False, True
-    )[0]  # fmt: skip
+    """Torch's RNN, LSTM or GRU, all layers at once."""
+    mode, layers = str(_mode(kind)), [""]
+    if kind.name.startswith(PREFIX):
+        layers = [f"_l{l}" for l in range(len(weights)) if f"weight_hh_l{l}" in weights]
+    biased = any(name + layer in weights for name in BIASES for layer in layers)
+    flat = []
+    for layer in layers:
+        W = weights["weight_hh" + layer]
+        flat += [weights["weight_ih" + layer], W]
+        flat += [
+            weights[name + layer] if name + layer in weights else W.new_zeros(len(W))
+            for name in (BIASES if biased else ())
+        ]
+    h = x.new_zeros(len(layers), len(x), flat[1].shape[1])
+    start: Any = [h, h] if mode == "LSTM" else h
+    return _NATIVE[mode](x, start, flat, biased, len(layers), 0.0, False, False, True)[0]

@@ -20,7 +20,7 @@ from impl.certificate.certify import certify
 from impl.certificate.record import Certificate
 from impl.checker.origin import described
 from impl.checker.stored import plain
-from impl.checker.truncated_file import FORMAT, METADATA
+from impl.checker.truncated_file import ALL, FORMAT, LATEST, METADATA
 from impl.checker.truncated_record import RecordError, record, stated
 from impl.convert.feedforward import FeedForward
 from impl.errors import InputError, RangeError, exactly, renamed
@@ -84,14 +84,16 @@ def truncate(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
+    latest: bool = False,
 ) -> Truncated:
     """The feed-forward equivalent of a model within ε, and its certificate: of what `certify` says,
     that which `impl.checker.truncated` proves again.
 
     ‖h_T − H_T^k‖₂ ≤ ε for every T and all inputs with ‖x_t‖₂ ≤ B, in real arithmetic; the module
-    has the model's own dtype. Of an `InputSet` the inputs are those of its box, since a file keeps
-    no rows. Raises NotCertifiedError if no norm certifies the model, RangeError if k is above
-    MAX_WINDOW, and what `certify` raises. Source: Miller & Hardt, Lemma 1.
+    has the model's own dtype; with `latest` it gives the last output alone. Of an `InputSet` the
+    inputs are those of its box, since a file keeps no rows. Raises NotCertifiedError if no norm
+    certifies the model, RangeError if k is above MAX_WINDOW, and what `certify` raises. Source:
+    Miller & Hardt, Lemma 1.
     """
     loaded = load_model(model, cell, ignore=ignore, layer=layer)
     if isinstance(input_bound, InputSet) and input_bound.rows is not None:
@@ -102,12 +104,12 @@ def truncate(
         raise NotCertifiedError(certificate)
     if k > MAX_WINDOW:
         raise RangeError("the window k", k, f"at most {MAX_WINDOW}; take a larger ε")
-    return Truncated(unrolled(loaded, k), stated(certificate.to_json()))
+    return Truncated(unrolled(loaded, k, latest), stated(certificate.to_json()))
 
 
-def unrolled(model: LoadedModel[Any], k: int) -> FeedForward:
+def unrolled(model: LoadedModel[Any], k: int, latest: bool = False) -> FeedForward:
     """The feed-forward form of a model with the window k, in the model's own dtype."""
-    return FeedForward(model.weights, cell=model.name, k=k)
+    return FeedForward(model.weights, cell=model.name, k=k, latest=latest)
 
 
 def save_truncated(
@@ -125,6 +127,7 @@ def save_truncated(
     except (LookupError, TypeError, AttributeError, ValueError):
         raise InputError(f"this is no certificate of a truncated model; {again}") from None
     told = {"format": FORMAT, "k": str(module.k), "cell": module.cell, "certificate": text}
+    told["output"] = LATEST if module.latest else ALL
     target = Path(path)
     checked = _check(target, told, load_model(weights, module.cell))
     check_target(target, Path(str(checked["information"].get("model", ""))))
@@ -153,7 +156,9 @@ def _load(path: Path) -> tuple[FeedForward, dict[str, Any]]:
     certificate = _check(path, told, loaded)
     if told.keys() != {*METADATA, "sha256"} or told["sha256"] != _seal(told, _named(loaded)):
         raise ModelFileError(path, "was changed after it was written", _AGAIN)
-    return unrolled(loaded, int(told["k"])), certificate
+    if told["output"] not in (ALL, LATEST):
+        raise ModelFileError(path, "gives outputs of another kind", _AGAIN)
+    return unrolled(loaded, int(told["k"]), told["output"] == LATEST), certificate
 
 
 def _check(path: Path, told: dict[str, str], model: LoadedModel[Any]) -> dict[str, Any]:

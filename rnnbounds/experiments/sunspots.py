@@ -37,8 +37,8 @@ from rnnbounds.experiments.gaps import (
     observed_gaps,
     state_gap,
 )
-from rnnbounds.experiments.networks.recurrent import Network, recurrent
-from rnnbounds.experiments.tasks.series import sunspots
+from rnnbounds.experiments.models.nets import Net
+from rnnbounds.experiments.models.tasks import Sunspots
 from rnnbounds.experiments.tasks.sunspot_numbers import load_series
 
 EPSILONS = (1e-1, 1e-2, 1e-3)
@@ -61,7 +61,7 @@ class Sizes(Setting, frozen=True, kw_only=True):
 def load(setting: Sizes, data: str | None) -> Loaded:
     """The series, and what is learned of it: the last 60 years are held out, 60 before validate."""
     series = load_series()
-    return Loaded((series, sunspots()), {"data": series.source})
+    return Loaded((series, Sunspots()), {"data": series.source})
 
 
 def units(setting: Sizes) -> list[Unit]:
@@ -72,24 +72,26 @@ def units(setting: Sizes) -> list[Unit]:
 def work(job: Job[Sizes]) -> Iterable[Run]:
     """One network, certified, and cut to windows if it is."""
     s, way, (series, task) = job.setting, job.unit.variant, job.data
-    model = recurrent("RNN", task, s.states, job.unit.seed)
-    W = dict(model.core.named_parameters())["weight_hh_l0"]
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(job.unit.seed)
+        model = Net("RNN tanh", 1, 1, 1, s.states)
+    W = dict(model.rnn.named_parameters())["weight_hh_l0"]
 
     @torch.no_grad()
-    def project(model: Network) -> None:
+    def project(model: Net) -> None:
         if way == "projected":
             W.copy_(stable(W, s.ell))
 
     plan = Plan(steps=s.epochs, rate=s.rate, schedule="constant", every=10)
     model = job.train(model, task, plan, project=project).model.cpu().double()
-    certificate = certify(model.core, series.input_bound, EPSILONS)
+    certificate = certify(model.rnn, series.input_bound, EPSILONS)
     certified = certificate.verdict == "certified"
     x, years = series.x[:, :-1], series.years[series.split + 1 :]
     with torch.no_grad():
         forecasts = series.in_numbers(model(x))
     K = min(certificate.window(min(EPSILONS)) or series.held_out, series.split)
     rounding = known_rounding(certificate) if certified else 0.0
-    seen = observed_gaps(model.core, x, series.split, K, rounding)
+    seen = observed_gaps(model.rnn, x, series.split, K, rounding)
     curves = {
         "observed": curve(years, series.numbers[series.split + 1 :]),
         "forecast": curve(years, forecasts[series.split :]),
@@ -97,7 +99,7 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
     }
     if certified:
         curves["gap, certified"] = curve(range(K + 1), certified_gaps(certificate, K))
-    weights = {name.removeprefix("core."): part for name, part in model.state_dict().items()}
+    weights = {name.removeprefix("rnn."): part for name, part in model.state_dict().items()}
     job.keep(f"{way}-{job.unit.seed}.safetensors", save(weights, {"cell": "rnn-tanh"}))
     persistence = series.error(series.numbers[:-1], held_out=True)
     figures = {
@@ -112,14 +114,14 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
             yield cut(job, model, certificate, epsilon)
 
 
-def cut(job: Job[Sizes], model: Network, certificate: Certificate, epsilon: float) -> Run:
+def cut(job: Job[Sizes], model: Net, certificate: Certificate, epsilon: float) -> Run:
     """The feed-forward form within ε, compared with the recurrent network on the held-out years."""
     series, C = job.data[0], model.readout.weight.detach()
     x, rounding = series.x[:, :-1], known_rounding(certificate)
-    module, told = truncate(model.core, epsilon, series.input_bound)
+    module, told = truncate(model.rnn, epsilon, series.input_bound)
     with torch.no_grad():
         h = module(x)
-        apart = (model.core(x)[0] - h)[0, series.split :]
+        apart = (model.rnn(x)[0] - h)[0, series.split :]
         forecasts = series.in_numbers(model.readout(h))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "truncated.safetensors"

@@ -23,6 +23,7 @@ ORDER = (
     "prediction",
     "input-robustness",
     "certificate",
+    "near-data",
     "linear-memory",
     "scan-memory",
     "vanishing-gradient",

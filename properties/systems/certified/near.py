@@ -56,7 +56,8 @@ def near_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
 
 
 def extremal() -> Iterator[SystemSpec]:
-    """Linear units that are alike, and inputs off by δ the same way; cells that inputs bend."""
+    """Linear units that are alike, and inputs off by δ the same way; cells that inputs bend, and
+    gates so near their data that the first order is nearly all."""
     alike = NearData(
         cell="linear", regime="driven", inputs="constant", n=1, T=6, K=6, lam=0.75, distance=0.125,
         epsilon=0.57, dtype="float32",
@@ -70,6 +71,11 @@ def extremal() -> Iterator[SystemSpec]:
         yield replace(
             alike, cell=cell, layers=deep, inputs="zero", n=2, lam=1.0, distance=0.5, bias=0.5,
             sequences=4, seed=1,
+        )  # fmt: skip
+    for cell in ("lstm", "gru", "min-gru", "selective"):
+        yield replace(
+            alike, cell=cell, regime="gaussian", T=3, K=3, lam=1.0, bias=0.5, distance=2.0**-8,
+            sequences=4, seed=6,
         )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ every process.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from math import floor, log
 from typing import TypeVar
 
@@ -20,11 +21,19 @@ DEPTH = 24 * log(2)
 
 def pick(options: Sequence[Choice]) -> st.SearchStrategy[Choice]:
     """One of the options, the first one simplest."""
+    return _picked(tuple(options), tuple(map(type, options)))
+
+
+@cache
+def _picked(
+    options: tuple[Choice, ...], types: tuple[type, ...]
+) -> st.SearchStrategy[Choice]:  # made once, since Hypothesis looks each strategy over
     count = max(1, (2 * len(options) - 1).bit_length())
     bits = st.tuples(*[st.booleans()] * count)
     return bits.map(lambda bs: options[sum(b << i for i, b in enumerate(bs)) % len(options)])
 
 
+@cache
 def seeds() -> st.SearchStrategy[int]:
     """A seed of 48 bits."""
     return st.tuples(*[st.booleans()] * 48).map(lambda bs: sum(b << i for i, b in enumerate(bs)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -14,6 +15,10 @@ from properties.systems.table import FAMILIES, kind_named
 @st.composite
 def specs(draw: st.DrawFn, /, kind: str, family: str | None = None, **wanted: Any) -> SystemSpec:
     """A spec of one kind, as `Wanted` asks; as one of a family, what is drawn of all its kinds."""
-    found, asked = kind_named(kind), Wanted(**wanted)
-    strategy = found.draws(asked) if family is None else FAMILIES[family].draws(found.spec, asked)
-    return draw(strategy)
+    return draw(_drawn(kind, family, Wanted(**wanted)))
+
+
+@cache
+def _drawn(kind: str, family: str | None, asked: Wanted) -> st.SearchStrategy[SystemSpec]:
+    found = kind_named(kind)
+    return found.draws(asked) if family is None else FAMILIES[family].draws(found.spec, asked)

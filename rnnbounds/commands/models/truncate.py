@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from impl.convert.export import check_export, exported
 from impl.convert.truncate import NotCertifiedError, save_truncated, truncate
 from impl.errors import exactly
 from impl.reading.adapters import load_model
-from impl.reading.files import check_target
+from impl.reading.files import check_target, write_file
 from reports.pages.certificate import FILES
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin, Recorded
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
@@ -39,26 +41,43 @@ def truncate_model(
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
+    latest: Annotated[
+        bool, typer.Option("--latest", help="the last output alone, of the last k inputs")
+    ] = False,
+    export: Annotated[
+        list[Path] | None,
+        typer.Option("--export", metavar="FILE", help="also as FILE.pt2 or FILE.onnx; repeatable"),
+    ] = None,
     page: Told = None,
     format: As = Format.text,
 ) -> int:
     """Write the feed-forward equivalent and its certificate; exit 1 if none is certified."""
     asked = Asked(input_bound, inputs, data, margin)
     check_target(out, model)
+    for path in export or ():
+        check_export(path)
+        check_target(path, model, suffix=path.suffix)
     if page is not None:
         check_folder(page, *FILES)
     read = load_model(model, cell, ignore=ignore or (), layer=layer)
     try:
-        module, certificate = truncate(read, eps, asked.of(model, read.d))
+        module, certificate = truncate(read, eps, asked.of(model, read.d), latest=latest)
     except NotCertifiedError as error:
         return show_certificate(error.certificate, format)
+    files = {path: exported(module, certificate, path) for path in export or ()}
     save_truncated(module, certificate, out)
+    for target, content in files.items():  # nothing is refused from here on
+        write_file(target, content)
     if page is not None:
         tell(certificate, page, out, format, f"rnnbounds check {out.name}")
     if format is Format.json:
         print_json(certificate)
     else:
-        echo(f"wrote {out}: k = {module.k} inputs, within {exactly(eps)} of the recurrent model")
+        what = "the last output alone, " if latest else ""
+        within = f"within {exactly(eps)} of the recurrent model"
+        echo(f"wrote {out}: {what}k = {module.k} inputs, {within}")
+        for target in files:
+            echo(f"wrote {target}: the same without a state, for batches and lengths of any size")
         echo(f"{certificate['cell']}, {read_from(certificate['information'])}")
         print_left_out(certificate["information"])
     return 0

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import torch
 from torch import Tensor
 
-from reports.pages.text import NOTHING
+from reports.pages.text import NOTHING, plural
 from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
 from rnnbounds.experiments.engine.record import Outcome, Run, Setting, curve
@@ -76,7 +76,7 @@ def load(setting: Sizes, data: str | None) -> Loaded:
 def units(setting: Sizes) -> list[Unit]:
     """Every depth, variant and seed."""
     return [
-        Unit(TASK, f"{depth} layers", variant, seed)
+        Unit(TASK, plural(depth, "layer"), variant, seed)
         for depth in setting.depths
         for variant in VARIANTS
         for seed in setting.each_seed
@@ -122,7 +122,7 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
         (model, variant): held_out(picked(runs, model=model, variant=variant)) or 0.0
         for model, variant in dict.fromkeys((run.model, run.variant) for run in runs)
     }
-    deepest = f"{max(setting.depths)} layers"
+    deepest = plural(max(setting.depths), "layer")
     plain = told[deepest, "plain"]
     better = all(told[deepest, variant] > plain for variant in VARIANTS[1:])
     learned = dict.fromkeys(VARIANTS, "")

@@ -135,5 +135,4 @@ EXPERIMENT = Experiment(
     units=units,
     work=work,
     judge=judge,
-    key="outputs apart, float64",
 )

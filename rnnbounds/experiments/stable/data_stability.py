@@ -41,6 +41,7 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
         EXPONENT: steps.exponents.amax(),
         RATIO: seen.ratio.amax(),
         "k at ε = 0.01, seen": found.window(1e-2),
+        "windows differentiated": len(steps.exponents),
     }
     curves = {
         name: curve(found.ks, product.tolist())

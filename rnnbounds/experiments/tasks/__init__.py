@@ -1,4 +1,4 @@
-"""What recurrent models are tried on: text, music, slots, sunspots; of packages, and as published.
+"""What recurrent models are tried on: text, music, slots; of packages, and as published.
 
 `TASKS[name](data, full)` makes a task; `data` is a published file or folder, None what a package
 ships, and `full` takes all of it.

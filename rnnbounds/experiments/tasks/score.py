@@ -128,29 +128,3 @@ class Classes(Told):
     def of(self, tally: Tensor) -> float:
         """In per cent."""
         return float(100 * tally[0] / tally[1])
-
-
-@dataclass(frozen=True)
-class Numbers(Score):
-    """Squared error, told by its root, in units of the data."""
-
-    unit: str
-    scale: float = 1.0
-
-    def loss(self, told: Tensor, y: Tensor) -> Tensor:
-        """The mean, normalised as the data are."""
-        asked = ~y.isnan()
-        return functional.mse_loss(told[asked], y[asked])
-
-    def tally(self, told: Tensor, y: Tensor) -> Tensor:
-        """Squares, and how many."""
-        asked = ~y.isnan()
-        return torch.stack([(told[asked] - y[asked]).double().square().sum(), asked.sum().double()])
-
-    def of(self, tally: Tensor) -> float:
-        """The root of the mean, times the unit."""
-        return self.of_loss(float(tally[0] / tally[1]))
-
-    def of_loss(self, loss: float) -> float:
-        """The same of a mean."""
-        return self.scale * math.sqrt(loss)

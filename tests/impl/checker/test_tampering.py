@@ -185,12 +185,13 @@ def test_metadata(good):
     """The window, the cell and the format in any other form, missing, further and said twice."""
     path, file, _ = good
     k = dict(file.told)["k"]
-    assert {name for name, _ in file.told} == {"format", "k", "cell"}
+    assert {name for name, _ in file.told} == {"format", "k", "cell", "output"}
     others = [f" {k}", f"+{k}", f"0{k}", f"{k}.0", f"{k}_0", f"-{k}", "", "x", str(int(k) + 1), "²"]
     changes = [{"k": other} for other in others]
     changes += [{"cell": other} for other in ("", "lstm", "rnn-foo", " linear", "stacked-gru")]
     changes += [{"format": other} for other in ("", "rnnbounds/truncated/1", "rnnbounds/unitary/2")]
-    changes += [{name: None} for name in ("k", "cell", "format")]
+    changes += [{"output": other} for other in ("", "last", "All", "true")]
+    changes += [{name: None} for name in ("k", "cell", "format", "output")]
     changes += [{"extra": "1"}, {"λ": "0.1"}]
     tampered = [file.with_told(**change) for change in changes]
     tampered += [file.stating(file.certificate | {"cell": None}).with_told(cell=None)]

@@ -128,3 +128,21 @@ def test_infer_cuts_long_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
     module = FeedForward({r: w.float() for r, w in weights("gru").items()}, cell="gru", k=5)
     module.infer(draw(1, 400, D).float())
     assert seen[0] >= FEWEST
+
+
+@pytest.mark.parametrize("M", [1, 3])
+@pytest.mark.parametrize("make", [torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU])
+def test_stacks_are_run_by_torch(make: type[torch.nn.RNNBase], M: int) -> None:
+    """Layers give the outputs of torch's own module where a window holds all inputs before, and
+    those of the plain loop in every chunk."""
+    torch.manual_seed(0)
+    module = make(D, N, 2, batch_first=True, dtype=torch.float64)
+    weights = dict(module.named_parameters())
+    cell = {torch.nn.RNN: "rnn-tanh", torch.nn.LSTM: "lstm", torch.nn.GRU: "gru"}[make]
+    kind, k, C = kind_of(f"stacked-{cell}"), 4, -(-T // M)
+    short, x = FeedForward(weights, cell=kind.name, k=k), draw(S, T, D)
+    with torch.no_grad():
+        found, whole = outputs(kind, short.weights, x, k, M), module(x)[0]
+        torch.testing.assert_close(found[:, :C], whole[:, :C], rtol=0, atol=1e-12)
+        expected = starting(short, x, T - 1, max(0, (T - 1) // C * C - k))
+        torch.testing.assert_close(found[:, -1], expected, rtol=0, atol=1e-12)

@@ -12,7 +12,7 @@ from impl.arithmetic.activation import ACTIVATIONS
 from impl.gradients.constants import Constants
 from properties.attacks.extremal import SPECIAL
 from properties.measures import causal, cells, gates, table, training
-from properties.measures.certified import models
+from properties.measures.certified import models, near
 from properties.measures.certified import unitary as shipped
 from properties.measures.exact import layers, limits, memory, unitary
 from properties.measures.table import ALL, MEASURES, Measure, around
@@ -24,7 +24,7 @@ from theory.language.vocabulary import VOCABULARY
 FLOAT_READ = [m.name for m in ALL if m.enclosure is not None or m.value is not None]
 # What training gives, what other cells do and what is decided in rationals has tests of its own,
 # and so has what compares two weights or matrices.
-OTHERS = (causal, cells, gates, layers, limits, memory, models, training, unitary, shipped)
+OTHERS = (causal, cells, gates, layers, limits, memory, models, near, training, unitary, shipped)
 OWN_TESTS = {measure.name for module in OTHERS for measure in module.MEASURES} | {
     name for name in MEASURES if name.startswith("response_") and name.endswith("_box")
 }

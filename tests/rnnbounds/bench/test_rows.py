@@ -99,7 +99,7 @@ def test_a_grid_tells_all_its_points(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inference, "BATCHES", (1, 8))
     monkeypatch.setattr(
         inference, "inference",
-        lambda name, n, N, T, clock: Measured(1.0, 2.0, seen[n, N], (0.5, 5.0), 1),
+        lambda name, n, N, T, clock, layers: Measured(1.0, 2.0, seen[n, N], (0.5, 5.0), 1),
     )  # fmt: skip
     found = inference.grid("RNN", QUICK)
     assert found.ratio == 0.9

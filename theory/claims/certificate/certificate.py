@@ -224,8 +224,8 @@ CERTIFICATE = Claim(
         ),
         ROUNDING.variant(
             "half-a-unit",
-            "a step is right to half a unit in the last place",
-            le(h_rounding, rounding / 8),
+            "functions and sums are right to half a unit in the last place",
+            le(h_rounding, rounding / 16),
         ),
         GRADIENTS.variant(
             "shortest-memory",

@@ -149,5 +149,5 @@ TBPTT_GAP = Claim(
         "scalar linear system h = λh + ux with the one weight u, linear loss and a constant "
         "input: equality for every k ≤ T"
     ),
-    emphasis=1.25,
+    emphasis=1.5,
 )

@@ -73,7 +73,6 @@ SETS = assume(
     "states on an input within δ of the recorded one: it is enclosed by slopes of chords, rounded "
     "outwards",
     forall=(v, s, j),
-    ties=True,
 ).that(
     Clause(held(s, ZERO, v), (le(max_norm(v), states),)),
     Clause(held(s, j + 1, phi(v, now)), (held(s, j, v), close(s + j + 1))),
@@ -83,7 +82,6 @@ SLOPES = assume(
     "two states come apart by the slopes of chords between them, each unit of the step by the mean "
     "of its slopes along its own segment: φ(s, x) = φ(s′, x) + M (s − s′)",
     forall=(u, v, c),
-    ties=True,
 ).that(eq(phi(u, c), phi(v, c) + chords(u, v, c) * (u - v)))
 DIFFERENCES = assume(
     "differences",

@@ -31,12 +31,17 @@ NEAR: tuple[Quantity, ...] = of(
         norm(begun(a, x, 0, T) - begun(b, x, T - k, k)),
     ),
     certified(
-        "near_states_told", "how large any entry of a state is that runs start in", "maximum", "r"
+        "near_states_told",
+        "how large any entry of a state is that runs start in",
+        "maximum",
+        "r_{near}",
     ),
-    certified("near_delta", "how far inputs are from the recorded ones", "maximum", r"\delta"),
-    certified("near_eps_told", "an ε that is printed", "Euclidean", r"\varepsilon"),
+    certified(
+        "near_delta", "how far inputs are from the recorded ones", "maximum", r"\delta_{near}"
+    ),
+    certified("near_eps_told", "an ε that is printed", "Euclidean", r"\varepsilon_{near}"),
     certified("near_k_told", "the k that is printed for it", "number", "k^{(near)}"),
-    certified("near_width_told", "the width of the tube that is printed", "maximum", "w"),
+    certified("near_width_told", "the width of the tube that is printed", "maximum", "w_{near}"),
     certified("near_width_once", "the width for δ at the last step alone", "maximum", "w_1"),
     certified("near_width_first", "the width to first order", "maximum", "w^{(1)}"),
     certified("near_width_before", "the width before the last step", "maximum", "w_{T-1}"),

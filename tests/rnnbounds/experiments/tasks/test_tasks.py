@@ -17,7 +17,6 @@ from rnnbounds.experiments.tasks.files import DataError
 from rnnbounds.experiments.tasks.headers import tagged
 from rnnbounds.experiments.tasks.music import bach, sampled
 from rnnbounds.experiments.tasks.score import Classes
-from rnnbounds.experiments.tasks.series import sunspots
 from rnnbounds.experiments.tasks.text import CHARACTERS, TREEBANK, TREEBANK_CHARACTERS, WIKITEXT
 
 ATIS = "BOS flights from boston EOS\tO O O B-from.city atis_flight\n"
@@ -295,15 +294,6 @@ def test_chorales_of_music21():
     assert roll.shape[1] == 88
     assert roll.sum(1).max() <= 8
     assert roll.sum(1).median() == 4
-
-
-def test_sunspots():
-    """Sunspots are asked in the years of their part, told by their root mean square."""
-    pytest.importorskip("statsmodels")
-    years = sunspots()
-    _, y = next(iter(years.whole("held out")))
-    assert int((~y.isnan()).sum()) == 60
-    assert years.judge.of(torch.tensor([4.0, 1.0])) == pytest.approx(2 * years.judge.scale)
 
 
 def test_classes():

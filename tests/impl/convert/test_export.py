@@ -1,0 +1,140 @@
+"""Exports of truncated models, run by their own runtimes, against torch's recurrent modules."""
+
+import io
+import json
+
+import pytest
+import torch
+
+from impl.cells.table import kind_of
+from impl.convert.export import (
+    CERTIFICATE,
+    LAYERS,
+    ExportError,
+    Stateless,
+    check_export,
+    export_truncated,
+)
+from impl.convert.feedforward import FeedForward
+from impl.convert.truncate import truncate
+from impl.errors import RangeError
+
+EPS = 0.5  # so that there are few layers, each of which is traced
+SIZES = ((1, 1), (2, 3), (3, 40))
+
+
+def recurrent(make, layers=1):
+    """A module of torch's that forgets fast."""
+    torch.manual_seed(0)
+    made = make(2, 4, layers, batch_first=True).eval()
+    with torch.no_grad():
+        for name, part in made.named_parameters():
+            part *= 0.1 if "hh" in name else 0.6
+    return made
+
+
+def inputs(N, T, d=2):
+    """Inputs on the unit sphere."""
+    x = torch.randn(N, T, d, generator=torch.Generator().manual_seed(N))
+    return x / x.norm(dim=2, keepdim=True)
+
+
+def agrees(run, module, full, latest):
+    """Whether what is exported gives the module's outputs, within ε of the recurrent ones."""
+    for N, T in SIZES:
+        x = inputs(N, T)
+        found, whole = run(x), full(x)[0]
+        whole = whole[:, -1] if latest else whole
+        torch.testing.assert_close(found, module(x), rtol=0, atol=1e-5)
+        assert (found - whole).norm(dim=-1).max() <= EPS + 1e-5
+
+
+@pytest.mark.parametrize("latest", [False, True])
+def test_pt2(tmp_path, latest):
+    """torch.export's program, loaded anew, for every batch and length."""
+    full = recurrent(torch.nn.GRU)
+    module, certificate = truncate(full, EPS, 1.0, latest=latest)
+    export_truncated(module, certificate, tmp_path / "m.pt2")
+    extra = {CERTIFICATE: ""}
+    program = torch.export.load(io.BytesIO((tmp_path / "m.pt2").read_bytes()), extra_files=extra)
+    assert json.loads(extra[CERTIFICATE]) == json.loads(json.dumps(certificate))
+    agrees(program.module(), module, full, latest)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("make", "layers", "latest"), [(torch.nn.LSTM, 1, False), (torch.nn.GRU, 2, True)]
+)
+def test_onnx(tmp_path, make, layers, latest):
+    """ONNX in onnxruntime, for every batch and length."""
+    onnx, runtime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnxscript")
+    full = recurrent(make, layers)
+    module, certificate = truncate(full, EPS, 1.0, latest=latest)
+    export_truncated(module, certificate, tmp_path / "m.onnx")
+    session = runtime.InferenceSession(str(tmp_path / "m.onnx"))
+
+    def run(x):
+        return torch.from_numpy(session.run(["h"], {"x": x.numpy()})[0])
+
+    agrees(run, module, full, latest)
+    told = {one.key: one.value for one in onnx.load(tmp_path / "m.onnx").metadata_props}
+    assert json.loads(told[CERTIFICATE]) == json.loads(json.dumps(certificate))
+
+
+CELLS = {
+    "rnn-softplus": (),
+    "lstm-projected": (),
+    "gru-cho": (),
+    "leaky-tanh": (),
+    "deep-relu": ("transition_2_weight",),
+    "diagonal": ("log_A_real",),
+    "min-gru": (),
+    "min-lstm": (),
+    "selective": (),
+    "stacked-min-gru": (),
+}
+
+
+@pytest.mark.parametrize("latest", [False, True])
+@pytest.mark.parametrize("cell", CELLS)
+def test_every_cell_without_a_state(cell, latest):
+    """What is exported gives the outputs of the feed-forward form, at lengths below k and above."""
+    names = tuple(f"{name}_l0" for name in CELLS[cell]) if "stacked" in cell else CELLS[cell]
+    layout, draw = kind_of(cell).layout(names), torch.Generator().manual_seed(0)
+    shapes = layout.shaped({"n": 3, "d": 2, "p": 2, "m1": 4, "n_l0": 3})
+    weights = {name: torch.randn(shape, generator=draw) * 0.4 for name, shape in shapes.items()}
+    if "leak" in weights:
+        weights["leak"] = weights["leak"].abs().clamp(0.1, 0.9)
+    module = FeedForward(weights, cell=cell, k=4, latest=latest)
+    for N, T in ((1, 1), (2, 3), (2, 9)):
+        x = inputs(N, T)
+        torch.testing.assert_close(Stateless(module)(x), module(x), rtol=0, atol=1e-6)
+
+
+def test_latest():
+    """The last output of the feed-forward form, whatever comes before the last k inputs."""
+    module, _ = truncate(recurrent(torch.nn.LSTM), EPS, 1.0)
+    last, certificate = truncate(recurrent(torch.nn.LSTM), EPS, 1.0, latest=True)
+    assert certificate == truncate(recurrent(torch.nn.LSTM), EPS, 1.0).certificate
+    x = inputs(3, 40)
+    torch.testing.assert_close(last(x), module(x)[:, -1], rtol=0, atol=1e-6)
+    other = torch.cat([x[:, : 40 - last.k] * 0 + 9.0, x[:, 40 - last.k :]], dim=1)
+    assert torch.equal(last(other), last(x))
+    assert torch.equal(last.infer(x), last(x))
+    assert last(x[:, :0]).tolist() == [[0.0] * 4] * 3
+    assert "latest=True" in repr(last)
+
+
+def test_what_is_refused(tmp_path, monkeypatch):
+    """Other suffixes, a library that is missing, too many layers; nothing is written."""
+    module, certificate = truncate(recurrent(torch.nn.RNN), EPS, 1.0)
+    with pytest.raises(ExportError, match=r"exports end in \.pt2 or \.onnx"):
+        export_truncated(module, certificate, tmp_path / "m.tflite")
+    long = FeedForward(module.weights, cell="rnn-tanh", k=LAYERS + 1)
+    with pytest.raises(RangeError, match="the window k"):
+        export_truncated(long, certificate, tmp_path / "m.pt2")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ExportError, match="needs onnx and onnxscript; pip install"):
+        check_export(tmp_path / "m.onnx")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,57 @@
+"""Systems near recorded inputs: all that is drawn is that near, and is read alike in balls."""
+
+import pytest
+import torch
+from flint import arb
+from msgspec.structs import replace
+
+from properties.measures.table import MEASURES
+from properties.systems.batch import build
+from properties.systems.certified.near_batch import recorded
+from properties.systems.spec import SystemSpec
+from properties.systems.table import system
+
+SPEC = system(
+    "near", cell="lstm", regime="gaussian", inputs="gaussian", n=2, d=2, T=3, K=3, scale=4.0,
+    distance=2.0**-6, start=0.25, seed=5, sequences=8,
+)  # fmt: skip
+OTHERS = {
+    "rnn-relu": {"distance": 0.5},
+    "stacked-gru": {"layers": 2, "d": 1},
+    "min-gru": {"start": 0.0, "inputs": "impulse"},
+}
+
+
+def spec_of(cell: str) -> SystemSpec:
+    """One of that cell."""
+    return replace(SPEC, cell=cell, **OTHERS.get(cell, {}))
+
+
+@pytest.mark.parametrize("cell", ["lstm", *OTHERS])
+def test_inputs_and_starts_are_of_the_set_exactly(cell: str) -> None:
+    """And some of them at its ends."""
+    spec = spec_of(cell)
+    batch = build(spec)
+    off = (batch.x[0] - recorded(spec, 0)[:, :, None]).abs()
+    assert float(off.amax()) == spec.distance
+    assert (recorded(spec, 0)[:, :, None] + (batch.x[0] - recorded(spec, 0)[:, :, None])
+            == batch.x[0]).all()  # fmt: skip
+    for h in (batch.h, batch.h_other):
+        assert float(h.abs().amax()) == spec.start
+    for s in range(8):
+        assert torch.equal(build(spec.alone(0, s)).x[..., 0], batch.x[..., s])
+
+
+@pytest.mark.parametrize("cell", ["lstm", *OTHERS])
+def test_enclosures_hold_the_balls(cell: str) -> None:
+    """Of both quantities, at each k."""
+    spec = spec_of(cell)
+    batch = build(spec)
+    for name, windows in (("near_off", 1), ("near_gap", 4)):
+        found = MEASURES[name].enclose(batch)
+        assert found.lo.shape == (1, 8, windows)
+        for s in (0, 5):
+            pair = build(spec.alone(0, s))
+            for k in range(windows):
+                ball = MEASURES[name].ball(pair, k, 200)
+                assert arb(found.lo[0, s, k]) <= ball <= arb(found.hi[0, s, k]) or ball.is_zero()

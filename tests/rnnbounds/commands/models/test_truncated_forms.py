@@ -1,0 +1,76 @@
+"""``truncate --latest`` and ``--export``, and ``check`` of what commands about a model wrote."""
+
+import json
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+import rnnbounds
+
+
+@pytest.fixture
+def gru(tmp_path):
+    """A file of two layers of GRUs that forget fast."""
+    torch.manual_seed(0)
+    model = torch.nn.GRU(2, 2, 2)
+    with torch.no_grad():
+        for name, part in model.named_parameters():
+            part *= 0.05 if "hh" in name else 0.3
+    save_file(model.state_dict(), tmp_path / "gru.safetensors")
+    return tmp_path / "gru.safetensors"
+
+
+def asked(gru, out):
+    """A short window."""
+    return (gru, "--cell", "stacked-gru", "--input-bound", 1, "--eps", 0.9, "--out", out)
+
+
+@pytest.mark.slow
+def test_latest_and_exports(call, gru, tmp_path):
+    """The last output alone, as a file and for another runtime; the same from Python; checked."""
+    out, other = tmp_path / "short.safetensors", tmp_path / "short.pt2"
+    outcome = call("truncate", *asked(gru, out), "--latest", "--export", other)
+    assert (outcome.code, outcome.err) == (0, "")
+    module = rnnbounds.load_truncated(out)
+    assert module.latest
+    first, *_ = outcome.out.splitlines()
+    assert first.startswith(
+        f"wrote {out}: the last output alone, k = {module.k} inputs, within 0.9"
+    )
+    assert f"wrote {other}: the same without a state" in outcome.out
+    x = torch.rand(2, 9, 2) - 0.5
+    made = rnnbounds.truncate(str(gru), 0.9, 1.0, cell="stacked-gru", latest=True)
+    assert torch.equal(made.module(x), module(x))
+    exported = torch.export.load(other).module()(x)
+    torch.testing.assert_close(exported, module(x), rtol=0, atol=1e-6)
+    checked = call("check", out, "--source", gru, "--cell", "stacked-gru")
+    assert checked.code == 0
+    assert "of stacked-gru, n = 2, d = 2, float32, for every ‖x_t‖₂ ≤ 1" in checked.out
+
+
+def test_exports_that_are_refused(refused, gru, tmp_path):
+    """In one line, before anything is written."""
+    out = tmp_path / "short.safetensors"
+    line = refused("truncate", *asked(gru, out), "--export", tmp_path / "short.tflite")
+    assert line.endswith("exports end in .pt2 or .onnx; name it so")
+    line = refused("truncate", *asked(gru, out), "--export", tmp_path / "no" / "short.pt2")
+    assert line.endswith("name a file in a folder that can be written")
+    assert [path.name for path in tmp_path.iterdir()] == [gru.name]
+
+
+def test_certificates_are_checked(call, refused, gru, tmp_path):
+    """The certificate.json of 'certify --out', of its model; of none without it."""
+    folder = tmp_path / "page"
+    model = ("--cell", "stacked-gru")
+    assert call("certify", gru, *model, "--input-bound", 1, "--out", folder).code == 0
+    path = folder / "certificate.json"
+    assert "name it with --source" in refused("check", path)
+    outcome = call("check", path, "--source", gru, *model, "--format", "json")
+    assert (outcome.code, outcome.json["holds"]) == (0, True)
+    told = json.loads(path.read_text())
+    told["lambda"] *= 0.5
+    path.write_text(json.dumps(told))
+    outcome = call("check", path, "--source", gru, *model)
+    assert (outcome.code, outcome.err) == (1, "")
+    assert "the certificate FAILS" in outcome.out
