@@ -4,19 +4,20 @@ A number is an interval of what the exact step has there, and e with |v̂ − v|
 has, both from the same state and input of the run, unit by unit. With the unit roundoff u, values
 within |v| and γ_m = m u/(1 − m u):
 
-    v + w:  e_v + e_w + u(|v + w| + e_v + e_w),    v w:  |v| e_w + |w| e_v + e_v e_w, and u of all,
+    Σ v_i:  Σ e_i + γ_m Σ (|v_i| + e_i),      v w:  |v| e_w + |w| e_v + e_v e_w, and u of all,
     W v + b:  |W| e + γ_{N+2} (|W|(|v| + e) + |b|),     f(v):  sup|f′| e + the library's own error,
     g∘a + (1 − g)∘b:  |g| e_a + |1 − g| e_b + e_g(|a − b| + e_a + e_b) + 6u max(|a|, |b|),
 
-sums in any order, the last as it stands or as b + g∘(a − b). Each operation is rounded once, or
-not, as a kernel may leave roundings out; what underflows loses at most the least normal number,
-flushed or not; where a value may exceed a quarter of the largest number, nothing is known. Of
+sums in any order, also of the terms of several products W v + U x + b, which a kernel may add up as
+one; the last as it stands or as b + g∘(a − b). Each operation is rounded once, or not, as a kernel
+may leave roundings out; what underflows loses at most the least normal number, flushed or not;
+where a value or a part of a sum may exceed a quarter of the largest number, nothing is known. Of
 functions the libraries' error models are taken at 2u in place of 2⁻⁵³: eight units of tanh and σ.
 Source: Higham, Accuracy and Stability of Numerical Algorithms, section 3.3, running error analysis.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import torch
@@ -51,10 +52,25 @@ _BELOW = 4.0  # values are this many times below the largest number: GELU takes 
 
 
 @dataclass(frozen=True, eq=False)
+class Terms:
+    """What a sum is made of: m roundings on the way of any of its terms, which are off by `carried`
+    before them and whose absolute values add up to `size`, (B, m) each."""
+
+    roundings: int
+    carried: Tensor
+    size: Tensor
+
+    def part(self, start: int, stop: int) -> "Terms":
+        """The units from start on, before stop."""
+        return Terms(self.roundings, self.carried[:, start:stop], self.size[:, start:stop])
+
+
+@dataclass(frozen=True, eq=False)
 class Off(Mapped):
     """Intervals (B, m) of exact values, and at least how far those of the run are off, (B, m).
 
-    radius (B,) where the units are the inputs of a ball, and `given` where more is known of them.
+    radius (B,) where the units are the inputs of a ball, and `given` where more is known of them;
+    terms of a sum.
     """
 
     range: Interval
@@ -62,6 +78,12 @@ class Off(Mapped):
     run: Run
     radius: Tensor | None = None
     given: InputSet | None = None
+    sum: Terms | None = None
+
+    @property
+    def terms(self) -> Terms:
+        """Those of a sum, or the value as the only one."""
+        return self.sum or Terms(0, self.error, self.most)
 
     @property
     def most(self) -> Tensor:
@@ -80,15 +102,25 @@ class Off(Mapped):
         own = add_up(mul_up(self.run.unit, size), underflow(size, self.run.tiny))
         return self.told(range, add_up(error, own))
 
+    def summed(self, range: Interval, terms: Terms) -> Self:
+        """A sum of such terms, unless a part of it may overflow."""
+        lost = self.run.sums(terms.roundings, terms.size)
+        lost = add_up(lost, underflow(terms.size, terms.roundings * self.run.tiny))
+        parts = self.told(symmetric(terms.size), add_up(terms.carried, lost))
+        return replace(self.told(range, parts.error), sum=terms)
+
     def __add__(self, other: Self) -> Self:
-        return self.rounded(added(self.range, other.range), add_up(self.error, other.error))
+        a, b = self.terms, other.terms
+        carried, size = add_up(a.carried, b.carried), add_up(a.size, b.size)
+        terms = Terms(a.roundings + b.roundings + 1, carried, size)
+        return self.summed(added(self.range, other.range), terms)
 
     def __mul__(self, other: Self) -> Self:
         carried = add_up(_times(self.error, magnitude(other.range)), _times(other.error, self.most))
         return self.rounded(product(self.range, other.range), carried)
 
     def __neg__(self) -> Self:
-        return type(self)(-self.range, self.error, self.run)
+        return type(self)(-self.range, self.error, self.run, sum=self.sum)
 
     def constant(self, c: float) -> Self:
         """That number in the place of each unit, as the dtype stores it."""
@@ -118,7 +150,9 @@ class Off(Mapped):
 
     def part(self, start: int, stop: int) -> Self:
         """The units from start on, before stop."""
-        return type(self)(self.range.part(start, stop), self.error[:, start:stop], self.run)
+        terms = None if self.sum is None else self.sum.part(start, stop)
+        error = self.error[:, start:stop]
+        return type(self)(self.range.part(start, stop), error, self.run, sum=terms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,15 +165,15 @@ class OffArithmetic(Enclosing):
         """W v + b."""
         W = self.stored(weight)[:, rows]
         carried = mapped(W.abs(), symmetric(v.error)).high
+        known = torch.isfinite(v.error).all(1, keepdim=True)  # 0 times infinity is no number
+        carried = torch.where(known, carried, torch.inf)
         size = mapped(W.abs(), symmetric(v.most)).high
         if v.radius is not None:
             size = torch.minimum(size, mul_up(norm_up(W), v.radius[:, None]))
         if bias is not None and bias in self.parameters:
             size = add_up(size, self.stored(bias)[:, rows].abs())
-        terms = W.shape[2] + 2
-        lost = add_up(self.run.sums(terms, size), underflow(size, terms * self.run.tiny))
-        told = v.told(symmetric(size), add_up(carried, lost))  # of partial sums as well
-        return v.told(self.enclosed(weight, bias, v, rows), told.error)
+        terms = Terms(W.shape[2] + 2, carried, size)
+        return v.summed(self.enclosed(weight, bias, v, rows), terms)
 
     def vector(self, name: str, rows: slice = ALL) -> Off:
         """A parameter vector."""
@@ -168,8 +202,12 @@ class OffArithmetic(Enclosing):
 
     def join(self, *parts: Off) -> Off:
         """All units of the parts, one after another."""
-        error = torch.cat([part.error for part in parts], dim=1)
-        return Off(Interval.joined(*(part.range for part in parts)), error, self.run)
+        error, carried, size = (
+            torch.cat(each, dim=1)
+            for each in zip(*((p.error, p.terms.carried, p.terms.size) for p in parts), strict=True)
+        )
+        terms = Terms(max(part.terms.roundings for part in parts), carried, size)
+        return Off(Interval.joined(*(part.range for part in parts)), error, self.run, sum=terms)
 
 
 def step_error(

@@ -127,3 +127,35 @@ def test_what_underflows():
     weights = {"W": torch.full((1, 2, 2), 2.0**-12).double(), "U": torch.zeros(1, 2, 1).double()}
     box = torch.full((1, 2), 2.0**-12, dtype=torch.float64)
     assert step_error(zero, weights, box, 0.0, 1, torch.float16).amin() >= 2 * least
+
+
+def test_sums_of_several_products():
+    """One after another, as a kernel may add them up: small terms are lost beside what is there."""
+    n, small = 64, 0.9 * 2.0**-12
+    weights = {"W": torch.full((1, n, n), small).double(), "U": torch.ones(1, n, 1).double()}
+
+    def driven(m: Arithmetic[V], s: V, x: V) -> V:
+        return m.affine("U", None, x) + m.affine("W", None, s)
+
+    box = torch.ones(1, n, dtype=torch.float64)
+    bound = step_error(driven, weights, box, 1.0, 1, torch.float16)
+    ran = torch.ones(n, dtype=torch.float16)
+    for _ in range(n):
+        ran += torch.tensor(small, dtype=torch.float16)
+    assert float(1 + n * small - ran[0].double()) > 0.01
+    assert bool((1 + n * small - ran.double() <= bound[0]).all())
+
+
+def test_infinity_times_zero():
+    """What overflows is no number after a product by 0, which nothing bounds."""
+    weights = {"U": torch.full((1, 2, 1), 6e4).double(), "W": torch.zeros(1, 2, 2).double()}
+
+    def silenced(m: Arithmetic[V], s: V, x: V) -> V:
+        return m.activate("tanh", m.affine("W", None, m.affine("U", None, x)))
+
+    box = torch.ones(1, 2, dtype=torch.float64)
+    ran = silenced(Floats({k: p.half() for k, p in weights.items()}), Rows(box.half()),
+                   Rows(torch.full((1, 1), 2.0, dtype=torch.float16)))  # fmt: skip
+    assert bool(ran.value.isnan().all())
+    assert step_error(silenced, weights, box, 2.0, 1, torch.float16).tolist() == [[math.inf] * 2]
+    assert step_error(silenced, weights, box, 2.0, 1, torch.float32).tolist() != [[math.inf] * 2]
