@@ -31,7 +31,7 @@ from impl.memory.statement import (
     require_enough,
     stated,
 )
-from impl.memory.tube.near import Near
+from impl.memory.tube.near import Near, size_of
 from impl.memory.tube.near import near as near_data
 from impl.models.loaded import LoadedModel
 from impl.reading.adapters import Source, load_model
@@ -149,9 +149,9 @@ def measure(
     of its eighth part if that is shorter. With a `share`, data that cannot reach it at that
     `confidence` for all ε together are refused; without, the statement says which share they reach.
     `near`: what is certified of all inputs within that of these, number by number, from states with
-    no entry above `states`. Raises an InputError for what is no model, for data of another width,
-    beyond the `input_bound` (or set of inputs), shorter than the window, or on which the model
-    overflows.
+    no entry above `states`. Raises an InputError for what is no model, for `states` without `near`,
+    for data of another width, beyond the `input_bound` (or set of inputs), shorter than the window,
+    or on which the model overflows.
     """
     loaded, read = load_model(model, cell, ignore=ignore, layer=layer), read_data(data)
     if loaded.readout is not None:
@@ -159,6 +159,10 @@ def measure(
     read.require_width(loaded.d)
     if input_bound is not None:
         read.require_of(input_bound)
+    if near is not None:
+        near, states = size_of("near", near), size_of("states", states)
+    elif states != 0:
+        raise InputError("states says where runs near the data start; give near, too")
     eps = epsilons_of(eps)
     if window is None and read.one:
         window = min(read.T, LENGTH, max(2, read.T // 8))

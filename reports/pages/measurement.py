@@ -62,10 +62,10 @@ def _near(told: Document | None) -> tuple[Section, ...]:
         for row in told["memory"]
     )
     said = Paragraph(
-        f"Certified of each of {told['windows']} windows, of all inputs within "
+        f"Certified of each of the first {told['windows']} windows, of all inputs within "
         f"{typed(told['delta'])} of the recorded ones in every number at every step, from {start}, "
-        f"in real arithmetic; of no other inputs. How far any state is from the one computed on "
-        f"what was recorded, at most: {width}."
+        f"in real arithmetic; of no other inputs. How far any state is from the one "
+        f"computed here in float64 on what was recorded, at most: {width}."
     )
     advice = told["advice"] or ""
     table = Table(("ε", "k", "‖h_T − h_T^k‖₂ at most"), rows, frozenset((1, 2)), advice)

@@ -8,8 +8,10 @@ k, the truncated run starting k inputs before the end. Of other inputs nothing i
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 from torch import Tensor
@@ -143,11 +145,20 @@ def near(
     which the gap is wanted beside. Raises InputError for a δ or states that are no sizes, and for
     windows that are too large.
     """
-    for name, size in (("near", delta), ("states", states)):
-        if isinstance(size, bool | str) or not 0 <= size < math.inf:
-            raise RangeError(name, size, "non-negative and finite")
+    delta, states = size_of("near", delta), size_of("states", states)
     some = x[: _affordable(runner, *x.shape[:2])]
     return Search(runner, some, delta, states).told(eps, seen, ks)
+
+
+def size_of(name: str, size: object) -> float:
+    """δ or r, as a float; raises RangeError for what is no number, or none of a size."""
+    told = math.nan
+    if isinstance(size, Real) and not isinstance(size, bool):
+        with suppress(OverflowError):
+            told = float(size)
+    if not 0 <= told < math.inf:
+        raise RangeError(name, size, "non-negative and finite")
+    return told
 
 
 def _affordable(runner: Runner, M: int, T: int) -> int:

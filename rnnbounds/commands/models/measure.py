@@ -10,7 +10,7 @@ import typer
 from impl.certificate.certify import certify
 from impl.certificate.inputs import input_data
 from impl.certificate.record import EPSILONS
-from impl.errors import InputError, shown
+from impl.errors import shown
 from impl.memory.measure import measure
 from impl.reading.adapters import load_model
 from impl.reading.data import read_data
@@ -73,8 +73,6 @@ def measure_model(
 
     Exit 1 where a --share that was asked for is not stated of every ε.
     """  # fmt: skip
-    if states and near is None:
-        raise InputError("--states says where runs near the data start; give --near, too")
     if out is not None:
         check_folder(out, *FILES)
     loaded, read = load_model(model, cell, ignore=ignore or (), layer=layer), read_data(data)

@@ -93,7 +93,8 @@ def print_near(told: Near) -> None:
     )
     known = math.isfinite(told.width)
     echo(
-        f"every state is within {at_least(told.width)} of the computed one in each entry"
+        f"every state is within {at_least(told.width)} of the one computed here in float64, in "
+        f"each entry"
         if known
         else "the tube of states: undecided"
     )

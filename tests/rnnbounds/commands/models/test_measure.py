@@ -2,6 +2,7 @@
 
 import json
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -70,7 +71,7 @@ class TestMeasure:
         [(("--window", 13), "fewer than a window of 13"), (("--window", 0), "at least 1"),
          (("--input-bound", 1), "inputs are beyond"), (("--eps", 0), "a number > 0"),
          (("--confidence", 1), "between 0 and 1"), (("--share", 0), "between 0 and 1"),
-         (("--near", -1), "non-negative"), (("--states", 1), "give --near")],
+         (("--near", -1), "non-negative"), (("--states", 1), "give near")],
     )  # fmt: skip
     def test_bad_input_is_one_line(self, refused, asked, tmp_path, options, words):
         out = tmp_path / "told"
@@ -114,7 +115,23 @@ class TestMeasure:
         page = (out / "index.html").read_text()
         assert "Certified near your data" in page
         assert "within 0.125 of the recorded ones" in page
+        assert "of each of the first 40 windows" in page
+        assert all("computed here in float64" in told for told in (page, text))
         assert "wrote" in text
+
+    @pytest.mark.parametrize("size", [-1.0, np.nan, 10**400, "0.1", [0.1], None, 1j, True])
+    def test_sizes_near_the_data_that_are_none(self, data, stable_model, size):
+        """Refused from Python as on the command line, and where states start nothing, too."""
+        with pytest.raises(InputError, match="non-negative and finite"):
+            measure(stable_model, data, cell="rnn-tanh", near=0.1, states=size)
+        with pytest.raises(InputError, match="give near, too"):
+            measure(stable_model, data, cell="rnn-tanh", states=size)
+
+    @pytest.mark.parametrize("size", [np.float32(0.125), Fraction(1, 8), np.array(0.125)[()]])
+    def test_sizes_near_the_data_are_told_as_floats(self, data, stable_model, size):
+        told = measure(stable_model, data, cell="rnn-tanh", eps=0.1, near=size, states=size)
+        near = json.loads(json.dumps(told.to_json(), allow_nan=False))["near"]
+        assert (near["delta"], near["states"]) == (0.125, 0.125)
 
     def test_what_is_undecided_near_the_data_says_what_to_do(self, call, asked):
         text = call("measure", *asked, "--near", 1e300, "--confidence", 0.9).out
