@@ -85,12 +85,18 @@ class BallActivation:
         """Where ρ lies between the two: its values there, or by its slope from the middle."""
         if self.monotone(low, high):
             found = [self._value(low), self._value(high)]
-            return found[0].min(found[1]), found[0].max(found[1])
+            return self._held(found[0].min(found[1]), found[0].max(found[1]))
         reach = abs(self.slope) * (high - low) / 2
         middle = self.function((low + high) / 2)
         if not (middle.is_finite() and reach.is_finite()):
             return -self.bound, self.bound
-        return (middle - reach).max(-self.bound), (middle + reach).min(self.bound)
+        return self._held(middle - reach, middle + reach)
+
+    def _held(self, low: arb, high: arb) -> tuple[arb, arb]:
+        """Ends that are not known to be within the bound are the bound itself, without a radius:
+        what saturates stays in a box of that side."""
+        low = low if low >= -self.bound else -self.bound
+        return low, high if high <= self.bound else self.bound
 
     def steepest(self, low: arb, high: arb) -> arb:
         """At least |ρ′| between the two, exactly where it is smooth."""
