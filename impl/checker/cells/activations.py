@@ -84,7 +84,7 @@ class BallActivation:
     def image(self, low: arb, high: arb) -> tuple[arb, arb]:
         """Where ρ lies between the two: its values there, or by its slope from the middle."""
         if self.monotone(low, high):
-            found = [self._value(low), self._value(high)]
+            found = [self.function(low), self.function(high)]
             return self._held(found[0].min(found[1]), found[0].max(found[1]))
         reach = abs(self.slope) * (high - low) / 2
         middle = self.function((low + high) / 2)
@@ -122,13 +122,6 @@ class BallActivation:
         if at is None or at != end:  # |cos| is 1 in between
             return self.slope
         return abs(low.cos()).max(abs(high.cos()))
-
-    def _value(self, z: arb) -> arb:
-        """ρ(z), and what is known of it where z is infinite."""
-        value = self.function(z)
-        if value.is_nan():
-            return self.bound if z > 0 else -self.bound
-        return value
 
 
 def _table() -> dict[str, BallActivation]:
