@@ -84,13 +84,19 @@ class BallActivation:
     def image(self, low: arb, high: arb) -> tuple[arb, arb]:
         """Where ρ lies between the two: its values there, or by its slope from the middle."""
         if self.monotone(low, high):
-            found = [self._value(low), self._value(high)]
-            return found[0].min(found[1]), found[0].max(found[1])
+            found = [self.function(low), self.function(high)]
+            return self._held(found[0].min(found[1]), found[0].max(found[1]))
         reach = abs(self.slope) * (high - low) / 2
         middle = self.function((low + high) / 2)
         if not (middle.is_finite() and reach.is_finite()):
             return -self.bound, self.bound
-        return (middle - reach).max(-self.bound), (middle + reach).min(self.bound)
+        return self._held(middle - reach, middle + reach)
+
+    def _held(self, low: arb, high: arb) -> tuple[arb, arb]:
+        """Ends that are not known to be within the bound are the bound itself, without a radius:
+        what saturates stays in a box of that side."""
+        low = low if low >= -self.bound else -self.bound
+        return low, high if high <= self.bound else self.bound
 
     def steepest(self, low: arb, high: arb) -> arb:
         """At least |ρ′| between the two, exactly where it is smooth."""
@@ -116,13 +122,6 @@ class BallActivation:
         if at is None or at != end:  # |cos| is 1 in between
             return self.slope
         return abs(low.cos()).max(abs(high.cos()))
-
-    def _value(self, z: arb) -> arb:
-        """ρ(z), and what is known of it where z is infinite."""
-        value = self.function(z)
-        if value.is_nan():
-            return self.bound if z > 0 else -self.bound
-        return value
 
 
 def _table() -> dict[str, BallActivation]:

@@ -276,6 +276,17 @@ def test_boxes_that_are_left(tmp_path):
     assert not verdict(path, file.stating(wide))
 
 
+@pytest.mark.parametrize("which", ["leaky-tanh", "leaky-sin", "leaky-erf"])
+def test_boxes_that_saturate(tmp_path, which):
+    """Inputs so large that units are 1 but for what no float tells: the box of sides 1 is kept."""
+    weights = weights_of(which, n=3, scale=1.0)
+    held = load_model({name: w.double() for name, w in weights.items()}, which)
+    told = certify(held, 1e6, EPSILONS)
+    cell = cell_of(which, dict(source(held).weights), arb(1e6), None, list(told.to_json()["box"]))
+    with ctx.workprec(512):
+        assert cell.held()
+
+
 def test_layers_that_are_others(tmp_path):
     """Layers that are missing, that come twice, in another order or of another kind of norm."""
     path = tmp_path / "t"

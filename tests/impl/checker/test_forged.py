@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from flint import arb, arb_mat
 
+from impl.checker.cells.activations import BALL_ACTIVATIONS
 from impl.checker.cells.iterated import norm_above
 from impl.checker.cells.norms import largest
 from impl.checker.definite import larger
@@ -92,6 +93,15 @@ def test_two_numbers_of_one_float():
     for drive, holds in ((1.0, False), (math.nextafter(1.0, 2), True)):
         found = forged("rnn-relu", weights, told, drive=drive, equivalence=2.0, **unknown)
         assert all(part.holds for part in found) is holds
+
+
+@pytest.mark.parametrize("name", BALL_ACTIVATIONS)
+def test_nowhere(name):
+    """Of an argument that may be anything an activation is anything within its bound."""
+    rho = BALL_ACTIVATIONS[name]
+    low, high = rho.image(NAN, NAN)
+    assert low <= -rho.bound * 0.99
+    assert high >= rho.bound * 0.99
 
 
 @pytest.mark.parametrize("values", [[NAN, arb(1)], [arb(1), NAN]])
