@@ -5,8 +5,10 @@ How units u move with the blocks s_b of a state, two runs apart, is kept as a su
     Δu = Σ_k D_k A_k Δy_k,    |D_k| ≤ diag(rows_k),    ‖Δy_k‖₂ ≤ Σ_b reach_kb ‖Δs_b‖₂,
 
 with the weights A_k as they are, so that ‖Δu‖₂ ≤ Σ_kb ‖diag(rows_k) A_k‖₂ reach_kb ‖Δs_b‖₂. A
-comparison of absolute values has ‖|A_k|‖₂ there. All is rounded up. Source: Miller & Hardt,
-section 4, for an LSTM.
+comparison of absolute values has ‖|A_k|‖₂ there. Gates that move with one and the same Δy add up to
+less: by Cauchy and Schwarz, unit by unit with t = Σ_k rows_k, to at most the norm of all
+diag(√(rows_k t)) A_k, one below another. All is rounded up. Source: Miller & Hardt, section 4, for
+an LSTM.
 """
 
 from collections.abc import Sequence
@@ -17,7 +19,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from impl.numbers.outward import UNIT, add_up, mul_up, norm_up, sum_up, underflow
+from impl.numbers.outward import UNIT, add_up, mul_up, norm_up, sqrt_up, sum_up, underflow
 from impl.numbers.spectral_norm import certified_norm
 
 
@@ -110,11 +112,25 @@ def joined(parts: Sequence[Terms], sizes: Sequence[int]) -> Terms:
 
 def norms(terms: Sequence[Term]) -> Tensor:
     """At least ‖Δu‖₂/‖Δs_b‖₂ for each block of the state, (B, blocks); there is a term."""
-    found = []
+    alike: dict[int, list[Term]] = {}
     for term in terms:
-        reach = term.y.reach
-        found.append(torch.where(reach == 0, 0.0, mul_up(term.norm[:, None], reach)))
+        alike.setdefault(id(term.y), []).append(term)
+    found = []
+    for several in alike.values():
+        reach = several[0].y.reach
+        found.append(torch.where(reach == 0, 0.0, mul_up(_together(several)[:, None], reach)))
     return sum_up(torch.stack(found, dim=-1))
+
+
+def _together(terms: Sequence[Term]) -> Tensor:
+    """At least ‖Σ_k D_k A_k‖₂ of terms of one and the same Δy, (B,)."""
+    apart = sum_up(torch.stack([term.norm for term in terms], dim=-1))
+    weights = [term.A for term in terms if term.A is not None]
+    if not 1 < len(weights) == len(terms):
+        return apart
+    total = sum_up(torch.stack([term.rows for term in terms], dim=-1))
+    rows = torch.cat([sqrt_up(mul_up(term.rows, total)) for term in terms], dim=1)
+    return torch.minimum(apart, scaled_norm(rows, torch.cat(weights, dim=1)))
 
 
 def scaled_norm(d: Tensor, W: Tensor) -> Tensor:

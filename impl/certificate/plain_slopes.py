@@ -51,7 +51,26 @@ class Term:
 
 def reached(terms: Sequence[Term], like: Tensor) -> Tensor:
     """‖Δu‖₂/‖Δs_b‖₂ for each block of the state, 0 like that where there is no term."""
-    return torch.stack([term.norm * term.reach for term in terms] or [like]).sum(0)
+    alike: dict[int, list[Term]] = {}
+    for term in terms:
+        alike.setdefault(id(term.reach), []).append(term)  # one tensor for one Δy
+    found = [_together(several) * several[0].reach for several in alike.values()]
+    return torch.stack(found or [like]).sum(0)
+
+
+def _together(terms: Sequence[Term]) -> Tensor:
+    """‖Σ_k D_k A_k‖₂ of terms of one and the same Δy, as `impl.arithmetic.signed` bounds it."""
+    apart = torch.stack([term.norm for term in terms]).sum()
+    weights = [term.A for term in terms if term.A is not None]
+    if not 1 < len(weights) == len(terms):
+        return apart
+    total = torch.stack([term.rows for term in terms]).sum(0)
+    rows = []
+    for term, A in zip(terms, weights, strict=True):
+        size, still = term.rows * total, term.rows == 0  # where a root has no derivative
+        root = torch.where(still, 0.0, torch.where(still, 1.0, size).sqrt())
+        rows.append(root[:, None] * A)
+    return torch.minimum(apart, torch.linalg.matrix_norm(torch.cat(rows), 2))
 
 
 @dataclass(frozen=True, eq=False)

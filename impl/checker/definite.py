@@ -69,6 +69,13 @@ def norm(entries: list[arb]) -> arb:
     return sum((v * v for v in left), arb(0)).sqrt()
 
 
+def larger(a: arb, b: arb) -> arb:
+    """max(a, b), exact where one is certainly the larger; NaN if either is."""
+    if a >= b:
+        return a
+    return b if b >= a else a.max(b)
+
+
 def exact(v: float) -> fmpq:
     """The rational that a float64 is."""
     return fmpq(*float(v).as_integer_ratio())

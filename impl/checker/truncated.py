@@ -55,6 +55,7 @@ from impl.checker.truncated_record import (
     OF_STATES,
     Record,
     RecordError,
+    left_out,
     record,
     stated,
 )
@@ -88,7 +89,8 @@ def check_truncated(
 
 
 def check_certificate(path: Path, source: Source) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-    """The record of what 'certify' wrote of a model, and what was found of it for these weights.
+    """The record of what 'certify' wrote of a model, and what was found of it for these weights; as
+    `further` information the names of what else the file says.
 
     Raises CertificateFileError for what is no certificate of this model, or one that certifies
     nothing that is proved here.
@@ -112,7 +114,8 @@ def check_certificate(path: Path, source: Source) -> tuple[dict[str, Any], tuple
         found = proved(TruncatedFile(source.weights, said, max(said.longest), told))
     except (RecordError, LayoutError):
         raise CertificateFileError(path, "certifies nothing that is proved here") from None
-    return told, tuple(found)
+    further = {"further": rest} if (rest := left_out(whole, told)) else {}
+    return told | {"information": told["information"] | further}, tuple(found)
 
 
 def proved(file: TruncatedFile) -> list[Finding]:

@@ -73,6 +73,17 @@ def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def left_out(whole: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
+    """The names of what a whole certificate says and its record does not: nothing proves it."""
+    inner = [
+        f"{part}.{name}"
+        for part in ("shape", "constants")
+        for name in whole[part]
+        if name not in told[part]
+    ]
+    return [name for name in whole if name not in {*told, *told["information"]}] + inner
+
+
 @dataclass(frozen=True)
 class Stated:
     """A norm with its constants, as `impl.checker.cells.claimed` proves them; reach and radius are

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from impl.checker.definite import float_above
+from impl.checker.definite import float_above, larger
 
 PRECISION = 256
 
@@ -71,7 +71,7 @@ class Machine:
 def state_bound(system: System) -> arb:
     """B_h = max(‖h_{−1}‖, S/(1 − λ)); NaN unless λ < 1."""
     gap = 1 - arb(system.lam)
-    return _larger(arb(system.initial), arb(system.drive) / gap) if gap > 0 else arb.nan()
+    return larger(arb(system.initial), arb(system.drive) / gap) if gap > 0 else arb.nan()
 
 
 def computed_bound(system: System, machine: Machine) -> arb:
@@ -81,7 +81,7 @@ def computed_bound(system: System, machine: Machine) -> arb:
     if not gap > 0:
         return arb.nan()
     pushed = arb(system.drive) + gamma * (arb(system.inputs) + arb(system.bias)) + machine.eta
-    return _larger(arb(system.initial), pushed / gap)
+    return larger(arb(system.initial), pushed / gap)
 
 
 def drift(system: System, machine: Machine, states: arb) -> arb:
@@ -104,10 +104,3 @@ def stays_off(row: arb, states: arb, bias: arb, machine: Machine | None) -> bool
         return bool(row * states <= -bias)
     gamma = machine.gamma
     return bool(row * states * (1 + gamma) + machine.underflow <= -bias * (1 - gamma))
-
-
-def _larger(a: arb, b: arb) -> arb:
-    """max(a, b), exact where one is certainly the larger."""
-    if a >= b:
-        return a
-    return b if b >= a else a.max(b)

@@ -10,7 +10,6 @@ documentation.
 
 import importlib.util
 import io
-import json
 import logging
 import os
 import warnings
@@ -23,8 +22,8 @@ import torch
 from torch import Tensor
 
 from impl.cells.table import kind_of
-from impl.checker.truncated_record import stated
 from impl.convert.feedforward import FeedForward
+from impl.convert.truncate import vouched
 from impl.errors import InputError, RangeError, shown
 from impl.reading.files import write_file
 
@@ -56,7 +55,8 @@ def export_truncated(
     """Write a truncated model as .pt2 or ONNX, whole or not at all, with its certificate.
 
     Its input is x (N, T, d) and its output h (N, T, n), or (N, n) of the last one. Raises
-    ExportError, RangeError for more than LAYERS layers, InputError where it cannot be written.
+    ExportError, RangeError for more than LAYERS layers, InputError where it cannot be written or
+    the certificate is not the module's.
     """
     write_file(Path(path), exported(module, certificate, Path(path)))
 
@@ -66,7 +66,7 @@ def exported(module: FeedForward, certificate: dict[str, Any], path: Path) -> by
     check_export(path)
     if module.k > LAYERS:
         raise RangeError("the window k", module.k, f"at most {LAYERS} to export; take a larger ε")
-    text = json.dumps(stated(certificate), allow_nan=False, sort_keys=True)
+    text = vouched(module, certificate, path)[0]["certificate"]
     traced = _traced(Stateless(module))
     return _onnx(traced, text) if path.suffix == ".onnx" else _pt2(traced, text)
 
@@ -77,7 +77,7 @@ class Stateless(torch.nn.Module):
     def __init__(self, module: FeedForward) -> None:
         super().__init__()
         self.kind, self.k, self.latest = kind_of(module.cell), module.k, module.latest
-        self.sizes, self.readout = module.sizes, module.readout
+        self.sizes = module.sizes
         for name, part in module.weights.items():
             self.register_buffer(name, part.detach())
         self.names = tuple(module.weights)
@@ -85,8 +85,7 @@ class Stateless(torch.nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """x (N, T, d) -> h."""
         weights = {name: getattr(self, name) for name in self.names}
-        h = self._last(weights, x) if self.latest else self._all(weights, x)
-        return h if self.readout is None else self.readout(h)
+        return self._last(weights, x) if self.latest else self._all(weights, x)
 
     def _all(self, weights: dict[str, Tensor], x: Tensor) -> Tensor:
         drive = self.kind.drive(weights, x)

@@ -120,6 +120,17 @@ def save_truncated(
     Raises InputError if the certificate is not the module's, or the file cannot be written,
     has the suffix of another kind, or is the model's own.
     """
+    target = Path(path)
+    told, weights = vouched(module, certificate, target)
+    check_target(target, Path(str(stated(certificate)["information"].get("model", ""))))
+    write_file(target, save(weights, told | {"sha256": _seal(told, weights)}))
+
+
+def vouched(
+    module: FeedForward, certificate: dict[str, Any], path: Path
+) -> tuple[dict[str, str], dict[str, Tensor]]:
+    """The metadata and the weights of a truncated model, and nothing if its certificate is that of
+    another model, window or output: then an InputError."""
     weights = {name: part.detach().cpu().contiguous() for name, part in _weights(module).items()}
     again = "hand over the one that 'truncate' gave with it"
     try:
@@ -128,12 +139,10 @@ def save_truncated(
         raise InputError(f"this is no certificate of a truncated model; {again}") from None
     told = {"format": FORMAT, "k": str(module.k), "cell": module.cell, "certificate": text}
     told["output"] = LATEST if module.latest else ALL
-    target = Path(path)
-    checked = _check(target, told, load_model(weights, module.cell))
-    check_target(target, Path(str(checked["information"].get("model", ""))))
+    _check(path, told, load_model(weights, module.cell))
     if module.readout is not None:
         raise InputError("a truncated model is saved without its readout; save that one by itself")
-    write_file(target, save(weights, told | {"sha256": _seal(told, weights)}))
+    return told, weights
 
 
 def load_truncated(path: str | os.PathLike[str]) -> FeedForward:

@@ -94,7 +94,8 @@ class Near(Elementary):
     def through(self, rho: Activation) -> Self:
         """ρ(v): its slope between the two is at most |ρ′(v̂)| + β_ρ e, and L_ρ."""
         there = rho.derivative(self.value).abs() + rho.derivative_error
-        steep = torch.fmin(there + rho.curvature * self.error, torch.tensor(rho.slope))
+        most = torch.full_like(there, rho.slope)
+        steep = torch.fmin(there + rho.curvature * self.error, most)
         library = rho.error(1, self.value.abs())
         error = (steep * self.error + library) * _UP
         return self.off(rho(self.value), error, _most(steep) * self.r + _norm(library))

@@ -62,7 +62,7 @@ def check_file(
     """Prove the certificate of a file anew in ball arithmetic; exit 1 if any part falls.
 
     Of a certificate.json what it states of the model, the --source, is proved: λ, the windows, the
-    constants of states. Witnesses of long memories are replayed on it.
+    constants of states; what else it says is named. Witnesses of long memories are replayed on it.
     """
     if begins_as_attacked(file):
         return check_witnesses(file, source, cell, ignore or (), layer, format)

@@ -45,7 +45,6 @@ ORDER = (
     "urnn-tight",
     "urnn-sigmoid",
     "urnn-gradient",
-    "near-data",
 )
 
 

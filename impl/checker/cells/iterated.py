@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 from flint import arb, arb_mat, fmpq
 
-from impl.checker.definite import Rows, below, norm
+from impl.checker.definite import Rows, below, larger, norm
 
 _VERTICES = 1024  # norms that are proved one by one
 _FIRST = 2.0**-52  # by how much a norm may exceed its estimate, doubled until it is proved
@@ -29,7 +29,7 @@ def norm_above(matrices: list[arb_mat]) -> arb:
     left = []
     for A in matrices:
         if 1 in (A.nrows(), A.ncols()) or all(v.is_zero() for v in A.entries()):
-            worst = _largest(worst, norm(A.entries()))
+            worst = larger(worst, norm(A.entries()))
         else:
             left.append(A)
     middles = [[[float(v.mid()) for v in row] for row in A.tolist()] for A in left]
@@ -42,7 +42,7 @@ def norm_above(matrices: list[arb_mat]) -> arb:
         while left and below(left[-1], s):
             left.pop()
         if not left:
-            return _largest(worst, s)
+            return larger(worst, s)
         excess *= 2
     return arb("inf")
 
@@ -60,7 +60,7 @@ def step_factors(
     G = still + c * V
     fed, free = _powers(V, G, steps), _powers(G, G, steps) if kept else []
     most_kept = arb(max(kept)) if kept else arb(0)
-    M = _largest(abs(least), abs(most))
+    M = larger(abs(least), abs(most))
     found = _factors(fed, free, radius, M, most_kept, {})
     depth = min(steps - 1, int(math.log2(_VERTICES)) // V.nrows())
     if found[-1] <= claimed or depth == 0:
@@ -122,7 +122,3 @@ def scaled(rows: Rows, d: list[fmpq]) -> Rows:
     return [
         [a * v / b for v, b in zip(row, d, strict=True)] for a, row in zip(d, rows, strict=True)
     ]
-
-
-def _largest(a: arb, b: arb) -> arb:
-    return b if float(b.upper()) > float(a.upper()) else a

@@ -6,14 +6,14 @@ norms by diagonal weights alone.
 """
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Protocol
 
 from flint import arb, arb_mat, fmpq
 
 from impl.checker.cells.activations import BallActivation
 from impl.checker.cells.iterated import norm_above, scaled, step_factors
-from impl.checker.definite import Rows, exact, float_above, norm, norm_at_most, positive
+from impl.checker.definite import Rows, exact, float_above, larger, norm, norm_at_most, positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,5 +286,5 @@ def balls(rows: Rows) -> arb_mat:
 
 
 def largest(values: list[arb]) -> arb:
-    """One of them that no other exceeds by its upper end."""
-    return max(values, key=lambda value: float(value.upper()))
+    """The largest of them; NaN if any is."""
+    return reduce(larger, values)

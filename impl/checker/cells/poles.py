@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from flint import arb
 
 from impl.checker.cells.steps import Step
-from impl.checker.cells.units import Units, Weight, Weights, joined, still, through
+from impl.checker.cells.terms import Weight
+from impl.checker.cells.units import Units, Weights, joined, still, through
 
 
 @dataclass(frozen=True)

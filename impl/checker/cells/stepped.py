@@ -17,7 +17,8 @@ from impl.checker.cells.iterated import norm_above
 from impl.checker.cells.layouts import activation
 from impl.checker.cells.norms import Cell, largest
 from impl.checker.cells.steps import Step
-from impl.checker.cells.units import Row, Term, Units, Weights
+from impl.checker.cells.terms import Term, norms
+from impl.checker.cells.units import Row, Units, Weights
 from impl.checker.definite import exact, norm
 
 Ends = tuple[list[arb], list[arb]]
@@ -107,7 +108,7 @@ class Stepped:
         )  # fmt: skip
         found = self._moved([{}] * self.states, terms=terms)
         parts = (found.part(i * width, (i + 1) * width).terms for i in places)
-        return [[sum((t.norms[b] for t in part), arb(0)) for b in places] for part in parts]
+        return [norms(part) if part else [arb(0)] * self.blocks for part in parts]
 
     @cached_property
     def linear(self) -> Cell:

@@ -3,55 +3,24 @@
 Each unit u lies between two balls, and moves by |Δu| ≤ Σ_c row_c δ_c, where the columns c are what
 moves: |Δs_i| ≤ v_i δ_0 for all units of the state alike, or a unit of state or input each.
 What a mix g a + (1 − g) b multiplies by g is linear in it, so it is largest at an end. Euclidean
-norms of blocks s_b of the state are kept apart, as a sum of terms
-
-    Δu = Σ_k D_k A_k Δy_k,    |D_k| ≤ diag(scale_k),    ‖Δy_k‖₂ ≤ Σ_b reach_kb ‖Δs_b‖₂.
+norms are kept apart, as terms of `impl.checker.cells.terms`.
 
 Nothing here is the maker's. Sources: Moore, Kearfott & Cloud, Introduction to Interval Analysis;
 Miller & Hardt, Proposition 1.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
 from flint import arb, arb_mat
 
 from impl.checker.cells.activations import BallActivation
-from impl.checker.cells.iterated import norm_above
+from impl.checker.cells.terms import Term, Weight, norms
 from impl.checker.stored import Array
 
 Row = dict[int, arb]  # of columns that are not 0
-Weight = list[list[arb]]
 ALL = slice(None)
-
-
-@dataclass(frozen=True)
-class Term:
-    """D A Δy; A is None for units of y themselves."""
-
-    scale: list[arb]
-    A: Weight | None
-    reach: list[arb]
-
-    @cached_property
-    def norms(self) -> list[arb]:
-        """At least ‖D A‖₂ ‖Δy‖₂/‖Δs_b‖₂, block by block."""
-        if self.A is None:
-            size = reduce(arb.max, self.scale)
-        else:
-            scaled = [
-                [d * a for a in row]
-                for d, row in zip(self.scale, self.A, strict=True)
-                if not d.is_zero()
-            ]
-            size = norm_above([arb_mat(scaled)]) if scaled else arb(0)
-        return [arb(0) if r.is_zero() else size * r for r in self.reach]
-
-    def scaled(self, by: Sequence[arb]) -> "Term":
-        """Times a diagonal that is at most that."""
-        scale = [s if s.is_zero() else d * s for d, s in zip(by, self.scale, strict=True)]
-        return Term(scale, self.A, self.reach)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,8 +180,7 @@ def through(W: Weight, v: Units) -> Units:
             low[-1], high[-1] = low[-1].max(-reach), high[-1].min(reach)
     terms: tuple[Term, ...] = ()
     if v.terms:
-        blocks = zip(*(term.norms for term in v.terms), strict=True)
-        terms = (Term([arb(1)] * len(W), W, [sum(block, arb(0)) for block in blocks]),)
+        terms = (Term([arb(1)] * len(W), W, norms(v.terms)),)
     return Units(low, high, _moved(W, v.rows), terms)
 
 

@@ -81,7 +81,8 @@ class Curve:
         tangent = Known(self.derivative(middle), (self.slope_error(middle) + off) * _UP)
         secant = (self.function(a) - self.function(b)) / (a - b)
         lost = (self.error(a) + self.error(b)) * _UP / apart + secant.abs() * 8 * UNIT
-        clear = lost < tangent.radius  # never where a = b: what is lost is then infinite
+        # Never where a = b, as what is lost is then infinite, nor where a − b overflows.
+        clear = (lost < tangent.radius) & apart.isfinite()
         centre = torch.where(clear, secant, tangent.centre)
         radius = torch.where(clear, lost, tangent.radius)
         return Known(centre, (radius + beta * (v.radius + other.radius) / 2) * _UP)

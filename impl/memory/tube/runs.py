@@ -80,12 +80,12 @@ class Around:
         shared = None if gap is None else Zonotope.point(x[0])
         m = Tubes(self.running, gap is not None)
         moved: Tube = self.runner.program(m, state, Tube(Near.exactly(x), near, shared))
-        error = moved.near.error
-        off = moved.off.widened(error)
+        value, error = (part.expand_as(s) for part in (moved.near.value, moved.near.error))
+        off = (moved.off + Zonotope.point(s)).widened(error)  # of each run, if it sees no state too
         lines = [off[i] for i in range(L)]
         if moved.gap is not None:
             lines.append(moved.gap.widened(error.sum(0)))
-        return moved.near.value, Zonotope.joined(*lines).unboxed(self.order * N * len(lines))
+        return value, Zonotope.joined(*lines).unboxed(self.order * N * len(lines))
 
     def gaps(self, k: int) -> Tensor:
         """At least ‖h_T − h_T^k‖₂ of all these runs, (M,); infinite where nothing is known."""

@@ -35,7 +35,7 @@ class Sizes(Setting, frozen=True, kw_only=True):
     states: int = 48
     vectors: int = 32
     steps: int = 300
-    rates: tuple[float, ...] = (0.005,)
+    rates: tuple[float, ...] = (0.005, 0.03)
     window: int = 31
     whole: bool = False
 

@@ -4,7 +4,18 @@ import pytest
 import torch
 from gated_draws import cho, draw, gru, lstm
 
-from impl.arithmetic.signed import Block, Moved, Term, blocks_of, joined, norms, part, weighed
+from impl.arithmetic.signed import (
+    Block,
+    Moved,
+    Term,
+    Terms,
+    blocks_of,
+    joined,
+    norms,
+    part,
+    scaled,
+    weighed,
+)
 from impl.arithmetic.slopes import compare
 from impl.cells.table import kind_of
 from impl.numbers.spectral_norm import certified_norm
@@ -81,3 +92,23 @@ def test_unknown_scales():
     source = Moved((Term(torch.ones(1, 2).double(), None, Block(torch.tensor([[0.0, 1.0]]))),))
     told = norms((Term(torch.tensor([[torch.inf, 1.0]]).double(), rotation(2), source),))
     assert told.tolist() == [[0.0, torch.inf]]
+
+
+def test_gates_of_one_affine_map_add_up_to_less():
+    """Σ_k D_k A_k Δy over |D_k| ≤ diag(rows_k), at its corners: below the bound of all at once,
+    which is below the sum of the norms."""
+    draw = torch.Generator().manual_seed(4)
+    n, gates = 4, 3
+    W = torch.randn(1, gates * n, n, dtype=torch.float64, generator=draw)
+    rows = torch.rand(1, gates * n, dtype=torch.float64, generator=draw)
+    whole = weighed(W, blocks_of(rows[:, :n], 1))
+    terms: Terms = ()
+    for k in range(gates):
+        at = (k * n, (k + 1) * n)
+        terms += scaled(rows[:, slice(*at)], part(whole, *at))
+    told, apart = float(norms(terms)), sum(float(term.norm) for term in terms)
+    assert told < 0.9 * apart
+    signs = torch.randint(0, 2, (4096, gates * n), generator=draw) * 2.0 - 1
+    moved = (signs * rows)[:, :, None] * W
+    most = float(torch.linalg.matrix_norm(moved.reshape(-1, gates, n, n).sum(1), 2).max())
+    assert 0.5 * told < most <= told

@@ -128,16 +128,6 @@ def test_no_gates_no_count():
 
 
 @HALVES
-def test_rounding_of_gated_cells_is_not_bounded_and_says_so(dtype):
-    """ε speaks of real arithmetic alone, in the record too."""
-    told = certify(stored(latching("lstm", 0.0), dtype), 1.0)
-    assert (told.verdict, told.rounding) == ("certified", None)
-    record = told.to_json()["rounding"]
-    assert record == {"dtype": told.dtype, "state": None, "reason": told.unrounded}
-    assert "nothing is known" in told.unrounded
-
-
-@HALVES
 def test_small_networks_have_a_rounding_bound(dtype):
     """Half precision against float64, along a run: within the bound."""
     by = torch.Generator().manual_seed(3)

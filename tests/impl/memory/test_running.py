@@ -4,6 +4,7 @@ import pytest
 import torch
 from flint import arb, ctx
 
+from impl.arithmetic.activation import activation
 from impl.memory.running import Near
 
 FUNCTIONS = {
@@ -54,3 +55,21 @@ def test_functions_at_any_scale_lie_within_their_bounds(name):
                     looked += 1
                     assert abs(FUNCTIONS[name](end) - arb(value)) <= arb(error), (at, off)
     assert looked > 300
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("name", ["gelu", "silu", "erf"])
+def test_the_largest_slope_is_not_rounded_to_the_default_dtype(name, dtype):
+    """What is carried in grows by sup |ρ′| where it is taken: in float32 GELU's is too small."""
+    rho = activation(name)
+    v = torch.tensor([[{"gelu": 2**0.5, "silu": 2.399357280515468, "erf": 0.0}[name]]]).double()
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        told = Near(v, torch.full_like(v, 2.0**-20)).through(rho)
+    finally:
+        torch.set_default_dtype(before)
+    with ctx.workprec(200):
+        at = arb(v.item())
+        for end in (at - arb(2) ** -20, at + arb(2) ** -20):
+            assert abs(rho.ball(end) - arb(told.value.item())) <= arb(told.error.item())

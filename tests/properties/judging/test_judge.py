@@ -203,7 +203,10 @@ def test_windowed_names_are_those_read_at_every_window() -> None:
     """A statement has windows just where a reading has K + 1 of them, or k or t occurs."""
     batch = build(system(activation="identity", n=2, T=3, K=2))
     many = {name for name, m in MEASURES.items() if m.enclose(batch).lo.shape[2] == 3}
-    assert many | {"k", "t", "eps_k"} == {name for name, q in VOCABULARY.items() if q.windowed}
+    told = {"near_gap_told", "near_gap_next", "near_gap_largest", "near_gap_recorded"}
+    assert many | told | {"k", "t", "eps_k"} == {
+        name for name, q in VOCABULARY.items() if q.windowed
+    }
     assert windowed(parse_statement("h_gap <= epsilon"))
     assert not windowed(parse_statement("h_norm <= epsilon*T"))
 

@@ -111,3 +111,10 @@ def test_curvature_between_two_numbers(name: str) -> None:
         for j in range(i, 241, 12):
             told = float(f.curvature(z[i : i + 1], z[j : j + 1]))
             assert max(bends[i : j + 1]) * (1 - 1e-9) <= told <= most * (1 + 1e-9)
+
+
+def test_a_chord_whose_length_overflows_is_not_lost() -> None:
+    """softplus rises by half of what its argument does from −z to z; by 0 over ∞ it would not."""
+    zero = torch.zeros(1, dtype=torch.float64)
+    chord = curve("softplus").chord(Known(zero + 1.5e308, zero), Known(zero - 1.5e308, zero))
+    assert float((chord.centre - 0.5).abs()) <= float(chord.radius)

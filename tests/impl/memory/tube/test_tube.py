@@ -7,6 +7,7 @@ import pytest
 import torch
 from flint import arb, ctx
 
+from impl.arithmetic.base import Arithmetic, V
 from impl.cells.table import CELLS
 from impl.errors import InputError
 from impl.memory import exact
@@ -190,3 +191,21 @@ def test_work_and_memory_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "LARGEST", 1)
     with pytest.raises(InputError, match="--window"):
         near(runner, x, 0.0, (0.1,))
+
+
+class Feedforward:
+    """h⁺ = tanh(U x), as a user may register it."""
+
+    def __call__(self, m: Arithmetic[V], s: V, x: V, /) -> V:
+        return m.affine("U", None, x).tanh()
+
+
+def test_a_step_that_sees_no_state() -> None:
+    """Both runs are alike after one input; states lie within δ of what was computed there."""
+    U = torch.tensor([[[0.5, -0.25], [1.0, 0.5]]], dtype=torch.float64)
+    x = torch.zeros(1, 3, 2, dtype=torch.float64)
+    around = Around(Runner(Feedforward(), {"U": U}, 2, 2), x, 0.125, 0.5)
+    assert around.widths[0, 0].tolist() == pytest.approx([0.5, 0.5])
+    assert float(around.widths[0, 3, 1]) >= math.tanh(0.125 * 1.5)
+    assert float(around.gaps(0)) >= math.hypot(math.tanh(0.09375), math.tanh(0.1875))
+    assert float(around.gaps(1)) < 1e-14

@@ -1,0 +1,103 @@
+"""Certificates that were forged on purpose, each false of its model: none of them holds."""
+
+import math
+
+import numpy as np
+import pytest
+from flint import arb, arb_mat
+
+from impl.checker.cells.iterated import norm_above
+from impl.checker.cells.norms import largest
+from impl.checker.definite import larger
+from impl.checker.stored import digest, encoded
+from impl.checker.truncated import proved
+from impl.checker.truncated_file import TruncatedFile
+from impl.checker.truncated_record import SCHEMA, record
+
+NAN = arb.nan()
+
+
+def forged(cell, weights, told, **more):
+    """The findings about a record of these weights that says what it is told to."""
+    parts = {role: encoded(w, "float64") for role, w in weights.items()}
+    constants = {
+        "B_x": told["input_bound"],
+        "S_0": None,
+        "B_h": None,
+        "radius": None,
+        "reach": None,
+        "steps": 1,
+        "gain": None,
+    }
+    whole = {
+        "schema": SCHEMA,
+        "cell": cell,
+        "dtype": "float64",
+        "sha256": digest(cell, parts),
+        "verdict": "certified",
+        "inputs": None,
+        "box": None,
+        "layers": None,
+        "rounding": {"dtype": "float64", "state": None},
+        "information": {},
+        **told,
+        "constants": constants | more,
+    }
+    return proved(TruncatedFile(weights, record(whole), 1, whole))
+
+
+def test_a_forget_gate_that_is_left_out():
+    """c = 43 and c = 0.3 both stay, at the same inputs: a cell that never forgets, of a side that
+    is not bounded beside one that is 0, so that ∞ · 0 stands where the forget gate moves."""
+    weights = {
+        "weight_ih": np.zeros((8, 1)),
+        "weight_hh": np.zeros((8, 2)),
+        "bias_ih": np.array([8.0, 0, -15, 0, 0, 0, 8, 0]),
+        "bias_hh": np.zeros(8),
+    }
+    weights["weight_hh"][2, 0], weights["weight_ih"][4, 0] = 20.0, 3.0
+    told = {
+        "norm": "spectral",
+        "lambda": 0.995,
+        "weights": [1.0, 1.01],
+        "input_bound": 1.0,
+        "shape": {"n": 2, "d": 1},
+        "truncation": [{"eps": 0.1, "k": 1900}],
+        "box": [None, 0.0, 1.0, 0.0],
+    }
+    found = forged("lstm", weights, told, drive=4.0, equivalence=1.01)
+    assert {part.name for part in found if not part.holds} >= {"contraction"}
+
+
+def test_two_numbers_of_one_float():
+    """The larger of two that round to the same float64, the smaller of which comes first."""
+    less, more = 1 - arb(2) ** -60, 1 + arb(2) ** -60
+    for values in ([less, more], [more, less]):
+        assert not largest(values) <= 1
+        assert not norm_above([arb_mat([[v]]) for v in values]) <= 1
+    weights = {
+        "weight_hh": np.zeros((2, 2)),
+        "weight_ih": np.array([[1 - 2.0**-53, 1.2e-8], [1.0, 1e-9]]),
+    }
+    told = {
+        "norm": "infinity",
+        "lambda": 0.0,
+        "weights": None,
+        "input_bound": 1.0,
+        "shape": {"n": 2, "d": 2},
+        "truncation": [{"eps": 3.0, "k": 1}],
+    }
+    unknown = dict.fromkeys(("M_rho", "W_norm", "U_norm", "L_x"))
+    unknown |= {"L_rho": 1.0}
+    for drive, holds in ((1.0, False), (math.nextafter(1.0, 2), True)):
+        found = forged("rnn-relu", weights, told, drive=drive, equivalence=2.0, **unknown)
+        assert all(part.holds for part in found) is holds
+
+
+@pytest.mark.parametrize("values", [[NAN, arb(1)], [arb(1), NAN]])
+def test_what_is_no_number(values):
+    """NaN is not left out of a largest, wherever it stands."""
+    assert not largest(values) <= 9
+    assert not larger(*values) <= 9
+    assert not norm_above([arb_mat([values])]) <= 9
+    assert not norm_above([arb_mat([[v]]) for v in values]) <= 9
