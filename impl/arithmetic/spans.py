@@ -84,18 +84,35 @@ class Run:
 @dataclass(frozen=True, eq=False)
 class Spans(Mapped):
     """Intervals (B, m); radius (B,) where the units are the inputs of a Euclidean ball, and `given`
-    where more is known of them."""
+    where more is known of them; in kernels that are fused, of a sum the roundings on the way of any
+    of its terms, and at least the sum of their absolute values (B, m)."""
 
     range: Interval
     run: Run | None = None
     radius: Tensor | None = None
     given: InputSet | None = None
+    sum: tuple[int, Tensor] | None = None
+
+    @property
+    def terms(self) -> tuple[int, Tensor]:
+        """The same, or the value as the only term."""
+        return self.sum or (0, magnitude(self.range))
 
     def __add__(self, other: Self) -> Self:
-        return self._told(added(self.range, other.range))
+        told = added(self.range, other.range)
+        if self.run is None or not self.run.fused:
+            return self._told(told)
+        (a, size), (b, more) = self.terms, other.terms
+        return self.summed(told, (a + b + 1, add_up(size, more)))
+
+    def summed(self, told: Interval, terms: tuple[int, Tensor]) -> Self:
+        """A sum of such terms, in any order."""
+        roundings, size = terms
+        lost = add_up(self.run.sums(roundings, size), roundings * self.run.tiny)
+        return type(self)(self.run.off(told, lost), self.run, sum=terms)
 
     def __neg__(self) -> Self:
-        return type(self)(-self.range, self.run)
+        return type(self)(-self.range, self.run, sum=self.sum)
 
     def __mul__(self, other: Self) -> Self:
         return self._told(product(self.range, other.range))
@@ -115,7 +132,8 @@ class Spans(Mapped):
 
     def part(self, start: int, stop: int) -> Self:
         """The units from start on, before stop."""
-        return type(self)(self.range.part(start, stop), self.run)
+        terms = None if self.sum is None else (self.sum[0], self.sum[1][:, start:stop])
+        return type(self)(self.range.part(start, stop), self.run, sum=terms)
 
     def _told(self, a: Interval) -> Self:
         return type(self)(a if self.run is None else self.run.rounded(a), self.run)
@@ -139,23 +157,27 @@ class SpanArithmetic(Enclosing):
             size = mul_up(norm_up(W), v.radius[:, None])
         if bias is not None and bias in self.parameters:
             size = add_up(size, self.stored(bias)[:, rows].abs())
-        return Spans(self.run.off(told, self.run.sums(W.shape[2] + 1, size)), self.run)
+        return v.summed(told, (W.shape[2] + 1, size))
 
     def vector(self, name: str, rows: slice = ALL) -> Spans:
         """A parameter vector."""
         return Spans(self.within(name, rows), self.run)
 
     def mix(self, gate: Spans, a: Spans, b: Spans) -> Spans:
-        """g∘a + (1 − g)∘b, of at most four roundings."""
+        """g∘a + (1 − g)∘b, or b + g∘(a − b), for 0 ≤ g ≤ 1: roundings of 4u, and u² of them."""
         told = mixed(gate.range, a.range, b.range)
         if self.run is None:
             return Spans(told)
         most = torch.maximum(magnitude(a.range), magnitude(b.range))
-        return Spans(self.run.off(told, mul_up(4 * self.run.unit, most)), self.run)
+        return Spans(self.run.off(told, mul_up(5 * self.run.unit, most)), self.run)
 
     def join(self, *parts: Spans) -> Spans:
         """All units of the parts, one after another."""
-        return Spans(Interval.joined(*(p.range for p in parts)), self.run)
+        told = Interval.joined(*(p.range for p in parts))
+        if self.run is None or not self.run.fused:
+            return Spans(told, self.run)
+        roundings, sizes = zip(*(p.terms for p in parts), strict=True)
+        return Spans(told, self.run, sum=(max(roundings), torch.cat(sizes, dim=1)))
 
     def stored(self, name: str) -> Tensor:
         """A parameter as it is stored."""
