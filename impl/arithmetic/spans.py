@@ -106,7 +106,8 @@ class Spans(Mapped):
         return self.summed(told, (a + b + 1, add_up(size, more)))
 
     def summed(self, told: Interval, terms: tuple[int, Tensor]) -> Self:
-        """A sum of such terms, in any order."""
+        """A sum of such terms, in any order, of a run."""
+        assert self.run is not None
         roundings, size = terms
         lost = add_up(self.run.sums(roundings, size), roundings * self.run.tiny)
         return type(self)(self.run.off(told, lost), self.run, sum=terms)
