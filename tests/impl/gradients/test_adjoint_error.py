@@ -16,12 +16,14 @@ from impl.gradients.adjoint import (
     tbptt_gaps,
 )
 from impl.gradients.adjoint_error import (
+    _states,
     gradient_error,
     gradient_gap_error,
     mean_gradient_gap_error,
     tbptt_error,
 )
 from impl.gradients.loss import LOSSES, loss
+from impl.gradients.rounding import absolute_norms
 from impl.models.rnn import RNN
 from impl.numbers.outward import gamma
 
@@ -214,3 +216,21 @@ def test_no_error_is_nan() -> None:
     p = loss("linear", doubles([[[2.0**-1000]]]))
     for bound in (gradient_gap_error, tbptt_error):
         assert not bound(cell, x, 2, p, "W").isnan().any()
+
+
+def test_the_box_of_states_does_not_depend_on_the_default_dtype() -> None:
+    """√257 of 257 units at 1: in bfloat16 257 is 256."""
+    n, one = 257, torch.ones(1, 1, dtype=torch.float64)
+    cell = RNN(
+        one.new_zeros(1, n, n),
+        one.new_full((1, n, 1), 64.0),
+        one.new_zeros(1, n),
+        activation("tanh"),
+    )
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.bfloat16)
+    try:
+        size, *_ = _states(cell, one[:, None, :, None], one, 2 * one, absolute_norms(cell))
+    finally:
+        torch.set_default_dtype(before)
+    assert float(size) >= n**0.5
