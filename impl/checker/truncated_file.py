@@ -24,6 +24,7 @@ from impl.errors import InputError, shown
 FORMAT = "rnnbounds/truncated/4"
 METADATA = ("format", "k", "cell", "output", "certificate")  # and their seal, sha256
 ALL, LATEST = "all", "latest"  # outputs that the model gives
+EXPORTS = (".pt2", ".onnx")  # the endings of what other runtimes read, which is not checked
 LARGEST = 2048  # states beyond which nobody waits for a check
 MOST = 2**30  # bytes of a file, more than the states allow
 

@@ -22,12 +22,12 @@ import torch
 from torch import Tensor
 
 from impl.cells.table import kind_of
+from impl.checker.truncated_file import EXPORTS
 from impl.convert.feedforward import FeedForward
 from impl.convert.truncate import vouched
 from impl.errors import InputError, RangeError, shown
 from impl.reading.files import write_file
 
-SUFFIXES = (".pt2", ".onnx")
 LAYERS = 1000  # of which each is traced
 CERTIFICATE = "certificate.json"  # the name that it has in the file
 _NEEDED = ("onnx", "onnxscript")
@@ -39,8 +39,8 @@ class ExportError(InputError):
 
 def check_export(path: Path) -> None:
     """Raise ExportError for a suffix that is not known, or of which a library is missing."""
-    if path.suffix not in SUFFIXES:
-        known = " or ".join(SUFFIXES)
+    if path.suffix not in EXPORTS:
+        known = " or ".join(EXPORTS)
         raise ExportError(f"{shown(path)}: exports end in {known}; name it so")
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if path.suffix == ".onnx" and missing:

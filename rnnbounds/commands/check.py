@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from impl.checker.truncated import check_certificate, check_truncated
-from impl.checker.truncated_file import is_certificate, is_truncated
+from impl.checker.truncated_file import EXPORTS, is_certificate, is_truncated
 from impl.checker.unitary import Finding, Source, check
 from impl.checker.witnesses import begins_as_attacked
 from impl.errors import InputError, exactly, shown
@@ -26,6 +26,16 @@ class CellError(InputError):
     def __init__(self) -> None:
         super().__init__(
             "--cell, --ignore and --layer are about --source; name a source, or leave them out"
+        )
+
+
+class ExportedError(InputError):
+    """A model that was exported: what travels in it is not proved."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"{shown(path)} is an export, which is not checked; check the .safetensors that it was "
+            f"written beside"
         )
 
 
@@ -64,6 +74,8 @@ def check_file(
     Of a certificate.json what it states of the model, the --source, is proved: λ, the windows, the
     constants of states; what else it says is named. Witnesses of long memories are replayed on it.
     """
+    if file.suffix in EXPORTS:
+        raise ExportedError(file)
     if begins_as_attacked(file):
         return check_witnesses(file, source, cell, ignore or (), layer, format)
     if source is None and (cell is not None or layer is not None or ignore):

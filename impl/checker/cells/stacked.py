@@ -117,6 +117,8 @@ def stack_of(
         raise RecordError("no norm of a stack")
     if told.layers[0].input_bound != told.input_bound or told.layers[0].coupling != 0:
         raise RecordError("other inputs of the first layer")
+    if told.stated.steps != 1:
+        raise RecordError("no number of steps")
     found: list[Finding] = []
     cells: list[Any] = []
     norms: list[Norm] = []

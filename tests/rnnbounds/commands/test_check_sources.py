@@ -102,3 +102,12 @@ def test_a_second_tensor(call, refused, weights):
     name = hashlib.sha256(json.dumps(stamp).encode()).hexdigest()
     save_file(held, "t", stamp | {"sha256": digest(name, held)})
     assert "does not hold exactly the weights of its cell" in refused("check", "t")
+
+
+@pytest.mark.parametrize("name", ["short.pt2", "short.onnx"])
+def test_an_export(refused, tmp_path, name):
+    """It is not taken for a damaged file of another kind."""
+    (tmp_path / name).write_bytes(b"PK")
+    message = refused("check", tmp_path / name)
+    assert "is an export, which is not checked" in message
+    assert message.endswith("check the .safetensors that it was written beside")
