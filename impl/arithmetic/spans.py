@@ -103,14 +103,13 @@ class Spans(Mapped):
         if self.run is None or not self.run.fused:
             return self._told(told)
         (a, size), (b, more) = self.terms, other.terms
-        return self.summed(told, (a + b + 1, add_up(size, more)))
+        return self.summed(self.run, told, (a + b + 1, add_up(size, more)))
 
-    def summed(self, told: Interval, terms: tuple[int, Tensor]) -> Self:
-        """A sum of such terms, in any order, of a run."""
-        assert self.run is not None
+    def summed(self, run: Run, told: Interval, terms: tuple[int, Tensor]) -> Self:
+        """A sum of such terms, in any order."""
         roundings, size = terms
-        lost = add_up(self.run.sums(roundings, size), roundings * self.run.tiny)
-        return type(self)(self.run.off(told, lost), self.run, sum=terms)
+        lost = add_up(run.sums(roundings, size), roundings * run.tiny)
+        return type(self)(run.off(told, lost), run, sum=terms)
 
     def __neg__(self) -> Self:
         return type(self)(-self.range, self.run, sum=self.sum)
@@ -158,7 +157,7 @@ class SpanArithmetic(Enclosing):
             size = mul_up(norm_up(W), v.radius[:, None])
         if bias is not None and bias in self.parameters:
             size = add_up(size, self.stored(bias)[:, rows].abs())
-        return v.summed(told, (W.shape[2] + 1, size))
+        return v.summed(self.run, told, (W.shape[2] + 1, size))
 
     def vector(self, name: str, rows: slice = ALL) -> Spans:
         """A parameter vector."""
