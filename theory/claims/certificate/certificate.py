@@ -251,7 +251,7 @@ CERTIFICATE = Claim(
             le(share_used, Rational(99, 100)),
         ),
     ),
-    emphasis=0.375,
+    emphasis=0.75,
     extremal=(
         "units that are alike and linear in what is small, driven by constant inputs on the bound: "
         "k − 1 inputs leave more than ε"

@@ -210,5 +210,5 @@ CONTRACTION_WEIGHTED = Claim(
         scaled(PERRON, 1 / L_rho, "unit-slope", "the activation is taken for 1-Lipschitz"),
     ),
     extremal="pairs along a signed Perron vector; in the quadratic norm, along W's singular vector",
-    emphasis=1.3,
+    emphasis=1.45,
 )

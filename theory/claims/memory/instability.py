@@ -70,4 +70,5 @@ INSTABILITY = Claim(
         ),
     ),
     extremal="the witnesses themselves; at λ = 1 the gap of the first is exactly 1",
+    emphasis=1.25,
 )

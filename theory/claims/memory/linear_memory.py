@@ -161,4 +161,5 @@ LINEAR_MEMORY = Claim(
         ),
     ),
     extremal="any mode at all; one Jordan block, whose corner is C(k, m − 1) ρ^{k−m+1}",
+    emphasis=1.25,
 )

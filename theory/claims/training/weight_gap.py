@@ -219,4 +219,5 @@ WEIGHT_GAP = Claim(
     elsewhere=Elsewhere(
         missing="it is proved for any descent; the constants of this cell's are not supplied"
     ),
+    emphasis=1.25,
 )

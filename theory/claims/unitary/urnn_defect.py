@@ -114,4 +114,5 @@ URNN_DEFECT = Claim(
     extremal=(
         "every minimal dilation: exact, and of n + rank(I − WᵀW) rows; singular values equal to 1"
     ),
+    emphasis=1.25,
 )

@@ -77,4 +77,5 @@ URNN_SIGMOID = Claim(
         "orthogonal W matches itself; a unit that its bias all but switches off comes as near as "
         "one likes for |w| < 1"
     ),
+    emphasis=1.25,
 )

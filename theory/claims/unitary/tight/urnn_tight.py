@@ -95,5 +95,5 @@ URNN_TIGHT = Claim(
         "W = 0 and the swap of n states with n others: 2n states match. ρ I in the leading block "
         "of its dilation: the multiplicity is m − n"
     ),
-    emphasis=2,
+    emphasis=2.25,
 )
