@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from properties.attacks import campaign
 from properties.attacks.budget import Budget
 from properties.attacks.campaign import attack_claim
 from properties.attacks.shrink import shrink
@@ -22,7 +23,7 @@ FALSE = parse_statement("h_norm <= 0")
 
 @pytest.fixture
 def doubled(monkeypatch):
-    """‖h_T‖ as float64 reads it is twice what balls read."""
+    """‖h_T‖ as float64 reads it is twice what balls read, of no batch that was measured before."""
     honest = MEASURES["h_norm"]
 
     def enclosure(batch):
@@ -30,6 +31,9 @@ def doubled(monkeypatch):
         return replace(found, lo=2 * found.lo, hi=2 * found.hi)
 
     monkeypatch.setitem(MEASURES, "h_norm", replace(honest, enclosure=enclosure, of_cells=None))
+    campaign._kept.cache_clear()
+    yield
+    campaign._kept.cache_clear()
 
 
 def test_honest_readings_agree():
