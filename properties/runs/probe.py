@@ -97,7 +97,7 @@ def few_extremal(name: str) -> Iterator[SystemSpec]:
 
 
 def few_drawn(kind: Kind, family: str | None) -> Iterator[SystemSpec]:
-    """A few drawn systems of a kind, one at least of each activation."""
+    """A few drawn systems of a kind, one at least of each cell that it looks at."""
     drawn: list[SystemSpec] = []
     random_specs(
         kind.name, drawn.append, examples=SHARED if family else EXAMPLES, batch=2, sequences=1,
@@ -106,7 +106,8 @@ def few_drawn(kind: Kind, family: str | None) -> Iterator[SystemSpec]:
     yield from (activated(spec, spec.activation) for spec in drawn)
     for i, fields in enumerate(kind.seen):
         shaped = {name: value for name, value in fields.items() if name != "activation"}
-        yield activated(replace(drawn[i % len(drawn)], **shaped), fields["activation"])
+        spec = replace(drawn[i % len(drawn)], **shaped)
+        yield activated(spec, fields.get("activation", spec.activation))
 
 
 def activated(spec: SystemSpec, name: str) -> SystemSpec:

@@ -27,6 +27,11 @@ NearData = spec_of(
 )  # fmt: skip
 
 
+def layers(cell: str) -> int:
+    """How many a drawn one has."""
+    return 2 if cell.startswith((PREFIX, "deep-")) else 1
+
+
 @st.composite
 def near_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
     """A model of 1 to 3 units, whether it contracts or not, and inputs within δ."""
@@ -41,7 +46,7 @@ def near_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
         K=min(T, 3),
         regime=regime,
         inputs=draw(pick(("gaussian", "constant", "alternating", "impulse"))),
-        layers=2 if cell.startswith((PREFIX, "deep-")) else 1,
+        layers=layers(cell),
         dtype=draw(pick(("float32", "float64", "bfloat16", "float16"))),
         lam=draw(pick((0.75, 2.0, 1.0, 0.25))),
         scale=draw(pick((1.0, 0.25, 4.0))),
@@ -67,10 +72,9 @@ def extremal() -> Iterator[SystemSpec]:
     for epsilon in (0.26, 0.4, 0.9, 1.5):
         yield replace(alike, n=2, lam=0.875, epsilon=epsilon, T=8, K=8, seed=4)
     for cell in ("rnn-softplus", "rnn-tanh", "lstm", "gru", "deep-silu", "selective"):
-        deep = 2 if cell.startswith("deep-") else 1
         yield replace(
-            alike, cell=cell, layers=deep, inputs="zero", n=2, lam=1.0, distance=0.5, bias=0.5,
-            sequences=4, seed=1,
+            alike, cell=cell, layers=layers(cell), inputs="zero", n=2, lam=1.0, distance=0.5,
+            bias=0.5, sequences=4, seed=1,
         )  # fmt: skip
     for cell in ("lstm", "gru", "min-gru", "selective"):
         yield replace(
@@ -135,4 +139,5 @@ NEAR = Kind(
     extremal=extremal,
     constant=constant,
     most=(1, 4),
+    looks=tuple({"cell": cell, "layers": layers(cell)} for cell in COMMON),
 )

@@ -66,6 +66,7 @@ NEAR: dict[str, tuple[dict[str, object], ...]] = {
     "certified": ({"cell": "rnn-tanh", "T": 4, "K": 4, "batch": 12},),
     "certified-rnn": ({"cell": "rnn-tanh", "T": 4, "K": 4, "batch": 12},),
     "certified-relu": ({"cell": "rnn-relu", "T": 4, "K": 4, "batch": 12},),
+    "near": ({"cell": "rnn-tanh", "n": 2, "d": 1, "T": 4, "K": 3, "sequences": 4, "start": 0.25},),
     "modes": ({"activation": "identity", "regime": "real", "n": 1},),
     "jordan": ({"activation": "identity", "regime": "block", "n": 1},),
     "scan": (

@@ -13,10 +13,20 @@ from flint import arb, fmpq
 from sympy import Max, Min, Symbol, exp
 from sympy.core.function import FunctionClass
 
-from theory.claims.memory import lasting_memory
+from theory.claims.memory import lasting_memory, near_data
 from theory.language.constants import SILU_PEAK, silu_peak
 from theory.language.functions import LambertRoot, RealPower, StepProduct, gamma_function
-from theory.language.terms import causal, gates, gradients, jets, layers, memory, stacks, unitary
+from theory.language.terms import (
+    causal,
+    certificates,
+    gates,
+    gradients,
+    jets,
+    layers,
+    memory,
+    stacks,
+    unitary,
+)
 from theory.language.terms import vectors as terms
 from theory.language.terms.vectors import Norm, Term
 from theory.models.gates import gru_model
@@ -70,6 +80,7 @@ def running(step: Meaning, entry: Meaning = itself) -> dict[Any, Any]:
         terms.forward: lambda x, j, m: run(ZERO, x, m - j, j),
         gates.gated_run: lambda v, x, j: run(v, x, 0, j),
         stacks.lower_run: lambda v, x, s, j: run(v, x, s, j),
+        certificates.begun: run,
         terms.entry: entry,
     }
 
@@ -212,6 +223,25 @@ def pulse(steps: Any) -> tuple[Any, Any, Any]:
     return h, up, low
 
 
+# Inputs 1 are recorded, and those that are run are 3/2, off by δ = 1/2.
+RECORDED = running(halved)[certificates.begun]
+
+
+def radius(steps: Any) -> fmpq:
+    """Of the states near the data after so many steps: r⁺ = r/2 + δ, from 2."""
+    return 1 + HALF ** int(steps)
+
+
+def kept_near(s: Any, j: Any, v: Any) -> fmpq:
+    """Whether a state is that near to the recorded one."""
+    return fmpq(abs(v - RECORDED(ZERO, ONE, s, j)) <= radius(j))
+
+
+def kept_apart(s: Any, j: Any, c: Any) -> fmpq:
+    """Whether two runs come to differ by so little: what the first can be by s, and 2, halved."""
+    return fmpq(abs(c) <= HALF ** int(j) * (RECORDED(ZERO, ONE, 0, s) + radius(s) + 2))
+
+
 OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
     "contraction-lstm": (CONSTANT | CLIPPED, LSTM),
     "contraction-gru": (
@@ -251,6 +281,24 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
             causal.tap: lambda x, j, t: x if t - j == 3 else ZERO,
         },
         {"R": fmpq(2), "x_edge": ONE},
+    ),
+    "near-data": (
+        {
+            certificates.on_record: lambda x, j: RECORDED(ZERO, x, 0, j),
+            near_data.near: kept_near,
+            near_data.between: kept_apart,
+            near_data.chords: always(HALF),
+        },
+        {
+            **{"x": fmpq(3, 2), "recorded": ONE, "near_delta": HALF, "near_states_told": fmpq(2)},
+            **{"a": fmpq(2), "b": fmpq(-2), "near_gap_told": fmpq(19, 16)},
+            **{"near_width_told": fmpq(17, 16), "near_eps_told": fmpq(5, 4)},
+            "near_k_told": fmpq(2),
+        },
+    ),
+    "certificate/rounding": (
+        {terms.computed: lambda x, j: (1 - HALF ** int(j)) / 500},
+        {"lam_run": HALF, "one_error": fmpq(1, 1000)},
     ),
     "rounding-state": ({}, {"eps_1": fmpq(1, 1000), "e_rho": ZERO}),
     "cell-constants": ({gradients.lift: always(1)}, {}),
