@@ -100,5 +100,4 @@ RECEPTIVE_FIELD = Claim(
         *CAUSAL_VARIANTS,
     ),
     extremal="every system: an exact equivalence",
-    emphasis=0.6,
 )
