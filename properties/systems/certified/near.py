@@ -76,7 +76,7 @@ def extremal() -> Iterator[SystemSpec]:
             alike, cell=cell, layers=layers(cell), inputs="zero", n=2, lam=1.0, distance=0.5,
             bias=0.5, sequences=4, seed=1,
         )  # fmt: skip
-    for cell in ("lstm", "gru", "min-gru", "selective"):
+    for cell in ("lstm", "gru", "min-gru", "selective", "lstm-projected"):
         yield replace(
             alike, cell=cell, regime="gaussian", T=3, K=3, lam=1.0, bias=0.5, distance=2.0**-8,
             sequences=4, seed=6,

@@ -211,6 +211,4 @@ def test_table(call, refused, entered, ran, tmp_path):
         assert f"held-out loss: once free {spread(losses[:2])}; twice free" in row
     (tmp_path / "a.json").write_text("{}")
     assert "no record of an experiment is there; give" in refused("experiment", "--table", tmp_path)
-    message = refused("experiment")
-    assert "choose among" in message
-    assert "tiny" in message
+    assert "choose among" in refused("experiment")
