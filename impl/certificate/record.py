@@ -11,7 +11,7 @@ from impl.cells.refutation.refute import ALL, BOXLESS, Witness
 from impl.cells.table import NORM_NAMES
 from impl.certificate.advice import Advice
 from impl.errors import RangeError, exactly
-from impl.told import finite
+from impl.numbers.told import finite
 from impl.training.certificate import TrainingCertificate
 
 SCHEMA = "rnnbounds/certificate/1"

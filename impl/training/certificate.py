@@ -18,7 +18,7 @@ from impl.gradients.loss import LOSSES, Loss, loss
 from impl.models.loaded import LoadedModel
 from impl.models.rnn import RNN
 from impl.numbers.outward import add_up, mul_up, sqrt_up
-from impl.told import finite
+from impl.numbers.told import finite
 from impl.training.certified import TrainingConstants, largest_rate, training_constants
 
 CELL = ("L_w", "beta_hh", "beta_wh", "beta_ww", "L_p", "beta_p")

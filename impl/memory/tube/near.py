@@ -7,7 +7,7 @@ k, the truncated run starting k inputs before the end. Of other inputs nothing i
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ from torch import Tensor
 from impl.errors import InputError, RangeError
 from impl.memory.runs import Runner, grid
 from impl.memory.tube.runs import GENERATORS, KEPT, LEAST, MOST, Around
-from impl.told import finite
+from impl.numbers.told import finite
 
 NUMBERS, LARGEST = 2**25, 2**27  # that are held of windows together, and of one
 WORK, MOST_WORK = 2**38, 2**41  # products, for windows together, and for one
@@ -101,7 +101,10 @@ class Search:
     def least(self, eps: float, ks: Sequence[int], first: int) -> int | None:
         """The least of the ks from `first` on that was found within ε: sought in steps that grow,
         then by halves."""
-        inside: Callable[[int], bool] = lambda i: self.gap(ks[i]) <= eps  # noqa: E731
+
+        def inside(i: int) -> bool:
+            return self.gap(ks[i]) <= eps
+
         low = next((i for i, k in enumerate(ks) if k >= first), len(ks))
         high, stride = low, 1
         while high < len(ks) and not inside(high):

@@ -10,7 +10,7 @@ from typing import Any
 from impl.errors import shown
 from impl.memory.measure import Measurement
 from impl.memory.tube.near import Near
-from impl.told import at_least, at_most
+from impl.numbers.told import at_least, at_most
 from reports.pages.measurement import FILES, measurement_page, write_measurement
 from reports.pages.text import typed
 from rnnbounds.shell.output import Format, echo, print_table

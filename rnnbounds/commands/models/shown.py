@@ -9,8 +9,8 @@ from typing import Any
 from impl.certificate.record import Certificate
 from impl.errors import exactly, shown
 from impl.memory.measure import Measurement
+from impl.numbers.told import at_least, at_most, factor
 from impl.reading.misfit import LISTED
-from impl.told import at_least, at_most, factor
 from impl.training.certificate import TrainingCertificate
 from reports.pages.certificate import certificate_page, write_certificate
 from rnnbounds.commands.models.attacked import (

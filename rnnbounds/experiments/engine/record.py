@@ -11,7 +11,6 @@ when, and `timeless` leaves all of these out: there two runs of the same setting
 for byte, whether killed and resumed or not.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -20,6 +19,7 @@ from msgspec.structs import replace
 
 from impl.certificate.certify import certify
 from impl.certificate.record import Certificate
+from impl.numbers import told
 from reports.records.record import Environment
 
 SCHEMA = "rnnbounds/experiment/1"
@@ -126,7 +126,7 @@ def numbers(values: Mapping[str, Any]) -> dict[str, float | None]:
 
 def finite(value: Any) -> float | None:
     """A float, None where it is not finite."""
-    return float(value) if value is not None and math.isfinite(value) else None
+    return None if value is None else told.finite(float(value))
 
 
 def curve(x: Sequence[Any], y: Sequence[Any]) -> Curve:

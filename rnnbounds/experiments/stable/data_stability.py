@@ -9,18 +9,16 @@ from collections.abc import Iterable, Sequence
 
 from impl.memory.measure import measure
 from reports.pages.text import ratio
-from rnnbounds.experiments.engine.experiment import Experiment, Job
+from rnnbounds.experiments.engine.experiment import Job
 from rnnbounds.experiments.engine.page import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
 from rnnbounds.experiments.stable.trained import (
-    FULL,
     RULE,
     Sizes,
+    experiment,
     held_out,
-    load,
     network,
     tallied,
-    units,
 )
 
 LENGTH = 64
@@ -74,7 +72,7 @@ def certified(run: Run) -> bool:
     return run.certificate is not None and run.certificate.verdict == "certified"
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = experiment(
     name="data-stability",
     title="Whether nominally unstable models contract on their data",
     question=(
@@ -88,13 +86,8 @@ EXPERIMENT = Experiment(
         "it holds if of every network that is not certified the Lyapunov exponent, the mean log "
         f"growth of a step, is below 0 in every window whose steps were differentiated. {RULE}"
     ),
-    setting=Sizes(),
-    full=FULL,
-    units=units,
     work=work,
     judge=judge,
-    load=load,
-    takes_data=True,
     key=EXPONENT,
     charts=(
         Chart(

@@ -15,24 +15,22 @@ from impl.certificate.record import Certificate
 from impl.numbers.outward import add_up, mul_up
 from impl.numbers.spectral_norm import certified_norm
 from reports.pages.text import error
-from rnnbounds.experiments.engine.experiment import Experiment, Job
+from rnnbounds.experiments.engine.experiment import Job
 from rnnbounds.experiments.engine.page import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
 from rnnbounds.experiments.networks.recurrent import Network
 from rnnbounds.experiments.stable.trained import (
     BROKEN,
-    FULL,
     LENGTH,
     RULE,
     Sizes,
     at_most,
     broken,
+    experiment,
     fallen,
     held_out,
-    load,
     network,
     tallied,
-    units,
 )
 from rnnbounds.experiments.tasks.task import Task
 
@@ -96,7 +94,7 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     return Outcome(holds, said, fallen(runs))
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = experiment(
     name="gradient-decay",
     title="How gradients vanish in trained models",
     question=(
@@ -112,13 +110,8 @@ EXPERIMENT = Experiment(
         f"it holds if in every network, stable or free, the mean gradient at lag {FAR} is at most "
         f"{SMALL:g} of that at lag 0. {RULE}"
     ),
-    setting=Sizes(),
-    full=FULL,
-    units=units,
     work=work,
     judge=judge,
-    load=load,
-    takes_data=True,
     key=NAME,
     charts=(
         Chart(

@@ -1,13 +1,14 @@
 """Networks that several experiments read off: RNN and LSTM, kept stable and not, on real tasks."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from impl.certificate.certify import certify
 from impl.certificate.record import Certificate
-from rnnbounds.experiments.engine.experiment import Job, Loaded, Unit
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
 from rnnbounds.experiments.engine.record import Holds, Run, Setting
 from rnnbounds.experiments.engine.trainer import Plan
 from rnnbounds.experiments.networks.recurrent import Network, free, recurrent, stable
@@ -114,3 +115,7 @@ def fallen(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 RULE = "It does not hold if for some task and model no seed does so; otherwise it is undecided."
+experiment = partial(
+    Experiment[Sizes], setting=Sizes(), full=FULL, units=units, load=load, takes_data=True
+)
+"""What is read off these networks: an `Experiment` but for its texts, `work`, `judge`, charts."""

@@ -9,25 +9,23 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments.engine.experiment import Experiment, Job
+from rnnbounds.experiments.engine.experiment import Job
 from rnnbounds.experiments.engine.page import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
 from rnnbounds.experiments.gaps import certified_gaps
 from rnnbounds.experiments.networks.recurrent import Network
 from rnnbounds.experiments.stable.trained import (
     BROKEN,
-    FULL,
     LENGTH,
     RULE,
     Sizes,
     at_most,
     broken,
+    experiment,
     fallen,
     held_out,
-    load,
     network,
     tallied,
-    units,
 )
 from rnnbounds.experiments.tasks.task import Task
 
@@ -91,7 +89,7 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     return Outcome(holds, said, fallen(runs))
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = experiment(
     name="truncation-curve",
     title="What a trained model loses when it is cut to k inputs",
     question=(
@@ -108,13 +106,8 @@ EXPERIMENT = Experiment(
         f"it holds if every network, stable or free, scores on its last {MODERATE} inputs within "
         f"{LOST:g} % of what it scores on all of them. {RULE}"
     ),
-    setting=Sizes(),
-    full=FULL,
-    units=units,
     work=work,
     judge=judge,
-    load=load,
-    takes_data=True,
     key=NAME,
     charts=(
         Chart(title="Held-out score", curves=("score",), x="inputs k", y="score"),

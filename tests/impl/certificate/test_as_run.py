@@ -80,7 +80,7 @@ ONES = {
     ),
     "a gate of the upper layer": (
         "stacked-lstm", 1,
-        {f"{n}_l{l}": p for l in (0, 1) for n, p in latching("lstm", 8.0 * l).items()},
+        {f"{n}_l{l}": p for l in (0, 1) for n, p in latching("lstm", 7.0 * l).items()},
     ),
 }  # fmt: skip
 
