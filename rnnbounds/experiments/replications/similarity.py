@@ -12,9 +12,9 @@ from torch import Tensor
 from impl.certificate.certify import certify
 from impl.convert.urnn import polar
 from rnnbounds.experiments.engine.common import chance
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Unit
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Unit, every
 from rnnbounds.experiments.engine.record import Outcome, Run, Setting, of_certificate
-from rnnbounds.experiments.replications.scores import picked
+from rnnbounds.experiments.engine.scores import picked
 
 TASK, BOUND = "random contractive networks", 1.0
 CASES: Mapping[str, tuple[str, bool]] = {
@@ -39,12 +39,8 @@ class Sizes(Setting, frozen=True, kw_only=True):
 
 def units(setting: Sizes) -> list[Unit]:
     """Every cell, condition of T and seed."""
-    return [
-        Unit(TASK, case, f"cond T = {condition:g}", seed)
-        for case in CASES
-        for condition in setting.conditions
-        for seed in setting.each_seed
-    ]
+    conditions = [f"cond T = {condition:g}" for condition in setting.conditions]
+    return every([TASK], CASES, conditions, setting.each_seed)
 
 
 def work(job: Job[Sizes]) -> Iterable[Run]:

@@ -240,7 +240,6 @@ EXPERIMENT = Experiment(
     work=work,
     judge=judge,
     load=load,
-    key=f"k, {AUTO}",
     sections=sections,
     packages=("clarabel",),
 )
