@@ -121,7 +121,7 @@ def table(runs: Sequence[Run]) -> Table:
         columns += ["certified", "λ", "k"]
         caption += (
             f" λ and k (at ε = {', '.join(f'{epsilon:g}' for epsilon in epsilons)}) are the "
-            f"largest that `certify` certified, for {plural(len(bounds), 'set')} of inputs: "
+            f"largest that are certified, for {plural(len(bounds), 'set')} of inputs: "
             f"{'; '.join(bounds[:3])}{'; …' if len(bounds) > 3 else ''}."
         )
     return Table(tuple(columns), tuple(rows), frozenset(range(2, len(columns))), caption)
@@ -166,6 +166,8 @@ def figures(runs: Sequence[Run], chart: Chart) -> list[Plot]:
         for name in chart.curves
         for line in mean(f"{model}, {variant}", name, group, chart)
     ]
+    several = len({run.seed for run in some}) > 1
+    shade = "Means over the seeds, shaded by their standard deviation." if several else ""
     groups: list[tuple[str, list[Line]]] = [("", [line for _, _, line in lines])]
     if len(lines) > MOST:
         split: dict[str, list[Line]] = {}
@@ -177,7 +179,7 @@ def figures(runs: Sequence[Run], chart: Chart) -> list[Plot]:
             part[first : first + MOST],
             chart.x,
             chart.y,
-            f"{f'{model}: ' if model else ''}{chart.title}. {chart.caption}".strip(),
+            f"{f'{model}: ' if model else ''}{chart.title}. {chart.caption} {shade}".strip(),
             log_y=chart.log_y,
         )
         for model, part in groups

@@ -26,8 +26,8 @@ def stated(runs: Sequence[Run], name: str = "") -> str:
     return spread([run.figures.get(name or next(iter(run.figures))) for run in runs])
 
 
-def worst(runs: Sequence[Run], name: str) -> str:
-    """The row with the greatest mean of a figure, in words; where one is not known, that row."""
+def farthest(runs: Sequence[Run], name: str) -> tuple[str, Sequence[Run]]:
+    """The row with the greatest mean of a figure, and what it is; one that is not known is."""
     tasks = dict.fromkeys(run.task for run in runs)
     rows = {
         (task, *who)[len(tasks) == 1 :]: some
@@ -40,7 +40,13 @@ def worst(runs: Sequence[Run], name: str) -> str:
         return fmean(math.inf if value is None else value for value in values)
 
     who = max(rows, key=size, default=())
-    return f"{' '.join(who)} {stated(rows[who], name)}" if rows else NOTHING
+    return " ".join(who), rows.get(who, ())
+
+
+def worst(runs: Sequence[Run], name: str) -> str:
+    """The row with the greatest mean of a figure, in words."""
+    who, some = farthest(runs, name)
+    return f"{who} {stated(some, name)}" if some else NOTHING
 
 
 def not_certified(runs: Iterable[Run], variant: str) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from impl.certificate.certify import certify
 from impl.convert.urnn import polar
+from reports.pages.text import error
 from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Unit, every
 from rnnbounds.experiments.engine.record import Outcome, Run, Setting, of_certificate
@@ -103,8 +104,8 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
         known = [one.k for one in some if one is not None and one.k is not None]
         ks[variant] = f"{max(known)}" if len(known) == len(some) else "not certified"
     said = (
-        "Outputs in float64 differ by, relatively, "
-        f"{', '.join(f'{case}: {value:.1e}' for case, value in apart.items())}; "
+        "Outputs in float64 differ, relatively, by at most "
+        f"{', '.join(f'{error(value)} ({case})' for case, value in apart.items())}; "
         f"k of the linear networks: {', '.join(f'{one}: {k}' for one, k in ks.items())}."
     )
     changed = len(set(ks.values())) > 1

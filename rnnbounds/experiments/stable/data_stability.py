@@ -91,7 +91,7 @@ EXPERIMENT = experiment(
             title="Greatest norm of a product of k steps",
             curves=("greatest",),
             x="steps k",
-            y="‖J_T ⋯ J_{T−k+1}‖₂",
+            y="‖product of k J‖₂",
             caption="Over the windows whose steps were differentiated.",
             log_y=True,
         ),

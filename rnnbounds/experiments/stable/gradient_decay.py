@@ -117,7 +117,7 @@ EXPERIMENT = experiment(
             curves=("mean", "certified"),
             dashed=("certified",),
             x="lag i",
-            y="‖∇p_{t+i}‖ in x_t",
+            y="‖∇p‖ in the input i steps before",
             caption="Dashed: certified for every sequence of inputs, each gradient at most that.",
             log_y=True,
         ),
