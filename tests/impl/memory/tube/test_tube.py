@@ -94,7 +94,7 @@ def test_what_rounding_alone_moves_is_within() -> None:
     around = tube("lstm")
     alone = Around(around.runner, around.x, 0.0)
     with ctx.workprec(200):
-        (true,) = exact.enclosed(alone.runner, alone.x)
+        (true,) = zip(*exact.enclosed(alone.runner, alone.x).units, strict=True)
     n = alone.runner.n
     last, width = alone.sets[0][-1][0, 0, -n:].tolist(), alone.widths[0, -1, -n:].tolist()
     for exactly, told, room in zip(true, last, width, strict=True):
