@@ -18,6 +18,7 @@ OTHERS = {
     "rnn-relu": {"distance": 0.5},
     "stacked-gru": {"layers": 2, "d": 1},
     "min-gru": {"start": 0.0, "inputs": "impulse"},
+    "stacked-selective": {"layers": 2, "units": 3},
 }
 
 
