@@ -14,6 +14,7 @@ from flint import arb, ctx
 from torch import Tensor
 
 from impl.arithmetic.balls import Balls, Columns
+from impl.memory.runs import READ
 
 BITS = (128, 256, 512, 1024, 2048, 4096)
 WORK = 2**30  # products of 64-bit words in one run of a pair
@@ -25,8 +26,9 @@ def proved_gap(
     """The largest k ≤ K with a gap that is certainly above ε after k common inputs, and a lower
     bound on that gap: x (past + K, d). k is −1 where none is proved.
 
-    `cell` has the program, n and the sizes; `weights` are as stored. The answer is that of the
-    least precision at which the last gap is above ε, or of the last that the limit of work allows.
+    `cell` has the program, n and the sizes; `weights` are as stored, and have the readout if gaps
+    are those of C h. The answer is that of the least precision at which the last gap is above ε, or
+    of the last that the limit of work allows.
     """
     K, best = len(x) - past, (-1, 0.0)
     parts = {name: part.detach().double() for name, part in weights.items()}
@@ -64,7 +66,10 @@ def _longest(
     for k in range(len(inputs) - past + 1):
         if k:
             both = cell.program(m, both, inputs[past + k - 1])
-        gap = _norm([a - b for a, b in both.units[-cell.n :]])
+        apart = Columns([[a - b] for a, b in both.units[-cell.n :]])
+        gap = _norm(
+            [a for (a,) in (m.affine(READ, None, apart) if READ in weights else apart).units]
+        )
         if not gap.is_finite():
             break
         least = _below(gap)

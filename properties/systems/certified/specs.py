@@ -27,6 +27,14 @@ COMMON = (
     "stacked-lstm",
 )  # fmt: skip
 OTHERS = tuple(name for name in CELLS if name not in COMMON)
+# Stacks of cells that are not torch's, which are read alike.
+STACKS = tuple(
+    PREFIX + name
+    for name in (
+        "min-gru", "leaky-tanh", "diagonal", "selective", "lstm-projected", "deep-tanh", "min-lstm",
+        "gru-cho", "rnn-relu",
+    )
+)  # fmt: skip
 LARGE = (*(name for name in COMMON if name.startswith(PREFIX)), "lstm", "gru", "gru-cho")
 SMOOTH = ("rnn-tanh", "linear", "rnn-sigmoid", "rnn-sin", "rnn-gelu")
 OF_KIND = {CertifiedRnn: SMOOTH, CertifiedRelu: ("rnn-relu",)}
