@@ -1,8 +1,4 @@
-"""``rnnbounds experiment sunspots``: a forecaster of the yearly sunspot number, and its memory.
-
-The same network is trained twice from each start, with the stability projection and without; both
-are certified, and the projected one is truncated and compared on held-out years.
-"""
+"""``rnnbounds experiment sunspots``: a forecaster of the yearly sunspot number, and its memory."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -1,8 +1,4 @@
-"""``rnnbounds experiment data-stability``: do nominally unstable models contract on their data?
-
-Freely trained networks, which no norm certifies, and stable ones beside them are run along held-out
-data: the norms of single steps, of products of steps, and the Lyapunov exponent, by `measure`.
-"""
+"""``rnnbounds experiment data-stability``: do nominally unstable models contract on their data?"""
 
 from collections.abc import Iterable, Sequence
 

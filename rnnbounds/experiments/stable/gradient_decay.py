@@ -1,8 +1,4 @@
-"""``rnnbounds experiment gradient-decay``: how gradients vanish in trained models.
-
-‖∇_{x_t} p_{t+i}‖ over held-out data, of stable and of free networks, against i; beside it, for the
-stable ones, the bound L_p C L λ^i that holds for all inputs.
-"""
+"""``rnnbounds experiment gradient-decay``: how gradients vanish in trained models."""
 
 import math
 from collections.abc import Iterable, Sequence

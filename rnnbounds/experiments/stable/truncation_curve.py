@@ -1,8 +1,4 @@
-"""``rnnbounds experiment truncation-curve``: what a trained model loses when it is cut to k inputs.
-
-Stable and free networks are trained alike, then each is run from the zero state on the last
-k = 1 … 64 inputs of held-out text alone, beside the k that is certified.
-"""
+"""``rnnbounds experiment truncation-curve``: what a model loses when it is cut to k inputs."""
 
 from collections.abc import Iterable, Sequence
 

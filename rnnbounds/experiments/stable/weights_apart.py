@@ -1,8 +1,4 @@
-"""``rnnbounds experiment weights-apart``: weights trained in full and truncated, during descent.
-
-The same network is trained from the same start on the same batches, on whole sequences and on their
-last k inputs alone; by constant steps and by steps α/t, kept stable and left free.
-"""
+"""``rnnbounds experiment weights-apart``: weights trained in full and truncated, during descent."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence

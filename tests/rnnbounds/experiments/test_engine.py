@@ -118,7 +118,9 @@ def test_command(call, refused, entered, tmp_path):
     assert told.json["settings"] == {"seed": 0, "seeds": 1, "steps": 8, "rate": 0.05}
     assert told.json["options"] == ["--full", "--seeds 1"]
     start = ("experiment", "tiny", "--out", tmp_path / "new")
-    assert "no setting 'depth'; choose among seed, seeds," in refused(*start, "--set", "depth=2")
+    assert "unknown setting of tiny 'depth'; choose among seed, seeds," in refused(
+        *start, "--set", "depth=2"
+    )
     assert "Expected `int`" in refused(*start, "--set", "steps=many")
     assert "give it as NAME=VALUE" in refused(*start, "--set", "steps")
     assert "unknown device 'tpu'" in refused(*start, "--device", "tpu")
