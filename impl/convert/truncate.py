@@ -120,10 +120,14 @@ def save_truncated(
     Raises InputError if the certificate is not the module's, or the file cannot be written,
     has the suffix of another kind, or is the model's own.
     """
-    target = Path(path)
+    write_file(Path(path), packed(module, certificate, Path(path)))
+
+
+def packed(module: FeedForward, certificate: dict[str, Any], target: Path) -> bytes:
+    """What stands in the file of a truncated model; raises as `save_truncated`."""
     told, weights = vouched(module, certificate, target)
     check_target(target, Path(str(stated(certificate)["information"].get("model", ""))))
-    write_file(target, save(weights, told | {"sha256": _seal(told, weights)}))
+    return save(weights, told | {"sha256": _seal(told, weights)})
 
 
 def vouched(

@@ -30,9 +30,9 @@ class Decided(NamedTuple):
 
 
 def within(runner: Runner, x: Tensor, k: int, epsilon: float) -> Decided:
-    """Whether ‖h_T − h_T^k‖₂ ≤ ε for certain, for windows x (M, T, d)."""
+    """Whether ‖h_T − h_T^k‖₂ ≤ ε for certain, for windows x (M, T, d); of C h if that is read."""
     short = x[:, x.shape[1] - k :]
-    apart = near(runner, x) - near(runner, short)
+    apart = runner.read(Running(runner.parameters), near(runner, x) - near(runner, short))
     size = apart.value.abs()
     inside = norm_up(add_up(size, apart.error))[0] <= epsilon
     least = (size - apart.error).clamp(min=0).norm(dim=2)[0] * (1 - 2.0**-40)
@@ -43,8 +43,7 @@ def within(runner: Runner, x: Tensor, k: int, epsilon: float) -> Decided:
             continue
         for rows in undecided.nonzero()[:left, 0].split(_TOGETHER):
             with ctx.workprec(precision):
-                pairs = zip(enclosed(runner, x[rows]), enclosed(runner, short[rows]), strict=True)
-                gaps = [distance(*pair) for pair in pairs]
+                gaps = distances(runner, x[rows], short[rows])
                 fine = torch.tensor([bool(gap <= epsilon) for gap in gaps], dtype=torch.bool)
                 beyond = torch.tensor([bool(gap > epsilon) for gap in gaps], dtype=torch.bool)
             inside[rows], undecided[rows] = fine, ~fine & ~beyond
@@ -66,17 +65,20 @@ def near(runner: Runner, x: Tensor) -> Near:
     return s.part(runner.states - runner.n, runner.states)
 
 
-def enclosed(runner: Runner, x: Tensor) -> list[list[arb]]:
+def enclosed(runner: Runner, x: Tensor) -> Columns:
     """The same in balls of the working precision: n balls for each window."""
-    m = Balls({name: part[0] for name, part in runner.parameters.items()})
+    m = _balls(runner)
     s = Columns.of(arb_mat(runner.states, len(x)))
     for inputs in x.unbind(1):
         s = runner.program(m, s, Columns.of(arb_mat(inputs.T.tolist())))
-    units = s.part(runner.states - runner.n, runner.states).units
-    return [list(outputs) for outputs in zip(*units, strict=True)]
+    return s.part(runner.states - runner.n, runner.states)
 
 
-def distance(one: list[arb], other: list[arb]) -> arb:
-    """‖one − other‖₂."""
-    squares = ((a - b) * (a - b) for a, b in zip(one, other, strict=True))
-    return sum(squares, arb(0)).sqrt()
+def distances(runner: Runner, x: Tensor, short: Tensor) -> list[arb]:
+    """‖h_T − h_T^k‖₂ of each window in balls, or of C h."""
+    apart = runner.read(_balls(runner), enclosed(runner, x) - enclosed(runner, short))
+    return [sum((a * a for a in one), arb(0)).sqrt() for one in zip(*apart.units, strict=True)]
+
+
+def _balls(runner: Runner) -> Balls:
+    return Balls({name: part[0] for name, part in runner.parameters.items()})

@@ -1,7 +1,8 @@
 """How a model's steps contract along the runs that were seen: an estimate, in float64.
 
 With J_t = ∂s_t/∂s_{t−1} of the whole state: the spectral norms ‖J_t‖₂ of single steps, the products
-‖∂h_T/∂s_{T−k}‖₂ = ‖P J_T ⋯ J_{T−k+1}‖₂ of the last k, P taking the output from the state, and the
+‖∂h_T/∂s_{T−k}‖₂ = ‖P J_T ⋯ J_{T−k+1}‖₂ of the last k, P taking the output from the state, or what a
+readout makes of it, and the
 largest Lyapunov exponent over the length of a window, lim of which for T → ∞ exists for stationary
 inputs: log|R_11| of the QR method, averaged over steps.
 Sources: Miller & Hardt, section 4; Benettin et al. (1980) and Eckmann & Ruelle (1985), section V.
@@ -33,7 +34,8 @@ class Local:
 
 def sampled(runner: Runner, windows: int, length: int) -> int:
     """Of how many windows the steps are differentiated: the first ones."""
-    return max(1, min(windows, WORK // max(1, length * runner.states**3)))
+    rows = max(runner.states, runner.outputs)
+    return max(1, min(windows, WORK // max(1, length * runner.states**2 * rows)))
 
 
 def local(runner: Runner, x: Tensor, ks: Collection[int]) -> Local:
@@ -50,7 +52,8 @@ def local(runner: Runner, x: Tensor, ks: Collection[int]) -> Local:
         exponents = exponents + R[:, 0, 0].abs().log()
         s = runner.step(s, x[None, :, t])
     norms = torch.stack([_norm(J) for J in found], dim=1)
-    product = torch.eye(N, dtype=torch.float64)[N - runner.n :].expand(M, -1, -1)
+    last = Rows(torch.eye(N, dtype=torch.float64)[None, :, N - runner.n :])
+    product = runner.read(Floats(runner.parameters), last).value.mT.expand(M, -1, -1)
     products = [_norm(product)] if 0 in ks else []
     for k, J in enumerate(reversed(found), 1):
         product = product @ J
@@ -61,6 +64,7 @@ def local(runner: Runner, x: Tensor, ks: Collection[int]) -> Local:
 
 def _norm(J: Tensor) -> Tensor:
     """‖J‖₂ = √λ_max(J Jᵀ), several times as fast as by singular values."""
+    J = J if J.shape[-2] <= J.shape[-1] else J.mT
     norm: Tensor = torch.linalg.eigvalsh(J @ J.mT)[..., -1].clamp(min=0).sqrt()
     return norm
 

@@ -19,7 +19,7 @@ from impl.memory.exact import Decided, within
 from impl.memory.local import Local, local, sampled
 from impl.memory.overlap import overlap
 from impl.memory.repeats import repeats
-from impl.memory.runs import Runner, Truncations, blocks, grid, truncations
+from impl.memory.runs import Runner, Truncations, blocks, grid, readout_told, truncations
 from impl.memory.statement import (
     CUT,
     FOUND,
@@ -36,7 +36,6 @@ from impl.memory.tube.near import near as near_data
 from impl.models.loaded import LoadedModel
 from impl.reading.adapters import Source, load_model
 from impl.reading.data import Data, DataSource, float64, read_data
-from impl.reading.readout import ReadoutError
 
 SCHEMA = "rnnbounds/measurement/1"
 CURVE, FEWEST = 2000, 20  # windows of which every truncation is run
@@ -98,6 +97,7 @@ class Measurement:
             "cell": self.model.name,
             "shape": {"n": self.model.n, "d": self.model.d},
             "sha256": self.model.digest,
+            **({} if (read := readout_told(self.model)) is None else {"readout": read}),
             "data": {"source": self.data, "windows": self.windows, "length": self.length},
             "forgetting": {"windows": len(seen.gaps), "curve": self.curve},
             "memory": [{"eps": eps, "k": self.window(eps)} for eps in self.eps],
@@ -139,23 +139,24 @@ def measure(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
+    readout: str | None = None,
     near: float | None = None,
     states: float = 0.0,
 ) -> Measurement:
     """Run a model on data, in full and truncated, and state what follows for data drawn alike.
 
-    `model`, `cell`, `ignore` and `layer` as in `load_model`, `data` as in `read_data`. A window is
-    a sequence of the data, or so many inputs of it; one long series is cut into windows of 64, or
-    of its eighth part if that is shorter. With a `share`, data that cannot reach it at that
-    `confidence` for all ε together are refused; without, the statement says which share they reach.
+    `model`, `cell`, `ignore`, `layer` and `readout` as in `load_model`, `data` as in `read_data`;
+    with a readout all answers are about its predictions. A window is a sequence of the data, or so
+    many inputs of it; one long series is cut into windows of 64, or of its eighth part if that is
+    shorter. With a `share`, data that cannot reach it at that `confidence` for all ε together are
+    refused; without, the statement says which share they reach.
     `near`: what is certified of all inputs within that of these, number by number, from states with
     no entry above `states`. Raises an InputError for what is no model, for `states` without `near`,
     for data of another width, beyond the `input_bound` (or set of inputs), shorter than the window,
     or on which the model overflows.
     """
-    loaded, read = load_model(model, cell, ignore=ignore, layer=layer), read_data(data)
-    if loaded.readout is not None:
-        raise ReadoutError("what is measured is the output h, not a readout's; leave it out")
+    loaded = load_model(model, cell, ignore=ignore, layer=layer, readout=readout)
+    read = read_data(data)
     read.require_width(loaded.d)
     if input_bound is not None:
         read.require_of(input_bound)
@@ -173,7 +174,7 @@ def measure(
         raise unstated
     with torch.no_grad():
         alpha, needed = require_enough(M, len(eps), confidence, share)
-        each = len(ks) * runner.states + held[0, 0].size
+        each = len(ks) * (runner.states + runner.outputs) + held[0, 0].size
         some = min(M, CURVE, max(FEWEST, CURVE_WORK // max(1, sum(ks) * runner.products)))
         seen = Truncations.joined(
             [truncations(runner, _part(held, block), ks) for block in blocks(some, each)]
@@ -223,7 +224,7 @@ def _held_out(
     runner: Runner, held: np.ndarray[Any, Any], first: int, count: int, k: int, epsilon: float
 ) -> Decided:
     """Which of so many windows, from `first` on, are within ε at k for certain."""
-    each = 8 * runner.states + held[0, 0].size
+    each = 8 * (runner.states + runner.outputs) + held[0, 0].size
     parts = [slice(first + b.start, first + b.stop) for b in blocks(count, each)]
     told = [within(runner, _part(held, part), k, epsilon) for part in parts]
     return Decided(*map(torch.cat, zip(*told, strict=True)))

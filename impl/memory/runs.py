@@ -2,7 +2,8 @@
 
 Both runs of a gap start from the zero state, the full one at the first input of its window, the
 truncated one k inputs before the end, as what `truncate` writes does: the gap of a window at k is
-‖h_T − h_T^k‖₂, of the output after its last input. It is 0 at k = T.
+‖h_T − h_T^k‖₂, of the output after its last input, or ‖C h_T − C h_T^k‖₂ where a readout is asked
+about. It is 0 at k = T.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.arithmetic.base import Floats, Program, Rows
+from impl.arithmetic.base import Arithmetic, Floats, Program, Rows, V
 from impl.cells.table import kind_of
 from impl.models.loaded import LoadedModel
 from impl.models.rnn import RNN
@@ -20,11 +21,13 @@ from impl.models.rnn import RNN
 NUMBERS = 2**22  # of states that are held at a time
 BLUR = 2.0**-30  # of a state's size: nearer pairs may be apart by rounding alone
 DENSE, RATIO = 32, 17 / 16  # every k up to 32, then each the sixteenth part larger
+READ = "C h"  # the readout's weight among the parameters, of which no tensor is called so
 
 
 @dataclass(frozen=True, eq=False)
 class Runner:
-    """A model's step in float64, of its weights as stored: both biases of a vanilla cell, each."""
+    """A model's step in float64, of its weights as stored: both biases of a vanilla cell, each.
+    The parameters hold the readout that is asked about, if one is."""
 
     program: Program
     parameters: Mapping[str, Tensor]
@@ -38,12 +41,23 @@ class Runner:
         if isinstance(model.cell, RNN):  # it knows the sum of its two biases, rounded
             own = {name: part.double()[None] for name, part in stored.items()}
         sizes = kind_of(model.name).layout(stored).sizes(stored)
+        if (C := read_by(model)) is not None:
+            own = {**own, READ: C[None]}
         return cls(model.cell.program, own, sizes.state, sizes.n)
 
     @property
     def products(self) -> int:
         """How many products a step takes, about."""
         return sum(part.numel() for part in self.parameters.values())
+
+    @property
+    def outputs(self) -> int:
+        """How many numbers h has, or C h."""
+        return len(self.parameters[READ][0]) if READ in self.parameters else self.n
+
+    def read(self, m: Arithmetic[V], apart: V) -> V:
+        """What outputs h that are so far apart make of C h, where a readout is asked about."""
+        return m.affine(READ, None, apart) if READ in self.parameters else apart
 
     def zero(self, windows: int) -> Tensor:
         """The zero state of so many windows, (1, M, N)."""
@@ -105,8 +119,20 @@ def truncations(runner: Runner, x: Tensor, ks: Sequence[int]) -> Truncations:
         s = torch.cat([s, zero], dim=1)
     h = s[0, :, runner.states - runner.n :].reshape(-1, M, runner.n)
     rows = torch.tensor([starts.index(T - k) for k in ks])
-    gaps: Tensor = torch.linalg.vector_norm(h[rows] - h[0], dim=2).T
+    apart = runner.read(Floats(runner.parameters), Rows(h[rows] - h[0])).value
+    gaps: Tensor = torch.linalg.vector_norm(apart, dim=2).T
     return Truncations(gaps, ratio, pairs, expanding)
+
+
+def read_by(model: LoadedModel[Any]) -> Tensor | None:
+    """The weight C (p, n) of the readout that is asked about, in float64."""
+    return None if model.readout is None else model.readout.weight.double()
+
+
+def readout_told(model: LoadedModel[Any]) -> dict[str, Any] | None:
+    """That readout as it is recorded: its norm plays no part."""
+    told = {} if model.readout is None else model.readout.to_json()
+    return {name: told[name] for name in ("tensor", "outputs", "sha256")} if told else None
 
 
 def _apart(s: Tensor, M: int) -> Tensor:

@@ -32,6 +32,10 @@ class Readout(Protocol):
         """The full name of C."""
 
     @property
+    def weight(self) -> Tensor:
+        """C (p, n), as stored."""
+
+    @property
     def norm(self) -> float:
         """At least ‖C‖₂."""
 

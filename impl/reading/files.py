@@ -102,10 +102,16 @@ def flat(state: Mapping[Any, Any], prefix: str = "", depth: int = 0) -> dict[str
 
 def write_file(path: Path, data: bytes) -> None:
     """Write a whole file: a reader sees the old one or the new one. Raises ModelFileError."""
+    write_files({path: data})
+
+
+def write_files(files: Mapping[Path, bytes]) -> None:
+    """Write all of them, each whole; none is there before all are on the disk, so that what fails
+    leaves everything as it was. Raises ModelFileError."""
     try:
-        disk.write({path: data})
+        disk.write(files)
     except OSError as cause:
-        raise _unwritable(path, cause) from None
+        raise _unwritable(Path(cause.filename), cause) from None
 
 
 def check_target(path: Path, *inputs: Path, suffix: str = ".safetensors") -> None:

@@ -87,8 +87,13 @@ def _lead(document: Document) -> str:
 
 def write_certificate(document: Mapping[str, Any], folder: Path, page: Page) -> None:
     """Write certificate.json and index.html into the folder, both or neither; raises WriteError."""
+    write_all(folder, certificate_files(document, page))
+
+
+def certificate_files(document: Mapping[str, Any], page: Page) -> dict[str, bytes]:
+    """Both, by their names."""
     data = msgspec.json.format(msgspec.json.encode(_without_folders(document)), indent=2) + b"\n"
-    write_all(folder, {"certificate.json": data, "index.html": render_experiment(page)})
+    return {"certificate.json": data, "index.html": render_experiment(page)}
 
 
 def _without_folders(item: Any) -> Any:

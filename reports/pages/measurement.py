@@ -19,7 +19,7 @@ def measurement_page(seen: Document, certificate: Document, title: str) -> Page:
     """The bracket and the curve first, then the statement and the steps, then the certificate."""
     data = seen["data"]
     more = (
-        *_near(seen.get("near")),
+        *_near(seen.get("near"), "C h" if "readout" in seen else "h"),
         Section("Stated of other windows", tuple(_statement(seen))),
         Section("Seen: how steps contract", (_steps(seen),)),
     )
@@ -50,8 +50,8 @@ def _encoded(document: Document) -> bytes:
     return msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n"
 
 
-def _near(told: Document | None) -> tuple[Section, ...]:
-    """What is certified near the data, if that was asked for."""
+def _near(told: Document | None, of: str) -> tuple[Section, ...]:
+    """What is certified near the data, if that was asked for, of h or of C h."""
     if told is None:
         return ()
     gaps = {row["k"]: row["gap"] for row in told["gaps"]}
@@ -68,7 +68,7 @@ def _near(told: Document | None) -> tuple[Section, ...]:
         f"computed here in float64 on what was recorded, at most: {width}."
     )
     advice = told["advice"] or ""
-    table = Table(("ε", "k", "‖h_T − h_T^k‖₂ at most"), rows, frozenset((1, 2)), advice)
+    table = Table(("ε", "k", f"‖{of}_T − {of}_T^k‖₂ at most"), rows, frozenset((1, 2)), advice)
     return (Section("Certified near your data", (said, table)),)
 
 

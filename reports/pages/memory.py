@@ -29,8 +29,10 @@ def remembers(certificate: Document, seen: Document | None = None) -> Section:
     kinds = [*_attacked(certificate), _certified(certificate), *_on_data(seen or {})]
     epsilons = [row["eps"] for row in (seen or {}).get("memory", certificate["truncation"])]
     rows = tuple((typed(eps), *(kind.told.get(eps, NOTHING) for kind in kinds)) for eps in epsilons)
+    read = certificate.get("readout")
+    what = f"prediction {read['tensor']} h" if read else "output"
     blocks: list[Block] = [
-        Paragraph("k: so many of the last inputs fix the output to within ε."),
+        Paragraph(f"k: so many of the last inputs fix the {what} to within ε."),
         Table(
             ("ε", *(kind.head for kind in kinds)), rows, frozenset(range(1, len(kinds) + 1)),
             " ".join(kind.words for kind in kinds if kind.words),

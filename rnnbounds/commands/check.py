@@ -116,10 +116,11 @@ def check_witnesses(
     """Replay witnesses of long memories on their model, in balls; exit 1 if any falls."""
     if source is None:
         raise ModelNeededError("these are witnesses against")
-    from impl.memory.adversary.check import check_attacked
+    from impl.memory.adversary.check import check_attacked, readout_stated
     from impl.reading.adapters import load_model
 
-    held = load_model(source, cell, ignore=ignore, layer=layer)
+    read = readout_stated(file)
+    held = load_model(source, cell, ignore=ignore, layer=layer, readout=read)
     document, findings = check_attacked(file, held, source)
     holds = all(finding.holds for finding in findings)
     if format is Format.json:
@@ -127,7 +128,8 @@ def check_witnesses(
         return int(not holds)
     echo(f"{file}: what was found {'holds' if holds else 'FAILS'}")
     bound = exactly(document["input_bound"])
-    echo(f"of {shown(document['cell'])}, {shown(document['dtype'])}, for every ‖x_t‖₂ ≤ {bound}")
+    of = shown(document["cell"]) + ("" if read is None else f", of predictions {shown(read)} h")
+    echo(f"of {of}, {shown(document['dtype'])}, for every ‖x_t‖₂ ≤ {bound}")
     _print_findings(findings)
     return int(not holds)
 

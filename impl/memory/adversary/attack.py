@@ -3,11 +3,12 @@
 A certificate's (ε, k) says that for every T and all inputs of the set ‖h_T − h_T^j‖₂ ≤ ε for every
 window j ≥ k, both runs from the zero state: `impl.numbers.window` takes the least k of a bound that
 falls with k. So one sequence of inputs with ‖h_T − h_T^j‖₂ > ε refutes every k ≤ j, and the least k
-that is true is at least j + 1, which no certified k is below. Norm, output, start and arithmetic
-(real, of the weights as stored) are those of the certificate.
+that is true is at least j + 1, which no certified k is below. Norm, output (h, or C h where a
+readout is asked about), start and arithmetic (real, of the weights as stored) are those of the
+certificate.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ from impl.checker.witnesses import SCHEMA
 from impl.errors import InputError, exactly
 from impl.memory.adversary.proof import BITS, most_steps, proved_gap
 from impl.memory.adversary.search import LONGEST, WORK, Search
+from impl.memory.runs import READ, read_by, readout_told
 from impl.models.loaded import LoadedModel
 from impl.models.torch_machine import require_sound
 from impl.reading.adapters import Source, load_model
@@ -63,7 +65,7 @@ class Attacked:
 
     windows: (ε, the least k that is not refuted), 0 where no witness was found, which says nothing.
     skipped: what the limits left out, each with why. inputs: the set of all inputs, None for the
-    ball.
+    ball. readout: the linear map that ε is about, None for h itself.
     """
 
     cell: str
@@ -74,6 +76,7 @@ class Attacked:
     witnesses: tuple[MemoryWitness, ...]
     skipped: tuple[tuple[str, str], ...] = ()
     inputs: InputSet | None = None
+    readout: Mapping[str, Any] | None = None
 
     def least(self, epsilon: float) -> int:
         """No k below it will do at ε, one of those that were asked for."""
@@ -89,6 +92,7 @@ class Attacked:
             "sha256": self.digest,
             "input_bound": self.input_bound,
             "inputs": None if self.inputs is None else self.inputs.to_json(),
+            **({} if self.readout is None else {"readout": dict(self.readout)}),
             "no_k_below": [{"eps": epsilon, "k": k} for epsilon, k in self.windows],
             "skipped": [{"what": what, "reason": reason} for what, reason in self.skipped],
             "witnesses": [
@@ -106,42 +110,39 @@ def attack(
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
+    readout: str | None = None,
     work: int = WORK,
 ) -> Attacked:
     """Seek inputs ‖x_t‖₂ ≤ B that show how long a model remembers, and prove what was found.
 
-    An `InputSet` in place of B says which inputs there are; `model`, `cell`, `ignore` and `layer`
-    as in `load_model`; `eps` is one ε or several. The search is in floats and the same each time;
-    its limits are counted, not timed: `work` is a number of products. Every witness is proved in
-    balls, for the weights as stored in real arithmetic. A low k says nothing: more may be
+    An `InputSet` in place of B says which inputs there are; `model`, `cell`, `ignore`, `layer` and
+    `readout` as in `load_model`; `eps` is one ε or several. The search is in floats and the same
+    each time; its limits are counted, not timed: `work` is a number of products. Every witness is
+    proved in balls, for the weights as stored in real arithmetic. A low k says nothing: more may be
     remembered than was found.
     Raises an InputError for what is no model, for B < 0, ε ≤ 0 and NaN.
     """
     require_sound()
-    loaded = load_model(model, cell, ignore=ignore, layer=layer)
+    loaded = load_model(model, cell, ignore=ignore, layer=layer, readout=readout)
     epsilons = epsilons_of(eps)
     given = input_bound if isinstance(input_bound, InputSet) else None
     if given is not None:
         given.require(loaded.d)
-    inputs, states = inputs_of(input_bound), states_of(loaded)
-    size = sum(part.numel() for part in loaded.weights.values())
-    most = min(LONGEST, most_steps(loaded.weights) // 2)
+    inputs, states, weights = inputs_of(input_bound), states_of(loaded), weights_of(loaded)
+    size = sum(part.numel() for part in weights.values())
+    most = min(LONGEST, most_steps(weights) // 2)
     if most < 1:
         reason = f"proofs of {size} weights take more than the limit of work, for any k"
         return _told(loaded, inputs.B, given, epsilons, {}, (("attack", reason),))
-    search = Search(loaded.cell, states, size, inputs, most, work)
+    search = Search(loaded.cell, states, size, inputs, most, work, read_by(loaded))
     found: dict[float, MemoryWitness] = {}
     skipped: list[tuple[str, str]] = []
     for epsilon, x, past, seen in search.run(epsilons):
         if seen < 0 or not inputs.holds(x):
             continue
-        run = (loaded.cell, loaded.weights, states)
-        k, gap = proved_gap(*run, x, past, epsilon)
-        if 0 <= k < seen:
-            x = x[: past + k]
-            k, gap = proved_gap(*run, x, past, epsilon)
+        k, gap = proved_gap(loaded.cell, weights, states, x, past, epsilon)
         if k >= 0:
-            found[epsilon] = MemoryWitness(epsilon, k, gap, x)
+            found[epsilon] = MemoryWitness(epsilon, k, gap, x[: past + k])
         if seen > k:
             reason = f"floats suggest {seen + 1}, which {BITS[-1]} bits or the limit leave unproved"
             skipped.append((f"more at ε = {exactly(epsilon)}", reason))
@@ -157,14 +158,14 @@ def bracket(
 ) -> tuple[tuple[float, int, int | None], ...]:
     """(ε, no k below, the certified k) for each ε of both; k None where nothing is certified.
 
-    Raises InputError for two of different models or inputs and for a certificate of a readout,
-    ContradictionError.
+    Raises InputError for two of different models, readouts or inputs, ContradictionError.
     """
-    if certificate.readout is not None:
-        raise InputError("what is attacked is the output h, not a readout's; certify h for it")
-    one, other = ((told.digest, told.input_bound, told.inputs) for told in (certificate, attacked))
+    one, other = (
+        (told.digest, told.input_bound, told.inputs, (told.readout or {}).get("sha256"))
+        for told in (certificate, attacked)
+    )
     if one != other:
-        raise InputError("these speak of different models or inputs; ask both of one model")
+        raise InputError("these speak of different models, readouts or inputs; ask both of one")
     found = []
     by_epsilon = {witness.epsilon: witness for witness in attacked.witnesses}
     for epsilon, k in certificate.windows:
@@ -181,6 +182,12 @@ def states_of(model: LoadedModel[Any]) -> int:
     return kind_of(model.name).layout(model.weights).sizes(model.weights).state
 
 
+def weights_of(model: LoadedModel[Any]) -> Mapping[str, Tensor]:
+    """The weights as stored, and the readout's where one is asked about."""
+    C = read_by(model)
+    return model.weights if C is None else {**model.weights, READ: C}
+
+
 def _told(
     model: LoadedModel[Any],
     bound: float,
@@ -192,5 +199,6 @@ def _told(
     windows = tuple((e, found[e].k + 1 if e in found else 0) for e in epsilons)
     witnesses = tuple(found[e] for e in dict.fromkeys(epsilons) if e in found)
     return Attacked(
-        model.name, model.dtype, model.digest, bound, windows, witnesses, skipped, given
-    )
+        model.name, model.dtype, model.digest, bound, windows, witnesses, skipped, given,
+        readout_told(model),
+    )  # fmt: skip

@@ -1,6 +1,7 @@
 """Witnesses as files, and their proof anew: nothing of the search is believed."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,16 @@ from impl.checker.truncated_record import (
 from impl.checker.unitary import Finding
 from impl.checker.witnesses import MOST, SCHEMA
 from impl.errors import InputError, exactly, shown
-from impl.memory.adversary.attack import Attacked, states_of
+from impl.memory.adversary.attack import Attacked, states_of, weights_of
 from impl.memory.adversary.proof import proved_gap
+from impl.memory.runs import readout_told
 from impl.models.loaded import LoadedModel
 from impl.reading.files import write_file
 
 _NAMES = ("schema", "cell", "dtype", "sha256")
 _KEYS = {*_NAMES, "input_bound", "inputs", "no_k_below", "skipped", "witnesses"}
+_BROKEN = (OSError, ValueError, LookupError, TypeError, RecursionError)
+_UNREADABLE = "holds no readable witnesses of such a model"
 
 
 class WitnessFileError(InputError):
@@ -45,6 +49,18 @@ def save_attacked(attacked: Attacked, path: Path) -> None:
     write_file(path, json.dumps(attacked.to_json(), allow_nan=False).encode())
 
 
+def readout_stated(path: Path) -> str | None:
+    """The tensor of the readout that the witnesses of a file are about, None if it is h.
+
+    Raises WitnessFileError for a file that is not intact.
+    """
+    try:
+        told = _record(path)
+    except _BROKEN:
+        raise WitnessFileError(path, _UNREADABLE) from None
+    return told["readout"]["tensor"] if "readout" in told else None
+
+
 def check_attacked(
     path: Path, model: LoadedModel[Any], source: Path | None = None
 ) -> tuple[dict[str, Any], list[Finding]]:
@@ -57,17 +73,17 @@ def check_attacked(
     Raises WitnessFileError for a file that is not intact.
     """
     try:
-        told = plain(disk.read(path, MOST).decode())
-        require_keys(told, _KEYS)
+        told = _record(path)
         named = tuple(_text(told[key]) for key in _NAMES)
         witnesses = [_Stated(one, model.d) for one in _listed(told["witnesses"])]
         bound, least = _set(told, model.d), windows_of(told["no_k_below"])
         for one in _listed(told["skipped"]):
             require_keys(one, {"what", "reason"})
             _text(one["what"] + one["reason"])
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        raise WitnessFileError(path, "holds no readable witnesses of such a model") from None
+    except _BROKEN:
+        raise WitnessFileError(path, _UNREADABLE) from None
     same = named == (SCHEMA, model.name, model.dtype, model.digest)
+    same = same and told.get("readout") == readout_told(model)
     found = [Finding("model", same, "the cell, its dtype and its weights are the model's")]
     if (given := told["inputs"]) and given["rows"] is not None:
         table = _table(told, source)
@@ -88,6 +104,16 @@ def check_attacked(
     return {**told, "witnesses": kept}, found
 
 
+def _record(path: Path) -> dict[str, Any]:
+    """What the file states, whole; raises one of _BROKEN."""
+    told: dict[str, Any] = plain(disk.read(path, MOST).decode())
+    require_keys(told, _KEYS | (told.keys() & {"readout"}) if type(told) is dict else _KEYS)
+    if "readout" in told:
+        require_keys(told["readout"], {"tensor", "outputs", "sha256"})
+        _text(told["readout"]["tensor"])
+    return told
+
+
 class _Stated:
     """One witness, as it is stated; raises ValueError and the like for what is none."""
 
@@ -104,9 +130,9 @@ class _Stated:
 
     def proved(self, model: LoadedModel[Any]) -> bool:
         past = len(self.x) - self.k
-        known = (model.cell, model.weights, states_of(model), self.x, past, self.epsilon)
-        k, gap = proved_gap(*known)
-        return k == self.k and gap >= self.gap > self.epsilon
+        known = (model.cell, weights_of(model), states_of(model), self.x, past)
+        k, _ = proved_gap(*known, math.nextafter(self.gap, 0.0))  # above it, so at least the gap
+        return k == self.k and self.gap > self.epsilon
 
 
 def _set(told: dict[str, Any], d: int) -> Inputs:

@@ -2,7 +2,8 @@
 
 Inputs x (P + K, d, M) are M sequences. The first P lead from zero to a state s; from then on a
 second run, which starts at zero, sees the same inputs. After k of these its output is that of the
-model truncated to k inputs, and the gap is ‖h_{P+k} − h_{P+k}^k‖₂.
+model truncated to k inputs, and the gap is ‖h_{P+k} − h_{P+k}^k‖₂, or that of C h for a readout C
+(p, n).
 """
 
 from typing import Any
@@ -11,24 +12,26 @@ import torch
 from torch import Tensor
 
 
-def gaps(cell: Any, states: int, x: Tensor, past: int) -> Tensor:
+def gaps(cell: Any, states: int, x: Tensor, past: int, C: Tensor | None = None) -> Tensor:
     """The gap after k = 0, …, K common inputs in floats, differentiable: (K + 1, M)."""
     M = x.shape[2]
     s = x.new_zeros(1, states, M)
     for one in x[:past]:
         s = cell.step(s, one[None])
     both = torch.cat([s, torch.zeros_like(s)], dim=2)
-    found = [_apart(both, cell.n)]
+    found = [_apart(both, cell.n, C)]
     for one in x[past:]:
         both = cell.step(both, one.repeat(1, 2)[None])
-        found.append(_apart(both, cell.n))
+        found.append(_apart(both, cell.n, C))
     return torch.stack(found)
 
 
-def rises(cell: Any, states: int, x: Tensor, past: int, k: int) -> tuple[Tensor, Tensor]:
+def rises(
+    cell: Any, states: int, x: Tensor, past: int, k: int, C: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """The gap after k inputs, (M,), and the direction of x in which each rises, as x."""
     x = x[: past + k].detach().requires_grad_()
-    gap = gaps(cell, states, x, past)[-1]
+    gap = gaps(cell, states, x, past, C)[-1]
     logs = torch.where(gap > 0, gap, 1.0).log().sum()  # of one size, however small the gap
     (g,) = torch.autograd.grad(logs, x)
     return gap.detach(), g.nan_to_num(0.0, 0.0, 0.0)
@@ -40,8 +43,9 @@ def longest(found: Tensor, epsilon: float) -> Tensor:
     return torch.where(found > epsilon, k, -1).amax(0)
 
 
-def _apart(both: Tensor, n: int) -> Tensor:
+def _apart(both: Tensor, n: int, C: Tensor | None) -> Tensor:
     h, other = both[0, -n:].chunk(2, dim=1)
-    size = (h - other).abs().amax(0, keepdim=True)
+    gap = h - other if C is None else C @ (h - other)
+    size = gap.abs().amax(0, keepdim=True)
     unit = torch.where((size > 0) & torch.isfinite(size), size, 1.0).detach()
-    return ((h - other) / unit).square().sum(0).sqrt() * unit[0]
+    return (gap / unit).square().sum(0).sqrt() * unit[0]

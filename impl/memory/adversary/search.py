@@ -31,8 +31,8 @@ _GAIN = 1 + 2.0**-10  # what is worth another step
 @dataclass
 class Search:
     """One search: `cell` in float64 with states and weights of so many numbers, under the `inputs`;
-    `most` common inputs; `left` is the work that it may yet do. `x` (past + K, d, M) is what it has
-    found."""
+    `most` common inputs; `left` is the work that it may yet do; `C` (p, n) the readout, if gaps are
+    those of C h. `x` (past + K, d, M) is what it has found."""
 
     cell: Any
     states: int
@@ -40,6 +40,7 @@ class Search:
     inputs: Inputs
     most: int = LONGEST
     left: int = WORK
+    C: Tensor | None = None
     past: int = _PAST
     x: Tensor = field(init=False)
 
@@ -71,7 +72,7 @@ class Search:
         K = min(max(16, len(self.x) - self.past), self.most)
         while True:
             self._extend(K)
-            found = gaps(self.cell, self.states, self.x, self.past)
+            found = gaps(self.cell, self.states, self.x, self.past, self.C)
             self._pay(len(self.x))
             k = longest(found, epsilon)
             if int(k.max()) < K or self.most <= K or self.left <= 0:
@@ -110,7 +111,7 @@ class Search:
             if self.left <= 0 or idle > 1:
                 break
             with torch.enable_grad():
-                gap, g = rises(self.cell, self.states, tried, self.past, k)
+                gap, g = rises(self.cell, self.states, tried, self.past, k, self.C)
             self._pay(3 * end)
             better = gap > top
             idle = 0 if bool((gap > top.max() * _GAIN).any()) else idle + 1

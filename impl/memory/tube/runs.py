@@ -4,8 +4,8 @@ Every run from a state with |s_i| ≤ r, on inputs with |x_tj − x̄_tj| ≤ δ
 the states that float64 computes from 0 on x̄, each of which is taken as it is: what rounding moves a
 step by is in the tube, and nothing of it is carried on with the norms of the weights. The gap at k
 is ‖h_T − h_T^k‖₂ of a run from such a state at the start and of one from another such state k
-inputs before the end, both on the same inputs. Their difference moves by products of slopes between
-the two, see `impl.memory.tube.arithmetic`.
+inputs before the end, both on the same inputs, or that of C h where a readout is asked about. Their
+difference moves by products of slopes between the two, see `impl.memory.tube.arithmetic`.
 """
 
 from dataclasses import dataclass
@@ -15,13 +15,15 @@ import torch
 from torch import Tensor
 
 from impl.memory.running import Near, Running
-from impl.memory.runs import Runner
+from impl.memory.runs import READ, Runner
 from impl.memory.tube.arithmetic import Tube, Tubes
 from impl.memory.tube.zonotopes import Zonotope
-from impl.numbers.outward import add_up, norm_up
+from impl.numbers.outward import add_up, mul_up, norm_up
+from impl.numbers.spectral_norm import certified_norm
 
 GENERATORS, MOST, LEAST = 1536, 48, 8  # that are kept, and of them for each unit
 KEPT = 8  # for each unit, of the sets that later runs start from
+ROWS = 1024  # of a readout at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +91,23 @@ class Around:
 
     def gaps(self, k: int) -> Tensor:
         """At least ‖h_T − h_T^k‖₂ of all these runs, (M,); infinite where nothing is known."""
-        return norm_up(self.apart(k))
+        seen, off = self._ended(k)
+        of_h = norm_up(_reached(seen, off))
+        if (C := self.runner.parameters.get(READ)) is None:
+            return of_h
+        parts = [
+            _reached(self.running.affine(READ, None, seen, slice(i, i + ROWS)), off.mapped(W))
+            for i, W in zip(range(0, len(C[0]), ROWS), torch.split(C[0], ROWS), strict=True)
+        ]
+        of_read = norm_up(torch.cat(parts, -1))[0]
+        return torch.minimum(of_read, mul_up(certified_norm(C), of_h))
 
     def apart(self, k: int) -> Tensor:
         """At least |h_T − h_T^k|_i, (M, n)."""
+        return _reached(*self._ended(k))
+
+    def _ended(self, k: int) -> tuple[Near, Zonotope]:
+        """h_T − h_T^k of the computed runs (M, n), and the set of what it is off by."""
         T, N, n = self.x.shape[1], self.runner.states, self.runner.n
         states, sets = self.sets
         s, (zero, started) = states[T - k], self.begun
@@ -101,6 +116,12 @@ class Around:
         s, found = torch.cat([s, zero]), Zonotope.joined(one, two, one + -two)
         for t in range(T - k, T):
             s, found = self.step(s, found, t)
-        seen = (s[0] - s[1])[:, N - n :].abs()
-        told = add_up(seen * (1 + 2**-52), found.part(3 * N - n, 3 * N).reach)
-        return told.nan_to_num(torch.inf, torch.inf)
+        full, late = s[:, :, N - n :]
+        value = full - late
+        return Near(value, value.abs() * 2**-52), found.part(3 * N - n, 3 * N)
+
+
+def _reached(seen: Near, off: Zonotope) -> Tensor:
+    """At least |v|_i, infinite where nothing is known."""
+    told = add_up(add_up(seen.value.abs(), seen.error), off.reach)
+    return told.nan_to_num(torch.inf, torch.inf)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from flint import arb
+from flint import arb, arb_mat
 
 from impl.arithmetic.base import V
 from properties.measures.measure import Measure, only_where
@@ -51,10 +51,12 @@ def off(batch: Batch) -> Rounded:
 
 
 def gaps(batch: Batch) -> Rounded:
-    """The outputs of both runs, at each k: (B, n, K+1, S)."""
+    """The outputs of both runs, or their predictions, at each k: (B, n, K+1, S)."""
     x, two = list(map(Rounded.exact, batch.x.unbind(1))), Rounded.exact(batch.h_other)
     each = (parting(of.runs(batch), states(batch), two, x, k) for k in range(batch.K + 1))
     found = [of.output(apart, batch) for apart in each]
+    if batch.spec.units:
+        found = [apart.mapped(batch.C) for apart in found]
     return beside([Rounded(p.value[:, :, None], p.error[:, :, None]) for p in found], dim=2)
 
 
@@ -73,11 +75,13 @@ def ball_off(runs: BallRuns, batch: Batch, k: int) -> Vector:
 
 
 def ball_gap(runs: BallRuns, batch: Batch, k: int) -> Vector:
-    """The outputs of one pair's runs."""
+    """The outputs of one pair's runs, or their predictions."""
     other = column(batch.h_other[0, :, 0].tolist())
     apart = parting(runs, ball_path(runs, batch), other, runs.inputs, k)
     found: Vector = apart.matrix.entries()[-batch.its_cells.n :]
-    return found
+    if not batch.spec.units:
+        return found
+    return list((arb_mat(batch.C[0].tolist()) * arb_mat([[a] for a in found])).entries())
 
 
 def ones(batch: Batch) -> torch.Tensor:

@@ -46,15 +46,28 @@ OWN: dict[str, Callable[[SystemSpec, Generator], Weights]] = {
 
 
 def weights(spec: SystemSpec, rng: Generator) -> Weights:
-    """Drawn weights by the names of their layout."""
+    """Drawn weights by the names of their layout; layers of a stack one after another."""
+    cell, stacked = spec.cell.removeprefix(PREFIX), spec.cell.startswith(PREFIX)
     for name, family in OWN.items():
-        if f"{spec.cell}-".startswith(f"{name}-"):
-            return family(spec, rng)
-    layers = spec.layers if spec.cell.startswith(PREFIX) else 1
-    found = of_torch(spec, rng, kind_of(spec.cell.removeprefix(PREFIX)).gates, layers)
-    if spec.cell.startswith(PREFIX):
+        if f"{cell}-".startswith(f"{name}-"):
+            return of_own(spec, rng, family) if stacked else family(spec, rng)
+    found = of_torch(spec, rng, kind_of(cell).gates, spec.layers if stacked else 1)
+    if stacked:
         return found
     return {name.removesuffix("_l0"): part for name, part in found.items()}
+
+
+def of_own(
+    spec: SystemSpec, rng: Generator, family: Callable[[SystemSpec, Generator], Weights]
+) -> Weights:
+    """Layers of other cells, each fed by the outputs of the one below."""
+    found: Weights = {}
+    layout, below = kind_of(spec.cell.removeprefix(PREFIX)).layout, spec.d
+    for layer in range(spec.layers):
+        one = family(replace(spec, d=below), rng)
+        found |= {f"{name}_l{layer}": part for name, part in one.items()}
+        below = layout(one).sizes(one).n  # type: ignore[arg-type]
+    return found
 
 
 def carried(spec: SystemSpec, rng: Generator) -> Array:

@@ -13,7 +13,7 @@ from impl.cells.stacks.stack import PREFIX
 from impl.cells.table import CELLS, STACK
 from properties.systems.certified.fields import check_cell
 from properties.systems.certified.near_batch import around, near_batch, response, told
-from properties.systems.certified.specs import COMMON, OTHERS, column
+from properties.systems.certified.specs import COMMON, OTHERS, STACKS, column
 from properties.systems.drawing.choices import pick, seeds
 from properties.systems.drawing.regimes import Array
 from properties.systems.kind import Kind, Wanted
@@ -22,7 +22,8 @@ from properties.systems.supply.members import Members
 
 # Units that do not contract, too: what holds near the data asks for no λ < 1.
 NearData = spec_of(
-    "near", "n d T K regime inputs lam scale bias epsilon distance start layers cell dtype",
+    "near",
+    "n d T K regime inputs lam scale bias epsilon distance start units layers cell dtype",
     regimes=("driven", "signs", "gaussian", "shift"), check=check_cell,
 )  # fmt: skip
 
@@ -34,8 +35,10 @@ def layers(cell: str) -> int:
 
 @st.composite
 def near_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
-    """A model of 1 to 3 units, whether it contracts or not, and inputs within δ."""
-    cell, T = draw(pick((*COMMON, draw(pick(OTHERS))))), draw(pick((3, 4, 2, 6, 1)))
+    """A model of 1 to 3 units, whether it contracts or not, perhaps its predictions, and inputs
+    within δ."""
+    cell = draw(pick((*COMMON, draw(pick(OTHERS)), draw(pick(STACKS)))))
+    T = draw(pick((3, 4, 2, 6, 1)))
     n = draw(pick((2, 1, 3)))
     regime = draw(pick(("gaussian", "driven", "signs", "shift")))
     return NearData(
@@ -53,6 +56,7 @@ def near_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
         bias=draw(pick((0.5, 0.0))),
         distance=draw(pick((2.0**-6, 2.0**-3, 2.0**-10, 0.5))),
         start=draw(pick((0.0, 2.0**-4, 0.5, 0.0))),
+        units=draw(pick((0, 2, 0, 5))),
         epsilon=draw(pick((0.26, 0.57, 0.1, 0.01))),
         seed=draw(seeds()),
         batch=1,
@@ -81,6 +85,9 @@ def extremal() -> Iterator[SystemSpec]:
             alike, cell=cell, regime="gaussian", T=3, K=3, lam=1.0, bias=0.5, distance=2.0**-8,
             sequences=4, seed=6,
         )  # fmt: skip
+    for units in (1, 3):
+        yield replace(alike, n=2, units=units)
+        yield replace(alike, cell="stacked-min-gru", layers=2, lam=1.0, units=units, sequences=4)
 
 
 READ: Mapping[str, Callable[[SystemSpec, int], float]] = {
@@ -99,7 +106,9 @@ AT_EACH_K: Mapping[str, Callable[[SystemSpec, int, int], float]] = {
     "near_gap_told": lambda spec, member, k: told(spec, member).gaps[k],
     "near_gap_next": lambda spec, member, k: told(spec, member).gaps.get(k + 1, inf),
     "near_gap_recorded": lambda spec, member, k: told(spec, member, 0.0).gaps[k],
-    "near_gap_largest": lambda spec, member, k: float(around(spec, member).apart(k).amax()),
+    "near_gap_largest": lambda spec, member, k: (
+        inf if spec.units else float(around(spec, member).apart(k).amax())
+    ),
 }
 
 

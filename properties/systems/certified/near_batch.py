@@ -6,6 +6,7 @@ inputs are within δ exactly.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -21,6 +22,7 @@ from impl.memory.tube.near import Near, Search
 from impl.memory.tube.runs import Around
 from impl.models.loaded import LoadedModel
 from impl.reading.adapters import load_model
+from impl.reading.readout import Readout
 from properties.systems.cells.batch import Cells
 from properties.systems.cells.build import fields
 from properties.systems.certified.models import KEPT, weights
@@ -58,7 +60,11 @@ def _model(spec: SystemSpec, member: int) -> LoadedModel[Any]:
     tensors = {
         name + kind.suffix: torch.from_numpy(part.copy()).to(dtype) for name, part in drawn.items()
     }
-    return load_model(tensors, spec.cell)
+    found = load_model(tensors, spec.cell)
+    if not spec.units:
+        return found
+    C = torch.from_numpy(normal(generator(spec, member, stream=6), spec.units, found.n))
+    return dataclasses.replace(found, readout=Readout("C.weight", C.to(dtype)))
 
 
 def whole(spec: SystemSpec) -> SystemSpec:
@@ -192,4 +198,6 @@ def near_batch(spec: SystemSpec) -> dict[str, Any]:
     bound = torch.full((len(models),), torch.inf, dtype=torch.float64)
     build = kind_of(spec.cell).build
     cells = NearCells(build(parts), spec.cell, bound, begun[0], begun[1], parts)
-    return fields(cells, torch.eye(sizes.n, dtype=torch.float64).expand(len(models), -1, -1), x)
+    own = torch.eye(sizes.n, dtype=torch.float64)
+    read = [own if one.readout is None else one.readout.weight.double() for one in models]
+    return fields(cells, torch.stack(read), x)

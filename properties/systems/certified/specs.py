@@ -27,6 +27,14 @@ COMMON = (
     "stacked-lstm",
 )  # fmt: skip
 OTHERS = tuple(name for name in CELLS if name not in COMMON)
+# Stacks of cells that are not torch's, which are read alike.
+STACKS = tuple(
+    PREFIX + name
+    for name in (
+        "min-gru", "leaky-tanh", "diagonal", "selective", "lstm-projected", "deep-tanh", "min-lstm",
+        "gru-cho", "rnn-relu",
+    )
+)  # fmt: skip
 LARGE = (*(name for name in COMMON if name.startswith(PREFIX)), "lstm", "gru", "gru-cho")
 SMOOTH = ("rnn-tanh", "linear", "rnn-sigmoid", "rnn-sin", "rnn-gelu")
 OF_KIND = {CertifiedRnn: SMOOTH, CertifiedRelu: ("rnn-relu",)}
@@ -123,6 +131,8 @@ def extremal(make: Make) -> Iterator[SystemSpec]:
             epsilon=0.26,
         )  # fmt: skip
         yield replace(alike, cell="rnn-tanh", norm=norm, regime="shift", n=3, scale=HUGE)
+    for cell in ("lstm", "gru"):  # whose windows are shorter than λ says, and no longer than needed
+        yield replace(alike, cell=cell, norm="perron", regime="shift", lam=0.125, bias=0.0)
     for over in SETS[1:]:
         for cell in ("linear", "rnn-tanh", "lstm", "gru", "min-gru"):
             yield replace(

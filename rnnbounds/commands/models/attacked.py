@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from impl.certificate.record import Certificate
-from impl.errors import exactly
+from impl.errors import exactly, shown
 from impl.memory.adversary.attack import Attacked, attack, bracket
 from impl.models.loaded import LoadedModel
 from rnnbounds.commands.options import path_option
@@ -41,7 +41,8 @@ def print_attacked(certificate: Certificate, found: Found) -> None:
     """The bracket of a certified model, the lower end alone of any other."""
     if found is None:
         return
-    echo("attacked: inputs that are proved to be remembered for longer than k steps")
+    read = "" if found.readout is None else f", of predictions {shown(found.readout['tensor'])} h"
+    echo(f"attacked: inputs that are proved to be remembered for longer than k steps{read}")
     for epsilon, least, k in bracket(certificate, found):
         if k is not None:
             echo(f"memory at ε = {exactly(epsilon)}: between {least} and {k}")

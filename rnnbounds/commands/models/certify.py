@@ -15,7 +15,6 @@ from impl.memory.adversary.check import save_attacked
 from impl.memory.measure import measure
 from impl.reading.adapters import load_model
 from impl.reading.files import check_target
-from impl.reading.readout import ReadoutError
 from impl.training.certificate import LENGTH, Task
 from reports.pages.certificate import FILES
 from rnnbounds.commands.models.attacked import (
@@ -27,7 +26,7 @@ from rnnbounds.commands.models.attacked import (
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin, Recorded
 from rnnbounds.commands.models.layers import List, require_alone, show_layers
 from rnnbounds.commands.models.measured import tell_both
-from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model
+from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import (
     show_certificate,
     tell,
@@ -49,10 +48,7 @@ def certify_model(
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
-    readout: Annotated[
-        str | None,
-        typer.Option("--readout", help="the linear layer after the cell: ε is one of its outputs"),
-    ] = None,
+    readout: Readout = None,
     eps: Annotated[list[float] | None, typer.Option("--eps", help="target ε; repeatable")] = None,
     norm: Annotated[
         str,
@@ -104,14 +100,10 @@ def certify_model(
     if witness is not None:
         check_target(witness, model, suffix=".json")
     seek = attack or witness is not None
-    if readout is not None and (seek or asked.measured):
-        raise ReadoutError(
-            "what is attacked and measured is the output h, not a readout's; leave one of them out"
-        )
     read = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
     certificate = certify(read, asked.of(model, read.d), eps or EPSILONS, norm, training=task)
     seen = None
-    if data is not None and readout is None:
+    if data is not None:
         bound = certificate.input_bound if certificate.inputs is None else certificate.inputs
         seen = measure(read, data, eps=eps or EPSILONS, input_bound=bound)
     against = attacked(read, certificate) if seek else None

@@ -59,15 +59,20 @@ class InputsError(InputError):
 
 @dataclass(frozen=True)
 class Asked:
-    """What the options say; raises InputsError where they do not go together."""
+    """What the options say; raises InputsError where they do not go together.
+
+    stated: whether inputs have to be stated; if not, they are those of the data by default.
+    """
 
     bound: str | None
     inputs: str | None
     data: Path | None
     margin: float
+    stated: bool = True
 
     def __post_init__(self) -> None:
-        if (self.bound is None) == (self.inputs is None):
+        both = self.bound is not None and self.inputs is not None
+        if both or (self.stated and not self.given):
             raise InputsError("inputs are to be stated once; give --input-bound or --inputs")
         if self.bound == FROM_DATA and self.data is None:
             raise InputsError(f"--input-bound {FROM_DATA} takes B from --data; name its file")
@@ -75,9 +80,9 @@ class Asked:
             raise InputsError(f"--margin is about --input-bound {FROM_DATA}; leave it out")
 
     @property
-    def measured(self) -> bool:
-        """Whether data is named for its own sake."""
-        return self.data is not None and self.bound != FROM_DATA
+    def given(self) -> bool:
+        """Whether inputs are stated."""
+        return self.bound is not None or self.inputs is not None
 
     def of(self, model: Path, d: int) -> float:
         """B, or the set of inputs of d channels; raises InputError."""

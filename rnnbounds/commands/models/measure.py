@@ -17,8 +17,9 @@ from impl.reading.data import read_data
 from reports.pages.measurement import FILES
 from rnnbounds.commands.models.attacked import attacked
 from rnnbounds.commands.models.attacked import told as of_attack
+from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin
 from rnnbounds.commands.models.measured import print_measurement, tell_both
-from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model
+from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
 from rnnbounds.commands.options import As, path_option
 from rnnbounds.shell.output import Format, check_folder, echo, print_json
 
@@ -43,14 +44,9 @@ def measure_model(
     share: Annotated[
         float | None, typer.Option("--share", help="of windows within ε that is to be stated")
     ] = None,
-    input_bound: Annotated[
-        float | None,
-        typer.Option(
-            "--input-bound",
-            help="B, which no input may exceed; on the page what is "
-            "certified for it, by default for the box around the data",
-        ),
-    ] = None,
+    input_bound: Bound = None,
+    inputs: Inputs = None,
+    margin: Margin = 0.0,
     near: Annotated[
         float | None,
         typer.Option(
@@ -64,6 +60,7 @@ def measure_model(
     cell: Cell = None,
     ignore: Ignore = None,
     layer: Layer = None,
+    readout: Readout = None,
     out: Annotated[
         Path | None, path_option("--out", "DIR", "for measurement.json, certificate.json, a page")
     ] = None,
@@ -71,18 +68,21 @@ def measure_model(
 ) -> int:
     """Run a model on data in full and truncated, and state what follows for data drawn alike.
 
-    Exit 1 where a --share that was asked for is not stated of every ε.
+    Data beyond the inputs that are stated are refused; the page has what is certified for these, by
+    default for the box around the data. Exit 1 where a --share that was asked for is not stated of
+    every ε.
     """  # fmt: skip
+    asked = Asked(input_bound, inputs, data, margin, stated=False)
     if out is not None:
         check_folder(out, *FILES)
-    loaded, read = load_model(model, cell, ignore=ignore or (), layer=layer), read_data(data)
+    loaded = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
+    read, bound = read_data(data), asked.of(model, loaded.d) if asked.given else None
     told = measure(
         loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence, share=share,
-        input_bound=input_bound, near=near, states=states,
+        input_bound=bound, near=near, states=states,
     )  # fmt: skip
     if out is not None:
-        bound = input_data(read) if input_bound is None else input_bound
-        certificate = certify(loaded, bound, told.eps)
+        certificate = certify(loaded, input_data(read) if bound is None else bound, told.eps)
         against = attacked(loaded, certificate)
         tell_both(told, certificate.to_json() | of_attack(against), out, format)
     if format is Format.json:

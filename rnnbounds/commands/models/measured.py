@@ -34,13 +34,17 @@ def print_measurement(told: Measurement | None) -> None:
     if told is None:
         return
     record = told.to_json()
+    read = (
+        "" if "readout" not in record else f", predictions {shown(record['readout']['tensor'])} h"
+    )
     echo(
         f"on your data: {told.windows} windows of {told.length} inputs from {shown(told.data)}, "
-        f"each run from the zero state, in float64"
+        f"each run from the zero state, in float64{read}"
     )
+    what = "prediction" if read else "output"
     seen = len(told.seen.gaps)
     some = "" if seen == told.windows else f" of the first {seen} windows"
-    echo(f"seen: the gap between the output after {told.length} inputs and after the last k{some}")
+    echo(f"seen: the gap between the {what} after {told.length} inputs and after the last k{some}")
     curve = record["forgetting"]["curve"]
     names = [("q50", "median"), ("q90", "90 %"), ("q99", "99 %"), ("worst", "worst")]
     print_table(
@@ -53,7 +57,7 @@ def print_measurement(told: Measurement | None) -> None:
         )
     print_steps(record)
     if told.near is not None:
-        print_near(told.near)
+        print_near(told.near, "C h" if read else "h")
     print_statement(told)
 
 
@@ -83,8 +87,8 @@ def print_steps(record: Mapping[str, Any]) -> None:
     )
 
 
-def print_near(told: Near) -> None:
-    """What is certified near the data."""
+def print_near(told: Near, of: str) -> None:
+    """What is certified near the data, of h or of C h."""
     start = f"any state with |s_i| ≤ {typed(told.states)}" if told.states else "the zero state"
     echo(
         f"near your data, certified: of the first {told.windows} windows, each input sequence "
@@ -99,7 +103,8 @@ def print_near(told: Near) -> None:
         else "the tube of states: undecided"
     )
     for eps, k in told.windows_of:
-        found = "undecided" if k is None else f"k = {k}, ‖h_T − h_T^k‖₂ ≤ {at_least(told.gaps[k])}"
+        gap = f"‖{of}_T − {of}_T^k‖₂"
+        found = "undecided" if k is None else f"k = {k}, {gap} ≤ {at_least(told.gaps[k])}"
         echo(f"near your data, within {typed(eps)}: {found}")
     if told.advice is not None:
         echo(told.advice)

@@ -42,6 +42,10 @@ Layer = Annotated[
         "--layer", help="the part of a bigger model that is meant, as encoder.rnn; --list has them"
     ),
 ]
+Readout = Annotated[
+    str | None,
+    typer.Option("--readout", help="the linear layer after the cell: ε is one of its outputs"),
+]
 Out = Annotated[
     Path,
     path_option("--out", "FILE", "the .safetensors file to write"),

@@ -8,18 +8,18 @@ from typing import Annotated
 import typer
 
 from impl.convert.export import check_export, exported
-from impl.convert.truncate import NotCertifiedError, save_truncated, truncate
+from impl.convert.truncate import NotCertifiedError, packed, truncate
 from impl.errors import exactly
 from impl.reading.adapters import load_model
-from impl.reading.files import check_target, write_file
-from reports.pages.certificate import FILES
+from impl.reading.files import check_target, write_files
+from reports.files import made_folder
+from reports.pages.certificate import FILES, certificate_files, certificate_page
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin, Recorded
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
 from rnnbounds.commands.models.shown import (
     print_left_out,
     read_from,
     show_certificate,
-    tell,
 )
 from rnnbounds.commands.options import As
 from rnnbounds.shell.output import (
@@ -64,20 +64,23 @@ def truncate_model(
         module, certificate = truncate(read, eps, asked.of(model, read.d), latest=latest)
     except NotCertifiedError as error:
         return show_certificate(error.certificate, format)
-    files = {path: exported(module, certificate, path) for path in export or ()}
-    save_truncated(module, certificate, out)
-    for target, content in files.items():  # nothing is refused from here on
-        write_file(target, content)
+    exports = {path: exported(module, certificate, path) for path in export or ()}
+    files = {out: packed(module, certificate, out)} | exports
     if page is not None:
-        tell(certificate, page, out, format, f"rnnbounds check {out.name}")
+        told = certificate_page(certificate, out.name, f"rnnbounds check {out.name}")
+        pages = certificate_files(certificate, told)
+        files |= {made_folder(page) / name: content for name, content in pages.items()}
+    write_files(files)
     if format is Format.json:
         print_json(certificate)
     else:
         what = "the last output alone, " if latest else ""
         within = f"within {exactly(eps)} of the recurrent model"
         echo(f"wrote {out}: {what}k = {module.k} inputs, {within}")
-        for target in files:
+        for target in exports:
             echo(f"wrote {target}: the same without a state, for batches and lengths of any size")
         echo(f"{certificate['cell']}, {read_from(certificate['information'])}")
         print_left_out(certificate["information"])
+        if page is not None:
+            echo(f"wrote {page / 'index.html'} and {page / 'certificate.json'}")
     return 0

@@ -68,7 +68,7 @@ def test_bounds_on_rounding_enclose_the_run_in_balls(name):
     told = near(runner, x)
     assert told.error.max() < 1e-9
     with ctx.workprec(200):
-        for window, outputs in enumerate(enclosed(runner, x)):
+        for window, outputs in enumerate(zip(*enclosed(runner, x).units, strict=True)):
             for unit, ball in enumerate(outputs):
                 value, error = (float(part[0, window, unit]) for part in (told.value, told.error))
                 assert abs(ball - value) <= error
@@ -122,7 +122,7 @@ def test_both_biases_are_taken_as_stored():
     }  # fmt: skip
     runner = Runner.of(load_model(state, "linear"))
     with ctx.workprec(200):
-        assert enclosed(runner, windows(1, 2, 1))[0][0] > 1
+        assert enclosed(runner, windows(1, 2, 1)).units[0][0] > 1
 
 
 def test_grids_are_dense_then_sparse_and_end_at_the_length():

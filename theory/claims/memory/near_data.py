@@ -1,10 +1,10 @@
 """Near your data: what `measure` certifies of all inputs within δ of recorded ones.
 
 ‖h_T − h_T^k‖₂ ≤ g_k and ‖s_T − ŝ_T‖_∞ ≤ w for each input sequence with |x_tj − x̄_tj| ≤ δ at every
-t and runs from any states with |s_i| ≤ r, where g_k and w are what is printed. Sets of states, and
-of differences of two runs on the same inputs, are stepped along the recorded sequence; what one
-step makes of them is enclosed by slopes of chords, and that all runs near stay in them is by
-induction.
+t and runs from any states with |s_i| ≤ r, where g_k and w are what is printed; h is the output, or
+what a readout makes of it. Sets of states, and of differences of two runs on the same inputs, are
+stepped along the recorded sequence; what one step makes of them is enclosed by slopes of chords,
+and that all runs near stay in them is by induction.
 """
 
 from sympy import Expr, Rational

@@ -26,7 +26,8 @@ NEAR: tuple[Quantity, ...] = of(
     ),
     measured(
         "near_gap",
-        "the outputs of runs near the data, one over T inputs and one over the last k",
+        "the outputs of runs near the data, or what a readout makes of them, one over T inputs and "
+        "one over the last k",
         r"\lVert h_T-h_T^{(k)}\rVert_{near}",
         norm(begun(a, x, 0, T) - begun(b, x, T - k, k)),
     ),

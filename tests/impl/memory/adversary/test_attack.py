@@ -125,8 +125,8 @@ def test_a_contradiction_is_loud():
     assert bracket(dataclasses.replace(told, windows=((0.5, 2),)), found) == ()
 
 
-def test_a_readout_is_not_attacked():
-    """Its certificate is about Ch, the attack about h: no bracket, and no contradiction."""
+def test_what_is_said_of_h_is_no_bracket_of_a_readout():
+    """A certificate about C h meets an attack on C h alone: else there would be a contradiction."""
     torch.manual_seed(0)
     model = torch.nn.ModuleDict({"rnn": torch.nn.RNN(1, 2), "head": torch.nn.Linear(2, 1)})
     with torch.no_grad():
@@ -135,8 +135,11 @@ def test_a_readout_is_not_attacked():
     told = certify(model, 1.0, 1e-3, layer="rnn", readout="head")
     found = attack(model, 1.0, 1e-3, layer="rnn", work=2**28)
     assert found.least(1e-3) > told.window(1e-3)
-    with pytest.raises(InputError, match="a readout's"):
+    with pytest.raises(InputError, match="different models, readouts"):
         bracket(told, found)
+    found = attack(model, 1.0, 1e-3, layer="rnn", readout="head", work=2**28)
+    ((_, least, k),) = bracket(told, found)
+    assert least <= k
 
 
 BAD = [(), (math.nan,), (0.0,), "0.1", ("0.1",), (0.1, None), (10**400,), -1.0]
@@ -185,7 +188,7 @@ def test_sets_of_inputs(what):
         assert 0 < least <= k
         for x in found.witnesses[0].inputs.tolist():
             assert given.holds(x)
-        with pytest.raises(InputError, match="different models or inputs"):
+        with pytest.raises(InputError, match="different models, readouts or inputs"):
             bracket(told, attack(model, float(given), (1e-2,), cell=cell, work=2**24))
         with pytest.raises(InputError):
             attack(model, input_box(0.0, 1.0, 5), (1e-2,), cell=cell)

@@ -1,12 +1,16 @@
 """``truncate --latest`` and ``--export``, and ``check`` of what commands about a model wrote."""
 
+import errno
 import json
+import os
 
 import pytest
 import torch
 from safetensors.torch import save_file
 
 import rnnbounds
+from impl.convert.export import ExportError
+from rnnbounds.commands.models import truncate as truncated
 
 
 @pytest.fixture
@@ -56,6 +60,40 @@ def test_exports_that_are_refused(refused, gru, tmp_path):
     assert line.endswith("exports end in .pt2 or .onnx; name it so")
     line = refused("truncate", *asked(gru, out), "--export", tmp_path / "no" / "short.pt2")
     assert line.endswith("name a file in a folder that can be written")
+    assert [path.name for path in tmp_path.iterdir()] == [gru.name]
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3, 4])
+def test_all_that_is_written_or_nothing(refused, gru, tmp_path, monkeypatch, calls):
+    """The disk is full at any of the files: what was there before is there, and nothing else."""
+    out, other = tmp_path / "short.safetensors", tmp_path / "short.pt2"
+    out.write_bytes(b"before")
+    left = iter(range(calls - 1))
+
+    def full(handle: int) -> None:
+        if next(left, None) is None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(truncated, "exported", lambda *_: b"a program")
+    monkeypatch.setattr(os, "fsync", full)
+    files = ("--export", other, "--page", tmp_path / "page")
+    line = refused("truncate", *asked(gru, out), *files)
+    assert "cannot be written (No space left on device)" in line
+    assert out.read_bytes() == b"before"
+    left = sorted(path.name for path in tmp_path.rglob("*") if path.is_file())
+    assert left == [gru.name, out.name]
+
+
+def test_an_export_that_fails_leaves_nothing(refused, gru, tmp_path, monkeypatch):
+    """Though the truncated model itself could be written."""
+
+    def fails(*_: object) -> bytes:
+        raise ExportError("torch.onnx exports nothing of this model; export it to .pt2")
+
+    monkeypatch.setattr(truncated, "exported", fails)
+    out = tmp_path / "short.safetensors"
+    files = ("--export", tmp_path / "short.pt2", "--page", tmp_path / "page")
+    assert "export it to .pt2" in refused("truncate", *asked(gru, out), *files)
     assert [path.name for path in tmp_path.iterdir()] == [gru.name]
 
 

@@ -22,7 +22,7 @@ SMALL = {
         "gradients-close", seeds=2, states=4, inputs=2, outputs=3, length=14, steps=5,
         windows=(1, 2, 4, 8, 13),
     ),
-    "norms": sized("norms", seeds=2, most=5),
+    "norms": sized("norms", seeds=2, most=5, steps=2),
     "urnn": sized(
         "urnn", sequences=12, length=60, hidden=(2, 4), seeds=2, together=1, epochs=2, batch=4
     ),

@@ -1,0 +1,125 @@
+"""Predictions C h in place of outputs h: seen, stated, near data and attacked alike."""
+
+import pytest
+import torch
+from draws import doubles, normal
+
+from impl.memory.adversary.attack import attack
+from impl.memory.exact import distances, within
+from impl.memory.local import local
+from impl.memory.measure import measure
+from impl.memory.runs import Runner, truncations
+from impl.memory.tube import runs
+from impl.memory.tube.runs import Around
+from impl.models.loaded import LoadedModel
+from impl.reading.adapters import load_model
+
+HEADS = {
+    "same": torch.eye(3),
+    "twice": 2 * torch.eye(3),
+    "none": torch.zeros(2, 3),
+    "one": torch.tensor([[1.0, -2.0, 0.5]]),
+    "many": torch.randn(40, 3, generator=torch.Generator().manual_seed(1)),
+}
+
+
+def read(head: str | None) -> LoadedModel:
+    """A GRU of two layers and three units, with that readout."""
+    torch.manual_seed(0)
+    state = {
+        f"rnn.{name}": part.double() for name, part in torch.nn.GRU(2, 3, 2).named_parameters()
+    }
+    if head is None:
+        return load_model(state, layer="rnn")
+    return load_model(state | {"C.weight": HEADS[head].double()}, layer="rnn", readout="C")
+
+
+def windows() -> torch.Tensor:
+    """Four of seven inputs."""
+    return normal(4, 7, 2, seed=3)
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_gaps_are_those_of_predictions(head: str) -> None:
+    """Seen, and in balls, they are the norms of C times what outputs are apart; what is stated
+    counts them."""
+    runner, x, C = Runner.of(read(head)), windows(), HEADS[head].double()
+    plain = Runner.of(read(None))
+    s = plain.zero(4)
+    for t in range(7):
+        s = plain.step(s, x[None, :, t])
+    full, s = s[0, :, -3:], plain.zero(4)
+    for t in range(5, 7):
+        s = plain.step(s, x[None, :, t])
+    gaps = ((full - s[0, :, -3:]) @ C.mT).norm(dim=1)
+    assert torch.allclose(truncations(runner, x, (0, 2, 7)).gaps[:, 1], gaps, rtol=1e-12, atol=0)
+    for gap, ball in zip(gaps.tolist(), distances(runner, x, x[:, 5:]), strict=True):
+        assert float(ball.mid()) == pytest.approx(gap, rel=1e-12)
+    middle = float(gaps.sort().values[1:3].mean())
+    assert within(runner, x, 2, middle or 1.0).inside.sum() == (2 if middle else 4)
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_no_predictions_near_the_data_are_further_apart(head: str, monkeypatch) -> None:
+    """Of runs at corners, from any states; no more than ‖C‖₂ times what outputs are, and rows by
+    themselves come to the same."""
+    plain, x, C = Runner.of(read(None)), windows()[:1], HEADS[head].double()
+    told, of_h = (Around(one, x, 2.0**-6, 2.0**-4) for one in (Runner.of(read(head)), plain))
+    signs = torch.randint(0, 2, (64, 7, 2), generator=torch.Generator().manual_seed(5)) * 2.0 - 1
+    near = x + 2.0**-6 * signs
+    starts = 2.0**-4 * (normal(2, 64, 6, seed=6)).sign()
+    for k in (0, 2, 7):
+        ends = []
+        for s, inputs in zip(starts, (near, near[:, 7 - k :]), strict=True):
+            s = s[None]
+            for one in inputs.unbind(1):
+                s = plain.step(s, one[None])
+            ends.append(s[0, :, -3:])
+        seen = ((ends[0] - ends[1]) @ C.mT).norm(dim=1).max()
+        gap = float(told.gaps(k))
+        assert float(seen) <= gap * (1 + 1e-12)
+        assert gap <= float(torch.linalg.matrix_norm(C, 2)) * float(of_h.gaps(k)) * (1 + 1e-9)
+        monkeypatch.setattr(runs, "ROWS", 7)
+        assert float(told.gaps(k)) == pytest.approx(gap, rel=1e-12)
+        monkeypatch.undo()
+
+
+def test_products_are_of_predictions() -> None:
+    """‖C J ⋯ J‖₂, whether there are more predictions than states or fewer."""
+    x = windows()
+    of_h = local(Runner.of(read(None)), x, (0, 3))
+    twice = local(Runner.of(read("twice")), x, (0, 3))
+    assert torch.allclose(twice.products, 2 * of_h.products)
+    many = local(Runner.of(read("many")), x, (0, 3))
+    norm = torch.linalg.matrix_norm(HEADS["many"].double(), 2)
+    assert torch.allclose(many.products[:, 0], norm)
+    assert (many.products[:, 1] <= norm * of_h.products[:, 1] * (1 + 1e-9)).all()
+    assert torch.equal(many.norms, of_h.norms)
+
+
+def test_what_is_attacked_is_the_prediction() -> None:
+    """Of two units the readout sees the one that forgets sooner: k is of that one alone."""
+    state = {
+        "weight_hh_l0": doubles([[0.5, 0.0], [0.0, 0.75]]), "weight_ih_l0": doubles([[1.0], [1.0]]),
+        "C.weight": doubles([[4.0, 0.0]]),
+    }  # fmt: skip
+    told = attack(state, 1.0, 1e-2, cell="linear", layer=".", readout="C", work=2**30)
+    (witness,) = told.witnesses
+    assert (told.windows, told.readout["tensor"]) == (((1e-2, 10),), "C.weight")
+    assert witness.gap == pytest.approx(8 * 2.0**-9, rel=1e-3)  # 4 · 2 · 2⁻⁹ > 0.01 > 4 · 2 · 2⁻¹⁰
+    assert "norm" not in told.to_json()["readout"]
+
+
+def test_a_measurement_names_the_readout() -> None:
+    """And each k is of predictions."""
+    told = {
+        head: measure(read(head), windows(), eps=0.05, near=2.0**-9) for head in ("twice", None)
+    }
+    assert told["twice"].to_json()["readout"]["tensor"] == "C.weight"
+    assert "readout" not in told[None].to_json()
+    worst = [[row["worst"] for row in told[head].curve] for head in ("twice", None)]
+    assert worst[0] == pytest.approx([2 * gap for gap in worst[1]])
+    assert told["twice"].window(0.05) >= told[None].window(0.05)
+    near, of_h = (dict(told[head].near.gaps) for head in ("twice", None))
+    for k in near.keys() & of_h.keys():
+        assert near[k] == pytest.approx(2 * of_h[k])
