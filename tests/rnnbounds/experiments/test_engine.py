@@ -191,7 +191,7 @@ def test_a_network_that_explodes_at_once_goes_back_to_its_start(back, end):
     task.whole = lambda part: [(torch.full((1,), 1e10), torch.full((1,), 1e10))]
     plan = Plan(steps=3, rate=0.25, optimiser="sgd", schedule="constant", clip=None, every=1)
     trained = train(Pair(), task, replace(plan, back=back), seed=0)
-    assert float(trained.model.w[0, 0]) == pytest.approx(end, rel=0.01)
+    assert trained.model.w[0, 0].item() == pytest.approx(end, rel=0.01)
 
 
 def test_plans():
