@@ -108,12 +108,12 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     better = all(told[deepest, variant] > plain for variant in VARIANTS[1:])
     learned = dict.fromkeys(VARIANTS, "")
     for (model, variant), right in told.items():
-        learned[variant] += f"{model.split()[0]} " if right >= LEARNED else ""
+        learned[variant] += f", {model.split()[0]}" if right >= LEARNED else ""
     said = (
         f"Of {deepest}, right: "
         f"{', '.join(f'{one} {stated(rows[deepest, one])}' for one in VARIANTS)} %. "
         f"Depths at which {LEARNED:.0f} % was learned: "
-        f"{'; '.join(f'{one} {depths.strip() or NOTHING}' for one, depths in learned.items())}."
+        f"{'; '.join(f'{one} {depths[2:] or NOTHING}' for one, depths in learned.items())}."
     )
     return Outcome("holds" if plain < LEARNED and better else "does not hold", said)
 

@@ -83,8 +83,8 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     most = max(run.figures[NAME] or 0.0 for run in runs)
     said = (
         f"At lag {FAR} the mean gradient is below {SMALL:g} of that at lag 0 in {count} of "
-        f"{len(runs)} networks; the greatest shares are of {worst(runs, NAME)}, one of them "
-        f"{error(most)}.{missed}"
+        f"{len(runs)} networks; the greatest shares are of {worst(runs, NAME)}, and of a "
+        f"single one {error(most)}.{missed}"
     )
     return Outcome(holds, said, fallen(runs))
 

@@ -81,8 +81,8 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     most = max(run.figures[NAME] or 0.0 for run in runs)
     said = (
         f"On their last {MODERATE} inputs {count} of {len(runs)} networks score within {LOST:g} % "
-        f"of what they score on all; farthest are {worst(runs, NAME)} %, one of them {most:.2g} %."
-        f"{missed}"
+        f"of what they score on all; farthest are {worst(runs, NAME)} %, and a single "
+        f"one {most:.2g} %.{missed}"
     )
     return Outcome(holds, said, fallen(runs))
 
