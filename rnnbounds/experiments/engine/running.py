@@ -72,13 +72,9 @@ def run(
             key.removeprefix("file "): to_bytes(part) for key, part in kept.items() if key != "runs"
         }
         told.rest()
+    texts = ("name", "title", "question", "conclusion", "source", "rule")
     record = Record(
-        name=experiment.name,
-        title=experiment.title,
-        question=experiment.question,
-        conclusion=experiment.conclusion,
-        source=experiment.source,
-        rule=experiment.rule,
+        **{text: getattr(experiment, text) for text in texts},
         outcome=experiment.judge(runs, chosen),
         options=options_of(experiment, chosen, full=full, data=data),
         settings=msgspec.json.decode(msgspec.json.encode(chosen)),
