@@ -139,7 +139,7 @@ def _units(norm: StateNorm, size: int) -> Tensor | None:
 
 def _rank(norm: StateNorm) -> tuple[bool, float, float]:
     """Certified first, then the shortest window, then the smallest factor."""
-    k = norm.window(_WANTED) if norm.lam < 1 else None
+    k = norm.geometric(_WANTED) if norm.lam < 1 else None
     return (not norm.lam < 1, math.inf if k is None else k, norm.lam)
 
 

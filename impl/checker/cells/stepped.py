@@ -79,7 +79,11 @@ class Stepped:
 
     def rates(self, v: list[fmpq]) -> list[arb]:
         """At least |Δφ_i| for |Δs_j| ≤ v_j."""
-        return [row.get(0, arb(0)) for row in self._moved([{0: arb(a)} for a in v]).rows]
+        return self.moves([arb(a) for a in v])
+
+    def moves(self, g: list[arb]) -> list[arb]:
+        """The same of balls."""
+        return [row.get(0, arb(0)) for row in self._moved([{0: a} for a in g]).rows]
 
     @cached_property
     def slopes(self) -> list[list[arb]]:
@@ -190,11 +194,14 @@ class Blocks:
         """E w ≤ λw, by the signs of the weights; by absolute values where these do not."""
         if cell.poles is not None:
             return bool(largest(cell.poles) <= arb(lam))
-        signed = cell.between_blocks(plain=False)
-        if self._kept(signed, lam):
+        if self._kept(cell.between_blocks(plain=False), lam):
             return True
-        both = zip(signed, cell.between_blocks(plain=True), strict=True)
-        return self._kept([[a.min(b) for a, b in zip(*rows, strict=True)] for rows in both], lam)
+        return self._kept(self.factors(cell), lam)
+
+    def factors(self, cell: Stepped) -> list[list[arb]]:
+        """E, by the signs of the weights or by absolute values, whichever is less."""
+        ways = (cell.between_blocks(plain=plain) for plain in (False, True))
+        return [[a.min(b) for a, b in zip(*rows, strict=True)] for rows in zip(*ways, strict=True)]
 
     def _kept(self, E: list[list[arb]], lam: float) -> bool:
         sums = [sum((e * arb(w) for e, w in zip(row, self.w, strict=True)), arb(0)) for row in E]

@@ -91,6 +91,33 @@ class Notes(Score):
 
 
 @dataclass(frozen=True)
+class Numbers(Score):
+    """Squared error of numbers, the mean over those that are not NaN: told as its root, in units
+    of `scale`."""
+
+    unit: str
+    scale: float
+
+    def loss(self, told: Tensor, y: Tensor) -> Tensor:
+        """The mean."""
+        asked = ~y.isnan()
+        return functional.mse_loss(told[asked], y[asked])
+
+    def tally(self, told: Tensor, y: Tensor) -> Tensor:
+        """Squares, and how many were asked."""
+        count = (~y.isnan()).sum().double()
+        return torch.stack([self.loss(told, y).double() * count, count])
+
+    def of(self, tally: Tensor) -> float:
+        """The root of the mean."""
+        return self.of_loss(float(tally[0] / tally[1]))
+
+    def of_loss(self, loss: float) -> float:
+        """Its root."""
+        return math.sqrt(loss) * self.scale
+
+
+@dataclass(frozen=True)
 class Slots(Told):
     """Cross-entropy of tags, told by the F1 of the chunks that they mark, in per cent."""
 

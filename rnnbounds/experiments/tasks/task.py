@@ -11,7 +11,6 @@ from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.tasks.score import Score
 
 PARTS = ("training", "validation", "held out")
-_ROWS = 16  # sequences of a batch to judge by
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +29,7 @@ class Task:
     """`symbols` is how many ids there are, None where inputs are `inputs` numbers a time.
 
     `outputs` is the size of what is told at each time; `source` says where the data are from;
-    `size` is that of a batch to train on.
+    `size` is that of a batch to train on, `rows` of one to judge by.
     """
 
     name: str
@@ -41,6 +40,7 @@ class Task:
     outputs: int
     parts: Mapping[str, Part]
     size: int = 32
+    rows: int = 16
 
     @property
     def unit(self) -> str:
@@ -78,8 +78,7 @@ class Task:
     def whole(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
         """All of a part, batch by batch."""
         one = self.parts[part]
-        for start in range(0, len(one.x), _ROWS):
-            yield one.x[start : start + _ROWS], one.y[start : start + _ROWS]
+        yield from zip(torch.split(one.x, self.rows), torch.split(one.y, self.rows), strict=True)
 
     def loss(self, told: Tensor, y: Tensor) -> Tensor:
         """The mean over what is asked."""

@@ -7,7 +7,7 @@ each teacher's exact unitary equivalent is built beside them. Source: Emami et a
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean, pstdev
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -16,11 +16,11 @@ from impl.convert.unitary import unitary
 from impl.numbers.outward import norm_up
 from reports.pages.experiment import Section, Table
 from rnnbounds.experiments.engine.common import chance
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit, every
 from rnnbounds.experiments.engine.page import Chart
 from rnnbounds.experiments.engine.record import Holds, Outcome, Record, Run, curve, finite
 from rnnbounds.experiments.engine.trainer import Plan
-from rnnbounds.experiments.unitary.students import KINDS, Students, draw
+from rnnbounds.experiments.unitary.students import KINDS, Kind, Students, draw, rows
 from rnnbounds.experiments.unitary.teacher import FULL, NEAR, Sizes, Teachers
 from rnnbounds.experiments.unitary.teacher import draw as draw_teachers
 
@@ -55,9 +55,7 @@ class Noisy:
 
     def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
         """The next sequences in the order of the epoch."""
-        epoch, at = divmod(step, self.steps)
-        order = torch.randperm(self.setting.training.stop, generator=chance(0, _ORDER, epoch))
-        chosen = order[at * self.setting.batch : (at + 1) * self.setting.batch]
+        chosen = rows(step, self.setting.training.stop, self.setting.batch, 0, _ORDER)
         return self.x[:, :, chosen], self.y[:, :, chosen]
 
     def whole(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
@@ -90,13 +88,9 @@ def load(setting: Sizes, data: str | None) -> Loaded:
 
 def units(setting: Sizes) -> list[Unit]:
     """Blocks of realisations for each noise and kind; then each teacher's exact equivalent."""
-    trained = [
-        Unit(f"noise at {snr:g} dB", kind, "students", seed)
-        for snr in setting.snr
-        for kind in KINDS
-        for seed in setting.each_seed[:: setting.together]
-    ]
-    return trained + [Unit(EXACT, "URNN", "converted", seed) for seed in setting.each_seed]
+    noises, seeds = [f"noise at {snr:g} dB" for snr in setting.snr], setting.each_seed
+    trained = every(noises, KINDS, ["students"], seeds[:: setting.together])
+    return trained + every([EXACT], ["URNN"], ["converted"], seeds)
 
 
 def work(job: Job[Sizes]) -> Iterable[Run]:
@@ -109,7 +103,7 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
     block = slice(unit.seed - s.seed, min(unit.seed - s.seed + s.together, s.seeds))
     seeds = s.each_seed[block]
     task = Noisy(job.data, s, snr, block)
-    kind = next(kind for kind in KINDS if kind == unit.model)
+    kind = cast(Kind, unit.model)
     by = [chance(0, _STUDENTS, seed, n) for seed in seeds for n in s.hidden]
     sizes = s.hidden * len(seeds)
     students = Students(kind, sizes, draw(kind, sizes, s.inputs, s.outputs, by))
@@ -166,6 +160,11 @@ class Beside(NamedTuple):
     urnn: float
     reached: Holds
 
+    @property
+    def between(self) -> str:
+        """The RNN's."""
+        return f"{self.rnn:.4f} ± {self.spread:.4f}"
+
 
 def compare(runs: Sequence[Run], hidden: Sequence[int]) -> list[Beside]:
     """Each RNN against the best URNN with at most twice its units."""
@@ -202,6 +201,8 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     )
     reached = f"{len(told) - len(missed) - len(within)} of {len(told)}"
     said = f"In {reached} cases the URNN reached the RNN’s R² with at most twice the states"
+    last = min(told, key=lambda one: one.urnn - one.rnn)
+    said += f", in the worst, {last.task}, n = {last.n}, {last.urnn:.4f} against {last.between}"
     if within:
         said += f"; within the RNN’s spread: {'; '.join(within)}"
     if missed:
@@ -235,7 +236,7 @@ def sections(record: Record) -> Sequence[Section]:
     """Each RNN beside the URNN with at most twice its states."""
     words = {"holds": "reached", "undecided": "within the spread", "does not hold": "not reached"}
     rows = tuple(
-        (one.task, str(one.n), f"{one.rnn:.4f} ± {one.spread:.4f}", str(one.units),
+        (one.task, str(one.n), one.between, str(one.units),
          f"{one.urnn:.4f}", words[one.reached])
         for one in compare(record.runs, record.settings["hidden"])
     )  # fmt: skip

@@ -8,22 +8,20 @@ larger bound may well be.
 import json
 import math
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
+import checked
 import numpy as np
 import pytest
 import torch
-from tampering import doubled, statements, taken_apart, written
+from tampering import LESS, NEVER, doubled, statements, taken_apart, written
 from truths import true_of_truncated
 
 from impl.certificate.certify import certify
 from impl.checker.stored import decoded, digest, encoded
-from impl.checker.truncated import check_truncated
 from impl.checker.truncated_file import seal
 from impl.checker.truncated_record import INFORMATION
-from impl.checker.unitary import Source
-from impl.convert.truncate import load_truncated, save_truncated, unrolled
-from impl.errors import InputError
+from impl.convert.truncate import save_truncated, unrolled
 from impl.norms.semidefinite import installed
 from impl.reading.adapters import load_model
 
@@ -39,8 +37,6 @@ GOOD = [
 ]
 SPEAKS_OF = {("input_bound",), ("truncation", 0, "eps"), ("truncation", 1, "eps")}
 UNREAD = ("weights", "norm", "constants", "box", "layers")  # by the side that runs the model
-LESS = {"half", "less", "zero", "tiny", "one less", "negative"}
-NEVER = {"left out", "true", "text", "list", "infinite", "NaN", "huge integer", "object", "extra"}
 
 
 def model(cell, dtype, biases, seed=3):
@@ -67,26 +63,15 @@ def good(request, tmp_path):
         pytest.skip("needs the solver")
     path, (held, certificate) = tmp_path / "t", certified(*request.param)
     save_truncated(unrolled(held, certificate.windows[0][1]), certificate.to_json(), path)
-    weights = {role: part.double().numpy() for role, part in held.weights.items()}
-    return path, taken_apart(path.read_bytes()), Source(held.name, held.dtype, weights)
+    return path, taken_apart(path.read_bytes()), checked.source(held)
 
 
-def verdict(path, file, source=None):
-    """True if the certificate holds, False if a part falls, None if the file is refused."""
-    path.write_bytes(written(file, seal))
-    try:
-        return all(found.holds for found in check_truncated(path, source)[1])
-    except InputError:
-        return None
+loads = partial(checked.loads, "truncated")
 
 
-def loads(path):
-    """Whether torch's reader takes the file."""
-    try:
-        load_truncated(path)
-    except InputError:
-        return False
-    return True
+def verdict(path, file, of=None):
+    """Of the file, sealed anew; see `checked`."""
+    return checked.verdict("truncated", path, written(file, seal), of)
 
 
 def weights_of(file):

@@ -2,23 +2,21 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 
+import checked
 import numpy as np
 import pytest
 import torch
-from tampering import doubled, statements, taken_apart, written
+from tampering import LESS, NEVER, doubled, statements, taken_apart, written
 from truths import true_of_unitary
 
 from impl.checker.stored import decoded, digest, encoded
-from impl.checker.unitary import Source, check
 from impl.checker.unitary_file import INFORMATION, seal
-from impl.convert.unitary import load_unitary, save_unitary, unitary
-from impl.errors import InputError
+from impl.convert.unitary import save_unitary, unitary
 from impl.reading.adapters import load_model
 
 ROLES = ("weight_hh", "weight_ih", "bias_ih", "bias_hh")
-LESS = {"half", "less", "zero", "tiny", "one less", "negative"}
-NEVER = {"left out", "true", "text", "list", "infinite", "NaN", "huge integer", "object", "extra"}
 # What a certificate speaks of, rather than states: other numbers make another statement.
 SPEAKS_OF = ("input_bound", "initial_state")
 
@@ -41,8 +39,7 @@ def good(request, tmp_path):
     start = None if rescaled else torch.tensor([1.0, -2.0], dtype=torch.float64)
     path = tmp_path / "u"
     save_unitary(unitary(held, 1.5, initial=start, rescale=rescaled), path)
-    arrays = {role: part.double().numpy() for role, part in held.weights.items()}
-    return path, taken_apart(path.read_bytes()), Source(held.name, held.dtype, arrays)
+    return path, taken_apart(path.read_bytes()), checked.source(held)
 
 
 def stamp(told, parts):
@@ -50,22 +47,12 @@ def stamp(told, parts):
     return seal(told, {name: decoded(part) for name, part in parts.items()})
 
 
-def verdict(path, file, source=None):
-    """True if the certificate holds, False if a part falls, None if the file is refused."""
-    path.write_bytes(written(file, stamp))
-    try:
-        return all(found.holds for found in check(path, source)[1])
-    except InputError:
-        return None
+loads = partial(checked.loads, "unitary")
 
 
-def loads(path):
-    """Whether torch's reader takes the file."""
-    try:
-        load_unitary(path)
-    except InputError:
-        return False
-    return True
+def verdict(path, file, of=None):
+    """Of the file, sealed anew; see `checked`."""
+    return checked.verdict("unitary", path, written(file, stamp), of)
 
 
 def tensors(file):

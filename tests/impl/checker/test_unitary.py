@@ -3,34 +3,25 @@
 import json
 import math
 import struct
-import subprocess
-import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from flint import arb, arb_mat, fmpq
+from checked import fallen as fallen_of
+from checked import holds_without_torch, source
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
-import impl
-from impl.checker.definite import below, norm_at_most
-from impl.checker.unitary import Source, check
-from impl.checker.unitary_bounds import (
-    Machine,
-    System,
-    computed_bound,
-    drift,
-    state_bound,
-    stays_off,
-)
-from impl.checker.unitary_file import DTYPES, UnitaryFileError, read, seal
+from impl.checker.unitary import check
+from impl.checker.unitary_file import UnitaryFileError, read, seal
 from impl.convert.unitary import load_unitary, save_unitary, unitary
 from impl.errors import InputError
-from impl.numbers.ball_functions import float_above
 from impl.reading.adapters import load_model
+
+fallen = partial(fallen_of, "unitary")
 
 
 def model(n=3, d=2, lam=0.9, dtype=torch.float32, seed=0):
@@ -40,12 +31,6 @@ def model(n=3, d=2, lam=0.9, dtype=torch.float32, seed=0):
     weights = {k: torch.randn(v, dtype=dtype, generator=draw) for k, v in shapes.items()}
     weights["weight_hh"] *= lam / float(torch.linalg.matrix_norm(weights["weight_hh"].double(), 2))
     return load_model(weights, "rnn-relu")
-
-
-def arrays(loaded):
-    """The weights as the checker takes them."""
-    weights = {role: part.double().numpy() for role, part in loaded.weights.items()}
-    return Source(loaded.name, loaded.dtype, weights)
 
 
 @pytest.fixture
@@ -70,11 +55,6 @@ def forged(path, change=None, certify=None):
     save_file(weights, path, told)
 
 
-def fallen(path, source=None):
-    """The names of the findings that do not hold."""
-    return {found.name for found in check(path, source)[1] if not found.holds}
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 30])
 @pytest.mark.parametrize("lam", [0.0, 0.5, 1 - 1e-9])
 def test_good_files(tmp_path, n, lam):
@@ -83,7 +63,7 @@ def test_good_files(tmp_path, n, lam):
         loaded = model(n, 1 + n % 3, lam * (1 if dtype == torch.float64 else 0.99), dtype, seed)
         save_unitary(unitary(loaded, 2.5), tmp_path / "u")
         assert fallen(tmp_path / "u") == set()
-        assert fallen(tmp_path / "u", arrays(loaded)) == set()
+        assert fallen(tmp_path / "u", source(loaded)) == set()
 
 
 def test_rescaled_files(tmp_path):
@@ -96,21 +76,12 @@ def test_rescaled_files(tmp_path):
     made = unitary(loaded, 1.0, rescale=True)
     assert made.states == 3
     save_unitary(made, tmp_path / "u")
-    assert fallen(tmp_path / "u", arrays(loaded)) == set()
+    assert fallen(tmp_path / "u", source(loaded)) == set()
 
 
 def test_needs_no_torch(path):
     """The checker runs where torch cannot be imported."""
-    code = (
-        "import sys; sys.modules['torch'] = None\n"
-        "from pathlib import Path; from impl.checker.unitary import check\n"
-        f"print(all(found.holds for found in check(Path({str(path)!r}))[1]))"
-    )
-    house = Path(impl.__file__).parent.parent
-    ran = subprocess.run(
-        [sys.executable, "-c", code], cwd=house, capture_output=True, text=True, check=False
-    )
-    assert (ran.stdout.strip(), ran.stderr) == ("True", "")
+    assert holds_without_torch("unitary", path)
 
 
 def put(name, index, value):
@@ -207,13 +178,13 @@ def test_more_states_than_needed(tmp_path):
 
 def test_other_sources(path):
     """Another source, one ulp away in any weight or of another shape, is told apart."""
-    good = arrays(model())
+    good = source(model())
     assert fallen(path, good) == set()
     for role in good.weights:
         other = {name: part.copy() for name, part in good.weights.items()}
         other[role].flat[0] = np.nextafter(other[role].flat[0], 9)
         assert fallen(path, replace(good, weights=other)) == {"source"}
-    assert fallen(path, arrays(model(2))) == {"source"}
+    assert fallen(path, source(model(2))) == {"source"}
     fewer = {k: v for k, v in good.weights.items() if k != "bias_hh"}
     assert fallen(path, replace(good, weights=fewer)) == {"source"}
     for other in (replace(good, cell="rnn-tanh"), replace(good, dtype="float64")):
@@ -310,51 +281,3 @@ def test_unreadable_files(path, monkeypatch):
     monkeypatch.setattr("os.open", denied)
     with pytest.raises(UnitaryFileError, match="cannot be opened"):
         check(path)
-
-
-def test_dtypes_are_torch():
-    """The table of dtypes, which the checker holds without torch, is torch's."""
-    for name, numbers in DTYPES.items():
-        info = torch.finfo(getattr(torch, name))
-        assert numbers == (info.eps / 2, info.tiny, info.max)
-
-
-def test_norms_by_pivots():
-    """‖A‖₂ ≤ s is proved just above the norm and not below it, at any size and scale."""
-    draw = torch.Generator().manual_seed(0)
-    for shape in ((1, 1), (1, 4), (4, 1), (3, 3), (5, 2), (2, 5), (40, 40)):
-        A = torch.randn(shape, dtype=torch.float64, generator=draw)
-        s = float(torch.linalg.matrix_norm(A, 2))
-        for power in (0, -300, 300):
-            rows = [[fmpq(*(v * 2.0**power).as_integer_ratio()) for v in r] for r in A.tolist()]
-            assert norm_at_most(rows, s * 2.0**power * (1 + 1e-12))
-            assert not norm_at_most(rows, s * 2.0**power * (1 - 1e-12))
-    assert norm_at_most([[fmpq(0)] * 2] * 2, 0.0)
-    assert norm_at_most([[fmpq(3), fmpq(4)]], 5.0)
-    assert not below(arb_mat([[1, 0], [0, 1]]), arb(1))
-    assert not below(arb_mat([[arb.nan()]]), arb(1))
-
-
-def test_constants():
-    """B_h is exact where it is dyadic; NaN, which becomes infinity, where nothing is known."""
-    system = System(0.5, 1.0, 0.5, 1.0, 0.0, 0.0)
-    assert float_above(state_bound(system)) == 2.0
-    assert float_above(state_bound(System(0.5, 1.0, 0.5, 1.0, 0.0, 7.0))) == 7.0
-    assert float_above(state_bound(System(1.0, 1.0, 1.0, 1.0, 0.0, 0.0))) == math.inf
-    machine = Machine(4, 1)
-    computed = computed_bound(system, machine)
-    assert 2 < computed < 2 * (1 + 1e-14)
-    assert 0 < drift(system, machine, computed) < 1e-14
-    assert float_above(computed_bound(System(1 - 2.0**-53, 1, 1, 1, 0, 0), machine)) == math.inf
-    assert float_above(computed_bound(system, Machine(10**6, 1, roundoff=2.0**-11))) == math.inf
-    assert float_above(drift(system, Machine(4, 1, largest=2.0), computed)) == math.inf
-
-
-def test_units_stay_off():
-    """At equality in real arithmetic, and with room for rounding on a machine."""
-    row, states, machine = arb(0.5), arb(2), Machine(4, 1)
-    assert stays_off(row, states, arb(-1), None)
-    assert not stays_off(row, states, arb(-1 + 2.0**-53), None)
-    assert not stays_off(row, states, arb(-1), machine)
-    assert stays_off(row, states, arb(-1 - 2.0**-48), machine)
-    assert not stays_off(row, states, arb.nan(), None)

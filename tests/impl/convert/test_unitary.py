@@ -1,48 +1,23 @@
 """The unitary equivalent of a contractive ReLU model: the same outputs, proved and measured."""
 
-import json
 import math
 
 import pytest
 import torch
 from draws import doubles
 from flint import fmpq
-from safetensors.torch import load_file
+from relu_networks import inputs, model
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from impl.convert.exact_rescaling import is_float, scales
 from impl.convert.rational_unitary import RationalRNN
-from impl.convert.unitary import NotReluError, NoUnitaryError, load_unitary, save_unitary, unitary
-from impl.errors import InputError, NotFiniteError, PrecisionError, RangeError, ShapeError
+from impl.convert.unitary import NotReluError, NoUnitaryError, unitary
+from impl.errors import NotFiniteError, PrecisionError, RangeError, ShapeError
 from impl.numbers.rationals import defect_rank, exactly
 from impl.reading.adapters import load_model
-from impl.reading.files import ModelFileError
 
 FLOPS = {"_linalg_svd": 22, "_linalg_eigh": 9, "linalg_cholesky_ex": 1 / 3, "mm": 2, "bmm": 2}
 NAMES = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
-
-
-def model(n, d=2, lam=0.9, seed=0, dtype=torch.float64, kind="dense"):
-    """A random torch.nn.RNN with ReLU and ‖W‖₂ near lam, dense, defective or 0."""
-    draw = torch.Generator().manual_seed(seed)
-    made = torch.nn.RNN(d, n, nonlinearity="relu", batch_first=True, dtype=dtype)
-    with torch.no_grad():
-        for part in made.parameters():
-            part.copy_(torch.randn(part.shape, dtype=dtype, generator=draw))
-        W = made.weight_hh_l0
-        if kind == "defective":
-            W.copy_(0.5 * torch.eye(n, dtype=dtype) + torch.diag(W.new_ones(n - 1), 1))
-        if kind == "zero":
-            W.zero_()
-        else:
-            W *= lam / float(torch.linalg.matrix_norm(W.double(), 2))
-    return made
-
-
-def inputs(N, T, d, bound=1.0, seed=1, dtype=torch.float64):
-    """Random inputs on the sphere of that radius, just inside."""
-    x = torch.randn(N, T, d, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
-    return (x * (bound * (1 - 1e-12) / x.norm(dim=2, keepdim=True))).to(dtype)
 
 
 def worst(recurrent, h, steps, bound):
@@ -250,47 +225,6 @@ def test_wrong_numbers():
     ):
         with pytest.raises(error):
             scalar(initial=start)
-
-
-@pytest.mark.parametrize("rescale", [False, True])
-def test_round_trip(tmp_path, rescale):
-    """Written and read again bit for bit; the file loads into torch.nn.RNN and as a model."""
-    path, recurrent = tmp_path / "u.safetensors", model(3)
-    start = doubles([1.0, -2.0, 3.5])
-    made = unitary(recurrent, 1.0, initial=start, rescale=rescale)
-    save_unitary(made, path)
-    again = load_unitary(str(path))
-    assert again.certificate == json.loads(json.dumps(made.certificate))
-    assert torch.equal(again.initial, made.initial)
-    assert torch.equal(again.scaling, made.scaling)
-    assert all(torch.equal(again.weights[name], made.weights[name]) for name in NAMES)
-    plain = torch.nn.RNN(2, 6, nonlinearity="relu", batch_first=True, dtype=torch.float64)
-    plain.load_state_dict(load_file(path))
-    x = inputs(2, 9, 2)
-    h = recurrent(x, start.expand(1, 2, 3).contiguous())[0]
-    s = plain(x, made.initial.expand(1, 2, 6).contiguous())[0]
-    assert torch.allclose(h, s[..., :3], rtol=0, atol=made.certificate["difference"]["float64"])
-    assert load_model(path).name == "rnn-relu"
-    assert [entry.name for entry in tmp_path.iterdir()] == ["u.safetensors"]
-
-
-def test_nothing_half_written(tmp_path, monkeypatch):
-    """If writing fails, the old file stays and nothing lies beside it; bad targets are named."""
-    path, made = tmp_path / "u", unitary(model(2), 1.0)
-    save_unitary(made, path)
-    before = path.read_bytes()
-
-    def full(_):
-        raise OSError(28, "No space left on device")
-
-    for target in (tmp_path, tmp_path / "no" / "u"):
-        with pytest.raises(ModelFileError, match="cannot be written"):
-            save_unitary(made, target)
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(InputError, match="No space left"):
-        save_unitary(made, path)
-    assert path.read_bytes() == before
-    assert len(list(tmp_path.iterdir())) == 1
 
 
 class Counter(TorchDispatchMode):

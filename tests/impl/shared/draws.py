@@ -13,3 +13,13 @@ def normal(*shape: int, seed: int = 0) -> Tensor:
     """Gaussian numbers of that seed, in float64."""
     by = torch.Generator().manual_seed(seed)
     return torch.randn(*shape, generator=by, dtype=torch.float64)
+
+
+def state(n: int = 3, d: int = 2, dtype: torch.dtype = torch.float32, suffix: str = "_l0"):
+    """A torch state dict of random weights."""
+    generator = torch.Generator().manual_seed(0)
+    shapes = {"weight_ih": (n, d), "weight_hh": (n, n), "bias_ih": (n,), "bias_hh": (n,)}
+    return {
+        role + suffix: torch.randn(shape, generator=generator).to(dtype)
+        for role, shape in shapes.items()
+    }

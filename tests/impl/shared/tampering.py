@@ -14,6 +14,9 @@ from typing import Any
 from impl.checker.stored import contents, header
 
 Path_ = tuple[str | int, ...]
+# What was done to a leaf: a number made less, and what no certificate may hold.
+LESS = {"half", "less", "zero", "tiny", "one less", "negative"}
+NEVER = {"left out", "true", "text", "list", "infinite", "NaN", "huge integer", "object", "extra"}
 
 
 @dataclass(frozen=True)

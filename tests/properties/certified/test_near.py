@@ -2,10 +2,9 @@
 
 import pytest
 import torch
-from flint import arb
 from msgspec.structs import replace
+from seen import readings
 
-from properties.measures.table import MEASURES
 from properties.systems.batch import build
 from properties.systems.certified.near_batch import recorded
 from properties.systems.spec import SystemSpec
@@ -46,13 +45,8 @@ def test_inputs_and_starts_are_of_the_set_exactly(cell: str) -> None:
 @pytest.mark.parametrize("cell", ["lstm", *OTHERS])
 def test_enclosures_hold_the_balls(cell: str) -> None:
     """Of both quantities, at each k."""
-    spec = spec_of(cell)
-    batch = build(spec)
+    batch = build(spec_of(cell))
     for name, windows in (("near_off", 1), ("near_gap", 4)):
-        found = MEASURES[name].enclose(batch)
-        assert found.lo.shape == (1, 8, windows)
-        for s in (0, 5):
-            pair = build(spec.alone(0, s))
-            for k in range(windows):
-                ball = MEASURES[name].ball(pair, k, 200)
-                assert arb(found.lo[0, s, k]) <= ball <= arb(found.hi[0, s, k]) or ball.is_zero()
+        found = readings(batch, [name], [(0, 0), (0, 5)], precision=200)
+        assert len(found) == 2 * windows
+        assert all(seen.inside or seen.ball.is_zero() for seen in found)

@@ -1,26 +1,22 @@
 """Gated cells: pairs in the box, certified constants, readings, instances, and the search."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from any_kind import changed
-from flint import arb, ctx
 from msgspec.structs import replace
+from seen import readings
 
-from impl.numbers.ball_functions import sigmoid
 from properties.attacks.extremal import extremal_specs
 from properties.attacks.gradient import gradient_specs, objective
-from properties.attacks.shrink import shrink
 from properties.attacks.typed import kinds_of
 from properties.errors import SpecError
 from properties.judging.judge import Verdict, judge
 from properties.measures.gates import MEASURES as GATES
 from properties.measures.runs.rounded import Rounded, step
 from properties.measures.table import MEASURES
-from properties.runs.replay import dump, replay
 from properties.systems.batch import build, explicit
 from properties.systems.gated.ascent import GatedAscent
 from properties.systems.gated.extremal import GATED_SPECIAL
@@ -30,7 +26,6 @@ from properties.systems.table import kind_named, parse_spec, system
 from theory.language.parse import parse_statement
 
 KINDS: tuple[str, ...] = ("lstm", "gru", "gru-cho")
-PRECISION = 256
 A = "(W_i_inf*g_bar/4 + i_bar*W_g_inf + W_f_inf*B_c/4)"
 Q = "W_o_inf*tau/4"
 LSTM_FACTOR = f"max({A} + f_bar, {Q} + o_bar*({A} + f_bar))"
@@ -101,20 +96,14 @@ def test_a_pair_alone_is_the_same_to_the_last_bit(kind: str, i: int) -> None:
 @pytest.mark.parametrize(("kind", "i"), CASES)
 def test_enclosures_hold_the_balls(kind: str, i: int) -> None:
     """The float64 enclosure of each quantity contains its reading in 256-bit balls."""
-    spec = spec_of(kind, i)
-    batch = build(spec)
-    with ctx.workprec(PRECISION):
-        for measure in GATES:
-            found = measure.enclose(batch)
-            if measure.name == "c_size" and kind != "lstm":
-                assert np.isnan(found.hi).all()
-                continue
-            for m, s in ((0, 0), (3, 7), (1, 6)):
-                ball = measure.ball(build(spec.alone(m, s)), 0, PRECISION)
-                low, high = float(found.lo[m, s, 0]), float(found.hi[m, s, 0])
-                assert arb(low) <= ball, measure.name
-                assert ball <= arb(high), measure.name
-                assert high - low <= 1e-5 * high + 1e-290, measure.name
+    batch = build(spec_of(kind, i))
+    names = {measure.name for measure in GATES}
+    if kind != "lstm":
+        assert np.isnan(MEASURES["c_size"].enclose(batch).hi).all()
+        names.remove("c_size")
+    for seen in readings(batch, names, [(0, 0), (3, 7), (1, 6)]):
+        assert seen.inside, seen
+        assert seen.high - seen.low <= 1e-5 * seen.high + 1e-290, seen
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -137,60 +126,6 @@ def test_not_measured_on_other_systems() -> None:
     cho = build(system(kind="gru-cho", regime="zero"))
     assert np.isinf(cho.constant("i_bar").hi).all()
     assert np.isinf(cho.constant("W_norm").hi).all()
-
-
-@pytest.mark.parametrize("module", [torch.nn.LSTMCell, torch.nn.GRUCell])
-def test_steps_are_torch_s(module: type[torch.nn.RNNCellBase]) -> None:
-    """torch's own cells take the same steps, within the error that is claimed and theirs."""
-    torch.manual_seed(3)
-    reference = module(2, 3, dtype=torch.float64)
-    held = {name: part.detach()[None] for name, part in reference.named_parameters()}
-    lstm = module is torch.nn.LSTMCell
-    spec = system(kind="lstm" if lstm else "gru", regime="gaussian", n=3, d=2, bias=0.5)
-    batch = build(spec)
-    assert batch.gated is not None
-    cell = type(batch.gated.cell)(held)
-    s, x = torch.randn(1, 6 if lstm else 3, 1, dtype=torch.float64), torch.randn(1, 2, 1).double()
-    moved = step(cell, Rounded.exact(s), x)
-    with torch.no_grad():
-        if lstm:
-            h, c_next = reference(x[:, :, 0], (s[:, 3:, 0], s[:, :3, 0]))
-            true = torch.cat([c_next, h], dim=1)
-        else:
-            true = reference(x[:, :, 0], s[:, :, 0])
-    assert ((moved.value[:, :, 0] - true).abs() <= 2 * moved.error[:, :, 0]).all()
-    assert (moved.error < 1e-13).all()
-
-
-def test_cho_s_step_by_hand() -> None:
-    """One unit of Cho's GRU, from its published formula in balls."""
-    w, u, b, c, h, x = (0.5, -1.0, 2.0), (0.25, 0.5, 1.0), (0.1, 0.2, 0.3), (0.4, 0.5, 0.6), 0.5, 1
-    spec = replace(
-        GATED_SPECIAL["open-reset-cho"],
-        values=replace(
-            GATED_SPECIAL["open-reset-cho"].values, W=[[v] for v in w], U=[[v] for v in u],
-            b=list(b), b_hh=list(c), x=[[float(x)]], h=[h], h_other=[0.0],
-        ),
-    )  # fmt: skip
-    batch = build(spec)
-    assert batch.gated is not None
-    moved = step(batch.gated.cell, Rounded.exact(batch.h), batch.x[:, 0])
-    with ctx.workprec(PRECISION):
-        at = arb(batch.h.item())
-        reset, update = (sigmoid(w[i] * at + u[i] * x + b[i] + arb(c[i])) for i in (0, 1))
-        nu = (w[2] * (reset * at) + u[2] * x + b[2] + arb(c[2])).tanh()
-        true = (1 - update) * nu + update * at
-        assert abs(true - moved.value.item()) <= moved.error.item()
-
-
-def test_errors_are_carried() -> None:
-    """What goes in with an error comes out with one, in every operation."""
-    one = Rounded(*(torch.full((1, 2, 1), v, dtype=torch.float64) for v in (0.5, 1e-6)))
-    for out in (one + one, one - one, one * one, one.tanh()):
-        assert (out.error >= 4e-7).all()
-    assert (one.sigmoid().error >= 2.5e-7).all()
-    W = torch.ones(1, 3, 2).double()
-    assert (one.mapped(W, torch.zeros(1, 3).double()).error >= 2e-6).all()
 
 
 def test_stable_cells_are_stable() -> None:
@@ -257,25 +192,6 @@ def test_the_estimates_are_near_the_constants(kind: str) -> None:
         parts = {name: p[i : i + 1].detach() for name, p in climbed.weights.items()}
         assert torch.equal(parts["W"], build(spec).weights["W"][i : i + 1])
     assert (gain <= 0.01).all()
-
-
-def test_violations_shrink_and_are_dumped(tmp_path: Path) -> None:
-    """A false bound on an LSTM comes back small and explained; its dump holds all gates."""
-    statement = parse_statement("gate_gap <= f_bar*gate_state_gap/2")
-    spec = system(
-        kind="lstm", regime="signs", n=3, d=2, T=4, lam=0.9, bias=0.5, batch=4, sequences=8, seed=9
-    )
-    check = shrink("typed", "typed", statement, (), spec)
-    assert check is not None
-    small = parse_spec(check.replay.split("'")[1])
-    assert small.n == 1
-    assert small.T == 1
-    assert check.explanation.startswith("lstm, n = 1")
-    dump(replay(small, statement, ()), tmp_path / "system.npz")
-    arrays = np.load(tmp_path / "system.npz")
-    assert arrays["W"].shape == (4, 1)
-    assert arrays["b_hh"].shape == (4,)
-    assert arrays["h"].shape == (2,)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import torch
 from any_kind import any_system
 from flint import arb
 from msgspec.structs import replace
+from seen import readings
 
 from impl.certificate.certify import certify
 from impl.numbers.outward import div_up, mul_up, subtract_down
@@ -77,15 +78,10 @@ def test_enclosures(spec: SystemSpec) -> None:
     names = {name for name in names if name.endswith("_box") == (batch.cells is not None)}
     names |= {"forced_gap", "forced_gap_y"}
     assert len(names) >= 3
-    for name in names:
-        seen = MEASURES[name].enclose(batch)
-        for member, sequence in ((0, 0), (1, 1), (1, 2)):
-            lone = build(spec.alone(member, sequence))
-            ball: arb = MEASURES[name].ball(lone, 0, 192)
-            low, high = seen.lo[member, sequence, 0], seen.hi[member, sequence, 0]
-            assert arb(low) <= ball <= arb(high), name
-            assert high - low <= 1e-11 * max(1.0, high)
-            assert ball > 0
+    for seen in readings(batch, names, [(0, 0), (1, 1), (1, 2)], precision=192):
+        assert seen.inside, seen
+        assert seen.high - seen.low <= 1e-11 * max(1.0, seen.high)
+        assert seen.ball > 0
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import pytest
 import torch
 from flint import arb, ctx, fmpq
 from msgspec.structs import replace
+from seen import verdicts
 
 from impl.certificate.certify import certify
 from properties.attacks.extremal import SPECIAL, extremal_specs
@@ -18,7 +19,7 @@ from properties.systems.batch import build
 from properties.systems.layered.dyadic import floats
 from properties.systems.layered.stack import Stack
 from properties.systems.layered.transition import Layered
-from properties.systems.spec import SystemSpec, check_spec
+from properties.systems.spec import check_spec
 from properties.systems.table import KINDS, system
 from properties.systems.unitary.exact import floats as nearest_of
 from properties.systems.unitary.exact import nearest, rational, square
@@ -33,12 +34,6 @@ CASCADE = system(
     kind="cascade", activation="relu", regime="gaussian", inputs="gaussian", n=2, d=2, T=5, K=5,
     bias=0.5, seed=4, batch=6, sequences=2,
 )  # fmt: skip
-
-
-def verdicts(text: str, spec: SystemSpec) -> set[str]:
-    """The verdicts of one statement on a spec."""
-    seen = judge(parse_statement(text), (), build(spec))
-    return {Verdict(int(v)).name for v in seen.verdicts.ravel()}
 
 
 def columns(vector: tuple[fmpq, ...]) -> torch.Tensor:

@@ -8,17 +8,17 @@ from any_kind import as_kind, changed
 from flint import fmpq
 from msgspec.structs import replace
 from scipy.signal import lfilter
+from seen import verdicts
 
 from properties.attacks.extremal import SPECIAL, extremal_specs
 from properties.attacks.typed import kinds_of
 from properties.errors import SpecError
-from properties.judging.judge import Verdict, judge
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
 from properties.systems.layered.jordan import Block
 from properties.systems.layered.modes import Mode
 from properties.systems.layered.scan import LEAST, Gate, Scan
-from properties.systems.spec import SystemSpec, check_spec
+from properties.systems.spec import check_spec
 from properties.systems.table import KINDS, parse_spec, system
 from properties.systems.unitary.exact import nearest, rational, square
 from theory.language.parse import parse_statement
@@ -29,12 +29,6 @@ MODE = system(
 )  # fmt: skip
 BLOCK = as_kind(MODE, "jordan", regime="turned", n=3, d=1, T=8, K=8, sequences=1)
 SCAN = as_kind(MODE, "scan", regime="min-lstm", d=1, bias=1.0, lam=2.0)
-
-
-def verdicts(text: str, spec: SystemSpec) -> set[str]:
-    """The verdicts of one statement on a spec."""
-    seen = judge(parse_statement(text), (), build(spec))
-    return {Verdict(int(v)).name for v in seen.verdicts.ravel()}
 
 
 @pytest.mark.parametrize("regime", KINDS["modes"].regimes)

@@ -112,7 +112,7 @@ def few_pairs(run: Run) -> Run:
     return replace(run, claims=tuple(claims))
 
 
-NEW_AXIOM = Axiom(name="choice", text="a choice", source="")
+NEW = Axiom(name="choice", text="a choice", source="")
 TRIANGLE = ("triangle", "operator-norm")
 # What is planted, and the row that tells of it: its kind, its subject, what it is about.
 PLANTED: dict[str, tuple[Callable[[Run], Run], tuple[str, str, str]]] = {
@@ -154,22 +154,16 @@ PLANTED: dict[str, tuple[Callable[[Run], Run], tuple[str, str, str]]] = {
     "a step in prose": (lambda run: ledger(run, human=("claim",)),
         ("regressed", "truncation", "steps in prose")),
     "one more axiom": (
-        lambda run: replace(
-            ledger(run, axioms=(*TRIANGLE, "choice")), axioms=(*run.axioms, NEW_AXIOM)
-        ),
-        ("regressed", "truncation", "textbook theorems"),
-    ),
+        lambda run: replace(ledger(run, axioms=(*TRIANGLE, "choice")), axioms=(*run.axioms, NEW)),
+        ("regressed", "truncation", "textbook theorems")),
     "one more law of an axiom": (lambda run: axiom(run, laws=2),
         ("regressed", "triangle", "taken of it")),
     "one more clause": (lambda run: axiom(run, clauses=3),
         ("regressed", "triangle", "taken of it")),
     "one more definition": (
-        lambda run: ledger(
-            run,
-            definitions=(Definition(name="f", text="f = 1"), Definition(name="g", text="g = 1")),
-        ),
-        ("regressed", "truncation", "definitions"),
-    ),
+        lambda run: ledger(run, definitions=tuple(
+            Definition(name=name, text=f"{name} = 1") for name in "fg")),
+        ("regressed", "truncation", "definitions")),
     "a variant survives": (
         lambda run: variant(run, convicted=False, attack=None, counterexample=None),
         ("regressed", "truncation, false variant truncation-off-by-one", "attacks")),
@@ -178,15 +172,9 @@ PLANTED: dict[str, tuple[Callable[[Run], Run], tuple[str, str, str]]] = {
     "a variant gone": (lambda run: claim(run, variants=run.claims[1].variants[1:]),
         ("gone", "truncation", "false variants")),
     "a new variant survives": (
-        lambda run: claim(
-            run,
-            variants=(
-                *run.claims[1].variants,
-                replace(run.claims[1].variants[0], id="new", convicted=False),
-            ),
-        ),
-        ("regressed", "truncation, false variant new", "attacks"),
-    ),
+        lambda run: claim(run, variants=(*run.claims[1].variants, replace(
+            run.claims[1].variants[0], id="new", convicted=False))),
+        ("regressed", "truncation, false variant new", "attacks")),
     "tightness lost": (lambda run: every_attack(run, best_ratio=0.5),
         ("regressed", "truncation", "tightest lhs/rhs")),
     "tightness lost where nothing is drawn": (lambda run: attack(run, "extremal", best_ratio=0.97),

@@ -10,7 +10,8 @@ from random import Random
 import pytest
 from flint import ctx, fmpq
 from formal import BITS, violated
-from systems import System, system
+from meanings import System
+from systems import system
 
 from theory import CLAIMS
 from theory.language import ONE, Assumption, Clause, Law, eq, law, le, symbols

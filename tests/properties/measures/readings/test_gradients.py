@@ -2,14 +2,14 @@
 
 import dataclasses
 import itertools
-import math
 
 import numpy as np
 import pytest
 import torch
 from any_kind import as_kind
-from flint import arb, ctx, fmpq
+from flint import ctx, fmpq
 from msgspec.structs import replace
+from seen import readings
 
 from properties.attacks.extremal import SPECIAL
 from properties.judging.judge import Verdict, judge
@@ -24,7 +24,6 @@ from theory.language.parse import parse_statement
 WINDOWED = ("grad_gap", "grad_gap_mean", "tbptt_gap", "tb_gap")
 SINGLE = ("dphi_w", "dphi_w_gap", "dphi_h_gap", "dp", "dp_gap")
 OF_WEIGHTS = ("grad_gap_weights", "weight_distance")
-PRECISION = 256
 
 
 def spec_of(i: int, kind: str, activation: str, loss: str) -> SystemSpec:
@@ -38,27 +37,6 @@ def spec_of(i: int, kind: str, activation: str, loss: str) -> SystemSpec:
     )  # fmt: skip
 
 
-def check(spec: SystemSpec, names: tuple[str, ...]) -> int:
-    """Float enclosure ∋ ball ∋ root of the rational square; how many squares there were."""
-    batch, squares = build(spec), 0
-    for name in names:
-        found = MEASURES[name].enclose(batch)
-        for i, s in ((0, 0), (1, 1)):
-            pair = build(spec.alone(i, s))
-            for k in range(found.lo.shape[2]):
-                low, high = float(found.lo[i, s, k]), float(found.hi[i, s, k])
-                ball = MEASURES[name].ball(pair, k, PRECISION)
-                assert ball.is_finite()
-                assert not math.isnan(low)
-                assert not arb(low) > ball, (name, k, low, ball)
-                assert not arb(high) < ball, (name, k, high, ball)
-                square = MEASURES[name].exact_square(pair, k, PRECISION)
-                if square is not None:
-                    squares += 1
-                    assert arb(square).sqrt().overlaps(ball), (name, k)
-    return squares
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gradient", "smooth"])
 @pytest.mark.parametrize("activation", ["tanh", "identity", "relu", "sigmoid", "gelu"])
@@ -66,9 +44,12 @@ def test_three_arithmetics_agree(kind: str, activation: str) -> None:
     """Float64 encloses the balls, and the balls the exact roots, for every loss and regime."""
     names = WINDOWED + SINGLE + (OF_WEIGHTS if kind == "smooth" else ())
     squares = 0
-    with ctx.workprec(PRECISION):
-        for i, loss in enumerate(LOSSES):
-            squares += check(spec_of(i + 3 * len(activation), kind, activation, loss), names)
+    for i, loss in enumerate(LOSSES):
+        spec = spec_of(i + 3 * len(activation), kind, activation, loss)
+        for seen in readings(build(spec), names, [(0, 0), (1, 1)], squares=True):
+            assert seen.ball.is_finite()
+            assert seen.held, seen
+            squares += seen.root is not None
     assert squares > 100 or activation not in ("identity", "relu")
 
 

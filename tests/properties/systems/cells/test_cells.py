@@ -10,12 +10,12 @@ import torch
 from any_kind import any_system, changed
 from flint import arb, ctx
 from msgspec.structs import replace
+from seen import readings
 
 from impl.arithmetic.base import Floats, Rows
 from properties.attacks.extremal import extremal_specs
 from properties.attacks.shrink import shrink
 from properties.errors import SpecError
-from properties.judging.judge import Verdict, judge
 from properties.measures.cells import MEASURES as CELLS
 from properties.measures.readings.balls import ball_pair
 from properties.measures.runs.gaps import Gap
@@ -27,7 +27,6 @@ from properties.systems.batch import Batch, build
 from properties.systems.spec import LOSSES, SystemSpec, check_spec
 from properties.systems.table import FAMILIES, parse_spec, system
 from theory import CLAIMS
-from theory import claim as claim_of
 from theory.language.parse import parse_statement
 
 FAMILY = "cell"
@@ -39,11 +38,6 @@ ALSO = (
 NAMES = (*(measure.name for measure in CELLS), *ALSO)
 PRECISION = 160
 TRUNCATION = "h_gap <= C_box*S_0_box*(lam_box**k - lam_box**T)/(1 - lam_box)"
-(CONTRACTIVE,) = (
-    tuple(a for a in form.assumptions if a.id == "contractive")
-    for form in claim_of("state-bound").forms
-    if form.name == "box"
-)
 
 
 def spec_of(kind: str, i: int) -> SystemSpec:
@@ -138,20 +132,13 @@ def box_norm(batch: Batch, s: torch.Tensor, member: int) -> float:
 def test_enclosures_hold_the_balls(kind: str, i: int) -> None:
     """What float64 encloses contains what balls see, and is exactly 0 from k = T on."""
     spec = spec_of(kind, i)
-    batch, pair = build(spec), build(spec.alone(2, 1))
-    with ctx.workprec(PRECISION):
-        for name in NAMES:
-            found = MEASURES[name].enclose(batch)
-            for k in range(found.hi.shape[2]):
-                low, high = (float(end[2, 1, k]) for end in (found.lo, found.hi))
-                ball = MEASURES[name].ball(pair, k, PRECISION)
-                assert ball.is_finite()
-                assert not ball < arb(low), (name, k)
-                assert not ball > arb(high), (name, k)
-                assert high - low <= 1e-7 * high + 1e-13, (name, k)
-                if k == spec.T:
-                    assert high == 0, name
-                    assert ball.is_zero(), name
+    for seen in readings(build(spec), NAMES, [(2, 1)], precision=PRECISION):
+        assert seen.ball.is_finite()
+        assert seen.held, seen
+        assert seen.high - seen.low <= 1e-7 * seen.high + 1e-13, seen
+        if seen.k == spec.T:
+            assert seen.high == 0, seen
+            assert seen.ball.is_zero(), seen
 
 
 @pytest.mark.slow
@@ -170,13 +157,6 @@ def test_a_member_alone_is_the_same(kind: str) -> None:
         # A spectral norm, whose certified bound may end in other bits beside other matrices.
         together, alone = batch.constant("beta_ww_box").hi[1], pair.constant("beta_ww_box").hi[0]
         assert together.item() == pytest.approx(alone.item(), rel=1e-12)
-
-
-def verdicts(text: str, spec: SystemSpec) -> set[int]:
-    """All that comes of a statement on the contractive systems of a spec."""
-    batch = build(spec)
-    seen = judge(parse_statement(text), CONTRACTIVE, batch).verdicts
-    return set(seen.ravel().tolist()) - {Verdict.VACUOUS}
 
 
 @pytest.mark.slow

@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 from flint import ctx, fmpq, fmpq_mat
 from msgspec.structs import replace
+from seen import verdicts
 
 from impl.convert.rescaling import Rescaling, proved
 from impl.numbers.rationals import diagonal, identity
 from properties.attacks.extremal import SPECIAL
-from properties.judging.judge import Verdict, judge
 from properties.measures.exact.derivatives import at_most
 from properties.measures.exact.rooted import counted, root_ends
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
-from properties.systems.spec import SystemSpec
 from properties.systems.table import KINDS, system
 from properties.systems.unitary.exact import above, nearest, rational, square, times
 from properties.systems.unitary.fewer import added_rows, completed
@@ -28,12 +27,6 @@ NETWORK = system(
 )  # fmt: skip
 BLOCK = system(kind="block", regime="dilation", n=2, states=3, batch=4)
 CONTRACTIVE = Assumption("contractive", "λ < 1", parse_statement("lam < 1"))
-
-
-def verdicts(text: str, spec: SystemSpec, *assumptions: Assumption) -> set[str]:
-    """The verdicts of one statement on a spec."""
-    seen = judge(parse_statement(text), assumptions, build(spec))
-    return {Verdict(int(v)).name for v in seen.verdicts.ravel()}
 
 
 @pytest.mark.parametrize("regime", KINDS["unitary"].regimes)

@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from msgspec.structs import replace
+from seen import verdicts
 
 from impl.numbers.exact_norm import ball_norm
 from impl.numbers.rationals import identity
 from properties.attacks.extremal import SPECIAL
-from properties.judging.judge import Verdict, judge
 from properties.measures.exact.derivatives import at_most, jacobian, norm_ends, norm_square
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
-from properties.systems.spec import SystemSpec
 from properties.systems.table import KINDS, system
 from properties.systems.unitary.blocks import multiplicity
 from properties.systems.unitary.orthogonal import ONE
@@ -30,12 +29,6 @@ URNN = system(
 BLOCK = system(kind="block", regime="dilation", n=2, states=3, batch=4)
 CONTRACTIVE = Assumption("contractive", "λ < 1", parse_statement("lam < 1"))
 LAGGED = Assumption("lagged", "k ≥ 1", parse_statement("1 <= k"))
-
-
-def verdicts(text: str, spec: SystemSpec, *assumptions: Assumption) -> set[str]:
-    """The verdicts of one statement on a spec."""
-    seen = judge(parse_statement(text), assumptions, build(spec))
-    return {Verdict(int(v)).name for v in seen.verdicts.ravel()}
 
 
 @pytest.mark.parametrize("regime", KINDS["block"].regimes)

@@ -1,24 +1,17 @@
 """Each method proves what follows and nothing else."""
 
 import pytest
+from proving import proves
 from sympy import (
-    Abs,
     Expr,
-    Float,
-    Function,
     Integer,
-    Max,
-    Min,
     Rational,
-    Symbol,
     exp,
-    log,
     oo,
     sqrt,
 )
 
 from theory.language import (
-    Assumption,
     Clause,
     Law,
     Statement,
@@ -33,143 +26,15 @@ from theory.language import (
 )
 from theory.language.terms.variables import a, b, c, j, m, operator, s, vector, x, y, z
 from theory.language.terms.vectors import exponential, norm, phi, state
-from theory.proof.methods import HYPOTHESIS, Exact, Gap, Identity, Induction, Method, Smt, smt
+from theory.proof.methods import HYPOTHESIS, Exact, Gap, Identity, Induction, Smt
 from theory.proof.methods.naturals import require_natural
 from theory.proof.methods.powers import Powers
 from theory.proof.methods.rewriting import rewrite
 from theory.proof.scope import Known
-from theory.proof.solver.client import Answer, Solver
 
 lam, S_0, L_x, epsilon, T, k = symbols("lam S_0 L_x epsilon T k")
 A, v = operator("A"), vector("v")
 CUT = "counter-model"
-
-
-def scope(*statements: Statement) -> Known:
-    """A scope that grants the statements, by the names h0, h1, …"""
-    granted = (Assumption(f"h{i}", "", statement) for i, statement in enumerate(statements))
-    return Known({assumption.id: assumption for assumption in granted})
-
-
-def proves(goal: Statement, *statements: Statement, by: type[Method] = Smt) -> str:
-    """Prove the goal from all the statements."""
-    names = [f"h{i}" for i in range(len(statements))]
-    return by(*names).prove(goal, scope(*statements))
-
-
-@pytest.mark.parametrize(
-    ("goal", "given"),
-    [
-        (le(lam**2, lam), (le(lam, 1),)),
-        (lt(0, S_0 / lam), (lt(0, lam), lt(0, S_0))),
-        (le(sqrt(lam), 1), (le(lam, 1),)),
-        (eq(sqrt(lam) ** 3, lam * sqrt(lam)), ()),
-        (le(1, 1 / sqrt(lam)), (lt(0, lam), le(lam, 1))),
-        (le(0, Abs(y)), ()),
-        (le(y, Max(y, z)), ()),
-        (le(Min(y, z, 1), 1), ()),
-        (le(k + 1, T), (lt(k, T),)),
-        (le(0, norm(a)), ()),
-        (exists(1, y), (le(2, y),)),
-        (ne(lam, 0), (lt(1, lam),)),
-        (le(lam ** (T + 2), lam**T), (le(lam, 1), le(0, lam**T))),
-        (eq(phi(a, c), 0), (eq(phi(a, c), 0),)),
-    ],
-)
-def test_smt_proves(goal: Statement, given: tuple[Statement, ...]) -> None:
-    """What follows over the reals is proved."""
-    if goal.lhs.is_commutative:
-        assert "unsatisfiable" in proves(goal, *given)
-    else:
-        assert proves(goal, *given, by=Identity)
-
-
-@pytest.mark.parametrize(
-    ("goal", "given", "reason"),
-    [
-        (le(lam**2, lam), (), CUT),
-        (le(S_0 / lam, S_0 / lam), (), "do not give lam != 0"),
-        (le(sqrt(y), sqrt(y)), (), "do not give y >= 0"),
-        (le(lam, 0), (lt(lam, 0),), "not shown satisfiable"),
-        (le(k + 1, T), (le(k, T),), CUT),
-        (le(0, lam ** (T - k)), (), "T - k is not shown to be a natural number"),
-        (le(0, lam**y), (), "not shown to be a natural number"),
-        (le(0, lam ** Rational(1, 3)), (), "no translation"),
-        (le(0, oo), (), "no real number"),
-        (le(0, norm(a)), (le(0, phi(a, c)),), "compares no numbers"),
-        (eq(norm(a), norm(b)), (), CUT),
-        (le(lam ** (2 * T), lam**T), (), CUT),
-        (le(0, log(lam)), (), CUT),
-    ],
-)
-def test_smt_refuses(goal: Statement, given: tuple[Statement, ...], reason: str) -> None:
-    """What does not follow, or has no meaning, is a gap with its reason."""
-    with pytest.raises(Gap, match=reason):
-        proves(goal, *given)
-
-
-def test_smt_refuses_a_vector() -> None:
-    """A vector is no number."""
-    with pytest.raises(Gap, match="where a number is needed"):
-        proves(le(0, norm(a) * a + y))
-
-
-def test_smt_divides_by_what_was_shown_not_to_vanish_first() -> None:
-    """1/y ≥ 1 and y ≠ 0 give a meaning to 1/(1/y), step by step."""
-    assert proves(le(1, 1 / (2 - y)), le(1, y), lt(y, 2))
-    assert proves(lt(0, 1 / (1 + 1 / y)), lt(0, y))
-
-
-def test_unknown_is_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the solver gives up, nothing is proved."""
-    monkeypatch.setattr(smt, "SOLVER", Solver(steps=1))
-    with pytest.raises(Gap, match="z3 gives up: beyond 1 of its own steps"):
-        proves(le(lam**3 * S_0**2, y**5 * z**3), le(lam * S_0, y * z), le(z**4, y))
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "reason"),
-    [(("unknown",), "gives up: tired"), (("unsat", "unknown"), "not shown satisfiable: tired")],
-)
-def test_the_solver_may_give_up_on_either_question(
-    monkeypatch: pytest.MonkeyPatch, verdicts: tuple[str, ...], reason: str
-) -> None:
-    """On the negated goal, or on the hypotheses alone."""
-    answers = iter([Answer(verdict, reason="tired") for verdict in verdicts])
-    monkeypatch.setattr(smt, "_solve", lambda *_: next(answers))
-    with pytest.raises(Gap, match=reason):
-        proves(le(lam, 1))
-
-
-def test_counter_models_have_true_powers() -> None:
-    """Lengths are made numbers, so that the powers in a counter-model are powers."""
-    with pytest.raises(Gap, match=r"counter-model: T = \d+, lam = \S+$"):
-        proves(le(lam**T, lam ** (T + 1)))
-
-
-def test_counter_models_meet_conditions_that_no_step_uses() -> None:
-    """The search respects the claim's own conditions."""
-    with pytest.raises(Gap, match="T = 8"):
-        Smt().prove(le(lam**T, lam), scope(le(8, T)))
-
-
-def test_counter_models_without_explanation() -> None:
-    """Without the search no model is asked for."""
-    known = Known({}, explains=False)
-    with pytest.raises(Gap, match=r"^counter-model$"):
-        Smt().prove(le(lam**T, 1), known)
-
-
-def test_irrational_counter_models() -> None:
-    """Algebraic numbers are printed as decimals."""
-    with pytest.raises(Gap, match=r"1\.414213"):
-        proves(ne(y * y, 2), lt(0, y))
-
-
-def test_symbols_of_one_name_stay_apart() -> None:
-    """An integer and a real of the same name are different numbers."""
-    with pytest.raises(Gap, match=CUT):
-        proves(eq(Symbol("j", real=True), j))
 
 
 @pytest.mark.parametrize(
@@ -316,14 +181,6 @@ def test_powers_share_the_least_exponent() -> None:
     powers = Powers((lam ** (T + 2) + lam ** (T - 1), lam ** (T + Rational(1, 2))))
     assert set(powers.exponents) == {T - 1, T + Rational(1, 2)}
     assert powers.atom(lam ** (T + 2)) == ((lam, T), 3)
-
-
-@pytest.mark.parametrize("term", [log(lam), Function("f")(y), Float(0.5) * y], ids=str)
-def test_unknown_terms_are_free(term: Expr) -> None:
-    """Nothing is assumed of a function that no law describes."""
-    assert proves(le(term, term + 1))
-    with pytest.raises(Gap, match=CUT):
-        proves(le(term, 0))
 
 
 def test_states_are_vectors() -> None:

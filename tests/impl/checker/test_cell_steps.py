@@ -1,0 +1,93 @@
+"""What the checker knows of a cell's step: activations over intervals, slopes, boxes."""
+
+import numpy as np
+import pytest
+import torch
+from cell_systems import EPSILONS, SYSTEMS, weights_of
+from checked import source
+from flint import arb, ctx
+
+from impl.arithmetic.activation import ACTIVATIONS
+from impl.cells.table import kind_of
+from impl.certificate.certify import certify
+from impl.checker.cells.activations import BALL_ACTIVATIONS
+from impl.checker.cells.claimed import cell_of
+from impl.checker.definite import exact
+from impl.reading.adapters import load_model
+
+
+@pytest.mark.parametrize("which", ["leaky-tanh", "leaky-sin", "leaky-erf"])
+def test_boxes_that_saturate(which):
+    """Inputs so large that units are 1 but for what no float tells: the box of sides 1 is kept."""
+    weights = weights_of(which, n=3, scale=1.0)
+    held = load_model({name: w.double() for name, w in weights.items()}, which)
+    told = certify(held, 1e6, EPSILONS)
+    cell = cell_of(which, dict(source(held).weights), arb(1e6), None, list(told.to_json()["box"]))
+    with ctx.workprec(512):
+        assert cell.held()
+
+
+@pytest.mark.parametrize("name", sorted(BALL_ACTIVATIONS.keys() - {"linear"}))
+def test_activations_over_intervals(name):
+    """Values and slopes at many points lie within what is said of the interval, which is hardly
+    more where the function is monotone."""
+    told = BALL_ACTIVATIONS[name]
+    rho = ACTIVATIONS[name.removeprefix("rnn-")]
+    draw = np.random.default_rng(0)
+    with ctx.workprec(128):
+        for low, width in zip(draw.uniform(-6, 5, 60), draw.exponential(1.5, 60), strict=True):
+            z = torch.linspace(low, low + width, 401, dtype=torch.float64)
+            values_, slopes = rho(z), rho.derivative(z).abs()
+            a, b = (float(end) for end in told.image(arb(low), arb(low + width)))
+            steep = float(told.steepest(arb(low), arb(low + width)))
+            assert a <= float(values_.min()) + 1e-12
+            assert b >= float(values_.max()) - 1e-12
+            assert float(slopes.max()) <= steep + 1e-12
+            assert steep <= float(slopes.max()) + 3e-4 + 2 * width / 400
+
+
+STEEP = ("lstm", "projected", "gru", "cho", "leaky", "deep", "s4d", "min-lstm", "selective")
+
+
+@pytest.mark.parametrize("which", STEEP)
+def test_steps_move_no_further(which):
+    """Steps of one unit and of two, from thousands of states: they stay within what is said of
+    them, by values, by slopes and by norms of blocks; some come near to it."""
+    cell, _, *names = SYSTEMS[which]
+    nearest = 0.0
+    for n, seed in ((1, 0), (1, 1), (2, 2)):
+        raw = weights_of(cell, *names, n=n, d=1, seed=seed, scale=2.0)
+        kind = kind_of(cell)
+        weights = {key.removesuffix(kind.suffix): w.double() for key, w in raw.items()}
+        sizes = kind.layout(weights).sizes(weights)
+        side = 0.8 + 0.4 * torch.arange(sizes.state, dtype=torch.float64)
+        stored = {key: w.numpy() for key, w in weights.items()}
+        draw = torch.Generator().manual_seed(seed)
+        s, ds = (torch.rand(20000, sizes.state, generator=draw).double() * 2 - 1 for _ in "ab")
+        x, dx = (torch.rand(20000, 1, generator=draw).double() * 2 - 1 for _ in "ab")
+        s, tiny = s * side, 1e-7
+
+        def step(s, x, kind=kind, weights=weights):
+            return kind.step(weights, kind.drive(weights, x[:, None]), s[:, None])[:, 0]
+
+        with ctx.workprec(128):
+            held = cell_of(cell, stored, arb(1), None, side.tolist())
+            at, v = step(s, x), [exact(float(a)) for a in side]
+            moved = (step(s + tiny * ds.sign() * side, x) - at).abs().amax(0) / tiny
+            rates = torch.tensor([float(rate) for rate in held.rates(v)])
+            assert (moved <= rates * (1 + 1e-5) + 1e-6).all()
+            nearest = max(nearest, float((moved / rates.clamp(min=1e-9)).max()))
+            fed = (step(s, x + tiny * dx.sign()) - at).abs().amax(0) / tiny
+            assert (fed <= torch.tensor([float(row[0]) for row in held.slopes]) * (1 + 1e-5)).all()
+            rest = step(0 * s, x).abs().amax(0)
+            assert (rest <= torch.tensor([float(size) for size in held.rest]) + 1e-12).all()
+            if which != "s4d":
+                E = torch.tensor([[float(e) for e in row] for row in held.between_blocks(False)])
+                turned = ds / ds.norm(dim=1, keepdim=True)
+                gap = (step(s + tiny * turned, x) - at) / tiny
+                size, width = held.blocks, sizes.state // held.blocks
+                there, before = (
+                    part.reshape(-1, size, width).norm(dim=2) for part in (gap, turned)
+                )
+                assert (there <= before @ E.T.double() * (1 + 1e-5) + 1e-6).all()
+    assert nearest > 0.6

@@ -1,0 +1,66 @@
+"""What the checker of unitary files computes: norms, states, rounding, units that stay off."""
+
+import math
+
+import torch
+from flint import arb, arb_mat, fmpq
+
+from impl.checker.definite import below, norm_at_most
+from impl.checker.unitary_bounds import (
+    Machine,
+    System,
+    computed_bound,
+    drift,
+    state_bound,
+    stays_off,
+)
+from impl.checker.unitary_file import DTYPES
+from impl.numbers.ball_functions import float_above
+
+
+def test_dtypes_are_torch():
+    """The table of dtypes, which the checker holds without torch, is torch's."""
+    for name, numbers in DTYPES.items():
+        info = torch.finfo(getattr(torch, name))
+        assert numbers == (info.eps / 2, info.tiny, info.max)
+
+
+def test_norms_by_pivots():
+    """‖A‖₂ ≤ s is proved just above the norm and not below it, at any size and scale."""
+    draw = torch.Generator().manual_seed(0)
+    for shape in ((1, 1), (1, 4), (4, 1), (3, 3), (5, 2), (2, 5), (40, 40)):
+        A = torch.randn(shape, dtype=torch.float64, generator=draw)
+        s = float(torch.linalg.matrix_norm(A, 2))
+        for power in (0, -300, 300):
+            rows = [[fmpq(*(v * 2.0**power).as_integer_ratio()) for v in r] for r in A.tolist()]
+            assert norm_at_most(rows, s * 2.0**power * (1 + 1e-12))
+            assert not norm_at_most(rows, s * 2.0**power * (1 - 1e-12))
+    assert norm_at_most([[fmpq(0)] * 2] * 2, 0.0)
+    assert norm_at_most([[fmpq(3), fmpq(4)]], 5.0)
+    assert not below(arb_mat([[1, 0], [0, 1]]), arb(1))
+    assert not below(arb_mat([[arb.nan()]]), arb(1))
+
+
+def test_constants():
+    """B_h is exact where it is dyadic; NaN, which becomes infinity, where nothing is known."""
+    system = System(0.5, 1.0, 0.5, 1.0, 0.0, 0.0)
+    assert float_above(state_bound(system)) == 2.0
+    assert float_above(state_bound(System(0.5, 1.0, 0.5, 1.0, 0.0, 7.0))) == 7.0
+    assert float_above(state_bound(System(1.0, 1.0, 1.0, 1.0, 0.0, 0.0))) == math.inf
+    machine = Machine(4, 1)
+    computed = computed_bound(system, machine)
+    assert 2 < computed < 2 * (1 + 1e-14)
+    assert 0 < drift(system, machine, computed) < 1e-14
+    assert float_above(computed_bound(System(1 - 2.0**-53, 1, 1, 1, 0, 0), machine)) == math.inf
+    assert float_above(computed_bound(system, Machine(10**6, 1, roundoff=2.0**-11))) == math.inf
+    assert float_above(drift(system, Machine(4, 1, largest=2.0), computed)) == math.inf
+
+
+def test_units_stay_off():
+    """At equality in real arithmetic, and with room for rounding on a machine."""
+    row, states, machine = arb(0.5), arb(2), Machine(4, 1)
+    assert stays_off(row, states, arb(-1), None)
+    assert not stays_off(row, states, arb(-1 + 2.0**-53), None)
+    assert not stays_off(row, states, arb(-1), machine)
+    assert stays_off(row, states, arb(-1 - 2.0**-48), machine)
+    assert not stays_off(row, states, arb.nan(), None)

@@ -1,0 +1,55 @@
+"""Unitary files: read as they were written, by torch too, and written whole or not at all."""
+
+import json
+
+import pytest
+import torch
+from draws import doubles
+from relu_networks import inputs, model
+from safetensors.torch import load_file
+
+from impl.convert.unitary import load_unitary, save_unitary, unitary
+from impl.errors import InputError
+from impl.reading.adapters import load_model
+from impl.reading.files import ModelFileError
+
+
+@pytest.mark.parametrize("rescale", [False, True])
+def test_round_trip(tmp_path, rescale):
+    """Written and read again bit for bit; the file loads into torch.nn.RNN and as a model."""
+    path, recurrent = tmp_path / "u.safetensors", model(3)
+    start = doubles([1.0, -2.0, 3.5])
+    made = unitary(recurrent, 1.0, initial=start, rescale=rescale)
+    save_unitary(made, path)
+    again = load_unitary(str(path))
+    assert again.certificate == json.loads(json.dumps(made.certificate))
+    assert torch.equal(again.initial, made.initial)
+    assert torch.equal(again.scaling, made.scaling)
+    assert all(torch.equal(again.weights[name], made.weights[name]) for name in made.weights)
+    plain = torch.nn.RNN(2, 6, nonlinearity="relu", batch_first=True, dtype=torch.float64)
+    plain.load_state_dict(load_file(path))
+    x = inputs(2, 9, 2)
+    h = recurrent(x, start.expand(1, 2, 3).contiguous())[0]
+    s = plain(x, made.initial.expand(1, 2, 6).contiguous())[0]
+    assert torch.allclose(h, s[..., :3], rtol=0, atol=made.certificate["difference"]["float64"])
+    assert load_model(path).name == "rnn-relu"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["u.safetensors"]
+
+
+def test_nothing_half_written(tmp_path, monkeypatch):
+    """If writing fails, the old file stays and nothing lies beside it; bad targets are named."""
+    path, made = tmp_path / "u", unitary(model(2), 1.0)
+    save_unitary(made, path)
+    before = path.read_bytes()
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    for target in (tmp_path, tmp_path / "no" / "u"):
+        with pytest.raises(ModelFileError, match="cannot be written"):
+            save_unitary(made, target)
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(InputError, match="No space left"):
+        save_unitary(made, path)
+    assert path.read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 1

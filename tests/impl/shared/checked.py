@@ -1,0 +1,60 @@
+"""A checker as its tests call it: of a source, of a file that was written again, without torch."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import impl
+from impl.checker.truncated import check_truncated
+from impl.checker.unitary import Source
+from impl.checker.unitary import check as check_unitary
+from impl.convert.truncate import load_truncated
+from impl.convert.unitary import load_unitary
+from impl.errors import InputError
+
+CHECKS = {"truncated": check_truncated, "unitary": check_unitary}
+LOADS = {"truncated": load_truncated, "unitary": load_unitary}
+
+
+def source(loaded):
+    """The weights as the checkers take them."""
+    weights = {role: part.double().numpy() for role, part in loaded.weights.items()}
+    return Source(loaded.name, loaded.dtype, weights)
+
+
+def fallen(kind, path, of=None):
+    """The names of the findings that do not hold."""
+    return {found.name for found in CHECKS[kind](path, of)[1] if not found.holds}
+
+
+def verdict(kind, path, data, of=None):
+    """True if the certificate in these bytes holds, False if a part falls, None if refused."""
+    path.write_bytes(data)
+    try:
+        return not fallen(kind, path, of)
+    except InputError:
+        return None
+
+
+def loads(kind, path):
+    """Whether torch's reader takes the file."""
+    try:
+        LOADS[kind](path)
+    except InputError:
+        return False
+    return True
+
+
+def holds_without_torch(kind, path):
+    """Whether the certificate is proved in a process where torch cannot be imported."""
+    call = CHECKS[kind]
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        f"from pathlib import Path; from {call.__module__} import {call.__name__} as check\n"
+        f"print(all(found.holds for found in check(Path({str(path)!r}))[1]))"
+    )
+    house = Path(impl.__file__).parent.parent
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=house, capture_output=True, text=True, check=False
+    )
+    return (ran.stdout.strip(), ran.stderr) == ("True", "")

@@ -1,0 +1,67 @@
+"""What tests see of systems: readings in each arithmetic, and what comes of a statement."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from flint import arb, ctx
+
+from properties.judging.judge import Verdict, judge
+from properties.measures.table import MEASURES
+from properties.systems.batch import Batch, build
+from properties.systems.spec import SystemSpec
+from theory.language.parse import parse_statement
+from theory.proof.claim import Assumption
+
+PRECISION = 256
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A quantity of one pair at a window: float64's enclosure, the ball, the exact root if any."""
+
+    name: str
+    k: int
+    low: float
+    high: float
+    ball: arb
+    root: arb | None
+
+    @property
+    def held(self) -> bool:
+        """Whether the enclosure meets the ball, and the ball the root; NaN contains nothing."""
+        nan = math.isnan(self.low) or math.isnan(self.high)
+        apart = bool(arb(self.low) > self.ball) or bool(arb(self.high) < self.ball)
+        return not nan and not apart and (self.root is None or self.root.overlaps(self.ball))
+
+    @property
+    def inside(self) -> bool:
+        """Whether the whole ball lies in the enclosure."""
+        return bool(arb(self.low) <= self.ball) and bool(self.ball <= arb(self.high))
+
+
+def readings(
+    batch: Batch, names: Iterable[str], pairs: Iterable[tuple[int, int]], squares: bool = False,
+    precision: int = PRECISION,
+) -> list[Reading]:  # fmt: skip
+    """The quantities at every window: enclosures of the batch, balls of the pairs by themselves."""
+    alone = {(m, s): build(batch.spec.alone(m, s)) for m, s in pairs}
+    seen = []
+    with ctx.workprec(precision):
+        for name in names:
+            measure = MEASURES[name]
+            found = measure.enclose(batch)
+            for (m, s), pair in alone.items():
+                for k in range(found.lo.shape[2]):
+                    square = measure.exact_square(pair, k, precision) if squares else None
+                    root = None if square is None else arb(square).sqrt()
+                    low, high = float(found.lo[m, s, k]), float(found.hi[m, s, k])
+                    ball = measure.ball(pair, k, precision)
+                    seen.append(Reading(name, k, low, high, ball, root))
+    return seen
+
+
+def verdicts(text: str, spec: SystemSpec, *assumptions: Assumption) -> set[str]:
+    """What comes of a statement on the systems of a spec."""
+    found = judge(parse_statement(text), assumptions, build(spec)).verdicts
+    return {Verdict(int(code)).name for code in found.ravel()}
