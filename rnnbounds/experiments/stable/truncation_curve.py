@@ -107,7 +107,12 @@ EXPERIMENT = experiment(
     work=work,
     judge=judge,
     charts=(
-        Chart(title="Held-out score", curves=("score",), x="inputs k", y="score"),
+        Chart(
+            title="Held-out score, in the unit of the table, of the last k inputs alone",
+            curves=("score",),
+            x="inputs k",
+            y="score",
+        ),
         Chart(
             title="How far states are from those of all inputs",
             curves=("gap", "gap, certified"),
