@@ -250,7 +250,7 @@ EXPERIMENT = Experiment(
     load=load,
     charts=(
         Chart(
-            title="Mean over the instances",
+            title="Gaps",
             curves=("observed", "certified"),
             dashed=("certified",),
             x="window k",
