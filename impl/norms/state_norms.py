@@ -197,14 +197,17 @@ def _iterated(p: Parts) -> StateNorm:
     steps = Steps(p.W[0].detach(), max(p.least, -p.slope), p.slope, kept)
     plain, scaled = torch.ones_like(p.offset), diagonal_scaling(p.W).weights[0].diagonal()
     weights = [plain] if torch.equal(plain, scaled) else [plain, scaled]
-    found = [_adapted(p, one) for d in weights for one in iterated(steps, d)]
+    found: list[StateNorm] = []
+    for d in weights:
+        driven = _scaled_drive(p, d)
+        found += [_adapted(p, one, driven) for one in iterated(steps, d)]
     return min(found, key=_length)
 
 
-def _adapted(p: Parts, one: Iterated) -> StateNorm:
-    """N of `impl.norms.iterated`, with ‖D·‖₂ ≤ N ≤ K‖D·‖₂."""
+def _adapted(p: Parts, one: Iterated, driven: tuple[float, float]) -> StateNorm:
+    """N of `impl.norms.iterated`, with ‖D·‖₂ ≤ N ≤ K‖D·‖₂, given the drive in ‖D·‖₂."""
     d = one.d
-    drive, fed = (float(mul_up(one.condition, size)) for size in _scaled_drive(p, d))
+    drive, fed = (float(mul_up(one.condition, size)) for size in driven)
     return StateNorm(
         "iterated",
         one.rate,

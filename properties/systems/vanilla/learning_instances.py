@@ -52,6 +52,7 @@ def bends() -> Iterator[SystemSpec]:
         for distance in (2.0**-12, 2.0**-20):
             yield scalar(Smooth, lam=lam, T=T, distance=distance)
     yield scalar(Smooth, loss="squared", lam=0.9, T=300, distance=2.0**-12)
+    yield on_either_side()
 
 
 def descents() -> Iterator[SystemSpec]:
@@ -130,6 +131,15 @@ def logits(h: float, other: float) -> SystemSpec:
         y=[0.0, 0.0],
     )  # fmt: skip
     return scalar(loss="cross-entropy", lam=0.5, values=values)
+
+
+def on_either_side(u: float = 2.0**-12, T: int = 8) -> SystemSpec:
+    """Two opposite logits and u on either side of 0, where the cross-entropy bends most."""
+    values = Values(
+        W=[[0.5]], U=[[u]], b=[0.0], C=[[1.0], [-1.0]], x=[[1.0]] * T, h=[0.0], h_other=[0.0],
+        y=[0.0, 0.0], W2=[[0.5]], U2=[[-u]], b2=[0.0],
+    )  # fmt: skip
+    return scalar(Smooth, loss="cross-entropy", lam=0.5, T=T, trained="U", values=values)
 
 
 def shears() -> Iterator[SystemSpec]:

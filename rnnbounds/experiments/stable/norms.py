@@ -153,7 +153,6 @@ EXPERIMENT = Experiment(
     work=work,
     judge=lambda runs, setting: judge(runs, setting.norms),
     load=load,
-    key=f"k, {AUTO}",
     sections=sections,
     packages=("clarabel",),
 )
