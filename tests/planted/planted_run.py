@@ -25,7 +25,7 @@ from time import perf_counter
 
 from planted_faults import ROOT, Fault, FaultError, check, listed, plant, pristine
 
-LEAST = 0.9  # of the faults, convicted by a claim
+LEAST = 0.9  # of the faults outside the checker, convicted by a claim
 TIMEOUT = 600  # seconds, far above what any attack takes: a fault may make one endless
 ATTACK = Path(__file__).with_name("planted_attack.py")
 
@@ -105,7 +105,7 @@ def chosen(faults: Sequence[Fault], ids: Sequence[str]) -> list[Fault]:
 def summary(outcomes: Sequence[Outcome]) -> tuple[str, int]:
     """The counts in words, and the exit code."""
     count = Counter(outcome.by for outcome in outcomes)
-    share = count["claim"] / max(1, len(outcomes))
+    share = count["claim"] / max(1, sum(one.fault.judged for one in outcomes))
     lost = [one.fault.id for one in outcomes if one.by == "nobody" and one.fault.test]
     told = (
         f"{len(outcomes)} faults: {count['claim']} convicted by a claim ({100 * share:.0f} %), "

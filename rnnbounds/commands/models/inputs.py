@@ -46,7 +46,12 @@ Inputs = Annotated[
 ]
 Recorded = Annotated[
     Path | None,
-    path_option("--data", "FILE", f"recorded inputs: measured beside, and for {FROM_DATA}"),
+    path_option(
+        "--data",
+        "FILE",
+        f"recorded inputs: measured beside, and for {FROM_DATA}; what is certified near them "
+        f"alone, window by window, measure --near says",
+    ),
 ]
 Margin = Annotated[
     float, typer.Option("--margin", help="δ: inputs within δ of those of --data are meant too")
