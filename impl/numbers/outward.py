@@ -135,7 +135,7 @@ def _power_of_two(e: Tensor) -> Tensor:
 
 def _rounded(operation: Callable[..., Floats], *given: Tensor | float) -> Tensor:
     """An operation on small tensors of this machine over NumPy, on others as they are."""
-    arrays = []
+    arrays: list[Any] = []
     for one in given:
         if not isinstance(one, Tensor):
             arrays.append(np.float64(one))

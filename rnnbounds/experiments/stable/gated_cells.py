@@ -5,7 +5,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from impl.arithmetic.inputs.sets import input_box
 from impl.certificate.contraction import contraction
@@ -15,6 +14,8 @@ from rnnbounds.experiments.engine.experiment import Job
 from rnnbounds.experiments.engine.trainer import Plan
 from rnnbounds.experiments.models.nets import Net
 from rnnbounds.experiments.stable.published import CONDITIONS
+from rnnbounds.experiments.tasks.score import Numbers
+from rnnbounds.experiments.tasks.task import Task
 
 GATES = {"lstm": 4, "gru": 3, "gru-cho": 3}
 DRAWN, EDGE = "drawn", "on the edge"
@@ -22,20 +23,18 @@ TRAINED = ("trained freely", "trained, penalised", "trained, projected")
 LAM, AIM, WEIGHT = 0.92, 0.9, 0.2  # what a projection asks for; what a penalty aims at, its weight
 _EDGES = (0.999, 0.99, 0.9, 0.7)
 _HALVINGS, _LARGEST = 50, 64.0
-_BEGIN = 0.25  # of torch's first recurrent weights, for those that are to be certified
+_LENGTH = 30
 _OFF = 1 << 20  # of the seeds of what is validated
 
 
-class Driven:
+class Driven(Task):
     """To follow y⁺ = ½y + ½ tanh(2x_1 + x_2 y), from noise x in [−1, 1]²."""
-
-    d, count, length = 2, 16, 30
 
     def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
         """Sequences (N, T, d) and what they drive, (N, T, 1)."""
-        x = 2 * torch.rand(self.count, self.length, self.d, generator=chance(seed, step)) - 1
-        y, told = x.new_zeros(self.count), []
-        for t in range(self.length):
+        x = 2 * torch.rand(self.size, _LENGTH, self.inputs, generator=chance(seed, step)) - 1
+        y, told = x.new_zeros(self.size), []
+        for t in range(_LENGTH):
             y = y / 2 + torch.tanh(2 * x[:, t, 0] + x[:, t, 1] * y) / 2
             told.append(y)
         return x, torch.stack(told, 1)[..., None]
@@ -44,21 +43,13 @@ class Driven:
         """A batch that none was trained on."""
         yield self.batch(0, _OFF)
 
-    def loss(self, told: Tensor, y: Tensor) -> Tensor:
-        """Mean squared error."""
-        return functional.mse_loss(told, y)
-
 
 def trained(job: Job[Any], n: int) -> torch.nn.Module:
     """The recurrent layer of a network of n units, trained as its variant says."""
-    task, unit = Driven(), job.unit
-    among = input_box(-1.0, 1.0, task.d)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(unit.seed)
-        net = Net(unit.task, 1, task.d, 1, n)
+    task = Driven("driven", "drawn here", Numbers("", 1.0), None, 2, 1, {}, 16)
+    unit, among = job.unit, input_box(-1.0, 1.0, task.inputs)
     free, penalised, projected = TRAINED
-    if unit.variant != free:
-        net.shrink(_BEGIN)
+    net = Net(unit.task, task, n, unit.seed, shrunk=unit.variant != free)
 
     def penalty(net: Net) -> Tensor:
         return WEIGHT * torch.relu(contraction(net.rnn, among) - AIM)

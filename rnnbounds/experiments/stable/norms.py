@@ -82,8 +82,8 @@ def random(job: Job[Sizes]) -> Run:
         figures[f"λ, {name}"] = norm.lam
         figures[f"k, {name}"] = norm.window(setting.epsilon) if norm.lam < 1 else None
     chosen = certify(loaded, setting.input_bound, (setting.epsilon,))
-    by = (part.numpy() for part in (drawn.W, drawn.U, drawn.d))
-    told = damico(*by, setting.input_bound, setting.epsilon)
+    W, U, d = (part.numpy() for part in (drawn.W, drawn.U, drawn.d))
+    told = damico(W, U, d, setting.input_bound, setting.epsilon)
     return _run(job, figures | _figures(DIAGONAL, told.lam, told.k), chosen)
 
 
@@ -153,7 +153,6 @@ EXPERIMENT = Experiment(
     work=work,
     judge=lambda runs, setting: judge(runs, setting.norms),
     load=load,
-    key=f"k, {AUTO}",
     sections=sections,
     packages=("clarabel",),
 )
