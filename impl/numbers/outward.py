@@ -80,7 +80,7 @@ def norm_up(x: Tensor) -> Tensor:
         return _scaled_norm_up(x)
     rows = x.reshape(-1, x.shape[-1])
     parts = []
-    for some in rows.split(max(1, _CACHED // x.shape[-1])):
+    for some in torch.split(rows, max(1, _CACHED // x.shape[-1])):
         found = _norm_up(some.numpy())
         parts.append(_scaled_norm_up(some) if found is None else torch.from_numpy(found))
     return torch.cat(parts).reshape(x.shape[:-1])
