@@ -24,6 +24,7 @@ _SAFE = 2.0**-900  # above this magnitude no part of a product is lost to underf
 _INFINITY = torch.tensor(math.inf, dtype=torch.float64)
 _ABOVE = _INFINITY.numpy()  # quicker than a number, which is made an array at each call
 _SMALL = 2**12  # numbers
+_CACHED = 2**14  # numbers of which dozens of arrays in turn stay near the processor
 _SCALES = 1000  # by which a power of two can be multiplied at once
 
 Floats: TypeAlias = Any  # a float64 tensor, or an array of NumPy's
@@ -75,10 +76,18 @@ def norm_up(x: Tensor) -> Tensor:
     """
     if x.shape[-1] < 2:
         return x.sum(-1).abs().nan_to_num(math.inf, math.inf)
-    if _small(x) and x.numel():
-        found = _norm_up(x.numpy())
-        if found is not None:
-            return torch.from_numpy(np.asarray(found))
+    if not _plain(x) or not x.numel():
+        return _scaled_norm_up(x)
+    rows = x.reshape(-1, x.shape[-1])
+    parts = []
+    for some in torch.split(rows, max(1, _CACHED // x.shape[-1])):
+        found = _norm_up(some.numpy())
+        parts.append(_scaled_norm_up(some) if found is None else torch.from_numpy(found))
+    return torch.cat(parts).reshape(x.shape[:-1])
+
+
+def _scaled_norm_up(x: Tensor) -> Tensor:
+    """`norm_up` of rows of two numbers or more, each scaled by a power of two of its own."""
     largest = x.abs().amax(-1, keepdim=True)
     scale = exponent(largest)
     y = shift(x, -scale)
@@ -144,8 +153,12 @@ def _rounded(operation: Callable[..., Floats], *given: Tensor | float) -> Tensor
 
 
 def _small(tensor: Tensor) -> bool:
-    plain = tensor.is_cpu and tensor.dtype is torch.float64
-    return plain and tensor.numel() <= _SMALL and not (tensor.requires_grad or tensor.is_neg())
+    return tensor.numel() <= _SMALL and _plain(tensor)
+
+
+def _plain(tensor: Tensor) -> bool:
+    here = tensor.is_cpu and tensor.dtype is torch.float64
+    return here and not (tensor.requires_grad or tensor.is_neg())
 
 
 def _add_up(a: Floats, b: Floats) -> Floats:
@@ -179,19 +192,20 @@ def _norm_up(x: Floats) -> Floats | None:
         scale = np.where(np.isfinite(largest), np.frexp(largest)[1], 0)
         if abs(scale).max() > _SCALES:
             return None
-        y = np.ldexp(x, -scale[..., None])
+        down, up = np.ldexp(1.0, -scale), np.ldexp(1.0, scale)
+        y = x * down[..., None]
         total = _square_up(y)
         while total.shape[-1] > 1:
             odd = total[..., -1:] if total.shape[-1] % 2 else total[..., :0]
             even = total[..., : total.shape[-1] - odd.shape[-1]]
             total = np.concatenate([_add_up(even[..., ::2], even[..., 1::2]), odd], axis=-1)
         norm = _sqrt_up(total[..., 0])
-        lossless = (np.ldexp(y, scale[..., None]) == x).all(-1)
+        lossless = (y * up[..., None] == x).all(-1)
         if not lossless.all():
             lost = math.sqrt(x.shape[-1]) * 2.0**-1073
             norm = np.where(lossless, norm, _add_up(norm, lost))
-        result = np.ldexp(norm, scale)
-        bound = _upward(result, np.ldexp(result, -scale) == norm)
+        result = norm * up
+        bound = _upward(result, result * down == norm)
         single = ((x != 0).sum(-1) <= 1) & np.isfinite(largest)
         return np.where(single, largest, bound)
 
